@@ -1,0 +1,122 @@
+/* What a kernel sees: tensors, its attributes, scratch, a pool. Nothing else of the runtime.
+ *
+ * Each operator of schema/ops.py has one `pte_kernel`, named pte_<op>_kernel, in kernels/<op>.c. `check` and `scratch` run at
+ * prepare, `run` at every run, all three on the same call. Before `check` the session has proved: ranks, dtypes and
+ * shapes as the row says (pte_shape_check), the attribute struct complete, lists in range, and that every element of
+ * every tensor lies inside its memory. Tensors whose name is not in the row's `strided` are dense and row-major.
+ * A kernel does not allocate, log, or read anything but the call. Outputs never overlap inputs, except where the row's `inplace`
+ * allows it, and then exactly (same address, same strides). */
+#ifndef PTE_KERNEL_H
+#define PTE_KERNEL_H
+
+#include "pteron/pteron.h"
+#include "pteron/types.h"
+
+/* Strides are in elements. Elements narrower than a byte are dense: `data` is the first byte. PANELS and TAPS: shape is the logical
+ * [n, k] or [c, t], strides are meaningless, `data` is 64-byte aligned. */
+typedef struct pte_tensor {
+  void *data;
+  int64_t shape[PTE_MAX_RANK];
+  int64_t stride[PTE_MAX_RANK];
+  uint8_t dtype, rank, layout, reserved;
+  uint16_t format, reserved2;
+} pte_tensor;
+
+/* Side tables of the program, as attributes refer to them. */
+typedef struct pte_range {
+  uint32_t start, count;
+} pte_range;
+
+typedef struct pte_steps { /* a pointwise program: count 0 = none */
+  pte_range steps;
+  pte_range literals;
+} pte_steps;
+
+typedef struct pte_step {
+  uint8_t op, type, dst, a, b, c;
+  uint16_t arg;
+} pte_step;
+
+typedef struct pte_tables {
+  const int64_t *ints;
+  const uint64_t *literals;
+  const pte_step *steps;
+  const uint32_t *refs;
+  const int64_t *extents; /* evaluated expressions */
+} pte_tables;
+
+/* Where and why a kernel failed; the session makes the text. `text` is a literal without format marks, such as
+ * "index out of range"; got and expected are shown beside it. */
+typedef struct pte_fault {
+  const char *text;
+  int64_t position; /* flat position in the tensor at fault, or -1 */
+  int64_t got, expected;
+  uint8_t port;     /* input index; outputs from 128; 255 = none */
+} pte_fault;
+
+typedef struct pte_call {
+  const void *attrs; /* the operator's struct pte_<op>_attrs (gen/attrs.h), defaults filled in */
+  const pte_tensor *const *in; /* in_count entries; NULL = absent optional */
+  pte_tensor *const *out;      /* out_count entries; NULL = not wanted */
+  uint32_t in_count, out_count;
+  const pte_tables *tables;
+  void *scratch;     /* 64-byte aligned, as many bytes as `scratch` said; contents undefined */
+  const pte_pool *pool; /* NULL: single thread */
+  uint32_t threads;  /* at least 1; scratch is planned for so many */
+  uint32_t cpu;      /* PTE_CPU_* features a variant may use */
+  pte_fault *fault;
+} pte_call;
+
+typedef struct pte_kernel {
+  /* Attributes and relations that the row's shape line cannot say. NULL: nothing to check.
+   * PTE_UNSUPPORTED or PTE_BAD_PROGRAM with `fault` filled. */
+  pte_status (*check)(const pte_call *call);
+  /* Bytes of scratch for these shapes and `threads`, the same for every variant. NULL: none.
+   * PTE_NO_MEMORY: the size does not fit in 64 bits. */
+  pte_status (*scratch)(const pte_call *call, uint64_t *out_bytes);
+  pte_status (*run)(const pte_call *call);
+} pte_kernel;
+
+/* `counted` axes: a kernel sets out->shape[axis] (at most what it found there, else PTE_LIMIT); the session carries it on. */
+
+#define PTE_TRY(expr)                        \
+  do {                                       \
+    pte_status try_status = (expr);          \
+    if (try_status != PTE_OK) return try_status; \
+  } while (0)
+
+static inline pte_status pte_kernel_fail(const pte_call *call, pte_status status, const char *text, unsigned port,
+                                         int64_t position, int64_t got, int64_t expected) {
+  *call->fault = (pte_fault){text, position, got, expected, (uint8_t)port};
+  return status;
+}
+
+/* The elements of an `Ints` or `Floats` attribute, and element `i` of a `Dims` one. */
+static inline const int64_t *pte_call_ints(const pte_call *call, pte_range range) {
+  return call->tables->ints + range.start;
+}
+static inline int64_t pte_call_dim(const pte_call *call, pte_range range, uint32_t i) {
+  return call->tables->extents[call->tables->refs[range.start + i]];
+}
+
+/* Runs `task` over 0..count, on the pool or here. */
+static inline void pte_parallel(const pte_call *call, size_t count, size_t grain, pte_task task, void *context) {
+  if (count == 0) return;
+  if (call->pool == NULL || call->threads <= 1 || count <= grain) task(context, 0, count, 0);
+  else call->pool->run(call->pool->self, count, grain, task, context);
+}
+
+static inline int64_t pte_tensor_count(const pte_tensor *t) {
+  int64_t count = 1;
+  for (unsigned i = 0; i < t->rank; i++) count *= t->shape[i];
+  return count;
+}
+
+/* Product of the extents of axes begin..end. */
+static inline int64_t pte_tensor_span(const pte_tensor *t, unsigned begin, unsigned end) {
+  int64_t count = 1;
+  for (unsigned i = begin; i < end; i++) count *= t->shape[i];
+  return count;
+}
+
+#endif
