@@ -1,0 +1,64 @@
+# The front door. `make test` is the whole truth; CI calls nothing else.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+SHELL := bash
+
+.PHONY: dev gen test lint demo bench size clean ctest fuzz
+
+help:
+	@echo "make dev     .venv with Pteron (editable) and every tool of development"
+	@echo "make demo    digit classifier: export, run, accuracy, size, memory, latency"
+	@echo "make test    everything CI checks, one line on success"
+	@echo "make lint    ruff, mypy, clang-format"
+	@echo "make gen     generated files from schema/"
+	@echo "make bench   ratios to onnxruntime on this machine"
+	@echo "make size    bytes of the runtime by part"
+
+# Rebuilt when the C sources or the build files change; Python files are seen at once (editable install).
+C_SOURCES := $(shell find runtime_c bindings -name '*.[ch]' -o -name '*.inc' -o -name 'CMakeLists.txt' -o -name '*.in' 2>/dev/null) CMakeLists.txt bindings/ffi_build.py
+
+$(VENV)/bin/activate:
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -q --upgrade pip
+
+$(VENV)/.runtime: $(VENV)/bin/activate pyproject.toml $(C_SOURCES)
+	@$(BIN)/python -m pip install -q "scikit-build-core>=0.10" "cffi>=1.16" "cmake>=3.25" ninja
+	@$(BIN)/python -m pip install -q --no-build-isolation -e ".[export]"
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.runtime pyproject.toml
+	@$(BIN)/python -m pip install -q --no-build-isolation -e ".[dev]"
+	@touch $@
+
+# Links in the installed layout, for mypy and the layer test.
+build/tree/pteron: $(wildcard bindings/pteron/*)
+	@rm -rf build/tree && mkdir -p build/tree/pteron
+	@cd build/tree/pteron && ln -s ../../../bindings/pteron/* . && ln -s ../../../schema schema && ln -s ../../../export export && ln -s ../../../quantize quantize
+
+dev: $(VENV)/.dev build/tree/pteron
+
+gen: dev
+	@$(BIN)/python schema/gen.py
+
+lint: dev
+	@$(BIN)/ruff format --check -q . && $(BIN)/ruff check -q .
+	@MYPYPATH=build/tree $(BIN)/mypy -p pteron --no-error-summary
+	@git ls-files '*.c' '*.h' '*.inc' | xargs $(BIN)/clang-format --dry-run --Werror
+	@$(BIN)/python schema/gen.py --check
+
+test: dev
+	@.ci/steps
+
+demo: $(VENV)/.runtime
+	@$(BIN)/python examples/digits/demo.py
+
+bench: dev
+	@$(BIN)/python benchmarks/bench.py
+
+size: dev
+	@$(BIN)/python benchmarks/size.py
+
+clean:
+	rm -rf build dist $(VENV)

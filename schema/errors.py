@@ -1,0 +1,55 @@
+"""The errors a user can meet, and what each asks of them.
+
+    PteronError
+    ├── ModelError         the source model cannot be used: fix the model
+    │   └── LoweringError  nodes have no lowering: every such node is listed, with what to do
+    ├── QuantError         a recipe or a weight cannot be quantized: fix the recipe
+    ├── ProgramError       the runtime refused the bytes: export again, or use a newer runtime
+    ├── ArgumentError      a call's names, shapes or dtypes are wrong: fix the call
+    ├── DataError          the data decided it: an index out of range, a division by zero
+    ├── LimitError         a cap was reached: memory, instructions, iterations, time, a counted dimension
+    └── DelegateError      a delegate failed or is absent
+
+Every text reads `where: expected, got; what to do`. ArgumentError is a ValueError and LimitError a RuntimeError too, so that
+code which knows nothing of Pteron catches what it expects.
+"""
+
+
+class PteronError(Exception):
+    """Any failure that Pteron reports."""
+
+
+class ModelError(PteronError):
+    """The source model cannot be used as it is."""
+
+
+class LoweringError(ModelError):
+    """Nodes that no lowering covers; `nodes` names them all."""
+
+    def __init__(self, text: str, nodes: tuple[str, ...] = ()) -> None:
+        super().__init__(text)
+        self.nodes = nodes
+
+
+class QuantError(PteronError):
+    """A recipe, format or weight that cannot be quantized."""
+
+
+class ProgramError(PteronError):
+    """The bytes are not a program that this runtime accepts."""
+
+
+class ArgumentError(PteronError, ValueError):
+    """A call with wrong names, shapes or dtypes."""
+
+
+class DataError(PteronError, ValueError):
+    """Values met while running that an operator cannot work with."""
+
+
+class LimitError(PteronError, RuntimeError):
+    """A cap, a deadline or a cancellation ended the work."""
+
+
+class DelegateError(PteronError):
+    """A delegate failed, or is not there."""
