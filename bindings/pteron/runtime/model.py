@@ -1,0 +1,106 @@
+"""What most people use: a loaded program and a session of it, called like a function."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pteron.runtime.program import Bytes, Program
+from pteron.runtime.session import Array, Session, States, TraceEvent
+from pteron.schema.errors import ArgumentError
+
+
+class Model:
+    """A program and one session of it.
+
+    `model(x)` gives the output, or a tuple of them; `model.run({...})` a dict. For another thread or another method:
+    `model.session("decode")` shares the program and has states and memory of its own.
+    """
+
+    def __init__(self, program: Program, session: Session, options: dict[str, Any]) -> None:
+        self.program, self._session, self._options = program, session, options
+
+    def __call__(self, *args: Any, **named: Any) -> Array | tuple[Array, ...]:
+        """Runs with inputs by position or name.
+
+        Raises:
+            ArgumentError: too many, missing, unknown or unfitting inputs.
+        """
+        names = [p.name for p in self._session.info.inputs]
+        if len(args) > len(names):
+            raise ArgumentError(
+                f"{self._session.info.name}: takes {len(names)} inputs ({', '.join(names)}), got {len(args)}"
+            )
+        twice = sorted(set(names[: len(args)]) & set(named))
+        if twice:
+            raise ArgumentError(f"input {', '.join(twice)}: given by position and by name")
+        outputs = tuple(self.run(dict(zip(names, args)) | named).values())
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def run(
+        self,
+        feeds: Mapping[str, Any],
+        *,
+        timeout_s: float | None = None,
+        trace: list[TraceEvent] | None = None,
+    ) -> dict[str, Array]:
+        """Outputs by name. See Session.run."""
+        return self._session.run(feeds, timeout_s=timeout_s, trace=trace)
+
+    def session(self, method: str | None = None) -> Session:
+        """Another session of the same program, with this model's options."""
+        return Session(self.program, method, **self._options)
+
+    @property
+    def info(self) -> Any:
+        """The method's name, inputs, outputs and states."""
+        return self._session.info
+
+    @property
+    def states(self) -> States:
+        return self._session.states
+
+    @property
+    def sizes(self) -> Any:
+        """Bytes of the last preparation."""
+        return self._session.sizes
+
+    def __repr__(self) -> str:
+        info = self._session.info
+        ports = ", ".join(map(str, info.inputs)), ", ".join(map(str, info.outputs))
+        return f"<pteron.Model {info.name}: {ports[0]} -> {ports[1]}>"
+
+
+def load(
+    source: str | Path | Bytes,
+    *,
+    method: str | None = None,
+    threads: int | None = None,
+    cpu: int | None = None,
+    externals: Mapping[str, str | Path | Bytes] | None = None,
+    max_bytes: int = 0,
+    max_extent: int = 0,
+) -> Model:
+    """Opens a `.pte` by path (mapped, not read) or from bytes.
+
+    Args:
+        source: Path or bytes.
+        method: Method that calls run; None is the first.
+        threads: None: PTERON_NUM_THREADS, or as many as there are processors.
+        cpu: CPU features to allow, for tests; None asks the processor.
+        externals: Data files by the names the program gives them; None looks beside the program.
+        max_bytes, max_extent: Caps; see Session.
+
+    Raises:
+        ProgramError: not a program, a damaged one, or one that this runtime is too old for.
+    """
+    program = Program(source, externals)
+    options = {
+        "threads": threads or int(os.environ.get("PTERON_NUM_THREADS") or 0) or os.cpu_count() or 1,
+        "cpu": cpu,
+        "max_bytes": max_bytes,
+        "max_extent": max_extent,
+    }
+    return Model(program, Session(program, method, **options), options)  # type: ignore[arg-type]

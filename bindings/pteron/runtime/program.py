@@ -1,0 +1,146 @@
+"""A program: verified bytes, shared by any number of sessions. Opening maps the file; no byte of a weight is copied."""
+
+from __future__ import annotations
+
+import dataclasses
+import mmap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pteron._pteron import ffi, lib
+from pteron.runtime.dtypes import name_of
+from pteron.runtime.memory import ALIGN, Memory, check, new_error
+from pteron.schema.errors import ArgumentError
+
+Bytes = bytes | bytearray | memoryview
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PortInfo:
+    """An input, output or state. `shape` has the size, or the symbol's name, or "?" for an expression."""
+
+    name: str
+    dtype: int
+    shape: tuple[int | str, ...]
+    bounds: tuple[tuple[int, int], ...]
+    shape_input: bool
+
+    def __str__(self) -> str:
+        return f"{self.name}: {name_of(self.dtype)}{list(self.shape)}".replace("'", "")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class MethodInfo:
+    name: str
+    index: int
+    inputs: tuple[PortInfo, ...]
+    outputs: tuple[PortInfo, ...]
+    states: tuple[PortInfo, ...]
+
+
+class Program:
+    """An opened `.pte`. Immutable; keeps the mapped file alive."""
+
+    def __init__(
+        self, source: str | Path | Bytes, externals: Mapping[str, str | Path | Bytes] | None = None
+    ) -> None:
+        self.path = None if isinstance(source, Bytes) else Path(source)
+        self._bytes = _bytes_of(source)
+        self._externals = {name: _bytes_of(data) for name, data in (externals or {}).items()}
+        self.size_bytes = len(self._bytes)
+        where, error = str(self.path or "program"), new_error()
+        view = ffi.from_buffer(self._bytes)
+        needed = ffi.new("size_t *")
+        check(lib.pte_program_size(view, self.size_bytes, needed, error), error, where)
+        self._memory = Memory(needed[0])
+        out = ffi.new("pte_program **")
+        options, self._keep = _open_options(self._externals)
+        status = lib.pte_program_open(
+            view, self.size_bytes, options, self._memory.as_c(), out, error
+        )
+        check(status, error, where)
+        self.pointer = out[0]
+        self.methods = tuple(
+            _method(self.pointer, i) for i in range(lib.pte_program_method_count(self.pointer))
+        )
+
+    def method(self, name: str | None = None) -> MethodInfo:
+        """The method called `name`, or the first.
+
+        Raises:
+            ArgumentError: there is none of that name; the text lists those there are.
+        """
+        for method in self.methods:
+            if name is None or method.name == name:
+                return method
+        there = ", ".join(m.name for m in self.methods)
+        raise ArgumentError(f"method {name!r}: the program has {there}")
+
+    def check_digests(self) -> None:
+        """Hashes every segment, weights too, against the table.
+
+        Raises:
+            ProgramError: a segment's bytes have changed.
+        """
+        error = new_error()
+        check(lib.pte_program_check_digests(self.pointer, error), error, str(self.path or "program"))
+
+
+def _bytes_of(source: str | Path | Bytes) -> Any:
+    """A buffer aligned to 64: the mapped file, or the bytes themselves if they lie so, or an aligned copy."""
+    if isinstance(source, Bytes):
+        data = np.frombuffer(source, np.uint8)
+        if data.ctypes.data % ALIGN == 0:
+            return data
+        room = np.empty(data.size + ALIGN, np.uint8)
+        start = -room.ctypes.data % ALIGN
+        room[start : start + data.size] = data
+        return room[start : start + data.size]
+    with Path(source).open("rb") as file:
+        if file.seek(0, 2) == 0:
+            return np.empty(0, np.uint8)
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def _open_options(externals: Mapping[str, Any]) -> tuple[Any, Any]:
+    names = [ffi.new("char[]", name.encode()) for name in externals]
+    views = [ffi.from_buffer(data) for data in externals.values()]
+    rows = ffi.new("pte_external[]", max(len(names), 1))
+    for row, name, view in zip(rows, names, views):
+        row.name, row.data, row.size_bytes = name, view, len(view)
+    options = ffi.new("pte_open_options *")
+    options.size = ffi.sizeof("pte_open_options")
+    options.external_count, options.externals = len(names), rows
+    return options, (names, views, rows)
+
+
+def _method(program: Any, index: int) -> MethodInfo:
+    info = ffi.new("pte_method_info *")
+    check(lib.pte_program_method(program, index, info))
+    return MethodInfo(
+        ffi.string(info.name).decode(),
+        index,
+        tuple(_port(lib.pte_program_input, program, index, i) for i in range(info.input_count)),
+        tuple(_port(lib.pte_program_output, program, index, i) for i in range(info.output_count)),
+        tuple(_port(lib.pte_program_state, program, index, i) for i in range(info.state_count)),
+    )
+
+
+def _port(query: Any, program: Any, method: int, index: int) -> PortInfo:
+    info = ffi.new("pte_port_info *")
+    check(query(program, method, index, info))
+    shape: list[int | str] = []
+    for axis in range(info.rank):
+        symbol = info.symbol[axis]
+        text = ffi.string(symbol).decode() if symbol != ffi.NULL else ""
+        shape.append(int(info.shape[axis]) if info.shape[axis] >= 0 else text or "?")
+    return PortInfo(
+        ffi.string(info.name).decode(),
+        int(info.dtype),
+        tuple(shape),
+        tuple((int(info.minimum[a]), int(info.maximum[a])) for a in range(info.rank)),
+        bool(info.shape_input),
+    )

@@ -1,0 +1,374 @@
+"""A session: one method of a program, its states, its memory, and its last preparation."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pteron._pteron import ffi, lib
+from pteron.runtime import dtypes
+from pteron.runtime.memory import Memory, check, new_error
+from pteron.runtime.pool import Pool
+from pteron.runtime.program import PortInfo, Program
+from pteron.schema.errors import ArgumentError
+
+Array = NDArray[Any]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TraceEvent:
+    """One executed instruction; times in nanoseconds of time.monotonic_ns."""
+
+    instr: int
+    op: int
+    node: int
+    begin_ns: int
+    end_ns: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Sizes:
+    """Bytes of a preparation: all of the arena, of which planned values and scratch; and the states."""
+
+    arena_bytes: int
+    planned_bytes: int
+    scratch_bytes: int
+    state_bytes: int
+
+
+class Session:
+    """Runs one method. One run at a time: a lock keeps threads apart; make a session a thread to run at once.
+
+    Args:
+        program: Shared with other sessions.
+        method: Name, or None for the first.
+        threads: Threads of a run, this one included.
+        cpu: Features allowed, for tests; None asks the processor.
+        max_bytes: Cap on memory; 0 is none.
+        max_extent: Capacity of dimensions that only the data decides; 0 is the runtime's default.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        method: str | None = None,
+        *,
+        threads: int = 1,
+        cpu: int | None = None,
+        max_bytes: int = 0,
+        max_extent: int = 0,
+    ) -> None:
+        self.program, self.info = program, program.method(method)
+        self.threads, self._pool = threads, Pool.shared(threads) if threads > 1 else None
+        self._cpu = lib.PTE_CPU_DETECT if cpu is None else cpu
+        self._caps = (max_bytes, max_extent)
+        self._lock = threading.Lock()
+        self._prepared: Any = None
+        self._arena, self._state = Memory(0), Memory(0)
+        self.sizes = Sizes(0, 0, 0, 0)
+        size, error, out = ffi.new("size_t *"), new_error(), ffi.new("pte_session **")
+        check(lib.pte_session_size(program.pointer, self.info.index, size, error), error)
+        self._memory = Memory(size[0])
+        status = lib.pte_session_open(
+            program.pointer, self.info.index, self._memory.as_c(), out, error
+        )
+        check(status, error)
+        self.pointer = out[0]
+        self.states = States(self)
+
+    def run(
+        self,
+        feeds: Mapping[str, Any],
+        *,
+        timeout_s: float | None = None,
+        trace: list[TraceEvent] | None = None,
+    ) -> dict[str, Array]:
+        """Runs once.
+
+        Args:
+            feeds: An array (or anything with __dlpack__ or __array__) for every input.
+            timeout_s: Ends the run with LimitError after so many seconds.
+            trace: Gets one event for each instruction executed.
+
+        Returns:
+            Outputs by name, dense arrays that the caller owns.
+
+        Raises:
+            ArgumentError: names, dtypes or shapes do not fit; DataError, LimitError, DelegateError: while running.
+        """
+        arrays = self._arrays(feeds)
+        with self._lock:
+            self._prepare(arrays)
+            return self._run(arrays, timeout_s, trace)
+
+    def prepare(self, shapes: Mapping[str, Sequence[int]]) -> Sizes:
+        """Prepares for these input shapes without running; shape inputs count as zeros.
+
+        Returns:
+            The bytes it took.
+        """
+        arrays = [
+            np.broadcast_to(np.zeros((), dtypes.numpy_of(p.dtype)), tuple(shapes[p.name]))
+            for p in self.info.inputs
+        ]
+        with self._lock:
+            self._prepare(arrays)
+        return self.sizes
+
+    # --- private -------------------------------------------------------------------------------
+
+    def _arrays(self, feeds: Mapping[str, Any]) -> list[Array]:
+        wanted = [p.name for p in self.info.inputs]
+        unknown, missing = sorted(set(feeds) - set(wanted)), [n for n in wanted if n not in feeds]
+        if unknown or missing:
+            parts = [f"missing {', '.join(missing)}"] if missing else []
+            parts += [f"no input is called {', '.join(unknown)}"] if unknown else []
+            raise ArgumentError(
+                f"{self.info.name}: expected inputs {', '.join(wanted)}; {'; '.join(parts)}"
+            )
+        return [as_array(feeds[p.name], p) for p in self.info.inputs]
+
+    def _prepare(self, arrays: Sequence[Array]) -> None:
+        key = tuple(
+            (a.shape, a.tobytes() if p.shape_input else b"")
+            for a, p in zip(arrays, self.info.inputs)
+        )
+        if key == self._prepared:
+            return
+        self._prepared = None
+        options, keep = self._options(arrays)
+        sizes, error = ffi.new("pte_sizes *"), new_error()
+        check(lib.pte_prepare_size(self.pointer, options, sizes, error), error, self.info.name)
+        if self._arena.size < sizes.arena_bytes:
+            self._arena = Memory(sizes.arena_bytes)
+        if self._state.size != sizes.state_bytes:
+            self._state = Memory(sizes.state_bytes)
+        status = lib.pte_session_prepare(
+            self.pointer, options, self._arena.as_c(), self._state.as_c(), 0, error
+        )
+        check(status, error, self.info.name)
+        self.sizes = Sizes(
+            sizes.arena_bytes, sizes.planned_bytes, sizes.scratch_bytes, sizes.state_bytes
+        )
+        self._prepared = key
+        del keep
+
+    def _options(self, arrays: Sequence[Array]) -> tuple[Any, Any]:
+        options = ffi.new("pte_prepare_options *")
+        shapes = [ffi.new("int64_t[]", list(a.shape) or [0]) for a in arrays]
+        values = [
+            ffi.new("int64_t[]", a.astype(np.int64).ravel().tolist() or [0])
+            if p.shape_input
+            else ffi.NULL
+            for a, p in zip(arrays, self.info.inputs)
+        ]
+        shape_rows = ffi.new("int64_t *[]", shapes or [ffi.NULL])
+        value_rows = ffi.new("int64_t *[]", values or [ffi.NULL])
+        options.size = ffi.sizeof("pte_prepare_options")
+        options.threads, options.cpu = self.threads, self._cpu
+        options.shapes = ffi.cast("const int64_t *const *", shape_rows)
+        options.values = ffi.cast("const int64_t *const *", value_rows)
+        options.pool = self._pool.pointer if self._pool else ffi.NULL
+        options.max_bytes, options.max_extent = self._caps
+        return options, (shapes, values, shape_rows, value_rows)
+
+    def _run(
+        self, arrays: Sequence[Array], timeout_s: float | None, trace: list[TraceEvent] | None
+    ) -> dict[str, Array]:
+        error = new_error()
+        outputs = [self._room(i) for i in range(len(self.info.outputs))]
+        inputs = [ffi.from_buffer(a) if a.nbytes else ffi.NULL for a in map(_flat, arrays)]
+        rooms = [ffi.from_buffer(o, require_writable=True) for o in outputs]
+        c_inputs = ffi.new("void *[]", [ffi.cast("void *", i) for i in inputs] or [ffi.NULL])
+        c_outputs = ffi.new("void *[]", [ffi.cast("void *", r) for r in rooms] or [ffi.NULL])
+        options, keep = _run_options(timeout_s, trace)
+        status = lib.pte_session_run(
+            self.pointer, ffi.cast("const void *const *", c_inputs), c_outputs, options, error
+        )
+        del keep
+        check(status, error, self.info.name)
+        return {p.name: self._shaped(i, outputs[i]) for i, p in enumerate(self.info.outputs)}
+
+    def _room(self, index: int) -> Array:
+        extents = ffi.new("pte_extents *")
+        check(lib.pte_session_output(self.pointer, index, extents))
+        return np.empty(max(int(extents.size_bytes), 1), np.uint8)
+
+    def _shaped(self, index: int, room: Array) -> Array:
+        extents = ffi.new("pte_extents *")
+        check(lib.pte_session_output(self.pointer, index, extents))
+        shape = tuple(int(extents.shape[a]) for a in range(extents.rank))
+        return from_bytes(room, int(extents.dtype), shape)
+
+
+class States(MutableMapping[str, Array]):
+    """The session's states by name, in ONNX layout: read, assign, `reset()`."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._index = {p.name: i for i, p in enumerate(session.info.states)}
+
+    def reset(self) -> None:
+        """Gives every state its initial value."""
+        error = new_error()
+        check(lib.pte_session_reset(self._session.pointer, error), error)
+
+    def __getitem__(self, name: str) -> Array:
+        extents, error = self._extents(name), new_error()
+        room = np.empty(max(int(extents.size_bytes), 1), np.uint8)
+        status = lib.pte_session_get_state(
+            self._session.pointer,
+            self._index[name],
+            ffi.from_buffer(room, require_writable=True),
+            extents.size_bytes,
+            error,
+        )
+        check(status, error, name)
+        shape = tuple(int(extents.shape[a]) for a in range(extents.rank))
+        return from_bytes(room, int(extents.dtype), shape)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        extents, error = self._extents(name), new_error()
+        port = self._session.info.states[self._index[name]]
+        array = as_array(value, port)
+        want = tuple(int(extents.shape[a]) for a in range(extents.rank))
+        if array.shape != want:
+            raise ArgumentError(f"state {name}: expected shape {want}, got {array.shape}")
+        data = _flat(array)
+        status = lib.pte_session_set_state(
+            self._session.pointer, self._index[name], ffi.from_buffer(data), data.nbytes, error
+        )
+        check(status, error, name)
+
+    def __delitem__(self, name: str) -> None:
+        raise ArgumentError(f"state {name}: states cannot be deleted; use reset()")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._index)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def _extents(self, name: str) -> Any:
+        if name not in self._index:
+            raise KeyError(f"state {name!r}: the method has {', '.join(self._index) or 'none'}")
+        extents = ffi.new("pte_extents *")
+        check(
+            lib.pte_session_state(self._session.pointer, self._index[name], extents), where=name
+        )
+        return extents
+
+
+# --- arrays ------------------------------------------------------------------------------------
+
+
+def as_array(value: Any, port: PortInfo) -> Array:
+    """`value` as a dense array of the port's dtype and rank.
+
+    Python numbers and lists take the port's dtype; arrays must have it: nothing is rounded in silence.
+
+    Raises:
+        ArgumentError: another dtype, rank or fixed extent; the text says what to do.
+    """
+    if port.dtype in dtypes.PACKED:
+        import ml_dtypes
+
+        want = np.dtype(getattr(ml_dtypes, dtypes.name_of(port.dtype)))
+    else:
+        want = dtypes.numpy_of(port.dtype)
+    if isinstance(value, (int, float, bool, list, tuple)):
+        array = np.asarray(value, want)
+    elif isinstance(value, (np.ndarray, np.generic)):
+        array = np.asarray(value)
+    elif hasattr(value, "__dlpack__"):
+        array = _from_dlpack(value, want)
+    else:
+        array = np.asarray(value)
+    if array.dtype != want:
+        raise ArgumentError(
+            f"input {port.name}: expected {want}, got {array.dtype}; pass x.astype({str(want)!r})"
+        )
+    fits = array.ndim == len(port.shape) and all(
+        not isinstance(size, int) or size == got for size, got in zip(port.shape, array.shape)
+    )
+    if not fits:
+        text = str(list(port.shape)).replace("'", "")
+        raise ArgumentError(f"input {port.name}: expected shape {text}, got {list(array.shape)}")
+    return array if array.flags.c_contiguous and array.flags.aligned else np.array(array, order="C")
+
+
+def from_bytes(room: Array, dtype: int, shape: tuple[int, ...]) -> Array:
+    """The array of `shape` that the bytes in `room` are; sub-byte elements are spread to one a byte."""
+    count = int(np.prod(shape))
+    if dtype in dtypes.PACKED:
+        import ml_dtypes
+
+        name, bits = dtypes.PACKED[dtype]
+        codes = np.unpackbits(room, bitorder="little")[: count * bits].reshape(count, bits)
+        spread = np.packbits(codes, axis=-1, bitorder="little").reshape(count)
+        if name.startswith("int"):
+            spread = ((spread ^ (1 << (bits - 1))) - (1 << (bits - 1))).astype(np.int8)
+        target = np.dtype(getattr(ml_dtypes, name))
+        return (spread.view(target) if name.startswith("float") else spread.astype(target)).reshape(
+            shape
+        )
+    kind = dtypes.numpy_of(dtype)
+    return room[: count * kind.itemsize].view(kind).reshape(shape)
+
+
+def _flat(array: Array) -> Array:
+    """Its bytes as the runtime reads them: sub-byte elements packed, element 0 in the low bits."""
+    bits = next((b for n, b in dtypes.PACKED.values() if n == array.dtype.name), 0)
+    if not bits:
+        return array.reshape(-1).view(np.uint8)
+    codes = array.reshape(-1, 1).view(np.uint8)
+    return np.packbits(np.unpackbits(codes, axis=1, bitorder="little")[:, :bits], bitorder="little")
+
+
+def _from_dlpack(value: Any, want: np.dtype[Any]) -> Array:
+    """Through DLPack; bfloat16, which NumPy's importer does not know, as its 16 bits."""
+    try:
+        return np.from_dlpack(value)
+    except (BufferError, RuntimeError, TypeError):
+        if want.name != "bfloat16" or not hasattr(value, "view"):
+            raise
+        import sys
+
+        torch = sys.modules.get("torch")
+        if torch is None:
+            raise
+        return np.from_dlpack(value.view(torch.int16)).view(want)
+
+
+def _run_options(timeout_s: float | None, trace: list[TraceEvent] | None) -> tuple[Any, Any]:
+    if timeout_s is None and trace is None:
+        return ffi.NULL, None
+    options = ffi.new("pte_run_options *")
+    options.size = ffi.sizeof("pte_run_options")
+    keep: list[Any] = []
+    if timeout_s is not None:
+        options.now = lib.pteron_now
+        options.deadline_ns = time.monotonic_ns() + int(timeout_s * 1e9)
+    if trace is not None:
+        handle = ffi.new_handle(trace)
+        tracer = ffi.new("pte_tracer *", {"self": handle, "now": lib.pteron_now})
+        tracer.event = lib.pteron_trace
+        options.tracer = tracer
+        keep += [handle, tracer]
+    return options, keep
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def pteron_now(_self: Any) -> int:
+    return time.monotonic_ns()
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def pteron_trace(handle: Any, instr: int, op: int, node: int, begin: int, end: int) -> None:
+    ffi.from_handle(handle).append(TraceEvent(instr, op, node, begin, end))
