@@ -1,0 +1,98 @@
+"""Latency percentiles, load time and memory of a program; with --vs-onnx, interleaved with onnxruntime."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pteron.cli import feeds
+from pteron.runtime import load
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("program", type=Path)
+    feeds.add(parser)
+    parser.add_argument("--runs", type=int, default=50, help="counted runs (default 50)")
+    parser.add_argument("--warmup", type=int, default=3)
+    parser.add_argument("--vs-onnx", type=Path, metavar="ONNX", help="time onnxruntime on this model, in turn")
+    parser.add_argument("--json", action="store_true")
+
+
+def run(args: argparse.Namespace) -> int:
+    started = time.perf_counter()
+    model = load(args.program, threads=args.threads, method=args.method)
+    opened_ms = (time.perf_counter() - started) * 1e3
+    inputs = feeds.of(args, model)
+    started = time.perf_counter()
+    outputs = model.run(inputs)
+    first_ms = (time.perf_counter() - started) * 1e3
+    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    runners: dict[str, Callable[[], Any]] = {"pteron": lambda: model.run(inputs)}
+    difference = None
+    if args.vs_onnx:
+        peer = _onnxruntime(args.vs_onnx, inputs, args.threads)
+        difference = max(_relative(a, b) for a, b in zip(outputs.values(), peer()))
+        runners["onnxruntime"] = peer
+    times = interleaved(runners, args.runs, args.warmup)
+    report = {
+        "open_ms": opened_ms,
+        "first_run_ms": first_ms,
+        "peak_rss_mb": peak_mb,
+        "arena_bytes": model.sizes.arena_bytes,
+        "file_bytes": model.program.size_bytes,
+        "latency_ms": {name: percentiles(row) for name, row in times.items()},
+    }
+    if difference is not None:
+        ratio = float(np.median(np.array(times["pteron"]) / np.array(times["onnxruntime"])))
+        report |= {"ratio_to_onnxruntime": ratio, "difference": difference}
+    if args.json:
+        print(json.dumps(report, indent=1))
+        return 0
+    print(f"open {opened_ms:.2f} ms, first run {first_ms:.2f} ms, peak RSS {peak_mb:.0f} MB, ", end="")
+    print(f"arena {model.sizes.arena_bytes / 1e6:.2f} MB, file {model.program.size_bytes / 1e6:.2f} MB")
+    for name, row in times.items():
+        p = percentiles(row)
+        print(f"{name:12s} p50 {p['p50']:.3f}  p90 {p['p90']:.3f}  p99 {p['p99']:.3f}  min {p['min']:.3f} ms")
+    if difference is not None:
+        print(f"pteron / onnxruntime: {report['ratio_to_onnxruntime']:.2f} (median of pairs); ", end="")
+        print(f"largest relative difference {difference:.2g}")
+    return 0
+
+
+def interleaved(runners: dict[str, Callable[[], Any]], runs: int, warmup: int) -> dict[str, list[float]]:
+    """Milliseconds of each runner, in turn, so that a drift of the machine meets all alike."""
+    times: dict[str, list[float]] = {name: [] for name in runners}
+    for i in range(warmup + runs):
+        for name, once in runners.items():
+            started = time.perf_counter()
+            once()
+            if i >= warmup:
+                times[name].append((time.perf_counter() - started) * 1e3)
+    return times
+
+
+def percentiles(ms: list[float]) -> dict[str, float]:
+    p50, p90, p99 = np.percentile(ms, [50, 90, 99])
+    return {"p50": float(p50), "p90": float(p90), "p99": float(p99), "min": float(min(ms))}
+
+
+def _onnxruntime(path: Path, inputs: dict[str, Any], threads: int | None) -> Callable[[], list[Any]]:
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = threads or 0
+    options.log_severity_level = 3
+    session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return lambda: list(session.run(None, inputs))
+
+
+def _relative(a: Any, b: Any) -> float:
+    scale = float(np.abs(b.astype(np.float64)).max(initial=0.0)) or 1.0
+    return float(np.abs(a.astype(np.float64) - b.astype(np.float64)).max(initial=0.0)) / scale

@@ -1,0 +1,55 @@
+"""What works here, and what to install for the rest."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import importlib.util
+import json
+import platform
+
+from pteron import __version__
+
+_ROWS: tuple[tuple[str, str, str, str], ...] = (
+    ("export of ONNX models", "onnx", "onnx", "pip install 'pteron[export]'"),
+    ("", "onnx_ir", "onnx-ir", "pip install 'pteron[export]'"),
+    ("bfloat16 and 8-bit floats", "ml_dtypes", "ml_dtypes", "pip install 'pteron[export]'"),
+    ("export of PyTorch models", "torch", "torch", "pip install 'pteron[torch]'"),
+    ("", "onnxscript", "onnxscript", "pip install 'pteron[torch]'"),
+    ("bench --vs-onnx", "onnxruntime", "onnxruntime", "pip install onnxruntime"),
+)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true")
+
+
+def run(args: argparse.Namespace) -> int:
+    rows = checks()
+    if args.json:
+        print(json.dumps(rows, indent=1))
+        return 0
+    for row in rows:
+        print(f"{'ok' if row['ok'] else '--':3s} {row['what']:28s} {row['detail']}")
+    return 0
+
+
+def checks() -> list[dict[str, object]]:
+    """One row a capability: what, whether, and the version or the install command."""
+    rows: list[dict[str, object]] = [
+        {"what": "pteron", "ok": True, "detail": f"{__version__}, Python {platform.python_version()}, {platform.machine()}"},
+        _runtime(),
+    ]
+    for what, module, package, install in _ROWS:
+        found = importlib.util.find_spec(module) is not None
+        detail = f"{package} {importlib.metadata.version(package)}" if found else f"missing: {install}"
+        rows.append({"what": what or f"  with {package}", "ok": found, "detail": detail})
+    return rows
+
+
+def _runtime() -> dict[str, object]:
+    try:
+        from pteron.runtime.cpu import features
+    except ImportError as error:
+        return {"what": "runtime", "ok": False, "detail": f"{error}; reinstall pteron"}
+    return {"what": "runtime", "ok": True, "detail": "CPU kernels: " + ", ".join(features())}

@@ -1,0 +1,60 @@
+"""Compile a model (.onnx, .pt2) into a .pte program."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", type=Path, help=".onnx or .pt2 file")
+    parser.add_argument("-o", "--output", type=Path, help="default: the model's name with .pte")
+    parser.add_argument(
+        "--state",
+        action="append",
+        default=[],
+        metavar="INPUT=OUTPUT",
+        help="the session keeps this pair between runs (a cache): past_key=present_key",
+    )
+    parser.add_argument(
+        "--dim",
+        action="append",
+        default=[],
+        metavar="SYMBOL=N",
+        help="size of a symbolic dimension for which the stored memory plan is made",
+    )
+    parser.add_argument("--no-fuse", action="store_true", help="one instruction an operator: same bits, slower")
+    parser.add_argument("--strip", action="store_true", help="without names and source lines")
+    parser.add_argument("--check", action="store_true", help="lower only: report problems, write nothing")
+    parser.add_argument("--json", action="store_true", help="report as JSON on stdout")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
+
+
+def run(args: argparse.Namespace) -> int:
+    from pteron.cli.pairs import pairs
+    from pteron.pipeline import export_model
+
+    out = args.output or args.model.with_suffix(".pte")
+    started = time.perf_counter()
+
+    def progress(stage: str) -> None:
+        if not args.quiet and not args.json:
+            print(f"{time.perf_counter() - started:6.1f} s  {stage}", file=sys.stderr, flush=True)
+
+    report = export_model(
+        args.model,
+        None if args.check else out,
+        states=pairs("--state", args.state, str),
+        hints=pairs("--dim", args.dim, int),
+        fuse=not args.no_fuse,
+        debug=not args.strip,
+        progress=progress,
+    )
+    if args.json:
+        print(json.dumps(report.as_dict(), indent=1))
+    else:
+        print(report.as_text())
+    return 0

@@ -1,0 +1,81 @@
+"""Inputs of a command: files, or random numbers from a stated seed."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pteron.runtime import Model, PortInfo, dtypes
+from pteron.schema.errors import ArgumentError
+
+Feeds = dict[str, Any]
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--input",
+        "-i",
+        action="append",
+        default=[],
+        metavar="[NAME=]FILE",
+        help=".npz with every input by name, or .npy of one input (repeat); default: random inputs",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of random inputs (default 0)")
+    parser.add_argument(
+        "--dim",
+        action="append",
+        default=[],
+        metavar="SYMBOL=N",
+        help="size of a symbolic dimension for random inputs (default: its lower bound, at least 1)",
+    )
+    parser.add_argument("--threads", type=int, default=None, help="threads (default: all)")
+    parser.add_argument("--method", help="method to run (default: the first)")
+
+
+def of(args: argparse.Namespace, model: Model) -> Feeds:
+    """The inputs that the command line asks for.
+
+    Raises:
+        ArgumentError: an unknown input or symbol; a file that holds something else.
+    """
+    inputs = model.info.inputs
+    feeds: Feeds = {}
+    for item in args.input:
+        name, _, path = item.rpartition("=")
+        loaded = np.load(Path(path), allow_pickle=False)
+        if isinstance(loaded, np.lib.npyio.NpzFile):
+            feeds |= {key: loaded[key] for key in loaded.files}
+        elif name:
+            feeds[name] = loaded
+        elif len(inputs) == 1:
+            feeds[inputs[0].name] = loaded
+        else:
+            names = ", ".join(p.name for p in inputs)
+            raise ArgumentError(f"--input {item}: say which input it is: NAME={path}; one of {names}")
+    if not args.input:
+        sizes = dict(_dim(item) for item in args.dim)
+        rng = np.random.default_rng(args.seed)
+        feeds = {p.name: _random(p, sizes, rng) for p in inputs}
+    return feeds
+
+
+def _dim(item: str) -> tuple[str, int]:
+    name, sign, size = item.partition("=")
+    if not sign or not size.isdigit():
+        raise ArgumentError(f"--dim {item}: expected SYMBOL=N")
+    return name, int(size)
+
+
+def _random(port: PortInfo, sizes: dict[str, int], rng: np.random.Generator) -> Any:
+    """Floats from N(0, 1), booleans, integers 0 or 1 (valid as ids, masks and positions)."""
+    shape = tuple(
+        size if isinstance(size, int) else sizes.get(size, max(1, low))
+        for size, (low, _) in zip(port.shape, port.bounds)
+    )
+    kind = dtypes.numpy_of(port.dtype)
+    if kind.kind in "iub":
+        return rng.integers(0, 2, shape).astype(kind)
+    return rng.standard_normal(shape).astype(np.float32).astype(kind)

@@ -1,0 +1,52 @@
+"""Run a program once and show or save its outputs."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pteron.cli import feeds
+from pteron.runtime import load
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("program", type=Path)
+    feeds.add(parser)
+    parser.add_argument("-o", "--output", type=Path, help="save the outputs as .npz")
+    parser.add_argument("--timeout", type=float, metavar="S", help="end the run after S seconds")
+    parser.add_argument("--json", action="store_true")
+
+
+def run(args: argparse.Namespace) -> int:
+    model = load(args.program, threads=args.threads, method=args.method)
+    inputs = feeds.of(args, model)
+    started = time.perf_counter()
+    outputs = model.run(inputs, timeout_s=args.timeout)
+    ms = (time.perf_counter() - started) * 1e3
+    if args.output:
+        np.savez(args.output, **outputs)  # type: ignore[arg-type]
+    rows = {name: describe(array) for name, array in outputs.items()}
+    seed = None if args.input else args.seed
+    if args.json:
+        print(json.dumps({"outputs": rows, "ms": ms, "seed": seed}, indent=1))
+        return 0
+    for name, row in rows.items():
+        print(f"{name}: {row['dtype']}{row['shape']}  digest {row['digest']}")
+        print("  " + np.array2string(outputs[name].ravel()[:8], precision=6, separator=", "))
+    print(f"{ms:.2f} ms, prepare included" + ("" if seed is None else f"; random inputs, seed {seed}"))
+    return 0
+
+
+def describe(array: Any) -> dict[str, Any]:
+    """Its dtype, shape, and digest: BLAKE2s-64 of the bytes, every NaN written as the same one."""
+    canonical = array
+    if array.dtype.kind == "f":
+        canonical = np.where(np.isnan(array), np.array(np.nan, array.dtype), array)
+    digest = hashlib.blake2s(np.ascontiguousarray(canonical).tobytes(), digest_size=8).hexdigest()
+    return {"dtype": str(array.dtype), "shape": list(array.shape), "digest": digest}
