@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from pteron.schema.row import OPS, A, Array, Block, Bool, Dims, F, Floats, I64, Ints, Op, Steps, T, Taps, W, op
+from pteron.schema.row import OPS, A, Array, Block, Bool, Dims, F, Floats, I64, Ints, Op, Outs, Steps, T, Taps, W, op
 
 __all__ = ["OPS", "Op"]
 
@@ -43,7 +43,7 @@ def dims(*, values: Dims) -> I64:
 
 
 @op(id=4, since=1, shape="[*s] -> [*o]")
-def pad(x: T, *, begin: Dims, mode: Literal["reflect", "edge", "wrap"]) -> T:
+def pad(x: T, *, begin: Dims, mode: Literal["reflect", "edge", "wrap"], out: Outs) -> T:
     """Extends x by itself; `begin` counts per axis may be negative (cropped first), the end follows from y's shape."""
     raise NotImplementedError
 
@@ -106,7 +106,7 @@ def nonzero(x: A) -> I64:
 
 
 @op(id=13, since=1, shape="[*s, n] -> [*s, k] [*s, k]", dtypes="f32 i64", strided="x")
-def topk(x: F, *, largest: bool = True) -> tuple[F, I64]:
+def topk(x: F, *, largest: bool = True, out: Outs) -> tuple[F, I64]:
     """The k first of each row and where they stood, sorted; ties by lower index, NaN counts as largest."""
     raise NotImplementedError
 
@@ -339,7 +339,15 @@ def matmul_integer(a: F, b: F) -> F:
 
 @op(id=40, since=1, shape="[b, *i, c] -> [b, *o, c] [b, *o, c]", dtypes="f32 f64 i64")
 def max_pool(
-    x: F, *, kernel: Ints, stride: Ints, dilation: Ints, begin: Ints, channel_major: bool = True, column_major: bool = False
+    x: F,
+    *,
+    kernel: Ints,
+    stride: Ints,
+    dilation: Ints,
+    begin: Ints,
+    channel_major: bool = True,
+    column_major: bool = False,
+    out: Outs,
 ) -> tuple[F, I64 | None]:
     """Maximum of each window (padding never wins), and its flat index in ONNX's [b, c, *i] numbering. The end padding
     follows from y's shape. A NaN wins."""
@@ -348,7 +356,15 @@ def max_pool(
 
 @op(id=41, since=1, shape="[b, *i, c] -> [b, *o, c]", bound="2 K eps")
 def average_pool(
-    x: F, *, kernel: Ints, stride: Ints, dilation: Ints, begin: Ints, end: Ints, count_padding: bool = False
+    x: F,
+    *,
+    kernel: Ints,
+    stride: Ints,
+    dilation: Ints,
+    begin: Ints,
+    end: Ints,
+    count_padding: bool = False,
+    out: Outs,
 ) -> F:
     """Mean of each window, summed sequentially in row-major order. Divisor: elements inside x, or, counting padding, inside
     x padded by begin and end."""
@@ -375,6 +391,7 @@ def resize(
     antialias: bool = False,
     extrapolation: float = 0.0,
     region: Floats = (),
+    out: Outs,
 ) -> F:
     """ONNX Resize over the spatial axes, separable, one axis after the other from the last. scales: one a spatial axis, or
     empty: o / i. region: starts then ends, for tf_crop_and_resize. Keys 1981."""
@@ -427,13 +444,13 @@ def delegate(*xs: A, index: int) -> tuple[A, ...]:
 
 
 @op(id=70, since=1, shape="[*s] -> [*s]")
-def unpack(x: A) -> A:
+def unpack(x: A, *, out: Outs) -> A:
     """Elements narrower than a byte, or of an 8-bit float type, as i64 or f32: what the code means, no scales."""
     raise NotImplementedError
 
 
 @op(id=71, since=1, shape="[*s] -> [*s]")
-def repack(x: A, *, saturate: bool = True) -> A:
+def repack(x: A, *, saturate: bool = True, out: Outs) -> A:
     """i64 or f32 to elements narrower than a byte, or of an 8-bit float type; to nearest, ties to even."""
     raise NotImplementedError
 

@@ -5,7 +5,9 @@ Positional parameters are inputs, keyword-only parameters are attributes, the re
 Inputs and outputs: `F` is the row's own type variable, one of `dtypes`, the same everywhere in the row. `A` is any
 type, each occurrence on its own; `T` any type, the same everywhere. `I64` and `Bool` are what they say. `W` is a weight
 [n, k] in panels, `Taps` depthwise weights [c, t]. `F | None = None` may be absent, `*xs: A` is a variadic tail.
-Attributes: int, float, bool, Literal[...] (an enum), `Ints`, `Floats` (constants), `Dims` (expressions, known at prepare), `Steps` (a pointwise program) and `Block`.
+Attributes: int, float, bool, Literal[...] (an enum), `Ints`, `Floats` (constants), `Dims` (expressions, known at
+prepare), `Steps` (a pointwise program) and `Block`. A last keyword `out: Outs` is no attribute: where neither inputs nor
+attributes say what the outputs look like, the caller of the meaning gives their shapes and dtypes.
 
 Shapes are one line, `inputs -> outputs`, each in square brackets in signature order. A name is one dimension, `*name`
 any number of them, a number itself, `#attr` the value of an integer attribute, `*name#attr` as many dimensions as
@@ -31,6 +33,17 @@ Dims = tuple[int, ...]
 Floats = tuple[float, ...]
 Steps = tuple[Any, ...]
 Block = int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Out:
+    """What an output looks like; dtype by its name in program.fbs, lower case."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+
+Outs = tuple[Out, ...]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
