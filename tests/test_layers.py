@@ -1,0 +1,152 @@
+"""Who may know whom: read from imports and includes, so that a wrong one fails before anyone relies on it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+# A Python package may import itself and these; what is not listed here has no place in the tree.
+PYTHON = {
+    "schema": set(),
+    "export": {"schema", "_codec"},
+    "quantize": {"schema", "export.graph", "_codec"},
+    "runtime": {"schema", "_pteron"},
+    "cli": {"schema", "export", "quantize", "runtime", "pipeline", "_pteron"},
+    "pipeline": {"schema", "export", "quantize", "runtime"},
+    "": {"schema", "pipeline", "runtime"},
+}
+FOLDERS = {"schema": "schema", "export": "export", "quantize": "quantize"}
+
+# A C folder may include itself, the public headers (quoted "pteron/...") and these.
+C = {
+    "include": set(),
+    "core": {"gen"},
+    "gen": {"core", "program"},
+    "program": {"core", "gen"},
+    "session": {"core", "gen", "program"},
+    "kernels": {"core", "gen"},
+    "codec": {"core", "gen"},
+    "delegates": {"delegate"},
+    "host": {"core", "program", "session"},
+    "tools": {"core", "program", "session", "gen"},
+}
+FREESTANDING = {"stddef.h", "stdint.h", "stdbool.h", "string.h", "stdarg.h", "float.h", "limits.h"}
+INTRINSICS = {"immintrin.h", "arm_neon.h"}
+SYSTEM = {"host", "tools", "delegates"}
+
+
+def python_files() -> list[tuple[str, Path]]:
+    files = [(name, p) for name, folder in FOLDERS.items() for p in (ROOT / folder).rglob("*.py")]
+    home = ROOT / "bindings/pteron"
+    for p in home.rglob("*.py"):
+        first = p.relative_to(home).parts[0]
+        files.append(({"runtime": "runtime", "cli": "cli", "pipeline.py": "pipeline"}.get(first, ""), p))
+    return files
+
+
+def imports(path: Path) -> list[tuple[str, int]]:
+    tree = ast.parse(path.read_text(), str(path))
+    found: list[tuple[str, int]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, node.lineno) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: relative import; write the whole name"
+            found.append((node.module or "", node.lineno))
+            found += [(f"{node.module}.{alias.name}", node.lineno) for alias in node.names]
+    return found
+
+
+@pytest.mark.parametrize("layer, path", python_files(), ids=lambda x: str(x)[-40:])
+def test_python_imports_only_what_its_layer_may_know(layer: str, path: Path) -> None:
+    for name, line in imports(path):
+        if name == "pteron" or name.startswith("pteron._"):
+            inner = name.removeprefix("pteron").removeprefix(".")
+        elif name.startswith("pteron."):
+            inner = name.removeprefix("pteron.")
+        else:
+            torch = name.split(".")[0] in ("torch", "onnxscript")
+            allowed = "export/capture" in path.as_posix() or layer == ""
+            assert not torch or allowed, f"{path}:{line}: {name} outside export/capture"
+            continue
+        top = inner.split(".")[0]
+        if not top or top == layer or top == "__version__" or not (
+            top in PYTHON or top.startswith("_")
+        ):
+            continue
+        may = PYTHON[layer]
+        fits = any(inner == m or inner.startswith(m + ".") for m in may)
+        assert fits, f"{path}:{line}: {layer or 'pteron'} may import {sorted(may)}, not {name}"
+
+
+def c_files() -> list[Path]:
+    home = ROOT / "runtime_c"
+    return sorted(p for e in ("*.c", "*.h", "*.inc") for p in home.rglob(e))
+
+
+@pytest.mark.parametrize("path", c_files(), ids=lambda p: str(p.relative_to(ROOT / "runtime_c")))
+def test_c_includes_only_what_its_layer_may_know(path: Path) -> None:
+    layer = path.relative_to(ROOT / "runtime_c").parts[0]
+    for line, text in enumerate(path.read_text().splitlines(), 1):
+        match = re.match(r'\s*#\s*include\s+([<"])([^>"]+)[>"]', text)
+        if not match:
+            continue
+        kind, name = match.groups()
+        where = f"{path}:{line}"
+        if kind == "<":
+            if layer not in SYSTEM:
+                intrinsic = name in INTRINSICS and ("__" in path.name or layer == "core")
+                assert name in FREESTANDING or intrinsic, f"{where}: <{name}> is not freestanding"
+            continue
+        folder = name.split("/")[0] if "/" in name else layer
+        if layer == "delegates":
+            assert name.startswith("pteron/") or "/" not in name, f"{where}: delegates know delegate.h"
+        elif folder not in ("pteron", layer):
+            assert folder in C[layer], f"{where}: {layer} may include {sorted(C[layer])}, not {name}"
+
+
+FORBIDDEN = re.compile(r"\b(malloc|calloc|realloc|free|printf|fprintf|abort|exit|errno|_Thread_local)\s*\(")
+
+
+@pytest.mark.parametrize("path", c_files(), ids=lambda p: str(p.relative_to(ROOT / "runtime_c")))
+def test_c_outside_host_neither_allocates_nor_prints_nor_exits(path: Path) -> None:
+    layer = path.relative_to(ROOT / "runtime_c").parts[0]
+    if layer in SYSTEM:
+        return
+    code = re.sub(r"/\*.*?\*/", lambda m: "\n" * m.group().count("\n"), path.read_text(), flags=re.S)
+    code = re.sub(r'"(?:[^"\\\n]|\\.)*"', '""', code)
+    for line, text in enumerate(code.splitlines(), 1):
+        found = FORBIDDEN.search(text)
+        assert not found, f"{path}:{line}: {found.group() if found else ''}...) belongs to host"
+
+
+LIMIT_LINES, LIMIT_FUNCTION = 600, 80
+
+
+def test_files_are_at_most_600_lines() -> None:
+    generated = ("runtime_c/gen/", "export/layout.py", "include/pteron/types.h")
+    files = [p for _, p in python_files()] + c_files() + sorted((ROOT / "tests").rglob("*.py"))
+    long = {
+        str(p.relative_to(ROOT)): n
+        for p in files
+        if not any(g in p.as_posix() for g in generated)
+        and (n := len(p.read_text().splitlines())) > LIMIT_LINES
+    }
+    assert not long, f"split these: {long}"
+
+
+def test_python_functions_are_at_most_80_lines() -> None:
+    long = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.name} ({node.end_lineno - node.lineno + 1})"
+        for _, path in python_files()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef)
+        and node.end_lineno is not None
+        and node.end_lineno - node.lineno + 1 > LIMIT_FUNCTION
+    ]
+    assert not long, f"split these: {long}"
