@@ -10,8 +10,8 @@ prepare), `Steps` (a pointwise program) and `Block`. A last keyword `out: Outs` 
 attributes say what the outputs look like, the caller of the meaning gives their shapes and dtypes.
 
 Shapes are one line, `inputs -> outputs`, each in square brackets in signature order. A name is one dimension, `*name`
-any number of them, a number itself, `#attr` the value of an integer attribute, `*name#attr` as many dimensions as
-the attribute says, `#fn(...)` one of the named functions below. A name means the same wherever it occurs; a name that
+any number of them, `*` any number that is not compared, a number itself, `#attr` the value of an integer attribute,
+`*name#attr` as many dimensions as the attribute says. A name means the same wherever it occurs; a name that
 occurs first in an output is free, and the kernel's own check decides. `...` after an input repeats it for a variadic tail.
 """
 

@@ -27,7 +27,9 @@ MAX_STEPS: Final = 256
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class StepRow:
-    """One opcode: `arity` registers read, the compute types it admits, the result's type (None: the compute type)."""
+    """One opcode: `arity` registers read, the compute types it admits, the result's type (None: the compute type).
+
+    `reads`: types of the registers read where they are not the compute type ("" = compute type)."""
 
     id: int
     name: str
@@ -36,6 +38,7 @@ class StepRow:
     arity: int
     ulp: float
     meaning: Callable[..., Any]
+    reads: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ STEPS: Final[dict[str, StepRow]] = {}
 
 
 def step(
-    id: int, types: str = "f32 f64", result: str | None = None, ulp: float = 0.0
+    id: int, types: str = "f32 f64", result: str | None = None, ulp: float = 0.0, reads: tuple[str, ...] = ()
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Adds the decorated function to STEPS; its positional parameters are the registers read. ulp 0: exactly rounded."""
 
@@ -62,7 +65,7 @@ def step(
         name = meaning.__name__.rstrip("_")
         if name in STEPS or any(row.id == id for row in STEPS.values()):
             raise ValueError(f"step {name}: id {id} or the name is taken")
-        STEPS[name] = StepRow(id, name, tuple(types.split()), result, meaning.__code__.co_argcount, ulp, meaning)
+        STEPS[name] = StepRow(id, name, tuple(types.split()), result, meaning.__code__.co_argcount, ulp, meaning, reads)
         return meaning
 
     return add
@@ -76,10 +79,16 @@ def special() -> None:
     """Done by the interpreter itself."""
 
 
-for _id, _name in ((1, "load"), (2, "store"), (3, "index"), (4, "literal"), (5, "cast"), (6, "round"), (7, "wrap")):
-    STEPS[_name] = StepRow(_id, _name, tuple(ALL.split()), None, int(_name in ("store", "cast", "round", "wrap")), 0.0, special)
-
-
+for _id, _name, _types, _arity in (
+    (1, "load", ALL, 0),
+    (2, "store", ALL, 1),
+    (3, "index", "i64", 0),
+    (4, "literal", ALL, 0),
+    (5, "cast", ALL, 1),
+    (6, "round", "f32", 1),
+    (7, "wrap", "i64", 1),
+):
+    STEPS[_name] = StepRow(_id, _name, tuple(_types.split()), None, _arity, 0.0, special)
 
 @step(10, NUMBER)
 def add(a: Array, b: Array) -> Array:
@@ -278,7 +287,7 @@ def le(a: Array, b: Array) -> Array:
     return a <= b
 
 
-@step(53, ALL)
+@step(53, ALL, reads=("bool", "", ""))
 def select(condition: Array, a: Array, b: Array) -> Array:
     """The first register is bool, whatever the compute type."""
     return np.where(condition, a, b)
@@ -340,13 +349,13 @@ def lt_u64(a: Array, b: Array) -> Array:
     return a.view(np.uint64) < b.view(np.uint64)
 
 
-@step(73, "f32 f64")
+@step(73, "f32 f64", reads=("i64",))
 def from_u64(a: Array) -> Array:
     """The i64 register's bits as an unsigned number, rounded to the compute type."""
     return a.view(np.uint64)  # evaluate() casts to the compute type
 
 
-@step(74, "i64")
+@step(74, "i64", reads=("f64",))
 def to_u64(a: Array) -> Array:
     """An f64 register to unsigned bits, saturating; NaN gives 0."""
     top = np.float64(2.0**64)

@@ -9,6 +9,8 @@
 #ifndef PTE_KERNEL_H
 #define PTE_KERNEL_H
 
+#include <stdbool.h>
+
 #include "pteron/pteron.h"
 #include "pteron/types.h"
 
@@ -55,7 +57,7 @@ typedef struct pte_fault {
 } pte_fault;
 
 typedef struct pte_call {
-  const void *attrs; /* the operator's struct pte_<op>_attrs (gen/attrs.h), defaults filled in */
+  const void *attrs; /* the operator's struct pte_<op>_attrs (gen/ops.h), defaults filled in */
   const pte_tensor *const *in; /* in_count entries; NULL = absent optional */
   pte_tensor *const *out;      /* out_count entries; NULL = not wanted */
   uint32_t in_count, out_count;

@@ -1,0 +1,92 @@
+/* What the runtime knows of an operator: the row of schema/ops.py as data. The rows are in gen/ops.c. */
+#ifndef PTE_OP_H
+#define PTE_OP_H
+
+#include "core/kernel.h"
+
+/* What a port's dtype may be; schema/row.py says it in words. */
+typedef enum pte_rule {
+  PTE_RULE_F = 0, /* one of the row's `dtypes`, the same everywhere in the row */
+  PTE_RULE_T = 1, /* any, the same everywhere in the row */
+  PTE_RULE_A = 2, /* any */
+  PTE_RULE_I64 = 3,
+  PTE_RULE_BOOL = 4,
+  PTE_RULE_W = 5,   /* a weight in PANELS */
+  PTE_RULE_TAPS = 6 /* depthwise weights in TAPS */
+} pte_rule;
+
+typedef enum pte_term_kind {
+  PTE_TERM_DIM = 0,    /* one dimension, bound to `slot` */
+  PTE_TERM_RUN = 1,    /* any number of dimensions, bound to run `slot`; with `attr`, as many as that says */
+  PTE_TERM_NUMBER = 2, /* `number` itself */
+  PTE_TERM_ATTR = 3,   /* the value of attribute `attr` */
+  PTE_TERM_ANY = 4     /* any number of dimensions, not compared */
+} pte_term_kind;
+
+#define PTE_MAX_SHAPE_SLOTS 12
+
+typedef struct pte_shape_term {
+  uint8_t kind, slot;
+  uint16_t attr; /* offset of an int attribute in the attribute struct; 0 = none */
+  uint32_t number;
+} pte_shape_term;
+
+typedef struct pte_op_port {
+  const char *name;
+  const pte_shape_term *terms;
+  uint8_t term_count;
+  uint8_t rule;
+  bool optional;
+  bool strided; /* any strides; else dense */
+  bool inplace; /* an input whose memory output 0 may share */
+} pte_op_port;
+
+typedef enum pte_attr_kind {
+  PTE_ATTR_INT = 0,
+  PTE_ATTR_FLOAT = 1,
+  PTE_ATTR_BOOL = 2,
+  PTE_ATTR_ENUM = 3,
+  PTE_ATTR_INTS = 4,   /* range of `ints` */
+  PTE_ATTR_FLOATS = 5, /* range of `ints`: the bits of f64 */
+  PTE_ATTR_DIMS = 6,   /* range of `refs`: expressions */
+  PTE_ATTR_STEPS = 7,
+  PTE_ATTR_BLOCK = 8
+} pte_attr_kind;
+
+typedef struct pte_op_attr {
+  const char *name;
+  uint16_t offset;
+  uint8_t kind;
+  bool required;
+  uint32_t values; /* enum: how many */
+} pte_op_attr;
+
+/* The last input or output stands for any number of values where it is variadic. */
+typedef struct pte_op_row {
+  const char *name;
+  const pte_kernel *kernel; /* NULL: run by the session, or not in this build */
+  const void *defaults;     /* a complete attribute struct; required attributes are 0 */
+  const pte_op_port *inputs, *outputs;
+  const pte_op_attr *attrs;
+  uint32_t dtypes; /* bit d: `F` may be element type d */
+  uint16_t id, attrs_bytes;
+  uint8_t input_count, output_count, attr_count;
+  bool input_variadic, output_variadic;
+  bool control;      /* run by the session */
+  bool has_defaults; /* no attribute is required */
+} pte_op_row;
+
+/* The largest attribute struct, in bytes (asserted in gen/ops.c). */
+#define PTE_MAX_ATTRS_BYTES 96
+
+extern const pte_op_row pte_op_rows[];
+extern const uint32_t pte_op_row_count;
+
+/* The row of operator `id`, or NULL. */
+const pte_op_row *pte_op_find(uint32_t id);
+
+/* The port that input (output) `i` belongs to; NULL: the operator has fewer. */
+const pte_op_port *pte_op_input(const pte_op_row *row, uint32_t i);
+const pte_op_port *pte_op_output(const pte_op_row *row, uint32_t i);
+
+#endif

@@ -1,0 +1,115 @@
+#include "core/shape.h"
+
+#include <string.h>
+
+void pte_shape_begin(pte_shape_match *match, const pte_op_row *row, const void *attrs) {
+  memset(match, 0, sizeof *match);
+  match->row = row;
+  match->attrs = attrs;
+}
+
+static int64_t attr_at(const pte_shape_match *match, const pte_shape_term *term) {
+  int64_t value;
+  memcpy(&value, (const uint8_t *)match->attrs + term->attr, sizeof value);
+  return value;
+}
+
+/* Dimensions that the term takes, or -1 where it takes the rest. A negative attribute takes more than any rank has. */
+static int64_t term_rank(const pte_shape_match *match, const pte_shape_term *term) {
+  if (term->kind == PTE_TERM_ANY) return -1;
+  if (term->kind != PTE_TERM_RUN) return 1;
+  if (term->attr != 0) {
+    int64_t rank = attr_at(match, term);
+    return rank < 0 || rank > PTE_MAX_RANK ? PTE_MAX_RANK + 1 : rank;
+  }
+  bool bound = match->runs_bound >> term->slot & 1;
+  return bound ? match->run_ranks[term->slot] : -1;
+}
+
+static pte_status fail(pte_fault *fault, bool output, uint32_t i, const char *text, int64_t axis, int64_t got,
+                       int64_t expected) {
+  uint32_t port = output ? (i < 127 ? 128 + i : 254) : (i < 127 ? i : 127);
+  *fault = (pte_fault){text, axis, got, expected, (uint8_t)port};
+  return PTE_BAD_PROGRAM;
+}
+
+/* Binds or compares one extent. */
+static bool dim_agrees(pte_shape_match *match, const pte_shape_term *term, int64_t got, int64_t *expected) {
+  if (term->kind == PTE_TERM_NUMBER) *expected = term->number;
+  else if (term->kind == PTE_TERM_ATTR) *expected = attr_at(match, term);
+  else if (match->dims_bound >> term->slot & 1) *expected = match->dims[term->slot];
+  else {
+    match->dims_bound |= 1u << term->slot;
+    *expected = match->dims[term->slot] = got;
+  }
+  return *expected == got;
+}
+
+/* Binds or compares a run of `rank` extents; the first axis that differs in `*axis`. */
+static bool run_agrees(pte_shape_match *match, const pte_shape_term *term, uint32_t rank, const int64_t *shape,
+                       uint32_t *axis, int64_t *expected) {
+  *axis = 0;
+  if (!(match->runs_bound >> term->slot & 1)) {
+    match->runs_bound |= 1u << term->slot;
+    match->runs[term->slot] = shape;
+    match->run_ranks[term->slot] = (uint8_t)rank;
+    return true;
+  }
+  *expected = match->run_ranks[term->slot];
+  if (match->run_ranks[term->slot] != rank) return false;
+  const int64_t *bound = match->runs[term->slot];
+  if (bound == NULL || shape == NULL) return true;
+  for (uint32_t d = 0; d < rank; d++) {
+    *axis = d;
+    *expected = bound[d];
+    if (bound[d] != shape[d]) return false;
+  }
+  return true;
+}
+
+pte_status pte_shape_port(pte_shape_match *match, bool output, uint32_t i, uint32_t rank, const int64_t *shape,
+                          pte_fault *fault) {
+  const pte_op_port *port = output ? pte_op_output(match->row, i) : pte_op_input(match->row, i);
+  if (port == NULL) return fail(fault, output, i, "no such port", -1, i, -1);
+  int64_t fixed = 0;
+  bool open = false;
+  for (uint32_t t = 0; t < port->term_count; t++) {
+    int64_t takes = term_rank(match, &port->terms[t]);
+    if (takes < 0) open = true;
+    else fixed += takes;
+  }
+  if (rank < fixed || (rank > fixed && !open))
+    return fail(fault, output, i, "rank differs from the operator's shape rule", -1, rank, fixed);
+  uint32_t axis = 0;
+  for (uint32_t t = 0; t < port->term_count; t++) {
+    const pte_shape_term *term = &port->terms[t];
+    int64_t takes = term_rank(match, term);
+    uint32_t count = takes < 0 ? rank - (uint32_t)fixed : (uint32_t)takes;
+    uint32_t at = 0;
+    int64_t expected = 0;
+    bool agrees = true;
+    if (term->kind == PTE_TERM_RUN)
+      agrees = run_agrees(match, term, count, shape == NULL ? NULL : shape + axis, &at, &expected);
+    else if (term->kind != PTE_TERM_ANY && shape != NULL)
+      agrees = dim_agrees(match, term, shape[axis], &expected);
+    if (!agrees)
+      return fail(fault, output, i, "extent differs from the operator's shape rule", axis + at,
+                  shape == NULL ? count : shape[axis + at], expected);
+    axis += count;
+  }
+  return PTE_OK;
+}
+
+pte_status pte_shape_check(const pte_op_row *row, const pte_call *call) {
+  pte_shape_match match;
+  pte_shape_begin(&match, row, call->attrs);
+  for (uint32_t i = 0; i < call->in_count; i++) {
+    const pte_tensor *t = call->in[i];
+    if (t != NULL) PTE_TRY(pte_shape_port(&match, false, i, t->rank, t->shape, call->fault));
+  }
+  for (uint32_t i = 0; i < call->out_count; i++) {
+    const pte_tensor *t = call->out[i];
+    if (t != NULL) PTE_TRY(pte_shape_port(&match, true, i, t->rank, t->shape, call->fault));
+  }
+  return PTE_OK;
+}

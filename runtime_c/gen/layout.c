@@ -1,0 +1,88 @@
+/* The verifier's tables, and the storage formats.
+ * Written by schema/gen.py from schema/program.fbs and schema/formats.py; do not edit. */
+// clang-format off
+
+#include "gen/layout.h"
+
+#include "program/flatbuf.h"
+#include "pteron/types.h"
+
+static const pte_flat_field debug_fields[] = {
+  {"nodes", PTE_FLAT_TABLES, true, 4, 4, &pte_debug_node_table},
+  {"value_names", PTE_FLAT_STRINGS, true, 4, 4, NULL},
+};
+const pte_flat_table pte_debug_table = {"Debug", debug_fields, 2};
+
+static const pte_flat_field debug_node_fields[] = {
+  {"name", PTE_FLAT_STRING, false, 4, 4, NULL},
+  {"op_type", PTE_FLAT_STRING, false, 4, 4, NULL},
+  {"source", PTE_FLAT_STRING, false, 4, 4, NULL},
+};
+const pte_flat_table pte_debug_node_table = {"DebugNode", debug_node_fields, 3};
+
+static const pte_flat_field manifest_fields[] = {
+  {"producer", PTE_FLAT_STRING, true, 4, 4, NULL},
+  {"model", PTE_FLAT_STRING, true, 4, 4, NULL},
+  {"minimum_runtime", PTE_FLAT_SCALAR, false, 4, 4, NULL},
+  {"operators", PTE_FLAT_VECTOR, true, 8, 4, NULL},
+  {"delegates", PTE_FLAT_STRINGS, true, 4, 4, NULL},
+  {"externals", PTE_FLAT_STRINGS, true, 4, 4, NULL},
+  {"memory", PTE_FLAT_VECTOR, true, 32, 8, NULL},
+  {"constant_bytes", PTE_FLAT_SCALAR, false, 8, 8, NULL},
+  {"exec_mode", PTE_FLAT_STRING, false, 4, 4, NULL},
+};
+const pte_flat_table pte_manifest_table = {"Manifest", manifest_fields, 9};
+
+static const pte_flat_field program_fields[] = {
+  {"strings", PTE_FLAT_STRINGS, true, 4, 4, NULL},
+  {"refs", PTE_FLAT_VECTOR, true, 4, 4, NULL},
+  {"ints", PTE_FLAT_VECTOR, true, 8, 8, NULL},
+  {"literals", PTE_FLAT_VECTOR, true, 8, 8, NULL},
+  {"steps", PTE_FLAT_VECTOR, true, 8, 2, NULL},
+  {"attrs", PTE_FLAT_VECTOR, true, 8, 8, NULL},
+  {"exprs", PTE_FLAT_VECTOR, true, 24, 8, NULL},
+  {"dims", PTE_FLAT_VECTOR, true, 48, 8, NULL},
+  {"checks", PTE_FLAT_VECTOR, true, 16, 4, NULL},
+  {"constants", PTE_FLAT_VECTOR, true, 40, 8, NULL},
+  {"states", PTE_FLAT_VECTOR, true, 20, 4, NULL},
+  {"values", PTE_FLAT_VECTOR, true, 32, 4, NULL},
+  {"instrs", PTE_FLAT_VECTOR, true, 28, 4, NULL},
+  {"blocks", PTE_FLAT_VECTOR, true, 24, 4, NULL},
+  {"ports", PTE_FLAT_VECTOR, true, 8, 4, NULL},
+  {"methods", PTE_FLAT_VECTOR, true, 32, 4, NULL},
+  {"delegates", PTE_FLAT_VECTOR, true, 20, 4, NULL},
+};
+const pte_flat_table pte_program_table = {"Program", program_fields, 17};
+
+const pte_format_row pte_format_rows[PTE_FORMAT_COUNT] = {
+  [0] = {"plain", 0, 0, 0, false},
+  [1] = {"i8_channel", 8, PTE_F32, 0, true},
+};
+
+const char *const pte_dtype_names[] = {
+  "bool",
+  "i8",
+  "i16",
+  "i32",
+  "i64",
+  "u8",
+  "u16",
+  "u32",
+  "u64",
+  "f16",
+  "bf16",
+  "f32",
+  "f64",
+  "f8e4m3",
+  "f8e5m2",
+  "f8e8m0",
+  "f6e2m3",
+  "f6e3m2",
+  "f4e2m1",
+  "i4",
+  "u4",
+  "i2",
+  "u2",
+  "f8e4m3fnuz",
+  "f8e5m2fnuz",
+};

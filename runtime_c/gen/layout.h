@@ -1,0 +1,340 @@
+/* The structs and tables of the program file.
+ * Written by schema/gen.py from schema/program.fbs; do not edit. */
+// clang-format off
+#ifndef PTE_GEN_LAYOUT_H
+#define PTE_GEN_LAYOUT_H
+
+#include <stddef.h>
+
+#include "core/kernel.h"
+
+#define PTE_SCHEMA_HASH 0xe586fa33793576b9u
+#define PTE_FILE_IDENTIFIER "PTE1"
+
+enum { /* Segment */
+  PTE_SEGMENT_MANIFEST = 1,
+  PTE_SEGMENT_PROGRAM = 2,
+  PTE_SEGMENT_CONSTANTS = 3,
+  PTE_SEGMENT_BLOB = 4,
+  PTE_SEGMENT_DEBUG = 5,
+};
+#define PTE_SEGMENT_COUNT 6
+
+enum { /* Storage */
+  PTE_STORAGE_PLANNED = 0,
+  PTE_STORAGE_INPUT = 1,
+  PTE_STORAGE_OUTPUT = 2,
+  PTE_STORAGE_CONSTANT = 3,
+  PTE_STORAGE_STATE = 4,
+  PTE_STORAGE_VIEW = 5,
+  PTE_STORAGE_PARAM = 6,
+};
+#define PTE_STORAGE_COUNT 7
+
+enum { /* ExprOp */
+  PTE_EXPR_CONST = 0,
+  PTE_EXPR_DIM = 1,
+  PTE_EXPR_ADD = 2,
+  PTE_EXPR_SUB = 3,
+  PTE_EXPR_MUL = 4,
+  PTE_EXPR_FLOORDIV = 5,
+  PTE_EXPR_CEILDIV = 6,
+  PTE_EXPR_MOD = 7,
+  PTE_EXPR_MIN = 8,
+  PTE_EXPR_MAX = 9,
+};
+#define PTE_EXPR_COUNT 10
+
+enum { /* DimKind */
+  PTE_DIM_SYMBOLIC = 0,
+  PTE_DIM_SHAPE = 1,
+  PTE_DIM_COUNTED = 2,
+};
+#define PTE_DIM_COUNT 3
+
+enum { /* CheckKind */
+  PTE_CHECK_EQ = 0,
+  PTE_CHECK_LE = 1,
+  PTE_CHECK_DIVIDES = 2,
+};
+#define PTE_CHECK_COUNT 3
+
+typedef struct pte_file_expr {
+  int64_t value;
+  uint32_t a;
+  uint32_t b;
+  uint8_t op;
+  uint8_t zero[7];
+} pte_file_expr;
+_Static_assert(sizeof(pte_file_expr) == 24, "Expr");
+_Static_assert(offsetof(pte_file_expr, value) == 0, "Expr.value");
+_Static_assert(offsetof(pte_file_expr, a) == 8, "Expr.a");
+_Static_assert(offsetof(pte_file_expr, b) == 12, "Expr.b");
+_Static_assert(offsetof(pte_file_expr, op) == 16, "Expr.op");
+_Static_assert(offsetof(pte_file_expr, zero) == 17, "Expr.zero");
+
+typedef struct pte_file_dim {
+  int64_t min;
+  int64_t max;
+  int64_t hint;
+  uint32_t name;
+  uint32_t port;
+  uint32_t element;
+  uint32_t capacity;
+  uint8_t kind;
+  uint8_t zero[7];
+} pte_file_dim;
+_Static_assert(sizeof(pte_file_dim) == 48, "Dim");
+_Static_assert(offsetof(pte_file_dim, min) == 0, "Dim.min");
+_Static_assert(offsetof(pte_file_dim, max) == 8, "Dim.max");
+_Static_assert(offsetof(pte_file_dim, hint) == 16, "Dim.hint");
+_Static_assert(offsetof(pte_file_dim, name) == 24, "Dim.name");
+_Static_assert(offsetof(pte_file_dim, port) == 28, "Dim.port");
+_Static_assert(offsetof(pte_file_dim, element) == 32, "Dim.element");
+_Static_assert(offsetof(pte_file_dim, capacity) == 36, "Dim.capacity");
+_Static_assert(offsetof(pte_file_dim, kind) == 40, "Dim.kind");
+_Static_assert(offsetof(pte_file_dim, zero) == 41, "Dim.zero");
+
+typedef struct pte_file_check {
+  uint32_t a;
+  uint32_t b;
+  uint32_t text;
+  uint8_t kind;
+  uint8_t zero[3];
+} pte_file_check;
+_Static_assert(sizeof(pte_file_check) == 16, "Check");
+_Static_assert(offsetof(pte_file_check, a) == 0, "Check.a");
+_Static_assert(offsetof(pte_file_check, b) == 4, "Check.b");
+_Static_assert(offsetof(pte_file_check, text) == 8, "Check.text");
+_Static_assert(offsetof(pte_file_check, kind) == 12, "Check.kind");
+_Static_assert(offsetof(pte_file_check, zero) == 13, "Check.zero");
+
+_Static_assert(sizeof(pte_range) == 8, "Range");
+_Static_assert(offsetof(pte_range, start) == 0, "Range.start");
+_Static_assert(offsetof(pte_range, count) == 4, "Range.count");
+
+typedef struct pte_file_constant {
+  uint64_t offset;
+  uint64_t size;
+  pte_range shape;
+  uint32_t segment;
+  uint32_t name;
+  uint16_t format;
+  uint8_t dtype;
+  uint8_t layout;
+  uint32_t zero;
+} pte_file_constant;
+_Static_assert(sizeof(pte_file_constant) == 40, "Constant");
+_Static_assert(offsetof(pte_file_constant, offset) == 0, "Constant.offset");
+_Static_assert(offsetof(pte_file_constant, size) == 8, "Constant.size");
+_Static_assert(offsetof(pte_file_constant, shape) == 16, "Constant.shape");
+_Static_assert(offsetof(pte_file_constant, segment) == 24, "Constant.segment");
+_Static_assert(offsetof(pte_file_constant, name) == 28, "Constant.name");
+_Static_assert(offsetof(pte_file_constant, format) == 32, "Constant.format");
+_Static_assert(offsetof(pte_file_constant, dtype) == 34, "Constant.dtype");
+_Static_assert(offsetof(pte_file_constant, layout) == 35, "Constant.layout");
+_Static_assert(offsetof(pte_file_constant, zero) == 36, "Constant.zero");
+
+typedef struct pte_file_state {
+  pte_range shape;
+  uint32_t name;
+  uint32_t initial;
+  uint8_t dtype;
+  uint8_t layout;
+  uint16_t zero;
+} pte_file_state;
+_Static_assert(sizeof(pte_file_state) == 20, "State");
+_Static_assert(offsetof(pte_file_state, shape) == 0, "State.shape");
+_Static_assert(offsetof(pte_file_state, name) == 8, "State.name");
+_Static_assert(offsetof(pte_file_state, initial) == 12, "State.initial");
+_Static_assert(offsetof(pte_file_state, dtype) == 16, "State.dtype");
+_Static_assert(offsetof(pte_file_state, layout) == 17, "State.layout");
+_Static_assert(offsetof(pte_file_state, zero) == 18, "State.zero");
+
+typedef struct pte_file_value {
+  uint32_t base;
+  uint32_t shape;
+  uint32_t strides;
+  uint32_t offset;
+  pte_range above;
+  uint8_t dtype;
+  uint8_t storage;
+  uint8_t layout;
+  uint8_t rank;
+  uint16_t format;
+  uint16_t zero;
+} pte_file_value;
+_Static_assert(sizeof(pte_file_value) == 32, "Value");
+_Static_assert(offsetof(pte_file_value, base) == 0, "Value.base");
+_Static_assert(offsetof(pte_file_value, shape) == 4, "Value.shape");
+_Static_assert(offsetof(pte_file_value, strides) == 8, "Value.strides");
+_Static_assert(offsetof(pte_file_value, offset) == 12, "Value.offset");
+_Static_assert(offsetof(pte_file_value, above) == 16, "Value.above");
+_Static_assert(offsetof(pte_file_value, dtype) == 24, "Value.dtype");
+_Static_assert(offsetof(pte_file_value, storage) == 25, "Value.storage");
+_Static_assert(offsetof(pte_file_value, layout) == 26, "Value.layout");
+_Static_assert(offsetof(pte_file_value, rank) == 27, "Value.rank");
+_Static_assert(offsetof(pte_file_value, format) == 28, "Value.format");
+_Static_assert(offsetof(pte_file_value, zero) == 30, "Value.zero");
+
+_Static_assert(sizeof(pte_step) == 8, "Step");
+_Static_assert(offsetof(pte_step, op) == 0, "Step.op");
+_Static_assert(offsetof(pte_step, type) == 1, "Step.type");
+_Static_assert(offsetof(pte_step, dst) == 2, "Step.dst");
+_Static_assert(offsetof(pte_step, a) == 3, "Step.a");
+_Static_assert(offsetof(pte_step, b) == 4, "Step.b");
+_Static_assert(offsetof(pte_step, c) == 5, "Step.c");
+_Static_assert(offsetof(pte_step, arg) == 6, "Step.arg");
+
+typedef struct pte_file_instr {
+  pte_range inputs;
+  pte_range outputs;
+  uint32_t attrs;
+  uint32_t node;
+  uint16_t op;
+  uint16_t zero;
+} pte_file_instr;
+_Static_assert(sizeof(pte_file_instr) == 28, "Instr");
+_Static_assert(offsetof(pte_file_instr, inputs) == 0, "Instr.inputs");
+_Static_assert(offsetof(pte_file_instr, outputs) == 8, "Instr.outputs");
+_Static_assert(offsetof(pte_file_instr, attrs) == 16, "Instr.attrs");
+_Static_assert(offsetof(pte_file_instr, node) == 20, "Instr.node");
+_Static_assert(offsetof(pte_file_instr, op) == 24, "Instr.op");
+_Static_assert(offsetof(pte_file_instr, zero) == 26, "Instr.zero");
+
+typedef struct pte_file_block {
+  pte_range instrs;
+  pte_range params;
+  pte_range results;
+} pte_file_block;
+_Static_assert(sizeof(pte_file_block) == 24, "Block");
+_Static_assert(offsetof(pte_file_block, instrs) == 0, "Block.instrs");
+_Static_assert(offsetof(pte_file_block, params) == 8, "Block.params");
+_Static_assert(offsetof(pte_file_block, results) == 16, "Block.results");
+
+typedef struct pte_file_port {
+  uint32_t name;
+  uint32_t value;
+} pte_file_port;
+_Static_assert(sizeof(pte_file_port) == 8, "Port");
+_Static_assert(offsetof(pte_file_port, name) == 0, "Port.name");
+_Static_assert(offsetof(pte_file_port, value) == 4, "Port.value");
+
+typedef struct pte_file_method {
+  pte_range inputs;
+  pte_range outputs;
+  pte_range values;
+  uint32_t name;
+  uint32_t block;
+} pte_file_method;
+_Static_assert(sizeof(pte_file_method) == 32, "Method");
+_Static_assert(offsetof(pte_file_method, inputs) == 0, "Method.inputs");
+_Static_assert(offsetof(pte_file_method, outputs) == 8, "Method.outputs");
+_Static_assert(offsetof(pte_file_method, values) == 16, "Method.values");
+_Static_assert(offsetof(pte_file_method, name) == 24, "Method.name");
+_Static_assert(offsetof(pte_file_method, block) == 28, "Method.block");
+
+typedef struct pte_file_delegate {
+  uint32_t name;
+  uint32_t target;
+  uint32_t segment;
+  uint32_t fallback;
+  uint8_t policy;
+  uint8_t zero[3];
+} pte_file_delegate;
+_Static_assert(sizeof(pte_file_delegate) == 20, "Delegate");
+_Static_assert(offsetof(pte_file_delegate, name) == 0, "Delegate.name");
+_Static_assert(offsetof(pte_file_delegate, target) == 4, "Delegate.target");
+_Static_assert(offsetof(pte_file_delegate, segment) == 8, "Delegate.segment");
+_Static_assert(offsetof(pte_file_delegate, fallback) == 12, "Delegate.fallback");
+_Static_assert(offsetof(pte_file_delegate, policy) == 16, "Delegate.policy");
+_Static_assert(offsetof(pte_file_delegate, zero) == 17, "Delegate.zero");
+
+typedef struct pte_file_needed_op {
+  uint32_t dtypes;
+  uint16_t op;
+  uint16_t zero;
+} pte_file_needed_op;
+_Static_assert(sizeof(pte_file_needed_op) == 8, "NeededOp");
+_Static_assert(offsetof(pte_file_needed_op, dtypes) == 0, "NeededOp.dtypes");
+_Static_assert(offsetof(pte_file_needed_op, op) == 4, "NeededOp.op");
+_Static_assert(offsetof(pte_file_needed_op, zero) == 6, "NeededOp.zero");
+
+typedef struct pte_file_method_memory {
+  uint32_t method;
+  uint32_t zero;
+  uint64_t planned_bytes;
+  uint64_t live_bytes;
+  uint64_t state_bytes;
+} pte_file_method_memory;
+_Static_assert(sizeof(pte_file_method_memory) == 32, "MethodMemory");
+_Static_assert(offsetof(pte_file_method_memory, method) == 0, "MethodMemory.method");
+_Static_assert(offsetof(pte_file_method_memory, zero) == 4, "MethodMemory.zero");
+_Static_assert(offsetof(pte_file_method_memory, planned_bytes) == 8, "MethodMemory.planned_bytes");
+_Static_assert(offsetof(pte_file_method_memory, live_bytes) == 16, "MethodMemory.live_bytes");
+_Static_assert(offsetof(pte_file_method_memory, state_bytes) == 24, "MethodMemory.state_bytes");
+
+/* Tables as the verifier sees them, fields by number. */
+enum { /* Program */
+  PTE_PROGRAM_STRINGS = 0,
+  PTE_PROGRAM_REFS = 1,
+  PTE_PROGRAM_INTS = 2,
+  PTE_PROGRAM_LITERALS = 3,
+  PTE_PROGRAM_STEPS = 4,
+  PTE_PROGRAM_ATTRS = 5,
+  PTE_PROGRAM_EXPRS = 6,
+  PTE_PROGRAM_DIMS = 7,
+  PTE_PROGRAM_CHECKS = 8,
+  PTE_PROGRAM_CONSTANTS = 9,
+  PTE_PROGRAM_STATES = 10,
+  PTE_PROGRAM_VALUES = 11,
+  PTE_PROGRAM_INSTRS = 12,
+  PTE_PROGRAM_BLOCKS = 13,
+  PTE_PROGRAM_PORTS = 14,
+  PTE_PROGRAM_METHODS = 15,
+  PTE_PROGRAM_DELEGATES = 16,
+  PTE_PROGRAM_FIELDS = 17
+};
+extern const struct pte_flat_table pte_program_table;
+
+enum { /* Manifest */
+  PTE_MANIFEST_PRODUCER = 0,
+  PTE_MANIFEST_MODEL = 1,
+  PTE_MANIFEST_MINIMUM_RUNTIME = 2,
+  PTE_MANIFEST_OPERATORS = 3,
+  PTE_MANIFEST_DELEGATES = 4,
+  PTE_MANIFEST_EXTERNALS = 5,
+  PTE_MANIFEST_MEMORY = 6,
+  PTE_MANIFEST_CONSTANT_BYTES = 7,
+  PTE_MANIFEST_EXEC_MODE = 8,
+  PTE_MANIFEST_FIELDS = 9
+};
+extern const struct pte_flat_table pte_manifest_table;
+
+enum { /* DebugNode */
+  PTE_DEBUG_NODE_NAME = 0,
+  PTE_DEBUG_NODE_OP_TYPE = 1,
+  PTE_DEBUG_NODE_SOURCE = 2,
+  PTE_DEBUG_NODE_FIELDS = 3
+};
+extern const struct pte_flat_table pte_debug_node_table;
+
+enum { /* Debug */
+  PTE_DEBUG_NODES = 0,
+  PTE_DEBUG_VALUE_NAMES = 1,
+  PTE_DEBUG_FIELDS = 2
+};
+extern const struct pte_flat_table pte_debug_table;
+
+typedef struct pte_format_row {
+  const char *name; /* NULL: no such format */
+  uint8_t bits;   /* of a code; 0: elements of the constant's dtype */
+  uint8_t scale;  /* dtype of the scales */
+  uint16_t block; /* elements a scale along K; 0: one scale a row */
+  bool scaled;
+} pte_format_row;
+#define PTE_FORMAT_COUNT 2
+extern const pte_format_row pte_format_rows[PTE_FORMAT_COUNT];
+extern const char *const pte_dtype_names[];
+
+#endif

@@ -1,0 +1,56 @@
+/* Element types, layouts, formats.
+ * Written by schema/gen.py from schema/program.fbs and schema/formats.py; do not edit. */
+// clang-format off
+#ifndef PTERON_TYPES_H
+#define PTERON_TYPES_H
+
+#include <stdint.h>
+
+enum { /* DType */
+  PTE_BOOL = 0,
+  PTE_I8 = 1,
+  PTE_I16 = 2,
+  PTE_I32 = 3,
+  PTE_I64 = 4,
+  PTE_U8 = 5,
+  PTE_U16 = 6,
+  PTE_U32 = 7,
+  PTE_U64 = 8,
+  PTE_F16 = 9,
+  PTE_BF16 = 10,
+  PTE_F32 = 11,
+  PTE_F64 = 12,
+  PTE_F8E4M3 = 13,
+  PTE_F8E5M2 = 14,
+  PTE_F8E8M0 = 15,
+  PTE_F6E2M3 = 16,
+  PTE_F6E3M2 = 17,
+  PTE_F4E2M1 = 18,
+  PTE_I4 = 19,
+  PTE_U4 = 20,
+  PTE_I2 = 21,
+  PTE_U2 = 22,
+  PTE_F8E4M3FNUZ = 23,
+  PTE_F8E5M2FNUZ = 24,
+};
+#define PTE_DTYPE_COUNT 25
+
+enum { /* Layout */
+  PTE_STRIDED = 0,
+  PTE_PANELS = 1,
+  PTE_TAPS = 2,
+};
+#define PTE_LAYOUT_COUNT 3
+
+enum { /* storage formats */
+  PTE_FORMAT_PLAIN = 0,
+  PTE_FORMAT_I8_CHANNEL = 1,
+};
+
+/* Bits of one element; 0: no such type. */
+static inline unsigned pte_dtype_bits(unsigned dtype) {
+  static const uint8_t bits[PTE_DTYPE_COUNT] = {8, 8, 16, 32, 64, 8, 16, 32, 64, 16, 16, 32, 64, 8, 8, 8, 6, 6, 4, 4, 4, 2, 2, 8, 8};
+  return dtype < PTE_DTYPE_COUNT ? bits[dtype] : 0;
+}
+
+#endif
