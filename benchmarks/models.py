@@ -1,0 +1,97 @@
+"""Models of the benchmarks, built with onnx alone from seeded random weights: the shapes of well-known networks."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+
+class Net:
+    """Collects nodes and weights of one graph; methods return the name of their result."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.nodes: list[onnx.NodeProto] = []
+        self.weights: list[onnx.TensorProto] = []
+
+    def weight(self, *shape: int, scale: float = 1.0, shift: float = 0.0) -> str:
+        name = f"w{len(self.weights)}"
+        array = self.rng.standard_normal(shape) * scale + shift
+        self.weights.append(numpy_helper.from_array(array.astype(np.float32), name))
+        return name
+
+    def node(self, op: str, *inputs: str, **attributes: object) -> str:
+        name = f"v{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, inputs, [name], name=f"{op}_{name}", **attributes))
+        return name
+
+    def conv(self, x: str, cin: int, cout: int, k: int, stride: int = 1, relu: bool = True) -> str:
+        """Convolution, batch norm, relu."""
+        w = self.weight(cout, cin, k, k, scale=(2 / (cin * k * k)) ** 0.5)
+        y = self.node("Conv", x, w, kernel_shape=[k, k], strides=[stride] * 2, pads=[k // 2] * 4)
+        norm = [self.weight(cout, scale=0.1, shift=s) for s in (1.0, 0.0, 0.0)]
+        variance = self.weight(cout, scale=0.0, shift=1.0)
+        y = self.node("BatchNormalization", y, *norm, variance)
+        return self.node("Relu", y) if relu else y
+
+    def model(self, inputs: dict[str, list[int]], output: str, shape: list[int]) -> onnx.ModelProto:
+        graph = helper.make_graph(
+            self.nodes,
+            "net",
+            [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in inputs.items()],
+            [helper.make_tensor_value_info(output, TensorProto.FLOAT, shape)],
+            self.weights,
+        )
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
+
+
+def resnet50() -> onnx.ModelProto:
+    """ResNet-50 at 224: 25.6 M parameters, 8.2 GFLOP."""
+    net = Net()
+    x = net.conv("image", 3, 64, 7, 2)
+    x = net.node("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    cin = 64
+    for width, depth, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
+        for i in range(depth):
+            s = stride if i == 0 else 1
+            y = net.conv(net.conv(x, cin, width, 1), width, width, 3, s)
+            y = net.conv(y, width, width * 4, 1, relu=False)
+            short = x if i else net.conv(x, cin, width * 4, 1, s, relu=False)
+            x = net.node("Relu", net.node("Add", net.node("Mul", y, net.weight(1, scale=0, shift=0.3)), short))
+            cin = width * 4
+    x = net.node("Flatten", net.node("GlobalAveragePool", x))
+    y = net.node("Gemm", x, net.weight(1000, cin, scale=0.02), net.weight(1000), transB=1)
+    return net.model({"image": [1, 3, 224, 224]}, y, [1, 1000])
+
+
+def encoder(layers: int = 6, width: int = 384, heads: int = 12, tokens: int = 128) -> onnx.ModelProto:
+    """A transformer encoder of MiniLM's shape over embeddings [1, tokens, width]."""
+    net, x = Net(), "embedded"
+    head = width // heads
+
+    def dense(x: str, n_in: int, n_out: int) -> str:
+        return net.node("Add", net.node("MatMul", x, net.weight(n_in, n_out, scale=n_in**-0.5)), net.weight(n_out, scale=0.1))
+
+    shape = numpy_helper.from_array(np.array([0, 0, heads, head], np.int64), "split")
+    merged = numpy_helper.from_array(np.array([0, 0, width], np.int64), "merge")
+    net.weights += [shape, merged]
+    for _ in range(layers):
+        q, k, v = (net.node("Reshape", dense(x, width, width), "split") for _ in range(3))
+        q, v = (net.node("Transpose", t, perm=[0, 2, 1, 3]) for t in (q, v))
+        scores = net.node("MatMul", q, net.node("Transpose", k, perm=[0, 2, 3, 1]))
+        scores = net.node("Softmax", net.node("Mul", scores, net.weight(1, scale=0, shift=head**-0.5)), axis=-1)
+        y = net.node("Transpose", net.node("MatMul", scores, v), perm=[0, 2, 1, 3])
+        x = norm(net, net.node("Add", x, dense(net.node("Reshape", y, "merge"), width, width)), width)
+        y = dense(net.node("Gelu", dense(x, width, 4 * width)), 4 * width, width)
+        x = norm(net, net.node("Add", x, y), width)
+    model = net.model({"embedded": [1, tokens, width]}, x, [1, tokens, width])
+    model.opset_import[0].version = 20
+    return model
+
+
+def norm(net: Net, x: str, width: int) -> str:
+    return net.node("LayerNormalization", x, net.weight(width, scale=0.1, shift=1.0), net.weight(width, scale=0.1))
+
+
+MODELS = {"resnet50": resnet50, "encoder": encoder}
