@@ -158,6 +158,21 @@ PTE_API PTE_CHECKED pte_status pte_session_size(const pte_program *program, uint
 PTE_API PTE_CHECKED pte_status pte_session_open(const pte_program *program, uint32_t method, pte_memory memory,
                                                 pte_session **out, pte_error *error);
 
+/* Closes what delegates opened for this session; its memory is the caller's again. Without delegates it does nothing. */
+PTE_API void pte_session_close(pte_session *session);
+
+/* Where a delegate's subgraph of this session runs: in the delegate, or by the kernels of its fallback. */
+typedef struct pte_placement {
+  const char *name, *target; /* borrowed until the program's bytes go */
+  uint8_t policy;            /* 0 allow, 1 warn, 2 forbid falling back */
+  uint8_t placed;            /* 1: in the delegate */
+  uint8_t used;              /* 1: this method uses it */
+  uint8_t zero[5];
+} pte_placement;
+
+/* Placement of entry `index` of the program's delegates. PTE_BAD_ARGUMENT: there is none. */
+PTE_API PTE_CHECKED pte_status pte_session_placement(const pte_session *session, uint32_t index, pte_placement *out);
+
 /* What a prepare is for. A zero cap means the default in brackets. */
 typedef struct pte_prepare_options {
   uint32_t size;
@@ -178,13 +193,18 @@ typedef struct pte_sizes {
   uint64_t state_bytes;   /* in `state` */
 } pte_sizes;
 
-/* Evaluates shapes, checks every instruction and says how much memory is needed; touches no caller memory. */
+/* Evaluates shapes, checks every instruction and says how much memory is needed; touches neither arena nor states. The
+ * session is unprepared afterwards: prepare it before the next run. */
 PTE_API PTE_CHECKED pte_status pte_prepare_size(pte_session *session, const pte_prepare_options *options,
                                                 pte_sizes *out, pte_error *error);
 
-/* Fixes shapes and addresses. `arena` and `state` (64-byte aligned) stay the session's until the next prepare.
- * Preparing again with the same `state` memory and the same state sizes keeps the states; `reset` = 1, or other
- * sizes, gives them their initial values.
+/* What prepare does with the states. */
+#define PTE_STATE_KEEP 0  /* keeps them if memory and sizes are those of the last prepare, else gives initial values */
+#define PTE_STATE_RESET 1 /* gives them their initial values */
+#define PTE_STATE_ADOPT 2 /* another session of the program left them in this memory, with the same sizes */
+
+/* Fixes shapes and addresses. `arena` and `state` (64-byte aligned) stay the session's until the next prepare or close.
+ * `reset` is one of PTE_STATE_*.
  * PTE_NO_MEMORY: too small, the text says how much is needed; the session is unprepared then. */
 PTE_API PTE_CHECKED pte_status pte_session_prepare(pte_session *session, const pte_prepare_options *options,
                                                    pte_memory arena, pte_memory state, int reset, pte_error *error);
