@@ -35,7 +35,10 @@ def bench(name: str, threads: int, runs: int, folder: Path) -> None:
     times = {k: np.array(v) for k, v in interleaved(runners, runs, 2).items()}
     ratio = float(np.median(times["pteron"] / times["onnxruntime"]))
     ours, theirs = (float(np.median(times[k])) for k in runners)
-    print(f"{name:12s} {threads} threads  pteron {ours:8.2f} ms  onnxruntime {theirs:8.2f} ms  ratio {ratio:5.2f}  difference {error:.1e}", flush=True)
+    print(
+        f"{name:12s} {threads} threads  pteron {ours:8.2f} ms  onnxruntime {theirs:8.2f} ms  ratio {ratio:5.2f}  difference {error:.1e}",
+        flush=True,
+    )
 
 
 def main() -> None:
@@ -44,7 +47,9 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=15)
     parser.add_argument("--only", default=",".join(MODELS))
     args = parser.parse_args()
-    print(f"pteron {pteron.__version__}, onnxruntime {ort.__version__}, medians of {args.runs} interleaved rounds")
+    print(
+        f"pteron {pteron.__version__}, onnxruntime {ort.__version__}, medians of {args.runs} interleaved rounds"
+    )
     with tempfile.TemporaryDirectory() as folder:
         for name in args.only.split(","):
             for threads in map(int, args.threads.split(",")):

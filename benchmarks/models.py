@@ -58,20 +58,29 @@ def resnet50() -> onnx.ModelProto:
             y = net.conv(net.conv(x, cin, width, 1), width, width, 3, s)
             y = net.conv(y, width, width * 4, 1, relu=False)
             short = x if i else net.conv(x, cin, width * 4, 1, s, relu=False)
-            x = net.node("Relu", net.node("Add", net.node("Mul", y, net.weight(1, scale=0, shift=0.3)), short))
+            x = net.node(
+                "Relu",
+                net.node("Add", net.node("Mul", y, net.weight(1, scale=0, shift=0.3)), short),
+            )
             cin = width * 4
     x = net.node("Flatten", net.node("GlobalAveragePool", x))
     y = net.node("Gemm", x, net.weight(1000, cin, scale=0.02), net.weight(1000), transB=1)
     return net.model({"image": [1, 3, 224, 224]}, y, [1, 1000])
 
 
-def encoder(layers: int = 6, width: int = 384, heads: int = 12, tokens: int = 128) -> onnx.ModelProto:
+def encoder(
+    layers: int = 6, width: int = 384, heads: int = 12, tokens: int = 128
+) -> onnx.ModelProto:
     """A transformer encoder of MiniLM's shape over embeddings [1, tokens, width]."""
     net, x = Net(), "embedded"
     head = width // heads
 
     def dense(x: str, n_in: int, n_out: int) -> str:
-        return net.node("Add", net.node("MatMul", x, net.weight(n_in, n_out, scale=n_in**-0.5)), net.weight(n_out, scale=0.1))
+        return net.node(
+            "Add",
+            net.node("MatMul", x, net.weight(n_in, n_out, scale=n_in**-0.5)),
+            net.weight(n_out, scale=0.1),
+        )
 
     shape = numpy_helper.from_array(np.array([0, 0, heads, head], np.int64), "split")
     merged = numpy_helper.from_array(np.array([0, 0, width], np.int64), "merge")
@@ -80,9 +89,13 @@ def encoder(layers: int = 6, width: int = 384, heads: int = 12, tokens: int = 12
         q, k, v = (net.node("Reshape", dense(x, width, width), "split") for _ in range(3))
         q, v = (net.node("Transpose", t, perm=[0, 2, 1, 3]) for t in (q, v))
         scores = net.node("MatMul", q, net.node("Transpose", k, perm=[0, 2, 3, 1]))
-        scores = net.node("Softmax", net.node("Mul", scores, net.weight(1, scale=0, shift=head**-0.5)), axis=-1)
+        scores = net.node(
+            "Softmax", net.node("Mul", scores, net.weight(1, scale=0, shift=head**-0.5)), axis=-1
+        )
         y = net.node("Transpose", net.node("MatMul", scores, v), perm=[0, 2, 1, 3])
-        x = norm(net, net.node("Add", x, dense(net.node("Reshape", y, "merge"), width, width)), width)
+        x = norm(
+            net, net.node("Add", x, dense(net.node("Reshape", y, "merge"), width, width)), width
+        )
         y = dense(net.node("Gelu", dense(x, width, 4 * width)), 4 * width, width)
         x = norm(net, net.node("Add", x, y), width)
     model = net.model({"embedded": [1, tokens, width]}, x, [1, tokens, width])
@@ -91,7 +104,12 @@ def encoder(layers: int = 6, width: int = 384, heads: int = 12, tokens: int = 12
 
 
 def norm(net: Net, x: str, width: int) -> str:
-    return net.node("LayerNormalization", x, net.weight(width, scale=0.1, shift=1.0), net.weight(width, scale=0.1))
+    return net.node(
+        "LayerNormalization",
+        x,
+        net.weight(width, scale=0.1, shift=1.0),
+        net.weight(width, scale=0.1),
+    )
 
 
 MODELS = {"resnet50": resnet50, "encoder": encoder}

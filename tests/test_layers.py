@@ -45,7 +45,9 @@ def python_files() -> list[tuple[str, Path]]:
     home = ROOT / "bindings/pteron"
     for p in home.rglob("*.py"):
         first = p.relative_to(home).parts[0]
-        files.append(({"runtime": "runtime", "cli": "cli", "pipeline.py": "pipeline"}.get(first, ""), p))
+        files.append(
+            ({"runtime": "runtime", "cli": "cli", "pipeline.py": "pipeline"}.get(first, ""), p)
+        )
     return files
 
 
@@ -75,8 +77,11 @@ def test_python_imports_only_what_its_layer_may_know(layer: str, path: Path) -> 
             assert not torch or allowed, f"{path}:{line}: {name} outside export/capture"
             continue
         top = inner.split(".")[0]
-        if not top or top == layer or top == "__version__" or not (
-            top in PYTHON or top.startswith("_")
+        if (
+            not top
+            or top == layer
+            or top == "__version__"
+            or not (top in PYTHON or top.startswith("_"))
         ):
             continue
         may = PYTHON[layer]
@@ -105,12 +110,18 @@ def test_c_includes_only_what_its_layer_may_know(path: Path) -> None:
             continue
         folder = name.split("/")[0] if "/" in name else layer
         if layer == "delegates":
-            assert name.startswith("pteron/") or "/" not in name, f"{where}: delegates know delegate.h"
+            assert name.startswith("pteron/") or "/" not in name, (
+                f"{where}: delegates know delegate.h"
+            )
         elif folder not in ("pteron", layer):
-            assert folder in C[layer], f"{where}: {layer} may include {sorted(C[layer])}, not {name}"
+            assert folder in C[layer], (
+                f"{where}: {layer} may include {sorted(C[layer])}, not {name}"
+            )
 
 
-FORBIDDEN = re.compile(r"\b(malloc|calloc|realloc|free|printf|fprintf|abort|exit|errno|_Thread_local)\s*\(")
+FORBIDDEN = re.compile(
+    r"\b(malloc|calloc|realloc|free|printf|fprintf|abort|exit|errno|_Thread_local)\s*\("
+)
 
 
 @pytest.mark.parametrize("path", c_files(), ids=lambda p: str(p.relative_to(ROOT / "runtime_c")))
@@ -118,7 +129,9 @@ def test_c_outside_host_neither_allocates_nor_prints_nor_exits(path: Path) -> No
     layer = path.relative_to(ROOT / "runtime_c").parts[0]
     if layer in SYSTEM:
         return
-    code = re.sub(r"/\*.*?\*/", lambda m: "\n" * m.group().count("\n"), path.read_text(), flags=re.S)
+    code = re.sub(
+        r"/\*.*?\*/", lambda m: "\n" * m.group().count("\n"), path.read_text(), flags=re.S
+    )
     code = re.sub(r'"(?:[^"\\\n]|\\.)*"', '""', code)
     for line, text in enumerate(code.splitlines(), 1):
         found = FORBIDDEN.search(text)

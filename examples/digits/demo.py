@@ -1,6 +1,6 @@
 """Exports the trained digit classifier, runs the program on the 360 test images, prints what it takes.
 
-    make demo        (or: python examples/digits/demo.py)
+make demo        (or: python examples/digits/demo.py)
 """
 
 import resource
@@ -31,8 +31,12 @@ def main() -> None:
             model(images[i : i + 1])
             ms.append((time.perf_counter() - started) * 1e3)
         print(f"accuracy     {np.mean(predicted == test['label']):.4f} of {len(images)} images")
-        print(f"file         {path.stat().st_size / 1024:.1f} KiB (ONNX {(HERE / 'digits.onnx').stat().st_size / 1024:.1f} KiB)")
-        print(f"memory       {model.sizes.arena_bytes / 1024:.1f} KiB planned, peak of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
+        print(
+            f"file         {path.stat().st_size / 1024:.1f} KiB (ONNX {(HERE / 'digits.onnx').stat().st_size / 1024:.1f} KiB)"
+        )
+        print(
+            f"memory       {model.sizes.arena_bytes / 1024:.1f} KiB planned, peak of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB"
+        )
         print(f"latency      {np.median(ms) * 1e3:.0f} us an image, median of {len(ms)}, 1 thread")
 
 

@@ -57,7 +57,9 @@ def main() -> None:
     model.eval()
     with torch.no_grad():
         right = (model(images[count:]).argmax(1) == labels[count:]).float().mean()
-    print(f"{sum(p.numel() for p in model.parameters())} parameters, accuracy {right:.4f} on {len(labels) - count}")
+    print(
+        f"{sum(p.numel() for p in model.parameters())} parameters, accuracy {right:.4f} on {len(labels) - count}"
+    )
     program = torch.onnx.export(
         model,
         (images[:2],),

@@ -53,12 +53,16 @@ def main() -> None:
             args=(example["input_ids"], example["attention_mask"]),
             dynamic_shapes=({**axes}, {**axes}),
         )
-        print(f"exported in {time.perf_counter() - started:.0f} s, {path.stat().st_size / 1e6:.0f} MB")
+        print(
+            f"exported in {time.perf_counter() - started:.0f} s, {path.stat().st_size / 1e6:.0f} MB"
+        )
         model = pteron.load(path)
 
         def embed(texts: list[str]) -> np.ndarray:
             tokens = tokenizer(texts, padding=True, return_tensors="np")
-            return model(tokens["input_ids"].astype(np.int64), tokens["attention_mask"].astype(np.int64))
+            return model(
+                tokens["input_ids"].astype(np.int64), tokens["attention_mask"].astype(np.int64)
+            )
 
         page = embed(lines)
         started = time.perf_counter()

@@ -1,12 +1,12 @@
 """The command `pteron`. Exit codes:
 
-    0  done
-    1  a defect of Pteron: please report it with the traceback
-    2  wrong use: unknown option, file not found, inputs that do not fit
-    3  the model cannot be exported or quantized as it is
-    4  the program was refused: damaged, too new, an operator this build lacks
-    5  the run failed: data, a cap, the deadline, a delegate
-    6  verify: digests or outputs differ
+0  done
+1  a defect of Pteron: please report it with the traceback
+2  wrong use: unknown option, file not found, inputs that do not fit
+3  the model cannot be exported or quantized as it is
+4  the program was refused: damaged, too new, an operator this build lacks
+5  the run failed: data, a cap, the deadline, a delegate
+6  verify: digests or outputs differ
 """
 
 from __future__ import annotations

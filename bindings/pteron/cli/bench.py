@@ -21,7 +21,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     feeds.add(parser)
     parser.add_argument("--runs", type=int, default=50, help="counted runs (default 50)")
     parser.add_argument("--warmup", type=int, default=3)
-    parser.add_argument("--vs-onnx", type=Path, metavar="ONNX", help="time onnxruntime on this model, in turn")
+    parser.add_argument(
+        "--vs-onnx", type=Path, metavar="ONNX", help="time onnxruntime on this model, in turn"
+    )
     parser.add_argument("--json", action="store_true")
 
 
@@ -55,18 +57,29 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(report, indent=1))
         return 0
-    print(f"open {opened_ms:.2f} ms, first run {first_ms:.2f} ms, peak RSS {peak_mb:.0f} MB, ", end="")
-    print(f"arena {model.sizes.arena_bytes / 1e6:.2f} MB, file {model.program.size_bytes / 1e6:.2f} MB")
+    print(
+        f"open {opened_ms:.2f} ms, first run {first_ms:.2f} ms, peak RSS {peak_mb:.0f} MB, ", end=""
+    )
+    print(
+        f"arena {model.sizes.arena_bytes / 1e6:.2f} MB, file {model.program.size_bytes / 1e6:.2f} MB"
+    )
     for name, row in times.items():
         p = percentiles(row)
-        print(f"{name:12s} p50 {p['p50']:.3f}  p90 {p['p90']:.3f}  p99 {p['p99']:.3f}  min {p['min']:.3f} ms")
+        print(
+            f"{name:12s} p50 {p['p50']:.3f}  p90 {p['p90']:.3f}  p99 {p['p99']:.3f}  min {p['min']:.3f} ms"
+        )
     if difference is not None:
-        print(f"pteron / onnxruntime: {report['ratio_to_onnxruntime']:.2f} (median of pairs); ", end="")
+        print(
+            f"pteron / onnxruntime: {report['ratio_to_onnxruntime']:.2f} (median of pairs); ",
+            end="",
+        )
         print(f"largest relative difference {difference:.2g}")
     return 0
 
 
-def interleaved(runners: dict[str, Callable[[], Any]], runs: int, warmup: int) -> dict[str, list[float]]:
+def interleaved(
+    runners: dict[str, Callable[[], Any]], runs: int, warmup: int
+) -> dict[str, list[float]]:
     """Milliseconds of each runner, in turn, so that a drift of the machine meets all alike."""
     times: dict[str, list[float]] = {name: [] for name in runners}
     for i in range(warmup + runs):
@@ -83,7 +96,9 @@ def percentiles(ms: list[float]) -> dict[str, float]:
     return {"p50": float(p50), "p90": float(p90), "p99": float(p99), "min": float(min(ms))}
 
 
-def _onnxruntime(path: Path, inputs: dict[str, Any], threads: int | None) -> Callable[[], list[Any]]:
+def _onnxruntime(
+    path: Path, inputs: dict[str, Any], threads: int | None
+) -> Callable[[], list[Any]]:
     import onnxruntime as ort
 
     options = ort.SessionOptions()

@@ -37,12 +37,18 @@ def run(args: argparse.Namespace) -> int:
 def checks() -> list[dict[str, object]]:
     """One row a capability: what, whether, and the version or the install command."""
     rows: list[dict[str, object]] = [
-        {"what": "pteron", "ok": True, "detail": f"{__version__}, Python {platform.python_version()}, {platform.machine()}"},
+        {
+            "what": "pteron",
+            "ok": True,
+            "detail": f"{__version__}, Python {platform.python_version()}, {platform.machine()}",
+        },
         _runtime(),
     ]
     for what, module, package, install in _ROWS:
         found = importlib.util.find_spec(module) is not None
-        detail = f"{package} {importlib.metadata.version(package)}" if found else f"missing: {install}"
+        detail = (
+            f"{package} {importlib.metadata.version(package)}" if found else f"missing: {install}"
+        )
         rows.append({"what": what or f"  with {package}", "ok": found, "detail": detail})
     return rows
 

@@ -26,9 +26,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="SYMBOL=N",
         help="size of a symbolic dimension for which the stored memory plan is made",
     )
-    parser.add_argument("--no-fuse", action="store_true", help="one instruction an operator: same bits, slower")
+    parser.add_argument(
+        "--no-fuse", action="store_true", help="one instruction an operator: same bits, slower"
+    )
     parser.add_argument("--strip", action="store_true", help="without names and source lines")
-    parser.add_argument("--check", action="store_true", help="lower only: report problems, write nothing")
+    parser.add_argument(
+        "--check", action="store_true", help="lower only: report problems, write nothing"
+    )
     parser.add_argument("--json", action="store_true", help="report as JSON on stdout")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
 

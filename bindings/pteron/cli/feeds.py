@@ -54,7 +54,9 @@ def of(args: argparse.Namespace, model: Model) -> Feeds:
             feeds[inputs[0].name] = loaded
         else:
             names = ", ".join(p.name for p in inputs)
-            raise ArgumentError(f"--input {item}: say which input it is: NAME={path}; one of {names}")
+            raise ArgumentError(
+                f"--input {item}: say which input it is: NAME={path}; one of {names}"
+            )
     if not args.input:
         sizes = dict(_dim(item) for item in args.dim)
         rng = np.random.default_rng(args.seed)

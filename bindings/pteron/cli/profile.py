@@ -18,7 +18,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", type=Path)
     feeds.add(parser)
     parser.add_argument("--runs", type=int, default=10, help="counted runs after one warm-up")
-    parser.add_argument("-o", "--output", type=Path, help="Chrome trace JSON (chrome://tracing, Perfetto)")
+    parser.add_argument(
+        "-o", "--output", type=Path, help="Chrome trace JSON (chrome://tracing, Perfetto)"
+    )
     parser.add_argument("--top", type=int, default=20, help="instructions to list")
     parser.add_argument("--json", action="store_true")
 

@@ -39,7 +39,9 @@ def run(args: argparse.Namespace) -> int:
     for name, row in rows.items():
         print(f"{name}: {row['dtype']}{row['shape']}  digest {row['digest']}")
         print("  " + np.array2string(outputs[name].ravel()[:8], precision=6, separator=", "))
-    print(f"{ms:.2f} ms, prepare included" + ("" if seed is None else f"; random inputs, seed {seed}"))
+    print(
+        f"{ms:.2f} ms, prepare included" + ("" if seed is None else f"; random inputs, seed {seed}")
+    )
     return 0
 
 

@@ -66,4 +66,6 @@ def check(status: int, error: Any = None, where: str = "") -> None:
         return
     text = text_of(error) if error is not None else ""
     name = ffi.string(lib.pte_status_name(status)).decode()
-    raise _RAISES.get(status, PteronError)(": ".join(part for part in (where, text or name) if part))
+    raise _RAISES.get(status, PteronError)(
+        ": ".join(part for part in (where, text or name) if part)
+    )

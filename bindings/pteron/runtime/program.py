@@ -86,7 +86,9 @@ class Program:
             ProgramError: a segment's bytes have changed.
         """
         error = new_error()
-        check(lib.pte_program_check_digests(self.pointer, error), error, str(self.path or "program"))
+        check(
+            lib.pte_program_check_digests(self.pointer, error), error, str(self.path or "program")
+        )
 
 
 def _bytes_of(source: str | Path | Bytes) -> Any:

@@ -259,9 +259,7 @@ class States(MutableMapping[str, Array]):
         if name not in self._index:
             raise KeyError(f"state {name!r}: the method has {', '.join(self._index) or 'none'}")
         extents = ffi.new("pte_extents *")
-        check(
-            lib.pte_session_state(self._session.pointer, self._index[name], extents), where=name
-        )
+        check(lib.pte_session_state(self._session.pointer, self._index[name], extents), where=name)
         return extents
 
 

@@ -1,0 +1,181 @@
+"""Facts of a program file for people: what `inspect` prints, draws and writes as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pteron.export.program import Extent, Instr, Method, Program, Value
+from pteron.export.read import read, segments
+from pteron.schema.errors import ArgumentError
+
+BYTES = {
+    "bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "f32": 4, "i64": 8,
+    "u64": 8, "f64": 8,
+}  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class InstrRow:
+    index: int
+    depth: int
+    op: str
+    bytes: int
+    result: str
+    node: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Placed:
+    """A planned value: alive from instruction `begin` to `end` inclusive, at `offset` in the arena."""
+
+    name: str
+    begin: int
+    end: int
+    offset: int
+    bytes: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Plan:
+    total_bytes: int
+    live_bytes: int
+    state_bytes: int
+    placed: tuple[Placed, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class MethodFacts:
+    name: str
+    ports: dict[str, list[str]]
+    instrs: tuple[InstrRow, ...]
+    plan: Plan
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Description:
+    path: str
+    file_bytes: int
+    model: str
+    exec_mode: str
+    segments: list[dict[str, Any]]
+    dims: list[str]
+    methods: list[MethodFacts]
+
+    def as_dict(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+
+def describe(path: Path, sizes: Mapping[str, int]) -> Description:
+    """Reads a file and evaluates it at the hints, or at `sizes` where they name a dimension.
+
+    Raises:
+        ProgramError: the bytes are not a program; ArgumentError: `sizes` names no dimension.
+    """
+    program = read(path)
+    known = {d.name for d in program.dims}
+    if set(sizes) - known:
+        raise ArgumentError(
+            f"--dim {', '.join(sorted(set(sizes) - known))}: the program has {', '.join(sorted(known)) or 'none'}"
+        )
+    view = _Sizes(program, sizes)
+    return Description(
+        str(path),
+        path.stat().st_size,
+        program.model,
+        program.exec_mode,
+        segments(path),
+        [
+            f"{d.name}: {d.kind}, {d.min} to {d.max}, planned for {view.dims[d.name]}"
+            for d in program.dims
+        ],
+        [_method(program, m, view) for m in program.methods],
+    )
+
+
+class _Sizes:
+    """Extents and bytes at chosen sizes of the dimensions."""
+
+    def __init__(self, program: Program, sizes: Mapping[str, int]) -> None:
+        self.dims = {d.name: sizes.get(d.name, d.hint) for d in program.dims}
+
+    def extent(self, extent: Extent) -> int:
+        if isinstance(extent, int):
+            return extent
+        return int(extent.subs({s: self.dims[s.name] for s in extent.free_symbols}))
+
+    def bytes(self, value: Value) -> int:
+        count = int(np.prod([self.extent(e) for e in value.shape], dtype=np.int64))
+        if value.layout != "strided" and len(value.shape) == 2:
+            rows, columns = (self.extent(e) for e in value.shape)
+            count = -(-rows // 16) * 16 * columns
+        return count * BYTES.get(value.dtype, 1)
+
+
+def walk(program: Program, block: int, depth: int = 0) -> Iterator[tuple[int, Instr]]:
+    """Instructions in the order of a run that takes every block once."""
+    for instr in program.blocks[block].instrs:
+        yield depth, instr
+        for name in ("then_block", "else_block", "body"):
+            if name in instr.attrs:
+                yield from walk(program, int(instr.attrs[name]), depth + 1)
+
+
+def _method(program: Program, method: Method, view: _Sizes) -> MethodFacts:
+    rows = []
+    for index, (depth, instr) in enumerate(walk(program, method.block)):
+        outputs = [program.values[o] for o in instr.outputs if o is not None]
+        node = program.nodes[instr.node] if instr.node < len(program.nodes) else None
+        name = f"{node.op_type} {node.name} {node.source}".strip() if node else ""
+        shown = ", ".join(f"{v.dtype}{_shape(v)}" for v in outputs)
+        rows.append(InstrRow(index, depth, instr.op, sum(map(view.bytes, outputs)), shown, name))
+    values = program.values
+    ports = {
+        "input": [
+            f"{p.name}: {values[p.value].dtype}{_shape(values[p.value])}" for p in method.inputs
+        ],
+        "output": [
+            f"{p.name}: {values[p.value].dtype}{_shape(values[p.value])}" for p in method.outputs
+        ],
+        "state": [f"{s.name}: {s.dtype}[{', '.join(map(str, s.shape))}]" for s in program.states],
+    }
+    return MethodFacts(method.name, ports, tuple(rows), plan(program, method, view))
+
+
+def _shape(value: Value) -> str:
+    return f"[{', '.join(str(e) for e in value.shape)}]"
+
+
+def plan(program: Program, method: Method, view: _Sizes) -> Plan:
+    """Where every planned value lies and when it lives, from the file alone."""
+    values = program.values
+    alive: dict[int, tuple[int, int]] = {}
+    for index, (_, instr) in enumerate(walk(program, method.block)):
+        for v in (*instr.inputs, *instr.outputs):
+            if v is None:
+                continue
+            root = values[v].base if values[v].storage == "view" else v
+            first, _ = alive.get(root, (index, index))
+            alive[root] = (first, index)
+    ends: dict[int, int] = {}
+    placed = []
+    for v in range(*method.values):
+        if values[v].storage != "planned":
+            continue
+        offset = max((ends[a] for a in values[v].above), default=0)
+        ends[v] = offset + -(-view.bytes(values[v]) // 64) * 64
+        begin, end = alive.get(v, (0, 0))
+        placed.append(Placed(values[v].name, begin, end, offset, view.bytes(values[v])))
+    live: dict[int, int] = {}
+    for p in placed:
+        for t in range(p.begin, p.end + 1):
+            live[t] = live.get(t, 0) + -(-p.bytes // 64) * 64
+    states = sum(
+        int(np.prod([view.extent(e) for e in s.shape], dtype=np.int64)) * BYTES.get(s.dtype, 1)
+        for s in program.states
+    )
+    return Plan(max(ends.values(), default=0), max(live.values(), default=0), states, tuple(placed))

@@ -1,0 +1,81 @@
+"""What is in a program: sizes, inputs and outputs, instructions, and the memory plan; as text, JSON or one HTML page.
+
+Sizes are those at the dimensions' hints; --dim SYMBOL=N asks for others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pteron.cli.pairs import pairs
+
+if TYPE_CHECKING:
+    from pteron.cli.describe import Description
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("program", type=Path)
+    parser.add_argument(
+        "--html", type=Path, metavar="FILE", help="write one static page with the plan as a picture"
+    )
+    parser.add_argument("--dim", action="append", default=[], metavar="SYMBOL=N")
+    parser.add_argument(
+        "--all", action="store_true", help="every instruction (default: the first 40)"
+    )
+    parser.add_argument("--json", action="store_true")
+
+
+def run(args: argparse.Namespace) -> int:
+    from pteron.cli.describe import describe
+
+    about = describe(args.program, pairs("--dim", args.dim, int))
+    if args.html:
+        from pteron.cli.page import page
+
+        args.html.write_text(page(about), encoding="utf-8")
+        print(f"wrote {args.html}")
+    elif args.json:
+        print(json.dumps(about.as_dict(), indent=1))
+    else:
+        print(text(about, None if args.all else 40))
+    return 0
+
+
+def text(about: Description, most: int | None) -> str:
+    lines = [
+        f"{about.path}  {size(about.file_bytes)}, model {about.model!r}, weights {about.exec_mode}"
+    ]
+    lines += [f"  {s['kind']:10s} at {s['offset']:>10d}  {size(s['size'])}" for s in about.segments]
+    if about.dims:
+        lines += ["", "dimensions"] + [f"  {d}" for d in about.dims]
+    for method in about.methods:
+        lines += ["", f"method {method.name}"]
+        lines += [f"  {kind:6s} {row}" for kind, rows in method.ports.items() for row in rows]
+        plan = method.plan
+        ratio = plan.total_bytes / max(plan.live_bytes, 1)
+        lines.append(
+            f"  memory {size(plan.total_bytes)} planned, {ratio:.3f} of the live-bytes bound {size(plan.live_bytes)}; "
+            f"states {size(plan.state_bytes)}"
+        )
+        lines += ["", f"  {'#':>4s} {'operator':16s} {'bytes':>10s}  result  <-  node"]
+        shown = method.instrs[:most]
+        lines += [
+            f"  {row.index:4d} {'  ' * row.depth + row.op:16s} {size(row.bytes):>10s}  {row.result}  <-  {row.node}"
+            for row in shown
+        ]
+        if len(shown) < len(method.instrs):
+            lines.append(f"       ... {len(method.instrs) - len(shown)} more: --all")
+    return "\n".join(lines)
+
+
+def size(count: int) -> str:
+    """Bytes as a person reads them."""
+    number: float = count
+    for unit in ("B", "KiB", "MiB"):
+        if number < 1024:
+            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
+        number /= 1024
+    return f"{number:.2f} GiB"
