@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnxruntime as ort
-from models import MODELS
-
 import pteron
+from models import MODELS
 from pteron.cli.bench import interleaved
 
 

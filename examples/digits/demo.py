@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-
 import pteron
 
 HERE = Path(__file__).parent
