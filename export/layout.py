@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("b976357933fa86e5")
+SCHEMA_HASH: Final = bytes.fromhex("47a3da2ac78a47c1")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 
@@ -106,12 +106,12 @@ STRUCTS: Final = {
     "Dim": Struct("<qqqIIIIB7x", ("min", "max", "hint", "name", "port", "element", "capacity", "kind"), 48, 8),
     "Check": Struct("<IIIB3x", ("a", "b", "text", "kind"), 16, 4),
     "Range": Struct("<II", ("start", "count"), 8, 4),
-    "Constant": Struct("<QQIIIIHBBI", ("offset", "size", "shape_start", "shape_count", "segment", "name", "format", "dtype", "layout", "zero"), 40, 8),
+    "Constant": Struct("<QQIIIIHBBHH", ("offset", "size", "shape_start", "shape_count", "segment", "name", "format", "dtype", "layout", "groups", "zero"), 40, 8),
     "State": Struct("<IIIIBBH", ("shape_start", "shape_count", "name", "initial", "dtype", "layout", "zero"), 20, 4),
-    "Value": Struct("<IIIIIIBBBBHH", ("base", "shape", "strides", "offset", "above_start", "above_count", "dtype", "storage", "layout", "rank", "format", "zero"), 32, 4),
+    "Value": Struct("<IIIIIIBBBBHH", ("base", "shape", "strides", "offset", "above_start", "above_count", "dtype", "storage", "layout", "rank", "format", "groups"), 32, 4),
     "Step": Struct("<BBBBBBH", ("op", "type", "dst", "a", "b", "c", "arg"), 8, 2),
     "Instr": Struct("<IIIIIIHH", ("inputs_start", "inputs_count", "outputs_start", "outputs_count", "attrs", "node", "op", "zero"), 28, 4),
-    "Block": Struct("<IIIIII", ("instrs_start", "instrs_count", "params_start", "params_count", "results_start", "results_count"), 24, 4),
+    "Block": Struct("<IIIIIIIB3x", ("instrs_start", "instrs_count", "params_start", "params_count", "results_start", "results_count", "method", "depth"), 32, 4),
     "Port": Struct("<II", ("name", "value"), 8, 4),
     "Method": Struct("<IIIIIIII", ("inputs_start", "inputs_count", "outputs_start", "outputs_count", "values_start", "values_count", "name", "block"), 32, 4),
     "Delegate": Struct("<IIIIB3x", ("name", "target", "segment", "fallback", "policy"), 20, 4),

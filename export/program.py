@@ -46,7 +46,9 @@ class Check:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Constant:
-    """Stored bytes. `array` holds the elements row-major (layout strided) or the packed bytes (uint8; panels, taps)."""
+    """Stored bytes. `array` holds the elements row-major (layout strided) or the packed bytes (uint8; panels, taps).
+
+    `groups`: of a conv weight in panels, whose groups are padded to 16 rows apart; a value of it says the same."""
 
     name: str
     dtype: str
@@ -54,6 +56,7 @@ class Constant:
     array: NDArray[Any]
     layout: str = "strided"
     format: str = "plain"
+    groups: int = 1
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -84,6 +87,7 @@ class Value:
     above: tuple[int, ...] = ()
     layout: str = "strided"
     format: str = "plain"
+    groups: int = 1
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

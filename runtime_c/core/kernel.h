@@ -23,7 +23,8 @@ typedef struct pte_tensor {
   int64_t shape[PTE_MAX_RANK];
   int64_t stride[PTE_MAX_RANK];
   uint8_t dtype, rank, layout, reserved;
-  uint16_t format, reserved2;
+  uint16_t format;
+  uint16_t groups; /* PANELS of a conv weight: groups padded to 16 rows apart; 0 and 1 = one */
 } pte_tensor;
 
 /* Side tables of the program, as attributes refer to them. */

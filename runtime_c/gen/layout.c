@@ -47,7 +47,7 @@ static const pte_flat_field program_fields[] = {
   {"states", PTE_FLAT_VECTOR, true, 20, 4, NULL},
   {"values", PTE_FLAT_VECTOR, true, 32, 4, NULL},
   {"instrs", PTE_FLAT_VECTOR, true, 28, 4, NULL},
-  {"blocks", PTE_FLAT_VECTOR, true, 24, 4, NULL},
+  {"blocks", PTE_FLAT_VECTOR, true, 32, 4, NULL},
   {"ports", PTE_FLAT_VECTOR, true, 8, 4, NULL},
   {"methods", PTE_FLAT_VECTOR, true, 32, 4, NULL},
   {"delegates", PTE_FLAT_VECTOR, true, 20, 4, NULL},

@@ -8,7 +8,7 @@
 
 #include "core/kernel.h"
 
-#define PTE_SCHEMA_HASH 0xe586fa33793576b9u
+#define PTE_SCHEMA_HASH 0xc1478ac72adaa347u
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */
@@ -122,7 +122,8 @@ typedef struct pte_file_constant {
   uint16_t format;
   uint8_t dtype;
   uint8_t layout;
-  uint32_t zero;
+  uint16_t groups;
+  uint16_t zero;
 } pte_file_constant;
 _Static_assert(sizeof(pte_file_constant) == 40, "Constant");
 _Static_assert(offsetof(pte_file_constant, offset) == 0, "Constant.offset");
@@ -133,7 +134,8 @@ _Static_assert(offsetof(pte_file_constant, name) == 28, "Constant.name");
 _Static_assert(offsetof(pte_file_constant, format) == 32, "Constant.format");
 _Static_assert(offsetof(pte_file_constant, dtype) == 34, "Constant.dtype");
 _Static_assert(offsetof(pte_file_constant, layout) == 35, "Constant.layout");
-_Static_assert(offsetof(pte_file_constant, zero) == 36, "Constant.zero");
+_Static_assert(offsetof(pte_file_constant, groups) == 36, "Constant.groups");
+_Static_assert(offsetof(pte_file_constant, zero) == 38, "Constant.zero");
 
 typedef struct pte_file_state {
   pte_range shape;
@@ -162,7 +164,7 @@ typedef struct pte_file_value {
   uint8_t layout;
   uint8_t rank;
   uint16_t format;
-  uint16_t zero;
+  uint16_t groups;
 } pte_file_value;
 _Static_assert(sizeof(pte_file_value) == 32, "Value");
 _Static_assert(offsetof(pte_file_value, base) == 0, "Value.base");
@@ -175,7 +177,7 @@ _Static_assert(offsetof(pte_file_value, storage) == 25, "Value.storage");
 _Static_assert(offsetof(pte_file_value, layout) == 26, "Value.layout");
 _Static_assert(offsetof(pte_file_value, rank) == 27, "Value.rank");
 _Static_assert(offsetof(pte_file_value, format) == 28, "Value.format");
-_Static_assert(offsetof(pte_file_value, zero) == 30, "Value.zero");
+_Static_assert(offsetof(pte_file_value, groups) == 30, "Value.groups");
 
 _Static_assert(sizeof(pte_step) == 8, "Step");
 _Static_assert(offsetof(pte_step, op) == 0, "Step.op");
@@ -206,11 +208,17 @@ typedef struct pte_file_block {
   pte_range instrs;
   pte_range params;
   pte_range results;
+  uint32_t method;
+  uint8_t depth;
+  uint8_t zero[3];
 } pte_file_block;
-_Static_assert(sizeof(pte_file_block) == 24, "Block");
+_Static_assert(sizeof(pte_file_block) == 32, "Block");
 _Static_assert(offsetof(pte_file_block, instrs) == 0, "Block.instrs");
 _Static_assert(offsetof(pte_file_block, params) == 8, "Block.params");
 _Static_assert(offsetof(pte_file_block, results) == 16, "Block.results");
+_Static_assert(offsetof(pte_file_block, method) == 24, "Block.method");
+_Static_assert(offsetof(pte_file_block, depth) == 28, "Block.depth");
+_Static_assert(offsetof(pte_file_block, zero) == 29, "Block.zero");
 
 typedef struct pte_file_port {
   uint32_t name;
