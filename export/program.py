@@ -8,13 +8,12 @@ A pass is a function `Program -> Program`.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-Extent = int | sympy.Expr
+Extent: TypeAlias = int | sympy.Expr
 """A size: a number, or an integer expression over the symbols named in `Program.dims`."""
 
 NONE: Final = 0xFFFFFFFF

@@ -19,13 +19,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
-F = T = A = W = Taps = Array
+F: TypeAlias = Array
+T: TypeAlias = Array
+A: TypeAlias = Array
+W: TypeAlias = Array
+Taps: TypeAlias = Array
 I64 = NDArray[np.int64]
 Bool = NDArray[np.bool_]
 Ints = tuple[int, ...]

@@ -55,4 +55,5 @@ def numpy_of(dtype: int) -> np.dtype[Any]:
         return np.dtype(_PLAIN[dtype])
     import ml_dtypes
 
-    return np.dtype(getattr(ml_dtypes, name_of(dtype)))
+    kind: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name_of(dtype)))
+    return kind
