@@ -69,7 +69,8 @@ def gather_elements(x: T, index: I64) -> T:
 @op(id=8, since=1, shape="[*b#batch_dims, *x] [*b#batch_dims, *i, d] -> [*b#batch_dims, *i, *r]", strided="x")
 def gather_nd(x: T, index: I64, *, batch_dims: int = 0) -> T:
     """y[b, i] = x[b, *index[b, i]]."""
-    raise NotImplementedError
+    batches = np.indices(index.shape[:-1], sparse=True)[:batch_dims]
+    return x[(*batches, *np.moveaxis(index, -1, 0))]
 
 
 @op(id=9, since=1, shape="[*x] [*i] [*i] -> [*x]", strided="updates", inplace="x")
@@ -77,7 +78,7 @@ def scatter_elements(
     x: T, index: I64, updates: T, *, reduction: Literal["none", "add", "mul", "max", "min"] = "none"
 ) -> T:
     """y = x; then in row-major order of index: y[index[i, r], r] op= updates[i, r] (axis 0)."""
-    raise NotImplementedError
+    return scatter(x, (index, *np.indices(index.shape, sparse=True)[1:]), updates, reduction)
 
 
 @op(id=10, since=1, shape="[*x] [*i, d] [*u] -> [*x]", strided="updates", inplace="x")
@@ -85,7 +86,7 @@ def scatter_nd(
     x: T, index: I64, updates: T, *, reduction: Literal["none", "add", "mul", "max", "min"] = "none"
 ) -> T:
     """y = x; then in row-major order of index: y[*index[i]] op= updates[i]."""
-    raise NotImplementedError
+    return scatter(x, tuple(np.moveaxis(index, -1, 0)), updates, reduction)
 
 
 @op(id=11, since=1, shape="[b, *h, t, d] [b, *h, u, d] [b] -> [b, *h, t, d]", strided="update", inplace="cache")
@@ -101,14 +102,17 @@ def tensor_scatter(cache: T, update: T, start: I64 | None = None, *, circular: b
 
 @op(id=12, since=1, shape="[*s] -> [r, n]")
 def nonzero(x: A) -> I64:
-    """Coordinates of the elements that are not zero, row-major; n is a counted dimension."""
-    return np.array(np.nonzero(x), np.int64)
+    """Coordinates of the elements that are not zero, row-major; n is a counted dimension. A scalar gives [0, n]."""
+    return np.argwhere(x).T.reshape(x.ndim, -1).astype(np.int64)
 
 
 @op(id=13, since=1, shape="[*s, n] -> [*s, k] [*s, k]", dtypes="f32 i64", strided="x")
 def topk(x: F, *, largest: bool = True, out: Outs) -> tuple[F, I64]:
     """The k first of each row and where they stood, sorted; ties by lower index, NaN counts as largest."""
-    raise NotImplementedError
+    nan = x != x
+    order = np.lexsort((np.where(nan, 0, ~x if x.dtype.kind == "i" else -x), ~nan) if largest else (x, nan), axis=-1)
+    index = order[..., : out[0].shape[-1]].astype(np.int64)
+    return np.take_along_axis(x, index, -1), index
 
 
 @op(id=14, since=1, shape="[*s, n] -> [*s, n]", dtypes="f32 f64 i64", strided="x", bound="2 K eps")
@@ -466,3 +470,13 @@ def epilogue(y: Array, bias: Array | None, xs: tuple[Array, ...], steps: Steps) 
 
     y = y if bias is None else y + bias
     return evaluate(steps, (y, *xs))[0] if steps else y
+
+
+def scatter(x: Array, at: tuple[Array, ...], updates: Array, reduction: str) -> Array:
+    """x with updates met at the places `at`, one after the other."""
+    y = x.copy()
+    if reduction == "none":
+        y[at] = updates
+    else:
+        {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}[reduction].at(y, at, updates)
+    return y

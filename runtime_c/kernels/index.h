@@ -1,0 +1,57 @@
+/* Indices that come as data: -extent .. extent - 1, negative ones from the end. They are verified
+ * whole, in row-major order, before anything moves, so that the fault is the first one whatever the
+ * threads do. */
+#ifndef PTE_INDEX_H
+#define PTE_INDEX_H
+
+#include "kernels/rows.h"
+
+static inline int64_t pte_index_at(int64_t index, int64_t extent) {
+  return index < 0 ? index + extent : index;
+}
+
+/* PTE_BAD_DATA: in[port] has an element outside; `position` is its flat place, `expected` the
+ * extent. */
+static inline pte_status pte_index_verify(const pte_call *call, unsigned port, int64_t extent) {
+  const pte_tensor *t = call->in[port];
+  int64_t count = pte_tensor_count(t), length = t->rank > 0 ? t->shape[t->rank - 1] : 1;
+  int64_t step = t->rank > 0 ? t->stride[t->rank - 1] : 1;
+  unsigned outer = t->rank > 0 ? t->rank - 1u : 0;
+  pte_coords coords = {{0}};
+  for (int64_t first = 0; first < count; first += length) {
+    const int64_t *row = (const int64_t *)t->data + pte_coords_offset(&coords, t->stride, outer);
+    for (int64_t i = 0; i < length; i++) {
+      int64_t index = row[i * step];
+      if (index < -extent || index >= extent)
+        return pte_kernel_fail(call, PTE_BAD_DATA, "index out of range", port, first + i, index,
+                               extent);
+    }
+    pte_coords_next(&coords, t->shape, outer);
+  }
+  return PTE_OK;
+}
+
+/* The same for dense tuples of `depth` indices; component k belongs to axis first + k of `shape`.
+ */
+static inline pte_status pte_index_verify_tuples(const pte_call *call, unsigned port,
+                                                 const int64_t *shape, unsigned first) {
+  const pte_tensor *t = call->in[port];
+  int64_t depth = t->shape[t->rank - 1], count = pte_tensor_count(t);
+  const int64_t *index = t->data;
+  for (int64_t i = 0; i < count; i++) {
+    int64_t extent = shape[first + (unsigned)(i % depth)];
+    if (index[i] < -extent || index[i] >= extent)
+      return pte_kernel_fail(call, PTE_BAD_DATA, "index out of range", port, i, index[i], extent);
+  }
+  return PTE_OK;
+}
+
+/* Offset, in elements, of the place that one verified tuple names. */
+static inline int64_t pte_index_offset(const int64_t *tuple, unsigned depth, const int64_t *shape,
+                                       const int64_t *stride) {
+  int64_t offset = 0;
+  for (unsigned k = 0; k < depth; k++) offset += pte_index_at(tuple[k], shape[k]) * stride[k];
+  return offset;
+}
+
+#endif

@@ -1,0 +1,51 @@
+/* scatter_elements: y = x; then in row-major order of index: y[index[i, r], r] op= updates[i, r],
+ * along axis 0. y may be x; updates with any strides. One thread: the order of equal targets is the
+ * meaning. */
+#include "gen/ops.h"
+#include "kernels/combine.h"
+#include "kernels/index.h"
+
+static unsigned reduction_of(const pte_call *call) {
+  return ((const pte_scatter_elements_attrs *)call->attrs)->reduction;
+}
+
+static pte_status scatter_elements_check(const pte_call *call) {
+  const pte_tensor *x = call->in[0], *index = call->in[1];
+  if (x->rank == 0 || x->rank != index->rank)
+    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "rank of index differs from that of x", 1, -1,
+                           index->rank, x->rank);
+  for (unsigned axis = 1; axis < x->rank; axis++)
+    if (index->shape[axis] > x->shape[axis])
+      return pte_kernel_fail(call, PTE_BAD_ARGUMENT, "index is larger than x", 1, -1,
+                             index->shape[axis], x->shape[axis]);
+  if (pte_combine_pick(x->dtype, reduction_of(call)) != NULL) return PTE_OK;
+  return pte_kernel_fail(call, PTE_UNSUPPORTED, "no such reduction for this type; widen it first",
+                         0, -1, x->dtype, PTE_F32);
+}
+
+static pte_status scatter_elements_run(const pte_call *call) {
+  const pte_tensor *index = call->in[1], *updates = call->in[2], *y = call->out[0];
+  unsigned last = index->rank - 1u;
+  pte_combine combine = pte_combine_pick(y->dtype, reduction_of(call));
+  PTE_TRY(pte_index_verify(call, 1, y->shape[0]));
+  if (y->data != call->in[0]->data)
+    memcpy(y->data, call->in[0]->data,
+           (size_t)(pte_element(y, pte_tensor_count(y)) - (char *)y->data));
+  int64_t count = pte_tensor_count(index), length = index->shape[last];
+  const int64_t *row = index->data;
+  pte_coords coords = {{0}};
+  for (int64_t first = 0; first < count; first += length, row += length) {
+    int64_t from = pte_coords_offset(&coords, updates->stride, last);
+    int64_t to =
+        pte_coords_offset(&coords, y->stride, last) - coords.at[0] * (last > 0 ? y->stride[0] : 0);
+    for (int64_t j = 0; j < length; j++) {
+      int64_t at = to + pte_index_at(row[j], y->shape[0]) * y->stride[0] + (last > 0 ? j : 0);
+      combine(pte_element(y, at), 1, pte_element(updates, from + j * updates->stride[last]), 1, 1);
+    }
+    pte_coords_next(&coords, index->shape, last);
+  }
+  return PTE_OK;
+}
+
+const pte_kernel pte_scatter_elements_kernel = {.check = scatter_elements_check,
+                                                .run = scatter_elements_run};

@@ -1,0 +1,58 @@
+/* scatter_nd: y = x; then in row-major order of index: y[*index[i]] op= updates[i]. y may be x;
+ * updates with any strides. One thread: the order of equal targets is the meaning. */
+#include "gen/ops.h"
+#include "kernels/combine.h"
+#include "kernels/index.h"
+
+static unsigned reduction_of(const pte_call *call) {
+  return ((const pte_scatter_nd_attrs *)call->attrs)->reduction;
+}
+
+static pte_status scatter_nd_check(const pte_call *call) {
+  const pte_tensor *x = call->in[0], *index = call->in[1], *u = call->in[2];
+  int64_t depth = index->shape[index->rank - 1];
+  unsigned lead = index->rank - 1u;
+  if (depth > x->rank)
+    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "index tuples are longer than x has axes", 1, -1,
+                           depth, x->rank);
+  if (u->rank != lead + x->rank - (unsigned)depth)
+    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "rank of the updates", 2, -1, u->rank,
+                           lead + x->rank - depth);
+  for (unsigned i = 0; i < u->rank; i++) {
+    int64_t want = i < lead ? index->shape[i] : x->shape[(unsigned)depth + i - lead];
+    if (u->shape[i] != want)
+      return pte_kernel_fail(call, PTE_BAD_ARGUMENT, "extent of the updates", 2, -1, u->shape[i],
+                             want);
+  }
+  if (pte_combine_pick(x->dtype, reduction_of(call)) != NULL) return PTE_OK;
+  return pte_kernel_fail(call, PTE_UNSUPPORTED, "no such reduction for this type; widen it first",
+                         0, -1, x->dtype, PTE_F32);
+}
+
+static pte_status scatter_nd_run(const pte_call *call) {
+  const pte_tensor *index = call->in[1], *updates = call->in[2], *y = call->out[0];
+  unsigned lead = index->rank - 1u, depth = (unsigned)index->shape[lead];
+  pte_combine combine = pte_combine_pick(y->dtype, reduction_of(call));
+  if (depth > 0) PTE_TRY(pte_index_verify_tuples(call, 1, y->shape, 0));
+  if (y->data != call->in[0]->data)
+    memcpy(y->data, call->in[0]->data,
+           (size_t)(pte_element(y, pte_tensor_count(y)) - (char *)y->data));
+  pte_rows rows = pte_rows_of(updates, lead, updates->rank);
+  int64_t count = rows.length > 0 ? pte_tensor_span(index, 0, lead) : 0;
+  const int64_t *tuple = index->data;
+  pte_coords outer = {{0}};
+  for (int64_t i = 0; i < count; i++, tuple += depth) {
+    int64_t to = pte_index_offset(tuple, depth, y->shape, y->stride);
+    int64_t from = pte_coords_offset(&outer, updates->stride, lead);
+    pte_coords coords = {{0}};
+    for (int64_t row = 0; row < rows.count; row++, to += rows.length) {
+      int64_t at = from + pte_coords_offset(&coords, rows.stride, rows.rank);
+      combine(pte_element(y, to), 1, pte_element(updates, at), rows.step, rows.length);
+      pte_coords_next(&coords, rows.shape, rows.rank);
+    }
+    pte_coords_next(&outer, updates->shape, lead);
+  }
+  return PTE_OK;
+}
+
+const pte_kernel pte_scatter_nd_kernel = {.check = scatter_nd_check, .run = scatter_nd_run};

@@ -1,0 +1,58 @@
+/* tensor_scatter: y = cache with y[b, h, start[b] + j] = update[b, h, j]; modulo t if circular.
+ * cache [b, *h, t, d], update [b, *h, u, d] with any strides. y may be cache (a state): then
+ * nothing else is touched. Moves bits. */
+#include "gen/ops.h"
+#include "kernels/rows.h"
+
+static pte_status tensor_scatter_check(const pte_call *call) {
+  if (call->in[0]->rank < 3)
+    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "rank of the cache", 0, -1, call->in[0]->rank, 3);
+  return pte_check_bytes(call, 0);
+}
+
+static pte_status verify_starts(const pte_call *call, bool circular) {
+  const pte_tensor *cache = call->in[0], *update = call->in[1], *start = call->in[2];
+  int64_t room = cache->shape[cache->rank - 2] - update->shape[update->rank - 2];
+  int64_t largest = circular ? INT64_MAX / 2 : room;
+  if (start == NULL && room >= 0) return PTE_OK;
+  if (start == NULL && !circular)
+    return pte_kernel_fail(call, PTE_BAD_DATA, "update does not fit into the cache", 1, -1, -room,
+                           0);
+  for (int64_t b = 0; start != NULL && b < cache->shape[0]; b++) {
+    int64_t at = ((const int64_t *)start->data)[b];
+    if (at < 0 || at > largest)
+      return pte_kernel_fail(call, PTE_BAD_DATA, "write position outside the cache", 2, b, at,
+                             largest);
+  }
+  return PTE_OK;
+}
+
+static pte_status tensor_scatter_run(const pte_call *call) {
+  const pte_tensor *update = call->in[1], *y = call->out[0];
+  unsigned axis = y->rank - 2u, bytes = pte_dtype_bits(y->dtype) / 8;
+  bool circular = ((const pte_tensor_scatter_attrs *)call->attrs)->circular != 0;
+  const int64_t *start = call->in[2] != NULL ? call->in[2]->data : NULL;
+  int64_t t = y->shape[axis], d = y->shape[axis + 1], u = update->shape[axis];
+  if (pte_tensor_count(update) == 0 && y->data == call->in[0]->data) return PTE_OK;
+  PTE_TRY(verify_starts(call, circular));
+  if (y->data != call->in[0]->data)
+    memcpy(y->data, call->in[0]->data, (size_t)pte_tensor_count(y) * bytes);
+  if (pte_tensor_count(y) == 0) return PTE_OK;
+  int64_t blocks = pte_tensor_span(y, 0, axis), per_batch = pte_tensor_span(y, 1, axis);
+  pte_coords coords = {{0}};
+  for (int64_t block = 0; block < blocks; block++) {
+    int64_t from = pte_coords_offset(&coords, update->stride, axis);
+    int64_t first = start != NULL ? start[block / per_batch] : 0;
+    for (int64_t j = 0; j < u; j++) {
+      int64_t at = circular ? (first + j) % t : first + j;
+      const char *row = pte_element(update, from + j * update->stride[axis]);
+      pte_row_copy(pte_element(y, (block * t + at) * d), 1, row, update->stride[axis + 1], d,
+                   bytes);
+    }
+    pte_coords_next(&coords, y->shape, axis);
+  }
+  return PTE_OK;
+}
+
+const pte_kernel pte_tensor_scatter_kernel = {.check = tensor_scatter_check,
+                                              .run = tensor_scatter_run};
