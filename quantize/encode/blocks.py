@@ -1,0 +1,172 @@
+"""Block formats: a weight [n, k] to codes and one scale for each block of K.
+
+`FORMATS` has a row for each name that `--format` takes. Round to nearest only; better algorithms choose other scales
+or codes and use the same rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pteron.quantize.encode import elements
+from pteron.quantize.encode.elements import F32, Codes, Element
+from pteron.schema.errors import QuantError
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class BlockFormat:
+    """`block` elements of K share a scale of dtype `scale`; 0: the whole row. `rule` names the scale rule."""
+
+    name: str
+    element: Element
+    block: int
+    scale: str
+    rule: str
+
+    @property
+    def bits_per_weight(self) -> float:
+        """Without scales of whole rows, which depend on K."""
+        return self.element.bits + (
+            {"f16": 16, "e8m0": 8}[self.scale] / self.block if self.block else 0
+        )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """codes [n, k], one a byte; scale [n, k // block] (or [n, 1]): f16, f32, or E8M0 bytes as uint8."""
+
+    format: BlockFormat
+    codes: Codes
+    scale: NDArray[Any]
+
+
+FORMATS: Final[dict[str, BlockFormat]] = {
+    f.name: f
+    for f in (
+        BlockFormat("nf4", elements.NF4, 64, "f16", "absmax"),
+        BlockFormat("fp8-e4m3", elements.E4M3, 0, "f32", "absmax"),
+        BlockFormat("mxfp8", elements.E4M3, 32, "e8m0", "rceil"),
+        BlockFormat("mxfp6", elements.E2M3, 32, "e8m0", "floor"),
+        BlockFormat("mxfp4", elements.E2M1, 32, "e8m0", "floor"),
+        BlockFormat("int8", elements.I8, 0, "f32", "absmax"),
+        BlockFormat("int4", elements.I4, 32, "f16", "absmax"),
+    )
+}
+
+
+def encode(w: F32, fmt: BlockFormat) -> Encoded:
+    """Rounds a weight to the format.
+
+    Args:
+        w: Weights [n, k], finite; k a multiple of fmt.block.
+
+    Returns:
+        Codes and scales. A block of zeros has scale 1 (E8M0: 2^0) and codes of zero.
+
+    Raises:
+        QuantError: k is no multiple of the block; a value is NaN or infinite; an absmax does not fit the scale's type.
+
+    Error bound: |w - decode| <= half a step of the element at that value, times the scale; an f16 scale adds
+    2^-11 of the block's absmax (more below 2^-14 * max, where f16 is subnormal), the floor rule clips up to a fourth.
+    """
+    n, k = w.shape
+    block = fmt.block or max(k, 1)
+    if k % block:
+        raise QuantError(
+            f"{fmt.name}: last axis must be a multiple of {block}, got {k}; pad the weight or pick int8"
+        )
+    if not np.isfinite(w).all():
+        raise QuantError(
+            f"{fmt.name}: weights must be finite, got {int((~np.isfinite(w)).sum())} NaN or infinite"
+        )
+    blocks = np.ascontiguousarray(w, np.float32).reshape(n, k // block, block)
+    absmax = np.abs(blocks).max(-1, initial=0.0).astype(np.float32)
+    if fmt.scale == "e8m0":
+        scale = e8m0_of(absmax, fmt.element, fmt.rule)
+        ratio = blocks * _power_of_two(127.0 * 2 - scale.astype(np.float64))[..., None].astype(
+            np.float64
+        )
+        codes = elements.encode(ratio.astype(np.float32), fmt.element)
+        return Encoded(fmt, codes.reshape(n, k), scale)
+    step = np.where(absmax > 0, absmax / np.float32(fmt.element.max), np.float32(1)).astype(
+        np.float32
+    )
+    if fmt.element.name == "nf4":  # as QLoRA has it: times the reciprocal
+        with np.errstate(divide="ignore"):
+            ratio = blocks * np.where(absmax > 0, np.float32(1) / absmax, np.float32(0))[..., None]
+        stored = step
+    elif fmt.scale == "f16":
+        stored = step.astype(np.float16).astype(np.float32)
+        stored = np.where(stored > 0, stored, np.float32(2**-24))
+        ratio = blocks / stored[..., None]
+    else:
+        stored, ratio = step, blocks / step[..., None]
+    kept = stored.astype(np.float16 if fmt.scale == "f16" else np.float32)
+    if not np.isfinite(kept).all():
+        raise QuantError(
+            f"{fmt.name}: a block's absmax {absmax.max():.3g} does not fit an f16 scale; pick int8 or fp8-e4m3"
+        )
+    return Encoded(fmt, elements.encode(ratio.astype(np.float32), fmt.element).reshape(n, k), kept)
+
+
+def decode(encoded: Encoded) -> F32:
+    """value(code) * scale, rounded to f32: what `exact` execution computes with; shape [n, k]."""
+    n, k = encoded.codes.shape
+    fmt = encoded.format
+    blocks = elements.decode(encoded.codes, fmt.element).reshape(n, encoded.scale.shape[1], -1)
+    if fmt.scale == "e8m0":
+        scale = _power_of_two(encoded.scale.astype(np.float64))
+        return (blocks.astype(np.float64) * scale[..., None]).astype(np.float32).reshape(n, k)
+    return (blocks * encoded.scale.astype(np.float32)[..., None]).astype(np.float32).reshape(n, k)
+
+
+def _power_of_two(byte: NDArray[np.float64]) -> NDArray[np.float64]:
+    """2 ** (byte - 127), NaN for 255: what an E8M0 byte stands for, exactly (in f64)."""
+    return np.where(byte == 255, np.nan, np.exp2(byte - 127))
+
+
+def e8m0_of(absmax: F32, element: Element, rule: str) -> NDArray[np.uint8]:
+    """The E8M0 byte of a block whose largest magnitude is `absmax`, by one of RULES; 127 (2^0) for a block of zeros."""
+    exponent = RULES[rule](absmax.astype(np.float64), element)
+    return np.where(absmax > 0, np.clip(exponent + 127, 0, 254), 127).astype(np.uint8)
+
+
+def _floor_log2(x: NDArray[np.float64]) -> NDArray[np.int64]:
+    return np.frexp(x)[1].astype(np.int64) - 1
+
+
+def _floor(absmax: NDArray[np.float64], element: Element) -> NDArray[np.int64]:
+    """OCP MX v1.0 section 6.3: floor(log2(absmax)) - emax; clips up to a factor."""
+    return _floor_log2(absmax) - element.emax
+
+
+def _ceil(absmax: NDArray[np.float64], element: Element) -> NDArray[np.int64]:
+    """ceil(log2(absmax)) - emax."""
+    mantissa, exponent = np.frexp(absmax)
+    return exponent.astype(np.int64) - (mantissa == 0.5) - element.emax
+
+
+def _even(absmax: NDArray[np.float64], element: Element) -> NDArray[np.int64]:
+    """absmax first rounded to the element's mantissa, then floor."""
+    top = 2 - 2.0 ** -(element.mantissa + 1)
+    exponent = _floor_log2(absmax)
+    return exponent + (np.ldexp(absmax, -exponent) >= top) - element.emax
+
+
+def _rceil(absmax: NDArray[np.float64], element: Element) -> NDArray[np.int64]:
+    """ceil(log2(absmax / max)): never clips."""
+    mantissa, exponent = np.frexp(absmax / element.max)
+    return exponent.astype(np.int64) - (mantissa == 0.5)
+
+
+RULES: Final[dict[str, Callable[[NDArray[np.float64], Element], NDArray[np.int64]]]] = {
+    "floor": _floor,
+    "ceil": _ceil,
+    "even": _even,
+    "rceil": _rceil,
+}

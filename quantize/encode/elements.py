@@ -1,0 +1,112 @@
+"""Element types: real numbers to codes, by NumPy alone, and nothing about blocks or scales.
+
+Rounding is to nearest, ties to even in the code (for the floats that is the even significand), and values beyond the largest
+are clamped to it first, so that every reference agrees bit for bit: they differ only in what they do beyond.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+F32 = NDArray[np.float32]
+Codes = NDArray[np.uint8]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Element:
+    """A code of `bits` bits. `values[c]` is what code c stands for; NaN where it stands for none.
+
+    `max` is the largest magnitude; `emax` the exponent of it (OCP MX v1.0 section 5.3); `mantissa` its bits.
+    """
+
+    name: str
+    bits: int
+    max: float
+    emax: int
+    mantissa: int
+
+
+E4M3: Final = Element("e4m3", 8, 448.0, 8, 3)
+E2M3: Final = Element("e2m3", 6, 7.5, 2, 3)
+E2M1: Final = Element("e2m1", 4, 6.0, 2, 1)
+NF4: Final = Element("nf4", 4, 1.0, 0, 0)
+I8: Final = Element("i8", 8, 127.0, 6, 0)
+I4: Final = Element("i4", 4, 7.0, 2, 0)
+
+# Dettmers et al. 2023, as published: quantiles of N(0, 1), eight above zero, seven below. The last bits decide ties.
+NF4_VALUES: Final = np.array(
+    [
+        -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635,
+        -0.18477343022823334, -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725,
+        0.24611230194568634, 0.33791524171829224, 0.44070982933044434, 0.5626170039176941,
+        0.7229568362236023, 1.0,
+    ],
+    np.float32,
+)  # fmt: skip
+
+
+@functools.cache
+def values(element: Element) -> F32:
+    """What each code stands for, shape [2 ** bits]; NaN codes are NaN."""
+    codes = np.arange(2**element.bits)
+    if element.name == "nf4":
+        return NF4_VALUES
+    if element.name.startswith("i"):
+        half = 1 << (element.bits - 1)
+        return ((codes ^ half) - half).astype(np.float32)
+    return _float_values(element, codes)
+
+
+def _float_values(element: Element, codes: NDArray[Any]) -> F32:
+    m, e_bits = element.mantissa, element.bits - 1 - element.mantissa
+    bias = (1 << (e_bits - 1)) - 1
+    exponent = (codes >> m) & ((1 << e_bits) - 1)
+    fraction = (codes & ((1 << m) - 1)) / (1 << m)
+    magnitude = np.where(
+        exponent == 0, fraction * 2.0 ** (1 - bias), (1 + fraction) * 2.0 ** (exponent - bias)
+    )
+    if element.name == "e4m3":  # S.1111.111 is NaN, there is no infinity
+        magnitude = np.where(codes & 0x7F == 0x7F, np.nan, magnitude)
+    return np.where(codes >> (element.bits - 1), -magnitude, magnitude).astype(np.float32)
+
+
+def encode(x: F32, element: Element) -> Codes:
+    """Codes of the nearest values.
+
+    Args:
+        x: Any shape; finite.
+
+    Returns:
+        Codes of the same shape, one a byte, the low `bits` bits used (two's complement for integers).
+
+    Error bound: half the distance of neighbouring values, inside +-max.
+    """
+    if element.name == "nf4":
+        middles = (NF4_VALUES[1:] + NF4_VALUES[:-1]) / np.float32(2)
+        return np.searchsorted(middles, x, side="left").astype(np.uint8)
+    clamped = np.clip(x, np.float32(-element.max), np.float32(element.max))
+    if element.name.startswith("i"):
+        return (np.rint(clamped).astype(np.int64) & ((1 << element.bits) - 1)).astype(np.uint8)
+    return _encode_float(clamped, element)
+
+
+def _encode_float(x: F32, element: Element) -> Codes:
+    """Rounds to `mantissa` bits at the value's own exponent (the smallest normal one below it), ties to even."""
+    m, e_bits = element.mantissa, element.bits - 1 - element.mantissa
+    bias = (1 << (e_bits - 1)) - 1
+    magnitude = np.abs(x).astype(np.float64)
+    _, exponent = np.frexp(magnitude)
+    exponent = np.where(magnitude > 0, np.maximum(exponent - 1, 1 - bias), 1 - bias)
+    steps = np.rint(np.ldexp(magnitude, m - exponent)).astype(np.int64)  # 2^m .. 2^(m+1) if normal
+    code = steps + ((exponent + bias - 1) << m)  # a carry out of the fraction raises the exponent
+    return (code | (np.signbit(x).astype(np.int64) << (element.bits - 1))).astype(np.uint8)
+
+
+def decode(codes: Codes, element: Element) -> F32:
+    """What codes stand for, f32, same shape."""
+    return np.asarray(values(element)[codes], np.float32)
