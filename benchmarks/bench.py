@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnxruntime as ort
-import pteron
 from models import MODELS
+
+import pteron
 from pteron.cli.bench import interleaved
 
 

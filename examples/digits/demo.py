@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+
 import pteron
 
 HERE = Path(__file__).parent

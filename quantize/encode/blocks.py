@@ -148,7 +148,7 @@ def _floor(absmax: NDArray[np.float64], element: Element) -> NDArray[np.int64]:
 def _ceil(absmax: NDArray[np.float64], element: Element) -> NDArray[np.int64]:
     """ceil(log2(absmax)) - emax."""
     mantissa, exponent = np.frexp(absmax)
-    return exponent.astype(np.int64) - (mantissa == 0.5) - element.emax
+    return np.asarray(exponent.astype(np.int64) - (mantissa == 0.5) - element.emax)
 
 
 def _even(absmax: NDArray[np.float64], element: Element) -> NDArray[np.int64]:
@@ -161,7 +161,7 @@ def _even(absmax: NDArray[np.float64], element: Element) -> NDArray[np.int64]:
 def _rceil(absmax: NDArray[np.float64], element: Element) -> NDArray[np.int64]:
     """ceil(log2(absmax / max)): never clips."""
     mantissa, exponent = np.frexp(absmax / element.max)
-    return exponent.astype(np.int64) - (mantissa == 0.5)
+    return np.asarray(exponent.astype(np.int64) - (mantissa == 0.5))
 
 
 RULES: Final[dict[str, Callable[[NDArray[np.float64], Element], NDArray[np.int64]]]] = {
