@@ -15,6 +15,7 @@ from typing import Literal
 
 import numpy as np
 
+from pteron.schema import windows
 from pteron.schema.row import OPS, A, Array, Block, Bool, Dims, F, Floats, I64, Ints, Op, Outs, Steps, T, Taps, W, op
 
 __all__ = ["OPS", "Op"]
@@ -353,9 +354,11 @@ def max_pool(
     column_major: bool = False,
     out: Outs,
 ) -> tuple[F, I64 | None]:
-    """Maximum of each window (padding never wins), and its flat index in ONNX's [b, c, *i] numbering. The end padding
-    follows from y's shape. A NaN wins."""
-    raise NotImplementedError
+    """Maximum of each window (padding never wins), and its flat index in ONNX's [b, c, *i] numbering; column_major: the
+    spatial axes in reverse; not channel_major: in [b, *i, c]. The end padding follows from y's shape. The first of equals;
+    a NaN wins. A window without elements gives the lowest value and index -1."""
+    spatial = out[0].shape[1:-1]
+    return windows.max_pool(x, spatial, kernel, stride, dilation, begin, channel_major, column_major)
 
 
 @op(id=41, since=1, shape="[b, *i, c] -> [b, *o, c]", bound="2 K eps")
@@ -372,7 +375,8 @@ def average_pool(
 ) -> F:
     """Mean of each window, summed sequentially in row-major order. Divisor: elements inside x, or, counting padding, inside
     x padded by begin and end."""
-    raise NotImplementedError
+    spatial = out[0].shape[1:-1]
+    return windows.average_pool(x, spatial, kernel, stride, dilation, begin, end, count_padding)
 
 
 @op(id=42, since=1, shape="[b, *i, c] -> [b, *o, c]", bound="16 eps")
