@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("47a3da2ac78a47c1")
+SCHEMA_HASH: Final = bytes.fromhex("2003c4b0eb56241c")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 
@@ -99,6 +99,12 @@ class CheckKind(enum.IntEnum):
     EQ = 0
     LE = 1
     DIVIDES = 2
+
+
+class Policy(enum.IntEnum):
+    ALLOW = 0
+    WARN = 1
+    FORBID = 2
 
 
 STRUCTS: Final = {

@@ -10,7 +10,13 @@ import dataclasses
 import re
 from typing import Final
 
-SCALARS: Final = {"ubyte": (1, "B"), "ushort": (2, "H"), "uint": (4, "I"), "ulong": (8, "Q"), "long": (8, "q")}
+SCALARS: Final = {
+    "ubyte": (1, "B"),
+    "ushort": (2, "H"),
+    "uint": (4, "I"),
+    "ulong": (8, "Q"),
+    "long": (8, "q"),
+}
 """Scalar type -> bytes, letter of Python's struct module."""
 
 
@@ -65,7 +71,9 @@ def parse(source: str) -> Schema:
     """
     text = " ".join(re.sub(r"//[^\n]*", "", source).split())
     schema = Schema({}, {}, {}, _identifier(text), text)
-    for kind, name, base, body in re.findall(r"(enum|struct|table) (\w+)(?: : (\w+))? \{([^}]*)\}", text):
+    for kind, name, base, body in re.findall(
+        r"(enum|struct|table) (\w+)(?: : (\w+))? \{([^}]*)\}", text
+    ):
         if kind == "enum":
             pairs = [pair.split("=") for pair in body.split(",") if pair.strip()]
             schema.enums[name] = Enum(name, base, tuple((a.strip(), int(b)) for a, b in pairs))
@@ -73,7 +81,11 @@ def parse(source: str) -> Schema:
             schema.structs[name] = _struct(schema, name, body)
         else:
             schema.tables[name] = Table(name, _fields(body))
-    left = re.sub(r"(enum|struct|table) \w+(?: : \w+)? \{[^}]*\}|(namespace|root_type|file_identifier) [^;]*;", "", text)
+    left = re.sub(
+        r"(enum|struct|table) \w+(?: : \w+)? \{[^}]*\}|(namespace|root_type|file_identifier) [^;]*;",
+        "",
+        text,
+    )
     if left.strip():
         raise ValueError(f"program.fbs: not understood: {left.strip()[:80]}")
     return schema
@@ -101,7 +113,9 @@ def _fields(body: str) -> tuple[Field, ...]:
         found = re.fullmatch(r"(\w+) ?: ?(\[?\w+\]?)( \(required\))?", line)
         if not found:
             raise ValueError(f"program.fbs: expected name:type, got {line}")
-        fields.append(Field(found.group(1), found.group(2), len(fields), required=found.group(3) is not None))
+        fields.append(
+            Field(found.group(1), found.group(2), len(fields), required=found.group(3) is not None)
+        )
     return tuple(fields)
 
 
@@ -114,10 +128,14 @@ def _struct(schema: Schema, name: str, body: str) -> Struct:
         type, count = found.group(2) or found.group(3), int(found.group(4) or 0)
         size, align = size_of(schema, type)
         if offset % align:
-            raise ValueError(f"program.fbs: struct {name}.{found.group(1)}: offset {offset} would be padded")
+            raise ValueError(
+                f"program.fbs: struct {name}.{found.group(1)}: offset {offset} would be padded"
+            )
         fields.append(Field(found.group(1), type, offset, count))
         offset += size * (count or 1)
         widest = max(widest, align)
     if offset % widest:
-        raise ValueError(f"program.fbs: struct {name}: {offset} bytes would be padded to a multiple of {widest}")
+        raise ValueError(
+            f"program.fbs: struct {name}: {offset} bytes would be padded to a multiple of {widest}"
+        )
     return Struct(name, tuple(fields), offset, widest)

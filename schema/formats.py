@@ -32,7 +32,9 @@ class Format:
 FORMATS: Final[dict[str, Format]] = {}
 
 
-def format_(id: int, bits: int, block: int = 0, scale: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def format_(
+    id: int, bits: int, block: int = 0, scale: str = ""
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Adds the decorated decoder to FORMATS."""
 
     def add(meaning: Callable[..., Any]) -> Callable[..., Any]:

@@ -41,15 +41,21 @@ def schema_hash(fbs_text: str) -> bytes:
         sig = signature.signature(op)
         ports = [(p.name, p.rule, p.optional, p.variadic) for p in (*sig.inputs, *sig.outputs)]
         attrs = [(a.name, a.kind, a.offset, a.default, a.values) for a in sig.attrs]
-        lines.append(repr((op.id, op.name, op.dtypes, op.shape, op.strided, op.inplace, ports, attrs)))
-    lines += [repr((s.id, s.name, s.types, s.result, s.arity, s.reads)) for s in steps.STEPS.values()]
+        lines.append(
+            repr((op.id, op.name, op.dtypes, op.shape, op.strided, op.inplace, ports, attrs))
+        )
+    lines += [
+        repr((s.id, s.name, s.types, s.result, s.arity, s.reads)) for s in steps.STEPS.values()
+    ]
     lines += [repr((f.id, f.name, f.bits, f.block, f.scale)) for f in formats.FORMATS.values()]
     return hashlib.blake2s("\n".join(lines).encode(), digest_size=8).digest()
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 where a file is stale")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit 1 where a file is stale"
+    )
     check = parser.parse_args().check
     stale = 0
     for name, text in outputs().items():
@@ -58,7 +64,9 @@ def main() -> int:
             continue
         stale += 1
         if check:
-            print(f"{name}: expected what schema/ says, got something else; run python schema/gen.py")
+            print(
+                f"{name}: expected what schema/ says, got something else; run python schema/gen.py"
+            )
         else:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)

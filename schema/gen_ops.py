@@ -45,7 +45,9 @@ def _op_declarations(op: Op) -> list[str]:
     out = []
     for a in sig.attrs:
         if a.kind == "enum":
-            names = ", ".join(f"PTE_{op.name}_{a.name}_{v}".upper() + f" = {i}" for i, v in enumerate(a.values))
+            names = ", ".join(
+                f"PTE_{op.name}_{a.name}_{v}".upper() + f" = {i}" for i, v in enumerate(a.values)
+            )
             out.append(f"enum {{ {names} }};")
     out += [f"typedef struct pte_{op.name}_attrs {{", "  uint32_t size;"]
     end = 4
@@ -58,7 +60,9 @@ def _op_declarations(op: Op) -> list[str]:
     out.append(f'_Static_assert(sizeof(pte_{op.name}_attrs) == {sig.attrs_bytes}, "{op.name}");')
     if sig.attrs:
         last = sig.attrs[-1]
-        out.append(f'_Static_assert(offsetof(pte_{op.name}_attrs, {last.name}) == {last.offset}, "{op.name}");')
+        out.append(
+            f'_Static_assert(offsetof(pte_{op.name}_attrs, {last.name}) == {last.offset}, "{op.name}");'
+        )
     if op.name not in signature.CONTROL:
         out.append(f"extern const pte_kernel pte_{op.name}_kernel;")
     return [*out, ""]
@@ -74,8 +78,15 @@ def ops_c() -> str:
     ]
     for op in OPS.values():
         if op.name not in signature.CONTROL:
-            out += [f'#if __has_include("../kernels/{op.name}.c") && !defined(PTE_WITHOUT_{op.name.upper()})']
-            out += [f"#define KERNEL_{op.name} &pte_{op.name}_kernel", "#else", f"#define KERNEL_{op.name} NULL", "#endif"]
+            out += [
+                f'#if __has_include("../kernels/{op.name}.c") && !defined(PTE_WITHOUT_{op.name.upper()})'
+            ]
+            out += [
+                f"#define KERNEL_{op.name} &pte_{op.name}_kernel",
+                "#else",
+                f"#define KERNEL_{op.name} NULL",
+                "#endif",
+            ]
     out.append("")
     for op in OPS.values():
         out += _op_tables(op)
@@ -91,7 +102,9 @@ def _op_tables(op: Op) -> list[str]:
     offsets = {a.name: a.offset for a in sig.attrs}
     out = []
     if max(len(line.dims), len(line.runs)) > 12:
-        raise ValueError(f"op {op.name}: more than 12 names in the shape line; raise PTE_MAX_SHAPE_SLOTS")
+        raise ValueError(
+            f"op {op.name}: more than 12 names in the shape line; raise PTE_MAX_SHAPE_SLOTS"
+        )
     values = [f".{a.name} = {_c_value(a)}" for a in sig.attrs if a.default is not None]
     init = ", ".join([f".size = {sig.attrs_bytes}", *values])
     out.append(f"static const pte_{op.name}_attrs {op.name}_defaults = {{{init}}};")
@@ -109,12 +122,19 @@ def _op_tables(op: Op) -> list[str]:
             if terms:
                 name = f"{op.name}_{side}{i}"
                 body = ", ".join(
-                    f"{{{shape.TERMS.index(t.kind)}, {t.slot}, {offsets.get(t.attr, 0)}, {t.number}}}" for t in terms
+                    f"{{{shape.TERMS.index(t.kind)}, {t.slot}, {offsets.get(t.attr, 0)}, {t.number}}}"
+                    for t in terms
                 )
                 out.append(f"static const pte_shape_term {name}[] = {{{body}}};")
-            flags = [port.optional, port.name in op.strided, side == "in" and port.name in op.inplace]
+            flags = [
+                port.optional,
+                port.name in op.strided,
+                side == "in" and port.name in op.inplace,
+            ]
             words = ", ".join(str(flag).lower() for flag in flags)
-            rows.append(f'  {{"{port.name}", {name}, {len(terms)}, PTE_RULE_{port.rule.upper()}, {words}}},')
+            rows.append(
+                f'  {{"{port.name}", {name}, {len(terms)}, PTE_RULE_{port.rule.upper()}, {words}}},'
+            )
         if rows:
             out += [f"static const pte_op_port {op.name}_{side}[] = {{", *rows, "};"]
     _check_names(op, sig)
@@ -124,7 +144,9 @@ def _op_tables(op: Op) -> list[str]:
 def _check_names(op: Op, sig: signature.Signature) -> None:
     known = {p.name for p in (*sig.inputs, *sig.outputs)}
     if not {*op.strided, *op.inplace} <= known:
-        raise ValueError(f"op {op.name}: strided or inplace names no port: expected one of {sorted(known)}")
+        raise ValueError(
+            f"op {op.name}: strided or inplace names no port: expected one of {sorted(known)}"
+        )
 
 
 def _c_value(a: signature.Attr) -> str:
@@ -150,7 +172,10 @@ def _op_row(op: Op) -> str:
 
 
 def steps_h() -> str:
-    out = [head("Steps of pointwise programs.", "schema/steps.py", "PTE_GEN_STEPS_H"), "#include <stdint.h>\n"]
+    out = [
+        head("Steps of pointwise programs.", "schema/steps.py", "PTE_GEN_STEPS_H"),
+        "#include <stdint.h>\n",
+    ]
     out += [f"#define PTE_REGISTERS {REGISTERS}", f"#define PTE_MAX_STEPS {MAX_STEPS}", ""]
     out += ["enum { /* compute types */"]
     out += [f"  PTE_STEP_{name.upper()} = {i}," for i, name in enumerate(TYPES)]
@@ -158,10 +183,17 @@ def steps_h() -> str:
     out += [f"  PTE_STEP_{row.name.upper()} = {row.id}," for row in STEPS.values()]
     out += ["};\n", "#define PTE_STEP_SAME 255 /* of `result`, `reads`: the compute type */", ""]
     out += ["typedef struct pte_step_row {", "  const char *name; /* NULL: no such opcode */"]
-    out += ["  uint8_t types; /* bit t: compute type t is admitted */", "  uint8_t arity; /* registers read: a, b, c */"]
+    out += [
+        "  uint8_t types; /* bit t: compute type t is admitted */",
+        "  uint8_t arity; /* registers read: a, b, c */",
+    ]
     out += ["  uint8_t result;", "  uint8_t reads[3];", "} pte_step_row;", ""]
     last = max(row.id for row in STEPS.values())
-    out += [f"#define PTE_STEP_ROWS {last + 1}", "extern const pte_step_row pte_step_rows[PTE_STEP_ROWS];", ""]
+    out += [
+        f"#define PTE_STEP_ROWS {last + 1}",
+        "extern const pte_step_row pte_step_rows[PTE_STEP_ROWS];",
+        "",
+    ]
     return "\n".join(out) + "#endif\n"
 
 
@@ -172,7 +204,9 @@ def steps_c() -> str:
         types = sum(1 << TYPES.index(t) for t in row.types)
         reads = [_type_code(t) for t in (*row.reads, "", "", "")[:3]]
         result = _type_code(row.result or "")
-        out.append(f'  [{row.id}] = {{"{row.name}", {types}, {row.arity}, {result}, {{{", ".join(reads)}}}}},')
+        out.append(
+            f'  [{row.id}] = {{"{row.name}", {types}, {row.arity}, {result}, {{{", ".join(reads)}}}}},'
+        )
     return "\n".join(out) + "\n};\n"
 
 

@@ -8,7 +8,13 @@ from pteron.schema.fbs import SCALARS, Field, Schema, Struct, size_of
 from pteron.schema.formats import FORMATS
 from pteron.schema.gen_ops import head
 
-C_SCALARS = {"ubyte": "uint8_t", "ushort": "uint16_t", "uint": "uint32_t", "ulong": "uint64_t", "long": "int64_t"}
+C_SCALARS = {
+    "ubyte": "uint8_t",
+    "ushort": "uint16_t",
+    "uint": "uint32_t",
+    "ulong": "uint64_t",
+    "long": "int64_t",
+}
 
 PUBLIC = {"DType": "PTE_", "Layout": "PTE_"}
 """Enums of the C interface; the others are PTE_<ENUM>_<NAME> in gen/layout.h."""
@@ -19,6 +25,7 @@ PREFIX = {
     "ExprOp": "PTE_EXPR_",
     "DimKind": "PTE_DIM_",
     "CheckKind": "PTE_CHECK_",
+    "Policy": "PTE_POLICY_",
 }
 
 KERNEL_STRUCTS = {"Range": "pte_range", "Step": "pte_step"}
@@ -41,18 +48,29 @@ def dtype_bits(name: str) -> int:
 
 def types_h(schema: Schema) -> str:
     out = [
-        head("Element types, layouts, formats.", "schema/program.fbs and schema/formats.py", "PTERON_TYPES_H"),
+        head(
+            "Element types, layouts, formats.",
+            "schema/program.fbs and schema/formats.py",
+            "PTERON_TYPES_H",
+        ),
         "#include <stdint.h>\n",
     ]
     for name, prefix in PUBLIC.items():
         out += [f"enum {{ /* {name} */"]
         out += [f"  {prefix}{word} = {value}," for word, value in schema.enums[name].values]
-        out += ["};", f"#define PTE_{name.upper()}_COUNT {1 + max(v for _, v in schema.enums[name].values)}", ""]
+        out += [
+            "};",
+            f"#define PTE_{name.upper()}_COUNT {1 + max(v for _, v in schema.enums[name].values)}",
+            "",
+        ]
     out += ["enum { /* storage formats */"]
     out += [f"  PTE_FORMAT_{f.name.upper()} = {f.id}," for f in FORMATS.values()]
     out += ["};\n", "/* Bits of one element; 0: no such type. */"]
     out += ["static inline unsigned pte_dtype_bits(unsigned dtype) {"]
-    bits = ", ".join(str(dtype_bits(name)) for name, _ in sorted(schema.enums["DType"].values, key=lambda v: v[1]))
+    bits = ", ".join(
+        str(dtype_bits(name))
+        for name, _ in sorted(schema.enums["DType"].values, key=lambda v: v[1])
+    )
     out += [f"  static const uint8_t bits[PTE_DTYPE_COUNT] = {{{bits}}};"]
     out += ["  return dtype < PTE_DTYPE_COUNT ? bits[dtype] : 0;", "}", "", "#endif", ""]
     return "\n".join(out)
@@ -60,7 +78,9 @@ def types_h(schema: Schema) -> str:
 
 def layout_h(schema: Schema, digest: bytes) -> str:
     out = [
-        head("The structs and tables of the program file.", "schema/program.fbs", "PTE_GEN_LAYOUT_H"),
+        head(
+            "The structs and tables of the program file.", "schema/program.fbs", "PTE_GEN_LAYOUT_H"
+        ),
         '#include <stddef.h>\n\n#include "core/kernel.h"\n',
         f"#define PTE_SCHEMA_HASH 0x{int.from_bytes(digest, 'little'):016x}u",
         f'#define PTE_FILE_IDENTIFIER "{schema.identifier}"\n',
@@ -68,19 +88,32 @@ def layout_h(schema: Schema, digest: bytes) -> str:
     for name, prefix in PREFIX.items():
         out += [f"enum {{ /* {name} */"]
         out += [f"  {prefix}{word} = {value}," for word, value in schema.enums[name].values]
-        out += ["};", f"#define {prefix}COUNT {1 + max(v for _, v in schema.enums[name].values)}", ""]
+        out += [
+            "};",
+            f"#define {prefix}COUNT {1 + max(v for _, v in schema.enums[name].values)}",
+            "",
+        ]
     for struct in schema.structs.values():
         out += _c_struct(schema, struct)
     out += ["/* Tables as the verifier sees them, fields by number. */"]
     for table in schema.tables.values():
         out += [f"enum {{ /* {table.name} */"]
-        out += [f"  PTE_{snake(table.name)}_{f.name}".upper() + f" = {f.offset}," for f in table.fields]
+        out += [
+            f"  PTE_{snake(table.name)}_{f.name}".upper() + f" = {f.offset}," for f in table.fields
+        ]
         out += [f"  PTE_{snake(table.name)}_FIELDS".upper() + f" = {len(table.fields)}", "};"]
         out += [f"extern const struct pte_flat_table pte_{snake(table.name)}_table;", ""]
     out += ["typedef struct pte_format_row {", "  const char *name; /* NULL: no such format */"]
     out += ["  uint8_t bits;   /* of a code; 0: elements of the constant's dtype */"]
-    out += ["  uint8_t scale;  /* dtype of the scales */", "  uint16_t block; /* elements a scale along K; 0: one scale a row */"]
-    out += ["  bool scaled;", "} pte_format_row;", f"#define PTE_FORMAT_COUNT {1 + max(f.id for f in FORMATS.values())}"]
+    out += [
+        "  uint8_t scale;  /* dtype of the scales */",
+        "  uint16_t block; /* elements a scale along K; 0: one scale a row */",
+    ]
+    out += [
+        "  bool scaled;",
+        "} pte_format_row;",
+        f"#define PTE_FORMAT_COUNT {1 + max(f.id for f in FORMATS.values())}",
+    ]
     out += ["extern const pte_format_row pte_format_rows[PTE_FORMAT_COUNT];"]
     out += ["extern const char *const pte_dtype_names[];", "", "#endif", ""]
     return "\n".join(out)
@@ -97,26 +130,41 @@ def _c_struct(schema: Schema, struct: Struct) -> list[str]:
         out.append(f"}} {name};")
     out.append(f'_Static_assert(sizeof({name}) == {struct.bytes}, "{struct.name}");')
     for f in struct.fields:
-        out.append(f'_Static_assert(offsetof({name}, {f.name}) == {f.offset}, "{struct.name}.{f.name}");')
+        out.append(
+            f'_Static_assert(offsetof({name}, {f.name}) == {f.offset}, "{struct.name}.{f.name}");'
+        )
     return [*out, ""]
 
 
 def layout_c(schema: Schema) -> str:
     out = [
-        head("The verifier's tables, and the storage formats.", "schema/program.fbs and schema/formats.py"),
+        head(
+            "The verifier's tables, and the storage formats.",
+            "schema/program.fbs and schema/formats.py",
+        ),
         '#include "gen/layout.h"\n\n#include "program/flatbuf.h"\n#include "pteron/types.h"\n',
     ]
     for table in reversed(schema.tables.values()):
         name = snake(table.name)
         out += [f"static const pte_flat_field {name}_fields[] = {{"]
         out += [f"  {_flat_field(schema, f)}," for f in table.fields]
-        out += ["};", f"const pte_flat_table pte_{name}_table = " + f'{{"{table.name}", {name}_fields, {len(table.fields)}}};', ""]
+        out += [
+            "};",
+            f"const pte_flat_table pte_{name}_table = "
+            + f'{{"{table.name}", {name}_fields, {len(table.fields)}}};',
+            "",
+        ]
     out += ["const pte_format_row pte_format_rows[PTE_FORMAT_COUNT] = {"]
     for fmt in FORMATS.values():
         scale = f"PTE_{fmt.scale.upper()}" if fmt.scale else "0"
-        out.append(f'  [{fmt.id}] = {{"{fmt.name}", {fmt.bits}, {scale}, {fmt.block}, {str(bool(fmt.scale)).lower()}}},')
+        out.append(
+            f'  [{fmt.id}] = {{"{fmt.name}", {fmt.bits}, {scale}, {fmt.block}, {str(bool(fmt.scale)).lower()}}},'
+        )
     out += ["};\n", "const char *const pte_dtype_names[] = {"]
-    out += [f'  "{name.lower()}",' for name, _ in sorted(schema.enums["DType"].values, key=lambda v: v[1])]
+    out += [
+        f'  "{name.lower()}",'
+        for name, _ in sorted(schema.enums["DType"].values, key=lambda v: v[1])
+    ]
     return "\n".join(out) + "\n};\n"
 
 
@@ -150,16 +198,29 @@ def layout_py(schema: Schema, digest: bytes) -> str:
         f'FILE_IDENTIFIER: Final = b"{schema.identifier}"\n',
     ]
     for e in schema.enums.values():
-        out += ["", f"class {e.name}(enum.IntEnum):", *(f"    {name} = {value}" for name, value in e.values), ""]
+        out += [
+            "",
+            f"class {e.name}(enum.IntEnum):",
+            *(f"    {name} = {value}" for name, value in e.values),
+            "",
+        ]
     out += ["", "STRUCTS: Final = {"]
     for s in schema.structs.values():
         letters, names = _py_fields(schema, s, "")
         fields = ", ".join(f'"{n}"' for n in names)
         out.append(f'    "{s.name}": Struct("<{letters}", ({fields}), {s.bytes}, {s.align}),')
-    out += ["}", '"""Struct -> how to pack it; a Range field is flattened to <name>_start, <name>_count."""', ""]
+    out += [
+        "}",
+        '"""Struct -> how to pack it; a Range field is flattened to <name>_start, <name>_count."""',
+        "",
+    ]
     out += ["TABLES: Final = {"]
     for t in schema.tables.values():
-        out += [f'    "{t.name}": {{', *(f'        "{f.name}": "{f.type}",' for f in t.fields), "    },"]
+        out += [
+            f'    "{t.name}": {{',
+            *(f'        "{f.name}": "{f.type}",' for f in t.fields),
+            "    },",
+        ]
     out += ["}", '"""Table -> its fields in order of number, with their types."""', ""]
     return "\n".join(out)
 
@@ -177,4 +238,3 @@ def _py_fields(schema: Schema, struct: Struct, prefix: str) -> tuple[str, list[s
             letters += SCALARS[f.type][1]
             names.append(prefix + f.name)
     return letters, names
-

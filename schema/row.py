@@ -97,8 +97,20 @@ def op(
         name = meaning.__name__.rstrip("_")
         for other in OPS.values():
             if other.id == id or other.name == name:
-                raise ValueError(f"op {name}: id {id} or the name is taken by {other.name} (id {other.id})")
-        row = Op(id, since, name, tuple(dtypes.split()), shape, tuple(strided.split()), bound, tuple(inplace.split()), meaning)
+                raise ValueError(
+                    f"op {name}: id {id} or the name is taken by {other.name} (id {other.id})"
+                )
+        row = Op(
+            id,
+            since,
+            name,
+            tuple(dtypes.split()),
+            shape,
+            tuple(strided.split()),
+            bound,
+            tuple(inplace.split()),
+            meaning,
+        )
         OPS[name] = row
         return meaning
 

@@ -57,19 +57,26 @@ def parse(op: Op) -> Line:
     runs: dict[str, int] = {}
     left, arrow, right = op.shape.partition("->")
     sides = [
-        tuple(_terms(op, body, dims, runs) for body in re.findall(r"\[([^\]]*)\]", side)) for side in (left, right)
+        tuple(_terms(op, body, dims, runs) for body in re.findall(r"\[([^\]]*)\]", side))
+        for side in (left, right)
     ]
     sig = signature(op)
     for side, ports in zip(sides, (sig.inputs, sig.outputs), strict=True):
         if not arrow or len(side) != len(ports):
-            raise ValueError(f"op {op.name}: shape line has {len(side)} ports, the signature {len(ports)}")
+            raise ValueError(
+                f"op {op.name}: shape line has {len(side)} ports, the signature {len(ports)}"
+            )
     line = Line(sides[0], sides[1], tuple(dims), tuple(runs))
     _check_runs(op, line)
     return line
 
 
 def check(
-    op: Op, inputs: Sequence[Shape | None], outputs: Sequence[Shape | None], attrs: Mapping[str, Any], same: Any = None
+    op: Op,
+    inputs: Sequence[Shape | None],
+    outputs: Sequence[Shape | None],
+    attrs: Mapping[str, Any],
+    same: Any = None,
 ) -> None:
     """Compares shapes with the row's line; None is an absent value. `same(a, b)` says whether two extents agree
     (default ==; pass one that knows symbols).
@@ -82,7 +89,9 @@ def check(
     match.ports("output", outputs, match.line.outputs)
 
 
-def infer(op: Op, inputs: Sequence[Shape | None], attrs: Mapping[str, Any], same: Any = None) -> list[Shape | None]:
+def infer(
+    op: Op, inputs: Sequence[Shape | None], attrs: Mapping[str, Any], same: Any = None
+) -> list[Shape | None]:
     """Output shapes by port (one for a variadic port); None where the line leaves a dimension free.
 
     Raises:
@@ -98,7 +107,9 @@ def _terms(op: Op, body: str, dims: dict[str, int], runs: dict[str, int]) -> tup
     for word in filter(None, (part.strip() for part in body.split(","))):
         found = re.fullmatch(r"(\*?)([a-z]\w*)?(?:#([a-z]\w*))?|(\d+)", word)
         if not found or (found.group(1) == "" and found.group(2) and found.group(3)):
-            raise ValueError(f"op {op.name}: shape line: expected a term of schema/row.py, got {word!r}")
+            raise ValueError(
+                f"op {op.name}: shape line: expected a term of schema/row.py, got {word!r}"
+            )
         star, name, attr, number = found.groups()
         if attr and attr not in {a.name for a in signature(op).attrs if a.kind == "int"}:
             raise ValueError(f"op {op.name}: shape line: #{attr} is not an int attribute")
@@ -120,9 +131,15 @@ def _check_runs(op: Op, line: Line) -> None:
     known: set[str] = set()
     sig = signature(op)
     for terms, port in zip((*line.inputs, *line.outputs), (*sig.inputs, *sig.outputs), strict=True):
-        open_runs = [t for t in terms if t.kind == "any" or (t.kind == "run" and not t.attr and t.name not in known)]
+        open_runs = [
+            t
+            for t in terms
+            if t.kind == "any" or (t.kind == "run" and not t.attr and t.name not in known)
+        ]
         if len(open_runs) > 1:
-            raise ValueError(f"op {op.name}: shape line: port {port.name} has more than one run of unknown length")
+            raise ValueError(
+                f"op {op.name}: shape line: port {port.name} has more than one run of unknown length"
+            )
         if not (port.optional or port.variadic):
             known |= {t.name for t in terms if t.kind == "run"}
 
@@ -137,12 +154,16 @@ class _Match:
         self.dims: dict[str, Any] = {}
         self.runs: dict[str, Shape] = {}
 
-    def ports(self, side: str, shapes: Sequence[Shape | None], terms: tuple[tuple[Term, ...], ...]) -> None:
+    def ports(
+        self, side: str, shapes: Sequence[Shape | None], terms: tuple[tuple[Term, ...], ...]
+    ) -> None:
         sig = signature(self.op)
         ports = sig.inputs if side == "input" else sig.outputs
         for i, shape in enumerate(shapes):
             if i >= len(terms) and not (ports and ports[-1].variadic):
-                raise ShapeError(f"{self.op.name}: expected at most {len(terms)} {side}s, got {len(shapes)}")
+                raise ShapeError(
+                    f"{self.op.name}: expected at most {len(terms)} {side}s, got {len(shapes)}"
+                )
             if shape is not None:
                 self.port(f"{self.op.name}: {side} {i}", shape, terms[min(i, len(terms) - 1)])
 
@@ -150,7 +171,9 @@ class _Match:
         fixed = sum(self.length(t) or 0 for t in terms)
         is_open = any(self.length(t) is None for t in terms)
         if len(shape) < fixed or (len(shape) > fixed and not is_open):
-            raise ShapeError(f"{where}: expected rank {fixed}{' or more' if is_open else ''}, got {len(shape)}")
+            raise ShapeError(
+                f"{where}: expected rank {fixed}{' or more' if is_open else ''}, got {len(shape)}"
+            )
         at = 0
         for t in terms:
             count = self.length(t)
@@ -176,8 +199,12 @@ class _Match:
             expected = (self.dims.setdefault(t.name, got[0]),)
         else:
             expected = (t.number if t.kind == "number" else self.attrs[t.attr],)
-        if len(expected) != len(got) or not all(self.same(a, b) for a, b in zip(expected, got, strict=True)):
-            raise ShapeError(f"{where}: expected {list(expected)} ({t.name or t.attr or t.number}), got {list(got)}")
+        if len(expected) != len(got) or not all(
+            self.same(a, b) for a, b in zip(expected, got, strict=True)
+        ):
+            raise ShapeError(
+                f"{where}: expected {list(expected)} ({t.name or t.attr or t.number}), got {list(got)}"
+            )
 
     def build(self, terms: tuple[Term, ...]) -> Shape | None:
         out: list[Any] = []
@@ -190,6 +217,10 @@ class _Match:
                 out += self.runs[t.name]
             else:
                 out.append(
-                    self.dims[t.name] if t.kind == "dim" else t.number if t.kind == "number" else self.attrs[t.attr]
+                    self.dims[t.name]
+                    if t.kind == "dim"
+                    else t.number
+                    if t.kind == "number"
+                    else self.attrs[t.attr]
                 )
         return tuple(out)

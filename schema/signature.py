@@ -93,7 +93,9 @@ def signature(op: Op) -> Signature:
             default = None if parameter.default is parameter.empty else parameter.default
             fields.append((parameter.name, word, default))
         else:
-            inputs.append(_port(op, parameter.name, word, parameter.kind is parameter.VAR_POSITIONAL))
+            inputs.append(
+                _port(op, parameter.name, word, parameter.kind is parameter.VAR_POSITIONAL)
+            )
     outputs = _outputs(op, str(parsed.return_annotation))
     attrs, size = _place(op, fields)
     return Signature(tuple(inputs), outputs, attrs, size)
@@ -108,13 +110,17 @@ def pack_attrs(sig: Signature, values: Mapping[str, Any]) -> bytes:
     """
     unknown = set(values) - {a.name for a in sig.attrs}
     if unknown:
-        raise ValueError(f"attributes {sorted(unknown)}: expected one of {[a.name for a in sig.attrs]}")
+        raise ValueError(
+            f"attributes {sorted(unknown)}: expected one of {[a.name for a in sig.attrs]}"
+        )
     out = bytearray(sig.attrs_bytes)
     struct.pack_into("<I", out, 0, sig.attrs_bytes)
     for a in sig.attrs:
         value = values.get(a.name, a.default)
         if value is None:
-            raise ValueError(f"attribute {a.name}: expected a value, got none, and it has no default")
+            raise ValueError(
+                f"attribute {a.name}: expected a value, got none, and it has no default"
+            )
         struct.pack_into("<" + KINDS[a.kind][0], out, a.offset, *words(a, value))
     return bytes(out)
 
@@ -165,7 +171,9 @@ def _place(op: Op, fields: list[tuple[str, str, Any]]) -> tuple[tuple[Attr, ...]
             kind = "enum"
             values = tuple(ast.literal_eval(part) for part in _elements(word))
         if kind not in KINDS:
-            raise ValueError(f"op {op.name}: attribute {name}: expected a word of schema/row.py, got {word}")
+            raise ValueError(
+                f"op {op.name}: attribute {name}: expected a word of schema/row.py, got {word}"
+            )
         align = KINDS[kind][1]
         offset = -(-offset // align) * align
         attrs.append(Attr(name, kind, offset, default, values))

@@ -57,7 +57,11 @@ STEPS: Final[dict[str, StepRow]] = {}
 
 
 def step(
-    id: int, types: str = "f32 f64", result: str | None = None, ulp: float = 0.0, reads: tuple[str, ...] = ()
+    id: int,
+    types: str = "f32 f64",
+    result: str | None = None,
+    ulp: float = 0.0,
+    reads: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Adds the decorated function to STEPS; its positional parameters are the registers read. ulp 0: exactly rounded."""
 
@@ -65,7 +69,16 @@ def step(
         name = meaning.__name__.rstrip("_")
         if name in STEPS or any(row.id == id for row in STEPS.values()):
             raise ValueError(f"step {name}: id {id} or the name is taken")
-        STEPS[name] = StepRow(id, name, tuple(types.split()), result, meaning.__code__.co_argcount, ulp, meaning, reads)
+        STEPS[name] = StepRow(
+            id,
+            name,
+            tuple(types.split()),
+            result,
+            meaning.__code__.co_argcount,
+            ulp,
+            meaning,
+            reads,
+        )
         return meaning
 
     return add
@@ -89,6 +102,7 @@ for _id, _name, _types, _arity in (
     (7, "wrap", "i64", 1),
 ):
     STEPS[_name] = StepRow(_id, _name, tuple(_types.split()), None, _arity, 0.0, special)
+
 
 @step(10, NUMBER)
 def add(a: Array, b: Array) -> Array:
@@ -331,7 +345,11 @@ def shl(a: Array, b: Array) -> Array:
 @step(65, "i64")
 def shr(a: Array, b: Array) -> Array:
     """Logical: of the bits, as an unsigned number."""
-    return np.where((b < 0) | (b > 63), 0, (a.view(np.uint64) >> np.clip(b, 0, 63).astype(np.uint64)).view(np.int64))
+    return np.where(
+        (b < 0) | (b > 63),
+        0,
+        (a.view(np.uint64) >> np.clip(b, 0, 63).astype(np.uint64)).view(np.int64),
+    )
 
 
 @step(70, "i64")
@@ -382,11 +400,15 @@ def evaluate(program: Sequence[Step], xs: Sequence[Array]) -> tuple[Array, ...]:
                 outputs[int(s.arg)] = registers[s.args[0]]
             else:
                 value = np.asarray(_value(s, xs, shape, registers))
-                registers[s.dst] = np.broadcast_to(value, shape).astype(NUMPY[STEPS[s.op].result or s.type])
+                registers[s.dst] = np.broadcast_to(value, shape).astype(
+                    NUMPY[STEPS[s.op].result or s.type]
+                )
     return tuple(outputs[i] for i in range(len(outputs)))
 
 
-def _value(s: Step, xs: Sequence[Array], shape: tuple[int, ...], registers: dict[int, Array]) -> Any:
+def _value(
+    s: Step, xs: Sequence[Array], shape: tuple[int, ...], registers: dict[int, Array]
+) -> Any:
     if s.op == "load":
         x = xs[int(s.arg)]
         return x.view(np.int64) if x.dtype == np.uint64 else x
@@ -401,7 +423,9 @@ def _value(s: Step, xs: Sequence[Array], shape: tuple[int, ...], registers: dict
     if s.op == "round":
         return args[0].astype(_narrow_float(str(s.arg))).astype(np.float32)
     if s.op == "wrap":
-        return args[0].astype(str(s.arg).replace("i", "int").replace("u", "uint").replace("uintnt", "uint"))
+        return args[0].astype(
+            str(s.arg).replace("i", "int").replace("u", "uint").replace("uintnt", "uint")
+        )
     return STEPS[s.op].meaning(*args)
 
 
@@ -417,5 +441,7 @@ def _cast(a: Array, to: str) -> Array:
     if to == "i64" and a.dtype.kind == "f":
         top = 2.0**63
         inside = np.where(np.isnan(a) | (np.abs(a) >= top), 0, a).astype(np.int64)
-        return np.where(a >= top, np.int64(2**63 - 1), np.where(a <= -top, np.int64(-(2**63)), inside))
+        return np.where(
+            a >= top, np.int64(2**63 - 1), np.where(a <= -top, np.int64(-(2**63)), inside)
+        )
     return a != 0 if to == "bool" else a.astype(NUMPY[to])

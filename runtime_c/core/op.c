@@ -11,7 +11,8 @@ const pte_op_row *pte_op_find(uint32_t id) {
   return NULL;
 }
 
-static const pte_op_port *port_at(const pte_op_port *ports, uint32_t count, bool variadic, uint32_t i) {
+static const pte_op_port *port_at(const pte_op_port *ports, uint32_t count, bool variadic,
+                                  uint32_t i) {
   if (i < count) return &ports[i];
   return variadic ? &ports[count - 1] : NULL;
 }

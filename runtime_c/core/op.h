@@ -1,4 +1,5 @@
-/* What the runtime knows of an operator: the row of schema/ops.py as data. The rows are in gen/ops.c. */
+/* What the runtime knows of an operator: the row of schema/ops.py as data. The rows are in
+ * gen/ops.c. */
 #ifndef PTE_OP_H
 #define PTE_OP_H
 
@@ -16,8 +17,9 @@ typedef enum pte_rule {
 } pte_rule;
 
 typedef enum pte_term_kind {
-  PTE_TERM_DIM = 0,    /* one dimension, bound to `slot` */
-  PTE_TERM_RUN = 1,    /* any number of dimensions, bound to run `slot`; with `attr`, as many as that says */
+  PTE_TERM_DIM = 0, /* one dimension, bound to `slot` */
+  PTE_TERM_RUN =
+      1, /* any number of dimensions, bound to run `slot`; with `attr`, as many as that says */
   PTE_TERM_NUMBER = 2, /* `number` itself */
   PTE_TERM_ATTR = 3,   /* the value of attribute `attr` */
   PTE_TERM_ANY = 4     /* any number of dimensions, not compared */

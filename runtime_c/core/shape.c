@@ -14,7 +14,8 @@ static int64_t attr_at(const pte_shape_match *match, const pte_shape_term *term)
   return value;
 }
 
-/* Dimensions that the term takes, or -1 where it takes the rest. A negative attribute takes more than any rank has. */
+/* Dimensions that the term takes, or -1 where it takes the rest. A negative attribute takes more
+ * than any rank has. */
 static int64_t term_rank(const pte_shape_match *match, const pte_shape_term *term) {
   if (term->kind == PTE_TERM_ANY) return -1;
   if (term->kind != PTE_TERM_RUN) return 1;
@@ -26,15 +27,16 @@ static int64_t term_rank(const pte_shape_match *match, const pte_shape_term *ter
   return bound ? match->run_ranks[term->slot] : -1;
 }
 
-static pte_status fail(pte_fault *fault, bool output, uint32_t i, const char *text, int64_t axis, int64_t got,
-                       int64_t expected) {
+static pte_status fail(pte_fault *fault, bool output, uint32_t i, const char *text, int64_t axis,
+                       int64_t got, int64_t expected) {
   uint32_t port = output ? (i < 127 ? 128 + i : 254) : (i < 127 ? i : 127);
   *fault = (pte_fault){text, axis, got, expected, (uint8_t)port};
   return PTE_BAD_PROGRAM;
 }
 
 /* Binds or compares one extent. */
-static bool dim_agrees(pte_shape_match *match, const pte_shape_term *term, int64_t got, int64_t *expected) {
+static bool dim_agrees(pte_shape_match *match, const pte_shape_term *term, int64_t got,
+                       int64_t *expected) {
   if (term->kind == PTE_TERM_NUMBER) *expected = term->number;
   else if (term->kind == PTE_TERM_ATTR) *expected = attr_at(match, term);
   else if (match->dims_bound >> term->slot & 1) *expected = match->dims[term->slot];
@@ -46,8 +48,8 @@ static bool dim_agrees(pte_shape_match *match, const pte_shape_term *term, int64
 }
 
 /* Binds or compares a run of `rank` extents; the first axis that differs in `*axis`. */
-static bool run_agrees(pte_shape_match *match, const pte_shape_term *term, uint32_t rank, const int64_t *shape,
-                       uint32_t *axis, int64_t *expected) {
+static bool run_agrees(pte_shape_match *match, const pte_shape_term *term, uint32_t rank,
+                       const int64_t *shape, uint32_t *axis, int64_t *expected) {
   *axis = 0;
   if (!(match->runs_bound >> term->slot & 1)) {
     match->runs_bound |= 1u << term->slot;
@@ -67,8 +69,8 @@ static bool run_agrees(pte_shape_match *match, const pte_shape_term *term, uint3
   return true;
 }
 
-pte_status pte_shape_port(pte_shape_match *match, bool output, uint32_t i, uint32_t rank, const int64_t *shape,
-                          pte_fault *fault) {
+pte_status pte_shape_port(pte_shape_match *match, bool output, uint32_t i, uint32_t rank,
+                          const int64_t *shape, pte_fault *fault) {
   const pte_op_port *port = output ? pte_op_output(match->row, i) : pte_op_input(match->row, i);
   if (port == NULL) return fail(fault, output, i, "no such port", -1, i, -1);
   int64_t fixed = 0;

@@ -1,4 +1,5 @@
-/* Runs the shape line of an operator's row: ranks at verify, extents too at prepare. One line, one code for both. */
+/* Runs the shape line of an operator's row: ranks at verify, extents too at prepare. One line, one
+ * code for both. */
 #ifndef PTE_SHAPE_H
 #define PTE_SHAPE_H
 
@@ -17,10 +18,10 @@ typedef struct pte_shape_match {
 /* Begins a match; `attrs` is the operator's complete attribute struct. */
 void pte_shape_begin(pte_shape_match *match, const pte_op_row *row, const void *attrs);
 
-/* Compares the next port, inputs before outputs in order, absent ones left out. `shape` NULL: the rank alone.
- * PTE_BAD_PROGRAM: the fault's port is set; position is the axis (-1: the rank). */
-PTE_CHECKED pte_status pte_shape_port(pte_shape_match *match, bool output, uint32_t i, uint32_t rank,
-                                      const int64_t *shape, pte_fault *fault);
+/* Compares the next port, inputs before outputs in order, absent ones left out. `shape` NULL: the
+ * rank alone. PTE_BAD_PROGRAM: the fault's port is set; position is the axis (-1: the rank). */
+PTE_CHECKED pte_status pte_shape_port(pte_shape_match *match, bool output, uint32_t i,
+                                      uint32_t rank, const int64_t *shape, pte_fault *fault);
 
 /* Both for all tensors of a call. PTE_BAD_PROGRAM: `call->fault` is set. */
 PTE_CHECKED pte_status pte_shape_check(const pte_op_row *row, const pte_call *call);

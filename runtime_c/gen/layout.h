@@ -8,7 +8,7 @@
 
 #include "core/kernel.h"
 
-#define PTE_SCHEMA_HASH 0xc1478ac72adaa347u
+#define PTE_SCHEMA_HASH 0x1c2456ebb0c40320u
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */
@@ -58,6 +58,13 @@ enum { /* CheckKind */
   PTE_CHECK_DIVIDES = 2,
 };
 #define PTE_CHECK_COUNT 3
+
+enum { /* Policy */
+  PTE_POLICY_ALLOW = 0,
+  PTE_POLICY_WARN = 1,
+  PTE_POLICY_FORBID = 2,
+};
+#define PTE_POLICY_COUNT 3
 
 typedef struct pte_file_expr {
   int64_t value;

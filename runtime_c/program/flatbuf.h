@@ -1,8 +1,9 @@
-/* FlatBuffers, read in place: a table-driven verifier, then typed access that needs no further checks.
+/* FlatBuffers, read in place: a table-driven verifier, then typed access that needs no further
+ * checks.
  *
- * Only what schema/program.fbs uses: tables of scalars, strings, vectors of scalars or structs, vectors of strings and
- * of tables. Little-endian hosts only. Vectors lie on multiples of their element's alignment, so they are used by
- * casting. */
+ * Only what schema/program.fbs uses: tables of scalars, strings, vectors of scalars or structs,
+ * vectors of strings and of tables. Little-endian hosts only. Vectors lie on multiples of their
+ * element's alignment, so they are used by casting. */
 #ifndef PTE_FLATBUF_H
 #define PTE_FLATBUF_H
 
@@ -46,13 +47,15 @@ typedef struct pte_flat_vector {
   uint32_t count;
 } pte_flat_vector;
 
-/* Proves that `bytes` (8-byte aligned, fewer than 2^31) is a buffer whose root is a `table`: every offset, vtable, vector,
- * string and required field that reading can meet. `identifier` (4 letters) may be NULL.
- * PTE_BAD_PROGRAM: the text names `what`, table and field. */
-PTE_CHECKED pte_status pte_flat_verify(const uint8_t *bytes, size_t size, const pte_flat_table *table,
-                                       const char *identifier, const char *what, pte_flat *out, pte_error *error);
+/* Proves that `bytes` (8-byte aligned, fewer than 2^31) is a buffer whose root is a `table`: every
+ * offset, vtable, vector, string and required field that reading can meet. `identifier` (4 letters)
+ * may be NULL. PTE_BAD_PROGRAM: the text names `what`, table and field. */
+PTE_CHECKED pte_status pte_flat_verify(const uint8_t *bytes, size_t size,
+                                       const pte_flat_table *table, const char *identifier,
+                                       const char *what, pte_flat *out, pte_error *error);
 
-/* A field of a verified table, by number: a vector or the strings' offsets; text (never NULL; "" where absent); a scalar. */
+/* A field of a verified table, by number: a vector or the strings' offsets; text (never NULL; ""
+ * where absent); a scalar. */
 pte_flat_vector pte_flat_get_vector(pte_flat table, uint32_t field);
 const char *pte_flat_get_string(pte_flat table, uint32_t field);
 uint64_t pte_flat_get_scalar(pte_flat table, uint32_t field, uint32_t size);

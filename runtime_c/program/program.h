@@ -1,8 +1,9 @@
 /* An open program: typed, counted vectors inside the file's bytes, all of them verified.
  *
- * `pte_program_open` hands out a pte_program only after verify.h's promises hold, so its readers (session/) index without
- * checks. Everything is const and shared by any number of sessions. Nothing here depends on shapes. Memory: this struct and
- * one pte_segment a segment, in the memory brought to pte_program_open; all else points into the file. */
+ * `pte_program_open` hands out a pte_program only after verify.h's promises hold, so its readers
+ * (session/) index without checks. Everything is const and shared by any number of sessions.
+ * Nothing here depends on shapes. Memory: this struct and one pte_segment a segment, in the memory
+ * brought to pte_program_open; all else points into the file. */
 #ifndef PTE_PROGRAM_H
 #define PTE_PROGRAM_H
 
@@ -11,7 +12,8 @@
 #include "program/flatbuf.h"
 
 typedef struct pte_segment {
-  const uint8_t *data; /* in the file, or in the external that the caller brought; 64-byte aligned */
+  const uint8_t
+      *data; /* in the file, or in the external that the caller brought; 64-byte aligned */
   uint64_t size;
   const uint8_t *digest; /* 32 bytes, BLAKE2s-256 */
   uint32_t kind;         /* PTE_SEGMENT_* */
@@ -46,7 +48,8 @@ struct pte_program {
   const pte_file_port *ports;
   const pte_file_method *methods;
   const pte_file_delegate *delegates;
-  uint32_t expr_count, dim_count, check_count, constant_count, state_count, value_count, instr_count, block_count;
+  uint32_t expr_count, dim_count, check_count, constant_count, state_count, value_count,
+      instr_count, block_count;
   uint32_t port_count, method_count, delegate_count;
 };
 
@@ -57,9 +60,11 @@ const char *pte_program_string(const pte_program *program, uint32_t i);
 const void *pte_program_constant(const pte_program *program, uint32_t i);
 const void *pte_program_blob(const pte_program *program, uint32_t delegate, uint64_t *out_size);
 
-/* The complete attribute struct of an instruction: in the file, or the row's defaults, or, where the file's is a shorter
- * one of an older version, completed in `scratch` (PTE_MAX_ATTRS_BYTES, 8-byte aligned). */
-const void *pte_program_attrs(const pte_program *program, const pte_file_instr *instr, void *scratch);
+/* The complete attribute struct of an instruction: in the file, or the row's defaults, or, where
+ * the file's is a shorter one of an older version, completed in `scratch` (PTE_MAX_ATTRS_BYTES,
+ * 8-byte aligned). */
+const void *pte_program_attrs(const pte_program *program, const pte_file_instr *instr,
+                              void *scratch);
 
 /* The operator's row (never NULL for an instruction of an open program). */
 const pte_op_row *pte_program_row(const pte_file_instr *instr);
@@ -69,7 +74,7 @@ const char *pte_program_node_name(const pte_program *program, uint32_t i);
 
 /* Bytes that a tensor's elements take in this layout and format; extents are at least 0.
  * false: more than 63 bits, or a combination that no format has. */
-bool pte_storage_bytes(uint32_t dtype, uint32_t layout, uint32_t format, uint32_t groups, uint32_t rank,
-                       const int64_t *shape, uint64_t *out);
+bool pte_storage_bytes(uint32_t dtype, uint32_t layout, uint32_t format, uint32_t groups,
+                       uint32_t rank, const int64_t *shape, uint64_t *out);
 
 #endif

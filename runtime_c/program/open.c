@@ -1,0 +1,221 @@
+/* Opening a program: header, tables, verification, and what the caller brings beside it. */
+#include <string.h>
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "program/check.h"
+#include "program/header.h"
+#include "pteron/delegate.h"
+
+#define MEMORY_ALIGN 16
+
+static pte_status take_memory(pte_arena *arena, uint32_t segment_count, pte_program **program,
+                              pte_segment **segments) {
+  void *first = NULL, *second = NULL;
+  PTE_TRY(pte_arena_take(arena, 1, sizeof(pte_program), MEMORY_ALIGN, &first));
+  PTE_TRY(pte_arena_take(arena, segment_count, sizeof(pte_segment), MEMORY_ALIGN, &second));
+  *program = first;
+  *segments = second;
+  return PTE_OK;
+}
+
+pte_status pte_program_size(const void *bytes, size_t size, size_t *out_bytes, pte_error *error) {
+  if (bytes == NULL || out_bytes == NULL)
+    return pte_fail(error, PTE_BAD_ARGUMENT, "program_size: null pointer");
+  pte_header header;
+  PTE_TRY(pte_header_read(bytes, size, &header, error));
+  pte_arena arena = pte_arena_measure();
+  pte_program *program;
+  pte_segment *segments;
+  PTE_TRY(take_memory(&arena, header.segment_count, &program, &segments));
+  *out_bytes = (size_t)arena.used;
+  return PTE_OK;
+}
+
+/* --- what the caller brings --------------------------------------------------------------------
+ */
+
+static const pte_external *find_external(const pte_program *p, const char *name) {
+  for (uint32_t i = 0; i < p->external_count; i++)
+    if (p->externals[i].name != NULL && strcmp(p->externals[i].name, name) == 0)
+      return &p->externals[i];
+  return NULL;
+}
+
+static pte_status bind_external(const pte_program *p, pte_segment *segment, uint32_t i,
+                                uint32_t index, pte_error *error) {
+  pte_flat_vector names = pte_flat_get_vector(p->manifest, PTE_MANIFEST_EXTERNALS);
+  if (index >= names.count)
+    return pte_fail(error, PTE_BAD_PROGRAM, "segments[%u].external: expected below %u, got %u", i,
+                    names.count, index);
+  const char *name = pte_flat_string_at(names, index, NULL);
+  const pte_external *external = find_external(p, name);
+  if (external == NULL)
+    return pte_fail(error, PTE_BAD_ARGUMENT,
+                    "external '%s' of %llu bytes is needed: none was given", name, segment->size);
+  if (external->size_bytes != segment->size)
+    return pte_fail(error, PTE_BAD_ARGUMENT, "external '%s': expected %llu bytes, got %llu", name,
+                    segment->size, (uint64_t)external->size_bytes);
+  if (external->data == NULL || (uintptr_t)external->data % 64 != 0)
+    return pte_fail(error, PTE_BAD_ARGUMENT, "external '%s': expected data aligned to 64", name);
+  segment->data = external->data;
+  return PTE_OK;
+}
+
+static pte_status bind_externals(const pte_program *p, pte_segment *segments, pte_error *error) {
+  for (uint32_t i = 0; i < p->segment_count; i++) {
+    pte_segment_entry entry = pte_segment_entry_at(p->bytes, i);
+    if (entry.flags == PTE_SEGMENT_EXTERNAL)
+      PTE_TRY(bind_external(p, &segments[i], i, entry.external, error));
+  }
+  return PTE_OK;
+}
+
+static bool permitted(const pte_program *p, const char *name) {
+  for (uint32_t i = 0; i < p->permitted_count; i++)
+    if (p->permitted[i] != NULL && p->permitted[i]->name != NULL &&
+        strcmp(p->permitted[i]->name, name) == 0)
+      return true;
+  return false;
+}
+
+/* A delegate that is not permitted is missed only where nothing may stand in for it. */
+static pte_status check_delegates(const pte_program *p, pte_error *error) {
+  for (uint32_t i = 0; i < p->delegate_count; i++) {
+    const pte_file_delegate *d = &p->delegates[i];
+    const char *name = pte_program_string(p, d->name);
+    bool stands_in = d->fallback != PTE_NONE && d->policy != PTE_POLICY_FORBID;
+    if (!stands_in && !permitted(p, name))
+      return pte_fail(
+          error, PTE_UNSUPPORTED,
+          "delegate '%s' (target '%s') is needed and has no fallback here: register and permit it",
+          name, pte_program_string(p, d->target));
+  }
+  return PTE_OK;
+}
+
+static pte_status take_options(pte_program *p, const pte_open_options *options, pte_error *error) {
+  if (options == NULL) return PTE_OK;
+  pte_open_options all;
+  memset(&all, 0, sizeof all);
+  if (options->size < sizeof options->size)
+    return pte_fail(error, PTE_BAD_ARGUMENT, "options.size: expected at least 4, got %u",
+                    options->size);
+  memcpy(&all, options, options->size < sizeof all ? options->size : sizeof all);
+  if ((all.external_count != 0 && all.externals == NULL) ||
+      (all.delegate_count != 0 && all.delegates == NULL))
+    return pte_fail(error, PTE_BAD_ARGUMENT, "options: null pointer");
+  p->externals = all.externals;
+  p->external_count = all.external_count;
+  p->permitted = all.delegates;
+  p->permitted_count = all.delegate_count;
+  return PTE_OK;
+}
+
+/* --- what the file brings ----------------------------------------------------------------------
+ */
+
+#define PLACE(FIELD, MEMBER, COUNT)                                                                \
+  do {                                                                                             \
+    pte_flat_vector vector = pte_flat_get_vector(p->root, FIELD);                                  \
+    p->MEMBER = vector.data;                                                                       \
+    p->COUNT = vector.count;                                                                       \
+  } while (0)
+
+static void place_vectors(pte_program *p) {
+  p->strings = pte_flat_get_vector(p->root, PTE_PROGRAM_STRINGS);
+  PLACE(PTE_PROGRAM_REFS, tables.refs, ref_count);
+  PLACE(PTE_PROGRAM_INTS, tables.ints, int_count);
+  PLACE(PTE_PROGRAM_LITERALS, tables.literals, literal_count);
+  PLACE(PTE_PROGRAM_STEPS, tables.steps, step_count);
+  PLACE(PTE_PROGRAM_ATTRS, attrs, attr_words);
+  PLACE(PTE_PROGRAM_EXPRS, exprs, expr_count);
+  PLACE(PTE_PROGRAM_DIMS, dims, dim_count);
+  PLACE(PTE_PROGRAM_CHECKS, checks, check_count);
+  PLACE(PTE_PROGRAM_CONSTANTS, constants, constant_count);
+  PLACE(PTE_PROGRAM_STATES, states, state_count);
+  PLACE(PTE_PROGRAM_VALUES, values, value_count);
+  PLACE(PTE_PROGRAM_INSTRS, instrs, instr_count);
+  PLACE(PTE_PROGRAM_BLOCKS, blocks, block_count);
+  PLACE(PTE_PROGRAM_PORTS, ports, port_count);
+  PLACE(PTE_PROGRAM_METHODS, methods, method_count);
+  PLACE(PTE_PROGRAM_DELEGATES, delegates, delegate_count);
+}
+
+static pte_status open_table(const pte_program *p, uint32_t kind, const pte_flat_table *table,
+                             const char *what, pte_flat *out, pte_error *error) {
+  uint32_t i = pte_segment_find(p->segments, p->segment_count, kind);
+  if (kind != PTE_SEGMENT_DEBUG) PTE_TRY(pte_segment_check_digest(p->segments, i, error));
+  const pte_segment *segment = &p->segments[i];
+  return pte_flat_verify(segment->data, (size_t)segment->size, table, PTE_FILE_IDENTIFIER, what,
+                         out, error);
+}
+
+static pte_status check_manifest(const pte_program *p, pte_error *error) {
+  uint32_t needed = (uint32_t)pte_flat_get_scalar(p->manifest, PTE_MANIFEST_MINIMUM_RUNTIME, 4);
+  if (needed <= PTE_API_VERSION) return PTE_OK;
+  return pte_fail(error, PTE_UNSUPPORTED,
+                  "manifest.minimum_runtime: this is version %u, the program needs %u: update it",
+                  PTE_API_VERSION, needed);
+}
+
+/* Names are shown where they can be read; a broken debug segment is none. */
+static void open_debug(pte_program *p) {
+  if (pte_segment_find(p->segments, p->segment_count, PTE_SEGMENT_DEBUG) == PTE_NONE) return;
+  if (open_table(p, PTE_SEGMENT_DEBUG, &pte_debug_table, "debug", &p->debug, NULL) != PTE_OK)
+    p->debug = (pte_flat){NULL, 0};
+}
+
+static pte_status verify(const pte_program *p, pte_error *error) {
+  uint32_t i = pte_segment_find(p->segments, p->segment_count, PTE_SEGMENT_PROGRAM);
+  pte_verifier v = {p, error, 1024 + 16 * p->segments[i].size};
+  PTE_TRY(pte_verify_exprs(&v));
+  PTE_TRY(pte_verify_constants(&v));
+  PTE_TRY(pte_verify_values(&v));
+  return pte_verify_blocks(&v);
+}
+
+pte_status pte_program_open(const void *bytes, size_t size, const pte_open_options *options,
+                            pte_memory memory, pte_program **out, pte_error *error) {
+  if (bytes == NULL || memory.data == NULL || out == NULL)
+    return pte_fail(error, PTE_BAD_ARGUMENT, "program_open: null pointer");
+  if ((uintptr_t)bytes % 64 != 0 || (uintptr_t)memory.data % MEMORY_ALIGN != 0)
+    return pte_fail(error, PTE_BAD_ARGUMENT,
+                    "program_open: expected bytes aligned to 64 and memory aligned to 16");
+  pte_header header;
+  PTE_TRY(pte_header_read(bytes, size, &header, error));
+  pte_arena arena = pte_arena_open(memory);
+  pte_program *p = NULL;
+  pte_segment *segments = NULL;
+  if (take_memory(&arena, header.segment_count, &p, &segments) != PTE_OK) {
+    size_t needed = 0;
+    PTE_TRY(pte_program_size(bytes, size, &needed, error));
+    return pte_fail(error, PTE_NO_MEMORY, "program_open: expected %llu bytes of memory, got %llu",
+                    (uint64_t)needed, (uint64_t)memory.size_bytes);
+  }
+  memset(p, 0, sizeof *p);
+  p->bytes = bytes;
+  p->size = size;
+  p->segments = segments;
+  p->segment_count = header.segment_count;
+  PTE_TRY(take_options(p, options, error));
+  PTE_TRY(pte_segments_read(bytes, &header, segments, error));
+  PTE_TRY(
+      open_table(p, PTE_SEGMENT_MANIFEST, &pte_manifest_table, "manifest", &p->manifest, error));
+  PTE_TRY(check_manifest(p, error));
+  PTE_TRY(open_table(p, PTE_SEGMENT_PROGRAM, &pte_program_table, "program", &p->root, error));
+  PTE_TRY(bind_externals(p, segments, error));
+  place_vectors(p);
+  PTE_TRY(verify(p, error));
+  PTE_TRY(check_delegates(p, error));
+  open_debug(p);
+  *out = p;
+  return PTE_OK;
+}
+
+pte_status pte_program_check_digests(const pte_program *program, pte_error *error) {
+  if (program == NULL) return pte_fail(error, PTE_BAD_ARGUMENT, "check_digests: null pointer");
+  for (uint32_t i = 0; i < program->segment_count; i++)
+    PTE_TRY(pte_segment_check_digest(program->segments, i, error));
+  return PTE_OK;
+}

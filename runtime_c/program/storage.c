@@ -1,0 +1,84 @@
+/* How many bytes elements take: dense, in panels, in taps (DESIGN section 5 as arithmetic). */
+#include "core/size.h"
+#include "program/program.h"
+#include "pteron/types.h"
+
+static bool ceil_to(uint64_t a, uint64_t step, uint64_t *out) {
+  uint64_t sum;
+  if (!pte_add(a, step - 1, &sum)) return false;
+  *out = sum / step * step;
+  return true;
+}
+
+static bool dense_bytes(uint32_t dtype, uint32_t rank, const int64_t *shape, uint64_t *out) {
+  uint64_t bits = pte_dtype_bits(dtype);
+  bool empty = false;
+  for (uint32_t i = 0; i < rank; i++) {
+    if (shape[i] == 0) empty = true;
+    else if (!pte_mul(bits, (uint64_t)shape[i], &bits)) return false;
+  }
+  *out = empty ? 0 : bits / 8 + (bits % 8 != 0);
+  return true;
+}
+
+/* Elements along K that one step of 64 bytes (or of one element a row) holds: K is padded to it. */
+static uint64_t panel_step(uint32_t bits) {
+  switch (bits) {
+  case 2: return 16;
+  case 3: return 32;
+  case 4: return 8;
+  case 6: return 16;
+  case 8: return 4;
+  case 16:
+  case 32:
+  case 64: return 1;
+  default: return 0;
+  }
+}
+
+/* Rows of all groups, each padded to 16. */
+static bool panel_rows(uint64_t n, uint32_t groups, uint64_t *out) {
+  uint64_t g = groups > 1 ? groups : 1, rows;
+  return n % g == 0 && ceil_to(n / g, 16, &rows) && pte_mul(rows, g, out);
+}
+
+static bool panel_bytes(uint32_t dtype, uint32_t format, uint32_t groups, const int64_t *shape,
+                        uint64_t *out) {
+  const pte_format_row *row = &pte_format_rows[format];
+  uint32_t bits = row->bits != 0 ? row->bits : pte_dtype_bits(dtype);
+  uint64_t step = panel_step(bits), rows, k = (uint64_t)shape[1], padded, codes, scales = 0;
+  if (step == 0 || !panel_rows((uint64_t)shape[0], groups, &rows) || !ceil_to(k, step, &padded) ||
+      !pte_mul(rows, padded, &codes) || !pte_mul(codes, bits, &codes))
+    return false;
+  if (row->scaled) {
+    uint64_t blocks = row->block == 0 ? 1 : k / row->block + (k % row->block != 0);
+    if (!pte_mul(rows, blocks, &scales) ||
+        !pte_mul(scales, pte_dtype_bits(row->scale) / 8, &scales))
+      return false;
+  }
+  return pte_add(codes / 8, scales, out);
+}
+
+static bool taps_bytes(uint32_t dtype, const int64_t *shape, uint64_t *out) {
+  uint64_t channels, count, bytes = pte_dtype_bits(dtype) / 8;
+  return bytes != 0 && ceil_to((uint64_t)shape[0], 16, &channels) &&
+         pte_mul(channels, (uint64_t)shape[1], &count) && pte_mul(count, bytes, out);
+}
+
+bool pte_storage_bytes(uint32_t dtype, uint32_t layout, uint32_t format, uint32_t groups,
+                       uint32_t rank, const int64_t *shape, uint64_t *out) {
+  uint64_t bytes = 0;
+  bool fits = false;
+  if (pte_dtype_bits(dtype) == 0 || format >= PTE_FORMAT_COUNT ||
+      pte_format_rows[format].name == NULL)
+    return false;
+  if (layout == PTE_STRIDED && format == PTE_FORMAT_PLAIN)
+    fits = dense_bytes(dtype, rank, shape, &bytes);
+  else if (layout == PTE_PANELS && rank == 2)
+    fits = panel_bytes(dtype, format, groups, shape, &bytes);
+  else if (layout == PTE_TAPS && rank == 2 && format == PTE_FORMAT_PLAIN)
+    fits = taps_bytes(dtype, shape, &bytes);
+  if (!fits || bytes > INT64_MAX) return false;
+  *out = bytes;
+  return true;
+}

@@ -1,0 +1,165 @@
+/* Instructions against their operator's row: arity, dtypes, layouts, ranks, attributes. */
+#include <string.h>
+
+#include "core/shape.h"
+#include "gen/ops.h"
+#include "program/check.h"
+#include "pteron/types.h"
+
+/* One instruction, as far as it has been looked at. */
+typedef struct subject {
+  pte_verifier *v;
+  const pte_file_method *method;
+  const pte_op_row *row;
+  uint32_t i;
+  uint32_t f, t; /* dtypes that F and T stand for; PTE_NONE = not met yet */
+  pte_shape_match match;
+} subject;
+
+static pte_status fail(const subject *s, const char *side, uint32_t k, const char *why) {
+  return pte_fail(s->v->error, PTE_BAD_PROGRAM, "instrs[%u].%s: %s: %u of them: %s", s->i, side,
+                  s->row->name, k, why);
+}
+
+static bool same(uint32_t *bound, uint32_t dtype) {
+  if (*bound == PTE_NONE) *bound = dtype;
+  return *bound == dtype;
+}
+
+static bool dtype_fits(subject *s, const pte_op_port *port, uint32_t dtype) {
+  switch (port->rule) {
+  case PTE_RULE_F: return (s->row->dtypes >> dtype & 1) != 0 && same(&s->f, dtype);
+  case PTE_RULE_T: return same(&s->t, dtype);
+  case PTE_RULE_I64: return dtype == PTE_I64;
+  case PTE_RULE_BOOL: return dtype == PTE_BOOL;
+  default: return true;
+  }
+}
+
+static uint32_t layout_of(const pte_op_port *port) {
+  if (port->rule == PTE_RULE_W) return PTE_PANELS;
+  return port->rule == PTE_RULE_TAPS ? PTE_TAPS : PTE_STRIDED;
+}
+
+static bool writable(const pte_program *p, const pte_file_value *value) {
+  if (value->storage == PTE_STORAGE_VIEW) value = &p->values[value->base];
+  return value->storage != PTE_STORAGE_INPUT && value->storage != PTE_STORAGE_CONSTANT;
+}
+
+/* Operand `k` of a side, which is value `ref` or absent. */
+static pte_status check_operand(subject *s, bool output, uint32_t k, uint32_t ref) {
+  const pte_program *p = s->v->program;
+  const char *side = output ? "outputs" : "inputs";
+  const pte_op_port *port = output ? pte_op_output(s->row, k) : pte_op_input(s->row, k);
+  if (port == NULL) return fail(s, side, k, "more than the operator has");
+  if (ref == PTE_NONE)
+    return port->optional ? PTE_OK : fail(s, side, k, "absent, but not optional");
+  if (ref - s->method->values.start >= s->method->values.count)
+    return pte_fail(s->v->error, PTE_BAD_PROGRAM,
+                    "instrs[%u].%s: %s: value %u does not belong to the method", s->i, side,
+                    s->row->name, ref);
+  const pte_file_value *value = &p->values[ref];
+  if (!dtype_fits(s, port, value->dtype))
+    return pte_fail(s->v->error, PTE_BAD_PROGRAM, "instrs[%u].%s: %s: %s may not be %s", s->i, side,
+                    s->row->name, port->name, pte_dtype_names[value->dtype]);
+  if (!s->row->control && value->layout != layout_of(port))
+    return fail(s, side, k, "other layout than the operator's row says");
+  if (output && !writable(p, value)) return fail(s, side, k, "written, but an INPUT or CONSTANT");
+  pte_fault fault;
+  if (pte_shape_port(&s->match, output, k, value->rank, NULL, &fault) != PTE_OK)
+    return pte_fail(s->v->error, PTE_BAD_PROGRAM,
+                    "instrs[%u].%s: %s: %s: expected rank %lld, got %u", s->i, side, s->row->name,
+                    port->name, fault.expected, (uint32_t)value->rank);
+  return PTE_OK;
+}
+
+static pte_status check_side(subject *s, bool output, pte_range range) {
+  const pte_program *p = s->v->program;
+  const char *side = output ? "outputs" : "inputs";
+  PTE_TRY(pte_check_range(s->v, "instrs", s->i, side, range, p->ref_count, PTE_MAX_LIST));
+  PTE_TRY(pte_check_spend(s->v, "instrs", s->i, range.count));
+  for (uint32_t k = 0; k < range.count; k++)
+    PTE_TRY(check_operand(s, output, k, p->tables.refs[range.start + k]));
+  uint32_t ports = output ? s->row->output_count : s->row->input_count;
+  bool variadic = output ? s->row->output_variadic : s->row->input_variadic;
+  const pte_op_port *rows = output ? s->row->outputs : s->row->inputs;
+  for (uint32_t k = range.count; k < ports - (variadic ? 1 : 0); k++)
+    if (!rows[k].optional) return fail(s, side, k, "missing");
+  return PTE_OK;
+}
+
+/* Groups of a conv weight are padded apart in memory: both sides must mean the same number. */
+static pte_status check_groups(const subject *s, const pte_file_instr *instr, const void *attrs) {
+  const pte_program *p = s->v->program;
+  for (uint32_t k = 0; k < instr->inputs.count && k < s->row->input_count; k++) {
+    if (s->row->inputs[k].rule != PTE_RULE_W) continue;
+    uint32_t groups = p->values[p->tables.refs[instr->inputs.start + k]].groups;
+    int64_t expected = s->row->id == PTE_OP_CONV ? ((const pte_conv_attrs *)attrs)->groups : 1;
+    if ((groups > 1 ? groups : 1) != expected)
+      return pte_fail(s->v->error, PTE_BAD_PROGRAM,
+                      "instrs[%u].groups: %s: the weight has %u groups, expected %lld", s->i,
+                      s->row->name, groups, expected);
+  }
+  return PTE_OK;
+}
+
+static pte_status check_steps(const subject *s, const pte_file_instr *instr, const void *attrs) {
+  const pte_program *p = s->v->program;
+  const pte_op_row *row = s->row;
+  for (uint32_t a = 0; a < row->attr_count; a++) {
+    if (row->attrs[a].kind != PTE_ATTR_STEPS) continue;
+    pte_steps steps;
+    memcpy(&steps, (const uint8_t *)attrs + row->attrs[a].offset, sizeof steps);
+    uint32_t first = row->input_count - 1u; /* the variadic tail */
+    uint32_t tail = instr->inputs.count > first ? instr->inputs.count - first : 0;
+    bool epilogue = first != 0;
+    if (instr->outputs.count == 0) return fail(s, "outputs", 0, "missing");
+    if (epilogue && steps.steps.count == 0) {
+      if (tail != 0) return fail(s, "inputs", first, "operands without steps");
+      continue;
+    }
+    uint32_t result = p->tables.refs[instr->outputs.start];
+    for (uint32_t k = 0; k < instr->outputs.count; k++)
+      if (p->tables.refs[instr->outputs.start + k] == PTE_NONE)
+        return fail(s, "outputs", k, "absent, but not optional");
+    pte_steps_port port = {tail + (epilogue ? 1 : 0), instr->outputs.count,
+                           p->values[result].rank,    instr->inputs.start + first,
+                           instr->outputs.start,      epilogue};
+    PTE_TRY(pte_verify_steps(s->v, s->i, &steps, &port));
+  }
+  return PTE_OK;
+}
+
+pte_status pte_verify_instr(pte_verifier *v, uint32_t block, uint32_t i) {
+  const pte_program *p = v->program;
+  const pte_file_instr *instr = &p->instrs[i];
+  const pte_op_row *row = pte_op_find(instr->op);
+  if (row == NULL)
+    return pte_fail(v->error, PTE_BAD_PROGRAM, "instrs[%u].op: %u is not an operator", i,
+                    (uint32_t)instr->op);
+  if (row->kernel == NULL && !row->control) {
+    pte_status status =
+        pte_fail(v->error, PTE_UNSUPPORTED, "instrs[%u].op: %s is not in this build of the runtime",
+                 i, row->name);
+    pte_error_at(v->error, i, row->id, instr->node);
+    return status;
+  }
+  if (instr->zero != 0)
+    return pte_fail(v->error, PTE_BAD_PROGRAM, "instrs[%u].zero: expected 0, got %u", i,
+                    (uint32_t)instr->zero);
+  uint64_t scratch[PTE_MAX_ATTRS_BYTES / 8];
+  const void *attrs = NULL;
+  PTE_TRY(pte_verify_attrs(v, i, row, scratch, &attrs));
+  subject s = {.v = v,
+               .method = &p->methods[p->blocks[block].method],
+               .row = row,
+               .i = i,
+               .f = PTE_NONE,
+               .t = PTE_NONE};
+  pte_shape_begin(&s.match, row, attrs);
+  PTE_TRY(check_side(&s, false, instr->inputs));
+  PTE_TRY(check_side(&s, true, instr->outputs));
+  if (row->control) return pte_verify_control(v, block, i, attrs);
+  PTE_TRY(check_groups(&s, instr, attrs));
+  return check_steps(&s, instr, attrs);
+}
