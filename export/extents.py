@@ -1,0 +1,151 @@
+"""Sizes as integers or sympy expressions: the arithmetic that lowering, planning and emitting share.
+
+Expressions are built from positive or non-negative integer symbols with + - *, floor(a / b), ceiling(a / b), Mod, Min
+and Max only, so that each has a form in the file (ExprOp in schema/program.fbs).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import sympy
+from pteron.export.program import Extent
+
+HUGE = 2**31 - 1
+"""No extent reaches it: ONNX models write such numbers for "to the end"."""
+
+
+def symbol(name: str, minimum: int = 1) -> sympy.Symbol:
+    """A dimension of at least `minimum`."""
+    if minimum >= 1:
+        return sympy.Symbol(name, integer=True, positive=True)
+    return sympy.Symbol(name, integer=True, nonnegative=True)
+
+
+def extent(x: Any) -> Extent:
+    """`x` as a plain int where it is a number."""
+    if isinstance(x, int):
+        return x
+    if isinstance(x, sympy.Expr):
+        return int(x) if x.is_Integer else x
+    return int(x)
+
+
+def add(a: Extent, b: Extent) -> Extent:
+    return extent(a + b)
+
+
+def sub(a: Extent, b: Extent) -> Extent:
+    return extent(a - b)
+
+
+def mul(a: Extent, b: Extent) -> Extent:
+    return extent(a * b)
+
+
+def product(xs: Iterable[Extent]) -> Extent:
+    result: Extent = 1
+    for x in xs:
+        result = mul(result, x)
+    return result
+
+
+def floordiv(a: Extent, b: Extent) -> Extent:
+    """Towards minus infinity; b is positive."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a // b
+    return extent(sympy.floor(sympy.expand(sympy.sympify(a) / b)))
+
+
+def ceildiv(a: Extent, b: Extent) -> Extent:
+    if isinstance(a, int) and isinstance(b, int):
+        return -(-a // b)
+    return extent(sympy.ceiling(sympy.expand(sympy.sympify(a) / b)))
+
+
+def mod(a: Extent, b: Extent) -> Extent:
+    """With the sign of b."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a % b
+    return extent(sympy.Mod(a, b))
+
+
+def minimum(a: Extent, b: Extent) -> Extent:
+    if isinstance(a, int) and isinstance(b, int):
+        return min(a, b)
+    if isinstance(a, int) and a >= HUGE:
+        return b
+    if isinstance(b, int) and b >= HUGE:
+        return a
+    if at_most(a, b):
+        return a
+    return b if at_most(b, a) else extent(sympy.Min(a, b))
+
+
+def maximum(a: Extent, b: Extent) -> Extent:
+    if isinstance(a, int) and isinstance(b, int):
+        return max(a, b)
+    if at_most(a, b):
+        return b
+    return a if at_most(b, a) else extent(sympy.Max(a, b))
+
+
+def same(a: Extent, b: Extent) -> bool:
+    """Proved equal for all sizes."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a == b
+    return a is b or _same(a, b)
+
+
+@functools.lru_cache(maxsize=65536)
+def _same(a: Extent, b: Extent) -> bool:
+    if a == b:
+        return True
+    difference = sympy.expand(sympy.sympify(a) - b)
+    if difference.is_number or not difference.has(
+        sympy.floor, sympy.ceiling, sympy.Mod, sympy.Min, sympy.Max
+    ):
+        return bool(difference == 0)
+    return bool(sympy.simplify(difference) == 0)
+
+
+@functools.lru_cache(maxsize=65536)
+def at_most(a: Extent, b: Extent) -> bool:
+    """Proved a <= b for all sizes."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a <= b
+    return bool(sympy.expand(sympy.sympify(b) - a).is_nonnegative)
+
+
+def same_shape(a: Sequence[Extent], b: Sequence[Extent]) -> bool:
+    return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+
+
+def symbols_of(x: Any) -> set[sympy.Symbol]:
+    return set(x.free_symbols) if isinstance(x, sympy.Basic) else set()
+
+
+def evaluate(x: Extent, sizes: Mapping[sympy.Symbol, int]) -> int:
+    """The number at the given sizes of all symbols."""
+    return x if isinstance(x, int) else int(x.subs(sizes))
+
+
+@functools.lru_cache(maxsize=65536)
+def magnitude(x: Extent) -> int:
+    """`x` at fixed made-up sizes: orders strides and pairs factors; nothing that must be right relies on it."""
+    if isinstance(x, int):
+        return x
+    names = sorted(x.free_symbols, key=lambda s: str(s.name))
+    return int(x.subs({s: 97 + 12 * i for i, s in enumerate(names)}))
+
+
+def row_major(shape: Sequence[Extent]) -> tuple[Extent, ...]:
+    """Strides of a dense tensor."""
+    strides: list[Extent] = []
+    step: Extent = 1
+    for n in reversed(shape):
+        strides.append(step)
+        step = mul(step, n)
+    return tuple(reversed(strides))

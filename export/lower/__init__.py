@@ -1,0 +1,111 @@
+"""ONNX graph -> Program: `lower`. Families of operators are files; importing them here enters their lowerings."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import onnx_ir as ir
+import sympy
+from pteron.export import extents
+from pteron.export.lower import elementwise as _elementwise  # noqa: F401
+from pteron.export.lower.core import Lowering
+from pteron.export.lower.graphs import Failure
+from pteron.export.lower.method import lower_method
+from pteron.export.program import Method, Program
+from pteron.schema.errors import LoweringError
+
+__all__ = ["lower"]
+
+
+def lower(
+    model: ir.Model | Mapping[str, ir.Model],
+    *,
+    hints: Mapping[str, int] | None = None,
+    minimums: Mapping[str, int] | None = None,
+    states: Mapping[str, str] | None = None,
+    name: str = "",
+) -> Program:
+    """Makes the program of a model, or of several that become its methods.
+
+    Args:
+        model: One graph (method "main"), or graphs by method name. They share constants and states.
+        hints: Sizes of symbolic dimensions that the stored plan is made for; default 1.
+        minimums: Smallest sizes of symbolic dimensions; default 1, and 0 for names that say "past".
+        states: Input name -> output name of what the session keeps between runs.
+        name: The model's name; default the graph's.
+
+    Raises:
+        LoweringError: nodes have no lowering; the message lists all of them.
+        ModelError: inputs or states are not usable.
+    """
+    models = dict(model) if isinstance(model, Mapping) else {"main": model}
+    l = Lowering()
+    methods: list[Method] = []
+    failures: list[Failure] = []
+    for method, m in models.items():
+        made, failed = lower_method(
+            l, method, m, hints or {}, minimums or {}, _present(m, states or {})
+        )
+        methods.append(made)
+        failures += failed
+    if failures:
+        raise _error(failures)
+    title = name or next(iter(models.values())).graph.name or "model"
+    return _program(l, title, tuple(methods))
+
+
+def _present(model: ir.Model, states: Mapping[str, str]) -> dict[str, str]:
+    """The state pairs of one method: a method need not have all of them."""
+    names = {v.name for v in model.graph.inputs}
+    return {past: present for past, present in states.items() if past in names}
+
+
+def _error(failures: list[Failure]) -> LoweringError:
+    lines = sorted({f.line() for f in failures})
+    count = f"{len(failures)} nodes" if len(failures) > 1 else "1 node"
+    return LoweringError(
+        f"{count} cannot be lowered:\n  " + "\n  ".join(lines), tuple(f.name for f in failures)
+    )
+
+
+def _program(l: Lowering, name: str, methods: tuple[Method, ...]) -> Program:
+    blocks = tuple(b for b in l.blocks if b is not None)
+    assert len(blocks) == len(l.blocks)
+    program = Program(
+        name,
+        (),
+        tuple(l.checks),
+        tuple(l.constants),
+        tuple(l.states),
+        tuple(l.values),
+        blocks,
+        methods,
+        (),
+        tuple(l.nodes),
+    )
+    used = used_symbols(program)
+    dims = [d for s, d in l.dims.items() if d.kind == "symbolic" or s in used]
+    return dataclasses.replace(program, dims=tuple(dims))
+
+
+def used_symbols(program: Program) -> set[sympy.Symbol]:
+    """Symbols in any shape, stride, attribute, check or capacity."""
+    found: set[sympy.Symbol] = set()
+
+    def note(x: Any) -> None:
+        if isinstance(x, (tuple, list)):
+            for e in x:
+                note(e)
+        elif isinstance(x, sympy.Basic):
+            found.update(extents.symbols_of(x))
+
+    for v in program.values:
+        note((v.shape, v.strides, v.offset))
+    for b in program.blocks:
+        for i in b.instrs:
+            note(tuple(i.attrs.values()))
+    for c in program.checks:
+        note((c.a, c.b))
+    return found

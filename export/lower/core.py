@@ -1,0 +1,628 @@
+"""The lowering context: values, views, constants, instructions and blocks of the Program being made.
+
+A lowering function gets a `Lowering` and a `Node` and returns Refs. It asks for views (free), for instructions (`emit`,
+`pointwise`) and for the known elements of small integer tensors (`known`). What a row does not admit strided is copied.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn, TypeAlias
+
+import numpy as np
+import sympy
+from numpy.typing import NDArray
+from pteron.export import extents, terms
+from pteron.export.extents import same, same_shape
+from pteron.export.lower import ref as views
+from pteron.export.lower.arrays import array_dtype, same_dtype, strided_view
+from pteron.export.lower.node import RefusedError
+from pteron.export.lower.ref import Elements, Ref, Shape, as_elements
+from pteron.export.program import (
+    NONE,
+    Block,
+    Check,
+    Constant,
+    DebugNode,
+    Dim,
+    Extent,
+    Instr,
+    State,
+    Value,
+)
+from pteron.export.terms import PACKED, Term, load
+from pteron.schema import shape as shape_line
+from pteron.schema.ops import OPS
+from pteron.schema.signature import signature
+
+Result: TypeAlias = "tuple[str, Shape] | None"
+"""dtype and shape of an output that is wanted."""
+
+KNOWN_LIMIT = 1024
+"""Constants of up to so many elements take part in shape arithmetic."""
+
+INLINE_BYTES = 4096
+"""Constants of up to so many bytes are shared by content at once; emit shares the others."""
+
+
+@dataclasses.dataclass(slots=True)
+class Scope:
+    """A block being filled. `made`: tensors of known elements that were computed here, by the id of their Ref."""
+
+    index: int
+    instrs: list[Instr] = dataclasses.field(default_factory=list)
+    params: list[int] = dataclasses.field(default_factory=list)
+    results: list[int] = dataclasses.field(default_factory=list)
+    made: dict[int, tuple[Ref, Ref]] = dataclasses.field(default_factory=dict)
+
+
+class Lowering:
+    """Everything of one Program; methods are lowered one after the other (export/lower/method.py)."""
+
+    def __init__(self) -> None:
+        self.dims: dict[sympy.Symbol, Dim] = {}
+        self.checks: list[Check] = []
+        self.constants: list[Constant] = []
+        self.states: list[State] = []
+        self.values: list[Value] = []
+        self.blocks: list[Block | None] = []
+        self.nodes: list[DebugNode] = []
+        self.scopes: list[Scope] = []
+        self.current: DebugNode | None = None
+        self.env: Any = None  # what names mean in the graph being walked: graphs.Env
+        self.hints: Mapping[str, int] = {}
+        self.minimums: Mapping[str, int] = {}
+        self._node = NONE
+        self._views: dict[tuple[Any, ...], int] = {}
+        self._constant_of: dict[tuple[Any, ...], int] = {}
+        self._constant_values: dict[int, int] = {}
+
+    # --- values ------------------------------------------------------------------------------------------------------
+
+    def fail(self, text: str) -> NoReturn:
+        """Refuses the node being lowered."""
+        raise RefusedError(text)
+
+    def new(
+        self, dtype: str, shape: Shape, storage: str = "planned", base: int = 0, name: str = ""
+    ) -> Ref:
+        """A dense value of its own."""
+        if len(shape) > 8:
+            self.fail(f"rank {len(shape)}; at most 8 dimensions are covered")
+        self.values.append(Value(name, dtype, tuple(shape), storage, base))
+        return Ref(dtype, tuple(shape), len(self.values) - 1)
+
+    def begin_method(self) -> None:
+        """Values of other methods are not seen from here on."""
+        self._views.clear()
+        self._constant_values.clear()
+
+    def rehome(self, index: int, storage: str, base: int) -> None:
+        """Gives a planned value another place: an output buffer."""
+        self.values[index] = dataclasses.replace(self.values[index], storage=storage, base=base)
+
+    def constant(self, array: NDArray[Any], dtype: str = "", name: str = "") -> Ref:
+        """Stored elements. `dtype` defaults to the array's own."""
+        dtype = dtype or array_dtype(array)
+        array = np.asarray(array)
+        key: tuple[Any, ...] = (dtype, array.shape, id(array))
+        if array.nbytes <= INLINE_BYTES:
+            key = (dtype, array.shape, array.tobytes())
+        if key not in self._constant_of:
+            self._constant_of[key] = len(self.constants)
+            self.constants.append(Constant(name, dtype, array.shape, array))
+        at = self._constant_of[key]
+        if at not in self._constant_values:
+            ref = self.new(dtype, array.shape, "constant", at, name)
+            assert ref.base is not None
+            self._constant_values[at] = ref.base
+        return Ref(dtype, array.shape, self._constant_values[at])
+
+    def scalar(self, value: float | bool, dtype: str) -> Ref:
+        return self.constant(np.asarray(value, same_dtype(dtype)), dtype)
+
+    def array(self, ref: Ref) -> NDArray[Any] | None:
+        """The elements of a constant, also through views; None where `ref` is computed."""
+        if ref.base is None:
+            elements = ref.data
+            if elements is None or any(extents.symbols_of(e) for e in elements.flat):
+                return None
+            return elements.astype(same_dtype(ref.dtype))
+        value = self.values[ref.base]
+        if value.storage != "constant":
+            return None
+        return strided_view(self.constants[value.base].array, ref)
+
+    def index(self, ref: Ref) -> int:
+        """The position of `ref` in Program.values; a view gets its value here."""
+        ref = self.real(ref)
+        assert ref.base is not None
+        if views.covers(ref, self.values[ref.base].shape):
+            return ref.base
+        key = (ref.base, ref.shape, ref.strides, ref.offset)
+        if key not in self._views:
+            name = self.values[ref.base].name
+            self.values.append(
+                Value(name, ref.dtype, ref.shape, "view", ref.base, ref.strides, ref.offset)
+            )
+            self._views[key] = len(self.values) - 1
+        return self._views[key]
+
+    # --- known elements ----------------------------------------------------------------------------------------------
+
+    def elements(self, ref: Ref) -> Elements | None:
+        """The elements as numbers or expressions, where they are known; small constants are."""
+        if ref.data is not None:
+            return ref.data
+        if any(not isinstance(n, int) for n in ref.shape):
+            return None
+        if extents.product(ref.shape) > KNOWN_LIMIT:
+            return None
+        array = self.array(ref)
+        if array is None:
+            return None
+        if ref.dtype == "bool" or array.dtype.kind in "iu":
+            return as_elements(array.reshape(-1).tolist(), array.shape)
+        return as_elements(array.astype(np.float64).reshape(-1).tolist(), array.shape)
+
+    def known(self, ref: Ref, what: str) -> list[Extent]:
+        """The elements of a flat tensor that decides `what`.
+
+        Raises:
+            RefusedError: they are not known at export.
+        """
+        elements = self.elements(ref)
+        if elements is None:
+            self.fail(
+                f"{what} is computed while running; expected a constant, arithmetic on sizes, or a small integer "
+                "input; make it one of these in the model"
+            )
+        return [e if isinstance(e, sympy.Expr) else int(e) for e in elements.flat]
+
+    def numbers(self, ref: Ref, what: str) -> list[int]:
+        """Like `known`, for what cannot depend on sizes."""
+        values = self.known(ref, what)
+        fixed = [v for v in values if isinstance(v, int)]
+        if len(fixed) != len(values):
+            self.fail(f"{what} depends on sizes ({values}); expected numbers")
+        return fixed
+
+    def of_elements(self, data: Elements, dtype: str, make: Callable[[], Ref] | None = None) -> Ref:
+        """A tensor of known elements; it costs nothing until an instruction reads it."""
+        return Ref(dtype, tuple(data.shape), None, None, 0, data, make)
+
+    def real(self, ref: Ref) -> Ref:
+        """`ref` with a base: known elements become a constant, a `dims` instruction, or what `make` computes."""
+        if ref.base is not None:
+            return ref
+        for scope in self.scopes:
+            if id(ref) in scope.made:
+                return scope.made[id(ref)][1]
+        made = self._materialize(ref)
+        self.scopes[-1].made[id(ref)] = (ref, made)
+        return made
+
+    def _materialize(self, ref: Ref) -> Ref:
+        array = self.array(ref)
+        if array is not None:
+            return self.constant(array, ref.dtype)
+        assert ref.data is not None
+        used = set().union(*(extents.symbols_of(e) for e in ref.data.flat))
+        if ref.make is not None and any(self.dims[s].kind != "symbolic" for s in used):
+            return self.real(ref.make())
+        flat = [e if isinstance(e, sympy.Expr) else int(e) for e in ref.data.flat]
+        (y,) = self.emit("dims", [], {"values": tuple(flat)}, [("i64", (len(flat),))])
+        assert y is not None
+        if ref.dtype != "i64":
+            y = self.cast(y, ref.dtype)
+        return self.reshape(y, ref.shape)
+
+    # --- views -------------------------------------------------------------------------------------------------------
+
+    def _view(
+        self, ref: Ref, geometry: Callable[[Ref], Ref], elements: Callable[[Elements], Elements]
+    ) -> Ref:
+        """Applies a view to the memory and to the known elements alike."""
+        data = None if ref.data is None else elements(ref.data)
+        if ref.base is None:
+            assert data is not None
+            return Ref(
+                ref.dtype, tuple(data.shape), None, None, 0, data, lambda: geometry(self.real(ref))
+            )
+        return dataclasses.replace(geometry(self.viewable(ref)), data=data)
+
+    def viewable(self, ref: Ref) -> Ref:
+        """Sub-byte elements have no views: constants are rearranged as arrays, others refused."""
+        return ref
+
+    def transpose(self, ref: Ref, axes: Sequence[int]) -> Ref:
+        """Axis i of the result is axis axes[i]."""
+        if tuple(axes) == tuple(range(ref.rank)):
+            return ref
+        return self._view(
+            ref, lambda r: views.transpose(r, axes), lambda d: np.transpose(d, tuple(axes))
+        )
+
+    def move_axis(self, ref: Ref, source: int, target: int) -> Ref:
+        axes = [a for a in range(ref.rank) if a != source % ref.rank]
+        axes.insert(target % ref.rank, source % ref.rank)
+        return self.transpose(ref, axes)
+
+    def slice(self, ref: Ref, axis: int, start: Extent, count: Extent, step: int = 1) -> Ref:
+        """`count` elements of `axis` from `start` on, every `step`-th."""
+        axis %= ref.rank
+        picked: slice | None = None
+        if ref.data is not None and isinstance(start, int) and isinstance(count, int):
+            stop = start + count * step
+            picked = slice(start, stop if stop >= 0 else None, step)
+        known = ref.data is not None and picked is not None
+        at = tuple(picked if a == axis else slice(None) for a in range(ref.rank))
+        source = ref if known else dataclasses.replace(self.real(ref), data=None)
+        return self._view(
+            source, lambda r: views.slice_axis(r, axis, start, count, step), lambda d: d[at]
+        )
+
+    def flip(self, ref: Ref, axis: int) -> Ref:
+        n = ref.shape[axis]
+        return self.slice(ref, axis, extents.sub(n, 1), n, -1)
+
+    def expand(self, ref: Ref, shape: Shape) -> Ref:
+        """Broadcasts to `shape`, which must fit."""
+        if same_shape(ref.shape, shape):
+            return ref
+        small = all(isinstance(n, int) for n in shape) and extents.product(shape) <= KNOWN_LIMIT
+        source = ref if small else dataclasses.replace(self.real(ref), data=None)
+        return self._view(
+            source,
+            lambda r: views.expand(r, tuple(shape)),
+            lambda d: np.broadcast_to(d, tuple(int(n) for n in shape)),
+        )
+
+    def reshape(self, ref: Ref, shape: Sequence[Extent]) -> Ref:
+        """The same elements in row-major order; a view where strides allow, else a copy."""
+        shape = tuple(shape)
+        if same_shape(ref.shape, shape):
+            return ref
+        return self._view(
+            ref,
+            lambda r: views.reshape(r, shape) or self._reshape_copy(r, shape),
+            lambda d: d.reshape(tuple(int(n) for n in shape)),
+        )
+
+    def _reshape_copy(self, ref: Ref, shape: Shape) -> Ref:
+        result = views.reshape(self.dense(ref), shape)
+        assert result is not None
+        return result
+
+    def squeeze(self, ref: Ref, axes: Sequence[int]) -> Ref:
+        gone = {a % ref.rank for a in axes}
+        keep = [a for a in range(ref.rank) if a not in gone]
+        return self._view(
+            ref,
+            lambda r: views.place(
+                r, tuple(r.shape[a] for a in keep), tuple(r.steps[a] for a in keep), r.offset
+            ),
+            lambda d: d.reshape([d.shape[a] for a in keep]),
+        )
+
+    def unsqueeze(self, ref: Ref, axes: Sequence[int]) -> Ref:
+        rank = ref.rank + len(axes)
+        new = {a % rank for a in axes}
+        rest = iter(ref.shape)
+        shape = tuple(1 if a in new else next(rest) for a in range(rank))
+        return self.reshape(ref, shape)
+
+    # --- dense memory ------------------------------------------------------------------------------------------------
+
+    def is_dense(self, ref: Ref) -> bool:
+        return ref.strides is None
+
+    def dense(self, ref: Ref) -> Ref:
+        """`ref`, copied if its elements do not lie row-major."""
+        ref = self.real(ref)
+        return ref if ref.strides is None else self.copy(ref)
+
+    def copy(self, ref: Ref) -> Ref:
+        array = self.array(ref)
+        if array is not None:
+            return self.constant(np.ascontiguousarray(array), ref.dtype)
+        (y,) = self.emit("copy", [ref], {}, [(ref.dtype, ref.shape)])
+        assert y is not None
+        return y
+
+    def copy_into(self, source: Ref, target: Ref) -> None:
+        """Writes `source` to a view of planned memory: how concat and pad are made."""
+        self.append("copy", (self.index(source),), (self.index(target),), {})
+
+    def cast(self, ref: Ref, dtype: str) -> Ref:
+        """Element by element to another dtype, as ONNX Cast does with saturation."""
+        from pteron.export.lower.elementwise import convert
+
+        return convert(self, ref, dtype)
+
+    # --- instructions ------------------------------------------------------------------------------------------------
+
+    def append(
+        self,
+        op: str,
+        inputs: tuple[int | None, ...],
+        outputs: tuple[int | None, ...],
+        attrs: dict[str, Any],
+    ) -> None:
+        """Adds an instruction as it is, for the node being lowered."""
+        if self._node == NONE and self.current is not None:
+            self._node = len(self.nodes)
+            self.nodes.append(self.current)
+        self.scopes[-1].instrs.append(Instr(op, inputs, outputs, attrs, self._node))
+
+    def at(self, node: DebugNode | None) -> None:
+        """Instructions from now on come from `node`."""
+        self.current, self._node = node, NONE
+
+    def emit(
+        self,
+        op: str,
+        inputs: Sequence[Ref | None],
+        attrs: Mapping[str, Any],
+        results: Sequence[Result],
+    ) -> list[Ref | None]:
+        """One instruction with outputs of its own. Inputs that the row wants dense are copied if they are not; weights
+        (W, Taps) stay as they are for the packing pass.
+
+        Raises:
+            RefusedError: dtypes are not the row's.
+            ShapeError: shapes are not what the row says; a fault of the lowering.
+        """
+        row = OPS[op]
+        ports = signature(row).inputs
+        ready: list[Ref | None] = []
+        for i, x in enumerate(inputs):
+            port = ports[min(i, len(ports) - 1)]
+            if x is not None:
+                free = port.rule in ("W", "Taps") or port.name in row.strided
+                x = self.real(x) if free else self.dense(x)
+            ready.append(x)
+        shapes = [None if r is None else r[1] for r in results]
+        shape_line.check(row, [None if x is None else x.shape for x in ready], shapes, attrs, same)
+        self._check_dtypes(op, ready, results)
+        sources = tuple(None if x is None else self.index(x) for x in ready)
+        outputs = [None if r is None else self.new(*r) for r in results]
+        self.append(op, sources, tuple(None if y is None else y.base for y in outputs), dict(attrs))
+        return outputs
+
+    def _check_dtypes(
+        self, op: str, inputs: Sequence[Ref | None], results: Sequence[Result]
+    ) -> None:
+        row = OPS[op]
+        sig = signature(row)
+        dtypes = [None if x is None else x.dtype for x in inputs]
+        bound: dict[str, str] = {}
+        for side, got in (
+            (sig.inputs, dtypes),
+            (sig.outputs, [None if r is None else r[0] for r in results]),
+        ):
+            for i, dtype in enumerate(got):
+                port = side[min(i, len(side) - 1)]
+                wanted = {"I64": ("i64",), "Bool": ("bool",), "F": row.dtypes}.get(port.rule)
+                if dtype is None:
+                    continue
+                if wanted is not None and dtype not in wanted:
+                    self.fail(f"{op}: {port.name} is {dtype}; expected {' or '.join(wanted)}")
+                if port.rule in ("F", "T") and bound.setdefault(port.rule, dtype) != dtype:
+                    self.fail(f"{op}: {port.name} is {dtype}; expected {bound[port.rule]}")
+
+    def one(
+        self,
+        op: str,
+        inputs: Sequence[Ref | None],
+        attrs: Mapping[str, Any],
+        dtype: str,
+        shape: Sequence[Extent],
+    ) -> Ref:
+        """`emit` for a single output."""
+        (y,) = self.emit(op, inputs, attrs, [(dtype, tuple(shape))])
+        assert y is not None
+        return y
+
+    # --- pointwise ---------------------------------------------------------------------------------------------------
+
+    def pointwise(
+        self, build: Callable[..., Term], operands: Sequence[Ref], dtype: str, shape: Shape = ()
+    ) -> Ref:
+        """One tensor computed element by element; see `pointwise_many`."""
+        return self.pointwise_many(lambda *xs: [build(*xs)], operands, [dtype], shape)[0]
+
+    def pointwise_many(
+        self,
+        build: Callable[..., list[Term]],
+        operands: Sequence[Ref],
+        dtypes: Sequence[str],
+        shape: Shape = (),
+    ) -> list[Ref]:
+        """Tensors computed element by element from broadcast operands (and to at least `shape`).
+
+        `build` gets one Term an operand and returns one an output; its register type must be that of the output's
+        dtype. Constants of one element become literals. The result lies in the axis order of the largest operand.
+        """
+        refs = [self.unpacked(x) for x in operands]
+        full = self.broadcast([*(x.shape for x in refs), shape])
+        loaded: list[Ref] = []
+        given: list[Term] = []
+        for x in refs:
+            lone = self._literal(x)
+            if lone is None:
+                loaded.append(self.expand(self.real(x), full))
+                lone = load(len(loaded) - 1, x.dtype)
+            given.append(lone)
+        outputs = build(*given)
+        order = self._axis_order(loaded, len(full))
+        outputs = terms.substitute(
+            outputs,
+            {
+                t: terms.index(order.index(int(t.arg)))
+                for t in terms.walk(outputs)
+                if t.op == "index"
+            },
+        )
+        return [
+            self.transpose(y, [order.index(a) for a in range(len(full))])
+            for y in self._run_steps(
+                outputs,
+                [self.transpose(x, order) for x in loaded],
+                dtypes,
+                tuple(full[a] for a in order),
+            )
+        ]
+
+    def _run_steps(
+        self, outputs: list[Term], operands: list[Ref], dtypes: Sequence[str], shape: Shape
+    ) -> list[Ref]:
+        """Drops operands nobody loads, emits, and packs outputs of packed dtypes."""
+        used = sorted({int(t.arg) for t in terms.loads(outputs)})
+        outputs = terms.substitute(
+            outputs,
+            {
+                t: terms.make("load", t.type, arg=used.index(int(t.arg)))
+                for t in terms.loads(outputs)
+            },
+        )
+        plain = [PACKED.get(d, d) for d in dtypes]
+        try:
+            steps = terms.compile_terms(outputs)
+        except terms.TooLongError as e:
+            self.fail(f"the element program is too long ({e})")
+        ys = self.emit(
+            "pointwise", [operands[i] for i in used], {"steps": steps}, [(d, shape) for d in plain]
+        )
+        return [
+            y if d == y.dtype else self.one("repack", [y], {}, d, shape)
+            for y, d in zip(ys, dtypes, strict=True)
+            if y is not None
+        ]
+
+    def _literal(self, x: Ref) -> Term | None:
+        """The literal of a constant with one element."""
+        if any(n != 1 for n in x.shape):
+            return None
+        array = self.array(x)
+        if array is None:
+            return None
+        kind = terms.register(x.dtype)
+        if x.dtype == "u64":
+            return terms.literal(int(array.reshape(-1).view(np.int64)[0]), kind)
+        return terms.literal(array.reshape(-1)[0].item(), kind)
+
+    def _axis_order(self, operands: Sequence[Ref], rank: int) -> tuple[int, ...]:
+        for x in operands:
+            assert x.base is not None
+            if not views.is_expanded(x) and self.values[x.base].storage != "constant":
+                return views.memory_order(x)
+        return tuple(range(rank))
+
+    def unpacked(self, x: Ref) -> Ref:
+        """Elements that no pointwise program can load, as i64 or f32."""
+        if x.dtype not in PACKED:
+            return x
+        return self.one("unpack", [x], {}, PACKED[x.dtype], x.shape)
+
+    # --- sizes -------------------------------------------------------------------------------------------------------
+
+    def broadcast(self, shapes: Sequence[Sequence[Extent]]) -> Shape:
+        """The common shape by ONNX's rule; unequal symbols are required to be equal at prepare."""
+        rank = max((len(s) for s in shapes), default=0)
+        full: list[Extent] = []
+        for axis in range(-rank, 0):
+            found: Extent = 1
+            for s in shapes:
+                if len(s) < -axis or same(s[axis], 1) or same(s[axis], found):
+                    continue
+                if same(found, 1):
+                    found = s[axis]
+                    continue
+                self.require_equal(found, s[axis], "operands broadcast together")
+                found = found if isinstance(found, int) else s[axis]
+            full.append(found)
+        return tuple(full)
+
+    def require_equal(self, a: Extent, b: Extent, text: str) -> None:
+        """Proves a == b, or has it checked at prepare.
+
+        Raises:
+            RefusedError: they are different numbers.
+        """
+        if same(a, b):
+            return
+        if isinstance(a, int) and isinstance(b, int):
+            self.fail(f"{text}: expected equal sizes, got {a} and {b}")
+        self.check("eq", a, b, text)
+
+    def check(self, kind: str, a: Extent, b: Extent, text: str) -> None:
+        """Adds a relation checked at prepare: eq, le (a <= b) or divides (a divides b)."""
+        check = Check(kind, a, b, self._where(text))
+        if not any(c.kind == kind and same(c.a, a) and same(c.b, b) for c in self.checks):
+            self.checks.append(check)
+
+    def _where(self, text: str) -> str:
+        return f"{self.current.name}: {text}" if self.current and self.current.name else text
+
+    def dim(self, name: str, **facts: Any) -> sympy.Symbol:
+        """The dimension of that name; `facts` are fields of Dim."""
+        s = extents.symbol(name, int(facts.get("min", 1)))
+        self.dims.setdefault(s, Dim(name, **facts))
+        return s
+
+    def size(self, name: str) -> sympy.Symbol:
+        """The symbolic dimension of that name."""
+        past = 0 if "past" in name.lower() else 1
+        return self.dim(
+            name, min=self.minimums.get(name, past), hint=self.hints.get(name, max(past, 1))
+        )
+
+    def counted(self, name: str, capacity: Extent | None) -> sympy.Symbol:
+        """A new dimension whose extent a kernel sets while running, at most `capacity` (None: max_extent)."""
+        taken = {d.name for d in self.dims.values()}
+        unique = name
+        for i in range(1, len(taken) + 2):
+            if unique not in taken:
+                break
+            unique = f"{name}_{i}"
+        return self.dim(unique, kind="counted", min=0, capacity=capacity)
+
+    # --- blocks ------------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def block(self) -> Iterator[Scope]:
+        """Instructions inside `with` go to a block of their own, whose index is `scope.index`."""
+        scope = Scope(len(self.blocks))
+        self.blocks.append(None)
+        self.scopes.append(scope)
+        try:
+            yield scope
+        finally:
+            self.scopes.pop()
+            self.blocks[scope.index] = Block(
+                tuple(scope.instrs), tuple(scope.params), tuple(scope.results)
+            )
+
+    def param(self, dtype: str, shape: Shape, name: str = "") -> Ref:
+        """A parameter of the innermost block."""
+        ref = self.new(dtype, shape, "param", 0, name)
+        assert ref.base is not None
+        self.scopes[-1].params.append(ref.base)
+        return ref
+
+    def result(self, ref: Ref) -> Ref:
+        """Makes `ref` a result of the innermost block: dense, a planned value that this block computes."""
+        own = {v for i in self.scopes[-1].instrs for v in i.outputs}
+        ref = self.real(ref)
+        assert ref.base is not None
+        whole = views.covers(ref, self.values[ref.base].shape)
+        if not whole or ref.base not in own or ref.base in self.scopes[-1].results:
+            (y,) = self.emit("copy", [ref], {}, [(ref.dtype, ref.shape)])
+            assert y is not None and y.base is not None
+            ref = y
+        assert ref.base is not None
+        self.scopes[-1].results.append(ref.base)
+        return ref

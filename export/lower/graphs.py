@@ -1,0 +1,296 @@
+"""Walks ONNX graphs: each node is folded, lowered by its function, or expanded by its ONNX function body.
+
+`lower_graph` is what a method and the bodies of If, Loop and Scan have in common; values of outer graphs are seen from
+inside. A node that cannot be lowered is noted in `Env.failures` and the walk goes on, so that one error lists all.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import onnx
+import onnx_ir as ir
+from pteron.export.lower.core import Lowering
+from pteron.export.lower.node import (
+    DTYPES,
+    FOLDS,
+    LOWERINGS,
+    ONNX,
+    Node,
+    RefusedError,
+)
+from pteron.export.lower.ref import Ref
+from pteron.export.program import DebugNode
+
+EXPANSION_LIMIT = 8
+"""Function bodies inside function bodies."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Failure:
+    """A node of the user's model that has no lowering."""
+
+    op_type: str
+    name: str
+    source: str
+    operands: str
+    text: str
+
+    def line(self) -> str:
+        where = f" at {self.source}" if self.source else ""
+        return f"{self.op_type} {self.name!r}{where} ({self.operands}): {self.text}"
+
+
+@dataclasses.dataclass(slots=True)
+class Env:
+    """What names mean in the graph being walked. A value that maps to None comes from a failed node."""
+
+    values: collections.ChainMap[ir.Value, Ref | None]
+    opsets: Mapping[str, int]
+    functions: Mapping[Any, ir.Function]
+    failures: list[Failure]
+    attrs: Mapping[str, ir.Attr] = dataclasses.field(default_factory=dict)
+    depth: int = 0
+
+
+def lower_graph(l: Lowering, graph: ir.Graph, inputs: Sequence[Ref]) -> list[Ref | None]:
+    """The outputs of a graph (a subgraph of the one being walked) for the given inputs; None where a node failed."""
+    outer = l.env
+    opsets = {**outer.opsets, **graph.opset_imports}
+    l.env = dataclasses.replace(outer, values=outer.values.new_child(), opsets=opsets)
+    try:
+        l.env.values.update(zip(graph.inputs, inputs, strict=False))
+        for node in graph:
+            lower_node(l, node)
+        return [read(l, value) for value in graph.outputs]
+    finally:
+        l.env = outer
+
+
+def outputs_of(l: Lowering, graph: ir.Graph, inputs: Sequence[Ref]) -> list[Ref]:
+    """`lower_graph` for a body: a failure inside has been noted, so the outer node fails too."""
+    refs = [ref for ref in lower_graph(l, graph, inputs) if ref is not None]
+    if len(refs) != len(graph.outputs):
+        raise RefusedError("a node of its body has no lowering")
+    return refs
+
+
+def read(l: Lowering, value: ir.Value) -> Ref | None:
+    """What a name stands for; initializers become constants at their first use."""
+    env: Env = l.env
+    if value in env.values:
+        return env.values[value]
+    if value.const_value is None:
+        raise RefusedError(f"{value.name!r} is read before it is computed; sort the graph")
+    tensor = value.const_value
+    if tensor.dtype not in DTYPES:
+        raise RefusedError(
+            f"{value.name!r} holds {tensor.dtype}; strings and complex are not covered"
+        )
+    ref = l.constant(tensor.numpy(), DTYPES[tensor.dtype], value.name or "")
+    l.env.values.maps[-1][value] = ref
+    return ref
+
+
+def lower_node(l: Lowering, node: ir.Node) -> None:
+    """Binds the node's outputs."""
+    before = l.current, l._node
+    top = l.env.depth == 0
+    if top:
+        l.at(DebugNode(node.name or "", node.op_type, source_of(node)))
+    operands: list[Ref | None] = []
+    try:
+        for value in node.inputs:
+            ref = None if value is None or value.name == "" else read(l, value)
+            if ref is None and value is not None and value.name != "":
+                for out in node.outputs:
+                    l.env.values[out] = None
+                return
+            operands.append(ref)
+        results = lower_one(l, _wrap(l, node, operands))
+        for out, ref in zip(node.outputs, results, strict=False):
+            l.env.values[out] = ref
+    except RefusedError as e:
+        if not top:
+            raise
+        l.env.failures.append(_failure(node, operands, str(e)))
+        for out in node.outputs:
+            l.env.values[out] = None
+    finally:
+        l.current, l._node = before
+
+
+def lower_one(l: Lowering, node: Node) -> list[Ref | None]:
+    """Folds, lowers or expands one node."""
+    fold = FOLDS.get(node.op_type) if node.domain == "" else None
+    if fold is not None:
+        data = fold(l, node)
+        if data is not None:
+            elements, dtype = data
+            return [l.of_elements(elements, dtype, lambda: _first(_compute(l, node)))]
+    return _compute(l, node)
+
+
+def _compute(l: Lowering, node: Node) -> list[Ref | None]:
+    function = LOWERINGS.get((node.domain, node.op_type))
+    if function is None:
+        return _expand(l, node)
+    result = function(l, node)
+    return [result] if isinstance(result, Ref) else list(result)
+
+
+def _first(refs: list[Ref | None]) -> Ref:
+    assert refs[0] is not None
+    return refs[0]
+
+
+def _wrap(l: Lowering, node: ir.Node, operands: list[Ref | None]) -> Node:
+    attrs = {}
+    for name, attr in node.attributes.items():
+        if not attr.is_ref():
+            attrs[name] = attr
+        elif attr.ref_attr_name in l.env.attrs:
+            attrs[name] = l.env.attrs[attr.ref_attr_name]
+    domain = "" if node.domain == "ai.onnx" else node.domain
+    opset = node.version or l.env.opsets.get(domain, 0) or l.env.opsets.get("ai.onnx", 0)
+    wanted = tuple(bool(o.name) and (o.is_graph_output() or bool(o.uses())) for o in node.outputs)
+    return Node(node.op_type, domain, opset, node.name or "", tuple(operands), attrs, wanted, node)
+
+
+def onnx_node(
+    l: Lowering, op_type: str, inputs: Sequence[Ref | None], *, outputs: int = 1, **attrs: Any
+) -> list[Ref | None]:
+    """Lowers an ONNX operator that a lowering wants to use; the opset is that of the graph."""
+    given = {k: v for k, v in attrs.items() if v is not None}
+    made = {a.name: a for a in _attributes(given)}
+    opset = l.env.opsets.get("", 0)
+    return lower_one(l, Node(op_type, "", opset, "", tuple(inputs), made, (True,) * outputs))
+
+
+def _attributes(values: Mapping[str, Any]) -> Sequence[ir.Attr]:
+    return [a for a in ir.convenience.convert_attributes(values) if isinstance(a, ir.Attr)]
+
+
+# --- function bodies ----------------------------------------------------------------------------------------------------
+
+
+def _expand(l: Lowering, node: Node) -> list[Ref | None]:
+    """Lowers the body that the model or ONNX gives for the operator."""
+    title = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
+    if l.env.depth >= EXPANSION_LIMIT:
+        raise RefusedError(f"{title}: function bodies are nested more than {EXPANSION_LIMIT} deep")
+    function = _model_function(l, node) or _standard_function(node)
+    if function is None:
+        raise RefusedError(f"no lowering for {title} (opset {node.opset}); replace it in the model")
+    attrs = {**_defaults(function, node), **node.attrs}
+    outer = l.env
+    l.env = dataclasses.replace(
+        outer,
+        values=collections.ChainMap(),
+        opsets=dict(function.opset_imports),
+        attrs=attrs,
+        depth=outer.depth + 1,
+    )
+    try:
+        for i, value in enumerate(function.inputs):
+            ref = node.get(i)
+            if ref is not None:
+                l.env.values[value] = ref
+            else:
+                value.name = ""  # an operand left out: readers treat it as absent
+        for inner in function:
+            lower_node(l, inner)
+        return [l.env.values.get(value) for value in function.outputs]
+    except RefusedError as e:
+        raise RefusedError(f"in the body of {title}: {e}") from e
+    finally:
+        l.env = outer
+
+
+def _model_function(l: Lowering, node: Node) -> ir.Function | None:
+    for (domain, name, _), function in l.env.functions.items():
+        if name == node.op_type and domain == node.domain:
+            return ir.serde.deserialize_function(ir.serde.serialize_function(function))
+    return None
+
+
+def _standard_function(node: Node) -> ir.Function | None:
+    """The body in ONNX's operator definition; some depend on attributes and types."""
+    try:
+        schema: Any = onnx.defs.get_schema(node.op_type, node.opset, node.domain)
+    except onnx.defs.SchemaError:
+        return None
+    versions = [v for v in schema.function_opset_versions if v <= node.opset]
+    proto = onnx.FunctionProto()
+    if versions:
+        proto.ParseFromString(schema.get_function_with_opset_version(max(versions)))
+        return ir.serde.deserialize_function(proto)
+    versions = [v for v in schema.context_dependent_function_opset_versions if v <= node.opset]
+    if not versions:
+        return None
+    types = [_type_proto(x).SerializeToString() for x in node.inputs]
+    body = schema.get_context_dependent_function_with_opset_version(
+        max(versions), _node_proto(node).SerializeToString(), types
+    )
+    if not body:
+        return None
+    proto.ParseFromString(body)
+    return ir.serde.deserialize_function(proto)
+
+
+def _node_proto(node: Node) -> onnx.NodeProto:
+    proto = onnx.NodeProto(op_type=node.op_type, domain=node.domain)
+    proto.input.extend("" if x is None else f"x{i}" for i, x in enumerate(node.inputs))
+    proto.output.extend(f"y{i}" if w else "" for i, w in enumerate(node.wanted))
+    proto.attribute.extend(ir.serde.serialize_attribute(a) for a in node.attrs.values())
+    return proto
+
+
+def _type_proto(x: Ref | None) -> onnx.TypeProto:
+    if x is None:
+        return onnx.TypeProto()
+    shape = [n if isinstance(n, int) else str(n) for n in x.shape]
+    return onnx.helper.make_tensor_type_proto(int(ONNX[x.dtype]), shape)
+
+
+def _defaults(function: ir.Function, node: Node) -> dict[str, ir.Attr]:
+    found = {n: a for n, a in function.attributes.items() if a.value is not None}
+    try:
+        schema: Any = onnx.defs.get_schema(node.op_type, node.opset, node.domain)
+    except onnx.defs.SchemaError:
+        return found
+    for name, attr in schema.attributes.items():
+        if attr.default_value.name:
+            found[name] = ir.serde.deserialize_attribute(attr.default_value)
+    return found
+
+
+# --- where a node came from ---------------------------------------------------------------------------------------------
+
+
+_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+
+
+def source_of(node: ir.Node) -> str:
+    """file:line of the user's code, where the exporter noted it: the innermost frame that is not PyTorch's."""
+    for key, text in node.metadata_props.items():
+        if key.endswith(("stack_trace", "source_line", "location")):
+            frames = _FRAME.findall(text)
+            own = [f for f in frames if "/site-packages/" not in f[0] and "<" not in f[0]]
+            if own:
+                return f"{own[-1][0]}:{own[-1][1]}"
+            if not frames and ":" in text:
+                return str(text).strip().splitlines()[-1]
+    return ""
+
+
+def _failure(node: ir.Node, operands: Sequence[Ref | None], text: str) -> Failure:
+    shown = ", ".join(
+        "-" if x is None else f"{x.dtype}[{', '.join(map(str, x.shape))}]" for x in operands
+    )
+    name = node.name or (node.outputs[0].name if node.outputs else "") or ""
+    return Failure(node.op_type, name, source_of(node), shown, text)

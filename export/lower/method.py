@@ -1,0 +1,176 @@
+"""Binds a method's inputs, lowers its graph, and settles its outputs and states."""
+
+from __future__ import annotations
+
+import collections
+import re
+from collections.abc import Mapping, Sequence
+
+import onnx_ir as ir
+import sympy
+from pteron.export import extents
+from pteron.export.lower import ref as views
+from pteron.export.lower.core import Lowering
+from pteron.export.lower.graphs import Env, Failure, lower_graph
+from pteron.export.lower.node import DTYPES
+from pteron.export.lower.ref import Ref, as_elements
+from pteron.export.program import DebugNode, Extent, Method, Port, State
+from pteron.schema.errors import ModelError
+
+SHAPE_INPUT_LIMIT = 8
+"""Integer inputs of up to so many elements may decide sizes."""
+
+
+def lower_method(
+    l: Lowering,
+    name: str,
+    model: ir.Model,
+    hints: Mapping[str, int],
+    minimums: Mapping[str, int],
+    states: Mapping[str, str],
+) -> tuple[Method, list[Failure]]:
+    """Adds one graph to the program."""
+    first = len(l.values)
+    l.begin_method()
+    failures: list[Failure] = []
+    l.env = Env(collections.ChainMap(), dict(model.graph.opset_imports), model.functions, failures)
+    l.hints, l.minimums = hints, minimums
+    with l.block() as main:
+        held = [_check_state(model.graph, past, present) for past, present in states.items()]
+        inputs, refs, state_refs = _bind_inputs(l, model.graph, {p.name or "" for p, _ in held})
+        results = lower_graph(l, model.graph, refs)
+        by_name = dict(zip((v.name for v in model.graph.outputs), results, strict=True))
+        l.at(DebugNode("outputs", "", ""))
+        kept = {present.name for _, present in held}
+        outputs: list[Port] = []
+        for value, ref in zip(model.graph.outputs, results, strict=True):
+            if value.name not in kept:
+                port = _output(l, ref, len(outputs)) if ref is not None else 0
+                outputs.append(Port(value.name or "", port))
+        _store_states(l, [(state_refs[p.name or ""], by_name[q.name]) for p, q in held])
+    block = main.index
+    return Method(name, tuple(inputs), tuple(outputs), (first, len(l.values)), block), failures
+
+
+def _check_state(graph: ir.Graph, past: str, present: str) -> tuple[ir.Value, ir.Value]:
+    inputs = {v.name: v for v in graph.inputs}
+    outputs = {v.name: v for v in graph.outputs}
+    if past not in inputs or present not in outputs:
+        raise ModelError(
+            f"state {past} = {present}: expected an input and an output of these names, got inputs "
+            f"{sorted(map(str, inputs))} and outputs {sorted(map(str, outputs))}; correct the pair"
+        )
+    return inputs[past], outputs[present]
+
+
+def _bind_inputs(
+    l: Lowering, graph: ir.Graph, held: set[str]
+) -> tuple[list[Port], list[Ref], dict[str, Ref]]:
+    ports: list[Port] = []
+    refs: list[Ref] = []
+    states: dict[str, Ref] = {}
+    given = [v for v in graph.inputs if v.name not in graph.initializers]
+    plain: set[str] = {str(d) for v in given for d in v.shape or () if _is_name(d)}
+    for value in given:
+        name = value.name or ""
+        if value.dtype not in DTYPES or value.shape is None:
+            raise ModelError(
+                f"input {name!r}: expected a tensor of numbers with a known rank, got {value.type} {value.shape}; "
+                "give it a type and a rank"
+            )
+        shape = tuple(_extent(l, d, f"{name}_{i}", plain) for i, d in enumerate(value.shape))
+        dtype = DTYPES[value.dtype]
+        if name in held:
+            ref = _state(l, name, dtype, shape)
+            states[name] = ref
+        else:
+            ref = l.new(dtype, shape, "input", len(ports), name)
+            assert ref.base is not None
+            ref = _shape_input(l, ref, name, len(ports))
+            ports.append(Port(name, ref.base or 0))
+        refs.append(ref)
+        l.env.values[value] = ref
+    names = iter(refs)
+    return ports, [next(names) for v in graph.inputs if v in l.env.values], states
+
+
+def _state(l: Lowering, name: str, dtype: str, shape: views.Shape) -> Ref:
+    """The state of that name; methods share it."""
+    for i, s in enumerate(l.states):
+        if s.name == name:
+            if s.dtype != dtype or not extents.same_shape(s.shape, shape):
+                raise ModelError(
+                    f"state {name}: expected {s.dtype}{list(s.shape)} as in the other methods, got {dtype}{list(shape)}"
+                )
+            return l.new(dtype, shape, "state", i, name)
+    l.states.append(State(name, dtype, shape))
+    return l.new(dtype, shape, "state", len(l.states) - 1, name)
+
+
+def _is_name(dim: int | ir.SymbolicDim) -> bool:
+    if isinstance(dim, int):
+        return False
+    return bool(re.fullmatch(r"[A-Za-z_][\w.:/]*", str(dim.value)))
+
+
+def _extent(l: Lowering, dim: int | ir.SymbolicDim, fallback: str, plain: set[str]) -> Extent:
+    """A dimension of an input: a number, a symbol, or arithmetic on symbols that other axes bind ("past + seq")."""
+    if isinstance(dim, int):
+        return dim
+    text = str(dim.value) if dim.value is not None else fallback
+    words = set(re.findall(r"[A-Za-z_]\w*", text))
+    if text not in plain and len(words) and words <= plain and re.fullmatch(r"[\w\s+*()-]+", text):
+        known = {w: l.size(w) for w in words}
+        return extents.extent(sympy.sympify(text, locals=known))
+    return l.size(text)
+
+
+def _shape_input(l: Lowering, ref: Ref, name: str, port: int) -> Ref:
+    """A small integer input may decide sizes: its elements are symbols, dropped again where nothing reads them."""
+    count = extents.product(ref.shape)
+    if ref.dtype not in ("i32", "i64") or not isinstance(count, int) or count > SHAPE_INPUT_LIMIT:
+        return ref
+    symbols = [
+        l.dim(
+            name if ref.rank == 0 else f"{name}[{i}]",
+            kind="shape",
+            min=l.minimums.get(name, 0),
+            port=port,
+            element=i,
+            hint=l.hints.get(name, 1),
+        )
+        for i in range(count)
+    ]
+    data = as_elements(symbols, tuple(int(n) for n in ref.shape))
+    return Ref(ref.dtype, ref.shape, ref.base, None, 0, data)
+
+
+def _output(l: Lowering, ref: Ref, port: int) -> int:
+    """The caller's buffer of output `port`: what computes `ref` writes there, or a copy does."""
+    ref = l.real(ref)
+    assert ref.base is not None
+    value = l.values[ref.base]
+    if value.storage == "planned" and views.covers(ref, value.shape):
+        l.rehome(ref.base, "output", port)
+        return ref.base
+    target = l.new(ref.dtype, ref.shape, "output", port, value.name)
+    l.copy_into(ref, target)
+    return l.index(target)
+
+
+def _store_states(l: Lowering, pairs: Sequence[tuple[Ref, Ref | None]]) -> None:
+    """Each state takes its new value after everything has read the old one."""
+    ready: list[tuple[Ref, Ref]] = []
+    for state, new in pairs:
+        if new is None:
+            continue
+        for a, b in zip(state.shape, new.shape, strict=True):
+            l.require_equal(a, b, "a state keeps its shape")
+        new = l.real(new)
+        assert new.base is not None
+        if l.values[new.base].storage == "state" and new.base != state.base:
+            new = l.copy(new)
+        ready.append((state, new))
+    for state, new in ready:
+        if new.base != state.base or new.strides is not None:
+            l.copy_into(new, state)

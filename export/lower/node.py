@@ -1,0 +1,113 @@
+"""What a lowering function sees of a node, and the table of lowering functions."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import onnx_ir as ir
+from pteron.export.lower.ref import Elements, Ref
+
+if TYPE_CHECKING:
+    from pteron.export.lower.core import Lowering
+
+DTYPES: Final = {
+    ir.DataType.BOOL: "bool", ir.DataType.INT8: "i8", ir.DataType.INT16: "i16", ir.DataType.INT32: "i32",
+    ir.DataType.INT64: "i64", ir.DataType.UINT8: "u8", ir.DataType.UINT16: "u16", ir.DataType.UINT32: "u32",
+    ir.DataType.UINT64: "u64", ir.DataType.FLOAT16: "f16", ir.DataType.BFLOAT16: "bf16",
+    ir.DataType.FLOAT: "f32", ir.DataType.DOUBLE: "f64", ir.DataType.FLOAT8E4M3FN: "f8e4m3",
+    ir.DataType.FLOAT8E5M2: "f8e5m2", ir.DataType.FLOAT8E8M0: "f8e8m0", ir.DataType.FLOAT6E2M3: "f6e2m3",
+    ir.DataType.FLOAT6E3M2: "f6e3m2", ir.DataType.FLOAT4E2M1: "f4e2m1", ir.DataType.INT4: "i4",
+    ir.DataType.UINT4: "u4", ir.DataType.INT2: "i2", ir.DataType.UINT2: "u2",
+    ir.DataType.FLOAT8E4M3FNUZ: "f8e4m3fnuz", ir.DataType.FLOAT8E5M2FNUZ: "f8e5m2fnuz",
+}  # fmt: skip
+"""ONNX element types and their names in schema/program.fbs; strings and complex numbers are not covered."""
+
+ONNX: Final = {name: dtype for dtype, name in DTYPES.items()}
+
+
+class RefusedError(Exception):
+    """This node cannot be lowered; the text says what was expected, what it got, what to do."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """One ONNX node with its operands as Refs. `wanted[i]`: somebody reads output i."""
+
+    op_type: str
+    domain: str
+    opset: int
+    name: str
+    inputs: tuple[Ref | None, ...]
+    attrs: dict[str, ir.Attr]
+    wanted: tuple[bool, ...]
+    origin: ir.Node | None = None
+
+    def __getitem__(self, i: int) -> Ref:
+        """Input i, which must be there."""
+        ref = self.get(i)
+        if ref is None:
+            raise RefusedError(f"input {i} is absent; the operator needs it")
+        return ref
+
+    def get(self, i: int) -> Ref | None:
+        return self.inputs[i] if i < len(self.inputs) else None
+
+    def has(self, name: str) -> bool:
+        return name in self.attrs
+
+    def integer(self, name: str, default: int = 0) -> int:
+        return int(self.attrs[name].value) if name in self.attrs else default
+
+    def number(self, name: str, default: float = 0.0) -> float:
+        return float(self.attrs[name].value) if name in self.attrs else default
+
+    def text(self, name: str, default: str = "") -> str:
+        return str(self.attrs[name].value) if name in self.attrs else default
+
+    def integers(self, name: str) -> tuple[int, ...] | None:
+        return tuple(int(v) for v in self.attrs[name].value) if name in self.attrs else None
+
+    def numbers(self, name: str) -> tuple[float, ...] | None:
+        return tuple(float(v) for v in self.attrs[name].value) if name in self.attrs else None
+
+    def texts(self, name: str) -> tuple[str, ...] | None:
+        return tuple(str(v) for v in self.attrs[name].value) if name in self.attrs else None
+
+    def graph(self, name: str) -> ir.Graph:
+        value = self.attrs[name].value
+        assert isinstance(value, ir.Graph)
+        return value
+
+    def value(self, name: str) -> Any:
+        return self.attrs[name].value
+
+
+Function: TypeAlias = "Callable[[Lowering, Node], Ref | Sequence[Ref | None]]"
+
+LOWERINGS: Final[dict[tuple[str, str], Function]] = {}
+"""(domain, operator) -> its lowering, filled by importing the families (export/lower/__init__.py)."""
+
+
+Folding: TypeAlias = "Callable[[Lowering, Node], tuple[Elements, str] | None]"
+
+FOLDS: Final[dict[str, Folding]] = {}
+"""Operator -> how it folds where its operands' elements are known (export/lower/shape.py): elements and dtype, or None."""
+
+
+def lowers(*op_types: str, domain: str = "") -> Callable[[Function], Function]:
+    """Enters the decorated function for these operators.
+
+    Raises:
+        ValueError: an operator has a lowering already.
+    """
+
+    def enter(function: Function) -> Function:
+        for op_type in op_types:
+            if (domain, op_type) in LOWERINGS:
+                raise ValueError(f"{op_type}: has a lowering already")
+            LOWERINGS[domain, op_type] = function
+        return function
+
+    return enter
