@@ -124,7 +124,7 @@ class Method:
     block: int
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Delegate:
     """A subgraph compiled for a delegate; policy: allow, warn or forbid falling back to block `fallback`."""
 

@@ -1,0 +1,233 @@
+"""Static memory planning: which planned values lie above which others.
+
+A value's offset is the maximum of the ends of the values in its `above` list, so one list serves every size of every
+dimension: two values alive together are joined by a chain of lists, and no sizes can make them overlap. The lists
+come from the best of several greedy placements at the hints of the dimensions, where each value goes into the smallest
+gap that holds it. Greedy by size: Pisarchyk and Lee, Efficient Memory Management for Deep Neural Net Inference, 2020.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+from pteron.export.lifetimes import (
+    Lifetimes,
+    Sizes,
+    hints,
+    planned_values,
+    with_capacities,
+)
+from pteron.export.program import Block, Instr, Method, Port, Program, Value
+
+TRIALS: Final = 300  # placements tried after the fixed orders, while the bound is not met
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Memory:
+    """Bytes of one method at the hints: its plan, the most that is alive at one time (no plan needs less), its states.
+    Scratch and border copies are the runtime's and come on top."""
+
+    planned_bytes: int
+    live_bytes: int
+    state_bytes: int
+
+    @property
+    def ratio(self) -> float:
+        return self.planned_bytes / self.live_bytes if self.live_bytes else 1.0
+
+
+Report = tuple[Memory, ...]
+"""By method."""
+
+
+def plan(program: Program) -> tuple[Program, Report]:
+    """Fills in `above` of every planned value, which renumbers the values of each method: planned ones from the bottom
+    up, then the others, states by number, views."""
+    for method in range(len(program.methods)):
+        program = _plan_method(program, method)
+    return program, tuple(measure(program, i) for i in range(len(program.methods)))
+
+
+def measure(program: Program, method: int, sizes: Mapping[str, int] | None = None) -> Memory:
+    """What the plan in `program` takes, at the hints or at `sizes` of the dimensions."""
+    at = hints(program.dims) if sizes is None else with_capacities(program.dims, sizes)
+    values = list(planned_values(program, method))
+    size = Sizes(program, values).at(at)
+    offsets = _offsets(program, values, size)
+    live = Lifetimes(program, method).peak(size)
+    return Memory(_top(offsets, size), live, _state_bytes(program, method, at))
+
+
+def overlaps(program: Program, method: int, sizes: Mapping[str, int]) -> list[tuple[int, int]]:
+    """Pairs of values that are alive together and share bytes at these sizes; a right plan has none for any sizes."""
+    values = list(planned_values(program, method))
+    size = Sizes(program, values).at(with_capacities(program.dims, sizes))
+    offset = _offsets(program, values, size)
+    out = []
+    for v, others in Lifetimes(program, method).conflicts().items():
+        for u in others:
+            if u < v and offset[u] < offset[v] + size[v] and offset[v] < offset[u] + size[u]:
+                out.append((u, v))
+    return sorted(out)
+
+
+def _plan_method(program: Program, method: int) -> Program:
+    values = list(planned_values(program, method))
+    lives = Lifetimes(program, method)
+    conflicts = {v: lives.conflicts().get(v, set()) for v in values} if values else {}
+    size = Sizes(program, values).at(hints(program.dims))
+    offset = _best(values, size, conflicts, lives)
+    order = sorted(values, key=lambda v: (offset[v], offset[v] + size[v], v))
+    return _renumber(program, method, order, _above(order, conflicts))
+
+
+def _offsets(program: Program, values: Sequence[int], size: Mapping[int, int]) -> dict[int, int]:
+    out: dict[int, int] = {}
+    for v in values:  # what lies below has a lower index
+        out[v] = max((out[u] + size[u] for u in program.values[v].above), default=0)
+    return out
+
+
+def _top(offset: Mapping[int, int], size: Mapping[int, int]) -> int:
+    return max((offset[v] + size[v] for v in offset), default=0)
+
+
+def _state_bytes(program: Program, method: int, at: Mapping[str, int]) -> int:
+    start, stop = program.methods[method].values
+    used = {v.base for v in program.values[start:stop] if v.storage == "state"}
+    total = 0
+    for i in sorted(used):
+        state = program.states[i]
+        value = Value(state.name, state.dtype, state.shape, layout=state.layout)
+        one = Sizes(dataclasses.replace(program, values=(value,)), [0])
+        total += one.at(at)[0]
+    return total
+
+
+# --- placement --------------------------------------------------------------------------------------------------
+
+
+def _best(
+    values: Sequence[int],
+    size: Mapping[int, int],
+    conflicts: Mapping[int, set[int]],
+    lives: Lifetimes,
+) -> dict[int, int]:
+    """The placement with the lowest top among the orders tried."""
+    bound = lives.peak(size)
+    best: dict[int, int] = {}
+    top = -1
+    for order in _orders(values, size, lives):
+        offset = _place(order, size, conflicts)
+        if top < 0 or _top(offset, size) < top:
+            best, top = offset, _top(offset, size)
+        if top <= bound:
+            break
+    return best
+
+
+def _orders(
+    values: Sequence[int], size: Mapping[int, int], lives: Lifetimes
+) -> Iterator[list[int]]:
+    first = {v: lives.intervals[v][0][0] if v in lives.intervals else 0 for v in values}
+    span = {v: sum(b - a + 1 for a, b in lives.intervals.get(v, ())) for v in values}
+    keys: list[Callable[[int], tuple[float, ...]]] = [
+        lambda v: (-size[v], first[v]),
+        lambda v: (-size[v] * span[v], first[v]),
+        lambda v: (first[v], -size[v]),
+        lambda v: (-span[v], -size[v]),
+        lambda v: (-first[v], -size[v]),
+    ]
+    for key in keys:
+        yield sorted(values, key=lambda v, key=key: (*key(v), v))  # type: ignore[misc]
+
+
+def _place(
+    order: Sequence[int], size: Mapping[int, int], conflicts: Mapping[int, set[int]]
+) -> dict[int, int]:
+    """Each value in turn into the smallest gap between those placed that it must not touch."""
+    offset: dict[int, int] = {}
+    for v in order:
+        taken = sorted((offset[u], offset[u] + size[u]) for u in conflicts[v] if u in offset)
+        offset[v] = _gap(taken, size[v])
+    return offset
+
+
+def _gap(taken: Sequence[tuple[int, int]], need: int) -> int:
+    """Start of the smallest gap of at least `need` bytes; above all of `taken` where there is none."""
+    best, best_room, end = -1, 0, 0
+    for start, stop in taken:
+        room = start - end
+        if room >= need and (best < 0 or room < best_room):
+            best, best_room = end, room
+        end = max(end, stop)
+    return end if best < 0 else best
+
+
+def _above(order: Sequence[int], conflicts: Mapping[int, set[int]]) -> dict[int, list[int]]:
+    """For each value the conflicting ones that come before it in `order`, without those that others of them imply."""
+    rank = {v: i for i, v in enumerate(order)}
+    below: dict[int, int] = {}  # bit set of ranks
+    out: dict[int, list[int]] = {}
+    for v in order:
+        seen = 0
+        out[v] = []
+        for u in sorted((u for u in conflicts[v] if rank[u] < rank[v]), key=lambda u: -rank[u]):
+            if not seen >> rank[u] & 1:
+                out[v].append(u)
+                seen |= below[u] | 1 << rank[u]
+        below[v] = seen
+    return out
+
+
+# --- renumbering ------------------------------------------------------------------------------------------------
+
+
+def _renumber(
+    program: Program, method: int, order: Sequence[int], above: Mapping[int, list[int]]
+) -> Program:
+    start, stop = program.methods[method].values
+    others = [
+        v
+        for v in range(start, stop)
+        if program.values[v].storage not in ("planned", "view", "state")
+    ]
+    states = [v for v in range(start, stop) if program.values[v].storage == "state"]
+    views = [v for v in range(start, stop) if program.values[v].storage == "view"]
+    new = {
+        v: start + i
+        for i, v in enumerate(
+            [*order, *others, *sorted(states, key=lambda v: program.values[v].base), *views]
+        )
+    }
+    values = list(program.values)
+    for old, index in new.items():
+        value = program.values[old]
+        base = new[value.base] if value.storage == "view" else value.base
+        below = tuple(sorted(new[u] for u in above.get(old, ())))
+        values[index] = dataclasses.replace(value, base=base, above=below)
+    blocks = tuple(_move_block(b, new) for b in program.blocks)
+    methods = tuple(_move_method(m, new) for m in program.methods)
+    return dataclasses.replace(program, values=tuple(values), blocks=blocks, methods=methods)
+
+
+def _move_block(block: Block, new: Mapping[int, int]) -> Block:
+    instrs = tuple(_move_instr(i, new) for i in block.instrs)
+    params = tuple(new.get(v, v) for v in block.params)
+    return Block(instrs, params, tuple(new.get(v, v) for v in block.results))
+
+
+def _move_instr(instr: Instr, new: Mapping[int, int]) -> Instr:
+    def move(values: tuple[int | None, ...]) -> tuple[int | None, ...]:
+        return tuple(None if v is None else new.get(v, v) for v in values)
+
+    return dataclasses.replace(instr, inputs=move(instr.inputs), outputs=move(instr.outputs))
+
+
+def _move_method(method: Method, new: Mapping[int, int]) -> Method:
+    def move(ports: tuple[Port, ...]) -> tuple[Port, ...]:
+        return tuple(Port(p.name, new.get(p.value, p.value)) for p in ports)
+
+    return dataclasses.replace(method, inputs=move(method.inputs), outputs=move(method.outputs))

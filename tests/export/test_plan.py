@@ -1,0 +1,126 @@
+"""Plans never let two values that are alive together overlap, whatever the sizes, and are close to the bound."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sample_programs import everything, planned
+
+from pteron.export.emit import emit_bytes
+from pteron.export.expressions import symbol
+from pteron.export.lifetimes import Lifetimes
+from pteron.export.plan import measure, overlaps, plan
+from pteron.export.program import Block, Dim, Instr, Method, Port, Program, Value
+from pteron.export.read import read
+
+SIZES = st.fixed_dictionaries({"n": st.integers(0, 300), "m": st.integers(0, 300)})
+
+
+@given(planned(), st.lists(SIZES, min_size=3, max_size=3))
+@settings(max_examples=150, deadline=None)
+def test_no_two_values_alive_together_overlap_at_any_sizes(
+    program: Program, many: list[dict[str, int]]
+):
+    program, _ = plan(program)
+    for sizes in many:
+        assert overlaps(program, 0, sizes) == []
+
+
+@given(planned())
+@settings(max_examples=50, deadline=None)
+def test_plans_are_close_to_what_is_alive(program: Program):
+    _, (memory,) = plan(program)
+    assert memory.live_bytes <= memory.planned_bytes <= 1.5 * memory.live_bytes
+
+
+@given(planned())
+@settings(max_examples=30, deadline=None)
+def test_planning_again_and_reading_back_change_nothing(program: Program):
+    once, report = plan(program)
+    assert plan(once)[1] == report
+    assert read(emit_bytes(once)) == once
+
+
+def chain(n: int, size: int | object) -> Program:
+    """x -> v1 -> v2 -> ... -> y, each a copy of the one before."""
+    values = [Value("x", "f32", (size,), "input", 0)]  # type: ignore[arg-type]
+    values += [Value(f"v{i}", "f32", (size,)) for i in range(n)]  # type: ignore[arg-type]
+    values.append(Value("y", "f32", (size,), "output", 0))  # type: ignore[arg-type]
+    instrs = tuple(Instr("copy", (i,), (i + 1,)) for i in range(n + 1))
+    method = Method("main", (Port("x", 0),), (Port("y", n + 1),), (0, n + 2), 0)
+    return Program(
+        "chain",
+        (Dim("n", hint=10),),
+        values=tuple(values),
+        blocks=(Block(instrs),),
+        methods=(method,),
+    )
+
+
+def test_a_chain_needs_two_buffers():
+    _, (memory,) = plan(chain(20, symbol(Dim("n"))))
+    assert memory.planned_bytes == memory.live_bytes == 128
+
+
+def test_lists_stay_short():
+    program, _ = plan(chain(50, 100))
+    assert max(len(v.above) for v in program.values) <= 2
+
+
+def test_what_a_loop_reads_lives_through_the_loop():
+    values = (
+        Value("x", "f32", (16,), "input", 0),
+        Value("outer", "f32", (16,)),
+        Value("inner", "f32", (16,)),
+        Value("next", "f32", (16,)),
+        Value("out", "f32", (16,)),
+        Value("carried", "f32", (16,), "param"),
+        Value("y", "f32", (16,), "output", 0),
+    )
+    body = Block((Instr("copy", (1,), (2,)), Instr("copy", (2,), (3,))), params=(5,), results=(3,))
+    main = Block(
+        (
+            Instr("copy", (0,), (1,)),
+            Instr("loop", (None, None, 0), (4,), {"body": 1}),
+            Instr("copy", (4,), (6,)),
+        )
+    )
+    method = Method("main", (Port("x", 0),), (Port("y", 6),), (0, 7), 0)
+    program = Program("loop", values=values, blocks=(main, body), methods=(method,))
+    conflicts = Lifetimes(program, 0).conflicts()
+    assert conflicts[1] == {2, 3, 4}
+    assert conflicts[3] >= {4}
+
+
+def test_a_block_called_twice_lives_twice():
+    values = (
+        Value("x", "f32", (16,), "input", 0),
+        Value("a", "f32", (16,)),
+        Value("b", "f32", (160,)),
+        Value("inside", "f32", (1600,)),
+        Value("c", "f32", (16,)),
+        Value("p", "f32", (16,), "param"),
+        Value("r", "f32", (16,), "param"),
+        Value("y", "f32", (16,), "output", 0),
+        Value("between", "f32", (1600,)),
+    )
+    body = Block((Instr("copy", (5,), (3,)), Instr("copy", (3,), (6,))), (5,), (6,))
+    main = Block(
+        (
+            Instr("copy", (0,), (1,)),
+            Instr("call", (1,), (2,), {"body": 1}),
+            Instr("copy", (2,), (8,)),
+            Instr("call", (8,), (4,), {"body": 1}),
+            Instr("copy", (4,), (7,)),
+        )
+    )
+    method = Method("main", (Port("x", 0),), (Port("y", 7),), (0, 9), 0)
+    lives = Lifetimes(Program("call", values=values, blocks=(main, body), methods=(method,)), 0)
+    assert len(lives.intervals[3]) == 2
+    assert lives.conflicts()[3] == {1, 2, 8, 4}
+
+
+def test_counted_dimensions_are_planned_at_their_capacity():
+    program, (memory,) = plan(everything())
+    assert memory.state_bytes == 128  # 8 x 4 floats
+    assert measure(program, 0, {"n": 100, "m": 3}).planned_bytes > memory.planned_bytes
