@@ -1,0 +1,55 @@
+"""Capture: any source -> a Graph at opset 28, ready for the passes.
+
+`capture` is the one door: ONNX by path, bytes, ModelProto or onnx_ir model; PyTorch by module, ExportedProgram or .pt2 path.
+PyTorch is imported only when the source needs it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import onnx_ir as ir
+from onnx import ModelProto
+from pteron.export.capture.onnx import capture_onnx
+from pteron.schema.errors import ModelError
+
+__all__ = ["capture", "capture_onnx"]
+
+
+def capture(
+    source: Any,
+    *,
+    args: Sequence[Any] | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    dynamic_shapes: Any = None,
+    name: str | None = None,
+) -> ir.Model:
+    """Reads a model, raised to opset 28.
+
+    Args:
+        source: .onnx or .pt2 path, bytes of an ONNX file, onnx.ModelProto, onnx_ir.Model, torch module or ExportedProgram.
+        args: A torch module's example inputs; an error for other sources.
+        kwargs: Example keyword inputs of a torch module.
+        dynamic_shapes: As for torch.export, for a torch module; a string is a dimension's name.
+        name: The model's name in the program.
+
+    Raises:
+        ModelError: the source cannot be used; the text says why and what to do.
+    """
+    is_path = isinstance(source, (str, os.PathLike))
+    if (is_path and Path(source).suffix == ".pt2") or not (
+        is_path or isinstance(source, (bytes, ModelProto, ir.Model))
+    ):
+        from pteron.export.capture.torch import capture_torch
+
+        return capture_torch(
+            source, args=args, kwargs=kwargs, dynamic_shapes=dynamic_shapes, name=name
+        )
+    if args is not None or kwargs is not None or dynamic_shapes is not None:
+        raise ModelError(
+            "args, kwargs and dynamic_shapes describe a torch module; an ONNX model carries its own inputs"
+        )
+    return capture_onnx(source, name=name)

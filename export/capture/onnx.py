@@ -1,0 +1,267 @@
+"""Capture of ONNX models: read, check, inline, raise to opset 28.
+
+Weights stay where they are: external data is mapped by onnx_ir and read when something asks for it. Every refusal is a
+ModelError that names the node or value and what to do.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+import onnx
+import onnx_ir as ir
+import onnx_ir.passes.common as common
+from pteron.export import graph as g
+from pteron.export.capture.raising import raise_opset
+from pteron.schema.errors import ModelError
+
+OLDEST: Final = 7
+FOREIGN: Final = (
+    (b"PK\x03\x04", 0, "a zip file; a torch.export program is expected to be named .pt2"),
+    (b"TFL3", 4, "a TensorFlow Lite model; convert it with tf2onnx"),
+    (b"\x89HDF", 0, "a Keras HDF5 model; convert it with tf2onnx"),
+    (b"GGUF", 0, "a GGUF file; export the original model to ONNX"),
+    (b"\x89PTERON", 0, "a Pteron program already; load it with pteron.load"),
+    (b"ET12", 4, "an ExecuTorch program; export the original model"),
+    (b"version https://git-lfs", 0, "a Git LFS pointer; run `git lfs pull`"),
+)
+KNOWN_DOMAINS: Final = frozenset({"", g.OURS, "ai.onnx.preview"})
+STRINGLIKE: Final = frozenset({ir.DataType.STRING, ir.DataType.COMPLEX64, ir.DataType.COMPLEX128})
+
+
+def capture_onnx(
+    source: str | os.PathLike[str] | bytes | onnx.ModelProto | ir.Model, name: str | None = None
+) -> ir.Model:
+    """Reads an ONNX model of opset 7 to 28 and raises it to opset 28, functions inlined, weights untouched.
+
+    Args:
+        source: A path, the bytes of a file, a ModelProto, or an onnx_ir model (which is not changed).
+        name: The model's name; default: the graph's own, else the file's stem.
+
+    Raises:
+        ModelError: not ONNX, missing external data, unknown opset or domain, strings, sequences, optionals, complex.
+    """
+    where = Path(source).name if isinstance(source, (str, os.PathLike)) else "model"
+    model = _read(source, where)
+    model.graph.name = (
+        name or model.graph.name or (Path(where).stem if where != "model" else "model")
+    )
+    _check_opsets(model, where)
+    _check_external(model, where)
+    _drop_inputs_with_values(model)
+    common.InlinePass(criteria=lambda f: f.domain != g.OURS)(model)
+    _name_nodes(model)
+    _name_values(model)
+    _check_domains(model, where)
+    _check_types(model, where)
+    model = raise_opset(model)
+    ranks = [g.rank(v) for v in model.graph.outputs]
+    _forget_shapes(model)
+    g.infer(model)
+    for value, rank in zip(model.graph.outputs, ranks, strict=True):
+        if value.shape is None and rank is not None:
+            value.shape = ir.Shape([None] * rank)
+    _check_types(model, where)
+    g.verify(model, "capture")
+    return model
+
+
+def _read(
+    source: str | os.PathLike[str] | bytes | onnx.ModelProto | ir.Model, where: str
+) -> ir.Model:
+    if isinstance(source, ir.Model):
+        return source.clone()
+    try:
+        if isinstance(source, onnx.ModelProto):
+            return _deserialize(source, where)
+        if isinstance(source, bytes):
+            return _deserialize(_parse(source, where), where)
+        path = Path(source)
+        if not path.is_file():
+            raise ModelError(f"{path}: no such file")
+        model = _deserialize(_parse(path.read_bytes(), where), where)
+    except OSError as error:
+        raise ModelError(f"{where}: cannot be read: {error.strerror or error}") from error
+    ir.external_data.set_base_dir(model.graph, str(path.parent))
+    for function in model.functions.values():
+        for node in ir.traversal.RecursiveGraphIterator(function):
+            for attribute in node.attributes.values():
+                if attribute.type == ir.AttributeType.TENSOR and isinstance(
+                    attribute.value, ir.ExternalTensor
+                ):
+                    attribute.value.base_dir = str(path.parent)
+    return model
+
+
+def _parse(data: bytes, where: str) -> onnx.ModelProto:
+    for magic, offset, what in FOREIGN:
+        if data[offset : offset + len(magic)] == magic:
+            raise ModelError(f"{where}: expected an ONNX model, got {what}")
+    try:
+        return onnx.load_model_from_string(data)
+    except Exception as error:
+        raise ModelError(
+            f"{where}: expected an ONNX model, got bytes that are not one ({_first_line(error)})"
+        ) from error
+
+
+def _deserialize(proto: onnx.ModelProto, where: str) -> ir.Model:
+    if (
+        not proto.HasField("graph")
+        or not proto.opset_import
+        or not (proto.graph.node or proto.graph.output)
+    ):
+        raise ModelError(
+            f"{where}: expected an ONNX model, got one without graph or opset; export it again"
+        )
+    if proto.graph.sparse_initializer:
+        first = proto.graph.sparse_initializer[0].values.name
+        raise ModelError(f"{where}: initializer {first!r} is sparse; store it dense")
+    try:
+        return ir.from_proto(proto)
+    except Exception as error:
+        raise ModelError(
+            f"{where}: the ONNX model is malformed: {_first_line(error)}; run onnx.checker on it"
+        ) from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+
+
+def _check_opsets(model: ir.Model, where: str) -> None:
+    version = model.graph.opset_imports.get("")
+    if version is None:
+        raise ModelError(
+            f"{where}: expected an opset of the ONNX domain, got {dict(model.graph.opset_imports)}"
+        )
+    if version < OLDEST:
+        raise ModelError(
+            f"{where}: opset {version} is older than {OLDEST}; raise it with onnx.version_converter first"
+        )
+    if version > g.OPSET:
+        raise ModelError(
+            f"{where}: opset {version} is newer than {g.OPSET}; export it for opset {g.OPSET} or lower"
+        )
+
+
+def _check_domains(model: ir.Model, where: str) -> None:
+    bad = [
+        f"{n.name!r} ({n.domain}.{n.op_type})"
+        for n in g.nodes(model)
+        if n.domain not in KNOWN_DOMAINS and n.op_identifier() not in model.functions
+    ]
+    if bad:
+        raise ModelError(
+            f"{where}: {len(bad)} nodes of unknown operators, expected ONNX's own or functions in the model: "
+            f"{', '.join(bad[:5])}{' ...' if len(bad) > 5 else ''}; export without runtime-specific optimization"
+        )
+    for node in g.nodes(model):
+        if node.domain == "" and not onnx.defs.has(node.op_type, ""):
+            raise ModelError(f"{where}: node {node.name!r}: ONNX has no operator {node.op_type!r}")
+
+
+def _check_external(model: ir.Model, where: str) -> None:
+    """External files exist, lie inside the model's folder, and are long enough."""
+    for owner, tensor in _tensors(model):
+        if not isinstance(tensor, ir.ExternalTensor):
+            continue
+        folder = Path(tensor.base_dir).resolve()
+        path = (folder / tensor.location).resolve()
+        if not path.is_relative_to(folder):
+            raise ModelError(
+                f"{where}: external data of {owner!r} lies outside the model's folder: {str(tensor.location)!r}; move it beside the model"
+            )
+        if not path.is_file():
+            raise ModelError(
+                f"{where}: external data of {owner!r} is missing: expected {path}; put the file beside the model, or pass the model's path"
+            )
+        need = (tensor.offset or 0) + (tensor.length or tensor.nbytes)
+        if path.stat().st_size < need:
+            raise ModelError(
+                f"{where}: external data of {owner!r}: expected {need} bytes in {path.name}, got {path.stat().st_size}; the file is cut off"
+            )
+
+
+def _tensors(model: ir.Model) -> list[tuple[str, ir.TensorProtocol]]:
+    found = [
+        (name, value.const_value)
+        for graph in g.graphs(model)
+        for name, value in graph.initializers.items()
+        if value.const_value is not None
+    ]
+    for node in g.nodes(model):
+        for a in node.attributes.values():
+            if a.type == ir.AttributeType.TENSOR:
+                found.append((node.name or node.op_type, a.as_tensor()))
+    return found
+
+
+def _drop_inputs_with_values(model: ir.Model) -> None:
+    """IR 3 lists every initializer among the inputs; ones with a value are constants, as every runtime treats them."""
+    kept = [v for v in model.graph.inputs if v.name not in model.graph.initializers]
+    if len(kept) != len(model.graph.inputs):
+        model.graph.inputs.clear()
+        model.graph.inputs.extend(kept)
+
+
+def _name_nodes(model: ir.Model) -> None:
+    """Every node gets a name of its own: reports, debug info and the version converter go by it."""
+    used: set[str] = set()
+    for i, node in enumerate(g.nodes(model)):
+        node.name = g.fresh(used, node.name or f"{node.op_type}_{i}")
+
+
+def _name_values(model: ir.Model) -> None:
+    """Every value gets a name of its own, inner ones renamed: branches of an If may share names, and torch repeats some."""
+    used: set[str] = set()
+    border = [*model.graph.inputs, *model.graph.outputs]
+    fixed = {id(v) for v in border}
+    used.update(v.name for v in border if v.name)
+    for graph in g.graphs(model):
+        for value in [
+            *graph.inputs,
+            *list(graph.initializers.values()),
+            *(v for n in graph for v in n.outputs),
+        ]:
+            if id(value) in fixed or value.name == "":
+                continue
+            fixed.add(id(value))
+            name = g.fresh(used, value.name or "value")
+            if name != value.name:
+                value.name = name
+
+
+def _check_types(model: ir.Model, where: str) -> None:
+    for owner, tensor in _tensors(model):
+        if tensor.dtype in STRINGLIKE:
+            raise ModelError(
+                f"{where}: constant of {owner!r} is {tensor.dtype.name}: not supported; keep it out of the model"
+            )
+    for node in g.nodes(model):
+        tensors_only = node.domain or node.op_type == "ReverseSequence"
+        if not tensors_only and ("Sequence" in node.op_type or node.op_type.startswith("Optional")):
+            made = node.outputs[0].name if node.outputs else ""
+            raise ModelError(
+                f"{where}: value {made!r} is sequence or optional ({node.op_type}): only tensors are supported; rewrite the model"
+            )
+    for value in [*model.graph.inputs, *(v for n in g.nodes(model) for v in n.outputs)]:
+        if value.type is not None and not isinstance(value.type, ir.TensorType):
+            kind = type(value.type).__name__.removesuffix("Type").lower()
+            raise ModelError(
+                f"{where}: value {value.name!r} is {kind}: only tensors are supported; rewrite the model"
+            )
+        if value.dtype in STRINGLIKE:
+            assert value.dtype is not None
+            raise ModelError(
+                f"{where}: value {value.name!r} is {value.dtype.name}: not supported; keep it out of the model"
+            )
+
+
+def _forget_shapes(model: ir.Model) -> None:
+    """Drops declared shapes of everything but inputs: exporters leave stale symbols there, and stale beats inferred."""
+    for node in g.nodes(model):
+        for value in node.outputs:
+            value.shape = None

@@ -1,0 +1,165 @@
+"""An ExportedProgram that writes buffers becomes one with pairs of inputs and outputs, on the graph, without a second trace.
+
+Every output gets a clone of its own, so that a value returned twice, or an input returned unchanged, keeps a name in ONNX.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from pteron.schema.errors import ModelError
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Captured:
+    """`states`: buffer name -> its value at the time of capture. Inputs and outputs are the user's own, states excluded."""
+
+    program: Any
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    states: dict[str, Any]
+
+
+def state_pairs(torch: Any, program: Any, where: str) -> Captured:
+    """Decomposes nothing but functionalises: mutated buffers become inputs `past.<name>` and outputs `present.<name>`.
+
+    Raises:
+        ModelError: inputs or parameters are written, or an output is no tensor.
+    """
+    from torch.export import graph_signature as sig
+
+    done = program.run_decompositions({})
+    signature, graph = done.graph_signature, done.graph_module.graph
+    if signature.user_inputs_to_mutate:
+        raise ModelError(
+            f"{where}: input {next(iter(signature.user_inputs_to_mutate.values()))!r} is written; clone it first"
+        )
+    if getattr(signature, "parameters_to_mutate", {}):
+        raise ModelError(
+            f"{where}: parameter {next(iter(signature.parameters_to_mutate.values()))!r} is written; make it a buffer"
+        )
+    if any(s.kind == sig.InputKind.TOKEN for s in signature.input_specs):
+        raise ModelError(
+            f"{where}: the program has operators with side effects (printing, scripts); remove them"
+        )
+    node = {n.name: n for n in graph.nodes}
+    producer = {buffer: output for output, buffer in signature.buffers_to_mutate.items()}
+    targets = list(producer)
+    inputs = _input_specs(sig, signature, graph, node, targets, where)
+    user = [s.arg for s in signature.output_specs if s.kind == sig.OutputKind.USER_OUTPUT]
+    names = _output_names(torch, program, len(user))
+    kept = []
+    for arg, name in zip(user, names, strict=True):
+        if isinstance(arg, sig.TensorArgument):
+            kept.append((arg.name, name))
+        elif not (isinstance(arg, sig.ConstantArgument) and arg.value is None):
+            raise ModelError(
+                f"{where}: output {name!r} is a number, not a tensor: return torch.tensor(...)"
+            )
+    specs = _clone_outputs(
+        torch, sig, graph, node, [k for k, _ in kept] + [producer[t] for t in targets]
+    )
+    graph.lint()
+    done.graph_module.recompile()
+    values = {t: done.state_dict.get(t, done.constants.get(t)) for t in targets}
+    user_in = [s.arg.name for s in inputs if s.kind == sig.InputKind.USER_INPUT]
+    made = _rebuild(torch, sig, done, inputs, specs, values)
+    mine = tuple(user_in[: len(user_in) - len(targets)])
+    # An input and an output of one name would be one value in ONNX.
+    return Captured(made, mine, tuple(n + "_out" * (n in mine) for _, n in kept), values)
+
+
+def _input_specs(
+    sig: Any, signature: Any, graph: Any, node: Any, targets: list[str], where: str
+) -> list[Any]:
+    """Specs in their new order: the mutated buffers become the last user inputs; placeholders follow."""
+    buffers = {s.target: s.arg for s in signature.input_specs if s.kind == sig.InputKind.BUFFER}
+    inputs = []
+    for spec in signature.input_specs:
+        if spec.kind == sig.InputKind.BUFFER and spec.target in targets:
+            continue
+        if spec.kind == sig.InputKind.USER_INPUT and not isinstance(spec.arg, sig.TensorArgument):
+            # A Python value was burnt in; its placeholder is idle.
+            if isinstance(spec.arg, sig.ConstantArgument) and not node[spec.arg.name].users:
+                graph.erase_node(node[spec.arg.name])
+                continue
+            raise ModelError(
+                f"{where}: input {spec.arg.name!r} is a dynamic number; pass a tensor instead"
+            )
+        inputs.append(spec)
+    inputs += [sig.InputSpec(sig.InputKind.USER_INPUT, buffers[t], None) for t in targets]
+    at = next(iter(graph.nodes))
+    for spec in inputs:
+        placeholder = node[spec.arg.name]
+        if placeholder is not at:
+            at.prepend(placeholder)
+        else:
+            at = at.next
+    return inputs
+
+
+def _clone_outputs(torch: Any, sig: Any, graph: Any, node: Any, names: list[str]) -> list[Any]:
+    out = next(n for n in graph.nodes if n.op == "output")
+    results, specs = [], []
+    with graph.inserting_before(out):
+        for name in names:
+            clone = graph.call_function(torch.ops.aten.clone.default, (node[name],))
+            clone.meta = dict(node[name].meta)
+            results.append(clone)
+            specs.append(
+                sig.OutputSpec(
+                    sig.OutputKind.USER_OUTPUT, sig.TensorArgument(name=clone.name), None
+                )
+            )
+    out.args = (tuple(results),)
+    return specs
+
+
+def _rebuild(
+    torch: Any, sig: Any, done: Any, inputs: list[Any], specs: list[Any], values: dict[str, Any]
+) -> Any:
+    tree = torch.utils._pytree
+    user_in = [s.arg for s in inputs if s.kind == sig.InputKind.USER_INPUT]
+    entry = done.module_call_graph[0]
+    signature = type(entry.signature)(
+        inputs=user_in,
+        outputs=[s.arg for s in specs],
+        in_spec=tree.tree_structure((tuple(0 for _ in user_in), {})),
+        out_spec=tree.tree_structure(tuple(0 for _ in specs)),
+    )
+    examples = [x for x in tree.tree_leaves(done.example_inputs) if isinstance(x, torch.Tensor)]
+    return torch.export.ExportedProgram(
+        root=done.graph_module,
+        graph=done.graph_module.graph,
+        graph_signature=sig.ExportGraphSignature(inputs, specs),
+        state_dict={k: v for k, v in done.state_dict.items() if k not in values},
+        range_constraints=done.range_constraints,
+        module_call_graph=[type(entry)(fqn="", signature=signature)],
+        example_inputs=((*examples, *values.values()), {}),
+        constants={k: v for k, v in done.constants.items() if k not in values},
+        verifiers=[done.verifier],
+    )
+
+
+def _output_names(torch: Any, program: Any, count: int) -> list[str]:
+    """Keys of a dict (or of a model output class) give names, positions `output_<i>`."""
+    try:
+        shaped = torch.utils._pytree.tree_unflatten(list(range(count)), program.call_spec.out_spec)
+    except Exception:
+        return [f"output_{i}" for i in range(count)]
+    names = [f"output_{i}" for i in range(count)]
+
+    def walk(value: Any, path: str) -> None:
+        if isinstance(value, Mapping):
+            for key, item in value.items():
+                walk(item, f"{path}.{key}".lstrip("."))
+        elif isinstance(value, (list, tuple)):
+            for i, item in enumerate(value):
+                walk(item, f"{path}.{i}" if path else "")
+        elif isinstance(value, int) and path:
+            names[value] = path
+
+    walk(shaped, "")
+    return names if len(set(names)) == count else [f"output_{i}" for i in range(count)]

@@ -1,0 +1,309 @@
+"""Capture of PyTorch: nn.Module with example inputs, ExportedProgram, .pt2 file. The only place that imports torch.
+
+    module -> torch.export (strict=False) -> state_pairs -> torch.onnx at opset 24, not optimized -> capture_onnx
+
+torch.onnx fails silently in known ways; each has a guard here: state written outside of buffers (`written`), buffer
+mutation dropped (`state_pairs`), outputs that share a name (`state_pairs` clones), narrow quantization ranges lost
+(`translations`), an opset that is not the one asked for, weights folded to floats (optimize=False).
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import logging
+import os
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import onnx_ir as ir
+from pteron.export import graph as g
+from pteron.export.capture.onnx import capture_onnx
+from pteron.schema.errors import ModelError
+
+OPSET: Final = 24
+"""At 23 torch.onnx writes invalid RotaryEmbedding; above 25 it mislabels the opset."""
+TRACE: Final = "pkg.torch.onnx.stack_trace"
+FRAME: Final = re.compile(r'File "([^"]+)", line (\d+)')
+
+
+def capture_torch(
+    source: Any,
+    *,
+    args: Sequence[Any] | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    dynamic_shapes: Any = None,
+    name: str | None = None,
+) -> ir.Model:
+    """Captures a module (in eval mode, without gradients), an ExportedProgram or a .pt2 file.
+
+    Args:
+        args, kwargs: Example inputs of a module.
+        dynamic_shapes: Like `args`, leaves {axis: name or torch.export.Dim}; one name is one dimension wherever it stands. For an
+            ExportedProgram it only names dimensions that are dynamic already.
+
+    Raises:
+        ModelError: torch is missing, the export fails, or the module keeps state that cannot be seen from outside.
+    """
+    torch = _torch()
+    where = name or (
+        Path(source).stem if isinstance(source, (str, os.PathLike)) else type(source).__name__
+    )
+    if isinstance(source, (str, os.PathLike)):
+        source = _load(torch, Path(source))
+    if isinstance(source, torch.export.ExportedProgram):
+        if args is not None or kwargs is not None:
+            raise ModelError(
+                f"{where}: an exported program has its inputs already; leave out args and kwargs"
+            )
+        program = source
+        example: Any = program.example_inputs or ((), {})
+    elif isinstance(source, torch.nn.Module):
+        if args is None and kwargs is None:
+            raise ModelError(
+                f"{where}: expected example inputs, got none; pass args=(...) as you would call the module"
+            )
+        example = (tuple(args or ()), dict(kwargs or {}))
+        program = _export(torch, source, example, dynamic_shapes, where)
+    else:
+        raise ModelError(
+            f"model: expected a path, ONNX model, torch module or ExportedProgram, got {type(source).__name__}"
+        )
+    with _quiet():
+        return _convert(
+            torch, program, _names(torch, program, example, dynamic_shapes, where), where, name
+        )
+
+
+def _torch() -> Any:
+    try:
+        import onnxscript  # noqa: F401  torch.onnx needs it and says so late
+        import torch
+    except ImportError as error:
+        raise ModelError(
+            f"a torch model needs {error.name}, which is not installed; pip install 'pteron[torch]', or export to ONNX elsewhere"
+        ) from error
+    return torch
+
+
+def _load(torch: Any, path: Path) -> Any:
+    if not path.is_file():
+        raise ModelError(f"{path}: no such file")
+    try:
+        return torch.export.load(path)
+    except Exception as error:
+        raise ModelError(
+            f"{path.name}: expected a program of torch.export.save, got {_reason(error)}; "
+            "custom operators must be imported before, and the torch version must not be older than the file's"
+        ) from error
+
+
+def _export(torch: Any, module: Any, example: Any, dynamic_shapes: Any, where: str) -> Any:
+    from pteron.export.capture.written import check_writes, eval_mode
+
+    with eval_mode(module), torch.no_grad(), _quiet():
+        buffers = check_writes(torch, module, example, where)
+        try:
+            program = torch.export.export(
+                module,
+                example[0],
+                example[1],
+                dynamic_shapes=_for_torch(torch, dynamic_shapes),
+                strict=False,
+            )
+        except Exception as error:
+            raise ModelError(
+                f"{where}: torch.export failed: {_reason(error)}; make torch.export.export work first"
+            ) from error
+        seen = set(program.run_decompositions({}).graph_signature.buffers_to_mutate.values())
+    missed = sorted(buffers - seen)
+    if missed:
+        raise ModelError(
+            f"{where}: buffer {missed[0]!r} is written when the module runs but torch.export does not see it; write it in place (copy_)"
+        )
+    return program
+
+
+def _for_torch(torch: Any, spec: Any) -> Any:
+    """Names become Dim.DYNAMIC: torch checks that the axis stays dynamic, and may still find relations between axes."""
+    if isinstance(spec, str):
+        return torch.export.Dim.DYNAMIC
+    if isinstance(spec, Mapping):
+        return {k: _for_torch(torch, v) for k, v in spec.items()}
+    if isinstance(spec, (list, tuple)):
+        return type(spec)(_for_torch(torch, v) for v in spec)
+    return spec
+
+
+def _names(torch: Any, program: Any, example: Any, dynamic_shapes: Any, where: str) -> list[Any]:
+    """Names of dynamic axes, {axis: name} or None, for each tensor input in order."""
+    parts: list[Any] = []
+
+    def pair(value: Any, spec: Any, path: str) -> None:
+        if isinstance(value, torch.Tensor):
+            parts.append(_axis_names(spec, path))
+        elif isinstance(value, Mapping):
+            for key, item in value.items():
+                pair(item, spec.get(key) if isinstance(spec, Mapping) else None, f"{path}.{key}")
+        elif isinstance(value, (list, tuple)):
+            for i, item in enumerate(value):
+                pair(
+                    item,
+                    spec[i] if isinstance(spec, (list, tuple)) and i < len(spec) else None,
+                    f"{path}[{i}]",
+                )
+        else:
+            leaves = torch.utils._pytree.tree_leaves(value)
+            parts.extend(None for leaf in leaves if isinstance(leaf, torch.Tensor))
+
+    positional, keyword = example
+    if isinstance(dynamic_shapes, Mapping):
+        parameters = list(dynamic_shapes)
+        order = [k for k in parameters if k not in keyword]
+        for i, value in enumerate(positional):
+            pair(value, dynamic_shapes[order[i]] if i < len(order) else None, f"args[{i}]")
+        pair(keyword, dynamic_shapes, "kwargs")
+    else:
+        specs = list(dynamic_shapes or ())
+        pair(positional, specs[: len(positional)], "args")
+        pair(keyword, dict(zip(keyword, specs[len(positional) :], strict=False)), "kwargs")
+    return parts
+
+
+def _axis_names(spec: Any, path: str) -> dict[int, str] | None:
+    pairs = (
+        enumerate(spec)
+        if isinstance(spec, (list, tuple))
+        else spec.items()
+        if isinstance(spec, Mapping)
+        else ()
+    )
+    named = {}
+    for axis, dim in pairs:
+        if isinstance(dim, str):
+            named[int(axis)] = dim
+        elif hasattr(dim, "__name__"):
+            named[int(axis)] = str(dim.__name__)
+    return named or None
+
+
+def _convert(torch: Any, program: Any, names: list[Any], where: str, name: str | None) -> ir.Model:
+    from pteron.export.capture.state_pairs import state_pairs
+    from pteron.export.capture.translations import translations
+
+    captured = state_pairs(torch, program, where)
+    shapes = None
+    if any(names):
+        shapes = (*names[: len(captured.inputs)], *[None] * (len(captured.inputs) - len(names)))
+        shapes += (None,) * len(captured.states)
+    captured.program._guards_code = []  # a guard between two inputs makes torch.onnx fail; range constraints are kept
+    try:
+        result = torch.onnx.export(
+            captured.program,
+            dynamo=True,
+            opset_version=OPSET,
+            optimize=False,
+            verbose=False,
+            input_names=[*captured.inputs, *(f"past.{s}" for s in captured.states)],
+            output_names=[*captured.outputs, *(f"present.{s}" for s in captured.states)],
+            dynamic_shapes=shapes,
+            custom_translation_table=translations(captured.program),
+        )
+    except Exception as error:
+        raise ModelError(f"{where}: conversion to ONNX failed: {_reason(error)}") from error
+    model: ir.Model = result.model
+    got = model.graph.opset_imports.get("")
+    if got != OPSET:
+        raise ModelError(
+            f"{where}: torch.onnx was asked for opset {OPSET}, got {got}; this is a bug of torch.onnx"
+        )
+    _check_ports(model, captured, where)
+    _sources(model)
+    if captured.states:
+        model.metadata_props[g.STATE] = _state_json(captured.states)
+    return capture_onnx(model, name or where)
+
+
+def _check_ports(model: ir.Model, captured: Any, where: str) -> None:
+    wanted = [*captured.outputs, *(f"present.{s}" for s in captured.states)]
+    got = [v.name for v in model.graph.outputs]
+    if got != wanted or len(set(got)) != len(got):
+        raise ModelError(
+            f"{where}: torch.onnx was asked for outputs {wanted}, got {got}; return every tensor once"
+        )
+    inputs = [v.name for v in model.graph.inputs]
+    expected = [*captured.inputs, *(f"past.{s}" for s in captured.states)]
+    if inputs != expected:
+        raise ModelError(
+            f"{where}: torch.onnx was asked for inputs {expected}, got {inputs}; this is a bug of torch.onnx"
+        )
+
+
+def _state_json(states: Mapping[str, Any]) -> str:
+    """{"past.x": "present.x", ..., "initial": {"past.x": base64 of the little-endian bytes}}; zeros are left out."""
+    record: dict[str, Any] = {f"past.{s}": f"present.{s}" for s in states}
+    initial = {}
+    for state, value in states.items():
+        if value is not None and bool(value.ne(0).any()):
+            raw = ir.tensor(value.detach().contiguous()).tobytes()
+            initial[f"past.{state}"] = base64.b64encode(raw).decode()
+    return json.dumps({**record, "initial": initial})
+
+
+def _sources(model: ir.Model) -> None:
+    """Stack traces become "file:line" of the innermost frame that is not torch's; the rest of torch's metadata goes."""
+    found = list(g.nodes(model))
+    for function in model.functions.values():
+        found += list(ir.traversal.RecursiveGraphIterator(function))
+    for node in found:
+        frames = FRAME.findall(node.metadata_props.get(TRACE, ""))
+        mine = [
+            f
+            for f in frames
+            if "/site-packages/torch/" not in f[0] and not f[0].startswith(("<", "torch/"))
+        ]
+        for key in [
+            k for k in node.metadata_props if k.startswith("pkg.torch") or k == "namespace"
+        ]:
+            del node.metadata_props[key]
+        if mine:
+            node.metadata_props[g.SOURCE] = f"{mine[-1][0]}:{mine[-1][1]}"
+    for node in reversed(found):
+        users = [u for v in node.outputs for u, _ in v.uses() if g.SOURCE in u.metadata_props]
+        if users and g.SOURCE not in node.metadata_props:
+            node.metadata_props[g.SOURCE] = g.source(users[0])
+
+
+def _reason(error: BaseException) -> str:
+    """The cause that says most: the innermost exception's first line, and the user's line where torch names it."""
+    chain = [error]
+    while chain[-1].__cause__ is not None:
+        chain.append(chain[-1].__cause__)
+    text = "\n".join(str(e) for e in chain)
+    known = re.search(r"No ONNX function found for ([^\n]+)", text) or re.search(
+        r"(Could not guard on data-dependent expression[^\n]+)", text
+    )
+    line = re.search(r"(Constraints violated[^\n]*(?:\n[^\n]+){0,4})", text)
+    if line:
+        return " ".join(line.group(1).split())
+    if known:
+        return f"{known.group(0).strip()}"
+    first = next((part for part in str(chain[-1]).splitlines() if part.strip()), "")
+    return f"{type(chain[-1]).__name__}: {first.strip()}"[:300]
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Warnings and log lines of torch.onnx are about its own optimizer, which does not run."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)

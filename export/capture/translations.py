@@ -1,0 +1,121 @@
+"""Translations that torch.onnx lacks or has wrong: quantized_decomposed operators, and the grouped matmul of MoE layers.
+
+torch.onnx drops quant_min and quant_max: a range narrower than the dtype becomes a Clip of the codes here. Imported only while a
+program is converted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import torch
+from onnxscript.values import Opset
+
+op: Final[Any] = Opset("", 24)
+FLOAT, DOUBLE, INT64 = 1, 11, 7
+LIMITS: Final = {
+    torch.int8: (-128, 127),
+    torch.uint8: (0, 255),
+    torch.int16: (-32768, 32767),
+    torch.uint16: (0, 65535),
+}
+ONNX_TYPE: Final = {torch.int8: 3, torch.uint8: 2, torch.int16: 5, torch.uint16: 4, torch.int32: 6}
+TORCH_TYPE: Final = {v: k for k, v in ONNX_TYPE.items()}
+
+
+def translations(program: Any) -> dict[Any, Callable[..., Any]] | None:
+    """A table for torch.onnx.export with what the program needs, None where it needs nothing."""
+    used = {str(n.target) for n in program.graph.nodes if n.op == "call_function"}
+    table: dict[Any, Callable[..., Any]] = {}
+    for name, function in QUANTIZED.items():
+        if f"quantized_decomposed.{name}" in used:
+            packet, overload = name.split(".")
+            table[getattr(getattr(torch.ops.quantized_decomposed, packet), overload)] = function
+    if "aten._grouped_mm.default" in used:
+        table[torch.ops.aten._grouped_mm.default] = grouped_mm
+    return table or None
+
+
+def grouped_mm(a: Any, b: Any, offs: Any, bias: Any = None, out_dtype: Any = None) -> Any:
+    """Rows of `a` below offs[n] (and not below offs[n - 1]) times b[n]."""
+    one = op.Constant(value_ints=[1])
+    rows = op.Squeeze(op.Shape(a, start=0, end=1))
+    row = op.Range(op.Constant(value_int=0), rows, op.Constant(value_int=1))
+    past = op.Cast(op.GreaterOrEqual(op.Unsqueeze(row, one), op.Cast(offs, to=INT64)), to=INT64)
+    expert = op.ReduceSum(past, one, keepdims=0)
+    return op.Squeeze(op.MatMul(op.Unsqueeze(a, one), op.Gather(b, expert)), one)
+
+
+def _kind(dtype: Any) -> Any:
+    return dtype if isinstance(dtype, torch.dtype) else TORCH_TYPE.get(int(dtype), dtype)
+
+
+def _codes(x: Any, scale: Any, zero: Any, lo: int, hi: int, dtype: Any, **attributes: Any) -> Any:
+    codes = op.QuantizeLinear(x, scale, _zero(zero, dtype), **attributes)
+    if (lo, hi) == LIMITS.get(dtype):
+        return codes
+    to = ONNX_TYPE[dtype]
+    low, high = (op.Cast(op.Constant(value_int=limit), to=to) for limit in (lo, hi))
+    return op.Clip(codes, low, high)
+
+
+def _zero(zero: Any, dtype: Any) -> Any:
+    return op.Cast(
+        op.Constant(value_int=zero) if isinstance(zero, int) else zero, to=ONNX_TYPE[dtype]
+    )
+
+
+def _scale(scale: Any) -> Any:
+    return op.Constant(value_float=scale) if isinstance(scale, float) else op.Cast(scale, to=FLOAT)
+
+
+def quantize(x: Any, scale: Any, zero: Any, quant_min: int, quant_max: int, dtype: Any) -> Any:
+    return _codes(x, _scale(scale), zero, quant_min, quant_max, _kind(dtype))
+
+
+def quantize_channel(
+    x: Any, scale: Any, zero: Any, axis: int, quant_min: int, quant_max: int, dtype: Any
+) -> Any:
+    return _codes(x, _scale(scale), zero, quant_min, quant_max, _kind(dtype), axis=axis)
+
+
+def dequantize(
+    q: Any, scale: Any, zero: Any, quant_min: int, quant_max: int, dtype: Any, out_dtype: Any = None
+) -> Any:
+    return op.DequantizeLinear(q, _scale(scale), _zero(zero, _kind(dtype)))
+
+
+def dequantize_group(
+    q: Any,
+    scale: Any,
+    zero: Any,
+    quant_min: int,
+    quant_max: int,
+    dtype: Any,
+    group_size: int = 32,
+    output_dtype: Any = None,
+) -> Any:
+    return op.DequantizeLinear(q, scale, _zero(zero, _kind(dtype)), axis=1, block_size=group_size)
+
+
+def choose_qparams(x: Any, quant_min: int, quant_max: int, eps: float, dtype: Any) -> Any:
+    """Scale (f64, as torch promises) and zero point of one asymmetric range over the whole tensor."""
+    zero = op.Constant(value_float=0.0)
+    low, high = op.Constant(value_float=float(quant_min)), op.Constant(value_float=float(quant_max))
+    least = op.Min(op.ReduceMin(x, keepdims=0), zero)
+    most = op.Max(op.ReduceMax(x, keepdims=0), zero)
+    span = op.Constant(value_float=float(quant_max - quant_min))
+    scale = op.Max(op.Div(op.Sub(most, least), span), op.Constant(value_float=eps))
+    point = op.Clip(op.Sub(low, op.Round(op.Div(least, scale))), low, high)
+    return op.Cast(scale, to=DOUBLE), op.Cast(point, to=INT64)
+
+
+QUANTIZED: Final[dict[str, Callable[..., Any]]] = {
+    "quantize_per_tensor.default": quantize,
+    "quantize_per_tensor.tensor": quantize,
+    "dequantize_per_tensor.tensor": dequantize,
+    "quantize_per_channel.default": quantize_channel,
+    "choose_qparams.tensor": choose_qparams,
+    "dequantize_per_channel_group.default": dequantize_group,
+}

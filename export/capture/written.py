@@ -1,0 +1,139 @@
+"""What a module changes when it runs, found by running a copy: the guard against state that export would lose."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+from pteron.schema.errors import ModelError
+
+
+@contextlib.contextmanager
+def eval_mode(module: Any) -> Iterator[None]:
+    """The module in eval mode; each submodule's own mode comes back."""
+    modes = [(m, m.training) for m in module.modules()]
+    module.eval()
+    try:
+        yield
+    finally:
+        for each, mode in modes:
+            each.training = mode
+
+
+def check_writes(torch: Any, module: Any, example: Any, where: str) -> set[str]:
+    """Runs a copy of the module on copies of the example inputs, twice where it writes anything that is no buffer.
+
+    An attribute that is set to the same value by the second run is a cache of something constant, and harmless.
+
+    Returns:
+        Names of the buffers that it writes.
+
+    Raises:
+        ModelError: it writes parameters, inputs, or plain attributes that carry state from run to run.
+    """
+    try:
+        trial = copy.deepcopy(module)
+    except Exception as error:
+        raise ModelError(
+            f"{where}: the module cannot be copied, so its state cannot be checked ({type(error).__name__}: {error}); "
+            "make it deepcopy-able, or export it yourself with torch.export"
+        ) from error
+    buffers = {n for n, _ in trial.named_buffers()}
+    parameters = {n for n, _ in trial.named_parameters()}
+    before = _snapshot(torch, trial)
+    first = _run(torch, trial, example, where)
+    middle = _snapshot(torch, trial)
+    written = _differences(torch, before, middle)
+    changed = sorted(written & parameters)
+    if changed:
+        raise ModelError(
+            f"{where}: parameter {changed[0]!r} is written when the module runs; make it a buffer"
+        )
+    plain = written - buffers
+    if plain:
+        second = _run(torch, trial, example, where)
+        again = sorted(_differences(torch, middle, _snapshot(torch, trial)) & plain)
+        if again or (not written & buffers and not _same(torch, first, second)):
+            name = (again or sorted(plain))[0]
+            raise ModelError(
+                f"{where}: attribute {name!r} changes from run to run but is no buffer, so export would freeze it; "
+                f"keep it as a tensor with register_buffer({name.rpartition('.')[2]!r}, ...)"
+            )
+    return written & buffers
+
+
+def _run(torch: Any, module: Any, example: Any, where: str) -> Any:
+    def clone(x: Any) -> Any:
+        return x.clone() if isinstance(x, torch.Tensor) else x
+
+    tree = torch.utils._pytree
+    args, kwargs = tree.tree_map(clone, example[0]), tree.tree_map(clone, example[1])
+    try:
+        result = module(*args, **kwargs)
+    except Exception as error:
+        raise ModelError(
+            f"{where}: the module fails on the example inputs: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+        ) from error
+    given, used = tree.tree_leaves(example), tree.tree_leaves((args, kwargs))
+    for i, (x, y) in enumerate(zip(given, used, strict=True)):
+        if isinstance(x, torch.Tensor) and not _equal(torch, x, y):
+            raise ModelError(f"{where}: input {i} is written when the module runs; clone it first")
+    return result
+
+
+def _snapshot(torch: Any, module: Any) -> dict[str, Any]:
+    """Tensors, numbers and strings held by every submodule, tensors copied; lists and dicts one level deep."""
+    found: dict[str, Any] = {}
+
+    def keep(name: str, value: Any, depth: int = 0) -> None:
+        if isinstance(value, torch.Tensor):
+            found[name] = value.detach().clone()
+        elif value is None or isinstance(value, (int, float, bool, str)):
+            found[name] = value
+        elif isinstance(value, dict) and depth < 2:
+            for key, item in value.items():
+                keep(f"{name}[{key!r}]", item, depth + 1)
+        elif isinstance(value, (list, tuple)) and depth < 2:
+            for i, item in enumerate(value):
+                keep(f"{name}[{i}]", item, depth + 1)
+
+    for prefix, part in module.named_modules():
+        own = {
+            k: v
+            for k, v in vars(part).items()
+            if not k.startswith(("_buffers", "_parameters", "_modules"))
+        }
+        own = {k: v for k, v in own.items() if not (k.startswith("_") and "hook" in k)}
+        for group in (part._buffers, part._parameters, own):
+            for key, value in group.items():
+                keep(f"{prefix}.{key}".lstrip("."), value)
+    return found
+
+
+def _differences(torch: Any, a: dict[str, Any], b: dict[str, Any]) -> set[str]:
+    return {
+        k for k in a.keys() | b.keys() if k not in a or k not in b or not _equal(torch, a[k], b[k])
+    }
+
+
+def _equal(torch: Any, x: Any, y: Any) -> bool:
+    if type(x) is not type(y):
+        return False
+    if isinstance(x, torch.Tensor):
+        return (
+            x.shape == y.shape
+            and x.dtype == y.dtype
+            and bool(
+                torch.equal(x.nan_to_num(), y.nan_to_num())
+                if x.is_floating_point() and x.element_size() > 1
+                else torch.equal(x, y)
+            )
+        )
+    return bool(x == y)
+
+
+def _same(torch: Any, a: Any, b: Any) -> bool:
+    x, y = torch.utils._pytree.tree_leaves(a), torch.utils._pytree.tree_leaves(b)
+    return len(x) == len(y) and all(_equal(torch, p, q) for p, q in zip(x, y, strict=True))

@@ -1,0 +1,99 @@
+"""The stages from a source model to a planned Program, in order, each usable alone.
+
+capture -> passes -> lower -> fuse -> pack -> plan
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import onnx_ir as ir
+from pteron.export.capture import capture
+from pteron.export.fuse import fuse as fuse_program
+from pteron.export.lower import lower
+from pteron.export.methods import merge
+from pteron.export.pack import pack
+from pteron.export.passes import run_passes
+from pteron.export.plan import plan
+from pteron.export.program import Program
+from pteron.export.report import Report
+from pteron.schema.errors import ModelError
+
+Progress = Callable[[str], None]
+
+
+def export(
+    source: Any = None,
+    *,
+    args: Sequence[Any] | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    dynamic_shapes: Any = None,
+    states: Mapping[str, str] | None = None,
+    hints: Mapping[str, int] | None = None,
+    fuse: bool = True,
+    methods: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+    report: Report | None = None,
+) -> Program:
+    """Compiles one model, or several as the methods of one program.
+
+    Args:
+        source: What `capture` takes; None where `methods` is given.
+        args, kwargs, dynamic_shapes: Of a torch module.
+        states: Pairs past input -> present output that the session keeps, beside those the model names itself.
+        hints: Sizes of symbolic dimensions for which the stored plan is made.
+        fuse: False leaves one instruction an operator; the bits are the same.
+        methods: Method name -> source; they share constants by content and states by name.
+        progress: Called with the name of each stage as it begins.
+        report: Filled on the way.
+
+    Raises:
+        ModelError: the source cannot be used.
+        LoweringError: nodes have no lowering; all are named.
+    """
+    report = report or Report()
+    if (source is None) == (methods is None):
+        raise ModelError(
+            "export: expected a source or methods, got both or neither; pass exactly one"
+        )
+    timed = _Stages(report, progress)
+    programs = []
+    for name, each in (methods or {"main": source}).items():
+        model = timed(
+            "capture", capture, each, args=args, kwargs=kwargs, dynamic_shapes=dynamic_shapes
+        )
+        report.begin(name, model)
+        timed("passes", run_passes, model, progress=report.passed)
+        report.cleaned(model)
+        programs.append(timed("lower", _lower, model, name, hints or {}, states or {}))
+    program = programs[0] if len(programs) == 1 else merge(programs)
+    if fuse:
+        program = timed("fuse", fuse_program, program)
+    program = timed("pack", pack, program)
+    program = timed("plan", plan, program)
+    report.end(program)
+    return program
+
+
+def _lower(
+    model: ir.Model, name: str, hints: Mapping[str, int], states: Mapping[str, str]
+) -> Program:
+    return lower(model, hints=dict(hints), states=dict(states), method=name)
+
+
+class _Stages:
+    """Runs a stage, tells progress its name, adds its time to the report."""
+
+    def __init__(self, report: Report, progress: Progress | None) -> None:
+        self.report = report
+        self.progress = progress
+
+    def __call__(self, stage: str, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if self.progress is not None:
+            self.progress(stage)
+        started = time.perf_counter()
+        result = work(*args, **kwargs)
+        self.report.spent(stage, time.perf_counter() - started)
+        return result

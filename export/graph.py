@@ -1,0 +1,272 @@
+"""What a Graph is: an onnx_ir.Model, and the few things that capture and passes need beyond onnx_ir.
+
+A Graph is mutable; a pass is a function `(ir.Model) -> bool` that says whether it changed anything. Every node may carry
+`metadata_props["pteron.source"]`, "file:line" of what the user wrote; `replace` hands it on. Values hold inferred types and shapes only
+as a hint for matching (`infer`); lowering states every shape anew.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import onnx_ir.passes.common as common
+from numpy.typing import NDArray
+from pteron.schema.errors import ModelError
+
+SOURCE: Final = "pteron.source"
+"""Metadata key of a node: "file:line" of the user's code."""
+STATE: Final = "pteron.state"
+"""Metadata key of a model: JSON list of {"input", "output", "initial"}, the pairs that the session keeps."""
+OPSET: Final = 28
+IR_VERSION: Final = 14
+OURS: Final = "pteron"
+"""Domain of our own functions (NF4 and other formats that ONNX has no type for): never inlined."""
+LOW_PRECISION: Final = frozenset(
+    t
+    for t in ir.DataType
+    if t.name.startswith(
+        ("FLOAT8", "FLOAT6", "FLOAT4", "INT4", "UINT4", "INT2", "UINT2", "INT8", "UINT8")
+    )
+)
+
+Array = NDArray[Any]
+
+
+def nodes(model: ir.Model) -> Iterator[ir.Node]:
+    """All nodes of the main graph and its subgraphs, outer before inner, in order."""
+    return iter(ir.traversal.RecursiveGraphIterator(model.graph))
+
+
+def graphs(model: ir.Model) -> list[ir.Graph]:
+    """The main graph, then every subgraph; functions are not included."""
+    return [model.graph, *model.graph.subgraphs()]
+
+
+def is_op(node: ir.Node | None, *names: str) -> bool:
+    return node is not None and node.domain == "" and node.op_type in names
+
+
+def constant(value: ir.Value | None, limit: int = 1 << 16) -> Array | None:
+    """The elements of a constant value with at most `limit` elements, else None.
+
+    An initializer that is also a graph input may be overridden by the caller and is no constant.
+    """
+    tensor = constant_tensor(value)
+    if tensor is None or tensor.size > limit or tensor.dtype == ir.DataType.STRING:
+        return None
+    return tensor.numpy()
+
+
+def constant_tensor(value: ir.Value | None) -> ir.TensorProtocol | None:
+    if value is None or value.is_graph_input():
+        return None
+    producer = value.producer()
+    if producer is not None and not is_op(producer, "Constant"):
+        return None
+    return ir.convenience.get_const_tensor(value)
+
+
+def scalar(value: ir.Value | None) -> float | None:
+    """The number in a constant of one element, else None."""
+    array = constant(value, 1)
+    return None if array is None or array.size != 1 else float(array.reshape(()))
+
+
+def ints(value: ir.Value | None) -> list[int] | None:
+    """The integers of a small constant, else None."""
+    array = constant(value)
+    if array is None or array.dtype.kind not in "iu" or array.ndim > 1:
+        return None
+    return [int(i) for i in array.reshape(-1)]
+
+
+def attr(node: ir.Node, name: str, default: Any = None) -> Any:
+    """An attribute's Python value, `default` where the node has none."""
+    found = node.attributes.get(name)
+    return default if found is None else found.value
+
+
+def rank(value: ir.Value | None) -> int | None:
+    return None if value is None or value.shape is None else len(value.shape)
+
+
+def dims(value: ir.Value | None) -> list[int | str | None] | None:
+    """Extents: a number, a symbol's name, or None for one that is unknown."""
+    if value is None or value.shape is None:
+        return None
+    return [d if isinstance(d, int) else d.value for d in value.shape]
+
+
+def axes_of(node: ir.Node) -> list[int] | None:
+    """Axes of a Reduce*, Squeeze or Unsqueeze, as an input or (older) an attribute; None: absent or unknown."""
+    if "axes" in node.attributes:
+        return [int(a) for a in node.attributes["axes"].as_ints()]
+    return ints(node.inputs[1]) if len(node.inputs) > 1 else None
+
+
+def names(model: ir.Model) -> set[str]:
+    """Every value name that is taken, in any graph."""
+    used = {v.name for n in nodes(model) for v in n.outputs if v.name}
+    for graph in graphs(model):
+        used |= {v.name for v in graph.inputs if v.name} | set(graph.initializers)
+    return used
+
+
+def fresh(used: set[str], wanted: str) -> str:
+    """`wanted`, or `wanted_1` ... where it is taken; the result is added to `used`."""
+    name = wanted
+    for i in range(1, len(used) + 2):
+        if name not in used:
+            break
+        name = f"{wanted}_{i}"
+    used.add(name)
+    return name
+
+
+def initializer(graph: ir.Graph, array: Array | ir.TensorProtocol, name: str) -> ir.Value:
+    """Adds a constant to `graph`, its name made unique among the graph's own values."""
+    tensor = ir.tensor(array) if isinstance(array, np.ndarray) else array
+    used = set(graph.initializers) | {v.name for n in graph for v in n.outputs if v.name}
+    used |= {v.name for v in graph.inputs if v.name}
+    value = ir.Value(
+        name=fresh(used, name),
+        shape=sizes(tensor),
+        type=ir.TensorType(tensor.dtype),
+        const_value=tensor,
+    )
+    graph.register_initializer(value)
+    return value
+
+
+def sizes(tensor: ir.TensorProtocol) -> ir.Shape:
+    """The shape of a tensor that has elements: numbers only."""
+    return ir.Shape([int(str(n)) for n in tensor.shape])
+
+
+def source(node: ir.Node) -> str:
+    return node.metadata_props.get(SOURCE, "")
+
+
+def carry(new: Iterable[ir.Node], old: Sequence[ir.Node]) -> None:
+    """New nodes take name (where they have none) and metadata of the last of the old nodes that has a source."""
+    giver = next((n for n in reversed(old) if SOURCE in n.metadata_props), old[-1])
+    for i, node in enumerate(new):
+        node.name = node.name or (old[-1].name if i == 0 else f"{old[-1].name}_{i}")
+        for key, text in giver.metadata_props.items():
+            node.metadata_props.setdefault(key, text)
+
+
+def replace(old: Sequence[ir.Node], new: Sequence[ir.Node], value: ir.Value, by: ir.Value) -> None:
+    """Puts `new` where the last of `old` stands, `by` in the place of `value`; removes those of `old` that fall idle.
+
+    `old` is in graph order, its last node makes `value`. Names, types, sources and graph outputs are kept.
+    """
+    last = old[-1]
+    graph = last.graph
+    if graph is None:
+        raise ValueError(f"node {last.name} is in no graph")
+    carry(new, old)
+    if by.producer() in new:
+        by.type, by.shape = by.type or value.type, by.shape or value.shape
+    graph.insert_before(last, list(new))
+    take_over(graph, value, by)
+    remove_idle(graph, old)
+
+
+def take_over(graph: ir.Graph | ir.Function, value: ir.Value, by: ir.Value) -> None:
+    """All uses of `value` become uses of `by`; a graph output keeps its name, by an Identity where `by` has one itself."""
+    if value.is_graph_output():
+        name = value.name
+        if (
+            by.is_graph_input()
+            or by.is_graph_output()
+            or by.is_initializer()
+            or by.graph is not graph
+        ):
+            keep = ir.node("Identity", [by], name=f"{name}_out")
+            producer = value.producer()
+            if producer is not None:
+                carry([keep], [producer])
+                graph.insert_after(producer, keep)
+            else:
+                graph.append(keep)
+            keep.outputs[0].type, keep.outputs[0].shape = value.type, value.shape
+            by = keep.outputs[0]
+        value.name = f"{name}_replaced"
+        by.name = name
+    value.replace_all_uses_with(by, replace_graph_outputs=True)
+
+
+def remove_idle(graph: ir.Graph | ir.Function, candidates: Sequence[ir.Node]) -> None:
+    """Removes those of `candidates` whose outputs nobody uses, last first."""
+    for node in reversed(candidates):
+        if node.graph is graph and not any(v.uses() or v.is_graph_output() for v in node.outputs):
+            graph.remove(node, safe=True)
+
+
+def infer(model: ir.Model) -> None:
+    """Fills types and ranks of all values by onnx's own inference, where it can; never raises.
+
+    The result is a hint: dims that onnx invents are symbols of no meaning, a claim that fails at run time is possible.
+    """
+    for node in nodes(model):
+        for value in node.outputs:
+            if not value.is_graph_output():
+                value.shape = None
+    try:
+        common.ShapeInferencePass(check_type=False, strict_mode=False, data_prop=True)(model)
+    except Exception:
+        return
+
+
+def verify(model: ir.Model, stage: str) -> None:
+    """Checks what every stage promises: values defined once and before use, outputs made, names unique.
+
+    Raises:
+        ModelError: the stage is named; such a model would come from a broken pass or a malformed file.
+    """
+    seen: collections.Counter[str] = collections.Counter()
+    seen.update(v.name or "?" for v in model.graph.inputs)
+    seen.update(n for n, v in model.graph.initializers.items() if not v.is_graph_input())
+    _verify_graph(model.graph, set(), seen, stage)
+    twice = [name for name, count in seen.items() if count > 1]
+    if twice:
+        raise ModelError(
+            f"{stage}: value names must be unique, got {twice[0]!r} {seen[twice[0]]} times"
+        )
+
+
+def _verify_graph(
+    graph: ir.Graph, outer: set[int], seen: collections.Counter[str], stage: str
+) -> None:
+    defined = outer | {id(v) for v in graph.inputs} | {id(v) for v in graph.initializers.values()}
+    for node in graph:
+        for i, value in enumerate(node.inputs):
+            if value is not None and id(value) not in defined:
+                raise ModelError(
+                    f"{stage}: node {node.name!r} ({node.op_type}): input {i} ({value.name!r}) must be defined before it"
+                )
+        for a in node.attributes.values():
+            subgraphs = [a.as_graph()] if a.type == ir.AttributeType.GRAPH else []
+            subgraphs += list(a.as_graphs()) if a.type == ir.AttributeType.GRAPHS else []
+            for subgraph in subgraphs:
+                seen.update(v.name or "?" for v in subgraph.inputs)
+                seen.update(n for n, v in subgraph.initializers.items() if not v.is_graph_input())
+                _verify_graph(subgraph, defined, seen, stage)
+        seen.update(v.name for v in node.outputs if v.name)
+        defined |= {id(v) for v in node.outputs}
+    for value in graph.outputs:
+        if id(value) not in defined:
+            raise ModelError(
+                f"{stage}: output {value.name!r} of graph {graph.name!r} is made by no node"
+            )
+
+
+def proto(model: ir.Model) -> onnx.ModelProto:
+    """The model as protobuf, for oracles and tests; weights are copied into it."""
+    return ir.to_proto(model)

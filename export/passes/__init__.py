@@ -1,0 +1,59 @@
+"""ONNX -> ONNX passes over a Graph at opset 28.
+
+A pass is a function `(ir.Model) -> bool`: True when it changed something; idempotent; its docstring states before => after,
+what it requires and when it declines. The order is the list. Rewritten nodes take name and source of those they replace.
+Functions that are not ours are inlined by capture, before the opset is raised.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import onnx_ir as ir
+from pteron.export import graph as g
+from pteron.export.passes.castlike import castlike_to_cast
+from pteron.export.passes.clean import remove_no_ops, remove_unused
+from pteron.export.passes.dedupe import deduplicate, eliminate_common, lift_constants
+from pteron.export.passes.fold import fold_constants
+
+Pass = Callable[[ir.Model], bool]
+
+PASSES: Final[tuple[Pass, ...]] = (
+    lift_constants,
+    remove_no_ops,
+    castlike_to_cast,
+    fold_constants,
+    deduplicate,
+    eliminate_common,
+    remove_unused,
+)
+ROUNDS: Final = 4
+
+
+def run_passes(
+    model: ir.Model,
+    passes: Sequence[Pass] = PASSES,
+    progress: Callable[[str, float], None] | None = None,
+) -> ir.Model:
+    """Runs the list until nothing changes (at most 4 rounds), in place; types and shapes are inferred before each round.
+
+    `progress(name of the pass, seconds)` is called after each pass that changed something.
+
+    Raises:
+        ModelError: a pass broke the graph; the text names it.
+    """
+    for _ in range(ROUNDS):
+        g.infer(model)
+        changed = False
+        for step in passes:
+            started = time.perf_counter()
+            if step(model):
+                changed = True
+                g.verify(model, f"pass {step.__name__}")
+                if progress is not None:
+                    progress(step.__name__, time.perf_counter() - started)
+        if not changed:
+            break
+    return model

@@ -1,0 +1,64 @@
+"""Nodes that do nothing, and nodes and initializers that nobody uses."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+import onnx_ir.passes.common as common
+from pteron.export import graph as g
+
+
+def remove_no_ops(model: ir.Model) -> bool:
+    """y = Op(x) where Op hands on x => uses of y become uses of x.
+
+    Op: Identity; Dropout that does not train; Cast to the type x has; Transpose by the identity; Concat, Sum, Max, Min, Mean
+    of one value; a Clip without limits. Requires: the type of x for Cast. Declines: y is a graph output and x an input or
+    initializer (Identity stays; other no-ops become Identity); the mask of Dropout is used.
+    """
+    changed = False
+    for node in list(g.nodes(model)):
+        x = node.inputs[0] if node.inputs else None
+        if x is None or not _hands_on(node, x):
+            continue
+        y = node.outputs[0]
+        stays = y.is_graph_output() and (
+            x.graph is not node.graph or x.producer() is None or x.is_graph_output()
+        )
+        if stays and g.is_op(node, "Identity"):
+            continue
+        x.type, x.shape = x.type or y.type, x.shape or y.shape
+        graph = node.graph
+        assert graph is not None
+        producer = x.producer()
+        if producer is not None and g.SOURCE not in producer.metadata_props and g.source(node):
+            producer.metadata_props[g.SOURCE] = g.source(node)
+        g.take_over(graph, y, x)
+        g.remove_idle(graph, [node])
+        changed = True
+    return changed
+
+
+def _hands_on(node: ir.Node, x: ir.Value) -> bool:
+    if g.is_op(node, "Identity"):
+        return True
+    if g.is_op(node, "Dropout"):
+        trains = node.inputs[2] if len(node.inputs) > 2 else None
+        off = trains is None or g.scalar(trains) == 0
+        return off and not any(v.uses() or v.is_graph_output() for v in node.outputs[1:])
+    if g.is_op(node, "Cast"):
+        return x.dtype is not None and g.attr(node, "to") == int(x.dtype)
+    if g.is_op(node, "Transpose"):
+        perm = g.attr(node, "perm")
+        return perm is not None and list(perm) == list(range(len(perm)))
+    if g.is_op(node, "Concat", "Sum", "Max", "Min", "Mean"):
+        return len(node.inputs) == 1
+    if g.is_op(node, "Clip"):
+        return all(v is None for v in node.inputs[1:])
+    return False
+
+
+def remove_unused(model: ir.Model) -> bool:
+    """Removes nodes whose outputs nobody uses, initializers without use, and optional outputs without use.
+
+    Requires: nothing. Declines: graph inputs and outputs stay as they are.
+    """
+    return bool(common.RemoveUnusedNodesPass()(model).modified)
