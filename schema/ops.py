@@ -24,11 +24,11 @@ __all__ = ["OPS", "Op"]
 
 
 @op(id=1, since=1, shape="[*s]... -> [*s]...", strided="xs y", bound="its steps", inplace="xs")
-def pointwise(*xs: A, steps: Steps) -> tuple[A, ...]:
+def pointwise(*xs: A, steps: Steps, out: Outs = ()) -> tuple[A, ...]:
     """Runs one straight-line program over every element; operand j of the program is xs[j], expanded by strides."""
     from pteron.schema.steps import evaluate
 
-    return evaluate(steps, xs)
+    return evaluate(steps, xs, out[0].shape if out else None)
 
 
 @op(id=2, since=1, shape="[*s] -> [*s]", strided="x y")

@@ -381,17 +381,21 @@ def to_u64(a: Array) -> Array:
     return np.where(a >= top, np.uint64(2**64 - 1), safe.astype(np.uint64)).view(np.int64)
 
 
-def evaluate(program: Sequence[Step], xs: Sequence[Array]) -> tuple[Array, ...]:
+def evaluate(
+    program: Sequence[Step], xs: Sequence[Array], shape: tuple[int, ...] | None = None
+) -> tuple[Array, ...]:
     """Runs a program in NumPy, every step rounded to its type.
 
     Args:
         program: Steps; loads name operands of `xs`.
         xs: Operands of one shape (or broadcastable to it).
+        shape: The outputs' shape; default what the operands broadcast to.
 
     Returns:
         The outputs in order, in their registers' types; the caller casts to the values' dtypes.
     """
-    shape = np.broadcast_shapes(*(x.shape for x in xs)) if xs else ()
+    if shape is None:
+        shape = np.broadcast_shapes(*(x.shape for x in xs))
     registers: dict[int, Array] = {}
     outputs: dict[int, Array] = {}
     with np.errstate(all="ignore"):

@@ -8,6 +8,7 @@ from typing import Any
 
 import onnx_ir as ir
 import sympy
+
 from pteron.export import extents
 from pteron.export.lower import elementwise as _elementwise  # noqa: F401
 from pteron.export.lower.core import Lowering

@@ -7,6 +7,7 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
+
 from pteron.export.lower.ref import Ref
 
 NUMPY: Final[dict[str, Any]] = {

@@ -14,6 +14,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 import sympy
 from numpy.typing import NDArray
+
 from pteron.export import extents, terms
 from pteron.export.extents import same, same_shape
 from pteron.export.lower import ref as views

@@ -14,6 +14,7 @@ from typing import Any
 
 import onnx
 import onnx_ir as ir
+
 from pteron.export.lower.core import Lowering
 from pteron.export.lower.node import (
     DTYPES,

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import onnx_ir as ir
 import sympy
+
 from pteron.export import extents
 from pteron.export.lower import ref as views
 from pteron.export.lower.core import Lowering

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import onnx_ir as ir
+
 from pteron.export.lower.ref import Elements, Ref
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from pteron.export import extents
 from pteron.export.extents import add, floordiv, magnitude, mul, row_major, same, same_shape, sub
 from pteron.export.program import Extent
