@@ -1,0 +1,157 @@
+"""Each command as a user types it: exit code, the words it prints, what it writes."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pteron.cli import COMMANDS, main, parser
+
+
+def run(capsys: pytest.CaptureFixture[str], *argv: object) -> tuple[int, str, str]:
+    code = main([str(a) for a in argv])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_export_reports_and_writes(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "d.pte"
+    code, text, _ = run(capsys, "export", root / "examples/digits/digits.onnx", "-o", out, "-q")
+    assert code == 0 and out.exists() and "planned" in text
+    code, text, _ = run(capsys, "export", root / "examples/digits/digits.onnx", "-o", out, "--json")
+    assert code == 0 and json.loads(text)
+
+
+def test_export_check_writes_nothing(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "d.pte"
+    assert (
+        run(capsys, "export", root / "examples/digits/digits.onnx", "-o", out, "--check", "-q")[0]
+        == 0
+    )
+    assert not out.exists()
+
+
+def test_run_prints_the_same_digest_for_the_same_seed(
+    digits: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = run(capsys, "run", digits, "--seed", 3, "--json")
+    again = run(capsys, "run", digits, "--seed", 3, "--json", "--threads", 2)
+    other = run(capsys, "run", digits, "--seed", 4, "--json")
+    digests = [json.loads(r[1])["outputs"]["logits"]["digest"] for r in (first, again, other)]
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_run_takes_npz_and_saves_npz(
+    digits: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.savez(tmp_path / "in.npz", image=np.zeros((2, 1, 8, 8), np.float32))
+    code, _, _ = run(capsys, "run", digits, "-i", tmp_path / "in.npz", "-o", tmp_path / "out.npz")
+    assert code == 0 and np.load(tmp_path / "out.npz")["logits"].shape == (2, 10)
+    code, _, _ = run(
+        capsys, "verify", digits, "--inputs", tmp_path / "in.npz", "--outputs", tmp_path / "out.npz"
+    )
+    assert code == 0
+
+
+def test_verify_finds_a_changed_weight_and_other_outputs(
+    digits: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, "verify", digits)[0] == 0
+    facts = json.loads(run(capsys, "inspect", digits, "--json")[1])
+    at = next(s["offset"] for s in facts["segments"] if s["kind"] == "constants")
+    data = bytearray(digits.read_bytes())
+    data[at] ^= 1
+    (tmp_path / "bad.pte").write_bytes(data)
+    code, _, err = run(capsys, "verify", tmp_path / "bad.pte")
+    assert code == 4 and "digest" in err
+    np.savez(tmp_path / "in.npz", image=np.zeros((1, 1, 8, 8), np.float32))
+    np.savez(tmp_path / "out.npz", logits=np.ones((1, 10), np.float32))
+    code, _, err = run(
+        capsys, "verify", digits, "--inputs", tmp_path / "in.npz", "--outputs", tmp_path / "out.npz"
+    )
+    assert code == 6 and "beyond tolerance" in err
+
+
+def test_inspect_shows_ports_instructions_and_plan(
+    digits: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, text, _ = run(capsys, "inspect", digits)
+    assert code == 0
+    assert "image: f32[batch, 1, 8, 8]" in text and "conv" in text and "live-bytes bound" in text
+
+
+def test_inspect_writes_one_page_without_script(
+    digits: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.html"
+    assert run(capsys, "inspect", digits, "--html", page)[0] == 0
+    tags: list[str] = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: object) -> None:
+            tags.append(tag)
+
+    Reader().feed(page.read_text())
+    assert "svg" in tags and "rect" in tags and "script" not in tags and "link" not in tags
+    assert not re.search(r"(src|href)=", page.read_text())
+
+
+def test_profile_writes_a_chrome_trace(
+    digits: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, text, _ = run(capsys, "profile", digits, "--runs", 2, "-o", tmp_path / "t.json")
+    assert code == 0 and "conv" in text
+    events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+    assert events and all(e["ph"] == "X" and e["dur"] >= 0 for e in events)
+
+
+def test_bench_prints_percentiles(digits: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, text, _ = run(capsys, "bench", digits, "--runs", 3, "--json")
+    report = json.loads(text)
+    assert code == 0 and report["latency_ms"]["pteron"]["p50"] > 0 and report["arena_bytes"] > 0
+
+
+def test_doctor_names_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    code, text, _ = run(capsys, "doctor")
+    assert code == 0 and "CPU kernels: portable" in text
+
+
+@pytest.mark.parametrize(
+    "argv, code, words",
+    [
+        (["run", "nowhere.pte"], 2, "nowhere.pte: no such file"),
+        (["export", "nowhere.onnx"], 2, "nowhere.onnx"),
+        (["run", "{digits}", "--dim", "batch"], 2, "SYMBOL=N"),
+        (["inspect", "{digits}", "--dim", "nope=3"], 2, "the program has batch"),
+        (["run", "{text}"], 4, "not a program"),
+    ],
+)
+def test_errors_are_one_text_and_a_code(
+    argv: list[str],
+    code: int,
+    words: str,
+    digits: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "text.pte").write_text("hello, I am no program at all\n" * 10)
+    argv = [a.format(digits=digits, text=tmp_path / "text.pte") for a in argv]
+    got, out, err = run(capsys, *argv)
+    assert got == code and words in err and "Traceback" not in err, (got, err)
+    assert not out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        parser().parse_args([command, "--help"])
+    assert end.value.code == 0 and "usage" in capsys.readouterr().out

@@ -1,0 +1,41 @@
+"""Shared fixtures, and the rule for missing tools: with PTERON_REQUIRE_ALL=1 a skip is a failure."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    outcome = yield
+    report = outcome.get_result()  # type: ignore[attr-defined]
+    optional = item.get_closest_marker("optional") is not None
+    if (
+        report.skipped
+        and os.environ.get("PTERON_REQUIRE_ALL")
+        and not optional
+        and not hasattr(report, "wasxfail")
+    ):
+        report.outcome = "failed"
+        report.longrepr = f"skipped although everything must run: {report.longrepr}"
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The digit classifier of the examples, exported once."""
+    import pteron
+
+    out = tmp_path_factory.mktemp("digits") / "digits.pte"
+    pteron.export_model(ROOT / "examples/digits/digits.onnx", out)
+    return out
