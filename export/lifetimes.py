@@ -15,8 +15,7 @@ from typing import Final
 from pteron.export.elements import stored_bytes
 from pteron.export.expressions import Expressions
 from pteron.export.program import Dim, Extent, Instr, Program, Value
-from pteron.schema.ops import OPS
-from pteron.schema.signature import signature
+from pteron.export.rebuild import blocks_of
 
 ALIGN: Final = 64
 MAX_EXTENT: Final = 4096  # of a counted dimension without a capacity; include/pteron/pteron.h
@@ -116,15 +115,6 @@ class Lifetimes:
             home = value.base if value.storage == "view" else v
             if self._program.values[home].storage == "planned":
                 self._accesses.setdefault(home, []).append(_Access(first, last, frames))
-
-
-def blocks_of(program: Program, instr: Instr) -> list[int]:
-    """The blocks that an instruction runs."""
-    if instr.op == "delegate":
-        fallback = program.delegates[instr.attrs["index"]].fallback
-        return [] if fallback is None else [fallback]
-    kinds = {a.name: a.kind for a in signature(OPS[instr.op]).attrs}
-    return [value for name, value in instr.attrs.items() if kinds.get(name) == "block"]
 
 
 def _merge(accesses: list[_Access]) -> tuple[Interval, ...]:

@@ -19,7 +19,8 @@ from pteron.export.lifetimes import (
     planned_values,
     with_capacities,
 )
-from pteron.export.program import Block, Instr, Method, Port, Program, Value
+from pteron.export.program import Program, Value
+from pteron.export.rebuild import renumber
 
 TRIALS: Final = 300  # placements tried after the fixed orders, while the bound is not met
 
@@ -38,16 +39,12 @@ class Memory:
         return self.planned_bytes / self.live_bytes if self.live_bytes else 1.0
 
 
-Report = tuple[Memory, ...]
-"""By method."""
-
-
-def plan(program: Program) -> tuple[Program, Report]:
+def plan(program: Program) -> Program:
     """Fills in `above` of every planned value, which renumbers the values of each method: planned ones from the bottom
-    up, then the others, states by number, views."""
+    up, then the others, states by number, views. `measure` says what the plan takes."""
     for method in range(len(program.methods)):
         program = _plan_method(program, method)
-    return program, tuple(measure(program, i) for i in range(len(program.methods)))
+    return program
 
 
 def measure(program: Program, method: int, sizes: Mapping[str, int] | None = None) -> Memory:
@@ -80,7 +77,29 @@ def _plan_method(program: Program, method: int) -> Program:
     size = Sizes(program, values).at(hints(program.dims))
     offset = _best(values, size, conflicts, lives)
     order = sorted(values, key=lambda v: (offset[v], offset[v] + size[v], v))
-    return _renumber(program, method, order, _above(order, conflicts))
+    above = _above(order, conflicts)
+    filled = tuple(
+        dataclasses.replace(v, above=tuple(above[i])) if i in above else v
+        for i, v in enumerate(program.values)
+    )
+    orders = [list(range(*m.values)) for m in program.methods]
+    orders[method] = [*order, *_others(program, method)]
+    return renumber(dataclasses.replace(program, values=filled), orders)
+
+
+def _others(program: Program, method: int) -> list[int]:
+    """All but the planned values: states by number, views after what they lie in."""
+    values = program.values
+
+    def key(v: int) -> tuple[int, int]:
+        if values[v].storage == "state":
+            return 1, values[v].base
+        return (2 if values[v].storage == "view" else 0), v
+
+    return sorted(
+        (v for v in range(*program.methods[method].values) if values[v].storage != "planned"),
+        key=key,
+    )
 
 
 def _offsets(program: Program, values: Sequence[int], size: Mapping[int, int]) -> dict[int, int]:
@@ -180,54 +199,3 @@ def _above(order: Sequence[int], conflicts: Mapping[int, set[int]]) -> dict[int,
                 seen |= below[u] | 1 << rank[u]
         below[v] = seen
     return out
-
-
-# --- renumbering ------------------------------------------------------------------------------------------------
-
-
-def _renumber(
-    program: Program, method: int, order: Sequence[int], above: Mapping[int, list[int]]
-) -> Program:
-    start, stop = program.methods[method].values
-    others = [
-        v
-        for v in range(start, stop)
-        if program.values[v].storage not in ("planned", "view", "state")
-    ]
-    states = [v for v in range(start, stop) if program.values[v].storage == "state"]
-    views = [v for v in range(start, stop) if program.values[v].storage == "view"]
-    new = {
-        v: start + i
-        for i, v in enumerate(
-            [*order, *others, *sorted(states, key=lambda v: program.values[v].base), *views]
-        )
-    }
-    values = list(program.values)
-    for old, index in new.items():
-        value = program.values[old]
-        base = new[value.base] if value.storage == "view" else value.base
-        below = tuple(sorted(new[u] for u in above.get(old, ())))
-        values[index] = dataclasses.replace(value, base=base, above=below)
-    blocks = tuple(_move_block(b, new) for b in program.blocks)
-    methods = tuple(_move_method(m, new) for m in program.methods)
-    return dataclasses.replace(program, values=tuple(values), blocks=blocks, methods=methods)
-
-
-def _move_block(block: Block, new: Mapping[int, int]) -> Block:
-    instrs = tuple(_move_instr(i, new) for i in block.instrs)
-    params = tuple(new.get(v, v) for v in block.params)
-    return Block(instrs, params, tuple(new.get(v, v) for v in block.results))
-
-
-def _move_instr(instr: Instr, new: Mapping[int, int]) -> Instr:
-    def move(values: tuple[int | None, ...]) -> tuple[int | None, ...]:
-        return tuple(None if v is None else new.get(v, v) for v in values)
-
-    return dataclasses.replace(instr, inputs=move(instr.inputs), outputs=move(instr.outputs))
-
-
-def _move_method(method: Method, new: Mapping[int, int]) -> Method:
-    def move(ports: tuple[Port, ...]) -> tuple[Port, ...]:
-        return tuple(Port(p.name, new.get(p.value, p.value)) for p in ports)
-
-    return dataclasses.replace(method, inputs=move(method.inputs), outputs=move(method.outputs))

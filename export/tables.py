@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from pteron.export.expressions import Expressions
 from pteron.export.layout import STRUCTS, CheckKind, DimKind, DType, Layout, Storage
-from pteron.export.lifetimes import blocks_of
 from pteron.export.program import NONE, Constant, Delegate, Extent, Instr, Method, Program, Value
+from pteron.export.rebuild import homes
 from pteron.schema.errors import ProgramError
 from pteron.schema.formats import FORMATS
 from pteron.schema.ops import OPS
@@ -218,27 +218,6 @@ class Tables:
         values: list[int] = []
         rows = [_step(s, literals, values) for s in steps]
         return self._list(self.steps, "steps", rows), self._list(self.literals, "literals", values)
-
-
-def homes(program: Program) -> list[tuple[int, int]]:
-    """(method, depth) of each block; a block is deeper than all that name it.
-
-    Raises:
-        ProgramError: no method reaches a block, or a block is named by one that is not before it.
-    """
-    out: dict[int, tuple[int, int]] = {m.block: (i, 0) for i, m in enumerate(program.methods)}
-    for i, block in enumerate(program.blocks):
-        if i not in out:
-            raise ProgramError(f"block {i}: expected a block before it that names it, got none")
-        method, depth = out[i]
-        for instr in block.instrs:
-            for inner in blocks_of(program, instr):
-                if inner <= i:
-                    raise ProgramError(
-                        f"block {i} ({instr.op}): expected a block above {i}, got {inner}"
-                    )
-                out[inner] = (method, max(depth + 1, out.get(inner, (0, 0))[1]))
-    return [out[i] for i in range(len(program.blocks))]
 
 
 def _step(s: Step, literals: dict[int, int], values: list[int]) -> bytes:
