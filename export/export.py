@@ -7,21 +7,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import onnx_ir as ir
+
 from pteron.export.capture import capture
-from pteron.export.fuse import fuse as fuse_program
 from pteron.export.lower import lower
-from pteron.export.methods import merge
-from pteron.export.pack import pack
 from pteron.export.passes import run_passes
 from pteron.export.plan import plan
 from pteron.export.program import Program
 from pteron.export.report import Report
+from pteron.export.states import state_pairs, with_initial
 from pteron.schema.errors import ModelError
 
 Progress = Callable[[str], None]
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def export(
@@ -41,7 +42,7 @@ def export(
 
     Args:
         source: What `capture` takes; None where `methods` is given.
-        args, kwargs, dynamic_shapes: Of a torch module.
+        args: Example inputs of a torch module; with `kwargs` and `dynamic_shapes` as `capture` says.
         states: Pairs past input -> present output that the session keeps, beside those the model names itself.
         hints: Sizes of symbolic dimensions for which the stored plan is made.
         fuse: False leaves one instruction an operator; the bits are the same.
@@ -53,44 +54,47 @@ def export(
         ModelError: the source cannot be used.
         LoweringError: nodes have no lowering; all are named.
     """
-    report = report or Report()
+    report = Report() if report is None else report
     if (source is None) == (methods is None):
-        raise ModelError(
-            "export: expected a source or methods, got both or neither; pass exactly one"
-        )
-    timed = _Stages(report, progress)
-    programs = []
+        raise ModelError("export: expected either a source or methods, got both or neither")
+    timed = Stages(report, progress)
+    models: dict[str, ir.Model] = {}
+    pairs: dict[str, str] = {}
     for name, each in (methods or {"main": source}).items():
-        model = timed(
-            "capture", capture, each, args=args, kwargs=kwargs, dynamic_shapes=dynamic_shapes
-        )
+        with_args = {"args": args, "kwargs": kwargs, "dynamic_shapes": dynamic_shapes}
+        model = timed("capture", capture, each, **with_args)
         report.begin(name, model)
-        timed("passes", run_passes, model, progress=report.passed)
+        models[name] = timed("passes", run_passes, model, progress=report.passed)
         report.cleaned(model)
-        programs.append(timed("lower", _lower, model, name, hints or {}, states or {}))
-    program = programs[0] if len(programs) == 1 else merge(programs)
+        pairs |= state_pairs(model, states or {})
+    program = timed("lower", lower, models, hints=hints, states=pairs)
+    program = with_initial(program, list(models.values()))
     if fuse:
-        program = timed("fuse", fuse_program, program)
-    program = timed("pack", pack, program)
-    program = timed("plan", plan, program)
-    report.end(program)
+        program = timed("fuse", _later("fuse"), program)
+    program = timed("pack", _later("pack"), program)
+    program, memory = timed("plan", plan, program)
+    report.end(program, memory)
     return program
 
 
-def _lower(
-    model: ir.Model, name: str, hints: Mapping[str, int], states: Mapping[str, str]
-) -> Program:
-    return lower(model, hints=dict(hints), states=dict(states), method=name)
+def _later(stage: str) -> Callable[[Program], Program]:
+    import importlib
+
+    try:
+        found = getattr(importlib.import_module(f"pteron.export.{stage}"), stage)
+    except ImportError:
+        return lambda program: program
+    return found  # type: ignore[no-any-return]
 
 
-class _Stages:
+class Stages:
     """Runs a stage, tells progress its name, adds its time to the report."""
 
     def __init__(self, report: Report, progress: Progress | None) -> None:
         self.report = report
         self.progress = progress
 
-    def __call__(self, stage: str, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, stage: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if self.progress is not None:
             self.progress(stage)
         started = time.perf_counter()

@@ -16,6 +16,7 @@ import onnx
 import onnx_ir as ir
 import onnx_ir.passes.common as common
 from numpy.typing import NDArray
+
 from pteron.schema.errors import ModelError
 
 SOURCE: Final = "pteron.source"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import onnx_ir as ir
-import sympy
-from pteron.export import graph as g
-from pteron.export.program import Block, Extent, Method, Program, Value
 
-ALIGN = 64
-BLOCK_ATTRS = ("then_block", "else_block", "body")
+from pteron.export import graph as g
+from pteron.export.elements import stored_bytes
+from pteron.export.lifetimes import blocks_of, hints
+from pteron.export.plan import Memory
+from pteron.export.program import Block, Extent, Instr, Method, Program
 
 
 @dataclasses.dataclass
@@ -60,15 +60,16 @@ class Report:
         self.methods[-1].nodes_out = count.total()
         self.methods[-1].operators = dict(count.most_common())
 
-    def end(self, program: Program) -> None:
+    def end(self, program: Program, memory: Sequence[Memory]) -> None:
         """Measures the finished program."""
         self.dims = {d.name: d.hint for d in program.dims}
         self.constants = len(program.constants)
         self.constants_bytes = sum(c.array.nbytes for c in program.constants)
-        size = Sizes(program)
-        self.states = {s.name: size.bytes(s.dtype, s.shape) for s in program.states}
-        for method, mine in zip(program.methods, self.methods, strict=False):
-            _measure(program, method, mine, size)
+        at = hints(program.dims)
+        self.states = {s.name: extent_bytes(program, s.dtype, s.shape, at) for s in program.states}
+        for method, mine, used in zip(program.methods, self.methods, memory, strict=True):
+            mine.planned_bytes, mine.live_bytes = used.planned_bytes, used.live_bytes
+            _measure(program, method, mine)
             if mine.copied_bytes:
                 self.notes.append(
                     f"{mine.name}: {mine.copies} copies move {mine.copied_bytes:,} bytes a run"
@@ -103,83 +104,34 @@ class Report:
         return "\n".join(lines)
 
 
-class Sizes:
-    """Bytes of values with every dimension at its hint."""
-
-    def __init__(self, program: Program) -> None:
-        self.at = {sympy.Symbol(d.name, integer=True, positive=True): d.hint for d in program.dims}
-        self.by_name = {d.name: d.hint for d in program.dims}
-
-    def number(self, extent: Extent) -> int:
-        if isinstance(extent, int):
-            return extent
-        return int(extent.subs({s: self.by_name.get(s.name, 1) for s in extent.free_symbols}))
-
-    def bytes(self, dtype: str, shape: tuple[Extent, ...]) -> int:
-        count = 1
-        for extent in shape:
-            count *= max(self.number(extent), 0)
-        return (count * bits(dtype) + 7) // 8
-
-
-def bits(dtype: str) -> int:
-    if dtype == "bool":
-        return 8
-    digits = "".join(c if c.isdigit() else " " for c in dtype).split()
-    return int(digits[0]) if digits else 8
-
-
-def walk(program: Program, block: Block) -> Iterator[Any]:
+def walk(program: Program, block: Block) -> Iterator[Instr]:
     """Instructions in the order they run, nested blocks after the instruction that runs them."""
     for instr in block.instrs:
         yield instr
-        for name in BLOCK_ATTRS:
-            if name in instr.attrs:
-                yield from walk(program, program.blocks[instr.attrs[name]])
+        for inner in blocks_of(program, instr):
+            yield from walk(program, program.blocks[inner])
 
 
-def _measure(program: Program, method: Method, mine: MethodReport, size: Sizes) -> None:
-    values = program.values
+def _measure(program: Program, method: Method, mine: MethodReport) -> None:
+    at = hints(program.dims)
     count: collections.Counter[str] = collections.Counter()
-    first: dict[int, int] = {}
-    last: dict[int, int] = {}
-    position = 0
-    for position, instr in enumerate(walk(program, program.blocks[method.block])):
+    for instr in walk(program, program.blocks[method.block]):
         count[instr.op] += 1
-        for index in (*instr.inputs, *instr.outputs):
-            if index is not None:
-                owner = _owner(values, index)
-                first.setdefault(owner, position)
-                last[owner] = position
         if instr.op == "copy" and instr.outputs[0] is not None:
-            target = values[instr.outputs[0]]
+            target = program.values[instr.outputs[0]]
             mine.copies += 1
-            mine.copied_bytes += size.bytes(target.dtype, target.shape)
-            mine.border_copies += values[_owner(values, instr.outputs[0])].storage == "output"
+            mine.copied_bytes += extent_bytes(program, target.dtype, target.shape, at)
+            inner = target.storage == "view" and program.values[target.base].storage == "output"
+            mine.border_copies += target.storage == "output" or inner
     mine.instructions = dict(count.most_common())
-    mine.planned_bytes = planned_bytes(program, method, size)
-    planned = {v for v in first if values[v].storage == "planned"}
-    change = [0] * (position + 2)
-    for v in planned:
-        need = size.bytes(values[v].dtype, values[v].shape)
-        change[first[v]] += need
-        change[last[v] + 1] -= need
-    alive = 0
-    for delta in change:
-        alive += delta
-        mine.live_bytes = max(mine.live_bytes, alive)
 
 
-def _owner(values: tuple[Value, ...], index: int) -> int:
-    return values[index].base if values[index].storage == "view" else index
-
-
-def planned_bytes(program: Program, method: Method, size: Sizes) -> int:
-    """The arena's bytes: every value above those it names, each size rounded up to 64."""
-    end: dict[int, int] = {}
-    for index in range(*method.values):
-        value = program.values[index]
-        if value.storage == "planned":
-            need = -(-size.bytes(value.dtype, value.shape) // ALIGN) * ALIGN
-            end[index] = max((end[a] for a in value.above), default=0) + need
-    return max(end.values(), default=0)
+def extent_bytes(
+    program: Program, dtype: str, shape: Sequence[Extent], sizes: Mapping[str, int]
+) -> int:
+    count = 1
+    for extent in shape:
+        if not isinstance(extent, int):
+            extent = int(extent.subs({s: sizes.get(s.name, 1) for s in extent.free_symbols}))
+        count *= max(extent, 0)
+    return stored_bytes(dtype, count)

@@ -17,6 +17,7 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 import onnx_ir.passes.common as common
+
 from pteron.export.graph import IR_VERSION, OPSET, Array, constant, constant_tensor, fresh, sizes
 
 DTYPES: Final[dict[str, ir.DataType]] = {

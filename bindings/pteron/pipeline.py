@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pteron.export.emit import emit
-from pteron.export.export import export
+from pteron.export.export import Stages, export
 from pteron.export.report import Report
+from pteron.export.write import write_whole
 from pteron.schema.errors import DelegateError, QuantError
 
 
@@ -35,14 +36,9 @@ def export_model(
     `out` None writes nothing: the report says whether the model can be exported. A file appears whole or not at all.
     """
     if quantize is not None:
-        raise QuantError(
-            f"quantize: expected None, got {quantize!r}: not yet; export a model with QuantizeLinear and DequantizeLinear nodes instead"
-        )
-    unknown = [d for d in delegates if d not in ("cpu", "null")]
-    if unknown:
-        raise DelegateError(
-            f"delegates: expected 'cpu' or 'null', got {unknown[0]!r}; no other delegate exists yet"
-        )
+        raise QuantError(f"quantize={quantize!r}: not yet; export a model that has Q/DQ nodes")
+    for name in set(delegates) - {"cpu", "null"}:
+        raise DelegateError(f"delegates: expected 'cpu' or 'null', got {name!r}: not yet")
     report = Report()
     program = export(
         source,
@@ -56,24 +52,9 @@ def export_model(
         progress=progress,
         report=report,
     )
-    data = emit(program, debug=debug)
-    report.file_bytes = len(data)
     if out is not None:
-        if progress is not None:
-            progress("write")
-        write_whole(Path(out), data)
+        write = Stages(report, progress)
+        report.file_bytes = write(
+            "emit", write_whole, Path(out), partial(emit, program, debug=debug)
+        )
     return report
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Writes beside `path` and renames, so that no reader ever sees half a file."""
-    with tempfile.NamedTemporaryFile(
-        dir=path.parent, prefix=path.name, suffix=".part", delete=False
-    ) as part:
-        try:
-            part.write(data)
-            part.close()
-            Path(part.name).replace(path)
-        except BaseException:
-            Path(part.name).unlink(missing_ok=True)
-            raise

@@ -13,6 +13,7 @@ from typing import Any
 
 import onnx_ir as ir
 from onnx import ModelProto
+
 from pteron.export.capture.onnx import capture_onnx
 from pteron.schema.errors import ModelError
 

@@ -13,6 +13,7 @@ from typing import Final
 import onnx
 import onnx_ir as ir
 import onnx_ir.passes.common as common
+
 from pteron.export import graph as g
 from pteron.export.capture.raising import raise_opset
 from pteron.schema.errors import ModelError

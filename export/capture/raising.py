@@ -14,6 +14,7 @@ import numpy as np
 import onnx
 import onnx.version_converter
 import onnx_ir as ir
+
 from pteron.export import graph as g
 
 HELD_BYTES: Final = 1024

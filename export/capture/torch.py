@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import onnx_ir as ir
+
 from pteron.export import graph as g
 from pteron.export.capture.onnx import capture_onnx
 from pteron.schema.errors import ModelError

@@ -279,7 +279,7 @@ _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 def source_of(node: ir.Node) -> str:
     """file:line of the user's code, where the exporter noted it: the innermost frame that is not PyTorch's."""
     for key, text in node.metadata_props.items():
-        if key.endswith(("stack_trace", "source_line", "location")):
+        if key.endswith(("stack_trace", "source_line", "location", "pteron.source")):
             frames = _FRAME.findall(text)
             own = [f for f in frames if "/site-packages/" not in f[0] and "<" not in f[0]]
             if own:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 import onnx_ir as ir
+
 from pteron.export import graph as g
 from pteron.export.passes.castlike import castlike_to_cast
 from pteron.export.passes.clean import remove_no_ops, remove_unused

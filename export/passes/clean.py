@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 import onnx_ir.passes.common as common
+
 from pteron.export import graph as g
 
 

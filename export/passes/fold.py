@@ -14,6 +14,7 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 from onnx.reference import ReferenceEvaluator
+
 from pteron.export import graph as g
 
 # fmt: off

@@ -12,6 +12,7 @@ import onnx_ir as ir
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
+
 from pteron.export.capture import capture
 from pteron.export.graph import SOURCE, verify
 from pteron.schema.errors import ModelError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from pteron.export.text import as_text, onnx_text
 
 TEXTS = [

@@ -12,6 +12,7 @@ import numpy as np
 import onnx_ir as ir
 import pytest
 from onnx.reference import ReferenceEvaluator
+
 from pteron.export.capture import capture
 from pteron.export.graph import SOURCE, STATE, nodes
 from pteron.export.passes import run_passes
