@@ -37,6 +37,9 @@ def ops_h() -> str:
     out += ["};\n"]
     for op in OPS.values():
         out += _op_declarations(op)
+    out += ["/* X(name) for every operator that has a kernel. */", "#define PTE_KERNELS(X) \\"]
+    names = [op.name for op in OPS.values() if op.name not in signature.CONTROL]
+    out += [f"  X({name}) \\" for name in names[:-1]] + [f"  X({names[-1]})", ""]
     return "\n".join(out) + "\n#endif\n"
 
 
@@ -74,12 +77,14 @@ def ops_c() -> str:
         head("The operator table.", "schema/ops.py"),
         '#include "gen/ops.h"\n\n#include "core/op.h"\n#include "pteron/types.h"\n',
         f'_Static_assert(PTE_MAX_ATTRS_BYTES >= {largest}, "raise PTE_MAX_ATTRS_BYTES");\n',
-        "/* An operator whose kernel is not in the tree has no kernel: programs that need it are PTE_UNSUPPORTED. */",
+        "/* An operator whose kernel is not in the tree or left out has none: programs that need it are PTE_UNSUPPORTED.",
+        " * PTE_ALL_KERNELS: the linker finds them (tests with stubs). */",
     ]
     for op in OPS.values():
         if op.name not in signature.CONTROL:
             out += [
-                f'#if __has_include("../kernels/{op.name}.c") && !defined(PTE_WITHOUT_{op.name.upper()})'
+                f'#if (__has_include("../kernels/{op.name}.c") || defined(PTE_ALL_KERNELS)) && '
+                f"!defined(PTE_WITHOUT_{op.name.upper()})"
             ]
             out += [
                 f"#define KERNEL_{op.name} &pte_{op.name}_kernel",

@@ -435,4 +435,42 @@ _Static_assert(sizeof(pte_repack_attrs) == 8, "repack");
 _Static_assert(offsetof(pte_repack_attrs, saturate) == 4, "repack");
 extern const pte_kernel pte_repack_kernel;
 
+/* X(name) for every operator that has a kernel. */
+#define PTE_KERNELS(X) \
+  X(pointwise) \
+  X(copy) \
+  X(dims) \
+  X(pad) \
+  X(gather) \
+  X(gather_rows) \
+  X(gather_elements) \
+  X(gather_nd) \
+  X(scatter_elements) \
+  X(scatter_nd) \
+  X(tensor_scatter) \
+  X(nonzero) \
+  X(topk) \
+  X(cumulate) \
+  X(reduce) \
+  X(arg_reduce) \
+  X(softmax) \
+  X(layer_norm) \
+  X(rms_norm) \
+  X(matmul) \
+  X(batch_matmul) \
+  X(pack) \
+  X(conv) \
+  X(conv_depthwise) \
+  X(attention) \
+  X(lstm) \
+  X(gru) \
+  X(rnn) \
+  X(matmul_integer) \
+  X(max_pool) \
+  X(average_pool) \
+  X(resize) \
+  X(grid_sample) \
+  X(unpack) \
+  X(repack)
+
 #endif

@@ -1,0 +1,278 @@
+"""Small correct programs, one for each thing that a file can hold; what hostile files are made from.
+
+`python tests/program/samples.py FOLDER` writes them as .pte files. The package `pteron` must be importable.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from pteron.export.emit import emit_bytes
+from pteron.export.expressions import symbol
+from pteron.export.plan import plan
+from pteron.export.program import (
+    Block,
+    Check,
+    Constant,
+    DebugNode,
+    Delegate,
+    Dim,
+    Instr,
+    Method,
+    Port,
+    Program,
+    State,
+    Value,
+)
+from pteron.schema.steps import Step
+
+N = Dim("n", min=1, max=64, hint=4)
+SAMPLES: Final[dict[str, Callable[[], Program]]] = {}
+
+
+def sample(make: Callable[[], Program]) -> Callable[[], Program]:
+    SAMPLES[make.__name__] = make
+    return make
+
+
+def one_method(
+    values: list[Value], blocks: list[Block], inputs: list[int], outputs: list[int], **more: object
+) -> Program:
+    """A program of one method over all values."""
+    ports = [
+        tuple(Port(values[v].name, v) for v in side) for side in (inputs, outputs)
+    ]
+    method = Method("main", ports[0], ports[1], (0, len(values)), 0)
+    return Program("sample", values=tuple(values), blocks=tuple(blocks), methods=(method,), **more)  # type: ignore[arg-type]
+
+
+def unary(op: str) -> tuple[Step, ...]:
+    return (
+        Step("load", "f32", 0),
+        Step(op, "f32", 1, (0,)),
+        Step("store", "f32", args=(1,), arg=0),
+    )
+
+
+def add(scale: float = 1.0) -> tuple[Step, ...]:
+    return (
+        Step("load", "f32", 0, arg=0),
+        Step("load", "f32", 1, arg=1),
+        Step("literal", "f32", 2, arg=scale),
+        Step("mul", "f32", 1, (1, 2)),
+        Step("add", "f32", 0, (0, 1)),
+        Step("store", "f32", args=(0,), arg=0),
+    )
+
+
+@sample
+def pointwise() -> Program:
+    """A dynamic batch, a constant expanded by strides, a planned value in between, names for the nodes."""
+    n = symbol(N)
+    bias = Constant("bias", "f32", (3,), np.array([1, 2, 3], np.float32))
+    values = [
+        Value("x", "f32", (n, 3), "input", 0),
+        Value("bias", "f32", (3,), "constant", 0),
+        Value("", "f32", (n, 3), "view", 1, (0, 1)),
+        Value("sum", "f32", (n, 3)),
+        Value("y", "f32", (n, 3), "output", 0),
+    ]
+    block = Block(
+        (
+            Instr("pointwise", (0, 2), (3,), {"steps": add(0.5)}, 0),
+            Instr("pointwise", (3,), (4,), {"steps": unary("tanh")}, 1),
+        )
+    )
+    nodes = (DebugNode("first", "Add", "m.py:1"), DebugNode("second", "Tanh"))
+    checks = (Check("le", n, 64, "n <= 64"),)
+    return one_method(
+        values, [block], [0], [4], dims=(N,), constants=(bias,), nodes=nodes, checks=checks
+    )
+
+
+@sample
+def matmul() -> Program:
+    """A packed weight, a bias, an epilogue with an operand."""
+    n = symbol(N)
+    weight = np.arange(16 * 8, dtype=np.float32) / 64
+    constants = (
+        Constant("w", "f32", (5, 8), weight.view(np.uint8).reshape(-1), "panels"),
+        Constant("b", "f32", (5,), np.ones(5, np.float32)),
+    )
+    values = [
+        Value("x", "f32", (n, 8), "input", 0),
+        Value("w", "f32", (5, 8), "constant", 0, layout="panels"),
+        Value("b", "f32", (5,), "constant", 1),
+        Value("more", "f32", (n, 5), "input", 1),
+        Value("y", "f32", (n, 5), "output", 0),
+    ]
+    block = Block((Instr("matmul", (0, 1, 2, 3), (4,), {"steps": add(2.0)}),))
+    return one_method(values, [block], [0, 3], [4], dims=(N,), constants=constants)
+
+
+@sample
+def moves() -> Program:
+    """Copies in and out of views, gathers, a pool, a tuple of outputs, integers."""
+    values = [
+        Value("x", "f32", (2, 6, 4), "input", 0),
+        Value("index", "i64", (3,), "input", 1),
+        Value("", "f32", (4, 6, 2), "view", 0, (1, 4, 24)),
+        Value("turned", "f32", (4, 6, 2)),
+        Value("picked", "f32", (3, 6, 2)),
+        Value("best", "f32", (3, 6, 1), "output", 0),
+        Value("where", "i64", (3, 6, 1), "output", 1),
+        Value("pooled", "f32", (2, 3, 4), "output", 2),
+        Value("", "f32", (6, 2), "view", 3, None, 12),
+        Value("row", "f32", (6, 2), "output", 3),
+    ]
+    pool = {"kernel": (2,), "stride": (2,), "dilation": (1,), "begin": (0,)}
+    block = Block(
+        (
+            Instr("copy", (2,), (3,)),
+            Instr("gather", (3, 1), (4,)),
+            Instr("topk", (4,), (5, 6), {"largest": False}),
+            Instr("max_pool", (0,), (7, None), pool),
+            Instr("copy", (8,), (9,)),
+        )
+    )
+    return one_method(values, [block], [0, 1], [5, 6, 7, 9])
+
+
+@sample
+def state() -> Program:
+    """A cache that is written in place, and a second method that shares it."""
+    n = symbol(N)
+    start = Constant("start", "f32", (2, 8, 4), np.ones((2, 8, 4), np.float32))
+    values = [
+        Value("update", "f32", (2, 1, 4), "input", 0),
+        Value("at", "i64", (2,), "input", 1),
+        Value("cache", "f32", (2, 8, 4), "state", 0),
+        Value("", "f32", (2, 8, 4), "view", 2),
+        Value("y", "f32", (2, 8, 4), "output", 0),
+        Value("x", "f32", (n,), "input", 0),
+        Value("cache", "f32", (2, 8, 4), "state", 0),
+        Value("all", "f32", (2, 8, 4), "output", 0),
+    ]
+    blocks = (
+        Block(
+            (
+                Instr("tensor_scatter", (2, 0, 1), (3,), {"circular": True}),
+                Instr("copy", (3,), (4,)),
+            )
+        ),
+        Block((Instr("copy", (6,), (7,)),)),
+    )
+    methods = (
+        Method("step", (Port("update", 0), Port("at", 1)), (Port("y", 4),), (0, 5), 0),
+        Method("peek", (Port("x", 5),), (Port("all", 7),), (5, 8), 1),
+    )
+    states = (State("cache", "f32", (2, 8, 4), 0),)
+    return Program(
+        "state",
+        dims=(N,),
+        constants=(start,),
+        states=states,
+        values=tuple(values),
+        blocks=blocks,
+        methods=methods,
+    )
+
+
+@sample
+def control() -> Program:
+    """An if whose branch holds a loop; a block called twice."""
+    values = [
+        Value("x", "f32", (4,), "input", 0),
+        Value("which", "bool", (), "input", 1),
+        Value("trips", "i64", (), "input", 2),
+        Value("y", "f32", (4,), "output", 0),
+        Value("chosen", "f32", (4,)),
+        Value("iteration", "i64", (), "param"),
+        Value("carried", "f32", (4,), "param"),
+        Value("next", "f32", (4,)),
+        Value("go", "bool", ()),
+        Value("looped", "f32", (4,)),
+        Value("copied", "f32", (4,)),
+        Value("in", "f32", (4,), "param"),
+        Value("out", "f32", (4,), "param"),
+        Value("twice", "f32", (4,)),
+        Value("x_true", "bool", (), "input", 3),
+    ]
+    main = Block(
+        (
+            Instr("if", (1,), (4,), {"then_block": 1, "else_block": 2}),
+            Instr("call", (4,), (13,), {"body": 4}),
+            Instr("call", (13,), (3,), {"body": 4}),
+        )
+    )
+    then = Block((Instr("loop", (2, None, 0), (9,), {"body": 3}),), (), (9,))
+    other = Block((Instr("copy", (0,), (10,)),), (), (10,))
+    body = Block(
+        (Instr("copy", (14,), (8,)), Instr("pointwise", (6,), (7,), {"steps": unary("neg")})),
+        (5, 6),
+        (8, 7),
+    )
+    called = Block((Instr("pointwise", (11,), (12,), {"steps": unary("exp")}),), (11,), (12,))
+    return one_method(values, [main, then, other, body, called], [0, 1, 2, 14], [3])
+
+
+@sample
+def counted() -> Program:
+    """An extent that data decides, a shape input, dims as data."""
+    dims = (
+        N,
+        Dim("count", "counted", min=0, capacity=2 * symbol(N)),
+        Dim("k", "shape", min=0, max=9, hint=2, port=1, element=0),
+    )
+    n, count, k = map(symbol, dims)
+    values = [
+        Value("x", "f32", (2, n), "input", 0),
+        Value("shape", "i64", (1,), "input", 1),
+        Value("found", "i64", (2, count), "output", 0),
+        Value("size", "i64", (3,), "output", 1),
+        Value("", "f32", (k, n), "view", 0, (0, 1)),
+        Value("wide", "f32", (k, n), "output", 2),
+    ]
+    block = Block(
+        (
+            Instr("nonzero", (0,), (2,)),
+            Instr("dims", (), (3,), {"values": (n, k, 2 * n + 1)}),
+            Instr("copy", (4,), (5,)),
+        )
+    )
+    return one_method(values, [block], [0, 1], [2, 3, 5], dims=dims)
+
+
+@sample
+def delegated() -> Program:
+    """A delegate and the block that stands in for it."""
+    values = [
+        Value("x", "f32", (4,), "input", 0),
+        Value("y", "f32", (4,), "output", 0),
+        Value("in", "f32", (4,), "param"),
+        Value("out", "f32", (4,), "param"),
+    ]
+    main = Block((Instr("delegate", (0,), (1,), {"index": 0}),))
+    stand_in = Block((Instr("copy", (2,), (3,)),), (2,), (3,))
+    delegates = (Delegate("null", "null-1", b"blob" * 30, 1, "warn"),)
+    return one_method(values, [main, stand_in], [0], [1], delegates=delegates)
+
+
+def write(folder: Path) -> list[Path]:
+    """Every sample as FOLDER/<name>.pte."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, make in SAMPLES.items():
+        path = folder / f"{name}.pte"
+        path.write_bytes(emit_bytes(plan(make())[0]))
+        paths.append(path)
+    return paths
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))
