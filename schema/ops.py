@@ -16,7 +16,25 @@ from typing import Literal
 import numpy as np
 
 from pteron.schema import windows
-from pteron.schema.row import OPS, A, Array, Block, Bool, Dims, F, Floats, I64, Ints, Op, Outs, Steps, T, Taps, W, op
+from pteron.schema.row import (
+    OPS,
+    A,
+    Array,
+    Block,
+    Bool,
+    Dims,
+    F,
+    Floats,
+    I64,
+    Ints,
+    Op,
+    Outs,
+    Steps,
+    T,
+    Taps,
+    W,
+    op,
+)
 
 __all__ = ["OPS", "Op"]
 
@@ -64,10 +82,17 @@ def gather_rows(w: W, index: I64) -> F:
 @op(id=7, since=1, shape="[*x] [*i] -> [*i]", strided="x index")
 def gather_elements(x: T, index: I64) -> T:
     """y[i, r] = x[index[i, r], r]: along axis 0; the other extents of index are at most those of x."""
-    return np.take_along_axis(x[tuple(slice(n) for n in (None, *index.shape[1:])[: x.ndim])], index, axis=0)
+    return np.take_along_axis(
+        x[tuple(slice(n) for n in (None, *index.shape[1:])[: x.ndim])], index, axis=0
+    )
 
 
-@op(id=8, since=1, shape="[*b#batch_dims, *x] [*b#batch_dims, *i, d] -> [*b#batch_dims, *i, *r]", strided="x")
+@op(
+    id=8,
+    since=1,
+    shape="[*b#batch_dims, *x] [*b#batch_dims, *i, d] -> [*b#batch_dims, *i, *r]",
+    strided="x",
+)
 def gather_nd(x: T, index: I64, *, batch_dims: int = 0) -> T:
     """y[b, i] = x[b, *index[b, i]]."""
     batches = np.indices(index.shape[:-1], sparse=True)[:batch_dims]
@@ -90,7 +115,13 @@ def scatter_nd(
     return scatter(x, tuple(np.moveaxis(index, -1, 0)), updates, reduction)
 
 
-@op(id=11, since=1, shape="[b, *h, t, d] [b, *h, u, d] [b] -> [b, *h, t, d]", strided="update", inplace="cache")
+@op(
+    id=11,
+    since=1,
+    shape="[b, *h, t, d] [b, *h, u, d] [b] -> [b, *h, t, d]",
+    strided="update",
+    inplace="cache",
+)
 def tensor_scatter(cache: T, update: T, start: I64 | None = None, *, circular: bool = False) -> T:
     """y = cache with y[b, :, start[b] + j] = update[b, :, j]; modulo t if circular, else BAD_DATA beyond t. In place on a
     state: nothing else is touched. ONNX TensorScatter with its axis brought to the last but one place."""
@@ -111,7 +142,10 @@ def nonzero(x: A) -> I64:
 def topk(x: F, *, largest: bool = True, out: Outs) -> tuple[F, I64]:
     """The k first of each row and where they stood, sorted; ties by lower index, NaN counts as largest."""
     nan = x != x
-    order = np.lexsort((np.where(nan, 0, ~x if x.dtype.kind == "i" else -x), ~nan) if largest else (x, nan), axis=-1)
+    order = np.lexsort(
+        (np.where(nan, 0, ~x if x.dtype.kind == "i" else -x), ~nan) if largest else (x, nan),
+        axis=-1,
+    )
     index = order[..., : out[0].shape[-1]].astype(np.int64)
     return np.take_along_axis(x, index, -1), index
 
@@ -131,7 +165,14 @@ def cumulate(
 # --- reductions and norms -------------------------------------------------------------------------------------------
 
 
-@op(id=20, since=1, shape="[*s, *r#count] -> [*s]", dtypes="f32 f64 i64 bool", strided="x", bound="2 K eps")
+@op(
+    id=20,
+    since=1,
+    shape="[*s, *r#count] -> [*s]",
+    dtypes="f32 f64 i64 bool",
+    strided="x",
+    bound="2 K eps",
+)
 def reduce(x: F, *, kind: Literal["sum", "mean", "max", "min", "prod"], count: int) -> F:
     """Over the last `count` axes, in 16 lanes and one tree (DESIGN section 4). Empty: 0, NaN, -inf, +inf, 1."""
     axes = tuple(range(x.ndim - count, x.ndim))
@@ -151,7 +192,11 @@ def arg_reduce(x: F, *, kind: Literal["max", "min"], last: bool = False) -> I64:
 def softmax(x: F, *, log: bool = False) -> F:
     """exp(x - max) / sum over the last axis; or its logarithm."""
     e = x - x.max(-1, keepdims=True)
-    return e - np.log(np.exp(e).sum(-1, keepdims=True)) if log else np.exp(e) / np.exp(e).sum(-1, keepdims=True)
+    return (
+        e - np.log(np.exp(e).sum(-1, keepdims=True))
+        if log
+        else np.exp(e) / np.exp(e).sum(-1, keepdims=True)
+    )
 
 
 @op(id=23, since=1, shape="[*s, *r#count] [*r] [*r] -> [*s, *r] [*s] [*s]", bound="4 K eps")
@@ -198,7 +243,13 @@ def pack(w: F) -> W:
     return w
 
 
-@op(id=33, since=1, shape="[b, *i, c] [n, k] [n] [b, *o, n]... -> [b, *o, n]", strided="xs", bound="2 K eps")
+@op(
+    id=33,
+    since=1,
+    shape="[b, *i, c] [n, k] [n] [b, *o, n]... -> [b, *o, n]",
+    strided="xs",
+    bound="2 K eps",
+)
 def conv(
     x: F,
     w: W,
@@ -220,7 +271,13 @@ def conv(
     raise NotImplementedError
 
 
-@op(id=34, since=1, shape="[b, *i, c] [c, t] [c] [b, *o, c]... -> [b, *o, c]", strided="xs", bound="2 K eps")
+@op(
+    id=34,
+    since=1,
+    shape="[b, *i, c] [c, t] [c] [b, *o, c]... -> [b, *o, c]",
+    strided="xs",
+    bound="2 K eps",
+)
 def conv_depthwise(
     x: F,
     w: Taps,
@@ -358,7 +415,9 @@ def max_pool(
     spatial axes in reverse; not channel_major: in [b, *i, c]. The end padding follows from y's shape. The first of equals;
     a NaN wins. A window without elements gives the lowest value and index -1."""
     spatial = out[0].shape[1:-1]
-    return windows.max_pool(x, spatial, kernel, stride, dilation, begin, channel_major, column_major)
+    return windows.max_pool(
+        x, spatial, kernel, stride, dilation, begin, channel_major, column_major
+    )
 
 
 @op(id=41, since=1, shape="[b, *i, c] -> [b, *o, c]", bound="2 K eps")
@@ -393,7 +452,9 @@ def resize(
         "asymmetric",
         "tf_crop_and_resize",
     ] = "half_pixel",
-    nearest: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor",
+    nearest: Literal[
+        "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"
+    ] = "round_prefer_floor",
     cubic: float = -0.75,
     exclude_outside: bool = False,
     antialias: bool = False,
@@ -429,7 +490,9 @@ def if_(condition: Bool, *, then_block: Block, else_block: Block) -> tuple[A, ..
 
 
 @op(id=61, since=1, shape="[] [] [*]... -> [*]...")
-def loop(trips: I64 | None = None, condition: Bool | None = None, *carried: A, body: Block) -> tuple[A, ...]:
+def loop(
+    trips: I64 | None = None, condition: Bool | None = None, *carried: A, body: Block
+) -> tuple[A, ...]:
     """ONNX Loop. The body's params are (iteration i64, carried ...), its results (go on, carried ..., rows ...); a row is
     written to row `iteration` of its output, whose axis 0 is a counted dimension or exactly the trips. The body's results
     are values of their own, never params. LIMIT beyond the caps on iterations or the capacity."""
@@ -482,5 +545,7 @@ def scatter(x: Array, at: tuple[Array, ...], updates: Array, reduction: str) -> 
     if reduction == "none":
         y[at] = updates
     else:
-        {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}[reduction].at(y, at, updates)
+        {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}[reduction].at(
+            y, at, updates
+        )
     return y

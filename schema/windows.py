@@ -56,9 +56,16 @@ def average_pool(
     inside = x.shape[1:-1]
     for at, valid in taps(inside, spatial, kernel, stride, dilation, begin):
         total = total + np.where(valid[..., None], x[(slice(None), *at)], 0)
-    counted = tuple(b + n + e for b, n, e in zip(begin, inside, end, strict=True)) if count_padding else inside
+    counted = (
+        tuple(b + n + e for b, n, e in zip(begin, inside, end, strict=True))
+        if count_padding
+        else inside
+    )
     offset = [0] * len(begin) if count_padding else begin
-    number = sum(valid.astype(np.int64) for _, valid in taps(counted, spatial, kernel, stride, dilation, offset))
+    number = sum(
+        valid.astype(np.int64)
+        for _, valid in taps(counted, spatial, kernel, stride, dilation, offset)
+    )
     with np.errstate(invalid="ignore"):
         return (total / np.asarray(number, x.dtype)[..., None]).astype(x.dtype)
 

@@ -50,10 +50,7 @@ static pte_status verify_block(pte_verifier *v, uint32_t i, uint32_t *next_instr
     return pte_fail(v->error, PTE_BAD_PROGRAM,
                     "blocks[%u].params: a method's own block has ports, no params or results", i);
   PTE_TRY(verify_values_of(v, i, "params", b->params, true));
-  PTE_TRY(verify_values_of(v, i, "results", b->results, false));
-  for (uint32_t k = 0; k < b->instrs.count; k++)
-    PTE_TRY(pte_verify_instr(v, i, b->instrs.start + k));
-  return PTE_OK;
+  return verify_values_of(v, i, "results", b->results, false);
 }
 
 static pte_status verify_delegate(pte_verifier *v, uint32_t i) {
@@ -85,6 +82,10 @@ pte_status pte_verify_blocks(pte_verifier *v) {
   if (next_instr != p->instr_count)
     return pte_fail(v->error, PTE_BAD_PROGRAM, "instrs: %u of %u belong to no block",
                     p->instr_count - next_instr, p->instr_count);
+  for (uint32_t i = 0; i < p->block_count;
+       i++) /* only now: instructions look into blocks above theirs */
+    for (uint32_t k = 0; k < p->blocks[i].instrs.count; k++)
+      PTE_TRY(pte_verify_instr(v, i, p->blocks[i].instrs.start + k));
   return PTE_OK;
 }
 

@@ -1,7 +1,7 @@
 /* Checks for the C tests: one program per file, one function per fact, its name a sentence.
  *
- * A test says on a line `sources:` which files of runtime_c/ it links; tests/c/run.sh builds and
- * runs it under the address and undefined-behaviour sanitizers. */
+ * Lines `// sources:` of a test say which files, or folders, of runtime_c/ it links; tests/c/run.sh
+ * builds and runs it under the address and undefined-behaviour sanitizers. */
 #ifndef PTE_TEST_CHECK_H
 #define PTE_TEST_CHECK_H
 

@@ -1,20 +1,26 @@
 #!/usr/bin/env bash
 # Builds and runs tests/c/test_*.c (or those named) under sanitizers, each linking only the sources that it names.
+# In a test: `// sources: files or folders of runtime_c`, `// samples: yes` (build/samples/*.pte), `// flags:` of the compiler.
 set -u -o pipefail
 cd "$(dirname "$0")/../.."
 cc=${CC:-cc}
+python=${PYTHON:-${VENV:-.venv}/bin/python}
 out=build/ctest
 mkdir -p "$out"
 flags="-std=c11 -g -O1 -Wall -Wextra -Wconversion -Wshadow -Wmissing-prototypes -Werror -ffp-contract=off
-  -fsanitize=address,undefined -fno-sanitize-recover=all -Iruntime_c -Iruntime_c/include -Itests/c"
+  -D_POSIX_C_SOURCE=200809L -fsanitize=address,undefined -fno-sanitize-recover=all -Iruntime_c -Iruntime_c/include -Itests/c"
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
 failed=0
 [ $# -gt 0 ] || set -- tests/c/test_*.c
+said() { sed -n "s,^// $2: *,,p" "$1"; }
+sources() { for s in $(said "$1" sources); do if [ -d "runtime_c/$s" ]; then ls "runtime_c/$s"/*.c; else echo "runtime_c/$s"; fi; done; }
+if grep -ql '^// samples: yes' "$@"; then
+  PYTHONPATH=build/tree "$python" tests/program/samples.py build/samples || exit 1
+fi
 for test in "$@"; do
   name=$(basename "$test" .c)
-  sources=$(sed -n 's/.*sources: *\([^*]*\).*/\1/p' "$test" | head -1)
-  # shellcheck disable=SC2086
-  if $cc $flags "$test" $(for s in $sources; do echo "runtime_c/$s"; done) -lm -pthread -o "$out/$name" && "$out/$name"; then
+  # shellcheck disable=SC2046,SC2086
+  if $cc $flags $(said "$test" flags) "$test" $(sources "$test") -lm -pthread -o "$out/$name" && "$out/$name"; then
     :
   else
     echo "FAIL $name"

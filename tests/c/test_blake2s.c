@@ -1,5 +1,5 @@
-/* BLAKE2s against RFC 7693 and values of Python's hashlib.
- * sources: program/blake2s.c */
+/* BLAKE2s against RFC 7693 and values of Python's hashlib. */
+// sources: program/blake2s.c
 #include "check.h"
 #include "program/blake2s.h"
 

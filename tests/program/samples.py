@@ -44,9 +44,7 @@ def one_method(
     values: list[Value], blocks: list[Block], inputs: list[int], outputs: list[int], **more: object
 ) -> Program:
     """A program of one method over all values."""
-    ports = [
-        tuple(Port(values[v].name, v) for v in side) for side in (inputs, outputs)
-    ]
+    ports = [tuple(Port(values[v].name, v) for v in side) for side in (inputs, outputs)]
     method = Method("main", ports[0], ports[1], (0, len(values)), 0)
     return Program("sample", values=tuple(values), blocks=tuple(blocks), methods=(method,), **more)  # type: ignore[arg-type]
 

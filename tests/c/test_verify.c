@@ -1,0 +1,291 @@
+/* The verifier: correct programs open, every prefix is refused, every change of a byte is refused
+ * or harmless, and a refusal names the field. Kernels are stubs: nothing runs. */
+// samples: yes
+// flags: -DPTE_ALL_KERNELS
+// sources: program gen core
+#include "check.h"
+#include "core/size.h"
+#include "gen/ops.h"
+#include "program/header.h"
+#include "program/program.h"
+#include "sample.h"
+
+#define STUB(name) const pte_kernel pte_##name##_kernel = {0};
+PTE_KERNELS(STUB)
+
+static const char *const NAMES[] = {"pointwise", "matmul",  "moves",    "state",
+                                    "control",   "counted", "delegated"};
+#define SAMPLES (sizeof NAMES / sizeof NAMES[0])
+
+static char program_memory[1 << 16] __attribute__((aligned(64)));
+
+static sample read_sample(const char *name) {
+  char path[200];
+  snprintf(path, sizeof path, "build/samples/%s.pte", name);
+  return sample_read(path);
+}
+
+static pte_status open_bytes(const uint8_t *bytes, size_t size, pte_program **out,
+                             pte_error *error) {
+  pte_memory memory = {program_memory, sizeof program_memory};
+  return pte_program_open(bytes, size, NULL, memory, out, error);
+}
+
+/* Reads all that an open program offers. */
+static uint64_t read_all(const pte_program *p) {
+  uint64_t sum = 0;
+  uint64_t scratch[PTE_MAX_ATTRS_BYTES / 8];
+  for (uint32_t i = 0; i < p->strings.count; i++) sum += strlen(pte_program_string(p, i));
+  for (uint32_t i = 0; i < p->constant_count; i++) {
+    const uint8_t *bytes = pte_program_constant(p, i);
+    for (uint64_t k = 0; k < p->constants[i].size; k++) sum += bytes[k];
+  }
+  for (uint32_t i = 0; i < p->instr_count; i++) {
+    const uint8_t *attrs = pte_program_attrs(p, &p->instrs[i], scratch);
+    for (uint32_t k = 0; k < pte_program_row(&p->instrs[i])->attrs_bytes; k++) sum += attrs[k];
+    sum += strlen(pte_program_node_name(p, p->instrs[i].node));
+  }
+  for (uint32_t m = 0; m < p->method_count; m++) {
+    pte_method_info info;
+    pte_port_info port;
+    CHECK(pte_program_method(p, m, &info) == PTE_OK);
+    for (uint32_t i = 0; i < info.input_count; i++)
+      CHECK(pte_program_input(p, m, i, &port) == PTE_OK);
+    for (uint32_t i = 0; i < info.output_count; i++)
+      CHECK(pte_program_output(p, m, i, &port) == PTE_OK);
+    for (uint32_t i = 0; i < info.state_count; i++)
+      CHECK(pte_program_state(p, m, i, &port) == PTE_OK);
+  }
+  for (uint32_t i = 0; i < p->delegate_count; i++) {
+    uint64_t size;
+    const uint8_t *blob = pte_program_blob(p, i, &size);
+    for (uint64_t k = 0; k < size; k++) sum += blob[k];
+  }
+  return sum;
+}
+
+static void samples_open_and_can_be_read(void) {
+  for (size_t k = 0; k < SAMPLES; k++) {
+    sample s = read_sample(NAMES[k]);
+    pte_program *program = NULL;
+    pte_error error;
+    size_t needed = 0;
+    CHECK_EQUAL(pte_program_size(s.bytes, s.size, &needed, &error), PTE_OK);
+    if (open_bytes(s.bytes, s.size, &program, &error) != PTE_OK) {
+      printf("%s: %s\n", NAMES[k], error.text);
+      failures++;
+      continue;
+    }
+    CHECK(read_all(program) != 0);
+    CHECK_EQUAL(pte_program_check_digests(program, &error), PTE_OK);
+    free(s.bytes);
+  }
+}
+
+static void every_prefix_is_refused(void) {
+  for (size_t k = 0; k < SAMPLES; k++) {
+    sample s = read_sample(NAMES[k]);
+    for (size_t size = 0; size < s.size; size++) {
+      uint8_t *part = sample_memory(size);
+      pte_program *program = NULL;
+      pte_error error;
+      memcpy(part, s.bytes, size);
+      CHECK_EQUAL(open_bytes(part, size, &program, &error), PTE_BAD_PROGRAM);
+      if (size >= 64) {
+        uint64_t bytes = size;
+        memcpy(part + 16, &bytes, 8);
+        sample_reseal(part, size);
+        CHECK_EQUAL(open_bytes(part, size, &program, &error), PTE_BAD_PROGRAM);
+      }
+      CHECK(program == NULL && error.text[0] != 0);
+      free(part);
+    }
+    free(s.bytes);
+  }
+}
+
+/* A refusal is one of these and says where: the text begins with table, index and field. */
+static void check_refusal(pte_status status, const pte_error *error) {
+  CHECK(status == PTE_BAD_PROGRAM || status == PTE_UNSUPPORTED || status == PTE_BAD_ARGUMENT);
+  const char *colon = strchr(error->text, ':');
+  CHECK(error->status == (int32_t)status && colon != NULL && colon - error->text < 60);
+}
+
+static void every_changed_byte_is_refused_or_harmless(void) {
+  static const uint8_t changes[] = {0x01, 0x80, 0xff, 0x10};
+  for (size_t k = 0; k < SAMPLES; k++) {
+    sample s = read_sample(NAMES[k]);
+    uint8_t *bytes = sample_memory(s.size);
+    unsigned accepted = 0;
+    for (size_t at = 0; at < s.size; at++) {
+      for (size_t c = 0; c < sizeof changes; c++) {
+        pte_program *program = NULL;
+        pte_error error;
+        memcpy(bytes, s.bytes, s.size);
+        bytes[at] ^= changes[c];
+        pte_status status = open_bytes(bytes, s.size, &program, &error);
+        if (status == PTE_OK) read_all(program);
+        else check_refusal(status, &error);
+        sample_reseal(bytes, s.size);
+        status = open_bytes(bytes, s.size, &program, &error);
+        if (status == PTE_OK) read_all(program);
+        else check_refusal(status, &error);
+        accepted += status == PTE_OK;
+      }
+    }
+    CHECK(accepted < 4 * s.size / 2);
+    free(bytes);
+    free(s.bytes);
+  }
+}
+
+static void hashed_parts_do_not_change_unnoticed(void) {
+  sample s = read_sample("pointwise");
+  uint64_t program_at = sample_word(s.bytes + 64 + 64 + 8, 8);
+  uint64_t program_end = program_at + sample_word(s.bytes + 64 + 64 + 16, 8);
+  for (size_t at = 0; at < program_end; at++) {
+    pte_program *program = NULL;
+    pte_error error;
+    s.bytes[at] ^= 4;
+    CHECK_EQUAL(open_bytes(s.bytes, s.size, &program, &error), PTE_BAD_PROGRAM);
+    s.bytes[at] ^= 4;
+  }
+  free(s.bytes);
+}
+
+static void an_executorch_file_is_named_as_such(void) {
+  uint8_t bytes[128] __attribute__((aligned(64))) = {16, 0, 0, 0, 'E', 'T', '1', '2'};
+  pte_program *program = NULL;
+  pte_error error;
+  CHECK_EQUAL(open_bytes(bytes, sizeof bytes, &program, &error), PTE_BAD_PROGRAM);
+  CHECK_TEXT(error.text, "ExecuTorch");
+}
+
+static void memory_that_is_too_small_says_how_much_is_needed(void) {
+  sample s = read_sample("pointwise");
+  size_t needed = 0;
+  pte_error error;
+  CHECK_EQUAL(pte_program_size(s.bytes, s.size, &needed, &error), PTE_OK);
+  for (size_t size = 0; size <= needed; size++) {
+    pte_program *program = NULL;
+    void *memory = sample_memory(size);
+    pte_status status =
+        pte_program_open(s.bytes, s.size, NULL, (pte_memory){memory, size}, &program, &error);
+    CHECK_EQUAL(status, size < needed ? PTE_NO_MEMORY : PTE_OK);
+    if (size < needed) CHECK_TEXT(error.text, "of memory, got");
+    free(memory);
+  }
+  free(s.bytes);
+}
+
+/* Changes one field of an open program's table through its own pointer, reseals, and expects the
+ * text. */
+typedef struct change {
+  const char *sample;
+  void *(*field)(const pte_program *p);
+  uint32_t size;
+  uint64_t value;
+  const char *text;
+} change;
+
+#define FIELD(name, expression)                                                                    \
+  static void *name(const pte_program *p) { return (void *)(uintptr_t)&(expression); }
+FIELD(value_dtype, p->values[0].dtype)
+FIELD(value_base, p->values[2].base)
+FIELD(value_rank, p->values[1].rank)
+FIELD(value_shape, p->values[0].shape)
+FIELD(instr_op, p->instrs[0].op)
+FIELD(instr_inputs, p->instrs[0].inputs.start)
+FIELD(instr_attrs, p->instrs[0].attrs)
+FIELD(constant_size, p->constants[0].size)
+FIELD(constant_offset, p->constants[0].offset)
+FIELD(constant_segment, p->constants[0].segment)
+FIELD(step_op, p->tables.steps[0].op)
+FIELD(step_register, p->tables.steps[3].a)
+FIELD(step_operand, p->tables.steps[0].arg)
+FIELD(step_store, p->tables.steps[5].arg)
+FIELD(block_depth, p->blocks[1].depth)
+FIELD(block_instrs, p->blocks[1].instrs.start)
+FIELD(method_block, p->methods[0].block)
+FIELD(port_value, p->ports[0].value)
+FIELD(delegate_segment, p->delegates[0].segment)
+
+static const change CHANGES[] = {
+    {"pointwise", value_dtype,      1, 99,   "values[0].dtype: expected below"                     },
+    {"pointwise", value_rank,       1, 9,    "values[1].rank: expected below 9, got 9"             },
+    {"pointwise", value_shape,      4, 1000, "values[0].shape: 2 from 1000 end behind"             },
+    {"pointwise", instr_op,         2, 9999, "instrs[0].op: 9999 is not an operator"               },
+    {"pointwise", instr_inputs,     4, 7777, "instrs[0].inputs: 2 from 7777 end behind"            },
+    {"pointwise", instr_attrs,      4, 4,    "instrs[0].attrs: expected a multiple of 8"           },
+    {"pointwise", constant_size,    8, 16,   "constants[0].size: expected 12"                      },
+    {"pointwise", constant_offset,  8, 4096, "constants[0].offset: 12 bytes from 4096"             },
+    {"pointwise", constant_segment, 4, 0,    "constants[0].segment: segment 0 is not CONSTANTS"    },
+    {"pointwise", step_op,          1, 200,  "instrs[0].steps[0]: no such opcode, got 200"         },
+    {"pointwise", step_register,    1, 9,    "instrs[0].steps[3]: reads a register that is not set"},
+    {"pointwise", step_operand,     2, 5,    "instrs[0].steps[0]: load: no such operand, got 5"    },
+    {"pointwise", step_store,       2, 1,    "instrs[0].steps[5]: store: no such output, got 1"    },
+    {"pointwise", method_block,     4, 3,    "methods[0].block: expected below 1, got 3"           },
+    {"pointwise", port_value,       4, 3,    "ports[0].value"                                      },
+    {"control",   block_depth,      1, 0,    "blocks[1].depth"                                     },
+    {"control",   block_depth,      1, 9,    "blocks[1].depth: expected below 9, got 9"            },
+    {"control",   block_instrs,     4, 0,    "blocks[1].instrs: expected start"                    },
+    {"delegated", delegate_segment, 4, 1,    "delegates[0].segment: segment 1 is not BLOB"         },
+};
+
+static void a_changed_field_is_named(void) {
+  for (size_t k = 0; k < sizeof CHANGES / sizeof CHANGES[0]; k++) {
+    const change *c = &CHANGES[k];
+    sample s = read_sample(c->sample);
+    pte_program *program = NULL;
+    pte_error error = {0};
+    CHECK_EQUAL(open_bytes(s.bytes, s.size, &program, &error), PTE_OK);
+    memcpy(c->field(program), &c->value, c->size);
+    sample_reseal(s.bytes, s.size);
+    CHECK_EQUAL(open_bytes(s.bytes, s.size, &program, &error), PTE_BAD_PROGRAM);
+    CHECK_TEXT(error.text, c->text);
+    free(s.bytes);
+  }
+  (void)value_base;
+}
+
+static void panels_have_whole_rows_and_steps(void) {
+  uint64_t bytes = 0;
+  const int64_t shape[2] = {17, 5};
+  CHECK(pte_storage_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_PLAIN, 1, 2, shape, &bytes));
+  CHECK_EQUAL(bytes, 32 * 5 * 4);
+  CHECK(pte_storage_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_I8_CHANNEL, 1, 2, shape, &bytes));
+  CHECK_EQUAL(bytes, 32 * 8 + 32 * 4);
+  const int64_t grouped[2] = {34, 5};
+  CHECK(pte_storage_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_PLAIN, 2, 2, grouped, &bytes));
+  CHECK_EQUAL(bytes, 64 * 5 * 4);
+  CHECK(!pte_storage_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_PLAIN, 3, 2, grouped, &bytes));
+  CHECK(pte_storage_bytes(PTE_F32, PTE_TAPS, PTE_FORMAT_PLAIN, 1, 2, shape, &bytes));
+  CHECK_EQUAL(bytes, 32 * 5 * 4);
+}
+
+static void sizes_that_do_not_fit_have_no_storage(void) {
+  uint64_t bytes = 0;
+  const int64_t huge[3] = {INT64_MAX, INT64_MAX, INT64_MAX}, empty[3] = {INT64_MAX, 0, INT64_MAX};
+  CHECK(!pte_storage_bytes(PTE_F32, PTE_STRIDED, PTE_FORMAT_PLAIN, 1, 3, huge, &bytes));
+  CHECK(!pte_storage_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_PLAIN, 1, 2, huge, &bytes));
+  CHECK(!pte_storage_bytes(PTE_F32, PTE_TAPS, PTE_FORMAT_PLAIN, 1, 2, huge, &bytes));
+  CHECK(!pte_storage_bytes(PTE_F32, PTE_STRIDED, PTE_FORMAT_PLAIN, 1, 1, huge, &bytes));
+  CHECK(
+      pte_storage_bytes(PTE_I4, PTE_STRIDED, PTE_FORMAT_PLAIN, 1, 1, (const int64_t[]){5}, &bytes));
+  CHECK_EQUAL(bytes, 3);
+  CHECK(!pte_storage_bytes(PTE_F64, PTE_STRIDED, PTE_FORMAT_PLAIN, 1, 2, empty, &bytes) ||
+        bytes == 0);
+}
+
+int main(void) {
+  samples_open_and_can_be_read();
+  every_prefix_is_refused();
+  every_changed_byte_is_refused_or_harmless();
+  hashed_parts_do_not_change_unnoticed();
+  an_executorch_file_is_named_as_such();
+  memory_that_is_too_small_says_how_much_is_needed();
+  a_changed_field_is_named();
+  panels_have_whole_rows_and_steps();
+  sizes_that_do_not_fit_have_no_storage();
+  return check_done();
+}
