@@ -1,0 +1,204 @@
+"""Applies a recipe to a Graph: weights become codes and scales behind a DequantizeLinear. ONNX -> ONNX.
+
+Every weight is stored as a matrix [n, k] of codes with the scales of its rows' blocks, k being what the layer sums over
+(conv: kernel positions, then channels), and brought to the layer's own shape behind the DequantizeLinear:
+
+    MatMul  w [k, n]        =>  Transpose(DequantizeLinear(codes, scale))
+    Gemm    w [n, k] transB =>  DequantizeLinear(codes, scale)
+    Conv    w [n, c, *s]    =>  Transpose(Reshape(DequantizeLinear(codes, scale)))
+    Gather  table [v, k]    =>  DequantizeLinear(codes, scale)
+
+NF4, which has no ONNX type, is the model-local function pteron.DequantizeNF4 over UINT4 codes with a plain ONNX body, so any
+ONNX runtime that has UINT4 runs it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import onnx_ir as ir
+from numpy.typing import NDArray
+
+from pteron.export import graph as graphs
+from pteron.quantize import nf4
+from pteron.quantize.encode import blocks
+from pteron.quantize.encode.blocks import BlockFormat, Encoded
+from pteron.quantize.recipe import Recipe
+from pteron.quantize.report import LayerReport, QuantReport
+from pteron.schema.errors import QuantError
+
+Array = NDArray[Any]
+
+CODES: dict[str, Any] = {
+    "fp8-e4m3": ml_dtypes.float8_e4m3fn,
+    "mxfp8": ml_dtypes.float8_e4m3fn,
+    "mxfp6": ml_dtypes.float6_e2m3fn,
+    "mxfp4": ml_dtypes.float4_e2m1fn,
+    "int8": np.int8,
+    "int4": ml_dtypes.int4,
+    "nf4": ml_dtypes.uint4,
+}
+
+OPSET: dict[str, int] = {
+    "int8": 13,  # DequantizeLinear along an axis
+    "fp8-e4m3": 19,
+    "int4": 21,  # block_size, INT4
+    "nf4": 21,  # UINT4
+    "mxfp8": 24,  # FLOAT8E8M0 scales
+    "mxfp4": 24,
+    "mxfp6": 28,  # FLOAT6E2M3
+}
+"""The lowest opset that has a format's types: what a written model declares."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Layer:
+    """A weight that can be quantized: input `slot` of `node`, its matrix [n, k] and the way back to its shape."""
+
+    node: ir.Node
+    slot: int
+    name: str
+    kind: str
+    shape: tuple[int, ...]
+
+    def matrix(self, w: Array) -> Array:
+        if self.kind == "matmul":
+            return w.T
+        return w.reshape(len(w), -1) if w.ndim == 2 else np.moveaxis(w, 1, -1).reshape(len(w), -1)
+
+
+def layers(model: ir.Model, recipe: Recipe) -> Iterator[Layer]:
+    """Every constant weight of MatMul, Gemm, Conv and, if the recipe says so, Gather, in order."""
+    slots = {"MatMul": 1, "Gemm": 1, "Conv": 1} | ({"Gather": 0} if recipe.embeddings else {})
+    for node in graphs.nodes(model):
+        slot = slots.get(node.op_type) if node.domain in ("", "ai.onnx") else None
+        if slot is None or slot >= len(node.inputs):
+            continue
+        value = node.inputs[slot]
+        tensor = graphs.constant_tensor(value)
+        if value is None or tensor is None or tensor.dtype != ir.DataType.FLOAT:
+            continue
+        shape = tuple(int(d) for d in tensor.shape)
+        kind = node.op_type.lower()
+        if kind == "gemm" and not graphs.attr(node, "transB", 0):
+            kind = "matmul"
+        if kind == "gather" and graphs.attr(node, "axis", 0) != 0:
+            continue
+        if len(shape) == 2 or (kind == "conv" and len(shape) > 2):
+            yield Layer(node, slot, value.name or "", kind, shape)
+
+
+def quantize(
+    model: ir.Model, recipe: Recipe, *, progress: Callable[[str], None] | None = None
+) -> QuantReport:
+    """Quantizes the weights of `model` in place.
+
+    Returns:
+        What was done to each layer, with its error and its bits.
+
+    Raises:
+        QuantError: a weight cannot be encoded, or a rule matches no layer; nothing is changed then.
+    """
+    found = list(layers(model, recipe))
+    plan = [(layer, *recipe.choose((layer.name, layer.node.name or ""))) for layer in found]
+    idle = [r.pattern.pattern for r in recipe.rules if all(by is not r for _, _, by in plan)]
+    if idle:
+        names = ", ".join(sorted(layer.name for layer in found)[:20])
+        raise QuantError(f"rule {idle[0]!r}: decides no layer; layers are {names}")
+    done: dict[tuple[int, str, str], tuple[Encoded, LayerReport]] = {}
+    for number, (layer, fmt, _) in enumerate(plan):
+        if fmt is not None:
+            if progress:
+                progress(f"quantize {number + 1}/{len(plan)} {layer.name} {fmt.name}")
+            key = (id(layer.node.inputs[layer.slot]), fmt.name, layer.kind)
+            if key not in done:
+                done[key] = _encode(layer, fmt)
+    used, report, values = graphs.names(model), QuantReport(recipe.format), {}
+    for layer, fmt, _ in plan:
+        value = layer.node.inputs[layer.slot]
+        assert value is not None
+        if fmt is None:
+            report.skipped.append(layer.name)
+            continue
+        key = (id(value), fmt.name, layer.kind)
+        if key not in values:
+            values[key] = _insert(model, layer, done[key][0], used)
+            report.layers.append(done[key][1])
+        layer.node.replace_input_with(layer.slot, values[key])
+    for graph in graphs.graphs(model):
+        for name in [n for n, v in graph.initializers.items() if not v.uses() and not v.is_graph_output()]:
+            del graph.initializers[name]
+    return report
+
+
+def _encode(layer: Layer, fmt: BlockFormat) -> tuple[Encoded, LayerReport]:
+    value = layer.node.inputs[layer.slot]
+    tensor = graphs.constant_tensor(value)
+    assert tensor is not None
+    w = np.ascontiguousarray(layer.matrix(tensor.numpy()), np.float32)
+    n, k = w.shape
+    short = -k % fmt.block if fmt.block else 0
+    try:
+        padded = blocks.encode(np.pad(w, ((0, 0), (0, short))), fmt)
+    except QuantError as error:
+        raise QuantError(f"layer {layer.name}: {error}") from None
+    got = blocks.decode(padded)[:, :k]
+    encoded = Encoded(fmt, padded.codes[:, :k], padded.scale)
+    noise, power = float(np.square(got - w, dtype=np.float64).sum()), float(np.square(w, dtype=np.float64).sum())
+    bits = (n * k * fmt.element.bits + padded.scale.size * padded.scale.itemsize * 8) / max(n * k, 1)
+    row = LayerReport(layer.name, layer.node.op_type, fmt.name, (n, k), bits, noise, power, float(np.abs(got - w).max(initial=0)))
+    return encoded, row
+
+
+def _insert(model: ir.Model, layer: Layer, encoded: Encoded, used: set[str]) -> ir.Value:
+    """Codes, scale and the nodes that make the weight of them, in front of the layer; returns the weight."""
+    graph = layer.node.graph
+    assert isinstance(graph, ir.Graph)
+    fmt = encoded.format
+    codes = graphs.initializer(graph, _codes(encoded), graphs.fresh(used, layer.name + ".codes"))
+    scale = graphs.initializer(graph, _scale(encoded), graphs.fresh(used, layer.name + ".scale"))
+    nodes: list[ir.Node] = []
+
+    def add(op: str, inputs: list[ir.Value], attributes: dict[str, Any], domain: str = "") -> ir.Value:
+        out = ir.Value(name=graphs.fresh(used, f"{layer.name}.{op}"), type=ir.TensorType(ir.DataType.FLOAT))
+        attrs = [ir.AttrInt64(k, v) if isinstance(v, int) else ir.AttrInt64s(k, v) for k, v in attributes.items()]
+        nodes.append(ir.Node(domain, op, inputs, attrs, outputs=[out], name=out.name))
+        return out
+
+    if fmt.name == "nf4":
+        nf4.declare(model)
+        w = add(nf4.NAME, [codes, scale], {"block_size": fmt.block}, nf4.DOMAIN)
+    else:
+        if encoded.scale.dtype == np.float16:  # DequantizeLinear computes in the scale's type
+            scale = add("Cast", [scale], {"to": int(ir.DataType.FLOAT)})
+        axis = {"axis": 1, "block_size": fmt.block} if fmt.block else {"axis": 0}
+        if fmt.scale == "e8m0":
+            axis["output_dtype"] = int(ir.DataType.FLOAT)
+        w = add("DequantizeLinear", [codes, scale], axis)
+    if layer.kind == "matmul":
+        w = add("Transpose", [w], {"perm": [1, 0]})
+    elif len(layer.shape) > 2:
+        wide = [layer.shape[0], *layer.shape[2:], layer.shape[1]]
+        shape = graphs.initializer(graph, np.array(wide, np.int64), graphs.fresh(used, layer.name + ".shape"))
+        rank = len(wide)
+        w = add("Transpose", [add("Reshape", [w, shape], {})], {"perm": [0, rank - 1, *range(1, rank - 1)]})
+    graph.insert_before(layer.node, nodes)
+    return w
+
+
+def _codes(encoded: Encoded) -> Array:
+    kind = CODES[encoded.format.name]
+    if encoded.format.name == "int4":
+        return np.asarray(blocks.elements.decode(encoded.codes, encoded.format.element).astype(np.int8).astype(kind))
+    return encoded.codes.astype(kind) if kind is ml_dtypes.uint4 else encoded.codes.view(kind)
+
+
+def _scale(encoded: Encoded) -> Array:
+    """[n, blocks] for block formats, [n] for whole rows; E8M0 bytes as ONNX's type."""
+    if encoded.format.scale == "e8m0":
+        return encoded.scale.view(ml_dtypes.float8_e8m0fnu)
+    return encoded.scale if encoded.format.block else encoded.scale[:, 0]

@@ -1,0 +1,60 @@
+"""What to quantize to which format: a default and ordered rules, the last match wins."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping
+
+from pteron.quantize.encode.blocks import FORMATS, BlockFormat
+from pteron.schema.errors import QuantError
+
+SKIP = "skip"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Rule:
+    """Layers whose name (node or weight) `pattern` finds get `format`, or stay as they are ("skip")."""
+
+    pattern: re.Pattern[str]
+    format: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Recipe:
+    """`format` for every layer but where a rule says otherwise; `embeddings`: tables of Gather too."""
+
+    format: str
+    rules: tuple[Rule, ...] = ()
+    embeddings: bool = False
+
+    def choose(self, names: Iterable[str]) -> tuple[BlockFormat | None, Rule | None]:
+        """The format of a layer called any of `names` (None: skip), and the rule that decided."""
+        chosen, by = self.format, None
+        for rule in self.rules:
+            if any(rule.pattern.search(name) for name in names):
+                chosen, by = rule.format, rule
+        return (None if chosen == SKIP else FORMATS[chosen]), by
+
+
+def recipe(format: str, rules: Mapping[str, str] | None = None, embeddings: bool = False) -> Recipe:
+    """Checks and compiles.
+
+    Args:
+        format: A name in FORMATS.
+        rules: Regular expression -> format name or "skip", in order.
+        embeddings: Quantize tables that Gather reads.
+
+    Raises:
+        QuantError: an unknown format, or a pattern that does not compile.
+    """
+    for name in (format, *(rules or {}).values()):
+        if name not in FORMATS and name != SKIP:
+            raise QuantError(f"format {name!r}: expected one of {', '.join(FORMATS)}, or skip in a rule")
+    compiled = []
+    for pattern, name in (rules or {}).items():
+        try:
+            compiled.append(Rule(re.compile(pattern), name))
+        except re.error as error:
+            raise QuantError(f"rule {pattern!r}: not a regular expression: {error}") from None
+    return Recipe(format, tuple(compiled), embeddings)
