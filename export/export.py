@@ -35,6 +35,7 @@ def export(
     hints: Mapping[str, int] | None = None,
     fuse: bool = True,
     methods: Mapping[str, Any] | None = None,
+    transform: Callable[[ir.Model], None] | None = None,
     progress: Progress | None = None,
     report: Report | None = None,
 ) -> Program:
@@ -47,6 +48,7 @@ def export(
         hints: Sizes of symbolic dimensions for which the stored plan is made.
         fuse: False leaves one instruction an operator; the bits are the same.
         methods: Method name -> source; they share constants by content and states by name.
+        transform: Changes each cleaned graph before it is lowered: quantization.
         progress: Called with the name of each stage as it begins.
         report: Filled on the way.
 
@@ -66,6 +68,8 @@ def export(
         report.begin(name, model)
         models[name] = timed("passes", run_passes, model, progress=report.passed)
         report.cleaned(model)
+        if transform is not None:
+            timed("quantize", transform, models[name])
         pairs |= state_pairs(model, states or {})
     program = timed("lower", lower, models, hints=hints, states=pairs)
     program = with_initial(program, list(models.values()))

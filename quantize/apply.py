@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from pteron.export import graph as graphs
 from pteron.quantize import nf4
-from pteron.quantize.encode import blocks
+from pteron.quantize.encode import blocks, elements
 from pteron.quantize.encode.blocks import BlockFormat, Encoded
 from pteron.quantize.recipe import Recipe
 from pteron.quantize.report import LayerReport, QuantReport
@@ -82,7 +82,7 @@ def layers(model: ir.Model, recipe: Recipe) -> Iterator[Layer]:
         tensor = graphs.constant_tensor(value)
         if value is None or tensor is None or tensor.dtype != ir.DataType.FLOAT:
             continue
-        shape = tuple(int(d) for d in tensor.shape)
+        shape = tuple(int(str(d)) for d in tensor.shape)
         kind = node.op_type.lower()
         if kind == "gemm" and not graphs.attr(node, "transB", 0):
             kind = "matmul"
@@ -130,7 +130,9 @@ def quantize(
             report.layers.append(done[key][1])
         layer.node.replace_input_with(layer.slot, values[key])
     for graph in graphs.graphs(model):
-        for name in [n for n, v in graph.initializers.items() if not v.uses() and not v.is_graph_output()]:
+        for name in [
+            n for n, v in graph.initializers.items() if not v.uses() and not v.is_graph_output()
+        ]:
             del graph.initializers[name]
     return report
 
@@ -148,9 +150,23 @@ def _encode(layer: Layer, fmt: BlockFormat) -> tuple[Encoded, LayerReport]:
         raise QuantError(f"layer {layer.name}: {error}") from None
     got = blocks.decode(padded)[:, :k]
     encoded = Encoded(fmt, padded.codes[:, :k], padded.scale)
-    noise, power = float(np.square(got - w, dtype=np.float64).sum()), float(np.square(w, dtype=np.float64).sum())
-    bits = (n * k * fmt.element.bits + padded.scale.size * padded.scale.itemsize * 8) / max(n * k, 1)
-    row = LayerReport(layer.name, layer.node.op_type, fmt.name, (n, k), bits, noise, power, float(np.abs(got - w).max(initial=0)))
+    noise, power = (
+        float(np.square(got - w, dtype=np.float64).sum()),
+        float(np.square(w, dtype=np.float64).sum()),
+    )
+    bits = (n * k * fmt.element.bits + padded.scale.size * padded.scale.itemsize * 8) / max(
+        n * k, 1
+    )
+    row = LayerReport(
+        layer.name,
+        layer.node.op_type,
+        fmt.name,
+        (n, k),
+        bits,
+        noise,
+        power,
+        float(np.abs(got - w).max(initial=0)),
+    )
     return encoded, row
 
 
@@ -163,9 +179,16 @@ def _insert(model: ir.Model, layer: Layer, encoded: Encoded, used: set[str]) -> 
     scale = graphs.initializer(graph, _scale(encoded), graphs.fresh(used, layer.name + ".scale"))
     nodes: list[ir.Node] = []
 
-    def add(op: str, inputs: list[ir.Value], attributes: dict[str, Any], domain: str = "") -> ir.Value:
-        out = ir.Value(name=graphs.fresh(used, f"{layer.name}.{op}"), type=ir.TensorType(ir.DataType.FLOAT))
-        attrs = [ir.AttrInt64(k, v) if isinstance(v, int) else ir.AttrInt64s(k, v) for k, v in attributes.items()]
+    def add(
+        op: str, inputs: list[ir.Value], attributes: dict[str, Any], domain: str = ""
+    ) -> ir.Value:
+        out = ir.Value(
+            name=graphs.fresh(used, f"{layer.name}.{op}"), type=ir.TensorType(ir.DataType.FLOAT)
+        )
+        attrs = [
+            ir.AttrInt64(k, v) if isinstance(v, int) else ir.AttrInt64s(k, v)
+            for k, v in attributes.items()
+        ]
         nodes.append(ir.Node(domain, op, inputs, attrs, outputs=[out], name=out.name))
         return out
 
@@ -183,9 +206,15 @@ def _insert(model: ir.Model, layer: Layer, encoded: Encoded, used: set[str]) -> 
         w = add("Transpose", [w], {"perm": [1, 0]})
     elif len(layer.shape) > 2:
         wide = [layer.shape[0], *layer.shape[2:], layer.shape[1]]
-        shape = graphs.initializer(graph, np.array(wide, np.int64), graphs.fresh(used, layer.name + ".shape"))
+        shape = graphs.initializer(
+            graph, np.array(wide, np.int64), graphs.fresh(used, layer.name + ".shape")
+        )
         rank = len(wide)
-        w = add("Transpose", [add("Reshape", [w, shape], {})], {"perm": [0, rank - 1, *range(1, rank - 1)]})
+        w = add(
+            "Transpose",
+            [add("Reshape", [w, shape], {})],
+            {"perm": [0, rank - 1, *range(1, rank - 1)]},
+        )
     graph.insert_before(layer.node, nodes)
     return w
 
@@ -193,7 +222,9 @@ def _insert(model: ir.Model, layer: Layer, encoded: Encoded, used: set[str]) -> 
 def _codes(encoded: Encoded) -> Array:
     kind = CODES[encoded.format.name]
     if encoded.format.name == "int4":
-        return np.asarray(blocks.elements.decode(encoded.codes, encoded.format.element).astype(np.int8).astype(kind))
+        return np.asarray(
+            elements.decode(encoded.codes, encoded.format.element).astype(np.int8).astype(kind)
+        )
     return encoded.codes.astype(kind) if kind is ml_dtypes.uint4 else encoded.codes.view(kind)
 
 

@@ -1,6 +1,6 @@
 """NF4 in ONNX: a model-local function with a plain body, since ONNX has no such type.
 
-    pteron.DequantizeNF4(codes UINT4 [n, k], scale f16 [n, ceil(k / block_size)], block_size) -> f32 [n, k]
+pteron.DequantizeNF4(codes UINT4 [n, k], scale f16 [n, ceil(k / block_size)], block_size) -> f32 [n, k]
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ def _function() -> onnx.FunctionProto:
     """table[codes] * the block's scale, rounded once to f32."""
     node = helper.make_node
     block = node("Constant", [], ["block"])
-    block.attribute.append(onnx.AttributeProto(name="value_int", ref_attr_name="block_size", type=onnx.AttributeProto.INT))
+    block.attribute.append(
+        onnx.AttributeProto(
+            name="value_int", ref_attr_name="block_size", type=onnx.AttributeProto.INT
+        )
+    )
     table = numpy_helper.from_array(NF4_VALUES, "table")
     body = [
         block,
@@ -51,5 +55,11 @@ def _function() -> onnx.FunctionProto:
         node("Mul", ["level", "each"], ["weight"]),
     ]
     return helper.make_function(
-        DOMAIN, NAME, ["codes", "scale"], ["weight"], body, [helper.make_opsetid("", 21)], ["block_size"]
+        DOMAIN,
+        NAME,
+        ["codes", "scale"],
+        ["weight"],
+        body,
+        [helper.make_opsetid("", 21)],
+        ["block_size"],
     )

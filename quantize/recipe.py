@@ -50,7 +50,9 @@ def recipe(format: str, rules: Mapping[str, str] | None = None, embeddings: bool
     """
     for name in (format, *(rules or {}).values()):
         if name not in FORMATS and name != SKIP:
-            raise QuantError(f"format {name!r}: expected one of {', '.join(FORMATS)}, or skip in a rule")
+            raise QuantError(
+                f"format {name!r}: expected one of {', '.join(FORMATS)}, or skip in a rule"
+            )
     compiled = []
     for pattern, name in (rules or {}).items():
         try:

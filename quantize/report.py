@@ -24,7 +24,11 @@ class LayerReport:
     @property
     def sqnr_db(self) -> float:
         """Signal to quantization noise, in dB; infinite where nothing was lost."""
-        return 10 * math.log10(self.power / self.noise) if self.noise > 0 and self.power > 0 else math.inf
+        return (
+            10 * math.log10(self.power / self.noise)
+            if self.noise > 0 and self.power > 0
+            else math.inf
+        )
 
 
 @dataclasses.dataclass(slots=True)
@@ -44,12 +48,21 @@ class QuantReport:
 
     def as_dict(self) -> dict[str, Any]:
         rows = [
-            dataclasses.asdict(r) | {"sqnr_db": r.sqnr_db if math.isfinite(r.sqnr_db) else None} for r in self.layers
+            dataclasses.asdict(r) | {"sqnr_db": r.sqnr_db if math.isfinite(r.sqnr_db) else None}
+            for r in self.layers
         ]
-        return {"format": self.format, "weights": self.weights, "bits": self.bits, "layers": rows, "skipped": self.skipped}
+        return {
+            "format": self.format,
+            "weights": self.weights,
+            "bits": self.bits,
+            "layers": rows,
+            "skipped": self.skipped,
+        }
 
     def as_text(self) -> str:
-        lines = [f"{self.format}: {len(self.layers)} layers, {self.weights} weights, {self.bits:.3f} bits a weight"]
+        lines = [
+            f"{self.format}: {len(self.layers)} layers, {self.weights} weights, {self.bits:.3f} bits a weight"
+        ]
         lines += [
             f"  {r.name:40s} {r.operator:7s} {r.format:9s} {r.shape[0]:6d} x {r.shape[1]:<6d} {r.bits:6.3f} bits  {r.sqnr_db:6.2f} dB"
             for r in self.layers

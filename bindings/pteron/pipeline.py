@@ -12,7 +12,10 @@ from pteron.export.emit import emit
 from pteron.export.export import Stages, export
 from pteron.export.report import Report
 from pteron.export.write import write_whole
-from pteron.schema.errors import DelegateError, QuantError
+from pteron.quantize.quantize import transformer
+from pteron.quantize.recipe import Recipe
+from pteron.quantize.report import QuantReport
+from pteron.schema.errors import DelegateError
 
 
 def export_model(
@@ -26,17 +29,16 @@ def export_model(
     hints: Mapping[str, int] | None = None,
     fuse: bool = True,
     debug: bool = True,
-    quantize: str | None = None,
+    quantize: str | Recipe | None = None,
     delegates: Sequence[str] = ("cpu",),
     progress: Callable[[str], None] | None = None,
     methods: Mapping[str, Any] | None = None,
+    quantized: Callable[[QuantReport], None] | None = None,
 ) -> Report:
     """Compiles a model (`pteron.export.export` says what the arguments mean) and writes the program to `out`.
 
     `out` None writes nothing: the report says whether the model can be exported. A file appears whole or not at all.
     """
-    if quantize is not None:
-        raise QuantError(f"quantize={quantize!r}: not yet; export a model that has Q/DQ nodes")
     for name in set(delegates) - {"cpu", "null"}:
         raise DelegateError(f"delegates: expected 'cpu' or 'null', got {name!r}: not yet")
     report = Report()
@@ -49,6 +51,7 @@ def export_model(
         hints=hints,
         fuse=fuse,
         methods=methods,
+        transform=None if quantize is None else transformer(quantize, progress, quantized),
         progress=progress,
         report=report,
     )

@@ -15,7 +15,7 @@ import onnx_ir as ir
 import onnx_ir.passes.common as common
 
 from pteron.export import graph as g
-from pteron.export.capture.raising import raise_opset
+from pteron.export.capture.raising import lift, raise_opset
 from pteron.schema.errors import ModelError
 
 OLDEST: Final = 7
@@ -33,13 +33,16 @@ STRINGLIKE: Final = frozenset({ir.DataType.STRING, ir.DataType.COMPLEX64, ir.Dat
 
 
 def capture_onnx(
-    source: str | os.PathLike[str] | bytes | onnx.ModelProto | ir.Model, name: str | None = None
+    source: str | os.PathLike[str] | bytes | onnx.ModelProto | ir.Model,
+    name: str | None = None,
+    opset: int = g.OPSET,
 ) -> ir.Model:
-    """Reads an ONNX model of opset 7 to 28 and raises it to opset 28, functions inlined, weights untouched.
+    """Reads an ONNX model of opset 7 to 28 and raises it, functions inlined, weights untouched.
 
     Args:
         source: A path, the bytes of a file, a ModelProto, or an onnx_ir model (which is not changed).
         name: The model's name; default: the graph's own, else the file's stem.
+        opset: Raise to 28, which lowering reads; or, for writing ONNX again, to at least this one.
 
     Raises:
         ModelError: not ONNX, missing external data, unknown opset or domain, strings, sequences, optionals, complex.
@@ -57,7 +60,7 @@ def capture_onnx(
     _name_values(model)
     _check_domains(model, where)
     _check_types(model, where)
-    model = raise_opset(model)
+    model = raise_opset(model) if opset == g.OPSET else lift(model, opset)
     ranks = [g.rank(v) for v in model.graph.outputs]
     _forget_shapes(model)
     g.infer(model)

@@ -36,6 +36,11 @@ def raise_opset(model: ir.Model) -> ir.Model:
     return model
 
 
+def lift(model: ir.Model, target: int) -> ir.Model:
+    """The model at opset `target` or above: for writing `.onnx` at the lowest opset that has the types it needs."""
+    return model if model.graph.opset_imports[""] >= target else _convert(model, target)
+
+
 def _convert(model: ir.Model, target: int) -> ir.Model:
     """onnx's converter; where it refuses the whole model, nodes are marked with the opset they are written in."""
     try:

@@ -104,7 +104,8 @@ def _encode_float(x: F32, element: Element) -> Codes:
     exponent = np.where(magnitude > 0, np.maximum(exponent - 1, 1 - bias), 1 - bias)
     steps = np.rint(np.ldexp(magnitude, m - exponent)).astype(np.int64)  # 2^m .. 2^(m+1) if normal
     code = steps + ((exponent + bias - 1) << m)  # a carry out of the fraction raises the exponent
-    return (code | (np.signbit(x).astype(np.int64) << (element.bits - 1))).astype(np.uint8)
+    sign = np.signbit(x).astype(np.int64) << (element.bits - 1)
+    return np.asarray((code | sign).astype(np.uint8))
 
 
 def decode(codes: Codes, element: Element) -> F32:

@@ -26,7 +26,7 @@ from pteron.schema.errors import (
     QuantError,
 )
 
-COMMANDS = ("export", "run", "inspect", "verify", "profile", "bench", "doctor")
+COMMANDS = ("export", "quantize", "run", "inspect", "verify", "profile", "bench", "doctor")
 
 _CODES: tuple[tuple[type[BaseException], int], ...] = (
     (ModelError, 3),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pteron.export.program import Extent, Instr, Method, Program, Value
-from pteron.export.read import read, segments
+from pteron.export.read import read, read_file
 from pteron.schema.errors import ArgumentError
 
 BYTES = {
@@ -76,7 +76,8 @@ def describe(path: Path, sizes: Mapping[str, int]) -> Description:
     Raises:
         ProgramError: the bytes are not a program; ArgumentError: `sizes` names no dimension.
     """
-    program = read(path)
+    data = path.read_bytes()
+    program, file = read(data), read_file(data)
     known = {d.name for d in program.dims}
     if set(sizes) - known:
         raise ArgumentError(
@@ -85,10 +86,10 @@ def describe(path: Path, sizes: Mapping[str, int]) -> Description:
     view = _Sizes(program, sizes)
     return Description(
         str(path),
-        path.stat().st_size,
+        len(data),
         program.model,
         program.exec_mode,
-        segments(path),
+        [{"kind": e.kind.name.lower(), "offset": e.offset, "size": e.size} for e in file.entries],
         [
             f"{d.name}: {d.kind}, {d.min} to {d.max}, planned for {view.dims[d.name]}"
             for d in program.dims

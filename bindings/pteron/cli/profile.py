@@ -85,5 +85,5 @@ def node_names(path: Path) -> dict[int, str]:
         from pteron.export.read import read
     except ModuleNotFoundError:
         return {}
-    nodes = read(path).nodes
+    nodes = read(path.read_bytes()).nodes
     return {i: f"{n.name} ({n.op_type}) {n.source}".rstrip() for i, n in enumerate(nodes)}

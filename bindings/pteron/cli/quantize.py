@@ -1,0 +1,95 @@
+"""Quantize the weights of a model: to an ONNX model with Q/DQ nodes, or straight to a .pte program.
+
+Weights of MatMul, Gemm and Conv, rounded to nearest, without calibration. An .onnx result declares the lowest opset
+that has its types, so that other runtimes open it where their kernels allow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pteron.cli.pairs import pairs
+
+if TYPE_CHECKING:
+    from pteron.quantize.recipe import Recipe
+    from pteron.quantize.report import QuantReport
+
+FORMATS = ("nf4", "fp8-e4m3", "mxfp8", "mxfp6", "mxfp4", "int8", "int4")
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", type=Path, help=".onnx or .pt2 file")
+    parser.add_argument("-o", "--output", type=Path, required=True, help="an .onnx or .pte file")
+    parser.add_argument("--format", choices=FORMATS, required=True)
+    parser.add_argument(
+        "--rule",
+        action="append",
+        default=[],
+        metavar="REGEX=FORMAT",
+        help="layers whose name REGEX finds get FORMAT, or stay as they are (skip); the last match wins",
+    )
+    parser.add_argument("--embeddings", action="store_true", help="tables that Gather reads, too")
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE", help="write the report as .json or .html"
+    )
+    parser.add_argument("--json", action="store_true", help="report as JSON on stdout")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
+
+
+def run(args: argparse.Namespace) -> int:
+    from pteron.quantize.recipe import recipe
+
+    chosen = recipe(args.format, pairs("--rule", args.rule, str), args.embeddings)
+    report = write(args, chosen)
+    if args.report:
+        html = args.report.suffix == ".html"
+        args.report.write_text(report.as_html() if html else json.dumps(report.as_dict(), indent=1))
+    print(json.dumps(report.as_dict(), indent=1) if args.json else report.as_text())
+    return 0
+
+
+def write(args: argparse.Namespace, chosen: Recipe) -> QuantReport:
+    """Quantizes and writes the output by its suffix."""
+    from pteron.schema.errors import ArgumentError
+
+    def progress(text: str) -> None:
+        if not args.quiet and not args.json:
+            print(text, file=sys.stderr, flush=True)
+
+    if args.output.suffix == ".pte":
+        from pteron.pipeline import export_model
+
+        done: list[QuantReport] = []
+        export_model(
+            args.model, args.output, quantize=chosen, progress=progress, quantized=done.append
+        )
+        return done[0]
+    if args.output.suffix != ".onnx":
+        raise ArgumentError(f"--output {args.output}: expected an .onnx or .pte file")
+    return to_onnx(args.model, args.output, chosen, progress)
+
+
+def to_onnx(
+    source: Path, out: Path, chosen: Recipe, progress: Callable[[str], None]
+) -> QuantReport:
+    """An ONNX model to a quantized one at the lowest opset that has the types."""
+    import onnx_ir as ir
+
+    from pteron.export.capture.onnx import capture_onnx
+    from pteron.export.write import write_whole
+    from pteron.quantize.quantize import opset_of, quantize_model
+
+    captured = capture_onnx(source, opset=opset_of(chosen))
+    model, report = quantize_model(captured, chosen, progress=progress)
+    data = ir.to_proto(model).SerializeToString(deterministic=True)
+
+    def write(part: Path) -> None:
+        part.write_bytes(data)
+
+    write_whole(out, write)
+    return report
