@@ -1,0 +1,40 @@
+"""The README's blocks, run as they stand from the root of the checkout (files they write go elsewhere)."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def checkout(root: Path, tmp_path: Path) -> Path:
+    """A folder with the examples in it, to be written to."""
+    shutil.copytree(root / "examples", tmp_path / "examples")
+    return tmp_path
+
+
+def blocks(root: Path, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", (root / "README.md").read_text(), flags=re.S)
+
+
+def test_python_blocks_run(root: Path, checkout: Path) -> None:
+    code = "\n".join(blocks(root, "python"))
+    done = subprocess.run([sys.executable, "-c", code], cwd=checkout, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout.splitlines()[0]) > 0.97
+
+
+def test_console_blocks_run(root: Path, checkout: Path) -> None:
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    for line in "\n".join(blocks(root, "console")).splitlines():
+        command = line.removeprefix("$ ")
+        done = subprocess.run(
+            command, shell=True, cwd=checkout, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
