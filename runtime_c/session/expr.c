@@ -1,0 +1,141 @@
+#include "session/expr.h"
+
+#include <string.h>
+
+typedef struct outcome {
+  int64_t value;
+  pte_known known;
+} outcome;
+
+static bool is_leaf(const pte_file_expr *e) {
+  return e->op == PTE_EXPR_CONST || e->op == PTE_EXPR_DIM;
+}
+
+/* Division rounded to minus infinity and its remainder, as in Python. */
+static outcome floor_divide(int64_t a, int64_t b, int64_t *out_rest) {
+  if (b == 0) return (outcome){0, PTE_DIVIDED};
+  if (a == INT64_MIN && b == -1) return (outcome){0, PTE_OVERFLOW};
+  int64_t quotient = a / b, rest = a % b;
+  if (rest != 0 && (rest < 0) != (b < 0)) {
+    quotient--;
+    rest += b;
+  }
+  *out_rest = rest;
+  return (outcome){quotient, PTE_KNOWN};
+}
+
+static outcome divide(uint8_t op, int64_t a, int64_t b) {
+  int64_t rest = 0;
+  outcome q = floor_divide(a, b, &rest);
+  if (q.known != PTE_KNOWN) return q;
+  if (op == PTE_EXPR_MOD) q.value = rest;
+  else if (op == PTE_EXPR_CEILDIV && rest != 0) q.value++;
+  return q;
+}
+
+static outcome apply(uint8_t op, int64_t a, int64_t b) {
+  int64_t y = 0;
+  bool fits = true;
+  switch (op) {
+  case PTE_EXPR_ADD: fits = !__builtin_add_overflow(a, b, &y); break;
+  case PTE_EXPR_SUB: fits = !__builtin_sub_overflow(a, b, &y); break;
+  case PTE_EXPR_MUL: fits = !__builtin_mul_overflow(a, b, &y); break;
+  case PTE_EXPR_MIN: y = a < b ? a : b; break;
+  case PTE_EXPR_MAX: y = a > b ? a : b; break;
+  default: return divide(op, a, b);
+  }
+  return (outcome){y, fits ? PTE_KNOWN : PTE_OVERFLOW};
+}
+
+static outcome evaluate(const pte_exprs *x, const pte_file_expr *e) {
+  if (e->op == PTE_EXPR_CONST) return (outcome){e->value, PTE_KNOWN};
+  if (e->op == PTE_EXPR_DIM) return (outcome){x->dim_values[e->a], x->dim_known[e->a]};
+  if (x->known[e->a] != PTE_KNOWN) return (outcome){0, x->known[e->a]};
+  if (x->known[e->b] != PTE_KNOWN) return (outcome){0, x->known[e->b]};
+  return apply(e->op, x->values[e->a], x->values[e->b]);
+}
+
+void pte_exprs_reset(pte_exprs *x) {
+  memset(x->dim_values, 0, x->dim_count * sizeof *x->dim_values);
+  memset(x->dim_known, PTE_UNBOUND, x->dim_count);
+}
+
+void pte_exprs_trace(pte_exprs *x) {
+  for (uint32_t i = 0; i < x->expr_count; i++) {
+    const pte_file_expr *e = &x->exprs[i];
+    if (e->op == PTE_EXPR_DIM) x->dynamic[i] = x->dims[e->a].kind == PTE_DIM_COUNTED;
+    else x->dynamic[i] = !is_leaf(e) && (x->dynamic[e->a] || x->dynamic[e->b]);
+  }
+  bool changed = true;
+  while (changed) { /* a capacity may have a higher index than its dimension: each round settles one more of them */
+    changed = false;
+    for (uint32_t i = x->expr_count; i-- > 0;) {
+      const pte_file_expr *e = &x->exprs[i];
+      if (!x->used[i]) continue;
+      if (!is_leaf(e)) x->used[e->a] = x->used[e->b] = true;
+      if (e->op != PTE_EXPR_DIM || x->dims[e->a].kind != PTE_DIM_COUNTED) continue;
+      uint32_t capacity = x->dims[e->a].capacity;
+      if (capacity == PTE_NONE || x->used[capacity]) continue;
+      x->used[capacity] = changed = true;
+    }
+  }
+}
+
+/* Sets counted dimensions whose capacity has become known; false: there was none. */
+static bool settle_capacities(pte_exprs *x) {
+  bool changed = false;
+  for (uint32_t i = 0; i < x->dim_count; i++) {
+    const pte_file_dim *dim = &x->dims[i];
+    if (dim->kind != PTE_DIM_COUNTED || x->dim_known[i] != PTE_UNBOUND) continue;
+    uint8_t known = PTE_KNOWN;
+    int64_t capacity = x->max_extent;
+    if (dim->capacity != PTE_NONE) {
+      known = x->known[dim->capacity];
+      capacity = x->values[dim->capacity];
+    }
+    if (known == PTE_UNBOUND) continue;
+    if (capacity < 0) capacity = 0;
+    x->dim_known[i] = known;
+    x->dim_values[i] = x->dim_capacity[i] = capacity;
+    changed = true;
+  }
+  return changed;
+}
+
+static void evaluate_all(pte_exprs *x) {
+  for (uint32_t i = 0; i < x->expr_count; i++) {
+    outcome y = evaluate(x, &x->exprs[i]);
+    x->values[i] = y.value;
+    x->known[i] = (uint8_t)y.known;
+  }
+}
+
+void pte_exprs_evaluate(pte_exprs *x) {
+  /* Capacities over other capacities settle one layer a round; programs have one or two, hostile ones get no more. */
+  evaluate_all(x);
+  for (unsigned round = 0; round < 8 && settle_capacities(x); round++) evaluate_all(x);
+}
+
+void pte_exprs_refresh(pte_exprs *x) {
+  for (uint32_t i = 0; i < x->expr_count; i++) {
+    if (!x->dynamic[i] || !x->used[i]) continue;
+    outcome y = evaluate(x, &x->exprs[i]);
+    x->values[i] = y.value;
+    x->known[i] = (uint8_t)y.known;
+  }
+}
+
+bool pte_expr_is_dim(const pte_exprs *x, uint32_t index, uint8_t kind, uint32_t *out_dim) {
+  const pte_file_expr *e = &x->exprs[index];
+  if (e->op != PTE_EXPR_DIM || x->dims[e->a].kind != kind) return false;
+  *out_dim = e->a;
+  return true;
+}
+
+uint32_t pte_expr_blame(const pte_exprs *x, uint32_t index) {
+  while (!is_leaf(&x->exprs[index])) {
+    const pte_file_expr *e = &x->exprs[index];
+    index = x->known[e->a] != PTE_KNOWN ? e->a : e->b;
+  }
+  return x->exprs[index].op == PTE_EXPR_DIM ? x->exprs[index].a : PTE_NONE;
+}
