@@ -15,11 +15,11 @@
 #include "pteron/types.h"
 
 /* Strides are in elements. Elements narrower than a byte are dense: `data` is the first byte. PANELS and TAPS: shape is the logical
- * [n, k] or [c, t], strides are meaningless, `data` is 64-byte aligned, and `size_bytes` is what lies behind it: the session
- * has proved it for groups = 1 (core/packed.h); a kernel that reads more (groups padded apart) proves it in `check`. */
+ * [n, k] or [c, t], strides are meaningless, `data` is 64-byte aligned and
+ * holds what pte_storage_bytes says for dtype, layout, format, groups and shape: `check` compares `groups` with the
+ * attribute of that name. */
 typedef struct pte_tensor {
   void *data;
-  uint64_t size_bytes; /* from `data` to the end of its memory; packed layouts only, else 0 */
   int64_t shape[PTE_MAX_RANK];
   int64_t stride[PTE_MAX_RANK];
   uint8_t dtype, rank, layout, reserved;

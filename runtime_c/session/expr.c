@@ -66,54 +66,37 @@ void pte_exprs_trace(pte_exprs *x) {
     if (e->op == PTE_EXPR_DIM) x->dynamic[i] = x->dims[e->a].kind == PTE_DIM_COUNTED;
     else x->dynamic[i] = !is_leaf(e) && (x->dynamic[e->a] || x->dynamic[e->b]);
   }
-  bool changed = true;
-  while (changed) { /* a capacity may have a higher index than its dimension: each round settles one more of them */
-    changed = false;
-    for (uint32_t i = x->expr_count; i-- > 0;) {
-      const pte_file_expr *e = &x->exprs[i];
-      if (!x->used[i]) continue;
-      if (!is_leaf(e)) x->used[e->a] = x->used[e->b] = true;
-      if (e->op != PTE_EXPR_DIM || x->dims[e->a].kind != PTE_DIM_COUNTED) continue;
-      uint32_t capacity = x->dims[e->a].capacity;
-      if (capacity == PTE_NONE || x->used[capacity]) continue;
-      x->used[capacity] = changed = true;
-    }
+  /* Downwards: operands and capacities have lower indices than their users. */
+  for (uint32_t i = x->expr_count; i-- > 0;) {
+    const pte_file_expr *e = &x->exprs[i];
+    if (!x->used[i]) continue;
+    if (!is_leaf(e)) x->used[e->a] = x->used[e->b] = true;
+    if (e->op != PTE_EXPR_DIM || x->dims[e->a].kind != PTE_DIM_COUNTED) continue;
+    if (x->dims[e->a].capacity != PTE_NONE) x->used[x->dims[e->a].capacity] = true;
   }
 }
 
-/* Sets counted dimensions whose capacity has become known; false: there was none. */
-static bool settle_capacities(pte_exprs *x) {
-  bool changed = false;
-  for (uint32_t i = 0; i < x->dim_count; i++) {
-    const pte_file_dim *dim = &x->dims[i];
-    if (dim->kind != PTE_DIM_COUNTED || x->dim_known[i] != PTE_UNBOUND) continue;
-    uint8_t known = PTE_KNOWN;
-    int64_t capacity = x->max_extent;
-    if (dim->capacity != PTE_NONE) {
-      known = x->known[dim->capacity];
-      capacity = x->values[dim->capacity];
-    }
-    if (known == PTE_UNBOUND) continue;
-    if (capacity < 0) capacity = 0;
-    x->dim_known[i] = known;
-    x->dim_values[i] = x->dim_capacity[i] = capacity;
-    changed = true;
+/* Binds a counted dimension to its capacity, which has been evaluated before anything that uses the dimension. */
+static void bind_capacity(pte_exprs *x, uint32_t dim) {
+  uint32_t capacity = x->dims[dim].capacity;
+  int64_t extent = x->max_extent;
+  uint8_t known = PTE_KNOWN;
+  if (capacity != PTE_NONE) {
+    known = x->known[capacity];
+    extent = x->values[capacity];
   }
-  return changed;
-}
-
-static void evaluate_all(pte_exprs *x) {
-  for (uint32_t i = 0; i < x->expr_count; i++) {
-    outcome y = evaluate(x, &x->exprs[i]);
-    x->values[i] = y.value;
-    x->known[i] = (uint8_t)y.known;
-  }
+  x->dim_known[dim] = known;
+  x->dim_values[dim] = x->dim_capacity[dim] = extent < 0 ? 0 : extent;
 }
 
 void pte_exprs_evaluate(pte_exprs *x) {
-  /* Capacities over other capacities settle one layer a round; programs have one or two, hostile ones get no more. */
-  evaluate_all(x);
-  for (unsigned round = 0; round < 8 && settle_capacities(x); round++) evaluate_all(x);
+  for (uint32_t i = 0; i < x->expr_count; i++) {
+    const pte_file_expr *e = &x->exprs[i];
+    if (e->op == PTE_EXPR_DIM && x->dims[e->a].kind == PTE_DIM_COUNTED) bind_capacity(x, e->a);
+    outcome y = evaluate(x, e);
+    x->values[i] = y.value;
+    x->known[i] = (uint8_t)y.known;
+  }
 }
 
 void pte_exprs_refresh(pte_exprs *x) {
