@@ -40,6 +40,7 @@ typedef struct pte_work {
   const pte_tensor *const *in;
   pte_tensor *const *out;
   uint32_t in_count, out_count;
+  int64_t *iteration; /* the counter that a loop shows its body */
   bool bound;   /* an operand is a PARAM: addresses are checked at each execution */
   bool dynamic; /* a size depends on a counted dimension: everything is checked at each execution */
 } pte_work;
@@ -63,8 +64,8 @@ struct pte_session {
   uint32_t *caller_bound;   /* values bound by each run or by instructions, ascending */
   uint32_t caller_bound_count;
   pte_work *works;          /* instructions of the method's blocks, in order of blocks */
-  uint32_t *first_work;     /* by block of the program */
-  int64_t *iterations;      /* by work: the counter that a loop shows its body */
+  uint32_t *first_work;     /* by block of the program; PTE_NONE: of another method */
+  uint32_t work_count;
   pte_placed *placed;       /* by delegate of the program */
   pte_delegate_tensor *delegate_tensors; /* room for the operands of one delegate instruction */
 

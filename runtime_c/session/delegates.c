@@ -1,0 +1,201 @@
+#include "session/delegates.h"
+
+#include <string.h>
+
+#include "core/error.h"
+#include "core/size.h"
+#include "gen/ops.h"
+#include "program/blake2s.h"
+#include "session/prepare.h"
+
+enum { PTE_POLICY_ALLOW = 0, PTE_POLICY_WARN = 1, PTE_POLICY_FORBID = 2 };
+
+static const char *target_of(const pte_program *p, uint32_t entry) {
+  return pte_program_string(p, p->delegates[entry].target);
+}
+
+static bool method_uses(const pte_program *p, uint32_t method, uint32_t entry) {
+  for (uint32_t b = 0; b < p->block_count; b++) {
+    const pte_file_block *block = &p->blocks[b];
+    if (block->method != method) continue;
+    for (uint32_t i = 0; i < block->instrs.count; i++) {
+      const pte_file_instr *instr = &p->instrs[block->instrs.start + i];
+      if (instr->op != PTE_OP_DELEGATE) continue;
+      uint64_t scratch[PTE_MAX_ATTRS_BYTES / 8];
+      const pte_delegate_attrs *attrs = pte_program_attrs(p, instr, scratch);
+      if (attrs->index == (int64_t)entry) return true;
+    }
+  }
+  return false;
+}
+
+static bool is_complete(const pte_delegate_api *api) {
+  return api != NULL && api->size >= sizeof *api && api->version == PTE_DELEGATE_VERSION && api->accepts != NULL &&
+         api->instance_size != NULL && api->open != NULL && api->prepare != NULL && api->run != NULL &&
+         api->close != NULL;
+}
+
+/* The first permitted delegate that accepts the entry's target, or NULL. */
+static const pte_delegate_api *choose(const pte_program *p, uint32_t entry) {
+  for (uint32_t i = 0; i < p->permitted_count; i++) {
+    const pte_delegate_api *api = p->permitted[i];
+    if (is_complete(api) && api->accepts(api->self, target_of(p, entry))) return api;
+  }
+  return NULL;
+}
+
+static bool may_fall_back(const pte_program *p, uint32_t entry) {
+  return p->delegates[entry].fallback != PTE_NONE && p->delegates[entry].policy != PTE_POLICY_FORBID;
+}
+
+/* What happened to an entry, in front of the delegate's own words. */
+static pte_status fail(const pte_program *p, uint32_t entry, const char *what, const pte_error *said, pte_error *err) {
+  return pte_fail(err, PTE_DELEGATE, "delegate %s (%s): %s%s%s", pte_program_string(p, p->delegates[entry].name),
+                  target_of(p, entry), what, said == NULL || said->text[0] == 0 ? "" : ": ",
+                  said == NULL ? "" : said->text);
+}
+
+static pte_status instance_bytes(const pte_program *p, uint32_t entry, const pte_delegate_api *api, size_t *out,
+                                 pte_error *err) {
+  pte_error said = {0};
+  uint64_t bytes = 0;
+  const void *blob = pte_program_blob(p, entry, &bytes);
+  pte_status status = api->instance_size(api->self, target_of(p, entry), blob, (size_t)bytes, out, &said);
+  if (status == PTE_OK) return PTE_OK;
+  if (!may_fall_back(p, entry)) return fail(p, entry, "does not take the blob", &said, err);
+  *out = 0;
+  return PTE_OK;
+}
+
+pte_status pte_delegates_measure(const pte_program *p, uint32_t method, pte_arena *arena, pte_error *err) {
+  for (uint32_t entry = 0; entry < p->delegate_count; entry++) {
+    const pte_delegate_api *api = choose(p, entry);
+    size_t bytes = 0;
+    void *unused;
+    if (api == NULL || !method_uses(p, method, entry)) continue;
+    PTE_TRY(instance_bytes(p, entry, api, &bytes, err));
+    if (pte_arena_take(arena, 1, bytes, PTE_ARENA_ALIGN, &unused) != PTE_OK)
+      return fail(p, entry, "asks for more memory than there is", NULL, err);
+  }
+  return PTE_OK;
+}
+
+static bool digest_holds(const pte_program *p, uint32_t entry) {
+  const pte_segment *segment = &p->segments[p->delegates[entry].segment];
+  uint8_t digest[32];
+  pte_blake2s(segment->data, (size_t)segment->size, digest);
+  return memcmp(digest, segment->digest, sizeof digest) == 0;
+}
+
+static pte_status open_entry(pte_session *s, uint32_t entry, pte_arena *arena, pte_error *err) {
+  const pte_program *p = s->program;
+  pte_placed *placed = &s->placed[entry];
+  const pte_delegate_api *api = choose(p, entry);
+  pte_error said = {0};
+  placed->used = true;
+  if (api == NULL)
+    return may_fall_back(p, entry) ? PTE_OK : fail(p, entry, "no permitted delegate accepts it", NULL, err);
+  if (!digest_holds(p, entry)) return fail(p, entry, "the blob's bytes have changed", NULL, err);
+  size_t size = 0;
+  PTE_TRY(instance_bytes(p, entry, api, &size, err));
+  pte_memory memory = {NULL, size};
+  if (pte_arena_take(arena, 1, size, PTE_ARENA_ALIGN, &memory.data) != PTE_OK)
+    return fail(p, entry, "asks for more memory than before", NULL, err);
+  uint64_t bytes = 0;
+  const void *blob = pte_program_blob(p, entry, &bytes);
+  pte_status status = api->open(api->self, target_of(p, entry), blob, (size_t)bytes, memory, &placed->instance, &said);
+  if (status == PTE_OK) placed->api = api;
+  else if (!may_fall_back(p, entry)) return fail(p, entry, "did not open", &said, err);
+  return PTE_OK;
+}
+
+void pte_session_close(pte_session *s) {
+  if (s == NULL) return;
+  for (uint32_t entry = 0; entry < s->program->delegate_count; entry++) {
+    pte_placed *placed = &s->placed[entry];
+    if (placed->api != NULL) placed->api->close(placed->instance);
+    placed->api = NULL;
+  }
+  s->prepared = false;
+}
+
+pte_status pte_delegates_open(pte_session *s, pte_arena *arena, pte_error *err) {
+  uint32_t count = s->program->delegate_count;
+  if (count != 0) memset(s->placed, 0, count * sizeof *s->placed);
+  for (uint32_t entry = 0; entry < count; entry++) {
+    if (!method_uses(s->program, s->method_index, entry)) continue;
+    pte_status status = open_entry(s, entry, arena, err);
+    if (status == PTE_OK) continue;
+    pte_session_close(s);
+    return status;
+  }
+  return PTE_OK;
+}
+
+pte_status pte_session_placement(const pte_session *s, uint32_t index, pte_placement *out) {
+  if (s == NULL || index >= s->program->delegate_count) return PTE_BAD_ARGUMENT;
+  const pte_file_delegate *file = &s->program->delegates[index];
+  *out = (pte_placement){.name = pte_program_string(s->program, file->name),
+                         .target = target_of(s->program, index),
+                         .policy = file->policy,
+                         .placed = s->placed[index].api != NULL,
+                         .used = s->placed[index].used};
+  return PTE_OK;
+}
+
+/* --- one instruction ------------------------------------------------------------------------ */
+
+static void describe(const pte_tensor *t, pte_delegate_tensor *out) {
+  *out = (pte_delegate_tensor){.data = t->data, .dtype = t->dtype, .rank = t->rank};
+  memcpy(out->shape, t->shape, sizeof out->shape);
+  uint64_t bytes = 0; /* tensors have passed pte_value_size: it fits */
+  if (pte_storage_bytes(t->dtype, t->layout, t->format, t->groups, t->rank, t->shape, &bytes)) out->size_bytes = bytes;
+}
+
+/* false: an operand is absent or not dense. */
+static bool describe_all(pte_session *s, const pte_work *work, pte_delegate_io *out) {
+  pte_delegate_tensor *room = s->delegate_tensors;
+  *out = (pte_delegate_io){room, room + work->in_count, work->in_count, work->out_count, s->call.threads, 0};
+  for (uint32_t i = 0; i < work->in_count + work->out_count; i++) {
+    const pte_tensor *t = i < work->in_count ? work->in[i] : work->out[i - work->in_count];
+    if (t == NULL || t->layout != PTE_STRIDED || !pte_tensor_is_dense(t)) return false;
+    describe(t, room++);
+  }
+  return true;
+}
+
+static pte_status fault(pte_session *s, uint32_t index, const char *text, pte_status status, pte_error *err) {
+  s->fault = (pte_fault){text, -1, 0, 0, 255};
+  return pte_fault_text(s, index, status, err);
+}
+
+static uint32_t entry_of(const pte_session *s, uint32_t index) {
+  return (uint32_t)((const pte_delegate_attrs *)s->works[index].attrs)->index;
+}
+
+pte_status pte_delegate_check(pte_session *s, uint32_t index, uint64_t *out_scratch, pte_error *err) {
+  uint32_t entry = entry_of(s, index);
+  const pte_placed *placed = &s->placed[entry];
+  pte_delegate_io io;
+  pte_error said = {0};
+  if (placed->api == NULL) return PTE_OK;
+  if (s->works[index].dynamic) return fault(s, index, "delegates take no counted dimensions", PTE_UNSUPPORTED, err);
+  if (!describe_all(s, &s->works[index], &io))
+    return fault(s, index, "operands of a delegate must be present and dense", PTE_BAD_PROGRAM, err);
+  if (placed->api->prepare(placed->instance, &io, out_scratch, &said) == PTE_OK) return PTE_OK;
+  return fail(s->program, entry, "cannot prepare", &said, err);
+}
+
+pte_status pte_delegate_run(pte_session *s, uint32_t index, pte_error *err) {
+  uint32_t entry = entry_of(s, index);
+  const pte_placed *placed = &s->placed[entry];
+  pte_delegate_io io;
+  pte_error said = {0};
+  if (!describe_all(s, &s->works[index], &io))
+    return fault(s, index, "operands of a delegate must be present and dense", PTE_BAD_PROGRAM, err);
+  if (placed->api->run(placed->instance, &io, s->call.scratch, &said) == PTE_OK) return PTE_OK;
+  fail(s->program, entry, "failed", &said, err);
+  uint32_t instr = pte_session_instr(s, index);
+  pte_error_at(err, instr, PTE_OP_DELEGATE, s->program->instrs[instr].node);
+  return PTE_DELEGATE;
+}

@@ -1,0 +1,281 @@
+/* Opening a session: all its tables, measured and taken by the same code, and what of them does not depend on sizes. */
+#include "session/session.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "gen/ops.h"
+#include "session/delegates.h"
+
+/* How long the tables are. */
+typedef struct counts {
+  uint64_t works, operands, loops, attr_bytes, delegate_operands;
+} counts;
+
+static bool attrs_are_short(const pte_program *p, const pte_file_instr *instr, const pte_op_row *row) {
+  if (instr->attrs == PTE_NONE) return false;
+  uint32_t size;
+  memcpy(&size, (const unsigned char *)p->attrs + instr->attrs, sizeof size);
+  return size < row->attrs_bytes;
+}
+
+static counts count_method(const pte_program *p, uint32_t method) {
+  counts n = {0};
+  for (uint32_t b = 0; b < p->block_count; b++) {
+    const pte_file_block *block = &p->blocks[b];
+    if (block->method != method) continue;
+    n.works += block->instrs.count;
+    for (uint32_t i = 0; i < block->instrs.count; i++) {
+      const pte_file_instr *instr = &p->instrs[block->instrs.start + i];
+      const pte_op_row *row = pte_program_row(instr);
+      uint64_t operands = (uint64_t)instr->inputs.count + instr->outputs.count;
+      n.operands += operands;
+      if (row->id == PTE_OP_LOOP) n.loops++;
+      if (attrs_are_short(p, instr, row)) n.attr_bytes += PTE_MAX_ATTRS_BYTES;
+      if (row->id == PTE_OP_DELEGATE && operands > n.delegate_operands)
+        n.delegate_operands = operands;
+    }
+  }
+  return n;
+}
+
+#define TAKE(arena, count, pointer)                                                                \
+  do {                                                                                             \
+    void *taken = NULL;                                                                            \
+    PTE_TRY(pte_arena_take((arena), (count), sizeof *(pointer), _Alignof(max_align_t), &taken));   \
+    (pointer) = taken;                                                                             \
+  } while (0)
+
+static pte_status take_exprs(pte_arena *arena, const pte_program *p, pte_exprs *x) {
+  TAKE(arena, p->expr_count, x->values);
+  TAKE(arena, p->expr_count, x->known);
+  TAKE(arena, p->expr_count, x->dynamic);
+  TAKE(arena, p->expr_count, x->used);
+  TAKE(arena, p->dim_count, x->dim_values);
+  TAKE(arena, p->dim_count, x->dim_capacity);
+  TAKE(arena, p->dim_count, x->dim_known);
+  x->exprs = p->exprs;
+  x->dims = p->dims;
+  x->expr_count = p->expr_count;
+  x->dim_count = p->dim_count;
+  return PTE_OK;
+}
+
+/* Room for operand pointers, loop counters and completed attributes, handed out one instruction after the other. */
+typedef struct pool {
+  pte_tensor **operands;
+  int64_t *iterations;
+  unsigned char *attrs;
+} pool;
+
+static pte_status take_tables(pte_arena *arena, const pte_program *p, const counts *n, pte_session *s,
+                              pool *rooms) {
+  PTE_TRY(take_exprs(arena, p, &s->exprs));
+  TAKE(arena, s->value_count, s->tensors);
+  TAKE(arena, s->value_count, s->slots);
+  TAKE(arena, s->value_count, s->caller_bound);
+  TAKE(arena, n->works, s->works);
+  TAKE(arena, p->block_count, s->first_work);
+  TAKE(arena, n->operands, rooms->operands);
+  TAKE(arena, n->loops, rooms->iterations);
+  TAKE(arena, n->attr_bytes, rooms->attrs);
+  TAKE(arena, p->delegate_count, s->placed);
+  TAKE(arena, n->delegate_operands, s->delegate_tensors);
+  TAKE(arena, s->state_count, s->state_values);
+  TAKE(arena, s->state_count, s->state_kept);
+  return PTE_OK;
+}
+
+/* The fields that say which method of which program this is. */
+static void name_method(pte_session *s, const pte_program *p, uint32_t method) {
+  memset(s, 0, sizeof *s);
+  s->program = p;
+  s->method = &p->methods[method];
+  s->method_index = method;
+  s->first_value = s->method->values.start;
+  s->value_count = s->method->values.count;
+  for (uint32_t v = 0; v < s->value_count; v++)
+    if (pte_session_file_value(s, v)->storage == PTE_STORAGE_STATE) s->state_count++;
+}
+
+static uint8_t storage_flags(uint8_t storage) {
+  switch (storage) {
+  case PTE_STORAGE_INPUT: return PTE_SLOT_CALLER | PTE_SLOT_READ_ONLY;
+  case PTE_STORAGE_OUTPUT: return PTE_SLOT_CALLER;
+  case PTE_STORAGE_CONSTANT: return PTE_SLOT_READ_ONLY;
+  case PTE_STORAGE_PARAM: return PTE_SLOT_PARAM;
+  default: return 0;
+  }
+}
+
+static void use_refs(pte_session *s, uint32_t start, uint32_t count) {
+  if (start == PTE_NONE) return;
+  for (uint32_t i = 0; i < count; i++) s->exprs.used[s->program->tables.refs[start + i]] = true;
+}
+
+/* What of a value does not depend on sizes: its kind, its base, its lists of expressions. */
+static void open_values(pte_session *s) {
+  for (uint32_t v = 0; v < s->value_count; v++) {
+    const pte_file_value *file = pte_session_file_value(s, v);
+    pte_tensor *t = &s->tensors[v];
+    pte_slot *slot = &s->slots[v];
+    memset(t, 0, sizeof *t);
+    memset(slot, 0, sizeof *slot);
+    t->dtype = file->dtype;
+    t->rank = file->rank;
+    t->layout = file->layout;
+    t->format = file->format;
+    t->groups = file->groups;
+    slot->base = file->storage == PTE_STORAGE_VIEW ? file->base - s->first_value : v;
+    slot->flags = file->storage == PTE_STORAGE_VIEW ? s->slots[slot->base].flags
+                                                    : storage_flags(file->storage);
+    use_refs(s, file->shape, file->rank);
+    use_refs(s, file->strides, file->rank);
+    if (file->offset != PTE_NONE) s->exprs.used[file->offset] = true;
+    if ((slot->flags & (PTE_SLOT_CALLER | PTE_SLOT_PARAM)) != 0)
+      s->caller_bound[s->caller_bound_count++] = v;
+    if (file->storage == PTE_STORAGE_STATE) {
+      s->state_kept[s->state_count] = 0;
+      s->state_values[s->state_count++] = v;
+    }
+  }
+}
+
+static bool refs_are_dynamic(const pte_session *s, uint32_t start, uint32_t count) {
+  if (start == PTE_NONE) return false;
+  for (uint32_t i = 0; i < count; i++)
+    if (s->exprs.dynamic[s->program->tables.refs[start + i]]) return true;
+  return false;
+}
+
+static void mark_dynamic_values(pte_session *s) {
+  for (uint32_t v = 0; v < s->value_count; v++) {
+    const pte_file_value *file = pte_session_file_value(s, v);
+    bool dynamic = refs_are_dynamic(s, file->shape, file->rank) ||
+                   refs_are_dynamic(s, file->strides, file->rank) ||
+                   (file->offset != PTE_NONE && s->exprs.dynamic[file->offset]);
+    if (dynamic) s->slots[v].flags |= PTE_SLOT_DYNAMIC;
+  }
+}
+
+/* The `Dims` of an instruction: marked as used, or (second pass) asked whether one is dynamic. */
+static bool visit_dims(pte_session *s, const pte_work *work, bool mark) {
+  bool dynamic = false;
+  for (uint32_t a = 0; a < work->row->attr_count; a++) {
+    const pte_op_attr *attr = &work->row->attrs[a];
+    if (attr->kind != PTE_ATTR_DIMS) continue;
+    pte_range list;
+    memcpy(&list, (const unsigned char *)work->attrs + attr->offset, sizeof list);
+    if (mark) use_refs(s, list.start, list.count);
+    else dynamic = dynamic || refs_are_dynamic(s, list.start, list.count);
+  }
+  return dynamic;
+}
+
+static pte_tensor **fill_operands(pte_session *s, pte_range refs, pte_tensor **room) {
+  for (uint32_t i = 0; i < refs.count; i++) {
+    uint32_t value = s->program->tables.refs[refs.start + i];
+    *room++ = value == PTE_NONE ? NULL : &s->tensors[value - s->first_value];
+  }
+  return room;
+}
+
+static void open_work(pte_session *s, const pte_file_instr *instr, pte_work *work, pool *rooms) {
+  memset(work, 0, sizeof *work);
+  work->row = pte_program_row(instr);
+  work->attrs = pte_program_attrs(s->program, instr, rooms->attrs);
+  if (work->attrs == rooms->attrs) rooms->attrs += PTE_MAX_ATTRS_BYTES;
+  work->in_count = instr->inputs.count;
+  work->out_count = instr->outputs.count;
+  work->in = (const pte_tensor *const *)rooms->operands;
+  rooms->operands = fill_operands(s, instr->inputs, rooms->operands);
+  work->out = rooms->operands;
+  rooms->operands = fill_operands(s, instr->outputs, rooms->operands);
+  if (work->row->id == PTE_OP_LOOP) work->iteration = rooms->iterations++;
+  visit_dims(s, work, true);
+}
+
+static void open_works(pte_session *s, pool rooms) {
+  for (uint32_t b = 0; b < s->program->block_count; b++) {
+    const pte_file_block *block = &s->program->blocks[b];
+    s->first_work[b] = PTE_NONE;
+    if (block->method != s->method_index) continue;
+    s->first_work[b] = s->work_count;
+    for (uint32_t i = 0; i < block->instrs.count; i++)
+      open_work(s, &s->program->instrs[block->instrs.start + i], &s->works[s->work_count++], &rooms);
+  }
+}
+
+static uint8_t operand_flags(const pte_session *s, const pte_work *work) {
+  unsigned flags = 0;
+  for (uint32_t i = 0; i < work->in_count; i++)
+    if (work->in[i] != NULL) flags |= s->slots[pte_session_value_of(s, work->in[i])].flags;
+  for (uint32_t i = 0; i < work->out_count; i++)
+    if (work->out[i] != NULL) flags |= s->slots[pte_session_value_of(s, work->out[i])].flags;
+  return (uint8_t)flags;
+}
+
+static void mark_dynamic_works(pte_session *s) {
+  for (uint32_t w = 0; w < s->work_count; w++) {
+    pte_work *work = &s->works[w];
+    uint8_t flags = operand_flags(s, work);
+    work->bound = (flags & PTE_SLOT_PARAM) != 0;
+    work->dynamic = (flags & PTE_SLOT_DYNAMIC) != 0 || visit_dims(s, work, false);
+  }
+}
+
+static pte_status check_method(const pte_program *p, uint32_t method, pte_error *err) {
+  if (p == NULL) return pte_fail(err, PTE_BAD_ARGUMENT, "program is NULL");
+  if (method < p->method_count) return PTE_OK;
+  return pte_fail(err, PTE_BAD_ARGUMENT, "method %u: the program has %u", method, p->method_count);
+}
+
+pte_status pte_session_size(const pte_program *p, uint32_t method, size_t *out_bytes, pte_error *err) {
+  PTE_TRY(check_method(p, method, err));
+  pte_session probe;
+  name_method(&probe, p, method);
+  counts n = count_method(p, method);
+  pool rooms;
+  pte_arena arena = pte_arena_measure();
+  void *self = NULL;
+  pte_status status = pte_arena_take(&arena, 1, sizeof(pte_session), PTE_ARENA_ALIGN, &self);
+  if (status == PTE_OK) status = take_tables(&arena, p, &n, &probe, &rooms);
+  if (status != PTE_OK) return pte_fail(err, PTE_LIMIT, "session tables do not fit in memory");
+  PTE_TRY(pte_delegates_measure(p, method, &arena, err));
+  if (arena.used > SIZE_MAX)
+    return pte_fail(err, PTE_LIMIT, "session tables do not fit in memory");
+  *out_bytes = (size_t)arena.used;
+  return PTE_OK;
+}
+
+pte_status pte_session_open(const pte_program *p, uint32_t method, pte_memory memory, pte_session **out,
+                            pte_error *err) {
+  size_t needed = 0;
+  PTE_TRY(pte_session_size(p, method, &needed, err));
+  if (memory.data == NULL || memory.size_bytes < needed)
+    return pte_fail(err, PTE_NO_MEMORY, "session: got %llu bytes, needs %llu",
+                    (uint64_t)memory.size_bytes, (uint64_t)needed);
+  if ((uintptr_t)memory.data % PTE_ARENA_ALIGN != 0)
+    return pte_fail(err, PTE_BAD_ARGUMENT, "session memory: expected 64-byte alignment");
+  pte_arena arena = pte_arena_open(memory);
+  counts n = count_method(p, method);
+  pool rooms;
+  void *self = NULL;
+  PTE_TRY(pte_arena_take(&arena, 1, sizeof(pte_session), PTE_ARENA_ALIGN, &self));
+  pte_session *s = self;
+  name_method(s, p, method);
+  PTE_TRY(take_tables(&arena, p, &n, s, &rooms));
+  memset(s->exprs.used, 0, p->expr_count * sizeof *s->exprs.used);
+  s->state_count = 0;
+  open_values(s);
+  open_works(s, rooms);
+  pte_exprs_trace(&s->exprs);
+  mark_dynamic_values(s);
+  mark_dynamic_works(s);
+  PTE_TRY(pte_delegates_open(s, &arena, err));
+  s->tables = p->tables;
+  s->tables.extents = s->exprs.values;
+  *out = s;
+  return PTE_OK;
+}

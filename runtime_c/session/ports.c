@@ -1,0 +1,22 @@
+/* Extents of a prepared session's ports. */
+#include <string.h>
+
+#include "core/error.h"
+#include "session/prepare.h"
+
+static pte_status extents(const pte_session *s, pte_range ports, uint32_t index, pte_extents *out) {
+  if (s == NULL || !s->prepared || index >= ports.count) return PTE_BAD_ARGUMENT;
+  uint32_t v = s->program->ports[ports.start + index].value - s->first_value;
+  const pte_tensor *t = &s->tensors[v];
+  *out = (pte_extents){.dtype = t->dtype, .rank = t->rank, .size_bytes = s->slots[v].room_bytes};
+  memcpy(out->shape, t->shape, sizeof out->shape);
+  return PTE_OK;
+}
+
+pte_status pte_session_input(const pte_session *s, uint32_t index, pte_extents *out) {
+  return extents(s, s == NULL ? (pte_range){0, 0} : s->method->inputs, index, out);
+}
+
+pte_status pte_session_output(const pte_session *s, uint32_t index, pte_extents *out) {
+  return extents(s, s == NULL ? (pte_range){0, 0} : s->method->outputs, index, out);
+}

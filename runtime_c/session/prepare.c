@@ -1,0 +1,112 @@
+#include "session/prepare.h"
+
+#include <string.h>
+
+#include "core/cpu.h"
+#include "core/error.h"
+#include "core/size.h"
+
+/* The caller's struct, which may be shorter (older) or longer than ours. */
+static pte_status read_options(const pte_prepare_options *given, pte_prepare_options *out, pte_error *err) {
+  memset(out, 0, sizeof *out);
+  if (given == NULL || given->size < sizeof given->size)
+    return pte_fail(err, PTE_BAD_ARGUMENT, "prepare options: expected a struct that says its size");
+  memcpy(out, given, given->size < sizeof *out ? given->size : sizeof *out);
+  if (out->threads == 0) out->threads = 1;
+  if (out->pool != NULL && out->pool->threads > out->threads)
+    return pte_fail(err, PTE_BAD_ARGUMENT, "pool: has %u threads, options.threads is %u", out->pool->threads,
+                    out->threads);
+  return PTE_OK;
+}
+
+static pte_status size_values(pte_session *s, pte_error *err) {
+  for (uint32_t v = 0; v < s->value_count; v++) PTE_TRY(pte_value_size(s, v, true, err));
+  return PTE_OK;
+}
+
+static pte_status check_works(pte_session *s, pte_error *err) {
+  for (uint32_t w = 0; w < s->work_count; w++) {
+    uint64_t scratch = 0;
+    PTE_TRY(pte_check_work(s, w, false, &scratch, err));
+    if (scratch > s->sizes.scratch_bytes) s->sizes.scratch_bytes = scratch;
+  }
+  return PTE_OK;
+}
+
+static pte_status total(pte_session *s, const pte_prepare_options *options, pte_error *err) {
+  uint64_t all = 0;
+  pte_sizes *sizes = &s->sizes;
+  if (!pte_align(sizes->scratch_bytes, PTE_ARENA_ALIGN, &sizes->scratch_bytes) ||
+      !pte_add(sizes->planned_bytes, sizes->scratch_bytes, &sizes->arena_bytes) ||
+      !pte_add(sizes->arena_bytes, sizes->state_bytes, &all) || all > SIZE_MAX / 2)
+    return pte_fail(err, PTE_LIMIT, "the memory that these shapes need does not fit in the address space");
+  if (options->max_bytes == 0 || all <= options->max_bytes) return PTE_OK;
+  return pte_fail(err, PTE_LIMIT, "memory: these shapes need %llu bytes, max_bytes is %llu", all,
+                  options->max_bytes);
+}
+
+/* Everything but addresses. The session is unprepared until its end. */
+static pte_status measure(pte_session *s, const pte_prepare_options *options, pte_error *err) {
+  s->prepared = false;
+  s->call = (pte_call){.tables = &s->tables,
+                       .pool = options->pool,
+                       .threads = options->threads,
+                       .cpu = pte_cpu_allow(options->cpu),
+                       .fault = &s->fault};
+  for (uint32_t v = 0; v < s->value_count; v++) s->tensors[v].data = NULL;
+  PTE_TRY(pte_bind(s, options, err));
+  PTE_TRY(size_values(s, err));
+  PTE_TRY(pte_plan(s, err));
+  PTE_TRY(check_works(s, err));
+  return total(s, options, err);
+}
+
+pte_status pte_prepare_size(pte_session *s, const pte_prepare_options *given, pte_sizes *out, pte_error *err) {
+  pte_prepare_options options;
+  if (s == NULL || out == NULL) return pte_fail(err, PTE_BAD_ARGUMENT, "session or sizes: NULL");
+  PTE_TRY(read_options(given, &options, err));
+  PTE_TRY(measure(s, &options, err));
+  *out = s->sizes;
+  return PTE_OK;
+}
+
+static pte_status check_memory(const char *name, pte_memory memory, uint64_t needed, pte_error *err) {
+  if (needed == 0) return PTE_OK;
+  if (memory.data == NULL || memory.size_bytes < needed)
+    return pte_fail(err, PTE_NO_MEMORY, "%s: got %llu bytes, needs %llu", name, (uint64_t)memory.size_bytes, needed);
+  if ((uintptr_t)memory.data % PTE_ARENA_ALIGN != 0)
+    return pte_fail(err, PTE_BAD_ARGUMENT, "%s: expected 64-byte alignment", name);
+  return PTE_OK;
+}
+
+/* Notes the sizes of the states; says whether they and the memory are those of last time. */
+static bool states_stay(pte_session *s, const unsigned char *state) {
+  bool same = s->state_valid && s->state == state;
+  for (uint32_t i = 0; i < s->state_count; i++) {
+    uint64_t bytes = s->slots[s->state_values[i]].room_bytes;
+    same = same && s->state_kept[i] == bytes;
+    s->state_kept[i] = bytes;
+  }
+  return same;
+}
+
+pte_status pte_session_prepare(pte_session *s, const pte_prepare_options *given, pte_memory arena, pte_memory state,
+                               int reset, pte_error *err) {
+  pte_prepare_options options;
+  if (s == NULL) return pte_fail(err, PTE_BAD_ARGUMENT, "session: NULL");
+  if (reset < PTE_STATE_KEEP || reset > PTE_STATE_ADOPT)
+    return pte_fail(err, PTE_BAD_ARGUMENT, "reset: expected PTE_STATE_*, got %d", (int32_t)reset);
+  PTE_TRY(read_options(given, &options, err));
+  PTE_TRY(measure(s, &options, err));
+  PTE_TRY(check_memory("arena", arena, s->sizes.arena_bytes, err));
+  PTE_TRY(check_memory("state", state, s->sizes.state_bytes, err));
+  bool stay = states_stay(s, state.data);
+  s->arena = arena.data;
+  s->state = state.data;
+  s->call.scratch = s->sizes.scratch_bytes == 0 ? NULL : s->arena + s->sizes.planned_bytes;
+  for (uint32_t v = 0; v < s->value_count; v++) pte_value_place(s, v);
+  if (reset == PTE_STATE_RESET || (reset == PTE_STATE_KEEP && !stay)) pte_states_reset(s);
+  s->state_valid = true;
+  s->prepared = true;
+  return PTE_OK;
+}

@@ -1,0 +1,229 @@
+/* One run: the caller's buffers, then block after block. No allocation, no system call. */
+#include "session/run.h"
+
+#include <string.h>
+
+#include "core/error.h"
+#include "core/fp.h"
+#include "gen/ops.h"
+
+/* --- one instruction ------------------------------------------------------------------------ */
+
+pte_status pte_run_refresh(pte_execution *run, const pte_tensor *tensor) {
+  uint32_t v = pte_session_value_of(run->s, tensor);
+  if ((run->s->slots[v].flags & PTE_SLOT_DYNAMIC) != 0) PTE_TRY(pte_value_size(run->s, v, false, run->err));
+  pte_value_place(run->s, v);
+  return PTE_OK;
+}
+
+static pte_status refresh_operands(pte_execution *run, const pte_work *work) {
+  if (work->row->counts)
+    for (uint32_t i = 0; i < work->out_count; i++)
+      if (work->out[i] != NULL) PTE_TRY(pte_counted_open(run, work->out[i]));
+  for (uint32_t i = 0; i < work->in_count; i++)
+    if (work->in[i] != NULL) PTE_TRY(pte_run_refresh(run, work->in[i]));
+  for (uint32_t i = 0; i < work->out_count; i++)
+    if (work->out[i] != NULL) PTE_TRY(pte_run_refresh(run, work->out[i]));
+  return PTE_OK;
+}
+
+/* What prepare could not prove of an instruction: addresses that are bound only now, sizes that only now are known. */
+static pte_status prove(pte_execution *run, uint32_t index) {
+  pte_session *s = run->s;
+  const pte_work *work = &s->works[index];
+  PTE_TRY(refresh_operands(run, work));
+  if (!work->dynamic) return pte_check_overlap(s, index, true, run->err);
+  uint64_t scratch = 0;
+  PTE_TRY(pte_check_work(s, index, true, &scratch, run->err));
+  if (scratch <= s->sizes.scratch_bytes) return PTE_OK;
+  s->fault = (pte_fault){"needs more scratch than was planned", -1, 0, 0, 255};
+  return pte_fault_text(s, index, PTE_LIMIT, run->err);
+}
+
+static pte_status run_kernel(pte_execution *run, uint32_t index) {
+  pte_session *s = run->s;
+  const pte_work *work = &s->works[index];
+  s->fault = (pte_fault){"", -1, 0, 0, 255};
+  pte_call call = pte_session_call(s, index);
+  pte_status status = work->row->kernel->run(&call);
+  if (status != PTE_OK) return pte_fault_text(s, index, status, run->err);
+  if (!work->row->counts || !work->dynamic) return PTE_OK;
+  for (uint32_t i = 0; i < work->out_count; i++)
+    if (work->out[i] != NULL) PTE_TRY(pte_counted_close(run, index, work->out[i], work->out[i]->shape));
+  return PTE_OK;
+}
+
+static pte_status run_delegate(pte_execution *run, uint32_t index) {
+  const pte_delegate_attrs *attrs = run->s->works[index].attrs;
+  uint32_t entry = (uint32_t)attrs->index;
+  if (run->s->placed[entry].api != NULL) return pte_delegate_run(run->s, index, run->err);
+  return pte_run_called(run, index, run->s->program->delegates[entry].fallback);
+}
+
+static pte_status dispatch(pte_execution *run, uint32_t index) {
+  const pte_work *work = &run->s->works[index];
+  if (work->bound || work->dynamic) PTE_TRY(prove(run, index));
+  switch (work->row->id) {
+  case PTE_OP_IF: return pte_run_if(run, index);
+  case PTE_OP_LOOP: return pte_run_loop(run, index);
+  case PTE_OP_CALL: return pte_run_called(run, index, ((const pte_call_attrs *)work->attrs)->body);
+  case PTE_OP_DELEGATE: return run_delegate(run, index);
+  default: return run_kernel(run, index);
+  }
+}
+
+static pte_status stop(pte_execution *run, pte_status status, uint32_t instr, const char *why) {
+  pte_fail(run->err, status, "before op %u: %s", instr, why);
+  pte_error_at(run->err, instr, run->s->program->instrs[instr].op, run->s->program->instrs[instr].node);
+  return status;
+}
+
+static pte_status may_go_on(pte_execution *run, uint32_t instr) {
+  const pte_run_options *o = &run->options;
+  if (run->instructions_left-- == 0) return stop(run, PTE_LIMIT, instr, "max_instructions have been executed");
+  if (o->cancel != NULL && *o->cancel != 0) return stop(run, PTE_CANCELLED, instr, "the run was cancelled");
+  if (o->deadline_ns != 0 && o->now(o->now_self) >= o->deadline_ns)
+    return stop(run, PTE_DEADLINE, instr, "the deadline has passed");
+  return PTE_OK;
+}
+
+static pte_status trace(pte_execution *run, uint32_t index, uint32_t instr) {
+  const pte_tracer *tracer = run->options.tracer;
+  const pte_file_instr *file = &run->s->program->instrs[instr];
+  uint64_t begin = tracer->now(tracer->self);
+  pte_status status = dispatch(run, index);
+  tracer->event(tracer->self, instr, file->op, file->node, begin, tracer->now(tracer->self));
+  return status;
+}
+
+pte_status pte_run_block(pte_execution *run, uint32_t block) {
+  const pte_session *s = run->s;
+  const pte_file_block *file = &s->program->blocks[block];
+  for (uint32_t i = 0; i < file->instrs.count; i++) {
+    uint32_t index = s->first_work[block] + i, instr = file->instrs.start + i;
+    PTE_TRY(may_go_on(run, instr));
+    PTE_TRY(run->options.tracer == NULL ? dispatch(run, index) : trace(run, index, instr));
+  }
+  return PTE_OK;
+}
+
+/* --- the caller's buffers ------------------------------------------------------------------- */
+
+static uint32_t port_value(const pte_session *s, pte_range ports, uint32_t i) {
+  return s->program->ports[ports.start + i].value - s->first_value;
+}
+
+static pte_status check_buffer(const pte_session *s, uint32_t v, const char *kind, const char *name, const void *data,
+                               pte_error *err) {
+  if (s->slots[v].room_bytes == 0) return PTE_OK;
+  if (data == NULL) return pte_fail(err, PTE_BAD_ARGUMENT, "%s %s: the buffer is NULL", kind, name);
+  unsigned size = pte_dtype_bits(s->tensors[v].dtype) / 8;
+  if (size > 1 && (uintptr_t)data % size != 0)
+    return pte_fail(err, PTE_BAD_ARGUMENT, "%s %s: expected a buffer aligned to %u bytes", kind, name, size);
+  return PTE_OK;
+}
+
+static bool share(const pte_session *s, uint32_t a, const void *a_data, uint32_t b, const void *b_data) {
+  uintptr_t a_at = (uintptr_t)a_data, b_at = (uintptr_t)b_data;
+  uint64_t a_bytes = s->slots[a].room_bytes, b_bytes = s->slots[b].room_bytes;
+  return a_bytes != 0 && b_bytes != 0 && a_at < b_at + b_bytes && b_at < a_at + a_bytes;
+}
+
+static pte_status check_buffers(const pte_session *s, const void *const *inputs, void *const *outputs, pte_error *err) {
+  pte_range in = s->method->inputs, out = s->method->outputs;
+  if ((inputs == NULL && in.count != 0) || (outputs == NULL && out.count != 0))
+    return pte_fail(err, PTE_BAD_ARGUMENT, "inputs or outputs: NULL");
+  for (uint32_t i = 0; i < in.count; i++)
+    PTE_TRY(check_buffer(s, port_value(s, in, i), "input", pte_session_input_name(s, i), inputs[i], err));
+  for (uint32_t o = 0; o < out.count; o++) {
+    const char *name = pte_session_output_name(s, o);
+    uint32_t v = port_value(s, out, o);
+    PTE_TRY(check_buffer(s, v, "output", name, outputs[o], err));
+    for (uint32_t i = 0; i < in.count; i++)
+      if (share(s, v, outputs[o], port_value(s, in, i), inputs[i]))
+        return pte_fail(err, PTE_BAD_ARGUMENT, "output %s overlaps input %s", name, pte_session_input_name(s, i));
+    for (uint32_t i = 0; i < o; i++)
+      if (share(s, v, outputs[o], port_value(s, out, i), outputs[i]))
+        return pte_fail(err, PTE_BAD_ARGUMENT, "output %s overlaps output %s", name, pte_session_output_name(s, i));
+  }
+  return PTE_OK;
+}
+
+static void bind_buffers(pte_session *s, const void *const *inputs, void *const *outputs) {
+  for (uint32_t i = 0; i < s->caller_bound_count; i++) {
+    uint32_t v = s->caller_bound[i];
+    const pte_file_value *file = pte_session_file_value(s, v);
+    switch (file->storage) {
+    case PTE_STORAGE_INPUT:
+      s->tensors[v].data = (void *)(uintptr_t)inputs[file->base]; /* READ_ONLY guards it */
+      break;
+    case PTE_STORAGE_OUTPUT: s->tensors[v].data = outputs[file->base]; break;
+    case PTE_STORAGE_PARAM: s->tensors[v].data = NULL; break; /* of an earlier run */
+    default: pte_value_place(s, v);
+    }
+  }
+}
+
+/* Element `i` of an integer tensor; only the types that an index may have. */
+static int64_t integer_at(const pte_tensor *t, uint32_t i) {
+  if (t->dtype == PTE_I64) return ((const int64_t *)t->data)[i];
+  if (t->dtype == PTE_I32) return ((const int32_t *)t->data)[i];
+  return 0;
+}
+
+/* A shape input's data must be what the session was prepared for: the plan depends on it. */
+static pte_status check_shape_inputs(const pte_session *s, pte_error *err) {
+  for (uint32_t dim = 0; dim < s->exprs.dim_count; dim++) {
+    const pte_file_dim *file = &s->program->dims[dim];
+    if (file->kind != PTE_DIM_SHAPE || s->exprs.dim_known[dim] != PTE_KNOWN) continue;
+    const pte_tensor *t = &s->tensors[port_value(s, s->method->inputs, file->port)];
+    if (t->dtype != PTE_I64 && t->dtype != PTE_I32) continue;
+    int64_t got = integer_at(t, file->element), prepared = s->exprs.dim_values[dim];
+    if (got != prepared)
+      return pte_fail(err, PTE_BAD_ARGUMENT, "input %s element %u decides %s: prepared for %lld, got %lld",
+                      pte_session_input_name(s, file->port), file->element,
+                      pte_program_string(s->program, file->name), prepared, got);
+  }
+  return PTE_OK;
+}
+
+/* --- the run -------------------------------------------------------------------------------- */
+
+static pte_status read_options(const pte_run_options *given, pte_run_options *out, pte_error *err) {
+  memset(out, 0, sizeof *out);
+  if (given != NULL) {
+    if (given->size < sizeof given->size)
+      return pte_fail(err, PTE_BAD_ARGUMENT, "run options: expected a struct that says its size");
+    memcpy(out, given, given->size < sizeof *out ? given->size : sizeof *out);
+  }
+  if (out->deadline_ns != 0 && out->now == NULL)
+    return pte_fail(err, PTE_BAD_ARGUMENT, "run options: a deadline needs `now`");
+  if (out->max_instructions == 0) out->max_instructions = PTE_DEFAULT_INSTRUCTIONS;
+  if (out->max_iterations == 0) out->max_iterations = PTE_DEFAULT_ITERATIONS;
+  return PTE_OK;
+}
+
+static pte_status refresh_outputs(pte_execution *run) {
+  for (uint32_t i = 0; i < run->s->method->outputs.count; i++) {
+    uint32_t v = port_value(run->s, run->s->method->outputs, i);
+    if ((run->s->slots[v].flags & PTE_SLOT_DYNAMIC) != 0) PTE_TRY(pte_run_refresh(run, &run->s->tensors[v]));
+  }
+  return PTE_OK;
+}
+
+pte_status pte_session_run(pte_session *s, const void *const *inputs, void *const *outputs,
+                           const pte_run_options *given, pte_error *err) {
+  if (s == NULL || !s->prepared) return pte_fail(err, PTE_BAD_ARGUMENT, "session is not prepared");
+  pte_execution run = {.s = s, .err = err};
+  PTE_TRY(read_options(given, &run.options, err));
+  PTE_TRY(check_buffers(s, inputs, outputs, err));
+  pte_counted_reset(s);
+  bind_buffers(s, inputs, outputs);
+  PTE_TRY(check_shape_inputs(s, err));
+  run.instructions_left = run.options.max_instructions;
+  pte_fp_word caller = pte_fp_enter();
+  pte_status status = pte_run_block(&run, s->method->block);
+  if (status == PTE_OK) status = refresh_outputs(&run);
+  pte_fp_leave(caller);
+  return status;
+}
