@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("2003c4b0eb56241c")
+SCHEMA_HASH: Final = bytes.fromhex("7ef613efeae30cd5")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

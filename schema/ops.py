@@ -132,7 +132,7 @@ def tensor_scatter(cache: T, update: T, start: I64 | None = None, *, circular: b
     return y
 
 
-@op(id=12, since=1, shape="[*s] -> [r, n]")
+@op(id=12, since=1, shape="[*s] -> [r, n]", counts=True)
 def nonzero(x: A) -> I64:
     """Coordinates of the elements that are not zero, row-major; n is a counted dimension. A scalar gives [0, n]."""
     return np.argwhere(x).T.reshape(x.ndim, -1).astype(np.int64)

@@ -62,6 +62,7 @@ class Op:
     strided: tuple[str, ...]
     bound: str
     inplace: tuple[str, ...]
+    counts: bool
     meaning: Callable[..., Any]
 
 
@@ -77,6 +78,7 @@ def op(
     strided: str = "",
     bound: str = "exact",
     inplace: str = "",
+    counts: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Adds the decorated function to OPS.
 
@@ -88,6 +90,7 @@ def op(
         strided: Names of inputs and outputs (`y`, or `y0 y1 ...`) that may have any strides; the others are dense.
         bound: The float promise against this function in f64: "exact", "3 ulp", "4 K eps" (K: terms of the sum).
         inplace: Inputs whose memory output 0 may share.
+        counts: The data decides extents of outputs: the kernel sets axes that are counted dimensions.
 
     Raises:
         ValueError: the id or the name is taken; the message names the owner.
@@ -109,6 +112,7 @@ def op(
             tuple(strided.split()),
             bound,
             tuple(inplace.split()),
+            counts,
             meaning,
         )
         OPS[name] = row

@@ -4,7 +4,8 @@
 
 #include "core/kernel.h"
 
-/* With `data` NULL nothing is handed out and only `used` is counted: the same code measures and takes. */
+/* With `data` NULL nothing is handed out and only `used` is counted: the same code measures and
+ * takes. */
 typedef struct pte_arena {
   unsigned char *data;
   uint64_t size, used;
@@ -16,9 +17,10 @@ pte_arena pte_arena_open(pte_memory memory);
 /* An arena that counts only. */
 pte_arena pte_arena_measure(void);
 
-/* Takes `count` pieces of `size` bytes in a row, aligned to `align` (a power of two, at most 64), and stores their
- * address in `*out` (NULL when measuring). The bytes are undefined.
- * PTE_NO_MEMORY: fewer bytes are left, or the product does not fit; arena and `*out` are unchanged. */
-PTE_CHECKED pte_status pte_arena_take(pte_arena *arena, uint64_t count, uint64_t size, uint64_t align, void **out);
+/* Takes `count` pieces of `size` bytes in a row, aligned to `align` (a power of two, at most 64),
+ * and stores their address in `*out` (NULL when measuring). The bytes are undefined. PTE_NO_MEMORY:
+ * fewer bytes are left, or the product does not fit; arena and `*out` are unchanged. */
+PTE_CHECKED pte_status pte_arena_take(pte_arena *arena, uint64_t count, uint64_t size,
+                                      uint64_t align, void **out);
 
 #endif

@@ -4,9 +4,10 @@
 
 #include "pteron/pteron.h"
 
-/* Stores `status` and the text in `err` (may be NULL) and returns `status`. Marks: %u uint32_t, %d int32_t,
- * %lld int64_t, %llu uint64_t, %s terminated string (NULL prints "?"), %%. Bytes of strings outside printable ASCII
- * appear as '?': names come from files. Text that does not fit is cut. */
+/* Stores `status` and the text in `err` (may be NULL) and returns `status`. Marks: %u uint32_t, %d
+ * int32_t, %lld int64_t, %llu uint64_t, %s terminated string (NULL prints "?"), %%. Bytes of
+ * strings outside printable ASCII appear as '?': names come from files. Text that does not fit is
+ * cut. */
 pte_status pte_fail(pte_error *err, pte_status status, const char *format, ...);
 
 /* Names the instruction that the failure in `err` (may be NULL) belongs to. */

@@ -1,5 +1,6 @@
-/* The floating-point control word: round to nearest, no flushing of denormals, no traps. Every thread that runs kernels
- * sets it before and restores it after, so that the caller's settings change no bits (DESIGN section 4). */
+/* The floating-point control word: round to nearest, no flushing of denormals, no traps. Every
+ * thread that runs kernels sets it before and restores it after, so that the caller's settings
+ * change no bits (DESIGN section 4). */
 #ifndef PTE_FP_H
 #define PTE_FP_H
 
@@ -28,7 +29,9 @@ static inline pte_fp_word pte_fp_get(void) {
   __asm__ volatile("vmrs %0, fpscr" : "=r"(word));
   return word;
 }
-static inline void pte_fp_set(pte_fp_word word) { __asm__ volatile("vmsr fpscr, %0" : : "r"(word)); }
+static inline void pte_fp_set(pte_fp_word word) {
+  __asm__ volatile("vmsr fpscr, %0" : : "r"(word));
+}
 #define PTE_FP_DEFAULT 0u
 
 #else /* no control word that we know: the platform's default must be IEEE */

@@ -1,11 +1,12 @@
 /* What a kernel sees: tensors, its attributes, scratch, a pool. Nothing else of the runtime.
  *
- * Each operator of schema/ops.py has one `pte_kernel`, named pte_<op>_kernel, in kernels/<op>.c. `check` and `scratch` run at
- * prepare, `run` at every run, all three on the same call. Before `check` the session has proved: ranks, dtypes and
- * shapes as the row says (pte_shape_check), the attribute struct complete, lists in range, and that every element of
- * every tensor lies inside its memory. Tensors whose name is not in the row's `strided` are dense and row-major.
- * A kernel does not allocate, log, or read anything but the call. Outputs never overlap inputs, except where the row's `inplace`
- * allows it, and then exactly (same address, same strides). */
+ * Each operator of schema/ops.py has one `pte_kernel`, named pte_<op>_kernel, in kernels/<op>.c.
+ * `check` and `scratch` run at prepare, `run` at every run, all three on the same call. Before
+ * `check` the session has proved: ranks, dtypes and shapes as the row says (pte_shape_check), the
+ * attribute struct complete, lists in range, and that every element of every tensor lies inside its
+ * memory. Tensors whose name is not in the row's `strided` are dense and row-major. A kernel does
+ * not allocate, log, or read anything but the call. Outputs never overlap inputs, except where the
+ * row's `inplace` allows it, and then exactly (same address, same strides). */
 #ifndef PTE_KERNEL_H
 #define PTE_KERNEL_H
 
@@ -14,10 +15,10 @@
 #include "pteron/pteron.h"
 #include "pteron/types.h"
 
-/* Strides are in elements. Elements narrower than a byte are dense: `data` is the first byte. PANELS and TAPS: shape is the logical
- * [n, k] or [c, t], strides are meaningless, `data` is 64-byte aligned and
- * holds what pte_storage_bytes says for dtype, layout, format, groups and shape: `check` compares `groups` with the
- * attribute of that name. */
+/* Strides are in elements. Elements narrower than a byte are dense: `data` is the first byte.
+ * PANELS and TAPS: shape is the logical [n, k] or [c, t], strides are meaningless, `data` is
+ * 64-byte aligned and holds what pte_storage_bytes says for dtype, layout, format, groups and
+ * shape: `check` compares `groups` with the attribute of that name. */
 typedef struct pte_tensor {
   void *data;
   int64_t shape[PTE_MAX_RANK];
@@ -50,13 +51,13 @@ typedef struct pte_tables {
   const int64_t *extents; /* evaluated expressions */
 } pte_tables;
 
-/* Where and why a kernel failed; the session makes the text. `text` is a literal without format marks, such as
- * "index out of range"; got and expected are shown beside it. */
+/* Where and why a kernel failed; the session makes the text. `text` is a literal without format
+ * marks, such as "index out of range"; got and expected are shown beside it. */
 typedef struct pte_fault {
   const char *text;
   int64_t position; /* flat position in the tensor at fault, or -1 */
   int64_t got, expected;
-  uint8_t port;     /* input index; outputs from 128; 255 = none */
+  uint8_t port; /* input index; outputs from 128; 255 = none */
 } pte_fault;
 
 typedef struct pte_call {
@@ -65,10 +66,10 @@ typedef struct pte_call {
   pte_tensor *const *out;      /* out_count entries; NULL = not wanted */
   uint32_t in_count, out_count;
   const pte_tables *tables;
-  void *scratch;     /* 64-byte aligned, as many bytes as `scratch` said; contents undefined */
+  void *scratch;        /* 64-byte aligned, as many bytes as `scratch` said; contents undefined */
   const pte_pool *pool; /* NULL: single thread */
-  uint32_t threads;  /* at least 1; scratch is planned for so many */
-  uint32_t cpu;      /* PTE_CPU_* features a variant may use */
+  uint32_t threads;     /* at least 1; scratch is planned for so many */
+  uint32_t cpu;         /* PTE_CPU_* features a variant may use */
   pte_fault *fault;
 } pte_call;
 
@@ -82,16 +83,18 @@ typedef struct pte_kernel {
   pte_status (*run)(const pte_call *call);
 } pte_kernel;
 
-/* `counted` axes: a kernel sets out->shape[axis] (at most what it found there, else PTE_LIMIT); the session carries it on. */
+/* `counted` axes: a kernel sets out->shape[axis] (at most what it found there, else PTE_LIMIT); the
+ * session carries it on. */
 
-#define PTE_TRY(expr)                        \
-  do {                                       \
-    pte_status try_status = (expr);          \
-    if (try_status != PTE_OK) return try_status; \
+#define PTE_TRY(expr)                                                                              \
+  do {                                                                                             \
+    pte_status try_status = (expr);                                                                \
+    if (try_status != PTE_OK) return try_status;                                                   \
   } while (0)
 
-static inline pte_status pte_kernel_fail(const pte_call *call, pte_status status, const char *text, unsigned port,
-                                         int64_t position, int64_t got, int64_t expected) {
+static inline pte_status pte_kernel_fail(const pte_call *call, pte_status status, const char *text,
+                                         unsigned port, int64_t position, int64_t got,
+                                         int64_t expected) {
   *call->fault = (pte_fault){text, position, got, expected, (uint8_t)port};
   return status;
 }
@@ -105,7 +108,8 @@ static inline int64_t pte_call_dim(const pte_call *call, pte_range range, uint32
 }
 
 /* Runs `task` over 0..count, on the pool or here. */
-static inline void pte_parallel(const pte_call *call, size_t count, size_t grain, pte_task task, void *context) {
+static inline void pte_parallel(const pte_call *call, size_t count, size_t grain, pte_task task,
+                                void *context) {
   if (count == 0) return;
   if (call->pool == NULL || call->threads <= 1 || count <= grain) task(context, 0, count, 0);
   else call->pool->run(call->pool->self, count, grain, task, context);

@@ -76,6 +76,7 @@ typedef struct pte_op_row {
   bool input_variadic, output_variadic;
   bool control;      /* run by the session */
   bool has_defaults; /* no attribute is required */
+  bool counts;       /* the kernel sets the counted axes of its outputs */
 } pte_op_row;
 
 /* The largest attribute struct, in bytes (asserted in gen/ops.c). */

@@ -31,13 +31,15 @@ static pte_status bind_dim(pte_session *s, uint32_t dim, int64_t got, uint32_t i
   const pte_file_dim *file = &s->program->dims[dim];
   if (got < file->min || got > file->max)
     return pte_fail(err, PTE_BAD_ARGUMENT, "input %s %s %u (%s): expected %lld to %lld, got %lld",
-                    pte_session_input_name(s, input), what, at, dim_name(s, dim), file->min, file->max, got);
+                    pte_session_input_name(s, input), what, at, dim_name(s, dim), file->min,
+                    file->max, got);
   s->exprs.dim_values[dim] = got;
   s->exprs.dim_known[dim] = PTE_KNOWN;
   return PTE_OK;
 }
 
-/* Symbolic dimensions: the first axis that is exactly the dimension decides; axes behind it are compared later. */
+/* Symbolic dimensions: the first axis that is exactly the dimension decides; axes behind it are
+ * compared later. */
 static pte_status bind_axes(pte_session *s, uint32_t input, const int64_t *shape, pte_error *err) {
   const pte_file_value *value = &s->program->values[input_port(s, input)->value];
   for (uint32_t axis = 0; axis < value->rank; axis++) {
@@ -61,19 +63,23 @@ bool pte_bind_reads(const pte_session *s, uint32_t dim, uint32_t port) {
   return file->kind == PTE_DIM_SHAPE && file->port == port && s->exprs.dim_known[dim] == PTE_KNOWN;
 }
 
-static pte_status bind_shape_dim(pte_session *s, uint32_t dim, const pte_prepare_options *options, pte_error *err) {
+static pte_status bind_shape_dim(pte_session *s, uint32_t dim, const pte_prepare_options *options,
+                                 pte_error *err) {
   const pte_file_dim *file = &s->program->dims[dim];
   if (file->port >= s->method->inputs.count)
-    return pte_fail(err, PTE_BAD_PROGRAM, "dimension %s: input %u, the method has %u", dim_name(s, dim), file->port,
-                    s->method->inputs.count);
-  const int64_t *values = given(options->values, file->port), *shape = given(options->shapes, file->port);
+    return pte_fail(err, PTE_BAD_PROGRAM, "dimension %s: input %u, the method has %u",
+                    dim_name(s, dim), file->port, s->method->inputs.count);
+  const int64_t *values = given(options->values, file->port),
+                *shape = given(options->shapes, file->port);
   const char *name = pte_session_input_name(s, file->port);
   if (values == NULL || shape == NULL)
-    return pte_fail(err, PTE_BAD_ARGUMENT, "input %s decides dimension %s: give its shape and values to prepare", name,
+    return pte_fail(err, PTE_BAD_ARGUMENT,
+                    "input %s decides dimension %s: give its shape and values to prepare", name,
                     dim_name(s, dim));
   int64_t count = element_count(&s->program->values[input_port(s, file->port)->value], shape);
   if ((int64_t)file->element >= count)
-    return pte_fail(err, PTE_BAD_ARGUMENT, "input %s: dimension %s is its element %u, got %lld elements", name,
+    return pte_fail(err, PTE_BAD_ARGUMENT,
+                    "input %s: dimension %s is its element %u, got %lld elements", name,
                     dim_name(s, dim), file->element, count);
   return bind_dim(s, dim, values[file->element], file->port, file->element, "element", err);
 }
@@ -83,7 +89,8 @@ static pte_status bind_all(pte_session *s, const pte_prepare_options *options, p
     const int64_t *shape = given(options->shapes, i);
     if (shape != NULL) PTE_TRY(bind_axes(s, i, shape, err));
   }
-  for (uint32_t e = 0; e < s->exprs.expr_count; e++) { /* only what this method uses asks for an input's values */
+  for (uint32_t e = 0; e < s->exprs.expr_count;
+       e++) { /* only what this method uses asks for an input's values */
     uint32_t dim = 0;
     bool asks = s->exprs.used[e] && pte_expr_is_dim(&s->exprs, e, PTE_DIM_SHAPE, &dim);
     if (asks && s->exprs.dim_known[dim] != PTE_KNOWN) PTE_TRY(bind_shape_dim(s, dim, options, err));
@@ -97,18 +104,20 @@ static pte_status check_port(pte_session *s, uint32_t input, const int64_t *shap
     uint32_t expr = axis_expr(s, value, axis), dim = pte_expr_blame(&s->exprs, expr);
     const char *name = pte_session_input_name(s, input);
     if (s->exprs.known[expr] != PTE_KNOWN)
-      return pte_fail(err, PTE_BAD_ARGUMENT, "input %s axis %u: dimension %s is bound by no input", name, axis,
-                      dim == PTE_NONE ? "?" : dim_name(s, dim));
+      return pte_fail(err, PTE_BAD_ARGUMENT, "input %s axis %u: dimension %s is bound by no input",
+                      name, axis, dim == PTE_NONE ? "?" : dim_name(s, dim));
     if (s->exprs.values[expr] != shape[axis])
-      return pte_fail(err, PTE_BAD_ARGUMENT, "input %s axis %u%s%s%s: expected %lld, got %lld", name, axis,
-                      dim == PTE_NONE ? "" : " (", dim == PTE_NONE ? "" : dim_name(s, dim),
-                      dim == PTE_NONE ? "" : ")", s->exprs.values[expr], shape[axis]);
+      return pte_fail(err, PTE_BAD_ARGUMENT, "input %s axis %u%s%s%s: expected %lld, got %lld",
+                      name, axis, dim == PTE_NONE ? "" : " (",
+                      dim == PTE_NONE ? "" : dim_name(s, dim), dim == PTE_NONE ? "" : ")",
+                      s->exprs.values[expr], shape[axis]);
   }
   return PTE_OK;
 }
 
 /* Relations over dimensions that this method does not bind say nothing about it. */
-static pte_status check_relation(const pte_session *s, const pte_file_check *check, pte_error *err) {
+static pte_status check_relation(const pte_session *s, const pte_file_check *check,
+                                 pte_error *err) {
   const pte_exprs *x = &s->exprs;
   if (x->known[check->a] != PTE_KNOWN || x->known[check->b] != PTE_KNOWN) return PTE_OK;
   if (x->dynamic[check->a] || x->dynamic[check->b]) return PTE_OK;

@@ -4,7 +4,8 @@
 #include "gen/ops.h"
 #include "session/prepare.h"
 
-/* Bytes of memory, at an address or, while addresses are not known, at an offset of a stand-in for it. */
+/* Bytes of memory, at an address or, while addresses are not known, at an offset of a stand-in for
+ * it. */
 typedef struct span {
   uint64_t root;
   uint64_t begin, end;
@@ -29,7 +30,8 @@ pte_call pte_session_call(pte_session *s, uint32_t index) {
   return call;
 }
 
-/* Lowest and highest element, from the tensor's first; tensors have passed pte_value_size, so nothing overflows. */
+/* Lowest and highest element, from the tensor's first; tensors have passed pte_value_size, so
+ * nothing overflows. */
 static void reach(const pte_tensor *t, int64_t *out_low, int64_t *out_high) {
   int64_t low = 0, high = 0;
   for (uint32_t axis = 0; axis < t->rank; axis++) {
@@ -73,9 +75,11 @@ static span span_of(const pte_session *s, const pte_tensor *t, bool placed) {
   return at;
 }
 
-/* Splits a tensor at `period` bytes: the outer axes step by multiples of it, the inner ones stay in less than one.
- * Stores where the inner part begins and ends within the period; false: it does not split so. */
-static bool split(const pte_tensor *t, span at, uint64_t anchor, int64_t period, int64_t *out_begin, int64_t *out_end) {
+/* Splits a tensor at `period` bytes: the outer axes step by multiples of it, the inner ones stay in
+ * less than one. Stores where the inner part begins and ends within the period; false: it does not
+ * split so. */
+static bool split(const pte_tensor *t, span at, uint64_t anchor, int64_t period, int64_t *out_begin,
+                  int64_t *out_end) {
   int64_t size = (int64_t)(pte_dtype_bits(t->dtype) / 8), low = 0, high = 0;
   for (uint32_t axis = 0; axis < t->rank; axis++) {
     if (t->shape[axis] == 1) continue;
@@ -89,8 +93,8 @@ static bool split(const pte_tensor *t, span at, uint64_t anchor, int64_t period,
   return *out_end <= period;
 }
 
-/* Whether two strided tensors that share a range of addresses still touch no common byte: columns of one matrix do so. Tries
- * each stride of either as the row length. */
+/* Whether two strided tensors that share a range of addresses still touch no common byte: columns
+ * of one matrix do so. Tries each stride of either as the row length. */
 static bool interleave(const pte_tensor *a, span at_a, const pte_tensor *b, span at_b) {
   if (a->layout != PTE_STRIDED || b->layout != PTE_STRIDED) return false;
   if (pte_dtype_bits(a->dtype) < 8 || pte_dtype_bits(b->dtype) < 8) return false;
@@ -102,7 +106,9 @@ static bool interleave(const pte_tensor *a, span at_a, const pte_tensor *b, span
     int64_t period = t->stride[axis] * (int64_t)(pte_dtype_bits(t->dtype) / 8);
     if (period < 0) period = -period;
     int64_t a_begin, a_end, b_begin, b_end;
-    if (!split(a, at_a, anchor, period, &a_begin, &a_end) || !split(b, at_b, anchor, period, &b_begin, &b_end)) continue;
+    if (!split(a, at_a, anchor, period, &a_begin, &a_end) ||
+        !split(b, at_b, anchor, period, &b_begin, &b_end))
+      continue;
     if (a_end <= b_begin || b_end <= a_begin) return true;
   }
   return false;
@@ -118,16 +124,20 @@ static bool coincide(const pte_tensor *a, span at_a, const pte_tensor *b, span a
   if (at_a.begin != at_b.begin || at_a.end != at_b.end || a->rank != b->rank) return false;
   if (pte_dtype_bits(a->dtype) != pte_dtype_bits(b->dtype) || a->layout != b->layout) return false;
   for (uint32_t axis = 0; axis < a->rank; axis++)
-    if (a->shape[axis] != b->shape[axis] || (a->shape[axis] > 1 && a->stride[axis] != b->stride[axis])) return false;
+    if (a->shape[axis] != b->shape[axis] ||
+        (a->shape[axis] > 1 && a->stride[axis] != b->stride[axis]))
+      return false;
   return true;
 }
 
-static pte_status fail_at(pte_session *s, uint32_t work, const char *text, unsigned port, int64_t got, pte_error *err) {
+static pte_status fail_at(pte_session *s, uint32_t work, const char *text, unsigned port,
+                          int64_t got, pte_error *err) {
   s->fault = (pte_fault){text, -1, got, got, (uint8_t)(port > 255 ? 255 : port)};
   return pte_fault_text(s, work, PTE_BAD_PROGRAM, err);
 }
 
-static pte_status check_output(pte_session *s, uint32_t work, uint32_t i, bool placed, pte_error *err) {
+static pte_status check_output(pte_session *s, uint32_t work, uint32_t i, bool placed,
+                               pte_error *err) {
   const pte_tensor *t = s->works[work].out[i];
   uint32_t v = pte_session_value_of(s, t);
   if ((s->slots[v].flags | s->slots[s->slots[v].base].flags) & PTE_SLOT_READ_ONLY)
@@ -135,7 +145,8 @@ static pte_status check_output(pte_session *s, uint32_t work, uint32_t i, bool p
   for (uint32_t axis = 0; axis < t->rank; axis++)
     if (t->layout == PTE_STRIDED && t->shape[axis] > 1 && t->stride[axis] == 0)
       return fail_at(s, work, "writes an expanded view", 128 + i, 0, err);
-  if (placed && t->data == NULL && !is_empty(t)) return fail_at(s, work, "is bound to nothing", 128 + i, 0, err);
+  if (placed && t->data == NULL && !is_empty(t))
+    return fail_at(s, work, "is bound to nothing", 128 + i, 0, err);
   return PTE_OK;
 }
 
@@ -144,7 +155,8 @@ pte_status pte_check_overlap(pte_session *s, uint32_t index, bool placed, pte_er
   for (uint32_t i = 0; placed && i < work->in_count; i++)
     if (work->in[i] != NULL && work->in[i]->data == NULL && !is_empty(work->in[i]))
       return fail_at(s, index, "is bound to nothing", i, 0, err);
-  bool copies = work->row->control && work->row->id != PTE_OP_DELEGATE; /* by memmove, or not at all */
+  bool copies =
+      work->row->control && work->row->id != PTE_OP_DELEGATE; /* by memmove, or not at all */
   for (uint32_t o = 0; o < work->out_count; o++) {
     const pte_tensor *out = work->out[o];
     if (out == NULL) continue;
@@ -157,10 +169,12 @@ pte_status pte_check_overlap(pte_session *s, uint32_t index, bool placed, pte_er
       if (apart(out, at, work->in[i], in)) continue;
       const pte_op_port *port = pte_op_input(work->row, i);
       bool allowed = o == 0 && port != NULL && port->inplace && coincide(out, at, work->in[i], in);
-      if (!allowed) return fail_at(s, index, "shares memory with an input", 128 + o, (int64_t)i, err);
+      if (!allowed)
+        return fail_at(s, index, "shares memory with an input", 128 + o, (int64_t)i, err);
     }
     for (uint32_t other = 0; other < o; other++)
-      if (work->out[other] != NULL && !apart(out, at, work->out[other], span_of(s, work->out[other], placed)))
+      if (work->out[other] != NULL &&
+          !apart(out, at, work->out[other], span_of(s, work->out[other], placed)))
         return fail_at(s, index, "shares memory with another output", 128 + o, (int64_t)other, err);
   }
   return PTE_OK;
@@ -181,7 +195,8 @@ static pte_status check_dense(pte_session *s, uint32_t index, pte_error *err) {
   return PTE_OK;
 }
 
-static pte_status check_kernel(pte_session *s, uint32_t index, uint64_t *out_scratch, pte_error *err) {
+static pte_status check_kernel(pte_session *s, uint32_t index, uint64_t *out_scratch,
+                               pte_error *err) {
   const pte_kernel *kernel = s->works[index].row->kernel;
   pte_call call = pte_session_call(s, index);
   pte_status status = pte_shape_check(s->works[index].row, &call);
@@ -193,7 +208,8 @@ static pte_status check_kernel(pte_session *s, uint32_t index, uint64_t *out_scr
   return pte_fault_text(s, index, PTE_LIMIT, err);
 }
 
-pte_status pte_check_work(pte_session *s, uint32_t index, bool placed, uint64_t *out_scratch, pte_error *err) {
+pte_status pte_check_work(pte_session *s, uint32_t index, bool placed, uint64_t *out_scratch,
+                          pte_error *err) {
   const pte_op_row *row = s->works[index].row;
   *out_scratch = 0;
   s->fault = (pte_fault){"", -1, 0, 0, 255};

@@ -1,5 +1,5 @@
-/* If, loop and call: instructions over blocks. Results of If and Loop are copied, params and results of a called block are
- * bound, each to memory that has room for it (prepare.h). */
+/* If, loop and call: instructions over blocks. Results of If and Loop are copied, params and
+ * results of a called block are bound, each to memory that has room for it (prepare.h). */
 #include <string.h>
 
 #include "core/size.h"
@@ -10,7 +10,8 @@ static pte_tensor *ref_tensor(const pte_session *s, pte_range refs, uint32_t i) 
   return &s->tensors[s->program->tables.refs[refs.start + i] - s->first_value];
 }
 
-static pte_status fail(pte_execution *run, uint32_t work, pte_status status, const char *text, unsigned port) {
+static pte_status fail(pte_execution *run, uint32_t work, pte_status status, const char *text,
+                       unsigned port) {
   run->s->fault = (pte_fault){text, -1, 0, 0, (uint8_t)(port > 255 ? 255 : port)};
   return pte_fault_text(run->s, work, status, run->err);
 }
@@ -25,7 +26,8 @@ static uint64_t room_of(const pte_session *s, const pte_tensor *t) {
   return s->slots[v].base == v ? s->slots[v].room_bytes : pte_tensor_bytes(t);
 }
 
-/* Lets a param (or a called block's result) lie where `actual` does. Sizes are compared by whoever uses it. */
+/* Lets a param (or a called block's result) lie where `actual` does. Sizes are compared by whoever
+ * uses it. */
 static void bind(pte_session *s, pte_tensor *param, const pte_tensor *actual) {
   uint32_t base = s->slots[pte_session_value_of(s, actual)].base;
   pte_slot *slot = &s->slots[pte_session_value_of(s, param)];
@@ -36,7 +38,8 @@ static void bind(pte_session *s, pte_tensor *param, const pte_tensor *actual) {
 }
 
 /* to = from, the counted axes of `to` taking the extents of `from`. */
-static pte_status copy(pte_execution *run, uint32_t work, pte_tensor *to, const pte_tensor *from, unsigned port) {
+static pte_status copy(pte_execution *run, uint32_t work, pte_tensor *to, const pte_tensor *from,
+                       unsigned port) {
   PTE_TRY(pte_run_refresh(run, from));
   PTE_TRY(pte_counted_close(run, work, to, from->shape));
   bool empty = pte_tensor_bytes(to) == 0;
@@ -92,7 +95,8 @@ pte_status pte_run_if(pte_execution *run, uint32_t index) {
   PTE_TRY(pte_run_block(run, block));
   for (uint32_t i = 0; i < work->out_count; i++)
     if (work->out[i] != NULL)
-      PTE_TRY(copy(run, index, work->out[i], ref_tensor(s, s->program->blocks[block].results, i), output_port(i)));
+      PTE_TRY(copy(run, index, work->out[i], ref_tensor(s, s->program->blocks[block].results, i),
+                   output_port(i)));
   return PTE_OK;
 }
 
@@ -107,25 +111,29 @@ typedef struct loop {
   int64_t iteration;
 } loop;
 
-/* The iteration counter is the session's; carried params are the memory of the outputs, which starts as the inputs. */
+/* The iteration counter is the session's; carried params are the memory of the outputs, which
+ * starts as the inputs. */
 static pte_status begin(loop *l) {
   pte_session *s = l->run->s;
   pte_tensor *counter = ref_tensor(s, l->body->params, 0);
   if (counter->dtype != PTE_I64 || counter->rank != 0)
-    return fail(l->run, l->index, PTE_BAD_PROGRAM, "the body's first param is not an i64 scalar", 255);
+    return fail(l->run, l->index, PTE_BAD_PROGRAM, "the body's first param is not an i64 scalar",
+                255);
   counter->data = l->work->iteration;
   s->slots[pte_session_value_of(s, counter)].room_bytes = sizeof *l->work->iteration;
   for (uint32_t i = 0; i < l->carried; i++) {
     pte_tensor *out = l->work->out[i], *param = ref_tensor(s, l->body->params, 1 + i);
     if (out == NULL || l->work->in[2 + i] == NULL || !pte_tensor_is_dense(out))
-      return fail(l->run, l->index, PTE_BAD_PROGRAM, "a carried value must be present and dense", output_port(i));
+      return fail(l->run, l->index, PTE_BAD_PROGRAM, "a carried value must be present and dense",
+                  output_port(i));
     bind(s, param, out);
     PTE_TRY(copy(l->run, l->index, param, l->work->in[2 + i], 2 + i));
   }
   return PTE_OK;
 }
 
-/* Row `iteration` of an output, as a tensor of its own; the output's other axes take the row's extents. */
+/* Row `iteration` of an output, as a tensor of its own; the output's other axes take the row's
+ * extents. */
 static pte_status store_row(loop *l, uint32_t i) {
   pte_session *s = l->run->s;
   pte_tensor *out = l->work->out[i];
@@ -134,7 +142,8 @@ static pte_status store_row(loop *l, uint32_t i) {
   PTE_TRY(pte_run_refresh(l->run, from));
   PTE_TRY(pte_run_refresh(l->run, out));
   if (out->rank != from->rank + 1 || out->layout != PTE_STRIDED || !pte_tensor_is_dense(out))
-    return fail(l->run, l->index, PTE_BAD_PROGRAM, "rows have another rank or layout", output_port(i));
+    return fail(l->run, l->index, PTE_BAD_PROGRAM, "rows have another rank or layout",
+                output_port(i));
   int64_t shape[PTE_MAX_RANK] = {out->shape[0]};
   for (uint32_t axis = 1; axis < out->rank; axis++) shape[axis] = from->shape[axis - 1];
   PTE_TRY(pte_counted_close(l->run, l->index, out, shape));
@@ -145,10 +154,11 @@ static pte_status store_row(loop *l, uint32_t i) {
   uint64_t bytes = pte_tensor_bytes(&row), end = 0;
   if (bytes == 0) return PTE_OK;
   if (pte_dtype_bits(row.dtype) < 8 || out->data == NULL || from->data == NULL)
-    return fail(l->run, l->index, PTE_UNSUPPORTED, "rows of elements narrower than a byte", output_port(i));
-  if (!pte_mul((uint64_t)l->iteration + 1, bytes, &end) || end > room_of(s, out))
-    return fail(l->run, l->index, PTE_LIMIT, "more rows than the output has room for; raise max_extent",
+    return fail(l->run, l->index, PTE_UNSUPPORTED, "rows of elements narrower than a byte",
                 output_port(i));
+  if (!pte_mul((uint64_t)l->iteration + 1, bytes, &end) || end > room_of(s, out))
+    return fail(l->run, l->index, PTE_LIMIT,
+                "more rows than the output has room for; raise max_extent", output_port(i));
   row.data = (unsigned char *)out->data + (end - bytes);
   pte_tensor_move(&row, from);
   return PTE_OK;
@@ -157,13 +167,14 @@ static pte_status store_row(loop *l, uint32_t i) {
 static pte_status store_results(loop *l) {
   pte_session *s = l->run->s;
   for (uint32_t i = 0; i < l->carried; i++)
-    PTE_TRY(copy(l->run, l->index, ref_tensor(s, l->body->params, 1 + i), ref_tensor(s, l->body->results, 1 + i),
-                 output_port(i)));
+    PTE_TRY(copy(l->run, l->index, ref_tensor(s, l->body->params, 1 + i),
+                 ref_tensor(s, l->body->results, 1 + i), output_port(i)));
   for (uint32_t i = l->carried; i < l->work->out_count; i++) PTE_TRY(store_row(l, i));
   return PTE_OK;
 }
 
-/* Extents of the outputs: carried ones have those of the params, the others as many rows as there were iterations. */
+/* Extents of the outputs: carried ones have those of the params, the others as many rows as there
+ * were iterations. */
 static pte_status end(loop *l) {
   for (uint32_t i = 0; i < l->work->out_count; i++) {
     pte_tensor *out = l->work->out[i];
@@ -179,7 +190,9 @@ static pte_status end(loop *l) {
   return PTE_OK;
 }
 
-static const pte_tensor *input(const pte_work *work, uint32_t i) { return i < work->in_count ? work->in[i] : NULL; }
+static const pte_tensor *input(const pte_work *work, uint32_t i) {
+  return i < work->in_count ? work->in[i] : NULL;
+}
 
 /* Runs the body once; says whether to go on. */
 static pte_status iterate(loop *l, bool *out_go_on) {
@@ -189,7 +202,8 @@ static pte_status iterate(loop *l, bool *out_go_on) {
   const pte_tensor *result = ref_tensor(run->s, l->body->results, 0);
   PTE_TRY(pte_run_refresh(run, result));
   if (result->data == NULL || result->rank != 0 || result->dtype != PTE_BOOL)
-    return fail(run, l->index, PTE_BAD_PROGRAM, "the body's first result is not a bool scalar", 255);
+    return fail(run, l->index, PTE_BAD_PROGRAM, "the body's first result is not a bool scalar",
+                255);
   *out_go_on = *(const uint8_t *)result->data != 0;
   return store_results(l);
 }
@@ -197,7 +211,9 @@ static pte_status iterate(loop *l, bool *out_go_on) {
 pte_status pte_run_loop(pte_execution *run, uint32_t index) {
   const pte_work *work = &run->s->works[index];
   uint32_t body = ((const pte_loop_attrs *)work->attrs)->body;
-  loop l = {run, index, work, &run->s->program->blocks[body], work->in_count > 2 ? work->in_count - 2 : 0, 0};
+  loop l = {
+      run, index, work, &run->s->program->blocks[body], work->in_count > 2 ? work->in_count - 2 : 0,
+      0};
   const pte_tensor *trips = input(work, 0), *condition = input(work, 1);
   int64_t count = trips == NULL ? INT64_MAX : *(const int64_t *)trips->data;
   bool go_on = condition == NULL || *(const uint8_t *)condition->data != 0;

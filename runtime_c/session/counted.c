@@ -1,4 +1,5 @@
-/* Counted dimensions: sizes that only the data decides. Buffers have room for the capacity; tensors have the extent. */
+/* Counted dimensions: sizes that only the data decides. Buffers have room for the capacity; tensors
+ * have the extent. */
 #include "core/error.h"
 #include "session/run.h"
 
@@ -8,11 +9,14 @@ static uint32_t axis_dim(const pte_session *s, uint32_t v, uint32_t axis) {
   return pte_expr_is_dim(&s->exprs, expr, PTE_DIM_COUNTED, &dim) ? dim : PTE_NONE;
 }
 
-static bool is_dynamic(const pte_session *s, uint32_t v) { return (s->slots[v].flags & PTE_SLOT_DYNAMIC) != 0; }
+static bool is_dynamic(const pte_session *s, uint32_t v) {
+  return (s->slots[v].flags & PTE_SLOT_DYNAMIC) != 0;
+}
 
 void pte_counted_reset(pte_session *s) {
   for (uint32_t dim = 0; dim < s->exprs.dim_count; dim++)
-    if (s->exprs.dims[dim].kind == PTE_DIM_COUNTED) s->exprs.dim_values[dim] = s->exprs.dim_capacity[dim];
+    if (s->exprs.dims[dim].kind == PTE_DIM_COUNTED)
+      s->exprs.dim_values[dim] = s->exprs.dim_capacity[dim];
   pte_exprs_refresh(&s->exprs);
 }
 
@@ -39,14 +43,16 @@ pte_status pte_counted_open(pte_execution *run, pte_tensor *out) {
 static pte_status too_large(pte_execution *run, uint32_t work, uint32_t dim, int64_t got) {
   const pte_session *s = run->s;
   uint32_t instr = pte_session_instr(s, work);
-  pte_fail(run->err, PTE_LIMIT, "op %u (%s): dimension %s is %lld, its capacity is %lld; raise max_extent", instr,
-           s->works[work].row->name, pte_program_string(s->program, s->program->dims[dim].name), got,
-           s->exprs.dim_capacity[dim]);
+  pte_fail(run->err, PTE_LIMIT,
+           "op %u (%s): dimension %s is %lld, its capacity is %lld; raise max_extent", instr,
+           s->works[work].row->name, pte_program_string(s->program, s->program->dims[dim].name),
+           got, s->exprs.dim_capacity[dim]);
   pte_error_at(run->err, instr, s->works[work].row->id, s->program->instrs[instr].node);
   return PTE_LIMIT;
 }
 
-pte_status pte_counted_close(pte_execution *run, uint32_t work, pte_tensor *out, const int64_t *given) {
+pte_status pte_counted_close(pte_execution *run, uint32_t work, pte_tensor *out,
+                             const int64_t *given) {
   pte_session *s = run->s;
   uint32_t v = pte_session_value_of(s, out);
   int64_t shape[PTE_MAX_RANK];
@@ -55,14 +61,16 @@ pte_status pte_counted_close(pte_execution *run, uint32_t work, pte_tensor *out,
     uint32_t dim = axis_dim(s, v, axis);
     shape[axis] = given[axis]; /* `given` may be out->shape itself */
     if (dim == PTE_NONE) continue;
-    if (shape[axis] < 0 || shape[axis] > s->exprs.dim_capacity[dim]) return too_large(run, work, dim, shape[axis]);
+    if (shape[axis] < 0 || shape[axis] > s->exprs.dim_capacity[dim])
+      return too_large(run, work, dim, shape[axis]);
     changed = set_dim(s, dim, shape[axis]) || changed;
   }
   if (changed) pte_exprs_refresh(&s->exprs);
   PTE_TRY(pte_run_refresh(run, out));
   for (uint32_t axis = 0; axis < out->rank; axis++) {
     if (out->shape[axis] == shape[axis]) continue;
-    s->fault = (pte_fault){"an extent differs from the plan's; axis", axis, shape[axis], out->shape[axis], 255};
+    s->fault = (pte_fault){"an extent differs from the plan's; axis", axis, shape[axis],
+                           out->shape[axis], 255};
     return pte_fault_text(s, work, PTE_BAD_DATA, run->err);
   }
   return PTE_OK;

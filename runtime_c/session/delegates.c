@@ -8,8 +8,6 @@
 #include "program/blake2s.h"
 #include "session/prepare.h"
 
-enum { PTE_POLICY_ALLOW = 0, PTE_POLICY_WARN = 1, PTE_POLICY_FORBID = 2 };
-
 static const char *target_of(const pte_program *p, uint32_t entry) {
   return pte_program_string(p, p->delegates[entry].target);
 }
@@ -30,44 +28,56 @@ static bool method_uses(const pte_program *p, uint32_t method, uint32_t entry) {
 }
 
 static bool is_complete(const pte_delegate_api *api) {
-  return api != NULL && api->size >= sizeof *api && api->version == PTE_DELEGATE_VERSION && api->accepts != NULL &&
-         api->instance_size != NULL && api->open != NULL && api->prepare != NULL && api->run != NULL &&
-         api->close != NULL;
+  return api != NULL && api->size >= sizeof *api && api->version == PTE_DELEGATE_VERSION &&
+         api->accepts != NULL && api->instance_size != NULL && api->open != NULL &&
+         api->prepare != NULL && api->run != NULL && api->close != NULL;
 }
 
-/* The first permitted delegate that accepts the entry's target, or NULL. */
+/* The first permitted delegate of the entry's name that accepts its target, or NULL. */
 static const pte_delegate_api *choose(const pte_program *p, uint32_t entry) {
   for (uint32_t i = 0; i < p->permitted_count; i++) {
     const pte_delegate_api *api = p->permitted[i];
-    if (is_complete(api) && api->accepts(api->self, target_of(p, entry))) return api;
+    bool named = is_complete(api) && api->name != NULL &&
+                 strcmp(api->name, pte_program_string(p, p->delegates[entry].name)) == 0;
+    if (named && api->accepts(api->self, target_of(p, entry))) return api;
   }
   return NULL;
 }
 
 static bool may_fall_back(const pte_program *p, uint32_t entry) {
-  return p->delegates[entry].fallback != PTE_NONE && p->delegates[entry].policy != PTE_POLICY_FORBID;
+  return p->delegates[entry].fallback != PTE_NONE &&
+         p->delegates[entry].policy != PTE_POLICY_FORBID;
 }
 
 /* What happened to an entry, in front of the delegate's own words. */
-static pte_status fail(const pte_program *p, uint32_t entry, const char *what, const pte_error *said, pte_error *err) {
-  return pte_fail(err, PTE_DELEGATE, "delegate %s (%s): %s%s%s", pte_program_string(p, p->delegates[entry].name),
-                  target_of(p, entry), what, said == NULL || said->text[0] == 0 ? "" : ": ",
-                  said == NULL ? "" : said->text);
+static pte_status fail(const pte_program *p, uint32_t entry, const char *what,
+                       const pte_error *said, pte_error *err) {
+  return pte_fail(err, PTE_DELEGATE, "delegate %s (%s): %s%s%s",
+                  pte_program_string(p, p->delegates[entry].name), target_of(p, entry), what,
+                  said == NULL || said->text[0] == 0 ? "" : ": ", said == NULL ? "" : said->text);
 }
 
-static pte_status instance_bytes(const pte_program *p, uint32_t entry, const pte_delegate_api *api, size_t *out,
-                                 pte_error *err) {
+static pte_status instance_bytes(const pte_program *p, uint32_t entry, const pte_delegate_api *api,
+                                 size_t *out, pte_error *err) {
   pte_error said = {0};
   uint64_t bytes = 0;
   const void *blob = pte_program_blob(p, entry, &bytes);
-  pte_status status = api->instance_size(api->self, target_of(p, entry), blob, (size_t)bytes, out, &said);
+  pte_status status =
+      api->instance_size(api->self, target_of(p, entry), blob, (size_t)bytes, out, &said);
   if (status == PTE_OK) return PTE_OK;
   if (!may_fall_back(p, entry)) return fail(p, entry, "does not take the blob", &said, err);
   *out = 0;
   return PTE_OK;
 }
 
-pte_status pte_delegates_measure(const pte_program *p, uint32_t method, pte_arena *arena, pte_error *err) {
+/* Entries of a program: they are compared with every instruction. */
+#define PTE_MAX_DELEGATES 1024
+
+pte_status pte_delegates_measure(const pte_program *p, uint32_t method, pte_arena *arena,
+                                 pte_error *err) {
+  if (p->delegate_count > PTE_MAX_DELEGATES)
+    return pte_fail(err, PTE_LIMIT, "program: %u delegates, at most %u", p->delegate_count,
+                    PTE_MAX_DELEGATES);
   for (uint32_t entry = 0; entry < p->delegate_count; entry++) {
     const pte_delegate_api *api = choose(p, entry);
     size_t bytes = 0;
@@ -83,7 +93,7 @@ pte_status pte_delegates_measure(const pte_program *p, uint32_t method, pte_aren
 static bool digest_holds(const pte_program *p, uint32_t entry) {
   const pte_segment *segment = &p->segments[p->delegates[entry].segment];
   uint8_t digest[32];
-  pte_blake2s(segment->data, (size_t)segment->size, digest);
+  pte_blake2s_256(segment->data, (size_t)segment->size, digest);
   return memcmp(digest, segment->digest, sizeof digest) == 0;
 }
 
@@ -94,7 +104,8 @@ static pte_status open_entry(pte_session *s, uint32_t entry, pte_arena *arena, p
   pte_error said = {0};
   placed->used = true;
   if (api == NULL)
-    return may_fall_back(p, entry) ? PTE_OK : fail(p, entry, "no permitted delegate accepts it", NULL, err);
+    return may_fall_back(p, entry) ? PTE_OK
+                                   : fail(p, entry, "no permitted delegate accepts it", NULL, err);
   if (!digest_holds(p, entry)) return fail(p, entry, "the blob's bytes have changed", NULL, err);
   size_t size = 0;
   PTE_TRY(instance_bytes(p, entry, api, &size, err));
@@ -103,7 +114,8 @@ static pte_status open_entry(pte_session *s, uint32_t entry, pte_arena *arena, p
     return fail(p, entry, "asks for more memory than before", NULL, err);
   uint64_t bytes = 0;
   const void *blob = pte_program_blob(p, entry, &bytes);
-  pte_status status = api->open(api->self, target_of(p, entry), blob, (size_t)bytes, memory, &placed->instance, &said);
+  pte_status status = api->open(api->self, target_of(p, entry), blob, (size_t)bytes, memory,
+                                &placed->instance, &said);
   if (status == PTE_OK) placed->api = api;
   else if (!may_fall_back(p, entry)) return fail(p, entry, "did not open", &said, err);
   return PTE_OK;
@@ -149,13 +161,15 @@ static void describe(const pte_tensor *t, pte_delegate_tensor *out) {
   *out = (pte_delegate_tensor){.data = t->data, .dtype = t->dtype, .rank = t->rank};
   memcpy(out->shape, t->shape, sizeof out->shape);
   uint64_t bytes = 0; /* tensors have passed pte_value_size: it fits */
-  if (pte_storage_bytes(t->dtype, t->layout, t->format, t->groups, t->rank, t->shape, &bytes)) out->size_bytes = bytes;
+  if (pte_storage_bytes(t->dtype, t->layout, t->format, t->groups, t->rank, t->shape, &bytes))
+    out->size_bytes = bytes;
 }
 
 /* false: an operand is absent or not dense. */
 static bool describe_all(pte_session *s, const pte_work *work, pte_delegate_io *out) {
   pte_delegate_tensor *room = s->delegate_tensors;
-  *out = (pte_delegate_io){room, room + work->in_count, work->in_count, work->out_count, s->call.threads, 0};
+  *out = (pte_delegate_io){
+      room, room + work->in_count, work->in_count, work->out_count, s->call.threads, 0};
   for (uint32_t i = 0; i < work->in_count + work->out_count; i++) {
     const pte_tensor *t = i < work->in_count ? work->in[i] : work->out[i - work->in_count];
     if (t == NULL || t->layout != PTE_STRIDED || !pte_tensor_is_dense(t)) return false;
@@ -164,7 +178,8 @@ static bool describe_all(pte_session *s, const pte_work *work, pte_delegate_io *
   return true;
 }
 
-static pte_status fault(pte_session *s, uint32_t index, const char *text, pte_status status, pte_error *err) {
+static pte_status fault(pte_session *s, uint32_t index, const char *text, pte_status status,
+                        pte_error *err) {
   s->fault = (pte_fault){text, -1, 0, 0, 255};
   return pte_fault_text(s, index, status, err);
 }
@@ -173,15 +188,18 @@ static uint32_t entry_of(const pte_session *s, uint32_t index) {
   return (uint32_t)((const pte_delegate_attrs *)s->works[index].attrs)->index;
 }
 
-pte_status pte_delegate_check(pte_session *s, uint32_t index, uint64_t *out_scratch, pte_error *err) {
+pte_status pte_delegate_check(pte_session *s, uint32_t index, uint64_t *out_scratch,
+                              pte_error *err) {
   uint32_t entry = entry_of(s, index);
   const pte_placed *placed = &s->placed[entry];
   pte_delegate_io io;
   pte_error said = {0};
   if (placed->api == NULL) return PTE_OK;
-  if (s->works[index].dynamic) return fault(s, index, "delegates take no counted dimensions", PTE_UNSUPPORTED, err);
+  if (s->works[index].dynamic)
+    return fault(s, index, "delegates take no counted dimensions", PTE_UNSUPPORTED, err);
   if (!describe_all(s, &s->works[index], &io))
-    return fault(s, index, "operands of a delegate must be present and dense", PTE_BAD_PROGRAM, err);
+    return fault(s, index, "operands of a delegate must be present and dense", PTE_BAD_PROGRAM,
+                 err);
   if (placed->api->prepare(placed->instance, &io, out_scratch, &said) == PTE_OK) return PTE_OK;
   return fail(s->program, entry, "cannot prepare", &said, err);
 }
@@ -192,7 +210,8 @@ pte_status pte_delegate_run(pte_session *s, uint32_t index, pte_error *err) {
   pte_delegate_io io;
   pte_error said = {0};
   if (!describe_all(s, &s->works[index], &io))
-    return fault(s, index, "operands of a delegate must be present and dense", PTE_BAD_PROGRAM, err);
+    return fault(s, index, "operands of a delegate must be present and dense", PTE_BAD_PROGRAM,
+                 err);
   if (placed->api->run(placed->instance, &io, s->call.scratch, &said) == PTE_OK) return PTE_OK;
   fail(s->program, entry, "failed", &said, err);
   uint32_t instr = pte_session_instr(s, index);

@@ -76,7 +76,8 @@ void pte_exprs_trace(pte_exprs *x) {
   }
 }
 
-/* Binds a counted dimension to its capacity, which has been evaluated before anything that uses the dimension. */
+/* Binds a counted dimension to its capacity, which has been evaluated before anything that uses the
+ * dimension. */
 static void bind_capacity(pte_exprs *x, uint32_t dim) {
   uint32_t capacity = x->dims[dim].capacity;
   int64_t extent = x->max_extent;

@@ -1,4 +1,5 @@
-/* What a kernel says about a failure, as text: instruction, operator, operand, position, got, expected. */
+/* What a kernel says about a failure, as text: instruction, operator, operand, position, got,
+ * expected. */
 #include "core/error.h"
 #include "session/prepare.h"
 
@@ -21,13 +22,14 @@ pte_status pte_fault_text(const pte_session *s, uint32_t work, pte_status status
   const char *text = f->text == NULL || f->text[0] == 0 ? pte_status_name(status) : f->text;
   const char *kind = port_kind(f->port), *name = port_name(row, f->port);
   if (f->position >= 0 && f->got != f->expected)
-    pte_fail(err, status, "op %u (%s)%s%s at %lld: %s, got %lld, expected %lld", instr, row->name, kind, name,
-             f->position, text, f->got, f->expected);
+    pte_fail(err, status, "op %u (%s)%s%s at %lld: %s, got %lld, expected %lld", instr, row->name,
+             kind, name, f->position, text, f->got, f->expected);
   else if (f->got != f->expected)
-    pte_fail(err, status, "op %u (%s)%s%s: %s, got %lld, expected %lld", instr, row->name, kind, name, text,
-             f->got, f->expected);
+    pte_fail(err, status, "op %u (%s)%s%s: %s, got %lld, expected %lld", instr, row->name, kind,
+             name, text, f->got, f->expected);
   else if (f->position >= 0)
-    pte_fail(err, status, "op %u (%s)%s%s at %lld: %s", instr, row->name, kind, name, f->position, text);
+    pte_fail(err, status, "op %u (%s)%s%s at %lld: %s", instr, row->name, kind, name, f->position,
+             text);
   else pte_fail(err, status, "op %u (%s)%s%s: %s", instr, row->name, kind, name, text);
   pte_error_at(err, instr, row->id, node);
   return status;

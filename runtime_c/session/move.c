@@ -5,13 +5,14 @@
 
 uint64_t pte_tensor_bytes(const pte_tensor *t) {
   uint64_t bytes = 0;
-  bool fits = pte_storage_bytes(t->dtype, t->layout, t->format, t->groups, t->rank, t->shape, &bytes);
+  bool fits =
+      pte_storage_bytes(t->dtype, t->layout, t->format, t->groups, t->rank, t->shape, &bytes);
   return fits ? bytes : 0; /* tensors have passed pte_value_size: it fits */
 }
 
 /* Elements of the last axis; both ends step by their own strides. */
-static void move_row(unsigned char *dst, const unsigned char *src, int64_t count, int64_t dst_step, int64_t src_step,
-                     size_t size) {
+static void move_row(unsigned char *dst, const unsigned char *src, int64_t count, int64_t dst_step,
+                     int64_t src_step, size_t size) {
   if (dst_step == (int64_t)size && src_step == (int64_t)size) {
     memmove(dst, src, (size_t)count * size);
     return;
@@ -29,8 +30,8 @@ static void move_strided(const pte_tensor *dst, const pte_tensor *src) {
       to += at[axis] * dst->stride[axis];
       from += at[axis] * src->stride[axis];
     }
-    move_row((unsigned char *)dst->data + to * size, (const unsigned char *)src->data + from * size, dst->shape[last],
-             dst->stride[last] * size, src->stride[last] * size, (size_t)size);
+    move_row((unsigned char *)dst->data + to * size, (const unsigned char *)src->data + from * size,
+             dst->shape[last], dst->stride[last] * size, src->stride[last] * size, (size_t)size);
     uint32_t axis = last;
     while (axis-- > 0 && ++at[axis] == dst->shape[axis]) at[axis] = 0;
     if (axis == UINT32_MAX) return;

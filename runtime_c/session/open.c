@@ -1,4 +1,5 @@
-/* Opening a session: all its tables, measured and taken by the same code, and what of them does not depend on sizes. */
+/* Opening a session: all its tables, measured and taken by the same code, and what of them does not
+ * depend on sizes. */
 #include "session/session.h"
 
 #include <stddef.h>
@@ -13,7 +14,8 @@ typedef struct counts {
   uint64_t works, operands, loops, attr_bytes, delegate_operands;
 } counts;
 
-static bool attrs_are_short(const pte_program *p, const pte_file_instr *instr, const pte_op_row *row) {
+static bool attrs_are_short(const pte_program *p, const pte_file_instr *instr,
+                            const pte_op_row *row) {
   if (instr->attrs == PTE_NONE) return false;
   uint32_t size;
   memcpy(&size, (const unsigned char *)p->attrs + instr->attrs, sizeof size);
@@ -62,15 +64,16 @@ static pte_status take_exprs(pte_arena *arena, const pte_program *p, pte_exprs *
   return PTE_OK;
 }
 
-/* Room for operand pointers, loop counters and completed attributes, handed out one instruction after the other. */
+/* Room for operand pointers, loop counters and completed attributes, handed out one instruction
+ * after the other. */
 typedef struct pool {
   pte_tensor **operands;
   int64_t *iterations;
   unsigned char *attrs;
 } pool;
 
-static pte_status take_tables(pte_arena *arena, const pte_program *p, const counts *n, pte_session *s,
-                              pool *rooms) {
+static pte_status take_tables(pte_arena *arena, const pte_program *p, const counts *n,
+                              pte_session *s, pool *rooms) {
   PTE_TRY(take_exprs(arena, p, &s->exprs));
   TAKE(arena, s->value_count, s->tensors);
   TAKE(arena, s->value_count, s->slots);
@@ -203,7 +206,8 @@ static void open_works(pte_session *s, pool rooms) {
     if (block->method != s->method_index) continue;
     s->first_work[b] = s->work_count;
     for (uint32_t i = 0; i < block->instrs.count; i++)
-      open_work(s, &s->program->instrs[block->instrs.start + i], &s->works[s->work_count++], &rooms);
+      open_work(s, &s->program->instrs[block->instrs.start + i], &s->works[s->work_count++],
+                &rooms);
   }
 }
 
@@ -231,7 +235,8 @@ static pte_status check_method(const pte_program *p, uint32_t method, pte_error 
   return pte_fail(err, PTE_BAD_ARGUMENT, "method %u: the program has %u", method, p->method_count);
 }
 
-pte_status pte_session_size(const pte_program *p, uint32_t method, size_t *out_bytes, pte_error *err) {
+pte_status pte_session_size(const pte_program *p, uint32_t method, size_t *out_bytes,
+                            pte_error *err) {
   PTE_TRY(check_method(p, method, err));
   pte_session probe;
   name_method(&probe, p, method);
@@ -243,14 +248,13 @@ pte_status pte_session_size(const pte_program *p, uint32_t method, size_t *out_b
   if (status == PTE_OK) status = take_tables(&arena, p, &n, &probe, &rooms);
   if (status != PTE_OK) return pte_fail(err, PTE_LIMIT, "session tables do not fit in memory");
   PTE_TRY(pte_delegates_measure(p, method, &arena, err));
-  if (arena.used > SIZE_MAX)
-    return pte_fail(err, PTE_LIMIT, "session tables do not fit in memory");
+  if (arena.used > SIZE_MAX) return pte_fail(err, PTE_LIMIT, "session tables do not fit in memory");
   *out_bytes = (size_t)arena.used;
   return PTE_OK;
 }
 
-pte_status pte_session_open(const pte_program *p, uint32_t method, pte_memory memory, pte_session **out,
-                            pte_error *err) {
+pte_status pte_session_open(const pte_program *p, uint32_t method, pte_memory memory,
+                            pte_session **out, pte_error *err) {
   size_t needed = 0;
   PTE_TRY(pte_session_size(p, method, &needed, err));
   if (memory.data == NULL || memory.size_bytes < needed)

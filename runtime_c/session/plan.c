@@ -35,7 +35,9 @@ pte_status pte_plan(pte_session *s, pte_error *err) {
     bool fits = true;
     if (file->storage == PTE_STORAGE_PLANNED) fits = place_planned(s, v, file);
     else if (file->storage == PTE_STORAGE_STATE) fits = place_state(s, v);
-    if (!fits) return pte_fail(err, PTE_LIMIT, "value %u: the plan does not fit in 63 bits", s->first_value + v);
+    if (!fits)
+      return pte_fail(err, PTE_LIMIT, "value %u: the plan does not fit in 63 bits",
+                      s->first_value + v);
   }
   return PTE_OK;
 }

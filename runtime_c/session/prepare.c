@@ -7,15 +7,16 @@
 #include "core/size.h"
 
 /* The caller's struct, which may be shorter (older) or longer than ours. */
-static pte_status read_options(const pte_prepare_options *given, pte_prepare_options *out, pte_error *err) {
+static pte_status read_options(const pte_prepare_options *given, pte_prepare_options *out,
+                               pte_error *err) {
   memset(out, 0, sizeof *out);
   if (given == NULL || given->size < sizeof given->size)
     return pte_fail(err, PTE_BAD_ARGUMENT, "prepare options: expected a struct that says its size");
   memcpy(out, given, given->size < sizeof *out ? given->size : sizeof *out);
   if (out->threads == 0) out->threads = 1;
   if (out->pool != NULL && out->pool->threads > out->threads)
-    return pte_fail(err, PTE_BAD_ARGUMENT, "pool: has %u threads, options.threads is %u", out->pool->threads,
-                    out->threads);
+    return pte_fail(err, PTE_BAD_ARGUMENT, "pool: has %u threads, options.threads is %u",
+                    out->pool->threads, out->threads);
   return PTE_OK;
 }
 
@@ -39,7 +40,8 @@ static pte_status total(pte_session *s, const pte_prepare_options *options, pte_
   if (!pte_align(sizes->scratch_bytes, PTE_ARENA_ALIGN, &sizes->scratch_bytes) ||
       !pte_add(sizes->planned_bytes, sizes->scratch_bytes, &sizes->arena_bytes) ||
       !pte_add(sizes->arena_bytes, sizes->state_bytes, &all) || all > SIZE_MAX / 2)
-    return pte_fail(err, PTE_LIMIT, "the memory that these shapes need does not fit in the address space");
+    return pte_fail(err, PTE_LIMIT,
+                    "the memory that these shapes need does not fit in the address space");
   if (options->max_bytes == 0 || all <= options->max_bytes) return PTE_OK;
   return pte_fail(err, PTE_LIMIT, "memory: these shapes need %llu bytes, max_bytes is %llu", all,
                   options->max_bytes);
@@ -61,7 +63,8 @@ static pte_status measure(pte_session *s, const pte_prepare_options *options, pt
   return total(s, options, err);
 }
 
-pte_status pte_prepare_size(pte_session *s, const pte_prepare_options *given, pte_sizes *out, pte_error *err) {
+pte_status pte_prepare_size(pte_session *s, const pte_prepare_options *given, pte_sizes *out,
+                            pte_error *err) {
   pte_prepare_options options;
   if (s == NULL || out == NULL) return pte_fail(err, PTE_BAD_ARGUMENT, "session or sizes: NULL");
   PTE_TRY(read_options(given, &options, err));
@@ -70,10 +73,12 @@ pte_status pte_prepare_size(pte_session *s, const pte_prepare_options *given, pt
   return PTE_OK;
 }
 
-static pte_status check_memory(const char *name, pte_memory memory, uint64_t needed, pte_error *err) {
+static pte_status check_memory(const char *name, pte_memory memory, uint64_t needed,
+                               pte_error *err) {
   if (needed == 0) return PTE_OK;
   if (memory.data == NULL || memory.size_bytes < needed)
-    return pte_fail(err, PTE_NO_MEMORY, "%s: got %llu bytes, needs %llu", name, (uint64_t)memory.size_bytes, needed);
+    return pte_fail(err, PTE_NO_MEMORY, "%s: got %llu bytes, needs %llu", name,
+                    (uint64_t)memory.size_bytes, needed);
   if ((uintptr_t)memory.data % PTE_ARENA_ALIGN != 0)
     return pte_fail(err, PTE_BAD_ARGUMENT, "%s: expected 64-byte alignment", name);
   return PTE_OK;
@@ -90,8 +95,8 @@ static bool states_stay(pte_session *s, const unsigned char *state) {
   return same;
 }
 
-pte_status pte_session_prepare(pte_session *s, const pte_prepare_options *given, pte_memory arena, pte_memory state,
-                               int reset, pte_error *err) {
+pte_status pte_session_prepare(pte_session *s, const pte_prepare_options *given, pte_memory arena,
+                               pte_memory state, int reset, pte_error *err) {
   pte_prepare_options options;
   if (s == NULL) return pte_fail(err, PTE_BAD_ARGUMENT, "session: NULL");
   if (reset < PTE_STATE_KEEP || reset > PTE_STATE_ADOPT)

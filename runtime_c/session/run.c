@@ -11,7 +11,8 @@
 
 pte_status pte_run_refresh(pte_execution *run, const pte_tensor *tensor) {
   uint32_t v = pte_session_value_of(run->s, tensor);
-  if ((run->s->slots[v].flags & PTE_SLOT_DYNAMIC) != 0) PTE_TRY(pte_value_size(run->s, v, false, run->err));
+  if ((run->s->slots[v].flags & PTE_SLOT_DYNAMIC) != 0)
+    PTE_TRY(pte_value_size(run->s, v, false, run->err));
   pte_value_place(run->s, v);
   return PTE_OK;
 }
@@ -27,7 +28,8 @@ static pte_status refresh_operands(pte_execution *run, const pte_work *work) {
   return PTE_OK;
 }
 
-/* What prepare could not prove of an instruction: addresses that are bound only now, sizes that only now are known. */
+/* What prepare could not prove of an instruction: addresses that are bound only now, sizes that
+ * only now are known. */
 static pte_status prove(pte_execution *run, uint32_t index) {
   pte_session *s = run->s;
   const pte_work *work = &s->works[index];
@@ -49,7 +51,8 @@ static pte_status run_kernel(pte_execution *run, uint32_t index) {
   if (status != PTE_OK) return pte_fault_text(s, index, status, run->err);
   if (!work->row->counts || !work->dynamic) return PTE_OK;
   for (uint32_t i = 0; i < work->out_count; i++)
-    if (work->out[i] != NULL) PTE_TRY(pte_counted_close(run, index, work->out[i], work->out[i]->shape));
+    if (work->out[i] != NULL)
+      PTE_TRY(pte_counted_close(run, index, work->out[i], work->out[i]->shape));
   return PTE_OK;
 }
 
@@ -74,14 +77,17 @@ static pte_status dispatch(pte_execution *run, uint32_t index) {
 
 static pte_status stop(pte_execution *run, pte_status status, uint32_t instr, const char *why) {
   pte_fail(run->err, status, "before op %u: %s", instr, why);
-  pte_error_at(run->err, instr, run->s->program->instrs[instr].op, run->s->program->instrs[instr].node);
+  pte_error_at(run->err, instr, run->s->program->instrs[instr].op,
+               run->s->program->instrs[instr].node);
   return status;
 }
 
 static pte_status may_go_on(pte_execution *run, uint32_t instr) {
   const pte_run_options *o = &run->options;
-  if (run->instructions_left-- == 0) return stop(run, PTE_LIMIT, instr, "max_instructions have been executed");
-  if (o->cancel != NULL && *o->cancel != 0) return stop(run, PTE_CANCELLED, instr, "the run was cancelled");
+  if (run->instructions_left-- == 0)
+    return stop(run, PTE_LIMIT, instr, "max_instructions have been executed");
+  if (o->cancel != NULL && *o->cancel != 0)
+    return stop(run, PTE_CANCELLED, instr, "the run was cancelled");
   if (o->deadline_ns != 0 && o->now(o->now_self) >= o->deadline_ns)
     return stop(run, PTE_DEADLINE, instr, "the deadline has passed");
   return PTE_OK;
@@ -113,38 +119,44 @@ static uint32_t port_value(const pte_session *s, pte_range ports, uint32_t i) {
   return s->program->ports[ports.start + i].value - s->first_value;
 }
 
-static pte_status check_buffer(const pte_session *s, uint32_t v, const char *kind, const char *name, const void *data,
-                               pte_error *err) {
+static pte_status check_buffer(const pte_session *s, uint32_t v, const char *kind, const char *name,
+                               const void *data, pte_error *err) {
   if (s->slots[v].room_bytes == 0) return PTE_OK;
   if (data == NULL) return pte_fail(err, PTE_BAD_ARGUMENT, "%s %s: the buffer is NULL", kind, name);
   unsigned size = pte_dtype_bits(s->tensors[v].dtype) / 8;
   if (size > 1 && (uintptr_t)data % size != 0)
-    return pte_fail(err, PTE_BAD_ARGUMENT, "%s %s: expected a buffer aligned to %u bytes", kind, name, size);
+    return pte_fail(err, PTE_BAD_ARGUMENT, "%s %s: expected a buffer aligned to %u bytes", kind,
+                    name, size);
   return PTE_OK;
 }
 
-static bool share(const pte_session *s, uint32_t a, const void *a_data, uint32_t b, const void *b_data) {
+static bool share(const pte_session *s, uint32_t a, const void *a_data, uint32_t b,
+                  const void *b_data) {
   uintptr_t a_at = (uintptr_t)a_data, b_at = (uintptr_t)b_data;
   uint64_t a_bytes = s->slots[a].room_bytes, b_bytes = s->slots[b].room_bytes;
   return a_bytes != 0 && b_bytes != 0 && a_at < b_at + b_bytes && b_at < a_at + a_bytes;
 }
 
-static pte_status check_buffers(const pte_session *s, const void *const *inputs, void *const *outputs, pte_error *err) {
+static pte_status check_buffers(const pte_session *s, const void *const *inputs,
+                                void *const *outputs, pte_error *err) {
   pte_range in = s->method->inputs, out = s->method->outputs;
   if ((inputs == NULL && in.count != 0) || (outputs == NULL && out.count != 0))
     return pte_fail(err, PTE_BAD_ARGUMENT, "inputs or outputs: NULL");
   for (uint32_t i = 0; i < in.count; i++)
-    PTE_TRY(check_buffer(s, port_value(s, in, i), "input", pte_session_input_name(s, i), inputs[i], err));
+    PTE_TRY(check_buffer(s, port_value(s, in, i), "input", pte_session_input_name(s, i), inputs[i],
+                         err));
   for (uint32_t o = 0; o < out.count; o++) {
     const char *name = pte_session_output_name(s, o);
     uint32_t v = port_value(s, out, o);
     PTE_TRY(check_buffer(s, v, "output", name, outputs[o], err));
     for (uint32_t i = 0; i < in.count; i++)
       if (share(s, v, outputs[o], port_value(s, in, i), inputs[i]))
-        return pte_fail(err, PTE_BAD_ARGUMENT, "output %s overlaps input %s", name, pte_session_input_name(s, i));
+        return pte_fail(err, PTE_BAD_ARGUMENT, "output %s overlaps input %s", name,
+                        pte_session_input_name(s, i));
     for (uint32_t i = 0; i < o; i++)
       if (share(s, v, outputs[o], port_value(s, out, i), outputs[i]))
-        return pte_fail(err, PTE_BAD_ARGUMENT, "output %s overlaps output %s", name, pte_session_output_name(s, i));
+        return pte_fail(err, PTE_BAD_ARGUMENT, "output %s overlaps output %s", name,
+                        pte_session_output_name(s, i));
   }
   return PTE_OK;
 }
@@ -180,7 +192,8 @@ static pte_status check_shape_inputs(const pte_session *s, pte_error *err) {
     if (t->dtype != PTE_I64 && t->dtype != PTE_I32) continue;
     int64_t got = integer_at(t, file->element), prepared = s->exprs.dim_values[dim];
     if (got != prepared)
-      return pte_fail(err, PTE_BAD_ARGUMENT, "input %s element %u decides %s: prepared for %lld, got %lld",
+      return pte_fail(err, PTE_BAD_ARGUMENT,
+                      "input %s element %u decides %s: prepared for %lld, got %lld",
                       pte_session_input_name(s, file->port), file->element,
                       pte_program_string(s->program, file->name), prepared, got);
   }
@@ -206,7 +219,8 @@ static pte_status read_options(const pte_run_options *given, pte_run_options *ou
 static pte_status refresh_outputs(pte_execution *run) {
   for (uint32_t i = 0; i < run->s->method->outputs.count; i++) {
     uint32_t v = port_value(run->s, run->s->method->outputs, i);
-    if ((run->s->slots[v].flags & PTE_SLOT_DYNAMIC) != 0) PTE_TRY(pte_run_refresh(run, &run->s->tensors[v]));
+    if ((run->s->slots[v].flags & PTE_SLOT_DYNAMIC) != 0)
+      PTE_TRY(pte_run_refresh(run, &run->s->tensors[v]));
   }
   return PTE_OK;
 }

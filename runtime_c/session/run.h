@@ -14,7 +14,8 @@ typedef struct pte_execution {
 /* run.c: the instructions of a block of the program, one after the other. */
 PTE_CHECKED pte_status pte_run_block(pte_execution *run, uint32_t block);
 
-/* run.c: sizes and addresses of an instruction's operands, as counted dimensions and bound params now say. */
+/* run.c: sizes and addresses of an instruction's operands, as counted dimensions and bound params
+ * now say. */
 PTE_CHECKED pte_status pte_run_refresh(pte_execution *run, const pte_tensor *tensor);
 
 /* control.c: the instructions that run blocks. */
@@ -22,18 +23,21 @@ PTE_CHECKED pte_status pte_run_if(pte_execution *run, uint32_t work);
 PTE_CHECKED pte_status pte_run_loop(pte_execution *run, uint32_t work);
 PTE_CHECKED pte_status pte_run_called(pte_execution *run, uint32_t work, uint32_t block);
 
-/* counted.c: opens the counted axes of an output to their capacities, before the instruction that decides them. */
+/* counted.c: opens the counted axes of an output to their capacities, before the instruction that
+ * decides them. */
 PTE_CHECKED pte_status pte_counted_open(pte_execution *run, pte_tensor *out);
 
-/* counted.c: sets the counted dimensions that are axes of `out` to `shape` (its rank), sizes `out` again and compares.
- * PTE_LIMIT: above a capacity; the text names the dimension. PTE_BAD_DATA: another axis differs. */
-PTE_CHECKED pte_status pte_counted_close(pte_execution *run, uint32_t work, pte_tensor *out, const int64_t *shape);
+/* counted.c: sets the counted dimensions that are axes of `out` to `shape` (its rank), sizes `out`
+ * again and compares. PTE_LIMIT: above a capacity; the text names the dimension. PTE_BAD_DATA:
+ * another axis differs. */
+PTE_CHECKED pte_status pte_counted_close(pte_execution *run, uint32_t work, pte_tensor *out,
+                                         const int64_t *shape);
 
 /* counted.c: every counted dimension of the program back to its capacity. */
 void pte_counted_reset(pte_session *s);
 
-/* move.c: bytes of a dense tensor; and dst = src for two tensors of one dtype and shape, any strides. They may overlap:
- * then the result is unspecified, nothing else. */
+/* move.c: bytes of a dense tensor; and dst = src for two tensors of one dtype and shape, any
+ * strides. They may overlap: then the result is unspecified, nothing else. */
 uint64_t pte_tensor_bytes(const pte_tensor *t);
 void pte_tensor_move(const pte_tensor *dst, const pte_tensor *src);
 

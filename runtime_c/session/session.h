@@ -1,7 +1,8 @@
 /* A session: one method of a program, its tables, and its last preparation. Internal to session/.
  *
- * All tables are taken from the caller's memory when the session is opened; their sizes depend on the program alone.
- * Values, operands and instructions keep the program's indices minus the method's first. */
+ * All tables are taken from the caller's memory when the session is opened; their sizes depend on
+ * the program alone. Values, operands and instructions keep the program's indices minus the
+ * method's first. */
 #ifndef PTE_SESSION_H
 #define PTE_SESSION_H
 
@@ -11,10 +12,10 @@
 #include "pteron/delegate.h"
 #include "session/expr.h"
 
-#define PTE_ARENA_ALIGN 64
-#define PTE_DEFAULT_MAX_EXTENT 4096
+#define PTE_ARENA_ALIGN          64
+#define PTE_DEFAULT_MAX_EXTENT   4096
 #define PTE_DEFAULT_INSTRUCTIONS (1ull << 40)
-#define PTE_DEFAULT_ITERATIONS (1ull << 31)
+#define PTE_DEFAULT_ITERATIONS   (1ull << 31)
 
 /* What a value is, beside its storage. */
 enum {
@@ -41,7 +42,7 @@ typedef struct pte_work {
   pte_tensor *const *out;
   uint32_t in_count, out_count;
   int64_t *iteration; /* the counter that a loop shows its body */
-  bool bound;   /* an operand is a PARAM: addresses are checked at each execution */
+  bool bound;         /* an operand is a PARAM: addresses are checked at each execution */
   bool dynamic; /* a size depends on a counted dimension: everything is checked at each execution */
 } pte_work;
 
@@ -59,29 +60,30 @@ struct pte_session {
   uint32_t method_index, first_value, value_count;
 
   pte_exprs exprs;
-  pte_tensor *tensors;      /* by value */
-  pte_slot *slots;          /* by value */
-  uint32_t *caller_bound;   /* values bound by each run or by instructions, ascending */
+  pte_tensor *tensors;    /* by value */
+  pte_slot *slots;        /* by value */
+  uint32_t *caller_bound; /* values bound by each run or by instructions, ascending */
   uint32_t caller_bound_count;
-  pte_work *works;          /* instructions of the method's blocks, in order of blocks */
-  uint32_t *first_work;     /* by block of the program; PTE_NONE: of another method */
+  pte_work *works;      /* instructions of the method's blocks, in order of blocks */
+  uint32_t *first_work; /* by block of the program; PTE_NONE: of another method */
   uint32_t work_count;
-  pte_placed *placed;       /* by delegate of the program */
+  pte_placed *placed;                    /* by delegate of the program */
   pte_delegate_tensor *delegate_tensors; /* room for the operands of one delegate instruction */
 
   /* the last preparation */
   pte_tables tables;
   pte_fault fault;
-  pte_call call;            /* what all calls share */
+  pte_call call; /* what all calls share */
   bool prepared;
   unsigned char *arena;
   pte_sizes sizes;
 
   /* states: the program's, by index; those of this method have room */
-  uint32_t *state_values;   /* method's STATE values, ascending */
+  uint32_t *state_values; /* method's STATE values, ascending */
   uint32_t state_count;
-  uint64_t *state_kept;     /* bytes of each state when the block was last prepared, in order of state_values */
-  unsigned char *state;     /* the block; NULL before the first prepare */
+  uint64_t *state_kept; /* bytes of each state when the block was last prepared, in order of
+                           state_values */
+  unsigned char *state; /* the block; NULL before the first prepare */
   bool state_valid;
 };
 

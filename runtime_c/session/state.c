@@ -13,7 +13,8 @@ static void reset_one(pte_session *s, uint32_t value) {
   void *data = s->tensors[value].data;
   uint64_t bytes = s->slots[value].room_bytes;
   if (bytes == 0) return;
-  if (initial == PTE_NONE || s->program->constants[initial].size < bytes) memset(data, 0, (size_t)bytes);
+  if (initial == PTE_NONE || s->program->constants[initial].size < bytes)
+    memset(data, 0, (size_t)bytes);
   else memcpy(data, pte_program_constant(s->program, initial), (size_t)bytes);
 }
 
@@ -27,34 +28,41 @@ static pte_status check_state(const pte_session *s, uint32_t index, pte_error *e
   return pte_fail(err, PTE_BAD_ARGUMENT, "state %u: the method has %u", index, s->state_count);
 }
 
-static pte_status check_buffer(const pte_session *s, uint32_t index, const void *data, size_t got, pte_error *err) {
+static pte_status check_buffer(const pte_session *s, uint32_t index, const void *data, size_t got,
+                               pte_error *err) {
   PTE_TRY(check_state(s, index, err));
   uint32_t value = s->state_values[index];
   const char *name = pte_program_string(s->program, file_state(s, value)->name);
   if (s->tensors[value].layout != PTE_STRIDED)
-    return pte_fail(err, PTE_UNSUPPORTED, "state %s: packed states cannot be read or written", name);
+    return pte_fail(err, PTE_UNSUPPORTED, "state %s: packed states cannot be read or written",
+                    name);
   if (got != s->slots[value].room_bytes)
     return pte_fail(err, PTE_BAD_ARGUMENT, "state %s: expected %llu bytes, got %llu", name,
                     s->slots[value].room_bytes, (uint64_t)got);
-  if (data == NULL && got != 0) return pte_fail(err, PTE_BAD_ARGUMENT, "state %s: data is NULL", name);
+  if (data == NULL && got != 0)
+    return pte_fail(err, PTE_BAD_ARGUMENT, "state %s: data is NULL", name);
   return PTE_OK;
 }
 
 pte_status pte_session_state(const pte_session *s, uint32_t index, pte_extents *out) {
   PTE_TRY(check_state(s, index, NULL));
   const pte_tensor *t = &s->tensors[s->state_values[index]];
-  *out = (pte_extents){.dtype = t->dtype, .rank = t->rank, .size_bytes = s->slots[s->state_values[index]].room_bytes};
+  *out = (pte_extents){.dtype = t->dtype,
+                       .rank = t->rank,
+                       .size_bytes = s->slots[s->state_values[index]].room_bytes};
   memcpy(out->shape, t->shape, sizeof out->shape);
   return PTE_OK;
 }
 
-pte_status pte_session_get_state(const pte_session *s, uint32_t index, void *data, size_t size_bytes, pte_error *err) {
+pte_status pte_session_get_state(const pte_session *s, uint32_t index, void *data,
+                                 size_t size_bytes, pte_error *err) {
   PTE_TRY(check_buffer(s, index, data, size_bytes, err));
   if (size_bytes != 0) memcpy(data, s->tensors[s->state_values[index]].data, size_bytes);
   return PTE_OK;
 }
 
-pte_status pte_session_set_state(pte_session *s, uint32_t index, const void *data, size_t size_bytes, pte_error *err) {
+pte_status pte_session_set_state(pte_session *s, uint32_t index, const void *data,
+                                 size_t size_bytes, pte_error *err) {
   PTE_TRY(check_buffer(s, index, data, size_bytes, err));
   if (size_bytes != 0) memcpy(s->tensors[s->state_values[index]].data, data, size_bytes);
   return PTE_OK;

@@ -1,41 +1,49 @@
-/* From expressions to tensors: extents, strides, where the first element is, and that it all lies inside its memory. */
+/* From expressions to tensors: extents, strides, where the first element is, and that it all lies
+ * inside its memory. */
 #include "core/error.h"
 #include "session/prepare.h"
 
 static pte_status extent_unknown(const pte_session *s, uint32_t v, uint32_t expr, pte_error *err) {
   if (s->exprs.known[expr] == PTE_OVERFLOW)
-    return pte_fail(err, PTE_BAD_ARGUMENT, "value %u: a size does not fit in 64 bits", s->first_value + v);
+    return pte_fail(err, PTE_BAD_ARGUMENT, "value %u: a size does not fit in 64 bits",
+                    s->first_value + v);
   if (s->exprs.known[expr] == PTE_DIVIDED)
-    return pte_fail(err, PTE_BAD_ARGUMENT, "value %u: a size is divided by zero", s->first_value + v);
+    return pte_fail(err, PTE_BAD_ARGUMENT, "value %u: a size is divided by zero",
+                    s->first_value + v);
   uint32_t dim = pte_expr_blame(&s->exprs, expr);
-  return pte_fail(err, PTE_BAD_ARGUMENT, "dimension %s is bound by no input of the method; give all shapes",
-                  dim == PTE_NONE ? "?" : pte_program_string(s->program, s->program->dims[dim].name));
+  return pte_fail(
+      err, PTE_BAD_ARGUMENT, "dimension %s is bound by no input of the method; give all shapes",
+      dim == PTE_NONE ? "?" : pte_program_string(s->program, s->program->dims[dim].name));
 }
 
-static pte_status evaluated(const pte_session *s, uint32_t v, uint32_t ref, int64_t *out, pte_error *err) {
+static pte_status evaluated(const pte_session *s, uint32_t v, uint32_t ref, int64_t *out,
+                            pte_error *err) {
   uint32_t expr = s->program->tables.refs[ref];
   if (s->exprs.known[expr] != PTE_KNOWN) return extent_unknown(s, v, expr, err);
   *out = s->exprs.values[expr];
   return PTE_OK;
 }
 
-static pte_status set_shape(pte_session *s, uint32_t v, const pte_file_value *file, pte_error *err) {
+static pte_status set_shape(pte_session *s, uint32_t v, const pte_file_value *file,
+                            pte_error *err) {
   pte_tensor *t = &s->tensors[v];
   for (uint32_t axis = 0; axis < t->rank; axis++) {
     PTE_TRY(evaluated(s, v, file->shape + axis, &t->shape[axis], err));
     if (t->shape[axis] < 0)
-      return pte_fail(err, PTE_BAD_ARGUMENT, "value %u axis %u: extent %lld is negative", s->first_value + v, axis,
-                      t->shape[axis]);
+      return pte_fail(err, PTE_BAD_ARGUMENT, "value %u axis %u: extent %lld is negative",
+                      s->first_value + v, axis, t->shape[axis]);
   }
   return PTE_OK;
 }
 
-static pte_status set_strides(pte_session *s, uint32_t v, const pte_file_value *file, pte_error *err) {
+static pte_status set_strides(pte_session *s, uint32_t v, const pte_file_value *file,
+                              pte_error *err) {
   pte_tensor *t = &s->tensors[v];
   int64_t count = 1; /* expanded views too: kernels multiply extents */
   for (uint32_t axis = t->rank; axis-- > 0;) {
     t->stride[axis] = count;
-    if (file->strides != PTE_NONE) PTE_TRY(evaluated(s, v, file->strides + axis, &t->stride[axis], err));
+    if (file->strides != PTE_NONE)
+      PTE_TRY(evaluated(s, v, file->strides + axis, &t->stride[axis], err));
     if (__builtin_mul_overflow(count, t->shape[axis], &count) || count > INT64_MAX / 8)
       return pte_fail(err, PTE_LIMIT, "value %u: more than 2^60 elements", s->first_value + v);
   }
@@ -53,13 +61,15 @@ bool pte_tensor_is_dense(const pte_tensor *t) {
   return true;
 }
 
-/* The lowest and highest element of a tensor that has any, counted from the first. false: 64 bits are not enough. */
+/* The lowest and highest element of a tensor that has any, counted from the first. false: 64 bits
+ * are not enough. */
 static bool element_range(const pte_tensor *t, int64_t first, int64_t *out_low, int64_t *out_high) {
   int64_t low = first, high = first;
   for (uint32_t axis = 0; axis < t->rank; axis++) {
     int64_t reach;
     if (__builtin_mul_overflow(t->shape[axis] - 1, t->stride[axis], &reach)) return false;
-    if (__builtin_add_overflow(reach < 0 ? low : high, reach, reach < 0 ? &low : &high)) return false;
+    if (__builtin_add_overflow(reach < 0 ? low : high, reach, reach < 0 ? &low : &high))
+      return false;
   }
   *out_low = low;
   *out_high = high;
@@ -72,7 +82,8 @@ static bool is_empty(const pte_tensor *t) {
   return false;
 }
 
-static pte_status size_view(pte_session *s, uint32_t v, const pte_file_value *file, pte_error *err) {
+static pte_status size_view(pte_session *s, uint32_t v, const pte_file_value *file,
+                            pte_error *err) {
   pte_tensor *t = &s->tensors[v];
   pte_slot *slot = &s->slots[v];
   int64_t first = 0, low = 0, high = 0;
@@ -90,32 +101,37 @@ static pte_status size_view(pte_session *s, uint32_t v, const pte_file_value *fi
   if (bits >= 8) inside = inside && (uint64_t)high < room / (bits / 8);
   else
     inside = inside && first == 0 && pte_tensor_is_dense(t) &&
-             pte_storage_bytes(t->dtype, t->layout, t->format, 0, t->rank, t->shape, &bytes) && bytes <= room;
+             pte_storage_bytes(t->dtype, t->layout, t->format, 0, t->rank, t->shape, &bytes) &&
+             bytes <= room;
   if (!inside)
-    return pte_fail(err, PTE_BAD_PROGRAM, "value %u: a view of elements %lld to %lld, value %u has %llu bytes",
+    return pte_fail(err, PTE_BAD_PROGRAM,
+                    "value %u: a view of elements %lld to %lld, value %u has %llu bytes",
                     s->first_value + v, low, high, s->first_value + slot->base, room);
   slot->view_elements = first;
   return PTE_OK;
 }
 
-static pte_status size_memory(pte_session *s, uint32_t v, const pte_file_value *file, bool fix, pte_error *err) {
+static pte_status size_memory(pte_session *s, uint32_t v, const pte_file_value *file, bool fix,
+                              pte_error *err) {
   const pte_tensor *t = &s->tensors[v];
   pte_slot *slot = &s->slots[v];
   uint64_t bytes = 0;
   if (!pte_storage_bytes(t->dtype, t->layout, t->format, file->groups, t->rank, t->shape, &bytes) ||
       bytes > INT64_MAX)
-    return pte_fail(err, PTE_LIMIT, "value %u: its size does not fit in 63 bits", s->first_value + v);
+    return pte_fail(err, PTE_LIMIT, "value %u: its size does not fit in 63 bits",
+                    s->first_value + v);
   if (fix) slot->room_bytes = bytes;
   if (bytes <= slot->room_bytes) return PTE_OK;
-  return pte_fail(err, PTE_LIMIT, "value %u: needs %llu bytes, its memory has %llu", s->first_value + v, bytes,
-                  slot->room_bytes);
+  return pte_fail(err, PTE_LIMIT, "value %u: needs %llu bytes, its memory has %llu",
+                  s->first_value + v, bytes, slot->room_bytes);
 }
 
 pte_status pte_value_size(pte_session *s, uint32_t v, bool fix, pte_error *err) {
   const pte_file_value *file = pte_session_file_value(s, v);
   PTE_TRY(set_shape(s, v, file, err));
   PTE_TRY(set_strides(s, v, file, err));
-  return file->storage == PTE_STORAGE_VIEW ? size_view(s, v, file, err) : size_memory(s, v, file, fix, err);
+  return file->storage == PTE_STORAGE_VIEW ? size_view(s, v, file, err)
+                                           : size_memory(s, v, file, fix, err);
 }
 
 void pte_value_place(pte_session *s, uint32_t v) {
@@ -126,7 +142,8 @@ void pte_value_place(pte_session *s, uint32_t v) {
   case PTE_STORAGE_PLANNED: t->data = s->arena + slot->offset_bytes; break;
   case PTE_STORAGE_STATE: t->data = s->state + slot->offset_bytes; break;
   case PTE_STORAGE_CONSTANT:
-    t->data = (void *)(uintptr_t)pte_program_constant(s->program, file->base); /* READ_ONLY guards it */
+    t->data =
+        (void *)(uintptr_t)pte_program_constant(s->program, file->base); /* READ_ONLY guards it */
     break;
   case PTE_STORAGE_VIEW: {
     unsigned char *start = s->tensors[slot->base].data;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds and runs tests/c/test_*.c (or those named) under sanitizers, each linking only the sources that it names.
-# In a test: `// sources: files or folders of runtime_c`, `// samples: yes` (build/samples/*.pte), `// flags:` of the compiler.
+# In a test: `// sources: files or folders of runtime_c`, or `library` for all of it, `// samples: yes` (build/samples/*.pte), `// flags:` of the compiler.
 set -u -o pipefail
 cd "$(dirname "$0")/../.."
 cc=${CC:-cc}
@@ -13,9 +13,17 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
 failed=0
 [ $# -gt 0 ] || set -- tests/c/test_*.c
 said() { sed -n "s,^// $2: *,,p" "$1"; }
-sources() { for s in $(said "$1" sources); do if [ -d "runtime_c/$s" ]; then ls "runtime_c/$s"/*.c; else echo "runtime_c/$s"; fi; done; }
+sources() {
+  [ "$(said "$1" sources)" != library ] || { echo $out/library/runtime_c/libpteron.a; return; }
+  for s in $(said "$1" sources); do if [ -d "runtime_c/$s" ]; then ls "runtime_c/$s"/*.c; else echo "runtime_c/$s"; fi; done
+}
 if grep -ql '^// samples: yes' "$@"; then
   PYTHONPATH=build/tree "$python" tests/program/samples.py build/samples || exit 1
+fi
+if grep -ql '^// sources: library' "$@"; then
+  cmake -S . -B $out/library -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER="$cc" -DPTE_SANITIZE=ON -DPTE_BUILD_SHARED=OFF \
+    -DPTE_BUILD_TOOLS=OFF -DPTE_BUILD_TESTS=OFF >$out/library.log && cmake --build $out/library -j 2 >>$out/library.log ||
+    { tail -40 $out/library.log; exit 1; }
 fi
 for test in "$@"; do
   name=$(basename "$test" .c)

@@ -1,4 +1,5 @@
-/* The null delegate: copies input i to output i. A delegate to copy from, and what the conformance tests run first. */
+/* The null delegate: copies input i to output i. A delegate to copy from, and what the conformance
+ * tests run first. */
 #include <string.h>
 
 #include "pteron/delegate.h"
@@ -8,7 +9,9 @@ static int accepts(void *self, const char *target) {
   return strcmp(target, "null-1") == 0;
 }
 
-static void say(pte_error *error, const char *text) { strncpy(error->text, text, sizeof error->text - 1); }
+static void say(pte_error *error, const char *text) {
+  strncpy(error->text, text, sizeof error->text - 1);
+}
 
 static pte_status instance_size(void *self, const char *target, const void *blob, size_t blob_bytes,
                                 size_t *out_bytes, pte_error *error) {
@@ -17,14 +20,15 @@ static pte_status instance_size(void *self, const char *target, const void *blob
   return PTE_OK;
 }
 
-static pte_status open_instance(void *self, const char *target, const void *blob, size_t blob_bytes, pte_memory memory,
-                                void **out, pte_error *error) {
+static pte_status open_instance(void *self, const char *target, const void *blob, size_t blob_bytes,
+                                pte_memory memory, void **out, pte_error *error) {
   (void)self, (void)target, (void)blob, (void)blob_bytes, (void)error;
   *out = memory.data;
   return PTE_OK;
 }
 
-static pte_status prepare(void *instance, const pte_delegate_io *io, uint64_t *out_scratch_bytes, pte_error *error) {
+static pte_status prepare(void *instance, const pte_delegate_io *io, uint64_t *out_scratch_bytes,
+                          pte_error *error) {
   (void)instance;
   *out_scratch_bytes = 0;
   for (uint32_t i = 0; i < io->output_count; i++) {

@@ -1,15 +1,19 @@
-/* What a delegate is: a C library that runs subgraphs compiled for it (an NPU, a DSP, another runtime).
+/* What a delegate is: a C library that runs subgraphs compiled for it (an NPU, a DSP, another
+ * runtime).
  *
- * A delegate is a table of functions that the caller registers in pte_open_options; nothing is opened because a file
- * says so. A program names a target ("null-1") and carries a blob; each session that meets it opens an instance.
+ * A delegate is a table of functions that the caller registers in pte_open_options; nothing is
+ * opened because a file says so. A program names a target ("null-1") and carries a blob; each
+ * session that meets it opens an instance.
  *
- *   accepts -> instance_size -> open -> prepare (once for each set of shapes) -> run ... run -> close
+ *   accepts -> instance_size -> open -> prepare (once for each set of shapes) -> run ... run ->
+ * close
  *
- * Ownership: the table and `self` outlive the program. The blob and `target` are borrowed until `close`; the blob is
- * 64-byte aligned and its digest has been checked. An instance lives in the memory handed to `open` until `close`;
- * what it takes from the system besides, `close` gives back. Tensors are borrowed until the function returns.
- * A session calls an instance from one thread at a time; different instances may be called at once.
- * `error->text` may be filled on failure: it is shown behind the delegate's name. */
+ * Ownership: the table and `self` outlive the program. The blob and `target` are borrowed until
+ * `close`; the blob is 64-byte aligned and its digest has been checked. An instance lives in the
+ * memory handed to `open` until `close`; what it takes from the system besides, `close` gives back.
+ * Tensors are borrowed until the function returns. A session calls an instance from one thread at a
+ * time; different instances may be called at once. `error->text` may be filled on failure: it is
+ * shown behind the delegate's name. */
 #ifndef PTERON_DELEGATE_H
 #define PTERON_DELEGATE_H
 
@@ -53,8 +57,8 @@ struct pte_delegate_api {
   pte_status (*open)(void *self, const char *target, const void *blob, size_t blob_bytes,
                      pte_memory memory, void **out, pte_error *error);
 
-  /* Fixes shapes; says how much scratch (64-byte aligned) `run` gets. May be called again with other shapes. A
-   * failure leaves the instance open. */
+  /* Fixes shapes; says how much scratch (64-byte aligned) `run` gets. May be called again with
+   * other shapes. A failure leaves the instance open. */
   pte_status (*prepare)(void *instance, const pte_delegate_io *io, uint64_t *out_scratch_bytes,
                         pte_error *error);
 

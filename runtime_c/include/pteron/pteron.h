@@ -1,10 +1,11 @@
 /* The C interface of Pteron: open a program, make a session, prepare it for shapes, run it.
  *
- * The library allocates nothing: every object lives in memory that the caller brings, in two steps (`..._size`, then
- * the call that uses it). pteron/host.h has the conveniences (files, threads, malloc) for systems that have them.
- * A program is immutable and may be used by any number of sessions on any number of threads; a session belongs to one
- * thread at a time. Functions return a status and, where they take a `pte_error`, say what happened in words.
- * Public structs start with their size: set it to sizeof; a shorter one from an older caller is extended by zeros. */
+ * The library allocates nothing: every object lives in memory that the caller brings, in two steps
+ * (`..._size`, then the call that uses it). pteron/host.h has the conveniences (files, threads,
+ * malloc) for systems that have them. A program is immutable and may be used by any number of
+ * sessions on any number of threads; a session belongs to one thread at a time. Functions return a
+ * status and, where they take a `pte_error`, say what happened in words. Public structs start with
+ * their size: set it to sizeof; a shorter one from an older caller is extended by zeros. */
 #ifndef PTERON_PTERON_H
 #define PTERON_PTERON_H
 
@@ -16,11 +17,11 @@ extern "C" {
 #endif
 
 #define PTE_API_VERSION 1u
-#define PTE_MAX_RANK 8
+#define PTE_MAX_RANK    8
 
 #if defined(__GNUC__)
 #define PTE_CHECKED __attribute__((warn_unused_result))
-#define PTE_API __attribute__((visibility("default")))
+#define PTE_API     __attribute__((visibility("default")))
 #else
 #define PTE_CHECKED
 #define PTE_API
@@ -29,13 +30,14 @@ extern "C" {
 /* What the caller can do about it. */
 typedef enum pte_status {
   PTE_OK = 0,
-  PTE_BAD_PROGRAM = 1,  /* the bytes are not a program this library accepts: export again */
-  PTE_UNSUPPORTED = 2,  /* a correct program needs what this build lacks: newer runtime, other build */
+  PTE_BAD_PROGRAM = 1, /* the bytes are not a program this library accepts: export again */
+  PTE_UNSUPPORTED =
+      2, /* a correct program needs what this build lacks: newer runtime, other build */
   PTE_BAD_ARGUMENT = 3, /* shape, dtype, name, null pointer: fix the call */
   PTE_NO_MEMORY = 4,    /* the memory brought is smaller than needed; the text says how much is */
   PTE_DELEGATE = 5,     /* a delegate failed or is absent */
-  PTE_BAD_DATA = 6,     /* the data decided it: an index out of range, an integer division by zero */
-  PTE_LIMIT = 7,        /* a cap was reached: memory, instructions, iterations, a counted dimension */
+  PTE_BAD_DATA = 6, /* the data decided it: an index out of range, an integer division by zero */
+  PTE_LIMIT = 7,    /* a cap was reached: memory, instructions, iterations, a counted dimension */
   PTE_CANCELLED = 8,
   PTE_DEADLINE = 9,
   PTE_IO = 10
@@ -67,7 +69,8 @@ typedef struct pte_external {
   size_t size_bytes;
 } pte_external;
 
-/* Runs `task` over 0..count in chunks; returns when all are done. Index `thread` is below the count promised. */
+/* Runs `task` over 0..count in chunks; returns when all are done. Index `thread` is below the count
+ * promised. */
 typedef void (*pte_task)(void *context, size_t begin, size_t end, uint32_t thread);
 typedef struct pte_pool {
   void *self;
@@ -79,7 +82,8 @@ typedef struct pte_pool {
 typedef struct pte_tracer {
   void *self;
   uint64_t (*now)(void *self);
-  void (*event)(void *self, uint32_t instr, uint32_t op, uint32_t node, uint64_t begin_ns, uint64_t end_ns);
+  void (*event)(void *self, uint32_t instr, uint32_t op, uint32_t node, uint64_t begin_ns,
+                uint64_t end_ns);
 } pte_tracer;
 
 typedef struct pte_delegate_api pte_delegate_api; /* pteron/delegate.h */
@@ -93,45 +97,52 @@ typedef struct pte_open_options {
 } pte_open_options;
 
 /* CPU features a session may use; PTE_CPU_DETECT asks the processor. */
-#define PTE_CPU_ANY 0u
-#define PTE_CPU_AVX2 1u     /* with FMA and F16C */
-#define PTE_CPU_NEON 2u
+#define PTE_CPU_ANY     0u
+#define PTE_CPU_AVX2    1u /* with FMA and F16C */
+#define PTE_CPU_NEON    2u
 #define PTE_CPU_DOTPROD 4u
-#define PTE_CPU_I8MM 8u
-#define PTE_CPU_DETECT 0xFFFFFFFFu
+#define PTE_CPU_I8MM    8u
+#define PTE_CPU_DETECT  0xFFFFFFFFu
 
-/* --- program ------------------------------------------------------------------------------------------------- */
+/* --- program
+ * -------------------------------------------------------------------------------------------------
+ */
 
 PTE_API uint32_t pte_api_version(void);
 PTE_API const char *pte_status_name(pte_status status);
 
 /* Bytes of memory that `pte_program_open` needs for these bytes; reads the header only. */
-PTE_API PTE_CHECKED pte_status pte_program_size(const void *bytes, size_t size, size_t *out_bytes, pte_error *error);
+PTE_API PTE_CHECKED pte_status pte_program_size(const void *bytes, size_t size, size_t *out_bytes,
+                                                pte_error *error);
 
-/* Verifies `bytes` and stores the program's address, inside `memory`, in `*out`. `bytes` (64-byte aligned), `memory`
- * and what `options` (may be NULL) names must outlive the program. Nothing is copied, repacked or allocated. There is
- * nothing to close.
- * PTE_BAD_PROGRAM: a field is wrong; the text names it. PTE_UNSUPPORTED: an operator or delegate is missing.
- * PTE_NO_MEMORY: `memory` is too small. */
-PTE_API PTE_CHECKED pte_status pte_program_open(const void *bytes, size_t size, const pte_open_options *options,
-                                                pte_memory memory, pte_program **out, pte_error *error);
+/* Verifies `bytes` and stores the program's address, inside `memory`, in `*out`. `bytes` (64-byte
+ * aligned), `memory` and what `options` (may be NULL) names must outlive the program. Nothing is
+ * copied, repacked or allocated. There is nothing to close. PTE_BAD_PROGRAM: a field is wrong; the
+ * text names it. PTE_UNSUPPORTED: an operator or delegate is missing. PTE_NO_MEMORY: `memory` is
+ * too small. */
+PTE_API PTE_CHECKED pte_status pte_program_open(const void *bytes, size_t size,
+                                                const pte_open_options *options, pte_memory memory,
+                                                pte_program **out, pte_error *error);
 
 /* Hashes every segment, constants and debug information too, against the table. */
-PTE_API PTE_CHECKED pte_status pte_program_check_digests(const pte_program *program, pte_error *error);
+PTE_API PTE_CHECKED pte_status pte_program_check_digests(const pte_program *program,
+                                                         pte_error *error);
 
 PTE_API uint32_t pte_program_method_count(const pte_program *program);
 
 /* Index of the method called `name`; NULL means the first. PTE_BAD_ARGUMENT: there is none. */
-PTE_API PTE_CHECKED pte_status pte_program_find_method(const pte_program *program, const char *name, uint32_t *out,
-                                                       pte_error *error);
+PTE_API PTE_CHECKED pte_status pte_program_find_method(const pte_program *program, const char *name,
+                                                       uint32_t *out, pte_error *error);
 
 typedef struct pte_method_info {
   const char *name; /* borrowed until the program's bytes go */
   uint32_t input_count, output_count, state_count, instr_count, value_count;
 } pte_method_info;
-PTE_API PTE_CHECKED pte_status pte_program_method(const pte_program *program, uint32_t method, pte_method_info *out);
+PTE_API PTE_CHECKED pte_status pte_program_method(const pte_program *program, uint32_t method,
+                                                  pte_method_info *out);
 
-/* A dimension of a port: its size where that is fixed, else -1 and the name of its symbol ("" for an expression). */
+/* A dimension of a port: its size where that is fixed, else -1 and the name of its symbol ("" for
+ * an expression). */
 typedef struct pte_port_info {
   const char *name;
   uint8_t dtype; /* DType of schema/program.fbs: PTE_F32 ... in pteron/types.h */
@@ -142,26 +153,31 @@ typedef struct pte_port_info {
   int64_t minimum[PTE_MAX_RANK], maximum[PTE_MAX_RANK]; /* bounds of a symbol */
   const char *symbol[PTE_MAX_RANK];
 } pte_port_info;
-PTE_API PTE_CHECKED pte_status pte_program_input(const pte_program *program, uint32_t method, uint32_t index,
-                                                 pte_port_info *out);
-PTE_API PTE_CHECKED pte_status pte_program_output(const pte_program *program, uint32_t method, uint32_t index,
-                                                  pte_port_info *out);
+PTE_API PTE_CHECKED pte_status pte_program_input(const pte_program *program, uint32_t method,
+                                                 uint32_t index, pte_port_info *out);
+PTE_API PTE_CHECKED pte_status pte_program_output(const pte_program *program, uint32_t method,
+                                                  uint32_t index, pte_port_info *out);
 /* Named states of a method, those its values use. */
-PTE_API PTE_CHECKED pte_status pte_program_state(const pte_program *program, uint32_t method, uint32_t index,
-                                                 pte_port_info *out);
+PTE_API PTE_CHECKED pte_status pte_program_state(const pte_program *program, uint32_t method,
+                                                 uint32_t index, pte_port_info *out);
 
-/* --- session ------------------------------------------------------------------------------------------------- */
+/* --- session
+ * -------------------------------------------------------------------------------------------------
+ */
 
 /* Bytes for a session of this method: tables only, independent of shapes. */
-PTE_API PTE_CHECKED pte_status pte_session_size(const pte_program *program, uint32_t method, size_t *out_bytes,
+PTE_API PTE_CHECKED pte_status pte_session_size(const pte_program *program, uint32_t method,
+                                                size_t *out_bytes, pte_error *error);
+PTE_API PTE_CHECKED pte_status pte_session_open(const pte_program *program, uint32_t method,
+                                                pte_memory memory, pte_session **out,
                                                 pte_error *error);
-PTE_API PTE_CHECKED pte_status pte_session_open(const pte_program *program, uint32_t method, pte_memory memory,
-                                                pte_session **out, pte_error *error);
 
-/* Closes what delegates opened for this session; its memory is the caller's again. Without delegates it does nothing. */
+/* Closes what delegates opened for this session; its memory is the caller's again. Without
+ * delegates it does nothing. */
 PTE_API void pte_session_close(pte_session *session);
 
-/* Where a delegate's subgraph of this session runs: in the delegate, or by the kernels of its fallback. */
+/* Where a delegate's subgraph of this session runs: in the delegate, or by the kernels of its
+ * fallback. */
 typedef struct pte_placement {
   const char *name, *target; /* borrowed until the program's bytes go */
   uint8_t policy;            /* 0 allow, 1 warn, 2 forbid falling back */
@@ -171,19 +187,21 @@ typedef struct pte_placement {
 } pte_placement;
 
 /* Placement of entry `index` of the program's delegates. PTE_BAD_ARGUMENT: there is none. */
-PTE_API PTE_CHECKED pte_status pte_session_placement(const pte_session *session, uint32_t index, pte_placement *out);
+PTE_API PTE_CHECKED pte_status pte_session_placement(const pte_session *session, uint32_t index,
+                                                     pte_placement *out);
 
 /* What a prepare is for. A zero cap means the default in brackets. */
 typedef struct pte_prepare_options {
   uint32_t size;
-  uint32_t threads;                 /* scratch is planned for so many [1] */
-  const int64_t *const *shapes;     /* one pointer an input, `rank` extents each */
-  const int64_t *const *values;     /* one pointer an input: its elements, for shape inputs; else NULL. May be NULL */
-  const pte_pool *pool;             /* NULL: the calling thread alone; must outlive the preparation */
-  uint32_t cpu;                     /* PTE_CPU_*; PTE_CPU_DETECT as a rule */
+  uint32_t threads;             /* scratch is planned for so many [1] */
+  const int64_t *const *shapes; /* one pointer an input, `rank` extents each */
+  const int64_t *const
+      *values; /* one pointer an input: its elements, for shape inputs; else NULL. May be NULL */
+  const pte_pool *pool; /* NULL: the calling thread alone; must outlive the preparation */
+  uint32_t cpu;         /* PTE_CPU_*; PTE_CPU_DETECT as a rule */
   uint32_t reserved;
-  uint64_t max_bytes;               /* cap on arena + state [none] */
-  int64_t max_extent;               /* capacity of counted dimensions without a bound of their own [4096] */
+  uint64_t max_bytes; /* cap on arena + state [none] */
+  int64_t max_extent; /* capacity of counted dimensions without a bound of their own [4096] */
 } pte_prepare_options;
 
 typedef struct pte_sizes {
@@ -193,56 +211,70 @@ typedef struct pte_sizes {
   uint64_t state_bytes;   /* in `state` */
 } pte_sizes;
 
-/* Evaluates shapes, checks every instruction and says how much memory is needed; touches neither arena nor states. The
- * session is unprepared afterwards: prepare it before the next run. */
-PTE_API PTE_CHECKED pte_status pte_prepare_size(pte_session *session, const pte_prepare_options *options,
-                                                pte_sizes *out, pte_error *error);
+/* Evaluates shapes, checks every instruction and says how much memory is needed; touches neither
+ * arena nor states. The session is unprepared afterwards: prepare it before the next run. */
+PTE_API PTE_CHECKED pte_status pte_prepare_size(pte_session *session,
+                                                const pte_prepare_options *options, pte_sizes *out,
+                                                pte_error *error);
 
-/* What prepare does with the states. */
-#define PTE_STATE_KEEP 0  /* keeps them if memory and sizes are those of the last prepare, else gives initial values */
-#define PTE_STATE_RESET 1 /* gives them their initial values */
-#define PTE_STATE_ADOPT 2 /* another session of the program left them in this memory, with the same sizes */
+/* What prepare does with the states: keeps them if memory and sizes are those of the last prepare,
+ * else gives initial values; gives initial values; takes them as another session of the program left
+ * them in this memory, with the same sizes. */
+#define PTE_STATE_KEEP  0
+#define PTE_STATE_RESET 1
+#define PTE_STATE_ADOPT 2
 
-/* Fixes shapes and addresses. `arena` and `state` (64-byte aligned) stay the session's until the next prepare or close.
- * `reset` is one of PTE_STATE_*.
- * PTE_NO_MEMORY: too small, the text says how much is needed; the session is unprepared then. */
-PTE_API PTE_CHECKED pte_status pte_session_prepare(pte_session *session, const pte_prepare_options *options,
-                                                   pte_memory arena, pte_memory state, int reset, pte_error *error);
+/* Fixes shapes and addresses. `arena` and `state` (64-byte aligned) stay the session's until the
+ * next prepare or close. `reset` is one of PTE_STATE_*. PTE_NO_MEMORY: too small, the text says how
+ * much is needed; the session is unprepared then. */
+PTE_API PTE_CHECKED pte_status pte_session_prepare(pte_session *session,
+                                                   const pte_prepare_options *options,
+                                                   pte_memory arena, pte_memory state, int reset,
+                                                   pte_error *error);
 
-/* Extents of an input, output or state: after prepare; counted axes of outputs are capacities until a run gives extents. */
+/* Extents of an input, output or state: after prepare; counted axes of outputs are capacities until
+ * a run gives extents. */
 typedef struct pte_extents {
   uint8_t dtype, rank;
   int64_t shape[PTE_MAX_RANK];
   uint64_t size_bytes; /* the buffer the caller brings: by capacities */
 } pte_extents;
-PTE_API PTE_CHECKED pte_status pte_session_input(const pte_session *session, uint32_t index, pte_extents *out);
-PTE_API PTE_CHECKED pte_status pte_session_output(const pte_session *session, uint32_t index, pte_extents *out);
+PTE_API PTE_CHECKED pte_status pte_session_input(const pte_session *session, uint32_t index,
+                                                 pte_extents *out);
+PTE_API PTE_CHECKED pte_status pte_session_output(const pte_session *session, uint32_t index,
+                                                  pte_extents *out);
 
 typedef struct pte_run_options {
   uint32_t size;
   uint32_t reserved;
-  const volatile int *cancel;  /* run ends with PTE_CANCELLED soon after it becomes non-zero; may be NULL */
+  const volatile int
+      *cancel; /* run ends with PTE_CANCELLED soon after it becomes non-zero; may be NULL */
   uint64_t deadline_ns;        /* on `now`'s clock; 0: none */
   uint64_t (*now)(void *self); /* needed for a deadline */
   void *now_self;
-  const pte_tracer *tracer;    /* NULL: off */
-  uint64_t max_instructions;   /* executed in one run [2^40] */
-  uint64_t max_iterations;     /* of one loop [2^31] */
+  const pte_tracer *tracer;  /* NULL: off */
+  uint64_t max_instructions; /* executed in one run [2^40] */
+  uint64_t max_iterations;   /* of one loop [2^31] */
 } pte_run_options;
 
-/* Runs the method once. inputs[i] and outputs[i] are dense row-major buffers in the order of the ports, aligned to
- * their element; they are read and written in place and must not overlap. Nothing is allocated. After a failure the
- * outputs and states are unspecified, the session can run again.
+/* Runs the method once. inputs[i] and outputs[i] are dense row-major buffers in the order of the
+ * ports, aligned to their element; they are read and written in place and must not overlap. Nothing
+ * is allocated. After a failure the outputs and states are unspecified, the session can run again.
  * PTE_BAD_DATA, PTE_LIMIT, PTE_CANCELLED, PTE_DEADLINE, PTE_DELEGATE: as their names say. */
-PTE_API PTE_CHECKED pte_status pte_session_run(pte_session *session, const void *const *inputs, void *const *outputs,
-                                               const pte_run_options *options, pte_error *error);
+PTE_API PTE_CHECKED pte_status pte_session_run(pte_session *session, const void *const *inputs,
+                                               void *const *outputs, const pte_run_options *options,
+                                               pte_error *error);
 
-/* States by index (pte_program_state), dense and row-major as in ONNX, whatever the layout inside. */
-PTE_API PTE_CHECKED pte_status pte_session_state(const pte_session *session, uint32_t index, pte_extents *out);
-PTE_API PTE_CHECKED pte_status pte_session_get_state(const pte_session *session, uint32_t index, void *data,
-                                                     size_t size_bytes, pte_error *error);
-PTE_API PTE_CHECKED pte_status pte_session_set_state(pte_session *session, uint32_t index, const void *data,
-                                                     size_t size_bytes, pte_error *error);
+/* States by index (pte_program_state), dense and row-major as in ONNX, whatever the layout inside.
+ */
+PTE_API PTE_CHECKED pte_status pte_session_state(const pte_session *session, uint32_t index,
+                                                 pte_extents *out);
+PTE_API PTE_CHECKED pte_status pte_session_get_state(const pte_session *session, uint32_t index,
+                                                     void *data, size_t size_bytes,
+                                                     pte_error *error);
+PTE_API PTE_CHECKED pte_status pte_session_set_state(pte_session *session, uint32_t index,
+                                                     const void *data, size_t size_bytes,
+                                                     pte_error *error);
 PTE_API PTE_CHECKED pte_status pte_session_reset(pte_session *session, pte_error *error);
 
 #ifdef __cplusplus

@@ -1,0 +1,35 @@
+/* No system: what a board without files and threads has of pteron/host.h. Everything else the
+ * caller brings. */
+#include "core/cpu.h"
+#include "core/error.h"
+#include "pteron/host.h"
+
+uint32_t pte_host_cpu(void) { return pte_cpu_detect(); }
+
+uint32_t pte_host_processors(void) { return 1; }
+
+uint64_t pte_host_now(void *self) {
+  (void)self;
+  return 0;
+}
+
+pte_status pte_host_map(const char *path, pte_memory *out, pte_error *error) {
+  (void)out;
+  return pte_fail(error, PTE_UNSUPPORTED, "%s: this build has no files", path);
+}
+
+void pte_host_unmap(pte_memory mapped) { (void)mapped; }
+
+pte_status pte_host_alloc(uint64_t size_bytes, pte_memory *out) {
+  (void)size_bytes, (void)out;
+  return PTE_NO_MEMORY;
+}
+
+void pte_host_free(pte_memory memory) { (void)memory; }
+
+pte_status pte_host_pool_open(uint32_t threads, pte_pool **out) {
+  (void)threads, (void)out;
+  return PTE_UNSUPPORTED;
+}
+
+void pte_host_pool_close(pte_pool *pool) { (void)pool; }

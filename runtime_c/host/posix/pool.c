@@ -1,0 +1,191 @@
+/* A pool of threads. A task's chunks are handed out by one counter; whoever comes free takes the
+ * next.
+ *
+ * The caller works too, and waits only for workers that have joined: so a forked child, which has
+ * none, runs alone. A task is open for joining while `ticket` holds its number; workers join under
+ * the count `inside`. One that looks too late finds the counter exhausted or the ticket gone, and
+ * touches nothing of the task. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/fp.h"
+#include "pteron/host.h"
+
+#define PTE_POOL_MAX_THREADS 256
+#define PTE_POOL_SPIN_NS     50000u
+#define PTE_POOL_CHUNKS_PER_THREAD                                                                 \
+  4u /* enough that a slow thread does not keep the others waiting */
+
+typedef struct pool {
+  pte_pool public; /* first: handed out */
+  pthread_t *workers;
+  uint32_t worker_count;
+  pid_t owner;
+
+  atomic_flag busy;        /* a run holds it; others do their work themselves */
+  _Atomic uint64_t ticket; /* odd: a task is open; a closed one leaves it even */
+  _Atomic uint32_t inside; /* workers that may touch the task */
+  _Atomic uint32_t parked;
+  _Atomic bool closing;
+  _Atomic size_t next; /* first element not yet handed out */
+
+  pte_task task; /* written while the ticket is even and nobody is inside */
+  void *context;
+  size_t count, chunk;
+
+  pthread_mutex_t lock;
+  pthread_cond_t wake;
+} pool;
+
+typedef struct worker {
+  pool *pool;
+  uint32_t index;
+} worker;
+
+static void relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+  __asm__ volatile("yield");
+#endif
+}
+
+static void work(pool *p, uint32_t thread) {
+  for (;;) {
+    size_t begin = atomic_fetch_add_explicit(&p->next, p->chunk, memory_order_relaxed);
+    if (begin >= p->count) return;
+    size_t left = p->count - begin;
+    p->task(p->context, begin, begin + (left < p->chunk ? left : p->chunk), thread);
+  }
+}
+
+/* Joins the open task, if `ticket` is still it. */
+static void join(pool *p, uint64_t ticket, uint32_t thread) {
+  atomic_fetch_add(&p->inside, 1);
+  if (atomic_load(&p->ticket) == ticket) work(p, thread);
+  atomic_fetch_sub(&p->inside, 1);
+}
+
+static bool has_news(const pool *p, uint64_t seen) {
+  uint64_t ticket = atomic_load(&p->ticket);
+  return (ticket != seen && (ticket & 1) != 0) || atomic_load(&p->closing);
+}
+
+static void park(pool *p, uint64_t seen) {
+  pthread_mutex_lock(&p->lock);
+  atomic_fetch_add(&p->parked, 1);
+  while (!has_news(p, seen)) pthread_cond_wait(&p->wake, &p->lock);
+  atomic_fetch_sub(&p->parked, 1);
+  pthread_mutex_unlock(&p->lock);
+}
+
+static void wait_for_news(pool *p, uint64_t seen) {
+  uint64_t until = pte_host_now(NULL) + PTE_POOL_SPIN_NS;
+  for (uint32_t i = 0; !has_news(p, seen); i++) {
+    relax();
+    if (i % 64 == 63 && pte_host_now(NULL) >= until) {
+      park(p, seen);
+      return;
+    }
+  }
+}
+
+static void *worker_main(void *argument) {
+  worker self = *(worker *)argument;
+  free(argument);
+  uint64_t seen = 0;
+  (void)pte_fp_enter();
+  for (;;) {
+    wait_for_news(self.pool, seen);
+    if (atomic_load(&self.pool->closing)) return NULL;
+    seen = atomic_load(&self.pool->ticket);
+    if ((seen & 1) != 0) join(self.pool, seen, self.index);
+  }
+}
+
+/* Only the process that made the threads may wake them: in a forked child the lock may be held for
+ * ever. */
+static void wake_parked(pool *p) {
+  if (atomic_load(&p->parked) == 0 || getpid() != p->owner) return;
+  pthread_mutex_lock(&p->lock);
+  pthread_cond_broadcast(&p->wake);
+  pthread_mutex_unlock(&p->lock);
+}
+
+/* Long waits ask whether this is a forked child: a worker that was just looking in is inside for
+ * ever there. */
+static void wait_for_workers(pool *p) {
+  for (uint32_t i = 0; atomic_load(&p->inside) != 0; i++) {
+    relax();
+    if (i % 4096 == 4095 && getpid() != p->owner) return;
+  }
+}
+
+static void pool_run(void *self, size_t count, size_t grain, pte_task task, void *context) {
+  pool *p = self;
+  if (count == 0) return;
+  if (p->worker_count == 0 || count <= grain || atomic_flag_test_and_set(&p->busy)) {
+    task(context, 0, count, 0);
+    return;
+  }
+  size_t even = count / (p->public.threads * PTE_POOL_CHUNKS_PER_THREAD);
+  p->task = task;
+  p->context = context;
+  p->count = count;
+  p->chunk = even > grain ? even : (grain == 0 ? 1 : grain);
+  atomic_store(&p->next, 0);
+  atomic_fetch_add(&p->ticket, 1);
+  wake_parked(p);
+  work(p, 0);
+  atomic_fetch_add(&p->ticket, 1);
+  wait_for_workers(p);
+  atomic_flag_clear(&p->busy);
+}
+
+static pte_status start_workers(pool *p) {
+  for (uint32_t i = 0; i + 1 < p->public.threads; i++) {
+    worker *self = malloc(sizeof *self);
+    if (self == NULL) return PTE_NO_MEMORY;
+    *self = (worker){p, i + 1};
+    if (pthread_create(&p->workers[i], NULL, worker_main, self) != 0) {
+      free(self);
+      return PTE_IO;
+    }
+    p->worker_count++;
+  }
+  return PTE_OK;
+}
+
+pte_status pte_host_pool_open(uint32_t threads, pte_pool **out) {
+  if (threads == 0 || threads > PTE_POOL_MAX_THREADS || out == NULL) return PTE_BAD_ARGUMENT;
+  pool *p = calloc(1, sizeof *p);
+  if (p == NULL) return PTE_NO_MEMORY;
+  p->public = (pte_pool){p, threads, pool_run};
+  p->owner = getpid();
+  p->workers = calloc(threads, sizeof *p->workers);
+  atomic_flag_clear(&p->busy);
+  pthread_mutex_init(&p->lock, NULL);
+  pthread_cond_init(&p->wake, NULL);
+  pte_status status = p->workers == NULL ? PTE_NO_MEMORY : start_workers(p);
+  if (status == PTE_OK) *out = &p->public;
+  else pte_host_pool_close(&p->public);
+  return status;
+}
+
+void pte_host_pool_close(pte_pool *public) {
+  if (public == NULL) return;
+  pool *p = public->self;
+  if (getpid() == p->owner) {
+    atomic_store(&p->closing, true);
+    pthread_mutex_lock(&p->lock);
+    pthread_cond_broadcast(&p->wake);
+    pthread_mutex_unlock(&p->lock);
+    for (uint32_t i = 0; i < p->worker_count; i++) pthread_join(p->workers[i], NULL);
+  }
+  free(p->workers);
+  free(p);
+}
