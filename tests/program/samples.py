@@ -267,7 +267,7 @@ def write(folder: Path) -> list[Path]:
     paths = []
     for name, make in SAMPLES.items():
         path = folder / f"{name}.pte"
-        path.write_bytes(emit_bytes(plan(make())[0]))
+        path.write_bytes(emit_bytes(plan(make())))
         paths.append(path)
     return paths
 
