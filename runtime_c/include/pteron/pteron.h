@@ -218,8 +218,8 @@ PTE_API PTE_CHECKED pte_status pte_prepare_size(pte_session *session,
                                                 pte_error *error);
 
 /* What prepare does with the states: keeps them if memory and sizes are those of the last prepare,
- * else gives initial values; gives initial values; takes them as another session of the program left
- * them in this memory, with the same sizes. */
+ * else gives initial values; gives initial values; takes them as another session of the program
+ * left them in this memory, with the same sizes. */
 #define PTE_STATE_KEEP  0
 #define PTE_STATE_RESET 1
 #define PTE_STATE_ADOPT 2
