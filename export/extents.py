@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sympy
+
 from pteron.export.program import Extent
 
 HUGE = 2**31 - 1
@@ -149,3 +150,21 @@ def row_major(shape: Sequence[Extent]) -> tuple[Extent, ...]:
         strides.append(step)
         step = mul(step, n)
     return tuple(reversed(strides))
+
+
+def exact_div(a: Extent, b: Extent) -> Extent | None:
+    """a / b where that is proved to be whole; else None."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a // b if b and a % b == 0 else None
+    quotient = sympy.cancel(sympy.sympify(a) / b)
+    if not quotient.is_polynomial(*quotient.free_symbols):
+        return extent(quotient) if quotient.is_integer else None
+    whole = (
+        all(
+            c.is_integer
+            for c in sympy.Poly(quotient, *sorted(quotient.free_symbols, key=str)).coeffs()
+        )
+        if quotient.free_symbols
+        else quotient.is_integer
+    )
+    return extent(quotient) if whole else None

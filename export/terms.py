@@ -21,6 +21,9 @@ PACKED: Final = {
 }  # fmt: skip
 """dtypes that only `unpack` and `repack` read and write, and what they become."""
 
+SUB_BYTE: Final = ("i4", "u4", "i2", "u2", "f4e2m1", "f6e2m3", "f6e3m2")
+"""dtypes that share bytes: their values have no views."""
+
 Number: TypeAlias = int | float | bool
 
 

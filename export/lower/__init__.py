@@ -10,7 +10,14 @@ import onnx_ir as ir
 import sympy
 
 from pteron.export import extents
-from pteron.export.lower import elementwise as _elementwise  # noqa: F401
+from pteron.export.lower import (  # noqa: F401  (their import enters the lowerings)
+    elementwise,
+    indexing,
+    movement,
+    quantize,
+    reduction,
+    shape,
+)
 from pteron.export.lower.core import Lowering
 from pteron.export.lower.graphs import Failure
 from pteron.export.lower.method import lower_method

@@ -232,11 +232,18 @@ class Lowering:
             return Ref(
                 ref.dtype, tuple(data.shape), None, None, 0, data, lambda: geometry(self.real(ref))
             )
-        return dataclasses.replace(geometry(self.viewable(ref)), data=data)
+        if ref.dtype in terms.SUB_BYTE:
+            return self._rearranged(ref, geometry)
+        return dataclasses.replace(geometry(ref), data=data)
 
-    def viewable(self, ref: Ref) -> Ref:
-        """Sub-byte elements have no views: constants are rearranged as arrays, others refused."""
-        return ref
+    def _rearranged(self, ref: Ref, geometry: Callable[[Ref], Ref]) -> Ref:
+        """Elements that share bytes have no views: constants are rearranged now, others while running."""
+        array = self.array(ref)
+        if array is None:
+            wide = geometry(self.unpacked(ref))
+            return self.one("repack", [wide], {}, ref.dtype, wide.shape)
+        dense = dataclasses.replace(ref, strides=None, offset=0)
+        return self.constant(np.ascontiguousarray(strided_view(array, geometry(dense))), ref.dtype)
 
     def transpose(self, ref: Ref, axes: Sequence[int]) -> Ref:
         """Axis i of the result is axis axes[i]."""
@@ -296,6 +303,10 @@ class Lowering:
         result = views.reshape(self.dense(ref), shape)
         assert result is not None
         return result
+
+    def memory_order(self, ref: Ref) -> tuple[int, ...]:
+        """The axes from the widest stride to the narrowest."""
+        return views.memory_order(self.real(ref))
 
     def squeeze(self, ref: Ref, axes: Sequence[int]) -> Ref:
         gone = {a % ref.rank for a in axes}

@@ -275,8 +275,16 @@ def lower_prelu(l: Lowering, n: Node) -> Ref:
 
 @lowers("BitShift")
 def lower_bit_shift(l: Lowering, n: Node) -> Ref:
-    name = "shl" if n.text("direction") == "LEFT" else "shr"
-    return l.pointwise(lambda a, b: term(name, a, b), [n[0], n[1]], n[0].dtype)
+    """Signed numbers keep their sign to the right, also beyond their width."""
+    signed = n[0].dtype.startswith("i")
+
+    def build(a: Term, b: Term) -> Term:
+        if n.text("direction") == "LEFT":
+            return term("shl", a, b)
+        right = term("shr", a, b)
+        return select(lt(a, 0), ~term("shr", ~a, b), right) if signed else right
+
+    return l.pointwise(build, [n[0], n[1]], n[0].dtype)
 
 
 @lowers("Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual")

@@ -229,7 +229,7 @@ def _standard_function(node: Node) -> ir.Function | None:
     proto = onnx.FunctionProto()
     if versions:
         proto.ParseFromString(schema.get_function_with_opset_version(max(versions)))
-        return ir.serde.deserialize_function(proto)
+        return _read_function(proto)
     versions = [v for v in schema.context_dependent_function_opset_versions if v <= node.opset]
     if not versions:
         return None
@@ -240,6 +240,15 @@ def _standard_function(node: Node) -> ir.Function | None:
     if not body:
         return None
     proto.ParseFromString(body)
+    return _read_function(proto)
+
+
+def _read_function(proto: onnx.FunctionProto) -> ir.Function:
+    """Some bodies leave out the outputs that nobody asked for, which are the last ones."""
+    made = {name for node in proto.node for name in node.output} | set(proto.input)
+    kept = [name for name in proto.output if name in made]
+    del proto.output[:]
+    proto.output.extend(kept)
     return ir.serde.deserialize_function(proto)
 
 
