@@ -1,0 +1,200 @@
+/* conv: y[b, o, n] = sum over taps t, then channels c of the group, of x[b, o * stride + t *
+ * dilation - begin, c] * w[n, t, c]
+ * (+ bias[n]), then the epilogue. x [b, *i, c] and y [b, *o, n] dense, channels last; no aliasing.
+ * Each sum is one fused chain from +0 in which padding takes part as zeros (DESIGN section 4).
+ *
+ * It is the matrix product of gemm.h over rows that are given by pointers into x (an indirect
+ * convolution: no im2col), built for one block of rows at a time. Source: Dukhan 2019. With few
+ * channels the taps along the last axis lie one behind the other in memory and are one run; only
+ * windows that leave x are copied then. */
+#include <string.h>
+
+#include "core/size.h"
+#include "gen/ops.h"
+#include "kernels/conv_window.h"
+#include "core/size.h"
+#include "kernels/gemm.h"
+
+enum { FEW_CHANNELS = 16 };
+
+typedef struct conv_source {
+  pte_conv_window w;
+  const float *x, *zeros; /* zeros: one run */
+  size_t group_channels;
+  bool joined; /* the taps of the last axis are one run */
+} conv_source;
+
+static pte_conv_lists lists_of(const pte_conv_attrs *a) {
+  return (pte_conv_lists){a->kernel, a->stride, a->dilation, a->begin, a->end, a->spread};
+}
+
+/* Addresses of the taps along the last axis, `line` being the first element of x there. */
+static const float **fill_line(const conv_source *s, const float *line, int64_t at,
+                               const float **slot) {
+  const pte_conv_axis *axis = &s->w.axis[2];
+  int64_t place = at * axis->stride - axis->begin, span = (axis->kernel - 1) * axis->dilation;
+  if (axis->spread == 1 && place >= 0 && place + span < axis->in) {
+    const float *address = line + place * s->w.channels;
+    for (int64_t j = 0; j < axis->kernel;
+         j++, slot += PTE_STRIP, address += axis->dilation * s->w.channels)
+      *slot = address;
+    return slot;
+  }
+  for (int64_t j = 0; j < axis->kernel; j++, slot += PTE_STRIP) {
+    place = pte_conv_place(axis, at, j);
+    *slot = place < 0 ? s->zeros : line + place * s->w.channels;
+  }
+  return slot;
+}
+
+/* The same as one run; a window that leaves the line is copied. */
+static const float **fill_joined(const conv_source *s, const float *line, int64_t at,
+                                 const float **slot, float *copy) {
+  const pte_conv_axis *axis = &s->w.axis[2];
+  int64_t place = at * axis->stride - axis->begin, channels = s->w.channels;
+  *slot = copy;
+  if (place >= 0 && place + axis->kernel <= axis->in) *slot = line + place * channels;
+  else
+    for (int64_t j = 0; j < axis->kernel; j++, copy += channels) {
+      bool inside = place + j >= 0 && place + j < axis->in;
+      memcpy(copy, inside ? line + (place + j) * channels : s->zeros,
+             (size_t)channels * sizeof *copy);
+    }
+  return slot + PTE_STRIP;
+}
+
+/* Taps that all read zeros. */
+static const float **fill_zeros(const conv_source *s, const float **slot) {
+  int64_t taps = s->joined ? 1 : s->w.axis[2].kernel;
+  for (int64_t j = 0; j < taps; j++, slot += PTE_STRIP) *slot = s->zeros;
+  return slot;
+}
+
+static void fill_pixel(const conv_source *s, const float *image, const pte_conv_pixel *pixel,
+                       const float **slot, float *copy) {
+  const pte_conv_axis *deep = &s->w.axis[0], *high = &s->w.axis[1], *wide = &s->w.axis[2];
+  for (int64_t d = 0; d < deep->kernel; d++) {
+    int64_t z = pte_conv_place(deep, pixel->at[0], d);
+    for (int64_t i = 0; i < high->kernel; i++, copy += wide->kernel * s->w.channels) {
+      int64_t y = z < 0 ? -1 : pte_conv_place(high, pixel->at[1], i);
+      const float *line = y < 0 ? NULL : image + (z * high->in + y) * wide->in * s->w.channels;
+      if (line == NULL) slot = fill_zeros(s, slot);
+      else if (s->joined) slot = fill_joined(s, line, pixel->at[2], slot, copy);
+      else slot = fill_line(s, line, pixel->at[2], slot);
+    }
+  }
+}
+
+static void conv_fill(const void *source, const pte_gemm_rows *rows) {
+  const conv_source *s = source;
+  int64_t image = s->w.axis[0].in * s->w.axis[1].in * s->w.axis[2].in * s->w.channels;
+  size_t copy_floats = s->joined ? rows->taps * (size_t)(s->w.axis[2].kernel * s->w.channels) : 0;
+  pte_conv_pixel pixel = pte_conv_pixel_at(&s->w, rows->first);
+  pte_gemm_walk walk = pte_gemm_walk_begin(rows);
+  for (size_t r = 0; r < rows->count; r++) {
+    const float *x = s->x + pixel.batch * image + rows->group * s->group_channels;
+    fill_pixel(s, x, &pixel, pte_gemm_walk_next(&walk), rows->copy + r * copy_floats);
+    pte_conv_pixel_next(&s->w, &pixel);
+  }
+}
+
+/* Stride 1, no padding, one tap: rows of a matrix. */
+static bool is_matrix(const pte_conv_window *w) {
+  for (unsigned i = 0; i < PTE_CONV_AXES; i++) {
+    const pte_conv_axis *axis = &w->axis[i];
+    if (axis->kernel != 1 || axis->stride != 1 || axis->begin != 0 || axis->spread != 1 ||
+        axis->in != axis->out)
+      return false;
+  }
+  return true;
+}
+
+typedef struct conv_plan {
+  conv_source source;
+  pte_matrix matrix;
+  pte_plain_panels panels;
+  pte_gemm gemm;
+  uint64_t zeros_bytes; /* the run of zeros, in front of the gemm's scratch */
+} conv_plan;
+
+/* Everything but addresses: what `scratch` needs. false: a size does not fit in 64 bits. */
+static bool conv_plan_shape(const pte_call *call, conv_plan *p) {
+  const pte_conv_attrs *a = call->attrs;
+  const pte_conv_lists lists = lists_of(a);
+  const pte_tensor *y = call->out[0], *w = call->in[1];
+  p->source.w = pte_conv_window_of(call, &lists);
+  const pte_conv_axis *axis = p->source.w.axis;
+  size_t taps = (size_t)(axis[0].kernel * axis[1].kernel * axis[2].kernel),
+         groups = (size_t)a->groups;
+  p->source.group_channels = (size_t)p->source.w.channels / groups;
+  p->source.joined = groups == 1 && axis[2].kernel > 1 && axis[2].dilation == 1 &&
+                     axis[2].spread == 1 && p->source.w.channels <= FEW_CHANNELS;
+  p->gemm = (pte_gemm){.groups = groups,
+                       .rows = (size_t)pte_tensor_span(y, 0, y->rank - 1u),
+                       .columns = (size_t)w->shape[0] / groups,
+                       .taps = taps,
+                       .run = p->source.group_channels,
+                       .fill = conv_fill};
+  if (p->source.joined) {
+    p->gemm.taps = taps / (size_t)axis[2].kernel;
+    p->gemm.run *= (size_t)axis[2].kernel;
+    p->gemm.copy_floats = taps * p->source.group_channels;
+  }
+  uint64_t zeros = is_matrix(&p->source.w) ? 0 : p->gemm.run;
+  return pte_mul(zeros, sizeof(float), &zeros) && pte_align(zeros, 64, &p->zeros_bytes);
+}
+
+static pte_status conv_check(const pte_call *call) {
+  const pte_conv_attrs *a = call->attrs;
+  const pte_conv_lists lists = lists_of(a);
+  const pte_tensor *x = call->in[0], *w = call->in[1];
+  int64_t taps, channels = x->shape[x->rank - 1];
+  PTE_TRY(pte_conv_window_check(call, &lists));
+  PTE_TRY(pte_conv_taps(call, a->kernel, &taps));
+  PTE_TRY(pte_weight_check(call, 1, a->groups));
+  if (channels % a->groups != 0)
+    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "channels a group", 0, -1, channels, a->groups);
+  uint64_t depth;
+  if (!pte_mul((uint64_t)taps, (uint64_t)(channels / a->groups), &depth) ||
+      depth != (uint64_t)w->shape[1])
+    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "k of the weight is taps x channels of a group",
+                           1, -1, w->shape[1], taps);
+  return pte_epilogue_check(call, a->steps, 3);
+}
+
+static pte_status conv_scratch(const pte_call *call, uint64_t *out_bytes) {
+  const pte_conv_attrs *a = call->attrs;
+  conv_plan p = {.zeros_bytes = 0};
+  uint64_t product, epilogue, bytes;
+  PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &epilogue));
+  bool fits = conv_plan_shape(call, &p) && pte_gemm_scratch(&p.gemm, call->threads, &product) &&
+              pte_add(epilogue, p.zeros_bytes, &bytes) && pte_add(bytes, product, out_bytes);
+  return fits ? PTE_OK : PTE_NO_MEMORY;
+}
+
+static pte_status conv_run(const pte_call *call) {
+  const pte_conv_attrs *a = call->attrs;
+  const pte_tensor *x = call->in[0], *w = call->in[1], *bias = call->in[2];
+  pte_tensor *y = call->out[0];
+  conv_plan p = {.zeros_bytes = 0};
+  uint64_t epilogue;
+  PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &epilogue));
+  if (!conv_plan_shape(call, &p)) return PTE_NO_MEMORY;
+  char *zeros = (char *)call->scratch + epilogue;
+  pte_gemm *g = &p.gemm;
+  p.panels = (pte_plain_panels){w->data, (size_t)w->shape[1]};
+  p.source.x = x->data;
+  p.source.zeros = memset(zeros, 0, (size_t)p.zeros_bytes);
+  p.matrix = (pte_matrix){x->data, (size_t)p.source.w.channels, p.source.group_channels};
+  if (is_matrix(&p.source.w)) g->fill = pte_matrix_fill;
+  g->source = g->fill == conv_fill ? (const void *)&p.source : &p.matrix;
+  g->panels = (pte_panels){.read = pte_plain_panels_read, .self = &p.panels};
+  g->bias = bias == NULL ? NULL : bias->data;
+  g->out = y->data;
+  g->out_stride = (size_t)w->shape[0];
+  g->epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
+  pte_gemm_run(call, g, zeros + p.zeros_bytes);
+  return pte_epilogue_close(g->epilogue, call);
+}
+
+const pte_kernel pte_conv_kernel = {.check = conv_check, .scratch = conv_scratch, .run = conv_run};

@@ -1,0 +1,84 @@
+#include "kernels/conv_window.h"
+
+#include "core/size.h"
+
+typedef struct list_rule {
+  pte_range range;
+  int64_t least;
+  const char *name;
+} list_rule;
+
+/* At most 2^31 - 1 in magnitude, so that products of two and sums of a few fit in 64 bits. */
+static pte_status check_list(const pte_call *call, const list_rule *rule, uint32_t axes) {
+  if (rule->range.count != axes)
+    return pte_kernel_fail(call, PTE_BAD_PROGRAM, rule->name, 255, -1, rule->range.count, axes);
+  const int64_t *list = pte_call_ints(call, rule->range);
+  for (uint32_t i = 0; i < axes; i++)
+    if (list[i] < rule->least || list[i] > INT32_MAX)
+      return pte_kernel_fail(call, PTE_BAD_PROGRAM, rule->name, 255, i, list[i], rule->least);
+  return PTE_OK;
+}
+
+static int64_t list_at(const pte_call *call, pte_range list, uint32_t i, int64_t otherwise) {
+  return list.count == 0 ? otherwise : pte_call_ints(call, list)[i];
+}
+
+static pte_status check_extent(const pte_call *call, const pte_conv_lists *l, uint32_t i) {
+  int64_t in = call->in[0]->shape[i + 1], out = call->out[0]->shape[i + 1];
+  if (in > INT32_MAX || out > INT32_MAX)
+    return pte_kernel_fail(call, PTE_UNSUPPORTED, "spatial extent above 2^31", 0, i, in, INT32_MAX);
+  int64_t spread = list_at(call, l->spread, i, 1), whole = in == 0 ? 0 : (in - 1) * spread + 1;
+  int64_t span = (list_at(call, l->kernel, i, 1) - 1) * list_at(call, l->dilation, i, 1) + 1;
+  int64_t room = whole + list_at(call, l->begin, i, 0) + list_at(call, l->end, i, 0) - span;
+  int64_t expected = room < 0 ? 0 : room / list_at(call, l->stride, i, 1) + 1;
+  if (out == expected) return PTE_OK;
+  return pte_kernel_fail(call, PTE_BAD_PROGRAM, "output extent", 128, i, out, expected);
+}
+
+pte_status pte_conv_window_check(const pte_call *call, const pte_conv_lists *lists) {
+  uint32_t rank = call->in[0]->rank;
+  if (rank < 3 || rank > 2 + PTE_CONV_AXES || call->out[0]->rank != rank)
+    return pte_kernel_fail(call, PTE_UNSUPPORTED, "spatial axes", 0, -1, (int64_t)rank - 2,
+                           PTE_CONV_AXES);
+  const list_rule rules[] = {
+      {lists->kernel,   1,          "kernel, one entry a spatial axis"  },
+      {lists->stride,   1,          "stride, one entry a spatial axis"  },
+      {lists->dilation, 1,          "dilation, one entry a spatial axis"},
+      {lists->begin,    -INT32_MAX, "begin, one entry a spatial axis"   },
+      {lists->end,      -INT32_MAX, "end, one entry a spatial axis"     },
+      {lists->spread,   1,          "spread, one entry a spatial axis"  },
+  };
+  for (unsigned i = 0; i < sizeof rules / sizeof *rules; i++)
+    if (i < 5 || lists->spread.count != 0) PTE_TRY(check_list(call, &rules[i], rank - 2));
+  for (uint32_t i = 0; i < rank - 2; i++) PTE_TRY(check_extent(call, lists, i));
+  return PTE_OK;
+}
+
+pte_status pte_conv_taps(const pte_call *call, pte_range kernel, int64_t *out_taps) {
+  int64_t taps = 1;
+  for (uint32_t i = 0; i < kernel.count; i++) {
+    taps *= pte_call_ints(call, kernel)[i]; /* each at most 2^31 */
+    if (taps > INT32_MAX)
+      return pte_kernel_fail(call, PTE_UNSUPPORTED, "taps of the kernel", 255, i, taps, INT32_MAX);
+  }
+  *out_taps = taps;
+  return PTE_OK;
+}
+
+pte_conv_window pte_conv_window_of(const pte_call *call, const pte_conv_lists *lists) {
+  const pte_tensor *x = call->in[0], *y = call->out[0];
+  pte_conv_window w = {.batch = x->shape[0], .channels = x->shape[x->rank - 1]};
+  uint32_t axes = x->rank - 2u;
+  for (uint32_t i = 0; i < PTE_CONV_AXES; i++) w.axis[i] = (pte_conv_axis){1, 1, 1, 1, 1, 0, 1};
+  for (uint32_t i = 0; i < axes; i++)
+    w.axis[PTE_CONV_AXES - axes + i] = (pte_conv_axis){
+        .in = x->shape[i + 1],
+        .out = y->shape[i + 1],
+        .kernel = list_at(call, lists->kernel, i, 1),
+        .stride = list_at(call, lists->stride, i, 1),
+        .dilation = list_at(call, lists->dilation, i, 1),
+        .begin = list_at(call, lists->begin, i, 0),
+        .spread = list_at(call, lists->spread, i, 1),
+    };
+  return w;
+}

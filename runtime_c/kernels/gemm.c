@@ -1,0 +1,273 @@
+#include "kernels/gemm.h"
+
+#include <string.h>
+
+#include "core/size.h"
+
+enum { BLOCK_PANELS = 32 }; /* out block 192 x 512 floats: 384 KiB */
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+static size_t most(size_t a, size_t b) { return a > b ? a : b; }
+static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
+
+void pte_matrix_fill(const void *source, const pte_gemm_rows *rows) {
+  const pte_matrix *s = source;
+  const float *a = s->a + rows->group * s->group_step + rows->first * s->stride;
+  pte_gemm_walk walk = pte_gemm_walk_begin(rows);
+  for (size_t r = 0; r < rows->count; r++) *pte_gemm_walk_next(&walk) = a + r * s->stride;
+}
+
+const float *pte_plain_panels_read(const void *self, size_t panel, size_t k, size_t count,
+                                   float *block) {
+  const pte_plain_panels *s = self;
+  (void)count, (void)block;
+  return s->data + (panel * s->depth + k) * PTE_PANEL;
+}
+
+/* --- one block: rows x panels in one thread
+ * ----------------------------------------------------------------------- */
+
+typedef struct gemm_block {
+  const pte_gemm *g;
+  const pte_gemm_f32 *kernel;
+  const float **table;
+  float *decoded; /* [PTE_ABREAST][PTE_GEMM_DEPTH][16] */
+  size_t group, row, rows, panel_begin, panel_end;
+} gemm_block;
+
+typedef struct gemm_step { /* `taps` whole taps, or `run` elements of one */
+  size_t tap, taps, offset, run;
+} gemm_step;
+
+/* Columns past the last exist in the panel but not in out: such a tile goes through a copy. */
+static void tile_ragged(const pte_gemm_f32 *kernel, size_t rows, size_t columns, pte_tile_f32 s) {
+  float tile[PTE_STRIP][PTE_PANEL] = {{0}}, bias[PTE_PANEL] = {0};
+  float *out = s.out;
+  size_t stride = s.out_stride;
+  if (!s.first)
+    for (size_t m = 0; m < rows; m++) memcpy(tile[m], out + m * stride, columns * sizeof *out);
+  if (s.bias != NULL) s.bias = memcpy(bias, s.bias, columns * sizeof *bias);
+  s.out = tile[0];
+  s.out_stride = PTE_PANEL;
+  kernel->tile(rows, 1, &s);
+  for (size_t m = 0; m < rows; m++) memcpy(out + m * stride, tile[m], columns * sizeof *out);
+}
+
+/* A panel block stays in L1 while the strips of the row block pass by, read from L2. Each strip
+ * asks for its share of the next panel block, which comes from L3 or memory; with few strips that
+ * would be a burst, which hurts. */
+static void run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, size_t columns,
+                       size_t next) {
+  size_t strips = pte_strips(b->rows), lines = s.taps * s.run;
+  size_t share = strips < 4 || next == 0 ? 0 : ceil_div(lines, strips);
+  const float *const *row = s.row;
+  for (size_t i = 0; i < strips; i++) {
+    for (size_t k = i * share; k < least(lines, (i + 1) * share); k++)
+      for (size_t p = 0; p < panels; p++)
+        __builtin_prefetch(s.panel[p] + next + k * PTE_PANEL, 0, 2);
+    size_t count = pte_strip_begin(b->rows, i + 1) - pte_strip_begin(b->rows, i);
+    s.row = row + i * PTE_STRIP * b->g->taps;
+    if (columns < PTE_PANEL) tile_ragged(b->kernel, count, columns, s);
+    else b->kernel->tile(count, panels, &s);
+    s.out += count * s.out_stride;
+  }
+}
+
+/* One step over K for `panels` panels from `panel` on (of the group), of which `columns` columns
+ * exist. */
+static void run_panels(const gemm_block *b, const gemm_step *k, size_t panel, size_t panels,
+                       size_t columns) {
+  const pte_gemm *g = b->g;
+  size_t place = b->group * pte_panel_count(g->columns) + panel, at = k->tap * g->run + k->offset;
+  size_t count = k->taps * k->run, column = b->group * g->columns + panel * PTE_PANEL;
+  bool last = k->tap + k->taps == g->taps && k->offset + k->run == g->run;
+  pte_tile_f32 s = {.row = b->table + k->tap * PTE_STRIP,
+                    .taps = k->taps,
+                    .tap_stride = k->run,
+                    .offset = k->offset,
+                    .run = k->run,
+                    .out = g->out + b->row * g->out_stride + column,
+                    .out_stride = g->out_stride,
+                    .bias = last && g->bias != NULL ? g->bias + column : NULL,
+                    .first = at == 0};
+  for (size_t p = 0; p < panels; p++)
+    s.panel[p] = g->panels.read(g->panels.self, place + p, at, count,
+                                b->decoded + p * PTE_GEMM_DEPTH * PTE_PANEL);
+  bool more = !g->panels.decoded && panel + 2 * panels <= b->panel_end;
+  run_strips(b, s, panels, columns, more ? panels * g->taps * g->run * PTE_PANEL : 0);
+}
+
+/* In pairs, if the tile takes them; a panel with columns that do not exist goes alone. */
+static void run_step(const gemm_block *b, const gemm_step *k) {
+  size_t strips = pte_strips(b->rows), abreast = b->kernel->abreast[ceil_div(b->rows, strips)];
+  size_t whole = least(b->panel_end, b->g->columns / PTE_PANEL), p = b->panel_begin;
+  for (; p < whole; p += least(abreast, whole - p))
+    run_panels(b, k, p, least(abreast, whole - p), PTE_PANEL);
+  if (p < b->panel_end) run_panels(b, k, p, 1, b->g->columns - p * PTE_PANEL);
+}
+
+/* One strip reads each weight once: there is no reuse to block for, so a panel in place streams
+ * whole. */
+static void run_depth(const gemm_block *b) {
+  const pte_gemm *g = b->g;
+  bool stream = b->rows <= PTE_STRIP && !g->panels.decoded;
+  size_t depth = stream ? SIZE_MAX : PTE_GEMM_DEPTH;
+  size_t taps = most(depth / g->run, 1), run = least(depth, g->run);
+  for (size_t tap = 0; tap < g->taps; tap += taps)
+    for (size_t offset = 0; offset < g->run; offset += run) {
+      gemm_step k = {tap, least(taps, g->taps - tap), offset, least(run, g->run - offset)};
+      run_step(b, &k);
+    }
+}
+
+/* An empty sum is +0. */
+static void run_empty(const gemm_block *b) {
+  const pte_gemm *g = b->g;
+  size_t begin = b->panel_begin * PTE_PANEL, end = least(b->panel_end * PTE_PANEL, g->columns);
+  for (size_t m = b->row; m < b->row + b->rows; m++)
+    for (size_t n = b->group * g->columns + begin; n < b->group * g->columns + end; n++)
+      g->out[m * g->out_stride + n] = 0.0f + (g->bias == NULL ? 0.0f : g->bias[n]);
+}
+
+static void run_vector(const gemm_block *b) {
+  const pte_gemm *g = b->g;
+  size_t whole = least(b->panel_end, g->columns / PTE_PANEL), p = b->panel_begin;
+  size_t place = b->group * pte_panel_count(g->columns), column = b->group * g->columns;
+  float *out = g->out + b->row * g->out_stride + column;
+  const float *bias = g->bias == NULL ? NULL : g->bias + column;
+  if (whole > p) {
+    const float *panels = g->panels.read(g->panels.self, place + p, 0, g->run, NULL);
+    b->kernel->vector(g->run, whole - p, b->table[0], panels,
+                      bias == NULL ? NULL : bias + p * PTE_PANEL, out + p * PTE_PANEL);
+  }
+  if (whole >= b->panel_end) return;
+  float tile[PTE_PANEL], tail[PTE_PANEL] = {0};
+  size_t columns = g->columns - whole * PTE_PANEL;
+  if (bias != NULL) memcpy(tail, bias + whole * PTE_PANEL, columns * sizeof *tail);
+  b->kernel->vector(g->run, 1, b->table[0],
+                    g->panels.read(g->panels.self, place + whole, 0, g->run, NULL),
+                    bias == NULL ? NULL : tail, tile);
+  memcpy(out + whole * PTE_PANEL, tile, columns * sizeof *tile);
+}
+
+static void run_block(const gemm_block *b) {
+  const pte_gemm *g = b->g;
+  if (g->taps == 0 || g->run == 0) run_empty(b);
+  else if (b->rows == 1 && g->taps == 1 && !g->panels.decoded) run_vector(b);
+  else run_depth(b);
+}
+
+/* --- scratch: one share a thread
+ * ---------------------------------------------------------------------------------- */
+
+typedef struct gemm_share {
+  uint64_t table, copy, decoded, total; /* bytes */
+} gemm_share;
+
+static bool share_of(const pte_gemm *g, gemm_share *out) {
+  uint64_t rows = least(g->rows, PTE_GEMM_ROWS), slots = pte_strips((size_t)rows) * PTE_STRIP;
+  gemm_share s = {
+      .decoded = g->panels.decoded ? sizeof(float[PTE_ABREAST * PTE_GEMM_DEPTH * PTE_PANEL]) : 0};
+  bool fits =
+      pte_mul(slots * sizeof(float *), g->taps, &s.table) && pte_align(s.table, 64, &s.table) &&
+      pte_mul(rows * sizeof(float), g->copy_floats, &s.copy) && pte_align(s.copy, 64, &s.copy) &&
+      pte_add(s.table, s.copy, &s.total) && pte_add(s.total, s.decoded, &s.total);
+  *out = s;
+  return fits;
+}
+
+bool pte_gemm_scratch(const pte_gemm *g, uint32_t threads, uint64_t *out_bytes) {
+  gemm_share share;
+  return share_of(g, &share) && pte_mul(share.total, threads, out_bytes);
+}
+
+static void fill_block(gemm_block *b, const gemm_share *share, void *scratch) {
+  char *bytes = scratch;
+  b->table = (const float **)scratch;
+  b->decoded = (float *)(bytes + share->table + share->copy);
+  pte_gemm_rows rows = {b->group,   b->row,   b->rows,
+                        b->g->taps, b->table, (float *)(bytes + share->table)};
+  if (b->g->run > 0) b->g->fill(b->g->source, &rows);
+}
+
+void pte_gemm_part(const pte_gemm *g, const pte_gemm_f32 *kernel, void *scratch, size_t group,
+                   const size_t rows[2], const size_t panels[2]) {
+  gemm_share share;
+  if (!share_of(g, &share)) return; /* pte_gemm_scratch refused it */
+  for (size_t m = rows[0]; m < rows[1]; m += PTE_GEMM_ROWS) {
+    gemm_block b = {.g = g, .kernel = kernel, .group = group, .row = m};
+    b.rows = least(PTE_GEMM_ROWS, rows[1] - m);
+    fill_block(&b, &share, scratch);
+    for (b.panel_begin = panels[0]; b.panel_begin < panels[1]; b.panel_begin += BLOCK_PANELS) {
+      b.panel_end = least(b.panel_begin + BLOCK_PANELS, panels[1]);
+      run_block(&b);
+    }
+  }
+}
+
+/* --- all of it, on the pool
+ * --------------------------------------------------------------------------------------- */
+
+typedef struct gemm_grid {
+  const pte_gemm *g;
+  const pte_gemm_f32 *kernel;
+  char *scratch;
+  gemm_share share;
+  size_t panels, row_blocks, column_blocks; /* of one group */
+} gemm_grid;
+
+/* Blocks of at most 192 rows x 32 panels; more of them where threads would idle, as long as a block
+ * keeps 2^17 steps (two microseconds) and, split by rows, 8 strips. Four blocks a thread even out
+ * cores of different speed; a row vector, whose panels should stream, gets one. */
+static void grid_split(gemm_grid *grid, uint32_t threads) {
+  const pte_gemm *g = grid->g;
+  size_t depth = most(g->taps * g->run, 1), strip_work = depth * PTE_PANEL;
+  size_t work = most(strip_work * g->rows / 131072 * grid->panels * g->groups, 1);
+  size_t wanted = threads <= 1 ? 1 : least(g->rows == 1 ? threads : 4 * (size_t)threads, work);
+  grid->row_blocks = ceil_div(g->rows, PTE_GEMM_ROWS);
+  grid->column_blocks = g->rows == 1 ? 1 : ceil_div(grid->panels, BLOCK_PANELS);
+  size_t rows_wanted = ceil_div(wanted, g->groups * grid->column_blocks);
+  grid->row_blocks = most(grid->row_blocks, least(rows_wanted, g->rows / (8 * PTE_STRIP)));
+  size_t columns_wanted = ceil_div(wanted, g->groups * grid->row_blocks);
+  grid->column_blocks = most(grid->column_blocks, least(columns_wanted, grid->panels));
+}
+
+/* Rows that the block holds whole are one span. */
+static void run_epilogue(const gemm_block *b, uint32_t thread) {
+  const pte_gemm *g = b->g;
+  size_t first = b->panel_begin * PTE_PANEL,
+         count = least(b->panel_end * PTE_PANEL, g->columns) - first;
+  size_t column = b->group * g->columns + first, rows = b->rows, span = count;
+  if (count == g->out_stride) rows = 1, span = b->rows * count;
+  for (size_t m = b->row; m < b->row + rows; m++)
+    pte_epilogue_run(g->epilogue, thread, (int64_t)m, (int64_t)column, (int64_t)span,
+                     g->out + m * g->out_stride + column);
+}
+
+static void grid_task(void *context, size_t begin, size_t end, uint32_t thread) {
+  const gemm_grid *grid = context;
+  const pte_gemm *g = grid->g;
+  size_t filled = SIZE_MAX;
+  gemm_block b = {.g = g, .kernel = grid->kernel};
+  for (size_t i = begin; i < end; i++) {
+    size_t band = i / grid->column_blocks, column = i % grid->column_blocks,
+           block = band % grid->row_blocks;
+    b.group = band / grid->row_blocks;
+    b.row = g->rows * block / grid->row_blocks;
+    b.rows = g->rows * (block + 1) / grid->row_blocks - b.row;
+    b.panel_begin = grid->panels * column / grid->column_blocks;
+    b.panel_end = grid->panels * (column + 1) / grid->column_blocks;
+    if (band != filled) fill_block(&b, &grid->share, grid->scratch + grid->share.total * thread);
+    filled = band;
+    run_block(&b);
+    if (g->epilogue != NULL) run_epilogue(&b, thread);
+  }
+}
+
+void pte_gemm_run(const pte_call *call, const pte_gemm *g, void *scratch) {
+  gemm_grid grid = {.g = g, .kernel = pte_gemm_f32_pick(call->cpu), .scratch = scratch};
+  if (g->groups == 0 || g->rows == 0 || g->columns == 0 || !share_of(g, &grid.share)) return;
+  grid.panels = pte_panel_count(g->columns);
+  grid_split(&grid, call->threads);
+  pte_parallel(call, g->groups * grid.row_blocks * grid.column_blocks, 1, grid_task, &grid);
+}

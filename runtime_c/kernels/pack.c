@@ -1,0 +1,36 @@
+/* pack: a weight computed at run time, any strides, into panels [n/16 rounded up][k][16]; zeros
+ * where there is no row. */
+#include "gen/ops.h"
+#include "kernels/panels.h"
+
+static void pack_task(void *context, size_t begin, size_t end, uint32_t thread) {
+  const pte_call *call = context;
+  const pte_tensor *w = call->in[0];
+  size_t n = (size_t)w->shape[0], k = (size_t)w->shape[1];
+  (void)thread;
+  for (size_t p = begin; p < end; p++) {
+    size_t first = p * PTE_PANEL, rows = n - first < PTE_PANEL ? n - first : PTE_PANEL;
+    const float *from = (const float *)w->data + (int64_t)first * w->stride[0];
+    pte_panel_pack(rows, k, from, w->stride[0], w->stride[1],
+                   (float *)call->out[0]->data + first * k);
+  }
+}
+
+static pte_status pack_check(const pte_call *call) {
+  const pte_tensor *y = call->out[0];
+  if (y->layout != PTE_PANELS || y->dtype != PTE_F32 || y->format != PTE_FORMAT_PLAIN)
+    return pte_kernel_fail(call, PTE_UNSUPPORTED, "packs f32 panels only", 128, -1, y->dtype,
+                           PTE_F32);
+  return PTE_OK;
+}
+
+static pte_status pack_run(const pte_call *call) {
+  const pte_tensor *w = call->in[0];
+  size_t panels = pte_panel_count((size_t)w->shape[0]),
+         bytes = (size_t)w->shape[1] * PTE_PANEL * sizeof(float);
+  pte_parallel(call, panels, bytes > 65536 ? 1 : 65536 / (bytes + 1) + 1, pack_task,
+               (void *)(uintptr_t)call);
+  return PTE_OK;
+}
+
+const pte_kernel pte_pack_kernel = {.check = pack_check, .run = pack_run};

@@ -1,0 +1,81 @@
+/* Kernel variants: the same function for different processors, with the same bits. A family is a
+ * struct of functions; kernels/<family>__<isa>.c defines one variant, variants.inc lists them, best
+ * first. */
+#ifndef PTE_VARIANTS_H
+#define PTE_VARIANTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Every family, once. */
+#define PTE_FAMILIES(FAMILY)                                                                       \
+  FAMILY(gemm_f32)                                                                                 \
+  FAMILY(depthwise_f32)
+
+enum {
+  PTE_PANEL = 16, /* output columns of a weight panel */
+  PTE_STRIP = 6,  /* rows of a register tile, and the row stride of a pointer table */
+  PTE_ABREAST = 2 /* panels of a register tile, at most */
+};
+
+/* One register tile: out[rows][16 * panels] (+)= sum over taps t, then i < run, of
+ * row[t * PTE_STRIP + m][offset + i] * panel[p][(t * tap_stride + i) * 16 + n], sequential and
+ * fused. */
+typedef struct pte_tile_f32 {
+  const float *const *row; /* [taps][PTE_STRIP] */
+  size_t taps, tap_stride, offset, run;
+  const float *panel[PTE_ABREAST]; /* 64-byte aligned */
+  float *out;                      /* 16 columns a panel are read and written; aliases nothing */
+  size_t out_stride;
+  const float *bias; /* NULL, or [16 * panels]: added once behind the sum */
+  bool first;        /* the sum starts at +0 and not at the partial sum in out */
+} pte_tile_f32;
+
+typedef struct pte_gemm_f32 {
+  /* rows in 1..PTE_STRIP, panels in 1..abreast[rows] */
+  void (*tile)(size_t rows, size_t panels, const pte_tile_f32 *tile);
+  /* y[panels][16] = panels times x[k], whole sums; NULL bias or [panels][16] */
+  void (*vector)(size_t k, size_t panels, const float *x, const float *panel, const float *bias,
+                 float *y);
+  uint8_t abreast[PTE_STRIP + 1]; /* panels side by side that a tile of so many rows takes */
+} pte_gemm_f32;
+
+/* One depthwise tile: out[m][0..16) = sum over taps t of row[t * PTE_STRIP + m][channel + l] *
+ * taps[t][l]. */
+typedef struct pte_depthwise_tile_f32 {
+  const float *const *row;     /* [taps][PTE_STRIP] */
+  size_t taps, channel, lanes; /* lanes in 1..16: channels that exist */
+  const float *weight;         /* [taps][16], 64-byte aligned */
+  const float *bias;           /* NULL, or [lanes] */
+  float *out;                  /* aliases nothing */
+  size_t out_stride;
+} pte_depthwise_tile_f32;
+
+typedef struct pte_depthwise_f32 {
+  void (*tile)(size_t rows, const pte_depthwise_tile_f32 *tile); /* rows in 1..PTE_STRIP */
+} pte_depthwise_f32;
+
+typedef enum pte_family {
+#define PTE_FAMILY(name) PTE_FAMILY_##name,
+  PTE_FAMILIES(PTE_FAMILY)
+#undef PTE_FAMILY
+} pte_family;
+
+/* The first variant of `family` whose features are all in `cpu`. The last row needs none, so there
+ * is one. */
+const void *pte_variant_pick(pte_family family, uint32_t cpu);
+
+/* pte_<family>_pick(cpu), typed. */
+#define PTE_FAMILY(name)                                                                           \
+  static inline const pte_##name *pte_##name##_pick(uint32_t cpu) {                                \
+    return pte_variant_pick(PTE_FAMILY_##name, cpu);                                               \
+  }
+PTE_FAMILIES(PTE_FAMILY)
+#undef PTE_FAMILY
+
+#define PTE_VARIANT(family, isa, features) extern const pte_##family pte_##family##__##isa;
+#include "kernels/variants.inc"
+#undef PTE_VARIANT
+
+#endif
