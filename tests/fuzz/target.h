@@ -1,0 +1,58 @@
+/* What both fuzzers share: one input, and the mutator that reseals. */
+#ifndef PTE_TEST_TARGET_H
+#define PTE_TEST_TARGET_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exercise.h"
+#include "sample.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
+
+static inline int fuzz_one(const uint8_t *data, size_t size, int run) {
+  exercise_result result;
+  uint8_t *bytes = sample_memory(size);
+  memcpy(bytes, data, size);
+  exercise(bytes, size, run, &result);
+  free(bytes);
+  if (result.broken[0] != 0) {
+    printf("%s: %s\n", result.broken, result.text);
+    abort();
+  }
+  return 0;
+}
+
+/* A word of the file gets a small or telling number, which random bytes rarely hit. */
+static inline void change_word(uint8_t *data, size_t size, unsigned seed) {
+  static const uint32_t telling[] = {0,  1,  2,   3,          7,          8,         16,
+                                     63, 64, 255, 0x7fffffff, 0xfffffffe, 0xffffffff};
+  if (size < 4) return;
+  uint32_t old, value;
+  size_t at = (seed >> 8) % (size / 4) * 4;
+  memcpy(&old, data + at, 4);
+  switch (seed & 3) {
+  case 0: value = telling[(seed >> 3) % (sizeof telling / sizeof telling[0])]; break;
+  case 1: value = old + 1; break;
+  case 2: value = old - 1; break;
+  default: value = (seed >> 3) % 40; break;
+  }
+  memcpy(data + at, &value, 4);
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed) {
+  if (seed % 4 == 0) size = LLVMFuzzerMutate(data, size, max_size);
+  for (unsigned k = 0; k < 1 + seed % 3; k++)
+    change_word(data, size, seed * 2654435761u + k * 40503u);
+  if (size >= 64 && seed % 16 != 1) {
+    uint64_t bytes = size;
+    memcpy(data + 16, &bytes, 8);
+    sample_reseal(data, size);
+  }
+  return size;
+}
+
+#endif
