@@ -17,6 +17,7 @@ import numpy as np
 
 from pteron.schema import windows
 from pteron.schema.row import (
+    I64,
     OPS,
     A,
     Array,
@@ -25,7 +26,6 @@ from pteron.schema.row import (
     Dims,
     F,
     Floats,
-    I64,
     Ints,
     Op,
     Outs,
@@ -268,7 +268,8 @@ def conv(
     spread by inserting spread - 1 zeros between elements (a transposed convolution is a conv with spread > 1), then
     padded by begin and end zeros. Zeros take part in the sum. The panels of each group are padded to 16 rows apart:
     row j of group g is packed row g * round_up(n / groups, 16) + j. Epilogue as in matmul."""
-    raise NotImplementedError
+    y = windows.conv(x, w, kernel, stride, dilation, begin, end, spread, groups)
+    return epilogue(y, bias, xs, steps)
 
 
 @op(
@@ -291,7 +292,8 @@ def conv_depthwise(
     steps: Steps = (),
 ) -> F:
     """conv with groups = c and one output a group: the sum runs over the taps, row-major."""
-    raise NotImplementedError
+    y = windows.conv(x, w, kernel, stride, dilation, begin, end, (1,) * len(kernel), x.shape[-1])
+    return epilogue(y, bias, xs, steps)
 
 
 @op(

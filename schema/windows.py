@@ -1,4 +1,5 @@
-"""What the window and image operators of schema/ops.py mean, in NumPy: pools, resize, grid_sample. Channels last."""
+"""What the window and image operators of schema/ops.py mean, in NumPy: pools, resize, grid_sample; convolutions.
+Channels last."""
 
 from __future__ import annotations
 
@@ -9,6 +10,58 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pteron.schema.row import Array
+
+
+def conv(
+    x: Array,
+    w: Array,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    dilation: Sequence[int],
+    begin: Sequence[int],
+    end: Sequence[int],
+    spread: Sequence[int],
+    groups: int,
+) -> Array:
+    """Sums of products over windows of x, spread and padded; w is [n, (*kernel, c // groups)]; see the row."""
+    x = padded(x, begin, end, spread)
+    n, depth = len(w), math.prod(kernel) * (x.shape[-1] // groups)
+    spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilation, strict=True)]
+    room = [max(extent - span + 1, 0) for extent, span in zip(x.shape[1:-1], spans, strict=True)]
+    patches = [
+        x[
+            (
+                slice(None),
+                *(
+                    slice(t * d, t * d + r, s)
+                    for t, d, r, s in zip(tap, dilation, room, stride, strict=True)
+                ),
+            )
+        ]
+        for tap in itertools.product(*map(range, kernel))
+    ]
+    rows = np.stack(patches, -2)  # [b, *o, taps, c]
+    rows = rows.reshape(*rows.shape[:-1], groups, x.shape[-1] // groups)
+    parts = [
+        rows[..., g, :].reshape(*rows.shape[:-3], depth) @ part.T
+        for g, part in enumerate(w.reshape(groups, n // groups, depth))
+    ]
+    return np.concatenate(parts, -1)
+
+
+def padded(x: Array, begin: Sequence[int], end: Sequence[int], spread: Sequence[int]) -> Array:
+    """x with spread - 1 zeros between elements, then with begin and end zeros; negative ones crop."""
+    spatial = x.shape[1:-1]
+    extents = [max((n - 1) * s + 1, 0) for n, s in zip(spatial, spread, strict=True)]
+    y = np.zeros((x.shape[0], *extents, x.shape[-1]), x.dtype)
+    y[(slice(None), *(slice(None, None, s) for s in spread))] = x
+    around = [(max(b, 0), max(e, 0)) for b, e in zip(begin, end, strict=True)]
+    y = np.pad(y, [(0, 0), *around, (0, 0)])
+    inside = (
+        slice(max(-b, 0), max(n - max(-e, 0), 0))
+        for b, e, n in zip(begin, end, y.shape[1:-1], strict=True)
+    )
+    return y[(slice(None), *inside)]
 
 
 def max_pool(
