@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from pteron.schema import windows
+from pteron.schema import narrow, sequence, windows
 from pteron.schema.row import (
     I64,
     OPS,
@@ -96,7 +96,8 @@ def gather_elements(x: T, index: I64) -> T:
 def gather_nd(x: T, index: I64, *, batch_dims: int = 0) -> T:
     """y[b, i] = x[b, *index[b, i]]."""
     batches = np.indices(index.shape[:-1], sparse=True)[:batch_dims]
-    return x[(*batches, *np.moveaxis(index, -1, 0))]
+    y: Array = x[(*batches, *np.moveaxis(index, -1, 0))]
+    return y
 
 
 @op(id=9, since=1, shape="[*x] [*i] [*i] -> [*x]", strided="updates", inplace="x")
@@ -320,7 +321,9 @@ def attention(
     mask is added. key_count[b] keys of batch b count, from the first. Query j stands at j (top_left) or j + keys - s
     (bottom_right, and for windows with key_count). A query that sees nothing gives 0. Key tiles of 64 at absolute positions,
     merged in order (DESIGN section 4): T x T is never stored. Milakov and Gimelshein 2018; Dao et al. 2022."""
-    raise NotImplementedError
+    return sequence.attention(
+        q, k, v, mask, key_count, scale, causal, softcap, left_window, right_window
+    )
 
 
 @op(
@@ -466,7 +469,19 @@ def resize(
 ) -> F:
     """ONNX Resize over the spatial axes, separable, one axis after the other from the last. scales: one a spatial axis, or
     empty: o / i. region: starts then ends, for tf_crop_and_resize. Keys 1981."""
-    raise NotImplementedError
+    return windows.resize(
+        x,
+        out[0].shape[1:-1],
+        region,
+        scales,
+        mode=mode,
+        coordinates=coordinates,
+        nearest=nearest,
+        cubic=cubic,
+        exclude_outside=exclude_outside,
+        antialias=antialias,
+        extrapolation=extrapolation,
+    )
 
 
 @op(id=43, since=1, shape="[b, *i, c] [b, *o, r] -> [b, *o, c]", bound="16 eps")
@@ -479,7 +494,7 @@ def grid_sample(
     align_corners: bool = False,
 ) -> F:
     """ONNX GridSample; grid[..., 0] runs along the last spatial axis. Jaderberg et al. 2015."""
-    raise NotImplementedError
+    return windows.grid_sample(x, grid, mode, padding, align_corners)
 
 
 # --- control and delegates: run by the session, not by a kernel -----------------------------------------------------
@@ -519,13 +534,13 @@ def delegate(*xs: A, index: int) -> tuple[A, ...]:
 @op(id=70, since=1, shape="[*s] -> [*s]")
 def unpack(x: A, *, out: Outs) -> A:
     """Elements narrower than a byte, or of an 8-bit float type, as i64 or f32: what the code means, no scales."""
-    raise NotImplementedError
+    return x.astype({"i64": np.int64, "f32": np.float32}[out[0].dtype])
 
 
 @op(id=71, since=1, shape="[*s] -> [*s]")
 def repack(x: A, *, saturate: bool = True, out: Outs) -> A:
     """i64 or f32 to elements narrower than a byte, or of an 8-bit float type; to nearest, ties to even."""
-    raise NotImplementedError
+    return narrow.repack(x, out[0].dtype, saturate)
 
 
 ACTIVATIONS = ("sigmoid", "tanh", "relu", "affine", "leaky_relu", "thresholded_relu", "scaled_tanh", "hard_sigmoid",

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -120,7 +121,8 @@ def average_pool(
         for _, valid in taps(counted, spatial, kernel, stride, dilation, offset)
     )
     with np.errstate(invalid="ignore"):
-        return (total / np.asarray(number, x.dtype)[..., None]).astype(x.dtype)
+        mean: Array = total / np.asarray(number, x.dtype)[..., None]
+    return mean.astype(x.dtype)
 
 
 def taps(
@@ -130,7 +132,7 @@ def taps(
     stride: Sequence[int],
     dilation: Sequence[int],
     begin: Sequence[int],
-) -> Iterator[tuple[tuple[Array, ...], Array]]:
+) -> Iterator[tuple[tuple[Any, ...], Array]]:
     """For each tap in row-major order: open-mesh indices into x for every window, clipped, and which lie inside."""
     for tap in itertools.product(*(range(k) for k in kernel)):
         axes = [
@@ -142,3 +144,140 @@ def taps(
         for place, n in zip(places, inside, strict=True):
             valid = valid & (place >= 0) & (place < n)
         yield tuple(np.clip(p, 0, n - 1) for p, n in zip(places, inside, strict=True)), valid
+
+
+def resize(
+    x: Array, spatial: Sequence[int], region: Sequence[float], scales: Sequence[float], **how: Any
+) -> Array:
+    """ONNX Resize of the spatial axes; `how` are the row's attributes of these names: mode, coordinates, nearest, cubic,
+    exclude_outside, antialias, extrapolation. `scales` one an axis, or none."""
+    y = x
+    for axis in reversed(range(len(spatial))):
+        n, o = x.shape[axis + 1], spatial[axis]
+        scale = scales[axis] if scales else o / n
+        begin, end = (region[axis], region[axis + len(spatial)]) if region else (0.0, 1.0)
+        if (n, scale, begin, end) == (o, 1.0, 0.0, 1.0):
+            continue
+        places = coordinates(how["coordinates"], n, o, scale, begin, end)
+        index, weight = resize_taps(places, n, min(scale, 1.0) if how["antialias"] else 1.0, how)
+        taken = np.take(y, np.clip(index, 0, n - 1), axis=axis + 1)
+        shape = [1] * (axis + 1) + list(index.shape) + [1] * (x.ndim - axis - 2)
+        y = (
+            (taken * weight.reshape(shape)).sum(axis + 2)
+            if how["mode"] != "nearest"
+            else taken.squeeze(axis + 2)
+        )
+        if how["coordinates"] == "tf_crop_and_resize":
+            outside = ((places < 0) | (places > n - 1)).reshape(
+                [1] * (axis + 1) + [o] + [1] * (x.ndim - axis - 2)
+            )
+            y = np.where(outside, how["extrapolation"], y)
+    return y.astype(x.dtype)
+
+
+def coordinates(how: str, n: int, o: int, scale: float, begin: float, end: float) -> Array:
+    """Where in 0 .. n - 1 each of the `o` elements lies."""
+    at, length = np.arange(o, dtype=np.float64), scale * n
+    if how == "align_corners":
+        return at * (n - 1) / (length - 1) if length != 1 else at * 0
+    if how == "asymmetric":
+        return at / scale
+    if how == "tf_crop_and_resize":  # the region is f32 in ONNX
+        span, first = (
+            float(np.float32(end) - np.float32(begin)),
+            float(np.float32(begin) * np.float32(n - 1)),
+        )
+        return (
+            at * span * (n - 1) / (length - 1) if length != 1 else at * 0 + span * (n - 1) / 2
+        ) + first
+    if how == "pytorch_half_pixel" and length == 1:
+        return at * 0 - 0.5
+    offset = n / 2 * (1 - o / length) if how == "half_pixel_symmetric" else 0.0
+    return offset + (at + 0.5) / scale - 0.5
+
+
+def resize_taps(
+    places: Array, n: int, stretch: float, how: Mapping[str, Any]
+) -> tuple[Array, Array]:
+    """Indices, not clipped, and weights, [o, taps]. An element that is hit exactly counts as the right one of its pair."""
+    left = np.ceil(places).astype(np.int64) - 1
+    ratio = places - left
+    if how["mode"] == "nearest":
+        up = {
+            "round_prefer_floor": ratio > 0.5,
+            "round_prefer_ceil": ratio >= 0.5,
+            "floor": ratio == 1,
+            "ceil": ratio > 0,
+        }[how["nearest"]]
+        return (left + up)[:, None], np.ones((len(places), 1))
+    reach = 1 if how["mode"] == "linear" else 2
+    taps = np.arange(math.floor(-reach / stretch) + 1, -math.floor(-reach / stretch) + 1)
+    index = left[:, None] + taps
+    distance = np.abs(stretch * (taps - ratio[:, None]))
+    weight = np.maximum(1 - distance, 0) if reach == 1 else cubic_weights(distance, how["cubic"])
+    if how["exclude_outside"]:
+        weight = np.where((index < 0) | (index >= n), 0.0, weight)
+    if how["exclude_outside"] or how["antialias"]:
+        total = weight.sum(-1, keepdims=True)
+        weight = weight / np.where(total == 0, 1.0, total)
+    return index, weight
+
+
+def cubic_weights(x: Array, a: float) -> Array:
+    """Keys' kernel at distance x >= 0."""
+    near = ((a + 2) * x - (a + 3)) * x * x + 1
+    return np.where(x <= 1, near, np.where(x < 2, ((a * x - 5 * a) * x + 8 * a) * x - 4 * a, 0.0))
+
+
+def grid_sample(x: Array, grid: Array, mode: str, padding: str, align_corners: bool) -> Array:
+    """ONNX GridSample; coordinates in f32 as there. A NaN coordinate counts as far outside."""
+    axes = x.ndim - 2
+    found = [
+        grid_taps(grid[..., axes - 1 - i], x.shape[i + 1], mode, padding, align_corners)
+        for i in range(axes)
+    ]
+    y = np.zeros((*grid.shape[:-1], x.shape[-1]), x.dtype)
+    batch = np.arange(x.shape[0]).reshape(-1, *[1] * (grid.ndim - 2))
+    for taps in itertools.product(*found):
+        weight = math.prod(t[1] for t in taps)
+        inside = np.logical_and.reduce([t[2] for t in taps])
+        value = x[(batch, *(t[0] for t in taps))]
+        y = y + np.where(inside[..., None], np.asarray(weight)[..., None] * value, 0)
+    return y.astype(x.dtype)
+
+
+def grid_taps(
+    normal: Array, n: int, mode: str, padding: str, align_corners: bool
+) -> list[tuple[Array, Array, Array]]:
+    """For each tap along one axis: element, weight, whether it lies inside (else it is a zero)."""
+    normal = normal.astype(np.float32)
+    at = (normal + 1) / 2 * (n - 1) if align_corners else ((normal + 1) * n - 1) / 2
+    low, high = (0.0, n - 1.0) if align_corners else (-0.5, n - 0.5)
+    at = np.rint(at) if mode == "nearest" else at
+    if padding == "border":
+        at = np.where((at < low) | (at > high), np.clip(at, 0, n - 1), at)
+    if padding == "reflection":
+        at = reflect(at, low, high)
+    at = np.clip(np.where(np.isnan(at), -3, at), -3, n + 3).astype(np.float64)
+    left, taps = np.floor(at), []
+    for tap in {"nearest": (0,), "linear": (0, 1), "cubic": (-1, 0, 1, 2)}[mode]:
+        index = (at if mode == "nearest" else left) + tap
+        distance = np.abs(at - index)
+        weight = cubic_weights(distance, -0.75) if mode == "cubic" else 1 - distance
+        inside = (index >= 0) & (index <= n - 1) if padding == "zeros" else np.ones(at.shape, bool)
+        index = reflect(index, low, high) if padding == "reflection" else index
+        taps.append((np.clip(index, 0, n - 1).astype(np.int64), weight, inside))
+    return taps
+
+
+def reflect(x: Array, low: float, high: float) -> Array:
+    """Mirrored at the borders until it lies within."""
+    if high <= low:
+        return np.full_like(x, low)
+    with np.errstate(invalid="ignore"):
+        away = np.where(x < low, low - x, x - high)
+        turns = np.floor(away / (high - low))
+        rest = away - turns * (high - low)
+        even = turns % 2 == 0
+        mirrored = np.where((x < low) == even, low + rest, high - rest)
+        return np.where(away > 0, mirrored, x)

@@ -1,6 +1,6 @@
-/* average_pool: the mean of each window, channels last. The sum starts at +0 and runs over the taps inside x in row-major
- * order; then one division by their number or, counting padding, by the number of taps inside x padded by begin and end.
- * x, y [b, *spatial, c] dense, no aliasing. */
+/* average_pool: the mean of each window, channels last. The sum starts at +0 and runs over the taps
+ * inside x in row-major order; then one division by their number or, counting padding, by the
+ * number of taps inside x padded by begin and end. x, y [b, *spatial, c] dense, no aliasing. */
 #include "gen/ops.h"
 #include "kernels/window.h"
 
@@ -50,14 +50,17 @@ static void average_pool_task(void *context, size_t begin, size_t end, uint32_t 
 
 static pte_status average_pool_check(const pte_call *call) {
   const pte_average_pool_attrs *a = call->attrs;
-  return pte_window_check(call, (const pte_range[]){a->kernel, a->stride, a->dilation, a->begin, a->end}, 5);
+  return pte_window_check(
+      call, (const pte_range[]){a->kernel, a->stride, a->dilation, a->begin, a->end}, 5);
 }
 
 static pte_status average_pool_run(const pte_call *call) {
   const pte_average_pool_attrs *a = call->attrs;
   const pte_tensor *y = call->out[0];
-  average_pool p = {.call = call, .end = pte_call_ints(call, a->end), .count_padding = a->count_padding != 0};
-  p.window = pte_window_of(call, y, (const pte_range[]){a->kernel, a->stride, a->dilation, a->begin});
+  average_pool p = {
+      .call = call, .end = pte_call_ints(call, a->end), .count_padding = a->count_padding != 0};
+  p.window =
+      pte_window_of(call, y, (const pte_range[]){a->kernel, a->stride, a->dilation, a->begin});
   if (pte_tensor_count(y) == 0) return PTE_OK;
   size_t pixels = (size_t)(y->shape[0] * p.window.pixels_out);
   pte_parallel(call, pixels, pte_grain(p.window.channels * 36), average_pool_task, &p);

@@ -1,5 +1,6 @@
-/* max_pool: the maximum of each window, channels last; the first of equals, a NaN wins, padding never does; an empty
- * window gives the type's lowest and index -1. x, y [b, *spatial, c] dense, no aliasing. */
+/* max_pool: the maximum of each window, channels last; the first of equals, a NaN wins, padding
+ * never does; an empty window gives the type's lowest and index -1. x, y [b, *spatial, c] dense, no
+ * aliasing. */
 #include "gen/ops.h"
 #include "kernels/window.h"
 
@@ -12,39 +13,40 @@ typedef struct max_pool {
 #define BETTER(a, b) ((a) > (b) || ((a) != (a) && (b) == (b)))
 
 /* `index` may be NULL. */
-#define MAX_ROWS(name, type, lowest)                                                                                   \
-  static void start_##name(type *restrict y, int64_t *restrict index, int64_t count) {                                 \
-    for (int64_t c = 0; c < count; c++) y[c] = lowest;                                                                 \
-    for (int64_t c = 0; index != NULL && c < count; c++) index[c] = -1;                                                \
-  }                                                                                                                    \
-  static void max_##name(type *restrict y, const type *restrict x, int64_t count) {                                    \
-    for (int64_t c = 0; c < count; c++) y[c] = BETTER(x[c], y[c]) ? x[c] : y[c];                                       \
-  }                                                                                                                    \
-  static void max_at_##name(type *restrict y, int64_t *restrict index, const type *restrict x, int64_t count,         \
-                            int64_t at) {                                                                              \
-    for (int64_t c = 0; c < count; c++) {                                                                              \
-      bool better = index[c] < 0 || BETTER(x[c], y[c]);                                                                \
-      y[c] = better ? x[c] : y[c];                                                                                     \
-      index[c] = better ? at : index[c];                                                                               \
-    }                                                                                                                  \
+#define MAX_ROWS(name, type, lowest)                                                               \
+  static void start_##name(type *restrict y, int64_t *restrict index, int64_t count) {             \
+    for (int64_t c = 0; c < count; c++) y[c] = lowest;                                             \
+    for (int64_t c = 0; index != NULL && c < count; c++) index[c] = -1;                            \
+  }                                                                                                \
+  static void max_##name(type *restrict y, const type *restrict x, int64_t count) {                \
+    for (int64_t c = 0; c < count; c++) y[c] = BETTER(x[c], y[c]) ? x[c] : y[c];                   \
+  }                                                                                                \
+  static void max_at_##name(type *restrict y, int64_t *restrict index, const type *restrict x,     \
+                            int64_t count, int64_t at) {                                           \
+    for (int64_t c = 0; c < count; c++) {                                                          \
+      bool better = index[c] < 0 || BETTER(x[c], y[c]);                                            \
+      y[c] = better ? x[c] : y[c];                                                                 \
+      index[c] = better ? at : index[c];                                                           \
+    }                                                                                              \
   }
 
 MAX_ROWS(f32, float, -(float)__builtin_inff())
 MAX_ROWS(f64, double, -__builtin_inf())
 MAX_ROWS(i64, int64_t, INT64_MIN)
 
-#define WINDOW(name, type)                                                                                             \
-  static void window_##name(const max_pool *p, const pte_taps *taps, const type *x, type *y, int64_t *index) {         \
-    const pte_window *w = &p->window;                                                                                  \
-    pte_coords coords = {{0}};                                                                                         \
-    start_##name(y, index, w->channels);                                                                               \
-    for (int64_t tap = 0; tap < taps->total; tap++) {                                                                  \
-      int64_t pixel = pte_window_pixel(w, taps, &coords);                                                              \
-      int64_t at = p->column_major ? pte_window_pixel_column(w, taps, &coords) : pixel;                                \
-      if (index == NULL) max_##name(y, x + pixel * w->channels, w->channels);                                          \
-      else max_at_##name(y, index, x + pixel * w->channels, w->channels, at);                                          \
-      pte_coords_next(&coords, taps->count, w->axes);                                                                  \
-    }                                                                                                                  \
+#define WINDOW(name, type)                                                                         \
+  static void window_##name(const max_pool *p, const pte_taps *taps, const type *x, type *y,       \
+                            int64_t *index) {                                                      \
+    const pte_window *w = &p->window;                                                              \
+    pte_coords coords = {{0}};                                                                     \
+    start_##name(y, index, w->channels);                                                           \
+    for (int64_t tap = 0; tap < taps->total; tap++) {                                              \
+      int64_t pixel = pte_window_pixel(w, taps, &coords);                                          \
+      int64_t at = p->column_major ? pte_window_pixel_column(w, taps, &coords) : pixel;            \
+      if (index == NULL) max_##name(y, x + pixel * w->channels, w->channels);                      \
+      else max_at_##name(y, index, x + pixel * w->channels, w->channels, at);                      \
+      pte_coords_next(&coords, taps->count, w->axes);                                              \
+    }                                                                                              \
   }
 
 WINDOW(f32, float)
@@ -83,17 +85,22 @@ static void max_pool_task(void *context, size_t begin, size_t end, uint32_t thre
 
 static pte_status max_pool_check(const pte_call *call) {
   const pte_max_pool_attrs *attrs = call->attrs;
-  if (call->out[0] == NULL) return pte_kernel_fail(call, PTE_BAD_PROGRAM, "the maxima must have a place", 128, -1, 0, 1);
-  return pte_window_check(call, (const pte_range[]){attrs->kernel, attrs->stride, attrs->dilation, attrs->begin}, 4);
+  if (call->out[0] == NULL)
+    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "the maxima must have a place", 128, -1, 0, 1);
+  return pte_window_check(
+      call, (const pte_range[]){attrs->kernel, attrs->stride, attrs->dilation, attrs->begin}, 4);
 }
 
 static pte_status max_pool_run(const pte_call *call) {
   const pte_max_pool_attrs *a = call->attrs;
   const pte_tensor *y = call->out[0];
-  max_pool p = {.call = call, .channel_major = a->channel_major != 0, .column_major = a->column_major != 0};
-  p.window = pte_window_of(call, y, (const pte_range[]){a->kernel, a->stride, a->dilation, a->begin});
+  max_pool p = {
+      .call = call, .channel_major = a->channel_major != 0, .column_major = a->column_major != 0};
+  p.window =
+      pte_window_of(call, y, (const pte_range[]){a->kernel, a->stride, a->dilation, a->begin});
   if (pte_tensor_count(y) == 0) return PTE_OK;
-  pte_parallel(call, (size_t)(y->shape[0] * p.window.pixels_out), pte_grain(p.window.channels * 36), max_pool_task, &p);
+  pte_parallel(call, (size_t)(y->shape[0] * p.window.pixels_out), pte_grain(p.window.channels * 36),
+               max_pool_task, &p);
   return PTE_OK;
 }
 

@@ -19,25 +19,30 @@ typedef struct pte_taps {
 } pte_taps;
 
 /* PTE_BAD_PROGRAM: a list has not one entry a spatial axis, or one entry is out of its range. */
-static inline pte_status pte_window_check(const pte_call *call, const pte_range *lists, unsigned count) {
+static inline pte_status pte_window_check(const pte_call *call, const pte_range *lists,
+                                          unsigned count) {
   int64_t axes = call->in[0]->rank - 2;
   for (unsigned i = 0; i < count; i++) {
     const int64_t *list = pte_call_ints(call, lists[i]);
     if (axes < 0 || lists[i].count != axes)
-      return pte_kernel_fail(call, PTE_BAD_PROGRAM, "entries a spatial axis", 255, i, lists[i].count, axes);
+      return pte_kernel_fail(call, PTE_BAD_PROGRAM, "entries a spatial axis", 255, i,
+                             lists[i].count, axes);
     for (unsigned k = 0; k < lists[i].count; k++) {
       int64_t least = i < 3 ? 1 : 0; /* kernel, stride, dilation; then paddings */
       if (list[k] < least || list[k] > INT32_MAX)
-        return pte_kernel_fail(call, PTE_BAD_PROGRAM, "window attribute out of range", 255, k, list[k], least);
+        return pte_kernel_fail(call, PTE_BAD_PROGRAM, "window attribute out of range", 255, k,
+                               list[k], least);
     }
   }
   return PTE_OK;
 }
 
 /* `lists`: kernel, stride, dilation, begin. */
-static inline pte_window pte_window_of(const pte_call *call, const pte_tensor *y, const pte_range *lists) {
+static inline pte_window pte_window_of(const pte_call *call, const pte_tensor *y,
+                                       const pte_range *lists) {
   const pte_tensor *x = call->in[0];
-  pte_window w = {.axes = x->rank - 2u, .channels = x->shape[x->rank - 1], .pixels_in = 1, .pixels_out = 1};
+  pte_window w = {
+      .axes = x->rank - 2u, .channels = x->shape[x->rank - 1], .pixels_in = 1, .pixels_out = 1};
   w.kernel = pte_call_ints(call, lists[0]);
   w.stride = pte_call_ints(call, lists[1]);
   w.dilation = pte_call_ints(call, lists[2]);
@@ -51,8 +56,10 @@ static inline pte_window pte_window_of(const pte_call *call, const pte_tensor *y
 
 static inline int64_t pte_ceil_div(int64_t a, int64_t b) { return a / b + (a % b > 0); }
 
-/* How many of at, at + step, ... (`count` of them) lie in 0..limit; `*out_first`: the first that does. */
-static inline int64_t pte_taps_inside(int64_t at, int64_t step, int64_t count, int64_t limit, int64_t *out_first) {
+/* How many of at, at + step, ... (`count` of them) lie in 0..limit; `*out_first`: the first that
+ * does. */
+static inline int64_t pte_taps_inside(int64_t at, int64_t step, int64_t count, int64_t limit,
+                                      int64_t *out_first) {
   int64_t skip = at < 0 ? pte_ceil_div(-at, step) : 0;
   int64_t end = limit > at ? pte_ceil_div(limit - at, step) : 0;
   *out_first = at + skip * step;
@@ -70,15 +77,20 @@ static inline pte_taps pte_window_taps(const pte_window *w, const pte_coords *ou
   return taps;
 }
 
-/* Pixel of x under the tap at `coords`, row-major; and in column-major numbering of the spatial axes. */
-static inline int64_t pte_window_pixel(const pte_window *w, const pte_taps *taps, const pte_coords *coords) {
+/* Pixel of x under the tap at `coords`, row-major; and in column-major numbering of the spatial
+ * axes. */
+static inline int64_t pte_window_pixel(const pte_window *w, const pte_taps *taps,
+                                       const pte_coords *coords) {
   int64_t pixel = 0;
-  for (unsigned i = 0; i < w->axes; i++) pixel = pixel * w->in[i] + taps->first[i] + coords->at[i] * w->dilation[i];
+  for (unsigned i = 0; i < w->axes; i++)
+    pixel = pixel * w->in[i] + taps->first[i] + coords->at[i] * w->dilation[i];
   return pixel;
 }
-static inline int64_t pte_window_pixel_column(const pte_window *w, const pte_taps *taps, const pte_coords *coords) {
+static inline int64_t pte_window_pixel_column(const pte_window *w, const pte_taps *taps,
+                                              const pte_coords *coords) {
   int64_t pixel = 0;
-  for (unsigned i = w->axes; i-- > 0;) pixel = pixel * w->in[i] + taps->first[i] + coords->at[i] * w->dilation[i];
+  for (unsigned i = w->axes; i-- > 0;)
+    pixel = pixel * w->in[i] + taps->first[i] + coords->at[i] * w->dilation[i];
   return pixel;
 }
 
