@@ -11,7 +11,9 @@
 /* Every family, once. */
 #define PTE_FAMILIES(FAMILY)                                                                       \
   FAMILY(gemm_f32)                                                                                 \
-  FAMILY(depthwise_f32)
+  FAMILY(depthwise_f32)                                                                            \
+  FAMILY(attention_f32)                                                                            \
+  FAMILY(blend_f32)
 
 enum {
   PTE_PANEL = 16, /* output columns of a weight panel */
@@ -55,6 +57,20 @@ typedef struct pte_depthwise_tile_f32 {
 typedef struct pte_depthwise_f32 {
   void (*tile)(size_t rows, const pte_depthwise_tile_f32 *tile); /* rows in 1..PTE_STRIP */
 } pte_depthwise_f32;
+
+struct pte_attention; /* kernels/attention.h */
+
+typedef struct pte_attention_f32 {
+  /* one block of query rows that share a key head; `scratch` is the thread's */
+  void (*item)(const struct pte_attention *a, int64_t item, float *scratch);
+} pte_attention_f32;
+
+typedef struct pte_blend_f32 {
+  /* y[j][c] = sum over t of weight[j][t] * x[offset[j][t] + c], sequential and fused from +0;
+   * j < pixels, t < taps, c < count; nothing aliases y */
+  void (*line)(int64_t pixels, int64_t taps, const int64_t *offset, const float *weight,
+               int64_t count, const float *x, float *y);
+} pte_blend_f32;
 
 typedef enum pte_family {
 #define PTE_FAMILY(name) PTE_FAMILY_##name,

@@ -1,0 +1,25 @@
+/* What attention.c fixes once a run and every variant of the inner loops reads. */
+#ifndef PTE_ATTENTION_H
+#define PTE_ATTENTION_H
+
+#include "gen/ops.h"
+
+enum {
+  PTE_ATTENTION_TILE = 64, /* keys; a part of the meaning: the tiles lie at absolute positions */
+  PTE_ATTENTION_STRIP = 6, /* query rows of one register tile */
+  PTE_ATTENTION_ROWS = 96, /* query rows of one item at most; a multiple of the strip */
+  PTE_ATTENTION_LANES = 16 /* columns of a register tile */
+};
+
+/* Rows of queries that share a key head: row r is query r % queries of head group * per_group + r /
+ * queries. */
+typedef struct pte_attention {
+  const pte_call *call;
+  const pte_attention_attrs *attrs;
+  const pte_tensor *q, *k, *v, *mask;
+  int64_t rows, queries, keys, d, e, e_padded, per_group, groups;
+  int64_t items_per_group, rows_per_item; /* items: (batch, group, rows) */
+  uint64_t scratch_bytes;                 /* of one thread */
+} pte_attention;
+
+#endif

@@ -1,0 +1,179 @@
+/* Sixteen f32 side by side, and small products built from them: sums run along K by fused
+ * multiply-add, lanes across columns, so every target gives the same bits (DESIGN section 4). A
+ * file that includes this may be compiled again for AVX2. */
+#ifndef PTE_LANES_H
+#define PTE_LANES_H
+
+#include <stddef.h>
+
+#include "core/math.h"
+
+#define PTE_LANE_COUNT 16
+#define PTE_ALWAYS     static inline __attribute__((always_inline))
+
+#if defined(__AVX2__) && defined(__FMA__)
+
+#include <immintrin.h>
+typedef struct pte_lanes {
+  __m256 lo, hi;
+} pte_lanes;
+PTE_ALWAYS pte_lanes pte_lanes_load(const float *x) {
+  return (pte_lanes){_mm256_loadu_ps(x), _mm256_loadu_ps(x + 8)};
+}
+PTE_ALWAYS void pte_lanes_store(float *x, pte_lanes a) {
+  _mm256_storeu_ps(x, a.lo);
+  _mm256_storeu_ps(x + 8, a.hi);
+}
+PTE_ALWAYS pte_lanes pte_lanes_zero(void) {
+  return (pte_lanes){_mm256_setzero_ps(), _mm256_setzero_ps()};
+}
+/* x * b + c */
+PTE_ALWAYS pte_lanes pte_lanes_fma(const float *x, pte_lanes b, pte_lanes c) {
+  __m256 a = _mm256_broadcast_ss(x);
+  return (pte_lanes){_mm256_fmadd_ps(a, b.lo, c.lo), _mm256_fmadd_ps(a, b.hi, c.hi)};
+}
+
+/* to[i][j] = from[j][i] for a block of 8 x 8. */
+PTE_ALWAYS void pte_lanes_transpose(const float *from, int64_t from_row, float *to,
+                                    int64_t to_row) {
+  __m256 a[8], b[8];
+  for (int i = 0; i < 8; i++) a[i] = _mm256_loadu_ps(from + i * from_row);
+  for (int i = 0; i < 8; i += 2) {
+    b[i] = _mm256_unpacklo_ps(a[i], a[i + 1]);
+    b[i + 1] = _mm256_unpackhi_ps(a[i], a[i + 1]);
+  }
+  for (int i = 0; i < 8; i += 4) {
+    a[i] = _mm256_shuffle_ps(b[i], b[i + 2], 0x44);
+    a[i + 1] = _mm256_shuffle_ps(b[i], b[i + 2], 0xee);
+    a[i + 2] = _mm256_shuffle_ps(b[i + 1], b[i + 3], 0x44);
+    a[i + 3] = _mm256_shuffle_ps(b[i + 1], b[i + 3], 0xee);
+  }
+  for (int i = 0; i < 4; i++) {
+    _mm256_storeu_ps(to + i * to_row, _mm256_permute2f128_ps(a[i], a[i + 4], 0x20));
+    _mm256_storeu_ps(to + (i + 4) * to_row, _mm256_permute2f128_ps(a[i], a[i + 4], 0x31));
+  }
+}
+
+#elif defined(__aarch64__) && !defined(PTE_FMA_EMULATE)
+
+#include <arm_neon.h>
+typedef struct pte_lanes {
+  float32x4_t q[4];
+} pte_lanes;
+PTE_ALWAYS pte_lanes pte_lanes_load(const float *x) {
+  return (pte_lanes){
+      {vld1q_f32(x), vld1q_f32(x + 4), vld1q_f32(x + 8), vld1q_f32(x + 12)}
+  };
+}
+PTE_ALWAYS void pte_lanes_store(float *x, pte_lanes a) {
+  for (int i = 0; i < 4; i++) vst1q_f32(x + 4 * i, a.q[i]);
+}
+PTE_ALWAYS pte_lanes pte_lanes_zero(void) {
+  float32x4_t zero = vdupq_n_f32(0);
+  return (pte_lanes){
+      {zero, zero, zero, zero}
+  };
+}
+PTE_ALWAYS pte_lanes pte_lanes_fma(const float *x, pte_lanes b, pte_lanes c) {
+  for (int i = 0; i < 4; i++) c.q[i] = vfmaq_n_f32(c.q[i], b.q[i], *x);
+  return c;
+}
+PTE_ALWAYS void pte_lanes_transpose_4(const float *from, int64_t from_row, float *to,
+                                      int64_t to_row) {
+  float32x4_t a = vld1q_f32(from), b = vld1q_f32(from + from_row);
+  float32x4_t c = vld1q_f32(from + 2 * from_row), d = vld1q_f32(from + 3 * from_row);
+  float32x4_t even = vtrn1q_f32(a, b), odd = vtrn2q_f32(a, b), even_2 = vtrn1q_f32(c, d),
+              odd_2 = vtrn2q_f32(c, d);
+  vst1q_f32(to, vcombine_f32(vget_low_f32(even), vget_low_f32(even_2)));
+  vst1q_f32(to + to_row, vcombine_f32(vget_low_f32(odd), vget_low_f32(odd_2)));
+  vst1q_f32(to + 2 * to_row, vcombine_f32(vget_high_f32(even), vget_high_f32(even_2)));
+  vst1q_f32(to + 3 * to_row, vcombine_f32(vget_high_f32(odd), vget_high_f32(odd_2)));
+}
+PTE_ALWAYS void pte_lanes_transpose(const float *from, int64_t from_row, float *to,
+                                    int64_t to_row) {
+  for (int i = 0; i < 8; i += 4)
+    for (int j = 0; j < 8; j += 4)
+      pte_lanes_transpose_4(from + j * from_row + i, from_row, to + i * to_row + j, to_row);
+}
+
+#else
+
+typedef struct pte_lanes {
+  float at[PTE_LANE_COUNT];
+} pte_lanes;
+PTE_ALWAYS pte_lanes pte_lanes_load(const float *x) {
+  pte_lanes a;
+  memcpy(a.at, x, sizeof a.at);
+  return a;
+}
+PTE_ALWAYS void pte_lanes_store(float *x, pte_lanes a) { memcpy(x, a.at, sizeof a.at); }
+PTE_ALWAYS pte_lanes pte_lanes_zero(void) { return (pte_lanes){{0}}; }
+PTE_ALWAYS pte_lanes pte_lanes_fma(const float *x, pte_lanes b, pte_lanes c) {
+  for (int i = 0; i < PTE_LANE_COUNT; i++) c.at[i] = pte_fma(*x, b.at[i], c.at[i]);
+  return c;
+}
+PTE_ALWAYS void pte_lanes_transpose(const float *from, int64_t from_row, float *to,
+                                    int64_t to_row) {
+  for (int i = 0; i < 8; i++)
+    for (int j = 0; j < 8; j++) to[i * to_row + j] = from[j * from_row + i];
+}
+
+#endif
+
+/* out[rows][columns] (+)= a[rows][k] b[k][columns]; columns in blocks of 16, block p of b starts at
+ * b + p * b_block and its row i at i * b_row more. `first`: the sum starts at +0, else at what is
+ * in out. Nothing aliases out. */
+typedef struct pte_product {
+  const float *a, *b;
+  float *out;
+  int64_t k, a_row, b_row, b_block, out_row;
+  bool first;
+} pte_product;
+
+/* One register tile; `rows` and `blocks` are constants in each caller. Rows of a tile: at most 6
+ * (12 registers of AVX2). */
+PTE_ALWAYS void pte_product_tile(int rows, int blocks, const pte_product *p) {
+  pte_lanes sum[6];
+#pragma GCC unroll 6
+  for (int i = 0; i < rows * blocks; i++)
+    sum[i] = p->first
+                 ? pte_lanes_zero()
+                 : pte_lanes_load(p->out + i / blocks * p->out_row + i % blocks * PTE_LANE_COUNT);
+  for (int64_t k = 0; k < p->k; k++) {
+#pragma GCC unroll 6
+    for (int block = 0; block < blocks; block++) {
+      pte_lanes b = pte_lanes_load(p->b + block * p->b_block + k * p->b_row);
+#pragma GCC unroll 6
+      for (int row = 0; row < rows; row++) {
+        int i = row * blocks + block;
+        sum[i] = pte_lanes_fma(p->a + row * p->a_row + k, b, sum[i]);
+      }
+    }
+  }
+#pragma GCC unroll 6
+  for (int i = 0; i < rows * blocks; i++)
+    pte_lanes_store(p->out + i / blocks * p->out_row + i % blocks * PTE_LANE_COUNT, sum[i]);
+}
+
+/* Calls TILE with constants; the widest tile that six sums allow. */
+#define PTE_PRODUCT_ROWS(rows, wide)                                                               \
+  for (; left >= wide; left -= wide, p.b += wide * p.b_block, p.out += wide * PTE_LANE_COUNT)      \
+    pte_product_tile(rows, wide, &p);                                                              \
+  for (; left > 0; left--, p.b += p.b_block, p.out += PTE_LANE_COUNT)                              \
+    pte_product_tile(rows, 1, &p);                                                                 \
+  break
+
+/* `rows` in 1 .. 6, `blocks` of 16 columns. */
+static inline void pte_product_strip(int64_t rows, int64_t blocks, pte_product p) {
+  int64_t left = blocks;
+  switch (rows) {
+  case 1: PTE_PRODUCT_ROWS(1, 4);
+  case 2: PTE_PRODUCT_ROWS(2, 3);
+  case 3: PTE_PRODUCT_ROWS(3, 2);
+  case 4: PTE_PRODUCT_ROWS(4, 1);
+  case 5: PTE_PRODUCT_ROWS(5, 1);
+  default: PTE_PRODUCT_ROWS(6, 1);
+  }
+}
+
+#endif
