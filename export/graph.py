@@ -175,6 +175,9 @@ def replace(old: Sequence[ir.Node], new: Sequence[ir.Node], value: ir.Value, by:
     if by.producer() in new:
         by.type, by.shape = by.type or value.type, by.shape or value.shape
     graph.insert_before(last, list(new))
+    if by.producer() in new and not value.is_graph_output():
+        name, value.name = value.name, f"{value.name}_replaced"
+        by.name = name
     take_over(graph, value, by)
     remove_idle(graph, old)
 

@@ -14,10 +14,15 @@ from typing import Final
 import onnx_ir as ir
 
 from pteron.export import graph as g
+from pteron.export.passes.attention import recognise_attention
+from pteron.export.passes.batch_norm import fold_batch_norm
 from pteron.export.passes.castlike import castlike_to_cast
 from pteron.export.passes.clean import remove_no_ops, remove_unused
 from pteron.export.passes.dedupe import deduplicate, eliminate_common, lift_constants
 from pteron.export.passes.fold import fold_constants
+from pteron.export.passes.gelu import recognise_gelu
+from pteron.export.passes.norms import recognise_layer_norm, recognise_rms_norm
+from pteron.export.passes.transpose import merge_transposes, recognise_swap
 
 Pass = Callable[[ir.Model], bool]
 
@@ -28,6 +33,13 @@ PASSES: Final[tuple[Pass, ...]] = (
     fold_constants,
     deduplicate,
     eliminate_common,
+    fold_batch_norm,
+    recognise_gelu,
+    recognise_layer_norm,
+    recognise_rms_norm,
+    recognise_swap,
+    merge_transposes,
+    recognise_attention,
     remove_unused,
 )
 ROUNDS: Final = 4

@@ -1,0 +1,270 @@
+"""Scaled dot-product attention written out becomes one Attention.
+
+softmax(cap(q k^T * scale) + mask) v,  cap(s) = c tanh(s / c)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import onnx_ir as ir
+
+from pteron.export import graph as g
+from pteron.export.passes.match import match, pattern
+
+CAP = pattern("y = Mul(Tanh(Div(s, c)), c2)")
+GUARD = pattern("y = Where(IsNaN(p), 0, p)")
+
+
+@dataclasses.dataclass(slots=True)
+class Found:
+    """What the walk upward from a Softmax collects; `nodes` from the last to the first."""
+
+    nodes: list[ir.Node]
+    scale: float = 1.0
+    softcap: float = 0.0
+    mask: ir.Value | None = None
+    hide: tuple[ir.Value, ir.Value] | None = None  # condition and what it puts where it is false
+    inverted: bool = False  # `hide` puts it where the condition is true
+
+
+def recognise_attention(model: ir.Model) -> bool:
+    """softmax(q k^T [* scale] [+ mask]) v => Attention(q, k, v, mask, scale).
+
+    Scales may stand on q, on k (before or after its transpose) or on the scores; the mask may be added or chosen by Where; PyTorch's
+    guard Where(IsNaN(p), 0, p) is the operator's own meaning: a row that sees nothing gives zeros.
+    Requires: rank 4 [batch, heads, tokens, size], or 3, which gets a leading 1; a softmax over the last axis. Declines: a mask of
+    one column (the operator pads short masks), a mask or operands that broadcast the batch, other uses of what lies between.
+    """
+    changed = False
+    for node in list(g.nodes(model)):
+        if g.is_op(node, "Softmax") and node.graph is not None:
+            changed |= _rewrite(node)
+    return changed
+
+
+def _rewrite(softmax: ir.Node) -> bool:
+    rank = g.rank(softmax.outputs[0])
+    graph = softmax.graph
+    if (
+        rank not in (3, 4)
+        or g.attr(softmax, "axis", -1) not in (-1, rank - 1)
+        or not isinstance(graph, ir.Graph)
+    ):
+        return False
+    tail = _downward(softmax)
+    found = Found([])
+    scores = _upward(softmax.inputs[0], found)
+    if tail is None or scores is None:
+        return False
+    q, scale_q = _unscale(scores.inputs[0], found.nodes)
+    k, scale_k = _unscale(scores.inputs[1], found.nodes)
+    v = tail[-1].inputs[1]
+    if q is None or k is None or v is None or g.rank(v) != rank:
+        return False
+    made: list[ir.Node] = []
+    k, scale_t = _keys(k, rank, made, found.nodes)
+    found.scale *= scale_q * scale_k * scale_t
+    mask = _mask(graph, found, made)
+    if not _fits(q, k, v, mask, rank) or (mask is None and (found.mask or found.hide)):
+        return False
+    old = [*reversed(found.nodes), softmax, *tail]
+    operands = [q, k, v] if rank == 4 else [_lead(x, graph, made) for x in (q, k, v)]
+    attributes: list[ir.Attr] = [ir.AttrFloat32("scale", found.scale)]
+    if found.softcap:
+        attributes.append(ir.AttrFloat32("softcap", found.softcap))
+    new = ir.Node("", "Attention", [*operands, mask] if mask is not None else operands, attributes)
+    made.append(new)
+    if rank == 3:
+        zero = g.initializer(graph, np.array([0], np.int64), "axis_0")
+        made.append(ir.Node("", "Squeeze", [new.outputs[0], zero]))
+    g.replace(old, made, tail[-1].outputs[0], made[-1].outputs[0])
+    return True
+
+
+def _downward(softmax: ir.Node) -> list[ir.Node] | None:
+    """From the softmax to its MatMul with v: [that], or [IsNaN, Where, that]."""
+    p = softmax.outputs[0]
+    guard: list[ir.Node] = []
+    users = [use.node for use in p.uses()]
+    if len(users) in (2, 3) and {u.op_type for u in users} == {"IsNaN", "Where"}:
+        where = next(u for u in users if u.op_type == "Where")
+        m = match(where.outputs[0], GUARD)
+        if m is None or m["p"] is not p:
+            return None
+        guard = [n for n in m.nodes if n is not softmax][-2:]
+        p = where.outputs[0]
+    uses = list(p.uses())
+    if (
+        len(uses) != 1
+        or p.is_graph_output()
+        or not g.is_op(uses[0].node, "MatMul")
+        or uses[0].idx != 0
+    ):
+        return None
+    return [*guard, uses[0].node]
+
+
+def _only_use(value: ir.Value | None) -> ir.Node | None:
+    """The node that makes `value`, where nothing but the walk uses it."""
+    if value is None or value.is_graph_output() or len(value.uses()) != 1:
+        return None
+    return value.producer()
+
+
+def _upward(value: ir.Value | None, found: Found) -> ir.Node | None:
+    """From the softmax's input to the MatMul of q and k: mask first, then softcap, then scale."""
+    node = _only_use(value)
+    if node is not None and g.is_op(node, "Add"):
+        side = next((i for i in (0, 1) if _leads_to_matmul(node.inputs[i])), None)
+        if side is None:
+            return None
+        found.mask = node.inputs[1 - side]
+        found.nodes.append(node)
+        value = node.inputs[side]
+    elif node is not None and g.is_op(node, "Where"):
+        side = next((i for i in (1, 2) if _leads_to_matmul(node.inputs[i])), None)
+        if side is None or node.inputs[0] is None or node.inputs[3 - side] is None:
+            return None
+        fill = node.inputs[3 - side]
+        assert fill is not None
+        found.hide, found.inverted = (node.inputs[0], fill), side == 2
+        found.nodes.append(node)
+        value = node.inputs[side]
+    cap = match(value, CAP) if value is not None else None
+    if cap is not None and _only_use(value) is not None:
+        limits = g.scalar(cap["c"]), g.scalar(cap["c2"])
+        if limits[0] is None or limits[0] != limits[1]:
+            return None
+        found.softcap = limits[0]
+        found.nodes += reversed(cap.nodes)
+        value = cap["s"]
+    value, scale = _unscale(value, found.nodes, alone=True)
+    found.scale *= scale
+    node = _only_use(value)
+    if node is None or not g.is_op(node, "MatMul"):
+        return None
+    found.nodes.append(node)
+    return node
+
+
+def _leads_to_matmul(value: ir.Value | None) -> bool:
+    node = _only_use(value)
+    while node is not None and g.is_op(node, "Mul", "Div", "Tanh"):
+        node = next((n for n in map(_only_use, node.inputs) if n is not None), None)
+    return g.is_op(node, "MatMul")
+
+
+def _unscale(
+    value: ir.Value | None, nodes: list[ir.Node], alone: bool = False
+) -> tuple[ir.Value | None, float]:
+    """`value` without a constant factor, and the factor. `alone`: only where nothing else uses the product."""
+    scale = 1.0
+    while value is not None:
+        node = value.producer() if not alone else _only_use(value)
+        if node is None or not g.is_op(node, "Mul", "Div") or len(node.inputs) != 2:
+            break
+        right, left = g.scalar(node.inputs[1]), g.scalar(node.inputs[0])
+        if right is not None and right != 0 and _is_scalar(node.inputs[1]):
+            scale, value = scale * (right if node.op_type == "Mul" else 1 / right), node.inputs[0]
+        elif left is not None and node.op_type == "Mul" and _is_scalar(node.inputs[0]):
+            scale, value = scale * left, node.inputs[1]
+        else:
+            break
+        nodes.append(node)
+    return value, scale
+
+
+def _is_scalar(value: ir.Value | None) -> bool:
+    """A constant that does not raise the rank of what it meets."""
+    return (g.rank(value) or 0) <= 1
+
+
+def _keys(
+    k: ir.Value, rank: int, made: list[ir.Node], nodes: list[ir.Node]
+) -> tuple[ir.Value, float]:
+    """k as [.., tokens, size]: its own transpose is undone or merged with the swap of the last two axes."""
+    perm = list(range(rank))
+    swapped = [*perm[:-2], perm[-1], perm[-2]]
+    producer = k.producer()
+    scale = 1.0
+    if producer is not None and g.is_op(producer, "Transpose") and producer.inputs[0] is not None:
+        own = g.attr(producer, "perm")
+        own = perm[::-1] if own is None else list(own)
+        nodes.append(producer)
+        inner, scale = _unscale(producer.inputs[0], nodes)
+        assert inner is not None
+        k, swapped = inner, [own[i] for i in swapped]
+    if swapped == perm:
+        return k, scale
+    node = ir.Node("", "Transpose", [k], [ir.AttrInt64s("perm", swapped)])
+    sizes = g.dims(k)
+    if sizes is not None:
+        node.outputs[0].shape = ir.Shape([sizes[i] for i in swapped])
+    node.outputs[0].type = k.type
+    made.append(node)
+    return node.outputs[0], scale
+
+
+def _mask(graph: ir.Graph, found: Found, made: list[ir.Node]) -> ir.Value | None:
+    """The operator's mask: a float one as it is; a condition as bool where it hides by -inf, else as 0 or the fill."""
+    if found.mask is not None:
+        return found.mask
+    if found.hide is None:
+        return None
+    condition, fill = found.hide
+    number = g.scalar(fill)
+    if number is None or number > -1e4:
+        return None
+    if math.isinf(number):
+        if not found.inverted:
+            return condition
+        node = ir.Node("", "Not", [condition])
+    else:
+        dtype = fill.dtype.numpy() if fill.dtype is not None else np.dtype(np.float32)
+        zero = g.initializer(graph, np.zeros((), dtype), "zero")
+        lowest = g.initializer(graph, np.array(number, dtype), "hidden")
+        node = ir.Node(
+            "", "Where", [condition, lowest, zero] if found.inverted else [condition, zero, lowest]
+        )
+    node.outputs[0].shape, made_type = (
+        condition.shape,
+        condition.type if math.isinf(number) else fill.type,
+    )
+    node.outputs[0].type = made_type
+    made.append(node)
+    return node.outputs[0]
+
+
+def _fits(q: ir.Value, k: ir.Value, v: ir.Value, mask: ir.Value | None, rank: int) -> bool:
+    """No operand broadcasts another's batch; heads of k and v divide those of q; the mask has a column for each key."""
+    sizes = [g.dims(x) for x in (q, k, v)]
+    if any(s is not None and len(s) != rank for s in sizes):
+        return False
+    for axis in range(rank - 2):
+        known = [s[axis] for s in sizes if s is not None and isinstance(s[axis], int)]
+        if len(set(known)) > 1:
+            return False
+    if mask is None:
+        return True
+    extents = g.dims(mask)
+    if extents is None or not 2 <= len(extents) <= rank or extents[-1] == 1:
+        return False
+    of_q = sizes[0]
+    for mine, its in zip(
+        reversed(extents[:-2]), reversed((of_q or [None] * rank)[:-2]), strict=False
+    ):
+        if isinstance(mine, int) and mine > 1 and isinstance(its, int) and its != mine:
+            return False
+    return True
+
+
+def _lead(x: ir.Value, graph: ir.Graph, made: list[ir.Node]) -> ir.Value:
+    """[heads, tokens, size] as [1, heads, tokens, size]."""
+    zero = g.initializer(graph, np.array([0], np.int64), "axis_0")
+    node = ir.Node("", "Unsqueeze", [x, zero])
+    node.outputs[0].type = x.type
+    made.append(node)
+    return node.outputs[0]

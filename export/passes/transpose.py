@@ -1,0 +1,89 @@
+"""PyTorch's way of swapping the last two axes becomes a Transpose; a Transpose of a Transpose becomes one."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import onnx_ir as ir
+
+from pteron.export import graph as g
+from pteron.export.passes.match import Match, matches, pattern
+
+SWAP: Final = pattern("y = Reshape(Transpose(Reshape(x, a), perm=[0, 2, 1]), b)")
+_SIZES: Final = (
+    "s = Shape(x); d = Slice(s, [-1], [9223372036854775807]); t = Slice(s, [-2], [-1]); "
+    "h = Slice(s, [-9223372036854775808], [-2])"
+)
+FLAT: Final = pattern(f"{_SIZES}; a = Concat([-1], t, d)")
+SWAPPED: Final = pattern(f"{_SIZES}; b = Concat(h, d, t)")
+
+
+def recognise_swap(model: ir.Model) -> bool:
+    """y = Reshape(Transpose(Reshape(x, [-1, T, D]), [0, 2, 1]), [..., D, T]) => y = Transpose(x, [..., -1, -2]).
+
+    Requires: the rank of x; T and D its last two sizes, as numbers or read from its Shape. Declines: other shapes.
+    """
+    changed = False
+    for m in matches(model, SWAP):
+        rank = g.rank(m["x"])
+        if rank is None or rank < 3 or not (_by_numbers(m) or _by_shape(m)):
+            continue
+        perm = [*range(rank - 2), rank - 1, rank - 2]
+        new = ir.Node("", "Transpose", [m["x"]], [ir.AttrInt64s("perm", perm)])
+        g.replace(m.nodes, [new], m["y"], new.outputs[0])
+        changed = True
+    return changed
+
+
+def _by_numbers(m: Match) -> bool:
+    sizes, flat, swapped = g.dims(m["x"]), g.ints(m["a"]), g.ints(m["b"])
+    if (
+        sizes is None
+        or flat is None
+        or swapped is None
+        or len(flat) != 3
+        or len(swapped) != len(sizes)
+    ):
+        return False
+    *outer, t, d = sizes
+    return flat[1:] == [t, d] and swapped[-2:] == [d, t] and swapped[:-2] == outer
+
+
+def _by_shape(m: Match) -> bool:
+    from pteron.export.passes.match import match
+
+    flat, swapped = match(m["a"], FLAT), match(m["b"], SWAPPED)
+    return (
+        flat is not None and swapped is not None and flat["x"] is m["x"] and swapped["x"] is m["x"]
+    )
+
+
+def merge_transposes(model: ir.Model) -> bool:
+    """z = Transpose(Transpose(x, p), q) => z = Transpose(x, p then q), or x.
+
+    Requires: both perms written. Declines: the first has other uses.
+    """
+    changed = False
+    for node in list(g.nodes(model)):
+        inner = (
+            node.inputs[0].producer()
+            if g.is_op(node, "Transpose") and node.inputs[0] is not None
+            else None
+        )
+        if inner is None or not g.is_op(inner, "Transpose") or inner.graph is not node.graph:
+            continue
+        p, q = g.attr(inner, "perm"), g.attr(node, "perm")
+        if (
+            p is None
+            or q is None
+            or len(p) != len(q)
+            or len(inner.outputs[0].uses()) != 1
+            or inner.outputs[0].is_graph_output()
+        ):
+            continue
+        new = ir.Node(
+            "", "Transpose", [inner.inputs[0]], [ir.AttrInt64s("perm", [p[i] for i in q])]
+        )
+        g.replace([inner, node], [new], node.outputs[0], new.outputs[0])
+        changed = True
+    return changed

@@ -1,0 +1,149 @@
+"""Attention written out, in the forms that exporters write."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from passes.same import becomes
+
+from pteron.export.passes.attention import recognise_attention
+
+QKV = {"q": "f32[b, 2, s, 4]", "k": "f32[b, 2, t, 4]", "v": "f32[b, 2, t, 6]"}
+SCORES = [
+    "z = Mul(MatMul(q, Transpose(k, perm=[0, 1, 3, 2])), 0.5)",
+    "z = Div(MatMul(q, Transpose(k, perm=[0, 1, 3, 2])), 2)",
+    "z = MatMul(Mul(q, 0.5), Transpose(k, perm=[0, 1, 3, 2]))",
+    "z = MatMul(Mul(q, 0.70710678), Mul(Transpose(k, perm=[0, 1, 3, 2]), 0.70710678))",
+    "z = MatMul(q, Transpose(Div(k, 2), perm=[0, 1, 3, 2]))",
+]
+
+
+@pytest.mark.parametrize("scores", SCORES)
+def test_scale_wherever_it_stands(scores: str) -> None:
+    becomes(
+        recognise_attention,
+        f"{scores}; y = MatMul(Softmax(z), v)",
+        "y = Attention(q, k, v, scale=0.5)",
+        1e-5,
+        **QKV,
+    )
+
+
+@pytest.mark.parametrize(
+    "mask", ["f32[b, 1, s, t]", "f32[s, t]", "f32[b, 1, 1, t]", "f32[1, 2, s, t]"]
+)
+def test_added_mask(mask: str) -> None:
+    becomes(
+        recognise_attention,
+        "z = MatMul(q, Transpose(k, perm=[0, 1, 3, 2])); y = MatMul(Softmax(Add(m, z), axis=3), v)",
+        "y = Attention(q, k, v, m, scale=1)",
+        1e-5,
+        m=mask,
+        **QKV,
+    )
+
+
+CONDITIONS = [
+    ("Where(m, -30000.0, z)", "t = Where(m, -30000, 0); y = Attention(q, k, v, t, scale=1)"),
+    ("Where(m, z, -30000.0)", "t = Where(m, 0, -30000); y = Attention(q, k, v, t, scale=1)"),
+]
+
+
+@pytest.mark.parametrize("choose, after", CONDITIONS, ids=["true hides", "false hides"])
+def test_mask_by_where(choose: str, after: str) -> None:
+    after = after.replace("t = ", "val_0 = ").replace(" t,", " val_0,")
+    becomes(
+        recognise_attention,
+        f"z = MatMul(q, Transpose(k, perm=[0, 1, 3, 2])); y = MatMul(Softmax({choose}), v)",
+        after,
+        1e-5,
+        m="bool[b, 1, s, t]",
+        **QKV,
+    )
+
+
+def test_minus_infinity_becomes_a_condition_and_the_guard_goes() -> None:
+    """A row that sees nothing is zeros by the guard, and by the operator."""
+    becomes(
+        recognise_attention,
+        "z = MatMul(q, Transpose(k, perm=[0, 1, 3, 2])); p = Softmax(Where(m, z, low)); g = Where(IsNaN(p), 0, p); y = MatMul(g, v)",
+        "y = Attention(q, k, v, m, scale=1)",
+        1e-5,
+        m="bool[b, 1, s, t]",
+        low=np.array(-np.inf, np.float32),
+        **QKV,
+    )
+
+
+def test_key_transposed_from_tokens_heads() -> None:
+    """K's two transposes are already one here; the one that is left makes [b, heads, tokens, size]."""
+    becomes(
+        recognise_attention,
+        "z = MatMul(q, Transpose(k, perm=[0, 2, 3, 1])); y = MatMul(Softmax(z), v)",
+        "val_0 = Transpose(k, perm=[0, 2, 1, 3]); y = Attention(q, val_0, v, scale=1)",
+        1e-5,
+        q="f32[b, 2, s, 4]",
+        k="f32[b, t, 2, 4]",
+        v="f32[b, 2, t, 6]",
+    )
+
+
+def test_key_without_a_transpose() -> None:
+    becomes(
+        recognise_attention,
+        "y = MatMul(Softmax(MatMul(q, k)), v)",
+        "val_0 = Transpose(k, perm=[0, 1, 3, 2]); y = Attention(q, val_0, v, scale=1)",
+        1e-5,
+        q="f32[b, 2, s, 4]",
+        k="f32[b, 2, 4, t]",
+        v="f32[b, 2, t, 6]",
+    )
+
+
+def test_rank_3_gets_a_leading_one() -> None:
+    becomes(
+        recognise_attention,
+        "z = MatMul(q, Transpose(k, perm=[0, 2, 1])); y = MatMul(Softmax(Add(z, m)), v)",
+        "val_0 = Unsqueeze(q, [0]); val_1 = Unsqueeze(k, [0]); val_2 = Unsqueeze(v, [0]); "
+        "val_3 = Attention(val_0, val_1, val_2, m, scale=1); y = Squeeze(val_3, [0])",
+        1e-5,
+        q="f32[6, s, 4]",
+        k="f32[6, t, 4]",
+        v="f32[6, t, 5]",
+        m="f32[6, s, t]",
+    )
+
+
+def test_softcap() -> None:
+    becomes(
+        recognise_attention,
+        "z = Mul(MatMul(q, Transpose(k, perm=[0, 1, 3, 2])), 0.5); c = Mul(Tanh(Div(z, 20)), 20); y = MatMul(Softmax(Add(c, m)), v)",
+        "y = Attention(q, k, v, m, scale=0.5, softcap=20)",
+        1e-5,
+        m="f32[s, t]",
+        **QKV,
+    )
+
+
+LEFT = {
+    "probabilities are used again": "p = Softmax(z); y = MatMul(p, v); again = Neg(p)",
+    "scores are used again": "y = MatMul(Softmax(z), v); again = Neg(z)",
+    "another axis": "y = MatMul(Softmax(z, axis=2), v)",
+    "probabilities on the right": "y = MatMul(w, Softmax(z))",
+    "a scale after the mask": "y = MatMul(Softmax(Mul(Add(z, m), 0.5)), v)",
+    "a mask of one column": "y = MatMul(Softmax(Add(z, one)), v)",
+    "hiding by a small number": "y = MatMul(Softmax(Where(c, z, -5.0)), v)",
+}
+
+
+@pytest.mark.parametrize("rest", LEFT.values(), ids=LEFT)
+def test_declined(rest: str) -> None:
+    given = {"m": "f32[s, t]", "one": "f32[b, 1, s, 1]", "c": "bool[s, t]", "w": "f32[b, 2, t, s]"}
+    used = {k: v for k, v in given.items() if f"{k}," in rest.replace(")", ",")}
+    becomes(
+        recognise_attention,
+        f"z = MatMul(q, Transpose(k, perm=[0, 1, 3, 2])); {rest}",
+        "",
+        **QKV,
+        **used,
+    )

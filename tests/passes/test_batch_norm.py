@@ -1,0 +1,80 @@
+"""Batch normalization goes into the weights before it."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+import pytest
+from passes.same import becomes
+
+from pteron.export.passes.batch_norm import fold_batch_norm
+from pteron.export.text import onnx_text
+
+RNG = np.random.default_rng(1)
+
+
+def floats(*shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def norm(channels: int) -> dict[str, np.ndarray]:
+    parts = {"g": floats(channels), "h": floats(channels), "m": floats(channels)}
+    return {**parts, "v": np.abs(floats(channels)) + np.float32(0.1)}
+
+
+CASES = {
+    "Conv(x, w, group=2)": ("f32[2, 4, 5, 5]", (12, 2, 3, 3), 12),
+    "ConvTranspose(x, w)": ("f32[2, 4, 5, 5]", (4, 12, 3, 3), 12),
+    "Gemm(x, w)": ("f32[2, 4]", (4, 12), 12),
+    "Gemm(x, w, transB=1)": ("f32[2, 4]", (12, 4), 12),
+}
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("call", CASES)
+def test_folds(call: str, bias: bool) -> None:
+    x, shape, channels = CASES[call]
+    made = call.replace("w,", "w, b,").replace("w)", "w, b)") if bias else call
+    given = {"b": floats(channels)} if bias else {}
+    after = call.replace(" w", " n_y_w, n_y_b")
+    becomes(
+        fold_batch_norm,
+        f"y = BatchNormalization({made}, g, h, m, v)",
+        f"y = {after}",
+        2e-5,
+        x=x,
+        w=floats(*shape),
+        **given,
+        **norm(channels),
+    )
+
+
+def test_another_user_of_the_convolution_keeps_it() -> None:
+    text = "c = Conv(x, w); y = BatchNormalization(c, g, h, m, v); z = Neg(c)"
+    becomes(fold_batch_norm, text, "", x="f32[1, 2, 4, 4]", w=floats(6, 2, 1, 1), **norm(6))
+
+
+def test_parameters_given_at_run_time_keep_it() -> None:
+    given = {**norm(6), "g": "f32[6]"}
+    becomes(
+        fold_batch_norm,
+        "y = BatchNormalization(Conv(x, w), g, h, m, v)",
+        "",
+        x="f32[1, 2, 4, 4]",
+        w=floats(6, 2, 1, 1),
+        **given,
+    )
+
+
+def test_groups_of_a_transposed_convolution() -> None:
+    """Checked with onnxruntime: onnx's reference has no groups here."""
+    ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    x, given = floats(2, 4, 5, 5), {"w": floats(4, 6, 3, 3), **norm(12)}
+    answers = []
+    for step in (lambda m: False, fold_batch_norm):
+        text = "y = BatchNormalization(ConvTranspose(x, w, group=2), g, h, m, v)"
+        model = onnx_text(text, opset=22, x="f32[2, 4, 5, 5]", **given)
+        step(model)
+        session = ort.InferenceSession(ir.to_proto(model).SerializeToString())
+        answers.append(session.run(None, {"x": x})[0])
+    np.testing.assert_allclose(answers[1], answers[0], rtol=1e-4, atol=1e-4)

@@ -1,0 +1,78 @@
+"""What is folded, and above all what is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+import pytest
+from passes.same import becomes
+
+from pteron.export.passes.fold import fold_constants
+from pteron.export.text import as_text, onnx_text
+
+FOLDED = [
+    ("a = Concat([2], [4], axis=0); y = Reshape(x, a)", "y = Reshape(x, [2, 4])"),
+    ("a = Mul(i64([2]), [2]); y = Reshape(x, Concat([-1], a, axis=0))", "y = Reshape(x, [-1, 4])"),
+    ("y = Reshape(x, Cast(f32([2.0, 4.0]), to=7))", "y = Reshape(x, [2, 4])"),
+    ("y = Reshape(x, Div([-9, 20], [4, 5]))", "y = Reshape(x, [-2, 4])"),
+    ("y = Mul(x, Sqrt(Add(3.0, 1.0)))", "y = Mul(x, 2)"),
+    ("y = Mul(x, Reciprocal(4.0))", "y = Mul(x, 0.25)"),
+    ("y = Gather(x, Range(i64(0), i64(2), i64(1)))", "y = Gather(x, [0, 1])"),
+    ("a, b = Split([2, 4, 8], axis=0, num_outputs=2); y = Expand(x, a); z = Expand(x, b)", None),
+]
+
+
+@pytest.mark.parametrize("before, after", FOLDED, ids=[b for b, _ in FOLDED])
+def test_folds(before: str, after: str | None) -> None:
+    model = onnx_text(before, x="f32[8]")
+    assert fold_constants(model) or after is None
+    while fold_constants(model):
+        pass
+    assert after is None or as_text(model) == after
+
+
+LEFT = [
+    "y = Mul(x, Exp(1.0))",
+    "y = MatMul(x, MatMul(w, w))",
+    "y = Mul(x, ReduceSum(w, [1], keepdims=0))",
+    "y = Expand(x, [1024, 8])",
+]
+
+
+@pytest.mark.parametrize("text", LEFT)
+def test_floats_that_machines_round_differently_are_left(text: str) -> None:
+    given = {"w": np.eye(8, dtype=np.float32)} if "w" in text else {}
+    becomes(fold_constants, text, "", x="f32[8]", **given)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["INT8", "UINT8", "INT4", "FLOAT8E4M3FN", "FLOAT8E5M2", "FLOAT4E2M1"]
+)
+def test_low_precision_weights_are_never_widened(dtype: str) -> None:
+    kind = ir.DataType[dtype]
+    model = onnx_text("y = Mul(x, Cast(w, to=1))", x="f32[8]", w=np.ones(8, np.float32))
+    model.graph.initializers["w"].const_value = ir.tensor(
+        np.ones(8).astype(kind.numpy()), dtype=kind
+    )
+    assert not fold_constants(model)
+    model = onnx_text("y = Mul(x, DequantizeLinear(w, 0.5))", x="f32[8]", w=np.ones(8, np.int8))
+    assert not fold_constants(model)
+
+
+def test_half_precision_weights_keep_their_size() -> None:
+    model = onnx_text("y = Mul(x, Cast(w, to=1))", x="f32[8, 8]", w=np.ones((8, 8), np.float16))
+    assert not fold_constants(model)
+
+
+def test_a_large_constant_is_not_made() -> None:
+    model = onnx_text("y = Add(x, Expand(1.0, [4096, 4096]))", x="f32[1]")
+    assert not fold_constants(model)
+
+
+def test_a_large_weight_is_transposed_when_it_is_read() -> None:
+    w = np.arange(128 * 64, dtype=np.float32).reshape(128, 64)
+    model = onnx_text("y = MatMul(x, Transpose(w, perm=[1, 0]))", x="f32[2, 64]", w=w)
+    assert fold_constants(model)
+    tensor = next(iter(v for v in model.graph.initializers.values() if v.uses())).const_value
+    assert isinstance(tensor, ir.LazyTensor)
+    np.testing.assert_array_equal(tensor.numpy(), w.T)
