@@ -14,7 +14,7 @@ import onnx_ir as ir
 from pteron.export.capture import capture
 from pteron.export.lower import lower
 from pteron.export.passes import run_passes
-from pteron.export.plan import measure, plan
+from pteron.export.plan import plan
 from pteron.export.program import Program
 from pteron.export.report import Report
 from pteron.export.states import state_pairs, with_initial
@@ -75,9 +75,9 @@ def export(
     program = with_initial(program, list(models.values()))
     if fuse:
         program = timed("fuse", _later("fuse"), program)
-    program = timed("pack", _later("pack"), program)
+    program = timed("pack", pack, program, report.notes)
     program = timed("plan", plan, program)
-    report.end(program, [measure(program, i) for i in range(len(program.methods))])
+    report.end(program)
     return program
 
 

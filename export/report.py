@@ -11,9 +11,10 @@ import onnx_ir as ir
 
 from pteron.export import graph as g
 from pteron.export.elements import stored_bytes
-from pteron.export.lifetimes import blocks_of, hints
-from pteron.export.plan import Memory
+from pteron.export.lifetimes import hints
+from pteron.export.plan import measure
 from pteron.export.program import Block, Extent, Instr, Method, Program
+from pteron.export.rebuild import blocks_of
 
 
 @dataclasses.dataclass
@@ -60,16 +61,17 @@ class Report:
         self.methods[-1].nodes_out = count.total()
         self.methods[-1].operators = dict(count.most_common())
 
-    def end(self, program: Program, memory: Sequence[Memory]) -> None:
+    def end(self, program: Program) -> None:
         """Measures the finished program."""
         self.dims = {d.name: d.hint for d in program.dims}
         self.constants = len(program.constants)
         self.constants_bytes = sum(c.array.nbytes for c in program.constants)
         at = hints(program.dims)
         self.states = {s.name: extent_bytes(program, s.dtype, s.shape, at) for s in program.states}
-        for method, mine, used in zip(program.methods, self.methods, memory, strict=True):
-            mine.planned_bytes, mine.live_bytes = used.planned_bytes, used.live_bytes
-            _measure(program, method, mine)
+        for index, mine in enumerate(self.methods):
+            memory = measure(program, index)
+            mine.planned_bytes, mine.live_bytes = memory.planned_bytes, memory.live_bytes
+            _count(program, program.methods[index], mine)
             if mine.copied_bytes:
                 self.notes.append(
                     f"{mine.name}: {mine.copies} copies move {mine.copied_bytes:,} bytes a run"
@@ -112,7 +114,7 @@ def walk(program: Program, block: Block) -> Iterator[Instr]:
             yield from walk(program, program.blocks[inner])
 
 
-def _measure(program: Program, method: Method, mine: MethodReport) -> None:
+def _count(program: Program, method: Method, mine: MethodReport) -> None:
     at = hints(program.dims)
     count: collections.Counter[str] = collections.Counter()
     for instr in walk(program, program.blocks[method.block]):
