@@ -1,0 +1,176 @@
+/* Runs one kernel on given tensors, for tests/ops: what a session does around it, in small.
+ * The pool is the calling thread: it hands out chunks of odd sizes, last first, to changing thread
+ * numbers, so that a kernel that depends on order or mixes up its threads' scratch gives other
+ * bytes. Scratch is exactly what was asked for, full of junk, with a guard behind. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/cpu.h"
+#include "core/math.h"
+#include "core/op.h"
+#include "core/shape.h"
+#include "gen/ops.h"
+#include "gen/steps.h"
+
+enum { GUARD = 64, JUNK = 0xcd };
+
+typedef struct test_pool {
+  uint32_t threads;
+} test_pool;
+
+static void pool_run(void *self, size_t count, size_t grain, pte_task task, void *context) {
+  const test_pool *pool = self;
+  uint32_t thread = 1;
+  (void)grain;
+  for (size_t end = count, size = 1; end > 0; size = size * 2 + 1) {
+    size_t begin = end > size ? end - size : 0;
+    task(context, begin, end, thread++ % pool->threads);
+    end = begin;
+  }
+}
+
+typedef struct test_request {
+  uint32_t op, in_count, out_count, threads, cpu;
+  const void *attrs;
+  const pte_tensor *const *in;
+  pte_tensor *const *out;
+  pte_tables tables;
+  pte_fault fault; /* filled where the result is not PTE_OK */
+  uint32_t stage;  /* how far it came: 0 no kernel, 1 shapes, 2 check, 3 scratch, 4 run, 5 done */
+  uint64_t scratch_bytes;
+} test_request;
+
+int32_t pte_test_run(test_request *r);
+uint32_t pte_test_features(void);
+uint32_t pte_test_size(uint32_t of);
+uint32_t pte_test_has_kernel(uint32_t op);
+void pte_test_map(uint32_t function, const float *x, const float *x2, float *y, size_t count);
+void pte_test_map_f64(uint32_t function, const double *x, const double *x2, double *y,
+                      size_t count);
+
+static pte_status run_guarded(const pte_kernel *kernel, pte_call *call, test_request *r) {
+  unsigned char *memory = NULL;
+  if (posix_memalign((void **)&memory, 64, r->scratch_bytes + GUARD) != 0) return PTE_NO_MEMORY;
+  memset(memory, JUNK, r->scratch_bytes + GUARD);
+  call->scratch = r->scratch_bytes ? memory : NULL;
+  pte_status status = kernel->run(call);
+  for (unsigned i = 0; i < GUARD; i++)
+    if (memory[r->scratch_bytes + i] != JUNK) {
+      r->fault = (pte_fault){"wrote behind its scratch", i, 0, 0, 255};
+      status = PTE_LIMIT;
+    }
+  free(memory);
+  return status;
+}
+
+int32_t pte_test_run(test_request *r) {
+  const pte_op_row *row = pte_op_find(r->op);
+  test_pool pool = {r->threads};
+  pte_pool face = {&pool, r->threads, pool_run};
+  pte_call call = {.attrs = r->attrs,
+                   .in = r->in,
+                   .out = r->out,
+                   .in_count = r->in_count,
+                   .out_count = r->out_count};
+  call.tables = &r->tables;
+  call.pool = r->threads > 1 ? &face : NULL;
+  call.threads = r->threads;
+  call.cpu = r->cpu;
+  call.fault = &r->fault;
+  r->stage = 0;
+  r->scratch_bytes = 0;
+  if (row == NULL || row->kernel == NULL) return PTE_UNSUPPORTED;
+  r->stage = 1;
+  pte_status status = pte_shape_check(row, &call);
+  if (status == PTE_OK) r->stage = 2;
+  if (status == PTE_OK && row->kernel->check != NULL) status = row->kernel->check(&call);
+  if (status == PTE_OK) r->stage = 3;
+  if (status == PTE_OK && row->kernel->scratch != NULL)
+    status = row->kernel->scratch(&call, &r->scratch_bytes);
+  if (status == PTE_OK) r->stage = 4;
+  if (status == PTE_OK) status = run_guarded(row->kernel, &call, r);
+  if (status == PTE_OK) r->stage = 5;
+  return (int32_t)status;
+}
+
+uint32_t pte_test_size(uint32_t of) {
+  return of == 0 ? (uint32_t)sizeof(pte_tensor) : (uint32_t)sizeof(test_request);
+}
+
+uint32_t pte_test_features(void) { return pte_cpu_detect(); }
+
+uint32_t pte_test_has_kernel(uint32_t op) {
+  const pte_op_row *row = pte_op_find(op);
+  return row != NULL && row->kernel != NULL;
+}
+
+#define MAP(number, name)                                                                          \
+  case number:                                                                                     \
+    for (size_t i = 0; i < count; i++) y[i] = name(x[i]);                                          \
+    break;
+#define MAP_TWO(number, name)                                                                      \
+  case number:                                                                                     \
+    for (size_t i = 0; i < count; i++) y[i] = name(x[i], x2[i]);                                   \
+    break;
+
+/* y = f(x) for the functions of core/math.h, by the opcode of their step. */
+void pte_test_map(uint32_t function, const float *x, const float *x2, float *y, size_t count) {
+  switch (function) {
+    MAP(PTE_STEP_FLOOR, pte_floor)
+    MAP(PTE_STEP_CEIL, pte_ceil)
+    MAP(PTE_STEP_TRUNC, pte_trunc)
+    MAP(PTE_STEP_NEAREST, pte_nearest)
+    MAP(PTE_STEP_SQRT, pte_sqrt)
+    MAP(PTE_STEP_EXP, pte_exp)
+    MAP(PTE_STEP_LOG, pte_log)
+    MAP(PTE_STEP_SIN, pte_sin)
+    MAP(PTE_STEP_COS, pte_cos)
+    MAP(PTE_STEP_TAN, pte_tan)
+    MAP(PTE_STEP_ASIN, pte_asin)
+    MAP(PTE_STEP_ACOS, pte_acos)
+    MAP(PTE_STEP_ATAN, pte_atan)
+    MAP(PTE_STEP_SINH, pte_sinh)
+    MAP(PTE_STEP_COSH, pte_cosh)
+    MAP(PTE_STEP_TANH, pte_tanh)
+    MAP(PTE_STEP_ASINH, pte_asinh)
+    MAP(PTE_STEP_ACOSH, pte_acosh)
+    MAP(PTE_STEP_ATANH, pte_atanh)
+    MAP(PTE_STEP_ERF, pte_erf)
+    MAP(PTE_STEP_LOG1P, pte_log1p)
+    MAP(PTE_STEP_EXPM1, pte_expm1)
+    MAP_TWO(PTE_STEP_POW, pte_pow)
+    MAP_TWO(PTE_STEP_FMOD, pte_fmod)
+  default: break;
+  }
+}
+
+void pte_test_map_f64(uint32_t function, const double *x, const double *x2, double *y,
+                      size_t count) {
+  switch (function) {
+    MAP(PTE_STEP_FLOOR, pte_floor_f64)
+    MAP(PTE_STEP_CEIL, pte_ceil_f64)
+    MAP(PTE_STEP_TRUNC, pte_trunc_f64)
+    MAP(PTE_STEP_NEAREST, pte_nearest_f64)
+    MAP(PTE_STEP_SQRT, pte_sqrt_f64)
+    MAP(PTE_STEP_EXP, pte_exp_f64)
+    MAP(PTE_STEP_LOG, pte_log_f64)
+    MAP(PTE_STEP_SIN, pte_sin_f64)
+    MAP(PTE_STEP_COS, pte_cos_f64)
+    MAP(PTE_STEP_TAN, pte_tan_f64)
+    MAP(PTE_STEP_ASIN, pte_asin_f64)
+    MAP(PTE_STEP_ACOS, pte_acos_f64)
+    MAP(PTE_STEP_ATAN, pte_atan_f64)
+    MAP(PTE_STEP_SINH, pte_sinh_f64)
+    MAP(PTE_STEP_COSH, pte_cosh_f64)
+    MAP(PTE_STEP_TANH, pte_tanh_f64)
+    MAP(PTE_STEP_ASINH, pte_asinh_f64)
+    MAP(PTE_STEP_ACOSH, pte_acosh_f64)
+    MAP(PTE_STEP_ATANH, pte_atanh_f64)
+    MAP(PTE_STEP_ERF, pte_erf_f64)
+    MAP(PTE_STEP_LOG1P, pte_log1p_f64)
+    MAP(PTE_STEP_EXPM1, pte_expm1_f64)
+    MAP_TWO(PTE_STEP_POW, pte_pow_f64)
+    MAP_TWO(PTE_STEP_FMOD, pte_fmod_f64)
+  default: break;
+  }
+}

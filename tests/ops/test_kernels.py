@@ -1,0 +1,139 @@
+"""Every operator's kernel against its row: values within the bound, and the same bytes from every variant, number of
+threads, layout in memory, and in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from ops import harness
+from ops.cases import CASES
+from ops.harness import Case, Result, Status, Weight, canonical
+
+from pteron.schema.ops import OPS
+from pteron.schema.row import Out
+from pteron.schema.signature import CONTROL, signature
+
+ALL = [
+    pytest.param(case, id=f"{name}-{i}-{case}"[:100])
+    for name, cases in CASES.items()
+    for i, case in enumerate(cases)
+]
+
+
+@pytest.mark.parametrize("op", [name for name in OPS if name not in CONTROL])
+def test_every_row_has_a_kernel_and_cases(op: str) -> None:
+    assert harness.has_kernel(op), f"{op}: no runtime_c/kernels/{op}.c"
+    assert CASES.get(op), f"{op}: no cases in tests/ops/cases"
+
+
+def test_cases_are_of_rows() -> None:
+    assert set(CASES) <= set(OPS)
+    assert all(case.op == name for name, cases in CASES.items() for case in cases)
+
+
+@pytest.mark.parametrize("case", ALL)
+def test_meaning(case: Case) -> None:
+    outs = harness.outs_of(case)
+    got = harness.run(case, outs)
+    assert got.status == case.status, (
+        f"{got.status.name}: {got.text} (stage {got.stage}, port {got.port})"
+    )
+    if case.status != Status.OK:
+        assert case.position is None or got.position == case.position
+        return
+    wants = harness.expected(case, outs)
+    for i, (y, want, allowed) in enumerate(
+        zip(got.outputs, wants, harness.tolerance(case, outs, wants))
+    ):
+        if y is not None:
+            assert not (wrong := harness.close(y, want, allowed)), f"output {i}: {wrong}"
+
+
+@pytest.mark.parametrize("case", ALL)
+def test_same_bytes(case: Case) -> None:
+    """Variants and threads, with strided inputs and outputs, in place, with fewer outputs."""
+    outs = harness.outs_of(case)
+    first = harness.run(case, outs)
+    for cpu in {0, harness.features()}:
+        for threads in (1, 2, 3):
+            _same(
+                first,
+                harness.run(case, outs, threads=threads, cpu=cpu),
+                f"cpu {cpu:#x}, {threads} threads",
+            )
+    if case.status != Status.OK:
+        return
+    row = OPS[case.op]
+    for cpu in {0, harness.features()}:
+        if moved := _strided_inputs(case):
+            _same(
+                first,
+                harness.run(case, outs, cpu=cpu, inputs=moved),
+                f"strided inputs, cpu {cpu:#x}",
+            )
+        if any(p.name in row.strided for p in signature(row).outputs):
+            _same(
+                first,
+                harness.run(case, outs, cpu=cpu, strided_outputs=True),
+                f"strided outputs, cpu {cpu:#x}",
+            )
+        for i in _in_place(case, outs):
+            _same(
+                first,
+                harness.run(case, outs, cpu=cpu, in_place=i),
+                f"in place of input {i}, cpu {cpu:#x}",
+            )
+    for i, port in enumerate(signature(row).outputs):
+        if port.optional and outs[i] is not None:
+            fewer = harness.run(case, [None if j == i else o for j, o in enumerate(outs)])
+            assert fewer.status == Status.OK
+            assert all(
+                canonical(a) == canonical(b)
+                for a, b in zip(fewer.outputs, first.outputs)
+                if a is not None
+            )
+
+
+def _same(first: Result, other: Result, how: str) -> None:
+    assert (other.status, other.scratch_bytes >= 0) == (first.status, True), (
+        f"{how}: {other.status.name}: {other.text}"
+    )
+    if first.status != Status.OK:
+        assert (other.position, other.text) == (first.position, first.text), how
+        return
+    for i, (a, b) in enumerate(zip(first.outputs, other.outputs)):
+        if canonical(a) != canonical(b):
+            assert a is not None and b is not None
+            raise AssertionError(
+                f"{how}: output {i}: {harness.close(b, a, 0.0) or 'zeros of other sign'}"
+            )
+
+
+def _strided_inputs(case: Case) -> list[Any] | None:
+    strided = OPS[case.op].strided
+    moved = list(case.inputs)
+    for i, port in enumerate(harness.ports(case)):
+        x = moved[i]
+        if (
+            port.name in strided
+            and x is not None
+            and not isinstance(x, Weight)
+            and harness.stored_bytes(harness.NAMES[x.dtype], 8) >= 8
+        ):
+            moved[i] = harness.scattered(x)
+    return moved if any(a is not b for a, b in zip(moved, case.inputs)) else None
+
+
+def _in_place(case: Case, outs: list[Out | None]) -> list[int]:
+    """Inputs whose memory output 0 may share, that look like it, and are not given as views."""
+    first = outs[0]
+    found = []
+    for i, port in enumerate(harness.ports(case)):
+        x = case.inputs[i]
+        if port.name in OPS[case.op].inplace and isinstance(x, np.ndarray) and first is not None:
+            alike = x.shape == first.shape and harness.NAMES[x.dtype] == first.dtype
+            if alike and harness.stored_bytes(first.dtype, 8) >= 8:
+                found.append(i)
+    return found
