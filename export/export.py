@@ -13,6 +13,7 @@ import onnx_ir as ir
 
 from pteron.export.capture import capture
 from pteron.export.lower import lower
+from pteron.export.pack import pack
 from pteron.export.passes import run_passes
 from pteron.export.plan import plan
 from pteron.export.program import Program
