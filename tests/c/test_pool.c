@@ -1,0 +1,146 @@
+/* The pool of threads: every element once, whoever calls, also nested, from two threads, and in a
+ * forked child. */
+// sources: host/posix/pool.c host/posix/clock.c
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "core/fp.h"
+#include "pteron/host.h"
+
+enum { COUNT = 1000 };
+
+typedef struct job {
+  _Atomic uint32_t seen[COUNT];
+  _Atomic uint32_t wrong;
+  uint32_t threads;
+  const pte_pool *pool;
+} job;
+
+static void mark(void *context, size_t begin, size_t end, uint32_t thread) {
+  job *j = context;
+  if (thread >= j->threads) atomic_fetch_add(&j->wrong, 1);
+  if (thread != 0 && (pte_fp_get() & ~(pte_fp_word)0x3F) != PTE_FP_DEFAULT)
+    atomic_fetch_add(&j->wrong, 1);
+  for (size_t i = begin; i < end; i++) atomic_fetch_add(&j->seen[i], 1);
+}
+
+static pte_pool *open_pool(uint32_t threads) {
+  pte_pool *pool = NULL;
+  CHECK_EQUAL(pte_host_pool_open(threads, &pool), PTE_OK);
+  return pool;
+}
+
+static bool all_seen(job *j, uint32_t times) {
+  for (int i = 0; i < COUNT; i++)
+    if (j->seen[i] != times) return false;
+  return j->wrong == 0;
+}
+
+static void every_element_runs_once(void) {
+  for (uint32_t threads = 1; threads <= 5; threads++) {
+    pte_pool *pool = open_pool(threads);
+    job *j = calloc(1, sizeof *j);
+    j->threads = threads;
+    CHECK_EQUAL(pool->threads, threads);
+    for (size_t grain = 0; grain <= COUNT; grain += 111)
+      pool->run(pool->self, COUNT, grain, mark, j);
+    CHECK(all_seen(j, 10));
+    pool->run(pool->self, 0, 1, mark, j);
+    free(j);
+    pte_host_pool_close(pool);
+  }
+}
+
+static void workers_that_were_parked_wake(void) {
+  pte_pool *pool = open_pool(3);
+  job *j = calloc(1, sizeof *j);
+  j->threads = 3;
+  for (int round = 0; round < 5; round++) {
+    nanosleep(&(struct timespec){0, 2000000}, NULL);
+    for (int i = 0; i < 200; i++) pool->run(pool->self, COUNT, 1, mark, j);
+  }
+  CHECK(all_seen(j, 1000));
+  free(j);
+  pte_host_pool_close(pool);
+}
+
+static void run_inside(void *context, size_t begin, size_t end, uint32_t thread) {
+  job *j = context;
+  (void)thread;
+  for (size_t i = begin; i < end; i++) j->pool->run(j->pool->self, COUNT, 1, mark, j);
+}
+
+static void a_task_may_use_the_pool_itself(void) {
+  pte_pool *pool = open_pool(4);
+  job *j = calloc(1, sizeof *j);
+  j->threads = 4;
+  j->pool = pool;
+  pool->run(pool->self, 20, 1, run_inside, j);
+  CHECK(all_seen(j, 20));
+  free(j);
+  pte_host_pool_close(pool);
+}
+
+static void *run_much(void *context) {
+  job *j = context;
+  for (int i = 0; i < 300; i++) j->pool->run(j->pool->self, COUNT, 1, mark, j);
+  return NULL;
+}
+
+static void two_sessions_may_share_it(void) {
+  pte_pool *pool = open_pool(3);
+  job *a = calloc(1, sizeof *a), *b = calloc(1, sizeof *b);
+  a->threads = b->threads = 3;
+  a->pool = b->pool = pool;
+  pthread_t other;
+  CHECK_EQUAL(pthread_create(&other, NULL, run_much, a), 0);
+  run_much(b);
+  pthread_join(other, NULL);
+  CHECK(all_seen(a, 300) && all_seen(b, 300));
+  free(a);
+  free(b);
+  pte_host_pool_close(pool);
+}
+
+static void a_forked_child_runs_alone(void) {
+  pte_pool *pool = open_pool(3);
+  job *j = calloc(1, sizeof *j);
+  j->threads = 3;
+  pool->run(pool->self, COUNT, 1, mark, j);
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(10);
+    for (int i = 0; i < 50; i++) pool->run(pool->self, COUNT, 1, mark, j);
+    bool good = all_seen(j, 51);
+    pte_host_pool_close(pool);
+    _exit(good ? 0 : 1);
+  }
+  int status = 1;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK_EQUAL(status, 0);
+  free(j);
+  pte_host_pool_close(pool);
+}
+
+static void a_pool_of_none_is_refused(void) {
+  pte_pool *pool = NULL;
+  CHECK_EQUAL(pte_host_pool_open(0, &pool), PTE_BAD_ARGUMENT);
+  CHECK_EQUAL(pte_host_pool_open(100000, &pool), PTE_BAD_ARGUMENT);
+  pte_host_pool_close(NULL);
+}
+
+int main(void) {
+  every_element_runs_once();
+  workers_that_were_parked_wake();
+  a_task_may_use_the_pool_itself();
+  two_sessions_may_share_it();
+  a_forked_child_runs_alone();
+  a_pool_of_none_is_refused();
+  return check_done();
+}
