@@ -11,9 +11,13 @@ import sympy
 
 from pteron.export import extents
 from pteron.export.lower import (  # noqa: F401  (their import enters the lowerings)
+    conv,
     elementwise,
     indexing,
+    matrix,
     movement,
+    norm,
+    pool,
     quantize,
     reduction,
     shape,
