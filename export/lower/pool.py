@@ -157,11 +157,8 @@ def lower_resize(l: Lowering, n: Node) -> Ref:
     attrs = _resize_attrs(l, n, moving, factors)
     spatial = tuple(out[a] for a in moving)
     y = l.one("resize", [image], attrs, "f32", (image.shape[0], *spatial, image.shape[-1]))
-    if len(order) == x.rank:  # channels stayed behind
-        y = l.transpose(y, [order.index(a) for a in range(x.rank)])
-    else:
-        y = l.reshape(y, tuple(out[a] for a in order))
-        y = l.transpose(y, [order.index(a) for a in range(x.rank)])
+    y = l.reshape(y, tuple(out[a] for a in order))
+    y = l.transpose(y, [order.index(a) for a in range(x.rank)])
     return convert(l, y, x.dtype)
 
 
@@ -180,7 +177,7 @@ def _as_image(l: Lowering, x: Ref, moving: Sequence[int]) -> tuple[Ref, list[int
     order = [*kept, *moving]
     moved = l.transpose(x, order)
     shape = (product(x.shape[a] for a in kept), *(x.shape[a] for a in moving), 1)
-    return l.reshape(moved, shape), [*order, -1]
+    return l.reshape(moved, shape), order
 
 
 def _resized(l: Lowering, n: Node) -> tuple[Shape, list[Fraction | None]]:
@@ -241,11 +238,11 @@ def _cropped(l: Lowering, n: Node) -> list[int]:
         l.fail("the region (roi) is computed while running; expected a constant")
     pairs = region.reshape(2, -1).T
     out, factors = _resized(l, n)
-    return [
+    return sorted(
         a
         for a, (start, stop) in zip(axes, pairs, strict=True)
         if (start, stop) != (0, 1) or not _is_kept(x.shape[a], out[a], factors[a])
-    ]
+    )
 
 
 def _resize_attrs(
