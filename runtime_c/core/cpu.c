@@ -1,5 +1,7 @@
 #include "core/cpu.h"
 
+#include <stdbool.h>
+
 #if defined(__x86_64__) || defined(__i386__)
 
 typedef struct words {
@@ -22,10 +24,14 @@ static uint32_t xgetbv(void) {
 uint32_t pte_cpu_detect(void) {
   const uint32_t fma = 1u << 12, osxsave = 1u << 27, avx = 1u << 28, f16c = 1u << 29;
   const uint32_t needed = fma | osxsave | avx | f16c;
-  const uint32_t avx2 = 1u << 5, sse_and_avx_state = 6;
+  const uint32_t avx2 = 1u << 5, sse_and_avx_state = 6, avx512_state = 0xe6;
+  const uint32_t f = 1u << 16, dq = 1u << 17, bw = 1u << 30, vl = 1u << 31,
+                 avx512 = f | dq | bw | vl;
   if (cpuid(0, 0).a < 7 || (cpuid(1, 0).c & needed) != needed) return PTE_CPU_ANY;
-  if ((xgetbv() & sse_and_avx_state) != sse_and_avx_state) return PTE_CPU_ANY;
-  return (cpuid(7, 0).b & avx2) != 0 ? PTE_CPU_AVX2 : PTE_CPU_ANY;
+  uint32_t state = xgetbv(), more = cpuid(7, 0).b;
+  if ((state & sse_and_avx_state) != sse_and_avx_state || (more & avx2) == 0) return PTE_CPU_ANY;
+  bool wide = (state & avx512_state) == avx512_state && (more & avx512) == avx512;
+  return wide ? PTE_CPU_AVX2 | PTE_CPU_AVX512 : PTE_CPU_AVX2;
 }
 
 uint32_t pte_cpu_allow(uint32_t wanted) { return wanted & pte_cpu_detect(); }

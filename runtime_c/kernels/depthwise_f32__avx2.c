@@ -1,5 +1,5 @@
 /* Depthwise tiles on AVX2 and FMA: six pixels by 16 channels, so that a weight is loaded once for
- * six; the last channels, fewer than 16, through masks. Compiled with -mavx2 -mfma. */
+ * six; the last channels, fewer than 16, through masks.. */
 #if PTE_HAVE_AVX2
 #include <immintrin.h>
 

@@ -97,12 +97,13 @@ static void run_panels(const gemm_block *b, const gemm_step *k, size_t panel, si
   run_strips(b, s, panels, columns, more ? panels * g->taps * g->run * PTE_PANEL : 0);
 }
 
-/* In pairs, if the tile takes them; a panel with columns that do not exist goes alone. */
+/* As many panels side by side as the tile takes; a panel with columns that do not exist goes alone.
+ */
 static void run_step(const gemm_block *b, const gemm_step *k) {
   size_t strips = pte_strips(b->rows), abreast = b->kernel->abreast[ceil_div(b->rows, strips)];
   size_t whole = least(b->panel_end, b->g->columns / PTE_PANEL), p = b->panel_begin;
-  for (; p < whole; p += least(abreast, whole - p))
-    run_panels(b, k, p, least(abreast, whole - p), PTE_PANEL);
+  for (; p + abreast <= whole; p += abreast) run_panels(b, k, p, abreast, PTE_PANEL);
+  for (; p < whole; p++) run_panels(b, k, p, 1, PTE_PANEL);
   if (p < b->panel_end) run_panels(b, k, p, 1, b->g->columns - p * PTE_PANEL);
 }
 

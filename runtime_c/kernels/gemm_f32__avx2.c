@@ -1,6 +1,6 @@
 /* f32 matrix tiles on AVX2 and FMA: 6 x 16, two registers a row, K in order. Twelve accumulators
- * cover two FMA pipes of latency 4 or 5; a step is 12 FMA against 8 loads. Up to three rows take
- * two panels side by side, or the chains would be too few. Compiled with -mavx2 -mfma. */
+ * cover two FMA pipes of latency 4 or 5; a step is 12 FMA against 8 loads. Fewer rows take
+ * more panels side by side, or the chains would be too few. */
 #if PTE_HAVE_AVX2
 #include <immintrin.h>
 
@@ -15,7 +15,7 @@ INLINE void tile_run(const size_t rows, const size_t panels, const pte_tile_f32 
   __m256 sum[PTE_STRIP][MOST_HALVES];
 #pragma GCC unroll 6
   for (size_t m = 0; m < rows; m++)
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (size_t h = 0; h < halves; h++)
       sum[m][h] =
           s->first ? _mm256_setzero_ps() : _mm256_loadu_ps(s->out + m * s->out_stride + 8 * h);
@@ -24,25 +24,25 @@ INLINE void tile_run(const size_t rows, const size_t panels, const pte_tile_f32 
     const float *a[PTE_STRIP], *b[PTE_ABREAST];
 #pragma GCC unroll 6
     for (size_t m = 0; m < rows; m++) a[m] = row[m] + s->offset;
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (size_t p = 0; p < panels; p++) b[p] = s->panel[p] + t * s->tap_stride * PTE_PANEL;
 #pragma GCC unroll 2
     for (size_t k = 0; k < s->run; k++) {
       __m256 w[MOST_HALVES];
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (size_t h = 0; h < halves; h++)
         w[h] = _mm256_load_ps(b[h / 2] + k * PTE_PANEL + h % 2 * 8);
 #pragma GCC unroll 6
       for (size_t m = 0; m < rows; m++) {
         __m256 x = _mm256_broadcast_ss(a[m] + k);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
         for (size_t h = 0; h < halves; h++) sum[m][h] = _mm256_fmadd_ps(x, w[h], sum[m][h]);
       }
     }
   }
 #pragma GCC unroll 6
   for (size_t m = 0; m < rows; m++)
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (size_t h = 0; h < halves; h++) {
       __m256 y =
           s->bias == NULL ? sum[m][h] : _mm256_add_ps(sum[m][h], _mm256_loadu_ps(s->bias + 8 * h));
@@ -51,15 +51,15 @@ INLINE void tile_run(const size_t rows, const size_t panels, const pte_tile_f32 
 }
 
 static void tile_avx2(size_t rows, size_t panels, const pte_tile_f32 *s) {
-  switch (rows * PTE_ABREAST + panels - 1) {
-  case 2: tile_run(1, 1, s); break;
-  case 3: tile_run(1, 2, s); break;
-  case 4: tile_run(2, 1, s); break;
-  case 5: tile_run(2, 2, s); break;
-  case 6: tile_run(3, 1, s); break;
-  case 7: tile_run(3, 2, s); break;
-  case 8: tile_run(4, 1, s); break;
-  case 10: tile_run(5, 1, s); break;
+  switch (rows * 8 + panels) {
+  case 8 + 1: tile_run(1, 1, s); break;
+  case 8 + 4: tile_run(1, 4, s); break;
+  case 16 + 1: tile_run(2, 1, s); break;
+  case 16 + 2: tile_run(2, 2, s); break;
+  case 24 + 1: tile_run(3, 1, s); break;
+  case 24 + 2: tile_run(3, 2, s); break;
+  case 32 + 1: tile_run(4, 1, s); break;
+  case 40 + 1: tile_run(5, 1, s); break;
   default: tile_run(6, 1, s); break;
   }
 }
@@ -103,7 +103,7 @@ static void vector_avx2(size_t k, size_t panels, const float *x, const float *pa
 }
 
 const pte_gemm_f32 pte_gemm_f32__avx2 = {
-    tile_avx2, vector_avx2, {0, 2, 2, 2, 1, 1, 1}
+    tile_avx2, vector_avx2, {0, 4, 2, 2, 1, 1, 1}
 };
 #else
 typedef int pte_gemm_f32__avx2_is_absent;

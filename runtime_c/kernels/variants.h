@@ -18,7 +18,7 @@
 enum {
   PTE_PANEL = 16, /* output columns of a weight panel */
   PTE_STRIP = 6,  /* rows of a register tile, and the row stride of a pointer table */
-  PTE_ABREAST = 2 /* panels of a register tile, at most */
+  PTE_ABREAST = 4 /* panels of a register tile, at most */
 };
 
 /* One register tile: out[rows][16 * panels] (+)= sum over taps t, then i < run, of
@@ -35,12 +35,12 @@ typedef struct pte_tile_f32 {
 } pte_tile_f32;
 
 typedef struct pte_gemm_f32 {
-  /* rows in 1..PTE_STRIP, panels in 1..abreast[rows] */
+  /* rows in 1..PTE_STRIP; panels is 1, abreast[rows] or abreast[rows + 1] */
   void (*tile)(size_t rows, size_t panels, const pte_tile_f32 *tile);
   /* y[panels][16] = panels times x[k], whole sums; NULL bias or [panels][16] */
   void (*vector)(size_t k, size_t panels, const float *x, const float *panel, const float *bias,
                  float *y);
-  uint8_t abreast[PTE_STRIP + 1]; /* panels side by side that a tile of so many rows takes */
+  uint8_t abreast[PTE_STRIP + 1]; /* panels side by side that keep a tile of so many rows busy */
 } pte_gemm_f32;
 
 /* One depthwise tile: out[m][0..16) = sum over taps t of row[t * PTE_STRIP + m][channel + l] *

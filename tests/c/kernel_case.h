@@ -118,8 +118,8 @@ static inline void case_run_once(kernel_case *c, uint32_t threads, uint32_t cpu)
 
 /* `expected` has `count` floats in the order of the output. */
 static inline void case_run(kernel_case *c, const float *expected, size_t count) {
-  const uint32_t cpus[] = {PTE_CPU_ANY, pte_cpu_detect()};
-  for (unsigned v = 0; v < 2; v++)
+  const uint32_t have = pte_cpu_detect(), cpus[] = {PTE_CPU_ANY, have & PTE_CPU_AVX2, have};
+  for (unsigned v = 0; v < 3; v++)
     for (uint32_t threads = 1; threads <= 3; threads++) {
       memset(c->out.data, 0xff, count * sizeof(float));
       case_run_once(c, threads, cpus[v]);

@@ -102,6 +102,7 @@ typedef struct pte_open_options {
 #define PTE_CPU_NEON    2u
 #define PTE_CPU_DOTPROD 4u
 #define PTE_CPU_I8MM    8u
+#define PTE_CPU_AVX512  16u /* F, BW, DQ and VL, with PTE_CPU_AVX2 */
 #define PTE_CPU_DETECT  0xFFFFFFFFu
 
 /* --- program

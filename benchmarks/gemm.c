@@ -1,0 +1,233 @@
+/* Matrix kernels of one thread against what the processor can do, measured in the same rounds:
+ * products and convolution layers against the peak of fused multiply-adds, a row vector against
+ * reading the weights.
+ *
+ *     cmake -S . -B build/c -DPTE_BUILD_TESTS=OFF && cmake --build build/c
+ *     cc -O2 -Iruntime_c -Iruntime_c/include benchmarks/gemm.c build/c/runtime_c/libpteron.a
+ * -pthread -o build/gemm build/gemm [rounds] [portable]
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/cpu.h"
+#include "gen/ops.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+static volatile float sink;
+static uint32_t cpu;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* --- the peak: twelve chains in named registers (gcc keeps an array of them in memory)
+ * ---------------------------- */
+
+enum { CHAINS = 12 };
+#define EACH(F)    F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11)
+#define DECLARE(i) a##i = x,
+#define SUM(i)     +((float *)&a##i)[0]
+#define LOOP(type, fma, keep)                                                                      \
+  type EACH(DECLARE) spare = x;                                                                    \
+  for (long k = 0; k < count; k++) {                                                               \
+    EACH(fma)                                                                                      \
+    __asm__ volatile("" : EACH(keep) "+m"(spare));                                                 \
+  }                                                                                                \
+  sink = 0 EACH(SUM)
+
+#if defined(__x86_64__)
+#define FMA8(i)   a##i = _mm256_fmadd_ps(a##i, x, y);
+#define FMA16(i)  a##i = _mm512_fmadd_ps(a##i, x, y);
+#define KEEP_X(i) "+x"(a##i),
+#define KEEP_V(i) "+v"(a##i),
+__attribute__((target("avx2,fma"))) static void peak_avx2(long count) {
+  __m256 x = _mm256_set1_ps(1.0000001f), y = _mm256_set1_ps(1e-9f);
+  LOOP(__m256, FMA8, KEEP_X);
+}
+__attribute__((target("avx512f"))) static void peak_avx512(long count) {
+  __m512 x = _mm512_set1_ps(1.0000001f), y = _mm512_set1_ps(1e-9f);
+  LOOP(__m512, FMA16, KEEP_V);
+}
+static double peak_of(long count) { /* flop a second */
+  double begin = now();
+  bool wide = (cpu & PTE_CPU_AVX512) != 0;
+  if (wide) peak_avx512(count);
+  else peak_avx2(count);
+  return (double)count * CHAINS * 2 * (wide ? 16 : 8) / (now() - begin);
+}
+#else
+static double peak_of(long count) {
+  (void)count;
+  return 0;
+}
+#endif
+
+/* --- calls
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+static float *floats(size_t count) {
+  float *p = aligned_alloc(64, (count * sizeof *p + 127) / 64 * 64);
+  uint32_t seed = 1;
+  for (size_t i = 0; i < count; i++)
+    p[i] = (float)(int32_t)(seed = seed * 1664525u + 1013904223u) * 0x1p-31f;
+  return p;
+}
+
+static pte_tensor tensor(unsigned rank, const int64_t *shape, uint8_t layout) {
+  pte_tensor t = {.dtype = PTE_F32, .rank = (uint8_t)rank, .layout = layout};
+  int64_t step = 1;
+  for (unsigned i = rank; i-- > 0; step *= shape[i]) t.shape[i] = shape[i], t.stride[i] = step;
+  t.data =
+      floats(layout == PTE_STRIDED ? (size_t)step : (size_t)((shape[0] + 15) / 16 * 16 * shape[1]));
+  return t;
+}
+
+typedef struct job {
+  char name[64];
+  const pte_kernel *kernel;
+  const void *attrs;
+  pte_tables tables;
+  pte_tensor in[2], out;
+  double flop, bytes;
+} job;
+
+static void run(job *j, void *scratch, uint64_t *out_bytes) {
+  const pte_tensor *in[3] = {&j->in[0], &j->in[1], NULL};
+  pte_tensor *out[1] = {&j->out};
+  pte_fault fault;
+  pte_call call = {.attrs = j->attrs,
+                   .in = in,
+                   .out = out,
+                   .in_count = 3,
+                   .out_count = 1,
+                   .tables = &j->tables,
+                   .scratch = scratch,
+                   .threads = 1,
+                   .cpu = cpu,
+                   .fault = &fault};
+  if (scratch != NULL) j->kernel->run(&call);
+  else if (j->kernel->check(&call) != PTE_OK || j->kernel->scratch(&call, out_bytes) != PTE_OK)
+    exit(1);
+}
+
+static int compare(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+static double median(double *v, int n) {
+  qsort(v, (size_t)n, sizeof *v, compare);
+  return v[n / 2];
+}
+
+/* Bytes a second of reading the weights, in four streams and nothing else. */
+static double read_rate(const job *j) {
+  const uint64_t *w = j->in[1].data;
+  size_t quarter = (size_t)j->bytes / sizeof *w / 4;
+  uint64_t sum = 0;
+  double begin = now();
+  for (size_t i = 0; i < quarter; i += 8) /* one word a cache line */
+    sum += w[i] + w[quarter + i] + w[2 * quarter + i] + w[3 * quarter + i];
+  sink = (float)sum;
+  return j->bytes / (now() - begin);
+}
+
+static void measure(job *j, int rounds) {
+  double share[101], rate[101];
+  uint64_t bytes = 0;
+  run(j, NULL, &bytes);
+  void *scratch = aligned_alloc(64, bytes / 64 * 64 + 64);
+  int reps = (int)(2e8 / j->flop) + 1;
+  run(j, scratch, NULL);
+  for (int r = 0; r < rounds; r++) {
+    double top = j->bytes > 0 ? read_rate(j) : peak_of(500000), begin = now();
+    for (int i = 0; i < reps; i++) run(j, scratch, NULL);
+    double seconds = (now() - begin) / reps;
+    rate[r] = (j->bytes > 0 ? j->bytes : j->flop) / seconds;
+    share[r] = rate[r] / top;
+  }
+  printf("%-36s %7.1f %s, %5.1f %% of %s\n", j->name, median(rate, rounds) / 1e9,
+         j->bytes > 0 ? "GB/s   " : "GFLOP/s", 100 * median(share, rounds),
+         j->bytes > 0 ? "a bare read" : "peak");
+  free(scratch), free(j->in[0].data), free(j->in[1].data), free(j->out.data);
+}
+
+static void matmul(int64_t m, int64_t n, int64_t k, int rounds) {
+  static const pte_matmul_attrs attrs = {.size = sizeof attrs};
+  job j = {.kernel = &pte_matmul_kernel,
+           .attrs = &attrs,
+           .flop = 2.0 * (double)m * (double)n * (double)k};
+  j.in[0] = tensor(2, (int64_t[]){m, k}, PTE_STRIDED);
+  j.in[1] = tensor(2, (int64_t[]){n, k}, PTE_PANELS);
+  j.out = tensor(2, (int64_t[]){m, n}, PTE_STRIDED);
+  if (m == 1) j.bytes = (double)n * (double)k * 4;
+  snprintf(j.name, sizeof j.name, "matmul %lld x %lld x %lld", (long long)m, (long long)n,
+           (long long)k);
+  measure(&j, rounds);
+}
+
+static void conv(int64_t size, int64_t channels, int64_t columns, int64_t kernel, int64_t stride,
+                 bool depthwise, int rounds) {
+  int64_t pad = kernel / 2, out = (size + 2 * pad - kernel) / stride + 1;
+  int64_t ints[] = {kernel, kernel, stride, stride, 1, 1, pad, pad};
+  pte_range k = {0, 2}, s = {2, 2}, one = {4, 2}, p = {6, 2};
+  pte_conv_attrs plain = {.size = sizeof plain,
+                          .kernel = k,
+                          .stride = s,
+                          .dilation = one,
+                          .begin = p,
+                          .end = p,
+                          .spread = one,
+                          .groups = 1};
+  pte_conv_depthwise_attrs deep = {
+      .size = sizeof deep, .kernel = k, .stride = s, .dilation = one, .begin = p, .end = p};
+  job j = {.kernel = depthwise ? &pte_conv_depthwise_kernel : &pte_conv_kernel,
+           .tables = {.ints = ints}};
+  j.attrs = depthwise ? (const void *)&deep : &plain;
+  int64_t depth = kernel * kernel * (depthwise ? 1 : channels);
+  j.flop = 2.0 * (double)(out * out) * (double)columns * (double)depth;
+  j.in[0] = tensor(4, (int64_t[]){1, size, size, channels}, PTE_STRIDED);
+  j.in[1] = tensor(2, (int64_t[]){columns, depth}, depthwise ? PTE_TAPS : PTE_PANELS);
+  j.out = tensor(4, (int64_t[]){1, out, out, columns}, PTE_STRIDED);
+  snprintf(j.name, sizeof j.name, "%s %lld^2 x %lld -> %lld, %lldx%lld / %lld",
+           depthwise ? "depthwise" : "conv", (long long)size, (long long)channels,
+           (long long)columns, (long long)kernel, (long long)kernel, (long long)stride);
+  measure(&j, rounds);
+}
+
+int main(int argc, char **argv) {
+  int rounds = argc > 1 ? atoi(argv[1]) : 9;
+  cpu = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : pte_cpu_allow(PTE_CPU_DETECT);
+  matmul(1024, 1024, 1024, rounds);
+  matmul(128, 384, 384, rounds);
+  matmul(128, 1536, 384, rounds);
+  matmul(197, 384, 1536, rounds);
+  for (int64_t m = 2; m <= 6; m += 2) matmul(m, 1024, 1024, rounds);
+  matmul(1, 4096, 4096, rounds);
+  conv(224, 3, 64, 7, 2, false, rounds); /* ResNet-50 */
+  conv(56, 64, 64, 1, 1, false, rounds);
+  conv(56, 64, 64, 3, 1, false, rounds);
+  conv(56, 64, 256, 1, 1, false, rounds);
+  conv(56, 128, 128, 3, 2, false, rounds);
+  conv(28, 128, 128, 3, 1, false, rounds);
+  conv(28, 512, 128, 1, 1, false, rounds);
+  conv(14, 256, 256, 3, 1, false, rounds);
+  conv(14, 256, 1024, 1, 1, false, rounds);
+  conv(7, 512, 512, 3, 1, false, rounds);
+  conv(7, 2048, 512, 1, 1, false, rounds);
+  conv(224, 3, 32, 3, 2, false, rounds); /* MobileNetV2 */
+  conv(112, 16, 96, 1, 1, false, rounds);
+  conv(14, 384, 64, 1, 1, false, rounds);
+  conv(112, 96, 96, 3, 2, true, rounds);
+  conv(56, 144, 144, 3, 1, true, rounds);
+  conv(14, 384, 384, 3, 1, true, rounds);
+  return 0;
+}
