@@ -62,8 +62,9 @@ typedef struct pte_fault {
 
 typedef struct pte_call {
   const void *attrs; /* the operator's struct pte_<op>_attrs (gen/ops.h), defaults filled in */
-  const pte_tensor *const *in; /* in_count entries; NULL = absent optional */
-  pte_tensor *const *out;      /* out_count entries; NULL = not wanted */
+  const pte_tensor *const
+      *in; /* in_count entries, at least the row's fixed inputs; NULL = absent optional */
+  pte_tensor *const *out; /* out_count entries; NULL = not wanted */
   uint32_t in_count, out_count;
   const pte_tables *tables;
   void *scratch;        /* 64-byte aligned, as many bytes as `scratch` said; contents undefined */

@@ -22,6 +22,21 @@ static bool attrs_are_short(const pte_program *p, const pte_file_instr *instr,
   return size < row->attrs_bytes;
 }
 
+/* Operands that an instruction has with trailing optional ones that its lists leave out: a kernel
+ * may look at each port of its row. */
+static uint32_t operand_count(uint32_t listed, uint32_t ports, bool variadic) {
+  uint32_t fixed = ports - (variadic ? 1 : 0);
+  return listed < fixed ? fixed : listed;
+}
+
+static uint32_t input_count(const pte_file_instr *instr, const pte_op_row *row) {
+  return operand_count(instr->inputs.count, row->input_count, row->input_variadic);
+}
+
+static uint32_t output_count(const pte_file_instr *instr, const pte_op_row *row) {
+  return operand_count(instr->outputs.count, row->output_count, row->output_variadic);
+}
+
 static counts count_method(const pte_program *p, uint32_t method) {
   counts n = {0};
   for (uint32_t b = 0; b < p->block_count; b++) {
@@ -31,7 +46,7 @@ static counts count_method(const pte_program *p, uint32_t method) {
     for (uint32_t i = 0; i < block->instrs.count; i++) {
       const pte_file_instr *instr = &p->instrs[block->instrs.start + i];
       const pte_op_row *row = pte_program_row(instr);
-      uint64_t operands = (uint64_t)instr->inputs.count + instr->outputs.count;
+      uint64_t operands = (uint64_t)input_count(instr, row) + output_count(instr, row);
       n.operands += operands;
       if (row->id == PTE_OP_LOOP) n.loops++;
       if (attrs_are_short(p, instr, row)) n.attr_bytes += PTE_MAX_ATTRS_BYTES;
@@ -176,9 +191,10 @@ static bool visit_dims(pte_session *s, const pte_work *work, bool mark) {
   return dynamic;
 }
 
-static pte_tensor **fill_operands(pte_session *s, pte_range refs, pte_tensor **room) {
-  for (uint32_t i = 0; i < refs.count; i++) {
-    uint32_t value = s->program->tables.refs[refs.start + i];
+static pte_tensor **fill_operands(pte_session *s, pte_range refs, uint32_t count,
+                                  pte_tensor **room) {
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t value = i < refs.count ? s->program->tables.refs[refs.start + i] : PTE_NONE;
     *room++ = value == PTE_NONE ? NULL : &s->tensors[value - s->first_value];
   }
   return room;
@@ -189,12 +205,12 @@ static void open_work(pte_session *s, const pte_file_instr *instr, pte_work *wor
   work->row = pte_program_row(instr);
   work->attrs = pte_program_attrs(s->program, instr, rooms->attrs);
   if (work->attrs == rooms->attrs) rooms->attrs += PTE_MAX_ATTRS_BYTES;
-  work->in_count = instr->inputs.count;
-  work->out_count = instr->outputs.count;
+  work->in_count = input_count(instr, work->row);
+  work->out_count = output_count(instr, work->row);
   work->in = (const pte_tensor *const *)rooms->operands;
-  rooms->operands = fill_operands(s, instr->inputs, rooms->operands);
+  rooms->operands = fill_operands(s, instr->inputs, work->in_count, rooms->operands);
   work->out = rooms->operands;
-  rooms->operands = fill_operands(s, instr->outputs, rooms->operands);
+  rooms->operands = fill_operands(s, instr->outputs, work->out_count, rooms->operands);
   if (work->row->id == PTE_OP_LOOP) work->iteration = rooms->iterations++;
   visit_dims(s, work, true);
 }

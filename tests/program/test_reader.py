@@ -11,8 +11,8 @@ import flatbuffers
 import pytest
 from flatbuffers import number_types
 from flatbuffers.table import Table
-
 from program import samples
+
 from pteron.export.emit import emit_bytes
 from pteron.export.layout import STRUCTS, TABLES, Segment
 from pteron.export.plan import plan
