@@ -7,9 +7,6 @@
 #include "core/size.h"
 #include "gen/ops.h"
 
-#define PTE_NAMED(stem) stem##_portable
-#include "kernels/pointwise_steps.inc"
-
 enum { FAULT_BYTES = 64 };
 
 /* --- making an engine
@@ -136,10 +133,7 @@ pte_engine *pte_engine_open(const pte_call *call, pte_steps program, const pte_o
                    (f.one_last_store || lies_apart(&xs[i], outs, output_count(o)));
   }
   for (uint32_t i = 0; i < e->thread_count; i++) *fault_of(e, i) = -1;
-  e->run = pte_pointwise_portable;
-#if PTE_HAVE_AVX2
-  if (call->cpu & PTE_CPU_AVX2) e->run = pte_pointwise_avx2;
-#endif
+  e->variant = pte_pointwise_pick(call->cpu);
   return e;
 }
 
@@ -149,7 +143,7 @@ pte_engine *pte_engine_open(const pte_call *call, pte_steps program, const pte_o
 
 void pte_engine_run(const pte_engine *e, uint32_t thread, float *y, int64_t begin, int64_t end) {
   int64_t *fault = fault_of(e, thread);
-  int64_t zero = e->run(e, (unsigned char *)fault + FAULT_BYTES, y, begin, end);
+  int64_t zero = e->variant->run(e, (unsigned char *)fault + FAULT_BYTES, y, begin, end);
   if (zero >= 0 && (*fault < 0 || zero < *fault)) *fault = zero;
 }
 

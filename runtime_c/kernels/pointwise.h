@@ -12,6 +12,7 @@
 
 #include "gen/steps.h"
 #include "kernels/rows.h"
+#include "kernels/variants.h"
 
 enum { PTE_TILE = 256 };
 
@@ -33,15 +34,8 @@ typedef struct pte_operands {
 
 typedef struct pte_engine pte_engine;
 
-/* Runs elements begin .. end (flat) with the registers at `registers`. `y`, if not NULL, is where
- * operand 0 and output 0 have element `begin`. Returns the position of the first integer division
- * by zero, or -1. */
-typedef int64_t pte_pointwise(const pte_engine *engine, void *registers, float *y, int64_t begin,
-                              int64_t end);
-pte_pointwise pte_pointwise_portable, pte_pointwise_avx2;
-
 struct pte_engine {
-  pte_pointwise *run;
+  const pte_pointwise *variant;
   const pte_step *steps;
   const uint64_t *literals;
   const pte_walk *xs, *outs; /* by operand and by output */

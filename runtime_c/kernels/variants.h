@@ -10,6 +10,7 @@
 
 /* Every family, once. */
 #define PTE_FAMILIES(FAMILY)                                                                       \
+  FAMILY(pointwise)                                                                                \
   FAMILY(gemm_f32)                                                                                 \
   FAMILY(depthwise_f32)                                                                            \
   FAMILY(attention_f32)                                                                            \
@@ -20,6 +21,16 @@ enum {
   PTE_STRIP = 6,  /* rows of a register tile, and the row stride of a pointer table */
   PTE_ABREAST = 4 /* panels of a register tile, at most */
 };
+
+struct pte_engine; /* kernels/pointwise.h */
+
+typedef struct pte_pointwise {
+  /* Runs elements begin .. end (flat) with the registers at `registers`. `y`, if not NULL, is where
+   * operand 0 and output 0 have element `begin`. Returns the position of the first integer division
+   * by zero, or -1. */
+  int64_t (*run)(const struct pte_engine *engine, void *registers, float *y, int64_t begin,
+                 int64_t end);
+} pte_pointwise;
 
 /* One register tile: out[rows][16 * panels] (+)= sum over taps t, then i < run, of
  * row[t * PTE_STRIP + m][offset + i] * panel[p][(t * tap_stride + i) * 16 + n], sequential and
