@@ -166,6 +166,13 @@ def features() -> int:
     return int(kernels().pte_test_features())
 
 
+def variants() -> list[int]:
+    """Masks that between them pick every variant this processor can run: none, all, and all without the widest."""
+    masks = [0, features()]
+    wide = 1 << 4  # PTE_CPU_AVX512
+    return sorted({*masks, features() & ~wide})
+
+
 def has_kernel(op: str) -> bool:
     return bool(kernels().pte_test_has_kernel(OPS[op].id))
 
@@ -217,6 +224,14 @@ class _Buffer:
     spec: Out
     view: Array | None
     strided: bool = False
+    packed: bool = False
+
+    @classmethod
+    def make_packed(cls, spec: Out) -> _Buffer:
+        """Panels [n/16][k][16] of an output [n, k]."""
+        n, k = spec.shape
+        whole = cls.make(Out((-(-n // 16), k, 16), spec.dtype), False)
+        return dataclasses.replace(whole, spec=spec, packed=True)
 
     @classmethod
     def make(cls, spec: Out, strided: bool) -> _Buffer:
@@ -233,6 +248,10 @@ class _Buffer:
         return cls(memory, spec, view)
 
     def tensor(self) -> _Tensor:
+        if self.packed and self.view is not None:
+            t = _describe(self.spec.shape, [0, 0], self.spec.dtype, self.view.ctypes.data)
+            t.layout = int(Layout.PANELS)
+            return t
         if self.view is None:
             return _describe(
                 self.spec.shape,
@@ -247,6 +266,10 @@ class _Buffer:
         """The elements as a dense array; of counted axes the first ones, as a dense tensor of that shape lies."""
         if self.view is None:
             return from_stored(self.memory[GUARD:-GUARD].copy(), self.spec.dtype, self.spec.shape)
+        if self.packed:
+            rows = self.view.swapaxes(1, 2).reshape(16 * len(self.view), shape[1])
+            assert not rows[shape[0] :].any(), "rows behind the last are not zeros"
+            return rows[: shape[0]].copy()
         if shape != self.spec.shape and not self.strided:
             count = int(np.prod(shape, dtype=np.int64))
             return self.view.reshape(-1)[:count].reshape(shape).copy()
@@ -312,7 +335,15 @@ def run(
     sig = signature(row)
     keep: list[Any] = []
     given = list(case.inputs if inputs is None else inputs)
-    buffers = [None if o is None else _Buffer.make(o, strided_outputs) for o in outs]
+    packed = [p.rule == "W" for p in sig.outputs]
+    buffers = [
+        None
+        if o is None
+        else _Buffer.make_packed(o)
+        if i < len(packed) and packed[i]
+        else _Buffer.make(o, strided_outputs)
+        for i, o in enumerate(outs)
+    ]
     if in_place is not None:
         assert buffers[0] is not None and buffers[0].view is not None
         buffers[0].view[...] = given[in_place]

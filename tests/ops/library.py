@@ -28,6 +28,7 @@ FLAGS = [
 ]
 ISA_FLAGS = {
     "avx2": ["-mavx2", "-mfma", "-mf16c"],
+    "avx512": ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mfma", "-mf16c"],
     "neon": [],
     "dotprod": ["-march=armv8.2-a+dotprod"],
     "i8mm": ["-march=armv8.2-a+dotprod+i8mm"],
@@ -39,14 +40,18 @@ def sources() -> list[Path]:
     c = ROOT / "runtime_c"
     found = [*c.glob("core/*.c"), *c.glob("gen/*.c"), *c.glob("kernels/*.c"), *c.glob("codec/*.c")]
 
-    mine = ("avx2", "portable") if X86 else ("neon", "dotprod", "i8mm", "portable")
+    mine = ("avx2", "avx512", "portable") if X86 else ("neon", "dotprod", "i8mm", "portable")
     keep = [p for p in found if "__" not in p.stem or p.stem.split("__")[1] in mine]
     return [*sorted(keep), Path(__file__).parent / "driver.c"]
 
 
 def _compile(cc: list[str], source: Path, out: Path) -> Path:
     isa = source.stem.split("__")[1] if "__" in source.stem else ""
-    flags = [*FLAGS, *(["-DPTE_HAVE_AVX2=1"] if X86 else []), *ISA_FLAGS.get(isa, [])]
+    flags = [
+        *FLAGS,
+        *(["-DPTE_HAVE_AVX2=1", "-DPTE_HAVE_AVX512=1"] if X86 else ["-DPTE_HAVE_NEON=1"]),
+        *ISA_FLAGS.get(isa, []),
+    ]
     text = subprocess.run([*cc, *flags, "-E", str(source)], check=True, capture_output=True).stdout
     key = hashlib.sha256(" ".join([*cc, *flags]).encode() + text).hexdigest()[:24]
     name = f"{source.parent.name}.{source.stem}"

@@ -1,0 +1,186 @@
+"""Cases of matmul, batch_matmul, pack, conv and conv_depthwise: ragged sizes, empty sums, epilogues, hostile attributes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from ops.harness import Array, Case, Status, taps, weight
+
+from pteron.schema.row import Out
+from pteron.schema.steps import Step
+
+RNG = np.random.default_rng(5)
+
+
+def normal(*shape: int) -> Array:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def relu() -> tuple[Step, ...]:
+    return (
+        Step("load", "f32", 0, source="f32", arg=0),
+        Step("literal", "f32", 1, arg=0.0),
+        Step("max", "f32", 0, (0, 1)),
+        Step("store", "f32", args=(0,)),
+    )
+
+
+def scaled_sum() -> tuple[Step, ...]:
+    """y * xs[0] + xs[1]."""
+    return (
+        Step("load", "f32", 0, source="f32", arg=0),
+        Step("load", "f32", 1, source="f32", arg=1),
+        Step("load", "f32", 2, source="f32", arg=2),
+        Step("mul", "f32", 0, (0, 1)),
+        Step("add", "f32", 0, (0, 2)),
+        Step("store", "f32", args=(0,)),
+    )
+
+
+def matmul(m: tuple[int, ...], n: int, k: int, bias: bool = False, **rest: Any) -> Case:
+    x, w, b = normal(*m, k), weight(normal(n, k)), normal(n) if bias else None
+    xs = rest.pop("xs", ())
+    return Case("matmul", (x, w, b, *xs), rest, terms=k + 1, sums="steps" not in rest, scale=k)
+
+
+def batch(a: tuple[int, ...], b: tuple[int, ...]) -> Case:
+    return Case("batch_matmul", (normal(*a), normal(*b)), terms=a[-1], sums=True)
+
+
+def extents(size: tuple[int, ...], attrs: dict[str, Any]) -> tuple[int, ...]:
+    out = []
+    for i, n in enumerate(size):
+        whole = (n - 1) * attrs.get("spread", (1,) * len(size))[i] + 1 if n else 0
+        room = (
+            whole
+            + attrs["begin"][i]
+            + attrs["end"][i]
+            - (attrs["kernel"][i] - 1) * attrs["dilation"][i]
+            - 1
+        )
+        out.append(max(room // attrs["stride"][i] + 1, 0))
+    return tuple(out)
+
+
+def window(axes: int, kernel: int | tuple[int, ...], **rest: Any) -> dict[str, Any]:
+    def full(value: int | tuple[int, ...]) -> tuple[int, ...]:
+        return value if isinstance(value, tuple) else (value,) * axes
+
+    names = {"stride": 1, "dilation": 1, "begin": 0, "end": 0, "spread": 1}
+    return {
+        "kernel": full(kernel),
+        **{name: full(rest.get(name, value)) for name, value in names.items()},
+    }
+
+
+def conv(size: tuple[int, ...], c: int, n: int, kernel: int | tuple[int, ...], groups: int = 1, batch: int = 1,
+         bias: bool = True, steps: Any = (), xs: Any = (), **rest: Any) -> Case:  # fmt: skip
+    attrs = window(len(size), kernel, **rest)
+    out = extents(size, attrs)
+    depth = math.prod(attrs["kernel"]) * (c // groups)
+    inputs = [
+        normal(batch, *size, c),
+        weight(normal(n, depth), groups),
+        normal(n) if bias else None,
+    ]
+    inputs += [np.broadcast_to(x, (batch, *out, n)) for x in xs]
+    attrs = {**attrs, "groups": groups, **({"steps": steps} if steps else {})}
+    return Case(
+        "conv",
+        inputs,
+        attrs,
+        [Out((batch, *out, n), "f32")],
+        depth + 1,
+        sums=not steps,
+        scale=depth,
+    )
+
+
+def depthwise(size: tuple[int, ...], c: int, kernel: int | tuple[int, ...], batch: int = 1, steps: Any = (),
+              xs: Any = (), **rest: Any) -> Case:  # fmt: skip
+    attrs = window(len(size), kernel, **rest)
+    out = extents(size, attrs)
+    del attrs["spread"]
+    depth = math.prod(attrs["kernel"])
+    inputs = [normal(batch, *size, c), taps(normal(c, depth)), normal(c)]
+    inputs += [np.broadcast_to(x, (batch, *out, c)) for x in xs]
+    attrs = {**attrs, **({"steps": steps} if steps else {})}
+    return Case(
+        "conv_depthwise",
+        inputs,
+        attrs,
+        [Out((batch, *out, c), "f32")],
+        depth + 1,
+        sums=not steps,
+        scale=depth,
+    )
+
+
+def refused(case: Case, status: Status, **attrs: Any) -> Case:
+    return Case(case.op, case.inputs, {**case.attrs, **attrs}, case.out, status=status)
+
+
+PLAIN = conv((7, 7), 4, 6, 3)
+HUGE = 1 << 62
+
+CASES = [
+    *(matmul((m,), n, 5 + 7 * m, bias=m % 2 == 0) for m in range(1, 9) for n in (1, 15, 16, 33, 70)),
+    matmul((2, 3), 40, 17, True),
+    matmul((), 40, 17, True),
+    matmul((201,), 50, 300),
+    matmul((30,), 530, 40, True),
+    matmul((1,), 600, 520, True),
+    matmul((3,), 20, 0, True),
+    matmul((3,), 20, 0),
+    matmul((0,), 20, 4),
+    matmul((3,), 0, 4),
+    matmul((9,), 37, 20, True, steps=relu()),
+    matmul((250,), 37, 20, steps=relu()),
+    matmul((2, 5), 37, 20, True, steps=scaled_sum(), xs=(np.broadcast_to(normal(37), (2, 5, 37)), normal(2, 5, 37))),
+    matmul((5,), 600, 20, True, steps=scaled_sum(), xs=(np.broadcast_to(normal(5, 1), (5, 600)), normal(5, 600))),
+    batch((3, 4, 5), (3, 5, 6)),
+    batch((2, 3, 20, 33), (2, 3, 33, 40)),
+    batch((1, 200, 70), (1, 70, 300)),
+    batch((5, 1, 64), (5, 64, 100)),
+    batch((7, 9), (9, 11)),
+    batch((2, 3, 0), (2, 0, 4)),
+    batch((0, 3, 4), (0, 4, 5)),
+    *(Case("pack", (normal(n, k),)) for n, k in ((1, 1), (16, 5), (17, 3), (40, 33), (5, 0))),
+    conv((9,), 5, 7, 3, begin=1, end=2),
+    conv((9, 8), 5, 7, 3, stride=2, begin=1, end=1),
+    conv((5, 6, 7), 4, 20, 3, stride=(1, 2, 1), begin=1, end=(0, 1, 2)),
+    conv((12, 11), 20, 33, (3, 2), dilation=(2, 3), begin=2, batch=2),
+    conv((9, 9), 12, 24, 3, groups=3, begin=1, end=1),
+    conv((9, 9), 8, 8, 3, groups=8, bias=False),
+    conv((6, 6), 4, 5, 4, begin=2, end=2, spread=2),
+    conv((4, 4, 4), 3, 5, 3, begin=2, end=2, spread=(1, 2, 3), groups=1),
+    conv((5,), 20, 5, 5, begin=-1, end=3, spread=3),
+    conv((30, 30), 3, 40, 7, stride=2, begin=3, end=3),
+    conv((6, 6), 300, 20, 3, begin=1, end=1),
+    conv((14, 15), 32, 48, 1),
+    conv((14, 15), 32, 48, 1, groups=4, batch=2),
+    conv((14, 15), 32, 48, 1, stride=2),
+    conv((3, 3), 4, 5, 5),
+    conv((0, 3), 4, 5, 1),
+    conv((3, 3), 0, 5, 1),
+    conv((3, 3), 4, 5, 3, begin=9, end=9),
+    conv((9, 9), 12, 24, 3, groups=3, begin=1, end=1, steps=relu()),
+    conv((20, 20), 12, 24, 3, begin=1, end=1, steps=scaled_sum(), xs=(normal(24), normal(1, 20, 20, 24))),
+    depthwise((9,), 5, 3, begin=1, end=1),
+    depthwise((9, 10), 40, 3, stride=2, begin=1, end=1, batch=2),
+    depthwise((9, 10), 33, (5, 3), dilation=(1, 2), begin=2, end=1),
+    depthwise((5, 6, 7), 16, 3, begin=1, end=1),
+    depthwise((3, 3), 4, 5),
+    depthwise((9, 10), 40, 3, begin=-1, steps=relu()),
+    depthwise((9, 10), 40, 3, begin=1, end=1, steps=scaled_sum(), xs=(normal(40), normal(1, 9, 10, 40))),
+    *(
+        refused(PLAIN, Status.BAD_PROGRAM, **{name: value})
+        for name in ("kernel", "stride", "dilation", "spread")
+        for value in ((0, 3), (-HUGE, 3), (HUGE, 3), (2, 3), (3,), (3, 3, 3))
+    ),
+    *(refused(PLAIN, Status.BAD_PROGRAM, **{name: (value, 0)}) for name in ("begin", "end") for value in (1, HUGE, -HUGE)),
+    *(refused(PLAIN, Status.BAD_PROGRAM, groups=groups) for groups in (-HUGE, -1, 0, 2, 3, HUGE)),
+    refused(PLAIN, Status.BAD_PROGRAM, steps=relu()[:2]),
+]  # fmt: skip
