@@ -11,6 +11,7 @@ import sympy
 
 from pteron.export import extents
 from pteron.export.lower import (  # noqa: F401  (their import enters the lowerings)
+    attention,
     conv,
     elementwise,
     indexing,
