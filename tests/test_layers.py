@@ -36,7 +36,7 @@ C = {
     "tools": {"core", "program", "session", "gen"},
 }
 FREESTANDING = {"stddef.h", "stdint.h", "stdbool.h", "string.h", "stdarg.h", "float.h", "limits.h"}
-INTRINSICS = {"immintrin.h", "arm_neon.h"}
+INTRINSICS = {"emmintrin.h", "immintrin.h", "arm_neon.h"}
 SYSTEM = {"host", "tools", "delegates"}
 
 

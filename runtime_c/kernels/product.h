@@ -1,0 +1,64 @@
+/* Small matrix products in register tiles: sums run along K by fused multiply-add, lanes across
+ * columns, so every target gives the same bits (DESIGN section 4). */
+#ifndef PTE_PRODUCT_H
+#define PTE_PRODUCT_H
+
+#include "core/lanes.h"
+
+/* out[rows][columns] (+)= a[rows][k] b[k][columns]; columns in blocks of 16, block p of b starts at
+ * b + p * b_block and its row i at i * b_row more. `first`: the sum starts at +0, else at what is
+ * in out. Nothing aliases out. */
+typedef struct pte_product {
+  const float *a, *b;
+  float *out;
+  int64_t k, a_row, b_row, b_block, out_row;
+  bool first;
+} pte_product;
+
+/* One register tile; `rows` and `blocks` are constants in each caller. Rows of a tile: at most 6
+ * (12 registers of AVX2). */
+PTE_ALWAYS void pte_product_tile(int rows, int blocks, const pte_product *p) {
+  pte_lanes sum[6];
+#pragma GCC unroll 6
+  for (int i = 0; i < rows * blocks; i++)
+    sum[i] = p->first
+                 ? pte_lanes_zero()
+                 : pte_lanes_load(p->out + i / blocks * p->out_row + i % blocks * PTE_LANE_COUNT);
+  for (int64_t k = 0; k < p->k; k++) {
+#pragma GCC unroll 6
+    for (int block = 0; block < blocks; block++) {
+      pte_lanes b = pte_lanes_load(p->b + block * p->b_block + k * p->b_row);
+#pragma GCC unroll 6
+      for (int row = 0; row < rows; row++) {
+        int i = row * blocks + block;
+        sum[i] = pte_lanes_fma(p->a + row * p->a_row + k, b, sum[i]);
+      }
+    }
+  }
+#pragma GCC unroll 6
+  for (int i = 0; i < rows * blocks; i++)
+    pte_lanes_store(p->out + i / blocks * p->out_row + i % blocks * PTE_LANE_COUNT, sum[i]);
+}
+
+/* Calls TILE with constants; the widest tile that six sums allow. */
+#define PTE_PRODUCT_ROWS(rows, wide)                                                               \
+  for (; left >= wide; left -= wide, p.b += wide * p.b_block, p.out += wide * PTE_LANE_COUNT)      \
+    pte_product_tile(rows, wide, &p);                                                              \
+  for (; left > 0; left--, p.b += p.b_block, p.out += PTE_LANE_COUNT)                              \
+    pte_product_tile(rows, 1, &p);                                                                 \
+  break
+
+/* `rows` in 1 .. 6, `blocks` of 16 columns. */
+static inline void pte_product_strip(int64_t rows, int64_t blocks, pte_product p) {
+  int64_t left = blocks;
+  switch (rows) {
+  case 1: PTE_PRODUCT_ROWS(1, 4);
+  case 2: PTE_PRODUCT_ROWS(2, 3);
+  case 3: PTE_PRODUCT_ROWS(3, 2);
+  case 4: PTE_PRODUCT_ROWS(4, 1);
+  case 5: PTE_PRODUCT_ROWS(5, 1);
+  default: PTE_PRODUCT_ROWS(6, 1);
+  }
+}
+
+#endif
