@@ -348,7 +348,9 @@ def lstm(
 ) -> tuple[F, F | None, F | None]:
     """Recurrence over t of ONNX LSTM, one direction; gates = x W^T + biases (iofc, m = 4 h), w = R. count[b] steps of
     batch b are real, the rest of y is 0. activations: indices into ACTIVATIONS for f, g, h. Hochreiter 1997; Gers 2000."""
-    raise NotImplementedError
+    return sequence.lstm(
+        gates, w, hidden, cell, peephole, count, activations, clip, input_forget, reverse
+    )
 
 
 @op(
@@ -371,7 +373,9 @@ def gru(
     reverse: bool = False,
 ) -> tuple[F, F | None]:
     """Recurrence over t of ONNX GRU, one direction; gates = x W^T + Wb (zrh, m = 3 h), w = R, bias = Rb. Cho et al. 2014."""
-    raise NotImplementedError
+    return sequence.gru(
+        gates, w, bias, hidden, count, activations, clip, linear_before_reset, reverse
+    )
 
 
 @op(
@@ -392,7 +396,7 @@ def rnn(
     reverse: bool = False,
 ) -> tuple[F, F | None]:
     """h = f(gates[t] + h R^T): ONNX RNN, one direction. Elman 1990."""
-    raise NotImplementedError
+    return sequence.rnn(gates, w, hidden, count, activations, clip, reverse)
 
 
 @op(id=39, since=1, shape="[*b, m, k] [*b, k, n] -> [*b, m, n]", dtypes="i64", strided="a b")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from pteron.schema.row import Array
@@ -58,3 +60,131 @@ def visible(
     if right_window >= 0:
         seen = seen & (key <= at + right_window)
     return seen
+
+
+def activation(index: int, x: Array) -> Array:
+    """ACTIVATIONS[index] of schema/ops.py at ONNX's default alpha and beta."""
+    with np.errstate(over="ignore"):
+        functions: list[Callable[[Array], Array]] = [
+            lambda v: 1 / (1 + np.exp(-v)),
+            np.tanh,
+            lambda v: np.maximum(v, 0),
+            lambda v: v,
+            lambda v: np.where(v < 0, 0.01 * v, v),
+            lambda v: np.where(v < 1, 0, v),
+            np.tanh,
+            lambda v: np.clip(0.2 * v + 0.5, 0, 1),
+            lambda v: np.where(v < 0, np.expm1(v), v),
+            lambda v: v / (1 + np.abs(v)),
+            lambda v: np.maximum(v, 0) + np.log1p(np.exp(-np.abs(v))),
+        ]
+        return functions[index](x)
+
+
+def clipped(x: Array, clip: float) -> Array:
+    return np.clip(x, -clip, clip) if clip > 0 else x
+
+
+def walk(
+    step: Callable[[Array, tuple[Array, ...], int], tuple[Array, ...]],
+    gates: Array,
+    states: tuple[Array, ...],
+    count: Array | None,
+    reverse: bool,
+) -> tuple[Array, ...]:
+    """Runs `step(gates of one time, states of one batch, batch)` over time; the first state is the output.
+
+    Returns:
+        y [t, b, h], 0 behind the real steps, and the last states.
+    """
+    times, batches = gates.shape[:2]
+    states = tuple(s.copy() for s in states)
+    y = np.zeros((times, batches, states[0].shape[-1]), gates.dtype)
+    for b in range(batches):
+        real = times if count is None else int(count[b])
+        for time in reversed(range(real)) if reverse else range(real):
+            for state, new in zip(
+                states, step(gates[time, b], tuple(s[b] for s in states), b), strict=True
+            ):
+                state[b] = new
+            y[time, b] = states[0][b]
+    return (y, *states)
+
+
+def lstm(
+    gates: Array,
+    w: Array,
+    hidden: Array | None,
+    cell: Array | None,
+    peephole: Array | None,
+    count: Array | None,
+    activations: Sequence[int],
+    clip: float,
+    input_forget: bool,
+    reverse: bool,
+) -> tuple[Array, Array, Array]:
+    """One direction of ONNX LSTM; see the row."""
+    zero = np.zeros((gates.shape[1], w.shape[1]), gates.dtype)
+    pi, po, pf = np.split(np.zeros(3 * w.shape[1]) if peephole is None else peephole, 3)
+    f, g, h = activations
+
+    def step(x: Array, states: tuple[Array, ...], _: int) -> tuple[Array, ...]:
+        before = states[1]
+        zi, zo, zf, zc = np.split(x + w @ states[0], 4)
+        i = activation(f, clipped(zi + pi * before, clip))
+        forget = 1 - i if input_forget else activation(f, clipped(zf + pf * before, clip))
+        c = forget * before + i * activation(g, clipped(zc, clip))
+        return activation(f, clipped(zo + po * c, clip)) * activation(h, c), c
+
+    first = (zero if hidden is None else hidden, zero if cell is None else cell)
+    y, last, last_cell = walk(step, gates, first, count, reverse)
+    return y, last, last_cell
+
+
+def gru(
+    gates: Array,
+    w: Array,
+    bias: Array | None,
+    hidden: Array | None,
+    count: Array | None,
+    activations: Sequence[int],
+    clip: float,
+    linear_before_reset: bool,
+    reverse: bool,
+) -> tuple[Array, Array]:
+    """One direction of ONNX GRU; see the row."""
+    units = w.shape[1]
+    bz, br, bh = np.split(np.zeros(3 * units) if bias is None else bias, 3)
+    wz, wr, wh = np.split(w, 3)
+    f, g = activations
+
+    def step(x: Array, states: tuple[Array, ...], _: int) -> tuple[Array, ...]:
+        before = states[0]
+        gz, gr, gh = np.split(x, 3)
+        z = activation(f, clipped(gz + wz @ before + bz, clip))
+        r = activation(f, clipped(gr + wr @ before + br, clip))
+        inner = r * (wh @ before + bh) if linear_before_reset else wh @ (r * before) + bh
+        return (z * before + (1 - z) * activation(g, clipped(gh + inner, clip)),)
+
+    first = np.zeros((gates.shape[1], units), gates.dtype) if hidden is None else hidden
+    y, last = walk(step, gates, (first,), count, reverse)
+    return y, last
+
+
+def rnn(
+    gates: Array,
+    w: Array,
+    hidden: Array | None,
+    count: Array | None,
+    activations: Sequence[int],
+    clip: float,
+    reverse: bool,
+) -> tuple[Array, Array]:
+    """One direction of ONNX RNN; see the row."""
+
+    def step(x: Array, states: tuple[Array, ...], _: int) -> tuple[Array, ...]:
+        return (activation(activations[0], clipped(x + w @ states[0], clip)),)
+
+    first = np.zeros((gates.shape[1], w.shape[1]), gates.dtype) if hidden is None else hidden
+    y, last = walk(step, gates, (first,), count, reverse)
+    return y, last

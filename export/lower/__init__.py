@@ -11,7 +11,6 @@ import sympy
 
 from pteron.export import extents
 from pteron.export.lower import (  # noqa: F401  (their import enters the lowerings)
-    attention,
     conv,
     elementwise,
     indexing,

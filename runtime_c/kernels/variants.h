@@ -14,7 +14,8 @@
   FAMILY(gemm_f32)                                                                                 \
   FAMILY(depthwise_f32)                                                                            \
   FAMILY(attention_f32)                                                                            \
-  FAMILY(blend_f32)
+  FAMILY(blend_f32)                                                                                \
+  FAMILY(recurrent_f32)
 
 enum {
   PTE_PANEL = 16, /* output columns of a weight panel */
@@ -82,6 +83,15 @@ typedef struct pte_blend_f32 {
   void (*line)(int64_t pixels, int64_t taps, const int64_t *offset, const float *weight,
                int64_t count, const float *x, float *y);
 } pte_blend_f32;
+
+typedef struct pte_recurrent_f32 {
+  /* x = activation(clipped x); kind PTE_ACTIVATION_..., clip 0: none */
+  void (*activate)(uint32_t kind, float clip, int64_t count, float *x);
+  /* y = fma(a, b, c * d); y may be one of them */
+  void (*mix)(int64_t count, const float *a, const float *b, const float *c, const float *d,
+              float *y);
+  void (*scale_add)(int64_t count, const float *a, const float *b, float *y); /* y = fma(a, b, y) */
+} pte_recurrent_f32;
 
 typedef enum pte_family {
 #define PTE_FAMILY(name) PTE_FAMILY_##name,

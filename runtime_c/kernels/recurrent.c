@@ -1,0 +1,122 @@
+/* recurrent: the parts of lstm, gru and rnn that are the same. h R^T is the sum of matmul:
+ * sequential over k from +0. */
+#include "kernels/recurrent.h"
+
+#include "core/size.h"
+
+pte_status pte_recurrence_check(const pte_call *call, pte_range activations, double clip,
+                                unsigned wanted, int64_t per_unit) {
+  const pte_tensor *w = call->in[1];
+  const int64_t *kind = pte_call_ints(call, activations);
+  if (w->dtype != PTE_F32 || w->format != PTE_FORMAT_PLAIN || w->groups > 1)
+    return pte_kernel_fail(call, PTE_UNSUPPORTED, "recurrent weight is not plain f32", 1, -1,
+                           w->format, PTE_FORMAT_PLAIN);
+  if (w->shape[0] != per_unit * w->shape[1])
+    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "rows of the recurrent weight", 1, -1,
+                           w->shape[0], per_unit * w->shape[1]);
+  if (activations.count != wanted)
+    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "activations", 255, -1, activations.count,
+                           wanted);
+  for (unsigned i = 0; i < wanted; i++)
+    if (kind[i] < 0 || kind[i] > PTE_ACTIVATION_SOFTPLUS)
+      return pte_kernel_fail(call, PTE_UNSUPPORTED, "activation", 255, i, kind[i],
+                             PTE_ACTIVATION_SOFTPLUS);
+  if (clip >= 0) return PTE_OK;
+  return pte_kernel_fail(call, PTE_BAD_PROGRAM, "clip is negative", 255, -1, -1, 0);
+}
+
+static int64_t pad_panel(int64_t n) { return (n + PTE_PANEL - 1) / PTE_PANEL * PTE_PANEL; }
+
+pte_status pte_recurrence_scratch(const pte_call *call, uint64_t *out_bytes) {
+  const pte_tensor *gates = call->in[0], *w = call->in[1];
+  uint64_t floats = (uint64_t)pad_panel(w->shape[0]);
+  if (!pte_add(floats, 3 * (uint64_t)pad_panel(w->shape[1]), &floats)) return PTE_NO_MEMORY;
+  if (!pte_mul(floats, (uint64_t)gates->shape[1], &floats)) return PTE_NO_MEMORY;
+  return pte_mul(floats, sizeof(float), out_bytes) ? PTE_OK : PTE_NO_MEMORY;
+}
+
+pte_status pte_recurrence_open(const pte_call *call, unsigned hidden_port, unsigned count_port,
+                               pte_recurrence *out) {
+  pte_recurrence r = {.call = call, .gates = call->in[0], .w = call->in[1], .y = call->out[0]};
+  r.steps = r.gates->shape[0];
+  r.batches = r.gates->shape[1];
+  r.m = r.w->shape[0];
+  r.h = r.w->shape[1];
+  r.m_padded = pad_panel(r.m);
+  r.variant = pte_recurrent_f32_pick(call->cpu);
+  r.gemm = pte_gemm_f32_pick(call->cpu);
+  r.product = call->scratch;
+  r.hidden = r.product + r.batches * r.m_padded;
+  r.other = r.hidden + r.batches * pad_panel(r.h);
+  r.third = r.other + r.batches * pad_panel(r.h);
+  r.count = call->in[count_port] != NULL ? call->in[count_port]->data : NULL;
+  for (int64_t b = 0; r.count != NULL && b < r.batches; b++)
+    if (r.count[b] < 0 || r.count[b] > r.steps)
+      return pte_kernel_fail(call, PTE_BAD_DATA, "sequence length out of range", count_port, b,
+                             r.count[b], r.steps);
+  size_t bytes = (size_t)(r.batches * r.h) * sizeof(float);
+  if (call->in[hidden_port] != NULL) memcpy(r.hidden, call->in[hidden_port]->data, bytes);
+  else memset(r.hidden, 0, bytes);
+  *out = r;
+  return PTE_OK;
+}
+
+typedef struct multiply {
+  const pte_recurrence *r;
+  const float *x;
+  int64_t first_panel;
+} multiply;
+
+/* Items are panels. */
+static void multiply_task(void *context, size_t begin, size_t end, uint32_t thread) {
+  const multiply *m = context;
+  const pte_recurrence *r = m->r;
+  (void)thread;
+  for (int64_t panel = m->first_panel + (int64_t)begin; panel < m->first_panel + (int64_t)end;
+       panel++) {
+    const float *weight = (const float *)r->w->data + panel * r->h * PTE_PANEL;
+    if (r->batches == 1) {
+      r->gemm->vector((size_t)r->h, 1, m->x, weight, NULL, r->product + panel * PTE_PANEL);
+      continue;
+    }
+    for (int64_t b = 0; b < r->batches; b += PTE_STRIP) {
+      const float *row[PTE_STRIP] = {NULL};
+      int64_t rows = r->batches - b < PTE_STRIP ? r->batches - b : PTE_STRIP;
+      for (int64_t i = 0; i < rows; i++) row[i] = m->x + (b + i) * r->h;
+      pte_tile_f32 tile = {
+          .row = row, .taps = 1, .run = (size_t)r->h, .panel = {weight}, .first = true};
+      tile.out = r->product + b * r->m_padded + panel * PTE_PANEL;
+      tile.out_stride = (size_t)r->m_padded;
+      r->gemm->tile((size_t)rows, 1, &tile);
+    }
+  }
+}
+
+void pte_recurrence_multiply(const pte_recurrence *r, const float *x, int64_t begin, int64_t end) {
+  if (begin >= end || r->batches == 0) return;
+  multiply m = {.r = r, .x = x, .first_panel = begin / PTE_PANEL};
+  int64_t panels = (end + PTE_PANEL - 1) / PTE_PANEL - m.first_panel;
+  pte_parallel(r->call, (size_t)panels, pte_grain(r->h * r->batches), multiply_task, &m);
+}
+
+void pte_recurrence_add_gates(const pte_recurrence *r, int64_t b, int64_t time, int64_t first,
+                              int64_t count, const float *add, float *to) {
+  const pte_tensor *g = r->gates;
+  const float *from =
+      (const float *)g->data + time * g->stride[0] + b * g->stride[1] + first * g->stride[2];
+  if (g->stride[2] == 1)
+    for (int64_t j = 0; j < count; j++) to[j] = from[j] + add[j];
+  else
+    for (int64_t j = 0; j < count; j++) to[j] = from[j * g->stride[2]] + add[j];
+}
+
+void pte_recurrence_store(const pte_recurrence *r, int64_t b, int64_t time, bool real) {
+  if (r->y == NULL) return;
+  float *to = (float *)r->y->data + (time * r->batches + b) * r->h;
+  if (real) memcpy(to, r->hidden + b * r->h, (size_t)r->h * sizeof(float));
+  else memset(to, 0, (size_t)r->h * sizeof(float));
+}
+
+void pte_recurrence_finish(const pte_recurrence *r, const float *state, pte_tensor *out) {
+  if (out != NULL) memcpy(out->data, state, (size_t)(r->batches * r->h) * sizeof(float));
+}
