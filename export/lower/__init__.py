@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
 
 import onnx_ir as ir
-import sympy
 
-from pteron.export import extents
+from pteron.export.draft import without_unused_dims
 from pteron.export.lower import (  # noqa: F401  (their import enters the lowerings)
     conv,
     elementwise,
@@ -97,27 +95,4 @@ def _program(l: Lowering, name: str, methods: tuple[Method, ...]) -> Program:
         (),
         tuple(l.nodes),
     )
-    used = used_symbols(program)
-    dims = [d for s, d in l.dims.items() if d.kind == "symbolic" or s in used]
-    return dataclasses.replace(program, dims=tuple(dims))
-
-
-def used_symbols(program: Program) -> set[sympy.Symbol]:
-    """Symbols in any shape, stride, attribute, check or capacity."""
-    found: set[sympy.Symbol] = set()
-
-    def note(x: Any) -> None:
-        if isinstance(x, (tuple, list)):
-            for e in x:
-                note(e)
-        elif isinstance(x, sympy.Basic):
-            found.update(extents.symbols_of(x))
-
-    for v in program.values:
-        note((v.shape, v.strides, v.offset))
-    for b in program.blocks:
-        for i in b.instrs:
-            note(tuple(i.attrs.values()))
-    for c in program.checks:
-        note((c.a, c.b))
-    return found
+    return without_unused_dims(dataclasses.replace(program, dims=tuple(l.dims.values())))
