@@ -120,6 +120,13 @@ def at_most(a: Extent, b: Extent) -> bool:
     return bool(sympy.expand(sympy.sympify(b) - a).is_nonnegative)
 
 
+def simpler(a: Extent, b: Extent) -> Extent:
+    """Of two sizes that agree, the one that is easier to reckon with."""
+    if isinstance(a, int) or isinstance(b, int):
+        return a if isinstance(a, int) else b
+    return a if a.count_ops() <= b.count_ops() else b
+
+
 def same_shape(a: Sequence[Extent], b: Sequence[Extent]) -> bool:
     return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
 

@@ -554,7 +554,7 @@ class Lowering:
                     found = s[axis]
                     continue
                 self.require_equal(found, s[axis], "operands broadcast together")
-                found = found if isinstance(found, int) else s[axis]
+                found = extents.simpler(found, s[axis])
             full.append(found)
         return tuple(full)
 

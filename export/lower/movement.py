@@ -259,6 +259,7 @@ def concat(l: Lowering, parts: Sequence[Ref], axis: int) -> Ref:
         for i in range(len(shape)):
             if i != axis:
                 l.require_equal(shape[i], x.shape[i], "concat joins equal axes")
+                shape[i] = extents.simpler(shape[i], x.shape[i])
     size: Extent = 0
     for x in parts:
         size = add(size, x.shape[axis])

@@ -78,11 +78,11 @@ def slice_axis(ref: Ref, axis: int, start: Extent, count: Extent, step: int = 1)
 
 
 def expand(ref: Ref, shape: Shape) -> Ref:
-    """Broadcasts to `shape`, whose extents are those of `ref` where `ref` has not 1."""
+    """Broadcasts to `shape`, whose extents are those of `ref` (perhaps written otherwise) where `ref` has not 1."""
     lead = len(shape) - ref.rank
     steps: list[Extent] = [0] * lead
     for have, want, step in zip(ref.shape, shape[lead:], ref.steps, strict=True):
-        steps.append(step if same(have, want) else 0)
+        steps.append(0 if same(have, 1) and not same(want, 1) else step)
     return place(ref, shape, tuple(steps), ref.offset)
 
 
