@@ -9,6 +9,8 @@ import onnx_ir as ir
 
 from pteron.export.draft import without_unused_dims
 from pteron.export.lower import (  # noqa: F401  (their import enters the lowerings)
+    attention,
+    control,
     conv,
     elementwise,
     indexing,
@@ -17,6 +19,7 @@ from pteron.export.lower import (  # noqa: F401  (their import enters the loweri
     norm,
     pool,
     quantize,
+    recurrent,
     reduction,
     shape,
 )
