@@ -14,6 +14,7 @@ from pteron.export.extents import add, mul, product, sub
 from pteron.export.lower.core import Lowering
 from pteron.export.lower.elementwise import convert
 from pteron.export.lower.matrix import centered, multiply, requantize
+from pteron.export.lower.movement import concat, pad_constant
 from pteron.export.lower.node import Node, lowers
 from pteron.export.lower.ref import Ref, Shape
 from pteron.export.lower.windows import (
@@ -21,7 +22,6 @@ from pteron.export.lower.windows import (
     channels_first,
     channels_last,
     counts,
-    padded,
     read_window,
     static,
 )
@@ -86,10 +86,14 @@ def _with_static_padding(l: Lowering, x: Ref, window: Window) -> tuple[Ref, Wind
     """Padding that depends on sizes is done beforehand: zeros take part in the sum either way."""
     if all(isinstance(p, int) for p in (*window.begin, *window.end)):
         return x, window
-    axes = range(1, x.rank - 1)
     rank = len(window.kernel)
-    x = padded(l, x, axes, window.begin, window.end)
+    x = _padded(l, x, window)
     return x, Window(window.kernel, window.stride, window.dilation, (0,) * rank, (0,) * rank)
+
+
+def _padded(l: Lowering, x: Ref, window: Window) -> Ref:
+    zero = l.scalar(0, x.dtype)
+    return pad_constant(l, x, (0, *window.begin, 0), (0, *window.end, 0), zero)
 
 
 def _by_group(
@@ -108,21 +112,7 @@ def _by_group(
         own = None if bias is None else l.slice(bias, 0, mul(rows, g), rows)
         part = l.slice(x, x.rank - 1, mul(inner, g), inner)
         parts.append(convolve(l, part, l.slice(w, 0, mul(rows, g), rows), own, window, 1, spread))
-    return beside(l, parts, parts[0].rank - 1)
-
-
-def beside(l: Lowering, parts: Sequence[Ref], axis: int) -> Ref:
-    """The tensors one after the other along `axis`, in one dense value."""
-    shape = list(parts[0].shape)
-    shape[axis] = 0
-    for p in parts:
-        shape[axis] = add(shape[axis], p.shape[axis])
-    whole = l.new(parts[0].dtype, tuple(shape))
-    at: Extent = 0
-    for p in parts:
-        l.copy_into(p, l.slice(whole, axis, at, p.shape[axis]))
-        at = add(at, p.shape[axis])
-    return whole
+    return concat(l, parts, -1)
 
 
 # --- transposed ---------------------------------------------------------------------------------------------------------
@@ -233,13 +223,7 @@ def _integer_sums(
     window = read_window(l, n, x.shape[2:], n.integers("kernel_shape") or w.shape[2:])
     groups = n.integer("group", 1)
     out = counts(x.shape[2:], window)
-    wide = padded(
-        l,
-        channels_last(l, centered(l, x, x_zero)),
-        range(1, x.rank - 1),
-        window.begin,
-        window.end,
-    )
+    wide = _padded(l, channels_last(l, centered(l, x, x_zero)), window)
     if w_zero is not None:
         w_zero = l.reshape(w_zero, (product(w_zero.shape), *[1] * (w.rank - 1)))
     rows = _windows(l, wide, window, out)  # [b, *o, *k, c]

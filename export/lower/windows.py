@@ -6,12 +6,11 @@ import dataclasses
 from collections.abc import Sequence
 
 from pteron.export import extents
-from pteron.export.extents import add, ceildiv, floordiv, minimum, mul, same, sub
+from pteron.export.extents import add, ceildiv, floordiv, minimum, mul, sub
 from pteron.export.lower.core import Lowering
 from pteron.export.lower.node import Node
 from pteron.export.lower.ref import Ref, Shape
 from pteron.export.program import Extent
-from pteron.export.terms import Term, literal, register
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -101,32 +100,3 @@ def channels_last(l: Lowering, x: Ref) -> Ref:
 
 def channels_first(l: Lowering, y: Ref) -> Ref:
     return l.transpose(y, (0, y.rank - 1, *range(1, y.rank - 1)))
-
-
-def padded(
-    l: Lowering, x: Ref, axes: Sequence[int], begin: Shape, end: Shape, value: float = 0
-) -> Ref:
-    """`x` inside a larger tensor of `value`; negative counts crop. Counts may depend on sizes where they are not negative."""
-    inner = x
-    shape = list(x.shape)
-    at: dict[int, Extent] = {}
-    for axis, b, e in zip(axes, begin, end, strict=True):
-        crop = max(0, -b) if isinstance(b, int) else 0
-        tail = max(0, -e) if isinstance(e, int) else 0
-        if crop or tail:
-            inner = l.slice(inner, axis, crop, sub(sub(inner.shape[axis], crop), tail))
-        at[axis] = extents.maximum(b, 0)
-        shape[axis] = add(add(x.shape[axis], b), e)
-    if all(same(a, b) for a, b in zip(shape, inner.shape, strict=True)):
-        return inner
-    kind = register(x.dtype)
-
-    def fill() -> Term:
-        return literal(value, kind)
-
-    base = l.pointwise(fill, [], x.dtype, tuple(shape))
-    target = base
-    for axis, start in at.items():
-        target = l.slice(target, axis, start, inner.shape[axis])
-    l.copy_into(inner, target)
-    return base

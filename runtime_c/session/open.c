@@ -246,7 +246,7 @@ static void mark_dynamic_works(pte_session *s) {
 }
 
 static pte_status check_method(const pte_program *p, uint32_t method, pte_error *err) {
-  if (p == NULL) return pte_fail(err, PTE_BAD_ARGUMENT, "program is NULL");
+  if (p == NULL) return pte_fail(err, PTE_BAD_ARGUMENT, "program: is NULL");
   if (method < p->method_count) return PTE_OK;
   return pte_fail(err, PTE_BAD_ARGUMENT, "method %u: the program has %u", method, p->method_count);
 }
@@ -262,9 +262,10 @@ pte_status pte_session_size(const pte_program *p, uint32_t method, size_t *out_b
   void *self = NULL;
   pte_status status = pte_arena_take(&arena, 1, sizeof(pte_session), PTE_ARENA_ALIGN, &self);
   if (status == PTE_OK) status = take_tables(&arena, p, &n, &probe, &rooms);
-  if (status != PTE_OK) return pte_fail(err, PTE_LIMIT, "session tables do not fit in memory");
+  if (status != PTE_OK) return pte_fail(err, PTE_LIMIT, "session: tables do not fit in memory");
   PTE_TRY(pte_delegates_measure(p, method, &arena, err));
-  if (arena.used > SIZE_MAX) return pte_fail(err, PTE_LIMIT, "session tables do not fit in memory");
+  if (arena.used > SIZE_MAX)
+    return pte_fail(err, PTE_LIMIT, "session: tables do not fit in memory");
   *out_bytes = (size_t)arena.used;
   return PTE_OK;
 }

@@ -151,11 +151,11 @@ static pte_status check_buffers(const pte_session *s, const void *const *inputs,
     PTE_TRY(check_buffer(s, v, "output", name, outputs[o], err));
     for (uint32_t i = 0; i < in.count; i++)
       if (share(s, v, outputs[o], port_value(s, in, i), inputs[i]))
-        return pte_fail(err, PTE_BAD_ARGUMENT, "output %s overlaps input %s", name,
+        return pte_fail(err, PTE_BAD_ARGUMENT, "output %s: overlaps input %s", name,
                         pte_session_input_name(s, i));
     for (uint32_t i = 0; i < o; i++)
       if (share(s, v, outputs[o], port_value(s, out, i), outputs[i]))
-        return pte_fail(err, PTE_BAD_ARGUMENT, "output %s overlaps output %s", name,
+        return pte_fail(err, PTE_BAD_ARGUMENT, "output %s: overlaps output %s", name,
                         pte_session_output_name(s, i));
   }
   return PTE_OK;
@@ -227,7 +227,7 @@ static pte_status refresh_outputs(pte_execution *run) {
 
 pte_status pte_session_run(pte_session *s, const void *const *inputs, void *const *outputs,
                            const pte_run_options *given, pte_error *err) {
-  if (s == NULL || !s->prepared) return pte_fail(err, PTE_BAD_ARGUMENT, "session is not prepared");
+  if (s == NULL || !s->prepared) return pte_fail(err, PTE_BAD_ARGUMENT, "session: not prepared");
   pte_execution run = {.s = s, .err = err};
   PTE_TRY(read_options(given, &run.options, err));
   PTE_TRY(check_buffers(s, inputs, outputs, err));

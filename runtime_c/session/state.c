@@ -23,7 +23,7 @@ void pte_states_reset(pte_session *s) {
 }
 
 static pte_status check_state(const pte_session *s, uint32_t index, pte_error *err) {
-  if (s == NULL || !s->prepared) return pte_fail(err, PTE_BAD_ARGUMENT, "session is not prepared");
+  if (s == NULL || !s->prepared) return pte_fail(err, PTE_BAD_ARGUMENT, "session: not prepared");
   if (index < s->state_count) return PTE_OK;
   return pte_fail(err, PTE_BAD_ARGUMENT, "state %u: the method has %u", index, s->state_count);
 }
@@ -69,7 +69,7 @@ pte_status pte_session_set_state(pte_session *s, uint32_t index, const void *dat
 }
 
 pte_status pte_session_reset(pte_session *s, pte_error *err) {
-  if (s == NULL || !s->prepared) return pte_fail(err, PTE_BAD_ARGUMENT, "session is not prepared");
+  if (s == NULL || !s->prepared) return pte_fail(err, PTE_BAD_ARGUMENT, "session: not prepared");
   pte_states_reset(s);
   return PTE_OK;
 }

@@ -12,7 +12,7 @@ static pte_status extent_unknown(const pte_session *s, uint32_t v, uint32_t expr
                     s->first_value + v);
   uint32_t dim = pte_expr_blame(&s->exprs, expr);
   return pte_fail(
-      err, PTE_BAD_ARGUMENT, "dimension %s is bound by no input of the method; give all shapes",
+      err, PTE_BAD_ARGUMENT, "dimension %s: bound by no input of the method; give all shapes",
       dim == PTE_NONE ? "?" : pte_program_string(s->program, s->program->dims[dim].name));
 }
 

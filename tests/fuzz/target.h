@@ -20,7 +20,7 @@ static inline int fuzz_one(const uint8_t *data, size_t size, int run) {
   exercise(bytes, size, run, &result);
   free(bytes);
   if (result.broken[0] != 0) {
-    printf("%s: %s\n", result.broken, result.text);
+    fprintf(stderr, "%s: %s\n", result.broken, result.text);
     abort();
   }
   return 0;
