@@ -166,11 +166,11 @@ def features() -> int:
     return int(kernels().pte_test_features())
 
 
-def variants() -> list[int]:
-    """Masks that between them pick every variant this processor can run: none, all, and all without the widest."""
-    masks = [0, features()]
+def variants(have: int | None = None) -> list[int]:
+    """Masks that between them pick every variant of a processor (this one): none, all, and all without the widest."""
+    have = features() if have is None else have
     wide = 1 << 4  # PTE_CPU_AVX512
-    return sorted({*masks, features() & ~wide})
+    return sorted({0, have, have & ~wide})
 
 
 def has_kernel(op: str) -> bool:
@@ -329,8 +329,10 @@ def run(
     inputs: Sequence[Any] | None = None,
     strided_outputs: bool = False,
     in_place: int | None = None,
+    remote: Callable[[Any, list[Any]], int] | None = None,
 ) -> Result:
-    """Runs the kernel once. `in_place`: output 0 shares the memory of (a copy of) that input."""
+    """Runs the kernel once. `in_place`: output 0 shares the memory of (a copy of) that input. `remote` runs it elsewhere
+    (remote.py)."""
     row = OPS[case.op]
     sig = signature(row)
     keep: list[Any] = []
@@ -356,7 +358,13 @@ def run(
     request.inputs = _pointers(tensors, keep)
     request.outputs = _pointers(results, keep)
     _attributes(request, sig, case.attrs, keep)
-    status = Status(kernels().pte_test_run(ctypes.byref(request)))
+    if remote is None:
+        status = Status(kernels().pte_test_run(ctypes.byref(request)))
+    else:
+        used = [*keep, *tensors, *results, *(b.memory for b in buffers if b is not None)]
+        status = Status(
+            remote(request, [x for x in used if x is not None and not isinstance(x, list)])
+        )
     outputs: list[Array | None] = []
     for buffer, tensor in zip(buffers, results):
         if buffer is None or tensor is None:

@@ -4,6 +4,7 @@ source changes."""
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import functools
 import hashlib
 import os
@@ -33,36 +34,66 @@ ISA_FLAGS = {
     "dotprod": ["-march=armv8.2-a+dotprod"],
     "i8mm": ["-march=armv8.2-a+dotprod+i8mm"],
 }
-X86 = platform.machine() in ("x86_64", "AMD64")
+NAMES = {"x86_64": ("avx2", "avx512"), "aarch64": ("neon", "dotprod", "i8mm")}
+MACHINE = {"AMD64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine())
 
 
-def sources() -> list[Path]:
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """A compiler and what it compiles for; objects lie in `out`."""
+
+    cc: tuple[str, ...]
+    machine: str
+    out: Path
+
+    @property
+    def isas(self) -> tuple[str, ...]:
+        return NAMES.get(self.machine, ())
+
+
+def here() -> Target:
+    return Target(tuple(os.environ.get("CC", "cc").split()), MACHINE, ROOT / "build/ops")
+
+
+def sources(target: Target) -> list[Path]:
     c = ROOT / "runtime_c"
     found = [*c.glob("core/*.c"), *c.glob("gen/*.c"), *c.glob("kernels/*.c"), *c.glob("codec/*.c")]
-
-    mine = ("avx2", "avx512", "portable") if X86 else ("neon", "dotprod", "i8mm", "portable")
+    mine = (*target.isas, "portable")
     keep = [p for p in found if "__" not in p.stem or p.stem.split("__")[1] in mine]
     return [*sorted(keep), Path(__file__).parent / "driver.c"]
 
 
-def _compile(cc: list[str], source: Path, out: Path) -> Path:
+def _compile(target: Target, source: Path) -> Path:
     isa = source.stem.split("__")[1] if "__" in source.stem else ""
     flags = [
         *FLAGS,
-        *(["-DPTE_HAVE_AVX2=1", "-DPTE_HAVE_AVX512=1"] if X86 else ["-DPTE_HAVE_NEON=1"]),
+        *(f"-DPTE_HAVE_{name.upper()}=1" for name in target.isas),
         *ISA_FLAGS.get(isa, []),
     ]
-    text = subprocess.run([*cc, *flags, "-E", str(source)], check=True, capture_output=True).stdout
-    key = hashlib.sha256(" ".join([*cc, *flags]).encode() + text).hexdigest()[:24]
+    cc = [*target.cc, *flags]
+    text = subprocess.run([*cc, "-E", str(source)], check=True, capture_output=True).stdout
+    key = hashlib.sha256(" ".join(cc).encode() + text).hexdigest()[:24]
     name = f"{source.parent.name}.{source.stem}"
-    target = out / f"{name}-{key}.o"
+    return _once(target.out, name, f"{name}-{key}.o", [*cc, "-c", str(source)])
+
+
+def _once(out: Path, name: str, file: str, command: list[str]) -> Path:
+    """out / file, made by `command` if it is not there; older files of that name go."""
+    target = out / file
     if not target.exists():
-        for old in out.glob(f"{name}-*.o"):
+        out.mkdir(parents=True, exist_ok=True)
+        for old in out.glob(f"{name}-*{target.suffix}"):
             old.unlink()
         partial = target.with_suffix(f".{os.getpid()}.tmp")
-        subprocess.run([*cc, *flags, "-c", str(source), "-o", str(partial)], check=True)
+        subprocess.run([*command, "-o", str(partial)], check=True)
         partial.rename(target)
     return target
+
+
+def _link(target: Target, name: str, suffix: str, more: list[Path], flags: list[str]) -> Path:
+    objects = [str(_compile(target, source)) for source in [*sources(target), *more]]
+    key = hashlib.sha256("".join(objects).encode()).hexdigest()[:24]
+    return _once(target.out, name, f"{name}-{key}{suffix}", [*target.cc, *objects, *flags])
 
 
 @functools.cache
@@ -72,17 +103,9 @@ def library() -> ctypes.CDLL:
     Raises:
         CalledProcessError: a source does not compile or link without libm; the compiler said why.
     """
-    cc = os.environ.get("CC", "cc").split()
-    out = ROOT / "build/ops"
-    out.mkdir(parents=True, exist_ok=True)
-    objects = [_compile(cc, source, out) for source in sources()]
-    key = hashlib.sha256("".join(o.name for o in objects).encode()).hexdigest()[:24]
-    target = out / f"ops-{key}.so"
-    if not target.exists():
-        for old in out.glob("ops-*.so"):
-            old.unlink()
-        partial = target.with_suffix(f".{os.getpid()}.tmp")
-        link = [*cc, "-shared", "-Wl,-z,defs", *map(str, objects), "-o", str(partial)]
-        subprocess.run(link, check=True)
-        partial.rename(target)
-    return ctypes.CDLL(str(target))
+    return ctypes.CDLL(str(_link(here(), "ops", ".so", [], ["-shared", "-Wl,-z,defs"])))
+
+
+def program(target: Target) -> Path:
+    """The program of remote.c for `target`, static."""
+    return _link(target, "remote", ".bin", [Path(__file__).parent / "remote.c"], ["-static"])
