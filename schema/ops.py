@@ -64,7 +64,9 @@ def dims(*, values: Dims) -> I64:
 @op(id=4, since=1, shape="[*s] -> [*o]")
 def pad(x: T, *, begin: Dims, mode: Literal["reflect", "edge", "wrap"], out: Outs) -> T:
     """Extends x by itself; `begin` counts per axis may be negative (cropped first), the end follows from y's shape."""
-    raise NotImplementedError
+    ends = [o - n - b for o, n, b in zip(out[0].shape, x.shape, begin)]
+    crop = tuple(slice(max(0, -b), n + min(0, e)) for n, b, e in zip(x.shape, begin, ends))
+    return np.pad(x[crop], [(max(0, b), max(0, e)) for b, e in zip(begin, ends)], mode)
 
 
 @op(id=5, since=1, shape="[d, *r] [*i] -> [*i, *r]", strided="x")
@@ -175,9 +177,14 @@ def cumulate(
     bound="2 K eps",
 )
 def reduce(x: F, *, kind: Literal["sum", "mean", "max", "min", "prod"], count: int) -> F:
-    """Over the last `count` axes, in 16 lanes and one tree (DESIGN section 4). Empty: 0, NaN, -inf, +inf, 1."""
+    """Over the last `count` axes, in 16 lanes and one tree (DESIGN section 4). Empty: 0, NaN, -inf, +inf, 1; the lowest and
+    highest i64. max and min of bool are or and and; it has no other kind, and i64 no mean."""
     axes = tuple(range(x.ndim - count, x.ndim))
-    return getattr(np, kind)(x, axis=axes)  # type: ignore[no-any-return]
+    if kind in ("max", "min"):
+        highest = {"f": np.inf, "i": np.iinfo(np.int64).max, "b": True}[x.dtype.kind]
+        lowest = {"f": -np.inf, "i": np.iinfo(np.int64).min, "b": False}[x.dtype.kind]
+        return np.asarray(getattr(np, kind)(x, axis=axes, initial=lowest if kind == "max" else highest))
+    return np.asarray(getattr(np, kind)(x, axis=axes))
 
 
 @op(id=21, since=1, shape="[*s, n] -> [*s]", dtypes="f32 i64", strided="x")
@@ -192,7 +199,7 @@ def arg_reduce(x: F, *, kind: Literal["max", "min"], last: bool = False) -> I64:
 @op(id=22, since=1, shape="[*s, n] -> [*s, n]", strided="x", bound="8 K eps")
 def softmax(x: F, *, log: bool = False) -> F:
     """exp(x - max) / sum over the last axis; or its logarithm."""
-    e = x - x.max(-1, keepdims=True)
+    e = x - x.max(-1, keepdims=True, initial=-np.inf)
     return (
         e - np.log(np.exp(e).sum(-1, keepdims=True))
         if log

@@ -11,6 +11,7 @@
 /* Every family, once. */
 #define PTE_FAMILIES(FAMILY)                                                                       \
   FAMILY(pointwise)                                                                                \
+  FAMILY(rows_f32)                                                                                 \
   FAMILY(gemm_f32)                                                                                 \
   FAMILY(depthwise_f32)                                                                            \
   FAMILY(attention_f32)                                                                            \
@@ -18,9 +19,10 @@
   FAMILY(recurrent_f32)
 
 enum {
-  PTE_PANEL = 16, /* output columns of a weight panel */
-  PTE_STRIP = 6,  /* rows of a register tile, and the row stride of a pointer table */
-  PTE_ABREAST = 4 /* panels of a register tile, at most */
+  PTE_ROW_BLOCK = 64, /* columns that are reduced side by side */
+  PTE_PANEL = 16,     /* output columns of a weight panel */
+  PTE_STRIP = 6,      /* rows of a register tile, and the row stride of a pointer table */
+  PTE_ABREAST = 4     /* panels of a register tile, at most */
 };
 
 struct pte_engine; /* kernels/pointwise.h */
@@ -32,6 +34,24 @@ typedef struct pte_pointwise {
   int64_t (*run)(const struct pte_engine *engine, void *registers, float *y, int64_t begin,
                  int64_t end);
 } pte_pointwise;
+
+/* Sums in 16 lanes: element i belongs to lane i mod 16. `kind`: PTE_REDUCE_KIND_... (mean sums). */
+typedef struct pte_rows_f32 {
+  /* y[n] dense; x may be y where step is 1 */
+  void (*softmax)(int64_t n, const float *x, int64_t step, float *y, bool log);
+  /* gain, bias, y may be NULL; moments: mean and 1 / sqrt(variance + epsilon) */
+  void (*layer_norm)(int64_t n, const float *x, const float *gain, const float *bias, float epsilon,
+                     float *y, float *moments);
+  void (*rms_norm)(int64_t n, const float *x, const float *gain, float epsilon, float *y);
+  /* Joins x[n] into lanes[16], x[0] into lane `phase`; `tree` joins the lanes. */
+  void (*fold)(uint32_t kind, int64_t n, const float *x, int64_t phase, float *lanes);
+  float (*tree)(uint32_t kind, float *lanes);
+  /* The same for up to PTE_ROW_BLOCK columns side by side, rows `step` apart:
+   * lanes[16][PTE_ROW_BLOCK]. */
+  void (*fold_columns)(uint32_t kind, int64_t n, const float *x, int64_t step, int64_t columns,
+                       int64_t phase, float *lanes);
+  void (*tree_columns)(uint32_t kind, int64_t columns, float *lanes);
+} pte_rows_f32;
 
 /* One register tile: out[rows][16 * panels] (+)= sum over taps t, then i < run, of
  * row[t * PTE_STRIP + m][offset + i] * panel[p][(t * tap_stride + i) * 16 + n], sequential and

@@ -59,7 +59,7 @@ def random(seed: int, shape: tuple[int, ...], dtype: str = "f32") -> Array:
     if dtype in ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"):
         info = np.iinfo(kind)
         return rng.integers(max(info.min, -100), min(info.max, 100), shape).astype(kind)
-    return (rng.standard_normal(shape) * 3).astype(kind)
+    return np.asarray(rng.standard_normal(shape) * 3).astype(kind)
 
 
 def values(seed: int, type_: str) -> Array:

@@ -1,0 +1,20 @@
+/* dims: the given expressions, evaluated at prepare (or, of counted dimensions, by the session), as
+ * a tensor. */
+#include "gen/ops.h"
+
+static pte_status dims_check(const pte_call *call) {
+  const pte_dims_attrs *attrs = call->attrs;
+  int64_t count = call->out[0]->shape[0];
+  if (attrs->values.count == count) return PTE_OK;
+  return pte_kernel_fail(call, PTE_BAD_PROGRAM, "number of values", 128, -1, attrs->values.count,
+                         count);
+}
+
+static pte_status dims_run(const pte_call *call) {
+  const pte_dims_attrs *attrs = call->attrs;
+  int64_t *y = call->out[0]->data;
+  for (uint32_t i = 0; i < attrs->values.count; i++) y[i] = pte_call_dim(call, attrs->values, i);
+  return PTE_OK;
+}
+
+const pte_kernel pte_dims_kernel = {.check = dims_check, .run = dims_run};
