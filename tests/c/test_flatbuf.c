@@ -1,0 +1,130 @@
+/* The FlatBuffer reader: what it accepts can be read whole, every prefix and every changed byte
+ * included. */
+// samples: yes
+// sources: program/flatbuf.c program/blake2s.c gen/layout.c core/error.c
+#include "check.h"
+#include "gen/layout.h"
+#include "program/flatbuf.h"
+#include "sample.h"
+
+static const pte_flat_table *const TABLES[] = {NULL, &pte_manifest_table, &pte_program_table, NULL,
+                                               NULL, &pte_debug_table};
+static const char *const FILES[] = {"build/samples/pointwise.pte", "build/samples/control.pte"};
+
+static volatile uint64_t seen; /* so that nothing read is left out */
+
+static uint64_t read_table(pte_flat table, const pte_flat_table *type) {
+  uint64_t sum = 0;
+  for (uint32_t n = 0; n < type->field_count; n++) {
+    const pte_flat_field *field = &type->fields[n];
+    if (field->kind == PTE_FLAT_SCALAR) sum += pte_flat_get_scalar(table, n, field->size);
+    else if (field->kind == PTE_FLAT_STRING) sum += strlen(pte_flat_get_string(table, n));
+    if (field->kind == PTE_FLAT_SCALAR || field->kind == PTE_FLAT_STRING) continue;
+    pte_flat_vector v = pte_flat_get_vector(table, n);
+    if (field->kind == PTE_FLAT_VECTOR) {
+      for (size_t k = 0; k < (size_t)v.count * field->size; k++)
+        sum += ((const uint8_t *)v.data)[k];
+      continue;
+    }
+    for (uint32_t i = 0; i < v.count; i++)
+      sum += field->kind == PTE_FLAT_STRINGS
+                 ? strlen(pte_flat_string_at(v, i, NULL))
+                 : read_table(pte_flat_table_at(table, v, i), field->table);
+  }
+  return sum;
+}
+
+static pte_status read_buffer(const uint8_t *bytes, size_t size, const pte_flat_table *type) {
+  pte_flat root;
+  pte_error error = {0};
+  pte_status status =
+      pte_flat_verify(bytes, size, type, PTE_FILE_IDENTIFIER, "buffer", &root, &error);
+  if (status == PTE_OK) seen += read_table(root, type);
+  else CHECK(error.text[0] != 0);
+  return status;
+}
+
+/* Calls `visit` with every FlatBuffer of the sample files, alone in memory of exactly its size. */
+static void for_each_buffer(void (*visit)(uint8_t *, size_t, const pte_flat_table *)) {
+  for (size_t f = 0; f < sizeof FILES / sizeof FILES[0]; f++) {
+    sample s = sample_read(FILES[f]);
+    for (uint64_t i = 0; i < sample_word(s.bytes + 12, 4); i++) {
+      const uint8_t *entry = s.bytes + 64 + 64 * i;
+      const pte_flat_table *type = TABLES[sample_word(entry, 4)];
+      size_t size = (size_t)sample_word(entry + 16, 8);
+      if (type == NULL) continue;
+      uint8_t *bytes = sample_memory(size);
+      memcpy(bytes, s.bytes + sample_word(entry + 8, 8), size);
+      visit(bytes, size, type);
+      free(bytes);
+    }
+    free(s.bytes);
+  }
+}
+
+static void whole(uint8_t *bytes, size_t size, const pte_flat_table *type) {
+  CHECK_EQUAL(read_buffer(bytes, size, type), PTE_OK);
+}
+static void buffers_are_accepted(void) { for_each_buffer(whole); }
+
+static void prefixes(uint8_t *bytes, size_t size, const pte_flat_table *type) {
+  unsigned accepted = 0;
+  for (size_t keep = 0; keep < size; keep++) {
+    uint8_t *part = sample_memory(keep);
+    memcpy(part, bytes, keep);
+    accepted += read_buffer(part, keep, type) == PTE_OK;
+    free(part);
+  }
+  CHECK(accepted < 8); /* what is left out there is padding at the end */
+}
+static void prefixes_are_refused_or_whole(void) { for_each_buffer(prefixes); }
+
+static void changes(uint8_t *bytes, size_t size, const pte_flat_table *type) {
+  for (size_t at = 0; at < size; at++) {
+    uint8_t old = bytes[at];
+    for (unsigned value = 0; value < 256; value += value < 8 ? 1 : 31) {
+      bytes[at] = (uint8_t)value;
+      (void)read_buffer(bytes, size, type);
+    }
+    bytes[at] = old;
+  }
+}
+static void changed_bytes_are_refused_or_readable(void) { for_each_buffer(changes); }
+
+static void words(uint8_t *bytes, size_t size, const pte_flat_table *type) {
+  static const uint32_t values[] = {0, 4, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffff0};
+  for (size_t at = 0; at + 4 <= size; at += 4) {
+    uint32_t old;
+    memcpy(&old, bytes + at, 4);
+    for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) {
+      memcpy(bytes + at, &values[v], 4);
+      (void)read_buffer(bytes, size, type);
+    }
+    memcpy(bytes + at, &old, 4);
+  }
+}
+static void changed_words_are_refused_or_readable(void) { for_each_buffer(words); }
+
+static void tiny_and_unaligned_buffers_are_refused(void) {
+  uint8_t bytes[24] __attribute__((aligned(8))) = {8, 0, 0, 0, 'P', 'T', 'E', '1'};
+  pte_flat root;
+  pte_error error;
+  CHECK_EQUAL(pte_flat_verify(bytes, 0, &pte_debug_table, NULL, "b", &root, &error),
+              PTE_BAD_PROGRAM);
+  CHECK_EQUAL(pte_flat_verify(bytes, 7, &pte_debug_table, NULL, "b", &root, &error),
+              PTE_BAD_PROGRAM);
+  CHECK_EQUAL(pte_flat_verify(bytes + 4, 16, &pte_debug_table, NULL, "b", &root, &error),
+              PTE_BAD_ARGUMENT);
+  CHECK_EQUAL(pte_flat_verify(bytes, 24, &pte_debug_table, "XXXX", "b", &root, &error),
+              PTE_BAD_PROGRAM);
+  CHECK_TEXT(error.text, "expected the identifier XXXX");
+}
+
+int main(void) {
+  buffers_are_accepted();
+  prefixes_are_refused_or_whole();
+  changed_bytes_are_refused_or_readable();
+  changed_words_are_refused_or_readable();
+  tiny_and_unaligned_buffers_are_refused();
+  return check_done();
+}
