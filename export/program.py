@@ -44,6 +44,16 @@ class Check:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Coded:
+    """What a float constant was decoded from: (codes - zero) * scale, rounded to `dtype`; the arrays broadcast to one shape."""
+
+    codes: NDArray[Any]
+    scale: NDArray[Any] | None = None
+    zero: NDArray[Any] | None = None
+    dtype: str = "f32"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Constant:
     """Stored bytes. `array` holds the elements row-major (layout strided) or the packed bytes (uint8; panels, taps).
 
@@ -56,6 +66,7 @@ class Constant:
     layout: str = "strided"
     format: str = "plain"
     groups: int = 1
+    coded: Coded | None = None  # for passes that can store the codes; the file does not have it
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

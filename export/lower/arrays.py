@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pteron.export.lower.ref import Ref
+from pteron.export.program import Coded
 
 NUMPY: Final[dict[str, Any]] = {
     "bool": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
@@ -30,6 +31,18 @@ def same_dtype(name: str) -> Any:
 
 def array_dtype(array: NDArray[Any]) -> str:
     return _NAMES[array.dtype]
+
+
+def decode(coded: Coded, dtype: str) -> NDArray[Any]:
+    """The elements that codes stand for; the difference to the zero point is exact, the product f32."""
+    codes = coded.codes
+    if codes.dtype.kind in "iu" or coded.zero is not None:
+        codes = codes.astype(np.int64) - (0 if coded.zero is None else coded.zero.astype(np.int64))
+    values = codes.astype(np.float32)
+    if coded.scale is not None:
+        with np.errstate(over="ignore"):
+            values = values * coded.scale.astype(np.float32)
+    return values.astype(same_dtype(coded.dtype)).astype(same_dtype(dtype))
 
 
 def strided_view(array: NDArray[Any], ref: Ref) -> NDArray[Any]:

@@ -61,7 +61,7 @@ def convolve(
     )
     out = counts(spatial, window)
     x, window = _with_static_padding(l, x, window)
-    if groups > 1 and l.array(w) is None:
+    if groups > 1 and not l.is_constant(w):
         return _by_group(l, x, w, bias, window, groups, spread)
     channels, count = x.shape[-1], w.shape[0]
     attrs: dict[str, Any] = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
 import numpy as np
 import sympy
@@ -17,14 +17,16 @@ from numpy.typing import NDArray
 
 from pteron.export import extents, terms
 from pteron.export.extents import same, same_shape
+from pteron.export.lower import pointwise
 from pteron.export.lower import ref as views
-from pteron.export.lower.arrays import array_dtype, same_dtype, strided_view
-from pteron.export.lower.node import RefusedError
+from pteron.export.lower.arrays import array_dtype, decode, same_dtype, strided_view
+from pteron.export.lower.node import RefusedError, Result, check_dtypes
 from pteron.export.lower.ref import Elements, Ref, Shape, as_elements
 from pteron.export.program import (
     NONE,
     Block,
     Check,
+    Coded,
     Constant,
     DebugNode,
     Dim,
@@ -33,16 +35,16 @@ from pteron.export.program import (
     State,
     Value,
 )
-from pteron.export.terms import PACKED, Term, load
+from pteron.export.terms import PACKED, Term
 from pteron.schema import shape as shape_line
 from pteron.schema.ops import OPS
 from pteron.schema.signature import signature
 
-Result: TypeAlias = "tuple[str, Shape] | None"
-"""dtype and shape of an output that is wanted."""
-
 KNOWN_LIMIT = 1024
 """Constants of up to so many elements take part in shape arithmetic."""
+
+DECODED_LIMIT = 16384
+"""Constants of up to so many codes are stored decoded, whatever reads them; larger ones only as weights."""
 
 INLINE_BYTES = 4096
 """Constants of up to so many bytes are shared by content at once; emit shares the others."""
@@ -126,6 +128,8 @@ class Lowering:
 
     def array(self, ref: Ref) -> NDArray[Any] | None:
         """The elements of a constant, also through views; None where `ref` is computed."""
+        if ref.coded is not None:
+            return decode(ref.coded, ref.dtype)
         if ref.base is None:
             elements = ref.data
             if elements is None or any(extents.symbols_of(e) for e in elements.flat):
@@ -135,6 +139,26 @@ class Lowering:
         if value.storage != "constant":
             return None
         return strided_view(self.constants[value.base].array, ref)
+
+    def is_constant(self, ref: Ref) -> bool:
+        """`array` has an answer; asking this costs nothing."""
+        if ref.base is None:
+            return ref.coded is not None or self.array(ref) is not None
+        return self.values[ref.base].storage == "constant"
+
+    def weight(self, ref: Ref) -> Ref:
+        """`ref` as a constant where it is codes, else itself: weights keep their codes beside them for packing."""
+        if ref.coded is None:
+            return self.real(ref)
+        y = self.constant(decode(ref.coded, ref.dtype), ref.dtype)
+        assert y.base is not None
+        at = self.values[y.base].base
+        self.constants[at] = dataclasses.replace(self.constants[at], coded=ref.coded)
+        return y
+
+    def of_codes(self, coded: Coded, dtype: str, make: Callable[[], Ref]) -> Ref:
+        """A constant that stays codes until it is known what reads it; `make` decodes it while running."""
+        return Ref(dtype, coded.codes.shape, None, None, 0, None, make, coded)
 
     def index(self, ref: Ref) -> int:
         """The position of `ref` in Program.values; a view gets its value here."""
@@ -198,6 +222,8 @@ class Lowering:
         """`ref` with a base: known elements become a constant, a `dims` instruction, or what `make` computes."""
         if ref.base is not None:
             return ref
+        if ref.coded is not None and self._is_cheap(ref.coded):
+            return self.constant(decode(ref.coded, ref.dtype), ref.dtype)
         for scope in self.scopes:
             if id(ref) in scope.made:
                 return scope.made[id(ref)][1]
@@ -205,7 +231,14 @@ class Lowering:
         self.scopes[-1].made[id(ref)] = (ref, made)
         return made
 
+    def _is_cheap(self, coded: Coded) -> bool:
+        """Decoded, it costs the file little."""
+        return coded.codes.itemsize >= 4 or coded.codes.size <= DECODED_LIMIT
+
     def _materialize(self, ref: Ref) -> Ref:
+        if ref.coded is not None:
+            assert ref.make is not None
+            return self.real(ref.make())
         array = self.array(ref)
         if array is not None:
             return self.constant(array, ref.dtype)
@@ -227,6 +260,10 @@ class Lowering:
     ) -> Ref:
         """Applies a view to the memory and to the known elements alike."""
         data = None if ref.data is None else elements(ref.data)
+        if ref.coded is not None:
+            return self.of_codes(
+                _each(ref.coded, elements), ref.dtype, lambda: geometry(self.real(ref))
+            )
         if ref.base is None:
             assert data is not None
             return Ref(
@@ -262,12 +299,12 @@ class Lowering:
         """`count` elements of `axis` from `start` on, every `step`-th."""
         axis %= ref.rank
         picked: slice | None = None
-        if ref.data is not None and isinstance(start, int) and isinstance(count, int):
+        known = ref.data is not None or ref.coded is not None
+        if known and isinstance(start, int) and isinstance(count, int):
             stop = start + count * step
             picked = slice(start, stop if stop >= 0 else None, step)
-        known = ref.data is not None and picked is not None
         at = tuple(picked if a == axis else slice(None) for a in range(ref.rank))
-        source = ref if known else dataclasses.replace(self.real(ref), data=None)
+        source = ref if picked is not None else dataclasses.replace(self.real(ref), data=None)
         return self._view(
             source, lambda r: views.slice_axis(r, axis, start, count, step), lambda d: d[at]
         )
@@ -393,37 +430,18 @@ class Lowering:
         for i, x in enumerate(inputs):
             port = ports[min(i, len(ports) - 1)]
             if x is not None:
-                free = port.rule in ("W", "Taps") or port.name in row.strided
-                x = self.real(x) if free else self.dense(x)
+                if port.rule in ("W", "Taps"):
+                    x = self.weight(x)
+                else:
+                    x = self.real(x) if port.name in row.strided else self.dense(x)
             ready.append(x)
         shapes = [None if r is None else r[1] for r in results]
         shape_line.check(row, [None if x is None else x.shape for x in ready], shapes, attrs, same)
-        self._check_dtypes(op, ready, results)
+        check_dtypes(row, [None if x is None else x.dtype for x in ready], results)
         sources = tuple(None if x is None else self.index(x) for x in ready)
         outputs = [None if r is None else self.new(*r) for r in results]
         self.append(op, sources, tuple(None if y is None else y.base for y in outputs), dict(attrs))
         return outputs
-
-    def _check_dtypes(
-        self, op: str, inputs: Sequence[Ref | None], results: Sequence[Result]
-    ) -> None:
-        row = OPS[op]
-        sig = signature(row)
-        dtypes = [None if x is None else x.dtype for x in inputs]
-        bound: dict[str, str] = {}
-        for side, got in (
-            (sig.inputs, dtypes),
-            (sig.outputs, [None if r is None else r[0] for r in results]),
-        ):
-            for i, dtype in enumerate(got):
-                port = side[min(i, len(side) - 1)]
-                wanted = {"I64": ("i64",), "Bool": ("bool",), "F": row.dtypes}.get(port.rule)
-                if dtype is None:
-                    continue
-                if wanted is not None and dtype not in wanted:
-                    self.fail(f"{op}: {port.name} is {dtype}; expected {' or '.join(wanted)}")
-                if port.rule in ("F", "T") and bound.setdefault(port.rule, dtype) != dtype:
-                    self.fail(f"{op}: {port.name} is {dtype}; expected {bound[port.rule]}")
 
     def one(
         self,
@@ -458,80 +476,7 @@ class Lowering:
         `build` gets one Term an operand and returns one an output; its register type must be that of the output's
         dtype. Constants of one element become literals. The result lies in the axis order of the largest operand.
         """
-        refs = [self.unpacked(x) for x in operands]
-        full = self.broadcast([*(x.shape for x in refs), shape])
-        loaded: list[Ref] = []
-        given: list[Term] = []
-        for x in refs:
-            lone = self._literal(x)
-            if lone is None:
-                loaded.append(self.expand(self.real(x), full))
-                lone = load(len(loaded) - 1, x.dtype)
-            given.append(lone)
-        outputs = build(*given)
-        order = self._axis_order(loaded, len(full))
-        outputs = terms.substitute(
-            outputs,
-            {
-                t: terms.index(order.index(int(t.arg)))
-                for t in terms.walk(outputs)
-                if t.op == "index"
-            },
-        )
-        return [
-            self.transpose(y, [order.index(a) for a in range(len(full))])
-            for y in self._run_steps(
-                outputs,
-                [self.transpose(x, order) for x in loaded],
-                dtypes,
-                tuple(full[a] for a in order),
-            )
-        ]
-
-    def _run_steps(
-        self, outputs: list[Term], operands: list[Ref], dtypes: Sequence[str], shape: Shape
-    ) -> list[Ref]:
-        """Drops operands nobody loads, emits, and packs outputs of packed dtypes."""
-        used = sorted({int(t.arg) for t in terms.loads(outputs)})
-        outputs = terms.substitute(
-            outputs,
-            {
-                t: terms.make("load", t.type, arg=used.index(int(t.arg)))
-                for t in terms.loads(outputs)
-            },
-        )
-        plain = [PACKED.get(d, d) for d in dtypes]
-        try:
-            steps = terms.compile_terms(outputs)
-        except terms.TooLongError as e:
-            self.fail(f"the element program is too long ({e})")
-        ys = self.emit(
-            "pointwise", [operands[i] for i in used], {"steps": steps}, [(d, shape) for d in plain]
-        )
-        return [
-            y if d == y.dtype else self.one("repack", [y], {}, d, shape)
-            for y, d in zip(ys, dtypes, strict=True)
-            if y is not None
-        ]
-
-    def _literal(self, x: Ref) -> Term | None:
-        """The literal of a constant with one element."""
-        if any(n != 1 for n in x.shape):
-            return None
-        array = self.array(x)
-        if array is None:
-            return None
-        kind = terms.register(x.dtype)
-        if x.dtype == "u64":
-            return terms.literal(int(array.reshape(-1).view(np.int64)[0]), kind)
-        return terms.literal(array.reshape(-1)[0].item(), kind)
-
-    def _axis_order(self, operands: Sequence[Ref], rank: int) -> tuple[int, ...]:
-        for x in operands:
-            assert x.base is not None
-            if not views.is_expanded(x) and self.values[x.base].storage != "constant":
-                return views.memory_order(x)
-        return tuple(range(rank))
+        return pointwise.compute(self, build, operands, dtypes, shape)
 
     def unpacked(self, x: Ref) -> Ref:
         """Elements that no pointwise program can load, as i64 or f32."""
@@ -638,3 +583,12 @@ class Lowering:
         assert ref.base is not None
         self.scopes[-1].results.append(ref.base)
         return ref
+
+
+def _each(coded: Coded, view: Callable[[Any], Any]) -> Coded:
+    """The same view of codes, scales and zero points."""
+    shape = coded.codes.shape
+    parts = [
+        None if a is None else view(np.broadcast_to(a, shape)) for a in (coded.scale, coded.zero)
+    ]
+    return Coded(view(coded.codes), parts[0], parts[1], coded.dtype)

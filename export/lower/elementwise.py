@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 from pteron.export.lower.core import Lowering
 from pteron.export.lower.node import DTYPES, Node, lowers
 from pteron.export.lower.ref import Ref
+from pteron.export.program import Coded
 from pteron.export.terms import FLOATS, PACKED, Term, cast, eq, le, lt, register, select, term
 
 SQRT_HALF = 0.7071067811865476
@@ -20,6 +22,25 @@ def convert(l: Lowering, x: Ref, dtype: str, *, saturate: bool = True) -> Ref:
     """ONNX Cast: integers wrap, floats to integers truncate, 8-bit and narrower floats round and saturate if told."""
     if x.dtype == dtype:
         return x
+    coded = as_codes(l, x, dtype)
+    if coded is not None:
+        return l.of_codes(coded, dtype, lambda: _convert(l, x, dtype, saturate=saturate))
+    return _convert(l, x, dtype, saturate=saturate)
+
+
+def as_codes(l: Lowering, x: Ref, dtype: str) -> Coded | None:
+    """A narrow constant that is widened to a float stays what it was until it is known what reads it."""
+    if dtype not in ("f32", "f16", "bf16") or x.data is not None:
+        return None
+    if x.coded is not None:
+        return x.coded if dtype == "f32" else dataclasses.replace(x.coded, dtype=dtype)
+    if dtype != "f32" or x.dtype == "bool" or x.dtype in ("f64", "i64", "u64", "i32", "u32"):
+        return None
+    array = l.array(x)
+    return None if array is None else Coded(array, dtype="f32")
+
+
+def _convert(l: Lowering, x: Ref, dtype: str, *, saturate: bool) -> Ref:
     x = l.unpacked(x)
     if dtype not in PACKED:
         if x.dtype == dtype:
@@ -57,7 +78,21 @@ def lower_cast(l: Lowering, n: Node) -> Ref:
     dtype = next((name for d, name in DTYPES.items() if int(d) == to), None)
     if dtype is None:
         l.fail(f"casts to ONNX type {to}; strings and complex numbers are not covered")
-    return convert(l, n[0], dtype, saturate=n.integer("saturate", 1) != 0)
+    saturate = n.integer("saturate", 1) != 0
+    if dtype == "f8e8m0" and n.text("round_mode", "up") != "nearest":
+        return _to_power(l, n[0], n.text("round_mode", "up"))
+    return convert(l, n[0], dtype, saturate=saturate)
+
+
+def _to_power(l: Lowering, x: Ref, mode: str) -> Ref:
+    """f8e8m0 holds powers of two: the next one up, or down, from the nearest."""
+    x = convert(l, x, "f32")
+    near = convert(l, convert(l, x, "f8e8m0"), "f32")
+    if mode == "up":
+        y = l.pointwise(lambda p, t: select(lt(p, t), p * 2.0, p), [near, x], "f32")
+    else:
+        y = l.pointwise(lambda p, t: select(lt(t, p), p * 0.5, p), [near, x], "f32")
+    return convert(l, y, "f8e8m0")
 
 
 @lowers("CastLike")

@@ -28,6 +28,7 @@ def lower_gather(l: Lowering, n: Node) -> Ref:
         found = _as_slice(l, x, axis, [int(e) for e in known.flat])
         if found is not None:
             return l.squeeze(found, [axis]) if at.rank == 0 else found
+    x = l.weight(x) if x.coded is not None else x
     source = l.move_axis(bytes_only(l, x), axis, 0)
     shape = (*at.shape, *source.shape[1:])
     y = l.one("gather", [source, convert(l, at, "i64")], {}, source.dtype, shape)

@@ -30,7 +30,7 @@ def multiply(l: Lowering, a: Ref, b: Ref, bias: Ref | None = None) -> Ref:
         wide = _batched(l, "matmul_integer", convert(l, a, "i64"), convert(l, b, "i64"))
         return convert(l, wide, dtype)
     a, b = convert(l, a, "f32"), convert(l, b, "f32")
-    if b.rank == 2 and l.array(b) is not None:
+    if b.rank == 2 and l.is_constant(b):
         y = linear(l, a, l.transpose(b, (1, 0)), bias)
     else:
         y = _batched(l, "batch_matmul", a, b)

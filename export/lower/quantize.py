@@ -7,16 +7,18 @@ its ONNX body.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import onnx_ir as ir
+from numpy.typing import NDArray
 
 from pteron.export.extents import add, ceildiv, mul, same, sub
 from pteron.export.lower.core import Lowering
-from pteron.export.lower.elementwise import cast_term, convert
+from pteron.export.lower.elementwise import cast_term
 from pteron.export.lower.node import DTYPES, Node, lowers
 from pteron.export.lower.ref import Ref
-from pteron.export.program import Extent
+from pteron.export.program import Coded, Extent
 from pteron.export.terms import PACKED, Term, cast, stored, term
 
 RANGES = {
@@ -65,6 +67,33 @@ def lower_dequantize(l: Lowering, n: Node) -> Ref:
     array = None if zero is None else l.array(zero)
     if array is not None and not np.any(array.astype(np.float32)):
         zero = None
+    coded = _codes(l, n, x, scale, zero, dtype)
+    if coded is not None:
+        return l.of_codes(coded, dtype, lambda: _decoded(l, n, x, scale, zero, dtype))
+    return _decoded(l, n, x, scale, zero, dtype)
+
+
+def _codes(l: Lowering, n: Node, x: Ref, scale: Ref, zero: Ref | None, dtype: str) -> Coded | None:
+    """A quantized constant: it stays codes."""
+    if dtype == "f64" or not all(r is None or l.is_constant(r) for r in (x, scale, zero)):
+        return None
+    codes = l.array(x)
+    assert codes is not None
+
+    def spread(part: Ref | None) -> NDArray[Any] | None:
+        array = None if part is None else l.array(part)
+        if array is None or array.size == 1:
+            return None if array is None else array.reshape(())
+        axis = n.integer("axis", 1) % codes.ndim
+        if array.ndim == 1 and not n.integer("block_size"):
+            return array.reshape([-1 if a == axis else 1 for a in range(codes.ndim)])
+        block = n.integer("block_size") or -(-codes.shape[axis] // array.shape[axis])
+        return np.take(np.repeat(array, block, axis), range(codes.shape[axis]), axis)
+
+    return Coded(codes, spread(scale), spread(zero), dtype)
+
+
+def _decoded(l: Lowering, n: Node, x: Ref, scale: Ref, zero: Ref | None, dtype: str) -> Ref:
     x, parts, undo = _aligned(l, n, x, [scale] if zero is None else [scale, zero])
     kind = "f64" if dtype == "f64" else "f32"
 
@@ -125,6 +154,3 @@ def _repeated(l: Lowering, part: Ref, axis: int, block: int, size: Extent) -> Re
     whole = l.reshape(l.expand(wide, shape), flat)
     surplus = sub(add(size, 0), flat[axis])
     return whole if same(surplus, 0) else l.slice(whole, axis, 0, size)
-
-
-__all__ = ["convert", "lower_dequantize", "lower_quantize"]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pteron.export import extents
 from pteron.export.extents import add, floordiv, magnitude, mul, row_major, same, same_shape, sub
-from pteron.export.program import Extent
+from pteron.export.program import Coded, Extent
 
 Shape = tuple[Extent, ...]
 Elements = NDArray[np.object_]
@@ -37,6 +37,7 @@ class Ref:
     offset: Extent = 0
     data: Elements | None = None
     make: Callable[[], Ref] | None = None
+    coded: Coded | None = None  # a constant that is codes so far; `make` decodes them while running
 
     @property
     def rank(self) -> int:
