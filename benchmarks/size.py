@@ -21,6 +21,7 @@ BUILD = ROOT / "build/size"
 def build() -> Path:
     """Configures and builds; returns the stripped copy of the shared library."""
     configure = ["cmake", "-S", str(ROOT), "-B", str(BUILD), "-DCMAKE_BUILD_TYPE=Release"]
+    configure += ["-DPTE_BUILD_TESTS=OFF", "-DPTE_BUILD_TOOLS=OFF"]
     for command in (configure, ["cmake", "--build", str(BUILD), "-j", str(os.cpu_count())]):
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     library = next(p for p in BUILD.rglob("libpteron.so*") if not p.is_symlink())
@@ -39,7 +40,9 @@ def parts() -> dict[str, int]:
         rows = subprocess.run(["size", str(obj)], check=True, capture_output=True, text=True).stdout
         text, data, bss = map(int, rows.splitlines()[1].split()[:3])
         folder, name = match.groups()
-        sums[f"kernels/{name}" if folder == "kernels" else folder] += text + data + bss
+        part = f"kernels/{name}" if folder == "kernels" else folder
+        part = "kernels/math" if folder == "core" and name.startswith("math") else part
+        sums[part] += text + data + bss
     return dict(sums)
 
 
