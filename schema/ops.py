@@ -138,7 +138,7 @@ def tensor_scatter(cache: T, update: T, start: I64 | None = None, *, circular: b
 @op(id=12, since=1, shape="[*s] -> [r, n]", counts=True)
 def nonzero(x: A) -> I64:
     """Coordinates of the elements that are not zero, row-major; n is a counted dimension. A scalar gives [0, n]."""
-    return np.argwhere(x).T.reshape(x.ndim, -1).astype(np.int64)
+    return np.argwhere(x).T.astype(np.int64)
 
 
 @op(id=13, since=1, shape="[*s, n] -> [*s, k] [*s, k]", dtypes="f32 i64", strided="x")

@@ -1,0 +1,213 @@
+"""Cases of the operators that move data by index: gather*, scatter*, tensor_scatter, nonzero, topk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from ops.harness import Array, Case, Status, weight
+
+from pteron.export.elements import NAMES
+from pteron.schema.row import Out
+
+RNG = np.random.default_rng(11)
+DTYPES = ("bool", "int8", "uint16", "float16", "float32", "int64", "float64")
+REDUCTIONS = ("none", "add", "mul", "max", "min")
+
+
+def numbers(shape: tuple[int, ...], dtype: Any = np.float32) -> Array:
+    return (RNG.standard_normal(shape) * 5).astype(dtype)
+
+
+def picks(extent: int, shape: tuple[int, ...]) -> Array:
+    """Indices of both signs."""
+    return np.asarray(RNG.integers(-extent, extent, shape), np.int64)
+
+
+def tuples(extents: tuple[int, ...], lead: tuple[int, ...]) -> Array:
+    if not extents:
+        return np.zeros((*lead, 0), np.int64)
+    return np.stack([picks(n, lead) for n in extents], -1)
+
+
+def gather_nd(batch: int, lead: tuple[int, ...], depth: int) -> Case:
+    x = numbers((4, 5, 6, 3))
+    index = tuples(x.shape[batch : batch + depth], (*x.shape[:batch], *lead))
+    shape = (*index.shape[:-1], *x.shape[batch + depth :])
+    return Case("gather_nd", [x, index], {"batch_dims": batch}, out=[Out(shape, "f32")])
+
+
+def scatter_elements(
+    shape: tuple[int, ...], index: tuple[int, ...], how: str, dtype: Any = np.float32
+) -> Case:
+    inputs = [numbers(shape, dtype), picks(shape[0], index), numbers(index, dtype)]
+    return Case("scatter_elements", inputs, {"reduction": how}, want=exact(inputs, "elements", how))
+
+
+def scatter_nd(lead: tuple[int, ...], depth: int, how: str, dtype: Any = np.float32) -> Case:
+    x = numbers((4, 5, 6), dtype)
+    inputs = [
+        x,
+        tuples(x.shape[:depth], lead),
+        numbers((*lead, *x.shape[depth:]), dtype),
+    ]
+    return Case("scatter_nd", inputs, {"reduction": how}, want=exact(inputs, "nd", how))
+
+
+def exact(inputs: list[Array], kind: str, how: str) -> list[Array]:
+    """The row's meaning in the type itself: each combination is rounded, in order."""
+    from pteron.schema.ops import OPS
+
+    with np.errstate(all="ignore"):
+        return [OPS[f"scatter_{kind}"].meaning(*inputs, reduction=how)]
+
+
+def nonzero(x: Array, capacity: int) -> Case:
+    want = np.argwhere(x).T.astype(np.int64)
+    return Case("nonzero", [x], out=[Out((x.ndim, capacity), "i64")], want=[want])
+
+
+def topk(x: Array, k: int, largest: bool) -> Case:
+    shape = (*x.shape[:-1], k)
+    outs = [Out(shape, NAMES[x.dtype]), Out(shape, "i64")]
+    return Case("topk", [x], {"largest": largest}, out=outs)
+
+
+def tensor_scatter(u: int, start: list[int] | None, circular: bool) -> Case:
+    inputs = [
+        numbers((2, 3, 5, 4)),
+        numbers((2, 3, u, 4)),
+        None if start is None else np.array(start),
+    ]
+    return Case("tensor_scatter", inputs, {"circular": circular})
+
+
+def bad(op: str, inputs: list[Any], position: int, **rest: Any) -> Case:
+    return Case(op, inputs, status=Status.BAD_DATA, position=position, **rest)
+
+
+SPECIAL = np.array([[1, np.nan, -0.0, 0.0, np.inf, -np.inf, np.nan, 1]], np.float32)
+CASES = [
+    *(Case("gather", [numbers((5, 3, 4), d), picks(5, (2, 3))]) for d in DTYPES),
+    *(
+        Case("gather", [numbers(x), picks(x[0], i)])
+        for x, i in (
+            ((5,), ()),
+            ((5, 3), ()),
+            ((7, 1), (0,)),
+            ((4, 0), (2,)),
+            ((3, 40, 70), (60,)),
+            ((1, 1, 1), (1, 1)),
+        )
+    ),
+    bad("gather", [numbers((3, 2)), np.array([[0, -3], [3, 9]])], 2),
+    bad("gather", [numbers((0, 2)), np.array([0])], 0),
+    *(
+        Case("gather_rows", [weight(numbers((n, k))), picks(n, i)])
+        for n, k, i in ((37, 13, (3, 5)), (16, 1, ()), (1, 8, (2,)), (33, 4, (0,)))
+    ),
+    bad("gather_rows", [weight(numbers((20, 4))), np.array([0, 20])], 1),
+    *(
+        Case("gather_elements", [numbers(x), picks(x[0], i)])
+        for x, i in (
+            ((5,), (7,)),
+            ((5, 3), (2, 2)),
+            ((5, 3, 4), (9, 3, 2)),
+            ((5, 3), (0, 3)),
+            ((40, 50, 20), (30, 50, 20)),
+        )
+    ),
+    *(Case("gather_elements", [numbers((5, 3), d), picks(5, (2, 3))]) for d in DTYPES),
+    bad("gather_elements", [numbers((3, 2)), np.array([[0, 1], [-4, 0]])], 2),
+    Case(
+        "gather_elements",
+        [numbers((3, 2)), picks(3, (2, 3))],
+        status=Status.BAD_ARGUMENT,
+        name="wide_index",
+    ),
+    *(
+        gather_nd(*a)
+        for a in (
+            (0, (2,), 3),
+            (0, (7,), 1),
+            (0, (2, 2), 4),
+            (1, (), 2),
+            (2, (3,), 1),
+            (2, (), 2),
+            (1, (7,), 3),
+            (0, (0,), 2),
+        )
+    ),
+    bad(
+        "gather_nd",
+        [numbers((3, 2)), np.array([[0, 1], [-4, 0]])],
+        2,
+        out=[Out((2,), "f32")],
+    ),
+    *(
+        scatter_elements(x, i, how)
+        for how in REDUCTIONS
+        for x, i in (((5,), (7,)), ((5, 3), (2, 2)), ((5, 3, 4), (9, 3, 2)), ((4, 3), (0, 3)))
+    ),
+    *(
+        scatter_elements((5, 3), (8, 3), how, d)
+        for how in REDUCTIONS
+        for d in ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+    ),
+    *(scatter_elements((5, 3), (8, 3), how, np.float64) for how in REDUCTIONS),
+    scatter_elements((5, 3), (8, 3), "none", np.float16),
+    bad(
+        "scatter_elements",
+        [numbers((3, 2)), np.array([[0, 1], [3, 0]]), numbers((2, 2))],
+        2,
+    ),
+    *(
+        scatter_nd(lead, depth, how)
+        for how in REDUCTIONS
+        for lead, depth in (((2,), 3), ((7,), 1), ((2, 9), 2), ((0,), 2), ((), 1))
+    ),
+    *(scatter_nd((9,), 2, "none", d) for d in DTYPES),
+    *(scatter_nd((9,), 2, "add", d) for d in ("bool", "int8", "float64")),
+    bad("scatter_nd", [numbers((3, 2)), np.array([[2], [3]]), numbers((2, 2))], 1),
+    *(tensor_scatter(*a) for a in ((3, [2, 1], False), (5, None, False), (0, [5, 0], False))),
+    *(tensor_scatter(*a) for a in ((3, [4, 1], True), (5, [7, 12], True), (3, None, True))),
+    bad("tensor_scatter", [numbers((2, 1, 4, 1)), numbers((2, 1, 2, 1)), np.array([2, 3])], 1),
+    bad("tensor_scatter", [numbers((1, 1, 4, 1)), numbers((1, 1, 2, 1)), np.array([-1])], 0),
+    *(
+        nonzero(
+            np.asarray(numbers(s, d) * np.asarray(RNG.random(s) < 0.5, d)),
+            max(1, int(np.prod(s))),
+        )
+        for d in DTYPES
+        for s in ((), (5,), (3, 4), (0, 2), (2, 3, 4))
+    ),
+    nonzero(np.array([-0.0, np.nan, 1e-45, 0.0], np.float32), 4),
+    Case(
+        "nonzero",
+        [np.ones((3, 2), np.float32)],
+        out=[Out((2, 5), "i64")],
+        status=Status.LIMIT,
+    ),
+    *(
+        topk(RNG.integers(-5, 5, s).astype(d), k, largest)
+        for d in (np.float32, np.int64)
+        for largest in (True, False)
+        for s, k in (
+            ((5,), 3),
+            ((4, 7), 7),
+            ((3, 1), 1),
+            ((2, 50), 0),
+            ((6, 100), 10),
+            ((0, 3), 2),
+        )
+    ),
+    topk(SPECIAL, 8, True),
+    topk(SPECIAL, 5, False),
+    topk(np.array([[-(2**63), 2**63 - 1, 0, -(2**63)]]), 4, False),
+    Case(
+        "topk",
+        [numbers((3, 2))],
+        out=[Out((3, 3), "f32"), Out((3, 3), "i64")],
+        status=Status.BAD_ARGUMENT,
+    ),
+]

@@ -1,0 +1,136 @@
+"""Cases of attention and of the recurrences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from ops.harness import Array, Case, Status, weight
+
+from pteron.schema.ops import ACTIVATIONS
+
+RNG = np.random.default_rng(13)
+
+
+def normal(*shape: int) -> Array:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def attention(
+    b: int,
+    h: int,
+    g: int,
+    s: int,
+    t: int,
+    d: int,
+    e: int,
+    mask: Array | None = None,
+    count: list[int] | None = None,
+    **how: Any,
+) -> Case:
+    keys = None if count is None else np.array(count)
+    if mask is not None:
+        mask = np.broadcast_to(mask, (b, h, s, t))
+    inputs = [normal(b, h, s, d), normal(b, g, t, d), normal(b, g, t, e), mask, keys]
+    return Case("attention", inputs, {"scale": max(1, d) ** -0.5, **how}, terms=d + t, scale=4.0)
+
+
+def looks(*shape: int) -> Array:
+    return RNG.random(shape) < 0.7
+
+
+def hidden_values() -> Case:
+    """What lies behind key_count is never looked at."""
+    made = attention(1, 2, 1, 3, 70, 8, 8, count=[66], causal="bottom_right")
+    for x in made.inputs[1:3]:
+        x[:, :, 66:] = np.nan
+    return made
+
+
+def recurrent(op: str, t: int, b: int, h: int, *, first: bool = True, **how: Any) -> Case:
+    """gates, weight and, where `first`, biases, peepholes and states."""
+    gates = {"lstm": 4, "gru": 3, "rnn": 1}[op]
+    count = how.pop("count", None)
+    state = normal(b, h) if first else None
+    middle = {
+        "lstm": [state, normal(b, h) if first else None, normal(3 * h) if first else None],
+        "gru": [normal(3 * h) if first else None, state],
+        "rnn": [state],
+    }[op]
+    w = weight(normal(gates * h, h) * np.float32(0.5 / max(1, h) ** 0.5))
+    inputs = [
+        normal(t, b, gates * h),
+        w,
+        *middle,
+        None if count is None else np.array(count),
+    ]
+    default = {"lstm": (0, 1, 1), "gru": (0, 1), "rnn": (1,)}[op]
+    return Case(op, inputs, {"activations": default, **how}, terms=max(1, t * h))
+
+
+OPS = ("lstm", "gru", "rnn")
+FLAGS = {"lstm": "input_forget", "gru": "linear_before_reset"}
+CASES = [
+    *(
+        attention(2, 4, 2, s, t, d, e, causal=causal)
+        for causal in ("none", "top_left", "bottom_right")
+        for s, t, d, e in (
+            (1, 1, 1, 1),
+            (5, 3, 8, 8),
+            (1, 130, 33, 50),
+            (70, 70, 16, 16),
+            (130, 65, 8, 48),
+        )
+    ),
+    attention(1, 3, 3, 100, 64, 64, 64),
+    attention(1, 1, 1, 0, 3, 4, 4),
+    attention(1, 1, 1, 3, 0, 4, 4),
+    attention(2, 0, 0, 3, 3, 4, 4),
+    attention(1, 2, 1, 3, 3, 0, 4),
+    attention(1, 2, 1, 3, 3, 4, 0),
+    attention(2, 2, 1, 9, 70, 8, 8, looks(2, 2, 9, 70)),
+    attention(2, 2, 1, 9, 70, 8, 8, looks(9, 70), causal="top_left"),
+    attention(2, 2, 1, 9, 70, 8, 8, normal(2, 1, 1, 70)),
+    attention(2, 2, 1, 9, 70, 8, 8, np.float32(np.where(looks(9, 70), 0, -np.inf))),
+    attention(1, 1, 1, 2, 70, 8, 8, np.zeros((2, 70), bool)),
+    *(
+        attention(
+            2, 2, 1, 9, 70, 8, 8, count=[3, 70], causal=c, left_window=left, right_window=right
+        )
+        for c in ("none", "top_left", "bottom_right")
+        for left, right in ((-1, -1), (0, -1), (40, 3), (2, 0))
+    ),
+    attention(2, 2, 2, 9, 70, 8, 8, left_window=5, right_window=66),
+    attention(1, 4, 2, 9, 70, 8, 8, softcap=2.0),
+    attention(1, 4, 2, 9, 70, 8, 8, looks(9, 70), softcap=50.0, causal="top_left"),
+    hidden_values(),
+    Case(
+        "attention",
+        [*attention(2, 2, 1, 2, 5, 4, 4).inputs[:4], np.array([5, 6])],
+        {"scale": 1.0},
+        status=Status.BAD_DATA,
+        position=1,
+    ),
+    Case(
+        "attention",
+        attention(1, 3, 2, 2, 5, 4, 4).inputs,
+        {"scale": 1.0},
+        status=Status.BAD_ARGUMENT,
+    ),
+    *(
+        recurrent(op, t, b, h, first=first)
+        for op in OPS
+        for t, b, h in ((1, 1, 1), (5, 1, 16), (4, 3, 20), (3, 7, 8), (2, 13, 3), (0, 2, 4))
+        for first in (True, False)
+    ),
+    *(recurrent(op, 5, 3, 20, reverse=r, count=[2, 5, 0]) for op in OPS for r in (True, False)),
+    *(recurrent(op, 4, 2, 20, clip=0.5, first=f) for op in OPS for f in (True, False)),
+    *(recurrent(op, 4, 2, 11, **{flag: True}) for op, flag in FLAGS.items()),
+    *(recurrent("rnn", 3, 2, 17, activations=(i,), first=False) for i in range(len(ACTIVATIONS))),
+    recurrent("lstm", 3, 2, 17, activations=(7, 9, 2)),
+    recurrent("gru", 3, 2, 17, activations=(7, 9)),
+    *(
+        Case(c.op, [*c.inputs[:-1], np.array([1, 6])], c.attrs, status=Status.BAD_DATA, position=1)
+        for c in (recurrent(op, 5, 2, 4) for op in OPS)
+    ),
+]
