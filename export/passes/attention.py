@@ -13,8 +13,10 @@ import onnx_ir as ir
 
 from pteron.export import graph as g
 from pteron.export.passes.match import match, pattern
+from pteron.export.passes.sizes import Size, elements, size_of
 
 CAP = pattern("y = Mul(Tanh(Div(s, c)), c2)")
+REPEAT = pattern("y = Reshape(Expand(Unsqueeze(x, [2]), e), r)")
 GUARD = pattern("y = Where(IsNaN(p), 0, p)")
 
 
@@ -34,7 +36,8 @@ def recognise_attention(model: ir.Model) -> bool:
     """softmax(q k^T [* scale] [+ mask]) v => Attention(q, k, v, mask, scale).
 
     Scales may stand on q, on k (before or after its transpose) or on the scores; the mask may be added or chosen by Where; PyTorch's
-    guard Where(IsNaN(p), 0, p) is the operator's own meaning: a row that sees nothing gives zeros.
+    guard Where(IsNaN(p), 0, p) is the operator's own meaning: a row that sees nothing gives zeros. Heads of k and v that
+    were repeated for those of q are not.
     Requires: rank 4 [batch, heads, tokens, size], or 3, which gets a leading 1; a softmax over the last axis. Declines: a mask of
     one column (the operator pads short masks), a mask or operands that broadcast the batch, other uses of what lies between.
     """
@@ -46,13 +49,8 @@ def recognise_attention(model: ir.Model) -> bool:
 
 
 def _rewrite(softmax: ir.Node) -> bool:
-    rank = g.rank(softmax.outputs[0])
     graph = softmax.graph
-    if (
-        rank not in (3, 4)
-        or g.attr(softmax, "axis", -1) not in (-1, rank - 1)
-        or not isinstance(graph, ir.Graph)
-    ):
+    if not isinstance(graph, ir.Graph):
         return False
     tail = _downward(softmax)
     found = Found([])
@@ -62,11 +60,15 @@ def _rewrite(softmax: ir.Node) -> bool:
     q, scale_q = _unscale(scores.inputs[0], found.nodes)
     k, scale_k = _unscale(scores.inputs[1], found.nodes)
     v = tail[-1].inputs[1]
-    if q is None or k is None or v is None or g.rank(v) != rank:
+    if q is None or k is None or v is None:
+        return False
+    rank = next((r for r in map(g.rank, (softmax.outputs[0], q, v)) if r is not None), None)
+    if rank not in (3, 4) or g.attr(softmax, "axis", -1) not in (-1, rank - 1):
         return False
     made: list[ir.Node] = []
     k, scale_t = _keys(k, rank, made, found.nodes)
     found.scale *= scale_q * scale_k * scale_t
+    k, v = _ungrouped(k, v)
     mask = _mask(graph, found, made)
     if not _fits(q, k, v, mask, rank) or (mask is None and (found.mask or found.hide)):
         return False
@@ -208,6 +210,34 @@ def _keys(
     return node.outputs[0], scale
 
 
+def _ungrouped(k: ir.Value, v: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """k and v before their heads were repeated for the heads of q: the operator groups them itself."""
+    own_k, times_k = _unrepeated(k)
+    own_v, times_v = _unrepeated(v)
+    return (own_k, own_v) if times_k == times_v else (k, v)
+
+
+def _unrepeated(k: ir.Value) -> tuple[ir.Value, int]:
+    """x and n where k = Reshape(Expand(Unsqueeze(x, 2)), [batch, heads * n, tokens, size]), else k and 1."""
+    m = match(k, REPEAT)
+    if m is None or g.rank(m["x"]) != 4:
+        return k, 1
+    x = m["x"]
+    wide, flat = elements(m["e"]), elements(m["r"])
+    times = wide[2] if wide is not None and len(wide) == 5 else None
+    if flat is None or len(flat) != 4 or not isinstance(times, int) or times < 1:
+        return k, 1
+    own = [size_of(x, i) for i in range(4)]
+    heads = (
+        own[1] * times if isinstance(own[1], int) else Size(own[1].name, times) if own[1] else None
+    )
+    fits = flat[1] == heads and flat[3] in (own[3], -1)
+    fits = fits and all(
+        isinstance(flat[i], (Size, type(None))) or flat[i] in (own[i], -1) for i in (0, 2)
+    )
+    return (x, times) if fits else (k, 1)
+
+
 def _mask(graph: ir.Graph, found: Found, made: list[ir.Node]) -> ir.Value | None:
     """The operator's mask: a float one as it is; a condition as bool where it hides by -inf, else as 0 or the fill."""
     if found.mask is not None:
@@ -243,10 +273,13 @@ def _fits(q: ir.Value, k: ir.Value, v: ir.Value, mask: ir.Value | None, rank: in
     sizes = [g.dims(x) for x in (q, k, v)]
     if any(s is not None and len(s) != rank for s in sizes):
         return False
-    for axis in range(rank - 2):
-        known = [s[axis] for s in sizes if s is not None and isinstance(s[axis], int)]
-        if len(set(known)) > 1:
-            return False
+    batches, heads = ([s and s[axis] for s in sizes] for axis in (rank - 4, rank - 3))
+    if rank == 4 and len({n for n in batches if isinstance(n, int)}) > 1:
+        return False
+    of_q, *of_kv = heads
+    own = {n for n in of_kv if isinstance(n, int)}
+    if len(own) > 1 or (isinstance(of_q, int) and own and of_q % own.pop()):
+        return False
     if mask is None:
         return True
     extents = g.dims(mask)

@@ -8,14 +8,9 @@ import onnx_ir as ir
 
 from pteron.export import graph as g
 from pteron.export.passes.match import Match, matches, pattern
+from pteron.export.passes.sizes import elements, size_of
 
 SWAP: Final = pattern("y = Reshape(Transpose(Reshape(x, a), perm=[0, 2, 1]), b)")
-_SIZES: Final = (
-    "s = Shape(x); d = Slice(s, [-1], [9223372036854775807]); t = Slice(s, [-2], [-1]); "
-    "h = Slice(s, [-9223372036854775808], [-2])"
-)
-FLAT: Final = pattern(f"{_SIZES}; a = Concat([-1], t, d)")
-SWAPPED: Final = pattern(f"{_SIZES}; b = Concat(h, d, t)")
 
 
 def recognise_swap(model: ir.Model) -> bool:
@@ -26,7 +21,7 @@ def recognise_swap(model: ir.Model) -> bool:
     changed = False
     for m in matches(model, SWAP):
         rank = g.rank(m["x"])
-        if rank is None or rank < 3 or not (_by_numbers(m) or _by_shape(m)):
+        if rank is None or rank < 3 or not _swaps(m, rank):
             continue
         perm = [*range(rank - 2), rank - 1, rank - 2]
         new = ir.Node("", "Transpose", [m["x"]], [ir.AttrInt64s("perm", perm)])
@@ -35,27 +30,10 @@ def recognise_swap(model: ir.Model) -> bool:
     return changed
 
 
-def _by_numbers(m: Match) -> bool:
-    sizes, flat, swapped = g.dims(m["x"]), g.ints(m["a"]), g.ints(m["b"])
-    if (
-        sizes is None
-        or flat is None
-        or swapped is None
-        or len(flat) != 3
-        or len(swapped) != len(sizes)
-    ):
-        return False
-    *outer, t, d = sizes
-    return flat[1:] == [t, d] and swapped[-2:] == [d, t] and swapped[:-2] == outer
-
-
-def _by_shape(m: Match) -> bool:
-    from pteron.export.passes.match import match
-
-    flat, swapped = match(m["a"], FLAT), match(m["b"], SWAPPED)
-    return (
-        flat is not None and swapped is not None and flat["x"] is m["x"] and swapped["x"] is m["x"]
-    )
+def _swaps(m: Match, rank: int) -> bool:
+    own = [size_of(m["x"], i) for i in range(rank)]
+    flat, swapped = elements(m["a"]), elements(m["b"])
+    return flat is not None and flat[1:] == own[-2:] and swapped == [*own[:-2], own[-1], own[-2]]
 
 
 def merge_transposes(model: ir.Model) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from passes.same import becomes
+from passes.same import becomes, feeds, run
 
+from pteron.export.passes import run_passes
 from pteron.export.passes.attention import recognise_attention
+from pteron.export.text import as_text, onnx_text
 
 QKV = {"q": "f32[b, 2, s, 4]", "k": "f32[b, 2, t, 4]", "v": "f32[b, 2, t, 6]"}
 SCORES = [
@@ -147,3 +149,36 @@ def test_declined(rest: str) -> None:
         **QKV,
         **used,
     )
+
+
+REPEATS = [
+    "e = Concat(Shape(k, start=0, end=2), [3], Shape(k, start=2), axis=0); r = Concat(Shape(k, start=0, end=1), [6], Shape(k, start=2), axis=0)",
+    "z = Shape(k); h = Mul(Gather(z, i64(1)), i64(3)); "
+    "e = Concat(Slice(z, [0], [2]), [3], Slice(z, [2], [9]), axis=0); "
+    "r = Concat(Unsqueeze(Gather(z, i64(0)), [0]), Unsqueeze(h, [0]), Slice(z, [2], [4]), axis=0)",
+]
+
+
+@pytest.mark.parametrize("sizes", REPEATS)
+def test_repeated_heads_are_grouped_heads(sizes: str) -> None:
+    text = (
+        f"{sizes}; kk = Reshape(Expand(Unsqueeze(k, [2]), e), r); vv = Reshape(Expand(Unsqueeze(v, [2]), e), r); "
+        "y = MatMul(Softmax(MatMul(q, Transpose(kk, perm=[0, 1, 3, 2]))), vv)"
+    )
+    model = onnx_text(text, q="f32[b, 6, s, 4]", k="f32[b, 2, t, 4]", v="f32[b, 2, t, 4]")
+    arrays = feeds(model)
+    want = run(model, arrays)
+    run_passes(model)
+    assert as_text(model) == "y = Attention(q, k, v, scale=1)"
+    np.testing.assert_allclose(run(model, arrays)[0], want[0], rtol=1e-5, atol=1e-6)
+
+
+def test_heads_repeated_in_another_order_are_left() -> None:
+    """[batch, n, heads, tokens, size] interleaves: query head i would see another key head."""
+    text = (
+        "kk = Reshape(Expand(Unsqueeze(k, [1]), [1, 3, 2, 7, 4]), [1, 6, 7, 4]); "
+        "y = MatMul(Softmax(MatMul(q, Transpose(kk, perm=[0, 1, 3, 2]))), v)"
+    )
+    model = onnx_text(text, q="f32[1, 6, 5, 4]", k="f32[1, 2, 7, 4]", v="f32[1, 6, 7, 4]")
+    run_passes(model)
+    assert as_text(model).endswith("y = Attention(q, kk, v, scale=1)")
