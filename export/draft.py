@@ -7,30 +7,41 @@ base. Positions are places in one block's list; an instruction that runs blocks 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from typing import Any
 
 from pteron.export.extents import symbols_of
 from pteron.export.lower import ref as views
-from pteron.export.lower.ref import Ref, Shape
+from pteron.export.lower.ref import Ref
 from pteron.export.program import Block, Instr, Program, Value
 from pteron.export.rebuild import blocks_of, prune
 
+Place = tuple[int, int]
+"""A block and a position in it."""
+
 
 class Draft:
-    """`blocks[i][k]` is instruction k of block i, None where it was dropped."""
+    """`blocks[i][k]` is instruction k of block i, None where it was dropped; `put` keeps the books when one changes."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.values: list[Value] = list(program.values)
-        self.blocks: list[list[Instr | None]] = [list(b.instrs) for b in program.blocks]
-        self.method_of: list[int] = [0] * len(program.values)
-        for i, m in enumerate(program.methods):
-            for v in range(*m.values):
-                self.method_of[v] = i
-        self.kept: set[int] = {
-            p.value for m in program.methods for p in (*m.inputs, *m.outputs)
-        } | {v for b in program.blocks for v in (*b.params, *b.results)}
+        self.blocks: list[list[Instr | None]] = [[None] * len(b.instrs) for b in program.blocks]
+        self.owner: dict[int, Place] = {}  # of a block: the instruction that runs it
+        self.reading: dict[int, set[Place]] = {}
+        self.writing: dict[int, set[Place]] = {}
+        self.views: dict[int, list[int]] = {}
+        self.method_of = [0] * len(program.values)
+        for k, m in enumerate(program.methods):
+            self.method_of[slice(*m.values)] = [k] * (m.values[1] - m.values[0])
+        for v, value in enumerate(self.values):
+            if value.storage == "view":
+                self.views.setdefault(value.base, []).append(v)
+        for b, block in enumerate(program.blocks):
+            for at, i in enumerate(block.instrs):
+                self.put(b, at, i)
+        kept = [p.value for m in program.methods for p in (*m.inputs, *m.outputs)]
+        kept += [v for b in program.blocks for v in (*b.params, *b.results)]
+        self.kept: set[int] = {self.base(v) for v in kept}
 
     def base(self, v: int) -> int:
         return self.values[v].base if self.values[v].storage == "view" else v
@@ -45,47 +56,68 @@ class Draft:
     def value(self, ref: Ref, method: int) -> int:
         """The value that is `ref`, made where it is new."""
         assert ref.base is not None
-        if views.covers(ref, self.values[ref.base].shape):
+        base = self.values[ref.base]
+        if views.covers(ref, base.shape):
             return ref.base
-        found = Value("", ref.dtype, ref.shape, "view", ref.base, ref.strides, ref.offset)
-        self.values.append(dataclasses.replace(found, name=self.values[ref.base].name))
+        self.values.append(
+            Value(base.name, ref.dtype, ref.shape, "view", ref.base, ref.strides, ref.offset)
+        )
         self.method_of.append(method)
-        return len(self.values) - 1
-
-    def new(self, dtype: str, shape: Shape, method: int) -> int:
-        self.values.append(Value("", dtype, shape))
-        self.method_of.append(method)
+        self.views.setdefault(ref.base, []).append(len(self.values) - 1)
         return len(self.values) - 1
 
     def settle(self, v: int, base: int) -> None:
         """Value v, dense and row-major so far, becomes a view of `base` from its start; so do v's own views."""
-        for i, value in enumerate(self.values):
-            if value.storage == "view" and value.base == v:
-                self.values[i] = dataclasses.replace(value, base=base)
-        old = self.values[v]
-        self.values[v] = dataclasses.replace(old, storage="view", base=base)
+        moved = [v, *self.views.pop(v, [])]
+        for i in moved:
+            self.values[i] = dataclasses.replace(self.values[i], storage="view", base=base)
+        self.views.setdefault(base, []).extend(moved)
+        for book in (self.reading, self.writing):
+            book.setdefault(base, set()).update(book.pop(v, set()))
+        if v in self.kept:
+            self.kept.add(base)
+
+    def put(self, block: int, at: int, instr: Instr | None) -> None:
+        """Replaces an instruction, or drops it."""
+        old = self.blocks[block][at]
+        for i, change in ((old, set.discard), (instr, set.add)):
+            if i is None:
+                continue
+            for v in self.reads(i):
+                change(self.reading.setdefault(v, set()), (block, at))
+            for v in self.writes(i):
+                change(self.writing.setdefault(v, set()), (block, at))
+            for b in blocks_of(self.program, i):
+                self.owner[b] = (block, at)
+        self.blocks[block][at] = instr
 
     def reads(self, i: Instr) -> set[int]:
-        """Bases that the instruction reads, also inside its blocks."""
+        """Bases that the instruction itself reads, or that its blocks hand over."""
         found = {self.base(v) for v in i.inputs if v is not None}
-        for inner in self.inner(i):
-            found |= self.reads(inner)
         for b in blocks_of(self.program, i):
             found |= {self.base(v) for v in self.program.blocks[b].results}
         return found
 
     def writes(self, i: Instr) -> set[int]:
-        found = {self.base(v) for v in i.outputs if v is not None}
-        for inner in self.inner(i):
-            found |= self.writes(inner)
-        return found
+        return {self.base(v) for v in i.outputs if v is not None}
 
-    def inner(self, i: Instr) -> Iterator[Instr]:
-        """Instructions of the blocks that `i` runs."""
-        for b in blocks_of(self.program, i):
-            for instr in self.blocks[b]:
-                if instr is not None:
-                    yield instr
+    def readers(self, v: int, block: int) -> set[int]:
+        """Positions in `block` that read base v, also inside the blocks they run; -1 for readers elsewhere."""
+        return {self._inside(place, block) for place in self.reading.get(v, ())}
+
+    def writers(self, v: int, block: int) -> set[int]:
+        return {self._inside(place, block) for place in self.writing.get(v, ())}
+
+    def touched(self, v: int, block: int, first: int, last: int) -> bool:
+        """Base v is read or written by a position of first .. last - 1."""
+        return any(first <= at < last for at in self.readers(v, block) | self.writers(v, block))
+
+    def _inside(self, place: Place, block: int) -> int:
+        while place[0] != block:
+            if place[0] not in self.owner:
+                return -1
+            place = self.owner[place[0]]
+        return place[1]
 
     def finish(self) -> Program:
         """The Program of what is left: views after the values they lie in, unnamed values dropped."""

@@ -38,9 +38,8 @@ UNREAD: Shape = (-1,)
 def fuse(program: Program) -> Program:
     """All passes; the result computes the same bits."""
     draft = Draft(program)
-    kept = {draft.base(v) for v in draft.kept}
     for block in range(len(draft.blocks)):
-        _Fuser(draft, block, kept).run()
+        _Fuser(draft, block).run()
     for block in range(len(draft.blocks)):
         write_where_copied(draft, block)
     drop_dead(draft)
@@ -51,21 +50,24 @@ def fuse(program: Program) -> Program:
 
 def drop_dead(draft: Draft) -> None:
     """Instructions that nobody reads: blocks from the inside out, each from its end."""
-    live = {draft.base(v) for v in draft.kept}
+    live = set(draft.kept)
     live |= {i for i, v in enumerate(draft.values) if v.storage in ("output", "state")}
-    changed = True
-    while changed:
-        changed = False
-        for instrs in draft.blocks:
-            for i in instrs:
-                if i is not None and draft.writes(i) & live:
-                    new = draft.reads(i) - live
-                    changed |= bool(new)
-                    live |= new
-    for instrs in draft.blocks:
-        for at, i in enumerate(instrs):
-            if i is not None and not draft.writes(i) & live:
-                instrs[at] = None
+    todo = list(live)
+    needed: set[tuple[int, int]] = set()
+    while todo:
+        for place in draft.writing.get(todo.pop(), ()):
+            while place not in needed:
+                needed.add(place)
+                block, at = place
+                i = draft.blocks[block][at]
+                new = draft.reads(i) - live if i is not None else set()
+                live |= new
+                todo += new
+                place = draft.owner.get(block, place)
+    for block, instrs in enumerate(draft.blocks):
+        for at in range(len(instrs)):
+            if (block, at) not in needed:
+                draft.put(block, at, None)
 
 
 @dataclasses.dataclass(slots=True)
@@ -74,33 +76,15 @@ class _Fuser:
 
     draft: Draft
     block: int
-    kept: set[int]
-    users: dict[int, set[int]] = dataclasses.field(default_factory=dict)
-    writers: dict[int, set[int]] = dataclasses.field(default_factory=dict)
 
     @property
     def instrs(self) -> list[Instr | None]:
         return self.draft.blocks[self.block]
 
     def run(self) -> None:
-        for at, i in enumerate(self.instrs):
-            if i is not None:
-                self.note(at, i)
         for at in range(len(self.instrs)):
             while self.merge_into(at):
                 pass
-
-    def note(self, at: int, i: Instr) -> None:
-        for v in self.draft.reads(i):
-            self.users.setdefault(v, set()).add(at)
-        for v in self.draft.writes(i):
-            self.writers.setdefault(v, set()).add(at)
-
-    def forget(self, at: int, i: Instr) -> None:
-        for v in self.draft.reads(i):
-            self.users[v].discard(at)
-        for v in self.draft.writes(i):
-            self.writers[v].discard(at)
 
     def merge_into(self, at: int) -> bool:
         """Takes one producer into the pointwise instruction at `at`; epilogues first."""
@@ -109,7 +93,7 @@ class _Fuser:
             return False
         found: list[tuple[bool, int, int]] = []
         for v in dict.fromkeys(self.draft.base(v) for v in consumer.inputs if v is not None):
-            made = self.writers.get(v, set())
+            made = self.draft.writers(v, self.block)
             if self.draft.values[v].storage in ("planned", "output") and len(made) == 1:
                 (source,) = made
                 producer = self.instrs[source]
@@ -128,34 +112,28 @@ class _Fuser:
         return False
 
     def replace(self, source: int, at: int, merged: Instr) -> None:
-        for place in (source, at):
-            old = self.instrs[place]
-            assert old is not None
-            self.forget(place, old)
-        self.instrs[source], self.instrs[at] = None, merged
-        self.note(at, merged)
+        self.draft.put(self.block, source, None)
+        self.draft.put(self.block, at, merged)
 
     def may_move(self, source: int, at: int) -> bool:
         """Nothing between touches what the producer writes, or writes what it reads."""
         producer = self.instrs[source]
         assert producer is not None
         for v in self.draft.writes(producer):
-            if any(source < u < at for u in self.users.get(v, ())):
+            if any(source < u < at for u in self.draft.readers(v, self.block)):
                 return False
-            if self.writers[v] != {source}:
+            if self.draft.writers(v, self.block) != {source}:
                 return False
         return not any(
-            source < w < at for v in self.draft.reads(producer) for w in self.writers.get(v, ())
+            source < w < at
+            for v in self.draft.reads(producer)
+            for w in self.draft.writers(v, self.block)
         )
 
     def only_user(self, v: int, at: int) -> bool:
-        return self.users.get(v, set()) == {at} and not self.is_kept(v)
-
-    def is_kept(self, v: int) -> bool:
-        """Read outside this block's instructions: by a port, a block's end, or another block."""
-        if self.draft.values[v].storage != "planned":
-            return True
-        return v in self.kept
+        """Nobody else reads it, in this block or outside."""
+        planned = self.draft.values[v].storage == "planned" and v not in self.draft.kept
+        return planned and self.draft.readers(v, self.block) == {at}
 
     # --- pointwise into pointwise ------------------------------------------------------------------------------------
 

@@ -35,31 +35,20 @@ def write_where_copied(draft: Draft, block: int) -> None:
         if _fill_output(draft, block, source, target, made, at) or _into_place(
             draft, block, source, target, made, at
         ):
-            instrs[at] = None
+            draft.put(block, at, None)
 
 
 def _only(draft: Draft, block: int, v: int, at: int) -> int | None:
     """Where v is written, if once, in this block, in front of `at`, whole, and nobody outside keeps it."""
-    if any(draft.base(k) == v for k in draft.kept):
+    if v in draft.kept or draft.writing.get(v) is None or len(draft.writing[v]) != 1:
         return None
-    made: int | None = None
-    for other, instrs in enumerate(draft.blocks):
-        for place, i in enumerate(instrs):
-            if i is None or v not in {draft.base(o) for o in i.outputs if o is not None}:
-                continue
-            if other != block or made is not None or v not in i.outputs or place >= at:
-                return None
-            if i.op in ("if", "loop", "call", "delegate"):
-                return None
-            made = place
+    ((home, made),) = draft.writing[v]
+    producer = draft.blocks[home][made]
+    assert producer is not None
+    by_session = producer.op in ("if", "loop", "call", "delegate")
+    if home != block or made >= at or by_session or v not in producer.outputs:
+        return None
     return made
-
-
-def _touched_between(draft: Draft, block: int, base: int, first: int, last: int) -> bool:
-    for i in draft.blocks[block][first:last]:
-        if i is not None and base in draft.reads(i) | draft.writes(i):
-            return True
-    return False
 
 
 def _fill_output(draft: Draft, block: int, source: int, target: int, made: int, at: int) -> bool:
@@ -72,7 +61,7 @@ def _fill_output(draft: Draft, block: int, source: int, target: int, made: int, 
         return False
     if not same(product(value.shape), product(out.shape)):
         return False
-    if _touched_between(draft, block, target, made, at):
+    if draft.touched(target, block, made, at):
         return False
     draft.settle(ref.base, target)
     return True
@@ -83,10 +72,8 @@ def _into_place(draft: Draft, block: int, source: int, target: int, made: int, a
     v = draft.base(source)
     producer = draft.blocks[block][made]
     assert producer is not None
-    for other in draft.blocks:
-        for i in other:
-            if i is not None and i is not draft.blocks[block][at] and v in draft.reads(i):
-                return False
+    if draft.reading.get(v) != {(block, at)}:
+        return False
     place = draft.ref(target)
     assert place.base is not None
     if place.base == v or _touched_by_reads(draft, block, place.base, made, at):
@@ -101,16 +88,15 @@ def _into_place(draft: Draft, block: int, source: int, target: int, made: int, a
         return False
     new = draft.value(seen, draft.method_of[v])
     outputs = tuple(new if o == v else o for o in producer.outputs)
-    draft.blocks[block][made] = dataclasses.replace(producer, outputs=outputs)
+    draft.put(block, made, dataclasses.replace(producer, outputs=outputs))
     return True
 
 
 def _touched_by_reads(draft: Draft, block: int, base: int, first: int, last: int) -> bool:
     """Between, other copies may fill other parts of a planned base; nobody may read it."""
-    storage = draft.values[base].storage
-    if storage != "planned":
-        return _touched_between(draft, block, base, first, last)
-    return any(i is not None and base in draft.reads(i) for i in draft.blocks[block][first:last])
+    if draft.values[base].storage != "planned":
+        return draft.touched(base, block, first, last)
+    return any(first <= at < last for at in draft.readers(base, block))
 
 
 def _admits_strided(i: Instr) -> bool:
@@ -134,42 +120,28 @@ def _permutation(draft: Draft, source: int) -> list[int] | None:
 
 def take_dying_memory(draft: Draft, block: int) -> None:
     """Output 0 of an instruction takes the memory of an operand that nobody reads again (the row's `inplace`)."""
-    last: dict[int, int] = {}
-    own: set[int] = set()
-    for at, i in enumerate(draft.blocks[block]):
-        if i is not None:
-            for v in draft.reads(i) | draft.writes(i):
-                last[v] = at
-            own |= draft.writes(i)
-    outside = {draft.base(v) for v in draft.kept}
-    for other, instrs in enumerate(draft.blocks):
-        if other != block:
-            for i in instrs:
-                if i is not None:
-                    outside |= draft.reads(i) | draft.writes(i)
     for at, i in enumerate(draft.blocks[block]):
         if i is None or not OPS[i.op].inplace or len(i.outputs) != 1 or i.outputs[0] is None:
             continue
         y = i.outputs[0]
-        if draft.values[y].storage != "planned" or y in outside or _partly(draft, block, y, at):
+        whole = draft.values[y].storage == "planned" and draft.writing[y] == {(block, at)}
+        if not whole or y in draft.kept:
             continue
         for x in _candidates(draft, i):
-            base = draft.base(x)
-            ok = draft.values[base].storage == "planned" and base in own and base not in outside
-            if ok and last[base] == at:
-                draft.settle(y, base)
-                last[base] = last[y]
+            if _dies(draft, block, draft.base(x), at):
+                draft.settle(y, draft.base(x))
                 break
         else:
             _state_in_place(draft, block, i, at, y)
 
 
-def _partly(draft: Draft, block: int, y: int, at: int) -> bool:
-    """Somebody else writes into y too."""
-    return any(
-        i is not None and place != at and y in draft.writes(i)
-        for place, i in enumerate(draft.blocks[block])
-    )
+def _dies(draft: Draft, block: int, base: int, at: int) -> bool:
+    """Planned memory of this block that nothing reads or writes behind `at`."""
+    if draft.values[base].storage != "planned" or base in draft.kept:
+        return False
+    made = draft.writing.get(base, set())
+    uses = draft.readers(base, block) | draft.writers(base, block)
+    return any(b == block for b, _ in made) and -1 not in uses and max(uses) == at
 
 
 def _candidates(draft: Draft, i: Instr) -> list[int]:
@@ -198,15 +170,15 @@ def _state_in_place(draft: Draft, block: int, i: Instr, at: int, y: int) -> None
         state = draft.base(x)
         if draft.values[state].storage != "state":
             continue
-        for later in range(at + 1, len(instrs)):
-            copy = instrs[later]
-            if copy is None or state not in draft.reads(copy) | draft.writes(copy):
-                continue
-            back = copy.op == "copy" and copy.outputs == (state,) and copy.inputs[0] is not None
-            if back and _is_all_of(draft.ref(copy.inputs[0] or 0), y, draft):
-                draft.settle(y, state)
-                instrs[later] = None
-            break
+        uses = draft.readers(state, block) | draft.writers(state, block)
+        later = min((u for u in uses if u > at), default=-1)
+        copy = instrs[later] if later > at and -1 not in uses else None
+        if copy is None or copy.op != "copy" or copy.outputs != (state,):
+            continue
+        if copy.inputs[0] is not None and _is_all_of(draft.ref(copy.inputs[0]), y, draft):
+            draft.put(block, later, None)
+            draft.settle(y, state)
+            return
 
 
 def _is_all_of(ref: Ref, y: int, draft: Draft) -> bool:

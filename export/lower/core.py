@@ -136,7 +136,9 @@ class Lowering:
                 return None
             return elements.astype(same_dtype(ref.dtype))
         value = self.values[ref.base]
-        if value.storage != "constant":
+        if value.storage != "constant" or any(
+            extents.symbols_of(n) for n in (*ref.shape, ref.offset)
+        ):
             return None
         return strided_view(self.constants[value.base].array, ref)
 
@@ -144,7 +146,8 @@ class Lowering:
         """`array` has an answer; asking this costs nothing."""
         if ref.base is None:
             return ref.coded is not None or self.array(ref) is not None
-        return self.values[ref.base].storage == "constant"
+        constant = self.values[ref.base].storage == "constant"
+        return constant and not any(extents.symbols_of(n) for n in (*ref.shape, ref.offset))
 
     def weight(self, ref: Ref) -> Ref:
         """`ref` as a constant where it is codes, else itself: weights keep their codes beside them for packing."""
