@@ -108,7 +108,7 @@ def _identifier(text: str) -> str:
 
 
 def _fields(body: str) -> tuple[Field, ...]:
-    fields = []
+    fields: list[Field] = []
     for line in filter(None, (part.strip() for part in body.split(";"))):
         found = re.fullmatch(r"(\w+) ?: ?(\[?\w+\]?)( \(required\))?", line)
         if not found:

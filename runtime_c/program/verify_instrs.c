@@ -159,6 +159,8 @@ pte_status pte_verify_instr(pte_verifier *v, uint32_t block, uint32_t i) {
   pte_shape_begin(&s.match, row, attrs);
   PTE_TRY(check_side(&s, false, instr->inputs));
   PTE_TRY(check_side(&s, true, instr->outputs));
+  /* prepare compares every output with every input */
+  PTE_TRY(pte_check_spend(v, "instrs", i, instr->inputs.count * instr->outputs.count));
   if (row->control) return pte_verify_control(v, block, i, attrs);
   PTE_TRY(check_groups(&s, instr, attrs));
   return check_steps(&s, instr, attrs);
