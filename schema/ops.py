@@ -192,19 +192,16 @@ def arg_reduce(x: F, *, kind: Literal["max", "min"], last: bool = False) -> I64:
     """Index of the extreme of the last axis; the first of equals, or the last; a NaN is the extreme."""
     pick = np.argmax if kind == "max" else np.argmin
     if last:
-        return x.shape[-1] - 1 - pick(x[..., ::-1], axis=-1)
-    return pick(x, axis=-1)
+        return np.asarray(x.shape[-1] - 1 - pick(x[..., ::-1], axis=-1))
+    return np.asarray(pick(x, axis=-1))
 
 
 @op(id=22, since=1, shape="[*s, n] -> [*s, n]", strided="x", bound="8 K eps")
 def softmax(x: F, *, log: bool = False) -> F:
     """exp(x - max) / sum over the last axis; or its logarithm."""
     e = x - x.max(-1, keepdims=True, initial=-np.inf)
-    return (
-        e - np.log(np.exp(e).sum(-1, keepdims=True))
-        if log
-        else np.exp(e) / np.exp(e).sum(-1, keepdims=True)
-    )
+    total = np.exp(e).sum(-1, keepdims=True)
+    return np.asarray(e - np.log(total) if log else np.exp(e) / total)
 
 
 @op(id=23, since=1, shape="[*s, *r#count] [*r] [*r] -> [*s, *r] [*s] [*s]", bound="4 K eps")
@@ -225,7 +222,7 @@ def layer_norm(
 def rms_norm(x: F, gain: F | None = None, *, count: int, epsilon: float = 1e-5) -> F:
     """x / sqrt(mean(x^2) + epsilon) * gain over the last `count` axes. Zhang and Sennrich 2019."""
     axes = tuple(range(x.ndim - count, x.ndim))
-    y = x / np.sqrt((x * x).mean(axes, keepdims=True) + epsilon)
+    y = np.asarray(x / np.sqrt((x * x).mean(axes, keepdims=True) + epsilon))
     return y if gain is None else y * gain
 
 
