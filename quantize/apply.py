@@ -23,7 +23,7 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
-from pteron.export import graph as graphs
+import pteron.export.graph as graphs
 from pteron.quantize import nf4
 from pteron.quantize.encode import blocks, elements
 from pteron.quantize.encode.blocks import BlockFormat, Encoded

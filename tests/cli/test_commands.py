@@ -132,7 +132,7 @@ def test_doctor_names_what_is_missing(capsys: pytest.CaptureFixture[str]) -> Non
         (["export", "nowhere.onnx"], 2, "nowhere.onnx"),
         (["run", "{digits}", "--dim", "batch"], 2, "SYMBOL=N"),
         (["inspect", "{digits}", "--dim", "nope=3"], 2, "the program has batch"),
-        (["run", "{text}"], 4, "not a program"),
+        (["run", "{text}"], 4, "not a Pteron program"),
     ],
 )
 def test_errors_are_one_text_and_a_code(

@@ -38,9 +38,10 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from pteron.cli.pairs import pairs
+    from pteron.cli.pairs import existing, pairs
     from pteron.pipeline import export_model
 
+    existing(args.model)
     out = args.output or args.model.with_suffix(".pte")
     started = time.perf_counter()
 

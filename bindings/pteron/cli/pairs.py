@@ -1,8 +1,9 @@
-"""Options of the form KEY=VALUE, repeated."""
+"""Arguments that commands share: files that must exist, and options of the form KEY=VALUE."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TypeVar
 
 from pteron.schema.errors import ArgumentError
@@ -26,3 +27,14 @@ def pairs(option: str, items: Iterable[str], kind: Callable[[str], V]) -> dict[s
         except ValueError:
             raise ArgumentError(f"{option} {item}: expected KEY=VALUE ({kind.__name__})") from None
     return found
+
+
+def existing(path: Path) -> Path:
+    """The path itself.
+
+    Raises:
+        FileNotFoundError: nothing is there.
+    """
+    if not path.exists():
+        raise FileNotFoundError(2, "no such file", str(path))
+    return path

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pteron.cli.pairs import pairs
+from pteron.cli.pairs import existing, pairs
 
 if TYPE_CHECKING:
     from pteron.quantize.recipe import Recipe
@@ -44,6 +44,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from pteron.quantize.recipe import recipe
 
+    existing(args.model)
     chosen = recipe(args.format, pairs("--rule", args.rule, str), args.embeddings)
     report = write(args, chosen)
     if args.report:
