@@ -7,13 +7,11 @@ base. Positions are places in one block's list; an instruction that runs blocks 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
-from pteron.export.extents import symbols_of
 from pteron.export.lower import ref as views
 from pteron.export.lower.ref import Ref
 from pteron.export.program import Block, Instr, Program, Value
-from pteron.export.rebuild import blocks_of, prune
+from pteron.export.rebuild import blocks_of, prune, without_unused_dims
 
 Place = tuple[int, int]
 """A block and a position in it."""
@@ -163,36 +161,3 @@ class Draft:
         return dataclasses.replace(
             self.program, values=values, blocks=moved, methods=tuple(methods)
         )
-
-
-def without_unused_dims(program: Program) -> Program:
-    """Drops counted and shape dimensions that no size mentions."""
-    used = used_names(program)
-    dims = tuple(d for d in program.dims if d.kind == "symbolic" or d.name in used)
-    return dataclasses.replace(program, dims=dims)
-
-
-def used_names(program: Program) -> set[str]:
-    """Names of the symbols in any shape, stride, attribute, check or capacity."""
-    found: set[str] = set()
-
-    def note(x: Any) -> None:
-        if isinstance(x, (tuple, list)):
-            for e in x:
-                note(e)
-        else:
-            found.update(str(s.name) for s in symbols_of(x))
-
-    for v in program.values:
-        note((v.shape, v.strides, v.offset))
-    for b in program.blocks:
-        for i in b.instrs:
-            note([a for name, a in i.attrs.items() if name != "steps"])
-    for c in program.checks:
-        note((c.a, c.b))
-    for s in program.states:
-        note(s.shape)
-    for d in program.dims:
-        if d.name in found:
-            note(d.capacity)
-    return found

@@ -12,6 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 import onnx_ir as ir
 
 from pteron.export.capture import capture
+from pteron.export.fuse import fuse as fuse_program
 from pteron.export.lower import lower
 from pteron.export.pack import pack
 from pteron.export.passes import run_passes
@@ -75,21 +76,11 @@ def export(
     program = timed("lower", lower, models, hints=hints, states=pairs)
     program = with_initial(program, list(models.values()))
     if fuse:
-        program = timed("fuse", _later("fuse"), program)
+        program = timed("fuse", fuse_program, program)
     program = timed("pack", pack, program, report.notes)
     program = timed("plan", plan, program)
     report.end(program)
     return program
-
-
-def _later(stage: str) -> Callable[[Program], Program]:
-    import importlib
-
-    try:
-        found = getattr(importlib.import_module(f"pteron.export.{stage}"), stage)
-    except ImportError:
-        return lambda program: program
-    return found  # type: ignore[no-any-return]
 
 
 class Stages:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from pteron.export.extents import symbols_of
 from pteron.export.program import Block, Instr, Method, Port, Program
 from pteron.schema.errors import ProgramError
 from pteron.schema.ops import OPS
@@ -115,3 +117,36 @@ def _move_method(method: Method, new: Mapping[int, int], values: tuple[int, int]
     return dataclasses.replace(
         method, inputs=move(method.inputs), outputs=move(method.outputs), values=values
     )
+
+
+def without_unused_dims(program: Program) -> Program:
+    """Drops counted and shape dimensions that no size mentions."""
+    used = used_names(program)
+    dims = tuple(d for d in program.dims if d.kind == "symbolic" or d.name in used)
+    return dataclasses.replace(program, dims=dims)
+
+
+def used_names(program: Program) -> set[str]:
+    """Names of the symbols in any shape, stride, attribute, check or capacity."""
+    found: set[str] = set()
+
+    def note(x: Any) -> None:
+        if isinstance(x, (tuple, list)):
+            for e in x:
+                note(e)
+        else:
+            found.update(str(s.name) for s in symbols_of(x))
+
+    for v in program.values:
+        note((v.shape, v.strides, v.offset))
+    for b in program.blocks:
+        for i in b.instrs:
+            note([a for name, a in i.attrs.items() if name != "steps"])
+    for c in program.checks:
+        note((c.a, c.b))
+    for s in program.states:
+        note(s.shape)
+    for d in program.dims:
+        if d.name in found:
+            note(d.capacity)
+    return found

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 import onnx_ir as ir
 
-from pteron.export.draft import without_unused_dims
 from pteron.export.lower import (  # noqa: F401  (their import enters the lowerings)
     attention,
     control,
@@ -27,6 +26,7 @@ from pteron.export.lower.core import Lowering
 from pteron.export.lower.graphs import Failure
 from pteron.export.lower.method import lower_method
 from pteron.export.program import Method, Program
+from pteron.export.rebuild import without_unused_dims
 from pteron.schema.errors import LoweringError
 
 __all__ = ["lower"]
