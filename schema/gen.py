@@ -42,7 +42,19 @@ def schema_hash(fbs_text: str) -> bytes:
         ports = [(p.name, p.rule, p.optional, p.variadic) for p in (*sig.inputs, *sig.outputs)]
         attrs = [(a.name, a.kind, a.offset, a.default, a.values) for a in sig.attrs]
         lines.append(
-            repr((op.id, op.name, op.dtypes, op.shape, op.strided, op.inplace, op.counts, ports, attrs))
+            repr(
+                (
+                    op.id,
+                    op.name,
+                    op.dtypes,
+                    op.shape,
+                    op.strided,
+                    op.inplace,
+                    op.counts,
+                    ports,
+                    attrs,
+                )
+            )
         )
     lines += [
         repr((s.id, s.name, s.types, s.result, s.arity, s.reads)) for s in steps.STEPS.values()

@@ -171,7 +171,9 @@ def _op_row(op: Op) -> str:
     attrs = f"{op.name}_attrs" if sig.attrs else "NULL"
     counts = f"{len(sig.inputs)}, {len(sig.outputs)}, {len(sig.attrs)}"
     variadic = [any(p.variadic for p in side) for side in (sig.inputs, sig.outputs)]
-    flags = ", ".join(str(flag).lower() for flag in [*variadic, control, sig.has_defaults, op.counts])
+    flags = ", ".join(
+        str(flag).lower() for flag in [*variadic, control, sig.has_defaults, op.counts]
+    )
     first = f'"{op.name}", {kernel}, &{op.name}_defaults, {ports[0]}, {ports[1]}, {attrs}'
     return f"  {{{first}, {dtypes}, {op.id}, {sig.attrs_bytes}, {counts}, {flags}}},"
 

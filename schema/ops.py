@@ -66,7 +66,8 @@ def pad(x: T, *, begin: Dims, mode: Literal["reflect", "edge", "wrap"], out: Out
     """Extends x by itself; `begin` counts per axis may be negative (cropped first), the end follows from y's shape."""
     ends = [o - n - b for o, n, b in zip(out[0].shape, x.shape, begin)]
     crop = tuple(slice(max(0, -b), n + min(0, e)) for n, b, e in zip(x.shape, begin, ends))
-    return np.pad(x[crop], [(max(0, b), max(0, e)) for b, e in zip(begin, ends)], mode)
+    widths = [(max(0, b), max(0, e)) for b, e in zip(begin, ends)]
+    return np.pad(x[crop], widths, mode) if x.ndim else x
 
 
 @op(id=5, since=1, shape="[d, *r] [*i] -> [*i, *r]", strided="x")
@@ -183,7 +184,9 @@ def reduce(x: F, *, kind: Literal["sum", "mean", "max", "min", "prod"], count: i
     if kind in ("max", "min"):
         highest = {"f": np.inf, "i": np.iinfo(np.int64).max, "b": True}[x.dtype.kind]
         lowest = {"f": -np.inf, "i": np.iinfo(np.int64).min, "b": False}[x.dtype.kind]
-        return np.asarray(getattr(np, kind)(x, axis=axes, initial=lowest if kind == "max" else highest))
+        return np.asarray(
+            getattr(np, kind)(x, axis=axes, initial=lowest if kind == "max" else highest)
+        )
     return np.asarray(getattr(np, kind)(x, axis=axes))
 
 

@@ -171,14 +171,17 @@ typedef struct pte_turn {
 } pte_turn;
 
 /* pi / 2 in three floats. The first product is exact, because the difference keeps only its last
- * bits; the error of the second is recovered. Cody and Waite 1980. */
+ * bits; of the second, what rounding loses in the product and in the sum is kept. Cody and Waite
+ * 1980. */
 static inline pte_turn pte_turn_near(float x) {
   float shifted = pte_fma(x, 0x1.45f306p-1f, PTE_MAGIC);
   float n = shifted - PTE_MAGIC;
   float first = pte_fma(n, -0x1.921fb6p+0f, x);
-  float r = pte_fma(n, 0x1.777a5cp-25f, first);
-  float rest = pte_fma(n, 0x1.777a5cp-25f, first - r);
-  return (pte_turn){r, pte_fma(n, 0x1.ee59dap-50f, rest), pte_bits(shifted) & 3};
+  float second = n * 0x1.777a5cp-25f;
+  float lost = pte_fma(n, 0x1.777a5cp-25f, -second);
+  float r = first + second, part = r - first;
+  float rest = (first - (r - part)) + (second - part);
+  return (pte_turn){r, pte_fma(n, 0x1.ee59dap-50f, lost + rest), pte_bits(shifted) & 3};
 }
 
 static inline float pte_sin_turn(pte_turn t) {

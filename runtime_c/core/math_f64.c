@@ -82,7 +82,7 @@ double pte_tanh_f64(double x) {
 
 double pte_sinh_f64(double x) {
   double a = pte_abs_f64(x);
-  if (!(a < 800.0)) return x + x;
+  if (!(a < 800.0)) return x * INFINITE; /* NaN too */
   if (a > 22.0) return pte_copysign_f64(exp_pair(a, 0.0, -1), x);
   double t = pte_expm1_f64(a);
   return pte_copysign_f64(0.5 * (t + t / (t + 1.0)), x);
@@ -90,7 +90,7 @@ double pte_sinh_f64(double x) {
 
 double pte_cosh_f64(double x) {
   double a = pte_abs_f64(x);
-  if (!(a < 800.0)) return a + a;
+  if (!(a < 800.0)) return a * INFINITE;
   double e = exp_pair(a, 0.0, -1);
   return e + 0.25 / e;
 }
@@ -280,8 +280,9 @@ double pte_erf_f64(double x) {
 /* ln(x) to about 2^-65, x positive and finite: 2 s + 2/3 s^3 + s^5 tail(s^2), s = f / (2 + f), in
  * pairs */
 static pair log_pair(double x) {
-  static const double c[] = {0x1.999999998fd2cp-2, 0x1.249249360aea4p-2, 0x1.c71c5a80184c2p-3,
-                             0x1.7464b02efe69fp-3, 0x1.39c663a64d05ep-3, 0x1.2db043f548d4fp-3};
+  static const double c[] = {0x1.9999999999995p-2, 0x1.2492492493162p-2, 0x1.c71c71c560f92p-3,
+                             0x1.745d183fd4473p-3, 0x1.3b135f6fbb5fap-3, 0x1.11212998d3abcp-3,
+                             0x1.de225a1633863p-4, 0x1.eb96642099528p-4};
   int n;
   double f = split(x, &n), k = (double)n;
   pair under = sum_of(2.0, f);
