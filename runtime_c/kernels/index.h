@@ -11,7 +11,7 @@ static inline int64_t pte_index_at(int64_t index, int64_t extent) {
 }
 
 /* PTE_BAD_DATA: in[port] has an element outside; `position` is its flat place, `expected` the
- * extent. */
+ * nearest index inside. */
 static inline pte_status pte_index_verify(const pte_call *call, unsigned port, int64_t extent) {
   const pte_tensor *t = call->in[port];
   int64_t count = pte_tensor_count(t), length = t->rank > 0 ? t->shape[t->rank - 1] : 1;
@@ -24,7 +24,7 @@ static inline pte_status pte_index_verify(const pte_call *call, unsigned port, i
       int64_t index = row[i * step];
       if (index < -extent || index >= extent)
         return pte_kernel_fail(call, PTE_BAD_DATA, "index out of range", port, first + i, index,
-                               extent);
+                               index < 0 ? -extent : extent - 1);
     }
     pte_coords_next(&coords, t->shape, outer);
   }
@@ -41,7 +41,8 @@ static inline pte_status pte_index_verify_tuples(const pte_call *call, unsigned 
   for (int64_t i = 0; i < count; i++) {
     int64_t extent = shape[first + (unsigned)(i % depth)];
     if (index[i] < -extent || index[i] >= extent)
-      return pte_kernel_fail(call, PTE_BAD_DATA, "index out of range", port, i, index[i], extent);
+      return pte_kernel_fail(call, PTE_BAD_DATA, "index out of range", port, i, index[i],
+                             index[i] < 0 ? -extent : extent - 1);
   }
   return PTE_OK;
 }

@@ -215,7 +215,7 @@ pte_status pte_check_work(pte_session *s, uint32_t index, bool placed, uint64_t 
   s->fault = (pte_fault){"", -1, 0, 0, 255};
   PTE_TRY(pte_check_overlap(s, index, placed, err));
   if (row->id == PTE_OP_DELEGATE) return pte_delegate_check(s, index, out_scratch, err);
-  if (row->control) return PTE_OK; /* control.c compares what it copies and binds */
+  if (row->control) return pte_control_check(s, index, err);
   PTE_TRY(check_dense(s, index, err));
   return check_kernel(s, index, out_scratch, err);
 }

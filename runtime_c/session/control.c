@@ -26,15 +26,23 @@ static uint64_t room_of(const pte_session *s, const pte_tensor *t) {
   return s->slots[v].base == v ? s->slots[v].room_bytes : pte_tensor_bytes(t);
 }
 
-/* Lets a param (or a called block's result) lie where `actual` does. Sizes are compared by whoever
- * uses it. */
-static void bind(pte_session *s, pte_tensor *param, const pte_tensor *actual) {
+/* Lets a param (or a called block's result) lie where `actual` does. A param of fixed size must fit
+ * now; one that depends on counted dimensions is measured whenever it is used. */
+static pte_status bind(pte_execution *run, uint32_t work, pte_tensor *param,
+                       const pte_tensor *actual, unsigned port) {
+  pte_session *s = run->s;
+  if (actual == NULL || !pte_tensor_is_dense(actual))
+    return fail(run, work, PTE_BAD_PROGRAM, "must be present and dense", port);
   uint32_t base = s->slots[pte_session_value_of(s, actual)].base;
   pte_slot *slot = &s->slots[pte_session_value_of(s, param)];
+  uint64_t room = room_of(s, actual);
+  if ((slot->flags & PTE_SLOT_DYNAMIC) == 0 && pte_tensor_bytes(param) > room)
+    return fail(run, work, PTE_BAD_PROGRAM, "is smaller than what the block declares", port);
   param->data = actual->data;
-  slot->room_bytes = room_of(s, actual);
+  slot->room_bytes = room;
   unsigned flags = slot->flags & ~(unsigned)PTE_SLOT_READ_ONLY;
   slot->flags = (uint8_t)(flags | (s->slots[base].flags & PTE_SLOT_READ_ONLY));
+  return PTE_OK;
 }
 
 /* to = from, the counted axes of `to` taking the extents of `from`. */
@@ -58,16 +66,11 @@ static pte_status bind_called(pte_execution *run, uint32_t index, const pte_file
   const pte_work *work = &s->works[index];
   for (uint32_t i = 0; i < block->params.count; i++) {
     pte_tensor *param = ref_tensor(s, block->params, i);
-    if (work->in[i] == NULL || !pte_tensor_is_dense(work->in[i]))
-      return fail(run, index, PTE_BAD_PROGRAM, "must be present and dense", i);
-    bind(s, param, work->in[i]);
+    PTE_TRY(bind(run, index, param, work->in[i], i));
     PTE_TRY(pte_counted_close(run, index, param, work->in[i]->shape));
   }
-  for (uint32_t i = 0; i < block->results.count; i++) {
-    if (work->out[i] == NULL || !pte_tensor_is_dense(work->out[i]))
-      return fail(run, index, PTE_BAD_PROGRAM, "must be present and dense", output_port(i));
-    bind(s, ref_tensor(s, block->results, i), work->out[i]);
-  }
+  for (uint32_t i = 0; i < block->results.count; i++)
+    PTE_TRY(bind(run, index, ref_tensor(s, block->results, i), work->out[i], output_port(i)));
   return PTE_OK;
 }
 
@@ -123,10 +126,9 @@ static pte_status begin(loop *l) {
   s->slots[pte_session_value_of(s, counter)].room_bytes = sizeof *l->work->iteration;
   for (uint32_t i = 0; i < l->carried; i++) {
     pte_tensor *out = l->work->out[i], *param = ref_tensor(s, l->body->params, 1 + i);
-    if (out == NULL || l->work->in[2 + i] == NULL || !pte_tensor_is_dense(out))
-      return fail(l->run, l->index, PTE_BAD_PROGRAM, "a carried value must be present and dense",
-                  output_port(i));
-    bind(s, param, out);
+    if (l->work->in[2 + i] == NULL)
+      return fail(l->run, l->index, PTE_BAD_PROGRAM, "a carried value must be present", 2 + i);
+    PTE_TRY(bind(l->run, l->index, param, out, output_port(i)));
     PTE_TRY(copy(l->run, l->index, param, l->work->in[2 + i], 2 + i));
   }
   return PTE_OK;

@@ -194,7 +194,7 @@ pte_status pte_delegate_check(pte_session *s, uint32_t index, uint64_t *out_scra
   const pte_placed *placed = &s->placed[entry];
   pte_delegate_io io;
   pte_error said = {0};
-  if (placed->api == NULL) return PTE_OK;
+  if (placed->api == NULL) return pte_control_check(s, index, err);
   if (s->works[index].dynamic)
     return fault(s, index, "delegates take no counted dimensions", PTE_UNSUPPORTED, err);
   if (!describe_all(s, &s->works[index], &io))

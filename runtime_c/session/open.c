@@ -173,6 +173,9 @@ static void mark_dynamic_values(pte_session *s) {
     bool dynamic = refs_are_dynamic(s, file->shape, file->rank) ||
                    refs_are_dynamic(s, file->strides, file->rank) ||
                    (file->offset != PTE_NONE && s->exprs.dynamic[file->offset]);
+    const uint8_t moving = PTE_SLOT_PARAM | PTE_SLOT_DYNAMIC; /* a base whose room changes too */
+    if (file->storage == PTE_STORAGE_VIEW && (s->slots[s->slots[v].base].flags & moving) == moving)
+      dynamic = true;
     if (dynamic) s->slots[v].flags |= PTE_SLOT_DYNAMIC;
   }
 }

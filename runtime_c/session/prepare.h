@@ -63,6 +63,10 @@ pte_status pte_fault_text(const pte_session *s, uint32_t work, pte_status status
 /* The program's index of instruction `work`. */
 uint32_t pte_session_instr(const pte_session *s, uint32_t work);
 
+/* control_check.c: sizes of what an instruction over blocks copies and binds, counted ones left
+ * out. PTE_BAD_PROGRAM: they differ. */
+PTE_CHECKED pte_status pte_control_check(pte_session *s, uint32_t work, pte_error *err);
+
 /* delegates.c */
 PTE_CHECKED pte_status pte_delegate_check(pte_session *s, uint32_t work, uint64_t *out_scratch,
                                           pte_error *err);

@@ -1,0 +1,74 @@
+/* At prepare: sizes of what control flow copies and binds, where no counted dimension decides them.
+ * What is left, and all addresses, control.c checks while it runs. */
+#include "gen/ops.h"
+#include "session/prepare.h"
+
+static pte_tensor *tensor_at(const pte_session *s, pte_range refs, uint32_t i) {
+  return &s->tensors[s->program->tables.refs[refs.start + i] - s->first_value];
+}
+
+static bool is_dynamic(const pte_session *s, const pte_tensor *t) {
+  return (s->slots[pte_session_value_of(s, t)].flags & PTE_SLOT_DYNAMIC) != 0;
+}
+
+/* Axes of `inner` are those of `outer` behind the first `skip`. */
+static pte_status agree(pte_session *s, uint32_t work, const pte_tensor *outer,
+                        const pte_tensor *inner, uint32_t skip, unsigned port, pte_error *err) {
+  if (outer == NULL || inner == NULL || is_dynamic(s, outer) || is_dynamic(s, inner)) return PTE_OK;
+  for (uint32_t axis = skip; axis < outer->rank; axis++) {
+    if (outer->shape[axis] == inner->shape[axis - skip]) continue;
+    s->fault = (pte_fault){"an extent differs from the block's; axis", axis, outer->shape[axis],
+                           inner->shape[axis - skip], (uint8_t)(port > 255 ? 255 : port)};
+    return pte_fault_text(s, work, PTE_BAD_PROGRAM, err);
+  }
+  return PTE_OK;
+}
+
+static unsigned output_port(uint32_t i) { return i < 127 ? 128 + i : 254; }
+
+static pte_status check_results(pte_session *s, uint32_t index, uint32_t block, pte_error *err) {
+  const pte_work *work = &s->works[index];
+  pte_range results = s->program->blocks[block].results;
+  for (uint32_t i = 0; i < work->out_count && i < results.count; i++)
+    PTE_TRY(agree(s, index, work->out[i], tensor_at(s, results, i), 0, output_port(i), err));
+  return PTE_OK;
+}
+
+static pte_status check_called(pte_session *s, uint32_t index, uint32_t block, pte_error *err) {
+  const pte_work *work = &s->works[index];
+  pte_range params = s->program->blocks[block].params;
+  for (uint32_t i = 0; i < work->in_count && i < params.count; i++)
+    PTE_TRY(agree(s, index, work->in[i], tensor_at(s, params, i), 0, i, err));
+  return check_results(s, index, block, err);
+}
+
+static pte_status check_loop(pte_session *s, uint32_t index, uint32_t block, pte_error *err) {
+  const pte_work *work = &s->works[index];
+  const pte_file_block *body = &s->program->blocks[block];
+  uint32_t carried = body->params.count - 1;
+  for (uint32_t i = 0; i < work->out_count; i++) {
+    const pte_tensor *result = tensor_at(s, body->results, 1 + i);
+    PTE_TRY(agree(s, index, work->out[i], result, i < carried ? 0 : 1, output_port(i), err));
+    if (i >= carried) continue;
+    const pte_tensor *param = tensor_at(s, body->params, 1 + i);
+    PTE_TRY(agree(s, index, work->out[i], param, 0, output_port(i), err));
+    PTE_TRY(agree(s, index, work->in[2 + i], param, 0, 2 + i, err));
+  }
+  return PTE_OK;
+}
+
+pte_status pte_control_check(pte_session *s, uint32_t index, pte_error *err) {
+  const pte_work *work = &s->works[index];
+  switch (work->row->id) {
+  case PTE_OP_IF:
+    PTE_TRY(check_results(s, index, ((const pte_if_attrs *)work->attrs)->then_block, err));
+    return check_results(s, index, ((const pte_if_attrs *)work->attrs)->else_block, err);
+  case PTE_OP_LOOP: return check_loop(s, index, ((const pte_loop_attrs *)work->attrs)->body, err);
+  case PTE_OP_CALL: return check_called(s, index, ((const pte_call_attrs *)work->attrs)->body, err);
+  case PTE_OP_DELEGATE: {
+    uint32_t entry = (uint32_t)((const pte_delegate_attrs *)work->attrs)->index;
+    return check_called(s, index, s->program->delegates[entry].fallback, err);
+  }
+  default: return PTE_OK;
+  }
+}
