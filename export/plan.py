@@ -73,7 +73,8 @@ def overlaps(program: Program, method: int, sizes: Mapping[str, int]) -> list[tu
 def _plan_method(program: Program, method: int) -> Program:
     values = list(planned_values(program, method))
     lives = Lifetimes(program, method)
-    conflicts = {v: lives.conflicts().get(v, set()) for v in values} if values else {}
+    found = lives.conflicts()
+    conflicts = {v: found.get(v, set()) for v in values}
     size = Sizes(program, values).at(hints(program.dims))
     offset = _best(values, size, conflicts, lives)
     order = sorted(values, key=lambda v: (offset[v], offset[v] + size[v], v))

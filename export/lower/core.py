@@ -140,6 +140,8 @@ class Lowering:
             extents.symbols_of(n) for n in (*ref.shape, ref.offset)
         ):
             return None
+        if any(extents.symbols_of(n) for n in (*ref.shape, *ref.steps, ref.offset)):
+            return None
         return strided_view(self.constants[value.base].array, ref)
 
     def is_constant(self, ref: Ref) -> bool:
