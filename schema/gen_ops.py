@@ -77,19 +77,15 @@ def ops_c() -> str:
         head("The operator table.", "schema/ops.py"),
         '#include "gen/ops.h"\n\n#include "core/op.h"\n#include "pteron/types.h"\n',
         f'_Static_assert(PTE_MAX_ATTRS_BYTES >= {largest}, "raise PTE_MAX_ATTRS_BYTES");\n',
-        "/* An operator whose kernel is not in the tree or left out has none: programs that need it are PTE_UNSUPPORTED.",
-        " * PTE_ALL_KERNELS: the linker finds them (tests with stubs). */",
+        "/* -DPTE_WITHOUT_<OP> leaves a kernel out of a build; programs that need it are PTE_UNSUPPORTED. */",
     ]
     for op in OPS.values():
         if op.name not in signature.CONTROL:
             out += [
-                f'#if (__has_include("../kernels/{op.name}.c") || defined(PTE_ALL_KERNELS)) && '
-                f"!defined(PTE_WITHOUT_{op.name.upper()})"
-            ]
-            out += [
-                f"#define KERNEL_{op.name} &pte_{op.name}_kernel",
-                "#else",
+                f"#ifdef PTE_WITHOUT_{op.name.upper()}",
                 f"#define KERNEL_{op.name} NULL",
+                "#else",
+                f"#define KERNEL_{op.name} &pte_{op.name}_kernel",
                 "#endif",
             ]
     out.append("")

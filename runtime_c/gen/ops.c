@@ -9,182 +9,181 @@
 
 _Static_assert(PTE_MAX_ATTRS_BYTES >= 80, "raise PTE_MAX_ATTRS_BYTES");
 
-/* An operator whose kernel is not in the tree or left out has none: programs that need it are PTE_UNSUPPORTED.
- * PTE_ALL_KERNELS: the linker finds them (tests with stubs). */
-#if (__has_include("../kernels/pointwise.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_POINTWISE)
-#define KERNEL_pointwise &pte_pointwise_kernel
-#else
+/* -DPTE_WITHOUT_<OP> leaves a kernel out of a build; programs that need it are PTE_UNSUPPORTED. */
+#ifdef PTE_WITHOUT_POINTWISE
 #define KERNEL_pointwise NULL
-#endif
-#if (__has_include("../kernels/copy.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_COPY)
-#define KERNEL_copy &pte_copy_kernel
 #else
+#define KERNEL_pointwise &pte_pointwise_kernel
+#endif
+#ifdef PTE_WITHOUT_COPY
 #define KERNEL_copy NULL
-#endif
-#if (__has_include("../kernels/dims.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_DIMS)
-#define KERNEL_dims &pte_dims_kernel
 #else
+#define KERNEL_copy &pte_copy_kernel
+#endif
+#ifdef PTE_WITHOUT_DIMS
 #define KERNEL_dims NULL
-#endif
-#if (__has_include("../kernels/pad.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_PAD)
-#define KERNEL_pad &pte_pad_kernel
 #else
+#define KERNEL_dims &pte_dims_kernel
+#endif
+#ifdef PTE_WITHOUT_PAD
 #define KERNEL_pad NULL
-#endif
-#if (__has_include("../kernels/gather.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_GATHER)
-#define KERNEL_gather &pte_gather_kernel
 #else
+#define KERNEL_pad &pte_pad_kernel
+#endif
+#ifdef PTE_WITHOUT_GATHER
 #define KERNEL_gather NULL
-#endif
-#if (__has_include("../kernels/gather_rows.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_GATHER_ROWS)
-#define KERNEL_gather_rows &pte_gather_rows_kernel
 #else
+#define KERNEL_gather &pte_gather_kernel
+#endif
+#ifdef PTE_WITHOUT_GATHER_ROWS
 #define KERNEL_gather_rows NULL
-#endif
-#if (__has_include("../kernels/gather_elements.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_GATHER_ELEMENTS)
-#define KERNEL_gather_elements &pte_gather_elements_kernel
 #else
+#define KERNEL_gather_rows &pte_gather_rows_kernel
+#endif
+#ifdef PTE_WITHOUT_GATHER_ELEMENTS
 #define KERNEL_gather_elements NULL
-#endif
-#if (__has_include("../kernels/gather_nd.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_GATHER_ND)
-#define KERNEL_gather_nd &pte_gather_nd_kernel
 #else
+#define KERNEL_gather_elements &pte_gather_elements_kernel
+#endif
+#ifdef PTE_WITHOUT_GATHER_ND
 #define KERNEL_gather_nd NULL
-#endif
-#if (__has_include("../kernels/scatter_elements.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_SCATTER_ELEMENTS)
-#define KERNEL_scatter_elements &pte_scatter_elements_kernel
 #else
+#define KERNEL_gather_nd &pte_gather_nd_kernel
+#endif
+#ifdef PTE_WITHOUT_SCATTER_ELEMENTS
 #define KERNEL_scatter_elements NULL
-#endif
-#if (__has_include("../kernels/scatter_nd.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_SCATTER_ND)
-#define KERNEL_scatter_nd &pte_scatter_nd_kernel
 #else
+#define KERNEL_scatter_elements &pte_scatter_elements_kernel
+#endif
+#ifdef PTE_WITHOUT_SCATTER_ND
 #define KERNEL_scatter_nd NULL
-#endif
-#if (__has_include("../kernels/tensor_scatter.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_TENSOR_SCATTER)
-#define KERNEL_tensor_scatter &pte_tensor_scatter_kernel
 #else
+#define KERNEL_scatter_nd &pte_scatter_nd_kernel
+#endif
+#ifdef PTE_WITHOUT_TENSOR_SCATTER
 #define KERNEL_tensor_scatter NULL
-#endif
-#if (__has_include("../kernels/nonzero.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_NONZERO)
-#define KERNEL_nonzero &pte_nonzero_kernel
 #else
+#define KERNEL_tensor_scatter &pte_tensor_scatter_kernel
+#endif
+#ifdef PTE_WITHOUT_NONZERO
 #define KERNEL_nonzero NULL
-#endif
-#if (__has_include("../kernels/topk.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_TOPK)
-#define KERNEL_topk &pte_topk_kernel
 #else
+#define KERNEL_nonzero &pte_nonzero_kernel
+#endif
+#ifdef PTE_WITHOUT_TOPK
 #define KERNEL_topk NULL
-#endif
-#if (__has_include("../kernels/cumulate.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_CUMULATE)
-#define KERNEL_cumulate &pte_cumulate_kernel
 #else
+#define KERNEL_topk &pte_topk_kernel
+#endif
+#ifdef PTE_WITHOUT_CUMULATE
 #define KERNEL_cumulate NULL
-#endif
-#if (__has_include("../kernels/reduce.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_REDUCE)
-#define KERNEL_reduce &pte_reduce_kernel
 #else
+#define KERNEL_cumulate &pte_cumulate_kernel
+#endif
+#ifdef PTE_WITHOUT_REDUCE
 #define KERNEL_reduce NULL
-#endif
-#if (__has_include("../kernels/arg_reduce.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_ARG_REDUCE)
-#define KERNEL_arg_reduce &pte_arg_reduce_kernel
 #else
+#define KERNEL_reduce &pte_reduce_kernel
+#endif
+#ifdef PTE_WITHOUT_ARG_REDUCE
 #define KERNEL_arg_reduce NULL
-#endif
-#if (__has_include("../kernels/softmax.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_SOFTMAX)
-#define KERNEL_softmax &pte_softmax_kernel
 #else
+#define KERNEL_arg_reduce &pte_arg_reduce_kernel
+#endif
+#ifdef PTE_WITHOUT_SOFTMAX
 #define KERNEL_softmax NULL
-#endif
-#if (__has_include("../kernels/layer_norm.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_LAYER_NORM)
-#define KERNEL_layer_norm &pte_layer_norm_kernel
 #else
+#define KERNEL_softmax &pte_softmax_kernel
+#endif
+#ifdef PTE_WITHOUT_LAYER_NORM
 #define KERNEL_layer_norm NULL
-#endif
-#if (__has_include("../kernels/rms_norm.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_RMS_NORM)
-#define KERNEL_rms_norm &pte_rms_norm_kernel
 #else
+#define KERNEL_layer_norm &pte_layer_norm_kernel
+#endif
+#ifdef PTE_WITHOUT_RMS_NORM
 #define KERNEL_rms_norm NULL
-#endif
-#if (__has_include("../kernels/matmul.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_MATMUL)
-#define KERNEL_matmul &pte_matmul_kernel
 #else
+#define KERNEL_rms_norm &pte_rms_norm_kernel
+#endif
+#ifdef PTE_WITHOUT_MATMUL
 #define KERNEL_matmul NULL
-#endif
-#if (__has_include("../kernels/batch_matmul.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_BATCH_MATMUL)
-#define KERNEL_batch_matmul &pte_batch_matmul_kernel
 #else
+#define KERNEL_matmul &pte_matmul_kernel
+#endif
+#ifdef PTE_WITHOUT_BATCH_MATMUL
 #define KERNEL_batch_matmul NULL
-#endif
-#if (__has_include("../kernels/pack.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_PACK)
-#define KERNEL_pack &pte_pack_kernel
 #else
+#define KERNEL_batch_matmul &pte_batch_matmul_kernel
+#endif
+#ifdef PTE_WITHOUT_PACK
 #define KERNEL_pack NULL
-#endif
-#if (__has_include("../kernels/conv.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_CONV)
-#define KERNEL_conv &pte_conv_kernel
 #else
+#define KERNEL_pack &pte_pack_kernel
+#endif
+#ifdef PTE_WITHOUT_CONV
 #define KERNEL_conv NULL
-#endif
-#if (__has_include("../kernels/conv_depthwise.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_CONV_DEPTHWISE)
-#define KERNEL_conv_depthwise &pte_conv_depthwise_kernel
 #else
+#define KERNEL_conv &pte_conv_kernel
+#endif
+#ifdef PTE_WITHOUT_CONV_DEPTHWISE
 #define KERNEL_conv_depthwise NULL
-#endif
-#if (__has_include("../kernels/attention.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_ATTENTION)
-#define KERNEL_attention &pte_attention_kernel
 #else
+#define KERNEL_conv_depthwise &pte_conv_depthwise_kernel
+#endif
+#ifdef PTE_WITHOUT_ATTENTION
 #define KERNEL_attention NULL
-#endif
-#if (__has_include("../kernels/lstm.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_LSTM)
-#define KERNEL_lstm &pte_lstm_kernel
 #else
+#define KERNEL_attention &pte_attention_kernel
+#endif
+#ifdef PTE_WITHOUT_LSTM
 #define KERNEL_lstm NULL
-#endif
-#if (__has_include("../kernels/gru.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_GRU)
-#define KERNEL_gru &pte_gru_kernel
 #else
+#define KERNEL_lstm &pte_lstm_kernel
+#endif
+#ifdef PTE_WITHOUT_GRU
 #define KERNEL_gru NULL
-#endif
-#if (__has_include("../kernels/rnn.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_RNN)
-#define KERNEL_rnn &pte_rnn_kernel
 #else
+#define KERNEL_gru &pte_gru_kernel
+#endif
+#ifdef PTE_WITHOUT_RNN
 #define KERNEL_rnn NULL
-#endif
-#if (__has_include("../kernels/matmul_integer.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_MATMUL_INTEGER)
-#define KERNEL_matmul_integer &pte_matmul_integer_kernel
 #else
+#define KERNEL_rnn &pte_rnn_kernel
+#endif
+#ifdef PTE_WITHOUT_MATMUL_INTEGER
 #define KERNEL_matmul_integer NULL
-#endif
-#if (__has_include("../kernels/max_pool.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_MAX_POOL)
-#define KERNEL_max_pool &pte_max_pool_kernel
 #else
+#define KERNEL_matmul_integer &pte_matmul_integer_kernel
+#endif
+#ifdef PTE_WITHOUT_MAX_POOL
 #define KERNEL_max_pool NULL
-#endif
-#if (__has_include("../kernels/average_pool.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_AVERAGE_POOL)
-#define KERNEL_average_pool &pte_average_pool_kernel
 #else
+#define KERNEL_max_pool &pte_max_pool_kernel
+#endif
+#ifdef PTE_WITHOUT_AVERAGE_POOL
 #define KERNEL_average_pool NULL
-#endif
-#if (__has_include("../kernels/resize.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_RESIZE)
-#define KERNEL_resize &pte_resize_kernel
 #else
+#define KERNEL_average_pool &pte_average_pool_kernel
+#endif
+#ifdef PTE_WITHOUT_RESIZE
 #define KERNEL_resize NULL
-#endif
-#if (__has_include("../kernels/grid_sample.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_GRID_SAMPLE)
-#define KERNEL_grid_sample &pte_grid_sample_kernel
 #else
+#define KERNEL_resize &pte_resize_kernel
+#endif
+#ifdef PTE_WITHOUT_GRID_SAMPLE
 #define KERNEL_grid_sample NULL
-#endif
-#if (__has_include("../kernels/unpack.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_UNPACK)
-#define KERNEL_unpack &pte_unpack_kernel
 #else
+#define KERNEL_grid_sample &pte_grid_sample_kernel
+#endif
+#ifdef PTE_WITHOUT_UNPACK
 #define KERNEL_unpack NULL
-#endif
-#if (__has_include("../kernels/repack.c") || defined(PTE_ALL_KERNELS)) && !defined(PTE_WITHOUT_REPACK)
-#define KERNEL_repack &pte_repack_kernel
 #else
+#define KERNEL_unpack &pte_unpack_kernel
+#endif
+#ifdef PTE_WITHOUT_REPACK
 #define KERNEL_repack NULL
+#else
+#define KERNEL_repack &pte_repack_kernel
 #endif
 
 static const pte_pointwise_attrs pointwise_defaults = {.size = 24};

@@ -1,7 +1,6 @@
 /* The verifier: correct programs open, every prefix is refused, every change of a byte is refused
  * or harmless, and a refusal names the field. Kernels are stubs: nothing runs. */
 // samples: yes
-// flags: -DPTE_ALL_KERNELS
 // sources: program gen core
 #include "check.h"
 #include "core/size.h"
