@@ -13,8 +13,12 @@ from pteron.export.terms import Term, read_terms
 
 
 def as_text(program: Program) -> str:
-    """All methods; blocks named by an instruction follow it, indented."""
-    return "\n".join(_method(program, m) for m in program.methods)
+    """All methods; blocks named by an instruction follow it, indented. Values are numbered as they appear."""
+    text = "\n".join(_method(program, m) for m in program.methods)
+    body = "\n".join(line for line in text.splitlines() if line.startswith(" "))
+    order = dict.fromkeys(re.findall(r"%\d+", body + text))
+    names = {old: f"%{i}" for i, old in enumerate(order, 1)}
+    return re.sub(r"%\d+", lambda m: names[m.group()], text)
 
 
 def _method(p: Program, m: Method) -> str:

@@ -264,4 +264,5 @@ def substitute(outputs: Sequence[Term], what: Mapping[Term, Term]) -> list[Term]
 
 
 def loads(outputs: Sequence[Term]) -> list[Term]:
-    return [t for t in walk(outputs) if t.op == "load"]
+    """In the order of their operands."""
+    return sorted((t for t in walk(outputs) if t.op == "load"), key=lambda t: int(t.arg))

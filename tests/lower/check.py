@@ -1,0 +1,50 @@
+"""What every lowering test says: the program's text, and that its numbers are those of ONNX's reference, fused or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+from onnx.reference import ReferenceEvaluator
+
+from pteron.export.fuse import fuse
+from pteron.export.interpret import run
+from pteron.export.listing import as_text
+from pteron.export.lower import lower
+from pteron.export.text import onnx_text
+
+
+def listing(text: str, *, fused: bool = False, **given: Any) -> list[str]:
+    """The lines of the program that `text` becomes, without the method's head."""
+    program = lower(onnx_text(text, **given))
+    return [line.strip() for line in as_text(fuse(program) if fused else program).splitlines()[1:]]
+
+
+def reference(model: ir.Model, feeds: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    proto: onnx.ModelProto = ir.to_proto(model)
+    return list(ReferenceEvaluator(proto).run(None, dict(feeds)))
+
+
+def agrees(model: ir.Model | str, feeds: Mapping[str, Any], **given: Any) -> None:
+    """Lowered, and lowered and fused, the model gives the reference's numbers; the two the same bits."""
+    model = onnx_text(model, **given) if isinstance(model, str) else model
+    arrays = {name: np.asarray(x) for name, x in feeds.items()}
+    program = lower(model)
+    plain, fused = run(program, arrays), run(fuse(program), arrays)
+    wanted = dict(zip((v.name for v in model.graph.outputs), reference(model, arrays), strict=True))
+    assert plain.keys() == wanted.keys()
+    for name, want in wanted.items():
+        got = plain[name or ""]
+        assert got.shape == np.shape(want), name
+        assert got.dtype == want.dtype, name
+        assert got.tobytes() == fused[name or ""].tobytes(), f"{name}: fusing changed bits"
+        close = 2e-3 if want.dtype.itemsize == 2 else 1e-5
+        if want.dtype.kind in "fV":
+            np.testing.assert_allclose(
+                got.astype(np.float64), want.astype(np.float64), rtol=close, atol=close
+            )
+        else:
+            np.testing.assert_array_equal(got, want)

@@ -1,0 +1,33 @@
+"""Arithmetic on sizes."""
+
+from __future__ import annotations
+
+from pteron.export import extents as e
+
+N, M = e.symbol("n"), e.symbol("m")
+
+
+def test_what_is_the_same_is_proved() -> None:
+    assert e.same(e.mul(e.add(N, 1), 2), 2 * N + 2)
+    assert e.same(e.floordiv(e.floordiv(N, 2), 2), e.floordiv(N, 4))
+    assert not e.same(e.mul(e.floordiv(N, 2), 2), N)
+    assert not e.same(N, M)
+
+
+def test_order_is_proved_or_unknown() -> None:
+    assert e.at_most(1, N) and e.at_most(N, N + M)
+    assert not e.at_most(N, 64) and not e.at_most(64, N)
+    assert e.minimum(N, 2**62) == N
+    assert e.maximum(1, N) == N
+
+
+def test_division_is_whole_where_it_can_be_shown() -> None:
+    assert e.exact_div(12 * N * M, 4 * N) == 3 * M
+    assert e.exact_div(N * M + 2 * M, M) == N + 2
+    assert e.exact_div(N, 2) is None
+
+
+def test_numbers_stay_numbers() -> None:
+    assert isinstance(e.sub(N + 3, N), int)
+    assert e.row_major((2, N, 3)) == (3 * N, 3, 1)
+    assert e.evaluate(e.ceildiv(N * M, 7), {N: 5, M: 3}) == 3
