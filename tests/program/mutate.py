@@ -19,6 +19,7 @@ from typing import Any, Final
 Edit = tuple[int, int, int]  # offset, size, value
 WORDS: Final = 1600
 RANDOM: Final = 2000
+EVERY: Final = 8192  # bytes up to which a file is cut everywhere
 TELLING: Final = (
     0,
     1,
@@ -67,13 +68,20 @@ def several_bytes(data: bytes, count: int, rng: random.Random) -> Iterator[list[
         yield edits
 
 
+def truncations(size: int, rng: random.Random) -> list[int]:
+    """Every length below `size`; of a large file the first ones and a sample."""
+    if size <= EVERY:
+        return list(range(size))
+    return [*range(EVERY // 2), *rng.sample(range(EVERY // 2, size), EVERY // 2)]
+
+
 def cases(data: bytes, rng: random.Random) -> Iterator[bytes]:
     """Records for hostile.c: every change as it is and resealed."""
     changed = [*single_words(data, WORDS, rng), *several_bytes(data, RANDOM, rng)]
     for reseal in (0, 1):
         for edits in changed:
             yield record(len(data), reseal, edits)
-        for keep in range(len(data)):
+        for keep in truncations(len(data), rng):
             size = [(16, 8, keep)] if reseal and keep >= 24 else []
             yield record(keep, reseal, size)
 
