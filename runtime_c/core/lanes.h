@@ -32,6 +32,17 @@ PTE_ALWAYS pte_lanes pte_lanes_fma(const float *x, pte_lanes b, pte_lanes c) {
   __m256 a = _mm256_broadcast_ss(x);
   return (pte_lanes){_mm256_fmadd_ps(a, b.lo, c.lo), _mm256_fmadd_ps(a, b.hi, c.hi)};
 }
+PTE_ALWAYS pte_lanes pte_lanes_add(pte_lanes a, pte_lanes b) {
+  return (pte_lanes){_mm256_add_ps(a.lo, b.lo), _mm256_add_ps(a.hi, b.hi)};
+}
+/* x where it is larger than `best` or a NaN, else `best`; the instruction keeps its second operand
+ * where they are equal or one is a NaN. */
+PTE_ALWAYS __m256 pte_larger_256(__m256 x, __m256 best) {
+  return _mm256_blendv_ps(_mm256_max_ps(x, best), x, _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+}
+PTE_ALWAYS pte_lanes pte_lanes_larger(pte_lanes x, pte_lanes best) {
+  return (pte_lanes){pte_larger_256(x.lo, best.lo), pte_larger_256(x.hi, best.hi)};
+}
 
 /* to[i][j] = from[j][i] for a block of 8 x 8. */
 PTE_ALWAYS void pte_lanes_transpose(const float *from, int64_t from_row, float *to,
@@ -78,6 +89,18 @@ PTE_ALWAYS pte_lanes pte_lanes_fma(const float *x, pte_lanes b, pte_lanes c) {
   for (int i = 0; i < 4; i++) c.q[i] = vfmaq_n_f32(c.q[i], b.q[i], *x);
   return c;
 }
+PTE_ALWAYS pte_lanes pte_lanes_add(pte_lanes a, pte_lanes b) {
+  for (int i = 0; i < 4; i++) a.q[i] = vaddq_f32(a.q[i], b.q[i]);
+  return a;
+}
+PTE_ALWAYS pte_lanes pte_lanes_larger(pte_lanes x, pte_lanes best) {
+  for (int i = 0; i < 4; i++) { /* not (best >= x), so that a NaN is taken; but one in best stays */
+    uint32x4_t keep =
+        vorrq_u32(vcgeq_f32(best.q[i], x.q[i]), vmvnq_u32(vceqq_f32(best.q[i], best.q[i])));
+    best.q[i] = vbslq_f32(keep, best.q[i], x.q[i]);
+  }
+  return best;
+}
 PTE_ALWAYS void pte_lanes_transpose_4(const float *from, int64_t from_row, float *to,
                                       int64_t to_row) {
   float32x4_t a = vld1q_f32(from), b = vld1q_f32(from + from_row);
@@ -111,6 +134,17 @@ PTE_ALWAYS pte_lanes pte_lanes_zero(void) { return (pte_lanes){{0}}; }
 PTE_ALWAYS pte_lanes pte_lanes_fma(const float *x, pte_lanes b, pte_lanes c) {
   for (int i = 0; i < PTE_LANE_COUNT; i++) c.at[i] = pte_fma(*x, b.at[i], c.at[i]);
   return c;
+}
+PTE_ALWAYS pte_lanes pte_lanes_add(pte_lanes a, pte_lanes b) {
+  for (int i = 0; i < PTE_LANE_COUNT; i++) a.at[i] += b.at[i];
+  return a;
+}
+PTE_ALWAYS pte_lanes pte_lanes_larger(pte_lanes x, pte_lanes best) {
+  for (int i = 0; i < PTE_LANE_COUNT; i++) {
+    uint32_t take = pte_mask((x.at[i] > best.at[i]) | (x.at[i] != x.at[i]));
+    best.at[i] = pte_pick(take, x.at[i], best.at[i]);
+  }
+  return best;
 }
 PTE_ALWAYS void pte_lanes_transpose(const float *from, int64_t from_row, float *to,
                                     int64_t to_row) {

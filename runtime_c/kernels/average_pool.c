@@ -2,18 +2,16 @@
  * inside x in row-major order; then one division by their number or, counting padding, by the
  * number of taps inside x padded by begin and end. x, y [b, *spatial, c] dense, no aliasing. */
 #include "gen/ops.h"
+#include "kernels/variants.h"
 #include "kernels/window.h"
 
 typedef struct average_pool {
   const pte_call *call;
+  const pte_pool_f32 *variant;
   pte_window window;
   const int64_t *end;
   bool count_padding;
 } average_pool;
-
-static void add_row(float *restrict y, const float *restrict x, int64_t count) {
-  for (int64_t c = 0; c < count; c++) y[c] += x[c];
-}
 
 static float divisor_of(const average_pool *p, const pte_taps *taps, const pte_coords *out) {
   const pte_window *w = &p->window;
@@ -29,7 +27,7 @@ static float divisor_of(const average_pool *p, const pte_taps *taps, const pte_c
 static void average_pool_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const average_pool *p = context;
   const pte_window *w = &p->window;
-  int64_t first = (int64_t)begin, image = w->pixels_in * w->channels;
+  int64_t first = (int64_t)begin, image = w->pixels_in * w->channels, offset[PTE_WINDOW_CHUNK];
   pte_coords out = pte_coords_at(first % w->pixels_out, w->out, w->axes);
   (void)thread;
   for (int64_t i = first; i < (int64_t)end; i++) {
@@ -38,9 +36,9 @@ static void average_pool_task(void *context, size_t begin, size_t end, uint32_t 
     pte_taps taps = pte_window_taps(w, &out);
     pte_coords coords = {{0}};
     memset(y, 0, (size_t)w->channels * sizeof *y);
-    for (int64_t tap = 0; tap < taps.total; tap++) {
-      add_row(y, x + pte_window_pixel(w, &taps, &coords) * w->channels, w->channels);
-      pte_coords_next(&coords, taps.count, w->axes);
+    for (int64_t left = taps.total, count; left > 0; left -= count) {
+      count = pte_window_offsets(w, &taps, left, &coords, offset);
+      p->variant->sum(count, offset, w->channels, x, y);
     }
     float divisor = divisor_of(p, &taps, &out);
     for (int64_t c = 0; c < w->channels; c++) y[c] /= divisor;
@@ -59,6 +57,7 @@ static pte_status average_pool_run(const pte_call *call) {
   const pte_tensor *y = call->out[0];
   average_pool p = {
       .call = call, .end = pte_call_ints(call, a->end), .count_padding = a->count_padding != 0};
+  p.variant = pte_pool_f32_pick(call->cpu);
   p.window =
       pte_window_of(call, y, (const pte_range[]){a->kernel, a->stride, a->dilation, a->begin});
   if (pte_tensor_count(y) == 0) return PTE_OK;

@@ -2,10 +2,12 @@
  * never does; an empty window gives the type's lowest and index -1. x, y [b, *spatial, c] dense, no
  * aliasing. */
 #include "gen/ops.h"
+#include "kernels/variants.h"
 #include "kernels/window.h"
 
 typedef struct max_pool {
   const pte_call *call;
+  const pte_pool_f32 *variant;
   pte_window window;
   bool channel_major, column_major;
 } max_pool;
@@ -53,6 +55,17 @@ WINDOW(f32, float)
 WINDOW(f64, double)
 WINDOW(i64, int64_t)
 
+/* f32 without indices: what networks ask for. */
+static void window_only(const max_pool *p, const pte_taps *taps, const float *x, float *y) {
+  int64_t offset[PTE_WINDOW_CHUNK];
+  pte_coords coords = {{0}};
+  start_f32(y, NULL, p->window.channels);
+  for (int64_t left = taps->total, count; left > 0; left -= count) {
+    count = pte_window_offsets(&p->window, taps, left, &coords, offset);
+    p->variant->larger(count, offset, p->window.channels, x, y);
+  }
+}
+
 /* From the pixel within an image to ONNX's flat index. */
 static void number_indices(const max_pool *p, int64_t batch, int64_t *index) {
   const pte_window *w = &p->window;
@@ -75,7 +88,8 @@ static void max_pool_task(void *context, size_t begin, size_t end, uint32_t thre
     int64_t batch = i / w->pixels_out;
     int64_t *to = index != NULL ? (int64_t *)index->data + i * w->channels : NULL;
     void *from = pte_element(x, batch * image), *best = pte_element(y, i * w->channels);
-    if (x->dtype == PTE_F32) window_f32(p, &taps, from, best, to);
+    if (x->dtype == PTE_F32 && to == NULL) window_only(p, &taps, from, best);
+    else if (x->dtype == PTE_F32) window_f32(p, &taps, from, best, to);
     else if (x->dtype == PTE_F64) window_f64(p, &taps, from, best, to);
     else window_i64(p, &taps, from, best, to);
     if (to != NULL) number_indices(p, batch, to);
@@ -96,6 +110,7 @@ static pte_status max_pool_run(const pte_call *call) {
   const pte_tensor *y = call->out[0];
   max_pool p = {
       .call = call, .channel_major = a->channel_major != 0, .column_major = a->column_major != 0};
+  p.variant = pte_pool_f32_pick(call->cpu);
   p.window =
       pte_window_of(call, y, (const pte_range[]){a->kernel, a->stride, a->dilation, a->begin});
   if (pte_tensor_count(y) == 0) return PTE_OK;

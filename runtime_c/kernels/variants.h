@@ -16,7 +16,8 @@
   FAMILY(depthwise_f32)                                                                            \
   FAMILY(attention_f32)                                                                            \
   FAMILY(blend_f32)                                                                                \
-  FAMILY(recurrent_f32)
+  FAMILY(recurrent_f32)                                                                            \
+  FAMILY(pool_f32)
 
 enum {
   PTE_ROW_BLOCK = 64, /* columns that are reduced side by side */
@@ -112,6 +113,13 @@ typedef struct pte_recurrent_f32 {
               float *y);
   void (*scale_add)(int64_t count, const float *a, const float *b, float *y); /* y = fma(a, b, y) */
 } pte_recurrent_f32;
+
+typedef struct pte_pool_f32 {
+  /* y[c] = y[c] + x[offset[t] + c], or the larger of the two (NaN where either is), over t < taps
+   * in order, c < count; nothing aliases y */
+  void (*sum)(int64_t taps, const int64_t *offset, int64_t count, const float *x, float *y);
+  void (*larger)(int64_t taps, const int64_t *offset, int64_t count, const float *x, float *y);
+} pte_pool_f32;
 
 typedef enum pte_family {
 #define PTE_FAMILY(name) PTE_FAMILY_##name,

@@ -94,4 +94,17 @@ static inline int64_t pte_window_pixel_column(const pte_window *w, const pte_tap
   return pixel;
 }
 
+/* Offsets, in elements, of the next taps from `coords` on: at most PTE_WINDOW_CHUNK of the `left`
+ * that are left. */
+enum { PTE_WINDOW_CHUNK = 64 };
+static inline int64_t pte_window_offsets(const pte_window *w, const pte_taps *taps, int64_t left,
+                                         pte_coords *coords, int64_t *out_offset) {
+  int64_t count = left < PTE_WINDOW_CHUNK ? left : PTE_WINDOW_CHUNK;
+  for (int64_t t = 0; t < count; t++) {
+    out_offset[t] = pte_window_pixel(w, taps, coords) * w->channels;
+    pte_coords_next(coords, taps->count, w->axes);
+  }
+  return count;
+}
+
 #endif
