@@ -49,6 +49,26 @@ def test_the_line_in_the_documentation_builds_the_library(root: Path, tmp_path: 
     assert ctypes.CDLL(str(library)).pte_api_version() == 1
 
 
+def test_the_runtime_needs_no_system(root: Path, tmp_path: Path) -> None:
+    """All but host/posix links against five functions that any board has."""
+    folders = ("core", "gen", "program", "session", "kernels", "delegates/null", "host/none")
+    flags = [
+        "-std=c11",
+        "-O0",
+        "-ffreestanding",
+        "-fno-stack-protector",
+        "-Iruntime_c",
+        "-Iruntime_c/include",
+    ]
+    sources = sorted(p for folder in folders for p in (root / "runtime_c" / folder).glob("*.c"))
+    run("cc", *flags, "-r", "-nostdlib", "-o", tmp_path / "all.o", *sources, cwd=root)
+    undefined = {
+        line.split()[-1] for line in run("nm", "-u", tmp_path / "all.o", cwd=root).splitlines()
+    }
+    allowed = {"memcpy", "memmove", "memset", "memcmp", "strcmp", "_GLOBAL_OFFSET_TABLE_"}
+    assert undefined <= allowed
+
+
 @pytest.mark.slow
 def test_an_installed_library_is_found(root: Path, tmp_path: Path) -> None:
     if shutil.which("cmake") is None:

@@ -126,7 +126,7 @@ static pte_status check_relation(const pte_session *s, const pte_file_check *che
                : check->kind == PTE_CHECK_LE ? a <= b
                                              : a != 0 && (a == -1 || b % a == 0);
   if (holds) return PTE_OK;
-  return pte_fail(err, PTE_BAD_ARGUMENT, "shapes: expected %s, got %lld and %lld",
+  return pte_fail(err, PTE_BAD_ARGUMENT, "shapes: %s: got %lld and %lld",
                   pte_program_string(s->program, check->text), a, b);
 }
 

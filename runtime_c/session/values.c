@@ -3,6 +3,10 @@
 #include "core/error.h"
 #include "session/prepare.h"
 
+/* Of one value, expanded views too: they cost no memory, but time, and a deadline is only looked at
+ * between instructions. */
+#define PTE_MAX_ELEMENTS ((int64_t)1 << 40)
+
 static pte_status extent_unknown(const pte_session *s, uint32_t v, uint32_t expr, pte_error *err) {
   if (s->exprs.known[expr] == PTE_OVERFLOW)
     return pte_fail(err, PTE_BAD_ARGUMENT, "value %u: a size does not fit in 64 bits",
@@ -44,8 +48,8 @@ static pte_status set_strides(pte_session *s, uint32_t v, const pte_file_value *
     t->stride[axis] = count;
     if (file->strides != PTE_NONE)
       PTE_TRY(evaluated(s, v, file->strides + axis, &t->stride[axis], err));
-    if (__builtin_mul_overflow(count, t->shape[axis], &count) || count > INT64_MAX / 8)
-      return pte_fail(err, PTE_LIMIT, "value %u: more than 2^60 elements", s->first_value + v);
+    if (__builtin_mul_overflow(count, t->shape[axis], &count) || count > PTE_MAX_ELEMENTS)
+      return pte_fail(err, PTE_LIMIT, "value %u: more than 2^40 elements", s->first_value + v);
   }
   return PTE_OK;
 }

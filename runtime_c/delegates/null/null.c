@@ -10,7 +10,9 @@ static int accepts(void *self, const char *target) {
 }
 
 static void say(pte_error *error, const char *text) {
-  strncpy(error->text, text, sizeof error->text - 1);
+  size_t i = 0;
+  for (; text[i] != 0 && i + 1 < sizeof error->text; i++) error->text[i] = text[i];
+  error->text[i] = 0;
 }
 
 static pte_status instance_size(void *self, const char *target, const void *blob, size_t blob_bytes,
