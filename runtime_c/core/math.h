@@ -86,18 +86,21 @@ static inline double pte_copysign_f64(double magnitude, double sign) {
 /* The product of two floats is exact in double (24 + 24 <= 53 bits, exponents -298 .. 256), so one
  * error is left, that of the sum. Rounding it to odd (truncate, then set the last bit if anything
  * was lost) makes the second rounding, to float, the only one: 53 >= 24 + 2. An infinity or a NaN
- * has error NaN and is passed on. Source: Boldo and Melquiond 2008, Knuth's two-sum. */
+ * has error NaN and is passed on. In integer operations throughout: comparisons would become
+ * branches that nothing predicts. Source: Boldo and Melquiond 2008, Knuth's two-sum. */
 static inline float pte_fma_emulated(float a, float b, float c) {
   double product = (double)a * (double)b;
   double addend = (double)c;
   double sum = product + addend;
   double part = sum - product;
   double error = (product - (sum - part)) + (addend - part);
-  uint64_t bits = pte_bits_f64(sum);
-  uint64_t inexact = (uint64_t)(error < 0) | (uint64_t)(error > 0);
-  uint64_t away = (uint64_t)((error > 0) == (sum > 0)); /* the exact value has larger magnitude */
-  uint64_t even = ~bits & 1;
-  bits += (inexact & even) * (2 * away - 1);
+  uint64_t bits = pte_bits_f64(sum), lost = pte_bits_f64(error);
+  uint64_t magnitude = lost & ~(1ull << 63);
+  uint64_t inexact = (0 - magnitude) >> 63; /* not zero */
+  uint64_t finite = ~(magnitude + (1ull << 52)) >> 63;
+  uint64_t step = inexact & finite & ~bits; /* bit 0: the last bit must be set */
+  uint64_t away = ~(bits ^ lost) >> 63;     /* the exact value has larger magnitude */
+  bits += ((step & away) << 1) - (step & 1);
   return (float)pte_double(bits);
 }
 
