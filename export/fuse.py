@@ -242,35 +242,42 @@ class _Fuser:
     # --- pointwise behind matmul and conv ----------------------------------------------------------------------------
 
     def epilogue(self, source: int, at: int, v: int) -> Instr | None:
-        """The consumer's program as the producer's last steps: f32, one output, the same shape."""
+        """The consumer's program as the producer's last steps: f32, one output, as many elements in the same order."""
         producer, consumer = self.instrs[source], self.instrs[at]
         assert producer is not None and consumer is not None
         if len(consumer.outputs) != 1 or consumer.outputs[0] is None or not self.only_user(v, at):
             return None
-        out = self.draft.values[consumer.outputs[0]]
-        whole = self.draft.values[v].shape
-        if out.dtype != "f32" or self.draft.values[v].dtype != "f32" or out.storage == "view":
+        y, values = consumer.outputs[0], self.draft.values
+        if values[y].dtype != "f32" or values[v].dtype != "f32" or values[y].storage == "view":
             return None
-        if self.view_between(v, consumer, whole) != AS_IS or not same_shape(out.shape, whole):
+        view = self.view_between(v, consumer, values[y].shape)
+        others = None if view is None else self.moved(consumer, v, view, values[v].shape)
+        outer = read_terms(consumer.attrs["steps"])
+        if others is None or any(t.op == "index" for t in terms.walk(outer)):
             return None
         before = producer.attrs.get("steps") or ()
         made = read_terms(before)[0] if before else load(0, "f32")
         operands: list[int] = [v]  # operand 0 is the result
-        xs = [v, *producer.inputs[FIRST_X:]]
-        inner = substitute([made], self.loads([made], xs, operands))[0]
-        outer = read_terms(consumer.attrs["steps"])
-        if any(t.op == "index" for t in terms.walk(outer)):
-            return None
-        known = self.results_of(consumer, v, inner)
-        joined = substitute(outer, self.loads(outer, list(consumer.inputs), operands, known))
+        inner = substitute([made], self.loads([made], [v, *producer.inputs[FIRST_X:]], operands))
+        known = self.results_of(consumer, v, inner[0])
+        joined = substitute(outer, self.loads(outer, others, operands, known))
         try:
             steps = compile_terms(joined)
         except TooLongError:
             return None
         fixed = (*producer.inputs[:FIRST_X], None, None)[:FIRST_X]
+        if view != AS_IS:
+            self.take_shape(v, y)
         return dataclasses.replace(
             producer,
             inputs=(*fixed, *operands[1:]),
-            outputs=consumer.outputs,
+            outputs=(y if view == AS_IS else v,),
             attrs={**producer.attrs, "steps": steps},
         )
+
+    def take_shape(self, v: int, y: int) -> None:
+        """One memory for v and y, which have the same elements in different shapes."""
+        if self.draft.values[y].storage == "planned":
+            self.draft.settle(y, v)
+        else:
+            self.draft.settle(v, y)

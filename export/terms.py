@@ -108,7 +108,21 @@ def term(op: str, *args: Term | Number, type: str = "") -> Term:
             if isinstance(a, Term) and not (row.reads and row.reads[i])
         )
     typed = tuple(a if isinstance(a, Term) else literal(a, type) for a in args)
+    neutral = NEUTRAL.get((op, type))
+    if neutral is not None:
+        for a, other in (typed, typed[::-1]):
+            if a.op == "literal" and a.arg == neutral:
+                return other
     return make(op, type, typed)
+
+
+NEUTRAL: Final = {
+    ("add", "i64"): 0,
+    ("mul", "i64"): 1,
+    ("and", "bool"): True,
+    ("or", "bool"): False,
+}
+"""Literals that change nothing; floats have none that keeps every bit."""
 
 
 def literal(value: Number, type: str) -> Term:
