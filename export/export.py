@@ -19,6 +19,7 @@ from pteron.export.passes import run_passes
 from pteron.export.plan import plan
 from pteron.export.program import Program
 from pteron.export.report import Report
+from pteron.export.share import share
 from pteron.export.states import state_pairs, with_initial
 from pteron.schema.errors import ModelError
 
@@ -74,7 +75,7 @@ def export(
             timed("quantize", transform, models[name])
         pairs |= state_pairs(model, states or {})
     program = timed("lower", lower, models, hints=hints, states=pairs)
-    program = with_initial(program, list(models.values()))
+    program = share(with_initial(program, list(models.values())))
     if fuse:
         program = timed("fuse", fuse_program, program)
     program = timed("pack", pack, program, report.notes)

@@ -29,6 +29,10 @@ FOREIGN: Final = (
     (b"version https://git-lfs", 0, "a Git LFS pointer; run `git lfs pull`"),
 )
 KNOWN_DOMAINS: Final = frozenset({"", g.OURS, "ai.onnx.preview"})
+BRIEF: Final = frozenset(
+    {"SplitToSequence", "SequenceConstruct", "SequenceAt", "ConcatFromSequence", "ReverseSequence"}
+)
+"""Operators of sequences that a pass removes, and one that only sounds like them."""
 STRINGLIKE: Final = frozenset({ir.DataType.STRING, ir.DataType.COMPLEX64, ir.DataType.COMPLEX128})
 
 
@@ -245,14 +249,16 @@ def _check_types(model: ir.Model, where: str) -> None:
                 f"{where}: constant of {owner!r} is {tensor.dtype.name}: not supported; keep it out of the model"
             )
     for node in g.nodes(model):
-        tensors_only = node.domain or node.op_type == "ReverseSequence"
-        if not tensors_only and ("Sequence" in node.op_type or node.op_type.startswith("Optional")):
+        sequence = "Sequence" in node.op_type or node.op_type.startswith("Optional")
+        if sequence and node.domain == "" and node.op_type not in BRIEF:
             made = node.outputs[0].name if node.outputs else ""
             raise ModelError(
                 f"{where}: value {made!r} is sequence or optional ({node.op_type}): only tensors are supported; rewrite the model"
             )
     for value in [*model.graph.inputs, *(v for n in g.nodes(model) for v in n.outputs)]:
-        if value.type is not None and not isinstance(value.type, ir.TensorType):
+        producer = value.producer()
+        brief = producer is not None and producer.op_type in BRIEF
+        if value.type is not None and not isinstance(value.type, ir.TensorType) and not brief:
             kind = type(value.type).__name__.removesuffix("Type").lower()
             raise ModelError(
                 f"{where}: value {value.name!r} is {kind}: only tensors are supported; rewrite the model"

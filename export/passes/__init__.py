@@ -22,6 +22,7 @@ from pteron.export.passes.dedupe import deduplicate, eliminate_common, lift_cons
 from pteron.export.passes.fold import fold_constants
 from pteron.export.passes.gelu import recognise_gelu
 from pteron.export.passes.norms import recognise_layer_norm, recognise_rms_norm
+from pteron.export.passes.sequences import remove_sequences
 from pteron.export.passes.transpose import merge_transposes, recognise_swap
 
 Pass = Callable[[ir.Model], bool]
@@ -31,6 +32,7 @@ PASSES: Final[tuple[Pass, ...]] = (
     remove_no_ops,
     castlike_to_cast,
     fold_constants,
+    remove_sequences,
     deduplicate,
     eliminate_common,
     fold_batch_norm,

@@ -205,7 +205,8 @@ def strings() -> onnx.ModelProto:
 
 def sequences() -> onnx.ModelProto:
     nodes = [
-        helper.make_node("SequenceConstruct", ["x", "x"], ["s"]),
+        helper.make_node("SequenceEmpty", [], ["e"]),
+        helper.make_node("SequenceInsert", ["e", "x"], ["s"]),
         helper.make_node("ConcatFromSequence", ["s"], ["y"], axis=0),
     ]
     return model(nodes)
@@ -244,7 +245,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
         "'r'.*no operator 'Relux'",
     ),
     (strings, "'x' is STRING"),
-    (sequences, "'s' is sequence.*only tensors"),
+    (sequences, "'e' is sequence.*only tensors"),
     (foreign, r"'fused' \(com.microsoft.FusedMatMul\)"),
     (sparse, "'sp' is sparse"),
     (lambda: model([helper.make_node("Relu", ["nothing"], ["y"])]), "'nothing'"),

@@ -12,11 +12,11 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
-pytest.importorskip("pteron._pteron", reason="the C runtime is not built")
-
 import pteron
 from pteron.export.report import Report
+
+ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+pytest.importorskip("pteron._pteron", reason="the C runtime is not built")
 
 Arrays = dict[str, np.ndarray]
 KNOWN_OPSET = 26  # of onnxruntime 1.31

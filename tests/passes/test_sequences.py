@@ -1,0 +1,40 @@
+"""Sequences between two nodes go."""
+
+from __future__ import annotations
+
+import pytest
+from passes.same import becomes
+
+from pteron.export.passes.sequences import remove_sequences
+
+CASES = [
+    (
+        "s = SplitToSequence(x, [2, 6], axis=1); a = SequenceAt(s, i64(0)); b = SequenceAt(s, i64(-1)); y = Neg(a); z = Abs(b)",
+        "val_0, val_1 = Split(x, [2, 6], axis=1); y = Neg(val_0); z = Abs(val_1)",
+    ),
+    (
+        "s = SplitToSequence(x, i64(3), axis=1); y = SequenceAt(s, i64(2))",
+        "val_0, val_1, y = Split(x, [3, 3, 2], axis=1)",
+    ),
+    (
+        "s = SplitToSequence(x, axis=0, keepdims=0); y = SequenceAt(s, i64(1))",
+        "val_0, val_1, val_2, val_3 = Split(x, [1, 1, 1, 1], axis=0); y = Squeeze(val_1, [0])",
+    ),
+    ("y = ConcatFromSequence(SequenceConstruct(x, w), axis=0)", "y = Concat(x, w, axis=0)"),
+    (
+        "y = ConcatFromSequence(SequenceConstruct(x, w), axis=0, new_axis=1)",
+        "val_0 = Unsqueeze(x, [0]); val_1 = Unsqueeze(w, [0]); y = Concat(val_0, val_1, axis=0)",
+    ),
+    ("y = Neg(SequenceAt(SequenceConstruct(x, w), i64(1)))", "y = Neg(w)"),
+]
+
+
+@pytest.mark.parametrize("before, after", CASES, ids=[a for _, a in CASES])
+def test_goes(before: str, after: str) -> None:
+    becomes(remove_sequences, before, after)
+
+
+def test_an_index_that_data_decides_keeps_it() -> None:
+    becomes(
+        remove_sequences, "y = Neg(SequenceAt(SequenceConstruct(x, w, x, w), i))", "", i="i64[]"
+    )
