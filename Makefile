@@ -5,10 +5,11 @@ BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 SHELL := bash
 
-.PHONY: dev gen test lint demo bench size clean ctest fuzz
+.PHONY: help dev dev-torch gen test lint demo bench size clean ctest fuzz
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
+	@echo "make dev-torch  PyTorch and the packages of examples/search, too"
 	@echo "make demo    digit classifier: export, run, accuracy, size, memory, latency"
 	@echo "make test    everything CI checks, one line on success"
 	@echo "make lint    ruff, mypy, clang-format"
@@ -32,12 +33,19 @@ $(VENV)/.dev: $(VENV)/.runtime pyproject.toml
 	@$(BIN)/python -m pip install -q --no-build-isolation -e ".[dev]"
 	@touch $@
 
+$(VENV)/.torch: $(VENV)/.dev pyproject.toml
+	@$(BIN)/python -m pip install -q "torch==2.13.0"
+	@$(BIN)/python -m pip install -q --no-build-isolation -e ".[search]"
+	@touch $@
+
 # Links in the installed layout, for mypy and the layer test.
 build/tree/pteron: $(wildcard bindings/pteron/*)
 	@rm -rf build/tree && mkdir -p build/tree/pteron
 	@cd build/tree/pteron && ln -s ../../../bindings/pteron/* . && ln -s ../../../schema schema && ln -s ../../../export export && ln -s ../../../quantize quantize
 
 dev: $(VENV)/.dev build/tree/pteron
+
+dev-torch: dev $(VENV)/.torch
 
 gen: dev
 	@$(BIN)/python schema/gen.py
