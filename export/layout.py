@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("7ef613efeae30cd5")
+SCHEMA_HASH: Final = bytes.fromhex("091fffc21f9d78e8")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

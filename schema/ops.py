@@ -307,7 +307,7 @@ def conv_depthwise(
 @op(
     id=35,
     since=1,
-    shape="[b, h, s, d] [b, g, t, d] [b, g, t, e] [b, h, s, t] [b] -> [b, h, s, e]",
+    shape="[b, h, s, d] [b, g, t, d] [b, g, t, e] [b, h, s, t] [b] -> [b, s, h, e]",
     strided="q k v mask",
     bound="8 K eps",
 )
@@ -327,10 +327,11 @@ def attention(
     """softmax(cap(scale q k^T) + mask) v, query head i with key head i // (h / g). A bool mask is where to look, an f32
     mask is added. key_count[b] keys of batch b count, from the first. Query j stands at j (top_left) or j + keys - s
     (bottom_right, and for windows with key_count). A query that sees nothing gives 0. Key tiles of 64 at absolute positions,
-    merged in order (DESIGN section 4): T x T is never stored. Milakov and Gimelshein 2018; Dao et al. 2022."""
+    merged in order (DESIGN section 4): T x T is never stored. The heads of a query come out side by side, as the next product
+    reads them. Milakov and Gimelshein 2018; Dao et al. 2022."""
     return sequence.attention(
         q, k, v, mask, key_count, scale, causal, softcap, left_window, right_window
-    )
+    ).swapaxes(1, 2)
 
 
 @op(

@@ -36,15 +36,16 @@ def lower_attention(l: Lowering, n: Node) -> Sequence[Ref | None]:
     else:
         attrs["causal"] = look.row_causal
         attrs["left_window"], attrs["right_window"] = look.left, look.right
-    shape = (*q.shape[:3], v.shape[3])
+    shape = (q.shape[0], q.shape[2], q.shape[1], v.shape[3])
     y = l.one("attention", [*wide, seen, counted], attrs, "f32", shape)
     scores = None
     if len(n.wanted) > 3 and n.wanted[3]:
         scores = convert(l, _scores(l, n, wide, mask, counted, look, scale, past_key), dtype)
     y = convert(l, y, dtype)
     if n[0].rank == 3:
-        y = l.transpose(y, (0, 2, 1, 3))
         y = l.reshape(y, (y.shape[0], y.shape[1], mul(y.shape[2], y.shape[3])))
+    else:
+        y = l.transpose(y, (0, 2, 1, 3))
     return [y, k, v, scores]
 
 

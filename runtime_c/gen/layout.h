@@ -8,7 +8,7 @@
 
 #include "core/kernel.h"
 
-#define PTE_SCHEMA_HASH 0xd50ce3eaef13f67eu
+#define PTE_SCHEMA_HASH 0xe8789d1fc2ff1f09u
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */

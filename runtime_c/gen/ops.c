@@ -564,7 +564,7 @@ static const pte_op_port attention_in[] = {
   {"mask", attention_in3, 4, PTE_RULE_A, true, true, false},
   {"key_count", attention_in4, 1, PTE_RULE_I64, true, false, false},
 };
-static const pte_shape_term attention_out0[] = {{0, 0, 0, 0}, {0, 1, 0, 0}, {0, 2, 0, 0}, {0, 6, 0, 0}};
+static const pte_shape_term attention_out0[] = {{0, 0, 0, 0}, {0, 2, 0, 0}, {0, 1, 0, 0}, {0, 6, 0, 0}};
 static const pte_op_port attention_out[] = {
   {"y", attention_out0, 4, PTE_RULE_F, false, false, false},
 };

@@ -5,7 +5,8 @@
  * = p v, sequential over the keys it sees. The tiles are merged in ascending order: m' = max(m,
  * mT), l' = l exp(m - m') + lT exp(mT - m'), o' alike; y = o / l. A tile in which nothing is seen
  * does not exist. So decoding token by token gives the bits of one long prefill, and T x T is never
- * stored. q k v mask with any strides, y dense, no aliasing. Sources: Milakov and Gimelshein 2018;
+ * stored. q k v mask with any strides, y dense with the
+ * heads of a query side by side, no aliasing. Sources: Milakov and Gimelshein 2018;
  * Dao et al. 2022. */
 #include "kernels/attention.h"
 
