@@ -247,6 +247,105 @@ def counted() -> Program:
 
 
 @sample
+def grown() -> Program:
+    """A loop that carries a counted size and collects rows, whose number is counted too."""
+    dims = (
+        N,
+        Dim("count", "counted", min=0, capacity=symbol(N)),
+        Dim("rows", "counted", min=0, capacity=4 * symbol(N)),
+    )
+    n, count, rows = map(symbol, dims)
+    values = [
+        Value("x", "f32", (n,), "input", 0),
+        Value("trips", "i64", (), "input", 1),
+        Value("always", "bool", (), "input", 2),
+        Value("where", "i64", (1, count)),
+        Value("", "i64", (count,), "view", 3, (1,), 0),
+        Value("picked", "f32", (count,)),
+        Value("last", "f32", (count,), "output", 0),
+        Value("all", "f32", (rows, count), "output", 1),
+        Value("i", "i64", (), "param"),
+        Value("carried", "f32", (count,), "param"),
+        Value("", "f32", (count,), "view", 9, (-1,), count - 1),
+        Value("go", "bool", ()),
+        Value("next", "f32", (count,)),
+        Value("row", "f32", (count,)),
+    ]
+    main = Block(
+        (
+            Instr("nonzero", (0,), (3,)),
+            Instr("gather", (0, 4), (5,)),
+            Instr("loop", (1, None, 5), (6, 7), {"body": 1}),
+        )
+    )
+    body = Block(
+        (
+            Instr("copy", (2,), (11,)),
+            Instr("pointwise", (10,), (12,), {"steps": unary("neg")}),
+            Instr("copy", (10,), (13,)),
+        ),
+        (8, 9),
+        (11, 12, 13),
+    )
+    return one_method(values, [main, body], [0, 1, 2], [6, 7], dims=dims)
+
+
+@sample
+def layers() -> Program:
+    """A layer called twice with other constants and states, its params seen through views, a call inside."""
+    n = symbol(N)
+    constants = tuple(Constant(f"w{i}", "f32", (4,), np.full(4, i, np.float32)) for i in (1, 2))
+    states = tuple(State(f"s{i}", "f32", (3, 4)) for i in (1, 2))
+    param = "param"
+    values = [
+        Value("x", "f32", (n, 4), "input", 0),
+        Value("h", "f32", (n, 4)),
+        Value("y", "f32", (n, 4), "output", 0),
+        Value("w1", "f32", (4,), "constant", 0),
+        Value("w2", "f32", (4,), "constant", 1),
+        Value("s1", "f32", (3, 4), "state", 0),
+        Value("s2", "f32", (3, 4), "state", 1),
+        Value("in", "f32", (n, 4), param),
+        Value("w", "f32", (4,), param),
+        Value("s", "f32", (3, 4), param),
+        Value("out", "f32", (n, 4), param),
+        Value("", "f32", (n, 4), "view", 8, (0, 1)),
+        Value("", "f32", (n, 4), "view", 9, (0, 1), 4),
+        Value("", "f32", (4,), "view", 9, (1,), 4),
+        Value("sum", "f32", (n, 4)),
+        Value("row", "f32", (4,)),
+        Value("inner", "f32", (4,), param),
+        Value("outer", "f32", (4,), param),
+    ]
+    main = Block(
+        (
+            Instr("call", (0, 3, 5), (1,), {"body": 1}),
+            Instr("call", (1, 4, 6), (2,), {"body": 1}),
+        )
+    )
+    layer = Block(
+        (
+            Instr("pointwise", (7, 11), (14,), {"steps": add(2.0)}),
+            Instr("pointwise", (14, 12), (10,), {"steps": add(-1.0)}),
+            Instr("call", (8,), (15,), {"body": 2}),
+            Instr("copy", (15,), (13,)),
+        ),
+        (7, 8, 9),
+        (10,),
+    )
+    inner = Block((Instr("pointwise", (16,), (17,), {"steps": unary("exp")}),), (16,), (17,))
+    return one_method(
+        values,
+        [main, layer, inner],
+        [0],
+        [2],
+        dims=(N,),
+        constants=constants,
+        states=states,
+    )
+
+
+@sample
 def delegated() -> Program:
     """A delegate and the block that stands in for it."""
     values = [
