@@ -8,12 +8,42 @@
 
 #include "core/math.h"
 
+/* pte_lanes_fma: x * b + c; pte_lanes_larger: x where it is larger than best or a NaN, else best;
+ * pte_lanes_transpose: to[i][j] = from[j][i] for a block of 8 x 8. PTE_LANE_SUMS: how many may be
+ * kept in registers beside the operands of a product. */
 #define PTE_LANE_COUNT 16
-#define PTE_ALWAYS     static inline __attribute__((always_inline))
+#if defined(__AVX512F__)
+#define PTE_LANE_SUMS 24
+#else
+#define PTE_LANE_SUMS 6
+#endif
+#define PTE_ALWAYS static inline __attribute__((always_inline))
 
 #if defined(__AVX2__) && defined(__FMA__)
-
 #include <immintrin.h>
+#endif
+
+#if defined(__AVX512F__)
+
+typedef struct pte_lanes {
+  __m512 all;
+} pte_lanes;
+PTE_ALWAYS pte_lanes pte_lanes_load(const float *x) { return (pte_lanes){_mm512_loadu_ps(x)}; }
+PTE_ALWAYS void pte_lanes_store(float *x, pte_lanes a) { _mm512_storeu_ps(x, a.all); }
+PTE_ALWAYS pte_lanes pte_lanes_zero(void) { return (pte_lanes){_mm512_setzero_ps()}; }
+PTE_ALWAYS pte_lanes pte_lanes_fma(const float *x, pte_lanes b, pte_lanes c) {
+  return (pte_lanes){_mm512_fmadd_ps(_mm512_set1_ps(*x), b.all, c.all)};
+}
+PTE_ALWAYS pte_lanes pte_lanes_add(pte_lanes a, pte_lanes b) {
+  return (pte_lanes){_mm512_add_ps(a.all, b.all)};
+}
+PTE_ALWAYS pte_lanes pte_lanes_larger(pte_lanes x, pte_lanes best) {
+  __mmask16 nan = _mm512_cmp_ps_mask(x.all, x.all, _CMP_UNORD_Q);
+  return (pte_lanes){_mm512_mask_mov_ps(_mm512_max_ps(x.all, best.all), nan, x.all)};
+}
+
+#elif defined(__AVX2__) && defined(__FMA__)
+
 typedef struct pte_lanes {
   __m256 lo, hi;
 } pte_lanes;
@@ -27,7 +57,6 @@ PTE_ALWAYS void pte_lanes_store(float *x, pte_lanes a) {
 PTE_ALWAYS pte_lanes pte_lanes_zero(void) {
   return (pte_lanes){_mm256_setzero_ps(), _mm256_setzero_ps()};
 }
-/* x * b + c */
 PTE_ALWAYS pte_lanes pte_lanes_fma(const float *x, pte_lanes b, pte_lanes c) {
   __m256 a = _mm256_broadcast_ss(x);
   return (pte_lanes){_mm256_fmadd_ps(a, b.lo, c.lo), _mm256_fmadd_ps(a, b.hi, c.hi)};
@@ -42,27 +71,6 @@ PTE_ALWAYS __m256 pte_larger_256(__m256 x, __m256 best) {
 }
 PTE_ALWAYS pte_lanes pte_lanes_larger(pte_lanes x, pte_lanes best) {
   return (pte_lanes){pte_larger_256(x.lo, best.lo), pte_larger_256(x.hi, best.hi)};
-}
-
-/* to[i][j] = from[j][i] for a block of 8 x 8. */
-PTE_ALWAYS void pte_lanes_transpose(const float *from, int64_t from_row, float *to,
-                                    int64_t to_row) {
-  __m256 a[8], b[8];
-  for (int i = 0; i < 8; i++) a[i] = _mm256_loadu_ps(from + i * from_row);
-  for (int i = 0; i < 8; i += 2) {
-    b[i] = _mm256_unpacklo_ps(a[i], a[i + 1]);
-    b[i + 1] = _mm256_unpackhi_ps(a[i], a[i + 1]);
-  }
-  for (int i = 0; i < 8; i += 4) {
-    a[i] = _mm256_shuffle_ps(b[i], b[i + 2], 0x44);
-    a[i + 1] = _mm256_shuffle_ps(b[i], b[i + 2], 0xee);
-    a[i + 2] = _mm256_shuffle_ps(b[i + 1], b[i + 3], 0x44);
-    a[i + 3] = _mm256_shuffle_ps(b[i + 1], b[i + 3], 0xee);
-  }
-  for (int i = 0; i < 4; i++) {
-    _mm256_storeu_ps(to + i * to_row, _mm256_permute2f128_ps(a[i], a[i + 4], 0x20));
-    _mm256_storeu_ps(to + (i + 4) * to_row, _mm256_permute2f128_ps(a[i], a[i + 4], 0x31));
-  }
 }
 
 #elif defined(__aarch64__) && !defined(PTE_FMA_EMULATE)
@@ -152,6 +160,29 @@ PTE_ALWAYS void pte_lanes_transpose(const float *from, int64_t from_row, float *
     for (int j = 0; j < 8; j++) to[i * to_row + j] = from[j * from_row + i];
 }
 
+#endif
+
+#if defined(__AVX2__) && defined(__FMA__)
+/* to[i][j] = from[j][i] for a block of 8 x 8. */
+PTE_ALWAYS void pte_lanes_transpose(const float *from, int64_t from_row, float *to,
+                                    int64_t to_row) {
+  __m256 a[8], b[8];
+  for (int i = 0; i < 8; i++) a[i] = _mm256_loadu_ps(from + i * from_row);
+  for (int i = 0; i < 8; i += 2) {
+    b[i] = _mm256_unpacklo_ps(a[i], a[i + 1]);
+    b[i + 1] = _mm256_unpackhi_ps(a[i], a[i + 1]);
+  }
+  for (int i = 0; i < 8; i += 4) {
+    a[i] = _mm256_shuffle_ps(b[i], b[i + 2], 0x44);
+    a[i + 1] = _mm256_shuffle_ps(b[i], b[i + 2], 0xee);
+    a[i + 2] = _mm256_shuffle_ps(b[i + 1], b[i + 3], 0x44);
+    a[i + 3] = _mm256_shuffle_ps(b[i + 1], b[i + 3], 0xee);
+  }
+  for (int i = 0; i < 4; i++) {
+    _mm256_storeu_ps(to + i * to_row, _mm256_permute2f128_ps(a[i], a[i + 4], 0x20));
+    _mm256_storeu_ps(to + (i + 4) * to_row, _mm256_permute2f128_ps(a[i], a[i + 4], 0x31));
+  }
+}
 #endif
 
 #endif

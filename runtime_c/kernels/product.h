@@ -15,11 +15,10 @@ typedef struct pte_product {
   bool first;
 } pte_product;
 
-/* One register tile; `rows` and `blocks` are constants in each caller. Rows of a tile: at most 6
- * (12 registers of AVX2). */
+/* One register tile; `rows` and `blocks` are constants in each caller. */
 PTE_ALWAYS void pte_product_tile(int rows, int blocks, const pte_product *p) {
-  pte_lanes sum[6];
-#pragma GCC unroll 6
+  pte_lanes sum[PTE_LANE_SUMS];
+#pragma GCC unroll 24
   for (int i = 0; i < rows * blocks; i++)
     sum[i] = p->first
                  ? pte_lanes_zero()
@@ -35,29 +34,34 @@ PTE_ALWAYS void pte_product_tile(int rows, int blocks, const pte_product *p) {
       }
     }
   }
-#pragma GCC unroll 6
+#pragma GCC unroll 24
   for (int i = 0; i < rows * blocks; i++)
     pte_lanes_store(p->out + i / blocks * p->out_row + i % blocks * PTE_LANE_COUNT, sum[i]);
 }
 
-/* Calls TILE with constants; the widest tile that six sums allow. */
-#define PTE_PRODUCT_ROWS(rows, wide)                                                               \
-  for (; left >= wide; left -= wide, p.b += wide * p.b_block, p.out += wide * PTE_LANE_COUNT)      \
-    pte_product_tile(rows, wide, &p);                                                              \
-  for (; left > 0; left--, p.b += p.b_block, p.out += PTE_LANE_COUNT)                              \
-    pte_product_tile(rows, 1, &p);                                                                 \
-  break
+/* Blocks side by side, so that enough sums are under way and their registers suffice. */
+#if PTE_LANE_SUMS >= 24
+#define PTE_PRODUCT_WIDE(rows) 4
+#else
+#define PTE_PRODUCT_WIDE(rows) ((rows) == 1 ? 4 : (rows) <= 3 ? 2 : 1)
+#endif
+
+PTE_ALWAYS void pte_product_rows(int rows, int wide, int64_t blocks, pte_product p) {
+  for (; blocks >= wide; blocks -= wide, p.b += wide * p.b_block, p.out += wide * PTE_LANE_COUNT)
+    pte_product_tile(rows, wide, &p);
+  for (; blocks > 0; blocks--, p.b += p.b_block, p.out += PTE_LANE_COUNT)
+    pte_product_tile(rows, 1, &p);
+}
 
 /* `rows` in 1 .. 6, `blocks` of 16 columns. */
 static inline void pte_product_strip(int64_t rows, int64_t blocks, pte_product p) {
-  int64_t left = blocks;
   switch (rows) {
-  case 1: PTE_PRODUCT_ROWS(1, 4);
-  case 2: PTE_PRODUCT_ROWS(2, 3);
-  case 3: PTE_PRODUCT_ROWS(3, 2);
-  case 4: PTE_PRODUCT_ROWS(4, 1);
-  case 5: PTE_PRODUCT_ROWS(5, 1);
-  default: PTE_PRODUCT_ROWS(6, 1);
+  case 1: pte_product_rows(1, PTE_PRODUCT_WIDE(1), blocks, p); break;
+  case 2: pte_product_rows(2, PTE_PRODUCT_WIDE(2), blocks, p); break;
+  case 3: pte_product_rows(3, PTE_PRODUCT_WIDE(3), blocks, p); break;
+  case 4: pte_product_rows(4, PTE_PRODUCT_WIDE(4), blocks, p); break;
+  case 5: pte_product_rows(5, PTE_PRODUCT_WIDE(5), blocks, p); break;
+  default: pte_product_rows(6, PTE_PRODUCT_WIDE(6), blocks, p); break;
   }
 }
 
