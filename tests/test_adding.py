@@ -61,16 +61,21 @@ static pte_status run(const pte_call *call) {
 const pte_kernel pte_determinant_kernel = {.scratch = scratch, .run = run};
 """
 
-DET_LOWERING = '''
+DET_LOWERING = """
 
 @lowers("Det")
 def lower_det(l: Lowering, node: Node) -> list[Ref]:
     x = node.inputs[0]
     assert x is not None
     return l.emit("determinant", [x], {}, [(x.dtype, x.shape[:-2])])
-'''
+"""
 
-GENERATED = ("runtime_c/gen/", "runtime_c/include/pteron/types.h", "export/layout.py", "docs/generated/")
+GENERATED = (
+    "runtime_c/gen/",
+    "runtime_c/include/pteron/types.h",
+    "export/layout.py",
+    "docs/generated/",
+)
 
 
 def sh(where: Path, *command: object, **environment: str) -> str:
@@ -134,7 +139,9 @@ def add_all_three(copy: Path) -> None:
     rows = (kernels / "variants.inc").read_text()
     row = "PTE_VARIANT(blend_f32, portable, PTE_CPU_ANY)"
     assert row in rows
-    (kernels / "variants.inc").write_text(rows.replace(row, row.replace("portable", "twin") + "\n" + row))
+    (kernels / "variants.inc").write_text(
+        rows.replace(row, row.replace("portable", "twin") + "\n" + row)
+    )
     null = (copy / "runtime_c/delegates/null/null.c").read_text()
     (copy / "runtime_c/delegates/echo").mkdir()
     echo = null.replace("null", "echo").replace('#include "pteron/delegate.h"', '#include "echo.h"')

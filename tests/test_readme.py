@@ -25,7 +25,9 @@ def blocks(root: Path, language: str) -> list[str]:
 
 def test_python_blocks_run(root: Path, checkout: Path) -> None:
     code = "\n".join(blocks(root, "python"))
-    done = subprocess.run([sys.executable, "-c", code], cwd=checkout, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=checkout, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     assert float(done.stdout.splitlines()[0]) > 0.97
 

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* a + b, a * b, a rounded up to a multiple of `align` (a power of two), into `*out`. false: it does not fit. */
+/* a + b, a * b, a rounded up to a multiple of `align` (a power of two), into `*out`. false: it does
+ * not fit. */
 static inline bool pte_add(uint64_t a, uint64_t b, uint64_t *out) {
   if (a > UINT64_MAX - b) return false;
   *out = a + b;

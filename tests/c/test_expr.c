@@ -50,7 +50,7 @@ static int64_t of_two(uint8_t op, int64_t a, int64_t b, uint8_t *known) {
 
 static void division_rounds_to_minus_infinity(void) {
   const int64_t cases[][5] = {
-  /* a, b, floor, ceil, mod */
+      /* a, b, floor, ceil, mod */
       {7,  2,  3,  4,  1 },
       {-7, 2,  -4, -3, 1 },
       {7,  -2, -4, -3, -1},

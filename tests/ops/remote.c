@@ -1,5 +1,6 @@
-/* Runs requests of tests/ops/harness.py in another process, as one for another processor: memory comes over stdin, the
- * request points into it, and what changed goes back over stdout. Both sides are little-endian with 64-bit pointers.
+/* Runs requests of tests/ops/harness.py in another process, as one for another processor: memory
+ * comes over stdin, the request points into it, and what changed goes back over stdout. Both sides
+ * are little-endian with 64-bit pointers.
  *
  *     in:   u64 address of the request, u64 count, count x (u64 address, u64 bytes); then all bytes
  *     out:  i32 status, u32 stage, i64 position, u64 scratch bytes, char text[64]; then all bytes

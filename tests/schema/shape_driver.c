@@ -8,7 +8,8 @@ PTE_KERNELS(STUB)
 int shape_agrees(uint32_t op, const void *attrs, uint32_t count, const int32_t *ports,
                  const int64_t *shapes, int ranks_only);
 
-/* `ports`: (output, index, rank) of each tensor in order; `shapes`: its extents, one after the other. */
+/* `ports`: (output, index, rank) of each tensor in order; `shapes`: its extents, one after the
+ * other. */
 int shape_agrees(uint32_t op, const void *attrs, uint32_t count, const int32_t *ports,
                  const int64_t *shapes, int ranks_only) {
   const pte_op_row *row = pte_op_find(op);
