@@ -22,6 +22,7 @@ from pteron.export.passes.dedupe import deduplicate, eliminate_common, lift_cons
 from pteron.export.passes.fold import fold_constants
 from pteron.export.passes.gelu import recognise_gelu
 from pteron.export.passes.norms import recognise_layer_norm, recognise_rms_norm
+from pteron.export.passes.rotary import recognise_rotary
 from pteron.export.passes.sequences import remove_sequences
 from pteron.export.passes.transpose import merge_transposes, recognise_swap
 
@@ -42,6 +43,7 @@ PASSES: Final[tuple[Pass, ...]] = (
     recognise_swap,
     merge_transposes,
     recognise_attention,
+    recognise_rotary,
     remove_unused,
 )
 ROUNDS: Final = 4

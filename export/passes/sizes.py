@@ -38,7 +38,7 @@ def size_of(value: ir.Value, axis: int) -> Element:
 def elements(value: ir.Value | None, depth: int = DEPTH) -> list[Element] | None:
     """The elements of an integer vector or scalar, None where even their number is unknown.
 
-    Follows Shape, Gather, Slice, Concat, Unsqueeze, Squeeze, Reshape, Cast, Mul by a constant, and the Where that old exporters put
+    Follows Shape, Gather, Slice, Concat, Unsqueeze, Squeeze, Reshape, Cast, Mul and Div by a constant, and the Where that old exporters put
     around the shape of an Expand (it replaces -1, which no size is).
     """
     known = g.ints(value)
@@ -77,6 +77,12 @@ def elements(value: ir.Value | None, depth: int = DEPTH) -> list[Element] | None
         return None if start is None or end is None else first[start[0] : end[0]]
     if g.is_op(node, "Mul"):
         return _times(first, elements(node.inputs[1], depth - 1))
+    if g.is_op(node, "Div"):
+        by = g.ints(node.inputs[1])
+        whole = by is not None and len(by) == 1 and by[0] > 0
+        return [
+            e // by[0] if whole and by and isinstance(e, int) and e >= 0 else None for e in first
+        ]
     return [None] * len(first)
 
 

@@ -1,0 +1,64 @@
+"""Rotary position embedding in the forms that exporters write."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from passes.same import feeds, run
+
+from pteron.export.graph import infer
+from pteron.export.passes.rotary import recognise_rotary
+from pteron.export.text import as_text, onnx_text
+
+ANGLE = "f = Mul(p, w); e = Concat(f, f, axis=-1); "
+TURN = "y = Add(Mul(x, c), Mul(Concat(Neg(b), a, axis=-1), s))"
+SLICES = "a = Slice(x, [0], [4], [3], [1]); b = Slice(x, [4], [9223372036854775807], [3], [1]); "
+FORMS = {
+    "slices": f"{ANGLE}c = Unsqueeze(Cos(e), [1]); s = Unsqueeze(Sin(e), [1]); {SLICES}{TURN}",
+    "split": f"{ANGLE}c = Unsqueeze(Mul(Cos(e), 1.5), [1]); s = Unsqueeze(Mul(Sin(e), 1.5), [1]); "
+    f"a, b = Split(x, axis=-1, num_outputs=2); {TURN}",
+    "half computed": f"{ANGLE}c = Unsqueeze(Cos(e), [1]); s = Unsqueeze(Sin(e), [1]); "
+    "h = Unsqueeze(Div(Gather(Shape(x), i64(3)), i64(2)), [0]); "
+    f"a = Slice(x, [0], h, [-1], [1]); b = Slice(x, h, [999], [-1], [1]); {TURN}",
+}
+W = np.array([1, 0.5, 0.25, 0.125], np.float32)
+
+
+@pytest.mark.parametrize("batch", ["b", "1"])
+@pytest.mark.parametrize("form", FORMS)
+def test_becomes_one_node(form: str, batch: str) -> None:
+    model = onnx_text(FORMS[form], x="f32[b, 3, s, 8]", p=f"f32[{batch}, s, 1]", w=W)
+    infer(model)
+    arrays = feeds(model)
+    want = run(model, arrays)
+    assert recognise_rotary(model)
+    assert not recognise_rotary(model)
+    assert "y = RotaryEmbedding(x, " in as_text(model)
+    np.testing.assert_allclose(run(model, arrays)[0], want[0], rtol=1e-6, atol=1e-6)
+
+
+LEFT = {
+    "halves differ": FORMS["slices"]
+    .replace("Concat(f, f,", "Concat(f, g,")
+    .replace("e = ", "g = Neg(f); e = "),
+    "wrong half": FORMS["slices"].replace("Concat(Neg(b), a", "Concat(Neg(a), b"),
+    "no minus": FORMS["slices"].replace("Neg(b)", "Abs(b)"),
+    "uneven": FORMS["slices"].replace("[4]", "[3]"),
+}
+
+
+@pytest.mark.parametrize("text", LEFT.values(), ids=LEFT)
+def test_declined(text: str) -> None:
+    model = onnx_text(text, x="f32[b, 3, s, 8]", p="f32[b, s, 1]", w=W)
+    infer(model)
+    assert not recognise_rotary(model)
+
+
+def test_a_table_of_angles() -> None:
+    angles = np.outer(np.arange(7), W).astype(np.float32)
+    c, s = (np.concatenate([f(angles)] * 2, -1).astype(np.float32) for f in (np.cos, np.sin))
+    model = onnx_text(f"{SLICES}{TURN}", x="f32[2, 3, 7, 8]", c=c, s=s)
+    arrays = feeds(model)
+    want = run(model, arrays)
+    assert recognise_rotary(model)
+    np.testing.assert_allclose(run(model, arrays)[0], want[0], rtol=1e-6, atol=1e-6)
