@@ -28,59 +28,30 @@ static pte_conv_lists lists_of(const pte_conv_attrs *a) {
   return (pte_conv_lists){a->kernel, a->stride, a->dilation, a->begin, a->end, a->spread};
 }
 
-/* Addresses of the taps along the last axis, `line` being the first element of x there. */
-static const float **fill_line(const conv_source *s, const float *line, int64_t at,
-                               const float **slot) {
-  const pte_conv_axis *axis = &s->w.axis[2];
-  int64_t place = at * axis->stride - axis->begin, span = (axis->kernel - 1) * axis->dilation;
-  if (axis->spread == 1 && place >= 0 && place + span < axis->in) {
-    const float *address = line + place * s->w.channels;
-    for (int64_t j = 0; j < axis->kernel;
-         j++, slot += PTE_STRIP, address += axis->dilation * s->w.channels)
-      *slot = address;
-    return slot;
-  }
-  for (int64_t j = 0; j < axis->kernel; j++, slot += PTE_STRIP) {
-    place = pte_conv_place(axis, at, j);
-    *slot = place < 0 ? s->zeros : line + place * s->w.channels;
-  }
-  return slot;
-}
-
-/* The same as one run; a window that leaves the line is copied. */
-static const float **fill_joined(const conv_source *s, const float *line, int64_t at,
-                                 const float **slot, float *copy) {
+/* The taps along the last axis as one run of the line; a window that leaves the line is copied. */
+static const float *run_of(const conv_source *s, const float *line, int64_t at, float *copy) {
   const pte_conv_axis *axis = &s->w.axis[2];
   int64_t place = at * axis->stride - axis->begin, channels = s->w.channels;
-  *slot = copy;
-  if (place >= 0 && place + axis->kernel <= axis->in) *slot = line + place * channels;
-  else
-    for (int64_t j = 0; j < axis->kernel; j++, copy += channels) {
-      bool inside = place + j >= 0 && place + j < axis->in;
-      memcpy(copy, inside ? line + (place + j) * channels : s->zeros,
-             (size_t)channels * sizeof *copy);
-    }
-  return slot + PTE_STRIP;
+  if (place >= 0 && place + axis->kernel <= axis->in) return line + place * channels;
+  for (int64_t j = 0; j < axis->kernel; j++) {
+    bool inside = place + j >= 0 && place + j < axis->in;
+    memcpy(copy + j * channels, inside ? line + (place + j) * channels : s->zeros,
+           (size_t)channels * sizeof *copy);
+  }
+  return copy;
 }
 
-/* Taps that all read zeros. */
-static const float **fill_zeros(const conv_source *s, const float **slot) {
-  int64_t taps = s->joined ? 1 : s->w.axis[2].kernel;
-  for (int64_t j = 0; j < taps; j++, slot += PTE_STRIP) *slot = s->zeros;
-  return slot;
-}
-
-static void fill_pixel(const conv_source *s, const float *image, const pte_conv_pixel *pixel,
-                       const float **slot, float *copy) {
+/* The rows of a window, each one run. */
+static void fill_runs(const conv_source *s, const float *image, const pte_conv_pixel *pixel,
+                      const float **slot, float *copy) {
   const pte_conv_axis *deep = &s->w.axis[0], *high = &s->w.axis[1], *wide = &s->w.axis[2];
   for (int64_t d = 0; d < deep->kernel; d++) {
     int64_t z = pte_conv_place(deep, pixel->at[0], d);
-    for (int64_t i = 0; i < high->kernel; i++, copy += wide->kernel * s->w.channels) {
+    for (int64_t i = 0; i < high->kernel;
+         i++, slot += PTE_STRIP, copy += wide->kernel * s->w.channels) {
       int64_t y = z < 0 ? -1 : pte_conv_place(high, pixel->at[1], i);
-      const float *line = y < 0 ? NULL : image + (z * high->in + y) * wide->in * s->w.channels;
-      if (line == NULL) slot = fill_zeros(s, slot);
-      else if (s->joined) slot = fill_joined(s, line, pixel->at[2], slot, copy);
-      else slot = fill_line(s, line, pixel->at[2], slot);
+      const float *line = image + (z * high->in + y) * wide->in * s->w.channels;
+      *slot = y < 0 ? s->zeros : run_of(s, line, pixel->at[2], copy);
     }
   }
 }
@@ -93,7 +64,9 @@ static void conv_fill(const void *source, const pte_gemm_rows *rows) {
   pte_gemm_walk walk = pte_gemm_walk_begin(rows);
   for (size_t r = 0; r < rows->count; r++) {
     const float *x = s->x + pixel.batch * image + rows->group * s->group_channels;
-    fill_pixel(s, x, &pixel, pte_gemm_walk_next(&walk), rows->copy + r * copy_floats);
+    const float **slot = pte_gemm_walk_next(&walk);
+    if (s->joined) fill_runs(s, x, &pixel, slot, rows->copy + r * copy_floats);
+    else pte_conv_fill(&s->w, x, s->zeros, &pixel, slot);
     pte_conv_pixel_next(&s->w, &pixel);
   }
 }
@@ -174,7 +147,7 @@ static pte_status conv_scratch(const pte_call *call, uint64_t *out_bytes) {
 
 static pte_status conv_run(const pte_call *call) {
   const pte_conv_attrs *a = call->attrs;
-  const pte_tensor *x = call->in[0], *w = call->in[1], *bias = call->in[2];
+  const pte_tensor *x = call->in[0], *w = call->in[1];
   pte_tensor *y = call->out[0];
   conv_plan p = {.zeros_bytes = 0};
   uint64_t epilogue;
@@ -189,10 +162,10 @@ static pte_status conv_run(const pte_call *call) {
   if (is_matrix(&p.source.w)) g->fill = pte_matrix_fill;
   g->source = g->fill == conv_fill ? (const void *)&p.source : &p.matrix;
   g->panels = (pte_panels){.read = pte_plain_panels_read, .self = &p.panels};
-  g->bias = bias == NULL ? NULL : bias->data;
   g->out = y->data;
   g->out_stride = (size_t)w->shape[0];
-  g->epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
+  if (!pte_finish_of(call, a->steps, 3, &g->finish))
+    g->epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
   pte_gemm_run(call, g, zeros + p.zeros_bytes);
   return pte_epilogue_close(g->epilogue, call);
 }

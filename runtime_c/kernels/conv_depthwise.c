@@ -8,7 +8,10 @@
 #include "gen/ops.h"
 #include "kernels/conv_window.h"
 #include "kernels/epilogue.h"
+#include "kernels/finish.h"
 #include "kernels/panels.h"
+
+enum { EPILOGUE_SPAN = 4096 }; /* elements: a quarter of a small L1 */
 
 typedef struct depthwise_plan {
   const pte_call *call;
@@ -18,7 +21,8 @@ typedef struct depthwise_plan {
   uint64_t epilogue_bytes, zeros_bytes, table_bytes; /* of scratch; a table for each thread */
   const float *zeros;                                /* one pixel */
   char *tables;
-  const pte_engine *epilogue;
+  pte_finish_f32 finish;
+  const pte_engine *epilogue; /* NULL: the finish is all */
 } depthwise_plan;
 
 static pte_conv_lists lists_of(const pte_conv_depthwise_attrs *a) {
@@ -44,52 +48,50 @@ static pte_status plan_of(const pte_call *call, depthwise_plan *p) {
   return fits ? PTE_OK : PTE_NO_MEMORY;
 }
 
-static void fill_pixel(const depthwise_plan *p, const pte_conv_pixel *pixel, const float **slot) {
-  const pte_conv_axis *deep = &p->w.axis[0], *high = &p->w.axis[1], *wide = &p->w.axis[2];
-  const float *x = p->call->in[0]->data;
-  x += pixel->batch * deep->in * high->in * wide->in * p->w.channels;
-  for (int64_t d = 0; d < deep->kernel; d++)
-    for (int64_t i = 0; i < high->kernel; i++) {
-      int64_t z = pte_conv_place(deep, pixel->at[0], d), y = pte_conv_place(high, pixel->at[1], i);
-      for (int64_t j = 0; j < wide->kernel; j++, slot += PTE_STRIP) {
-        int64_t place = pte_conv_place(wide, pixel->at[2], j);
-        bool outside = (z | y | place) < 0;
-        *slot = outside ? p->zeros : x + ((z * high->in + y) * wide->in + place) * p->w.channels;
-      }
-    }
-}
-
 /* All channels of `rows` pixels from `first` on. */
 static void strip_run(const depthwise_plan *p, size_t first, size_t rows, const float **table) {
-  const float *w = p->call->in[1]->data,
-              *bias = p->call->in[2] == NULL ? NULL : p->call->in[2]->data;
+  const float *w = p->call->in[1]->data;
   pte_depthwise_tile_f32 s = {.row = table, .taps = p->taps, .out_stride = p->channels};
   for (size_t c = 0; c < p->channels; c += PTE_PANEL) {
     s.channel = c;
     s.lanes = p->channels - c < PTE_PANEL ? p->channels - c : PTE_PANEL;
     s.weight = w + c * p->taps;
-    s.bias = bias == NULL ? NULL : bias + c;
+    pte_finish_f32 finish = pte_finish_at(&p->finish, first, c);
+    s.finish = &finish;
     s.out = (float *)p->call->out[0]->data + first * p->channels + c;
     p->kernel->tile(rows, &s);
   }
 }
 
+/* The pixels begin .. end, whose sums are complete, in long spans. */
+static void epilogue_run(const depthwise_plan *p, size_t begin, size_t end, uint32_t thread) {
+  float *y = (float *)p->call->out[0]->data + begin * p->channels;
+  pte_epilogue_run(p->epilogue, thread, (int64_t)begin, 0, (int64_t)((end - begin) * p->channels),
+                   y);
+}
+
 static void depthwise_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const depthwise_plan *p = context;
+  const pte_conv_axis *axis = p->w.axis;
   const float **table = (const float **)(void *)(p->tables + p->table_bytes * thread);
-  pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, begin * PTE_STRIP);
-  for (size_t strip = begin; strip < end; strip++) {
-    size_t first = strip * PTE_STRIP,
-           rows = p->pixels - first < PTE_STRIP ? p->pixels - first : PTE_STRIP;
+  const float *x = p->call->in[0]->data;
+  int64_t image = axis[0].in * axis[1].in * axis[2].in * p->w.channels;
+  size_t first = begin * PTE_STRIP,
+         last = end * PTE_STRIP < p->pixels ? end * PTE_STRIP : p->pixels;
+  size_t pending = first;
+  pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, first);
+  for (; first < last; first += PTE_STRIP) {
+    size_t rows = last - first < PTE_STRIP ? last - first : PTE_STRIP;
     for (size_t m = 0; m < rows; m++) {
-      fill_pixel(p, &pixel, table + m);
+      pte_conv_fill(&p->w, x + pixel.batch * image, p->zeros, &pixel, table + m);
       pte_conv_pixel_next(&p->w, &pixel);
     }
     strip_run(p, first, rows, table);
-    if (p->epilogue != NULL)
-      pte_epilogue_run(p->epilogue, thread, (int64_t)first, 0, (int64_t)(rows * p->channels),
-                       (float *)p->call->out[0]->data + first * p->channels);
+    if (p->epilogue == NULL || (first + rows - pending) * p->channels < EPILOGUE_SPAN) continue;
+    epilogue_run(p, pending, first + rows, thread);
+    pending = first + rows;
   }
+  if (p->epilogue != NULL && pending < last) epilogue_run(p, pending, last, thread);
 }
 
 static pte_status conv_depthwise_check(const pte_call *call) {
@@ -124,7 +126,8 @@ static pte_status conv_depthwise_run(const pte_call *call) {
   char *zeros = (char *)call->scratch + p.epilogue_bytes;
   p.zeros = memset(zeros, 0, (size_t)p.zeros_bytes);
   p.tables = zeros + p.zeros_bytes;
-  p.epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
+  if (!pte_finish_of(call, a->steps, 3, &p.finish))
+    p.epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
   size_t strips = pte_strips(p.pixels), work = p.channels * p.taps * PTE_STRIP;
   pte_parallel(call, strips, 65536 / (work + 1) + 1, depthwise_task, &p);
   return pte_epilogue_close(p.epilogue, call);

@@ -82,3 +82,34 @@ pte_conv_window pte_conv_window_of(const pte_call *call, const pte_conv_lists *l
     };
   return w;
 }
+
+/* The taps along the last axis; `line` is where it starts, NULL where all read zeros. */
+static void fill_line(const pte_conv_window *w, const float *line, const float *zeros, int64_t at,
+                      const float **slot) {
+  const pte_conv_axis *axis = &w->axis[2];
+  int64_t place = at * axis->stride - axis->begin, span = (axis->kernel - 1) * axis->dilation;
+  bool whole = axis->spread == 1 && place >= 0 && place + span < axis->in;
+  int64_t step = line == NULL ? 0 : axis->dilation * w->channels;
+  if (whole || line == NULL) {
+    const float *address = line == NULL ? zeros : line + place * w->channels;
+    for (int64_t j = 0; j < axis->kernel; j++, slot += PTE_STRIP, address += step) *slot = address;
+    return;
+  }
+  for (int64_t j = 0; j < axis->kernel; j++, slot += PTE_STRIP) {
+    place = pte_conv_place(axis, at, j);
+    *slot = place < 0 ? zeros : line + place * w->channels;
+  }
+}
+
+void pte_conv_fill(const pte_conv_window *w, const float *image, const float *zeros,
+                   const pte_conv_pixel *pixel, const float **slot) {
+  const pte_conv_axis *deep = &w->axis[0], *high = &w->axis[1], *wide = &w->axis[2];
+  for (int64_t d = 0; d < deep->kernel; d++) {
+    int64_t z = pte_conv_place(deep, pixel->at[0], d);
+    for (int64_t i = 0; i < high->kernel; i++, slot += wide->kernel * PTE_STRIP) {
+      int64_t y = z < 0 ? -1 : pte_conv_place(high, pixel->at[1], i);
+      const float *line = y < 0 ? NULL : image + (z * high->in + y) * wide->in * w->channels;
+      fill_line(w, line, zeros, pixel->at[2], slot);
+    }
+  }
+}

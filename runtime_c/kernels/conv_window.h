@@ -4,6 +4,7 @@
 #define PTE_CONV_WINDOW_H
 
 #include "core/kernel.h"
+#include "kernels/variants.h"
 
 enum { PTE_CONV_AXES = 3 };
 
@@ -64,5 +65,10 @@ static inline void pte_conv_pixel_next(const pte_conv_window *w, pte_conv_pixel 
   }
   pixel->batch++;
 }
+
+/* Stores where each tap of `pixel` reads, PTE_STRIP pointers apart: in its image, which starts at
+ * `image`, or at `zeros`. */
+void pte_conv_fill(const pte_conv_window *w, const float *image, const float *zeros,
+                   const pte_conv_pixel *pixel, const float **slot);
 
 #endif

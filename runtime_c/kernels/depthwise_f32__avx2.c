@@ -1,9 +1,7 @@
 /* Depthwise tiles on AVX2 and FMA: six pixels by 16 channels, so that a weight is loaded once for
  * six; the last channels, fewer than 16, through masks.. */
 #if PTE_HAVE_AVX2
-#include <immintrin.h>
-
-#include "kernels/variants.h"
+#include "kernels/finish__avx2.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -25,12 +23,8 @@ INLINE void tile_whole(const size_t rows, const pte_depthwise_tile_f32 *s) {
   }
 #pragma GCC unroll 6
   for (size_t m = 0; m < rows; m++) {
-    if (s->bias != NULL) {
-      lo[m] = _mm256_add_ps(lo[m], _mm256_loadu_ps(s->bias));
-      hi[m] = _mm256_add_ps(hi[m], _mm256_loadu_ps(s->bias + 8));
-    }
-    _mm256_storeu_ps(s->out + m * s->out_stride, lo[m]);
-    _mm256_storeu_ps(s->out + m * s->out_stride + 8, hi[m]);
+    _mm256_storeu_ps(s->out + m * s->out_stride, pte_finish_avx2(s->finish, m, 0, lo[m]));
+    _mm256_storeu_ps(s->out + m * s->out_stride + 8, pte_finish_avx2(s->finish, m, 8, hi[m]));
   }
 }
 
@@ -47,7 +41,7 @@ static void row_masked(const pte_depthwise_tile_f32 *s, size_t m, size_t first, 
     __m256 x = _mm256_maskload_ps(s->row[t * PTE_STRIP + m] + s->channel + first, mask);
     sum = _mm256_fmadd_ps(x, _mm256_load_ps(s->weight + t * PTE_PANEL + first), sum);
   }
-  if (s->bias != NULL) sum = _mm256_add_ps(sum, _mm256_maskload_ps(s->bias + first, mask));
+  sum = pte_finish_masked_avx2(s->finish, m, first, mask, sum);
   _mm256_maskstore_ps(s->out + m * s->out_stride + first, mask, sum);
 }
 

@@ -1,9 +1,7 @@
 /* Depthwise tiles on AVX-512: six pixels by 16 channels, so that a weight is loaded once for six;
  * the last channels, fewer than 16, by a mask. */
 #if PTE_HAVE_AVX512
-#include <immintrin.h>
-
-#include "kernels/variants.h"
+#include "kernels/finish__avx512.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -21,8 +19,8 @@ INLINE void tile_run(const size_t rows, __mmask16 mask, const pte_depthwise_tile
   }
 #pragma GCC unroll 6
   for (size_t m = 0; m < rows; m++) {
-    if (s->bias != NULL) sum[m] = _mm512_add_ps(sum[m], _mm512_maskz_loadu_ps(mask, s->bias));
-    _mm512_mask_storeu_ps(s->out + m * s->out_stride, mask, sum[m]);
+    __m512 y = pte_finish_avx512(s->finish, m, 0, mask, sum[m]);
+    _mm512_mask_storeu_ps(s->out + m * s->out_stride, mask, y);
   }
 }
 

@@ -39,14 +39,23 @@ typedef struct gemm_step { /* `taps` whole taps, or `run` elements of one */
   size_t tap, taps, offset, run;
 } gemm_step;
 
-/* Columns past the last exist in the panel but not in out: such a tile goes through a copy. */
-static void tile_ragged(const pte_gemm_f32 *kernel, size_t rows, size_t columns, pte_tile_f32 s) {
-  float tile[PTE_STRIP][PTE_PANEL] = {{0}}, bias[PTE_PANEL] = {0};
+/* Columns past the last exist in the panel but not in memory: such a tile goes through copies. */
+static void tile_ragged(const pte_gemm_f32 *kernel, size_t rows, pte_tile_f32 s) {
+  float tile[PTE_STRIP][PTE_PANEL] = {{0}}, add[PTE_ADDENDS][PTE_STRIP][PTE_PANEL] = {{{0}}};
   float *out = s.out;
-  size_t stride = s.out_stride;
+  size_t stride = s.out_stride, columns = PTE_PANEL - s.missing;
+  pte_finish_f32 finish = {.low = 0};
   if (!s.first)
     for (size_t m = 0; m < rows; m++) memcpy(tile[m], out + m * stride, columns * sizeof *out);
-  if (s.bias != NULL) s.bias = memcpy(bias, s.bias, columns * sizeof *bias);
+  if (s.finish != NULL) finish = *s.finish;
+  for (size_t i = 0; i < PTE_ADDENDS; i++) {
+    if (finish.add[i] == NULL) continue;
+    for (size_t m = 0; m < rows; m++)
+      memcpy(add[i][m], finish.add[i] + m * finish.add_stride[i], columns * sizeof *out);
+    finish.add[i] = add[i][0];
+    finish.add_stride[i] = PTE_PANEL;
+  }
+  if (s.finish != NULL) s.finish = &finish;
   s.out = tile[0];
   s.out_stride = PTE_PANEL;
   kernel->tile(rows, 1, &s);
@@ -56,30 +65,32 @@ static void tile_ragged(const pte_gemm_f32 *kernel, size_t rows, size_t columns,
 /* A panel block stays in L1 while the strips of the row block pass by, read from L2. Each strip
  * asks for its share of the next panel block, which comes from L3 or memory; with few strips that
  * would be a burst, which hurts. */
-static void run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, size_t columns,
-                       size_t next) {
+static void run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, size_t next) {
   size_t strips = pte_strips(b->rows), lines = s.taps * s.run;
   size_t share = strips < 4 || next == 0 ? 0 : ceil_div(lines, strips);
   const float *const *row = s.row;
+  pte_finish_f32 finish = s.finish == NULL ? (pte_finish_f32){.low = 0} : *s.finish;
+  if (s.finish != NULL) s.finish = &finish;
   for (size_t i = 0; i < strips; i++) {
     for (size_t k = i * share; k < least(lines, (i + 1) * share); k++)
       for (size_t p = 0; p < panels; p++)
         __builtin_prefetch(s.panel[p] + next + k * PTE_PANEL, 0, 2);
     size_t count = pte_strip_begin(b->rows, i + 1) - pte_strip_begin(b->rows, i);
     s.row = row + i * PTE_STRIP * b->g->taps;
-    if (columns < PTE_PANEL) tile_ragged(b->kernel, count, columns, s);
+    if (s.missing > 0 && !b->kernel->masked) tile_ragged(b->kernel, count, s);
     else b->kernel->tile(count, panels, &s);
     s.out += count * s.out_stride;
+    finish = pte_finish_at(&finish, count, 0);
   }
 }
 
-/* One step over K for `panels` panels from `panel` on (of the group), of which `columns` columns
- * exist. */
-static void run_panels(const gemm_block *b, const gemm_step *k, size_t panel, size_t panels,
-                       size_t columns) {
+/* One step over K for `panels` panels from `panel` on (of the group). */
+static void run_panels(const gemm_block *b, const gemm_step *k, size_t panel, size_t panels) {
   const pte_gemm *g = b->g;
   size_t place = b->group * pte_panel_count(g->columns) + panel, at = k->tap * g->run + k->offset;
   size_t count = k->taps * k->run, column = b->group * g->columns + panel * PTE_PANEL;
+  pte_finish_f32 finish = pte_finish_at(&g->finish, b->row, column);
+  size_t end = (panel + panels) * PTE_PANEL;
   bool last = k->tap + k->taps == g->taps && k->offset + k->run == g->run;
   pte_tile_f32 s = {.row = b->table + k->tap * PTE_STRIP,
                     .taps = k->taps,
@@ -88,23 +99,24 @@ static void run_panels(const gemm_block *b, const gemm_step *k, size_t panel, si
                     .run = k->run,
                     .out = g->out + b->row * g->out_stride + column,
                     .out_stride = g->out_stride,
-                    .bias = last && g->bias != NULL ? g->bias + column : NULL,
+                    .finish = last ? &finish : NULL,
+                    .missing = end > g->columns ? (unsigned)(end - g->columns) : 0,
                     .first = at == 0};
   for (size_t p = 0; p < panels; p++)
     s.panel[p] = g->panels.read(g->panels.self, place + p, at, count,
                                 b->decoded + p * PTE_GEMM_DEPTH * PTE_PANEL);
   bool more = !g->panels.decoded && panel + 2 * panels <= b->panel_end;
-  run_strips(b, s, panels, columns, more ? panels * g->taps * g->run * PTE_PANEL : 0);
+  run_strips(b, s, panels, more ? panels * g->taps * g->run * PTE_PANEL : 0);
 }
 
-/* As many panels side by side as the tile takes; a panel with columns that do not exist goes alone.
- */
+/* As many panels side by side as the tile takes; without masks, a panel with columns that do not
+ * exist goes alone. */
 static void run_step(const gemm_block *b, const gemm_step *k) {
   size_t strips = pte_strips(b->rows), abreast = b->kernel->abreast[ceil_div(b->rows, strips)];
-  size_t whole = least(b->panel_end, b->g->columns / PTE_PANEL), p = b->panel_begin;
-  for (; p + abreast <= whole; p += abreast) run_panels(b, k, p, abreast, PTE_PANEL);
-  for (; p < whole; p++) run_panels(b, k, p, 1, PTE_PANEL);
-  if (p < b->panel_end) run_panels(b, k, p, 1, b->g->columns - p * PTE_PANEL);
+  size_t whole = b->kernel->masked ? b->panel_end : least(b->panel_end, b->g->columns / PTE_PANEL);
+  size_t p = b->panel_begin;
+  for (; p + abreast <= whole; p += abreast) run_panels(b, k, p, abreast);
+  for (; p < b->panel_end; p++) run_panels(b, k, p, 1);
 }
 
 /* One strip reads each weight once: there is no reuse to block for, so a panel in place streams
@@ -121,13 +133,21 @@ static void run_depth(const gemm_block *b) {
     }
 }
 
+/* The columns begin .. end of a row whose sums are complete in memory. */
+static void finish_row(const pte_gemm *g, size_t row, size_t begin, size_t end) {
+  float *out = g->out + row * g->out_stride;
+  for (size_t n = begin; n < end; n++) out[n] = pte_finish_one(&g->finish, out[n], row, n);
+}
+
 /* An empty sum is +0. */
 static void run_empty(const gemm_block *b) {
   const pte_gemm *g = b->g;
-  size_t begin = b->panel_begin * PTE_PANEL, end = least(b->panel_end * PTE_PANEL, g->columns);
-  for (size_t m = b->row; m < b->row + b->rows; m++)
-    for (size_t n = b->group * g->columns + begin; n < b->group * g->columns + end; n++)
-      g->out[m * g->out_stride + n] = 0.0f + (g->bias == NULL ? 0.0f : g->bias[n]);
+  size_t begin = b->group * g->columns + b->panel_begin * PTE_PANEL;
+  size_t end = b->group * g->columns + least(b->panel_end * PTE_PANEL, g->columns);
+  for (size_t m = b->row; m < b->row + b->rows; m++) {
+    memset(g->out + m * g->out_stride + begin, 0, (end - begin) * sizeof *g->out);
+    finish_row(g, m, begin, end);
+  }
 }
 
 static void run_vector(const gemm_block *b) {
@@ -135,20 +155,18 @@ static void run_vector(const gemm_block *b) {
   size_t whole = least(b->panel_end, g->columns / PTE_PANEL), p = b->panel_begin;
   size_t place = b->group * pte_panel_count(g->columns), column = b->group * g->columns;
   float *out = g->out + b->row * g->out_stride + column;
-  const float *bias = g->bias == NULL ? NULL : g->bias + column;
-  if (whole > p) {
-    const float *panels = g->panels.read(g->panels.self, place + p, 0, g->run, NULL);
-    b->kernel->vector(g->run, whole - p, b->table[0], panels,
-                      bias == NULL ? NULL : bias + p * PTE_PANEL, out + p * PTE_PANEL);
+  if (whole > p)
+    b->kernel->vector(g->run, whole - p, b->table[0],
+                      g->panels.read(g->panels.self, place + p, 0, g->run, NULL),
+                      out + p * PTE_PANEL);
+  if (whole < b->panel_end) {
+    float tile[PTE_PANEL];
+    const float *panel = g->panels.read(g->panels.self, place + whole, 0, g->run, NULL);
+    b->kernel->vector(g->run, 1, b->table[0], panel, tile);
+    memcpy(out + whole * PTE_PANEL, tile, (g->columns - whole * PTE_PANEL) * sizeof *tile);
   }
-  if (whole >= b->panel_end) return;
-  float tile[PTE_PANEL], tail[PTE_PANEL] = {0};
-  size_t columns = g->columns - whole * PTE_PANEL;
-  if (bias != NULL) memcpy(tail, bias + whole * PTE_PANEL, columns * sizeof *tail);
-  b->kernel->vector(g->run, 1, b->table[0],
-                    g->panels.read(g->panels.self, place + whole, 0, g->run, NULL),
-                    bias == NULL ? NULL : tail, tile);
-  memcpy(out + whole * PTE_PANEL, tile, columns * sizeof *tile);
+  finish_row(g, b->row, column + p * PTE_PANEL,
+             column + least(b->panel_end * PTE_PANEL, g->columns));
 }
 
 static void run_block(const gemm_block *b) {

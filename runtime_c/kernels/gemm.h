@@ -1,15 +1,16 @@
 /* f32 matrix product over weights in panels of 16 output columns: the blocking shared by matmul,
  * conv and batch_matmul.
  *
- * out[m][n] = sum over k of a[m][k] * w[n][k] (+ bias[n]), each a sequential chain of pte_fma over
- * k from +0. K is `taps` times `run`: a row of `a` is given by one address a tap, each good for
- * `run` elements; a plain matrix has one tap. Groups are independent products side by side: group g
- * owns columns g * columns .. and its own panels. Blocks, variants and threads choose only the
- * order of tiles and where a partial sum rests, so they cannot change a bit. */
+ * out[m][n] = sum over k of a[m][k] * w[n][k], finished (kernels/finish.h), each a sequential chain
+ * of pte_fma over k from +0. K is `taps` times `run`: a row of `a` is given by one address a tap,
+ * each good for `run` elements; a plain matrix has one tap. Groups are independent products side by
+ * side: group g owns columns g * columns .. and its own panels. Blocks, variants and threads choose
+ * only the order of tiles and where a partial sum rests, so they cannot change a bit. */
 #ifndef PTE_GEMM_H
 #define PTE_GEMM_H
 
 #include "kernels/epilogue.h"
+#include "kernels/finish.h"
 #include "kernels/panels.h"
 
 /* Rows first .. first + count of a group, asked for by the driver. The address of tap t of row r
@@ -40,8 +41,8 @@ typedef struct pte_gemm {
   const void *source;
   size_t copy_floats; /* of one row */
   pte_panels panels;
-  const float *bias; /* NULL, or one a column of all groups */
-  float *out;        /* aliases nothing else */
+  pte_finish_f32 finish; /* columns count through all groups */
+  float *out;            /* aliases nothing else */
   size_t out_stride;
   const pte_engine *epilogue; /* NULL: none; runs over each block when it is complete */
 } pte_gemm;

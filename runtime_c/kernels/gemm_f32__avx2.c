@@ -2,9 +2,7 @@
  * cover two FMA pipes of latency 4 or 5; a step is 12 FMA against 8 loads. Fewer rows take
  * more panels side by side, or the chains would be too few. */
 #if PTE_HAVE_AVX2
-#include <immintrin.h>
-
-#include "kernels/variants.h"
+#include "kernels/finish__avx2.h"
 
 #define INLINE static inline __attribute__((always_inline))
 enum { MOST_HALVES = 2 * PTE_ABREAST };
@@ -44,8 +42,7 @@ INLINE void tile_run(const size_t rows, const size_t panels, const pte_tile_f32 
   for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 8
     for (size_t h = 0; h < halves; h++) {
-      __m256 y =
-          s->bias == NULL ? sum[m][h] : _mm256_add_ps(sum[m][h], _mm256_loadu_ps(s->bias + 8 * h));
+      __m256 y = s->finish == NULL ? sum[m][h] : pte_finish_avx2(s->finish, m, 8 * h, sum[m][h]);
       _mm256_storeu_ps(s->out + m * s->out_stride + 8 * h, y);
     }
 }
@@ -66,7 +63,7 @@ static void tile_avx2(size_t rows, size_t panels, const pte_tile_f32 *s) {
 
 /* `count` panels at a distance of `stride` floats, each a stream of its own. */
 INLINE void streams_run(const size_t count, size_t k, size_t stride, const float *x,
-                        const float *panel, const float *bias, float *y, size_t y_stride) {
+                        const float *panel, float *y, size_t y_stride) {
   __m256 lo[4], hi[4];
 #pragma GCC unroll 4
   for (size_t p = 0; p < count; p++) lo[p] = hi[p] = _mm256_setzero_ps();
@@ -80,10 +77,6 @@ INLINE void streams_run(const size_t count, size_t k, size_t stride, const float
   }
 #pragma GCC unroll 4
   for (size_t p = 0; p < count; p++) {
-    if (bias != NULL) {
-      lo[p] = _mm256_add_ps(lo[p], _mm256_loadu_ps(bias + p * y_stride));
-      hi[p] = _mm256_add_ps(hi[p], _mm256_loadu_ps(bias + p * y_stride + 8));
-    }
     _mm256_storeu_ps(y + p * y_stride, lo[p]);
     _mm256_storeu_ps(y + p * y_stride + 8, hi[p]);
   }
@@ -91,19 +84,16 @@ INLINE void streams_run(const size_t count, size_t k, size_t stride, const float
 
 /* Four streams, each a quarter of the panels, so that every one of them is sequential throughout.
  */
-static void vector_avx2(size_t k, size_t panels, const float *x, const float *panel,
-                        const float *bias, float *y) {
+static void vector_avx2(size_t k, size_t panels, const float *x, const float *panel, float *y) {
   size_t quarter = panels / 4, size = k * PTE_PANEL;
   for (size_t p = 0; p < quarter; p++)
-    streams_run(4, k, quarter * size, x, panel + p * size,
-                bias == NULL ? NULL : bias + p * PTE_PANEL, y + p * PTE_PANEL, quarter * PTE_PANEL);
+    streams_run(4, k, quarter * size, x, panel + p * size, y + p * PTE_PANEL, quarter * PTE_PANEL);
   for (size_t p = quarter * 4; p < panels; p++)
-    streams_run(1, k, size, x, panel + p * size, bias == NULL ? NULL : bias + p * PTE_PANEL,
-                y + p * PTE_PANEL, PTE_PANEL);
+    streams_run(1, k, size, x, panel + p * size, y + p * PTE_PANEL, PTE_PANEL);
 }
 
 const pte_gemm_f32 pte_gemm_f32__avx2 = {
-    tile_avx2, vector_avx2, {0, 4, 2, 2, 1, 1, 1}
+    tile_avx2, vector_avx2, false, {0, 4, 2, 2, 1, 1, 1}
 };
 #else
 typedef int pte_gemm_f32__avx2_is_absent;

@@ -2,21 +2,21 @@
  * Twelve accumulators cover two FMA pipes of latency 4; a step is 12 FMA against 8 loads. Fewer
  * rows take more panels side by side. */
 #if PTE_HAVE_AVX512
-#include <immintrin.h>
-
-#include "kernels/variants.h"
+#include "kernels/finish__avx512.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
 /* `rows` and `panels` are constants in each caller, so that the tile lives in registers. */
 INLINE void tile_run(const size_t rows, const size_t panels, const pte_tile_f32 *s) {
+  const __mmask16 last = (__mmask16)(0xffffu >> s->missing);
   __m512 sum[PTE_STRIP][PTE_ABREAST];
 #pragma GCC unroll 6
   for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 4
     for (size_t p = 0; p < panels; p++)
       sum[m][p] = s->first ? _mm512_setzero_ps()
-                           : _mm512_loadu_ps(s->out + m * s->out_stride + PTE_PANEL * p);
+                           : _mm512_maskz_loadu_ps(p + 1 < panels ? 0xffff : last,
+                                                   s->out + m * s->out_stride + PTE_PANEL * p);
   const float *const *row = s->row;
   for (size_t t = 0; t < s->taps; t++, row += PTE_STRIP) {
     const float *a[PTE_STRIP], *b[PTE_ABREAST];
@@ -41,9 +41,10 @@ INLINE void tile_run(const size_t rows, const size_t panels, const pte_tile_f32 
   for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 4
     for (size_t p = 0; p < panels; p++) {
+      const __mmask16 mask = p + 1 < panels ? 0xffff : last;
       __m512 y = sum[m][p];
-      if (s->bias != NULL) y = _mm512_add_ps(y, _mm512_loadu_ps(s->bias + PTE_PANEL * p));
-      _mm512_storeu_ps(s->out + m * s->out_stride + PTE_PANEL * p, y);
+      if (s->finish != NULL) y = pte_finish_avx512(s->finish, m, PTE_PANEL * p, mask, y);
+      _mm512_mask_storeu_ps(s->out + m * s->out_stride + PTE_PANEL * p, mask, y);
     }
 }
 
@@ -66,7 +67,7 @@ static void tile_avx512(size_t rows, size_t panels, const pte_tile_f32 *s) {
 
 /* `count` panels at a distance of `stride` floats, each a stream of its own. */
 INLINE void streams_run(const size_t count, size_t k, size_t stride, const float *x,
-                        const float *panel, const float *bias, float *y, size_t y_stride) {
+                        const float *panel, float *y, size_t y_stride) {
   __m512 sum[4];
 #pragma GCC unroll 4
   for (size_t p = 0; p < count; p++) sum[p] = _mm512_setzero_ps();
@@ -78,26 +79,22 @@ INLINE void streams_run(const size_t count, size_t k, size_t stride, const float
   }
 #pragma GCC unroll 4
   for (size_t p = 0; p < count; p++) {
-    if (bias != NULL) sum[p] = _mm512_add_ps(sum[p], _mm512_loadu_ps(bias + p * y_stride));
     _mm512_storeu_ps(y + p * y_stride, sum[p]);
   }
 }
 
 /* Four streams, each a quarter of the panels, so that every one of them is sequential throughout.
  */
-static void vector_avx512(size_t k, size_t panels, const float *x, const float *panel,
-                          const float *bias, float *y) {
+static void vector_avx512(size_t k, size_t panels, const float *x, const float *panel, float *y) {
   size_t quarter = panels / 4, size = k * PTE_PANEL;
   for (size_t p = 0; p < quarter; p++)
-    streams_run(4, k, quarter * size, x, panel + p * size,
-                bias == NULL ? NULL : bias + p * PTE_PANEL, y + p * PTE_PANEL, quarter * PTE_PANEL);
+    streams_run(4, k, quarter * size, x, panel + p * size, y + p * PTE_PANEL, quarter * PTE_PANEL);
   for (size_t p = quarter * 4; p < panels; p++)
-    streams_run(1, k, size, x, panel + p * size, bias == NULL ? NULL : bias + p * PTE_PANEL,
-                y + p * PTE_PANEL, PTE_PANEL);
+    streams_run(1, k, size, x, panel + p * size, y + p * PTE_PANEL, PTE_PANEL);
 }
 
 const pte_gemm_f32 pte_gemm_f32__avx512 = {
-    tile_avx512, vector_avx512, {0, 4, 4, 2, 2, 2, 2}
+    tile_avx512, vector_avx512, true, {0, 4, 4, 2, 2, 2, 2}
 };
 #else
 typedef int pte_gemm_f32__avx512_is_absent;

@@ -8,6 +8,16 @@
 #define INLINE static inline __attribute__((always_inline))
 enum { QUADS = PTE_PANEL / 4 };
 
+/* Four elements of a row; see finish.h for NaN and equals. */
+INLINE float32x4_t finish(const pte_finish_f32 *f, size_t row, size_t column, float32x4_t y) {
+  for (unsigned i = 0; i < PTE_ADDENDS; i++)
+    if (f->add[i] != NULL) y = vaddq_f32(y, vld1q_f32(f->add[i] + row * f->add_stride[i] + column));
+  float32x4_t low = vdupq_n_f32(f->low), high = vdupq_n_f32(f->high);
+  if (f->at_least) y = vbslq_f32(vcleq_f32(y, low), low, y);
+  if (f->at_most) y = vbslq_f32(vcgeq_f32(y, high), high, y);
+  return y;
+}
+
 /* `rows` is a constant in each caller, so that the tile lives in registers. */
 INLINE void tile_run(const size_t rows, const pte_tile_f32 *s) {
   float32x4_t sum[PTE_STRIP][QUADS];
@@ -36,8 +46,8 @@ INLINE void tile_run(const size_t rows, const pte_tile_f32 *s) {
   for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 4
     for (size_t q = 0; q < QUADS; q++) {
-      float32x4_t y =
-          s->bias == NULL ? sum[m][q] : vaddq_f32(sum[m][q], vld1q_f32(s->bias + 4 * q));
+      float32x4_t y = sum[m][q];
+      if (s->finish != NULL) y = finish(s->finish, m, 4 * q, y);
       vst1q_f32(s->out + m * s->out_stride + 4 * q, y);
     }
 }
@@ -56,7 +66,7 @@ static void tile_neon(size_t rows, size_t panels, const pte_tile_f32 *s) {
 
 /* `count` panels at a distance of `stride` floats, each a stream of its own. */
 INLINE void streams_run(const size_t count, size_t k, size_t stride, const float *x,
-                        const float *panel, const float *bias, float *y, size_t y_stride) {
+                        const float *panel, float *y, size_t y_stride) {
   float32x4_t sum[4][QUADS];
   for (size_t p = 0; p < count; p++)
     for (size_t q = 0; q < QUADS; q++) sum[p][q] = vdupq_n_f32(0);
@@ -68,25 +78,19 @@ INLINE void streams_run(const size_t count, size_t k, size_t stride, const float
         sum[p][q] =
             vfmaq_n_f32(sum[p][q], vld1q_f32(panel + p * stride + i * PTE_PANEL + 4 * q), x[i]);
   for (size_t p = 0; p < count; p++)
-    for (size_t q = 0; q < QUADS; q++) {
-      size_t at = p * y_stride + 4 * q;
-      vst1q_f32(y + at, bias == NULL ? sum[p][q] : vaddq_f32(sum[p][q], vld1q_f32(bias + at)));
-    }
+    for (size_t q = 0; q < QUADS; q++) vst1q_f32(y + p * y_stride + 4 * q, sum[p][q]);
 }
 
-static void vector_neon(size_t k, size_t panels, const float *x, const float *panel,
-                        const float *bias, float *y) {
+static void vector_neon(size_t k, size_t panels, const float *x, const float *panel, float *y) {
   size_t quarter = panels / 4, size = k * PTE_PANEL;
   for (size_t p = 0; p < quarter; p++)
-    streams_run(4, k, quarter * size, x, panel + p * size,
-                bias == NULL ? NULL : bias + p * PTE_PANEL, y + p * PTE_PANEL, quarter * PTE_PANEL);
+    streams_run(4, k, quarter * size, x, panel + p * size, y + p * PTE_PANEL, quarter * PTE_PANEL);
   for (size_t p = quarter * 4; p < panels; p++)
-    streams_run(1, k, size, x, panel + p * size, bias == NULL ? NULL : bias + p * PTE_PANEL,
-                y + p * PTE_PANEL, PTE_PANEL);
+    streams_run(1, k, size, x, panel + p * size, y + p * PTE_PANEL, PTE_PANEL);
 }
 
 const pte_gemm_f32 pte_gemm_f32__neon = {
-    tile_neon, vector_neon, {0, 1, 1, 1, 1, 1, 1}
+    tile_neon, vector_neon, false, {0, 1, 1, 1, 1, 1, 1}
 };
 #else
 typedef int pte_gemm_f32__neon_is_absent;

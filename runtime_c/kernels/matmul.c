@@ -40,7 +40,7 @@ static pte_status matmul_scratch(const pte_call *call, uint64_t *out_bytes) {
 
 static pte_status matmul_run(const pte_call *call) {
   const pte_matmul_attrs *a = call->attrs;
-  const pte_tensor *x = call->in[0], *w = call->in[1], *bias = call->in[2];
+  const pte_tensor *x = call->in[0], *w = call->in[1];
   pte_tensor *y = call->out[0];
   matmul_plan p;
   uint64_t epilogue;
@@ -50,10 +50,10 @@ static pte_status matmul_run(const pte_call *call) {
   p.panels = (pte_plain_panels){w->data, p.gemm.run};
   p.gemm.source = &p.rows;
   p.gemm.panels = (pte_panels){.read = pte_plain_panels_read, .self = &p.panels};
-  p.gemm.bias = bias == NULL ? NULL : bias->data;
   p.gemm.out = y->data;
   p.gemm.out_stride = p.gemm.columns;
-  p.gemm.epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
+  if (!pte_finish_of(call, a->steps, 3, &p.gemm.finish))
+    p.gemm.epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
   pte_gemm_run(call, &p.gemm, (char *)call->scratch + epilogue);
   return pte_epilogue_close(p.gemm.epilogue, call);
 }

@@ -72,13 +72,16 @@ static void multiply_task(void *context, size_t begin, size_t end, uint32_t thre
   const multiply *m = context;
   const pte_recurrence *r = m->r;
   (void)thread;
+  if (r->batches == 1) {
+    int64_t panel = m->first_panel + (int64_t)begin;
+    r->gemm->vector((size_t)r->h, end - begin, m->x,
+                    (const float *)r->w->data + panel * r->h * PTE_PANEL,
+                    r->product + panel * PTE_PANEL);
+    return;
+  }
   for (int64_t panel = m->first_panel + (int64_t)begin; panel < m->first_panel + (int64_t)end;
        panel++) {
     const float *weight = (const float *)r->w->data + panel * r->h * PTE_PANEL;
-    if (r->batches == 1) {
-      r->gemm->vector((size_t)r->h, 1, m->x, weight, NULL, r->product + panel * PTE_PANEL);
-      continue;
-    }
     for (int64_t b = 0; b < r->batches; b += PTE_STRIP) {
       const float *row[PTE_STRIP] = {NULL};
       int64_t rows = r->batches - b < PTE_STRIP ? r->batches - b : PTE_STRIP;

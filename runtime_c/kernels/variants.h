@@ -23,6 +23,7 @@ enum {
   PTE_ROW_BLOCK = 64, /* columns that are reduced side by side */
   PTE_PANEL = 16,     /* output columns of a weight panel */
   PTE_STRIP = 6,      /* rows of a register tile, and the row stride of a pointer table */
+  PTE_ADDENDS = 2,    /* of a finish */
   PTE_ABREAST = 4     /* panels of a register tile, at most */
 };
 
@@ -54,6 +55,14 @@ typedef struct pte_rows_f32 {
   void (*tree_columns)(uint32_t kind, int64_t columns, float *lanes);
 } pte_rows_f32;
 
+/* What happens to a finished sum, in this order; kernels/finish.h says more. */
+typedef struct pte_finish_f32 {
+  const float *add[PTE_ADDENDS];  /* NULL: none; else the element for row 0, column 0 */
+  size_t add_stride[PTE_ADDENDS]; /* between rows; 0: one row for all */
+  float low, high;
+  bool at_least, at_most; /* low, high count */
+} pte_finish_f32;
+
 /* One register tile: out[rows][16 * panels] (+)= sum over taps t, then i < run, of
  * row[t * PTE_STRIP + m][offset + i] * panel[p][(t * tap_stride + i) * 16 + n], sequential and
  * fused. */
@@ -63,27 +72,28 @@ typedef struct pte_tile_f32 {
   const float *panel[PTE_ABREAST]; /* 64-byte aligned */
   float *out;                      /* 16 columns a panel are read and written; aliases nothing */
   size_t out_stride;
-  const float *bias; /* NULL, or [16 * panels]: added once behind the sum */
-  bool first;        /* the sum starts at +0 and not at the partial sum in out */
+  const pte_finish_f32 *finish; /* NULL: the sum goes on */
+  unsigned missing;             /* columns of the last panel that do not exist; needs `masked` */
+  bool first;                   /* the sum starts at +0 and not at the partial sum in out */
 } pte_tile_f32;
 
 typedef struct pte_gemm_f32 {
   /* rows in 1..PTE_STRIP; panels is 1, abreast[rows] or abreast[rows + 1] */
   void (*tile)(size_t rows, size_t panels, const pte_tile_f32 *tile);
-  /* y[panels][16] = panels times x[k], whole sums; NULL bias or [panels][16] */
-  void (*vector)(size_t k, size_t panels, const float *x, const float *panel, const float *bias,
-                 float *y);
+  /* y[panels][16] = panels times x[k], whole sums */
+  void (*vector)(size_t k, size_t panels, const float *x, const float *panel, float *y);
+  bool masked;                    /* knows `missing`; else such a tile goes through copies */
   uint8_t abreast[PTE_STRIP + 1]; /* panels side by side that keep a tile of so many rows busy */
 } pte_gemm_f32;
 
 /* One depthwise tile: out[m][0..16) = sum over taps t of row[t * PTE_STRIP + m][channel + l] *
  * taps[t][l]. */
 typedef struct pte_depthwise_tile_f32 {
-  const float *const *row;     /* [taps][PTE_STRIP] */
-  size_t taps, channel, lanes; /* lanes in 1..16: channels that exist */
-  const float *weight;         /* [taps][16], 64-byte aligned */
-  const float *bias;           /* NULL, or [lanes] */
-  float *out;                  /* aliases nothing */
+  const float *const *row;      /* [taps][PTE_STRIP] */
+  size_t taps, channel, lanes;  /* lanes in 1..16: channels that exist */
+  const float *weight;          /* [taps][16], 64-byte aligned */
+  const pte_finish_f32 *finish; /* its columns count from `channel` */
+  float *out;                   /* aliases nothing */
   size_t out_stride;
 } pte_depthwise_tile_f32;
 
