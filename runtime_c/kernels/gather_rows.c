@@ -34,6 +34,8 @@ static void gather_rows_task(void *context, size_t begin, size_t end, uint32_t t
 static pte_status gather_rows_check(const pte_call *call) {
   const pte_tensor *w = call->in[0];
   bool plain = w->format == PTE_FORMAT_PLAIN && w->dtype == PTE_F32;
+  if (w->groups > 1)
+    return pte_kernel_fail(call, PTE_UNSUPPORTED, "rows of a grouped weight", 0, -1, w->groups, 1);
   if (plain || w->format == PTE_FORMAT_I8_CHANNEL) return PTE_OK;
   return pte_kernel_fail(call, PTE_UNSUPPORTED, "no row reader for this weight format", 0, -1,
                          w->format, PTE_FORMAT_PLAIN);

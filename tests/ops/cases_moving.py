@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from ops.harness import Array, Case, Status, weight
+from ops.harness import Array, Case, Status, Weight, weight
 
 from pteron.export.elements import NAMES
 from pteron.schema.row import Out
@@ -28,6 +28,16 @@ def tuples(extents: tuple[int, ...], lead: tuple[int, ...]) -> Array:
     if not extents:
         return np.zeros((*lead, 0), np.int64)
     return np.stack([picks(n, lead) for n in extents], -1)
+
+
+def i8_channel(n: int, k: int) -> Weight:
+    """Codes [n/16][k/4][16][4], then a scale a row."""
+    codes = np.zeros((-(-n // 16) * 16, -(-k // 4) * 4), np.int8)
+    codes[:n, :k] = RNG.integers(-128, 128, (n, k))
+    scale = RNG.random(len(codes)).astype(np.float32)
+    laid = codes.reshape(-1, 16, codes.shape[1] // 4, 4).swapaxes(1, 2)
+    stored = np.concatenate([laid.reshape(-1).view(np.uint8), scale.view(np.uint8)])
+    return Weight(codes[:n, :k].astype(np.float32) * scale[:n, None], stored, format=1)
 
 
 def gather_nd(batch: int, lead: tuple[int, ...], depth: int) -> Case:
@@ -105,6 +115,10 @@ CASES = [
     *(
         Case("gather_rows", [weight(numbers((n, k))), picks(n, i)])
         for n, k, i in ((37, 13, (3, 5)), (16, 1, ()), (1, 8, (2,)), (33, 4, (0,)))
+    ),
+    *(
+        Case("gather_rows", [i8_channel(n, k), picks(n, (5,))])
+        for n, k in ((37, 13), (16, 4), (3, 1))
     ),
     bad("gather_rows", [weight(numbers((20, 4))), np.array([0, 20])], 1),
     *(
