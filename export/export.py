@@ -20,7 +20,7 @@ from pteron.export.plan import plan
 from pteron.export.program import Program
 from pteron.export.report import Report
 from pteron.export.share import share
-from pteron.export.states import state_pairs, with_initial
+from pteron.export.states import check_pairs, state_pairs, with_initial
 from pteron.schema.errors import ModelError
 
 Progress = Callable[[str], None]
@@ -74,6 +74,7 @@ def export(
         if transform is not None:
             timed("quantize", transform, models[name])
         pairs |= state_pairs(model, states or {})
+    check_pairs(list(models.values()), pairs)
     program = timed("lower", lower, models, hints=hints, states=pairs)
     program = share(with_initial(program, list(models.values())))
     if fuse:

@@ -30,6 +30,20 @@ def state_pairs(model: ir.Model, more: Mapping[str, str]) -> dict[str, str]:
     return {**{k: v for k, v in _record(model).items() if isinstance(v, str)}, **more}
 
 
+def check_pairs(models: Sequence[ir.Model], pairs: Mapping[str, str]) -> None:
+    """Each pair belongs to a method: a misspelt name would silently leave a cache to the caller.
+
+    Raises:
+        ModelError: no method has such an input.
+    """
+    inputs = sorted({v.name or "" for m in models for v in m.graph.inputs})
+    for past, present in pairs.items():
+        if past not in inputs:
+            raise ModelError(
+                f"state {past} = {present}: expected one of the inputs {inputs}, got {past!r}"
+            )
+
+
 def initial_values(model: ir.Model) -> dict[str, g.Array]:
     """Past input -> the elements it starts with, for those that do not start as zeros."""
     found: dict[str, g.Array] = {}

@@ -1,0 +1,139 @@
+"""The stages together: what export promises beside right answers."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx_ir as ir
+import pteron
+import pytest
+from pteron.export.export import export
+from pteron.export.graph import STATE
+from pteron.export.report import Report
+from pteron.export.states import initial_values, state_pairs
+from pteron.export.text import onnx_text
+from pteron.export.write import write_whole
+from pteron.schema.errors import DelegateError, LoweringError, ModelError, QuantError
+
+RNG = np.random.default_rng(5)
+W = RNG.standard_normal((8, 8)).astype(np.float32)
+
+
+def linear() -> ir.Model:
+    return onnx_text("y = Relu(MatMul(x, w))", x="f32[n, 8]", w=W)
+
+
+def running_sum() -> ir.Model:
+    model = onnx_text(
+        "new = Add(old, x); y = Mul(new, 2.0)", outputs="y new", x="f32[4]", old="f32[4]"
+    )
+    start = base64.b64encode(np.arange(4, dtype=np.float32).tobytes()).decode()
+    model.metadata_props[STATE] = json.dumps({"old": "new", "initial": {"old": start}})
+    return model
+
+
+def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        pteron.export_model(linear(), tmp_path / f"{name}.pte")
+    assert (tmp_path / "a.pte").read_bytes() == (tmp_path / "b.pte").read_bytes()
+
+
+def test_without_a_path_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    report = pteron.export_model(linear())
+    assert report.file_bytes == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_names_the_stages_in_order(tmp_path: Path) -> None:
+    seen: list[str] = []
+    report = pteron.export_model(linear(), tmp_path / "m.pte", progress=seen.append)
+    assert seen == ["capture", "passes", "lower", "fuse", "pack", "plan", "emit"]
+    assert list(report.seconds) == seen
+
+
+def test_report_counts() -> None:
+    report = Report()
+    program = export(linear(), hints={"n": 5}, report=report)
+    (method,) = report.methods
+    assert (method.name, method.nodes_in, method.nodes_out) == ("main", 2, 2)
+    assert method.operators == {"MatMul": 1, "Relu": 1}
+    assert method.instructions == {"matmul": 1}
+    assert report.dims == {"n": 5}
+    assert report.constants == len(program.constants) == 1
+    assert report.constants_bytes == 16 * 8 * 4
+    assert "method main: 2 nodes, 2 after the passes, 1 instructions (matmul 1)" in report.as_text()
+    assert json.loads(json.dumps(report.as_dict()))["dims"] == {"n": 5}
+
+
+def test_states_come_from_the_model_and_from_the_caller() -> None:
+    model = running_sum()
+    assert state_pairs(model, {"a": "b"}) == {"old": "new", "a": "b"}
+    assert initial_values(model)["old"].tolist() == [0, 1, 2, 3]
+    program = export(model)
+    assert [p.name for p in program.methods[0].inputs] == ["x"]
+    (state,) = program.states
+    assert state.initial is not None
+    assert program.constants[state.initial].array.tolist() == [0, 1, 2, 3]
+
+
+BROKEN = {
+    "no json": "expected JSON",
+    "[1]": "expected an object",
+    '{"old": "new", "initial": {"nobody": ""}}': "'nobody'",
+    '{"old": "new", "initial": {"old": "AAAA"}}': "expected base64 of FLOAT",
+    '{"old": "new", "initial": {"old": "!"}}': "expected base64 of FLOAT",
+    '{"past": "new"}': "past",
+}
+
+
+@pytest.mark.parametrize("text", BROKEN)
+def test_broken_state_records_are_refused(text: str) -> None:
+    model = running_sum()
+    model.metadata_props[STATE] = text
+    with pytest.raises(ModelError, match=BROKEN[text]):
+        export(model)
+
+
+def test_failing_nodes_are_all_named_and_no_file_is_left(tmp_path: Path) -> None:
+    model = onnx_text("a = Det(x); b = Unique(x); c = Relu(x)", x="f32[4, 4]")
+    for node in model.graph:
+        node.metadata_props["pteron.source"] = "net.py:12"
+    with pytest.raises(LoweringError, match=r"net.py:12") as error:
+        pteron.export_model(model, tmp_path / "m.pte")
+    assert set(error.value.nodes) == {"n_a", "n_b"}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "m.pte"
+    path.write_bytes(b"old")
+
+    def half(part: Path) -> None:
+        part.write_bytes(b"new, but")
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        write_whole(path, half)
+    assert path.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["m.pte"]
+
+
+def test_arguments_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(ModelError, match="either a source or methods"):
+        pteron.export_model()
+    with pytest.raises(ModelError, match="either a source or methods"):
+        pteron.export_model(linear(), methods={"main": linear()})
+    with pytest.raises(DelegateError, match="'cpu' or 'null', got 'npu'"):
+        pteron.export_model(linear(), delegates=["npu", "cpu"])
+    with pytest.raises(QuantError):
+        pteron.export_model(linear(), quantize="int7")
+
+
+def test_methods_join_states_by_name() -> None:
+    program = export(methods={"step": running_sum(), "again": running_sum()})
+    assert [m.name for m in program.methods] == ["step", "again"]
+    assert [s.name for s in program.states] == ["old"]
