@@ -5,8 +5,9 @@
  *   u32 keep     bytes of the file that are kept
  *   u32 reseal   1: all digests are made right again behind the change
  *   u32 edits    then so many times: u32 offset, u32 size (1 to 8), u64 value
- * Prints one line of JSON; a case that crashes, hangs (10 s) or breaks a promise is printed with
- * its number on stderr. Cases run in one child until one of them kills it. */
+ * Prints one line of JSON, and on stderr what case 0 was refused for; a case that crashes, hangs
+ * (10 s) or breaks a promise is printed with its number on stderr. Cases run in one child until one
+ * of them kills it. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +62,7 @@ static void run_cases(const sample *file, const cases *all, uint64_t first, tota
     run_case(file, at, &result);
     t->stages[result.stage]++;
     if (result.largest_bytes > t->largest_bytes) t->largest_bytes = result.largest_bytes;
+    if (i == 0 && result.text[0] != 0) fprintf(stderr, "case 0: %s\n", result.text);
     if (result.broken[0] == 0) continue;
     t->broken++;
     fprintf(stderr, "case %llu: %s: %s\n", (unsigned long long)i, result.broken, result.text);

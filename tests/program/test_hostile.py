@@ -6,13 +6,21 @@ digests made right again. Expected: no crash, no hang, no request for memory abo
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+import sympy
 from program import mutate, op_samples, samples
+
+from pteron.export.emit import emit_bytes
+from pteron.export.expressions import symbol
+from pteron.export.program import Block, Instr, Method, Port, Program, Value
+from pteron.schema.steps import Step
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LIBRARY = ROOT / "build/ctest/library"
@@ -59,6 +67,45 @@ def check(hostile: Path, file: Path) -> None:
 @pytest.mark.parametrize("name", samples.SAMPLES)
 def test_corrupted_programs_do_no_harm(name: str, hostile: Path, folder: Path) -> None:
     check(hostile, folder / f"{name}.pte")
+
+
+def alone(hostile: Path, folder: Path, program: Program) -> str:
+    """What a program is refused for, as it is."""
+    file, case = folder / "alone.pte", folder / "alone.cases"
+    file.write_bytes(emit_bytes(program))
+    case.write_bytes(mutate.record(2**31, 0, []))
+    done = subprocess.run([hostile, file, case], capture_output=True, text=True, timeout=20)
+    assert json.loads(done.stdout)["crashes"] == 0, done.stderr
+    return done.stderr
+
+
+def wide(instructions: int) -> Program:
+    """Instructions that share one list of 300 operands: small in the file, large to walk."""
+    steps = (Step("load", "f32", 0), Step("store", "f32", args=(0,)))
+    values = [Value("x", "f32", (4,), "input", 0), Value("y", "f32", (4,), "output", 0)]
+    instr = Instr("pointwise", (0,) * 300, (1,), {"steps": steps})
+    method = Method("main", (Port("x", 0),), (Port("y", 1),), (0, 2), 0)
+    return Program(
+        "wide", values=tuple(values), blocks=(Block((instr,) * instructions),), methods=(method,)
+    )
+
+
+def test_work_is_bounded_by_the_size_of_the_file(hostile: Path, folder: Path) -> None:
+    assert alone(hostile, folder, wide(1)) == ""
+    assert "lists share refs so often" in alone(hostile, folder, wide(20000))
+
+
+def test_a_number_that_grows_without_end_is_refused(hostile: Path, folder: Path) -> None:
+    program = samples.pointwise()
+    n = symbol(samples.N)
+    huge = n
+    for _ in range(28):  # fits in 64 bits for n = 1, not for n = 3
+        huge = sympy.Mul(huge, n + 3, evaluate=False)
+    values = list(program.values)
+    values[3] = dataclasses.replace(values[3], shape=(huge, 3))
+    dims = (dataclasses.replace(samples.N, hint=1),)
+    program = dataclasses.replace(program, values=tuple(values), dims=dims)
+    assert alone(hostile, folder, program).startswith("case 0: ")
 
 
 @pytest.mark.slow
