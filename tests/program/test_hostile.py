@@ -13,13 +13,18 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sympy
 from program import mutate, op_samples, samples
 
+from pteron.export.elements import bits
 from pteron.export.emit import emit_bytes
 from pteron.export.expressions import symbol
+from pteron.export.layout import DType
 from pteron.export.program import Block, Instr, Method, Port, Program, Value
+from pteron.schema.ops import OPS
+from pteron.schema.signature import RULES, signature
 from pteron.schema.steps import Step
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -75,7 +80,8 @@ def alone(hostile: Path, folder: Path, program: Program) -> str:
     file.write_bytes(emit_bytes(program))
     case.write_bytes(mutate.record(2**31, 0, []))
     done = subprocess.run([hostile, file, case], capture_output=True, text=True, timeout=20)
-    assert json.loads(done.stdout)["crashes"] == 0, done.stderr
+    totals = json.loads(done.stdout)
+    assert totals["crashes"] + totals["hangs"] + totals["broken"] == 0, done.stderr
     return done.stderr
 
 
@@ -112,3 +118,42 @@ def test_a_number_that_grows_without_end_is_refused(hostile: Path, folder: Path)
 @pytest.mark.parametrize("name", op_samples.CASES)
 def test_corrupted_operators_do_no_harm(name: str, hostile: Path, folder: Path) -> None:
     check(hostile, folder / f"op_{name}.pte")
+
+
+def retyped(program: Program, chosen: set[int], dtype: str) -> Program:
+    """`program` with another element type of the chosen values and of their constants."""
+    values, constants = list(program.values), list(program.constants)
+    for v in chosen:
+        values[v] = dataclasses.replace(values[v], dtype=dtype)
+        if values[v].storage == "constant":
+            c = constants[values[v].base]
+            array = np.zeros(c.array.nbytes * bits(dtype) // 32, np.uint8)
+            constants[values[v].base] = dataclasses.replace(c, dtype=dtype, array=array)
+    return dataclasses.replace(program, values=tuple(values), constants=tuple(constants))
+
+
+def of_rule(program: Program, name: str, rule: str) -> list[int]:
+    """Values at the ports of that rule (W and Taps: any weight)."""
+    instr, sig = program.blocks[0].instrs[0], signature(OPS[name])
+    out = []
+    for side, ports in ((instr.inputs, sig.inputs), (instr.outputs, sig.outputs)):
+        for i, v in enumerate(side):
+            if v is not None and ports[min(i, len(ports) - 1)].rule == rule:
+                out.append(v)
+    return out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", op_samples.CASES)
+def test_other_element_types_are_refused_or_harmless(
+    name: str, hostile: Path, folder: Path
+) -> None:
+    program = op_samples.program(name)
+    for rule in RULES:
+        values = of_rule(program, name, rule)
+        choices = [set(values)] + [{v} for v in values if rule == "A"]
+        for dtype in (d.name.lower() for d in DType):
+            if not values or (rule in ("W", "Taps") and bits(dtype) % 8):
+                continue
+            for chosen in choices:
+                alone(hostile, folder, retyped(program, chosen, dtype))
