@@ -15,6 +15,7 @@ help:
 	@echo "make lint    ruff, mypy, clang-format"
 	@echo "make gen     generated files from schema/"
 	@echo "make bench   ratios to onnxruntime on this machine"
+	@echo "make fuzz    libFuzzer on the verifier and on runs, two minutes each (clang-19)"
 	@echo "make size    bytes of the runtime by part"
 
 # Rebuilt when the C sources or the build files change; Python files are seen at once (editable install).
@@ -64,6 +65,9 @@ demo: $(VENV)/.runtime
 
 bench: dev
 	@$(BIN)/python benchmarks/bench.py
+
+fuzz: dev
+	@PYTHON=$(BIN)/python tests/fuzz/run.sh 120
 
 size: dev
 	@$(BIN)/python benchmarks/size.py

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pteron/delegate.h"
+
 #define MAX_PORTS 16
 
 typedef struct subject {
@@ -168,20 +170,28 @@ static void exercise_method(const pte_program *program, uint32_t method, uint64_
   free(memory);
 }
 
-void exercise(const uint8_t *bytes, size_t size, int run_it, exercise_result *out) {
-  memset(out, 0, sizeof *out);
+static void open_and_run(const uint8_t *bytes, size_t size, int run_it, bool delegate,
+                         exercise_result *out) {
   pte_error error = {0};
   size_t needed = 0;
   if (failed(out, pte_program_size(bytes, size, &needed, &error), &error)) return;
   void *memory = take(out, needed, 65536 + size * EXERCISE_CAP_TABLES);
   if (memory == NULL) return;
+  const pte_delegate_api *permitted[] = {pte_delegate_null()};
+  pte_open_options options = {
+      .size = sizeof options, .delegate_count = delegate ? 1 : 0, .delegates = permitted};
   pte_program *program = NULL;
-  if (!failed(out,
-              pte_program_open(bytes, size, NULL, (pte_memory){memory, needed}, &program, &error),
-              &error)) {
-    out->stage = STAGE_OPENED;
+  pte_memory room = {memory, needed};
+  if (!failed(out, pte_program_open(bytes, size, &options, room, &program, &error), &error)) {
+    if (out->stage == STAGE_REFUSED) out->stage = STAGE_OPENED;
     for (uint32_t m = 0; run_it && m < pte_program_method_count(program) && m < 4; m++)
       exercise_method(program, m, size, out);
   }
   free(memory);
+}
+
+void exercise(const uint8_t *bytes, size_t size, int run_it, exercise_result *out) {
+  memset(out, 0, sizeof *out);
+  open_and_run(bytes, size, run_it, false, out);
+  if (run_it && out->stage != STAGE_REFUSED) open_and_run(bytes, size, run_it, true, out);
 }

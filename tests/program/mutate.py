@@ -109,9 +109,10 @@ def main() -> int:
     for file in sorted(folder.glob("*.pte")):
         totals = attack(hostile, file)
         complaints = totals.pop("complaints")
-        bad += totals["crashes"] + totals["hangs"] + totals["broken"]
+        found = totals["crashes"] + totals["hangs"] + totals["broken"]
+        bad += found
         print(f"{file.name:16}", " ".join(f"{k} {v}" for k, v in totals.items()), flush=True)
-        sys.stdout.write(complaints[-4000:])
+        sys.stdout.write(complaints[-4000:] if found else "")
     return 1 if bad else 0
 
 
