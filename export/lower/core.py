@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import sympy
@@ -20,16 +20,15 @@ from pteron.export.extents import same, same_shape
 from pteron.export.lower import pointwise
 from pteron.export.lower import ref as views
 from pteron.export.lower.arrays import array_dtype, decode, same_dtype, strided_view
-from pteron.export.lower.node import RefusedError, Result, check_dtypes
+from pteron.export.lower.node import Result, check_dtypes
 from pteron.export.lower.ref import Elements, Ref, Shape, as_elements
+from pteron.export.lower.sizes import Sizes
 from pteron.export.program import (
     NONE,
     Block,
-    Check,
     Coded,
     Constant,
     DebugNode,
-    Dim,
     Extent,
     Instr,
     State,
@@ -38,7 +37,7 @@ from pteron.export.program import (
 from pteron.export.terms import PACKED, Term
 from pteron.schema import shape as shape_line
 from pteron.schema.ops import OPS
-from pteron.schema.signature import signature
+from pteron.schema.signature import CONTROL, signature
 
 KNOWN_LIMIT = 1024
 """Constants of up to so many elements take part in shape arithmetic."""
@@ -52,41 +51,35 @@ INLINE_BYTES = 4096
 
 @dataclasses.dataclass(slots=True)
 class Scope:
-    """A block being filled. `made`: tensors of known elements that were computed here, by the id of their Ref."""
+    """A block being filled. `made`: tensors of known elements that were computed here, by the id of their Ref. `done`:
+    what was emitted here, so that the same work is done once."""
 
     index: int
     instrs: list[Instr] = dataclasses.field(default_factory=list)
     params: list[int] = dataclasses.field(default_factory=list)
     results: list[int] = dataclasses.field(default_factory=list)
     made: dict[int, tuple[Ref, Ref]] = dataclasses.field(default_factory=dict)
+    done: dict[tuple[Any, ...], list[Ref | None]] = dataclasses.field(default_factory=dict)
 
 
-class Lowering:
+class Lowering(Sizes):
     """Everything of one Program; methods are lowered one after the other (export/lower/method.py)."""
 
     def __init__(self) -> None:
-        self.dims: dict[sympy.Symbol, Dim] = {}
-        self.checks: list[Check] = []
+        super().__init__()
         self.constants: list[Constant] = []
         self.states: list[State] = []
         self.values: list[Value] = []
         self.blocks: list[Block | None] = []
         self.nodes: list[DebugNode] = []
         self.scopes: list[Scope] = []
-        self.current: DebugNode | None = None
         self.env: Any = None  # what names mean in the graph being walked: graphs.Env
-        self.hints: Mapping[str, int] = {}
-        self.minimums: Mapping[str, int] = {}
         self._node = NONE
         self._views: dict[tuple[Any, ...], int] = {}
         self._constant_of: dict[tuple[Any, ...], int] = {}
         self._constant_values: dict[int, int] = {}
 
     # --- values ------------------------------------------------------------------------------------------------------
-
-    def fail(self, text: str) -> NoReturn:
-        """Refuses the node being lowered."""
-        raise RefusedError(text)
 
     def new(
         self, dtype: str, shape: Shape, storage: str = "planned", base: int = 0, name: str = ""
@@ -422,8 +415,9 @@ class Lowering:
         attrs: Mapping[str, Any],
         results: Sequence[Result],
     ) -> list[Ref | None]:
-        """One instruction with outputs of its own. Inputs that the row wants dense are copied if they are not; weights
-        (W, Taps) stay as they are for the packing pass.
+        """One instruction; its outputs are not to be written again. Inputs that the row wants dense are copied if they are
+        not; weights (W, Taps) stay as they are for the packing pass. The same work in this block or around it is done
+        once.
 
         Raises:
             RefusedError: dtypes are not the row's.
@@ -444,8 +438,13 @@ class Lowering:
         shape_line.check(row, [None if x is None else x.shape for x in ready], shapes, attrs, same)
         check_dtypes(row, [None if x is None else x.dtype for x in ready], results)
         sources = tuple(None if x is None else self.index(x) for x in ready)
+        key = (op, sources, repr(sorted(attrs.items())), tuple(results))
+        for scope in () if op in CONTROL else self.scopes:
+            if key in scope.done:
+                return scope.done[key]
         outputs = [None if r is None else self.new(*r) for r in results]
         self.append(op, sources, tuple(None if y is None else y.base for y in outputs), dict(attrs))
+        self.scopes[-1].done[key] = outputs
         return outputs
 
     def one(
@@ -489,69 +488,6 @@ class Lowering:
             return x
         return self.one("unpack", [x], {}, PACKED[x.dtype], x.shape)
 
-    # --- sizes -------------------------------------------------------------------------------------------------------
-
-    def broadcast(self, shapes: Sequence[Sequence[Extent]]) -> Shape:
-        """The common shape by ONNX's rule; unequal symbols are required to be equal at prepare."""
-        rank = max((len(s) for s in shapes), default=0)
-        full: list[Extent] = []
-        for axis in range(-rank, 0):
-            found: Extent = 1
-            for s in shapes:
-                if len(s) < -axis or same(s[axis], 1) or same(s[axis], found):
-                    continue
-                if same(found, 1):
-                    found = s[axis]
-                    continue
-                self.require_equal(found, s[axis], "operands broadcast together")
-                found = extents.simpler(found, s[axis])
-            full.append(found)
-        return tuple(full)
-
-    def require_equal(self, a: Extent, b: Extent, text: str) -> None:
-        """Proves a == b, or has it checked at prepare.
-
-        Raises:
-            RefusedError: they are different numbers.
-        """
-        if same(a, b):
-            return
-        if isinstance(a, int) and isinstance(b, int):
-            self.fail(f"{text}: expected equal sizes, got {a} and {b}")
-        self.check("eq", a, b, text)
-
-    def check(self, kind: str, a: Extent, b: Extent, text: str) -> None:
-        """Adds a relation checked at prepare: eq, le (a <= b) or divides (a divides b)."""
-        check = Check(kind, a, b, self._where(text))
-        if not any(c.kind == kind and same(c.a, a) and same(c.b, b) for c in self.checks):
-            self.checks.append(check)
-
-    def _where(self, text: str) -> str:
-        return f"{self.current.name}: {text}" if self.current and self.current.name else text
-
-    def dim(self, name: str, **facts: Any) -> sympy.Symbol:
-        """The dimension of that name; `facts` are fields of Dim."""
-        s = extents.symbol(name, int(facts.get("min", 1)))
-        self.dims.setdefault(s, Dim(name, **facts))
-        return s
-
-    def size(self, name: str) -> sympy.Symbol:
-        """The symbolic dimension of that name."""
-        past = 0 if "past" in name.lower() else 1
-        return self.dim(
-            name, min=self.minimums.get(name, past), hint=self.hints.get(name, max(past, 1))
-        )
-
-    def counted(self, name: str, capacity: Extent | None) -> sympy.Symbol:
-        """A new dimension whose extent a kernel sets while running, at most `capacity` (None: max_extent)."""
-        taken = {d.name for d in self.dims.values()}
-        unique = name
-        for i in range(1, len(taken) + 2):
-            if unique not in taken:
-                break
-            unique = f"{name}_{i}"
-        return self.dim(unique, kind="counted", min=0, capacity=capacity)
-
     # --- blocks ------------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
@@ -582,9 +518,9 @@ class Lowering:
         assert ref.base is not None
         whole = views.covers(ref, self.values[ref.base].shape)
         if not whole or ref.base not in own or ref.base in self.scopes[-1].results:
-            (y,) = self.emit("copy", [ref], {}, [(ref.dtype, ref.shape)])
-            assert y is not None and y.base is not None
-            ref = y
+            own_value = self.new(ref.dtype, ref.shape)
+            self.copy_into(ref, own_value)
+            ref = own_value
         assert ref.base is not None
         self.scopes[-1].results.append(ref.base)
         return ref

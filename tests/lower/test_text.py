@@ -97,6 +97,12 @@ def test_an_operator_without_lowering_becomes_its_function_body() -> None:
     ]
 
 
+def test_the_same_work_is_done_once_but_zeros_differ() -> None:
+    assert len(listing("out = Add(Relu(x), Mul(Relu(x), 2.0))", x="f32[n]")) == 3
+    given = {"p": np.float32(0.0), "m": np.float32(-0.0)}
+    assert len(listing("a = Max(x, p); b = Max(x, m)", x="f32[n]", **given)) == 2
+
+
 def test_a_dead_operand_gives_its_memory() -> None:
     program = fuse(lower(onnx_text("out = Softmax(Neg(Softmax(x)))", x="f32[n, 8]")))
     assert [v.storage for v in program.values] == ["input", "planned", "output", "view"]

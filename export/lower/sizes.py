@@ -1,0 +1,90 @@
+"""Sizes during lowering: dimensions by name, relations that must hold, the broadcasting rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import sympy
+
+from pteron.export import extents
+from pteron.export.extents import same
+from pteron.export.lower.node import RefusedError
+from pteron.export.lower.ref import Shape
+from pteron.export.program import Check, DebugNode, Dim, Extent
+
+
+class Sizes:
+    """The dimensions and checks of one Program."""
+
+    def __init__(self) -> None:
+        self.dims: dict[sympy.Symbol, Dim] = {}
+        self.checks: list[Check] = []
+        self.hints: Mapping[str, int] = {}
+        self.minimums: Mapping[str, int] = {}
+        self.current: DebugNode | None = None  # the node being lowered
+
+    def fail(self, text: str) -> NoReturn:
+        """Refuses the node being lowered."""
+        raise RefusedError(text)
+
+    def broadcast(self, shapes: Sequence[Sequence[Extent]]) -> Shape:
+        """The common shape by ONNX's rule; unequal symbols are required to be equal at prepare."""
+        rank = max((len(s) for s in shapes), default=0)
+        full: list[Extent] = []
+        for axis in range(-rank, 0):
+            found: Extent = 1
+            for s in shapes:
+                if len(s) < -axis or same(s[axis], 1) or same(s[axis], found):
+                    continue
+                if same(found, 1):
+                    found = s[axis]
+                    continue
+                self.require_equal(found, s[axis], "operands broadcast together")
+                found = extents.simpler(found, s[axis])
+            full.append(found)
+        return tuple(full)
+
+    def require_equal(self, a: Extent, b: Extent, text: str) -> None:
+        """Proves a == b, or has it checked at prepare.
+
+        Raises:
+            RefusedError: they are different numbers.
+        """
+        if same(a, b):
+            return
+        if isinstance(a, int) and isinstance(b, int):
+            self.fail(f"{text}: expected equal sizes, got {a} and {b}")
+        self.check("eq", a, b, text)
+
+    def check(self, kind: str, a: Extent, b: Extent, text: str) -> None:
+        """Adds a relation checked at prepare: eq, le (a <= b) or divides (a divides b)."""
+        check = Check(kind, a, b, self._where(text))
+        if not any(c.kind == kind and same(c.a, a) and same(c.b, b) for c in self.checks):
+            self.checks.append(check)
+
+    def _where(self, text: str) -> str:
+        return f"{self.current.name}: {text}" if self.current and self.current.name else text
+
+    def dim(self, name: str, **facts: Any) -> sympy.Symbol:
+        """The dimension of that name; `facts` are fields of Dim."""
+        s = extents.symbol(name, int(facts.get("min", 1)))
+        self.dims.setdefault(s, Dim(name, **facts))
+        return s
+
+    def size(self, name: str) -> sympy.Symbol:
+        """The symbolic dimension of that name."""
+        past = 0 if "past" in name.lower() else 1
+        return self.dim(
+            name, min=self.minimums.get(name, past), hint=self.hints.get(name, max(past, 1))
+        )
+
+    def counted(self, name: str, capacity: Extent | None) -> sympy.Symbol:
+        """A new dimension whose extent a kernel sets while running, at most `capacity` (None: max_extent)."""
+        taken = {d.name for d in self.dims.values()}
+        unique = name
+        for i in range(1, len(taken) + 2):
+            if unique not in taken:
+                break
+            unique = f"{name}_{i}"
+        return self.dim(unique, kind="counted", min=0, capacity=capacity)
