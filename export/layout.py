@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("091fffc21f9d78e8")
+SCHEMA_HASH: Final = bytes.fromhex("9d36773e202f739e")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

@@ -11,7 +11,7 @@ import onnx
 import onnx_ir as ir
 from onnx import helper, numpy_helper
 
-from pteron.quantize.encode.elements import NF4_VALUES
+from pteron.schema.formats import NF4_VALUES
 
 DOMAIN: Final = "pteron"
 NAME: Final = "DequantizeNF4"

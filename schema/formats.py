@@ -55,5 +55,82 @@ def plain(codes: Array) -> Array:
 
 @format_(id=1, bits=8, scale="f32")
 def i8_channel(codes: Array, scale: Array) -> Array:
-    """Signed bytes [n, k] times one f32 scale a row [n], zero point 0: exact mode, w = f32(code) * scale."""
-    return codes.astype(np.float32) * scale[:, None].astype(np.float32)
+    """Signed bytes, one f32 scale a row: w = f32(code) * scale."""
+    return spread(codes.astype(np.float32), scale)
+
+
+@format_(id=2, bits=4, block=64, scale="f16")
+def nf4(codes: Array, scale: Array) -> Array:
+    """NF4_VALUES[code] * scale. Dettmers et al. 2023."""
+    return spread(NF4_VALUES[codes], scale, 64)
+
+
+@format_(id=3, bits=8, scale="f32")
+def e4m3_channel(codes: Array, scale: Array) -> Array:
+    """FP8 E4M3FN codes, one f32 scale a row."""
+    return spread(float_values(4, 3)[codes], scale)
+
+
+@format_(id=4, bits=8, block=32, scale="f8e8m0")
+def mxfp8(codes: Array, scale: Array) -> Array:
+    """OCP MX: E4M3 elements, E8M0 scale of 32."""
+    return spread(float_values(4, 3)[codes], power_of_two(scale), 32)
+
+
+@format_(id=5, bits=6, block=32, scale="f8e8m0")
+def mxfp6(codes: Array, scale: Array) -> Array:
+    """OCP MX: E2M3 elements, E8M0 scale of 32."""
+    return spread(float_values(2, 3)[codes], power_of_two(scale), 32)
+
+
+@format_(id=6, bits=4, block=32, scale="f8e8m0")
+def mxfp4(codes: Array, scale: Array) -> Array:
+    """OCP MX: E2M1 elements, E8M0 scale of 32."""
+    return spread(float_values(2, 1)[codes], power_of_two(scale), 32)
+
+
+@format_(id=7, bits=4, block=32, scale="f16")
+def i4(codes: Array, scale: Array) -> Array:
+    """Integers -8 .. 7 stored with 8 added, f16 scale of 32."""
+    return spread(codes.astype(np.float32) - np.float32(8), scale, 32)
+
+
+# The published constants: quantiles of N(0, 1), eight levels above zero and seven below. The last bits decide ties.
+NF4_VALUES: Final = np.array(
+    [
+        -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635,
+        -0.18477343022823334, -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725,
+        0.24611230194568634, 0.33791524171829224, 0.44070982933044434, 0.5626170039176941,
+        0.7229568362236023, 1.0,
+    ],
+    np.float32,
+)  # fmt: skip
+
+
+def float_values(exponent_bits: int, mantissa_bits: int) -> Array:
+    """What each code of a small float (sign, exponent, mantissa) stands for, f32; S.1111.111 of E4M3 is NaN, no code is
+    infinite. OCP 8-bit floating point specification 1.0, OCP MX 1.0."""
+    codes = np.arange(1 << (1 + exponent_bits + mantissa_bits))
+    bias = (1 << (exponent_bits - 1)) - 1
+    exponent = (codes >> mantissa_bits) & ((1 << exponent_bits) - 1)
+    fraction = (codes & ((1 << mantissa_bits) - 1)) / (1 << mantissa_bits)
+    normal = (1 + fraction) * 2.0 ** (exponent - bias)
+    magnitude = np.where(exponent == 0, fraction * 2.0 ** (1 - bias), normal)
+    if (exponent_bits, mantissa_bits) == (4, 3):
+        magnitude = np.where(codes & 0x7F == 0x7F, np.nan, magnitude)
+    sign = codes >> (exponent_bits + mantissa_bits)
+    return np.asarray(np.where(sign, -magnitude, magnitude).astype(np.float32))
+
+
+def power_of_two(byte: Array) -> Array:
+    """2 ** (byte - 127), NaN for 255: an E8M0 scale, in f64, where it is exact and so are its products."""
+    return np.asarray(np.where(byte == 255, np.nan, np.exp2(byte.astype(np.float64) - 127)))
+
+
+def spread(values: Array, scale: Array, block: int = 0) -> Array:
+    """values [n, k] times the scale of each one's block, rounded once to f32; scale [n, ceil(k / block)], or [n] for whole
+    rows (block 0)."""
+    n, k = values.shape
+    wide = np.float64 if scale.dtype == np.float64 else np.float32
+    each = np.repeat(scale.reshape(n, -1).astype(wide), block or max(k, 1), axis=1)[:, :k]
+    return np.asarray((values.astype(wide) * each).astype(np.float32))

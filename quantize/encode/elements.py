@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pteron.schema.formats import NF4_VALUES, float_values
 
 F32 = NDArray[np.float32]
 Codes = NDArray[np.uint8]
@@ -38,17 +40,6 @@ NF4: Final = Element("nf4", 4, 1.0, 0, 0)
 I8: Final = Element("i8", 8, 127.0, 6, 0)
 I4: Final = Element("i4", 4, 7.0, 2, 0)
 
-# Dettmers et al. 2023, as published: quantiles of N(0, 1), eight above zero, seven below. The last bits decide ties.
-NF4_VALUES: Final = np.array(
-    [
-        -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635,
-        -0.18477343022823334, -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725,
-        0.24611230194568634, 0.33791524171829224, 0.44070982933044434, 0.5626170039176941,
-        0.7229568362236023, 1.0,
-    ],
-    np.float32,
-)  # fmt: skip
-
 
 @functools.cache
 def values(element: Element) -> F32:
@@ -59,20 +50,7 @@ def values(element: Element) -> F32:
     if element.name.startswith("i"):
         half = 1 << (element.bits - 1)
         return ((codes ^ half) - half).astype(np.float32)
-    return _float_values(element, codes)
-
-
-def _float_values(element: Element, codes: NDArray[Any]) -> F32:
-    m, e_bits = element.mantissa, element.bits - 1 - element.mantissa
-    bias = (1 << (e_bits - 1)) - 1
-    exponent = (codes >> m) & ((1 << e_bits) - 1)
-    fraction = (codes & ((1 << m) - 1)) / (1 << m)
-    magnitude = np.where(
-        exponent == 0, fraction * 2.0 ** (1 - bias), (1 + fraction) * 2.0 ** (exponent - bias)
-    )
-    if element.name == "e4m3":  # S.1111.111 is NaN, there is no infinity
-        magnitude = np.where(codes & 0x7F == 0x7F, np.nan, magnitude)
-    return np.where(codes >> (element.bits - 1), -magnitude, magnitude).astype(np.float32)
+    return float_values(element.bits - 1 - element.mantissa, element.mantissa)
 
 
 def encode(x: F32, element: Element) -> Codes:

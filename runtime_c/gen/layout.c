@@ -57,6 +57,12 @@ const pte_flat_table pte_program_table = {"Program", program_fields, 17};
 const pte_format_row pte_format_rows[PTE_FORMAT_COUNT] = {
   [0] = {"plain", 0, 0, 0, false},
   [1] = {"i8_channel", 8, PTE_F32, 0, true},
+  [2] = {"nf4", 4, PTE_F16, 64, true},
+  [3] = {"e4m3_channel", 8, PTE_F32, 0, true},
+  [4] = {"mxfp8", 8, PTE_F8E8M0, 32, true},
+  [5] = {"mxfp6", 6, PTE_F8E8M0, 32, true},
+  [6] = {"mxfp4", 4, PTE_F8E8M0, 32, true},
+  [7] = {"i4", 4, PTE_F16, 32, true},
 };
 
 const char *const pte_dtype_names[] = {

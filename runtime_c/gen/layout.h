@@ -8,7 +8,7 @@
 
 #include "core/kernel.h"
 
-#define PTE_SCHEMA_HASH 0xe8789d1fc2ff1f09u
+#define PTE_SCHEMA_HASH 0x9e732f203e77369du
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */
@@ -348,7 +348,7 @@ typedef struct pte_format_row {
   uint16_t block; /* elements a scale along K; 0: one scale a row */
   bool scaled;
 } pte_format_row;
-#define PTE_FORMAT_COUNT 2
+#define PTE_FORMAT_COUNT 8
 extern const pte_format_row pte_format_rows[PTE_FORMAT_COUNT];
 extern const char *const pte_dtype_names[];
 

@@ -8,6 +8,7 @@ import pytest
 
 from pteron.quantize.encode import blocks, elements
 from pteron.schema.errors import QuantError
+from pteron.schema.formats import NF4_VALUES
 
 ML = {
     "e4m3": ml_dtypes.float8_e4m3fn,
@@ -45,7 +46,7 @@ def test_float_encoding_equals_ml_dtypes_after_the_clamp(element: elements.Eleme
 
 def test_nf4_takes_the_nearest_level_and_the_lower_one_of_a_tie() -> None:
     x = probes(elements.NF4)
-    levels = elements.NF4_VALUES
+    levels = NF4_VALUES
     distance = np.abs(x[:, None].astype(np.float64) - levels)
     got = elements.encode(x, elements.NF4)
     best = distance.min(1)

@@ -45,6 +45,12 @@ enum { /* Layout */
 enum { /* storage formats */
   PTE_FORMAT_PLAIN = 0,
   PTE_FORMAT_I8_CHANNEL = 1,
+  PTE_FORMAT_NF4 = 2,
+  PTE_FORMAT_E4M3_CHANNEL = 3,
+  PTE_FORMAT_MXFP8 = 4,
+  PTE_FORMAT_MXFP6 = 5,
+  PTE_FORMAT_MXFP4 = 6,
+  PTE_FORMAT_I4 = 7,
 };
 
 /* Bits of one element; 0: no such type. */
