@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import onnx_ir as ir
-import pteron
 import pytest
+
+import pteron
 from pteron.export.export import export
 from pteron.export.graph import STATE
 from pteron.export.report import Report
