@@ -93,15 +93,18 @@ def _visible(l: Lowering, mask: Ref | None, past: Extent, shape: Shape, look: _L
 def _heads(l: Lowering, n: Node) -> list[Ref]:
     """Q, K, V as [b, heads, s, d]."""
     q_heads, kv_heads = n.integer("q_num_heads"), n.integer("kv_num_heads")
-    out = []
+    out: list[Ref] = []
     for i, heads in enumerate((q_heads, kv_heads, kv_heads)):
         x = n[i]
         if x.rank == 3:
             size = floordiv(x.shape[2], heads)
             x = l.reshape(x, (x.shape[0], x.shape[1], heads, size))
             x = l.transpose(x, (0, 2, 1, 3))
+        if out:
+            x = l.agree(x, 0, out[0].shape[0], "batches of Q, K and V")
         out.append(x)
-    return out
+    out[1] = l.agree(out[1], 3, out[0].shape[3], "head sizes of Q and K")
+    return [*out[:2], l.agree(out[2], 2, out[1].shape[2], "keys and values")]
 
 
 def _default_scale(l: Lowering, q: Ref) -> float:

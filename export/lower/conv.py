@@ -60,6 +60,7 @@ def convolve(
         add(mul(sub(i, 1), s), 1) for i, s in zip(x.shape[1:-1], spread or ONE, strict=False)
     )
     out = counts(spatial, window)
+    x = l.agree(x, -1, mul(w.shape[1], groups), "channels of the input and of the weights")
     x, window = _with_static_padding(l, x, window)
     if groups > 1 and not l.is_constant(w):
         return _by_group(l, x, w, bias, window, groups, spread)

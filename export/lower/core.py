@@ -323,6 +323,16 @@ class Lowering(Sizes):
             lambda d: np.broadcast_to(d, tuple(int(n) for n in shape)),
         )
 
+    def agree(self, ref: Ref, axis: int, size: Extent, text: str) -> Ref:
+        """`ref` with `size` as the extent of `axis`, which is proved or checked at prepare."""
+        if same(ref.shape[axis], size):
+            return ref
+        self.require_equal(ref.shape[axis], size, text)
+        ref = self.real(ref)
+        shape = list(ref.shape)
+        shape[axis] = size
+        return self.expand(ref, tuple(shape))
+
     def reshape(self, ref: Ref, shape: Sequence[Extent]) -> Ref:
         """The same elements in row-major order; a view where strides allow, else a copy."""
         shape = tuple(shape)

@@ -18,6 +18,8 @@ from pteron.export.lower.ref import Ref, Shape
 from pteron.export.program import Extent
 from pteron.export.terms import INTEGERS, Term, cast, register, term
 
+INNER = "columns of the first operand and rows of the second"
+
 # --- the product of two tensors -----------------------------------------------------------------------------------------
 
 
@@ -41,7 +43,7 @@ def multiply(l: Lowering, a: Ref, b: Ref, bias: Ref | None = None) -> Ref:
 def linear(l: Lowering, x: Ref, w: Ref, bias: Ref | None = None) -> Ref:
     """x w^T + bias for a weight [n, k]; x is [*m, k] or [k]."""
     n, k = w.shape
-    l.require_equal(x.shape[-1], k, "columns of the first operand and rows of the second")
+    x = l.agree(x, -1, k, INNER)
     rows = l.unsqueeze(x, [0]) if x.rank == 1 else x
     y = l.one("matmul", [rows, w, bias], {}, "f32", (*rows.shape[:-1], n))
     return l.squeeze(y, [0]) if x.rank == 1 else y
@@ -52,8 +54,9 @@ def _batched(l: Lowering, op: str, a: Ref, b: Ref) -> Ref:
     lone = (a.rank == 1, b.rank == 1)
     a = l.unsqueeze(a, [0]) if lone[0] else a
     b = l.unsqueeze(b, [1]) if lone[1] else b
-    l.require_equal(a.shape[-1], b.shape[-2], "columns of the first operand and rows of the second")
-    m, k, n = a.shape[-2], a.shape[-1], b.shape[-1]
+    k = extents.simpler(a.shape[-1], b.shape[-2])
+    a, b = l.agree(a, -1, k, INNER), l.agree(b, -2, k, INNER)
+    m, n = a.shape[-2], b.shape[-1]
     if b.rank == 2 and a.rank > 2:
         y = l.one(
             op,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -93,19 +94,18 @@ def lower_lp_pool(l: Lowering, n: Node) -> Ref:
     powers = _powers(l, convert(l, x, "f32"), p)
     b, c = x.shape[0], x.shape[1]
     flat = l.reshape(powers, (mul(b, c), *x.shape[2:], 1))
-    window = _reaching(window, x.shape[2:], out)
     ones = l.constant(np.ones((1, 1, *window.kernel), np.float32))
-    sums = convolve(l, flat, ones, None, window, 1)
+    sums = convolve(l, flat, ones, None, _reaching(window) if n.integer("ceil_mode") else window, 1)
+    for axis, count in enumerate(out):
+        sums = l.slice(sums, axis + 1, 0, count)
     y = l.reshape(sums, (b, c, *out))
     return convert(l, _root(l, y, p), x.dtype)
 
 
-def _reaching(window: Window, spatial: Shape, out: Shape) -> Window:
-    """The window with end padding for exactly `out` places, as ceil_mode may want more than the attribute says."""
-    end = []
-    for i, o, r, s, b in zip(spatial, out, window.reach, window.stride, window.begin, strict=True):
-        end.append(extents.sub(extents.add(mul(extents.sub(o, 1), s), r), extents.add(i, b)))
-    return Window(window.kernel, window.stride, window.dilation, window.begin, tuple(end))
+def _reaching(window: Window) -> Window:
+    """The window with so much end padding that the last, incomplete stride has one too."""
+    end = tuple(extents.add(e, s - 1) for e, s in zip(window.end, window.stride, strict=True))
+    return dataclasses.replace(window, end=end)
 
 
 def _powers(l: Lowering, x: Ref, p: float) -> Ref:

@@ -81,6 +81,14 @@ def slice_axis(ref: Ref, axis: int, start: Extent, count: Extent, step: int = 1)
 def expand(ref: Ref, shape: Shape) -> Ref:
     """Broadcasts to `shape`, whose extents are those of `ref` (perhaps written otherwise) where `ref` has not 1."""
     lead = len(shape) - ref.rank
+    if (
+        ref.strides is None
+        and not lead
+        and not any(
+            same(have, 1) and not same(want, 1) for have, want in zip(ref.shape, shape, strict=True)
+        )
+    ):
+        return Ref(ref.dtype, shape, ref.base, None, ref.offset)
     steps: list[Extent] = [0] * lead
     for have, want, step in zip(ref.shape, shape[lead:], ref.steps, strict=True):
         steps.append(0 if same(have, 1) and not same(want, 1) else step)

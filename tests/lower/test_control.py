@@ -1,0 +1,186 @@
+"""If, Loop and Scan against onnxruntime; what is known at export picks a branch there."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import onnx.parser
+import onnx_ir as ir
+import onnxruntime
+import pytest
+from lower.test_families import floats
+
+from pteron.export.fuse import fuse
+from pteron.export.interpret import run
+from pteron.export.listing import as_text
+from pteron.export.lower import lower
+from pteron.schema.errors import LoweringError
+
+
+def parsed(text: str) -> onnx.ModelProto:
+    model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>\n{text}')
+    onnx.checker.check_model(model)
+    return model
+
+
+def agrees(text: str, *many: dict[str, np.ndarray]) -> None:
+    model = parsed(text)
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    program = lower(ir.serde.deserialize_model(model))
+    fused = fuse(program)
+    for feeds in many:
+        wanted = session.run(None, feeds)
+        for made in (run(program, feeds), run(fused, feeds)):
+            for output, want in zip(session.get_outputs(), wanted, strict=True):
+                got = made[output.name]
+                assert got.shape == want.shape and got.dtype == want.dtype
+                np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+IF = """
+agraph (float[n, 4] x, bool flag) => (float[n, 4] y) {{
+    h = Add(x, x)
+    y = If (flag) <
+        then_branch = a () => (float[n, 4] p) {{ p = Relu(h) }},
+        else_branch = b () => (float[{other}, 4] q) {{ {body} }}
+    >
+}}"""
+
+
+def test_branches_see_outer_values() -> None:
+    feeds = [{"x": floats((3, 4)), "flag": np.array(v)} for v in (True, False)]
+    agrees(IF.format(other="n", body="q = Mul(x, h)"), *feeds)
+
+
+def test_an_axis_that_differs_between_branches_is_counted() -> None:
+    body = "q = Concat<axis=0>(x, h)"
+    text = IF.format(other="m", body=body).replace("(float[n, 4] y)", "(float[k, 4] y)")
+    agrees(text, *[{"x": floats((3, 4)), "flag": np.array(v)} for v in (True, False)])
+
+
+def test_a_known_condition_leaves_one_branch() -> None:
+    text = """
+    agraph (float[n, 4] x) => (float[n, 4] y) {
+        s = Shape<start = 1>(x)
+        four = Constant<value = int64[1] {4}>()
+        e = Equal(s, four)
+        flag = Squeeze(e)
+        y = If (flag) <
+            then_branch = a () => (float[n, 4] p) { p = Relu(x) },
+            else_branch = b () => (float[n, 4] q) { q = Neg(x) }
+        >
+    }"""
+    program = lower(ir.serde.deserialize_model(parsed(text)))
+    assert len(program.blocks) == 1
+    assert "max" in as_text(program)
+
+
+LOOP = """
+agraph (float[4] x, int64 trips, bool start) => (float[4] last, float[t, 4] rows) {
+    last, rows = Loop (trips, start, x) <
+        body = b (int64 i, bool go, float[4] c) => (bool on, float[4] d, float[4] row) {
+            f = Cast<to = 1>(i)
+            d = Add(c, f)
+            row = Mul(d, x)
+            s = ReduceSum<keepdims = 0>(d)
+            top = Constant<value = float {50.0}>()
+            on = Less(s, top)
+        }
+    >
+}"""
+
+
+@pytest.mark.parametrize("trips", [1, 3, 20])
+def test_a_loop_carries_collects_and_stops(trips: int) -> None:
+    x = abs(floats((4,)))
+    agrees(LOOP, {"x": x, "trips": np.array(trips), "start": np.array(True)})
+
+
+def test_a_loop_that_always_goes_on_has_exactly_its_trips() -> None:
+    text = """
+    agraph (float[4] x, int64 trips) => (float[4] last, float[t, 4] rows) {
+        yes = Constant<value = bool {1}>()
+        last, rows = Loop (trips, yes, x) <
+            body = b (int64 i, bool go, float[4] c) => (bool on, float[4] d, float[4] row) {
+                d = Add(c, x)
+                row = Identity(c)
+                on = Identity(go)
+            }
+        >
+    }"""
+    agrees(text, *[{"x": floats((4,)), "trips": np.array(n)} for n in (1, 5)])
+    program = lower(ir.serde.deserialize_model(parsed(text)))
+    assert [(d.kind, d.port) for d in program.dims] == [("shape", 1)]
+
+
+def test_what_grows_from_round_to_round_is_counted() -> None:
+    text = """
+    agraph (float[n, 2] x, int64 trips) => (float[m, 2] y) {
+        yes = Constant<value = bool {1}>()
+        y = Loop (trips, yes, x) <
+            body = b (int64 i, bool go, float[p, 2] c) => (bool on, float[q, 2] d) {
+                d = Concat<axis = 0>(c, x)
+                on = Identity(go)
+            }
+        >
+    }"""
+    agrees(text, {"x": floats((2, 2)), "trips": np.array(3)})
+
+
+def test_loops_in_loops() -> None:
+    text = """
+    agraph (float[3] x) => (float[3] y) {
+        yes = Constant<value = bool {1}>()
+        two = Constant<value = int64 {2}>()
+        y = Loop (two, yes, x) <
+            body = b (int64 i, bool go, float[3] c) => (bool on, float[3] d) {
+                h = Add(c, x)
+                d = Loop (two, yes, h) <
+                    body = e (int64 j, bool go2, float[3] f) => (bool on2, float[3] g) {
+                        g = Mul(f, h)
+                        on2 = Identity(go2)
+                    }
+                >
+                on = Identity(go)
+            }
+        >
+    }"""
+    agrees(text, {"x": floats((3,))})
+
+
+SCAN = """
+agraph (float[2] s, float[{shape}] x) => (float[2] last, float[{out}] rows) {{
+    last, rows = Scan (s, x) <num_scan_inputs = 1, {attrs}
+        body = b (float[2] c, float[2] e) => (float[2] d, float[2] row) {{
+            d = Add(c, e)
+            row = Mul(d, e)
+        }}
+    >
+}}"""
+
+
+@pytest.mark.parametrize("back", [0, 1])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_scan_walks_an_axis_in_either_direction(axis: int, back: int) -> None:
+    attrs = (
+        f"scan_input_axes = [{axis}], scan_output_axes = [{axis}], "
+        f"scan_input_directions = [{back}], scan_output_directions = [{back}],"
+    )
+    shape = "t, 2" if axis == 0 else "2, t"
+    x = floats((5, 2)) if axis == 0 else floats((2, 5))
+    agrees(SCAN.format(shape=shape, out=shape, attrs=attrs), {"s": floats((2,), 1), "x": x})
+
+
+def test_branches_of_other_ranks_are_refused() -> None:
+    text = IF.format(other="n", body="q = Unsqueeze(x, z)").replace(
+        "float[n, 4] q", "float[n, 1, 4] q"
+    )
+    text = text.replace("h = Add(x, x)", "h = Add(x, x)\n z = Constant<value = int64[1] {1}>()")
+    with pytest.raises(LoweringError, match="reshape one of them"):
+        lower(
+            ir.serde.deserialize_model(
+                onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>{text}')
+            )
+        )

@@ -1,0 +1,114 @@
+"""Products against ONNX's reference: constant and computed operands, integers, Einsum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lower.check import agrees, listing
+from lower.test_families import floats, typed
+
+FEW = settings(max_examples=40, deadline=None, derandomize=True)
+PRODUCTS = [
+    ((5, 3), (3, 4)),
+    ((2, 5, 3), (3, 4)),
+    ((2, 5, 3), (2, 3, 4)),
+    ((2, 1, 5, 3), (4, 3, 2)),
+    ((3,), (3, 4)),
+    ((5, 3), (3,)),
+    ((3,), (3,)),
+    ((3,), (2, 3, 4)),
+    ((2, 5, 3), (3,)),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64", "int32", "uint64"])
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize(("a", "b"), PRODUCTS)
+def test_matmul(a: tuple[int, ...], b: tuple[int, ...], constant: bool, dtype: str) -> None:
+    x, y = (4 * floats(s, seed=i) for i, s in enumerate((a, b)))
+    if dtype.startswith("uint"):
+        x, y = abs(x), abs(y)
+    x, y = x.astype(dtype), y.astype(dtype)
+    if constant:
+        agrees("out = MatMul(x, y)", {"x": x}, x=typed(x), y=y)
+    else:
+        agrees("out = MatMul(x, y)", {"x": x, "y": y}, x=typed(x), y=typed(y))
+
+
+def test_a_constant_right_operand_is_a_weight() -> None:
+    assert listing("out = MatMul(x, w)", x="f32[n, 3]", w=floats((3, 4))) == [
+        "%1: f32[n, 4] = matmul(x, w{1, 4}, -)"
+    ]
+
+
+@pytest.mark.parametrize("c", [(), (4,), (1, 4), (5, 1), (5, 4), None])
+@pytest.mark.parametrize("attrs", ["", "alpha=0.5", "beta=2.0", "alpha=0.5, beta=0.0"])
+def test_gemm_adds_what_broadcasts(c: tuple[int, ...] | None, attrs: str) -> None:
+    a, b = floats((3, 5)), floats((4, 3), 1)
+    extra = {} if c is None else {"c": floats(c, 2)}
+    call = f"Gemm(a, b, {'None' if c is None else 'c'}, transA=1, transB=1{', ' + attrs if attrs else ''})"
+    agrees(
+        f"out = {call}",
+        {"a": a, **extra},
+        a=typed(a),
+        b=b,
+        **{k: typed(v) for k, v in extra.items()},
+    )
+
+
+EINSUMS = [
+    ("ij,jk->ik", [(2, 3), (3, 4)]),
+    ("bij,bjk->bik", [(2, 3, 4), (2, 4, 5)]),
+    ("bij,jk", [(2, 3, 4), (4, 5)]),
+    ("ii->i", [(3, 3)]),
+    ("ii", [(3, 3)]),
+    ("ij->ji", [(2, 3)]),
+    ("ij->j", [(2, 3)]),
+    ("i,j->ij", [(2,), (3,)]),
+    ("...ij,...jk->...ik", [(2, 1, 3, 4), (5, 4, 2)]),
+    ("bhqd,bhkd->bhqk", [(2, 3, 4, 5), (2, 3, 6, 5)]),
+    ("ij,ij->", [(2, 3), (2, 3)]),
+    ("ij,jk,kl->il", [(2, 3), (3, 4), (4, 5)]),
+    ("ijk,k->ji", [(2, 3, 4), (4,)]),
+    ("aij,bjk->ik", [(2, 3, 4), (5, 4, 2)]),
+]
+
+
+@pytest.mark.parametrize(("equation", "shapes"), EINSUMS)
+def test_einsum(equation: str, shapes: list[tuple[int, ...]]) -> None:
+    xs = {f"x{i}": floats(s, i) for i, s in enumerate(shapes)}
+    agrees(
+        f"out = Einsum({', '.join(xs)}, equation='{equation}')",
+        xs,
+        **{k: f"f32[{', '.join(map(str, x.shape))}]" for k, x in xs.items()},
+    )
+
+
+@FEW
+@given(st.integers(0, 255), st.integers(-128, 127), st.booleans(), st.integers(0, 99))
+def test_integers_lose_their_zero_points(a: int, b: int, by_column: bool, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 256, (4, 3)).astype(np.uint8)
+    y = rng.integers(-128, 128, (3, 5)).astype(np.int8)
+    zero = rng.integers(-128, 128, 5).astype(np.int8) if by_column else np.array(b, np.int8)
+    text = "out = MatMulInteger(x, y, p, q)"
+    agrees(text, {"x": x}, x=typed(x), y=y, p=np.array(a, np.uint8), q=zero)
+
+
+def test_quantized_products_round_once() -> None:
+    rng = np.random.default_rng(1)
+    a = rng.integers(0, 256, (4, 3)).astype(np.uint8)
+    agrees(
+        "out = QLinearMatMul(a, s, z, b, t, u, v, w)",
+        {"a": a},
+        a=typed(a),
+        b=rng.integers(0, 256, (3, 5)).astype(np.uint8),
+        s=np.float32(0.01),
+        z=np.uint8(113),
+        t=np.float32(0.02),
+        u=np.uint8(120),
+        v=np.float32(0.03),
+        w=np.uint8(118),
+    )

@@ -1,0 +1,92 @@
+"""Pools and Resize against ONNX's reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from lower.check import agrees, agrees_with_onnxruntime
+from lower.test_families import floats
+
+from pteron.export.lower import lower
+from pteron.export.text import onnx_text
+from pteron.schema.errors import LoweringError
+
+FEW = settings(max_examples=60, deadline=None, derandomize=True)
+
+
+@FEW
+@given(st.data(), st.sampled_from(["MaxPool", "AveragePool", "LpPool"]))
+def test_pools(data: st.DataObject, op: str) -> None:
+    rank = data.draw(st.integers(1, 3))
+
+    def numbers(low: int, high: int, count: int = rank) -> list[int]:
+        return data.draw(st.lists(st.integers(low, high), min_size=count, max_size=count))
+
+    spatial, kernel, stride = numbers(3, 6), numbers(1, 3), numbers(1, 3)
+    dilation = numbers(1, 2)
+    pads = [min(p, k - 1) for p, k in zip(numbers(0, 1, 2 * rank), kernel * 2, strict=True)]
+    for i, k, d, a, b in zip(spatial, kernel, dilation, pads[:rank], pads[rank:], strict=True):
+        assume(i + a + b >= (k - 1) * d + 1)
+    attrs = f"kernel_shape={kernel}, strides={stride}, dilations={dilation}, pads={pads}"
+    ceil = data.draw(st.integers(0, 1)) if op == "MaxPool" else 0
+    attrs += f", ceil_mode={ceil}"
+    if op == "AveragePool":
+        attrs += f", count_include_pad={data.draw(st.integers(0, 1))}"
+    x = floats((2, 3, *spatial))
+    sizes = ", ".join(f"s{i}" for i in range(rank))
+    agrees_with_onnxruntime(f"out = {op}(x, {attrs})", {"x": x}, x=f"f32[n, 3, {sizes}]")
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_max_pool_says_where_it_found_the_maximum(order: int) -> None:
+    x = floats((2, 3, 6, 5))
+    text = f"y, i = MaxPool(x, kernel_shape=[2, 3], strides=[2, 1], storage_order={order})"
+    agrees(text, {"x": x}, x="f32[n, 3, h, w]")
+
+
+@pytest.mark.parametrize("op", ["GlobalAveragePool", "GlobalMaxPool"])
+def test_global_pools(op: str) -> None:
+    agrees(f"out = {op}(x)", {"x": floats((2, 3, 4, 5))}, x="f32[n, 3, h, w]")
+
+
+def test_a_max_pool_of_bytes_stays_in_bytes() -> None:
+    x = np.random.default_rng(0).integers(0, 256, (1, 2, 4, 4)).astype(np.uint8)
+    agrees("out = MaxPool(x, kernel_shape=[2, 2])", {"x": x}, x="u8[1, 2, h, w]")
+
+
+def test_padding_that_depends_on_sizes_is_refused_by_pools() -> None:
+    text = "out = AveragePool(x, kernel_shape=[2, 2], strides=[2, 2], auto_pad='SAME_UPPER')"
+    with pytest.raises(LoweringError, match="fix the spatial sizes"):
+        lower(onnx_text(text, x="f32[1, 2, h, w]"))
+
+
+RESIZES = [
+    "None, f32([1, 1, 2, 3])",
+    "None, f32([1, 1, 0.6, 0.5])",
+    "None, f32([1, 1, 2, 2]), mode='linear'",
+    "None, f32([1, 1, 1.5, 0.7]), mode='cubic'",
+    "None, None, [1, 2, 7, 3], mode='linear', coordinate_transformation_mode='align_corners'",
+    "None, None, [7, 3], mode='linear', axes=[2, 3]",
+    "None, None, [9], axes=[3], coordinate_transformation_mode='asymmetric', nearest_mode='floor'",
+    "None, f32([2, 1, 1, 1]), coordinate_transformation_mode='asymmetric', nearest_mode='ceil'",
+    "None, f32([0.5, 0.5]), axes=[3, 2], mode='linear', antialias=1",
+]
+
+
+@pytest.mark.parametrize("rest", RESIZES)
+@pytest.mark.parametrize("sizes", ["1, 2, 4, 5", "n, 2, h, w"])
+def test_resize(rest: str, sizes: str) -> None:
+    if "[1, 2, 7, 3]" in rest and "n" in sizes:
+        sizes = "1, 2, h, w"
+    agrees(f"out = Resize(x, {rest})", {"x": floats((1, 2, 4, 5))}, x=f"f32[{sizes}]")
+
+
+@pytest.mark.parametrize("mode", ["linear", "nearest", "cubic"])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+def test_grid_sample(mode: str, padding: str) -> None:
+    x = floats((2, 3, 4, 5))
+    grid = np.random.default_rng(1).uniform(-1.3, 1.3, (2, 3, 6, 2)).astype(np.float32)
+    text = f"out = GridSample(x, g, mode='{mode}', padding_mode='{padding}')"
+    agrees(text, {"x": x, "g": grid}, x="f32[n, 3, h, w]", g="f32[n, p, q, 2]")
