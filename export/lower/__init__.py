@@ -21,6 +21,7 @@ from pteron.export.lower import (  # noqa: F401  (their import enters the loweri
     recurrent,
     reduction,
     shape,
+    signal,
 )
 from pteron.export.lower.core import Lowering
 from pteron.export.lower.graphs import Failure

@@ -121,6 +121,9 @@ def lower_node(l: Lowering, node: ir.Node) -> None:
         l.env.failures.append(_failure(node, operands, str(e)))
         for out in node.outputs:
             l.env.values[out] = None
+    except Exception as e:
+        e.add_note(f"lowering {_failure(node, operands, 'failed').line()}")
+        raise
     finally:
         l.current, l._node = before
 
