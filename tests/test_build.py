@@ -11,6 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from pteron.export.emit import emit_bytes
+from pteron.export.expressions import symbol
+from pteron.export.program import Block, Dim, Instr, Method, Port, Program, Value
+from pteron.schema.steps import Step
+
 CONSUMER = """
 cmake_minimum_required(VERSION 3.22)
 project(consumer C)
@@ -19,6 +24,8 @@ add_executable(consumer main.c)
 target_link_libraries(consumer PRIVATE pteron::pteron)
 add_executable(consumer_static main.c)
 target_link_libraries(consumer_static PRIVATE pteron::pteron_static)
+add_executable(example example.c)
+target_link_libraries(example PRIVATE pteron::pteron)
 """
 MAIN = """
 #include <pteron/delegate.h>
@@ -31,6 +38,24 @@ int main(void) {
   return 0;
 }
 """
+
+
+def write_tanh(path: Path) -> None:
+    """y = tanh(x + 1), float32 [n]."""
+    n = Dim("n")
+    values = (Value("x", "f32", (symbol(n),), "input"), Value("y", "f32", (symbol(n),), "output"))
+    steps = (
+        Step("load", "f32", 0),
+        Step("literal", "f32", 1, arg=1.0),
+        Step("add", "f32", 0, (0, 1)),
+        Step("tanh", "f32", 0, (0,)),
+        Step("store", "f32", args=(0,)),
+    )
+    block = Block((Instr("pointwise", (0,), (1,), {"steps": steps}),))
+    method = Method("main", (Port("x", 0),), (Port("y", 1),), (0, 2), 0)
+    path.write_bytes(
+        emit_bytes(Program("tanh", (n,), values=values, blocks=(block,), methods=(method,)))
+    )
 
 
 def run(*command: str | Path, cwd: Path, env: dict[str, str] | None = None) -> str:
@@ -83,6 +108,7 @@ def test_an_installed_library_is_found(root: Path, tmp_path: Path) -> None:
     run("cmake", "--install", tmp_path / "build", cwd=root)
     (tmp_path / "CMakeLists.txt").write_text(CONSUMER)
     (tmp_path / "main.c").write_text(MAIN)
+    shutil.copy(root / "examples/c/run.c", tmp_path / "example.c")
     run(
         "cmake",
         "-S",
@@ -95,6 +121,8 @@ def test_an_installed_library_is_found(root: Path, tmp_path: Path) -> None:
     run("cmake", "--build", tmp_path / "use", cwd=root)
     run(tmp_path / "use/consumer", cwd=root)
     run(tmp_path / "use/consumer_static", cwd=root)
+    write_tanh(tmp_path / "tanh.pte")
+    assert run(tmp_path / "use/example", tmp_path / "tanh.pte", "5", cwd=root).strip() == "0.964028"
     if shutil.which("pkg-config") is None:
         return
     folder = next((tmp_path / "to").rglob("pkgconfig"))

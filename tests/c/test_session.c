@@ -5,8 +5,11 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "check.h"
+#include "core/fp.h"
 #include "pteron/delegate.h"
 #include "pteron/host.h"
 #include "pteron/pteron.h"
@@ -500,7 +503,52 @@ static void a_model_opens_prepares_and_runs(void) {
   CHECK_EQUAL(pte_host_model_open("tests/c/check.h", &options, &model, &error), PTE_BAD_PROGRAM);
 }
 
+static void the_callers_rounding_changes_no_bits_and_comes_back(void) {
+#if defined(__x86_64__)
+  const pte_fp_word flush = 0x8040 | 0x6000, fields = 0xFFC0; /* flush to zero, round to zero */
+#elif defined(__aarch64__)
+  const pte_fp_word flush = 3u << 22 | 1u << 24, fields = flush;
+#else
+  const pte_fp_word flush = 0, fields = 0;
+#endif
+  const int64_t shape[] = {1, 3}, *shapes[] = {shape};
+  stage s = open_and_prepare("pointwise", NULL, shapes);
+  float x[3] = {-0.5f + 1e-7f, 0.3333333f, 1e-39f}, usual[3], flushed[3];
+  const void *inputs[] = {x};
+  void *outputs[] = {usual};
+  CHECK_EQUAL(pte_session_run(s.session, inputs, outputs, NULL, &s.error), PTE_OK);
+  pte_fp_word before = pte_fp_get();
+  pte_fp_set(before | flush);
+  outputs[0] = flushed;
+  pte_status status = pte_session_run(s.session, inputs, outputs, NULL, &s.error);
+  pte_fp_word after = pte_fp_get();
+  pte_fp_set(before);
+  CHECK_EQUAL(status, PTE_OK);
+  CHECK_EQUAL(after & fields, (before | flush) & fields);
+  CHECK(memcmp(usual, flushed, sizeof usual) == 0);
+  close_stage(&s);
+}
+
+static void a_model_refuses_to_run_in_a_forked_child(void) {
+  const int64_t shape[] = {5, 3}, *shapes[] = {shape};
+  pte_host_model *model = NULL;
+  pte_error error;
+  CHECK_EQUAL(pte_host_model_open("build/samples/pointwise.pte", NULL, &model, &error), PTE_OK);
+  pid_t child = fork();
+  if (child == 0) {
+    pte_status status = pte_host_model_prepare(model, shapes, NULL, NULL, &error);
+    _exit(status == PTE_BAD_ARGUMENT && strstr(error.text, "after the fork") != NULL ? 0 : 1);
+  }
+  int status = 1;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK_EQUAL(status, 0);
+  CHECK_EQUAL(pte_host_model_prepare(model, shapes, NULL, NULL, &error), PTE_OK);
+  pte_host_model_close(model);
+}
+
 int main(void) {
+  the_callers_rounding_changes_no_bits_and_comes_back();
+  a_model_refuses_to_run_in_a_forked_child();
   memory_grows_from_nothing_until_a_session_opens();
   memory_grows_from_nothing_until_it_is_prepared();
   a_program_needs_its_arena_to_the_last_byte();

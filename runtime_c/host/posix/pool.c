@@ -7,6 +7,7 @@
  * touches nothing of the task. */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -116,12 +117,14 @@ static void wake_parked(pool *p) {
   pthread_mutex_unlock(&p->lock);
 }
 
-/* Long waits ask whether this is a forked child: a worker that was just looking in is inside for
- * ever there. */
+/* A worker that takes long may have lost its processor to us. And long waits ask whether this is a
+ * forked child: a worker that was just looking in is inside for ever there. */
 static void wait_for_workers(pool *p) {
   for (uint32_t i = 0; atomic_load(&p->inside) != 0; i++) {
     relax();
-    if (i % 4096 == 4095 && getpid() != p->owner) return;
+    if (i % 1024 != 1023) continue;
+    if (getpid() != p->owner) return;
+    sched_yield();
   }
 }
 
