@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pteron.export import codes
 from pteron.export.program import Block, Constant, Instr, Program, Value
 from pteron.export.rebuild import homes, prune, renumber, used_values
 from pteron.schema.errors import ModelError
@@ -112,7 +113,10 @@ class _Packing:
     def _gather(self, instr: Instr, method: int) -> Instr:
         table, index = instr.inputs
         key = None if table is None else self._key(table, "panels", 1)
-        if key is None or key not in self._tables:
+        if key is None:
+            return instr
+        quantized = _coded(self.program.constants[key[0]], key) is not None
+        if key not in self._tables and not quantized:
             return instr
         return Instr(
             "gather_rows", (self._constant(key, method), index), instr.outputs, {}, instr.node
@@ -144,16 +148,27 @@ class _Packing:
             source = self.program.constants[key[0]]
             array = _view(source.array, *key[1:4])
             layout, groups = key[4:]
-            stored = panels(array, groups) if layout == "panels" else taps(array)
+            coded = _coded(source, key) if layout == "panels" else None
+            if coded is not None:
+                form, stored = coded
+            else:
+                form, stored = "plain", panels(array, groups) if layout == "panels" else taps(array)
             self.made[key] = len(self.program.constants) + len(self.constants)
             self.constants.append(
-                Constant(source.name, source.dtype, array.shape, stored, layout, groups=groups)
+                Constant(source.name, source.dtype, array.shape, stored, layout, form, groups)
             )
         at = self.made[key]
         if (method, at) not in self._packed:
             c = self.constants[at - len(self.program.constants)]
             value = Value(
-                c.name, c.dtype, c.shape, "constant", at, layout=c.layout, groups=c.groups
+                c.name,
+                c.dtype,
+                c.shape,
+                "constant",
+                at,
+                layout=c.layout,
+                format=c.format,
+                groups=c.groups,
             )
             self._packed[method, at] = self._value(value, method)
         return self._packed[method, at]
@@ -195,6 +210,21 @@ def _view(array: NDArray[Any], shape: Any, strides: Any, offset: Any) -> NDArray
         return np.zeros(shape, array.dtype)
     steps = tuple(int(s) * flat.itemsize for s in strides)
     return np.lib.stride_tricks.as_strided(flat[int(offset) :], shape, steps, writeable=False)
+
+
+def _coded(source: Constant, key: Key) -> tuple[str, NDArray[Any]] | None:
+    """The format and bytes of the weight's codes, where it was decoded from some and a format stores them exactly."""
+    c = source.coded
+    if c is None or source.dtype != "f32":
+        return None
+    parts = [
+        None if a is None else _view(np.broadcast_to(a, c.codes.shape), *key[1:4])
+        for a in (c.codes, c.scale, c.zero)
+    ]
+    assert parts[0] is not None
+    return codes.stored(
+        dataclasses.replace(c, codes=parts[0], scale=parts[1], zero=parts[2]), int(key[5])
+    )
 
 
 def _views_last(program: Program, order: list[int]) -> list[int]:

@@ -51,6 +51,7 @@ class Coded:
     scale: NDArray[Any] | None = None
     zero: NDArray[Any] | None = None
     dtype: str = "f32"
+    format: str = ""  # "nf4": codes are places in a table, which schema/formats.py has
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)

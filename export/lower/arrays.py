@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pteron.export.lower.ref import Ref
 from pteron.export.program import Coded
+from pteron.schema.formats import NF4_VALUES
 
 NUMPY: Final[dict[str, Any]] = {
     "bool": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
@@ -38,7 +39,7 @@ def decode(coded: Coded, dtype: str) -> NDArray[Any]:
     codes = coded.codes
     if codes.dtype.kind in "iu" or coded.zero is not None:
         codes = codes.astype(np.int64) - (0 if coded.zero is None else coded.zero.astype(np.int64))
-    values = codes.astype(np.float32)
+    values = NF4_VALUES[codes] if coded.format == "nf4" else codes.astype(np.float32)
     if coded.scale is not None:
         with np.errstate(over="ignore"):
             values = values * coded.scale.astype(np.float32)

@@ -542,4 +542,4 @@ def _each(coded: Coded, view: Callable[[Any], Any]) -> Coded:
     parts = [
         None if a is None else view(np.broadcast_to(a, shape)) for a in (coded.scale, coded.zero)
     ]
-    return Coded(view(coded.codes), parts[0], parts[1], coded.dtype)
+    return dataclasses.replace(coded, codes=view(coded.codes), scale=parts[0], zero=parts[1])

@@ -14,6 +14,7 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 from pteron.export.extents import add, ceildiv, mul, same, sub
+from pteron.export.lower.arrays import decode
 from pteron.export.lower.core import Lowering
 from pteron.export.lower.elementwise import cast_term
 from pteron.export.lower.node import DTYPES, Node, lowers
@@ -71,6 +72,17 @@ def lower_dequantize(l: Lowering, n: Node) -> Ref:
     if coded is not None:
         return l.of_codes(coded, dtype, lambda: _decoded(l, n, x, scale, zero, dtype))
     return _decoded(l, n, x, scale, zero, dtype)
+
+
+@lowers("DequantizeNF4", domain="pteron")
+def lower_dequantize_nf4(l: Lowering, n: Node) -> Ref:
+    """NF4_VALUES[codes] * scale of the block, both constants [n, k] and [n, ceil(k / block_size)]."""
+    codes, scale = l.array(n[0]), l.array(n[1])
+    if codes is None or scale is None:
+        l.fail("codes or scales are computed while running; expected constants")
+    each = np.repeat(scale.astype(np.float32), n.integer("block_size"), 1)[:, : codes.shape[1]]
+    coded = Coded(codes.astype(np.uint8), each, None, "f32", "nf4")
+    return l.of_codes(coded, "f32", lambda: l.constant(decode(coded, "f32"), "f32"))
 
 
 def _codes(l: Lowering, n: Node, x: Ref, scale: Ref, zero: Ref | None, dtype: str) -> Coded | None:
