@@ -145,7 +145,7 @@ def _ungrouped(rows: Array, n: int, groups: int) -> Array:
 
 
 def _widen(codes: Array, step: int) -> Array:
-    n, k = codes.shape
+    k = codes.shape[1]
     return np.pad(codes, ((0, 0), (0, -k % step)))
 
 
