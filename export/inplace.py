@@ -121,7 +121,9 @@ def _permutation(draft: Draft, source: int) -> list[int] | None:
 def take_dying_memory(draft: Draft, block: int) -> None:
     """Output 0 of an instruction takes the memory of an operand that nobody reads again (the row's `inplace`)."""
     for at, i in enumerate(draft.blocks[block]):
-        if i is None or not OPS[i.op].inplace or len(i.outputs) != 1 or i.outputs[0] is None:
+        if i is None or not OPS[i.op].inplace or not i.outputs or i.outputs[0] is None:
+            continue
+        if any(o is not None for o in i.outputs[1:]):
             continue
         y = i.outputs[0]
         whole = draft.values[y].storage == "planned" and draft.writing[y] == {(block, at)}

@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("9d36773e202f739e")
+SCHEMA_HASH: Final = bytes.fromhex("64c8088c07740006")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

@@ -154,7 +154,15 @@ def topk(x: F, *, largest: bool = True, out: Outs) -> tuple[F, I64]:
     return np.take_along_axis(x, index, -1), index
 
 
-@op(id=14, since=1, shape="[*s, n] -> [*s, n]", dtypes="f32 f64 i64", strided="x", bound="2 K eps")
+@op(
+    id=14,
+    since=1,
+    shape="[*s, n] -> [*s, n]",
+    dtypes="f32 f64 i64",
+    strided="x",
+    bound="2 K eps",
+    inplace="x",
+)
 def cumulate(
     x: F, *, kind: Literal["sum", "prod"] = "sum", exclusive: bool = False, reverse: bool = False
 ) -> F:
@@ -199,7 +207,7 @@ def arg_reduce(x: F, *, kind: Literal["max", "min"], last: bool = False) -> I64:
     return np.asarray(pick(x, axis=-1))
 
 
-@op(id=22, since=1, shape="[*s, n] -> [*s, n]", strided="x", bound="8 K eps")
+@op(id=22, since=1, shape="[*s, n] -> [*s, n]", strided="x", bound="8 K eps", inplace="x")
 def softmax(x: F, *, log: bool = False) -> F:
     """exp(x - max) / sum over the last axis; or its logarithm."""
     e = x - x.max(-1, keepdims=True, initial=-np.inf)
@@ -207,7 +215,13 @@ def softmax(x: F, *, log: bool = False) -> F:
     return np.asarray(e - np.log(total) if log else np.exp(e) / total)
 
 
-@op(id=23, since=1, shape="[*s, *r#count] [*r] [*r] -> [*s, *r] [*s] [*s]", bound="4 K eps")
+@op(
+    id=23,
+    since=1,
+    shape="[*s, *r#count] [*r] [*r] -> [*s, *r] [*s] [*s]",
+    bound="4 K eps",
+    inplace="x",
+)
 def layer_norm(
     x: F, gain: F | None = None, bias: F | None = None, *, count: int, epsilon: float = 1e-5
 ) -> tuple[F, F | None, F | None]:
@@ -221,7 +235,7 @@ def layer_norm(
     return y if bias is None else y + bias, mean.squeeze(axes), inverse.squeeze(axes)
 
 
-@op(id=24, since=1, shape="[*s, *r#count] [*r] -> [*s, *r]", bound="4 K eps")
+@op(id=24, since=1, shape="[*s, *r#count] [*r] -> [*s, *r]", bound="4 K eps", inplace="x")
 def rms_norm(x: F, gain: F | None = None, *, count: int, epsilon: float = 1e-5) -> F:
     """x / sqrt(mean(x^2) + epsilon) * gain over the last `count` axes. Zhang and Sennrich 2019."""
     axes = tuple(range(x.ndim - count, x.ndim))

@@ -8,7 +8,7 @@
 
 #include "core/kernel.h"
 
-#define PTE_SCHEMA_HASH 0x9e732f203e77369du
+#define PTE_SCHEMA_HASH 0x060074078c08c864u
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */

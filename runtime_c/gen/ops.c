@@ -367,7 +367,7 @@ static const pte_op_attr cumulate_attrs[] = {
 };
 static const pte_shape_term cumulate_in0[] = {{1, 0, 0, 0}, {0, 0, 0, 0}};
 static const pte_op_port cumulate_in[] = {
-  {"x", cumulate_in0, 2, PTE_RULE_F, false, true, false},
+  {"x", cumulate_in0, 2, PTE_RULE_F, false, true, true},
 };
 static const pte_shape_term cumulate_out0[] = {{1, 0, 0, 0}, {0, 0, 0, 0}};
 static const pte_op_port cumulate_out[] = {
@@ -408,7 +408,7 @@ static const pte_op_attr softmax_attrs[] = {
 };
 static const pte_shape_term softmax_in0[] = {{1, 0, 0, 0}, {0, 0, 0, 0}};
 static const pte_op_port softmax_in[] = {
-  {"x", softmax_in0, 2, PTE_RULE_F, false, true, false},
+  {"x", softmax_in0, 2, PTE_RULE_F, false, true, true},
 };
 static const pte_shape_term softmax_out0[] = {{1, 0, 0, 0}, {0, 0, 0, 0}};
 static const pte_op_port softmax_out[] = {
@@ -424,7 +424,7 @@ static const pte_shape_term layer_norm_in0[] = {{1, 0, 0, 0}, {1, 1, 8, 0}};
 static const pte_shape_term layer_norm_in1[] = {{1, 1, 0, 0}};
 static const pte_shape_term layer_norm_in2[] = {{1, 1, 0, 0}};
 static const pte_op_port layer_norm_in[] = {
-  {"x", layer_norm_in0, 2, PTE_RULE_F, false, false, false},
+  {"x", layer_norm_in0, 2, PTE_RULE_F, false, false, true},
   {"gain", layer_norm_in1, 1, PTE_RULE_F, true, false, false},
   {"bias", layer_norm_in2, 1, PTE_RULE_F, true, false, false},
 };
@@ -445,7 +445,7 @@ static const pte_op_attr rms_norm_attrs[] = {
 static const pte_shape_term rms_norm_in0[] = {{1, 0, 0, 0}, {1, 1, 8, 0}};
 static const pte_shape_term rms_norm_in1[] = {{1, 1, 0, 0}};
 static const pte_op_port rms_norm_in[] = {
-  {"x", rms_norm_in0, 2, PTE_RULE_F, false, false, false},
+  {"x", rms_norm_in0, 2, PTE_RULE_F, false, false, true},
   {"gain", rms_norm_in1, 1, PTE_RULE_F, true, false, false},
 };
 static const pte_shape_term rms_norm_out0[] = {{1, 0, 0, 0}, {1, 1, 0, 0}};

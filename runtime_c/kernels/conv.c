@@ -157,7 +157,8 @@ static pte_status conv_run(const pte_call *call) {
   pte_gemm *g = &p.gemm;
   p.panels = (pte_plain_panels){w->data, (size_t)w->shape[1]};
   p.source.x = x->data;
-  p.source.zeros = memset(zeros, 0, (size_t)p.zeros_bytes);
+  if (p.zeros_bytes > 0) memset(zeros, 0, (size_t)p.zeros_bytes);
+  p.source.zeros = (const float *)(const void *)zeros;
   p.matrix = (pte_matrix){x->data, (size_t)p.source.w.channels, p.source.group_channels};
   if (is_matrix(&p.source.w)) g->fill = pte_matrix_fill;
   g->source = g->fill == conv_fill ? (const void *)&p.source : &p.matrix;

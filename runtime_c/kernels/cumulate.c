@@ -1,6 +1,6 @@
 /* cumulate: the running sum or product along the last axis, sequential from 0 or 1; without the
- * element itself where exclusive, from the end where reverse. x with any strides, y dense. i64
- * wraps. */
+ * element itself where exclusive, from the end where reverse. x with any strides, y dense; y may be
+ * x. i64 wraps. */
 #include "gen/ops.h"
 #include "kernels/rows.h"
 

@@ -1,6 +1,6 @@
 /* layer_norm: (x - mean) / sqrt(variance + epsilon) * gain + bias over the last `count` axes,
- * dense; gain and bias by one fused operation. Two passes: the mean, then the mean of squared
- * differences, each in 16 lanes and one tree. Source: Ba, Kiros and Hinton 2016. */
+ * dense; y may be x; gain and bias by one fused operation. Two passes: the mean, then the mean of
+ * squared differences, each in 16 lanes and one tree. Source: Ba, Kiros and Hinton 2016. */
 #include "gen/ops.h"
 #include "kernels/rows.h"
 #include "kernels/variants.h"

@@ -1,5 +1,5 @@
 /* softmax: exp(x - max) / sum over the last axis, or its logarithm x - max - ln(sum). Rows of x
- * with any strides, y dense; y may not alias x. The sum runs in 16 lanes and one tree; each
+ * with any strides, y dense; y may be x. The sum runs in 16 lanes and one tree; each
  * quotient is one division. */
 #include "gen/ops.h"
 #include "kernels/rows.h"

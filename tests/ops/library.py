@@ -52,7 +52,11 @@ class Target:
 
 
 def here() -> Target:
-    return Target(tuple(os.environ.get("CC", "cc").split()), MACHINE, ROOT / "build/ops")
+    return Target(
+        tuple(os.environ.get("CC", "cc").split()),
+        MACHINE,
+        Path(os.environ.get("PTERON_OPS_BUILD", ROOT / "build/ops")),
+    )
 
 
 def sources(target: Target) -> list[Path]:
