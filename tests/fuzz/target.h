@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "exercise.h"
+#include "gen/layout.h"
 #include "sample.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -48,8 +49,10 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
   for (unsigned k = 0; k < 1 + seed % 3; k++)
     change_word(data, size, seed * 2654435761u + k * 40503u);
   if (size >= 64 && seed % 16 != 1) {
-    uint64_t bytes = size;
+    uint64_t bytes = size,
+             hash = PTE_SCHEMA_HASH; /* inputs kept from an older schema stay useful */
     memcpy(data + 16, &bytes, 8);
+    memcpy(data + 24, &hash, 8);
     sample_reseal(data, size);
   }
   return size;
