@@ -1,15 +1,14 @@
 """Static memory planning: which planned values lie above which others.
 
 A value's offset is the maximum of the ends of the values in its `above` list, so one list serves every size of every
-dimension: two values alive together are joined by a chain of lists, and no sizes can make them overlap. The lists
-come from the best of several greedy placements at the hints of the dimensions, where each value goes into the smallest
-gap that holds it. Greedy by size: Pisarchyk and Lee, Efficient Memory Management for Deep Neural Net Inference, 2020.
+dimension: two values alive together are joined by a chain of lists, and no sizes can make them overlap. The
+lists come from the best of several greedy placements (place.py) at the hints of the dimensions and above them.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from pteron.export.lifetimes import (
@@ -19,10 +18,11 @@ from pteron.export.lifetimes import (
     planned_values,
     with_capacities,
 )
-from pteron.export.program import Program, Value
+from pteron.export.place import best_order, top
+from pteron.export.program import Dim, Program, Value
 from pteron.export.rebuild import renumber
 
-TRIALS: Final = 300  # placements tried after the fixed orders, while the bound is not met
+GROWTH: Final = (16, 200)  # how much larger than their hints dimensions may well be
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def measure(program: Program, method: int, sizes: Mapping[str, int] | None = Non
     size = Sizes(program, values).at(at)
     offsets = _offsets(program, values, size)
     live = Lifetimes(program, method).peak(size)
-    return Memory(_top(offsets, size), live, _state_bytes(program, method, at))
+    return Memory(top(offsets, size), live, _state_bytes(program, method, at))
 
 
 def overlaps(program: Program, method: int, sizes: Mapping[str, int]) -> list[tuple[int, int]]:
@@ -75,9 +75,9 @@ def _plan_method(program: Program, method: int) -> Program:
     lives = Lifetimes(program, method)
     found = lives.conflicts()
     conflicts = {v: found.get(v, set()) for v in values}
-    size = Sizes(program, values).at(hints(program.dims))
-    offset = _best(values, size, conflicts, lives)
-    order = sorted(values, key=lambda v: (offset[v], offset[v] + size[v], v))
+    sizes = Sizes(program, values)
+    points = [sizes.at(point) for point in _points(program.dims)]
+    order = best_order(values, points, conflicts, lives)
     above = _above(order, conflicts)
     filled = tuple(
         dataclasses.replace(v, above=tuple(above[i])) if i in above else v
@@ -86,6 +86,17 @@ def _plan_method(program: Program, method: int) -> Program:
     orders = [list(range(*m.values)) for m in program.methods]
     orders[method] = [*order, *_others(program, method)]
     return renumber(dataclasses.replace(program, values=filled), orders)
+
+
+def _points(dims: Sequence[Dim]) -> list[dict[str, int]]:
+    """The hints, and sizes well above them: an order that is good at one may be bad at the other."""
+    given = {d.name: d for d in dims if d.kind != "counted"}
+    points = []
+    for factor in (1, *GROWTH):
+        at = {name: max(d.hint, min(d.hint * factor, d.max)) for name, d in given.items()}
+        at = with_capacities(dims, at)
+        points += [] if at in points else [at]
+    return points
 
 
 def _others(program: Program, method: int) -> list[int]:
@@ -110,10 +121,6 @@ def _offsets(program: Program, values: Sequence[int], size: Mapping[int, int]) -
     return out
 
 
-def _top(offset: Mapping[int, int], size: Mapping[int, int]) -> int:
-    return max((offset[v] + size[v] for v in offset), default=0)
-
-
 def _state_bytes(program: Program, method: int, at: Mapping[str, int]) -> int:
     start, stop = program.methods[method].values
     used = {v.base for v in program.values[start:stop] if v.storage == "state"}
@@ -124,66 +131,6 @@ def _state_bytes(program: Program, method: int, at: Mapping[str, int]) -> int:
         one = Sizes(dataclasses.replace(program, values=(value,)), [0])
         total += one.at(at)[0]
     return total
-
-
-# --- placement --------------------------------------------------------------------------------------------------
-
-
-def _best(
-    values: Sequence[int],
-    size: Mapping[int, int],
-    conflicts: Mapping[int, set[int]],
-    lives: Lifetimes,
-) -> dict[int, int]:
-    """The placement with the lowest top among the orders tried."""
-    bound = lives.peak(size)
-    best: dict[int, int] = {}
-    top = -1
-    for order in _orders(values, size, lives):
-        offset = _place(order, size, conflicts)
-        if top < 0 or _top(offset, size) < top:
-            best, top = offset, _top(offset, size)
-        if top <= bound:
-            break
-    return best
-
-
-def _orders(
-    values: Sequence[int], size: Mapping[int, int], lives: Lifetimes
-) -> Iterator[list[int]]:
-    first = {v: lives.intervals[v][0][0] if v in lives.intervals else 0 for v in values}
-    span = {v: sum(b - a + 1 for a, b in lives.intervals.get(v, ())) for v in values}
-    keys: list[Callable[[int], tuple[float, ...]]] = [
-        lambda v: (-size[v], first[v]),
-        lambda v: (-size[v] * span[v], first[v]),
-        lambda v: (first[v], -size[v]),
-        lambda v: (-span[v], -size[v]),
-        lambda v: (-first[v], -size[v]),
-    ]
-    for key in keys:
-        yield sorted(values, key=lambda v, key=key: (*key(v), v))  # type: ignore[misc]
-
-
-def _place(
-    order: Sequence[int], size: Mapping[int, int], conflicts: Mapping[int, set[int]]
-) -> dict[int, int]:
-    """Each value in turn into the smallest gap between those placed that it must not touch."""
-    offset: dict[int, int] = {}
-    for v in order:
-        taken = sorted((offset[u], offset[u] + size[u]) for u in conflicts[v] if u in offset)
-        offset[v] = _gap(taken, size[v])
-    return offset
-
-
-def _gap(taken: Sequence[tuple[int, int]], need: int) -> int:
-    """Start of the smallest gap of at least `need` bytes; above all of `taken` where there is none."""
-    best, best_room, end = -1, 0, 0
-    for start, stop in taken:
-        room = start - end
-        if room >= need and (best < 0 or room < best_room):
-            best, best_room = end, room
-        end = max(end, stop)
-    return end if best < 0 else best
 
 
 def _above(order: Sequence[int], conflicts: Mapping[int, set[int]]) -> dict[int, list[int]]:

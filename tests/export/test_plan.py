@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_programs import everything, planned
@@ -30,7 +32,7 @@ def test_no_two_values_alive_together_overlap_at_any_sizes(
 @settings(max_examples=50, deadline=None)
 def test_plans_are_close_to_what_is_alive(program: Program):
     memory = measure(plan(program), 0)
-    assert memory.live_bytes <= memory.planned_bytes <= 1.5 * memory.live_bytes
+    assert memory.live_bytes <= memory.planned_bytes <= 1.1 * memory.live_bytes
 
 
 @given(planned())
@@ -125,3 +127,42 @@ def test_counted_dimensions_are_planned_at_their_capacity():
     memory = measure(program, 0)
     assert memory.state_bytes == 128  # 8 x 4 floats
     assert measure(program, 0, {"n": 100, "m": 3}).planned_bytes > memory.planned_bytes
+
+
+@pytest.mark.parametrize("width", [4, 20])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_net_of_mixed_sizes_is_planned_within_a_tenth(width: int, seed: int):
+    rng = np.random.default_rng(seed)
+    values = [Value("x", "f32", (16,), "input", 0)]
+    instrs = []
+    for _ in range(150):
+        recent = range(max(0, len(values) - width), len(values))
+        inputs = tuple(int(v) for v in rng.choice(recent, min(3, len(recent)), replace=False))
+        values.append(Value("", "f32", (int(2 ** rng.uniform(4, 16)),)))
+        instrs.append(Instr("pointwise", inputs, (len(values) - 1,), {"steps": ()}))
+    values.append(Value("y", "f32", (16,), "output", 0))
+    instrs.append(Instr("copy", (150,), (151,)))
+    method = Method("main", (Port("x", 0),), (Port("y", 151),), (0, 152), 0)
+    program = Program(
+        "net", values=tuple(values), blocks=(Block(tuple(instrs)),), methods=(method,)
+    )
+    assert measure(plan(program), 0).ratio <= 1.1
+
+
+def test_a_plan_made_for_small_sizes_is_good_at_large_ones():
+    """At the hints both middle values take 64 bytes; above them one is far larger."""
+    n = symbol(Dim("n"))
+    shapes = [(1,), (n,), (n * n,), (n,), (n * n * n,), (n,), (1,)]
+    values = [Value(f"v{i}", "f32", s) for i, s in enumerate(shapes)]
+    values[0] = Value("x", "f32", (1,), "input", 0)
+    values[-1] = Value("y", "f32", (1,), "output", 0)
+    instrs = tuple(
+        Instr("pointwise", (i, i - 1) if i else (i,), (i + 1,), {"steps": ()}) for i in range(6)
+    )
+    method = Method("main", (Port("x", 0),), (Port("y", 6),), (0, 7), 0)
+    program = Program(
+        "n", (Dim("n"),), values=tuple(values), blocks=(Block(instrs),), methods=(method,)
+    )
+    planned_program = plan(program)
+    for size in (1, 20, 500):
+        assert measure(planned_program, 0, {"n": size}).ratio <= 1.1
