@@ -13,10 +13,11 @@ static bool is_dynamic(const pte_session *s, uint32_t v) {
   return (s->slots[v].flags & PTE_SLOT_DYNAMIC) != 0;
 }
 
-void pte_counted_reset(pte_session *s) {
+void pte_counted_set_all(pte_session *s, bool full) {
+  if (!s->has_dynamic) return;
   for (uint32_t dim = 0; dim < s->exprs.dim_count; dim++)
     if (s->exprs.dims[dim].kind == PTE_DIM_COUNTED)
-      s->exprs.dim_values[dim] = s->exprs.dim_capacity[dim];
+      s->exprs.dim_values[dim] = full ? s->exprs.dim_capacity[dim] : 0;
   pte_exprs_refresh(&s->exprs);
 }
 

@@ -176,7 +176,9 @@ static void mark_dynamic_values(pte_session *s) {
     const uint8_t moving = PTE_SLOT_PARAM | PTE_SLOT_DYNAMIC; /* a base whose room changes too */
     if (file->storage == PTE_STORAGE_VIEW && (s->slots[s->slots[v].base].flags & moving) == moving)
       dynamic = true;
-    if (dynamic) s->slots[v].flags |= PTE_SLOT_DYNAMIC;
+    if (!dynamic) continue;
+    s->slots[v].flags |= PTE_SLOT_DYNAMIC;
+    s->has_dynamic = true;
   }
 }
 

@@ -47,6 +47,26 @@ static pte_status total(pte_session *s, const pte_prepare_options *options, pte_
                   options->max_bytes);
 }
 
+/* Sizes may fall while a counted dimension grows (what is left of a list): so rooms and scratch are
+ * taken at two points, all counted dimensions at 0 and all at their capacities. The first need not
+ * make sense for every operator; a size that is largest in between is a PTE_LIMIT when a run meets
+ * it. Returns the scratch. */
+static uint64_t measure_emptied(pte_session *s) {
+  uint64_t most = 0;
+  bool sized = true;
+  pte_counted_set_all(s, false);
+  for (uint32_t v = 0; v < s->value_count; v++)
+    sized = pte_value_size(s, v, true, NULL) == PTE_OK && sized;
+  for (uint32_t w = 0; sized && w < s->work_count; w++) {
+    uint64_t scratch = 0;
+    bool asks = s->works[w].dynamic && !s->works[w].row->control;
+    if (asks && pte_check_work(s, w, false, &scratch, NULL) == PTE_OK && scratch > most)
+      most = scratch;
+  }
+  pte_counted_set_all(s, true);
+  return most;
+}
+
 /* Everything but addresses. The session is unprepared until its end. */
 static pte_status measure(pte_session *s, const pte_prepare_options *options, pte_error *err) {
   s->prepared = false;
@@ -55,11 +75,16 @@ static pte_status measure(pte_session *s, const pte_prepare_options *options, pt
                        .threads = options->threads,
                        .cpu = pte_cpu_allow(options->cpu),
                        .fault = &s->fault};
-  for (uint32_t v = 0; v < s->value_count; v++) s->tensors[v].data = NULL;
+  for (uint32_t v = 0; v < s->value_count; v++) {
+    s->tensors[v].data = NULL;
+    s->slots[v].room_bytes = 0;
+  }
   PTE_TRY(pte_bind(s, options, err));
+  uint64_t emptied = s->has_dynamic ? measure_emptied(s) : 0;
   PTE_TRY(size_values(s, err));
   PTE_TRY(pte_plan(s, err));
   PTE_TRY(check_works(s, err));
+  if (emptied > s->sizes.scratch_bytes) s->sizes.scratch_bytes = emptied;
   return total(s, options, err);
 }
 

@@ -31,9 +31,9 @@ PTE_CHECKED pte_status pte_bind(pte_session *s, const pte_prepare_options *optio
 /* bind.c: whether shape dimension `dim` takes element `*out_element` of input `port`. */
 bool pte_bind_reads(const pte_session *s, uint32_t dim, uint32_t port);
 
-/* values.c: shape, strides, first element of value `v` from the expressions. `fix`: its room is
- * what these sizes need; else they must fit in the room it has. PTE_BAD_ARGUMENT, PTE_BAD_PROGRAM:
- * an extent or a view is wrong; PTE_LIMIT: it does not fit in its room. */
+/* values.c: shape, strides, first element of value `v` from the expressions. `fix`: its room grows
+ * to what these sizes need; else they must fit in the room it has. PTE_BAD_ARGUMENT,
+ * PTE_BAD_PROGRAM: an extent or a view is wrong; PTE_LIMIT: it does not fit in its room. */
 PTE_CHECKED pte_status pte_value_size(pte_session *s, uint32_t v, bool fix, pte_error *err);
 
 /* values.c: the address of value `v` from arena, state, constants or base. INPUT, OUTPUT and PARAM
@@ -62,6 +62,9 @@ pte_status pte_fault_text(const pte_session *s, uint32_t work, pte_status status
 
 /* The program's index of instruction `work`. */
 uint32_t pte_session_instr(const pte_session *s, uint32_t work);
+
+/* counted.c: every counted dimension of the program to its capacity, or to 0. */
+void pte_counted_set_all(pte_session *s, bool full);
 
 /* control_check.c: sizes of what an instruction over blocks copies and binds, counted ones left
  * out. PTE_BAD_PROGRAM: they differ. */

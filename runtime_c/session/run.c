@@ -231,7 +231,7 @@ pte_status pte_session_run(pte_session *s, const void *const *inputs, void *cons
   pte_execution run = {.s = s, .err = err};
   PTE_TRY(read_options(given, &run.options, err));
   PTE_TRY(check_buffers(s, inputs, outputs, err));
-  pte_counted_reset(s);
+  pte_counted_set_all(s, true);
   bind_buffers(s, inputs, outputs);
   PTE_TRY(check_shape_inputs(s, err));
   run.instructions_left = run.options.max_instructions;

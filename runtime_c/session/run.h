@@ -33,9 +33,6 @@ PTE_CHECKED pte_status pte_counted_open(pte_execution *run, pte_tensor *out);
 PTE_CHECKED pte_status pte_counted_close(pte_execution *run, uint32_t work, pte_tensor *out,
                                          const int64_t *shape);
 
-/* counted.c: every counted dimension of the program back to its capacity. */
-void pte_counted_reset(pte_session *s);
-
 /* move.c: bytes of a dense tensor; and dst = src for two tensors of one dtype and shape, any
  * strides. They may overlap: then the result is unspecified, nothing else. */
 uint64_t pte_tensor_bytes(const pte_tensor *t);

@@ -67,6 +67,7 @@ struct pte_session {
   pte_work *works;      /* instructions of the method's blocks, in order of blocks */
   uint32_t *first_work; /* by block of the program; PTE_NONE: of another method */
   uint32_t work_count;
+  bool has_dynamic;                      /* a value depends on a counted dimension */
   pte_placed *placed;                    /* by delegate of the program */
   pte_delegate_tensor *delegate_tensors; /* room for the operands of one delegate instruction */
 

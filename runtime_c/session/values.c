@@ -124,7 +124,7 @@ static pte_status size_memory(pte_session *s, uint32_t v, const pte_file_value *
       bytes > INT64_MAX)
     return pte_fail(err, PTE_LIMIT, "value %u: its size does not fit in 63 bits",
                     s->first_value + v);
-  if (fix) slot->room_bytes = bytes;
+  if (fix && bytes > slot->room_bytes) slot->room_bytes = bytes;
   if (bytes <= slot->room_bytes) return PTE_OK;
   return pte_fail(err, PTE_LIMIT, "value %u: needs %llu bytes, its memory has %llu",
                   s->first_value + v, bytes, slot->room_bytes);

@@ -178,6 +178,27 @@ def test_a_loop_carries_a_counted_size():
     assert np.array_equal(m(np.float32([0, 0, 7]), np.int64(0)), [[2]])
 
 
+def test_what_is_left_of_a_list_has_room():
+    """n - c elements are most when c is 0."""
+    values = [
+        Value("x", "f32", (n,), "input", 0),
+        Value("where", "i64", (1, c)),
+        Value("", "f32", (n - c,), "view", 0, (1,), c),
+        Value("rest", "f32", (n - c,)),
+        Value("y", "f32", (n - c,), "output", 0),
+    ]
+    instrs = (
+        Instr("nonzero", (0,), (1,)),
+        Instr("copy", (2,), (3,)),
+        Instr("softmax", (3,), (4,)),
+    )
+    m = model(values, [Block(instrs)], [0], [4], dims=(N, C))
+    for x in (X, 0 * X, X + 1, X[:0]):
+        y = m(x)
+        assert y.shape == (np.sum(x == 0),)
+        assert y.size == 0 or abs(y.sum() - 1) < 1e-6
+
+
 def called(
     params: Sequence[Value], weight: int = 5, layer: Block | None = None, **more: Any
 ) -> Any:
