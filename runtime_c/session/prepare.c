@@ -130,10 +130,12 @@ pte_status pte_session_prepare(pte_session *s, const pte_prepare_options *given,
   PTE_TRY(measure(s, &options, err));
   PTE_TRY(check_memory("arena", arena, s->sizes.arena_bytes, err));
   PTE_TRY(check_memory("state", state, s->sizes.state_bytes, err));
-  bool stay = states_stay(s, state.data);
-  s->arena = arena.data;
-  s->state = state.data;
-  s->call.scratch = s->sizes.scratch_bytes == 0 ? NULL : s->arena + s->sizes.planned_bytes;
+  /* No address is NULL, not even of no bytes: memcpy and pointer arithmetic forbid it. */
+  unsigned char *kept = state.data != NULL ? state.data : (unsigned char *)s;
+  bool stay = states_stay(s, kept);
+  s->state = kept;
+  s->arena = arena.data != NULL ? arena.data : (unsigned char *)s;
+  s->call.scratch = s->arena + s->sizes.planned_bytes;
   for (uint32_t v = 0; v < s->value_count; v++) pte_value_place(s, v);
   if (reset == PTE_STATE_RESET || (reset == PTE_STATE_KEEP && !stay)) pte_states_reset(s);
   s->state_valid = true;
