@@ -5,7 +5,7 @@
 #include "gen/ops.h"
 #include "kernels/rows.h"
 
-enum { LINE = 64 };
+enum { LINE = 64, THIN = 8, THIN_BLOCK = 512, COLUMNS = 64 };
 
 typedef struct axis {
   int64_t count, from, to; /* strides of x and y, in elements */
@@ -67,15 +67,23 @@ static copy_job plan(const pte_tensor *x, const pte_tensor *y) {
   job.outer = rank - (job.transposed ? 2 : 1);
   int64_t length = job.axes[job.outer].count;
   job.block = job.transposed ? LINE / job.bytes : 16384 / job.bytes;
+  if (job.transposed && job.axes[rank - 1].count < THIN) job.block = THIN_BLOCK;
   job.blocks = (length + job.block - 1) / job.block;
   for (unsigned i = 0; i < job.outer; i++) job.outer_shape[i] = job.axes[i].count;
   return job;
 }
 
+/* The inner loop jumps by the smaller of the two strides: lines a power of two apart, such as the
+ * planes of an image, would push each other out of the cache. */
 #define TRANSPOSE(type)                                                                            \
-  for (int64_t j = 0; j < rows; j++)                                                               \
+  if (from_column > to_row)                                                                        \
     for (int64_t i = 0; i < columns; i++)                                                          \
-      ((type *)to)[j * to_row + i] = ((const type *)from)[i * from_column + j];                    \
+      for (int64_t j = 0; j < rows; j++)                                                           \
+        ((type *)to)[j * to_row + i] = ((const type *)from)[i * from_column + j];                  \
+  else                                                                                             \
+    for (int64_t j = 0; j < rows; j++)                                                             \
+      for (int64_t i = 0; i < columns; i++)                                                        \
+        ((type *)to)[j * to_row + i] = ((const type *)from)[i * from_column + j];                  \
   break
 
 /* One tile: y's rows are j, x runs along j. */
@@ -99,8 +107,8 @@ static void copy_block(const copy_job *job, const char *x, char *y, int64_t begi
     return;
   }
   const axis *inner = across + 1;
-  for (int64_t i = 0; i < inner->count; i += job->block) {
-    int64_t columns = inner->count - i < job->block ? inner->count - i : job->block;
+  for (int64_t i = 0; i < inner->count; i += COLUMNS) {
+    int64_t columns = inner->count - i < COLUMNS ? inner->count - i : COLUMNS;
     transpose(y + i * bytes, across->to, x + i * inner->from * bytes, inner->from, count, columns,
               job->bytes);
   }

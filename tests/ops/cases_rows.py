@@ -190,6 +190,14 @@ COPY = [
     Case("copy", [moved(random(1, (2, 33, 5, 18)), 0, 3, 1, 2)]),
     Case("copy", [moved(random(1, (2, 18, 33, 5)), 0, 2, 3, 1)]),
     Case("copy", [moved(random(1, (4, 3, 2, 5, 6)), 4, 2, 0, 1, 3)]),
+    *(
+        Case("copy", [moved(random(1, (2, 3, 29, 23), d), 0, 2, 3, 1)])
+        for d in ("i8", "f16", "f32", "f64")
+    ),
+    *(
+        Case("copy", [moved(random(1, (2, 29, 23, 3), d), 0, 3, 1, 2)])
+        for d in ("i8", "f16", "f32", "f64")
+    ),
     Case("copy", [np.broadcast_to(random(1, (5, 1, 7)), (5, 9, 7))]),
     Case("copy", [np.broadcast_to(random(1, (5, 9, 1)), (5, 9, 70))]),
     Case("copy", [random(1, (9, 40))[::-2, ::-3]]),
