@@ -84,8 +84,9 @@ typedef struct pte_kernel {
   pte_status (*run)(const pte_call *call);
 } pte_kernel;
 
-/* `counted` axes: a kernel sets out->shape[axis] (at most what it found there, else PTE_LIMIT); the
- * session carries it on. */
+/* Where the row says `counts`, the kernel sets out->shape[axis] of counted axes (at most what it
+ * found there, their capacity, else PTE_LIMIT) and writes dense by the new extents; the session
+ * carries them on. */
 
 #define PTE_TRY(expr)                                                                              \
   do {                                                                                             \
