@@ -1,6 +1,6 @@
 /* copy: y = x, from any strides to any strides; x and y are apart. Elements narrower than a byte
  * are dense on both sides. Axes are taken in the order of y's memory. A row that runs in both is
- * one memcpy; where x runs along another axis than y, square tiles of one cache line keep both
+ * one memcpy; where x runs along another axis than y, tiles of a cache line by COLUMNS keep both
  * sides in L1. */
 #include "gen/ops.h"
 #include "kernels/rows.h"
