@@ -106,6 +106,9 @@ NF4_VALUES: Final = np.array(
     np.float32,
 )  # fmt: skip
 
+NF4_SEVEN: Final = np.rint(63.5 * (NF4_VALUES.astype(np.float64) + 1)).astype(np.uint8)
+"""The levels in 7 bits, for sums in integers: t stands for t / 63.5 - 1 = (2 t - 127) / 127."""
+
 
 def float_values(exponent_bits: int, mantissa_bits: int) -> Array:
     """What each code of a small float (sign, exponent, mantissa) stands for, f32; S.1111.111 of E4M3 is NaN, no code is

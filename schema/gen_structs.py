@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pteron.schema.fbs import SCALARS, Field, Schema, Struct, size_of
-from pteron.schema.formats import FORMATS
+from pteron.schema.formats import FORMATS, NF4_SEVEN, NF4_VALUES
 from pteron.schema.gen_ops import head
 
 C_SCALARS = {
@@ -115,6 +115,10 @@ def layout_h(schema: Schema, digest: bytes) -> str:
         f"#define PTE_FORMAT_COUNT {1 + max(f.id for f in FORMATS.values())}",
     ]
     out += ["extern const pte_format_row pte_format_rows[PTE_FORMAT_COUNT];"]
+    out += [
+        "extern const float pte_nf4_values[16];",
+        "extern const uint8_t pte_nf4_seven[16]; /* round(63.5 (value + 1)) */",
+    ]
     out += ["extern const char *const pte_dtype_names[];", "", "#endif", ""]
     return "\n".join(out)
 
@@ -160,7 +164,11 @@ def layout_c(schema: Schema) -> str:
         out.append(
             f'  [{fmt.id}] = {{"{fmt.name}", {fmt.bits}, {scale}, {fmt.block}, {str(bool(fmt.scale)).lower()}}},'
         )
-    out += ["};\n", "const char *const pte_dtype_names[] = {"]
+    levels = ", ".join(f"{float(v).hex()}f" for v in NF4_VALUES)
+    sevens = ", ".join(str(t) for t in NF4_SEVEN)
+    out += ["};", f"const float pte_nf4_values[16] = {{{levels}}};"]
+    out += [f"const uint8_t pte_nf4_seven[16] = {{{sevens}}};\n"]
+    out += ["const char *const pte_dtype_names[] = {"]
     out += [
         f'  "{name.lower()}",'
         for name, _ in sorted(schema.enums["DType"].values, key=lambda v: v[1])

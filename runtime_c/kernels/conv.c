@@ -12,8 +12,7 @@
 #include "core/size.h"
 #include "gen/ops.h"
 #include "kernels/conv_window.h"
-#include "core/size.h"
-#include "kernels/gemm.h"
+#include "kernels/panel_decode.h"
 
 enum { FEW_CHANNELS = 16 };
 
@@ -85,7 +84,7 @@ static bool is_matrix(const pte_conv_window *w) {
 typedef struct conv_plan {
   conv_source source;
   pte_matrix matrix;
-  pte_plain_panels panels;
+  pte_weight weight;
   pte_gemm gemm;
   uint64_t zeros_bytes; /* the run of zeros, in front of the gemm's scratch */
 } conv_plan;
@@ -107,7 +106,8 @@ static bool conv_plan_shape(const pte_call *call, conv_plan *p) {
                        .columns = (size_t)w->shape[0] / groups,
                        .taps = taps,
                        .run = p->source.group_channels,
-                       .fill = conv_fill};
+                       .fill = conv_fill,
+                       .panels = pte_weight_panels(w, call->cpu, &p->weight)};
   if (p->source.joined) {
     p->gemm.taps = taps / (size_t)axis[2].kernel;
     p->gemm.run *= (size_t)axis[2].kernel;
@@ -155,14 +155,12 @@ static pte_status conv_run(const pte_call *call) {
   if (!conv_plan_shape(call, &p)) return PTE_NO_MEMORY;
   char *zeros = (char *)call->scratch + epilogue;
   pte_gemm *g = &p.gemm;
-  p.panels = (pte_plain_panels){w->data, (size_t)w->shape[1]};
   p.source.x = x->data;
   if (p.zeros_bytes > 0) memset(zeros, 0, (size_t)p.zeros_bytes);
   p.source.zeros = (const float *)(const void *)zeros;
   p.matrix = (pte_matrix){x->data, (size_t)p.source.w.channels, p.source.group_channels};
   if (is_matrix(&p.source.w)) g->fill = pte_matrix_fill;
   g->source = g->fill == conv_fill ? (const void *)&p.source : &p.matrix;
-  g->panels = (pte_panels){.read = pte_plain_panels_read, .self = &p.panels};
   g->out = y->data;
   g->out_stride = (size_t)w->shape[0];
   if (!pte_finish_of(call, a->steps, 3, &g->finish))

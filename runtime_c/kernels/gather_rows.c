@@ -1,8 +1,8 @@
-/* gather_rows: y[i] = row index[i] of a weight in panels, [N/16][K][16] (DESIGN section 5), decoded
- * to f32; no aliasing. i8_channel: codes [N/16][K/4][16][4], then scales [N/16][16]; f32(code) *
- * scale. Reads 4 of every 64 bytes. */
+/* gather_rows: y[i] = row index[i] of a weight in panels (DESIGN section 5), decoded to f32; no
+ * aliasing. Reads one of 16 rows of every cache line. */
 #include "gen/ops.h"
 #include "kernels/index.h"
+#include "kernels/panel_decode.h"
 
 static void row_f32(const pte_tensor *w, int64_t row, float *y) {
   int64_t k = w->shape[1];
@@ -10,36 +10,36 @@ static void row_f32(const pte_tensor *w, int64_t row, float *y) {
   for (int64_t i = 0; i < k; i++) y[i] = from[i * 16];
 }
 
-static void row_i8_channel(const pte_tensor *w, int64_t row, float *y) {
-  int64_t k = w->shape[1], steps = (k + 3) / 4, panels = (w->shape[0] + 15) / 16;
-  const int8_t *from = (const int8_t *)w->data + row / 16 * steps * 64 + row % 16 * 4;
-  const float *scales =
-      (const float *)(const void *)((const int8_t *)w->data + panels * steps * 64);
-  for (int64_t i = 0; i < k; i++) y[i] = (float)from[i / 4 * 64 + i % 4] * scales[row];
+/* The panel is decoded for all its 16 rows: their codes share the cache lines anyway. */
+enum { DEPTH = 64 };
+
+static void row_stored(const pte_panel_decode *decode, const pte_stored *s, size_t row, size_t k,
+                       float *y) {
+  float block[DEPTH * PTE_PANEL];
+  for (size_t at = 0; at < k; at += DEPTH) {
+    size_t count = k - at < DEPTH ? k - at : DEPTH;
+    decode->read(s, row / PTE_PANEL, at, count, block);
+    for (size_t i = 0; i < count; i++) y[at + i] = block[i * PTE_PANEL + row % PTE_PANEL];
+  }
 }
 
 static void gather_rows_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const pte_call *call = context;
   const pte_tensor *w = call->in[0];
   const int64_t *index = call->in[1]->data;
+  const pte_panel_decode *decode = pte_panel_decode_pick(call->cpu);
+  pte_stored stored =
+      w->format == PTE_FORMAT_PLAIN ? (pte_stored){.codes = NULL} : pte_stored_of(w);
   (void)thread;
   for (size_t i = begin; i < end; i++) {
     int64_t row = pte_index_at(index[i], w->shape[0]);
     float *y = (float *)call->out[0]->data + (int64_t)i * w->shape[1];
     if (w->format == PTE_FORMAT_PLAIN) row_f32(w, row, y);
-    else row_i8_channel(w, row, y);
+    else row_stored(decode, &stored, (size_t)row, (size_t)w->shape[1], y);
   }
 }
 
-static pte_status gather_rows_check(const pte_call *call) {
-  const pte_tensor *w = call->in[0];
-  bool plain = w->format == PTE_FORMAT_PLAIN && w->dtype == PTE_F32;
-  if (w->groups > 1)
-    return pte_kernel_fail(call, PTE_UNSUPPORTED, "rows of a grouped weight", 0, -1, w->groups, 1);
-  if (plain || w->format == PTE_FORMAT_I8_CHANNEL) return PTE_OK;
-  return pte_kernel_fail(call, PTE_UNSUPPORTED, "no row reader for this weight format", 0, -1,
-                         w->format, PTE_FORMAT_PLAIN);
-}
+static pte_status gather_rows_check(const pte_call *call) { return pte_weight_check(call, 0, 1); }
 
 static pte_status gather_rows_run(const pte_call *call) {
   const pte_tensor *w = call->in[0];

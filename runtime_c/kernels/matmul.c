@@ -1,13 +1,14 @@
 /* matmul: y = x w^T + bias, then the epilogue. x [*m, k] and y [*m, n] dense, w [n, k] in panels;
  * no aliasing. Each output is one fused chain over k from +0 (DESIGN section 4); the bias is added
- * behind it. */
+ * behind it. A weight in a storage format is decoded to f32 first, block by block: the bits of
+ * decoding it whole. */
 #include "core/size.h"
 #include "gen/ops.h"
-#include "kernels/gemm.h"
+#include "kernels/panel_decode.h"
 
 typedef struct matmul_plan {
   pte_matrix rows;
-  pte_plain_panels panels;
+  pte_weight weight;
   pte_gemm gemm;
 } matmul_plan;
 
@@ -18,7 +19,8 @@ static void matmul_plan_shape(const pte_call *call, matmul_plan *p) {
                        .columns = (size_t)w->shape[0],
                        .taps = 1,
                        .run = (size_t)w->shape[1],
-                       .fill = pte_matrix_fill};
+                       .fill = pte_matrix_fill,
+                       .panels = pte_weight_panels(w, call->cpu, &p->weight)};
 }
 
 static pte_status matmul_check(const pte_call *call) {
@@ -40,16 +42,14 @@ static pte_status matmul_scratch(const pte_call *call, uint64_t *out_bytes) {
 
 static pte_status matmul_run(const pte_call *call) {
   const pte_matmul_attrs *a = call->attrs;
-  const pte_tensor *x = call->in[0], *w = call->in[1];
+  const pte_tensor *x = call->in[0];
   pte_tensor *y = call->out[0];
   matmul_plan p;
   uint64_t epilogue;
   PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &epilogue));
   matmul_plan_shape(call, &p);
   p.rows = (pte_matrix){.a = x->data, .stride = p.gemm.run};
-  p.panels = (pte_plain_panels){w->data, p.gemm.run};
   p.gemm.source = &p.rows;
-  p.gemm.panels = (pte_panels){.read = pte_plain_panels_read, .self = &p.panels};
   p.gemm.out = y->data;
   p.gemm.out_stride = p.gemm.columns;
   if (!pte_finish_of(call, a->steps, 3, &p.gemm.finish))

@@ -17,7 +17,8 @@
   FAMILY(attention_f32)                                                                            \
   FAMILY(blend_f32)                                                                                \
   FAMILY(recurrent_f32)                                                                            \
-  FAMILY(pool_f32)
+  FAMILY(pool_f32)                                                                                 \
+  FAMILY(panel_decode)
 
 enum {
   PTE_ROW_BLOCK = 64, /* columns that are reduced side by side */
@@ -130,6 +131,11 @@ typedef struct pte_pool_f32 {
   void (*sum)(int64_t taps, const int64_t *offset, int64_t count, const float *x, float *y);
   void (*larger)(int64_t taps, const int64_t *offset, int64_t count, const float *x, float *y);
 } pte_pool_f32;
+
+typedef struct pte_panel_decode {
+  /* a pte_panel_read (kernels/gemm.h) of a pte_stored (kernels/panel_decode.h) */
+  const float *(*read)(const void *self, size_t panel, size_t k, size_t count, float *block);
+} pte_panel_decode;
 
 typedef enum pte_family {
 #define PTE_FAMILY(name) PTE_FAMILY_##name,

@@ -1,0 +1,3 @@
+/* Decoding of stored weights for AVX2: the same source, the same bits. */
+#define VARIANT pte_panel_decode__avx2
+#include "kernels/panel_decode.inc"

@@ -1,0 +1,63 @@
+"""Random weights of every storage format, packed here by the layout's words and not by export/pack.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from ops.harness import Array, Weight
+
+from pteron.schema.formats import FORMATS, Format
+
+NAMES = tuple(name for name in FORMATS if name != "plain")
+
+
+def stored(name: str, n: int, k: int, groups: int = 1, seed: int = 0) -> Weight:
+    """A weight [n, k] with codes of all kinds (no NaN) and scales of ordinary size."""
+    rng = np.random.default_rng(seed)
+    fmt = FORMATS[name]
+    codes = rng.integers(0, 1 << fmt.bits, (n, k)).astype(np.uint8)
+    if fmt.name in ("e4m3_channel", "mxfp8"):
+        codes[codes & 0x7F == 0x7F] ^= 1
+    return weight_of(fmt, codes, scales_of(fmt, n, k, rng), groups)
+
+
+def scales_of(fmt: Format, n: int, k: int, rng: np.random.Generator) -> Array:
+    """[n, ceil(k / block)], or [n, 1]; E8M0 as bytes."""
+    shape = (n, -(-k // fmt.block) if fmt.block else 1)
+    if fmt.scale == "f8e8m0":
+        return rng.integers(120, 128, shape).astype(np.uint8)
+    return (rng.random(shape) + 0.1).astype({"f16": np.float16, "f32": np.float32}[fmt.scale])
+
+
+def weight_of(fmt: Format, codes: Array, scale: Array, groups: int = 1) -> Weight:
+    """Codes [n, k] as unsigned bytes, and what they mean, with their bytes in panels."""
+    meaning: Any = codes.view(np.int8) if fmt.name == "i8_channel" else codes
+    array = fmt.meaning(meaning, scale if fmt.block else scale[:, 0])
+    parts = [*planes(fmt.bits, codes, groups), spread(scale, groups).reshape(-1).view(np.uint8)]
+    return Weight(array, np.concatenate(parts), fmt.id, groups=groups)
+
+
+def spread(x: Array, groups: int) -> Array:
+    """[n, c] as [panel][c][16], the rows of each group filled up with zeros."""
+    n, c = x.shape
+    rows = n // groups
+    tall = np.zeros((groups, -(-rows // 16) * 16, c), x.dtype)
+    tall[:, :rows] = x.reshape(groups, rows, c)
+    return np.ascontiguousarray(tall.reshape(groups * tall.shape[1] // 16, 16, c).swapaxes(1, 2))
+
+
+def planes(bits: int, codes: Array, groups: int) -> list[Array]:
+    unit = {8: 4, 6: 16, 4: 8}[bits]
+    wide = np.zeros((len(codes), -(-codes.shape[1] // unit) * unit), np.uint8)
+    wide[:, : codes.shape[1]] = codes
+    # [panel][step][4 of a byte's row][16] -> [panel][step][16][4]
+    fours = spread(wide, groups)
+    fours = fours.reshape(len(fours), wide.shape[1] // 4, 4, 16).swapaxes(2, 3)
+    if bits == 8:
+        return [fours.reshape(-1)]
+    low = (fours[:, 0::2] & 15) | (fours[:, 1::2] & 15) << 4
+    if bits == 4:
+        return [low.reshape(-1)]
+    high = sum((fours[:, i::4] >> 4) << (2 * i) for i in range(4))
+    return [low.reshape(-1), np.asarray(high, np.uint8).reshape(-1)]
