@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("64c8088c07740006")
+SCHEMA_HASH: Final = bytes.fromhex("192fcf5ea45d842b")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

@@ -246,7 +246,7 @@ def rms_norm(x: F, gain: F | None = None, *, count: int, epsilon: float = 1e-5) 
 # --- matrix work ----------------------------------------------------------------------------------------------------
 
 
-@op(id=30, since=1, shape="[*m, k] [n, k] [n] [*m, n]... -> [*m, n]", strided="xs", bound="2 K eps")
+@op(id=30, since=1, shape="[*m, k] [n, k] [n] [*m, n]... -> [*m, n]", strided="xs y", bound="2 K eps")
 def matmul(x: F, w: W, bias: F | None = None, *xs: A, steps: Steps = ()) -> F:
     """y = x w^T + bias, each output a sequential fused sum over k from +0; then `steps`, whose operand 0 is y and
     operand 1 + j is xs[j]."""
@@ -269,7 +269,7 @@ def pack(w: F) -> W:
     id=33,
     since=1,
     shape="[b, *i, c] [n, k] [n] [b, *o, n]... -> [b, *o, n]",
-    strided="xs",
+    strided="xs y",
     bound="2 K eps",
 )
 def conv(
@@ -298,7 +298,7 @@ def conv(
     id=34,
     since=1,
     shape="[b, *i, c] [c, t] [c] [b, *o, c]... -> [b, *o, c]",
-    strided="xs",
+    strided="xs y",
     bound="2 K eps",
 )
 def conv_depthwise(

@@ -469,7 +469,7 @@ static const pte_op_port matmul_in[] = {
 };
 static const pte_shape_term matmul_out0[] = {{1, 0, 0, 0}, {0, 1, 0, 0}};
 static const pte_op_port matmul_out[] = {
-  {"y", matmul_out0, 2, PTE_RULE_F, false, false, false},
+  {"y", matmul_out0, 2, PTE_RULE_F, false, true, false},
 };
 
 static const pte_batch_matmul_attrs batch_matmul_defaults = {.size = 8};
@@ -517,7 +517,7 @@ static const pte_op_port conv_in[] = {
 };
 static const pte_shape_term conv_out0[] = {{0, 0, 0, 0}, {1, 1, 0, 0}, {0, 2, 0, 0}};
 static const pte_op_port conv_out[] = {
-  {"y", conv_out0, 3, PTE_RULE_F, false, false, false},
+  {"y", conv_out0, 3, PTE_RULE_F, false, true, false},
 };
 
 static const pte_conv_depthwise_attrs conv_depthwise_defaults = {.size = 64, .steps = {{0, 0}, {0, 0}}};
@@ -541,7 +541,7 @@ static const pte_op_port conv_depthwise_in[] = {
 };
 static const pte_shape_term conv_depthwise_out0[] = {{0, 0, 0, 0}, {1, 1, 0, 0}, {0, 1, 0, 0}};
 static const pte_op_port conv_depthwise_out[] = {
-  {"y", conv_depthwise_out0, 3, PTE_RULE_F, false, false, false},
+  {"y", conv_depthwise_out0, 3, PTE_RULE_F, false, true, false},
 };
 
 static const pte_attention_attrs attention_defaults = {.size = 48, .causal = 0, .softcap = 0.0, .left_window = -1, .right_window = -1};

@@ -1,6 +1,7 @@
 /* conv: y[b, o, n] = sum over taps t, then channels c of the group, of x[b, o * stride + t *
  * dilation - begin, c] * w[n, t, c]
- * (+ bias[n]), then the epilogue. x [b, *i, c] and y [b, *o, n] dense, channels last; no aliasing.
+ * (+ bias[n]), then the epilogue. x [b, *i, c] dense, y [b, *o, n] of any strides, channels
+ * last; no aliasing.
  * Each sum is one fused chain from +0 in which padding takes part as zeros (DESIGN section 4).
  *
  * It is the matrix product of gemm.h over rows that are given by pointers into x (an indirect
@@ -108,6 +109,7 @@ static bool conv_plan_shape(const pte_call *call, conv_plan *p) {
                        .run = p->source.group_channels,
                        .fill = conv_fill,
                        .panels = pte_weight_panels(w, call->cpu, &p->weight)};
+  pte_gemm_put(&p->gemm, y);
   if (p->source.joined) {
     p->gemm.taps = taps / (size_t)axis[2].kernel;
     p->gemm.run *= (size_t)axis[2].kernel;
@@ -148,7 +150,6 @@ static pte_status conv_scratch(const pte_call *call, uint64_t *out_bytes) {
 static pte_status conv_run(const pte_call *call) {
   const pte_conv_attrs *a = call->attrs;
   const pte_tensor *x = call->in[0], *w = call->in[1];
-  pte_tensor *y = call->out[0];
   conv_plan p = {.zeros_bytes = 0};
   uint64_t epilogue;
   PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &epilogue));
@@ -161,8 +162,6 @@ static pte_status conv_run(const pte_call *call) {
   p.matrix = (pte_matrix){x->data, (size_t)p.source.w.channels, p.source.group_channels};
   if (is_matrix(&p.source.w)) g->fill = pte_matrix_fill;
   g->source = g->fill == conv_fill ? (const void *)&p.source : &p.matrix;
-  g->out = y->data;
-  g->out_stride = (size_t)w->shape[0];
   if (!pte_finish_of(call, a->steps, 3, &g->finish))
     g->epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
   pte_gemm_run(call, g, zeros + p.zeros_bytes);

@@ -1,7 +1,7 @@
 /* conv_depthwise: y[b, o, c] = sum over taps t, row-major, of x[b, o * stride + t * dilation -
- * begin, c] * w[c, t] (+ bias[c]), then the epilogue. x and y dense, channels last; w as taps
- * [c/16][t][16]; no aliasing. Each sum is one fused chain from +0 in which padding takes part as
- * zeros (DESIGN section 4). Vectors run over channels, six pixels at a time. */
+ * begin, c] * w[c, t] (+ bias[c]), then the epilogue. x dense, y of any strides, channels last; w
+ * as taps [c/16][t][16]; no aliasing. Each sum is one fused chain from +0 in which padding takes
+ * part as zeros (DESIGN section 4). Vectors run over channels, six pixels at a time. */
 #include <string.h>
 
 #include "core/size.h"
@@ -10,17 +10,22 @@
 #include "kernels/epilogue.h"
 #include "kernels/finish.h"
 #include "kernels/panels.h"
+#include "kernels/place.h"
 
-enum { EPILOGUE_SPAN = 4096 }; /* elements: a quarter of a small L1 */
+enum { CHUNK = 4096 }; /* elements, about: half of a small L1 */
 
 typedef struct depthwise_plan {
   const pte_call *call;
   const pte_depthwise_f32 *kernel;
   pte_conv_window w;
-  size_t pixels, channels, taps;
-  uint64_t epilogue_bytes, zeros_bytes, table_bytes; /* of scratch; a table for each thread */
-  const float *zeros;                                /* one pixel */
-  char *tables;
+  size_t pixels, channels, taps, chunk; /* pixels of a chunk, a multiple of PTE_STRIP */
+  float *out;
+  size_t out_stride;
+  const pte_tensor *place; /* NULL, or where results go that are not even */
+  /* scratch: the epilogue's, one pixel of zeros, and for each thread a table and a block */
+  uint64_t epilogue_bytes, zeros_bytes, table_bytes, share_bytes;
+  const float *zeros;
+  char *shares;
   pte_finish_f32 finish;
   const pte_engine *epilogue; /* NULL: the finish is all */
 } depthwise_plan;
@@ -40,58 +45,78 @@ static pte_status plan_of(const pte_call *call, depthwise_plan *p) {
   p->pixels = (size_t)pte_tensor_span(y, 0, y->rank - 1u);
   p->channels = (size_t)p->w.channels;
   p->taps = (size_t)call->in[1]->shape[1];
+  p->chunk = pte_strips(CHUNK / (p->channels + 1) + 1) * PTE_STRIP;
+  p->out = y->data;
+  if (!pte_place_even(y, &p->out_stride)) p->place = y, p->out_stride = p->channels;
   PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &p->epilogue_bytes));
+  uint64_t block = 0;
   bool fits = pte_mul(p->channels, sizeof(float), &p->zeros_bytes) &&
-              pte_align(p->zeros_bytes, 64, &p->zeros_bytes) &&
+              pte_mul(p->place == NULL ? 0 : p->chunk, p->zeros_bytes, &block) &&
+              pte_align(block, 64, &block) && pte_align(p->zeros_bytes, 64, &p->zeros_bytes) &&
               pte_mul(p->taps, sizeof(float *[PTE_STRIP]), &p->table_bytes) &&
-              pte_align(p->table_bytes, 64, &p->table_bytes);
+              pte_align(p->table_bytes, 64, &p->table_bytes) &&
+              pte_add(p->table_bytes, block, &p->share_bytes);
   return fits ? PTE_OK : PTE_NO_MEMORY;
 }
 
-/* All channels of `rows` pixels from `first` on. */
-static void strip_run(const depthwise_plan *p, size_t first, size_t rows, const float **table) {
+/* Pixels first .. first + count that are computed together, into the result or the thread's block.
+ */
+typedef struct depthwise_chunk {
+  size_t first, count;
+  float *out;
+  size_t out_stride;
+} depthwise_chunk;
+
+/* All channels of `rows` pixels of the chunk, from `at` on. */
+static void strip_run(const depthwise_plan *p, const depthwise_chunk *k, size_t at, size_t rows,
+                      const float **table) {
   const float *w = p->call->in[1]->data;
-  pte_depthwise_tile_f32 s = {.row = table, .taps = p->taps, .out_stride = p->channels};
+  pte_depthwise_tile_f32 s = {.row = table, .taps = p->taps, .out_stride = k->out_stride};
   for (size_t c = 0; c < p->channels; c += PTE_PANEL) {
+    pte_finish_f32 finish = pte_finish_at(&p->finish, k->first + at, c);
     s.channel = c;
     s.lanes = p->channels - c < PTE_PANEL ? p->channels - c : PTE_PANEL;
     s.weight = w + c * p->taps;
-    pte_finish_f32 finish = pte_finish_at(&p->finish, first, c);
     s.finish = &finish;
-    s.out = (float *)p->call->out[0]->data + first * p->channels + c;
+    s.out = k->out + at * k->out_stride + c;
     p->kernel->tile(rows, &s);
   }
 }
 
-/* The pixels begin .. end, whose sums are complete, in long spans. */
-static void epilogue_run(const depthwise_plan *p, size_t begin, size_t end, uint32_t thread) {
-  float *y = (float *)p->call->out[0]->data + begin * p->channels;
-  pte_epilogue_run(p->epilogue, thread, (int64_t)begin, 0, (int64_t)((end - begin) * p->channels),
-                   y);
+/* What follows the sums: the epilogue, dense rows as one span, and the way to a place that is not
+ * even. */
+static void chunk_finish(const depthwise_plan *p, const depthwise_chunk *k, uint32_t thread) {
+  size_t rows = k->count, span = p->channels;
+  if (k->out_stride == p->channels) rows = 1, span = k->count * p->channels;
+  for (size_t m = 0; p->epilogue != NULL && m < rows; m++)
+    pte_epilogue_run(p->epilogue, thread, (int64_t)(k->first + m), 0, (int64_t)span,
+                     k->out + m * k->out_stride);
+  if (p->place != NULL)
+    pte_place_put(p->place, k->first, k->count, 0, p->channels, k->out, k->out_stride);
 }
 
 static void depthwise_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const depthwise_plan *p = context;
   const pte_conv_axis *axis = p->w.axis;
-  const float **table = (const float **)(void *)(p->tables + p->table_bytes * thread);
-  const float *x = p->call->in[0]->data;
+  char *scratch = p->shares + p->share_bytes * thread;
+  const float **table = (const float **)(void *)scratch, *x = p->call->in[0]->data;
   int64_t image = axis[0].in * axis[1].in * axis[2].in * p->w.channels;
-  size_t first = begin * PTE_STRIP,
-         last = end * PTE_STRIP < p->pixels ? end * PTE_STRIP : p->pixels;
-  size_t pending = first;
-  pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, first);
-  for (; first < last; first += PTE_STRIP) {
-    size_t rows = last - first < PTE_STRIP ? last - first : PTE_STRIP;
-    for (size_t m = 0; m < rows; m++) {
-      pte_conv_fill(&p->w, x + pixel.batch * image, p->zeros, &pixel, table + m);
-      pte_conv_pixel_next(&p->w, &pixel);
+  pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, begin * p->chunk);
+  for (size_t i = begin; i < end; i++) {
+    depthwise_chunk k = {.first = i * p->chunk, .out_stride = p->out_stride};
+    k.count = p->pixels - k.first < p->chunk ? p->pixels - k.first : p->chunk;
+    k.out = p->place != NULL ? (float *)(void *)(scratch + p->table_bytes)
+                             : p->out + k.first * p->out_stride;
+    for (size_t at = 0; at < k.count; at += PTE_STRIP) {
+      size_t rows = k.count - at < PTE_STRIP ? k.count - at : PTE_STRIP;
+      for (size_t m = 0; m < rows; m++) {
+        pte_conv_fill(&p->w, x + pixel.batch * image, p->zeros, &pixel, table + m);
+        pte_conv_pixel_next(&p->w, &pixel);
+      }
+      strip_run(p, &k, at, rows, table);
     }
-    strip_run(p, first, rows, table);
-    if (p->epilogue == NULL || (first + rows - pending) * p->channels < EPILOGUE_SPAN) continue;
-    epilogue_run(p, pending, first + rows, thread);
-    pending = first + rows;
+    chunk_finish(p, &k, thread);
   }
-  if (p->epilogue != NULL && pending < last) epilogue_run(p, pending, last, thread);
 }
 
 static pte_status conv_depthwise_check(const pte_call *call) {
@@ -111,10 +136,10 @@ static pte_status conv_depthwise_check(const pte_call *call) {
 
 static pte_status conv_depthwise_scratch(const pte_call *call, uint64_t *out_bytes) {
   depthwise_plan p;
-  uint64_t tables, bytes;
+  uint64_t shares, bytes;
   PTE_TRY(plan_of(call, &p));
-  bool fits = pte_mul(p.table_bytes, call->threads, &tables) &&
-              pte_add(p.zeros_bytes, p.epilogue_bytes, &bytes) && pte_add(bytes, tables, out_bytes);
+  bool fits = pte_mul(p.share_bytes, call->threads, &shares) &&
+              pte_add(p.zeros_bytes, p.epilogue_bytes, &bytes) && pte_add(bytes, shares, out_bytes);
   return fits ? PTE_OK : PTE_NO_MEMORY;
 }
 
@@ -125,11 +150,11 @@ static pte_status conv_depthwise_run(const pte_call *call) {
   if (p.pixels == 0 || p.channels == 0) return PTE_OK;
   char *zeros = (char *)call->scratch + p.epilogue_bytes;
   p.zeros = memset(zeros, 0, (size_t)p.zeros_bytes);
-  p.tables = zeros + p.zeros_bytes;
+  p.shares = zeros + p.zeros_bytes;
   if (!pte_finish_of(call, a->steps, 3, &p.finish))
     p.epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
-  size_t strips = pte_strips(p.pixels), work = p.channels * p.taps * PTE_STRIP;
-  pte_parallel(call, strips, 65536 / (work + 1) + 1, depthwise_task, &p);
+  size_t chunks = p.pixels / p.chunk + (p.pixels % p.chunk != 0);
+  pte_parallel(call, chunks, 65536 / (p.chunk * p.channels * p.taps) + 1, depthwise_task, &p);
   return pte_epilogue_close(p.epilogue, call);
 }
 

@@ -2,7 +2,7 @@
 
 #include "core/math.h"
 #include "gen/steps.h"
-#include "kernels/rows.h"
+#include "kernels/place.h"
 
 /* What a register holds, as far as a finish can say it. The sum goes one way: each step takes it
  * on, and what it was before is not used again (`age` says which is the newest). */
@@ -27,12 +27,10 @@ typedef struct reading {
 /* Adds a tensor whose rows (all axes but the last) lie at equal distances, as the finish reads
  * them. */
 static bool take_addend(reading *r, const pte_tensor *t) {
-  pte_rows rows = pte_rows_of(t, 0, t->rank - 1u);
-  unsigned last = t->rank - 1u;
-  bool even = rows.rank == 0 && rows.step >= 0 && (t->stride[last] == 1 || t->shape[last] == 1);
-  if (!even || t->dtype != PTE_F32 || r->addends == PTE_ADDENDS) return false;
+  size_t stride;
+  if (!pte_place_even(t, &stride) || t->dtype != PTE_F32 || r->addends == PTE_ADDENDS) return false;
   r->finish->add[r->addends] = t->data;
-  r->finish->add_stride[r->addends++] = rows.length == 1 ? 0 : (size_t)rows.step;
+  r->finish->add_stride[r->addends++] = stride;
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/size.h"
+#include "kernels/place.h"
 
 enum { BLOCK_PANELS = 32 }; /* out block 192 x 512 floats: 384 KiB */
 
@@ -32,8 +33,25 @@ typedef struct gemm_block {
   const pte_gemm_f32 *kernel;
   const float **table;
   float *decoded; /* [PTE_ABREAST][PTE_GEMM_DEPTH][16] */
+  float *out;     /* the block's first element */
+  size_t out_stride;
   size_t group, row, rows, panel_begin, panel_end;
 } gemm_block;
+
+/* The block's first column, through all groups, and how many it has. */
+static size_t first_column(const gemm_block *b) {
+  return b->group * b->g->columns + b->panel_begin * PTE_PANEL;
+}
+static size_t columns_of(const gemm_block *b) {
+  return least(b->panel_end * PTE_PANEL, b->g->columns) - b->panel_begin * PTE_PANEL;
+}
+
+/* Into the result itself, or into `buffer`. */
+static void aim_block(gemm_block *b, float *buffer) {
+  const pte_gemm *g = b->g;
+  b->out = g->place == NULL ? g->out + b->row * g->out_stride + first_column(b) : buffer;
+  b->out_stride = g->place == NULL ? g->out_stride : columns_of(b);
+}
 
 typedef struct gemm_step { /* `taps` whole taps, or `run` elements of one */
   size_t tap, taps, offset, run;
@@ -97,8 +115,8 @@ static void run_panels(const gemm_block *b, const gemm_step *k, size_t panel, si
                     .tap_stride = k->run,
                     .offset = k->offset,
                     .run = k->run,
-                    .out = g->out + b->row * g->out_stride + column,
-                    .out_stride = g->out_stride,
+                    .out = b->out + (panel - b->panel_begin) * PTE_PANEL,
+                    .out_stride = b->out_stride,
                     .finish = last ? &finish : NULL,
                     .missing = end > g->columns ? (unsigned)(end - g->columns) : 0,
                     .first = at == 0};
@@ -133,40 +151,33 @@ static void run_depth(const gemm_block *b) {
     }
 }
 
-/* The columns begin .. end of a row whose sums are complete in memory. */
-static void finish_row(const pte_gemm *g, size_t row, size_t begin, size_t end) {
-  float *out = g->out + row * g->out_stride;
-  for (size_t n = begin; n < end; n++) out[n] = pte_finish_one(&g->finish, out[n], row, n);
+/* Row `m` of the block, whose sums are complete in memory. */
+static void finish_row(const gemm_block *b, size_t m) {
+  float *out = b->out + m * b->out_stride;
+  pte_finish_f32 finish = pte_finish_at(&b->g->finish, b->row + m, first_column(b));
+  for (size_t n = 0; n < columns_of(b); n++) out[n] = pte_finish_one(&finish, out[n], 0, n);
 }
 
 /* An empty sum is +0. */
 static void run_empty(const gemm_block *b) {
-  const pte_gemm *g = b->g;
-  size_t begin = b->group * g->columns + b->panel_begin * PTE_PANEL;
-  size_t end = b->group * g->columns + least(b->panel_end * PTE_PANEL, g->columns);
-  for (size_t m = b->row; m < b->row + b->rows; m++) {
-    memset(g->out + m * g->out_stride + begin, 0, (end - begin) * sizeof *g->out);
-    finish_row(g, m, begin, end);
+  for (size_t m = 0; m < b->rows; m++) {
+    memset(b->out + m * b->out_stride, 0, columns_of(b) * sizeof *b->out);
+    finish_row(b, m);
   }
 }
 
 static void run_vector(const gemm_block *b) {
   const pte_gemm *g = b->g;
-  size_t whole = least(b->panel_end, g->columns / PTE_PANEL), p = b->panel_begin;
-  size_t place = b->group * pte_panel_count(g->columns), column = b->group * g->columns;
-  float *out = g->out + b->row * g->out_stride + column;
-  if (whole > p)
-    b->kernel->vector(g->run, whole - p, b->table[0],
-                      g->panels.read(g->panels.self, place + p, 0, g->run, NULL),
-                      out + p * PTE_PANEL);
-  if (whole < b->panel_end) {
+  size_t whole = columns_of(b) / PTE_PANEL, rest = columns_of(b) % PTE_PANEL;
+  size_t place = b->group * pte_panel_count(g->columns) + b->panel_begin;
+  const float *x = b->table[0], *panels = g->panels.read(g->panels.self, place, 0, g->run, NULL);
+  b->kernel->vector(g->run, whole, x, panels, b->out);
+  if (rest > 0) {
     float tile[PTE_PANEL];
-    const float *panel = g->panels.read(g->panels.self, place + whole, 0, g->run, NULL);
-    b->kernel->vector(g->run, 1, b->table[0], panel, tile);
-    memcpy(out + whole * PTE_PANEL, tile, (g->columns - whole * PTE_PANEL) * sizeof *tile);
+    b->kernel->vector(g->run, 1, x, panels + whole * g->run * PTE_PANEL, tile);
+    memcpy(b->out + whole * PTE_PANEL, tile, rest * sizeof *tile);
   }
-  finish_row(g, b->row, column + p * PTE_PANEL,
-             column + least(b->panel_end * PTE_PANEL, g->columns));
+  finish_row(b, 0);
 }
 
 static void run_block(const gemm_block *b) {
@@ -180,19 +191,33 @@ static void run_block(const gemm_block *b) {
  * ---------------------------------------------------------------------------------- */
 
 typedef struct gemm_share {
-  uint64_t table, copy, decoded, total; /* bytes */
+  uint64_t table, copy, decoded, block, total; /* bytes */
 } gemm_share;
+
+/* Columns of a block, at most: all of them for one row, whose panels should stream. */
+static size_t block_columns(const pte_gemm *g) {
+  return g->rows == 1 ? g->columns : least(g->columns, BLOCK_PANELS * PTE_PANEL);
+}
 
 static bool share_of(const pte_gemm *g, gemm_share *out) {
   uint64_t rows = least(g->rows, PTE_GEMM_ROWS), slots = pte_strips((size_t)rows) * PTE_STRIP;
   gemm_share s = {
       .decoded = g->panels.decoded ? sizeof(float[PTE_ABREAST * PTE_GEMM_DEPTH * PTE_PANEL]) : 0};
-  bool fits =
-      pte_mul(slots * sizeof(float *), g->taps, &s.table) && pte_align(s.table, 64, &s.table) &&
-      pte_mul(rows * sizeof(float), g->copy_floats, &s.copy) && pte_align(s.copy, 64, &s.copy) &&
-      pte_add(s.table, s.copy, &s.total) && pte_add(s.total, s.decoded, &s.total);
+  uint64_t held = g->place == NULL ? 0 : block_columns(g);
+  bool fits = pte_mul(slots * sizeof(float *), g->taps, &s.table) &&
+              pte_align(s.table, 64, &s.table) &&
+              pte_mul(rows * sizeof(float), g->copy_floats, &s.copy) &&
+              pte_align(s.copy, 64, &s.copy) && pte_mul(rows * sizeof(float), held, &s.block) &&
+              pte_align(s.block, 64, &s.block) && pte_add(s.table, s.copy, &s.total) &&
+              pte_add(s.total, s.decoded, &s.total) && pte_add(s.total, s.block, &s.total);
   *out = s;
   return fits;
+}
+
+void pte_gemm_put(pte_gemm *g, const pte_tensor *y) {
+  bool even = pte_place_even(y, &g->out_stride);
+  g->out = y->data;
+  g->place = even ? NULL : y;
 }
 
 bool pte_gemm_scratch(const pte_gemm *g, uint32_t threads, uint64_t *out_bytes) {
@@ -219,6 +244,7 @@ void pte_gemm_part(const pte_gemm *g, const pte_gemm_f32 *kernel, void *scratch,
     fill_block(&b, &share, scratch);
     for (b.panel_begin = panels[0]; b.panel_begin < panels[1]; b.panel_begin += BLOCK_PANELS) {
       b.panel_end = least(b.panel_begin + BLOCK_PANELS, panels[1]);
+      aim_block(&b, NULL);
       run_block(&b);
     }
   }
@@ -244,23 +270,21 @@ static void grid_split(gemm_grid *grid, uint32_t threads) {
   size_t work = most(strip_work * g->rows / 131072 * grid->panels * g->groups, 1);
   size_t wanted = threads <= 1 ? 1 : least(g->rows == 1 ? threads : 4 * (size_t)threads, work);
   grid->row_blocks = ceil_div(g->rows, PTE_GEMM_ROWS);
-  grid->column_blocks = g->rows == 1 ? 1 : ceil_div(grid->panels, BLOCK_PANELS);
+  grid->column_blocks = ceil_div(g->columns, block_columns(g));
   size_t rows_wanted = ceil_div(wanted, g->groups * grid->column_blocks);
   grid->row_blocks = most(grid->row_blocks, least(rows_wanted, g->rows / (8 * PTE_STRIP)));
   size_t columns_wanted = ceil_div(wanted, g->groups * grid->row_blocks);
   grid->column_blocks = most(grid->column_blocks, least(columns_wanted, grid->panels));
 }
 
-/* Rows that the block holds whole are one span. */
+/* Rows that lie in the block whole and dense are one span. */
 static void run_epilogue(const gemm_block *b, uint32_t thread) {
   const pte_gemm *g = b->g;
-  size_t first = b->panel_begin * PTE_PANEL,
-         count = least(b->panel_end * PTE_PANEL, g->columns) - first;
-  size_t column = b->group * g->columns + first, rows = b->rows, span = count;
-  if (count == g->out_stride) rows = 1, span = b->rows * count;
-  for (size_t m = b->row; m < b->row + rows; m++)
-    pte_epilogue_run(g->epilogue, thread, (int64_t)m, (int64_t)column, (int64_t)span,
-                     g->out + m * g->out_stride + column);
+  size_t count = columns_of(b), rows = b->rows, span = count;
+  if (count == g->groups * g->columns && count == b->out_stride) rows = 1, span = b->rows * count;
+  for (size_t m = 0; m < rows; m++)
+    pte_epilogue_run(g->epilogue, thread, (int64_t)(b->row + m), (int64_t)first_column(b),
+                     (int64_t)span, b->out + m * b->out_stride);
 }
 
 static void grid_task(void *context, size_t begin, size_t end, uint32_t thread) {
@@ -276,10 +300,14 @@ static void grid_task(void *context, size_t begin, size_t end, uint32_t thread) 
     b.rows = g->rows * (block + 1) / grid->row_blocks - b.row;
     b.panel_begin = grid->panels * column / grid->column_blocks;
     b.panel_end = grid->panels * (column + 1) / grid->column_blocks;
-    if (band != filled) fill_block(&b, &grid->share, grid->scratch + grid->share.total * thread);
+    char *scratch = grid->scratch + grid->share.total * thread;
+    if (band != filled) fill_block(&b, &grid->share, scratch);
     filled = band;
+    aim_block(&b, (float *)(void *)(scratch + grid->share.total - grid->share.block));
     run_block(&b);
     if (g->epilogue != NULL) run_epilogue(&b, thread);
+    if (g->place != NULL)
+      pte_place_put(g->place, b.row, b.rows, first_column(&b), columns_of(&b), b.out, b.out_stride);
   }
 }
 

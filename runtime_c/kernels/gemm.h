@@ -42,8 +42,10 @@ typedef struct pte_gemm {
   size_t copy_floats; /* of one row */
   pte_panels panels;
   pte_finish_f32 finish; /* columns count through all groups */
-  float *out;            /* aliases nothing else */
+  float *out;            /* rows out_stride apart; aliases nothing else */
   size_t out_stride;
+  const pte_tensor
+      *place; /* NULL, or where blocks are put instead: a tensor whose rows are not even */
   const pte_engine *epilogue; /* NULL: none; runs over each block when it is complete */
 } pte_gemm;
 
@@ -52,15 +54,18 @@ enum {
   PTE_GEMM_ROWS = 192   /* rows of a block: 192 * 256 floats are 192 KiB of L2 */
 };
 
-/* Bytes of scratch that pte_gemm_run needs; reads groups, rows, taps, copy_floats and
+/* Sets out, out_stride and place for rows x columns of `y`, dense or not. */
+void pte_gemm_put(pte_gemm *g, const pte_tensor *y);
+
+/* Bytes of scratch that pte_gemm_run needs; reads groups, rows, taps, copy_floats, place and
  * panels.decoded. false: they do not fit in 64 bits. */
 bool pte_gemm_scratch(const pte_gemm *g, uint32_t threads, uint64_t *out_bytes);
 
 /* Computes all, on the call's pool, in the call's scratch from `scratch` on (64-byte aligned). */
 void pte_gemm_run(const pte_call *call, const pte_gemm *g, void *scratch);
 
-/* Computes a part of one group in the calling thread, without the epilogue; `scratch` is one
- * thread's share. */
+/* Computes a part of one group in the calling thread, into `out`, without the epilogue; `scratch`
+ * is one thread's share. */
 void pte_gemm_part(const pte_gemm *g, const pte_gemm_f32 *kernel, void *scratch, size_t group,
                    const size_t rows[2], const size_t panels[2]);
 

@@ -1,7 +1,7 @@
-/* matmul: y = x w^T + bias, then the epilogue. x [*m, k] and y [*m, n] dense, w [n, k] in panels;
- * no aliasing. Each output is one fused chain over k from +0 (DESIGN section 4); the bias is added
- * behind it. A weight in a storage format is decoded to f32 first, block by block: the bits of
- * decoding it whole. */
+/* matmul: y = x w^T + bias, then the epilogue. x [*m, k] dense, y [*m, n] of any strides, w [n, k]
+ * in panels; no aliasing. Each output is one fused chain over k from +0 (DESIGN section 4); the
+ * bias is added behind it. A weight in a storage format is decoded to f32 first, block by block:
+ * the bits of decoding it whole. */
 #include "core/size.h"
 #include "gen/ops.h"
 #include "kernels/panel_decode.h"
@@ -21,6 +21,7 @@ static void matmul_plan_shape(const pte_call *call, matmul_plan *p) {
                        .run = (size_t)w->shape[1],
                        .fill = pte_matrix_fill,
                        .panels = pte_weight_panels(w, call->cpu, &p->weight)};
+  pte_gemm_put(&p->gemm, call->out[0]);
 }
 
 static pte_status matmul_check(const pte_call *call) {
@@ -43,15 +44,12 @@ static pte_status matmul_scratch(const pte_call *call, uint64_t *out_bytes) {
 static pte_status matmul_run(const pte_call *call) {
   const pte_matmul_attrs *a = call->attrs;
   const pte_tensor *x = call->in[0];
-  pte_tensor *y = call->out[0];
   matmul_plan p;
   uint64_t epilogue;
   PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &epilogue));
   matmul_plan_shape(call, &p);
   p.rows = (pte_matrix){.a = x->data, .stride = p.gemm.run};
   p.gemm.source = &p.rows;
-  p.gemm.out = y->data;
-  p.gemm.out_stride = p.gemm.columns;
   if (!pte_finish_of(call, a->steps, 3, &p.gemm.finish))
     p.gemm.epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
   pte_gemm_run(call, &p.gemm, (char *)call->scratch + epilogue);
