@@ -44,6 +44,11 @@ def capture(
     if (is_path and Path(source).suffix == ".pt2") or not (
         is_path or isinstance(source, (bytes, ModelProto, ir.Model))
     ):
+        if not (is_path or hasattr(source, "parameters") or hasattr(source, "graph_signature")):
+            raise ModelError(
+                "model: expected a path, ONNX bytes or model, torch module or ExportedProgram, "
+                f"got {type(source).__name__}"
+            )
         from pteron.export.capture.torch import capture_torch
 
         return capture_torch(
