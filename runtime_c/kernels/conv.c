@@ -149,7 +149,7 @@ static pte_status conv_scratch(const pte_call *call, uint64_t *out_bytes) {
 
 static pte_status conv_run(const pte_call *call) {
   const pte_conv_attrs *a = call->attrs;
-  const pte_tensor *x = call->in[0], *w = call->in[1];
+  const pte_tensor *x = call->in[0];
   conv_plan p = {.zeros_bytes = 0};
   uint64_t epilogue;
   PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &epilogue));
