@@ -58,6 +58,7 @@ def state_pairs(torch: Any, program: Any, where: str) -> Captured:
             raise ModelError(
                 f"{where}: output {name!r} is a number, not a tensor: return torch.tensor(...)"
             )
+    _dense_before_views(torch, graph)
     specs = _clone_outputs(
         torch, sig, graph, node, [k for k, _ in kept] + [producer[t] for t in targets]
     )
@@ -98,6 +99,19 @@ def _input_specs(
         else:
             at = at.next
     return inputs
+
+
+def _dense_before_views(torch: Any, graph: Any) -> None:
+    """torch.onnx decomposes again, to other strides: a view that was possible may be none any more, of a copy it always is."""
+    for view in list(graph.nodes):
+        if view.op == "call_function" and view.target is torch.ops.aten.view.default:
+            x = view.args[0]
+            with graph.inserting_before(view):
+                copy = graph.call_function(
+                    torch.ops.aten.clone.default, (x,), {"memory_format": torch.contiguous_format}
+                )
+            copy.meta = {**view.meta, "val": x.meta.get("val")}
+            view.args = (copy, *view.args[1:])
 
 
 def _clone_outputs(torch: Any, sig: Any, graph: Any, node: Any, names: list[str]) -> list[Any]:
