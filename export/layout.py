@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("192fcf5ea45d842b")
+SCHEMA_HASH: Final = bytes.fromhex("13d332bf36b303dc")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

@@ -15,6 +15,7 @@ from typing import Literal
 
 import numpy as np
 
+from pteron.schema import boxes as box_rows
 from pteron.schema import narrow, sequence, windows
 from pteron.schema.row import (
     I64,
@@ -521,6 +522,30 @@ def grid_sample(
 ) -> F:
     """ONNX GridSample; grid[..., 0] runs along the last spatial axis. Jaderberg et al. 2015."""
     return windows.grid_sample(x, grid, mode, padding, align_corners)
+
+
+@op(id=44, since=1, shape="[b, n, 4] [b, c, n] [] [] [] -> [m, r]")
+def non_max_suppression(
+    boxes: F,
+    scores: F,
+    limit: I64 | None = None,
+    overlap: F | None = None,
+    threshold: F | None = None,
+    *,
+    center: bool = False,
+) -> I64:
+    """Rows (batch, class, box): of each batch and class the best by score above `threshold`, then the next best whose
+    intersection over union with each kept one is at most `overlap`, until `limit` are kept; ties by lower index. m is a
+    counted dimension, r = 3. Boxes are two corners (y, x, y, x), or with `center` (x, y, width, height). Absent: limit 0,
+    overlap 0, threshold -inf. Arithmetic in f32. Neubeck and Van Gool 2006."""
+    return box_rows.non_max_suppression(
+        boxes,
+        scores,
+        0 if limit is None else int(limit),
+        0.0 if overlap is None else float(overlap),
+        -np.inf if threshold is None else float(threshold),
+        center,
+    )
 
 
 # --- control and delegates: run by the session, not by a kernel -----------------------------------------------------

@@ -20,6 +20,7 @@ from pteron.export.lower import (  # noqa: F401  (their import enters the loweri
     quantize,
     recurrent,
     reduction,
+    regions,
     shape,
     signal,
 )

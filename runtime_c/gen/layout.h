@@ -8,7 +8,7 @@
 
 #include "core/kernel.h"
 
-#define PTE_SCHEMA_HASH 0x2b845da45ecf2f19u
+#define PTE_SCHEMA_HASH 0xdc03b336bf32d313u
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */

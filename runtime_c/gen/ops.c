@@ -175,6 +175,11 @@ _Static_assert(PTE_MAX_ATTRS_BYTES >= 80, "raise PTE_MAX_ATTRS_BYTES");
 #else
 #define KERNEL_grid_sample &pte_grid_sample_kernel
 #endif
+#ifdef PTE_WITHOUT_NON_MAX_SUPPRESSION
+#define KERNEL_non_max_suppression NULL
+#else
+#define KERNEL_non_max_suppression &pte_non_max_suppression_kernel
+#endif
 #ifdef PTE_WITHOUT_UNPACK
 #define KERNEL_unpack NULL
 #else
@@ -736,6 +741,24 @@ static const pte_op_port grid_sample_out[] = {
   {"y", grid_sample_out0, 3, PTE_RULE_F, false, false, false},
 };
 
+static const pte_non_max_suppression_attrs non_max_suppression_defaults = {.size = 8, .center = 0};
+static const pte_op_attr non_max_suppression_attrs[] = {
+  {"center", 4, 2, false, 0},
+};
+static const pte_shape_term non_max_suppression_in0[] = {{0, 0, 0, 0}, {0, 1, 0, 0}, {2, 0, 0, 4}};
+static const pte_shape_term non_max_suppression_in1[] = {{0, 0, 0, 0}, {0, 2, 0, 0}, {0, 1, 0, 0}};
+static const pte_op_port non_max_suppression_in[] = {
+  {"boxes", non_max_suppression_in0, 3, PTE_RULE_F, false, false, false},
+  {"scores", non_max_suppression_in1, 3, PTE_RULE_F, false, false, false},
+  {"limit", NULL, 0, PTE_RULE_I64, true, false, false},
+  {"overlap", NULL, 0, PTE_RULE_F, true, false, false},
+  {"threshold", NULL, 0, PTE_RULE_F, true, false, false},
+};
+static const pte_shape_term non_max_suppression_out0[] = {{0, 3, 0, 0}, {0, 4, 0, 0}};
+static const pte_op_port non_max_suppression_out[] = {
+  {"y", non_max_suppression_out0, 2, PTE_RULE_I64, false, false, false},
+};
+
 static const pte_if_attrs if_defaults = {.size = 16};
 static const pte_op_attr if_attrs[] = {
   {"then_block", 4, 8, true, 0},
@@ -847,6 +870,7 @@ const pte_op_row pte_op_rows[] = {
   {"average_pool", KERNEL_average_pool, &average_pool_defaults, average_pool_in, average_pool_out, average_pool_attrs, 1u << PTE_F32, 41, 48, 1, 1, 6, false, false, false, false, false},
   {"resize", KERNEL_resize, &resize_defaults, resize_in, resize_out, resize_attrs, 1u << PTE_F32, 42, 56, 1, 1, 9, false, false, false, true, false},
   {"grid_sample", KERNEL_grid_sample, &grid_sample_defaults, grid_sample_in, grid_sample_out, grid_sample_attrs, 1u << PTE_F32, 43, 16, 2, 1, 3, false, false, false, true, false},
+  {"non_max_suppression", KERNEL_non_max_suppression, &non_max_suppression_defaults, non_max_suppression_in, non_max_suppression_out, non_max_suppression_attrs, 1u << PTE_F32, 44, 8, 5, 1, 1, false, false, false, true, false},
   {"if", NULL, &if_defaults, if_in, if_out, if_attrs, 1u << PTE_F32, 60, 16, 1, 1, 2, false, true, true, false, false},
   {"loop", NULL, &loop_defaults, loop_in, loop_out, loop_attrs, 1u << PTE_F32, 61, 8, 3, 1, 1, true, true, true, false, false},
   {"call", NULL, &call_defaults, call_in, call_out, call_attrs, 1u << PTE_F32, 62, 8, 1, 1, 1, true, true, true, false, false},
@@ -855,4 +879,4 @@ const pte_op_row pte_op_rows[] = {
   {"repack", KERNEL_repack, &repack_defaults, repack_in, repack_out, repack_attrs, 1u << PTE_F32, 71, 8, 1, 1, 1, false, false, false, true, false},
 };
 
-const uint32_t pte_op_row_count = 39;
+const uint32_t pte_op_row_count = 40;

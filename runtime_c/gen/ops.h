@@ -42,6 +42,7 @@ enum {
   PTE_OP_AVERAGE_POOL = 41,
   PTE_OP_RESIZE = 42,
   PTE_OP_GRID_SAMPLE = 43,
+  PTE_OP_NON_MAX_SUPPRESSION = 44,
   PTE_OP_IF = 60,
   PTE_OP_LOOP = 61,
   PTE_OP_CALL = 62,
@@ -390,6 +391,14 @@ _Static_assert(sizeof(pte_grid_sample_attrs) == 16, "grid_sample");
 _Static_assert(offsetof(pte_grid_sample_attrs, align_corners) == 12, "grid_sample");
 extern const pte_kernel pte_grid_sample_kernel;
 
+typedef struct pte_non_max_suppression_attrs {
+  uint32_t size;
+  uint32_t center;
+} pte_non_max_suppression_attrs;
+_Static_assert(sizeof(pte_non_max_suppression_attrs) == 8, "non_max_suppression");
+_Static_assert(offsetof(pte_non_max_suppression_attrs, center) == 4, "non_max_suppression");
+extern const pte_kernel pte_non_max_suppression_kernel;
+
 typedef struct pte_if_attrs {
   uint32_t size;
   uint32_t then_block;
@@ -470,6 +479,7 @@ extern const pte_kernel pte_repack_kernel;
   X(average_pool) \
   X(resize) \
   X(grid_sample) \
+  X(non_max_suppression) \
   X(unpack) \
   X(repack)
 

@@ -101,6 +101,9 @@ CASES: Final[dict[str, Case]] = {
     "average_pool": Case(("f32 1 5 5 3",), ("f32 1 3 4 3",), CONV),
     "resize": Case(("f32 1 3 4 2",), ("f32 1 6 7 2",), {"mode": "cubic", "antialias": True}),
     "grid_sample": Case(("f32 1 4 5 2", "f32 1 3 3 2"), ("f32 1 3 3 2",), {"padding": "border"}),
+    "non_max_suppression": Case(
+        ("f32 1 6 4", "f32 1 2 6", "i64", "f32", "f32"), ("i64 12 3",), {"center": True}
+    ),
     "unpack": Case(("i4 5",), ("i64 5",)),
     "repack": Case(("f32 5",), ("f8e4m3 5",)),
 }

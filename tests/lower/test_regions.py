@@ -1,0 +1,74 @@
+"""Operators on regions of images against ONNX's reference or onnxruntime."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from lower.check import agrees, agrees_with_onnxruntime
+from lower.test_families import floats
+
+from pteron.export.lower import lower
+from pteron.export.text import onnx_text
+from pteron.schema.errors import LoweringError
+
+RNG = np.random.default_rng(3)
+
+
+@pytest.mark.parametrize("center", [0, 1])
+@pytest.mark.parametrize("limit", [2, 50])
+def test_non_max_suppression(limit: int, center: int) -> None:
+    low = RNG.uniform(0, 1, (2, 30, 2)).astype(np.float32)
+    feeds = {
+        "b": np.concatenate([low, low + RNG.uniform(0.1, 0.5, low.shape).astype(np.float32)], 2),
+        "s": RNG.uniform(0, 1, (2, 3, 30)).astype(np.float32),
+    }
+    text = (
+        f"y = NonMaxSuppression(b, s, [{limit}], f32([0.4]), f32([0.3]), center_point_box={center})"
+    )
+    agrees_with_onnxruntime(text, feeds, b="f32[n, m, 4]", s="f32[n, c, m]")
+
+
+def test_what_is_kept_is_bounded_by_the_limit() -> None:
+    text = "y = NonMaxSuppression(b, s, [7])"
+    (dim,) = [
+        d
+        for d in lower(onnx_text(text, b="f32[n, 90, 4]", s="f32[n, 2, 90]")).dims
+        if d.kind == "counted"
+    ]
+    assert str(dim.capacity) == "14*n"
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+@pytest.mark.parametrize("mode", ["half_pixel", "output_half_pixel"])
+def test_roi_align(batch: int, mode: str) -> None:
+    corners = RNG.uniform(-3, 20, (5, 2)).astype(np.float32)
+    feeds = {
+        "x": floats((batch, 3, 9, 8)),
+        "r": np.concatenate([corners, corners + RNG.uniform(1, 9, (5, 2)).astype(np.float32)], 1),
+        "i": RNG.integers(0, batch, 5),
+    }
+    attrs = f"output_height=3, output_width=2, sampling_ratio=2, spatial_scale=0.5, coordinate_transformation_mode='{mode}'"
+    types = {"x": f"f32[{batch}, 3, h, w]", "r": "f32[k, 4]", "i": "i64[k]"}
+    agrees_with_onnxruntime(f"y = RoiAlign(x, r, i, {attrs})", feeds, **types)
+
+
+def test_as_many_samples_as_the_region_is_large_are_refused() -> None:
+    text = "y = RoiAlign(x, r, i, output_height=3, output_width=2)"
+    with pytest.raises(LoweringError, match="sampling_ratio"):
+        lower(onnx_text(text, x="f32[1, 3, h, w]", r="f32[k, 4]", i="i64[k]"))
+
+
+@pytest.mark.parametrize(("groups", "parts"), [(1, 1), (1, 2), (2, 1), (2, 4)])
+def test_deform_conv(groups: int, parts: int) -> None:
+    x, w, b = floats((2, 4, 6, 5)), floats((6, 4 // groups, 3, 2), 1), floats((6,), 2)
+    offset, mask = floats((2, parts * 12, 6, 3), 3), abs(floats((2, parts * 6, 6, 3), 4))
+    attrs = f"group={groups}, offset_group={parts}, pads=[1, 0, 1, 1], strides=[1, 2]"
+    agrees(
+        f"y = DeformConv(x, w, o, b, m, {attrs})",
+        {"x": x, "o": offset, "m": mask},
+        x="f32[n, 4, 6, 5]",
+        o=f"f32[n, {parts * 12}, 6, 3]",
+        m=f"f32[n, {parts * 6}, 6, 3]",
+        w=w,
+        b=b,
+    )
