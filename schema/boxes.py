@@ -10,14 +10,22 @@ from pteron.schema.row import Array
 
 
 def non_max_suppression(
-    boxes: Array, scores: Array, limit: int, overlap: float, threshold: float, center: bool
+    boxes: Array,
+    scores: Array,
+    limit: Array | None,
+    overlap: Array | None,
+    threshold: Array | None,
+    center: bool,
 ) -> Array:
     """Rows (batch, class, box) of the boxes kept; see the row. Arithmetic in the boxes' type."""
+    most = 0 if limit is None else int(limit)
+    share = 0.0 if overlap is None else float(overlap)
+    above = -np.inf if threshold is None else float(threshold)
     kept = [
         (b, c, i)
         for b in range(scores.shape[0])
         for c in range(scores.shape[1])
-        for i in _kept(corners(boxes[b], center), scores[b, c], limit, overlap, threshold)
+        for i in _kept(corners(boxes[b], center), scores[b, c], most, share, above)
     ]
     return np.asarray(kept, np.int64).reshape(-1, 3)
 

@@ -15,8 +15,8 @@ from typing import Literal
 
 import numpy as np
 
-from pteron.schema import boxes as box_rows
-from pteron.schema import narrow, sequence, windows
+from pteron.schema import boxes as boxes_kept
+from pteron.schema import moving, narrow, sequence, windows
 from pteron.schema.row import (
     I64,
     OPS,
@@ -109,7 +109,7 @@ def scatter_elements(
     x: T, index: I64, updates: T, *, reduction: Literal["none", "add", "mul", "max", "min"] = "none"
 ) -> T:
     """y = x; then in row-major order of index: y[index[i, r], r] op= updates[i, r] (axis 0)."""
-    return scatter(x, (index, *np.indices(index.shape, sparse=True)[1:]), updates, reduction)
+    return moving.scatter(x, (index, *np.indices(index.shape, sparse=True)[1:]), updates, reduction)
 
 
 @op(id=10, since=1, shape="[*x] [*i, d] [*u] -> [*x]", strided="updates", inplace="x")
@@ -117,7 +117,7 @@ def scatter_nd(
     x: T, index: I64, updates: T, *, reduction: Literal["none", "add", "mul", "max", "min"] = "none"
 ) -> T:
     """y = x; then in row-major order of index: y[*index[i]] op= updates[i]."""
-    return scatter(x, tuple(np.moveaxis(index, -1, 0)), updates, reduction)
+    return moving.scatter(x, tuple(np.moveaxis(index, -1, 0)), updates, reduction)
 
 
 @op(
@@ -538,14 +538,7 @@ def non_max_suppression(
     intersection over union with each kept one is at most `overlap`, until `limit` are kept; ties by lower index. m is a
     counted dimension, r = 3. Boxes are two corners (y, x, y, x), or with `center` (x, y, width, height). Absent: limit 0,
     overlap 0, threshold -inf. Arithmetic in f32. Neubeck and Van Gool 2006."""
-    return box_rows.non_max_suppression(
-        boxes,
-        scores,
-        0 if limit is None else int(limit),
-        0.0 if overlap is None else float(overlap),
-        -np.inf if threshold is None else float(threshold),
-        center,
-    )
+    return boxes_kept.non_max_suppression(boxes, scores, limit, overlap, threshold, center)
 
 
 # --- control and delegates: run by the session, not by a kernel -----------------------------------------------------
@@ -605,15 +598,3 @@ def epilogue(y: Array, bias: Array | None, xs: tuple[Array, ...], steps: Steps) 
 
     y = y if bias is None else y + bias
     return evaluate(steps, (y, *xs))[0] if steps else y
-
-
-def scatter(x: Array, at: tuple[Array, ...], updates: Array, reduction: str) -> Array:
-    """x with updates met at the places `at`, one after the other."""
-    y = x.copy()
-    if reduction == "none":
-        y[at] = updates
-    else:
-        {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}[reduction].at(
-            y, at, updates
-        )
-    return y
