@@ -18,7 +18,7 @@ from pteron.export import graph as g
 from pteron.export.capture.raising import lift, raise_opset
 from pteron.schema.errors import ModelError
 
-OLDEST: Final = 7
+OLDEST: Final = 6
 FOREIGN: Final = (
     (b"PK\x03\x04", 0, "a zip file; a torch.export program is expected to be named .pt2"),
     (b"TFL3", 4, "a TensorFlow Lite model; convert it with tf2onnx"),
@@ -41,7 +41,7 @@ def capture_onnx(
     name: str | None = None,
     opset: int = g.OPSET,
 ) -> ir.Model:
-    """Reads an ONNX model of opset 7 to 28 and raises it, functions inlined, weights untouched.
+    """Reads an ONNX model of opset 6 to 28 and raises it, functions inlined, weights untouched.
 
     Args:
         source: A path, the bytes of a file, a ModelProto, or an onnx_ir model (which is not changed).

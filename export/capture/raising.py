@@ -28,6 +28,8 @@ def raise_opset(model: ir.Model) -> ir.Model:
     model.ir_version = max(model.ir_version or 0, 10)
     if start < STABLE:
         model = _convert(model, STABLE)
+    if start < 7:
+        _slopes_by_channel(model)
     for node in list(g.nodes(model)):
         if node.domain == "" and node.version is None:
             _adapt(node, max(start, STABLE) if model.graph.opset_imports[""] >= STABLE else start)
@@ -125,6 +127,24 @@ def _adapt(node: ir.Node, version: int) -> None:
         node.op_type == "GroupNormalization" and version < 21 and not _group_norm_per_channel(node)
     ):
         node.version = version
+
+
+def _slopes_by_channel(model: ir.Model) -> None:
+    """Opset 6: PRelu's slope [c] belongs to axis 1; from 7 on it broadcasts like any operand. onnx's converter leaves it."""
+    g.infer(model)
+    for node in g.nodes(model):
+        slope = g.constant(node.inputs[1]) if g.is_op(node, "PRelu") else None
+        rank = g.rank(node.inputs[0]) if slope is not None else None
+        if (
+            slope is not None
+            and slope.ndim == 1
+            and slope.size > 1
+            and rank is not None
+            and rank > 2
+        ):
+            assert isinstance(node.graph, ir.Graph)
+            shaped = slope.reshape(-1, *[1] * (rank - 2))
+            node.replace_input_with(1, g.initializer(node.graph, shaped, f"{node.name}_slope"))
 
 
 def _dft_axis_as_input(node: ir.Node) -> None:

@@ -235,7 +235,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: b"\0\0\0\0TFL3", "TensorFlow Lite"),
     (lambda: "/nowhere/model.onnx", "no such file"),
     (no_opset, "without graph or opset"),
-    (lambda: model([helper.make_node("Relu", ["x"], ["y"])], opset=6), "opset 6 is older than 7"),
+    (lambda: model([helper.make_node("Relu", ["x"], ["y"])], opset=5), "opset 5 is older than 6"),
     (
         lambda: model([helper.make_node("Relu", ["x"], ["y"])], opset=99),
         "opset 99 is newer than 28",
@@ -298,3 +298,12 @@ def test_damaged_external_data(tmp_path: Path, damage: str, text: str) -> None:
 def test_args_belong_to_torch_modules() -> None:
     with pytest.raises(ModelError, match="describe a torch module"):
         capture(linear(), args=(1,))
+
+
+def test_opset_6_slopes_belong_to_channels() -> None:
+    slope = np.array([0.1, 0.2, 0.3], np.float32)
+    node = helper.make_node("PRelu", ["x", "s"], ["y"])
+    captured = capture(model([node], {"s": slope}, 6, {"x": (1, [1, 3, 4])}, ir_version=3))
+    x = np.linspace(-2, 2, 12, dtype=np.float32).reshape(1, 3, 4)
+    (got,) = ReferenceEvaluator(ir.to_proto(captured)).run(None, {"x": x})
+    np.testing.assert_allclose(got, np.where(x < 0, x * slope[None, :, None], x))
