@@ -247,7 +247,13 @@ def rms_norm(x: F, gain: F | None = None, *, count: int, epsilon: float = 1e-5) 
 # --- matrix work ----------------------------------------------------------------------------------------------------
 
 
-@op(id=30, since=1, shape="[*m, k] [n, k] [n] [*m, n]... -> [*m, n]", strided="xs y", bound="2 K eps")
+@op(
+    id=30,
+    since=1,
+    shape="[*m, k] [n, k] [n] [*m, n]... -> [*m, n]",
+    strided="xs y",
+    bound="2 K eps",
+)
 def matmul(x: F, w: W, bias: F | None = None, *xs: A, steps: Steps = ()) -> F:
     """y = x w^T + bias, each output a sequential fused sum over k from +0; then `steps`, whose operand 0 is y and
     operand 1 + j is xs[j]."""
