@@ -2,9 +2,7 @@
  * products and convolution layers against the peak of fused multiply-adds, a row vector against
  * reading the weights.
  *
- *     cmake -S . -B build/c -DPTE_BUILD_TESTS=OFF && cmake --build build/c
- *     cc -O2 -Iruntime_c -Iruntime_c/include benchmarks/gemm.c build/c/runtime_c/libpteron.a
- * -pthread -o build/gemm build/gemm [rounds] [portable]
+ *     make bench-gemm, or build/bench-gemm [rounds] [mask of PTE_CPU_*]
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>

@@ -80,6 +80,13 @@ static void tile_ragged(const pte_gemm_f32 *kernel, size_t rows, pte_tile_f32 s)
   for (size_t m = 0; m < rows; m++) memcpy(out + m * stride, tile[m], columns * sizeof *out);
 }
 
+/* Whether strip `i`, of `count` rows, and the next go together: both alike, of 4 to 6 rows. */
+static bool tall_pair(const gemm_block *b, size_t panels, size_t i, size_t count) {
+  if (b->kernel->tall == NULL || panels > 1 || count < 4 || i + 1 >= pte_strips(b->rows))
+    return false;
+  return pte_strip_begin(b->rows, i + 2) == pte_strip_begin(b->rows, i) + 2 * count;
+}
+
 /* A panel block stays in L1 while the strips of the row block pass by, read from L2. Each strip
  * asks for its share of the next panel block, which comes from L3 or memory; with few strips that
  * would be a burst, which hurts. */
@@ -89,16 +96,19 @@ static void run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, size_
   const float *const *row = s.row;
   pte_finish_f32 finish = s.finish == NULL ? (pte_finish_f32){.low = 0} : *s.finish;
   if (s.finish != NULL) s.finish = &finish;
-  for (size_t i = 0; i < strips; i++) {
-    for (size_t k = i * share; k < least(lines, (i + 1) * share); k++)
+  for (size_t i = 0, used; i < strips; i += used) {
+    size_t count = pte_strip_begin(b->rows, i + 1) - pte_strip_begin(b->rows, i);
+    used = tall_pair(b, panels, i, count) ? 2 : 1;
+    for (size_t k = i * share; k < least(lines, (i + used) * share); k++)
       for (size_t p = 0; p < panels; p++)
         __builtin_prefetch(s.panel[p] + next + k * PTE_PANEL, 0, 2);
-    size_t count = pte_strip_begin(b->rows, i + 1) - pte_strip_begin(b->rows, i);
     s.row = row + i * PTE_STRIP * b->g->taps;
+    s.below = s.row + PTE_STRIP * b->g->taps;
     if (s.missing > 0 && !b->kernel->masked) tile_ragged(b->kernel, count, s);
+    else if (used == 2) b->kernel->tall(count, &s);
     else b->kernel->tile(count, panels, &s);
-    s.out += count * s.out_stride;
-    finish = pte_finish_at(&finish, count, 0);
+    s.out += used * count * s.out_stride;
+    finish = pte_finish_at(&finish, used * count, 0);
   }
 }
 

@@ -93,7 +93,10 @@ static void vector_avx2(size_t k, size_t panels, const float *x, const float *pa
 }
 
 const pte_gemm_f32 pte_gemm_f32__avx2 = {
-    tile_avx2, vector_avx2, false, {0, 4, 2, 2, 1, 1, 1}
+    .tile = tile_avx2,
+    .vector = vector_avx2,
+    .masked = false,
+    .abreast = {0, 4, 2, 2, 1, 1, 1},
 };
 #else
 typedef int pte_gemm_f32__avx2_is_absent;

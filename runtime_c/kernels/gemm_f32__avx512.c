@@ -65,6 +65,44 @@ static void tile_avx512(size_t rows, size_t panels, const pte_tile_f32 *s) {
   }
 }
 
+/* 12 x 16, 10 x 16 or 8 x 16: with one panel, the chains of a strip would be too few. */
+INLINE void tall_run(const size_t rows, const pte_tile_f32 *s) {
+  const __mmask16 mask = (__mmask16)(0xffffu >> s->missing);
+  __m512 sum[2 * PTE_STRIP];
+#pragma GCC unroll 12
+  for (size_t m = 0; m < 2 * rows; m++)
+    sum[m] =
+        s->first ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(mask, s->out + m * s->out_stride);
+  for (size_t t = 0; t < s->taps; t++) {
+    const float *a[2 * PTE_STRIP], *b = s->panel[0] + t * s->tap_stride * PTE_PANEL;
+#pragma GCC unroll 6
+    for (size_t m = 0; m < rows; m++) {
+      a[m] = s->row[t * PTE_STRIP + m] + s->offset;
+      a[rows + m] = s->below[t * PTE_STRIP + m] + s->offset;
+    }
+    for (size_t k = 0; k < s->run; k++) {
+      __m512 w = _mm512_load_ps(b + k * PTE_PANEL);
+#pragma GCC unroll 12
+      for (size_t m = 0; m < 2 * rows; m++)
+        sum[m] = _mm512_fmadd_ps(_mm512_set1_ps(a[m][k]), w, sum[m]);
+    }
+  }
+#pragma GCC unroll 12
+  for (size_t m = 0; m < 2 * rows; m++) {
+    __m512 y = sum[m];
+    if (s->finish != NULL) y = pte_finish_avx512(s->finish, m, 0, mask, y);
+    _mm512_mask_storeu_ps(s->out + m * s->out_stride, mask, y);
+  }
+}
+
+static void tall_avx512(size_t rows, const pte_tile_f32 *s) {
+  switch (rows) {
+  case 4: tall_run(4, s); break;
+  case 5: tall_run(5, s); break;
+  default: tall_run(6, s); break;
+  }
+}
+
 /* `count` panels at a distance of `stride` floats, each a stream of its own. */
 INLINE void streams_run(const size_t count, size_t k, size_t stride, const float *x,
                         const float *panel, float *y, size_t y_stride) {
@@ -94,7 +132,11 @@ static void vector_avx512(size_t k, size_t panels, const float *x, const float *
 }
 
 const pte_gemm_f32 pte_gemm_f32__avx512 = {
-    tile_avx512, vector_avx512, true, {0, 4, 4, 2, 2, 2, 2}
+    .tile = tile_avx512,
+    .tall = tall_avx512,
+    .vector = vector_avx512,
+    .masked = true,
+    .abreast = {0, 4, 4, 2, 2, 2, 2},
 };
 #else
 typedef int pte_gemm_f32__avx512_is_absent;

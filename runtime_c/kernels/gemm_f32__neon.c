@@ -90,7 +90,10 @@ static void vector_neon(size_t k, size_t panels, const float *x, const float *pa
 }
 
 const pte_gemm_f32 pte_gemm_f32__neon = {
-    tile_neon, vector_neon, false, {0, 1, 1, 1, 1, 1, 1}
+    .tile = tile_neon,
+    .vector = vector_neon,
+    .masked = false,
+    .abreast = {0, 1, 1, 1, 1, 1, 1},
 };
 #else
 typedef int pte_gemm_f32__neon_is_absent;

@@ -35,5 +35,8 @@ static void vector_portable(size_t k, size_t panels, const float *x, const float
 }
 
 const pte_gemm_f32 pte_gemm_f32__portable = {
-    tile_portable, vector_portable, false, {0, 1, 1, 1, 1, 1, 1}
+    .tile = tile_portable,
+    .vector = vector_portable,
+    .masked = false,
+    .abreast = {0, 1, 1, 1, 1, 1, 1},
 };

@@ -73,6 +73,7 @@ typedef struct pte_tile_f32 {
   const float *panel[PTE_ABREAST]; /* 64-byte aligned */
   float *out;                      /* 16 columns a panel are read and written; aliases nothing */
   size_t out_stride;
+  const float *const *below;    /* `tall` only: as `row`, of the strip below */
   const pte_finish_f32 *finish; /* NULL: the sum goes on */
   unsigned missing;             /* columns of the last panel that do not exist; needs `masked` */
   bool first;                   /* the sum starts at +0 and not at the partial sum in out */
@@ -81,6 +82,8 @@ typedef struct pte_tile_f32 {
 typedef struct pte_gemm_f32 {
   /* rows in 1..PTE_STRIP; panels is 1, abreast[rows] or abreast[rows + 1] */
   void (*tile)(size_t rows, size_t panels, const pte_tile_f32 *tile);
+  /* Two strips of `rows` rows each, one panel; NULL: there is none, a strip keeps a tile busy. */
+  void (*tall)(size_t rows, const pte_tile_f32 *tile);
   /* y[panels][16] = panels times x[k], whole sums */
   void (*vector)(size_t k, size_t panels, const float *x, const float *panel, float *y);
   bool masked;                    /* knows `missing`; else such a tile goes through copies */
