@@ -26,7 +26,7 @@ from pteron.export.terms import (
     substitute,
 )
 
-EPILOGUES = ("matmul", "conv", "conv_depthwise")
+EPILOGUES = ("matmul", "matmul_int8", "conv", "conv_depthwise")
 """Operators with steps behind them; inputs are x, w, bias, then the steps' operands."""
 
 FIRST_X = 3

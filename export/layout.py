@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("13d332bf36b303dc")
+SCHEMA_HASH: Final = bytes.fromhex("0623c1b2e512d509")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

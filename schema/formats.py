@@ -133,7 +133,8 @@ def power_of_two(byte: Array) -> Array:
 def spread(values: Array, scale: Array, block: int = 0) -> Array:
     """values [n, k] times the scale of each one's block, rounded once to f32; scale [n, ceil(k / block)], or [n] for whole
     rows (block 0)."""
-    n, k = values.shape
+    k = values.shape[1]
     wide = np.float64 if scale.dtype == np.float64 else np.float32
-    each = np.repeat(scale.reshape(n, -1).astype(wide), block or max(k, 1), axis=1)[:, :k]
+    rows = scale if scale.ndim == 2 else scale[:, None]
+    each = np.repeat(rows.astype(wide), block or max(k, 1), axis=1)[:, :k]
     return np.asarray((values.astype(wide) * each).astype(np.float32))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pteron.schema import shape, signature
-from pteron.schema.ops import ACTIVATIONS, OPS
+from pteron.schema.ops import OPS
 from pteron.schema.row import Op
+from pteron.schema.sequence import ACTIVATIONS
 from pteron.schema.steps import MAX_STEPS, REGISTERS, STEPS, TYPES
 
 C_TYPES = {

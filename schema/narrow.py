@@ -39,3 +39,25 @@ def repack(x: Array, name: str, saturate: bool) -> Array:
             return np.where(x == 0, np.float32(2.0**-127), np.where(x > top, top, x)).astype(dtype)
         info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
         return np.clip(x, np.float32(info.min), np.float32(info.max)).astype(dtype)
+
+
+def eights(x: Array) -> Array:
+    """x as matmul_int8 reads it: f32 in blocks of 32 along the last axis, each code times its scale."""
+    codes, scale = eight_codes(x)
+    back = codes.astype(np.float64) * scale[..., None].astype(np.float64)
+    return np.asarray(back.reshape(*x.shape[:-1], back.shape[-2] * 32)[..., : x.shape[-1]])
+
+
+def eight_codes(x: Array) -> tuple[Array, Array]:
+    """Codes [*m, blocks, 32] as i8, zeros behind the end, and scales [*m, blocks], f32: absmax / 127, 1 where that is 0, NaN
+    where a number of the block is not finite; codes x / scale to nearest, ties to even, within 127."""
+    rest = -x.shape[-1] % 32
+    wide = np.pad(x.astype(np.float32), [(0, 0)] * (x.ndim - 1) + [(0, rest)])
+    blocks = wide.reshape(*x.shape[:-1], wide.shape[-1] // 32, 32)
+    with np.errstate(all="ignore"):
+        scale = np.abs(blocks).max(-1, initial=0.0) / np.float32(127)
+        scale = np.where(scale == 0, np.float32(1), scale)
+        scale = np.where(np.isfinite(scale), scale, np.float32(np.nan))
+        codes = np.clip(np.rint(blocks / scale[..., None]), -127, 127)
+    codes = np.where(np.isfinite(scale)[..., None], codes, 0)
+    return codes.astype(np.int8), scale.astype(np.float32)

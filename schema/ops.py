@@ -36,6 +36,7 @@ from pteron.schema.row import (
     W,
     op,
 )
+from pteron.schema.steps import epilogue, evaluate
 
 __all__ = ["OPS", "Op"]
 
@@ -45,8 +46,6 @@ __all__ = ["OPS", "Op"]
 @op(id=1, since=1, shape="[*s]... -> [*s]...", strided="xs y", bound="its steps", inplace="xs")
 def pointwise(*xs: A, steps: Steps, out: Outs = ()) -> tuple[A, ...]:
     """Runs one straight-line program over every element; operand j of the program is xs[j], expanded by strides."""
-    from pteron.schema.steps import evaluate
-
     return evaluate(steps, xs, out[0].shape if out else None)
 
 
@@ -434,6 +433,14 @@ def matmul_integer(a: F, b: F) -> F:
     return a @ b
 
 
+@op(id=45, since=1, shape="[*m, k] [n, k] [n] [*m, n]... -> [*m, n]", strided="xs", bound="2 K eps")
+def matmul_int8(x: F, w: W, bias: F | None = None, *xs: A, steps: Steps = ()) -> F:
+    """y = q(x) w^T + bias for w in i8_channel, i4, nf4, mxfp4, mxfp6; steps as in matmul; q: narrow.eight_codes, blocks of 32.
+    w = t * factor * w_scale: t is code, code - 8, 2 value (factor 1/2), 8 value (1/8); of nf4 2 round(63.5 (level + 1)) - 127
+    (f32(1/127)). Block by block acc = fma(f32(exact sum of x_code * t), (x_scale * factor) * w_scale, acc) from +0."""
+    return epilogue(narrow.eights(x) @ w.T, bias, xs, steps)
+
+
 # --- windows and images, channels last ------------------------------------------------------------------------------
 
 
@@ -591,16 +598,3 @@ def unpack(x: A, *, out: Outs) -> A:
 def repack(x: A, *, saturate: bool = True, out: Outs) -> A:
     """i64 or f32 to elements narrower than a byte, or of an 8-bit float type; to nearest, ties to even."""
     return narrow.repack(x, out[0].dtype, saturate)
-
-
-ACTIVATIONS = ("sigmoid", "tanh", "relu", "affine", "leaky_relu", "thresholded_relu", "scaled_tanh", "hard_sigmoid",
-               "elu", "softsign", "softplus")  # fmt: skip
-"""What an index in the `activations` of lstm, gru and rnn means; alpha and beta at ONNX's defaults."""
-
-
-def epilogue(y: Array, bias: Array | None, xs: tuple[Array, ...], steps: Steps) -> Array:
-    """y + bias, then the pointwise program over (y, *xs)."""
-    from pteron.schema.steps import evaluate
-
-    y = y if bias is None else y + bias
-    return evaluate(steps, (y, *xs))[0] if steps else y

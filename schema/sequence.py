@@ -8,6 +8,10 @@ import numpy as np
 
 from pteron.schema.row import Array
 
+ACTIVATIONS = ("sigmoid", "tanh", "relu", "affine", "leaky_relu", "thresholded_relu", "scaled_tanh", "hard_sigmoid",
+               "elu", "softsign", "softplus")  # fmt: skip
+"""What an index in the `activations` of lstm, gru and rnn means; alpha and beta at ONNX's defaults."""
+
 
 def attention(
     q: Array,
@@ -63,7 +67,7 @@ def visible(
 
 
 def activation(index: int, x: Array) -> Array:
-    """ACTIVATIONS[index] of schema/ops.py at ONNX's default alpha and beta."""
+    """ACTIVATIONS[index] at ONNX's default alpha and beta."""
     with np.errstate(over="ignore"):
         functions: list[Callable[[Array], Array]] = [
             lambda v: 1 / (1 + np.exp(-v)),

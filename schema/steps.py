@@ -449,3 +449,9 @@ def _cast(a: Array, to: str) -> Array:
             a >= top, np.int64(2**63 - 1), np.where(a <= -top, np.int64(-(2**63)), inside)
         )
     return a != 0 if to == "bool" else a.astype(NUMPY[to])
+
+
+def epilogue(y: Array, bias: Array | None, xs: tuple[Array, ...], steps: Sequence[Step]) -> Array:
+    """y + bias, then the program over (y, *xs)."""
+    y = y if bias is None else y + bias
+    return evaluate(steps, (y, *xs))[0] if steps else y

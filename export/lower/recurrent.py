@@ -12,7 +12,7 @@ from pteron.export.lower.matrix import linear
 from pteron.export.lower.movement import concat
 from pteron.export.lower.node import Node, lowers
 from pteron.export.lower.ref import Ref
-from pteron.schema.ops import ACTIVATIONS
+from pteron.schema.sequence import ACTIVATIONS
 
 USUAL = {
     "LSTM": ("sigmoid", "tanh", "tanh"),

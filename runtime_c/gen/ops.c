@@ -155,6 +155,11 @@ _Static_assert(PTE_MAX_ATTRS_BYTES >= 80, "raise PTE_MAX_ATTRS_BYTES");
 #else
 #define KERNEL_matmul_integer &pte_matmul_integer_kernel
 #endif
+#ifdef PTE_WITHOUT_MATMUL_INT8
+#define KERNEL_matmul_int8 NULL
+#else
+#define KERNEL_matmul_int8 &pte_matmul_int8_kernel
+#endif
 #ifdef PTE_WITHOUT_MAX_POOL
 #define KERNEL_max_pool NULL
 #else
@@ -665,6 +670,25 @@ static const pte_op_port matmul_integer_out[] = {
   {"y", matmul_integer_out0, 3, PTE_RULE_F, false, false, false},
 };
 
+static const pte_matmul_int8_attrs matmul_int8_defaults = {.size = 24, .steps = {{0, 0}, {0, 0}}};
+static const pte_op_attr matmul_int8_attrs[] = {
+  {"steps", 4, 7, false, 0},
+};
+static const pte_shape_term matmul_int8_in0[] = {{1, 0, 0, 0}, {0, 0, 0, 0}};
+static const pte_shape_term matmul_int8_in1[] = {{0, 1, 0, 0}, {0, 0, 0, 0}};
+static const pte_shape_term matmul_int8_in2[] = {{0, 1, 0, 0}};
+static const pte_shape_term matmul_int8_in3[] = {{1, 0, 0, 0}, {0, 1, 0, 0}};
+static const pte_op_port matmul_int8_in[] = {
+  {"x", matmul_int8_in0, 2, PTE_RULE_F, false, false, false},
+  {"w", matmul_int8_in1, 2, PTE_RULE_W, false, false, false},
+  {"bias", matmul_int8_in2, 1, PTE_RULE_F, true, false, false},
+  {"xs", matmul_int8_in3, 2, PTE_RULE_A, false, true, false},
+};
+static const pte_shape_term matmul_int8_out0[] = {{1, 0, 0, 0}, {0, 1, 0, 0}};
+static const pte_op_port matmul_int8_out[] = {
+  {"y", matmul_int8_out0, 2, PTE_RULE_F, false, false, false},
+};
+
 static const pte_max_pool_attrs max_pool_defaults = {.size = 48, .channel_major = 1, .column_major = 0};
 static const pte_op_attr max_pool_attrs[] = {
   {"kernel", 4, 4, true, 0},
@@ -871,6 +895,7 @@ const pte_op_row pte_op_rows[] = {
   {"resize", KERNEL_resize, &resize_defaults, resize_in, resize_out, resize_attrs, 1u << PTE_F32, 42, 56, 1, 1, 9, false, false, false, true, false},
   {"grid_sample", KERNEL_grid_sample, &grid_sample_defaults, grid_sample_in, grid_sample_out, grid_sample_attrs, 1u << PTE_F32, 43, 16, 2, 1, 3, false, false, false, true, false},
   {"non_max_suppression", KERNEL_non_max_suppression, &non_max_suppression_defaults, non_max_suppression_in, non_max_suppression_out, non_max_suppression_attrs, 1u << PTE_F32, 44, 8, 5, 1, 1, false, false, false, true, false},
+  {"matmul_int8", KERNEL_matmul_int8, &matmul_int8_defaults, matmul_int8_in, matmul_int8_out, matmul_int8_attrs, 1u << PTE_F32, 45, 24, 4, 1, 1, true, false, false, true, false},
   {"if", NULL, &if_defaults, if_in, if_out, if_attrs, 1u << PTE_F32, 60, 16, 1, 1, 2, false, true, true, false, false},
   {"loop", NULL, &loop_defaults, loop_in, loop_out, loop_attrs, 1u << PTE_F32, 61, 8, 3, 1, 1, true, true, true, false, false},
   {"call", NULL, &call_defaults, call_in, call_out, call_attrs, 1u << PTE_F32, 62, 8, 1, 1, 1, true, true, true, false, false},
@@ -879,4 +904,4 @@ const pte_op_row pte_op_rows[] = {
   {"repack", KERNEL_repack, &repack_defaults, repack_in, repack_out, repack_attrs, 1u << PTE_F32, 71, 8, 1, 1, 1, false, false, false, true, false},
 };
 
-const uint32_t pte_op_row_count = 40;
+const uint32_t pte_op_row_count = 41;

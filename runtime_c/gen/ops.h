@@ -38,6 +38,7 @@ enum {
   PTE_OP_GRU = 37,
   PTE_OP_RNN = 38,
   PTE_OP_MATMUL_INTEGER = 39,
+  PTE_OP_MATMUL_INT8 = 45,
   PTE_OP_MAX_POOL = 40,
   PTE_OP_AVERAGE_POOL = 41,
   PTE_OP_RESIZE = 42,
@@ -333,6 +334,15 @@ typedef struct pte_matmul_integer_attrs {
 _Static_assert(sizeof(pte_matmul_integer_attrs) == 8, "matmul_integer");
 extern const pte_kernel pte_matmul_integer_kernel;
 
+typedef struct pte_matmul_int8_attrs {
+  uint32_t size;
+  pte_steps steps;
+  uint32_t zero;
+} pte_matmul_int8_attrs;
+_Static_assert(sizeof(pte_matmul_int8_attrs) == 24, "matmul_int8");
+_Static_assert(offsetof(pte_matmul_int8_attrs, steps) == 4, "matmul_int8");
+extern const pte_kernel pte_matmul_int8_kernel;
+
 typedef struct pte_max_pool_attrs {
   uint32_t size;
   pte_range kernel;
@@ -475,6 +485,7 @@ extern const pte_kernel pte_repack_kernel;
   X(gru) \
   X(rnn) \
   X(matmul_integer) \
+  X(matmul_int8) \
   X(max_pool) \
   X(average_pool) \
   X(resize) \

@@ -7,6 +7,7 @@ pte_stored pte_stored_of(const pte_tensor *w) {
   size_t k = (size_t)w->shape[1], groups = w->groups > 1 ? w->groups : 1;
   size_t panels = groups * pte_panel_count((size_t)w->shape[0] / groups);
   pte_stored s = {.codes = w->data,
+                  .depth = k,
                   .block = row->block == 0 ? SIZE_MAX : row->block,
                   .blocks = row->block == 0 ? 1 : ceil_div(k, row->block),
                   .format = w->format,

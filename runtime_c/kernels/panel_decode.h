@@ -17,6 +17,7 @@
 typedef struct pte_stored {
   const uint8_t *codes, *high; /* high: the upper plane of 6-bit codes */
   const uint8_t *scales;
+  size_t depth;  /* K */
   size_t steps;  /* of 64 bytes, a panel; of the lower plane */
   size_t blocks; /* rows of 16 scales, a panel */
   size_t block;  /* elements a scale */

@@ -18,7 +18,8 @@
   FAMILY(blend_f32)                                                                                \
   FAMILY(recurrent_f32)                                                                            \
   FAMILY(pool_f32)                                                                                 \
-  FAMILY(panel_decode)
+  FAMILY(panel_decode)                                                                             \
+  FAMILY(gemm_i8)
 
 enum {
   PTE_ROW_BLOCK = 64, /* columns that are reduced side by side */
@@ -139,6 +140,16 @@ typedef struct pte_panel_decode {
   /* a pte_panel_read (kernels/gemm.h) of a pte_stored (kernels/panel_decode.h) */
   const float *(*read)(const void *self, size_t panel, size_t k, size_t count, float *block);
 } pte_panel_decode;
+
+struct pte_stored;  /* kernels/panel_decode.h */
+struct pte_rows_i8; /* kernels/gemm_i8.h */
+
+typedef struct pte_gemm_i8 {
+  /* out[rows][16 count] = rows of x times panels from `panel` on; rows in 1 .. 4; nothing aliases
+   * out */
+  void (*panels)(const struct pte_stored *w, const struct pte_rows_i8 *x, size_t rows, size_t panel,
+                 size_t count, float *out, size_t out_stride);
+} pte_gemm_i8;
 
 typedef enum pte_family {
 #define PTE_FAMILY(name) PTE_FAMILY_##name,

@@ -168,10 +168,10 @@ def features() -> int:
 
 
 def variants(have: int | None = None) -> list[int]:
-    """Masks that between them pick every variant of a processor (this one): none, all, and all without the widest."""
+    """Masks that between them pick every variant of a processor (this one): none, all, and all without what comes on top."""
     have = features() if have is None else have
-    wide = 1 << 4  # PTE_CPU_AVX512
-    return sorted({0, have, have & ~wide})
+    more = 1 << 2 | 1 << 3 | 1 << 4  # PTE_CPU_DOTPROD, _I8MM, _AVX512
+    return sorted({0, have, have & ~more})
 
 
 def has_kernel(op: str) -> bool:

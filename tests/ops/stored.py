@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 from ops.harness import Array, Weight
 
-from pteron.schema.formats import FORMATS, Format
+from pteron.schema.formats import FORMATS, NF4_SEVEN, Format
+from pteron.schema.formats import spread as scaled
 
 NAMES = tuple(name for name in FORMATS if name != "plain")
 
 
-def stored(name: str, n: int, k: int, groups: int = 1, seed: int = 0) -> Weight:
-    """A weight [n, k] with codes of all kinds (no NaN) and scales of ordinary size."""
-    rng = np.random.default_rng(seed)
+def stored(name: str, n: int, k: int, groups: int = 1, integers: bool = False) -> Weight:
+    """A weight [n, k] with codes of all kinds (no NaN) and scales of ordinary size; `integers`: as matmul_int8 means it."""
+    rng = np.random.default_rng(0)
     fmt = FORMATS[name]
     codes = rng.integers(0, 1 << fmt.bits, (n, k)).astype(np.uint8)
     if fmt.name in ("e4m3_channel", "mxfp8"):
         codes[codes & 0x7F == 0x7F] ^= 1
-    return weight_of(fmt, codes, scales_of(fmt, n, k, rng), groups)
+    scale = scales_of(fmt, n, k, rng)
+    w = weight_of(fmt, codes, scale, groups)
+    if integers and name == "nf4":
+        levels = (2 * NF4_SEVEN.astype(np.float64) - 127) / 127
+        return dataclasses.replace(w, array=scaled(levels[codes], scale.astype(np.float64), 64))
+    return w
 
 
 def scales_of(fmt: Format, n: int, k: int, rng: np.random.Generator) -> Array:

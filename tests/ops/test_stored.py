@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from ops import harness
+from ops.cases_int8 import NAMES as INT8
+from ops.cases_int8 import hostile
 from ops.cases_stored import CASES
 from ops.harness import Array, Case, Weight, canonical, weight
-from ops.stored import NAMES, weight_of
+from ops.stored import NAMES, scales_of, weight_of
 
-from pteron.schema.formats import FORMATS
+from pteron.schema.formats import FORMATS, NF4_SEVEN
+from pteron.schema.narrow import eight_codes
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.op in ("matmul", "conv")], ids=str)
@@ -50,3 +55,46 @@ def test_every_code_with_every_kind_of_scale(name: str) -> None:
     outs = harness.outs_of(case)
     for cpu in harness.variants():
         assert canonical(harness.run(case, outs, cpu=cpu).outputs[0]) == canonical(w.array)
+
+
+def integers(name: str, codes: Array) -> Array:
+    """t of kernels/gemm_i8.h, from what the codes mean."""
+    if name == "nf4":
+        return 2 * NF4_SEVEN.astype(np.int64)[codes] - 127
+    one = np.ones((len(codes), -(-codes.shape[1] // 32)), np.float32)
+    given: Any = codes.view(np.int8) if name == "i8_channel" else codes
+    scale = one[:, 0] if name == "i8_channel" else one * 127
+    value = FORMATS[name].meaning(given, scale.astype(np.float32 if scale.ndim == 1 else np.uint8))
+    if name == "i4":
+        return codes.astype(np.int64) - 8
+    return np.asarray(np.rint(value * {"mxfp4": 2, "mxfp6": 8}.get(name, 1)), np.int64)
+
+
+FACTORS = {"nf4": np.float32(1 / 127), "mxfp4": np.float32(0.5), "mxfp6": np.float32(0.125)}
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="needs 64 bits to imitate the fma")
+@pytest.mark.parametrize("name", INT8)
+def test_integer_products_are_the_formula_to_the_bit(name: str) -> None:
+    fmt, rng = FORMATS[name], np.random.default_rng(3)
+    n, k = 37, 150
+    codes = rng.integers(0, 1 << fmt.bits, (n, k)).astype(np.uint8)
+    scale = scales_of(fmt, n, k, rng)
+    x = np.concatenate([hostile(), rng.standard_normal((9, 50)).astype(np.float32)], 1)
+    case = Case("matmul_int8", (x, weight_of(fmt, codes, scale), None))
+    eight, x_scale = eight_codes(x)
+    t = np.pad(integers(name, codes), ((0, 0), (0, -k % 32))).reshape(n, -1, 32)
+    w_scale = np.exp2(scale.astype(np.float32) - 127) if fmt.scale == "f8e8m0" else scale
+    acc = np.zeros((len(x), n), np.float32)
+    with np.errstate(all="ignore"):
+        for b in range(t.shape[1]):
+            total = (eight[:, b].astype(np.int64) @ t[:, b].T).astype(np.float32)
+            at = b * 32 // fmt.block if fmt.block else 0
+            step = (x_scale[:, b] * FACTORS.get(name, np.float32(1))).astype(np.float32)
+            both = step[:, None] * w_scale[:, at].astype(np.float32)
+            exact = total.astype(np.longdouble) * both + acc
+            acc = exact.astype(np.float32)
+    for cpu in harness.variants():
+        got = harness.run(case, harness.outs_of(case), cpu=cpu)
+        assert got.status == 0, got.text
+        assert canonical(got.outputs[0]) == canonical(acc)

@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from pteron.export.codes import pack
 from pteron.export.emit import emit_bytes
 from pteron.export.pack import panels, taps
 from pteron.export.plan import plan
 from pteron.export.program import Block, Constant, Instr, Method, Port, Program, Value
+from pteron.schema.formats import FORMATS
 from pteron.schema.ops import OPS
 from pteron.schema.signature import CONTROL
 from pteron.schema.steps import Step
@@ -23,7 +26,7 @@ from pteron.schema.steps import Step
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Case:
-    """Inputs and outputs as "f32 2 3", or None; attributes by name."""
+    """Inputs and outputs as "f32 2 3", or None; attributes by name. Weights: "w 2 3", "w:i4 2 3" in a storage format."""
 
     inputs: tuple[str | None, ...]
     outputs: tuple[str | None, ...]
@@ -96,6 +99,9 @@ CASES: Final[dict[str, Case]] = {
         {"activations": (0, 1), "linear_before_reset": True},
     ),
     "rnn": Case(("f32 3 2 4", "w 4 4", "f32 2 4"), ("f32 3 2 4", "f32 2 4"), {"activations": (1,)}),
+    "matmul_int8": Case(
+        ("f32 3 40", "w:i4 18 40", "f32 18", "f32 3 18"), ("f32 3 18",), {"steps": relu(2)}
+    ),
     "matmul_integer": Case(("i64 2 3 5", "i64 2 5 4"), ("i64 2 3 4",)),
     "max_pool": Case(("f32 1 5 5 3",), ("f32 1 3 4 3", "i64 1 3 4 3"), WINDOW),
     "average_pool": Case(("f32 1 5 5 3",), ("f32 1 3 4 3",), CONV),
@@ -107,6 +113,15 @@ CASES: Final[dict[str, Case]] = {
     "unpack": Case(("i4 5",), ("i64 5",)),
     "repack": Case(("f32 5",), ("f8e4m3 5",)),
 }
+
+
+def coded(name: str, shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    """Bytes of a weight [n, k] in a storage format, with a few kinds of codes and scales."""
+    fmt = FORMATS[name]
+    codes = (np.arange(np.prod(shape)) * 7 % (1 << fmt.bits)).astype(np.uint8).reshape(shape)
+    blocks = -(-shape[1] // fmt.block) if fmt.block else 1
+    dtype = {"f8e8m0": np.uint8, "f16": np.float16, "f32": np.float32}[fmt.scale]
+    return pack(fmt, codes, np.full((shape[0], blocks), 100, dtype))
 
 
 def program(name: str) -> Program:
@@ -124,14 +139,18 @@ def program(name: str) -> Program:
                 continue
             dtype, shape = text.split()[0], tuple(map(int, text.split()[1:]))
             sides[into].append(len(values))
+            dtype, _, fmt = dtype.partition(":")
             if dtype in ("w", "t"):
                 layout = "panels" if dtype == "w" else "taps"
                 if side == "input":
                     array = np.arange(np.prod(shape), dtype=np.float32).reshape(shape) / 64
                     stored = panels(array, groups) if dtype == "w" else taps(array)
-                    constants.append(Constant("w", "f32", shape, stored, layout, groups=groups))
+                    kind = {"groups": groups, "format": fmt or "plain"}
+                    if fmt:
+                        stored = coded(fmt, shape)
+                    constants.append(Constant("w", "f32", shape, stored, layout, **kind))
                     value = Value("w", "f32", shape, "constant", len(constants) - 1, layout=layout)
-                    values.append(dataclasses.replace(value, groups=groups))
+                    values.append(dataclasses.replace(value, **kind))
                 else:
                     values.append(Value("w", "f32", shape, layout=layout))
                 continue

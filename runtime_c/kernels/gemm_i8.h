@@ -1,0 +1,49 @@
+/* Products of int8 activations and stored codes: the integer execution of quantized weights.
+ *
+ * x is quantized in blocks of 32 along K, w in the blocks of its format. For each output, blocks of
+ * 32 ascending: acc = pte_fma((float)isum, step * w_scale, acc) from +0, where isum is the exact
+ * sum of x_code * t in the block, w = t * factor * w_scale, and step = x_scale * factor is
+ * rounded:
+ *
+ *     format      t                        factor
+ *     i8_channel  code                     1
+ *     i4          code - 8                 1
+ *     mxfp4       2 value                  1/2
+ *     mxfp6       8 value                  1/8
+ *     nf4         2 pte_nf4_seven - 127    f32(1/127): the levels in 7 bits */
+#ifndef PTE_GEMM_I8_H
+#define PTE_GEMM_I8_H
+
+#include "kernels/panel_decode.h"
+
+enum { PTE_I8_BLOCK = 32, PTE_I8_ROWS = 4 };
+
+/* Rows of x: row r has codes + r * blocks * 32 (-127 .. 127, zeros behind K), steps + r * blocks
+ * and sums + r * blocks, which are those of its codes. */
+typedef struct pte_rows_i8 {
+  size_t blocks;
+  const int8_t *codes;
+  const float *steps;
+  const int32_t *sums;
+} pte_rows_i8;
+
+/* 2 value of an E2M1 code, 8 value of an E2M3 code: integers. */
+static inline int32_t pte_i8_e2m1(uint32_t code) {
+  static const int8_t twice[8] = {0, 1, 2, 3, 4, 6, 8, 12};
+  return code & 8 ? -twice[code & 7] : twice[code & 7];
+}
+static inline int32_t pte_i8_e2m3(uint32_t code) {
+  int32_t exponent = (int32_t)(code >> 3 & 3), fraction = (int32_t)(code & 7);
+  int32_t value = exponent == 0 ? fraction : (8 + fraction) << (exponent - 1);
+  return code & 32 ? -value : value;
+}
+
+/* Elements of a row in a unit of codes (64 bytes; 128 and 64 of 6 bits), and of a scale. */
+static inline size_t pte_i8_unit(uint32_t format) {
+  return format == PTE_FORMAT_I8_CHANNEL ? 4 : format == PTE_FORMAT_MXFP6 ? 16 : 8;
+}
+static inline size_t pte_i8_scale_at(uint32_t format, size_t block) {
+  return format == PTE_FORMAT_I8_CHANNEL ? 0 : format == PTE_FORMAT_NF4 ? block / 2 : block;
+}
+
+#endif

@@ -1,0 +1,197 @@
+/* matmul_int8: y = x w^T + bias in integers, then the epilogue; gemm_i8.h says what is summed. x
+ * [*m, k] and y [*m, n] dense, w [n, k] in panels of a storage format; no aliasing.
+ *
+ * Two passes over the pool: all rows of x to codes in scratch, then blocks of rows x panels. */
+#include "core/size.h"
+#include "gen/ops.h"
+#include "kernels/gemm_i8.h"
+
+enum { BLOCK_ROWS = 64, BLOCK_PANELS = 16 }; /* codes of 64 rows stay in L2 */
+
+typedef struct int8_plan {
+  const pte_call *call;
+  const pte_gemm_i8 *kernel;
+  pte_stored w;
+  size_t rows, columns, depth, row_blocks, column_blocks;
+  float factor;
+  const float *from;
+  int8_t *codes;
+  float *steps;
+  int32_t *sums;
+  pte_rows_i8 x;
+  pte_finish_f32 finish;
+  const pte_engine *epilogue;
+} int8_plan;
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
+
+/* --- activations
+ * -----------------------------------------------------------------------------------------------
+ */
+
+/* The largest magnitude, as bits: infinity and NaN are the largest. */
+static uint32_t largest_of(size_t count, const float *x) {
+  uint32_t largest = 0;
+  for (size_t i = 0; i < count; i++) {
+    uint32_t magnitude = pte_bits(x[i]) & 0x7fffffffu;
+    largest = magnitude > largest ? magnitude : largest;
+  }
+  return largest;
+}
+
+/* A block with an infinity or a NaN has step NaN and codes of zero. */
+static float block_quantize(size_t count, const float *x, float factor, int8_t *code,
+                            int32_t *out_sum) {
+  uint32_t largest = largest_of(count, x);
+  float scale = pte_float(largest) / 127.0f;
+  int32_t sum = 0;
+  memset(code, 0, PTE_I8_BLOCK);
+  *out_sum = 0;
+  if (largest >= 0x7f800000u) return PTE_NAN;
+  if (scale == 0.0f) return factor;
+  for (size_t i = 0; i < count;
+       i++) { /* the nearest may be 128 and more where scale is subnormal */
+    int32_t nearest = (int32_t)pte_nearest(x[i] / scale);
+    nearest = nearest > 127 ? 127 : nearest < -127 ? -127 : nearest;
+    code[i] = (int8_t)nearest;
+    sum += nearest;
+  }
+  *out_sum = sum;
+  return scale * factor;
+}
+
+static void quantize_task(void *context, size_t begin, size_t end, uint32_t thread) {
+  const int8_plan *p = context;
+  (void)thread;
+  for (size_t row = begin; row < end; row++)
+    for (size_t b = 0; b < p->x.blocks; b++) {
+      size_t at = row * p->x.blocks + b, k = b * PTE_I8_BLOCK;
+      p->steps[at] = block_quantize(least(PTE_I8_BLOCK, p->depth - k), p->from + row * p->depth + k,
+                                    p->factor, p->codes + at * PTE_I8_BLOCK, p->sums + at);
+    }
+}
+
+/* --- product
+ * -----------------------------------------------------------------------------------------------
+ */
+
+/* Up to four rows by `count` panels; columns past the last exist in the panel only. */
+static void strip_run(const int8_plan *p, size_t row, size_t rows, size_t panel, size_t count) {
+  pte_rows_i8 x = p->x;
+  float *out = (float *)p->call->out[0]->data + row * p->columns, tile[PTE_I8_ROWS][PTE_PANEL];
+  size_t whole = least(panel + count, p->columns / PTE_PANEL) - panel, at = panel + whole;
+  x.codes += row * x.blocks * PTE_I8_BLOCK;
+  x.steps += row * x.blocks;
+  x.sums += row * x.blocks;
+  if (whole > 0)
+    p->kernel->panels(&p->w, &x, rows, panel, whole, out + panel * PTE_PANEL, p->columns);
+  if (whole == count) return;
+  p->kernel->panels(&p->w, &x, rows, at, 1, tile[0], PTE_PANEL);
+  for (size_t r = 0; r < rows; r++)
+    memcpy(out + r * p->columns + at * PTE_PANEL, tile[r],
+           (p->columns - at * PTE_PANEL) * sizeof *out);
+}
+
+static void row_finish(const int8_plan *p, uint32_t thread, size_t row, size_t begin, size_t end) {
+  float *y = (float *)p->call->out[0]->data + row * p->columns;
+  for (size_t n = begin; n < end; n++) y[n] = pte_finish_one(&p->finish, y[n], row, n);
+  if (p->epilogue != NULL)
+    pte_epilogue_run(p->epilogue, thread, (int64_t)row, (int64_t)begin, (int64_t)(end - begin),
+                     y + begin);
+}
+
+static void product_task(void *context, size_t begin, size_t end, uint32_t thread) {
+  const int8_plan *p = context;
+  size_t panels = pte_panel_count(p->columns);
+  for (size_t i = begin; i < end; i++) {
+    size_t column = i / p->row_blocks, block = i % p->row_blocks;
+    size_t first = panels * column / p->column_blocks;
+    size_t last = panels * (column + 1) / p->column_blocks;
+    size_t row = block * BLOCK_ROWS, row_end = least(row + BLOCK_ROWS, p->rows);
+    if (p->rows == 1) strip_run(p, 0, 1, first, last - first);
+    else /* the codes of a panel stay in the cache for all strips */
+      for (size_t panel = first; panel < last; panel++)
+        for (size_t m = row; m < row_end; m += PTE_I8_ROWS)
+          strip_run(p, m, least(PTE_I8_ROWS, row_end - m), panel, 1);
+    for (size_t m = row; m < row_end; m++)
+      row_finish(p, thread, m, first * PTE_PANEL, least(last * PTE_PANEL, p->columns));
+  }
+}
+
+/* --- the operator
+ * ------------------------------------------------------------------------------------------ */
+
+static float factor_of(uint32_t format) {
+  switch (format) {
+  case PTE_FORMAT_NF4: return 1.0f / 127.0f;
+  case PTE_FORMAT_MXFP4: return 0.5f;
+  case PTE_FORMAT_MXFP6: return 0.125f;
+  default: return 1.0f;
+  }
+}
+
+static int8_plan plan_of(const pte_call *call) {
+  const pte_tensor *x = call->in[0], *w = call->in[1];
+  int8_plan p = {.call = call,
+                 .kernel = pte_gemm_i8_pick(call->cpu),
+                 .w = pte_stored_of(w),
+                 .rows = (size_t)pte_tensor_span(x, 0, x->rank - 1u),
+                 .columns = (size_t)w->shape[0],
+                 .depth = (size_t)w->shape[1],
+                 .factor = factor_of(w->format),
+                 .from = x->data};
+  size_t panels = pte_panel_count(p.columns), threads = call->threads;
+  p.x.blocks = ceil_div(p.depth, PTE_I8_BLOCK);
+  p.row_blocks = ceil_div(p.rows, BLOCK_ROWS);
+  p.column_blocks = p.rows == 1 ? least(threads, panels) : ceil_div(panels, BLOCK_PANELS);
+  return p;
+}
+
+/* Bytes of codes, which come first, and of codes, steps and sums. */
+static bool plan_bytes(const int8_plan *p, uint64_t *codes, uint64_t *all) {
+  uint64_t count, rest;
+  return pte_mul(p->rows, p->x.blocks, &count) && pte_mul(count, PTE_I8_BLOCK, codes) &&
+         pte_align(*codes, 64, codes) && pte_mul(count, sizeof(float) + sizeof(int32_t), &rest) &&
+         pte_add(*codes, rest, all);
+}
+
+static pte_status matmul_int8_check(const pte_call *call) {
+  const pte_matmul_int8_attrs *a = call->attrs;
+  uint32_t format = call->in[1]->format;
+  PTE_TRY(pte_weight_check(call, 1, 1));
+  if (format != PTE_FORMAT_I8_CHANNEL && format != PTE_FORMAT_NF4 && format != PTE_FORMAT_MXFP6 &&
+      format != PTE_FORMAT_MXFP4 && format != PTE_FORMAT_I4)
+    return pte_kernel_fail(call, PTE_UNSUPPORTED, "storage format of the weight", 1, -1, format,
+                           PTE_FORMAT_I8_CHANNEL);
+  return pte_epilogue_check(call, a->steps, 3);
+}
+
+static pte_status matmul_int8_scratch(const pte_call *call, uint64_t *out_bytes) {
+  const pte_matmul_int8_attrs *a = call->attrs;
+  int8_plan p = plan_of(call);
+  uint64_t epilogue, codes, all;
+  PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &epilogue));
+  return plan_bytes(&p, &codes, &all) && pte_add(epilogue, all, out_bytes) ? PTE_OK : PTE_NO_MEMORY;
+}
+
+static pte_status matmul_int8_run(const pte_call *call) {
+  const pte_matmul_int8_attrs *a = call->attrs;
+  int8_plan p = plan_of(call);
+  uint64_t epilogue, codes, all;
+  PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &epilogue));
+  if (!plan_bytes(&p, &codes, &all)) return PTE_NO_MEMORY;
+  char *scratch = (char *)call->scratch + epilogue;
+  p.codes = (int8_t *)scratch;
+  p.steps = (float *)(void *)(scratch + codes);
+  p.sums = (int32_t *)(void *)(p.steps + p.rows * p.x.blocks);
+  p.x.codes = p.codes, p.x.steps = p.steps, p.x.sums = p.sums;
+  if (!pte_finish_of(call, a->steps, 3, &p.finish))
+    p.epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
+  pte_parallel(call, p.rows, 1 + 16384 / (p.depth + 1), quantize_task, &p);
+  pte_parallel(call, p.row_blocks * p.column_blocks, 1, product_task, &p);
+  return pte_epilogue_close(p.epilogue, call);
+}
+
+const pte_kernel pte_matmul_int8_kernel = {
+    .check = matmul_int8_check, .scratch = matmul_int8_scratch, .run = matmul_int8_run};

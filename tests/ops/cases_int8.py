@@ -1,0 +1,58 @@
+"""Cases of matmul_int8: every format, ragged sizes, hostile numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from ops.cases_matrix import normal, relu, scaled_sum
+from ops.harness import Array, Case, Status, weight
+from ops.stored import stored
+
+NAMES = ("i8_channel", "nf4", "mxfp6", "mxfp4", "i4")
+SIZES = ((1, 1), (5, 7), (16, 32), (17, 33), (33, 70), (48, 129), (70, 300), (20, 0), (97, 64))
+
+
+def int8(name: str, m: tuple[int, ...], n: int, k: int, bias: bool = False, **rest: Any) -> Case:
+    xs, x = rest.pop("xs", ()), rest.pop("x", None)
+    inputs = (
+        normal(*m, k) if x is None else x,
+        stored(name, n, k, integers=True),
+        normal(n) if bias else None,
+        *xs,
+    )
+    return Case("matmul_int8", inputs, rest, terms=k + 1, sums="steps" not in rest, scale=k, name=f"{name} {m} {n} {k}")  # fmt: skip
+
+
+def hostile() -> Array:
+    """Rows with blocks of zeros, tiny and huge numbers, ties, infinities, NaN."""
+    x = normal(9, 100)
+    x[1, :64] = 0
+    x[2, 32:64] *= np.float32(1e-44)
+    x[3, :] = np.float32(2.0**-149) * np.arange(100)
+    x[4, 7], x[5, 40], x[6, 99] = np.inf, np.nan, -np.inf
+    x[7, :32] = np.float32(3e38)
+    x[8, :] = np.arange(100, dtype=np.float32) - 49.5
+    x[8, 0::32] = 127
+    return x
+
+
+CASES = [
+    *(int8(name, (1 + i % 7,), n, k, i % 2 == 0) for name in NAMES for i, (n, k) in enumerate(SIZES)),
+    *(int8(name, (m,), 40, 70) for name in NAMES for m in (1, 2, 3, 4, 5, 7, 130)),
+    *(int8(name, (), 40, 70, True) for name in NAMES),
+    *(int8(name, (1,), 600, 530) for name in NAMES),
+    *(int8(name, (2, 3), 40, 70, True, steps=relu()) for name in NAMES),
+    *(
+        int8(name, (2, 5), 37, 70, True, steps=scaled_sum(), xs=(np.broadcast_to(normal(37), (2, 5, 37)), normal(2, 5, 37)))
+        for name in NAMES
+    ),
+    *(dataclasses.replace(int8(name, (9,), 20, 100, x=hostile()), sums=False, scale=np.float32(3e38)) for name in NAMES),
+    int8("nf4", (0,), 20, 4),
+    int8("i4", (3,), 0, 4),
+    *(
+        Case("matmul_int8", (normal(3, 8), w), status=Status.UNSUPPORTED)
+        for w in (stored("mxfp8", 4, 8), stored("e4m3_channel", 4, 8), weight(normal(4, 8)))
+    ),
+]  # fmt: skip
