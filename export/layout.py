@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("0623c1b2e512d509")
+SCHEMA_HASH: Final = bytes.fromhex("b856d283ecbe8979")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

@@ -537,7 +537,7 @@ def grid_sample(
     return windows.grid_sample(x, grid, mode, padding, align_corners)
 
 
-@op(id=44, since=1, shape="[b, n, 4] [b, c, n] [] [] [] -> [m, r]")
+@op(id=44, since=1, shape="[b, n, 4] [b, c, n] [] [] [] -> [m, r]", counts=True)
 def non_max_suppression(
     boxes: F,
     scores: F,

@@ -894,7 +894,7 @@ const pte_op_row pte_op_rows[] = {
   {"average_pool", KERNEL_average_pool, &average_pool_defaults, average_pool_in, average_pool_out, average_pool_attrs, 1u << PTE_F32, 41, 48, 1, 1, 6, false, false, false, false, false},
   {"resize", KERNEL_resize, &resize_defaults, resize_in, resize_out, resize_attrs, 1u << PTE_F32, 42, 56, 1, 1, 9, false, false, false, true, false},
   {"grid_sample", KERNEL_grid_sample, &grid_sample_defaults, grid_sample_in, grid_sample_out, grid_sample_attrs, 1u << PTE_F32, 43, 16, 2, 1, 3, false, false, false, true, false},
-  {"non_max_suppression", KERNEL_non_max_suppression, &non_max_suppression_defaults, non_max_suppression_in, non_max_suppression_out, non_max_suppression_attrs, 1u << PTE_F32, 44, 8, 5, 1, 1, false, false, false, true, false},
+  {"non_max_suppression", KERNEL_non_max_suppression, &non_max_suppression_defaults, non_max_suppression_in, non_max_suppression_out, non_max_suppression_attrs, 1u << PTE_F32, 44, 8, 5, 1, 1, false, false, false, true, true},
   {"matmul_int8", KERNEL_matmul_int8, &matmul_int8_defaults, matmul_int8_in, matmul_int8_out, matmul_int8_attrs, 1u << PTE_F32, 45, 24, 4, 1, 1, true, false, false, true, false},
   {"if", NULL, &if_defaults, if_in, if_out, if_attrs, 1u << PTE_F32, 60, 16, 1, 1, 2, false, true, true, false, false},
   {"loop", NULL, &loop_defaults, loop_in, loop_out, loop_attrs, 1u << PTE_F32, 61, 8, 3, 1, 1, true, true, true, false, false},
