@@ -225,3 +225,22 @@ def test_shapes_that_data_decides(tmp_path: Path) -> None:
     x = floats(5, 4) * (RNG.random((5, 4)) > 0.5).astype(np.float32)
     none = np.zeros((2, 4), np.float32)
     same(model, [{"x": x, "s": np.array([10, 2])}, {"x": none, "s": np.array([1, 8])}], tmp_path)
+
+
+def test_detection_head(tmp_path: Path) -> None:
+    """What is kept is counted while running, and so is what is gathered by it."""
+    model = onnx_text(
+        "y = NonMaxSuppression(b, s, [6], f32([0.4]), f32([0.3])); "
+        "i = Squeeze(Slice(y, [2], [3], [1]), [1]); kept = Gather(Squeeze(b, [0]), i); best = Mul(kept, 2.0)",
+        opset=22,
+        outputs="y best",
+        b="f32[1, n, 4]",
+        s="f32[1, 2, n]",
+    )
+    feeds = []
+    for count in (40, 7):
+        low = RNG.uniform(0, 1, (1, count, 2)).astype(np.float32)
+        high = low + RNG.uniform(0.1, 0.5, low.shape).astype(np.float32)
+        scores = RNG.uniform(0, 1, (1, 2, count)).astype(np.float32)
+        feeds.append({"b": np.concatenate([low, high], 2), "s": scores})
+    same(model, feeds, tmp_path, 1e-6)
