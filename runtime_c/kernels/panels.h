@@ -2,6 +2,8 @@
 #ifndef PTE_PANELS_H
 #define PTE_PANELS_H
 
+#include <string.h>
+
 #include "core/kernel.h"
 #include "kernels/variants.h"
 
@@ -33,8 +35,11 @@ static inline pte_status pte_weight_check(const pte_call *call, unsigned port, i
  * j * step; zeros in the columns of rows that do not exist. */
 static inline void pte_panel_pack(size_t rows, size_t k, const float *w, int64_t row_step,
                                   int64_t step, float *panel) {
-  for (size_t j = 0; j < k; j++, w += step, panel += PTE_PANEL)
-    for (size_t i = 0; i < PTE_PANEL; i++) panel[i] = i < rows ? w[(int64_t)i * row_step] : 0.0f;
+  for (size_t j = 0; j < k; j++, w += step, panel += PTE_PANEL) {
+    if (rows == PTE_PANEL && row_step == 1) memcpy(panel, w, PTE_PANEL * sizeof *panel);
+    else
+      for (size_t i = 0; i < PTE_PANEL; i++) panel[i] = i < rows ? w[(int64_t)i * row_step] : 0.0f;
+  }
 }
 
 #endif

@@ -68,7 +68,7 @@ static void wrong_weights_are_refused(void) {
   CHECK_EQUAL(case_check(&c), PTE_BAD_PROGRAM);
   c.in[1].groups = 0;
   CHECK_EQUAL(case_check(&c), PTE_OK);
-  c.in[1].format = PTE_FORMAT_I8_CHANNEL;
+  c.in[1].dtype = PTE_F64;
   CHECK_EQUAL(case_check(&c), PTE_UNSUPPORTED);
   free(plain.data), free(c.in[0].data), free(c.in[1].data), free(c.out.data);
 }
