@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 SHELL := bash
 
-.PHONY: help dev dev-torch gen test lint demo bench bench-gemm size clean ctest fuzz
+.PHONY: help dev dev-torch gen test lint demo bench bench-gemm bench-gemv size clean ctest fuzz
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -17,6 +17,7 @@ help:
 	@echo "make bench   ratios to onnxruntime on this machine"
 	@echo "make fuzz    libFuzzer on the verifier and on runs, two minutes each (clang-19)"
 	@echo "make bench-gemm  matrix kernels against the peak of this processor"
+	@echo "make bench-gemv  stored weights times a vector against reading them"
 	@echo "make size    bytes of the runtime by part"
 
 # Rebuilt when the C sources or the build files change; Python files are seen at once (editable install).
@@ -70,6 +71,13 @@ bench-gemm:
 	@cmake --build build/bench -j >>build/bench.log
 	@$(CC) -O2 -Iruntime_c -Iruntime_c/include benchmarks/gemm.c build/bench/runtime_c/libpteron.a -pthread -o build/bench-gemm
 	@build/bench-gemm
+
+bench-gemv:
+	@mkdir -p build
+	@cmake -S . -B build/bench -DPTE_BUILD_TESTS=OFF -DPTE_BUILD_TOOLS=OFF -DPTE_BUILD_SHARED=OFF >build/bench.log
+	@cmake --build build/bench -j >>build/bench.log
+	@$(CC) -O2 -Iruntime_c -Iruntime_c/include benchmarks/gemv.c build/bench/runtime_c/libpteron.a -pthread -o build/bench-gemv
+	@build/bench-gemv
 
 bench: dev
 	@$(BIN)/python benchmarks/bench.py

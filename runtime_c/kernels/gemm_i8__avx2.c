@@ -2,6 +2,7 @@
  * sum of the activations. 16 bits hold the pair sums of
  *     i4     0 .. 15:  2 * 15 * 127 * 8 = 30480, a whole block
  *     mxfp4  0 .. 24:  2 * 24 * 127 * 4 = 24384, half a block
+ *     mxfp6  0 .. 60:  2 * 60 * 127 * 2 = 30480, two fours; the activations take its sign
  *     others 0 .. 127 (|code| up to 128): 2 * 128 * 127 = 32512, one pair
  * A row of the panel is a 32-bit lane, so nothing is ever summed across. */
 #include <immintrin.h>
@@ -64,21 +65,27 @@ INLINE void unit_i8(const size_t rows, const uint8_t *codes, const int8_t *x, si
   }
 }
 
-/* 60 + 8 value: the table has the magnitudes of the upper two exponents, the code itself is that
- * of the lower two. Bits of the upper plane go to the top of their byte, where vpblendvb looks. */
+/* 8 |value| is 0 .. 60: the table has that of the upper two exponents, of the lower two it is the
+ * code itself. The activations take the sign; the pair sums of two fours fit 16 bits. Bits of the
+ * upper plane go to the top of their byte, where vpblendvb and vpsignb look. */
 INLINE void unit_mxfp6(const size_t rows, walk at, const int8_t *x, size_t x_stride, dots d,
                        __m256i *sum) {
-  const __m256i middle = _mm256_set1_epi8(60);
-  __m256i top = load(at.high);
+  const __m256i one = _mm256_set1_epi8(1);
+  __m256i top = load(at.high), pairs[PTE_I8_ROWS];
 #pragma GCC unroll 4
   for (int q = 0; q < 4; q++) {
     __m256i n = load(at.codes + q / 2 * 64);
     n = _mm256_and_si256(q % 2 ? _mm256_srli_epi16(n, 4) : n, d.low);
     __m256i size =
         _mm256_blendv_epi8(n, _mm256_shuffle_epi8(d.table, n), _mm256_slli_epi16(top, 7 - 2 * q));
-    __m256i u = _mm256_blendv_epi8(_mm256_add_epi8(middle, size), _mm256_sub_epi8(middle, size),
-                                   _mm256_slli_epi16(top, 6 - 2 * q));
-    wide_add(rows, u, x + q * 4, x_stride, d, sum);
+    __m256i sign = _mm256_or_si256(_mm256_slli_epi16(top, 6 - 2 * q), one);
+#pragma GCC unroll 4
+    for (size_t r = 0; r < rows; r++) {
+      __m256i signed_x = _mm256_sign_epi8(four(x + r * x_stride + q * 4), sign);
+      __m256i both = _mm256_maddubs_epi16(size, signed_x);
+      pairs[r] = q % 2 ? _mm256_add_epi16(pairs[r], both) : both;
+      if (q % 2) sum[r] = _mm256_add_epi32(sum[r], _mm256_madd_epi16(pairs[r], d.ones));
+    }
   }
 }
 
@@ -131,7 +138,6 @@ INLINE int32_t bias_of(const uint32_t format) {
   switch (format) {
   case PTE_FORMAT_I4: return 8;
   case PTE_FORMAT_MXFP4: return 12;
-  case PTE_FORMAT_MXFP6: return 60;
   case PTE_FORMAT_NF4: return 127;
   default: return 0;
   }
