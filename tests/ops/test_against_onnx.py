@@ -15,7 +15,7 @@ from ops import harness
 from ops.harness import Array, Case, weight
 
 from pteron.export.elements import NAMES
-from pteron.schema.ops import ACTIVATIONS
+from pteron.schema.sequence import ACTIVATIONS
 from pteron.schema.row import Out
 
 RNG = np.random.default_rng(16)
