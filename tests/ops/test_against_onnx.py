@@ -15,8 +15,8 @@ from ops import harness
 from ops.harness import Array, Case, weight
 
 from pteron.export.elements import NAMES
-from pteron.schema.sequence import ACTIVATIONS
 from pteron.schema.row import Out
+from pteron.schema.sequence import ACTIVATIONS
 
 RNG = np.random.default_rng(16)
 
