@@ -23,6 +23,7 @@ from pteron.export.lower import (  # noqa: F401  (their import enters the loweri
     regions,
     shape,
     signal,
+    unique,
 )
 from pteron.export.lower.core import Lowering
 from pteron.export.lower.graphs import Failure

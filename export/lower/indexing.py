@@ -160,7 +160,7 @@ def lower_topk(l: Lowering, n: Node) -> list[Ref]:
         (count,) = l.known(l.reshape(n[1], (1,)), "k")
     axis = n.integer("axis", -1) % x.rank
     dtype = "f32" if x.dtype in FLOATS else "i64"
-    _no_f64(l, x)
+    no_f64(l, x)
     source = l.move_axis(convert(l, x, dtype), axis, -1)
     shape = (*source.shape[:-1], count)
     values, places = l.emit(
@@ -173,7 +173,7 @@ def lower_topk(l: Lowering, n: Node) -> list[Ref]:
     return [convert(l, l.move_axis(values, -1, axis), x.dtype), l.move_axis(places, -1, axis)]
 
 
-def _no_f64(l: Lowering, x: Ref) -> None:
+def no_f64(l: Lowering, x: Ref) -> None:
     if x.dtype == "f64":
         l.fail("orders f64 elements, which no kernel does; cast to f32 in front of it")
 
@@ -182,7 +182,7 @@ def _no_f64(l: Lowering, x: Ref) -> None:
 def lower_arg(l: Lowering, n: Node) -> Ref:
     x = n[0]
     axis = n.integer("axis") % x.rank
-    _no_f64(l, x)
+    no_f64(l, x)
     source = l.move_axis(convert(l, x, register(x.dtype)), axis, -1)
     attrs = {
         "kind": "max" if n.op_type == "ArgMax" else "min",

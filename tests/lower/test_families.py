@@ -190,6 +190,18 @@ def test_scatter(reduction: str) -> None:
     )
 
 
+def test_unique() -> None:
+    x = np.random.default_rng(0).integers(0, 5, (3, 4))
+    agrees("y, i, r, c = Unique(x)", {"x": x}, x="i64[n, m]")
+    program = lower(onnx_text("y, i, r, c = Unique(x, sorted=0)", x="i64[n, m]"))
+    got = run(program, {"x": x})  # the reference fails here
+    flat = x.reshape(-1)
+    np.testing.assert_array_equal(got["y"][got["r"]], flat)
+    np.testing.assert_array_equal(got["i"], sorted(got["i"]))
+    np.testing.assert_array_equal(flat[got["i"]], got["y"])
+    np.testing.assert_array_equal(got["c"], [np.sum(flat == v) for v in got["y"]])
+
+
 def test_topk() -> None:
     x = floats((3, 6))
     agrees("v, i = TopK(x, [3], axis=1, largest=0)", {"x": x}, x=typed(x))
