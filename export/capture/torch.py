@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import inspect
 import json
 import logging
 import os
@@ -75,9 +76,7 @@ def capture_torch(
             f"model: expected a path, ONNX model, torch module or ExportedProgram, got {type(source).__name__}"
         )
     with _quiet():
-        return _convert(
-            torch, program, _names(torch, program, example, dynamic_shapes, where), where, name
-        )
+        return _convert(torch, program, _names(torch, source, example, dynamic_shapes), where, name)
 
 
 def _torch() -> Any:
@@ -140,42 +139,43 @@ def _for_torch(torch: Any, spec: Any) -> Any:
     return spec
 
 
-def _names(torch: Any, program: Any, example: Any, dynamic_shapes: Any, where: str) -> list[Any]:
+def _names(torch: Any, source: Any, example: Any, dynamic_shapes: Any) -> list[Any]:
     """Names of dynamic axes, {axis: name} or None, for each tensor input in order."""
-    parts: list[Any] = []
+    found: dict[int, list[Any]] = {}
 
-    def pair(value: Any, spec: Any, path: str) -> None:
+    def pair(value: Any, spec: Any) -> None:
         if isinstance(value, torch.Tensor):
-            parts.append(_axis_names(spec, path))
+            found.setdefault(id(value), []).append(_axis_names(spec))
         elif isinstance(value, Mapping):
             for key, item in value.items():
-                pair(item, spec.get(key) if isinstance(spec, Mapping) else None, f"{path}.{key}")
+                pair(item, spec.get(key) if isinstance(spec, Mapping) else None)
         elif isinstance(value, (list, tuple)):
-            for i, item in enumerate(value):
-                pair(
-                    item,
-                    spec[i] if isinstance(spec, (list, tuple)) and i < len(spec) else None,
-                    f"{path}[{i}]",
-                )
-        else:
-            leaves = torch.utils._pytree.tree_leaves(value)
-            parts.extend(None for leaf in leaves if isinstance(leaf, torch.Tensor))
+            inner = list(spec) if isinstance(spec, (list, tuple)) else []
+            for item, each in zip(value, [*inner, *[None] * len(value)], strict=False):
+                pair(item, each)
 
     positional, keyword = example
-    if isinstance(dynamic_shapes, Mapping):
-        parameters = list(dynamic_shapes)
-        order = [k for k in parameters if k not in keyword]
-        for i, value in enumerate(positional):
-            pair(value, dynamic_shapes[order[i]] if i < len(order) else None, f"args[{i}]")
-        pair(keyword, dynamic_shapes, "kwargs")
-    else:
-        specs = list(dynamic_shapes or ())
-        pair(positional, specs[: len(positional)], "args")
-        pair(keyword, dict(zip(keyword, specs[len(positional) :], strict=False)), "kwargs")
-    return parts
+    pair(*_bound(source, positional, keyword, dynamic_shapes))
+    leaves = torch.utils._pytree.tree_leaves((positional, keyword))
+    return [
+        found[id(x)].pop(0) if found.get(id(x)) else None
+        for x in leaves
+        if isinstance(x, torch.Tensor)
+    ]
 
 
-def _axis_names(spec: Any, path: str) -> dict[int, str] | None:
+def _bound(source: Any, positional: Any, keyword: Any, spec: Any) -> tuple[Any, Any]:
+    """Inputs and specs by parameter, or both in order; `*args` is one parameter."""
+    try:
+        bound = dict(inspect.signature(source.forward).bind(*positional, **keyword).arguments)
+    except (AttributeError, TypeError, ValueError):  # an ExportedProgram has no forward
+        names = [k for k in spec if k not in keyword] if isinstance(spec, Mapping) else []
+        numbers = map(str, range(len(names), len(positional)))
+        bound = {**dict(zip([*names, *numbers], positional, strict=False)), **keyword}
+    return (bound, spec) if isinstance(spec, Mapping) else (list(bound.values()), spec)
+
+
+def _axis_names(spec: Any) -> dict[int, str] | None:
     pairs = (
         enumerate(spec)
         if isinstance(spec, (list, tuple))

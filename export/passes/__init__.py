@@ -14,7 +14,7 @@ from typing import Final
 import onnx_ir as ir
 
 from pteron.export import graph as g
-from pteron.export.passes.attention import recognise_attention
+from pteron.export.passes.attention import group_heads, recognise_attention
 from pteron.export.passes.batch_norm import fold_batch_norm
 from pteron.export.passes.castlike import castlike_to_cast
 from pteron.export.passes.clean import remove_no_ops, remove_unused
@@ -43,6 +43,7 @@ PASSES: Final[tuple[Pass, ...]] = (
     recognise_swap,
     merge_transposes,
     recognise_attention,
+    group_heads,
     recognise_rotary,
     remove_unused,
 )

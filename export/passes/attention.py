@@ -217,6 +217,31 @@ def _ungrouped(k: ir.Value, v: ir.Value) -> tuple[ir.Value, ir.Value]:
     return (own_k, own_v) if times_k == times_v else (k, v)
 
 
+def _times(size: int | Size, times: int) -> int | Size:
+    return size * times if isinstance(size, int) else Size(size.name, size.factor * times)
+
+
+def group_heads(model: ir.Model) -> bool:
+    """Attention(q, repeated k, repeated v) => Attention(q, k, v), where k and v repeat their heads for those of q.
+
+    Requires: rank 4, the repetition as Unsqueeze, Expand, Reshape with known head counts. Declines: a past is given; k and v
+    repeat differently.
+    """
+    changed = False
+    for node in list(g.nodes(model)):
+        if not g.is_op(node, "Attention") or any(v is not None for v in node.inputs[4:6]):
+            continue
+        k, v = node.inputs[1], node.inputs[2]
+        if k is None or v is None:
+            continue
+        own = _ungrouped(k, v)
+        if own != (k, v):
+            node.replace_input_with(1, own[0])
+            node.replace_input_with(2, own[1])
+            changed = True
+    return changed
+
+
 def _unrepeated(k: ir.Value) -> tuple[ir.Value, int]:
     """x and n where k = Reshape(Expand(Unsqueeze(x, 2)), [batch, heads * n, tokens, size]), else k and 1."""
     m = match(k, REPEAT)
@@ -228,13 +253,11 @@ def _unrepeated(k: ir.Value) -> tuple[ir.Value, int]:
     if flat is None or len(flat) != 4 or not isinstance(times, int) or times < 1:
         return k, 1
     own = [size_of(x, i) for i in range(4)]
-    heads = (
-        own[1] * times if isinstance(own[1], int) else Size(own[1].name, times) if own[1] else None
-    )
-    fits = flat[1] == heads and flat[3] in (own[3], -1)
-    fits = fits and all(
-        isinstance(flat[i], (Size, type(None))) or flat[i] in (own[i], -1) for i in (0, 2)
-    )
+    assert wide is not None
+    # One head that Expand makes several is several groups of one: wide[1] serves as well as x's own heads.
+    fits = any(flat[1] == _times(heads, times) for heads in (own[1], wide[1]) if heads is not None)
+    fits = fits and flat[3] in (own[3], -1) and isinstance(own[3], int)
+    fits = fits and all(not isinstance(flat[i], int) or flat[i] in (own[i], -1) for i in (0, 2))
     return (x, times) if fits else (k, 1)
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import onnx_ir as ir
 import onnx_ir.passes.common as common
 
 from pteron.export import graph as g
+
+TO_THE_END: Final = 2**31 - 1
+"""Exporters write such numbers for an end that no size reaches."""
 
 
 def remove_no_ops(model: ir.Model) -> bool:
     """y = Op(x) where Op hands on x => uses of y become uses of x.
 
     Op: Identity; Dropout that does not train; Cast to the type x has; Transpose by the identity; Concat, Sum, Max, Min, Mean
-    of one value; a Clip without limits. Requires: the type of x for Cast. Declines: y is a graph output and x an input or
+    of one value; a Clip without limits; Mul and Div by 1; a Slice of everything. Requires: the type of x for Cast. Declines: y is a graph output and x an input or
     initializer (Identity stays; other no-ops become Identity); the mask of Dropout is used.
     """
     changed = False
@@ -52,9 +57,21 @@ def _hands_on(node: ir.Node, x: ir.Value) -> bool:
         return perm is not None and list(perm) == list(range(len(perm)))
     if g.is_op(node, "Concat", "Sum", "Max", "Min", "Mean"):
         return len(node.inputs) == 1
+    if g.is_op(node, "Mul", "Div") and (g.rank(node.inputs[1]) or 0) <= (g.rank(x) or 0):
+        return g.scalar(node.inputs[1]) == 1
+    if g.is_op(node, "Slice"):
+        return _takes_all(node)
     if g.is_op(node, "Clip"):
         return all(v is None for v in node.inputs[1:])
     return False
+
+
+def _takes_all(node: ir.Node) -> bool:
+    start, end = g.ints(node.inputs[1]), g.ints(node.inputs[2])
+    steps = g.ints(node.inputs[4]) if len(node.inputs) > 4 and node.inputs[4] is not None else [1]
+    if start is None or end is None or steps is None:
+        return False
+    return set(start) == {0} and set(steps) == {1} and min(end) >= TO_THE_END
 
 
 def remove_unused(model: ir.Model) -> bool:

@@ -64,11 +64,20 @@ def fold_constants(model: ir.Model) -> bool:
         results = _fold(node)
         if results is None:
             continue
+        graph = node.graph
         for value, tensor in zip(node.outputs, results, strict=True):
-            value.replace_all_uses_with(g.initializer(node.graph, tensor, f"{value.name}_folded"))
-        node.graph.remove(node, safe=True)
+            value.replace_all_uses_with(g.initializer(graph, tensor, _name(node, value)))
+        graph.remove(node, safe=True)
         changed = True
     return changed
+
+
+def _name(node: ir.Node, value: ir.Value) -> str:
+    """A moved weight is still known by its own name."""
+    x = node.inputs[0] if node.inputs else None
+    if node.op_type == "Transpose" and x is not None and x.name:
+        return f"{x.name}.t"
+    return f"{value.name}_folded"
 
 
 def _fold(node: ir.Node) -> list[ir.TensorProtocol] | None:

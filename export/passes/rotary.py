@@ -10,8 +10,6 @@ from pteron.export.passes.match import Match, matches, pattern
 from pteron.export.passes.sizes import elements
 
 TURN = pattern("y = Add(Mul(x, c), Mul(Concat(Neg(b), a), s))")
-ANGLES = ("Cos", "Sin", "Cast", "Unsqueeze", "Identity")
-"""What keeps the two halves of the last axis equal."""
 
 
 def recognise_rotary(model: ir.Model) -> bool:
@@ -82,53 +80,67 @@ def _angles(
     graph: ir.Graph, value: ir.Value, half: int, shape: ir.Value, made: list[ir.Node]
 ) -> ir.Value | None:
     """The first half of cos or sin as [batch, tokens, half]; None where it is not what it must be."""
-    if not _halves_equal(value, half):
-        return None
     node = value.producer()
-
-    def add(op_type: str, *inputs: ir.Value) -> ir.Value:
-        made.append(ir.Node("", op_type, list(inputs)))
-        return made[-1].outputs[0]
-
-    def numbers(*values: int) -> ir.Value:
-        return g.initializer(graph, np.array(values, np.int64), "angle")
-
-    if (
+    by_batch = (
         g.is_op(node, "Unsqueeze")
         and node is not None
         and g.axes_of(node) == [1]
         and g.rank(value) == 4
-    ):
-        flat = node.inputs[0]
-        assert flat is not None
-    elif g.rank(value) == 2:
-        flat = add("Unsqueeze", value, numbers(0))
-    else:
+    )
+    if not by_batch and g.rank(value) != 2:
         return None
-    return add("Expand", add("Slice", flat, numbers(0), numbers(half), numbers(2)), shape)
+    nodes: list[ir.Node] = []
+    first = _first_half(
+        graph, node.inputs[0] if by_batch and node is not None else value, half, nodes
+    )
+    if first is None:
+        return None
+    if not by_batch:
+        nodes.append(
+            ir.Node(
+                "", "Unsqueeze", [first, g.initializer(graph, np.array([0], np.int64), "axis_0")]
+            )
+        )
+        first = nodes[-1].outputs[0]
+    nodes.append(ir.Node("", "Expand", [first, shape]))
+    made += nodes
+    return nodes[-1].outputs[0]
 
 
-def _halves_equal(value: ir.Value | None, half: int) -> bool:
-    """Whether the last axis, 2 * half long, holds the same numbers twice."""
+def _first_half(
+    graph: ir.Graph, value: ir.Value | None, half: int, nodes: list[ir.Node]
+) -> ir.Value | None:
+    """value[..., :half] computed on half the elements, where both halves of the last axis are equal by construction."""
     table = g.constant(value, 1 << 22)
-    if table is not None:
-        return bool(
-            table.ndim
-            and table.shape[-1] == 2 * half
-            and np.array_equal(table[..., :half], table[..., half:])
-        )
+    if table is not None and value is not None:
+        twice = table.ndim and table.shape[-1] == 2 * half
+        if not twice or not np.array_equal(table[..., :half], table[..., half:]):
+            return None
+        return g.initializer(graph, np.ascontiguousarray(table[..., :half]), f"{value.name}.half")
     node = value.producer() if value is not None else None
-    if node is None:
-        return False
+    if node is None or len(node.inputs) == 0:
+        return None
     if g.is_op(node, "Concat"):
+        twice = len(node.inputs) == 2 and node.inputs[0] is node.inputs[1]
         return (
-            len(node.inputs) == 2
-            and node.inputs[0] is node.inputs[1]
-            and g.attr(node, "axis") in (-1, 2)
+            node.inputs[0]
+            if twice and g.attr(node, "axis") in (-1, (g.rank(value) or 0) - 1)
+            else None
         )
+    at = 0
     if g.is_op(node, "Mul"):
-        factor = next((i for i in (0, 1) if g.scalar(node.inputs[i]) is not None), None)
-        return factor is not None and _halves_equal(node.inputs[1 - factor], half)
-    if g.is_op(node, "Gather") and g.attr(node, "axis", 0) == 0:
-        return _halves_equal(node.inputs[0], half)
-    return g.is_op(node, *ANGLES) and _halves_equal(node.inputs[0], half)
+        at = 0 if g.scalar(node.inputs[1]) is not None else 1
+        if g.scalar(node.inputs[1 - at]) is None:
+            return None
+    elif not (
+        g.is_op(node, "Cos", "Sin", "Cast")
+        or (g.is_op(node, "Gather") and g.attr(node, "axis", 0) == 0)
+    ):
+        return None
+    inner = _first_half(graph, node.inputs[at], half, nodes)
+    if inner is None:
+        return None
+    inputs = [inner if i == at else v for i, v in enumerate(node.inputs)]
+    nodes.append(ir.Node("", node.op_type, inputs, list(node.attributes.values())))
+    nodes[-1].outputs[0].type = value.type if value is not None else None
+    return nodes[-1].outputs[0]

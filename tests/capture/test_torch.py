@@ -55,6 +55,18 @@ def test_one_name_is_one_dimension() -> None:
     assert [str(v.shape) for v in model.graph.inputs] == ["[n,8]", "[n,8]"]
 
 
+class Variadic(nn.Module):
+    def forward(self, *xs: Any) -> Any:
+        return xs[0] + xs[1]
+
+
+@pytest.mark.parametrize("shapes", [{"xs": ({0: "n"}, {0: "n"})}, (({0: "n"}, {0: "n"}),)])
+def test_names_inside_variadic_parameters(shapes: Any) -> None:
+    x = torch.randn(3, 8)
+    model = capture(Variadic(), args=(x, x.clone()), dynamic_shapes=shapes)
+    assert [str(v.shape) for v in model.graph.inputs] == ["[n,8]", "[n,8]"]
+
+
 def test_keyword_inputs_and_shapes_by_name() -> None:
     x = torch.randn(3, 8)
     model = capture(

@@ -173,6 +173,20 @@ def test_repeated_heads_are_grouped_heads(sizes: str) -> None:
     np.testing.assert_allclose(run(model, arrays)[0], want[0], rtol=1e-5, atol=1e-6)
 
 
+def test_head_counts_that_only_the_expand_knows() -> None:
+    text = (
+        "n = Shape(h, start=0, end=1); k = Transpose(Reshape(h, [0, 0, -1, 4]), perm=[0, 2, 1, 3]); t = Shape(h, start=1, end=2); "
+        "kk = Reshape(Expand(Unsqueeze(k, [2]), Concat(n, [2], [3], t, [4], axis=0)), Concat(n, [6], t, [4], axis=0)); "
+        "y = Attention(q, kk, kk)"
+    )
+    model = onnx_text(text, q="f32[b, 6, s, 4]", h="f32[b, t, 8]")
+    arrays = feeds(model)
+    want = run(model, arrays)
+    run_passes(model)
+    assert as_text(model).endswith("y = Attention(q, k, k)")
+    np.testing.assert_allclose(run(model, arrays)[0], want[0], rtol=1e-5, atol=1e-6)
+
+
 def test_heads_repeated_in_another_order_are_left() -> None:
     """[batch, n, heads, tokens, size] interleaves: query head i would see another key head."""
     text = (
@@ -182,3 +196,13 @@ def test_heads_repeated_in_another_order_are_left() -> None:
     model = onnx_text(text, q="f32[1, 6, 5, 4]", k="f32[1, 2, 7, 4]", v="f32[1, 6, 7, 4]")
     run_passes(model)
     assert as_text(model).endswith("y = Attention(q, kk, v, scale=1)")
+
+
+def test_grouped_heads_of_an_attention_that_is_there() -> None:
+    text = f"{REPEATS[0]}; kk = Reshape(Expand(Unsqueeze(k, [2]), e), r); vv = Reshape(Expand(Unsqueeze(v, [2]), e), r); y = Attention(q, kk, vv)"
+    model = onnx_text(text, q="f32[b, 6, s, 4]", k="f32[b, 2, t, 4]", v="f32[b, 2, t, 4]")
+    arrays = feeds(model)
+    want = run(model, arrays)
+    run_passes(model)
+    assert as_text(model) == "y = Attention(q, k, v)"
+    np.testing.assert_allclose(run(model, arrays)[0], want[0], rtol=1e-5, atol=1e-6)

@@ -21,6 +21,8 @@ NO_OPS = [
     ("y = Neg(Cast(x, to=1))", "y = Neg(x)"),
     ("y = Neg(Transpose(x, perm=[0, 1]))", "y = Neg(x)"),
     ("y = Neg(Concat(x, axis=0))", "y = Neg(x)"),
+    ("y = Neg(Mul(x, 1.0))", "y = Neg(x)"),
+    ("y = Neg(Slice(x, [0, 0], [9223372036854775807, 2147483647], [0, 1], [1, 1]))", "y = Neg(x)"),
     ("y = Dropout(x, 0.5)", "y = Identity(x)"),
     ("a = Neg(x); y = Identity(a); z = Identity(a)", "y = Neg(x); z = Identity(y)"),
 ]
@@ -36,7 +38,14 @@ def test_no_ops_go(before: str, after: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["y = Identity(x)", "y = Neg(Cast(x, to=10))", "y = Transpose(x, perm=[1, 0])"]
+    "text",
+    [
+        "y = Identity(x)",
+        "y = Neg(Slice(x, [0], [9], [0]))",
+        "y = Mul(x, f32([[[1.0]]]))",
+        "y = Neg(Cast(x, to=10))",
+        "y = Transpose(x, perm=[1, 0])",
+    ],
 )
 def test_what_does_something_stays(text: str) -> None:
     becomes(remove_no_ops, text, "")
