@@ -40,6 +40,8 @@ def pack(program: Program, notes: list[str] | None = None) -> Program:
     packed = dataclasses.replace(
         program, values=values, blocks=blocks, constants=(*program.constants, *work.constants)
     )
+    if program.exec_mode == "f32" and any(c.format != "plain" for c in packed.constants):
+        packed = dataclasses.replace(packed, exec_mode="exact")
     packed = renumber(packed, [_views_last(packed, order) for order in orders])
     if notes is not None:
         notes += _stored_twice(packed, {key[0] for key in work.made})

@@ -50,7 +50,7 @@ def _function() -> onnx.FunctionProto:
         node("Concat", ["one", "one", "times"], ["repeats"], axis=0),
         node("Expand", ["column", "repeats"], ["spread"]),
         node("Reshape", ["spread", "rows"], ["long"]),
-        node("Shape", ["codes"], ["columns"], start=1, end=2),
+        node("Shape", ["index"], ["columns"], start=1, end=2),
         node("Slice", ["long", "zero", "columns", "one"], ["each"]),
         node("Mul", ["level", "each"], ["weight"]),
     ]

@@ -95,6 +95,6 @@ def picture(placed: tuple[Placed, ...], total: int, steps: int) -> str:
             f'<rect class="v" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" '
             f'fill="hsl({hue} 55% 58%)" fill-opacity=".8"><title>{title}</title></rect>'
         )
-    for i in range(0, steps + 1, max(1, steps // 10)):
+    for i in range(0, steps, max(1, steps // 10)):
         parts.append(f'<text x="{left + i * across:.1f}" y="{HEIGHT - 6}">{i}</text>')
     return "".join(parts) + "</svg>"

@@ -1,0 +1,110 @@
+"""Quantized models: other runtimes open what we write, and our runtime computes exactly what it means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+import pteron
+from pteron.cli import main
+from pteron.export.capture.onnx import capture_onnx
+from pteron.quantize.apply import OPSET
+from pteron.quantize.quantize import quantize_model
+from pteron.quantize.recipe import recipe
+from pteron.schema.errors import QuantError
+
+ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+
+
+@pytest.fixture(scope="module")
+def images(root: Path) -> np.ndarray:
+    return (np.load(root / "examples/digits/test.npz")["image"] / 16).astype(np.float32)
+
+
+@pytest.mark.parametrize("name", OPSET)
+def test_the_model_declares_the_lowest_opset_that_has_its_types(
+    name: str, root: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "q.onnx"
+    source = root / "examples/digits/digits.onnx"
+    assert main(["quantize", str(source), "-o", str(out), "--format", name, "-q"]) == 0
+    model = onnx.load(out)
+    onnx.checker.check_model(model)
+    assert {o.domain: o.version for o in model.opset_import}[""] == max(20, OPSET[name])
+
+
+@pytest.mark.parametrize("name", ["int8", "int4", "fp8-e4m3", "nf4"])
+def test_onnxruntime_opens_it_and_agrees(
+    name: str, root: Path, tmp_path: Path, images: np.ndarray
+) -> None:
+    out, pte = tmp_path / "q.onnx", tmp_path / "q.pte"
+    source = str(root / "examples/digits/digits.onnx")
+    assert main(["quantize", source, "-o", str(out), "--format", name, "-q"]) == 0
+    assert main(["quantize", source, "-o", str(pte), "--format", name, "-q"]) == 0
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    want = ort.InferenceSession(str(out), options).run(None, {"image": images})[0]
+    got = pteron.load(pte, threads=1)(images)
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4 * np.abs(want).max())
+
+
+@pytest.mark.parametrize("name", ["mxfp8", "mxfp6", "mxfp4"])
+def test_the_reference_evaluator_agrees_on_mx(
+    name: str, root: Path, tmp_path: Path, images: np.ndarray
+) -> None:
+    out, pte = tmp_path / "q.onnx", tmp_path / "q.pte"
+    source = str(root / "examples/digits/digits.onnx")
+    assert main(["quantize", source, "-o", str(out), "--format", name, "-q"]) == 0
+    assert main(["quantize", source, "-o", str(pte), "--format", name, "-q"]) == 0
+    want = ReferenceEvaluator(str(out)).run(None, {"image": images[:20]})[0]
+    got = pteron.load(pte, threads=1)(images[:20])
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4 * np.abs(want).max())
+
+
+@pytest.mark.parametrize("name", OPSET)
+def test_portable_code_and_threads_give_the_same_bytes(
+    name: str, root: Path, tmp_path: Path, images: np.ndarray
+) -> None:
+    pte = tmp_path / "q.pte"
+    pteron.export_model(root / "examples/digits/digits.onnx", pte, quantize=name)
+    runs = [pteron.load(pte, threads=t, cpu=c)(images) for t, c in ((1, None), (3, None), (2, 0))]
+    assert runs[0].tobytes() == runs[1].tobytes() == runs[2].tobytes()
+
+
+def test_an_embedding_is_read_from_its_codes(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((40, 64)).astype(np.float32)
+    graph = helper.make_graph(
+        [helper.make_node("Gather", ["table", "ids"], ["y"])],
+        "embed",
+        [helper.make_tensor_value_info("ids", TensorProto.INT64, ["n"])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 64])],
+        [numpy_helper.from_array(table, "table")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    wanted = recipe("nf4", embeddings=True)
+    pteron.export_model(model, tmp_path / "e.pte", quantize=wanted)
+    ids = np.array([0, 39, 7, 7], np.int64)
+    got = pteron.load(tmp_path / "e.pte", threads=1)(ids)
+    quantized, _ = quantize_model(capture_onnx(model, opset=21), wanted)
+    import onnx_ir as ir
+
+    want = ReferenceEvaluator(ir.to_proto(quantized)).run(None, {"ids": ids})[0]
+    np.testing.assert_array_equal(got, want)
+
+
+def test_rules_choose_and_idle_rules_are_refused(root: Path) -> None:
+    model = capture_onnx(root / "examples/digits/digits.onnx", opset=21)
+    _, report = quantize_model(model, recipe("nf4", {"head": "skip", "^first": "int8"}))
+    assert report.skipped == ["head.weight"]
+    assert {r.name: r.format for r in report.layers}["first.0.weight"] == "int8"
+    again = capture_onnx(root / "examples/digits/digits.onnx", opset=21)
+    with pytest.raises(QuantError, match="decides no layer"):
+        quantize_model(again, recipe("nf4", {"nothing": "int8"}))
+    with pytest.raises(QuantError, match="expected one of nf4"):
+        recipe("q4_k_m")
