@@ -5,6 +5,7 @@ capture -> passes -> lower -> fuse -> pack -> plan
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar
@@ -39,6 +40,7 @@ def export(
     fuse: bool = True,
     methods: Mapping[str, Any] | None = None,
     transform: Callable[[ir.Model], None] | None = None,
+    exec_mode: str = "exact",
     progress: Progress | None = None,
     report: Report | None = None,
 ) -> Program:
@@ -52,6 +54,8 @@ def export(
         fuse: False leaves one instruction an operator; the bits are the same.
         methods: Method name -> source; they share constants by content and states by name.
         transform: Changes each cleaned graph before it is lowered: quantization.
+        exec_mode: How quantized weights are computed with: "exact" (decoded, the bits of DequantizeLinear and MatMul) or
+            "int8" (activations rounded to 8 bits in blocks of 32; integer sums). Stored in the file.
         progress: Called with the name of each stage as it begins.
         report: Filled on the way.
 
@@ -79,6 +83,10 @@ def export(
     program = share(with_initial(program, list(models.values())))
     if fuse:
         program = timed("fuse", fuse_program, program)
+    if exec_mode == "int8":
+        program = dataclasses.replace(program, exec_mode="int8")
+    elif exec_mode != "exact":
+        raise ModelError(f"exec_mode: expected exact or int8, got {exec_mode!r}")
     program = timed("pack", pack, program, report.notes)
     program = timed("plan", plan, program)
     report.end(program)

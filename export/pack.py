@@ -21,6 +21,7 @@ from pteron.schema.ops import OPS
 from pteron.schema.signature import signature
 
 ROWS: Final = 16  # of a panel
+EIGHT_BIT: Final = ("i8_channel", "i4", "nf4", "mxfp4", "mxfp6")  # formats of matmul_int8
 Key = tuple[Any, ...]
 
 
@@ -110,7 +111,15 @@ class _Packing:
             before.append(made)
         if instr.op == "gather":
             return [self._gather(instr, method)]
+        if instr.op == "matmul" and self.program.exec_mode == "int8":
+            instr = dataclasses.replace(instr, op=self._product(inputs[1]))
         return [*before, dataclasses.replace(instr, inputs=tuple(inputs))]
+
+    def _product(self, weight: int | None) -> str:
+        """The product of a weight where activations may be rounded to 8 bits: in integers, if its format has such a form."""
+        at = next((c for (_, c), v in self._packed.items() if v == weight), None)
+        packed = None if at is None else self.constants[at - len(self.program.constants)]
+        return "matmul_int8" if packed is not None and packed.format in EIGHT_BIT else "matmul"
 
     def _gather(self, instr: Instr, method: int) -> Instr:
         table, index = instr.inputs

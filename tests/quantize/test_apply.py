@@ -108,3 +108,28 @@ def test_rules_choose_and_idle_rules_are_refused(root: Path) -> None:
         quantize_model(again, recipe("nf4", {"nothing": "int8"}))
     with pytest.raises(QuantError, match="expected one of nf4"):
         recipe("q4_k_m")
+
+
+@pytest.mark.parametrize("name", ["nf4", "mxfp4", "mxfp6", "int8", "int4"])
+def test_int8_activations_stay_near_the_exact_result(name: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    w = rng.standard_normal((128, 80)).astype(np.float32)
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["y"])],
+        "product",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 128])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 80])],
+        [numpy_helper.from_array(w, "w")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    x = rng.standard_normal((5, 128)).astype(np.float32)
+    results = []
+    for mode in ("exact", "int8"):
+        pteron.export_model(model, tmp_path / "p.pte", quantize=name, exec_mode=mode)
+        runs = [
+            pteron.load(tmp_path / "p.pte", threads=t, cpu=c)(x) for t, c in ((1, None), (2, 0))
+        ]
+        assert runs[0].tobytes() == runs[1].tobytes()
+        results.append(runs[0])
+    error = np.abs(results[1] - results[0]).max() / np.abs(results[0]).max()
+    assert 0 < error < 0.02

@@ -27,6 +27,11 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="size of a symbolic dimension for which the stored memory plan is made",
     )
     parser.add_argument(
+        "--quantize",
+        metavar="FORMAT",
+        help="round the weights first: nf4, fp8-e4m3, mxfp8, mxfp6, mxfp4, int8 or int4",
+    )
+    parser.add_argument(
         "--no-fuse", action="store_true", help="one instruction an operator: same bits, slower"
     )
     parser.add_argument("--strip", action="store_true", help="without names and source lines")
@@ -34,6 +39,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--check", action="store_true", help="lower only: report problems, write nothing"
     )
     parser.add_argument("--json", action="store_true", help="report as JSON on stdout")
+    parser.add_argument(
+        "--exec",
+        choices=("exact", "int8"),
+        default="exact",
+        help="arithmetic with quantized weights: exact, or int8 activations (a .pte stores which)",
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
 
 
@@ -56,6 +67,8 @@ def run(args: argparse.Namespace) -> int:
         hints=pairs("--dim", args.dim, int),
         fuse=not args.no_fuse,
         debug=not args.strip,
+        quantize=args.quantize,
+        exec_mode=args.exec,
         progress=progress,
     )
     if args.json:

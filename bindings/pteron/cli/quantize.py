@@ -38,6 +38,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--report", type=Path, metavar="FILE", help="write the report as .json or .html"
     )
     parser.add_argument("--json", action="store_true", help="report as JSON on stdout")
+    parser.add_argument(
+        "--exec",
+        choices=("exact", "int8"),
+        default="exact",
+        help="arithmetic with quantized weights: exact, or int8 activations (a .pte stores which)",
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
 
 
@@ -67,7 +73,12 @@ def write(args: argparse.Namespace, chosen: Recipe) -> QuantReport:
 
         done: list[QuantReport] = []
         export_model(
-            args.model, args.output, quantize=chosen, progress=progress, quantized=done.append
+            args.model,
+            args.output,
+            quantize=chosen,
+            exec_mode=args.exec,
+            progress=progress,
+            quantized=done.append,
         )
         return done[0]
     if args.output.suffix != ".onnx":
