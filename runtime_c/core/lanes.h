@@ -17,7 +17,6 @@
 #else
 #define PTE_LANE_SUMS 6
 #endif
-#define PTE_ALWAYS static inline __attribute__((always_inline))
 
 #if defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>

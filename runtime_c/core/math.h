@@ -31,6 +31,10 @@ _Static_assert(FLT_EVAL_METHOD == 0, "f32 and f64 must be computed in their own 
 #define PTE_LANES
 #endif
 
+/* A call in a loop over elements keeps it from being vectorised, so size does not decide what is
+ * inlined. */
+#define PTE_ALWAYS static inline __attribute__((always_inline))
+
 #define PTE_INFINITY ((float)(1e300 * 1e300))
 #define PTE_NAN      ((float)(1e300 * 1e300 * 0.0))
 

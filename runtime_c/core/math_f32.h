@@ -29,7 +29,7 @@ typedef struct pte_power {
   int32_t n;
 } pte_power;
 
-static inline pte_power pte_exp_reduce(float x) {
+PTE_ALWAYS pte_power pte_exp_reduce(float x) {
   float shifted = pte_fma(x, 0x1.715476p+0f, PTE_MAGIC);
   float n = shifted - PTE_MAGIC;
   float r = pte_fma(n, -0x1.62e430p-1f, x);
@@ -38,10 +38,10 @@ static inline pte_power pte_exp_reduce(float x) {
 }
 
 /* 2^n for n in -126 .. 127 */
-static inline float pte_power_of_two(int32_t n) { return pte_float((uint32_t)(n + 127) << 23); }
+PTE_ALWAYS float pte_power_of_two(int32_t n) { return pte_float((uint32_t)(n + 127) << 23); }
 
 /* e^x * 2^shift, shift 0 or -1; two factors because 2^n alone may not be a normal number. */
-static inline float pte_exp_scaled(float x, int32_t shift) {
+PTE_ALWAYS float pte_exp_scaled(float x, int32_t shift) {
   float low = pte_pick(pte_mask(x < -104.0f), -104.0f, x);
   pte_power p = pte_exp_reduce(pte_pick(pte_mask(x > 90.0f), 90.0f, low));
   float q = pte_fma(p.r, 0x1.6d5736p-10f, 0x1.1241d0p-7f);
@@ -53,9 +53,9 @@ static inline float pte_exp_scaled(float x, int32_t shift) {
   return e * pte_power_of_two(half) * pte_power_of_two(n - half);
 }
 
-static inline float pte_exp(float x) { return pte_exp_scaled(x, 0); }
+PTE_ALWAYS float pte_exp(float x) { return pte_exp_scaled(x, 0); }
 
-static inline float pte_expm1(float x) {
+PTE_ALWAYS float pte_expm1(float x) {
   float low = pte_pick(pte_mask(x < -20.0f), -20.0f, x);
   pte_power p = pte_exp_reduce(pte_pick(pte_mask(x > 89.0f), 89.0f, low));
   float q = pte_fma(p.r, 0x1.a296b0p-13f, 0x1.6d4710p-10f);
@@ -69,13 +69,13 @@ static inline float pte_expm1(float x) {
   return pte_copysign(pte_pick(pte_mask(p.n == 0), e, y), x);
 }
 
-static inline float pte_tanh(float x) {
+PTE_ALWAYS float pte_tanh(float x) {
   float a = pte_abs(x);
   float t = pte_expm1(2.0f * pte_pick(pte_mask(a > 10.0f), 10.0f, a));
   return pte_copysign(t / (t + 2.0f), x);
 }
 
-static inline float pte_sinh(float x) {
+PTE_ALWAYS float pte_sinh(float x) {
   float a = pte_abs(x), s = x * x;
   float q = pte_fma(s, 0x1.75e5a0p-19f, 0x1.a01fe2p-13f);
   q = pte_fma(q, s, 0x1.1110e4p-7f);
@@ -85,7 +85,7 @@ static inline float pte_sinh(float x) {
   return pte_copysign(pte_pick(pte_mask(a < 1.0f), small, e - 0.25f / e), x);
 }
 
-static inline float pte_cosh(float x) {
+PTE_ALWAYS float pte_cosh(float x) {
   float e = pte_exp_scaled(pte_abs(x), -1);
   return e + 0.25f / e;
 }
@@ -95,7 +95,7 @@ static inline float pte_cosh(float x) {
  */
 
 /* ln(2^n (1 + f)), f in [sqrt(1/2) - 1, sqrt(2) - 1]: n ln 2 + f - f^2 / 2 + f^3 q(f) */
-static inline float pte_log_join(float n, float f) {
+PTE_ALWAYS float pte_log_join(float n, float f) {
   float q = pte_fma(f, -0x1.413ce6p-4f, 0x1.087d80p-3f);
   q = pte_fma(q, f, -0x1.0d4d52p-3f);
   q = pte_fma(q, f, 0x1.225d16p-3f);
@@ -109,17 +109,15 @@ static inline float pte_log_join(float n, float f) {
 }
 
 /* n of x = 2^n m, m in [sqrt(1/2), sqrt(2)), from the bits of a positive normal x */
-static inline int32_t pte_log_exponent(uint32_t bits) {
-  return (int32_t)(bits - 0x3f3504f3u) >> 23;
-}
+PTE_ALWAYS int32_t pte_log_exponent(uint32_t bits) { return (int32_t)(bits - 0x3f3504f3u) >> 23; }
 
-static inline float pte_log_special(float x, float y) {
+PTE_ALWAYS float pte_log_special(float x, float y) {
   y = pte_pick(pte_mask(x < PTE_INFINITY), y, x);
   y = pte_pick(pte_mask(x == 0.0f), -PTE_INFINITY, y);
   return pte_pick(pte_mask(x < 0.0f), PTE_NAN, y);
 }
 
-static inline float pte_log(float x) {
+PTE_ALWAYS float pte_log(float x) {
   uint32_t tiny = pte_mask(x < 0x1p-126f);
   uint32_t bits = pte_bits(pte_pick(tiny, x * 0x1p23f, x));
   int32_t n = pte_log_exponent(bits);
@@ -129,7 +127,7 @@ static inline float pte_log(float x) {
 
 /* 1 + x = 2^n m; m - 1 = x 2^-n + (2^-n - 1) with one rounding, so that nothing of a small x is
  * lost. */
-static inline float pte_log1p(float x) {
+PTE_ALWAYS float pte_log1p(float x) {
   float u = pte_pick(pte_mask(x < 0x1p24f), 1.0f + x, x);
   uint32_t bits = pte_bits(u);
   int32_t n = pte_log_exponent(bits);
@@ -139,7 +137,7 @@ static inline float pte_log1p(float x) {
   return pte_pick(pte_mask(x == 0.0f), x, pte_log_special(u, pte_log_join((float)n, f)));
 }
 
-static inline float pte_asinh(float x) {
+PTE_ALWAYS float pte_asinh(float x) {
   float a = pte_abs(x);
   uint32_t big = pte_mask(a > 0x1p25f); /* ln(2 a), and a^2 may overflow */
   float u = a + a * a / (1.0f + pte_sqrt(pte_fma(a, a, 1.0f)));
@@ -147,7 +145,7 @@ static inline float pte_asinh(float x) {
   return pte_copysign(y, x);
 }
 
-static inline float pte_acosh(float x) {
+PTE_ALWAYS float pte_acosh(float x) {
   float t = x - 1.0f;
   uint32_t big = pte_mask(x > 0x1p25f);
   float u = t + pte_sqrt(t * (t + 2.0f));
@@ -155,7 +153,7 @@ static inline float pte_acosh(float x) {
   return pte_pick(pte_mask(x < 1.0f), PTE_NAN, y);
 }
 
-static inline float pte_atanh(float x) {
+PTE_ALWAYS float pte_atanh(float x) {
   float a = pte_abs(x);
   return pte_copysign(0.5f * pte_log1p(2.0f * a / (1.0f - a)), x);
 }
@@ -173,7 +171,7 @@ typedef struct pte_turn {
 /* pi / 2 in three floats. The first product is exact, because the difference keeps only its last
  * bits; of the second, what rounding loses in the product and in the sum is kept. Cody and Waite
  * 1980. */
-static inline pte_turn pte_turn_near(float x) {
+PTE_ALWAYS pte_turn pte_turn_near(float x) {
   float shifted = pte_fma(x, 0x1.45f306p-1f, PTE_MAGIC);
   float n = shifted - PTE_MAGIC;
   float first = pte_fma(n, -0x1.921fb6p+0f, x);
@@ -184,14 +182,14 @@ static inline pte_turn pte_turn_near(float x) {
   return (pte_turn){r, pte_fma(n, 0x1.ee59dap-50f, lost + rest), pte_bits(shifted) & 3};
 }
 
-static inline float pte_sin_turn(pte_turn t) {
+PTE_ALWAYS float pte_sin_turn(pte_turn t) {
   float s = t.r * t.r;
   float q = pte_fma(s, -0x1.99537cp-13f, 0x1.110778p-7f);
   q = pte_fma(q, s, -0x1.555546p-3f);
   return t.r + pte_fma(q, t.r * s, t.rest);
 }
 
-static inline float pte_cos_turn(pte_turn t) {
+PTE_ALWAYS float pte_cos_turn(pte_turn t) {
   float s = t.r * t.r;
   float q = pte_fma(s, 0x1.99e8d8p-16f, -0x1.6c0c2ap-10f);
   q = pte_fma(q, s, 0x1.55554ap-5f);
@@ -201,39 +199,39 @@ static inline float pte_cos_turn(pte_turn t) {
 }
 
 /* sin(x + quarters * pi / 2) */
-static inline float pte_sine(pte_turn t, uint32_t quarters) {
+PTE_ALWAYS float pte_sine(pte_turn t, uint32_t quarters) {
   uint32_t quarter = t.quarter + quarters;
   float y = pte_pick(pte_mask((quarter & 1) == 0), pte_sin_turn(t), pte_cos_turn(t));
   return pte_float(pte_bits(y) ^ (quarter & 2) << 30);
 }
 
 /* sin / cos, or -cos / sin in odd quarters */
-static inline float pte_tangent(pte_turn t) {
+PTE_ALWAYS float pte_tangent(pte_turn t) {
   uint32_t odd = pte_mask((t.quarter & 1) == 1);
   float s = pte_sin_turn(t), c = pte_cos_turn(t);
   return pte_pick(odd, -c, s) / pte_pick(odd, s, c);
 }
 
-static inline float pte_sin_near(float x) {
+PTE_ALWAYS float pte_sin_near(float x) {
   return pte_pick(pte_mask(x == 0.0f), x, pte_sine(pte_turn_near(x), 0));
 }
-static inline float pte_cos_near(float x) { return pte_sine(pte_turn_near(x), 1); }
-static inline float pte_tan_near(float x) {
+PTE_ALWAYS float pte_cos_near(float x) { return pte_sine(pte_turn_near(x), 1); }
+PTE_ALWAYS float pte_tan_near(float x) {
   return pte_pick(pte_mask(x == 0.0f), x, pte_tangent(pte_turn_near(x)));
 }
 
-static inline float pte_sin(float x) {
+PTE_ALWAYS float pte_sin(float x) {
   return pte_abs(x) <= PTE_NEAR ? pte_sin_near(x) : pte_sin_far(x);
 }
-static inline float pte_cos(float x) {
+PTE_ALWAYS float pte_cos(float x) {
   return pte_abs(x) <= PTE_NEAR ? pte_cos_near(x) : pte_cos_far(x);
 }
-static inline float pte_tan(float x) {
+PTE_ALWAYS float pte_tan(float x) {
   return pte_abs(x) <= PTE_NEAR ? pte_tan_near(x) : pte_tan_far(x);
 }
 
 /* asin(x) for 0 <= x <= 1/2, given s = x^2 */
-static inline float pte_asin_small(float x, float s) {
+PTE_ALWAYS float pte_asin_small(float x, float s) {
   float q = pte_fma(s, 0x1.5a552ap-5f, 0x1.8b18bap-6f);
   q = pte_fma(q, s, 0x1.7499b8p-5f);
   q = pte_fma(q, s, 0x1.3300ccp-4f);
@@ -242,7 +240,7 @@ static inline float pte_asin_small(float x, float s) {
 }
 
 /* Above 1/2: asin(x) = pi / 2 - 2 asin(sqrt((1 - x) / 2)) */
-static inline float pte_asin(float x) {
+PTE_ALWAYS float pte_asin(float x) {
   float a = pte_abs(x);
   uint32_t large = pte_mask(a > 0.5f);
   float half = pte_fma(a, -0.5f, 0.5f);
@@ -250,7 +248,7 @@ static inline float pte_asin(float x) {
   return pte_copysign(pte_pick(large, pte_fma(y, -2.0f, 0x1.921fb6p+0f), y), x);
 }
 
-static inline float pte_acos(float x) {
+PTE_ALWAYS float pte_acos(float x) {
   float a = pte_abs(x);
   uint32_t large = pte_mask(a > 0.5f);
   float half = pte_fma(a, -0.5f, 0.5f);
@@ -261,7 +259,7 @@ static inline float pte_acos(float x) {
 
 /* Above tan(pi / 8): atan(x) = pi / 4 + atan((x - 1) / (x + 1)); above its inverse: pi / 2 - atan(1
  * / x). */
-static inline float pte_atan(float x) {
+PTE_ALWAYS float pte_atan(float x) {
   float a = pte_abs(x);
   uint32_t middle = pte_mask(a > 0x1.a8279ap-2f), large = pte_mask(a > 0x1.3504f4p+1f);
   float over = pte_pick(large, -1.0f, pte_pick(middle, a - 1.0f, a));
@@ -280,7 +278,7 @@ static inline float pte_atan(float x) {
  */
 
 /* x + x p(x^2), and 1 - exp(p(|x|)) above 0.9277. Source of the split: N. Juffa. */
-static inline float pte_erf(float x) {
+PTE_ALWAYS float pte_erf(float x) {
   float a = pte_abs(x), s = x * x;
   float b = pte_pick(pte_mask(a > 4.0f), 4.0f, a), sb = b * b;
   float r = pte_fma(b, -0x1.220000p-16f, 0x1.91cfb2p-12f);
@@ -302,7 +300,7 @@ static inline float pte_erf(float x) {
 
 /* log2 of a positive normal f64, to 2^-44: enough for y log2(x) < 2^8 to keep 36 bits behind the
  * point */
-static inline double pte_log2_wide(double x) {
+PTE_ALWAYS double pte_log2_wide(double x) {
   uint64_t bits = pte_bits_f64(x) - 0x3fe6a09e667f3bcdull;
   uint64_t n = bits >> 52; /* modulo 2^12 */
   double m = pte_double((bits & 0xfffffffffffffull) + 0x3fe6a09e667f3bcdull);
@@ -319,7 +317,7 @@ static inline double pte_log2_wide(double x) {
 }
 
 /* 2^x rounded to f32, |x| <= 1000 */
-static inline float pte_exp2_wide(double x) {
+PTE_ALWAYS float pte_exp2_wide(double x) {
   double shifted = x + 0x1.8p52;
   double r = x - (shifted - 0x1.8p52);
   double q = 0x1.00f54a5f7a680p-16 * r + 0x1.446ca20dde67bp-13;
@@ -333,7 +331,7 @@ static inline float pte_exp2_wide(double x) {
 }
 
 /* |x|^y = 2^(y log2 |x|) in f64; then signs and what C says of zeros, ones, infinities and NaN. */
-static inline float pte_pow(float x, float y) {
+PTE_ALWAYS float pte_pow(float x, float y) {
   float a = pte_abs(x);
   double wide = (double)a;
   double l = pte_log2_wide(wide);
