@@ -72,6 +72,12 @@ class Report:
             memory = measure(program, index)
             mine.planned_bytes, mine.live_bytes = memory.planned_bytes, memory.live_bytes
             _count(program, program.methods[index], mine)
+        for dim in program.dims:
+            if dim.kind == "counted" and dim.capacity is None:
+                self.notes.append(
+                    f"data decides size {dim.name}: room for 4096 is planned unless max_extent says otherwise"
+                )
+        for mine in self.methods:
             if mine.copied_bytes:
                 self.notes.append(
                     f"{mine.name}: {mine.copies} copies move {mine.copied_bytes:,} bytes a run"
