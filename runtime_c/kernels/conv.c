@@ -50,8 +50,8 @@ static void fill_runs(const conv_source *s, const float *image, const pte_conv_p
     for (int64_t i = 0; i < high->kernel;
          i++, slot += PTE_STRIP, copy += wide->kernel * s->w.channels) {
       int64_t y = z < 0 ? -1 : pte_conv_place(high, pixel->at[1], i);
-      const float *line = image + (z * high->in + y) * wide->in * s->w.channels;
-      *slot = y < 0 ? s->zeros : run_of(s, line, pixel->at[2], copy);
+      int64_t line = (z * high->in + y) * wide->in * s->w.channels;
+      *slot = y < 0 ? s->zeros : run_of(s, image + line, pixel->at[2], copy);
     }
   }
 }
