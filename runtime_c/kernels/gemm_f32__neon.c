@@ -1,22 +1,10 @@
 /* f32 matrix tiles on NEON: 6 x 16, four registers a row: 24 accumulators, 4 weights, the rest for
  * the row element, which FMLA takes from a lane. K in order. */
 #if PTE_HAVE_NEON
-#include <arm_neon.h>
-
-#include "kernels/variants.h"
+#include "kernels/finish__neon.h"
 
 #define INLINE static inline __attribute__((always_inline))
 enum { QUADS = PTE_PANEL / 4 };
-
-/* Four elements of a row; see finish.h for NaN and equals. */
-INLINE float32x4_t finish(const pte_finish_f32 *f, size_t row, size_t column, float32x4_t y) {
-  for (unsigned i = 0; i < PTE_ADDENDS; i++)
-    if (f->add[i] != NULL) y = vaddq_f32(y, vld1q_f32(f->add[i] + row * f->add_stride[i] + column));
-  float32x4_t low = vdupq_n_f32(f->low), high = vdupq_n_f32(f->high);
-  if (f->at_least) y = vbslq_f32(vcleq_f32(y, low), low, y);
-  if (f->at_most) y = vbslq_f32(vcgeq_f32(y, high), high, y);
-  return y;
-}
 
 /* `rows` is a constant in each caller, so that the tile lives in registers. */
 INLINE void tile_run(const size_t rows, const pte_tile_f32 *s) {
@@ -47,7 +35,7 @@ INLINE void tile_run(const size_t rows, const pte_tile_f32 *s) {
 #pragma GCC unroll 4
     for (size_t q = 0; q < QUADS; q++) {
       float32x4_t y = sum[m][q];
-      if (s->finish != NULL) y = finish(s->finish, m, 4 * q, y);
+      if (s->finish != NULL) y = pte_finish_neon(s->finish, m, 4 * q, y);
       vst1q_f32(s->out + m * s->out_stride + 4 * q, y);
     }
 }
