@@ -5,6 +5,7 @@
  *     mxfp6  0 .. 60:  2 * 60 * 127 * 2 = 30480, two fours; the activations take its sign
  *     others 0 .. 127 (|code| up to 128): 2 * 128 * 127 = 32512, one pair
  * A row of the panel is a 32-bit lane, so nothing is ever summed across. */
+#if PTE_HAVE_AVX2
 #include <immintrin.h>
 
 #include "kernels/gemm_i8.h"
@@ -267,3 +268,4 @@ static void panels_avx2(const pte_stored *w, const pte_rows_i8 *x, size_t rows, 
 }
 
 const pte_gemm_i8 pte_gemm_i8__avx2 = {panels_avx2};
+#endif
