@@ -72,6 +72,46 @@ def _op_declarations(op: Op) -> list[str]:
     return [*out, ""]
 
 
+class Pools:
+    """What the rows share: each list is a table of its own, and a row names what is its own by the first index."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, int] = {}
+        self.text_bytes = 0
+        self.terms: list[str] = []
+        self.ports: list[str] = []
+        self.attrs: list[str] = []
+
+    def text(self, word: str) -> int:
+        """Where `word` begins among the texts."""
+        if word not in self.texts:
+            self.texts[word] = self.text_bytes
+            self.text_bytes += len(word) + 1
+        return self.texts[word]
+
+    @staticmethod
+    def place(pool: list[str], rows: list[str]) -> int:
+        """The first index of `rows`, in order, in the pool: where they are already, or at its end."""
+        for at in range(len(pool) - len(rows) + 1):
+            if pool[at : at + len(rows)] == rows:
+                return at
+        pool += rows
+        if len(pool) > 256:
+            raise ValueError("a table of operators has more than 256 rows; widen core/op.h")
+        return len(pool) - len(rows)
+
+    def tables(self) -> list[str]:
+        out = []
+        for head, rows in (
+            ("const pte_shape_term pte_op_terms[]", self.terms),
+            ("const pte_op_port pte_op_ports[]", self.ports),
+            ("const pte_op_attr pte_op_attrs[]", self.attrs),
+        ):
+            out += [f"{head} = {{", *(f"  {row}," for row in rows), "};", ""]
+        words = [f'  "{word}\\0" /* {at} */' for word, at in self.texts.items()]
+        return [*out, "const char pte_op_texts[] =", *words, "  ;", ""]
+
+
 def ops_c() -> str:
     largest = max(signature.signature(op).attrs_bytes for op in OPS.values())
     out = [
@@ -89,58 +129,65 @@ def ops_c() -> str:
                 f"#define KERNEL_{op.name} &pte_{op.name}_kernel",
                 "#endif",
             ]
-    out.append("")
-    for op in OPS.values():
-        out += _op_tables(op)
-    out.append("const pte_op_row pte_op_rows[] = {")
-    out += [_op_row(op) for op in sorted(OPS.values(), key=lambda op: op.id)]
-    out += ["};\n", f"const uint32_t pte_op_row_count = {len(OPS)};"]
+    pools = Pools()
+    rows = [_op_row(op, pools) for op in sorted(OPS.values(), key=lambda op: op.id)]
+    fields = [f"  pte_{op.name}_attrs {op.name}_;" for op in OPS.values()]
+    values = [f"  .{op.name}_ = {_defaults(op)}," for op in OPS.values()]
+    out += ["", "typedef struct all_defaults {", *fields, "} all_defaults;", ""]
+    out += ["static const all_defaults defaults = {", *values, "};", ""]
+    out += [
+        "const void *pte_op_defaults(const pte_op_row *row) {",
+        "  return (const unsigned char *)&defaults + row->defaults;",
+        "}",
+        "",
+        *pools.tables(),
+        "const pte_op_row pte_op_rows[] = {",
+        *rows,
+        "};\n",
+        f"const uint32_t pte_op_row_count = {len(OPS)};",
+    ]
     return "\n".join(out) + "\n"
 
 
-def _op_tables(op: Op) -> list[str]:
-    """Attribute defaults and fields, shape terms, ports of one operator."""
+def _defaults(op: Op) -> str:
+    sig = signature.signature(op)
+    values = [f".{a.name} = {_c_value(a)}" for a in sig.attrs if a.default is not None]
+    return "{" + ", ".join([f".size = {sig.attrs_bytes}", *values]) + "}"
+
+
+def _attrs(sig: signature.Signature, pools: Pools) -> int:
+    rows = []
+    for a in sig.attrs:
+        kind = list(signature.KINDS).index(a.kind)
+        required = str(a.default is None).lower()
+        name = pools.text(a.name)
+        rows.append(f"{{{name}, {a.offset}, {kind}, {len(a.values)}, {required}}} /* {a.name} */")
+    return pools.place(pools.attrs, rows)
+
+
+def _ports(op: Op, output: bool, pools: Pools) -> int:
     sig, line = signature.signature(op), shape.parse(op)
     offsets = {a.name: a.offset for a in sig.attrs}
-    out = []
     if max(len(line.dims), len(line.runs)) > 12:
         raise ValueError(
             f"op {op.name}: more than 12 names in the shape line; raise PTE_MAX_SHAPE_SLOTS"
         )
-    values = [f".{a.name} = {_c_value(a)}" for a in sig.attrs if a.default is not None]
-    init = ", ".join([f".size = {sig.attrs_bytes}", *values])
-    out.append(f"static const pte_{op.name}_attrs {op.name}_defaults = {{{init}}};")
-    if sig.attrs:
-        out.append(f"static const pte_op_attr {op.name}_attrs[] = {{")
-        for a in sig.attrs:
-            kind = list(signature.KINDS).index(a.kind)
-            required = str(a.default is None).lower()
-            out.append(f'  {{"{a.name}", {a.offset}, {kind}, {required}, {len(a.values)}}},')
-        out.append("};")
-    for side, ports, lines in (("in", sig.inputs, line.inputs), ("out", sig.outputs, line.outputs)):
-        rows = []
-        for i, (port, terms) in enumerate(zip(ports, lines, strict=True)):
-            name = "NULL"
-            if terms:
-                name = f"{op.name}_{side}{i}"
-                body = ", ".join(
-                    f"{{{shape.TERMS.index(t.kind)}, {t.slot}, {offsets.get(t.attr, 0)}, {t.number}}}"
-                    for t in terms
-                )
-                out.append(f"static const pte_shape_term {name}[] = {{{body}}};")
-            flags = [
-                port.optional,
-                port.name in op.strided,
-                side == "in" and port.name in op.inplace,
-            ]
-            words = ", ".join(str(flag).lower() for flag in flags)
-            rows.append(
-                f'  {{"{port.name}", {name}, {len(terms)}, PTE_RULE_{port.rule.upper()}, {words}}},'
-            )
-        if rows:
-            out += [f"static const pte_op_port {op.name}_{side}[] = {{", *rows, "};"]
-    _check_names(op, sig)
-    return [*out, ""]
+    sides = (sig.outputs, line.outputs) if output else (sig.inputs, line.inputs)
+    rows = []
+    for port, terms in zip(*sides, strict=True):
+        first = pools.place(
+            pools.terms,
+            [
+                f"{{{shape.TERMS.index(t.kind)}, {t.slot}, {offsets.get(t.attr, 0)}, {t.number}}}"
+                for t in terms
+            ],
+        )
+        inplace = not output and port.name in op.inplace
+        flags = [port.optional, port.name in op.strided, inplace]
+        words = ", ".join(str(flag).lower() for flag in flags)
+        numbers = f"{pools.text(port.name)}, {first}, {len(terms)}, PTE_RULE_{port.rule.upper()}"
+        rows.append(f"{{{numbers}, {words}}} /* {port.name} */")
+    return pools.place(pools.ports, rows)
 
 
 def _check_names(op: Op, sig: signature.Signature) -> None:
@@ -159,20 +206,22 @@ def _c_value(a: signature.Attr) -> str:
     return repr(signature.words(a, a.default)[0])
 
 
-def _op_row(op: Op) -> str:
+def _op_row(op: Op, pools: Pools) -> str:
     sig = signature.signature(op)
+    _check_names(op, sig)
     control = op.name in signature.CONTROL
     kernel = "NULL" if control else f"KERNEL_{op.name}"
     dtypes = " | ".join(f"1u << PTE_{d.upper()}" for d in op.dtypes)
-    ports = [f"{op.name}_in" if sig.inputs else "NULL", f"{op.name}_out" if sig.outputs else "NULL"]
-    attrs = f"{op.name}_attrs" if sig.attrs else "NULL"
+    name = pools.text(op.name)
+    pooled = f"{_ports(op, False, pools)}, {_ports(op, True, pools)}, {_attrs(sig, pools)}"
     counts = f"{len(sig.inputs)}, {len(sig.outputs)}, {len(sig.attrs)}"
     variadic = [any(p.variadic for p in side) for side in (sig.inputs, sig.outputs)]
     flags = ", ".join(
         str(flag).lower() for flag in [*variadic, control, sig.has_defaults, op.counts]
     )
-    first = f'"{op.name}", {kernel}, &{op.name}_defaults, {ports[0]}, {ports[1]}, {attrs}'
-    return f"  {{{first}, {dtypes}, {op.id}, {sig.attrs_bytes}, {counts}, {flags}}},"
+    defaults = f"offsetof(all_defaults, {op.name}_)"
+    first = f"{kernel}, {name}, {defaults}, {dtypes}, {op.id}, {sig.attrs_bytes}"
+    return f"  {{{first}, {pooled}, {counts}, {flags}}},"
 
 
 def steps_h() -> str:
@@ -186,9 +235,9 @@ def steps_h() -> str:
     out += ["};\n", "enum { /* opcodes */"]
     out += [f"  PTE_STEP_{row.name.upper()} = {row.id}," for row in STEPS.values()]
     out += ["};\n", "#define PTE_STEP_SAME 255 /* of `result`, `reads`: the compute type */", ""]
-    out += ["typedef struct pte_step_row {", "  const char *name; /* NULL: no such opcode */"]
+    out += ["typedef struct pte_step_row {"]
     out += [
-        "  uint8_t types; /* bit t: compute type t is admitted */",
+        "  uint8_t types; /* bit t: compute type t is admitted; 0: no such opcode */",
         "  uint8_t arity; /* registers read: a, b, c */",
     ]
     out += ["  uint8_t result;", "  uint8_t reads[3];", "} pte_step_row;", ""]
@@ -209,7 +258,7 @@ def steps_c() -> str:
         reads = [_type_code(t) for t in (*row.reads, "", "", "")[:3]]
         result = _type_code(row.result or "")
         out.append(
-            f'  [{row.id}] = {{"{row.name}", {types}, {row.arity}, {result}, {{{", ".join(reads)}}}}},'
+            f"  [PTE_STEP_{row.name.upper()}] = {{{types}, {row.arity}, {result}, {{{', '.join(reads)}}}}},"
         )
     return "\n".join(out) + "\n};\n"
 

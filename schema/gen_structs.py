@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pteron.schema.fbs import SCALARS, Field, Schema, Struct, size_of
+from pteron.schema.fbs import SCALARS, Field, Schema, Struct, Table, size_of
 from pteron.schema.formats import FORMATS, NF4_SEVEN, NF4_VALUES
 from pteron.schema.gen_ops import head
 
@@ -155,7 +155,7 @@ def layout_c(schema: Schema) -> str:
         out += [
             "};",
             f"const pte_flat_table pte_{name}_table = "
-            + f'{{"{table.name}", {name}_fields, {len(table.fields)}}};',
+            + f'{{"{table.name}", {name}_fields, {len(table.fields)}, {_element(schema, table)}}};',
             "",
         ]
     out += ["const pte_format_row pte_format_rows[PTE_FORMAT_COUNT] = {"]
@@ -176,20 +176,28 @@ def layout_c(schema: Schema) -> str:
     return "\n".join(out) + "\n};\n"
 
 
+def _element(schema: Schema, table: Table) -> str:
+    """The table that the vectors of tables of `table` hold."""
+    inner = {f.type[1:-1] for f in table.fields if f.type[1:-1] in schema.tables}
+    if len(inner) > 1:
+        raise ValueError(f"table {table.name}: vectors of two kinds of tables; see pte_flat_table")
+    return "".join(f"&pte_{snake(name)}_table" for name in inner) or "NULL"
+
+
 def _flat_field(schema: Schema, f: Field) -> str:
     required = str(f.required).lower()
     if f.type == "string":
-        return f'{{"{f.name}", PTE_FLAT_STRING, {required}, 4, 4, NULL}}'
+        return f'{{"{f.name}", PTE_FLAT_STRING, {required}, 4, 4}}'
     if not f.type.startswith("["):
         size, align = size_of(schema, f.type)
-        return f'{{"{f.name}", PTE_FLAT_SCALAR, {required}, {size}, {align}, NULL}}'
+        return f'{{"{f.name}", PTE_FLAT_SCALAR, {required}, {size}, {align}}}'
     element = f.type[1:-1]
     if element == "string":
-        return f'{{"{f.name}", PTE_FLAT_STRINGS, {required}, 4, 4, NULL}}'
+        return f'{{"{f.name}", PTE_FLAT_STRINGS, {required}, 4, 4}}'
     if element in schema.tables:
-        return f'{{"{f.name}", PTE_FLAT_TABLES, {required}, 4, 4, &pte_{snake(element)}_table}}'
+        return f'{{"{f.name}", PTE_FLAT_TABLES, {required}, 4, 4}}'
     size, align = size_of(schema, element)
-    return f'{{"{f.name}", PTE_FLAT_VECTOR, {required}, {size}, {align}, NULL}}'
+    return f'{{"{f.name}", PTE_FLAT_VECTOR, {required}, {size}, {align}}}'
 
 
 def layout_py(schema: Schema, digest: bytes) -> str:

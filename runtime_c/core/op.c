@@ -11,10 +11,9 @@ const pte_op_row *pte_op_find(uint32_t id) {
   return NULL;
 }
 
-static const pte_op_port *port_at(const pte_op_port *ports, uint32_t count, bool variadic,
-                                  uint32_t i) {
-  if (i < count) return &ports[i];
-  return variadic ? &ports[count - 1] : NULL;
+static const pte_op_port *port_at(uint32_t first, uint32_t count, bool variadic, uint32_t i) {
+  if (i >= count && !variadic) return NULL;
+  return &pte_op_ports[first + (i < count ? i : count - 1)];
 }
 
 const pte_op_port *pte_op_input(const pte_op_row *row, uint32_t i) {

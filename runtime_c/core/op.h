@@ -29,18 +29,20 @@ typedef enum pte_term_kind {
 
 typedef struct pte_shape_term {
   uint8_t kind, slot;
-  uint16_t attr; /* offset of an int attribute in the attribute struct; 0 = none */
-  uint32_t number;
+  uint8_t attr; /* offset of an int attribute in the attribute struct; 0 = none */
+  uint8_t number;
 } pte_shape_term;
 
+/* Rows share pools of texts, terms, ports and attributes and name what is theirs by its first
+ * index: 16 bits in place of a pointer and its relocation. */
 typedef struct pte_op_port {
-  const char *name;
-  const pte_shape_term *terms;
+  uint16_t name; /* pte_op_text */
+  uint8_t terms; /* pte_op_terms[terms ...) */
   uint8_t term_count;
   uint8_t rule;
-  bool optional;
-  bool strided; /* any strides; else dense */
-  bool inplace; /* an input whose memory output 0 may share */
+  bool optional : 1;
+  bool strided : 1; /* any strides; else dense */
+  bool inplace : 1; /* an input whose memory output 0 may share */
 } pte_op_port;
 
 typedef enum pte_attr_kind {
@@ -56,27 +58,28 @@ typedef enum pte_attr_kind {
 } pte_attr_kind;
 
 typedef struct pte_op_attr {
-  const char *name;
-  uint16_t offset;
+  uint16_t name; /* pte_op_text */
+  uint8_t offset;
   uint8_t kind;
+  uint8_t values; /* enum: how many */
   bool required;
-  uint32_t values; /* enum: how many */
 } pte_op_attr;
 
 /* The last input or output stands for any number of values where it is variadic. */
 typedef struct pte_op_row {
-  const char *name;
   const pte_kernel *kernel; /* NULL: run by the session, or not in this build */
-  const void *defaults;     /* a complete attribute struct; required attributes are 0 */
-  const pte_op_port *inputs, *outputs;
-  const pte_op_attr *attrs;
-  uint32_t dtypes; /* bit d: `F` may be element type d */
-  uint16_t id, attrs_bytes;
+  uint16_t name;            /* pte_op_text */
+  uint16_t defaults;        /* pte_op_defaults */
+  uint16_t dtypes;          /* bit d: `F` may be element type d */
+  uint8_t id, attrs_bytes;
+  uint8_t inputs, outputs; /* pte_op_ports[inputs ...) */
+  uint8_t attrs;           /* pte_op_attrs[attrs ...) */
   uint8_t input_count, output_count, attr_count;
-  bool input_variadic, output_variadic;
-  bool control;      /* run by the session */
-  bool has_defaults; /* no attribute is required */
-  bool counts;       /* the kernel sets the counted axes of its outputs */
+  bool input_variadic : 1;
+  bool output_variadic : 1;
+  bool control : 1;      /* run by the session */
+  bool has_defaults : 1; /* no attribute is required */
+  bool counts : 1;       /* the kernel sets the counted axes of its outputs */
 } pte_op_row;
 
 /* The largest attribute struct, in bytes (asserted in gen/ops.c). */
@@ -84,6 +87,16 @@ typedef struct pte_op_row {
 
 extern const pte_op_row pte_op_rows[];
 extern const uint32_t pte_op_row_count;
+extern const pte_op_port pte_op_ports[];
+extern const pte_op_attr pte_op_attrs[];
+extern const pte_shape_term pte_op_terms[];
+extern const char pte_op_texts[];
+
+/* The `name` of a row, port or attribute. */
+static inline const char *pte_op_text(uint16_t name) { return pte_op_texts + name; }
+
+/* A complete attribute struct of the row; required attributes are 0. */
+const void *pte_op_defaults(const pte_op_row *row);
 
 /* The row of operator `id`, or NULL. */
 const pte_op_row *pte_op_find(uint32_t id);

@@ -76,7 +76,7 @@ pte_status pte_shape_port(pte_shape_match *match, bool output, uint32_t i, uint3
   int64_t fixed = 0;
   bool open = false;
   for (uint32_t t = 0; t < port->term_count; t++) {
-    int64_t takes = term_rank(match, &port->terms[t]);
+    int64_t takes = term_rank(match, &pte_op_terms[port->terms + t]);
     if (takes < 0) open = true;
     else fixed += takes;
   }
@@ -84,7 +84,7 @@ pte_status pte_shape_port(pte_shape_match *match, bool output, uint32_t i, uint3
     return fail(fault, output, i, "rank differs from the operator's shape rule", -1, rank, fixed);
   uint32_t axis = 0;
   for (uint32_t t = 0; t < port->term_count; t++) {
-    const pte_shape_term *term = &port->terms[t];
+    const pte_shape_term *term = &pte_op_terms[port->terms + t];
     int64_t takes = term_rank(match, term);
     uint32_t count = takes < 0 ? rank - (uint32_t)fixed : (uint32_t)takes;
     uint32_t at = 0;

@@ -8,51 +8,51 @@
 #include "pteron/types.h"
 
 static const pte_flat_field debug_fields[] = {
-  {"nodes", PTE_FLAT_TABLES, true, 4, 4, &pte_debug_node_table},
-  {"value_names", PTE_FLAT_STRINGS, true, 4, 4, NULL},
+  {"nodes", PTE_FLAT_TABLES, true, 4, 4},
+  {"value_names", PTE_FLAT_STRINGS, true, 4, 4},
 };
-const pte_flat_table pte_debug_table = {"Debug", debug_fields, 2};
+const pte_flat_table pte_debug_table = {"Debug", debug_fields, 2, &pte_debug_node_table};
 
 static const pte_flat_field debug_node_fields[] = {
-  {"name", PTE_FLAT_STRING, false, 4, 4, NULL},
-  {"op_type", PTE_FLAT_STRING, false, 4, 4, NULL},
-  {"source", PTE_FLAT_STRING, false, 4, 4, NULL},
+  {"name", PTE_FLAT_STRING, false, 4, 4},
+  {"op_type", PTE_FLAT_STRING, false, 4, 4},
+  {"source", PTE_FLAT_STRING, false, 4, 4},
 };
-const pte_flat_table pte_debug_node_table = {"DebugNode", debug_node_fields, 3};
+const pte_flat_table pte_debug_node_table = {"DebugNode", debug_node_fields, 3, NULL};
 
 static const pte_flat_field manifest_fields[] = {
-  {"producer", PTE_FLAT_STRING, true, 4, 4, NULL},
-  {"model", PTE_FLAT_STRING, true, 4, 4, NULL},
-  {"minimum_runtime", PTE_FLAT_SCALAR, false, 4, 4, NULL},
-  {"operators", PTE_FLAT_VECTOR, true, 8, 4, NULL},
-  {"delegates", PTE_FLAT_STRINGS, true, 4, 4, NULL},
-  {"externals", PTE_FLAT_STRINGS, true, 4, 4, NULL},
-  {"memory", PTE_FLAT_VECTOR, true, 32, 8, NULL},
-  {"constant_bytes", PTE_FLAT_SCALAR, false, 8, 8, NULL},
-  {"exec_mode", PTE_FLAT_STRING, false, 4, 4, NULL},
+  {"producer", PTE_FLAT_STRING, true, 4, 4},
+  {"model", PTE_FLAT_STRING, true, 4, 4},
+  {"minimum_runtime", PTE_FLAT_SCALAR, false, 4, 4},
+  {"operators", PTE_FLAT_VECTOR, true, 8, 4},
+  {"delegates", PTE_FLAT_STRINGS, true, 4, 4},
+  {"externals", PTE_FLAT_STRINGS, true, 4, 4},
+  {"memory", PTE_FLAT_VECTOR, true, 32, 8},
+  {"constant_bytes", PTE_FLAT_SCALAR, false, 8, 8},
+  {"exec_mode", PTE_FLAT_STRING, false, 4, 4},
 };
-const pte_flat_table pte_manifest_table = {"Manifest", manifest_fields, 9};
+const pte_flat_table pte_manifest_table = {"Manifest", manifest_fields, 9, NULL};
 
 static const pte_flat_field program_fields[] = {
-  {"strings", PTE_FLAT_STRINGS, true, 4, 4, NULL},
-  {"refs", PTE_FLAT_VECTOR, true, 4, 4, NULL},
-  {"ints", PTE_FLAT_VECTOR, true, 8, 8, NULL},
-  {"literals", PTE_FLAT_VECTOR, true, 8, 8, NULL},
-  {"steps", PTE_FLAT_VECTOR, true, 8, 2, NULL},
-  {"attrs", PTE_FLAT_VECTOR, true, 8, 8, NULL},
-  {"exprs", PTE_FLAT_VECTOR, true, 24, 8, NULL},
-  {"dims", PTE_FLAT_VECTOR, true, 48, 8, NULL},
-  {"checks", PTE_FLAT_VECTOR, true, 16, 4, NULL},
-  {"constants", PTE_FLAT_VECTOR, true, 40, 8, NULL},
-  {"states", PTE_FLAT_VECTOR, true, 20, 4, NULL},
-  {"values", PTE_FLAT_VECTOR, true, 32, 4, NULL},
-  {"instrs", PTE_FLAT_VECTOR, true, 28, 4, NULL},
-  {"blocks", PTE_FLAT_VECTOR, true, 32, 4, NULL},
-  {"ports", PTE_FLAT_VECTOR, true, 8, 4, NULL},
-  {"methods", PTE_FLAT_VECTOR, true, 32, 4, NULL},
-  {"delegates", PTE_FLAT_VECTOR, true, 20, 4, NULL},
+  {"strings", PTE_FLAT_STRINGS, true, 4, 4},
+  {"refs", PTE_FLAT_VECTOR, true, 4, 4},
+  {"ints", PTE_FLAT_VECTOR, true, 8, 8},
+  {"literals", PTE_FLAT_VECTOR, true, 8, 8},
+  {"steps", PTE_FLAT_VECTOR, true, 8, 2},
+  {"attrs", PTE_FLAT_VECTOR, true, 8, 8},
+  {"exprs", PTE_FLAT_VECTOR, true, 24, 8},
+  {"dims", PTE_FLAT_VECTOR, true, 48, 8},
+  {"checks", PTE_FLAT_VECTOR, true, 16, 4},
+  {"constants", PTE_FLAT_VECTOR, true, 40, 8},
+  {"states", PTE_FLAT_VECTOR, true, 20, 4},
+  {"values", PTE_FLAT_VECTOR, true, 32, 4},
+  {"instrs", PTE_FLAT_VECTOR, true, 28, 4},
+  {"blocks", PTE_FLAT_VECTOR, true, 32, 4},
+  {"ports", PTE_FLAT_VECTOR, true, 8, 4},
+  {"methods", PTE_FLAT_VECTOR, true, 32, 4},
+  {"delegates", PTE_FLAT_VECTOR, true, 20, 4},
 };
-const pte_flat_table pte_program_table = {"Program", program_fields, 17};
+const pte_flat_table pte_program_table = {"Program", program_fields, 17, NULL};
 
 const pte_format_row pte_format_rows[PTE_FORMAT_COUNT] = {
   [0] = {"plain", 0, 0, 0, false},

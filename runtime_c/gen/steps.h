@@ -80,8 +80,7 @@ enum { /* opcodes */
 #define PTE_STEP_SAME 255 /* of `result`, `reads`: the compute type */
 
 typedef struct pte_step_row {
-  const char *name; /* NULL: no such opcode */
-  uint8_t types; /* bit t: compute type t is admitted */
+  uint8_t types; /* bit t: compute type t is admitted; 0: no such opcode */
   uint8_t arity; /* registers read: a, b, c */
   uint8_t result;
   uint8_t reads[3];

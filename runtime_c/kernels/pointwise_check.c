@@ -101,7 +101,7 @@ static pte_status check_reads(const checker *c, const pte_step *s, const pte_ste
  * knows. */
 static pte_status check_step(checker *c, const pte_step *s) {
   const pte_step_row *row = s->op < PTE_STEP_ROWS ? &pte_step_rows[s->op] : NULL;
-  if (row == NULL || row->name == NULL)
+  if (row == NULL || row->types == 0)
     return fail(c, "pointwise: no such step", s->op, PTE_STEP_ROWS);
   if (s->type > PTE_STEP_BOOL || !(row->types >> s->type & 1))
     return fail(c, "pointwise: type of a step", s->type, row->types);

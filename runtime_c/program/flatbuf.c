@@ -125,7 +125,7 @@ static pte_status check_field(const reader *r, const pte_flat_table *table, cons
     }
     uint64_t target = (uint64_t)element + load32(r->bytes, element);
     if (target > r->size) return bad(r, table, field->name, "table outside the buffer", element);
-    PTE_TRY(check_table(r, field->table, (uint32_t)target, depth + 1));
+    PTE_TRY(check_table(r, table->element, (uint32_t)target, depth + 1));
   }
   return PTE_OK;
 }

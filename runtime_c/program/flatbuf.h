@@ -22,17 +22,17 @@ typedef enum pte_flat_kind {
 typedef struct pte_flat_table pte_flat_table;
 
 typedef struct pte_flat_field {
-  const char *name;
+  char name[16];
   uint8_t kind;
   bool required;
-  uint16_t size, align; /* of the scalar or of one element */
-  const pte_flat_table *table;
+  uint8_t size, align; /* of the scalar or of one element */
 } pte_flat_field;
 
 struct pte_flat_table {
   const char *name;
   const pte_flat_field *fields;
   uint32_t field_count;
+  const pte_flat_table *element; /* of its vectors of tables: one kind a table */
 };
 
 /* A verified buffer, and the position of a table in it. */

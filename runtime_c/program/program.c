@@ -24,13 +24,13 @@ const void *pte_program_blob(const pte_program *program, uint32_t delegate, uint
 const void *pte_program_attrs(const pte_program *program, const pte_file_instr *instr,
                               void *scratch) {
   const pte_op_row *row = pte_op_find(instr->op);
-  if (instr->attrs == PTE_NONE) return row->defaults;
+  if (instr->attrs == PTE_NONE) return pte_op_defaults(row);
   const uint8_t *stored = (const uint8_t *)program->attrs + instr->attrs;
   uint32_t size;
   memcpy(&size, stored, sizeof size);
   if (size >= row->attrs_bytes) return stored;
   uint32_t whole = row->attrs_bytes;
-  memcpy(scratch, row->defaults, whole);
+  memcpy(scratch, pte_op_defaults(row), whole);
   memcpy(scratch, stored, size);
   memcpy(scratch, &whole, sizeof whole);
   return scratch;

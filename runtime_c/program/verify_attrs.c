@@ -3,13 +3,13 @@
 
 #include "program/check.h"
 
-static pte_status bad(const pte_verifier *v, uint32_t i, const pte_op_row *row, const char *name,
+static pte_status bad(const pte_verifier *v, uint32_t i, const pte_op_row *row, uint16_t name,
                       const char *why, uint64_t got) {
-  return pte_fail(v->error, PTE_BAD_PROGRAM, "instrs[%u].attrs: %s.%s: %s, got %llu", i, row->name,
-                  name, why, got);
+  return pte_fail(v->error, PTE_BAD_PROGRAM, "instrs[%u].attrs: %s.%s: %s, got %llu", i,
+                  pte_op_text(row->name), pte_op_text(name), why, got);
 }
 
-static pte_status check_list(pte_verifier *v, uint32_t i, const pte_op_row *row, const char *name,
+static pte_status check_list(pte_verifier *v, uint32_t i, const pte_op_row *row, uint16_t name,
                              pte_range range, uint32_t count, uint32_t most) {
   if (!pte_range_inside(range, count))
     return bad(v, i, row, name, "expected a range inside its table", range.start);
@@ -17,7 +17,7 @@ static pte_status check_list(pte_verifier *v, uint32_t i, const pte_op_row *row,
   return pte_check_spend(v, "instrs", i, range.count);
 }
 
-static pte_status check_dims(pte_verifier *v, uint32_t i, const pte_op_row *row, const char *name,
+static pte_status check_dims(pte_verifier *v, uint32_t i, const pte_op_row *row, uint16_t name,
                              pte_range range) {
   const pte_program *p = v->program;
   PTE_TRY(check_list(v, i, row, name, range, p->ref_count, PTE_MAX_LIST));
@@ -67,10 +67,14 @@ static pte_status check_struct(pte_verifier *v, uint32_t i, const pte_op_row *ro
   uint32_t size;
   memcpy(&size, (const uint8_t *)v->program->attrs + offset, sizeof size);
   if (size < 8 || size % 8 != 0 || size > row->attrs_bytes || size > bytes - offset)
-    return bad(v, i, row, "size", "expected a multiple of 8 as the operator's row says", size);
+    return pte_fail(v->error, PTE_BAD_PROGRAM,
+                    "instrs[%u].attrs: %s.size: expected a multiple of 8 as the operator's row "
+                    "says, got %u",
+                    i, pte_op_text(row->name), size);
+  const pte_op_attr *attrs = &pte_op_attrs[row->attrs];
   for (uint32_t a = 0; a < row->attr_count; a++)
-    if (row->attrs[a].required && row->attrs[a].offset >= size)
-      return bad(v, i, row, row->attrs[a].name, "required, but the struct is too short", size);
+    if (attrs[a].required && attrs[a].offset >= size)
+      return bad(v, i, row, attrs[a].name, "required, but the struct is too short", size);
   *out_size = size;
   return PTE_OK;
 }
@@ -80,16 +84,18 @@ pte_status pte_verify_attrs(pte_verifier *v, uint32_t i, const pte_op_row *row, 
   const pte_program *p = v->program;
   const pte_file_instr *instr = &p->instrs[i];
   if (instr->attrs == PTE_NONE) {
-    *out = row->defaults;
+    *out = pte_op_defaults(row);
     if (row->has_defaults) return PTE_OK;
     return pte_fail(v->error, PTE_BAD_PROGRAM, "instrs[%u].attrs: %s needs attributes", i,
-                    row->name);
+                    pte_op_text(row->name));
   }
   uint32_t size = 0;
   PTE_TRY(check_struct(v, i, row, instr->attrs, &size));
   const uint8_t *attrs = pte_program_attrs(p, instr, scratch);
-  for (uint32_t a = 0; a < row->attr_count; a++)
-    PTE_TRY(check_attr(v, i, row, &row->attrs[a], attrs + row->attrs[a].offset));
+  for (uint32_t a = 0; a < row->attr_count; a++) {
+    const pte_op_attr *attr = &pte_op_attrs[row->attrs + a];
+    PTE_TRY(check_attr(v, i, row, attr, attrs + attr->offset));
+  }
   *out = attrs;
   return PTE_OK;
 }

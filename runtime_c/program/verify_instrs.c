@@ -18,7 +18,7 @@ typedef struct subject {
 
 static pte_status fail(const subject *s, const char *side, uint32_t k, const char *why) {
   return pte_fail(s->v->error, PTE_BAD_PROGRAM, "instrs[%u].%s: %s: %u of them: %s", s->i, side,
-                  s->row->name, k, why);
+                  pte_op_text(s->row->name), k, why);
 }
 
 static bool same(uint32_t *bound, uint32_t dtype) {
@@ -57,19 +57,21 @@ static pte_status check_operand(subject *s, bool output, uint32_t k, uint32_t re
   if (ref - s->method->values.start >= s->method->values.count)
     return pte_fail(s->v->error, PTE_BAD_PROGRAM,
                     "instrs[%u].%s: %s: value %u does not belong to the method", s->i, side,
-                    s->row->name, ref);
+                    pte_op_text(s->row->name), ref);
   const pte_file_value *value = &p->values[ref];
   if (!dtype_fits(s, port, value->dtype))
     return pte_fail(s->v->error, PTE_BAD_PROGRAM, "instrs[%u].%s: %s: %s may not be %s", s->i, side,
-                    s->row->name, port->name, pte_dtype_names[value->dtype]);
+                    pte_op_text(s->row->name), pte_op_text(port->name),
+                    pte_dtype_names[value->dtype]);
   if (!s->row->control && value->layout != layout_of(port))
     return fail(s, side, k, "other layout than the operator's row says");
   if (output && !writable(p, value)) return fail(s, side, k, "written, but an INPUT or CONSTANT");
   pte_fault fault;
   if (pte_shape_port(&s->match, output, k, value->rank, NULL, &fault) != PTE_OK)
     return pte_fail(s->v->error, PTE_BAD_PROGRAM,
-                    "instrs[%u].%s: %s: %s: expected rank %lld, got %u", s->i, side, s->row->name,
-                    port->name, fault.expected, (uint32_t)value->rank);
+                    "instrs[%u].%s: %s: %s: expected rank %lld, got %u", s->i, side,
+                    pte_op_text(s->row->name), pte_op_text(port->name), fault.expected,
+                    (uint32_t)value->rank);
   return PTE_OK;
 }
 
@@ -82,7 +84,7 @@ static pte_status check_side(subject *s, bool output, pte_range range) {
     PTE_TRY(check_operand(s, output, k, p->tables.refs[range.start + k]));
   uint32_t ports = output ? s->row->output_count : s->row->input_count;
   bool variadic = output ? s->row->output_variadic : s->row->input_variadic;
-  const pte_op_port *rows = output ? s->row->outputs : s->row->inputs;
+  const pte_op_port *rows = &pte_op_ports[output ? s->row->outputs : s->row->inputs];
   for (uint32_t k = range.count; k < ports - (variadic ? 1 : 0); k++)
     if (!rows[k].optional) return fail(s, side, k, "missing");
   return PTE_OK;
@@ -92,13 +94,13 @@ static pte_status check_side(subject *s, bool output, pte_range range) {
 static pte_status check_groups(const subject *s, const pte_file_instr *instr, const void *attrs) {
   const pte_program *p = s->v->program;
   for (uint32_t k = 0; k < instr->inputs.count && k < s->row->input_count; k++) {
-    if (s->row->inputs[k].rule != PTE_RULE_W) continue;
+    if (pte_op_ports[s->row->inputs + k].rule != PTE_RULE_W) continue;
     uint32_t groups = p->values[p->tables.refs[instr->inputs.start + k]].groups;
     int64_t expected = s->row->id == PTE_OP_CONV ? ((const pte_conv_attrs *)attrs)->groups : 1;
     if ((groups > 1 ? groups : 1) != expected)
       return pte_fail(s->v->error, PTE_BAD_PROGRAM,
                       "instrs[%u].groups: %s: the weight has %u groups, expected %lld", s->i,
-                      s->row->name, groups, expected);
+                      pte_op_text(s->row->name), groups, expected);
   }
   return PTE_OK;
 }
@@ -107,9 +109,10 @@ static pte_status check_steps(const subject *s, const pte_file_instr *instr, con
   const pte_program *p = s->v->program;
   const pte_op_row *row = s->row;
   for (uint32_t a = 0; a < row->attr_count; a++) {
-    if (row->attrs[a].kind != PTE_ATTR_STEPS) continue;
+    const pte_op_attr *attr = &pte_op_attrs[row->attrs + a];
+    if (attr->kind != PTE_ATTR_STEPS) continue;
     pte_steps steps;
-    memcpy(&steps, (const uint8_t *)attrs + row->attrs[a].offset, sizeof steps);
+    memcpy(&steps, (const uint8_t *)attrs + attr->offset, sizeof steps);
     uint32_t first = row->input_count - 1u; /* the variadic tail */
     uint32_t tail = instr->inputs.count > first ? instr->inputs.count - first : 0;
     bool epilogue = first != 0;
@@ -140,7 +143,7 @@ pte_status pte_verify_instr(pte_verifier *v, uint32_t block, uint32_t i) {
   if (row->kernel == NULL && !row->control) {
     pte_status status =
         pte_fail(v->error, PTE_UNSUPPORTED, "instrs[%u].op: %s is not in this build of the runtime",
-                 i, row->name);
+                 i, pte_op_text(row->name));
     pte_error_at(v->error, i, row->id, instr->node);
     return status;
   }

@@ -110,7 +110,7 @@ pte_status pte_verify_steps(pte_verifier *v, uint32_t i, const pte_steps *steps,
   for (s.at = 0; s.at < steps->steps.count; s.at++) {
     const pte_step *step = &v->program->tables.steps[steps->steps.start + s.at];
     const pte_step_row *row = step->op < PTE_STEP_ROWS ? &pte_step_rows[step->op] : NULL;
-    if (row == NULL || row->name == NULL) return fail(&s, "no such opcode", step->op);
+    if (row == NULL || row->types == 0) return fail(&s, "no such opcode", step->op);
     if (step->type > PTE_STEP_BOOL || (row->types >> step->type & 1) == 0)
       return fail(&s, "the opcode does not admit this type", step->type);
     PTE_TRY(check_arg(&s, step));

@@ -46,8 +46,9 @@ static pte_status too_large(pte_execution *run, uint32_t work, uint32_t dim, int
   uint32_t instr = pte_session_instr(s, work);
   pte_fail(run->err, PTE_LIMIT,
            "op %u (%s): dimension %s is %lld, its capacity is %lld; raise max_extent", instr,
-           s->works[work].row->name, pte_program_string(s->program, s->program->dims[dim].name),
-           got, s->exprs.dim_capacity[dim]);
+           pte_op_text(s->works[work].row->name),
+           pte_program_string(s->program, s->program->dims[dim].name), got,
+           s->exprs.dim_capacity[dim]);
   pte_error_at(run->err, instr, s->works[work].row->id, s->program->instrs[instr].node);
   return PTE_LIMIT;
 }

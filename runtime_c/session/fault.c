@@ -11,7 +11,7 @@ static const char *port_kind(uint8_t port) {
 static const char *port_name(const pte_op_row *row, uint8_t port) {
   if (port == 255) return "";
   const pte_op_port *p = port >= 128 ? pte_op_output(row, port - 128u) : pte_op_input(row, port);
-  return p == NULL ? "?" : p->name;
+  return p == NULL ? "?" : pte_op_text(p->name);
 }
 
 pte_status pte_fault_text(const pte_session *s, uint32_t work, pte_status status, pte_error *err) {
@@ -20,17 +20,17 @@ pte_status pte_fault_text(const pte_session *s, uint32_t work, pte_status status
   uint32_t instr = pte_session_instr(s, work);
   uint32_t node = s->program->instrs[instr].node;
   const char *text = f->text == NULL || f->text[0] == 0 ? pte_status_name(status) : f->text;
+  const char *op = pte_op_text(row->name);
   const char *kind = port_kind(f->port), *name = port_name(row, f->port);
   if (f->position >= 0 && f->got != f->expected)
-    pte_fail(err, status, "op %u (%s)%s%s at %lld: %s, got %lld, expected %lld", instr, row->name,
-             kind, name, f->position, text, f->got, f->expected);
+    pte_fail(err, status, "op %u (%s)%s%s at %lld: %s, got %lld, expected %lld", instr, op, kind,
+             name, f->position, text, f->got, f->expected);
   else if (f->got != f->expected)
-    pte_fail(err, status, "op %u (%s)%s%s: %s, got %lld, expected %lld", instr, row->name, kind,
-             name, text, f->got, f->expected);
+    pte_fail(err, status, "op %u (%s)%s%s: %s, got %lld, expected %lld", instr, op, kind, name,
+             text, f->got, f->expected);
   else if (f->position >= 0)
-    pte_fail(err, status, "op %u (%s)%s%s at %lld: %s", instr, row->name, kind, name, f->position,
-             text);
-  else pte_fail(err, status, "op %u (%s)%s%s: %s", instr, row->name, kind, name, text);
+    pte_fail(err, status, "op %u (%s)%s%s at %lld: %s", instr, op, kind, name, f->position, text);
+  else pte_fail(err, status, "op %u (%s)%s%s: %s", instr, op, kind, name, text);
   pte_error_at(err, instr, row->id, node);
   return status;
 }

@@ -186,7 +186,7 @@ static void mark_dynamic_values(pte_session *s) {
 static bool visit_dims(pte_session *s, const pte_work *work, bool mark) {
   bool dynamic = false;
   for (uint32_t a = 0; a < work->row->attr_count; a++) {
-    const pte_op_attr *attr = &work->row->attrs[a];
+    const pte_op_attr *attr = &pte_op_attrs[work->row->attrs + a];
     if (attr->kind != PTE_ATTR_DIMS) continue;
     pte_range list;
     memcpy(&list, (const unsigned char *)work->attrs + attr->offset, sizeof list);

@@ -150,18 +150,18 @@ static void print_attr(const pte_op_attr *attr, const unsigned char *at) {
   switch (attr->kind) {
   case PTE_ATTR_INT:
     memcpy(&whole, at, sizeof whole);
-    printf(" %s=%lld", attr->name, (long long)whole);
+    printf(" %s=%lld", pte_op_text(attr->name), (long long)whole);
     break;
   case PTE_ATTR_FLOAT:
     memcpy(&real, at, sizeof real);
-    printf(" %s=%g", attr->name, real);
+    printf(" %s=%g", pte_op_text(attr->name), real);
     break;
   case PTE_ATTR_BOOL:
   case PTE_ATTR_ENUM:
-  case PTE_ATTR_BLOCK: printf(" %s=%u", attr->name, word); break;
+  case PTE_ATTR_BLOCK: printf(" %s=%u", pte_op_text(attr->name), word); break;
   default:
     memcpy(&range, at, sizeof range);
-    printf(" %s=%u..+%u", attr->name, range.start, range.count);
+    printf(" %s=%u..+%u", pte_op_text(attr->name), range.start, range.count);
   }
 }
 
@@ -172,11 +172,13 @@ static void print_instr(const pte_program *p, uint32_t i) {
   const unsigned char *attrs = pte_program_attrs(p, instr, scratch);
   printf("  %4u  ", i);
   print_value_list(p, instr->outputs);
-  printf(" = %s(", row->name);
+  printf(" = %s(", pte_op_text(row->name));
   print_value_list(p, instr->inputs);
   printf(")");
-  for (uint32_t a = 0; a < row->attr_count; a++)
-    print_attr(&row->attrs[a], attrs + row->attrs[a].offset);
+  for (uint32_t a = 0; a < row->attr_count; a++) {
+    const pte_op_attr *attr = &pte_op_attrs[row->attrs + a];
+    print_attr(attr, attrs + attr->offset);
+  }
   const char *node = pte_program_node_name(p, instr->node);
   printf("%s%s\n", node[0] != 0 ? "  ; " : "", node);
 }

@@ -29,7 +29,7 @@ static uint64_t read_table(pte_flat table, const pte_flat_table *type) {
     for (uint32_t i = 0; i < v.count; i++)
       sum += field->kind == PTE_FLAT_STRINGS
                  ? strlen(pte_flat_string_at(v, i, NULL))
-                 : read_table(pte_flat_table_at(table, v, i), field->table);
+                 : read_table(pte_flat_table_at(table, v, i), type->element);
   }
   return sum;
 }

@@ -14,7 +14,8 @@ static void print_hex(const uint8_t *bytes, size_t size) {
 
 static void print_table(pte_flat table, const pte_flat_table *type);
 
-static void print_field(pte_flat table, const pte_flat_field *field, uint32_t number) {
+static void print_field(pte_flat table, const pte_flat_table *type, uint32_t number) {
+  const pte_flat_field *field = &type->fields[number];
   pte_flat_vector vector = {NULL, 0};
   if (field->kind == PTE_FLAT_SCALAR) {
     printf("%llu", (unsigned long long)pte_flat_get_scalar(table, number, field->size));
@@ -34,7 +35,7 @@ static void print_field(pte_flat table, const pte_flat_field *field, uint32_t nu
       const char *text = pte_flat_string_at(vector, i, &length);
       print_hex((const uint8_t *)text, length);
     } else {
-      print_table(pte_flat_table_at(table, vector, i), field->table);
+      print_table(pte_flat_table_at(table, vector, i), type->element);
     }
     printf(",");
   }
@@ -43,7 +44,7 @@ static void print_field(pte_flat table, const pte_flat_field *field, uint32_t nu
 static void print_table(pte_flat table, const pte_flat_table *type) {
   for (uint32_t number = 0; number < type->field_count; number++) {
     printf("%s=", type->fields[number].name);
-    print_field(table, &type->fields[number], number);
+    print_field(table, type, number);
     printf(";");
   }
 }

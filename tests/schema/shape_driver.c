@@ -15,7 +15,7 @@ int shape_agrees(uint32_t op, const void *attrs, uint32_t count, const int32_t *
   const pte_op_row *row = pte_op_find(op);
   pte_shape_match match;
   pte_fault fault;
-  pte_shape_begin(&match, row, attrs == NULL ? row->defaults : attrs);
+  pte_shape_begin(&match, row, attrs == NULL ? pte_op_defaults(row) : attrs);
   for (uint32_t i = 0; i < count; i++) {
     const int32_t *port = ports + 3 * i;
     if (pte_shape_port(&match, port[0] != 0, (uint32_t)port[1], (uint32_t)port[2],
