@@ -76,18 +76,18 @@ class Pools:
     """What the rows share: each list is a table of its own, and a row names what is its own by the first index."""
 
     def __init__(self) -> None:
-        self.texts: dict[str, int] = {}
-        self.text_bytes = 0
+        self.texts = ""
         self.terms: list[str] = []
         self.ports: list[str] = []
         self.attrs: list[str] = []
 
     def text(self, word: str) -> int:
-        """Where `word` begins among the texts."""
-        if word not in self.texts:
-            self.texts[word] = self.text_bytes
-            self.text_bytes += len(word) + 1
-        return self.texts[word]
+        """Where `word` begins among the texts; it may be the end of a longer one."""
+        at = self.texts.find(word + "\0")
+        if at < 0:
+            at = len(self.texts)
+            self.texts += word + "\0"
+        return at
 
     @staticmethod
     def place(pool: list[str], rows: list[str]) -> int:
@@ -108,7 +108,10 @@ class Pools:
             ("const pte_op_attr pte_op_attrs[]", self.attrs),
         ):
             out += [f"{head} = {{", *(f"  {row}," for row in rows), "};", ""]
-        words = [f'  "{word}\\0" /* {at} */' for word, at in self.texts.items()]
+        words, at = [], 0
+        for word in self.texts.split("\0")[:-1]:
+            words.append(f'  "{word}\\0" /* {at} */')
+            at += len(word) + 1
         return [*out, "const char pte_op_texts[] =", *words, "  ;", ""]
 
 
@@ -130,6 +133,8 @@ def ops_c() -> str:
                 "#endif",
             ]
     pools = Pools()
+    for word in sorted({w for op in OPS.values() for w in _words(op)}, key=lambda w: (-len(w), w)):
+        pools.text(word)
     rows = [_op_row(op, pools) for op in sorted(OPS.values(), key=lambda op: op.id)]
     fields = [f"  pte_{op.name}_attrs {op.name}_;" for op in OPS.values()]
     values = [f"  .{op.name}_ = {_defaults(op)}," for op in OPS.values()]
@@ -147,6 +152,12 @@ def ops_c() -> str:
         f"const uint32_t pte_op_row_count = {len(OPS)};",
     ]
     return "\n".join(out) + "\n"
+
+
+def _words(op: Op) -> list[str]:
+    sig = signature.signature(op)
+    ports = [port.name for port in (*sig.inputs, *sig.outputs)]
+    return [op.name, *ports, *(attr.name for attr in sig.attrs)]
 
 
 def _defaults(op: Op) -> str:

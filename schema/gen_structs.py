@@ -119,7 +119,7 @@ def layout_h(schema: Schema, digest: bytes) -> str:
         "extern const float pte_nf4_values[16];",
         "extern const uint8_t pte_nf4_seven[16]; /* round(63.5 (value + 1)) */",
     ]
-    out += ["extern const char *const pte_dtype_names[];", "", "#endif", ""]
+    out += ["extern const char pte_dtype_names[][11];", "", "#endif", ""]
     return "\n".join(out)
 
 
@@ -168,7 +168,7 @@ def layout_c(schema: Schema) -> str:
     sevens = ", ".join(str(t) for t in NF4_SEVEN)
     out += ["};", f"const float pte_nf4_values[16] = {{{levels}}};"]
     out += [f"const uint8_t pte_nf4_seven[16] = {{{sevens}}};\n"]
-    out += ["const char *const pte_dtype_names[] = {"]
+    out += ["const char pte_dtype_names[][11] = {"]
     out += [
         f'  "{name.lower()}",'
         for name, _ in sorted(schema.enums["DType"].values, key=lambda v: v[1])

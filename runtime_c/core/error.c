@@ -1,6 +1,5 @@
 #include "core/error.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -45,17 +44,23 @@ static const char *put_mark(sink *out, const char *mark, va_list *args) {
   return mark;
 }
 
-pte_status pte_fail(pte_error *err, pte_status status, const char *format, ...) {
+pte_status pte_fail_list(pte_error *err, pte_status status, const char *format, va_list *args) {
   if (err == NULL) return status;
   memset(err, 0, sizeof *err);
-  *err = (pte_error){(int32_t)status, PTE_NONE, PTE_NONE, PTE_NONE, {0}};
+  err->status = (int32_t)status;
+  pte_error_at(err, PTE_NONE, PTE_NONE, PTE_NONE);
   sink out = {err->text, 0, sizeof err->text};
-  va_list args;
-  va_start(args, format);
   for (const char *at = format; *at != 0; at++) {
-    if (*at == '%') at = put_mark(&out, at + 1, &args);
+    if (*at == '%') at = put_mark(&out, at + 1, args);
     else put(&out, *at);
   }
+  return status;
+}
+
+pte_status pte_fail(pte_error *err, pte_status status, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  pte_fail_list(err, status, format, &args);
   va_end(args);
   return status;
 }

@@ -2,6 +2,8 @@
 #ifndef PTE_ERROR_H
 #define PTE_ERROR_H
 
+#include <stdarg.h>
+
 #include "pteron/pteron.h"
 
 /* Stores `status` and the text in `err` (may be NULL) and returns `status`. Marks: %u uint32_t, %d
@@ -9,6 +11,8 @@
  * strings outside printable ASCII appear as '?': names come from files. Text that does not fit is
  * cut. */
 pte_status pte_fail(pte_error *err, pte_status status, const char *format, ...);
+
+pte_status pte_fail_list(pte_error *err, pte_status status, const char *format, va_list *args);
 
 /* Names the instruction that the failure in `err` (may be NULL) belongs to. */
 void pte_error_at(pte_error *err, uint32_t instr, uint32_t op, uint32_t node);

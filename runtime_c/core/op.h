@@ -71,7 +71,8 @@ typedef struct pte_op_row {
   uint16_t name;            /* pte_op_text */
   uint16_t defaults;        /* pte_op_defaults */
   uint16_t dtypes;          /* bit d: `F` may be element type d */
-  uint8_t id, attrs_bytes;
+  uint16_t id;
+  uint8_t attrs_bytes;
   uint8_t inputs, outputs; /* pte_op_ports[inputs ...) */
   uint8_t attrs;           /* pte_op_attrs[attrs ...) */
   uint8_t input_count, output_count, attr_count;

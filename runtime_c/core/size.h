@@ -6,17 +6,13 @@
 #include <stdint.h>
 
 /* a + b, a * b, a rounded up to a multiple of `align` (a power of two), into `*out`. false: it does
- * not fit. */
+ * not fit, and `*out` is not to be read. */
 static inline bool pte_add(uint64_t a, uint64_t b, uint64_t *out) {
-  if (a > UINT64_MAX - b) return false;
-  *out = a + b;
-  return true;
+  return !__builtin_add_overflow(a, b, out);
 }
 
 static inline bool pte_mul(uint64_t a, uint64_t b, uint64_t *out) {
-  if (b != 0 && a > UINT64_MAX / b) return false;
-  *out = a * b;
-  return true;
+  return !__builtin_mul_overflow(a, b, out);
 }
 
 static inline bool pte_align(uint64_t a, uint64_t align, uint64_t *out) {

@@ -1,22 +1,24 @@
 /* The version, and the names of the status codes. */
+#include <string.h>
+
 #include "pteron/pteron.h"
 
 uint32_t pte_api_version(void) { return PTE_API_VERSION; }
 
 const char *pte_status_name(pte_status status) {
-  static const char *const names[] = {
-      [PTE_OK] = "ok",
-      [PTE_BAD_PROGRAM] = "bad program",
-      [PTE_UNSUPPORTED] = "unsupported",
-      [PTE_BAD_ARGUMENT] = "bad argument",
-      [PTE_NO_MEMORY] = "no memory",
-      [PTE_DELEGATE] = "delegate failed",
-      [PTE_BAD_DATA] = "bad data",
-      [PTE_LIMIT] = "limit reached",
-      [PTE_CANCELLED] = "cancelled",
-      [PTE_DEADLINE] = "deadline passed",
-      [PTE_IO] = "input or output failed",
-  };
-  unsigned i = (unsigned)status;
-  return i < sizeof names / sizeof names[0] ? names[i] : "unknown status";
+  /* in order of code, one behind the other: pointers would cost more than the words */
+  static const char names[] = "ok\0"
+                              "bad program\0"
+                              "unsupported\0"
+                              "bad argument\0"
+                              "no memory\0"
+                              "delegate failed\0"
+                              "bad data\0"
+                              "limit reached\0"
+                              "cancelled\0"
+                              "deadline passed\0"
+                              "input or output failed\0";
+  const char *at = names;
+  for (unsigned i = (unsigned)status; i > 0 && *at != 0; i--) at += strlen(at) + 1;
+  return *at != 0 ? at : "unknown status";
 }

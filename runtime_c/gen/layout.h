@@ -352,6 +352,6 @@ typedef struct pte_format_row {
 extern const pte_format_row pte_format_rows[PTE_FORMAT_COUNT];
 extern const float pte_nf4_values[16];
 extern const uint8_t pte_nf4_seven[16]; /* round(63.5 (value + 1)) */
-extern const char *const pte_dtype_names[];
+extern const char pte_dtype_names[][11];
 
 #endif

@@ -3,6 +3,8 @@
 #ifndef PTE_CHECK_H
 #define PTE_CHECK_H
 
+#include <stddef.h>
+
 #include "core/error.h"
 #include "program/program.h"
 #include "program/verify.h"
@@ -18,6 +20,9 @@ static inline bool pte_range_inside(pte_range range, uint32_t count) {
   return range.start <= count && range.count <= count - range.start;
 }
 
+/* PTE_BAD_PROGRAM with this text; marks as of pte_fail. */
+pte_status pte_refuse(const pte_verifier *v, const char *format, ...);
+
 /* PTE_BAD_PROGRAM with the text "table[i].field: expected below <limit>, got <got>". */
 pte_status pte_bad_index(const pte_verifier *v, const char *table, uint32_t i, const char *field,
                          uint64_t got, uint64_t limit);
@@ -31,9 +36,36 @@ PTE_CHECKED pte_status pte_check_range(const pte_verifier *v, const char *table,
                                        const char *field, pte_range range, uint32_t count,
                                        uint32_t most);
 
-/* Checks that reserved bytes are zero. */
-PTE_CHECKED pte_status pte_check_zero(const pte_verifier *v, const char *table, uint32_t i,
-                                      const uint8_t *bytes, size_t size);
+/* What a field of a struct in the file must be, by itself. */
+enum {
+  PTE_FIELD_BELOW = 0,  /* a number below the limit */
+  PTE_FIELD_MAYBE = 1,  /* that, or PTE_NONE */
+  PTE_FIELD_INSIDE = 2, /* a range that ends within the limit */
+  PTE_FIELD_ZERO = 3    /* reserved bytes */
+};
+
+typedef struct pte_field {
+  char name[9];
+  uint8_t kind, offset, bytes;
+  uint16_t count; /* where pte_program has the limit; 0: it is `most` */
+  uint16_t most;  /* of a range's elements; 0: any number */
+} pte_field;
+
+#define PTE_FIELD_AT(KIND, TYPE, NAME) #NAME, KIND, offsetof(TYPE, NAME), sizeof(((TYPE *)0)->NAME)
+#define PTE_INDEX(TYPE, NAME, COUNT)                                                               \
+  {PTE_FIELD_AT(PTE_FIELD_BELOW, TYPE, NAME), offsetof(pte_program, COUNT), 0}
+#define PTE_MAYBE(TYPE, NAME, COUNT)                                                               \
+  {PTE_FIELD_AT(PTE_FIELD_MAYBE, TYPE, NAME), offsetof(pte_program, COUNT), 0}
+#define PTE_CHOICE(TYPE, NAME, LIMIT) {PTE_FIELD_AT(PTE_FIELD_BELOW, TYPE, NAME), 0, LIMIT}
+#define PTE_LIST(TYPE, NAME, COUNT, MOST)                                                          \
+  {PTE_FIELD_AT(PTE_FIELD_INSIDE, TYPE, NAME), offsetof(pte_program, COUNT), MOST}
+#define PTE_ZERO(TYPE) {PTE_FIELD_AT(PTE_FIELD_ZERO, TYPE, zero), 0, 0}
+
+/* Checks fields of entry `i` of a table, in order. */
+PTE_CHECKED pte_status pte_check_fields(const pte_verifier *v, const char *table, uint32_t i,
+                                        const void *entry, const pte_field *fields, size_t count);
+#define PTE_CHECK_FIELDS(v, table, i, entry, fields)                                               \
+  PTE_TRY(pte_check_fields(v, table, i, entry, fields, sizeof(fields) / sizeof *(fields)))
 
 /* Takes `count` steps of work from the budget. PTE_BAD_PROGRAM: it is used up. */
 PTE_CHECKED pte_status pte_check_spend(pte_verifier *v, const char *table, uint32_t i,

@@ -8,7 +8,7 @@
 #include "program/verify.h"
 
 static const uint8_t MAGIC[8] = {0x89, 'P', 'T', 'E', 'R', 'O', 'N', '\n'};
-static const char *const KINDS[] = {"?", "MANIFEST", "PROGRAM", "CONSTANTS", "BLOB", "DEBUG"};
+static const char KINDS[][10] = {"?", "MANIFEST", "PROGRAM", "CONSTANTS", "BLOB", "DEBUG"};
 
 static uint32_t load32(const uint8_t *p) {
   uint32_t value;

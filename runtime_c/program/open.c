@@ -1,4 +1,5 @@
 /* Opening a program: header, tables, verification, and what the caller brings beside it. */
+#include <stddef.h>
 #include <string.h>
 
 #include "core/arena.h"
@@ -115,31 +116,41 @@ static pte_status take_options(pte_program *p, const pte_open_options *options, 
 /* --- what the file brings ----------------------------------------------------------------------
  */
 
+/* Where the program keeps a vector of the file: its address and its count. */
+typedef struct placement {
+  uint16_t data, count;
+} placement;
+
 #define PLACE(FIELD, MEMBER, COUNT)                                                                \
-  do {                                                                                             \
-    pte_flat_vector vector = pte_flat_get_vector(p->root, FIELD);                                  \
-    p->MEMBER = vector.data;                                                                       \
-    p->COUNT = vector.count;                                                                       \
-  } while (0)
+  [FIELD] = {offsetof(pte_program, MEMBER), offsetof(pte_program, COUNT)}
+
+static const placement PLACEMENTS[PTE_PROGRAM_FIELDS] = {
+    PLACE(PTE_PROGRAM_STRINGS, strings.data, strings.count),
+    PLACE(PTE_PROGRAM_REFS, tables.refs, ref_count),
+    PLACE(PTE_PROGRAM_INTS, tables.ints, int_count),
+    PLACE(PTE_PROGRAM_LITERALS, tables.literals, literal_count),
+    PLACE(PTE_PROGRAM_STEPS, tables.steps, step_count),
+    PLACE(PTE_PROGRAM_ATTRS, attrs, attr_words),
+    PLACE(PTE_PROGRAM_EXPRS, exprs, expr_count),
+    PLACE(PTE_PROGRAM_DIMS, dims, dim_count),
+    PLACE(PTE_PROGRAM_CHECKS, checks, check_count),
+    PLACE(PTE_PROGRAM_CONSTANTS, constants, constant_count),
+    PLACE(PTE_PROGRAM_STATES, states, state_count),
+    PLACE(PTE_PROGRAM_VALUES, values, value_count),
+    PLACE(PTE_PROGRAM_INSTRS, instrs, instr_count),
+    PLACE(PTE_PROGRAM_BLOCKS, blocks, block_count),
+    PLACE(PTE_PROGRAM_PORTS, ports, port_count),
+    PLACE(PTE_PROGRAM_METHODS, methods, method_count),
+    PLACE(PTE_PROGRAM_DELEGATES, delegates, delegate_count),
+};
 
 static void place_vectors(pte_program *p) {
-  p->strings = pte_flat_get_vector(p->root, PTE_PROGRAM_STRINGS);
-  PLACE(PTE_PROGRAM_REFS, tables.refs, ref_count);
-  PLACE(PTE_PROGRAM_INTS, tables.ints, int_count);
-  PLACE(PTE_PROGRAM_LITERALS, tables.literals, literal_count);
-  PLACE(PTE_PROGRAM_STEPS, tables.steps, step_count);
-  PLACE(PTE_PROGRAM_ATTRS, attrs, attr_words);
-  PLACE(PTE_PROGRAM_EXPRS, exprs, expr_count);
-  PLACE(PTE_PROGRAM_DIMS, dims, dim_count);
-  PLACE(PTE_PROGRAM_CHECKS, checks, check_count);
-  PLACE(PTE_PROGRAM_CONSTANTS, constants, constant_count);
-  PLACE(PTE_PROGRAM_STATES, states, state_count);
-  PLACE(PTE_PROGRAM_VALUES, values, value_count);
-  PLACE(PTE_PROGRAM_INSTRS, instrs, instr_count);
-  PLACE(PTE_PROGRAM_BLOCKS, blocks, block_count);
-  PLACE(PTE_PROGRAM_PORTS, ports, port_count);
-  PLACE(PTE_PROGRAM_METHODS, methods, method_count);
-  PLACE(PTE_PROGRAM_DELEGATES, delegates, delegate_count);
+  for (uint32_t field = 0; field < PTE_PROGRAM_FIELDS; field++) {
+    pte_flat_vector vector = pte_flat_get_vector(p->root, field);
+    unsigned char *at = (unsigned char *)p;
+    memcpy(at + PLACEMENTS[field].data, &vector.data, sizeof vector.data);
+    memcpy(at + PLACEMENTS[field].count, &vector.count, sizeof vector.count);
+  }
 }
 
 static pte_status open_table(const pte_program *p, uint32_t kind, const pte_flat_table *table,

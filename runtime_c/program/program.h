@@ -72,6 +72,9 @@ const pte_op_row *pte_program_row(const pte_file_instr *instr);
 /* The name in the debug segment of node `i`, "" where there is none. */
 const char *pte_program_node_name(const pte_program *program, uint32_t i);
 
+/* pte_dtype_bits, with its table once in the core instead of once a file. */
+unsigned pte_element_bits(uint32_t dtype);
+
 /* Bytes that a tensor's elements take in this layout and format; extents are at least 0.
  * false: more than 63 bits, or a combination that no format has. */
 bool pte_storage_bytes(uint32_t dtype, uint32_t layout, uint32_t format, uint32_t groups,

@@ -3,6 +3,8 @@
 #include "program/program.h"
 #include "pteron/types.h"
 
+unsigned pte_element_bits(uint32_t dtype) { return pte_dtype_bits(dtype); }
+
 static bool ceil_to(uint64_t a, uint64_t step, uint64_t *out) {
   uint64_t sum;
   if (!pte_add(a, step - 1, &sum)) return false;
@@ -11,7 +13,7 @@ static bool ceil_to(uint64_t a, uint64_t step, uint64_t *out) {
 }
 
 static bool dense_bytes(uint32_t dtype, uint32_t rank, const int64_t *shape, uint64_t *out) {
-  uint64_t bits = pte_dtype_bits(dtype);
+  uint64_t bits = pte_element_bits(dtype);
   bool empty = false;
   for (uint32_t i = 0; i < rank; i++) {
     if (shape[i] == 0) empty = true;
@@ -45,7 +47,7 @@ static bool panel_rows(uint64_t n, uint32_t groups, uint64_t *out) {
 static bool panel_bytes(uint32_t dtype, uint32_t format, uint32_t groups, const int64_t *shape,
                         uint64_t *out) {
   const pte_format_row *row = &pte_format_rows[format];
-  uint32_t bits = row->bits != 0 ? row->bits : pte_dtype_bits(dtype);
+  uint32_t bits = row->bits != 0 ? row->bits : pte_element_bits(dtype);
   uint64_t step = panel_step(bits), rows, k = (uint64_t)shape[1], padded, codes, scales = 0;
   if (step == 0 || !panel_rows((uint64_t)shape[0], groups, &rows) || !ceil_to(k, step, &padded) ||
       !pte_mul(rows, padded, &codes) || !pte_mul(codes, bits, &codes))
@@ -53,14 +55,14 @@ static bool panel_bytes(uint32_t dtype, uint32_t format, uint32_t groups, const 
   if (row->scaled) {
     uint64_t blocks = row->block == 0 ? 1 : k / row->block + (k % row->block != 0);
     if (!pte_mul(rows, blocks, &scales) ||
-        !pte_mul(scales, pte_dtype_bits(row->scale) / 8, &scales))
+        !pte_mul(scales, pte_element_bits(row->scale) / 8, &scales))
       return false;
   }
   return pte_add(codes / 8, scales, out);
 }
 
 static bool taps_bytes(uint32_t dtype, const int64_t *shape, uint64_t *out) {
-  uint64_t channels, count, bytes = pte_dtype_bits(dtype) / 8;
+  uint64_t channels, count, bytes = pte_element_bits(dtype) / 8;
   return bytes != 0 && ceil_to((uint64_t)shape[0], 16, &channels) &&
          pte_mul(channels, (uint64_t)shape[1], &count) && pte_mul(count, bytes, out);
 }
@@ -69,7 +71,7 @@ bool pte_storage_bytes(uint32_t dtype, uint32_t layout, uint32_t format, uint32_
                        uint32_t rank, const int64_t *shape, uint64_t *out) {
   uint64_t bytes = 0;
   bool fits = false;
-  if (pte_dtype_bits(dtype) == 0 || format >= PTE_FORMAT_COUNT ||
+  if (pte_element_bits(dtype) == 0 || format >= PTE_FORMAT_COUNT ||
       pte_format_rows[format].name == NULL)
     return false;
   if (layout == PTE_STRIDED && format == PTE_FORMAT_PLAIN)

@@ -5,8 +5,8 @@
 
 static pte_status bad(const pte_verifier *v, uint32_t i, const pte_op_row *row, uint16_t name,
                       const char *why, uint64_t got) {
-  return pte_fail(v->error, PTE_BAD_PROGRAM, "instrs[%u].attrs: %s.%s: %s, got %llu", i,
-                  pte_op_text(row->name), pte_op_text(name), why, got);
+  return pte_refuse(v, "instrs[%u].attrs: %s.%s: %s, got %llu", i, pte_op_text(row->name),
+                    pte_op_text(name), why, got);
 }
 
 static pte_status check_list(pte_verifier *v, uint32_t i, const pte_op_row *row, uint16_t name,
@@ -61,16 +61,15 @@ static pte_status check_struct(pte_verifier *v, uint32_t i, const pte_op_row *ro
                                uint32_t *out_size) {
   uint64_t bytes = (uint64_t)v->program->attr_words * 8;
   if (offset % 8 != 0 || offset >= bytes)
-    return pte_fail(v->error, PTE_BAD_PROGRAM,
-                    "instrs[%u].attrs: expected a multiple of 8 below %llu, got %u", i, bytes,
-                    offset);
+    return pte_refuse(v, "instrs[%u].attrs: expected a multiple of 8 below %llu, got %u", i, bytes,
+                      offset);
   uint32_t size;
   memcpy(&size, (const uint8_t *)v->program->attrs + offset, sizeof size);
   if (size < 8 || size % 8 != 0 || size > row->attrs_bytes || size > bytes - offset)
-    return pte_fail(v->error, PTE_BAD_PROGRAM,
-                    "instrs[%u].attrs: %s.size: expected a multiple of 8 as the operator's row "
-                    "says, got %u",
-                    i, pte_op_text(row->name), size);
+    return pte_refuse(v,
+                      "instrs[%u].attrs: %s.size: expected a multiple of 8 as the operator's row "
+                      "says, got %u",
+                      i, pte_op_text(row->name), size);
   const pte_op_attr *attrs = &pte_op_attrs[row->attrs];
   for (uint32_t a = 0; a < row->attr_count; a++)
     if (attrs[a].required && attrs[a].offset >= size)
@@ -86,8 +85,7 @@ pte_status pte_verify_attrs(pte_verifier *v, uint32_t i, const pte_op_row *row, 
   if (instr->attrs == PTE_NONE) {
     *out = pte_op_defaults(row);
     if (row->has_defaults) return PTE_OK;
-    return pte_fail(v->error, PTE_BAD_PROGRAM, "instrs[%u].attrs: %s needs attributes", i,
-                    pte_op_text(row->name));
+    return pte_refuse(v, "instrs[%u].attrs: %s needs attributes", i, pte_op_text(row->name));
   }
   uint32_t size = 0;
   PTE_TRY(check_struct(v, i, row, instr->attrs, &size));

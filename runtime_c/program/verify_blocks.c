@@ -15,57 +15,63 @@ static bool binds(const pte_program *p, uint32_t a, uint32_t b) {
 static pte_status verify_values_of(pte_verifier *v, uint32_t i, const char *field, pte_range range,
                                    bool params) {
   const pte_program *p = v->program;
-  PTE_TRY(pte_check_range(v, "blocks", i, field, range, p->ref_count, PTE_MAX_LIST));
   PTE_TRY(pte_check_spend(v, "blocks", i, range.count));
   const pte_file_method *m = &p->methods[p->blocks[i].method];
   for (uint32_t k = 0; k < range.count; k++) {
     uint32_t value = p->tables.refs[range.start + k];
     if (value - m->values.start >= m->values.count)
-      return pte_fail(v->error, PTE_BAD_PROGRAM, "blocks[%u].%s: value %u is not of method %u", i,
-                      field, value, p->blocks[i].method);
+      return pte_refuse(v, "blocks[%u].%s: value %u is not of method %u", i, field, value,
+                        p->blocks[i].method);
     if (params && p->values[value].storage != PTE_STORAGE_PARAM)
-      return pte_fail(v->error, PTE_BAD_PROGRAM, "blocks[%u].%s: value %u is not PARAM", i, field,
-                      value);
+      return pte_refuse(v, "blocks[%u].%s: value %u is not PARAM", i, field, value);
   }
   return PTE_OK;
 }
 
+static const pte_field BLOCK[] = {
+    PTE_INDEX(pte_file_block, method, method_count),
+    PTE_CHOICE(pte_file_block, depth, PTE_MAX_BLOCK_DEPTH + 1),
+    PTE_ZERO(pte_file_block),
+    PTE_LIST(pte_file_block, instrs, instr_count, 0),
+    PTE_LIST(pte_file_block, params, ref_count, PTE_MAX_LIST),
+    PTE_LIST(pte_file_block, results, ref_count, PTE_MAX_LIST),
+};
+
 static pte_status verify_block(pte_verifier *v, uint32_t i, uint32_t *next_instr) {
   const pte_program *p = v->program;
   const pte_file_block *b = &p->blocks[i];
-  PTE_TRY(pte_check_index(v, "blocks", i, "method", b->method, p->method_count));
-  PTE_TRY(pte_check_index(v, "blocks", i, "depth", b->depth, PTE_MAX_BLOCK_DEPTH + 1));
-  PTE_TRY(pte_check_zero(v, "blocks", i, b->zero, sizeof b->zero));
-  PTE_TRY(pte_check_range(v, "blocks", i, "instrs", b->instrs, p->instr_count, UINT32_MAX));
+  PTE_CHECK_FIELDS(v, "blocks", i, b, BLOCK);
   if (b->instrs.start != *next_instr)
-    return pte_fail(v->error, PTE_BAD_PROGRAM, "blocks[%u].instrs: expected start %u, got %u", i,
-                    *next_instr, b->instrs.start);
+    return pte_refuse(v, "blocks[%u].instrs: expected start %u, got %u", i, *next_instr,
+                      b->instrs.start);
   *next_instr += b->instrs.count;
   bool main_block = p->methods[b->method].block == i;
   if (main_block != (b->depth == 0))
-    return pte_fail(v->error, PTE_BAD_PROGRAM,
-                    "blocks[%u].depth: got %u; 0 is for a method's own block", i,
-                    (uint32_t)b->depth);
+    return pte_refuse(v, "blocks[%u].depth: got %u; 0 is for a method's own block", i,
+                      (uint32_t)b->depth);
   if (main_block && b->params.count + b->results.count != 0)
-    return pte_fail(v->error, PTE_BAD_PROGRAM,
-                    "blocks[%u].params: a method's own block has ports, no params or results", i);
+    return pte_refuse(v, "blocks[%u].params: a method's own block has ports, no params or results",
+                      i);
   PTE_TRY(verify_values_of(v, i, "params", b->params, true));
   return verify_values_of(v, i, "results", b->results, false);
 }
 
+static const pte_field DELEGATE[] = {
+    PTE_INDEX(pte_file_delegate, name, strings.count),
+    PTE_INDEX(pte_file_delegate, target, strings.count),
+    PTE_INDEX(pte_file_delegate, segment, segment_count),
+    PTE_CHOICE(pte_file_delegate, policy, PTE_POLICY_COUNT),
+    PTE_MAYBE(pte_file_delegate, fallback, block_count),
+    PTE_ZERO(pte_file_delegate),
+};
+
 static pte_status verify_delegate(pte_verifier *v, uint32_t i) {
   const pte_program *p = v->program;
   const pte_file_delegate *d = &p->delegates[i];
-  PTE_TRY(pte_check_index(v, "delegates", i, "name", d->name, p->strings.count));
-  PTE_TRY(pte_check_index(v, "delegates", i, "target", d->target, p->strings.count));
-  PTE_TRY(pte_check_index(v, "delegates", i, "segment", d->segment, p->segment_count));
+  PTE_CHECK_FIELDS(v, "delegates", i, d, DELEGATE);
   if (p->segments[d->segment].kind != PTE_SEGMENT_BLOB)
-    return pte_fail(v->error, PTE_BAD_PROGRAM, "delegates[%u].segment: segment %u is not BLOB", i,
-                    d->segment);
-  PTE_TRY(pte_check_index(v, "delegates", i, "policy", d->policy, PTE_POLICY_COUNT));
-  if (d->fallback != PTE_NONE)
-    PTE_TRY(pte_check_index(v, "delegates", i, "fallback", d->fallback, p->block_count));
-  return pte_check_zero(v, "delegates", i, d->zero, sizeof d->zero);
+    return pte_refuse(v, "delegates[%u].segment: segment %u is not BLOB", i, d->segment);
+  return PTE_OK;
 }
 
 pte_status pte_verify_blocks(pte_verifier *v) {
@@ -74,14 +80,14 @@ pte_status pte_verify_blocks(pte_verifier *v) {
   for (uint32_t i = 0; i < p->method_count; i++) {
     const pte_file_block *own = &p->blocks[p->methods[i].block];
     if (own->method != i)
-      return pte_fail(v->error, PTE_BAD_PROGRAM, "methods[%u].block: block %u is of method %u", i,
-                      p->methods[i].block, own->method);
+      return pte_refuse(v, "methods[%u].block: block %u is of method %u", i, p->methods[i].block,
+                        own->method);
   }
   for (uint32_t i = 0; i < p->delegate_count; i++) PTE_TRY(verify_delegate(v, i));
   for (uint32_t i = 0; i < p->block_count; i++) PTE_TRY(verify_block(v, i, &next_instr));
   if (next_instr != p->instr_count)
-    return pte_fail(v->error, PTE_BAD_PROGRAM, "instrs: %u of %u belong to no block",
-                    p->instr_count - next_instr, p->instr_count);
+    return pte_refuse(v, "instrs: %u of %u belong to no block", p->instr_count - next_instr,
+                      p->instr_count);
   for (uint32_t i = 0; i < p->block_count;
        i++) /* only now: instructions look into blocks above theirs */
     for (uint32_t k = 0; k < p->blocks[i].instrs.count; k++)
@@ -93,7 +99,7 @@ pte_status pte_verify_blocks(pte_verifier *v) {
  */
 
 static pte_status fail(const pte_verifier *v, uint32_t i, const char *field, const char *why) {
-  return pte_fail(v->error, PTE_BAD_PROGRAM, "instrs[%u].%s: %s", i, field, why);
+  return pte_refuse(v, "instrs[%u].%s: %s", i, field, why);
 }
 
 /* The block `child` may be named by an instruction of `block`. */
@@ -117,9 +123,8 @@ static pte_status check_binding(pte_verifier *v, uint32_t i, const char *field, 
     uint32_t a = refs[start_a + k], b = refs[start_b + k];
     if (a == PTE_NONE || b == PTE_NONE) return fail(v, i, field, "a bound value is absent");
     if (!binds(v->program, a, b))
-      return pte_fail(v->error, PTE_BAD_PROGRAM,
-                      "instrs[%u].%s: values %u and %u differ in dtype, rank or layout", i, field,
-                      a, b);
+      return pte_refuse(v, "instrs[%u].%s: values %u and %u differ in dtype, rank or layout", i,
+                        field, a, b);
   }
   return PTE_OK;
 }

@@ -6,78 +6,75 @@
 
 /* Vectors of elements narrower than a byte and panels start where a cache line does. */
 static uint64_t alignment(const pte_file_constant *c) {
-  uint32_t bits = pte_dtype_bits(c->dtype);
+  uint32_t bits = pte_element_bits(c->dtype);
   return c->layout != PTE_STRIDED ? 64 : bits < 8 ? 1 : bits / 8;
 }
 
 static pte_status check_place(pte_verifier *v, uint32_t i) {
   const pte_program *p = v->program;
   const pte_file_constant *c = &p->constants[i];
-  PTE_TRY(pte_check_index(v, "constants", i, "segment", c->segment, p->segment_count));
   const pte_segment *segment = &p->segments[c->segment];
   if (segment->kind != PTE_SEGMENT_CONSTANTS)
-    return pte_fail(v->error, PTE_BAD_PROGRAM, "constants[%u].segment: segment %u is not CONSTANTS",
-                    i, c->segment);
+    return pte_refuse(v, "constants[%u].segment: segment %u is not CONSTANTS", i, c->segment);
   if (c->offset > segment->size || c->size > segment->size - c->offset)
-    return pte_fail(v->error, PTE_BAD_PROGRAM,
-                    "constants[%u].offset: %llu bytes from %llu end behind the segment's %llu", i,
-                    c->size, c->offset, segment->size);
+    return pte_refuse(v, "constants[%u].offset: %llu bytes from %llu end behind the segment's %llu",
+                      i, c->size, c->offset, segment->size);
   if (c->offset % alignment(c) != 0)
-    return pte_fail(v->error, PTE_BAD_PROGRAM,
-                    "constants[%u].offset: expected a multiple of %llu, got %llu", i, alignment(c),
-                    c->offset);
+    return pte_refuse(v, "constants[%u].offset: expected a multiple of %llu, got %llu", i,
+                      alignment(c), c->offset);
   return PTE_OK;
 }
+
+static const pte_field CONSTANT[] = {
+    PTE_INDEX(pte_file_constant, name, strings.count),
+    PTE_INDEX(pte_file_constant, segment, segment_count),
+    PTE_LIST(pte_file_constant, shape, int_count, PTE_MAX_RANK),
+    PTE_ZERO(pte_file_constant),
+};
 
 static pte_status verify_constant(pte_verifier *v, uint32_t i) {
   const pte_program *p = v->program;
   const pte_file_constant *c = &p->constants[i];
-  PTE_TRY(pte_check_index(v, "constants", i, "name", c->name, p->strings.count));
+  PTE_CHECK_FIELDS(v, "constants", i, c, CONSTANT);
   PTE_TRY(pte_check_type(v, "constants", i, c->dtype, c->layout, c->format));
-  PTE_TRY(pte_check_range(v, "constants", i, "shape", c->shape, p->int_count, PTE_MAX_RANK));
-  if (c->zero != 0)
-    return pte_fail(v->error, PTE_BAD_PROGRAM, "constants[%u].zero: expected 0, got %u", i,
-                    (uint32_t)c->zero);
   if (c->groups > 1 && c->layout != PTE_PANELS)
-    return pte_fail(v->error, PTE_BAD_PROGRAM, "constants[%u].groups: needs layout PANELS", i);
+    return pte_refuse(v, "constants[%u].groups: needs layout PANELS", i);
   const int64_t *shape = p->tables.ints + c->shape.start;
   for (uint32_t axis = 0; axis < c->shape.count; axis++)
     if (shape[axis] < 0)
-      return pte_fail(v->error, PTE_BAD_PROGRAM, "constants[%u].shape: axis %u is %lld", i, axis,
-                      shape[axis]);
+      return pte_refuse(v, "constants[%u].shape: axis %u is %lld", i, axis, shape[axis]);
   uint64_t bytes;
   if (!pte_storage_bytes(c->dtype, c->layout, c->format, c->groups, c->shape.count, shape, &bytes))
-    return pte_fail(v->error, PTE_BAD_PROGRAM,
-                    "constants[%u].layout: no such layout for this dtype, format and shape", i);
+    return pte_refuse(v, "constants[%u].layout: no such layout for this dtype, format and shape",
+                      i);
   if (bytes != c->size)
-    return pte_fail(v->error, PTE_BAD_PROGRAM,
-                    "constants[%u].size: expected %llu bytes for its shape, got %llu", i, bytes,
-                    c->size);
+    return pte_refuse(v, "constants[%u].size: expected %llu bytes for its shape, got %llu", i,
+                      bytes, c->size);
   return check_place(v, i);
 }
+
+static const pte_field STATE[] = {
+    PTE_INDEX(pte_file_state, name, strings.count),
+    PTE_LIST(pte_file_state, shape, ref_count, PTE_MAX_RANK),
+    PTE_MAYBE(pte_file_state, initial, constant_count),
+    PTE_ZERO(pte_file_state),
+};
 
 static pte_status verify_state(pte_verifier *v, uint32_t i) {
   const pte_program *p = v->program;
   const pte_file_state *s = &p->states[i];
-  PTE_TRY(pte_check_index(v, "states", i, "name", s->name, p->strings.count));
+  PTE_CHECK_FIELDS(v, "states", i, s, STATE);
   PTE_TRY(pte_check_type(v, "states", i, s->dtype, s->layout, PTE_FORMAT_PLAIN));
-  PTE_TRY(pte_check_range(v, "states", i, "shape", s->shape, p->ref_count, PTE_MAX_RANK));
-  if (s->layout != PTE_STRIDED)
-    return pte_fail(v->error, PTE_BAD_PROGRAM, "states[%u].layout: expected STRIDED", i);
+  if (s->layout != PTE_STRIDED) return pte_refuse(v, "states[%u].layout: expected STRIDED", i);
   for (uint32_t axis = 0; axis < s->shape.count; axis++)
     PTE_TRY(pte_check_index(v, "states", i, "shape", p->tables.refs[s->shape.start + axis],
                             p->expr_count));
-  if (s->zero != 0)
-    return pte_fail(v->error, PTE_BAD_PROGRAM, "states[%u].zero: expected 0, got %u", i,
-                    (uint32_t)s->zero);
   if (s->initial == PTE_NONE) return PTE_OK;
-  PTE_TRY(pte_check_index(v, "states", i, "initial", s->initial, p->constant_count));
   const pte_file_constant *c = &p->constants[s->initial];
   if (c->dtype != s->dtype || c->layout != PTE_STRIDED ||
       !pte_static_shape_is(p, s->shape.start, s->shape.count, c->shape))
-    return pte_fail(v->error, PTE_BAD_PROGRAM,
-                    "states[%u].initial: constant %u has another dtype, layout or shape", i,
-                    s->initial);
+    return pte_refuse(v, "states[%u].initial: constant %u has another dtype, layout or shape", i,
+                      s->initial);
   return PTE_OK;
 }
 

@@ -8,34 +8,41 @@ static pte_status check_dim_use(pte_verifier *v, uint32_t i) {
   PTE_TRY(pte_check_index(v, "exprs", i, "a", e->a, p->dim_count));
   uint32_t capacity = p->dims[e->a].capacity;
   if (p->dims[e->a].kind == PTE_DIM_COUNTED && capacity != PTE_NONE && capacity >= i)
-    return pte_fail(v->error, PTE_BAD_PROGRAM,
-                    "exprs[%u].a: capacity of dimension %u is expression %u, expected a lower one",
-                    i, e->a, capacity);
+    return pte_refuse(
+        v, "exprs[%u].a: capacity of dimension %u is expression %u, expected a lower one", i, e->a,
+        capacity);
   return PTE_OK;
 }
 
+static const pte_field EXPR[] = {
+    PTE_CHOICE(pte_file_expr, op, PTE_EXPR_COUNT),
+    PTE_ZERO(pte_file_expr),
+};
+
 static pte_status verify_expr(pte_verifier *v, uint32_t i) {
   const pte_file_expr *e = &v->program->exprs[i];
-  PTE_TRY(pte_check_index(v, "exprs", i, "op", e->op, PTE_EXPR_COUNT));
-  PTE_TRY(pte_check_zero(v, "exprs", i, e->zero, sizeof e->zero));
+  PTE_CHECK_FIELDS(v, "exprs", i, e, EXPR);
   if (e->op == PTE_EXPR_CONST) return PTE_OK;
   if (e->op == PTE_EXPR_DIM) return check_dim_use(v, i);
   PTE_TRY(pte_check_index(v, "exprs", i, "a", e->a, i));
   return pte_check_index(v, "exprs", i, "b", e->b, i);
 }
 
+static const pte_field DIM[] = {
+    PTE_INDEX(pte_file_dim, name, strings.count),
+    PTE_CHOICE(pte_file_dim, kind, PTE_DIM_COUNT),
+    PTE_ZERO(pte_file_dim),
+};
+
 static pte_status verify_dim(pte_verifier *v, uint32_t i) {
   const pte_program *p = v->program;
   const pte_file_dim *d = &p->dims[i];
-  PTE_TRY(pte_check_index(v, "dims", i, "name", d->name, p->strings.count));
-  PTE_TRY(pte_check_index(v, "dims", i, "kind", d->kind, PTE_DIM_COUNT));
-  PTE_TRY(pte_check_zero(v, "dims", i, d->zero, sizeof d->zero));
+  PTE_CHECK_FIELDS(v, "dims", i, d, DIM);
   if (d->min < 0 || d->min > d->max)
-    return pte_fail(v->error, PTE_BAD_PROGRAM, "dims[%u].min: expected 0 to %lld, got %lld", i,
-                    d->max, d->min);
+    return pte_refuse(v, "dims[%u].min: expected 0 to %lld, got %lld", i, d->max, d->min);
   if (d->hint < d->min || d->hint > d->max)
-    return pte_fail(v->error, PTE_BAD_PROGRAM, "dims[%u].hint: expected %lld to %lld, got %lld", i,
-                    d->min, d->max, d->hint);
+    return pte_refuse(v, "dims[%u].hint: expected %lld to %lld, got %lld", i, d->min, d->max,
+                      d->hint);
   if (d->kind == PTE_DIM_COUNTED && d->capacity != PTE_NONE)
     PTE_TRY(pte_check_index(v, "dims", i, "capacity", d->capacity, p->expr_count));
   if (d->kind == PTE_DIM_SHAPE)
@@ -43,19 +50,18 @@ static pte_status verify_dim(pte_verifier *v, uint32_t i) {
   return PTE_OK;
 }
 
-static pte_status verify_check(pte_verifier *v, uint32_t i) {
-  const pte_program *p = v->program;
-  const pte_file_check *c = &p->checks[i];
-  PTE_TRY(pte_check_index(v, "checks", i, "kind", c->kind, PTE_CHECK_COUNT));
-  PTE_TRY(pte_check_index(v, "checks", i, "a", c->a, p->expr_count));
-  PTE_TRY(pte_check_index(v, "checks", i, "b", c->b, p->expr_count));
-  PTE_TRY(pte_check_index(v, "checks", i, "text", c->text, p->strings.count));
-  return pte_check_zero(v, "checks", i, c->zero, sizeof c->zero);
-}
+static const pte_field CHECK[] = {
+    PTE_CHOICE(pte_file_check, kind, PTE_CHECK_COUNT),
+    PTE_INDEX(pte_file_check, a, expr_count),
+    PTE_INDEX(pte_file_check, b, expr_count),
+    PTE_INDEX(pte_file_check, text, strings.count),
+    PTE_ZERO(pte_file_check),
+};
 
 pte_status pte_verify_exprs(pte_verifier *v) {
   for (uint32_t i = 0; i < v->program->dim_count; i++) PTE_TRY(verify_dim(v, i));
   for (uint32_t i = 0; i < v->program->expr_count; i++) PTE_TRY(verify_expr(v, i));
-  for (uint32_t i = 0; i < v->program->check_count; i++) PTE_TRY(verify_check(v, i));
+  for (uint32_t i = 0; i < v->program->check_count; i++)
+    PTE_CHECK_FIELDS(v, "checks", i, &v->program->checks[i], CHECK);
   return PTE_OK;
 }

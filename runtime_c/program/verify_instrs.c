@@ -17,8 +17,8 @@ typedef struct subject {
 } subject;
 
 static pte_status fail(const subject *s, const char *side, uint32_t k, const char *why) {
-  return pte_fail(s->v->error, PTE_BAD_PROGRAM, "instrs[%u].%s: %s: %u of them: %s", s->i, side,
-                  pte_op_text(s->row->name), k, why);
+  return pte_refuse(s->v, "instrs[%u].%s: %s: %u of them: %s", s->i, side,
+                    pte_op_text(s->row->name), k, why);
 }
 
 static bool same(uint32_t *bound, uint32_t dtype) {
@@ -55,23 +55,21 @@ static pte_status check_operand(subject *s, bool output, uint32_t k, uint32_t re
   if (ref == PTE_NONE)
     return port->optional ? PTE_OK : fail(s, side, k, "absent, but not optional");
   if (ref - s->method->values.start >= s->method->values.count)
-    return pte_fail(s->v->error, PTE_BAD_PROGRAM,
-                    "instrs[%u].%s: %s: value %u does not belong to the method", s->i, side,
-                    pte_op_text(s->row->name), ref);
+    return pte_refuse(s->v, "instrs[%u].%s: %s: value %u does not belong to the method", s->i, side,
+                      pte_op_text(s->row->name), ref);
   const pte_file_value *value = &p->values[ref];
   if (!dtype_fits(s, port, value->dtype))
-    return pte_fail(s->v->error, PTE_BAD_PROGRAM, "instrs[%u].%s: %s: %s may not be %s", s->i, side,
-                    pte_op_text(s->row->name), pte_op_text(port->name),
-                    pte_dtype_names[value->dtype]);
+    return pte_refuse(s->v, "instrs[%u].%s: %s: %s may not be %s", s->i, side,
+                      pte_op_text(s->row->name), pte_op_text(port->name),
+                      pte_dtype_names[value->dtype]);
   if (!s->row->control && value->layout != layout_of(port))
     return fail(s, side, k, "other layout than the operator's row says");
   if (output && !writable(p, value)) return fail(s, side, k, "written, but an INPUT or CONSTANT");
   pte_fault fault;
   if (pte_shape_port(&s->match, output, k, value->rank, NULL, &fault) != PTE_OK)
-    return pte_fail(s->v->error, PTE_BAD_PROGRAM,
-                    "instrs[%u].%s: %s: %s: expected rank %lld, got %u", s->i, side,
-                    pte_op_text(s->row->name), pte_op_text(port->name), fault.expected,
-                    (uint32_t)value->rank);
+    return pte_refuse(s->v, "instrs[%u].%s: %s: %s: expected rank %lld, got %u", s->i, side,
+                      pte_op_text(s->row->name), pte_op_text(port->name), fault.expected,
+                      (uint32_t)value->rank);
   return PTE_OK;
 }
 
@@ -98,9 +96,8 @@ static pte_status check_groups(const subject *s, const pte_file_instr *instr, co
     uint32_t groups = p->values[p->tables.refs[instr->inputs.start + k]].groups;
     int64_t expected = s->row->id == PTE_OP_CONV ? ((const pte_conv_attrs *)attrs)->groups : 1;
     if ((groups > 1 ? groups : 1) != expected)
-      return pte_fail(s->v->error, PTE_BAD_PROGRAM,
-                      "instrs[%u].groups: %s: the weight has %u groups, expected %lld", s->i,
-                      pte_op_text(s->row->name), groups, expected);
+      return pte_refuse(s->v, "instrs[%u].groups: %s: the weight has %u groups, expected %lld",
+                        s->i, pte_op_text(s->row->name), groups, expected);
   }
   return PTE_OK;
 }
@@ -133,13 +130,16 @@ static pte_status check_steps(const subject *s, const pte_file_instr *instr, con
   return PTE_OK;
 }
 
+static const pte_field INSTR[] = {
+    PTE_ZERO(pte_file_instr),
+};
+
 pte_status pte_verify_instr(pte_verifier *v, uint32_t block, uint32_t i) {
   const pte_program *p = v->program;
   const pte_file_instr *instr = &p->instrs[i];
   const pte_op_row *row = pte_op_find(instr->op);
   if (row == NULL)
-    return pte_fail(v->error, PTE_BAD_PROGRAM, "instrs[%u].op: %u is not an operator", i,
-                    (uint32_t)instr->op);
+    return pte_refuse(v, "instrs[%u].op: %u is not an operator", i, (uint32_t)instr->op);
   if (row->kernel == NULL && !row->control) {
     pte_status status =
         pte_fail(v->error, PTE_UNSUPPORTED, "instrs[%u].op: %s is not in this build of the runtime",
@@ -147,9 +147,7 @@ pte_status pte_verify_instr(pte_verifier *v, uint32_t block, uint32_t i) {
     pte_error_at(v->error, i, row->id, instr->node);
     return status;
   }
-  if (instr->zero != 0)
-    return pte_fail(v->error, PTE_BAD_PROGRAM, "instrs[%u].zero: expected 0, got %u", i,
-                    (uint32_t)instr->zero);
+  PTE_CHECK_FIELDS(v, "instrs", i, instr, INSTR);
   uint64_t scratch[PTE_MAX_ATTRS_BYTES / 8];
   const void *attrs = NULL;
   PTE_TRY(pte_verify_attrs(v, i, row, scratch, &attrs));

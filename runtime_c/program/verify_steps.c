@@ -18,8 +18,7 @@ typedef struct state {
 } state;
 
 static pte_status fail(const state *s, const char *why, uint32_t got) {
-  return pte_fail(s->v->error, PTE_BAD_PROGRAM, "instrs[%u].steps[%u]: %s, got %u", s->i, s->at,
-                  why, got);
+  return pte_refuse(s->v, "instrs[%u].steps[%u]: %s, got %u", s->i, s->at, why, got);
 }
 
 /* The compute type that elements of `dtype` are loaded to and stored from. */

@@ -3,7 +3,7 @@
 #include "pteron/types.h"
 
 static pte_status fail(const pte_verifier *v, uint32_t i, const char *field, const char *why) {
-  return pte_fail(v->error, PTE_BAD_PROGRAM, "values[%u].%s: %s", i, field, why);
+  return pte_refuse(v, "values[%u].%s: %s", i, field, why);
 }
 
 static pte_status check_exprs(pte_verifier *v, uint32_t i, const char *field, uint32_t start,
@@ -40,7 +40,7 @@ static pte_status check_view(pte_verifier *v, uint32_t i, const pte_file_method 
   if (base->dtype != value->dtype) return fail(v, i, "dtype", "the base has another");
   if (base->layout != PTE_STRIDED || value->layout != PTE_STRIDED)
     return fail(v, i, "layout", "a view and its base are STRIDED");
-  if (pte_dtype_bits(value->dtype) % 8 != 0)
+  if (pte_element_bits(value->dtype) % 8 != 0)
     return fail(v, i, "dtype", "no views of elements narrower than a byte");
   if (value->strides != PTE_NONE)
     PTE_TRY(check_exprs(v, i, "strides", value->strides, value->rank));
@@ -108,12 +108,16 @@ static pte_status check_storage(pte_verifier *v, uint32_t i, const pte_file_meth
   }
 }
 
+static const pte_field VALUE[] = {
+    PTE_CHOICE(pte_file_value, storage, PTE_STORAGE_COUNT),
+    PTE_CHOICE(pte_file_value, rank, PTE_MAX_RANK + 1),
+};
+
 static pte_status verify_value(pte_verifier *v, uint32_t i, const pte_file_method *method,
                                uint32_t *next_state) {
   const pte_file_value *value = &v->program->values[i];
   PTE_TRY(pte_check_type(v, "values", i, value->dtype, value->layout, value->format));
-  PTE_TRY(pte_check_index(v, "values", i, "storage", value->storage, PTE_STORAGE_COUNT));
-  PTE_TRY(pte_check_index(v, "values", i, "rank", value->rank, PTE_MAX_RANK + 1));
+  PTE_CHECK_FIELDS(v, "values", i, value, VALUE);
   PTE_TRY(check_exprs(v, i, "shape", value->shape, value->rank));
   bool packed = value->layout != PTE_STRIDED;
   if (packed && value->rank != 2) return fail(v, i, "rank", "PANELS and TAPS have rank 2");
@@ -128,41 +132,46 @@ static pte_status verify_value(pte_verifier *v, uint32_t i, const pte_file_metho
   return check_above(v, i, method);
 }
 
+static const pte_field PORT[] = {
+    PTE_INDEX(pte_file_port, name, strings.count),
+    PTE_INDEX(pte_file_port, value, value_count),
+};
+
 /* Ports of one direction: each names a value of its own of that storage. */
 static pte_status verify_ports(pte_verifier *v, const pte_file_method *method, pte_range ports,
                                uint32_t storage) {
   const pte_program *p = v->program;
   for (uint32_t k = 0; k < ports.count; k++) {
     uint32_t i = ports.start + k, value = p->ports[i].value;
-    PTE_TRY(pte_check_index(v, "ports", i, "name", p->ports[i].name, p->strings.count));
-    PTE_TRY(pte_check_index(v, "ports", i, "value", value, p->value_count));
+    PTE_CHECK_FIELDS(v, "ports", i, &p->ports[i], PORT);
     if (value - method->values.start >= method->values.count)
-      return pte_fail(v->error, PTE_BAD_PROGRAM,
-                      "ports[%u].value: value %u belongs to another method", i, value);
+      return pte_refuse(v, "ports[%u].value: value %u belongs to another method", i, value);
     if (p->values[value].storage != storage || p->values[value].base != k)
-      return pte_fail(v->error, PTE_BAD_PROGRAM,
-                      "ports[%u].value: value %u is not the %s of port %u", i, value,
-                      storage == PTE_STORAGE_INPUT ? "INPUT" : "OUTPUT", k);
+      return pte_refuse(v, "ports[%u].value: value %u is not the %s of port %u", i, value,
+                        storage == PTE_STORAGE_INPUT ? "INPUT" : "OUTPUT", k);
   }
   return PTE_OK;
 }
+
+static const pte_field METHOD[] = {
+    PTE_INDEX(pte_file_method, name, strings.count),
+    PTE_LIST(pte_file_method, inputs, port_count, PTE_MAX_LIST),
+    PTE_LIST(pte_file_method, outputs, port_count, PTE_MAX_LIST),
+    PTE_LIST(pte_file_method, values, value_count, 0),
+    PTE_INDEX(pte_file_method, block, block_count),
+};
 
 static pte_status verify_method(pte_verifier *v, uint32_t i, uint32_t *next_port,
                                 uint32_t *next_value) {
   const pte_program *p = v->program;
   const pte_file_method *m = &p->methods[i];
-  PTE_TRY(pte_check_index(v, "methods", i, "name", m->name, p->strings.count));
-  PTE_TRY(pte_check_range(v, "methods", i, "inputs", m->inputs, p->port_count, PTE_MAX_LIST));
-  PTE_TRY(pte_check_range(v, "methods", i, "outputs", m->outputs, p->port_count, PTE_MAX_LIST));
-  PTE_TRY(pte_check_range(v, "methods", i, "values", m->values, p->value_count, UINT32_MAX));
-  PTE_TRY(pte_check_index(v, "methods", i, "block", m->block, p->block_count));
+  PTE_CHECK_FIELDS(v, "methods", i, m, METHOD);
   if (m->inputs.start != *next_port || m->outputs.start != m->inputs.start + m->inputs.count)
-    return pte_fail(v->error, PTE_BAD_PROGRAM,
-                    "methods[%u].inputs: expected ports from %u, inputs then outputs", i,
-                    *next_port);
+    return pte_refuse(v, "methods[%u].inputs: expected ports from %u, inputs then outputs", i,
+                      *next_port);
   if (m->values.start != *next_value)
-    return pte_fail(v->error, PTE_BAD_PROGRAM, "methods[%u].values: expected start %u, got %u", i,
-                    *next_value, m->values.start);
+    return pte_refuse(v, "methods[%u].values: expected start %u, got %u", i, *next_value,
+                      m->values.start);
   *next_port = m->outputs.start + m->outputs.count;
   *next_value = m->values.start + m->values.count;
   PTE_TRY(verify_ports(v, m, m->inputs, PTE_STORAGE_INPUT));
@@ -176,15 +185,14 @@ static pte_status verify_method(pte_verifier *v, uint32_t i, uint32_t *next_port
 pte_status pte_verify_values(pte_verifier *v) {
   const pte_program *p = v->program;
   uint32_t next_port = 0, next_value = 0;
-  if (p->method_count == 0)
-    return pte_fail(v->error, PTE_BAD_PROGRAM, "methods: expected at least one");
+  if (p->method_count == 0) return pte_refuse(v, "methods: expected at least one");
   for (uint32_t i = 0; i < p->method_count; i++)
     PTE_TRY(verify_method(v, i, &next_port, &next_value));
   if (next_value != p->value_count)
-    return pte_fail(v->error, PTE_BAD_PROGRAM, "values: %u of %u belong to no method",
-                    p->value_count - next_value, p->value_count);
+    return pte_refuse(v, "values: %u of %u belong to no method", p->value_count - next_value,
+                      p->value_count);
   if (next_port != p->port_count)
-    return pte_fail(v->error, PTE_BAD_PROGRAM, "ports: %u of %u belong to no method",
-                    p->port_count - next_port, p->port_count);
+    return pte_refuse(v, "ports: %u of %u belong to no method", p->port_count - next_port,
+                      p->port_count);
   return PTE_OK;
 }

@@ -30,25 +30,6 @@ pte_call pte_session_call(pte_session *s, uint32_t index) {
   return call;
 }
 
-/* Lowest and highest element, from the tensor's first; tensors have passed pte_value_size, so
- * nothing overflows. */
-static void reach(const pte_tensor *t, int64_t *out_low, int64_t *out_high) {
-  int64_t low = 0, high = 0;
-  for (uint32_t axis = 0; axis < t->rank; axis++) {
-    int64_t step = (t->shape[axis] - 1) * t->stride[axis];
-    if (step < 0) low += step;
-    else high += step;
-  }
-  *out_low = low;
-  *out_high = high;
-}
-
-static bool is_empty(const pte_tensor *t) {
-  for (uint32_t axis = 0; axis < t->rank; axis++)
-    if (t->shape[axis] == 0) return true;
-  return false;
-}
-
 /* Where a base would lie: storages are apart from each other, ports and params too. */
 static span stand_in(const pte_session *s, uint32_t base) {
   const pte_file_value *file = pte_session_file_value(s, base);
@@ -61,14 +42,14 @@ static span span_of(const pte_session *s, const pte_tensor *t, bool placed) {
   uint32_t v = pte_session_value_of(s, t);
   const pte_slot *slot = &s->slots[v];
   span at = placed ? (span){0, (uintptr_t)t->data, 0} : stand_in(s, slot->base);
-  uint64_t bits = pte_dtype_bits(t->dtype);
-  if (is_empty(t)) return (span){at.root, at.begin, at.begin};
+  uint64_t bits = pte_element_bits(t->dtype);
+  if (pte_tensor_is_empty(t)) return (span){at.root, at.begin, at.begin};
   if (t->layout != PTE_STRIDED || bits < 8) { /* dense, and its own base or the whole of one */
     at.end = at.begin + s->slots[slot->base].room_bytes;
     return at;
   }
-  int64_t low, high, size = (int64_t)(bits / 8);
-  reach(t, &low, &high);
+  int64_t low = 0, high = 0, size = (int64_t)(bits / 8);
+  (void)pte_tensor_range(t, 0, &low, &high); /* it fits: tensors have passed pte_value_size */
   if (!placed) at.begin += (uint64_t)(slot->view_elements * size);
   at.end = at.begin + (uint64_t)((high + 1) * size);
   at.begin += (uint64_t)(low * size);
@@ -80,7 +61,7 @@ static span span_of(const pte_session *s, const pte_tensor *t, bool placed) {
  * split so. */
 static bool split(const pte_tensor *t, span at, uint64_t anchor, int64_t period, int64_t *out_begin,
                   int64_t *out_end) {
-  int64_t size = (int64_t)(pte_dtype_bits(t->dtype) / 8), low = 0, high = 0;
+  int64_t size = (int64_t)(pte_element_bits(t->dtype) / 8), low = 0, high = 0;
   for (uint32_t axis = 0; axis < t->rank; axis++) {
     if (t->shape[axis] == 1) continue;
     int64_t stride = t->stride[axis] * size, step = (t->shape[axis] - 1) * stride;
@@ -97,13 +78,13 @@ static bool split(const pte_tensor *t, span at, uint64_t anchor, int64_t period,
  * of one matrix do so. Tries each stride of either as the row length. */
 static bool interleave(const pte_tensor *a, span at_a, const pte_tensor *b, span at_b) {
   if (a->layout != PTE_STRIDED || b->layout != PTE_STRIDED) return false;
-  if (pte_dtype_bits(a->dtype) < 8 || pte_dtype_bits(b->dtype) < 8) return false;
+  if (pte_element_bits(a->dtype) < 8 || pte_element_bits(b->dtype) < 8) return false;
   uint64_t anchor = at_a.begin < at_b.begin ? at_a.begin : at_b.begin;
   for (uint32_t i = 0; i < (uint32_t)a->rank + b->rank; i++) {
     const pte_tensor *t = i < a->rank ? a : b;
     uint32_t axis = i < a->rank ? i : i - a->rank;
     if (t->shape[axis] == 1 || t->stride[axis] == 0) continue;
-    int64_t period = t->stride[axis] * (int64_t)(pte_dtype_bits(t->dtype) / 8);
+    int64_t period = t->stride[axis] * (int64_t)(pte_element_bits(t->dtype) / 8);
     if (period < 0) period = -period;
     int64_t a_begin, a_end, b_begin, b_end;
     if (!split(a, at_a, anchor, period, &a_begin, &a_end) ||
@@ -122,7 +103,8 @@ static bool apart(const pte_tensor *a, span at_a, const pte_tensor *b, span at_b
 /* The same elements in the same places. */
 static bool coincide(const pte_tensor *a, span at_a, const pte_tensor *b, span at_b) {
   if (at_a.begin != at_b.begin || at_a.end != at_b.end || a->rank != b->rank) return false;
-  if (pte_dtype_bits(a->dtype) != pte_dtype_bits(b->dtype) || a->layout != b->layout) return false;
+  if (pte_element_bits(a->dtype) != pte_element_bits(b->dtype) || a->layout != b->layout)
+    return false;
   for (uint32_t axis = 0; axis < a->rank; axis++)
     if (a->shape[axis] != b->shape[axis] ||
         (a->shape[axis] > 1 && a->stride[axis] != b->stride[axis]))
@@ -130,10 +112,9 @@ static bool coincide(const pte_tensor *a, span at_a, const pte_tensor *b, span a
   return true;
 }
 
-static pte_status fail_at(pte_session *s, uint32_t work, const char *text, unsigned port,
-                          int64_t got, pte_error *err) {
-  s->fault = (pte_fault){text, -1, got, got, (uint8_t)(port > 255 ? 255 : port)};
-  return pte_fault_text(s, work, PTE_BAD_PROGRAM, err);
+static pte_status fail_at(pte_session *s, uint32_t work, const char *text, uint32_t port,
+                          pte_error *err) {
+  return pte_fault_at(s, work, PTE_BAD_PROGRAM, text, port, err);
 }
 
 static pte_status check_output(pte_session *s, uint32_t work, uint32_t i, bool placed,
@@ -141,20 +122,21 @@ static pte_status check_output(pte_session *s, uint32_t work, uint32_t i, bool p
   const pte_tensor *t = s->works[work].out[i];
   uint32_t v = pte_session_value_of(s, t);
   if ((s->slots[v].flags | s->slots[s->slots[v].base].flags) & PTE_SLOT_READ_ONLY)
-    return fail_at(s, work, "writes memory that is read-only", 128 + i, 0, err);
+    return fail_at(s, work, "writes memory that is read-only", 128 + i, err);
   for (uint32_t axis = 0; axis < t->rank; axis++)
-    if (t->layout == PTE_STRIDED && t->shape[axis] > 1 && t->stride[axis] == 0 && !is_empty(t))
-      return fail_at(s, work, "writes an expanded view", 128 + i, 0, err);
-  if (placed && t->data == NULL && !is_empty(t))
-    return fail_at(s, work, "is bound to nothing", 128 + i, 0, err);
+    if (t->layout == PTE_STRIDED && t->shape[axis] > 1 && t->stride[axis] == 0 &&
+        !pte_tensor_is_empty(t))
+      return fail_at(s, work, "writes an expanded view", 128 + i, err);
+  if (placed && t->data == NULL && !pte_tensor_is_empty(t))
+    return fail_at(s, work, "is bound to nothing", 128 + i, err);
   return PTE_OK;
 }
 
 pte_status pte_check_overlap(pte_session *s, uint32_t index, bool placed, pte_error *err) {
   const pte_work *work = &s->works[index];
   for (uint32_t i = 0; placed && i < work->in_count; i++)
-    if (work->in[i] != NULL && work->in[i]->data == NULL && !is_empty(work->in[i]))
-      return fail_at(s, index, "is bound to nothing", i, 0, err);
+    if (work->in[i] != NULL && work->in[i]->data == NULL && !pte_tensor_is_empty(work->in[i]))
+      return fail_at(s, index, "is bound to nothing", i, err);
   bool copies =
       work->row->control && work->row->id != PTE_OP_DELEGATE; /* by memmove, or not at all */
   for (uint32_t o = 0; o < work->out_count; o++) {
@@ -169,13 +151,12 @@ pte_status pte_check_overlap(pte_session *s, uint32_t index, bool placed, pte_er
       if (apart(out, at, work->in[i], in)) continue;
       const pte_op_port *port = pte_op_input(work->row, i);
       bool allowed = o == 0 && port != NULL && port->inplace && coincide(out, at, work->in[i], in);
-      if (!allowed)
-        return fail_at(s, index, "shares memory with an input", 128 + o, (int64_t)i, err);
+      if (!allowed) return fail_at(s, index, "shares memory with an input", 128 + o, err);
     }
     for (uint32_t other = 0; other < o; other++)
       if (work->out[other] != NULL &&
           !apart(out, at, work->out[other], span_of(s, work->out[other], placed)))
-        return fail_at(s, index, "shares memory with another output", 128 + o, (int64_t)other, err);
+        return fail_at(s, index, "shares memory with another output", 128 + o, err);
   }
   return PTE_OK;
 }
@@ -185,12 +166,12 @@ static pte_status check_dense(pte_session *s, uint32_t index, pte_error *err) {
   for (uint32_t i = 0; i < work->in_count; i++) {
     const pte_op_port *port = pte_op_input(work->row, i);
     if (work->in[i] != NULL && !port->strided && !pte_tensor_is_dense(work->in[i]))
-      return fail_at(s, index, "must be dense", i, 0, err);
+      return fail_at(s, index, "must be dense", i, err);
   }
   for (uint32_t i = 0; i < work->out_count; i++) {
     const pte_op_port *port = pte_op_output(work->row, i);
     if (work->out[i] != NULL && !port->strided && !pte_tensor_is_dense(work->out[i]))
-      return fail_at(s, index, "must be dense", 128 + i, 0, err);
+      return fail_at(s, index, "must be dense", 128 + i, err);
   }
   return PTE_OK;
 }
@@ -204,8 +185,7 @@ static pte_status check_kernel(pte_session *s, uint32_t index, uint64_t *out_scr
   if (status != PTE_OK) return pte_fault_text(s, index, status, err);
   if (kernel->scratch != NULL) status = kernel->scratch(&call, out_scratch);
   if (status == PTE_OK) return PTE_OK;
-  s->fault = (pte_fault){"scratch does not fit in memory", -1, 0, 0, 255};
-  return pte_fault_text(s, index, PTE_LIMIT, err);
+  return pte_fault_at(s, index, PTE_LIMIT, "scratch does not fit in memory", 255, err);
 }
 
 pte_status pte_check_work(pte_session *s, uint32_t index, bool placed, uint64_t *out_scratch,

@@ -12,11 +12,8 @@ static pte_tensor *ref_tensor(const pte_session *s, pte_range refs, uint32_t i) 
 
 static pte_status fail(pte_execution *run, uint32_t work, pte_status status, const char *text,
                        unsigned port) {
-  run->s->fault = (pte_fault){text, -1, 0, 0, (uint8_t)(port > 255 ? 255 : port)};
-  return pte_fault_text(run->s, work, status, run->err);
+  return pte_fault_at(run->s, work, status, text, port, run->err);
 }
-
-static unsigned output_port(uint32_t i) { return i < 127 ? 128 + i : 254; }
 
 /* --- binding and copying -------------------------------------------------------------------- */
 
@@ -70,7 +67,7 @@ static pte_status bind_called(pte_execution *run, uint32_t index, const pte_file
     PTE_TRY(pte_counted_close(run, index, param, work->in[i]->shape));
   }
   for (uint32_t i = 0; i < block->results.count; i++)
-    PTE_TRY(bind(run, index, ref_tensor(s, block->results, i), work->out[i], output_port(i)));
+    PTE_TRY(bind(run, index, ref_tensor(s, block->results, i), work->out[i], 128 + i));
   return PTE_OK;
 }
 
@@ -99,7 +96,7 @@ pte_status pte_run_if(pte_execution *run, uint32_t index) {
   for (uint32_t i = 0; i < work->out_count; i++)
     if (work->out[i] != NULL)
       PTE_TRY(copy(run, index, work->out[i], ref_tensor(s, s->program->blocks[block].results, i),
-                   output_port(i)));
+                   128 + i));
   return PTE_OK;
 }
 
@@ -128,7 +125,7 @@ static pte_status begin(loop *l) {
     pte_tensor *out = l->work->out[i], *param = ref_tensor(s, l->body->params, 1 + i);
     if (l->work->in[2 + i] == NULL)
       return fail(l->run, l->index, PTE_BAD_PROGRAM, "a carried value must be present", 2 + i);
-    PTE_TRY(bind(l->run, l->index, param, out, output_port(i)));
+    PTE_TRY(bind(l->run, l->index, param, out, 128 + i));
     PTE_TRY(copy(l->run, l->index, param, l->work->in[2 + i], 2 + i));
   }
   return PTE_OK;
@@ -144,8 +141,7 @@ static pte_status store_row(loop *l, uint32_t i) {
   PTE_TRY(pte_run_refresh(l->run, from));
   PTE_TRY(pte_run_refresh(l->run, out));
   if (out->rank != from->rank + 1 || out->layout != PTE_STRIDED || !pte_tensor_is_dense(out))
-    return fail(l->run, l->index, PTE_BAD_PROGRAM, "rows have another rank or layout",
-                output_port(i));
+    return fail(l->run, l->index, PTE_BAD_PROGRAM, "rows have another rank or layout", 128 + i);
   int64_t shape[PTE_MAX_RANK] = {out->shape[0]};
   for (uint32_t axis = 1; axis < out->rank; axis++) shape[axis] = from->shape[axis - 1];
   PTE_TRY(pte_counted_close(l->run, l->index, out, shape));
@@ -155,12 +151,12 @@ static pte_status store_row(loop *l, uint32_t i) {
   memmove(row.stride, out->stride + 1, sizeof row.stride - sizeof row.stride[0]);
   uint64_t bytes = pte_tensor_bytes(&row), end = 0;
   if (bytes == 0) return PTE_OK;
-  if (pte_dtype_bits(row.dtype) < 8 || out->data == NULL || from->data == NULL)
+  if (pte_element_bits(row.dtype) < 8 || out->data == NULL || from->data == NULL)
     return fail(l->run, l->index, PTE_UNSUPPORTED, "rows of elements narrower than a byte",
-                output_port(i));
+                128 + i);
   if (!pte_mul((uint64_t)l->iteration + 1, bytes, &end) || end > room_of(s, out))
     return fail(l->run, l->index, PTE_LIMIT,
-                "more rows than the output has room for; raise max_extent", output_port(i));
+                "more rows than the output has room for; raise max_extent", 128 + i);
   row.data = (unsigned char *)out->data + (end - bytes);
   pte_tensor_move(&row, from);
   return PTE_OK;
@@ -170,7 +166,7 @@ static pte_status store_results(loop *l) {
   pte_session *s = l->run->s;
   for (uint32_t i = 0; i < l->carried; i++)
     PTE_TRY(copy(l->run, l->index, ref_tensor(s, l->body->params, 1 + i),
-                 ref_tensor(s, l->body->results, 1 + i), output_port(i)));
+                 ref_tensor(s, l->body->results, 1 + i), 128 + i));
   for (uint32_t i = l->carried; i < l->work->out_count; i++) PTE_TRY(store_row(l, i));
   return PTE_OK;
 }

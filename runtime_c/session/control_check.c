@@ -24,13 +24,11 @@ static pte_status agree(pte_session *s, uint32_t work, const pte_tensor *outer,
   return PTE_OK;
 }
 
-static unsigned output_port(uint32_t i) { return i < 127 ? 128 + i : 254; }
-
 static pte_status check_results(pte_session *s, uint32_t index, uint32_t block, pte_error *err) {
   const pte_work *work = &s->works[index];
   pte_range results = s->program->blocks[block].results;
   for (uint32_t i = 0; i < work->out_count && i < results.count; i++)
-    PTE_TRY(agree(s, index, work->out[i], tensor_at(s, results, i), 0, output_port(i), err));
+    PTE_TRY(agree(s, index, work->out[i], tensor_at(s, results, i), 0, 128 + i, err));
   return PTE_OK;
 }
 
@@ -48,10 +46,10 @@ static pte_status check_loop(pte_session *s, uint32_t index, uint32_t block, pte
   uint32_t carried = body->params.count - 1;
   for (uint32_t i = 0; i < work->out_count; i++) {
     const pte_tensor *result = tensor_at(s, body->results, 1 + i);
-    PTE_TRY(agree(s, index, work->out[i], result, i < carried ? 0 : 1, output_port(i), err));
+    PTE_TRY(agree(s, index, work->out[i], result, i < carried ? 0 : 1, 128 + i, err));
     if (i >= carried) continue;
     const pte_tensor *param = tensor_at(s, body->params, 1 + i);
-    PTE_TRY(agree(s, index, work->out[i], param, 0, output_port(i), err));
+    PTE_TRY(agree(s, index, work->out[i], param, 0, 128 + i, err));
     PTE_TRY(agree(s, index, work->in[2 + i], param, 0, 2 + i, err));
   }
   return PTE_OK;

@@ -178,12 +178,6 @@ static bool describe_all(pte_session *s, const pte_work *work, pte_delegate_io *
   return true;
 }
 
-static pte_status fault(pte_session *s, uint32_t index, const char *text, pte_status status,
-                        pte_error *err) {
-  s->fault = (pte_fault){text, -1, 0, 0, 255};
-  return pte_fault_text(s, index, status, err);
-}
-
 static uint32_t entry_of(const pte_session *s, uint32_t index) {
   return (uint32_t)((const pte_delegate_attrs *)s->works[index].attrs)->index;
 }
@@ -196,10 +190,11 @@ pte_status pte_delegate_check(pte_session *s, uint32_t index, uint64_t *out_scra
   pte_error said = {0};
   if (placed->api == NULL) return pte_control_check(s, index, err);
   if (s->works[index].dynamic)
-    return fault(s, index, "delegates take no counted dimensions", PTE_UNSUPPORTED, err);
+    return pte_fault_at(s, index, PTE_UNSUPPORTED, "delegates take no counted dimensions", 255,
+                        err);
   if (!describe_all(s, &s->works[index], &io))
-    return fault(s, index, "operands of a delegate must be present and dense", PTE_BAD_PROGRAM,
-                 err);
+    return pte_fault_at(s, index, PTE_BAD_PROGRAM,
+                        "operands of a delegate must be present and dense", 255, err);
   if (placed->api->prepare(placed->instance, &io, out_scratch, &said) == PTE_OK) return PTE_OK;
   return fail(s->program, entry, "cannot prepare", &said, err);
 }
@@ -210,8 +205,8 @@ pte_status pte_delegate_run(pte_session *s, uint32_t index, pte_error *err) {
   pte_delegate_io io;
   pte_error said = {0};
   if (!describe_all(s, &s->works[index], &io))
-    return fault(s, index, "operands of a delegate must be present and dense", PTE_BAD_PROGRAM,
-                 err);
+    return pte_fault_at(s, index, PTE_BAD_PROGRAM,
+                        "operands of a delegate must be present and dense", 255, err);
   if (placed->api->run(placed->instance, &io, s->call.scratch, &said) == PTE_OK) return PTE_OK;
   fail(s->program, entry, "failed", &said, err);
   uint32_t instr = pte_session_instr(s, index);

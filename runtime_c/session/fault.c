@@ -34,3 +34,9 @@ pte_status pte_fault_text(const pte_session *s, uint32_t work, pte_status status
   pte_error_at(err, instr, row->id, node);
   return status;
 }
+
+pte_status pte_fault_at(pte_session *s, uint32_t work, pte_status status, const char *text,
+                        uint32_t port, pte_error *err) {
+  s->fault = (pte_fault){text, -1, 0, 0, (uint8_t)(port > 255 ? 254 : port)};
+  return pte_fault_text(s, work, status, err);
+}

@@ -21,7 +21,7 @@ static void move_row(unsigned char *dst, const unsigned char *src, int64_t count
 }
 
 static void move_strided(const pte_tensor *dst, const pte_tensor *src) {
-  const int64_t size = (int64_t)(pte_dtype_bits(dst->dtype) / 8);
+  const int64_t size = (int64_t)(pte_element_bits(dst->dtype) / 8);
   const uint32_t last = dst->rank - 1u; /* rank 0 is dense */
   int64_t at[PTE_MAX_RANK] = {0};
   for (;;) {

@@ -57,28 +57,6 @@ static counts count_method(const pte_program *p, uint32_t method) {
   return n;
 }
 
-#define TAKE(arena, count, pointer)                                                                \
-  do {                                                                                             \
-    void *taken = NULL;                                                                            \
-    PTE_TRY(pte_arena_take((arena), (count), sizeof *(pointer), _Alignof(max_align_t), &taken));   \
-    (pointer) = taken;                                                                             \
-  } while (0)
-
-static pte_status take_exprs(pte_arena *arena, const pte_program *p, pte_exprs *x) {
-  TAKE(arena, p->expr_count, x->values);
-  TAKE(arena, p->expr_count, x->known);
-  TAKE(arena, p->expr_count, x->dynamic);
-  TAKE(arena, p->expr_count, x->used);
-  TAKE(arena, p->dim_count, x->dim_values);
-  TAKE(arena, p->dim_count, x->dim_capacity);
-  TAKE(arena, p->dim_count, x->dim_known);
-  x->exprs = p->exprs;
-  x->dims = p->dims;
-  x->expr_count = p->expr_count;
-  x->dim_count = p->dim_count;
-  return PTE_OK;
-}
-
 /* Room for operand pointers, loop counters and completed attributes, handed out one instruction
  * after the other. */
 typedef struct pool {
@@ -87,22 +65,67 @@ typedef struct pool {
   unsigned char *attrs;
 } pool;
 
-static pte_status take_tables(pte_arena *arena, const pte_program *p, const counts *n,
-                              pte_session *s, pool *rooms) {
-  PTE_TRY(take_exprs(arena, p, &s->exprs));
-  TAKE(arena, s->value_count, s->tensors);
-  TAKE(arena, s->value_count, s->slots);
-  TAKE(arena, s->value_count, s->caller_bound);
-  TAKE(arena, n->works, s->works);
-  TAKE(arena, p->block_count, s->first_work);
-  TAKE(arena, n->operands, rooms->operands);
-  TAKE(arena, n->loops, rooms->iterations);
-  TAKE(arena, n->attr_bytes, rooms->attrs);
-  TAKE(arena, p->delegate_count, s->placed);
-  TAKE(arena, n->delegate_operands, s->delegate_tensors);
-  TAKE(arena, s->state_count, s->state_values);
-  TAKE(arena, s->state_count, s->state_kept);
+/* One table: how many elements (a member of a struct of uint64_t), of how many bytes, and which
+ * pointer of a struct it becomes. */
+typedef struct table_row {
+  uint8_t count, size;
+  uint16_t pointer;
+} table_row;
+
+typedef struct lengths {
+  uint64_t exprs, dims, values, blocks, delegates, states;
+  counts method;
+} lengths;
+
+#define TABLE(COUNT, STRUCT, MEMBER)                                                               \
+  {offsetof(lengths, COUNT), sizeof *((STRUCT *)0)->MEMBER, offsetof(STRUCT, MEMBER)}
+
+static const table_row SESSION_TABLES[] = {
+    TABLE(exprs, pte_session, exprs.values),
+    TABLE(exprs, pte_session, exprs.known),
+    TABLE(exprs, pte_session, exprs.dynamic),
+    TABLE(exprs, pte_session, exprs.used),
+    TABLE(dims, pte_session, exprs.dim_values),
+    TABLE(dims, pte_session, exprs.dim_capacity),
+    TABLE(dims, pte_session, exprs.dim_known),
+    TABLE(values, pte_session, tensors),
+    TABLE(values, pte_session, slots),
+    TABLE(values, pte_session, caller_bound),
+    TABLE(method.works, pte_session, works),
+    TABLE(blocks, pte_session, first_work),
+    TABLE(delegates, pte_session, placed),
+    TABLE(method.delegate_operands, pte_session, delegate_tensors),
+    TABLE(states, pte_session, state_values),
+    TABLE(states, pte_session, state_kept),
+};
+static const table_row POOL_TABLES[] = {
+    TABLE(method.operands, pool, operands),
+    TABLE(method.loops, pool, iterations),
+    TABLE(method.attr_bytes, pool, attrs),
+};
+
+static pte_status take_rows(pte_arena *arena, const lengths *n, const table_row *rows, size_t count,
+                            void *into) {
+  for (size_t i = 0; i < count; i++) {
+    uint64_t elements;
+    void *taken = NULL;
+    memcpy(&elements, (const unsigned char *)n + rows[i].count, sizeof elements);
+    PTE_TRY(pte_arena_take(arena, elements, rows[i].size, _Alignof(max_align_t), &taken));
+    memcpy((unsigned char *)into + rows[i].pointer, &taken, sizeof taken);
+  }
   return PTE_OK;
+}
+
+static pte_status take_tables(pte_arena *arena, const pte_program *p, uint32_t method,
+                              pte_session *s, pool *rooms) {
+  const lengths n = {p->expr_count,     p->dim_count,   s->value_count,         p->block_count,
+                     p->delegate_count, s->state_count, count_method(p, method)};
+  s->exprs.exprs = p->exprs;
+  s->exprs.dims = p->dims;
+  s->exprs.expr_count = p->expr_count;
+  s->exprs.dim_count = p->dim_count;
+  PTE_TRY(take_rows(arena, &n, SESSION_TABLES, sizeof SESSION_TABLES / sizeof *SESSION_TABLES, s));
+  return take_rows(arena, &n, POOL_TABLES, sizeof POOL_TABLES / sizeof *POOL_TABLES, rooms);
 }
 
 /* The fields that say which method of which program this is. */
@@ -261,12 +284,11 @@ pte_status pte_session_size(const pte_program *p, uint32_t method, size_t *out_b
   PTE_TRY(check_method(p, method, err));
   pte_session probe;
   name_method(&probe, p, method);
-  counts n = count_method(p, method);
   pool rooms;
   pte_arena arena = pte_arena_measure();
   void *self = NULL;
   pte_status status = pte_arena_take(&arena, 1, sizeof(pte_session), PTE_ARENA_ALIGN, &self);
-  if (status == PTE_OK) status = take_tables(&arena, p, &n, &probe, &rooms);
+  if (status == PTE_OK) status = take_tables(&arena, p, method, &probe, &rooms);
   if (status != PTE_OK) return pte_fail(err, PTE_LIMIT, "session: tables do not fit in memory");
   PTE_TRY(pte_delegates_measure(p, method, &arena, err));
   if (arena.used > SIZE_MAX)
@@ -285,13 +307,12 @@ pte_status pte_session_open(const pte_program *p, uint32_t method, pte_memory me
   if ((uintptr_t)memory.data % PTE_ARENA_ALIGN != 0)
     return pte_fail(err, PTE_BAD_ARGUMENT, "session memory: expected 64-byte alignment");
   pte_arena arena = pte_arena_open(memory);
-  counts n = count_method(p, method);
   pool rooms;
   void *self = NULL;
   PTE_TRY(pte_arena_take(&arena, 1, sizeof(pte_session), PTE_ARENA_ALIGN, &self));
   pte_session *s = self;
   name_method(s, p, method);
-  PTE_TRY(take_tables(&arena, p, &n, s, &rooms));
+  PTE_TRY(take_tables(&arena, p, method, s, &rooms));
   memset(s->exprs.used, 0, p->expr_count * sizeof *s->exprs.used);
   s->state_count = 0;
   open_values(s);

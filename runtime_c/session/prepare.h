@@ -43,6 +43,13 @@ void pte_value_place(pte_session *s, uint32_t v);
 /* values.c: whether a tensor is dense and row-major (axes of extent 1 aside). */
 bool pte_tensor_is_dense(const pte_tensor *t);
 
+/* Whether an extent is 0. */
+bool pte_tensor_is_empty(const pte_tensor *t);
+
+/* The lowest and highest element of a tensor that has any, counted from its memory's start, where
+ * its first element is number `first`. false: 64 bits are not enough. */
+bool pte_tensor_range(const pte_tensor *t, int64_t first, int64_t *out_low, int64_t *out_high);
+
 /* plan.c: offsets of planned values and of states, and `sizes` but for scratch. PTE_LIMIT: more
  * than 63 bits. */
 PTE_CHECKED pte_status pte_plan(pte_session *s, pte_error *err);
@@ -59,6 +66,11 @@ pte_call pte_session_call(pte_session *s, uint32_t work);
 
 /* fault.c: `fault` of instruction `work` as text. Returns `status`. */
 pte_status pte_fault_text(const pte_session *s, uint32_t work, pte_status status, pte_error *err);
+
+/* A failure of instruction `work` that is no number's: what is wrong with `port` (outputs from 128;
+ * 255 = none). Returns `status`. */
+pte_status pte_fault_at(pte_session *s, uint32_t work, pte_status status, const char *text,
+                        uint32_t port, pte_error *err);
 
 /* The program's index of instruction `work`. */
 uint32_t pte_session_instr(const pte_session *s, uint32_t work);

@@ -38,8 +38,7 @@ static pte_status prove(pte_execution *run, uint32_t index) {
   uint64_t scratch = 0;
   PTE_TRY(pte_check_work(s, index, true, &scratch, run->err));
   if (scratch <= s->sizes.scratch_bytes) return PTE_OK;
-  s->fault = (pte_fault){"needs more scratch than was planned", -1, 0, 0, 255};
-  return pte_fault_text(s, index, PTE_LIMIT, run->err);
+  return pte_fault_at(s, index, PTE_LIMIT, "needs more scratch than was planned", 255, run->err);
 }
 
 static pte_status run_kernel(pte_execution *run, uint32_t index) {
@@ -123,7 +122,7 @@ static pte_status check_buffer(const pte_session *s, uint32_t v, const char *kin
                                const void *data, pte_error *err) {
   if (s->slots[v].room_bytes == 0) return PTE_OK;
   if (data == NULL) return pte_fail(err, PTE_BAD_ARGUMENT, "%s %s: the buffer is NULL", kind, name);
-  unsigned size = pte_dtype_bits(s->tensors[v].dtype) / 8;
+  unsigned size = pte_element_bits(s->tensors[v].dtype) / 8;
   if (size > 1 && (uintptr_t)data % size != 0)
     return pte_fail(err, PTE_BAD_ARGUMENT, "%s %s: expected a buffer aligned to %u bytes", kind,
                     name, size);

@@ -65,9 +65,7 @@ bool pte_tensor_is_dense(const pte_tensor *t) {
   return true;
 }
 
-/* The lowest and highest element of a tensor that has any, counted from the first. false: 64 bits
- * are not enough. */
-static bool element_range(const pte_tensor *t, int64_t first, int64_t *out_low, int64_t *out_high) {
+bool pte_tensor_range(const pte_tensor *t, int64_t first, int64_t *out_low, int64_t *out_high) {
   int64_t low = first, high = first;
   for (uint32_t axis = 0; axis < t->rank; axis++) {
     int64_t reach;
@@ -80,7 +78,7 @@ static bool element_range(const pte_tensor *t, int64_t first, int64_t *out_low, 
   return true;
 }
 
-static bool is_empty(const pte_tensor *t) {
+bool pte_tensor_is_empty(const pte_tensor *t) {
   for (uint32_t axis = 0; axis < t->rank; axis++)
     if (t->shape[axis] == 0) return true;
   return false;
@@ -95,13 +93,13 @@ static pte_status size_view(pte_session *s, uint32_t v, const pte_file_value *fi
     if (s->exprs.known[file->offset] != PTE_KNOWN) return extent_unknown(s, v, file->offset, err);
     first = s->exprs.values[file->offset];
   }
-  if (is_empty(t)) {
+  if (pte_tensor_is_empty(t)) {
     slot->view_elements = 0;
     return PTE_OK;
   }
-  unsigned bits = pte_dtype_bits(t->dtype);
+  unsigned bits = pte_element_bits(t->dtype);
   uint64_t room = s->slots[slot->base].room_bytes, bytes = 0;
-  bool inside = t->layout == PTE_STRIDED && element_range(t, first, &low, &high) && low >= 0;
+  bool inside = t->layout == PTE_STRIDED && pte_tensor_range(t, first, &low, &high) && low >= 0;
   if (bits >= 8) inside = inside && (uint64_t)high < room / (bits / 8);
   else
     inside = inside && first == 0 && pte_tensor_is_dense(t) &&
@@ -151,7 +149,7 @@ void pte_value_place(pte_session *s, uint32_t v) {
     break;
   case PTE_STORAGE_VIEW: {
     unsigned char *start = s->tensors[slot->base].data;
-    int64_t bytes = slot->view_elements * (int64_t)(pte_dtype_bits(t->dtype) / 8);
+    int64_t bytes = slot->view_elements * (int64_t)(pte_element_bits(t->dtype) / 8);
     t->data = start == NULL ? NULL : start + bytes;
     break;
   }
