@@ -1,0 +1,96 @@
+"""The shared library's size, exports, imports and segments: what DESIGN promises of the runtime as a file."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+pytestmark = pytest.mark.skipif(
+    any(shutil.which(tool) is None for tool in ("cmake", "nm", "readelf")),
+    reason="needs cmake and binutils",
+)
+
+LIBC = {
+    *("memcmp", "memcpy", "memmove", "memset", "strchr", "strcmp", "strerror", "strlen", "strrchr"),
+    *("calloc", "free", "malloc", "posix_memalign"),
+    *("close", "fstat", "mmap", "munmap", "open", "__errno_location"),
+    *("clock_gettime", "getpid", "sched_getaffinity", "sched_yield", "sysconf", "__sched_cpucount"),
+    *(f"pthread_cond_{verb}" for verb in ("broadcast", "destroy", "init", "signal", "wait")),
+    *(f"pthread_mutex_{verb}" for verb in ("destroy", "init", "lock", "unlock")),
+    *("pthread_create", "pthread_join"),
+}
+"""What the library may ask of its host: no math, no printing, nothing of the C++ or OpenMP runtimes."""
+
+START = {
+    "_ITM_deregisterTMCloneTable",
+    "_ITM_registerTMCloneTable",
+    "__cxa_finalize",
+    "__gmon_start__",
+}
+"""Weak references of the compiler's own start files."""
+
+
+@pytest.fixture(scope="module")
+def size() -> Any:
+    spec = importlib.util.spec_from_file_location("size", ROOT / "benchmarks/size.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def report(size: Any) -> dict[str, Any]:
+    return dict(size.report())
+
+
+@pytest.fixture(scope="module")
+def library(size: Any, report: dict[str, Any]) -> Path:
+    return Path(size.BUILD) / "libpteron.stripped.so"
+
+
+def said(*command: object) -> list[str]:
+    words = [str(word) for word in command]
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def symbols(library: Path, kind: str) -> set[str]:
+    return {line.split()[-1].split("@")[0] for line in said("nm", "-D", kind, library)}
+
+
+def test_core_is_under_60_kilobytes(report: dict[str, Any]) -> None:
+    assert report["core"] < 60 * 1024, report["parts"]
+
+
+def test_library_is_under_600_kilobytes(report: dict[str, Any]) -> None:
+    assert report["library"] < 600 * 1024, report["parts"]
+
+
+def test_exports_are_what_the_public_headers_declare(library: Path) -> None:
+    declared: set[str] = set()
+    for header in (ROOT / "runtime_c/include/pteron").glob("*.h"):
+        text = re.sub(r"^[ \t]*#.*$", "", header.read_text(), flags=re.MULTILINE)
+        declared |= set(re.findall(r"\bPTE_API\b[^;(]*?\b(pte_\w+)\s*\(", text))
+    assert symbols(library, "--defined-only") == declared
+
+
+def test_imports_are_few_and_known(library: Path) -> None:
+    assert symbols(library, "--undefined-only") - START <= LIBC
+
+
+def test_no_segment_is_writable_and_executable(library: Path) -> None:
+    rows = [line.split() for line in said("readelf", "-lW", library)]
+    flags = {
+        (row[0], "".join(row[6:-1])) for row in rows if row and row[0] in ("LOAD", "GNU_STACK")
+    }
+    assert {kind for kind, _ in flags} == {"LOAD", "GNU_STACK"}
+    assert not any("W" in flag and "E" in flag for _, flag in flags)
+    assert not any(kind == "GNU_STACK" and "E" in flag for kind, flag in flags)
