@@ -17,6 +17,7 @@ pte_stored pte_stored_of(const pte_tensor *w) {
   case 6: s.steps = ceil_div(k, 16) * 2; break;
   default: s.steps = ceil_div(k, 4); break;
   }
+  if (s.codes == NULL) return s; /* at prepare there are shapes only */
   s.high = s.codes + panels * s.steps * 64;
   s.scales = row->bits == 6 ? s.high + panels * s.steps * 32 : s.high;
   return s;
