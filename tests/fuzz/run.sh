@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Builds the fuzzers with clang and runs each for SECONDS (default 60) from the sample programs.
-# Usage: tests/fuzz/run.sh [SECONDS]. A finding is left in build/fuzz/.
+# Usage: tests/fuzz/run.sh [SECONDS | runs=N]; N runs come from a fixed seed, the same each time. A finding is left in build/fuzz/.
 set -eu -o pipefail
 cd "$(dirname "$0")/../.."
-seconds=${1:-60}
+limit="-max_total_time=${1:-60}"
+case ${1:-} in runs=*) limit="-$1 -seed=1" ;; esac
 cc=${FUZZ_CC:-clang-19}
 python=${PYTHON:-${VENV:-.venv}/bin/python}
 cmake -S . -B build/fuzz/library -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER="$cc" -DPTE_BUILD_SHARED=OFF \
@@ -17,6 +18,6 @@ for target in fuzz_verify fuzz_run; do
     -lm -pthread -o build/fuzz/$target
   mkdir -p build/fuzz/found_$target
   echo "$target"
-  build/fuzz/$target -max_total_time="$seconds" -max_len=8192 -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
+  build/fuzz/$target $limit -max_len=8192 -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
     -artifact_prefix=build/fuzz/ build/fuzz/found_$target build/fuzz/corpus 2>&1 | tail -12
 done
