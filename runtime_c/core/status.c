@@ -1,6 +1,4 @@
 /* The version, and the names of the status codes. */
-#include <string.h>
-
 #include "pteron/pteron.h"
 
 uint32_t pte_api_version(void) { return PTE_API_VERSION; }
@@ -19,6 +17,7 @@ const char *pte_status_name(pte_status status) {
                               "deadline passed\0"
                               "input or output failed\0";
   const char *at = names;
-  for (unsigned i = (unsigned)status; i > 0 && *at != 0; i--) at += strlen(at) + 1;
+  for (unsigned i = (unsigned)status; i > 0 && *at != 0; at++, i--)
+    while (*at != 0) at++;
   return *at != 0 ? at : "unknown status";
 }
