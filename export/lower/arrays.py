@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from pteron.export.elements import NAMES, NUMPY
 from pteron.export.lower.ref import Ref
 from pteron.export.program import Coded
 from pteron.schema.formats import NF4_VALUES
 
-NUMPY: Final[dict[str, Any]] = {
-    "bool": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
-    "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
-    "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64,
-    "f8e4m3": ml_dtypes.float8_e4m3fn, "f8e5m2": ml_dtypes.float8_e5m2, "f8e8m0": ml_dtypes.float8_e8m0fnu,
-    "f6e2m3": ml_dtypes.float6_e2m3fn, "f6e3m2": ml_dtypes.float6_e3m2fn, "f4e2m1": ml_dtypes.float4_e2m1fn,
-    "i4": ml_dtypes.int4, "u4": ml_dtypes.uint4, "i2": ml_dtypes.int2, "u2": ml_dtypes.uint2,
-    "f8e4m3fnuz": ml_dtypes.float8_e4m3fnuz, "f8e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
-}  # fmt: skip
-"""dtype name -> the NumPy type that holds one element an item (sub-byte types too)."""
-
-_NAMES: Final = {np.dtype(t): name for name, t in NUMPY.items()}
-
 
 def same_dtype(name: str) -> Any:
-    return np.dtype(NUMPY[name])
+    return NUMPY[name]
 
 
 def array_dtype(array: NDArray[Any]) -> str:
-    return _NAMES[array.dtype]
+    return NAMES[array.dtype]
 
 
 def decode(coded: Coded, dtype: str) -> NDArray[Any]:

@@ -9,14 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from pteron.export.elements import stored_bytes
 from pteron.export.program import Extent, Instr, Method, Program, Value
 from pteron.export.read import read, read_file
 from pteron.schema.errors import ArgumentError
-
-BYTES = {
-    "bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "f32": 4, "i64": 8,
-    "u64": 8, "f64": 8,
-}  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -114,7 +110,7 @@ class _Sizes:
         if value.layout != "strided" and len(value.shape) == 2:
             rows, columns = (self.extent(e) for e in value.shape)
             count = -(-rows // 16) * 16 * columns
-        return count * BYTES.get(value.dtype, 1)
+        return stored_bytes(value.dtype, count)
 
 
 def walk(program: Program, block: int, depth: int = 0) -> Iterator[tuple[int, Instr]]:
@@ -176,7 +172,7 @@ def plan(program: Program, method: Method, view: _Sizes) -> Plan:
         for t in range(p.begin, p.end + 1):
             live[t] = live.get(t, 0) + -(-p.bytes // 64) * 64
     states = sum(
-        int(np.prod([view.extent(e) for e in s.shape], dtype=np.int64)) * BYTES.get(s.dtype, 1)
+        stored_bytes(s.dtype, int(np.prod([view.extent(e) for e in s.shape], dtype=np.int64)))
         for s in program.states
     )
     return Plan(max(ends.values(), default=0), max(live.values(), default=0), states, tuple(placed))
