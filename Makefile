@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 SHELL := bash
 
-.PHONY: help dev dev-torch gen test lint demo bench bench-gemm bench-gemv size clean ctest fuzz
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv size clean ctest fuzz
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
 	@echo "make dev-torch  PyTorch and the packages of examples/search, too"
+	@echo "make dev-npu    .venv-npu: the TOSA tools, the VGF converter and the emulated NPU"
 	@echo "make demo    digit classifier: export, run, accuracy, size, memory, latency"
 	@echo "make test    everything CI checks, one line on success"
 	@echo "make lint    ruff, mypy, clang-format"
@@ -50,6 +51,17 @@ dev: $(VENV)/.dev build/tree/pteron
 
 dev-torch: dev $(VENV)/.torch
 
+# These packages pin an older NumPy: an environment of their own, which the exporter calls (PTERON_NPU_PYTHON).
+NPU_VENV := .venv-npu
+
+$(NPU_VENV)/.npu: pyproject.toml
+	@test -x $(NPU_VENV)/bin/python || $(PYTHON) -m venv $(NPU_VENV)
+	@$(NPU_VENV)/bin/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["npu"], sep="\n")' >$(NPU_VENV)/requirements
+	@$(NPU_VENV)/bin/python -m pip install -q -r $(NPU_VENV)/requirements
+	@touch $@
+
+dev-npu: $(NPU_VENV)/.npu
+
 gen: dev
 	@$(BIN)/python schema/gen.py
 
@@ -89,4 +101,4 @@ size: dev
 	@$(BIN)/python benchmarks/size.py
 
 clean:
-	rm -rf build dist $(VENV)
+	rm -rf build dist $(VENV) $(NPU_VENV)

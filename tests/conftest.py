@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,6 +31,19 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 @pytest.fixture(scope="session")
 def root() -> Path:
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def npu_python(root: Path) -> Path:
+    """An interpreter that has the packages of pteron[npu], which pin an older NumPy; run as a child process."""
+    if named := os.environ.get("PTERON_NPU_PYTHON"):
+        return Path(named)
+    if importlib.util.find_spec("tosa_serializer"):
+        return Path(sys.executable)
+    found = root / ".venv-npu/bin/python"
+    if not found.exists():
+        pytest.skip("needs the TOSA tools: make dev-npu, or PTERON_NPU_PYTHON=/path/to/python")
+    return found
 
 
 @pytest.fixture(scope="session")
