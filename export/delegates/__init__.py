@@ -1,0 +1,1 @@
+"""Delegates as the exporter sees them: what each takes, and its compiler."""
