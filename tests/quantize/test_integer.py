@@ -1,0 +1,208 @@
+"""The integer operators: schema/integer.py equals the TOSA reference model to the bit, and nodes keep what they are given."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+import pytest
+
+from pteron.export import integer as nodes
+from pteron.schema import integer
+
+Case = tuple[dict[str, Any], dict[str, np.ndarray]]
+
+
+def interpreter() -> str:
+    """Python that has the TOSA tools, whose numpy is older than ours."""
+    named = os.environ.get("PTERON_NPU_PYTHON", "")
+    if not named or not Path(named).exists():
+        pytest.skip("PTERON_NPU_PYTHON does not name a Python with tosa-tools")
+    return named
+
+
+def codes(rng: np.random.Generator, *shape: int, low: int = -128) -> np.ndarray:
+    return rng.integers(low, 128, shape).astype(np.int8)
+
+
+def factors(rng: np.random.Generator, n: int, around: float) -> dict[str, np.ndarray]:
+    multiplier, shift = integer.multipliers_shifts(around * rng.uniform(0.2, 5, n))
+    bias = rng.integers(-3000, 3000, n).astype(np.int32)
+    return {"bias": bias, "multiplier": multiplier, "shift": shift}
+
+
+def zeros(rng: np.random.Generator) -> dict[str, int]:
+    low, high = sorted(int(v) for v in rng.integers(-128, 128, 2))
+    x_zero, y_zero = (int(v) for v in rng.integers(-128, 128, 2))
+    return {"x_zero": x_zero, "y_zero": y_zero, "low": low - (low == high), "high": high}
+
+
+def conv_case(
+    rng: np.random.Generator, size: int, k: int, stride: int, pads: list[int], dilation: int, c: int,
+    n: int, group: int,
+) -> Case:  # fmt: skip
+    row = {
+        "op": "conv", "strides": [stride] * 2, "pads": pads, "dilations": [dilation] * 2,
+        "group": group, **zeros(rng),
+    }  # fmt: skip
+    arrays = {"x": codes(rng, 2, c, size, size), "w": codes(rng, n, c // group, k, k, low=-127)}
+    return row, arrays | factors(rng, n, 1e-3)
+
+
+def cases() -> dict[str, Case]:
+    rng = np.random.default_rng(7)
+    found: dict[str, Case] = {
+        "conv": conv_case(rng, 9, 3, 2, [1, 1, 1, 1], 1, 8, 16, 1),
+        "conv uneven pads": conv_case(rng, 6, 3, 1, [0, 2, 1, 0], 1, 3, 5, 1),
+        "conv dilated": conv_case(rng, 9, 3, 1, [2, 2, 2, 2], 2, 4, 7, 1),
+        "conv pixel": conv_case(rng, 4, 1, 1, [0, 0, 0, 0], 1, 33, 9, 1),
+        "conv depthwise": conv_case(rng, 7, 3, 2, [1, 1, 1, 1], 1, 6, 6, 6),
+        "conv depthwise twice": conv_case(rng, 5, 3, 1, [1, 1, 1, 1], 1, 4, 8, 4),
+    }
+    linear = {"x": codes(rng, 5, 70), "w": codes(rng, 10, 70, low=-127)} | factors(rng, 10, 1e-3)
+    found["linear"] = {"op": "linear", **zeros(rng)}, linear
+    for i, (a, b, y) in enumerate([(0.02, 0.05, 0.06), (0.3, 1e-4, 0.3), (1.0, 1.0, 0.01)]):
+        made = [integer.multiplier_shift(f) for f in integer.add_factors(a, b, y)]
+        parts = ("a_", "b_", "")
+        row = {f"{p}multiplier": m for p, (m, _) in zip(parts, made, strict=True)}
+        row |= {f"{p}shift": s for p, (_, s) in zip(parts, made, strict=True)}
+        row |= {"a_zero": -7, "b_zero": 100, **zeros(rng)}
+        del row["x_zero"]
+        found[f"add {i}"] = {"op": "add", **row}, {"x": codes(rng, 3, 77), "b": codes(rng, 3, 77)}
+    for scale in (1.0, 0.5, 0.25, 1.7, 3e-3, 40.0, 2.0**-40):
+        multiplier, shift = integer.multiplier_shift(scale)
+        row = {"op": "rescale", "multiplier": multiplier, "shift": shift, **zeros(rng)}
+        every = np.arange(-128, 128).astype(np.int8)[None]
+        found[f"rescale {scale}"] = row, {"x": every}
+    for kernel, stride in ((4, 4), (2, 2), (3, 1)):
+        multiplier, shift = integer.multiplier_shift(0.9 / kernel**2)
+        row = {"op": "average_pool", "kernel_shape": [kernel] * 2, "strides": [stride] * 2}
+        row |= {"multiplier": multiplier, "shift": shift, **zeros(rng)}
+        found[f"average_pool {kernel}"] = row, {"x": codes(rng, 2, 5, 8, 8)}
+    row = {"op": "max_pool", "kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}
+    found["max_pool"] = row, {"x": codes(rng, 2, 5, 9, 9)}
+    return found
+
+
+CASES = cases()
+MEANING: dict[str, Callable[..., np.ndarray]] = {
+    "conv": integer.conv, "linear": integer.linear, "add": integer.add, "max_pool": integer.max_pool,
+    "rescale": integer.requantize, "average_pool": integer.average_pool,
+}  # fmt: skip
+
+
+def meant(row: dict[str, Any], arrays: dict[str, np.ndarray]) -> np.ndarray:
+    given = {k: v for k, v in row.items() if k != "op"}
+    if row["op"] == "max_pool":
+        given["dilations"] = [1, 1]
+    return MEANING[row["op"]](*arrays.values(), **given)
+
+
+@pytest.fixture(scope="module")
+def tosa(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
+    """What the TOSA reference model computes, by case."""
+    python, folder = interpreter(), tmp_path_factory.mktemp("tosa")
+    packed: dict[str, Any] = {f"{name}/row": json.dumps(row) for name, (row, _) in CASES.items()}
+    packed |= {f"{name}/{k}": v for name, (_, a) in CASES.items() for k, v in a.items()}
+    np.savez(folder / "cases.npz", **packed)
+    script = Path(__file__).with_name("tosa_cases.py")
+    command = [python, str(script), str(folder / "cases.npz"), str(folder / "results.npz")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return dict(np.load(folder / "results.npz"))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_numpy_and_the_tosa_reference_model_agree_to_the_bit(
+    name: str, tosa: dict[str, np.ndarray]
+) -> None:
+    row, arrays = CASES[name]
+    np.testing.assert_array_equal(meant(row, arrays), tosa[name])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_sums_in_python_integers_agree(name: str) -> None:
+    """RESCALE written out in unbounded integers, for the middle element of each result of one product."""
+    row, a = CASES[name]
+    got = meant(row, a)
+    assert got.dtype == np.int8
+    assert got.min() >= row.get("low", -128) and got.max() <= row.get("high", 127)
+    if row["op"] != "linear":
+        return
+    for i, j in np.ndindex(*got.shape):
+        total = int(a["bias"][j]) + sum(
+            (int(x) - row["x_zero"]) * int(w) for x, w in zip(a["x"][i], a["w"][j], strict=True)
+        )
+        shift = int(a["shift"][j])
+        v = ((total * int(a["multiplier"][j]) + (1 << (shift - 1))) >> shift) + row["y_zero"]
+        assert got[i, j] == min(max(v, row["low"]), row["high"])
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.5, 1 / 3, 0.99999999999, 1e-5, 123.4, 2.0**28, 2.0**-31])
+def test_a_factor_is_within_half_a_unit_of_31_bits(scale: float) -> None:
+    multiplier, shift = integer.multiplier_shift(scale)
+    assert 2**30 <= multiplier < 2**31 and 2 <= shift <= 62
+    assert abs(multiplier / 2**shift - scale) <= scale * 2.0**-31
+
+
+def test_factors_that_round_everything_to_zero_do_so() -> None:
+    ends = np.array([-(2**31), -1, 0, 1, 2**31 - 1])
+    assert not integer.scaled(ends, *integer.multiplier_shift(1e-30)).any()
+    for wrong in (0.0, -1.0, float("nan"), float("inf"), 2.0**29):
+        with pytest.raises(ValueError, match="expected a factor"):
+            integer.multiplier_shift(wrong)
+
+
+def test_half_goes_up() -> None:
+    half = integer.multiplier_shift(0.5)
+    assert integer.scaled(np.array([-3, -2, -1, 0, 1, 2, 3]), *half).tolist() == [
+        -1, -1, 0, 0, 1, 1, 2,
+    ]  # fmt: skip
+
+
+ROWS: dict[str, Any] = {
+    "conv": nodes.Conv, "linear": nodes.Linear, "add": nodes.Add, "rescale": nodes.Rescale,
+    "average_pool": nodes.AveragePool,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if CASES[n][0]["op"] in ROWS])
+def test_a_node_is_read_as_it_was_built_and_runs(name: str) -> None:
+    row, arrays = CASES[name]
+    kind = ROWS[row["op"]]
+    given = {**row, **arrays}
+    fields = {
+        f.name: tuple(v) if isinstance(v := given[f.name], list) else v
+        for f in dataclasses.fields(kind)
+    }
+    graph = ir.Graph([], [], nodes=[], opset_imports={"": 28})
+    activations = [ir.Value(name=k) for k in ("x", "b") if k in arrays]
+    node = nodes.build(kind(**fields), activations, graph, "n")
+    read = nodes.read(node)
+    assert type(read) is kind
+    for field, value in fields.items():
+        np.testing.assert_array_equal(getattr(read, field), value)
+    got = nodes.run(node, *(arrays[str(v.name)] for v in activations))
+    np.testing.assert_array_equal(got, meant(row, arrays))
+
+
+def test_plain_operators_are_integer_nodes_where_they_read_int8() -> None:
+    x = codes(np.random.default_rng(0), 2, 3, 4, 5)
+    for op, attributes, inputs, want in (
+        ("Transpose", {"perm": [0, 2, 3, 1]}, (), x.transpose(0, 2, 3, 1)),
+        ("Flatten", {"axis": -1}, (), x.reshape(24, 5)),
+        ("Reshape", {}, (np.array([0, -1]),), x.reshape(2, 60)),
+        ("Unsqueeze", {}, (np.array([1]),), x[:, None]),
+    ):
+        value = ir.Value(name="x", type=ir.TensorType(ir.DataType.INT8), shape=ir.Shape(x.shape))
+        node = ir.node(op, [value, *(ir.Value(name="c") for _ in inputs)], attributes)
+        np.testing.assert_array_equal(nodes.run(node, x, *inputs), want)
+        value.type = ir.TensorType(ir.DataType.FLOAT)
+        assert nodes.read(node) is None
