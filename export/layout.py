@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("b856d283ecbe8979")
+SCHEMA_HASH: Final = bytes.fromhex("ac3af156eb9e3d09")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

@@ -8,7 +8,7 @@
 
 #include "core/kernel.h"
 
-#define PTE_SCHEMA_HASH 0x7989beec83d256b8u
+#define PTE_SCHEMA_HASH 0x093d9eeb56f13aacu
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */

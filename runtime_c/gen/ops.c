@@ -155,11 +155,6 @@ _Static_assert(PTE_MAX_ATTRS_BYTES >= 80, "raise PTE_MAX_ATTRS_BYTES");
 #else
 #define KERNEL_matmul_integer &pte_matmul_integer_kernel
 #endif
-#ifdef PTE_WITHOUT_MATMUL_INT8
-#define KERNEL_matmul_int8 NULL
-#else
-#define KERNEL_matmul_int8 &pte_matmul_int8_kernel
-#endif
 #ifdef PTE_WITHOUT_MAX_POOL
 #define KERNEL_max_pool NULL
 #else
@@ -184,6 +179,11 @@ _Static_assert(PTE_MAX_ATTRS_BYTES >= 80, "raise PTE_MAX_ATTRS_BYTES");
 #define KERNEL_non_max_suppression NULL
 #else
 #define KERNEL_non_max_suppression &pte_non_max_suppression_kernel
+#endif
+#ifdef PTE_WITHOUT_MATMUL_INT8
+#define KERNEL_matmul_int8 NULL
+#else
+#define KERNEL_matmul_int8 &pte_matmul_int8_kernel
 #endif
 #ifdef PTE_WITHOUT_UNPACK
 #define KERNEL_unpack NULL
@@ -226,12 +226,12 @@ typedef struct all_defaults {
   pte_gru_attrs gru_;
   pte_rnn_attrs rnn_;
   pte_matmul_integer_attrs matmul_integer_;
-  pte_matmul_int8_attrs matmul_int8_;
   pte_max_pool_attrs max_pool_;
   pte_average_pool_attrs average_pool_;
   pte_resize_attrs resize_;
   pte_grid_sample_attrs grid_sample_;
   pte_non_max_suppression_attrs non_max_suppression_;
+  pte_matmul_int8_attrs matmul_int8_;
   pte_if_attrs if_;
   pte_loop_attrs loop_;
   pte_call_attrs call_;
@@ -270,12 +270,12 @@ static const all_defaults defaults = {
   .gru_ = {.size = 32, .clip = 0.0, .linear_before_reset = 0, .reverse = 0},
   .rnn_ = {.size = 32, .clip = 0.0, .reverse = 0},
   .matmul_integer_ = {.size = 8},
-  .matmul_int8_ = {.size = 24, .steps = {{0, 0}, {0, 0}}},
   .max_pool_ = {.size = 48, .channel_major = 1, .column_major = 0},
   .average_pool_ = {.size = 48, .count_padding = 0},
   .resize_ = {.size = 56, .scales = {0, 0}, .mode = 0, .coordinates = 0, .nearest = 0, .cubic = -0.75, .exclude_outside = 0, .antialias = 0, .extrapolation = 0.0, .region = {0, 0}},
   .grid_sample_ = {.size = 16, .mode = 0, .padding = 0, .align_corners = 0},
   .non_max_suppression_ = {.size = 8, .center = 0},
+  .matmul_int8_ = {.size = 24, .steps = {{0, 0}, {0, 0}}},
   .if_ = {.size = 16},
   .loop_ = {.size = 8},
   .call_ = {.size = 8},

@@ -38,12 +38,12 @@ enum {
   PTE_OP_GRU = 37,
   PTE_OP_RNN = 38,
   PTE_OP_MATMUL_INTEGER = 39,
-  PTE_OP_MATMUL_INT8 = 45,
   PTE_OP_MAX_POOL = 40,
   PTE_OP_AVERAGE_POOL = 41,
   PTE_OP_RESIZE = 42,
   PTE_OP_GRID_SAMPLE = 43,
   PTE_OP_NON_MAX_SUPPRESSION = 44,
+  PTE_OP_MATMUL_INT8 = 45,
   PTE_OP_IF = 60,
   PTE_OP_LOOP = 61,
   PTE_OP_CALL = 62,
@@ -334,15 +334,6 @@ typedef struct pte_matmul_integer_attrs {
 _Static_assert(sizeof(pte_matmul_integer_attrs) == 8, "matmul_integer");
 extern const pte_kernel pte_matmul_integer_kernel;
 
-typedef struct pte_matmul_int8_attrs {
-  uint32_t size;
-  pte_steps steps;
-  uint32_t zero;
-} pte_matmul_int8_attrs;
-_Static_assert(sizeof(pte_matmul_int8_attrs) == 24, "matmul_int8");
-_Static_assert(offsetof(pte_matmul_int8_attrs, steps) == 4, "matmul_int8");
-extern const pte_kernel pte_matmul_int8_kernel;
-
 typedef struct pte_max_pool_attrs {
   uint32_t size;
   pte_range kernel;
@@ -408,6 +399,15 @@ typedef struct pte_non_max_suppression_attrs {
 _Static_assert(sizeof(pte_non_max_suppression_attrs) == 8, "non_max_suppression");
 _Static_assert(offsetof(pte_non_max_suppression_attrs, center) == 4, "non_max_suppression");
 extern const pte_kernel pte_non_max_suppression_kernel;
+
+typedef struct pte_matmul_int8_attrs {
+  uint32_t size;
+  pte_steps steps;
+  uint32_t zero;
+} pte_matmul_int8_attrs;
+_Static_assert(sizeof(pte_matmul_int8_attrs) == 24, "matmul_int8");
+_Static_assert(offsetof(pte_matmul_int8_attrs, steps) == 4, "matmul_int8");
+extern const pte_kernel pte_matmul_int8_kernel;
 
 typedef struct pte_if_attrs {
   uint32_t size;
@@ -485,12 +485,12 @@ extern const pte_kernel pte_repack_kernel;
   X(gru) \
   X(rnn) \
   X(matmul_integer) \
-  X(matmul_int8) \
   X(max_pool) \
   X(average_pool) \
   X(resize) \
   X(grid_sample) \
   X(non_max_suppression) \
+  X(matmul_int8) \
   X(unpack) \
   X(repack)
 

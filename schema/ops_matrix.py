@@ -1,0 +1,99 @@
+"""Products with weights: matrices and convolutions. How to read a row: schema/row.py."""
+
+from __future__ import annotations
+
+from pteron.schema import narrow, windows
+from pteron.schema.row import A, F, Ints, Steps, Taps, W, op
+from pteron.schema.steps import epilogue
+
+
+@op(
+    id=30,
+    since=1,
+    shape="[*m, k] [n, k] [n] [*m, n]... -> [*m, n]",
+    strided="xs y",
+    bound="2 K eps",
+)
+def matmul(x: F, w: W, bias: F | None = None, *xs: A, steps: Steps = ()) -> F:
+    """y = x w^T + bias, each output a sequential fused sum over k from +0; then `steps`, whose operand 0 is y and
+    operand 1 + j is xs[j]."""
+    return epilogue(x @ w.T, bias, xs, steps)
+
+
+@op(id=31, since=1, shape="[*b, m, k] [*b, k, n] -> [*b, m, n]", strided="a b", bound="2 K eps")
+def batch_matmul(a: F, b: F) -> F:
+    """y = a b for two computed operands; the same sums as matmul."""
+    return a @ b
+
+
+@op(id=32, since=1, shape="[n, k] -> [n, k]", strided="w")
+def pack(w: F) -> W:
+    """A weight computed at run time, brought into panels."""
+    return w
+
+
+@op(
+    id=33,
+    since=1,
+    shape="[b, *i, c] [n, k] [n] [b, *o, n]... -> [b, *o, n]",
+    strided="xs y",
+    bound="2 K eps",
+)
+def conv(
+    x: F,
+    w: W,
+    bias: F | None = None,
+    *xs: A,
+    kernel: Ints,
+    stride: Ints,
+    dilation: Ints,
+    begin: Ints,
+    end: Ints,
+    spread: Ints,
+    groups: int = 1,
+    steps: Steps = (),
+) -> F:
+    """Cross-correlation over 1 to 3 spatial axes; w is [n, (*kernel, c / groups)], k = taps x c / groups. x is first
+    spread by inserting spread - 1 zeros between elements (a transposed convolution is a conv with spread > 1), then
+    padded by begin and end zeros. Zeros take part in the sum. The panels of each group are padded to 16 rows apart:
+    row j of group g is packed row g * round_up(n / groups, 16) + j. Epilogue as in matmul."""
+    y = windows.conv(x, w, kernel, stride, dilation, begin, end, spread, groups)
+    return epilogue(y, bias, xs, steps)
+
+
+@op(
+    id=34,
+    since=1,
+    shape="[b, *i, c] [c, t] [c] [b, *o, c]... -> [b, *o, c]",
+    strided="xs y",
+    bound="2 K eps",
+)
+def conv_depthwise(
+    x: F,
+    w: Taps,
+    bias: F | None = None,
+    *xs: A,
+    kernel: Ints,
+    stride: Ints,
+    dilation: Ints,
+    begin: Ints,
+    end: Ints,
+    steps: Steps = (),
+) -> F:
+    """conv with groups = c and one output a group: the sum runs over the taps, row-major."""
+    y = windows.conv(x, w, kernel, stride, dilation, begin, end, (1,) * len(kernel), x.shape[-1])
+    return epilogue(y, bias, xs, steps)
+
+
+@op(id=39, since=1, shape="[*b, m, k] [*b, k, n] -> [*b, m, n]", dtypes="i64", strided="a b")
+def matmul_integer(a: F, b: F) -> F:
+    """y = a b in i64 with wrap-around; narrower integers are widened and wrapped by the pointwise casts around it."""
+    return a @ b
+
+
+@op(id=45, since=1, shape="[*m, k] [n, k] [n] [*m, n]... -> [*m, n]", strided="xs", bound="2 K eps")
+def matmul_int8(x: F, w: W, bias: F | None = None, *xs: A, steps: Steps = ()) -> F:
+    """y = q(x) w^T + bias for w in i8_channel, i4, nf4, mxfp4, mxfp6; steps as in matmul; q: narrow.eight_codes, blocks of 32.
+    w = t * factor * w_scale: t is code, code - 8, 2 value (factor 1/2), 8 value (1/8); of nf4 2 round(63.5 (level + 1)) - 127
+    (f32(1/127)). Block by block acc = fma(f32(exact sum of x_code * t), (x_scale * factor) * w_scale, acc) from +0."""
+    return epilogue(narrow.eights(x) @ w.T, bias, xs, steps)

@@ -1,0 +1,142 @@
+"""Operators that work element by element or move data. How to read a row: schema/row.py."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from pteron.schema import moving
+from pteron.schema.row import I64, A, Array, Dims, F, Outs, Steps, T, W, op
+from pteron.schema.steps import evaluate
+
+
+@op(id=1, since=1, shape="[*s]... -> [*s]...", strided="xs y", bound="its steps", inplace="xs")
+def pointwise(*xs: A, steps: Steps, out: Outs = ()) -> tuple[A, ...]:
+    """Runs one straight-line program over every element; operand j of the program is xs[j], expanded by strides."""
+    return evaluate(steps, xs, out[0].shape if out else None)
+
+
+@op(id=2, since=1, shape="[*s] -> [*s]", strided="x y")
+def copy(x: T) -> T:
+    """y = x, any strides to any strides; both may be views."""
+    return x.copy()
+
+
+@op(id=3, since=1, shape="-> [n]")
+def dims(*, values: Dims) -> I64:
+    """The given expressions as a tensor."""
+    return np.asarray(values, np.int64)
+
+
+@op(id=4, since=1, shape="[*s] -> [*o]")
+def pad(x: T, *, begin: Dims, mode: Literal["reflect", "edge", "wrap"], out: Outs) -> T:
+    """Extends x by itself; `begin` counts per axis may be negative (cropped first), the end follows from y's shape."""
+    ends = [o - n - b for o, n, b in zip(out[0].shape, x.shape, begin)]
+    crop = tuple(slice(max(0, -b), n + min(0, e)) for n, b, e in zip(x.shape, begin, ends))
+    widths = [(max(0, b), max(0, e)) for b, e in zip(begin, ends)]
+    return np.pad(x[crop], widths, mode) if x.ndim else x
+
+
+@op(id=5, since=1, shape="[d, *r] [*i] -> [*i, *r]", strided="x")
+def gather(x: T, index: I64) -> T:
+    """y[i, r] = x[index[i], r]; negative indices count from the end; BAD_DATA where one is out of range."""
+    return np.take(x, index, axis=0)
+
+
+@op(id=6, since=1, shape="[n, k] [*i] -> [*i, k]")
+def gather_rows(w: W, index: I64) -> F:
+    """y[i] = decoded row index[i] of a packed weight: an embedding tied to a head is stored once."""
+    return np.take(w, index, axis=0)
+
+
+@op(id=7, since=1, shape="[*x] [*i] -> [*i]", strided="x index")
+def gather_elements(x: T, index: I64) -> T:
+    """y[i, r] = x[index[i, r], r]: along axis 0; the other extents of index are at most those of x."""
+    return np.take_along_axis(
+        x[tuple(slice(n) for n in (None, *index.shape[1:])[: x.ndim])], index, axis=0
+    )
+
+
+@op(
+    id=8,
+    since=1,
+    shape="[*b#batch_dims, *x] [*b#batch_dims, *i, d] -> [*b#batch_dims, *i, *r]",
+    strided="x",
+)
+def gather_nd(x: T, index: I64, *, batch_dims: int = 0) -> T:
+    """y[b, i] = x[b, *index[b, i]]."""
+    batches = np.indices(index.shape[:-1], sparse=True)[:batch_dims]
+    y: Array = x[(*batches, *np.moveaxis(index, -1, 0))]
+    return y
+
+
+@op(id=9, since=1, shape="[*x] [*i] [*i] -> [*x]", strided="updates", inplace="x")
+def scatter_elements(
+    x: T, index: I64, updates: T, *, reduction: Literal["none", "add", "mul", "max", "min"] = "none"
+) -> T:
+    """y = x; then in row-major order of index: y[index[i, r], r] op= updates[i, r] (axis 0)."""
+    return moving.scatter(x, (index, *np.indices(index.shape, sparse=True)[1:]), updates, reduction)
+
+
+@op(id=10, since=1, shape="[*x] [*i, d] [*u] -> [*x]", strided="updates", inplace="x")
+def scatter_nd(
+    x: T, index: I64, updates: T, *, reduction: Literal["none", "add", "mul", "max", "min"] = "none"
+) -> T:
+    """y = x; then in row-major order of index: y[*index[i]] op= updates[i]."""
+    return moving.scatter(x, tuple(np.moveaxis(index, -1, 0)), updates, reduction)
+
+
+@op(
+    id=11,
+    since=1,
+    shape="[b, *h, t, d] [b, *h, u, d] [b] -> [b, *h, t, d]",
+    strided="update",
+    inplace="cache",
+)
+def tensor_scatter(cache: T, update: T, start: I64 | None = None, *, circular: bool = False) -> T:
+    """y = cache with y[b, :, start[b] + j] = update[b, :, j]; modulo t if circular, else BAD_DATA beyond t. In place on a
+    state: nothing else is touched. ONNX TensorScatter with its axis brought to the last but one place."""
+    y = cache.copy()
+    for b in range(cache.shape[0]):
+        at = (0 if start is None else int(start[b])) + np.arange(update.shape[-2])
+        y[b][..., at % cache.shape[-2] if circular else at, :] = update[b]
+    return y
+
+
+@op(id=12, since=1, shape="[*s] -> [r, n]", counts=True)
+def nonzero(x: A) -> I64:
+    """Coordinates of the elements that are not zero, row-major; n is a counted dimension. A scalar gives [0, n]."""
+    return np.argwhere(x).T.astype(np.int64)
+
+
+@op(id=13, since=1, shape="[*s, n] -> [*s, k] [*s, k]", dtypes="f32 i64", strided="x")
+def topk(x: F, *, largest: bool = True, out: Outs) -> tuple[F, I64]:
+    """The k first of each row and where they stood, sorted; ties by lower index, NaN counts as largest."""
+    nan = x != x
+    order = np.lexsort(
+        (np.where(nan, 0, ~x if x.dtype.kind == "i" else -x), ~nan) if largest else (x, nan),
+        axis=-1,
+    )
+    index = order[..., : out[0].shape[-1]].astype(np.int64)
+    return np.take_along_axis(x, index, -1), index
+
+
+@op(
+    id=14,
+    since=1,
+    shape="[*s, n] -> [*s, n]",
+    dtypes="f32 f64 i64",
+    strided="x",
+    bound="2 K eps",
+    inplace="x",
+)
+def cumulate(
+    x: F, *, kind: Literal["sum", "prod"] = "sum", exclusive: bool = False, reverse: bool = False
+) -> F:
+    """Running sum or product along the last axis, sequential."""
+    y = x[..., ::-1] if reverse else x
+    y = np.cumsum(y, -1) if kind == "sum" else np.cumprod(y, -1)
+    if exclusive:
+        y = np.concatenate([np.full_like(y[..., :1], kind == "prod"), y[..., :-1]], -1)
+    return y[..., ::-1] if reverse else y

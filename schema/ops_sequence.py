@@ -1,0 +1,111 @@
+"""Attention and recurrences. How to read a row: schema/row.py."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pteron.schema import sequence
+from pteron.schema.row import I64, A, F, Ints, W, op
+
+
+@op(
+    id=35,
+    since=1,
+    shape="[b, h, s, d] [b, g, t, d] [b, g, t, e] [b, h, s, t] [b] -> [b, s, h, e]",
+    strided="q k v mask",
+    bound="8 K eps",
+)
+def attention(
+    q: F,
+    k: F,
+    v: F,
+    mask: A | None = None,
+    key_count: I64 | None = None,
+    *,
+    scale: float,
+    causal: Literal["none", "top_left", "bottom_right"] = "none",
+    softcap: float = 0.0,
+    left_window: int = -1,
+    right_window: int = -1,
+) -> F:
+    """softmax(cap(scale q k^T) + mask) v, query head i with key head i // (h / g). A bool mask is where to look, an f32
+    mask is added. key_count[b] keys of batch b count, from the first. Query j stands at j (top_left) or j + keys - s
+    (bottom_right, and for windows with key_count). A query that sees nothing gives 0. Key tiles of 64 at absolute positions,
+    merged in order (DESIGN section 4): T x T is never stored. The heads of a query come out side by side, as the next product
+    reads them. Milakov and Gimelshein 2018; Dao et al. 2022."""
+    return sequence.attention(
+        q, k, v, mask, key_count, scale, causal, softcap, left_window, right_window
+    ).swapaxes(1, 2)
+
+
+@op(
+    id=36,
+    since=1,
+    shape="[t, b, m] [m, h] [b, h] [b, h] [p] [b] -> [t, b, h] [b, h] [b, h]",
+    strided="gates",
+    bound="t 64 K eps",
+)
+def lstm(
+    gates: F,
+    w: W,
+    hidden: F | None = None,
+    cell: F | None = None,
+    peephole: F | None = None,
+    count: I64 | None = None,
+    *,
+    activations: Ints,
+    clip: float = 0.0,
+    input_forget: bool = False,
+    reverse: bool = False,
+) -> tuple[F, F | None, F | None]:
+    """Recurrence over t of ONNX LSTM, one direction; gates = x W^T + biases (iofc, m = 4 h), w = R. count[b] steps of
+    batch b are real, the rest of y is 0. activations: indices into ACTIVATIONS for f, g, h. Hochreiter 1997; Gers 2000."""
+    return sequence.lstm(
+        gates, w, hidden, cell, peephole, count, activations, clip, input_forget, reverse
+    )
+
+
+@op(
+    id=37,
+    since=1,
+    shape="[t, b, m] [m, h] [m] [b, h] [b] -> [t, b, h] [b, h]",
+    strided="gates",
+    bound="t 64 K eps",
+)
+def gru(
+    gates: F,
+    w: W,
+    bias: F | None = None,
+    hidden: F | None = None,
+    count: I64 | None = None,
+    *,
+    activations: Ints,
+    clip: float = 0.0,
+    linear_before_reset: bool = False,
+    reverse: bool = False,
+) -> tuple[F, F | None]:
+    """Recurrence over t of ONNX GRU, one direction; gates = x W^T + Wb (zrh, m = 3 h), w = R, bias = Rb. Cho et al. 2014."""
+    return sequence.gru(
+        gates, w, bias, hidden, count, activations, clip, linear_before_reset, reverse
+    )
+
+
+@op(
+    id=38,
+    since=1,
+    shape="[t, b, h] [h, h] [b, h] [b] -> [t, b, h] [b, h]",
+    strided="gates",
+    bound="t 64 K eps",
+)
+def rnn(
+    gates: F,
+    w: W,
+    hidden: F | None = None,
+    count: I64 | None = None,
+    *,
+    activations: Ints,
+    clip: float = 0.0,
+    reverse: bool = False,
+) -> tuple[F, F | None]:
+    """h = f(gates[t] + h R^T): ONNX RNN, one direction. Elman 1990."""
+    return sequence.rnn(gates, w, hidden, count, activations, clip, reverse)
