@@ -106,8 +106,8 @@ NF4_VALUES: Final = np.array(
     np.float32,
 )  # fmt: skip
 
-NF4_SEVEN: Final = np.rint(63.5 * (NF4_VALUES.astype(np.float64) + 1)).astype(np.uint8)
-"""The levels in 7 bits, for sums in integers: t stands for t / 63.5 - 1 = (2 t - 127) / 127."""
+NF4_SEVEN: Final = (np.rint(63 * NF4_VALUES.astype(np.float64)) + 64).astype(np.uint8)
+"""The levels in 7 bits, for sums in integers: t stands for (t - 64) / 63; -1, 0 and 1 are exact."""
 
 
 def float_values(exponent_bits: int, mantissa_bits: int) -> Array:

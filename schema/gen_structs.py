@@ -117,7 +117,7 @@ def layout_h(schema: Schema, digest: bytes) -> str:
     out += ["extern const pte_format_row pte_format_rows[PTE_FORMAT_COUNT];"]
     out += [
         "extern const float pte_nf4_values[16];",
-        "extern const uint8_t pte_nf4_seven[16]; /* round(63.5 (value + 1)) */",
+        "extern const uint8_t pte_nf4_seven[16]; /* round(63 value) + 64 */",
     ]
     out += ["extern const char pte_dtype_names[][11];", "", "#endif", ""]
     return "\n".join(out)

@@ -94,6 +94,6 @@ def matmul_integer(a: F, b: F) -> F:
 @op(id=45, since=1, shape="[*m, k] [n, k] [n] [*m, n]... -> [*m, n]", strided="xs", bound="2 K eps")
 def matmul_int8(x: F, w: W, bias: F | None = None, *xs: A, steps: Steps = ()) -> F:
     """y = q(x) w^T + bias for w in i8_channel, i4, nf4, mxfp4, mxfp6; steps as in matmul; q: narrow.eight_codes, blocks of 32.
-    w = t * factor * w_scale: t is code, code - 8, 2 value (factor 1/2), 8 value (1/8); of nf4 2 round(63.5 (level + 1)) - 127
-    (f32(1/127)). Block by block acc = fma(f32(exact sum of x_code * t), (x_scale * factor) * w_scale, acc) from +0."""
+    w = t * factor * w_scale: t is code, code - 8, 2 value (factor 1/2), 8 value (1/8); of nf4 round(63 level) (f32(1/63)).
+    Block by block acc = fma(f32(exact sum of x_code * t), (x_scale * factor) * w_scale, acc) from +0."""
     return epilogue(narrow.eights(x) @ w.T, bias, xs, steps)

@@ -351,7 +351,7 @@ typedef struct pte_format_row {
 #define PTE_FORMAT_COUNT 8
 extern const pte_format_row pte_format_rows[PTE_FORMAT_COUNT];
 extern const float pte_nf4_values[16];
-extern const uint8_t pte_nf4_seven[16]; /* round(63.5 (value + 1)) */
+extern const uint8_t pte_nf4_seven[16]; /* round(63 value) + 64 */
 extern const char pte_dtype_names[][11];
 
 #endif

@@ -10,7 +10,7 @@
  *     i4          code - 8                 1
  *     mxfp4       2 value                  1/2
  *     mxfp6       8 value                  1/8
- *     nf4         2 pte_nf4_seven - 127    f32(1/127): the levels in 7 bits */
+ *     nf4         pte_nf4_seven - 64       f32(1/63): the levels in 7 bits */
 #ifndef PTE_GEMM_I8_H
 #define PTE_GEMM_I8_H
 

@@ -139,7 +139,7 @@ INLINE int32_t bias_of(const uint32_t format) {
   switch (format) {
   case PTE_FORMAT_I4: return 8;
   case PTE_FORMAT_MXFP4: return 12;
-  case PTE_FORMAT_NF4: return 127;
+  case PTE_FORMAT_NF4: return 64;
   default: return 0;
   }
 }
@@ -151,19 +151,15 @@ INLINE void block_add(const uint32_t format, const size_t rows, const size_t uni
   size_t stride = x->blocks * PTE_I8_BLOCK;
 #pragma GCC unroll 2
   for (size_t h = 0; h < 2; h++) {
-    __m256i sum[PTE_I8_ROWS], away[PTE_I8_ROWS];
+    __m256i sum[PTE_I8_ROWS];
     walk half = {at.codes + h * 32, at.high + h * 32, NULL};
 #pragma GCC unroll 4
-    for (size_t r = 0; r < rows; r++) {
-      away[r] = _mm256_set1_epi32(-bias_of(format) * x->sums[r * x->blocks + b]);
-      sum[r] = format == PTE_FORMAT_NF4 ? _mm256_setzero_si256() : away[r];
-    }
+    for (size_t r = 0; r < rows; r++)
+      sum[r] = _mm256_set1_epi32(-bias_of(format) * x->sums[r * x->blocks + b]);
     half_add(format, rows, units, half, x->codes + b * PTE_I8_BLOCK, stride, d, sum);
     __m256 scale = scales_read(format, at.scales, h);
 #pragma GCC unroll 4
     for (size_t r = 0; r < rows; r++) {
-      if (format == PTE_FORMAT_NF4)
-        sum[r] = _mm256_add_epi32(_mm256_slli_epi32(sum[r], 1), away[r]);
       __m256 both = _mm256_mul_ps(_mm256_set1_ps(x->steps[r * x->blocks + b]), scale);
       acc[r][h] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum[r]), both, acc[r][h]);
     }

@@ -10,7 +10,7 @@ static int32_t integer_at(const pte_stored *w, size_t panel, size_t k, size_t n)
   uint32_t code = k % 8 < 4 ? byte & 15 : byte >> 4;
   switch (w->format) {
   case PTE_FORMAT_I4: return (int32_t)code - 8;
-  case PTE_FORMAT_NF4: return 2 * pte_nf4_seven[code] - 127;
+  case PTE_FORMAT_NF4: return pte_nf4_seven[code] - 64;
   case PTE_FORMAT_MXFP4: return pte_i8_e2m1(code);
   default: break;
   }

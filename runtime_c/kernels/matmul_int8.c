@@ -124,7 +124,7 @@ static void product_task(void *context, size_t begin, size_t end, uint32_t threa
 
 static float factor_of(uint32_t format) {
   switch (format) {
-  case PTE_FORMAT_NF4: return 1.0f / 127.0f;
+  case PTE_FORMAT_NF4: return 1.0f / 63.0f;
   case PTE_FORMAT_MXFP4: return 0.5f;
   case PTE_FORMAT_MXFP6: return 0.125f;
   default: return 1.0f;

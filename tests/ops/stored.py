@@ -24,7 +24,7 @@ def stored(name: str, n: int, k: int, groups: int = 1, integers: bool = False) -
     scale = scales_of(fmt, n, k, rng)
     w = weight_of(fmt, codes, scale, groups)
     if integers and name == "nf4":
-        levels = (2 * NF4_SEVEN.astype(np.float64) - 127) / 127
+        levels = (NF4_SEVEN.astype(np.float64) - 64) / 63
         return dataclasses.replace(w, array=scaled(levels[codes], scale.astype(np.float64), 64))
     return w
 

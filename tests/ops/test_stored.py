@@ -60,7 +60,7 @@ def test_every_code_with_every_kind_of_scale(name: str) -> None:
 def integers(name: str, codes: Array) -> Array:
     """t of kernels/gemm_i8.h, from what the codes mean."""
     if name == "nf4":
-        return 2 * NF4_SEVEN.astype(np.int64)[codes] - 127
+        return NF4_SEVEN.astype(np.int64)[codes] - 64
     one = np.ones((len(codes), -(-codes.shape[1] // 32)), np.float32)
     given: Any = codes.view(np.int8) if name == "i8_channel" else codes
     scale = one[:, 0] if name == "i8_channel" else one * 127
@@ -70,7 +70,7 @@ def integers(name: str, codes: Array) -> Array:
     return np.asarray(np.rint(value * {"mxfp4": 2, "mxfp6": 8}.get(name, 1)), np.int64)
 
 
-FACTORS = {"nf4": np.float32(1 / 127), "mxfp4": np.float32(0.5), "mxfp6": np.float32(0.125)}
+FACTORS = {"nf4": np.float32(1 / 63), "mxfp4": np.float32(0.5), "mxfp6": np.float32(0.125)}
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="needs 64 bits to imitate the fma")
