@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 from pteron.schema import shape, signature
 from pteron.schema.ops import OPS
 from pteron.schema.row import Op
@@ -80,6 +82,7 @@ class Pools:
         self.terms: list[str] = []
         self.ports: list[str] = []
         self.attrs: list[str] = []
+        self.defaults: list[str] = []
 
     def text(self, word: str) -> int:
         """Where `word` begins among the texts; it may be the end of a longer one."""
@@ -87,18 +90,20 @@ class Pools:
         if at < 0:
             at = len(self.texts)
             self.texts += word + "\0"
+        if at >= 1 << 12:
+            raise ValueError("names of operators take more than 4096 bytes; widen core/op.h")
         return at
 
     @staticmethod
     def place(pool: list[str], rows: list[str]) -> int:
-        """The first index of `rows`, in order, in the pool: where they are already, or at its end."""
-        for at in range(len(pool) - len(rows) + 1):
-            if pool[at : at + len(rows)] == rows:
-                return at
-        pool += rows
+        """The first index of `rows`, in order, in the pool: where they are already, or at its end, which may begin them."""
+        at = next(
+            at for at in range(len(pool) + 1) if pool[at : at + len(rows)] == rows[: len(pool) - at]
+        )
+        pool += rows[len(pool) - at :]
         if len(pool) > 256:
             raise ValueError("a table of operators has more than 256 rows; widen core/op.h")
-        return len(pool) - len(rows)
+        return at
 
     def tables(self) -> list[str]:
         out = []
@@ -106,6 +111,7 @@ class Pools:
             ("const pte_shape_term pte_op_terms[]", self.terms),
             ("const pte_op_port pte_op_ports[]", self.ports),
             ("const pte_op_attr pte_op_attrs[]", self.attrs),
+            ("const uint64_t pte_op_default_words[]", self.defaults),
         ):
             out += [f"{head} = {{", *(f"  {row}," for row in rows), "};", ""]
         words, at = [], 0
@@ -135,15 +141,10 @@ def ops_c() -> str:
     pools = Pools()
     for word in sorted({w for op in OPS.values() for w in _words(op)}, key=lambda w: (-len(w), w)):
         pools.text(word)
-    rows = [_op_row(op, pools) for op in sorted(OPS.values(), key=lambda op: op.id)]
-    fields = [f"  pte_{op.name}_attrs {op.name}_;" for op in OPS.values()]
-    values = [f"  .{op.name}_ = {_defaults(op)}," for op in OPS.values()]
-    out += ["", "typedef struct all_defaults {", *fields, "} all_defaults;", ""]
-    out += ["static const all_defaults defaults = {", *values, "};", ""]
+    for op in sorted(OPS.values(), key=lambda op: -signature.signature(op).attrs_bytes):
+        _op_row(op, pools)  # the largest first: others lie inside
+    rows = [_op_row(op, pools) for op in OPS.values()]
     out += [
-        "const void *pte_op_defaults(const pte_op_row *row) {",
-        "  return (const unsigned char *)&defaults + row->defaults;",
-        "}",
         "",
         *pools.tables(),
         "const pte_op_row pte_op_rows[] = {",
@@ -160,10 +161,23 @@ def _words(op: Op) -> list[str]:
     return [op.name, *ports, *(attr.name for attr in sig.attrs)]
 
 
-def _defaults(op: Op) -> str:
-    sig = signature.signature(op)
-    values = [f".{a.name} = {_c_value(a)}" for a in sig.attrs if a.default is not None]
-    return "{" + ", ".join([f".size = {sig.attrs_bytes}", *values]) + "}"
+def _defaults(sig: signature.Signature, pools: Pools) -> int:
+    """The attribute struct of an instruction that has none, in words of 8 bytes; what is required is 0."""
+    lists = [
+        a.name for a in sig.attrs if a.default and not isinstance(a.default, int | float | str)
+    ]
+    if lists:
+        raise ValueError(f"attributes {lists}: a list's default can only be empty")
+    nothing = {a.name: a.values[0] if a.values else () if _is_list(a) else 0 for a in sig.attrs}
+    given = {a.name: a.default for a in sig.attrs if a.default is not None}
+    stored = signature.pack_attrs(sig, nothing | given)
+    return pools.place(
+        pools.defaults, [f"{word:#x}u" for (word,) in struct.iter_unpack("<Q", stored)]
+    )
+
+
+def _is_list(a: signature.Attr) -> bool:
+    return a.kind in ("ints", "floats", "dims", "steps")
 
 
 def _attrs(sig: signature.Signature, pools: Pools) -> int:
@@ -196,7 +210,7 @@ def _ports(op: Op, output: bool, pools: Pools) -> int:
         inplace = not output and port.name in op.inplace
         flags = [port.optional, port.name in op.strided, inplace]
         words = ", ".join(str(flag).lower() for flag in flags)
-        numbers = f"{pools.text(port.name)}, {first}, {len(terms)}, PTE_RULE_{port.rule.upper()}"
+        numbers = f"{pools.text(port.name)}, {len(terms)}, {first}, PTE_RULE_{port.rule.upper()}"
         rows.append(f"{{{numbers}, {words}}} /* {port.name} */")
     return pools.place(pools.ports, rows)
 
@@ -207,14 +221,6 @@ def _check_names(op: Op, sig: signature.Signature) -> None:
         raise ValueError(
             f"op {op.name}: strided or inplace names no port: expected one of {sorted(known)}"
         )
-
-
-def _c_value(a: signature.Attr) -> str:
-    if a.kind in ("ints", "floats", "dims", "steps"):
-        if a.default:
-            raise ValueError(f"attribute {a.name}: a list's default can only be empty")
-        return "{0, 0}" if a.kind != "steps" else "{{0, 0}, {0, 0}}"
-    return repr(signature.words(a, a.default)[0])
 
 
 def _op_row(op: Op, pools: Pools) -> str:
@@ -230,8 +236,7 @@ def _op_row(op: Op, pools: Pools) -> str:
     flags = ", ".join(
         str(flag).lower() for flag in [*variadic, control, sig.has_defaults, op.counts]
     )
-    defaults = f"offsetof(all_defaults, {op.name}_)"
-    first = f"{kernel}, {name}, {defaults}, {dtypes}, {op.id}, {sig.attrs_bytes}"
+    first = f"{kernel}, {name}, {_defaults(sig, pools)}, {dtypes}, {op.id}, {sig.attrs_bytes}"
     return f"  {{{first}, {pooled}, {counts}, {flags}}},"
 
 

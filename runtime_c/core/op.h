@@ -33,16 +33,16 @@ typedef struct pte_shape_term {
   uint8_t number;
 } pte_shape_term;
 
-/* Rows share pools of texts, terms, ports and attributes and name what is theirs by its first
- * index: 16 bits in place of a pointer and its relocation. */
+/* Rows share pools of texts, terms, ports, attributes and defaults and name what is theirs by its
+ * first index, in place of a pointer and its relocation. */
 typedef struct pte_op_port {
-  uint16_t name; /* pte_op_text */
-  uint8_t terms; /* pte_op_terms[terms ...) */
-  uint8_t term_count;
-  uint8_t rule;
-  bool optional : 1;
-  bool strided : 1; /* any strides; else dense */
-  bool inplace : 1; /* an input whose memory output 0 may share */
+  unsigned name : 12; /* pte_op_text */
+  unsigned term_count : 4;
+  unsigned terms : 8; /* pte_op_terms[terms ...) */
+  unsigned rule : 5;
+  unsigned optional : 1;
+  unsigned strided : 1; /* any strides; else dense */
+  unsigned inplace : 1; /* an input whose memory output 0 may share */
 } pte_op_port;
 
 typedef enum pte_attr_kind {
@@ -58,18 +58,18 @@ typedef enum pte_attr_kind {
 } pte_attr_kind;
 
 typedef struct pte_op_attr {
-  uint16_t name; /* pte_op_text */
-  uint8_t offset;
-  uint8_t kind;
-  uint8_t values; /* enum: how many */
-  bool required;
+  unsigned name : 12; /* pte_op_text */
+  unsigned offset : 8;
+  unsigned kind : 4;
+  unsigned values : 7; /* enum: how many */
+  unsigned required : 1;
 } pte_op_attr;
 
 /* The last input or output stands for any number of values where it is variadic. */
 typedef struct pte_op_row {
   const pte_kernel *kernel; /* NULL: run by the session, or not in this build */
   uint16_t name;            /* pte_op_text */
-  uint16_t defaults;        /* pte_op_defaults */
+  uint16_t defaults;        /* pte_op_default_words[defaults ...) */
   uint16_t dtypes;          /* bit d: `F` may be element type d */
   uint16_t id;
   uint8_t attrs_bytes;
@@ -91,13 +91,16 @@ extern const uint32_t pte_op_row_count;
 extern const pte_op_port pte_op_ports[];
 extern const pte_op_attr pte_op_attrs[];
 extern const pte_shape_term pte_op_terms[];
+extern const uint64_t pte_op_default_words[]; /* little endian, as the file */
 extern const char pte_op_texts[];
 
 /* The `name` of a row, port or attribute. */
 static inline const char *pte_op_text(uint16_t name) { return pte_op_texts + name; }
 
 /* A complete attribute struct of the row; required attributes are 0. */
-const void *pte_op_defaults(const pte_op_row *row);
+static inline const void *pte_op_defaults(const pte_op_row *row) {
+  return pte_op_default_words + row->defaults;
+}
 
 /* The row of operator `id`, or NULL. */
 const pte_op_row *pte_op_find(uint32_t id);
