@@ -1,0 +1,58 @@
+"""The TOSA tools run as a child process, in whatever Python has the packages of pteron[npu]."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from pteron.schema.errors import DelegateError
+
+VARIABLE: Final = "PTERON_NPU_PYTHON"
+PACKAGES: Final = ("tosa_serializer", "tosa_reference_model", "model_converter", "vgfpy")
+INSTALL: Final = f"pip install 'pteron[npu]', or in an environment of their own and {VARIABLE}=/path/to/its/python"
+
+
+def python() -> str | None:
+    """The interpreter for the TOSA tools: $PTERON_NPU_PYTHON, else this one if it has them, else None."""
+    if named := os.environ.get(VARIABLE):
+        return named
+    found = all(importlib.util.find_spec(package) for package in PACKAGES)
+    return sys.executable if found else None
+
+
+def missing() -> str | None:
+    """What to install before anything can be compiled for an NPU; None where all is there."""
+    found = python()
+    if found is None:
+        return f"the TOSA tools; {INSTALL}"
+    if not Path(found).exists():
+        return f"{VARIABLE}: {found} is not there; {INSTALL}"
+    return None
+
+
+def ask(requests: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What tosa_worker.py answers to each request.
+
+    Raises:
+        DelegateError: no interpreter has the tools, or one of them failed.
+    """
+    if reason := missing():
+        raise DelegateError(f"npu: missing {reason}")
+    worker = Path(__file__).with_name("tosa_worker.py")
+    done = subprocess.run(
+        [str(python()), "-I", str(worker)],
+        input=json.dumps(list(requests)),
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode != 0:
+        last = (done.stderr.strip() or "no message").splitlines()[-1]
+        raise DelegateError(f"npu: {worker.name}: {last}; {INSTALL}")
+    answers: list[dict[str, Any]] = json.loads(done.stdout)
+    return answers
