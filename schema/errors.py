@@ -11,7 +11,7 @@
     └── DelegateError      a delegate failed or is absent
 
 Every text reads `where: expected, got; what to do`. ArgumentError is a ValueError and LimitError a RuntimeError too, so that
-code which knows nothing of Pteron catches what it expects.
+code which knows nothing of Pteron catches what it expects. PlacementWarning, a warning, tells of a fallback.
 """
 
 
@@ -53,3 +53,7 @@ class LimitError(PteronError, RuntimeError):
 
 class DelegateError(PteronError):
     """A delegate failed, or is not there."""
+
+
+class PlacementWarning(UserWarning):
+    """A part that was compiled for a delegate runs on the CPU; the text says why."""

@@ -72,29 +72,6 @@ static pte_status bind_externals(const pte_program *p, pte_segment *segments, pt
   return PTE_OK;
 }
 
-static bool permitted(const pte_program *p, const char *name) {
-  for (uint32_t i = 0; i < p->permitted_count; i++)
-    if (p->permitted[i] != NULL && p->permitted[i]->name != NULL &&
-        strcmp(p->permitted[i]->name, name) == 0)
-      return true;
-  return false;
-}
-
-/* A delegate that is not permitted is missed only where nothing may stand in for it. */
-static pte_status check_delegates(const pte_program *p, pte_error *error) {
-  for (uint32_t i = 0; i < p->delegate_count; i++) {
-    const pte_file_delegate *d = &p->delegates[i];
-    const char *name = pte_program_string(p, d->name);
-    bool stands_in = d->fallback != PTE_NONE && d->policy != PTE_POLICY_FORBID;
-    if (!stands_in && !permitted(p, name))
-      return pte_fail(
-          error, PTE_UNSUPPORTED,
-          "delegate '%s' (target '%s') is needed and has no fallback here: register and permit it",
-          name, pte_program_string(p, d->target));
-  }
-  return PTE_OK;
-}
-
 static pte_status take_options(pte_program *p, const pte_open_options *options, pte_error *error) {
   if (options == NULL) return PTE_OK;
   pte_open_options all;
@@ -218,7 +195,6 @@ pte_status pte_program_open(const void *bytes, size_t size, const pte_open_optio
   PTE_TRY(bind_externals(p, segments, error));
   place_vectors(p);
   PTE_TRY(verify(p, error));
-  PTE_TRY(check_delegates(p, error));
   open_debug(p);
   *out = p;
   return PTE_OK;

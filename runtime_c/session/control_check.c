@@ -65,7 +65,8 @@ pte_status pte_control_check(pte_session *s, uint32_t index, pte_error *err) {
   case PTE_OP_CALL: return check_called(s, index, ((const pte_call_attrs *)work->attrs)->body, err);
   case PTE_OP_DELEGATE: {
     uint32_t entry = (uint32_t)((const pte_delegate_attrs *)work->attrs)->index;
-    return check_called(s, index, s->program->delegates[entry].fallback, err);
+    uint32_t fallback = s->program->delegates[entry].fallback;
+    return fallback == PTE_NONE ? PTE_OK : check_called(s, index, fallback, err);
   }
   default: return PTE_OK;
   }

@@ -33,61 +33,17 @@ static bool is_complete(const pte_delegate_api *api) {
          api->prepare != NULL && api->run != NULL && api->close != NULL;
 }
 
-/* The first permitted delegate of the entry's name that accepts its target, or NULL. */
-static const pte_delegate_api *choose(const pte_program *p, uint32_t entry) {
+/* The first permitted delegate of the entry's name that accepts its target, or NULL: `said` has a
+ * reason. */
+static const pte_delegate_api *choose(const pte_program *p, uint32_t entry, pte_error *said) {
   for (uint32_t i = 0; i < p->permitted_count; i++) {
     const pte_delegate_api *api = p->permitted[i];
     bool named = is_complete(api) && api->name != NULL &&
                  strcmp(api->name, pte_program_string(p, p->delegates[entry].name)) == 0;
-    if (named && api->accepts(api->self, target_of(p, entry))) return api;
+    if (named && api->accepts(api->self, target_of(p, entry), said)) return api;
   }
+  if (said->text[0] == 0) pte_fail(said, PTE_DELEGATE, "it is not in this build or not permitted");
   return NULL;
-}
-
-static bool may_fall_back(const pte_program *p, uint32_t entry) {
-  return p->delegates[entry].fallback != PTE_NONE &&
-         p->delegates[entry].policy != PTE_POLICY_FORBID;
-}
-
-/* What happened to an entry, in front of the delegate's own words. */
-static pte_status fail(const pte_program *p, uint32_t entry, const char *what,
-                       const pte_error *said, pte_error *err) {
-  return pte_fail(err, PTE_DELEGATE, "delegate %s (%s): %s%s%s",
-                  pte_program_string(p, p->delegates[entry].name), target_of(p, entry), what,
-                  said == NULL || said->text[0] == 0 ? "" : ": ", said == NULL ? "" : said->text);
-}
-
-static pte_status instance_bytes(const pte_program *p, uint32_t entry, const pte_delegate_api *api,
-                                 size_t *out, pte_error *err) {
-  pte_error said = {0};
-  uint64_t bytes = 0;
-  const void *blob = pte_program_blob(p, entry, &bytes);
-  pte_status status =
-      api->instance_size(api->self, target_of(p, entry), blob, (size_t)bytes, out, &said);
-  if (status == PTE_OK) return PTE_OK;
-  if (!may_fall_back(p, entry)) return fail(p, entry, "does not take the blob", &said, err);
-  *out = 0;
-  return PTE_OK;
-}
-
-/* Entries of a program: they are compared with every instruction. */
-#define PTE_MAX_DELEGATES 1024
-
-pte_status pte_delegates_measure(const pte_program *p, uint32_t method, pte_arena *arena,
-                                 pte_error *err) {
-  if (p->delegate_count > PTE_MAX_DELEGATES)
-    return pte_fail(err, PTE_LIMIT, "program: %u delegates, at most %u", p->delegate_count,
-                    PTE_MAX_DELEGATES);
-  for (uint32_t entry = 0; entry < p->delegate_count; entry++) {
-    const pte_delegate_api *api = choose(p, entry);
-    size_t bytes = 0;
-    void *unused;
-    if (api == NULL || !method_uses(p, method, entry)) continue;
-    PTE_TRY(instance_bytes(p, entry, api, &bytes, err));
-    if (pte_arena_take(arena, 1, bytes, PTE_ARENA_ALIGN, &unused) != PTE_OK)
-      return fail(p, entry, "asks for more memory than there is", NULL, err);
-  }
-  return PTE_OK;
 }
 
 static bool digest_holds(const pte_program *p, uint32_t entry) {
@@ -97,28 +53,65 @@ static bool digest_holds(const pte_program *p, uint32_t entry) {
   return memcmp(digest, segment->digest, sizeof digest) == 0;
 }
 
-static pte_status open_entry(pte_session *s, uint32_t entry, pte_arena *arena, pte_error *err) {
-  const pte_program *p = s->program;
-  pte_placed *placed = &s->placed[entry];
-  const pte_delegate_api *api = choose(p, entry);
-  pte_error said = {0};
-  placed->used = true;
-  if (api == NULL)
-    return may_fall_back(p, entry) ? PTE_OK
-                                   : fail(p, entry, "no permitted delegate accepts it", NULL, err);
-  if (!digest_holds(p, entry)) return fail(p, entry, "the blob's bytes have changed", NULL, err);
-  size_t size = 0;
-  PTE_TRY(instance_bytes(p, entry, api, &size, err));
-  pte_memory memory = {NULL, size};
-  if (pte_arena_take(arena, 1, size, PTE_ARENA_ALIGN, &memory.data) != PTE_OK)
-    return fail(p, entry, "asks for more memory than before", NULL, err);
+/* An entry's delegate did not do `what`, as it `said`. PTE_OK: the fallback has its place (`placed`
+ * is NULL while measuring); PTE_DELEGATE: there is none, or the policy forbids it. */
+static pte_status give_up(const pte_program *p, uint32_t entry, pte_placed *placed,
+                          const char *what, const pte_error *said, pte_error *err) {
+  const pte_file_delegate *file = &p->delegates[entry];
+  bool falls_back = file->fallback != PTE_NONE && file->policy != PTE_POLICY_FORBID;
+  if (falls_back) err = placed == NULL ? NULL : &placed->why;
+  pte_fail(err, PTE_DELEGATE, "delegate %s (%s) %s: %s", pte_program_string(p, file->name),
+           target_of(p, entry), what, said->text[0] == 0 ? "it gives no reason" : said->text);
+  if (!falls_back) return PTE_DELEGATE;
+  if (placed != NULL && placed->api != NULL) {
+    placed->api->close(placed->instance);
+    placed->api = NULL;
+  }
+  return PTE_OK;
+}
+
+/* Takes memory for an entry's instance; opens it unless `placed` is NULL. */
+static pte_status place(const pte_program *p, uint32_t entry, pte_placed *placed, pte_arena *arena,
+                        pte_error *said) {
+  const pte_delegate_api *api = choose(p, entry, said);
+  if (api == NULL) return PTE_DELEGATE;
+  if (placed != NULL && !digest_holds(p, entry))
+    return pte_fail(said, PTE_DELEGATE, "the blob's bytes have changed");
+  const char *target = target_of(p, entry);
   uint64_t bytes = 0;
   const void *blob = pte_program_blob(p, entry, &bytes);
-  pte_status status = api->open(api->self, target_of(p, entry), blob, (size_t)bytes, memory,
-                                &placed->instance, &said);
-  if (status == PTE_OK) placed->api = api;
-  else if (!may_fall_back(p, entry)) return fail(p, entry, "did not open", &said, err);
+  pte_memory memory = {NULL, 0};
+  PTE_TRY(api->instance_size(api->self, target, blob, (size_t)bytes, &memory.size_bytes, said));
+  if (pte_arena_take(arena, 1, memory.size_bytes, PTE_ARENA_ALIGN, &memory.data) != PTE_OK)
+    return pte_fail(said, PTE_DELEGATE, "it asks for more memory than there is");
+  if (placed == NULL) return PTE_OK;
+  PTE_TRY(api->open(api->self, target, blob, (size_t)bytes, memory, &placed->instance, said));
+  placed->api = api;
   return PTE_OK;
+}
+
+/* Entries of a program: they are compared with every instruction. */
+#define PTE_MAX_DELEGATES 1024
+
+static pte_status place_all(const pte_program *p, uint32_t method, pte_placed *placed,
+                            pte_arena *arena, pte_error *err) {
+  for (uint32_t entry = 0; entry < p->delegate_count; entry++) {
+    pte_placed *own = placed == NULL ? NULL : &placed[entry];
+    pte_error said = {0};
+    if (!method_uses(p, method, entry)) continue;
+    if (own != NULL) own->used = true;
+    if (place(p, entry, own, arena, &said) != PTE_OK)
+      PTE_TRY(give_up(p, entry, own, "did not open", &said, err));
+  }
+  return PTE_OK;
+}
+
+pte_status pte_delegates_measure(const pte_program *p, uint32_t method, pte_arena *arena,
+                                 pte_error *err) {
+  if (p->delegate_count > PTE_MAX_DELEGATES)
+    return pte_fail(err, PTE_LIMIT, "program: %u delegates, at most %u", p->delegate_count,
+                    PTE_MAX_DELEGATES);
+  return place_all(p, method, NULL, arena, err);
 }
 
 void pte_session_close(pte_session *s) {
@@ -134,14 +127,9 @@ void pte_session_close(pte_session *s) {
 pte_status pte_delegates_open(pte_session *s, pte_arena *arena, pte_error *err) {
   uint32_t count = s->program->delegate_count;
   if (count != 0) memset(s->placed, 0, count * sizeof *s->placed);
-  for (uint32_t entry = 0; entry < count; entry++) {
-    if (!method_uses(s->program, s->method_index, entry)) continue;
-    pte_status status = open_entry(s, entry, arena, err);
-    if (status == PTE_OK) continue;
-    pte_session_close(s);
-    return status;
-  }
-  return PTE_OK;
+  pte_status status = place_all(s->program, s->method_index, s->placed, arena, err);
+  if (status != PTE_OK) pte_session_close(s);
+  return status;
 }
 
 pte_status pte_session_placement(const pte_session *s, uint32_t index, pte_placement *out) {
@@ -149,6 +137,7 @@ pte_status pte_session_placement(const pte_session *s, uint32_t index, pte_place
   const pte_file_delegate *file = &s->program->delegates[index];
   *out = (pte_placement){.name = pte_program_string(s->program, file->name),
                          .target = target_of(s->program, index),
+                         .reason = s->placed[index].why.text,
                          .policy = file->policy,
                          .placed = s->placed[index].api != NULL,
                          .used = s->placed[index].used};
@@ -182,34 +171,38 @@ static uint32_t entry_of(const pte_session *s, uint32_t index) {
   return (uint32_t)((const pte_delegate_attrs *)s->works[index].attrs)->index;
 }
 
+static pte_status describe_work(pte_session *s, uint32_t index, pte_delegate_io *out,
+                                pte_error *err) {
+  if (describe_all(s, &s->works[index], out)) return PTE_OK;
+  return pte_fault_at(s, index, PTE_BAD_PROGRAM, "operands of a delegate must be present and dense",
+                      255, err);
+}
+
 pte_status pte_delegate_check(pte_session *s, uint32_t index, uint64_t *out_scratch,
                               pte_error *err) {
   uint32_t entry = entry_of(s, index);
-  const pte_placed *placed = &s->placed[entry];
+  pte_placed *placed = &s->placed[entry];
   pte_delegate_io io;
   pte_error said = {0};
-  if (placed->api == NULL) return pte_control_check(s, index, err);
-  if (s->works[index].dynamic)
-    return pte_fault_at(s, index, PTE_UNSUPPORTED, "delegates take no counted dimensions", 255,
-                        err);
-  if (!describe_all(s, &s->works[index], &io))
-    return pte_fault_at(s, index, PTE_BAD_PROGRAM,
-                        "operands of a delegate must be present and dense", 255, err);
-  if (placed->api->prepare(placed->instance, &io, out_scratch, &said) == PTE_OK) return PTE_OK;
-  return fail(s->program, entry, "cannot prepare", &said, err);
+  PTE_TRY(pte_control_check(s, index, err));
+  if (placed->api == NULL) return PTE_OK;
+  PTE_TRY(describe_work(s, index, &io, err));
+  if (s->works[index].dynamic) pte_fail(&said, PTE_DELEGATE, "it takes no counted dimensions");
+  else if (placed->api->prepare(placed->instance, &io, out_scratch, &said) == PTE_OK) return PTE_OK;
+  *out_scratch = 0;
+  return give_up(s->program, entry, placed, "cannot prepare", &said, err);
 }
 
 pte_status pte_delegate_run(pte_session *s, uint32_t index, pte_error *err) {
   uint32_t entry = entry_of(s, index);
-  const pte_placed *placed = &s->placed[entry];
+  pte_placed *placed = &s->placed[entry];
   pte_delegate_io io;
   pte_error said = {0};
-  if (!describe_all(s, &s->works[index], &io))
-    return pte_fault_at(s, index, PTE_BAD_PROGRAM,
-                        "operands of a delegate must be present and dense", 255, err);
+  PTE_TRY(describe_work(s, index, &io, err));
   if (placed->api->run(placed->instance, &io, s->call.scratch, &said) == PTE_OK) return PTE_OK;
-  fail(s->program, entry, "failed", &said, err);
+  pte_status status = give_up(s->program, entry, placed, "failed", &said, err);
+  if (status == PTE_OK) return PTE_OK;
   uint32_t instr = pte_session_instr(s, index);
   pte_error_at(err, instr, PTE_OP_DELEGATE, s->program->instrs[instr].node);
-  return PTE_DELEGATE;
+  return status;
 }

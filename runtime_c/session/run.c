@@ -58,7 +58,9 @@ static pte_status run_kernel(pte_execution *run, uint32_t index) {
 static pte_status run_delegate(pte_execution *run, uint32_t index) {
   const pte_delegate_attrs *attrs = run->s->works[index].attrs;
   uint32_t entry = (uint32_t)attrs->index;
-  if (run->s->placed[entry].api != NULL) return pte_delegate_run(run->s, index, run->err);
+  const pte_placed *placed = &run->s->placed[entry];
+  if (placed->api != NULL) PTE_TRY(pte_delegate_run(run->s, index, run->err));
+  if (placed->api != NULL) return PTE_OK;
   return pte_run_called(run, index, run->s->program->delegates[entry].fallback);
 }
 

@@ -50,7 +50,7 @@ typedef struct pte_work {
 typedef struct pte_placed {
   const pte_delegate_api *api; /* NULL: runs its fallback */
   void *instance;
-  pte_memory memory;
+  pte_error why; /* it runs its fallback */
   bool used;
 } pte_placed;
 

@@ -2,7 +2,7 @@
  *
  *   pte_run model.pte [--method NAME] [--threads N] [--portable] [--dim NAME=SIZE] [--input
  * NAME=FILE] [--seed N]
- *           [--repeat N] [--out FOLDER] [--trace] [--delegate null]
+ *           [--repeat N] [--out FOLDER] [--trace] [--delegate NAME]...
  *
  * Inputs come from .npy or raw files; the others are random, the same for the same seed. Digests
  * are BLAKE2s-256 over the bytes with every NaN replaced by the quiet one, so they compare across
@@ -13,11 +13,11 @@
 
 #include "gen/layout.h"
 #include "program/blake2s.h"
-#include "pteron/delegate.h"
+#include "pteron/delegates.h"
 #include "pteron/host.h"
 #include "tools/npy.h"
 
-enum { MAX_PORTS = 256, MAX_NAMED = 64 };
+enum { MAX_PORTS = 256, MAX_NAMED = 64, MAX_DELEGATES = 16 };
 
 typedef struct named {
   const char *name, *value;
@@ -27,7 +27,9 @@ typedef struct settings {
   const char *path, *method, *out;
   uint32_t threads, repeat, dim_count, input_count;
   uint64_t seed;
-  bool portable, trace, null_delegate;
+  bool portable, trace;
+  const pte_delegate_api *delegates[MAX_DELEGATES]; /* permitted */
+  uint32_t delegate_count;
   named dims[MAX_NAMED], inputs[MAX_NAMED];
 } settings;
 
@@ -43,10 +45,10 @@ typedef struct buffers {
 /* --- command line --------------------------------------------------------------------------- */
 
 static int usage(void) {
-  fprintf(
-      stderr,
-      "usage: pte_run model.pte [--method NAME] [--threads N] [--portable] [--dim NAME=SIZE]\n"
-      "  [--input NAME=FILE] [--seed N] [--repeat N] [--out FOLDER] [--trace] [--delegate null]\n");
+  fprintf(stderr,
+          "usage: pte_run model.pte [--method NAME] [--threads N] [--portable] [--dim NAME=SIZE]\n"
+          "  [--input NAME=FILE] [--seed N] [--repeat N] [--out FOLDER] [--trace] [--delegate "
+          "NAME]...\n");
   return 2;
 }
 
@@ -58,6 +60,22 @@ static bool add_named(named *list, uint32_t *count, char *text) {
   return true;
 }
 
+/* Permits the delegate of that name; false: this build has none. */
+static bool permit(settings *s, const char *name) {
+  uint32_t count = pte_delegates_count();
+  for (uint32_t i = 0; i < count && s->delegate_count < MAX_DELEGATES; i++) {
+    const pte_delegate_api *api = pte_delegates_at(i);
+    if (strcmp(pte_delegates_name(api), name) != 0) continue;
+    s->delegates[s->delegate_count++] = api;
+    return true;
+  }
+  fprintf(stderr, "--delegate %s: this build has", name);
+  for (uint32_t i = 0; i < count; i++)
+    fprintf(stderr, " %s", pte_delegates_name(pte_delegates_at(i)));
+  fprintf(stderr, "\n");
+  return false;
+}
+
 /* An option that takes a value; false: unknown, or a value that it cannot take. */
 static bool take_option(settings *s, const char *option, char *value) {
   if (strcmp(option, "--method") == 0) s->method = value;
@@ -67,7 +85,7 @@ static bool take_option(settings *s, const char *option, char *value) {
   else if (strcmp(option, "--seed") == 0) s->seed = strtoull(value, NULL, 10);
   else if (strcmp(option, "--dim") == 0) return add_named(s->dims, &s->dim_count, value);
   else if (strcmp(option, "--input") == 0) return add_named(s->inputs, &s->input_count, value);
-  else if (strcmp(option, "--delegate") == 0) return s->null_delegate = strcmp(value, "null") == 0;
+  else if (strcmp(option, "--delegate") == 0) return permit(s, value);
   else return false;
   return true;
 }
@@ -327,12 +345,11 @@ int main(int count, char **words) {
   static buffers b; /* too large for the stack; freed with the process */
   settings s;
   if (!parse(count, words, &s)) return usage();
-  const pte_delegate_api *delegates[] = {pte_delegate_null()};
   pte_host_options options = {.size = sizeof options,
                               .threads = s.threads,
                               .cpu = s.portable ? PTE_CPU_ANY : pte_host_cpu(),
-                              .delegate_count = s.null_delegate ? 1 : 0,
-                              .delegates = delegates,
+                              .delegate_count = s.delegate_count,
+                              .delegates = s.delegates,
                               .method = s.method};
   pte_host_model *model = NULL;
   pte_error error = {0};

@@ -86,9 +86,11 @@ static void the_table_is_complete(const candidate *c) {
 
 static void targets_are_accepted_by_name(const candidate *c) {
   const pte_delegate_api *api = c->api();
-  CHECK_EQUAL(api->accepts(api->self, c->target), 1);
-  CHECK_EQUAL(api->accepts(api->self, "no such target"), 0);
-  CHECK_EQUAL(api->accepts(api->self, ""), 0);
+  pte_error error = {0};
+  CHECK_EQUAL(api->accepts(api->self, c->target, &error), 1);
+  CHECK_EQUAL(api->accepts(api->self, "no such target", &error), 0);
+  CHECK(error.text[0] != 0);
+  CHECK_EQUAL(api->accepts(api->self, "", &error), 0);
 }
 
 static void instances_prepare_again_and_run_side_by_side(const candidate *c) {

@@ -427,24 +427,6 @@ static void without_it_the_fallback_runs(void) {
   close_stage(&s);
 }
 
-static void a_changed_blob_is_refused(void) {
-  stage s = open_stage("delegated", NULL, true);
-  size_t bytes = 0;
-  for (size_t i = 0; i + 8 < s.file.size; i++)
-    if (memcmp(s.file.bytes + i, "blobblob", 8) == 0) {
-      s.file.bytes[i] ^= 1;
-      break;
-    }
-  CHECK_EQUAL(pte_session_size(s.program, 0, &bytes, &s.error), PTE_OK);
-  void *memory = sample_memory(bytes);
-  pte_session *session = NULL;
-  CHECK_EQUAL(pte_session_open(s.program, 0, (pte_memory){memory, bytes}, &session, &s.error),
-              PTE_DELEGATE);
-  CHECK_TEXT(s.error.text, "bytes have changed");
-  free(memory);
-  close_stage(&s);
-}
-
 /* --- threads -------------------------------------------------------------------------------- */
 
 static void *run_many(void *argument) {
@@ -565,7 +547,6 @@ int main(void) {
   another_method_adopts_the_states();
   a_permitted_delegate_runs_its_part();
   without_it_the_fallback_runs();
-  a_changed_blob_is_refused();
   two_sessions_of_one_program_run_at_once();
   a_model_opens_prepares_and_runs();
   return check_done();

@@ -360,6 +360,15 @@ def delegated() -> Program:
     return one_method(values, [main, stand_in], [0], [1], delegates=delegates)
 
 
+@sample
+def delegated_only() -> Program:
+    """A delegate that nothing stands in for."""
+    values = [Value("x", "f32", (4,), "input", 0), Value("y", "f32", (4,), "output", 0)]
+    main = Block((Instr("delegate", (0,), (1,), {"index": 0}),))
+    delegates = (Delegate("null", "null-1", b"blob" * 30, None, "forbid"),)
+    return one_method(values, [main], [0], [1], delegates=delegates)
+
+
 def write(folder: Path) -> list[Path]:
     """Every sample as FOLDER/<name>.pte."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pteron.runtime.delegates import Delegate, Placement
 from pteron.runtime.program import Bytes, Program
 from pteron.runtime.session import Array, Session, States, TraceEvent
 from pteron.schema.errors import ArgumentError
@@ -63,6 +64,11 @@ class Model:
         return self._session.states
 
     @property
+    def placements(self) -> tuple[Placement, ...]:
+        """Where the parts compiled for delegates run. See Session.placements."""
+        return self._session.placements
+
+    @property
     def sizes(self) -> Any:
         """Bytes of the last preparation."""
         return self._session.sizes
@@ -80,6 +86,7 @@ def load(
     threads: int | None = None,
     cpu: int | None = None,
     externals: Mapping[str, str | Path | Bytes] | None = None,
+    delegates: Sequence[str | Delegate] | None = None,
     max_bytes: int = 0,
     max_extent: int = 0,
 ) -> Model:
@@ -91,12 +98,15 @@ def load(
         threads: None: PTERON_NUM_THREADS, or as many as there are processors.
         cpu: CPU features to allow, for tests; None asks the processor.
         externals: Data files by the names the program gives them; None looks beside the program.
+        delegates: Those that may run parts compiled for them, by name; None permits all of this build, () none.
         max_bytes, max_extent: Caps; see Session.
 
     Raises:
+        DelegateError: a part must run on a delegate that is not here; where a fallback runs instead and the program asks
+            for a warning, a PlacementWarning says why.
         ProgramError: not a program, a damaged one, or one that this runtime is too old for.
     """
-    program = Program(source, externals)
+    program = Program(source, externals, delegates)
     options = {
         "threads": threads or int(os.environ.get("PTERON_NUM_THREADS") or 0) or os.cpu_count() or 1,
         "cpu": cpu,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import mmap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pteron._pteron import ffi, lib
+from pteron.runtime.delegates import Delegate, chosen
 from pteron.runtime.dtypes import name_of
 from pteron.runtime.memory import ALIGN, Memory, check, new_error
 from pteron.schema.errors import ArgumentError
@@ -42,11 +43,15 @@ class MethodInfo:
 
 
 class Program:
-    """An opened `.pte`. Immutable; keeps the mapped file alive."""
+    """An opened `.pte`. Immutable; keeps the mapped file alive. `delegates`: those it may use; None is all of the build."""
 
     def __init__(
-        self, source: str | Path | Bytes, externals: Mapping[str, str | Path | Bytes] | None = None
+        self,
+        source: str | Path | Bytes,
+        externals: Mapping[str, str | Path | Bytes] | None = None,
+        delegates: Sequence[str | Delegate] | None = None,
     ) -> None:
+        self.delegates = chosen(delegates)
         self.path = None if isinstance(source, Bytes) else Path(source)
         self._bytes = _bytes_of(source)
         self._externals = {name: _bytes_of(data) for name, data in (externals or {}).items()}
@@ -57,7 +62,7 @@ class Program:
         check(lib.pte_program_size(view, self.size_bytes, needed, error), error, where)
         self._memory = Memory(needed[0])
         out = ffi.new("pte_program **")
-        options, self._keep = _open_options(self._externals)
+        options, self._keep = _open_options(self._externals, self.delegates)
         status = lib.pte_program_open(
             view, self.size_bytes, options, self._memory.as_c(), out, error
         )
@@ -107,7 +112,7 @@ def _bytes_of(source: str | Path | Bytes) -> Any:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
-def _open_options(externals: Mapping[str, Any]) -> tuple[Any, Any]:
+def _open_options(externals: Mapping[str, Any], delegates: Sequence[Delegate]) -> tuple[Any, Any]:
     names = [ffi.new("char[]", name.encode()) for name in externals]
     views = [ffi.from_buffer(data) for data in externals.values()]
     rows = ffi.new("pte_external[]", max(len(names), 1))
@@ -116,7 +121,9 @@ def _open_options(externals: Mapping[str, Any]) -> tuple[Any, Any]:
     options = ffi.new("pte_open_options *")
     options.size = ffi.sizeof("pte_open_options")
     options.external_count, options.externals = len(names), rows
-    return options, (names, views, rows)
+    permitted = ffi.new("pte_delegate_api const *[]", [d.pointer for d in delegates])
+    options.delegate_count, options.delegates = len(delegates), permitted
+    return options, (names, views, rows, permitted)
 
 
 def _method(program: Any, index: int) -> MethodInfo:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 import time
+import warnings
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from typing import Any
 
@@ -13,10 +14,11 @@ from numpy.typing import NDArray
 
 from pteron._pteron import ffi, lib
 from pteron.runtime import dtypes
+from pteron.runtime.delegates import Placement, placements
 from pteron.runtime.memory import Memory, check, new_error
 from pteron.runtime.pool import Pool
 from pteron.runtime.program import PortInfo, Program
-from pteron.schema.errors import ArgumentError
+from pteron.schema.errors import ArgumentError, PlacementWarning
 
 Array = NDArray[Any]
 
@@ -79,7 +81,9 @@ class Session:
             program.pointer, self.info.index, self._memory.as_c(), out, error
         )
         check(status, error)
-        self.pointer = out[0]
+        keep = (program, self._memory)  # closing reads both
+        self.pointer = ffi.gc(out[0], lambda s, close=lib.pte_session_close, _=keep: close(s))
+        self._placements = self._watch(placements(self.pointer), stacklevel=3)
         self.states = States(self)
 
     def run(
@@ -105,7 +109,10 @@ class Session:
         arrays = self._arrays(feeds)
         with self._lock:
             self._prepare(arrays)
-            return self._run(arrays, timeout_s, trace)
+            outputs = self._run(arrays, timeout_s, trace)
+            if self._placements:
+                self._placements = self._watch(self.placements, stacklevel=3)
+            return outputs
 
     def prepare(self, shapes: Mapping[str, Sequence[int]]) -> Sizes:
         """Prepares for these input shapes without running; shape inputs count as zeros.
@@ -121,6 +128,12 @@ class Session:
             self._prepare(arrays)
         return self.sizes
 
+    @property
+    def placements(self) -> tuple[Placement, ...]:
+        """Where the parts of the method that were compiled for delegates run, now: one that fails is left for the CPU until
+        the session is closed."""
+        return placements(self.pointer)
+
     # --- private -------------------------------------------------------------------------------
 
     def _arrays(self, feeds: Mapping[str, Any]) -> list[Array]:
@@ -133,6 +146,18 @@ class Session:
                 f"{self.info.name}: expected inputs {', '.join(wanted)}; {'; '.join(parts)}"
             )
         return [as_array(feeds[p.name], p) for p in self.info.inputs]
+
+    def _watch(self, now: tuple[Placement, ...], stacklevel: int) -> tuple[Placement, ...]:
+        """Warns of parts that are on the CPU for the first time, where their policy is to warn."""
+        before = getattr(self, "_placements", ())
+        for p in now:
+            if not p.placed and p.policy == "warn" and p not in before:
+                warnings.warn(
+                    f"{p.reason}; its part runs on the CPU, with the same bytes",
+                    PlacementWarning,
+                    stacklevel=stacklevel + 1,
+                )
+        return now
 
     def _prepare(self, arrays: Sequence[Array]) -> None:
         key = tuple(

@@ -4,15 +4,17 @@
 
 #include "pteron/delegate.h"
 
-static int accepts(void *self, const char *target) {
-  (void)self;
-  return strcmp(target, "null-1") == 0;
-}
-
 static void say(pte_error *error, const char *text) {
   size_t i = 0;
   for (; text[i] != 0 && i + 1 < sizeof error->text; i++) error->text[i] = text[i];
   error->text[i] = 0;
+}
+
+static int accepts(void *self, const char *target, pte_error *error) {
+  (void)self;
+  if (strcmp(target, "null-1") == 0) return 1;
+  say(error, "it runs null-1 alone");
+  return 0;
 }
 
 static pte_status instance_size(void *self, const char *target, const void *blob, size_t blob_bytes,

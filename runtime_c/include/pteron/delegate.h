@@ -46,8 +46,9 @@ struct pte_delegate_api {
   const char *name;
   void *self; /* handed back as the first argument; may be NULL */
 
-  /* 1: runs blobs for this target on this machine, now. */
-  int (*accepts)(void *self, const char *target);
+  /* 1: runs blobs for this target on this machine, now. 0: does not; `error->text` says why, and
+   * what to install where that helps. */
+  int (*accepts)(void *self, const char *target, pte_error *error);
 
   /* Bytes (64-byte aligned) that `open` needs for this blob. */
   pte_status (*instance_size)(void *self, const char *target, const void *blob, size_t blob_bytes,

@@ -178,9 +178,12 @@ PTE_API PTE_CHECKED pte_status pte_session_open(const pte_program *program, uint
 PTE_API void pte_session_close(pte_session *session);
 
 /* Where a delegate's subgraph of this session runs: in the delegate, or by the kernels of its
- * fallback. */
+ * fallback. A delegate that fails at open, prepare or run is closed and its fallback, where there
+ * is one and the policy allows it, takes over until the session is closed: the run that met the
+ * failure gives the same bytes. */
 typedef struct pte_placement {
   const char *name, *target; /* borrowed until the program's bytes go */
+  const char *reason;        /* why the fallback runs, else ""; borrowed until the session closes */
   uint8_t policy;            /* 0 allow, 1 warn, 2 forbid falling back */
   uint8_t placed;            /* 1: in the delegate */
   uint8_t used;              /* 1: this method uses it */
