@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import ml_dtypes
@@ -23,15 +24,6 @@ from pteron.schema.formats import FORMATS, Format
 Array = NDArray[Any]
 ROWS: Final = 16
 
-_BY_CODES: Final[dict[np.dtype[Any], tuple[str, ...]]] = {
-    np.dtype(np.int8): ("i8_channel",),
-    np.dtype(ml_dtypes.int4): ("i4",),
-    np.dtype(ml_dtypes.float8_e4m3fn): ("e4m3_channel", "mxfp8"),
-    np.dtype(ml_dtypes.float6_e2m3fn): ("mxfp6",),
-    np.dtype(ml_dtypes.float4_e2m1fn): ("mxfp4",),
-}
-"""Formats that store codes of a type; NF4 names itself."""
-
 
 def stored(coded: Coded, groups: int = 1) -> tuple[str, Array] | None:
     """The format that stores exactly these weights [n, k], and its bytes; None: no format does."""
@@ -39,13 +31,13 @@ def stored(coded: Coded, groups: int = 1) -> tuple[str, Array] | None:
         return None
     if coded.zero is not None and np.any(coded.zero.astype(np.float32)):
         return None
-    names = (coded.format,) if coded.format else _BY_CODES.get(coded.codes.dtype, ())
+    names = (coded.format,) if coded.format else tuple(_of_codes(coded.codes.dtype))
     if coded.scale.dtype == ml_dtypes.float8_e8m0fnu:
         names = tuple(sorted(names, key=lambda name: FORMATS[name].scale != "f8e8m0"))
     for name in names:
         scale = _scale(FORMATS[name], coded)
         if scale is not None:
-            return name, pack(FORMATS[name], _raw(name, coded.codes), scale, groups)
+            return name, pack(FORMATS[name], _raw(FORMATS[name], coded.codes), scale, groups)
     return None
 
 
@@ -99,16 +91,19 @@ def decode(name: str, data: Array, shape: tuple[int, int], groups: int = 1) -> A
     """The f32 weights [n, k] that a packed constant stands for."""
     fmt = FORMATS[name]
     codes, scale = unpack(fmt, data, shape, groups)
-    if name == "i8_channel":
-        codes = codes.view(np.int8)
     return np.asarray(fmt.meaning(codes, scale))
 
 
-def _raw(name: str, codes: Array) -> Array:
+def _of_codes(dtype: np.dtype[Any]) -> Iterator[str]:
+    """The formats that store codes of a type; those with levels are named by their own decoder."""
+    return (f.name for f in FORMATS.values() if f.codes and np.dtype(NUMPY[f.codes]) == dtype)
+
+
+def _raw(fmt: Format, codes: Array) -> Array:
     """One byte a code, the bits as the format stores them."""
-    if name == "i4":
-        return (codes.astype(np.int8) + 8).astype(np.uint8)
-    return codes.astype(np.uint8) if name == "nf4" else np.ascontiguousarray(codes).view(np.uint8)
+    if fmt.offset:
+        return (codes.astype(np.int8) + fmt.offset).astype(np.uint8)
+    return np.ascontiguousarray(codes).view(np.uint8) if fmt.codes else codes.astype(np.uint8)
 
 
 def _scale(fmt: Format, coded: Coded) -> Array | None:

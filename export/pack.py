@@ -17,11 +17,11 @@ from pteron.export import codes
 from pteron.export.program import Block, Constant, Instr, Program, Value
 from pteron.export.rebuild import homes, prune, renumber, used_values
 from pteron.schema.errors import ModelError
+from pteron.schema.formats import FORMATS
 from pteron.schema.ops import OPS
 from pteron.schema.signature import signature
 
 ROWS: Final = 16  # of a panel
-EIGHT_BIT: Final = ("i8_channel", "i4", "nf4", "mxfp4", "mxfp6")  # formats of matmul_int8
 Key = tuple[Any, ...]
 
 
@@ -119,7 +119,7 @@ class _Packing:
         """The product of a weight where activations may be rounded to 8 bits: in integers, if its format has such a form."""
         at = next((c for (_, c), v in self._packed.items() if v == weight), None)
         packed = None if at is None else self.constants[at - len(self.program.constants)]
-        return "matmul_int8" if packed is not None and packed.format in EIGHT_BIT else "matmul"
+        return "matmul_int8" if packed is not None and FORMATS[packed.format].dot else "matmul"
 
     def _gather(self, instr: Instr, method: int) -> Instr:
         table, index = instr.inputs

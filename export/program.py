@@ -51,7 +51,7 @@ class Coded:
     scale: NDArray[Any] | None = None
     zero: NDArray[Any] | None = None
     dtype: str = "f32"
-    format: str = ""  # "nf4": codes are places in a table, which schema/formats.py has
+    format: str = ""  # codes are places among the levels of this format of schema/formats.py
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)

@@ -8,8 +8,8 @@ Every weight is stored as a matrix [n, k] of codes with the scales of its rows' 
     Conv    w [n, c, *s]    =>  Transpose(Reshape(DequantizeLinear(codes, scale)))
     Gather  table [v, k]    =>  DequantizeLinear(codes, scale)
 
-NF4, which has no ONNX type, is the model-local function pteron.DequantizeNF4 over UINT4 codes with a plain ONNX body, so any
-ONNX runtime that has UINT4 runs it.
+A format of levels, like NF4, has no ONNX type: it is a model-local function over unsigned codes with a plain ONNX body
+(`levels`), so any ONNX runtime that has those runs it.
 """
 
 from __future__ import annotations
@@ -24,34 +24,17 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 import pteron.export.graph as graphs
-from pteron.quantize import nf4
+from pteron.quantize import levels
 from pteron.quantize.encode import blocks, elements
-from pteron.quantize.encode.blocks import BlockFormat, Encoded
+from pteron.quantize.encode.format import BlockFormat, Encoded
+from pteron.quantize.encode.table import FORMATS
 from pteron.quantize.recipe import Recipe
 from pteron.quantize.report import LayerReport, QuantReport
 from pteron.schema.errors import QuantError
 
 Array = NDArray[Any]
 
-CODES: dict[str, Any] = {
-    "fp8-e4m3": ml_dtypes.float8_e4m3fn,
-    "mxfp8": ml_dtypes.float8_e4m3fn,
-    "mxfp6": ml_dtypes.float6_e2m3fn,
-    "mxfp4": ml_dtypes.float4_e2m1fn,
-    "int8": np.int8,
-    "int4": ml_dtypes.int4,
-    "nf4": ml_dtypes.uint4,
-}
-
-OPSET: dict[str, int] = {
-    "int8": 13,  # DequantizeLinear along an axis
-    "fp8-e4m3": 19,
-    "int4": 21,  # block_size, INT4
-    "nf4": 21,  # UINT4
-    "mxfp8": 24,  # FLOAT8E8M0 scales
-    "mxfp4": 24,
-    "mxfp6": 28,  # FLOAT6E2M3
-}
+OPSET: dict[str, int] = {f.name: f.opset for f in FORMATS.values()}
 """The lowest opset that has a format's types: what a written model declares."""
 
 
@@ -192,9 +175,10 @@ def _insert(model: ir.Model, layer: Layer, encoded: Encoded, used: set[str]) -> 
         nodes.append(ir.Node(domain, op, inputs, attrs, outputs=[out], name=out.name))
         return out
 
-    if fmt.name == "nf4":
-        nf4.declare(model)
-        w = add(nf4.NAME, [codes, scale], {"block_size": fmt.block}, nf4.DOMAIN)
+    if fmt.element.levels is not None:
+        function = levels.declare(model, fmt)
+        size = {"block_size": fmt.block or encoded.codes.shape[1]}
+        w = add(function, [codes, scale], size, levels.DOMAIN)
     else:
         if encoded.scale.dtype == np.float16:  # DequantizeLinear computes in the scale's type
             scale = add("Cast", [scale], {"to": int(ir.DataType.FLOAT)})
@@ -220,16 +204,19 @@ def _insert(model: ir.Model, layer: Layer, encoded: Encoded, used: set[str]) -> 
 
 
 def _codes(encoded: Encoded) -> Array:
-    kind = CODES[encoded.format.name]
-    if encoded.format.name == "int4":
-        return np.asarray(
-            elements.decode(encoded.codes, encoded.format.element).astype(np.int8).astype(kind)
-        )
-    return encoded.codes.astype(kind) if kind is ml_dtypes.uint4 else encoded.codes.view(kind)
+    """The codes in the ONNX type of the format."""
+    fmt = encoded.format
+    kind = np.dtype(getattr(ml_dtypes, fmt.codes, fmt.codes))
+    if fmt.element.integer:
+        return elements.decode(encoded.codes, fmt.element).astype(np.int8).astype(kind)
+    return (
+        encoded.codes.astype(kind) if fmt.element.levels is not None else encoded.codes.view(kind)
+    )
 
 
 def _scale(encoded: Encoded) -> Array:
     """[n, blocks] for block formats, [n] for whole rows; E8M0 bytes as ONNX's type."""
     if encoded.format.scale == "e8m0":
         return encoded.scale.view(ml_dtypes.float8_e8m0fnu)
-    return encoded.scale if encoded.format.block else encoded.scale[:, 0]
+    whole = not encoded.format.block and encoded.format.element.levels is None
+    return encoded.scale[:, 0] if whole else encoded.scale

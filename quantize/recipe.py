@@ -6,7 +6,8 @@ import dataclasses
 import re
 from collections.abc import Iterable, Mapping
 
-from pteron.quantize.encode.blocks import FORMATS, BlockFormat
+from pteron.quantize.encode.format import BlockFormat
+from pteron.quantize.encode.table import FORMATS
 from pteron.schema.errors import QuantError
 
 SKIP = "skip"

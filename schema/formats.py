@@ -17,15 +17,23 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Format:
-    """`bits` a code, `block` elements a scale (0: no scale), `scale` the dtype of the scales (empty: none)."""
+    """`bits` a code, `block` elements a scale (0: the whole row), `scale` the dtype of the scales (empty: none).
+
+    A code is an element of dtype `codes`, to which `offset` is added; or the place of one of `levels`, which ascend.
+    `dot`: matmul_int8 has sums of it in integers.
+    """
 
     id: int
     name: str
     bits: int
     block: int
     scale: str
+    codes: str
+    offset: int
+    levels: Array | None
+    dot: bool
     meaning: Callable[..., Any]
 
 
@@ -33,7 +41,14 @@ FORMATS: Final[dict[str, Format]] = {}
 
 
 def format_(
-    id: int, bits: int, block: int = 0, scale: str = ""
+    id: int,
+    bits: int,
+    block: int = 0,
+    scale: str = "",
+    codes: str = "",
+    offset: int = 0,
+    levels: Array | None = None,
+    dot: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Adds the decorated decoder to FORMATS."""
 
@@ -41,58 +56,12 @@ def format_(
         name = meaning.__name__
         if name in FORMATS or any(row.id == id for row in FORMATS.values()):
             raise ValueError(f"format {name}: id {id} or the name is taken")
-        FORMATS[name] = Format(id, name, bits, block, scale, meaning)
+        if levels is not None and (levels.shape != (1 << bits,) or np.any(np.diff(levels) <= 0)):
+            raise ValueError(f"format {name}: expected {1 << bits} ascending levels")
+        FORMATS[name] = Format(id, name, bits, block, scale, codes, offset, levels, dot, meaning)
         return meaning
 
     return add
-
-
-@format_(id=0, bits=0)
-def plain(codes: Array) -> Array:
-    """Elements of the constant's dtype, as they are."""
-    return codes
-
-
-@format_(id=1, bits=8, scale="f32")
-def i8_channel(codes: Array, scale: Array) -> Array:
-    """Signed bytes, one f32 scale a row: w = f32(code) * scale."""
-    return spread(codes.astype(np.float32), scale)
-
-
-@format_(id=2, bits=4, block=64, scale="f16")
-def nf4(codes: Array, scale: Array) -> Array:
-    """NF4_VALUES[code] * scale. Dettmers et al. 2023."""
-    return spread(NF4_VALUES[codes], scale, 64)
-
-
-@format_(id=3, bits=8, scale="f32")
-def e4m3_channel(codes: Array, scale: Array) -> Array:
-    """FP8 E4M3FN codes, one f32 scale a row."""
-    return spread(float_values(4, 3)[codes], scale)
-
-
-@format_(id=4, bits=8, block=32, scale="f8e8m0")
-def mxfp8(codes: Array, scale: Array) -> Array:
-    """OCP MX: E4M3 elements, E8M0 scale of 32."""
-    return spread(float_values(4, 3)[codes], power_of_two(scale), 32)
-
-
-@format_(id=5, bits=6, block=32, scale="f8e8m0")
-def mxfp6(codes: Array, scale: Array) -> Array:
-    """OCP MX: E2M3 elements, E8M0 scale of 32."""
-    return spread(float_values(2, 3)[codes], power_of_two(scale), 32)
-
-
-@format_(id=6, bits=4, block=32, scale="f8e8m0")
-def mxfp4(codes: Array, scale: Array) -> Array:
-    """OCP MX: E2M1 elements, E8M0 scale of 32."""
-    return spread(float_values(2, 1)[codes], power_of_two(scale), 32)
-
-
-@format_(id=7, bits=4, block=32, scale="f16")
-def i4(codes: Array, scale: Array) -> Array:
-    """Integers -8 .. 7 stored with 8 added, f16 scale of 32."""
-    return spread(codes.astype(np.float32) - np.float32(8), scale, 32)
 
 
 # The published constants: quantiles of N(0, 1), eight levels above zero and seven below. The last bits decide ties.
@@ -105,6 +74,55 @@ NF4_VALUES: Final = np.array(
     ],
     np.float32,
 )  # fmt: skip
+
+
+@format_(id=0, bits=0)
+def plain(codes: Array) -> Array:
+    """Elements of the constant's dtype, as they are."""
+    return codes
+
+
+@format_(id=1, bits=8, scale="f32", codes="i8", dot=True)
+def i8_channel(codes: Array, scale: Array) -> Array:
+    """Signed bytes, one f32 scale a row: w = f32(code) * scale."""
+    return spread(codes.view(np.int8).astype(np.float32), scale)
+
+
+@format_(id=2, bits=4, block=64, scale="f16", levels=NF4_VALUES, dot=True)
+def nf4(codes: Array, scale: Array) -> Array:
+    """NF4_VALUES[code] * scale. Dettmers et al. 2023."""
+    return spread(NF4_VALUES[codes], scale, 64)
+
+
+@format_(id=3, bits=8, scale="f32", codes="f8e4m3")
+def e4m3_channel(codes: Array, scale: Array) -> Array:
+    """FP8 E4M3FN codes, one f32 scale a row."""
+    return spread(float_values(4, 3)[codes], scale)
+
+
+@format_(id=4, bits=8, block=32, scale="f8e8m0", codes="f8e4m3")
+def mxfp8(codes: Array, scale: Array) -> Array:
+    """OCP MX: E4M3 elements, E8M0 scale of 32."""
+    return spread(float_values(4, 3)[codes], power_of_two(scale), 32)
+
+
+@format_(id=5, bits=6, block=32, scale="f8e8m0", codes="f6e2m3", dot=True)
+def mxfp6(codes: Array, scale: Array) -> Array:
+    """OCP MX: E2M3 elements, E8M0 scale of 32."""
+    return spread(float_values(2, 3)[codes], power_of_two(scale), 32)
+
+
+@format_(id=6, bits=4, block=32, scale="f8e8m0", codes="f4e2m1", dot=True)
+def mxfp4(codes: Array, scale: Array) -> Array:
+    """OCP MX: E2M1 elements, E8M0 scale of 32."""
+    return spread(float_values(2, 1)[codes], power_of_two(scale), 32)
+
+
+@format_(id=7, bits=4, block=32, scale="f16", codes="i4", offset=8, dot=True)
+def i4(codes: Array, scale: Array) -> Array:
+    """Integers -8 .. 7 stored with 8 added, f16 scale of 32."""
+    return spread(codes.astype(np.float32) - np.float32(8), scale, 32)
+
 
 NF4_SEVEN: Final = (np.rint(63 * NF4_VALUES.astype(np.float64)) + 64).astype(np.uint8)
 """The levels in 7 bits, for sums in integers: t stands for (t - 64) / 63; -1, 0 and 1 are exact."""

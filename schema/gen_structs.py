@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pteron.schema.fbs import SCALARS, Field, Schema, Struct, Table, size_of
-from pteron.schema.formats import FORMATS, NF4_SEVEN, NF4_VALUES
+from pteron.schema.formats import FORMATS, NF4_SEVEN
 from pteron.schema.gen_ops import head
 
 C_SCALARS = {
@@ -30,6 +30,8 @@ PREFIX = {
 
 KERNEL_STRUCTS = {"Range": "pte_range", "Step": "pte_step"}
 """Structs that kernels see too: declared in core/kernel.h, asserted here."""
+
+LEVELS = {f: f.levels for f in FORMATS.values() if f.levels is not None}
 
 
 def snake(name: str) -> str:
@@ -115,12 +117,30 @@ def layout_h(schema: Schema, digest: bytes) -> str:
         f"#define PTE_FORMAT_COUNT {1 + max(f.id for f in FORMATS.values())}",
     ]
     out += ["extern const pte_format_row pte_format_rows[PTE_FORMAT_COUNT];"]
+    out += _c_formats()
     out += [
-        "extern const float pte_nf4_values[16];",
         "extern const uint8_t pte_nf4_seven[16]; /* round(63 value) + 64 */",
     ]
     out += ["extern const char pte_dtype_names[][11];", "", "#endif", ""]
     return "\n".join(out)
+
+
+def _c_formats() -> list[str]:
+    """What a kernel asks about a format that it knows while compiling."""
+    out = [f"extern const float pte_{f.name}_values[{1 << f.bits}];" for f in LEVELS]
+    out += ["/* X(format): those whose codes are places in a table. */"]
+    out += ["#define PTE_LEVEL_FORMATS(X) " + " ".join(f"X({f.name.upper()})" for f in LEVELS)]
+    out += ["/* That table, or NULL. */"]
+    out += [
+        "static inline const float *pte_format_levels(uint32_t format) {",
+        "  switch (format) {",
+    ]
+    out += [f"  case PTE_FORMAT_{f.name.upper()}: return pte_{f.name}_values;" for f in LEVELS]
+    out += ["  default: return NULL;", "  }", "}"]
+    out += ["/* Bits of a code. */"]
+    out += ["static inline unsigned pte_format_bits(uint32_t format) {", "  switch (format) {"]
+    out += [f"  case PTE_FORMAT_{f.name.upper()}: return {f.bits};" for f in FORMATS.values()]
+    return [*out, "  default: return 0;", "  }", "}"]
 
 
 def _c_struct(schema: Schema, struct: Struct) -> list[str]:
@@ -164,9 +184,11 @@ def layout_c(schema: Schema) -> str:
         out.append(
             f'  [{fmt.id}] = {{"{fmt.name}", {fmt.bits}, {scale}, {fmt.block}, {str(bool(fmt.scale)).lower()}}},'
         )
-    levels = ", ".join(f"{float(v).hex()}f" for v in NF4_VALUES)
     sevens = ", ".join(str(t) for t in NF4_SEVEN)
-    out += ["};", f"const float pte_nf4_values[16] = {{{levels}}};"]
+    out += ["};"]
+    for fmt, values in LEVELS.items():
+        levels = ", ".join(f"{float(v).hex()}f" for v in values)
+        out += [f"const float pte_{fmt.name}_values[{1 << fmt.bits}] = {{{levels}}};"]
     out += [f"const uint8_t pte_nf4_seven[16] = {{{sevens}}};\n"]
     out += ["const char pte_dtype_names[][11] = {"]
     out += [

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pteron.export.elements import NAMES, NUMPY
 from pteron.export.lower.ref import Ref
 from pteron.export.program import Coded
-from pteron.schema.formats import NF4_VALUES
+from pteron.schema.formats import FORMATS
 
 
 def same_dtype(name: str) -> Any:
@@ -26,7 +26,8 @@ def decode(coded: Coded, dtype: str) -> NDArray[Any]:
     codes = coded.codes
     if codes.dtype.kind in "iu" or coded.zero is not None:
         codes = codes.astype(np.int64) - (0 if coded.zero is None else coded.zero.astype(np.int64))
-    values = NF4_VALUES[codes] if coded.format == "nf4" else codes.astype(np.float32)
+    levels = FORMATS[coded.format].levels if coded.format else None
+    values = codes.astype(np.float32) if levels is None else levels[codes]
     if coded.scale is not None:
         with np.errstate(over="ignore"):
             values = values * coded.scale.astype(np.float32)

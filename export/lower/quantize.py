@@ -21,6 +21,7 @@ from pteron.export.lower.node import DTYPES, Node, lowers
 from pteron.export.lower.ref import Ref
 from pteron.export.program import Coded, Extent
 from pteron.export.terms import PACKED, Term, cast, stored, term
+from pteron.schema.formats import FORMATS
 
 RANGES = {
     "u8": (0, 255), "i8": (-128, 127), "u16": (0, 65535), "i16": (-32768, 32767),
@@ -74,14 +75,17 @@ def lower_dequantize(l: Lowering, n: Node) -> Ref:
     return _decoded(l, n, x, scale, zero, dtype)
 
 
-@lowers("DequantizeNF4", domain="pteron")
-def lower_dequantize_nf4(l: Lowering, n: Node) -> Ref:
-    """NF4_VALUES[codes] * scale of the block, both constants [n, k] and [n, ceil(k / block_size)]."""
+LEVELS = {f"Dequantize{f.name.upper()}": f.name for f in FORMATS.values() if f.levels is not None}
+
+
+@lowers(*LEVELS, domain="pteron")
+def lower_dequantize_levels(l: Lowering, n: Node) -> Ref:
+    """The format's levels[codes] * scale of the block, both constants [n, k] and [n, ceil(k / block_size)]."""
     codes, scale = l.array(n[0]), l.array(n[1])
     if codes is None or scale is None:
         l.fail("codes or scales are computed while running; expected constants")
     each = np.repeat(scale.astype(np.float32), n.integer("block_size"), 1)[:, : codes.shape[1]]
-    coded = Coded(codes.astype(np.uint8), each, None, "f32", "nf4")
+    coded = Coded(codes.astype(np.uint8), each, None, "f32", LEVELS[n.op_type])
     return l.of_codes(coded, "f32", lambda: l.constant(decode(coded, "f32"), "f32"))
 
 

@@ -1,62 +1,20 @@
-"""Block formats: a weight [n, k] to codes and one scale for each block of K.
+"""A weight [n, k] to codes and one scale for each block of K, as a row of `table.FORMATS` says.
 
-`FORMATS` has a row for each name that `--format` takes. Round to nearest only; better algorithms choose other scales
-or codes and use the same rows.
+Round to nearest only; better algorithms choose other scales or codes and use the same rows.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pteron.quantize.encode import elements
-from pteron.quantize.encode.elements import F32, Codes, Element
+from pteron.quantize.encode.elements import F32, Element
+from pteron.quantize.encode.format import BlockFormat, Encoded
 from pteron.schema.errors import QuantError
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class BlockFormat:
-    """`block` elements of K share a scale of dtype `scale`; 0: the whole row. `rule` names the scale rule."""
-
-    name: str
-    element: Element
-    block: int
-    scale: str
-    rule: str
-
-    @property
-    def bits_per_weight(self) -> float:
-        """Without scales of whole rows, which depend on K."""
-        return self.element.bits + (
-            {"f16": 16, "e8m0": 8}[self.scale] / self.block if self.block else 0
-        )
-
-
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class Encoded:
-    """codes [n, k], one a byte; scale [n, k // block] (or [n, 1]): f16, f32, or E8M0 bytes as uint8."""
-
-    format: BlockFormat
-    codes: Codes
-    scale: NDArray[Any]
-
-
-FORMATS: Final[dict[str, BlockFormat]] = {
-    f.name: f
-    for f in (
-        BlockFormat("nf4", elements.NF4, 64, "f16", "absmax"),
-        BlockFormat("fp8-e4m3", elements.E4M3, 0, "f32", "absmax"),
-        BlockFormat("mxfp8", elements.E4M3, 32, "e8m0", "rceil"),
-        BlockFormat("mxfp6", elements.E2M3, 32, "e8m0", "floor"),
-        BlockFormat("mxfp4", elements.E2M1, 32, "e8m0", "floor"),
-        BlockFormat("int8", elements.I8, 0, "f32", "absmax"),
-        BlockFormat("int4", elements.I4, 32, "f16", "absmax"),
-    )
-}
 
 
 def encode(w: F32, fmt: BlockFormat) -> Encoded:
@@ -96,7 +54,7 @@ def encode(w: F32, fmt: BlockFormat) -> Encoded:
     step = np.where(absmax > 0, absmax / np.float32(fmt.element.max), np.float32(1)).astype(
         np.float32
     )
-    if fmt.element.name == "nf4":  # as QLoRA has it: times the reciprocal
+    if fmt.rule == "qlora":  # times the reciprocal
         with np.errstate(divide="ignore"):
             ratio = blocks * np.where(absmax > 0, np.float32(1) / absmax, np.float32(0))[..., None]
         stored = step

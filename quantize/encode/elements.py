@@ -19,9 +19,9 @@ F32 = NDArray[np.float32]
 Codes = NDArray[np.uint8]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Element:
-    """A code of `bits` bits. `values[c]` is what code c stands for; NaN where it stands for none.
+    """A code of `bits` bits: one of `levels`, which ascend; else a float, or an integer where `integer`.
 
     `max` is the largest magnitude; `emax` the exponent of it (OCP MX v1.0 section 5.3); `mantissa` its bits.
     """
@@ -31,23 +31,25 @@ class Element:
     max: float
     emax: int
     mantissa: int
+    integer: bool = False
+    levels: F32 | None = None
 
 
 E4M3: Final = Element("e4m3", 8, 448.0, 8, 3)
 E2M3: Final = Element("e2m3", 6, 7.5, 2, 3)
 E2M1: Final = Element("e2m1", 4, 6.0, 2, 1)
-NF4: Final = Element("nf4", 4, 1.0, 0, 0)
-I8: Final = Element("i8", 8, 127.0, 6, 0)
-I4: Final = Element("i4", 4, 7.0, 2, 0)
+NF4: Final = Element("nf4", 4, 1.0, 0, 0, levels=NF4_VALUES)
+I8: Final = Element("i8", 8, 127.0, 6, 0, integer=True)
+I4: Final = Element("i4", 4, 7.0, 2, 0, integer=True)
 
 
 @functools.cache
 def values(element: Element) -> F32:
     """What each code stands for, shape [2 ** bits]; NaN codes are NaN."""
     codes = np.arange(2**element.bits)
-    if element.name == "nf4":
-        return NF4_VALUES
-    if element.name.startswith("i"):
+    if element.levels is not None:
+        return element.levels
+    if element.integer:
         half = 1 << (element.bits - 1)
         return ((codes ^ half) - half).astype(np.float32)
     return float_values(element.bits - 1 - element.mantissa, element.mantissa)
@@ -64,11 +66,11 @@ def encode(x: F32, element: Element) -> Codes:
 
     Error bound: half the distance of neighbouring values, inside +-max.
     """
-    if element.name == "nf4":
-        middles = (NF4_VALUES[1:] + NF4_VALUES[:-1]) / np.float32(2)
+    if element.levels is not None:
+        middles = (element.levels[1:] + element.levels[:-1]) / np.float32(2)
         return np.searchsorted(middles, x, side="left").astype(np.uint8)
     clamped = np.clip(x, np.float32(-element.max), np.float32(element.max))
-    if element.name.startswith("i"):
+    if element.integer:
         return (np.rint(clamped).astype(np.int64) & ((1 << element.bits) - 1)).astype(np.uint8)
     return _encode_float(clamped, element)
 

@@ -351,6 +351,29 @@ typedef struct pte_format_row {
 #define PTE_FORMAT_COUNT 8
 extern const pte_format_row pte_format_rows[PTE_FORMAT_COUNT];
 extern const float pte_nf4_values[16];
+/* X(format): those whose codes are places in a table. */
+#define PTE_LEVEL_FORMATS(X) X(NF4)
+/* That table, or NULL. */
+static inline const float *pte_format_levels(uint32_t format) {
+  switch (format) {
+  case PTE_FORMAT_NF4: return pte_nf4_values;
+  default: return NULL;
+  }
+}
+/* Bits of a code. */
+static inline unsigned pte_format_bits(uint32_t format) {
+  switch (format) {
+  case PTE_FORMAT_PLAIN: return 0;
+  case PTE_FORMAT_I8_CHANNEL: return 8;
+  case PTE_FORMAT_NF4: return 4;
+  case PTE_FORMAT_E4M3_CHANNEL: return 8;
+  case PTE_FORMAT_MXFP8: return 8;
+  case PTE_FORMAT_MXFP6: return 6;
+  case PTE_FORMAT_MXFP4: return 4;
+  case PTE_FORMAT_I4: return 4;
+  default: return 0;
+  }
+}
 extern const uint8_t pte_nf4_seven[16]; /* round(63 value) + 64 */
 extern const char pte_dtype_names[][11];
 

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from pteron.quantize.encode import blocks, elements
+from pteron.quantize.encode.format import BlockFormat
+from pteron.quantize.encode.table import FORMATS
 from pteron.schema.errors import QuantError
 from pteron.schema.formats import NF4_VALUES
 
@@ -55,8 +57,8 @@ def test_nf4_takes_the_nearest_level_and_the_lower_one_of_a_tie() -> None:
     np.testing.assert_array_equal(elements.encode(middles, elements.NF4), np.arange(15))
 
 
-@pytest.mark.parametrize("fmt", blocks.FORMATS.values(), ids=lambda f: f.name)
-def test_decoding_is_within_half_a_step_of_the_weight(fmt: blocks.BlockFormat) -> None:
+@pytest.mark.parametrize("fmt", FORMATS.values(), ids=lambda f: f.name)
+def test_decoding_is_within_half_a_step_of_the_weight(fmt: BlockFormat) -> None:
     rng = np.random.default_rng(1)
     w = (rng.standard_normal((48, 256)) * np.exp2(rng.uniform(-8, 4, (48, 1)))).astype(np.float32)
     encoded = blocks.encode(w, fmt)
@@ -91,8 +93,8 @@ def test_e8m0_scales_follow_their_formulas(rule: str, element: elements.Element)
         assert np.all((off == 0) | ((off == 1) & (rule == "even")))
 
 
-@pytest.mark.parametrize("fmt", blocks.FORMATS.values(), ids=lambda f: f.name)
-def test_a_block_of_zeros_decodes_to_zeros(fmt: blocks.BlockFormat) -> None:
+@pytest.mark.parametrize("fmt", FORMATS.values(), ids=lambda f: f.name)
+def test_a_block_of_zeros_decodes_to_zeros(fmt: BlockFormat) -> None:
     encoded = blocks.encode(np.zeros((3, 128), np.float32), fmt)
     np.testing.assert_array_equal(blocks.decode(encoded), 0)
     assert np.isfinite(encoded.scale.astype(np.float32)).all()
@@ -100,9 +102,9 @@ def test_a_block_of_zeros_decodes_to_zeros(fmt: blocks.BlockFormat) -> None:
 
 def test_a_row_that_blocks_do_not_divide_is_refused_with_the_way_out() -> None:
     with pytest.raises(QuantError, match="multiple of 32, got 33; pad the weight"):
-        blocks.encode(np.ones((2, 33), np.float32), blocks.FORMATS["int4"])
+        blocks.encode(np.ones((2, 33), np.float32), FORMATS["int4"])
 
 
 def test_nan_weights_are_refused() -> None:
     with pytest.raises(QuantError, match="finite"):
-        blocks.encode(np.full((1, 32), np.nan, np.float32), blocks.FORMATS["int8"])
+        blocks.encode(np.full((1, 32), np.nan, np.float32), FORMATS["int8"])

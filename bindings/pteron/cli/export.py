@@ -29,7 +29,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--quantize",
         metavar="FORMAT",
-        help="round the weights first: nf4, fp8-e4m3, mxfp8, mxfp6, mxfp4, int8 or int4",
+        help="round the weights first, as `pteron quantize --format` does: nf4, mxfp4 ...",
     )
     parser.add_argument(
         "--no-fuse", action="store_true", help="one instruction an operator: same bits, slower"

@@ -1,4 +1,4 @@
-"""NF4 in ONNX: a model-local function with a plain body, since ONNX has no such type.
+"""Formats of levels, like NF4, in ONNX: a model-local function each with a plain body, since ONNX has no such types.
 
 pteron.DequantizeNF4(codes UINT4 [n, k], scale f16 [n, ceil(k / block_size)], block_size) -> f32 [n, k]
 """
@@ -11,22 +11,23 @@ import onnx
 import onnx_ir as ir
 from onnx import helper, numpy_helper
 
-from pteron.schema.formats import NF4_VALUES
+from pteron.quantize.encode.format import BlockFormat
 
 DOMAIN: Final = "pteron"
-NAME: Final = "DequantizeNF4"
 
 
-def declare(model: ir.Model) -> None:
-    """Adds the function to the model, once."""
-    function = ir.serde.deserialize_function(_function())
+def declare(model: ir.Model, fmt: BlockFormat) -> str:
+    """Adds the format's function to the model, once, and returns its name."""
+    name = f"Dequantize{fmt.stored.upper()}"
+    function = ir.serde.deserialize_function(_function(name, fmt))
     if function.identifier() not in model.functions:
         model.functions[function.identifier()] = function
     model.opset_imports[DOMAIN] = 1
+    return name
 
 
-def _function() -> onnx.FunctionProto:
-    """table[codes] * the block's scale, rounded once to f32."""
+def _function(name: str, fmt: BlockFormat) -> onnx.FunctionProto:
+    """levels[codes] * the block's scale, rounded once to f32."""
     node = helper.make_node
     block = node("Constant", [], ["block"])
     block.attribute.append(
@@ -34,7 +35,8 @@ def _function() -> onnx.FunctionProto:
             name="value_int", ref_attr_name="block_size", type=onnx.AttributeProto.INT
         )
     )
-    table = numpy_helper.from_array(NF4_VALUES, "table")
+    assert fmt.element.levels is not None
+    table = numpy_helper.from_array(fmt.element.levels, "table")
     body = [
         block,
         node("Constant", [], ["table"], value=table),
@@ -56,7 +58,7 @@ def _function() -> onnx.FunctionProto:
     ]
     return helper.make_function(
         DOMAIN,
-        NAME,
+        name,
         ["codes", "scale"],
         ["weight"],
         body,

@@ -1,0 +1,8 @@
+"""OCP MX v1.0: E2M1 elements, E8M0 scale of 32."""
+
+from typing import Final
+
+from pteron.quantize.encode.elements import E2M1
+from pteron.quantize.encode.format import BlockFormat
+
+FORMAT: Final = BlockFormat("mxfp4", "mxfp4", E2M1, 32, "e8m0", "floor", "float4_e2m1fn", 24)
