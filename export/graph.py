@@ -27,6 +27,8 @@ OPSET: Final = 28
 IR_VERSION: Final = 14
 OURS: Final = "pteron"
 """Domain of our own functions (NF4 and other formats that ONNX has no type for): never inlined."""
+INTEGER: Final = "pteron.integer"
+"""Domain of the integer nodes, which state their own shapes: see integer.py."""
 LOW_PRECISION: Final = frozenset(
     t
     for t in ir.DataType
@@ -213,6 +215,14 @@ def remove_idle(graph: ir.Graph | ir.Function, candidates: Sequence[ir.Node]) ->
             graph.remove(node, safe=True)
 
 
+def drop_unread(model: ir.Model) -> None:
+    """Removes the initializers that nobody reads."""
+    for graph in graphs(model):
+        for name, value in list(graph.initializers.items()):
+            if not value.uses() and not value.is_graph_output() and not value.is_graph_input():
+                del graph.initializers[name]
+
+
 def infer(model: ir.Model) -> None:
     """Fills types and ranks of all values by onnx's own inference, where it can; never raises.
 
@@ -220,7 +230,7 @@ def infer(model: ir.Model) -> None:
     """
     for node in nodes(model):
         for value in node.outputs:
-            if not value.is_graph_output():
+            if not value.is_graph_output() and node.domain != INTEGER:
                 value.shape = None
     try:
         common.ShapeInferencePass(check_type=False, strict_mode=False, data_prop=True)(model)

@@ -112,11 +112,7 @@ def quantize(
             values[key] = _insert(model, layer, done[key][0], used)
             report.layers.append(done[key][1])
         layer.node.replace_input_with(layer.slot, values[key])
-    for graph in graphs.graphs(model):
-        for name in [
-            n for n, v in graph.initializers.items() if not v.uses() and not v.is_graph_output()
-        ]:
-            del graph.initializers[name]
+    graphs.drop_unread(model)
     return report
 
 

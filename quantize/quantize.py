@@ -2,30 +2,76 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 import onnx
 import onnx_ir as ir
 
+import pteron.export.graph as graphs
+from pteron.quantize.activations import observed, quantize_static
 from pteron.quantize.apply import OPSET, quantize
+from pteron.quantize.calibrate import SAMPLES, Runner, Source, calibrated
 from pteron.quantize.recipe import SKIP, Recipe, recipe
 from pteron.quantize.report import QuantReport
+from pteron.quantize.units import units
+from pteron.schema.errors import QuantError
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Calibration:
+    """Where ranges of activations come from: `source` as `calibrated` takes it, at most `count` samples, run by `runner`."""
+
+    source: Source
+    runner: Runner
+    count: int = SAMPLES
 
 
 def transformer(
     wanted: str | Recipe,
     progress: Callable[[str], None] | None = None,
     done: Callable[[QuantReport], None] | None = None,
+    calibration: Calibration | None = None,
 ) -> Callable[[ir.Model], None]:
-    """What the export pipeline applies to a graph: a format by name, or a recipe; `done` gets each report."""
+    """What the export pipeline applies to a graph: a format by name, or a recipe; `done` gets each report.
+
+    With a calibration activations are quantized too: static int8.
+    """
     chosen = recipe(wanted) if isinstance(wanted, str) else wanted
 
     def transform(model: ir.Model) -> None:
-        report = quantize(model, chosen, progress=progress)
+        if calibration is None:
+            report = quantize(model, chosen, progress=progress)
+        else:
+            report = quantize_activations(model, chosen, calibration, progress)
         if done is not None:
             done(report)
 
     return transform
+
+
+def quantize_activations(
+    model: ir.Model,
+    wanted: Recipe,
+    calibration: Calibration,
+    progress: Callable[[str], None] | None = None,
+) -> QuantReport:
+    """Static int8, in place: plan, calibrate, write Q/DQ.
+
+    Raises:
+        QuantError: nothing to quantize, or what planning, calibration and writing refuse.
+    """
+    graphs.infer(model)
+    plan = units(model, wanted)
+    if not plan:
+        raise QuantError(
+            "static int8: expected a Conv, Gemm or MatMul with a constant weight, got none"
+        )
+    names = observed(plan)
+    if progress:
+        progress(f"calibrate {len(names)} activations")
+    source, runner, count = calibration.source, calibration.runner, calibration.count
+    return quantize_static(model, plan, calibrated(model, names, source, runner, count))
 
 
 def opset_of(wanted: Recipe) -> int:

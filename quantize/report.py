@@ -7,6 +7,8 @@ import math
 from html import escape
 from typing import Any
 
+from pteron.quantize.calibrate import Ranges
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LayerReport:
@@ -31,11 +33,26 @@ class LayerReport:
         )
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class ActivationReport:
+    """A value quantized while running: what calibration saw of it, and its grid (code - zero) * scale."""
+
+    name: str
+    low: float
+    high: float
+    scale: float
+    zero: int
+
+
 @dataclasses.dataclass(slots=True)
 class QuantReport:
+    """`activations` and `ranges` are of static quantization only."""
+
     format: str
     layers: list[LayerReport] = dataclasses.field(default_factory=list)
     skipped: list[str] = dataclasses.field(default_factory=list)
+    activations: list[ActivationReport] = dataclasses.field(default_factory=list)
+    ranges: Ranges | None = None
 
     @property
     def weights(self) -> int:
@@ -57,6 +74,8 @@ class QuantReport:
             "bits": self.bits,
             "layers": rows,
             "skipped": self.skipped,
+            "samples": self.ranges.samples if self.ranges else 0,
+            "activations": [dataclasses.asdict(a) for a in self.activations],
         }
 
     def as_text(self) -> str:
@@ -67,7 +86,12 @@ class QuantReport:
             f"  {r.name:40s} {r.operator:7s} {r.format:9s} {r.shape[0]:6d} x {r.shape[1]:<6d} {r.bits:6.3f} bits  {r.sqnr_db:6.2f} dB"
             for r in self.layers
         ]
-        return "\n".join(lines + [f"  {name:40s} left as it is" for name in self.skipped])
+        lines += [f"  {name:40s} left as it is" for name in self.skipped]
+        lines += [
+            f"  {a.name:40s} int8 values in [{a.low:.6g}, {a.high:.6g}], step {a.scale:.6g}, zero {a.zero}"
+            for a in self.activations
+        ]
+        return "\n".join(lines)
 
     def as_html(self) -> str:
         """One page, no script, no other file: a bar of SQNR for each layer, worst in red."""
@@ -98,5 +122,18 @@ class QuantReport:
             f"<p>{len(self.layers)} layers, {self.weights} weights. Left as they are: {left}.</p>"
             f"<h2>Signal to quantization noise</h2><svg viewBox='0 0 980 {len(self.layers) * 18 + 10}' width='100%'>{''.join(bars)}</svg>"
             "<h2>Layers</h2><table><tr><th>layer<th>operator<th>format<th>shape<th>bits<th>SQNR dB<th>largest error"
-            f"{rows}</table></html>\n"
+            f"{rows}</table>{self._activations()}</html>\n"
+        )
+
+    def _activations(self) -> str:
+        if self.ranges is None:
+            return ""
+        rows = "".join(
+            f"<tr><td>{escape(a.name)}<td>{a.low:.6g}<td>{a.high:.6g}<td>{a.scale:.6g}<td>{a.zero}"
+            for a in self.activations
+        )
+        return (
+            f"<h2>Activations</h2><p>int8, ranges over {self.ranges.samples} samples.</p>"
+            "<table><tr><th>value<th>lowest<th>highest<th>step<th>zero point"
+            f"{rows}</table>"
         )

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import onnx_ir as ir
+
+from pteron.export import graph as g
 from pteron.export.emit import emit
 from pteron.export.export import Stages, export
 from pteron.export.report import Report
 from pteron.export.write import write_whole
-from pteron.quantize.quantize import transformer
+from pteron.quantize.calibrate import SAMPLES, Sample, Source
+from pteron.quantize.quantize import Calibration, transformer
 from pteron.quantize.recipe import Recipe
 from pteron.quantize.report import QuantReport
-from pteron.schema.errors import DelegateError
+from pteron.schema.errors import DelegateError, QuantError
 
 
 def export_model(
@@ -35,11 +40,18 @@ def export_model(
     progress: Callable[[str], None] | None = None,
     methods: Mapping[str, Any] | None = None,
     quantized: Callable[[QuantReport], None] | None = None,
+    calibrate: Source | None = None,
+    samples: int = SAMPLES,
 ) -> Report:
     """Compiles a model (`pteron.export.export` says what the arguments mean) and writes the program to `out`.
 
     `out` None writes nothing: the report says whether the model can be exported. A file appears whole or not at all.
+    `quantize="int8"` with `calibrate` (`pteron.quantize.calibrate.calibrated` says what it takes) quantizes activations too, from
+    the ranges that they take over the first `samples` of it.
     """
+    if calibrate is not None and (quantize is None or methods is not None):
+        raise QuantError("calibrate: expected quantize='int8' and one source; drop calibrate")
+    calibration = None if calibrate is None else Calibration(calibrate, record, samples)
     for name in set(delegates) - {"cpu", "null"}:
         raise DelegateError(f"delegates: expected 'cpu' or 'null', got {name!r}: not yet")
     report = Report()
@@ -53,7 +65,9 @@ def export_model(
         fuse=fuse,
         methods=methods,
         exec_mode=exec_mode,
-        transform=None if quantize is None else transformer(quantize, progress, quantized),
+        transform=None
+        if quantize is None
+        else transformer(quantize, progress, quantized, calibration),
         progress=progress,
         report=report,
     )
@@ -63,3 +77,23 @@ def export_model(
             "emit", write_whole, Path(out), partial(emit, program, debug=debug)
         )
     return report
+
+
+def record(
+    model: ir.Model, wanted: Sequence[str], samples: Iterable[Sample]
+) -> Iterator[dict[str, Any]]:
+    """The Runner of calibration: the graph in f32, with the wanted values as its outputs, on our runtime."""
+    from pteron.runtime import load
+
+    copy = model.clone()
+    copy.metadata_props.pop(g.STATE, None)  # states are inputs here
+    inputs = {str(v.name) for v in copy.graph.inputs}
+    made = {str(v.name): v for node in copy.graph for v in node.outputs}
+    copy.graph.outputs[:] = [made[name] for name in wanted if name not in inputs]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "calibrate.pte"
+        emit(export(copy), path, debug=False)
+        runs = load(path)
+        for sample in samples:
+            values = {**sample, **runs.run(sample)}
+            yield {name: values[name] for name in wanted}

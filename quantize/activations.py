@@ -1,0 +1,228 @@
+"""Static int8: Q/DQ of activations around the units of a Graph, weights and biases as constants behind DequantizeLinear.
+
+    x -> Conv(w, b) -> Relu -> y   =>   DQ(Q(x)) -> Conv(DQ(w int8), DQ(b int32)) -> Relu -> DQ(Q(y))
+
+Activations: one scale and zero point a tensor, int8; weights: symmetric, a scale for each output channel; biases: int32 of scale
+sx * sw. Plain ONNX of opset 13, which the integer pass reads as other tools' Q/DQ models.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Final
+
+import numpy as np
+import onnx_ir as ir
+from numpy.typing import NDArray
+
+import pteron.export.graph as graphs
+from pteron.quantize.calibrate import Ranges
+from pteron.quantize.encode import elements
+from pteron.quantize.report import ActivationReport, LayerReport, QuantReport
+from pteron.quantize.units import Unit
+from pteron.schema.errors import QuantError
+
+Array = NDArray[Any]
+
+SMALLEST_ACTIVATION: Final = 2.0**-40
+SMALLEST_WEIGHT: Final = 2.0**-80
+"""Least scales: their product, the bias's scale, is a normal f32."""
+BIAS_LIMIT: Final = 2.0**30
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Grid:
+    """The values (code - zero) * scale, code in -128 .. 127."""
+
+    scale: np.float32
+    zero: int
+
+
+def grid_of(low: float, high: float) -> Grid:
+    """The grid of 256 values over [low, high], widened to hold 0, which it holds exactly. A range of zeros has scale 1."""
+    low, high = min(low, 0.0), max(high, 0.0)
+    if low == high:
+        return Grid(np.float32(1), 0)
+    scale = np.float32(max((high - low) / 255, SMALLEST_ACTIVATION))
+    return Grid(scale, int(np.clip(round(-128 - low / float(scale)), -128, 127)))
+
+
+def observed(plan: list[Unit]) -> list[str]:
+    """Names of the values whose ranges `quantize_static` needs, in order."""
+    found: dict[str, None] = {}
+    made: set[ir.Value] = set()
+    for unit in plan:
+        found |= {str(x.name): None for x in unit.inputs if x not in made}
+        if not unit.same:
+            found[str(unit.output.name)] = None
+        made |= {*unit.inputs, unit.output}
+    return list(found)
+
+
+def quantize_static(model: ir.Model, plan: list[Unit], ranges: Ranges) -> QuantReport:
+    """Writes Q/DQ for all units, in place.
+
+    Raises:
+        QuantError: a range is missing, a weight is not finite or not representable; nothing is changed then.
+    """
+    grids: dict[ir.Value, Grid] = {}
+    report = QuantReport("int8", ranges=ranges)
+    for unit in plan:
+        for value, same in [(x, False) for x in unit.inputs] + [(unit.output, unit.same)]:
+            if value not in grids:
+                ends = ranges[str(value.name)] if not same else (0.0, 0.0)
+                grids[value] = grids[unit.inputs[0]] if same else grid_of(*ends)
+                if not same:
+                    grid = grids[value]
+                    seen = ActivationReport(str(value.name), *ends, float(grid.scale), grid.zero)
+                    report.activations.append(seen)
+    weights = [
+        (unit, _weight(unit, grids[unit.inputs[0]])) for unit in plan if unit.axis is not None
+    ]
+    used = graphs.names(model)
+    for unit, (weight, row) in weights:
+        _insert_weight(model.graph, unit, weight, used)
+        report.layers.append(row)
+    made = {unit.output for unit in plan}
+    users = {node for unit in plan for node in (unit.head, unit.tail)}
+    for value, grid in grids.items():
+        _insert_grid(model.graph, value, grid, None if value in made else users, used)
+    graphs.drop_unread(model)
+    return report
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class _Weight:
+    """codes int8 as the weight is shaped, scale f32[n], bias int32[n] of scale bias_scale f32[n]."""
+
+    codes: Array
+    scale: Array
+    bias: Array | None
+    bias_scale: Array
+
+
+def _weight(unit: Unit, x: Grid) -> tuple[_Weight, LayerReport]:
+    """Rounds to nearest; a channel's scale is absmax / 127, more where its bias would not fit int32."""
+    assert unit.axis is not None
+    w = _numbers(unit.head.inputs[1], unit.name)
+    rows = np.moveaxis(w, unit.axis, 0)
+    n = len(rows)
+    flat = np.ascontiguousarray(rows.reshape(n, -1))
+    bias = None if unit.bias is None else _numbers(unit.bias, unit.name).reshape(-1)
+    absmax = np.abs(flat).max(1, initial=0.0)
+    step = absmax / np.float32(127)
+    if bias is not None:
+        step = np.maximum(step, np.abs(bias) / (BIAS_LIMIT * float(x.scale)))
+    scale = np.where(step > 0, np.maximum(step, SMALLEST_WEIGHT), 1).astype(np.float32)
+    ratio = np.asarray(flat / scale[:, None], np.float32)
+    codes = elements.encode(ratio, elements.I8).view(np.int8)
+    bias_scale = np.asarray(x.scale * scale, np.float32)
+    if not np.isfinite(bias_scale).all():
+        raise QuantError(f"layer {unit.name}: scale of input times scale of weight exceeds f32")
+    rounded = None
+    if bias is not None:
+        wide = np.rint(bias.astype(np.float64) / bias_scale.astype(np.float64))
+        rounded = np.clip(wide, -(2**31), 2**31 - 1).astype(np.int32)
+    error = codes * scale[:, None] - flat
+    report = LayerReport(
+        unit.name,
+        unit.head.op_type,
+        "int8",
+        (n, flat.shape[1]),
+        8 + 32 / max(flat.shape[1], 1),
+        float(np.square(error, dtype=np.float64).sum()),
+        float(np.square(flat, dtype=np.float64).sum()),
+        float(np.abs(error).max(initial=0)),
+    )
+    shaped = np.ascontiguousarray(np.moveaxis(codes.reshape(rows.shape), 0, unit.axis))
+    return _Weight(shaped, scale, rounded, bias_scale), report
+
+
+def _numbers(value: ir.Value | None, name: str) -> Array:
+    tensor = graphs.constant_tensor(value)
+    assert tensor is not None
+    array = np.asarray(tensor.numpy(), np.float32)
+    if not np.isfinite(array).all():
+        raise QuantError(f"layer {name}: weights and biases must be finite, got NaN or infinity")
+    return array
+
+
+def _insert_weight(graph: ir.Graph, unit: Unit, weight: _Weight, used: set[str]) -> None:
+    """The weight and the bias of a unit become DequantizeLinear of constants."""
+    head, channels = unit.head, {"axis": unit.axis}
+    parts = {"codes": weight.codes, "scale": weight.scale}
+    old = head.inputs[1]
+    head.replace_input_with(1, _dequantized(graph, head, unit.name, parts, channels, used, old))
+    if unit.bias is None or weight.bias is None:
+        return
+    node, slot = next(
+        (use.node, use.idx) for use in unit.bias.uses() if use.node in (head, *_users(head))
+    )
+    shape = list(graphs.constant_tensor(unit.bias).shape)  # type: ignore[union-attr]
+    last = {"axis": len(shape) - 1}
+    parts = {"codes": weight.bias.reshape(shape), "scale": weight.bias_scale}
+    name = str(unit.bias.name)
+    new = _dequantized(graph, node, name, parts, last, used, unit.bias)
+    node.replace_input_with(slot, new)
+
+
+def _users(node: ir.Node) -> list[ir.Node]:
+    return [use.node for use in node.outputs[0].uses()]
+
+
+def _dequantized(
+    graph: ir.Graph, before: ir.Node, name: str, parts: dict[str, Array], attributes: dict[str, Any],
+    used: set[str], like: ir.Value | None,
+) -> ir.Value:  # fmt: skip
+    inputs = [
+        graphs.initializer(graph, array, graphs.fresh(used, f"{name}.{part}"))
+        for part, array in parts.items()
+    ]
+    node = _node("DequantizeLinear", inputs, attributes, graphs.fresh(used, f"{name}.f32"))
+    node.outputs[0].type = ir.TensorType(ir.DataType.FLOAT)
+    node.outputs[0].shape = None if like is None else like.shape
+    graph.insert_before(before, [node])
+    return node.outputs[0]
+
+
+def _node(op: str, inputs: list[ir.Value], attributes: dict[str, Any], name: str) -> ir.Node:
+    attrs = [ir.AttrInt64(k, v) for k, v in attributes.items()]
+    return ir.Node("", op, inputs, attrs, outputs=[ir.Value(name=name)], name=name)
+
+
+def _insert_grid(
+    graph: ir.Graph, value: ir.Value, grid: Grid, only: set[ir.Node] | None, used: set[str]
+) -> None:
+    """`value` is quantized; `only` these nodes read the result (None: everyone, and the graph's output)."""
+    name = str(value.name)
+    output = value.is_graph_output() and only is None
+    readers = [use for use in value.uses() if only is None or use.node in only]
+    parts: dict[str, Array] = {
+        "scale": np.array(grid.scale),
+        "zero": np.array(grid.zero, np.int8),
+    }
+    constants = [
+        graphs.initializer(graph, array, graphs.fresh(used, f"{name}.{part}"))
+        for part, array in parts.items()
+    ]
+    if output:
+        value.name = graphs.fresh(used, f"{name}.exact")
+    quantize = _node(
+        "QuantizeLinear", [value, *constants], {}, graphs.fresh(used, f"{name}.quantized")
+    )
+    codes = quantize.outputs[0]
+    codes.type, codes.shape = ir.TensorType(ir.DataType.INT8), value.shape
+    rounded = name if output else graphs.fresh(used, f"{name}.rounded")
+    restore = _node("DequantizeLinear", [codes, *constants], {}, rounded)
+    out = restore.outputs[0]
+    out.type, out.shape = value.type, value.shape
+    producer = value.producer()
+    if producer is None:
+        graph.insert_before(graph[0], [quantize, restore])
+    else:
+        graph.insert_after(producer, [quantize, restore])
+        graphs.carry([quantize, restore], [producer])
+    for use in readers:
+        use.node.replace_input_with(use.idx, out)
+    if output:
+        graph.outputs[:] = [out if v is value else v for v in graph.outputs]
