@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -18,14 +17,6 @@ from pteron.export import integer as nodes
 from pteron.schema import integer
 
 Case = tuple[dict[str, Any], dict[str, np.ndarray]]
-
-
-def interpreter() -> str:
-    """Python that has the TOSA tools, whose numpy is older than ours."""
-    named = os.environ.get("PTERON_NPU_PYTHON", "")
-    if not named or not Path(named).exists():
-        pytest.skip("PTERON_NPU_PYTHON does not name a Python with tosa-tools")
-    return named
 
 
 def codes(rng: np.random.Generator, *shape: int, low: int = -128) -> np.ndarray:
@@ -106,14 +97,14 @@ def meant(row: dict[str, Any], arrays: dict[str, np.ndarray]) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def tosa(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
+def tosa(npu_python: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
     """What the TOSA reference model computes, by case."""
-    python, folder = interpreter(), tmp_path_factory.mktemp("tosa")
+    folder = tmp_path_factory.mktemp("tosa")
     packed: dict[str, Any] = {f"{name}/row": json.dumps(row) for name, (row, _) in CASES.items()}
     packed |= {f"{name}/{k}": v for name, (_, a) in CASES.items() for k, v in a.items()}
     np.savez(folder / "cases.npz", **packed)
     script = Path(__file__).with_name("tosa_cases.py")
-    command = [python, str(script), str(folder / "cases.npz"), str(folder / "results.npz")]
+    command = [str(npu_python), str(script), str(folder / "cases.npz"), str(folder / "results.npz")]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return dict(np.load(folder / "results.npz"))

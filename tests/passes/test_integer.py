@@ -1,0 +1,206 @@
+"""Q/DQ clusters become integer nodes that mean the same up to one step, or say why not."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from passes.static import operators, quantized, run, values_of
+
+from pteron.export import graph as g
+from pteron.export import integer
+from pteron.export.capture.onnx import capture_onnx
+from pteron.export.passes.integer import WHY, integer_nodes, signed_codes
+from pteron.export.text import onnx_text
+
+RNG = np.random.default_rng(11)
+IMAGE = "f32[2, 6, 9, 8]"
+
+
+def normal(*shape: int, scale: float = 1.0) -> np.ndarray:
+    return (RNG.standard_normal(shape) * scale).astype(np.float32)
+
+
+K3, K1, DEPTHWISE = normal(5, 6, 3, 3), normal(4, 6, 1, 1), normal(12, 1, 3, 3)
+GROUPED, BIAS = normal(4, 3, 2, 2), normal(5)
+W, WT, B = normal(7, 10), normal(10, 7), normal(10)
+
+SINGLE = {
+    "conv": ("y = Conv(x, w, b, pads=[1, 1, 1, 1])", ["Conv"], {"x": IMAGE, "w": K3, "b": BIAS}),
+    "conv relu": ("y = Relu(Conv(x, w, b))", ["Conv"], {"x": IMAGE, "w": K3, "b": BIAS}),
+    "conv strides": (
+        "y = Conv(x, w, strides=[2, 1], pads=[0, 1, 2, 0])", ["Conv"], {"x": IMAGE, "w": K3},
+    ),
+    "conv dilated": ("y = Conv(x, w, dilations=[2, 3])", ["Conv"], {"x": IMAGE, "w": K3}),
+    "conv same": (
+        "y = Conv(x, w, auto_pad='SAME_LOWER', strides=[2, 2])", ["Conv"], {"x": IMAGE, "w": K3},
+    ),
+    "conv pixel clip": ("y = Clip(Conv(x, w), -1.0, 2.5)", ["Conv"], {"x": IMAGE, "w": K1}),
+    "conv depthwise": (
+        "y = Conv(x, w, group=6, pads=[1, 1, 1, 1])", ["Conv"], {"x": IMAGE, "w": DEPTHWISE},
+    ),
+    "conv groups": ("y = Conv(x, w, group=2)", ["Conv"], {"x": IMAGE, "w": GROUPED}),
+    "conv 1d": ("y = Conv(x, w)", ["Conv"], {"x": "f32[2, 4, 9]", "w": normal(3, 4, 3)}),
+    "gemm": ("y = Gemm(x, w, b)", ["Linear"], {"x": "f32[3, 7]", "w": W, "b": B}),
+    "gemm trans": ("y = Gemm(x, w, b, transB=1)", ["Linear"], {"x": "f32[3, 7]", "w": WT, "b": B}),
+    "matmul": ("y = MatMul(x, w)", ["Linear"], {"x": "f32[2, 3, 7]", "w": W}),
+    "matmul add": ("y = Add(MatMul(x, w), b)", ["Linear"], {"x": "f32[2, 3, 7]", "w": W, "b": B}),
+    "matmul add relu": (
+        "y = Relu(Add(b, MatMul(x, w)))", ["Linear"], {"x": "f32[4, 7]", "w": W, "b": B},
+    ),
+}  # fmt: skip
+AFTER = {
+    "add": ("c = Conv(x, w); y = Add(c, x)", ["Conv", "Add"]),
+    "add relu": ("c = Conv(x, w); y = Relu(Add(x, c))", ["Conv", "Add"]),
+    "average": (
+        "y = AveragePool(Conv(x, w), kernel_shape=[3, 2], strides=[2, 2])", ["Conv", "AveragePool"],
+    ),
+    "global": ("y = GlobalAveragePool(Conv(x, w))", ["Conv", "AveragePool"]),
+    "mean": ("y = ReduceMean(Conv(x, w), [2, 3], keepdims=1)", ["Conv", "AveragePool"]),
+    "mean dropped": (
+        "y = ReduceMean(Conv(x, w), [-1, -2], keepdims=0)", ["Conv", "AveragePool", "Squeeze"],
+    ),
+    "max": (
+        "y = MaxPool(Conv(x, w), kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 0, 1])",
+        ["Conv", "MaxPool"],
+    ),
+    "relu apart": ("c = Conv(x, w); y = Relu(c); z = Add(c, c)", ["Conv", "Rescale", "Add"]),
+    "moves": (
+        "y = Flatten(Transpose(Conv(x, w), perm=[0, 2, 3, 1]))", ["Conv", "Transpose", "Flatten"],
+    ),
+    "reshape": ("y = Reshape(Relu(Conv(x, w)), [2, -1])", ["Conv", "Reshape"]),
+}  # fmt: skip
+
+
+def codes_of(model: ir.Model, feeds: dict[str, np.ndarray]) -> dict[str, tuple[np.ndarray, float]]:
+    """For each output its elements in steps of its grid, and the step."""
+    values = values_of(model, feeds)
+    found = {}
+    for value in model.graph.outputs:
+        restore = value.producer()
+        assert restore is not None and restore.op_type == "DequantizeLinear"
+        step = float(values[str(restore.inputs[1].name)])
+        found[str(value.name)] = values[str(value.name)] / step, step
+    return found
+
+
+def check(text: str, want: list[str], steps: float, **given: object) -> None:
+    model = onnx_text(text, **given)  # type: ignore[arg-type]
+    (x,) = model.graph.inputs
+    shape = [int(str(n)) for n in x.shape or ()]
+    samples = [{"x": normal(*shape)} for _ in range(3)]
+    exact = run(model, samples[0])
+    quantized(model, samples)
+    before = codes_of(model, samples[0])
+    assert integer_nodes(model), operators(model)
+    assert not integer_nodes(model), "a pass is idempotent"
+    g.infer(model)
+    g.verify(model, "test")
+    assert operators(model)[0] == "QuantizeLinear"
+    kinds = [n for n in operators(model)[1:] if n != "DequantizeLinear"]
+    assert sorted(n.removeprefix("pteron.") for n in kinds) == sorted(want)
+    after = codes_of(model, samples[0])
+    for (name, (codes, step)), real in zip(after.items(), exact, strict=True):
+        assert np.abs(codes - before[name][0]).max() <= steps + 1e-3, name
+        assert np.abs(codes * step - real).max() <= 0.12 * np.abs(real).max()
+    for node in model.graph:
+        value = node.outputs[0]
+        assert list(value.shape or []) == list(values_of(model, samples[0])[str(value.name)].shape)
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_one_operator_differs_by_at_most_one_step(name: str) -> None:
+    text, want, given = SINGLE[name]
+    check(text, want, 1, **given)
+
+
+@pytest.mark.parametrize("name", AFTER)
+def test_operators_in_a_row_stay_in_int8(name: str) -> None:
+    text, want = AFTER[name]
+    check(text, want, 2, x=IMAGE, w=normal(6, 6, 1, 1))
+
+
+def qdq(zero: int, kind: type, weight_zero: int = 0, scale: float = 0.05) -> ir.Model:
+    """y = Q(MatMul(DQ(Q(x)), DQ(w))) as other tools write it."""
+    x_type = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["xq"]),
+        helper.make_node("DequantizeLinear", ["xq", "s", "z"], ["xd"]),
+        helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["wd"], axis=1),
+        helper.make_node("MatMul", ["xd", "wd"], ["p"]),
+        helper.make_node("QuantizeLinear", ["p", "ys", "z"], ["yq"]),
+        helper.make_node("DequantizeLinear", ["yq", "ys", "z"], ["y"]),
+    ]
+    rng = np.random.default_rng(2)
+    stored = {
+        "s": np.float32(scale),
+        "ys": np.float32(0.2),
+        "z": np.array(zero, kind),
+        "w": rng.integers(-127, 128, (8, 6)).astype(np.int8),
+        "ws": rng.uniform(0.01, 0.02, 6).astype(np.float32),
+        "wz": np.full(6, weight_zero, np.int8),
+    }
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [3, 8])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [3, 6])]
+    constants = [numpy_helper.from_array(np.asarray(v), k) for k, v in stored.items()]
+    graph = helper.make_graph(nodes, "qdq", inputs, outputs, constants)
+    assert x_type
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    return capture_onnx(proto)
+
+
+def test_uint8_activations_become_int8() -> None:
+    model, x = qdq(100, np.uint8), {"x": normal(3, 8, scale=3)}
+    want = run(model, x)[0]
+    assert signed_codes(model) and not signed_codes(model)
+    np.testing.assert_array_equal(run(model, x)[0], want)
+    assert integer_nodes(model)
+    assert operators(model) == ["QuantizeLinear", "pteron.Linear", "DequantizeLinear"]
+    assert np.abs(run(model, x)[0] - want).max() <= 0.2001
+
+
+@pytest.mark.parametrize(
+    "model, reason",
+    [
+        (lambda: qdq(0, np.int8, weight_zero=3), "zero points"),
+        (lambda: qdq(0, np.int8, scale=1e30), "calibrate again"),
+        (lambda: qdq(0, np.int16), None),
+    ],
+)
+def test_what_is_declined_stays_and_says_why(model: object, reason: str | None) -> None:
+    given = model()  # type: ignore[operator]
+    assert not integer_nodes(given)
+    why = [n.metadata_props.get(WHY) for n in given.graph if n.op_type == "MatMul"]
+    assert why == [None] if reason is None else reason in str(why[0])
+
+
+def test_operators_without_integer_form_name_themselves() -> None:
+    model = onnx_text("y = Softmax(Relu(MatMul(x, w)))", x="f32[3, 7]", w=W)
+    quantized(model, [{"x": normal(3, 7)}])
+    assert integer_nodes(model)
+    assert operators(model) == [
+        "QuantizeLinear", "pteron.Linear", "DequantizeLinear", "Softmax",
+    ]  # fmt: skip
+    (why,) = [n.metadata_props[WHY] for n in model.graph if n.op_type == "Softmax"]
+    assert why.startswith("Softmax has no integer form")
+
+
+def test_a_value_that_others_read_in_f32_keeps_the_cluster() -> None:
+    model = qdq(0, np.int8)
+    product = next(n for n in model.graph if n.op_type == "MatMul")
+    model.graph.outputs.append(product.outputs[0])
+    product.outputs[0].type = ir.TensorType(ir.DataType.FLOAT)
+    assert not integer_nodes(model)
+    assert "read by others" in product.metadata_props[WHY]
+
+
+def test_names_and_sources_survive() -> None:
+    model = onnx_text("y = Relu(MatMul(x, w))", x="f32[3, 7]", w=W)
+    product = next(n for n in g.nodes(model) if n.op_type == "MatMul")
+    product.name, product.metadata_props[g.SOURCE] = "layer", "net.py:3"
+    quantized(model, [{"x": normal(3, 7)}])
+    assert integer_nodes(model)
+    (linear,) = [n for n in model.graph if n.domain == integer.DOMAIN]
+    assert (linear.name, g.source(linear)) == ("layer", "net.py:3")
+    assert model.graph.outputs[0].name == "y"
