@@ -6,15 +6,18 @@ Round to nearest only; better algorithms choose other scales or codes and use th
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.quantize.encode import elements
+from pteron.quantize.encode import codec, elements
 from pteron.quantize.encode.elements import F32, Element
 from pteron.quantize.encode.format import BlockFormat, Encoded
 from pteron.schema.errors import QuantError
+
+SCALES: Final[dict[str, Any]] = {"f16": np.float16, "f32": np.float32, "e8m0": np.uint8}
+"""What scales are held as."""
 
 
 def encode(w: F32, fmt: BlockFormat) -> Encoded:
@@ -32,12 +35,20 @@ def encode(w: F32, fmt: BlockFormat) -> Encoded:
     Error bound: |w - decode| <= half a step of the element at that value, times the scale; an f16 scale adds
     2^-11 of the block's absmax (more below 2^-14 * max, where f16 is subnormal), the floor rule clips up to a fourth.
     """
-    n, k = w.shape
+    k = w.shape[1]
     block = fmt.block or max(k, 1)
     if k % block:
         raise QuantError(
             f"{fmt.name}: last axis must be a multiple of {block}, got {k}; pad the weight or pick int8"
         )
+    quick = codec.encode(fmt.stored, w, block, SCALES[fmt.scale])
+    return Encoded(fmt, *quick) if quick is not None else reference(w, fmt)
+
+
+def reference(w: F32, fmt: BlockFormat) -> Encoded:
+    """`encode` in NumPy: what the C codec is held to, and what explains why a weight cannot be encoded."""
+    n, k = w.shape
+    block = fmt.block or max(k, 1)
     if not np.isfinite(w).all():
         raise QuantError(
             f"{fmt.name}: weights must be finite, got {int((~np.isfinite(w)).sum())} NaN or infinite"
@@ -51,20 +62,22 @@ def encode(w: F32, fmt: BlockFormat) -> Encoded:
         )
         codes = elements.encode(ratio.astype(np.float32), fmt.element)
         return Encoded(fmt, codes.reshape(n, k), scale)
-    step = np.where(absmax > 0, absmax / np.float32(fmt.element.max), np.float32(1)).astype(
-        np.float32
-    )
+    least = np.maximum(absmax / np.float32(fmt.element.max), np.float32(2**-149))
+    step: F32 = np.where(absmax > 0, least, 1).astype(np.float32)
     if fmt.rule == "qlora":  # times the reciprocal
-        with np.errstate(divide="ignore"):
-            ratio = blocks * np.where(absmax > 0, np.float32(1) / absmax, np.float32(0))[..., None]
+        with np.errstate(divide="ignore", over="ignore"):
+            reciprocal = np.float32(1) / absmax
+        ratio = blocks * np.where(np.isfinite(reciprocal), reciprocal, np.float32(0))[..., None]
         stored = step
     elif fmt.scale == "f16":
-        stored = step.astype(np.float16).astype(np.float32)
-        stored = np.where(stored > 0, stored, np.float32(2**-24))
+        with np.errstate(over="ignore"):
+            half = np.maximum(step.astype(np.float16), np.float16(2**-24))
+        stored = half.astype(np.float32)
         ratio = blocks / stored[..., None]
     else:
         stored, ratio = step, blocks / step[..., None]
-    kept = stored.astype(np.float16 if fmt.scale == "f16" else np.float32)
+    with np.errstate(over="ignore"):
+        kept = stored.astype(SCALES[fmt.scale])
     if not np.isfinite(kept).all():
         raise QuantError(
             f"{fmt.name}: a block's absmax {absmax.max():.3g} does not fit an f16 scale; pick int8 or fp8-e4m3"

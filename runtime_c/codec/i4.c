@@ -1,0 +1,19 @@
+/* i4: integers -7 .. 7 in two's complement, blocks of 32 with an f16 scale, absmax / 7. The codes
+ * are those of the rounded scale. */
+#include "codec/block.h"
+
+static int encode(const float *w, size_t count, size_t size, uint8_t *codes, void *scales) {
+  uint16_t *scale = scales;
+  for (size_t b = 0; b < count; b++, w += size, codes += size) {
+    uint32_t bits = pte_block_absmax(w, size);
+    if (bits >= PTE_BITS_INFINITE) return 1;
+    uint16_t half = pte_f16_from_f32(pte_block_step(bits, 7.0f));
+    if (half >= PTE_F16_INFINITE) return 1;
+    scale[b] = half > 0 ? half : 1;
+    float step = pte_f32_from_f16(scale[b]);
+    for (size_t i = 0; i < size; i++) codes[i] = pte_code_int(w[i] / step, 7.0f, 4);
+  }
+  return 0;
+}
+
+const pte_codec pte_codec_i4 = {32, sizeof(uint16_t), encode};
