@@ -62,7 +62,7 @@ def quantize_activations(
         QuantError: nothing to quantize, or what planning, calibration and writing refuse.
     """
     graphs.infer(model)
-    plan = units(model, wanted)
+    plan, skipped = units(model, wanted)
     if not plan:
         raise QuantError(
             "static int8: expected a Conv, Gemm or MatMul with a constant weight, got none"
@@ -71,7 +71,9 @@ def quantize_activations(
     if progress:
         progress(f"calibrate {len(names)} activations")
     source, runner, count = calibration.source, calibration.runner, calibration.count
-    return quantize_static(model, plan, calibrated(model, names, source, runner, count))
+    report = quantize_static(model, plan, calibrated(model, names, source, runner, count))
+    report.skipped += skipped
+    return report
 
 
 def opset_of(wanted: Recipe) -> int:
@@ -81,14 +83,19 @@ def opset_of(wanted: Recipe) -> int:
 
 
 def quantize_model(
-    model: ir.Model, wanted: Recipe, *, progress: Callable[[str], None] | None = None
+    model: ir.Model,
+    wanted: Recipe,
+    *,
+    progress: Callable[[str], None] | None = None,
+    calibration: Calibration | None = None,
 ) -> tuple[ir.Model, QuantReport]:
     """Quantizes in place; the model, already at opset_of(recipe) or above, declares the lowest IR version it needs."""
-    report = quantize(model, wanted, progress=progress)
+    reports: list[QuantReport] = []
+    transformer(wanted, progress, reports.append, calibration)(model)
     imports = [
         onnx.helper.make_opsetid(d, v)
         for d, v in model.opset_imports.items()
         if d in ("", "ai.onnx")
     ]
     model.ir_version = max(onnx.helper.find_min_ir_version_for(imports), 8)
-    return model, report
+    return model, reports[0]

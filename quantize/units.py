@@ -45,8 +45,8 @@ class Unit:
         return str((weight.name if weight is not None else self.head.name) or "")
 
 
-def units(model: ir.Model, recipe: Recipe) -> list[Unit]:
-    """All units in graph order; types and shapes of values must have been inferred.
+def units(model: ir.Model, recipe: Recipe) -> tuple[list[Unit], list[str]]:
+    """All units in graph order, and the layers that rules leave out; types and shapes of values must have been inferred.
 
     Raises:
         QuantError: a rule asks for another format than int8, or decides no layer.
@@ -54,6 +54,7 @@ def units(model: ir.Model, recipe: Recipe) -> list[Unit]:
     for name in {recipe.format, *(rule.format for rule in recipe.rules)} - {SKIP, "int8"}:
         raise QuantError(f"static int8: expected int8 or skip, got {name!r}; drop the calibration")
     found: list[Unit] = []
+    skipped: list[str] = []
     taken: set[ir.Node] = set()
     on_grid: set[ir.Value] = set()
     used: set[int] = set()
@@ -66,20 +67,21 @@ def units(model: ir.Model, recipe: Recipe) -> list[Unit]:
         chosen, by = recipe.choose((unit.name, node.name or ""))
         used |= {id(by)}
         if chosen is None:
+            skipped.append(unit.name)
             continue
         taken |= {unit.head, unit.tail}
         unit = _with_limits(unit)
         taken |= {unit.tail}
         found.append(unit)
         on_grid |= {*unit.inputs, unit.output}
-    _refuse_idle(recipe.rules, used, found)
-    return found
+    _refuse_idle(recipe.rules, used, [*skipped, *(unit.name for unit in found)])
+    return found, skipped
 
 
-def _refuse_idle(rules: tuple[Rule, ...], used: set[int], found: list[Unit]) -> None:
+def _refuse_idle(rules: tuple[Rule, ...], used: set[int], layers: list[str]) -> None:
     idle = [rule.pattern.pattern for rule in rules if id(rule) not in used]
     if idle:
-        names = ", ".join(sorted(u.name for u in found)[:20])
+        names = ", ".join(sorted(layers)[:20])
         raise QuantError(f"rule {idle[0]!r}: decides no layer; layers are {names}")
 
 

@@ -17,7 +17,7 @@ from pteron.schema.row import Array
 
 LOWEST, HIGHEST = -128, 127
 SUM_LIMIT: Final = 2**31
-"""Sums of products stay below; who makes a node proves it: see `product_bound`."""
+"""Sums of products stay below; who makes a node proves it: see `product_bounds`."""
 ADD_SHIFT: Final = 20
 """Both addends of `add` are brought to the scale 2 * max(a_scale, b_scale) / 2**ADD_SHIFT first."""
 
@@ -51,9 +51,14 @@ def admits(bound: int, shift: int) -> bool:
     return bound < 1 << (shift - 1)
 
 
+def product_bounds(terms: int, bias: Array) -> Array:
+    """The largest |bias + sum of `terms` products (x - zero) * w| of each channel, i64[n]."""
+    return np.asarray(terms * 255 * 128 + np.abs(bias.astype(np.int64)))
+
+
 def product_bound(terms: int, bias: Array) -> int:
-    """The largest |bias + sum of `terms` products (x - zero) * w|, w in -127 .. 127 or -128."""
-    return terms * 255 * 128 + int(np.abs(bias.astype(np.int64)).max(initial=0))
+    """The largest of `product_bounds`."""
+    return int(product_bounds(terms, bias).max(initial=0))
 
 
 def scaled(v: Array, multiplier: Array | int, shift: Array | int) -> Array:

@@ -199,9 +199,9 @@ def _rows(n: int) -> list[list[int] | None]:
     return [None, [], [1], [n], [1, 1], [1, n], [1, 1, n]]
 
 
-def _factors(factor: Array, bound: int) -> tuple[Array, Array]:
-    """Multipliers and shifts for sums of at most `bound`."""
-    pairs = [_factor(float(f), bound) for f in factor]
+def _factors(factor: Array, bounds: Array) -> tuple[Array, Array]:
+    """Multipliers and shifts for sums of at most `bounds`."""
+    pairs = [_factor(float(f), int(b)) for f, b in zip(factor, bounds, strict=True)]
     return np.array([m for m, _ in pairs], np.int32), np.array([s for _, s in pairs], np.int8)
 
 
@@ -226,8 +226,8 @@ def _conv(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
     x, node = c.x(), c.head
     w, steps = _weight(node.inputs[1], 0)
     bias = _bias(node.inputs[2] if len(node.inputs) > 2 else None, x.scale * steps)
-    bound = meaning.product_bound(math.prod(w.shape[1:]), bias)
-    factors = _factors(x.scale * steps / c.scale, bound)
+    bounds = meaning.product_bounds(math.prod(w.shape[1:]), bias)
+    factors = _factors(x.scale * steps / c.scale, bounds)
     strides, pads, dilations = _window(node, w.shape[2:])
     group = int(g.attr(node, "group", 1))
     ends = (x.zero, c.zero, c.low, c.high)
@@ -247,8 +247,8 @@ def _linear(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
     w, steps = _weight(node.inputs[1], axis)
     addend = node.inputs[2] if len(node.inputs) > 2 else c.addend
     bias = _bias(addend, x.scale * steps)
-    bound = meaning.product_bound(w.shape[1], bias)
-    factors = _factors(x.scale * steps / c.scale, bound)
+    bounds = meaning.product_bounds(w.shape[1], bias)
+    factors = _factors(x.scale * steps / c.scale, bounds)
     row = integer.Linear(w, bias, *factors, x.zero, c.zero, c.low, c.high)
     return [_own(row, [x.codes], graph, c)]
 

@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+from pteron.cli.quantize import keep_ranges, static
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, help=".onnx or .pt2 file")
@@ -31,6 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="FORMAT",
         help="round the weights first, as `pteron quantize --format` does: nf4, mxfp4 ...",
     )
+    static(parser)
     parser.add_argument(
         "--no-fuse", action="store_true", help="one instruction an operator: same bits, slower"
     )
@@ -53,6 +56,8 @@ def run(args: argparse.Namespace) -> int:
     from pteron.pipeline import export_model
 
     existing(args.model)
+    if args.calibrate:
+        existing(args.calibrate)
     out = args.output or args.model.with_suffix(".pte")
     started = time.perf_counter()
 
@@ -70,6 +75,9 @@ def run(args: argparse.Namespace) -> int:
         quantize=args.quantize,
         exec_mode=args.exec,
         progress=progress,
+        quantized=lambda each: keep_ranges(each, args.ranges),
+        calibrate=args.calibrate,
+        samples=args.samples,
     )
     if args.json:
         print(json.dumps(report.as_dict(), indent=1))

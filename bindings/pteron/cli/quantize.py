@@ -1,7 +1,8 @@
 """Quantize the weights of a model: to an ONNX model with Q/DQ nodes, or straight to a .pte program.
 
-Weights of MatMul, Gemm and Conv, rounded to nearest, without calibration. An .onnx result declares the lowest opset
-that has its types, so that other runtimes open it where their kernels allow.
+Weights of MatMul, Gemm and Conv, rounded to nearest. With --format int8 --calibrate activations too: static int8, integers
+from end to end. An .onnx result declares the lowest opset that has its types, so that other runtimes open it where
+their kernels allow.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 from pteron.cli.pairs import existing, pairs
 
 if TYPE_CHECKING:
+    from pteron.quantize.quantize import Calibration
     from pteron.quantize.recipe import Recipe
     from pteron.quantize.report import QuantReport
 
@@ -31,6 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="REGEX=FORMAT",
         help="layers whose name REGEX finds get FORMAT, or stay as they are (skip); the last match wins",
     )
+    static(parser)
     parser.add_argument("--embeddings", action="store_true", help="tables that Gather reads, too")
     parser.add_argument(
         "--report", type=Path, metavar="FILE", help="write the report as .json or .html"
@@ -45,12 +48,46 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
 
 
+def static(parser: argparse.ArgumentParser) -> None:
+    """Options of static int8, which `export` has too."""
+    parser.add_argument(
+        "--calibrate",
+        type=Path,
+        metavar="FILE",
+        help="int8 activations: .npz with samples of each input by name along the first axis, or ranges (.json)",
+    )
+    parser.add_argument(
+        "--samples", type=int, default=64, metavar="N", help="samples to calibrate with (64)"
+    )
+    parser.add_argument(
+        "--ranges", type=Path, metavar="FILE", help="write the ranges found, for --calibrate"
+    )
+
+
+def keep_ranges(report: QuantReport, path: Path | None) -> None:
+    """Writes what `--ranges` asks for.
+
+    Raises:
+        ArgumentError: there are none.
+    """
+    from pteron.schema.errors import ArgumentError
+
+    if path is None:
+        return
+    if report.ranges is None:
+        raise ArgumentError(f"--ranges {path}: expected --calibrate, too")
+    path.write_text(report.ranges.as_json())
+
+
 def run(args: argparse.Namespace) -> int:
     from pteron.quantize.recipe import recipe
 
     existing(args.model)
     chosen = recipe(args.format, pairs("--rule", args.rule, str), args.embeddings)
+    if args.calibrate:
+        existing(args.calibrate)
     report = write(args, chosen)
+    keep_ranges(report, args.ranges)
     if args.report:
         html = args.report.suffix == ".html"
         args.report.write_text(report.as_html() if html else json.dumps(report.as_dict(), indent=1))
@@ -77,25 +114,46 @@ def write(args: argparse.Namespace, chosen: Recipe) -> QuantReport:
             exec_mode=args.exec,
             progress=progress,
             quantized=done.append,
+            calibrate=args.calibrate,
+            samples=args.samples,
         )
         return done[0]
     if args.output.suffix != ".onnx":
         raise ArgumentError(f"--output {args.output}: expected an .onnx or .pte file")
-    return to_onnx(args.model, args.output, chosen, progress)
+    calibration = None
+    if args.calibrate:
+        from pteron.pipeline import record
+        from pteron.quantize.quantize import Calibration
+
+        calibration = Calibration(args.calibrate, record, args.samples)
+    return to_onnx(args.model, args.output, chosen, progress, calibration)
 
 
 def to_onnx(
-    source: Path, out: Path, chosen: Recipe, progress: Callable[[str], None]
+    source: Path,
+    out: Path,
+    chosen: Recipe,
+    progress: Callable[[str], None],
+    calibration: Calibration | None = None,
 ) -> QuantReport:
-    """An ONNX model to a quantized one at the lowest opset that has the types."""
+    """An ONNX model to a quantized one at the lowest opset that has the types.
+
+    Before activations are quantized BatchNormalization goes into the weights, as `export` does it.
+    """
     import onnx_ir as ir
 
     from pteron.export.capture.onnx import capture_onnx
+    from pteron.export.passes.batch_norm import fold_batch_norm
+    from pteron.export.passes.clean import remove_no_ops, remove_unused
+    from pteron.export.passes.dedupe import lift_constants
     from pteron.export.write import write_whole
     from pteron.quantize.quantize import opset_of, quantize_model
 
     captured = capture_onnx(source, opset=opset_of(chosen))
-    model, report = quantize_model(captured, chosen, progress=progress)
+    if calibration is not None:
+        for step in (lift_constants, remove_no_ops, fold_batch_norm, remove_unused):
+            step(captured)
+    model, report = quantize_model(captured, chosen, progress=progress, calibration=calibration)
     data = ir.to_proto(model).SerializeToString(deterministic=True)
 
     def write(part: Path) -> None:

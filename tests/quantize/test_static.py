@@ -1,0 +1,317 @@
+"""Static int8 from end to end: calibration, the ONNX model that is written, what other runtimes and other tools' models do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import pytest
+from passes.static import operators, quantized, run, values_of
+
+import pteron
+from pteron.cli import main
+from pteron.export.capture.onnx import capture_onnx
+from pteron.export.passes import run_passes
+from pteron.export.passes.integer import WHY, integer_nodes
+from pteron.export.text import onnx_text
+from pteron.quantize.activations import grid_of
+from pteron.quantize.calibrate import Ranges, calibrated, observe, ranges_of, samples_of
+from pteron.quantize.recipe import recipe
+from pteron.schema.errors import QuantError
+
+ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+
+WEIGHT = np.random.default_rng(1).standard_normal((7, 5)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def images(root: Path) -> np.ndarray:
+    return (np.load(root / "examples/digits/test.npz")["image"] / 16).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def samples(images: np.ndarray, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("samples") / "images.npz"
+    np.savez(path, image=images)
+    return path
+
+
+@pytest.fixture(scope="module")
+def written(root: Path, samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The digits as `pteron quantize` writes them, with report and ranges beside."""
+    folder = tmp_path_factory.mktemp("written")
+    options = ["--format", "int8", "--calibrate", str(samples), "-q"]
+    options += ["--report", str(folder / "report.json"), "--ranges", str(folder / "ranges.json")]
+    source = str(root / "examples/digits/digits.onnx")
+    assert main(["quantize", source, "-o", str(folder / "q.onnx"), *options]) == 0
+    return folder
+
+
+def integer_model(path: Path) -> ir.Model:
+    model = run_passes(capture_onnx(path))
+    assert integer_nodes(model)
+    return model
+
+
+def session(path: Path, plain: bool = True) -> Any:
+    options = ort.SessionOptions()
+    if plain:
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return ort.InferenceSession(str(path), options)
+
+
+DIGITS = ["Conv", "Conv", "Add", "MaxPool", "Conv", "AveragePool", "Reshape", "Linear"]
+
+
+def test_the_digits_are_integers_from_end_to_end(written: Path) -> None:
+    kinds = operators(integer_model(written / "q.onnx"))
+    assert kinds[0] == "QuantizeLinear" and kinds[-1] == "DequantizeLinear"
+    assert [k.removeprefix("pteron.") for k in kinds[1:-1]] == DIGITS
+
+
+@pytest.mark.parametrize("plain", [True, False], ids=["as written", "with ORT's int8 kernels"])
+def test_onnxruntime_opens_it_and_agrees_within_a_few_steps(
+    plain: bool, written: Path, images: np.ndarray
+) -> None:
+    proto = onnx.load(written / "q.onnx")
+    onnx.checker.check_model(proto, full_check=True)
+    assert {o.domain: o.version for o in proto.opset_import}[""] == 20  # the source's own
+    want = session(written / "q.onnx", plain).run(None, {"image": images})[0]
+    got = run(integer_model(written / "q.onnx"), {"image": images})[0]
+    step = json.loads((written / "report.json").read_text())["activations"][-1]["scale"]
+    assert np.abs(got - want).max() <= 3.01 * step
+    assert (got.argmax(1) == want.argmax(1)).mean() >= 0.99
+
+
+def test_accuracy_stays(written: Path, root: Path, images: np.ndarray) -> None:
+    label = np.load(root / "examples/digits/test.npz")["label"]
+    exact = session(root / "examples/digits/digits.onnx").run(None, {"image": images})[0]
+    got = run(integer_model(written / "q.onnx"), {"image": images})[0]
+    right = [float((y.argmax(1) == label).mean()) for y in (exact, got)]
+    print(f"accuracy f32 {right[0]:.4f}, static int8 {right[1]:.4f}")
+    assert right[1] >= right[0] - 0.01
+    assert np.abs(got - exact).max() <= 0.1 * np.abs(exact).max()
+
+
+def test_the_report_has_activations(written: Path) -> None:
+    report = json.loads((written / "report.json").read_text())
+    assert report["samples"] == 64
+    assert next(a["name"] for a in report["activations"]) == "image"
+    for a in report["activations"]:
+        assert a["scale"] * (-128 - a["zero"]) <= a["low"] + a["scale"] / 2
+        assert a["scale"] * (127 - a["zero"]) >= a["high"] - a["scale"] / 2
+    relus = [a for a in report["activations"] if a["name"].startswith("relu")]
+    assert len(relus) == 3 and all(a["zero"] == -128 for a in relus)
+
+
+def test_ranges_are_used_again_and_give_the_same_file(
+    written: Path, root: Path, tmp_path: Path
+) -> None:
+    source = str(root / "examples/digits/digits.onnx")
+    ranges = str(written / "ranges.json")
+    again = ["quantize", source, "-o", str(tmp_path / "q.onnx"), "--format", "int8", "-q"]
+    assert main([*again, "--calibrate", ranges, "--report", str(tmp_path / "r.html")]) == 0
+    assert (tmp_path / "q.onnx").read_bytes() == (written / "q.onnx").read_bytes()
+    assert "<h2>Activations</h2>" in (tmp_path / "r.html").read_text()
+
+
+# --- models of other tools ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("activations", ["QInt8", "QUInt8"])
+def test_models_of_quantize_static_become_integer_nodes(
+    activations: str, root: Path, tmp_path: Path, images: np.ndarray
+) -> None:
+    from onnxruntime import quantization as q
+
+    class Reader(q.CalibrationDataReader):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.left = iter([{"image": images[i : i + 1]} for i in range(64)])
+
+        def get_next(self) -> dict[str, np.ndarray] | None:
+            return next(self.left, None)
+
+    out = tmp_path / "ort.onnx"
+    q.quantize_static(
+        str(root / "examples/digits/digits.onnx"), str(out), Reader(), per_channel=True,
+        activation_type=getattr(q.QuantType, activations), weight_type=q.QuantType.QInt8,
+    )  # fmt: skip
+    model = integer_model(out)
+    kinds = operators(model)
+    assert {"pteron.Conv": 3, "pteron.Linear": 1}.items() <= {
+        k: kinds.count(k) for k in kinds
+    }.items()
+    left = {n.op_type: n.metadata_props.get(WHY) for n in model.graph if n.domain == ""}
+    assert all(why for op, why in left.items() if op in ("Conv", "Gemm", "Add")), left
+    want = session(out).run(None, {"image": images[:100]})[0]
+    got = run(model, {"image": images[:100]})[0]
+    assert np.abs(got - want).max() <= 0.04 * np.abs(want).max()
+    assert (got.argmax(1) == want.argmax(1)).mean() >= 0.98
+
+
+# --- calibration --------------------------------------------------------------------------------------------------------
+
+
+def product() -> ir.Model:
+    return onnx_text("y = Relu(MatMul(x, w))", x="f32[n, 7]", w=WEIGHT)
+
+
+def test_our_runtime_and_the_reference_evaluator_see_the_same_ranges() -> None:
+    from passes.static import reference
+
+    from pteron.pipeline import record
+
+    rng = np.random.default_rng(0)
+    samples = [{"x": rng.standard_normal((n, 7)).astype(np.float32)} for n in (1, 3, 1)]
+    found = [observe(product(), ["x", "y"], samples, r, 64).by_name for r in (record, reference)]
+    assert found[0].keys() == found[1].keys()
+    for name, ends in found[0].items():
+        np.testing.assert_allclose(ends, found[1][name], rtol=1e-6)
+    assert found[0]["y"][0] == 0.0
+
+
+def test_only_as_many_samples_run_as_asked_for() -> None:
+    from passes.static import reference
+
+    samples = [{"x": np.full((1, 7), v, np.float32)} for v in (1, 2, 3)]
+    assert observe(product(), ["x"], samples, reference, 2) == Ranges(2, {"x": (1.0, 2.0)})
+
+
+X = np.ones((2, 7), np.float32)
+
+
+@pytest.mark.parametrize(
+    "samples, text",
+    [
+        ([], "expected at least one sample, got none"),
+        ([{"z": X}], "expected inputs x, got z"),
+        ([{}], "expected inputs x, got nothing"),
+        ([{"x": X.astype(np.float64)}], "sample 0: input 'x': expected float32, got float64"),
+        ([{"x": X[:, :3]}], "expected shape .*7.*, got .2, 3."),
+        ([{"x": X}, {"x": X * np.float32(np.nan)}], "sample 1: input 'x': expected finite"),
+        ([{"x": X * np.float32(3e38)}], "sample 0: 'y' must be finite"),
+    ],
+)
+def test_samples_that_do_not_fit_are_refused(samples: Any, text: str) -> None:
+    from passes.static import reference
+
+    with np.errstate(all="ignore"), pytest.raises(QuantError, match=text):
+        observe(product(), ["x", "y"], samples, reference, 64)
+
+
+@pytest.mark.parametrize(
+    "arrays, text",
+    [
+        ({"z": X}, "expected arrays named x, got z"),
+        ({"x": X[0]}, "expected 2 axes"),
+        ({}, "expected arrays named x, got none"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(arrays: Any, text: str) -> None:
+    with pytest.raises(QuantError, match=text):
+        samples_of(product(), arrays, "s.npz")
+
+
+def test_arrays_are_split_into_samples() -> None:
+    x = np.arange(42, dtype=np.float32).reshape(6, 7)
+    assert [len(s["x"]) for s in samples_of(product(), {"x": x}, "")] == [1] * 6
+    assert [s["x"].shape for s in samples_of(product(), {"x": x[:, None]}, "")] == [(1, 7)] * 6
+    fixed = onnx_text("y = MatMul(x, w)", x="f32[3, 7]", w=WEIGHT)
+    assert [s["x"].shape for s in samples_of(fixed, {"x": x}, "")] == [(3, 7)] * 2
+    with pytest.raises(QuantError, match="multiple of 3 rows, got 5"):
+        samples_of(fixed, {"x": x[:5]}, "")
+
+
+@pytest.mark.parametrize(
+    "name, data", [("a.npz", b"PK\x03\x04no"), ("a.npz", b""), ("a.json", b"[]")]
+)
+def test_files_that_are_none_are_refused(name: str, data: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(QuantError, match=name):
+        calibrated(product(), ["x"], tmp_path / name, lambda *_: [])
+
+
+def test_ranges_as_a_file() -> None:
+    ranges = Ranges(3, {"a": (-1.5, 2.0), "b": (0.0, 0.1)})
+    assert ranges_of(ranges.as_json(), "r.json") == ranges
+    with pytest.raises(QuantError, match="no range for 'c'"):
+        ranges["c"]
+    for broken in ('{"format": "pteron.ranges"}', ranges.as_json().replace("2.0", "-9.0")):
+        with pytest.raises(QuantError, match=r"r\.json"):
+            ranges_of(broken, "r.json")
+
+
+@pytest.mark.parametrize(
+    "low, high", [(0, 1), (-1, 1), (-3.7, 0.01), (2, 5), (-5, -2), (0, 1e-30), (-1e30, 1e30)]
+)
+def test_a_grid_holds_zero_and_its_range(low: float, high: float) -> None:
+    grid = grid_of(low, high)
+    assert grid.scale > 0 and -128 <= grid.zero <= 127
+    ends = [(q - grid.zero) * float(grid.scale) for q in (-128, 127)]
+    for x in (low, high):
+        assert ends[0] - grid.scale * 0.51 <= x <= ends[1] + grid.scale * 0.51
+    assert grid_of(0, 0).scale == 1
+
+
+# --- planning -----------------------------------------------------------------------------------------------------------
+
+
+def sample(*shape: int) -> list[dict[str, np.ndarray]]:
+    return [{"x": np.random.default_rng(0).standard_normal(shape).astype(np.float32)}]
+
+
+def test_rules_leave_layers_in_f32() -> None:
+    model = onnx_text("y = MatMul(Relu(MatMul(x, a)), b)", x="f32[2, 7]", a=WEIGHT, b=WEIGHT.T)
+    report = quantized(model, sample(2, 7), recipe("int8", {"^b$": "skip"}))
+    assert [r.name for r in report.layers] == ["a"]
+    assert report.skipped == ["b"]
+    assert integer_nodes(model)
+    assert operators(model)[-1] == "MatMul"
+    for wrong, text in (
+        ({"q": "skip"}, "decides no layer"),
+        ({"a": "nf4"}, "expected int8 or skip"),
+    ):
+        again = onnx_text("y = MatMul(x, a)", x="f32[2, 7]", a=WEIGHT)
+        with pytest.raises(QuantError, match=text):
+            quantized(again, sample(2, 7), recipe("int8", wrong))
+
+
+def test_a_model_without_layers_is_refused() -> None:
+    with pytest.raises(QuantError, match="got none"):
+        quantized(onnx_text("y = Relu(x)", x="f32[2]"), sample(2))
+
+
+def test_dead_channels_keep_their_bias() -> None:
+    w, b = WEIGHT.copy(), np.array([3, -2, 0.5, 0, 1e-3], np.float32)
+    w[:, :4] = 0
+    model = onnx_text("y = Gemm(x, w, b)", x="f32[4, 7]", w=w, b=b)
+    samples = sample(4, 7)
+    want = run(model, samples[0])[0]
+    quantized(model, samples)
+    assert integer_nodes(model)
+    got = run(model, samples[0])[0]
+    assert np.abs(got - want).max() <= 2 * (want.max() - want.min()) / 255
+
+
+def test_an_output_that_is_read_inside_is_quantized_once() -> None:
+    model = onnx_text(
+        "h = MatMul(x, a); y = Relu(MatMul(h, b))", outputs="h y", x="f32[2, 7]", a=WEIGHT, b=WEIGHT.T
+    )  # fmt: skip
+    quantized(model, sample(2, 7))
+    assert [v.name for v in model.graph.outputs] == ["h", "y"]
+    assert integer_nodes(model)
+    assert operators(model).count("pteron.Linear") == 2
+    values = values_of(model, sample(2, 7)[0])
+    assert values["h"].dtype == values["y"].dtype == np.float32
+
+
+def test_export_asks_for_one_source_and_int8(tmp_path: Path) -> None:
+    x = {"x": np.ones((3, 7), np.float32)}
+    with pytest.raises(QuantError, match="calibrate: expected quantize"):
+        pteron.export_model(product(), calibrate=x)
+    with pytest.raises(QuantError, match="expected int8 or skip, got 'nf4'"):
+        pteron.export_model(product(), quantize="nf4", calibrate=x)
