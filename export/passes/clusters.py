@@ -66,13 +66,13 @@ def side(value: ir.Value | None) -> Side | None:
     node = None if value is None else value.producer()
     if node is None or not g.is_op(node, "DequantizeLinear"):
         return None
-    codes, grid = node.inputs[0], _grid(node)
-    if codes is None or grid is None or g.constant_tensor(codes) is not None:
+    codes, found = node.inputs[0], grid(node)
+    if codes is None or found is None or g.constant_tensor(codes) is not None:
         return None
-    return Side(codes, *grid) if codes.dtype in (None, ir.DataType.INT8) else None
+    return Side(codes, *found) if codes.dtype in (None, ir.DataType.INT8) else None
 
 
-def _grid(node: ir.Node) -> tuple[float, int] | None:
+def grid(node: ir.Node) -> tuple[float, int] | None:
     """Scale and zero point of a Q or DQ of int8, f32, with one of each."""
     if len(node.inputs) < 3 or g.attr(node, "block_size", 0):
         return None
@@ -87,13 +87,13 @@ def _grid(node: ir.Node) -> tuple[float, int] | None:
 
 def find(last: ir.Node) -> Cluster | None:
     """The cluster that ends in a QuantizeLinear; None where there is none, or a value inside it has other readers."""
-    grid = _grid(last)
-    if grid is None:
+    found = grid(last)
+    if found is None:
         return None
     limits, nodes, addend = (LOWEST, HIGHEST), [last], None
     node = _before(last.inputs[0])
     if node is not None and g.is_op(node, "Relu", "Clip") and side(node.inputs[0]) is None:
-        narrower = narrowed(node, *grid)
+        narrower = narrowed(node, *found)
         if narrower is None:
             return None
         limits, nodes, node = narrower, [node, *nodes], _before(node.inputs[0])
@@ -105,7 +105,7 @@ def find(last: ir.Node) -> Cluster | None:
                 break
     if node is None or node.domain != "" or node.op_type not in BUILDERS:
         return None
-    return Cluster([node, *nodes], *grid, *limits, addend)
+    return Cluster([node, *nodes], *found, *limits, addend)
 
 
 def _before(value: ir.Value | None) -> ir.Node | None:

@@ -27,7 +27,7 @@ def integer_nodes(model: ir.Model) -> bool:
     int8, see `signed_codes`) with one constant scale and zero point; w int8, symmetric, of one scale or one for each output channel.
     Declines, with the reason in WHY: a value inside has other readers, what a builder names. Differs from f32 by rounding: one step.
     """
-    changed = signed_codes(model)
+    changed = signed_codes(model) | quantize_before_moves(model)
     reasons: dict[ir.Node, str] = {}
     used = g.names(model)
     for graph in g.graphs(model):
@@ -78,6 +78,61 @@ def _left(node: ir.Node) -> str | None:
     if node.domain != "" or node.op_type not in clusters.BUILDERS:
         return f"{node.op_type} has no integer form; leave it f32 or replace it"
     return "its result is not quantized, or read by others before it is; quantize it"
+
+
+def quantize_before_moves(model: ir.Model) -> bool:
+    """Q(Move(x)) => Move(Q(x)): the same codes, and what makes x may become an integer node.
+
+    Move: Reshape, Flatten, Squeeze, Unsqueeze, Transpose. Requires: Q of int8 with one scale. Declines: others read Move's result, its
+    shape is not constant, x comes from DequantizeLinear (a cluster already).
+    """
+    changed, used = False, g.names(model)
+    for node in list(g.nodes(model)):
+        if not g.is_op(node, "QuantizeLinear") or clusters.grid(node) is None:
+            continue
+        while (move := _move_before(node)) is not None:
+            node = _swap(move, node, used)
+            changed = True
+    return changed
+
+
+def _move_before(node: ir.Node) -> ir.Node | None:
+    value = node.inputs[0]
+    move = None if value is None else value.producer()
+    if (
+        move is None
+        or not g.is_op(move, *integer.MOVES, "Transpose")
+        or move.graph is not node.graph
+    ):
+        return None
+    assert value is not None
+    alone = len(value.uses()) == 1 and not value.is_graph_output()
+    fixed = all(g.constant_tensor(v) is not None for v in move.inputs[1:])
+    return move if alone and fixed and clusters.side(move.inputs[0]) is None else None
+
+
+def _swap(move: ir.Node, quantize: ir.Node, used: set[str]) -> ir.Node:
+    """The new Q, in front of `move`, which makes what the old one made, by its name."""
+    graph, x, moved, codes = move.graph, move.inputs[0], move.outputs[0], quantize.outputs[0]
+    assert graph is not None and x is not None
+    inner = ir.Value(
+        name=g.fresh(used, f"{codes.name}.before"),
+        type=ir.TensorType(ir.DataType.INT8),
+        shape=x.shape,
+    )
+    first = ir.Node(
+        "", "QuantizeLinear", [x, *quantize.inputs[1:]], list(quantize.attributes.values()),
+        outputs=[inner], name=quantize.name, version=quantize.version,
+    )  # fmt: skip
+    first.metadata_props.update(quantize.metadata_props)
+    graph.insert_before(move, [first])
+    move.replace_input_with(0, inner)
+    moved.type = ir.TensorType(ir.DataType.INT8)
+    name, codes.name = codes.name, g.fresh(used, f"{codes.name}.after")
+    g.take_over(graph, codes, moved)
+    graph.remove(quantize, safe=True)
+    moved.name = name
+    return first
 
 
 def signed_codes(model: ir.Model) -> bool:

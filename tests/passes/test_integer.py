@@ -11,6 +11,7 @@ from passes.static import operators, quantized, run, values_of
 from pteron.export import graph as g
 from pteron.export import integer
 from pteron.export.capture.onnx import capture_onnx
+from pteron.export.passes.clean import remove_unused
 from pteron.export.passes.integer import WHY, integer_nodes, signed_codes
 from pteron.export.text import onnx_text
 
@@ -158,6 +159,26 @@ def test_uint8_activations_become_int8() -> None:
     assert integer_nodes(model)
     assert operators(model) == ["QuantizeLinear", "pteron.Linear", "DequantizeLinear"]
     assert np.abs(run(model, x)[0] - want).max() <= 0.2001
+
+
+def test_a_mean_is_an_integer_node_though_only_its_reshape_is_quantized() -> None:
+    text = "y = Reshape(ReduceMean(Relu(Conv(x, w)), [2, 3], keepdims=1), [-1, 5])"
+    model = onnx_text(text, x=IMAGE, w=K3)
+    x = {"x": normal(2, 6, 9, 8)}
+    quantized(model, [x])
+    mean = next(n for n in model.graph if n.op_type == "ReduceMean")
+    restore = next(n for n in model.graph if n.op_type == "Reshape").inputs[0]
+    assert restore is not None
+    restore.replace_all_uses_with(mean.outputs[0])  # as quantize_static leaves it
+    remove_unused(model)
+    want = run(model, x)[0]
+    assert integer_nodes(model) and not integer_nodes(model)
+    g.verify(model, "test")
+    assert operators(model) == [
+        "QuantizeLinear", "pteron.Conv", "pteron.AveragePool", "Reshape", "DequantizeLinear",
+    ]  # fmt: skip
+    step = codes_of(model, x)["y"][1]
+    assert np.abs(run(model, x)[0] - want).max() <= 1.01 * step
 
 
 @pytest.mark.parametrize(
