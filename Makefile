@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 SHELL := bash
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv size clean ctest fuzz
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv size clean ctest fuzz wheel-aarch64
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -20,6 +20,7 @@ help:
 	@echo "make bench-gemm  matrix kernels against the peak of this processor"
 	@echo "make bench-gemv  stored weights times a vector against reading them"
 	@echo "make size    bytes of the runtime by part"
+	@echo "make wheel-aarch64  dist/, a wheel for 64-bit Arm by the cross compiler"
 
 # Rebuilt when the C sources or the build files change; Python files are seen at once (editable install).
 C_SOURCES := $(shell find runtime_c bindings -name '*.[ch]' -o -name '*.inc' -o -name 'CMakeLists.txt' -o -name '*.in' 2>/dev/null) CMakeLists.txt bindings/ffi_build.py bindings/ffi_codec.py
@@ -96,6 +97,10 @@ bench: dev
 
 fuzz: dev
 	@PYTHON=$(BIN)/python tests/fuzz/run.sh 120
+
+wheel-aarch64: $(VENV)/.dev
+	@_PYTHON_HOST_PLATFORM=linux-aarch64 CMAKE_ARGS=-DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/runtime_c/cmake/aarch64-linux-gnu.cmake \
+	  $(BIN)/python -m pip wheel -q --no-build-isolation --no-deps -w dist .
 
 size: dev
 	@$(BIN)/python benchmarks/size.py

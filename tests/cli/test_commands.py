@@ -125,6 +125,14 @@ def test_doctor_names_what_is_missing(capsys: pytest.CaptureFixture[str]) -> Non
     assert code == 0 and "CPU kernels: portable" in text
 
 
+def test_doctor_says_how_to_get_a_program(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    code, text, _ = run(capsys, "doctor")
+    assert code == 0 and "missing: apt-get install qemu-user" in text
+
+
 @pytest.mark.parametrize(
     "argv, code, words",
     [

@@ -7,6 +7,7 @@ import importlib.metadata
 import importlib.util
 import json
 import platform
+import shutil
 
 from pteron import __version__
 
@@ -18,6 +19,18 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("", "onnxscript", "onnxscript", "pip install 'pteron[torch]'"),
     ("bench --vs-onnx", "onnxruntime", "onnxruntime", "pip install onnxruntime"),
 )
+
+"""What needs a module: what, module, distribution, how to get it."""
+
+_PROGRAMS: tuple[tuple[str, str, str], ...] = (
+    (
+        "aarch64 cross build",
+        "aarch64-linux-gnu-gcc",
+        "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
+    ),
+    ("  running it here", "qemu-aarch64", "apt-get install qemu-user"),
+)
+"""What needs a program: what, program, how to get it."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -50,6 +63,9 @@ def checks() -> list[dict[str, object]]:
             f"{package} {importlib.metadata.version(package)}" if found else f"missing: {install}"
         )
         rows.append({"what": what or f"  with {package}", "ok": found, "detail": detail})
+    for what, program, install in _PROGRAMS:
+        path = shutil.which(program)
+        rows.append({"what": what, "ok": path is not None, "detail": path or f"missing: {install}"})
     return rows
 
 
