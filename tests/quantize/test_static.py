@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 from passes.static import operators, quantized, run, values_of
 
 import pteron
@@ -311,3 +312,59 @@ def test_export_asks_for_one_source_and_int8(tmp_path: Path) -> None:
         pteron.export_model(product(), calibrate=x)
     with pytest.raises(QuantError, match="expected int8 or skip, got 'nf4'"):
         pteron.export_model(product(), quantize="nf4", calibrate=x)
+
+
+def test_an_old_model_is_written_at_opset_13_without_its_batch_norm(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    names = ("w", "gain", "shift", "mean", "variance")
+    arrays = [rng.standard_normal((4, 2, 3, 3)), *(rng.uniform(0.5, 2, 4) for _ in names[1:])]
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], pads=[1, 1, 1, 1]),
+        helper.make_node("BatchNormalization", ["c", *names[1:]], ["n"]),
+        helper.make_node("Relu", ["n"], ["y"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "old",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 2, 6, 6])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["batch", 4, 6, 6])],
+        [
+            numpy_helper.from_array(a.astype(np.float32), n)
+            for n, a in zip(names, arrays, strict=True)
+        ],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 9)], ir_version=7)
+    onnx.save(model, tmp_path / "old.onnx")
+    x = rng.standard_normal((9, 2, 6, 6)).astype(np.float32)
+    np.savez(tmp_path / "x.npz", x=x)
+    command = ["quantize", str(tmp_path / "old.onnx"), "-o", str(tmp_path / "q.onnx"), "-q"]
+    assert main([*command, "--format", "int8", "--calibrate", str(tmp_path / "x.npz")]) == 0
+    proto = onnx.load(tmp_path / "q.onnx")
+    assert {o.domain: o.version for o in proto.opset_import}[""] == 13
+    assert "BatchNormalization" not in [n.op_type for n in proto.graph.node]
+    want = session(tmp_path / "old.onnx").run(None, {"x": x})[0]
+    got = session(tmp_path / "q.onnx").run(None, {"x": x})[0]
+    assert np.abs(got - want).max() <= 0.02 * want.max()
+    ours = run(integer_model(tmp_path / "q.onnx"), {"x": x})[0]
+    assert np.abs(ours - got).max() <= 1.01 * want.max() / 255
+
+
+@pytest.mark.parametrize(
+    "options, code, text",
+    [
+        (["--calibrate", "absent.npz"], 2, "absent.npz: no such file"),
+        (["--ranges", "r.json"], 2, "expected --calibrate, too"),
+        (["--calibrate", "wrong.npz"], 3, "wrong.npz: expected arrays named image, got label"),
+        (["--calibrate", "images.npz", "--samples", "0"], 3, "at least one sample, got 0"),
+    ],
+)
+def test_the_command_says_what_is_wrong(
+    options: list[str], code: int, text: str, root: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], images: np.ndarray,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    np.savez("wrong.npz", label=np.zeros(3))
+    np.savez("images.npz", image=images[:2])
+    command = ["quantize", str(root / "examples/digits/digits.onnx"), "-o", "q.onnx", "-q"]
+    assert main([*command, "--format", "int8", *options]) == code
+    assert text in capsys.readouterr().err

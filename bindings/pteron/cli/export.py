@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from pteron.cli.quantize import keep_ranges, static
+from pteron.cli.quantize import check_static, keep_ranges, static
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -56,8 +56,7 @@ def run(args: argparse.Namespace) -> int:
     from pteron.pipeline import export_model
 
     existing(args.model)
-    if args.calibrate:
-        existing(args.calibrate)
+    check_static(args)
     out = args.output or args.model.with_suffix(".pte")
     started = time.perf_counter()
 

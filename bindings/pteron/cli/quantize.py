@@ -64,28 +64,33 @@ def static(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def keep_ranges(report: QuantReport, path: Path | None) -> None:
-    """Writes what `--ranges` asks for.
+def check_static(args: argparse.Namespace) -> None:
+    """Before any work.
 
     Raises:
-        ArgumentError: there are none.
+        FileNotFoundError: nothing to calibrate with.
+        ArgumentError: ranges are wanted without a calibration.
     """
     from pteron.schema.errors import ArgumentError
 
-    if path is None:
-        return
-    if report.ranges is None:
-        raise ArgumentError(f"--ranges {path}: expected --calibrate, too")
-    path.write_text(report.ranges.as_json())
+    if args.calibrate:
+        existing(args.calibrate)
+    elif args.ranges:
+        raise ArgumentError(f"--ranges {args.ranges}: expected --calibrate, too")
+
+
+def keep_ranges(report: QuantReport, path: Path | None) -> None:
+    """Writes what `--ranges` asks for."""
+    if path is not None and report.ranges is not None:
+        path.write_text(report.ranges.as_json())
 
 
 def run(args: argparse.Namespace) -> int:
     from pteron.quantize.recipe import recipe
 
     existing(args.model)
+    check_static(args)
     chosen = recipe(args.format, pairs("--rule", args.rule, str), args.embeddings)
-    if args.calibrate:
-        existing(args.calibrate)
     report = write(args, chosen)
     keep_ranges(report, args.ranges)
     if args.report:
