@@ -124,12 +124,11 @@ def _linear_rule(node: ir.Node, row: integer.Linear) -> str | None:
 
 
 def _sum_rule(row: integer.Conv | integer.Linear, terms: int) -> str | None:
-    bound = arithmetic.product_bound(terms, row.bias)
-    if bound < arithmetic.SUM_LIMIT and arithmetic.admits(bound, int(row.shift.min())):
+    bounds = arithmetic.product_bounds(terms, row.bias)
+    pairs = zip(bounds.tolist(), row.shift.tolist())
+    if all(b < arithmetic.SUM_LIMIT and arithmetic.admits(b, shift) for b, shift in pairs):
         return None
-    return (
-        f"sums up to {bound} leave what RESCALE takes at shift {row.shift.min()}; calibrate again"
-    )
+    return f"sums up to {bounds.max()} leave what RESCALE takes at their shift; calibrate again"
 
 
 def _max_pool_rule(node: ir.Node, row: integer.MaxPool) -> str | None:

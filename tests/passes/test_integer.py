@@ -74,6 +74,44 @@ AFTER = {
 }  # fmt: skip
 
 
+BLOCKS = {
+    "a mobile block": (
+        "a = Clip(Conv(x, w1, b1, strides=[2, 2], pads=[1, 1, 1, 1]), 0.0, 6.0);"
+        "e = Clip(Conv(a, w2, b2), 0.0, 6.0);"
+        "d = Clip(Conv(e, w3, b2, pads=[1, 1, 1, 1], group=24), 0.0, 6.0);"
+        "s = Add(Conv(d, w4, b1), a);"
+        "y = Gemm(Flatten(GlobalAveragePool(s)), w5, b3, transB=1)",
+        ["Conv", "Conv", "Conv", "Conv", "Add", "AveragePool", "Flatten", "Linear"],
+        {
+            "x": "f32[1, 3, 16, 16]",
+            "w1": normal(8, 3, 3, 3, scale=0.3),
+            "w2": normal(24, 8, 1, 1, scale=0.3),
+            "w3": normal(24, 1, 3, 3, scale=0.3),
+            "w4": normal(8, 24, 1, 1, scale=0.2),
+            "w5": normal(5, 8),
+            "b1": normal(8),
+            "b2": normal(24),
+            "b3": normal(5),
+        },
+    ),
+    "a transformer's layer": (
+        "q = Add(MatMul(x, wq), b); k = Add(MatMul(x, wk), b); v = Add(MatMul(x, wv), b);"
+        "p = Softmax(MatMul(q, Transpose(k, perm=[0, 2, 1])));"
+        "h = Add(Add(MatMul(MatMul(p, v), wo), b), x);"
+        "y = Add(MatMul(Relu(MatMul(h, w1)), w2), h)",
+        ["Linear", "Linear", "Linear", "Transpose", "MatMul", "Softmax", "MatMul", "Linear", "Add",
+         "Linear", "Linear", "Add"],
+        {
+            "x": "f32[1, 6, 16]",
+            **{f"w{c}": normal(16, 16, scale=0.25) for c in "qkvo"},
+            "w1": normal(16, 32, scale=0.25),
+            "w2": normal(32, 16, scale=0.2),
+            "b": normal(16),
+        },
+    ),
+}  # fmt: skip
+
+
 def codes_of(model: ir.Model, feeds: dict[str, np.ndarray]) -> dict[str, tuple[np.ndarray, float]]:
     """For each output its elements in steps of its grid, and the step."""
     values = values_of(model, feeds)
@@ -99,7 +137,7 @@ def check(text: str, want: list[str], steps: float, **given: object) -> None:
     g.infer(model)
     g.verify(model, "test")
     assert operators(model)[0] == "QuantizeLinear"
-    kinds = [n for n in operators(model)[1:] if n != "DequantizeLinear"]
+    kinds = [n for n in operators(model) if n not in ("QuantizeLinear", "DequantizeLinear")]
     assert sorted(n.removeprefix("pteron.") for n in kinds) == sorted(want)
     after = codes_of(model, samples[0])
     for (name, (codes, step)), real in zip(after.items(), exact, strict=True):
@@ -120,6 +158,12 @@ def test_one_operator_differs_by_at_most_one_step(name: str) -> None:
 def test_operators_in_a_row_stay_in_int8(name: str) -> None:
     text, want = AFTER[name]
     check(text, want, 2, x=IMAGE, w=normal(6, 6, 1, 1))
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_blocks_of_networks_stay_near_f32(name: str) -> None:
+    text, want, given = BLOCKS[name]
+    check(text, want, 4, **given)
 
 
 def qdq(zero: int, kind: type, weight_zero: int = 0, scale: float = 0.05) -> ir.Model:
