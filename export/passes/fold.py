@@ -50,7 +50,7 @@ def fold_constants(model: ir.Model) -> bool:
     """y = Op(constants) => y an initializer, in every graph.
 
     Requires: all operands are constants. Declines: results above 4096 elements that exceed their operands, float operations
-    other than + - * / sqrt neg abs floor ceil reciprocal, Cast and Dequantize from a low-precision constant, graph outputs.
+    other than + - * / sqrt neg abs floor ceil reciprocal and QuantizeLinear to 8 bits, Cast and Dequantize from a low-precision constant, graph outputs.
     """
     changed = False
     for node in list(g.nodes(model)):
@@ -93,6 +93,8 @@ def _fold(node: ir.Node) -> list[ir.TensorProtocol] | None:
     operand_size = sum(t.size for t in tensors if t is not None)
     if node.op_type == "Transpose" and first.size > SMALL:
         return [_lazy_transpose(node, first)]
+    if node.op_type == "QuantizeLinear":
+        return _quantize(node, first, tensors[1:])
     if node.op_type not in MOVES and operand_size > (1 << 20):
         return None
     if node.op_type == "Cast":
@@ -141,6 +143,31 @@ def _cast(node: ir.Node, x: ir.TensorProtocol) -> list[ir.TensorProtocol] | None
     ):
         return None
     return [ir.tensor(array.astype(to.numpy()), dtype=to)]
+
+
+def _quantize(
+    node: ir.Node, x: ir.TensorProtocol, grid: list[ir.TensorProtocol | None]
+) -> list[ir.TensorProtocol] | None:
+    """int8 and uint8 of f32, one scale or one along an axis: a weight as some tools that train with Q/DQ leave it."""
+    scale, zero = grid[0], grid[1] if len(grid) > 1 else None
+    if scale is None or zero is None or zero.dtype not in (ir.DataType.INT8, ir.DataType.UINT8):
+        return None
+    plain = not g.attr(node, "block_size", 0) and not g.attr(node, "precision", 0)
+    if not plain or x.dtype != ir.DataType.FLOAT or scale.dtype != ir.DataType.FLOAT:
+        return None
+    array, rank = x.numpy(), len(x.shape)
+    shape = [1] * rank
+    if scale.size > 1:
+        shape[g.attr(node, "axis", 1) % rank] = -1
+    if len(scale.shape) > 1 or not np.isfinite(array).all():
+        return None
+    with np.errstate(all="ignore"):
+        steps = np.rint(array / scale.numpy().reshape(shape if rank else ()))
+    limits = np.iinfo(zero.dtype.numpy())
+    shifted = steps.astype(np.float64) + zero.numpy().reshape(shape if rank else ())
+    if np.isnan(shifted).any():
+        return None
+    return [ir.tensor(np.clip(shifted, limits.min, limits.max).astype(limits.dtype))]
 
 
 def _no_zero(x: ir.TensorProtocol | None) -> bool:

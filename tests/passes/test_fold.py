@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 import pytest
-from passes.same import becomes
+from passes.same import becomes, run
 
 from pteron.export.passes.fold import fold_constants
 from pteron.export.text import as_text, onnx_text
@@ -76,3 +76,23 @@ def test_a_large_weight_is_transposed_when_it_is_read() -> None:
     tensor = next(iter(v for v in model.graph.initializers.values() if v.uses())).const_value
     assert isinstance(tensor, ir.LazyTensor)
     np.testing.assert_array_equal(tensor.numpy(), w.T)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+@pytest.mark.parametrize("axis", [None, 0, -1])
+def test_weights_that_are_quantized_while_running_become_codes(
+    axis: int | None, dtype: type
+) -> None:
+    rng = np.random.default_rng(3)
+    n = () if axis is None else ((6,), (4,))[axis]
+    w = np.concatenate([np.arange(-11, 12, dtype=np.float32) / 4, [900.0]]).reshape(6, 4)
+    scale = (2.0 ** rng.integers(-2, 1, n)).astype(np.float32)
+    zero = rng.integers(0, 20, n).astype(dtype)
+    attributes = "" if axis is None else f", axis={axis}"
+    text = f"y = DequantizeLinear(QuantizeLinear(w, s, z{attributes}), s, z{attributes})"
+    given = {"w": w.astype(np.float32), "s": np.asarray(scale), "z": np.asarray(zero)}
+    model = onnx_text(text, **given)
+    want = run(model, {})[0]
+    assert fold_constants(model) and not fold_constants(model)
+    assert [n.op_type for n in model.graph] == ["DequantizeLinear"]
+    np.testing.assert_array_equal(run(model, {})[0], want)

@@ -12,6 +12,7 @@ from pteron.export import graph as g
 from pteron.export import integer
 from pteron.export.capture.onnx import capture_onnx
 from pteron.export.passes.clean import remove_unused
+from pteron.export.passes.fold import fold_constants
 from pteron.export.passes.integer import WHY, integer_nodes, signed_codes
 from pteron.export.text import onnx_text
 
@@ -238,6 +239,20 @@ def test_what_is_declined_stays_and_says_why(model: object, reason: str | None) 
     assert not integer_nodes(given)
     why = [n.metadata_props.get(WHY) for n in given.graph if n.op_type == "MatMul"]
     assert why == [None] if reason is None else reason in str(why[0])
+
+
+def test_weights_stored_in_f32_behind_q_and_dq_are_taken() -> None:
+    """As tools that train with simulated quantization export them."""
+    text = (
+        "c = QuantizeLinear(x, 0.05, i8(3)); d = DequantizeLinear(c, 0.05, i8(3));"
+        "k = QuantizeLinear(w, 0.01, i8(0)); l = DequantizeLinear(k, 0.01, i8(0));"
+        "q = QuantizeLinear(MatMul(d, l), 0.1, i8(-7)); y = DequantizeLinear(q, 0.1, i8(-7))"
+    )
+    model, x = onnx_text(text, x="f32[3, 7]", w=W), {"x": normal(3, 7)}
+    want = run(model, x)[0]
+    assert fold_constants(model) and integer_nodes(model)
+    assert operators(model) == ["QuantizeLinear", "pteron.Linear", "DequantizeLinear"]
+    assert np.abs(run(model, x)[0] - want).max() <= 0.1001
 
 
 def test_operators_without_integer_form_name_themselves() -> None:
