@@ -260,6 +260,9 @@ def debug_bytes(program: Program) -> bytes:
     fields = {
         "nodes": _offsets(builder, nodes),
         "value_names": _strings(builder, [v.name for v in program.values]),
+        "placements": _strings(
+            builder, [str(field) for p in program.placements for field in dataclasses.astuple(p)]
+        ),
     }
     return _finish(builder, _table(builder, "Debug", fields))
 

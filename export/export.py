@@ -13,9 +13,12 @@ from typing import Any, ParamSpec, TypeVar
 import onnx_ir as ir
 
 from pteron.export.capture import capture
+from pteron.export.delegates import Delegate, chosen
+from pteron.export.fix import fix as fix_sizes
 from pteron.export.fuse import fuse as fuse_program
 from pteron.export.lower import lower
 from pteron.export.pack import pack
+from pteron.export.partition import partition
 from pteron.export.passes import run_passes
 from pteron.export.plan import plan
 from pteron.export.program import Program
@@ -37,10 +40,13 @@ def export(
     dynamic_shapes: Any = None,
     states: Mapping[str, str] | None = None,
     hints: Mapping[str, int] | None = None,
+    fix: Mapping[str, int] | None = None,
     fuse: bool = True,
     methods: Mapping[str, Any] | None = None,
     transform: Callable[[ir.Model], None] | None = None,
     exec_mode: str = "exact",
+    delegates: Sequence[str | Delegate] = (),
+    placement: str = "warn",
     progress: Progress | None = None,
     report: Report | None = None,
 ) -> Program:
@@ -51,11 +57,15 @@ def export(
         args: Example inputs of a torch module; with `kwargs` and `dynamic_shapes` as `capture` says.
         states: Pairs past input -> present output that the session keeps, beside those the model names itself.
         hints: Sizes of symbolic dimensions for which the stored plan is made.
+        fix: Symbolic dimensions that become numbers: {"batch": 1}. Delegates take fixed sizes alone.
         fuse: False leaves one instruction an operator; the bits are the same.
         methods: Method name -> source; they share constants by content and states by name.
         transform: Changes each cleaned graph before it is lowered: quantization.
         exec_mode: How quantized weights are computed with: "exact" (decoded, the bits of DequantizeLinear and MatMul) or
             "int8" (activations rounded to 8 bits in blocks of 32; integer sums). Stored in the file.
+        delegates: Names or rows, asked in this order for each node; "cpu", or nobody, takes the rest.
+        placement: What happens where a delegate is not there or fails: "allow" the CPU, "warn" too, "forbid" it; under
+            forbid every node must go to a delegate, but those that quantize inputs and dequantize outputs.
         progress: Called with the name of each stage as it begins.
         report: Filled on the way.
 
@@ -67,16 +77,21 @@ def export(
     if (source is None) == (methods is None):
         raise ModelError("export: expected either a source or methods, got both or neither")
     timed = Stages(report, progress)
+    asked = chosen(delegates)
     models: dict[str, ir.Model] = {}
     pairs: dict[str, str] = {}
     for name, each in (methods or {"main": source}).items():
         with_args = {"args": args, "kwargs": kwargs, "dynamic_shapes": dynamic_shapes}
-        model = timed("capture", capture, each, **with_args)
+        models[name] = timed("capture", capture, each, **with_args)
+    fix_sizes(list(models.values()), fix or {})
+    for name, model in models.items():
         report.begin(name, model)
         models[name] = timed("passes", run_passes, model, progress=report.passed)
         report.cleaned(model)
         if transform is not None:
             timed("quantize", transform, models[name])
+        if asked:
+            report.placements += timed("partition", partition, models[name], asked, placement, name)
         pairs |= state_pairs(model, states or {})
     check_pairs(list(models.values()), pairs)
     program = timed("lower", lower, models, hints=hints, states=pairs)
@@ -88,6 +103,7 @@ def export(
     elif exec_mode != "exact":
         raise ModelError(f"exec_mode: expected exact or int8, got {exec_mode!r}")
     program = timed("pack", pack, program, report.notes)
+    program = dataclasses.replace(program, placements=tuple(report.placements))
     program = timed("plan", plan, program)
     report.end(program)
     return program

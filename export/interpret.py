@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pteron.export import extents
 from pteron.export.lower.arrays import same_dtype
 from pteron.export.program import Extent, Instr, Method, Program
-from pteron.schema.errors import ArgumentError, DataError, LimitError
+from pteron.schema.errors import ArgumentError, DataError, DelegateError, LimitError
 from pteron.schema.ops import OPS
 from pteron.schema.row import Out
 from pteron.schema.signature import signature
@@ -137,7 +137,7 @@ class _Machine:
                 raise
 
     def instr(self, i: Instr) -> None:
-        if i.op in ("if", "loop", "call"):
+        if i.op in ("if", "loop", "call", "delegate"):
             getattr(self, "_" + i.op)(i)
             return
         op = OPS[i.op]
@@ -190,6 +190,13 @@ class _Machine:
         for v, r in zip(i.outputs, self.program.blocks[block].results, strict=True):
             if v is not None:
                 self.write(v, self.read(r).copy())
+
+    def _delegate(self, i: Instr) -> None:
+        """The fallback stands in: it gives the same bytes."""
+        fallback = self.program.delegates[i.attrs["index"]].fallback
+        if fallback is None:
+            raise DelegateError("delegate: there is no fallback to run in its place")
+        self._call(dataclasses.replace(i, attrs={"body": fallback}))
 
     def _call(self, i: Instr) -> None:
         block = self.program.blocks[i.attrs["body"]]

@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("ac3af156eb9e3d09")
+SCHEMA_HASH: Final = bytes.fromhex("9134ceb276cd38b5")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 
@@ -165,6 +165,7 @@ TABLES: Final = {
     "Debug": {
         "nodes": "[DebugNode]",
         "value_names": "[string]",
+        "placements": "[string]",
     },
 }
 """Table -> its fields in order of number, with their types."""

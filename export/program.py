@@ -157,6 +157,18 @@ class DebugNode:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a node of the model went when delegates were asked: one of them, or "cpu", and why."""
+
+    method: str
+    name: str
+    op_type: str
+    delegate: str
+    reason: str
+    macs: int = 0  # multiply-accumulates of a run
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Program:
     model: str
     dims: tuple[Dim, ...] = ()
@@ -169,3 +181,6 @@ class Program:
     delegates: tuple[Delegate, ...] = ()
     nodes: tuple[DebugNode, ...] = ()
     exec_mode: str = "f32"
+    placements: tuple[
+        Placement, ...
+    ] = ()  # in the debug segment; empty where no delegate was asked

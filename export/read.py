@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -40,6 +40,7 @@ from pteron.export.program import (
     Extent,
     Instr,
     Method,
+    Placement,
     Port,
     Program,
     State,
@@ -75,7 +76,7 @@ def read(data: bytes, externals: Mapping[str, bytes] | None = None) -> Program:
     file = read_file(data)
     bodies = [_body(data, e, file.manifest, externals or {}) for e in file.entries]
     tables = read_table(bytes(bodies[1]), "Program")
-    debug: dict[str, Any] = {"nodes": [], "value_names": []}
+    debug: dict[str, Any] = {"nodes": [], "value_names": [], "placements": []}
     if file.entries[-1].kind is Segment.DEBUG:
         debug = read_table(bytes(bodies[-1]), "Debug")
     try:
@@ -205,6 +206,7 @@ class _Reader:
             delegates=tuple(self.delegate(r) for r in self.rows("delegates", "Delegate")),
             nodes=tuple(DebugNode(**n) for n in self.debug["nodes"]),
             exec_mode=manifest["exec_mode"],
+            placements=tuple(_placements(self.debug["placements"])),
         )
 
     def refs(self, start: int, count: int) -> list[int]:
@@ -341,6 +343,12 @@ class _Reader:
     def steps(self, start: int, count: int, literals: int, literal_count: int) -> tuple[Step, ...]:
         pool = self.t["literals"][literals : literals + literal_count]
         return tuple(_step(row, pool) for row in self.t["steps"][start : start + count])
+
+
+def _placements(texts: Sequence[str]) -> Iterator[Placement]:
+    for at in range(0, len(texts), 6):
+        method, name, op_type, delegate, reason, macs = texts[at : at + 6]
+        yield Placement(method, name, op_type, delegate, reason, int(macs))
 
 
 def _step(row: Sequence[int], literals: Sequence[int]) -> Step:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import onnx_ir as ir
 
@@ -13,8 +13,10 @@ from pteron.export import graph as g
 from pteron.export.elements import stored_bytes
 from pteron.export.lifetimes import hints
 from pteron.export.plan import measure
-from pteron.export.program import Block, Extent, Instr, Method, Program
+from pteron.export.program import Block, Extent, Instr, Method, Placement, Program
 from pteron.export.rebuild import blocks_of
+
+MOST_ROWS: Final = 20
 
 
 @dataclasses.dataclass
@@ -43,6 +45,7 @@ class Report:
     constants_bytes: int = 0
     states: dict[str, int] = dataclasses.field(default_factory=dict)  # name: bytes
     dims: dict[str, int] = dataclasses.field(default_factory=dict)  # name: hint
+    placements: list[Placement] = dataclasses.field(default_factory=list)
     notes: list[str] = dataclasses.field(default_factory=list)
     seconds: dict[str, float] = dataclasses.field(default_factory=dict)
     file_bytes: int = 0
@@ -105,11 +108,30 @@ class Report:
             )
         if self.dims:
             lines.append("planned for  " + ", ".join(f"{k}={v}" for k, v in self.dims.items()))
+        lines += placement_lines(self.placements)
         if self.file_bytes:
             lines.append(f"file         {self.file_bytes:,} bytes")
         lines += [f"note         {note}" for note in self.notes]
         lines.append("seconds      " + ", ".join(f"{k} {v:.2f}" for k, v in self.seconds.items()))
         return "\n".join(lines)
+
+
+def placement_lines(rows: Sequence[Placement]) -> list[str]:
+    """What went where: nodes and multiply-accumulates by delegate, then each node on the CPU with the reason."""
+    if not rows:
+        return []
+    total = sum(r.macs for r in rows)
+    lines = []
+    for where in dict.fromkeys(r.delegate for r in rows):
+        mine = [r for r in rows if r.delegate == where]
+        part = sum(r.macs for r in mine)
+        share = f", {part / total:.1%} of the multiply-accumulates" if total else ""
+        lines.append(f"placement    {where}: {len(mine)} of {len(rows)} nodes{share}")
+    left = [r for r in rows if r.delegate == "cpu"]
+    lines += [f"  cpu        {r.op_type} {r.name}: {r.reason}" for r in left[:MOST_ROWS]]
+    if len(left) > MOST_ROWS:
+        lines.append(f"  cpu        ... {len(left) - MOST_ROWS} more: pteron inspect has all")
+    return lines
 
 
 def walk(program: Program, block: Block) -> Iterator[Instr]:

@@ -12,6 +12,7 @@ from typing import Any
 import onnx_ir as ir
 
 from pteron.export import graph as g
+from pteron.export.delegates import Delegate
 from pteron.export.emit import emit
 from pteron.export.export import Stages, export
 from pteron.export.report import Report
@@ -20,7 +21,7 @@ from pteron.quantize.calibrate import SAMPLES, Sample, Source
 from pteron.quantize.quantize import Calibration, transformer
 from pteron.quantize.recipe import Recipe
 from pteron.quantize.report import QuantReport
-from pteron.schema.errors import DelegateError, QuantError
+from pteron.schema.errors import QuantError
 
 
 def export_model(
@@ -36,7 +37,9 @@ def export_model(
     debug: bool = True,
     quantize: str | Recipe | None = None,
     exec_mode: str = "exact",
-    delegates: Sequence[str] = ("cpu",),
+    fix: Mapping[str, int] | None = None,
+    delegates: Sequence[str | Delegate] = ("cpu",),
+    placement: str = "warn",
     progress: Callable[[str], None] | None = None,
     methods: Mapping[str, Any] | None = None,
     quantized: Callable[[QuantReport], None] | None = None,
@@ -52,8 +55,6 @@ def export_model(
     if calibrate is not None and (quantize is None or methods is not None):
         raise QuantError("calibrate: expected quantize='int8' and one source; drop calibrate")
     calibration = None if calibrate is None else Calibration(calibrate, record, samples)
-    for name in set(delegates) - {"cpu", "null"}:
-        raise DelegateError(f"delegates: expected 'cpu' or 'null', got {name!r}: not yet")
     report = Report()
     program = export(
         source,
@@ -65,6 +66,9 @@ def export_model(
         fuse=fuse,
         methods=methods,
         exec_mode=exec_mode,
+        fix=fix,
+        delegates=delegates,
+        placement=placement,
         transform=None
         if quantize is None
         else transformer(quantize, progress, quantized, calibration),

@@ -11,6 +11,7 @@ from pteron.export.lower import (  # noqa: F401  (their import enters the loweri
     attention,
     control,
     conv,
+    delegate,
     elementwise,
     indexing,
     matrix,
@@ -98,7 +99,7 @@ def _program(l: Lowering, name: str, methods: tuple[Method, ...]) -> Program:
         tuple(l.values),
         blocks,
         methods,
-        (),
+        tuple(l.delegates),
         tuple(l.nodes),
     )
     return without_unused_dims(dataclasses.replace(program, dims=tuple(l.dims.values())))

@@ -29,6 +29,7 @@ from pteron.export.program import (
     Coded,
     Constant,
     DebugNode,
+    Delegate,
     Extent,
     Instr,
     State,
@@ -72,6 +73,7 @@ class Lowering(Sizes):
         self.values: list[Value] = []
         self.blocks: list[Block | None] = []
         self.nodes: list[DebugNode] = []
+        self.delegates: list[Delegate] = []
         self.scopes: list[Scope] = []
         self.env: Any = None  # what names mean in the graph being walked: graphs.Env
         self._node = NONE
@@ -534,6 +536,22 @@ class Lowering(Sizes):
         assert ref.base is not None
         self.scopes[-1].results.append(ref.base)
         return ref
+
+    def bound_result(self, ref: Ref) -> None:
+        """Makes `ref` a result of the innermost block, which is called: bound to the caller's memory, not copied."""
+        own = {v for i in self.scopes[-1].instrs for v in i.outputs}
+        ref = self.real(ref)
+        assert ref.base is not None
+        value = self.values[ref.base]
+        whole = views.covers(ref, value.shape) and value.storage == "planned"
+        if whole and ref.base in own:
+            self.rehome(ref.base, "param", 0)
+        else:
+            target = self.new(ref.dtype, ref.shape, "param")
+            self.copy_into(ref, target)
+            ref = target
+        assert ref.base is not None
+        self.scopes[-1].results.append(ref.base)
 
 
 def _each(coded: Coded, view: Callable[[Any], Any]) -> Coded:

@@ -10,8 +10,9 @@
 static const pte_flat_field debug_fields[] = {
   {"nodes", PTE_FLAT_TABLES, true, 4, 4},
   {"value_names", PTE_FLAT_STRINGS, true, 4, 4},
+  {"placements", PTE_FLAT_STRINGS, false, 4, 4},
 };
-const pte_flat_table pte_debug_table = {"Debug", debug_fields, 2, &pte_debug_node_table};
+const pte_flat_table pte_debug_table = {"Debug", debug_fields, 3, &pte_debug_node_table};
 
 static const pte_flat_field debug_node_fields[] = {
   {"name", PTE_FLAT_STRING, false, 4, 4},

@@ -8,7 +8,7 @@
 
 #include "core/kernel.h"
 
-#define PTE_SCHEMA_HASH 0x093d9eeb56f13aacu
+#define PTE_SCHEMA_HASH 0xb538cd76b2ce3491u
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */
@@ -337,7 +337,8 @@ extern const struct pte_flat_table pte_debug_node_table;
 enum { /* Debug */
   PTE_DEBUG_NODES = 0,
   PTE_DEBUG_VALUE_NAMES = 1,
-  PTE_DEBUG_FIELDS = 2
+  PTE_DEBUG_PLACEMENTS = 2,
+  PTE_DEBUG_FIELDS = 3
 };
 extern const struct pte_flat_table pte_debug_table;
 

@@ -115,7 +115,7 @@ def test_absent_fields_read_as_nothing(dump: Path, tmp_path: Path) -> None:
     builder.PrependUOffsetTRelativeSlot(0, nodes, 0)
     builder.PrependUOffsetTRelativeSlot(1, names, 0)
     builder.Finish(builder.EndObject(), file_identifier=b"PTE1")
-    text = f"nodes=1:name={b'only a name'.hex()};op_type=;source=;,;value_names=0:;"
+    text = f"nodes=1:name={b'only a name'.hex()};op_type=;source=;,;value_names=0:;placements=0:;"
     assert run(dump, tmp_path, bytes(builder.Output()), "Debug") == (0, text)
 
 

@@ -29,6 +29,25 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="size of a symbolic dimension for which the stored memory plan is made",
     )
     parser.add_argument(
+        "--fix",
+        action="append",
+        default=[],
+        metavar="SYMBOL=N",
+        help="makes a symbolic dimension a number: delegates take fixed sizes alone",
+    )
+    parser.add_argument(
+        "--delegate",
+        metavar="NAMES",
+        default="cpu",
+        help="who runs what it can, in this order: hexagon,cpu",
+    )
+    parser.add_argument(
+        "--placement",
+        choices=("allow", "warn", "forbid"),
+        default="warn",
+        help="the CPU in a delegate's place: allowed, with a warning, or never",
+    )
+    parser.add_argument(
         "--quantize",
         metavar="FORMAT",
         help="round the weights first, as `pteron quantize --format` does: nf4, mxfp4 ...",
@@ -69,6 +88,9 @@ def run(args: argparse.Namespace) -> int:
         None if args.check else out,
         states=pairs("--state", args.state, str),
         hints=pairs("--dim", args.dim, int),
+        fix=pairs("--fix", args.fix, int),
+        delegates=args.delegate.split(","),
+        placement=args.placement,
         fuse=not args.no_fuse,
         debug=not args.strip,
         quantize=args.quantize,

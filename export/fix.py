@@ -1,0 +1,53 @@
+"""Sizes given to symbolic dimensions of a Graph, before anything else is done with it: `--fix batch=1`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import onnx_ir as ir
+
+from pteron.export import graph as g
+from pteron.schema.errors import ModelError
+
+
+def fix(models: Sequence[ir.Model], sizes: Mapping[str, int]) -> None:
+    """Every dimension "batch", or arithmetic on it, of all values of all graphs => a number, in place.
+
+    Raises:
+        ModelError: no input has a dimension of that name, or the size is not positive.
+    """
+    there = {n for model in models for n in symbols(model)}
+    for name, size in sizes.items():
+        if name not in there:
+            raise ModelError(
+                f"fix {name}: expected a symbolic dimension of an input, got one of {sorted(there)}; correct the name"
+            )
+        if size < 1:
+            raise ModelError(f"fix {name}: expected a size of at least 1, got {size}")
+    for model in models if sizes else ():
+        for graph in g.graphs(model):
+            made = [v for node in graph for v in node.outputs]
+            for value in (*graph.inputs, *graph.outputs, *made):
+                if value.shape is not None and not value.is_initializer():
+                    value.shape = ir.Shape([_fixed(d, sizes) for d in value.shape])
+
+
+def symbols(model: ir.Model) -> set[str]:
+    """Names of the dimensions of the model's inputs, those in arithmetic too."""
+    dims = [d for v in model.graph.inputs for d in v.shape or ()]
+    named = [d for d in dims if isinstance(d, ir.SymbolicDim) and d.value is not None]
+    return {name for d in named for name in _names(d)}
+
+
+def _names(dim: ir.SymbolicDim) -> set[str]:
+    return set(dim.free_symbols()) or {str(dim.value)}
+
+
+def _fixed(dim: int | ir.SymbolicDim, sizes: Mapping[str, int]) -> int | ir.SymbolicDim:
+    if isinstance(dim, int) or dim.value is None:
+        return dim
+    if dim.value in sizes:
+        return sizes[dim.value]
+    if _names(dim) & set(sizes):
+        return dim.evaluate(dict(sizes))
+    return dim
