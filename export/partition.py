@@ -18,6 +18,7 @@ from pteron.export import graph as g
 from pteron.export.delegates import Delegate, Segment
 from pteron.export.fix import symbols
 from pteron.export.infer import infer_rest
+from pteron.export.passes.integer import WHY
 from pteron.export.program import Placement
 from pteron.export.segments import segments
 from pteron.schema.errors import DelegateError, LoweringError, ModelError
@@ -113,7 +114,7 @@ def _parts(
             if reason is None:
                 members.append(i)
             else:
-                refused[i].append(reason)
+                refused[i].append(node.metadata_props.get(WHY, reason))
         for found in segments(readers, members, [p.members for p in parts]):
             part = _compiled(delegate, nodes, found)
             if isinstance(part, _Part):
