@@ -12,6 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import onnx_ir as ir
 
+from pteron.export.arithmetic import check
 from pteron.export.capture import capture
 from pteron.export.delegates import Delegate, chosen
 from pteron.export.fix import fix as fix_sizes
@@ -44,7 +45,7 @@ def export(
     fuse: bool = True,
     methods: Mapping[str, Any] | None = None,
     transform: Callable[[ir.Model], None] | None = None,
-    exec_mode: str = "exact",
+    exec_mode: str = "auto",
     delegates: Sequence[str | Delegate] = (),
     placement: str = "warn",
     progress: Progress | None = None,
@@ -61,8 +62,9 @@ def export(
         fuse: False leaves one instruction an operator; the bits are the same.
         methods: Method name -> source; they share constants by content and states by name.
         transform: Changes each cleaned graph before it is lowered: quantization.
-        exec_mode: How quantized weights are computed with: "exact" (decoded, the bits of DequantizeLinear and MatMul) or
-            "int8" (activations rounded to 8 bits in blocks of 32; integer sums). Stored in the file.
+        exec_mode: How quantized weights are computed with: "auto" (what each format's row says), "exact" (decoded, the bits
+            of DequantizeLinear and MatMul) or "int8" (activations rounded to 8 bits in blocks of 32; integer sums).
+            The file says which arithmetic it has.
         delegates: Names or rows, asked in this order for each node; "cpu", or nobody, takes the rest.
         placement: What happens where a delegate is not there or fails: "allow" the CPU, "warn" too, "forbid" it; under
             forbid every node must go to a delegate, but those that quantize inputs and dequantize outputs.
@@ -76,6 +78,7 @@ def export(
     report = Report() if report is None else report
     if (source is None) == (methods is None):
         raise ModelError("export: expected either a source or methods, got both or neither")
+    check(exec_mode)
     timed = Stages(report, progress)
     asked = chosen(delegates)
     models: dict[str, ir.Model] = {}
@@ -98,11 +101,7 @@ def export(
     program = share(with_initial(program, list(models.values())))
     if fuse:
         program = timed("fuse", fuse_program, program)
-    if exec_mode == "int8":
-        program = dataclasses.replace(program, exec_mode="int8")
-    elif exec_mode != "exact":
-        raise ModelError(f"exec_mode: expected exact or int8, got {exec_mode!r}")
-    program = timed("pack", pack, program, report.notes)
+    program = timed("pack", pack, program, report.notes, exec_mode)
     program = dataclasses.replace(program, placements=tuple(report.placements))
     program = timed("plan", plan, program)
     report.end(program)

@@ -13,11 +13,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.export import codes
+from pteron.export import arithmetic, codes
 from pteron.export.program import Block, Constant, Instr, Program, Value
 from pteron.export.rebuild import homes, prune, renumber, used_values
 from pteron.schema.errors import ModelError
-from pteron.schema.formats import FORMATS
 from pteron.schema.ops import OPS
 from pteron.schema.signature import signature
 
@@ -25,13 +24,17 @@ ROWS: Final = 16  # of a panel
 Key = tuple[Any, ...]
 
 
-def pack(program: Program, notes: list[str] | None = None) -> Program:
+def pack(
+    program: Program, notes: list[str] | None = None, exec_mode: str = arithmetic.EXACT
+) -> Program:
     """Packs every weight; idempotent. `notes` gets a line for each constant that is stored in two layouts.
+
+    `exec_mode`, one of arithmetic.MODES, decides which products are integer ones; the program then says what they are.
 
     Raises:
         ModelError: depthwise taps or grouped weights are computed at run time, for which there is no instruction.
     """
-    work = _Packing(program)
+    work = _Packing(program, exec_mode)
     blocks = tuple(
         work.block(block, method)
         for block, (method, _) in zip(program.blocks, homes(program), strict=True)
@@ -41,11 +44,12 @@ def pack(program: Program, notes: list[str] | None = None) -> Program:
     packed = dataclasses.replace(
         program, values=values, blocks=blocks, constants=(*program.constants, *work.constants)
     )
-    if program.exec_mode == "f32" and any(c.format != "plain" for c in packed.constants):
-        packed = dataclasses.replace(packed, exec_mode="exact")
+    rows = list(arithmetic.products(packed))
+    packed = dataclasses.replace(packed, exec_mode=arithmetic.summary(rows))
     packed = renumber(packed, [_views_last(packed, order) for order in orders])
     if notes is not None:
         notes += _stored_twice(packed, {key[0] for key in work.made})
+        notes += arithmetic.unmet(rows) if exec_mode == arithmetic.INT8 else []
     return prune(packed)
 
 
@@ -80,7 +84,8 @@ def unpanel(
 class _Packing:
     """Values and constants made so far; indices go on from the program's."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, exec_mode: str) -> None:
+        self.mode = exec_mode
         self.program = program
         self.values: list[Value] = []
         self.constants: list[Constant] = []
@@ -111,15 +116,15 @@ class _Packing:
             before.append(made)
         if instr.op == "gather":
             return [self._gather(instr, method)]
-        if instr.op == "matmul" and self.program.exec_mode == "int8":
+        if instr.op == "matmul":
             instr = dataclasses.replace(instr, op=self._product(inputs[1]))
         return [*before, dataclasses.replace(instr, inputs=tuple(inputs))]
 
     def _product(self, weight: int | None) -> str:
-        """The product of a weight where activations may be rounded to 8 bits: in integers, if its format has such a form."""
+        """The operator for a weight that was packed here; of any other the plain product."""
         at = next((c for (_, c), v in self._packed.items() if v == weight), None)
         packed = None if at is None else self.constants[at - len(self.program.constants)]
-        return "matmul_int8" if packed is not None and FORMATS[packed.format].dot else "matmul"
+        return "matmul" if packed is None else arithmetic.product_of(self.mode, packed.format)
 
     def _gather(self, instr: Instr, method: int) -> Instr:
         table, index = instr.inputs

@@ -10,6 +10,7 @@ from typing import Any, Final
 import onnx_ir as ir
 
 from pteron.export import graph as g
+from pteron.export.arithmetic import Product, products
 from pteron.export.elements import stored_bytes
 from pteron.export.lifetimes import hints
 from pteron.export.plan import measure
@@ -46,6 +47,7 @@ class Report:
     states: dict[str, int] = dataclasses.field(default_factory=dict)  # name: bytes
     dims: dict[str, int] = dataclasses.field(default_factory=dict)  # name: hint
     placements: list[Placement] = dataclasses.field(default_factory=list)
+    products: list[Product] = dataclasses.field(default_factory=list)  # of quantized weights
     notes: list[str] = dataclasses.field(default_factory=list)
     seconds: dict[str, float] = dataclasses.field(default_factory=dict)
     file_bytes: int = 0
@@ -67,6 +69,7 @@ class Report:
     def end(self, program: Program) -> None:
         """Measures the finished program."""
         self.dims = {d.name: d.hint for d in program.dims}
+        self.products = list(products(program))
         self.constants = len(program.constants)
         self.constants_bytes = sum(c.array.nbytes for c in program.constants)
         at = hints(program.dims)
@@ -102,6 +105,10 @@ class Report:
                 f"  memory     {m.planned_bytes:,} bytes planned{bound}; {m.border_copies} copies into outputs"
             )
         lines.append(f"constants    {self.constants:,} in {self.constants_bytes:,} bytes")
+        if self.products:
+            kinds = collections.Counter((p.arithmetic, p.format) for p in self.products)
+            counts = ", ".join(f"{n} {format} {mode}" for (mode, format), n in kinds.items())
+            lines.append(f"quantized    {counts}")
         if self.states:
             lines.append(
                 "states       " + ", ".join(f"{k} {v:,} bytes" for k, v in self.states.items())

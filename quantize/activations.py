@@ -133,6 +133,7 @@ def _weight(unit: Unit, x: Grid) -> tuple[_Weight, LayerReport]:
         float(np.square(error, dtype=np.float64).sum()),
         float(np.square(flat, dtype=np.float64).sum()),
         float(np.abs(error).max(initial=0)),
+        str(unit.head.name),
     )
     shaped = np.ascontiguousarray(np.moveaxis(codes.reshape(rows.shape), 0, unit.axis))
     return _Weight(shaped, scale, rounded, bias_scale), report

@@ -145,6 +145,7 @@ def _encode(layer: Layer, fmt: BlockFormat) -> tuple[Encoded, LayerReport]:
         noise,
         power,
         float(np.abs(got - w).max(initial=0)),
+        str(layer.node.name),
     )
     return encoded, row
 

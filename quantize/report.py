@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -12,7 +13,10 @@ from pteron.quantize.calibrate import Ranges
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LayerReport:
-    """One weight [n, k]: bits a weight with its scales; sums of squares of error and weight; largest error."""
+    """One weight [n, k]: bits a weight with its scales; sums of squares of error and weight; largest error.
+
+    `node` is the first that reads it; `arithmetic`, exact or int8, is known once the graph was exported.
+    """
 
     name: str
     operator: str
@@ -22,6 +26,8 @@ class LayerReport:
     noise: float
     power: float
     worst: float
+    node: str = ""
+    arithmetic: str = ""
 
     @property
     def sqnr_db(self) -> float:
@@ -63,6 +69,12 @@ class QuantReport:
         """Bits a quantized weight, scales included."""
         return sum(r.bits * r.shape[0] * r.shape[1] for r in self.layers) / max(self.weights, 1)
 
+    def executed(self, arithmetic: Mapping[str, str]) -> None:
+        """Fills in which arithmetic the nodes have in the exported program."""
+        self.layers = [
+            dataclasses.replace(r, arithmetic=arithmetic.get(r.node, "")) for r in self.layers
+        ]
+
     def as_dict(self) -> dict[str, Any]:
         rows = [
             dataclasses.asdict(r) | {"sqnr_db": r.sqnr_db if math.isfinite(r.sqnr_db) else None}
@@ -83,7 +95,7 @@ class QuantReport:
             f"{self.format}: {len(self.layers)} layers, {self.weights} weights, {self.bits:.3f} bits a weight"
         ]
         lines += [
-            f"  {r.name:40s} {r.operator:7s} {r.format:9s} {r.shape[0]:6d} x {r.shape[1]:<6d} {r.bits:6.3f} bits  {r.sqnr_db:6.2f} dB"
+            f"  {r.name:40s} {r.operator:7s} {r.format:9s} {r.shape[0]:6d} x {r.shape[1]:<6d} {r.bits:6.3f} bits  {r.sqnr_db:6.2f} dB  {r.arithmetic}".rstrip()
             for r in self.layers
         ]
         lines += [f"  {name:40s} left as it is" for name in self.skipped]
@@ -109,7 +121,7 @@ class QuantReport:
             )
         rows = "".join(
             f"<tr><td>{escape(r.name)}<td>{r.operator}<td>{r.format}<td>{r.shape[0]} x {r.shape[1]}<td>{r.bits:.3f}"
-            f"<td>{r.sqnr_db:.2f}<td>{r.worst:.3g}"
+            f"<td>{r.sqnr_db:.2f}<td>{r.worst:.3g}<td>{r.arithmetic}"
             for r in self.layers
         )
         left = ", ".join(map(escape, self.skipped)) or "none"
@@ -121,7 +133,7 @@ class QuantReport:
             f"<h1>{escape(self.format)}: {self.bits:.3f} bits a weight</h1>"
             f"<p>{len(self.layers)} layers, {self.weights} weights. Left as they are: {left}.</p>"
             f"<h2>Signal to quantization noise</h2><svg viewBox='0 0 980 {len(self.layers) * 18 + 10}' width='100%'>{''.join(bars)}</svg>"
-            "<h2>Layers</h2><table><tr><th>layer<th>operator<th>format<th>shape<th>bits<th>SQNR dB<th>largest error"
+            "<h2>Layers</h2><table><tr><th>layer<th>operator<th>format<th>shape<th>bits<th>SQNR dB<th>largest error<th>arithmetic"
             f"{rows}</table>{self._activations()}</html>\n"
         )
 

@@ -36,7 +36,7 @@ def export_model(
     fuse: bool = True,
     debug: bool = True,
     quantize: str | Recipe | None = None,
-    exec_mode: str = "exact",
+    exec_mode: str = "auto",
     fix: Mapping[str, int] | None = None,
     delegates: Sequence[str | Delegate] = ("cpu",),
     placement: str = "warn",
@@ -55,7 +55,7 @@ def export_model(
     if calibrate is not None and (quantize is None or methods is not None):
         raise QuantError("calibrate: expected quantize='int8' and one source; drop calibrate")
     calibration = None if calibrate is None else Calibration(calibrate, record, samples)
-    report = Report()
+    report, done = Report(), list[QuantReport]()
     program = export(
         source,
         args=args,
@@ -71,10 +71,14 @@ def export_model(
         placement=placement,
         transform=None
         if quantize is None
-        else transformer(quantize, progress, quantized, calibration),
+        else transformer(quantize, progress, done.append, calibration),
         progress=progress,
         report=report,
     )
+    for each in done:
+        each.executed({p.node: p.arithmetic for p in report.products})
+        if quantized is not None:
+            quantized(each)
     if out is not None:
         write = Stages(report, progress)
         report.file_bytes = write(

@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def row(name: str, path: Path, images: np.ndarray, test: dict) -> None:
-    """One line: the weights in a format, rounded to nearest, computed exactly."""
+    """One line: the weights in a format, rounded to nearest, in its default arithmetic (`pteron inspect` names it)."""
     reports: list = []
     wanted = None if name == "f32" else name
     pteron.export_model(HERE / "digits.onnx", path, quantize=wanted, quantized=reports.append)

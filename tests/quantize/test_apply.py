@@ -13,10 +13,12 @@ from onnx.reference import ReferenceEvaluator
 import pteron
 from pteron.cli import main
 from pteron.export.capture.onnx import capture_onnx
+from pteron.export.read import read
 from pteron.quantize.apply import OPSET
 from pteron.quantize.quantize import quantize_model
 from pteron.quantize.recipe import recipe
-from pteron.schema.errors import QuantError
+from pteron.quantize.report import QuantReport
+from pteron.schema.errors import ModelError, QuantError
 
 ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 
@@ -45,7 +47,8 @@ def test_onnxruntime_opens_it_and_agrees(
     out, pte = tmp_path / "q.onnx", tmp_path / "q.pte"
     source = str(root / "examples/digits/digits.onnx")
     assert main(["quantize", source, "-o", str(out), "--format", name, "-q"]) == 0
-    assert main(["quantize", source, "-o", str(pte), "--format", name, "-q"]) == 0
+    exact = ("--exec", "exact")
+    assert main(["quantize", source, "-o", str(pte), "--format", name, "-q", *exact]) == 0
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     want = ort.InferenceSession(str(out), options).run(None, {"image": images})[0]
@@ -60,18 +63,20 @@ def test_the_reference_evaluator_agrees_on_mx(
     out, pte = tmp_path / "q.onnx", tmp_path / "q.pte"
     source = str(root / "examples/digits/digits.onnx")
     assert main(["quantize", source, "-o", str(out), "--format", name, "-q"]) == 0
-    assert main(["quantize", source, "-o", str(pte), "--format", name, "-q"]) == 0
+    exact = ("--exec", "exact")
+    assert main(["quantize", source, "-o", str(pte), "--format", name, "-q", *exact]) == 0
     want = ReferenceEvaluator(str(out)).run(None, {"image": images[:20]})[0]
     got = pteron.load(pte, threads=1)(images[:20])
     np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4 * np.abs(want).max())
 
 
+@pytest.mark.parametrize("mode", ["auto", "exact"])
 @pytest.mark.parametrize("name", OPSET)
 def test_portable_code_and_threads_give_the_same_bytes(
-    name: str, root: Path, tmp_path: Path, images: np.ndarray
+    name: str, mode: str, root: Path, tmp_path: Path, images: np.ndarray
 ) -> None:
     pte = tmp_path / "q.pte"
-    pteron.export_model(root / "examples/digits/digits.onnx", pte, quantize=name)
+    pteron.export_model(root / "examples/digits/digits.onnx", pte, quantize=name, exec_mode=mode)
     runs = [pteron.load(pte, threads=t, cpu=c)(images) for t, c in ((1, None), (3, None), (2, 0))]
     assert runs[0].tobytes() == runs[1].tobytes() == runs[2].tobytes()
 
@@ -133,3 +138,35 @@ def test_int8_activations_stay_near_the_exact_result(name: str, tmp_path: Path) 
         results.append(runs[0])
     error = np.abs(results[1] - results[0]).max() / np.abs(results[0]).max()
     assert 0 < error < 0.02
+
+
+STORED = {"int8": "i8_channel", "int4": "i4", "fp8-e4m3": "e4m3_channel"}
+
+
+@pytest.mark.parametrize("name", OPSET)
+def test_by_default_each_format_has_its_own_arithmetic_and_the_file_says_which(
+    name: str, root: Path, tmp_path: Path
+) -> None:
+    reports: list[QuantReport] = []
+    source, pte = root / "examples/digits/digits.onnx", tmp_path / "q.pte"
+    report = pteron.export_model(source, pte, quantize=name, quantized=reports.append)
+    of_gemm = "exact" if name in ("fp8-e4m3", "mxfp8") else "int8"
+    want = {"Conv": "exact", "Gemm": of_gemm}
+    assert {(p.operator, p.arithmetic) for p in report.products} == set(want.items())
+    assert [(r.operator, r.arithmetic) for r in reports[0].layers] == [
+        (r.operator, want[r.operator]) for r in reports[0].layers
+    ]
+    stored = STORED.get(name, name)
+    told = f"int8: {stored}; exact: {stored}" if of_gemm == "int8" else f"exact: {stored}"
+    assert read(pte.read_bytes()).exec_mode == told
+    assert reports[0].as_html().index("<svg") < reports[0].as_html().index("<table")
+
+
+def test_modes_are_asked_for_by_name(root: Path, tmp_path: Path) -> None:
+    source = root / "examples/digits/digits.onnx"
+    pteron.export_model(source, tmp_path / "q.pte", quantize="nf4", exec_mode="exact")
+    assert read((tmp_path / "q.pte").read_bytes()).exec_mode == "exact: nf4"
+    report = pteron.export_model(source, quantize="mxfp8", exec_mode="int8")
+    assert any("Gemm with mxfp8 weights has no sums in integers" in note for note in report.notes)
+    with pytest.raises(ModelError, match="expected auto, exact, int8, got 'fast'"):
+        pteron.export_model(source, quantize="nf4", exec_mode="fast")

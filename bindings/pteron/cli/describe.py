@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pteron.export.arithmetic import product
 from pteron.export.elements import stored_bytes
 from pteron.export.program import Extent, Instr, Method, Program, Value
 from pteron.export.read import read, read_file
@@ -22,6 +23,7 @@ class InstrRow:
     op: str
     bytes: int
     result: str
+    weight: str  # format of a quantized weight and the arithmetic with it
     node: str
 
 
@@ -129,7 +131,10 @@ def _method(program: Program, method: Method, view: _Sizes) -> MethodFacts:
         node = program.nodes[instr.node] if instr.node < len(program.nodes) else None
         name = f"{node.op_type} {node.name} {node.source}".strip() if node else ""
         shown = ", ".join(f"{v.dtype}{_shape(v)}" for v in outputs)
-        rows.append(InstrRow(index, depth, instr.op, sum(map(view.bytes, outputs)), shown, name))
+        found = product(program, instr)
+        weight = f"{found.format} {found.arithmetic}" if found else ""
+        size = sum(map(view.bytes, outputs))
+        rows.append(InstrRow(index, depth, instr.op, size, shown, weight, name))
     values = program.values
     ports = {
         "input": [

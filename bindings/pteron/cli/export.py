@@ -63,9 +63,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="report as JSON on stdout")
     parser.add_argument(
         "--exec",
-        choices=("exact", "int8"),
-        default="exact",
-        help="arithmetic with quantized weights: exact, or int8 activations (a .pte stores which)",
+        choices=("auto", "exact", "int8"),
+        default="auto",
+        help="arithmetic with quantized weights: exact, or activations in 8 bits by 32 (int8); auto: by the format",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
 

@@ -60,10 +60,11 @@ def text(about: Description, most: int | None) -> str:
             f"  memory {size(plan.total_bytes)} planned, {ratio:.3f} of the live-bytes bound {size(plan.live_bytes)}; "
             f"states {size(plan.state_bytes)}"
         )
-        lines += ["", f"  {'#':>4s} {'operator':16s} {'bytes':>10s}  result  <-  node"]
+        lines += ["", f"  {'#':>4s} {'operator':16s} {'bytes':>10s}  result  weight  <-  node"]
         shown = method.instrs[:most]
         lines += [
-            f"  {row.index:4d} {'  ' * row.depth + row.op:16s} {size(row.bytes):>10s}  {row.result}  <-  {row.node}"
+            f"  {row.index:4d} {'  ' * row.depth + row.op:16s} {size(row.bytes):>10s}  {row.result}"
+            f"{f'  {row.weight}' if row.weight else ''}  <-  {row.node}"
             for row in shown
         ]
         if len(shown) < len(method.instrs):

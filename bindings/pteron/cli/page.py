@@ -62,14 +62,14 @@ def _method(method: MethodFacts) -> str:
     ]
     rows = "".join(
         f"<tr><td class=n>{r.index}</td><td>{'&emsp;' * r.depth}{escape(r.op)}</td><td class=n>{size(r.bytes)}</td>"
-        f"<td><code>{escape(r.result)}</code></td><td>{escape(r.node)}</td></tr>"
+        f"<td><code>{escape(r.result)}</code></td><td>{escape(r.weight)}</td><td>{escape(r.node)}</td></tr>"
         for r in method.instrs
     )
     return (
         f"<h2>Method {escape(method.name)}</h2><table>{ports}</table><div class=facts>{_facts(facts)}</div>"
         f"<h2>Memory plan</h2>{picture(plan.placed, plan.total_bytes, len(method.instrs))}"
         f"<p class=soft>Across: instructions. Up: bytes of the arena. A box is a value from its first to its last use.</p>"
-        f"<h2>Instructions</h2><table><tr><th>#<th>operator<th>bytes<th>result<th>node</tr>{rows}</table>"
+        f"<h2>Instructions</h2><table><tr><th>#<th>operator<th>bytes<th>result<th>weight<th>node</tr>{rows}</table>"
     )
 
 

@@ -1,0 +1,89 @@
+"""Which arithmetic the products of quantized weights run in: asked for at export, stored in the file, told by reports.
+
+auto    what each storage format's row says: int8 where it has sums in integers (`dot`), else exact
+exact   everywhere the bits of DequantizeLinear and the f32 operator, static int8 activations included
+int8    activations in 8 bits by 32 wherever a format has sums in integers; a note names what has none
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from pteron.export.program import Instr, Program
+from pteron.schema.errors import ModelError
+from pteron.schema.formats import FORMATS
+
+MODES: Final = ("auto", "exact", "int8")
+EXACT, INT8 = "exact", "int8"
+LOOKUP: Final = "gather_rows"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Product:
+    """A node that computes with a quantized weight, by instruction `op`: `format` of the weight, `arithmetic` exact or int8."""
+
+    node: str
+    operator: str
+    op: str
+    format: str
+    arithmetic: str
+
+
+def check(mode: str) -> str:
+    """The mode, if it is one.
+
+    Raises:
+        ModelError: it is none.
+    """
+    if mode not in MODES:
+        raise ModelError(f"exec_mode: expected {', '.join(MODES)}, got {mode!r}")
+    return mode
+
+
+def product_of(mode: str, format: str) -> str:
+    """The operator for a matmul whose weight has the format."""
+    return "matmul_int8" if mode != EXACT and FORMATS[format].dot else "matmul"
+
+
+def products(program: Program) -> Iterator[Product]:
+    """Of a packed program, in order; looking up rows (an embedding) is one."""
+    for block in program.blocks:
+        for instr in block.instrs:
+            found = product(program, instr)
+            if found is not None:
+                yield found
+
+
+def product(program: Program, instr: Instr) -> Product | None:
+    """What the instruction does with a quantized weight; None where it reads none."""
+    values = [program.values[v] for v in instr.inputs if v is not None]
+    formats = [v.format for v in values if v.format != "plain"]
+    if not formats:
+        return None
+    arithmetic = INT8 if instr.op == "matmul_int8" else EXACT
+    if instr.node >= len(program.nodes):  # stripped
+        return Product("", instr.op, instr.op, formats[0], arithmetic)
+    node = program.nodes[instr.node]
+    return Product(node.name, node.op_type, instr.op, formats[0], arithmetic)
+
+
+def summary(rows: Iterable[Product]) -> str:
+    """What the manifest says: "int8: nf4; exact: mxfp8", "f32" where nothing multiplies by a quantized weight."""
+    pairs = dict.fromkeys((row.arithmetic, row.format) for row in rows if row.op != LOOKUP)
+    modes = [
+        (mode, [f for m, f in pairs if m == mode]) for mode in sorted({m for m, _ in pairs})[::-1]
+    ]
+    return "; ".join(f"{mode}: {', '.join(formats)}" for mode, formats in modes) or "f32"
+
+
+def unmet(rows: Sequence[Product]) -> list[str]:
+    """Notes on what cannot follow `--exec int8`."""
+    exact = [row for row in rows if row.arithmetic == EXACT and row.op != LOOKUP]
+    kinds = dict.fromkeys((row.operator, row.format) for row in exact)
+    return [
+        f"int8 was asked for, but {operator} with {format} weights has no sums in integers: "
+        f"{sum((r.operator, r.format) == (operator, format) for r in exact)} exact"
+        for operator, format in kinds
+    ]
