@@ -23,7 +23,7 @@ help:
 	@echo "make wheel-aarch64  dist/, a wheel for 64-bit Arm by the cross compiler"
 
 # Rebuilt when the C sources or the build files change; Python files are seen at once (editable install).
-C_SOURCES := $(shell find runtime_c bindings -name '*.[ch]' -o -name '*.inc' -o -name 'CMakeLists.txt' -o -name '*.in' 2>/dev/null) CMakeLists.txt bindings/ffi_build.py bindings/ffi_codec.py
+C_SOURCES := $(shell find runtime_c bindings -name '*.[ch]' -o -name '*.inc' -o -name 'CMakeLists.txt' -o -name '*.in' -o -name '*.cmake' 2>/dev/null) CMakeLists.txt bindings/ffi_build.py bindings/ffi_codec.py
 
 $(VENV)/bin/activate:
 	@$(PYTHON) -m venv $(VENV)

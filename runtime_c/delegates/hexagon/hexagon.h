@@ -1,0 +1,31 @@
+/* The Hexagon delegate: segments of static int8, run by machine code of Qualcomm's DSP with its
+ * vectors (HVX). Target "hexagon-v67-hvx128".
+ *
+ * The DSP's program is an image built with this library, hexagon_v67.elf; a payload holds
+ * operations and weights, never code. A session starts one DSP: a process of qemu-hexagon that
+ * shares memory with this one. A DSP that dies, hangs or lies ends the run with an error; the next
+ * run starts another. Results equal schema/integer.py to the bit. */
+#ifndef PTE_DELEGATES_HEXAGON_H
+#define PTE_DELEGATES_HEXAGON_H
+
+#include "pteron/delegate.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The `self` of the table, for a caller that makes its own copy of it. 0 and NULL: the default. */
+typedef struct pte_hexagon_config {
+  const char *image;    /* $PTERON_HEXAGON_IMAGE, or hexagon_v67.elf beside the library */
+  const char *emulator; /* $PTERON_HEXAGON_EMULATOR, or qemu-hexagon on $PATH */
+  uint32_t timeout_ms;  /* of one call: 30000 */
+  uint32_t zero;
+} pte_hexagon_config;
+
+/* The table with all defaults. */
+PTE_API const pte_delegate_api *pte_delegate_hexagon(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
