@@ -1,7 +1,5 @@
 #include "core/cpu.h"
 
-#include <stdbool.h>
-
 #if defined(__x86_64__) || defined(__i386__)
 
 typedef struct words {
@@ -27,11 +25,14 @@ uint32_t pte_cpu_detect(void) {
   const uint32_t avx2 = 1u << 5, sse_and_avx_state = 6, avx512_state = 0xe6;
   const uint32_t f = 1u << 16, dq = 1u << 17, bw = 1u << 30, vl = 1u << 31,
                  avx512 = f | dq | bw | vl;
+  const uint32_t vbmi = 1u << 1, vnni = 1u << 11, integers = vbmi | vnni;
   if (cpuid(0, 0).a < 7 || (cpuid(1, 0).c & needed) != needed) return PTE_CPU_ANY;
-  uint32_t state = xgetbv(), more = cpuid(7, 0).b;
-  if ((state & sse_and_avx_state) != sse_and_avx_state || (more & avx2) == 0) return PTE_CPU_ANY;
-  bool wide = (state & avx512_state) == avx512_state && (more & avx512) == avx512;
-  return wide ? PTE_CPU_AVX2 | PTE_CPU_AVX512 : PTE_CPU_AVX2;
+  uint32_t state = xgetbv();
+  words more = cpuid(7, 0);
+  if ((state & sse_and_avx_state) != sse_and_avx_state || (more.b & avx2) == 0) return PTE_CPU_ANY;
+  if ((state & avx512_state) != avx512_state || (more.b & avx512) != avx512) return PTE_CPU_AVX2;
+  return (more.c & integers) != integers ? PTE_CPU_AVX2 | PTE_CPU_AVX512
+                                         : PTE_CPU_AVX2 | PTE_CPU_AVX512 | PTE_CPU_AVX512VNNI;
 }
 
 uint32_t pte_cpu_allow(uint32_t wanted) { return wanted & pte_cpu_detect(); }

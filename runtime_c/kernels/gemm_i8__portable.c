@@ -59,4 +59,4 @@ static void panels_portable(const pte_stored *w, const pte_rows_i8 *x, size_t ro
   }
 }
 
-const pte_gemm_i8 pte_gemm_i8__portable = {panels_portable};
+const pte_gemm_i8 pte_gemm_i8__portable = {panels_portable, pte_i8_quantize};

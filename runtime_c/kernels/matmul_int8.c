@@ -26,50 +26,14 @@ typedef struct int8_plan {
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
 
-/* --- activations
- * -----------------------------------------------------------------------------------------------
- */
-
-/* The largest magnitude, as bits: infinity and NaN are the largest. */
-static uint32_t largest_of(size_t count, const float *x) {
-  uint32_t largest = 0;
-  for (size_t i = 0; i < count; i++) {
-    uint32_t magnitude = pte_bits(x[i]) & 0x7fffffffu;
-    largest = magnitude > largest ? magnitude : largest;
-  }
-  return largest;
-}
-
-/* A block with an infinity or a NaN has step NaN and codes of zero. */
-static float block_quantize(size_t count, const float *x, float factor, int8_t *code,
-                            int32_t *out_sum) {
-  uint32_t largest = largest_of(count, x);
-  float scale = pte_float(largest) / 127.0f;
-  int32_t sum = 0;
-  memset(code, 0, PTE_I8_BLOCK);
-  *out_sum = 0;
-  if (largest >= 0x7f800000u) return PTE_NAN;
-  if (scale == 0.0f) return factor;
-  for (size_t i = 0; i < count;
-       i++) { /* the nearest may be 128 and more where scale is subnormal */
-    int32_t nearest = (int32_t)pte_nearest(x[i] / scale);
-    nearest = nearest > 127 ? 127 : nearest < -127 ? -127 : nearest;
-    code[i] = (int8_t)nearest;
-    sum += nearest;
-  }
-  *out_sum = sum;
-  return scale * factor;
-}
-
 static void quantize_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const int8_plan *p = context;
   (void)thread;
-  for (size_t row = begin; row < end; row++)
-    for (size_t b = 0; b < p->x.blocks; b++) {
-      size_t at = row * p->x.blocks + b, k = b * PTE_I8_BLOCK;
-      p->steps[at] = block_quantize(least(PTE_I8_BLOCK, p->depth - k), p->from + row * p->depth + k,
-                                    p->factor, p->codes + at * PTE_I8_BLOCK, p->sums + at);
-    }
+  for (size_t row = begin; row < end; row++) {
+    size_t at = row * p->x.blocks;
+    p->kernel->quantize(p->depth, p->from + row * p->depth, p->factor, p->codes + at * PTE_I8_BLOCK,
+                        p->steps + at, p->sums + at);
+  }
 }
 
 /* --- product
@@ -109,11 +73,11 @@ static void product_task(void *context, size_t begin, size_t end, uint32_t threa
     size_t first = panels * column / p->column_blocks;
     size_t last = panels * (column + 1) / p->column_blocks;
     size_t row = block * BLOCK_ROWS, row_end = least(row + BLOCK_ROWS, p->rows);
-    if (p->rows == 1) strip_run(p, 0, 1, first, last - first);
-    else /* the codes of a panel stay in the cache for all strips */
+    if (row_end - row < PTE_I8_ROWS) strip_run(p, row, row_end - row, first, last - first);
+    else /* the codes of a panel stay in the cache for all strips; the last may do rows again */
       for (size_t panel = first; panel < last; panel++)
         for (size_t m = row; m < row_end; m += PTE_I8_ROWS)
-          strip_run(p, m, least(PTE_I8_ROWS, row_end - m), panel, 1);
+          strip_run(p, least(m, row_end - PTE_I8_ROWS), PTE_I8_ROWS, panel, 1);
     for (size_t m = row; m < row_end; m++)
       row_finish(p, thread, m, first * PTE_PANEL, least(last * PTE_PANEL, p->columns));
   }

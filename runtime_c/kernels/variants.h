@@ -149,6 +149,9 @@ typedef struct pte_gemm_i8 {
    * out */
   void (*panels)(const struct pte_stored *w, const struct pte_rows_i8 *x, size_t rows, size_t panel,
                  size_t count, float *out, size_t out_stride);
+  /* pte_i8_quantize of kernels/gemm_i8.h */
+  void (*quantize)(size_t depth, const float *x, float factor, int8_t *code, float *step,
+                   int32_t *sum);
 } pte_gemm_i8;
 
 typedef enum pte_family {

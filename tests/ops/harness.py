@@ -170,7 +170,7 @@ def features() -> int:
 def variants(have: int | None = None) -> list[int]:
     """Masks that between them pick every variant of a processor (this one): none, all, and all without what comes on top."""
     have = features() if have is None else have
-    more = 1 << 2 | 1 << 3 | 1 << 4  # PTE_CPU_DOTPROD, _I8MM, _AVX512
+    more = 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5  # PTE_CPU_DOTPROD, _I8MM, _AVX512, _AVX512VNNI
     return sorted({0, have, have & ~more})
 
 

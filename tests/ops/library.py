@@ -27,14 +27,16 @@ FLAGS = [
     f"-I{ROOT / 'runtime_c'}",
     f"-I{ROOT / 'runtime_c/include'}",
 ]
+AVX512 = ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mfma", "-mf16c"]
 ISA_FLAGS = {
     "avx2": ["-mavx2", "-mfma", "-mf16c"],
-    "avx512": ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mfma", "-mf16c"],
+    "avx512": AVX512,
+    "avx512vnni": [*AVX512, "-mavx512vnni", "-mavx512vbmi"],
     "neon": [],
     "dotprod": ["-march=armv8.2-a+dotprod"],
     "i8mm": ["-march=armv8.2-a+dotprod+i8mm"],
 }
-NAMES = {"x86_64": ("avx2", "avx512"), "aarch64": ("neon", "dotprod", "i8mm")}
+NAMES = {"x86_64": ("avx2", "avx512", "avx512vnni"), "aarch64": ("neon", "dotprod", "i8mm")}
 MACHINE = {"AMD64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine())
 
 

@@ -10,6 +10,7 @@ DETECT: int = lib.PTE_CPU_DETECT
 _NAMES = {
     "avx2": lib.PTE_CPU_AVX2,
     "avx512": lib.PTE_CPU_AVX512,
+    "avx512vnni": lib.PTE_CPU_AVX512VNNI,
     "neon": lib.PTE_CPU_NEON,
     "dotprod": lib.PTE_CPU_DOTPROD,
     "i8mm": lib.PTE_CPU_I8MM,

@@ -97,13 +97,14 @@ typedef struct pte_open_options {
 } pte_open_options;
 
 /* CPU features a session may use; PTE_CPU_DETECT asks the processor. */
-#define PTE_CPU_ANY     0u
-#define PTE_CPU_AVX2    1u /* with FMA and F16C */
-#define PTE_CPU_NEON    2u
-#define PTE_CPU_DOTPROD 4u
-#define PTE_CPU_I8MM    8u
-#define PTE_CPU_AVX512  16u /* F, BW, DQ and VL, with PTE_CPU_AVX2 */
-#define PTE_CPU_DETECT  0xFFFFFFFFu
+#define PTE_CPU_ANY        0u
+#define PTE_CPU_AVX2       1u /* with FMA and F16C */
+#define PTE_CPU_NEON       2u
+#define PTE_CPU_DOTPROD    4u
+#define PTE_CPU_I8MM       8u
+#define PTE_CPU_AVX512     16u /* F, BW, DQ and VL, with PTE_CPU_AVX2 */
+#define PTE_CPU_AVX512VNNI 32u /* VNNI and VBMI, with PTE_CPU_AVX512 */
+#define PTE_CPU_DETECT     0xFFFFFFFFu
 
 /* --- program
  * -------------------------------------------------------------------------------------------------
