@@ -1,12 +1,12 @@
 /* Row vector times a 4096 x 4096 weight in the storage formats, by integer execution, against
- * reading the same bytes in as many sequential streams: two of codes and two of scales a thread.
- * The weights are a ring beyond every cache. Rounds of both alternate; the best of each counts, for
- * other work on the machine only ever adds time.
+ * reading the same bytes: the physical limit. A thread reads in as many sequential streams as it
+ * multiplies from (two panels side by side, of each the codes, their upper plane and the scales)
+ * and without software prefetch. The weights are a ring beyond every cache.
  *
- *     cmake -S . -B build/c -DCMAKE_BUILD_TYPE=Release -DPTE_BUILD_TESTS=OFF && cmake --build
- * build/c
- *     cc -O2 -Iruntime_c -Iruntime_c/include benchmarks/gemv.c build/c/runtime_c/libpteron.a
- * -pthread -o build/gemv && build/gemv [rounds] */
+ * Reading and multiplying alternate. A round gives the ratio of their times; the median of the
+ * ratios counts, for other work on the machine slows both.
+ *
+ *     make bench-gemv, or build/bench-gemv [rounds] [mask of PTE_CPU_*] */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,14 +18,16 @@
 #include "gen/ops.h"
 #include "pteron/host.h"
 
-enum { N = 4096, K = 4096, RING_BYTES = 256 << 20, MOST = 201 };
+enum { N = 4096, K = 4096, RING_BYTES = 256 << 20 };
 
 static volatile uint64_t sink;
+static uint32_t cpu;
 
 typedef struct bench {
   const char *name;
   uint16_t format;
-  size_t code_bytes, scale_bytes, matrices;
+  size_t plane[3]; /* bytes of a panel: codes, the upper plane of 6 bits, scales */
+  size_t bytes, matrices;
   uint8_t *ring;
   uint32_t threads;
   pte_pool *pool;
@@ -39,39 +41,49 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* --- reading: each thread takes its part of the panels as two halves, codes and scales in step
- * ----------------- */
+/* --- reading
+ * --------------------------------------------------------------------------------------------- */
+
+enum { PLANES = 3, TURNS = 32 }; /* a turn reads 1/32 of a panel: 1 KiB of 4-bit codes */
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-__attribute__((target("avx2"))) static void eat(const uint8_t *from, size_t bytes, __m256i *sum) {
-  for (size_t i = 0; i < bytes; i += 64) {
-    sum[0] = _mm256_xor_si256(sum[0], _mm256_load_si256((const void *)(from + i)));
-    sum[1] = _mm256_xor_si256(sum[1], _mm256_load_si256((const void *)(from + i + 32)));
+__attribute__((target("avx2"))) static void eat(const uint8_t *from, const uint8_t *end,
+                                                __m256i *sum) {
+  for (; from < end; from += 64) {
+    sum[0] = _mm256_xor_si256(sum[0], _mm256_load_si256((const void *)from));
+    sum[1] = _mm256_xor_si256(sum[1], _mm256_load_si256((const void *)(from + 32)));
   }
 }
-__attribute__((target("avx2"))) static void read_half(const bench *b, const uint8_t *w,
-                                                      size_t begin, size_t end) {
+
+/* Panels begin .. end as two halves, side by side. */
+__attribute__((target("avx2"))) static void read_panels(const bench *b, const uint8_t *w,
+                                                        size_t begin, size_t end) {
   __m256i sum[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
-  size_t half = (end - begin) / 2, codes = b->code_bytes / (N / 16),
-         scales = b->scale_bytes / (N / 16);
-  size_t turn = codes / (scales / 64); /* codes to one line of scales */
+  size_t half = (end - begin) / 2;
   for (size_t p = begin; p < begin + half; p++)
-    for (size_t i = 0; i < scales / 64; i++)
+    for (size_t turn = 0; turn < TURNS; turn++)
       for (size_t side = 0; side < 2; side++) {
-        size_t panel = p + side * half;
-        eat(w + panel * codes + i * turn, turn, sum);
-        eat(w + b->code_bytes + panel * scales + i * 64, 64, sum);
+        const uint8_t *plane = w;
+        for (size_t i = 0; i < PLANES; i++) { /* whole cache lines */
+          const uint8_t *panel = plane + (p + side * half) * b->plane[i];
+          eat(panel + b->plane[i] * turn / TURNS / 64 * 64,
+              panel + b->plane[i] * (turn + 1) / TURNS / 64 * 64, sum);
+          plane += b->plane[i] * (N / 16);
+        }
       }
   sum[0] = _mm256_xor_si256(sum[0], sum[1]);
   sink = (uint64_t)_mm256_extract_epi64(sum[0], 0);
 }
 #else
-static void read_half(const bench *b, const uint8_t *w, size_t begin, size_t end) {
-  size_t codes = b->code_bytes / (N / 16), half = (end - begin) / 2 * codes;
-  const uint64_t *from = (const void *)(w + begin * codes);
+static void read_panels(const bench *b, const uint8_t *w, size_t begin, size_t end) {
+  const uint8_t *plane = w;
   uint64_t sum = 0;
-  for (size_t i = 0; i < half / 8; i++) sum ^= from[i] ^ from[i + half / 8];
+  for (size_t i = 0; i < PLANES; plane += b->plane[i++] * (N / 16)) {
+    size_t half = (end - begin) / 2 * b->plane[i] / 8;
+    const uint64_t *from = (const void *)(plane + begin * b->plane[i]);
+    for (size_t j = 0; j < half; j++) sum ^= from[j] ^ from[j + half];
+  }
   sink = sum;
 }
 #endif
@@ -86,7 +98,7 @@ static void read_task(void *context, size_t begin, size_t end, uint32_t thread) 
   size_t panels = N / 16, threads = r->b->threads;
   (void)thread;
   for (size_t i = begin; i < end; i++)
-    read_half(r->b, r->w, panels * i / threads, panels * (i + 1) / threads);
+    read_panels(r->b, r->w, panels * i / threads, panels * (i + 1) / threads);
 }
 
 static void read_one(const bench *b, const uint8_t *w) {
@@ -128,7 +140,7 @@ static void multiply_one(bench *b, const uint8_t *w) {
                    .scratch = b->scratch,
                    .pool = b->pool,
                    .threads = b->threads,
-                   .cpu = pte_cpu_allow(PTE_CPU_DETECT),
+                   .cpu = cpu,
                    .fault = &fault};
   uint64_t bytes;
   if (b->scratch == NULL) {
@@ -140,31 +152,43 @@ static void multiply_one(bench *b, const uint8_t *w) {
   if (pte_matmul_int8_kernel.run(&call) != PTE_OK) exit(1);
 }
 
-static double least(double a, double b) { return a < b ? a : b; }
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+static double median(double *values, size_t count) {
+  qsort(values, count, sizeof *values, ascending);
+  return values[count / 2];
+}
 
-/* Best times of one matrix, over slices of four matrices of the ring. */
-static void measure(bench *b, int rounds) {
-  size_t bytes = b->code_bytes + b->scale_bytes, slices = b->matrices / 4;
-  double read = 1e9, multiply = 1e9;
-  for (size_t i = 0; i < (size_t)rounds * slices; i++)
-    for (int side = 0; side < 2; side++) { /* apart by half the ring */
-      const uint8_t *w = b->ring + (i + (size_t)side * slices / 2) % slices * 4 * bytes;
+/* Times of one matrix, over slices of four matrices of the ring. */
+static void measure(bench *b, size_t rounds) {
+  size_t slices = b->matrices / 4, count = rounds * slices;
+  double *seconds[2], *ratio = malloc(count * sizeof *ratio);
+  for (int side = 0; side < 2; side++) seconds[side] = malloc(count * sizeof *ratio);
+  for (size_t i = 0; i < count; i++) {
+    for (size_t side = 0; side < 2; side++) { /* apart by half the ring */
+      const uint8_t *w = b->ring + (i + side * slices / 2) % slices * 4 * b->bytes;
       double begin = now();
       for (size_t m = 0; m < 4; m++)
-        if (side == 0) read_one(b, w + m * bytes);
-        else multiply_one(b, w + m * bytes);
-      double seconds = (now() - begin) / 4;
-      if (side == 0) read = least(read, seconds);
-      else multiply = least(multiply, seconds);
+        if (side == 0) read_one(b, w + m * b->bytes);
+        else multiply_one(b, w + m * b->bytes);
+      seconds[side][i] = (now() - begin) / 4;
     }
-  printf("%-10s %u thread%s  read %6.1f GB/s  product %6.1f GB/s %6.0f us  %5.1f %%\n", b->name,
-         b->threads, b->threads > 1 ? "s" : " ", (double)bytes / read / 1e9,
-         (double)bytes / multiply / 1e9, multiply * 1e6, 100 * read / multiply);
+    ratio[i] = seconds[0][i] / seconds[1][i];
+  }
+  double read = median(seconds[0], count), multiply = median(seconds[1], count);
+  printf("%-10s %u thread%s  read %5.1f GB/s  product %5.1f GB/s %5.0f us  %5.1f %% of reading\n",
+         b->name, b->threads, b->threads > 1 ? "s" : " ", (double)b->bytes / read / 1e9,
+         (double)b->bytes / multiply / 1e9, multiply * 1e6, 100 * median(ratio, count));
   fflush(stdout);
+  for (int side = 0; side < 2; side++) free(seconds[side]);
+  free(ratio);
 }
 
 int main(int argc, char **argv) {
-  int rounds = argc > 1 ? atoi(argv[1]) : 9;
+  size_t rounds = argc > 1 ? (size_t)atoi(argv[1]) : 9;
+  cpu = pte_cpu_allow(argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : PTE_CPU_DETECT);
   uint8_t *ring = aligned_alloc(1 << 21, RING_BYTES);
   float *x = aligned_alloc(64, K * sizeof *x), *y = aligned_alloc(64, N * sizeof *y);
   uint32_t seed = 1;
@@ -178,10 +202,12 @@ int main(int argc, char **argv) {
       const pte_format_row *row = &pte_format_rows[format];
       if (format == PTE_FORMAT_E4M3_CHANNEL || format == PTE_FORMAT_MXFP8) continue;
       bench b = {.name = row->name, .format = format, .threads = threads, .pool = pool};
-      b.code_bytes = (size_t)N * K * row->bits / 8;
-      b.scale_bytes =
-          (size_t)N * (row->block ? K / row->block : 1) * pte_dtype_bits(row->scale) / 8;
-      b.matrices = RING_BYTES / (b.code_bytes + b.scale_bytes);
+      const size_t weights = (size_t)K * 16, low = row->bits == 6 ? 4 : row->bits;
+      b.plane[0] = weights * low / 8;
+      b.plane[1] = weights * (row->bits - low) / 8;
+      b.plane[2] = (row->block ? weights / row->block : 16) * pte_dtype_bits(row->scale) / 8;
+      b.bytes = (b.plane[0] + b.plane[1] + b.plane[2]) * (N / 16);
+      b.matrices = RING_BYTES / b.bytes;
       b.ring = ring, b.x = x, b.y = y;
       measure(&b, rounds);
       free(b.scratch);
