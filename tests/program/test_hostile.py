@@ -18,6 +18,7 @@ import pytest
 import sympy
 from program import mutate, op_samples, samples
 
+import pteron
 from pteron.export.elements import bits
 from pteron.export.emit import emit_bytes
 from pteron.export.expressions import symbol
@@ -72,6 +73,16 @@ def check(hostile: Path, file: Path) -> None:
 @pytest.mark.parametrize("name", samples.SAMPLES)
 def test_corrupted_programs_do_no_harm(name: str, hostile: Path, folder: Path) -> None:
     check(hostile, folder / f"{name}.pte")
+
+
+@pytest.mark.parametrize("mode", ["exact", "int8"])
+def test_corrupted_programs_of_quantized_weights_do_no_harm(
+    mode: str, hostile: Path, folder: Path
+) -> None:
+    """The digit classifier in NF4: convolutions and a product of stored weights, decoded and in integers."""
+    file = folder / f"digits_nf4_{mode}.pte"
+    pteron.export_model(ROOT / "examples/digits/digits.onnx", file, quantize="nf4", exec_mode=mode)
+    check(hostile, file)
 
 
 def alone(hostile: Path, folder: Path, program: Program) -> str:
