@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("9134ceb276cd38b5")
+SCHEMA_HASH: Final = bytes.fromhex("68852e042363f0ef")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

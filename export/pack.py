@@ -54,13 +54,14 @@ def pack(
 
 
 def panels(weight: NDArray[Any], groups: int = 1) -> NDArray[np.uint8]:
-    """[n, k] as [groups][n / groups / 16][k][16] bytes, rows of each group filled up with zeros."""
+    """[n, k] as [groups][n / groups / 16][k / step][16][step] bytes, filled up with zeros: rows of each group to 16, k to the
+    step, which is 4 for elements of one byte, else 1."""
     n, k = weight.shape
-    rows = n // groups
-    tall = -(-rows // ROWS) * ROWS
-    out = np.zeros((groups, tall, k), weight.dtype)
-    out[:, :rows] = weight.reshape(groups, rows, k)
-    out = out.reshape(groups, tall // ROWS, ROWS, k).swapaxes(2, 3)
+    rows, step = n // groups, _step(weight.dtype)
+    tall, wide = -(-rows // ROWS) * ROWS, -(-k // step) * step
+    out = np.zeros((groups, tall, wide), weight.dtype)
+    out[:, :rows, :k] = weight.reshape(groups, rows, k)
+    out = out.reshape(groups, tall // ROWS, ROWS, wide // step, step).swapaxes(2, 3)
     return np.ascontiguousarray(out).reshape(-1).view(np.uint8)
 
 
@@ -74,11 +75,16 @@ def unpanel(
 ) -> NDArray[Any]:
     """The reverse of `panels` and `taps`."""
     n, k = shape
-    rows = n // groups
-    tall = -(-rows // ROWS) * ROWS
-    out = stored.view(dtype).reshape(groups, tall // ROWS, k, ROWS).swapaxes(2, 3)
-    back: NDArray[Any] = out.reshape(groups, tall, k)[:, :rows].reshape(n, k)
+    rows, step = n // groups, _step(np.dtype(dtype))
+    tall, wide = -(-rows // ROWS) * ROWS, -(-k // step) * step
+    out = stored.view(dtype).reshape(groups, tall // ROWS, wide // step, ROWS, step).swapaxes(2, 3)
+    back: NDArray[Any] = out.reshape(groups, tall, wide)[:, :rows, :k].reshape(n, k)
     return back
+
+
+def _step(dtype: np.dtype[Any]) -> int:
+    """Elements along k that lie side by side in a panel."""
+    return 4 if dtype.itemsize == 1 else 1
 
 
 class _Packing:

@@ -9,7 +9,7 @@ from pteron.schema import windows
 from pteron.schema.row import I64, F, Floats, Ints, Outs, op
 
 
-@op(id=40, since=1, shape="[b, *i, c] -> [b, *o, c] [b, *o, c]", dtypes="f32 f64 i64")
+@op(id=40, since=1, shape="[b, *i, c] -> [b, *o, c] [b, *o, c]", dtypes="f32 f64 i64 i8")
 def max_pool(
     x: F,
     *,

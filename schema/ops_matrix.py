@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pteron.schema import narrow, windows
+import numpy as np
+
+from pteron.schema import integer, narrow, windows
 from pteron.schema.row import A, F, Ints, Steps, Taps, W, op
 from pteron.schema.steps import epilogue
 
@@ -97,3 +99,32 @@ def matmul_int8(x: F, w: W, bias: F | None = None, *xs: A, steps: Steps = ()) ->
     w = t * factor * w_scale: t is code, code - 8, 2 value (factor 1/2), 8 value (1/8); of nf4 round(63 level) (f32(1/63)).
     Block by block acc = fma(f32(exact sum of x_code * t), (x_scale * factor) * w_scale, acc) from +0."""
     return epilogue(narrow.eights(x) @ w.T, bias, xs, steps)
+
+
+@op(id=46, since=1, shape="[b, *i, c] [n, k] [n] [n] [n] -> [b, *o, n]", dtypes="i8")
+def conv_i8(
+    x: F,
+    w: W,
+    bias: A,
+    multiplier: A,
+    shift: A,
+    *,
+    kernel: Ints,
+    stride: Ints,
+    dilation: Ints,
+    begin: Ints,
+    end: Ints,
+    spread: Ints,
+    groups: int,
+    x_zero: int,
+    y_zero: int,
+    low: int,
+    high: int,
+) -> F:
+    """conv in integers: v = bias + the sum of x w, wrapping in int32, padding and what spreads x being x_zero; y =
+    rescale(v) (schema/integer.py) by channel. w i8, bias and multiplier i32, shift i8 in 1 .. 62, else BAD_DATA. The sum of
+    x - x_zero is that of x with x_zero times the row's sum of w taken from the bias."""
+    pixels, rows = x.astype(np.float64) - x_zero, w.astype(np.float64)
+    v = windows.conv(pixels, rows, kernel, stride, dilation, begin, end, spread, groups)
+    v = (v + (rows.sum(1) * x_zero + bias)).astype(np.int64).astype(np.int32)
+    return integer.rescale(v, multiplier, shift, y_zero, low, high)

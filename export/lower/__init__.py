@@ -14,6 +14,7 @@ from pteron.export.lower import (  # noqa: F401  (their import enters the loweri
     delegate,
     elementwise,
     indexing,
+    integer,
     matrix,
     movement,
     norm,

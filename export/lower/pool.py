@@ -34,7 +34,7 @@ KERNEL_TYPES = {"f32": "f32", "f16": "f32", "bf16": "f32", "f64": "f64"}
 def lower_max_pool(l: Lowering, n: Node) -> Sequence[Ref | None]:
     x = n[0]
     window, out = _pool_window(l, n, x)
-    kind = KERNEL_TYPES.get(x.dtype, "i64")
+    kind = "i8" if x.dtype == "i8" else KERNEL_TYPES.get(x.dtype, "i64")
     shape = (x.shape[0], *out, x.shape[1])
     attrs = {
         "kernel": window.kernel,

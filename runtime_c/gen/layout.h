@@ -8,7 +8,7 @@
 
 #include "core/kernel.h"
 
-#define PTE_SCHEMA_HASH 0xb538cd76b2ce3491u
+#define PTE_SCHEMA_HASH 0xeff06323042e8568u
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */

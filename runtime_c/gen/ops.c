@@ -7,7 +7,7 @@
 #include "core/op.h"
 #include "pteron/types.h"
 
-_Static_assert(PTE_MAX_ATTRS_BYTES >= 80, "raise PTE_MAX_ATTRS_BYTES");
+_Static_assert(PTE_MAX_ATTRS_BYTES >= 96, "raise PTE_MAX_ATTRS_BYTES");
 
 /* -DPTE_WITHOUT_<OP> leaves a kernel out of a build; programs that need it are PTE_UNSUPPORTED. */
 #ifdef PTE_WITHOUT_POINTWISE
@@ -185,6 +185,11 @@ _Static_assert(PTE_MAX_ATTRS_BYTES >= 80, "raise PTE_MAX_ATTRS_BYTES");
 #else
 #define KERNEL_matmul_int8 &pte_matmul_int8_kernel
 #endif
+#ifdef PTE_WITHOUT_CONV_I8
+#define KERNEL_conv_i8 NULL
+#else
+#define KERNEL_conv_i8 &pte_conv_i8_kernel
+#endif
 #ifdef PTE_WITHOUT_UNPACK
 #define KERNEL_unpack NULL
 #else
@@ -269,201 +274,230 @@ const pte_shape_term pte_op_terms[] = {
 };
 
 const pte_op_port pte_op_ports[] = {
-  {625, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {644, 3, 0, PTE_RULE_F, false, false, false} /* x */,
   {253, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {813, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
-  {916, 3, 5, PTE_RULE_A, false, true, false} /* xs */,
-  {821, 3, 5, PTE_RULE_F, false, true, false} /* y */,
-  {625, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {852, 1, 3, PTE_RULE_A, false, false, false} /* bias */,
+  {371, 1, 3, PTE_RULE_A, false, false, false} /* multiplier */,
+  {828, 1, 3, PTE_RULE_A, false, false, false} /* shift */,
+  {860, 3, 5, PTE_RULE_F, false, false, false} /* y */,
+  {644, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {253, 2, 3, PTE_RULE_W, false, false, false} /* w */,
+  {852, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
+  {964, 3, 5, PTE_RULE_A, false, true, false} /* xs */,
+  {860, 3, 5, PTE_RULE_F, false, true, false} /* y */,
+  {644, 3, 0, PTE_RULE_F, false, false, false} /* x */,
   {253, 2, 2, PTE_RULE_TAPS, false, false, false} /* w */,
-  {813, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
-  {916, 3, 8, PTE_RULE_A, false, true, false} /* xs */,
-  {821, 3, 8, PTE_RULE_F, false, true, false} /* y */,
-  {821, 3, 8, PTE_RULE_F, false, false, false} /* y */,
-  {932, 4, 11, PTE_RULE_F, false, true, false} /* q */,
+  {852, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
+  {964, 3, 8, PTE_RULE_A, false, true, false} /* xs */,
+  {860, 3, 8, PTE_RULE_F, false, true, false} /* y */,
+  {860, 3, 8, PTE_RULE_F, false, false, false} /* y */,
+  {980, 4, 11, PTE_RULE_F, false, true, false} /* q */,
   {358, 4, 15, PTE_RULE_F, false, true, false} /* k */,
-  {841, 4, 19, PTE_RULE_F, false, true, false} /* v */,
-  {878, 4, 23, PTE_RULE_A, true, true, false} /* mask */,
-  {443, 1, 0, PTE_RULE_I64, true, false, false} /* key_count */,
-  {821, 4, 27, PTE_RULE_F, false, false, false} /* y */,
-  {919, 3, 8, PTE_RULE_F, false, false, false} /* y0 */,
-  {922, 3, 8, PTE_RULE_I64, true, false, false} /* y1 */,
-  {771, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {880, 4, 19, PTE_RULE_F, false, true, false} /* v */,
+  {922, 4, 23, PTE_RULE_A, true, true, false} /* mask */,
+  {454, 1, 0, PTE_RULE_I64, true, false, false} /* key_count */,
+  {860, 4, 27, PTE_RULE_F, false, false, false} /* y */,
+  {967, 3, 8, PTE_RULE_F, false, false, false} /* y0 */,
+  {970, 3, 8, PTE_RULE_I64, true, false, false} /* y1 */,
+  {804, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
   {253, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {663, 2, 31, PTE_RULE_F, true, false, false} /* hidden */,
-  {828, 2, 31, PTE_RULE_F, true, false, false} /* cell */,
-  {528, 1, 16, PTE_RULE_F, true, false, false} /* peephole */,
-  {447, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {919, 3, 33, PTE_RULE_F, false, false, false} /* y0 */,
-  {922, 2, 31, PTE_RULE_F, true, false, false} /* y1 */,
-  {925, 2, 31, PTE_RULE_F, true, false, false} /* y2 */,
-  {771, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {682, 2, 31, PTE_RULE_F, true, false, false} /* hidden */,
+  {867, 2, 31, PTE_RULE_F, true, false, false} /* cell */,
+  {539, 1, 16, PTE_RULE_F, true, false, false} /* peephole */,
+  {458, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
+  {967, 3, 33, PTE_RULE_F, false, false, false} /* y0 */,
+  {970, 2, 31, PTE_RULE_F, true, false, false} /* y1 */,
+  {973, 2, 31, PTE_RULE_F, true, false, false} /* y2 */,
+  {804, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
   {253, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {813, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
-  {663, 2, 31, PTE_RULE_F, true, false, false} /* hidden */,
-  {447, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {771, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {852, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
+  {682, 2, 31, PTE_RULE_F, true, false, false} /* hidden */,
+  {458, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
+  {804, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
   {253, 2, 36, PTE_RULE_W, false, false, false} /* w */,
-  {663, 2, 2, PTE_RULE_F, true, false, false} /* hidden */,
-  {447, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {919, 3, 11, PTE_RULE_F, false, false, false} /* y0 */,
-  {922, 2, 2, PTE_RULE_F, true, false, false} /* y1 */,
-  {916, 1, 1, PTE_RULE_A, false, true, true} /* xs */,
-  {821, 1, 1, PTE_RULE_A, false, true, false} /* y */,
-  {625, 2, 38, PTE_RULE_F, false, false, true} /* x */,
-  {848, 1, 6, PTE_RULE_F, true, false, false} /* gain */,
-  {813, 1, 6, PTE_RULE_F, true, false, false} /* bias */,
-  {919, 2, 40, PTE_RULE_F, false, false, false} /* y0 */,
-  {922, 1, 1, PTE_RULE_F, true, false, false} /* y1 */,
-  {925, 1, 1, PTE_RULE_F, true, false, false} /* y2 */,
-  {821, 2, 40, PTE_RULE_F, false, false, false} /* y */,
-  {625, 2, 42, PTE_RULE_F, false, false, false} /* x */,
+  {682, 2, 2, PTE_RULE_F, true, false, false} /* hidden */,
+  {458, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
+  {967, 3, 11, PTE_RULE_F, false, false, false} /* y0 */,
+  {970, 2, 2, PTE_RULE_F, true, false, false} /* y1 */,
+  {964, 1, 1, PTE_RULE_A, false, true, true} /* xs */,
+  {860, 1, 1, PTE_RULE_A, false, true, false} /* y */,
+  {644, 2, 38, PTE_RULE_F, false, false, true} /* x */,
+  {887, 1, 6, PTE_RULE_F, true, false, false} /* gain */,
+  {852, 1, 6, PTE_RULE_F, true, false, false} /* bias */,
+  {967, 2, 40, PTE_RULE_F, false, false, false} /* y0 */,
+  {970, 1, 1, PTE_RULE_F, true, false, false} /* y1 */,
+  {973, 1, 1, PTE_RULE_F, true, false, false} /* y2 */,
+  {860, 2, 40, PTE_RULE_F, false, false, false} /* y */,
+  {644, 2, 42, PTE_RULE_F, false, false, false} /* x */,
   {253, 2, 10, PTE_RULE_W, false, false, false} /* w */,
-  {813, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
-  {916, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
-  {821, 2, 1, PTE_RULE_F, false, true, false} /* y */,
-  {821, 2, 1, PTE_RULE_F, false, false, false} /* y */,
-  {821, 1, 0, PTE_RULE_I64, false, false, false} /* y */,
-  {625, 1, 1, PTE_RULE_T, false, false, false} /* x */,
-  {821, 1, 6, PTE_RULE_T, false, false, false} /* y */,
-  {625, 2, 44, PTE_RULE_T, false, true, false} /* x */,
-  {777, 3, 46, PTE_RULE_I64, false, false, false} /* index */,
-  {821, 3, 49, PTE_RULE_T, false, false, false} /* y */,
-  {625, 2, 42, PTE_RULE_F, false, true, true} /* x */,
-  {821, 2, 42, PTE_RULE_F, false, false, false} /* y */,
-  {625, 2, 38, PTE_RULE_F, false, true, false} /* x */,
-  {821, 1, 1, PTE_RULE_F, false, false, false} /* y */,
-  {625, 2, 42, PTE_RULE_F, false, true, false} /* x */,
-  {821, 1, 1, PTE_RULE_I64, false, false, false} /* y */,
-  {625, 3, 0, PTE_RULE_F, false, false, false} /* x */,
-  {853, 3, 5, PTE_RULE_F, false, false, false} /* grid */,
-  {413, 0, 0, PTE_RULE_BOOL, false, false, false} /* condition */,
-  {821, 1, 52, PTE_RULE_A, false, false, false} /* y */,
-  {916, 1, 52, PTE_RULE_A, false, false, false} /* xs */,
-  {625, 1, 1, PTE_RULE_T, false, true, false} /* x */,
-  {821, 1, 1, PTE_RULE_T, false, true, false} /* y */,
-  {625, 2, 0, PTE_RULE_T, false, true, false} /* x */,
-  {777, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
-  {821, 2, 41, PTE_RULE_T, false, false, false} /* y */,
+  {852, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
+  {964, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
+  {860, 2, 1, PTE_RULE_F, false, true, false} /* y */,
+  {860, 2, 1, PTE_RULE_F, false, false, false} /* y */,
+  {860, 1, 0, PTE_RULE_I64, false, false, false} /* y */,
+  {644, 1, 1, PTE_RULE_T, false, false, false} /* x */,
+  {860, 1, 6, PTE_RULE_T, false, false, false} /* y */,
+  {644, 2, 44, PTE_RULE_T, false, true, false} /* x */,
+  {810, 3, 46, PTE_RULE_I64, false, false, false} /* index */,
+  {860, 3, 49, PTE_RULE_T, false, false, false} /* y */,
+  {644, 2, 42, PTE_RULE_F, false, true, true} /* x */,
+  {860, 2, 42, PTE_RULE_F, false, false, false} /* y */,
+  {644, 2, 38, PTE_RULE_F, false, true, false} /* x */,
+  {860, 1, 1, PTE_RULE_F, false, false, false} /* y */,
+  {644, 2, 42, PTE_RULE_F, false, true, false} /* x */,
+  {860, 1, 1, PTE_RULE_I64, false, false, false} /* y */,
+  {644, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {892, 3, 5, PTE_RULE_F, false, false, false} /* grid */,
+  {424, 0, 0, PTE_RULE_BOOL, false, false, false} /* condition */,
+  {860, 1, 52, PTE_RULE_A, false, false, false} /* y */,
+  {964, 1, 52, PTE_RULE_A, false, false, false} /* xs */,
+  {644, 1, 1, PTE_RULE_T, false, true, false} /* x */,
+  {860, 1, 1, PTE_RULE_T, false, true, false} /* y */,
+  {644, 2, 0, PTE_RULE_T, false, true, false} /* x */,
+  {810, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
+  {860, 2, 41, PTE_RULE_T, false, false, false} /* y */,
   {253, 2, 11, PTE_RULE_W, false, false, false} /* w */,
-  {777, 1, 1, PTE_RULE_I64, false, false, false} /* index */,
-  {625, 1, 1, PTE_RULE_T, false, true, false} /* x */,
-  {777, 1, 6, PTE_RULE_I64, false, true, false} /* index */,
-  {625, 1, 1, PTE_RULE_T, false, false, true} /* x */,
-  {777, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
-  {627, 1, 6, PTE_RULE_T, false, true, false} /* updates */,
-  {821, 1, 1, PTE_RULE_T, false, false, false} /* y */,
-  {625, 1, 1, PTE_RULE_T, false, false, true} /* x */,
-  {777, 2, 53, PTE_RULE_I64, false, false, false} /* index */,
-  {627, 1, 47, PTE_RULE_T, false, true, false} /* updates */,
-  {759, 4, 0, PTE_RULE_T, false, false, true} /* cache */,
-  {733, 4, 54, PTE_RULE_T, false, true, false} /* update */,
-  {795, 1, 0, PTE_RULE_I64, true, false, false} /* start */,
-  {821, 4, 0, PTE_RULE_T, false, false, false} /* y */,
-  {625, 1, 1, PTE_RULE_A, false, false, false} /* x */,
-  {821, 2, 11, PTE_RULE_I64, false, false, false} /* y */,
-  {919, 2, 1, PTE_RULE_F, false, false, false} /* y0 */,
-  {922, 2, 1, PTE_RULE_I64, false, false, false} /* y1 */,
-  {928, 3, 58, PTE_RULE_F, false, true, false} /* a */,
-  {930, 3, 1, PTE_RULE_F, false, true, false} /* b */,
-  {821, 3, 61, PTE_RULE_F, false, false, false} /* y */,
+  {810, 1, 1, PTE_RULE_I64, false, false, false} /* index */,
+  {644, 1, 1, PTE_RULE_T, false, true, false} /* x */,
+  {810, 1, 6, PTE_RULE_I64, false, true, false} /* index */,
+  {644, 1, 1, PTE_RULE_T, false, false, true} /* x */,
+  {810, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
+  {646, 1, 6, PTE_RULE_T, false, true, false} /* updates */,
+  {860, 1, 1, PTE_RULE_T, false, false, false} /* y */,
+  {644, 1, 1, PTE_RULE_T, false, false, true} /* x */,
+  {810, 2, 53, PTE_RULE_I64, false, false, false} /* index */,
+  {646, 1, 47, PTE_RULE_T, false, true, false} /* updates */,
+  {792, 4, 0, PTE_RULE_T, false, false, true} /* cache */,
+  {752, 4, 54, PTE_RULE_T, false, true, false} /* update */,
+  {834, 1, 0, PTE_RULE_I64, true, false, false} /* start */,
+  {860, 4, 0, PTE_RULE_T, false, false, false} /* y */,
+  {644, 1, 1, PTE_RULE_A, false, false, false} /* x */,
+  {860, 2, 11, PTE_RULE_I64, false, false, false} /* y */,
+  {967, 2, 1, PTE_RULE_F, false, false, false} /* y0 */,
+  {970, 2, 1, PTE_RULE_I64, false, false, false} /* y1 */,
+  {976, 3, 58, PTE_RULE_F, false, true, false} /* a */,
+  {978, 3, 1, PTE_RULE_F, false, true, false} /* b */,
+  {860, 3, 61, PTE_RULE_F, false, false, false} /* y */,
   {253, 2, 11, PTE_RULE_F, false, true, false} /* w */,
-  {821, 2, 11, PTE_RULE_W, false, false, false} /* y */,
-  {753, 3, 64, PTE_RULE_F, false, false, false} /* boxes */,
-  {705, 3, 27, PTE_RULE_F, false, false, false} /* scores */,
-  {783, 0, 0, PTE_RULE_I64, true, false, false} /* limit */,
-  {595, 0, 0, PTE_RULE_F, true, false, false} /* overlap */,
-  {473, 0, 0, PTE_RULE_F, true, false, false} /* threshold */,
-  {821, 2, 67, PTE_RULE_I64, false, false, false} /* y */,
-  {807, 0, 0, PTE_RULE_I64, true, false, false} /* trips */,
-  {413, 0, 0, PTE_RULE_BOOL, true, false, false} /* condition */,
-  {555, 1, 52, PTE_RULE_A, false, false, false} /* carried */,
-  {821, 1, 1, PTE_RULE_A, false, false, false} /* y */,
+  {860, 2, 11, PTE_RULE_W, false, false, false} /* y */,
+  {786, 3, 64, PTE_RULE_F, false, false, false} /* boxes */,
+  {724, 3, 27, PTE_RULE_F, false, false, false} /* scores */,
+  {816, 0, 0, PTE_RULE_I64, true, false, false} /* limit */,
+  {614, 0, 0, PTE_RULE_F, true, false, false} /* overlap */,
+  {484, 0, 0, PTE_RULE_F, true, false, false} /* threshold */,
+  {860, 2, 67, PTE_RULE_I64, false, false, false} /* y */,
+  {846, 0, 0, PTE_RULE_I64, true, false, false} /* trips */,
+  {424, 0, 0, PTE_RULE_BOOL, true, false, false} /* condition */,
+  {566, 1, 52, PTE_RULE_A, false, false, false} /* carried */,
+  {860, 1, 1, PTE_RULE_A, false, false, false} /* y */,
 };
 
 const pte_op_attr pte_op_attrs[] = {
-  {670, 4, 4, 0, true} /* kernel */,
-  {719, 12, 4, 0, true} /* stride */,
-  {510, 20, 4, 0, true} /* dilation */,
-  {747, 28, 4, 0, true} /* begin */,
-  {893, 36, 4, 0, true} /* end */,
-  {712, 44, 4, 0, true} /* spread */,
-  {656, 56, 0, 0, false} /* groups */,
-  {801, 64, 7, 0, false} /* steps */,
-  {670, 4, 4, 0, true} /* kernel */,
-  {719, 12, 4, 0, true} /* stride */,
-  {510, 20, 4, 0, true} /* dilation */,
-  {747, 28, 4, 0, true} /* begin */,
-  {893, 36, 4, 0, true} /* end */,
-  {801, 44, 7, 0, false} /* steps */,
-  {698, 4, 5, 0, false} /* scales */,
-  {883, 12, 3, 3, false} /* mode */,
+  {689, 4, 4, 0, true} /* kernel */,
+  {738, 12, 4, 0, true} /* stride */,
+  {521, 20, 4, 0, true} /* dilation */,
+  {780, 28, 4, 0, true} /* begin */,
+  {937, 36, 4, 0, true} /* end */,
+  {731, 44, 4, 0, true} /* spread */,
+  {675, 56, 0, 0, true} /* groups */,
+  {766, 64, 0, 0, true} /* x_zero */,
+  {773, 72, 0, 0, true} /* y_zero */,
+  {949, 80, 0, 0, true} /* low */,
+  {897, 88, 0, 0, true} /* high */,
+  {689, 4, 4, 0, true} /* kernel */,
+  {738, 12, 4, 0, true} /* stride */,
+  {521, 20, 4, 0, true} /* dilation */,
+  {780, 28, 4, 0, true} /* begin */,
+  {937, 36, 4, 0, true} /* end */,
+  {731, 44, 4, 0, true} /* spread */,
+  {675, 56, 0, 0, false} /* groups */,
+  {840, 64, 7, 0, false} /* steps */,
+  {689, 4, 4, 0, true} /* kernel */,
+  {738, 12, 4, 0, true} /* stride */,
+  {521, 20, 4, 0, true} /* dilation */,
+  {780, 28, 4, 0, true} /* begin */,
+  {937, 36, 4, 0, true} /* end */,
+  {840, 44, 7, 0, false} /* steps */,
+  {717, 4, 5, 0, false} /* scales */,
+  {927, 12, 3, 3, false} /* mode */,
   {267, 16, 3, 6, false} /* coordinates */,
-  {579, 20, 3, 4, false} /* nearest */,
-  {765, 24, 1, 0, false} /* cubic */,
+  {598, 20, 3, 4, false} /* nearest */,
+  {798, 24, 1, 0, false} /* cubic */,
   {57, 32, 2, 0, false} /* exclude_outside */,
-  {393, 36, 2, 0, false} /* antialias */,
+  {404, 36, 2, 0, false} /* antialias */,
   {176, 40, 1, 0, false} /* extrapolation */,
-  {677, 48, 5, 0, false} /* region */,
-  {789, 8, 1, 0, true} /* scale */,
-  {635, 16, 3, 3, false} /* causal */,
-  {611, 24, 1, 0, false} /* softcap */,
+  {696, 48, 5, 0, false} /* region */,
+  {822, 8, 1, 0, true} /* scale */,
+  {654, 16, 3, 3, false} /* causal */,
+  {630, 24, 1, 0, false} /* softcap */,
   {303, 32, 0, 0, false} /* left_window */,
   {242, 40, 0, 0, false} /* right_window */,
-  {670, 4, 4, 0, true} /* kernel */,
-  {719, 12, 4, 0, true} /* stride */,
-  {510, 20, 4, 0, true} /* dilation */,
-  {747, 28, 4, 0, true} /* begin */,
+  {689, 4, 4, 0, true} /* kernel */,
+  {738, 12, 4, 0, true} /* stride */,
+  {521, 20, 4, 0, true} /* dilation */,
+  {780, 28, 4, 0, true} /* begin */,
   {148, 36, 2, 0, false} /* channel_major */,
   {216, 40, 2, 0, false} /* column_major */,
-  {670, 4, 4, 0, true} /* kernel */,
-  {719, 12, 4, 0, true} /* stride */,
-  {510, 20, 4, 0, true} /* dilation */,
-  {747, 28, 4, 0, true} /* begin */,
-  {893, 36, 4, 0, true} /* end */,
+  {689, 4, 4, 0, true} /* kernel */,
+  {738, 12, 4, 0, true} /* stride */,
+  {521, 20, 4, 0, true} /* dilation */,
+  {780, 28, 4, 0, true} /* begin */,
+  {937, 36, 4, 0, true} /* end */,
   {162, 44, 2, 0, false} /* count_padding */,
   {255, 4, 4, 0, true} /* activations */,
-  {833, 16, 1, 0, false} /* clip */,
+  {872, 16, 1, 0, false} /* clip */,
   {229, 24, 2, 0, false} /* input_forget */,
-  {603, 28, 2, 0, false} /* reverse */,
+  {622, 28, 2, 0, false} /* reverse */,
   {255, 4, 4, 0, true} /* activations */,
-  {833, 16, 1, 0, false} /* clip */,
+  {872, 16, 1, 0, false} /* clip */,
   {0, 24, 2, 0, false} /* linear_before_reset */,
-  {603, 28, 2, 0, false} /* reverse */,
+  {622, 28, 2, 0, false} /* reverse */,
   {255, 4, 4, 0, true} /* activations */,
-  {833, 16, 1, 0, false} /* clip */,
-  {603, 24, 2, 0, false} /* reverse */,
-  {801, 4, 7, 0, true} /* steps */,
-  {447, 8, 0, 0, true} /* count */,
-  {563, 16, 1, 0, false} /* epsilon */,
-  {801, 4, 7, 0, false} /* steps */,
-  {740, 4, 6, 0, true} /* values */,
-  {747, 4, 6, 0, true} /* begin */,
-  {883, 12, 3, 3, true} /* mode */,
+  {872, 16, 1, 0, false} /* clip */,
+  {622, 24, 2, 0, false} /* reverse */,
+  {840, 4, 7, 0, true} /* steps */,
+  {458, 8, 0, 0, true} /* count */,
+  {582, 16, 1, 0, false} /* epsilon */,
+  {840, 4, 7, 0, false} /* steps */,
+  {759, 4, 6, 0, true} /* values */,
+  {780, 4, 6, 0, true} /* begin */,
+  {927, 12, 3, 3, true} /* mode */,
   {338, 8, 0, 0, false} /* batch_dims */,
-  {858, 4, 3, 2, false} /* kind */,
-  {423, 8, 2, 0, false} /* exclusive */,
-  {603, 12, 2, 0, false} /* reverse */,
-  {858, 4, 3, 5, true} /* kind */,
-  {447, 8, 0, 0, true} /* count */,
-  {858, 4, 3, 2, true} /* kind */,
-  {863, 8, 2, 0, false} /* last */,
-  {883, 4, 3, 3, false} /* mode */,
+  {902, 4, 3, 2, false} /* kind */,
+  {434, 8, 2, 0, false} /* exclusive */,
+  {622, 12, 2, 0, false} /* reverse */,
+  {902, 4, 3, 5, true} /* kind */,
+  {458, 8, 0, 0, true} /* count */,
+  {902, 4, 3, 2, true} /* kind */,
+  {907, 8, 2, 0, false} /* last */,
+  {927, 4, 3, 3, false} /* mode */,
   {168, 8, 3, 3, false} /* padding */,
   {134, 12, 2, 0, false} /* align_corners */,
-  {382, 4, 8, 0, true} /* then_block */,
+  {393, 4, 8, 0, true} /* then_block */,
   {349, 8, 8, 0, true} /* else_block */,
-  {777, 8, 0, 0, true} /* index */,
-  {463, 4, 3, 5, false} /* reduction */,
-  {483, 4, 2, 0, false} /* circular */,
-  {571, 4, 2, 0, false} /* largest */,
-  {901, 4, 2, 0, false} /* log */,
-  {642, 4, 2, 0, false} /* center */,
-  {818, 4, 8, 0, true} /* body */,
-  {546, 4, 2, 0, false} /* saturate */,
+  {810, 8, 0, 0, true} /* index */,
+  {474, 4, 3, 5, false} /* reduction */,
+  {494, 4, 2, 0, false} /* circular */,
+  {590, 4, 2, 0, false} /* largest */,
+  {945, 4, 2, 0, false} /* log */,
+  {661, 4, 2, 0, false} /* center */,
+  {857, 4, 8, 0, true} /* body */,
+  {557, 4, 2, 0, false} /* saturate */,
 };
 
 const uint64_t pte_op_default_words[] = {
+  0x60u,
+  0x0u,
+  0x0u,
+  0x0u,
+  0x0u,
+  0x0u,
+  0x0u,
+  0x0u,
+  0x0u,
+  0x0u,
+  0x0u,
+  0x0u,
   0x50u,
   0x0u,
   0x0u,
@@ -551,135 +585,143 @@ const char pte_op_texts[] =
   "batch_dims\0" /* 338 */
   "else_block\0" /* 349 */
   "layer_norm\0" /* 360 */
-  "scatter_nd\0" /* 371 */
-  "then_block\0" /* 382 */
-  "antialias\0" /* 393 */
-  "attention\0" /* 403 */
-  "condition\0" /* 413 */
-  "exclusive\0" /* 423 */
-  "gather_nd\0" /* 433 */
-  "key_count\0" /* 443 */
-  "pointwise\0" /* 453 */
-  "reduction\0" /* 463 */
-  "threshold\0" /* 473 */
-  "circular\0" /* 483 */
-  "cumulate\0" /* 492 */
-  "delegate\0" /* 501 */
-  "dilation\0" /* 510 */
-  "max_pool\0" /* 519 */
-  "peephole\0" /* 528 */
-  "rms_norm\0" /* 537 */
-  "saturate\0" /* 546 */
-  "carried\0" /* 555 */
-  "epsilon\0" /* 563 */
-  "largest\0" /* 571 */
-  "nearest\0" /* 579 */
-  "nonzero\0" /* 587 */
-  "overlap\0" /* 595 */
-  "reverse\0" /* 603 */
-  "softcap\0" /* 611 */
-  "softmax\0" /* 619 */
-  "updates\0" /* 627 */
-  "causal\0" /* 635 */
-  "center\0" /* 642 */
-  "gather\0" /* 649 */
-  "groups\0" /* 656 */
-  "hidden\0" /* 663 */
-  "kernel\0" /* 670 */
-  "region\0" /* 677 */
-  "repack\0" /* 684 */
-  "resize\0" /* 691 */
-  "scales\0" /* 698 */
-  "scores\0" /* 705 */
-  "spread\0" /* 712 */
-  "stride\0" /* 719 */
-  "unpack\0" /* 726 */
-  "update\0" /* 733 */
-  "values\0" /* 740 */
-  "begin\0" /* 747 */
-  "boxes\0" /* 753 */
-  "cache\0" /* 759 */
-  "cubic\0" /* 765 */
-  "gates\0" /* 771 */
-  "index\0" /* 777 */
-  "limit\0" /* 783 */
-  "scale\0" /* 789 */
-  "start\0" /* 795 */
-  "steps\0" /* 801 */
-  "trips\0" /* 807 */
-  "bias\0" /* 813 */
-  "body\0" /* 818 */
-  "call\0" /* 823 */
-  "cell\0" /* 828 */
-  "clip\0" /* 833 */
-  "conv\0" /* 838 */
-  "copy\0" /* 843 */
-  "gain\0" /* 848 */
-  "grid\0" /* 853 */
-  "kind\0" /* 858 */
-  "last\0" /* 863 */
-  "loop\0" /* 868 */
-  "lstm\0" /* 873 */
-  "mask\0" /* 878 */
-  "mode\0" /* 883 */
-  "topk\0" /* 888 */
-  "end\0" /* 893 */
-  "gru\0" /* 897 */
-  "log\0" /* 901 */
-  "pad\0" /* 905 */
-  "rnn\0" /* 909 */
-  "if\0" /* 913 */
-  "xs\0" /* 916 */
-  "y0\0" /* 919 */
-  "y1\0" /* 922 */
-  "y2\0" /* 925 */
-  "a\0" /* 928 */
-  "b\0" /* 930 */
-  "q\0" /* 932 */
+  "multiplier\0" /* 371 */
+  "scatter_nd\0" /* 382 */
+  "then_block\0" /* 393 */
+  "antialias\0" /* 404 */
+  "attention\0" /* 414 */
+  "condition\0" /* 424 */
+  "exclusive\0" /* 434 */
+  "gather_nd\0" /* 444 */
+  "key_count\0" /* 454 */
+  "pointwise\0" /* 464 */
+  "reduction\0" /* 474 */
+  "threshold\0" /* 484 */
+  "circular\0" /* 494 */
+  "cumulate\0" /* 503 */
+  "delegate\0" /* 512 */
+  "dilation\0" /* 521 */
+  "max_pool\0" /* 530 */
+  "peephole\0" /* 539 */
+  "rms_norm\0" /* 548 */
+  "saturate\0" /* 557 */
+  "carried\0" /* 566 */
+  "conv_i8\0" /* 574 */
+  "epsilon\0" /* 582 */
+  "largest\0" /* 590 */
+  "nearest\0" /* 598 */
+  "nonzero\0" /* 606 */
+  "overlap\0" /* 614 */
+  "reverse\0" /* 622 */
+  "softcap\0" /* 630 */
+  "softmax\0" /* 638 */
+  "updates\0" /* 646 */
+  "causal\0" /* 654 */
+  "center\0" /* 661 */
+  "gather\0" /* 668 */
+  "groups\0" /* 675 */
+  "hidden\0" /* 682 */
+  "kernel\0" /* 689 */
+  "region\0" /* 696 */
+  "repack\0" /* 703 */
+  "resize\0" /* 710 */
+  "scales\0" /* 717 */
+  "scores\0" /* 724 */
+  "spread\0" /* 731 */
+  "stride\0" /* 738 */
+  "unpack\0" /* 745 */
+  "update\0" /* 752 */
+  "values\0" /* 759 */
+  "x_zero\0" /* 766 */
+  "y_zero\0" /* 773 */
+  "begin\0" /* 780 */
+  "boxes\0" /* 786 */
+  "cache\0" /* 792 */
+  "cubic\0" /* 798 */
+  "gates\0" /* 804 */
+  "index\0" /* 810 */
+  "limit\0" /* 816 */
+  "scale\0" /* 822 */
+  "shift\0" /* 828 */
+  "start\0" /* 834 */
+  "steps\0" /* 840 */
+  "trips\0" /* 846 */
+  "bias\0" /* 852 */
+  "body\0" /* 857 */
+  "call\0" /* 862 */
+  "cell\0" /* 867 */
+  "clip\0" /* 872 */
+  "conv\0" /* 877 */
+  "copy\0" /* 882 */
+  "gain\0" /* 887 */
+  "grid\0" /* 892 */
+  "high\0" /* 897 */
+  "kind\0" /* 902 */
+  "last\0" /* 907 */
+  "loop\0" /* 912 */
+  "lstm\0" /* 917 */
+  "mask\0" /* 922 */
+  "mode\0" /* 927 */
+  "topk\0" /* 932 */
+  "end\0" /* 937 */
+  "gru\0" /* 941 */
+  "log\0" /* 945 */
+  "low\0" /* 949 */
+  "pad\0" /* 953 */
+  "rnn\0" /* 957 */
+  "if\0" /* 961 */
+  "xs\0" /* 964 */
+  "y0\0" /* 967 */
+  "y1\0" /* 970 */
+  "y2\0" /* 973 */
+  "a\0" /* 976 */
+  "b\0" /* 978 */
+  "q\0" /* 980 */
   ;
 
 const pte_op_row pte_op_rows[] = {
-  {KERNEL_pointwise, 453, 47, 1u << PTE_F32, 1, 24, 39, 40, 51, 1, 1, 1, true, true, false, false, false},
-  {KERNEL_copy, 843, 55, 1u << PTE_F32, 2, 8, 71, 72, 0, 1, 1, 0, false, false, false, true, false},
-  {KERNEL_dims, 344, 53, 1u << PTE_F32, 3, 16, 0, 54, 55, 0, 1, 1, false, false, false, false, false},
-  {KERNEL_pad, 905, 53, 1u << PTE_F32, 4, 16, 55, 56, 56, 1, 1, 2, false, false, false, false, false},
-  {KERNEL_gather, 649, 55, 1u << PTE_F32, 5, 8, 73, 75, 0, 2, 1, 0, false, false, false, true, false},
-  {KERNEL_gather_rows, 279, 55, 1u << PTE_F32, 6, 8, 76, 53, 0, 2, 1, 0, false, false, false, true, false},
-  {KERNEL_gather_elements, 73, 55, 1u << PTE_F32, 7, 8, 78, 56, 0, 2, 1, 0, false, false, false, true, false},
-  {KERNEL_gather_nd, 433, 53, 1u << PTE_F32, 8, 16, 57, 59, 58, 2, 1, 1, false, false, false, true, false},
-  {KERNEL_scatter_elements, 40, 55, 1u << PTE_F32, 9, 8, 80, 83, 72, 3, 1, 1, false, false, false, true, false},
-  {KERNEL_scatter_nd, 371, 55, 1u << PTE_F32, 10, 8, 84, 83, 72, 3, 1, 1, false, false, false, true, false},
-  {KERNEL_tensor_scatter, 119, 55, 1u << PTE_F32, 11, 8, 87, 90, 73, 3, 1, 1, false, false, false, true, false},
-  {KERNEL_nonzero, 587, 55, 1u << PTE_F32, 12, 8, 91, 92, 0, 1, 1, 0, false, false, false, true, true},
-  {KERNEL_topk, 888, 56, 1u << PTE_F32 | 1u << PTE_I64, 13, 8, 64, 93, 74, 1, 2, 1, false, false, false, true, false},
-  {KERNEL_cumulate, 492, 53, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64, 14, 16, 60, 61, 59, 1, 1, 3, false, false, false, true, false},
-  {KERNEL_reduce, 331, 53, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_BOOL, 20, 16, 62, 63, 62, 1, 1, 2, false, false, false, false, false},
-  {KERNEL_arg_reduce, 327, 53, 1u << PTE_F32 | 1u << PTE_I64, 21, 16, 64, 65, 64, 1, 1, 2, false, false, false, false, false},
-  {KERNEL_softmax, 619, 55, 1u << PTE_F32, 22, 8, 60, 61, 75, 1, 1, 1, false, false, false, true, false},
-  {KERNEL_layer_norm, 360, 50, 1u << PTE_F32, 23, 24, 41, 44, 52, 3, 3, 2, false, false, false, false, false},
-  {KERNEL_rms_norm, 537, 50, 1u << PTE_F32, 24, 24, 41, 47, 52, 2, 1, 2, false, false, false, false, false},
-  {KERNEL_matmul, 209, 47, 1u << PTE_F32, 30, 24, 48, 52, 54, 4, 1, 1, true, false, false, true, false},
-  {KERNEL_batch_matmul, 203, 55, 1u << PTE_F32, 31, 8, 95, 97, 0, 2, 1, 0, false, false, false, true, false},
-  {KERNEL_pack, 686, 55, 1u << PTE_F32, 32, 8, 98, 99, 0, 1, 1, 0, false, false, false, true, false},
-  {KERNEL_conv, 838, 0, 1u << PTE_F32, 33, 80, 0, 4, 0, 4, 1, 8, true, false, false, false, false},
-  {KERNEL_conv_depthwise, 89, 10, 1u << PTE_F32, 34, 64, 5, 9, 8, 4, 1, 6, true, false, false, false, false},
-  {KERNEL_attention, 403, 25, 1u << PTE_F32, 35, 48, 11, 16, 23, 5, 1, 5, false, false, false, false, false},
-  {KERNEL_lstm, 873, 43, 1u << PTE_F32, 36, 32, 19, 25, 40, 6, 3, 4, false, false, false, false, false},
-  {KERNEL_gru, 897, 43, 1u << PTE_F32, 37, 32, 28, 25, 44, 5, 2, 4, false, false, false, false, false},
-  {KERNEL_rnn, 909, 43, 1u << PTE_F32, 38, 32, 33, 37, 48, 4, 2, 3, false, false, false, false, false},
-  {KERNEL_matmul_integer, 104, 55, 1u << PTE_I64, 39, 8, 95, 97, 0, 2, 1, 0, false, false, false, true, false},
-  {KERNEL_max_pool, 519, 31, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64, 40, 48, 0, 17, 28, 1, 2, 6, false, false, false, false, false},
-  {KERNEL_average_pool, 190, 37, 1u << PTE_F32, 41, 48, 0, 10, 34, 1, 1, 6, false, false, false, false, false},
-  {KERNEL_resize, 691, 18, 1u << PTE_F32, 42, 56, 0, 10, 14, 1, 1, 9, false, false, false, true, false},
-  {KERNEL_grid_sample, 291, 53, 1u << PTE_F32, 43, 16, 66, 10, 66, 2, 1, 3, false, false, false, true, false},
-  {KERNEL_non_max_suppression, 20, 55, 1u << PTE_F32, 44, 8, 100, 105, 76, 5, 1, 1, false, false, false, true, true},
-  {KERNEL_matmul_int8, 315, 47, 1u << PTE_F32, 45, 24, 48, 53, 54, 4, 1, 1, true, false, false, true, false},
-  {NULL, 913, 53, 1u << PTE_F32, 60, 16, 68, 69, 69, 1, 1, 2, false, true, true, false, false},
-  {NULL, 868, 55, 1u << PTE_F32, 61, 8, 106, 69, 77, 3, 1, 1, true, true, true, false, false},
-  {NULL, 823, 55, 1u << PTE_F32, 62, 8, 70, 69, 77, 1, 1, 1, true, true, true, false, false},
-  {NULL, 501, 53, 1u << PTE_F32, 63, 16, 70, 69, 71, 1, 1, 1, true, true, true, false, false},
-  {KERNEL_unpack, 726, 55, 1u << PTE_F32, 70, 8, 91, 109, 0, 1, 1, 0, false, false, false, true, false},
-  {KERNEL_repack, 684, 56, 1u << PTE_F32, 71, 8, 91, 109, 78, 1, 1, 1, false, false, false, true, false},
+  {KERNEL_pointwise, 464, 59, 1u << PTE_F32, 1, 24, 45, 46, 62, 1, 1, 1, true, true, false, false, false},
+  {KERNEL_copy, 882, 67, 1u << PTE_F32, 2, 8, 77, 78, 0, 1, 1, 0, false, false, false, true, false},
+  {KERNEL_dims, 344, 65, 1u << PTE_F32, 3, 16, 0, 60, 66, 0, 1, 1, false, false, false, false, false},
+  {KERNEL_pad, 953, 65, 1u << PTE_F32, 4, 16, 61, 62, 67, 1, 1, 2, false, false, false, false, false},
+  {KERNEL_gather, 668, 67, 1u << PTE_F32, 5, 8, 79, 81, 0, 2, 1, 0, false, false, false, true, false},
+  {KERNEL_gather_rows, 279, 67, 1u << PTE_F32, 6, 8, 82, 59, 0, 2, 1, 0, false, false, false, true, false},
+  {KERNEL_gather_elements, 73, 67, 1u << PTE_F32, 7, 8, 84, 62, 0, 2, 1, 0, false, false, false, true, false},
+  {KERNEL_gather_nd, 444, 65, 1u << PTE_F32, 8, 16, 63, 65, 69, 2, 1, 1, false, false, false, true, false},
+  {KERNEL_scatter_elements, 40, 67, 1u << PTE_F32, 9, 8, 86, 89, 83, 3, 1, 1, false, false, false, true, false},
+  {KERNEL_scatter_nd, 382, 67, 1u << PTE_F32, 10, 8, 90, 89, 83, 3, 1, 1, false, false, false, true, false},
+  {KERNEL_tensor_scatter, 119, 67, 1u << PTE_F32, 11, 8, 93, 96, 84, 3, 1, 1, false, false, false, true, false},
+  {KERNEL_nonzero, 606, 67, 1u << PTE_F32, 12, 8, 97, 98, 0, 1, 1, 0, false, false, false, true, true},
+  {KERNEL_topk, 932, 68, 1u << PTE_F32 | 1u << PTE_I64, 13, 8, 70, 99, 85, 1, 2, 1, false, false, false, true, false},
+  {KERNEL_cumulate, 503, 65, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64, 14, 16, 66, 67, 70, 1, 1, 3, false, false, false, true, false},
+  {KERNEL_reduce, 331, 65, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_BOOL, 20, 16, 68, 69, 73, 1, 1, 2, false, false, false, false, false},
+  {KERNEL_arg_reduce, 327, 65, 1u << PTE_F32 | 1u << PTE_I64, 21, 16, 70, 71, 75, 1, 1, 2, false, false, false, false, false},
+  {KERNEL_softmax, 638, 67, 1u << PTE_F32, 22, 8, 66, 67, 86, 1, 1, 1, false, false, false, true, false},
+  {KERNEL_layer_norm, 360, 62, 1u << PTE_F32, 23, 24, 47, 50, 63, 3, 3, 2, false, false, false, false, false},
+  {KERNEL_rms_norm, 548, 62, 1u << PTE_F32, 24, 24, 47, 53, 63, 2, 1, 2, false, false, false, false, false},
+  {KERNEL_matmul, 209, 59, 1u << PTE_F32, 30, 24, 54, 58, 65, 4, 1, 1, true, false, false, true, false},
+  {KERNEL_batch_matmul, 203, 67, 1u << PTE_F32, 31, 8, 101, 103, 0, 2, 1, 0, false, false, false, true, false},
+  {KERNEL_pack, 705, 67, 1u << PTE_F32, 32, 8, 104, 105, 0, 1, 1, 0, false, false, false, true, false},
+  {KERNEL_conv, 877, 12, 1u << PTE_F32, 33, 80, 6, 10, 11, 4, 1, 8, true, false, false, false, false},
+  {KERNEL_conv_depthwise, 89, 22, 1u << PTE_F32, 34, 64, 11, 15, 19, 4, 1, 6, true, false, false, false, false},
+  {KERNEL_attention, 414, 37, 1u << PTE_F32, 35, 48, 17, 22, 34, 5, 1, 5, false, false, false, false, false},
+  {KERNEL_lstm, 917, 55, 1u << PTE_F32, 36, 32, 25, 31, 51, 6, 3, 4, false, false, false, false, false},
+  {KERNEL_gru, 941, 55, 1u << PTE_F32, 37, 32, 34, 31, 55, 5, 2, 4, false, false, false, false, false},
+  {KERNEL_rnn, 957, 55, 1u << PTE_F32, 38, 32, 39, 43, 59, 4, 2, 3, false, false, false, false, false},
+  {KERNEL_matmul_integer, 104, 67, 1u << PTE_I64, 39, 8, 101, 103, 0, 2, 1, 0, false, false, false, true, false},
+  {KERNEL_max_pool, 530, 43, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_I8, 40, 48, 0, 23, 39, 1, 2, 6, false, false, false, false, false},
+  {KERNEL_average_pool, 190, 49, 1u << PTE_F32, 41, 48, 0, 16, 45, 1, 1, 6, false, false, false, false, false},
+  {KERNEL_resize, 710, 30, 1u << PTE_F32, 42, 56, 0, 16, 25, 1, 1, 9, false, false, false, true, false},
+  {KERNEL_grid_sample, 291, 65, 1u << PTE_F32, 43, 16, 72, 16, 77, 2, 1, 3, false, false, false, true, false},
+  {KERNEL_non_max_suppression, 20, 67, 1u << PTE_F32, 44, 8, 106, 111, 87, 5, 1, 1, false, false, false, true, true},
+  {KERNEL_matmul_int8, 315, 59, 1u << PTE_F32, 45, 24, 54, 59, 65, 4, 1, 1, true, false, false, true, false},
+  {KERNEL_conv_i8, 574, 0, 1u << PTE_I8, 46, 96, 0, 5, 0, 5, 1, 11, false, false, false, false, false},
+  {NULL, 961, 65, 1u << PTE_F32, 60, 16, 74, 75, 80, 1, 1, 2, false, true, true, false, false},
+  {NULL, 912, 67, 1u << PTE_F32, 61, 8, 112, 75, 88, 3, 1, 1, true, true, true, false, false},
+  {NULL, 862, 67, 1u << PTE_F32, 62, 8, 76, 75, 88, 1, 1, 1, true, true, true, false, false},
+  {NULL, 512, 65, 1u << PTE_F32, 63, 16, 76, 75, 82, 1, 1, 1, true, true, true, false, false},
+  {KERNEL_unpack, 745, 67, 1u << PTE_F32, 70, 8, 97, 115, 0, 1, 1, 0, false, false, false, true, false},
+  {KERNEL_repack, 703, 68, 1u << PTE_F32, 71, 8, 97, 115, 89, 1, 1, 1, false, false, false, true, false},
 };
 
-const uint32_t pte_op_row_count = 41;
+const uint32_t pte_op_row_count = 42;

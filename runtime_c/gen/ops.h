@@ -44,6 +44,7 @@ enum {
   PTE_OP_GRID_SAMPLE = 43,
   PTE_OP_NON_MAX_SUPPRESSION = 44,
   PTE_OP_MATMUL_INT8 = 45,
+  PTE_OP_CONV_I8 = 46,
   PTE_OP_IF = 60,
   PTE_OP_LOOP = 61,
   PTE_OP_CALL = 62,
@@ -409,6 +410,24 @@ _Static_assert(sizeof(pte_matmul_int8_attrs) == 24, "matmul_int8");
 _Static_assert(offsetof(pte_matmul_int8_attrs, steps) == 4, "matmul_int8");
 extern const pte_kernel pte_matmul_int8_kernel;
 
+typedef struct pte_conv_i8_attrs {
+  uint32_t size;
+  pte_range kernel;
+  pte_range stride;
+  pte_range dilation;
+  pte_range begin;
+  pte_range end;
+  pte_range spread;
+  int64_t groups;
+  int64_t x_zero;
+  int64_t y_zero;
+  int64_t low;
+  int64_t high;
+} pte_conv_i8_attrs;
+_Static_assert(sizeof(pte_conv_i8_attrs) == 96, "conv_i8");
+_Static_assert(offsetof(pte_conv_i8_attrs, high) == 88, "conv_i8");
+extern const pte_kernel pte_conv_i8_kernel;
+
 typedef struct pte_if_attrs {
   uint32_t size;
   uint32_t then_block;
@@ -491,6 +510,7 @@ extern const pte_kernel pte_repack_kernel;
   X(grid_sample) \
   X(non_max_suppression) \
   X(matmul_int8) \
+  X(conv_i8) \
   X(unpack) \
   X(repack)
 

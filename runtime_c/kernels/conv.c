@@ -71,17 +71,6 @@ static void conv_fill(const void *source, const pte_gemm_rows *rows) {
   }
 }
 
-/* Stride 1, no padding, one tap: rows of a matrix. */
-static bool is_matrix(const pte_conv_window *w) {
-  for (unsigned i = 0; i < PTE_CONV_AXES; i++) {
-    const pte_conv_axis *axis = &w->axis[i];
-    if (axis->kernel != 1 || axis->stride != 1 || axis->begin != 0 || axis->spread != 1 ||
-        axis->in != axis->out)
-      return false;
-  }
-  return true;
-}
-
 typedef struct conv_plan {
   conv_source source;
   pte_matrix matrix;
@@ -115,25 +104,16 @@ static bool conv_plan_shape(const pte_call *call, conv_plan *p) {
     p->gemm.run *= (size_t)axis[2].kernel;
     p->gemm.copy_floats = taps * p->source.group_channels;
   }
-  uint64_t zeros = is_matrix(&p->source.w) ? 0 : p->gemm.run;
+  uint64_t zeros = pte_conv_is_matrix(&p->source.w) ? 0 : p->gemm.run;
   return pte_mul(zeros, sizeof(float), &zeros) && pte_align(zeros, 64, &p->zeros_bytes);
 }
 
 static pte_status conv_check(const pte_call *call) {
   const pte_conv_attrs *a = call->attrs;
   const pte_conv_lists lists = lists_of(a);
-  const pte_tensor *x = call->in[0], *w = call->in[1];
-  int64_t taps, channels = x->shape[x->rank - 1];
   PTE_TRY(pte_conv_window_check(call, &lists));
-  PTE_TRY(pte_conv_taps(call, a->kernel, &taps));
   PTE_TRY(pte_weight_check(call, 1, a->groups));
-  if (channels % a->groups != 0)
-    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "channels a group", 0, -1, channels, a->groups);
-  uint64_t depth;
-  if (!pte_mul((uint64_t)taps, (uint64_t)(channels / a->groups), &depth) ||
-      depth != (uint64_t)w->shape[1])
-    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "k of the weight is taps x channels of a group",
-                           1, -1, w->shape[1], taps);
+  PTE_TRY(pte_conv_depth_check(call, a->kernel, a->groups));
   return pte_epilogue_check(call, a->steps, 3);
 }
 
@@ -160,7 +140,7 @@ static pte_status conv_run(const pte_call *call) {
   if (p.zeros_bytes > 0) memset(zeros, 0, (size_t)p.zeros_bytes);
   p.source.zeros = (const float *)(const void *)zeros;
   p.matrix = (pte_matrix){x->data, (size_t)p.source.w.channels, p.source.group_channels};
-  if (is_matrix(&p.source.w)) g->fill = pte_matrix_fill;
+  if (pte_conv_is_matrix(&p.source.w)) g->fill = pte_matrix_fill;
   g->source = g->fill == conv_fill ? (const void *)&p.source : &p.matrix;
   if (!pte_finish_of(call, a->steps, 3, &g->finish))
     g->epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);

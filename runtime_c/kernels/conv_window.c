@@ -65,6 +65,30 @@ pte_status pte_conv_taps(const pte_call *call, pte_range kernel, int64_t *out_ta
   return PTE_OK;
 }
 
+pte_status pte_conv_depth_check(const pte_call *call, pte_range kernel, int64_t groups) {
+  const pte_tensor *x = call->in[0], *w = call->in[1];
+  int64_t taps, channels = x->shape[x->rank - 1];
+  uint64_t depth;
+  PTE_TRY(pte_conv_taps(call, kernel, &taps));
+  if (channels % groups != 0)
+    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "channels a group", 0, -1, channels, groups);
+  if (!pte_mul((uint64_t)taps, (uint64_t)(channels / groups), &depth) ||
+      depth != (uint64_t)w->shape[1])
+    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "k of the weight is taps x channels of a group",
+                           1, -1, w->shape[1], taps);
+  return PTE_OK;
+}
+
+bool pte_conv_is_matrix(const pte_conv_window *w) {
+  for (unsigned i = 0; i < PTE_CONV_AXES; i++) {
+    const pte_conv_axis *axis = &w->axis[i];
+    if (axis->kernel != 1 || axis->stride != 1 || axis->begin != 0 || axis->spread != 1 ||
+        axis->in != axis->out)
+      return false;
+  }
+  return true;
+}
+
 pte_conv_window pte_conv_window_of(const pte_call *call, const pte_conv_lists *lists) {
   const pte_tensor *x = call->in[0], *y = call->out[0];
   pte_conv_window w = {.batch = x->shape[0], .channels = x->shape[x->rank - 1]};

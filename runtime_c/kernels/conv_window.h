@@ -33,6 +33,13 @@ pte_conv_window pte_conv_window_of(const pte_call *call, const pte_conv_lists *l
 /* Product of the kernel's extents. PTE_UNSUPPORTED: above 2^31. */
 PTE_CHECKED pte_status pte_conv_taps(const pte_call *call, pte_range kernel, int64_t *out_taps);
 
+/* k of the weight in[1] is taps x channels of a group. PTE_BAD_PROGRAM: it is not, or groups do not
+ * divide the channels. */
+PTE_CHECKED pte_status pte_conv_depth_check(const pte_call *call, pte_range kernel, int64_t groups);
+
+/* Stride 1, no padding, one tap: rows of a matrix. */
+bool pte_conv_is_matrix(const pte_conv_window *w);
+
 /* Where tap `tap` of output `at` reads on this axis, or -1: a zero of the padding or between spread
  * elements. */
 static inline int64_t pte_conv_place(const pte_conv_axis *axis, int64_t at, int64_t tap) {

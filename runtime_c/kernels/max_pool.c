@@ -35,6 +35,7 @@ typedef struct max_pool {
 MAX_ROWS(f32, float, -(float)__builtin_inff())
 MAX_ROWS(f64, double, -__builtin_inf())
 MAX_ROWS(i64, int64_t, INT64_MIN)
+MAX_ROWS(i8, int8_t, INT8_MIN)
 
 #define WINDOW(name, type)                                                                         \
   static void window_##name(const max_pool *p, const pte_taps *taps, const type *x, type *y,       \
@@ -54,6 +55,7 @@ MAX_ROWS(i64, int64_t, INT64_MIN)
 WINDOW(f32, float)
 WINDOW(f64, double)
 WINDOW(i64, int64_t)
+WINDOW(i8, int8_t)
 
 /* f32 without indices: what networks ask for. */
 static void window_only(const max_pool *p, const pte_taps *taps, const float *x, float *y) {
@@ -91,6 +93,7 @@ static void max_pool_task(void *context, size_t begin, size_t end, uint32_t thre
     if (x->dtype == PTE_F32 && to == NULL) window_only(p, &taps, from, best);
     else if (x->dtype == PTE_F32) window_f32(p, &taps, from, best, to);
     else if (x->dtype == PTE_F64) window_f64(p, &taps, from, best, to);
+    else if (x->dtype == PTE_I8) window_i8(p, &taps, from, best, to);
     else window_i64(p, &taps, from, best, to);
     if (to != NULL) number_indices(p, batch, to);
     pte_coords_next(&out, w->out, w->axes);

@@ -19,7 +19,8 @@
   FAMILY(recurrent_f32)                                                                            \
   FAMILY(pool_f32)                                                                                 \
   FAMILY(panel_decode)                                                                             \
-  FAMILY(gemm_i8)
+  FAMILY(gemm_i8)                                                                                  \
+  FAMILY(gemm_i32)
 
 enum {
   PTE_ROW_BLOCK = 64, /* columns that are reduced side by side */
@@ -153,6 +154,27 @@ typedef struct pte_gemm_i8 {
   void (*quantize)(size_t depth, const float *x, float factor, int8_t *code, float *step,
                    int32_t *sum);
 } pte_gemm_i8;
+
+/* What follows the sums of 16 columns (kernels/rescale.h). */
+typedef struct pte_rescale_columns {
+  int32_t bias[PTE_PANEL], multiplier[PTE_PANEL];
+  int64_t shift[PTE_PANEL];
+  int32_t zero, low, high;
+} pte_rescale_columns;
+
+/* int8 times int8, summed in int32 that wraps: exact where the sum fits. */
+typedef struct pte_gemm_i32 {
+  /* Brings a row into the variant's own form, filled up with zeros to a multiple of 4 elements, at
+   * most two bytes each. */
+  void (*widen)(size_t count, const int8_t *x, void *row);
+  /* sum[m][n] = sum over q < quads, i < 4 of x[m][4q + i] * panel[(16q + n) * 4 + i]; rows in
+   * 1..PTE_STRIP, of widened elements, row_bytes apart; panel 64-byte aligned */
+  void (*tile)(size_t rows, size_t quads, const void *x, size_t row_bytes, const int8_t *panel,
+               int32_t (*sum)[PTE_PANEL]);
+  /* y[m][n] = rescaled bias[n] + sum[m][n] for n < PTE_PANEL; rows of y lie y_stride apart */
+  void (*rescale)(size_t rows, int32_t (*sum)[PTE_PANEL], const pte_rescale_columns *columns,
+                  int8_t *y, size_t y_stride);
+} pte_gemm_i32;
 
 typedef enum pte_family {
 #define PTE_FAMILY(name) PTE_FAMILY_##name,

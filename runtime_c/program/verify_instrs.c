@@ -88,13 +88,16 @@ static pte_status check_side(subject *s, bool output, pte_range range) {
   return PTE_OK;
 }
 
+_Static_assert(offsetof(pte_conv_attrs, groups) == offsetof(pte_conv_i8_attrs, groups), "groups");
+
 /* Groups of a conv weight are padded apart in memory: both sides must mean the same number. */
 static pte_status check_groups(const subject *s, const pte_file_instr *instr, const void *attrs) {
   const pte_program *p = s->v->program;
   for (uint32_t k = 0; k < instr->inputs.count && k < s->row->input_count; k++) {
     if (pte_op_ports[s->row->inputs + k].rule != PTE_RULE_W) continue;
     uint32_t groups = p->values[p->tables.refs[instr->inputs.start + k]].groups;
-    int64_t expected = s->row->id == PTE_OP_CONV ? ((const pte_conv_attrs *)attrs)->groups : 1;
+    bool grouped = s->row->id == PTE_OP_CONV || s->row->id == PTE_OP_CONV_I8;
+    int64_t expected = grouped ? ((const pte_conv_attrs *)attrs)->groups : 1;
     if ((groups > 1 ? groups : 1) != expected)
       return pte_refuse(s->v, "instrs[%u].groups: %s: the weight has %u groups, expected %lld",
                         s->i, pte_op_text(s->row->name), groups, expected);

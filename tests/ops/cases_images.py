@@ -95,7 +95,10 @@ WINDOWS = ((1,), (2,), (3, 2), (3, 2, 1, 1), (2, 1, 2), (3, 2, 1, 1, 1), (3, 1, 
 NAN = np.array([1, np.nan, 3, 2, np.nan, 5], np.float32).reshape(1, 6, 1)
 CASES = [
     *(max_pool(image(s), *w) for s in SIZES for w in WINDOWS),
-    *(max_pool(image((5, 6), 17, d), 3, 2, 1, 1) for d in (np.float32, np.float64, np.int64)),
+    *(
+        max_pool(image((5, 6), 17, d), 3, 2, 1, 1)
+        for d in (np.float32, np.float64, np.int64, np.int8)
+    ),
     *(
         max_pool(image((5, 6)), 3, 1, channel_major=a, column_major=b)
         for a, b in itertools.product((True, False), repeat=2)

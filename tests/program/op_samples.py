@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pteron.export.codes import pack
+from pteron.export.elements import NUMPY
 from pteron.export.emit import emit_bytes
 from pteron.export.pack import panels, taps
 from pteron.export.plan import plan
@@ -26,7 +27,8 @@ from pteron.schema.steps import Step
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Case:
-    """Inputs and outputs as "f32 2 3", or None; attributes by name. Weights: "w 2 3", "w:i4 2 3" in a storage format."""
+    """Inputs and outputs as "f32 2 3", or None; attributes by name. Weights: "w 2 3", "w:i4 2 3" in a storage format,
+    "w:i8 2 3" of that type. "k:i8 3": a constant, all 30."""
 
     inputs: tuple[str | None, ...]
     outputs: tuple[str | None, ...]
@@ -102,6 +104,11 @@ CASES: Final[dict[str, Case]] = {
     "matmul_int8": Case(
         ("f32 3 40", "w:i4 18 40", "f32 18", "f32 3 18"), ("f32 3 18",), {"steps": relu(2)}
     ),
+    "conv_i8": Case(
+        ("i8 1 5 5 4", "w:i8 6 12", "i32 6", "i32 6", "k:i8 6"),
+        ("i8 1 3 4 6",),
+        {**CONV, "spread": (1, 1), "groups": 2, "x_zero": 3, "y_zero": -4, "low": -4, "high": 99},
+    ),
     "matmul_integer": Case(("i64 2 3 5", "i64 2 5 4"), ("i64 2 3 4",)),
     "max_pool": Case(("f32 1 5 5 3",), ("f32 1 3 4 3", "i64 1 3 4 3"), WINDOW),
     "average_pool": Case(("f32 1 5 5 3",), ("f32 1 3 4 3",), CONV),
@@ -124,6 +131,15 @@ def coded(name: str, shape: tuple[int, ...]) -> NDArray[np.uint8]:
     return pack(fmt, codes, np.full((shape[0], blocks), 100, dtype))
 
 
+def weight(kind: str, fmt: str, shape: tuple[int, ...], groups: int) -> tuple[str, Any]:
+    """Element type and bytes of a weight, "w" or "t"."""
+    if fmt in FORMATS:
+        return "f32", coded(fmt, shape)
+    array = np.arange(np.prod(shape)).reshape(shape)
+    array = array.astype(np.int8) if fmt else array.astype(np.float32) / 64
+    return fmt or "f32", panels(array, groups) if kind == "w" else taps(array)
+
+
 def program(name: str) -> Program:
     """The case of operator `name`: its inputs are the method's, its outputs too (a packed one is planned)."""
     case = CASES[name]
@@ -143,16 +159,17 @@ def program(name: str) -> Program:
             if dtype in ("w", "t"):
                 layout = "panels" if dtype == "w" else "taps"
                 if side == "input":
-                    array = np.arange(np.prod(shape), dtype=np.float32).reshape(shape) / 64
-                    stored = panels(array, groups) if dtype == "w" else taps(array)
-                    kind = {"groups": groups, "format": fmt or "plain"}
-                    if fmt:
-                        stored = coded(fmt, shape)
-                    constants.append(Constant("w", "f32", shape, stored, layout, **kind))
-                    value = Value("w", "f32", shape, "constant", len(constants) - 1, layout=layout)
-                    values.append(dataclasses.replace(value, **kind))
+                    element, stored = weight(dtype, fmt, shape, groups)
+                    kind = {"groups": groups, "format": fmt if fmt in FORMATS else "plain"}
+                    constants.append(Constant("w", element, shape, stored, layout, **kind))
+                    value = Value("w", element, shape, "constant", len(constants) - 1)
+                    values.append(dataclasses.replace(value, layout=layout, **kind))
                 else:
                     values.append(Value("w", "f32", shape, layout=layout))
+                continue
+            if dtype == "k":
+                constants.append(Constant("k", fmt, shape, np.full(shape, 30, NUMPY[fmt])))
+                values.append(Value("k", fmt, shape, "constant", len(constants) - 1))
                 continue
             values.append(Value(f"v{len(values)}", dtype, shape, side, len(ports[into])))
             ports[into].append(Port(f"v{len(values) - 1}", len(values) - 1))

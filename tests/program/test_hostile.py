@@ -138,7 +138,7 @@ def retyped(program: Program, chosen: set[int], dtype: str) -> Program:
         values[v] = dataclasses.replace(values[v], dtype=dtype)
         if values[v].storage == "constant":
             c = constants[values[v].base]
-            array = np.zeros(c.array.nbytes * bits(dtype) // 32, np.uint8)
+            array = np.zeros(c.array.nbytes * bits(dtype) // bits(c.dtype), np.uint8)
             constants[values[v].base] = dataclasses.replace(c, dtype=dtype, array=array)
     return dataclasses.replace(program, values=tuple(values), constants=tuple(constants))
 

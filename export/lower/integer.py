@@ -1,0 +1,186 @@
+"""Integer nodes (export/integer.py): products by `conv_i8`, everything else in 64-bit steps; channels last.
+
+A Linear is a convolution of its rows with a kernel of one. A depthwise convolution and a pool sum in f32, which is exact
+while no sum can pass 2^24.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pteron.export import integer
+from pteron.export.extents import product
+from pteron.export.lower.conv import convolve
+from pteron.export.lower.core import Lowering
+from pteron.export.lower.node import Node, lowers
+from pteron.export.lower.reduction import reduce
+from pteron.export.lower.ref import Ref
+from pteron.export.lower.windows import Window, channels_first, channels_last, counts
+from pteron.export.terms import Term, cast, literal, term
+
+Array = NDArray[Any]
+Row = TypeVar("Row")
+
+EXACT_F32: Final = 2**24
+TOP: Final = 2**63
+
+
+def row_of(l: Lowering, n: Node, kind: type[Row]) -> Row:
+    assert n.origin is not None
+    row = integer.read(n.origin)
+    assert isinstance(row, kind)
+    fields = dataclasses.asdict(row)  # type: ignore[call-overload]
+    for name, value in fields.items():
+        if name.endswith("shift") and not (
+            np.all(np.asarray(value) >= 1) and np.all(np.asarray(value) <= 62)
+        ):
+            l.fail(f"{name} {value}; expected 1 .. 62")
+    return row
+
+
+# --- products -----------------------------------------------------------------------------------------------------------
+
+
+@lowers("Conv", domain=integer.DOMAIN)
+def lower_conv(l: Lowering, n: Node) -> Ref:
+    row = row_of(l, n, integer.Conv)
+    x, axes = channels_last(l, n[0]), row.w.ndim - 2
+    kernel = row.w.shape[2:]
+    window = Window(kernel, row.strides, row.dilations, row.pads[:axes], row.pads[axes:])
+    taps = product(kernel)
+    if 1 < row.group == len(row.w) == x.shape[-1] and taps * 255 * 128 < EXACT_F32:
+        return channels_first(l, _depthwise(l, x, row, window))
+    rows = np.ascontiguousarray(np.moveaxis(row.w, 1, -1).reshape(len(row.w), -1))
+    return channels_first(l, _product(l, x, rows, row, window, row.group))
+
+
+@lowers("Linear", domain=integer.DOMAIN)
+def lower_linear(l: Lowering, n: Node) -> Ref:
+    row = row_of(l, n, integer.Linear)
+    x = n[0]
+    rows = l.reshape(x, (1, product(x.shape[:-1]), x.shape[-1]))
+    y = _product(l, rows, row.w, row, Window((1,), (1,), (1,), (0,), (0,)), 1)
+    return l.reshape(y, (*x.shape[:-1], len(row.w)))
+
+
+def _product(
+    l: Lowering,
+    x: Ref,
+    w: Array,
+    row: integer.Conv | integer.Linear,
+    window: Window,
+    groups: int,
+) -> Ref:
+    """[b, *i, c] and [n, k] to [b, *o, n]. The runtime sums x and not x - x_zero: the difference goes to the bias."""
+    moved = row.bias.astype(np.int64) - row.x_zero * w.astype(np.int64).sum(1)
+    bias = moved.astype(np.int32)  # modulo 2^32, as the sums
+    parts = (w, bias, row.multiplier.astype(np.int32), row.shift.astype(np.int8))
+    attrs = {
+        "kernel": window.kernel,
+        "stride": window.stride,
+        "dilation": window.dilation,
+        "begin": window.begin,
+        "end": window.end,
+        "spread": (1,) * len(window.kernel),
+        "groups": groups,
+        "x_zero": row.x_zero,
+        "y_zero": row.y_zero,
+        "low": row.low,
+        "high": row.high,
+    }
+    x = l.agree(
+        x,
+        -1,
+        groups * w.shape[1] // product(window.kernel),
+        "channels of the input and of the weights",
+    )
+    shape = (x.shape[0], *counts(x.shape[1:-1], window), len(w))
+    return l.one("conv_i8", [x, *(l.constant(part) for part in parts)], attrs, "i8", shape)
+
+
+def _depthwise(l: Lowering, x: Ref, row: integer.Conv, window: Window) -> Ref:
+    """Sums of integers in f32 by the depthwise kernel, then bias and rescale by channel."""
+    away = l.pointwise(lambda t: cast(t - row.x_zero, "f32"), [x], "f32")
+    sums = convolve(l, away, l.constant(row.w.astype(np.float32)), None, window, row.group)
+    bias, multiplier, shift = (l.constant(part) for part in (row.bias, row.multiplier, row.shift))
+    return l.pointwise(
+        lambda v, b, m, s: clamped(scaled(cast(v, "i64") + b, m, s), row),
+        [sums, bias, multiplier, shift],
+        "i8",
+    )
+
+
+# --- element by element -------------------------------------------------------------------------------------------------
+
+
+def scaled(v: Term, multiplier: Term | int, shift: Term | int) -> Term:
+    """schema/integer.py `scaled` in steps. There is no arithmetic shift: 2^63 is added before a logical one, and what became
+    of it taken away after."""
+    before: Term | int
+    after: Term | int
+    if isinstance(shift, int):
+        before, after = (1 << (shift - 1)) - TOP, 1 << (63 - shift)
+    else:
+        top = literal(-TOP, "i64")
+        before = term("shl", literal(1, "i64"), shift - 1) + top
+        after = term("shr", top, shift)
+    return term("shr", v * multiplier + before, shift) - after
+
+
+def clamped(
+    v: Term,
+    row: integer.Conv | integer.Add | integer.AveragePool | integer.Rescale,
+) -> Term:
+    return term("min", term("max", v + row.y_zero, row.low), row.high)
+
+
+@lowers("Add", domain=integer.DOMAIN)
+def lower_add(l: Lowering, n: Node) -> Ref:
+    row = row_of(l, n, integer.Add)
+
+    def build(a: Term, b: Term) -> Term:
+        left = scaled(a - row.a_zero, row.a_multiplier, row.a_shift)
+        right = scaled(b - row.b_zero, row.b_multiplier, row.b_shift)
+        return clamped(scaled(left + right, row.multiplier, row.shift), row)
+
+    return l.pointwise(build, [n[0], n[1]], "i8")
+
+
+@lowers("Rescale", domain=integer.DOMAIN)
+def lower_rescale(l: Lowering, n: Node) -> Ref:
+    row = row_of(l, n, integer.Rescale)
+    return l.pointwise(
+        lambda t: clamped(scaled(t - row.x_zero, row.multiplier, row.shift), row), [n[0]], "i8"
+    )
+
+
+@lowers("AveragePool", domain=integer.DOMAIN)
+def lower_average_pool(l: Lowering, n: Node) -> Ref:
+    """One window is a sum over the image, several are a depthwise convolution with ones."""
+    row = row_of(l, n, integer.AveragePool)
+    x, axes = n[0], len(row.kernel_shape)
+    if tuple(x.shape[2:]) == tuple(row.kernel_shape):
+        away = l.pointwise(lambda t: t - row.x_zero, [x], "i64")
+        sums = reduce(l, away, range(2, x.rank), "sum", keep=True)
+    else:
+        sums = _window_sums(
+            l, x, row, Window(row.kernel_shape, row.strides, (1,) * axes, (0,) * axes, (0,) * axes)
+        )
+    return l.pointwise(
+        lambda v: clamped(scaled(cast(v, "i64"), row.multiplier, row.shift), row), [sums], "i8"
+    )
+
+
+def _window_sums(l: Lowering, x: Ref, row: integer.AveragePool, window: Window) -> Ref:
+    channels, taps = x.shape[1], product(window.kernel)
+    if not isinstance(channels, int) or taps * 255 >= EXACT_F32:
+        l.fail(
+            f"a window of {taps} elements over {channels} channels; expected fewer than 65794, and a number of channels"
+        )
+    away = l.pointwise(lambda t: cast(t - row.x_zero, "f32"), [channels_last(l, x)], "f32")
+    ones = l.constant(np.ones((channels, 1, *window.kernel), np.float32))
+    return channels_first(l, convolve(l, away, ones, None, window, channels))

@@ -1,0 +1,244 @@
+/* conv_i8: y[b, o, n] = rescale(bias[n] + sum over taps t, then channels c of the group, of x[b, o
+ * * stride + t * dilation - begin, c] * w[n, t, c]), int8 in and out (rescale.h), sums in int32
+ * that wraps. x and y dense, channels last; w int8 in panels [n/16][k/4][16][4]; no aliasing.
+ * Padding, and what spreads x, is x_zero.
+ *
+ * A block of windows is gathered into rows of K bytes (im2col, a block at a time), which each panel
+ * then passes over while they are in the cache. Every sum is exact, so nothing depends on order. */
+#include <string.h>
+
+#include "core/size.h"
+#include "gen/layout.h"
+#include "gen/ops.h"
+#include "kernels/conv_window.h"
+#include "kernels/panels.h"
+#include "kernels/rescale.h"
+
+enum {
+  BLOCK_BYTES = 65536, /* of gathered rows, about */
+  BLOCK_ROWS = 16 * PTE_STRIP,
+  LEAST_ROWS = 4 * PTE_STRIP, /* of a block that was made smaller for the threads */
+  TASK_WORK = 131072          /* products that are worth a task, in sixteens */
+};
+
+typedef struct conv_i8_plan {
+  const pte_call *call;
+  const pte_conv_i8_attrs *attrs;
+  const pte_gemm_i32 *kernel;
+  pte_conv_window w;
+  size_t groups, rows, columns, channels, depth, quads, panels; /* but for rows, of one group */
+  size_t block_rows, row_blocks, column_blocks;
+  bool matrix; /* rows of x are rows of a matrix */
+  uint64_t row_bytes, line_bytes, share_bytes;
+} conv_i8_plan;
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+static size_t most(size_t a, size_t b) { return a > b ? a : b; }
+static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
+
+static pte_conv_lists lists_of(const pte_conv_i8_attrs *a) {
+  return (pte_conv_lists){a->kernel, a->stride, a->dilation, a->begin, a->end, a->spread};
+}
+
+/* Blocks of rows, more and smaller ones where threads would idle, then blocks of columns. */
+static void plan_blocks(conv_i8_plan *p, uint32_t threads) {
+  size_t fit = least(BLOCK_ROWS, BLOCK_BYTES / ((size_t)p->row_bytes + 1)) / PTE_STRIP * PTE_STRIP;
+  size_t work = p->depth * PTE_PANEL * p->rows / TASK_WORK * p->panels * p->groups;
+  size_t wanted = threads <= 1 ? 1 : least(4 * (size_t)threads, work + 1);
+  size_t share = ceil_div(p->rows, most(wanted / most(p->groups, 1), 1));
+  p->block_rows = least(most(fit, PTE_STRIP), most(pte_strips(share) * PTE_STRIP, LEAST_ROWS));
+  p->row_blocks = ceil_div(p->rows, p->block_rows);
+  p->column_blocks =
+      most(1, least(p->panels, ceil_div(wanted, most(1, p->row_blocks * p->groups))));
+}
+
+static bool plan_of(const pte_call *call, conv_i8_plan *p) {
+  const pte_conv_i8_attrs *a = call->attrs;
+  const pte_conv_lists lists = lists_of(a);
+  const pte_tensor *y = call->out[0], *w = call->in[1];
+  *p = (conv_i8_plan){.call = call, .attrs = a, .kernel = pte_gemm_i32_pick(call->cpu)};
+  p->w = pte_conv_window_of(call, &lists);
+  p->groups = (size_t)a->groups;
+  p->rows = (size_t)pte_tensor_span(y, 0, y->rank - 1u);
+  p->columns = (size_t)w->shape[0] / p->groups;
+  p->channels = (size_t)p->w.channels / p->groups;
+  p->depth = (size_t)w->shape[1];
+  p->quads = ceil_div(p->depth, 4);
+  p->panels = pte_panel_count(p->columns);
+  p->matrix = pte_conv_is_matrix(&p->w);
+  uint64_t rows;
+  if (!pte_mul(p->quads, 8, &p->row_bytes) || !pte_align(p->row_bytes, 64, &p->row_bytes) ||
+      !pte_align(p->depth, 64, &p->line_bytes))
+    return false;
+  plan_blocks(p, call->threads);
+  return pte_mul(p->row_bytes, p->block_rows, &rows) &&
+         pte_add(rows, p->line_bytes, &p->share_bytes);
+}
+
+/* --- rows
+ * ------------------------------------------------------------------------------------------------------
+ */
+
+/* The taps along the last axis; `line` is where it starts, NULL where all of it is padding. */
+static int8_t *gather_line(const conv_i8_plan *p, const int8_t *line, int64_t at, int8_t *to) {
+  const pte_conv_axis *axis = &p->w.axis[2];
+  int64_t place = at * axis->stride - axis->begin;
+  size_t kernel = (size_t)axis->kernel, whole = kernel * p->channels;
+  if (line == NULL) {
+    memset(to, (int)p->attrs->x_zero, whole);
+    return to + whole;
+  }
+  if (p->groups == 1 && axis->dilation == 1 && axis->spread == 1 && place >= 0 &&
+      place + axis->kernel <= axis->in) {
+    memcpy(to, line + (size_t)place * p->channels, whole);
+    return to + whole;
+  }
+  for (size_t j = 0; j < kernel; j++, to += p->channels) {
+    place = pte_conv_place(axis, at, (int64_t)j);
+    if (place < 0) memset(to, (int)p->attrs->x_zero, p->channels);
+    else memcpy(to, line + place * p->w.channels, p->channels);
+  }
+  return to;
+}
+
+/* The window of `pixel`, of a group whose first channel of the image is at `image`. */
+static void gather(const conv_i8_plan *p, const int8_t *image, const pte_conv_pixel *pixel,
+                   int8_t *to) {
+  const pte_conv_axis *deep = &p->w.axis[0], *high = &p->w.axis[1], *wide = &p->w.axis[2];
+  for (int64_t d = 0; d < deep->kernel; d++) {
+    int64_t z = pte_conv_place(deep, pixel->at[0], d);
+    for (int64_t i = 0; i < high->kernel; i++) {
+      int64_t y = z < 0 ? -1 : pte_conv_place(high, pixel->at[1], i);
+      const int8_t *line = y < 0 ? NULL : image + (z * high->in + y) * wide->in * p->w.channels;
+      to = gather_line(p, line, pixel->at[2], to);
+    }
+  }
+}
+
+/* Rows first .. first + count of a group, widened, at `to`; `line` holds one of them before. */
+static void rows_fill(const conv_i8_plan *p, size_t group, size_t first, size_t count, char *to,
+                      int8_t *line) {
+  const pte_conv_axis *axis = p->w.axis;
+  const int8_t *x = (const int8_t *)p->call->in[0]->data + group * p->channels;
+  int64_t image = axis[0].in * axis[1].in * axis[2].in * p->w.channels;
+  pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, first);
+  for (size_t r = 0; r < count; r++, to += p->row_bytes) {
+    const int8_t *row = x + (first + r) * (size_t)p->w.channels;
+    if (!p->matrix) {
+      gather(p, x + pixel.batch * image, &pixel, line);
+      pte_conv_pixel_next(&p->w, &pixel);
+      row = line;
+    }
+    p->kernel->widen(p->depth, row, to);
+  }
+}
+
+/* --- sums
+ * ------------------------------------------------------------------------------------------------------
+ */
+
+static pte_rescale_columns columns_of(const conv_i8_plan *p, size_t column, size_t count) {
+  const pte_conv_i8_attrs *a = p->attrs;
+  const pte_tensor *const *in = p->call->in;
+  pte_rescale_columns c = {
+      .zero = (int32_t)a->y_zero, .low = (int32_t)a->low, .high = (int32_t)a->high};
+  for (size_t n = 0; n < PTE_PANEL; n++) {
+    bool exists = n < count;
+    c.bias[n] = exists ? ((const int32_t *)in[2]->data)[column + n] : 0;
+    c.multiplier[n] = exists ? ((const int32_t *)in[3]->data)[column + n] : 0;
+    c.shift[n] = exists ? ((const int8_t *)in[4]->data)[column + n] : PTE_SHIFT_LEAST;
+  }
+  return c;
+}
+
+/* All rows of the block times panel `panel` of the group; columns past the last exist in the panel
+ * only. */
+static void panel_run(const conv_i8_plan *p, size_t group, size_t first, size_t rows, size_t panel,
+                      const char *block) {
+  size_t count = least(PTE_PANEL, p->columns - panel * PTE_PANEL), all = p->columns * p->groups;
+  size_t column = group * p->columns + panel * PTE_PANEL;
+  const int8_t *codes = (const int8_t *)p->call->in[1]->data +
+                        (group * p->panels + panel) * p->quads * (4 * PTE_PANEL);
+  const pte_rescale_columns columns = columns_of(p, column, count);
+  int8_t *y = (int8_t *)p->call->out[0]->data + first * all + column;
+  for (size_t i = 0; i < pte_strips(rows); i++) {
+    size_t at = pte_strip_begin(rows, i), strip = pte_strip_begin(rows, i + 1) - at;
+    int32_t sum[PTE_STRIP][PTE_PANEL];
+    int8_t tile[PTE_STRIP][PTE_PANEL];
+    p->kernel->tile(strip, p->quads, block + at * p->row_bytes, (size_t)p->row_bytes, codes, sum);
+    if (count == PTE_PANEL) {
+      p->kernel->rescale(strip, sum, &columns, y + at * all, all);
+      continue;
+    }
+    p->kernel->rescale(strip, sum, &columns, tile[0], PTE_PANEL);
+    for (size_t m = 0; m < strip; m++) memcpy(y + (at + m) * all, tile[m], count);
+  }
+}
+
+static void conv_i8_task(void *context, size_t begin, size_t end, uint32_t thread) {
+  const conv_i8_plan *p = context;
+  char *line = (char *)p->call->scratch + p->share_bytes * thread, *block = line + p->line_bytes;
+  size_t filled = SIZE_MAX;
+  for (size_t i = begin; i < end; i++) {
+    size_t band = i / p->column_blocks, part = i % p->column_blocks;
+    size_t group = band / p->row_blocks, first = band % p->row_blocks * p->block_rows;
+    size_t rows = least(p->block_rows, p->rows - first);
+    if (band != filled) rows_fill(p, group, first, rows, block, (int8_t *)line);
+    filled = band;
+    size_t panel_end = p->panels * (part + 1) / p->column_blocks;
+    for (size_t panel = p->panels * part / p->column_blocks; panel < panel_end; panel++)
+      panel_run(p, group, first, rows, panel, block);
+  }
+}
+
+/* --- the operator
+ * ---------------------------------------------------------------------------------------------- */
+
+static pte_status check_code(const pte_call *call, int64_t code, const char *name) {
+  if (code >= INT8_MIN && code <= INT8_MAX) return PTE_OK;
+  return pte_kernel_fail(call, PTE_BAD_PROGRAM, name, 255, -1, code, INT8_MAX);
+}
+
+static pte_status conv_i8_check(const pte_call *call) {
+  const pte_conv_i8_attrs *a = call->attrs;
+  const pte_conv_lists lists = lists_of(a);
+  static const uint8_t dtypes[] = {PTE_I32, PTE_I32, PTE_I8};
+  PTE_TRY(pte_conv_window_check(call, &lists));
+  PTE_TRY(pte_panels_check(call, 1, PTE_I8, a->groups));
+  if (call->in[1]->format != PTE_FORMAT_PLAIN)
+    return pte_kernel_fail(call, PTE_UNSUPPORTED, "storage format of the weight", 1, -1,
+                           call->in[1]->format, PTE_FORMAT_PLAIN);
+  PTE_TRY(pte_conv_depth_check(call, a->kernel, a->groups));
+  for (unsigned i = 0; i < sizeof dtypes; i++)
+    if (call->in[2 + i]->dtype != dtypes[i])
+      return pte_kernel_fail(call, PTE_UNSUPPORTED, "element type", 2 + i, -1,
+                             call->in[2 + i]->dtype, dtypes[i]);
+  PTE_TRY(check_code(call, a->x_zero, "x_zero, expected a code of 8 bits"));
+  PTE_TRY(check_code(call, a->y_zero, "y_zero, expected a code of 8 bits"));
+  PTE_TRY(check_code(call, a->low, "low, expected a code of 8 bits"));
+  PTE_TRY(check_code(call, a->high, "high, expected a code of 8 bits"));
+  if (a->low <= a->high) return PTE_OK;
+  return pte_kernel_fail(call, PTE_BAD_PROGRAM, "low above high", 255, -1, a->low, a->high);
+}
+
+static pte_status conv_i8_scratch(const pte_call *call, uint64_t *out_bytes) {
+  conv_i8_plan p;
+  return plan_of(call, &p) && pte_mul(p.share_bytes, call->threads, out_bytes) ? PTE_OK
+                                                                               : PTE_NO_MEMORY;
+}
+
+static pte_status conv_i8_run(const pte_call *call) {
+  conv_i8_plan p;
+  const int8_t *shift = call->in[4]->data;
+  if (!plan_of(call, &p)) return PTE_NO_MEMORY;
+  for (int64_t n = 0; n < call->in[4]->shape[0]; n++)
+    if (shift[n] < PTE_SHIFT_LEAST || shift[n] > PTE_SHIFT_MOST)
+      return pte_kernel_fail(call, PTE_BAD_DATA, "shift out of range", 4, n, shift[n],
+                             PTE_SHIFT_MOST);
+  if (p.rows == 0 || p.columns == 0) return PTE_OK;
+  pte_parallel(call, p.groups * p.row_blocks * p.column_blocks, 1, conv_i8_task, &p);
+  return PTE_OK;
+}
+
+const pte_kernel pte_conv_i8_kernel = {
+    .check = conv_i8_check, .scratch = conv_i8_scratch, .run = conv_i8_run};

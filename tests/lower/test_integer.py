@@ -1,0 +1,286 @@
+"""Integer nodes against schema/integer.py, to the bit: by the interpreter and by the C runtime, fused and not, from every
+variant, on one to three threads."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pteron.export import integer
+from pteron.export.emit import emit_bytes
+from pteron.export.fuse import fuse
+from pteron.export.graph import IR_VERSION, OPSET
+from pteron.export.interpret import run
+from pteron.export.lower import lower
+from pteron.export.pack import pack
+from pteron.export.plan import plan
+from pteron.export.program import Program
+from pteron.schema.errors import LoweringError
+
+runtime = pytest.importorskip("pteron._pteron", reason="the C runtime is not built")
+FEW = settings(max_examples=40, deadline=None, derandomize=True)
+
+Array = np.ndarray[Any, Any]
+Nodes = Callable[[ir.Graph, list[ir.Value]], ir.Node]
+
+
+def codes(rng: np.random.Generator, *shape: int) -> Array:
+    return rng.integers(-128, 128, shape).astype(np.int8)
+
+
+@dataclasses.dataclass
+class Built:
+    """A graph whose inputs are int8 tensors, and what its nodes compute, in NumPy."""
+
+    graph: ir.Graph
+    arrays: dict[str, Array]
+    made: dict[ir.Value, Array] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def of(cls, *arrays: Array, symbolic: bool = False) -> Built:
+        inputs = []
+        for i, x in enumerate(arrays):
+            names = [
+                f"d{axis}_{n}" if symbolic and axis != 1 else n for axis, n in enumerate(x.shape)
+            ]
+            inputs.append(
+                ir.Value(name=f"x{i}", type=ir.TensorType(ir.DataType.INT8), shape=ir.Shape(names))
+            )
+        opsets = {"": OPSET, integer.DOMAIN: integer.VERSION}
+        graph = ir.Graph(inputs, [], nodes=[], opset_imports=opsets, name="integers")
+        built = cls(graph, {f"x{i}": x for i, x in enumerate(arrays)})
+        built.made = dict(zip(inputs, arrays, strict=True))
+        return built
+
+    def add(self, row: Any, *xs: ir.Value) -> ir.Value:
+        name = f"n{len(self.graph)}"
+        return self.append(integer.build(row, xs, self.graph, name), *xs)
+
+    def append(self, node: ir.Node, *xs: ir.Value) -> ir.Value:
+        self.graph.append(node)
+        self.made[node.outputs[0]] = integer.run(node, *(self.made[x] for x in xs))
+        return node.outputs[0]
+
+    def agrees(self, *outputs: ir.Value) -> Program:
+        """All ways of running it give these outputs' bytes; returns the fused program."""
+        self.graph.outputs.extend(outputs)
+        program = lower(ir.Model(self.graph, ir_version=IR_VERSION))
+        fused = fuse(program)
+        wanted = {str(v.name): self.made[v] for v in outputs}
+        for each in (program, fused):
+            same(run(each, self.arrays), wanted, "interpreted")
+            for how, got in ran(each, self.arrays):
+                same(got, wanted, how)
+        return fused
+
+
+def ran(program: Program, arrays: dict[str, Array]) -> list[tuple[str, dict[str, Array]]]:
+    """By the C runtime, in every way."""
+    from pteron.runtime.program import Program as Opened
+    from pteron.runtime.session import Session
+
+    opened = Opened(emit_bytes(plan(pack(program))))
+    lib = runtime.lib
+    ways = [(c, 1) for c in (lib.PTE_CPU_ANY, lib.PTE_CPU_AVX2)]
+    ways += [(lib.PTE_CPU_DETECT, threads) for threads in (1, 2, 3)]
+    return [
+        (f"cpu {c}, {threads} threads", Session(opened, threads=threads, cpu=c).run(arrays))
+        for c, threads in ways
+    ]
+
+
+def same(got: dict[str, Array], wanted: dict[str, Array], how: str) -> None:
+    assert got.keys() == wanted.keys()
+    for name, want in wanted.items():
+        assert got[name].dtype == np.int8, how
+        np.testing.assert_array_equal(got[name], want, err_msg=f"{how}: {name}")
+
+
+def ends(rng: np.random.Generator) -> dict[str, int]:
+    """Zero points and a clamp."""
+    low = int(rng.choice([-128, -128, -7]))
+    zeros = {name: int(rng.integers(-128, 128)) for name in ("x_zero", "y_zero")}
+    return {**zeros, "low": low, "high": int(rng.choice([127, 127, 60]))}
+
+
+def factor(rng: np.random.Generator, terms: float) -> dict[str, int]:
+    """Takes sums of so many terms to codes."""
+    pair = integer.integer.multiplier_shift(float(rng.uniform(0.2, 3) / np.sqrt(terms)))
+    return dict(zip(("multiplier", "shift"), pair, strict=True))
+
+
+def channels(rng: np.random.Generator, n: int, depth: int) -> dict[str, Array]:
+    """Bias and factors of n sums of `depth` products of codes."""
+    scales = rng.uniform(0.2, 3, n) / (75 * np.sqrt(max(depth, 1)))
+    multiplier, shift = integer.integer.multipliers_shifts(scales)
+    bias = rng.integers(-5000, 5000, n).astype(np.int32)
+    return {"bias": bias, "multiplier": multiplier, "shift": shift}
+
+
+def conv(
+    rng: np.random.Generator, n: int, c: int, kernel: Sequence[int], **rest: Any
+) -> integer.Conv:
+    axes, group = len(kernel), rest.pop("group", 1)
+    attrs = {"strides": (1,) * axes, "pads": (0,) * 2 * axes, "dilations": (1,) * axes} | rest
+    w = codes(rng, n, c // group, *kernel)
+    depth = int(np.prod(w.shape[1:]))
+    return integer.Conv(w=w, group=group, **attrs, **channels(rng, n, depth), **ends(rng))
+
+
+def linear(rng: np.random.Generator, n: int, k: int) -> integer.Linear:
+    return integer.Linear(w=codes(rng, n, k), **channels(rng, n, k), **ends(rng))
+
+
+def addition(rng: np.random.Generator) -> integer.Add:
+    scales = rng.uniform(0.01, 1, 3)
+    found = [integer.integer.multiplier_shift(f) for f in integer.integer.add_factors(*scales)]
+    names = ("a_multiplier", "a_shift", "b_multiplier", "b_shift", "multiplier", "shift")
+    some = ends(rng)
+    zeros = {"a_zero": some.pop("x_zero"), "b_zero": int(rng.integers(-128, 128))}
+    factors = dict(zip(names, sum(found, ()), strict=True))
+    return integer.Add(**zeros, **factors, **some)
+
+
+@st.composite
+def convs(draw: st.DrawFn) -> tuple[Array, integer.Conv, bool]:
+    rng = np.random.default_rng(draw(st.integers(0, 1 << 30)))
+    axes = draw(st.integers(1, 3))
+    group = draw(st.sampled_from([1, 1, 2, 3]))
+    c, n = group * draw(st.integers(1, 9)), group * draw(st.integers(1, 20))
+    kernel = draw(st.lists(st.integers(1, 3), min_size=axes, max_size=axes))
+    spatial = draw(st.lists(st.integers(5, 9), min_size=axes, max_size=axes))
+    strides = draw(st.lists(st.integers(1, 3), min_size=axes, max_size=axes))
+    dilations = draw(st.lists(st.integers(1, 2), min_size=axes, max_size=axes))
+    pads = draw(st.lists(st.integers(0, 2), min_size=2 * axes, max_size=2 * axes))
+    row = conv(
+        rng, n, c, kernel, group=group, strides=tuple(strides), dilations=tuple(dilations), pads=tuple(pads)
+    )  # fmt: skip
+    return codes(rng, draw(st.integers(1, 2)), c, *spatial), row, draw(st.booleans())
+
+
+@FEW
+@given(convs())
+def test_conv(case: tuple[Array, integer.Conv, bool]) -> None:
+    x, row, symbolic = case
+    built = Built.of(x, symbolic=symbolic)
+    built.agrees(built.add(row, built.graph.inputs[0]))
+
+
+@pytest.mark.parametrize("size", [(1, 20, 9, 8), (2, 33, 30, 31)])
+@pytest.mark.parametrize("kernel", [(3, 3), (5, 2), (1, 1)])
+def test_depthwise_conv(size: tuple[int, ...], kernel: tuple[int, ...]) -> None:
+    rng, c = np.random.default_rng(1), size[1]
+    built = Built.of(codes(rng, *size))
+    row = conv(rng, c, c, kernel, group=c, pads=(1, 0, 1, 1), strides=(2, 1))
+    fused = built.agrees(built.add(row, built.graph.inputs[0]))
+    assert {i.op for i in fused.blocks[0].instrs} >= {"conv_depthwise"}
+
+
+def test_a_depthwise_conv_that_f32_might_round_stays_in_integers() -> None:
+    rng = np.random.default_rng(2)
+    built = Built.of(codes(rng, 1, 3, 24, 24))
+    row = conv(rng, 3, 3, (23, 23), group=3, pads=(3, 3, 3, 3))
+    fused = built.agrees(built.add(row, built.graph.inputs[0]))
+    assert "conv_i8" in {i.op for i in fused.blocks[0].instrs}
+
+
+def test_large_conv_on_threads() -> None:
+    rng = np.random.default_rng(3)
+    built = Built.of(codes(rng, 1, 32, 40, 41))
+    row = conv(rng, 70, 32, (3, 3), pads=(1, 1, 1, 1))
+    built.agrees(built.add(row, built.graph.inputs[0]))
+
+
+def test_sums_at_the_ends_of_their_range() -> None:
+    """Codes of -128 against zero point 127 and weights of -128 and 127: the largest sums there are."""
+    rng = np.random.default_rng(4)
+    built = Built.of(np.full((1, 64, 3, 3), -128, np.int8))
+    row = conv(rng, 2, 64, (3, 3))
+    w = np.stack([np.full((64, 3, 3), v, np.int8) for v in (-128, 127)])
+    top = np.array([2**31 - 1 - 64 * 9 * 255 * 128, -(2**31) + 64 * 9 * 255 * 127], np.int32)
+    factors = {"multiplier": np.array([2**30] * 2, np.int32), "shift": np.array([54] * 2, np.int8)}
+    row = dataclasses.replace(
+        row, w=w, bias=top, x_zero=127, y_zero=0, low=-128, high=127, **factors
+    )
+    built.agrees(built.add(row, built.graph.inputs[0]))
+
+
+@pytest.mark.parametrize("shape", [(1, 7), (3, 5, 64), (2, 130), (65,)])
+@pytest.mark.parametrize("n", [1, 16, 37])
+def test_linear(shape: tuple[int, ...], n: int) -> None:
+    rng = np.random.default_rng(5)
+    built = Built.of(codes(rng, *shape))
+    built.agrees(built.add(linear(rng, n, shape[-1]), built.graph.inputs[0]))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_add_and_rescale(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    every = np.arange(-128, 128).astype(np.int8)
+    a, b = np.meshgrid(every, every)
+    built = Built.of(a[None], b[None])
+    left, right = built.graph.inputs
+    total = built.add(addition(rng), left, right)
+    row = integer.Rescale(**ends(rng), **factor(rng, 1))
+    built.agrees(total, built.add(row, total))
+
+
+def test_rescale_by_every_shift() -> None:
+    built = Built.of(np.arange(-128, 128).astype(np.int8)[None])
+    (x,) = built.graph.inputs
+    ys = [
+        built.add(integer.Rescale(3, -2, m, shift, -128, 127), x)
+        for shift in range(2, 63)
+        for m in (1 << 30, 1431655765, (1 << 31) - 1)
+    ]
+    built.agrees(*ys)
+
+
+@pytest.mark.parametrize(
+    ("size", "kernel", "strides"),
+    [((1, 5, 7, 7), (7, 7), (1, 1)), ((2, 19, 9, 8), (3, 2), (2, 1)), ((1, 4, 11), (3,), (3,)), ((1, 64, 8, 8), (2, 2), (2, 2))],
+)  # fmt: skip
+def test_average_pool(
+    size: tuple[int, ...], kernel: tuple[int, ...], strides: tuple[int, ...]
+) -> None:
+    rng = np.random.default_rng(6)
+    built = Built.of(codes(rng, *size))
+    row = integer.AveragePool(kernel, strides, **ends(rng), **factor(rng, float(np.prod(kernel))))
+    built.agrees(built.add(row, built.graph.inputs[0]))
+
+
+def test_a_pool_that_f32_might_round_says_so() -> None:
+    built = Built.of(np.zeros((1, 1, 300, 300), np.int8))
+    row = integer.AveragePool((299, 299), (1, 1), 0, 0, 1 << 30, 40, -128, 127)
+    y = built.add(row, built.graph.inputs[0])
+    with pytest.raises(LoweringError, match="fewer than 65794"):
+        built.agrees(y)
+
+
+def test_a_network() -> None:
+    """Conv, pool, two branches that meet, a mean, and a classifier: no copy between convolutions."""
+    rng = np.random.default_rng(7)
+    built = Built.of(codes(rng, 2, 3, 20, 21))
+    x = built.add(conv(rng, 16, 3, (3, 3), pads=(1, 1, 1, 1)), built.graph.inputs[0])
+    pool = ir.node(
+        "MaxPool", [x], {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}
+    )
+    x = built.append(pool, x)
+    x.dtype = ir.DataType.INT8
+    y = built.add(conv(rng, 16, 16, (3, 3), pads=(1, 1, 1, 1)), x)
+    y = built.add(conv(rng, 16, 16, (1, 1)), y)
+    x = built.add(addition(rng), x, y)
+    x = built.add(integer.AveragePool((10, 11), (1, 1), **ends(rng), **factor(rng, 110)), x)
+    flat = ir.node("Flatten", [x])
+    x = built.append(flat, x)
+    fused = built.agrees(built.add(linear(rng, 10, 16), x))
+    ops = [i.op for i in fused.blocks[0].instrs]
+    assert ops.count("copy") == 1, ops  # the image, to channels last
+    assert ops.count("conv_i8") == 4

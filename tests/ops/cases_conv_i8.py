@@ -1,0 +1,117 @@
+"""Cases of conv_i8: windows of every kind, the ends of all ranges, sums that wrap."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+from ops.cases_matrix import extents, window
+from ops.harness import Array, Case, Status, weight
+
+from pteron.schema.row import Out
+
+RNG = np.random.default_rng(46)
+CODES = {"x_zero": 3, "y_zero": -5, "low": -128, "high": 127}
+
+
+def codes(*shape: int) -> Array:
+    return RNG.integers(-128, 128, shape).astype(np.int8)
+
+
+def conv(
+    size: tuple[int, ...], c: int, n: int, kernel: int | tuple[int, ...], groups: int = 1, batch: int = 1, **rest: Any
+) -> Case:  # fmt: skip
+    """Factors such that results are spread over all codes."""
+    own = {name: rest.pop(name, value) for name, value in CODES.items()}
+    attrs = window(len(size), kernel, **rest)
+    out = extents(size, attrs)
+    depth = math.prod(attrs["kernel"]) * (c // groups)
+    shift = RNG.integers(37, 40, n) + int(math.log2(depth + 1) / 2)
+    inputs = (
+        codes(batch, *size, c),
+        weight(codes(n, depth), groups),
+        RNG.integers(-5000, 5000, n).astype(np.int32),
+        RNG.integers(1 << 30, 1 << 31, n).astype(np.int32),
+        shift.astype(np.int8),
+    )
+    return Case(
+        "conv_i8", inputs, {**attrs, "groups": groups, **own}, [Out((batch, *out, n), "i8")]
+    )
+
+
+def with_input(case: Case, **arrays: Any) -> Case:
+    names = ("x", "w", "bias", "multiplier", "shift")
+    inputs = tuple(arrays.get(name, old) for name, old in zip(names, case.inputs, strict=True))
+    return dataclasses.replace(case, inputs=inputs)
+
+
+def all_ends() -> Case:
+    """Every product of -128, -1, 0, 127 with themselves, and every end of bias, multiplier and shift."""
+    case = conv((1,), 64, 36, 1)
+    few = np.array([-128, -1, 0, 127], np.int8)
+    ends = np.array([-(2**31), -1, 0, 1, 2**30, 2**31 - 1], np.int32)
+    return with_input(
+        case,
+        x=np.repeat(few, 16)[None, None],
+        w=weight(np.resize(few, (36, 64))),
+        bias=np.repeat(ends, 6),
+        multiplier=np.tile(ends, 6),
+        shift=np.resize(np.array([1, 2, 30, 31, 32, 62], np.int8), 36),
+    )
+
+
+def refused(status: Status = Status.BAD_PROGRAM, **attrs: Any) -> Case:
+    return dataclasses.replace(PLAIN, attrs=PLAIN.attrs | attrs, status=status)
+
+
+def bad_shift(value: int) -> Case:
+    shift = np.asarray(PLAIN.inputs[4]).copy()
+    shift[3] = value
+    case = with_input(PLAIN, shift=shift)
+    return dataclasses.replace(case, status=Status.BAD_DATA, position=3)
+
+
+PLAIN = conv((7, 7), 4, 6, 3)
+FLOATS = weight(np.ones((6, 36), np.float32))
+HUGE = 1 << 62
+
+CASES = [
+    *(conv((m,), k, n, 1) for m in (1, 2, 3, 5, 6, 7, 13) for k, n in ((1, 1), (5, 16), (33, 17), (64, 40))),
+    conv((300,), 70, 50, 1),
+    conv((1,), 2048, 200, 1),
+    conv((5,), 3000, 20, 1, x_zero=-128),
+    conv((14, 15), 32, 48, 1, batch=2),
+    conv((14, 15), 32, 48, 1, stride=2),
+    conv((9,), 5, 7, 3, begin=1, end=2),
+    conv((9, 8), 5, 7, 3, stride=2, begin=1, end=1, x_zero=127),
+    conv((5, 6, 7), 4, 20, 3, stride=(1, 2, 1), begin=1, end=(0, 1, 2)),
+    conv((12, 11), 20, 33, (3, 2), dilation=(2, 3), begin=2, batch=2),
+    conv((9, 9), 12, 24, 3, groups=3, begin=1, end=1),
+    conv((9, 9), 8, 8, 3, groups=8, low=-5, high=40),
+    conv((9, 9), 40, 40, 3, groups=40, begin=1, end=1),
+    conv((6, 6), 4, 5, 4, begin=2, end=2, spread=2),
+    conv((5,), 20, 5, 5, begin=-1, end=3, spread=3),
+    conv((30, 30), 3, 40, 7, stride=2, begin=3, end=3),
+    conv((40, 41), 16, 33, 3, begin=1, end=1, low=-5, high=99),
+    conv((6, 6), 300, 20, 3, begin=1, end=1),
+    conv((3, 3), 4, 5, 5),
+    conv((0, 3), 4, 5, 1),
+    conv((3, 3), 0, 5, 1),
+    conv((3, 3), 4, 0, 1),
+    conv((3, 3), 4, 5, 3, begin=9, end=9),
+    conv((6, 5), 4, 5, 3, low=7, high=7),
+    all_ends(),
+    *(refused(**{name: value}) for name in ("kernel", "stride", "dilation", "spread") for value in ((0, 3), (HUGE, 3), (3,))),
+    *(refused(**{name: (value, 0)}) for name in ("begin", "end") for value in (1, HUGE, -HUGE)),
+    *(refused(groups=groups) for groups in (-HUGE, -1, 0, 2, 3, HUGE)),
+    *(refused(**{name: value}) for name in CODES for value in (-129, 128, HUGE, -HUGE)),
+    refused(low=3, high=2),
+    *(bad_shift(value) for value in (-128, -1, 0, 63, 127)),
+    dataclasses.replace(with_input(PLAIN, w=FLOATS), status=Status.UNSUPPORTED),
+    *(
+        dataclasses.replace(with_input(PLAIN, **{name: np.ones(6, np.int64)}), status=Status.UNSUPPORTED)
+        for name in ("bias", "multiplier", "shift")
+    ),
+]  # fmt: skip
