@@ -21,7 +21,8 @@ Array = NDArray[Any]
 class Format:
     """`bits` a code, `block` elements a scale (0: the whole row), `scale` the dtype of the scales (empty: none).
 
-    A code is an element of dtype `codes`, to which `offset` is added; or the place of one of `levels`, which ascend.
+    A code is an element of dtype `codes`, to which `offset` is added, by a formula in kernels/panel_decode.inc; or the place
+    of one of `levels`, which ascend, and whose decoder is generated.
     `dot`: matmul_int8 has sums of it in integers.
     """
 

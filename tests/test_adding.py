@@ -1,7 +1,8 @@
-"""Adding things stays cheap: an operator, an ISA variant and a delegate, each in a scratch copy of the tree.
+"""Adding things stays cheap: an operator, an ISA variant, a storage format and a delegate, each in a scratch copy of the tree.
 
 The copy is changed by hand-written files only where CONTRIBUTING.md says, the rest is generated, built and run: the new
-operator from an ONNX model to the numbers, the variant instead of its neighbour with the same bytes.
+operator from an ONNX model to the numbers, the variant instead of its neighbour with the same bytes, the format from real
+weights to what NumPy says that its codes stand for.
 """
 
 from __future__ import annotations
@@ -69,6 +70,97 @@ def lower_det(l: Lowering, node: Node) -> list[Ref]:
     return l.emit("determinant", [x], {}, [(x.dtype, x.shape[:-2])])
 """
 
+FORMAT_ROW = '''
+
+@format_(id=99, bits=6, block=32, scale="f16", levels=np.arange(-32, 32, dtype=np.float32))
+def i6(codes: Array, scale: Array) -> Array:
+    """Integers -32 .. 31 stored with 32 added, f16 scale of 32."""
+    return spread(codes.astype(np.float32) - np.float32(32), scale, 32)
+'''
+
+FORMAT_ENCODER = '''"""Integers -32 .. 31, f16 scale of 32."""
+
+from typing import Final
+
+from pteron.quantize.encode.elements import Element
+from pteron.quantize.encode.format import BlockFormat
+from pteron.schema.formats import FORMATS
+
+I6: Final = Element("i6", 6, 31.0, 4, 0, levels=FORMATS["i6"].levels)
+FORMAT: Final = BlockFormat("int6", "i6", I6, 32, "f16", "absmax", "uint8", 21)
+'''
+
+FORMAT_CODEC = """/* i6: the nearest of 64 integers, the lower one of a tie; blocks of 32, f16 scale, absmax / 31. */
+#include "codec/block.h"
+#include "gen/layout.h"
+
+static int encode(const float *w, size_t count, size_t size, uint8_t *codes, void *scales) {
+  uint16_t *scale = scales;
+  for (size_t b = 0; b < count; b++, w += size, codes += size) {
+    uint32_t bits = pte_block_absmax(w, size);
+    if (bits >= PTE_BITS_INFINITE) return 1;
+    uint16_t half = pte_f16_from_f32(pte_block_step(bits, 31.0f));
+    if (half >= PTE_F16_INFINITE) return 1;
+    scale[b] = half > 0 ? half : 1;
+    float step = pte_f32_from_f16(scale[b]);
+    for (size_t i = 0; i < size; i++) {
+      float x = w[i] / step;
+      unsigned code = 0;
+      for (size_t l = 0; l < 63; l++) code += x > pte_i6_values[l] + 0.5f;
+      codes[i] = (uint8_t)code;
+    }
+  }
+  return 0;
+}
+
+const pte_codec pte_codec_i6 = {32, sizeof(uint16_t), encode};
+"""
+
+FORMAT_USE = """
+import ctypes
+from pathlib import Path
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+from pteron.export.emit import emit
+from pteron.export.export import export
+from pteron.quantize.encode import blocks
+from pteron.quantize.encode.table import FORMATS
+from pteron.quantize.quantize import transformer
+from pteron.schema import formats
+
+
+def write(source, out):
+    program = export(source, transform=transformer("int6"), exec_mode="auto")
+    assert {c.format for c in program.constants if c.layout == "panels"} == {"i6"}
+    emit(program, Path(out))
+
+
+write("examples/digits/digits.onnx", "build/digits.pte")
+w = np.random.default_rng(0).standard_normal((96, 40)).astype(np.float32)
+info = helper.make_tensor_value_info
+graph = helper.make_graph(
+    [helper.make_node("MatMul", ["x", "w"], ["y"])], "product",
+    [info("x", TensorProto.FLOAT, ["n", 96])], [info("y", TensorProto.FLOAT, ["n", 40])],
+    [numpy_helper.from_array(w, "w")],
+)
+write(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), "build/product.pte")
+encoded = blocks.reference(np.ascontiguousarray(w.T), FORMATS["int6"])
+np.save("build/decoded.npy", formats.FORMATS["i6"].meaning(encoded.codes, encoded.scale).T)
+
+
+class Codec(ctypes.Structure):
+    _fields_ = [("block", ctypes.c_uint32), ("scale_bytes", ctypes.c_uint32), ("encode", ctypes.CFUNCTYPE(
+        ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p))]
+
+
+row = Codec.in_dll(ctypes.CDLL("build/codec.so"), "pte_codec_i6")
+dense, codes, scale = np.ascontiguousarray(w.T), np.zeros((40, 96), np.uint8), np.zeros((40, 3), np.float16)
+assert row.encode(dense.ctypes.data, scale.size, row.block, codes.ctypes.data, scale.ctypes.data) == 0
+assert codes.tobytes() == encoded.codes.tobytes() and scale.tobytes() == encoded.scale.tobytes()
+"""
+
 GENERATED = (
     "runtime_c/gen/",
     "runtime_c/include/pteron/types.h",
@@ -123,7 +215,7 @@ def changed(copy: Path) -> set[str]:
     return {n for n in names if not n.startswith(GENERATED) and not n.startswith("build/")}
 
 
-def add_all_three(copy: Path) -> None:
+def add_one_of_each(copy: Path) -> None:
     ops = copy / "schema/ops_reduce.py"
     ops.write_text(ops.read_text() + DET_ROW)
     (copy / "runtime_c/kernels/determinant.c").write_text(DET_KERNEL)
@@ -138,6 +230,10 @@ def add_all_three(copy: Path) -> None:
     (kernels / "variants.inc").write_text(
         rows.replace(row, row.replace("portable", "twin") + "\n" + row)
     )
+    formats = copy / "schema/formats.py"
+    formats.write_text(formats.read_text() + FORMAT_ROW)
+    (copy / "quantize/encode/int6.py").write_text(FORMAT_ENCODER)
+    (copy / "runtime_c/codec/i6.c").write_text(FORMAT_CODEC)
     null = (copy / "runtime_c/delegates/null/null.c").read_text()
     (copy / "runtime_c/delegates/echo").mkdir()
     echo = null.replace("null", "echo").replace('#include "pteron/delegate.h"', '#include "echo.h"')
@@ -147,14 +243,17 @@ def add_all_three(copy: Path) -> None:
     python(copy, "schema/gen.py")
 
 
-def test_an_operator_a_variant_and_a_delegate_touch_only_their_files(scratch: Path) -> None:
-    add_all_three(scratch)
+def test_one_of_each_touches_only_its_files(scratch: Path) -> None:
+    add_one_of_each(scratch)
     assert changed(scratch) == {
         "schema/ops_reduce.py",
         "runtime_c/kernels/determinant.c",
         "export/lower/reduction.py",
         "runtime_c/kernels/blend_f32__twin.c",
         "runtime_c/kernels/variants.inc",
+        "schema/formats.py",
+        "quantize/encode/int6.py",
+        "runtime_c/codec/i6.c",
         "runtime_c/delegates/echo/echo.c",
         "runtime_c/delegates/echo/echo.h",
     }
@@ -162,6 +261,7 @@ def test_an_operator_a_variant_and_a_delegate_touch_only_their_files(scratch: Pa
     sh(scratch, "cmake", "--build", "build/c", "-j", "2")
     determinant_runs(scratch)
     delegate_is_known(scratch)
+    format_encodes_and_runs(scratch)
 
 
 def delegate_is_known(copy: Path) -> None:
@@ -195,3 +295,22 @@ def determinant_runs(copy: Path) -> None:
     sh(copy, runner, "build/det.pte", "--input", "x=build/x.npy", "--out", "build")
     got, want = np.load(copy / "build/output_0.npy"), np.linalg.det(x.astype(np.float64))
     np.testing.assert_allclose(got, want, rtol=1e-4)
+
+
+def format_encodes_and_runs(copy: Path) -> None:
+    """Encoded in C as in NumPy; times a unit matrix, the product is what NumPy decodes; digits are still told apart."""
+    runner = next(p for p in (copy / "build/c").rglob("pte_run") if p.is_file())
+    flags = ["-std=c11", "-shared", "-fPIC", "-Iruntime_c", "-Iruntime_c/include"]
+    sources = ["runtime_c/codec/i6.c", "runtime_c/gen/layout.c"]
+    sh(copy, "cc", *flags, *sources, "-o", "build/codec.so")
+    python(copy, "-c", FORMAT_USE)
+    np.save(copy / "build/unit.npy", np.eye(96, dtype=np.float32))
+    for cpu in ([], ["--portable"]):
+        sh(copy, runner, "build/product.pte", "--input", "x=build/unit.npy", "--out", "build", *cpu)
+        got = np.load(copy / "build/output_0.npy")
+        assert got.tobytes() == np.load(copy / "build/decoded.npy").tobytes()
+    test = np.load(copy / "examples/digits/test.npz")
+    np.save(copy / "build/images.npy", (test["image"] / 16).astype(np.float32))
+    sh(copy, runner, "build/digits.pte", "--input", "image=build/images.npy", "--out", "build")
+    told = np.load(copy / "build/output_0.npy").argmax(1)
+    assert np.mean(told == test["label"]) > 0.95
