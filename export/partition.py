@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -41,9 +41,15 @@ class _Part:
 
 
 def partition(
-    model: ir.Model, delegates: Sequence[Delegate], policy: str = "warn", method: str = "main"
+    model: ir.Model,
+    delegates: Sequence[Delegate],
+    policy: str = "warn",
+    method: str = "main",
+    heavy: Collection[str] = HEAVY,
 ) -> list[Placement]:
     """Gives `model`, in place, `Delegate` nodes for what the delegates take, asked in order.
+
+    A segment without a node of `heavy` stays on the CPU.
 
     Returns:
         One row a node of the main graph as it was.
@@ -58,7 +64,7 @@ def partition(
         _require(delegate)
     infer_rest(model)
     nodes = list(model.graph)
-    parts, refused = _parts(model, nodes, delegates)
+    parts, refused = _parts(model, nodes, delegates, heavy)
     rows = list(_rows(nodes, parts, refused, [d.name for d in delegates], method))
     if policy == "forbid":
         _require_all(rows)
@@ -95,7 +101,10 @@ def _require_all(rows: Sequence[Placement]) -> None:
 
 
 def _parts(
-    model: ir.Model, nodes: Sequence[ir.Node], delegates: Sequence[Delegate]
+    model: ir.Model,
+    nodes: Sequence[ir.Node],
+    delegates: Sequence[Delegate],
+    heavy: Collection[str],
 ) -> tuple[list[_Part], dict[int, list[str]]]:
     """Compiled segments, and for each node that was refused by a delegate its reasons, in the order of delegates."""
     place = {node: i for i, node in enumerate(nodes)}
@@ -116,7 +125,7 @@ def _parts(
             else:
                 refused[i].append(node.metadata_props.get(WHY, reason))
         for found in segments(readers, members, [p.members for p in parts]):
-            part = _compiled(delegate, nodes, found)
+            part = _compiled(delegate, nodes, found, heavy)
             if isinstance(part, _Part):
                 parts.append(part)
             else:
@@ -189,10 +198,12 @@ def _at_border(node: ir.Node) -> bool:
     return g.is_op(node, "DequantizeLinear") and node.outputs[0].is_graph_output()
 
 
-def _compiled(delegate: Delegate, nodes: Sequence[ir.Node], found: Sequence[int]) -> _Part | str:
+def _compiled(
+    delegate: Delegate, nodes: Sequence[ir.Node], found: Sequence[int], heavy: Collection[str]
+) -> _Part | str:
     """The part, or why there is none."""
     own = tuple(nodes[i] for i in found)
-    if not any(node.op_type in HEAVY for node in own):
+    if not any(node.op_type in heavy for node in own):
         return TOO_LIGHT
     segment = _segment(own)
     try:
