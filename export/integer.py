@@ -219,32 +219,6 @@ def build(row: Operation, activations: Sequence[ir.Value], graph: ir.Graph, name
     return ir.Node(DOMAIN, type(row).__name__, inputs, attributes, outputs=[out], name=name)
 
 
-def shape_of(row: Operation, *shapes: Sequence[Any]) -> tuple[Any, ...]:
-    """The result's extents for those of the activations; the first may be symbols, spatial ones are numbers.
-
-    Reshape is not among them: ONNX's own inference knows its shape.
-    """
-    x = tuple(shapes[0])
-    if isinstance(row, Linear):
-        return (*x[:-1], len(row.w))
-    if isinstance(row, Transpose):
-        return tuple(x[axis] for axis in row.perm)
-    if not isinstance(row, (Conv, AveragePool, MaxPool)):
-        return x
-    axes = len(row.strides)
-    ones, none = (1,) * axes, (0,) * 2 * axes
-    kernel = row.w.shape[2:] if isinstance(row, Conv) else row.kernel_shape
-    dilations = ones if isinstance(row, AveragePool) else row.dilations
-    pads = none if isinstance(row, AveragePool) else row.pads
-    extents = (
-        (n + first + last - (k - 1) * d - 1) // s + 1
-        for n, first, last, k, d, s in zip(
-            x[2:], pads[:axes], pads[axes:], kernel, dilations, row.strides, strict=True
-        )
-    )
-    return (x[0], len(row.w) if isinstance(row, Conv) else x[1], *extents)
-
-
 def run(node: ir.Node, *arrays: Array) -> Array:
     """What an integer node computes, in NumPy: the reference for every implementation.
 
