@@ -1,11 +1,8 @@
 /* int8 products on AVX-512: as on AVX2, a register for each row of a panel, six rows at a time. */
 #if PTE_HAVE_AVX512
-#include <immintrin.h>
 #include <string.h>
 
-#include "kernels/variants.h"
-
-#define INLINE static inline __attribute__((always_inline))
+#include "kernels/rescale__avx512.h"
 
 /* x0 x2 x1 x3 of each four, as 16 bits. */
 static void widen_avx512(size_t count, const int8_t *x, void *row) {
@@ -55,29 +52,6 @@ static void tile_avx512(size_t rows, size_t quads, const void *x, size_t row_byt
   case 4: rows_run(4, quads, x, row_bytes, panel, sum); break;
   case 5: rows_run(5, quads, x, row_bytes, panel, sum); break;
   default: rows_run(6, quads, x, row_bytes, panel, sum); break;
-  }
-}
-
-/* Eight columns. */
-INLINE __m128i eight_rescaled(const int32_t *sum, const pte_rescale_columns *c, size_t n) {
-  const __m512i one = _mm512_set1_epi64(1);
-  const __m256i *bias = (const __m256i *)(const void *)(c->bias + n);
-  __m256i v = _mm256_add_epi32(_mm256_loadu_si256((const __m256i *)(const void *)(sum + n)),
-                               _mm256_loadu_si256(bias));
-  __m256i m = _mm256_loadu_si256((const __m256i *)(const void *)(c->multiplier + n));
-  __m512i shift = _mm512_loadu_si512(c->shift + n);
-  __m512i y = _mm512_mul_epi32(_mm512_cvtepi32_epi64(v), _mm512_cvtepi32_epi64(m));
-  y = _mm512_add_epi64(y, _mm512_sllv_epi64(one, _mm512_sub_epi64(shift, one)));
-  y = _mm512_add_epi64(_mm512_srav_epi64(y, shift), _mm512_set1_epi64(c->zero));
-  y = _mm512_max_epi64(y, _mm512_set1_epi64(c->low));
-  return _mm512_cvtepi64_epi8(_mm512_min_epi64(y, _mm512_set1_epi64(c->high)));
-}
-
-static void rescale_avx512(size_t rows, int32_t (*sum)[PTE_PANEL], const pte_rescale_columns *c,
-                           int8_t *y, size_t y_stride) {
-  for (size_t m = 0; m < rows; m++) {
-    __m128i both = _mm_unpacklo_epi64(eight_rescaled(sum[m], c, 0), eight_rescaled(sum[m], c, 8));
-    _mm_storeu_si128((__m128i *)(void *)(y + m * y_stride), both);
   }
 }
 

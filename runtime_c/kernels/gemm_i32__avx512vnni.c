@@ -1,0 +1,48 @@
+/* int8 products on AVX-512 with VNNI: vpdpbusd adds four products of a byte without sign and one
+ * with to each lane, exact. The side without sign is x + 128; 128 times the sum of the weights
+ * leaves again. */
+#if PTE_HAVE_AVX512VNNI
+#include <string.h>
+
+#include "kernels/rescale__avx512.h"
+
+static void widen_vnni(size_t count, const int8_t *x, void *row) {
+  uint8_t *to = row;
+  for (size_t i = 0; i < count; i++) to[i] = (uint8_t)x[i] ^ 0x80;
+  memset(to + count, 0x80, (4 - count % 4) % 4); /* zeros */
+}
+
+INLINE void rows_run(const size_t rows, size_t quads, const char *x, size_t row_bytes,
+                     const int8_t *panel, int32_t (*sum)[PTE_PANEL]) {
+  const __m512i away = _mm512_set1_epi8((char)0x80);
+  __m512i acc[PTE_STRIP], weights = _mm512_setzero_si512();
+#pragma GCC unroll 6
+  for (size_t m = 0; m < rows; m++) acc[m] = _mm512_setzero_si512();
+  for (size_t q = 0; q < quads; q++, panel += 64, x += 4) {
+    __m512i w = _mm512_load_si512(panel);
+    weights = _mm512_dpbusd_epi32(weights, away, w);
+#pragma GCC unroll 6
+    for (size_t m = 0; m < rows; m++) {
+      int32_t four;
+      memcpy(&four, x + m * row_bytes, sizeof four);
+      acc[m] = _mm512_dpbusd_epi32(acc[m], _mm512_set1_epi32(four), w);
+    }
+  }
+#pragma GCC unroll 6
+  for (size_t m = 0; m < rows; m++) _mm512_storeu_si512(sum[m], _mm512_sub_epi32(acc[m], weights));
+}
+
+static void tile_vnni(size_t rows, size_t quads, const void *x, size_t row_bytes,
+                      const int8_t *panel, int32_t (*sum)[PTE_PANEL]) {
+  switch (rows) {
+  case 1: rows_run(1, quads, x, row_bytes, panel, sum); break;
+  case 2: rows_run(2, quads, x, row_bytes, panel, sum); break;
+  case 3: rows_run(3, quads, x, row_bytes, panel, sum); break;
+  case 4: rows_run(4, quads, x, row_bytes, panel, sum); break;
+  case 5: rows_run(5, quads, x, row_bytes, panel, sum); break;
+  default: rows_run(6, quads, x, row_bytes, panel, sum); break;
+  }
+}
+
+const pte_gemm_i32 pte_gemm_i32__avx512vnni = {widen_vnni, tile_vnni, rescale_avx512};
+#endif
