@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -26,14 +27,14 @@ def python() -> str | None:
     return sys.executable if found else None
 
 
-def missing() -> str | None:
-    """What to install before anything can be compiled for an NPU; None where all is there."""
+def missing() -> list[tuple[str, str]]:
+    """What is missing before anything can be compiled for an NPU, and how to install it."""
     found = python()
     if found is None:
-        return f"the TOSA tools; {INSTALL}"
-    if not Path(found).exists():
-        return f"{VARIABLE}: {found} is not there; {INSTALL}"
-    return None
+        return [("the TOSA tools", INSTALL)]
+    if shutil.which(found) is None:
+        return [(f"the interpreter {found} that {VARIABLE} names", INSTALL)]
+    return []
 
 
 def ask(requests: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -42,8 +43,8 @@ def ask(requests: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     Raises:
         DelegateError: no interpreter has the tools, or one of them failed.
     """
-    if reason := missing():
-        raise DelegateError(f"npu: missing {reason}")
+    for what, install in missing():
+        raise DelegateError(f"npu: expected {what}, got none; {install}")
     worker = Path(__file__).with_name("tosa_worker.py")
     done = subprocess.run(
         [str(python()), "-I", str(worker)],

@@ -98,7 +98,7 @@ def refusal(node: ir.Node) -> str | None:
 def _border(value: ir.Value | None) -> str | None:
     shape = g.dims(value)
     if value is None or shape is None or not all(isinstance(d, int) and d > 0 for d in shape):
-        return f"shape {shape} is not static; fix the input's dimensions (--shape)"
+        return f"shape {shape} is not static; fix it with --fix SYMBOL=N"
     if not 1 <= len(shape) <= MAX_RANK:
         return f"rank {len(shape)}, expected 1 to {MAX_RANK}; reshape it"
     if value.dtype != ir.DataType.INT8:

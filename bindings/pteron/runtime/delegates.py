@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pteron._pteron import ffi, lib
+from pteron.runtime import layers
 from pteron.schema.errors import ArgumentError
 
 POLICIES = ("allow", "warn", "forbid")
@@ -42,6 +43,7 @@ class Placement:
 
 def known() -> tuple[Delegate, ...]:
     """Those of this build, in its order."""
+    layers.offer()
     found = (lib.pte_delegates_at(i) for i in range(lib.pte_delegates_count()))
     return tuple(Delegate(_name(pointer), pointer) for pointer in found)
 

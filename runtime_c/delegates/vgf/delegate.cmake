@@ -1,0 +1,15 @@
+# The VGF delegate needs Vulkan's headers to build (not the library, which is opened while running). They are the same for every
+# processor, so a cross build takes this machine's, copied to a folder without anything else.
+find_path(PTE_VULKAN_INCLUDE vulkan/vulkan_core.h NO_CMAKE_FIND_ROOT_PATH DOC "Folder of vulkan/vulkan_core.h")
+mark_as_advanced(PTE_VULKAN_INCLUDE)
+if(PTE_VULKAN_INCLUDE)
+  foreach(headers vulkan vk_video)
+    if(EXISTS ${PTE_VULKAN_INCLUDE}/${headers})
+      file(COPY ${PTE_VULKAN_INCLUDE}/${headers} DESTINATION ${CMAKE_BINARY_DIR}/vulkan FILES_MATCHING PATTERN "*.h")
+    endif()
+  endforeach()
+  target_include_directories(pteron_delegates SYSTEM PRIVATE ${CMAKE_BINARY_DIR}/vulkan)
+  target_link_libraries(pteron_delegates PUBLIC ${CMAKE_DL_LIBS})
+else()
+  set(PTE_DELEGATE_MISSING "vulkan/vulkan_core.h; apt-get install libvulkan-dev, or set PTE_VULKAN_INCLUDE")
+endif()

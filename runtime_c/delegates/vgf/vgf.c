@@ -1,0 +1,125 @@
+/* The VGF delegate: TOSA graphs through Vulkan's data graphs, on an NPU, a GPU or Arm's emulation.
+ *
+ * `open` proves the payload (model.h, spirv.h) before Vulkan sees a byte of it. Shapes are fixed in
+ * the payload, so `prepare` only compares. */
+#include <string.h>
+
+#include "delegates/vgf/device.h"
+#include "delegates/vgf/graph.h"
+#include "delegates/vgf/model.h"
+#include "delegates/vgf/spirv.h"
+#include "pteron/types.h"
+
+enum { ALIGN = 64 };
+
+/* Targets "vgf-tosa-1.0". The build's table of delegates declares it too. */
+const pte_delegate_api *pte_delegate_vgf(void);
+
+static size_t aligned(size_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
+
+static int accepts(void *self, const char *target, pte_error *error) {
+  pte_vgf_device *v = self;
+  if (strcmp(target, PTE_VGF_TARGET) != 0) {
+    (void)pte_delegate_fail(error, "it runs " PTE_VGF_TARGET " alone");
+    return 0;
+  }
+  pthread_mutex_lock(&v->lock);
+  pte_status status = pte_vgf_device_open(v, error);
+  pthread_mutex_unlock(&v->lock);
+  return status == PTE_OK;
+}
+
+/* An instance: the graph, then what opening it needs: ids, or plans and constants. */
+static size_t work_bytes(const pte_vgf_model *model) {
+  size_t tensors = model->input_count + model->output_count + (size_t)model->constant_count;
+  size_t ids = pte_vgf_spirv_ids(model) * sizeof(uint32_t);
+  size_t plans = tensors * (sizeof(pte_vgf_plan) + sizeof(VkDataGraphPipelineConstantARM));
+  return ids > plans ? ids : plans;
+}
+
+static pte_status instance_size(void *self, const char *target, const void *blob, size_t blob_bytes,
+                                size_t *out_bytes, pte_error *error) {
+  (void)self, (void)target;
+  pte_vgf_model model;
+  pte_status status = pte_vgf_model_read(blob, blob_bytes, &model, error);
+  if (status == PTE_OK) *out_bytes = aligned(sizeof(pte_vgf_graph)) + work_bytes(&model);
+  return status;
+}
+
+static pte_status open_instance(void *self, const char *target, const void *blob, size_t blob_bytes,
+                                pte_memory memory, void **out, pte_error *error) {
+  (void)target;
+  pte_vgf_device *v = self;
+  pte_vgf_graph *g = memory.data;
+  void *work = (char *)memory.data + aligned(sizeof *g);
+  memset(g, 0, sizeof *g);
+  g->v = v;
+  pte_status status = pte_vgf_model_read(blob, blob_bytes, &g->model, error);
+  if (status == PTE_OK) status = pte_vgf_spirv_check(&g->model, work, error);
+  if (status != PTE_OK) return status;
+  pthread_mutex_lock(&v->lock);
+  status = pte_vgf_device_open(v, error);
+  if (status == PTE_OK) status = pte_vgf_graph_open(g, work, error);
+  pthread_mutex_unlock(&v->lock);
+  if (status == PTE_OK) *out = g;
+  return status;
+}
+
+static bool matches(const pte_delegate_tensor *given, const pte_vgf_model *model, uint32_t i) {
+  pte_vgf_tensor own = pte_vgf_model_tensor(model, i);
+  if (given->dtype != PTE_I8 || given->rank != own.shape.rank) return false;
+  for (uint32_t k = 0; k < own.shape.rank; k++)
+    if (given->shape[k] != own.shape.dims[k]) return false;
+  return given->size_bytes == own.size_bytes;
+}
+
+static pte_status prepare(void *instance, const pte_delegate_io *io, uint64_t *out_scratch_bytes,
+                          pte_error *error) {
+  const pte_vgf_model *model = &((const pte_vgf_graph *)instance)->model;
+  uint32_t inputs = model->input_count, outputs = model->output_count;
+  if (io->input_count != inputs || io->output_count != outputs)
+    return pte_delegate_fail(
+        error, "expected %u inputs and %u outputs, got %u and %u; export again", (unsigned)inputs,
+        (unsigned)outputs, (unsigned)io->input_count, (unsigned)io->output_count);
+  for (uint32_t i = 0; i < inputs + outputs; i++)
+    if (!matches(i < inputs ? &io->inputs[i] : &io->outputs[i - inputs], model, i))
+      return pte_delegate_fail(
+          error, "%s %u is not int8 of the compiled shape; export for its shape",
+          i < inputs ? "input" : "output", (unsigned)(i < inputs ? i : i - inputs));
+  *out_scratch_bytes = 0;
+  return PTE_OK;
+}
+
+static pte_status run(void *instance, const pte_delegate_io *io, void *scratch, pte_error *error) {
+  (void)scratch;
+  pte_vgf_graph *g = instance;
+  pthread_mutex_lock(&g->v->lock);
+  pte_status status = pte_vgf_graph_run(g, io, error);
+  pthread_mutex_unlock(&g->v->lock);
+  return status;
+}
+
+static void close_instance(void *instance) {
+  pte_vgf_graph *g = instance;
+  pthread_mutex_lock(&g->v->lock);
+  pte_vgf_graph_close(g);
+  pthread_mutex_unlock(&g->v->lock);
+}
+
+const pte_delegate_api *pte_delegate_vgf(void) {
+  /* The one object of the delegate that lives as long as the process; reached through `self`. */
+  static pte_vgf_device device = {.lock = PTHREAD_MUTEX_INITIALIZER};
+  static const pte_delegate_api api = {
+      .size = sizeof(pte_delegate_api),
+      .version = PTE_DELEGATE_VERSION,
+      .name = "vgf",
+      .self = &device,
+      .accepts = accepts,
+      .instance_size = instance_size,
+      .open = open_instance,
+      .prepare = prepare,
+      .run = run,
+      .close = close_instance,
+  };
+  return &api;
+}
