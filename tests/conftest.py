@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+NPU_PYTHON = ROOT / ".venv-npu/bin/python"
+if NPU_PYTHON.exists():
+    os.environ.setdefault("PTERON_NPU_PYTHON", str(NPU_PYTHON))
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -34,16 +37,13 @@ def root() -> Path:
 
 
 @pytest.fixture(scope="session")
-def npu_python(root: Path) -> Path:
+def npu_python() -> Path:
     """An interpreter that has the packages of pteron[npu], which pin an older NumPy; run as a child process."""
     if named := os.environ.get("PTERON_NPU_PYTHON"):
         return Path(named)
     if importlib.util.find_spec("tosa_serializer"):
         return Path(sys.executable)
-    found = root / ".venv-npu/bin/python"
-    if not found.exists():
-        pytest.skip("needs the TOSA tools: make dev-npu, or PTERON_NPU_PYTHON=/path/to/python")
-    return found
+    pytest.skip("needs the TOSA tools: make dev-npu, or PTERON_NPU_PYTHON=/path/to/python")
 
 
 @pytest.fixture(scope="session")

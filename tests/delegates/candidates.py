@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from delegates import vgf_fault
 from delegates.plain import compiler as plain
 
 import pteron
@@ -89,6 +90,7 @@ def _processes_die(model: pteron.Model) -> None:
 FAILURES: dict[str, Callable[[pteron.Model], None]] = {
     "plain": _plain_fails,
     "hexagon": _processes_die,
+    "vgf": vgf_fault.next_run_fails,
 }
 
 
