@@ -125,6 +125,15 @@ def test_doctor_names_what_is_missing(capsys: pytest.CaptureFixture[str]) -> Non
     assert code == 0 and "CPU kernels: portable" in text
 
 
+def test_doctor_says_how_to_get_a_delegates_compiler(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PTERON_NPU_PYTHON", "/nowhere/python")
+    code, text, _ = run(capsys, "doctor")
+    assert code == 0 and "delegate null: compile" in text
+    assert "/nowhere/python" in text and "pip install 'pteron[npu]'" in text
+
+
 def test_doctor_says_how_to_get_a_program(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,6 +66,27 @@ def checks() -> list[dict[str, object]]:
     for what, program, install in _PROGRAMS:
         path = shutil.which(program)
         rows.append({"what": what, "ok": path is not None, "detail": path or f"missing: {install}"})
+    return rows + _delegates()
+
+
+def _delegates() -> list[dict[str, object]]:
+    """Two rows a delegate: whether segments can be compiled for it here, and whether they run here."""
+    try:
+        from pteron.export.delegates import known
+        from pteron.runtime import delegates
+    except ImportError:  # said above
+        return []
+    here = {d.name: d for d in delegates.known()}
+    rows: list[dict[str, object]] = []
+    for row in known().values():
+        lacks = "; ".join(f"{what}: {install}" for what, install in row.missing())
+        detail = f"missing {lacks}" if lacks else f"target {row.target}"
+        rows.append({"what": f"delegate {row.name}: compile", "ok": not lacks, "detail": detail})
+        refusal: str | None = "not in this build; docs/delegates.md says what to install before it"
+        if row.name in here:
+            refusal = here[row.name].refusal(row.target)
+        detail = refusal or f"target {row.target}"
+        rows.append({"what": f"  {row.name}: run", "ok": refusal is None, "detail": detail})
     return rows
 
 
