@@ -41,6 +41,7 @@ $(VENV)/.dev: $(VENV)/.runtime pyproject.toml
 $(VENV)/.torch: $(VENV)/.dev pyproject.toml
 	@$(BIN)/python -m pip install -q "torch==2.13.0"
 	@$(BIN)/python -m pip install -q --no-build-isolation -e ".[search]"
+	@$(BIN)/python -m pip install -q --no-deps "bitsandbytes==0.50.2"  # the NF4 that ours is compared with
 	@touch $@
 
 # Links in the installed layout, for mypy and the layer test.
