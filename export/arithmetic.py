@@ -1,6 +1,7 @@
 """Which arithmetic the products of quantized weights run in: asked for at export, stored in the file, told by reports.
 
-auto    what each storage format's row says: int8 where it has sums in integers (`dot`), else exact
+auto    what each storage format's row says: int8 where it has sums in integers (`dot`), else exact; Q/DQ of activations and
+        weights in int8 becomes static int8 (`passes.integer`), in every mode but exact
 exact   everywhere the bits of DequantizeLinear and the f32 operator, static int8 activations included
 int8    activations in 8 bits by 32 wherever a format has sums in integers; a note names what has none
 """
@@ -16,13 +17,13 @@ from pteron.schema.errors import ModelError
 from pteron.schema.formats import FORMATS
 
 MODES: Final = ("auto", "exact", "int8")
-EXACT, INT8 = "exact", "int8"
+EXACT, INT8, STATIC = "exact", "int8", "static"
 LOOKUP: Final = "gather_rows"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Product:
-    """A node that computes with a quantized weight, by instruction `op`: `format` of the weight, `arithmetic` exact or int8."""
+    """A node that computes with a quantized weight, by instruction `op`: `format` of the weight, `arithmetic` exact, int8 or static."""
 
     node: str
     operator: str
@@ -59,10 +60,11 @@ def products(program: Program) -> Iterator[Product]:
 def product(program: Program, instr: Instr) -> Product | None:
     """What the instruction does with a quantized weight; None where it reads none."""
     values = [program.values[v] for v in instr.inputs if v is not None]
-    formats = [v.format for v in values if v.format != "plain"]
+    static = instr.op == "conv_i8"
+    formats = ["i8"] if static else [v.format for v in values if v.format != "plain"]
     if not formats:
         return None
-    arithmetic = INT8 if instr.op == "matmul_int8" else EXACT
+    arithmetic = STATIC if static else INT8 if instr.op == "matmul_int8" else EXACT
     if instr.node >= len(program.nodes):  # stripped
         return Product("", instr.op, instr.op, formats[0], arithmetic)
     node = program.nodes[instr.node]

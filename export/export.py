@@ -21,6 +21,7 @@ from pteron.export.lower import lower
 from pteron.export.pack import pack
 from pteron.export.partition import partition
 from pteron.export.passes import run_passes
+from pteron.export.passes.integer import integer_nodes
 from pteron.export.plan import plan
 from pteron.export.program import Program
 from pteron.export.report import Report
@@ -64,7 +65,7 @@ def export(
         transform: Changes each cleaned graph before it is lowered: quantization.
         exec_mode: How quantized weights are computed with: "auto" (what each format's row says), "exact" (decoded, the bits
             of DequantizeLinear and MatMul) or "int8" (activations rounded to 8 bits in blocks of 32; integer sums).
-            The file says which arithmetic it has.
+            But for "exact", Q/DQ clusters become integer nodes. The file says which arithmetic it has.
         delegates: Names or rows, asked in this order for each node; "cpu", or nobody, takes the rest.
         placement: What happens where a delegate is not there or fails: "allow" the CPU, "warn" too, "forbid" it; under
             forbid every node must go to a delegate, but those that quantize inputs and dequantize outputs.
@@ -93,6 +94,8 @@ def export(
         report.cleaned(model)
         if transform is not None:
             timed("quantize", transform, models[name])
+        if exec_mode != "exact":
+            integer_nodes(models[name])
         if asked:
             report.placements += timed("partition", partition, models[name], asked, placement, name)
         pairs |= state_pairs(model, states or {})

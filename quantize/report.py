@@ -15,7 +15,7 @@ from pteron.quantize.calibrate import Ranges
 class LayerReport:
     """One weight [n, k]: bits a weight with its scales; sums of squares of error and weight; largest error.
 
-    `node` is the first that reads it; `arithmetic`, exact or int8, is known once the graph was exported.
+    `node` is the first that reads it; `arithmetic`, exact, int8 or static, is known once the graph was exported.
     """
 
     name: str

@@ -22,6 +22,7 @@ from pteron.export.text import onnx_text
 from pteron.quantize.activations import grid_of
 from pteron.quantize.calibrate import Ranges, calibrated, observe, ranges_of, samples_of
 from pteron.quantize.recipe import recipe
+from pteron.quantize.report import QuantReport
 from pteron.schema.errors import QuantError
 
 ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -86,6 +87,41 @@ def test_onnxruntime_opens_it_and_agrees_within_a_few_steps(
     step = json.loads((written / "report.json").read_text())["activations"][-1]["scale"]
     assert np.abs(got - want).max() <= 3.01 * step
     assert (got.argmax(1) == want.argmax(1)).mean() >= 0.99
+
+
+def test_programs_give_the_bytes_of_the_numpy_reference(
+    written: Path,
+    root: Path,
+    tmp_path: Path,
+    images: np.ndarray,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    want = run(integer_model(written / "q.onnx"), {"image": images})[0]
+    pteron.export_model(written / "q.onnx", tmp_path / "a.pte")
+    ranges = written / "ranges.json"
+    source = root / "examples/digits/digits.onnx"
+    done: list[QuantReport] = []
+    pteron.export_model(
+        source, tmp_path / "b.pte", quantize="int8", calibrate=ranges, quantized=done.append
+    )
+    assert {r.arithmetic for r in done[0].layers} == {"static"}
+    assert main(["inspect", str(tmp_path / "b.pte")]) == 0
+    assert "weights static: i8" in capsys.readouterr().out
+    for name in ("a", "b"):
+        for threads, cpu in ((1, None), (3, None), (2, 0)):
+            model = pteron.load(tmp_path / f"{name}.pte", threads=threads, cpu=cpu)
+            assert model(images).tobytes() == want.tobytes()
+
+
+def test_exact_mode_computes_what_q_and_dq_say(
+    written: Path, tmp_path: Path, images: np.ndarray
+) -> None:
+    pteron.export_model(written / "q.onnx", tmp_path / "q.pte", exec_mode="exact")
+    got = pteron.load(tmp_path / "q.pte", threads=1)(images)
+    want = session(written / "q.onnx").run(None, {"image": images})[0]
+    step = json.loads((written / "report.json").read_text())["activations"][-1]["scale"]
+    steps = np.abs(got - want) / step  # a sum in another order may round the other way
+    assert steps.max() <= 2.01 and (steps > 0.5).mean() < 0.01
 
 
 def test_accuracy_stays(written: Path, root: Path, images: np.ndarray) -> None:
