@@ -52,6 +52,16 @@ def test_the_digit_classifier_gives_the_same_bytes(
     same(program, {"image": images}, tmp_path, *processors, ("max", "--portable"))
 
 
+def test_static_int8_gives_the_same_bytes(root: Path, tmp_path: Path) -> None:
+    """Integers from the first convolution to the logits: multiplier and shift are in the file."""
+    program = tmp_path / "digits-static.pte"
+    images = (np.load(root / "examples/digits/test.npz")["image"] / 16).astype(np.float32)
+    source = root / "examples/digits/digits.onnx"
+    pteron.export_model(source, program, quantize="int8", calibrate=[{"image": images}])
+    processors = [(cpu, "--threads", "2") for cpu in cross.CPUS]
+    same(program, {"image": images[:16]}, tmp_path, *processors, ("max", "--portable"))
+
+
 SENTENCES = ("A dog runs on the beach.", "Tickets cost twelve francs.")
 
 
@@ -81,11 +91,22 @@ def minilm(root: Path) -> tuple[Any, dict[str, np.ndarray]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [None, "nf4", "fp8-e4m3", "mxfp4"], ids=str)
+@pytest.mark.parametrize(
+    "name, mode",
+    [
+        (None, "exact"),
+        ("nf4", "exact"),
+        ("nf4", "int8"),
+        ("fp8-e4m3", "exact"),
+        ("mxfp4", "exact"),
+        ("mxfp4", "int8"),
+    ],
+    ids=str,
+)
 def test_minilm_gives_the_same_bytes(
-    name: str | None, minilm: tuple[Any, dict[str, np.ndarray]], tmp_path: Path
+    name: str | None, mode: str, minilm: tuple[Any, dict[str, np.ndarray]], tmp_path: Path
 ) -> None:
     model, feeds = minilm
-    program = tmp_path / f"minilm-{name}.pte"
-    pteron.export_model(model, program, quantize=name)
+    program = tmp_path / f"minilm-{name}-{mode}.pte"
+    pteron.export_model(model, program, quantize=name, exec_mode=mode)
     same(program, feeds, tmp_path, ("max", "--threads", "2"))
