@@ -10,7 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import pteron
 from pteron.cli import COMMANDS, main, parser
+from pteron.export.delegates import Delegate
 
 
 def run(capsys: pytest.CaptureFixture[str], *argv: object) -> tuple[int, str, str]:
@@ -172,3 +174,68 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
     with pytest.raises(SystemExit) as end:
         parser().parse_args([command, "--help"])
     assert end.value.code == 0 and "usage" in capsys.readouterr().out
+
+
+# --- delegates ----------------------------------------------------------------------------------------------------------
+
+
+def test_export_and_inspect_say_where_each_node_went_and_why(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, model = tmp_path / "d.pte", root / "examples/digits/digits.onnx"
+    words = ("export", model, "-o", out, "-q", "--delegate", "null,cpu", "--fix", "batch=1")
+    code, text, _ = run(capsys, *words)
+    assert code == 0 and "cpu: 11 of 11 nodes" in text
+    assert "Reshape node_Reshape_33: nothing heavy enough in the segment" in text
+    code, text, _ = run(capsys, *words, "--json")
+    rows = json.loads(text)["placements"]
+    assert len(rows) == 11 and all(r["delegate"] == "cpu" and r["reason"] for r in rows)
+    code, text, _ = run(capsys, "inspect", out)
+    assert "cpu        Conv             node_Conv_28: the null delegate computes nothing" in text
+    assert json.loads(run(capsys, "inspect", out, "--json")[1])["placements"] == rows
+    code, _, error = run(capsys, *words, "--placement", "forbid")
+    assert code == 3 and "got 11 on the CPU" in error and "node_Conv_28" in error
+
+
+def test_an_unknown_delegate_is_refused_with_those_known(
+    root: Path, digits: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, error = run(
+        capsys, "export", root / "examples/digits/digits.onnx", "--delegate", "npu,cpu", "--check"
+    )
+    assert code == 2 and re.search(r"expected .*null.*, cpu; got 'npu'", error)
+    code, _, error = run(capsys, "run", digits, "--delegate", "npu")
+    assert code == 2 and re.search(r"this build has null.*; got 'npu'", error)
+
+
+def test_commands_run_a_program_whose_delegate_is_absent(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = Delegate("absent", "absent-1", lambda n: None, lambda s: b"payload.")
+    out = tmp_path / "d.pte"
+    pteron.export_model(
+        root / "examples/digits/digits.onnx", out, delegates=[row], fix={"batch": 1}
+    )
+    code, text, error = run(capsys, "run", out, "--json")
+    assert code == 0
+    assert (
+        error.count("warning: delegate absent (absent-1) did not open: it is not in this build")
+        == 1
+    )
+    digest = json.loads(text)["outputs"]["logits"]["digest"]
+    plain = tmp_path / "p.pte"
+    pteron.export_model(root / "examples/digits/digits.onnx", plain, fix={"batch": 1})
+    assert (
+        json.loads(run(capsys, "run", plain, "--json")[1])["outputs"]["logits"]["digest"] == digest
+    )
+    code, text, _ = run(capsys, "profile", out, "--runs", 2)
+    assert code == 0 and "delegate" in text and "conv" in text
+    assert run(capsys, "bench", out, "--runs", 2)[0] == 0
+    code, text, _ = run(capsys, "inspect", out, "--all")
+    assert (
+        "segment 0: absent for absent-1, payload 8 bytes, placement warn, fallback on the CPU"
+        in text
+    )
+    page = tmp_path / "page.html"
+    assert run(capsys, "inspect", out, "--html", page)[0] == 0
+    assert "<h2>Placement</h2>" in page.read_text()

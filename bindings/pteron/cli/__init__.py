@@ -14,6 +14,8 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
+import warnings
+from typing import TextIO
 
 from pteron import __version__
 from pteron.schema.errors import (
@@ -22,6 +24,7 @@ from pteron.schema.errors import (
     DelegateError,
     LimitError,
     ModelError,
+    PlacementWarning,
     ProgramError,
     QuantError,
 )
@@ -72,7 +75,9 @@ def main(argv: list[str] | None = None) -> int:
     """Runs one command; errors of Pteron go to stderr as one text, without a traceback."""
     args = parser().parse_args(argv)
     try:
-        return int(args.run(args))
+        with warnings.catch_warnings():
+            warnings.showwarning = _say
+            return int(args.run(args))
     except BrokenPipeError:
         sys.stderr.close()
         return 0
@@ -82,6 +87,19 @@ def main(argv: list[str] | None = None) -> int:
     except tuple(kind for kind, _ in _CODES) as error:
         print(f"pteron {args.command}: {_text(error)}", file=sys.stderr)
         return next(code for kind, code in _CODES if isinstance(error, kind))
+
+
+def _say(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """A warning as one line; ours without the place in the code, which is ours too."""
+    kind = "" if issubclass(category, PlacementWarning) else f"{category.__name__}: "
+    print(f"pteron: warning: {kind}{message}", file=sys.stderr)
 
 
 def _text(error: BaseException) -> str:

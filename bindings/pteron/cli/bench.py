@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from pteron.cli import feeds
-from pteron.runtime import load
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +28,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     started = time.perf_counter()
-    model = load(args.program, threads=args.threads, method=args.method)
+    model = feeds.model_of(args)
     opened_ms = (time.perf_counter() - started) * 1e3
     inputs = feeds.of(args, model)
     started = time.perf_counter()

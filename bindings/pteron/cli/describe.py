@@ -11,8 +11,9 @@ import numpy as np
 
 from pteron.export.arithmetic import product
 from pteron.export.elements import stored_bytes
-from pteron.export.program import Extent, Instr, Method, Program, Value
+from pteron.export.program import Extent, Instr, Method, Placement, Program, Value
 from pteron.export.read import read, read_file
+from pteron.export.rebuild import blocks_of
 from pteron.schema.errors import ArgumentError
 
 
@@ -63,6 +64,8 @@ class Description:
     segments: list[dict[str, Any]]
     dims: list[str]
     methods: list[MethodFacts]
+    delegates: list[str]
+    placements: list[Placement]  # of each node that delegates were asked for
 
     def as_dict(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
@@ -93,6 +96,12 @@ def describe(path: Path, sizes: Mapping[str, int]) -> Description:
             for d in program.dims
         ],
         [_method(program, m, view) for m in program.methods],
+        [
+            f"segment {i}: {d.name} for {d.target}, payload {len(d.blob)} bytes, placement {d.policy}, "
+            f"{'no fallback' if d.fallback is None else 'fallback on the CPU'}"
+            for i, d in enumerate(program.delegates)
+        ],
+        list(program.placements),
     )
 
 
@@ -119,9 +128,8 @@ def walk(program: Program, block: int, depth: int = 0) -> Iterator[tuple[int, In
     """Instructions in the order of a run that takes every block once."""
     for instr in program.blocks[block].instrs:
         yield depth, instr
-        for name in ("then_block", "else_block", "body"):
-            if name in instr.attrs:
-                yield from walk(program, int(instr.attrs[name]), depth + 1)
+        for inner in blocks_of(program, instr):
+            yield from walk(program, inner, depth + 1)
 
 
 def _method(program: Program, method: Method, view: _Sizes) -> MethodFacts:
@@ -156,13 +164,17 @@ def plan(program: Program, method: Method, view: _Sizes) -> Plan:
     """Where every planned value lies and when it lives, from the file alone."""
     values = program.values
     alive: dict[int, tuple[int, int]] = {}
-    for index, (_, instr) in enumerate(walk(program, method.block)):
+    order = list(walk(program, method.block))
+    for index, (depth, instr) in enumerate(order):
+        last = index
+        while last + 1 < len(order) and order[last + 1][0] > depth:
+            last += 1  # what a block does, the instruction that runs it does
         for v in (*instr.inputs, *instr.outputs):
             if v is None:
                 continue
             root = values[v].base if values[v].storage == "view" else v
-            first, _ = alive.get(root, (index, index))
-            alive[root] = (first, index)
+            first, end = alive.get(root, (index, index))
+            alive[root] = (first, max(end, last))
     ends: dict[int, int] = {}
     placed = []
     for v in range(*method.values):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pteron.runtime import Model, PortInfo, dtypes
+from pteron.runtime import Model, PortInfo, dtypes, load
 from pteron.schema.errors import ArgumentError
 
 Feeds = dict[str, Any]
@@ -33,6 +33,17 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--threads", type=int, default=None, help="threads (default: all)")
     parser.add_argument("--method", help="method to run (default: the first)")
+    parser.add_argument(
+        "--delegate",
+        metavar="NAMES",
+        help="delegates that may run their parts: hexagon,vgf, or cpu for none (default: all of this build)",
+    )
+
+
+def model_of(args: argparse.Namespace) -> Model:
+    """The program that the command line names, opened as it says."""
+    delegates = None if args.delegate is None else args.delegate.split(",")
+    return load(args.program, threads=args.threads, method=args.method, delegates=delegates)
 
 
 def of(args: argparse.Namespace, model: Model) -> Feeds:

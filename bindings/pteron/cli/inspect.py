@@ -1,4 +1,4 @@
-"""What is in a program: sizes, inputs and outputs, instructions, and the memory plan; as text, JSON or one HTML page.
+"""What is in a program: sizes, ports, placement of nodes, instructions, and the memory plan; as text, JSON or an HTML page.
 
 Sizes are those at the dimensions' hints; --dim SYMBOL=N asks for others.
 """
@@ -51,6 +51,16 @@ def text(about: Description, most: int | None) -> str:
     lines += [f"  {s['kind']:10s} at {s['offset']:>10d}  {size(s['size'])}" for s in about.segments]
     if about.dims:
         lines += ["", "dimensions"] + [f"  {d}" for d in about.dims]
+    if about.delegates:
+        lines += ["", "delegates"] + [f"  {d}" for d in about.delegates]
+    if about.placements:
+        lines += ["", f"  {'where':10s} {'operator':16s} node: reason"]
+        lines += [
+            f"  {p.delegate:10s} {p.op_type:16s} {p.name}: {p.reason}"
+            for p in about.placements[:most]
+        ]
+        if most is not None and len(about.placements) > most:
+            lines.append(f"  ... {len(about.placements) - most} more: --all")
     for method in about.methods:
         lines += ["", f"method {method.name}"]
         lines += [f"  {kind:6s} {row}" for kind, rows in method.ports.items() for row in rows]

@@ -34,8 +34,25 @@ def page(about: Description) -> str:
         f"<meta name=viewport content='width=device-width'><style>{STYLE}</style>"
         f"<h1>{escape(about.path)}</h1><div class=facts>{_facts(facts)}</div>"
         + (f"<h2>Dimensions</h2><ul>{dims}</ul>" if dims else "")
+        + _placements(about)
         + "".join(_method(m) for m in about.methods)
         + "</html>\n"
+    )
+
+
+def _placements(about: Description) -> str:
+    """Where each node went and why; nothing where no delegate was asked."""
+    if not about.placements:
+        return ""
+    segments = "".join(f"<li><code>{escape(d)}</code></li>" for d in about.delegates)
+    rows = "".join(
+        f"<tr><td>{escape(p.delegate)}</td><td>{escape(p.op_type)}</td><td>{escape(p.name)}</td>"
+        f"<td>{escape(p.reason)}</td></tr>"
+        for p in about.placements
+    )
+    return (
+        f"<h2>Placement</h2><ul>{segments}</ul>"
+        f"<table><tr><th>where<th>operator<th>node<th>reason</tr>{rows}</table>"
     )
 
 

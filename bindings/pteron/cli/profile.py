@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 from pteron.cli import feeds
-from pteron.runtime import TraceEvent, load
+from pteron.runtime import TraceEvent
 from pteron.schema.ops import OPS
 
 _NAMES = {row.id: row.name for row in OPS.values()}
@@ -26,7 +26,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    model = load(args.program, threads=args.threads, method=args.method)
+    model = feeds.model_of(args)
     inputs = feeds.of(args, model)
     model.run(inputs)
     events: list[TraceEvent] = []

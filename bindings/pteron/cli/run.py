@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from pteron.cli import feeds
-from pteron.runtime import load
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +23,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    model = load(args.program, threads=args.threads, method=args.method)
+    model = feeds.model_of(args)
     inputs = feeds.of(args, model)
     started = time.perf_counter()
     outputs = model.run(inputs, timeout_s=args.timeout)
