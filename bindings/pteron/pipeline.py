@@ -100,7 +100,7 @@ def record(
     copy.graph.outputs[:] = [made[name] for name in wanted if name not in inputs]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "calibrate.pte"
-        emit(export(copy), path, debug=False)
+        emit(export(copy, exec_mode="exact"), path, debug=False)
         runs = load(path)
         for sample in samples:
             values = {**sample, **runs.run(sample)}
