@@ -88,7 +88,9 @@ def vgf(graph: dict[str, Any]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "graph.tosa"), Path(folder, "graph.vgf")
         source.write_bytes(serialize(graph))
-        command = [str(program), "-i", str(source), "-o", str(target)]
+        # without replicated composites, which take an extension that few devices have
+        command = [str(program), "--disable-replicated-composites"]
+        command += ["-i", str(source), "-o", str(target)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             raise ValueError(f"model-converter: {' '.join(done.stderr.split())[-500:]}")

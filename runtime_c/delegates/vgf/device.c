@@ -187,8 +187,14 @@ static pte_status create_device(pte_vgf_device *v, pte_error *error) {
   if (!tensors.tensors || !graphs.dataGraph || !graphs.dataGraphShaderModule)
     return pte_delegate_fail(error,
                              "the Vulkan device runs no graphs from SPIR-V: update its driver");
+  /* What the capabilities of the SPIR-V ask for; a device that lacks one refuses to open. */
+  VkPhysicalDeviceVulkan12Features types = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+      .shaderInt8 = VK_TRUE,
+      .vulkanMemoryModel = VK_TRUE};
   VkPhysicalDeviceVulkan13Features core = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
+      .pNext = &types,
       .synchronization2 = VK_TRUE,
       .maintenance4 = VK_TRUE};
   tensors = (VkPhysicalDeviceTensorFeaturesARM){.sType = tensors.sType,

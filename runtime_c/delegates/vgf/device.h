@@ -45,6 +45,7 @@
   X(vkEndCommandBuffer)                                                                            \
   X(vkCmdBindPipeline)                                                                             \
   X(vkCmdBindDescriptorSets)                                                                       \
+  X(vkCmdPipelineBarrier2)                                                                         \
   X(vkQueueSubmit)                                                                                 \
   X(vkQueueWaitIdle)                                                                               \
   X(vkCreateTensorARM)                                                                             \

@@ -232,6 +232,15 @@ static pte_status record(pte_vgf_graph *g, VkDescriptorSet set, pte_error *error
   VkDataGraphPipelineDispatchInfoARM dispatch = {
       .sType = VK_STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_DISPATCH_INFO_ARM};
   g->v->vkCmdDispatchDataGraphARM(g->commands, g->session, &dispatch);
+  VkMemoryBarrier2 written = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
+                              .srcStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                              .srcAccessMask = VK_ACCESS_2_MEMORY_WRITE_BIT,
+                              .dstStageMask = VK_PIPELINE_STAGE_2_HOST_BIT,
+                              .dstAccessMask = VK_ACCESS_2_HOST_READ_BIT};
+  VkDependencyInfo outputs = {.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
+                              .memoryBarrierCount = 1,
+                              .pMemoryBarriers = &written};
+  g->v->vkCmdPipelineBarrier2(g->commands, &outputs);
   TRY(g->v->vkEndCommandBuffer(g->commands));
   return PTE_OK;
 }

@@ -4,7 +4,7 @@
 
 enum { MAGIC = 0x07230203, VERSION = 0x00010500, HEADER_WORDS = 5, MAX_DIM = 1 << 30 };
 
-/* Opcodes of SPIR-V, SPV_ARM_tensors, SPV_ARM_graph and SPV_EXT_replicated_composites. */
+/* Opcodes of SPIR-V, SPV_ARM_tensors and SPV_ARM_graph. */
 enum {
   OP_NAME = 5,
   OP_EXTENSION = 10,
@@ -30,8 +30,7 @@ enum {
   OP_GRAPH_INPUT = 4184,
   OP_GRAPH_SET_OUTPUT = 4185,
   OP_GRAPH_END = 4186,
-  OP_TYPE_GRAPH = 4190,
-  OP_CONSTANT_COMPOSITE_REPLICATE = 4461
+  OP_TYPE_GRAPH = 4190
 };
 
 enum { DECORATION_BINDING = 33, DECORATION_SET = 34 };
@@ -98,8 +97,7 @@ bool pte_vgf_value(const pte_vgf_code *c, uint32_t id, pte_vgf_shape *out) {
   case OP_GRAPH_INPUT:
   case OP_GRAPH_CONSTANT:
   case OP_CONSTANT_COMPOSITE:
-  case OP_CONSTANT_NULL:
-  case OP_CONSTANT_COMPOSITE_REPLICATE: return type_shape(c, i[1], out);
+  case OP_CONSTANT_NULL: return type_shape(c, i[1], out);
   default: return false;
   }
 }
@@ -114,7 +112,6 @@ bool pte_vgf_element(const pte_vgf_code *c, uint32_t id, uint32_t bits, uint32_t
   switch (opcode_of(i)) {
   case OP_CONSTANT_NULL: *out = 0; return true;
   case OP_CONSTANT_COMPOSITE: return pte_vgf_int(c, i[3 + k], bits, out);
-  case OP_CONSTANT_COMPOSITE_REPLICATE: return pte_vgf_int(c, i[3], bits, out);
   case OP_GRAPH_CONSTANT: {
     uint32_t io = c->model->input_count + c->model->output_count;
     pte_vgf_tensor tensor = pte_vgf_model_tensor(c->model, io + i[3]);
@@ -148,17 +145,16 @@ static bool mark(uint32_t *set, uint32_t k) {
 }
 
 static bool capability(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
-  static const uint32_t known[] = {0, 1, 39, 4174, 4191, 5345, 6024};
-  for (uint32_t k = 0; n == 2 && k < 7; k++)
+  static const uint32_t known[] = {0, 1, 39, 4174, 4191, 5345};
+  for (uint32_t k = 0; n == 2 && k < 6; k++)
     if (known[k] == i[1]) return mark(&c->capabilities, k);
   return false;
 }
 
 static bool extension(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
   static const char *const known[] = {"SPV_ARM_tensors", "SPV_ARM_graph",
-                                      "SPV_EXT_replicated_composites",
                                       "SPV_KHR_vulkan_memory_model"};
-  for (uint32_t k = 0; k < 4; k++)
+  for (uint32_t k = 0; k < 3; k++)
     if (is_string(i + 1, n - 1, known[k])) return mark(&c->extensions, k);
   return false;
 }
@@ -277,13 +273,6 @@ static bool constant_composite(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
   return define(c, i[2]);
 }
 
-static bool constant_replicate(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
-  pte_vgf_shape shape;
-  int32_t value = 0;
-  return n == 4 && c->capabilities >> 6 != 0 && type_shape(c, i[1], &shape) &&
-         pte_vgf_int(c, i[3], shape.bits, &value) && define(c, i[2]);
-}
-
 static bool graph_constant(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
   uint32_t io = c->model->input_count + c->model->output_count;
   return n == 4 && i[3] < c->model->constant_count && is_tensor(c, i[1], io + i[3]) &&
@@ -358,32 +347,31 @@ static const struct {
   uint32_t opcode, phase;
   bool (*check)(pte_vgf_code *c, const uint32_t *i, uint32_t n);
 } rows[] = {
-    {OP_CAPABILITY,                   0,  capability        },
-    {OP_EXTENSION,                    1,  extension         },
-    {OP_EXT_INST_IMPORT,              2,  import            },
-    {OP_MEMORY_MODEL,                 3,  memory_model      },
-    {OP_NAME,                         4,  name              },
-    {OP_DECORATE,                     5,  decorate          },
-    {OP_TYPE_INT,                     6,  type_int          },
-    {OP_TYPE_BOOL,                    6,  type_bool         },
-    {OP_TYPE_ARRAY,                   6,  type_array        },
-    {OP_TYPE_TENSOR,                  6,  type_tensor       },
-    {OP_TYPE_POINTER,                 6,  type_pointer      },
-    {OP_VARIABLE,                     6,  variable          },
-    {OP_TYPE_GRAPH,                   6,  type_graph        },
-    {OP_CONSTANT,                     6,  constant          },
-    {OP_CONSTANT_TRUE,                6,  constant_bool     },
-    {OP_CONSTANT_FALSE,               6,  constant_bool     },
-    {OP_CONSTANT_NULL,                6,  constant_null     },
-    {OP_CONSTANT_COMPOSITE,           6,  constant_composite},
-    {OP_CONSTANT_COMPOSITE_REPLICATE, 6,  constant_replicate},
-    {OP_GRAPH_CONSTANT,               6,  graph_constant    },
-    {OP_GRAPH_ENTRY_POINT,            7,  entry_point       },
-    {OP_GRAPH,                        8,  graph             },
-    {OP_GRAPH_INPUT,                  9,  graph_input       },
-    {OP_EXT_INST,                     10, ext_inst          },
-    {OP_GRAPH_SET_OUTPUT,             11, set_output        },
-    {OP_GRAPH_END,                    12, graph_end         },
+    {OP_CAPABILITY,         0,  capability        },
+    {OP_EXTENSION,          1,  extension         },
+    {OP_EXT_INST_IMPORT,    2,  import            },
+    {OP_MEMORY_MODEL,       3,  memory_model      },
+    {OP_NAME,               4,  name              },
+    {OP_DECORATE,           5,  decorate          },
+    {OP_TYPE_INT,           6,  type_int          },
+    {OP_TYPE_BOOL,          6,  type_bool         },
+    {OP_TYPE_ARRAY,         6,  type_array        },
+    {OP_TYPE_TENSOR,        6,  type_tensor       },
+    {OP_TYPE_POINTER,       6,  type_pointer      },
+    {OP_VARIABLE,           6,  variable          },
+    {OP_TYPE_GRAPH,         6,  type_graph        },
+    {OP_CONSTANT,           6,  constant          },
+    {OP_CONSTANT_TRUE,      6,  constant_bool     },
+    {OP_CONSTANT_FALSE,     6,  constant_bool     },
+    {OP_CONSTANT_NULL,      6,  constant_null     },
+    {OP_CONSTANT_COMPOSITE, 6,  constant_composite},
+    {OP_GRAPH_CONSTANT,     6,  graph_constant    },
+    {OP_GRAPH_ENTRY_POINT,  7,  entry_point       },
+    {OP_GRAPH,              8,  graph             },
+    {OP_GRAPH_INPUT,        9,  graph_input       },
+    {OP_EXT_INST,           10, ext_inst          },
+    {OP_GRAPH_SET_OUTPUT,   11, set_output        },
+    {OP_GRAPH_END,          12, graph_end         },
 };
 
 static bool instruction(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
@@ -400,14 +388,10 @@ static uint32_t ones(uint32_t count) {
   return count >= 32 ? UINT32_MAX : (UINT32_C(1) << count) - 1;
 }
 
-/* What has to be there at the end: all that the converter writes, replicated constants both named
- * and allowed, or neither. */
+/* What has to be there at the end: all that the converter writes. */
 static bool is_whole(const pte_vgf_code *c) {
-  uint32_t replicated = c->capabilities >> 6;
-  uint32_t extensions = replicated != 0 ? ones(4) : ones(4) & ~(1u << 2);
-  return c->has_end && c->has_model && (c->capabilities & ones(6)) == ones(6) &&
-         c->extensions == extensions && c->inputs == ones(c->model->input_count) &&
-         c->outputs == ones(c->model->output_count);
+  return c->has_end && c->has_model && c->capabilities == ones(6) && c->extensions == ones(3) &&
+         c->inputs == ones(c->model->input_count) && c->outputs == ones(c->model->output_count);
 }
 
 uint32_t pte_vgf_spirv_ids(const pte_vgf_model *m) {
