@@ -14,6 +14,7 @@ import pytest
 from arm import cross
 
 import pteron
+from pteron.quantize.encode.table import FORMATS
 
 SYSROOT = cross.FOLDER / "python"
 SCRIPT = """
@@ -25,6 +26,16 @@ x = np.load(sys.argv[2])
 print(platform.machine(), *features())
 for cpu in (None, 0):
     print(hashlib.blake2s(pteron.load(sys.argv[1], threads=2, cpu=cpu)(x).tobytes()).hexdigest())
+"""
+ENCODE = """
+import hashlib
+import numpy as np
+from pteron.quantize.encode import blocks, codec
+from pteron.quantize.encode.table import FORMATS
+w = np.random.default_rng(0).standard_normal((64, 256)).astype(np.float32)
+for fmt in FORMATS.values():
+    codes, scale = codec.encode(fmt.stored, w, fmt.block or 256, blocks.SCALES[fmt.scale])
+    print(fmt.name, hashlib.blake2s(codes.tobytes() + scale.tobytes()).hexdigest())
 """
 
 
@@ -94,3 +105,10 @@ def test_arm_python_gives_the_same_digests(
     assert machine == "aarch64"
     assert set(found) == features
     assert digests == [[want], [want]]
+
+
+def test_arm_encodes_the_same_bytes(site: Path, python: list[str]) -> None:
+    path = f"{site}:{SYSROOT / 'site'}"
+    there = cross.sh(*python, "-c", ENCODE, PYTHONHOME=str(SYSROOT / "usr"), PYTHONPATH=path)
+    assert there == cross.sh(sys.executable, "-c", ENCODE)
+    assert len(there.splitlines()) == len(FORMATS)
