@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import threading
+import weakref
 from pathlib import Path
 
 import ml_dtypes
@@ -34,6 +36,19 @@ def add(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("add") / "add.pte"
     ports = {"a": (f, ["n", 3]), "b": (f, ["n", 3])}
     return save(path, [helper.make_node("Add", ["a", "b"], ["c"])], ports, {"c": (f, ["n", 3])})
+
+
+def test_a_model_goes_without_the_garbage_collector(add: Path) -> None:
+    """A file stays mapped, and a delegate's process alive, as long as a session."""
+    model = pteron.load(add, threads=1)
+    model(np.ones((2, 3), np.float32), np.ones((2, 3), np.float32))
+    watched = weakref.ref(model._session)
+    gc.disable()
+    try:
+        del model
+        assert watched() is None
+    finally:
+        gc.enable()
 
 
 def test_inputs_go_by_position_by_name_and_as_a_dict(add: Path) -> None:

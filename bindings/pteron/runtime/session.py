@@ -84,7 +84,11 @@ class Session:
         keep = (program, self._memory)  # closing reads both
         self.pointer = ffi.gc(out[0], lambda s, close=lib.pte_session_close, _=keep: close(s))
         self._placements = self._watch(placements(self.pointer), stacklevel=3)
-        self.states = States(self)
+
+    @property
+    def states(self) -> States:
+        """The method's states by name. Not kept: a cycle would hold files and delegates' processes until the garbage collector runs."""
+        return States(self)
 
     def run(
         self,
