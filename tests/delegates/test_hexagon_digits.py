@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +83,30 @@ def test_fifty_models_leave_no_file_open(program: Path, images: np.ndarray) -> N
     for _ in range(50):
         logits(program, images[:BATCH])
     assert open_files() == before
+
+
+def dsp() -> int:
+    """The one process that this one has started."""
+    tasks = Path("/proc/self/task").iterdir()
+    (child,) = [c for task in tasks for c in (task / "children").read_text().split()]
+    return int(child)
+
+
+def test_a_dsp_killed_in_the_middle_of_a_call_leaves_the_work_to_the_cpu(
+    program: Path, images: np.ndarray
+) -> None:
+    model = pteron.load(program)
+    want = np.array(model(images[:BATCH]))
+    process = dsp()
+    os.kill(process, signal.SIGSTOP)  # the call that follows is under way until the kill
+    timer = threading.Timer(0.2, os.kill, (process, signal.SIGKILL))
+    timer.start()
+    with pytest.warns(pteron.PlacementWarning, match=r"died in the middle of a call \(signal 9\)"):
+        y = np.array(model(images[:BATCH]))
+    timer.join()
+    assert y.tobytes() == want.tobytes()
+    assert not any(p.placed for p in model.placements)
+    assert not Path(f"/proc/{process}").exists()
 
 
 @pytest.mark.parametrize(
