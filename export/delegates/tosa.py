@@ -26,6 +26,7 @@ Row: TypeAlias = Any
 """A row of export/integer.py of the kind that the function is listed for."""
 
 NHWC: Final = (0, 2, 3, 1)
+NLC: Final = (0, 2, 1)
 MAX_RANK: Final = 6
 MAX_WINDOW: Final = 8192
 """Kernels, strides, dilations and pads of TOSA's level 8K."""
@@ -107,8 +108,8 @@ def _border(value: ir.Value | None) -> str | None:
 
 
 def _windows(node: ir.Node, kernel: Order, row: Row) -> str | None:
-    if len(kernel) != 2:
-        return f"{len(kernel)} spatial axes, expected 2; add an axis of extent 1"
+    if len(kernel) not in (1, 2):
+        return f"{len(kernel)} spatial axes, expected 1 or 2; reshape some into the batch"
     pads, dilations = getattr(row, "pads", ()), getattr(row, "dilations", ())
     if max(*kernel, *row.strides, *pads, *dilations) > MAX_WINDOW:
         return f"a window beyond {MAX_WINDOW}; split it"
@@ -263,24 +264,56 @@ class _Writer:
 # --- one function an operator ---------------------------------------------------------------------
 
 
-def _image(node: ir.Node) -> tuple[int, ...]:
-    """The output's extents in NHWC."""
-    shape = node.outputs[0].shape
-    assert shape is not None
-    return tuple(int(shape[axis]) for axis in NHWC)  # type: ignore[arg-type]
+def _two_axes(row: Row) -> Row:
+    """A window over one axis as one over two, the first of extent 1."""
+    fields: dict[str, Any] = {}
+    if len(row.strides) == 1:
+        for name in ("strides", "dilations", "kernel_shape"):
+            if hasattr(row, name):
+                fields[name] = (1, *getattr(row, name))
+        if hasattr(row, "pads"):
+            fields["pads"] = (0, row.pads[0], 0, row.pads[1])
+        if hasattr(row, "w"):
+            fields["w"] = row.w[:, :, None]
+    return dataclasses.replace(row, **fields)
+
+
+def _image(out: _Writer, value: ir.Value | None) -> str:
+    """b, c and one or two spatial axes as an NHWC image."""
+    assert value is not None
+    if len(out.order(value)) == 4:
+        return out.read(value, NHWC)
+    name = out.read(value, NLC)
+    b, length, c = out.shape(name)
+    return out.reshape(name, [b, 1, length, c])
+
+
+def _extents(value: ir.Value) -> list[int]:
+    """Of the NHWC image that a result is made as."""
+    b, c, *s = (int(d) for d in value.shape)  # type: ignore[arg-type, union-attr]
+    return [b, *([1] if len(s) == 1 else []), *s, c]
+
+
+def _define_image(out: _Writer, value: ir.Value, name: str) -> None:
+    if value.shape is not None and len(value.shape) == 4:
+        out.define(value, name, NHWC)
+    else:
+        b, _, length, c = out.shape(name)
+        out.define(value, out.reshape(name, [b, length, c]), NLC)
 
 
 def _conv(out: _Writer, node: ir.Node, row: integer.Conv) -> None:
+    row = _two_axes(row)
     channels, per_group = row.w.shape[0], row.w.shape[1]
-    x, pads = out.fit(out.read(node.inputs[0], NHWC), row.w.shape[2:], row)
+    x, pads = out.fit(_image(out, node.inputs[0]), row.w.shape[2:], row)
     if row.group > 1 and per_group == 1:
         op = "DEPTHWISE_CONV2D"  # [kh, kw, c, channels / c]; result channels are c-major in both
         w = row.w.reshape(row.group, -1, *row.w.shape[2:]).transpose(2, 3, 0, 1)
     else:
         op, w = "CONV2D", _whole(row).transpose(0, 2, 3, 1)
-    total = _convolve(out, op, x, w, row.bias, row.x_zero, _image(node), pads, row)
+    total = _convolve(out, op, x, w, row.bias, row.x_zero, _extents(node.outputs[0]), pads, row)
     assert out.shape(total)[-1] == channels
-    out.define(node.outputs[0], out.finish(total, row), NHWC)
+    _define_image(out, node.outputs[0], out.finish(total, row))
 
 
 def _whole(row: integer.Conv) -> Any:
@@ -332,20 +365,22 @@ def _linear(out: _Writer, node: ir.Node, row: integer.Linear) -> None:
 
 def _average_pool(out: _Writer, node: ir.Node, row: integer.AveragePool) -> None:
     """The sum over a window is a depthwise convolution with ones."""
-    x, pads = out.fit(out.read(node.inputs[0], NHWC), row.kernel_shape, row)
+    row = _two_axes(row)
+    x, pads = out.fit(_image(out, node.inputs[0]), row.kernel_shape, row)
     channels = out.shape(x)[-1]
     ones = np.ones((*row.kernel_shape, channels, 1), np.int8)
     zeros = np.zeros(channels, np.int32)
-    shape = _image(node)
+    shape = _extents(node.outputs[0])
     total = _convolve(out, "DEPTHWISE_CONV2D", x, ones, zeros, row.x_zero, shape, pads, row)
-    out.define(node.outputs[0], out.finish(total, row), NHWC)
+    _define_image(out, node.outputs[0], out.finish(total, row))
 
 
 def _max_pool(out: _Writer, node: ir.Node, row: integer.MaxPool) -> None:
-    x, pads = out.fit(out.read(node.inputs[0], NHWC), row.kernel_shape, row)
+    row = _two_axes(row)
+    x, pads = out.fit(_image(out, node.inputs[0]), row.kernel_shape, row)
     attributes = (list(row.kernel_shape), list(row.strides), pads, "PROPAGATE")
-    y = out.apply("MAX_POOL2D", [x], "INT8", _image(node), *attributes)
-    out.define(node.outputs[0], y, NHWC)
+    y = out.apply("MAX_POOL2D", [x], "INT8", _extents(node.outputs[0]), *attributes)
+    _define_image(out, node.outputs[0], y)
 
 
 def _add(out: _Writer, node: ir.Node, row: integer.Add) -> None:

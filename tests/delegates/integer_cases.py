@@ -218,6 +218,18 @@ def _nothing(m: Maker) -> Case:
     return m.case(m.plain("Reshape", x, np.array([2, 3])), m.plain("Transpose", x, perm=[0, 1]))
 
 
+def _signal(m: Maker) -> Case:
+    """Convolution, pooling and an average over one axis."""
+    x = m.input(2, 3, 19)
+    w = m.rng.integers(-127, 128, (5, 3, 4)).astype(np.int8)
+    bias = m.rng.integers(-3000, 3000, 5).astype(np.int32)
+    factors = m.factors(5, w[0].size)
+    row = integer.Conv(w, bias, *factors, (2,), (1, 2), (1,), 1, 7, -3, -128, 127)
+    y = m.plain("MaxPool", m.own(row, x), kernel_shape=[2], strides=[2])
+    factor = arithmetic.multiplier_shift(0.3)
+    return m.case(m.own(integer.AveragePool((4,), (1,), -3, 5, *factor, -128, 127), y))
+
+
 def _residual(m: Maker) -> Case:
     x = m.input(1, 4, 8, 8)
     y = m.conv(x, 8)
@@ -242,7 +254,7 @@ CASES: dict[str, Callable[[Maker], Case]] = {
     f.__name__.removeprefix("_"): f
     for f in (
         _conv, _conv_stride, _conv_dilated, _depthwise, _depthwise_twice, _groups, _linear, _linear_rank3, _add,
-        _average_pool, _average_whole, _max_pool, _rescale, _transpose, _reshape, _nothing, _residual, _two_outputs, _classifier,
+        _average_pool, _average_whole, _max_pool, _rescale, _transpose, _reshape, _nothing, _signal, _residual, _two_outputs, _classifier,
     )
 }  # fmt: skip
 

@@ -20,7 +20,6 @@ import onnx_ir as ir
 import pytest
 from delegates.integer_cases import CASES, Case, Maker, make
 
-import pteron
 from pteron.export.delegates import Segment, payload, tools, tosa, vgf
 from pteron.schema.errors import DelegateError
 
@@ -283,34 +282,3 @@ def test_every_cut_is_refused(driver: Driver, tmp_path: Path, blob: Path) -> Non
         cut = payload.write(payload.Payload(parts.kind, parts.target, short))
         (folder / "payload").write_bytes(cut)
         driver("run", folder, ok=False)
-
-
-# --- a model, from images to logits ---------------------------------------------------------------
-
-
-def test_the_digit_classifier_is_one_segment_with_the_bytes_of_the_cpu(
-    driver: Driver, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Quantized, exported, loaded: only the conversions at the border stay on the CPU."""
-    monkeypatch.setenv("PTERON_VGF_LAYERS", str(driver.layers))
-    images = np.load(root / "examples/digits/test.npz")["image"].astype(np.float32) / 16
-    for name in ("vgf", "cpu"):
-        report = pteron.export_model(
-            root / "examples/digits/digits.onnx",
-            tmp_path / f"{name}.pte",
-            quantize="int8",
-            calibrate={"image": images[:60]},
-            fix={"batch": 20},
-            delegates=[name, "cpu"] if name == "vgf" else ["cpu"],
-            placement="allow",
-        )
-        left = [p.op_type for p in report.placements if p.delegate == "cpu"]
-        assert name == "cpu" or sorted(left) == ["DequantizeLinear", "QuantizeLinear"]
-    npu = pteron.load(tmp_path / "vgf.pte", delegates=["vgf"])
-    assert [p.placed for p in npu.placements] == [True]
-    others = [pteron.load(tmp_path / f"{name}.pte", delegates=()) for name in ("vgf", "cpu")]
-    for i in range(0, 360, 20):
-        got = npu.run({"image": images[i : i + 20]})["logits"]
-        for other in others:
-            want = other.run({"image": images[i : i + 20]})["logits"]
-            assert got.tobytes() == want.tobytes()
