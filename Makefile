@@ -11,7 +11,7 @@ help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
 	@echo "make dev-torch  PyTorch and the packages of examples/search, too"
 	@echo "make dev-npu    .venv-npu: the TOSA tools, the VGF converter and the emulated NPU"
-	@echo "make demo    digit classifier: export, run, accuracy, size, memory, latency"
+	@echo "make demo    digit classifier in f32, NF4, FP8, MX, int8; on CPU, DSP and NPU: accuracy, size, digest"
 	@echo "make test    everything CI checks, one line on success"
 	@echo "make lint    ruff, mypy, clang-format"
 	@echo "make gen     generated files from schema/"
@@ -77,7 +77,7 @@ test: dev
 	@.ci/steps
 
 demo: $(VENV)/.runtime
-	@$(BIN)/python examples/digits/demo.py
+	@PTERON_NPU_PYTHON=$${PTERON_NPU_PYTHON:-$(wildcard $(CURDIR)/$(NPU_VENV)/bin/python)} $(BIN)/python examples/digits/demo.py
 
 bench-gemm:
 	@mkdir -p build

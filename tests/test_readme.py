@@ -40,3 +40,17 @@ def test_console_blocks_run(root: Path, checkout: Path) -> None:
             command, shell=True, cwd=checkout, env=environment, capture_output=True, text=True
         )
         assert done.returncode == 0, f"{command}\n{done.stderr}"
+
+
+def test_the_demo_gives_one_digest_for_int8_wherever_it_runs(root: Path, npu_python: Path) -> None:
+    if shutil.which("qemu-hexagon") is None:
+        pytest.skip("needs qemu-user")
+    environment = os.environ | {"PTERON_NPU_PYTHON": str(npu_python)}
+    command = [sys.executable, root / "examples/digits/demo.py"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    digests = {
+        line[:13].strip(): line.split()[-1] for line in done.stdout.splitlines() if "." in line[13:]
+    }
+    assert digests["int8"] == digests["int8, DSP"] == digests["int8, NPU"], done.stdout
+    assert len(digests["int8"]) == 16

@@ -1,6 +1,7 @@
 """Trains the digit classifier of the demo: python train.py (needs torch, onnxscript and scikit-learn).
 
-Writes digits.onnx and test.npz (the 360 images held out, with labels) beside itself. Data: the 8x8 digits that ship
+Writes digits.onnx, test.npz (the 360 images held out, with labels) and calibration.npz (64 images of the training set, as
+`pteron quantize --calibrate` reads them) beside itself. Data: the 8x8 digits that ship
 with scikit-learn (Alpaydin and Kaynak 1998, UCI). Same versions, same bytes.
 """
 
@@ -76,6 +77,7 @@ def main() -> None:
     for owner in (proto, proto.graph, *proto.graph.node, *proto.graph.value_info):
         del owner.metadata_props[:]  # paths of the machine that trained it
     onnx.save(proto, HERE / "digits.onnx")
+    np.savez_compressed(HERE / "calibration.npz", image=images[:64].numpy())
     np.savez_compressed(
         HERE / "test.npz",
         image=(images[count:].numpy() * 16).astype(np.uint8),
