@@ -109,19 +109,25 @@ def test_a_dsp_killed_in_the_middle_of_a_call_leaves_the_work_to_the_cpu(
     assert not Path(f"/proc/{process}").exists()
 
 
+ABSENT_IMAGE = {
+    "PTERON_HEXAGON_EMULATOR": sys.executable,
+    "PTERON_HEXAGON_IMAGE": "/nowhere/image.elf",
+}
+
+
 @pytest.mark.parametrize(
-    "variable, value, said",
+    "environment, said",
     [
-        ("PATH", "/nowhere", "apt-get install qemu-user"),
-        ("PTERON_HEXAGON_IMAGE", "/nowhere/image.elf", "not there or not executable"),
+        ({"PATH": "/nowhere"}, "apt-get install qemu-user"),
+        (ABSENT_IMAGE, "not there or not executable"),
     ],
 )
-def test_doctor_says_what_is_missing(variable: str, value: str, said: str) -> None:
+def test_doctor_says_what_is_missing(environment: dict[str, str], said: str) -> None:
     done = subprocess.run(
         [str(Path(sys.executable).parent / "pteron"), "doctor", "--json"],
         capture_output=True,
         text=True,
-        env=os.environ | {variable: value},
+        env=os.environ | environment,
         check=True,
     )
     rows = {row["what"].strip(): row for row in json.loads(done.stdout)}
