@@ -97,7 +97,10 @@ def export(
         if exec_mode != "exact":
             integer_nodes(models[name])
         if asked:
-            report.placements += timed("partition", partition, models[name], asked, placement, name)
+            segments = {(r.method, r.reason) for r in report.placements if r.delegate != "cpu"}
+            report.placements += timed(
+                "partition", partition, models[name], asked, placement, name, len(segments)
+            )
         pairs |= state_pairs(model, states or {})
     check_pairs(list(models.values()), pairs)
     program = timed("lower", lower, models, hints=hints, states=pairs)

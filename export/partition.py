@@ -45,11 +45,12 @@ def partition(
     delegates: Sequence[Delegate],
     policy: str = "warn",
     method: str = "main",
+    first: int = 0,
     heavy: Collection[str] = HEAVY,
 ) -> list[Placement]:
     """Gives `model`, in place, `Delegate` nodes for what the delegates take, asked in order.
 
-    A segment without a node of `heavy` stays on the CPU.
+    A segment without a node of `heavy` stays on the CPU. Segments are numbered from `first`, as the program's delegates are.
 
     Returns:
         One row a node of the main graph as it was.
@@ -69,9 +70,13 @@ def partition(
     if policy == "forbid":
         _require_all(rows)
     names = g.names(model)
-    for part in parts:
-        _rewrite(model.graph, part, policy, names)
+    made = [_rewrite(model.graph, part, policy, names) for part in parts]
     model.graph.sort()
+    order = [node for node in model.graph if node in made]
+    for part, node in zip(parts, made, strict=True):
+        for i in part.members:
+            text = f"segment {first + order.index(node)}"
+            rows[i] = dataclasses.replace(rows[i], reason=text)
     if parts:
         model.graph.opset_imports.setdefault(g.OURS, 1)
         g.verify(model, "partition")
@@ -237,15 +242,12 @@ def _rows(
     names: Sequence[str],
     method: str,
 ) -> Iterator[Placement]:
-    part_of = {i: (k, part) for k, part in enumerate(parts) for i in part.members}
+    """One a node; those of parts get their segment's number later."""
+    home = {i: part.delegate.name for part in parts for i in part.members}
     for i, node in enumerate(nodes):
         name = node.name or node.outputs[0].name or ""
-        if i in part_of:
-            k, part = part_of[i]
-            where, reason = part.delegate.name, f"segment {k}"
-        else:
-            where, reason = "cpu", _joined(names, refused[i])
-        yield Placement(method, name, node.op_type, where, reason, macs(node))
+        reason = "" if i in home else _joined(names, refused[i])
+        yield Placement(method, name, node.op_type, home.get(i, "cpu"), reason, macs(node))
 
 
 def _joined(names: Sequence[str], reasons: Sequence[str]) -> str:
@@ -277,7 +279,7 @@ def _sizes(value: ir.Value | None) -> list[int] | None:
 # --- rewriting ----------------------------------------------------------------------------------------------------------
 
 
-def _rewrite(graph: ir.Graph, part: _Part, policy: str, names: set[str]) -> None:
+def _rewrite(graph: ir.Graph, part: _Part, policy: str, names: set[str]) -> ir.Node:
     """The nodes of a part => one `Delegate` node at the place of the last, the nodes in its fallback."""
     nodes, inside = part.segment.nodes, set(part.segment.nodes)
     made = [_twin(v, names, "delegated") for v in part.segment.outputs]
@@ -301,6 +303,7 @@ def _rewrite(graph: ir.Graph, part: _Part, policy: str, names: set[str]) -> None
         for dead in nodes:
             for i in range(len(dead.inputs)):
                 dead.replace_input_with(i, None)
+    return node
 
 
 def _fallback(segment: Segment, names: set[str]) -> ir.Graph:

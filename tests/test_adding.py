@@ -161,6 +161,24 @@ assert row.encode(dense.ctypes.data, scale.size, row.block, codes.ctypes.data, s
 assert codes.tobytes() == encoded.codes.tobytes() and scale.tobytes() == encoded.scale.tobytes()
 """
 
+ECHOED = """
+from pathlib import Path
+import onnx_ir as ir
+from pteron.export.capture import capture
+from pteron.export.delegates import known
+from pteron.export.emit import emit
+from pteron.export.lower import lower
+from pteron.export.partition import partition
+from pteron.export.plan import plan
+graph = ir.serde.deserialize_model(__import__("onnx").parser.parse_model(
+    '<ir_version: 10, opset_import: ["": 22]> g (float[3, 4] x) => (float[12] y) '
+    '<int64[1] s = {12}> { y = Reshape(x, s) }'))
+graph = capture(graph)
+rows = partition(graph, [known()["echo"]], "forbid", heavy=("Reshape",))
+assert [r.delegate for r in rows] == ["echo"], rows
+emit(plan(lower(graph)), Path("build/echo.pte"))
+"""
+
 GENERATED = (
     "runtime_c/gen/",
     "runtime_c/include/pteron/types.h",
@@ -240,6 +258,8 @@ def add_one_of_each(copy: Path) -> None:
     (copy / "runtime_c/delegates/echo/echo.c").write_text(echo)
     header = '/* The echo delegate. */\n#include "pteron/delegate.h"\nPTE_API const pte_delegate_api *pte_delegate_echo(void);\n'
     (copy / "runtime_c/delegates/echo/echo.h").write_text(header)
+    compiler = (copy / "export/delegates/null.py").read_text()
+    (copy / "export/delegates/echo.py").write_text(compiler.replace("null", "echo"))
     python(copy, "schema/gen.py")
 
 
@@ -254,6 +274,7 @@ def test_one_of_each_touches_only_its_files(scratch: Path) -> None:
         "schema/formats.py",
         "quantize/encode/int6.py",
         "runtime_c/codec/i6.c",
+        "export/delegates/echo.py",
         "runtime_c/delegates/echo/echo.c",
         "runtime_c/delegates/echo/echo.h",
     }
@@ -265,9 +286,15 @@ def test_one_of_each_touches_only_its_files(scratch: Path) -> None:
 
 
 def delegate_is_known(copy: Path) -> None:
-    """pte_run permits the new delegate by its name; the library does not hold it."""
+    """The exporter compiles for the new delegate, pte_run runs on it by its name; the library does not hold it."""
+    python(copy, "-c", ECHOED)
     runner = next(p for p in (copy / "build/c").rglob("pte_run") if p.is_file())
-    sh(copy, runner, "build/det.pte", "--input", "x=build/x.npy", "--delegate", "echo")
+    np.save(copy / "build/echo.npy", np.arange(12, dtype=np.float32).reshape(3, 4))
+    run = [runner, "build/echo.pte", "--input", "x=build/echo.npy", "--out", "build"]
+    sh(copy, *run, "--delegate", "echo")
+    assert np.load(copy / "build/output_0.npy").ravel().tolist() == list(range(12))
+    done = subprocess.run(run, cwd=copy, capture_output=True, text=True)
+    assert done.returncode == 1 and "delegate echo (echo-1) did not open" in done.stderr
     library = next(p for p in (copy / "build/c").rglob("libpteron.so*"))
     assert "pte_delegate_echo" not in sh(copy, "nm", "-D", library)
 

@@ -5,6 +5,7 @@ The cases are random graphs of integer nodes; a delegate that is not here is ski
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
 import threading
@@ -73,6 +74,28 @@ def test_a_session_runs_again_and_again_and_prepares_again(candidate: Candidate)
     model = load(through.file_of(through.program_of(case, [candidate.row])), candidate)
     for _ in range(3):
         assert through.differences(model, case, expected) == 0
+
+
+def test_two_delegates_share_a_graph(candidate: Candidate) -> None:
+    """The plain delegate takes the linear layer, the candidate the rest."""
+    plain = candidates.find("plain")
+    reason = plain.unavailable()
+    if reason is not None:
+        pytest.skip(reason)
+    first = dataclasses.replace(
+        plain.row, supports=lambda n: None if n.op_type == "Linear" else "not linear"
+    )
+    case = make("classifier", 9)
+    expected = case.expected()
+    program = through.program_of(case, [first, candidate.row])
+    assert {p.op_type: p.delegate for p in program.placements}["Linear"] == "plain"
+    numbers = {p.reason: p.delegate for p in program.placements}
+    assert {f"segment {i}": d.name for i, d in enumerate(program.delegates)} == numbers
+    assert set(numbers.values()) == {"plain", candidate.name}
+    assert plain.here is not None and candidate.here is not None
+    model = pteron.load(through.file_of(program), delegates=[plain.here, candidate.here])
+    assert through.differences(model, case, expected) == 0
+    assert all(p.placed for p in model.placements)
 
 
 def test_two_sessions_at_once(candidate: Candidate) -> None:

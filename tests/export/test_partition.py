@@ -244,6 +244,28 @@ def test_a_diamond_with_a_refused_node_becomes_two_segments() -> None:
     same_bytes(source, takes("MatMul", "Relu", "Add"))
 
 
+def test_methods_have_their_own_delegates() -> None:
+    row = takes("MatMul", "Relu")
+    w = weight()
+    one = model(node("MatMul", "x w", "y"), w=w)
+    two = model(node("MatMul", "x w", "a"), node("Exp", "a", "b"), node("MatMul", "b w", "y"), w=w)
+    report = Report()
+    program = export(
+        methods={"one": one, "two": two}, delegates=[row], placement="allow", report=report
+    )
+    assert [(p.method, p.delegate, p.reason) for p in report.placements] == [
+        ("one", "test", "segment 0"), ("two", "test", "segment 1"), ("two", "cpu", "no Exp"),
+        ("two", "test", "segment 2"),
+    ]  # fmt: skip
+    data, x = emit_bytes(program), np.ones((2, 4), np.float32)
+    whole = emit_bytes(export(methods={"one": one, "two": two}))
+    for method, entries in (("one", 1), ("two", 2)):
+        got = pteron.load(data, method=method)
+        assert len(got.placements) == entries
+        assert got(x).tobytes() == pteron.load(whole, method=method)(x).tobytes()
+    assert len(program.constants) == 1
+
+
 def test_forbid_names_every_node_that_is_left() -> None:
     with pytest.raises(LoweringError) as error:
         placed(chain(), takes("MatMul"), policy="forbid")
