@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("68852e042363f0ef")
+SCHEMA_HASH: Final = bytes.fromhex("9a0a5c0bc0cf30da")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

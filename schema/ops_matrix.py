@@ -128,3 +128,28 @@ def conv_i8(
     v = windows.conv(pixels, rows, kernel, stride, dilation, begin, end, spread, groups)
     v = (v + (rows.sum(1) * x_zero + bias)).astype(np.int64).astype(np.int32)
     return integer.rescale(v, multiplier, shift, y_zero, low, high)
+
+
+@op(id=47, since=1, shape="[*s] [*s] -> [*s]", dtypes="i8", inplace="a")
+def add_i8(
+    a: F,
+    b: F | None = None,
+    *,
+    a_zero: int,
+    a_multiplier: int,
+    a_shift: int,
+    b_zero: int = 0,
+    b_multiplier: int = 0,
+    b_shift: int = 10,
+    y_zero: int,
+    multiplier: int,
+    shift: int,
+    low: int,
+    high: int,
+) -> F:
+    """add of schema/integer.py; without b, a's addend alone. a_shift and b_shift in 10 .. 62, so that the sum fits in int32;
+    multipliers are not negative."""
+    v = integer.scaled(a.astype(np.int64) - a_zero, a_multiplier, a_shift)
+    if b is not None:
+        v = v + integer.scaled(b.astype(np.int64) - b_zero, b_multiplier, b_shift)
+    return integer.rescale(v, multiplier, shift, y_zero, low, high)

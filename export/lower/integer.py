@@ -1,7 +1,6 @@
-"""Integer nodes (export/integer.py): products by `conv_i8`, everything else in 64-bit steps; channels last.
+"""Integer nodes (export/integer.py): products by `conv_i8`, sums by `add_i8`, pools in 64-bit steps; channels last.
 
-A Linear is a convolution of its rows with a kernel of one. A depthwise convolution and a pool sum in f32, which is exact
-while no sum can pass 2^24.
+A Linear is a convolution of its rows with a kernel of one. A pool sums in f32, which is exact while no sum can pass 2^24.
 """
 
 from __future__ import annotations
@@ -20,13 +19,14 @@ from pteron.export.lower.node import Node, lowers
 from pteron.export.lower.reduction import reduce
 from pteron.export.lower.ref import Ref
 from pteron.export.lower.windows import Window, channels_first, channels_last, counts
-from pteron.export.terms import Term, cast, literal, term
+from pteron.export.terms import Term, cast, term
 
 Array = NDArray[Any]
 Row = TypeVar("Row")
 
 EXACT_F32: Final = 2**24
-TOP: Final = 2**63
+LEAST_ADDEND_SHIFT: Final = 10
+"""Of `add_i8`: its addends fit in int32 then. Those of integer.add_factors have 11 and more."""
 
 
 def row_of(l: Lowering, n: Node, kind: type[Row]) -> Row:
@@ -51,9 +51,6 @@ def lower_conv(l: Lowering, n: Node) -> Ref:
     x, axes = channels_last(l, n[0]), row.w.ndim - 2
     kernel = row.w.shape[2:]
     window = Window(kernel, row.strides, row.dilations, row.pads[:axes], row.pads[axes:])
-    taps = product(kernel)
-    if 1 < row.group == len(row.w) == x.shape[-1] and taps * 255 * 128 < EXACT_F32:
-        return channels_first(l, _depthwise(l, x, row, window))
     rows = np.ascontiguousarray(np.moveaxis(row.w, 1, -1).reshape(len(row.w), -1))
     return channels_first(l, _product(l, x, rows, row, window, row.group))
 
@@ -102,60 +99,39 @@ def _product(
     return l.one("conv_i8", [x, *(l.constant(part) for part in parts)], attrs, "i8", shape)
 
 
-def _depthwise(l: Lowering, x: Ref, row: integer.Conv, window: Window) -> Ref:
-    """Sums of integers in f32 by the depthwise kernel, then bias and rescale by channel."""
-    away = l.pointwise(lambda t: cast(t - row.x_zero, "f32"), [x], "f32")
-    sums = convolve(l, away, l.constant(row.w.astype(np.float32)), None, window, row.group)
-    bias, multiplier, shift = (l.constant(part) for part in (row.bias, row.multiplier, row.shift))
-    return l.pointwise(
-        lambda v, b, m, s: clamped(scaled(cast(v, "i64") + b, m, s), row),
-        [sums, bias, multiplier, shift],
-        "i8",
-    )
-
-
 # --- element by element -------------------------------------------------------------------------------------------------
-
-
-def scaled(v: Term, multiplier: Term | int, shift: Term | int) -> Term:
-    """schema/integer.py `scaled` in steps. There is no arithmetic shift: 2^63 is added before a logical one, and what became
-    of it taken away after."""
-    before: Term | int
-    after: Term | int
-    if isinstance(shift, int):
-        before, after = (1 << (shift - 1)) - TOP, 1 << (63 - shift)
-    else:
-        top = literal(-TOP, "i64")
-        before = term("shl", literal(1, "i64"), shift - 1) + top
-        after = term("shr", top, shift)
-    return term("shr", v * multiplier + before, shift) - after
-
-
-def clamped(
-    v: Term,
-    row: integer.Conv | integer.Add | integer.AveragePool | integer.Rescale,
-) -> Term:
-    return term("min", term("max", v + row.y_zero, row.low), row.high)
 
 
 @lowers("Add", domain=integer.DOMAIN)
 def lower_add(l: Lowering, n: Node) -> Ref:
     row = row_of(l, n, integer.Add)
-
-    def build(a: Term, b: Term) -> Term:
-        left = scaled(a - row.a_zero, row.a_multiplier, row.a_shift)
-        right = scaled(b - row.b_zero, row.b_multiplier, row.b_shift)
-        return clamped(scaled(left + right, row.multiplier, row.shift), row)
-
-    return l.pointwise(build, [n[0], n[1]], "i8")
+    if min(row.a_shift, row.b_shift) < LEAST_ADDEND_SHIFT:
+        l.fail(f"a_shift {row.a_shift}, b_shift {row.b_shift}; expected {LEAST_ADDEND_SHIFT} .. 62")
+    return _add(l, [n[0], n[1]], dataclasses.asdict(row))
 
 
 @lowers("Rescale", domain=integer.DOMAIN)
 def lower_rescale(l: Lowering, n: Node) -> Ref:
-    row = row_of(l, n, integer.Rescale)
-    return l.pointwise(
-        lambda t: clamped(scaled(t - row.x_zero, row.multiplier, row.shift), row), [n[0]], "i8"
-    )
+    """An addition without second addend, whose first keeps its scale."""
+    attrs = dataclasses.asdict(row_of(l, n, integer.Rescale))
+    same = {"a_zero": attrs.pop("x_zero"), "a_multiplier": 1 << 30, "a_shift": 30}
+    return _add(l, [n[0]], attrs | same)
+
+
+def _add(l: Lowering, operands: list[Ref], attrs: dict[str, Any]) -> Ref:
+    """In the axis order of the first operand's memory."""
+    order = l.memory_order(operands[0])
+    shape = tuple(operands[0].shape[a] for a in order)
+    y = l.one("add_i8", [l.transpose(x, order) for x in operands], attrs, "i8", shape)
+    return l.transpose(y, [order.index(a) for a in range(len(order))])
+
+
+def _requantized(v: Term, row: integer.AveragePool) -> Term:
+    """schema/integer.py `rescale` of i64 in steps. There is no arithmetic shift: 2^63 is added before a logical one, and what
+    became of it taken away after."""
+    up = v * row.multiplier + ((1 << (row.shift - 1)) - (1 << 63))
+    y = term("shr", up, row.shift) + (row.y_zero - (1 << (63 - row.shift)))
+    return term("min", term("max", y, row.low), row.high)
 
 
 @lowers("AveragePool", domain=integer.DOMAIN)
@@ -170,9 +146,7 @@ def lower_average_pool(l: Lowering, n: Node) -> Ref:
         sums = _window_sums(
             l, x, row, Window(row.kernel_shape, row.strides, (1,) * axes, (0,) * axes, (0,) * axes)
         )
-    return l.pointwise(
-        lambda v: clamped(scaled(cast(v, "i64"), row.multiplier, row.shift), row), [sums], "i8"
-    )
+    return l.pointwise(lambda v: _requantized(cast(v, "i64"), row), [sums], "i8")
 
 
 def _window_sums(l: Lowering, x: Ref, row: integer.AveragePool, window: Window) -> Ref:

@@ -8,7 +8,7 @@
 
 #include "core/kernel.h"
 
-#define PTE_SCHEMA_HASH 0xeff06323042e8568u
+#define PTE_SCHEMA_HASH 0xda30cfc00b5c0a9au
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */

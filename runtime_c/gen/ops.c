@@ -190,6 +190,11 @@ _Static_assert(PTE_MAX_ATTRS_BYTES >= 96, "raise PTE_MAX_ATTRS_BYTES");
 #else
 #define KERNEL_conv_i8 &pte_conv_i8_kernel
 #endif
+#ifdef PTE_WITHOUT_ADD_I8
+#define KERNEL_add_i8 NULL
+#else
+#define KERNEL_add_i8 &pte_add_i8_kernel
+#endif
 #ifdef PTE_WITHOUT_UNPACK
 #define KERNEL_unpack NULL
 #else
@@ -274,215 +279,228 @@ const pte_shape_term pte_op_terms[] = {
 };
 
 const pte_op_port pte_op_ports[] = {
-  {644, 3, 0, PTE_RULE_F, false, false, false} /* x */,
-  {253, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {852, 1, 3, PTE_RULE_A, false, false, false} /* bias */,
-  {371, 1, 3, PTE_RULE_A, false, false, false} /* multiplier */,
-  {828, 1, 3, PTE_RULE_A, false, false, false} /* shift */,
-  {860, 3, 5, PTE_RULE_F, false, false, false} /* y */,
-  {644, 3, 0, PTE_RULE_F, false, false, false} /* x */,
-  {253, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {852, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
-  {964, 3, 5, PTE_RULE_A, false, true, false} /* xs */,
-  {860, 3, 5, PTE_RULE_F, false, true, false} /* y */,
-  {644, 3, 0, PTE_RULE_F, false, false, false} /* x */,
-  {253, 2, 2, PTE_RULE_TAPS, false, false, false} /* w */,
-  {852, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
-  {964, 3, 8, PTE_RULE_A, false, true, false} /* xs */,
-  {860, 3, 8, PTE_RULE_F, false, true, false} /* y */,
-  {860, 3, 8, PTE_RULE_F, false, false, false} /* y */,
-  {980, 4, 11, PTE_RULE_F, false, true, false} /* q */,
-  {358, 4, 15, PTE_RULE_F, false, true, false} /* k */,
-  {880, 4, 19, PTE_RULE_F, false, true, false} /* v */,
-  {922, 4, 23, PTE_RULE_A, true, true, false} /* mask */,
-  {454, 1, 0, PTE_RULE_I64, true, false, false} /* key_count */,
-  {860, 4, 27, PTE_RULE_F, false, false, false} /* y */,
-  {967, 3, 8, PTE_RULE_F, false, false, false} /* y0 */,
-  {970, 3, 8, PTE_RULE_I64, true, false, false} /* y1 */,
-  {804, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
-  {253, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {682, 2, 31, PTE_RULE_F, true, false, false} /* hidden */,
-  {867, 2, 31, PTE_RULE_F, true, false, false} /* cell */,
-  {539, 1, 16, PTE_RULE_F, true, false, false} /* peephole */,
-  {458, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {967, 3, 33, PTE_RULE_F, false, false, false} /* y0 */,
-  {970, 2, 31, PTE_RULE_F, true, false, false} /* y1 */,
-  {973, 2, 31, PTE_RULE_F, true, false, false} /* y2 */,
-  {804, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
-  {253, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {852, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
-  {682, 2, 31, PTE_RULE_F, true, false, false} /* hidden */,
-  {458, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {804, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
-  {253, 2, 36, PTE_RULE_W, false, false, false} /* w */,
-  {682, 2, 2, PTE_RULE_F, true, false, false} /* hidden */,
-  {458, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {967, 3, 11, PTE_RULE_F, false, false, false} /* y0 */,
-  {970, 2, 2, PTE_RULE_F, true, false, false} /* y1 */,
-  {964, 1, 1, PTE_RULE_A, false, true, true} /* xs */,
-  {860, 1, 1, PTE_RULE_A, false, true, false} /* y */,
-  {644, 2, 38, PTE_RULE_F, false, false, true} /* x */,
-  {887, 1, 6, PTE_RULE_F, true, false, false} /* gain */,
-  {852, 1, 6, PTE_RULE_F, true, false, false} /* bias */,
-  {967, 2, 40, PTE_RULE_F, false, false, false} /* y0 */,
-  {970, 1, 1, PTE_RULE_F, true, false, false} /* y1 */,
-  {973, 1, 1, PTE_RULE_F, true, false, false} /* y2 */,
-  {860, 2, 40, PTE_RULE_F, false, false, false} /* y */,
-  {644, 2, 42, PTE_RULE_F, false, false, false} /* x */,
-  {253, 2, 10, PTE_RULE_W, false, false, false} /* w */,
-  {852, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
-  {964, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
-  {860, 2, 1, PTE_RULE_F, false, true, false} /* y */,
-  {860, 2, 1, PTE_RULE_F, false, false, false} /* y */,
-  {860, 1, 0, PTE_RULE_I64, false, false, false} /* y */,
-  {644, 1, 1, PTE_RULE_T, false, false, false} /* x */,
-  {860, 1, 6, PTE_RULE_T, false, false, false} /* y */,
-  {644, 2, 44, PTE_RULE_T, false, true, false} /* x */,
-  {810, 3, 46, PTE_RULE_I64, false, false, false} /* index */,
-  {860, 3, 49, PTE_RULE_T, false, false, false} /* y */,
-  {644, 2, 42, PTE_RULE_F, false, true, true} /* x */,
-  {860, 2, 42, PTE_RULE_F, false, false, false} /* y */,
-  {644, 2, 38, PTE_RULE_F, false, true, false} /* x */,
-  {860, 1, 1, PTE_RULE_F, false, false, false} /* y */,
-  {644, 2, 42, PTE_RULE_F, false, true, false} /* x */,
-  {860, 1, 1, PTE_RULE_I64, false, false, false} /* y */,
-  {644, 3, 0, PTE_RULE_F, false, false, false} /* x */,
-  {892, 3, 5, PTE_RULE_F, false, false, false} /* grid */,
-  {424, 0, 0, PTE_RULE_BOOL, false, false, false} /* condition */,
-  {860, 1, 52, PTE_RULE_A, false, false, false} /* y */,
-  {964, 1, 52, PTE_RULE_A, false, false, false} /* xs */,
-  {644, 1, 1, PTE_RULE_T, false, true, false} /* x */,
-  {860, 1, 1, PTE_RULE_T, false, true, false} /* y */,
-  {644, 2, 0, PTE_RULE_T, false, true, false} /* x */,
-  {810, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
-  {860, 2, 41, PTE_RULE_T, false, false, false} /* y */,
-  {253, 2, 11, PTE_RULE_W, false, false, false} /* w */,
-  {810, 1, 1, PTE_RULE_I64, false, false, false} /* index */,
-  {644, 1, 1, PTE_RULE_T, false, true, false} /* x */,
-  {810, 1, 6, PTE_RULE_I64, false, true, false} /* index */,
-  {644, 1, 1, PTE_RULE_T, false, false, true} /* x */,
-  {810, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
-  {646, 1, 6, PTE_RULE_T, false, true, false} /* updates */,
-  {860, 1, 1, PTE_RULE_T, false, false, false} /* y */,
-  {644, 1, 1, PTE_RULE_T, false, false, true} /* x */,
-  {810, 2, 53, PTE_RULE_I64, false, false, false} /* index */,
-  {646, 1, 47, PTE_RULE_T, false, true, false} /* updates */,
-  {792, 4, 0, PTE_RULE_T, false, false, true} /* cache */,
-  {752, 4, 54, PTE_RULE_T, false, true, false} /* update */,
-  {834, 1, 0, PTE_RULE_I64, true, false, false} /* start */,
-  {860, 4, 0, PTE_RULE_T, false, false, false} /* y */,
-  {644, 1, 1, PTE_RULE_A, false, false, false} /* x */,
-  {860, 2, 11, PTE_RULE_I64, false, false, false} /* y */,
-  {967, 2, 1, PTE_RULE_F, false, false, false} /* y0 */,
-  {970, 2, 1, PTE_RULE_I64, false, false, false} /* y1 */,
-  {976, 3, 58, PTE_RULE_F, false, true, false} /* a */,
-  {978, 3, 1, PTE_RULE_F, false, true, false} /* b */,
-  {860, 3, 61, PTE_RULE_F, false, false, false} /* y */,
-  {253, 2, 11, PTE_RULE_F, false, true, false} /* w */,
-  {860, 2, 11, PTE_RULE_W, false, false, false} /* y */,
-  {786, 3, 64, PTE_RULE_F, false, false, false} /* boxes */,
-  {724, 3, 27, PTE_RULE_F, false, false, false} /* scores */,
-  {816, 0, 0, PTE_RULE_I64, true, false, false} /* limit */,
-  {614, 0, 0, PTE_RULE_F, true, false, false} /* overlap */,
-  {484, 0, 0, PTE_RULE_F, true, false, false} /* threshold */,
-  {860, 2, 67, PTE_RULE_I64, false, false, false} /* y */,
-  {846, 0, 0, PTE_RULE_I64, true, false, false} /* trips */,
-  {424, 0, 0, PTE_RULE_BOOL, true, false, false} /* condition */,
-  {566, 1, 52, PTE_RULE_A, false, false, false} /* carried */,
-  {860, 1, 1, PTE_RULE_A, false, false, false} /* y */,
+  {675, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {279, 2, 3, PTE_RULE_W, false, false, false} /* w */,
+  {898, 1, 3, PTE_RULE_A, false, false, false} /* bias */,
+  {192, 1, 3, PTE_RULE_A, false, false, false} /* multiplier */,
+  {583, 1, 3, PTE_RULE_A, false, false, false} /* shift */,
+  {906, 3, 5, PTE_RULE_F, false, false, false} /* y */,
+  {1022, 1, 1, PTE_RULE_F, false, false, true} /* a */,
+  {1024, 1, 1, PTE_RULE_F, true, false, false} /* b */,
+  {906, 1, 1, PTE_RULE_F, false, false, false} /* y */,
+  {675, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {279, 2, 3, PTE_RULE_W, false, false, false} /* w */,
+  {898, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
+  {1010, 3, 5, PTE_RULE_A, false, true, false} /* xs */,
+  {906, 3, 5, PTE_RULE_F, false, true, false} /* y */,
+  {675, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {279, 2, 2, PTE_RULE_TAPS, false, false, false} /* w */,
+  {898, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
+  {1010, 3, 8, PTE_RULE_A, false, true, false} /* xs */,
+  {906, 3, 8, PTE_RULE_F, false, true, false} /* y */,
+  {906, 3, 8, PTE_RULE_F, false, false, false} /* y */,
+  {1026, 4, 11, PTE_RULE_F, false, true, false} /* q */,
+  {384, 4, 15, PTE_RULE_F, false, true, false} /* k */,
+  {926, 4, 19, PTE_RULE_F, false, true, false} /* v */,
+  {968, 4, 23, PTE_RULE_A, true, true, false} /* mask */,
+  {469, 1, 0, PTE_RULE_I64, true, false, false} /* key_count */,
+  {906, 4, 27, PTE_RULE_F, false, false, false} /* y */,
+  {1013, 3, 8, PTE_RULE_F, false, false, false} /* y0 */,
+  {1016, 3, 8, PTE_RULE_I64, true, false, false} /* y1 */,
+  {856, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {279, 2, 3, PTE_RULE_W, false, false, false} /* w */,
+  {734, 2, 31, PTE_RULE_F, true, false, false} /* hidden */,
+  {913, 2, 31, PTE_RULE_F, true, false, false} /* cell */,
+  {554, 1, 16, PTE_RULE_F, true, false, false} /* peephole */,
+  {473, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
+  {1013, 3, 33, PTE_RULE_F, false, false, false} /* y0 */,
+  {1016, 2, 31, PTE_RULE_F, true, false, false} /* y1 */,
+  {1019, 2, 31, PTE_RULE_F, true, false, false} /* y2 */,
+  {856, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {279, 2, 3, PTE_RULE_W, false, false, false} /* w */,
+  {898, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
+  {734, 2, 31, PTE_RULE_F, true, false, false} /* hidden */,
+  {473, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
+  {856, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {279, 2, 36, PTE_RULE_W, false, false, false} /* w */,
+  {734, 2, 2, PTE_RULE_F, true, false, false} /* hidden */,
+  {473, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
+  {1013, 3, 11, PTE_RULE_F, false, false, false} /* y0 */,
+  {1016, 2, 2, PTE_RULE_F, true, false, false} /* y1 */,
+  {1010, 1, 1, PTE_RULE_A, false, true, true} /* xs */,
+  {906, 1, 1, PTE_RULE_A, false, true, false} /* y */,
+  {675, 2, 38, PTE_RULE_F, false, false, true} /* x */,
+  {933, 1, 6, PTE_RULE_F, true, false, false} /* gain */,
+  {898, 1, 6, PTE_RULE_F, true, false, false} /* bias */,
+  {1013, 2, 40, PTE_RULE_F, false, false, false} /* y0 */,
+  {1016, 1, 1, PTE_RULE_F, true, false, false} /* y1 */,
+  {1019, 1, 1, PTE_RULE_F, true, false, false} /* y2 */,
+  {906, 2, 40, PTE_RULE_F, false, false, false} /* y */,
+  {675, 2, 42, PTE_RULE_F, false, false, false} /* x */,
+  {279, 2, 10, PTE_RULE_W, false, false, false} /* w */,
+  {898, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
+  {1010, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
+  {906, 2, 1, PTE_RULE_F, false, true, false} /* y */,
+  {906, 2, 1, PTE_RULE_F, false, false, false} /* y */,
+  {906, 1, 0, PTE_RULE_I64, false, false, false} /* y */,
+  {675, 1, 1, PTE_RULE_T, false, false, false} /* x */,
+  {906, 1, 6, PTE_RULE_T, false, false, false} /* y */,
+  {675, 2, 44, PTE_RULE_T, false, true, false} /* x */,
+  {862, 3, 46, PTE_RULE_I64, false, false, false} /* index */,
+  {906, 3, 49, PTE_RULE_T, false, false, false} /* y */,
+  {675, 2, 42, PTE_RULE_F, false, true, true} /* x */,
+  {906, 2, 42, PTE_RULE_F, false, false, false} /* y */,
+  {675, 2, 38, PTE_RULE_F, false, true, false} /* x */,
+  {675, 2, 42, PTE_RULE_F, false, true, false} /* x */,
+  {906, 1, 1, PTE_RULE_I64, false, false, false} /* y */,
+  {675, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {938, 3, 5, PTE_RULE_F, false, false, false} /* grid */,
+  {439, 0, 0, PTE_RULE_BOOL, false, false, false} /* condition */,
+  {906, 1, 52, PTE_RULE_A, false, false, false} /* y */,
+  {1010, 1, 52, PTE_RULE_A, false, false, false} /* xs */,
+  {675, 1, 1, PTE_RULE_T, false, true, false} /* x */,
+  {906, 1, 1, PTE_RULE_T, false, true, false} /* y */,
+  {675, 2, 0, PTE_RULE_T, false, true, false} /* x */,
+  {862, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
+  {906, 2, 41, PTE_RULE_T, false, false, false} /* y */,
+  {279, 2, 11, PTE_RULE_W, false, false, false} /* w */,
+  {862, 1, 1, PTE_RULE_I64, false, false, false} /* index */,
+  {675, 1, 1, PTE_RULE_T, false, true, false} /* x */,
+  {862, 1, 6, PTE_RULE_I64, false, true, false} /* index */,
+  {675, 1, 1, PTE_RULE_T, false, false, true} /* x */,
+  {862, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
+  {677, 1, 6, PTE_RULE_T, false, true, false} /* updates */,
+  {906, 1, 1, PTE_RULE_T, false, false, false} /* y */,
+  {675, 1, 1, PTE_RULE_T, false, false, true} /* x */,
+  {862, 2, 53, PTE_RULE_I64, false, false, false} /* index */,
+  {677, 1, 47, PTE_RULE_T, false, true, false} /* updates */,
+  {844, 4, 0, PTE_RULE_T, false, false, true} /* cache */,
+  {804, 4, 54, PTE_RULE_T, false, true, false} /* update */,
+  {880, 1, 0, PTE_RULE_I64, true, false, false} /* start */,
+  {906, 4, 0, PTE_RULE_T, false, false, false} /* y */,
+  {675, 1, 1, PTE_RULE_A, false, false, false} /* x */,
+  {906, 2, 11, PTE_RULE_I64, false, false, false} /* y */,
+  {1013, 2, 1, PTE_RULE_F, false, false, false} /* y0 */,
+  {1016, 2, 1, PTE_RULE_I64, false, false, false} /* y1 */,
+  {1022, 3, 58, PTE_RULE_F, false, true, false} /* a */,
+  {1024, 3, 1, PTE_RULE_F, false, true, false} /* b */,
+  {906, 3, 61, PTE_RULE_F, false, false, false} /* y */,
+  {279, 2, 11, PTE_RULE_F, false, true, false} /* w */,
+  {906, 2, 11, PTE_RULE_W, false, false, false} /* y */,
+  {838, 3, 64, PTE_RULE_F, false, false, false} /* boxes */,
+  {776, 3, 27, PTE_RULE_F, false, false, false} /* scores */,
+  {868, 0, 0, PTE_RULE_I64, true, false, false} /* limit */,
+  {645, 0, 0, PTE_RULE_F, true, false, false} /* overlap */,
+  {499, 0, 0, PTE_RULE_F, true, false, false} /* threshold */,
+  {906, 2, 67, PTE_RULE_I64, false, false, false} /* y */,
+  {892, 0, 0, PTE_RULE_I64, true, false, false} /* trips */,
+  {439, 0, 0, PTE_RULE_BOOL, true, false, false} /* condition */,
+  {597, 1, 52, PTE_RULE_A, false, false, false} /* carried */,
+  {906, 1, 1, PTE_RULE_A, false, false, false} /* y */,
 };
 
 const pte_op_attr pte_op_attrs[] = {
-  {689, 4, 4, 0, true} /* kernel */,
-  {738, 12, 4, 0, true} /* stride */,
-  {521, 20, 4, 0, true} /* dilation */,
-  {780, 28, 4, 0, true} /* begin */,
-  {937, 36, 4, 0, true} /* end */,
-  {731, 44, 4, 0, true} /* spread */,
-  {675, 56, 0, 0, true} /* groups */,
-  {766, 64, 0, 0, true} /* x_zero */,
-  {773, 72, 0, 0, true} /* y_zero */,
-  {949, 80, 0, 0, true} /* low */,
-  {897, 88, 0, 0, true} /* high */,
-  {689, 4, 4, 0, true} /* kernel */,
-  {738, 12, 4, 0, true} /* stride */,
-  {521, 20, 4, 0, true} /* dilation */,
-  {780, 28, 4, 0, true} /* begin */,
-  {937, 36, 4, 0, true} /* end */,
-  {731, 44, 4, 0, true} /* spread */,
-  {675, 56, 0, 0, false} /* groups */,
-  {840, 64, 7, 0, false} /* steps */,
-  {689, 4, 4, 0, true} /* kernel */,
-  {738, 12, 4, 0, true} /* stride */,
-  {521, 20, 4, 0, true} /* dilation */,
-  {780, 28, 4, 0, true} /* begin */,
-  {937, 36, 4, 0, true} /* end */,
-  {840, 44, 7, 0, false} /* steps */,
-  {717, 4, 5, 0, false} /* scales */,
-  {927, 12, 3, 3, false} /* mode */,
-  {267, 16, 3, 6, false} /* coordinates */,
-  {598, 20, 3, 4, false} /* nearest */,
-  {798, 24, 1, 0, false} /* cubic */,
+  {741, 4, 4, 0, true} /* kernel */,
+  {790, 12, 4, 0, true} /* stride */,
+  {536, 20, 4, 0, true} /* dilation */,
+  {832, 28, 4, 0, true} /* begin */,
+  {983, 36, 4, 0, true} /* end */,
+  {783, 44, 4, 0, true} /* spread */,
+  {727, 56, 0, 0, true} /* groups */,
+  {818, 64, 0, 0, true} /* x_zero */,
+  {825, 72, 0, 0, true} /* y_zero */,
+  {995, 80, 0, 0, true} /* low */,
+  {943, 88, 0, 0, true} /* high */,
+  {685, 8, 0, 0, true} /* a_zero */,
+  {190, 16, 0, 0, true} /* a_multiplier */,
+  {581, 24, 0, 0, true} /* a_shift */,
+  {699, 32, 0, 0, false} /* b_zero */,
+  {216, 40, 0, 0, false} /* b_multiplier */,
+  {589, 48, 0, 0, false} /* b_shift */,
+  {825, 56, 0, 0, true} /* y_zero */,
+  {192, 64, 0, 0, true} /* multiplier */,
+  {583, 72, 0, 0, true} /* shift */,
+  {995, 80, 0, 0, true} /* low */,
+  {943, 88, 0, 0, true} /* high */,
+  {741, 4, 4, 0, true} /* kernel */,
+  {790, 12, 4, 0, true} /* stride */,
+  {536, 20, 4, 0, true} /* dilation */,
+  {832, 28, 4, 0, true} /* begin */,
+  {983, 36, 4, 0, true} /* end */,
+  {783, 44, 4, 0, true} /* spread */,
+  {727, 56, 0, 0, false} /* groups */,
+  {886, 64, 7, 0, false} /* steps */,
+  {741, 4, 4, 0, true} /* kernel */,
+  {790, 12, 4, 0, true} /* stride */,
+  {536, 20, 4, 0, true} /* dilation */,
+  {832, 28, 4, 0, true} /* begin */,
+  {983, 36, 4, 0, true} /* end */,
+  {886, 44, 7, 0, false} /* steps */,
+  {769, 4, 5, 0, false} /* scales */,
+  {973, 12, 3, 3, false} /* mode */,
+  {293, 16, 3, 6, false} /* coordinates */,
+  {629, 20, 3, 4, false} /* nearest */,
+  {850, 24, 1, 0, false} /* cubic */,
   {57, 32, 2, 0, false} /* exclude_outside */,
-  {404, 36, 2, 0, false} /* antialias */,
+  {419, 36, 2, 0, false} /* antialias */,
   {176, 40, 1, 0, false} /* extrapolation */,
-  {696, 48, 5, 0, false} /* region */,
-  {822, 8, 1, 0, true} /* scale */,
-  {654, 16, 3, 3, false} /* causal */,
-  {630, 24, 1, 0, false} /* softcap */,
-  {303, 32, 0, 0, false} /* left_window */,
-  {242, 40, 0, 0, false} /* right_window */,
-  {689, 4, 4, 0, true} /* kernel */,
-  {738, 12, 4, 0, true} /* stride */,
-  {521, 20, 4, 0, true} /* dilation */,
-  {780, 28, 4, 0, true} /* begin */,
+  {748, 48, 5, 0, false} /* region */,
+  {874, 8, 1, 0, true} /* scale */,
+  {706, 16, 3, 3, false} /* causal */,
+  {661, 24, 1, 0, false} /* softcap */,
+  {329, 32, 0, 0, false} /* left_window */,
+  {268, 40, 0, 0, false} /* right_window */,
+  {741, 4, 4, 0, true} /* kernel */,
+  {790, 12, 4, 0, true} /* stride */,
+  {536, 20, 4, 0, true} /* dilation */,
+  {832, 28, 4, 0, true} /* begin */,
   {148, 36, 2, 0, false} /* channel_major */,
-  {216, 40, 2, 0, false} /* column_major */,
-  {689, 4, 4, 0, true} /* kernel */,
-  {738, 12, 4, 0, true} /* stride */,
-  {521, 20, 4, 0, true} /* dilation */,
-  {780, 28, 4, 0, true} /* begin */,
-  {937, 36, 4, 0, true} /* end */,
+  {242, 40, 2, 0, false} /* column_major */,
+  {741, 4, 4, 0, true} /* kernel */,
+  {790, 12, 4, 0, true} /* stride */,
+  {536, 20, 4, 0, true} /* dilation */,
+  {832, 28, 4, 0, true} /* begin */,
+  {983, 36, 4, 0, true} /* end */,
   {162, 44, 2, 0, false} /* count_padding */,
-  {255, 4, 4, 0, true} /* activations */,
-  {872, 16, 1, 0, false} /* clip */,
-  {229, 24, 2, 0, false} /* input_forget */,
-  {622, 28, 2, 0, false} /* reverse */,
-  {255, 4, 4, 0, true} /* activations */,
-  {872, 16, 1, 0, false} /* clip */,
+  {281, 4, 4, 0, true} /* activations */,
+  {918, 16, 1, 0, false} /* clip */,
+  {255, 24, 2, 0, false} /* input_forget */,
+  {653, 28, 2, 0, false} /* reverse */,
+  {281, 4, 4, 0, true} /* activations */,
+  {918, 16, 1, 0, false} /* clip */,
   {0, 24, 2, 0, false} /* linear_before_reset */,
-  {622, 28, 2, 0, false} /* reverse */,
-  {255, 4, 4, 0, true} /* activations */,
-  {872, 16, 1, 0, false} /* clip */,
-  {622, 24, 2, 0, false} /* reverse */,
-  {840, 4, 7, 0, true} /* steps */,
-  {458, 8, 0, 0, true} /* count */,
-  {582, 16, 1, 0, false} /* epsilon */,
-  {840, 4, 7, 0, false} /* steps */,
-  {759, 4, 6, 0, true} /* values */,
-  {780, 4, 6, 0, true} /* begin */,
-  {927, 12, 3, 3, true} /* mode */,
-  {338, 8, 0, 0, false} /* batch_dims */,
-  {902, 4, 3, 2, false} /* kind */,
-  {434, 8, 2, 0, false} /* exclusive */,
-  {622, 12, 2, 0, false} /* reverse */,
-  {902, 4, 3, 5, true} /* kind */,
-  {458, 8, 0, 0, true} /* count */,
-  {902, 4, 3, 2, true} /* kind */,
-  {907, 8, 2, 0, false} /* last */,
-  {927, 4, 3, 3, false} /* mode */,
+  {653, 28, 2, 0, false} /* reverse */,
+  {281, 4, 4, 0, true} /* activations */,
+  {918, 16, 1, 0, false} /* clip */,
+  {653, 24, 2, 0, false} /* reverse */,
+  {886, 4, 7, 0, true} /* steps */,
+  {473, 8, 0, 0, true} /* count */,
+  {613, 16, 1, 0, false} /* epsilon */,
+  {886, 4, 7, 0, false} /* steps */,
+  {811, 4, 6, 0, true} /* values */,
+  {832, 4, 6, 0, true} /* begin */,
+  {973, 12, 3, 3, true} /* mode */,
+  {364, 8, 0, 0, false} /* batch_dims */,
+  {948, 4, 3, 2, false} /* kind */,
+  {449, 8, 2, 0, false} /* exclusive */,
+  {653, 12, 2, 0, false} /* reverse */,
+  {948, 4, 3, 5, true} /* kind */,
+  {473, 8, 0, 0, true} /* count */,
+  {948, 4, 3, 2, true} /* kind */,
+  {953, 8, 2, 0, false} /* last */,
+  {973, 4, 3, 3, false} /* mode */,
   {168, 8, 3, 3, false} /* padding */,
   {134, 12, 2, 0, false} /* align_corners */,
-  {393, 4, 8, 0, true} /* then_block */,
-  {349, 8, 8, 0, true} /* else_block */,
-  {810, 8, 0, 0, true} /* index */,
-  {474, 4, 3, 5, false} /* reduction */,
-  {494, 4, 2, 0, false} /* circular */,
-  {590, 4, 2, 0, false} /* largest */,
-  {945, 4, 2, 0, false} /* log */,
-  {661, 4, 2, 0, false} /* center */,
-  {857, 4, 8, 0, true} /* body */,
-  {557, 4, 2, 0, false} /* saturate */,
+  {408, 4, 8, 0, true} /* then_block */,
+  {375, 8, 8, 0, true} /* else_block */,
+  {862, 8, 0, 0, true} /* index */,
+  {489, 4, 3, 5, false} /* reduction */,
+  {509, 4, 2, 0, false} /* circular */,
+  {621, 4, 2, 0, false} /* largest */,
+  {991, 4, 2, 0, false} /* log */,
+  {713, 4, 2, 0, false} /* center */,
+  {903, 4, 8, 0, true} /* body */,
+  {572, 4, 2, 0, false} /* saturate */,
 };
 
 const uint64_t pte_op_default_words[] = {
@@ -493,6 +511,18 @@ const uint64_t pte_op_default_words[] = {
   0x0u,
   0x0u,
   0x0u,
+  0x0u,
+  0x0u,
+  0x0u,
+  0x0u,
+  0x0u,
+  0x60u,
+  0x0u,
+  0x0u,
+  0x0u,
+  0x0u,
+  0x0u,
+  0xau,
   0x0u,
   0x0u,
   0x0u,
@@ -570,158 +600,164 @@ const char pte_op_texts[] =
   "channel_major\0" /* 148 */
   "count_padding\0" /* 162 */
   "extrapolation\0" /* 176 */
-  "average_pool\0" /* 190 */
-  "batch_matmul\0" /* 203 */
-  "column_major\0" /* 216 */
-  "input_forget\0" /* 229 */
-  "right_window\0" /* 242 */
-  "activations\0" /* 255 */
-  "coordinates\0" /* 267 */
-  "gather_rows\0" /* 279 */
-  "grid_sample\0" /* 291 */
-  "left_window\0" /* 303 */
-  "matmul_int8\0" /* 315 */
-  "arg_reduce\0" /* 327 */
-  "batch_dims\0" /* 338 */
-  "else_block\0" /* 349 */
-  "layer_norm\0" /* 360 */
-  "multiplier\0" /* 371 */
-  "scatter_nd\0" /* 382 */
-  "then_block\0" /* 393 */
-  "antialias\0" /* 404 */
-  "attention\0" /* 414 */
-  "condition\0" /* 424 */
-  "exclusive\0" /* 434 */
-  "gather_nd\0" /* 444 */
-  "key_count\0" /* 454 */
-  "pointwise\0" /* 464 */
-  "reduction\0" /* 474 */
-  "threshold\0" /* 484 */
-  "circular\0" /* 494 */
-  "cumulate\0" /* 503 */
-  "delegate\0" /* 512 */
-  "dilation\0" /* 521 */
-  "max_pool\0" /* 530 */
-  "peephole\0" /* 539 */
-  "rms_norm\0" /* 548 */
-  "saturate\0" /* 557 */
-  "carried\0" /* 566 */
-  "conv_i8\0" /* 574 */
-  "epsilon\0" /* 582 */
-  "largest\0" /* 590 */
-  "nearest\0" /* 598 */
-  "nonzero\0" /* 606 */
-  "overlap\0" /* 614 */
-  "reverse\0" /* 622 */
-  "softcap\0" /* 630 */
-  "softmax\0" /* 638 */
-  "updates\0" /* 646 */
-  "causal\0" /* 654 */
-  "center\0" /* 661 */
-  "gather\0" /* 668 */
-  "groups\0" /* 675 */
-  "hidden\0" /* 682 */
-  "kernel\0" /* 689 */
-  "region\0" /* 696 */
-  "repack\0" /* 703 */
-  "resize\0" /* 710 */
-  "scales\0" /* 717 */
-  "scores\0" /* 724 */
-  "spread\0" /* 731 */
-  "stride\0" /* 738 */
-  "unpack\0" /* 745 */
-  "update\0" /* 752 */
-  "values\0" /* 759 */
-  "x_zero\0" /* 766 */
-  "y_zero\0" /* 773 */
-  "begin\0" /* 780 */
-  "boxes\0" /* 786 */
-  "cache\0" /* 792 */
-  "cubic\0" /* 798 */
-  "gates\0" /* 804 */
-  "index\0" /* 810 */
-  "limit\0" /* 816 */
-  "scale\0" /* 822 */
-  "shift\0" /* 828 */
-  "start\0" /* 834 */
-  "steps\0" /* 840 */
-  "trips\0" /* 846 */
-  "bias\0" /* 852 */
-  "body\0" /* 857 */
-  "call\0" /* 862 */
-  "cell\0" /* 867 */
-  "clip\0" /* 872 */
-  "conv\0" /* 877 */
-  "copy\0" /* 882 */
-  "gain\0" /* 887 */
-  "grid\0" /* 892 */
-  "high\0" /* 897 */
-  "kind\0" /* 902 */
-  "last\0" /* 907 */
-  "loop\0" /* 912 */
-  "lstm\0" /* 917 */
-  "mask\0" /* 922 */
-  "mode\0" /* 927 */
-  "topk\0" /* 932 */
-  "end\0" /* 937 */
-  "gru\0" /* 941 */
-  "log\0" /* 945 */
-  "low\0" /* 949 */
-  "pad\0" /* 953 */
-  "rnn\0" /* 957 */
-  "if\0" /* 961 */
-  "xs\0" /* 964 */
-  "y0\0" /* 967 */
-  "y1\0" /* 970 */
-  "y2\0" /* 973 */
-  "a\0" /* 976 */
-  "b\0" /* 978 */
-  "q\0" /* 980 */
+  "a_multiplier\0" /* 190 */
+  "average_pool\0" /* 203 */
+  "b_multiplier\0" /* 216 */
+  "batch_matmul\0" /* 229 */
+  "column_major\0" /* 242 */
+  "input_forget\0" /* 255 */
+  "right_window\0" /* 268 */
+  "activations\0" /* 281 */
+  "coordinates\0" /* 293 */
+  "gather_rows\0" /* 305 */
+  "grid_sample\0" /* 317 */
+  "left_window\0" /* 329 */
+  "matmul_int8\0" /* 341 */
+  "arg_reduce\0" /* 353 */
+  "batch_dims\0" /* 364 */
+  "else_block\0" /* 375 */
+  "layer_norm\0" /* 386 */
+  "scatter_nd\0" /* 397 */
+  "then_block\0" /* 408 */
+  "antialias\0" /* 419 */
+  "attention\0" /* 429 */
+  "condition\0" /* 439 */
+  "exclusive\0" /* 449 */
+  "gather_nd\0" /* 459 */
+  "key_count\0" /* 469 */
+  "pointwise\0" /* 479 */
+  "reduction\0" /* 489 */
+  "threshold\0" /* 499 */
+  "circular\0" /* 509 */
+  "cumulate\0" /* 518 */
+  "delegate\0" /* 527 */
+  "dilation\0" /* 536 */
+  "max_pool\0" /* 545 */
+  "peephole\0" /* 554 */
+  "rms_norm\0" /* 563 */
+  "saturate\0" /* 572 */
+  "a_shift\0" /* 581 */
+  "b_shift\0" /* 589 */
+  "carried\0" /* 597 */
+  "conv_i8\0" /* 605 */
+  "epsilon\0" /* 613 */
+  "largest\0" /* 621 */
+  "nearest\0" /* 629 */
+  "nonzero\0" /* 637 */
+  "overlap\0" /* 645 */
+  "reverse\0" /* 653 */
+  "softcap\0" /* 661 */
+  "softmax\0" /* 669 */
+  "updates\0" /* 677 */
+  "a_zero\0" /* 685 */
+  "add_i8\0" /* 692 */
+  "b_zero\0" /* 699 */
+  "causal\0" /* 706 */
+  "center\0" /* 713 */
+  "gather\0" /* 720 */
+  "groups\0" /* 727 */
+  "hidden\0" /* 734 */
+  "kernel\0" /* 741 */
+  "region\0" /* 748 */
+  "repack\0" /* 755 */
+  "resize\0" /* 762 */
+  "scales\0" /* 769 */
+  "scores\0" /* 776 */
+  "spread\0" /* 783 */
+  "stride\0" /* 790 */
+  "unpack\0" /* 797 */
+  "update\0" /* 804 */
+  "values\0" /* 811 */
+  "x_zero\0" /* 818 */
+  "y_zero\0" /* 825 */
+  "begin\0" /* 832 */
+  "boxes\0" /* 838 */
+  "cache\0" /* 844 */
+  "cubic\0" /* 850 */
+  "gates\0" /* 856 */
+  "index\0" /* 862 */
+  "limit\0" /* 868 */
+  "scale\0" /* 874 */
+  "start\0" /* 880 */
+  "steps\0" /* 886 */
+  "trips\0" /* 892 */
+  "bias\0" /* 898 */
+  "body\0" /* 903 */
+  "call\0" /* 908 */
+  "cell\0" /* 913 */
+  "clip\0" /* 918 */
+  "conv\0" /* 923 */
+  "copy\0" /* 928 */
+  "gain\0" /* 933 */
+  "grid\0" /* 938 */
+  "high\0" /* 943 */
+  "kind\0" /* 948 */
+  "last\0" /* 953 */
+  "loop\0" /* 958 */
+  "lstm\0" /* 963 */
+  "mask\0" /* 968 */
+  "mode\0" /* 973 */
+  "topk\0" /* 978 */
+  "end\0" /* 983 */
+  "gru\0" /* 987 */
+  "log\0" /* 991 */
+  "low\0" /* 995 */
+  "pad\0" /* 999 */
+  "rnn\0" /* 1003 */
+  "if\0" /* 1007 */
+  "xs\0" /* 1010 */
+  "y0\0" /* 1013 */
+  "y1\0" /* 1016 */
+  "y2\0" /* 1019 */
+  "a\0" /* 1022 */
+  "b\0" /* 1024 */
+  "q\0" /* 1026 */
   ;
 
 const pte_op_row pte_op_rows[] = {
-  {KERNEL_pointwise, 464, 59, 1u << PTE_F32, 1, 24, 45, 46, 62, 1, 1, 1, true, true, false, false, false},
-  {KERNEL_copy, 882, 67, 1u << PTE_F32, 2, 8, 77, 78, 0, 1, 1, 0, false, false, false, true, false},
-  {KERNEL_dims, 344, 65, 1u << PTE_F32, 3, 16, 0, 60, 66, 0, 1, 1, false, false, false, false, false},
-  {KERNEL_pad, 953, 65, 1u << PTE_F32, 4, 16, 61, 62, 67, 1, 1, 2, false, false, false, false, false},
-  {KERNEL_gather, 668, 67, 1u << PTE_F32, 5, 8, 79, 81, 0, 2, 1, 0, false, false, false, true, false},
-  {KERNEL_gather_rows, 279, 67, 1u << PTE_F32, 6, 8, 82, 59, 0, 2, 1, 0, false, false, false, true, false},
-  {KERNEL_gather_elements, 73, 67, 1u << PTE_F32, 7, 8, 84, 62, 0, 2, 1, 0, false, false, false, true, false},
-  {KERNEL_gather_nd, 444, 65, 1u << PTE_F32, 8, 16, 63, 65, 69, 2, 1, 1, false, false, false, true, false},
-  {KERNEL_scatter_elements, 40, 67, 1u << PTE_F32, 9, 8, 86, 89, 83, 3, 1, 1, false, false, false, true, false},
-  {KERNEL_scatter_nd, 382, 67, 1u << PTE_F32, 10, 8, 90, 89, 83, 3, 1, 1, false, false, false, true, false},
-  {KERNEL_tensor_scatter, 119, 67, 1u << PTE_F32, 11, 8, 93, 96, 84, 3, 1, 1, false, false, false, true, false},
-  {KERNEL_nonzero, 606, 67, 1u << PTE_F32, 12, 8, 97, 98, 0, 1, 1, 0, false, false, false, true, true},
-  {KERNEL_topk, 932, 68, 1u << PTE_F32 | 1u << PTE_I64, 13, 8, 70, 99, 85, 1, 2, 1, false, false, false, true, false},
-  {KERNEL_cumulate, 503, 65, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64, 14, 16, 66, 67, 70, 1, 1, 3, false, false, false, true, false},
-  {KERNEL_reduce, 331, 65, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_BOOL, 20, 16, 68, 69, 73, 1, 1, 2, false, false, false, false, false},
-  {KERNEL_arg_reduce, 327, 65, 1u << PTE_F32 | 1u << PTE_I64, 21, 16, 70, 71, 75, 1, 1, 2, false, false, false, false, false},
-  {KERNEL_softmax, 638, 67, 1u << PTE_F32, 22, 8, 66, 67, 86, 1, 1, 1, false, false, false, true, false},
-  {KERNEL_layer_norm, 360, 62, 1u << PTE_F32, 23, 24, 47, 50, 63, 3, 3, 2, false, false, false, false, false},
-  {KERNEL_rms_norm, 548, 62, 1u << PTE_F32, 24, 24, 47, 53, 63, 2, 1, 2, false, false, false, false, false},
-  {KERNEL_matmul, 209, 59, 1u << PTE_F32, 30, 24, 54, 58, 65, 4, 1, 1, true, false, false, true, false},
-  {KERNEL_batch_matmul, 203, 67, 1u << PTE_F32, 31, 8, 101, 103, 0, 2, 1, 0, false, false, false, true, false},
-  {KERNEL_pack, 705, 67, 1u << PTE_F32, 32, 8, 104, 105, 0, 1, 1, 0, false, false, false, true, false},
-  {KERNEL_conv, 877, 12, 1u << PTE_F32, 33, 80, 6, 10, 11, 4, 1, 8, true, false, false, false, false},
-  {KERNEL_conv_depthwise, 89, 22, 1u << PTE_F32, 34, 64, 11, 15, 19, 4, 1, 6, true, false, false, false, false},
-  {KERNEL_attention, 414, 37, 1u << PTE_F32, 35, 48, 17, 22, 34, 5, 1, 5, false, false, false, false, false},
-  {KERNEL_lstm, 917, 55, 1u << PTE_F32, 36, 32, 25, 31, 51, 6, 3, 4, false, false, false, false, false},
-  {KERNEL_gru, 941, 55, 1u << PTE_F32, 37, 32, 34, 31, 55, 5, 2, 4, false, false, false, false, false},
-  {KERNEL_rnn, 957, 55, 1u << PTE_F32, 38, 32, 39, 43, 59, 4, 2, 3, false, false, false, false, false},
-  {KERNEL_matmul_integer, 104, 67, 1u << PTE_I64, 39, 8, 101, 103, 0, 2, 1, 0, false, false, false, true, false},
-  {KERNEL_max_pool, 530, 43, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_I8, 40, 48, 0, 23, 39, 1, 2, 6, false, false, false, false, false},
-  {KERNEL_average_pool, 190, 49, 1u << PTE_F32, 41, 48, 0, 16, 45, 1, 1, 6, false, false, false, false, false},
-  {KERNEL_resize, 710, 30, 1u << PTE_F32, 42, 56, 0, 16, 25, 1, 1, 9, false, false, false, true, false},
-  {KERNEL_grid_sample, 291, 65, 1u << PTE_F32, 43, 16, 72, 16, 77, 2, 1, 3, false, false, false, true, false},
-  {KERNEL_non_max_suppression, 20, 67, 1u << PTE_F32, 44, 8, 106, 111, 87, 5, 1, 1, false, false, false, true, true},
-  {KERNEL_matmul_int8, 315, 59, 1u << PTE_F32, 45, 24, 54, 59, 65, 4, 1, 1, true, false, false, true, false},
-  {KERNEL_conv_i8, 574, 0, 1u << PTE_I8, 46, 96, 0, 5, 0, 5, 1, 11, false, false, false, false, false},
-  {NULL, 961, 65, 1u << PTE_F32, 60, 16, 74, 75, 80, 1, 1, 2, false, true, true, false, false},
-  {NULL, 912, 67, 1u << PTE_F32, 61, 8, 112, 75, 88, 3, 1, 1, true, true, true, false, false},
-  {NULL, 862, 67, 1u << PTE_F32, 62, 8, 76, 75, 88, 1, 1, 1, true, true, true, false, false},
-  {NULL, 512, 65, 1u << PTE_F32, 63, 16, 76, 75, 82, 1, 1, 1, true, true, true, false, false},
-  {KERNEL_unpack, 745, 67, 1u << PTE_F32, 70, 8, 97, 115, 0, 1, 1, 0, false, false, false, true, false},
-  {KERNEL_repack, 703, 68, 1u << PTE_F32, 71, 8, 97, 115, 89, 1, 1, 1, false, false, false, true, false},
+  {KERNEL_pointwise, 479, 71, 1u << PTE_F32, 1, 24, 48, 49, 73, 1, 1, 1, true, true, false, false, false},
+  {KERNEL_copy, 928, 79, 1u << PTE_F32, 2, 8, 79, 80, 0, 1, 1, 0, false, false, false, true, false},
+  {KERNEL_dims, 370, 77, 1u << PTE_F32, 3, 16, 0, 63, 77, 0, 1, 1, false, false, false, false, false},
+  {KERNEL_pad, 999, 77, 1u << PTE_F32, 4, 16, 64, 65, 78, 1, 1, 2, false, false, false, false, false},
+  {KERNEL_gather, 720, 79, 1u << PTE_F32, 5, 8, 81, 83, 0, 2, 1, 0, false, false, false, true, false},
+  {KERNEL_gather_rows, 305, 79, 1u << PTE_F32, 6, 8, 84, 62, 0, 2, 1, 0, false, false, false, true, false},
+  {KERNEL_gather_elements, 73, 79, 1u << PTE_F32, 7, 8, 86, 65, 0, 2, 1, 0, false, false, false, true, false},
+  {KERNEL_gather_nd, 459, 77, 1u << PTE_F32, 8, 16, 66, 68, 80, 2, 1, 1, false, false, false, true, false},
+  {KERNEL_scatter_elements, 40, 79, 1u << PTE_F32, 9, 8, 88, 91, 94, 3, 1, 1, false, false, false, true, false},
+  {KERNEL_scatter_nd, 397, 79, 1u << PTE_F32, 10, 8, 92, 91, 94, 3, 1, 1, false, false, false, true, false},
+  {KERNEL_tensor_scatter, 119, 79, 1u << PTE_F32, 11, 8, 95, 98, 95, 3, 1, 1, false, false, false, true, false},
+  {KERNEL_nonzero, 637, 79, 1u << PTE_F32, 12, 8, 99, 100, 0, 1, 1, 0, false, false, false, true, true},
+  {KERNEL_topk, 978, 80, 1u << PTE_F32 | 1u << PTE_I64, 13, 8, 72, 101, 96, 1, 2, 1, false, false, false, true, false},
+  {KERNEL_cumulate, 518, 77, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64, 14, 16, 69, 70, 81, 1, 1, 3, false, false, false, true, false},
+  {KERNEL_reduce, 357, 77, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_BOOL, 20, 16, 71, 8, 84, 1, 1, 2, false, false, false, false, false},
+  {KERNEL_arg_reduce, 353, 77, 1u << PTE_F32 | 1u << PTE_I64, 21, 16, 72, 73, 86, 1, 1, 2, false, false, false, false, false},
+  {KERNEL_softmax, 669, 79, 1u << PTE_F32, 22, 8, 69, 70, 97, 1, 1, 1, false, false, false, true, false},
+  {KERNEL_layer_norm, 386, 74, 1u << PTE_F32, 23, 24, 50, 53, 74, 3, 3, 2, false, false, false, false, false},
+  {KERNEL_rms_norm, 563, 74, 1u << PTE_F32, 24, 24, 50, 56, 74, 2, 1, 2, false, false, false, false, false},
+  {KERNEL_matmul, 235, 71, 1u << PTE_F32, 30, 24, 57, 61, 76, 4, 1, 1, true, false, false, true, false},
+  {KERNEL_batch_matmul, 229, 79, 1u << PTE_F32, 31, 8, 103, 105, 0, 2, 1, 0, false, false, false, true, false},
+  {KERNEL_pack, 757, 79, 1u << PTE_F32, 32, 8, 106, 107, 0, 1, 1, 0, false, false, false, true, false},
+  {KERNEL_conv, 923, 24, 1u << PTE_F32, 33, 80, 9, 13, 22, 4, 1, 8, true, false, false, false, false},
+  {KERNEL_conv_depthwise, 89, 34, 1u << PTE_F32, 34, 64, 14, 18, 30, 4, 1, 6, true, false, false, false, false},
+  {KERNEL_attention, 429, 49, 1u << PTE_F32, 35, 48, 20, 25, 45, 5, 1, 5, false, false, false, false, false},
+  {KERNEL_lstm, 963, 67, 1u << PTE_F32, 36, 32, 28, 34, 62, 6, 3, 4, false, false, false, false, false},
+  {KERNEL_gru, 987, 67, 1u << PTE_F32, 37, 32, 37, 34, 66, 5, 2, 4, false, false, false, false, false},
+  {KERNEL_rnn, 1003, 67, 1u << PTE_F32, 38, 32, 42, 46, 70, 4, 2, 3, false, false, false, false, false},
+  {KERNEL_matmul_integer, 104, 79, 1u << PTE_I64, 39, 8, 103, 105, 0, 2, 1, 0, false, false, false, true, false},
+  {KERNEL_max_pool, 545, 55, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_I8, 40, 48, 0, 26, 50, 1, 2, 6, false, false, false, false, false},
+  {KERNEL_average_pool, 203, 61, 1u << PTE_F32, 41, 48, 0, 19, 56, 1, 1, 6, false, false, false, false, false},
+  {KERNEL_resize, 762, 42, 1u << PTE_F32, 42, 56, 0, 19, 36, 1, 1, 9, false, false, false, true, false},
+  {KERNEL_grid_sample, 317, 77, 1u << PTE_F32, 43, 16, 74, 19, 88, 2, 1, 3, false, false, false, true, false},
+  {KERNEL_non_max_suppression, 20, 79, 1u << PTE_F32, 44, 8, 108, 113, 98, 5, 1, 1, false, false, false, true, true},
+  {KERNEL_matmul_int8, 341, 71, 1u << PTE_F32, 45, 24, 57, 62, 76, 4, 1, 1, true, false, false, true, false},
+  {KERNEL_conv_i8, 605, 0, 1u << PTE_I8, 46, 96, 0, 5, 0, 5, 1, 11, false, false, false, false, false},
+  {KERNEL_add_i8, 692, 12, 1u << PTE_I8, 47, 96, 6, 8, 11, 2, 1, 11, false, false, false, false, false},
+  {NULL, 1007, 77, 1u << PTE_F32, 60, 16, 76, 77, 91, 1, 1, 2, false, true, true, false, false},
+  {NULL, 958, 79, 1u << PTE_F32, 61, 8, 114, 77, 99, 3, 1, 1, true, true, true, false, false},
+  {NULL, 908, 79, 1u << PTE_F32, 62, 8, 78, 77, 99, 1, 1, 1, true, true, true, false, false},
+  {NULL, 527, 77, 1u << PTE_F32, 63, 16, 78, 77, 93, 1, 1, 1, true, true, true, false, false},
+  {KERNEL_unpack, 797, 79, 1u << PTE_F32, 70, 8, 99, 117, 0, 1, 1, 0, false, false, false, true, false},
+  {KERNEL_repack, 755, 80, 1u << PTE_F32, 71, 8, 99, 117, 100, 1, 1, 1, false, false, false, true, false},
 };
 
-const uint32_t pte_op_row_count = 42;
+const uint32_t pte_op_row_count = 43;

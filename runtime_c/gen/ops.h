@@ -45,6 +45,7 @@ enum {
   PTE_OP_NON_MAX_SUPPRESSION = 44,
   PTE_OP_MATMUL_INT8 = 45,
   PTE_OP_CONV_I8 = 46,
+  PTE_OP_ADD_I8 = 47,
   PTE_OP_IF = 60,
   PTE_OP_LOOP = 61,
   PTE_OP_CALL = 62,
@@ -428,6 +429,24 @@ _Static_assert(sizeof(pte_conv_i8_attrs) == 96, "conv_i8");
 _Static_assert(offsetof(pte_conv_i8_attrs, high) == 88, "conv_i8");
 extern const pte_kernel pte_conv_i8_kernel;
 
+typedef struct pte_add_i8_attrs {
+  uint32_t size;
+  int64_t a_zero;
+  int64_t a_multiplier;
+  int64_t a_shift;
+  int64_t b_zero;
+  int64_t b_multiplier;
+  int64_t b_shift;
+  int64_t y_zero;
+  int64_t multiplier;
+  int64_t shift;
+  int64_t low;
+  int64_t high;
+} pte_add_i8_attrs;
+_Static_assert(sizeof(pte_add_i8_attrs) == 96, "add_i8");
+_Static_assert(offsetof(pte_add_i8_attrs, high) == 88, "add_i8");
+extern const pte_kernel pte_add_i8_kernel;
+
 typedef struct pte_if_attrs {
   uint32_t size;
   uint32_t then_block;
@@ -511,6 +530,7 @@ extern const pte_kernel pte_repack_kernel;
   X(non_max_suppression) \
   X(matmul_int8) \
   X(conv_i8) \
+  X(add_i8) \
   X(unpack) \
   X(repack)
 

@@ -29,7 +29,9 @@ typedef struct conv_i8_plan {
   size_t groups, rows, columns, channels, depth, quads, panels; /* but for rows, of one group */
   size_t block_rows, row_blocks, column_blocks;
   bool matrix; /* rows of x are rows of a matrix */
+  bool depthwise;
   uint64_t row_bytes, line_bytes, share_bytes;
+  uint64_t weight_bytes, column_bytes, offset_bytes; /* depthwise: in front of the shares */
 } conv_i8_plan;
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
@@ -52,6 +54,23 @@ static void plan_blocks(conv_i8_plan *p, uint32_t threads) {
       most(1, least(p->panels, ceil_div(wanted, most(1, p->row_blocks * p->groups))));
 }
 
+/* All channels are a group: a line holds a whole window. */
+static bool plan_depthwise(conv_i8_plan *p) {
+  size_t blocks = pte_panel_count(p->groups);
+  uint64_t taps = p->depth;
+  p->channels = p->groups, p->groups = 1;
+  bool fits = pte_mul(taps, p->channels, &p->line_bytes) &&
+              pte_align(p->line_bytes, 64, &p->line_bytes) &&
+              pte_mul(taps, blocks * sizeof(int16_t[PTE_PANEL]), &p->weight_bytes) &&
+              pte_align(p->weight_bytes, 64, &p->weight_bytes) &&
+              pte_mul(blocks, sizeof(pte_rescale_columns), &p->column_bytes) &&
+              pte_align(p->column_bytes, 64, &p->column_bytes) &&
+              pte_mul(taps, 2 * sizeof(int64_t), &p->offset_bytes) &&
+              pte_align(p->offset_bytes, 64, &p->offset_bytes);
+  p->share_bytes = p->line_bytes;
+  return fits;
+}
+
 static bool plan_of(const pte_call *call, conv_i8_plan *p) {
   const pte_conv_i8_attrs *a = call->attrs;
   const pte_conv_lists lists = lists_of(a);
@@ -66,6 +85,8 @@ static bool plan_of(const pte_call *call, conv_i8_plan *p) {
   p->quads = ceil_div(p->depth, 4);
   p->panels = pte_panel_count(p->columns);
   p->matrix = pte_conv_is_matrix(&p->w);
+  p->depthwise = p->groups > 1 && p->channels == 1 && p->columns == 1;
+  if (p->depthwise) return plan_depthwise(p);
   uint64_t rows;
   if (!pte_mul(p->quads, 8, &p->row_bytes) || !pte_align(p->row_bytes, 64, &p->row_bytes) ||
       !pte_align(p->depth, 64, &p->line_bytes))
@@ -191,6 +212,86 @@ static void conv_i8_task(void *context, size_t begin, size_t end, uint32_t threa
   }
 }
 
+/* --- depthwise
+ * --------------------------------------------------------------------------------------------- */
+
+typedef struct depthwise_run {
+  const conv_i8_plan *plan;
+  pte_taps_i8 taps;
+  const int64_t *inside, *gathered; /* where taps lie, from the first: in x, in a line */
+  char *lines;
+} depthwise_run;
+
+/* Of each group the panel has one row; here sixteen channels lie side by side. */
+static void weights_fill(const conv_i8_plan *p, int16_t *weight) {
+  const int8_t *codes = p->call->in[1]->data;
+  for (size_t c = 0; c < p->channels; c++, codes += p->quads * (4 * PTE_PANEL))
+    for (size_t k = 0; k < p->depth; k++)
+      weight[(c / PTE_PANEL * p->depth + k) * PTE_PANEL + c % PTE_PANEL] =
+          codes[k / 4 * (4 * PTE_PANEL) + k % 4];
+}
+
+static void offsets_fill(const conv_i8_plan *p, int64_t *inside, int64_t *gathered) {
+  const pte_conv_axis *deep = &p->w.axis[0], *high = &p->w.axis[1], *wide = &p->w.axis[2];
+  for (int64_t t = 0; t < (int64_t)p->depth; t++) {
+    int64_t j = t % wide->kernel, i = t / wide->kernel % high->kernel;
+    int64_t d = t / wide->kernel / high->kernel,
+            y = d * deep->dilation * high->in + i * high->dilation;
+    inside[t] = (y * wide->in + j * wide->dilation) * p->w.channels;
+    gathered[t] = t * p->w.channels;
+  }
+}
+
+/* Where the window of `pixel` begins within its image, or -1: it is not whole. */
+static int64_t window_begin(const conv_i8_plan *p, const pte_conv_pixel *pixel) {
+  int64_t begin = 0;
+  for (unsigned i = 0; i < PTE_CONV_AXES; i++) {
+    const pte_conv_axis *axis = &p->w.axis[i];
+    int64_t place = pixel->at[i] * axis->stride - axis->begin;
+    if (axis->spread > 1 || place < 0 || place + (axis->kernel - 1) * axis->dilation >= axis->in)
+      return -1;
+    begin = begin * axis->in + place;
+  }
+  return begin * p->w.channels;
+}
+
+static void depthwise_task(void *context, size_t begin, size_t end, uint32_t thread) {
+  const depthwise_run *r = context;
+  const conv_i8_plan *p = r->plan;
+  const pte_conv_axis *axis = p->w.axis;
+  int64_t image = axis[0].in * axis[1].in * axis[2].in * p->w.channels;
+  int8_t *line = (int8_t *)r->lines + p->share_bytes * thread;
+  int8_t *y = (int8_t *)p->call->out[0]->data + begin * p->channels;
+  pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, begin);
+  for (size_t i = begin; i < end; i++, y += p->channels) {
+    const int8_t *x = (const int8_t *)p->call->in[0]->data + pixel.batch * image;
+    int64_t first = window_begin(p, &pixel);
+    if (first < 0) gather(p, x, &pixel, line);
+    p->kernel->taps(&r->taps, first < 0 ? r->gathered : r->inside, first < 0 ? line : x + first, y);
+    pte_conv_pixel_next(&p->w, &pixel);
+  }
+}
+
+static void run_depthwise(conv_i8_plan *p) {
+  char *scratch = p->call->scratch;
+  int16_t *weight = (int16_t *)(void *)scratch;
+  pte_rescale_columns *columns = (void *)(scratch + p->weight_bytes);
+  int64_t *offsets = (void *)(scratch + p->weight_bytes + p->column_bytes);
+  depthwise_run r = {
+      .plan = p,
+      .taps = {p->depth, p->channels, weight, columns},
+      .inside = offsets,
+      .gathered = offsets + p->depth,
+      .lines = (char *)offsets + p->offset_bytes
+  };
+  weights_fill(p, weight);
+  offsets_fill(p, offsets, offsets + p->depth);
+  for (size_t c = 0; c < p->channels; c += PTE_PANEL)
+    columns[c / PTE_PANEL] = columns_of(p, c, least(PTE_PANEL, p->channels - c));
+  pte_parallel(p->call, p->rows, 1 + 4 * TASK_WORK / (p->depth * p->channels + 1), depthwise_task,
+               &r);
+}
+
 /* --- the operator
  * ---------------------------------------------------------------------------------------------- */
 
@@ -223,8 +324,11 @@ static pte_status conv_i8_check(const pte_call *call) {
 
 static pte_status conv_i8_scratch(const pte_call *call, uint64_t *out_bytes) {
   conv_i8_plan p;
-  return plan_of(call, &p) && pte_mul(p.share_bytes, call->threads, out_bytes) ? PTE_OK
-                                                                               : PTE_NO_MEMORY;
+  bool fits = plan_of(call, &p) && pte_mul(p.share_bytes, call->threads, out_bytes) &&
+              pte_add(*out_bytes, p.weight_bytes, out_bytes) &&
+              pte_add(*out_bytes, p.column_bytes, out_bytes) &&
+              pte_add(*out_bytes, p.offset_bytes, out_bytes);
+  return fits ? PTE_OK : PTE_NO_MEMORY;
 }
 
 static pte_status conv_i8_run(const pte_call *call) {
@@ -236,6 +340,7 @@ static pte_status conv_i8_run(const pte_call *call) {
       return pte_kernel_fail(call, PTE_BAD_DATA, "shift out of range", 4, n, shift[n],
                              PTE_SHIFT_MOST);
   if (p.rows == 0 || p.columns == 0) return PTE_OK;
+  if (p.depthwise) return run_depthwise(&p), PTE_OK;
   pte_parallel(call, p.groups * p.row_blocks * p.column_blocks, 1, conv_i8_task, &p);
   return PTE_OK;
 }

@@ -119,5 +119,8 @@ static void rescale_avx2(size_t rows, int32_t (*sum)[PTE_PANEL], const pte_resca
   }
 }
 
-const pte_gemm_i32 pte_gemm_i32__avx2 = {widen_avx2, tile_avx2, rescale_avx2};
+#define RESCALE rescale_avx2
+#include "kernels/taps_i8__x86.h"
+
+const pte_gemm_i32 pte_gemm_i32__avx2 = {widen_avx2, tile_avx2, rescale_avx2, taps_x86};
 #endif

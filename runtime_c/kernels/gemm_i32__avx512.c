@@ -55,5 +55,8 @@ static void tile_avx512(size_t rows, size_t quads, const void *x, size_t row_byt
   }
 }
 
-const pte_gemm_i32 pte_gemm_i32__avx512 = {widen_avx512, tile_avx512, rescale_avx512};
+#define RESCALE rescale_avx512
+#include "kernels/taps_i8__x86.h"
+
+const pte_gemm_i32 pte_gemm_i32__avx512 = {widen_avx512, tile_avx512, rescale_avx512, taps_x86};
 #endif

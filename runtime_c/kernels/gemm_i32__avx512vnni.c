@@ -44,5 +44,8 @@ static void tile_vnni(size_t rows, size_t quads, const void *x, size_t row_bytes
   }
 }
 
-const pte_gemm_i32 pte_gemm_i32__avx512vnni = {widen_vnni, tile_vnni, rescale_avx512};
+#define RESCALE rescale_avx512
+#include "kernels/taps_i8__x86.h"
+
+const pte_gemm_i32 pte_gemm_i32__avx512vnni = {widen_vnni, tile_vnni, rescale_avx512, taps_x86};
 #endif

@@ -53,6 +53,10 @@ def relu(count: int = 1) -> tuple[Step, ...]:
 
 WINDOW: Final = {"kernel": (3, 2), "stride": (2, 1), "dilation": (1, 1), "begin": (1, 0)}
 CONV: Final = {**WINDOW, "end": (1, 0)}
+ADD_I8: Final = {
+    "a_zero": 1, "a_multiplier": 1 << 30, "a_shift": 11, "b_multiplier": 1 << 30,
+    "y_zero": -4, "multiplier": 1 << 30, "shift": 50, "low": -4, "high": 99,
+}  # fmt: skip
 
 CASES: Final[dict[str, Case]] = {
     "pointwise": Case(("f32 2 3", "f32 2 3"), ("f32 2 3",), {"steps": relu(2)}),
@@ -108,6 +112,11 @@ CASES: Final[dict[str, Case]] = {
         ("i8 1 5 5 4", "w:i8 6 12", "i32 6", "i32 6", "k:i8 6"),
         ("i8 1 3 4 6",),
         {**CONV, "spread": (1, 1), "groups": 2, "x_zero": 3, "y_zero": -4, "low": -4, "high": 99},
+    ),
+    "add_i8": Case(
+        ("i8 2 3", "i8 2 3"),
+        ("i8 2 3",),
+        ADD_I8,
     ),
     "matmul_integer": Case(("i64 2 3 5", "i64 2 5 4"), ("i64 2 3 4",)),
     "max_pool": Case(("f32 1 5 5 3",), ("f32 1 3 4 3", "i64 1 3 4 3"), WINDOW),
