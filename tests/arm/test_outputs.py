@@ -57,7 +57,8 @@ def test_static_int8_gives_the_same_bytes(root: Path, tmp_path: Path) -> None:
     program = tmp_path / "digits-static.pte"
     images = (np.load(root / "examples/digits/test.npz")["image"] / 16).astype(np.float32)
     source = root / "examples/digits/digits.onnx"
-    pteron.export_model(source, program, quantize="int8", calibrate=[{"image": images}])
+    report = pteron.export_model(source, program, quantize="int8", calibrate=[{"image": images}])
+    assert report.methods[0].instructions["conv_i8"] == 4  # the last layer is one, too
     processors = [(cpu, "--threads", "2") for cpu in cross.CPUS]
     same(program, {"image": images[:16]}, tmp_path, *processors, ("max", "--portable"))
 

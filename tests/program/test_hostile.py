@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -75,13 +76,19 @@ def test_corrupted_programs_do_no_harm(name: str, hostile: Path, folder: Path) -
     check(hostile, folder / f"{name}.pte")
 
 
-@pytest.mark.parametrize("mode", ["exact", "int8"])
-def test_corrupted_programs_of_quantized_weights_do_no_harm(
-    mode: str, hostile: Path, folder: Path
-) -> None:
-    """The digit classifier in NF4: convolutions and a product of stored weights, decoded and in integers."""
-    file = folder / f"digits_nf4_{mode}.pte"
-    pteron.export_model(ROOT / "examples/digits/digits.onnx", file, quantize="nf4", exec_mode=mode)
+IMAGES = (np.load(ROOT / "examples/digits/test.npz")["image"][:64] / 16).astype(np.float32)
+DIGITS: Final[dict[str, dict[str, Any]]] = {
+    "nf4_exact": {"quantize": "nf4", "exec_mode": "exact"},
+    "nf4_int8": {"quantize": "nf4", "exec_mode": "int8"},
+    "static_int8": {"quantize": "int8", "calibrate": {"image": IMAGES}},
+}
+
+
+@pytest.mark.parametrize("name", DIGITS)
+def test_corrupted_quantized_programs_do_no_harm(name: str, hostile: Path, folder: Path) -> None:
+    """The digit classifier: convolutions and a product of stored weights, decoded, by blocks and all in integers."""
+    file = folder / f"digits_{name}.pte"
+    pteron.export_model(ROOT / "examples/digits/digits.onnx", file, **DIGITS[name])
     check(hostile, file)
 
 
