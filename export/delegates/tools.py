@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import json
 import os
@@ -34,7 +35,19 @@ def missing() -> list[tuple[str, str]]:
         return [("the TOSA tools", INSTALL)]
     if shutil.which(found) is None:
         return [(f"the interpreter {found} that {VARIABLE} names", INSTALL)]
-    return []
+    absent = _absent(found)
+    return [(f"{', '.join(absent)} in {found}", INSTALL)] if absent else []
+
+
+@functools.cache
+def _absent(interpreter: str) -> tuple[str, ...]:
+    """Those of PACKAGES that an interpreter has not."""
+    code = (
+        "import importlib.util as u, sys; print(*(p for p in sys.argv[1:] if not u.find_spec(p)))"
+    )
+    command = [interpreter, "-I", "-c", code, *PACKAGES]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return tuple(done.stdout.split()) if done.returncode == 0 else PACKAGES
 
 
 def ask(requests: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import ctypes.util
+import importlib.util
 import os
 import re
 import shutil
 import struct
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -179,6 +181,10 @@ def test_missing_tools_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert vgf.DELEGATE.missing()
     with pytest.raises(DelegateError, match="pip install"):
         compiled(make("rescale"))
+    if importlib.util.find_spec("tosa_serializer") is None:
+        monkeypatch.setenv(tools.VARIABLE, sys.executable)
+        ((what, install),) = vgf.DELEGATE.missing()
+        assert "tosa_serializer" in what and "pip install" in install
 
 
 # --- machines that will not do --------------------------------------------------------------------

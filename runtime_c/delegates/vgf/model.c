@@ -11,6 +11,8 @@ enum {
   ENTRY_AT = 16,
   ENTRY_BYTES = 48,
   DIMS_AT = 16,
+  OFFSET_AT = 80,
+  SIZE_AT = 88,
   DIMS = 8,
   MAX_CONSTANTS = 4096,
   ALIGN = 64
@@ -49,7 +51,7 @@ static bool read_row(const unsigned char *row, bool is_constant, uint32_t number
                      uint64_t data_bytes) {
   pte_vgf_shape shape;
   if (!read_shape(row, &shape) || pte_payload_u32(row + 12) != 0) return false;
-  uint64_t offset = pte_payload_u64(row + 80), size = pte_payload_u64(row + 88);
+  uint64_t offset = pte_payload_u64(row + OFFSET_AT), size = pte_payload_u64(row + SIZE_AT);
   if (pte_payload_u32(row + 8) != number || size != pte_vgf_elements(&shape) * (shape.bits / 8))
     return false;
   if (!is_constant) return offset == 0 && shape.bits == 8;
@@ -58,10 +60,10 @@ static bool read_row(const unsigned char *row, bool is_constant, uint32_t number
 
 pte_vgf_tensor pte_vgf_model_tensor(const pte_vgf_model *model, uint32_t i) {
   const unsigned char *row = model->rows + (size_t)i * ROW_BYTES;
-  pte_vgf_tensor out = {{0}, pte_payload_u64(row + 88), NULL};
+  pte_vgf_tensor out = {{0}, pte_payload_u64(row + SIZE_AT), NULL};
   (void)read_shape(row, &out.shape); /* model_read has seen it */
   if (i >= model->input_count + model->output_count)
-    out.data = model->data + pte_payload_u64(row + 80);
+    out.data = model->data + pte_payload_u64(row + OFFSET_AT);
   return out;
 }
 
@@ -104,10 +106,15 @@ pte_status pte_vgf_model_read(const void *blob, size_t blob_bytes, pte_vgf_model
     return pte_delegate_fail(error, "payload: SPIR-V of %llu bytes; export again",
                              (unsigned long long)code.size);
   uint32_t io = m.input_count + m.output_count;
-  for (uint32_t i = 0; i < io + m.constant_count; i++)
-    if (!read_row(m.rows + (size_t)i * ROW_BYTES, i >= io, i < io ? i : i - io, data.size))
+  uint64_t total = 0; /* of at most 4128 tensors of 4 GiB */
+  for (uint32_t i = 0; i < io + m.constant_count; i++) {
+    const unsigned char *row = m.rows + (size_t)i * ROW_BYTES;
+    bool is_sound = read_row(row, i >= io, i < io ? i : i - io, data.size);
+    total += is_sound ? pte_payload_u64(row + SIZE_AT) : 0;
+    if (!is_sound || total > PTE_VGF_MAX_BYTES)
       return pte_delegate_fail(error, "payload: tensor %u has no valid shape, number or place",
                                (unsigned)i);
+  }
   m.data = data.data;
   m.words = (const uint32_t *)(const void *)code.data;
   m.word_count = (size_t)code.size / 4;

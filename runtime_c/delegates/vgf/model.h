@@ -28,6 +28,9 @@
 #define PTE_VGF_TARGET   "vgf-tosa-1.0"
 #define PTE_VGF_MAX_RANK 6u
 #define PTE_VGF_MAX_IO   32u
+/* Of a whole graph: multiplications, and bytes of its values or of its table's tensors. */
+#define PTE_VGF_MAX_STEPS (UINT64_C(1) << 40)
+#define PTE_VGF_MAX_BYTES (UINT64_C(1) << 32)
 
 typedef struct pte_vgf_shape {
   uint32_t bits, rank;

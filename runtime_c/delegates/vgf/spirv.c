@@ -318,10 +318,16 @@ static bool graph_input(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
          is_tensor(c, i[1], (uint32_t)k) && mark(&c->inputs, (uint32_t)k) && define(c, i[2]);
 }
 
+/* Bounded together: a file must not take the machine for days, or all of its memory. */
 static bool ext_inst(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
   pte_vgf_shape result;
-  return n >= 5 && i[3] == c->tosa && c->has_graph && type_shape(c, i[1], &result) &&
-         pte_vgf_tosa_check(c, i[4], i + 5, n - 5, &result) && define(c, i[2]);
+  uint64_t steps = 0;
+  if (n < 5 || i[3] != c->tosa || !c->has_graph || !type_shape(c, i[1], &result)) return false;
+  if (!pte_vgf_tosa_check(c, i[4], i + 5, n - 5, &result, &steps)) return false;
+  c->value_bytes += pte_vgf_elements(&result) * (result.bits / 8);
+  if (steps > PTE_VGF_MAX_STEPS - c->steps || c->value_bytes > PTE_VGF_MAX_BYTES) return false;
+  c->steps += steps;
+  return define(c, i[2]);
 }
 
 static bool set_output(pte_vgf_code *c, const uint32_t *i, uint32_t n) {

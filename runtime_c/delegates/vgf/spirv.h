@@ -21,6 +21,7 @@ typedef struct pte_vgf_code {
   uint32_t capabilities, extensions, decorations;
   uint32_t inputs, outputs; /* masks: seen */
   bool has_model, has_graph, has_end;
+  uint64_t steps, value_bytes; /* of all operators so far */
 } pte_vgf_code;
 
 /* Entries of the table of ids that the check needs. 0: the header is not SPIR-V 1.5. */
@@ -45,8 +46,9 @@ bool pte_vgf_bool(const pte_vgf_code *c, uint32_t id, bool *out);
 bool pte_vgf_element(const pte_vgf_code *c, uint32_t id, uint32_t bits, uint32_t count, uint32_t i,
                      int32_t *out);
 
-/* Whether the operator with these operands may give `result`. */
+/* Whether the operator with these operands may give `result`; `*out_steps` is what it takes:
+ * multiplications, or elements. */
 bool pte_vgf_tosa_check(const pte_vgf_code *c, uint32_t opcode, const uint32_t *operands,
-                        uint32_t count, const pte_vgf_shape *result);
+                        uint32_t count, const pte_vgf_shape *result, uint64_t *out_steps);
 
 #endif

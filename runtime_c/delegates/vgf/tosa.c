@@ -2,12 +2,13 @@
 #include "delegates/vgf/spirv.h"
 
 enum { MAX_WINDOW = 8192 };
-#define MAX_PRODUCTS (UINT64_C(1) << 40) /* of one operator: minutes, not days */
+#define MAX_TERMS (UINT64_C(1) << 32) /* of one sum: no product below overflows */
 
 typedef struct operation {
   const pte_vgf_code *c;
   const uint32_t *in; /* operands */
   const pte_vgf_shape *y;
+  uint64_t terms; /* for each element of y */
 } operation;
 
 static bool value(const operation *o, uint32_t k, uint32_t bits, uint32_t rank,
@@ -55,8 +56,8 @@ static bool windows_fit(const pte_vgf_shape *x, const pte_vgf_shape *y, const ui
 }
 
 /* Rows and columns, and the bias, of both convolutions; `channels` is y's. */
-static bool convolution_fits(const operation *o, const pte_vgf_shape *x, const uint32_t kernel[2],
-                             uint32_t channels, uint64_t products) {
+static bool convolution_fits(operation *o, const pte_vgf_shape *x, const uint32_t kernel[2],
+                             uint32_t channels, uint64_t terms) {
   int32_t pad[4], stride[2], dilation[2];
   pte_vgf_shape bias;
   bool bound = false;
@@ -66,13 +67,13 @@ static bool convolution_fits(const operation *o, const pte_vgf_shape *x, const u
   if (!number(o, 3, 1, 1) || !pte_vgf_bool(o->c, o->in[4], &bound) || bound) return false;
   if (!value(o, 7, 32, 1, &bias) || (bias.dims[0] != channels && bias.dims[0] != 1)) return false;
   if (!zero_point(o, 8, 8) || !zero_point(o, 9, 8)) return false;
-  uint64_t pixels = pte_vgf_elements(o->y); /* both factors are at most 2^30 */
-  return o->y->dims[0] == x->dims[0] && o->y->dims[3] == channels &&
-         windows_fit(x, o->y, kernel, stride, dilation, pad) && products <= MAX_PRODUCTS / pixels;
+  o->terms = terms;
+  return terms <= MAX_TERMS && o->y->dims[0] == x->dims[0] && o->y->dims[3] == channels &&
+         windows_fit(x, o->y, kernel, stride, dilation, pad);
 }
 
 /* in: pad stride dilation acc_type local_bound x w[n, kh, kw, c] bias x_zero w_zero */
-static bool conv2d(const operation *o) {
+static bool conv2d(operation *o) {
   pte_vgf_shape x, w;
   if (!value(o, 5, 8, 4, &x) || !value(o, 6, 8, 4, &w) || !has_rank(o->y, 32, 4)) return false;
   return w.dims[3] == x.dims[3] &&
@@ -80,7 +81,7 @@ static bool conv2d(const operation *o) {
 }
 
 /* w[kh, kw, c, m]: y has c * m channels */
-static bool depthwise_conv2d(const operation *o) {
+static bool depthwise_conv2d(operation *o) {
   pte_vgf_shape x, w;
   if (!value(o, 5, 8, 4, &x) || !value(o, 6, 8, 4, &w) || !has_rank(o->y, 32, 4)) return false;
   return w.dims[2] == x.dims[3] &&
@@ -88,7 +89,7 @@ static bool depthwise_conv2d(const operation *o) {
 }
 
 /* in: kernel stride pad nan_mode x */
-static bool max_pool2d(const operation *o) {
+static bool max_pool2d(operation *o) {
   static const int32_t dilation[2] = {1, 1};
   int32_t kernel[2], stride[2], pad[4];
   pte_vgf_shape x;
@@ -99,13 +100,13 @@ static bool max_pool2d(const operation *o) {
   for (uint32_t k = 0; k < 4; k++)
     if (pad[k] >= kernel[k / 2]) return false;
   uint32_t window[2] = {(uint32_t)kernel[0], (uint32_t)kernel[1]};
+  o->terms = (uint64_t)window[0] * window[1];
   return o->y->dims[0] == x.dims[0] && o->y->dims[3] == x.dims[3] &&
-         windows_fit(&x, o->y, window, stride, dilation, pad) &&
-         (uint64_t)window[0] * window[1] <= MAX_PRODUCTS / pte_vgf_elements(o->y);
+         windows_fit(&x, o->y, window, stride, dilation, pad);
 }
 
 /* in: min max nan_mode x */
-static bool clamp(const operation *o) {
+static bool clamp(operation *o) {
   pte_vgf_shape x;
   int32_t low = 0, high = 0;
   return pte_vgf_int(o->c, o->in[0], 8, &low) && pte_vgf_int(o->c, o->in[1], 8, &high) &&
@@ -113,14 +114,14 @@ static bool clamp(const operation *o) {
 }
 
 /* in: x1 x2; no broadcasting */
-static bool add(const operation *o) {
+static bool add(operation *o) {
   pte_vgf_shape a, b;
   return value(o, 0, 32, 0, &a) && value(o, 1, 32, 0, &b) && pte_vgf_same_shape(&a, o->y) &&
          pte_vgf_same_shape(&b, o->y);
 }
 
 /* in: scale32 rounding per_channel x_unsigned y_unsigned x multiplier shift x_zero y_zero */
-static bool rescale(const operation *o) {
+static bool rescale(operation *o) {
   bool flags[5] = {false};
   pte_vgf_shape x;
   for (uint32_t k = 0; k < 5; k++)
@@ -140,7 +141,7 @@ static bool rescale(const operation *o) {
 }
 
 /* in: x shape */
-static bool reshape(const operation *o) {
+static bool reshape(operation *o) {
   pte_vgf_shape x;
   int32_t dims[PTE_VGF_MAX_RANK];
   if (!pte_vgf_value(o->c, o->in[0], &x) || x.bits != o->y->bits) return false;
@@ -151,7 +152,7 @@ static bool reshape(const operation *o) {
 }
 
 /* in: perms x */
-static bool transpose(const operation *o) {
+static bool transpose(operation *o) {
   pte_vgf_shape x;
   int32_t perm[PTE_VGF_MAX_RANK];
   uint32_t seen = 0;
@@ -165,7 +166,7 @@ static bool transpose(const operation *o) {
 }
 
 /* in: x start size */
-static bool slice(const operation *o) {
+static bool slice(operation *o) {
   pte_vgf_shape x;
   int32_t start[PTE_VGF_MAX_RANK], size[PTE_VGF_MAX_RANK];
   if (!value(o, 0, o->y->bits, o->y->rank, &x)) return false;
@@ -181,7 +182,7 @@ static bool slice(const operation *o) {
 /* Numbers of the extended instruction set TOSA.001000.1. */
 static const struct {
   uint32_t opcode, operands;
-  bool (*check)(const operation *o);
+  bool (*check)(operation *o);
 } rows[] = {
     {2,  10, conv2d          },
     {4,  10, depthwise_conv2d},
@@ -195,9 +196,13 @@ static const struct {
 };
 
 bool pte_vgf_tosa_check(const pte_vgf_code *c, uint32_t opcode, const uint32_t *operands,
-                        uint32_t count, const pte_vgf_shape *result) {
-  operation o = {c, operands, result};
-  for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++)
-    if (rows[r].opcode == opcode) return rows[r].operands == count && rows[r].check(&o);
+                        uint32_t count, const pte_vgf_shape *result, uint64_t *out_steps) {
+  operation o = {c, operands, result, 1};
+  for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+    if (rows[r].opcode != opcode) continue;
+    if (rows[r].operands != count || !rows[r].check(&o)) return false;
+    *out_steps = o.terms * pte_vgf_elements(result); /* at most 2^32 times 2^30 */
+    return true;
+  }
   return false;
 }
