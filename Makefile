@@ -53,7 +53,7 @@ dev: $(VENV)/.dev build/tree/pteron
 
 dev-torch: dev $(VENV)/.torch
 
-# These packages pin an older NumPy: an environment of their own, which the exporter calls (PTERON_NPU_PYTHON).
+# These packages pin what onnx does not take: an environment of their own, which the exporter calls (PTERON_NPU_PYTHON).
 NPU_VENV := .venv-npu
 
 $(NPU_VENV)/.npu: pyproject.toml

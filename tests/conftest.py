@@ -38,7 +38,7 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def npu_python() -> Path:
-    """An interpreter that has the packages of pteron[npu], which pin an older NumPy; run as a child process."""
+    """An interpreter that has the packages of pteron[npu], which cannot share one with onnx; run as a child process."""
     if named := os.environ.get("PTERON_NPU_PYTHON"):
         return Path(named)
     if importlib.util.find_spec("tosa_serializer"):

@@ -1,4 +1,4 @@
-"""The TOSA tools run as a child process, in whatever Python has the packages of pteron[npu]."""
+"""The TOSA tools run as a child process, in the Python that has the packages of pteron[npu]."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from pteron.schema.errors import DelegateError
 
 VARIABLE: Final = "PTERON_NPU_PYTHON"
 PACKAGES: Final = ("tosa_serializer", "tosa_reference_model", "model_converter", "vgfpy")
-INSTALL: Final = f"pip install 'pteron[npu]', or in an environment of their own and {VARIABLE}=/path/to/its/python"
+INSTALL: Final = (
+    f"python -m venv npu; npu/bin/pip install 'pteron[npu]'; export {VARIABLE}=$PWD/npu/bin/python"
+)
+"""An environment of their own: tosa-tools pins ml_dtypes and numpy below what onnx takes."""
 
 
 def python() -> str | None:

@@ -1,4 +1,4 @@
-"""Runs where the packages of pteron[npu] are, as a program of its own (they pin an older NumPy): imports nothing of Pteron.
+"""Runs where the packages of pteron[npu] are, as a program of its own (they cannot share an environment with onnx): imports nothing of Pteron.
 
 Standard input: one JSON document {"command", "graph", ...}; standard output: one JSON document, bytes in base64.
 
