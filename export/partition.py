@@ -128,8 +128,9 @@ def _parts(
             if reason is None:
                 members.append(i)
             else:
-                refused[i].append(node.metadata_props.get(WHY, reason))
-        for found in segments(readers, members, [p.members for p in parts]):
+                refused[i].append(_why(node, reason))
+        siblings = list(_siblings(nodes, set(members), heavy))
+        for found in segments(readers, members, [p.members for p in parts], siblings):
             part = _compiled(delegate, nodes, found, heavy)
             if isinstance(part, _Part):
                 parts.append(part)
@@ -137,6 +138,31 @@ def _parts(
                 for i in found:
                     refused[i].append(part)
     return parts, refused
+
+
+def _siblings(
+    nodes: Sequence[ir.Node], members: set[int], heavy: Collection[str]
+) -> Iterator[list[int]]:
+    """Heavy members that read the same value: one call of the delegate for all."""
+    families: dict[ir.Value, list[int]] = {}
+    for i in sorted(members):
+        if nodes[i].op_type in heavy:
+            read = (v for v in nodes[i].inputs if v is not None and v.const_value is None)
+            for value in dict.fromkeys(read):
+                families.setdefault(value, []).append(i)
+    return (family for family in families.values() if len(family) > 1)
+
+
+def _why(node: ir.Node, reason: str) -> str:
+    """What a delegate said, or what the integer pass knows better."""
+    if g.is_op(node, "DequantizeLinear"):
+        others = [use.node for use in node.outputs[0].uses()]
+    elif g.is_op(node, "QuantizeLinear") and node.inputs[0] is not None:
+        others = [node.inputs[0].producer()]  # type: ignore[list-item]
+    else:
+        return str(node.metadata_props.get(WHY, reason))
+    names = ", ".join(f"{n.op_type} {n.name}" for n in others if n is not None)
+    return f"converts for {names}, which computes in f32" if names else reason
 
 
 def _readers(node: ir.Node, place: dict[ir.Node, int]) -> Iterator[ir.Node]:

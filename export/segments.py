@@ -1,7 +1,8 @@
 """Which nodes can be one instruction: connected sets whose contraction leaves the graph without a cycle.
 
 Nodes are numbers in topological order. An edge u -> v may be contracted while no other path leads from u to v; doing that
-until no edge is left to contract gives maximal sets.
+until no edge is left to contract gives maximal sets. Sets that read the same value may be joined while no path leads from
+one to the other.
 """
 
 from __future__ import annotations
@@ -13,20 +14,23 @@ def segments(
     successors: Sequence[Collection[int]],
     members: Collection[int],
     taken: Sequence[Collection[int]] = (),
+    siblings: Sequence[Collection[int]] = (),
 ) -> list[list[int]]:
-    """Maximal connected, convex sets of `members`, each in order, so that they and `taken` form no cycle.
+    """Maximal convex sets of `members`, each in order, so that they and `taken` form no cycle.
 
     Args:
         successors: Of each node, those that read what it makes.
         members: Nodes that may be in a set.
         taken: Sets that stand already; no node of them is a member.
+        siblings: Members that are wanted in one set, although no edge joins them: they read the same value.
     """
     groups = _Groups(successors)
     for fixed in taken:
         first, *rest = sorted(fixed)
         for node in rest:
             groups.merge(first, node)
-    while _contract(groups, sorted(members), frozenset(members)):
+    order, wanted = sorted(members), frozenset(members)
+    while _contract(groups, order, wanted) or _join(groups, siblings):
         pass
     found: dict[int, list[int]] = {}
     for node in sorted(members):
@@ -43,6 +47,18 @@ def _contract(groups: _Groups, order: Sequence[int], members: Collection[int]) -
             if u in members and not groups.other_path(u, v):
                 v, changed = groups.merge(u, v), True
     return changed
+
+
+def _join(groups: _Groups, siblings: Sequence[Collection[int]]) -> bool:
+    """Joins two siblings that are apart, where that makes no cycle; whether there were such."""
+    for family in siblings:
+        names = sorted({groups.of(node) for node in family})
+        for i, a in enumerate(names):
+            for b in names[i + 1 :]:
+                if not groups.path(a, b) and not groups.path(b, a):
+                    groups.merge(a, b)
+                    return True
+    return False
 
 
 class _Groups:
@@ -75,6 +91,10 @@ class _Groups:
             mine[a] = (mine[a] | mine[b]) - {a, b}
             mine[b] = set()
         return a
+
+    def path(self, u: int, v: int) -> bool:
+        """A way from set u to set v."""
+        return u in self.before[v] or self.other_path(u, v)
 
     def other_path(self, u: int, v: int) -> bool:
         """A way from set u to set v through a third one, looked for from v backwards."""

@@ -122,6 +122,25 @@ def test_segments_of_random_graphs_are_acyclic_and_none_could_be_joined(seed: in
     assert is_acyclic(successors, [*taken, *segments(successors, rest, taken)])
 
 
+def test_siblings_are_joined_unless_that_makes_a_cycle() -> None:
+    """0 -> 1, 2 and 3; 1 -> 4 -> 3, and 4 is nobody's: 1 and 2 may be one, 1 and 3 not."""
+    successors = [{1, 2, 3}, {4}, set(), set(), {3}]
+    assert segments(successors, {1, 2, 3}) == [[1], [2], [3]]
+    assert segments(successors, {1, 2, 3}, siblings=[[1, 2, 3]]) == [[1, 2], [3]]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_joined_siblings_of_random_graphs_are_acyclic(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(5, 25))
+    successors = [
+        {v for v in range(u + 1, count) if rng.random() < 2.5 / count} for u in range(count)
+    ]
+    members = {v for v in range(count) if rng.random() < 0.7}
+    siblings = [sorted(many & members) for many in successors if many & members]
+    assert is_acyclic(successors, segments(successors, members, siblings=siblings))
+
+
 # --- placement ----------------------------------------------------------------------------------------------------------
 
 
@@ -198,6 +217,28 @@ def test_nodes_with_bodies_stay_and_what_their_bodies_read_is_an_output() -> Non
     assert rows["y"] == ("cpu", "If has a body: control flow stays on the CPU")
     assert rows["b"] == ("test", "segment 0")
     same_bytes(source, takes("MatMul", "Relu"))
+
+
+def test_heavy_nodes_that_read_the_same_value_share_a_segment() -> None:
+    source = model(
+        node("MatMul", "x w", "a"), node("MatMul", "x v", "b"), node("Relu", "x", "c"),
+        node("Exp", "a", "d"), node("Mul", "d b", "e"), node("Mul", "e c", "y"), w=weight(), v=weight(),
+    )  # fmt: skip
+    rows = placed(source, takes("MatMul", "Relu"))
+    assert rows["a"] == rows["b"] == ("test", "segment 0")
+    assert rows["c"] == ("cpu", TOO_LIGHT)
+    same_bytes(source, takes("MatMul", "Relu"))
+
+
+def test_conversions_inside_name_what_they_are_for() -> None:
+    codes = {"s": np.float32(0.1), "z": np.int8(3)}
+    source = model(
+        node("QuantizeLinear", "x s z", "q"), node("DequantizeLinear", "q s z", "f"),
+        node("Softmax", "f", "p"), node("QuantizeLinear", "p s z", "r"),
+        node("DequantizeLinear", "r s z", "y"), **codes,
+    )  # fmt: skip
+    rows = placed(source, takes("MatMul"))
+    assert rows["f"][1] == rows["r"][1] == "converts for Softmax p, which computes in f32"
 
 
 # --- what becomes of it -------------------------------------------------------------------------------------------------
