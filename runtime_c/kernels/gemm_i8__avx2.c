@@ -107,7 +107,7 @@ INLINE void parts_add(const uint32_t format, const size_t rows, const size_t par
   }
 }
 
-/* One row: the halves of both panels share the activations. Four rows share a half of the panel. */
+/* One row: the halves of two panels share the activations. Four rows share a half of the panel. */
 INLINE void block_add(const uint32_t format, const size_t rows, const size_t panels, size_t units,
                       pte_rows_i8 x, const walk *at, constants c, pte_lanes *acc) {
   const bool biased = format != PTE_FORMAT_I8_CHANNEL && format != PTE_FORMAT_MXFP6;

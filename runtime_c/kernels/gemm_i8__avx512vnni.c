@@ -66,14 +66,14 @@ INLINE __m512 scales_read(const uint32_t format, const uint8_t *from) {
 INLINE void block_add(const uint32_t format, const size_t rows, const size_t panels, size_t units,
                       pte_rows_i8 x, const walk *at, constants c, pte_lanes *acc) {
   const size_t quads = pte_i8_unit(format) / 4, stride = x.blocks * PTE_I8_BLOCK;
-  __m512i sum[PANELS * PTE_I8_ROWS];
-#pragma GCC unroll 8
+  __m512i sum[MOST_PANELS];
+#pragma GCC unroll 4
   for (size_t i = 0; i < panels * rows; i++)
     sum[i] = _mm512_set1_epi32(-bias_of(format) * x.sums[i % rows * x.blocks]);
   for (size_t s = 0; s < units; s++)
 #pragma GCC unroll 4
     for (size_t q = 0; q < quads; q++)
-#pragma GCC unroll 2
+#pragma GCC unroll 4
       for (size_t p = 0; p < panels; p++) {
         walk unit = {at[p].codes + s * code_bytes(format), at[p].high + s * 64, NULL};
         __m512i bytes = bytes_of(format, q, unit, c);
@@ -84,7 +84,7 @@ INLINE void block_add(const uint32_t format, const size_t rows, const size_t pan
               *i, bytes, _mm512_set1_epi32(four(x.codes + r * stride + (s * quads + q) * 4)));
         }
       }
-#pragma GCC unroll 8
+#pragma GCC unroll 4
   for (size_t i = 0; i < panels * rows; i++) {
     __m512 both = _mm512_mul_ps(_mm512_set1_ps(x.steps[i % rows * x.blocks]),
                                 scales_read(format, at[i / rows].scales));
