@@ -57,9 +57,9 @@ static void plan_blocks(conv_i8_plan *p, uint32_t threads) {
 /* All channels are a group: a line holds a whole window. */
 static bool plan_depthwise(conv_i8_plan *p) {
   size_t blocks = pte_panel_count(p->groups);
-  uint64_t taps = p->depth;
+  uint64_t taps = 2 * ceil_div(p->depth, 2);
   p->channels = p->groups, p->groups = 1;
-  bool fits = pte_mul(taps, p->channels, &p->line_bytes) &&
+  bool fits = pte_mul(p->depth, p->channels, &p->line_bytes) &&
               pte_align(p->line_bytes, 64, &p->line_bytes) &&
               pte_mul(taps, blocks * sizeof(int16_t[PTE_PANEL]), &p->weight_bytes) &&
               pte_align(p->weight_bytes, 64, &p->weight_bytes) &&
@@ -225,20 +225,24 @@ typedef struct depthwise_run {
 /* Of each group the panel has one row; here sixteen channels lie side by side. */
 static void weights_fill(const conv_i8_plan *p, int16_t *weight) {
   const int8_t *codes = p->call->in[1]->data;
+  memset(weight, 0, (size_t)p->weight_bytes);
   for (size_t c = 0; c < p->channels; c++, codes += p->quads * (4 * PTE_PANEL))
-    for (size_t k = 0; k < p->depth; k++)
-      weight[(c / PTE_PANEL * p->depth + k) * PTE_PANEL + c % PTE_PANEL] =
+    for (size_t k = 0; k < p->depth; k++) {
+      size_t pair = c / PTE_PANEL * ceil_div(p->depth, 2) + k / 2;
+      weight[(pair * PTE_PANEL + c % PTE_PANEL) * 2 + k % 2] =
           codes[k / 4 * (4 * PTE_PANEL) + k % 4];
+    }
 }
 
-static void offsets_fill(const conv_i8_plan *p, int64_t *inside, int64_t *gathered) {
+/* `count` is even; where taps are not, the last one comes twice. */
+static void offsets_fill(const conv_i8_plan *p, size_t count, int64_t *inside, int64_t *gathered) {
   const pte_conv_axis *deep = &p->w.axis[0], *high = &p->w.axis[1], *wide = &p->w.axis[2];
-  for (int64_t t = 0; t < (int64_t)p->depth; t++) {
-    int64_t j = t % wide->kernel, i = t / wide->kernel % high->kernel;
-    int64_t d = t / wide->kernel / high->kernel,
-            y = d * deep->dilation * high->in + i * high->dilation;
-    inside[t] = (y * wide->in + j * wide->dilation) * p->w.channels;
-    gathered[t] = t * p->w.channels;
+  for (size_t i = 0; i < count; i++) {
+    int64_t t = (int64_t)least(i, p->depth - 1), line = t / wide->kernel;
+    int64_t z = line / high->kernel * deep->dilation, y = line % high->kernel * high->dilation;
+    int64_t x = t % wide->kernel * wide->dilation;
+    inside[i] = ((z * high->in + y) * wide->in + x) * p->w.channels;
+    gathered[i] = t * p->w.channels;
   }
 }
 
@@ -277,15 +281,16 @@ static void run_depthwise(conv_i8_plan *p) {
   int16_t *weight = (int16_t *)(void *)scratch;
   pte_rescale_columns *columns = (void *)(scratch + p->weight_bytes);
   int64_t *offsets = (void *)(scratch + p->weight_bytes + p->column_bytes);
+  size_t pairs = ceil_div(p->depth, 2);
   depthwise_run r = {
       .plan = p,
-      .taps = {p->depth, p->channels, weight, columns},
+      .taps = {pairs, p->channels, weight, columns},
       .inside = offsets,
-      .gathered = offsets + p->depth,
+      .gathered = offsets + 2 * pairs,
       .lines = (char *)offsets + p->offset_bytes
   };
   weights_fill(p, weight);
-  offsets_fill(p, offsets, offsets + p->depth);
+  offsets_fill(p, 2 * pairs, offsets, offsets + 2 * pairs);
   for (size_t c = 0; c < p->channels; c += PTE_PANEL)
     columns[c / PTE_PANEL] = columns_of(p, c, least(PTE_PANEL, p->channels - c));
   pte_parallel(p->call, p->rows, 1 + 4 * TASK_WORK / (p->depth * p->channels + 1), depthwise_task,

@@ -24,12 +24,15 @@ static inline void pte_i32_taps(const pte_taps_i8 *t, const int64_t *offset, con
                                 int8_t *y) {
   for (size_t c = 0; c < t->channels; c += PTE_PANEL) {
     size_t lanes = t->channels - c < PTE_PANEL ? t->channels - c : PTE_PANEL;
-    const int16_t *weight = t->weight + c * t->taps;
+    const int16_t *weight = t->weight + 2 * c * t->pairs;
     int32_t sum[1][PTE_PANEL] = {{0}};
     int8_t tile[PTE_PANEL];
-    for (size_t k = 0; k < t->taps; k++, weight += PTE_PANEL)
+    for (size_t p = 0; p < t->pairs; p++, weight += 2 * PTE_PANEL) {
+      const int8_t *first = x + offset[2 * p] + c, *second = x + offset[2 * p + 1] + c;
       for (size_t n = 0; n < lanes; n++)
-        sum[0][n] = pte_wrapping_add(sum[0][n], x[offset[k] + (int64_t)(c + n)] * weight[n]);
+        sum[0][n] =
+            pte_wrapping_add(sum[0][n], first[n] * weight[2 * n] + second[n] * weight[2 * n + 1]);
+    }
     pte_i32_rescale(1, sum, t->columns + c / PTE_PANEL, tile, PTE_PANEL);
     memcpy(y + c, tile, lanes);
   }

@@ -162,10 +162,10 @@ typedef struct pte_rescale_columns {
   int32_t zero, low, high;
 } pte_rescale_columns;
 
-/* A depthwise convolution of int8. */
+/* A depthwise convolution of int8. Taps go in pairs; an odd last one has a second of weight 0. */
 typedef struct pte_taps_i8 {
-  size_t taps, channels;
-  const int16_t *weight;              /* [channels / 16][taps][16], codes of 8 bits */
+  size_t pairs, channels;
+  const int16_t *weight;              /* [channels / 16][pairs][16][2], codes of 8 bits */
   const pte_rescale_columns *columns; /* [channels / 16] */
 } pte_taps_i8;
 
@@ -181,7 +181,8 @@ typedef struct pte_gemm_i32 {
   /* y[m][n] = rescaled bias[n] + sum[m][n] for n < PTE_PANEL; rows of y lie y_stride apart */
   void (*rescale)(size_t rows, int32_t (*sum)[PTE_PANEL], const pte_rescale_columns *columns,
                   int8_t *y, size_t y_stride);
-  /* One pixel: y[c] = rescaled bias[c] + sum over taps t of x[offset[t] + c] * weight[c][t] */
+  /* One pixel: y[c] = rescaled bias[c] + sum over taps t < 2 * pairs of x[offset[t] + c] * weight
+   */
   void (*taps)(const pte_taps_i8 *t, const int64_t *offset, const int8_t *x, int8_t *y);
 } pte_gemm_i32;
 
