@@ -6,12 +6,18 @@
 #include "gen/ops.h"
 #include "kernels/rescale.h"
 #include "kernels/rows.h"
+#include "kernels/variants.h"
 
-enum { CODES = 256, LEAST_ADDEND_SHIFT = 10 /* 2^38 / 2^10: both addends and their sum fit */ };
+enum {
+  CODES = 256,
+  CHUNK = PTE_STRIP * PTE_PANEL,
+  LEAST_ADDEND_SHIFT = 10 /* 2^38 / 2^10: both addends and their sum fit */
+};
 
 typedef struct add_i8 {
   const pte_call *call;
-  const pte_add_i8_attrs *attrs;
+  const pte_gemm_i32 *kernel; /* for its rescale */
+  pte_rescale_columns columns;
   int32_t a[CODES], b[CODES]; /* by the code's bits */
   int8_t y[CODES];
 } add_i8;
@@ -22,21 +28,30 @@ static void table_fill(int32_t *table, int64_t zero, int64_t multiplier, int64_t
         (int32_t)pte_scaled(code - (int32_t)zero, (int32_t)multiplier, (int32_t)shift);
 }
 
-static int8_t finish(const pte_add_i8_attrs *s, int32_t v) {
-  return pte_rescale(v, (int32_t)s->multiplier, (int32_t)s->shift, (int32_t)s->y_zero,
-                     (int32_t)s->low, (int32_t)s->high);
+/* Every column is alike. */
+static pte_rescale_columns columns_of(const pte_add_i8_attrs *attrs) {
+  pte_rescale_columns c = {
+      .zero = (int32_t)attrs->y_zero, .low = (int32_t)attrs->low, .high = (int32_t)attrs->high};
+  for (unsigned n = 0; n < PTE_PANEL; n++)
+    c.multiplier[n] = (int32_t)attrs->multiplier, c.shift[n] = attrs->shift;
+  return c;
 }
 
 static void add_i8_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const add_i8 *s = context;
   const pte_tensor *b = s->call->in[1];
   const uint8_t *left = s->call->in[0]->data, *right = b == NULL ? NULL : b->data;
-  const pte_add_i8_attrs attrs = *s->attrs;
-  int8_t *y = s->call->out[0]->data;
+  int8_t *y = s->call->out[0]->data, tile[CHUNK];
+  int32_t sum[PTE_STRIP][PTE_PANEL] = {{0}};
   (void)thread;
   for (size_t i = begin; right == NULL && i < end; i++) y[i] = s->y[left[i]];
-  for (size_t i = begin; right != NULL && i < end; i++)
-    y[i] = finish(&attrs, s->a[left[i]] + s->b[right[i]]);
+  for (size_t i = begin; right != NULL && i < end; i += CHUNK) {
+    size_t count = end - i < CHUNK ? end - i : CHUNK;
+    for (size_t n = 0; n < count; n++)
+      sum[n / PTE_PANEL][n % PTE_PANEL] = s->a[left[i + n]] + s->b[right[i + n]];
+    s->kernel->rescale(PTE_STRIP, sum, &s->columns, count < CHUNK ? tile : y + i, PTE_PANEL);
+    if (count < CHUNK) memcpy(y + i, tile, count);
+  }
 }
 
 static pte_status check_in(const pte_call *call, int64_t value, int64_t least, int64_t most,
@@ -61,10 +76,12 @@ static pte_status add_i8_check(const pte_call *call) {
 
 static pte_status add_i8_run(const pte_call *call) {
   const pte_add_i8_attrs *attrs = call->attrs;
-  add_i8 s = {.call = call, .attrs = attrs};
+  add_i8 s = {.call = call, .kernel = pte_gemm_i32_pick(call->cpu), .columns = columns_of(attrs)};
   table_fill(s.a, attrs->a_zero, attrs->a_multiplier, attrs->a_shift);
   table_fill(s.b, attrs->b_zero, attrs->b_multiplier, attrs->b_shift);
-  for (unsigned code = 0; code < CODES; code++) s.y[code] = finish(attrs, s.a[code]);
+  for (unsigned code = 0; code < CODES; code++)
+    s.y[code] = pte_rescale(s.a[code], s.columns.multiplier[0], (int32_t)s.columns.shift[0],
+                            s.columns.zero, s.columns.low, s.columns.high);
   pte_parallel(call, (size_t)pte_tensor_count(call->in[0]), 32768, add_i8_task, &s);
   return PTE_OK;
 }
