@@ -1,9 +1,10 @@
 """Which arithmetic the products of quantized weights run in: asked for at export, stored in the file, told by reports.
 
-auto    what each storage format's row says: int8 where it has sums in integers (`dot`), else exact; Q/DQ of activations and
-        weights in int8 becomes static int8 (`passes.integer`), in every mode but exact
+auto    of a model that came quantized: exact, what it says in ONNX. Of one that Pteron rounded, or that goes to a delegate:
+        what each storage format's row says, int8 where it has sums in integers (`dot`), and static int8 where activations
+        are quantized too (`passes.integer`)
 exact   everywhere the bits of DequantizeLinear and the f32 operator, static int8 activations included
-int8    activations in 8 bits by 32 wherever a format has sums in integers; a note names what has none
+int8    activations in 8 bits by 32 wherever a format has sums in integers, and static int8; a note names what has none
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+import onnx_ir as ir
+
+from pteron.export import graph as g
 from pteron.export.program import Instr, Program
 from pteron.schema.errors import ModelError
 from pteron.schema.formats import FORMATS
@@ -19,6 +23,7 @@ from pteron.schema.formats import FORMATS
 MODES: Final = ("auto", "exact", "int8")
 EXACT, INT8, STATIC = "exact", "int8", "static"
 LOOKUP: Final = "gather_rows"
+CAME_QUANTIZED: Final = "the model came quantized: it is computed exactly as its DequantizeLinear says; --exec int8 computes in integers"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -41,6 +46,15 @@ def check(mode: str) -> str:
     if mode not in MODES:
         raise ModelError(f"exec_mode: expected {', '.join(MODES)}, got {mode!r}")
     return mode
+
+
+def resolved(mode: str, model: ir.Model, delegated: bool, notes: list[str]) -> str:
+    """The mode for a model; `delegated`: some of it may go to a delegate, whose products are integer ones."""
+    if mode != "auto" or delegated or g.ROUNDED in model.metadata_props:
+        return mode
+    if any(node.op_type == "DequantizeLinear" for node in g.nodes(model)):
+        notes.append(CAME_QUANTIZED)
+    return EXACT
 
 
 def product_of(mode: str, format: str) -> str:

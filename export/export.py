@@ -12,7 +12,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import onnx_ir as ir
 
-from pteron.export.arithmetic import check
+from pteron.export import arithmetic
+from pteron.export.arithmetic import EXACT
 from pteron.export.capture import capture
 from pteron.export.delegates import Delegate, chosen
 from pteron.export.fix import fix as fix_sizes
@@ -63,9 +64,7 @@ def export(
         fuse: False leaves one instruction an operator; the bits are the same.
         methods: Method name -> source; they share constants by content and states by name.
         transform: Changes each cleaned graph before it is lowered: quantization.
-        exec_mode: How quantized weights are computed with: "auto" (what each format's row says), "exact" (decoded, the bits
-            of DequantizeLinear and MatMul) or "int8" (activations rounded to 8 bits in blocks of 32; integer sums).
-            But for "exact", Q/DQ clusters become integer nodes. The file says which arithmetic it has.
+        exec_mode: "auto", "exact" or "int8": how quantized weights are computed with, as arithmetic.py says.
         delegates: Names or rows, asked in this order for each node; "cpu", or nobody, takes the rest.
         placement: What happens where a delegate is not there or fails: "allow" the CPU, "warn" too, "forbid" it; under
             forbid every node must go to a delegate, but those that quantize inputs and dequantize outputs.
@@ -79,11 +78,12 @@ def export(
     report = Report() if report is None else report
     if (source is None) == (methods is None):
         raise ModelError("export: expected either a source or methods, got both or neither")
-    check(exec_mode)
+    arithmetic.check(exec_mode)
     timed = Stages(report, progress)
     asked = chosen(delegates)
     models: dict[str, ir.Model] = {}
     pairs: dict[str, str] = {}
+    modes: list[str] = []
     for name, each in (methods or {"main": source}).items():
         with_args = {"args": args, "kwargs": kwargs, "dynamic_shapes": dynamic_shapes}
         models[name] = timed("capture", capture, each, **with_args)
@@ -94,7 +94,8 @@ def export(
         report.cleaned(model)
         if transform is not None:
             timed("quantize", transform, models[name])
-        if exec_mode != "exact":
+        modes.append(arithmetic.resolved(exec_mode, models[name], bool(asked), report.notes))
+        if modes[-1] != EXACT:
             integer_nodes(models[name])
         if asked:
             segments = {(r.method, r.reason) for r in report.placements if r.delegate != "cpu"}
@@ -107,6 +108,7 @@ def export(
     program = share(with_initial(program, list(models.values())))
     if fuse:
         program = timed("fuse", fuse_program, program)
+    exec_mode = next((mode for mode in modes if mode != EXACT), EXACT)
     program = timed("pack", pack, program, report.notes, exec_mode)
     program = dataclasses.replace(program, placements=tuple(report.placements))
     program = timed("plan", plan, program)

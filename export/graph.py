@@ -23,6 +23,8 @@ SOURCE: Final = "pteron.source"
 """Metadata key of a node: "file:line" of the user's code."""
 STATE: Final = "pteron.state"
 """Metadata key of a model: JSON list of {"input", "output", "initial"}, the pairs that the session keeps."""
+ROUNDED: Final = "pteron.quantized"
+"""Metadata key of a model: the format that Pteron rounded it to; see arithmetic.py."""
 OPSET: Final = 28
 IR_VERSION: Final = 14
 OURS: Final = "pteron"

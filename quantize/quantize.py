@@ -44,6 +44,7 @@ def transformer(
             report = quantize(model, chosen, progress=progress)
         else:
             report = quantize_activations(model, chosen, calibration, progress)
+        model.metadata_props[graphs.ROUNDED] = chosen.format
         if done is not None:
             done(report)
 

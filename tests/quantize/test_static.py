@@ -159,6 +159,22 @@ def test_ranges_are_used_again_and_give_the_same_file(
 # --- models of other tools ----------------------------------------------------------------------------------------------
 
 
+def test_a_model_that_came_quantized_stays_exact_unless_asked(
+    written: Path, tmp_path: Path, images: np.ndarray
+) -> None:
+    model = onnx.load(written / "q.onnx")
+    del model.metadata_props[:]  # as another tool would have written it
+    report = pteron.export_model(model, tmp_path / "a.pte")
+    assert {p.arithmetic for p in report.products} <= {"exact"}
+    assert any("--exec int8" in note for note in report.notes)
+    pteron.export_model(model, tmp_path / "e.pte", exec_mode="exact")
+    assert (tmp_path / "a.pte").read_bytes() == (tmp_path / "e.pte").read_bytes()
+    report = pteron.export_model(model, tmp_path / "i.pte", exec_mode="int8")
+    assert {p.arithmetic for p in report.products} == {"static"}
+    want = run(integer_model(written / "q.onnx"), {"image": images})[0]
+    assert pteron.load(tmp_path / "i.pte", threads=1)(images).tobytes() == want.tobytes()
+
+
 @pytest.mark.parametrize("activations", ["QInt8", "QUInt8"])
 def test_models_of_quantize_static_become_integer_nodes(
     activations: str, root: Path, tmp_path: Path, images: np.ndarray

@@ -65,7 +65,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--exec",
         choices=("auto", "exact", "int8"),
         default="auto",
-        help="arithmetic with quantized weights: exact, or activations in 8 bits by 32 (int8); auto: by the format",
+        help="arithmetic with quantized weights: exact, or activations in 8 bits by 32 (int8); auto: by the format, "
+        "or exact where the model came quantized",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
 
