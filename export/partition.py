@@ -70,7 +70,8 @@ def partition(
     if policy == "forbid":
         _require_all(rows)
     names = g.names(model)
-    made = [_rewrite(model.graph, part, policy, names) for part in parts]
+    moved: dict[ir.Value, ir.Value] = {}
+    made = [_rewrite(model.graph, part, policy, names, moved) for part in parts]
     model.graph.sort()
     order = [node for node in model.graph if node in made]
     for part, node in zip(parts, made, strict=True):
@@ -305,16 +306,24 @@ def _sizes(value: ir.Value | None) -> list[int] | None:
 # --- rewriting ----------------------------------------------------------------------------------------------------------
 
 
-def _rewrite(graph: ir.Graph, part: _Part, policy: str, names: set[str]) -> ir.Node:
-    """The nodes of a part => one `Delegate` node at the place of the last, the nodes in its fallback."""
-    nodes, inside = part.segment.nodes, set(part.segment.nodes)
-    made = [_twin(v, names, "delegated") for v in part.segment.outputs]
+def _rewrite(
+    graph: ir.Graph, part: _Part, policy: str, names: set[str], moved: dict[ir.Value, ir.Value]
+) -> ir.Node:
+    """The nodes of a part => one `Delegate` node at the place of the last, the nodes in its fallback.
+
+    `moved`: what parts made before => what their `Delegate` nodes make, which this part reads instead; it gets its own.
+    """
+    inputs = tuple(moved.get(v, v) for v in part.segment.inputs)
+    segment = dataclasses.replace(part.segment, inputs=inputs)
+    nodes, inside = segment.nodes, set(segment.nodes)
+    made = [_twin(v, names, "delegated") for v in segment.outputs]
+    moved |= dict(zip(segment.outputs, made, strict=True))
     node = ir.Node(
-        g.OURS, "Delegate", list(part.segment.inputs), _attributes(part, policy), outputs=made,
+        g.OURS, "Delegate", list(inputs), _attributes(part, policy), outputs=made,
         name=f"{part.delegate.name}:{nodes[0].name or nodes[0].outputs[0].name}",
     )  # fmt: skip
     graph.insert_after(nodes[-1], node)
-    for old, new in zip(part.segment.outputs, made, strict=True):
+    for old, new in zip(segment.outputs, made, strict=True):
         for use in list(old.uses()):
             if use.node not in inside:
                 use.node.replace_input_with(use.idx, new)
@@ -324,7 +333,7 @@ def _rewrite(graph: ir.Graph, part: _Part, policy: str, names: set[str]) -> ir.N
         old.name, new.name = new.name, old.name
     graph.remove(list(reversed(nodes)))
     if policy != "forbid":
-        node.attributes.add(ir.AttrGraph("fallback", _fallback(part.segment, names)))
+        node.attributes.add(ir.AttrGraph("fallback", _fallback(segment, names)))
     else:
         for dead in nodes:
             for i in range(len(dead.inputs)):

@@ -285,6 +285,24 @@ def test_a_diamond_with_a_refused_node_becomes_two_segments() -> None:
     same_bytes(source, takes("MatMul", "Relu", "Add"))
 
 
+@pytest.mark.parametrize("order", ["one two", "two one"])
+def test_a_segment_reads_what_another_one_makes(order: str) -> None:
+    """a -> (b on the CPU) -> e: a and e are two segments, and e reads a too; then two delegates one behind the other."""
+    around = model(
+        node("MatMul", "x w", "a"), node("Exp", "a", "b"), node("MatMul", "b v", "c"),
+        node("Add", "a c", "d"), node("MatMul", "d w", "y"), w=weight(), v=weight(),
+    )  # fmt: skip
+    rows = placed(around, takes("MatMul", "Add"))
+    assert (rows["a"][1], rows["c"][1]) == ("segment 0", "segment 1")
+    same_bytes(around, takes("MatMul", "Add"))
+    behind = model(
+        node("MatMul", "x w", "a"), node("Gemm", "a v", "b"), node("MatMul", "b w", "y"),
+        w=weight(), v=weight(),
+    )  # fmt: skip
+    both = {"one": takes("MatMul", name="one"), "two": takes("Gemm", name="two")}
+    same_bytes(behind, *(both[name] for name in order.split()))
+
+
 def test_methods_have_their_own_delegates() -> None:
     row = takes("MatMul", "Relu")
     w = weight()
