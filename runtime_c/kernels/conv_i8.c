@@ -143,6 +143,7 @@ static void rows_fill(const conv_i8_plan *p, size_t group, size_t first, size_t 
   const int8_t *x = (const int8_t *)p->call->in[0]->data + group * p->channels;
   int64_t image = axis[0].in * axis[1].in * axis[2].in * p->w.channels;
   pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, first);
+  if (p->depth == 0) return; /* nor is there scratch for rows */
   for (size_t r = 0; r < count; r++, to += p->row_bytes) {
     const int8_t *row = x + (first + r) * (size_t)p->w.channels;
     if (!p->matrix) {
