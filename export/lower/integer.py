@@ -30,6 +30,11 @@ LEAST_ADDEND_SHIFT: Final = 10
 
 
 def row_of(l: Lowering, n: Node, kind: type[Row]) -> Row:
+    """What the node says.
+
+    Raises:
+        RefusedError: a shift is out of the range of RESCALE.
+    """
     assert n.origin is not None
     row = integer.read(n.origin)
     assert isinstance(row, kind)
