@@ -166,8 +166,8 @@ def _weight(value: ir.Value | None, axis: int) -> tuple[Array, Array]:
     return rows, np.broadcast_to(steps.reshape(-1), (len(rows),))
 
 
-def _bias(value: ir.Value | None, scale: Array) -> Array:
-    """i32[n] of the given scales f64[n]."""
+def _bias(value: ir.Value | None, scale: Array, rank: int | None) -> Array:
+    """i32[n] of the given scales f64[n], added along the last of the `rank` axes of the result."""
     n = len(scale)
     if value is None:
         return np.zeros(n, np.int32)
@@ -177,6 +177,7 @@ def _bias(value: ir.Value | None, scale: Array) -> Array:
         zero = g.constant(node.inputs[2], 1 << 24) if len(node.inputs) > 2 else np.zeros(1)
         if codes is None or steps is None or zero is None:
             raise DeclinedError("its bias is computed while running; make it constant")
+        _along_columns(codes.shape, n, rank)
         codes, steps = codes.reshape(-1), steps.reshape(-1).astype(np.float64)
         fits = codes.size == n and codes.dtype == np.int32 and not np.any(zero)
         if fits and np.all(np.abs(steps - scale) <= BIAS_TOLERANCE * scale):
@@ -186,17 +187,18 @@ def _bias(value: ir.Value | None, scale: Array) -> Array:
         constant = g.constant(value, 1 << 24)
         if constant is None:
             raise DeclinedError("its bias is computed while running; make it constant")
+        _along_columns(constant.shape, n, rank)
         numbers = constant.reshape(-1).astype(np.float64)
-    if numbers.size not in (1, n) or g.dims(value) not in _rows(n):
-        raise DeclinedError(f"its bias has shape {g.dims(value)}; expected [{n}]")
     codes = np.rint(np.broadcast_to(numbers, (n,)) / scale)
     if not np.all(np.abs(codes) < meaning.SUM_LIMIT):
         raise DeclinedError("its bias does not fit int32 at the scale of input times weight")
     return codes.astype(np.int32)
 
 
-def _rows(n: int) -> list[list[int] | None]:
-    return [None, [], [1], [n], [1, 1], [1, n], [1, 1, n]]
+def _along_columns(shape: tuple[int, ...], n: int, rank: int | None) -> None:
+    """Declines what adds to rows, or gives the result more axes."""
+    if math.prod(shape[:-1]) != 1 or shape[-1:] not in ((), (1,), (n,)) or len(shape) > (rank or 1):
+        raise DeclinedError(f"its bias has shape {list(shape)}; expected [{n}]")
 
 
 def _factors(factor: Array, bounds: Array) -> tuple[Array, Array]:
@@ -225,7 +227,7 @@ def _factor(factor: float, bound: int) -> tuple[int, int]:
 def _conv(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
     x, node = c.x(), c.head
     w, steps = _weight(node.inputs[1], 0)
-    bias = _bias(node.inputs[2] if len(node.inputs) > 2 else None, x.scale * steps)
+    bias = _bias(node.inputs[2] if len(node.inputs) > 2 else None, x.scale * steps, 1)
     bounds = meaning.product_bounds(math.prod(w.shape[1:]), bias)
     factors = _factors(x.scale * steps / c.scale, bounds)
     strides, pads, dilations = _window(node, w.shape[2:])
@@ -246,7 +248,8 @@ def _linear(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
         raise DeclinedError("a product of two activations has no integer form; leave it f32")
     w, steps = _weight(node.inputs[1], axis)
     addend = node.inputs[2] if len(node.inputs) > 2 else c.addend
-    bias = _bias(addend, x.scale * steps)
+    rank = 2 if g.is_op(node, "Gemm") else g.rank(node.outputs[0])
+    bias = _bias(addend, x.scale * steps, rank)
     bounds = meaning.product_bounds(w.shape[1], bias)
     factors = _factors(x.scale * steps / c.scale, bounds)
     row = integer.Linear(w, bias, *factors, x.zero, c.zero, c.low, c.high)
@@ -330,7 +333,8 @@ def _rescale(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
         raise DeclinedError(
             "Clip with limits that are known while running only; make them constant"
         )
-    narrow = dataclasses.replace(c, low=max(c.low, limits[0]), high=min(c.high, limits[1]))
+    low, high = (min(max(limit, c.low), c.high) for limit in limits)
+    narrow = dataclasses.replace(c, low=low, high=high)
     return [_rescaled(c.x(), narrow, graph)]
 
 

@@ -255,6 +255,47 @@ def test_weights_stored_in_f32_behind_q_and_dq_are_taken() -> None:
     assert np.abs(run(model, x)[0] - want).max() <= 0.1001
 
 
+SQUARE = RNG.integers(-127, 128, (6, 6)).astype(np.int8)
+
+
+@pytest.mark.parametrize(
+    "shape, taken",
+    [((6,), True), ((1, 6), True), ((1,), True), ((6, 1), False), ((1, 1, 6), False)],
+)
+@pytest.mark.parametrize("op", ["Add(MatMul(d, l), a)", "Gemm(d, l, a)"])
+def test_an_addend_is_a_bias_only_along_the_columns(
+    op: str, shape: tuple[int, ...], taken: bool
+) -> None:
+    """[6, 1] has as many numbers as the result has columns, and is added to its rows; [1, 1, 6] makes the result longer."""
+    if op.startswith("Gemm") and len(shape) > 2:
+        pytest.skip("Gemm adds up to two axes")
+    text = (
+        "c = QuantizeLinear(x, 0.05, i8(3)); d = DequantizeLinear(c, 0.05, i8(3));"
+        "l = DequantizeLinear(w, 0.01, i8(0)); a = DequantizeLinear(b, 0.0005);"
+        f"q = QuantizeLinear({op}, 0.1, i8(-7)); y = DequantizeLinear(q, 0.1, i8(-7))"
+    )
+    bias = RNG.integers(-9000, 9000, shape).astype(np.int32)
+    model, x = onnx_text(text, x="f32[6, 6]", w=SQUARE, b=bias), {"x": normal(6, 6)}
+    want = run(model, x)[0]
+    assert integer_nodes(model) is taken
+    assert ("pteron.Linear" in operators(model)) is taken
+    (got,) = run(model, x)
+    assert got.shape == want.shape and np.abs(got - want).max() <= 0.1001
+
+
+@pytest.mark.parametrize("limits", ["-3.0, -1.0", "0.5, 2.0", "-1.0, 1.0"])
+def test_two_limits_are_taken_one_behind_the_other(limits: str) -> None:
+    """What the first one takes away, the second one may not bring back: Relu(Clip(x, -3, -1)) is 0."""
+    text = (
+        "c = QuantizeLinear(x, 0.05, i8(3)); d = DequantizeLinear(c, 0.05, i8(3));"
+        f"q = QuantizeLinear(Relu(Clip(d, {limits})), 0.1, i8(-7)); y = DequantizeLinear(q, 0.1, i8(-7))"
+    )
+    model, x = onnx_text(text, x="f32[4, 50]"), {"x": normal(4, 50, scale=3)}
+    want = run(model, x)[0]
+    assert integer_nodes(model) and "pteron.Rescale" in operators(model)
+    assert np.abs(run(model, x)[0] - want).max() <= 0.1001
+
+
 def test_operators_without_integer_form_name_themselves() -> None:
     model = onnx_text("y = Softmax(Relu(MatMul(x, w)))", x="f32[3, 7]", w=W)
     quantized(model, [{"x": normal(3, 7)}])
