@@ -21,9 +21,10 @@ Array = NDArray[Any]
 class Format:
     """`bits` a code, `block` elements a scale (0: the whole row), `scale` the dtype of the scales (empty: none).
 
-    A code is an element of dtype `codes`, to which `offset` is added, by a formula in kernels/panel_decode.inc; or the place
-    of one of `levels`, which ascend, and whose decoder is generated.
-    `dot`: matmul_int8 has sums of it in integers.
+    A code is an element of dtype `codes`, to which `offset` is added: kernels/panel_decode.inc has a function for each
+    such pair, and does not compile without it; or the place of one of `levels`, which ascend, and whose decoder is
+    generated.
+    `dot`: matmul_int8 has sums of it in integers; kernels/gemm_i8* do not compile until each has them.
     """
 
     id: int
@@ -59,6 +60,12 @@ def format_(
             raise ValueError(f"format {name}: id {id} or the name is taken")
         if levels is not None and (levels.shape != (1 << bits,) or np.any(np.diff(levels) <= 0)):
             raise ValueError(f"format {name}: expected {1 << bits} ascending levels")
+        if bits and bool(codes) == (levels is not None):
+            raise ValueError(f"format {name}: expected either codes or levels")
+        if dot and block % 32:
+            raise ValueError(
+                f"format {name}: sums in integers have blocks of 32, a scale has {block}"
+            )
         FORMATS[name] = Format(id, name, bits, block, scale, codes, offset, levels, dot, meaning)
         return meaning
 

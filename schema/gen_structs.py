@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pteron.schema.fbs import SCALARS, Field, Schema, Struct, Table, size_of
-from pteron.schema.formats import FORMATS, NF4_SEVEN
+from pteron.schema.formats import FORMATS, NF4_SEVEN, Format
 from pteron.schema.gen_ops import head
 
 C_SCALARS = {
@@ -32,6 +32,11 @@ KERNEL_STRUCTS = {"Range": "pte_range", "Step": "pte_step"}
 """Structs that kernels see too: declared in core/kernel.h, asserted here."""
 
 LEVELS = {f: f.levels for f in FORMATS.values() if f.levels is not None}
+
+
+def code_kind(row: Format) -> str:
+    """What names the decoder of one code: two formats with the same codes share it."""
+    return row.codes + (f"_less_{row.offset}" if row.offset else "")
 
 
 def snake(name: str) -> str:
@@ -130,6 +135,12 @@ def _c_formats() -> list[str]:
     out = [f"extern const float pte_{f.name}_values[{1 << f.bits}];" for f in LEVELS]
     out += ["/* X(format): those whose codes are places in a table. */"]
     out += ["#define PTE_LEVEL_FORMATS(X) " + " ".join(f"X({f.name.upper()})" for f in LEVELS)]
+    out += ["/* X(format, what its codes are): the others. */"]
+    formulas = [(f.name.upper(), code_kind(f)) for f in FORMATS.values() if f.codes]
+    out += ["#define PTE_CODE_FORMATS(X) " + " ".join(f"X({f}, {kind})" for f, kind in formulas)]
+    out += ["/* X(format): those with sums in integers. */"]
+    dots = [f.name.upper() for f in FORMATS.values() if f.dot]
+    out += ["#define PTE_DOT_FORMATS(X) " + " ".join(f"X({f})" for f in dots)]
     out += ["/* That table, or NULL. */"]
     out += [
         "static inline const float *pte_format_levels(uint32_t format) {",
@@ -137,9 +148,17 @@ def _c_formats() -> list[str]:
     ]
     out += [f"  case PTE_FORMAT_{f.name.upper()}: return pte_{f.name}_values;" for f in LEVELS]
     out += ["  default: return NULL;", "  }", "}"]
-    out += ["/* Bits of a code. */"]
-    out += ["static inline unsigned pte_format_bits(uint32_t format) {", "  switch (format) {"]
-    out += [f"  case PTE_FORMAT_{f.name.upper()}: return {f.bits};" for f in FORMATS.values()]
+    scales = {f: f"PTE_{f.scale.upper()}" if f.scale else "0" for f in FORMATS.values()}
+    out += _c_constants("bits", "Bits of a code.", {f: str(f.bits) for f in FORMATS.values()})
+    out += _c_constants("scale", "Dtype of the scales.", scales)
+    blocks = {f: str(f.block) for f in FORMATS.values()}
+    return [*out, *_c_constants("block", "Elements a scale along K; 0: one scale a row.", blocks)]
+
+
+def _c_constants(name: str, text: str, values: dict[Format, str]) -> list[str]:
+    out = [f"/* {text} */", f"static inline unsigned pte_format_{name}(uint32_t format) {{"]
+    out += ["  switch (format) {"]
+    out += [f"  case PTE_FORMAT_{f.name.upper()}: return {value};" for f, value in values.items()]
     return [*out, "  default: return 0;", "  }", "}"]
 
 

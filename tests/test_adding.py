@@ -285,6 +285,34 @@ def test_one_of_each_touches_only_its_files(scratch: Path) -> None:
     format_encodes_and_runs(scratch)
 
 
+@pytest.mark.parametrize(
+    "row, source, missing",
+    [
+        ('bits=8, block=32, scale="f8e8m0", codes="f8e5m2"', "panel_decode__portable", "value_f8e5m2"),
+        ('bits=4, block=32, scale="f16", codes="i4", offset=7', "panel_decode__portable", "value_i4_less_7"),
+        ('bits=4, block=32, scale="f16", codes="i4", offset=8, dot=True', "gemm_i8__portable", "pte_i8_FORGOTTEN"),
+        ('bits=4, block=32, scale="f16", codes="i4", offset=8, dot=True', "matmul_int8", "PTE_I8_FACTOR_FORGOTTEN"),
+    ],
+)  # fmt: skip
+def test_a_format_without_its_arithmetic_does_not_compile(
+    scratch: Path, row: str, source: str, missing: str
+) -> None:
+    formats = scratch / "schema/formats.py"
+    before = formats.read_text()
+    text = f"\n\n@format_(id=98, {row})\ndef forgotten(codes: Array, scale: Array) -> Array:\n    return codes\n"
+    path = f"runtime_c/kernels/{source}.c"
+    check = ["cc", "-std=c11", "-fsyntax-only", "-Iruntime_c", "-Iruntime_c/include", path]
+    try:
+        formats.write_text(before + text)
+        python(scratch, "schema/gen.py")
+        done = subprocess.run(check, cwd=scratch, capture_output=True, text=True)
+    finally:
+        formats.write_text(before)
+        python(scratch, "schema/gen.py")
+    assert done.returncode == 1 and missing in done.stderr, done.stderr
+    sh(scratch, *check)
+
+
 def delegate_is_known(copy: Path) -> None:
     """The exporter compiles for the new delegate, pte_run runs on it by its name; the library does not hold it."""
     python(copy, "-c", ECHOED)

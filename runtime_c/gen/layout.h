@@ -354,6 +354,10 @@ extern const pte_format_row pte_format_rows[PTE_FORMAT_COUNT];
 extern const float pte_nf4_values[16];
 /* X(format): those whose codes are places in a table. */
 #define PTE_LEVEL_FORMATS(X) X(NF4)
+/* X(format, what its codes are): the others. */
+#define PTE_CODE_FORMATS(X) X(I8_CHANNEL, i8) X(E4M3_CHANNEL, f8e4m3) X(MXFP8, f8e4m3) X(MXFP6, f6e2m3) X(MXFP4, f4e2m1) X(I4, i4_less_8)
+/* X(format): those with sums in integers. */
+#define PTE_DOT_FORMATS(X) X(I8_CHANNEL) X(NF4) X(MXFP6) X(MXFP4) X(I4)
 /* That table, or NULL. */
 static inline const float *pte_format_levels(uint32_t format) {
   switch (format) {
@@ -372,6 +376,34 @@ static inline unsigned pte_format_bits(uint32_t format) {
   case PTE_FORMAT_MXFP6: return 6;
   case PTE_FORMAT_MXFP4: return 4;
   case PTE_FORMAT_I4: return 4;
+  default: return 0;
+  }
+}
+/* Dtype of the scales. */
+static inline unsigned pte_format_scale(uint32_t format) {
+  switch (format) {
+  case PTE_FORMAT_PLAIN: return 0;
+  case PTE_FORMAT_I8_CHANNEL: return PTE_F32;
+  case PTE_FORMAT_NF4: return PTE_F16;
+  case PTE_FORMAT_E4M3_CHANNEL: return PTE_F32;
+  case PTE_FORMAT_MXFP8: return PTE_F8E8M0;
+  case PTE_FORMAT_MXFP6: return PTE_F8E8M0;
+  case PTE_FORMAT_MXFP4: return PTE_F8E8M0;
+  case PTE_FORMAT_I4: return PTE_F16;
+  default: return 0;
+  }
+}
+/* Elements a scale along K; 0: one scale a row. */
+static inline unsigned pte_format_block(uint32_t format) {
+  switch (format) {
+  case PTE_FORMAT_PLAIN: return 0;
+  case PTE_FORMAT_I8_CHANNEL: return 0;
+  case PTE_FORMAT_NF4: return 64;
+  case PTE_FORMAT_E4M3_CHANNEL: return 0;
+  case PTE_FORMAT_MXFP8: return 32;
+  case PTE_FORMAT_MXFP6: return 32;
+  case PTE_FORMAT_MXFP4: return 32;
+  case PTE_FORMAT_I4: return 32;
   default: return 0;
   }
 }

@@ -10,7 +10,12 @@
  *     i4          code - 8                 1
  *     mxfp4       2 value                  1/2
  *     mxfp6       8 value                  1/8
- *     nf4         pte_nf4_seven - 64       f32(1/63): the levels in 7 bits */
+ *     nf4         pte_nf4_seven - 64       f32(1/63): the levels in 7 bits
+ *
+ * A format with `dot` in schema/formats.py has a line there, its two rows below, its bytes in
+ * gemm_i8_x86.inc and what those need in constants_of and bytes_of of the two x86 variants; the
+ * other variants read the rows. Without the rows nothing here compiles. Of 8 bits there are only
+ * codes with a sign, of 6 bits only E2M3. */
 #ifndef PTE_GEMM_I8_H
 #define PTE_GEMM_I8_H
 
@@ -27,23 +32,54 @@ typedef struct pte_rows_i8 {
   const int32_t *sums;
 } pte_rows_i8;
 
-/* 2 value of an E2M1 code, 8 value of an E2M3 code: integers. */
-static inline int32_t pte_i8_e2m1(uint32_t code) {
+#define PTE_I8_FACTOR_I8_CHANNEL 1.0f
+#define PTE_I8_FACTOR_I4         1.0f
+#define PTE_I8_FACTOR_MXFP4      0.5f
+#define PTE_I8_FACTOR_MXFP6      0.125f
+#define PTE_I8_FACTOR_NF4        (1.0f / 63.0f)
+
+static inline int32_t pte_i8_I8_CHANNEL(uint32_t code) { return (int32_t)(code << 24) >> 24; }
+static inline int32_t pte_i8_I4(uint32_t code) { return (int32_t)code - 8; }
+static inline int32_t pte_i8_NF4(uint32_t code) { return pte_nf4_seven[code] - 64; }
+static inline int32_t pte_i8_MXFP4(uint32_t code) {
   static const int8_t twice[8] = {0, 1, 2, 3, 4, 6, 8, 12};
   return code & 8 ? -twice[code & 7] : twice[code & 7];
 }
-static inline int32_t pte_i8_e2m3(uint32_t code) {
+static inline int32_t pte_i8_MXFP6(uint32_t code) {
   int32_t exponent = (int32_t)(code >> 3 & 3), fraction = (int32_t)(code & 7);
   int32_t value = exponent == 0 ? fraction : (8 + fraction) << (exponent - 1);
   return code & 32 ? -value : value;
 }
 
-/* Elements of a row in a unit of codes (64 bytes; 128 and 64 of 6 bits), and of a scale. */
+/* t of a code, and the factor; 0: the format has no sums in integers. Parentheses: a function that
+ * is missing is an error, never an implicit declaration. */
+static inline int32_t pte_i8_integer(uint32_t format, uint32_t code) {
+#define CASE(name)                                                                                 \
+  case PTE_FORMAT_##name: return (pte_i8_##name)(code);
+  switch (format) {
+    PTE_DOT_FORMATS(CASE)
+  default: return 0;
+  }
+#undef CASE
+}
+static inline float pte_i8_factor(uint32_t format) {
+#define CASE(name)                                                                                 \
+  case PTE_FORMAT_##name: return PTE_I8_FACTOR_##name;
+  switch (format) {
+    PTE_DOT_FORMATS(CASE)
+  default: return 0;
+  }
+#undef CASE
+}
+
+/* Elements of a row in a unit of codes (64 bytes; 128 and 64 of 6 bits), and the scale of a block
+ * of 32, which is a part of one or all of it. */
 static inline size_t pte_i8_unit(uint32_t format) {
-  return format == PTE_FORMAT_I8_CHANNEL ? 4 : format == PTE_FORMAT_MXFP6 ? 16 : 8;
+  return pte_format_bits(format) == 8 ? 4 : pte_format_bits(format) == 6 ? 16 : 8;
 }
 static inline size_t pte_i8_scale_at(uint32_t format, size_t block) {
-  return format == PTE_FORMAT_I8_CHANNEL ? 0 : format == PTE_FORMAT_NF4 ? block / 2 : block;
+  unsigned each = pte_format_block(format);
+  return each == 0 ? 0 : block / (each / PTE_I8_BLOCK);
 }
 
 /* A row of `depth` elements to codes, with zeros behind them in the last block; steps and sums of

@@ -52,9 +52,9 @@ INLINE __m256i bytes_of(const uint32_t format, const size_t q, walk at, constant
 
 /* Eight scales. E8M0: byte 0 is 2^-127, subnormal; 255 is NaN. */
 INLINE __m256 scales_read(const uint32_t format, const uint8_t *from, size_t half) {
-  if (format == PTE_FORMAT_I8_CHANNEL)
+  if (pte_format_scale(format) == PTE_F32)
     return _mm256_loadu_ps((const float *)(const void *)(from + half * 32));
-  if (format == PTE_FORMAT_NF4 || format == PTE_FORMAT_I4)
+  if (pte_format_scale(format) == PTE_F16)
     return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(from + half * 16)));
   __m256i byte =
       _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(from + half * 8)));

@@ -54,8 +54,8 @@ INLINE __m512i bytes_of(const uint32_t format, const size_t q, walk at, constant
 
 /* E8M0: byte 0 is 2^-127, subnormal; 255 is NaN. */
 INLINE __m512 scales_read(const uint32_t format, const uint8_t *from) {
-  if (format == PTE_FORMAT_I8_CHANNEL) return _mm512_loadu_ps(from);
-  if (format == PTE_FORMAT_NF4 || format == PTE_FORMAT_I4)
+  if (pte_format_scale(format) == PTE_F32) return _mm512_loadu_ps(from);
+  if (pte_format_scale(format) == PTE_F16)
     return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)from));
   __m512i byte = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)from));
   __m512i scale = _mm512_max_epi32(_mm512_slli_epi32(byte, 23), _mm512_set1_epi32(0x00400000));

@@ -3,19 +3,15 @@
 
 /* The code of element k of row n of a panel, as an integer. */
 static int32_t integer_at(const pte_stored *w, size_t panel, size_t k, size_t n) {
-  const size_t step = w->format == PTE_FORMAT_I8_CHANNEL ? 4 : 8;
+  const size_t step = pte_format_bits(w->format) == 8 ? 4 : 8;
   size_t place = panel * w->steps + k / step;
   uint32_t byte = w->codes[place * 64 + n * 4 + k % 4];
-  if (w->format == PTE_FORMAT_I8_CHANNEL) return (int32_t)(byte << 24) >> 24;
+  if (step == 4) return pte_i8_integer(w->format, byte);
   uint32_t code = k % 8 < 4 ? byte & 15 : byte >> 4;
-  switch (w->format) {
-  case PTE_FORMAT_I4: return (int32_t)code - 8;
-  case PTE_FORMAT_NF4: return pte_nf4_seven[code] - 64;
-  case PTE_FORMAT_MXFP4: return pte_i8_e2m1(code);
-  default: break;
-  }
+  if (pte_format_bits(w->format) == 4) return pte_i8_integer(w->format, code);
   size_t high = (panel * w->steps / 2 + k / 16) * 64 + n * 4 + k % 4;
-  return pte_i8_e2m3(code | (uint32_t)(w->high[high] >> (k % 16 / 4 * 2) & 3) << 4);
+  code |= (uint32_t)(w->high[high] >> (k % 16 / 4 * 2) & 3) << 4;
+  return pte_i8_integer(w->format, code);
 }
 
 static float scale_at(const pte_stored *w, size_t panel, size_t block, size_t n) {

@@ -86,15 +86,6 @@ static void product_task(void *context, size_t begin, size_t end, uint32_t threa
 /* --- the operator
  * ------------------------------------------------------------------------------------------ */
 
-static float factor_of(uint32_t format) {
-  switch (format) {
-  case PTE_FORMAT_NF4: return 1.0f / 63.0f;
-  case PTE_FORMAT_MXFP4: return 0.5f;
-  case PTE_FORMAT_MXFP6: return 0.125f;
-  default: return 1.0f;
-  }
-}
-
 static int8_plan plan_of(const pte_call *call) {
   const pte_tensor *x = call->in[0], *w = call->in[1];
   int8_plan p = {.call = call,
@@ -103,7 +94,7 @@ static int8_plan plan_of(const pte_call *call) {
                  .rows = (size_t)pte_tensor_span(x, 0, x->rank - 1u),
                  .columns = (size_t)w->shape[0],
                  .depth = (size_t)w->shape[1],
-                 .factor = factor_of(w->format),
+                 .factor = pte_i8_factor(w->format),
                  .from = x->data};
   size_t panels = pte_panel_count(p.columns), threads = call->threads;
   p.x.blocks = ceil_div(p.depth, PTE_I8_BLOCK);
@@ -124,8 +115,7 @@ static pte_status matmul_int8_check(const pte_call *call) {
   const pte_matmul_int8_attrs *a = call->attrs;
   uint32_t format = call->in[1]->format;
   PTE_TRY(pte_weight_check(call, 1, 1));
-  if (format != PTE_FORMAT_I8_CHANNEL && format != PTE_FORMAT_NF4 && format != PTE_FORMAT_MXFP6 &&
-      format != PTE_FORMAT_MXFP4 && format != PTE_FORMAT_I4)
+  if (pte_i8_factor(format) == 0)
     return pte_kernel_fail(call, PTE_UNSUPPORTED, "storage format of the weight", 1, -1, format,
                            PTE_FORMAT_I8_CHANNEL);
   return pte_epilogue_check(call, a->steps, 3);
