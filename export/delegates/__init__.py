@@ -44,6 +44,7 @@ class Delegate:
         compile: The payload of a segment of nodes that it takes. DelegateError: it cannot after all; the text says why,
             and the nodes stay on the CPU.
         missing: What its compiler lacks on this machine: (what, the command that installs it).
+        build: The command that installs what the runtime's half is built with, where that can be missing.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Delegate:
     supports: Callable[[ir.Node], str | None]
     compile: Callable[[Segment], bytes]
     missing: Callable[[], Sequence[tuple[str, str]]] = nothing
+    build: str = ""
 
 
 def known() -> dict[str, Delegate]:

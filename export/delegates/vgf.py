@@ -71,4 +71,6 @@ def _row(form: int, shape: Sequence[int], number: int, offset: int) -> bytes:
     return _ROW.pack(BITS[form], len(shape), number, 0, *dims, offset, elements * BITS[form] // 8)
 
 
-DELEGATE: Final = Delegate(NAME, TARGET, tosa.refusal, compile_segment, tools.missing)
+DELEGATE: Final = Delegate(
+    NAME, TARGET, tosa.refusal, compile_segment, tools.missing, "apt-get install libvulkan-dev"
+)

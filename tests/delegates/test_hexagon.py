@@ -216,9 +216,9 @@ def test_the_dsp_checks_for_itself(driver: Driver, tmp_path: Path, name: str) ->
 
 def test_each_absence_says_what_is_missing(driver: Driver, blob: Path) -> None:
     said = driver("refuse", blob, image=Path("/absent.elf"))
-    assert "not there or not executable: /absent.elf" in said
+    assert "PTERON_HEXAGON_IMAGE: expected an executable, got /absent.elf" in said
     said = driver("refuse", blob, PTERON_HEXAGON_EMULATOR="/nowhere/qemu")
-    assert "/nowhere/qemu is not on PATH; apt-get install qemu-user" in said
+    assert "PTERON_HEXAGON_EMULATOR: expected a program, got /nowhere/qemu" in said
 
 
 @pytest.mark.parametrize("emulator", ["/bin/true", "/bin/cat", "/bin/yes"])

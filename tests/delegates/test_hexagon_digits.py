@@ -119,7 +119,7 @@ ABSENT_IMAGE = {
     "environment, said",
     [
         ({"PATH": "/nowhere"}, "apt-get install qemu-user"),
-        (ABSENT_IMAGE, "not there or not executable"),
+        (ABSENT_IMAGE, "expected an executable, got /nowhere/image.elf"),
     ],
 )
 def test_doctor_says_what_is_missing(environment: dict[str, str], said: str) -> None:

@@ -17,7 +17,8 @@
 #endif
 
 static const char *first_of(const char *given, const char *variable) {
-  return given != NULL ? given : getenv(variable);
+  const char *named = given != NULL ? given : getenv(variable);
+  return named != NULL && *named != 0 ? named : NULL;
 }
 
 /* 1: `folder`/`name` is a file with these rights; its path is in `out`. */
@@ -71,14 +72,16 @@ pte_status hexagon_find_paths(const pte_hexagon_config *config, hexagon_paths *o
                   : find_on_path("qemu-hexagon", out->emulator, sizeof out->emulator) ||
                         find_on_path("qemu-hexagon-static", out->emulator, sizeof out->emulator);
   if (!found)
-    return pte_delegate_fail(error, "%.80s is not on PATH; apt-get install qemu-user",
-                             emulator != NULL ? emulator : "qemu-hexagon");
+    return emulator == NULL
+               ? pte_delegate_fail(error, "qemu-hexagon is not on PATH; apt-get install qemu-user")
+               : pte_delegate_fail(error, "PTERON_HEXAGON_EMULATOR: expected a program, got %s",
+                                   emulator);
   if (image == NULL && find_beside(out->image, sizeof out->image)) return PTE_OK;
   if (image == NULL)
     return pte_delegate_fail(error, "no " IMAGE_NAME " here; apt-get install clang-19 lld-19 and "
                                     "build again, or set PTERON_HEXAGON_IMAGE");
   int length = snprintf(out->image, sizeof out->image, "%s", image);
   if (length < 0 || (size_t)length >= sizeof out->image || access(out->image, R_OK | X_OK) != 0)
-    return pte_delegate_fail(error, "the DSP's image is not there or not executable: %s", image);
+    return pte_delegate_fail(error, "PTERON_HEXAGON_IMAGE: expected an executable, got %s", image);
   return PTE_OK;
 }
