@@ -85,12 +85,17 @@ def product(program: Program, instr: Instr) -> Product | None:
     return Product(node.name, node.op_type, instr.op, formats[0], arithmetic)
 
 
-def summary(rows: Iterable[Product]) -> str:
-    """What the manifest says: "int8: nf4; exact: mxfp8", "f32" where nothing multiplies by a quantized weight."""
+def summary(rows: Iterable[Product], delegates: Iterable[str] = ()) -> str:
+    """What the manifest says: "int8: nf4; exact: mxfp8", "f32" where nothing multiplies by a quantized weight.
+
+    `delegates` have weights of which no fallback tells: "delegate: hexagon".
+    """
     pairs = dict.fromkeys((row.arithmetic, row.format) for row in rows if row.op != LOOKUP)
     modes = [
         (mode, [f for m, f in pairs if m == mode]) for mode in sorted({m for m, _ in pairs})[::-1]
     ]
+    if names := list(dict.fromkeys(delegates)):
+        modes.append(("delegate", names))
     return "; ".join(f"{mode}: {', '.join(formats)}" for mode, formats in modes) or "f32"
 
 

@@ -45,7 +45,8 @@ def pack(
         program, values=values, blocks=blocks, constants=(*program.constants, *work.constants)
     )
     rows = list(arithmetic.products(packed))
-    packed = dataclasses.replace(packed, exec_mode=arithmetic.summary(rows))
+    alone = [d.name for d in program.delegates if d.fallback is None]
+    packed = dataclasses.replace(packed, exec_mode=arithmetic.summary(rows, alone))
     packed = renumber(packed, [_views_last(packed, order) for order in orders])
     if notes is not None:
         notes += _stored_twice(packed, {key[0] for key in work.made})

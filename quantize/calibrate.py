@@ -61,15 +61,15 @@ def ranges_of(text: str, where: str) -> Ranges:
     """
     try:
         data = json.loads(text)
-        if data["format"] != FORMAT or data["version"] != VERSION:
+        if (data.get("format"), data.get("version")) != (FORMAT, VERSION):
             raise QuantError(
-                f"{where}: expected {FORMAT} version {VERSION}, got {data['format']} {data['version']}; calibrate again"
+                f"{where}: expected {FORMAT} version {VERSION}, got {data.get('format')} {data.get('version')}; calibrate again"
             )
         found = {str(k): (float(low), float(high)) for k, (low, high) in data["ranges"].items()}
         samples = int(data["samples"])
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise QuantError(
-            f"{where}: expected a file of ranges, got {error!r}; calibrate again"
+            f"{where}: expected a file of ranges, got another or half of one ({error}); calibrate again"
         ) from None
     for name, (low, high) in found.items():
         if not (np.isfinite(low) and np.isfinite(high) and low <= high):
@@ -207,6 +207,8 @@ def _arrays(path: Path) -> dict[str, Array]:
                 return {name: loaded[name] for name in loaded.files}
     except FileNotFoundError:
         raise
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise QuantError(f"{path.name}: expected an .npz file of samples, got {error}") from None
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile):
+        raise QuantError(
+            f"{path.name}: expected an .npz file of samples, got something else; write it with numpy.savez"
+        ) from None
     raise QuantError(f"{path.name}: expected an .npz file with an array for each input, got .npy")

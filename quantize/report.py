@@ -92,8 +92,13 @@ class QuantReport:
 
     def as_text(self) -> str:
         lines = [
-            f"{self.format}: {len(self.layers)} layers, {self.weights} weights, {self.bits:.3f} bits a weight"
+            f"{self.format}: {len(self.layers)} {'layer' if len(self.layers) == 1 else 'layers'}, "
+            f"{self.weights} weights, {self.bits:.3f} bits a weight"
         ]
+        if not self.layers and not self.skipped:
+            lines.append(
+                "  nothing to quantize: no MatMul, Gemm or Conv has a constant float weight; quantized ones stay as they are"
+            )
         lines += [
             f"  {r.name:40s} {r.operator:7s} {r.format:9s} {r.shape[0]:6d} x {r.shape[1]:<6d} {r.bits:6.3f} bits  {r.sqnr_db:6.2f} dB  {r.arithmetic}".rstrip()
             for r in self.layers
@@ -119,21 +124,24 @@ class QuantReport:
                 f"<title>{escape(r.name)}: {r.sqnr_db:.2f} dB, {r.bits:.3f} bits</title></rect>"
                 f"<text x='{336 + width:.1f}' y='{i * 18 + 13}'>{r.sqnr_db:.1f} dB</text>"
             )
+        known = any(r.arithmetic for r in self.layers)  # once exported
         rows = "".join(
             f"<tr><td>{escape(r.name)}<td>{r.operator}<td>{r.format}<td>{r.shape[0]} x {r.shape[1]}<td>{r.bits:.3f}"
-            f"<td>{r.sqnr_db:.2f}<td>{r.worst:.3g}<td>{r.arithmetic}"
+            f"<td>{r.sqnr_db:.2f}<td>{r.worst:.3g}" + (f"<td>{r.arithmetic}" if known else "")
             for r in self.layers
         )
         left = ", ".join(map(escape, self.skipped)) or "none"
+        count = "1 layer" if len(self.layers) == 1 else f"{len(self.layers)} layers"
         return (
             "<!doctype html><html lang=en><meta charset=utf-8><title>quantization</title><style>"
             ":root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;max-width:1000px;margin:2rem auto;padding:0 1rem}"
             "svg text{font:11px system-ui,sans-serif;fill:currentColor}table{border-collapse:collapse;font-size:13px}"
             "td,th{padding:.2rem .8rem .2rem 0;text-align:left;border-bottom:1px solid #8884}</style>"
             f"<h1>{escape(self.format)}: {self.bits:.3f} bits a weight</h1>"
-            f"<p>{len(self.layers)} layers, {self.weights} weights. Left as they are: {left}.</p>"
+            f"<p>{count}, {self.weights} weights. Left as they are: {left}.</p>"
             f"<h2>Signal to quantization noise</h2><svg viewBox='0 0 980 {len(self.layers) * 18 + 10}' width='100%'>{''.join(bars)}</svg>"
-            "<h2>Layers</h2><table><tr><th>layer<th>operator<th>format<th>shape<th>bits<th>SQNR dB<th>largest error<th>arithmetic"
+            "<h2>Layers</h2><table><tr><th>layer<th>operator<th>format<th>shape<th>bits<th>SQNR dB<th>largest error"
+            f"{'<th>arithmetic' if known else ''}"
             f"{rows}</table>{self._activations()}</html>\n"
         )
 
