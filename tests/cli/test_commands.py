@@ -12,7 +12,9 @@ import pytest
 
 import pteron
 from pteron.cli import COMMANDS, main, parser
+from pteron.cli.profile import own_ns
 from pteron.export.delegates import Delegate
+from pteron.runtime import TraceEvent
 
 
 def run(capsys: pytest.CaptureFixture[str], *argv: object) -> tuple[int, str, str]:
@@ -152,21 +154,80 @@ def test_doctor_says_how_to_get_a_program(
         (["run", "{digits}", "--dim", "batch"], 2, "SYMBOL=N"),
         (["inspect", "{digits}", "--dim", "nope=3"], 2, "the program has batch"),
         (["run", "{text}"], 4, "not a Pteron program"),
+        (["inspect", "{text}"], 4, "text.pte: header: expected the magic bytes"),
+        (["run", "{onnx}"], 2, "got a model; compile it first: pteron export"),
+        (["inspect", "{onnx}"], 2, "expected a .pte program"),
+        (["verify", "{onnx}"], 2, "expected a .pte program"),
+        (["run", "{digits}", "-i", "{text}"], 2, "write it with numpy.savez"),
+        (["run", "{digits}", "-i", "{objects}"], 2, "expected numbers in an .npz or .npy file"),
+        (["run", "{digits}", "-i", "nowhere.npz"], 2, "nowhere.npz: no such file"),
+        (["run", "{digits}", "--dim", "nope=3"], 2, "the inputs have batch"),
+        (["run", "{digits}", "--dim", "batch=-3"], 2, "expected a size of at least 0"),
+        (["run", "{digits}", "-o", "nowhere/out.npz"], 2, "expected a folder nowhere"),
+        (["inspect", "{digits}", "--dim", "batch=-1"], 2, "expected a size from 1 to"),
+        (["inspect", "{digits}", "--html", "nowhere/a.html"], 2, "expected a folder nowhere"),
+        (["verify", "{digits}", "--inputs", "{text}"], 2, "got one of them"),
+        (["bench", "{digits}", "--vs-onnx", "{text}", "--runs", "1"], 2, "onnxruntime refuses"),
+        (["run", "{folder}"], 2, "expected a file, got a folder"),
+        (["bench", "{digits}", "--vs-onnx", "nowhere.onnx"], 2, "nowhere.onnx: no such file"),
+        (["export", "{onnx}", "-o", "nowhere/d.pte"], 2, "expected a folder nowhere"),
+        (["export", "{onnx}", "--fix", "batch=x", "--check"], 2, "expected SYMBOL=N"),
+        (["quantize", "{onnx}", "-o", "o.onnx", "--format=nf4", "--rule", "x"], 2, "REGEX=FORMAT"),
+        (["quantize", "{onnx}", "-o", "nowhere/o.onnx", "--format=nf4"], 2, "a folder nowhere"),
+        (["quantize", "{onnx}", "-o", "o.onnx", "--format=nf4", "--report", "r"], 2, ".html or"),
     ],
 )
 def test_errors_are_one_text_and_a_code(
     argv: list[str],
     code: int,
     words: str,
+    root: Path,
     digits: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     (tmp_path / "text.pte").write_text("hello, I am no program at all\n" * 10)
-    argv = [a.format(digits=digits, text=tmp_path / "text.pte") for a in argv]
+    np.savez(tmp_path / "objects.npz", image=np.array([{}], object))
+    files = {"text": tmp_path / "text.pte", "objects": tmp_path / "objects.npz", "digits": digits}
+    files["folder"] = tmp_path
+    files["onnx"] = root / "examples/digits/digits.onnx"
+    argv = [a.format(**files) for a in argv]
     got, out, err = run(capsys, *argv)
     assert got == code and words in err and "Traceback" not in err, (got, err)
     assert not out
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["run", "d.pte", "--seed", "-1"],
+        ["run", "d.pte", "--threads", "-1"],
+        ["bench", "d.pte", "--runs", "0"],
+        ["profile", "d.pte", "--runs", "none"],
+    ],
+)
+def test_numbers_have_a_least_value(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(argv)
+    assert end.value.code == 2 and "expected an integer of at least" in capsys.readouterr().err
+
+
+def test_the_last_sign_divides_a_rule(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("quantize", root / "examples/digits/digits.onnx", "-o", tmp_path / "q.onnx", "-q")
+    code, text, _ = run(capsys, *words, "--format", "nf4", "--rule", "^(?=head)=skip")
+    assert code == 0 and re.search(r"head.weight +left as it is", text)
+
+
+def test_quantizing_twice_says_that_nothing_is_left(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, once = root / "examples/digits/digits.onnx", tmp_path / "q.onnx"
+    assert run(capsys, "quantize", model, "-o", once, "--format", "int8", "-q")[0] == 0
+    again = ("quantize", once, "-o", tmp_path / "r.onnx", "--format", "int8", "-q")
+    code, text, _ = run(capsys, *again)
+    assert code == 0 and "nothing to quantize" in text
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -206,6 +267,56 @@ def test_an_unknown_delegate_is_refused_with_those_known(
     assert code == 2 and re.search(r"expected .*null.*, cpu; got 'npu'", error)
     code, _, error = run(capsys, "run", digits, "--delegate", "npu")
     assert code == 2 and re.search(r"this build has null.*; got 'npu'", error)
+
+
+def test_verify_needs_no_delegate(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = Delegate("absent", "absent-1", lambda n: None, lambda s: b"payload.")
+    out = tmp_path / "d.pte"
+    pteron.export_model(
+        root / "examples/digits/digits.onnx",
+        out,
+        delegates=[row],
+        fix={"batch": 1},
+        placement="forbid",
+    )
+    assert run(capsys, "run", out)[0] == 5
+    code, text, error = run(capsys, "verify", out)
+    assert code == 0 and not error
+    assert "every digest holds" in text and "payload not opened: delegate absent (absent-1)" in text
+    report = json.loads(run(capsys, "verify", out, "--json")[1])
+    assert report["ok"] and len(report["unopened"]) == 1
+    facts = json.loads(run(capsys, "inspect", out, "--json")[1])
+    assert facts["exec_mode"] == "delegate: absent"
+    at = next(s["offset"] for s in facts["segments"] if s["kind"] == "blob")
+    data = bytearray(out.read_bytes())
+    data[at] ^= 1
+    (tmp_path / "bad.pte").write_bytes(data)
+    code, _, error = run(capsys, "verify", tmp_path / "bad.pte")
+    assert code == 4 and "digest" in error
+
+
+def test_doctor_names_the_package_of_a_delegate_that_was_not_built(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pteron.runtime.delegates, "known", tuple)
+    code, text, _ = run(capsys, "doctor")
+    assert code == 0
+    assert "vgf: run                   not in this build: apt-get install libvulkan-dev" in text
+    assert "libvulkan-dev" in (root / "runtime_c/delegates/vgf/delegate.cmake").read_text()
+
+
+def test_profile_counts_what_a_fallback_takes_once(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events = [  # a delegate whose fallback ran two instructions, then one beside it
+        TraceEvent(1, 5, 0, 20, 30),
+        TraceEvent(2, 5, 0, 30, 90),
+        TraceEvent(0, 9, 0, 10, 100),
+        TraceEvent(3, 5, 0, 100, 140),
+    ]
+    assert [(e.instr, ns) for e, ns in own_ns(events)] == [(0, 20), (1, 10), (2, 60), (3, 40)]
 
 
 def test_commands_run_a_program_whose_delegate_is_absent(

@@ -108,4 +108,8 @@ def _text(error: BaseException) -> str:
         return f"{error.name} is not installed; pip install 'pteron[{extra}]'"
     if isinstance(error, FileNotFoundError) and error.filename:
         return f"{error.filename}: no such file"
+    if isinstance(error, IsADirectoryError) and error.filename:
+        return f"{error.filename}: expected a file, got a folder"
+    if isinstance(error, PermissionError) and error.filename:
+        return f"{error.filename}: permission denied"
     return str(error) or type(error).__name__

@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 
 from pteron.cli import feeds
+from pteron.cli.pairs import at_least, existing
+from pteron.schema.errors import ArgumentError
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", type=Path)
     feeds.add(parser)
-    parser.add_argument("--runs", type=int, default=50, help="counted runs (default 50)")
-    parser.add_argument("--warmup", type=int, default=3)
+    parser.add_argument("--runs", type=at_least(1), default=50, help="counted runs (default 50)")
+    parser.add_argument("--warmup", type=at_least(0), default=3)
     parser.add_argument(
         "--vs-onnx", type=Path, metavar="ONNX", help="time onnxruntime on this model, in turn"
     )
@@ -27,6 +29,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.vs_onnx:
+        existing(args.vs_onnx)
     started = time.perf_counter()
     model = feeds.model_of(args)
     opened_ms = (time.perf_counter() - started) * 1e3
@@ -38,8 +42,14 @@ def run(args: argparse.Namespace) -> int:
     runners: dict[str, Callable[[], Any]] = {"pteron": lambda: model.run(inputs)}
     difference = None
     if args.vs_onnx:
-        peer = _onnxruntime(args.vs_onnx, inputs, args.threads)
-        difference = max(_relative(a, b) for a, b in zip(outputs.values(), peer()))
+        try:
+            peer = _onnxruntime(args.vs_onnx, inputs, args.threads)
+            theirs = peer()
+        except ImportError:
+            raise
+        except Exception as error:  # its own kinds
+            raise ArgumentError(f"--vs-onnx {args.vs_onnx}: onnxruntime refuses: {error}") from None
+        difference = max(_relative(a, b) for a, b in zip(outputs.values(), theirs))
         runners["onnxruntime"] = peer
     times = interleaved(runners, args.runs, args.warmup)
     report = {

@@ -14,7 +14,7 @@ from pteron.export.elements import stored_bytes
 from pteron.export.program import Extent, Instr, Method, Placement, Program, Value
 from pteron.export.read import read, read_file
 from pteron.export.rebuild import blocks_of
-from pteron.schema.errors import ArgumentError
+from pteron.schema.errors import ArgumentError, ProgramError
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -78,12 +78,20 @@ def describe(path: Path, sizes: Mapping[str, int]) -> Description:
         ProgramError: the bytes are not a program; ArgumentError: `sizes` names no dimension.
     """
     data = path.read_bytes()
-    program, file = read(data), read_file(data)
+    try:
+        program, file = read(data), read_file(data)
+    except ProgramError as error:
+        raise ProgramError(f"{path}: {error}") from None
     known = {d.name for d in program.dims}
     if set(sizes) - known:
         raise ArgumentError(
             f"--dim {', '.join(sorted(set(sizes) - known))}: the program has {', '.join(sorted(known)) or 'none'}"
         )
+    for d in program.dims:
+        if not d.min <= sizes.get(d.name, d.hint) <= d.max:
+            raise ArgumentError(
+                f"--dim {d.name}={sizes[d.name]}: expected a size from {d.min} to {d.max}"
+            )
     view = _Sizes(program, sizes)
     return Description(
         str(path),

@@ -82,7 +82,8 @@ def _delegates() -> list[dict[str, object]]:
         lacks = "; ".join(f"{what}: {install}" for what, install in row.missing())
         detail = f"missing {lacks}" if lacks else f"target {row.target}"
         rows.append({"what": f"delegate {row.name}: compile", "ok": not lacks, "detail": detail})
-        refusal: str | None = "not in this build; docs/delegates.md says what to install before it"
+        how = row.build or "docs/delegates.md says what it needs"
+        refusal: str | None = f"not in this build: {how}, then build Pteron again"
         if row.name in here:
             refusal = here[row.name].refusal(row.target)
         detail = refusal or f"target {row.target}"

@@ -72,12 +72,13 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from pteron.cli.pairs import existing, pairs
+    from pteron.cli.pairs import creatable, existing, names, pairs
     from pteron.pipeline import export_model
 
     existing(args.model)
     check_static(args)
     out = args.output or args.model.with_suffix(".pte")
+    creatable(None if args.check else out, args.ranges)
     started = time.perf_counter()
 
     def progress(stage: str) -> None:
@@ -90,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
         states=pairs("--state", args.state, str),
         hints=pairs("--dim", args.dim, int),
         fix=pairs("--fix", args.fix, int),
-        delegates=args.delegate.split(","),
+        delegates=names(args.delegate),
         placement=args.placement,
         fuse=not args.no_fuse,
         debug=not args.strip,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pteron.cli.pairs import arrays, at_least, names, pairs, program
 from pteron.runtime import Model, PortInfo, dtypes, load
 from pteron.schema.errors import ArgumentError
 
@@ -23,7 +24,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="[NAME=]FILE",
         help=".npz with every input by name, or .npy of one input (repeat); default: random inputs",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of random inputs (default 0)")
+    parser.add_argument(
+        "--seed", type=at_least(0), default=0, help="seed of random inputs (default 0)"
+    )
     parser.add_argument(
         "--dim",
         action="append",
@@ -31,7 +34,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="SYMBOL=N",
         help="size of a symbolic dimension for random inputs (default: its lower bound, at least 1)",
     )
-    parser.add_argument("--threads", type=int, default=None, help="threads (default: all)")
+    parser.add_argument("--threads", type=at_least(0), default=None, help="threads (default: all)")
     parser.add_argument("--method", help="method to run (default: the first)")
     parser.add_argument(
         "--delegate",
@@ -42,8 +45,10 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def model_of(args: argparse.Namespace) -> Model:
     """The program that the command line names, opened as it says."""
-    delegates = None if args.delegate is None else args.delegate.split(",")
-    return load(args.program, threads=args.threads, method=args.method, delegates=delegates)
+    delegates = None if args.delegate is None else names(args.delegate)
+    return load(
+        program(args.program), threads=args.threads, method=args.method, delegates=delegates
+    )
 
 
 def of(args: argparse.Namespace, model: Model) -> Feeds:
@@ -56,30 +61,30 @@ def of(args: argparse.Namespace, model: Model) -> Feeds:
     feeds: Feeds = {}
     for item in args.input:
         name, _, path = item.rpartition("=")
-        loaded = np.load(Path(path), allow_pickle=False)
-        if isinstance(loaded, np.lib.npyio.NpzFile):
-            feeds |= {key: loaded[key] for key in loaded.files}
+        loaded = arrays(Path(path))
+        if isinstance(loaded, dict):
+            feeds |= loaded
         elif name:
             feeds[name] = loaded
         elif len(inputs) == 1:
             feeds[inputs[0].name] = loaded
         else:
-            names = ", ".join(p.name for p in inputs)
+            there = ", ".join(p.name for p in inputs)
             raise ArgumentError(
-                f"--input {item}: say which input it is: NAME={path}; one of {names}"
+                f"--input {item}: say which input it is: NAME={path}; one of {there}"
             )
     if not args.input:
-        sizes = dict(_dim(item) for item in args.dim)
+        sizes = pairs("--dim", args.dim, int)
+        symbols = sorted({s for p in inputs for s in p.shape if isinstance(s, str) and s != "?"})
+        if unknown := sorted(set(sizes) - set(symbols)):
+            raise ArgumentError(
+                f"--dim {', '.join(unknown)}: the inputs have {', '.join(symbols) or 'none'}"
+            )
+        if low := [f"{name}={size}" for name, size in sizes.items() if size < 0]:
+            raise ArgumentError(f"--dim {low[0]}: expected a size of at least 0")
         rng = np.random.default_rng(args.seed)
         feeds = {p.name: _random(p, sizes, rng) for p in inputs}
     return feeds
-
-
-def _dim(item: str) -> tuple[str, int]:
-    name, sign, size = item.partition("=")
-    if not sign or not size.isdigit():
-        raise ArgumentError(f"--dim {item}: expected SYMBOL=N")
-    return name, int(size)
 
 
 def _random(port: PortInfo, sizes: dict[str, int], rng: np.random.Generator) -> Any:

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pteron.cli.pairs import pairs
+from pteron.cli.pairs import creatable, pairs, program
 
 if TYPE_CHECKING:
     from pteron.cli.describe import Description
@@ -31,7 +31,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from pteron.cli.describe import describe
 
-    about = describe(args.program, pairs("--dim", args.dim, int))
+    creatable(args.html)
+    about = describe(program(args.program), pairs("--dim", args.dim, int))
     if args.html:
         from pteron.cli.page import page
 

@@ -1,32 +1,64 @@
-"""Arguments that commands share: files that must exist, and options of the form KEY=VALUE."""
+"""Arguments that commands share: files to read and to write, numbers with a least value, options of the form KEY=VALUE."""
 
 from __future__ import annotations
 
+import argparse
+import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Final, TypeVar
+
+import numpy as np
 
 from pteron.schema.errors import ArgumentError
 
 V = TypeVar("V")
 
+FORMS: Final = {"--rule": "REGEX=FORMAT", "--state": "INPUT=OUTPUT"}
+"""How an option is written, where it is not SYMBOL=N."""
+
+MODELS: Final = (".onnx", ".pt2")
+
 
 def pairs(option: str, items: Iterable[str], kind: Callable[[str], V]) -> dict[str, V]:
-    """A dict of them.
+    """A dict of them. The last `=` divides: expressions may hold others.
 
     Raises:
         ArgumentError: no `=`, an empty side, or a value that `kind` refuses.
     """
     found: dict[str, V] = {}
     for item in items:
-        key, sign, value = item.partition("=")
+        key, sign, value = item.rpartition("=")
         try:
             if not (key and sign and value):
                 raise ValueError
             found[key] = kind(value)
         except ValueError:
-            raise ArgumentError(f"{option} {item}: expected KEY=VALUE ({kind.__name__})") from None
+            form = FORMS.get(option, "SYMBOL=N")
+            raise ArgumentError(f"{option} {item}: expected {form}") from None
     return found
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """For argparse: an integer that is no smaller."""
+
+    def number(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if value < least:
+            raise argparse.ArgumentTypeError(
+                f"expected an integer of at least {least}, got {text!r}"
+            )
+        return value
+
+    return number
+
+
+def names(text: str) -> list[str]:
+    """Delegates in order: "hexagon, cpu" is two."""
+    return [name.strip() for name in text.split(",")]
 
 
 def existing(path: Path) -> Path:
@@ -38,3 +70,44 @@ def existing(path: Path) -> Path:
     if not path.exists():
         raise FileNotFoundError(2, "no such file", str(path))
     return path
+
+
+def program(path: Path) -> Path:
+    """The path itself, of something that may be a program.
+
+    Raises:
+        FileNotFoundError: nothing is there; ArgumentError: a model that is still to be compiled.
+    """
+    if existing(path).suffix in MODELS:
+        raise ArgumentError(
+            f"{path}: expected a .pte program, got a model; compile it first: pteron export {path}"
+        )
+    return path
+
+
+def creatable(*paths: Path | None) -> None:
+    """Before any work.
+
+    Raises:
+        ArgumentError: a file could not be written for want of its folder.
+    """
+    for path in paths:
+        if path is not None and not path.parent.is_dir():
+            raise ArgumentError(
+                f"{path}: expected a folder {path.parent}, got none; make it or name another"
+            )
+
+
+def arrays(path: Path) -> Any:
+    """What an .npz holds by name, or the array of an .npy.
+
+    Raises:
+        ArgumentError: neither; objects are not read, for they can run code.
+    """
+    try:
+        loaded = np.load(existing(path), allow_pickle=False)
+        return {k: loaded[k] for k in loaded.files} if hasattr(loaded, "files") else loaded
+    except (ValueError, EOFError, zipfile.BadZipFile):
+        raise ArgumentError(
+            f"{path}: expected numbers in an .npz or .npy file, got something else; write it with numpy.savez"
+        ) from None

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pteron.cli.pairs import existing, pairs
+from pteron.cli.pairs import creatable, existing, pairs
 
 if TYPE_CHECKING:
     from pteron.quantize.quantize import Calibration
@@ -88,9 +88,13 @@ def keep_ranges(report: QuantReport, path: Path | None) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from pteron.quantize.recipe import recipe
+    from pteron.schema.errors import ArgumentError
 
     existing(args.model)
     check_static(args)
+    creatable(args.output, args.report, args.ranges)
+    if args.report and args.report.suffix not in (".html", ".json"):
+        raise ArgumentError(f"--report {args.report}: expected an .html or .json file")
     chosen = recipe(args.format, pairs("--rule", args.rule, str), args.embeddings)
     report = write(args, chosen)
     keep_ranges(report, args.ranges)

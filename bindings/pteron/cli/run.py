@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pteron.cli import feeds
+from pteron.cli.pairs import creatable
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +24,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    creatable(args.output)
     model = feeds.model_of(args)
     inputs = feeds.of(args, model)
     started = time.perf_counter()

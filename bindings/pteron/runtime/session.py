@@ -66,6 +66,8 @@ class Session:
         max_bytes: int = 0,
         max_extent: int = 0,
     ) -> None:
+        if threads < 1:
+            raise ArgumentError(f"threads: expected at least 1, got {threads}")
         self.program, self.info = program, program.method(method)
         self.threads, self._pool = threads, Pool.shared(threads) if threads > 1 else None
         self._cpu = lib.PTE_CPU_DETECT if cpu is None else cpu
