@@ -60,18 +60,6 @@ INLINE void rows_run(const size_t rows, size_t quads, const char *x, size_t row_
       _mm256_storeu_si256((__m256i *)(void *)(sum[m] + 8 * h), acc[m][h]);
 }
 
-static void tile_avx2(size_t rows, size_t quads, const void *x, size_t row_bytes,
-                      const int8_t *panel, int32_t (*sum)[PTE_PANEL]) {
-  switch (rows) {
-  case 1: rows_run(1, quads, x, row_bytes, panel, sum); break;
-  case 2: rows_run(2, quads, x, row_bytes, panel, sum); break;
-  case 3: rows_run(3, quads, x, row_bytes, panel, sum); break;
-  case 4: rows_run(4, quads, x, row_bytes, panel, sum); break;
-  case 5: rows_run(5, quads, x, row_bytes, panel, sum); break;
-  default: rows_run(6, quads, x, row_bytes, panel, sum); break;
-  }
-}
-
 /* Four 64-bit lanes; v and multiplier are the low halves. There is no arithmetic shift: 2^63 is
  * added before a logical one and what became of it taken away after. */
 INLINE __m256i scaled(__m256i v, __m256i multiplier, __m256i shift) {
@@ -120,7 +108,7 @@ static void rescale_avx2(size_t rows, int32_t (*sum)[PTE_PANEL], const pte_resca
 }
 
 #define RESCALE rescale_avx2
-#include "kernels/taps_i8__x86.h"
+#include "kernels/gemm_i32_x86.inc"
 
-const pte_gemm_i32 pte_gemm_i32__avx2 = {widen_avx2, tile_avx2, rescale_avx2, taps_x86};
+const pte_gemm_i32 pte_gemm_i32__avx2 = {widen_avx2, tile_x86, rescale_avx2, taps_x86};
 #endif

@@ -43,20 +43,8 @@ INLINE void rows_run(const size_t rows, size_t quads, const char *x, size_t row_
   for (size_t m = 0; m < rows; m++) _mm512_storeu_si512(sum[m], acc[m]);
 }
 
-static void tile_avx512(size_t rows, size_t quads, const void *x, size_t row_bytes,
-                        const int8_t *panel, int32_t (*sum)[PTE_PANEL]) {
-  switch (rows) {
-  case 1: rows_run(1, quads, x, row_bytes, panel, sum); break;
-  case 2: rows_run(2, quads, x, row_bytes, panel, sum); break;
-  case 3: rows_run(3, quads, x, row_bytes, panel, sum); break;
-  case 4: rows_run(4, quads, x, row_bytes, panel, sum); break;
-  case 5: rows_run(5, quads, x, row_bytes, panel, sum); break;
-  default: rows_run(6, quads, x, row_bytes, panel, sum); break;
-  }
-}
-
 #define RESCALE rescale_avx512
-#include "kernels/taps_i8__x86.h"
+#include "kernels/gemm_i32_x86.inc"
 
-const pte_gemm_i32 pte_gemm_i32__avx512 = {widen_avx512, tile_avx512, rescale_avx512, taps_x86};
+const pte_gemm_i32 pte_gemm_i32__avx512 = {widen_avx512, tile_x86, rescale_avx512, taps_x86};
 #endif
