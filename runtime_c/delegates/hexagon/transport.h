@@ -18,7 +18,8 @@ typedef struct hexagon_link {
 typedef struct hexagon_transport {
   const char *name;
 
-  /* PTE_OK: it can be opened here; otherwise `error` says what is missing. */
+  /* PTE_OK: it can be opened here; otherwise `error` says what is missing. Where it never can,
+   * the functions below are NULL. */
   pte_status (*missing)(const pte_hexagon_config *config, pte_error *error);
 
   /* Makes the shared memory, all zero. After a failure there is nothing to close. */

@@ -16,29 +16,4 @@ static pte_status missing(const pte_hexagon_config *config, pte_error *error) {
                                   "the Hexagon SDK");
 }
 
-static pte_status map(hexagon_link *link, uint32_t region_bytes, pte_error *error) {
-  (void)link, (void)region_bytes;
-  return missing(NULL, error);
-}
-
-static pte_status open_link(hexagon_link *link, const pte_hexagon_config *config,
-                            pte_error *error) {
-  (void)link;
-  return missing(config, error);
-}
-
-static pte_status invoke(hexagon_link *link, hexagon_message *message, pte_error *error) {
-  (void)link, (void)message;
-  return missing(NULL, error);
-}
-
-static void close_link(hexagon_link *link) { *link = (hexagon_link){0}; }
-
-const hexagon_transport hexagon_fastrpc = {
-    .name = "fastrpc",
-    .missing = missing,
-    .map = map,
-    .open = open_link,
-    .invoke = invoke,
-    .close = close_link,
-};
+const hexagon_transport hexagon_fastrpc = {.name = "fastrpc", .missing = missing};

@@ -214,33 +214,6 @@ static pte_status invoke(hexagon_link *link, hexagon_message *message, pte_error
   return PTE_OK;
 }
 
-#else /* no memfd, and no user-mode qemu */
-
-static pte_status missing(const pte_hexagon_config *config, pte_error *error) {
-  (void)config;
-  return pte_delegate_fail(error, "qemu-hexagon needs Linux");
-}
-
-static pte_status map(hexagon_link *link, uint32_t region_bytes, pte_error *error) {
-  (void)link, (void)region_bytes;
-  return missing(NULL, error);
-}
-
-static pte_status open_link(hexagon_link *link, const pte_hexagon_config *config,
-                            pte_error *error) {
-  (void)link;
-  return missing(config, error);
-}
-
-static pte_status invoke(hexagon_link *link, hexagon_message *message, pte_error *error) {
-  (void)link, (void)message;
-  return missing(NULL, error);
-}
-
-static void close_link(hexagon_link *link) { *link = (hexagon_link){0}; }
-
-#endif
-
 const hexagon_transport hexagon_qemu = {
     .name = "qemu",
     .missing = missing,
@@ -249,3 +222,14 @@ const hexagon_transport hexagon_qemu = {
     .invoke = invoke,
     .close = close_link,
 };
+
+#else /* no memfd, and no user-mode qemu */
+
+static pte_status missing(const pte_hexagon_config *config, pte_error *error) {
+  (void)config;
+  return pte_delegate_fail(error, "qemu-hexagon needs Linux");
+}
+
+const hexagon_transport hexagon_qemu = {.name = "qemu", .missing = missing};
+
+#endif
