@@ -13,14 +13,14 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from pteron.export import graph as g
 from pteron.export import integer
 from pteron.export.delegates import Delegate, Segment
 from pteron.export.delegates import hexagon_image as image
 from pteron.export.delegates.hexagon_image import Code, Op, Window
 from pteron.export.delegates.payload import ALIGN
+from pteron.export.delegates.rules import Rule, refusal
 from pteron.schema import integer as arithmetic
-from pteron.schema.errors import DelegateError, ModelError
+from pteron.schema.errors import DelegateError
 
 Order: TypeAlias = tuple[int, ...]
 Row: TypeAlias = Any
@@ -32,27 +32,12 @@ Row: TypeAlias = Any
 
 def supports(node: ir.Node) -> str | None:
     """Why the DSP does not take `node`, with the nearest change that makes it do so; None where it does."""
-    try:
-        row = integer.read(node)
-    except ModelError as error:
-        return str(error)
-    if row is None:
-        return "not an integer operator; quantize with --format int8 and calibration data"
-    for value in (*node.inputs[: integer.ACTIVATIONS.get(node.op_type, 1)], node.outputs[0]):
-        if reason := _border(value):
-            return reason
-    return _RULES[type(row)](node, row) if type(row) in _RULES else None
+    return refusal(node, _extents, _RULES)
 
 
-def _border(value: ir.Value | None) -> str | None:
-    shape = g.dims(value)
-    if value is None or shape is None or not all(isinstance(d, int) and d > 0 for d in shape):
-        return f"shape {shape} is not static; fix the input's dimensions (--shape)"
-    extents = [d for d in shape if isinstance(d, int)]
-    if len(shape) > 8 or math.prod(extents) > image.MAX_REGION:
+def _extents(extents: list[int]) -> str | None:
+    if len(extents) > 8 or math.prod(extents) > image.MAX_REGION:
         return f"shape {extents} is beyond 8 axes or {image.MAX_REGION} bytes; split it"
-    if value.dtype != ir.DataType.INT8:
-        return f"{value.name!r} is {value.dtype}, expected INT8"
     return None
 
 
@@ -101,7 +86,7 @@ def _transpose_rule(node: ir.Node, row: integer.Transpose) -> str | None:
     return None
 
 
-_RULES: Final[dict[type[Any], Callable[[ir.Node, Row], str | None]]] = {
+_RULES: Final[dict[type[Any], Rule]] = {
     integer.Conv: _conv_rule,
     integer.Linear: _linear_rule,
     integer.MaxPool: _pool_rule,

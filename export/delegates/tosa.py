@@ -16,8 +16,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from pteron.export import graph as g
 from pteron.export import integer
+from pteron.export.delegates import rules
 from pteron.schema import integer as arithmetic
 from pteron.schema.errors import ModelError
 
@@ -83,27 +83,12 @@ class Graph:
 
 def refusal(node: ir.Node) -> str | None:
     """Why `node` cannot be TOSA, with the nearest change that makes it so; None where it can."""
-    try:
-        row = integer.read(node)
-    except ModelError as error:
-        return str(error)
-    if row is None:
-        return "not an integer operator; quantize with --format int8 and calibration data"
-    values = [*node.inputs[: integer.ACTIVATIONS.get(node.op_type, 1)], node.outputs[0]]
-    for value in values:
-        if reason := _border(value):
-            return reason
-    return _RULES[type(row)](node, row) if type(row) in _RULES else None
+    return rules.refusal(node, _rank_rule, _RULES)
 
 
-def _border(value: ir.Value | None) -> str | None:
-    shape = g.dims(value)
-    if value is None or shape is None or not all(isinstance(d, int) and d > 0 for d in shape):
-        return f"shape {shape} is not static; fix it with --fix SYMBOL=N"
-    if not 1 <= len(shape) <= MAX_RANK:
-        return f"rank {len(shape)}, expected 1 to {MAX_RANK}; reshape it"
-    if value.dtype != ir.DataType.INT8:
-        return f"{value.name!r} is {value.dtype}, expected INT8"
+def _rank_rule(extents: list[int]) -> str | None:
+    if not 1 <= len(extents) <= MAX_RANK:
+        return f"rank {len(extents)}, expected 1 to {MAX_RANK}; reshape it"
     return None
 
 
@@ -144,7 +129,7 @@ def _average_pool_rule(node: ir.Node, row: integer.AveragePool) -> str | None:
     return _windows(node, row.kernel_shape, row)
 
 
-_RULES: Final[dict[type[Any], Callable[[ir.Node, Row], str | None]]] = {
+_RULES: Final[dict[type[Any], rules.Rule]] = {
     integer.Conv: _conv_rule,
     integer.Linear: _linear_rule,
     integer.MaxPool: _max_pool_rule,

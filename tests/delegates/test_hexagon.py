@@ -272,7 +272,7 @@ def test_reasons_name_the_nearest_change() -> None:
     node = pool.producer()
     assert node is not None and hexagon.supports(node) is None
     x.shape = ir.Shape(["batch", 4, 9, 9])
-    assert "--shape" in str(hexagon.supports(node))
+    assert "fix it with --fix SYMBOL=N" in str(hexagon.supports(node))
     relu = ir.Node("", "Relu", [x])
     assert "--format int8" in str(hexagon.supports(relu))
 

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from pteron.cli.quantize import check_static, keep_ranges, static
+from pteron.cli.quantize import arithmetic, check_static, keep_ranges, static
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -61,13 +61,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--check", action="store_true", help="lower only: report problems, write nothing"
     )
     parser.add_argument("--json", action="store_true", help="report as JSON on stdout")
-    parser.add_argument(
-        "--exec",
-        choices=("auto", "exact", "int8"),
-        default="auto",
-        help="arithmetic with quantized weights: exact, or activations in 8 bits by 32 (int8); auto: by the format, "
-        "or exact where the model came quantized",
-    )
+    arithmetic(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
 
 

@@ -39,6 +39,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--report", type=Path, metavar="FILE", help="write the report as .json or .html"
     )
     parser.add_argument("--json", action="store_true", help="report as JSON on stdout")
+    arithmetic(parser)
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
+
+
+def arithmetic(parser: argparse.ArgumentParser) -> None:
+    """The option of a program's arithmetic, which `export` has too."""
     parser.add_argument(
         "--exec",
         choices=("auto", "exact", "int8"),
@@ -46,7 +52,6 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="arithmetic with quantized weights: exact, or activations in 8 bits by 32 (int8); auto: by the format, "
         "or exact where the model came quantized",
     )
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
 
 
 def static(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,47 @@
+"""What every delegate of integer nodes asks first: the row of export/integer.py, and int8 values of static extents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import onnx_ir as ir
+
+from pteron.export import graph as g
+from pteron.export import integer
+from pteron.schema.errors import ModelError
+
+Rule = Callable[[ir.Node, Any], str | None]
+"""Why not, with the nearest change that makes it so; of a node and its row. None where it can."""
+
+
+def refusal(
+    node: ir.Node, extents: Callable[[list[int]], str | None], rules: Mapping[type[Any], Rule]
+) -> str | None:
+    """Why a delegate does not take `node`; None where it does.
+
+    Args:
+        extents: Its rule for the shape of each activation.
+        rules: Its rule for each kind of row; a kind without one is taken.
+    """
+    try:
+        row = integer.read(node)
+    except ModelError as error:
+        return str(error)
+    if row is None:
+        return "not an integer operator; quantize with --format int8 and calibration data"
+    for value in (*node.inputs[: integer.ACTIVATIONS.get(node.op_type, 1)], node.outputs[0]):
+        if reason := _activation(value, extents):
+            return reason
+    return rules[type(row)](node, row) if type(row) in rules else None
+
+
+def _activation(value: ir.Value | None, extents: Callable[[list[int]], str | None]) -> str | None:
+    shape = g.dims(value)
+    if value is None or shape is None or not all(isinstance(d, int) and d > 0 for d in shape):
+        return f"shape {shape} is not static; fix it with --fix SYMBOL=N"
+    if reason := extents([d for d in shape if isinstance(d, int)]):
+        return reason
+    if value.dtype != ir.DataType.INT8:
+        return f"{value.name!r} is {value.dtype}, expected INT8"
+    return None
