@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +19,7 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
+from pteron.schema.arrays import read_arrays
 from pteron.schema.errors import QuantError
 
 Array = NDArray[Any]
@@ -53,7 +53,7 @@ class Ranges:
         return json.dumps(head | {"ranges": found}, indent=1) + "\n"
 
 
-def ranges_of(text: str, where: str) -> Ranges:
+def ranges_of(text: str | bytes, where: str) -> Ranges:
     """Reads `as_json` again.
 
     Raises:
@@ -67,7 +67,14 @@ def ranges_of(text: str, where: str) -> Ranges:
             )
         found = {str(k): (float(low), float(high)) for k, (low, high) in data["ranges"].items()}
         samples = int(data["samples"])
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (
+        ValueError,
+        TypeError,
+        KeyError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ) as error:
         raise QuantError(
             f"{where}: expected a file of ranges, got another or half of one ({error}); calibrate again"
         ) from None
@@ -189,7 +196,7 @@ def calibrated(
     if isinstance(source, (str, Path)):
         path = Path(source)
         if path.suffix == ".json":
-            source = ranges_of(path.read_text(), path.name)
+            source = ranges_of(path.read_bytes(), path.name)
         else:
             source = samples_of(model, _arrays(path), path.name)
     elif isinstance(source, Mapping):
@@ -200,15 +207,11 @@ def calibrated(
 
 
 def _arrays(path: Path) -> dict[str, Array]:
-    try:
-        loaded = np.load(path, allow_pickle=False)
-        if isinstance(loaded, np.lib.npyio.NpzFile):
-            with loaded:
-                return {name: loaded[name] for name in loaded.files}
-    except FileNotFoundError:
-        raise
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile):
+    loaded = read_arrays(path)
+    if loaded is None:
         raise QuantError(
             f"{path.name}: expected an .npz file of samples, got something else; write it with numpy.savez"
-        ) from None
+        )
+    if isinstance(loaded, dict):
+        return loaded
     raise QuantError(f"{path.name}: expected an .npz file with an array for each input, got .npy")

@@ -284,6 +284,32 @@ def test_files_that_are_none_are_refused(name: str, data: bytes, tmp_path: Path)
         calibrated(product(), ["x"], tmp_path / name, lambda *_: [])
 
 
+def test_a_damaged_file_of_samples_is_refused(tmp_path: Path) -> None:
+    """Each of its bytes wrong: in the archive's tables, in the compressed stream."""
+    path = tmp_path / "a.npz"
+    np.savez_compressed(path, x=np.zeros((4, 7), np.float32))
+    whole = path.read_bytes()
+    for at in range(len(whole)):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        try:
+            calibrated(product(), ["x"], path, lambda *_: [{"x": np.zeros(1)}])
+        except QuantError as error:
+            assert "a.npz" in str(error)
+
+
+@pytest.mark.parametrize(
+    "samples, ranges", [("1e999", "{}"), ("1", '{"a": [1, 2, 3]}'), ("1", "[" * 100_000)]
+)
+def test_ranges_of_a_damaged_file_are_refused(samples: str, ranges: str, tmp_path: Path) -> None:
+    path, head = tmp_path / "r.json", '{"format": "pteron.ranges", "version": 1, "samples": '
+    path.write_text(f'{head}{samples}, "ranges": {ranges}}}')
+    with pytest.raises(QuantError, match=r"r\.json"):
+        calibrated(product(), ["x"], path, lambda *_: [])
+    path.write_bytes(b"\x80" + path.read_bytes())
+    with pytest.raises(QuantError, match=r"r\.json"):
+        calibrated(product(), ["x"], path, lambda *_: [])
+
+
 def test_ranges_as_a_file() -> None:
     ranges = Ranges(3, {"a": (-1.5, 2.0), "b": (0.0, 0.1)})
     assert ranges_of(ranges.as_json(), "r.json") == ranges

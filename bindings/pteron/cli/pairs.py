@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-import numpy as np
-
+from pteron.schema.arrays import read_arrays
 from pteron.schema.errors import ArgumentError
 
 V = TypeVar("V")
@@ -104,10 +102,9 @@ def arrays(path: Path) -> Any:
     Raises:
         ArgumentError: neither; objects are not read, for they can run code.
     """
-    try:
-        loaded = np.load(existing(path), allow_pickle=False)
-        return {k: loaded[k] for k in loaded.files} if hasattr(loaded, "files") else loaded
-    except (ValueError, EOFError, zipfile.BadZipFile):
+    loaded = read_arrays(existing(path))
+    if loaded is None:
         raise ArgumentError(
             f"{path}: expected numbers in an .npz or .npy file, got something else; write it with numpy.savez"
-        ) from None
+        )
+    return loaded
