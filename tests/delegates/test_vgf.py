@@ -193,7 +193,7 @@ def test_missing_tools_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_machine_without_the_layers_is_refused(driver: Driver, tmp_path: Path) -> None:
     """lavapipe has no graphs of its own: nothing is computed elsewhere."""
     said = driver("accept", ok=False, PTERON_VGF_LAYERS=str(tmp_path), VK_LAYER_PATH=str(tmp_path))
-    assert "VK_ARM_data_graph" in said and "pip install" in said
+    assert "VK_ARM_data_graph" in said and "pip install ai-ml-emulation-layer-for-vulkan" in said
 
 
 def test_a_machine_without_a_device_is_refused(driver: Driver, tmp_path: Path) -> None:

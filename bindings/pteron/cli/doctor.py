@@ -72,11 +72,15 @@ def checks() -> list[dict[str, object]]:
 def _delegates() -> list[dict[str, object]]:
     """Two rows a delegate: whether segments can be compiled for it here, and whether they run here."""
     try:
-        from pteron.export.delegates import known
         from pteron.runtime import delegates
     except ImportError:  # said above
         return []
     here = {d.name: d for d in delegates.known()}
+    try:
+        from pteron.export.delegates import known
+    except ImportError:
+        detail = f"this build has {', '.join(here)}; to ask each: pip install 'pteron[export]'"
+        return [{"what": "delegates", "ok": bool(here), "detail": detail}]
     rows: list[dict[str, object]] = []
     for row in known().values():
         lacks = "; ".join(f"{what}: {install}" for what, install in row.missing())

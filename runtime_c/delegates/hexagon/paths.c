@@ -78,8 +78,8 @@ pte_status hexagon_find_paths(const pte_hexagon_config *config, hexagon_paths *o
                                    emulator);
   if (image == NULL && find_beside(out->image, sizeof out->image)) return PTE_OK;
   if (image == NULL)
-    return pte_delegate_fail(error, "no " IMAGE_NAME " here; apt-get install clang-19 lld-19 and "
-                                    "build again, or set PTERON_HEXAGON_IMAGE");
+    return pte_delegate_fail(error, "no " IMAGE_NAME " here: apt-get install clang-19 lld-19, then "
+                                    "build Pteron again");
   int length = snprintf(out->image, sizeof out->image, "%s", image);
   if (length < 0 || (size_t)length >= sizeof out->image || access(out->image, R_OK | X_OK) != 0)
     return pte_delegate_fail(error, "PTERON_HEXAGON_IMAGE: expected an executable, got %s", image);

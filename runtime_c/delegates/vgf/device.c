@@ -156,9 +156,8 @@ static pte_status choose_emulated(pte_vgf_device *v, pte_error *error) {
   pte_status status = is_there ? create_instance(v, 2, error) : PTE_DELEGATE;
   if (is_offered) unsetenv("VK_LAYER_PATH");
   if (!is_there)
-    return pte_delegate_fail(error,
-                             "no Vulkan device has VK_ARM_data_graph, nor are Arm's layers there: "
-                             "pip install ai-ml-emulation-layer-for-vulkan (docs/delegates.md)");
+    return pte_delegate_fail(error, "no device has VK_ARM_data_graph, nor do layers: "
+                                    "pip install ai-ml-emulation-layer-for-vulkan");
   if (status != PTE_OK) return status;
   if (find_device(v)) return PTE_OK;
   v->vkDestroyInstance(v->instance, NULL);
