@@ -20,7 +20,7 @@ from pteron.export.fix import fix as fix_sizes
 from pteron.export.fuse import fuse as fuse_program
 from pteron.export.lower import lower
 from pteron.export.pack import pack
-from pteron.export.partition import partition
+from pteron.export.partition import check_policy, partition
 from pteron.export.passes import run_passes
 from pteron.export.passes.integer import integer_nodes
 from pteron.export.plan import plan
@@ -76,9 +76,7 @@ def export(
         LoweringError: nodes have no lowering; all are named.
     """
     report = Report() if report is None else report
-    if (source is None) == (methods is None):
-        raise ModelError("export: expected either a source or methods, got both or neither")
-    arithmetic.check(exec_mode)
+    _check_options(source, methods, exec_mode, placement)
     timed = Stages(report, progress)
     asked = chosen(delegates)
     models: dict[str, ir.Model] = {}
@@ -105,6 +103,7 @@ def export(
         pairs |= state_pairs(model, states or {})
     check_pairs(list(models.values()), pairs)
     program = timed("lower", lower, models, hints=hints, states=pairs)
+    report.notes += _refuse_hints(program, hints or {})
     program = share(with_initial(program, list(models.values())))
     if fuse:
         program = timed("fuse", fuse_program, program)
@@ -114,6 +113,30 @@ def export(
     program = timed("plan", plan, program)
     report.end(program)
     return program
+
+
+def _check_options(source: Any, methods: Any, exec_mode: str, placement: str) -> None:
+    """Raises ModelError where one is none."""
+    if (source is None) == (methods is None):
+        raise ModelError("export: expected either a source or methods, got both or neither")
+    arithmetic.check(exec_mode)
+    check_policy(placement)
+
+
+def _refuse_hints(program: Program, hints: Mapping[str, int]) -> list[str]:
+    """Notes on hints that nothing takes.
+
+    Raises:
+        ModelError: a size that its dimension cannot have.
+    """
+    for d in program.dims:
+        if d.name in hints and not d.min <= hints[d.name]:
+            raise ModelError(
+                f"hint {d.name}: expected a size of at least {d.min}, got {hints[d.name]}"
+            )
+    there = ", ".join(d.name for d in program.dims) or "none"
+    unknown = sorted(set(hints) - {d.name for d in program.dims})
+    return [f"hint {name}: no dimension of the program; it has {there}" for name in unknown]
 
 
 class Stages:

@@ -20,10 +20,10 @@ def fix(models: Sequence[ir.Model], sizes: Mapping[str, int]) -> None:
     for name, size in sizes.items():
         if name not in there:
             raise ModelError(
-                f"fix {name}: expected a symbolic dimension of an input, got one of {sorted(there)}; correct the name"
+                f"fix {name}: expected a symbolic dimension of an input; those are {', '.join(sorted(there)) or 'none'}; correct the name"
             )
-        if size < 1:
-            raise ModelError(f"fix {name}: expected a size of at least 1, got {size}")
+        if not isinstance(size, int) or size < 1:
+            raise ModelError(f"fix {name}: expected an integer of at least 1, got {size!r}")
     for model in models if sizes else ():
         for graph in g.graphs(model):
             made = [v for node in graph for v in node.outputs]

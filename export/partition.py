@@ -40,6 +40,12 @@ class _Part:
     blob: bytes
 
 
+def check_policy(policy: str) -> None:
+    """Raises ModelError where it is none."""
+    if policy not in POLICIES:
+        raise ModelError(f"placement: expected {', '.join(POLICIES)}, got {policy!r}")
+
+
 def partition(
     model: ir.Model,
     delegates: Sequence[Delegate],
@@ -59,8 +65,7 @@ def partition(
         LoweringError: the policy is forbid and a node went to no delegate; all are named with the reasons.
         DelegateError: a delegate's compiler is not there; the text says what to install.
     """
-    if policy not in POLICIES:
-        raise ModelError(f"placement: expected {', '.join(POLICIES)}, got {policy!r}")
+    check_policy(policy)
     for delegate in delegates:
         _require(delegate)
     infer_rest(model)

@@ -117,6 +117,10 @@ def _checked(model: ir.Model, samples: Iterable[Sample]) -> Iterator[Sample]:
     inputs = {v.name: v for v in model.graph.inputs}
     for number, sample in enumerate(samples):
         where = f"calibration: sample {number}"
+        if not isinstance(sample, Mapping):
+            raise QuantError(
+                f"{where}: expected a dict from input to array, got {type(sample).__name__}"
+            )
         if set(sample) != set(inputs):
             wanted, got = ", ".join(map(str, inputs)), ", ".join(sample) or "nothing"
             raise QuantError(f"{where}: expected inputs {wanted}, got {got}")
@@ -203,6 +207,10 @@ def calibrated(
         source = samples_of(model, {k: np.asarray(v) for k, v in source.items()}, "calibration")
     if isinstance(source, Ranges):
         return source
+    if not isinstance(source, Iterable):
+        raise QuantError(
+            f"calibration: expected a file, a dict of arrays or samples, got {type(source).__name__}"
+        )
     return observe(model, wanted, source, runner, count)
 
 

@@ -70,7 +70,9 @@ def chosen(delegates: Sequence[str | Delegate]) -> tuple[Delegate, ...]:
         ArgumentError: a name that is not known; the text lists those that are.
     """
     rows = known()
-    unknown = [d for d in delegates if isinstance(d, str) and d not in {*rows, "cpu"}]
+    if isinstance(delegates, str):
+        delegates = [name.strip() for name in delegates.split(",")]
+    unknown = [d for d in delegates if not isinstance(d, Delegate) and d not in (*rows, "cpu")]
     if unknown:
         names = ", ".join([*rows, "cpu"])
         raise ArgumentError(f"delegates: expected {names}; got {', '.join(map(repr, unknown))}")

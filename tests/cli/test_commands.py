@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -173,6 +174,7 @@ def test_doctor_says_how_to_get_a_program(
         (["export", "{onnx}", "-o", "nowhere/d.pte"], 2, "expected a folder nowhere"),
         (["export", "{onnx}", "--fix", "batch=x", "--check"], 2, "expected SYMBOL=N"),
         (["quantize", "{onnx}", "-o", "o.onnx", "--format=nf4", "--rule", "x"], 2, "REGEX=FORMAT"),
+        (["quantize", "{pt2}", "-o", "o.onnx", "--format=nf4"], 2, "write a .pte, or export to"),
         (["quantize", "{onnx}", "-o", "nowhere/o.onnx", "--format=nf4"], 2, "a folder nowhere"),
         (["quantize", "{onnx}", "-o", "o.onnx", "--format=nf4", "--report", "r"], 2, ".html or"),
     ],
@@ -189,7 +191,8 @@ def test_errors_are_one_text_and_a_code(
     (tmp_path / "text.pte").write_text("hello, I am no program at all\n" * 10)
     np.savez(tmp_path / "objects.npz", image=np.array([{}], object))
     files = {"text": tmp_path / "text.pte", "objects": tmp_path / "objects.npz", "digits": digits}
-    files["folder"] = tmp_path
+    (tmp_path / "model.pt2").write_bytes(b"")
+    files |= {"folder": tmp_path, "pt2": tmp_path / "model.pt2"}
     files["onnx"] = root / "examples/digits/digits.onnx"
     argv = [a.format(**files) for a in argv]
     got, out, err = run(capsys, *argv)
@@ -305,6 +308,14 @@ def test_doctor_names_the_package_of_a_delegate_that_was_not_built(
     assert code == 0
     assert "vgf: run                   not in this build: apt-get install libvulkan-dev" in text
     assert "libvulkan-dev" in (root / "runtime_c/delegates/vgf/delegate.cmake").read_text()
+
+
+def test_doctor_names_the_delegates_of_a_runtime_without_the_exporter(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pteron.export.delegates", None)
+    code, text, _ = run(capsys, "doctor")
+    assert code == 0 and re.search(r"this build has null.*pip install 'pteron\[export\]'", text)
 
 
 def test_profile_counts_what_a_fallback_takes_once(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx_ir as ir
@@ -138,3 +139,45 @@ def test_methods_join_states_by_name() -> None:
     program = export(methods={"step": running_sum(), "again": running_sum()})
     assert [m.name for m in program.methods] == ["step", "again"]
     assert [s.name for s in program.states] == ["old"]
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"placement": "never"}, "placement: expected allow, warn, forbid"),
+        ({"fix": {"batch": 1.5}}, "fix batch: expected an integer of at least 1, got 1.5"),
+        (
+            {"fix": {"rows": 2}},
+            "fix rows: expected a symbolic dimension of an input; those are batch",
+        ),
+        ({"hints": {"batch": 0}}, "hint batch: expected a size of at least 1, got 0"),
+        ({"delegates": "hexagon, npu"}, "expected .*hexagon.*; got 'npu'"),
+        ({"delegates": [3]}, "got 3"),
+        (
+            {"quantize": "int8", "calibrate": 5},
+            "expected a file, a dict of arrays or samples, got int",
+        ),
+        ({"quantize": "int8", "calibrate": [[1]]}, "expected a dict from input to array, got list"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(root: Path, options: Any, words: str) -> None:
+    with pytest.raises(pteron.PteronError, match=words):
+        pteron.export_model(root / "examples/digits/digits.onnx", **options)
+
+
+def test_names_of_delegates_may_be_one_text(root: Path, tmp_path: Path) -> None:
+    model, out = root / "examples/digits/digits.onnx", tmp_path / "d.pte"
+    report = pteron.export_model(model, out, delegates="null, cpu", fix={"batch": 1})
+    assert {row.delegate for row in report.placements} == {"cpu"}
+    assert pteron.load(out, delegates="null").placements == ()
+
+
+def test_a_hint_that_nothing_takes_is_noted(root: Path) -> None:
+    report = pteron.export_model(root / "examples/digits/digits.onnx", hints={"rows": 2})
+    assert "hint rows: no dimension of the program; it has batch" in report.notes
+
+
+def test_an_absent_folder_is_named(root: Path, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as error:
+        pteron.export_model(root / "examples/digits/digits.onnx", tmp_path / "no" / "d.pte")
+    assert error.value.filename == str(tmp_path / "no")

@@ -135,6 +135,10 @@ def write(args: argparse.Namespace, chosen: Recipe) -> QuantReport:
         return done[0]
     if args.output.suffix != ".onnx":
         raise ArgumentError(f"--output {args.output}: expected an .onnx or .pte file")
+    if args.model.suffix == ".pt2":
+        raise ArgumentError(
+            f"{args.model}: expected an .onnx model for an .onnx output; write a .pte, or export to ONNX first"
+        )
     calibration = None
     if args.calibrate:
         from pteron.pipeline import record

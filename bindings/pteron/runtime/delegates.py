@@ -74,7 +74,9 @@ def chosen(delegates: Sequence[str | Delegate] | None) -> tuple[Delegate, ...]:
     rows = {d.name: d for d in known()}
     if delegates is None:
         return tuple(rows.values())
-    unknown = [d for d in delegates if isinstance(d, str) and d not in {*rows, "cpu"}]
+    if isinstance(delegates, str):
+        delegates = [name.strip() for name in delegates.split(",")]
+    unknown = [d for d in delegates if not isinstance(d, Delegate) and d not in (*rows, "cpu")]
     if unknown:
         raise ArgumentError(
             f"delegates: this build has {', '.join(rows)}; got {', '.join(map(repr, unknown))}"
