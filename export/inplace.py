@@ -147,13 +147,18 @@ def _dies(draft: Draft, block: int, base: int, at: int) -> bool:
 
 
 def _candidates(draft: Draft, i: Instr) -> list[int]:
-    """Operands that the row lets output 0 lie in: dense, of its shape and dtype, read through one view only."""
+    """Operands that the row lets output 0 lie in: dense, of its shape and dtype, read through one view only.
+
+    An operand that is read as another one too, which the row keeps apart from output 0, is none: add_i8(v, v).
+    """
     assert i.outputs[0] is not None
     y = draft.values[i.outputs[0]]
     ports = signature(OPS[i.op]).inputs
+    names = [ports[min(at, len(ports) - 1)].name for at in range(len(i.inputs))]
+    apart = {x for x, name in zip(i.inputs, names, strict=True) if name not in OPS[i.op].inplace}
     found = []
     for at, x in enumerate(i.inputs):
-        if x is None or ports[min(at, len(ports) - 1)].name not in OPS[i.op].inplace:
+        if x is None or x in apart:
             continue
         ref, value = draft.ref(x), draft.values[draft.base(x)]
         same_place = ref.strides is None and ref.offset == 0 and same_shape(ref.shape, y.shape)

@@ -223,6 +223,15 @@ def test_add_and_rescale(seed: int) -> None:
     built.agrees(total, built.add(row, total))
 
 
+def test_a_value_added_to_itself_is_not_overwritten() -> None:
+    """v dies in Add(v, v), and the row lets y lie in a's memory alone."""
+    rng = np.random.default_rng(8)
+    built = Built.of(codes(rng, 2, 5, 7))
+    rows = [integer.Rescale(**ends(rng), **factor(rng, 1)) for _ in range(2)]
+    v = built.add(rows[0], built.graph.inputs[0])
+    built.agrees(built.add(rows[1], built.add(addition(rng), v, v)))
+
+
 def test_rescale_by_every_shift() -> None:
     built = Built.of(np.arange(-128, 128).astype(np.int8)[None])
     (x,) = built.graph.inputs
