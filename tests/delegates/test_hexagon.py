@@ -217,6 +217,8 @@ def test_the_dsp_checks_for_itself(driver: Driver, tmp_path: Path, name: str) ->
 def test_each_absence_says_what_is_missing(driver: Driver, blob: Path) -> None:
     said = driver("refuse", blob, image=Path("/absent.elf"))
     assert "PTERON_HEXAGON_IMAGE: expected an executable, got /absent.elf" in said
+    said = driver("refuse", blob, image=Path("/bin/true"))
+    assert "does not start" in said and "correct its emulator or image" in said
     said = driver("refuse", blob, PTERON_HEXAGON_EMULATOR="/nowhere/qemu")
     assert "PTERON_HEXAGON_EMULATOR: expected a program, got /nowhere/qemu" in said
 

@@ -18,7 +18,7 @@ p, td { overflow-wrap: anywhere } .soft { color: var(--soft) }
 .facts { display: flex; flex-wrap: wrap; gap: .7rem; margin: 1rem 0 }
 .fact { background: var(--card); border-radius: 8px; padding: .5rem .9rem } .fact b { display: block; font-size: 1.1rem }
 table { border-collapse: collapse; width: 100%; font-size: 13px } th { text-align: left; color: var(--soft); font-weight: 500 }
-td, th { padding: .2rem .6rem .2rem 0; border-bottom: 1px solid var(--line); vertical-align: top } td.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }
+td, th { padding: .2rem .6rem .2rem 0; border-bottom: 1px solid var(--line); vertical-align: top } .n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }
 code { font: 12px ui-monospace, monospace } svg { width: 100%; height: auto; background: var(--card); border-radius: 8px }
 svg text { font: 11px system-ui, sans-serif; fill: var(--soft) } rect.v:hover { stroke: var(--ink); stroke-width: 1.5 }
 """
@@ -86,7 +86,7 @@ def _method(method: MethodFacts) -> str:
         f"<h2>Method {escape(method.name)}</h2><table>{ports}</table><div class=facts>{_facts(facts)}</div>"
         f"<h2>Memory plan</h2>{picture(plan.placed, plan.total_bytes, len(method.instrs))}"
         f"<p class=soft>Across: instructions. Up: bytes of the arena. A box is a value from its first to its last use.</p>"
-        f"<h2>Instructions</h2><table><tr><th>#<th>operator<th>bytes<th>result<th>weight<th>node</tr>{rows}</table>"
+        f"<h2>Instructions</h2><table><tr><th class=n>#<th>operator<th class=n>bytes<th>result<th>weight<th>node</tr>{rows}</table>"
     )
 
 

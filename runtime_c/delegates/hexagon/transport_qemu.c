@@ -147,6 +147,11 @@ static int64_t now_ms(void) {
 static pte_status died(hexagon_link *link, pte_error *error) {
   int how;
   kill_and_reap(link, &how);
+  if (link->sequence <= 1 && WIFEXITED(how))
+    return pte_delegate_fail(error,
+                             "the DSP does not start (exit code %d); correct its emulator "
+                             "or image, hexagon_v67.elf",
+                             WEXITSTATUS(how));
   if (WIFSIGNALED(how) && WTERMSIG(how) != 0)
     return pte_delegate_fail(error, "the DSP died in the middle of a call (signal %d)",
                              WTERMSIG(how));
