@@ -25,22 +25,10 @@
 #include "delegates/hexagon/hexagon.h"
 #include "delegates/hexagon/plan.h"
 #include "delegates/hexagon/transport.h"
+#include "driver.h"
 #include "pteron/types.h"
 
-#define MUST(condition)                                                                            \
-  do {                                                                                             \
-    if (!(condition)) {                                                                            \
-      fprintf(stderr, "%s:%d: expected %s\n", __FILE__, __LINE__, #condition);                     \
-      exit(1);                                                                                     \
-    }                                                                                              \
-  } while (0)
-
 enum { MAX_TENSORS = 16 };
-
-typedef struct bytes {
-  unsigned char *data;
-  size_t size;
-} bytes;
 
 typedef struct opened {
   pte_delegate_api api;
@@ -52,24 +40,6 @@ typedef struct opened {
 } opened;
 
 static pte_hexagon_config config;
-
-static void *room(size_t size) {
-  void *memory = NULL;
-  MUST(posix_memalign(&memory, 64, size == 0 ? 1 : size) == 0);
-  return memory;
-}
-
-static bytes read_file(const char *path) {
-  FILE *file = fopen(path, "rb");
-  MUST(file != NULL);
-  fseek(file, 0, SEEK_END);
-  bytes all = {NULL, (size_t)ftell(file)};
-  rewind(file);
-  all.data = room(all.size);
-  MUST(fread(all.data, 1, all.size, file) == all.size);
-  fclose(file);
-  return all;
-}
 
 /* Opens a payload and makes tensors for it; what `open` and `prepare` say. */
 static pte_status open_payload(bytes payload, opened *o) {
@@ -142,10 +112,7 @@ static void run_folder(const char *folder) {
   }
   for (uint32_t i = 0; i < o.io.output_count; i++) {
     snprintf(path, sizeof path, "%s/out%u", folder, (unsigned)i);
-    FILE *file = fopen(path, "wb");
-    MUST(file != NULL);
-    fwrite(o.io.outputs[i].data, 1, (size_t)o.io.outputs[i].size_bytes, file);
-    fclose(file);
+    write_file(path, &o.io.outputs[i]);
   }
   close_payload(&o);
   free(payload.data);

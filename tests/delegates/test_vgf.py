@@ -17,9 +17,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import onnx_ir as ir
 import pytest
+from delegates import through
 from delegates.integer_cases import CASES, Case, Maker, make
 
 from pteron.export.delegates import Segment, payload, tools, tosa, vgf
@@ -101,18 +101,7 @@ def blob(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def hold(driver: Driver, cases: dict[str, Case], folder: Path) -> None:
-    """Every case through Vulkan gives the bytes of schema/integer.py."""
-    for name, case in cases.items():
-        (folder / name).mkdir()
-        (folder / name / "payload").write_bytes(compiled(case))
-        for i, array in enumerate(case.arrays):
-            (folder / name / f"in{i}").write_bytes(array.tobytes())
-    driver("run", *(folder / name for name in cases))
-    for name, case in cases.items():
-        for i, want in enumerate(case.expected()):
-            got = np.frombuffer((folder / name / f"out{i}").read_bytes(), np.int8)
-            wrong = int((got != want.ravel()).sum())
-            assert wrong == 0, f"{name}, output {i}: {wrong} of {want.size} differ"
+    through.hold(lambda *folders: driver("run", *folders), compiled, cases, folder)
 
 
 def test_every_kind_of_node_gives_the_same_bytes(driver: Driver, tmp_path: Path) -> None:

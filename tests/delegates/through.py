@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -91,3 +92,27 @@ def differences(model: pteron.Model, case: Case, expected: Sequence[Array]) -> i
 
 def file_of(program: Program) -> bytes:
     return emit_bytes(program)
+
+
+def hold(
+    run: Callable[..., object],
+    compiled: Callable[[Case], bytes],
+    cases: Mapping[str, Case],
+    folder: Path,
+) -> None:
+    """Every case gives the bytes of schema/integer.py.
+
+    Args:
+        run: A driver's `run` of folders with payload and in0, in1 ..., which writes out0, out1 ... beside them.
+    """
+    for name, case in cases.items():
+        (folder / name).mkdir()
+        (folder / name / "payload").write_bytes(compiled(case))
+        for i, array in enumerate(case.arrays):
+            (folder / name / f"in{i}").write_bytes(array.tobytes())
+    run(*(folder / name for name in cases))
+    for name, case in cases.items():
+        for i, want in enumerate(case.expected()):
+            got = np.frombuffer((folder / name / f"out{i}").read_bytes(), np.int8)
+            wrong = int((got != want.ravel()).sum())
+            assert wrong == 0, f"{name}, output {i}: {wrong} of {want.size} differ"

@@ -13,22 +13,10 @@
 #include <string.h>
 
 #include "delegates/vgf/model.h"
+#include "driver.h"
 #include "pteron/types.h"
 
-#define MUST(condition)                                                                            \
-  do {                                                                                             \
-    if (!(condition)) {                                                                            \
-      fprintf(stderr, "%s:%d: expected %s\n", __FILE__, __LINE__, #condition);                     \
-      exit(1);                                                                                     \
-    }                                                                                              \
-  } while (0)
-
 const pte_delegate_api *pte_delegate_vgf(void);
-
-typedef struct bytes {
-  unsigned char *data;
-  size_t size;
-} bytes;
 
 typedef struct opened {
   const pte_delegate_api *api;
@@ -37,24 +25,6 @@ typedef struct opened {
   pte_delegate_tensor tensors[PTE_VGF_MAX_IO];
   pte_error error;
 } opened;
-
-static void *room(size_t size) {
-  void *memory = NULL;
-  MUST(posix_memalign(&memory, 128, size == 0 ? 1 : size) == 0);
-  return memory;
-}
-
-static bytes read_file(const char *path) {
-  FILE *file = fopen(path, "rb");
-  MUST(file != NULL);
-  fseek(file, 0, SEEK_END);
-  bytes all = {NULL, (size_t)ftell(file)};
-  rewind(file);
-  all.data = room(all.size);
-  MUST(fread(all.data, 1, all.size, file) == all.size);
-  fclose(file);
-  return all;
-}
 
 /* Room for every tensor of the payload's table. */
 static void make_tensors(bytes payload, opened *o) {
@@ -134,10 +104,7 @@ static void run_folder(const char *folder) {
   for (uint32_t i = 0; i < o.io.output_count; i++) {
     char path[4096];
     snprintf(path, sizeof path, "%s/out%u", folder, i);
-    FILE *file = fopen(path, "wb");
-    MUST(file != NULL);
-    fwrite(o.io.outputs[i].data, 1, (size_t)o.io.outputs[i].size_bytes, file);
-    fclose(file);
+    write_file(path, &o.io.outputs[i]);
   }
   close_payload(&o);
   free(payload.data);
