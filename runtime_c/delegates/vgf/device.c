@@ -227,7 +227,10 @@ static pte_status load_device(pte_vgf_device *v, pte_error *error) {
   if (v->name == NULL) missing = #name;
   PTE_VGF_DEVICE_CALLS(PTE_VGF_LOAD)
 #undef PTE_VGF_LOAD
-  if (missing != NULL) return pte_delegate_fail(error, "the Vulkan device lacks %s", missing);
+  if (missing != NULL) {
+    v->vkDestroyDevice(v->device, NULL); /* an instance must outlive its devices */
+    return pte_delegate_fail(error, "the Vulkan device lacks %s", missing);
+  }
   v->vkGetDeviceQueue(v->device, v->family, 0, &v->queue);
   v->vkGetPhysicalDeviceMemoryProperties(v->physical, &v->memory);
   return PTE_OK;

@@ -20,6 +20,7 @@
   X(vkGetPhysicalDeviceMemoryProperties)                                                           \
   X(vkGetPhysicalDeviceFeatures2)                                                                  \
   X(vkCreateDevice)                                                                                \
+  X(vkDestroyDevice)                                                                               \
   X(vkGetDeviceProcAddr)
 
 #define PTE_VGF_DEVICE_CALLS(X)                                                                    \
