@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import onnx
@@ -23,12 +23,17 @@ SMALL: Final = 1024
 def infer_rest(model: ir.Model) -> None:
     """Fills the types and shapes that are not there yet, in the main graph; what cannot be found stays unknown."""
     for node in model.graph:
-        if all(v.dtype is not None and v.shape is not None for v in node.outputs if v.name):
-            continue
-        if node.domain == integer.DOMAIN:
-            _own(node)
-        elif node.domain in ("", "ai.onnx"):
-            _onnx(node, model.graph.opset_imports)
+        infer_node(node, model.graph.opset_imports)
+
+
+def infer_node(node: ir.Node, opsets: Mapping[str, int]) -> None:
+    """Fills the types and shapes of one node's outputs that are not there yet, from those of its inputs."""
+    if all(v.dtype is not None and v.shape is not None for v in node.outputs if v.name):
+        return
+    if node.domain == integer.DOMAIN:
+        _own(node)
+    elif node.domain in ("", "ai.onnx"):
+        _onnx(node, opsets)
 
 
 def _own(node: ir.Node) -> None:

@@ -19,6 +19,7 @@ from pteron.export.terms import Term, eq, index, le, lt, select, term
 @lowers("Attention")
 def lower_attention(l: Lowering, n: Node) -> Sequence[Ref | None]:
     q, k, v = _heads(l, n)
+    q, k, v = _one_batch(l, [q, k, v], n.get(3))
     past_key, past_value = n.get(4), n.get(5)
     if past_key is not None and past_value is not None:
         k, v = concat(l, [past_key, k], 2), concat(l, [past_value, v], 2)
@@ -100,11 +101,18 @@ def _heads(l: Lowering, n: Node) -> list[Ref]:
             size = floordiv(x.shape[2], heads)
             x = l.reshape(x, (x.shape[0], x.shape[1], heads, size))
             x = l.transpose(x, (0, 2, 1, 3))
-        if out:
-            x = l.agree(x, 0, out[0].shape[0], "batches of Q, K and V")
         out.append(x)
     out[1] = l.agree(out[1], 3, out[0].shape[3], "head sizes of Q and K")
     return [*out[:2], l.agree(out[2], 2, out[1].shape[2], "keys and values")]
+
+
+def _one_batch(l: Lowering, operands: Sequence[Ref], mask: Ref | None) -> list[Ref]:
+    """Q, K and V with the batch that they and the mask broadcast to: a pass cannot see every size that it should."""
+    batches = [x.shape[:1] for x in operands]
+    if mask is not None and mask.rank == 4:
+        batches.append(mask.shape[:1])
+    (batch,) = l.broadcast(batches)
+    return [x if same(x.shape[0], batch) else l.expand(x, (batch, *x.shape[1:])) for x in operands]
 
 
 def _default_scale(l: Lowering, q: Ref) -> float:
@@ -126,7 +134,11 @@ def _mask(l: Lowering, mask: Ref | None, q: Ref, k: Ref) -> Ref | None:
         end: list[Extent] = [0] * mask.rank
         end[-1] = sub(keys, mask.shape[-1])
         mask = pad_constant(l, mask, [0] * mask.rank, end, hidden)
-    return l.expand(mask, (*q.shape[:3], keys))
+    shape = (*q.shape[:3], keys)
+    for size, whole in zip(reversed(mask.shape), reversed(shape), strict=False):
+        if not same(size, 1):
+            l.require_equal(size, whole, "the mask's sizes are those of the scores")
+    return l.expand(mask, shape)
 
 
 def _scores(

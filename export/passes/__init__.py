@@ -25,6 +25,7 @@ from pteron.export.passes.norms import recognise_layer_norm, recognise_rms_norm
 from pteron.export.passes.rotary import recognise_rotary
 from pteron.export.passes.sequences import remove_sequences
 from pteron.export.passes.transpose import merge_transposes, recognise_swap
+from pteron.schema.errors import ModelError
 
 Pass = Callable[[ir.Model], bool]
 
@@ -47,7 +48,8 @@ PASSES: Final[tuple[Pass, ...]] = (
     recognise_rotary,
     remove_unused,
 )
-ROUNDS: Final = 4
+ROUNDS: Final = 64
+"""Far more than a list of idempotent passes needs: each round must have found what the one before it made possible."""
 
 
 def run_passes(
@@ -55,23 +57,27 @@ def run_passes(
     passes: Sequence[Pass] = PASSES,
     progress: Callable[[str, float], None] | None = None,
 ) -> ir.Model:
-    """Runs the list until nothing changes (at most 4 rounds), in place; types and shapes are inferred before each round.
+    """Runs the list until nothing changes, in place; types and shapes are inferred before each round.
 
     `progress(name of the pass, seconds)` is called after each pass that changed something.
 
     Raises:
-        ModelError: a pass broke the graph; the text names it.
+        ModelError: a pass broke the graph, or passes still change it after 64 rounds; the text names them.
     """
+    unsettled: list[str] = []
     for _ in range(ROUNDS):
         g.infer(model)
-        changed = False
+        unsettled = []
         for step in passes:
             started = time.perf_counter()
             if step(model):
-                changed = True
+                unsettled.append(step.__name__)
                 g.verify(model, f"pass {step.__name__}")
                 if progress is not None:
                     progress(step.__name__, time.perf_counter() - started)
-        if not changed:
-            break
-    return model
+        if not unsettled:
+            return model
+    raise ModelError(
+        f"passes: {', '.join(unsettled)} still changed the graph in round {ROUNDS}, expected none by then; "
+        "this is a bug of the pass: report the model"
+    )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import onnx_ir as ir
@@ -292,29 +293,39 @@ def _mask(graph: ir.Graph, found: Found, made: list[ir.Node]) -> ir.Value | None
 
 
 def _fits(q: ir.Value, k: ir.Value, v: ir.Value, mask: ir.Value | None, rank: int) -> bool:
-    """No operand broadcasts another's batch; heads of k and v divide those of q; the mask has a column for each key."""
+    """No operand broadcasts another's batch or heads, but for heads of k and v that divide those of q; the mask has a column
+    for each key."""
     sizes = [g.dims(x) for x in (q, k, v)]
     if any(s is not None and len(s) != rank for s in sizes):
         return False
-    batches, heads = ([s and s[axis] for s in sizes] for axis in (rank - 4, rank - 3))
-    if rank == 4 and len({n for n in batches if isinstance(n, int)}) > 1:
+    batches, heads = ([None if s is None else s[i] for s in sizes] for i in (rank - 4, rank - 3))
+    if rank == 4 and not _one_size(batches):
         return False
     of_q, *of_kv = heads
+    if not _one_size(of_kv) or (of_q == 1 and not _one_size(heads)):
+        return False
     own = {n for n in of_kv if isinstance(n, int)}
-    if len(own) > 1 or (isinstance(of_q, int) and own and of_q % own.pop()):
+    if isinstance(of_q, int) and own and of_q % own.pop():
         return False
     if mask is None:
         return True
     extents = g.dims(mask)
     if extents is None or not 2 <= len(extents) <= rank or extents[-1] == 1:
         return False
-    of_q = sizes[0]
-    for mine, its in zip(
-        reversed(extents[:-2]), reversed((of_q or [None] * rank)[:-2]), strict=False
-    ):
-        if isinstance(mine, int) and mine > 1 and isinstance(its, int) and its != mine:
+    scores = sizes[0] or [None] * rank
+    for mine, its in zip(reversed(extents[:-2]), reversed(scores[:-2]), strict=False):
+        if mine != 1 and not _one_size([mine, its]):
             return False
     return True
+
+
+def _one_size(sizes: Sequence[int | str | None]) -> bool:
+    """No two of them are known to differ: two numbers, or 1 beside a named size. Those that inference lost may be anything; lowering
+    knows them."""
+    known = {n for n in sizes if n is not None and not str(n).startswith("unk__")}
+    return len({n for n in known if isinstance(n, int)}) <= 1 and (
+        1 not in known or len(known) == 1
+    )
 
 
 def _lead(x: ir.Value, graph: ir.Graph, made: list[ir.Node]) -> ir.Value:

@@ -6,6 +6,7 @@ import numpy as np
 import onnx_ir as ir
 
 from pteron.export import graph as g
+from pteron.export.infer import infer_node
 
 
 def remove_sequences(model: ir.Model) -> bool:
@@ -20,6 +21,8 @@ def remove_sequences(model: ir.Model) -> bool:
     for node in list(g.nodes(model)):
         if node.graph is None:
             continue
+        if changed:  # shapes behind a sequence were unknown; the next split may need them
+            infer_node(node, model.graph.opset_imports)
         if g.is_op(node, "SplitToSequence"):
             changed |= _split(node)
         elif g.is_op(node, "ConcatFromSequence"):
@@ -45,8 +48,13 @@ def _split(node: ir.Node) -> bool:
     drop = squeezed and int(g.attr(node, "keepdims", 1)) == 0
     g.carry([split], [node])
     graph.insert_before(node, split)
-    for value in split.outputs:
+    shape = list(x.shape) if x.shape is not None else None
+    for value, size in zip(split.outputs, sizes, strict=True):
         value.type = x.type
+        if shape is not None:
+            value.shape = ir.Shape(
+                [*shape[: axis % len(shape)], size, *shape[axis % len(shape) + 1 :]]
+            )
     for use, index in zip(uses, indices, strict=True):
         assert index is not None
         part = split.outputs[index[0]]

@@ -91,3 +91,12 @@ def test_rotary_embedding(shape: tuple[int, ...], turned: int, interleaved: int)
     attrs = f"num_heads=3, interleaved={interleaved}, rotary_embedding_dim={turned}"
     kind = "f32[b, 3, t, 8]" if len(shape) == 4 else "f32[b, t, 24]"
     agrees(f"y = RotaryEmbedding(x, c, s, p, {attrs})", feeds, x=kind, p="i64[b, t]", **tables)
+
+
+def test_a_batch_of_one_beside_a_named_one() -> None:
+    """A pass may have joined them where shapes were unknown: MatMul broadcasts."""
+    types = {"q": "f32[1, 4, 5, 8]", "k": "f32[b, 2, 5, 8]", "v": "f32[b, 2, 5, 6]"}
+    agrees("y = Attention(q, k, v)", {"q": Q[:1], "k": K, "v": V}, **types)
+    one = {k: t.replace("b,", "1,") for k, t in types.items()}
+    feeds = {"q": Q[:1], "k": K[:1], "v": V[:1], "m": floats((2, 1, 5, 5), 5)}
+    agrees("y = Attention(q, k, v, m)", feeds, **one, m="f32[b, 1, 5, 5]")

@@ -206,3 +206,34 @@ def test_grouped_heads_of_an_attention_that_is_there() -> None:
     run_passes(model)
     assert as_text(model) == "y = Attention(q, k, v)"
     np.testing.assert_allclose(run(model, arrays)[0], want[0], rtol=1e-5, atol=1e-6)
+
+
+BATCHES = [
+    {"q": "f32[1, 2, s, 4]", "k": "f32[b, 2, t, 4]", "v": "f32[b, 2, t, 6]"},
+    {"q": "f32[b, 2, s, 4]", "k": "f32[1, 2, t, 4]", "v": "f32[b, 2, t, 6]"},
+    {"q": "f32[b, 1, s, 4]", "k": "f32[b, n, t, 4]", "v": "f32[b, n, t, 6]"},
+    {"q": "f32[1, s, 4]", "k": "f32[n, t, 4]", "v": "f32[n, t, 6]"},
+]
+
+
+@pytest.mark.parametrize("given", BATCHES, ids=[str(list(g.values())) for g in BATCHES])
+def test_operands_that_broadcast_a_named_size_stay_written_out(given: dict[str, str]) -> None:
+    perm = [0, 2, 1] if given["q"].count(",") == 2 else [0, 1, 3, 2]
+    becomes(
+        recognise_attention,
+        f"y = MatMul(Softmax(MatMul(q, Transpose(k, perm={perm}))), v)",
+        "",
+        **given,
+    )
+
+
+def test_a_mask_that_broadcasts_the_batch_stays_written_out() -> None:
+    becomes(
+        recognise_attention,
+        "y = MatMul(Softmax(Add(MatMul(q, Transpose(k, perm=[0, 1, 3, 2])), m)), v)",
+        "",
+        q="f32[1, 2, s, 4]",
+        k="f32[1, 2, t, 4]",
+        v="f32[1, 2, t, 6]",
+        m="f32[b, 1, s, t]",
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx_ir as ir
 import pytest
 from passes.same import becomes
 
@@ -12,6 +13,7 @@ from pteron.export.passes.clean import remove_no_ops, remove_unused
 from pteron.export.passes.dedupe import deduplicate, eliminate_common, lift_constants
 from pteron.export.passes.transpose import merge_transposes, recognise_swap
 from pteron.export.text import as_text, onnx_text
+from pteron.schema.errors import ModelError
 
 NO_OPS = [
     ("y = Neg(Identity(x))", "y = Neg(x)"),
@@ -131,3 +133,28 @@ def test_the_whole_list_comes_to_rest() -> None:
     )
     run_passes(model)
     assert as_text(model) == "y = Gelu(x)"
+
+
+def test_passes_that_never_settle_are_named() -> None:
+    def restless(model: ir.Model) -> bool:
+        return True
+
+    with pytest.raises(ModelError, match="restless still changed the graph in round 64"):
+        run_passes(onnx_text("y = Neg(x)", x="f32[n]"), [remove_no_ops, restless])
+
+
+def test_passes_run_until_nothing_changes() -> None:
+    """One of six Negs goes a round: more rounds than a small number would allow."""
+
+    def peel(model: ir.Model) -> bool:
+        last = model.graph.outputs[0].producer()
+        inner = last.inputs[0].producer() if last is not None and last.inputs[0] else None
+        if last is None or inner is None:
+            return False
+        last.replace_input_with(0, inner.inputs[0])
+        return True
+
+    text = "Neg(" * 6 + "x" + ")" * 6
+    assert as_text(run_passes(onnx_text(f"y = {text}", x="f32[n]"), [peel, remove_unused])) == (
+        "y = Neg(x)"
+    )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from passes.same import becomes
 
+from pteron.export.graph import infer, nodes
 from pteron.export.passes.sequences import remove_sequences
+from pteron.export.text import onnx_text
 
 CASES = [
     (
@@ -38,3 +41,19 @@ def test_an_index_that_data_decides_keeps_it() -> None:
     becomes(
         remove_sequences, "y = Neg(SequenceAt(SequenceConstruct(x, w, x, w), i))", "", i="i64[]"
     )
+
+
+def test_splits_one_behind_the_other_settle_in_one_run() -> None:
+    """Each needs the extent that the one before it leaves."""
+    body, x = "", "x"
+    for i in range(12):
+        body += f"s{i} = SplitToSequence({x}, i64(4), axis=1); h{i} = MatMul(SequenceAt(s{i}, i64(1)), w2); "
+        x = f"h{i}"
+    model = onnx_text(f"{body}y = Neg({x})", x="f32[4, 8]", w2=np.ones((4, 8), np.float32))
+    infer(model)
+    for node in nodes(model):
+        if node.op_type != "SplitToSequence":
+            for value in node.outputs:
+                value.shape = None
+    assert remove_sequences(model)
+    assert not [n.op_type for n in nodes(model) if "Sequence" in n.op_type]
