@@ -6,6 +6,7 @@ and Max only, so that each has a form in the file (ExprOp in schema/program.fbs)
 
 from __future__ import annotations
 
+import dataclasses
 import fractions
 import functools
 import math
@@ -18,6 +19,19 @@ from pteron.export.program import Extent
 
 HUGE = 2**31 - 1
 """No extent reaches it: ONNX models write such numbers for "to the end"."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Scaled:
+    """A float that comes from a size: `op` of `args` in IEEE arithmetic of `dtype`; export/lower/scaled.py."""
+
+    dtype: str
+    op: str
+    args: tuple[Any, ...]
+
+    @property
+    def free_symbols(self) -> set[sympy.Symbol]:
+        return set[sympy.Symbol]().union(*(symbols_of(a) for a in self.args))
 
 
 def symbol(name: str, minimum: int = 1) -> sympy.Symbol:
@@ -151,7 +165,7 @@ def same_shape(a: Sequence[Extent], b: Sequence[Extent]) -> bool:
 
 
 def symbols_of(x: Any) -> set[sympy.Symbol]:
-    return set(x.free_symbols) if isinstance(x, sympy.Basic) else set()
+    return set(x.free_symbols) if isinstance(x, (sympy.Basic, Scaled)) else set()
 
 
 def evaluate(x: Extent, sizes: Mapping[sympy.Symbol, int]) -> int:

@@ -128,7 +128,7 @@ def _is_true(l: Lowering, ref: Ref | None) -> bool:
 
 
 def _trip_count(l: Lowering, trips: Ref | None) -> Extent | None:
-    known = None if trips is None else l.elements(trips)
+    known = None if trips is None else l.sizes_in(trips)
     if known is None:
         return None
     count = extents.extent(known.flat[0])

@@ -35,7 +35,7 @@ from pteron.export.program import (
     State,
     Value,
 )
-from pteron.export.terms import PACKED, Term
+from pteron.export.terms import INTEGERS, PACKED, Term
 from pteron.schema import shape as shape_line
 from pteron.schema.ops import OPS
 from pteron.schema.signature import CONTROL, signature
@@ -126,7 +126,7 @@ class Lowering(Sizes):
         if ref.coded is not None:
             return decode(ref.coded, ref.dtype)
         if ref.base is None:
-            elements = ref.data
+            elements = self.elements(ref)
             if elements is None or any(extents.symbols_of(e) for e in elements.flat):
                 return None
             return elements.astype(same_dtype(ref.dtype))
@@ -178,9 +178,9 @@ class Lowering(Sizes):
     # --- known elements ----------------------------------------------------------------------------------------------
 
     def elements(self, ref: Ref) -> Elements | None:
-        """The elements as numbers or expressions, where they are known; small constants are."""
+        """The elements as numbers or expressions, where they are known for whatever inputs; small constants are."""
         if ref.data is not None:
-            return ref.data
+            return None if ref.assumes else ref.data
         if any(not isinstance(n, int) for n in ref.shape):
             return None
         if extents.product(ref.shape) > KNOWN_LIMIT:
@@ -192,17 +192,29 @@ class Lowering(Sizes):
             return as_elements(array.reshape(-1).tolist(), array.shape)
         return as_elements(array.astype(np.float64).reshape(-1).tolist(), array.shape)
 
+    def sizes_in(self, ref: Ref) -> Elements | None:
+        """The elements, where they are known if shape inputs are sizes; prepare finds those that the result names."""
+        if not ref.assumes:
+            return self.elements(ref)
+        assert ref.data is not None
+        named = set().union(*(extents.symbols_of(e) for e in ref.data.flat))
+        return ref.data if ref.assumes <= named else None
+
     def known(self, ref: Ref, what: str) -> list[Extent]:
         """The elements of a flat tensor that decides `what`.
 
         Raises:
             RefusedError: they are not known at export.
         """
-        elements = self.elements(ref)
+        elements = self.sizes_in(ref)
         if elements is None:
             self.fail(
                 f"{what} is computed while running; expected a constant, arithmetic on sizes, or a small integer "
                 "input; make it one of these in the model"
+            )
+        if any(isinstance(e, extents.Scaled) for e in elements.flat):
+            self.fail(
+                f"{what} is a float computed from sizes; expected integers: round and cast it"
             )
         return [e if isinstance(e, sympy.Expr) else int(e) for e in elements.flat]
 
@@ -214,9 +226,15 @@ class Lowering(Sizes):
             self.fail(f"{what} depends on sizes ({values}); expected numbers")
         return fixed
 
-    def of_elements(self, data: Elements, dtype: str, make: Callable[[], Ref] | None = None) -> Ref:
+    def of_elements(
+        self,
+        data: Elements,
+        dtype: str,
+        make: Callable[[], Ref] | None = None,
+        assumes: frozenset[sympy.Symbol] = frozenset(),
+    ) -> Ref:
         """A tensor of known elements; it costs nothing until an instruction reads it."""
-        return Ref(dtype, tuple(data.shape), None, None, 0, data, make)
+        return Ref(dtype, tuple(data.shape), None, None, 0, data, make, None, assumes)
 
     def real(self, ref: Ref) -> Ref:
         """`ref` with a base: known elements become a constant, a `dims` instruction, or what `make` computes."""
@@ -244,7 +262,8 @@ class Lowering(Sizes):
             return self.constant(array, ref.dtype)
         assert ref.data is not None
         used = set().union(*(extents.symbols_of(e) for e in ref.data.flat))
-        if ref.make is not None and any(self.dims[s].kind != "symbolic" for s in used):
+        measured = all(self.dims[s].kind == "symbolic" for s in used) and ref.dtype in INTEGERS
+        if ref.make is not None and (ref.assumes or not measured):
             return self.real(ref.make())
         flat = [e if isinstance(e, sympy.Expr) else int(e) for e in ref.data.flat]
         (y,) = self.emit("dims", [], {"values": tuple(flat)}, [("i64", (len(flat),))])
@@ -266,9 +285,7 @@ class Lowering(Sizes):
             )
         if ref.base is None:
             assert data is not None
-            return Ref(
-                ref.dtype, tuple(data.shape), None, None, 0, data, lambda: geometry(self.real(ref))
-            )
+            return self.of_elements(data, ref.dtype, lambda: geometry(self.real(ref)), ref.assumes)
         if ref.dtype in terms.SUB_BYTE:
             return self._rearranged(ref, geometry)
         return dataclasses.replace(geometry(ref), data=data)

@@ -134,8 +134,8 @@ def lower_one(l: Lowering, node: Node) -> list[Ref | None]:
     if fold is not None:
         data = fold(l, node)
         if data is not None:
-            elements, dtype = data
-            return [l.of_elements(elements, dtype, lambda: _first(_compute(l, node)))]
+            elements, dtype, assumes = data
+            return [l.of_elements(elements, dtype, lambda: _first(_compute(l, node)), assumes)]
     return _compute(l, node)
 
 

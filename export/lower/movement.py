@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import onnx_ir as ir
@@ -21,12 +21,13 @@ from pteron.export.extents import (
     sub,
     symbols_of,
 )
+from pteron.export.lower.arrays import same_dtype
 from pteron.export.lower.core import Lowering
 from pteron.export.lower.elementwise import cast_term, convert
 from pteron.export.lower.node import DTYPES, Node, lowers
 from pteron.export.lower.ref import Ref, Shape
 from pteron.export.program import Extent
-from pteron.export.terms import SUB_BYTE, Term, eq, index, le, lt, register, select
+from pteron.export.terms import INTEGERS, SUB_BYTE, Term, eq, index, le, lt, register, select
 
 
 def axes_of(l: Lowering, n: Node, position: int, what: str = "axes") -> tuple[int, ...] | None:
@@ -377,14 +378,16 @@ def lower_trilu(l: Lowering, n: Node) -> Ref:
 @lowers("Range")
 def lower_range(l: Lowering, n: Node) -> Ref:
     start, limit, delta = (l.reshape(n[i], ()) for i in range(3))
-    bounds = [l.elements(x) for x in (start, limit, delta)]
+    bounds = [l.sizes_in(x) for x in (start, limit, delta)]
     if any(b is None for b in bounds):
         l.fail(
             "its length is computed while running; expected constants, arithmetic on sizes, or small integer inputs"
         )
     a, b, step = (x.item() for x in bounds if x is not None)
+    if step == 0:
+        l.fail("its step is 0; expected another number")
     if not any(symbols_of(v) for v in (a, b, step)):
-        count: Extent = max(0, math.ceil((b - a) / step))
+        count: Extent = _range_count(l, a, b, step, start.dtype)
     elif isinstance(step, int):
         span = sub(b, a) if step > 0 else sub(a, b)
         count = maximum(ceildiv(span, abs(step)), 0)
@@ -396,6 +399,18 @@ def lower_range(l: Lowering, n: Node) -> Ref:
         return first + cast_term(index(0), "i64", kind) * by
 
     return l.pointwise(build, [start, delta], start.dtype, (count,))
+
+
+def _range_count(l: Lowering, start: Any, limit: Any, step: Any, dtype: str) -> int:
+    """ceil((limit - start) / step); the difference is rounded as the dtype does."""
+    if dtype in INTEGERS:
+        return len(range(int(start), int(limit), int(step)))
+    kind = same_dtype(dtype).type
+    with np.errstate(all="ignore"):
+        count = np.ceil(np.float64(kind(limit) - kind(start)) / np.float64(step))
+    if not np.isfinite(count):
+        l.fail(f"runs from {start} to {limit} by {step}; expected finite numbers")
+    return max(0, int(count))
 
 
 @lowers("ConstantOfShape")

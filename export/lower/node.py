@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import onnx_ir as ir
+import sympy
 
 from pteron.export.lower.ref import Elements, Ref, Shape
 from pteron.schema.row import Op
@@ -93,10 +94,11 @@ LOWERINGS: Final[dict[tuple[str, str], Function]] = {}
 """(domain, operator) -> its lowering, filled by importing the families (export/lower/__init__.py)."""
 
 
-Folding: TypeAlias = "Callable[[Lowering, Node], tuple[Elements, str] | None]"
+Folded: TypeAlias = "tuple[Elements, str, frozenset[sympy.Symbol]]"
+"""Elements, their dtype, and what they assume (Ref.assumes)."""
 
-FOLDS: Final[dict[str, Folding]] = {}
-"""Operator -> how it folds where its operands' elements are known (export/lower/shape.py): elements and dtype, or None."""
+FOLDS: Final[dict[str, Callable[[Lowering, Node], Folded | None]]] = {}
+"""Operator -> how it folds where its operands' elements are known (export/lower/shape.py)."""
 
 
 def lowers(*op_types: str, domain: str = "") -> Callable[[Function], Function]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import sympy
 from numpy.typing import NDArray
 
 from pteron.export import extents
@@ -20,7 +21,7 @@ from pteron.export.program import Coded, Extent
 
 Shape = tuple[Extent, ...]
 Elements = NDArray[np.object_]
-"""Known elements: int, sympy.Expr, bool or float."""
+"""Known elements: int, sympy.Expr, bool, float or extents.Scaled."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +29,8 @@ class Ref:
     """`base` None: only the elements are known so far; `make` then computes them at run time, if that is asked for.
 
     `strides` None: row-major and dense from `offset` on.
+    `assumes`: elements of shape inputs that `data` takes for sizes, not negative and too small to wrap. Such `data` may
+    decide extents, where prepare checks that; whoever wants the values asks `make`.
     """
 
     dtype: str
@@ -38,6 +41,7 @@ class Ref:
     data: Elements | None = None
     make: Callable[[], Ref] | None = None
     coded: Coded | None = None  # a constant that is codes so far; `make` decodes them while running
+    assumes: frozenset[sympy.Symbol] = frozenset()
 
     @property
     def rank(self) -> int:
@@ -170,8 +174,8 @@ def as_elements(values: Any, shape: Sequence[int]) -> Elements:
         out[i] = (
             v.item()
             if isinstance(v, np.generic)
-            else extents.extent(v)
-            if not isinstance(v, (bool, int, float))
             else v
+            if isinstance(v, (bool, int, float, extents.Scaled))
+            else extents.extent(v)
         )
     return out.reshape(tuple(shape))

@@ -20,7 +20,7 @@ def lower_non_max_suppression(l: Lowering, n: Node) -> Ref:
     """As many rows as boxes are kept: at most the limit for each batch and class, where that is known."""
     boxes, scores = n[0], n[1]
     limit = n.get(2)
-    known = None if limit is None else l.elements(limit)
+    known = None if limit is None else l.sizes_in(limit)
     most: Extent = boxes.shape[1]
     if limit is None:
         most = 0

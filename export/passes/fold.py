@@ -176,7 +176,9 @@ def _no_zero(x: ir.TensorProtocol | None) -> bool:
 
 def _divide(a: g.Array, b: g.Array) -> g.Array:
     """ONNX divides integers toward zero; NumPy toward minus infinity."""
-    return np.asarray(np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))).astype(a.dtype)
+    with np.errstate(over="ignore"):  # the lowest number by -1 wraps
+        down, rest = np.divmod(a, b)
+    return np.asarray(down + ((rest != 0) & ((a < 0) != (b < 0)))).astype(a.dtype)
 
 
 def _lazy_transpose(node: ir.Node, x: ir.TensorProtocol) -> ir.TensorProtocol:

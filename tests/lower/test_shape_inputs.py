@@ -1,0 +1,103 @@
+"""Small integer inputs may decide sizes; whatever else reads them sees any value that an integer can have."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import pytest
+
+from pteron.export.interpret import run
+from pteron.export.lower import lower
+from pteron.export.text import onnx_text
+from tests.lower.check import agrees
+
+VALUES = {
+    f"i{8 * np.dtype(kind).itemsize}": np.array(
+        [-8, -1, 0, 5, np.iinfo(kind).min, np.iinfo(kind).max, np.iinfo(kind).min + 7, 2**30], kind
+    )
+    for kind in (np.int32, np.int64)
+}
+BINARY = [
+    "Less",
+    "LessOrEqual",
+    "Greater",
+    "GreaterOrEqual",
+    "Equal",
+    "Add",
+    "Sub",
+    "Mul",
+    "Min",
+    "Max",
+]
+
+
+@pytest.mark.parametrize("dtype", VALUES)
+@pytest.mark.parametrize("op", BINARY)
+@pytest.mark.parametrize("number", [0, 1, -1, 3])
+def test_arithmetic_and_comparisons_take_any_value(dtype: str, op: str, number: int) -> None:
+    c = f"{dtype}({number})"
+    text = f"y = {op}(x, {c}); z = {op}({c}, x)"
+    agrees(text, {"x": VALUES[dtype]}, x=f"{dtype}[8]")
+
+
+@pytest.mark.parametrize("dtype", VALUES)
+def test_no_sign_is_assumed(dtype: str) -> None:
+    agrees("y = Neg(x); z = Abs(x)", {"x": VALUES[dtype]}, x=f"{dtype}[8]")
+
+
+@pytest.mark.parametrize("by", [3, 1, 8])
+def test_division_is_towards_zero_and_a_remainder_has_the_divisors_sign(by: int) -> None:
+    x = np.array([-8, -1, 0, 5, 7, -(2**63), 2**63 - 1], np.int64)
+    text = f"q = Div(x, i64({by})); m = Mod(x, i64({by})); f = Mod(x, i64({by}), fmod=1)"
+    got = run(lower(onnx_text(text, x="i64[7]")), {"x": x})
+    quotients = [abs(int(v)) // by * (-1 if v < 0 else 1) for v in x]
+    assert got["q"].tolist() == quotients
+    assert got["m"].tolist() == [int(v) % by for v in x]
+    assert got["f"].tolist() == [int(v) - by * q for v, q in zip(x, quotients, strict=True)]
+
+
+def test_what_wraps_is_not_compared_as_if_it_did_not() -> None:
+    text = "a = Add(x, i64(1)); y = Less(x, a); b = Mul(x, i64(2)); h = Div(b, i64(2)); z = Equal(h, x)"
+    x = np.array([2**63 - 1, 3, -(2**63) + 1], np.int64)
+    got = run(lower(onnx_text(text, x="i64[3]")), {"x": x})
+    assert got["y"].tolist() == [False, True, True]
+    assert got["z"].tolist() == [False, True, False]
+
+
+def test_a_choice_by_sign_is_made_while_running() -> None:
+    x = np.array([-8, -1, 5], np.int64)
+    text = "c = Less(x, i64(0)); y = Where(c, i64(0), x); m = Min(x, i64(4))"
+    agrees(text, {"x": x}, x="i64[3]")
+
+
+@pytest.mark.parametrize("value", [-3, 3])
+def test_a_branch_by_sign_is_taken_while_running(value: int) -> None:
+    proto = onnx.parser.parse_model("""
+        <ir_version: 10, opset_import: ["" : 21]>
+        g (float[2] x, int64 n) => (float[2] y) {
+            zero = Constant <value = int64 {0}> ()
+            c = Less(n, zero)
+            y = If (c) <then_branch = t () => (float[2] a) { a = Neg(x) },
+                        else_branch = e () => (float[2] b) { b = Add(x, x) }>
+        }""")
+    x = np.ones(2, np.float32)
+    got = run(lower(ir.from_proto(proto)), {"x": x, "n": np.array(value, np.int64)})["y"]
+    np.testing.assert_array_equal(got, -x if value < 0 else 2 * x)
+
+
+def test_casts_to_fewer_bits_wrap() -> None:
+    x = np.array([2**31 + 5, -1, 300], np.int64)
+    text = "a = Cast(x, to=6); y = Cast(a, to=7); b = Cast(x, to=2); z = Cast(b, to=7)"
+    agrees(text, {"x": x}, x="i64[3]")
+
+
+def test_an_element_still_decides_an_extent() -> None:
+    x = np.ones((1, 1), np.float32)
+    text = "m = Equal(s, i64(-1)); t = Where(m, i64(1), s); y = Expand(x, t); k = Less(s, i64(0))"
+    agrees(text, {"x": x, "s": np.array([2, 3], np.int64)}, x="f32[1, 1]", s="i64[2]")
+
+
+def test_sizes_are_not_stored_as_floats_that_they_are_not() -> None:
+    text = "s = Shape(x); f = Cast(s, to=1); h = Div(f, 2.0); y = Add(x, h)"
+    agrees(text, {"x": np.zeros(7, np.float32)}, x="f32[n]")
