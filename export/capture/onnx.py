@@ -15,7 +15,7 @@ import onnx_ir as ir
 import onnx_ir.passes.common as common
 
 from pteron.export import graph as g
-from pteron.export.capture.raising import lift, raise_opset
+from pteron.export.capture.raising import raise_opset
 from pteron.schema.errors import ModelError
 
 OLDEST: Final = 6
@@ -64,7 +64,7 @@ def capture_onnx(
     _name_values(model)
     _check_domains(model, where)
     _check_types(model, where)
-    model = raise_opset(model) if opset == g.OPSET else lift(model, opset)
+    raise_opset(model, opset)
     ranks = [g.rank(v) for v in model.graph.outputs]
     _forget_shapes(model)
     g.infer(model)

@@ -1,176 +1,393 @@
-"""Raising a model to opset 28 with its metadata kept.
+"""Raising a model to a later opset, in place: names, sources and weights are kept.
 
-Below 18 onnx's converter runs on the graph with its larger initializers held back; it drops the metadata of every node,
-which is put back by node name, else by output name. From 18 to 28 only three operators need a change (found by comparing
-all schemas): DFT, GridSample and GroupNormalization; all others mean the same at 28 as written. A node that has no
-conversion keeps `node.version`, and lowering reads it by that opset.
+A table of changes, found by comparing all schemas of opsets 6 to 28: what an operator says otherwise from an opset on.
+Operators that are not in it mean the same at 28 as written. A node that has no conversion is an error that names it, so
+that whoever reads the graph behind it knows one opset.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable, Iterable
+from typing import Any, Final, NoReturn
 
 import numpy as np
-import onnx
-import onnx.version_converter
 import onnx_ir as ir
 
 from pteron.export import graph as g
+from pteron.export.infer import infer_rest
+from pteron.schema.errors import ModelError
 
-HELD_BYTES: Final = 1024
-"""Larger initializers stay out of the protobuf that the converter copies."""
-STABLE: Final = 18
+Change = Callable[["Raising", ir.Node], None]
+CHANGES: Final[dict[str, list[tuple[int, Change]]]] = {}
+"""Operator -> (the first opset that says it otherwise, what to do with a node of the opset before), ascending."""
+
+INFERRED: Final = 18
+"""Older models are inferred first: some changes depend on a rank or an element type."""
 
 
-def raise_opset(model: ir.Model) -> ir.Model:
-    """The model at opset 28: the same object, or a new one where onnx's converter ran. Node names are unique."""
+def raise_opset(model: ir.Model, target: int = g.OPSET) -> ir.Model:
+    """The same model at opset `target`, or as it is where it is at a later one. Node names are unique.
+
+    Raises:
+        ModelError: a node has no form at the target; the text names it.
+    """
     start = model.graph.opset_imports[""]
-    model.ir_version = max(model.ir_version or 0, 10)
-    if start < STABLE:
-        model = _convert(model, STABLE)
-    if start < 7:
-        _slopes_by_channel(model)
+    if start >= target:
+        return model
+    if start < INFERRED:
+        g.infer(model)
+        infer_rest(model)
+    raising = Raising(g.names(model))
     for node in list(g.nodes(model)):
-        if node.domain == "" and node.version is None:
-            _adapt(node, max(start, STABLE) if model.graph.opset_imports[""] >= STABLE else start)
-    model.graph.opset_imports[""] = g.OPSET
-    model.ir_version = g.IR_VERSION
+        if node.domain == "":
+            raising.node(node, node.version or start, target)
+            node.version = None
+    for graph in g.graphs(model):
+        if "" in graph.opset_imports:
+            graph.opset_imports[""] = target
+    model.ir_version = g.IR_VERSION if target == g.OPSET else max(model.ir_version or 0, 10)
     return model
 
 
-def lift(model: ir.Model, target: int) -> ir.Model:
-    """The model at opset `target` or above: for writing `.onnx` at the lowest opset that has the types it needs."""
-    return model if model.graph.opset_imports[""] >= target else _convert(model, target)
+def changes(*op_types: str, at: int) -> Callable[[Change], Change]:
+    """Enters what opset `at` changed."""
+
+    def enter(change: Change) -> Change:
+        for op_type in op_types:
+            rows = CHANGES.setdefault(op_type, [])
+            rows.append((at, change))
+            rows.sort(key=lambda row: row[0])
+        return change
+
+    return enter
 
 
-def _convert(model: ir.Model, target: int) -> ir.Model:
-    """onnx's converter; where it refuses the whole model, nodes are marked with the opset they are written in."""
-    try:
-        raised = ir.from_proto(
-            onnx.version_converter.convert_version(_without_weights(model), target)
+class Raising:
+    """Changes nodes one at a time; `used`: the names that are taken."""
+
+    def __init__(self, used: set[str]) -> None:
+        self._used = used
+
+    def node(self, node: ir.Node, version: int, target: int) -> None:
+        """Everything that changed from `version` to `target`; an operator that took another's place goes on as that."""
+        at = version
+        while True:
+            rows = CHANGES.get(node.op_type, [])
+            row = next((r for r in rows if at < r[0] <= target), None)
+            if row is None:
+                return
+            at = row[0]
+            row[1](self, node)
+
+    def refuse(self, node: ir.Node, text: str) -> NoReturn:
+        raise ModelError(f"node {node.name!r} ({node.op_type}): {text}")
+
+    def operand(
+        self, node: ir.Node, index: int, what: Any, name: str, dtype: Any = np.int64
+    ) -> None:
+        """Makes `what` input `index`, which an attribute was."""
+        value = self.constant(node, np.asarray(what).astype(dtype), name)
+        if len(node.inputs) <= index:
+            node.resize_inputs(index + 1)
+        node.replace_input_with(index, value)
+
+    def constant(self, node: ir.Node, array: Any, name: str) -> ir.Value:
+        assert isinstance(node.graph, ir.Graph)
+        return g.initializer(
+            node.graph, np.asarray(array), g.fresh(self._used, f"{node.name}_{name}")
         )
-    except Exception:
-        for node in g.nodes(model):
-            if node.domain == "":
-                node.version = model.graph.opset_imports[""]
-        return model
-    weights = model.graph.initializers
-    kept = [v for v in raised.graph.inputs if v.name not in weights]
-    for value in list(raised.graph.inputs):
-        if value.name in weights:
-            value.const_value = weights[value.name or ""].const_value
-    held = [v for v in raised.graph.inputs if v.name in weights]
-    raised.graph.inputs.clear()
-    raised.graph.inputs.extend(kept)
-    for value in held:
-        raised.graph.initializers.add(value)
-    _restore_metadata(model, raised)
-    return raised
+
+    def before(
+        self, node: ir.Node, index: int, op_type: str, operands: Iterable[Any], **attrs: Any
+    ) -> None:
+        """A node in front of input `index` that takes it and `operands`."""
+        assert node.graph is not None
+        made = self._made(node, op_type, [node.inputs[index], *operands], attrs)
+        node.graph.insert_before(node, made)
+        node.replace_input_with(index, made.outputs[0])
+
+    def behind(self, node: ir.Node, op_type: str, operands: Iterable[Any]) -> None:
+        """A node that takes the first output and `operands`, and gives what has that output's name."""
+        assert node.graph is not None
+        old = node.outputs[0]
+        made = self._made(node, op_type, [old, *operands], {})
+        node.graph.insert_after(node, made)
+        new = made.outputs[0]
+        new.type, new.shape = old.type, old.shape
+        old.replace_all_uses_with(new, replace_graph_outputs=True)
+        made.replace_input_with(0, old)
+        old.name, new.name = new.name, old.name
+
+    def shape_of(self, node: ir.Node, index: int) -> ir.Value:
+        """The shape of input `index`, computed in front of the node."""
+        assert node.graph is not None
+        made = self._made(node, "Shape", [node.inputs[index]], {})
+        node.graph.insert_before(node, made)
+        return made.outputs[0]
+
+    def _made(
+        self, node: ir.Node, op_type: str, operands: list[Any], attrs: dict[str, Any]
+    ) -> ir.Node:
+        made = ir.node(op_type, operands, attrs, name=g.fresh(self._used, f"{node.name}_{op_type}"))
+        made.outputs[0].name = g.fresh(self._used, f"{made.name}_out")
+        made.metadata_props.update(node.metadata_props)
+        return made
 
 
-def _without_weights(model: ir.Model) -> onnx.ModelProto:
-    """The model with large initializers as plain inputs; the model itself is unchanged."""
-    inputs = list(model.graph.inputs)
-    initializers = dict(model.graph.initializers)
-    tensors = {n: v.const_value for n, v in initializers.items()}
-    try:
-        for name, value in initializers.items():
-            tensor = value.const_value
-            if tensor is not None:
-                value.shape = value.shape or g.sizes(tensor)
-                value.type = value.type or ir.TensorType(tensor.dtype)
-            model.graph.inputs.append(value)
-            if tensor is None or tensor.nbytes > HELD_BYTES:
-                value.const_value = None
-                del model.graph.initializers[name]
-        return ir.to_proto(model)
-    finally:
-        model.graph.inputs.clear()
-        model.graph.inputs.extend(inputs)
-        for name, value in initializers.items():
-            value.const_value = tensors[name]
-            if name not in model.graph.initializers:
-                model.graph.initializers.add(value)
+def _taken(node: ir.Node, name: str, default: Any = None) -> Any:
+    """An attribute that the next opset has not."""
+    value = g.attr(node, name, default)
+    node.attributes.pop(name, None)
+    return value
 
 
-def _restore_metadata(old: ir.Model, new: ir.Model) -> None:
-    by_name = {n.name: n for n in g.nodes(old)}
-    by_output = {v.name: n for n in g.nodes(old) for v in n.outputs}
-    used = {n.name for n in g.nodes(new) if n.name}
-    for node in g.nodes(new):
-        origin = by_name.get(node.name) or next(
-            (by_output[v.name] for v in node.outputs if v.name in by_output), None
+def _dtype(r: Raising, node: ir.Node) -> Any:
+    """The NumPy type of input 0."""
+    x = node.inputs[0]
+    if x is None or x.dtype is None:
+        r.refuse(
+            node,
+            "the element type of its input is not known; declare the types of the model's inputs",
         )
-        if origin is not None:
-            node.metadata_props.update(origin.metadata_props)
-        node.name = node.name or g.fresh(used, f"{origin.name if origin else node.op_type}_raised")
-    for node in reversed(
-        list(g.nodes(new))
-    ):  # what the converter put in takes the source of its consumer
-        for value in node.outputs:
-            for user, _ in value.uses():
-                if not node.metadata_props and g.SOURCE in user.metadata_props:
-                    node.metadata_props.update(user.metadata_props)
-    new.metadata_props.update(old.metadata_props)
-    new.graph.metadata_props.update(old.graph.metadata_props)
-    new.functions.update(old.functions)
+    return x.dtype.numpy()
 
 
-def _adapt(node: ir.Node, version: int) -> None:
-    if node.op_type == "GridSample" and version < 20:
-        modes = {"bilinear": "linear", "bicubic": "cubic"}
-        mode = g.attr(node, "mode", "bilinear")
-        node.attributes["mode"] = ir.AttrString("mode", modes.get(mode, mode))
-    elif node.op_type == "DFT" and version < 20:
-        _dft_axis_as_input(node)
-    elif (
-        node.op_type == "GroupNormalization" and version < 21 and not _group_norm_per_channel(node)
-    ):
-        node.version = version
+# --- opset 7: broadcasting as NumPy's -----------------------------------------------------------------------------------
 
 
-def _slopes_by_channel(model: ir.Model) -> None:
-    """Opset 6: PRelu's slope [c] belongs to axis 1; from 7 on it broadcasts like any operand. onnx's converter leaves it."""
-    g.infer(model)
-    for node in g.nodes(model):
-        slope = g.constant(node.inputs[1]) if g.is_op(node, "PRelu") else None
-        rank = g.rank(node.inputs[0]) if slope is not None else None
-        if (
-            slope is not None
-            and slope.ndim == 1
-            and slope.size > 1
-            and rank is not None
-            and rank > 2
-        ):
-            assert isinstance(node.graph, ir.Graph)
-            shaped = slope.reshape(-1, *[1] * (rank - 2))
-            node.replace_input_with(1, g.initializer(node.graph, shaped, f"{node.name}_slope"))
+@changes(
+    "Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Equal", "Greater", "Less", at=7
+)  # fmt: skip
+def _broadcast(r: Raising, node: ir.Node) -> None:
+    """The first axis of the second operand stood at `axis` of the first."""
+    axis, wanted = _taken(node, "axis"), _taken(node, "broadcast", 0)
+    if axis is None or not wanted:
+        return
+    a, b = g.rank(node.inputs[0]), g.rank(node.inputs[1])
+    if a is None or b is None:
+        r.refuse(
+            node,
+            f"broadcasts along axis {axis}, but the ranks of its operands are not known; declare input shapes",
+        )
+    behind = list(range(b, a - axis % a))
+    if behind:
+        r.before(node, 1, "Unsqueeze", [r.constant(node, np.array(behind, np.int64), "axes")])
 
 
-def _dft_axis_as_input(node: ir.Node) -> None:
-    """Opset 17: attribute axis, counted with the batch axis first; opset 20: input 2, default -2."""
-    axis = np.array(g.attr(node, "axis", 1), np.int64)
-    assert node.graph is not None and isinstance(node.graph, ir.Graph)
-    node.attributes.pop("axis", None)
+@changes("PRelu", at=7)
+def _slope_by_channel(r: Raising, node: ir.Node) -> None:
+    """A slope [c] belonged to axis 1."""
+    slope, rank = node.inputs[1], g.rank(node.inputs[0])
+    known = g.dims(slope)
+    if known is None or rank is None:
+        r.refuse(node, "the ranks of its operands are not known; declare input shapes")
+    if len(known) == 1 and known[0] != 1 and rank > 2:
+        r.before(node, 1, "Unsqueeze", [r.constant(node, np.arange(1, rank - 1), "axes")])
+
+
+@changes("Gemm", at=7)
+def _gemm(r: Raising, node: ir.Node) -> None:
+    _taken(node, "broadcast")
+
+
+@changes("GRU", "LSTM", "RNN", at=7)
+def _recurrent(r: Raising, node: ir.Node) -> None:
+    """It said whether the first output is wanted."""
+    _taken(node, "output_sequence")
+
+
+# --- training ------------------------------------------------------------------------------------------------------------
+
+
+@changes("BatchNormalization", at=7)
+def _normalization_is_test(r: Raising, node: ir.Node) -> None:
+    _taken(node, "is_test")
+
+
+@changes("BatchNormalization", at=9)
+def _normalization_spatial(r: Raising, node: ir.Node) -> None:
+    if not _taken(node, "spatial", 1):
+        r.refuse(
+            node,
+            "normalizes each element by itself (spatial 0); expected one mean and variance a channel",
+        )
+
+
+@changes("BatchNormalization", at=14)
+def _normalization_outputs(r: Raising, node: ir.Node) -> None:
+    """More than one output was training, also where nobody reads the others."""
+    if any(v.name for v in node.outputs[1:]):
+        r.refuse(
+            node,
+            f"has {len(node.outputs)} outputs, which is training: it normalizes by the batch; export the model for inference, with one output",
+        )
+
+
+@changes("Dropout", at=7)
+def _dropout_is_test(r: Raising, node: ir.Node) -> None:
+    _taken(node, "is_test")
+
+
+@changes("Dropout", at=10)
+def _dropout_mask(r: Raising, node: ir.Node) -> None:
+    if any(v.uses() or v.is_graph_output() for v in node.outputs[1:]):
+        r.refuse(node, "somebody reads its mask of floats; export the model for inference")
+
+
+@changes("Dropout", at=12)
+def _dropout_ratio(r: Raising, node: ir.Node) -> None:
+    _taken(node, "ratio")
+
+
+# --- attributes that became inputs ---------------------------------------------------------------------------------------
+
+
+@changes("Clip", at=11)
+def _clip(r: Raising, node: ir.Node) -> None:
+    for index, name in enumerate(("min", "max"), start=1):
+        if name in node.attributes:
+            r.operand(node, index, _taken(node, name), name, _dtype(r, node))
+
+
+@changes("Slice", at=10)
+def _slice(r: Raising, node: ir.Node) -> None:
+    for index, name in enumerate(("starts", "ends", "axes"), start=1):
+        if name in node.attributes:
+            r.operand(node, index, _taken(node, name), name)
+
+
+@changes("Pad", at=11)
+def _pad(r: Raising, node: ir.Node) -> None:
+    r.operand(node, 1, _taken(node, "pads"), "pads")
+    if "value" in node.attributes:
+        r.operand(node, 2, _taken(node, "value"), "value", _dtype(r, node))
+
+
+@changes("TopK", at=10)
+def _top_k(r: Raising, node: ir.Node) -> None:
+    r.operand(node, 1, [_taken(node, "k")], "k")
+
+
+@changes("ReduceSum", "Squeeze", "Unsqueeze", at=13)
+@changes(
+    "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd",
+    "ReduceSumSquare", at=18,
+)  # fmt: skip
+def _axes(r: Raising, node: ir.Node) -> None:
+    axes = _taken(node, "axes")
+    if axes:
+        r.operand(node, 1, axes, "axes")
+
+
+@changes("Split", at=13)
+def _split_sizes(r: Raising, node: ir.Node) -> None:
+    sizes = _taken(node, "split")
+    if sizes:
+        r.operand(node, 1, sizes, "split")
+
+
+@changes("Split", at=18)
+def _split_count(r: Raising, node: ir.Node) -> None:
+    if len(node.inputs) < 2 or node.inputs[1] is None:
+        node.attributes["num_outputs"] = ir.AttrInt64("num_outputs", len(node.outputs))
+
+
+@changes("DFT", at=20)
+def _dft(r: Raising, node: ir.Node) -> None:
+    """The axis was counted with the batch axis first, 1 by default; from opset 20 on -2."""
+    if len(node.inputs) < 2:
+        node.resize_inputs(2)
+    r.operand(node, 2, _taken(node, "axis", 1), "axis")
+
+
+# --- another meaning, another name ---------------------------------------------------------------------------------------
+
+
+@changes("Softmax", "LogSoftmax", "Hardmax", at=13)
+def _softmax(r: Raising, node: ir.Node) -> None:
+    """All axes from `axis` on were one; 1 by default."""
+    axis, rank = int(_taken(node, "axis", 1)), g.rank(node.inputs[0])
+    node.attributes["axis"] = ir.AttrInt64("axis", -1)
+    if axis == -1 or (rank is not None and axis == rank - 1):
+        return
+    shape = r.shape_of(node, 0)
+    r.before(node, 0, "Flatten", [], axis=axis)
+    r.behind(node, "Reshape", [shape])
+
+
+@changes("Upsample", at=7)
+def _upsample_image(r: Raising, node: ir.Node) -> None:
+    scales = [1.0, 1.0, _taken(node, "height_scale"), _taken(node, "width_scale")]
+    node.attributes["scales"] = ir.AttrFloat32s("scales", scales)
+
+
+@changes("Upsample", at=9)
+def _upsample_scales(r: Raising, node: ir.Node) -> None:
+    r.operand(node, 1, _taken(node, "scales"), "scales", np.float32)
+
+
+@changes("Upsample", at=10)
+def _upsample(r: Raising, node: ir.Node) -> None:
+    node.op_type = "Resize"
+
+
+@changes("Resize", at=11)
+def _resize(r: Raising, node: ir.Node) -> None:
+    """Coordinates were those of the source divided by the scale, the nearest the one below."""
+    scales = node.inputs[1]
     node.resize_inputs(3)
-    node.replace_input_with(2, g.initializer(node.graph, axis, f"{node.name}_axis"))
+    node.replace_input_with(1, None)
+    node.replace_input_with(2, scales)
+    _text(node, "coordinate_transformation_mode", "asymmetric")
+    _text(node, "nearest_mode", "floor")
+    if g.attr(node, "mode", "nearest") == "bilinear":
+        _text(node, "mode", "linear")
 
 
-def _group_norm_per_channel(node: ir.Node) -> bool:
-    """Opset 18: scale and bias per group; opset 21: per channel. Repeats constants; False where that is not possible."""
-    channels = g.dims(node.inputs[0])
-    groups = int(g.attr(node, "num_groups"))
-    parts = [g.constant(v, 1 << 20) for v in node.inputs[1:3]]
-    if (
-        channels is None
-        or len(channels) < 2
-        or not isinstance(channels[1], int)
-        or any(p is None for p in parts)
-    ):
-        return False
-    assert node.graph is not None and isinstance(node.graph, ir.Graph)
-    for i, part in enumerate(parts, start=1):
-        if part is not None and part.size == groups:
-            repeated = np.repeat(part, channels[1] // groups)
-            node.replace_input_with(i, g.initializer(node.graph, repeated, f"{node.name}_{i}"))
-    return True
+def _text(node: ir.Node, name: str, text: str) -> None:
+    node.attributes[name] = ir.AttrString(name, text)
+
+
+@changes("RoiAlign", at=16)
+def _roi_align(r: Raising, node: ir.Node) -> None:
+    _text(node, "coordinate_transformation_mode", "output_half_pixel")
+
+
+@changes("Scatter", at=11)
+def _scatter(r: Raising, node: ir.Node) -> None:
+    node.op_type = "ScatterElements"
+
+
+@changes("Scan", at=9)
+def _scan(r: Raising, node: ir.Node) -> None:
+    r.refuse(
+        node,
+        "Scan before opset 9 has a batch axis of its own; convert the model to opset 9 or later",
+    )
+
+
+@changes("GridSample", at=20)
+def _grid_sample(r: Raising, node: ir.Node) -> None:
+    mode = g.attr(node, "mode", "bilinear")
+    _text(node, "mode", {"bilinear": "linear", "bicubic": "cubic"}.get(mode, mode))
+
+
+@changes("GroupNormalization", at=21)
+def _group_norm(r: Raising, node: ir.Node) -> None:
+    """Scale and bias were one a group; from opset 21 on one a channel."""
+    extents, groups = g.dims(node.inputs[0]), int(g.attr(node, "num_groups"))
+    channels = extents[1] if extents is not None and len(extents) > 1 else None
+    if not isinstance(channels, int):
+        r.refuse(
+            node,
+            f"opset 18 scales groups; expected a known number of channels, got {channels}; export for opset 21",
+        )
+    for i in (1, 2):
+        known = g.constant(node.inputs[i], 1 << 20)
+        if known is not None:
+            r.operand(node, i, np.repeat(known, channels // groups), str(i), known.dtype)
+            continue
+        for op_type, numbers in (
+            ("Unsqueeze", [1]), ("Expand", [groups, channels // groups]), ("Reshape", [channels])
+        ):  # fmt: skip
+            r.before(node, i, op_type, [r.constant(node, np.array(numbers, np.int64), op_type)])

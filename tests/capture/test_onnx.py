@@ -132,11 +132,14 @@ def test_group_normalization_18_gets_scale_per_channel() -> None:
     runs_like(captured, proto, {"x": np.arange(12, dtype=np.float32).reshape(1, 4, 3)})
 
 
-def test_group_normalization_without_constant_scale_keeps_its_version() -> None:
+def test_group_normalization_18_repeats_a_computed_scale() -> None:
     node = helper.make_node("GroupNormalization", ["x", "s", "b"], ["y"], num_groups=2)
     inputs = {"x": (1, [1, 4, 3]), "s": (1, [2]), "b": (1, [2])}
     captured = capture(model([node], None, 18, inputs))
-    assert captured.graph[0].version == 18
+    assert [n.op_type for n in captured.graph][-1] == "GroupNormalization"
+    x = np.arange(12, dtype=np.float32).reshape(1, 4, 3) ** 2
+    feeds = {"x": x, "s": np.array([2, 3], np.float32), "b": np.array([0, 1], np.float32)}
+    runs_like(captured, model([node], None, 18, inputs), feeds)
 
 
 def test_functions_are_inlined_and_ours_are_kept() -> None:
