@@ -130,9 +130,9 @@ def _refuse_hints(program: Program, hints: Mapping[str, int]) -> list[str]:
         ModelError: a size that its dimension cannot have.
     """
     for d in program.dims:
-        if d.name in hints and not d.min <= hints[d.name]:
+        if d.name in hints and not d.min <= hints[d.name] <= d.max:
             raise ModelError(
-                f"hint {d.name}: expected a size of at least {d.min}, got {hints[d.name]}"
+                f"hint {d.name}: expected a size of {d.min} to {d.max}, got {hints[d.name]}"
             )
     there = ", ".join(d.name for d in program.dims) or "none"
     unknown = sorted(set(hints) - {d.name for d in program.dims})

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import onnx_ir as ir
 
+from pteron.export import bounds
 from pteron.export import graph as g
 from pteron.schema.errors import ModelError
 
@@ -25,6 +26,8 @@ def fix(models: Sequence[ir.Model], sizes: Mapping[str, int]) -> None:
         if not isinstance(size, int) or size < 1:
             raise ModelError(f"fix {name}: expected an integer of at least 1, got {size!r}")
     for model in models if sizes else ():
+        if bounds.KEY in model.metadata_props:
+            bounds.write(model, bounds.fixed(bounds.read(model), sizes))
         for graph in g.graphs(model):
             made = [v for node in graph for v in node.outputs]
             for value in (*graph.inputs, *graph.outputs, *made):

@@ -23,8 +23,10 @@ from typing import Any, Final
 
 import onnx_ir as ir
 
+from pteron.export import bounds
 from pteron.export import graph as g
 from pteron.export.capture.onnx import capture_onnx
+from pteron.export.capture.traced import bounds_of, stated
 from pteron.schema.errors import ModelError
 
 OPSET: Final = 24
@@ -108,24 +110,44 @@ def _export(torch: Any, module: Any, example: Any, dynamic_shapes: Any, where: s
     with eval_mode(module), torch.no_grad(), _quiet():
         buffers = check_writes(torch, module, example, where)
         try:
-            program = torch.export.export(
-                module,
-                example[0],
-                example[1],
-                dynamic_shapes=_for_torch(torch, dynamic_shapes),
-                strict=False,
-            )
+            program = _traced(torch, module, example, _for_torch(torch, dynamic_shapes))
         except Exception as error:
             raise ModelError(
                 f"{where}: torch.export failed: {_reason(error)}; make torch.export.export work first"
             ) from error
-        seen = set(program.run_decompositions({}).graph_signature.buffers_to_mutate.values())
+        with _any_size():
+            seen = set(program.run_decompositions({}).graph_signature.buffers_to_mutate.values())
     missed = sorted(buffers - seen)
     if missed:
         raise ModelError(
             f"{where}: buffer {missed[0]!r} is written when the module runs but torch.export does not see it; write it in place (copy_)"
         )
     return program
+
+
+def _traced(torch: Any, module: Any, example: Any, dynamic_shapes: Any) -> Any:
+    """torch.export, first without its assumption that a dynamic axis is neither 0 nor 1; some modules cannot be traced so."""
+
+    def trace() -> Any:
+        return torch.export.export(
+            module, example[0], example[1], dynamic_shapes=dynamic_shapes, strict=False
+        )
+
+    if dynamic_shapes is None:
+        return trace()
+    try:
+        with _any_size():
+            return trace()
+    except Exception:
+        return trace()
+
+
+def _any_size() -> Any:
+    """Lets torch trace and decompose without the assumption that a dynamic axis is neither 0 nor 1; torch.onnx does, too."""
+    from torch.fx.experimental import _config
+
+    config: Any = _config
+    return config.patch(backed_size_oblivious=True)
 
 
 def _for_torch(torch: Any, spec: Any) -> Any:
@@ -196,12 +218,14 @@ def _convert(torch: Any, program: Any, names: list[Any], where: str, name: str |
     from pteron.export.capture.state_pairs import state_pairs
     from pteron.export.capture.translations import translations
 
-    captured = state_pairs(torch, program, where)
+    with _any_size():
+        captured = state_pairs(torch, program, where)
     shapes = None
     if any(names):
         shapes = (*names[: len(captured.inputs)], *[None] * (len(captured.inputs) - len(names)))
         shapes += (None,) * len(captured.states)
-    captured.program._guards_code = []  # a guard between two inputs makes torch.onnx fail; range constraints are kept
+    guards = [*stated(torch, program), *stated(torch, captured.program)]
+    captured.program._guards_code = []  # a guard between two inputs makes torch.onnx fail; `bounds_of` keeps them
     try:
         result = torch.onnx.export(
             captured.program,
@@ -223,6 +247,8 @@ def _convert(torch: Any, program: Any, names: list[Any], where: str, name: str |
             f"{where}: torch.onnx was asked for opset {OPSET}, got {got}; this is a bug of torch.onnx"
         )
     _check_ports(model, captured, where)
+    guards += stated(torch, result.exported_program)
+    bounds.write(model, bounds_of(torch, captured, model, guards, where))
     _sources(model)
     if captured.states:
         model.metadata_props[g.STATE] = _state_json(captured.states)

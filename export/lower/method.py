@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import onnx_ir as ir
 import sympy
 
-from pteron.export import extents
+from pteron.export import bounds, extents
 from pteron.export.lower import ref as views
 from pteron.export.lower.core import Lowering
 from pteron.export.lower.graphs import Env, Failure, lower_graph
@@ -36,9 +36,12 @@ def lower_method(
     failures: list[Failure] = []
     l.env = Env(collections.ChainMap(), dict(model.graph.opset_imports), model.functions, failures)
     l.hints, l.minimums = hints, minimums
+    told = bounds.read(model)
+    l.bounds = told.sizes
     with l.block() as main:
         held = [_check_state(model.graph, past, present) for past, present in states.items()]
         inputs, refs, state_refs = _bind_inputs(l, model.graph, {p.name or "" for p, _ in held})
+        _check_bounds(l, told)
         results = lower_graph(l, model.graph, refs)
         by_name = dict(zip((v.name for v in model.graph.outputs), results, strict=True))
         l.at(DebugNode("outputs", "", ""))
@@ -51,6 +54,21 @@ def lower_method(
         _store_states(l, [(state_refs[p.name or ""], by_name[q.name]) for p, q in held])
     block = main.index
     return Method(name, tuple(inputs), tuple(outputs), (first, len(l.values)), block), failures
+
+
+def _check_bounds(l: Lowering, told: bounds.Bounds) -> None:
+    """Relations that the graph states become checks at prepare."""
+    named = {bounds.symbol(name): l.size(name) for name in told.sizes}
+    for c in told.checks:
+        a, b = (extents.extent(sympy.sympify(x).xreplace(named)) for x in (c.a, c.b))
+        if isinstance(a, int) and isinstance(b, int):
+            if not bounds.holds(c.kind, a, b):
+                raise ModelError(f"{c.text}: got {a} and {b}; the model's own sizes break it")
+            continue
+        if not (c.kind == "le" and extents.at_most(a, b)) and not (
+            c.kind == "eq" and extents.same(a, b)
+        ):
+            l.check(c.kind, a, b, c.text)
 
 
 def _check_state(graph: ir.Graph, past: str, present: str) -> tuple[ir.Value, ir.Value]:

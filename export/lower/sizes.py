@@ -8,10 +8,12 @@ from typing import Any, NoReturn
 import sympy
 
 from pteron.export import extents
+from pteron.export.bounds import MOST
 from pteron.export.extents import same
 from pteron.export.lower.node import RefusedError
 from pteron.export.lower.ref import Shape
 from pteron.export.program import Check, DebugNode, Dim, Extent
+from pteron.schema.errors import ModelError
 
 
 class Sizes:
@@ -22,6 +24,9 @@ class Sizes:
         self.checks: list[Check] = []
         self.hints: Mapping[str, int] = {}
         self.minimums: Mapping[str, int] = {}
+        self.bounds: Mapping[
+            str, tuple[int, int]
+        ] = {}  # of named sizes, where the graph states them
         self.current: DebugNode | None = None  # the node being lowered
 
     def fail(self, text: str) -> NoReturn:
@@ -75,9 +80,17 @@ class Sizes:
     def size(self, name: str) -> sympy.Symbol:
         """The symbolic dimension of that name."""
         past = 0 if "past" in name.lower() else 1
-        return self.dim(
-            name, min=self.minimums.get(name, past), hint=self.hints.get(name, max(past, 1))
-        )
+        least, most = self.bounds.get(name, (past, MOST))
+        least = self.minimums.get(name, least)
+        hint = self.hints.get(name, min(max(least, 1), most))
+        s = self.dim(name, min=least, max=most, hint=hint)
+        known = self.dims[s]
+        if (known.min, known.max) != (least, most):
+            raise ModelError(
+                f"dimension {name}: one method needs {known.min} to {known.max}, another {least} to {most}; "
+                "give it another name in one of them"
+            )
+        return s
 
     def counted(self, name: str, capacity: Extent | None) -> sympy.Symbol:
         """A new dimension whose extent a kernel sets while running, at most `capacity` (None: max_extent)."""

@@ -208,3 +208,81 @@ def test_methods_share_their_weights(tmp_path: Path) -> None:
     )
     got = pteron.load(tmp_path / "both.pte", method="decode")(x[:1].numpy())
     np.testing.assert_allclose(got, module(x[:1]).numpy(), rtol=1e-4, atol=1e-4)
+
+
+class Chosen(nn.Module):
+    """A branch for each size: which one is traced depends on the example."""
+
+    def __init__(self, choose: Any) -> None:
+        super().__init__()
+        self.choose = choose
+
+    def forward(self, x: Any) -> Any:
+        return x * 2 if self.choose(x) else torch.cat([x, x]) * 100
+
+
+BRANCHES = [
+    (lambda x: x.shape[0] <= 8, [0, 1, 8], [9], r"axis 0 \(n\): expected 0 to 8, got 9"),
+    (lambda x: x.shape[0] % 2 == 0, [0, 2, 6], [1, 5], r"x.shape\[0\] % 2\) == 0: got 2 and"),
+    (lambda x: x.shape[0] != 1, [0, 5], [1], r"x.shape\[0\] != 1"),
+    (lambda x: x.shape[0] < 5 or x.shape[0] > 7, [4], [5, 7, 8], "expected 0 to 4"),
+]
+
+
+@pytest.mark.parametrize("choose, good, bad, text", BRANCHES, ids=[b[3] for b in BRANCHES])
+def test_sizes_outside_the_traced_guard_are_refused(
+    choose: Any, good: Any, bad: Any, text: str, tmp_path: Path
+) -> None:
+    module = Chosen(choose)
+    pteron.export_model(
+        module, tmp_path / "m.pte", args=(torch.ones(4, 2),), dynamic_shapes=({0: "n"},)
+    )
+    model = pteron.load(tmp_path / "m.pte")
+    for n in good:
+        x = torch.randn(n, 2)
+        np.testing.assert_array_equal(model(x.numpy()), module(x).numpy())
+    for n in bad:
+        with pytest.raises(pteron.ArgumentError, match=text):
+            model(np.ones((n, 2), np.float32))
+
+
+def test_a_guard_that_is_no_formula_over_sizes_is_named() -> None:
+    with pytest.raises(pteron.ModelError, match=r"condition 0.7\*torch.sym_float\(x.shape\[0\]\)"):
+        pteron.export_model(
+            Chosen(lambda x: x.shape[0] * 0.7 < 5),
+            args=(torch.ones(4, 2),),
+            dynamic_shapes=({0: "n"},),
+        )
+
+
+def test_a_squeezed_axis_is_longer_than_one(tmp_path: Path) -> None:
+    module = nn.Sequential(nn.Linear(4, 4), Squeeze())
+    pteron.export_model(
+        module, tmp_path / "m.pte", args=(torch.ones(3, 4),), dynamic_shapes=({0: "n"},)
+    )
+    with pytest.raises(pteron.ArgumentError, match="squeeze was traced for a size that is not 1"):
+        pteron.load(tmp_path / "m.pte")(np.ones((1, 4), np.float32))
+
+
+class Squeeze(nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x.squeeze(0)
+
+
+def test_relations_between_sizes_of_inputs(tmp_path: Path) -> None:
+    class Shifted(nn.Module):
+        def forward(self, x: Any, y: Any) -> Any:
+            return x[1:] + y
+
+    shapes = ({0: "n"}, {0: torch.export.Dim.DYNAMIC})
+    path = tmp_path / "m.pte"
+    pteron.export_model(
+        Shifted(), path, args=(torch.ones(4, 2), torch.ones(3, 2)), dynamic_shapes=shapes
+    )
+    model = pteron.load(path)
+    for n in (1, 2, 7):
+        x, y = torch.randn(n, 2), torch.randn(n - 1, 2)
+        np.testing.assert_array_equal(model(x.numpy(), y.numpy()), Shifted()(x, y).numpy())
+    for n, m in ((0, 0), (4, 4), (4, 1)):
+        with pytest.raises(pteron.ArgumentError):
+            model(np.ones((n, 2), np.float32), np.ones((m, 2), np.float32))

@@ -1,0 +1,133 @@
+"""What torch.export found out about sizes while it traced: ranges, guards, axes that squeeze takes for longer than 1.
+
+They become bounds and checks over the names that the inputs have in the Graph (`guards` reads the guards themselves).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+import onnx_ir as ir
+
+from pteron.export import bounds
+from pteron.export.capture.guards import InexpressibleError, Reader, settle
+from pteron.export.program import Check, Extent
+from pteron.schema.errors import ModelError
+
+INNER: Final = re.compile(r"/torch/(_|fx/|utils/)")
+"""Files of torch where an operator asks for sizes, not the module."""
+
+
+def stated(torch: Any, program: Any) -> list[str]:
+    """The program's guards, without those by which an operator chose strides: its meaning is the same whichever way they are.
+
+    Such a guard says that a size is not this or that, and no line of the module asks for it.
+    """
+    from torch.export.exported_program import _get_shape_env
+    from torch.fx.experimental.symbolic_shapes import ShapeGuardPythonPrinter
+
+    env_of: Any = _get_shape_env
+    known = env_of(program.graph_module)
+    strides = set()
+    if known is not None:
+        sources = known.var_to_sources
+        printer = ShapeGuardPythonPrinter(sources, lambda s: s.name, sources)
+        for guard in known.guards:
+            place = getattr(guard.sloc.framework_loc, "filename", "")
+            inside = guard.expr.func.__name__ in ("Unequality", "Ne") and INNER.search(place)
+            if inside and guard.expr.free_symbols <= sources.keys():
+                strides.add(printer.doprint(guard.expr))
+    return [guard for guard in program._guards_code if guard not in strides]
+
+
+def _squeezed(torch: Any, graph: Any) -> list[str]:
+    """Sizes of dynamic axes that squeeze leaves: with size 1 the module's result has an axis less."""
+    found = []
+    squeezes = {
+        torch.ops.aten.squeeze.default,
+        torch.ops.aten.squeeze.dim,
+        torch.ops.aten.squeeze.dims,
+    }
+    for node in graph.nodes:
+        if node.op == "call_function" and node.target in squeezes:
+            shape = node.args[0].meta["val"].shape
+            axes = node.args[1] if len(node.args) > 1 else range(len(shape))
+            for axis in [axes] if isinstance(axes, int) else axes:
+                if len(shape) and isinstance(shape[axis], torch.SymInt):
+                    found.append(str(shape[axis].node.expr))
+    return list(dict.fromkeys(found))
+
+
+def bounds_of(
+    torch: Any, captured: Any, model: ir.Model, guards: Sequence[str], where: str
+) -> bounds.Bounds:
+    """Ranges and guards of the program, over the names that the model's inputs have.
+
+    Raises:
+        ModelError: a guard is no formula over sizes; it is named.
+    """
+    values = {
+        n.name: n.meta.get("val") for n in captured.program.graph.find_nodes(op="placeholder")
+    }
+    names: dict[str, Extent] = {}
+    sizes: dict[str, tuple[int, int]] = {}
+    found: dict[tuple[str, int], Extent] = {}
+    mixed: list[tuple[str, int, str]] = []
+    ranges = captured.program.range_constraints
+    for port, given in zip(model.graph.inputs, captured.inputs, strict=False):
+        for axis, (size, traced) in enumerate(
+            zip(port.shape or (), values[given].shape, strict=True)
+        ):
+            if isinstance(size, int):
+                found[given, axis] = size
+                continue
+            expression = traced.node.expr
+            if not expression.is_Symbol:
+                mixed.append((given, axis, str(expression)))
+                continue
+            name = str(size.value)
+            sizes[name] = _range(ranges.get(expression))
+            found[given, axis] = names[str(expression)] = bounds.symbol(name)
+    reader = Reader(names, list(captured.inputs), lambda name, axis: found[name, axis])
+    for given, axis, text in mixed:
+        found[given, axis] = reader.number(ast.parse(text, mode="eval").body)
+    checks: list[Check] = []
+    for expression, limits in ranges.items():
+        if not expression.is_Symbol and {str(s) for s in expression.free_symbols} <= names.keys():
+            least, most = _range(limits)
+            checks += reader.checks(
+                f"{least} <= ({expression}) <= {most}",
+                f"the module was traced for {least} <= {expression} <= {most}",
+            )
+    for left in _squeezed(torch, captured.program.graph):
+        try:
+            checks += reader.checks(f"({left}) != 1", "squeeze was traced for a size that is not 1")
+        except (InexpressibleError, KeyError):  # a size that data decides
+            continue
+    for guard in dict.fromkeys(guards):
+        text = _for_people(guard)
+        try:
+            checks += reader.checks(guard, f"the module was traced for {text}")
+        except (InexpressibleError, KeyError, IndexError) as error:
+            raise ModelError(
+                f"{where}: torch.export traced the module under the condition {text}, which is no formula over sizes ({error}); "
+                "make the axis static, or the module independent of it"
+            ) from error
+    return settle(sizes, checks)
+
+
+def _range(limits: Any) -> tuple[int, int]:
+    """Of torch's range: 2 is its assumption that an axis is neither 0 nor 1, which no guard states; it runs with 1."""
+    if limits is None:
+        return 0, bounds.MOST
+    least, most = limits.lower, limits.upper
+    low = 1 if least == 2 else max(int(least), 0)
+    return low, min(int(most), bounds.MOST) if most < bounds.MOST else bounds.MOST
+
+
+def _for_people(guard: str) -> str:
+    """L['x'].size()[0] as x.shape[0]."""
+    return re.sub(r"L\['(\w+)'\]", r"\1", guard).replace(".size()", ".shape")
