@@ -33,11 +33,12 @@ def main() -> None:
     ffi = cffi.FFI()
     for header in headers:
         ffi.cdef(declarations(header.read_text()))
-    ffi.cdef('extern "Python" uint64_t pteron_now(void *);')
+    ffi.cdef("const int *pteron_interrupt_watch(void); void pteron_interrupt_leave(void);")
     ffi.cdef(
         'extern "Python" void pteron_trace(void *, uint32_t, uint32_t, uint32_t, uint64_t, uint64_t);'
     )
     includes = "".join(f'#include "pteron/{header.name}"\n' for header in headers)
+    includes += (Path(__file__).parent / "interrupt.h").read_text()
     ffi.set_source("pteron._pteron", includes, py_limited_api=True)
     ffi.emit_c_code(str(out))
 

@@ -35,7 +35,16 @@ C = {
     "host": {"core", "program", "session"},
     "tools": {"core", "program", "session", "gen"},
 }
-FREESTANDING = {"stddef.h", "stdint.h", "stdbool.h", "string.h", "stdarg.h", "float.h", "limits.h"}
+FREESTANDING = {
+    "stddef.h",
+    "stdint.h",
+    "stdbool.h",
+    "string.h",
+    "stdarg.h",
+    "float.h",
+    "limits.h",
+    "stdatomic.h",
+}
 INTRINSICS = {"emmintrin.h", "immintrin.h", "arm_neon.h"}
 SYSTEM = {"host", "tools", "delegates"}
 

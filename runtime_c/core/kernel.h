@@ -6,12 +6,20 @@
  * attribute struct complete, lists in range, and that every element of every tensor lies inside its
  * memory. Tensors whose name is not in the row's `strided` are dense and row-major. A kernel does
  * not allocate, log, or read anything but the call. Outputs never overlap inputs, except where the
- * row's `inplace` allows it, and then exactly (same address, same strides). */
+ * row's `inplace` allows it, and then exactly (same address, same strides).
+ *
+ * `check` and `scratch` take time linear in the program, whatever the extents. `run` may take as
+ * long as the extents say (views of stride 0 make them large without memory), but it looks at the
+ * call's watch at least once in PTE_CHUNK operations (core/watch.h): pte_parallel looks once in 16
+ * grains, and loops over what one item may hold without limit go by a pte_pace. Where it cuts must
+ * not change a bit. After a look that ends the run, nothing that was to be computed may be relied
+ * on: no index, no count. */
 #ifndef PTE_KERNEL_H
 #define PTE_KERNEL_H
 
 #include <stdbool.h>
 
+#include "core/watch.h"
 #include "pteron/pteron.h"
 #include "pteron/types.h"
 
@@ -71,6 +79,7 @@ typedef struct pte_call {
   const pte_pool *pool; /* NULL: single thread */
   uint32_t threads;     /* at least 1; scratch is planned for so many */
   uint32_t cpu;         /* PTE_CPU_* features a variant may use */
+  pte_watch *watch;     /* NULL: the run ends when it is done */
   pte_fault *fault;
 } pte_call;
 
@@ -109,12 +118,15 @@ static inline int64_t pte_call_dim(const pte_call *call, pte_range range, uint32
   return call->tables->extents[call->tables->refs[range.start + i]];
 }
 
-/* Runs `task` over 0..count, on the pool or here. */
-static inline void pte_parallel(const pte_call *call, size_t count, size_t grain, pte_task task,
-                                void *context) {
-  if (count == 0) return;
-  if (call->pool == NULL || call->threads <= 1 || count <= grain) task(context, 0, count, 0);
-  else call->pool->run(call->pool->self, count, grain, task, context);
+/* Runs `task` over 0..count, on the pool or here; nothing once the run is to end. `grain`: items
+ * that are worth a task, some 16 KiB of memory traffic. */
+void pte_parallel(const pte_call *call, size_t count, size_t grain, pte_task task, void *context);
+
+/* The pace of one task; and whether the run goes on, as the last look saw it. */
+static inline pte_pace pte_call_pace(const pte_call *call) { return pte_pace_of(call->watch); }
+static inline bool pte_call_ended(const pte_call *call) {
+  return call->watch != NULL &&
+         atomic_load_explicit(&call->watch->ended, memory_order_relaxed) != PTE_OK;
 }
 
 static inline int64_t pte_tensor_count(const pte_tensor *t) {

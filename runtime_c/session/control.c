@@ -52,8 +52,8 @@ static pte_status copy(pte_execution *run, uint32_t work, pte_tensor *to, const 
     return fail(run, work, PTE_BAD_PROGRAM, "is bound to nothing", port);
   if (to->layout != from->layout || to->format != from->format || to->groups != from->groups)
     return fail(run, work, PTE_BAD_PROGRAM, "another layout", port);
-  pte_tensor_move(to, from);
-  return PTE_OK;
+  pte_tensor_move(to, from, run->s->call.watch);
+  return pte_run_look(run, work);
 }
 
 /* --- call ----------------------------------------------------------------------------------- */
@@ -158,8 +158,8 @@ static pte_status store_row(loop *l, uint32_t i) {
     return fail(l->run, l->index, PTE_LIMIT,
                 "more rows than the output has room for; raise max_extent", 128 + i);
   row.data = (unsigned char *)out->data + (end - bytes);
-  pte_tensor_move(&row, from);
-  return PTE_OK;
+  pte_tensor_move(&row, from, s->call.watch);
+  return pte_run_look(l->run, l->index);
 }
 
 static pte_status store_results(loop *l) {
@@ -219,6 +219,7 @@ pte_status pte_run_loop(pte_execution *run, uint32_t index) {
   for (; go_on && l.iteration < count; l.iteration++) {
     if ((uint64_t)l.iteration >= run->options.max_iterations)
       return fail(run, index, PTE_LIMIT, "max_iterations have been executed", 255);
+    PTE_TRY(pte_run_look(run, index)); /* the body may be empty */
     PTE_TRY(iterate(&l, &go_on));
   }
   return end(&l);

@@ -6,7 +6,7 @@
 #include "core/size.h"
 #include "gen/ops.h"
 #include "program/blake2s.h"
-#include "session/prepare.h"
+#include "session/run.h"
 
 static const char *target_of(const pte_program *p, uint32_t entry) {
   return pte_program_string(p, p->delegates[entry].target);
@@ -193,16 +193,21 @@ pte_status pte_delegate_check(pte_session *s, uint32_t index, uint64_t *out_scra
   return give_up(s->program, entry, placed, "cannot prepare", &said, err);
 }
 
-pte_status pte_delegate_run(pte_session *s, uint32_t index, pte_error *err) {
+pte_status pte_delegate_run(pte_execution *run, uint32_t index) {
+  pte_session *s = run->s;
+  const pte_run_options *o = &run->options;
+  const pte_delegate_until until = {o->cancel, o->deadline_ns, o->now, o->now_self};
   uint32_t entry = entry_of(s, index);
   pte_placed *placed = &s->placed[entry];
   pte_delegate_io io;
   pte_error said = {0};
-  PTE_TRY(describe_work(s, index, &io, err));
-  if (placed->api->run(placed->instance, &io, s->call.scratch, &said) == PTE_OK) return PTE_OK;
-  pte_status status = give_up(s->program, entry, placed, "failed", &said, err);
+  PTE_TRY(describe_work(s, index, &io, run->err));
+  if (placed->api->run(placed->instance, &io, s->call.scratch, &until, &said) == PTE_OK)
+    return PTE_OK;
+  PTE_TRY(pte_run_look(run, index)); /* it was told to end: that is no failure of its own */
+  pte_status status = give_up(s->program, entry, placed, "failed", &said, run->err);
   if (status == PTE_OK) return PTE_OK;
   uint32_t instr = pte_session_instr(s, index);
-  pte_error_at(err, instr, PTE_OP_DELEGATE, s->program->instrs[instr].node);
+  pte_error_at(run->err, instr, PTE_OP_DELEGATE, s->program->instrs[instr].node);
   return status;
 }

@@ -82,11 +82,10 @@ void pte_counted_set_all(pte_session *s, bool full);
  * out. PTE_BAD_PROGRAM: they differ. */
 PTE_CHECKED pte_status pte_control_check(pte_session *s, uint32_t work, pte_error *err);
 
-/* delegates.c: both give the instruction to its fallback where the delegate fails and that may be.
+/* delegates.c: gives the instruction to its fallback where the delegate fails and that may be.
  * PTE_DELEGATE: it may not. */
 PTE_CHECKED pte_status pte_delegate_check(pte_session *s, uint32_t work, uint64_t *out_scratch,
                                           pte_error *err);
-PTE_CHECKED pte_status pte_delegate_run(pte_session *s, uint32_t work, pte_error *err);
 
 /* state.c: gives every state its initial value. */
 void pte_states_reset(pte_session *s);

@@ -47,6 +47,7 @@ static pte_status run_kernel(pte_execution *run, uint32_t index) {
   s->fault = (pte_fault){"", -1, 0, 0, 255};
   pte_call call = pte_session_call(s, index);
   pte_status status = work->row->kernel->run(&call);
+  if (pte_call_ended(&call)) return pte_run_look(run, index);
   if (status != PTE_OK) return pte_fault_text(s, index, status, run->err);
   if (!work->row->counts || !work->dynamic) return PTE_OK;
   for (uint32_t i = 0; i < work->out_count; i++)
@@ -59,7 +60,7 @@ static pte_status run_delegate(pte_execution *run, uint32_t index) {
   const pte_delegate_attrs *attrs = run->s->works[index].attrs;
   uint32_t entry = (uint32_t)attrs->index;
   const pte_placed *placed = &run->s->placed[entry];
-  if (placed->api != NULL) PTE_TRY(pte_delegate_run(run->s, index, run->err));
+  if (placed->api != NULL) PTE_TRY(pte_delegate_run(run, index));
   if (placed->api != NULL) return PTE_OK;
   return pte_run_called(run, index, run->s->program->delegates[entry].fallback);
 }
@@ -76,22 +77,12 @@ static pte_status dispatch(pte_execution *run, uint32_t index) {
   }
 }
 
-static pte_status stop(pte_execution *run, pte_status status, uint32_t instr, const char *why) {
-  pte_fail(run->err, status, "before op %u: %s", instr, why);
-  pte_error_at(run->err, instr, run->s->program->instrs[instr].op,
-               run->s->program->instrs[instr].node);
-  return status;
-}
-
-static pte_status may_go_on(pte_execution *run, uint32_t instr) {
-  const pte_run_options *o = &run->options;
-  if (run->instructions_left-- == 0)
-    return stop(run, PTE_LIMIT, instr, "max_instructions have been executed");
-  if (o->cancel != NULL && *o->cancel != 0)
-    return stop(run, PTE_CANCELLED, instr, "the run was cancelled");
-  if (o->deadline_ns != 0 && o->now(o->now_self) >= o->deadline_ns)
-    return stop(run, PTE_DEADLINE, instr, "the deadline has passed");
-  return PTE_OK;
+pte_status pte_run_look(pte_execution *run, uint32_t work) {
+  if (run->s->call.watch == NULL || !pte_watch_look(&run->watch)) return PTE_OK;
+  bool cancelled = run->watch.ended == PTE_CANCELLED;
+  return pte_fault_at(run->s, work, cancelled ? PTE_CANCELLED : PTE_DEADLINE,
+                      cancelled ? "the run was cancelled" : "the deadline has passed", 255,
+                      run->err);
 }
 
 static pte_status trace(pte_execution *run, uint32_t index, uint32_t instr) {
@@ -108,7 +99,10 @@ pte_status pte_run_block(pte_execution *run, uint32_t block) {
   const pte_file_block *file = &s->program->blocks[block];
   for (uint32_t i = 0; i < file->instrs.count; i++) {
     uint32_t index = s->first_work[block] + i, instr = file->instrs.start + i;
-    PTE_TRY(may_go_on(run, instr));
+    if (run->instructions_left-- == 0)
+      return pte_fault_at(run->s, index, PTE_LIMIT, "max_instructions have been executed", 255,
+                          run->err);
+    PTE_TRY(pte_run_look(run, index));
     PTE_TRY(run->options.tracer == NULL ? dispatch(run, index) : trace(run, index, instr));
   }
   return PTE_OK;
@@ -217,6 +211,13 @@ static pte_status read_options(const pte_run_options *given, pte_run_options *ou
   return PTE_OK;
 }
 
+/* NULL: nothing can end the run. */
+static pte_watch *watch_of(pte_execution *run) {
+  const pte_run_options *o = run->watch.until = &run->options;
+  run->watch.chunk = PTE_CHUNK;
+  return o->cancel == NULL && o->deadline_ns == 0 ? NULL : &run->watch;
+}
+
 static pte_status refresh_outputs(pte_execution *run) {
   for (uint32_t i = 0; i < run->s->method->outputs.count; i++) {
     uint32_t v = port_value(run->s, run->s->method->outputs, i);
@@ -236,9 +237,11 @@ pte_status pte_session_run(pte_session *s, const void *const *inputs, void *cons
   bind_buffers(s, inputs, outputs);
   PTE_TRY(check_shape_inputs(s, err));
   run.instructions_left = run.options.max_instructions;
+  s->call.watch = watch_of(&run);
   pte_fp_word caller = pte_fp_enter();
   pte_status status = pte_run_block(&run, s->method->block);
   if (status == PTE_OK) status = refresh_outputs(&run);
   pte_fp_leave(caller);
+  s->call.watch = NULL;
   return status;
 }

@@ -8,11 +8,15 @@ typedef struct pte_execution {
   pte_session *s;
   pte_run_options options; /* complete */
   uint64_t instructions_left;
+  pte_watch watch; /* the session's calls point here while it runs, unless nothing can end it */
   pte_error *err;
 } pte_execution;
 
 /* run.c: the instructions of a block of the program, one after the other. */
 PTE_CHECKED pte_status pte_run_block(pte_execution *run, uint32_t block);
+
+/* run.c: PTE_CANCELLED or PTE_DEADLINE, at instruction `work`, where the run is to end. */
+PTE_CHECKED pte_status pte_run_look(pte_execution *run, uint32_t work);
 
 /* run.c: sizes and addresses of an instruction's operands, as counted dimensions and bound params
  * now say. */
@@ -33,9 +37,14 @@ PTE_CHECKED pte_status pte_counted_open(pte_execution *run, pte_tensor *out);
 PTE_CHECKED pte_status pte_counted_close(pte_execution *run, uint32_t work, pte_tensor *out,
                                          const int64_t *shape);
 
+/* delegates.c: gives the instruction to its fallback where the delegate fails and that may be.
+ * PTE_DELEGATE: it may not; PTE_CANCELLED, PTE_DEADLINE. */
+PTE_CHECKED pte_status pte_delegate_run(pte_execution *run, uint32_t work);
+
 /* move.c: bytes of a dense tensor; and dst = src for two tensors of one dtype and shape, any
- * strides. They may overlap: then the result is unspecified, nothing else. */
+ * strides, or as much of it as `watch` (may be NULL) lets. They may overlap: then the result is
+ * unspecified, nothing else. */
 uint64_t pte_tensor_bytes(const pte_tensor *t);
-void pte_tensor_move(const pte_tensor *dst, const pte_tensor *src);
+void pte_tensor_move(const pte_tensor *dst, const pte_tensor *src, pte_watch *watch);
 
 #endif

@@ -3,8 +3,8 @@
 #include "core/error.h"
 #include "session/prepare.h"
 
-/* Of one value, expanded views too: they cost no memory, but time, and a deadline is only looked at
- * between instructions. */
+/* Of one value, expanded views too, extents of 0 left out: kernels multiply extents, and loop over
+ * those beside a 0. */
 #define PTE_MAX_ELEMENTS ((int64_t)1 << 40)
 
 static pte_status extent_unknown(const pte_session *s, uint32_t v, uint32_t expr, pte_error *err) {
@@ -43,13 +43,16 @@ static pte_status set_shape(pte_session *s, uint32_t v, const pte_file_value *fi
 static pte_status set_strides(pte_session *s, uint32_t v, const pte_file_value *file,
                               pte_error *err) {
   pte_tensor *t = &s->tensors[v];
-  int64_t count = 1; /* expanded views too: kernels multiply extents */
+  int64_t dense = 1, elements = 1;
   for (uint32_t axis = t->rank; axis-- > 0;) {
-    t->stride[axis] = count;
+    int64_t extent = t->shape[axis];
+    t->stride[axis] = dense;
     if (file->strides != PTE_NONE)
       PTE_TRY(evaluated(s, v, file->strides + axis, &t->stride[axis], err));
-    if (__builtin_mul_overflow(count, t->shape[axis], &count) || count > PTE_MAX_ELEMENTS)
+    if (__builtin_mul_overflow(elements, extent > 0 ? extent : 1, &elements) ||
+        elements > PTE_MAX_ELEMENTS)
       return pte_fail(err, PTE_LIMIT, "value %u: more than 2^40 elements", s->first_value + v);
+    dense *= extent; /* at most `elements` */
   }
   return PTE_OK;
 }

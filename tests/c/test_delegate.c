@@ -70,7 +70,7 @@ static void run_prepared(const candidate *c, instance *i, int64_t rows) {
     for (int k = 0; k < 64; k++) i->x[k] = (float)(k + run);
     i->in.data = i->x;
     i->out.data = i->y;
-    CHECK_EQUAL(api->run(i->self, &io, room, &error), PTE_OK);
+    CHECK_EQUAL(api->run(i->self, &io, room, &(pte_delegate_until){0}, &error), PTE_OK);
     for (int k = 0; k < 64; k++) CHECK(i->x[k] == (float)(k + run));
   }
   free(room);

@@ -12,6 +12,7 @@
 typedef struct script {
   const char *refuses;          /* the word for `accepts`, or NULL */
   int size, open, prepare, run; /* 1: fails */
+  int waits;                    /* 1: until the run is to end */
   int opened, closed, runs;
 } script;
 
@@ -52,9 +53,13 @@ static pte_status prepare(void *instance, const pte_delegate_io *io, uint64_t *o
   return told.prepare ? PTE_DELEGATE : PTE_OK;
 }
 
-static pte_status run(void *instance, const pte_delegate_io *io, void *scratch, pte_error *error) {
+/* Waits for the end of the run, if it is told to: a delegate that would never come back. */
+static pte_status run(void *instance, const pte_delegate_io *io, void *scratch,
+                      const pte_delegate_until *until, pte_error *error) {
   (void)instance, (void)scratch;
   told.runs++;
+  while (told.waits && pte_delegate_left_ns(until) > 0) continue;
+  if (told.waits) return PTE_DELEGATE;
   if (told.run) {
     memset(io->outputs[0].data, 0x55, 3); /* half written */
     say(error, "the process is gone");
@@ -223,11 +228,38 @@ static void a_changed_blob_is_not_given_to_the_delegate(void) {
   remove("build/samples/changed_blob.pte");
 }
 
+static uint64_t tick(void *self) { return ++*(uint64_t *)self; }
+
+static void a_delegate_that_the_deadline_or_a_cancel_ends_is_not_given_up(void) {
+  pte_error error = {0};
+  uint64_t clock = 0;
+  volatile int cancel = 0;
+  told = (script){.waits = 1};
+  pte_host_model *model = open_model("delegated", true, &error);
+  prepare_model(model);
+  float x[4] = {1, 2, 3, 4}, y[4];
+  const void *inputs[] = {x};
+  void *outputs[] = {y};
+  pte_run_options options = {
+      .size = sizeof options, .deadline_ns = 1000, .now = tick, .now_self = &clock};
+  CHECK_EQUAL(pte_host_model_run(model, inputs, outputs, &options, &error), PTE_DEADLINE);
+  CHECK_TEXT(error.text, "op 0 (delegate): the deadline has passed");
+  CHECK(clock >= 1000);
+  options.deadline_ns = 0;
+  options.cancel = &cancel;
+  told.waits = 0;
+  CHECK_EQUAL(pte_host_model_run(model, inputs, outputs, &options, &error), PTE_OK);
+  CHECK_EQUAL(told.runs, 2);
+  CHECK_EQUAL(told.closed, 0);
+  pte_host_model_close(model);
+}
+
 int main(void) {
   whatever_fails_the_fallback_runs();
   a_delegate_that_dies_later_leaves_the_session_usable();
   scratch_is_for_the_delegate_only_where_it_is_placed();
   where_the_policy_forbids_it_the_error_names_delegate_target_and_words();
   a_changed_blob_is_not_given_to_the_delegate();
+  a_delegate_that_the_deadline_or_a_cancel_ends_is_not_given_up();
   return check_done();
 }

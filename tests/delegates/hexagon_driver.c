@@ -77,9 +77,10 @@ static pte_status open_payload(bytes payload, opened *o) {
   return PTE_OK;
 }
 
-static pte_status run_payload(opened *o) {
-  return o->api.run(o->instance, &o->io, NULL, &o->error);
+static pte_status run_until(opened *o, const pte_delegate_until *until) {
+  return o->api.run(o->instance, &o->io, NULL, until, &o->error);
 }
+static pte_status run_payload(opened *o) { return run_until(o, &(pte_delegate_until){0}); }
 
 static void close_payload(opened *o) {
   o->api.close(o->instance);
@@ -165,7 +166,8 @@ static void start_plain(const hexagon_plan *plan, hexagon_link *link, pte_error 
   memcpy(link->region + l->ops_at, plan->ops, l->op_count * sizeof(hexagon_op));
   memcpy(link->region + l->weights_at, plan->weights, l->weights_bytes);
   MUST(hexagon_qemu.open(link, &config, error) == PTE_OK);
-  MUST(hexagon_qemu.invoke(link, &message, error) == PTE_OK && message.status == HEXAGON_DONE);
+  MUST(hexagon_qemu.invoke(link, &message, NULL, error) == PTE_OK &&
+       message.status == HEXAGON_DONE);
 }
 
 static void change_op(unsigned char *ops, size_t bytes, uint64_t *state) {
@@ -200,7 +202,7 @@ static void hostile(bytes payload, long count) {
     for (long change = 0; change < 1 + i % 4; change++) change_op(ops, size, &state);
     memcpy(link.region + l->ops_at, ops, size);
     hexagon_message message = {.command = HEXAGON_RUN};
-    if (hexagon_qemu.invoke(&link, &message, &error) == PTE_OK) {
+    if (hexagon_qemu.invoke(&link, &message, NULL, &error) == PTE_OK) {
       refused += message.status != HEXAGON_DONE;
     } else {
       MUST(strstr(error.text, "did not answer") != NULL); /* slow, not dead */
@@ -266,6 +268,37 @@ static void die(bytes payload, int hangs) {
   close_payload(&o);
   free(first);
   puts(o.error.text);
+}
+
+static uint64_t now_ns(void *self) {
+  struct timespec now;
+  (void)self;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The run's deadline ends a DSP that would take for ever (its own limit is 30 s); the next run
+ * starts another. */
+static void told_to_end(bytes payload) {
+  opened o;
+  MUST(open_payload(payload, &o) == PTE_OK);
+  for (int i = 0; i < 3; i++) {
+    pid_t pid = child();
+    volatile int cancel = 0;
+    uint64_t begin = now_ns(NULL);
+    pte_delegate_until until = {&cancel, begin + 50000000u, now_ns, NULL};
+    kill(pid, SIGSTOP);
+    MUST(run_until(&o, &until) == PTE_DELEGATE);
+    MUST(now_ns(NULL) - begin < 1000000000u);
+    MUST(strstr(o.error.text, "told to end") != NULL);
+    MUST(kill(pid, 0) != 0);
+    MUST(run_payload(&o) == PTE_OK);
+    cancel = 1;
+    until.deadline_ns = 0;
+    MUST(run_until(&o, &until) == PTE_DELEGATE);
+    MUST(run_payload(&o) == PTE_OK);
+  }
+  close_payload(&o);
 }
 
 /* --- what is left behind --------------------------------------------------------------------- */
@@ -351,6 +384,7 @@ int main(int count, char **words) {
   else if (strcmp(command, "hostile") == 0) hostile(payload, many);
   else if (strcmp(command, "kill") == 0) die(payload, 0);
   else if (strcmp(command, "hang") == 0) die(payload, 1);
+  else if (strcmp(command, "until") == 0) told_to_end(payload);
   else if (strcmp(command, "cycle") == 0) cycle(payload, many);
   else if (strcmp(command, "together") == 0) together(payload, many);
   else if (strcmp(command, "refuse") == 0) {

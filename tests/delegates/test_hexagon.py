@@ -184,6 +184,12 @@ def test_a_dsp_that_hangs_is_ended_at_the_deadline(driver: Driver, blob: Path) -
     driver("hang", blob)
 
 
+def test_a_run_that_is_told_to_end_ends_the_dsp_and_the_next_starts_another(
+    driver: Driver, blob: Path
+) -> None:
+    driver("until", blob)
+
+
 def test_fifty_sessions_leave_no_file_process_or_map(driver: Driver, blob: Path) -> None:
     driver("cycle", blob, 50)
 

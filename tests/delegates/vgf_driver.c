@@ -76,7 +76,7 @@ static void close_payload(opened *o) {
 }
 
 static void must_run(opened *o) {
-  pte_status status = o->api->run(o->instance, &o->io, NULL, &o->error);
+  pte_status status = o->api->run(o->instance, &o->io, NULL, &(pte_delegate_until){0}, &o->error);
   if (status != PTE_OK) fprintf(stderr, "run: %s\n", o->error.text);
   MUST(status == PTE_OK);
 }

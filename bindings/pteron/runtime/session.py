@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import threading
-import time
 import warnings
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from typing import Any
@@ -103,7 +103,7 @@ class Session:
 
         Args:
             feeds: An array (or anything with __dlpack__ or __array__) for every input.
-            timeout_s: Ends the run with LimitError after so many seconds.
+            timeout_s: Ends the run with LimitError after so many seconds, and about 10 ms, whatever it is doing.
             trace: Gets one event for each instruction executed.
 
         Returns:
@@ -111,6 +111,7 @@ class Session:
 
         Raises:
             ArgumentError: names, dtypes or shapes do not fit; DataError, LimitError, DelegateError: while running.
+            KeyboardInterrupt: the interrupt key, in the main thread; it ends the run as soon as the timeout would.
         """
         arrays = self._arrays(feeds)
         with self._lock:
@@ -219,9 +220,10 @@ class Session:
         c_inputs = ffi.new("void *[]", [ffi.cast("void *", i) for i in inputs] or [ffi.NULL])
         c_outputs = ffi.new("void *[]", [ffi.cast("void *", r) for r in rooms] or [ffi.NULL])
         options, keep = _run_options(timeout_s, trace)
-        status = lib.pte_session_run(
-            self.pointer, ffi.cast("const void *const *", c_inputs), c_outputs, options, error
-        )
+        with _interruptible(options):
+            status = lib.pte_session_run(
+                self.pointer, ffi.cast("const void *const *", c_inputs), c_outputs, options, error
+            )
         del keep
         check(status, error, self.info.name)
         return {p.name: self._shaped(i, outputs[i]) for i, p in enumerate(self.info.outputs)}
@@ -375,27 +377,35 @@ def _from_dlpack(value: Any, want: np.dtype[Any]) -> Array:
         return np.from_dlpack(value.view(torch.int16)).view(want)
 
 
+@contextlib.contextmanager
+def _interruptible(options: Any) -> Iterator[None]:
+    """Within it, the interrupt key cancels the run; KeyboardInterrupt follows at once, before the run's own error."""
+    watched = ffi.NULL
+    if threading.current_thread() is threading.main_thread():
+        watched = lib.pteron_interrupt_watch()
+    options.cancel = watched
+    try:
+        yield
+    finally:
+        if watched:
+            lib.pteron_interrupt_leave()
+
+
 def _run_options(timeout_s: float | None, trace: list[TraceEvent] | None) -> tuple[Any, Any]:
-    if timeout_s is None and trace is None:
-        return ffi.NULL, None
     options = ffi.new("pte_run_options *")
     options.size = ffi.sizeof("pte_run_options")
     keep: list[Any] = []
+    now = ffi.addressof(lib, "pte_host_now")
     if timeout_s is not None:
-        options.now = lib.pteron_now
-        options.deadline_ns = time.monotonic_ns() + int(timeout_s * 1e9)
+        wait = int(min(max(timeout_s, 0.0), 1e9) * 1e9)
+        options.now, options.deadline_ns = now, lib.pte_host_now(ffi.NULL) + wait
     if trace is not None:
         handle = ffi.new_handle(trace)
-        tracer = ffi.new("pte_tracer *", {"self": handle, "now": lib.pteron_now})
+        tracer = ffi.new("pte_tracer *", {"self": handle, "now": now})
         tracer.event = lib.pteron_trace
         options.tracer = tracer
         keep += [handle, tracer]
     return options, keep
-
-
-@ffi.def_extern()  # type: ignore[untyped-decorator]
-def pteron_now(_self: Any) -> int:
-    return time.monotonic_ns()
 
 
 @ffi.def_extern()  # type: ignore[untyped-decorator]

@@ -32,9 +32,10 @@ static pte_status instance_size(void *self, const char *target, const void *blob
 /* --- the DSP --------------------------------------------------------------------------------- */
 
 /* One call; whatever goes wrong with the DSP closes the link. */
-static pte_status call(instance *i, uint32_t command, pte_error *error) {
+static pte_status call(instance *i, uint32_t command, const pte_delegate_until *until,
+                       pte_error *error) {
   hexagon_message message = {.command = command, .layout = i->plan.layout};
-  pte_status status = i->transport->invoke(&i->link, &message, error);
+  pte_status status = i->transport->invoke(&i->link, &message, until, error);
   if (status == PTE_OK && message.status == HEXAGON_DONE) return PTE_OK;
   if (status == PTE_OK)
     pte_delegate_fail(error, "the DSP refuses operation %u: %s", (unsigned)message.op,
@@ -44,7 +45,7 @@ static pte_status call(instance *i, uint32_t command, pte_error *error) {
 }
 
 /* Starts a DSP and gives it operations and weights, which stay there. */
-static pte_status start(instance *i, pte_error *error) {
+static pte_status start(instance *i, const pte_delegate_until *until, pte_error *error) {
   const hexagon_plan *plan = &i->plan;
   const hexagon_layout *l = &plan->layout;
   pte_status status = i->transport->map(&i->link, l->region_bytes, error);
@@ -56,8 +57,8 @@ static pte_status start(instance *i, pte_error *error) {
     i->transport->close(&i->link);
     return status;
   }
-  status = call(i, HEXAGON_HELLO, error);
-  return status == PTE_OK ? call(i, HEXAGON_LOAD, error) : status;
+  status = call(i, HEXAGON_HELLO, until, error);
+  return status == PTE_OK ? call(i, HEXAGON_LOAD, until, error) : status;
 }
 
 static pte_status open_instance(void *self, const char *target, const void *blob, size_t blob_bytes,
@@ -69,7 +70,7 @@ static pte_status open_instance(void *self, const char *target, const void *blob
   *i = (instance){.config = self, .transport = hexagon_find_transport(self, error)};
   if (i->transport == NULL) return PTE_DELEGATE;
   pte_status status = hexagon_plan_read(target, blob, blob_bytes, &i->plan, error);
-  if (status == PTE_OK) status = start(i, error);
+  if (status == PTE_OK) status = start(i, NULL, error);
   if (status == PTE_OK) *out = i;
   return status;
 }
@@ -110,18 +111,19 @@ static pte_status prepare(void *self, const pte_delegate_io *io, uint64_t *out_s
   return PTE_OK;
 }
 
-static pte_status run(void *self, const pte_delegate_io *io, void *scratch, pte_error *error) {
+static pte_status run(void *self, const pte_delegate_io *io, void *scratch,
+                      const pte_delegate_until *until, pte_error *error) {
   instance *i = self;
   (void)scratch;
   if (!i->link.is_open) {
-    pte_status status = start(i, error);
+    pte_status status = start(i, until, error);
     if (status != PTE_OK) return status;
   }
   unsigned char *arena = i->link.region + i->plan.layout.arena_at;
   for (uint32_t k = 0; k < io->input_count; k++)
     memcpy(arena + hexagon_plan_port(&i->plan, k).offset, io->inputs[k].data,
            (size_t)io->inputs[k].size_bytes);
-  pte_status status = call(i, HEXAGON_RUN, error);
+  pte_status status = call(i, HEXAGON_RUN, until, error);
   if (status != PTE_OK) return status;
   for (uint32_t k = 0; k < io->output_count; k++)
     memcpy(io->outputs[k].data, arena + hexagon_plan_port(&i->plan, io->input_count + k).offset,

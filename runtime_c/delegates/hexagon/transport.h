@@ -29,8 +29,10 @@ typedef struct hexagon_transport {
   pte_status (*open)(hexagon_link *link, const pte_hexagon_config *config, pte_error *error);
 
   /* Sends `message` and stores the answer in it. PTE_DELEGATE: the DSP died, did not answer in time
-   * or answered something else; the link is of no more use. */
-  pte_status (*invoke)(hexagon_link *link, hexagon_message *message, pte_error *error);
+   * or before `until` (NULL: whenever) and was ended, or answered something else; the link is of no
+   * more use. */
+  pte_status (*invoke)(hexagon_link *link, hexagon_message *message,
+                       const pte_delegate_until *until, pte_error *error);
 
   /* Ends the DSP at once, gives everything back, zeroes `link`. */
   void (*close)(hexagon_link *link);

@@ -22,7 +22,13 @@
 
 extern char **environ;
 
-enum { REGION_FILE = 3, FIRST_FREE_FILE = 8, DEFAULT_TIMEOUT_MS = 30000, GLANCE_MS = 200 };
+enum {
+  REGION_FILE = 3,
+  FIRST_FREE_FILE = 8,
+  DEFAULT_TIMEOUT_MS = 30000,
+  GLANCE_MS = 200,
+  UNTIL_MS = 4
+};
 
 /* The same file under a number that no file of the child has; the old number is closed. */
 static int out_of_the_way(int file) {
@@ -161,17 +167,23 @@ static pte_status died(hexagon_link *link, pte_error *error) {
 
 /* Until the socket is ready. Looks at the process in between: its end of the socket may live on in
  * a copy of this process. */
-static pte_status wait_for(hexagon_link *link, short events, int64_t deadline, pte_error *error) {
+static pte_status wait_for(hexagon_link *link, short events, int64_t deadline,
+                           const pte_delegate_until *until, pte_error *error) {
+  const int64_t glance = until == NULL ? GLANCE_MS : UNTIL_MS;
   for (;;) {
     int how;
     int64_t left = deadline - now_ms();
+    if (until != NULL && pte_delegate_left_ns(until) == 0) {
+      kill_and_reap(link, &how);
+      return pte_delegate_fail(error, "the run was told to end, and with it the DSP");
+    }
     if (left <= 0) {
       kill_and_reap(link, &how);
       return pte_delegate_fail(error, "the DSP did not answer in %u ms and was ended",
                                (unsigned)link->timeout_ms);
     }
     struct pollfd file = {link->socket, events, 0};
-    int ready = poll(&file, 1, (int)(left < GLANCE_MS ? left : GLANCE_MS));
+    int ready = poll(&file, 1, (int)(left < glance ? left : glance));
     if (ready > 0) return PTE_OK;
     if (ready < 0 && errno != EINTR) return pte_delegate_fail(error, "poll: %s", strerror(errno));
     if (ready == 0 && link->process == 0) return died(link, error);
@@ -182,11 +194,11 @@ static pte_status wait_for(hexagon_link *link, short events, int64_t deadline, p
 
 /* Sends or receives all of a message. */
 static pte_status transfer(hexagon_link *link, hexagon_message *message, int sends,
-                           int64_t deadline, pte_error *error) {
+                           int64_t deadline, const pte_delegate_until *until, pte_error *error) {
   char *data = (char *)message;
   size_t done = 0;
   while (done < sizeof *message) {
-    pte_status status = wait_for(link, sends ? POLLOUT : POLLIN, deadline, error);
+    pte_status status = wait_for(link, sends ? POLLOUT : POLLIN, deadline, until, error);
     if (status != PTE_OK) return status;
     const int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
     ssize_t n = sends ? send(link->socket, data + done, sizeof *message - done, flags)
@@ -198,15 +210,16 @@ static pte_status transfer(hexagon_link *link, hexagon_message *message, int sen
   return PTE_OK;
 }
 
-static pte_status invoke(hexagon_link *link, hexagon_message *message, pte_error *error) {
+static pte_status invoke(hexagon_link *link, hexagon_message *message,
+                         const pte_delegate_until *until, pte_error *error) {
   int64_t deadline = now_ms() + link->timeout_ms;
   message->magic = HEXAGON_MAGIC;
   message->protocol = HEXAGON_PROTOCOL;
   message->sequence = ++link->sequence;
   message->status = HEXAGON_STATUS_COUNT;
   const hexagon_message sent = *message;
-  pte_status status = transfer(link, message, 1, deadline, error);
-  if (status == PTE_OK) status = transfer(link, message, 0, deadline, error);
+  pte_status status = transfer(link, message, 1, deadline, until, error);
+  if (status == PTE_OK) status = transfer(link, message, 0, deadline, until, error);
   if (status != PTE_OK) return status;
   if (message->magic != HEXAGON_MAGIC || message->protocol != HEXAGON_PROTOCOL)
     return pte_delegate_fail(error,

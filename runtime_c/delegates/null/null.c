@@ -43,8 +43,10 @@ static pte_status prepare(void *instance, const pte_delegate_io *io, uint64_t *o
   return PTE_OK;
 }
 
-static pte_status run(void *instance, const pte_delegate_io *io, void *scratch, pte_error *error) {
-  (void)instance, (void)scratch, (void)error;
+/* A delegate that takes longer asks pte_delegate_left_ns in between. */
+static pte_status run(void *instance, const pte_delegate_io *io, void *scratch,
+                      const pte_delegate_until *until, pte_error *error) {
+  (void)instance, (void)scratch, (void)until, (void)error;
   for (uint32_t i = 0; i < io->output_count; i++)
     if (io->outputs[i].size_bytes != 0)
       memcpy(io->outputs[i].data, io->inputs[i].data, (size_t)io->outputs[i].size_bytes);

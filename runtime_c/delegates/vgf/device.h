@@ -48,7 +48,10 @@
   X(vkCmdBindDescriptorSets)                                                                       \
   X(vkCmdPipelineBarrier2)                                                                         \
   X(vkQueueSubmit)                                                                                 \
-  X(vkQueueWaitIdle)                                                                               \
+  X(vkCreateFence)                                                                                 \
+  X(vkDestroyFence)                                                                                \
+  X(vkResetFences)                                                                                 \
+  X(vkWaitForFences)                                                                               \
   X(vkCreateTensorARM)                                                                             \
   X(vkDestroyTensorARM)                                                                            \
   X(vkCreateTensorViewARM)                                                                         \

@@ -242,6 +242,8 @@ static pte_status record(pte_vgf_graph *g, VkDescriptorSet set, pte_error *error
                               .pMemoryBarriers = &written};
   g->v->vkCmdPipelineBarrier2(g->commands, &outputs);
   TRY(g->v->vkEndCommandBuffer(g->commands));
+  VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+  TRY(g->v->vkCreateFence(g->v->device, &fence, NULL, &g->done));
   return PTE_OK;
 }
 
@@ -267,14 +269,35 @@ pte_status pte_vgf_graph_open(pte_vgf_graph *g, pte_vgf_plan *plans, pte_error *
   return status;
 }
 
-pte_status pte_vgf_graph_run(pte_vgf_graph *g, const pte_delegate_io *io, pte_error *error) {
+/* Until the device has nothing of this graph. */
+static pte_status settle(pte_vgf_graph *g, const pte_delegate_until *until, pte_error *error) {
+  const uint64_t glance_ns = 4000000;
+  while (g->is_busy) {
+    uint64_t left = pte_delegate_left_ns(until);
+    if (left == 0) return pte_delegate_fail(error, "the run was told to end");
+    VkResult result = g->v->vkWaitForFences(g->v->device, 1, &g->done, VK_TRUE,
+                                            left < glance_ns ? left : glance_ns);
+    if (result == VK_TIMEOUT) continue;
+    g->is_busy = false;
+    if (result != VK_SUCCESS) return fail(error, "vkWaitForFences(", result);
+    TRY(g->v->vkResetFences(g->v->device, 1, &g->done));
+  }
+  return PTE_OK;
+}
+
+pte_status pte_vgf_graph_run(pte_vgf_graph *g, const pte_delegate_io *io,
+                             const pte_delegate_until *until, pte_error *error) {
+  pte_status status = settle(g, until, error);
+  if (status != PTE_OK) return status;
   for (uint32_t i = 0; i < io->input_count; i++)
     memcpy(g->ports[i].mapped, io->inputs[i].data, (size_t)io->inputs[i].size_bytes);
   VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                          .commandBufferCount = 1,
                          .pCommandBuffers = &g->commands};
-  TRY(g->v->vkQueueSubmit(g->v->queue, 1, &submit, VK_NULL_HANDLE));
-  TRY(g->v->vkQueueWaitIdle(g->v->queue));
+  TRY(g->v->vkQueueSubmit(g->v->queue, 1, &submit, g->done));
+  g->is_busy = true;
+  status = settle(g, until, error);
+  if (status != PTE_OK) return status;
   for (uint32_t i = 0; i < io->output_count; i++)
     memcpy(io->outputs[i].data, g->ports[io->input_count + i].mapped,
            (size_t)io->outputs[i].size_bytes);
@@ -284,6 +307,8 @@ pte_status pte_vgf_graph_run(pte_vgf_graph *g, const pte_delegate_io *io, pte_er
 /* Destroying what was never made is no error in Vulkan. */
 void pte_vgf_graph_close(pte_vgf_graph *g) {
   const pte_vgf_device *v = g->v;
+  if (g->is_busy) (void)v->vkWaitForFences(v->device, 1, &g->done, VK_TRUE, UINT64_MAX);
+  v->vkDestroyFence(v->device, g->done, NULL);
   v->vkDestroyCommandPool(v->device, g->command_pool, NULL);
   v->vkDestroyDescriptorPool(v->device, g->descriptor_pool, NULL);
   if (g->session != VK_NULL_HANDLE)

@@ -28,6 +28,8 @@ typedef struct pte_vgf_graph {
   VkDescriptorPool descriptor_pool;
   VkCommandPool command_pool;
   VkCommandBuffer commands;
+  VkFence done;
+  bool is_busy; /* `commands` are on the queue; `done` says when they are not any more */
 } pte_vgf_graph;
 
 /* What pte_vgf_graph_open needs for each tensor of the table while it runs. */
@@ -42,9 +44,11 @@ typedef struct pte_vgf_plan {
  * `plans` has room for every tensor. */
 PTE_CHECKED pte_status pte_vgf_graph_open(pte_vgf_graph *g, pte_vgf_plan *plans, pte_error *error);
 
-/* Copies the inputs, runs, copies the outputs; the caller holds the lock. */
+/* Copies the inputs, runs, copies the outputs; the caller holds the lock. PTE_DELEGATE: Vulkan
+ * failed; or `until` came first: the device computes on, into memory of its own, and the next run
+ * waits for that. */
 PTE_CHECKED pte_status pte_vgf_graph_run(pte_vgf_graph *g, const pte_delegate_io *io,
-                                         pte_error *error);
+                                         const pte_delegate_until *until, pte_error *error);
 
 void pte_vgf_graph_close(pte_vgf_graph *g);
 

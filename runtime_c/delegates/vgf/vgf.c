@@ -2,7 +2,10 @@
  *
  * `open` proves the payload (model.h, spirv.h) before Vulkan sees a byte of it. Shapes are fixed in
  * the payload, so `prepare` only compares. */
+#define _POSIX_C_SOURCE 200809L /* nanosleep */
+
 #include <string.h>
+#include <time.h>
 
 #include "delegates/vgf/device.h"
 #include "delegates/vgf/graph.h"
@@ -90,11 +93,24 @@ static pte_status prepare(void *instance, const pte_delegate_io *io, uint64_t *o
   return PTE_OK;
 }
 
-static pte_status run(void *instance, const pte_delegate_io *io, void *scratch, pte_error *error) {
+/* The lock, which another session may hold for as long as its graph takes. */
+static pte_status lock_until(pte_vgf_device *v, const pte_delegate_until *until, pte_error *error) {
+  const struct timespec glance = {0, 1000000};
+  while (pthread_mutex_trylock(&v->lock) != 0) {
+    if (pte_delegate_left_ns(until) == 0)
+      return pte_delegate_fail(error, "the run was told to end");
+    (void)nanosleep(&glance, NULL);
+  }
+  return PTE_OK;
+}
+
+static pte_status run(void *instance, const pte_delegate_io *io, void *scratch,
+                      const pte_delegate_until *until, pte_error *error) {
   (void)scratch;
   pte_vgf_graph *g = instance;
-  pthread_mutex_lock(&g->v->lock);
-  pte_status status = pte_vgf_graph_run(g, io, error);
+  pte_status status = lock_until(g->v, until, error);
+  if (status != PTE_OK) return status;
+  status = pte_vgf_graph_run(g, io, until, error);
   pthread_mutex_unlock(&g->v->lock);
   return status;
 }

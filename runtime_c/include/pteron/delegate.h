@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#define PTE_DELEGATE_VERSION 1u
+#define PTE_DELEGATE_VERSION 2u
 
 /* Dense and row-major. At prepare `data` is NULL. Inputs are not written. */
 typedef struct pte_delegate_tensor {
@@ -39,6 +39,25 @@ typedef struct pte_delegate_io {
   uint32_t threads;
   uint32_t zero;
 } pte_delegate_io;
+
+/* When a run is to end early: the caller's `cancel`, deadline and clock (pte_run_options), until
+ * `run` returns. */
+typedef struct pte_delegate_until {
+  const volatile int *cancel;  /* NULL: none; non-zero: now */
+  uint64_t deadline_ns;        /* on `now`'s clock; 0: none */
+  uint64_t (*now)(void *self); /* from any thread */
+  void *now_self;
+} pte_delegate_until;
+
+/* Nanoseconds that are left: 0 the run is to end, UINT64_MAX there is no deadline. Only asking
+ * again shows a cancel: wait at most 5 ms at a time. */
+static inline uint64_t pte_delegate_left_ns(const pte_delegate_until *until) {
+  uint64_t now;
+  if (until->cancel != NULL && *until->cancel != 0) return 0;
+  if (until->deadline_ns == 0) return UINT64_MAX;
+  now = until->now(until->now_self);
+  return now < until->deadline_ns ? until->deadline_ns - now : 0;
+}
 
 struct pte_delegate_api {
   uint32_t size;    /* sizeof(pte_delegate_api) */
@@ -63,8 +82,11 @@ struct pte_delegate_api {
   pte_status (*prepare)(void *instance, const pte_delegate_io *io, uint64_t *out_scratch_bytes,
                         pte_error *error);
 
-  /* Computes the outputs: same shapes as at the last prepare, other addresses. */
-  pte_status (*run)(void *instance, const pte_delegate_io *io, void *scratch, pte_error *error);
+  /* Computes the outputs: same shapes as at the last prepare, other addresses. Returns, with any
+   * failure, within 10 ms of the time that `until` says; the instance can then run again, and
+   * nothing writes the tensors any more. */
+  pte_status (*run)(void *instance, const pte_delegate_io *io, void *scratch,
+                    const pte_delegate_until *until, pte_error *error);
 
   void (*close)(void *instance);
 };

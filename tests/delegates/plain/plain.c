@@ -32,6 +32,7 @@ typedef struct tape {
   const op *ops;
   const unsigned char *constants;
   uint64_t constant_bytes;
+  const pte_delegate_until *until; /* of the run that is going on */
 } tape;
 
 static int runs_left = -1; /* -1: never fails */
@@ -218,10 +219,15 @@ static void place(const value *y, int64_t i, int64_t at[4]) {
   }
 }
 
+/* Whether the loop over `count` elements of y ends here: it looks once in 1024. */
+static int is_over(const tape *t, int64_t i, int64_t count) {
+  return i >= count || (i % 1024 == 0 && pte_delegate_left_ns(t->until) == 0);
+}
+
 static void conv(const tape *t, const op *o, const int8_t *x, int8_t *y) {
   const value *xs = &t->values[o->a], *ys = &t->values[o->y];
   int64_t own = xs->shape[1] / o->group, made = ys->shape[1] / o->group, at[4];
-  for (int64_t i = 0; i < count_of(ys); i++) {
+  for (int64_t i = 0; !is_over(t, i, count_of(ys)); i++) {
     place(ys, i, at);
     int64_t sum = 0, first = at[1] / made * own;
     const int8_t *w =
@@ -240,7 +246,7 @@ static void conv(const tape *t, const op *o, const int8_t *x, int8_t *y) {
 static void pool(const tape *t, const op *o, const int8_t *x, int8_t *y) {
   const value *xs = &t->values[o->a], *ys = &t->values[o->y];
   int64_t at[4];
-  for (int64_t i = 0; i < count_of(ys); i++) {
+  for (int64_t i = 0; !is_over(t, i, count_of(ys)); i++) {
     place(ys, i, at);
     int64_t sum = 0, most = -128;
     for (int64_t r = 0; r < o->kernel[0]; r++)
@@ -259,13 +265,12 @@ static void pool(const tape *t, const op *o, const int8_t *x, int8_t *y) {
 static void linear(const tape *t, const op *o, const int8_t *x, int8_t *y) {
   const value *xs = &t->values[o->a], *ys = &t->values[o->y];
   int64_t k = xs->shape[xs->rank - 1], n = ys->shape[ys->rank - 1];
-  for (int64_t row = 0; row < count_of(ys) / n; row++)
-    for (int64_t j = 0; j < n; j++) {
-      int64_t sum = 0;
-      for (int64_t i = 0; i < k; i++)
-        sum += (x[row * k + i] - o->x_zero) * (int64_t)(int8_t)t->constants[o->w + j * k + i];
-      y[row * n + j] = channel(t, o, j, sum);
-    }
+  for (int64_t at = 0; !is_over(t, at, count_of(ys)); at++) {
+    int64_t sum = 0, row = at / n, j = at % n;
+    for (int64_t i = 0; i < k; i++)
+      sum += (x[row * k + i] - o->x_zero) * (int64_t)(int8_t)t->constants[o->w + j * k + i];
+    y[at] = channel(t, o, j, sum);
+  }
 }
 
 static void transpose(const tape *t, const op *o, const int8_t *x, int8_t *y) {
@@ -356,8 +361,10 @@ static int8_t *address(const tape *t, const pte_delegate_io *io, void *scratch, 
   return (int8_t *)scratch + offset;
 }
 
-static pte_status run(void *instance, const pte_delegate_io *io, void *scratch, pte_error *error) {
-  const tape *t = instance;
+static pte_status run(void *instance, const pte_delegate_io *io, void *scratch,
+                      const pte_delegate_until *until, pte_error *error) {
+  tape *t = instance;
+  t->until = until;
   if (runs_left == 0) {
     for (uint32_t i = 0; i < io->output_count; i++)
       memset(io->outputs[i].data, 0x55, (size_t)io->outputs[i].size_bytes / 2);
@@ -368,6 +375,7 @@ static pte_status run(void *instance, const pte_delegate_io *io, void *scratch, 
     const op *o = &t->ops[i];
     compute(t, o, address(t, io, scratch, o->a), address(t, io, scratch, o->b),
             address(t, io, scratch, o->y));
+    if (pte_delegate_left_ns(until) == 0) return pte_delegate_fail(error, "it was told to end");
   }
   for (int32_t i = 0; i < t->output_count; i++)
     memcpy(io->outputs[i].data, address(t, io, scratch, t->outputs[i]),
