@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 SHELL := bash
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv size clean ctest fuzz wheel-aarch64
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export size clean ctest fuzz wheel-aarch64
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -19,6 +19,7 @@ help:
 	@echo "make fuzz    libFuzzer on the verifier and on runs, two minutes each (clang-19)"
 	@echo "make bench-gemm  matrix kernels against the peak of this processor"
 	@echo "make bench-gemv  stored weights times a vector against reading them"
+	@echo "make bench-export  seconds and memory of an export: 100 to 10,000 nodes, a decoder of 984 MB"
 	@echo "make size    bytes of the runtime by part"
 	@echo "make wheel-aarch64  dist/, a wheel for 64-bit Arm by the cross compiler"
 
@@ -92,6 +93,9 @@ bench-gemv:
 	@cmake --build build/bench -j >>build/bench.log
 	@$(CC) -O2 -Iruntime_c -Iruntime_c/include benchmarks/gemv.c build/bench/runtime_c/libpteron.a -pthread -o build/bench-gemv
 	@build/bench-gemv
+
+bench-export: dev
+	@$(BIN)/python benchmarks/export_cost.py --decoder
 
 bench: dev
 	@$(BIN)/python benchmarks/bench.py
