@@ -6,7 +6,9 @@ base. Positions are places in one block's list; an instruction that runs blocks 
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
+from collections.abc import Iterable
 
 from pteron.export.lower import ref as views
 from pteron.export.lower.ref import Ref
@@ -17,6 +19,31 @@ Place = tuple[int, int]
 """A block and a position in it."""
 
 
+class _Book:
+    """Who reads, or who writes, each base: `places`, and as seen from each block around them their positions, in order."""
+
+    def __init__(self) -> None:
+        self.places: dict[int, set[Place]] = {}
+        self.seen: dict[
+            tuple[int, int], list[int]
+        ] = {}  # by base and block; a position once for each place inside
+
+    def add(self, v: int, place: Place, around: Iterable[Place]) -> None:
+        mine = self.places.setdefault(v, set())
+        if place not in mine:
+            mine.add(place)
+            for block, at in around:
+                bisect.insort(self.seen.setdefault((v, block), []), at)
+
+    def discard(self, v: int, place: Place, around: Iterable[Place]) -> None:
+        mine = self.places.get(v, set())
+        if place in mine:
+            mine.discard(place)
+            for block, at in around:
+                seen = self.seen[v, block]
+                del seen[bisect.bisect_left(seen, at)]
+
+
 class Draft:
     """`blocks[i][k]` is instruction k of block i, None where it was dropped; `put` keeps the books when one changes."""
 
@@ -25,8 +52,7 @@ class Draft:
         self.values: list[Value] = list(program.values)
         self.blocks: list[list[Instr | None]] = [[None] * len(b.instrs) for b in program.blocks]
         self.owner: dict[int, Place] = {}  # of a block: the instruction that runs it
-        self.reading: dict[int, set[Place]] = {}
-        self.writing: dict[int, set[Place]] = {}
+        self._read, self._written = _Book(), _Book()
         self.views: dict[int, list[int]] = {}
         self.method_of = [0] * len(program.values)
         for k, m in enumerate(program.methods):
@@ -70,23 +96,33 @@ class Draft:
         for i in moved:
             self.values[i] = dataclasses.replace(self.values[i], storage="view", base=base)
         self.views.setdefault(base, []).extend(moved)
-        for book in (self.reading, self.writing):
-            book.setdefault(base, set()).update(book.pop(v, set()))
+        for book in (self._read, self._written):
+            for place in list(book.places.get(v, ())):
+                around = self._around(place)
+                book.discard(v, place, around)
+                book.add(base, place, around)
         if v in self.kept:
             self.kept.add(base)
 
     def put(self, block: int, at: int, instr: Instr | None) -> None:
         """Replaces an instruction, or drops it."""
         old = self.blocks[block][at]
-        for i, change in ((old, set.discard), (instr, set.add)):
-            if i is None:
-                continue
-            for v in self.reads(i):
-                change(self.reading.setdefault(v, set()), (block, at))
-            for v in self.writes(i):
-                change(self.writing.setdefault(v, set()), (block, at))
-            for b in blocks_of(self.program, i):
-                self.owner[b] = (block, at)
+        place, around = (block, at), self._around((block, at))
+        if old is not None:
+            for v in self.reads(old):
+                self._read.discard(v, place, around)
+            for v in self.writes(old):
+                self._written.discard(v, place, around)
+        if instr is not None:
+            for v in self.reads(instr):
+                if (
+                    self.values[v].storage != "constant"
+                ):  # nobody asks who reads what is never written
+                    self._read.add(v, place, around)
+            for v in self.writes(instr):
+                self._written.add(v, place, around)
+            for b in blocks_of(self.program, instr):
+                self.owner[b] = place
         self.blocks[block][at] = instr
 
     def reads(self, i: Instr) -> set[int]:
@@ -99,23 +135,39 @@ class Draft:
     def writes(self, i: Instr) -> set[int]:
         return {self.base(v) for v in i.outputs if v is not None}
 
-    def readers(self, v: int, block: int) -> set[int]:
-        """Positions in `block` that read base v, also inside the blocks they run; -1 for readers elsewhere."""
-        return {self._inside(place, block) for place in self.reading.get(v, ())}
+    def reading(self, v: int) -> set[Place]:
+        """The instructions that read base v."""
+        return self._read.places.get(v, set())
 
-    def writers(self, v: int, block: int) -> set[int]:
-        return {self._inside(place, block) for place in self.writing.get(v, ())}
+    def writing(self, v: int) -> set[Place]:
+        return self._written.places.get(v, set())
+
+    def readers(self, v: int, block: int) -> list[int]:
+        """Positions in `block` that read base v, also inside the blocks they run; ascending, some more than once."""
+        return self._read.seen.get((v, block), [])
+
+    def writers(self, v: int, block: int) -> list[int]:
+        return self._written.seen.get((v, block), [])
+
+    def read_elsewhere(self, v: int, block: int) -> bool:
+        """Base v is read outside of `block` and what it runs."""
+        return len(self.reading(v)) > len(self.readers(v, block))
+
+    def written_elsewhere(self, v: int, block: int) -> bool:
+        return len(self.writing(v)) > len(self.writers(v, block))
 
     def touched(self, v: int, block: int, first: int, last: int) -> bool:
         """Base v is read or written by a position of first .. last - 1."""
-        return any(first <= at < last for at in self.readers(v, block) | self.writers(v, block))
+        found = (self.readers(v, block), self.writers(v, block))
+        return any(between(positions, first, last) for positions in found)
 
-    def _inside(self, place: Place, block: int) -> int:
-        while place[0] != block:
-            if place[0] not in self.owner:
-                return -1
+    def _around(self, place: Place) -> list[Place]:
+        """The place, and those of the instructions that run its block."""
+        found = [place]
+        while place[0] in self.owner:
             place = self.owner[place[0]]
-        return place[1]
+            found.append(place)
+        return found
 
     def finish(self) -> Program:
         """The Program of what is left: views after the values they lie in, unnamed values dropped."""
@@ -161,3 +213,9 @@ class Draft:
         return dataclasses.replace(
             self.program, values=values, blocks=moved, methods=tuple(methods)
         )
+
+
+def between(positions: list[int], first: int, last: int) -> bool:
+    """One of the ascending `positions` is among first .. last - 1."""
+    at = bisect.bisect_left(positions, first)
+    return at < len(positions) and positions[at] < last

@@ -9,22 +9,15 @@ from __future__ import annotations
 
 import dataclasses
 
-from pteron.export import terms
-from pteron.export.draft import Draft
+from pteron.export import bodies, terms
+from pteron.export.bodies import RESULT, Body
+from pteron.export.draft import Draft, between
 from pteron.export.extents import product, same, same_shape
 from pteron.export.inplace import take_dying_memory, write_where_copied
 from pteron.export.lower import ref as views
 from pteron.export.lower.ref import Ref, Shape
 from pteron.export.program import Instr, Program
-from pteron.export.terms import (
-    Term,
-    TooLongError,
-    compile_terms,
-    load,
-    read_terms,
-    stored,
-    substitute,
-)
+from pteron.export.terms import Term, read_terms, stored
 
 EPILOGUES = ("matmul", "matmul_int8", "conv", "conv_depthwise")
 """Operators with steps behind them; inputs are x, w, bias, then the steps' operands."""
@@ -55,7 +48,7 @@ def drop_dead(draft: Draft) -> None:
     todo = list(live)
     needed: set[tuple[int, int]] = set()
     while todo:
-        for place in draft.writing.get(todo.pop(), ()):
+        for place in draft.writing(todo.pop()):
             while place not in needed:
                 needed.add(place)
                 block, at = place
@@ -72,10 +65,15 @@ def drop_dead(draft: Draft) -> None:
 
 @dataclasses.dataclass(slots=True)
 class _Fuser:
-    """Merges producers into consumers inside one block; the merged instruction stands at the consumer's place."""
+    """Merges producers into consumers inside one block; the merged instruction stands at the consumer's place.
+
+    What was merged has its program in `made`, by position, and no steps before `run` ends: compiling every time would take
+    the square of a chain's length.
+    """
 
     draft: Draft
     block: int
+    made: dict[int, Body] = dataclasses.field(default_factory=dict)
 
     @property
     def instrs(self) -> list[Instr | None]:
@@ -85,139 +83,139 @@ class _Fuser:
         for at in range(len(self.instrs)):
             while self.merge_into(at):
                 pass
+        for at, body in self.made.items():
+            i = self.instrs[at]
+            assert i is not None
+            steps = bodies.compiled(body, 1 if i.op in EPILOGUES else 0)
+            self.instrs[at] = dataclasses.replace(i, attrs={**i.attrs, "steps": steps})
 
     def merge_into(self, at: int) -> bool:
         """Takes one producer into the pointwise instruction at `at`; epilogues first."""
         consumer = self.instrs[at]
         if consumer is None or consumer.op != "pointwise":
             return False
-        found: list[tuple[bool, int, int]] = []
-        for v in dict.fromkeys(self.draft.base(v) for v in consumer.inputs if v is not None):
-            made = self.draft.writers(v, self.block)
-            if self.draft.values[v].storage in ("planned", "output") and len(made) == 1:
-                (source,) = made
-                producer = self.instrs[source]
-                if source < at and producer is not None and v in producer.outputs:
-                    found.append((producer.op == "pointwise", source, v))
-        for is_pointwise, source, v in sorted(found):
-            merged = None
-            if self.may_move(source, at):
-                if is_pointwise:
-                    merged = self.chain(source, at, v)
-                elif self.instrs[source].op in EPILOGUES:  # type: ignore[union-attr]
-                    merged = self.epilogue(source, at, v)
-            if merged is not None:
-                self.replace(source, at, merged)
+        for is_pointwise, source, v in sorted(self.producers(consumer, at)):
+            if not self.may_move(source, at):
+                continue
+            if self.chain(source, at, v) if is_pointwise else self.epilogue(source, at, v):
                 return True
         return False
 
-    def replace(self, source: int, at: int, merged: Instr) -> None:
-        self.draft.put(self.block, source, None)
-        self.draft.put(self.block, at, merged)
+    def producers(self, consumer: Instr, at: int) -> set[tuple[bool, int, int]]:
+        """(whether pointwise, position, base it makes) of what might be merged into the consumer."""
+        found = set()
+        for v in {self.draft.base(v) for v in consumer.inputs if v is not None}:
+            if self.draft.values[v].storage not in ("planned", "output"):
+                continue
+            source = self.only_writer(v)
+            producer = self.instrs[source] if source is not None and source < at else None
+            if source is None or producer is None or v not in producer.outputs:
+                continue
+            if producer.op == "pointwise" or producer.op in EPILOGUES:
+                found.add((producer.op == "pointwise", source, v))
+        return found
+
+    def only_writer(self, v: int) -> int | None:
+        """The position that alone writes v, in this block or outside."""
+        at = self.draft.writers(v, self.block)
+        alone = at and at[0] == at[-1] and not self.draft.written_elsewhere(v, self.block)
+        return at[0] if alone else None
 
     def may_move(self, source: int, at: int) -> bool:
         """Nothing between touches what the producer writes, or writes what it reads."""
         producer = self.instrs[source]
         assert producer is not None
         for v in self.draft.writes(producer):
-            if any(source < u < at for u in self.draft.readers(v, self.block)):
+            if between(self.draft.readers(v, self.block), source + 1, at):
                 return False
-            if self.draft.writers(v, self.block) != {source}:
+            if self.only_writer(v) != source:
                 return False
-        return not any(
-            source < w < at
-            for v in self.draft.reads(producer)
-            for w in self.draft.writers(v, self.block)
-        )
+        for x in producer.inputs:
+            written = x is not None and self.draft.writers(self.draft.base(x), self.block)
+            if written and between(written, source + 1, at):
+                return False
+        return True
 
     def only_user(self, v: int, at: int) -> bool:
         """Nobody else reads it, in this block or outside."""
         planned = self.draft.values[v].storage == "planned" and v not in self.draft.kept
-        return planned and self.draft.readers(v, self.block) == {at}
+        readers = self.draft.readers(v, self.block)
+        alone = readers and readers[0] == readers[-1] == at
+        return bool(planned and alone and not self.draft.read_elsewhere(v, self.block))
+
+    def body(self, at: int) -> Body:
+        """The program of an instruction that has or may have steps."""
+        i = self.instrs[at]
+        assert i is not None
+        if at in self.made:
+            return self.made[at]
+        steps = i.attrs.get("steps") or ()
+        if i.op == "pointwise":
+            return bodies.read(read_terms(steps), [v for v in i.inputs if v is not None])
+        result = [read_terms(steps)[0] if steps else terms.load(0, "f32")]
+        return bodies.read(result, [RESULT, *(v for v in i.inputs[FIRST_X:] if v is not None)])
+
+    def replace(self, source: int, at: int, merged: Instr, body: Body) -> None:
+        self.made.pop(source, None)
+        self.made[at] = body
+        self.draft.put(self.block, source, None)
+        self.draft.put(self.block, at, merged)
 
     # --- pointwise into pointwise ------------------------------------------------------------------------------------
 
-    def chain(self, source: int, at: int, v: int) -> Instr | None:
+    def chain(self, source: int, at: int, v: int) -> bool:
         """Both programs as one over the consumer's shape. What others read of the producer stays an output."""
         producer, consumer = self.instrs[source], self.instrs[at]
         assert producer is not None and consumer is not None
-        shape = self.shape(consumer)
-        made = read_terms(producer.attrs["steps"])
-        seen = [self.view_between(o, consumer, shape) for o in producer.outputs if o is not None]
-        view = self.view_between(v, consumer, shape)
-        if view is None or any(other != view for other in seen if other is not UNREAD):
-            return None
-        if view != AS_IS and any(t.op == "index" for t in terms.walk(made)):
-            return None
+        shape = next(self.draft.values[v].shape for v in consumer.outputs if v is not None)
+        reads = self.reads_of(consumer)
+        seen = {o: self.view_of(o, reads, shape) for o in producer.outputs if o is not None}
+        view = seen[v]
+        if view is None or any(other != view for other in seen.values() if other is not UNREAD):
+            return False
+        inner = self.body(source)
+        if view != AS_IS and any(t.op == "index" for t in inner.terms):
+            return False
         keep = [o for o in producer.outputs if o is not None and not self.only_user(o, at)]
         if view != AS_IS and keep:
-            return None
-        given = self.moved(producer, v, view, shape)
-        if given is None:
-            return None
-        operands: list[int] = []
-        inner = substitute(made, self.loads(made, given, operands))
-        wanted = dict(zip(producer.outputs, inner, strict=True))
+            return False
+        if view != AS_IS:
+            given = self.moved(producer, v, shape)
+            if given is None:
+                return False
+            inner = bodies.moved(inner, given)
+        wanted = dict(zip(producer.outputs, inner.outputs, strict=True))
         known: dict[Term, Term] = {}
         for o, t in wanted.items():
             if o is not None:
-                known |= self.results_of(consumer, o, t)
-        outer = read_terms(consumer.attrs["steps"])
-        joined = substitute(outer, self.loads(outer, list(consumer.inputs), operands, known))
+                known |= self.results_of(reads.get(o, []), o, t)
+        joined = bodies.join(inner, [wanted[o] for o in keep], self.body(at), known)
+        if joined is None:
+            return False
         outputs = (*keep, *consumer.outputs)
-        return self.instr(consumer, [*(wanted[o] for o in keep), *joined], operands, outputs)
+        merged = dataclasses.replace(consumer, inputs=joined.operands, outputs=outputs)
+        self.replace(source, at, merged, joined)
+        return True
 
-    def results_of(self, consumer: Instr, v: int, made: Term) -> dict[Term, Term]:
+    def reads_of(self, i: Instr) -> dict[int, list[int]]:
+        """Base -> the operands that lie in it."""
+        found: dict[int, list[int]] = {}
+        for x in i.inputs:
+            if x is not None:
+                found.setdefault(self.draft.base(x), []).append(x)
+        return found
+
+    def results_of(self, reads: list[int], v: int, made: Term) -> dict[Term, Term]:
         """Loads of v in the consumer, and what was stored there."""
         dtype = self.draft.values[v].dtype
-        return {
-            load(j, dtype): stored(made, dtype)
-            for j, x in enumerate(consumer.inputs)
-            if x is not None and self.draft.base(x) == v
-        }
+        return {bodies.load(x, dtype): stored(made, dtype) for x in reads}
 
-    def loads(
-        self,
-        outputs: list[Term],
-        given: list[int | None],
-        operands: list[int],
-        known: dict[Term, Term] | None = None,
-    ) -> dict[Term, Term]:
-        """Loads renumbered to places in `operands`, which grows."""
-        what = dict(known or {})
-        for t in terms.loads(outputs):
-            if t not in what:
-                x = given[int(t.arg)]
-                assert x is not None
-                if x not in operands:
-                    operands.append(x)
-                what[t] = terms.make("load", t.type, arg=operands.index(x))
-        return what
-
-    def instr(
-        self, old: Instr, outputs: list[Term], operands: list[int], to: tuple[int | None, ...]
-    ) -> Instr | None:
-        used = sorted({int(t.arg) for t in terms.loads(outputs)})
-        again = {
-            t: terms.make("load", t.type, arg=used.index(int(t.arg))) for t in terms.loads(outputs)
-        }
-        try:
-            steps = compile_terms(substitute(outputs, again))
-        except TooLongError:
-            return None
-        inputs = tuple(operands[j] for j in used)
-        return dataclasses.replace(old, inputs=inputs, outputs=to, attrs={"steps": steps})
-
-    def shape(self, i: Instr) -> Shape:
-        return next(self.draft.values[v].shape for v in i.outputs if v is not None)
-
-    def view_between(self, v: int, consumer: Instr, shape: Shape) -> Shape | None:
+    def view_of(self, v: int, reads: dict[int, list[int]], shape: Shape) -> Shape | None:
         """How the consumer sees v: AS_IS; by its shape, where that is a reshape; UNREAD; None: otherwise."""
         whole = self.draft.values[v].shape
-        reads = [x for x in consumer.inputs if x is not None and self.draft.base(x) == v]
-        if not reads:
+        if v not in reads:
             return UNREAD
-        for x in reads:
+        for x in reads[v]:
             ref = self.draft.ref(x)
             if ref.strides is not None or ref.offset != 0:
                 return None
@@ -225,55 +223,58 @@ class _Fuser:
             return AS_IS
         return shape if same(product(whole), product(shape)) else None
 
-    def moved(self, producer: Instr, v: int, view: Shape, shape: Shape) -> list[int | None] | None:
-        """The producer's operands as the consumer's shape sees them."""
-        if view == AS_IS:
-            return list(producer.inputs)
+    def moved(self, i: Instr, v: int, shape: Shape) -> dict[int, int] | None:
+        """The operands of `i` as `shape` sees them."""
         refs: list[Ref] = []
-        for x in producer.inputs:
+        for x in i.inputs:
             assert x is not None
             ref = self.draft.ref(x)
             seen = views.reshape(ref, shape)
             if seen is None:
                 return None
             refs.append(seen)
-        return [self.draft.value(ref, self.draft.method_of[v]) for ref in refs]
+        method = self.draft.method_of[v]
+        return {
+            x: self.draft.value(ref, method)
+            for x, ref in zip(i.inputs, refs, strict=True)
+            if x is not None
+        }
 
     # --- pointwise behind matmul and conv ----------------------------------------------------------------------------
 
-    def epilogue(self, source: int, at: int, v: int) -> Instr | None:
+    def epilogue(self, source: int, at: int, v: int) -> bool:
         """The consumer's program as the producer's last steps: f32, one output, as many elements in the same order."""
         producer, consumer = self.instrs[source], self.instrs[at]
         assert producer is not None and consumer is not None
         if len(consumer.outputs) != 1 or consumer.outputs[0] is None or not self.only_user(v, at):
-            return None
+            return False
         y, values = consumer.outputs[0], self.draft.values
         if values[y].dtype != "f32" or values[v].dtype != "f32" or values[y].storage == "view":
-            return None
-        view = self.view_between(v, consumer, values[y].shape)
-        others = None if view is None else self.moved(consumer, v, view, values[v].shape)
-        outer = read_terms(consumer.attrs["steps"])
-        if others is None or any(t.op == "index" for t in terms.walk(outer)):
-            return None
-        before = producer.attrs.get("steps") or ()
-        made = read_terms(before)[0] if before else load(0, "f32")
-        operands: list[int] = [v]  # operand 0 is the result
-        inner = substitute([made], self.loads([made], [v, *producer.inputs[FIRST_X:]], operands))
-        known = self.results_of(consumer, v, inner[0])
-        joined = substitute(outer, self.loads(outer, others, operands, known))
-        try:
-            steps = compile_terms(joined)
-        except TooLongError:
-            return None
+            return False
+        reads = self.reads_of(consumer)
+        view = self.view_of(v, reads, values[y].shape)
+        outer = self.body(at)
+        if view is None or any(t.op == "index" for t in outer.terms):
+            return False
+        if view != AS_IS:
+            given = self.moved(consumer, v, values[v].shape)
+            if given is None:
+                return False
+            outer, reads[v] = bodies.moved(outer, given), [given[x] for x in reads[v]]
+        inner = self.body(source)
+        joined = bodies.join(inner, [], outer, self.results_of(reads[v], v, inner.outputs[0]))
+        if joined is None:
+            return False
         fixed = (*producer.inputs[:FIRST_X], None, None)[:FIRST_X]
         if view != AS_IS:
             self.take_shape(v, y)
-        return dataclasses.replace(
+        merged = dataclasses.replace(
             producer,
-            inputs=(*fixed, *operands[1:]),
+            inputs=(*fixed, *joined.operands),
             outputs=(y if view == AS_IS else v,),
-            attrs={**producer.attrs, "steps": steps},
         )
+        self.replace(source, at, merged, joined)
+        return True
 
     def take_shape(self, v: int, y: int) -> None:
         """One memory for v and y, which have the same elements in different shapes."""

@@ -6,9 +6,10 @@ concatenation, becomes a view of that memory; an output may take the memory of a
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 
-from pteron.export.draft import Draft
+from pteron.export.draft import Draft, between
 from pteron.export.extents import product, same, same_shape
 from pteron.export.lower import ref as views
 from pteron.export.lower.ref import Ref
@@ -40,9 +41,9 @@ def write_where_copied(draft: Draft, block: int) -> None:
 
 def _only(draft: Draft, block: int, v: int, at: int) -> int | None:
     """Where v is written, if once, in this block, in front of `at`, whole, and nobody outside keeps it."""
-    if v in draft.kept or draft.writing.get(v) is None or len(draft.writing[v]) != 1:
+    if v in draft.kept or len(draft.writing(v)) != 1:
         return None
-    ((home, made),) = draft.writing[v]
+    ((home, made),) = draft.writing(v)
     producer = draft.blocks[home][made]
     assert producer is not None
     by_session = producer.op in ("if", "loop", "call", "delegate")
@@ -72,7 +73,7 @@ def _into_place(draft: Draft, block: int, source: int, target: int, made: int, a
     v = draft.base(source)
     producer = draft.blocks[block][made]
     assert producer is not None
-    if draft.reading.get(v) != {(block, at)}:
+    if draft.reading(v) != {(block, at)}:
         return False
     place = draft.ref(target)
     assert place.base is not None
@@ -96,7 +97,7 @@ def _touched_by_reads(draft: Draft, block: int, base: int, first: int, last: int
     """Between, other copies may fill other parts of a planned base; nobody may read it."""
     if draft.values[base].storage != "planned":
         return draft.touched(base, block, first, last)
-    return any(first <= at < last for at in draft.readers(base, block))
+    return between(draft.readers(base, block), first, last)
 
 
 def _admits_strided(i: Instr) -> bool:
@@ -126,7 +127,7 @@ def take_dying_memory(draft: Draft, block: int) -> None:
         if any(o is not None for o in i.outputs[1:]):
             continue
         y = i.outputs[0]
-        whole = draft.values[y].storage == "planned" and draft.writing[y] == {(block, at)}
+        whole = draft.values[y].storage == "planned" and draft.writing(y) == {(block, at)}
         if not whole or y in draft.kept:
             continue
         for x in _candidates(draft, i):
@@ -141,9 +142,16 @@ def _dies(draft: Draft, block: int, base: int, at: int) -> bool:
     """Planned memory of this block that nothing reads or writes behind `at`."""
     if draft.values[base].storage != "planned" or base in draft.kept:
         return False
-    made = draft.writing.get(base, set())
-    uses = draft.readers(base, block) | draft.writers(base, block)
-    return any(b == block for b, _ in made) and -1 not in uses and max(uses) == at
+    if _used_elsewhere(draft, base, block):
+        return False
+    if all(b != block for b, _ in draft.writing(base)):
+        return False
+    uses = (draft.readers(base, block), draft.writers(base, block))
+    return max(positions[-1] for positions in uses if positions) == at
+
+
+def _used_elsewhere(draft: Draft, base: int, block: int) -> bool:
+    return draft.read_elsewhere(base, block) or draft.written_elsewhere(base, block)
 
 
 def _candidates(draft: Draft, i: Instr) -> list[int]:
@@ -177,9 +185,12 @@ def _state_in_place(draft: Draft, block: int, i: Instr, at: int, y: int) -> None
         state = draft.base(x)
         if draft.values[state].storage != "state":
             continue
-        uses = draft.readers(state, block) | draft.writers(state, block)
-        later = min((u for u in uses if u > at), default=-1)
-        copy = instrs[later] if later > at and -1 not in uses else None
+        if _used_elsewhere(draft, state, block):
+            continue
+        uses = (draft.readers(state, block), draft.writers(state, block))
+        behind = ((positions, bisect.bisect_right(positions, at)) for positions in uses)
+        later = min((positions[i] for positions, i in behind if i < len(positions)), default=-1)
+        copy = instrs[later] if later > at else None
         if copy is None or copy.op != "copy" or copy.outputs != (state,):
             continue
         if copy.inputs[0] is not None and _is_all_of(draft.ref(copy.inputs[0]), y, draft):

@@ -40,6 +40,8 @@ class Term:
     args: tuple[Term, ...] = ()
     source: str = ""
     arg: int | float | bool | str = 0
+    need: int = 1  # registers, were it computed alone and nothing shared
+    loads: bool = False  # whether it reads an operand
 
     @property
     def result(self) -> str:
@@ -94,7 +96,10 @@ def make(op: str, type: str, args: tuple[Term, ...] = (), source: str = "", arg:
     key = (op, type, tuple(map(id, args)), source, repr(arg))
     found = _unique.get(key)
     if found is None:
-        found = _unique[key] = Term(op, type, args, source, arg)
+        wants = sorted((a.need for a in args), reverse=True)
+        need = max([n + i for i, n in enumerate(wants)] + [len(args) + 1])
+        reads = op == "load" or any(a.loads for a in args)
+        found = _unique[key] = Term(op, type, args, source, arg, need, reads)
     return found
 
 
@@ -192,10 +197,7 @@ def register(dtype: str) -> str:
 
 def walk(outputs: Sequence[Term]) -> list[Term]:
     """All terms, each after its arguments; of two arguments the one that needs more registers comes first."""
-    need: dict[Term, int] = {}
     order: list[Term] = []
-    for root in outputs:
-        _registers_needed(root, need)
     placed: set[Term] = set()
     for root in outputs:
         stack: list[tuple[Term, bool]] = [(root, False)]
@@ -208,21 +210,31 @@ def walk(outputs: Sequence[Term]) -> list[Term]:
                 order.append(t)
                 continue
             stack.append((t, True))
-            stack += [(a, False) for a in sorted(t.args, key=lambda a: need[a])]
+            stack += [(a, False) for a in sorted(t.args, key=lambda a: a.need)]
     return order
 
 
-def _registers_needed(root: Term, need: dict[Term, int]) -> None:
-    stack = [root]
-    while stack:
-        t = stack[-1]
-        missing = [a for a in t.args if a not in need]
-        if missing:
-            stack += missing
-            continue
-        stack.pop()
-        wants = sorted((need[a] for a in t.args), reverse=True)
-        need[t] = max([n + i for i, n in enumerate(wants)] + [len(t.args) + 1])
+def _last_uses(order: Sequence[Term]) -> dict[Term, int]:
+    """Where in `order` each term is read last."""
+    last: dict[Term, int] = {}
+    for at, t in enumerate(order):
+        for a in (t, *t.args):
+            last[a] = at
+    return last
+
+
+def registers(outputs: Sequence[Term]) -> int:
+    """How many `compile_terms` uses."""
+    order = walk(outputs)
+    dying = [0] * len(order)
+    for at in _last_uses(order).values():
+        dying[at] += 1
+    live = most = 0
+    for dead in dying:
+        live += 1
+        most = max(most, live)
+        live -= dead
+    return most
 
 
 def compile_terms(outputs: Sequence[Term]) -> tuple[Step, ...]:
@@ -232,10 +244,10 @@ def compile_terms(outputs: Sequence[Term]) -> tuple[Step, ...]:
         TooLongError: over 16 registers or 256 steps.
     """
     order = walk(outputs)
-    last: dict[Term, int] = {}
-    for at, t in enumerate(order):
-        for a in (t, *t.args):
-            last[a] = at
+    last = _last_uses(order)
+    stores: dict[Term, list[int]] = {}
+    for i, root in enumerate(outputs):
+        stores.setdefault(root, []).append(i)
     steps: list[Step] = []
     free = list(range(REGISTERS))
     where: dict[Term, int] = {}
@@ -244,9 +256,8 @@ def compile_terms(outputs: Sequence[Term]) -> tuple[Step, ...]:
             raise TooLongError(f"more than {REGISTERS} registers")
         where[t] = free.pop(0)
         steps.append(Step(t.op, t.type, where[t], tuple(where[a] for a in t.args), t.source, t.arg))
-        for i, root in enumerate(outputs):
-            if root is t:
-                steps.append(Step("store", t.result, 0, (where[t],), "", i))
+        for i in stores.get(t, ()):
+            steps.append(Step("store", t.result, 0, (where[t],), "", i))
         dead = {a for a in (t, *t.args) if last[a] == at}
         free = sorted(free + [where[a] for a in dead])
     if len(steps) > MAX_STEPS:
