@@ -52,7 +52,7 @@ def resolved(mode: str, model: ir.Model, delegated: bool, notes: list[str]) -> s
     """The mode for a model; `delegated`: some of it may go to a delegate, whose products are integer ones."""
     if mode != "auto" or delegated or g.ROUNDED in model.metadata_props:
         return mode
-    if any(node.op_type == "DequantizeLinear" for node in g.nodes(model)):
+    if g.came_quantized(model):
         notes.append(CAME_QUANTIZED)
     return EXACT
 

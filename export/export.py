@@ -107,8 +107,7 @@ def export(
     program = share(with_initial(program, list(models.values())))
     if fuse:
         program = timed("fuse", fuse_program, program)
-    exec_mode = next((mode for mode in modes if mode != EXACT), EXACT)
-    program = timed("pack", pack, program, report.notes, exec_mode)
+    program = timed("pack", pack, program, report.notes, modes)
     program = dataclasses.replace(program, placements=tuple(report.placements))
     program = timed("plan", plan, program)
     report.end(program)

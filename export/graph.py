@@ -24,7 +24,7 @@ SOURCE: Final = "pteron.source"
 STATE: Final = "pteron.state"
 """Metadata key of a model: JSON list of {"input", "output", "initial"}, the pairs that the session keeps."""
 ROUNDED: Final = "pteron.quantized"
-"""Metadata key of a model: the format that Pteron rounded it to; see arithmetic.py."""
+"""Metadata key of a model, all of whose quantized weights Pteron rounded: the format; see arithmetic.py."""
 OPSET: Final = 28
 IR_VERSION: Final = 14
 OURS: Final = "pteron"
@@ -54,6 +54,10 @@ def graphs(model: ir.Model) -> list[ir.Graph]:
 
 def is_op(node: ir.Node | None, *names: str) -> bool:
     return node is not None and node.domain == "" and node.op_type in names
+
+
+def came_quantized(model: ir.Model) -> bool:
+    return any(node.op_type == "DequantizeLinear" for node in nodes(model))
 
 
 def constant(value: ir.Value | None, limit: int = 1 << 16) -> Array | None:

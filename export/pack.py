@@ -8,6 +8,7 @@ still read as it was stays beside the packed form, and a note says so.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -25,16 +26,18 @@ Key = tuple[Any, ...]
 
 
 def pack(
-    program: Program, notes: list[str] | None = None, exec_mode: str = arithmetic.EXACT
+    program: Program, notes: list[str] | None = None, exec_modes: Sequence[str] = ()
 ) -> Program:
     """Packs every weight; idempotent. `notes` gets a line for each constant that is stored in two layouts.
 
-    `exec_mode`, one of arithmetic.MODES, decides which products are integer ones; the program then says what they are.
+    `exec_modes`, one of arithmetic.MODES for each method (default: exact), decides which products are integer ones; the
+    program then says what they are.
 
     Raises:
         ModelError: depthwise taps or grouped weights are computed at run time, for which there is no instruction.
     """
-    work = _Packing(program, exec_mode)
+    modes = exec_modes or (arithmetic.EXACT,) * len(program.methods)
+    work = _Packing(program, modes)
     blocks = tuple(
         work.block(block, method)
         for block, (method, _) in zip(program.blocks, homes(program), strict=True)
@@ -50,7 +53,7 @@ def pack(
     packed = renumber(packed, [_views_last(packed, order) for order in orders])
     if notes is not None:
         notes += _stored_twice(packed, {key[0] for key in work.made})
-        notes += arithmetic.unmet(rows) if exec_mode == arithmetic.INT8 else []
+        notes += arithmetic.unmet(rows) if arithmetic.INT8 in modes else []
     return prune(packed)
 
 
@@ -91,8 +94,8 @@ def _step(dtype: np.dtype[Any]) -> int:
 class _Packing:
     """Values and constants made so far; indices go on from the program's."""
 
-    def __init__(self, program: Program, exec_mode: str) -> None:
-        self.mode = exec_mode
+    def __init__(self, program: Program, modes: Sequence[str]) -> None:
+        self.modes = modes
         self.program = program
         self.values: list[Value] = []
         self.constants: list[Constant] = []
@@ -124,14 +127,16 @@ class _Packing:
         if instr.op == "gather":
             return [self._gather(instr, method)]
         if instr.op == "matmul":
-            instr = dataclasses.replace(instr, op=self._product(inputs[1]))
+            instr = dataclasses.replace(instr, op=self._product(inputs[1], method))
         return [*before, dataclasses.replace(instr, inputs=tuple(inputs))]
 
-    def _product(self, weight: int | None) -> str:
+    def _product(self, weight: int | None, method: int) -> str:
         """The operator for a weight that was packed here; of any other the plain product."""
         at = next((c for (_, c), v in self._packed.items() if v == weight), None)
         packed = None if at is None else self.constants[at - len(self.program.constants)]
-        return "matmul" if packed is None else arithmetic.product_of(self.mode, packed.format)
+        if packed is None:
+            return "matmul"
+        return arithmetic.product_of(self.modes[method], packed.format)
 
     def _gather(self, instr: Instr, method: int) -> Instr:
         table, index = instr.inputs

@@ -101,6 +101,11 @@ def quantize(
             if key not in done:
                 done[key] = _encode(layer, fmt)
     used, report, values = graphs.names(model), QuantReport(recipe.format), {}
+    readers: dict[tuple[int, str, str], set[int]] = {}
+    for layer, fmt, _ in plan:
+        if fmt is not None:
+            key = (id(layer.node.inputs[layer.slot]), fmt.name, layer.kind)
+            readers.setdefault(key, set()).add(id(layer.node.graph))
     for layer, fmt, _ in plan:
         value = layer.node.inputs[layer.slot]
         assert value is not None
@@ -109,7 +114,7 @@ def quantize(
             continue
         key = (id(value), fmt.name, layer.kind)
         if key not in values:
-            values[key] = _insert(model, layer, done[key][0], used)
+            values[key] = _insert(model, layer, done[key][0], used, shared=len(readers[key]) > 1)
             report.layers.append(done[key][1])
         layer.node.replace_input_with(layer.slot, values[key])
     graphs.drop_unread(model)
@@ -150,9 +155,16 @@ def _encode(layer: Layer, fmt: BlockFormat) -> tuple[Encoded, LayerReport]:
     return encoded, row
 
 
-def _insert(model: ir.Model, layer: Layer, encoded: Encoded, used: set[str]) -> ir.Value:
-    """Codes, scale and the nodes that make the weight of them, in front of the layer; returns the weight."""
-    graph = layer.node.graph
+def _insert(
+    model: ir.Model, layer: Layer, encoded: Encoded, used: set[str], *, shared: bool
+) -> ir.Value:
+    """Codes, scale and the nodes that make the weight of them, in front of the layer; returns the weight.
+
+    `shared` by several graphs, branches of an If: in front of everything in the graph that has the constant.
+    """
+    weight = layer.node.inputs[layer.slot]
+    assert weight is not None
+    graph = weight.graph if shared else layer.node.graph
     assert isinstance(graph, ir.Graph)
     fmt = encoded.format
     codes = graphs.initializer(graph, _codes(encoded), graphs.fresh(used, layer.name + ".codes"))
@@ -196,7 +208,7 @@ def _insert(model: ir.Model, layer: Layer, encoded: Encoded, used: set[str]) -> 
             [add("Reshape", [w, shape], {})],
             {"perm": [0, rank - 1, *range(1, rank - 1)]},
         )
-    graph.insert_before(layer.node, nodes)
+    graph.insert_before(graph[0] if shared else layer.node, nodes)
     return w
 
 

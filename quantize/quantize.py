@@ -40,11 +40,13 @@ def transformer(
     chosen = recipe(wanted) if isinstance(wanted, str) else wanted
 
     def transform(model: ir.Model) -> None:
+        came = graphs.ROUNDED not in model.metadata_props and graphs.came_quantized(model)
         if calibration is None:
             report = quantize(model, chosen, progress=progress)
         else:
             report = quantize_activations(model, chosen, calibration, progress)
-        model.metadata_props[graphs.ROUNDED] = chosen.format
+        if report.layers and not came:
+            model.metadata_props[graphs.ROUNDED] = chosen.format
         if done is not None:
             done(report)
 

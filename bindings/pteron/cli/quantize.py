@@ -159,13 +159,11 @@ def to_onnx(
 
     Before activations are quantized BatchNormalization goes into the weights, as `export` does it.
     """
-    import onnx_ir as ir
-
     from pteron.export.capture.onnx import capture_onnx
     from pteron.export.passes.batch_norm import fold_batch_norm
     from pteron.export.passes.clean import remove_no_ops, remove_unused
     from pteron.export.passes.dedupe import lift_constants
-    from pteron.export.write import write_whole
+    from pteron.export.save import save_onnx
     from pteron.quantize.quantize import opset_of, quantize_model
 
     captured = capture_onnx(source, opset=opset_of(chosen))
@@ -173,10 +171,5 @@ def to_onnx(
         for step in (lift_constants, remove_no_ops, fold_batch_norm, remove_unused):
             step(captured)
     model, report = quantize_model(captured, chosen, progress=progress, calibration=calibration)
-    data = ir.to_proto(model).SerializeToString(deterministic=True)
-
-    def write(part: Path) -> None:
-        part.write_bytes(data)
-
-    write_whole(out, write)
+    save_onnx(model, out)
     return report
