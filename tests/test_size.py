@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 LIBC = {
     *("memcmp", "memcpy", "memmove", "memset", "strchr", "strcmp", "strerror", "strlen", "strrchr"),
     *("calloc", "free", "malloc", "posix_memalign"),
-    *("close", "fstat", "mmap", "munmap", "open", "__errno_location"),
+    *("close", "fstat", "mmap", "munmap", "open", "read", "__errno_location"),
     *("clock_gettime", "getpid", "sched_getaffinity", "sched_yield", "sysconf", "__sched_cpucount"),
     *(f"pthread_cond_{verb}" for verb in ("broadcast", "destroy", "init", "signal", "wait")),
     *(f"pthread_mutex_{verb}" for verb in ("destroy", "init", "lock", "unlock")),

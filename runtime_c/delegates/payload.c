@@ -83,10 +83,28 @@ pte_status pte_payload_find(const pte_payload *payload, uint32_t kind, pte_paylo
   for (uint32_t i = 0; i < payload->section_count; i++) {
     const unsigned char *at = row(payload->bytes, i);
     if (pte_payload_u32(at) != kind) continue;
-    *out =
-        (pte_payload_section){payload->bytes + pte_payload_u64(at + 8), pte_payload_u64(at + 16)};
+    uint64_t offset = pte_payload_u64(at + 8), length = pte_payload_u64(at + 16);
+    if (offset % ALIGN != 0 || offset > payload->size || length > payload->size - offset) break;
+    *out = (pte_payload_section){payload->bytes + offset, length};
     return PTE_OK;
   }
   return pte_delegate_fail(error, "payload: section of kind %u is missing; export again",
                            (unsigned)kind);
+}
+
+pte_status pte_payload_keep(pte_payload_section *section, pte_payload_room *room,
+                            pte_error *error) {
+  if (room == NULL) return PTE_OK;
+  uint64_t step = (section->size + 63) & ~(uint64_t)63; /* sections end inside their blob */
+  if (room->data == NULL) {
+    room->used += step;
+    return PTE_OK;
+  }
+  if (step > room->size - room->used)
+    return pte_delegate_fail(error, "payload: it changed while it was opened");
+  unsigned char *copy = room->data + room->used;
+  if (section->size != 0) memcpy(copy, section->data, (size_t)section->size);
+  section->data = copy;
+  room->used += step;
+  return PTE_OK;
 }

@@ -44,6 +44,18 @@ PTE_CHECKED pte_status pte_payload_read(const void *blob, size_t blob_bytes, uin
 PTE_CHECKED pte_status pte_payload_find(const pte_payload *payload, uint32_t kind,
                                         pte_payload_section *out, pte_error *error);
 
+/* Memory of the caller, used up from its front. With `data` NULL it only counts. */
+typedef struct pte_payload_room {
+  unsigned char *data; /* 64-byte aligned */
+  uint64_t size, used;
+} pte_payload_room;
+
+/* Makes `section` a copy in `room`: the blob may lie in a file that somebody writes, so a section
+ * that addresses are computed from is copied before it is checked. A room that counts leaves the
+ * section in the blob; NULL does nothing. PTE_DELEGATE: the room is too small. */
+PTE_CHECKED pte_status pte_payload_keep(pte_payload_section *section, pte_payload_room *room,
+                                        pte_error *error);
+
 /* Little-endian fields at any address. */
 uint32_t pte_payload_u32(const unsigned char *at);
 uint64_t pte_payload_u64(const unsigned char *at);

@@ -20,7 +20,7 @@ static void gather_task(void *context, size_t begin, size_t end, uint32_t thread
   pte_coords coords = pte_coords_at(row, rows->shape, rows->rank);
   (void)thread;
   for (size_t item = begin; item < end; item++, y += rows->length * g->bytes) {
-    int64_t at = pte_index_at(index[i], g->extent) * g->stride;
+    int64_t at = pte_index_at(index + i, g->extent) * g->stride;
     at += pte_coords_offset(&coords, rows->stride, rows->rank);
     pte_row_copy(y, 1, pte_element(g->call->in[0], at), rows->step, rows->length, g->bytes);
     pte_coords_next(&coords, rows->shape, rows->rank);

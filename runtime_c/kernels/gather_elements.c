@@ -12,7 +12,7 @@ typedef struct row_shape {
   for (int64_t j = 0; j < s->length; j++)                                                          \
     ((type *)y)[j] =                                                                               \
         ((const type *)                                                                            \
-             x)[pte_index_at(index[j * s->index_step], s->extent) * s->stride + j * s->x_step];    \
+             x)[pte_index_at(index + j * s->index_step, s->extent) * s->stride + j * s->x_step];   \
   break
 
 static void gather_row(const row_shape *s, const int64_t *index, const void *x, void *y,

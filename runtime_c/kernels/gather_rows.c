@@ -32,7 +32,7 @@ static void gather_rows_task(void *context, size_t begin, size_t end, uint32_t t
       w->format == PTE_FORMAT_PLAIN ? (pte_stored){.codes = NULL} : pte_stored_of(w);
   (void)thread;
   for (size_t i = begin; i < end; i++) {
-    int64_t row = pte_index_at(index[i], w->shape[0]);
+    int64_t row = pte_index_at(index + i, w->shape[0]);
     float *y = (float *)call->out[0]->data + (int64_t)i * w->shape[1];
     if (w->format == PTE_FORMAT_PLAIN) row_f32(w, row, y);
     else row_stored(decode, &stored, (size_t)row, (size_t)w->shape[1], y);

@@ -1,13 +1,24 @@
 /* Indices that come as data: -extent .. extent - 1, negative ones from the end. They are verified
  * whole, in row-major order, before anything moves, so that the fault is the first one whatever the
- * threads do. */
+ * threads do. Whoever owns the data may change it meanwhile (a mapped file, a caller's buffer): so
+ * an index is read once where it is used, and one that is not inside any more is 0. */
 #ifndef PTE_INDEX_H
 #define PTE_INDEX_H
 
 #include "kernels/rows.h"
 
-static inline int64_t pte_index_at(int64_t index, int64_t extent) {
-  return index < 0 ? index + extent : index;
+/* The index at `data`, once verified against `extent`, which is at least 1 then: 0 .. extent - 1.
+ */
+static inline int64_t pte_index_at(const int64_t *data, int64_t extent) {
+  int64_t index = *(const volatile int64_t *)data;
+  if (index < 0) index += extent;
+  return (uint64_t)index < (uint64_t)extent ? index : 0;
+}
+
+/* The same for a count, once verified to be 0 .. most. */
+static inline int64_t pte_count_at(const int64_t *data, int64_t most) {
+  int64_t count = *(const volatile int64_t *)data;
+  return (uint64_t)count <= (uint64_t)most ? count : 0;
 }
 
 /* PTE_BAD_DATA: in[port] has an element outside; `position` is its flat place, `expected` the
@@ -51,7 +62,7 @@ static inline pte_status pte_index_verify_tuples(const pte_call *call, unsigned 
 static inline int64_t pte_index_offset(const int64_t *tuple, unsigned depth, const int64_t *shape,
                                        const int64_t *stride) {
   int64_t offset = 0;
-  for (unsigned k = 0; k < depth; k++) offset += pte_index_at(tuple[k], shape[k]) * stride[k];
+  for (unsigned k = 0; k < depth; k++) offset += pte_index_at(tuple + k, shape[k]) * stride[k];
   return offset;
 }
 

@@ -48,9 +48,9 @@ static pte_status nonzero_run(const pte_call *call) {
     return pte_kernel_fail(call, PTE_LIMIT, "more elements than the dimension's capacity", 128, -1,
                            found, y->shape[1]);
   y->shape[1] = y->stride[0] = found;
-  int64_t *to = y->data;
+  int64_t *to = y->data, *end = to + found; /* of its first row, should x change meanwhile */
   pte_coords coords = {{0}};
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count && to < end; i++) {
     if ((element_bits(x->data, i, bytes) & mask) != 0) {
       for (unsigned axis = 0; axis < x->rank; axis++) to[axis * found] = coords.at[axis];
       to++;

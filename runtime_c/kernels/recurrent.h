@@ -3,6 +3,7 @@
 #define PTE_RECURRENT_H
 
 #include "gen/ops.h"
+#include "kernels/index.h"
 #include "kernels/rows.h"
 #include "kernels/variants.h"
 
@@ -39,7 +40,7 @@ pte_status pte_recurrence_open(const pte_call *call, unsigned hidden_port, unsig
 /* Whether batch `b` has a step number `step`, and the time it falls on. */
 static inline bool pte_recurrence_time(const pte_recurrence *r, int64_t b, int64_t step,
                                        int64_t *out_time) {
-  int64_t count = r->count != NULL ? r->count[b] : r->steps;
+  int64_t count = r->count != NULL ? pte_count_at(r->count + b, r->steps) : r->steps;
   *out_time = r->reverse && step < count ? count - 1 - step : step;
   return step < count;
 }

@@ -39,7 +39,7 @@ static pte_status scatter_elements_run(const pte_call *call) {
     int64_t to =
         pte_coords_offset(&coords, y->stride, last) - coords.at[0] * (last > 0 ? y->stride[0] : 0);
     for (int64_t j = 0; j < length; j++) {
-      int64_t at = to + pte_index_at(row[j], y->shape[0]) * y->stride[0] + (last > 0 ? j : 0);
+      int64_t at = to + pte_index_at(row + j, y->shape[0]) * y->stride[0] + (last > 0 ? j : 0);
       combine(pte_element(y, at), 1, pte_element(updates, from + j * updates->stride[last]), 1, 1);
     }
     pte_coords_next(&coords, index->shape, last);

@@ -2,6 +2,7 @@
  * cache [b, *h, t, d], update [b, *h, u, d] with any strides. y may be cache (a state): then
  * nothing else is touched. Moves bits. */
 #include "gen/ops.h"
+#include "kernels/index.h"
 #include "kernels/rows.h"
 
 static pte_status tensor_scatter_check(const pte_call *call) {
@@ -10,10 +11,17 @@ static pte_status tensor_scatter_check(const pte_call *call) {
   return pte_check_bytes(call, 0);
 }
 
+/* The last place where a write may begin; negative: the update is longer than the cache. */
+static int64_t last_start(const pte_call *call, bool circular) {
+  const pte_tensor *cache = call->in[0], *update = call->in[1];
+  int64_t room = cache->shape[cache->rank - 2] - update->shape[update->rank - 2];
+  return circular ? INT64_MAX / 2 : room;
+}
+
 static pte_status verify_starts(const pte_call *call, bool circular) {
   const pte_tensor *cache = call->in[0], *update = call->in[1], *start = call->in[2];
   int64_t room = cache->shape[cache->rank - 2] - update->shape[update->rank - 2];
-  int64_t largest = circular ? INT64_MAX / 2 : room;
+  int64_t largest = last_start(call, circular);
   if (start == NULL && room >= 0) return PTE_OK;
   if (start == NULL && !circular)
     return pte_kernel_fail(call, PTE_BAD_DATA, "update does not fit into the cache", 1, -1, -room,
@@ -32,7 +40,8 @@ static pte_status tensor_scatter_run(const pte_call *call) {
   unsigned axis = y->rank - 2u, bytes = pte_dtype_bits(y->dtype) / 8;
   bool circular = ((const pte_tensor_scatter_attrs *)call->attrs)->circular != 0;
   const int64_t *start = call->in[2] != NULL ? call->in[2]->data : NULL;
-  int64_t t = y->shape[axis], d = y->shape[axis + 1], u = update->shape[axis];
+  int64_t last = last_start(call, circular), t = y->shape[axis], d = y->shape[axis + 1],
+          u = update->shape[axis];
   if (pte_tensor_count(update) == 0 && y->data == call->in[0]->data) return PTE_OK;
   PTE_TRY(verify_starts(call, circular));
   if (y->data != call->in[0]->data)
@@ -42,7 +51,7 @@ static pte_status tensor_scatter_run(const pte_call *call) {
   pte_coords coords = {{0}};
   for (int64_t block = 0; block < blocks; block++) {
     int64_t from = pte_coords_offset(&coords, update->stride, axis);
-    int64_t first = start != NULL ? start[block / per_batch] : 0;
+    int64_t first = start != NULL ? pte_count_at(start + block / per_batch, last) : 0;
     for (int64_t j = 0; j < u; j++) {
       int64_t at = circular ? (first + j) % t : first + j;
       const char *row = pte_element(update, from + j * update->stride[axis]);

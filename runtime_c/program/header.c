@@ -57,9 +57,9 @@ pte_status pte_header_read(const uint8_t *bytes, size_t size, pte_header *out, p
   return PTE_OK;
 }
 
-pte_segment_entry pte_segment_entry_at(const uint8_t *bytes, uint32_t i) {
+pte_segment_entry pte_segment_entry_at(const uint8_t *head, uint32_t i) {
   pte_segment_entry entry;
-  memcpy(&entry, bytes + PTE_HEADER_BYTES + (size_t)i * PTE_SEGMENT_BYTES, sizeof entry);
+  memcpy(&entry, head + pte_head_bytes(i), sizeof entry);
   return entry;
 }
 
@@ -107,31 +107,30 @@ static pte_status check_place(const uint8_t *bytes, const pte_header *header,
   return PTE_OK;
 }
 
-pte_status pte_segments_read(const uint8_t *bytes, const pte_header *header, pte_segment *segments,
-                             pte_error *error) {
+pte_status pte_segments_read(const uint8_t *head, const uint8_t *bytes, const pte_header *header,
+                             pte_segment *segments, pte_error *error) {
   uint8_t digest[32];
   pte_blake2s hash;
-  uint64_t end = PTE_HEADER_BYTES + (uint64_t)header->segment_count * PTE_SEGMENT_BYTES;
+  uint64_t end = pte_head_bytes(header->segment_count);
   pte_blake2s_begin(&hash, 32);
-  pte_blake2s_add(&hash, bytes, 32);
-  pte_blake2s_add(&hash, bytes + PTE_HEADER_BYTES, (size_t)end - PTE_HEADER_BYTES);
+  pte_blake2s_add(&hash, head, 32);
+  pte_blake2s_add(&hash, head + PTE_HEADER_BYTES, (size_t)end - PTE_HEADER_BYTES);
   pte_blake2s_end(&hash, digest);
-  if (memcmp(digest, bytes + 32, 32) != 0)
+  if (memcmp(digest, head + 32, 32) != 0)
     return pte_fail(error, PTE_BAD_PROGRAM,
                     "header.digest: header or segment table were changed; get the file again");
   uint32_t seen[PTE_SEGMENT_COUNT] = {0};
   for (uint32_t i = 0; i < header->segment_count; i++) {
-    pte_segment_entry entry = pte_segment_entry_at(bytes, i);
+    pte_segment_entry entry = pte_segment_entry_at(head, i);
+    const uint8_t *data = NULL;
     PTE_TRY(check_kind(&entry, i, error));
     seen[entry.kind]++;
-    const uint8_t *place = bytes + PTE_HEADER_BYTES + (size_t)i * PTE_SEGMENT_BYTES;
-    segments[i] = (pte_segment){NULL, entry.size, place + 24, entry.kind};
-    if (entry.flags == PTE_SEGMENT_EXTERNAL) {
-      if (entry.offset != 0) return bad(error, i, "offset", entry.offset, 0);
-      continue;
-    }
-    PTE_TRY(check_place(bytes, header, &entry, i, &end, error));
-    segments[i].data = bytes + entry.offset;
+    if (entry.flags != PTE_SEGMENT_EXTERNAL) {
+      PTE_TRY(check_place(bytes, header, &entry, i, &end, error));
+      data = bytes + entry.offset;
+    } else if (entry.offset != 0) return bad(error, i, "offset", entry.offset, 0);
+    if (segments != NULL)
+      segments[i] = (pte_segment){data, entry.size, head + pte_head_bytes(i) + 24, entry.kind};
   }
   if (end != header->file_bytes)
     return pte_fail(error, PTE_BAD_PROGRAM, "header.bytes: %llu bytes after the last segment",

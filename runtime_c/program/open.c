@@ -10,14 +10,29 @@
 
 #define MEMORY_ALIGN 16
 
-static pte_status take_memory(pte_arena *arena, uint32_t segment_count, pte_program **program,
-                              pte_segment **segments) {
-  void *first = NULL, *second = NULL;
-  PTE_TRY(pte_arena_take(arena, 1, sizeof(pte_program), MEMORY_ALIGN, &first));
-  PTE_TRY(pte_arena_take(arena, segment_count, sizeof(pte_segment), MEMORY_ALIGN, &second));
-  *program = first;
-  *segments = second;
+/* The pieces of the caller's memory whose sizes the header says. */
+typedef struct rooms {
+  pte_program *program;
+  pte_segment *segments;
+  uint8_t *head;
+} rooms;
+
+static pte_status take_rooms(pte_arena *arena, uint32_t segment_count, rooms *out) {
+  void *program = NULL, *segments = NULL, *head = NULL;
+  PTE_TRY(pte_arena_take(arena, 1, sizeof(pte_program), MEMORY_ALIGN, &program));
+  PTE_TRY(pte_arena_take(arena, segment_count, sizeof(pte_segment), MEMORY_ALIGN, &segments));
+  PTE_TRY(pte_arena_take(arena, 1, pte_head_bytes(segment_count), MEMORY_ALIGN, &head));
+  *out = (rooms){program, segments, head};
   return PTE_OK;
+}
+
+/* Whoever writes the file while it is in use must not move an address: what addresses are computed
+ * from is copied before it is verified, and never read from the file again. */
+static pte_status take_copy(pte_arena *arena, uint32_t kind, uint64_t size, void **out) {
+  bool kept =
+      kind == PTE_SEGMENT_MANIFEST || kind == PTE_SEGMENT_PROGRAM || kind == PTE_SEGMENT_DEBUG;
+  *out = NULL;
+  return kept ? pte_arena_take(arena, 1, size, MEMORY_ALIGN, out) : PTE_OK;
 }
 
 pte_status pte_program_size(const void *bytes, size_t size, size_t *out_bytes, pte_error *error) {
@@ -25,11 +40,27 @@ pte_status pte_program_size(const void *bytes, size_t size, size_t *out_bytes, p
     return pte_fail(error, PTE_BAD_ARGUMENT, "program_size: null pointer");
   pte_header header;
   PTE_TRY(pte_header_read(bytes, size, &header, error));
+  PTE_TRY(pte_segments_read(bytes, bytes, &header, NULL, error));
   pte_arena arena = pte_arena_measure();
-  pte_program *program;
-  pte_segment *segments;
-  PTE_TRY(take_memory(&arena, header.segment_count, &program, &segments));
+  rooms taken;
+  void *copy;
+  PTE_TRY(take_rooms(&arena, header.segment_count, &taken));
+  for (uint32_t i = 0; i < header.segment_count; i++) {
+    pte_segment_entry entry = pte_segment_entry_at(bytes, i);
+    PTE_TRY(take_copy(&arena, entry.kind, entry.size, &copy));
+  }
   *out_bytes = (size_t)arena.used;
+  return PTE_OK;
+}
+
+static pte_status copy_segments(pte_arena *arena, pte_segment *segments, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    void *copy = NULL;
+    PTE_TRY(take_copy(arena, segments[i].kind, segments[i].size, &copy));
+    if (copy == NULL) continue;
+    memcpy(copy, segments[i].data, (size_t)segments[i].size);
+    segments[i].data = copy;
+  }
   return PTE_OK;
 }
 
@@ -65,7 +96,7 @@ static pte_status bind_external(const pte_program *p, pte_segment *segment, uint
 
 static pte_status bind_externals(const pte_program *p, pte_segment *segments, pte_error *error) {
   for (uint32_t i = 0; i < p->segment_count; i++) {
-    pte_segment_entry entry = pte_segment_entry_at(p->bytes, i);
+    pte_segment_entry entry = pte_segment_entry_at(p->head, i);
     if (entry.flags == PTE_SEGMENT_EXTERNAL)
       PTE_TRY(bind_external(p, &segments[i], i, entry.external, error));
   }
@@ -163,6 +194,28 @@ static pte_status verify(const pte_program *p, pte_error *error) {
   return pte_verify_blocks(&v);
 }
 
+/* A program whose segments are known but not yet looked into. */
+static pte_status copy_program(pte_arena *arena, const uint8_t *bytes, size_t size,
+                               const pte_open_options *options, pte_program **out,
+                               pte_segment **out_segments, pte_error *error) {
+  pte_header header;
+  rooms taken;
+  PTE_TRY(pte_header_read(bytes, size, &header, error));
+  PTE_TRY(take_rooms(arena, header.segment_count, &taken));
+  memcpy(taken.head, bytes, pte_head_bytes(header.segment_count));
+  memset(taken.program, 0, sizeof *taken.program);
+  taken.program->size = size;
+  taken.program->head = taken.head;
+  taken.program->segments = taken.segments;
+  taken.program->segment_count = header.segment_count;
+  PTE_TRY(take_options(taken.program, options, error));
+  PTE_TRY(pte_segments_read(taken.head, bytes, &header, taken.segments, error));
+  PTE_TRY(copy_segments(arena, taken.segments, header.segment_count));
+  *out = taken.program;
+  *out_segments = taken.segments;
+  return PTE_OK;
+}
+
 pte_status pte_program_open(const void *bytes, size_t size, const pte_open_options *options,
                             pte_memory memory, pte_program **out, pte_error *error) {
   if (bytes == NULL || memory.data == NULL || out == NULL)
@@ -170,24 +223,17 @@ pte_status pte_program_open(const void *bytes, size_t size, const pte_open_optio
   if ((uintptr_t)bytes % 64 != 0 || (uintptr_t)memory.data % MEMORY_ALIGN != 0)
     return pte_fail(error, PTE_BAD_ARGUMENT,
                     "program_open: expected bytes aligned to 64 and memory aligned to 16");
-  pte_header header;
-  PTE_TRY(pte_header_read(bytes, size, &header, error));
   pte_arena arena = pte_arena_open(memory);
   pte_program *p = NULL;
   pte_segment *segments = NULL;
-  if (take_memory(&arena, header.segment_count, &p, &segments) != PTE_OK) {
+  pte_status taken = copy_program(&arena, bytes, size, options, &p, &segments, error);
+  if (taken == PTE_NO_MEMORY) {
     size_t needed = 0;
     PTE_TRY(pte_program_size(bytes, size, &needed, error));
     return pte_fail(error, PTE_NO_MEMORY, "program_open: expected %llu bytes of memory, got %llu",
                     (uint64_t)needed, (uint64_t)memory.size_bytes);
   }
-  memset(p, 0, sizeof *p);
-  p->bytes = bytes;
-  p->size = size;
-  p->segments = segments;
-  p->segment_count = header.segment_count;
-  PTE_TRY(take_options(p, options, error));
-  PTE_TRY(pte_segments_read(bytes, &header, segments, error));
+  PTE_TRY(taken);
   PTE_TRY(
       open_table(p, PTE_SEGMENT_MANIFEST, &pte_manifest_table, "manifest", &p->manifest, error));
   PTE_TRY(check_manifest(p, error));

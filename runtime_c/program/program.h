@@ -1,9 +1,11 @@
-/* An open program: typed, counted vectors inside the file's bytes, all of them verified.
+/* An open program: typed, counted vectors in a copy of the file's tables, all of them verified.
  *
  * `pte_program_open` hands out a pte_program only after verify.h's promises hold, so its readers
  * (session/) index without checks. Everything is const and shared by any number of sessions.
- * Nothing here depends on shapes. Memory: this struct and one pte_segment a segment, in the memory
- * brought to pte_program_open; all else points into the file. */
+ * Nothing here depends on shapes. Memory, brought to pte_program_open: this struct, one pte_segment
+ * a segment, and copies of header, segment table, manifest, program and debug information.
+ * Constants and blobs stay in the file, which may change at any time: what is read there decides
+ * numbers, never an address, unless it is read once and compared behind that. */
 #ifndef PTE_PROGRAM_H
 #define PTE_PROGRAM_H
 
@@ -12,16 +14,16 @@
 #include "program/flatbuf.h"
 
 typedef struct pte_segment {
-  const uint8_t
-      *data; /* in the file, or in the external that the caller brought; 64-byte aligned */
+  const uint8_t *data; /* CONSTANTS and BLOB: in the file or the external that the caller brought,
+                          64-byte aligned; else a copy, aligned to 16 */
   uint64_t size;
   const uint8_t *digest; /* 32 bytes, BLAKE2s-256 */
   uint32_t kind;         /* PTE_SEGMENT_* */
 } pte_segment;
 
 struct pte_program {
-  const uint8_t *bytes;
-  uint64_t size;
+  uint64_t size;       /* of the file */
+  const uint8_t *head; /* header and segment table */
   const pte_segment *segments;
   uint32_t segment_count;
   uint32_t external_count;
@@ -53,7 +55,8 @@ struct pte_program {
   uint32_t port_count, method_count, delegate_count;
 };
 
-/* String `i` of the program, terminated; "" for PTE_NONE. Borrowed until the program's bytes go. */
+/* String `i` of the program, terminated; "" for PTE_NONE. Borrowed until the program's memory
+ * goes. */
 const char *pte_program_string(const pte_program *program, uint32_t i);
 
 /* First byte of constant `i`, and of delegate `i`'s blob with its size. */

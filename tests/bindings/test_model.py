@@ -198,3 +198,30 @@ def test_a_timeout_ends_the_run(digits: Path) -> None:
 def test_cap_on_memory(digits: Path) -> None:
     with pytest.raises((pteron.LimitError, MemoryError), match=r"\d"):
         pteron.load(digits, threads=1, max_bytes=64)(np.zeros((1, 1, 8, 8), np.float32))
+
+
+def test_a_copied_program_outlives_its_bytes(add: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.pte"
+    mine.write_bytes(add.read_bytes())
+    model = pteron.load(mine, copy=True)
+    mine.write_bytes(b"")
+    x = np.ones((2, 3), np.float32)
+    assert (model(x, x) == 2).all()
+    held = np.frombuffer(add.read_bytes() + bytes(64), np.uint8).copy()
+    start = -held.ctypes.data % 64
+    aligned = held[start : start + add.stat().st_size]
+    aligned[:] = np.frombuffer(add.read_bytes(), np.uint8)
+    model = pteron.load(memoryview(aligned), copy=True)
+    aligned[:] = 255
+    assert (model(x, x) == 2).all()
+
+
+def test_bytes_that_change_move_no_address(digits: Path) -> None:
+    held = np.zeros(digits.stat().st_size + 64, np.uint8)
+    start = -held.ctypes.data % 64
+    aligned = held[start : start + digits.stat().st_size]
+    aligned[:] = np.frombuffer(digits.read_bytes(), np.uint8)
+    model = pteron.load(memoryview(aligned))
+    aligned[:] = 255
+    x = np.zeros((2, 1, 8, 8), np.float32)
+    assert model(x).shape == (2, 10)

@@ -68,6 +68,36 @@ static void sections_are_found_by_kind(void) {
   CHECK_TEXT(error.text, "kind 4 is missing");
 }
 
+static void a_kept_section_no_longer_changes(void) {
+  unsigned char blob[SIZE], memory[128] __attribute__((aligned(64)));
+  pte_payload payload;
+  pte_payload_section section;
+  pte_payload_room count = {NULL, 0, 0}, room = {memory, sizeof memory, 0}, small = {memory, 63, 0};
+  pte_error error = {0};
+  fill(blob);
+  CHECK_EQUAL(pte_payload_read(blob, SIZE, PTE_PAYLOAD_VGF, "some-target", &payload, &error),
+              PTE_OK);
+  CHECK_EQUAL(pte_payload_find(&payload, 9, &section, &error), PTE_OK);
+  CHECK_EQUAL(pte_payload_keep(&section, &count, &error), PTE_OK);
+  CHECK(count.used == 64 && section.data > blob && section.data < blob + SIZE);
+  CHECK_EQUAL(pte_payload_keep(&section, &small, &error), PTE_DELEGATE);
+  CHECK_EQUAL(pte_payload_keep(&section, &room, &error), PTE_OK);
+  memset(blob, 0xff, sizeof blob);
+  CHECK(room.used == 64 && memcmp(section.data, "other", 5) == 0);
+}
+
+static void a_table_that_changes_names_nothing_outside(void) {
+  unsigned char blob[SIZE];
+  pte_payload payload;
+  pte_payload_section section;
+  pte_error error = {0};
+  fill(blob);
+  CHECK_EQUAL(pte_payload_read(blob, SIZE, PTE_PAYLOAD_VGF, "some-target", &payload, &error),
+              PTE_OK);
+  put(blob + 72, UINT64_C(1) << 40, 8);
+  CHECK_EQUAL(pte_payload_find(&payload, (uint32_t)blob[64], &section, &error), PTE_DELEGATE);
+}
+
 static void another_target_or_kind_is_refused(void) {
   unsigned char blob[SIZE];
   pte_payload payload;
@@ -101,6 +131,8 @@ static void every_changed_byte_is_refused_or_read_clean(void) {
 
 int main(void) {
   sections_are_found_by_kind();
+  a_kept_section_no_longer_changes();
+  a_table_that_changes_names_nothing_outside();
   another_target_or_kind_is_refused();
   every_prefix_is_refused();
   every_changed_byte_is_refused_or_read_clean();

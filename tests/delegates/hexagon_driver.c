@@ -47,16 +47,17 @@ static pte_status open_payload(bytes payload, opened *o) {
   o->api = *pte_delegate_hexagon();
   o->api.self = &config;
   size_t size = 0;
-  MUST(o->api.instance_size(&config, HEXAGON_TARGET, payload.data, payload.size, &size,
-                            &o->error) == PTE_OK);
+  pte_status status =
+      o->api.instance_size(&config, HEXAGON_TARGET, payload.data, payload.size, &size, &o->error);
+  if (status != PTE_OK) return status;
   o->memory = room(size);
-  pte_status status = o->api.open(&config, HEXAGON_TARGET, payload.data, payload.size,
-                                  (pte_memory){o->memory, size}, &o->instance, &o->error);
+  status = o->api.open(&config, HEXAGON_TARGET, payload.data, payload.size,
+                       (pte_memory){o->memory, size}, &o->instance, &o->error);
   if (status != PTE_OK) {
     free(o->memory);
     return status;
   }
-  MUST(hexagon_plan_read(HEXAGON_TARGET, payload.data, payload.size, &o->plan, &o->error) ==
+  MUST(hexagon_plan_read(HEXAGON_TARGET, payload.data, payload.size, NULL, &o->plan, &o->error) ==
        PTE_OK);
   uint32_t count = o->plan.input_count + o->plan.output_count;
   MUST(count <= MAX_TENSORS);
@@ -100,6 +101,7 @@ static void run_folder(const char *folder) {
     fprintf(stderr, "%s: %s\n", folder, o.error.text);
     exit(1);
   }
+  memset(payload.data, 0xff, payload.size); /* runs do not look at it */
   for (uint32_t i = 0; i < o.io.input_count; i++) {
     snprintf(path, sizeof path, "%s/in%u", folder, (unsigned)i);
     bytes data = read_file(path);
@@ -191,7 +193,8 @@ static void hostile(bytes payload, long count) {
   pte_error error = {0};
   long refused = 0, slow = 0;
   config.timeout_ms = 2000;
-  MUST(hexagon_plan_read(HEXAGON_TARGET, payload.data, payload.size, &plan, &error) == PTE_OK);
+  MUST(hexagon_plan_read(HEXAGON_TARGET, payload.data, payload.size, NULL, &plan, &error) ==
+       PTE_OK);
   const hexagon_layout *l = &plan.layout;
   size_t size = l->op_count * sizeof(hexagon_op);
   unsigned char *ops = room(size);

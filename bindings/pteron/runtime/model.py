@@ -89,8 +89,12 @@ def load(
     delegates: Sequence[str | Delegate] | None = None,
     max_bytes: int = 0,
     max_extent: int = 0,
+    copy: bool = False,
 ) -> Model:
     """Opens a `.pte` by path (mapped, not read) or from bytes.
+
+    All but the weights is copied before it is checked. Weights are used in place: who writes the file or the bytes while
+    they are in use changes results, nothing else, and who truncates a mapped file ends the process.
 
     Args:
         source: Path or bytes.
@@ -100,13 +104,14 @@ def load(
         externals: Data files by the names the program gives them; None looks beside the program.
         delegates: Those that may run parts compiled for them, by name; None permits all of this build, () none.
         max_bytes, max_extent: Caps; see Session.
+        copy: Reads files into memory, and copies bytes, so that nothing that happens to them later matters.
 
     Raises:
         DelegateError: a part must run on a delegate that is not here; where a fallback runs instead and the program asks
             for a warning, a PlacementWarning says why.
         ProgramError: not a program, a damaged one, or one that this runtime is too old for.
     """
-    program = Program(source, externals, delegates)
+    program = Program(source, externals, delegates, copy=copy)
     options = {
         "threads": threads or int(os.environ.get("PTERON_NUM_THREADS") or 0) or os.cpu_count() or 1,
         "cpu": cpu,

@@ -1,4 +1,4 @@
-"""A program: verified bytes, shared by any number of sessions. Opening maps the file; no byte of a weight is copied."""
+"""A program: verified tables, shared by any number of sessions. Opening maps the file; no byte of a weight is copied."""
 
 from __future__ import annotations
 
@@ -43,18 +43,23 @@ class MethodInfo:
 
 
 class Program:
-    """An opened `.pte`. Immutable; keeps the mapped file alive. `delegates`: those it may use; None is all of the build."""
+    """An opened `.pte`. Immutable; keeps the mapped file alive. `delegates`: those it may use; None is all of the build.
+
+    `copy`: files are read, and bytes copied, instead of used in place; see `load`.
+    """
 
     def __init__(
         self,
         source: str | Path | Bytes,
         externals: Mapping[str, str | Path | Bytes] | None = None,
         delegates: Sequence[str | Delegate] | None = None,
+        *,
+        copy: bool = False,
     ) -> None:
         self.delegates = chosen(delegates)
         self.path = None if isinstance(source, Bytes) else Path(source)
-        self._bytes = _bytes_of(source)
-        self._externals = {name: _bytes_of(data) for name, data in (externals or {}).items()}
+        self._bytes = _bytes_of(source, copy)
+        self._externals = {name: _bytes_of(data, copy) for name, data in (externals or {}).items()}
         self.size_bytes = len(self._bytes)
         where, error = str(self.path or "program"), new_error()
         view = ffi.from_buffer(self._bytes)
@@ -96,19 +101,35 @@ class Program:
         )
 
 
-def _bytes_of(source: str | Path | Bytes) -> Any:
-    """A buffer aligned to 64: the mapped file, or the bytes themselves if they lie so, or an aligned copy."""
+def _aligned(size: int) -> np.ndarray[Any, Any]:
+    room = np.empty(size + ALIGN, np.uint8)
+    start = -room.ctypes.data % ALIGN
+    return room[start : start + size]
+
+
+def _bytes_of(source: str | Path | Bytes, copy: bool) -> Any:
+    """A buffer aligned to 64: the mapped file, or the bytes themselves if they lie so, or an aligned copy.
+
+    Raises:
+        OSError: the file cannot be read, or became shorter meanwhile.
+    """
     if isinstance(source, Bytes):
         data = np.frombuffer(source, np.uint8)
-        if data.ctypes.data % ALIGN == 0:
+        if data.ctypes.data % ALIGN == 0 and not copy:
             return data
-        room = np.empty(data.size + ALIGN, np.uint8)
-        start = -room.ctypes.data % ALIGN
-        room[start : start + data.size] = data
-        return room[start : start + data.size]
+        room = _aligned(data.size)
+        room[:] = data
+        return room
     with Path(source).open("rb") as file:
-        if file.seek(0, 2) == 0:
+        size = file.seek(0, 2)
+        if size == 0:
             return np.empty(0, np.uint8)
+        if copy:
+            room = _aligned(size)
+            file.seek(0)
+            if file.readinto(room.data) != size:
+                raise OSError(f"{source}: became shorter while it was read")
+            return room
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 

@@ -14,6 +14,9 @@ typedef struct instance {
   hexagon_link link;
 } instance;
 
+/* Behind an instance: its copy of the payload. */
+enum { KEPT_AT = (sizeof(instance) + 63) / 64 * 64 };
+
 static int accepts(void *self, const char *target, pte_error *error) {
   if (strcmp(target, HEXAGON_TARGET) != 0) {
     pte_delegate_fail(error, "it runs " HEXAGON_TARGET ", not %.40s", target);
@@ -24,9 +27,12 @@ static int accepts(void *self, const char *target, pte_error *error) {
 
 static pte_status instance_size(void *self, const char *target, const void *blob, size_t blob_bytes,
                                 size_t *out_bytes, pte_error *error) {
-  (void)self, (void)target, (void)blob, (void)blob_bytes, (void)error;
-  *out_bytes = sizeof(instance);
-  return PTE_OK;
+  (void)self;
+  pte_payload_room room = {NULL, 0, 0};
+  hexagon_plan plan;
+  pte_status status = hexagon_plan_read(target, blob, blob_bytes, &room, &plan, error);
+  if (status == PTE_OK) *out_bytes = KEPT_AT + (size_t)room.used;
+  return status;
 }
 
 /* --- the DSP --------------------------------------------------------------------------------- */
@@ -63,13 +69,14 @@ static pte_status start(instance *i, const pte_delegate_until *until, pte_error 
 
 static pte_status open_instance(void *self, const char *target, const void *blob, size_t blob_bytes,
                                 pte_memory memory, void **out, pte_error *error) {
-  if (memory.size_bytes < sizeof(instance))
-    return pte_delegate_fail(error, "an instance takes %zu bytes, got %zu", sizeof(instance),
+  if (memory.size_bytes < KEPT_AT)
+    return pte_delegate_fail(error, "an instance takes %zu bytes, got %zu", (size_t)KEPT_AT,
                              (size_t)memory.size_bytes);
   instance *i = memory.data;
+  pte_payload_room room = {(unsigned char *)memory.data + KEPT_AT, memory.size_bytes - KEPT_AT, 0};
   *i = (instance){.config = self, .transport = hexagon_find_transport(self, error)};
   if (i->transport == NULL) return PTE_DELEGATE;
-  pte_status status = hexagon_plan_read(target, blob, blob_bytes, &i->plan, error);
+  pte_status status = hexagon_plan_read(target, blob, blob_bytes, &room, &i->plan, error);
   if (status == PTE_OK) status = start(i, NULL, error);
   if (status == PTE_OK) *out = i;
   return status;

@@ -80,13 +80,15 @@ static pte_status lay_out(uint64_t ops, uint64_t weights, uint64_t arena, hexago
 }
 
 pte_status hexagon_plan_read(const char *target, const void *blob, size_t blob_bytes,
-                             hexagon_plan *out, pte_error *error) {
+                             pte_payload_room *room, hexagon_plan *out, pte_error *error) {
   pte_payload payload;
   pte_payload_section parts[WEIGHTS + 1];
   pte_status status =
       pte_payload_read(blob, blob_bytes, PTE_PAYLOAD_HEXAGON, target, &payload, error);
   for (uint32_t kind = INFO; status == PTE_OK && kind <= WEIGHTS; kind++)
     status = pte_payload_find(&payload, kind, &parts[kind], error);
+  for (uint32_t kind = INFO; status == PTE_OK && kind < WEIGHTS; kind++)
+    status = pte_payload_keep(&parts[kind], room, error);
   if (status != PTE_OK) return status;
   const unsigned char *info = parts[INFO].data;
   if (parts[INFO].size != 16 || pte_payload_u32(info) != HEXAGON_PROTOCOL)

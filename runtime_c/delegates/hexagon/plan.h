@@ -10,23 +10,25 @@
 #define PTE_HEXAGON_PLAN_H
 
 #include "delegates/hexagon/protocol.h"
-#include "pteron/delegate.h"
+#include "delegates/payload.h"
 
 typedef struct hexagon_port {
   uint32_t offset, rank, shape[PTE_MAX_RANK];
   uint64_t size_bytes;
 } hexagon_port;
 
-/* Borrows the payload. */
+/* Borrows the weights from the payload; the rest from its room. */
 typedef struct hexagon_plan {
   const unsigned char *ports, *ops, *weights;
   uint32_t input_count, output_count;
   hexagon_layout layout;
 } hexagon_plan;
 
-/* Checks all of a payload (any bytes). PTE_DELEGATE: something is wrong; `error` says what. */
+/* Checks all of a payload (any bytes), after what addresses are computed from is in `room`, where
+ * that is given. PTE_DELEGATE: something is wrong; `error` says what. */
 PTE_CHECKED pte_status hexagon_plan_read(const char *target, const void *blob, size_t blob_bytes,
-                                         hexagon_plan *out, pte_error *error);
+                                         pte_payload_room *room, hexagon_plan *out,
+                                         pte_error *error);
 
 /* Port `index`: inputs, then outputs. */
 hexagon_port hexagon_plan_port(const hexagon_plan *plan, uint32_t index);

@@ -90,8 +90,8 @@ static pte_status read_head(const pte_payload_section *table, pte_vgf_model *m, 
   return PTE_OK;
 }
 
-pte_status pte_vgf_model_read(const void *blob, size_t blob_bytes, pte_vgf_model *out,
-                              pte_error *error) {
+pte_status pte_vgf_model_read(const void *blob, size_t blob_bytes, pte_payload_room *room,
+                              pte_vgf_model *out, pte_error *error) {
   pte_payload payload;
   pte_payload_section table, code, data;
   pte_vgf_model m = {0};
@@ -100,6 +100,8 @@ pte_status pte_vgf_model_read(const void *blob, size_t blob_bytes, pte_vgf_model
   if (status == PTE_OK) status = pte_payload_find(&payload, TABLE, &table, error);
   if (status == PTE_OK) status = pte_payload_find(&payload, CODE, &code, error);
   if (status == PTE_OK) status = pte_payload_find(&payload, DATA, &data, error);
+  if (status == PTE_OK) status = pte_payload_keep(&table, room, error);
+  if (status == PTE_OK) status = pte_payload_keep(&code, room, error);
   if (status == PTE_OK) status = read_head(&table, &m, error);
   if (status != PTE_OK) return status;
   if (code.size % 4 != 0 || code.size / 4 > MAX_WORDS || (uintptr_t)code.data % 4 != 0)

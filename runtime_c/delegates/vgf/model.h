@@ -43,7 +43,7 @@ typedef struct pte_vgf_tensor {
   const unsigned char *data; /* a constant's elements, else NULL */
 } pte_vgf_tensor;
 
-/* Borrowed from the payload. */
+/* `data` borrowed from the payload, the rest from its room. */
 typedef struct pte_vgf_model {
   uint32_t input_count, output_count, constant_count;
   const char *entry;
@@ -52,9 +52,11 @@ typedef struct pte_vgf_model {
   size_t word_count;
 } pte_vgf_model;
 
-/* Checks header, table and sizes of a payload. PTE_DELEGATE: `error` says what is wrong. The SPIR-V
- * words are not looked at: see spirv.h. */
-PTE_CHECKED pte_status pte_vgf_model_read(const void *blob, size_t blob_bytes, pte_vgf_model *out,
+/* Checks header, table and sizes of a payload, after table and SPIR-V are in `room`, where that is
+ * given. PTE_DELEGATE: `error` says what is wrong. The SPIR-V words are not looked at: see spirv.h.
+ */
+PTE_CHECKED pte_status pte_vgf_model_read(const void *blob, size_t blob_bytes,
+                                          pte_payload_room *room, pte_vgf_model *out,
                                           pte_error *error);
 
 /* Tensor `i` of inputs, outputs, constants. */

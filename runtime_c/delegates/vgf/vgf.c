@@ -32,7 +32,8 @@ static int accepts(void *self, const char *target, pte_error *error) {
   return status == PTE_OK;
 }
 
-/* An instance: the graph, then what opening it needs: ids, or plans and constants. */
+/* An instance: the graph, its copy of the payload, then what opening it needs: ids, or plans and
+ * constants. */
 static size_t work_bytes(const pte_vgf_model *model) {
   size_t tensors = model->input_count + model->output_count + (size_t)model->constant_count;
   size_t ids = pte_vgf_spirv_ids(model) * sizeof(uint32_t);
@@ -44,8 +45,10 @@ static pte_status instance_size(void *self, const char *target, const void *blob
                                 size_t *out_bytes, pte_error *error) {
   (void)self, (void)target;
   pte_vgf_model model;
-  pte_status status = pte_vgf_model_read(blob, blob_bytes, &model, error);
-  if (status == PTE_OK) *out_bytes = aligned(sizeof(pte_vgf_graph)) + work_bytes(&model);
+  pte_payload_room room = {NULL, 0, 0};
+  pte_status status = pte_vgf_model_read(blob, blob_bytes, &room, &model, error);
+  if (status == PTE_OK)
+    *out_bytes = aligned(sizeof(pte_vgf_graph)) + (size_t)room.used + work_bytes(&model);
   return status;
 }
 
@@ -54,11 +57,18 @@ static pte_status open_instance(void *self, const char *target, const void *blob
   (void)target;
   pte_vgf_device *v = self;
   pte_vgf_graph *g = memory.data;
-  void *work = (char *)memory.data + aligned(sizeof *g);
+  const size_t kept_at = aligned(sizeof *g);
+  if (memory.size_bytes < kept_at)
+    return pte_delegate_fail(error, "an instance takes %zu bytes", kept_at);
+  pte_payload_room room = {(unsigned char *)memory.data + kept_at, memory.size_bytes - kept_at, 0};
   memset(g, 0, sizeof *g);
   g->v = v;
-  pte_status status = pte_vgf_model_read(blob, blob_bytes, &g->model, error);
-  if (status == PTE_OK) status = pte_vgf_spirv_check(&g->model, work, error);
+  pte_status status = pte_vgf_model_read(blob, blob_bytes, &room, &g->model, error);
+  if (status != PTE_OK) return status;
+  if (work_bytes(&g->model) > room.size - room.used)
+    return pte_delegate_fail(error, "payload: it changed while it was opened");
+  void *work = room.data + room.used;
+  status = pte_vgf_spirv_check(&g->model, work, error);
   if (status != PTE_OK) return status;
   pthread_mutex_lock(&v->lock);
   status = pte_vgf_device_open(v, error);

@@ -20,6 +20,10 @@ pte_status pte_host_map(const char *path, pte_memory *out, pte_error *error) {
 
 void pte_host_unmap(pte_memory mapped) { (void)mapped; }
 
+pte_status pte_host_read(const char *path, pte_memory *out, pte_error *error) {
+  return pte_host_map(path, out, error);
+}
+
 pte_status pte_host_alloc(uint64_t size_bytes, pte_memory *out) {
   (void)size_bytes, (void)out;
   return PTE_NO_MEMORY;

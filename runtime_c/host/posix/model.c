@@ -30,6 +30,16 @@ static pte_status allocate(uint64_t bytes, const char *what, pte_memory *out, pt
 
 /* --- opening -------------------------------------------------------------------------------- */
 
+static pte_status open_file(const pte_host_model *m, const char *path, pte_memory *out,
+                            pte_error *error) {
+  return m->options.copy ? pte_host_read(path, out, error) : pte_host_map(path, out, error);
+}
+
+static void close_file(const pte_host_model *m, pte_memory file) {
+  if (m->options.copy) pte_host_free(file);
+  else pte_host_unmap(file);
+}
+
 /* Externals lie beside the program: a name is a file name, never a path. */
 static pte_status map_external(pte_host_model *m, const char *path, const char *name,
                                pte_error *error) {
@@ -48,7 +58,7 @@ static pte_status map_external(pte_host_model *m, const char *path, const char *
   memcpy(beside, path, folder);
   memcpy(beside + folder, name, length + 1);
   pte_memory *file = &m->external_files[m->external_count];
-  pte_status status = pte_host_map(beside, file, error);
+  pte_status status = open_file(m, beside, file, error);
   free(beside);
   if (status != PTE_OK) return status;
   char *kept = m->external_names[m->external_count];
@@ -66,30 +76,41 @@ static pte_status map_externals(pte_host_model *m, const char *path, pte_flat ma
 }
 
 /* The manifest alone, before the program can be opened: it says which externals opening asks for.
- */
-static pte_status read_manifest(const pte_memory *file, pte_segment *segments,
-                                const pte_header *header, pte_flat *out, pte_error *error) {
-  PTE_TRY(pte_segments_read(file->data, header, segments, error));
+ * `head` and the manifest are copies: the file may change. */
+static pte_status read_manifest(pte_host_model *m, const char *path, const pte_header *header,
+                                uint8_t *head, pte_segment *segments, pte_error *error) {
+  pte_memory copy = {NULL, 0};
+  pte_flat manifest;
+  memcpy(head, m->file.data, pte_head_bytes(header->segment_count));
+  PTE_TRY(pte_segments_read(head, m->file.data, header, segments, error));
   const pte_segment *segment =
       &segments[pte_segment_find(segments, header->segment_count, PTE_SEGMENT_MANIFEST)];
-  return pte_flat_verify(segment->data, (size_t)segment->size, &pte_manifest_table,
-                         PTE_FILE_IDENTIFIER, "manifest", out, error);
+  PTE_TRY(allocate(segment->size, "manifest", &copy, error));
+  memcpy(copy.data, segment->data, copy.size_bytes);
+  pte_status status = pte_flat_verify(copy.data, copy.size_bytes, &pte_manifest_table,
+                                      PTE_FILE_IDENTIFIER, "manifest", &manifest, error);
+  if (status == PTE_OK) status = map_externals(m, path, manifest, error);
+  pte_host_free(copy);
+  return status;
 }
 
 static pte_status find_externals(pte_host_model *m, const char *path, pte_error *error) {
   pte_header header;
-  pte_flat manifest;
   PTE_TRY(pte_header_read(m->file.data, m->file.size_bytes, &header, error));
+  uint8_t *head = malloc(pte_head_bytes(header.segment_count));
   pte_segment *segments = calloc(header.segment_count, sizeof *segments);
-  if (segments == NULL) return pte_fail(error, PTE_NO_MEMORY, "the system has no memory");
-  pte_status status = read_manifest(&m->file, segments, &header, &manifest, error);
+  pte_status status = PTE_OK;
+  if (head == NULL || segments == NULL)
+    status = pte_fail(error, PTE_NO_MEMORY, "the system has no memory");
+  else status = read_manifest(m, path, &header, head, segments, error);
+  free(head);
   free(segments);
-  return status == PTE_OK ? map_externals(m, path, manifest, error) : status;
+  return status;
 }
 
 static pte_status open_program(pte_host_model *m, const char *path, pte_error *error) {
   size_t bytes = 0;
-  PTE_TRY(pte_host_map(path, &m->file, error));
+  PTE_TRY(open_file(m, path, &m->file, error));
   PTE_TRY(find_externals(m, path, error));
   PTE_TRY(pte_program_size(m->file.data, m->file.size_bytes, &bytes, error));
   PTE_TRY(allocate(bytes, "program", &m->program_memory, error));
@@ -146,8 +167,8 @@ void pte_host_model_close(pte_host_model *m) {
   pte_host_free(m->state);
   pte_host_free(m->session_memory);
   pte_host_free(m->program_memory);
-  pte_host_unmap(m->file);
-  for (uint32_t i = 0; i < m->external_count; i++) pte_host_unmap(m->external_files[i]);
+  close_file(m, m->file);
+  for (uint32_t i = 0; i < m->external_count; i++) close_file(m, m->external_files[i]);
   free(m);
 }
 

@@ -9,11 +9,12 @@
  * close
  *
  * Ownership: the table and `self` outlive the program. The blob and `target` are borrowed until
- * `close`; the blob is 64-byte aligned and its digest has been checked. An instance lives in the
- * memory handed to `open` until `close`; what it takes from the system besides, `close` gives back.
- * Tensors are borrowed until the function returns. A session calls an instance from one thread at a
- * time; different instances may be called at once. `error->text` may be filled on failure: it is
- * shown behind the delegate's name. */
+ * `close`; the blob is 64-byte aligned and its digest has been checked, but it may lie in a mapped
+ * file: what addresses are computed from must be copied before it is checked. An instance lives in
+ * the memory handed to `open` until `close`; what it takes from the system besides, `close` gives
+ * back. Tensors are borrowed until the function returns. A session calls an instance from one
+ * thread at a time; different instances may be called at once. `error->text` may be filled on
+ * failure: it is shown behind the delegate's name. */
 #ifndef PTERON_DELEGATE_H
 #define PTERON_DELEGATE_H
 

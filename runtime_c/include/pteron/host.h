@@ -12,9 +12,15 @@
 extern "C" {
 #endif
 
-/* Maps a file read-only; page-aligned. PTE_IO: it cannot be opened or mapped; the text says why. */
+/* Maps a file read-only; page-aligned. While it is mapped, who writes the file changes the bytes,
+ * and reading behind the end of one that was truncated ends the process (SIGBUS). PTE_IO: it cannot
+ * be opened or mapped; the text says why. */
 PTE_API PTE_CHECKED pte_status pte_host_map(const char *path, pte_memory *out, pte_error *error);
 PTE_API void pte_host_unmap(pte_memory mapped);
+
+/* Reads a file into memory, which is freed by pte_host_free. PTE_IO, PTE_NO_MEMORY: it cannot be;
+ * the text says why. */
+PTE_API PTE_CHECKED pte_status pte_host_read(const char *path, pte_memory *out, pte_error *error);
 
 /* 64-byte aligned memory, contents undefined. PTE_NO_MEMORY: the system has no more. */
 PTE_API PTE_CHECKED pte_status pte_host_alloc(uint64_t size_bytes, pte_memory *out);
@@ -50,6 +56,9 @@ typedef struct pte_host_options {
   const char *method; /* NULL: the first */
   uint64_t max_bytes; /* as in pte_prepare_options */
   int64_t max_extent;
+  uint32_t copy; /* 1: the file is read into memory instead of mapped, so that nobody who writes or
+                    truncates it later is noticed */
+  uint32_t reserved;
 } pte_host_options;
 
 typedef struct pte_host_model pte_host_model;

@@ -113,13 +113,17 @@ typedef struct pte_open_options {
 PTE_API uint32_t pte_api_version(void);
 PTE_API const char *pte_status_name(pte_status status);
 
-/* Bytes of memory that `pte_program_open` needs for these bytes; reads the header only. */
+/* Bytes of memory that `pte_program_open` needs for these bytes, a copy of all but constants and
+ * blobs; reads header and segment table only. PTE_BAD_PROGRAM: they are wrong. */
 PTE_API PTE_CHECKED pte_status pte_program_size(const void *bytes, size_t size, size_t *out_bytes,
                                                 pte_error *error);
 
 /* Verifies `bytes` and stores the program's address, inside `memory`, in `*out`. `bytes` (64-byte
- * aligned), `memory` and what `options` (may be NULL) names must outlive the program. Nothing is
- * copied, repacked or allocated. There is nothing to close. PTE_BAD_PROGRAM: a field is wrong; the
+ * aligned), `memory` and what `options` (may be NULL) names must outlive the program. Constants and
+ * blobs are used in place; the rest, some tens of KB, is copied into `memory` before it is
+ * verified. So bytes that change later (a mapped file that somebody writes) may change the numbers
+ * that runs give and nothing else; a delegate promises the same of its blob. There is nothing to
+ * close. PTE_BAD_PROGRAM: a field is wrong; the
  * text names it. PTE_UNSUPPORTED: an operator or delegate is missing. PTE_NO_MEMORY: `memory` is
  * too small. */
 PTE_API PTE_CHECKED pte_status pte_program_open(const void *bytes, size_t size,
@@ -137,7 +141,7 @@ PTE_API PTE_CHECKED pte_status pte_program_find_method(const pte_program *progra
                                                        uint32_t *out, pte_error *error);
 
 typedef struct pte_method_info {
-  const char *name; /* borrowed until the program's bytes go */
+  const char *name; /* borrowed until the program's memory goes */
   uint32_t input_count, output_count, state_count, instr_count, value_count;
 } pte_method_info;
 PTE_API PTE_CHECKED pte_status pte_program_method(const pte_program *program, uint32_t method,
@@ -183,7 +187,7 @@ PTE_API void pte_session_close(pte_session *session);
  * is one and the policy allows it, takes over until the session is closed: the run that met the
  * failure gives the same bytes. */
 typedef struct pte_placement {
-  const char *name, *target; /* borrowed until the program's bytes go */
+  const char *name, *target; /* borrowed until the program's memory goes */
   const char *reason;        /* why the fallback runs, else ""; borrowed until the session closes */
   uint8_t policy;            /* 0 allow, 1 warn, 2 forbid falling back */
   uint8_t placed;            /* 1: in the delegate */
