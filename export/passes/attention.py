@@ -40,7 +40,8 @@ def recognise_attention(model: ir.Model) -> bool:
     guard Where(IsNaN(p), 0, p) is the operator's own meaning: a row that sees nothing gives zeros. Heads of k and v that
     were repeated for those of q are not.
     Requires: rank 4 [batch, heads, tokens, size], or 3, which gets a leading 1; a softmax over the last axis. Declines: a mask of
-    one column (the operator pads short masks), a mask or operands that broadcast the batch, other uses of what lies between.
+    one column (the operator pads short masks), a mask or operands that broadcast the batch, other uses of what lies between,
+    a scale that is not positive.
     """
     changed = False
     for node in list(g.nodes(model)):
@@ -69,6 +70,8 @@ def _rewrite(softmax: ir.Node) -> bool:
     made: list[ir.Node] = []
     k, scale_t = _keys(k, rank, made, found.nodes)
     found.scale *= scale_q * scale_k * scale_t
+    if found.scale <= 0:  # ONNX scales q and k by its root
+        return False
     k, v = _ungrouped(k, v)
     mask = _mask(graph, found, made)
     if not _fits(q, k, v, mask, rank) or (mask is None and (found.mask or found.hide)):

@@ -17,7 +17,8 @@ def recognise_rotary(model: ir.Model) -> bool:
 
     x is [batch, heads, tokens, 2 h], cos and sin [batch or 1, 1, tokens, 2 h] made by Unsqueeze(1), or [tokens, 2 h].
     Requires: h is known, both halves of cos and of sin are equal by construction: Concat(f, f) before them, or a table.
-    Declines: interleaved pairs, other shapes. Angles of batch 1 are expanded, as the operator wants them by batch.
+    Declines: interleaved pairs, other shapes, an x that is broadcast along the batch, x or angles along the tokens. Angles of
+    batch 1 are expanded, as the operator wants them by batch.
     """
     changed = False
     for m in matches(model, TURN):
@@ -36,6 +37,8 @@ def _rewrite(m: Match) -> bool:
     concat = next((n for n in m.nodes if n.op_type == "Concat"), None)
     if not whole or concat is None or g.attr(concat, "axis") not in (-1, 3):
         return False
+    if sizes is None or any(_broadcasts(sizes, g.dims(m[name]) or []) for name in "cs"):
+        return False
     made: list[ir.Node] = []
     batch = ir.Node("", "Shape", [x], [ir.AttrInt64("start", 0), ir.AttrInt64("end", 1)])
     ones = g.initializer(graph, np.array([1, 1], np.int64), "ones")
@@ -46,6 +49,12 @@ def _rewrite(m: Match) -> bool:
     new = ir.Node("", "RotaryEmbedding", [x, *angles])
     g.replace(m.nodes, [batch, shape, *made, new], m["y"], new.outputs[0])
     return True
+
+
+def _broadcasts(x: list[int | str | None], angles: list[int | str | None]) -> bool:
+    """Whether x [batch, heads, tokens, size] grows along its batch, or x or the angles along the tokens."""
+    batch = len(angles) == 4 and x[0] == 1 and angles[0] != 1
+    return batch or (len(angles) > 1 and (x[2] == 1) != (angles[-2] == 1))
 
 
 def _is_half(part: ir.Value, x: ir.Value, half: int, which: int) -> bool:

@@ -62,3 +62,12 @@ def test_a_table_of_angles() -> None:
     want = run(model, arrays)
     assert recognise_rotary(model)
     np.testing.assert_allclose(run(model, arrays)[0], want[0], rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "x, p", [("1, 3, s, 8", "b, s, 1"), ("b, 3, 1, 8", "b, s, 1"), ("b, 3, s, 8", "b, 1, 1")]
+)
+def test_operands_that_broadcast_stay_written_out(x: str, p: str) -> None:
+    model = onnx_text(FORMS["slices"], x=f"f32[{x}]", p=f"f32[{p}]", w=W)
+    infer(model)
+    assert not recognise_rotary(model)
