@@ -8,6 +8,7 @@ constant in planes (DESIGN section 5). Formats are added here; nothing else list
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -40,6 +41,12 @@ class Format:
 
 
 FORMATS: Final[dict[str, Format]] = {}
+
+
+def dtype_bits(name: str) -> int:
+    """Bits of an element: the first number in its type's name; a bool is a byte."""
+    found = re.search(r"\d+", name)
+    return int(found.group()) if found else 8
 
 
 def format_(

@@ -33,7 +33,8 @@ def outputs() -> dict[str, str]:
 
 
 def schema_hash(fbs_text: str) -> bytes:
-    """BLAKE2s-64 over the file's structs and all that a row says but its prose: files of another hash are refused."""
+    """BLAKE2s-64 over the file's structs and what a row says of an instruction's bytes: files of another hash are refused.
+    Relations only say which instructions are refused: a file that keeps them is the same with or without."""
     from pteron.schema import formats, ops, signature, steps
 
     lines = [fbs_text]
@@ -50,7 +51,7 @@ def schema_hash(fbs_text: str) -> bytes:
                     op.shape,
                     op.strided,
                     op.inplace,
-                    op.counts,
+                    bool(op.counts),
                     ports,
                     attrs,
                 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 
-from pteron.schema import shape, signature
+from pteron.schema import relation, shape, signature
+from pteron.schema.formats import FORMATS
 from pteron.schema.ops import OPS
 from pteron.schema.row import Op
 from pteron.schema.sequence import ACTIVATIONS
@@ -21,6 +22,10 @@ C_TYPES = {
     "steps": "pte_steps",
     "block": "uint32_t",
 }
+
+
+RELATION_DEPTH = 8
+"""PTE_RELATION_DEPTH."""
 
 
 def head(what: str, source: str, guard: str = "") -> str:
@@ -83,6 +88,10 @@ class Pools:
         self.ports: list[str] = []
         self.attrs: list[str] = []
         self.defaults: list[str] = []
+        self.numbers: list[str] = []
+        self.relations: list[str] = []
+        self.codes = b""
+        self.starts: list[int] = []
 
     def text(self, word: str) -> int:
         """Where `word` begins among the texts; it may be the end of a longer one."""
@@ -93,6 +102,23 @@ class Pools:
         if at >= 1 << 12:
             raise ValueError("names of operators take more than 4096 bytes; widen core/op.h")
         return at
+
+    def relation(self, code: bytes) -> int:
+        """The number of the relation `code`; rows share those that are alike, and ends of longer ones."""
+        at = self.codes.find(code)
+        if at < 0:
+            at = len(self.codes)
+            self.codes += code
+        if at not in self.starts:
+            self.starts.append(at)
+        if len(self.starts) > 256 or at >= 1 << 16:
+            raise ValueError("there are more than 256 different relations; widen core/op.h")
+        return self.starts.index(at)
+
+    def number(self, text: str) -> int:
+        if text not in self.numbers:
+            self.numbers.append(text)
+        return self.numbers.index(text)
 
     @staticmethod
     def place(pool: list[str], rows: list[str]) -> int:
@@ -112,8 +138,15 @@ class Pools:
             ("const pte_op_port pte_op_ports[]", self.ports),
             ("const pte_op_attr pte_op_attrs[]", self.attrs),
             ("const uint64_t pte_op_default_words[]", self.defaults),
+            ("const int64_t pte_op_numbers[]", self.numbers),
+            ("const uint8_t pte_op_relations[]", self.relations),
+            ("const uint16_t pte_op_relation_starts[]", [str(at) for at in self.starts]),
         ):
             out += [f"{head} = {{", *(f"  {row}," for row in rows), "};", ""]
+        out += ["const uint8_t pte_op_codes[] = {"]
+        for at in range(0, len(self.codes), 24):
+            out.append("  " + " ".join(f"{byte}," for byte in self.codes[at : at + 24]))
+        out += ["};", ""]
         words, at = [], 0
         for word in self.texts.split("\0")[:-1]:
             words.append(f'  "{word}\\0" /* {at} */')
@@ -198,12 +231,14 @@ def _ports(op: Op, output: bool, pools: Pools) -> int:
             f"op {op.name}: more than 12 names in the shape line; raise PTE_MAX_SHAPE_SLOTS"
         )
     sides = (sig.outputs, line.outputs) if output else (sig.inputs, line.inputs)
+    counted = op.counts if output and any(shape.counted_axes(op).values()) else ""
     rows = []
     for port, terms in zip(*sides, strict=True):
         first = pools.place(
             pools.terms,
             [
-                f"{{{shape.TERMS.index(t.kind)}, {t.slot}, {offsets.get(t.attr, 0)}, {t.number}}}"
+                f"{{{shape.TERMS.index(t.kind)}, {t.slot}, {offsets.get(t.attr, 0)}, "
+                f"{int(t.name == counted) if t.kind == 'dim' else t.number}}}"
                 for t in terms
             ],
         )
@@ -223,6 +258,59 @@ def _check_names(op: Op, sig: signature.Signature) -> None:
         )
 
 
+def _relations(op: Op, pools: Pools) -> int:
+    """The row's relations, each in postfix order."""
+    rows = []
+    for text, tree in shape.relations(op):
+        code, depth = _codes(op, tree, pools)
+        if depth > RELATION_DEPTH:
+            raise ValueError(f"op {op.name}: {text}: is too deep; raise PTE_RELATION_DEPTH")
+        rows.append(str(pools.relation(code + bytes([relation.CODES.index("end")]))))
+    return pools.place(pools.relations, rows)
+
+
+def _codes(op: Op, tree: relation.Tree, pools: Pools) -> tuple[bytes, int]:
+    """One tree in postfix order, and how many values it has on the stack at once."""
+    sig, line = signature.signature(op), shape.parse(op)
+    code, *args = tree
+    ports = [port.name for port in (*sig.inputs, *sig.outputs)]
+    number = relation.CODES.index(code)
+    if code == "number":
+        small = 0 <= args[0] <= 255
+        at = args[0] if small else pools.number(f"INT64_C({args[0]})")
+        return bytes([relation.CODES.index("small" if small else "number"), at]), 1
+    if code in ("dim", "run"):
+        return bytes([number, (line.dims if code == "dim" else line.runs).index(args[0])]), 1
+    if code in relation.OF_PORT:
+        return bytes([number, ports.index(args[0])]), 1
+    if code in relation.OF_ATTR:
+        return bytes([number, next(a.offset for a in sig.attrs if a.name == args[0])]), 1
+    if code == "in":
+        left, depth = _codes(op, args[0], pools)
+        return left + bytes([number, pools.number(_mask(op, args[0], args[1]))]), depth
+    if code in relation.OF_LIST:
+        name, _ = _codes(op, args[0], pools)
+        before, depth = _codes(op, args[1], pools) if len(args) == 2 else (b"", 1)
+        return before + bytes([number]) + name, depth
+    parts = [_codes(op, arg, pools) for arg in args]
+    depth = max(i + used for i, (_, used) in enumerate(parts))
+    return b"".join(part for part, _ in parts) + bytes([number]), depth
+
+
+def _mask(op: Op, left: relation.Tree, words: tuple[str, ...]) -> str:
+    """Bit x is set where x is one of the words: element types, formats or an enum's."""
+    if left[0] == "dtype":
+        return " | ".join(f"INT64_C(1) << PTE_{word.upper()}" for word in words)
+    if left[0] == "format":
+        places = [FORMATS[word].id for word in words]
+    else:
+        values = next(a.values for a in signature.signature(op).attrs if a.name == left[1])
+        places = [values.index(word) for word in words]
+    if max(places) >= 63:
+        raise ValueError(f"op {op.name}: a relation names a word whose number is above 62")
+    return f"INT64_C({sum(1 << place for place in set(places))})"
+
+
 def _op_row(op: Op, pools: Pools) -> str:
     sig = signature.signature(op)
     _check_names(op, sig)
@@ -230,11 +318,11 @@ def _op_row(op: Op, pools: Pools) -> str:
     kernel = "NULL" if control else f"KERNEL_{op.name}"
     dtypes = " | ".join(f"1u << PTE_{d.upper()}" for d in op.dtypes)
     name = pools.text(op.name)
-    pooled = f"{_ports(op, False, pools)}, {_ports(op, True, pools)}, {_attrs(sig, pools)}"
-    counts = f"{len(sig.inputs)}, {len(sig.outputs)}, {len(sig.attrs)}"
+    pooled = f"{_ports(op, False, pools)}, {_ports(op, True, pools)}, {_attrs(sig, pools)}, {_relations(op, pools)}"
+    counts = f"{len(sig.inputs)}, {len(sig.outputs)}, {len(sig.attrs)}, {len(op.where)}"
     variadic = [any(p.variadic for p in side) for side in (sig.inputs, sig.outputs)]
     flags = ", ".join(
-        str(flag).lower() for flag in [*variadic, control, sig.has_defaults, op.counts]
+        str(flag).lower() for flag in [*variadic, control, sig.has_defaults, bool(op.counts)]
     )
     first = f"{kernel}, {name}, {_defaults(sig, pools)}, {dtypes}, {op.id}, {sig.attrs_bytes}"
     return f"  {{{first}, {pooled}, {counts}, {flags}}},"

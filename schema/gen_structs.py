@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pteron.schema.fbs import SCALARS, Field, Schema, Struct, Table, size_of
-from pteron.schema.formats import FORMATS, NF4_SEVEN, Format
+from pteron.schema.formats import FORMATS, NF4_SEVEN, Format, dtype_bits
 from pteron.schema.gen_ops import head
 
 C_SCALARS = {
@@ -45,12 +45,6 @@ def snake(name: str) -> str:
 
 def struct_name(name: str) -> str:
     return KERNEL_STRUCTS.get(name, f"pte_file_{snake(name)}")
-
-
-def dtype_bits(name: str) -> int:
-    """Bits of an element: the first number in its name; BOOL is a byte."""
-    found = re.search(r"\d+", name)
-    return int(found.group()) if found else 8
 
 
 def types_h(schema: Schema) -> str:

@@ -8,8 +8,22 @@ from pteron.schema import boxes as boxes_kept
 from pteron.schema import windows
 from pteron.schema.row import I64, F, Floats, Ints, Outs, op
 
+WINDOW = """
+    len(o) == len(i);
+    len(kernel) == len(i); 1 <= kernel <= 2**31 - 1; len(stride) == len(i); 1 <= stride <= 2**31 - 1;
+    len(dilation) == len(i); 1 <= dilation <= 2**31 - 1; len(begin) == len(i); 0 <= begin <= 2**31 - 1;
+    i <= 2**31 - 1; o <= 2**31 - 1
+"""
+"""The windows of a pool; products of two such numbers and sums of a few fit in 64 bits."""
 
-@op(id=40, since=1, shape="[b, *i, c] -> [b, *o, c] [b, *o, c]", dtypes="f32 f64 i64 i8")
+
+@op(
+    id=40,
+    since=1,
+    shape="[b, *i, c] -> [b, *o, c] [b, *o, c]",
+    dtypes="f32 f64 i64 i8",
+    where=WINDOW,
+)
 def max_pool(
     x: F,
     *,
@@ -30,7 +44,13 @@ def max_pool(
     )
 
 
-@op(id=41, since=1, shape="[b, *i, c] -> [b, *o, c]", bound="2 K eps")
+@op(
+    id=41,
+    since=1,
+    shape="[b, *i, c] -> [b, *o, c]",
+    bound="2 K eps",
+    where=f"{WINDOW}; len(end) == len(i); 0 <= end <= 2**31 - 1",
+)
 def average_pool(
     x: F,
     *,
@@ -48,7 +68,16 @@ def average_pool(
     return windows.average_pool(x, spatial, kernel, stride, dilation, begin, end, count_padding)
 
 
-@op(id=42, since=1, shape="[b, *i, c] -> [b, *o, c]", bound="16 eps")
+@op(
+    id=42,
+    since=1,
+    shape="[b, *i, c] -> [b, *o, c]",
+    bound="16 eps",
+    where="""
+        len(i) >= 1; len(o) == len(i); i >= 1 or o == 0; len(scales) == 0 or len(scales) == len(i);
+        coordinates != tf_crop_and_resize or len(region) == 2 * len(i); mode != nearest or antialias == 0
+    """,
+)
 def resize(
     x: F,
     *,
@@ -89,7 +118,13 @@ def resize(
     )
 
 
-@op(id=43, since=1, shape="[b, *i, c] [b, *o, r] -> [b, *o, c]", bound="16 eps")
+@op(
+    id=43,
+    since=1,
+    shape="[b, *i, c] [b, *o, r] -> [b, *o, c]",
+    bound="16 eps",
+    where="1 <= len(i) <= 3; r == len(i); i >= 1 or empty(y); i <= 2**24",
+)
 def grid_sample(
     x: F,
     grid: F,
@@ -102,7 +137,13 @@ def grid_sample(
     return windows.grid_sample(x, grid, mode, padding, align_corners)
 
 
-@op(id=44, since=1, shape="[b, n, 4] [b, c, n] [] [] [] -> [m, r]", counts=True)
+@op(
+    id=44,
+    since=1,
+    shape="[b, n, 4] [b, c, n] [] [] [] -> [m, r]",
+    counts="m",
+    where="r == 3",
+)
 def non_max_suppression(
     boxes: F,
     scores: F,

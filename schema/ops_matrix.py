@@ -5,8 +5,34 @@ from __future__ import annotations
 import numpy as np
 
 from pteron.schema import integer, narrow, windows
+from pteron.schema.formats import FORMATS
 from pteron.schema.row import A, F, Ints, Steps, Taps, W, op
 from pteron.schema.steps import epilogue
+
+WINDOW = """
+    1 <= len(i) <= 3; len(o) == len(i);
+    len(kernel) == len(i); 1 <= kernel <= 2**31 - 1; len(stride) == len(i); 1 <= stride <= 2**31 - 1;
+    len(dilation) == len(i); 1 <= dilation <= 2**31 - 1; len(begin) == len(i); -(2**31 - 1) <= begin <= 2**31 - 1;
+    len(end) == len(i); -(2**31 - 1) <= end <= 2**31 - 1; i <= 2**31 - 1; o <= 2**31 - 1; product(kernel) <= 2**31 - 1
+"""
+"""The windows of a convolution; products of two such numbers and sums of a few fit in 64 bits."""
+
+ROOM = "max(0, (i - 1) * {spread} + 1) + begin + end - (kernel - 1) * dilation - 1"
+"""What the last window may still move: x spread and padded, less a window."""
+
+SPREAD = f"""
+    len(spread) == 0 or len(spread) == len(i); 1 <= (spread or 1) <= 2**31 - 1;
+    o == max(0, ({ROOM.format(spread="(spread or 1)")}) // stride + 1)
+"""
+
+GROUPED = """
+    groups >= 1; groups(w) == groups; n % groups == 0; c % groups == 0;
+    k == product(kernel) * (c // groups)
+"""
+
+MATRIX = "dtype(w) == f32; groups(w) == 1"
+CODE = "; ".join(f"-128 <= {name} <= 127" for name in ("y_zero", "low", "high")) + "; low <= high"
+DOT = ", ".join(f.name for f in FORMATS.values() if f.dot)
 
 
 @op(
@@ -15,6 +41,7 @@ from pteron.schema.steps import epilogue
     shape="[*m, k] [n, k] [n] [*m, n]... -> [*m, n]",
     strided="xs y",
     bound="2 K eps",
+    where=MATRIX,
 )
 def matmul(x: F, w: W, bias: F | None = None, *xs: A, steps: Steps = ()) -> F:
     """y = x w^T + bias, each output a sequential fused sum over k from +0; then `steps`, whose operand 0 is y and
@@ -28,7 +55,13 @@ def batch_matmul(a: F, b: F) -> F:
     return a @ b
 
 
-@op(id=32, since=1, shape="[n, k] -> [n, k]", strided="w")
+@op(
+    id=32,
+    since=1,
+    shape="[n, k] -> [n, k]",
+    strided="w",
+    where="dtype(y) == f32; format(y) == plain; groups(y) == 1",
+)
 def pack(w: F) -> W:
     """A weight computed at run time, brought into panels."""
     return w
@@ -40,6 +73,7 @@ def pack(w: F) -> W:
     shape="[b, *i, c] [n, k] [n] [b, *o, n]... -> [b, *o, n]",
     strided="xs y",
     bound="2 K eps",
+    where=f"{WINDOW}; {SPREAD}; dtype(w) == f32; {GROUPED}",
 )
 def conv(
     x: F,
@@ -69,6 +103,10 @@ def conv(
     shape="[b, *i, c] [c, t] [c] [b, *o, c]... -> [b, *o, c]",
     strided="xs y",
     bound="2 K eps",
+    where=f"""
+        {WINDOW}; o == max(0, ({ROOM.format(spread="1")}) // stride + 1);
+        dtype(w) == f32; format(w) == plain; t == product(kernel)
+    """,
 )
 def conv_depthwise(
     x: F,
@@ -93,7 +131,14 @@ def matmul_integer(a: F, b: F) -> F:
     return a @ b
 
 
-@op(id=45, since=1, shape="[*m, k] [n, k] [n] [*m, n]... -> [*m, n]", strided="xs", bound="2 K eps")
+@op(
+    id=45,
+    since=1,
+    shape="[*m, k] [n, k] [n] [*m, n]... -> [*m, n]",
+    strided="xs",
+    bound="2 K eps",
+    where=f"{MATRIX}; format(w) in ({DOT})",
+)
 def matmul_int8(x: F, w: W, bias: F | None = None, *xs: A, steps: Steps = ()) -> F:
     """y = q(x) w^T + bias for w in i8_channel, i4, nf4, mxfp4, mxfp6; steps as in matmul; q: narrow.eight_codes, blocks of 32.
     w = t * factor * w_scale: t is code, code - 8, 2 value (factor 1/2), 8 value (1/8); of nf4 round(63 level) (f32(1/63)).
@@ -101,7 +146,16 @@ def matmul_int8(x: F, w: W, bias: F | None = None, *xs: A, steps: Steps = ()) ->
     return epilogue(narrow.eights(x) @ w.T, bias, xs, steps)
 
 
-@op(id=46, since=1, shape="[b, *i, c] [n, k] [n] [n] [n] -> [b, *o, n]", dtypes="i8")
+@op(
+    id=46,
+    since=1,
+    shape="[b, *i, c] [n, k] [n] [n] [n] -> [b, *o, n]",
+    dtypes="i8",
+    where=f"""
+        {WINDOW}; {SPREAD}; dtype(w) == i8; format(w) == plain; {GROUPED};
+        dtype(bias) == i32; dtype(multiplier) == i32; dtype(shift) == i8; -128 <= x_zero <= 127; {CODE}
+    """,
+)
 def conv_i8(
     x: F,
     w: W,
@@ -130,7 +184,18 @@ def conv_i8(
     return integer.rescale(v, multiplier, shift, y_zero, low, high)
 
 
-@op(id=47, since=1, shape="[*s] [*s] -> [*s]", dtypes="i8", inplace="a")
+@op(
+    id=47,
+    since=1,
+    shape="[*s] [*s] -> [*s]",
+    dtypes="i8",
+    inplace="a",
+    where=f"""
+        -128 <= a_zero <= 127; 0 <= a_multiplier <= 2**31 - 1; 10 <= a_shift <= 62;
+        -128 <= b_zero <= 127; 0 <= b_multiplier <= 2**31 - 1; 10 <= b_shift <= 62;
+        0 <= multiplier <= 2**31 - 1; 1 <= shift <= 62; {CODE}
+    """,
+)
 def add_i8(
     a: F,
     b: F | None = None,

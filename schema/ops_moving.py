@@ -10,6 +10,15 @@ from pteron.schema import moving
 from pteron.schema.row import I64, A, Array, Dims, F, Outs, Steps, T, W, op
 from pteron.schema.steps import evaluate
 
+BYTES = "bits(x) % 8 == 0"
+"""Elements narrower than a byte are unpacked first."""
+
+COMBINES = """
+    bits(x) % 8 == 0;
+    reduction == none or dtype(x) in (bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64)
+"""
+"""kernels/combine.c has these."""
+
 
 @op(id=1, since=1, shape="[*s]... -> [*s]...", strided="xs y", bound="its steps", inplace="xs")
 def pointwise(*xs: A, steps: Steps, out: Outs = ()) -> tuple[A, ...]:
@@ -23,13 +32,21 @@ def copy(x: T) -> T:
     return x.copy()
 
 
-@op(id=3, since=1, shape="-> [n]")
+@op(id=3, since=1, shape="-> [n]", where="len(values) == n")
 def dims(*, values: Dims) -> I64:
     """The given expressions as a tensor."""
     return np.asarray(values, np.int64)
 
 
-@op(id=4, since=1, shape="[*s] -> [*o]")
+@op(
+    id=4,
+    since=1,
+    shape="[*s] -> [*o]",
+    where=f"""
+        {BYTES}; len(o) == len(s); len(begin) == len(s); -(2**62) <= begin <= 2**62;
+        min(s, o - begin) - max(0, -begin) >= min(o, 1)
+    """,
+)
 def pad(x: T, *, begin: Dims, mode: Literal["reflect", "edge", "wrap"], out: Outs) -> T:
     """Extends x by itself; `begin` counts per axis may be negative (cropped first), the end follows from y's shape."""
     ends = [o - n - b for o, n, b in zip(out[0].shape, x.shape, begin)]
@@ -38,19 +55,25 @@ def pad(x: T, *, begin: Dims, mode: Literal["reflect", "edge", "wrap"], out: Out
     return np.pad(x[crop], widths, mode) if x.ndim else x
 
 
-@op(id=5, since=1, shape="[d, *r] [*i] -> [*i, *r]", strided="x")
+@op(id=5, since=1, shape="[d, *r] [*i] -> [*i, *r]", strided="x", where=BYTES)
 def gather(x: T, index: I64) -> T:
     """y[i, r] = x[index[i], r]; negative indices count from the end; BAD_DATA where one is out of range."""
     return np.take(x, index, axis=0)
 
 
-@op(id=6, since=1, shape="[n, k] [*i] -> [*i, k]")
+@op(id=6, since=1, shape="[n, k] [*i] -> [*i, k]", where="dtype(w) == f32; groups(w) == 1")
 def gather_rows(w: W, index: I64) -> F:
     """y[i] = decoded row index[i] of a packed weight: an embedding tied to a head is stored once."""
     return np.take(w, index, axis=0)
 
 
-@op(id=7, since=1, shape="[*x] [*i] -> [*i]", strided="x index")
+@op(
+    id=7,
+    since=1,
+    shape="[*x] [*i] -> [*i]",
+    strided="x index",
+    where=f"{BYTES}; len(x) >= 1; len(i) == len(x); i[1:] <= x[1:]",
+)
 def gather_elements(x: T, index: I64) -> T:
     """y[i, r] = x[index[i, r], r]: along axis 0; the other extents of index are at most those of x."""
     return np.take_along_axis(
@@ -63,6 +86,7 @@ def gather_elements(x: T, index: I64) -> T:
     since=1,
     shape="[*b#batch_dims, *x] [*b#batch_dims, *i, d] -> [*b#batch_dims, *i, *r]",
     strided="x",
+    where=f"{BYTES}; r == x[d:]",
 )
 def gather_nd(x: T, index: I64, *, batch_dims: int = 0) -> T:
     """y[b, i] = x[b, *index[b, i]]."""
@@ -71,7 +95,14 @@ def gather_nd(x: T, index: I64, *, batch_dims: int = 0) -> T:
     return y
 
 
-@op(id=9, since=1, shape="[*x] [*i] [*i] -> [*x]", strided="updates", inplace="x")
+@op(
+    id=9,
+    since=1,
+    shape="[*x] [*i] [*i] -> [*x]",
+    strided="updates",
+    inplace="x",
+    where=f"len(x) >= 1; len(i) == len(x); i[1:] <= x[1:]; {COMBINES}",
+)
 def scatter_elements(
     x: T, index: I64, updates: T, *, reduction: Literal["none", "add", "mul", "max", "min"] = "none"
 ) -> T:
@@ -79,7 +110,14 @@ def scatter_elements(
     return moving.scatter(x, (index, *np.indices(index.shape, sparse=True)[1:]), updates, reduction)
 
 
-@op(id=10, since=1, shape="[*x] [*i, d] [*u] -> [*x]", strided="updates", inplace="x")
+@op(
+    id=10,
+    since=1,
+    shape="[*x] [*i, d] [*u] -> [*x]",
+    strided="updates",
+    inplace="x",
+    where=f"u[:len(i)] == i; u[len(i):] == x[d:]; {COMBINES}",
+)
 def scatter_nd(
     x: T, index: I64, updates: T, *, reduction: Literal["none", "add", "mul", "max", "min"] = "none"
 ) -> T:
@@ -93,6 +131,7 @@ def scatter_nd(
     shape="[b, *h, t, d] [b, *h, u, d] [b] -> [b, *h, t, d]",
     strided="update",
     inplace="cache",
+    where="bits(cache) % 8 == 0",
 )
 def tensor_scatter(cache: T, update: T, start: I64 | None = None, *, circular: bool = False) -> T:
     """y = cache with y[b, :, start[b] + j] = update[b, :, j]; modulo t if circular, else BAD_DATA beyond t. In place on a
@@ -104,13 +143,26 @@ def tensor_scatter(cache: T, update: T, start: I64 | None = None, *, circular: b
     return y
 
 
-@op(id=12, since=1, shape="[*s] -> [r, n]", counts=True)
+@op(
+    id=12,
+    since=1,
+    shape="[*s] -> [r, n]",
+    counts="n",
+    where=f"r == len(s); {BYTES}; dtype(x) != f8e8m0",
+)
 def nonzero(x: A) -> I64:
     """Coordinates of the elements that are not zero, row-major; n is a counted dimension. A scalar gives [0, n]."""
     return np.argwhere(x).T.astype(np.int64)
 
 
-@op(id=13, since=1, shape="[*s, n] -> [*s, k] [*s, k]", dtypes="f32 i64", strided="x")
+@op(
+    id=13,
+    since=1,
+    shape="[*s, n] -> [*s, k] [*s, k]",
+    dtypes="f32 i64",
+    strided="x",
+    where="k <= n",
+)
 def topk(x: F, *, largest: bool = True, out: Outs) -> tuple[F, I64]:
     """The k first of each row and where they stood, sorted; ties by lower index, NaN counts as largest."""
     nan = x != x

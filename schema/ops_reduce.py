@@ -16,6 +16,7 @@ from pteron.schema.row import I64, F, op
     dtypes="f32 f64 i64 bool",
     strided="x",
     bound="2 K eps",
+    where="dtype(x) != bool or kind in (max, min); dtype(x) != i64 or kind != mean",
 )
 def reduce(x: F, *, kind: Literal["sum", "mean", "max", "min", "prod"], count: int) -> F:
     """Over the last `count` axes, in 16 lanes and one tree (DESIGN section 4). Empty: 0, NaN, -inf, +inf, 1; the lowest and
@@ -30,7 +31,14 @@ def reduce(x: F, *, kind: Literal["sum", "mean", "max", "min", "prod"], count: i
     return np.asarray(getattr(np, kind)(x, axis=axes))
 
 
-@op(id=21, since=1, shape="[*s, n] -> [*s]", dtypes="f32 i64", strided="x")
+@op(
+    id=21,
+    since=1,
+    shape="[*s, n] -> [*s]",
+    dtypes="f32 i64",
+    strided="x",
+    where="n >= 1 or empty(y)",
+)
 def arg_reduce(x: F, *, kind: Literal["max", "min"], last: bool = False) -> I64:
     """Index of the extreme of the last axis; the first of equals, or the last; a NaN is the extreme."""
     pick = np.argmax if kind == "max" else np.argmin

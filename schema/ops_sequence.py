@@ -6,6 +6,12 @@ from typing import Literal
 
 from pteron.schema import sequence
 from pteron.schema.row import I64, A, F, Ints, W, op
+from pteron.schema.sequence import ACTIVATIONS
+
+RECURRENT = f"""
+    dtype(w) == f32; format(w) == plain; groups(w) == 1;
+    0 <= activations <= {len(ACTIVATIONS) - 1}; clip >= 0
+"""
 
 
 @op(
@@ -14,6 +20,10 @@ from pteron.schema.row import I64, A, F, Ints, W, op
     shape="[b, h, s, d] [b, g, t, d] [b, g, t, e] [b, h, s, t] [b] -> [b, s, h, e]",
     strided="q k v mask",
     bound="8 K eps",
+    where="""
+        h % g == 0; dtype(mask) in (bool, f32);
+        left_window <= 2**61; right_window <= 2**61
+    """,
 )
 def attention(
     q: F,
@@ -44,6 +54,7 @@ def attention(
     shape="[t, b, m] [m, h] [b, h] [b, h] [p] [b] -> [t, b, h] [b, h] [b, h]",
     strided="gates",
     bound="t 64 K eps",
+    where=f"m == 4 * h; p == 3 * h; len(activations) == 3; {RECURRENT}",
 )
 def lstm(
     gates: F,
@@ -71,6 +82,7 @@ def lstm(
     shape="[t, b, m] [m, h] [m] [b, h] [b] -> [t, b, h] [b, h]",
     strided="gates",
     bound="t 64 K eps",
+    where=f"m == 3 * h; len(activations) == 2; {RECURRENT}",
 )
 def gru(
     gates: F,
@@ -96,6 +108,7 @@ def gru(
     shape="[t, b, h] [h, h] [b, h] [b] -> [t, b, h] [b, h]",
     strided="gates",
     bound="t 64 K eps",
+    where=f"len(activations) == 1; {RECURRENT}",
 )
 def rnn(
     gates: F,

@@ -11,8 +11,25 @@ attributes say what the outputs look like, the caller of the meaning gives their
 
 Shapes are one line, `inputs -> outputs`, each in square brackets in signature order. A name is one dimension, `*name`
 any number of them, `*` any number that is not compared, a number itself, `#attr` the value of an integer attribute,
-`*name#attr` as many dimensions as the attribute says. A name means the same wherever it occurs; a name that
-occurs first in an output is free, and the kernel's own check decides. `...` after an input repeats it for a variadic tail.
+`*name#attr` as many dimensions as the attribute says. A name means the same wherever it occurs; one that occurs first in
+an output is free, and relations say what it may be. `...` after an input repeats it for a variadic tail.
+
+Relations (`where=`, separated by `;`) say all else that must hold between extents, attributes and element types, so that a
+kernel relies on them and checks nothing by hand that they can say. Each is a Python expression that is not 0:
+
+    len(o) == len(i)                            as long as: one run of the line and another
+    len(kernel) == len(i); 1 <= kernel <= 9     a list attribute has an entry an axis, each within
+    o == (i - kernel) // stride + 1             extents, axis by axis
+    k == product(kernel) * (c // groups)        extents, lists and numbers
+    r == x[d:]                                  run r is what follows the first d extents of x
+    n >= 1 or empty(y)                          unless output y has no elements
+    kind != mean or dtype(x) == f32             words of an enum, element types
+    dtype(w) == f32; format(w) == plain; groups(w) == 1; bits(x) % 8 == 0
+
+Names are the line's dimensions and runs, and attributes; `dtype`, `format`, `groups`, `bits` and `empty` ask of an input or
+output by its name. The operators are + - * // % or, == != <= >=, a <= x <= b, in, [n:], [:n], and the functions len, product,
+min, max. What names an absent operand holds. schema/relation.py has the rules; verify evaluates what the file decides,
+prepare all of it, and the exporter both. A run of the line is best tied to another first: later relations may rely on it.
 """
 
 from __future__ import annotations
@@ -62,7 +79,8 @@ class Op:
     strided: tuple[str, ...]
     bound: str
     inplace: tuple[str, ...]
-    counts: bool
+    counts: str
+    where: tuple[str, ...]
     meaning: Callable[..., Any]
 
 
@@ -78,7 +96,8 @@ def op(
     strided: str = "",
     bound: str = "exact",
     inplace: str = "",
-    counts: bool = False,
+    counts: str = "",
+    where: str = "",
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Adds the decorated function to OPS.
 
@@ -90,7 +109,9 @@ def op(
         strided: Names of inputs and outputs (`y`, or `y0 y1 ...`) that may have any strides; the others are dense.
         bound: The float promise against this function in f64: "exact", "3 ulp", "4 K eps" (K: terms of the sum).
         inplace: Inputs whose memory output 0 may share.
-        counts: The data decides extents of outputs: the kernel sets axes that are counted dimensions.
+        counts: The data decides this dimension of the line: the kernel sets it. In a program the axes that it names are
+            counted dimensions, and no other axis of the outputs is.
+        where: The relations, see the head of this file.
 
     Raises:
         ValueError: the id or the name is taken; the message names the owner.
@@ -113,6 +134,7 @@ def op(
             bound,
             tuple(inplace.split()),
             counts,
+            tuple(filter(None, (" ".join(text.split()) for text in where.split(";")))),
             meaning,
         )
         OPS[name] = row

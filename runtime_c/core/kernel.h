@@ -2,9 +2,9 @@
  *
  * Each operator of schema/ops.py has one `pte_kernel`, named pte_<op>_kernel, in kernels/<op>.c.
  * `check` and `scratch` run at prepare, `run` at every run, all three on the same call. Before
- * `check` the session has proved: ranks, dtypes and shapes as the row says (pte_shape_check), the
- * attribute struct complete, lists in range, and that every element of every tensor lies inside its
- * memory. Tensors whose name is not in the row's `strided` are dense and row-major. A kernel does
+ * `check` the session has proved: ranks, dtypes, shapes, attributes and the relations between them
+ * as the row says (pte_shape_check), the attribute struct complete, pointwise programs correct, and
+ * that every element of every tensor lies inside its memory. Tensors whose name is not in the row's `strided` are dense and row-major. A kernel does
  * not allocate, log, or read anything but the call. Outputs never overlap inputs, except where the
  * row's `inplace` allows it, and then exactly (same address, same strides).
  *
@@ -65,7 +65,8 @@ typedef struct pte_fault {
   const char *text;
   int64_t position; /* flat position in the tensor at fault, or -1 */
   int64_t got, expected;
-  uint8_t port; /* input index; outputs from 128; 255 = none */
+  uint8_t port;  /* input index; outputs from 128; 255 = none */
+  uint16_t attr; /* pte_op_text of the attribute at fault; 0 = none */
 } pte_fault;
 
 typedef struct pte_call {
@@ -84,7 +85,7 @@ typedef struct pte_call {
 } pte_call;
 
 typedef struct pte_kernel {
-  /* Attributes and relations that the row's shape line cannot say. NULL: nothing to check.
+  /* What the row's relations cannot say. NULL: nothing to check.
    * PTE_UNSUPPORTED or PTE_BAD_PROGRAM with `fault` filled. */
   pte_status (*check)(const pte_call *call);
   /* Bytes of scratch for these shapes and `threads`, the same for every variant. NULL: none.
@@ -106,7 +107,7 @@ typedef struct pte_kernel {
 static inline pte_status pte_kernel_fail(const pte_call *call, pte_status status, const char *text,
                                          unsigned port, int64_t position, int64_t got,
                                          int64_t expected) {
-  *call->fault = (pte_fault){text, position, got, expected, (uint8_t)port};
+  *call->fault = (pte_fault){text, position, got, expected, (uint8_t)port, 0};
   return status;
 }
 

@@ -29,9 +29,48 @@ typedef enum pte_term_kind {
 
 typedef struct pte_shape_term {
   uint8_t kind, slot;
-  uint8_t attr; /* offset of an int attribute in the attribute struct; 0 = none */
-  uint8_t number;
+  uint8_t attr;   /* offset of an int attribute in the attribute struct; 0 = none */
+  uint8_t number; /* DIM: 1 = the kernel sets it, a counted dimension */
 } pte_shape_term;
+
+/* Codes of relations, for a stack of numbers; schema/relation.py says what each means. */
+typedef enum pte_relation_code {
+  PTE_CODE_END = 0,
+  PTE_CODE_SMALL,  /* + the number itself */
+  PTE_CODE_NUMBER, /* + index into pte_op_numbers */
+  PTE_CODE_DIM,    /* + slot of the shape line */
+  PTE_CODE_INT,    /* + offset in the attribute struct */
+  PTE_CODE_WORD,
+  PTE_CODE_FLOAT,
+  PTE_CODE_RUN, /* a list: + slot of the shape line */
+  PTE_CODE_LIST,
+  PTE_CODE_DIMS,
+  PTE_CODE_DTYPE, /* + input, or inputs + output */
+  PTE_CODE_BITS,
+  PTE_CODE_FORMAT,
+  PTE_CODE_GROUPS,
+  PTE_CODE_EMPTY,
+  PTE_CODE_LEN, /* + a list's code and what follows it */
+  PTE_CODE_PRODUCT,
+  PTE_CODE_DROP,
+  PTE_CODE_TAKE,
+  PTE_CODE_IN, /* + index of a mask in pte_op_numbers */
+  PTE_CODE_WITHIN,
+  PTE_CODE_ADD,
+  PTE_CODE_SUB,
+  PTE_CODE_MUL,
+  PTE_CODE_DIV,
+  PTE_CODE_MOD,
+  PTE_CODE_MIN,
+  PTE_CODE_MAX,
+  PTE_CODE_OR,
+  PTE_CODE_EQ,
+  PTE_CODE_NE,
+  PTE_CODE_GE,
+  PTE_CODE_LE
+} pte_relation_code;
+
+#define PTE_RELATION_DEPTH 8
 
 /* Rows share pools of texts, terms, ports, attributes and defaults and name what is theirs by its
  * first index, in place of a pointer and its relocation. */
@@ -75,7 +114,8 @@ typedef struct pte_op_row {
   uint8_t attrs_bytes;
   uint8_t inputs, outputs; /* pte_op_ports[inputs ...) */
   uint8_t attrs;           /* pte_op_attrs[attrs ...) */
-  uint8_t input_count, output_count, attr_count;
+  uint8_t relations;       /* pte_op_relations[relations ...) */
+  uint8_t input_count, output_count, attr_count, relation_count;
   bool input_variadic : 1;
   bool output_variadic : 1;
   bool control : 1;      /* run by the session */
@@ -93,6 +133,10 @@ extern const pte_op_attr pte_op_attrs[];
 extern const pte_shape_term pte_op_terms[];
 extern const uint64_t pte_op_default_words[]; /* little endian, as the file */
 extern const char pte_op_texts[];
+extern const uint8_t pte_op_relations[];        /* of a row: pte_op_relation_starts[...] each */
+extern const uint16_t pte_op_relation_starts[]; /* pte_op_codes[start ...) up to an END */
+extern const uint8_t pte_op_codes[];
+extern const int64_t pte_op_numbers[]; /* what relations name that is no byte */
 
 /* The `name` of a row, port or attribute. */
 static inline const char *pte_op_text(uint16_t name) { return pte_op_texts + name; }

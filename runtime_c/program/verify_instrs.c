@@ -1,7 +1,7 @@
 /* Instructions against their operator's row: arity, dtypes, layouts, ranks, attributes. */
 #include <string.h>
 
-#include "core/shape.h"
+#include "core/relation.h"
 #include "gen/ops.h"
 #include "program/check.h"
 #include "pteron/types.h"
@@ -46,6 +46,31 @@ static bool writable(const pte_program *p, const pte_file_value *value) {
   return value->storage != PTE_STORAGE_INPUT && value->storage != PTE_STORAGE_CONSTANT;
 }
 
+/* What a row says and the file does not keep. */
+static pte_status fail_row(const subject *s, const pte_fault *f) {
+  const pte_op_port *port =
+      f->port >= 128 ? pte_op_output(s->row, f->port - 128u) : pte_op_input(s->row, f->port);
+  uint16_t name = f->attr != 0                     ? f->attr
+                  : f->port != 255 && port != NULL ? port->name
+                                                   : s->row->name;
+  return pte_refuse(s->v, "instrs[%u]: %s: %s: %s, got %lld, expected %lld", s->i,
+                    pte_op_text(s->row->name), pte_op_text(name), f->text, f->got, f->expected);
+}
+
+/* Axes that the kernel sets are counted dimensions, and no others of its outputs are. */
+static pte_status check_counted(const subject *s, uint32_t k, const pte_file_value *value) {
+  const pte_program *p = s->v->program;
+  const pte_op_port *port = pte_op_output(s->row, k);
+  for (uint32_t axis = 0; s->row->counts && axis < value->rank; axis++) {
+    const pte_file_expr *e = &p->exprs[p->tables.refs[value->shape + axis]];
+    bool counted = e->op == PTE_EXPR_DIM && p->dims[e->a].kind == PTE_DIM_COUNTED;
+    if (counted != (pte_op_terms[port->terms + axis].number != 0))
+      return pte_refuse(s->v, "instrs[%u].outputs: %s: axis %u is%s a counted dimension", s->i,
+                        pte_op_text(s->row->name), axis, counted ? "" : " not");
+  }
+  return PTE_OK;
+}
+
 /* Operand `k` of a side, which is value `ref` or absent. */
 static pte_status check_operand(subject *s, bool output, uint32_t k, uint32_t ref) {
   const pte_program *p = s->v->program;
@@ -66,11 +91,12 @@ static pte_status check_operand(subject *s, bool output, uint32_t k, uint32_t re
     return fail(s, side, k, "other layout than the operator's row says");
   if (output && !writable(p, value)) return fail(s, side, k, "written, but an INPUT or CONSTANT");
   pte_fault fault;
-  if (pte_shape_port(&s->match, output, k, value->rank, NULL, &fault) != PTE_OK)
+  pte_operand o = {NULL, value->format, value->groups, value->rank, value->dtype};
+  if (pte_shape_port(&s->match, output, k, &o, &fault) != PTE_OK)
     return pte_refuse(s->v, "instrs[%u].%s: %s: %s: expected rank %lld, got %u", s->i, side,
                       pte_op_text(s->row->name), pte_op_text(port->name), fault.expected,
                       (uint32_t)value->rank);
-  return PTE_OK;
+  return output ? check_counted(s, k, value) : PTE_OK;
 }
 
 static pte_status check_side(subject *s, bool output, pte_range range) {
@@ -85,23 +111,6 @@ static pte_status check_side(subject *s, bool output, pte_range range) {
   const pte_op_port *rows = &pte_op_ports[output ? s->row->outputs : s->row->inputs];
   for (uint32_t k = range.count; k < ports - (variadic ? 1 : 0); k++)
     if (!rows[k].optional) return fail(s, side, k, "missing");
-  return PTE_OK;
-}
-
-_Static_assert(offsetof(pte_conv_attrs, groups) == offsetof(pte_conv_i8_attrs, groups), "groups");
-
-/* Groups of a conv weight are padded apart in memory: both sides must mean the same number. */
-static pte_status check_groups(const subject *s, const pte_file_instr *instr, const void *attrs) {
-  const pte_program *p = s->v->program;
-  for (uint32_t k = 0; k < instr->inputs.count && k < s->row->input_count; k++) {
-    if (pte_op_ports[s->row->inputs + k].rule != PTE_RULE_W) continue;
-    uint32_t groups = p->values[p->tables.refs[instr->inputs.start + k]].groups;
-    bool grouped = s->row->id == PTE_OP_CONV || s->row->id == PTE_OP_CONV_I8;
-    int64_t expected = grouped ? ((const pte_conv_attrs *)attrs)->groups : 1;
-    if ((groups > 1 ? groups : 1) != expected)
-      return pte_refuse(s->v, "instrs[%u].groups: %s: the weight has %u groups, expected %lld",
-                        s->i, pte_op_text(s->row->name), groups, expected);
-  }
   return PTE_OK;
 }
 
@@ -166,6 +175,7 @@ pte_status pte_verify_instr(pte_verifier *v, uint32_t block, uint32_t i) {
   /* prepare compares every output with every input */
   PTE_TRY(pte_check_spend(v, "instrs", i, instr->inputs.count * instr->outputs.count));
   if (row->control) return pte_verify_control(v, block, i, attrs);
-  PTE_TRY(check_groups(&s, instr, attrs));
+  pte_fault fault;
+  if (pte_relations_hold(&s.match, &p->tables, &fault) != PTE_OK) return fail_row(&s, &fault);
   return check_steps(&s, instr, attrs);
 }

@@ -176,13 +176,21 @@ static pte_status check_dense(pte_session *s, uint32_t index, pte_error *err) {
   return PTE_OK;
 }
 
-static pte_status check_kernel(pte_session *s, uint32_t index, uint64_t *out_scratch,
+/* What does not fit its row although the file does: the caller's sizes, or those that the data
+ * made.
+ */
+static pte_status to_blame(const pte_session *s, pte_status status, bool placed) {
+  if (status != PTE_BAD_PROGRAM || s->exprs.dim_count == 0) return status;
+  return placed ? PTE_BAD_DATA : PTE_BAD_ARGUMENT;
+}
+
+static pte_status check_kernel(pte_session *s, uint32_t index, bool placed, uint64_t *out_scratch,
                                pte_error *err) {
   const pte_kernel *kernel = s->works[index].row->kernel;
   pte_call call = pte_session_call(s, index);
   pte_status status = pte_shape_check(s->works[index].row, &call);
   if (status == PTE_OK && kernel->check != NULL) status = kernel->check(&call);
-  if (status != PTE_OK) return pte_fault_text(s, index, status, err);
+  if (status != PTE_OK) return pte_fault_text(s, index, to_blame(s, status, placed), err);
   if (kernel->scratch != NULL) status = kernel->scratch(&call, out_scratch);
   if (status == PTE_OK) return PTE_OK;
   return pte_fault_at(s, index, PTE_LIMIT, "scratch does not fit in memory", 255, err);
@@ -192,10 +200,10 @@ pte_status pte_check_work(pte_session *s, uint32_t index, bool placed, uint64_t 
                           pte_error *err) {
   const pte_op_row *row = s->works[index].row;
   *out_scratch = 0;
-  s->fault = (pte_fault){"", -1, 0, 0, 255};
+  s->fault = (pte_fault){"", -1, 0, 0, 255, 0};
   PTE_TRY(pte_check_overlap(s, index, placed, err));
   if (row->id == PTE_OP_DELEGATE) return pte_delegate_check(s, index, out_scratch, err);
   if (row->control) return pte_control_check(s, index, err);
   PTE_TRY(check_dense(s, index, err));
-  return check_kernel(s, index, out_scratch, err);
+  return check_kernel(s, index, placed, out_scratch, err);
 }

@@ -17,8 +17,12 @@ static pte_status agree(pte_session *s, uint32_t work, const pte_tensor *outer,
   if (outer == NULL || inner == NULL || is_dynamic(s, outer) || is_dynamic(s, inner)) return PTE_OK;
   for (uint32_t axis = skip; axis < outer->rank; axis++) {
     if (outer->shape[axis] == inner->shape[axis - skip]) continue;
-    s->fault = (pte_fault){"an extent differs from the block's; axis", axis, outer->shape[axis],
-                           inner->shape[axis - skip], (uint8_t)(port > 255 ? 255 : port)};
+    s->fault = (pte_fault){"an extent differs from the block's; axis",
+                           axis,
+                           outer->shape[axis],
+                           inner->shape[axis - skip],
+                           (uint8_t)(port > 255 ? 255 : port),
+                           0};
     return pte_fault_text(s, work, PTE_BAD_PROGRAM, err);
   }
   return PTE_OK;

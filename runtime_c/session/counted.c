@@ -71,8 +71,8 @@ pte_status pte_counted_close(pte_execution *run, uint32_t work, pte_tensor *out,
   PTE_TRY(pte_run_refresh(run, out));
   for (uint32_t axis = 0; axis < out->rank; axis++) {
     if (out->shape[axis] == shape[axis]) continue;
-    s->fault = (pte_fault){"an extent differs from the plan's; axis", axis, shape[axis],
-                           out->shape[axis], 255};
+    s->fault = (pte_fault){
+        "an extent differs from the plan's; axis", axis, shape[axis], out->shape[axis], 255, 0};
     return pte_fault_text(s, work, PTE_BAD_DATA, run->err);
   }
   return PTE_OK;

@@ -8,7 +8,9 @@ static const char *port_kind(uint8_t port) {
   return port >= 128 ? ": output " : ": input ";
 }
 
-static const char *port_name(const pte_op_row *row, uint8_t port) {
+static const char *name_of(const pte_op_row *row, const pte_fault *f) {
+  uint8_t port = f->port;
+  if (f->attr != 0) return pte_op_text(f->attr);
   if (port == 255) return "";
   const pte_op_port *p = port >= 128 ? pte_op_output(row, port - 128u) : pte_op_input(row, port);
   return p == NULL ? "?" : pte_op_text(p->name);
@@ -21,7 +23,8 @@ pte_status pte_fault_text(const pte_session *s, uint32_t work, pte_status status
   uint32_t node = s->program->instrs[instr].node;
   const char *text = f->text == NULL || f->text[0] == 0 ? pte_status_name(status) : f->text;
   const char *op = pte_op_text(row->name);
-  const char *kind = port_kind(f->port), *name = port_name(row, f->port);
+  const char *name = name_of(row, f);
+  const char *kind = f->attr != 0 ? ": attribute " : port_kind(f->port);
   if (f->position >= 0 && f->got != f->expected)
     pte_fail(err, status, "op %u (%s)%s%s at %lld: %s, got %lld, expected %lld", instr, op, kind,
              name, f->position, text, f->got, f->expected);
@@ -37,6 +40,6 @@ pte_status pte_fault_text(const pte_session *s, uint32_t work, pte_status status
 
 pte_status pte_fault_at(pte_session *s, uint32_t work, pte_status status, const char *text,
                         uint32_t port, pte_error *err) {
-  s->fault = (pte_fault){text, -1, 0, 0, (uint8_t)(port > 255 ? 254 : port)};
+  s->fault = (pte_fault){text, -1, 0, 0, (uint8_t)(port > 255 ? 254 : port), 0};
   return pte_fault_text(s, work, status, err);
 }

@@ -44,12 +44,12 @@ static pte_status prove(pte_execution *run, uint32_t index) {
 static pte_status run_kernel(pte_execution *run, uint32_t index) {
   pte_session *s = run->s;
   const pte_work *work = &s->works[index];
-  s->fault = (pte_fault){"", -1, 0, 0, 255};
+  s->fault = (pte_fault){"", -1, 0, 0, 255, 0};
   pte_call call = pte_session_call(s, index);
   pte_status status = work->row->kernel->run(&call);
   if (pte_call_ended(&call)) return pte_run_look(run, index);
   if (status != PTE_OK) return pte_fault_text(s, index, status, run->err);
-  if (!work->row->counts || !work->dynamic) return PTE_OK;
+  if (!work->row->counts) return PTE_OK;
   for (uint32_t i = 0; i < work->out_count; i++)
     if (work->out[i] != NULL)
       PTE_TRY(pte_counted_close(run, index, work->out[i], work->out[i]->shape));

@@ -56,7 +56,7 @@ static pte_status run_guarded(const pte_kernel *kernel, pte_call *call, test_req
   pte_status status = kernel->run(call);
   for (unsigned i = 0; i < GUARD; i++)
     if (memory[r->scratch_bytes + i] != JUNK) {
-      r->fault = (pte_fault){"wrote behind its scratch", i, 0, 0, 255};
+      r->fault = (pte_fault){"wrote behind its scratch", i, 0, 0, 255, 0};
       status = PTE_LIMIT;
     }
   free(memory);

@@ -126,6 +126,7 @@ class _Fault(ctypes.Structure):
         ("got", ctypes.c_int64),
         ("expected", ctypes.c_int64),
         ("port", ctypes.c_uint8),
+        ("attr", ctypes.c_uint16),
     ]
 
 

@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import sympy
 from numpy.typing import NDArray
 
 from pteron.export.codes import pack
 from pteron.export.elements import NUMPY
 from pteron.export.emit import emit_bytes
+from pteron.export.expressions import symbol
 from pteron.export.pack import panels, taps
 from pteron.export.plan import plan
-from pteron.export.program import Block, Constant, Instr, Method, Port, Program, Value
+from pteron.export.program import Block, Constant, Dim, Instr, Method, Port, Program, Value
 from pteron.schema.formats import FORMATS
 from pteron.schema.ops import OPS
 from pteron.schema.signature import CONTROL
@@ -28,7 +30,7 @@ from pteron.schema.steps import Step
 @dataclasses.dataclass(frozen=True, slots=True)
 class Case:
     """Inputs and outputs as "f32 2 3", or None; attributes by name. Weights: "w 2 3", "w:i4 2 3" in a storage format,
-    "w:i8 2 3" of that type. "k:i8 3": a constant, all 30."""
+    "w:i8 2 3" of that type. "k:i8 3": a constant, all 30. "i64 2 <12": a counted dimension of that capacity."""
 
     inputs: tuple[str | None, ...]
     outputs: tuple[str | None, ...]
@@ -70,7 +72,7 @@ CASES: Final[dict[str, Case]] = {
     "scatter_elements": Case(("f32 4 3", "i64 2 3", "f32 2 3"), ("f32 4 3",), {"reduction": "add"}),
     "scatter_nd": Case(("i64 4 3", "i64 2 1", "i64 2 3"), ("i64 4 3",), {"reduction": "max"}),
     "tensor_scatter": Case(("f32 2 8 4", "f32 2 1 4", "i64 2"), ("f32 2 8 4",), {"circular": True}),
-    "nonzero": Case(("bool 3 4",), ("i64 2 12",)),
+    "nonzero": Case(("bool 3 4",), ("i64 2 <12",)),
     "topk": Case(("f32 2 7",), ("f32 2 3", "i64 2 3"), {"largest": False}),
     "cumulate": Case(("f32 2 5",), ("f32 2 5",), {"kind": "prod", "exclusive": True}),
     "reduce": Case(("f32 2 3 4",), ("f32 2",), {"kind": "mean", "count": 2}),
@@ -124,11 +126,18 @@ CASES: Final[dict[str, Case]] = {
     "resize": Case(("f32 1 3 4 2",), ("f32 1 6 7 2",), {"mode": "cubic", "antialias": True}),
     "grid_sample": Case(("f32 1 4 5 2", "f32 1 3 3 2"), ("f32 1 3 3 2",), {"padding": "border"}),
     "non_max_suppression": Case(
-        ("f32 1 6 4", "f32 1 2 6", "i64", "f32", "f32"), ("i64 12 3",), {"center": True}
+        ("f32 1 6 4", "f32 1 2 6", "i64", "f32", "f32"), ("i64 <12 3",), {"center": True}
     ),
     "unpack": Case(("i4 5",), ("i64 5",)),
     "repack": Case(("f32 5",), ("f8e4m3 5",)),
 }
+
+
+def _dim(capacity: int) -> Dim:
+    return Dim("count", "counted", min=0, capacity=sympy.Integer(capacity))
+
+
+COUNTED: Final = symbol(_dim(0))
 
 
 def coded(name: str, shape: tuple[int, ...]) -> NDArray[np.uint8]:
@@ -155,6 +164,7 @@ def program(name: str) -> Program:
     groups = int(case.attrs.get("groups", 1))
     values: list[Value] = []
     constants: list[Constant] = []
+    dims: list[Dim] = []
     sides: tuple[list[int | None], list[int | None]] = ([], [])
     ports: tuple[list[Port], list[Port]] = ([], [])
     for side, texts, into in (("input", case.inputs, 0), ("output", case.outputs, 1)):
@@ -162,7 +172,9 @@ def program(name: str) -> Program:
             if text is None:
                 sides[into].append(None)
                 continue
-            dtype, shape = text.split()[0], tuple(map(int, text.split()[1:]))
+            dtype, *words = text.split()
+            shape = tuple(COUNTED if word.startswith("<") else int(word) for word in words)
+            dims += [_dim(int(word[1:])) for word in words if word.startswith("<")]
             sides[into].append(len(values))
             dtype, _, fmt = dtype.partition(":")
             if dtype in ("w", "t"):
@@ -186,6 +198,7 @@ def program(name: str) -> Program:
     method = Method("main", tuple(ports[0]), tuple(ports[1]), (0, len(values)), 0)
     return Program(
         name,
+        tuple(dims),
         constants=tuple(constants),
         values=tuple(values),
         blocks=(block,),
