@@ -8,11 +8,7 @@
 #include "kernels/rows.h"
 #include "kernels/variants.h"
 
-enum {
-  CODES = 256,
-  CHUNK = PTE_STRIP * PTE_PANEL,
-  LEAST_ADDEND_SHIFT = 10 /* 2^38 / 2^10: both addends and their sum fit */
-};
+enum { CODES = 256, CHUNK = PTE_STRIP * PTE_PANEL };
 
 typedef struct add_i8 {
   const pte_call *call;
@@ -54,26 +50,6 @@ static void add_i8_task(void *context, size_t begin, size_t end, uint32_t thread
   }
 }
 
-static pte_status check_in(const pte_call *call, int64_t value, int64_t least, int64_t most,
-                           const char *name) {
-  if (value >= least && value <= most) return PTE_OK;
-  return pte_kernel_fail(call, PTE_BAD_PROGRAM, name, 255, -1, value, value < least ? least : most);
-}
-
-static pte_status add_i8_check(const pte_call *call) {
-  const pte_add_i8_attrs *s = call->attrs;
-  const int64_t codes[] = {s->a_zero, s->b_zero, s->y_zero, s->low, s->high};
-  const int64_t factors[] = {s->a_multiplier, s->b_multiplier, s->multiplier};
-  for (unsigned i = 0; i < sizeof codes / sizeof *codes; i++)
-    PTE_TRY(check_in(call, codes[i], INT8_MIN, INT8_MAX, "zero point or limit out of range"));
-  for (unsigned i = 0; i < sizeof factors / sizeof *factors; i++)
-    PTE_TRY(check_in(call, factors[i], 0, INT32_MAX, "multiplier out of range"));
-  PTE_TRY(check_in(call, s->a_shift, LEAST_ADDEND_SHIFT, PTE_SHIFT_MOST, "a_shift out of range"));
-  PTE_TRY(check_in(call, s->b_shift, LEAST_ADDEND_SHIFT, PTE_SHIFT_MOST, "b_shift out of range"));
-  PTE_TRY(check_in(call, s->shift, PTE_SHIFT_LEAST, PTE_SHIFT_MOST, "shift out of range"));
-  return check_in(call, s->low, INT8_MIN, s->high, "low above high");
-}
-
 static pte_status add_i8_run(const pte_call *call) {
   const pte_add_i8_attrs *attrs = call->attrs;
   add_i8 s = {.call = call, .kernel = pte_gemm_i32_pick(call->cpu), .columns = columns_of(attrs)};
@@ -86,4 +62,4 @@ static pte_status add_i8_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_add_i8_kernel = {.check = add_i8_check, .run = add_i8_run};
+const pte_kernel pte_add_i8_kernel = {.run = add_i8_run};

@@ -47,13 +47,6 @@ static void arg_reduce_task(void *context, size_t begin, size_t end, uint32_t th
   }
 }
 
-static pte_status arg_reduce_check(const pte_call *call) {
-  const pte_tensor *x = call->in[0];
-  if (x->shape[x->rank - 1u] > 0 || pte_tensor_count(call->out[0]) == 0) return PTE_OK;
-  return pte_kernel_fail(call, PTE_BAD_PROGRAM, "an empty axis has no extreme", 0, x->rank - 1, 0,
-                         1);
-}
-
 static pte_status arg_reduce_run(const pte_call *call) {
   const pte_tensor *x = call->in[0];
   int64_t n = x->shape[x->rank - 1u], rows = pte_tensor_count(call->out[0]);
@@ -61,4 +54,4 @@ static pte_status arg_reduce_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_arg_reduce_kernel = {.check = arg_reduce_check, .run = arg_reduce_run};
+const pte_kernel pte_arg_reduce_kernel = {.run = arg_reduce_run};

@@ -40,21 +40,6 @@ static pte_attention plan(const pte_call *call) {
   return a;
 }
 
-static pte_status attention_check(const pte_call *call) {
-  const pte_attention_attrs *attrs = call->attrs;
-  int64_t heads = call->in[0]->shape[1], groups = call->in[1]->shape[1], limit = INT64_MAX / 4;
-  if (groups == 0 ? heads != 0 : heads % groups != 0)
-    return pte_kernel_fail(call, PTE_BAD_ARGUMENT, "query heads are no multiple of key heads", 0,
-                           -1, heads, groups);
-  if (call->in[3] != NULL && call->in[3]->dtype != PTE_BOOL && call->in[3]->dtype != PTE_F32)
-    return pte_kernel_fail(call, PTE_UNSUPPORTED, "type of the mask", 3, -1, call->in[3]->dtype,
-                           PTE_F32);
-  if (attrs->left_window > limit || attrs->right_window > limit)
-    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "window out of range", 255, -1,
-                           attrs->left_window, limit);
-  return PTE_OK;
-}
-
 static pte_status scratch_of(const pte_attention *a, uint64_t *out_bytes) {
   uint64_t d = (uint64_t)a->d, e = (uint64_t)a->e_padded, floats;
   if (d > UINT32_MAX || e > UINT32_MAX) return PTE_NO_MEMORY;
@@ -94,5 +79,4 @@ static pte_status attention_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_attention_kernel = {
-    .check = attention_check, .scratch = attention_scratch, .run = attention_run};
+const pte_kernel pte_attention_kernel = {.scratch = attention_scratch, .run = attention_run};

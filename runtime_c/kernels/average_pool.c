@@ -46,12 +46,6 @@ static void average_pool_task(void *context, size_t begin, size_t end, uint32_t 
   }
 }
 
-static pte_status average_pool_check(const pte_call *call) {
-  const pte_average_pool_attrs *a = call->attrs;
-  return pte_window_check(
-      call, (const pte_range[]){a->kernel, a->stride, a->dilation, a->begin, a->end}, 5);
-}
-
 static pte_status average_pool_run(const pte_call *call) {
   const pte_average_pool_attrs *a = call->attrs;
   const pte_tensor *y = call->out[0];
@@ -66,4 +60,4 @@ static pte_status average_pool_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_average_pool_kernel = {.check = average_pool_check, .run = average_pool_run};
+const pte_kernel pte_average_pool_kernel = {.run = average_pool_run};

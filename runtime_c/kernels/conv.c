@@ -108,15 +108,6 @@ static bool conv_plan_shape(const pte_call *call, conv_plan *p) {
   return pte_mul(zeros, sizeof(float), &zeros) && pte_align(zeros, 64, &p->zeros_bytes);
 }
 
-static pte_status conv_check(const pte_call *call) {
-  const pte_conv_attrs *a = call->attrs;
-  const pte_conv_lists lists = lists_of(a);
-  PTE_TRY(pte_conv_window_check(call, &lists));
-  PTE_TRY(pte_weight_check(call, 1, a->groups));
-  PTE_TRY(pte_conv_depth_check(call, a->kernel, a->groups));
-  return pte_epilogue_check(call, a->steps, 3);
-}
-
 static pte_status conv_scratch(const pte_call *call, uint64_t *out_bytes) {
   const pte_conv_attrs *a = call->attrs;
   conv_plan p = {.zeros_bytes = 0};
@@ -148,4 +139,4 @@ static pte_status conv_run(const pte_call *call) {
   return pte_epilogue_close(g->epilogue, call);
 }
 
-const pte_kernel pte_conv_kernel = {.check = conv_check, .scratch = conv_scratch, .run = conv_run};
+const pte_kernel pte_conv_kernel = {.scratch = conv_scratch, .run = conv_run};

@@ -119,21 +119,6 @@ static void depthwise_task(void *context, size_t begin, size_t end, uint32_t thr
   }
 }
 
-static pte_status conv_depthwise_check(const pte_call *call) {
-  const pte_conv_depthwise_attrs *a = call->attrs;
-  const pte_conv_lists lists = lists_of(a);
-  const pte_tensor *w = call->in[1];
-  int64_t taps;
-  PTE_TRY(pte_conv_window_check(call, &lists));
-  PTE_TRY(pte_conv_taps(call, a->kernel, &taps));
-  if (w->layout != PTE_TAPS || w->dtype != PTE_F32 || w->format != PTE_FORMAT_PLAIN)
-    return pte_kernel_fail(call, PTE_UNSUPPORTED, "storage format of the taps", 1, -1, w->format,
-                           PTE_FORMAT_PLAIN);
-  if (taps != w->shape[1])
-    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "taps", 1, -1, w->shape[1], taps);
-  return pte_epilogue_check(call, a->steps, 3);
-}
-
 static pte_status conv_depthwise_scratch(const pte_call *call, uint64_t *out_bytes) {
   depthwise_plan p;
   uint64_t shares, bytes;
@@ -158,5 +143,5 @@ static pte_status conv_depthwise_run(const pte_call *call) {
   return pte_epilogue_close(p.epilogue, call);
 }
 
-const pte_kernel pte_conv_depthwise_kernel = {
-    .check = conv_depthwise_check, .scratch = conv_depthwise_scratch, .run = conv_depthwise_run};
+const pte_kernel pte_conv_depthwise_kernel = {.scratch = conv_depthwise_scratch,
+                                              .run = conv_depthwise_run};

@@ -301,33 +301,6 @@ static void run_depthwise(conv_i8_plan *p) {
 /* --- the operator
  * ---------------------------------------------------------------------------------------------- */
 
-static pte_status check_code(const pte_call *call, int64_t code, const char *name) {
-  if (code >= INT8_MIN && code <= INT8_MAX) return PTE_OK;
-  return pte_kernel_fail(call, PTE_BAD_PROGRAM, name, 255, -1, code, INT8_MAX);
-}
-
-static pte_status conv_i8_check(const pte_call *call) {
-  const pte_conv_i8_attrs *a = call->attrs;
-  const pte_conv_lists lists = lists_of(a);
-  static const uint8_t dtypes[] = {PTE_I32, PTE_I32, PTE_I8};
-  PTE_TRY(pte_conv_window_check(call, &lists));
-  PTE_TRY(pte_panels_check(call, 1, PTE_I8, a->groups));
-  if (call->in[1]->format != PTE_FORMAT_PLAIN)
-    return pte_kernel_fail(call, PTE_UNSUPPORTED, "storage format of the weight", 1, -1,
-                           call->in[1]->format, PTE_FORMAT_PLAIN);
-  PTE_TRY(pte_conv_depth_check(call, a->kernel, a->groups));
-  for (unsigned i = 0; i < sizeof dtypes; i++)
-    if (call->in[2 + i]->dtype != dtypes[i])
-      return pte_kernel_fail(call, PTE_UNSUPPORTED, "element type", 2 + i, -1,
-                             call->in[2 + i]->dtype, dtypes[i]);
-  PTE_TRY(check_code(call, a->x_zero, "x_zero, expected a code of 8 bits"));
-  PTE_TRY(check_code(call, a->y_zero, "y_zero, expected a code of 8 bits"));
-  PTE_TRY(check_code(call, a->low, "low, expected a code of 8 bits"));
-  PTE_TRY(check_code(call, a->high, "high, expected a code of 8 bits"));
-  if (a->low <= a->high) return PTE_OK;
-  return pte_kernel_fail(call, PTE_BAD_PROGRAM, "low above high", 255, -1, a->low, a->high);
-}
-
 static pte_status conv_i8_scratch(const pte_call *call, uint64_t *out_bytes) {
   conv_i8_plan p;
   bool fits = plan_of(call, &p) && pte_mul(p.share_bytes, call->threads, out_bytes) &&
@@ -351,5 +324,4 @@ static pte_status conv_i8_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_conv_i8_kernel = {
-    .check = conv_i8_check, .scratch = conv_i8_scratch, .run = conv_i8_run};
+const pte_kernel pte_conv_i8_kernel = {.scratch = conv_i8_scratch, .run = conv_i8_run};

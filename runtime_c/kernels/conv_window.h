@@ -22,20 +22,7 @@ typedef struct pte_conv_lists {
   pte_range kernel, stride, dilation, begin, end, spread;
 } pte_conv_lists;
 
-/* PTE_BAD_PROGRAM: a list has not one entry a spatial axis, an entry is out of its range, or y's
- * extents are not what they say. PTE_UNSUPPORTED: more than three spatial axes. x = in[0], y =
- * out[0]. */
-PTE_CHECKED pte_status pte_conv_window_check(const pte_call *call, const pte_conv_lists *lists);
-
-/* After the check. */
 pte_conv_window pte_conv_window_of(const pte_call *call, const pte_conv_lists *lists);
-
-/* Product of the kernel's extents. PTE_UNSUPPORTED: above 2^31. */
-PTE_CHECKED pte_status pte_conv_taps(const pte_call *call, pte_range kernel, int64_t *out_taps);
-
-/* k of the weight in[1] is taps x channels of a group. PTE_BAD_PROGRAM: it is not, or groups do not
- * divide the channels. */
-PTE_CHECKED pte_status pte_conv_depth_check(const pte_call *call, pte_range kernel, int64_t groups);
 
 /* Stride 1, no padding, one tap: rows of a matrix. */
 bool pte_conv_is_matrix(const pte_conv_window *w);

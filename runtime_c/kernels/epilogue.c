@@ -6,11 +6,6 @@ static pte_operands operands_of(const pte_call *call, uint32_t first_x) {
   return (pte_operands){.y = call->out[0], .xs = call->in + first_x, .x_count = count};
 }
 
-pte_status pte_epilogue_check(const pte_call *call, pte_steps steps, uint32_t first_x) {
-  pte_operands o = operands_of(call, first_x);
-  return steps.steps.count == 0 ? PTE_OK : pte_program_check(call, steps, &o);
-}
-
 pte_status pte_epilogue_scratch(const pte_call *call, pte_steps steps, uint32_t first_x,
                                 uint64_t *out_bytes) {
   pte_operands o = operands_of(call, first_x);

@@ -2,7 +2,6 @@
  * into the final ones, in place. Operand 0 of the program is that element, operand 1 + j is
  * call->in[first_x + j] at the same place.
  *
- *     check:   PTE_TRY(pte_epilogue_check(call, attrs->steps, 3));
  *     scratch: PTE_TRY(pte_epilogue_scratch(call, attrs->steps, 3, &bytes));       0 where there is
  * no program run:     pte_engine *e = pte_epilogue_open(call, attrs->steps, 3, scratch);   NULL
  * where there is no program for each block, on any thread: if (e) pte_epilogue_run(e, thread, row,
@@ -14,10 +13,8 @@
 
 #include "kernels/pointwise.h"
 
-/* first_x: index in call->in of the first epilogue operand, which is the row's `xs`. */
-pte_status pte_epilogue_check(const pte_call *call, pte_steps steps, uint32_t first_x);
-
-/* Bytes of 64-byte aligned scratch, a multiple of 64, for call->threads threads; 0 where steps is
+/* first_x: index in call->in of the first epilogue operand, which is the row's `xs`.
+ * Bytes of 64-byte aligned scratch, a multiple of 64, for call->threads threads; 0 where steps is
  * empty. */
 pte_status pte_epilogue_scratch(const pte_call *call, pte_steps steps, uint32_t first_x,
                                 uint64_t *out_bytes);

@@ -28,8 +28,6 @@ static void gather_task(void *context, size_t begin, size_t end, uint32_t thread
   }
 }
 
-static pte_status gather_check(const pte_call *call) { return pte_check_bytes(call, 0); }
-
 static pte_status gather_run(const pte_call *call) {
   const pte_tensor *x = call->in[0];
   PTE_TRY(pte_index_verify(call, 1, x->shape[0]));
@@ -44,4 +42,4 @@ static pte_status gather_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_gather_kernel = {.check = gather_check, .run = gather_run};
+const pte_kernel pte_gather_kernel = {.run = gather_run};

@@ -44,18 +44,6 @@ static void gather_elements_task(void *context, size_t begin, size_t end, uint32
   }
 }
 
-static pte_status gather_elements_check(const pte_call *call) {
-  const pte_tensor *x = call->in[0], *index = call->in[1];
-  if (x->rank == 0 || x->rank != index->rank)
-    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "rank of index differs from that of x", 1, -1,
-                           index->rank, x->rank);
-  for (unsigned axis = 1; axis < x->rank; axis++)
-    if (index->shape[axis] > x->shape[axis])
-      return pte_kernel_fail(call, PTE_BAD_ARGUMENT, "index is larger than x", 1, -1,
-                             index->shape[axis], x->shape[axis]);
-  return pte_check_bytes(call, 0);
-}
-
 static pte_status gather_elements_run(const pte_call *call) {
   const pte_tensor *index = call->in[1];
   PTE_TRY(pte_index_verify(call, 1, call->in[0]->shape[0]));
@@ -66,5 +54,4 @@ static pte_status gather_elements_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_gather_elements_kernel = {.check = gather_elements_check,
-                                               .run = gather_elements_run};
+const pte_kernel pte_gather_elements_kernel = {.run = gather_elements_run};

@@ -34,24 +34,6 @@ static unsigned slice_axis(const pte_call *call) {
   return (unsigned)(attrs->batch_dims + index->shape[index->rank - 1]);
 }
 
-static pte_status gather_nd_check(const pte_call *call) {
-  const pte_tensor *x = call->in[0], *index = call->in[1], *y = call->out[0];
-  int64_t depth = index->shape[index->rank - 1],
-          batch = ((const pte_gather_nd_attrs *)call->attrs)->batch_dims;
-  if (depth > x->rank - batch)
-    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "index tuples are longer than x has axes", 1, -1,
-                           depth, x->rank - batch);
-  unsigned axis = slice_axis(call), lead = index->rank - 1u;
-  if (y->rank != lead + x->rank - axis)
-    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "rank of the result", 128, -1, y->rank,
-                           lead + x->rank - axis);
-  for (unsigned i = axis; i < x->rank; i++)
-    if (y->shape[lead + i - axis] != x->shape[i])
-      return pte_kernel_fail(call, PTE_BAD_ARGUMENT, "extent of the result", 128, -1,
-                             y->shape[lead + i - axis], x->shape[i]);
-  return pte_check_bytes(call, 0);
-}
-
 static pte_status gather_nd_run(const pte_call *call) {
   const pte_tensor *x = call->in[0], *index = call->in[1];
   if (pte_tensor_count(call->out[0]) == 0) return PTE_OK;
@@ -66,4 +48,4 @@ static pte_status gather_nd_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_gather_nd_kernel = {.check = gather_nd_check, .run = gather_nd_run};
+const pte_kernel pte_gather_nd_kernel = {.run = gather_nd_run};

@@ -39,8 +39,6 @@ static void gather_rows_task(void *context, size_t begin, size_t end, uint32_t t
   }
 }
 
-static pte_status gather_rows_check(const pte_call *call) { return pte_weight_check(call, 0, 1); }
-
 static pte_status gather_rows_run(const pte_call *call) {
   const pte_tensor *w = call->in[0];
   PTE_TRY(pte_index_verify(call, 1, w->shape[0]));
@@ -49,4 +47,4 @@ static pte_status gather_rows_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_gather_rows_kernel = {.check = gather_rows_check, .run = gather_rows_run};
+const pte_kernel pte_gather_rows_kernel = {.run = gather_rows_run};

@@ -128,24 +128,6 @@ static void grid_sample_task(void *context, size_t begin, size_t end, uint32_t t
   }
 }
 
-static pte_status grid_sample_check(const pte_call *call) {
-  const pte_tensor *x = call->in[0], *grid = call->in[1];
-  int64_t axes = x->rank - 2, given = grid->shape[grid->rank - 1];
-  if (axes < 1 || axes > AXES)
-    return pte_kernel_fail(call, PTE_UNSUPPORTED, "spatial axes, of 1 to 3", 0, -1, axes, AXES);
-  if (given != axes)
-    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "coordinates of a grid point", 1, -1, given,
-                           axes);
-  for (unsigned i = 1; i <= (unsigned)axes; i++) {
-    if (x->shape[i] == 0 && pte_tensor_count(call->out[0]) > 0)
-      return pte_kernel_fail(call, PTE_BAD_ARGUMENT, "nothing to sample along an axis", 0, i, 0, 1);
-    if (x->shape[i] > 1 << 24) /* f32 coordinates name every element up to here */
-      return pte_kernel_fail(call, PTE_UNSUPPORTED, "extent of the image", 0, i, x->shape[i],
-                             1 << 24);
-  }
-  return PTE_OK;
-}
-
 static pte_status grid_sample_run(const pte_call *call) {
   const pte_tensor *x = call->in[0], *y = call->out[0];
   if (pte_tensor_count(y) == 0) return PTE_OK;
@@ -159,4 +141,4 @@ static pte_status grid_sample_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_grid_sample_kernel = {.check = grid_sample_check, .run = grid_sample_run};
+const pte_kernel pte_grid_sample_kernel = {.run = grid_sample_run};

@@ -62,11 +62,6 @@ static void gru_step(const pte_recurrence *r, int64_t step, bool linear) {
   }
 }
 
-static pte_status gru_check(const pte_call *call) {
-  const pte_gru_attrs *attrs = call->attrs;
-  return pte_recurrence_check(call, attrs->activations, attrs->clip, 2, 3);
-}
-
 static pte_status gru_run(const pte_call *call) {
   const pte_gru_attrs *attrs = call->attrs;
   pte_recurrence r;
@@ -81,5 +76,4 @@ static pte_status gru_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_gru_kernel = {
-    .check = gru_check, .scratch = pte_recurrence_scratch, .run = gru_run};
+const pte_kernel pte_gru_kernel = {.scratch = pte_recurrence_scratch, .run = gru_run};

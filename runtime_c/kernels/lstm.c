@@ -29,15 +29,6 @@ static void lstm_row(const pte_recurrence *r, int64_t b, int64_t time, const flo
   for (int64_t j = 0; j < h; j++) hidden[j] *= o[j];
 }
 
-static pte_status lstm_check(const pte_call *call) {
-  const pte_lstm_attrs *attrs = call->attrs;
-  int64_t h = call->in[1]->shape[1];
-  if (call->in[4] != NULL && call->in[4]->shape[0] != 3 * h)
-    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "peephole weights", 4, -1, call->in[4]->shape[0],
-                           3 * h);
-  return pte_recurrence_check(call, attrs->activations, attrs->clip, 3, 4);
-}
-
 static pte_status lstm_run(const pte_call *call) {
   const pte_lstm_attrs *attrs = call->attrs;
   const float *peephole = call->in[4] != NULL ? call->in[4]->data : NULL;
@@ -63,5 +54,4 @@ static pte_status lstm_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_lstm_kernel = {
-    .check = lstm_check, .scratch = pte_recurrence_scratch, .run = lstm_run};
+const pte_kernel pte_lstm_kernel = {.scratch = pte_recurrence_scratch, .run = lstm_run};

@@ -24,12 +24,6 @@ static void matmul_plan_shape(const pte_call *call, matmul_plan *p) {
   pte_gemm_put(&p->gemm, call->out[0]);
 }
 
-static pte_status matmul_check(const pte_call *call) {
-  const pte_matmul_attrs *a = call->attrs;
-  PTE_TRY(pte_weight_check(call, 1, 1));
-  return pte_epilogue_check(call, a->steps, 3);
-}
-
 static pte_status matmul_scratch(const pte_call *call, uint64_t *out_bytes) {
   const pte_matmul_attrs *a = call->attrs;
   matmul_plan p;
@@ -56,5 +50,4 @@ static pte_status matmul_run(const pte_call *call) {
   return pte_epilogue_close(p.gemm.epilogue, call);
 }
 
-const pte_kernel pte_matmul_kernel = {
-    .check = matmul_check, .scratch = matmul_scratch, .run = matmul_run};
+const pte_kernel pte_matmul_kernel = {.scratch = matmul_scratch, .run = matmul_run};

@@ -111,16 +111,6 @@ static bool plan_bytes(const int8_plan *p, uint64_t *codes, uint64_t *all) {
          pte_add(*codes, rest, all);
 }
 
-static pte_status matmul_int8_check(const pte_call *call) {
-  const pte_matmul_int8_attrs *a = call->attrs;
-  uint32_t format = call->in[1]->format;
-  PTE_TRY(pte_weight_check(call, 1, 1));
-  if (pte_i8_factor(format) == 0)
-    return pte_kernel_fail(call, PTE_UNSUPPORTED, "storage format of the weight", 1, -1, format,
-                           PTE_FORMAT_I8_CHANNEL);
-  return pte_epilogue_check(call, a->steps, 3);
-}
-
 static pte_status matmul_int8_scratch(const pte_call *call, uint64_t *out_bytes) {
   const pte_matmul_int8_attrs *a = call->attrs;
   int8_plan p = plan_of(call);
@@ -147,5 +137,4 @@ static pte_status matmul_int8_run(const pte_call *call) {
   return pte_epilogue_close(p.epilogue, call);
 }
 
-const pte_kernel pte_matmul_int8_kernel = {
-    .check = matmul_int8_check, .scratch = matmul_int8_scratch, .run = matmul_int8_run};
+const pte_kernel pte_matmul_int8_kernel = {.scratch = matmul_int8_scratch, .run = matmul_int8_run};

@@ -99,12 +99,6 @@ static float scalar_f32(const pte_tensor *t, float otherwise) {
   return t == NULL ? otherwise : *(const float *)t->data;
 }
 
-static pte_status non_max_suppression_check(const pte_call *call) {
-  int64_t columns = call->out[0]->shape[1];
-  if (columns == 3) return PTE_OK;
-  return pte_kernel_fail(call, PTE_BAD_PROGRAM, "columns of the result", 128, -1, columns, 3);
-}
-
 static pte_status non_max_suppression_scratch(const pte_call *call, uint64_t *out_bytes) {
   if (!pte_mul((uint64_t)call->in[1]->shape[2], sizeof(candidate), out_bytes)) return PTE_NO_MEMORY;
   return PTE_OK;
@@ -139,6 +133,5 @@ static pte_status non_max_suppression_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_non_max_suppression_kernel = {.check = non_max_suppression_check,
-                                                   .scratch = non_max_suppression_scratch,
+const pte_kernel pte_non_max_suppression_kernel = {.scratch = non_max_suppression_scratch,
                                                    .run = non_max_suppression_run};

@@ -26,17 +26,6 @@ static uint64_t element_bits(const char *data, int64_t i, unsigned bytes) {
   }
 }
 
-static pte_status nonzero_check(const pte_call *call) {
-  const pte_tensor *x = call->in[0], *y = call->out[0];
-  if (y->shape[0] != x->rank)
-    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "rows of the result", 128, -1, y->shape[0],
-                           x->rank);
-  if (x->dtype == PTE_F8E8M0)
-    return pte_kernel_fail(call, PTE_UNSUPPORTED, "this type has no zero", 0, -1, x->dtype,
-                           PTE_F32);
-  return pte_check_bytes(call, 0);
-}
-
 static pte_status nonzero_run(const pte_call *call) {
   const pte_tensor *x = call->in[0];
   pte_tensor *y = call->out[0];
@@ -60,4 +49,4 @@ static pte_status nonzero_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_nonzero_kernel = {.check = nonzero_check, .run = nonzero_run};
+const pte_kernel pte_nonzero_kernel = {.run = nonzero_run};

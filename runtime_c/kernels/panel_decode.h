@@ -27,7 +27,7 @@ typedef struct pte_stored {
 /* The parts of a weight whose format has scales. */
 pte_stored pte_stored_of(const pte_tensor *w);
 
-/* The panels of any weight that pte_weight_check took. */
+/* The panels of any f32 weight. */
 typedef struct pte_weight {
   pte_plain_panels plain;
   pte_stored stored;

@@ -1,4 +1,4 @@
-/* Weights in panels of 16 rows (DESIGN section 5): their size, their check, and packing. */
+/* Weights in panels of 16 rows (DESIGN section 5): their size, and packing. */
 #ifndef PTE_PANELS_H
 #define PTE_PANELS_H
 
@@ -16,23 +16,6 @@ static inline size_t pte_panel_count(size_t columns) {
 static inline size_t pte_strips(size_t rows) { return (rows + PTE_STRIP - 1) / PTE_STRIP; }
 static inline size_t pte_strip_begin(size_t rows, size_t strip) {
   return rows * strip / pte_strips(rows);
-}
-
-/* For `check`: in[port] is a weight of `dtype` in panels of `groups` groups, in any storage format.
- * PTE_UNSUPPORTED: another element type. PTE_BAD_PROGRAM: other groups. */
-static inline pte_status pte_panels_check(const pte_call *call, unsigned port, uint8_t dtype,
-                                          int64_t groups) {
-  const pte_tensor *w = call->in[port];
-  if (w->layout != PTE_PANELS || w->dtype != dtype)
-    return pte_kernel_fail(call, PTE_UNSUPPORTED, "element type of the weight", port, -1, w->dtype,
-                           dtype);
-  int64_t packed = w->groups == 0 ? 1 : w->groups;
-  if (groups < 1 || packed != groups || w->shape[0] % groups != 0)
-    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "groups of the weight", port, -1, packed, groups);
-  return PTE_OK;
-}
-static inline pte_status pte_weight_check(const pte_call *call, unsigned port, int64_t groups) {
-  return pte_panels_check(call, port, PTE_F32, groups);
 }
 
 /* Writes panel[k][16] from `rows` <= 16 rows of w, whose element [i][j] lies at w + i * row_step +

@@ -170,11 +170,6 @@ static pte_steps program_of(const pte_call *call) {
   return ((const pte_pointwise_attrs *)call->attrs)->steps;
 }
 
-static pte_status pointwise_check(const pte_call *call) {
-  pte_operands o = operands_of(call);
-  return pte_program_check(call, program_of(call), &o);
-}
-
 static pte_status pointwise_scratch(const pte_call *call, uint64_t *out_bytes) {
   pte_operands o = operands_of(call);
   return pte_engine_bytes(call, program_of(call), &o, out_bytes);
@@ -196,5 +191,4 @@ static pte_status pointwise_run(const pte_call *call) {
   return pte_engine_close(e, call);
 }
 
-const pte_kernel pte_pointwise_kernel = {
-    .check = pointwise_check, .scratch = pointwise_scratch, .run = pointwise_run};
+const pte_kernel pte_pointwise_kernel = {.scratch = pointwise_scratch, .run = pointwise_run};

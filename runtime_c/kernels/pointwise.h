@@ -49,10 +49,6 @@ struct pte_engine {
   uint8_t rank, slots;
 };
 
-/* Proves that the program is well formed and fits its operands: register numbers, types, defined
- * before use, every output stored once. PTE_BAD_PROGRAM: it does not; position is the step. */
-pte_status pte_program_check(const pte_call *call, pte_steps program, const pte_operands *operands);
-
 /* Bytes that pte_engine_open needs. PTE_NO_MEMORY: more than 64 bits. */
 pte_status pte_engine_bytes(const pte_call *call, pte_steps program, const pte_operands *operands,
                             uint64_t *out_bytes);

@@ -4,27 +4,6 @@
 
 #include "core/size.h"
 
-pte_status pte_recurrence_check(const pte_call *call, pte_range activations, double clip,
-                                unsigned wanted, int64_t per_unit) {
-  const pte_tensor *w = call->in[1];
-  const int64_t *kind = pte_call_ints(call, activations);
-  if (w->dtype != PTE_F32 || w->format != PTE_FORMAT_PLAIN || w->groups > 1)
-    return pte_kernel_fail(call, PTE_UNSUPPORTED, "recurrent weight is not plain f32", 1, -1,
-                           w->format, PTE_FORMAT_PLAIN);
-  if (w->shape[0] != per_unit * w->shape[1])
-    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "rows of the recurrent weight", 1, -1,
-                           w->shape[0], per_unit * w->shape[1]);
-  if (activations.count != wanted)
-    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "activations", 255, -1, activations.count,
-                           wanted);
-  for (unsigned i = 0; i < wanted; i++)
-    if (kind[i] < 0 || kind[i] > PTE_ACTIVATION_SOFTPLUS)
-      return pte_kernel_fail(call, PTE_UNSUPPORTED, "activation", 255, i, kind[i],
-                             PTE_ACTIVATION_SOFTPLUS);
-  if (clip >= 0) return PTE_OK;
-  return pte_kernel_fail(call, PTE_BAD_PROGRAM, "clip is negative", 255, -1, -1, 0);
-}
-
 static int64_t pad_panel(int64_t n) { return (n + PTE_PANEL - 1) / PTE_PANEL * PTE_PANEL; }
 
 pte_status pte_recurrence_scratch(const pte_call *call, uint64_t *out_bytes) {

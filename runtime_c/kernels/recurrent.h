@@ -25,11 +25,6 @@ typedef struct pte_recurrence {
   float *third; /* z of gru */
 } pte_recurrence;
 
-/* PTE_UNSUPPORTED, PTE_BAD_PROGRAM: the weight is not plain f32 [per_unit * h, h], or there are not
- * `wanted` known activations, or clip is negative. */
-pte_status pte_recurrence_check(const pte_call *call, pte_range activations, double clip,
-                                unsigned wanted, int64_t per_unit);
-
 /* Bytes of scratch: rows of products and three states. */
 pte_status pte_recurrence_scratch(const pte_call *call, uint64_t *out_bytes);
 

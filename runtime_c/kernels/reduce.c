@@ -175,16 +175,6 @@ static void single_task(void *context, size_t begin, size_t end, uint32_t thread
                (int64_t)i);
 }
 
-static pte_status reduce_check(const pte_call *call) {
-  const pte_reduce_attrs *attrs = call->attrs;
-  unsigned dtype = call->in[0]->dtype;
-  bool order = attrs->kind == PTE_REDUCE_KIND_MAX || attrs->kind == PTE_REDUCE_KIND_MIN;
-  if ((dtype == PTE_BOOL && !order) || (dtype == PTE_I64 && attrs->kind == PTE_REDUCE_KIND_MEAN))
-    return pte_kernel_fail(call, PTE_UNSUPPORTED, "this reduction of this type", 0, -1, dtype,
-                           PTE_F32);
-  return PTE_OK;
-}
-
 static pte_status reduce_run(const pte_call *call) {
   const pte_reduce_attrs *attrs = call->attrs;
   const pte_tensor *x = call->in[0], *y = call->out[0];
@@ -205,4 +195,4 @@ static pte_status reduce_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_reduce_kernel = {.check = reduce_check, .run = reduce_run};
+const pte_kernel pte_reduce_kernel = {.run = reduce_run};

@@ -33,19 +33,10 @@ static void repack_task(void *context, size_t begin, size_t end, uint32_t thread
   }
 }
 
-static pte_status repack_check(const pte_call *call) {
-  unsigned from = call->in[0]->dtype, to = call->out[0]->dtype;
-  bool integer = to == PTE_I4 || to == PTE_U4 || to == PTE_I2 || to == PTE_U2;
-  if (integer ? from == PTE_I64 : pte_narrow_of(to).kind != PTE_NARROW_NONE && from == PTE_F32)
-    return PTE_OK;
-  return pte_kernel_fail(call, PTE_UNSUPPORTED, "no packing from this type to that", 0, -1, from,
-                         to);
-}
-
 static pte_status repack_run(const pte_call *call) {
   size_t groups = ((size_t)pte_tensor_count(call->in[0]) + GROUP - 1) / GROUP;
   pte_parallel(call, groups, 1024, repack_task, (void *)call);
   return PTE_OK;
 }
 
-const pte_kernel pte_repack_kernel = {.check = repack_check, .run = repack_run};
+const pte_kernel pte_repack_kernel = {.run = repack_run};

@@ -3,11 +3,6 @@
  * no aliasing. Source: Elman 1990. */
 #include "kernels/recurrent.h"
 
-static pte_status rnn_check(const pte_call *call) {
-  const pte_rnn_attrs *attrs = call->attrs;
-  return pte_recurrence_check(call, attrs->activations, attrs->clip, 1, 1);
-}
-
 static pte_status rnn_run(const pte_call *call) {
   const pte_rnn_attrs *attrs = call->attrs;
   pte_recurrence r;
@@ -32,5 +27,4 @@ static pte_status rnn_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_rnn_kernel = {
-    .check = rnn_check, .scratch = pte_recurrence_scratch, .run = rnn_run};
+const pte_kernel pte_rnn_kernel = {.scratch = pte_recurrence_scratch, .run = rnn_run};

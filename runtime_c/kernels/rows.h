@@ -97,12 +97,4 @@ static inline size_t pte_grain(int64_t bytes_per_item) {
   return grain > 0 ? (size_t)grain : 1;
 }
 
-/* For `check`: tensors that are moved element by element have elements of whole bytes. */
-static inline pte_status pte_check_bytes(const pte_call *call, unsigned port) {
-  unsigned bits = pte_dtype_bits(call->in[port]->dtype);
-  if (bits % 8 == 0) return PTE_OK;
-  return pte_kernel_fail(call, PTE_UNSUPPORTED, "elements narrower than a byte; unpack them first",
-                         port, -1, bits, 8);
-}
-
 #endif

@@ -9,20 +9,6 @@ static unsigned reduction_of(const pte_call *call) {
   return ((const pte_scatter_elements_attrs *)call->attrs)->reduction;
 }
 
-static pte_status scatter_elements_check(const pte_call *call) {
-  const pte_tensor *x = call->in[0], *index = call->in[1];
-  if (x->rank == 0 || x->rank != index->rank)
-    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "rank of index differs from that of x", 1, -1,
-                           index->rank, x->rank);
-  for (unsigned axis = 1; axis < x->rank; axis++)
-    if (index->shape[axis] > x->shape[axis])
-      return pte_kernel_fail(call, PTE_BAD_ARGUMENT, "index is larger than x", 1, -1,
-                             index->shape[axis], x->shape[axis]);
-  if (pte_combine_pick(x->dtype, reduction_of(call)) != NULL) return PTE_OK;
-  return pte_kernel_fail(call, PTE_UNSUPPORTED, "no such reduction for this type; widen it first",
-                         0, -1, x->dtype, PTE_F32);
-}
-
 static pte_status scatter_elements_run(const pte_call *call) {
   const pte_tensor *index = call->in[1], *updates = call->in[2], *y = call->out[0];
   unsigned last = index->rank - 1u;
@@ -47,5 +33,4 @@ static pte_status scatter_elements_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_scatter_elements_kernel = {.check = scatter_elements_check,
-                                                .run = scatter_elements_run};
+const pte_kernel pte_scatter_elements_kernel = {.run = scatter_elements_run};

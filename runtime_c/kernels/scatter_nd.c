@@ -8,27 +8,6 @@ static unsigned reduction_of(const pte_call *call) {
   return ((const pte_scatter_nd_attrs *)call->attrs)->reduction;
 }
 
-static pte_status scatter_nd_check(const pte_call *call) {
-  const pte_tensor *x = call->in[0], *index = call->in[1], *u = call->in[2];
-  int64_t depth = index->shape[index->rank - 1];
-  unsigned lead = index->rank - 1u;
-  if (depth > x->rank)
-    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "index tuples are longer than x has axes", 1, -1,
-                           depth, x->rank);
-  if (u->rank != lead + x->rank - (unsigned)depth)
-    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "rank of the updates", 2, -1, u->rank,
-                           lead + x->rank - depth);
-  for (unsigned i = 0; i < u->rank; i++) {
-    int64_t want = i < lead ? index->shape[i] : x->shape[(unsigned)depth + i - lead];
-    if (u->shape[i] != want)
-      return pte_kernel_fail(call, PTE_BAD_ARGUMENT, "extent of the updates", 2, -1, u->shape[i],
-                             want);
-  }
-  if (pte_combine_pick(x->dtype, reduction_of(call)) != NULL) return PTE_OK;
-  return pte_kernel_fail(call, PTE_UNSUPPORTED, "no such reduction for this type; widen it first",
-                         0, -1, x->dtype, PTE_F32);
-}
-
 static pte_status scatter_nd_run(const pte_call *call) {
   const pte_tensor *index = call->in[1], *updates = call->in[2], *y = call->out[0];
   unsigned lead = index->rank - 1u, depth = (unsigned)index->shape[lead];
@@ -55,4 +34,4 @@ static pte_status scatter_nd_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_scatter_nd_kernel = {.check = scatter_nd_check, .run = scatter_nd_run};
+const pte_kernel pte_scatter_nd_kernel = {.run = scatter_nd_run};

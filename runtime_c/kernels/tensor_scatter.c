@@ -5,12 +5,6 @@
 #include "kernels/index.h"
 #include "kernels/rows.h"
 
-static pte_status tensor_scatter_check(const pte_call *call) {
-  if (call->in[0]->rank < 3)
-    return pte_kernel_fail(call, PTE_BAD_PROGRAM, "rank of the cache", 0, -1, call->in[0]->rank, 3);
-  return pte_check_bytes(call, 0);
-}
-
 /* The last place where a write may begin; negative: the update is longer than the cache. */
 static int64_t last_start(const pte_call *call, bool circular) {
   const pte_tensor *cache = call->in[0], *update = call->in[1];
@@ -63,5 +57,4 @@ static pte_status tensor_scatter_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_tensor_scatter_kernel = {.check = tensor_scatter_check,
-                                              .run = tensor_scatter_run};
+const pte_kernel pte_tensor_scatter_kernel = {.run = tensor_scatter_run};

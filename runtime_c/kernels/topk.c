@@ -89,14 +89,6 @@ static const pte_tensor *any_out(const pte_call *call) {
   return call->out[0] != NULL ? call->out[0] : call->out[1];
 }
 
-static pte_status topk_check(const pte_call *call) {
-  const pte_tensor *x = call->in[0], *y = any_out(call);
-  if (y == NULL) return PTE_OK;
-  int64_t k = y->shape[x->rank - 1], n = x->shape[x->rank - 1];
-  if (k <= n) return PTE_OK;
-  return pte_kernel_fail(call, PTE_BAD_ARGUMENT, "k is larger than the axis", 0, -1, k, n);
-}
-
 static pte_status topk_scratch(const pte_call *call, uint64_t *out_bytes) {
   const pte_tensor *y = any_out(call);
   uint64_t bytes = y == NULL ? 0 : (uint64_t)y->shape[y->rank - 1];
@@ -114,4 +106,4 @@ static pte_status topk_run(const pte_call *call) {
   return PTE_OK;
 }
 
-const pte_kernel pte_topk_kernel = {.check = topk_check, .scratch = topk_scratch, .run = topk_run};
+const pte_kernel pte_topk_kernel = {.scratch = topk_scratch, .run = topk_run};

@@ -30,18 +30,9 @@ static void unpack_task(void *context, size_t begin, size_t end, uint32_t thread
   else unpack_floats(x, y->data, (int64_t)begin, (int64_t)end);
 }
 
-static pte_status unpack_check(const pte_call *call) {
-  unsigned from = call->in[0]->dtype, to = call->out[0]->dtype;
-  bool integer = from == PTE_I4 || from == PTE_U4 || from == PTE_I2 || from == PTE_U2;
-  if (integer ? to == PTE_I64 : pte_narrow_of(from).kind != PTE_NARROW_NONE && to == PTE_F32)
-    return PTE_OK;
-  return pte_kernel_fail(call, PTE_UNSUPPORTED, "no unpacking from this type to that", 0, -1, from,
-                         to);
-}
-
 static pte_status unpack_run(const pte_call *call) {
   pte_parallel(call, (size_t)pte_tensor_count(call->in[0]), 4096, unpack_task, (void *)call);
   return PTE_OK;
 }
 
-const pte_kernel pte_unpack_kernel = {.check = unpack_check, .run = unpack_run};
+const pte_kernel pte_unpack_kernel = {.run = unpack_run};

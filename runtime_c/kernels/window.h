@@ -18,25 +18,6 @@ typedef struct pte_taps {
   int64_t first[PTE_WINDOW_AXES], count[PTE_WINDOW_AXES], total;
 } pte_taps;
 
-/* PTE_BAD_PROGRAM: a list has not one entry a spatial axis, or one entry is out of its range. */
-static inline pte_status pte_window_check(const pte_call *call, const pte_range *lists,
-                                          unsigned count) {
-  int64_t axes = call->in[0]->rank - 2;
-  for (unsigned i = 0; i < count; i++) {
-    const int64_t *list = pte_call_ints(call, lists[i]);
-    if (axes < 0 || lists[i].count != axes)
-      return pte_kernel_fail(call, PTE_BAD_PROGRAM, "entries a spatial axis", 255, i,
-                             lists[i].count, axes);
-    for (unsigned k = 0; k < lists[i].count; k++) {
-      int64_t least = i < 3 ? 1 : 0; /* kernel, stride, dilation; then paddings */
-      if (list[k] < least || list[k] > INT32_MAX)
-        return pte_kernel_fail(call, PTE_BAD_PROGRAM, "window attribute out of range", 255, k,
-                               list[k], least);
-    }
-  }
-  return PTE_OK;
-}
-
 /* `lists`: kernel, stride, dilation, begin. */
 static inline pte_window pte_window_of(const pte_call *call, const pte_tensor *y,
                                        const pte_range *lists) {

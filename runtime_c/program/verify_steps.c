@@ -7,6 +7,7 @@
 #include "pteron/types.h"
 
 #define UNSET 255
+_Static_assert((PTE_REGISTERS & (PTE_REGISTERS - 1)) == 0, "numbers of registers are or-ed");
 
 typedef struct state {
   pte_verifier *v;
@@ -86,15 +87,15 @@ static pte_status check_arg(state *s, const pte_step *step) {
 
 static pte_status check_registers(state *s, const pte_step *step, const pte_step_row *row) {
   const uint8_t args[3] = {step->a, step->b, step->c};
+  uint8_t any = step->dst | step->a | step->b | step->c; /* unused ones are looked up too */
+  if (any >= PTE_REGISTERS) return fail(s, "no such register", any);
   for (uint32_t k = 0; k < row->arity; k++) {
-    if (args[k] >= PTE_REGISTERS || s->types[args[k]] == UNSET)
-      return fail(s, "reads a register that is not set", args[k]);
+    if (s->types[args[k]] == UNSET) return fail(s, "reads a register that is not set", args[k]);
     uint8_t expected = row->reads[k] == PTE_STEP_SAME ? step->type : row->reads[k];
     if (step->op == PTE_STEP_CAST) expected = step->b;
     if (s->types[args[k]] != expected) return fail(s, "reads a register of another type", args[k]);
   }
   if (step->op == PTE_STEP_STORE) return PTE_OK;
-  if (step->dst >= PTE_REGISTERS) return fail(s, "no such register", step->dst);
   s->types[step->dst] = row->result == PTE_STEP_SAME ? step->type : row->result;
   return PTE_OK;
 }

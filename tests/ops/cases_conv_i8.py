@@ -114,9 +114,9 @@ CASES = [
     *(refused(**{name: value}) for name in CODES for value in (-129, 128, HUGE, -HUGE)),
     refused(low=3, high=2),
     *(bad_shift(value) for value in (-128, -1, 0, 63, 127)),
-    dataclasses.replace(with_input(PLAIN, w=FLOATS), status=Status.UNSUPPORTED),
+    dataclasses.replace(with_input(PLAIN, w=FLOATS), status=Status.BAD_PROGRAM),
     *(
-        dataclasses.replace(with_input(PLAIN, **{name: np.ones(6, np.int64)}), status=Status.UNSUPPORTED)
+        dataclasses.replace(with_input(PLAIN, **{name: np.ones(6, np.int64)}), status=Status.BAD_PROGRAM)
         for name in ("bias", "multiplier", "shift")
     ),
 ]  # fmt: skip

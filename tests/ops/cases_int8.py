@@ -52,7 +52,7 @@ CASES = [
     int8("nf4", (0,), 20, 4),
     int8("i4", (3,), 0, 4),
     *(
-        Case("matmul_int8", (normal(3, 8), w), status=Status.UNSUPPORTED)
+        Case("matmul_int8", (normal(3, 8), w), status=Status.BAD_PROGRAM)
         for w in (stored("mxfp8", 4, 8), stored("e4m3_channel", 4, 8), weight(normal(4, 8)))
     ),
 ]  # fmt: skip

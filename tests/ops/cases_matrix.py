@@ -182,5 +182,4 @@ CASES = [
     ),
     *(refused(PLAIN, Status.BAD_PROGRAM, **{name: (value, 0)}) for name in ("begin", "end") for value in (1, HUGE, -HUGE)),
     *(refused(PLAIN, Status.BAD_PROGRAM, groups=groups) for groups in (-HUGE, -1, 0, 2, 3, HUGE)),
-    refused(PLAIN, Status.BAD_PROGRAM, steps=relu()[:2]),
 ]  # fmt: skip

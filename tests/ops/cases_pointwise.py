@@ -271,18 +271,6 @@ def zero_divisor() -> Case:
     )
 
 
-def refused(name: str, *steps: Step) -> Case:
-    x = random(0, (4,))
-    return Case(
-        "pointwise",
-        [x],
-        {"steps": steps},
-        out=[Out((4,), "f32")],
-        status=Status.BAD_PROGRAM,
-        name=f"refused_{name}",
-    )
-
-
 _load = Step("load", "f32", 0, arg=0)
 _store = Step("store", "f32", 0, (0,))
 COMPUTING = [row for row in STEPS.values() if row.id >= 10]
@@ -344,12 +332,4 @@ CASES = [
     ),
     *(index_case(a) for a in range(3)),
     zero_divisor(),
-    refused("unset", _load, Step("add", "f32", 0, (0, 1)), _store),
-    refused("type", _load, Step("add", "i64", 0, (0, 0)), _store),
-    refused("operand", Step("load", "f32", 0, arg=1), _store),
-    refused("no_store", _load),
-    refused("two_stores", _load, _store, _store),
-    refused(
-        "dtype", Step("load", "i64", 0, arg=0), Step("cast", "f32", 0, (0,), source="i64"), _store
-    ),
 ]

@@ -106,13 +106,13 @@ REDUCE = [
         "reduce",
         [random(1, (2, 3), "bool")],
         {"kind": "sum", "count": 1},
-        status=Status.UNSUPPORTED,
+        status=Status.BAD_PROGRAM,
     ),
     Case(
         "reduce",
         [random(1, (2, 3), "i64")],
         {"kind": "mean", "count": 1},
-        status=Status.UNSUPPORTED,
+        status=Status.BAD_PROGRAM,
     ),
 ]
 

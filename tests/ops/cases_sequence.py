@@ -115,7 +115,7 @@ CASES = [
         "attention",
         attention(1, 3, 2, 2, 5, 4, 4).inputs,
         {"scale": 1.0},
-        status=Status.BAD_ARGUMENT,
+        status=Status.BAD_PROGRAM,
     ),
     *(
         recurrent(op, t, b, h, first=first)
