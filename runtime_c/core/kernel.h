@@ -4,9 +4,10 @@
  * `check` and `scratch` run at prepare, `run` at every run, all three on the same call. Before
  * `check` the session has proved: ranks, dtypes, shapes, attributes and the relations between them
  * as the row says (pte_shape_check), the attribute struct complete, pointwise programs correct, and
- * that every element of every tensor lies inside its memory. Tensors whose name is not in the row's `strided` are dense and row-major. A kernel does
- * not allocate, log, or read anything but the call. Outputs never overlap inputs, except where the
- * row's `inplace` allows it, and then exactly (same address, same strides).
+ * that every element of every tensor lies inside its memory. Tensors whose name is not in the row's
+ * `strided` are dense and row-major. A kernel does not allocate, log, or read anything but the
+ * call. Outputs never overlap inputs, except where the row's `inplace` allows it, and then exactly
+ * (same address, same strides).
  *
  * `check` and `scratch` take time linear in the program, whatever the extents. `run` may take as
  * long as the extents say (views of stride 0 make them large without memory), but it looks at the
