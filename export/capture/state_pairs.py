@@ -26,7 +26,7 @@ def state_pairs(torch: Any, program: Any, where: str) -> Captured:
     """Decomposes nothing but functionalises: mutated buffers become inputs `past.<name>` and outputs `present.<name>`.
 
     Raises:
-        ModelError: inputs or parameters are written, or an output is no tensor.
+        ModelError: inputs or parameters are written, or an output is neither tensor nor number.
     """
     from torch.export import graph_signature as sig
 
@@ -55,9 +55,7 @@ def state_pairs(torch: Any, program: Any, where: str) -> Captured:
         if isinstance(arg, sig.TensorArgument):
             kept.append((arg.name, name))
         elif not (isinstance(arg, sig.ConstantArgument) and arg.value is None):
-            raise ModelError(
-                f"{where}: output {name!r} is a number, not a tensor: return torch.tensor(...)"
-            )
+            kept.append((_number(torch, sig, graph, node, arg, f"{where}: output {name!r}"), name))
     _dense_before_views(torch, graph)
     specs = _clone_outputs(
         torch, sig, graph, node, [k for k, _ in kept] + [producer[t] for t in targets]
@@ -101,6 +99,31 @@ def _input_specs(
     return inputs
 
 
+def _number(torch: Any, sig: Any, graph: Any, node: dict[str, Any], arg: Any, where: str) -> str:
+    """A number among the outputs as a scalar tensor: the name of its node."""
+    value = arg.value if isinstance(arg, sig.ConstantArgument) else node[arg.name]
+    example = value if not hasattr(value, "meta") else value.meta["val"]
+    dtypes = (
+        ((bool, torch.SymBool), torch.bool),
+        ((int, torch.SymInt), torch.int64),
+        ((float, torch.SymFloat), torch.float32),
+    )
+    dtype = next((d for kinds, d in dtypes if isinstance(example, kinds)), None)
+    if dtype is None:
+        raise ModelError(
+            f"{where} is {type(example).__name__}, not a tensor or number: leave it out"
+        )
+    fake = next(
+        n.meta["val"].fake_mode for n in graph.nodes if hasattr(n.meta.get("val"), "fake_mode")
+    )
+    with graph.inserting_before(next(n for n in graph.nodes if n.op == "output")):
+        made = graph.call_function(torch.ops.aten.scalar_tensor.default, (value,), {"dtype": dtype})
+    with fake:
+        made.meta["val"] = torch.ops.aten.scalar_tensor.default(example, dtype=dtype)
+    node[made.name] = made
+    return str(made.name)
+
+
 def _dense_before_views(torch: Any, graph: Any) -> None:
     """torch.onnx decomposes again, to other strides: a view that was possible may be none any more, of a copy it always is."""
     for view in list(graph.nodes):
@@ -120,7 +143,8 @@ def _clone_outputs(torch: Any, sig: Any, graph: Any, node: Any, names: list[str]
     with graph.inserting_before(out):
         for name in names:
             clone = graph.call_function(torch.ops.aten.clone.default, (node[name],))
-            clone.meta = dict(node[name].meta)
+            # Sizes that data decides are bound where they are made, not by every copy.
+            clone.meta = {k: v for k, v in node[name].meta.items() if k != "unbacked_bindings"}
             results.append(clone)
             specs.append(
                 sig.OutputSpec(

@@ -71,7 +71,11 @@ def capture_torch(
             raise ModelError(
                 f"{where}: expected example inputs, got none; pass args=(...) as you would call the module"
             )
-        example = (tuple(args or ()), dict(kwargs or {}))
+        if args is not None and not isinstance(args, (tuple, list)):
+            raise ModelError(
+                f"{where}: args: expected a tuple of inputs, got {type(args).__name__}; pass args=(x,)"
+            )
+        example = _detached(torch, (tuple(args or ()), dict(kwargs or {})))
         program = _export(torch, source, example, dynamic_shapes, where)
     else:
         raise ModelError(
@@ -79,6 +83,12 @@ def capture_torch(
         )
     with _quiet():
         return _convert(torch, program, _names(torch, source, example, dynamic_shapes), where, name)
+
+
+def _detached(torch: Any, example: Any) -> Any:
+    """The inputs without their histories, each tensor its own: one that requires grad is traced like any other."""
+    tree: Any = torch.utils._pytree
+    return tree.tree_map(lambda x: x.detach() if isinstance(x, torch.Tensor) else x, example)
 
 
 def _torch() -> Any:
@@ -310,6 +320,8 @@ def _reason(error: BaseException) -> str:
     chain = [error]
     while chain[-1].__cause__ is not None:
         chain.append(chain[-1].__cause__)
+    if isinstance(chain[-1], ModelError):
+        return str(chain[-1])
     text = "\n".join(str(e) for e in chain)
     known = re.search(r"No ONNX function found for ([^\n]+)", text) or re.search(
         r"(Could not guard on data-dependent expression[^\n]+)", text

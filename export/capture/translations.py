@@ -1,4 +1,5 @@
-"""Translations that torch.onnx lacks or has wrong: quantized_decomposed operators, and the grouped matmul of MoE layers.
+"""The table of translations that torch.onnx lacks or has wrong: aten's (`aten`), quantized_decomposed operators, and the grouped
+matmul of MoE layers.
 
 torch.onnx drops quant_min and quant_max: a range narrower than the dtype becomes a Clip of the codes here. Imported only while a
 program is converted.
@@ -12,6 +13,8 @@ from typing import Any, Final
 import torch
 from onnxscript.values import Opset
 
+from pteron.export.capture import aten
+
 op: Final[Any] = Opset("", 24)
 FLOAT, DOUBLE, INT64 = 1, 11, 7
 LIMITS: Final = {
@@ -24,17 +27,20 @@ ONNX_TYPE: Final = {torch.int8: 3, torch.uint8: 2, torch.int16: 5, torch.uint16:
 TORCH_TYPE: Final = {v: k for k, v in ONNX_TYPE.items()}
 
 
-def translations(program: Any) -> dict[Any, Callable[..., Any]] | None:
-    """A table for torch.onnx.export with what the program needs, None where it needs nothing."""
+def translations(program: Any) -> dict[Any, Callable[..., Any]]:
+    """A table for torch.onnx.export: aten's always, as decompositions may bring them; others where the program has them."""
     used = {str(n.target) for n in program.graph.nodes if n.op == "call_function"}
     table: dict[Any, Callable[..., Any]] = {}
+    for name, function in ATEN.items():
+        packet, overload = name.split(".")
+        table[getattr(getattr(torch.ops.aten, packet), overload)] = function
     for name, function in QUANTIZED.items():
         if f"quantized_decomposed.{name}" in used:
             packet, overload = name.split(".")
             table[getattr(getattr(torch.ops.quantized_decomposed, packet), overload)] = function
-    if "aten._grouped_mm.default" in used:
-        table[torch.ops.aten._grouped_mm.default] = grouped_mm
-    return table or None
+    if "transformers.grouped_mm_fallback.default" in used:
+        table[torch.ops.transformers.grouped_mm_fallback.default] = grouped_mm
+    return table
 
 
 def grouped_mm(a: Any, b: Any, offs: Any, bias: Any = None, out_dtype: Any = None) -> Any:
@@ -118,4 +124,20 @@ QUANTIZED: Final[dict[str, Callable[..., Any]]] = {
     "quantize_per_channel.default": quantize_channel,
     "choose_qparams.tensor": choose_qparams,
     "dequantize_per_channel_group.default": dequantize_group,
+}
+ATEN: Final[dict[str, Callable[..., Any]]] = {
+    "_grouped_mm.default": grouped_mm,
+    "_is_all_true.default": aten.is_all_true,
+    "_is_any_true.default": aten.is_any_true,
+    "scaled_dot_product_attention.default": aten.attention,
+    "roll.default": aten.roll,
+    "split_with_sizes.default": aten.split_with_sizes,
+    "repeat_interleave.Tensor": aten.repeat_interleave,
+    "masked_scatter.default": aten.masked_scatter,
+    "index_put.default": aten.index_put,
+    "topk.default": aten.topk,
+    "rms_norm.default": aten.rms_norm,
+    "avg_pool2d.default": aten.avg_pool2d,
+    "avg_pool3d.default": aten.avg_pool3d,
+    "cross_entropy_loss.default": aten.cross_entropy,
 }

@@ -199,7 +199,7 @@ def slice_range(
     """First index and count of start:end:step by NumPy's rule."""
     low: Extent = 0 if step > 0 else -1
     high = size if step > 0 else sub(size, 1)
-    first = clamp(l, start, size, 0, high)
+    first = clamp(l, start, size, 0 if step > 0 else minimum(0, high), high)
     last = clamp(l, end, size, low, high)
     span = sub(last, first) if step > 0 else sub(first, last)
     return first, maximum(ceildiv(span, abs(step)), 0)

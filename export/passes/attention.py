@@ -76,6 +76,7 @@ def _rewrite(softmax: ir.Node) -> bool:
     mask = _mask(graph, found, made)
     if not _fits(q, k, v, mask, rank) or (mask is None and (found.mask or found.hide)):
         return False
+    mask = _columns(mask, k, rank, made)
     old = [*reversed(found.nodes), softmax, *tail]
     operands = [q, k, v] if rank == 4 else [_lead(x, graph, made) for x in (q, k, v)]
     attributes: list[ir.Attr] = [ir.AttrFloat32("scale", found.scale)]
@@ -322,10 +323,28 @@ def _fits(q: ir.Value, k: ir.Value, v: ir.Value, mask: ir.Value | None, rank: in
     return True
 
 
+def _columns(mask: ir.Value | None, k: ir.Value, rank: int, made: list[ir.Node]) -> ir.Value | None:
+    """A mask of unknown width at the width of the keys: one column would mean all of them, to the operator only the first."""
+    extents = g.dims(mask)
+    if mask is None or extents is None or not _unknown(extents[-1]):
+        return mask
+    keys = ir.Node(
+        "", "Shape", [k], [ir.AttrInt64("start", rank - 2), ir.AttrInt64("end", rank - 1)]
+    )
+    wide = ir.Node("", "Expand", [mask, keys.outputs[0]])
+    wide.outputs[0].type, wide.outputs[0].shape = mask.type, mask.shape
+    made += [keys, wide]
+    return wide.outputs[0]
+
+
+def _unknown(size: int | str | None) -> bool:
+    return size is None or str(size).startswith("unk__")
+
+
 def _one_size(sizes: Sequence[int | str | None]) -> bool:
     """No two of them are known to differ: two numbers, or 1 beside a named size. Those that inference lost may be anything; lowering
     knows them."""
-    known = {n for n in sizes if n is not None and not str(n).startswith("unk__")}
+    known = {n for n in sizes if not _unknown(n)}
     return len({n for n in known if isinstance(n, int)}) <= 1 and (
         1 not in known or len(known) == 1
     )

@@ -215,9 +215,16 @@ class Number(nn.Module):
         return x, x.shape[0]
 
 
-def test_a_number_as_output_is_refused() -> None:
-    with pytest.raises(ModelError, match="is a number, not a tensor"):
-        capture(Number(), args=(torch.ones(4),), dynamic_shapes=({0: "n"},))
+def test_a_number_as_output_is_a_scalar() -> None:
+    model = capture(Number(), args=(torch.ones(4),), dynamic_shapes=({0: "n"},))
+    assert run(model, np.ones(7, np.float32))[1].tolist() == 7
+    with pytest.raises(ModelError, match="output 'output_1' is str, not a tensor or number"):
+        capture(Named(), args=(torch.ones(4),))
+
+
+class Named(nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x + 1, "name"
 
 
 def test_exported_program_and_pt2_file(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from passes.same import becomes, feeds, run
 
+from pteron.export.graph import infer
 from pteron.export.passes import run_passes
 from pteron.export.passes.attention import recognise_attention
 from pteron.export.text import as_text, onnx_text
@@ -237,3 +238,16 @@ def test_a_mask_that_broadcasts_the_batch_stays_written_out() -> None:
         v="f32[1, 2, t, 6]",
         m="f32[b, 1, s, t]",
     )
+
+
+def test_a_mask_of_unknown_width_is_widened_first() -> None:
+    """Its one column is all keys to Add, but the first key to the operator."""
+    given = QKV | {"at": np.array([0]), "m": "f32[b, 1, s, 1]"}
+    text = "y = MatMul(Softmax(Add(MatMul(q, Transpose(k, perm=[0, 1, 3, 2])), Slice(m, at, end, [3]))), v)"
+    model = onnx_text(text, **given, end="i64[1]")
+    infer(model)
+    arrays = feeds(model) | {"end": np.array([1], np.int64)}
+    want = run(model, arrays)
+    assert recognise_attention(model)
+    for got, expected in zip(run(model, arrays), want, strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)

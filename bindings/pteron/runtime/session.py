@@ -363,7 +363,9 @@ def _flat(array: Array) -> Array:
 
 
 def _from_dlpack(value: Any, want: np.dtype[Any]) -> Array:
-    """Through DLPack; bfloat16, which NumPy's importer does not know, as its 16 bits."""
+    """Through DLPack, without its history; bfloat16, which NumPy's importer does not know, as its 16 bits."""
+    if getattr(value, "requires_grad", False):
+        value = value.detach()
     try:
         return np.from_dlpack(value)
     except (BufferError, RuntimeError, TypeError):

@@ -1,0 +1,173 @@
+"""Operators of PyTorch that torch.onnx has no translation for, or a wrong one: exported, run, compared with eager."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pteron
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("onnxscript", reason="onnxscript is not installed")
+pytest.importorskip("pteron._pteron", reason="the C runtime is not built")
+nn, F = torch.nn, torch.nn.functional
+
+
+class Each(nn.Module):
+    """Every function on the same inputs: one export for many operators."""
+
+    def __init__(self, functions: list[Callable[..., Any]]) -> None:
+        super().__init__()
+        self.functions = functions
+
+    def forward(self, *x: Any) -> Any:
+        return tuple(f(*x) for f in self.functions)
+
+
+def agree(folder: Path, functions: list[Any], *cases: tuple[Any, ...], dynamic: Any = None) -> None:
+    """The first case is the example; all run on the program and in eager."""
+    module = Each(functions)
+    pteron.export_model(
+        module, folder / "m.pte", args=cases[0], dynamic_shapes=dynamic and (dynamic,)
+    )
+    model = pteron.load(folder / "m.pte", threads=1)
+    for inputs in cases:
+        got = model(*inputs)
+        for i, (g, w) in enumerate(zip(got if isinstance(got, tuple) else (got,), module(*inputs))):
+            want = w.detach().numpy() if isinstance(w, torch.Tensor) else np.asarray(w)
+            assert g.shape == want.shape, f"result {i}"
+            np.testing.assert_allclose(g, want, rtol=1e-4, atol=1e-5, err_msg=f"result {i}")
+
+
+def randn(*shape: int) -> Any:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(len(shape)))
+
+
+def test_attention_of_every_rank(tmp_path: Path) -> None:
+    q, k, m = randn(2, 4, 3, 8), randn(2, 1, 5, 8), randn(2, 1, 3, 5)
+    attend = F.scaled_dot_product_attention
+    functions = [
+        lambda q, k, m: attend(q, k, k, enable_gqa=True),
+        lambda q, k, m: attend(q, k.expand(2, 4, 5, 8), k.expand(2, 4, 5, 8), attn_mask=m),
+        lambda q, k, m: attend(q[0], k.expand(2, 4, 5, 8)[0], k.expand(2, 4, 5, 8)[1]),
+        lambda q, k, m: attend(q[0], q[1], q[1], is_causal=True, scale=0.3),
+        lambda q, k, m: attend(q[0], q[1], q[1], attn_mask=m[0, :, :, :3] > 0),
+        lambda q, k, m: attend(q[None], q[None], q[None], attn_mask=m[..., :1] > 0),
+        lambda q, k, m: attend(q, q, q, attn_mask=m[..., :1] > 0),
+        lambda q, k, m: attend(q[0, 0], q[0, 1], q[0, 2]),
+    ]
+    agree(tmp_path, functions, (q, k, m))
+
+
+def test_random_attention_is_refused() -> None:
+    def forward(q: Any) -> Any:
+        return F.scaled_dot_product_attention(q, q, q, dropout_p=0.5)
+
+    with pytest.raises(pteron.ModelError, match=r"dropout_p=0.5 gives random results"):
+        pteron.export_model(Each([forward]), args=(randn(1, 2, 3, 4),))
+
+
+def test_moving_by_what_data_decides(tmp_path: Path) -> None:
+    x, mask = randn(4, 3), torch.tensor([True, False, True, False])
+    n = torch.tensor([1, 0, 2, 3])
+    functions = [
+        lambda x, m, n: x.clone().index_put((m,), torch.ones(3)),
+        lambda x, m, n: x.clone().index_put((m,), torch.tensor(2.0), accumulate=True),
+        lambda x, m, n: x.clone().index_put((m,), x[:2] * 10),
+        lambda x, m, n: x.clone().index_put((x > 0,), torch.tensor(-1.0)),
+        lambda x, m, n: x.repeat_interleave(n, 0, output_size=6),
+        lambda x, m, n: torch.zeros(4, 3).masked_scatter(m[:, None].expand(4, 3), x[:3]),
+        lambda x, m, n: torch.zeros(4, 3).masked_scatter(m[:, None], x[1:3]),
+        lambda x, m, n: x.topk(2)[0],
+        lambda x, m, n: x[0, 0].topk(1)[0],
+        lambda x, m, n: x.roll(1, 0) + x.roll((5, -1), (0, 1)) + x.roll(2),
+        lambda x, m, n: torch.cat(x.split([1, 3])),
+        lambda x, m, n: x[:, :0].flip(1),
+    ]
+    other = (randn(4, 3) * -2, ~mask, torch.tensor([2, 2, 1, 1]))
+    agree(tmp_path, functions, (x, mask, n), other)
+
+
+def test_moving_over_a_dynamic_axis(tmp_path: Path) -> None:
+    functions = [
+        lambda x: x.roll(1, 0),
+        lambda x: x.roll(-3, 0),
+        lambda x: x.roll(2),
+        lambda x: x.flip(0),
+        lambda x: F.linear(x, torch.ones(2, 3)),
+        lambda x: x.softmax(1),
+        lambda x: (x.shape[0], x.shape[0] * 2 + 1)[1],
+        lambda x: 2.5,
+    ]
+    agree(
+        tmp_path,
+        functions,
+        (randn(4, 3),),
+        (randn(7, 3),),
+        (randn(1, 3),),
+        (randn(0, 3),),
+        dynamic=({0: "n"},),
+    )
+
+
+def test_results_whose_size_data_decides(tmp_path: Path) -> None:
+    x, i = torch.tensor([1.0, 0.0, 2.0]), torch.tensor([1, 1, 3])
+    functions = [lambda x, i: x.nonzero(), lambda x, i: torch.bincount(i, minlength=4)]
+    agree(tmp_path, functions, (x, i), (torch.tensor([0.0, 0.0, 5.0]), torch.tensor([0, 2, 2])))
+
+
+def test_checks_of_data_do_not_stand_in_the_way(tmp_path: Path) -> None:
+    def forward(x: Any) -> Any:
+        torch._check_tensor_all(x < 100)
+        return x + 1
+
+    agree(tmp_path, [forward, nn.RMSNorm(4, elementwise_affine=False)], (randn(3, 4),))
+
+
+def test_pools_with_their_own_divisor(tmp_path: Path) -> None:
+    functions = [
+        lambda x: F.avg_pool2d(x, 2, divisor_override=3),
+        lambda x: F.avg_pool2d(x, (3, 2), 2, (1, 0), divisor_override=5),
+        lambda x: F.avg_pool2d(x, 3, 2, 1, ceil_mode=True, divisor_override=2),
+        lambda x: F.avg_pool2d(
+            x, 2, 2, ceil_mode=True, count_include_pad=False, divisor_override=1
+        ),
+        lambda x: F.avg_pool2d(x[0], 2, divisor_override=3),
+        lambda x: F.avg_pool3d(x, 2, 2, ceil_mode=True, divisor_override=7),
+        lambda x: F.avg_pool2d(x, 2),
+    ]
+    agree(tmp_path, functions, (randn(2, 3, 7, 6),))
+
+
+def test_cross_entropy(tmp_path: Path) -> None:
+    weight = torch.tensor([0.5, 1.0, 2.0, 0.25])
+    ways = [
+        {},
+        {"weight": weight, "label_smoothing": 0.1},
+        {"reduction": "sum", "label_smoothing": 0.2, "ignore_index": 2},
+        {"reduction": "none", "weight": weight, "ignore_index": 1},
+    ]
+    functions = [
+        lambda x, p, t, w=w, f=f: f(x, p, t, w)
+        for w in ways
+        for f in (
+            lambda x, p, t, w: F.cross_entropy(x, t, **w),
+            lambda x, p, t, w: F.cross_entropy(x[..., 0], t[:, 0], **w),
+            lambda x, p, t, w: F.cross_entropy(
+                x, p, **{k: v for k, v in w.items() if k[:2] != "ig"}
+            ),
+        )
+    ]
+    target = torch.tensor([[0, 2, 1], [3, 1, 2]])
+    agree(tmp_path, functions, (randn(2, 4, 3), randn(2, 4, 3).softmax(1), target))
+
+
+def test_inputs_that_require_grad_and_a_lone_tensor(tmp_path: Path) -> None:
+    x = randn(2, 4).requires_grad_()
+    agree(tmp_path, [nn.Linear(4, 3)], (x,))
+    with pytest.raises(pteron.ModelError, match=r"args: expected a tuple of inputs, got Tensor"):
+        pteron.export_model(nn.Linear(4, 3), args=x)
