@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -166,3 +168,25 @@ def test_a_plan_made_for_small_sizes_is_good_at_large_ones():
     planned_program = plan(program)
     for size in (1, 20, 500):
         assert measure(planned_program, 0, {"n": size}).ratio <= 1.1
+
+
+def test_an_overlap_is_told_with_the_pair_that_shares_bytes():
+    """y = b + a: a lies until the end. A plan that puts b, or y's operand, over any part of it is wrong."""
+    values = (
+        Value("x", "f32", (100,), "input", 0),
+        Value("a", "f32", (100,)),
+        Value("b", "f32", (100,)),
+        Value("y", "f32", (100,), "output", 0),
+    )
+    instrs = (
+        Instr("copy", (0,), (1,)),
+        Instr("copy", (0,), (2,)),
+        Instr("pointwise", (1, 2), (3,), {"steps": ()}),
+    )
+    method = Method("main", (Port("x", 0),), (Port("y", 3),), (0, 4), 0)
+    program = Program("p", values=values, blocks=(Block(instrs),), methods=(method,))
+    right = plan(program)
+    assert overlaps(right, 0, {}) == []
+    nothing_below = tuple(dataclasses.replace(v, above=()) for v in right.values)
+    (pair,) = overlaps(dataclasses.replace(right, values=nothing_below), 0, {})
+    assert {right.values[v].name for v in pair} == {"a", "b"}

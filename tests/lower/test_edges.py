@@ -1,0 +1,142 @@
+"""Where a condition turns: defaults on tensors of higher rank, first and last index, lowest and highest code, sizes by name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from lower.check import agrees, agrees_with_onnxruntime, listing
+
+from pteron.export.interpret import run
+from pteron.export.lower import lower
+from pteron.export.text import onnx_text
+from pteron.schema.errors import LoweringError, ModelError
+
+RNG = np.random.default_rng(8)
+
+
+def floats(*shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "TopK(x, [2])", "Softmax(x)", "LogSoftmax(x)", "Hardmax(x)", "LpNormalization(x)", "LpNormalization(x, p=1)",
+        "LayerNormalization(x, s)", "ArgMax(x)", "ArgMin(x, keepdims=0)", "Flatten(x)", "Gather(x, [1, 0, 1])",
+        "OneHot(i, i64(5), v)", "Split(x, num_outputs=2)", "ReduceL2(x)", "Transpose(x)", "Compress(x, c)",
+    ],
+)  # fmt: skip
+def test_the_default_axis_of_a_tensor_of_rank_3(call: str) -> None:
+    given = {"s": floats(4), "v": floats(2), "c": np.array([True, False, True])}
+    feeds = {"x": floats(2, 3, 4)} if "x" in call else {"i": RNG.integers(0, 5, (2, 3, 4))}
+    kinds = {"x": "f32[2, 3, 4]"} if "x" in call else {"i": "i64[2, 3, 4]"}
+    used = {k: v for k, v in given.items() if f", {k})" in call}
+    names = "a, b" if call.startswith(("TopK", "Split")) else "y"
+    # ONNX's reference takes the norm without absolute values
+    check = agrees_with_onnxruntime if "p=1" in call else agrees
+    check(f"{names} = {call}", feeds, **kinds, **used)
+
+
+@pytest.mark.parametrize("axis", [-3, -2, -1, 0, 1, 2])
+@pytest.mark.parametrize(
+    "call", ["Gather(x, [1, 0])", "Concat(x, x)", "ArgMax(x)", "Softmax(x)", "Split(x, num_outputs=2)",
+             "GatherElements(x, j)", "ScatterElements(x, j, u)"],
+)  # fmt: skip
+def test_each_axis_from_either_end(call: str, axis: int) -> None:
+    feeds = {"x": floats(2, 4, 6)}
+    given = {"j": np.array([[[1, 0]], [[0, 1]]]), "u": floats(2, 1, 2)}
+    used = {k: v for k, v in given.items() if f", {k}" in call}
+    names = "a, b" if call.startswith("Split") else "y"
+    # ONNX's reference wants an index of the other axes' sizes
+    check = agrees_with_onnxruntime if "GatherE" in call else agrees
+    check(f"{names} = {call[:-1]}, axis={axis})", feeds, x="f32[2, 4, 6]", **used)
+
+
+@pytest.mark.parametrize("at", ["[0, 2]", "[2, 0]", "[-1]", "i64(-3)", "[0, 1, 2]"])
+def test_indices_in_even_steps_are_a_view(at: str) -> None:
+    agrees(f"y = Neg(Gather(x, {at}, axis=1))", {"x": floats(2, 3, 4)}, x="f32[2, 3, 4]")
+    lines = listing(f"y = Gather(x, {at}, axis=1)", x="f32[2, 3, 4]")
+    assert not any("gather" in line for line in lines)
+
+
+@pytest.mark.parametrize("at", ["[0, 1, 1]", "[0, 2, 1]", "[[0, 1], [1, 0]]"])
+def test_other_indices_are_gathered(at: str) -> None:
+    index = np.array(eval(at))
+    agrees("y = Gather(x, i, axis=1)", {"x": floats(2, 3, 4)}, x="f32[2, 3, 4]", i=index)
+
+
+@pytest.mark.parametrize("at", [-3, 3])
+@pytest.mark.parametrize("text", ["y = Gather(x, [{}])", "y = Reshape(x, Gather(Shape(z), [{}]))"])
+def test_an_index_beyond_either_end_is_an_error(text: str, at: int) -> None:
+    wrong = at - 1 if at < 0 else at
+    with pytest.raises((LoweringError, ModelError)):
+        lower(onnx_text(text.format(wrong), x="f32[3]", z="f32[3, 2, 1]"))
+
+
+@pytest.mark.parametrize("at", [-3, -1, 0, 2])
+def test_the_first_and_the_last_size(at: int) -> None:
+    text = f"y = Expand(x, Gather(Shape(z), [{at}]))"
+    feeds = {"x": floats(1), "z": floats(3, 2, 4)}
+    agrees(text, feeds, x="f32[1]", z="f32[a, b, c]")
+
+
+@pytest.mark.parametrize("op", ["L1", "L2", "LogSum", "LogSumExp", "SumSquare", "Mean", "Prod"])
+@pytest.mark.parametrize("dtype", ["i32", "i64", "f64", "f32"])
+def test_reductions_of_each_type(op: str, dtype: str) -> None:
+    kind = {"i32": np.int32, "i64": np.int64, "f64": np.float64, "f32": np.float32}[dtype]
+    x = RNG.integers(1, 5, (3, 4)).astype(kind)
+    if kind in (np.float32, np.float64):
+        x = (x + RNG.random((3, 4))).astype(kind)
+    program = lower(onnx_text(f"y = Reduce{op}(x, [1], keepdims=0)", x=f"{dtype}[3, 4]"))
+    wide = x.astype(np.float64)
+    want = {
+        "L1": np.abs(wide).sum(1), "L2": np.sqrt((wide * wide).sum(1)), "LogSum": np.log(wide.sum(1)),
+        "LogSumExp": np.log(np.exp(wide).sum(1)), "SumSquare": (wide * wide).sum(1), "Mean": wide.mean(1),
+        "Prod": wide.prod(1),
+    }[op]  # fmt: skip
+    got = run(program, {"x": x})["y"]
+    assert got.dtype == kind
+    if np.issubdtype(kind, np.integer):
+        np.testing.assert_array_less(np.abs(got - want), 1.0)  # cut off, or the mean toward zero
+    else:
+        np.testing.assert_allclose(got, want, 1e-5 if kind == np.float32 else 1e-12)
+
+
+@pytest.mark.parametrize("kind, bits, signed", [(22, 4, True), (21, 4, False)])
+def test_codes_of_four_bits_from_lowest_to_highest(kind: int, bits: int, signed: bool) -> None:
+    """Through a tensor of four bits and back; beyond its range ONNX keeps the low bits of integers."""
+    x = np.arange(-40, 40, dtype=np.int32)
+    program = lower(onnx_text(f"y = Cast(Cast(x, to={kind}), to=6)", x="i32[80]"))
+    low = x & (2**bits - 1)
+    want = np.where(low < 2 ** (bits - 1), low, low - 2**bits) if signed else low
+    np.testing.assert_array_equal(run(program, {"x": x})["y"], want)
+
+
+@pytest.mark.parametrize("zero", ["", ", i8(-5)", ", u8(7)", ", i16(-300)", ", u16(40000)"])
+def test_codes_saturate_at_both_ends_and_round_to_even(zero: str) -> None:
+    x = np.concatenate([np.arange(-4, 4, 0.25), [-1e6, 1e6, -0.0]]).astype(np.float32)
+    agrees(f"y = QuantizeLinear(x, 0.5{zero})", {"x": x}, x="f32[35]")
+    agrees(f"y = DequantizeLinear(QuantizeLinear(x, 0.5{zero}), 0.5{zero})", {"x": x}, x="f32[35]")
+
+
+NAMES = ["n", "batch.size", "x:0", "a/b", "2 * n", "n + m", "seq-len", "1st"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sizes_of_any_name_are_sizes(name: str) -> None:
+    program = lower(onnx_text("y = Add(x, x); z = Add(w, w)", x="f32[n, m]", w="f32[q]"))
+    model = onnx_text("y = Add(x, x); z = Add(w, w)", x="f32[n, m]", w="f32[q]")
+    model.graph.inputs[1].shape = type(model.graph.inputs[1].shape)([name])
+    program = lower(model)
+    size = {"2 * n": 4, "n + m": 5, "n": 2}.get(name, 7)
+    got = run(program, {"x": floats(2, 3), "w": np.ones(size, np.float32)})
+    assert got["z"].shape == (size,)
+
+
+@pytest.mark.parametrize("steps", [(1, 1), (-1, 1), (1, -1), (2, -2), (-3, 2)])
+@pytest.mark.parametrize("start", [-9, -1, 0, 3, 9])
+def test_slices_of_two_axes_by_every_step(steps: tuple[int, int], start: int) -> None:
+    x = floats(4, 5)
+    ends = [9 if s > 0 else -9 for s in steps]
+    text = f"y = Slice(x, [{start}, {-start - 1}], {ends}, [0, 1], {list(steps)})"
+    agrees_with_onnxruntime(text, {"x": x}, x="f32[4, 5]")
