@@ -5,7 +5,10 @@ BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 SHELL := bash
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export size clean ctest fuzz wheel-aarch64
+SEED ?= 1
+COUNT ?= 60
+
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export size clean ctest fuzz mutants wheel-aarch64
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -17,6 +20,7 @@ help:
 	@echo "make gen     generated files from schema/"
 	@echo "make bench   ratios to onnxruntime on this machine"
 	@echo "make fuzz    libFuzzer on the verifier and on runs, two minutes each (clang-19)"
+	@echo "make mutants SEED=1 COUNT=60  turns operators in the exporter and the runtime; do the fast tests notice?"
 	@echo "make bench-gemm  matrix kernels against the peak of this processor"
 	@echo "make bench-gemv  stored weights times a vector against reading them"
 	@echo "make bench-export  seconds and memory of an export: 100 to 10,000 nodes, a decoder of 984 MB"
@@ -102,6 +106,14 @@ bench: dev
 
 fuzz: dev
 	@PYTHON=$(BIN)/python tests/fuzz/run.sh 120
+
+$(VENV)/.mutants: $(VENV)/.dev
+	@$(BIN)/python -m pip install -q --no-build-isolation -e ".[mutants]"
+	@touch $@
+
+mutants: $(VENV)/.mutants build/tree/pteron
+	@$(BIN)/python tests/mutants/exporter.py --seed $(SEED) --count $(COUNT)
+	@$(BIN)/python tests/mutants/runtime.py --seed $(SEED) --count $(COUNT)
 
 wheel-aarch64: $(VENV)/.dev
 	@_PYTHON_HOST_PLATFORM=linux-aarch64 CMAKE_ARGS=-DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/runtime_c/cmake/aarch64-linux-gnu.cmake \

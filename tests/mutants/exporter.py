@@ -1,0 +1,261 @@
+"""Mutants of the exporter, and whether the fast tests notice them.
+
+    python tests/mutants/exporter.py --seed 7 --count 60
+
+draws mutants (a comparison, an operator or a boolean turned, by cosmic-ray's operators) from the files of AREA,
+proportional to what each has, and runs each in a child: no file is touched, the import gets the turned source.
+Only the tests that reach the mutant's statement are run, quickest first; coverage of one run of all says which they are.
+Every verdict is a line of build/mutants/exporter-SEED.jsonl at once, and what stands there is not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import functools
+import importlib
+import json
+import os
+import random
+import resource
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+from verdicts import HEAVY, OUT, ROOT, in_child, journal, summary
+
+AREA = (
+    "lower/*", "passes/*", "fuse", "inplace", "plan", "lifetimes", "partition", "segments", "pack", "codes", "share",
+    "rebuild", "terms", "extents", "integer",
+)  # fmt: skip
+FAST = (
+    "tests/passes", "tests/lower", "tests/export", "tests/schema", "tests/session", "tests/capture/test_onnx.py",
+    "tests/program/test_reader.py", "tests/quantize",
+)  # fmt: skip
+TURNS = {
+    "ReplaceComparisonOperator": "Eq_NotEq NotEq_Eq Lt_LtE Lt_GtE LtE_Lt LtE_Gt Gt_GtE Gt_LtE GtE_Gt GtE_Lt Is_IsNot IsNot_Is",
+    "ReplaceBinaryOperator": "Add_Sub Sub_Add Mul_FloorDiv FloorDiv_Mul Div_Mul Mod_FloorDiv Pow_Mul LShift_RShift RShift_LShift "
+    "BitOr_BitAnd BitAnd_BitOr BitXor_BitAnd",
+    "ReplaceUnaryOperator": "Delete_USub Delete_Not Delete_Invert",
+    "ReplaceAndWithOr": "", "ReplaceOrWithAnd": "", "ReplaceTrueWithFalse": "", "ReplaceFalseWithTrue": "", "AddNot": "",
+}  # fmt: skip
+MEMORY = 8 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    file: str  # below the root
+    line: int
+    column: int
+    operator: str  # of cosmic-ray
+    occurrence: int
+    source: str  # the line as it was
+
+    @property
+    def key(self) -> str:
+        return f"{self.file}:{self.source}:{self.column}:{self.operator}"
+
+
+# --- drawing ------------------------------------------------------------------------------------------------------------
+
+
+def mutants(file: Path) -> Iterator[Mutant]:
+    """All of a file, but those in annotations, which nothing evaluates, and `strict=True`, which is an assertion."""
+    from cosmic_ray.ast import ast_nodes, get_ast_from_path
+    from cosmic_ray.plugins import get_operator
+
+    text = file.read_text()
+    lines, spans = text.splitlines(), list(spans_of_no_meaning(ast.parse(text)))
+    names = [f"core/{k}_{t}" if t else f"core/{k}" for k, v in TURNS.items() for t in v.split() or [""]]  # fmt: skip
+    nodes = list(ast_nodes(get_ast_from_path(file)))
+    for name in names:
+        operator = get_operator(name)()
+        places = (start for n in nodes for start, _ in operator.mutation_positions(n))
+        for i, (line, column) in enumerate(places):
+            if not any(a <= (line, column) < b for a, b in spans):
+                path = str(file.relative_to(ROOT))
+                yield Mutant(path, line, column, name, i, lines[line - 1].strip())
+
+
+def spans_of_no_meaning(tree: ast.AST) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    for n in ast.walk(tree):
+        strict = n.value if isinstance(n, ast.keyword) and n.arg == "strict" else None
+        for a in (getattr(n, "annotation", None), getattr(n, "returns", None), strict):
+            if isinstance(a, ast.expr):
+                yield (a.lineno, a.col_offset), (a.end_lineno or 0, a.end_col_offset or 0)
+
+
+def places(file: Path, r: random.Random) -> list[Mutant]:
+    """One mutant of each place where an operator or a boolean stands."""
+    found: dict[tuple[int, int], list[Mutant]] = {}
+    for m in mutants(file):
+        found.setdefault((m.line, m.column), []).append(m)
+    return [r.choice(p) for _, p in sorted(found.items())]
+
+
+def turned(m: Mutant) -> str:
+    from cosmic_ray.mutating import mutate_code
+    from cosmic_ray.plugins import get_operator
+
+    code = mutate_code((ROOT / m.file).read_text(), get_operator(m.operator)(), m.occurrence)
+    assert code is not None
+    return str(code)
+
+
+# --- which tests reach what -----------------------------------------------------------------------------------------------
+
+
+class Watch:
+    """Names the test that runs to coverage, and keeps its seconds."""
+
+    def __init__(self, coverage: Any) -> None:
+        self.coverage = coverage
+        self.seconds: dict[str, float] = {}
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.coverage.switch_context(nodeid)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0) + report.duration
+
+    def pytest_runtest_logfinish(self) -> None:
+        self.coverage.switch_context("")
+
+
+def watch(out: Path) -> int:
+    """In a child: runs all tests and writes {"seconds": {test: s}, "lines": {file: {line: [number of test, 0: import]}}}."""
+    import coverage
+
+    cov = coverage.Coverage(data_file=None, source=[str(ROOT / "export")], config_file=False)
+    seen = Watch(cov)
+    cov.start()
+    code = pytest.main(["-q", "-p", "no:cacheprovider", *FAST, f"--deselect={HOSTILE}"], [seen])
+    cov.stop()
+    data = cov.get_data()
+    at = {t: i for i, t in enumerate(["", *seen.seconds])}
+    lines = {
+        str(Path(f).relative_to(ROOT)): {
+            n: [at[t] for t in tests] for n, tests in data.contexts_by_lineno(f).items()
+        }
+        for f in data.measured_files()
+    }
+    out.write_text(json.dumps({"seconds": seen.seconds, "lines": lines}))
+    return int(code)
+
+
+HOSTILE = "tests/program/test_hostile.py"
+
+
+@functools.cache
+def tree(file: str) -> ast.Module:
+    return ast.parse((ROOT / file).read_text())
+
+
+def statement(file: str, line: int) -> range:
+    """The lines of the innermost statement at `line`; of one with a body, its head."""
+    best = range(line, line + 1)
+    for n in ast.walk(tree(file)):
+        if isinstance(n, ast.stmt) and n.lineno <= line <= (n.end_lineno or 0):
+            body = getattr(n, "body", None) or getattr(n, "cases", None)
+            first = body[0].lineno if body and isinstance(body[0], ast.stmt) else 0
+            end = max(first, n.lineno + 1) if first else (n.end_lineno or 0) + 1
+            if line < end:
+                best = range(n.lineno, end)
+    return best
+
+
+def tests_of(m: Mutant, known: dict[str, Any]) -> list[str]:
+    """Those that reach the statement, quickest first; then all others where it runs at import or behind a cache."""
+    lines, seconds = known["lines"].get(m.file, {}), known["seconds"]
+    names = ["", *seconds]
+    found = {names[t] for n in statement(m.file, m.line) for t in lines.get(str(n), [])}
+    order = sorted((t for t in found if t), key=lambda t: (seconds[t], t))
+    if "" in found or m.file.endswith("extents.py"):
+        order += sorted(set(seconds) - found, key=lambda t: (seconds[t], t))
+    return order
+
+
+# --- running --------------------------------------------------------------------------------------------------------------
+
+
+class Chosen:
+    """These tests in this order, each with an end."""
+
+    def __init__(self, tests: Sequence[str], seconds: dict[str, float]) -> None:
+        self.rank = {t: i for i, t in enumerate(tests)}
+        self.seconds = seconds
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = sorted((i for i in items if i.nodeid in self.rank), key=lambda i: self.rank[i.nodeid])  # fmt: skip
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        print("RUNS", nodeid, flush=True)
+        signal.setitimer(signal.ITIMER_REAL, 20 + 20 * self.seconds.get(nodeid, 1))
+
+
+def late(number: int, frame: FrameType | None) -> None:
+    print("LATE", flush=True)
+    os._exit(124)
+
+
+def try_mutant(text: str, path: str, tests: list[str], seconds: dict[str, float]) -> int:
+    """In a child: imports the turned source in place of `path`, and runs the tests until one fails."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    signal.signal(signal.SIGALRM, late)
+    warnings.simplefilter("ignore", SyntaxWarning)
+    plain = SourceFileLoader.get_code
+
+    def get_code(self: SourceFileLoader, name: str) -> Any:
+        return compile(text, path, "exec") if self.path == path else plain(self, name)
+
+    SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+    files = sorted({t.split("::")[0] for t in tests})
+    return int(pytest.main(["-x", "-q", "--tb=line", "-p", "no:cacheprovider", *files], [Chosen(tests, seconds)]))  # fmt: skip
+
+
+def verdict(m: Mutant, known: dict[str, Any]) -> dict[str, Any]:
+    tests, log, start = tests_of(m, known), OUT / "log", time.monotonic()
+    code, by, text, path = 0, "", turned(m), str(ROOT / m.file)
+    if tests:
+        work = lambda: try_mutant(text, path, tests, known["seconds"])  # noqa: E731
+        code = in_child(work, log, 120 + 10 * sum(known["seconds"][t] for t in tests))
+        ran = [s for s in log.read_text(errors="replace").splitlines() if s.startswith("RUNS ")]
+        by = ran[-1][5:] if ran and code else "import" if code else ""
+    return {
+        "key": m.key, "file": m.file, "line": m.line, "was": m.source, "is": text.splitlines()[m.line - 1].strip(), "operator": m.operator[5:],
+        "killed": code != 0, "code": code, "by": by, "tests": len(tests), "seconds": round(time.monotonic() - start, 1),
+    }  # fmt: skip
+
+
+def main() -> None:
+    ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
+    ask.add_argument("--seed", type=int, required=True)
+    ask.add_argument("--count", type=int, default=60)
+    ask.add_argument("--again", action="store_true", help="try what survived of this seed again, and draw none")  # fmt: skip
+    told = ask.parse_args()
+    os.chdir(ROOT)
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    OUT.mkdir(parents=True, exist_ok=True)
+    for name in HEAVY:
+        importlib.import_module(name)
+    reach = OUT / "reach.json"
+    if not reach.exists() and in_child(lambda: watch(reach), OUT / "reach.log", 3000):
+        reach.unlink(missing_ok=True)
+        sys.exit(f"the tests fail on the plain source: {OUT / 'reach.log'}")
+    known = json.loads(reach.read_text())
+    r = random.Random(told.seed)
+    files = sorted(f for a in AREA for f in (ROOT / "export").glob(f"{a}.py"))
+    found = [list(mutants(f)) if told.again else places(f, r) for f in files]
+    summary(journal("exporter", told, found, r, lambda m: verdict(m, known)))
+
+
+if __name__ == "__main__":
+    main()

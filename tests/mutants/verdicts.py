@@ -1,0 +1,101 @@
+"""What both kinds of mutants share: a child to try one in, how places are drawn, a journal that survives an end."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+ROOT = Path(__file__).parents[2]
+OUT = ROOT / "build/mutants"
+# What is there before the fork: nothing of ours, all that takes long to import.
+HEAVY = (
+    "numpy", "onnx", "onnx.reference", "onnx.version_converter", "onnx_ir", "onnx_ir.passes.common", "onnxruntime", "sympy",
+    "ml_dtypes", "flatbuffers", "cffi", "hypothesis", "pytest",
+)  # fmt: skip
+
+
+class Mutant(Protocol):
+    @property
+    def key(self) -> str: ...
+
+
+M = TypeVar("M", bound=Mutant)
+Verdict = dict[str, Any]
+
+
+def in_child(work: Callable[[], int], log: Path, seconds: float) -> int:
+    """Exit status of `work()` in a fork; 124 where it took too long, negative where a signal ended it."""
+    pid = os.fork()
+    if pid == 0:
+        os.setsid()
+        fd = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(fd, 1)
+        os.dup2(fd, 2)
+        code = 70
+        try:
+            code = work()
+        finally:
+            sys.stdout.flush()
+            os._exit(code)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.02)
+    os.killpg(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return 124
+
+
+def spread(pools: Iterable[Sequence[M]], count: int, r: random.Random, known: set[str]) -> list[M]:
+    """Every n-th of the places in the order of the files, those that another seed has drawn left out; in an order of its own."""
+    pool: list[M] = []
+    for each in pools:
+        pool += r.sample(mine := [m for m in each if m.key not in known], len(mine))
+    print(f"{len(pool)} places", file=sys.stderr)
+    count, start = min(count, len(pool)), r.random()
+    return r.sample([pool[int((i + start) * len(pool) / count)] for i in range(count)], count)
+
+
+def journal(
+    kind: str, told: Namespace, pools: Iterable[Sequence[M]], r: random.Random, judge: Callable[[M], Verdict | None]
+) -> list[Verdict]:  # fmt: skip
+    """Verdicts on what is drawn, each a line of build/mutants/KIND-SEED.jsonl at once; what stands there is not tried again,
+    unless --again: then what survived is, and nothing is drawn."""
+    file = OUT / f"{kind}-{told.seed}.jsonl"
+    old = {f: [json.loads(s) for s in f.read_text().splitlines()] for f in OUT.glob(f"{kind}-*.jsonl")}  # fmt: skip
+    done = old.pop(file, [])
+    if told.again:
+        lived = {d["key"] for d in done if not d["killed"]}
+        chosen = list({m.key: m for each in pools for m in each if m.key in lived}.values())
+        done = [d for d in done if d["killed"]]
+        file.write_text("".join(json.dumps(d) + "\n" for d in done))
+    else:
+        known = {d["key"] for ds in old.values() for d in ds}
+        chosen = spread(pools, told.count, r, known)
+    keys = {d["key"] for d in done}
+    with file.open("a") as f:
+        for m in chosen:
+            said = None if m.key in keys else judge(m)
+            if said is not None:
+                done.append(said)
+                f.write(json.dumps(said) + "\n")
+                f.flush()
+    return done
+
+
+def summary(done: Sequence[Verdict]) -> None:
+    lived = [d for d in done if not d["killed"]]
+    for d in sorted(lived, key=lambda d: (d["file"], d["line"])):
+        print(f"{d['file']}:{d['line']}: {d.get('tests', 'all')} tests\n  - {d['was']}\n  + {d['is']}")  # fmt: skip
+    share = 100 * (len(done) - len(lived)) / max(1, len(done))
+    print(f"{len(done) - len(lived)} of {len(done)} killed, {share:.1f} %")
