@@ -1,6 +1,7 @@
 """The stages from a source model to a planned Program, in order, each usable alone.
 
-capture -> passes -> lower -> fuse -> pack -> plan
+capture -> passes -> lower -> fuse -> pack -> plan; after each of the last four, `verify` says whether the runtime would
+take the program.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from pteron.export.program import Program
 from pteron.export.report import Report
 from pteron.export.share import share
 from pteron.export.states import check_pairs, state_pairs, with_initial
+from pteron.export.verify import verify
 from pteron.schema.errors import ModelError
 
 Progress = Callable[[str], None]
@@ -74,6 +76,7 @@ def export(
     Raises:
         ModelError: the source cannot be used.
         LoweringError: nodes have no lowering; all are named.
+        InternalError: a stage made what the runtime would refuse.
     """
     report = Report() if report is None else report
     _check_options(source, methods, exec_mode, placement)
@@ -104,12 +107,13 @@ def export(
     check_pairs(list(models.values()), pairs)
     program = timed("lower", lower, models, hints=hints, states=pairs)
     report.notes += _refuse_hints(program, hints or {})
-    program = share(with_initial(program, list(models.values())))
+    program = share(with_initial(verify(program, "lower"), list(models.values())))
+    program = verify(program, "share")
     if fuse:
-        program = timed("fuse", fuse_program, program)
-    program = timed("pack", pack, program, report.notes, modes)
+        program = timed.program("fuse", fuse_program, program)
+    program = timed.program("pack", pack, program, report.notes, modes)
     program = dataclasses.replace(program, placements=tuple(report.placements))
-    program = timed("plan", plan, program)
+    program = timed.program("plan", plan, program)
     report.end(program)
     return program
 
@@ -152,3 +156,9 @@ class Stages:
         result = work(*args, **kwargs)
         self.report.spent(stage, time.perf_counter() - started)
         return result
+
+    def program(
+        self, stage: str, work: Callable[P, Program], *args: P.args, **kwargs: P.kwargs
+    ) -> Program:
+        """A stage that makes a program: one that the runtime would refuse goes no further."""
+        return self(stage, lambda: verify(work(*args, **kwargs), stage))

@@ -8,7 +8,8 @@
     ├── ArgumentError      a call's names, shapes or dtypes are wrong: fix the call
     ├── DataError          the data decided it: an index out of range, a division by zero
     ├── LimitError         a cap was reached: memory, instructions, iterations, time, a counted dimension
-    └── DelegateError      a delegate failed or is absent
+    ├── DelegateError      a delegate failed or is absent
+    └── InternalError      a pass made a program that the runtime would refuse: report it as a defect of Pteron
 
 Every text reads `where: expected, got; what to do`. ArgumentError is a ValueError and LimitError a RuntimeError too, so that
 code which knows nothing of Pteron catches what it expects. PlacementWarning, a warning, tells of a fallback.
@@ -53,6 +54,10 @@ class LimitError(PteronError, RuntimeError):
 
 class DelegateError(PteronError):
     """A delegate failed, or is not there."""
+
+
+class InternalError(PteronError):
+    """Export made what no runtime would accept: a defect of Pteron, whatever the model."""
 
 
 class PlacementWarning(UserWarning):

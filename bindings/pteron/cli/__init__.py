@@ -1,7 +1,7 @@
 """The command `pteron`. Exit codes:
 
 0  done
-1  a defect of Pteron: please report it with the traceback
+1  a defect of Pteron: please report it with the text
 2  wrong use: unknown option, file not found, inputs that do not fit
 3  the model cannot be exported or quantized as it is
 4  the program was refused: damaged, too new, an operator this build lacks
@@ -22,6 +22,7 @@ from pteron.schema.errors import (
     ArgumentError,
     DataError,
     DelegateError,
+    InternalError,
     LimitError,
     ModelError,
     PlacementWarning,
@@ -39,6 +40,7 @@ _CODES: tuple[tuple[type[BaseException], int], ...] = (
     (DataError, 5),
     (LimitError, 5),
     (DelegateError, 5),
+    (InternalError, 1),
     (MemoryError, 5),
     (FileNotFoundError, 2),
     (IsADirectoryError, 2),

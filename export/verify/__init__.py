@@ -1,0 +1,60 @@
+"""Whether the runtime would take a Program: the rules of program/ and session/ in C, over the dataclasses.
+
+It runs after each Program pass, so that what load or prepare refuses is met at export, by the name of the node that it came
+from. It states what holds for every size (program/verify.h) and, at a few sizes of the dimensions (points.py), what
+prepare proves (session/prepare.h): shape lines, strides, views inside their base, what may overlap. Left out are what
+only the bytes of a file have (offsets, digests, padding) and what a kernel asks beyond its row. Linear in the program.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pteron.export.program import NONE, Program
+from pteron.export.verify.instructions import check_blocks
+from pteron.export.verify.memory import Memory
+from pteron.export.verify.parts import check_parts
+from pteron.export.verify.points import Points
+from pteron.export.verify.refusal import Refusal
+from pteron.schema.errors import InternalError
+
+__all__ = ["STAGES", "Refusal", "check", "verify"]
+
+STAGES: Final = ("lower", "share", "fuse", "pack", "plan")
+"""Before pack, weights lie in the model's layout; before plan, values in any order and each in a place of its own."""
+
+
+def check(program: Program, stage: str = "plan") -> None:
+    """`stage`: the last one that `program` went through.
+
+    Raises:
+        Refusal: the runtime would refuse it, whatever the later stages do.
+    """
+    at = STAGES.index(stage)
+    packed, planned = at >= STAGES.index("pack"), at >= STAGES.index("plan")
+    check_parts(program, planned)
+    points = Points(program)
+    check_blocks(program, points, Memory(program, points, planned), packed)
+
+
+def verify(program: Program, stage: str) -> Program:
+    """`program`, which `stage` made.
+
+    Raises:
+        InternalError: the runtime would refuse it; the text names the stage, the node and the rule.
+    """
+    try:
+        check(program, stage)
+    except Refusal as error:
+        raise InternalError(
+            f"{stage}: {_node(program, error.node)}{error}; the model is not at fault: please report it as a defect of "
+            "Pteron"
+        ) from error
+    return program
+
+
+def _node(program: Program, node: int) -> str:
+    if node == NONE or node >= len(program.nodes):
+        return ""
+    n = program.nodes[node]
+    return f"{n.op_type} {n.name!r}{f' at {n.source}' if n.source else ''}: "

@@ -1,0 +1,248 @@
+"""Dimensions, relations, constants, states, methods, ports and values: what does not depend on instructions."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from pteron.export.elements import NUMPY, bits, stored_bytes
+from pteron.export.layout import CheckKind, DimKind, DType, Layout, Storage
+from pteron.export.program import Constant, Method, Port, Program, Value
+from pteron.export.tables import POLICIES
+from pteron.export.verify.attributes import MAX_LIST
+from pteron.export.verify.refusal import refuse
+from pteron.schema.formats import FORMATS
+
+MAX_RANK: Final = 8
+DIM_KINDS: Final = {kind.name.lower() for kind in DimKind}
+CHECK_KINDS: Final = {kind.name.lower() for kind in CheckKind}
+DTYPES: Final = {kind.name.lower() for kind in DType}
+LAYOUTS: Final = {kind.name.lower() for kind in Layout}
+STORAGES: Final = {kind.name.lower() for kind in Storage}
+STEP_OF_BITS: Final = {2: 16, 3: 32, 4: 8, 6: 16, 8: 4, 16: 1, 32: 1, 64: 1}
+"""Elements along K that 64 bytes of a panel hold for each row: K is padded to it (program/storage.c)."""
+
+
+def check_parts(program: Program, planned: bool) -> None:
+    """`planned`: values are in their final order."""
+    _check_dims(program)
+    for i, c in enumerate(program.constants):
+        _check_constant(f"constant {i} ({c.name})", c)
+    for i in range(len(program.states)):
+        _check_state(program, i)
+    _check_methods(program, planned)
+    for d in program.delegates:
+        if d.policy not in POLICIES:
+            refuse(f"delegate {d.name}", "policy", f"one of {POLICIES}", d.policy)
+        if d.fallback is not None and not 0 <= d.fallback < len(program.blocks):
+            refuse(f"delegate {d.name}", "fallback", f"below {len(program.blocks)}", d.fallback)
+
+
+def _check_dims(program: Program) -> None:
+    ports = max((len(m.inputs) for m in program.methods), default=0)
+    for d in program.dims:
+        where = f"dimension {d.name}"
+        if d.kind not in DIM_KINDS:
+            refuse(where, "kind", f"one of {sorted(DIM_KINDS)}", d.kind)
+        if not 0 <= d.min <= d.max < 2**63:
+            refuse(where, "min", f"0 to {d.max}", d.min)
+        if not d.min <= d.hint <= d.max:
+            refuse(where, "hint", f"{d.min} to {d.max}", d.hint)
+        if d.kind == "shape" and not 0 <= d.port < ports:
+            refuse(where, "port", f"below {ports}", d.port)
+    for c in program.checks:
+        if c.kind not in CHECK_KINDS:
+            refuse(f"relation {c.text}", "kind", f"one of {sorted(CHECK_KINDS)}", c.kind)
+
+
+# --- constants and states -----------------------------------------------------------------------------------------
+
+
+def _check_type(where: str, dtype: str, layout: str, format_: str) -> None:
+    for what, got, names in (
+        ("dtype", dtype, DTYPES),
+        ("layout", layout, LAYOUTS),
+        ("format", format_, FORMATS),
+    ):
+        if got not in names:
+            refuse(where, what, f"one of {sorted(names)}", got)
+    if layout != "panels" and format_ != "plain":
+        refuse(where, "layout", f"panels for {format_}", layout)
+
+
+def _check_constant(where: str, c: Constant) -> None:
+    _check_type(where, c.dtype, c.layout, c.format)
+    if len(c.shape) > MAX_RANK:
+        refuse(where, "rank", f"at most {MAX_RANK}", len(c.shape))
+    if c.groups > 1 and c.layout != "panels":
+        refuse(where, "layout", "panels for a weight in groups", c.layout)
+    if any(n < 0 for n in c.shape):
+        refuse(where, "shape", "extents of 0 and more", list(c.shape))
+    if c.layout == "strided":
+        if tuple(c.array.shape) != c.shape or c.array.dtype.itemsize != NUMPY[c.dtype].itemsize:
+            got = f"{c.array.dtype}{list(c.array.shape)}"
+            refuse(where, "array", f"{c.dtype}{list(c.shape)}", got)
+        return
+    expected = packed_bytes(where, c.dtype, c.layout, c.format, c.groups, c.shape)
+    if c.array.nbytes != expected:
+        refuse(where, "bytes", expected, c.array.nbytes)
+
+
+def packed_bytes(
+    where: str, dtype: str, layout: str, format_: str, groups: int, shape: tuple[int, ...]
+) -> int:
+    """What panels or taps take, as program/storage.c reckons it."""
+    if len(shape) != 2:
+        refuse(where, "rank", f"2 in {layout}", len(shape))
+    n, k = shape
+    if layout == "taps":
+        return -(-n // 16) * 16 * k * (bits(dtype) // 8)
+    row = FORMATS[format_]
+    width, groups = row.bits or bits(dtype), max(groups, 1)
+    if width not in STEP_OF_BITS or n % groups:
+        refuse(
+            where, "layout", f"one that panels of {width} bits have", f"{n} rows in {groups} groups"
+        )
+    step = STEP_OF_BITS[width]
+    rows = -(-(n // groups) // 16) * 16 * groups
+    codes = rows * (-(-k // step) * step) * width // 8
+    blocks = 1 if row.block == 0 else -(-k // row.block)
+    return codes + (rows * blocks * bits(row.scale) // 8 if row.scale else 0)
+
+
+def _check_state(program: Program, i: int) -> None:
+    s = program.states[i]
+    where = f"state {i} ({s.name})"
+    _check_type(where, s.dtype, s.layout, "plain")
+    if s.layout != "strided":
+        refuse(where, "layout", "strided", s.layout)
+    if len(s.shape) > MAX_RANK:
+        refuse(where, "rank", f"at most {MAX_RANK}", len(s.shape))
+    if s.initial is None:
+        return
+    if not 0 <= s.initial < len(program.constants):
+        refuse(where, "initial", f"below {len(program.constants)}", s.initial)
+    c = program.constants[s.initial]
+    if (c.dtype, c.layout, tuple(c.shape)) != (s.dtype, "strided", tuple(s.shape)):
+        refuse(
+            where, "initial", f"{s.dtype}{list(s.shape)}", f"{c.dtype}{list(c.shape)} {c.layout}"
+        )
+
+
+# --- methods and values -------------------------------------------------------------------------------------------
+
+
+def _check_methods(program: Program, planned: bool) -> None:
+    if not program.methods:
+        refuse("program", "methods", "at least one", 0)
+    start = 0
+    for m in program.methods:
+        where = f"method {m.name}"
+        if m.values[0] != start or not start <= m.values[1] <= len(program.values):
+            refuse(where, "values", f"a range from {start}", m.values)
+        start = m.values[1]
+        if not 0 <= m.block < len(program.blocks):
+            refuse(where, "block", f"below {len(program.blocks)}", m.block)
+        _check_ports(program, m, m.inputs, "input")
+        _check_ports(program, m, m.outputs, "output")
+        next_state = 0
+        for i in range(*m.values):
+            next_state = _check_value(program, m, i, next_state, planned)
+    if start != len(program.values):
+        refuse("program", "values in methods", len(program.values), start)
+
+
+def _check_ports(program: Program, m: Method, ports: tuple[Port, ...], storage: str) -> None:
+    if len(ports) > MAX_LIST:
+        refuse(f"method {m.name}", f"{storage}s", f"at most {MAX_LIST}", len(ports))
+    for k, port in enumerate(ports):
+        where = f"method {m.name}: {storage} {port.name}"
+        if not m.values[0] <= port.value < m.values[1]:
+            refuse(where, "value", "one of the method", port.value)
+        v = program.values[port.value]
+        if (v.storage, v.base) != (storage, k):
+            refuse(where, "value", f"the {storage} of port {k}", f"{v.storage} {v.base}")
+
+
+def _check_value(program: Program, m: Method, i: int, next_state: int, planned: bool) -> int:
+    v = program.values[i]
+    where = f"value {i} ({v.name})"
+    _check_type(where, v.dtype, v.layout, v.format)
+    if v.storage not in STORAGES:
+        refuse(where, "storage", f"one of {sorted(STORAGES)}", v.storage)
+    if len(v.shape) > MAX_RANK:
+        refuse(where, "rank", f"at most {MAX_RANK}", len(v.shape))
+    if v.layout != "strided" and len(v.shape) != 2:
+        refuse(where, "rank", f"2 in {v.layout}", len(v.shape))
+    if v.layout != "strided" and v.storage in ("input", "output"):
+        refuse(where, "layout", "strided, as the caller's buffers are", v.layout)
+    if v.groups > 1 and v.layout != "panels":
+        refuse(where, "layout", "panels for a weight in groups", v.layout)
+    if v.storage != "view" and (v.strides is not None or v.offset != 0):
+        refuse(where, "strides", "none but of a view", f"{v.strides} from {v.offset}")
+    _check_base(program, m, i, v, where, planned)
+    _check_above(program, m, i, v, where)
+    if v.storage != "state":
+        return next_state
+    if planned and v.base < next_state:
+        refuse(where, "state", f"{next_state} or a later one", v.base)
+    return v.base + 1
+
+
+def _check_base(program: Program, m: Method, i: int, v: Value, where: str, planned: bool) -> None:
+    match v.storage:
+        case "constant":
+            _check_in(where, "constant", v.base, len(program.constants))
+            c = program.constants[v.base]
+            kind = (c.dtype, c.layout, c.format, max(c.groups, 1), tuple(c.shape))
+            if kind != (v.dtype, v.layout, v.format, max(v.groups, 1), tuple(v.shape)):
+                refuse(where, "constant", kind, (v.dtype, v.layout, v.format, v.groups, v.shape))
+        case "state":
+            _check_in(where, "state", v.base, len(program.states))
+            s = program.states[v.base]
+            if (s.dtype, s.layout, tuple(s.shape)) != (v.dtype, v.layout, tuple(v.shape)):
+                refuse(where, "state", f"{s.dtype}{list(s.shape)}", f"{v.dtype}{list(v.shape)}")
+        case "input" | "output":
+            ports = m.inputs if v.storage == "input" else m.outputs
+            if not (0 <= v.base < len(ports)) or ports[v.base].value != i:
+                refuse(where, "port", "the one that names the value", v.base)
+        case "view":
+            _check_view(program, m, i, v, where, planned)
+        case "planned" if v.base != 0:
+            refuse(where, "base", 0, v.base)
+
+
+def _check_in(where: str, what: str, got: int, count: int) -> None:
+    if not 0 <= got < count:
+        refuse(where, what, f"below {count}", got)
+
+
+def _check_view(program: Program, m: Method, i: int, v: Value, where: str, planned: bool) -> None:
+    if not m.values[0] <= v.base < (i if planned else m.values[1]):
+        refuse(where, "base", "a lower value of the method", v.base)
+    base = program.values[v.base]
+    if base.storage == "view":
+        refuse(where, "base", "a value of its own", "a view")
+    if base.dtype != v.dtype:
+        refuse(where, "dtype", f"{base.dtype} as its base has", v.dtype)
+    if base.layout != "strided" or v.layout != "strided":
+        refuse(where, "layout", "strided, as its base", f"{v.layout} of {base.layout}")
+    if bits(v.dtype) % 8:
+        refuse(where, "dtype", "whole bytes in views", v.dtype)
+    if v.strides is not None and len(v.strides) != len(v.shape):
+        refuse(where, "strides", len(v.shape), len(v.strides))
+
+
+def _check_above(program: Program, m: Method, i: int, v: Value, where: str) -> None:
+    if v.above and v.storage != "planned":
+        refuse(where, "above", "nothing but of a planned value", v.storage)
+    for below in v.above:
+        if not m.values[0] <= below < i or program.values[below].storage != "planned":
+            refuse(where, "above", "lower planned values of the method", below)
+
+
+def value_bytes(v: Value, shape: tuple[int, ...], where: str) -> int:
+    """What it takes at numbers for its extents."""
+    if v.layout == "strided":
+        return stored_bytes(v.dtype, math.prod(shape))
+    return packed_bytes(where, v.dtype, v.layout, v.format, v.groups, shape)
