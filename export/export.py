@@ -107,8 +107,7 @@ def export(
     check_pairs(list(models.values()), pairs)
     program = timed("lower", lower, models, hints=hints, states=pairs)
     report.notes += _refuse_hints(program, hints or {})
-    program = share(with_initial(verify(program, "lower"), list(models.values())))
-    program = verify(program, "share")
+    program = _shared(with_initial(verify(program, "lower"), list(models.values())))
     if fuse:
         program = timed.program("fuse", fuse_program, program)
     program = timed.program("pack", pack, program, report.notes, modes)
@@ -116,6 +115,11 @@ def export(
     program = timed.program("plan", plan, program)
     report.end(program)
     return program
+
+
+def _shared(program: Program) -> Program:
+    made = share(program)
+    return program if made is program else verify(made, "share")
 
 
 def _check_options(source: Any, methods: Any, exec_mode: str, placement: str) -> None:

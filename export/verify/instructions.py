@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from pteron.export.verify.steps import check_steps
 from pteron.schema import shape as shape_line
 from pteron.schema.errors import ProgramError
 from pteron.schema.ops import OPS
+from pteron.schema.row import Op
 from pteron.schema.signature import CONTROL, Port, Signature, signature
 
 MAX_DEPTH: Final = 8
@@ -34,8 +36,9 @@ def check_blocks(program: Program, points: Points, memory: Memory, packed: bool)
             refuse(f"block {b}", "depth", f"at most {MAX_DEPTH}", depth)
         _check_block(program, b, block, program.methods[method].values, depth == 0)
     at = 0
+    seen: set[Any] = set()
     for b, block in enumerate(program.blocks):
-        subject = _Instructions(program, points, memory, packed, where, b)
+        subject = _Instructions(program, points, memory, packed, where, b, seen)
         for instr in block.instrs:
             subject.check(at, instr)
             at += 1
@@ -66,6 +69,7 @@ class _Instructions:
         packed: bool,
         homes: Sequence[tuple[int, int]],
         block: int,
+        seen: set[Any],
     ) -> None:
         self.program: Final = program
         self.points: Final = points
@@ -73,6 +77,7 @@ class _Instructions:
         self.packed: Final = packed
         self.homes: Final = homes
         self.block: Final = block
+        self.seen: Final = seen  # shapes that fit their row: most layers repeat them
         self.values: Final = program.methods[homes[block][0]].values
 
     def check(self, at: int, instr: Instr) -> None:
@@ -141,13 +146,16 @@ class _Instructions:
             refuse(where, port.name, "dense", f"strides {value.strides}", instr.node)
 
     def _check_shapes(self, where: str, instr: Instr, same: Any) -> None:
-        def shapes(refs: Sequence[int | None]) -> list[Any]:
-            return [None if v is None else self.memory.shape(v) for v in refs]
-
+        row = OPS[instr.op]
+        inputs = [None if v is None else self.memory.shape(v) for v in instr.inputs]
+        outputs = [None if v is None else self.memory.shape(v) for v in instr.outputs]
+        numbers = tuple(instr.attrs.get(name) for name in _numbers_of_line(row))
+        key = (instr.op, tuple(inputs), tuple(outputs), numbers)
+        if key in self.seen:
+            return
+        self.seen.add(key)
         try:
-            shape_line.check(
-                OPS[instr.op], shapes(instr.inputs), shapes(instr.outputs), instr.attrs, same
-            )
+            shape_line.check(row, inputs, outputs, instr.attrs, same)
         except shape_line.ShapeError as error:
             raise Refusal(f"{where}: {error}", instr.node) from error
 
@@ -296,6 +304,13 @@ def _port(ports: Sequence[Port], k: int) -> Port | None:
     if k < len(ports):
         return ports[k]
     return ports[-1] if ports and ports[-1].variadic else None
+
+
+@functools.cache
+def _numbers_of_line(row: Op) -> tuple[str, ...]:
+    """The attributes that its shape line names."""
+    line = shape_line.parse(row)
+    return tuple({t.attr for terms in (*line.inputs, *line.outputs) for t in terms if t.attr})
 
 
 def _any(a: Any, b: Any) -> bool:

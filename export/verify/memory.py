@@ -129,10 +129,9 @@ class Memory:
 
     def _tensor(self, i: int, p: int) -> Tensor:
         v = self._program.values[i]
-        home = v.base if v.storage == "view" else i
+        home = self._home(i)
         storage = self._program.values[home].storage
-        shared = (storage == "planned" and self._planned) or storage == "state"
-        root = (storage, -1 if shared else home)
+        root = (storage, -1 if self._shares(storage) else home)
         shape = _at(self._points.of(v.shape), p)
         strides = _at(self._strides(i), p)
         begin = self._offset[home][p]
@@ -188,7 +187,7 @@ class Memory:
 
     def _check_written(self, where: str, i: int, node: int) -> None:
         v = self._program.values[i]
-        home = self._program.values[v.base] if v.storage == "view" else v
+        home = self._program.values[self._home(i)]
         if home.storage in ("input", "constant"):
             refuse(where, f"value {i}", "memory that may be written", home.storage, node)
         if v.strides is None:
@@ -198,7 +197,7 @@ class Memory:
                 refuse(where, f"value {i}", "a view that names no element twice", v.strides, node)
 
     def _apart(self, i: int, j: int, may_coincide: bool) -> bool:
-        if i == j and may_coincide:
+        if (i == j and may_coincide) or self._homes_apart(i, j):
             return True
         for p in range(self._count):
             a, b = self.tensor(i, p), self.tensor(j, p)
@@ -207,6 +206,25 @@ class Memory:
             if not (_interleave(a, b) or (may_coincide and _coincide(a, b))):
                 return False
         return True
+
+    def _homes_apart(self, i: int, j: int) -> bool:
+        """Whether they lie in places that do not meet: what most pairs do, at a glance."""
+        values = self._program.values
+        v, w = self._home(i), self._home(j)
+        if v == w:
+            return False
+        if values[v].storage != values[w].storage or not self._shares(values[v].storage):
+            return True
+        ends = zip(self._offset[v], self._room[v], self._offset[w], self._room[w], strict=True)
+        return all(a + n <= b or b + m <= a for a, n, b, m in ends)
+
+    def _home(self, i: int) -> int:
+        v = self._program.values[i]
+        return v.base if v.storage == "view" else i
+
+    def _shares(self, storage: str) -> bool:
+        """Whether values of this storage lie in one memory."""
+        return storage == "state" or (storage == "planned" and self._planned)
 
 
 def _at(shapes: Sequence[Sizes], point: int) -> tuple[int, ...]:
