@@ -2,7 +2,7 @@
 
 It runs after each Program pass, so that what load or prepare refuses is met at export, by the name of the node that it came
 from. It states what holds for every size (program/verify.h) and, at a few sizes of the dimensions (points.py), what
-prepare proves (session/prepare.h): shape lines, strides, views inside their base, what may overlap. Left out are what
+prepare proves (session/prepare.h), which must hold at one of them: shape lines, strides, views inside their base, what may overlap. Left out are what
 only the bytes of a file have (offsets, digests, padding) and what a kernel asks beyond its row. Linear in the program.
 """
 
@@ -34,7 +34,20 @@ def check(program: Program, stage: str = "plan") -> None:
     packed, planned = at >= STAGES.index("pack"), at >= STAGES.index("plan")
     check_parts(program, planned)
     points = Points(program)
-    check_blocks(program, points, Memory(program, points, planned), packed)
+    try:
+        check_blocks(program, points, Memory(program, points, planned), packed)
+    except Refusal:
+        if not any(_fits(program, one, planned, packed) for one in points.each()):
+            raise
+
+
+def _fits(program: Program, point: Points, planned: bool, packed: bool) -> bool:
+    """At this one point: sizes that a relation should have excluded do not make a dead program."""
+    try:
+        check_blocks(program, point, Memory(program, point, planned), packed)
+    except Refusal:
+        return False
+    return True
 
 
 def verify(program: Program, stage: str) -> Program:

@@ -8,6 +8,7 @@ out. A program without free dimensions has one point, which must fit.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -49,9 +50,17 @@ class Points:
             self._add(e)
         self._dynamic: Final = self._trace()
         self._check_capacities(capacities)
-        self.sizes: Final[list[dict[str, int]]] = []
+        self.sizes: list[dict[str, int]] = []
         self._full, self._empty = self._choose(capacities, checks)
-        self.count: Final = len(self._full)
+        self.count = len(self._full)
+
+    def each(self) -> Iterator[Points]:
+        """One point after the other, where there are several."""
+        for p in range(self.count if self.count > 1 else 0):
+            one = copy.copy(self)
+            one._full, one._empty = self._full[p : p + 1], self._empty[p : p + 1]
+            one._known, one.sizes, one.count = {}, self.sizes[p : p + 1], 1
+            yield one
 
     def of(self, extents: Sequence[Extent]) -> tuple[Sizes, ...]:
         key = tuple(extents)
