@@ -21,12 +21,12 @@ MAX_LIST: Final = 4096
 def dims_of(instr: Instr) -> Iterator[Extent]:
     """The expressions among its attributes."""
     if instr.attrs and instr.op in OPS:
-        for name in _dims_names(OPS[instr.op]):
+        for name in dims_names(OPS[instr.op]):
             yield from instr.attrs.get(name, ())
 
 
 @functools.cache
-def _dims_names(row: Op) -> tuple[str, ...]:
+def dims_names(row: Op) -> tuple[str, ...]:
     return tuple(a.name for a in signature(row).attrs if a.kind == "dims")
 
 

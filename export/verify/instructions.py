@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, Final
 
 from pteron.export.program import Block, Instr, Program, Value
 from pteron.export.rebuild import homes
-from pteron.export.verify.attributes import MAX_LIST, check_attributes
+from pteron.export.verify.attributes import MAX_LIST, check_attributes, dims_names
 from pteron.export.verify.memory import Memory
 from pteron.export.verify.points import Points
 from pteron.export.verify.refusal import Refusal, refuse
@@ -16,12 +16,11 @@ from pteron.export.verify.steps import check_steps
 from pteron.schema import shape as shape_line
 from pteron.schema.errors import ProgramError
 from pteron.schema.ops import OPS
-from pteron.schema.row import Op
+from pteron.schema.shape import Operand
 from pteron.schema.signature import CONTROL, Port, Signature, signature
 
 MAX_DEPTH: Final = 8
 LAYOUTS: Final = {"W": "panels", "Taps": "taps"}
-GROUPED: Final = ("conv", "conv_i8")
 
 
 def check_blocks(program: Program, points: Points, memory: Memory, packed: bool) -> None:
@@ -85,20 +84,18 @@ class _Instructions:
         if instr.op not in OPS:
             refuse(where, "operator", "one of schema/ops.py", instr.op, instr.node)
         sig = signature(OPS[instr.op])
+        control = instr.op in CONTROL
         check_attributes(self.program, instr, where)
         self._check_operands(where, instr, sig)
-        control = instr.op in CONTROL
-        self._check_shapes(where, instr, _any if control else _agree)
+        self._check_row(where, instr, sig, control)
         if control:
             _Control(self, where, instr).check()
         inputs = [_port(sig.inputs, k) for k in range(len(instr.inputs))]
         inplace = [p is not None and p.name in OPS[instr.op].inplace for p in inputs]
         self.memory.check(where, instr, control and instr.op != "delegate", inplace)
-        if control:
-            return
-        if self.packed:
-            self._check_groups(where, instr, sig)
-        self._check_steps(where, instr, sig)
+        if not control:
+            self._check_counted(where, instr)
+            self._check_steps(where, instr, sig)
 
     def value(self, v: int) -> Value:
         return self.program.values[v]
@@ -106,7 +103,8 @@ class _Instructions:
     # --- operands ------------------------------------------------------------------------------------------------
 
     def _check_operands(self, where: str, instr: Instr, sig: Signature) -> None:
-        bound: dict[str, str] = {}
+        """They belong to the method, and are dense where the row wants that."""
+        dense = instr.op not in CONTROL
         for side, ports, refs in (
             ("input", sig.inputs, instr.inputs),
             ("output", sig.outputs, instr.outputs),
@@ -114,59 +112,60 @@ class _Instructions:
             if len(refs) > MAX_LIST:
                 refuse(where, f"{side}s", f"at most {MAX_LIST}", len(refs), instr.node)
             for k, v in enumerate(refs):
+                if v is None:
+                    continue
+                if not self.values[0] <= v < self.values[1]:
+                    refuse(where, f"{side} {k}", "a value of the method", v, instr.node)
                 port = _port(ports, k)
-                if port is None:
-                    refuse(where, f"{side}s", len(ports), len(refs), instr.node)
-                self._check_operand(f"{where}: {side} {k}", instr, port, v, bound)
-            for port in ports[len(refs) :]:
-                if not (port.optional or port.variadic):
-                    refuse(where, f"{side} {port.name}", "a value", "none", instr.node)
+                if port is None or not dense or port.name in OPS[instr.op].strided:
+                    continue
+                if port.rule in LAYOUTS and not self.packed:
+                    continue
+                if not self.memory.is_dense(v):
+                    got = f"strides {self.value(v).strides}"
+                    refuse(f"{where}: {side} {k}", port.name, "dense", got, instr.node)
 
-    def _check_operand(
-        self, where: str, instr: Instr, port: Port, v: int | None, bound: dict[str, str]
-    ) -> None:
-        if v is None:
-            if not port.optional:
-                refuse(where, port.name, "a value", "none", instr.node)
-            return
-        if not self.values[0] <= v < self.values[1]:
-            refuse(where, port.name, "a value of the method", v, instr.node)
-        value, row = self.value(v), OPS[instr.op]
-        wanted = {"I64": ("i64",), "Bool": ("bool",), "F": row.dtypes}.get(port.rule)
-        if wanted is not None and value.dtype not in wanted:
-            refuse(where, port.name, " or ".join(wanted), value.dtype, instr.node)
-        if port.rule in ("F", "T") and bound.setdefault(port.rule, value.dtype) != value.dtype:
-            refuse(where, port.name, bound[port.rule], value.dtype, instr.node)
-        if instr.op in CONTROL or (port.rule in LAYOUTS and not self.packed):
-            return
-        layout = LAYOUTS.get(port.rule, "strided")
-        if value.layout != layout:
-            refuse(where, port.name, layout, value.layout, instr.node)
-        if port.name not in row.strided and not self.memory.is_dense(v):
-            refuse(where, port.name, "dense", f"strides {value.strides}", instr.node)
-
-    def _check_shapes(self, where: str, instr: Instr, same: Any) -> None:
+    def _check_row(self, where: str, instr: Instr, sig: Signature, control: bool) -> None:
+        """The row's presence, dtypes, layouts, shape line, relations: at every point, but ranks alone over blocks, whose
+        extents are compared with their blocks'."""
         row = OPS[instr.op]
-        inputs = [None if v is None else self.memory.shape(v) for v in instr.inputs]
-        outputs = [None if v is None else self.memory.shape(v) for v in instr.outputs]
-        numbers = tuple(instr.attrs.get(name) for name in _numbers_of_line(row))
-        key = (instr.op, tuple(inputs), tuple(outputs), numbers)
+        points = [-1] if control or not self.points.count else list(range(self.points.count))
+        attrs = {k: () if k == "steps" else v for k, v in instr.attrs.items()}
+        sizes = {k: self.points.of(attrs[k]) for k in dims_names(row) if k in attrs}
+        sides = [
+            [self._operand(_port(ports, k), v) for k, v in enumerate(refs)]
+            for ports, refs in ((sig.inputs, instr.inputs), (sig.outputs, instr.outputs))
+        ]
+        key = (instr.op, *map(tuple, sides), repr(attrs) if attrs else "")
         if key in self.seen:
             return
+        for p in points:
+            if p >= 0:
+                attrs |= {k: tuple(n[p] for n in axes) for k, axes in sizes.items()}
+            inputs, outputs = ([_at(o, p) for o in side] for side in sides)
+            try:
+                shape_line.check_call(row, inputs, outputs, attrs)
+            except shape_line.ShapeError as error:
+                raise Refusal(f"{where}: {error}", instr.node) from error
         self.seen.add(key)
-        try:
-            shape_line.check(row, inputs, outputs, instr.attrs, same)
-        except shape_line.ShapeError as error:
-            raise Refusal(f"{where}: {error}", instr.node) from error
 
-    def _check_groups(self, where: str, instr: Instr, sig: Signature) -> None:
-        """Groups of a conv weight are padded apart in memory: both sides must mean the same number."""
-        for port, v in zip(sig.inputs, instr.inputs, strict=False):
-            if port.rule != "W" or v is None:
-                continue
-            expected = instr.attrs.get("groups", 1) if instr.op in GROUPED else 1
-            if max(self.value(v).groups, 1) != expected:
-                refuse(where, "groups of the weight", expected, self.value(v).groups, instr.node)
+    def _operand(self, port: Port | None, v: int | None) -> Operand | None:
+        """The value as the row sees it, extents at all points; what packing decides is left open before it."""
+        if v is None:
+            return None
+        x, shape = self.value(v), self.memory.shape(v)
+        if port is not None and port.rule in LAYOUTS and not self.packed:
+            return Operand(shape, x.dtype, LAYOUTS[port.rule], "", 0)
+        return Operand(shape, x.dtype, x.layout, x.format, max(x.groups, 1))
+
+    def _check_counted(self, where: str, instr: Instr) -> None:
+        """What the kernel sets are counted dimensions, and nothing else of its outputs is."""
+        for k, axes in shape_line.counted_axes(OPS[instr.op]).items():
+            v = instr.outputs[k] if k < len(instr.outputs) else None
+            for axis, e in enumerate(() if v is None else self.value(v).shape):
+                if self.points.is_counted(e) != (axis in axes):
+                    wanted = "a counted dimension" if axis in axes else "no counted dimension"
+                    refuse(f"{where}: output {k}", f"axis {axis}", wanted, e, instr.node)
 
     def _check_steps(self, where: str, instr: Instr, sig: Signature) -> None:
         for a in sig.attrs:
@@ -306,21 +305,9 @@ def _port(ports: Sequence[Port], k: int) -> Port | None:
     return ports[-1] if ports and ports[-1].variadic else None
 
 
-@functools.cache
-def _numbers_of_line(row: Op) -> tuple[str, ...]:
-    """The attributes that its shape line names."""
-    line = shape_line.parse(row)
-    return tuple({t.attr for terms in (*line.inputs, *line.outputs) for t in terms if t.attr})
-
-
-def _any(a: Any, b: Any) -> bool:
-    """For instructions over blocks, whose extents are compared with their blocks': ranks alone."""
-    return True
-
-
-def _agree(a: Any, b: Any) -> bool:
-    """Two extents, each a number at all points or a number at each."""
-    if isinstance(a, int) == isinstance(b, int):
-        return bool(a == b)
-    one, many = (a, b) if isinstance(a, int) else (b, a)
-    return all(n == one for n in many)
+def _at(o: Operand | None, point: int) -> Operand | None:
+    """An operand with its extents at one point; -1: with none of them known."""
+    if o is None:
+        return None
+    shape = tuple(None if point < 0 else axis[point] for axis in o.shape)
+    return dataclasses.replace(o, shape=shape)

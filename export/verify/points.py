@@ -82,6 +82,11 @@ class Points:
         """Whether a counted dimension decides it."""
         return self._dynamic[self._add(e)]
 
+    def is_counted(self, e: Extent) -> bool:
+        """Whether it is exactly a counted dimension."""
+        _, a, _, op = self._exprs.rows[self._add(e)]
+        return op is ExprOp.DIM and self._program.dims[a].kind == "counted"
+
     def _at(self, points: Sequence[Sequence[int | None]], e: Extent) -> Sizes:
         row = self._add(e)
         return tuple(-1 if p[row] is None else int(p[row] or 0) for p in points)
