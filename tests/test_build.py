@@ -74,6 +74,16 @@ def test_the_line_in_the_documentation_builds_the_library(root: Path, tmp_path: 
     assert ctypes.CDLL(str(library)).pte_api_version() == 1
 
 
+@pytest.mark.parametrize("flag", ["-ffast-math", "-Ofast", "-ffinite-math-only"])
+def test_fast_math_is_no_way_to_build_it(root: Path, flag: str) -> None:
+    source = root / "runtime_c/kernels/softmax.c"
+    folders = [f"-I{root}/runtime_c", f"-I{root}/runtime_c/include"]
+    command = ["cc", "-std=c11", "-fsyntax-only", *folders, source]
+    assert subprocess.run(command, capture_output=True).returncode == 0
+    refused = subprocess.run([*command, flag], capture_output=True, text=True)
+    assert refused.returncode != 0 and "changes the bits" in refused.stderr
+
+
 def test_the_runtime_needs_no_system(root: Path, tmp_path: Path) -> None:
     """All but host/posix links against five functions that any board has."""
     folders = ("core", "gen", "program", "session", "kernels", "delegates/null", "host/none")

@@ -66,10 +66,11 @@ def symbols(library: Path, kind: str) -> set[str]:
     return {line.split()[-1].split("@")[0] for line in said("nm", "-D", kind, library)}
 
 
-def test_core_is_under_65_kilobytes(report: dict[str, Any]) -> None:
+def test_core_is_under_67_kilobytes(report: dict[str, Any]) -> None:
     """60 KB, and 5 for the relations of the rows: 2.7 KB evaluate them, 1.7 KB are their codes, 0.7 KB their errors. 13 KB
-    of checks in kernels went for it."""
-    assert report["core"] < 65 * 1024, report["parts"]
+    of checks in kernels went for it. 0.7 KB for the watch that ends runs, 0.6 KB for what keeps verify and prepare linear,
+    0.2 KB for the control word on the caller's threads."""
+    assert report["core"] < 67 * 1024, report["parts"]
 
 
 def test_library_is_under_600_kilobytes(report: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ static void put(sink *out, char c) {
 
 static void put_string(sink *out, const char *s) {
   if (s == NULL) s = "?";
-  for (; *s != 0; s++) put(out, *s >= ' ' && *s <= '~' ? *s : '?');
+  for (; *s != 0 && out->count + 1 < out->room; s++) put(out, *s >= ' ' && *s <= '~' ? *s : '?');
 }
 
 static void put_number(sink *out, uint64_t magnitude, bool negative) {

@@ -18,6 +18,10 @@
 #ifndef PTE_KERNEL_H
 #define PTE_KERNEL_H
 
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ != 0)
+#error "-ffast-math changes the bits of results: build without it and without its parts"
+#endif
+
 #include <stdbool.h>
 
 #include "core/watch.h"

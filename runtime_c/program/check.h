@@ -12,8 +12,9 @@
 typedef struct pte_verifier {
   const pte_program *program;
   pte_error *error;
-  uint64_t budget; /* refs that may still be walked: keeps verification and prepare linear in the
-                      bytes */
+  uint64_t refs;  /* that may still be walked, */
+  uint64_t pairs; /* operands that may still be compared: so verify and prepare are linear in the
+                     bytes, with some 100 ns a ref and 60 ns a pair */
 } pte_verifier;
 
 static inline bool pte_range_inside(pte_range range, uint32_t count) {
@@ -67,7 +68,7 @@ PTE_CHECKED pte_status pte_check_fields(const pte_verifier *v, const char *table
 #define PTE_CHECK_FIELDS(v, table, i, entry, fields)                                               \
   PTE_TRY(pte_check_fields(v, table, i, entry, fields, sizeof(fields) / sizeof *(fields)))
 
-/* Takes `count` steps of work from the budget. PTE_BAD_PROGRAM: it is used up. */
+/* Takes `count` refs from the budget. PTE_BAD_PROGRAM: it is used up. */
 PTE_CHECKED pte_status pte_check_spend(pte_verifier *v, const char *table, uint32_t i,
                                        uint32_t count);
 

@@ -187,7 +187,8 @@ static void open_debug(pte_program *p) {
 
 static pte_status verify(const pte_program *p, pte_error *error) {
   uint32_t i = pte_segment_find(p->segments, p->segment_count, PTE_SEGMENT_PROGRAM);
-  pte_verifier v = {p, error, 1024 + 16 * p->segments[i].size};
+  uint64_t share = p->segments[i].size / 2; /* refs have 4 bytes each: twice as many as fit */
+  pte_verifier v = {p, error, 4096 + share, 65536 + share};
   PTE_TRY(pte_verify_exprs(&v));
   PTE_TRY(pte_verify_constants(&v));
   PTE_TRY(pte_verify_values(&v));

@@ -21,8 +21,8 @@
  * read, of the right types, every output stored once).
  *   - blocks: nesting ends, at most 8 deep, within one method; params and results agree in number,
  * rank, dtype with the instruction that names the block.
- *   - the work of all this is linear in the bytes: instructions and `above` lists may share refs
- * only up to a budget, which inputs times outputs of an instruction also draw on.
+ *   - the work of all this is linear in the bytes: lists may share refs only up to a budget, and
+ * inputs and outputs of an instruction with several outputs are compared up to another.
  *
  * Left to prepare, with sizes known: expressions that overflow or divide by zero; extents (shape
  * line), sizes, checks of dimensions; that every view lies inside its base and written ones touch

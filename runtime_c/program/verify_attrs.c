@@ -9,18 +9,19 @@ static pte_status bad(const pte_verifier *v, uint32_t i, const pte_op_row *row, 
                     pte_op_text(name), why, got);
 }
 
+/* `quick`: so many elements are as much work as one ref. */
 static pte_status check_list(pte_verifier *v, uint32_t i, const pte_op_row *row, uint16_t name,
-                             pte_range range, uint32_t count, uint32_t most) {
+                             pte_range range, uint32_t count, uint32_t most, uint32_t quick) {
   if (!pte_range_inside(range, count))
     return bad(v, i, row, name, "expected a range inside its table", range.start);
   if (range.count > most) return bad(v, i, row, name, "too many elements", range.count);
-  return pte_check_spend(v, "instrs", i, range.count);
+  return pte_check_spend(v, "instrs", i, (range.count + quick - 1) / quick);
 }
 
 static pte_status check_dims(pte_verifier *v, uint32_t i, const pte_op_row *row, uint16_t name,
                              pte_range range) {
   const pte_program *p = v->program;
-  PTE_TRY(check_list(v, i, row, name, range, p->ref_count, PTE_MAX_LIST));
+  PTE_TRY(check_list(v, i, row, name, range, p->ref_count, PTE_MAX_LIST, 1));
   for (uint32_t k = 0; k < range.count; k++)
     if (p->tables.refs[range.start + k] >= p->expr_count)
       return bad(v, i, row, name, "expected expressions", p->tables.refs[range.start + k]);
@@ -43,14 +44,14 @@ static pte_status check_attr(pte_verifier *v, uint32_t i, const pte_op_row *row,
   case PTE_ATTR_INTS:
   case PTE_ATTR_FLOATS:
     memcpy(&range, bytes, sizeof range);
-    return check_list(v, i, row, attr->name, range, p->int_count, PTE_MAX_LIST);
+    return check_list(v, i, row, attr->name, range, p->int_count, PTE_MAX_LIST, 1);
   case PTE_ATTR_DIMS:
     memcpy(&range, bytes, sizeof range);
     return check_dims(v, i, row, attr->name, range);
   case PTE_ATTR_STEPS:
     memcpy(&steps, bytes, sizeof steps);
-    PTE_TRY(check_list(v, i, row, attr->name, steps.steps, p->step_count, PTE_MAX_LIST));
-    return check_list(v, i, row, attr->name, steps.literals, p->literal_count, PTE_MAX_LIST);
+    PTE_TRY(check_list(v, i, row, attr->name, steps.steps, p->step_count, PTE_MAX_LIST, 4));
+    return check_list(v, i, row, attr->name, steps.literals, p->literal_count, PTE_MAX_LIST, 4);
   default: return PTE_OK; /* any number; blocks are looked at by the block checks */
   }
 }

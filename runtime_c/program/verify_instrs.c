@@ -146,6 +146,15 @@ static const pte_field INSTR[] = {
     PTE_ZERO(pte_file_instr),
 };
 
+/* Prepare compares every output with every input and with the outputs before it. */
+static pte_status spend_pairs(pte_verifier *v, uint32_t i, uint32_t inputs, uint32_t outputs) {
+  uint64_t pairs = outputs < 2 ? 0 : (uint64_t)outputs * (inputs + outputs / 2);
+  if (pairs > v->pairs)
+    return pte_refuse(v, "instrs[%u].outputs: more operands to compare than the file has bytes", i);
+  v->pairs -= pairs;
+  return PTE_OK;
+}
+
 pte_status pte_verify_instr(pte_verifier *v, uint32_t block, uint32_t i) {
   const pte_program *p = v->program;
   const pte_file_instr *instr = &p->instrs[i];
@@ -172,8 +181,7 @@ pte_status pte_verify_instr(pte_verifier *v, uint32_t block, uint32_t i) {
   pte_shape_begin(&s.match, row, attrs);
   PTE_TRY(check_side(&s, false, instr->inputs));
   PTE_TRY(check_side(&s, true, instr->outputs));
-  /* prepare compares every output with every input */
-  PTE_TRY(pte_check_spend(v, "instrs", i, instr->inputs.count * instr->outputs.count));
+  PTE_TRY(spend_pairs(v, i, instr->inputs.count, instr->outputs.count));
   if (row->control) return pte_verify_control(v, block, i, attrs);
   pte_fault fault;
   if (pte_relations_hold(&s.match, &p->tables, &fault) != PTE_OK) return fail_row(&s, &fault);

@@ -101,16 +101,16 @@ static pte_status bind_all(pte_session *s, const pte_prepare_options *options, p
 static pte_status check_port(pte_session *s, uint32_t input, const int64_t *shape, pte_error *err) {
   const pte_file_value *value = &s->program->values[input_port(s, input)->value];
   for (uint32_t axis = 0; axis < value->rank; axis++) {
-    uint32_t expr = axis_expr(s, value, axis), dim = pte_expr_blame(&s->exprs, expr);
+    uint32_t expr = axis_expr(s, value, axis);
+    if (s->exprs.known[expr] == PTE_KNOWN && s->exprs.values[expr] == shape[axis]) continue;
+    uint32_t dim = pte_expr_blame(&s->exprs, expr); /* walks down: once, for the text */
     const char *name = pte_session_input_name(s, input);
     if (s->exprs.known[expr] != PTE_KNOWN)
       return pte_fail(err, PTE_BAD_ARGUMENT, "input %s axis %u: dimension %s is bound by no input",
                       name, axis, dim == PTE_NONE ? "?" : dim_name(s, dim));
-    if (s->exprs.values[expr] != shape[axis])
-      return pte_fail(err, PTE_BAD_ARGUMENT, "input %s axis %u%s%s%s: expected %lld, got %lld",
-                      name, axis, dim == PTE_NONE ? "" : " (",
-                      dim == PTE_NONE ? "" : dim_name(s, dim), dim == PTE_NONE ? "" : ")",
-                      s->exprs.values[expr], shape[axis]);
+    return pte_fail(err, PTE_BAD_ARGUMENT, "input %s axis %u%s%s%s: expected %lld, got %lld", name,
+                    axis, dim == PTE_NONE ? "" : " (", dim == PTE_NONE ? "" : dim_name(s, dim),
+                    dim == PTE_NONE ? "" : ")", s->exprs.values[expr], shape[axis]);
   }
   return PTE_OK;
 }

@@ -12,19 +12,37 @@ static const char *target_of(const pte_program *p, uint32_t entry) {
   return pte_program_string(p, p->delegates[entry].target);
 }
 
-static bool method_uses(const pte_program *p, uint32_t method, uint32_t entry) {
+/* Entries of a program. */
+#define PTE_MAX_DELEGATES 1024
+
+typedef struct entries {
+  bool used[PTE_MAX_DELEGATES];
+} entries;
+
+/* The entries that a method's instructions name. An instance is prepared for one set of shapes:
+ * each has one instruction. */
+static pte_status find_entries(const pte_program *p, uint32_t method, entries *out,
+                               pte_error *err) {
+  memset(out, 0, sizeof *out);
+  if (p->delegate_count == 0) return PTE_OK;
+  if (p->delegate_count > PTE_MAX_DELEGATES)
+    return pte_fail(err, PTE_LIMIT, "program: %u delegates, at most %u", p->delegate_count,
+                    PTE_MAX_DELEGATES);
   for (uint32_t b = 0; b < p->block_count; b++) {
     const pte_file_block *block = &p->blocks[b];
     if (block->method != method) continue;
-    for (uint32_t i = 0; i < block->instrs.count; i++) {
-      const pte_file_instr *instr = &p->instrs[block->instrs.start + i];
-      if (instr->op != PTE_OP_DELEGATE) continue;
+    for (uint32_t i = block->instrs.start; i < block->instrs.start + block->instrs.count; i++) {
+      if (p->instrs[i].op != PTE_OP_DELEGATE) continue;
       uint64_t scratch[PTE_MAX_ATTRS_BYTES / 8];
-      const pte_delegate_attrs *attrs = pte_program_attrs(p, instr, scratch);
-      if (attrs->index == (int64_t)entry) return true;
+      const pte_delegate_attrs *attrs = pte_program_attrs(p, &p->instrs[i], scratch);
+      if (out->used[attrs->index])
+        return pte_fail(err, PTE_BAD_PROGRAM,
+                        "instrs[%u].index: delegates[%u] has an instruction already", i,
+                        (uint32_t)attrs->index);
+      out->used[attrs->index] = true;
     }
   }
-  return false;
+  return PTE_OK;
 }
 
 static bool is_complete(const pte_delegate_api *api) {
@@ -75,7 +93,7 @@ static pte_status place(const pte_program *p, uint32_t entry, pte_placed *placed
                         pte_error *said) {
   const pte_delegate_api *api = choose(p, entry, said);
   if (api == NULL) return PTE_DELEGATE;
-  if (placed != NULL && !digest_holds(p, entry))
+  if (!digest_holds(p, entry)) /* before the delegate sees a byte of it */
     return pte_fail(said, PTE_DELEGATE, "the blob's bytes have changed");
   const char *target = target_of(p, entry);
   uint64_t bytes = 0;
@@ -90,15 +108,14 @@ static pte_status place(const pte_program *p, uint32_t entry, pte_placed *placed
   return PTE_OK;
 }
 
-/* Entries of a program: they are compared with every instruction. */
-#define PTE_MAX_DELEGATES 1024
-
 static pte_status place_all(const pte_program *p, uint32_t method, pte_placed *placed,
                             pte_arena *arena, pte_error *err) {
+  entries all;
+  PTE_TRY(find_entries(p, method, &all, err));
   for (uint32_t entry = 0; entry < p->delegate_count; entry++) {
     pte_placed *own = placed == NULL ? NULL : &placed[entry];
     pte_error said = {0};
-    if (!method_uses(p, method, entry)) continue;
+    if (!all.used[entry]) continue;
     if (own != NULL) own->used = true;
     if (place(p, entry, own, arena, &said) != PTE_OK)
       PTE_TRY(give_up(p, entry, own, "did not open", &said, err));
@@ -108,9 +125,6 @@ static pte_status place_all(const pte_program *p, uint32_t method, pte_placed *p
 
 pte_status pte_delegates_measure(const pte_program *p, uint32_t method, pte_arena *arena,
                                  pte_error *err) {
-  if (p->delegate_count > PTE_MAX_DELEGATES)
-    return pte_fail(err, PTE_LIMIT, "program: %u delegates, at most %u", p->delegate_count,
-                    PTE_MAX_DELEGATES);
   return place_all(p, method, NULL, arena, err);
 }
 

@@ -17,6 +17,7 @@ static const char *name_of(const pte_op_row *row, const pte_fault *f) {
 }
 
 pte_status pte_fault_text(const pte_session *s, uint32_t work, pte_status status, pte_error *err) {
+  if (err == NULL) return status;
   const pte_op_row *row = s->works[work].row;
   const pte_fault *f = &s->fault;
   uint32_t instr = pte_session_instr(s, work);

@@ -228,8 +228,10 @@ static pte_tensor **fill_operands(pte_session *s, pte_range refs, uint32_t count
   return room;
 }
 
-static void open_work(pte_session *s, const pte_file_instr *instr, pte_work *work, pool *rooms) {
+static void open_work(pte_session *s, uint32_t index, pte_work *work, pool *rooms) {
+  const pte_file_instr *instr = &s->program->instrs[index];
   memset(work, 0, sizeof *work);
+  work->instr = index;
   work->row = pte_program_row(instr);
   work->attrs = pte_program_attrs(s->program, instr, rooms->attrs);
   if (work->attrs == rooms->attrs) rooms->attrs += PTE_MAX_ATTRS_BYTES;
@@ -250,8 +252,7 @@ static void open_works(pte_session *s, pool rooms) {
     if (block->method != s->method_index) continue;
     s->first_work[b] = s->work_count;
     for (uint32_t i = 0; i < block->instrs.count; i++)
-      open_work(s, &s->program->instrs[block->instrs.start + i], &s->works[s->work_count++],
-                &rooms);
+      open_work(s, block->instrs.start + i, &s->works[s->work_count++], &rooms);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/cpu.h"
 #include "core/error.h"
+#include "core/fp.h"
 #include "core/size.h"
 
 /* The caller's struct, which may be shorter (older) or longer than ours. */
@@ -67,11 +68,32 @@ static uint64_t measure_emptied(pte_session *s) {
   return most;
 }
 
+typedef struct steady_task {
+  pte_task task;
+  void *context;
+} steady_task;
+
+static void run_steady(void *context, size_t begin, size_t end, uint32_t thread) {
+  const steady_task *steady = context;
+  pte_fp_word before = pte_fp_enter();
+  steady->task(steady->context, begin, end, thread);
+  pte_fp_leave(before);
+}
+
+static void run_on_lent(void *self, size_t count, size_t grain, pte_task task, void *context) {
+  const pte_pool *lent = ((const pte_session *)self)->lent;
+  steady_task steady = {task, context};
+  lent->run(lent->self, count, grain, run_steady, &steady);
+}
+
 /* Everything but addresses. The session is unprepared until its end. */
 static pte_status measure(pte_session *s, const pte_prepare_options *options, pte_error *err) {
   s->prepared = false;
+  s->looks = PTE_LOOKS + s->work_count;
+  s->lent = options->pool;
+  s->pool = (pte_pool){s, s->lent == NULL ? 0 : s->lent->threads, run_on_lent};
   s->call = (pte_call){.tables = &s->tables,
-                       .pool = options->pool,
+                       .pool = options->pool == NULL ? NULL : &s->pool,
                        .threads = options->threads,
                        .cpu = pte_cpu_allow(options->cpu),
                        .fault = &s->fault};

@@ -72,9 +72,6 @@ pte_status pte_fault_text(const pte_session *s, uint32_t work, pte_status status
 pte_status pte_fault_at(pte_session *s, uint32_t work, pte_status status, const char *text,
                         uint32_t port, pte_error *err);
 
-/* The program's index of instruction `work`. */
-uint32_t pte_session_instr(const pte_session *s, uint32_t work);
-
 /* counted.c: every counted dimension of the program to its capacity, or to 0. */
 void pte_counted_set_all(pte_session *s, bool full);
 

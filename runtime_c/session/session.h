@@ -13,6 +13,7 @@
 #include "session/expr.h"
 
 #define PTE_ARENA_ALIGN          64
+#define PTE_LOOKS                2048
 #define PTE_DEFAULT_MAX_EXTENT   4096
 #define PTE_DEFAULT_INSTRUCTIONS (1ull << 40)
 #define PTE_DEFAULT_ITERATIONS   (1ull << 31)
@@ -42,6 +43,7 @@ typedef struct pte_work {
   pte_tensor *const *out;
   uint32_t in_count, out_count;
   int64_t *iteration; /* the counter that a loop shows its body */
+  uint32_t instr;     /* the program's index */
   bool bound;         /* an operand is a PARAM: addresses are checked at each execution */
   bool dynamic; /* a size depends on a counted dimension: everything is checked at each execution */
 } pte_work;
@@ -74,7 +76,10 @@ struct pte_session {
   /* the last preparation */
   pte_tables tables;
   pte_fault fault;
-  pte_call call; /* what all calls share */
+  pte_call call;        /* what all calls share */
+  const pte_pool *lent; /* the caller's pool, or NULL */
+  pte_pool pool;        /* it, for kernels: each task has the control word of pte_fp_enter */
+  uint32_t looks; /* at views that may lie between each other's elements, left to this prepare */
   bool prepared;
   unsigned char *arena;
   pte_sizes sizes;
@@ -96,6 +101,11 @@ static inline uint32_t pte_session_value_of(const pte_session *s, const pte_tens
 /* The file's entry of a value of the method. */
 static inline const pte_file_value *pte_session_file_value(const pte_session *s, uint32_t value) {
   return &s->program->values[s->first_value + value];
+}
+
+/* The program's index of instruction `work`. */
+static inline uint32_t pte_session_instr(const pte_session *s, uint32_t work) {
+  return s->works[work].instr;
 }
 
 static inline const pte_tensor *pte_session_tensor(const pte_session *s, uint32_t program_value) {

@@ -8,6 +8,7 @@
 #define PTE_MAX_ELEMENTS ((int64_t)1 << 40)
 
 static pte_status extent_unknown(const pte_session *s, uint32_t v, uint32_t expr, pte_error *err) {
+  if (err == NULL) return PTE_BAD_ARGUMENT; /* who tries sizes asks for every value */
   if (s->exprs.known[expr] == PTE_OVERFLOW)
     return pte_fail(err, PTE_BAD_ARGUMENT, "value %u: a size does not fit in 64 bits",
                     s->first_value + v);

@@ -216,6 +216,33 @@ def test_a_copied_program_outlives_its_bytes(add: Path, tmp_path: Path) -> None:
     assert (model(x, x) == 2).all()
 
 
+def test_states_wait_for_the_run(tmp_path: Path) -> None:
+    from program.samples import SAMPLES
+
+    from pteron.export.emit import emit_bytes
+    from pteron.export.plan import plan
+
+    model = pteron.load(emit_bytes(plan(SAMPLES["state"]())), method="step")
+    model._session.prepare(
+        {p.name: [1 if isinstance(s, str) else s for s in p.shape] for p in model.info.inputs}
+    )
+    name = next(iter(model.states))
+    value = model.states[name]
+    calls = (
+        lambda: model.states[name],
+        lambda: model.states.__setitem__(name, value),
+        model.states.reset,
+    )
+    for call in calls:
+        with model._session._lock:  # as a run or a prepare has it, which moves their memory
+            thread = threading.Thread(target=call)
+            thread.start()
+            thread.join(0.05)
+            assert thread.is_alive()
+        thread.join(10)
+        assert not thread.is_alive()
+
+
 def test_bytes_that_change_move_no_address(digits: Path) -> None:
     held = np.zeros(digits.stat().st_size + 64, np.uint8)
     start = -held.ctypes.data % 64

@@ -93,6 +93,46 @@ static stage open_and_prepare(const char *name, const char *method, const int64_
   return s;
 }
 
+/* --- the control word ---------------------------------------------------------------------- */
+
+/* A caller's thread that flushes subnormals and rounds up. */
+static void run_flushing(void *self, size_t count, size_t grain, pte_task task, void *context) {
+  pte_fp_word before = pte_fp_get();
+#if defined(__x86_64__)
+  pte_fp_set(PTE_FP_DEFAULT | 0x8040u | 0x4000u);
+#elif defined(__aarch64__)
+  pte_fp_set(1u << 24 | 1u << 22);
+#endif
+  pte_fp_word mine = pte_fp_get();
+  for (size_t at = 0; at < count; at += grain)
+    task(context, at, at + grain < count ? at + grain : count, 1);
+  CHECK_EQUAL(pte_fp_get(), mine); /* a task gives it back */
+  pte_fp_set(before);
+  ++*(int *)self;
+}
+
+static void threads_of_the_caller_change_no_bits(void) {
+  const int64_t shape[] = {64, 2048}, *const shapes[] = {shape};
+  const size_t count = 64 * 2048;
+  float *x = sample_memory(count * 4), *y = sample_memory(count * 4);
+  for (size_t i = 0; i < count; i++) x[i] = 1e-40f;
+  int runs = 0;
+  const pte_pool pool = {&runs, 2, run_flushing};
+  stage s = open_stage("wide", NULL, false);
+  pte_prepare_options options = shapes_of(shapes);
+  options.threads = 2;
+  options.pool = &pool;
+  CHECK_EQUAL(prepare(&s, &options), PTE_OK);
+  const void *in[] = {x};
+  void *out[] = {y};
+  CHECK_EQUAL(pte_session_run(s.session, in, out, NULL, &s.error), PTE_OK);
+  CHECK(runs > 0);
+  for (size_t i = 0; i < count && failures == 0; i++) CHECK(y[i] == x[i] + x[i] && y[i] > 0);
+  free(x);
+  free(y);
+  close_stage(&s);
+}
+
 /* --- memory --------------------------------------------------------------------------------- */
 
 static void memory_grows_from_nothing_until_a_session_opens(void) {
@@ -529,6 +569,7 @@ static void a_model_refuses_to_run_in_a_forked_child(void) {
 }
 
 int main(void) {
+  threads_of_the_caller_change_no_bits();
   the_callers_rounding_changes_no_bits_and_comes_back();
   a_model_refuses_to_run_in_a_forked_child();
   memory_grows_from_nothing_until_a_session_opens();

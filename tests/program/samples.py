@@ -361,6 +361,23 @@ def delegated() -> Program:
 
 
 @sample
+def wide() -> Program:
+    """Enough elements for a pool."""
+    double = (
+        Step("load", "f32", 0),
+        Step("add", "f32", 1, (0, 0)),
+        Step("store", "f32", args=(1,)),
+    )
+    n = symbol(N)
+    values = [
+        Value("x", "f32", (n, 2048), "input", 0),
+        Value("y", "f32", (n, 2048), "output", 0),
+    ]
+    main = Block((Instr("pointwise", (0,), (1,), {"steps": double}),))
+    return one_method(values, [main], [0], [1], dims=(N,))
+
+
+@sample
 def delegated_only() -> Program:
     """A delegate that nothing stands in for."""
     values = [Value("x", "f32", (4,), "input", 0), Value("y", "f32", (4,), "output", 0)]

@@ -11,7 +11,18 @@ import pytest
 from pteron.export.emit import emit_bytes
 from pteron.export.expressions import symbol
 from pteron.export.plan import plan
-from pteron.export.program import Block, Constant, Dim, Instr, Method, Port, Program, State, Value
+from pteron.export.program import (
+    Block,
+    Constant,
+    Delegate,
+    Dim,
+    Instr,
+    Method,
+    Port,
+    Program,
+    State,
+    Value,
+)
 from pteron.schema.errors import DataError, LimitError, ProgramError
 from pteron.schema.steps import Step
 
@@ -338,3 +349,22 @@ def test_a_fault_names_instruction_operator_input_and_position():
     assert np.array_equal(m(X, np.array([4, -5, 0])), [4, 0, 0])
     with pytest.raises(DataError, match=r"op 0 \(gather\): input index at 1: .*got 5, expected 4"):
         m(X, np.array([0, 5, 0]))
+
+
+def test_an_entry_of_a_delegate_has_one_instruction() -> None:
+    values = [
+        Value("x", "f32", (4,), "input", 0),
+        Value("y", "f32", (4,), "output", 0),
+        Value("z", "f32", (4,), "output", 1),
+    ]
+    block = Block(tuple(Instr("delegate", (0,), (k,), {"index": 0}) for k in (1, 2)))
+    ports = (Port("x", 0),), (Port("y", 1), Port("z", 2))
+    program = Program(
+        "twice",
+        values=tuple(values),
+        blocks=(block,),
+        methods=(Method("main", *ports, (0, 3), 0),),
+        delegates=(Delegate("null", "null-1", b"blob", None, "allow"),),
+    )
+    with pytest.raises(ProgramError, match=r"instrs\[1\]\.index: delegates\[0\] has an instr"):
+        runtime.load(emit_bytes(plan(program)))

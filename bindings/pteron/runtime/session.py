@@ -241,7 +241,7 @@ class Session:
 
 
 class States(MutableMapping[str, Array]):
-    """The session's states by name, in ONNX layout: read, assign, `reset()`."""
+    """The session's states by name, in ONNX layout: read, assign, `reset()`. Never while a run goes on: the session's lock."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -250,9 +250,14 @@ class States(MutableMapping[str, Array]):
     def reset(self) -> None:
         """Gives every state its initial value."""
         error = new_error()
-        check(lib.pte_session_reset(self._session.pointer, error), error)
+        with self._session._lock:
+            check(lib.pte_session_reset(self._session.pointer, error), error)
 
     def __getitem__(self, name: str) -> Array:
+        with self._session._lock:
+            return self._get(name)
+
+    def _get(self, name: str) -> Array:
         extents, error = self._extents(name), new_error()
         room = np.empty(max(int(extents.size_bytes), 1), np.uint8)
         status = lib.pte_session_get_state(
@@ -267,6 +272,10 @@ class States(MutableMapping[str, Array]):
         return from_bytes(room, int(extents.dtype), shape)
 
     def __setitem__(self, name: str, value: Any) -> None:
+        with self._session._lock:
+            self._set(name, value)
+
+    def _set(self, name: str, value: Any) -> None:
         extents, error = self._extents(name), new_error()
         port = self._session.info.states[self._index[name]]
         array = as_array(value, port)
