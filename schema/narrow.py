@@ -27,11 +27,14 @@ TYPES = {
 
 def repack(x: Array, name: str, saturate: bool) -> Array:
     """`x` as the narrow type: integers keep their low bits; floats round to nearest, ties to even (f8e8m0: ties up). Beyond
-    the largest number: that number when saturating or where there is nothing else, else infinity or NaN."""
+    the largest number: that number when saturating or where there is nothing else, else infinity or NaN. Every NaN is the
+    same one."""
     import ml_dtypes
 
     dtype: Any = np.dtype(getattr(ml_dtypes, TYPES[name]))
     with np.errstate(all="ignore"):
+        if name[0] == "f":
+            x = np.where(np.isnan(x), np.float32(np.nan), x)
         if not saturate or name[0] != "f":
             return x.astype(dtype)
         if name == "f8e8m0":

@@ -1,5 +1,7 @@
 /* f16 and bf16 to f32 and back: exact, and to nearest with ties to even. Branch-free, in integer
- * operations that compilers vectorise. NaN stays NaN, its payload may change. */
+ * operations that compilers vectorise. Every NaN becomes the same positive one: which sign a NaN
+ * has that arithmetic made depends on the processor, and must not reach bytes that are hashed or
+ * cast. */
 #ifndef PTE_HALF_H
 #define PTE_HALF_H
 
@@ -11,7 +13,7 @@ static inline uint16_t pte_bf16_from_f32(float x) {
   uint32_t bits = pte_bits(x);
   uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
   uint32_t nan = pte_mask((bits & 0x7fffffffu) > 0x7f800000u);
-  return (uint16_t)((rounded & ~nan) | ((bits >> 16 | 0x40u) & nan));
+  return (uint16_t)((rounded & ~nan) | (0x7fc0u & nan));
 }
 
 /* The bits moved into place are the value times 2^-112, subnormals included; infinity and NaN come
@@ -34,7 +36,8 @@ static inline uint16_t pte_f16_from_f32(float x) {
   uint32_t is_large = pte_mask(magnitude >= 0x47800000u); /* 65536 and more, infinity, NaN */
   uint32_t large = 0x7c00u | (0x200u & pte_mask(magnitude > 0x7f800000u));
   uint32_t half = (small & is_small) | (normal & ~is_small & ~is_large) | (large & is_large);
-  return (uint16_t)(half | (pte_bits(x) >> 16 & 0x8000u));
+  uint32_t number = pte_mask(magnitude <= 0x7f800000u);
+  return (uint16_t)(half | (pte_bits(x) >> 16 & 0x8000u & number));
 }
 
 #endif

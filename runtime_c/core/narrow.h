@@ -104,7 +104,7 @@ static inline uint32_t pte_narrow_encode(pte_narrow n, float x, bool saturate) {
   memcpy(&bits, &x, sizeof bits);
   if (n.kind == PTE_NARROW_E8M0) return pte_narrow_encode_e8m0(bits, saturate);
   uint32_t magnitude = bits & 0x7fffffffu, sign = bits >> 31 << (n.exponent + n.mantissa), code;
-  if (magnitude > 0x7f800000u) return n.kind == PTE_NARROW_FINITE ? n.nan ^ sign : n.nan | sign;
+  if (magnitude > 0x7f800000u) return n.nan; /* of either sign, as half.h says */
   code = magnitude == 0x7f800000u ? n.top + 1u : pte_narrow_round(n, magnitude);
   if (code > n.top) {
     if (saturate || n.kind == PTE_NARROW_FINITE) code = n.top;

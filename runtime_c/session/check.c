@@ -1,4 +1,6 @@
 /* Whether an instruction's operands are what its kernel relies on (prepare.h says what that is). */
+#include <string.h>
+
 #include "core/error.h"
 #include "core/shape.h"
 #include "gen/ops.h"
@@ -112,16 +114,33 @@ static pte_status fail_at(pte_session *s, uint32_t work, const char *text, uint3
   return pte_fault_at(s, work, PTE_BAD_PROGRAM, text, port, err);
 }
 
+static uint64_t size_of(int64_t stride) {
+  return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
+}
+
+/* Whether two coordinates may name one element: each stride must be longer than all that the axes
+ * of shorter strides reach. (Strides of 2 and 3 over 3 and 2 elements do not meet either; nobody
+ * makes such.) */
+static bool overlaps_itself(const pte_tensor *t) {
+  for (uint32_t a = 0; a < t->rank; a++) {
+    uint64_t stride = size_of(t->stride[a]), reach = 0; /* it fits: the view lies in its base */
+    for (uint32_t b = 0; b < t->rank; b++) {
+      bool shorter = size_of(t->stride[b]) < stride || (size_of(t->stride[b]) == stride && b > a);
+      if (b != a && shorter) reach += (uint64_t)(t->shape[b] - 1) * size_of(t->stride[b]);
+    }
+    if (t->shape[a] > 1 && stride <= reach) return true;
+  }
+  return false;
+}
+
 static pte_status check_output(pte_session *s, uint32_t work, uint32_t i, bool placed,
                                pte_error *err) {
   const pte_tensor *t = s->works[work].out[i];
   uint32_t v = pte_session_value_of(s, t);
   if ((s->slots[v].flags | s->slots[s->slots[v].base].flags) & PTE_SLOT_READ_ONLY)
     return fail_at(s, work, "writes memory that is read-only", 128 + i, err);
-  for (uint32_t axis = 0; axis < t->rank; axis++)
-    if (t->layout == PTE_STRIDED && t->shape[axis] > 1 && t->stride[axis] == 0 &&
-        !pte_tensor_is_empty(t))
-      return fail_at(s, work, "writes an expanded view", 128 + i, err);
+  if (t->layout == PTE_STRIDED && !pte_tensor_is_empty(t) && overlaps_itself(t))
+    return fail_at(s, work, "writes a view that is expanded or overlaps itself", 128 + i, err);
   if (placed && t->data == NULL && !pte_tensor_is_empty(t))
     return fail_at(s, work, "is bound to nothing", 128 + i, err);
   return PTE_OK;
@@ -180,6 +199,25 @@ static pte_status to_blame(const pte_session *s, pte_status status, bool placed)
   return placed ? PTE_BAD_DATA : PTE_BAD_ARGUMENT;
 }
 
+/* Sizes that an attribute names are numbers. */
+static pte_status check_sizes(pte_session *s, uint32_t index, bool placed, pte_error *err) {
+  const pte_work *work = &s->works[index];
+  for (uint32_t a = 0; a < work->row->attr_count; a++) {
+    const pte_op_attr *attr = &pte_op_attrs[work->row->attrs + a];
+    pte_range range;
+    if (attr->kind != PTE_ATTR_DIMS) continue;
+    memcpy(&range, (const uint8_t *)work->attrs + attr->offset, sizeof range);
+    for (uint32_t i = 0; i < range.count; i++) {
+      uint8_t known = s->exprs.known[s->tables.refs[range.start + i]];
+      if (known == PTE_KNOWN) continue;
+      const char *text = known == PTE_DIVIDED ? "divides by zero" : "does not fit in 64 bits";
+      s->fault = (pte_fault){text, i, 0, 0, 255, attr->name};
+      return pte_fault_text(s, index, to_blame(s, PTE_BAD_PROGRAM, placed), err);
+    }
+  }
+  return PTE_OK;
+}
+
 static pte_status check_kernel(pte_session *s, uint32_t index, bool placed, uint64_t *out_scratch,
                                pte_error *err) {
   const pte_kernel *kernel = s->works[index].row->kernel;
@@ -201,5 +239,6 @@ pte_status pte_check_work(pte_session *s, uint32_t index, bool placed, uint64_t 
   if (row->id == PTE_OP_DELEGATE) return pte_delegate_check(s, index, out_scratch, err);
   if (row->control) return pte_control_check(s, index, err);
   PTE_TRY(check_dense(s, index, err));
+  PTE_TRY(check_sizes(s, index, placed, err));
   return check_kernel(s, index, placed, out_scratch, err);
 }

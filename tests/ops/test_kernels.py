@@ -14,6 +14,7 @@ from ops.harness import Case, Result, Status, Weight, canonical
 from pteron.schema.ops import OPS
 from pteron.schema.row import Out
 from pteron.schema.signature import CONTROL, signature
+from pteron.schema.steps import Step
 
 ALL = [
     pytest.param(case, id=f"{name}-{i}-{case}"[:100])
@@ -138,3 +139,26 @@ def _in_place(case: Case, outs: list[Out | None]) -> list[int]:
             if alike and harness.stored_bytes(first.dtype, 8) >= 8:
                 found.append(i)
     return found
+
+
+def _store(dtype: str) -> Case:
+    """A NaN that arithmetic made is negative on x86 and positive on Arm: bytes of 16 and of 8 bits must not tell."""
+    x = np.tile(np.float32([np.nan, -np.nan, 1.0, -1.0]), 20)
+    x.view(np.uint32)[4] = 0xFFFFFFFF
+    if dtype in ("f16", "bf16"):
+        steps = (Step("load", "f32", 0), Step("store", "f32", args=(0,)))
+        return Case("pointwise", [x], {"steps": steps}, out=[Out((80,), dtype)])
+    return Case("repack", [x], {"saturate": False}, out=[Out((80,), dtype)])
+
+
+@pytest.mark.parametrize(
+    "dtype", ["f16", "bf16", "f8e4m3", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz", "f8e8m0"]
+)
+def test_every_nan_in_narrow_bytes_is_the_same(dtype: str) -> None:
+    case = _store(dtype)
+    for cpu in harness.variants():
+        y = harness.run(case, harness.outs_of(case), cpu=cpu).outputs[0]
+        assert y is not None
+        codes = y.view(np.uint8 if y.itemsize == 1 else np.uint16)
+        positive = np.float32([np.nan]).astype(y.dtype).view(codes.dtype)[0]
+        assert set(codes[0::4]) == set(codes[1::4]) == {positive}, f"cpu {cpu:#x}"
