@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "pteron/delegate.h"
 
@@ -104,14 +105,26 @@ static bool take_buffers(subject *s) {
   return true;
 }
 
+/* Of this thread's work, so that a busy machine changes nothing. */
+static uint64_t now_ns(void *self) {
+  struct timespec t;
+  (void)self;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static void run(subject *s) {
   pte_run_options options = {
-      .size = sizeof options, .max_instructions = 20000, .max_iterations = 200};
+      .size = sizeof options, .max_instructions = 20000, .max_iterations = 200, .now = now_ns};
   pte_error error = {0};
   for (unsigned k = 0; k < 2; k++) {
+    options.deadline_ns = now_ns(NULL) + EXERCISE_DEADLINE_MS * 1000000u;
     pte_status status =
         pte_session_run(s->session, (const void *const *)s->inputs, s->outputs, &options, &error);
+    uint64_t end = now_ns(NULL);
     if (!failed(s->result, status, &error)) s->result->stage = STAGE_RAN;
+    if (end > options.deadline_ns + EXERCISE_SLACK_MS * 1000000u)
+      broken(s->result, "ran beyond its deadline, by ms", (end - options.deadline_ns) / 1000000u);
   }
 }
 

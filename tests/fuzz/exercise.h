@@ -27,6 +27,11 @@ typedef struct exercise_result {
 #define EXERCISE_CAP_BYTES  (8u << 20)
 #define EXERCISE_CAP_TABLES 1024u
 
+/* A run has this long, and may take this much longer: what is done between two looks at the clock,
+ * which sanitizers make some twenty times as long. */
+#define EXERCISE_DEADLINE_MS 50u
+#define EXERCISE_SLACK_MS    200u
+
 /* `bytes` is 64-byte aligned and exactly `size` long. `run` 0: opens only. */
 void exercise(const uint8_t *bytes, size_t size, int run, exercise_result *out);
 
