@@ -132,9 +132,9 @@ class _Packing:
 
     def _product(self, weight: int | None, method: int) -> str:
         """The operator for a weight that was packed here; of any other the plain product."""
-        at = next((c for (_, c), v in self._packed.items() if v == weight), None)
-        packed = None if at is None else self.constants[at - len(self.program.constants)]
-        if packed is None:
+        at = None if weight is None else weight - len(self.program.values)
+        packed = None if at is None or at < 0 else self.values[at]
+        if packed is None or packed.storage != "constant":
             return "matmul"
         return arithmetic.product_of(self.modes[method], packed.format)
 
