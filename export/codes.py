@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from pteron.export.elements import NUMPY
 from pteron.export.program import Coded
+from pteron.export.source import rows_of, whole
 from pteron.schema.formats import FORMATS, Format
 
 Array = NDArray[Any]
@@ -29,20 +30,35 @@ def stored(coded: Coded, groups: int = 1) -> tuple[str, Array] | None:
     """The format that stores exactly these weights [n, k], and its bytes; None: no format does."""
     if coded.codes.ndim != 2 or coded.scale is None or coded.dtype != "f32":
         return None
-    if coded.zero is not None and np.any(coded.zero.astype(np.float32)):
+    if coded.zero is not None and np.any(whole(coded.zero).astype(np.float32)):
         return None
+    each = np.broadcast_to(whole(coded.scale), coded.codes.shape)
     names = (coded.format,) if coded.format else tuple(_of_codes(coded.codes.dtype))
     if coded.scale.dtype == ml_dtypes.float8_e8m0fnu:
         names = tuple(sorted(names, key=lambda name: FORMATS[name].scale != "f8e8m0"))
     for name in names:
-        scale = _scale(FORMATS[name], coded)
+        scale = _scale(FORMATS[name], each)
         if scale is not None:
-            return name, pack(FORMATS[name], _raw(FORMATS[name], coded.codes), scale, groups)
+            return name, _packed(FORMATS[name], coded.codes, scale, groups)
     return None
+
+
+def _packed(fmt: Format, codes: Array, scale: Array, groups: int) -> Array:
+    """`pack`, of some rows at a time where groups allow it."""
+    n, k = codes.shape
+    if groups > 1 or n == 0:
+        return pack(fmt, _raw(fmt, codes), scale, groups)
+    parts = [_parts(fmt, _raw(fmt, codes[a:b]), scale[a:b]) for a, b in rows_of(n, 4 * k, ROWS)]
+    return np.concatenate([band for plane in zip(*parts, strict=True) for band in plane])
 
 
 def pack(fmt: Format, codes: Array, scale: Array, groups: int = 1) -> Array:
     """Codes [n, k], one a byte, and scales [n, blocks] as the bytes of a constant."""
+    return np.concatenate(_parts(fmt, codes, scale, groups))
+
+
+def _parts(fmt: Format, codes: Array, scale: Array, groups: int = 1) -> list[Array]:
+    """The planes of codes, then that of scales."""
     tall, scales = _grouped(codes, groups), _grouped(scale, groups)
     parts = (
         [_plane8(tall)]
@@ -53,7 +69,7 @@ def pack(fmt: Format, codes: Array, scale: Array, groups: int = 1) -> Array:
         parts.append(_plane2(_widen(tall, 16) >> 4))
     n, blocks = scales.shape
     by_panel = np.ascontiguousarray(scales.reshape(n // ROWS, ROWS, blocks).swapaxes(1, 2))
-    return np.concatenate([*parts, by_panel.reshape(-1).view(np.uint8)])
+    return [*parts, by_panel.reshape(-1).view(np.uint8)]
 
 
 def unpack(
@@ -106,15 +122,16 @@ def _raw(fmt: Format, codes: Array) -> Array:
     return np.ascontiguousarray(codes).view(np.uint8) if fmt.codes else codes.astype(np.uint8)
 
 
-def _scale(fmt: Format, coded: Coded) -> Array | None:
-    """One scale a block in the format's type, [n, blocks], where the weights have that structure and lose nothing."""
-    assert coded.scale is not None
-    n, k = coded.codes.shape
-    each = np.broadcast_to(coded.scale, (n, k))
+def _scale(fmt: Format, each: Array) -> Array | None:
+    """One scale a block in the format's type, [n, blocks], where the weights have that structure and lose nothing.
+
+    `each`: the scale of every weight [n, k]."""
+    n, k = each.shape
     block = fmt.block or max(k, 1)
     first = np.ascontiguousarray(each[:, ::block])
-    if not np.array_equal(np.repeat(first, block, axis=1)[:, :k], each):
-        return None
+    for a, b in rows_of(n, 4 * k):
+        if not np.array_equal(np.repeat(first[a:b], block, axis=1)[:, :k], each[a:b]):
+            return None
     exact = first.astype(np.float64)
     if fmt.scale == "f8e8m0":
         mantissa, exponent = np.frexp(exact)

@@ -1,7 +1,7 @@
 """Program -> the bytes of a .pte file, exactly as schema/program.fbs says. Same program, same bytes.
 
-Constants are written one by one as they are met, equal contents once, and hashed on the way; the header and the segment
-table, which hold the digests, are written last.
+Constants are written a band of rows at a time, equal contents once, and hashed on the way. The tables in front of them say
+where each lies, which is known only then: their place is kept, and they are written last, like the header.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import dataclasses
 import hashlib
 import io
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -18,10 +18,11 @@ import flatbuffers
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.export.elements import to_stored
+from pteron.export.elements import NARROW, to_stored
 from pteron.export.layout import FILE_IDENTIFIER, SCHEMA_HASH, STRUCTS, TABLES, DType, Segment
 from pteron.export.plan import Memory, measure
 from pteron.export.program import NONE, Constant, Program
+from pteron.export.source import bands
 from pteron.export.tables import Tables
 from pteron.schema.ops import OPS
 
@@ -45,13 +46,8 @@ class Entry:
     external: int = NONE
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Packing:
-    """Where constants lie in their segment: each one's (offset, size), and the arrays that are written, in order."""
-
-    places: tuple[tuple[int, int], ...]
-    arrays: tuple[tuple[int, NDArray[Any]], ...]
-    size: int
+Places = tuple[tuple[int, int], ...]
+"""Of each constant offset and size in its segment."""
 
 
 def emit(
@@ -96,93 +92,113 @@ def write(
     producer: str = "pteron",
 ) -> None:
     """Writes to `out`, which can seek. `data`: name and file that get the constants instead."""
-    packing = pack_constants(program.constants)
     kinds = [Segment.MANIFEST, Segment.PROGRAM, *[Segment.BLOB] * len(program.delegates)]
     if program.constants:
         kinds.append(Segment.CONSTANTS)
     at = len(kinds) - 1
-    blobs = range(2, 2 + len(program.delegates))
-    tables = Tables(program, [(at, *place) for place in packing.places], blobs)
+    count = len(kinds) + (1 if debug else 0)
     memory = [measure(program, i) for i in range(len(program.methods))]
     externals = [data[0]] if data and program.constants else []
-    manifest = manifest_bytes(program, memory, packing.size, externals, producer)
-    bodies = [manifest, program_bytes(tables), *[d.blob for d in program.delegates]]
-    count = len(kinds) + (1 if debug else 0)
+
+    def bodies(places: Places, end: int) -> list[bytes]:
+        """All segments in front of the constants; their sizes do not depend on what places are."""
+        blobs = range(2, 2 + len(program.delegates))
+        tables = Tables(program, [(at, *place) for place in places], blobs)
+        manifest = manifest_bytes(program, memory, end, externals, producer)
+        return [manifest, program_bytes(tables), *[d.blob for d in program.delegates]]
+
+    largest = sum(_align(c.elements.nbytes, ALIGN) for c in program.constants)
+    room = bodies(((0, 0),) * len(program.constants), largest)
     out.write(bytes(HEADER_BYTES + ENTRY_BYTES * count))
-    entries = [_segment(out, kind, _body(body)) for kind, body in zip(kinds, bodies, strict=False)]
-    if program.constants and data:
-        size, digest = _stream(data[1], _constants(packing))
-        entries.append(Entry(Segment.CONSTANTS, 0, size, digest, external=0))
-    elif program.constants:
-        entries.append(_segment(out, Segment.CONSTANTS, _constants(packing), packing.size))
+    start = out.tell()
+    for body in room:
+        _segment(out, Segment.BLOB, body)
+    places: Places = ()
+    last: list[Entry] = []
+    if program.constants:
+        entry, places = _constants(program.constants, out, data[1] if data else None, largest)
+        last.append(entry)
     if debug:
-        entries.append(_segment(out, Segment.DEBUG, _body(debug_bytes(program))))
-    _header(out, entries)
+        last.append(_segment(out, Segment.DEBUG, debug_bytes(program)))
+    total = out.tell()
+    out.seek(start)
+    made = bodies(places, last[0].size if program.constants else 0)
+    entries = [_segment(out, kind, body) for kind, body in zip(kinds, made, strict=False)]
+    _header(out, [*entries, *last], total)
 
 
-def pack_constants(constants: Sequence[Constant]) -> Packing:
-    """Places constants one after the other, 64-byte aligned, equal contents at the same place."""
+def _constants(
+    constants: Sequence[Constant], out: BinaryIO, beside: BinaryIO | None, largest: int
+) -> tuple[Entry, Places]:
+    """Writes constants one after the other, 64-byte aligned, equal contents at the same place.
+
+    Where the segment starts depends on how large it is: it is written anew at most once, if `largest` was too much.
+    """
+    if beside is not None:
+        size, digest, places = _stream(constants, beside)
+        return Entry(Segment.CONSTANTS, 0, size, digest, external=0), places
+    here = out.tell()
+    for expected in (largest, 0):
+        start = _align(here, PAGE if expected > PAGE else ALIGN)
+        out.seek(here)
+        out.truncate()
+        out.write(bytes(start - here))
+        size, digest, places = _stream(constants, out)
+        if (size > PAGE) == (expected > PAGE):
+            break
+    return Entry(Segment.CONSTANTS, start, size, digest), places
+
+
+def _stream(constants: Sequence[Constant], out: BinaryIO) -> tuple[int, bytes, Places]:
+    """Size and digest of what was written, and the places in it."""
+    start, end, digest = out.tell(), 0, hashlib.blake2s()
     known: dict[tuple[int, bytes], int] = {}
-    places, arrays = [], []
-    end = 0
+    places: list[tuple[int, int]] = []
     for c in constants:
-        stored = c.array.reshape(-1) if c.layout != "strided" or c.format != "plain" else None
-        stored = (
-            to_stored(c.array, c.dtype)
-            if stored is None
-            else np.ascontiguousarray(stored).view(np.uint8)
-        )
-        key = (stored.nbytes, hashlib.blake2b(stored.data, digest_size=32).digest())
-        if key not in known:
-            known[key] = _align(end, ALIGN)
-            end = known[key] + stored.nbytes
-            arrays.append((known[key], stored))
-        places.append((known[key], stored.nbytes))
-    return Packing(tuple(places), tuple(arrays), end)
+        at, before = _align(end, ALIGN), digest.copy()
+        gap = bytes(at - end)
+        out.write(gap)
+        digest.update(gap)
+        own, size = hashlib.blake2b(digest_size=32), 0
+        for part in _stored(c):
+            own.update(part.data)
+            digest.update(part.data)
+            out.write(part.data)
+            size += part.nbytes
+        place = known.setdefault((size, own.digest()), at)
+        places.append((place, size))
+        if place == at:
+            end = at + size
+        else:
+            digest = before
+            out.seek(start + end)
+            out.truncate()
+    return end, digest.digest(), tuple(places)
 
 
-Put = Callable[[Any], object]
+def _stored(c: Constant) -> Iterator[NDArray[np.uint8]]:
+    """The bytes of a constant, in bands."""
+    plain = c.layout == "strided" and c.format == "plain"
+    if plain and c.dtype in NARROW:
+        yield to_stored(c.array, c.dtype)  # a band may end within a byte
+        return
+    for band in bands(c.elements):
+        if plain:
+            yield to_stored(band, c.dtype)
+        else:
+            yield np.ascontiguousarray(band).reshape(-1).view(np.uint8)
 
 
-def _body(data: bytes) -> Callable[[Put], object]:
-    return lambda put: put(data)
-
-
-def _constants(packing: Packing) -> Callable[[Put], object]:
-    def fill(put: Put) -> None:
-        at = 0
-        for offset, array in packing.arrays:
-            put(bytes(offset - at))
-            put(array)
-            at = offset + array.nbytes
-
-    return fill
-
-
-def _segment(out: BinaryIO, kind: Segment, fill: Callable[[Put], object], size: int = 0) -> Entry:
+def _segment(out: BinaryIO, kind: Segment, body: bytes) -> Entry:
     """Pads `out` to the segment's alignment and writes it."""
     here = out.tell()
-    start = _align(here, PAGE if kind is Segment.CONSTANTS and size > PAGE else ALIGN)
+    start = _align(here, ALIGN)
     out.write(bytes(start - here))
-    size, digest = _stream(out, fill)
-    return Entry(kind, start, size, digest)
+    out.write(body)
+    return Entry(kind, start, len(body), hashlib.blake2s(body).digest())
 
 
-def _stream(out: BinaryIO, fill: Callable[[Put], object]) -> tuple[int, bytes]:
-    """Lets `fill` write to `out`; the size and digest of what it wrote."""
-    start = out.tell()
-    digest = hashlib.blake2s()
-
-    def put(part: Any) -> None:
-        digest.update(part)
-        out.write(part)
-
-    fill(put)
-    return out.tell() - start, digest.digest()
-
-
-def _header(out: BinaryIO, entries: Sequence[Entry]) -> None:
-    total = out.tell()
+def _header(out: BinaryIO, entries: Sequence[Entry], total: int) -> None:
     table = b"".join(
         struct.pack(
             "<IIQQ32sII",

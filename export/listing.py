@@ -71,7 +71,7 @@ def _name(p: Program, v: int) -> str:
         return f"{_name(p, value.base)}{{{strides}{offset}}}"
     if value.storage == "constant":
         constant = p.constants[value.base]
-        small = constant.array.size <= 4
+        small = constant.elements.size <= 4
         flat = constant.array.reshape(-1).tolist() if small else []
         return repr(flat) if small else constant.name or f"#{value.base}"
     if value.storage in ("input", "state") and re.fullmatch(r"[\w.]+", value.name):

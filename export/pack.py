@@ -8,7 +8,7 @@ still read as it was stays beside the packed form, and a note says so.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pteron.export import arithmetic, codes
 from pteron.export.program import Block, Constant, Instr, Program, Value
 from pteron.export.rebuild import homes, prune, renumber, used_values
+from pteron.export.source import BAND_BYTES, Elements, Source, rows_of, whole
 from pteron.schema.errors import ModelError
 from pteron.schema.ops import OPS
 from pteron.schema.signature import signature
@@ -174,16 +175,12 @@ class _Packing:
         """The value, in `method`, of the packed constant."""
         if key not in self.made:
             source = self.program.constants[key[0]]
-            array = _view(source.array, *key[1:4])
-            layout, groups = key[4:]
+            shape, (layout, groups) = key[1], key[4:]
             coded = _coded(source, key) if layout == "panels" else None
-            if coded is not None:
-                form, stored = coded
-            else:
-                form, stored = "plain", panels(array, groups) if layout == "panels" else taps(array)
+            form, stored = coded or ("plain", _panels_of(source, key))
             self.made[key] = len(self.program.constants) + len(self.constants)
             self.constants.append(
-                Constant(source.name, source.dtype, array.shape, stored, layout, form, groups)
+                Constant(source.name, source.dtype, shape, stored, layout, form, groups)
             )
         at = self.made[key]
         if (method, at) not in self._packed:
@@ -240,18 +237,36 @@ def _view(array: NDArray[Any], shape: Any, strides: Any, offset: Any) -> NDArray
     return np.lib.stride_tricks.as_strided(flat[int(offset) :], shape, steps, writeable=False)
 
 
+def _panels_of(source: Constant, key: Key) -> Elements:
+    """`panels` or `taps` of a constant's view: of large ones when they are written, some panels at a time."""
+    (n, k), groups = key[1], key[5]
+    dtype = source.elements.dtype
+    if source.elements.nbytes <= BAND_BYTES:
+        return panels(_view(whole(source.elements), *key[1:4]), groups)
+    rows = n // groups
+    tall, wide = -(-rows // ROWS) * ROWS, -(-k // _step(dtype)) * _step(dtype)
+
+    def bands() -> Iterator[NDArray[Any]]:
+        array = _view(whole(source.elements), *key[1:4])
+        for group in range(groups):
+            for begin, end in rows_of(rows, wide * dtype.itemsize, ROWS):
+                yield panels(array[group * rows + begin : group * rows + end])
+
+    return Source((groups * tall * wide * dtype.itemsize,), np.dtype(np.uint8), bands)
+
+
 def _coded(source: Constant, key: Key) -> tuple[str, NDArray[Any]] | None:
     """The format and bytes of the weight's codes, where it was decoded from some and a format stores them exactly."""
     c = source.coded
     if c is None or source.dtype != "f32":
         return None
-    parts = [
-        None if a is None else _view(np.broadcast_to(a, c.codes.shape), *key[1:4])
-        for a in (c.codes, c.scale, c.zero)
-    ]
-    assert parts[0] is not None
+
+    def seen(part: Elements) -> NDArray[Any]:
+        return _view(np.broadcast_to(whole(part), c.codes.shape), *key[1:4])
+
+    scale, zero = (None if a is None else seen(a) for a in (c.scale, c.zero))
     return codes.stored(
-        dataclasses.replace(c, codes=parts[0], scale=parts[1], zero=parts[2]), int(key[5])
+        dataclasses.replace(c, codes=seen(c.codes), scale=scale, zero=zero), int(key[5])
     )
 
 
@@ -264,7 +279,7 @@ def _stored_twice(program: Program, packed: set[int]) -> list[str]:
     values = program.values
     still = {values[v].base for v in used_values(program) if values[v].storage == "constant"}
     return [
-        f"constant {c.name or i} is stored twice, dense and packed: {c.array.nbytes:,} bytes"
+        f"constant {c.name or i} is stored twice, dense and packed: {c.elements.nbytes:,} bytes"
         for i, c in enumerate(program.constants)
         if i in packed & still
     ]

@@ -13,6 +13,8 @@ from typing import Any, Final, TypeAlias
 import sympy
 from numpy.typing import NDArray
 
+from pteron.export.source import Elements, whole
+
 Extent: TypeAlias = int | sympy.Expr
 """A size: a number, or an integer expression over the symbols named in `Program.dims`."""
 
@@ -45,29 +47,37 @@ class Check:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Coded:
-    """What a float constant was decoded from: (codes - zero) * scale, rounded to `dtype`; the arrays broadcast to one shape."""
+    """What a float constant was decoded from: (codes - zero) * scale, rounded to `dtype`; all broadcast to one shape.
+
+    A scale or zero point of a block is spread over its elements only when somebody asks: that takes more than the codes.
+    """
 
     codes: NDArray[Any]
-    scale: NDArray[Any] | None = None
-    zero: NDArray[Any] | None = None
+    scale: Elements | None = None
+    zero: Elements | None = None
     dtype: str = "f32"
     format: str = ""  # codes are places among the levels of this format of schema/formats.py
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Constant:
-    """Stored bytes. `array` holds the elements row-major (layout strided) or the packed bytes (uint8; panels, taps).
+    """Stored bytes: the elements row-major (layout strided) or the packed bytes (uint8; panels, taps), or how to get them.
 
     `groups`: of a conv weight in panels, whose groups are padded to 16 rows apart; a value of it says the same."""
 
     name: str
     dtype: str
     shape: tuple[int, ...]
-    array: NDArray[Any]
+    elements: Elements
     layout: str = "strided"
     format: str = "plain"
     groups: int = 1
     coded: Coded | None = None  # for passes that can store the codes; the file does not have it
+
+    @property
+    def array(self) -> NDArray[Any]:
+        """All of it in memory: for what is small, and for tests."""
+        return whole(self.elements)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ class Report:
         self.dims = {d.name: d.hint for d in program.dims}
         self.products = list(products(program))
         self.constants = len(program.constants)
-        self.constants_bytes = sum(c.array.nbytes for c in program.constants)
+        self.constants_bytes = sum(c.elements.nbytes for c in program.constants)
         at = hints(program.dims)
         self.states = {s.name: extent_bytes(program, s.dtype, s.shape, at) for s in program.states}
         for index, mine in enumerate(self.methods):

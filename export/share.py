@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pteron.export.program import Constant, Program
+from pteron.export.source import bands
 
 
 def share(program: Program) -> Program:
@@ -45,4 +46,7 @@ def share(program: Program) -> Program:
 
 
 def _digest(c: Constant) -> bytes:
-    return hashlib.blake2b(np.ascontiguousarray(c.array).tobytes(), digest_size=32).digest()
+    digest = hashlib.blake2b(digest_size=32)
+    for band in bands(c.elements):
+        digest.update(np.ascontiguousarray(band).reshape(-1).view(np.uint8).data)
+    return digest.digest()

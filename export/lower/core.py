@@ -16,10 +16,11 @@ import sympy
 from numpy.typing import NDArray
 
 from pteron.export import extents, terms
+from pteron.export.elements import NAMES
 from pteron.export.extents import same, same_shape
 from pteron.export.lower import pointwise
 from pteron.export.lower import ref as views
-from pteron.export.lower.arrays import array_dtype, decode, same_dtype, strided_view
+from pteron.export.lower.arrays import decode, decoded, same_dtype, strided_view
 from pteron.export.lower.node import Result, check_dtypes
 from pteron.export.lower.ref import Elements, Ref, Shape, as_elements
 from pteron.export.lower.sizes import Sizes
@@ -35,6 +36,8 @@ from pteron.export.program import (
     State,
     Value,
 )
+from pteron.export.source import Elements as Stored
+from pteron.export.source import Source, later, whole
 from pteron.export.terms import INTEGERS, PACKED, Term
 from pteron.schema import shape as shape_line
 from pteron.schema.ops import OPS
@@ -101,12 +104,13 @@ class Lowering(Sizes):
         """Gives a planned value another place: an output buffer."""
         self.values[index] = dataclasses.replace(self.values[index], storage=storage, base=base)
 
-    def constant(self, array: NDArray[Any], dtype: str = "", name: str = "") -> Ref:
+    def constant(self, array: Stored, dtype: str = "", name: str = "") -> Ref:
         """Stored elements. `dtype` defaults to the array's own."""
-        dtype = dtype or array_dtype(array)
-        array = np.asarray(array)
+        if not isinstance(array, Source) or array.nbytes <= INLINE_BYTES:
+            array = np.asarray(whole(array))
+        dtype = dtype or NAMES[array.dtype]
         key: tuple[Any, ...] = (dtype, array.shape, id(array))
-        if array.nbytes <= INLINE_BYTES:
+        if not isinstance(array, Source) and array.nbytes <= INLINE_BYTES:
             key = (dtype, array.shape, array.tobytes())
         if key not in self._constant_of:
             self._constant_of[key] = len(self.constants)
@@ -150,7 +154,7 @@ class Lowering(Sizes):
         """`ref` as a constant where it is codes, else itself: weights keep their codes beside them for packing."""
         if ref.coded is None:
             return self.real(ref)
-        y = self.constant(decode(ref.coded, ref.dtype), ref.dtype)
+        y = self.constant(decoded(ref.coded, ref.dtype), ref.dtype)
         assert y.base is not None
         at = self.values[y.base].base
         self.constants[at] = dataclasses.replace(self.constants[at], coded=ref.coded)
@@ -573,8 +577,11 @@ class Lowering(Sizes):
 
 def _each(coded: Coded, view: Callable[[Any], Any]) -> Coded:
     """The same view of codes, scales and zero points."""
-    shape = coded.codes.shape
-    parts = [
-        None if a is None else view(np.broadcast_to(a, shape)) for a in (coded.scale, coded.zero)
-    ]
-    return dataclasses.replace(coded, codes=view(coded.codes), scale=parts[0], zero=parts[1])
+    old, codes = coded.codes.shape, view(coded.codes)
+
+    def seen(part: Stored | None) -> Stored | None:
+        if part is None:
+            return None
+        return later(codes.shape, part.dtype, lambda: view(np.broadcast_to(whole(part), old)))
+
+    return dataclasses.replace(coded, codes=codes, scale=seen(coded.scale), zero=seen(coded.zero))

@@ -26,6 +26,7 @@ from pteron.export.lower.node import (
 )
 from pteron.export.lower.ref import Ref
 from pteron.export.program import DebugNode
+from pteron.export.source import elements_of
 
 EXPANSION_LIMIT = 8
 """Function bodies inside function bodies."""
@@ -92,7 +93,7 @@ def read(l: Lowering, value: ir.Value) -> Ref | None:
         raise RefusedError(
             f"{value.name!r} holds {tensor.dtype}; strings and complex are not covered"
         )
-    ref = l.constant(tensor.numpy(), DTYPES[tensor.dtype], value.name or "")
+    ref = l.constant(elements_of(tensor), DTYPES[tensor.dtype], value.name or "")
     l.env.values.maps[-1][value] = ref
     return ref
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from pteron.export.lower.elementwise import cast_term
 from pteron.export.lower.node import DTYPES, Node, lowers
 from pteron.export.lower.ref import Ref
 from pteron.export.program import Coded, Extent
+from pteron.export.source import Elements, later
 from pteron.export.terms import PACKED, Term, cast, stored, term
 from pteron.schema.formats import FORMATS
 
@@ -84,8 +86,10 @@ def lower_dequantize_levels(l: Lowering, n: Node) -> Ref:
     codes, scale = l.array(n[0]), l.array(n[1])
     if codes is None or scale is None:
         l.fail("codes or scales are computed while running; expected constants")
-    each = np.repeat(scale.astype(np.float32), n.integer("block_size"), 1)[:, : codes.shape[1]]
-    coded = Coded(codes.astype(np.uint8), each, None, "f32", LEVELS[n.op_type])
+    each = _spread(scale, 1, n.integer("block_size"), codes.shape)
+    if codes.dtype == ml_dtypes.uint4:
+        codes = codes.view(np.uint8)  # a byte each as it is
+    coded = Coded(codes.astype(np.uint8, copy=False), each, None, "f32", LEVELS[n.op_type])
     return l.of_codes(coded, "f32", lambda: l.constant(decode(coded, "f32"), "f32"))
 
 
@@ -96,7 +100,7 @@ def _codes(l: Lowering, n: Node, x: Ref, scale: Ref, zero: Ref | None, dtype: st
     codes = l.array(x)
     assert codes is not None
 
-    def spread(part: Ref | None) -> NDArray[Any] | None:
+    def spread(part: Ref | None) -> Elements | None:
         array = None if part is None else l.array(part)
         if array is None or array.size == 1:
             return None if array is None else array.reshape(())
@@ -104,9 +108,18 @@ def _codes(l: Lowering, n: Node, x: Ref, scale: Ref, zero: Ref | None, dtype: st
         if array.ndim == 1 and not n.integer("block_size"):
             return array.reshape([-1 if a == axis else 1 for a in range(codes.ndim)])
         block = n.integer("block_size") or -(-codes.shape[axis] // array.shape[axis])
-        return np.take(np.repeat(array, block, axis), range(codes.shape[axis]), axis)
+        return _spread(array, axis, block, codes.shape)
 
     return Coded(codes, spread(scale), spread(zero), dtype)
+
+
+def _spread(part: NDArray[Any], axis: int, block: int, shape: tuple[int, ...]) -> Elements:
+    """What blocks along `axis` share, for each element."""
+
+    def make() -> NDArray[Any]:
+        return np.repeat(part, block, axis)[(slice(None),) * axis + (slice(shape[axis]),)]
+
+    return later(shape, part.dtype, make)
 
 
 def _decoded(l: Lowering, n: Node, x: Ref, scale: Ref, zero: Ref | None, dtype: str) -> Ref:

@@ -146,7 +146,7 @@ def retyped(program: Program, chosen: set[int], dtype: str) -> Program:
         if values[v].storage == "constant":
             c = constants[values[v].base]
             array = np.zeros(c.array.nbytes * bits(dtype) // bits(c.dtype), np.uint8)
-            constants[values[v].base] = dataclasses.replace(c, dtype=dtype, array=array)
+            constants[values[v].base] = dataclasses.replace(c, dtype=dtype, elements=array)
     return dataclasses.replace(program, values=tuple(values), constants=tuple(constants))
 
 
