@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pteron.export import arithmetic, codes
 from pteron.export.program import Block, Constant, Instr, Program, Value
 from pteron.export.rebuild import homes, prune, renumber, used_values
-from pteron.export.source import BAND_BYTES, Elements, Source, rows_of, whole
+from pteron.export.source import LARGE, Elements, Source, rows_of, whole
 from pteron.schema.errors import ModelError
 from pteron.schema.ops import OPS
 from pteron.schema.signature import signature
@@ -241,7 +241,7 @@ def _panels_of(source: Constant, key: Key) -> Elements:
     """`panels` or `taps` of a constant's view: of large ones when they are written, some panels at a time."""
     (n, k), groups = key[1], key[5]
     dtype = source.elements.dtype
-    if source.elements.nbytes <= BAND_BYTES:
+    if source.elements.nbytes < LARGE:
         return panels(_view(whole(source.elements), *key[1:4]), groups)
     rows = n // groups
     tall, wide = -(-rows // ROWS) * ROWS, -(-k // _step(dtype)) * _step(dtype)

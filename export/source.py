@@ -25,6 +25,8 @@ Array: TypeAlias = NDArray[Any]
 
 BAND_BYTES: Final = 16 << 20
 """What is read, encoded, packed or written at a time."""
+LARGE: Final = 1 << 16
+"""Bytes from which on a weight stays where it is until it is written."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)

@@ -24,6 +24,7 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 import pteron.export.graph as graphs
+from pteron.export.source import read, rows_of
 from pteron.quantize import levels
 from pteron.quantize.encode import blocks, elements
 from pteron.quantize.encode.format import BlockFormat, Encoded
@@ -122,37 +123,53 @@ def quantize(
 
 
 def _encode(layer: Layer, fmt: BlockFormat) -> tuple[Encoded, LayerReport]:
-    value = layer.node.inputs[layer.slot]
-    tensor = graphs.constant_tensor(value)
+    """Some rows at a time: the weight in f32 is the most that is held besides codes and scales."""
+    tensor = graphs.constant_tensor(layer.node.inputs[layer.slot])
     assert tensor is not None
-    w = np.ascontiguousarray(layer.matrix(tensor.numpy()), np.float32)
+    w = layer.matrix(read(tensor))
     n, k = w.shape
-    short = -k % fmt.block if fmt.block else 0
-    try:
-        padded = blocks.encode(np.pad(w, ((0, 0), (0, short))), fmt)
-    except QuantError as error:
-        raise QuantError(f"layer {layer.name}: {error}") from None
-    got = blocks.decode(padded)[:, :k]
-    encoded = Encoded(fmt, padded.codes[:, :k], padded.scale)
-    noise, power = (
-        float(np.square(got - w, dtype=np.float64).sum()),
-        float(np.square(w, dtype=np.float64).sum()),
-    )
-    bits = (n * k * fmt.element.bits + padded.scale.size * padded.scale.itemsize * 8) / max(
-        n * k, 1
-    )
+    codes, scales = np.empty((n, k), np.uint8), []
+    noise = power = worst = 0.0
+    for begin, end in rows_of(n, 16 * k) if n else [(0, 0)]:
+        rows = np.ascontiguousarray(w[begin:end], np.float32)
+        try:
+            part = _encoded_rows(rows, fmt)
+        except QuantError:
+            _refuse(layer, fmt, w)
+            raise
+        error = blocks.decode(part)[:, :k] - rows
+        codes[begin:end] = part.codes[:, :k]
+        scales.append(part.scale)
+        noise += float(np.square(error, dtype=np.float64).sum())
+        power += float(np.square(rows, dtype=np.float64).sum())
+        worst = max(worst, float(np.abs(error).max(initial=0)))
+    encoded = Encoded(fmt, codes, np.concatenate(scales))
+    size = n * k * fmt.element.bits + encoded.scale.nbytes * 8
     row = LayerReport(
         layer.name,
         layer.node.op_type,
         fmt.name,
         (n, k),
-        bits,
+        size / max(n * k, 1),
         noise,
         power,
-        float(np.abs(got - w).max(initial=0)),
+        worst,
         str(layer.node.name),
     )
     return encoded, row
+
+
+def _encoded_rows(rows: Array, fmt: BlockFormat) -> Encoded:
+    short = -rows.shape[1] % fmt.block if fmt.block else 0
+    return blocks.encode(np.pad(rows, ((0, 0), (0, short))) if short else rows, fmt)
+
+
+def _refuse(layer: Layer, fmt: BlockFormat, w: Array) -> None:
+    """Says what is wrong with the whole weight."""
+    try:
+        _encoded_rows(np.ascontiguousarray(w, np.float32), fmt)
+    except QuantError as error:
+        raise QuantError(f"layer {layer.name}: {error}") from None
 
 
 def _insert(
@@ -216,11 +233,13 @@ def _codes(encoded: Encoded) -> Array:
     """The codes in the ONNX type of the format."""
     fmt = encoded.format
     kind = np.dtype(getattr(ml_dtypes, fmt.codes, fmt.codes))
-    if fmt.element.integer:
-        return elements.decode(encoded.codes, fmt.element).astype(np.int8).astype(kind)
-    return (
-        encoded.codes.astype(kind) if fmt.element.levels is not None else encoded.codes.view(kind)
-    )
+    if not fmt.element.integer:
+        return encoded.codes.view(kind)
+    out = np.empty(encoded.codes.shape, kind)
+    for begin, end in rows_of(len(out), 8 * out.shape[1]):
+        codes = encoded.codes[begin:end]
+        out[begin:end] = elements.decode(codes, fmt.element).astype(np.int8).astype(kind)
+    return out
 
 
 def _scale(encoded: Encoded) -> Array:

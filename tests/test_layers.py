@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 PYTHON = {
     "schema": set(),
     "export": {"schema", "_codec"},
-    "quantize": {"schema", "export.graph", "_codec"},
+    "quantize": {"schema", "export.graph", "export.source", "_codec"},
     "runtime": {"schema", "_pteron"},
     "cli": {"schema", "export", "quantize", "runtime", "pipeline", "_pteron"},
     "pipeline": {"schema", "export", "quantize", "runtime"},

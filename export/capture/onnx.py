@@ -1,6 +1,6 @@
 """Capture of ONNX models: read, check, inline, raise to opset 28.
 
-Weights stay where they are: external data is mapped by onnx_ir and read when something asks for it. Every refusal is a
+Weights stay where they are, in the model's file or beside it, and are read when something asks for them. Every refusal is a
 ModelError that names the node or value and what to do.
 """
 
@@ -16,6 +16,7 @@ import onnx_ir.passes.common as common
 
 from pteron.export import graph as g
 from pteron.export.capture.raising import raise_opset
+from pteron.export.wire import without_weights
 from pteron.schema.errors import ModelError
 
 OLDEST: Final = 6
@@ -89,7 +90,8 @@ def _read(
         path = Path(source)
         if not path.is_file():
             raise ModelError(f"{path}: no such file")
-        model = _deserialize(_parse(path.read_bytes(), where), where)
+        data = without_weights(path)
+        model = _deserialize(_parse(path.read_bytes() if data is None else data, where), where)
     except OSError as error:
         raise ModelError(f"{where}: cannot be read: {error.strerror or error}") from error
     ir.external_data.set_base_dir(model.graph, str(path.parent))

@@ -16,6 +16,7 @@ import onnx_ir as ir
 from onnx.reference import ReferenceEvaluator
 
 from pteron.export import graph as g
+from pteron.export.source import read
 
 # fmt: off
 MOVES: Final = frozenset({
@@ -187,7 +188,7 @@ def _lazy_transpose(node: ir.Node, x: ir.TensorProtocol) -> ir.TensorProtocol:
     sizes = g.sizes(x)
     dtype = x.dtype
     return ir.LazyTensor(
-        lambda: ir.tensor(np.ascontiguousarray(x.numpy().transpose(perm)), dtype=dtype),
+        lambda: ir.tensor(np.ascontiguousarray(read(x).transpose(perm)), dtype=dtype),
         dtype=dtype,
         shape=ir.Shape([sizes[p] for p in perm]),
         cache=False,
