@@ -40,6 +40,7 @@ FAST = (
     "tests/passes", "tests/lower", "tests/export", "tests/schema", "tests/session", "tests/capture/test_onnx.py",
     "tests/program/test_reader.py", "tests/quantize",
 )  # fmt: skip
+SLOW = ("tests/session/test_stop.py",)  # about time, not about programs
 TURNS = {
     "ReplaceComparisonOperator": "Eq_NotEq NotEq_Eq Lt_LtE Lt_GtE LtE_Lt LtE_Gt Gt_GtE Gt_LtE GtE_Gt GtE_Lt Is_IsNot IsNot_Is",
     "ReplaceBinaryOperator": "Add_Sub Sub_Add Mul_FloorDiv FloorDiv_Mul Div_Mul Mod_FloorDiv Pow_Mul LShift_RShift RShift_LShift "
@@ -119,12 +120,15 @@ class Watch:
     def __init__(self, coverage: Any) -> None:
         self.coverage = coverage
         self.seconds: dict[str, float] = {}
+        self.failed: set[str] = set()
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.coverage.switch_context(nodeid)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0) + report.duration
+        if report.failed:
+            self.failed.add(report.nodeid)
 
     def pytest_runtest_logfinish(self) -> None:
         self.coverage.switch_context("")
@@ -137,21 +141,20 @@ def watch(out: Path) -> int:
     cov = coverage.Coverage(data_file=None, source=[str(ROOT / "export")], config_file=False)
     seen = Watch(cov)
     cov.start()
-    code = pytest.main(["-q", "-p", "no:cacheprovider", *FAST, f"--deselect={HOSTILE}"], [seen])
+    pytest.main(["-q", "-p", "no:cacheprovider", *FAST, *(f"--ignore={f}" for f in SLOW)], [seen])
     cov.stop()
+    good = [t for t in seen.seconds if t not in seen.failed]
+    print(f"{len(good)} tests; not used, for they fail on the plain source: {sorted(seen.failed)}")
     data = cov.get_data()
-    at = {t: i for i, t in enumerate(["", *seen.seconds])}
+    at = {t: i for i, t in enumerate(["", *good])}
     lines = {
         str(Path(f).relative_to(ROOT)): {
-            n: [at[t] for t in tests] for n, tests in data.contexts_by_lineno(f).items()
+            n: [at[t] for t in tests if t in at] for n, tests in data.contexts_by_lineno(f).items()
         }
         for f in data.measured_files()
     }
-    out.write_text(json.dumps({"seconds": seen.seconds, "lines": lines}))
-    return int(code)
-
-
-HOSTILE = "tests/program/test_hostile.py"
+    out.write_text(json.dumps({"seconds": {t: seen.seconds[t] for t in good}, "lines": lines}))
+    return 0 if len(good) > 20 * len(seen.failed) else 1
 
 
 @functools.cache

@@ -36,6 +36,7 @@ def in_child(work: Callable[[], int], log: Path, seconds: float) -> int:
     pid = os.fork()
     if pid == 0:
         os.setsid()
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
         fd = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(fd, 1)
         os.dup2(fd, 2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import onnx_ir as ir
 import pytest
@@ -326,3 +328,37 @@ def test_names_and_sources_survive() -> None:
     (linear,) = [n for n in model.graph if n.domain == integer.DOMAIN]
     assert (linear.name, g.source(linear)) == ("layer", "net.py:3")
     assert model.graph.outputs[0].name == "y"
+
+
+@pytest.mark.parametrize(
+    "call, reason",
+    [
+        ("AveragePool(d, kernel_shape=[2, 2], dilations=[2, 2])", "dilations"),
+        ("AveragePool(d, kernel_shape=[2, 2], ceil_mode=1)", "ceil_mode"),
+        ("AveragePool(d, kernel_shape=[2, 2], pads=[0, 0, 1, 0])", "pads"),
+        ("MaxPool(d, kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1)", "ceil_mode"),
+        ("MaxPool(d, kernel_shape=[2, 2], auto_pad='SAME_UPPER')", "SAME"),
+        ("ReduceMean(d, [1], keepdims=1)", "mean over axes"),
+        ("ReduceMean(d, [1, 2, 3], keepdims=1)", "mean over axes"),
+        ("Add(d, Expand(d, [1]))", "not int8|no integer form|shapes"),
+        ("Conv(d, w)", "not quantized"),
+        ("Conv(d, DequantizeLinear(k, s, axis=1))", "along another axis"),
+        ("Conv(d, DequantizeLinear(k, s, z, axis=0))", "zero points"),
+        ("Conv(d, DequantizeLinear(k, s, axis=0), b)", "computed while running"),
+        ("Conv(d, DequantizeLinear(k, s, axis=0), h)", "does not fit int32"),
+    ],
+)
+def test_what_has_no_integer_form_says_why(call: str, reason: str) -> None:
+    text = (
+        "c = QuantizeLinear(x, 0.05, i8(3)); d = DequantizeLinear(c, 0.05, i8(3));"
+        f"q = QuantizeLinear({call}, 0.1, i8(-7)); y = DequantizeLinear(q, 0.1, i8(-7))"
+    )
+    given = {
+        "w": normal(6, 6, 1, 1), "k": RNG.integers(-127, 128, (6, 6, 1, 1)).astype(np.int8), "b": "f32[6]",
+        "s": np.full(6, 0.01, np.float32), "z": np.ones(6, np.int8), "h": np.full(6, 1e12, np.float32),
+    }  # fmt: skip
+    used = {n: v for n, v in given.items() if re.search(rf"\b{n}\b", call)}
+    model = onnx_text(text, x=IMAGE, **used)
+    assert not integer_nodes(model) or "pteron" not in "".join(operators(model))
+    why = " ".join(n.metadata_props.get(WHY, "") for n in model.graph)
+    assert re.search(reason, why), why

@@ -12,10 +12,12 @@ import numpy as np
 import onnx_ir as ir
 import pytest
 from onnx.reference import ReferenceEvaluator
+from passes import static
 from passes.same import feeds
 
 from pteron.export.graph import infer
 from pteron.export.passes import run_passes
+from pteron.export.passes.integer import integer_nodes, signed_codes
 from pteron.export.text import as_text, onnx_text
 
 QKV: Final = {"q": "f32[b, 2, s, 4]", "k": "f32[b, 2, t, 4]", "v": "f32[b, 2, t, 6]"}
@@ -142,26 +144,31 @@ SIBLINGS: Final = {
 }  # fmt: skip
 TRUSTED: Final = ("perm", "num_outputs")
 """Attributes whose numbers onnx's inference trusts: it aborts on others."""
+SIZES: Final = ("kernel_shape", "strides", "dilations", "pads")
+"""Lists of sizes, which become larger."""
 
 
 def changes(text: str) -> Iterator[str]:
     """Every text in which one number, operator, axis or pair of operands is another one."""
     tree = ast.parse("\n".join(s.strip() for s in text.split(";")))
     trusted = [k for k in ast.walk(tree) if isinstance(k, ast.keyword) and k.arg in TRUSTED]
+    sizes = [k for k in ast.walk(tree) if isinstance(k, ast.keyword) and k.arg in SIZES]
+    whole = {id(n) for k in sizes for n in ast.walk(k)}
     kept = {id(n) for k in trusted for n in ast.walk(k) if not isinstance(n, ast.List)}
     for i, node in enumerate(ast.walk(tree)):
         if id(node) in kept:
             continue
-        for change in options(node):
+        for change in options(node, id(node) in whole):
             changed = copy.deepcopy(tree)
             change(next(n for k, n in enumerate(ast.walk(changed)) if k == i))
             yield "; ".join(ast.unparse(s) for s in changed.body)
 
 
-def options(node: ast.AST) -> Iterator[Any]:
+def options(node: ast.AST, grows: bool) -> Iterator[Any]:
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         others = {0, 1, -1, 2, -2, node.value + 1, node.value - 1} - {node.value}
         whole = isinstance(node.value, int)
+        others = {node.value + 1} if grows else others
         for other in sorted(others) if whole else (node.value * 2, -node.value):
             yield lambda n, other=other: setattr(n, "value", other)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -219,3 +226,82 @@ def test_answers_stay(form: str) -> None:
             assert (y.shape, y.dtype) == (w.shape, w.dtype), f"{where}: {as_text(model)}"
             np.testing.assert_allclose(y, w, 2e-5, 2e-5, err_msg=f"{where}: {as_text(model)}")
     assert tried >= 3, "almost every change breaks the graph"
+
+
+IN: Final = "c = QuantizeLinear(x, 0.05, i8(3)); d = DequantizeLinear(c, 0.05, i8(3)); "
+OUT: Final = "; q = QuantizeLinear(r, 0.1, i8(-7)); y = DequantizeLinear(q, 0.1, i8(-7))"
+IMAGE: Final = "f32[2, 4, 6, 5]"
+
+
+def codes(*shape: int) -> np.ndarray:
+    return RNG.integers(-127, 128, shape).astype(np.int8)
+
+
+CLUSTERS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    "matmul": (
+        "l = DequantizeLinear(w, s, axis=1); b = DequantizeLinear(v, 0.0005); r = Add(MatMul(d, l), b)",
+        {"x": "f32[6, 6]", "w": codes(6, 6), "s": np.full(6, 0.01, np.float32),
+         "v": RNG.integers(-9000, 9000, 6).astype(np.int32)},
+    ),
+    "gemm": (
+        "l = DequantizeLinear(w, s, axis=0); r = Relu(Gemm(d, l, b, transB=1, alpha=1.0, beta=1.0))",
+        {"x": "f32[6, 6]", "w": codes(6, 6), "s": np.linspace(0.01, 0.02, 6, dtype=np.float32), "b": floats(6)},
+    ),
+    "conv": (
+        "l = DequantizeLinear(w, 0.004, i8(0)); r = Conv(d, l, b, pads=[1, 0, 1, 1], strides=[1, 2], dilations=[1, 1], group=1)",
+        {"x": IMAGE, "w": codes(4, 4, 3, 2), "b": floats(4)},
+    ),
+    "conv, clipped": (
+        "l = DequantizeLinear(w, s, axis=0); r = Clip(Conv(d, l, auto_pad='SAME_UPPER', group=2), -1.0, 2.5)",
+        {"x": IMAGE, "w": codes(4, 2, 3, 3), "s": np.linspace(0.004, 0.01, 4, dtype=np.float32)},
+    ),
+    "add": (
+        "e = DequantizeLinear(QuantizeLinear(w, 0.07, i8(-2)), 0.07, i8(-2)); r = Relu(Add(d, e))",
+        {"x": IMAGE, "w": IMAGE},
+    ),
+    "mean": ("r = ReduceMean(d, [2, 3], keepdims=0)", {"x": IMAGE}),
+    "mean of all": ("r = Flatten(GlobalAveragePool(d), axis=1)", {"x": IMAGE}),
+    "moves": ("r = Flatten(Transpose(d, perm=[0, 2, 3, 1]), axis=2)", {"x": IMAGE}),
+    "reshape": ("r = Relu(Reshape(d, [2, 4, -1]))", {"x": IMAGE}),
+    "limits": ("r = Clip(Relu(d), 0.5, 2.0)", {"x": IMAGE}),
+}  # fmt: skip
+
+
+def step_of(model: ir.Model) -> float:
+    """Of the grid that the first output lies on."""
+    last = model.graph.outputs[0].producer()
+    scale = last.inputs[1] if last is not None and last.op_type == "DequantizeLinear" else None
+    assert scale is not None and scale.const_value is not None
+    return float(scale.const_value.numpy().max())
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", ["i8", "u8"])
+@pytest.mark.parametrize("form", CLUSTERS)
+def test_integer_nodes_stay_within_two_steps(form: str, kind: str) -> None:
+    """Clusters of Q and DQ: what becomes integers differs by rounding alone."""
+    middle, given = CLUSTERS[form]
+    text = f"{IN}{middle}{OUT}"
+    if kind == "u8":  # zero points of uint8, one of them left out
+        text = text.replace(", i8(3)", ", u8(131)").replace(", i8(-7)", "")
+    tried, taken = 0, 0
+    for changed, outputs, operands in variants(text, given):
+        try:
+            model = onnx_text(changed, outputs=outputs, **operands)
+            arrays = feeds(model)
+            want = static.run(model, arrays)
+            infer(model)
+            step = step_of(model)
+            assert 1e-3 < step < 1 and all(np.isfinite(w).all() for w in want)
+        except Exception:
+            continue
+        tried += 1
+        signed_codes(model)
+        infer(model)
+        taken += integer_nodes(model)
+        where = f"{changed} -> {outputs or 'its results'} of {operands}: {static.operators(model)}"
+        for y, w in zip(static.run(model, arrays), want, strict=True):
+            assert (y.shape, y.dtype) == (w.shape, w.dtype), where
+            if y.dtype == np.float32:
+                assert np.abs(y - w).max(initial=0) <= 2.02 * step, where
+    assert tried >= 10 and taken >= 3, (tried, taken)
