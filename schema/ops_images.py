@@ -75,7 +75,8 @@ def average_pool(
     bound="16 eps",
     where="""
         len(i) >= 1; len(o) == len(i); i >= 1 or o == 0; len(scales) == 0 or len(scales) == len(i);
-        coordinates != tf_crop_and_resize or len(region) == 2 * len(i); mode != nearest or antialias == 0
+        len(region) == 0 or len(region) == 2 * len(i); coordinates != tf_crop_and_resize or len(region) >= 1;
+        mode != nearest or antialias == 0
     """,
 )
 def resize(

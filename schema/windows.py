@@ -25,7 +25,7 @@ def conv(
     groups: int,
 ) -> Array:
     """Sums of products over windows of x, spread and padded; w is [n, (*kernel, c // groups)]; see the row."""
-    x = padded(x, begin, end, spread)
+    x = padded(x, begin, end, spread or (1,) * len(kernel))
     n, depth = len(w), math.prod(kernel) * (x.shape[-1] // groups)
     spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilation, strict=True)]
     room = [max(extent - span + 1, 0) for extent, span in zip(x.shape[1:-1], spans, strict=True)]

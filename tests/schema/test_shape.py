@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import inspect
+import math
 import random
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from program import op_samples
 
+from pteron.export.elements import NUMPY
 from pteron.export.layout import DType
 from pteron.schema import shape
 from pteron.schema.formats import FORMATS
 from pteron.schema.ops import OPS
-from pteron.schema.row import Op
+from pteron.schema.row import Op, Out
 from pteron.schema.shape import Operand
 from pteron.schema.signature import pack_attrs, signature
 
@@ -181,6 +185,54 @@ def test_c_and_python_agree(name: str, library: ctypes.CDLL) -> None:
         assert i > 0 or agreed == 2, f"the sample itself is refused: {call}"
     assert agreed > 50
     assert refused > 50 or not (op.where or sample(name).inputs)
+
+
+def small(call: Call) -> bool:
+    """Extents that a meaning can be evaluated on: none is 0, and no window has thousands of taps."""
+    lists = [n for v in call.attrs.values() if isinstance(v, tuple) for n in v]
+    shapes = [o.shape for o in (*call.inputs, *call.outputs) if o]
+    return all(-64 <= n <= 64 for n in lists) and all(0 < math.prod(s) <= 4096 for s in shapes)
+
+
+def meaning(op: Op, call: Call) -> tuple[Any, ...]:
+    """What the row's function gives for zeros."""
+    sig = signature(op)
+    arrays = [None if o is None else np.zeros(o.shape, NUMPY[o.dtype]) for o in call.inputs]
+    arrays += [None] * (sum(not p.variadic for p in sig.inputs) - len(arrays))
+    attrs = dict(call.attrs)
+    attrs |= {
+        a.name: op_samples.CASES[op.name].attrs.get("steps", ())
+        for a in sig.attrs
+        if a.kind == "steps"
+    }
+    if "out" in inspect.signature(op.meaning).parameters:
+        attrs["out"] = tuple(None if o is None else Out(o.shape, o.dtype) for o in call.outputs)
+    with np.errstate(all="ignore"):
+        y = op.meaning(*arrays, **attrs)
+    return y if isinstance(y, tuple) else (y,)
+
+
+@pytest.mark.parametrize("name", op_samples.CASES)
+def test_what_a_row_admits_has_a_meaning(name: str) -> None:
+    """Of the shapes that the call says: a row without one of its relations would admit others."""
+    rng, op = random.Random(f"{name} meaning"), OPS[name]
+    data = (IndexError, ZeroDivisionError) if name in ("tensor_scatter", "resize") else ()
+    found = 0
+    for _ in range(500):
+        call = sample(name)
+        for _ in range(rng.randint(1, 2)):
+            bend(op, call, rng)
+        if not python_agrees(op, call, False) or not small(call):
+            continue
+        try:
+            given = meaning(op, call)
+        except data:  # a place or a scale, which only the data or the kernel's own check refuses
+            continue
+        found += 1
+        for o, y in zip(call.outputs, given):
+            if o is not None and y is not None and not op.counts:
+                assert np.shape(y) == o.shape, call
+    assert found > 3
 
 
 def test_infer_gives_what_check_accepts() -> None:
