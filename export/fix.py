@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import onnx_ir as ir
 
-from pteron.export import bounds
+from pteron.export import bounds, dimensions
 from pteron.export import graph as g
 from pteron.schema.errors import ModelError
 
@@ -39,11 +39,7 @@ def symbols(model: ir.Model) -> set[str]:
     """Names of the dimensions of the model's inputs, those in arithmetic too."""
     dims = [d for v in model.graph.inputs for d in v.shape or ()]
     named = [d for d in dims if isinstance(d, ir.SymbolicDim) and d.value is not None]
-    return {name for d in named for name in _names(d)}
-
-
-def _names(dim: ir.SymbolicDim) -> set[str]:
-    return set(dim.free_symbols()) or {str(dim.value)}
+    return {name for d in named for name in dimensions.names(d)}
 
 
 def _fixed(dim: int | ir.SymbolicDim, sizes: Mapping[str, int]) -> int | ir.SymbolicDim:
@@ -51,6 +47,6 @@ def _fixed(dim: int | ir.SymbolicDim, sizes: Mapping[str, int]) -> int | ir.Symb
         return dim
     if dim.value in sizes:
         return sizes[dim.value]
-    if _names(dim) & set(sizes):
+    if dimensions.names(dim) & set(sizes):
         return dim.evaluate(dict(sizes))
     return dim

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 import onnx_ir as ir
 
+from pteron.export import dimensions
 from pteron.export import graph as g
 from pteron.export.delegates import Delegate, Segment
 from pteron.export.fix import symbols
@@ -219,7 +220,7 @@ def _unfit(node: ir.Node, fixable: set[str]) -> str | None:
 
 def _symbolic(value: ir.Value, dim: ir.SymbolicDim, fixable: set[str]) -> str:
     """A size that is not known, and what would make it so."""
-    names = sorted(set(dim.free_symbols() or {str(dim.value)}) & fixable)
+    names = sorted(dimensions.names(dim) & fixable)
     how = " ".join(f"--fix {name}=1" for name in names or sorted(fixable))
     if names:
         return f"dimension {', '.join(names)} is symbolic; fix it with {how}"

@@ -7,6 +7,7 @@ ModelError that names the node or value and what to do.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,7 @@ import onnx_ir as ir
 import onnx_ir.passes.common as common
 
 from pteron.export import graph as g
+from pteron.export.capture.nodes import check_forms, check_types
 from pteron.export.capture.raising import raise_opset
 from pteron.export.wire import without_weights
 from pteron.schema.errors import ModelError
@@ -65,6 +67,7 @@ def capture_onnx(
     _name_values(model)
     _check_domains(model, where)
     _check_types(model, where)
+    check_forms(model, where)
     raise_opset(model, opset)
     ranks = [g.rank(v) for v in model.graph.outputs]
     _forget_shapes(model)
@@ -74,6 +77,8 @@ def capture_onnx(
             value.shape = ir.Shape([None] * rank)
     _check_types(model, where)
     g.verify(model, "capture")
+    if model.graph.opset_imports[""] == g.OPSET:
+        check_types(model, where)
     return model
 
 
@@ -95,14 +100,18 @@ def _read(
     except OSError as error:
         raise ModelError(f"{where}: cannot be read: {error.strerror or error}") from error
     ir.external_data.set_base_dir(model.graph, str(path.parent))
+    for _, tensor in _function_tensors(model):
+        if isinstance(tensor, ir.ExternalTensor):
+            tensor.base_dir = str(path.parent)
+    return model
+
+
+def _function_tensors(model: ir.Model) -> Iterator[tuple[str, ir.TensorProtocol]]:
     for function in model.functions.values():
         for node in ir.traversal.RecursiveGraphIterator(function):
             for attribute in node.attributes.values():
-                if attribute.type == ir.AttributeType.TENSOR and isinstance(
-                    attribute.value, ir.ExternalTensor
-                ):
-                    attribute.value.base_dir = str(path.parent)
-    return model
+                if attribute.type == ir.AttributeType.TENSOR and not attribute.is_ref():
+                    yield node.name or node.op_type, attribute.as_tensor()
 
 
 def _parse(data: bytes, where: str) -> onnx.ModelProto:
@@ -174,9 +183,10 @@ def _check_domains(model: ir.Model, where: str) -> None:
 
 
 def _check_external(model: ir.Model, where: str) -> None:
-    """External files exist, lie inside the model's folder, and are long enough."""
-    for owner, tensor in _tensors(model):
+    """External files exist, lie inside the model's folder, and are long enough; what lies in the model is, too."""
+    for owner, tensor in (*_tensors(model), *_function_tensors(model)):
         if not isinstance(tensor, ir.ExternalTensor):
+            _check_inside(owner, tensor, where)
             continue
         folder = Path(tensor.base_dir).resolve()
         path = (folder / tensor.location).resolve()
@@ -193,6 +203,28 @@ def _check_external(model: ir.Model, where: str) -> None:
             raise ModelError(
                 f"{where}: external data of {owner!r}: expected {need} bytes in {path.name}, got {path.stat().st_size}; the file is cut off"
             )
+
+
+def _check_inside(owner: str, tensor: ir.TensorProtocol, where: str) -> None:
+    """The elements that a tensor of a protobuf carries are as many as its shape says."""
+    if not isinstance(tensor, ir.TensorProtoTensor):
+        return
+    proto = tensor.raw
+    if proto.HasField("raw_data"):
+        got = len(proto.raw_data)
+    elif tensor.dtype == ir.DataType.STRING:
+        return
+    else:
+        try:
+            got = tensor.numpy().nbytes if tensor.dtype.bitwidth >= 8 else tensor.nbytes
+        except ValueError as error:
+            raise ModelError(
+                f"{where}: constant of {owner!r}: expected {tensor.size} elements as its shape {list(tensor.shape)} says, got others ({_first_line(error)}); the model is damaged"
+            ) from error
+    if got != tensor.nbytes:
+        raise ModelError(
+            f"{where}: constant of {owner!r}: expected {tensor.nbytes} bytes as its shape {list(tensor.shape)} says, got {got}; the model is damaged"
+        )
 
 
 def _tensors(model: ir.Model) -> list[tuple[str, ir.TensorProtocol]]:

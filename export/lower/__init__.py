@@ -69,7 +69,7 @@ def lower(
         methods.append(made)
         failures += failed
     if failures:
-        raise _error(failures)
+        raise _error(failures) from next((f.cause for f in failures if f.cause is not None), None)
     title = name or next(iter(models.values())).graph.name or "model"
     return _program(l, title, tuple(methods))
 

@@ -41,6 +41,7 @@ class Failure:
     source: str
     operands: str
     text: str
+    cause: Exception | None = None  # of a fault of the lowering
 
     def line(self) -> str:
         where = f" at {self.source}" if self.source else ""
@@ -123,8 +124,12 @@ def lower_node(l: Lowering, node: ir.Node) -> None:
         for out in node.outputs:
             l.env.values[out] = None
     except Exception as e:
-        e.add_note(f"lowering {_failure(node, operands, 'failed').line()}")
-        raise
+        if not top:
+            raise
+        text = f"its lowering fails ({type(e).__name__}: {e}); if the node is right, report this"
+        l.env.failures.append(_failure(node, operands, text, e))
+        for out in node.outputs:
+            l.env.values[out] = None
     finally:
         l.current, l._node = before
 
@@ -302,9 +307,11 @@ def source_of(node: ir.Node) -> str:
     return ""
 
 
-def _failure(node: ir.Node, operands: Sequence[Ref | None], text: str) -> Failure:
+def _failure(
+    node: ir.Node, operands: Sequence[Ref | None], text: str, cause: Exception | None = None
+) -> Failure:
     shown = ", ".join(
         "-" if x is None else f"{x.dtype}[{', '.join(map(str, x.shape))}]" for x in operands
     )
     name = node.name or (node.outputs[0].name if node.outputs else "") or ""
-    return Failure(node.op_type, name, source_of(node), shown, text)
+    return Failure(node.op_type, name, source_of(node), shown, text, cause)

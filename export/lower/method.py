@@ -10,6 +10,7 @@ import onnx_ir as ir
 import sympy
 
 from pteron.export import bounds, extents
+from pteron.export.dimensions import arithmetic
 from pteron.export.lower import ref as views
 from pteron.export.lower.core import Lowering
 from pteron.export.lower.graphs import Env, Failure, lower_graph
@@ -137,11 +138,8 @@ def _extent(l: Lowering, dim: int | ir.SymbolicDim, fallback: str, plain: set[st
     if isinstance(dim, int):
         return dim
     text = str(dim.value) if dim.value is not None else fallback
-    words = set(re.findall(r"[A-Za-z_]\w*", text))
-    if text not in plain and len(words) and words <= plain and re.fullmatch(r"[\w\s+*()-]+", text):
-        known = {w: l.size(w) for w in words}
-        return extents.extent(sympy.sympify(text, locals=known))
-    return l.size(text)
+    known = arithmetic(text, lambda name: l.size(name) if name in plain else None)
+    return l.size(text) if text in plain or known is None else extents.extent(known)
 
 
 def _shape_input(l: Lowering, ref: Ref, name: str, port: int) -> Ref:

@@ -203,6 +203,9 @@ def test_opset_6_recurrent_networks_are_read() -> None:
     check(model([node], 6, {"seq": seq}, weights), {"seq": seq}, want)
 
 
+BODY = helper.make_graph(
+    [N("Relu", ["i"], ["o"])], "body", [onnx.ValueInfoProto(name="i")], [onnx.ValueInfoProto(name="o")]
+)  # fmt: skip
 REFUSED = [
     (
         N("Add", ["z", "b"], ["y"], broadcast=1, axis=0, name="odd"),
@@ -226,7 +229,7 @@ REFUSED = [
     ),
     (N("Dropout", ["x"], ["y", "y1"], name="odd"), 7, "mask"),
     (N("Clip", ["z"], ["y"], min=0.0, name="odd"), 6, "element type"),
-    (N("Scan", ["", "x"], ["y"], name="odd"), 8, "batch axis"),
+    (N("Scan", ["", "x"], ["y"], name="odd", num_scan_inputs=1, body=BODY), 8, "batch axis"),
 ]
 
 

@@ -1,0 +1,141 @@
+"""Nodes that ONNX does not allow, and files that are damaged inside: an error with the name, never a traceback or a guess."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from pteron.export.capture import capture
+from pteron.export.export import export
+from pteron.export.interpret import run
+from pteron.schema.errors import LoweringError, ModelError
+
+N = helper.make_node
+F, INT = TensorProto.FLOAT, TensorProto.INT64
+I64 = np.int64
+
+
+def model(
+    node: onnx.NodeProto, shapes: list[Any], data: dict[int, Any] | None = None, opset: int = 21
+) -> onnx.ModelProto:
+    """One node named odd; `shapes`: (dtype, shape) of x0, x1 ...; `data`: those that are constants."""
+    node.name = "odd"
+    constants = data or {}
+    inputs = [
+        helper.make_tensor_value_info(f"x{i}", kind, shape)
+        for i, (kind, shape) in enumerate(shapes)
+        if i not in constants
+    ]
+    stored = [numpy_helper.from_array(np.asarray(a), f"x{i}") for i, a in constants.items()]
+    outputs = [onnx.ValueInfoProto(name=name) for name in node.output]
+    graph = helper.make_graph([node], "g", inputs, outputs, stored)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+
+
+X = (F, [2, 3])
+BAD = {
+    "perm too long": (N("Transpose", ["x0"], ["y"], perm=[0, 1, 2]), [X], {}),
+    "perm too short": (N("Transpose", ["x0"], ["y"], perm=[0]), [X], {}),
+    "perm twice": (N("Transpose", ["x0"], ["y"], perm=[0, 0]), [X], {}),
+    "concat axis": (N("Concat", ["x0", "x0"], ["y"], axis=5), [X], {}),
+    "concat without axis": (N("Concat", ["x0", "x0"], ["y"]), [X], {}),
+    "squeeze axis": (N("Squeeze", ["x0", "x1"], ["y"]), [X, (INT, [1])], {1: I64([5])}),
+    "unsqueeze axis": (N("Unsqueeze", ["x0", "x1"], ["y"]), [X, (INT, [1])], {1: I64([5])}),
+    "softmax axis": (N("Softmax", ["x0"], ["y"], axis=4), [X], {}),
+    "cumsum axis": (N("CumSum", ["x0", "x1"], ["y"]), [X, (INT, [])], {1: I64(4)}),
+    "layer norm axis": (N("LayerNormalization", ["x0", "x1"], ["y"], axis=7), [X, (F, [3])], {}),
+    "gather elements axis": (N("GatherElements", ["x0", "x1"], ["y"], axis=3), [X, (INT, [2, 3])], {}),
+    "flatten axis": (N("Flatten", ["x0"], ["y"], axis=7), [X], {}),
+    "reduce axis": (N("ReduceSum", ["x0", "x1"], ["y"]), [X, (INT, [1])], {1: I64([7])}),
+    "slice axis": (
+        N("Slice", ["x0", "x1", "x2", "x3"], ["y"]), [X, *[(INT, [1])] * 3], {1: I64([0]), 2: I64([1]), 3: I64([9])},
+    ),
+    "slice step 0": (
+        N("Slice", ["x0", "x1", "x2", "x3", "x4"], ["y"]), [X, *[(INT, [1])] * 4],
+        {1: I64([0]), 2: I64([1]), 3: I64([0]), 4: I64([0])},
+    ),
+    "quantize axis": (N("QuantizeLinear", ["x0", "x1"], ["y"], axis=5), [X, (F, [3])], {1: np.ones(3, np.float32)}),
+    "types": (N("Add", ["x0", "x1"], ["y"]), [X, (INT, [2, 3])], {}),
+    "shapes": (N("Add", ["x0", "x1"], ["y"]), [X, (F, [2, 4])], {}),
+    "gemm rank": (N("Gemm", ["x0", "x0"], ["y"]), [(F, [1, 2, 2])], {}),
+    "pads": (N("Pad", ["x0", "x1"], ["y"]), [X, (INT, [3])], {1: I64([0, 1, 2])}),
+    "strides": (N("Conv", ["x0", "x1"], ["y"], strides=[0]), [(F, [1, 4, 5]), (F, [8, 4, 3])], {}),
+    "kernel": (N("MaxPool", ["x0"], ["y"], kernel_shape=[2, 2]), [(F, [1, 4, 5])], {}),
+    "attribute": (N("Relu", ["x0"], ["y"], slope=0.1), [X], {}),
+    "attribute's kind": (N("Softmax", ["x0"], ["y"], axis=1.5), [X], {}),
+    "too many inputs": (N("Relu", ["x0", "x0"], ["y"]), [X], {}),
+    "too few inputs": (N("Add", ["x0"], ["y"]), [X], {}),
+    "an absent input": (N("Add", ["x0", ""], ["y"]), [X], {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_node_that_onnx_forbids_is_refused_by_name(name: str) -> None:
+    node, shapes, data = BAD[name]
+    with pytest.raises(ModelError, match="node 'odd'"):
+        capture(model(node, shapes, data))
+
+
+def test_a_range_of_step_0_is_refused_by_name() -> None:
+    constants = {0: I64(0), 1: I64(10), 2: I64(0)}
+    with pytest.raises(LoweringError, match=r"'odd'.*step is 0"):
+        export(model(N("Range", ["x0", "x1", "x2"], ["y"]), [(INT, [])] * 3, constants))
+
+
+@pytest.mark.parametrize("field", ["raw_data", "float_data"])
+@pytest.mark.parametrize("shape", [[1000], [1 << 20, 1 << 12]])
+def test_a_constant_shorter_than_its_shape_is_refused(field: str, shape: list[int]) -> None:
+    proto = model(N("Identity", ["k"], ["y"]), [])
+    tensor = onnx.TensorProto(name="k", data_type=F, dims=shape)
+    if field == "raw_data":
+        tensor.raw_data = b"\0" * 4
+    else:
+        tensor.float_data.append(1.0)
+    proto.graph.initializer.append(tensor)
+    with pytest.raises(ModelError, match="constant of 'k'"):
+        capture(proto)
+
+
+@pytest.mark.parametrize("location", ["../../etc/hostname", "nowhere.bin"])
+def test_external_data_of_a_function_is_looked_for(location: str, tmp_path: Path) -> None:
+    tensor = onnx.TensorProto(name="k", data_type=F, dims=[4], data_location=TensorProto.EXTERNAL)
+    tensor.external_data.add(key="location", value=location)
+    nodes = [N("Constant", [], ["k"], value=tensor), N("Add", ["x", "k"], ["y"])]
+    function = helper.make_function("my", "F", ["x"], ["y"], nodes, [helper.make_opsetid("", 21)])
+    proto = model(N("F", ["x0"], ["y"], domain="my"), [(F, [4])])
+    proto.functions.append(function)
+    proto.opset_import.append(helper.make_opsetid("my", 1))
+    path = tmp_path / "m.onnx"
+    path.write_bytes(proto.SerializeToString())
+    with pytest.raises(ModelError, match="external data"):
+        capture(path)
+
+
+NAMES = [
+    ("seq", "2seq"),
+    ("in", "in + 1"),
+    ("N", "batch (N)"),
+    ("a", "a*"),
+    ("a", "9**9**9**9 + a"),
+    ("a", "((((a"),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), NAMES)
+def test_any_text_may_name_a_dimension(first: str, second: str) -> None:
+    nodes = [N("Relu", ["x"], ["a"]), N("Relu", ["z"], ["b"])]
+    inputs = [helper.make_tensor_value_info(n, F, [d]) for n, d in (("x", first), ("z", second))]
+    outputs = [onnx.ValueInfoProto(name=n) for n in "ab"]
+    proto = helper.make_model(
+        helper.make_graph(nodes, "g", inputs, outputs), opset_imports=[helper.make_opsetid("", 21)], ir_version=10
+    )  # fmt: skip
+    got = run(export(proto), {"x": np.ones(3, np.float32), "z": np.ones(4, np.float32)})
+    assert got["b"].shape == (4,)
+    if second == "in + 1":
+        assert [d.name for d in export(proto).dims] == ["in"]
+    assert {d.name for d in export(proto, fix={first: 3}).dims} <= {second}
