@@ -69,7 +69,7 @@ def elements(value: ir.Value | None, depth: int = DEPTH) -> list[Element] | None
         index = g.ints(node.inputs[1])
         return (
             None
-            if index is None or any(abs(i) > len(first) for i in index)
+            if index is None or not all(-len(first) <= i < len(first) for i in index)
             else [first[i] for i in index]
         )
     if g.is_op(node, "Slice") and len(node.inputs) < 5:

@@ -140,3 +140,35 @@ def test_slices_of_two_axes_by_every_step(steps: tuple[int, int], start: int) ->
     ends = [9 if s > 0 else -9 for s in steps]
     text = f"y = Slice(x, [{start}, {-start - 1}], {ends}, [0, 1], {list(steps)})"
     agrees_with_onnxruntime(text, {"x": x}, x="f32[4, 5]")
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f64", "f16", "i64", "i32"])
+@pytest.mark.parametrize(
+    "ends", [(1, 2, 0.3), (3, -4, -2), (2, 2, 1), (5, 2, 1), (-3, 3.5, 1), (0, 4, 4)]
+)
+def test_ranges_from_end_to_end(ends: tuple[float, float, float], dtype: str) -> None:
+    if dtype[0] == "i":
+        ends = tuple(int(e) or 1 for e in ends)  # type: ignore[assignment]
+    kind = {
+        "f32": np.float32,
+        "f64": np.float64,
+        "f16": np.float16,
+        "i64": np.int64,
+        "i32": np.int32,
+    }[dtype]
+    given = {n: np.array(e, kind) for n, e in zip("abc", ends, strict=True)}
+    program = lower(onnx_text("y = Add(x, Range(a, b, c))", x=f"{dtype}[1]", **given))
+    got = run(program, {"x": np.zeros(1, kind)})["y"]
+    want = np.arange(*(given[n] for n in "abc"))
+    assert got.shape == want.shape
+    np.testing.assert_allclose(
+        got.astype(float), want.astype(float), 2e-3 if dtype == "f16" else 1e-6
+    )
+
+
+def test_each_relation_between_sizes_is_kept_once() -> None:
+    text = "a = MatMul(x, w); b = MatMul(x, v); c = MatMul(x, w); d = Add(a, c); y = Add(d, b)"
+    program = lower(onnx_text(text, x="f32[2, k]", w="f32[m, 4]", v="f32[p, 4]"))
+    relations = {(c.kind, frozenset((str(c.a), str(c.b)))) for c in program.checks}
+    assert relations == {("eq", frozenset("km")), ("eq", frozenset("kp"))}
+    assert len(program.checks) == 2

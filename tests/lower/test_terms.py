@@ -43,3 +43,9 @@ def test_a_program_that_needs_more_registers_is_refused() -> None:
     parts = [load(i, "f32") for i in range(REGISTERS + 2)]
     with pytest.raises(TooLongError):
         compile_terms([term("exp", p) for p in parts] + [p + 1.0 for p in parts])
+
+
+def test_a_term_knows_whether_it_reads_an_operand() -> None:
+    x, one = load(0, "f32"), literal(1.0, "f32")
+    assert x.loads and (x + 1.0).loads and term("exp", one + x).loads
+    assert not one.loads and not term("exp", one + one).loads

@@ -96,3 +96,13 @@ def test_weights_that_are_quantized_while_running_become_codes(
     assert fold_constants(model) and not fold_constants(model)
     assert [n.op_type for n in model.graph] == ["DequantizeLinear"]
     np.testing.assert_array_equal(run(model, {})[0], want)
+
+
+@pytest.mark.parametrize("count", [1, 8, 5000])
+def test_floats_that_only_move_are_moved_now(count: int) -> None:
+    w = np.arange(count, dtype=np.float32)
+    model = onnx_text("y = Add(x, Reshape(w, [-1, 1]))", x="f32[1, 4]", w=w)
+    want = run(model, {"x": np.ones((1, 4), np.float32)})
+    assert fold_constants(model)
+    assert [n.op_type for n in model.graph] == ["Add"]
+    np.testing.assert_array_equal(run(model, {"x": np.ones((1, 4), np.float32)}), want)

@@ -1,0 +1,54 @@
+"""Sizes as data: what a shape computed by nodes is known to hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pteron.export.graph import infer
+from pteron.export.passes.sizes import Size, elements
+from pteron.export.text import onnx_text
+
+N, S = Size("n"), Size("s")
+
+KNOWN: list[tuple[str, list[Any] | None]] = [
+    ("y = Shape(x)", [N, 3, S]),
+    ("y = Shape(x, start=1)", [3, S]),
+    ("y = Shape(x, start=-2, end=-1)", [3]),
+    ("y = Gather(Shape(x), [2, 0])", [S, N]),
+    ("y = Gather(Shape(x), [-1, -3])", [S, N]),
+    ("y = Gather(Shape(x), [3])", None),
+    ("y = Gather(Shape(x), [-4])", None),
+    ("y = Gather(Shape(x), i)", None),
+    ("y = Slice(Shape(x), [1], [9])", [3, S]),
+    ("y = Slice(Shape(x), [-3], [-1])", [N, 3]),
+    ("y = Slice(Shape(x), [0], [3], [0], [2])", [None, None, None]),
+    ("y = Concat(Shape(x), [-1], axis=0)", [N, 3, S, -1]),
+    ("y = Concat(Shape(x), Abs(i), axis=0)", None),
+    ("y = Mul(Shape(x), [2, 4, 6])", [Size("n", 2), 12, Size("s", 6)]),
+    ("y = Mul([2, 4, 6], Shape(x))", [Size("n", 2), 12, Size("s", 6)]),
+    ("y = Mul(Shape(x), Shape(x))", [None, 9, None]),
+    ("y = Mul(Shape(x), [2])", [None, None, None]),
+    ("y = Mul(Shape(x), Abs(i))", [None, None, None]),
+    ("y = Div(Shape(x), [2])", [None, 1, None]),
+    ("y = Div(Shape(x), [0])", [None, None, None]),
+    ("y = Div(Shape(x), [-2])", [None, None, None]),
+    ("y = Div(Shape(x), [1, 2, 3])", [None, None, None]),
+    ("y = Div(Neg([3, 4]), [2])", [None, None]),
+    ("y = Add(Shape(x), [1])", [None, None, None]),
+    ("y = Unsqueeze(Gather(Shape(x), i64(2)), [0])", [S]),
+    ("y = Cast(Squeeze(Slice(Shape(x), [2], [3]), [0]), to=7)", [S]),
+    ("y = Where(Equal(i, [-1]), i, Shape(x))", [N, 3, S]),
+    ("y = Where(b, i, Shape(x))", None),
+    ("y = Abs(i)", None),
+]
+
+
+@pytest.mark.parametrize("text, want", KNOWN, ids=[t for t, _ in KNOWN])
+def test_elements(text: str, want: list[Any] | None) -> None:
+    given = {"x": "f32[n, 3, s]", "i": "i64[3]", "b": "bool[3]"}
+    used = {k: v for k, v in given.items() if f"({k}" in text or f", {k}" in text}
+    model = onnx_text(text, **used)
+    infer(model)
+    assert elements(model.graph.outputs[0]) == want
