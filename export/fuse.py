@@ -74,6 +74,7 @@ class _Fuser:
     draft: Draft
     block: int
     made: dict[int, Body] = dataclasses.field(default_factory=dict)
+    read: dict[int, dict[int, list[int]]] = dataclasses.field(default_factory=dict)  # see reads_of
 
     @property
     def instrs(self) -> list[Instr | None]:
@@ -104,7 +105,7 @@ class _Fuser:
     def producers(self, consumer: Instr, at: int) -> set[tuple[bool, int, int]]:
         """(whether pointwise, position, base it makes) of what might be merged into the consumer."""
         found = set()
-        for v in {self.draft.base(v) for v in consumer.inputs if v is not None}:
+        for v in self.reads_of(at):
             if self.draft.values[v].storage not in ("planned", "output"):
                 continue
             source = self.only_writer(v)
@@ -130,11 +131,8 @@ class _Fuser:
                 return False
             if self.only_writer(v) != source:
                 return False
-        for x in producer.inputs:
-            written = x is not None and self.draft.writers(self.draft.base(x), self.block)
-            if written and between(written, source + 1, at):
-                return False
-        return True
+        written = (self.draft.writers(v, self.block) for v in self.reads_of(source))
+        return not any(between(positions, source + 1, at) for positions in written)
 
     def only_user(self, v: int, at: int) -> bool:
         """Nobody else reads it, in this block or outside."""
@@ -158,6 +156,7 @@ class _Fuser:
     def replace(self, source: int, at: int, merged: Instr, body: Body) -> None:
         self.made.pop(source, None)
         self.made[at] = body
+        self.read.pop(at, None)
         self.draft.put(self.block, source, None)
         self.draft.put(self.block, at, merged)
 
@@ -168,7 +167,7 @@ class _Fuser:
         producer, consumer = self.instrs[source], self.instrs[at]
         assert producer is not None and consumer is not None
         shape = next(self.draft.values[v].shape for v in consumer.outputs if v is not None)
-        reads = self.reads_of(consumer)
+        reads = self.reads_of(at)
         seen = {o: self.view_of(o, reads, shape) for o in producer.outputs if o is not None}
         view = seen[v]
         if view is None or any(other != view for other in seen.values() if other is not UNREAD):
@@ -197,13 +196,17 @@ class _Fuser:
         self.replace(source, at, merged, joined)
         return True
 
-    def reads_of(self, i: Instr) -> dict[int, list[int]]:
-        """Base -> the operands that lie in it."""
-        found: dict[int, list[int]] = {}
-        for x in i.inputs:
-            if x is not None:
-                found.setdefault(self.draft.base(x), []).append(x)
-        return found
+    def reads_of(self, at: int) -> dict[int, list[int]]:
+        """Base -> the operands of the instruction that lie in it; without constants, which may be very many."""
+        if at not in self.read:
+            i, values = self.instrs[at], self.draft.values
+            assert i is not None
+            found: dict[int, list[int]] = {}
+            for x in i.inputs:
+                if x is not None and values[x].storage != "constant":
+                    found.setdefault(self.draft.base(x), []).append(x)
+            self.read[at] = found
+        return self.read[at]
 
     def results_of(self, reads: list[int], v: int, made: Term) -> dict[Term, Term]:
         """Loads of v in the consumer, and what was stored there."""
@@ -251,7 +254,7 @@ class _Fuser:
         y, values = consumer.outputs[0], self.draft.values
         if values[y].dtype != "f32" or values[v].dtype != "f32" or values[y].storage == "view":
             return False
-        reads = self.reads_of(consumer)
+        reads = dict(self.reads_of(at))
         view = self.view_of(v, reads, values[y].shape)
         outer = self.body(at)
         if view is None or any(t.op == "index" for t in outer.terms):
@@ -268,6 +271,7 @@ class _Fuser:
         fixed = (*producer.inputs[:FIRST_X], None, None)[:FIRST_X]
         if view != AS_IS:
             self.take_shape(v, y)
+            self.read.clear()
         merged = dataclasses.replace(
             producer,
             inputs=(*fixed, *joined.operands),
