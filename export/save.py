@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+import onnx
 import onnx_ir as ir
 
 from pteron.export import graph as g
+from pteron.export.source import LARGE, of_tensor
+from pteron.export.wire import Weight, with_weights
 from pteron.export.write import write_whole
 
 WHOLE_BYTES: Final = 1 << 30
@@ -16,17 +21,63 @@ WHOLE_BYTES: Final = 1 << 30
 
 def save_onnx(model: ir.Model, out: Path, whole_bytes: int = WHOLE_BYTES) -> None:
     """Writes `out`, and `out`.data beside it where the weights are larger than `whole_bytes`."""
-    _load(model)
     weights = [v.const_value for graph in g.graphs(model) for v in graph.initializers.values()]
     if sum(t.nbytes for t in weights if t is not None) > whole_bytes:
+        _load(model)
         beside = out.with_name(f"{out.name}.data")
         model = ir.external_data.unload_from_model(model, out.parent, beside.name)
-    data = ir.to_proto(model).SerializeToString(deterministic=True)
+        data, later = ir.to_proto(model).SerializeToString(deterministic=True), {}
+    else:
+        later = _held_back(model)
+        _load(model)
+        data = _without(model, later).SerializeToString(deterministic=True)
 
     def write(part: Path) -> None:
-        part.write_bytes(data)
+        with part.open("wb") as file:
+            for piece in with_weights(data, {key: _weight(t) for key, t in later.items()}):
+                file.write(piece)
 
     write_whole(out, write)
+
+
+def _held_back(model: ir.Model) -> dict[bytes, ir.TensorProtocol]:
+    """Large initializers of the main graph: what stands for one in the protobuf => the tensor, which is taken away."""
+    found: dict[bytes, ir.TensorProtocol] = {}
+    for value in model.graph.initializers.values():
+        tensor = value.const_value
+        if tensor is not None and tensor.nbytes >= LARGE and tensor.dtype != ir.DataType.STRING:
+            key = f"pteron:{len(found):08}".encode()
+            found[key] = tensor
+            held = ir.tensor(np.frombuffer(key, np.uint8), name=tensor.name)
+            held.doc_string = tensor.doc_string
+            value.const_value = held
+    return found
+
+
+def _without(model: ir.Model, held: dict[bytes, ir.TensorProtocol]) -> onnx.ModelProto:
+    """The protobuf with the types and shapes that the tensors have, which the model gets back."""
+    made = ir.to_proto(model)
+    for each in made.graph.initializer:
+        tensor = held.get(each.raw_data)
+        if tensor is not None:
+            each.dims[:] = [int(str(n)) for n in tensor.shape]
+            each.data_type = int(tensor.dtype)
+            model.graph.initializers[each.name].const_value = tensor
+    return made
+
+
+def _weight(tensor: ir.TensorProtocol) -> Weight:
+    source = of_tensor(tensor)
+
+    def parts() -> Iterator[bytes | memoryview]:
+        if source is None:
+            yield tensor.tobytes()
+            return
+        for band in source.bands():
+            little = band.astype(band.dtype.newbyteorder("<"), copy=False)
+            yield np.ascontiguousarray(little).reshape(-1).view(np.uint8).data
+
+    return Weight(tensor.nbytes, parts)
 
 
 def _load(model: ir.Model) -> None:

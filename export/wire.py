@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import mmap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -106,7 +106,45 @@ def _dims(data: mmap.mmap, inside: list[Field]) -> Iterator[int]:
                 yield value
 
 
-def fields(data: mmap.mmap, begin: int, end: int) -> Iterator[Field]:
+# --- and back ---------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Weight:
+    """Bytes that are made when they are written."""
+
+    size: int
+    parts: Callable[[], Iterator[bytes | memoryview]]
+
+
+def with_weights(data: bytes, weights: Mapping[bytes, Weight]) -> Iterator[bytes | memoryview]:
+    """A model's protobuf whose initializers hold keys of `weights` as raw data, with those weights in their place."""
+    for f in fields(data, 0, len(data)):
+        if f.number != GRAPH:
+            yield data[f.begin : f.end]
+            continue
+        pieces = list(_filled(data, f, weights))
+        yield _tag(GRAPH, sum(p.size if isinstance(p, Weight) else len(p) for p in pieces))
+        for piece in pieces:
+            yield from piece.parts() if isinstance(piece, Weight) else (piece,)
+
+
+def _filled(data: bytes, graph: Field, weights: Mapping[bytes, Weight]) -> Iterator[bytes | Weight]:
+    for f in fields(data, graph.start, graph.end):
+        inside = fields(data, f.start, f.end) if f.number == INITIALIZER else ()
+        raw = next((r for r in inside if r.number == RAW_DATA), None)
+        weight = None if raw is None else weights.get(data[raw.start : raw.end])
+        if raw is None or weight is None:
+            yield data[f.begin : f.end]
+            continue
+        before = data[f.start : raw.begin] + _tag(RAW_DATA, weight.size)
+        after = data[raw.end : f.end]
+        yield _tag(INITIALIZER, len(before) + weight.size + len(after)) + before
+        yield weight
+        yield after
+
+
+def fields(data: mmap.mmap | bytes, begin: int, end: int) -> Iterator[Field]:
     """The fields of a message.
 
     Raises:
@@ -131,7 +169,7 @@ def fields(data: mmap.mmap, begin: int, end: int) -> Iterator[Field]:
         at = stop
 
 
-def _varint(data: mmap.mmap, at: int, end: int) -> tuple[int, int]:
+def _varint(data: mmap.mmap | bytes, at: int, end: int) -> tuple[int, int]:
     value = shift = 0
     while at < end and shift < 70:
         byte = data[at]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import onnx
 import onnx_ir as ir
@@ -11,6 +12,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from pteron.export.capture.onnx import capture_onnx
+from pteron.export.save import save_onnx
 from pteron.export.source import read
 from pteron.export.wire import without_weights
 from pteron.schema.errors import ModelError
@@ -85,3 +87,25 @@ def test_bytes_that_are_no_protobuf_are_left_to_the_parser(tmp_path: Path):
     for seed in range(50):
         path.write_bytes(np.random.default_rng(seed).bytes(70_000))
         without_weights(path)
+
+
+def test_a_written_model_has_the_bytes_of_its_protobuf(tmp_path: Path):
+    """Large weights are put in while the file is written; narrow types, a file's own and one in memory."""
+    array = RNG.standard_normal((300, 400)).astype(np.float32)
+    source = tmp_path / "m.onnx"
+    onnx.save(model(numpy_helper.from_array(array, "w")), source)
+    read_back = capture_onnx(source, opset=20)
+    graph = read_back.graph
+    codes = (RNG.integers(0, 16, (600, 400))).astype(np.uint8).astype(ml_dtypes.uint4)
+    for name, made in (("codes", codes), ("f64", array.astype(np.float64))):
+        tensor = ir.tensor(made, name=name)
+        graph.register_initializer(ir.Value(name=name, const_value=tensor))
+    held = graph.initializers["w"].const_value
+    save_onnx(read_back, tmp_path / "out.onnx")
+    assert graph.initializers["w"].const_value is held
+    assert graph.initializers["codes"].const_value.dtype == ir.DataType.UINT4
+    graph.initializers["w"].const_value = ir.Tensor(array, name="w")
+    whole = ir.to_proto(read_back).SerializeToString(deterministic=True)
+    assert (tmp_path / "out.onnx").read_bytes() == whole
+    found = {t.name: t for t in onnx.load(tmp_path / "out.onnx").graph.initializer}
+    assert (numpy_helper.to_array(found["w"]) == array).all()
