@@ -16,6 +16,7 @@ import onnx_ir as ir
 from pteron.export import arithmetic
 from pteron.export.arithmetic import EXACT
 from pteron.export.capture import capture
+from pteron.export.check import Runner, check, example_of
 from pteron.export.delegates import Delegate, chosen
 from pteron.export.fix import fix as fix_sizes
 from pteron.export.fuse import fuse as fuse_program
@@ -54,6 +55,7 @@ def export(
     placement: str = "warn",
     progress: Progress | None = None,
     report: Report | None = None,
+    runner: Runner | None = None,
 ) -> Program:
     """Compiles one model, or several as the methods of one program.
 
@@ -72,9 +74,11 @@ def export(
             forbid every node must go to a delegate, but those that quantize inputs and dequantize outputs.
         progress: Called with the name of each stage as it begins.
         report: Filled on the way.
+        runner: Runs each graph that came from PyTorch once on its example inputs, before `transform`, to compare it with the
+            module; None: nothing is compared.
 
     Raises:
-        ModelError: the source cannot be used.
+        ModelError: the source cannot be used, or its graph gives something else than the module.
         LoweringError: nodes have no lowering; all are named.
         InternalError: a stage made what the runtime would refuse.
     """
@@ -91,8 +95,7 @@ def export(
     fix_sizes(list(models.values()), fix or {})
     for name, model in models.items():
         report.begin(name, model)
-        models[name] = timed("passes", run_passes, model, progress=report.passed)
-        report.cleaned(model)
+        _clean(model, timed, None if fix else runner)
         if transform is not None:
             timed("quantize", transform, models[name])
         modes.append(arithmetic.resolved(exec_mode, models[name], bool(asked), report.notes))
@@ -120,6 +123,16 @@ def export(
 def _shared(program: Program) -> Program:
     made = share(program)
     return program if made is program else verify(made, "share")
+
+
+def _clean(model: ir.Model, timed: Stages, runner: Runner | None) -> None:
+    """Runs the passes, and compares what they leave with the module it is from."""
+    example = example_of(model)
+    captured = model.clone() if example is not None and runner is not None else None
+    timed("passes", run_passes, model, progress=timed.report.passed)
+    timed.report.cleaned(model)
+    if captured is not None and example is not None and runner is not None:
+        timed("check", check, captured, model, example, runner)
 
 
 def _check_options(source: Any, methods: Any, exec_mode: str, placement: str) -> None:

@@ -17,7 +17,7 @@ from pteron.export.emit import emit
 from pteron.export.export import Stages, export
 from pteron.export.report import Report
 from pteron.export.write import write_whole
-from pteron.quantize.calibrate import SAMPLES, Sample, Source
+from pteron.quantize.calibrate import SAMPLES, Source
 from pteron.quantize.quantize import Calibration, transformer
 from pteron.quantize.recipe import Recipe
 from pteron.quantize.report import QuantReport
@@ -45,12 +45,14 @@ def export_model(
     quantized: Callable[[QuantReport], None] | None = None,
     calibrate: Source | None = None,
     samples: int = SAMPLES,
+    check: bool = True,
 ) -> Report:
     """Compiles a model (`pteron.export.export` says what the arguments mean) and writes the program to `out`.
 
     `out` None writes nothing: the report says whether the model can be exported. A file appears whole or not at all.
     `quantize="int8"` with `calibrate` (`pteron.quantize.calibrate.calibrated` says what it takes) quantizes activations too, from
     the ranges that they take over the first `samples` of it.
+    `check`: a graph from PyTorch is run once on its example inputs and compared with the module, before weights are rounded.
     """
     if calibrate is not None and (quantize is None or methods is not None):
         raise QuantError("calibrate: expected quantize='int8' and one source; drop calibrate")
@@ -74,6 +76,7 @@ def export_model(
         else transformer(quantize, progress, done.append, calibration),
         progress=progress,
         report=report,
+        runner=record if check else None,
     )
     for each in done:
         each.executed({p.node: p.arithmetic for p in report.products})
@@ -88,9 +91,9 @@ def export_model(
 
 
 def record(
-    model: ir.Model, wanted: Sequence[str], samples: Iterable[Sample]
+    model: ir.Model, wanted: Sequence[str], samples: Iterable[Mapping[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    """The Runner of calibration: the graph in f32, with the wanted values as its outputs, on our runtime."""
+    """The Runner of calibration and of checks: the graph in f32, with the wanted values as its outputs, on our runtime."""
     from pteron.runtime import load
 
     copy = model.clone()

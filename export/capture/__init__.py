@@ -15,6 +15,7 @@ import onnx_ir as ir
 from onnx import ModelProto
 
 from pteron.export.capture.onnx import capture_onnx
+from pteron.export.check import KEY
 from pteron.schema.errors import ModelError
 
 __all__ = ["capture", "capture_onnx"]
@@ -58,4 +59,7 @@ def capture(
         raise ModelError(
             "args, kwargs and dynamic_shapes describe a torch module; an ONNX model carries its own inputs"
         )
-    return capture_onnx(source, name=name)
+    model = capture_onnx(source, name=name)
+    if isinstance(source, ir.Model) and KEY in source.meta:
+        model.meta[KEY] = source.meta[KEY]
+    return model

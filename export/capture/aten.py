@@ -224,6 +224,13 @@ def topk(x: Any, k: Any, dim: int = -1, largest: bool = True, is_sorted: bool = 
     return op.TopK(x, count, axis=dim, largest=largest, sorted=is_sorted)
 
 
+def squeeze(x: Any, dims: Any = None) -> Any:
+    """Only axes that have one element in the trace: a dynamic one is longer there, and checked to be."""
+    axes = range(rank(x)) if dims is None else [dims] if isinstance(dims, int) else dims
+    ones = [axis for axis in axes if rank(x) and x.shape[axis] == 1]
+    return op.Squeeze(x, ints(*ones)) if ones else op.Identity(x)
+
+
 def rms_norm(x: Any, shape: Sequence[Any], weight: Any = None, eps: float | None = None) -> Any:
     """torch.onnx makes a gain of the whole shape of `x` where there is none."""
     if weight is None:

@@ -25,8 +25,12 @@ import onnx_ir as ir
 
 from pteron.export import bounds
 from pteron.export import graph as g
+from pteron.export.capture.examples import example_of
 from pteron.export.capture.onnx import capture_onnx
+from pteron.export.capture.state_pairs import Captured, state_pairs
 from pteron.export.capture.traced import bounds_of, stated
+from pteron.export.capture.written import Trial, check_writes, eval_mode
+from pteron.export.check import KEY
 from pteron.schema.errors import ModelError
 
 OPSET: Final = 24
@@ -64,7 +68,7 @@ def capture_torch(
             raise ModelError(
                 f"{where}: an exported program has its inputs already; leave out args and kwargs"
             )
-        program = source
+        program, trial = source, None
         example: Any = program.example_inputs or ((), {})
     elif isinstance(source, torch.nn.Module):
         if args is None and kwargs is None:
@@ -76,13 +80,27 @@ def capture_torch(
                 f"{where}: args: expected a tuple of inputs, got {type(args).__name__}; pass args=(x,)"
             )
         example = _detached(torch, (tuple(args or ()), dict(kwargs or {})))
-        program = _export(torch, source, example, dynamic_shapes, where)
+        program, trial = _export(torch, source, example, dynamic_shapes, where)
     else:
         raise ModelError(
             f"model: expected a path, ONNX model, torch module or ExportedProgram, got {type(source).__name__}"
         )
     with _quiet():
-        return _convert(torch, program, _names(torch, source, example, dynamic_shapes), where, name)
+        names = _names(torch, source, example, dynamic_shapes)
+        model, captured = _convert(torch, program, names, where, name)
+    if trial is not None:
+        done = (trial.result, trial.buffers)
+        model.meta[KEY] = example_of(torch, captured, lambda: done, example)
+    elif program.example_inputs is not None and not captured.states:
+        model.meta[KEY] = example_of(torch, captured, lambda: (_run(torch, program), {}), example)
+    return model
+
+
+def _run(torch: Any, program: Any) -> Any:
+    """What an ExportedProgram gives for its own example inputs."""
+    args, kwargs = program.example_inputs
+    with torch.no_grad(), _quiet():
+        return program.module(check_guards=False)(*args, **kwargs)
 
 
 def _detached(torch: Any, example: Any) -> Any:
@@ -114,11 +132,11 @@ def _load(torch: Any, path: Path) -> Any:
         ) from error
 
 
-def _export(torch: Any, module: Any, example: Any, dynamic_shapes: Any, where: str) -> Any:
-    from pteron.export.capture.written import check_writes, eval_mode
-
+def _export(
+    torch: Any, module: Any, example: Any, dynamic_shapes: Any, where: str
+) -> tuple[Any, Trial]:
     with eval_mode(module), torch.no_grad(), _quiet():
-        buffers = check_writes(torch, module, example, where)
+        trial = check_writes(torch, module, example, where)
         try:
             program = _traced(torch, module, example, _for_torch(torch, dynamic_shapes))
         except Exception as error:
@@ -127,12 +145,12 @@ def _export(torch: Any, module: Any, example: Any, dynamic_shapes: Any, where: s
             ) from error
         with _any_size():
             seen = set(program.run_decompositions({}).graph_signature.buffers_to_mutate.values())
-    missed = sorted(buffers - seen)
+    missed = sorted(trial.written - seen)
     if missed:
         raise ModelError(
             f"{where}: buffer {missed[0]!r} is written when the module runs but torch.export does not see it; write it in place (copy_)"
         )
-    return program
+    return program, trial
 
 
 def _traced(torch: Any, module: Any, example: Any, dynamic_shapes: Any) -> Any:
@@ -224,8 +242,9 @@ def _axis_names(spec: Any) -> dict[int, str] | None:
     return named or None
 
 
-def _convert(torch: Any, program: Any, names: list[Any], where: str, name: str | None) -> ir.Model:
-    from pteron.export.capture.state_pairs import state_pairs
+def _convert(
+    torch: Any, program: Any, names: list[Any], where: str, name: str | None
+) -> tuple[ir.Model, Captured]:
     from pteron.export.capture.translations import translations
 
     with _any_size():
@@ -262,7 +281,7 @@ def _convert(torch: Any, program: Any, names: list[Any], where: str, name: str |
     _sources(model)
     if captured.states:
         model.metadata_props[g.STATE] = _state_json(captured.states)
-    return capture_onnx(model, name or where)
+    return capture_onnx(model, name or where), captured
 
 
 def _check_ports(model: ir.Model, captured: Any, where: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,13 +23,19 @@ def eval_mode(module: Any) -> Iterator[None]:
             each.training = mode
 
 
-def check_writes(torch: Any, module: Any, example: Any, where: str) -> set[str]:
+@dataclasses.dataclass(frozen=True, slots=True)
+class Trial:
+    """What a run of the module gave: names of the buffers that it writes, all buffers after it, the result."""
+
+    written: set[str]
+    buffers: dict[str, Any]
+    result: Any
+
+
+def check_writes(torch: Any, module: Any, example: Any, where: str) -> Trial:
     """Runs a copy of the module on copies of the example inputs, twice where it writes anything that is no buffer.
 
     An attribute that is set to the same value by the second run is a cache of something constant, and harmless.
-
-    Returns:
-        Names of the buffers that it writes.
 
     Raises:
         ModelError: it writes parameters, inputs, or plain attributes that carry state from run to run.
@@ -43,7 +50,10 @@ def check_writes(torch: Any, module: Any, example: Any, where: str) -> set[str]:
     buffers = {n for n, _ in trial.named_buffers()}
     parameters = {n for n, _ in trial.named_parameters()}
     before = _snapshot(torch, trial)
-    first = _run(torch, trial, example, where)
+    first = torch.utils._pytree.tree_map(
+        lambda x: x.detach().clone() if isinstance(x, torch.Tensor) else x,
+        _run(torch, trial, example, where),
+    )
     middle = _snapshot(torch, trial)
     written = _differences(torch, before, middle)
     changed = sorted(written & parameters)
@@ -61,7 +71,7 @@ def check_writes(torch: Any, module: Any, example: Any, where: str) -> set[str]:
                 f"{where}: attribute {name!r} changes from run to run but is no buffer, so export would freeze it; "
                 f"keep it as a tensor with register_buffer({name.rpartition('.')[2]!r}, ...)"
             )
-    return written & buffers
+    return Trial(written & buffers, {n: middle[n] for n in buffers if n in middle}, first)
 
 
 def _run(torch: Any, module: Any, example: Any, where: str) -> Any:

@@ -171,3 +171,47 @@ def test_inputs_that_require_grad_and_a_lone_tensor(tmp_path: Path) -> None:
     agree(tmp_path, [nn.Linear(4, 3)], (x,))
     with pytest.raises(pteron.ModelError, match=r"args: expected a tuple of inputs, got Tensor"):
         pteron.export_model(nn.Linear(4, 3), args=x)
+
+
+class Pooled(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Conv2d(3, 4, 3), nn.AvgPool2d(2, divisor_override=3)
+
+    def forward(self, x: Any) -> Any:
+        return self.second(self.first(x)).relu()
+
+
+def test_what_a_translation_loses_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    from onnxscript.function_libs.torch_lib.ops.nn import aten_avg_pool2d
+
+    from pteron.export.capture import translations
+
+    monkeypatch.setitem(translations.ATEN, "avg_pool2d.default", aten_avg_pool2d)
+    given = {"args": (randn(1, 3, 8, 8),)}
+    with pytest.raises(
+        pteron.ModelError,
+        match=r"'avg_pool2d' of module 'second' \(AvgPool2d\), aten.avg_pool2d.default at .*test_operators.py",
+    ):
+        pteron.export_model(Pooled(), **given)
+    pteron.export_model(Pooled(), **given, check=False)
+
+
+def test_a_program_in_training_mode_is_refused() -> None:
+    module = nn.Sequential(nn.Linear(4, 64), nn.Dropout(0.5)).train()
+    program = torch.export.export(module, (randn(3, 4),))
+    with pytest.raises(pteron.LoweringError, match="drops elements at random"):
+        pteron.export_model(program)
+
+
+def test_states_are_compared_too() -> None:
+    class Sum(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("total", torch.full((4,), 2.0))
+
+        def forward(self, x: Any) -> Any:
+            self.total.add_(x.sum(0))
+            return x * 2
+
+    pteron.export_model(Sum(), args=(randn(3, 4),))

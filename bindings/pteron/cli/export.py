@@ -60,6 +60,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check", action="store_true", help="lower only: report problems, write nothing"
     )
+    parser.add_argument(
+        "--no-check",
+        action="store_true",
+        help="a .pt2 file's program is not run on its example inputs and compared with PyTorch",
+    )
     parser.add_argument("--json", action="store_true", help="report as JSON on stdout")
     arithmetic(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
@@ -95,6 +100,7 @@ def run(args: argparse.Namespace) -> int:
         quantized=lambda each: keep_ranges(each, args.ranges),
         calibrate=args.calibrate,
         samples=args.samples,
+        check=not args.no_check,
     )
     if args.json:
         print(json.dumps(report.as_dict(), indent=1))
