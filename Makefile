@@ -8,7 +8,7 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export size clean ctest fuzz mutants wheel-aarch64
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export size clean ctest fuzz mutants wheel-aarch64 sweep
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -19,6 +19,7 @@ help:
 	@echo "make lint    ruff, mypy, clang-format"
 	@echo "make gen     generated files from schema/"
 	@echo "make bench   ratios to onnxruntime on this machine"
+	@echo "make sweep   architectures of transformers and timm against eager; goes on where it was"
 	@echo "make fuzz    libFuzzer on the verifier and on runs, two minutes each (clang-19)"
 	@echo "make mutants SEED=1 COUNT=60  turns operators in the exporter and the runtime; do the fast tests notice?"
 	@echo "make bench-gemm  matrix kernels against the peak of this processor"
@@ -103,6 +104,10 @@ bench-export: dev
 
 bench: dev
 	@$(BIN)/python benchmarks/bench.py
+
+sweep: dev-torch
+	@$(BIN)/python -m pip install -q --no-deps timm==1.0.31 torchvision==0.28.0
+	@$(BIN)/python -W ignore benchmarks/sweep.py
 
 fuzz: dev
 	@PYTHON=$(BIN)/python tests/fuzz/run.sh 120
