@@ -5,6 +5,8 @@ or of a dimension, another element type, layout, format, number of groups, an at
 and too long, an operand that is absent, another one, or a view that is negative, expanded or overlaps itself or another
 operand, steps of a pointwise program, an operator behind the first one.
 
+`each(name)` gives those of one change, everywhere it can be made.
+
 `python tests/program/rows.py DRIVER COUNT [SEED]` sends COUNT of them, spread over all operators, through tests/fuzz/many.c
 and prints what became of them and why they were refused.
 """
@@ -20,7 +22,7 @@ import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -405,21 +407,100 @@ def bent(name: str, seed: object) -> tuple[bytes, tuple[str, ...]]:
         for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 4))):
             bend = rng.choices([b for _, b in BENDS], [w for w, _ in BENDS])[0]
             d.changes.append(bend(d, rng.randrange(len(d.values))))
-        try:
-            return emit_bytes(d.program()), tuple(d.changes)
-        except (
-            PteronError,
-            ValueError,
-            OverflowError,
-            struct.error,
-            KeyError,
-            IndexError,
-            AssertionError,
-            TypeError,
-            ZeroDivisionError,
-        ):
-            continue  # what the writer cannot write
+        if (program := written(d)) is not None:
+            return program, tuple(d.changes)
     raise AssertionError(f"{name} {seed}: nothing that could be written")
+
+
+def written(d: Draft) -> bytes | None:
+    """The draft's bytes; None where the writer cannot write them."""
+    try:
+        return emit_bytes(d.program())
+    except (
+        PteronError,
+        ValueError,
+        OverflowError,
+        struct.error,
+        KeyError,
+        IndexError,
+        AssertionError,
+        TypeError,
+        ZeroDivisionError,
+    ):
+        return None
+
+
+def each(name: str) -> Iterator[bytes]:
+    """One change at a time, everywhere: every axis of every operand (and of all that look like it) left out, one more, its extent 0, 1, one less, one
+    more, 2^31, 2^50 (alone and wherever it stands), every attribute at its extremes and its list a number shorter and
+    longer; and what a counting operator wrote into sizes that do not count, read by another."""
+    for v in range(len(Draft.of(name, random.Random(0)).values)):
+        for axis in range(len(Draft.of(name, random.Random(0)).values[v].shape) + 1):
+            for change in range(16):
+                if (program := _changed(name, v, axis, change)) is not None:
+                    yield program
+    instr = Draft.of(name, random.Random(0)).instrs[0]
+    for a in signature(OPS[name]).attrs:
+        for value in _extremes(a, instr.attrs.get(a.name, a.default)):
+            d = Draft.of(name, random.Random(0))
+            d.replace(d.instrs[0], attrs={**instr.attrs, a.name: value})
+            if (program := written(d)) is not None:
+                yield program
+    if OPS[name].counts:
+        yield from _uncounted(name)
+
+
+def _changed(name: str, v: int, axis: int, change: int) -> bytes | None:
+    d = Draft.of(name, random.Random(0))
+    shape = list(d.values[v].shape)
+    if change < 4:
+        new_shape = (
+            (*shape[:axis], *shape[axis + 1 :]) if change % 2 else (*shape[:axis], 2, *shape[axis:])
+        )
+        for i, value in enumerate(d.values):
+            if i == v or (change >= 2 and value.shape == tuple(shape)):
+                d.put(i, shape=new_shape)
+        return written(d)
+    if axis == len(shape) or not isinstance(shape[axis], int):
+        return None
+    old = shape[axis]
+    new = (0, 1, old - 1, old + 1, 2**31, 2**50)[(change - 4) % 6]
+    for i, value in enumerate(d.values):
+        if i == v:
+            d.put(i, shape=(*shape[:axis], new, *shape[axis + 1 :]))
+        elif change >= 10 and old in value.shape:
+            d.put(i, shape=tuple(new if n == old else n for n in value.shape))
+    return written(d)
+
+
+def _extremes(a: Attr, old: Any) -> list[Any]:
+    if a.kind in ("int", "float"):
+        return list(NUMBERS if a.kind == "int" else REALS)
+    if a.kind in ("enum", "bool"):
+        return list(a.values) or [False, True]
+    if a.kind in ("steps", "block"):
+        return []
+    now, pick = tuple(old), NUMBERS if a.kind != "floats" else REALS
+    lists = [now[:-1], (*now, 1), (), (1,) * 9]
+    return lists + [(*now[:i], x, *now[i + 1 :]) for i in range(len(now)) for x in pick]
+
+
+def _uncounted(name: str) -> Iterator[bytes]:
+    """Everything has one element, which is 0 where it is an i64: nothing is found, and `pad` reads what was found."""
+    for mode in ("wrap", "reflect", "edge"):
+        d = Draft.of(name, random.Random(0))
+        y = d.instrs[0].outputs[0]
+        assert y is not None
+        for i, value in enumerate(d.values):
+            free = i != y and {"A": "i64"}.get(signature(OPS[name]).inputs[0].rule, value.dtype)
+            shape = tuple(n if n == 4 and name != "nonzero" else 1 for n in value.shape)
+            d.put(i, shape=shape, **({"dtype": free} if free else {}))
+        rank = len(d.values[0].shape)
+        d.put(y, shape=(rank, 1) if name == "nonzero" else (1, 3), storage="planned")
+        wide = d.add(Value("", "i64", tuple(n + 2 for n in d.values[y].shape), "output"))
+        d.instrs.append(Instr("pad", (y,), (wide,), {"begin": (1, 1), "mode": mode}))
+        if (program := written(d)) is not None:
+            yield program
 
 
 def record(program: bytes) -> bytes:
