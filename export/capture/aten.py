@@ -380,3 +380,30 @@ def _reduced(loss: Any, reduction: int, total: Any) -> Any:
         return loss
     whole = op.ReduceSum(loss, keepdims=0)
     return op.Div(whole, total) if reduction == 1 else whole
+
+
+def antialiased(mode: str) -> Any:
+    """aten._upsample_*2d_aa; torch.onnx leaves out the scales, by which PyTorch places the filter."""
+
+    def resize(
+        x: Any, output_size: Any, align_corners: bool, scales_h: Any = None, scales_w: Any = None
+    ) -> Any:
+        if align_corners:
+            raise ValueError(
+                "interpolate(antialias=True, align_corners=True) has no form in ONNX; drop align_corners"
+            )
+        how = {
+            "mode": mode,
+            "antialias": 1,
+            "exclude_outside": 1,
+            "coordinate_transformation_mode": "pytorch_half_pixel",
+            "cubic_coeff_a": -0.5 if mode == "cubic" else -0.75,
+        }
+        if scales_h and scales_w:
+            scales = op.Constant(value_floats=[1.0, 1.0, scales_h, scales_w])
+            return op.Resize(x, None, scales, **how)
+        front = op.Shape(x, start=0, end=2)
+        sizes = op.Concat(front, op.Cast(output_size, to=INT64), axis=0)
+        return op.Resize(x, None, None, sizes, **how)
+
+    return resize

@@ -18,6 +18,7 @@ import onnx_ir.passes.common as common
 from pteron.export import graph as g
 from pteron.export.capture.nodes import check_forms, check_types
 from pteron.export.capture.raising import raise_opset
+from pteron.export.capture.resizing import keep_corners
 from pteron.export.wire import without_weights
 from pteron.schema.errors import ModelError
 
@@ -69,6 +70,7 @@ def capture_onnx(
     _check_types(model, where)
     check_forms(model, where)
     raise_opset(model, opset)
+    keep_corners(model)
     ranks = [g.rank(v) for v in model.graph.outputs]
     _forget_shapes(model)
     g.infer(model)

@@ -126,6 +126,8 @@ QUANTIZED: Final[dict[str, Callable[..., Any]]] = {
     "dequantize_per_channel_group.default": dequantize_group,
 }
 ATEN: Final[dict[str, Callable[..., Any]]] = {
+    "_upsample_bilinear2d_aa.default": aten.antialiased("linear"),
+    "_upsample_bicubic2d_aa.default": aten.antialiased("cubic"),
     "_grouped_mm.default": grouped_mm,
     "_is_all_true.default": aten.is_all_true,
     "_is_any_true.default": aten.is_any_true,

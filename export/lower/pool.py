@@ -16,6 +16,7 @@ from pteron.export.lower.core import Lowering
 from pteron.export.lower.elementwise import convert
 from pteron.export.lower.node import Node, lowers
 from pteron.export.lower.ref import Ref, Shape
+from pteron.export.lower.scaled import meant
 from pteron.export.lower.windows import (
     Window,
     channels_first,
@@ -200,7 +201,7 @@ def _resized(l: Lowering, n: Node) -> tuple[Shape, list[Fraction | None]]:
         values = list(n.numbers("scales") or (n.number("height_scale"), n.number("width_scale")))
         axes = axes[-len(values) :]
     for axis, scale in zip(axes, values, strict=True):
-        factor = Fraction(scale)
+        factor = meant(scale)  # as f32 rounds the extent, and 3 / 0.6f is 5
         factors[axis] = factor
         out[axis] = floordiv(mul(x.shape[axis], factor.numerator), factor.denominator)
     return tuple(out), factors

@@ -153,10 +153,14 @@ def _exact(x: Any, near: bool) -> Any:
 def _meant(x: float, near: bool) -> Any:
     if not math.isfinite(x):
         return None
+    return sympy.Rational(*(meant(x) if near else Fraction(x)).as_integer_ratio())
+
+
+def meant(x: float) -> Fraction:
+    """The simple fraction next to which `x` is the f32 or f64, else `x` itself: 7/10 for 0.7f."""
     simple = Fraction(x).limit_denominator(DENOMINATOR)
-    if near and x in (float(simple), float(np.float32(float(simple)))):
-        return sympy.Rational(simple.numerator, simple.denominator)
-    return sympy.Rational(*x.as_integer_ratio())
+    near = x in (float(simple), float(np.float32(float(simple))))
+    return simple if near else Fraction(x)
 
 
 def _fraction(x: Any, sizes: NDArray[np.int64]) -> tuple[Any, Any]:
