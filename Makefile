@@ -8,7 +8,7 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export size clean ctest fuzz mutants wheel-aarch64 sweep
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export size clean ctest fuzz refusals mutants wheel-aarch64 sweep
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -22,6 +22,7 @@ help:
 	@echo "make sweep   architectures of transformers and timm against eager; goes on where it was"
 	@echo "make fuzz    libFuzzer on the verifier and on runs, two minutes each (clang-19)"
 	@echo "make mutants SEED=1 COUNT=60  turns operators in the exporter and the runtime; do the fast tests notice?"
+	@echo "make refusals which refusals of the verifier and session no test notices, one taken away at a time"
 	@echo "make bench-gemm  matrix kernels against the peak of this processor"
 	@echo "make bench-gemv  stored weights times a vector against reading them"
 	@echo "make bench-export  seconds and memory of an export: 100 to 10,000 nodes, a decoder of 984 MB"
@@ -108,6 +109,9 @@ bench: dev
 sweep: dev-torch
 	@$(BIN)/python -m pip install -q --no-deps timm==1.0.31 torchvision==0.28.0
 	@$(BIN)/python -W ignore benchmarks/sweep.py
+
+refusals: dev
+	@cd tests && PYTHONPATH=. ../$(BIN)/python -m program.refusals
 
 fuzz: dev
 	@PYTHON=$(BIN)/python tests/fuzz/run.sh 120

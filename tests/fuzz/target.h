@@ -1,4 +1,4 @@
-/* What both fuzzers share: one input, and the mutator that reseals. */
+/* What both fuzzers share: one input, and the mutators, of structure and of words, which reseal. */
 #ifndef PTE_TEST_TARGET_H
 #define PTE_TEST_TARGET_H
 
@@ -8,6 +8,7 @@
 
 #include "exercise.h"
 #include "gen/layout.h"
+#include "mutate.h"
 #include "sample.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -45,9 +46,11 @@ static inline void change_word(uint8_t *data, size_t size, unsigned seed) {
 }
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed) {
-  if (seed % 4 == 0) size = LLVMFuzzerMutate(data, size, max_size);
-  for (unsigned k = 0; k < 1 + seed % 3; k++)
-    change_word(data, size, seed * 2654435761u + k * 40503u);
+  if (seed % 8 > 5 || !mutate_program(data, size, seed / 8)) {
+    if (seed % 4 == 0) size = LLVMFuzzerMutate(data, size, max_size);
+    for (unsigned k = 0; k < 1 + seed % 3; k++)
+      change_word(data, size, seed * 2654435761u + k * 40503u);
+  }
   if (size >= 64 && seed % 16 != 1) {
     uint64_t bytes = size,
              hash = PTE_SCHEMA_HASH; /* inputs kept from an older schema stay useful */
