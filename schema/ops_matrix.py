@@ -13,9 +13,10 @@ WINDOW = """
     1 <= len(i) <= 3; len(o) == len(i);
     len(kernel) == len(i); 1 <= kernel <= 2**31 - 1; len(stride) == len(i); 1 <= stride <= 2**31 - 1;
     len(dilation) == len(i); 1 <= dilation <= 2**31 - 1; len(begin) == len(i); -(2**31 - 1) <= begin <= 2**31 - 1;
-    len(end) == len(i); -(2**31 - 1) <= end <= 2**31 - 1; i <= 2**31 - 1; o <= 2**31 - 1; product(kernel) <= 2**31 - 1
+    len(end) == len(i); -(2**31 - 1) <= end <= 2**31 - 1; i <= 2**31 - 1; o <= 2**31 - 1; product(kernel) <= 2**20
 """
-"""The windows of a convolution; products of two such numbers and sums of a few fit in 64 bits."""
+"""The windows of a convolution; products of two such numbers and sums of a few fit in 64 bits. Taps are counted: a kernel
+looks at the deadline between windows."""
 
 ROOM = "max(0, (i - 1) * {spread} + 1) + begin + end - (kernel - 1) * dilation - 1"
 """What the last window may still move: x spread and padded, less a window."""
@@ -105,7 +106,7 @@ def conv(
     bound="2 K eps",
     where=f"""
         {WINDOW}; o == max(0, ({ROOM.format(spread="1")}) // stride + 1);
-        dtype(w) == f32; format(w) == plain; t == product(kernel)
+        dtype(w) == f32; format(w) == plain; t == product(kernel); t <= 2**16
     """,
 )
 def conv_depthwise(
@@ -137,7 +138,7 @@ def matmul_integer(a: F, b: F) -> F:
     shape="[*m, k] [n, k] [n] [*m, n]... -> [*m, n]",
     strided="xs",
     bound="2 K eps",
-    where=f"{MATRIX}; format(w) in ({DOT})",
+    where=f"{MATRIX}; format(w) in ({DOT}); k <= 2**18",
 )
 def matmul_int8(x: F, w: W, bias: F | None = None, *xs: A, steps: Steps = ()) -> F:
     """y = q(x) w^T + bias for w in i8_channel, i4, nf4, mxfp4, mxfp6; steps as in matmul; q: narrow.eight_codes, blocks of 32.
@@ -152,7 +153,7 @@ def matmul_int8(x: F, w: W, bias: F | None = None, *xs: A, steps: Steps = ()) ->
     shape="[b, *i, c] [n, k] [n] [n] [n] -> [b, *o, n]",
     dtypes="i8",
     where=f"""
-        {WINDOW}; {SPREAD}; dtype(w) == i8; format(w) == plain; {GROUPED};
+        {WINDOW}; {SPREAD}; dtype(w) == i8; format(w) == plain; {GROUPED}; k <= 2**22;
         dtype(bias) == i32; dtype(multiplier) == i32; dtype(shift) == i8; -128 <= x_zero <= 127; {CODE}
     """,
 )

@@ -21,7 +21,7 @@ RECURRENT = f"""
     strided="q k v mask",
     bound="8 K eps",
     where="""
-        h % g == 0; dtype(mask) in (bool, f32);
+        h % g == 0; d <= 2**16; e <= 2**16; dtype(mask) in (bool, f32);
         left_window <= 2**61; right_window <= 2**61
     """,
 )

@@ -10,13 +10,20 @@ bool pte_watch_look(pte_watch *w) {
   return why != PTE_OK;
 }
 
-int64_t pte_pace_cut(pte_pace *pace, int64_t left, int64_t cost, int64_t unit) {
+int64_t pte_pace_take(pte_pace *pace, int64_t left, int64_t cost, int64_t unit) {
+  int64_t all, units;
+  if (pace->watch == NULL) return left;
   if (pace->left <= 0) {
     if (pte_watch_look(pace->watch)) return 0;
     pace->left = pace->watch->chunk;
   }
-  int64_t units = pace->left / cost / unit, count = (units > 0 ? units : 1) * unit;
-  if (count > left) count = left;
-  pace->left -= count * cost;
-  return count;
+  if (__builtin_mul_overflow(left, cost, &all) || all > pace->left) {
+    units = pace->left / cost / unit;
+    units = (units > 0 ? units : 1) * unit;
+    if (units < left) left = units;
+  }
+  pace->left -= left * cost;
+  return left;
 }
+
+bool pte_pace_go(pte_pace *pace, int64_t cost) { return pte_pace_take(pace, 1, cost, 1) != 0; }

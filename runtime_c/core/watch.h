@@ -43,19 +43,9 @@ static inline pte_pace pte_pace_of(pte_watch *watch) {
  *       if ((count = pte_pace_take(&pace, n - at, 2, 16)) == 0) return;
  *       ... elements at .. at + count
  *     } */
-int64_t pte_pace_cut(pte_pace *pace, int64_t left, int64_t cost, int64_t unit);
-static inline int64_t pte_pace_take(pte_pace *pace, int64_t left, int64_t cost, int64_t unit) {
-  int64_t all;
-  if (pace->watch == NULL) return left;
-  if (__builtin_mul_overflow(left, cost, &all) || all > pace->left)
-    return pte_pace_cut(pace, left, cost, unit);
-  pace->left -= all;
-  return left;
-}
+int64_t pte_pace_take(pte_pace *pace, int64_t left, int64_t cost, int64_t unit);
 
 /* The same for work that is done as a whole: false: the run is to end. */
-static inline bool pte_pace_go(pte_pace *pace, int64_t cost) {
-  return pte_pace_take(pace, 1, cost, 1) != 0;
-}
+bool pte_pace_go(pte_pace *pace, int64_t cost);
 
 #endif

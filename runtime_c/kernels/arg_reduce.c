@@ -3,12 +3,13 @@
 #include "gen/ops.h"
 #include "kernels/rows.h"
 
-/* ahead(a, b): a takes the place of b, which stands before it. */
+/* ahead(a, b): a takes the place of b, which stands before it. `best` of the elements before
+ * `begin`. */
 #define ARG_ROW(name, type, ahead)                                                                 \
-  static int64_t name(const type *x, int64_t n, int64_t step, bool least, bool last) {             \
-    int64_t best = 0;                                                                              \
-    type top = x[0];                                                                               \
-    for (int64_t i = 1; i < n; i++) {                                                              \
+  static int64_t name(const type *x, int64_t best, int64_t begin, int64_t end, int64_t step,       \
+                      bool least, bool last) {                                                     \
+    type top = x[best * step];                                                                     \
+    for (int64_t i = begin; i < end; i++) {                                                        \
       type v = x[i * step];                                                                        \
       if (!ahead(v, top, least, last)) continue;                                                   \
       top = v;                                                                                     \
@@ -37,13 +38,18 @@ static void arg_reduce_task(void *context, size_t begin, size_t end, uint32_t th
   unsigned axis = x->rank - 1u;
   int64_t *y = call->out[0]->data, n = x->shape[axis], step = x->stride[axis];
   bool least = attrs->kind == PTE_ARG_REDUCE_KIND_MIN, last = attrs->last != 0;
+  pte_pace pace = pte_call_pace(call);
   (void)thread;
   pte_coords at = pte_coords_at((int64_t)begin, x->shape, axis);
   for (size_t i = begin; i < end; i++, pte_coords_next(&at, x->shape, axis)) {
-    int64_t offset = pte_coords_offset(&at, x->stride, axis);
-    y[i] = x->dtype == PTE_F32
-               ? arg_row_f32((const float *)x->data + offset, n, step, least, last)
-               : arg_row_i64((const int64_t *)x->data + offset, n, step, least, last);
+    const void *from = pte_element(x, pte_coords_offset(&at, x->stride, axis));
+    int64_t best = 0;
+    for (int64_t j = 0, count; j < n; j += count) {
+      if ((count = pte_pace_take(&pace, n - j, 1, 1)) == 0) return;
+      best = x->dtype == PTE_F32 ? arg_row_f32(from, best, j, j + count, step, least, last)
+                                 : arg_row_i64(from, best, j, j + count, step, least, last);
+    }
+    y[i] = best;
   }
 }
 

@@ -69,7 +69,9 @@ static pte_status attention_run(const pte_call *call) {
   job j = {.a = plan(call), .variant = pte_attention_f32_pick(call->cpu)};
   PTE_TRY(scratch_of(&j.a, &j.a.scratch_bytes));
   if (pte_tensor_count(call->out[0]) == 0) return PTE_OK;
+  pte_pace pace = pte_call_pace(call);
   for (int64_t b = 0; call->in[4] != NULL && b < j.a.q->shape[0]; b++) {
+    if (!pte_pace_go(&pace, 1)) return PTE_CANCELLED;
     int64_t count = ((const int64_t *)call->in[4]->data)[b];
     if (count < 0 || count > j.a.keys)
       return pte_kernel_fail(call, PTE_BAD_DATA, "key count out of range", 4, b, count, j.a.keys);

@@ -24,24 +24,37 @@ static float divisor_of(const average_pool *p, const pte_taps *taps, const pte_c
   return (float)total;
 }
 
+/* Channels from `c` on: the sum over all taps, then the division. false: the run is to end. */
+static bool window_mean(const average_pool *p, pte_pace *pace, const pte_taps *taps, float divisor,
+                        int64_t c, const float *x, float *y) {
+  const pte_window *w = &p->window;
+  int64_t count = w->channels - c < PTE_WINDOW_CHANNELS ? w->channels - c : PTE_WINDOW_CHANNELS;
+  int64_t offset[PTE_WINDOW_CHUNK];
+  pte_coords coords = {{0}};
+  memset(y + c, 0, (size_t)count * sizeof *y);
+  for (int64_t left = taps->total, some; left > 0; left -= some) {
+    some = pte_window_offsets(w, taps, left, &coords, offset);
+    if (!pte_pace_go(pace, some * count)) return false;
+    p->variant->sum(some, offset, count, x + c, y + c);
+  }
+  for (int64_t end = c + count; c < end; c++) y[c] /= divisor;
+  return pte_pace_go(pace, count);
+}
+
 static void average_pool_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const average_pool *p = context;
   const pte_window *w = &p->window;
-  int64_t first = (int64_t)begin, image = w->pixels_in * w->channels, offset[PTE_WINDOW_CHUNK];
+  int64_t first = (int64_t)begin, image = w->pixels_in * w->channels;
   pte_coords out = pte_coords_at(first % w->pixels_out, w->out, w->axes);
+  pte_pace pace = pte_call_pace(p->call);
   (void)thread;
   for (int64_t i = first; i < (int64_t)end; i++) {
     const float *x = (const float *)p->call->in[0]->data + i / w->pixels_out * image;
     float *y = (float *)p->call->out[0]->data + i * w->channels;
     pte_taps taps = pte_window_taps(w, &out);
-    pte_coords coords = {{0}};
-    memset(y, 0, (size_t)w->channels * sizeof *y);
-    for (int64_t left = taps.total, count; left > 0; left -= count) {
-      count = pte_window_offsets(w, &taps, left, &coords, offset);
-      p->variant->sum(count, offset, w->channels, x, y);
-    }
     float divisor = divisor_of(p, &taps, &out);
-    for (int64_t c = 0; c < w->channels; c++) y[c] /= divisor;
+    for (int64_t c = 0; c < w->channels; c += PTE_WINDOW_CHANNELS)
+      if (!window_mean(p, &pace, &taps, divisor, c, x, y)) return;
     pte_coords_next(&out, w->out, w->axes);
   }
 }

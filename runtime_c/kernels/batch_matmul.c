@@ -26,15 +26,18 @@ typedef struct batch_rows {
   size_t k;
 } batch_rows;
 
-static void batch_fill(const void *source, const pte_gemm_rows *rows) {
+static bool batch_fill(const void *source, const pte_gemm_rows *rows) {
   const batch_rows *s = source;
   pte_gemm_walk walk = pte_gemm_walk_begin(rows);
   for (size_t r = 0; r < rows->count; r++) {
     const float *row = s->a + (int64_t)(rows->first + r) * s->row_step;
     float *copy = rows->copy + r * s->k;
-    if (s->step != 1) pte_row_copy(copy, 1, row, s->step, (int64_t)s->k, sizeof *copy);
+    if (s->step != 1 &&
+        !pte_row_move(rows->pace, copy, 1, row, s->step, (int64_t)s->k, sizeof *copy))
+      return false;
     *pte_gemm_walk_next(&walk) = s->step != 1 ? copy : row;
   }
+  return true;
 }
 
 /* The scratch is the same for every variant and pool; a copy of rows is planned only where strides
@@ -50,6 +53,7 @@ static bool batch_plan_of(const pte_call *call, batch_plan *p) {
                        .taps = 1,
                        .run = k,
                        .fill = batch_fill,
+                       .watch = call->watch,
                        .copy_floats = a->stride[rank - 1] == 1 ? 0 : k};
   p->batches = (size_t)pte_tensor_span(y, 0, rank - 2);
   p->panels = pte_panel_count(p->gemm.columns);
@@ -68,8 +72,8 @@ static bool batch_plan_of(const pte_call *call, batch_plan *p) {
 }
 
 /* One unit: panels first .. last of a batch. */
-static void batch_block(batch_plan *p, const pte_coords *coords, size_t first, size_t last,
-                        char *scratch) {
+static bool batch_block(batch_plan *p, pte_pace *pace, const pte_coords *coords, size_t first,
+                        size_t last, char *scratch) {
   const pte_tensor *a = p->call->in[0], *b = p->call->in[1], *y = p->call->out[0];
   unsigned outer = a->rank - 2u;
   int64_t b_step = b->stride[outer + 1];
@@ -77,8 +81,10 @@ static void batch_block(batch_plan *p, const pte_coords *coords, size_t first, s
   const float *columns = (const float *)b->data + pte_coords_offset(coords, b->stride, outer);
   for (size_t panel = first; panel < last; panel++) {
     size_t column = panel * PTE_PANEL, left = p->gemm.columns - column;
-    pte_panel_pack(left < PTE_PANEL ? left : PTE_PANEL, k, columns + (int64_t)column * b_step,
-                   b_step, b->stride[outer], (float *)scratch + (panel - first) * k * PTE_PANEL);
+    if (!pte_panel_pack_by(pace, left < PTE_PANEL ? left : PTE_PANEL, k,
+                           columns + (int64_t)column * b_step, b_step, b->stride[outer],
+                           (float *)scratch + (panel - first) * k * PTE_PANEL))
+      return false;
   }
   batch_rows rows = {(const float *)a->data + pte_coords_offset(coords, a->stride, outer),
                      a->stride[outer], a->stride[outer + 1], k};
@@ -91,17 +97,20 @@ static void batch_block(batch_plan *p, const pte_coords *coords, size_t first, s
   g.columns -= first * PTE_PANEL;
   pte_gemm_part(&g, p->kernel, scratch + p->packed_bytes, 0, (size_t[]){0, g.rows},
                 (size_t[]){0, last - first});
+  return pte_pace_go(pace, PTE_PANEL);
 }
 
 static void batch_task(void *context, size_t begin, size_t end, uint32_t thread) {
   batch_plan *p = context;
   const pte_tensor *y = p->call->out[0];
   char *scratch = (char *)p->call->scratch + p->share_bytes * thread;
+  pte_pace pace = pte_call_pace(p->call);
   for (size_t i = begin; i < end; i++) {
     size_t block = i % p->blocks;
     pte_coords coords = pte_coords_at((int64_t)(i / p->blocks), y->shape, y->rank - 2u);
-    batch_block(p, &coords, p->panels * block / p->blocks, p->panels * (block + 1) / p->blocks,
-                scratch);
+    if (!batch_block(p, &pace, &coords, p->panels * block / p->blocks,
+                     p->panels * (block + 1) / p->blocks, scratch))
+      return;
   }
 }
 

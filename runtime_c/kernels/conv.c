@@ -56,7 +56,7 @@ static void fill_runs(const conv_source *s, const float *image, const pte_conv_p
   }
 }
 
-static void conv_fill(const void *source, const pte_gemm_rows *rows) {
+static bool conv_fill(const void *source, const pte_gemm_rows *rows) {
   const conv_source *s = source;
   int64_t image = s->w.axis[0].in * s->w.axis[1].in * s->w.axis[2].in * s->w.channels;
   size_t copy_floats = s->joined ? rows->taps * (size_t)(s->w.axis[2].kernel * s->w.channels) : 0;
@@ -65,10 +65,12 @@ static void conv_fill(const void *source, const pte_gemm_rows *rows) {
   for (size_t r = 0; r < rows->count; r++) {
     const float *x = s->x + pixel.batch * image + rows->group * s->group_channels;
     const float **slot = pte_gemm_walk_next(&walk);
+    if (!pte_pace_go(rows->pace, (int64_t)(rows->taps + copy_floats))) return false;
     if (s->joined) fill_runs(s, x, &pixel, slot, rows->copy + r * copy_floats);
     else pte_conv_fill(&s->w, x, s->zeros, &pixel, slot);
     pte_conv_pixel_next(&s->w, &pixel);
   }
+  return true;
 }
 
 typedef struct conv_plan {
@@ -97,6 +99,7 @@ static bool conv_plan_shape(const pte_call *call, conv_plan *p) {
                        .taps = taps,
                        .run = p->source.group_channels,
                        .fill = conv_fill,
+                       .watch = call->watch,
                        .panels = pte_weight_panels(w, call->cpu, &p->weight)};
   pte_gemm_put(&p->gemm, y);
   if (p->source.joined) {
@@ -128,7 +131,9 @@ static pte_status conv_run(const pte_call *call) {
   char *zeros = (char *)call->scratch + epilogue;
   pte_gemm *g = &p.gemm;
   p.source.x = x->data;
-  if (p.zeros_bytes > 0) memset(zeros, 0, (size_t)p.zeros_bytes);
+  pte_pace pace = pte_call_pace(call);
+  static const float zero = 0;
+  if (!pte_row_move(&pace, zeros, 1, &zero, 0, (int64_t)p.zeros_bytes / 4, 4)) return PTE_CANCELLED;
   p.source.zeros = (const float *)(const void *)zeros;
   p.matrix = (pte_matrix){x->data, (size_t)p.source.w.channels, p.source.group_channels};
   if (pte_conv_is_matrix(&p.source.w)) g->fill = pte_matrix_fill;

@@ -12,7 +12,10 @@
 #include "kernels/panels.h"
 #include "kernels/place.h"
 
-enum { CHUNK = 4096 }; /* elements, about: half of a small L1 */
+enum {
+  CHUNK = 4096,     /* elements, about: half of a small L1 */
+  MOST_TAPS = 65536 /* the row's; a tile of one pixel sums them all: PTE_CHUNK steps */
+};
 
 typedef struct depthwise_plan {
   const pte_call *call;
@@ -68,8 +71,8 @@ typedef struct depthwise_chunk {
 } depthwise_chunk;
 
 /* All channels of `rows` pixels of the chunk, from `at` on. */
-static void strip_run(const depthwise_plan *p, const depthwise_chunk *k, size_t at, size_t rows,
-                      const float **table) {
+static bool strip_run(const depthwise_plan *p, pte_pace *pace, const depthwise_chunk *k, size_t at,
+                      size_t rows, const float **table) {
   const float *w = p->call->in[1]->data;
   pte_depthwise_tile_f32 s = {.row = table, .taps = p->taps, .out_stride = k->out_stride};
   for (size_t c = 0; c < p->channels; c += PTE_PANEL) {
@@ -79,20 +82,29 @@ static void strip_run(const depthwise_plan *p, const depthwise_chunk *k, size_t 
     s.weight = w + c * p->taps;
     s.finish = &finish;
     s.out = k->out + at * k->out_stride + c;
+    if (!pte_pace_go(pace, (int64_t)(rows * PTE_PANEL * p->taps))) return false;
     p->kernel->tile(rows, &s);
   }
+  return true;
 }
 
 /* What follows the sums: the epilogue, dense rows as one span, and the way to a place that is not
  * even. */
-static void chunk_finish(const depthwise_plan *p, const depthwise_chunk *k, uint32_t thread) {
+static bool chunk_finish(const depthwise_plan *p, pte_pace *pace, const depthwise_chunk *k,
+                         uint32_t thread) {
   size_t rows = k->count, span = p->channels;
   if (k->out_stride == p->channels) rows = 1, span = k->count * p->channels;
-  for (size_t m = 0; p->epilogue != NULL && m < rows; m++)
+  for (size_t m = 0; p->epilogue != NULL && m < rows; m++) {
+    if (!pte_pace_go(pace, (int64_t)span * p->epilogue->step_count)) return false;
     pte_epilogue_run(p->epilogue, thread, (int64_t)(k->first + m), 0, (int64_t)span,
                      k->out + m * k->out_stride);
-  if (p->place != NULL)
-    pte_place_put(p->place, k->first, k->count, 0, p->channels, k->out, k->out_stride);
+  }
+  for (size_t at = 0, count; p->place != NULL && at < p->channels; at += count) {
+    count = (size_t)pte_pace_take(pace, (int64_t)(p->channels - at), (int64_t)k->count, 16);
+    if (count == 0) return false;
+    pte_place_put(p->place, k->first, k->count, at, count, k->out + at, k->out_stride);
+  }
+  return true;
 }
 
 static void depthwise_task(void *context, size_t begin, size_t end, uint32_t thread) {
@@ -101,21 +113,24 @@ static void depthwise_task(void *context, size_t begin, size_t end, uint32_t thr
   char *scratch = p->shares + p->share_bytes * thread;
   const float **table = (const float **)(void *)scratch, *x = p->call->in[0]->data;
   int64_t image = axis[0].in * axis[1].in * axis[2].in * p->w.channels;
+  size_t strip = p->taps > MOST_TAPS / 8 ? 1 : PTE_STRIP;
+  pte_pace pace = pte_call_pace(p->call);
   pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, begin * p->chunk);
   for (size_t i = begin; i < end; i++) {
     depthwise_chunk k = {.first = i * p->chunk, .out_stride = p->out_stride};
     k.count = p->pixels - k.first < p->chunk ? p->pixels - k.first : p->chunk;
     k.out = p->place != NULL ? (float *)(void *)(scratch + p->table_bytes)
                              : p->out + k.first * p->out_stride;
-    for (size_t at = 0; at < k.count; at += PTE_STRIP) {
-      size_t rows = k.count - at < PTE_STRIP ? k.count - at : PTE_STRIP;
+    for (size_t at = 0; at < k.count; at += strip) {
+      size_t rows = k.count - at < strip ? k.count - at : strip;
+      if (!pte_pace_go(&pace, (int64_t)(rows * p->taps))) return;
       for (size_t m = 0; m < rows; m++) {
         pte_conv_fill(&p->w, x + pixel.batch * image, p->zeros, &pixel, table + m);
         pte_conv_pixel_next(&p->w, &pixel);
       }
-      strip_run(p, &k, at, rows, table);
+      if (!strip_run(p, &pace, &k, at, rows, table)) return;
     }
-    chunk_finish(p, &k, thread);
+    if (!chunk_finish(p, &pace, &k, thread)) return;
   }
 }
 
@@ -134,7 +149,10 @@ static pte_status conv_depthwise_run(const pte_call *call) {
   PTE_TRY(plan_of(call, &p));
   if (p.pixels == 0 || p.channels == 0) return PTE_OK;
   char *zeros = (char *)call->scratch + p.epilogue_bytes;
-  p.zeros = memset(zeros, 0, (size_t)p.zeros_bytes);
+  pte_pace pace = pte_call_pace(call);
+  static const float zero = 0;
+  if (!pte_row_move(&pace, zeros, 1, &zero, 0, (int64_t)p.zeros_bytes / 4, 4)) return PTE_CANCELLED;
+  p.zeros = (const float *)(const void *)zeros;
   p.shares = zeros + p.zeros_bytes;
   if (!pte_finish_of(call, a->steps, 3, &p.finish))
     p.epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);

@@ -13,12 +13,15 @@
 #include "kernels/conv_window.h"
 #include "kernels/panels.h"
 #include "kernels/rescale.h"
+#include "kernels/rows.h"
 
 enum {
   BLOCK_BYTES = 65536, /* of gathered rows, about */
   BLOCK_ROWS = 16 * PTE_STRIP,
   LEAST_ROWS = 4 * PTE_STRIP, /* of a block that was made smaller for the threads */
-  TASK_WORK = 131072          /* products that are worth a task, in sixteens */
+  TASK_WORK = 131072,         /* products that are worth a task, in sixteens */
+  TILE_QUADS = 8192,          /* of four products, of a tile */
+  MOST_TAPS = 8192            /* of the depthwise way, which sums them in one piece */
 };
 
 typedef struct conv_i8_plan {
@@ -85,7 +88,7 @@ static bool plan_of(const pte_call *call, conv_i8_plan *p) {
   p->quads = ceil_div(p->depth, 4);
   p->panels = pte_panel_count(p->columns);
   p->matrix = pte_conv_is_matrix(&p->w);
-  p->depthwise = p->groups > 1 && p->channels == 1 && p->columns == 1;
+  p->depthwise = p->groups > 1 && p->channels == 1 && p->columns == 1 && p->depth <= MOST_TAPS;
   if (p->depthwise) return plan_depthwise(p);
   uint64_t rows;
   if (!pte_mul(p->quads, 8, &p->row_bytes) || !pte_align(p->row_bytes, 64, &p->row_bytes) ||
@@ -137,15 +140,16 @@ static void gather(const conv_i8_plan *p, const int8_t *image, const pte_conv_pi
 }
 
 /* Rows first .. first + count of a group, widened, at `to`; `line` holds one of them before. */
-static void rows_fill(const conv_i8_plan *p, size_t group, size_t first, size_t count, char *to,
-                      int8_t *line) {
+static bool rows_fill(const conv_i8_plan *p, pte_pace *pace, size_t group, size_t first,
+                      size_t count, char *to, int8_t *line) {
   const pte_conv_axis *axis = p->w.axis;
   const int8_t *x = (const int8_t *)p->call->in[0]->data + group * p->channels;
   int64_t image = axis[0].in * axis[1].in * axis[2].in * p->w.channels;
   pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, first);
-  if (p->depth == 0) return; /* nor is there scratch for rows */
+  if (p->depth == 0) return true; /* nor is there scratch for rows */
   for (size_t r = 0; r < count; r++, to += p->row_bytes) {
     const int8_t *row = x + (first + r) * (size_t)p->w.channels;
+    if (!pte_pace_go(pace, (int64_t)p->depth)) return false;
     if (!p->matrix) {
       gather(p, x + pixel.batch * image, &pixel, line);
       pte_conv_pixel_next(&p->w, &pixel);
@@ -153,6 +157,7 @@ static void rows_fill(const conv_i8_plan *p, size_t group, size_t first, size_t 
     }
     p->kernel->widen(p->depth, row, to);
   }
+  return true;
 }
 
 /* --- sums
@@ -173,10 +178,27 @@ static pte_rescale_columns columns_of(const conv_i8_plan *p, size_t column, size
   return c;
 }
 
+/* Sums of a strip, as far as a tile goes at a time: they wrap, so that parts add up to the whole.
+ */
+static bool strip_sum(const conv_i8_plan *p, pte_pace *pace, size_t rows, const char *x,
+                      const int8_t *codes, int32_t (*sum)[PTE_PANEL]) {
+  const size_t row_bytes = (size_t)p->row_bytes, element = p->kernel->widened;
+  int32_t part[PTE_STRIP][PTE_PANEL];
+  for (size_t q = 0; q == 0 || q < p->quads; q += TILE_QUADS) {
+    size_t quads = least(p->quads - q, TILE_QUADS);
+    if (!pte_pace_go(pace, (int64_t)(rows * PTE_PANEL * (quads + 1)))) return false;
+    p->kernel->tile(rows, quads, x + q * 4 * element, row_bytes, codes + q * 4 * PTE_PANEL,
+                    q == 0 ? sum : part);
+    for (size_t i = 0; q > 0 && i < rows * PTE_PANEL; i++)
+      sum[0][i] = pte_wrapping_add(sum[0][i], part[0][i]);
+  }
+  return true;
+}
+
 /* All rows of the block times panel `panel` of the group; columns past the last exist in the panel
  * only. */
-static void panel_run(const conv_i8_plan *p, size_t group, size_t first, size_t rows, size_t panel,
-                      const char *block) {
+static bool panel_run(const conv_i8_plan *p, pte_pace *pace, size_t group, size_t first,
+                      size_t rows, size_t panel, const char *block) {
   size_t count = least(PTE_PANEL, p->columns - panel * PTE_PANEL), all = p->columns * p->groups;
   size_t column = group * p->columns + panel * PTE_PANEL;
   const int8_t *codes = (const int8_t *)p->call->in[1]->data +
@@ -187,7 +209,7 @@ static void panel_run(const conv_i8_plan *p, size_t group, size_t first, size_t 
     size_t at = pte_strip_begin(rows, i), strip = pte_strip_begin(rows, i + 1) - at;
     int32_t sum[PTE_STRIP][PTE_PANEL];
     int8_t tile[PTE_STRIP][PTE_PANEL];
-    p->kernel->tile(strip, p->quads, block + at * p->row_bytes, (size_t)p->row_bytes, codes, sum);
+    if (!strip_sum(p, pace, strip, block + at * p->row_bytes, codes, sum)) return false;
     if (count == PTE_PANEL) {
       p->kernel->rescale(strip, sum, &columns, y + at * all, all);
       continue;
@@ -195,21 +217,23 @@ static void panel_run(const conv_i8_plan *p, size_t group, size_t first, size_t 
     p->kernel->rescale(strip, sum, &columns, tile[0], PTE_PANEL);
     for (size_t m = 0; m < strip; m++) memcpy(y + (at + m) * all, tile[m], count);
   }
+  return true;
 }
 
 static void conv_i8_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const conv_i8_plan *p = context;
   char *line = (char *)p->call->scratch + p->share_bytes * thread, *block = line + p->line_bytes;
   size_t filled = SIZE_MAX;
+  pte_pace pace = pte_call_pace(p->call);
   for (size_t i = begin; i < end; i++) {
     size_t band = i / p->column_blocks, part = i % p->column_blocks;
     size_t group = band / p->row_blocks, first = band % p->row_blocks * p->block_rows;
     size_t rows = least(p->block_rows, p->rows - first);
-    if (band != filled) rows_fill(p, group, first, rows, block, (int8_t *)line);
+    if (band != filled && !rows_fill(p, &pace, group, first, rows, block, (int8_t *)line)) return;
     filled = band;
     size_t panel_end = p->panels * (part + 1) / p->column_blocks;
     for (size_t panel = p->panels * part / p->column_blocks; panel < panel_end; panel++)
-      panel_run(p, group, first, rows, panel, block);
+      if (!panel_run(p, &pace, group, first, rows, panel, block)) return;
   }
 }
 
@@ -224,15 +248,19 @@ typedef struct depthwise_run {
 } depthwise_run;
 
 /* Of each group the panel has one row; here sixteen channels lie side by side. */
-static void weights_fill(const conv_i8_plan *p, int16_t *weight) {
+static bool weights_fill(const conv_i8_plan *p, pte_pace *pace, int16_t *weight) {
   const int8_t *codes = p->call->in[1]->data;
-  memset(weight, 0, (size_t)p->weight_bytes);
-  for (size_t c = 0; c < p->channels; c++, codes += p->quads * (4 * PTE_PANEL))
+  static const int16_t zero = 0;
+  if (!pte_row_move(pace, weight, 1, &zero, 0, (int64_t)p->weight_bytes / 2, 2)) return false;
+  for (size_t c = 0; c < p->channels; c++, codes += p->quads * (4 * PTE_PANEL)) {
+    if (!pte_pace_go(pace, (int64_t)p->depth)) return false;
     for (size_t k = 0; k < p->depth; k++) {
       size_t pair = c / PTE_PANEL * ceil_div(p->depth, 2) + k / 2;
       weight[(pair * PTE_PANEL + c % PTE_PANEL) * 2 + k % 2] =
           codes[k / 4 * (4 * PTE_PANEL) + k % 4];
     }
+  }
+  return true;
 }
 
 /* `count` is even; where taps are not, the last one comes twice. */
@@ -260,6 +288,21 @@ static int64_t window_begin(const conv_i8_plan *p, const pte_conv_pixel *pixel) 
   return begin * p->w.channels;
 }
 
+/* One pixel, some channels at a time. */
+static bool taps_run(const depthwise_run *r, pte_pace *pace, const int64_t *offset, const int8_t *x,
+                     int8_t *y) {
+  pte_taps_i8 t = r->taps;
+  for (size_t c = 0, all = t.channels; c < all; c += t.channels) {
+    int64_t count = pte_pace_take(pace, (int64_t)(all - c), 2 * (int64_t)t.pairs, PTE_PANEL);
+    if (count == 0) return false;
+    t.channels = (size_t)count;
+    t.weight = r->taps.weight + 2 * c * t.pairs;
+    t.columns = r->taps.columns + c / PTE_PANEL;
+    r->plan->kernel->taps(&t, offset, x + c, y + c);
+  }
+  return true;
+}
+
 static void depthwise_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const depthwise_run *r = context;
   const conv_i8_plan *p = r->plan;
@@ -267,17 +310,19 @@ static void depthwise_task(void *context, size_t begin, size_t end, uint32_t thr
   int64_t image = axis[0].in * axis[1].in * axis[2].in * p->w.channels;
   int8_t *line = (int8_t *)r->lines + p->share_bytes * thread;
   int8_t *y = (int8_t *)p->call->out[0]->data + begin * p->channels;
+  pte_pace pace = pte_call_pace(p->call);
   pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, begin);
   for (size_t i = begin; i < end; i++, y += p->channels) {
     const int8_t *x = (const int8_t *)p->call->in[0]->data + pixel.batch * image;
     int64_t first = window_begin(p, &pixel);
     if (first < 0) gather(p, x, &pixel, line);
-    p->kernel->taps(&r->taps, first < 0 ? r->gathered : r->inside, first < 0 ? line : x + first, y);
+    if (!taps_run(r, &pace, first < 0 ? r->gathered : r->inside, first < 0 ? line : x + first, y))
+      return;
     pte_conv_pixel_next(&p->w, &pixel);
   }
 }
 
-static void run_depthwise(conv_i8_plan *p) {
+static pte_status run_depthwise(conv_i8_plan *p, pte_pace *pace) {
   char *scratch = p->call->scratch;
   int16_t *weight = (int16_t *)(void *)scratch;
   pte_rescale_columns *columns = (void *)(scratch + p->weight_bytes);
@@ -290,12 +335,13 @@ static void run_depthwise(conv_i8_plan *p) {
       .gathered = offsets + 2 * pairs,
       .lines = (char *)offsets + p->offset_bytes
   };
-  weights_fill(p, weight);
+  if (!weights_fill(p, pace, weight)) return PTE_CANCELLED;
   offsets_fill(p, 2 * pairs, offsets, offsets + 2 * pairs);
-  for (size_t c = 0; c < p->channels; c += PTE_PANEL)
+  for (size_t c = 0; c < p->channels && pte_pace_go(pace, 4 * PTE_PANEL); c += PTE_PANEL)
     columns[c / PTE_PANEL] = columns_of(p, c, least(PTE_PANEL, p->channels - c));
   pte_parallel(p->call, p->rows, 1 + 4 * TASK_WORK / (p->depth * p->channels + 1), depthwise_task,
                &r);
+  return PTE_OK;
 }
 
 /* --- the operator
@@ -313,13 +359,16 @@ static pte_status conv_i8_scratch(const pte_call *call, uint64_t *out_bytes) {
 static pte_status conv_i8_run(const pte_call *call) {
   conv_i8_plan p;
   const int8_t *shift = call->in[4]->data;
+  pte_pace pace = pte_call_pace(call);
   if (!plan_of(call, &p)) return PTE_NO_MEMORY;
-  for (int64_t n = 0; n < call->in[4]->shape[0]; n++)
+  for (int64_t n = 0, end = 0, all = call->in[4]->shape[0]; n < all; n++) {
+    if (n == end && (end += pte_pace_take(&pace, all - n, 1, 1)) == n) return PTE_CANCELLED;
     if (shift[n] < PTE_SHIFT_LEAST || shift[n] > PTE_SHIFT_MOST)
       return pte_kernel_fail(call, PTE_BAD_DATA, "shift out of range", 4, n, shift[n],
                              PTE_SHIFT_MOST);
+  }
   if (p.rows == 0 || p.columns == 0) return PTE_OK;
-  if (p.depthwise) return run_depthwise(&p), PTE_OK;
+  if (p.depthwise) return run_depthwise(&p, &pace);
   pte_parallel(call, p.groups * p.row_blocks * p.column_blocks, 1, conv_i8_task, &p);
   return PTE_OK;
 }

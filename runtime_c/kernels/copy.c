@@ -21,6 +21,7 @@ typedef struct copy_job {
   int64_t blocks;
   unsigned outer, bytes;
   bool transposed;
+  pte_watch *watch;
 } copy_job;
 
 static int64_t size_of(int64_t stride) { return stride < 0 ? -stride : stride; }
@@ -97,7 +98,8 @@ static void transpose(void *restrict to, int64_t to_row, const void *restrict fr
   }
 }
 
-static void copy_block(const copy_job *job, const char *x, char *y, int64_t begin, int64_t count) {
+static void copy_block(const copy_job *job, pte_pace *pace, const char *x, char *y, int64_t begin,
+                       int64_t count) {
   const axis *across = &job->axes[job->outer];
   int64_t bytes = job->bytes;
   x += begin * across->from * bytes;
@@ -109,6 +111,7 @@ static void copy_block(const copy_job *job, const char *x, char *y, int64_t begi
   const axis *inner = across + 1;
   for (int64_t i = 0; i < inner->count; i += COLUMNS) {
     int64_t columns = inner->count - i < COLUMNS ? inner->count - i : COLUMNS;
+    if (!pte_pace_go(pace, columns * count)) return;
     transpose(y + i * bytes, across->to, x + i * inner->from * bytes, inner->from, count, columns,
               job->bytes);
   }
@@ -116,6 +119,7 @@ static void copy_block(const copy_job *job, const char *x, char *y, int64_t begi
 
 static void copy_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const copy_job *job = context;
+  pte_pace pace = pte_pace_of(job->watch);
   (void)thread;
   for (int64_t unit = (int64_t)begin; unit < (int64_t)end; unit++) {
     pte_coords at = pte_coords_at(unit / job->blocks, job->outer_shape, job->outer);
@@ -125,7 +129,7 @@ static void copy_task(void *context, size_t begin, size_t end, uint32_t thread) 
       to += at.at[i] * job->axes[i].to;
     }
     int64_t left = job->axes[job->outer].count - first;
-    copy_block(job, job->x + from * job->bytes, job->y + to * job->bytes, first,
+    copy_block(job, &pace, job->x + from * job->bytes, job->y + to * job->bytes, first,
                left < job->block ? left : job->block);
   }
 }
@@ -135,10 +139,13 @@ static pte_status copy_run(const pte_call *call) {
   int64_t count = pte_tensor_count(x);
   if (count == 0) return PTE_OK;
   if (pte_dtype_bits(x->dtype) % 8 != 0) {
-    memcpy(y->data, x->data, ((uint64_t)count * pte_dtype_bits(x->dtype) + 7) / 8);
+    pte_pace pace = pte_call_pace(call);
+    count = (int64_t)(((uint64_t)count * pte_dtype_bits(x->dtype) + 7) / 8);
+    (void)pte_row_move(&pace, y->data, 1, x->data, 1, count, 1);
     return PTE_OK;
   }
   copy_job job = plan(x, y);
+  job.watch = call->watch;
   int64_t units = job.blocks;
   for (unsigned i = 0; i < job.outer; i++) units *= job.outer_shape[i];
   pte_parallel(call, (size_t)units, pte_grain(count / units * job.bytes), copy_task, &job);

@@ -5,16 +5,18 @@
 #include "kernels/rows.h"
 
 #define CUMULATE_ROW(name, type, joined)                                                           \
-  static void name(const pte_cumulate_attrs *attrs, const type *x, int64_t step, int64_t n,        \
-                   type *y) {                                                                      \
+  static bool name(const pte_cumulate_attrs *attrs, pte_pace *pace, const type *x, int64_t step,   \
+                   int64_t n, type *y) {                                                           \
     bool product = attrs->kind == PTE_CUMULATE_KIND_PROD;                                          \
     type total = product ? 1 : 0;                                                                  \
-    for (int64_t i = 0; i < n; i++) {                                                              \
+    for (int64_t i = 0, end = 0; i < n; i++) {                                                     \
+      if (i == end && (end += pte_pace_take(pace, n - i, 1, 1)) == i) return false;                \
       int64_t at = attrs->reverse ? n - 1 - i : i;                                                 \
       type before = total, v = x[at * step];                                                       \
       total = joined;                                                                              \
       y[at] = attrs->exclusive ? before : total;                                                   \
     }                                                                                              \
+    return true;                                                                                   \
   }
 
 CUMULATE_ROW(cumulate_f32, float, product ? total * v : total + v)
@@ -27,15 +29,17 @@ static void cumulate_task(void *context, size_t begin, size_t end, uint32_t thre
   const pte_tensor *x = call->in[0], *y = call->out[0];
   unsigned last = x->rank - 1u;
   int64_t n = x->shape[last], step = x->stride[last];
+  pte_pace pace = pte_call_pace(call);
+  bool goes_on = true;
   (void)thread;
   pte_coords at = pte_coords_at((int64_t)begin, x->shape, last);
-  for (int64_t row = (int64_t)begin; row < (int64_t)end;
+  for (int64_t row = (int64_t)begin; goes_on && row < (int64_t)end;
        row++, pte_coords_next(&at, x->shape, last)) {
     const void *from = pte_element(x, pte_coords_offset(&at, x->stride, last));
     void *to = pte_element(y, row * n);
-    if (x->dtype == PTE_F32) cumulate_f32(call->attrs, from, step, n, to);
-    else if (x->dtype == PTE_F64) cumulate_f64(call->attrs, from, step, n, to);
-    else cumulate_i64(call->attrs, from, step, n, to);
+    if (x->dtype == PTE_F32) goes_on = cumulate_f32(call->attrs, &pace, from, step, n, to);
+    else if (x->dtype == PTE_F64) goes_on = cumulate_f64(call->attrs, &pace, from, step, n, to);
+    else goes_on = cumulate_i64(call->attrs, &pace, from, step, n, to);
   }
 }
 

@@ -18,11 +18,13 @@ static void gather_task(void *context, size_t begin, size_t end, uint32_t thread
   int64_t i = (int64_t)begin / rows->count, row = (int64_t)begin % rows->count;
   char *y = (char *)g->call->out[0]->data + (int64_t)begin * rows->length * g->bytes;
   pte_coords coords = pte_coords_at(row, rows->shape, rows->rank);
+  pte_pace pace = pte_call_pace(g->call);
   (void)thread;
   for (size_t item = begin; item < end; item++, y += rows->length * g->bytes) {
     int64_t at = pte_index_at(index + i, g->extent) * g->stride;
     at += pte_coords_offset(&coords, rows->stride, rows->rank);
-    pte_row_copy(y, 1, pte_element(g->call->in[0], at), rows->step, rows->length, g->bytes);
+    const void *from = pte_element(g->call->in[0], at);
+    if (!pte_row_move(&pace, y, 1, from, rows->step, rows->length, g->bytes)) return;
     pte_coords_next(&coords, rows->shape, rows->rank);
     if (++row == rows->count) row = 0, i++;
   }

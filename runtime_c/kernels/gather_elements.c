@@ -32,14 +32,20 @@ static void gather_elements_task(void *context, size_t begin, size_t end, uint32
   row_shape s = {index->shape[last], index->stride[last], last > 0 ? x->stride[last] : 0,
                  x->shape[0], x->stride[0]};
   pte_coords coords = pte_coords_at((int64_t)begin, index->shape, last);
+  pte_pace pace = pte_call_pace(call);
   (void)thread;
   for (size_t row = begin; row < end; row++) {
     const int64_t *from =
         (const int64_t *)index->data + pte_coords_offset(&coords, index->stride, last);
     int64_t at =
         pte_coords_offset(&coords, x->stride, last) - coords.at[0] * (last > 0 ? x->stride[0] : 0);
-    gather_row(&s, from, pte_element(x, at), pte_element(call->out[0], (int64_t)row * s.length),
-               bytes);
+    char *to = pte_element(call->out[0], (int64_t)row * index->shape[last]);
+    for (int64_t j = 0; j < index->shape[last]; j += s.length) {
+      s.length = pte_pace_take(&pace, index->shape[last] - j, 1, 1);
+      if (s.length == 0) return;
+      gather_row(&s, from + j * s.index_step, pte_element(x, at + j * s.x_step), to + j * bytes,
+                 bytes);
+    }
     pte_coords_next(&coords, index->shape, last);
   }
 }

@@ -14,6 +14,7 @@ static void gather_nd_task(void *context, size_t begin, size_t end, uint32_t thr
   const pte_tensor *x = g->call->in[0];
   const pte_rows *rows = &g->rows;
   char *y = pte_element(g->call->out[0], (int64_t)begin * rows->count * rows->length);
+  pte_pace pace = pte_call_pace(g->call);
   (void)thread;
   for (size_t i = begin; i < end; i++) {
     const int64_t *tuple = (const int64_t *)g->call->in[1]->data + i * g->depth;
@@ -22,7 +23,8 @@ static void gather_nd_task(void *context, size_t begin, size_t end, uint32_t thr
     at += pte_index_offset(tuple, g->depth, x->shape + g->batch, x->stride + g->batch);
     for (int64_t row = 0; row < rows->count; row++, y += rows->length * g->bytes) {
       int64_t from = at + pte_coords_offset(&coords, rows->stride, rows->rank);
-      pte_row_copy(y, 1, pte_element(x, from), rows->step, rows->length, g->bytes);
+      if (!pte_row_move(&pace, y, 1, pte_element(x, from), rows->step, rows->length, g->bytes))
+        return;
       pte_coords_next(&coords, rows->shape, rows->rank);
     }
   }

@@ -11,11 +11,12 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 static size_t most(size_t a, size_t b) { return a > b ? a : b; }
 static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
 
-void pte_matrix_fill(const void *source, const pte_gemm_rows *rows) {
+bool pte_matrix_fill(const void *source, const pte_gemm_rows *rows) {
   const pte_matrix *s = source;
   const float *a = s->a + rows->group * s->group_step + rows->first * s->stride;
   pte_gemm_walk walk = pte_gemm_walk_begin(rows);
   for (size_t r = 0; r < rows->count; r++) *pte_gemm_walk_next(&walk) = a + r * s->stride;
+  return true;
 }
 
 const float *pte_plain_panels_read(const void *self, size_t panel, size_t k, size_t count,
@@ -36,6 +37,7 @@ typedef struct gemm_block {
   float *out;     /* the block's first element */
   size_t out_stride;
   size_t group, row, rows, panel_begin, panel_end;
+  pte_pace *pace; /* the functions below that return bool look: false: the run is to end */
 } gemm_block;
 
 /* The block's first column, through all groups, and how many it has. */
@@ -90,7 +92,7 @@ static bool tall_pair(const gemm_block *b, size_t panels, size_t i, size_t count
 /* A panel block stays in L1 while the strips of the row block pass by, read from L2. Each strip
  * asks for its share of the next panel block, which comes from L3 or memory; with few strips that
  * would be a burst, which hurts. */
-static void run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, size_t next) {
+static bool run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, size_t next) {
   size_t strips = pte_strips(b->rows), lines = s.taps * s.run;
   size_t share = strips < 4 || next == 0 ? 0 : ceil_div(lines, strips);
   const float *const *row = s.row;
@@ -99,6 +101,7 @@ static void run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, size_
   for (size_t i = 0, used; i < strips; i += used) {
     size_t count = pte_strip_begin(b->rows, i + 1) - pte_strip_begin(b->rows, i);
     used = tall_pair(b, panels, i, count) ? 2 : 1;
+    if (!pte_pace_go(b->pace, (int64_t)(used * count * panels * PTE_PANEL * lines))) return false;
     for (size_t k = i * share; k < least(lines, (i + used) * share); k++)
       for (size_t p = 0; p < panels; p++)
         __builtin_prefetch(s.panel[p] + next + k * PTE_PANEL, 0, 2);
@@ -110,10 +113,11 @@ static void run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, size_
     s.out += used * count * s.out_stride;
     finish = pte_finish_at(&finish, used * count, 0);
   }
+  return true;
 }
 
 /* One step over K for `panels` panels from `panel` on (of the group). */
-static void run_panels(const gemm_block *b, const gemm_step *k, size_t panel, size_t panels) {
+static bool run_panels(const gemm_block *b, const gemm_step *k, size_t panel, size_t panels) {
   const pte_gemm *g = b->g;
   size_t place = b->group * pte_panel_count(g->columns) + panel, at = k->tap * g->run + k->offset;
   size_t count = k->taps * k->run, column = b->group * g->columns + panel * PTE_PANEL;
@@ -134,67 +138,82 @@ static void run_panels(const gemm_block *b, const gemm_step *k, size_t panel, si
     s.panel[p] = g->panels.read(g->panels.self, place + p, at, count,
                                 b->decoded + p * PTE_GEMM_DEPTH * PTE_PANEL);
   bool more = !g->panels.decoded && panel + 2 * panels <= b->panel_end;
-  run_strips(b, s, panels, more ? panels * g->taps * g->run * PTE_PANEL : 0);
+  return run_strips(b, s, panels, more ? panels * g->taps * g->run * PTE_PANEL : 0);
 }
 
 /* As many panels side by side as the tile takes; without masks, a panel with columns that do not
  * exist goes alone. */
-static void run_step(const gemm_block *b, const gemm_step *k) {
+static bool run_step(const gemm_block *b, const gemm_step *k) {
   size_t strips = pte_strips(b->rows), abreast = b->kernel->abreast[ceil_div(b->rows, strips)];
   size_t whole = b->kernel->masked ? b->panel_end : least(b->panel_end, b->g->columns / PTE_PANEL);
   size_t p = b->panel_begin;
-  for (; p + abreast <= whole; p += abreast) run_panels(b, k, p, abreast);
-  for (; p < b->panel_end; p++) run_panels(b, k, p, 1);
+  for (; p + abreast <= whole; p += abreast)
+    if (!run_panels(b, k, p, abreast)) return false;
+  for (; p < b->panel_end; p++)
+    if (!run_panels(b, k, p, 1)) return false;
+  return true;
 }
 
-/* One strip reads each weight once: there is no reuse to block for, so a panel in place streams
- * whole. */
-static void run_depth(const gemm_block *b) {
+/* One strip reads each weight once: there is no reuse to block for, so a panel in place streams, as
+ * far as a tile may go. */
+static bool run_depth(const gemm_block *b) {
   const pte_gemm *g = b->g;
   bool stream = b->rows <= PTE_STRIP && !g->panels.decoded;
-  size_t depth = stream ? SIZE_MAX : PTE_GEMM_DEPTH;
+  size_t depth = stream ? PTE_GEMM_LONG : PTE_GEMM_DEPTH;
   size_t taps = most(depth / g->run, 1), run = least(depth, g->run);
   for (size_t tap = 0; tap < g->taps; tap += taps)
     for (size_t offset = 0; offset < g->run; offset += run) {
       gemm_step k = {tap, least(taps, g->taps - tap), offset, least(run, g->run - offset)};
-      run_step(b, &k);
+      if (!run_step(b, &k)) return false;
     }
+  return true;
 }
 
-/* Row `m` of the block, whose sums are complete in memory. */
-static void finish_row(const gemm_block *b, size_t m) {
-  float *out = b->out + m * b->out_stride;
-  pte_finish_f32 finish = pte_finish_at(&b->g->finish, b->row + m, first_column(b));
-  for (size_t n = 0; n < columns_of(b); n++) out[n] = pte_finish_one(&finish, out[n], 0, n);
-}
-
-/* An empty sum is +0. */
-static void run_empty(const gemm_block *b) {
-  for (size_t m = 0; m < b->rows; m++) {
-    memset(b->out + m * b->out_stride, 0, columns_of(b) * sizeof *b->out);
-    finish_row(b, m);
+/* Row `m` of the block: its sums are complete in memory, or `empty`: +0. */
+static bool finish_row(const gemm_block *b, size_t m, bool empty) {
+  size_t columns = columns_of(b);
+  for (size_t at = 0, count; at < columns; at += count) {
+    count = (size_t)pte_pace_take(b->pace, (int64_t)(columns - at), 2, 1);
+    float *out = b->out + m * b->out_stride + at;
+    pte_finish_f32 finish = pte_finish_at(&b->g->finish, b->row + m, first_column(b) + at);
+    if (count == 0) return false;
+    if (empty) memset(out, 0, count * sizeof *out);
+    for (size_t n = 0; n < count; n++) out[n] = pte_finish_one(&finish, out[n], 0, n);
   }
+  return true;
 }
 
-static void run_vector(const gemm_block *b) {
+static bool run_empty(const gemm_block *b) {
+  for (size_t m = 0; m < b->rows; m++)
+    if (!finish_row(b, m, true)) return false;
+  return true;
+}
+
+static bool run_vector(const gemm_block *b) {
   const pte_gemm *g = b->g;
   size_t whole = columns_of(b) / PTE_PANEL, rest = columns_of(b) % PTE_PANEL;
   size_t place = b->group * pte_panel_count(g->columns) + b->panel_begin;
   const float *x = b->table[0], *panels = g->panels.read(g->panels.self, place, 0, g->run, NULL);
-  b->kernel->vector(g->run, whole, x, panels, b->out);
+  for (size_t p = 0, count; p < whole; p += count) {
+    count = (size_t)pte_pace_take(b->pace, (int64_t)(whole - p), (int64_t)g->run * PTE_PANEL, 8);
+    if (count == 0) return false;
+    b->kernel->vector(g->run, count, x, panels + p * g->run * PTE_PANEL, b->out + p * PTE_PANEL);
+  }
   if (rest > 0) {
     float tile[PTE_PANEL];
     b->kernel->vector(g->run, 1, x, panels + whole * g->run * PTE_PANEL, tile);
     memcpy(b->out + whole * PTE_PANEL, tile, rest * sizeof *tile);
   }
-  finish_row(b, 0);
+  return finish_row(b, 0, false);
 }
 
-static void run_block(const gemm_block *b) {
+enum { VECTOR_DEPTH = 16384 }; /* K of a whole sum, at most; a longer one is cut */
+
+static bool run_block(const gemm_block *b) {
   const pte_gemm *g = b->g;
-  if (g->taps == 0 || g->run == 0) run_empty(b);
-  else if (b->rows == 1 && g->taps == 1 && !g->panels.decoded) run_vector(b);
-  else run_depth(b);
+  bool vector = b->rows == 1 && g->taps == 1 && !g->panels.decoded && g->run <= VECTOR_DEPTH;
+  if (g->taps == 0 || g->run == 0) return run_empty(b);
+  return vector ? run_vector(b) : run_depth(b);
 }
 
 /* --- scratch: one share a thread
@@ -235,27 +254,28 @@ bool pte_gemm_scratch(const pte_gemm *g, uint32_t threads, uint64_t *out_bytes) 
   return share_of(g, &share) && pte_mul(share.total, threads, out_bytes);
 }
 
-static void fill_block(gemm_block *b, const gemm_share *share, void *scratch) {
+static bool fill_block(gemm_block *b, const gemm_share *share, void *scratch) {
   char *bytes = scratch;
   b->table = (const float **)scratch;
   b->decoded = (float *)(bytes + share->table + share->copy);
-  pte_gemm_rows rows = {b->group,   b->row,   b->rows,
-                        b->g->taps, b->table, (float *)(bytes + share->table)};
-  if (b->g->run > 0) b->g->fill(b->g->source, &rows);
+  pte_gemm_rows rows = {
+      b->group, b->row, b->rows, b->g->taps, b->table, (float *)(bytes + share->table), b->pace};
+  return b->g->run == 0 || b->g->fill(b->g->source, &rows);
 }
 
 void pte_gemm_part(const pte_gemm *g, const pte_gemm_f32 *kernel, void *scratch, size_t group,
                    const size_t rows[2], const size_t panels[2]) {
   gemm_share share;
+  pte_pace pace = pte_pace_of(g->watch);
   if (!share_of(g, &share)) return; /* pte_gemm_scratch refused it */
   for (size_t m = rows[0]; m < rows[1]; m += PTE_GEMM_ROWS) {
-    gemm_block b = {.g = g, .kernel = kernel, .group = group, .row = m};
+    gemm_block b = {.g = g, .kernel = kernel, .group = group, .row = m, .pace = &pace};
     b.rows = least(PTE_GEMM_ROWS, rows[1] - m);
-    fill_block(&b, &share, scratch);
+    if (!fill_block(&b, &share, scratch)) return;
     for (b.panel_begin = panels[0]; b.panel_begin < panels[1]; b.panel_begin += BLOCK_PANELS) {
       b.panel_end = least(b.panel_begin + BLOCK_PANELS, panels[1]);
       aim_block(&b, NULL);
-      run_block(&b);
+      if (!run_block(&b)) return;
     }
   }
 }
@@ -288,20 +308,36 @@ static void grid_split(gemm_grid *grid, uint32_t threads) {
 }
 
 /* Rows that lie in the block whole and dense are one span. */
-static void run_epilogue(const gemm_block *b, uint32_t thread) {
+static bool run_epilogue(const gemm_block *b, uint32_t thread) {
   const pte_gemm *g = b->g;
   size_t count = columns_of(b), rows = b->rows, span = count;
   if (count == g->groups * g->columns && count == b->out_stride) rows = 1, span = b->rows * count;
-  for (size_t m = 0; m < rows; m++)
+  for (size_t m = 0; m < rows; m++) {
+    if (!pte_pace_go(b->pace, (int64_t)span * g->epilogue->step_count)) return false;
     pte_epilogue_run(g->epilogue, thread, (int64_t)(b->row + m), (int64_t)first_column(b),
                      (int64_t)span, b->out + m * b->out_stride);
+  }
+  return true;
+}
+
+/* To a place that is not even. */
+static bool put_block(const gemm_block *b) {
+  size_t columns = columns_of(b);
+  for (size_t at = 0, count; at < columns; at += count) {
+    count = (size_t)pte_pace_take(b->pace, (int64_t)(columns - at), (int64_t)b->rows, 16);
+    if (count == 0) return false;
+    pte_place_put(b->g->place, b->row, b->rows, first_column(b) + at, count, b->out + at,
+                  b->out_stride);
+  }
+  return true;
 }
 
 static void grid_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const gemm_grid *grid = context;
   const pte_gemm *g = grid->g;
   size_t filled = SIZE_MAX;
-  gemm_block b = {.g = g, .kernel = grid->kernel};
+  pte_pace pace = pte_pace_of(g->watch);
+  gemm_block b = {.g = g, .kernel = grid->kernel, .pace = &pace};
   for (size_t i = begin; i < end; i++) {
     size_t band = i / grid->column_blocks, column = i % grid->column_blocks,
            block = band % grid->row_blocks;
@@ -311,13 +347,12 @@ static void grid_task(void *context, size_t begin, size_t end, uint32_t thread) 
     b.panel_begin = grid->panels * column / grid->column_blocks;
     b.panel_end = grid->panels * (column + 1) / grid->column_blocks;
     char *scratch = grid->scratch + grid->share.total * thread;
-    if (band != filled) fill_block(&b, &grid->share, scratch);
+    if (band != filled && !fill_block(&b, &grid->share, scratch)) return;
     filled = band;
     aim_block(&b, (float *)(void *)(scratch + grid->share.total - grid->share.block));
-    run_block(&b);
-    if (g->epilogue != NULL) run_epilogue(&b, thread);
-    if (g->place != NULL)
-      pte_place_put(g->place, b.row, b.rows, first_column(&b), columns_of(&b), b.out, b.out_stride);
+    if (!run_block(&b)) return;
+    if (g->epilogue != NULL && !run_epilogue(&b, thread)) return;
+    if (g->place != NULL && !put_block(&b)) return;
   }
 }
 

@@ -19,9 +19,11 @@ typedef struct pte_gemm_rows {
   size_t group, first, count, taps;
   const float **table;
   float *copy; /* count * copy_floats floats of scratch, to hold rows that lie nowhere in memory */
+  pte_pace *pace;
 } pte_gemm_rows;
 
-typedef void pte_gemm_fill(const void *source, const pte_gemm_rows *rows);
+/* false: the run is to end. */
+typedef bool pte_gemm_fill(const void *source, const pte_gemm_rows *rows);
 
 /* Where weights come from: the address of rows k .. k + count of a panel (panels are numbered
  * through all groups), in place or decoded into `block`, which has room for `count` <=
@@ -47,11 +49,13 @@ typedef struct pte_gemm {
   const pte_tensor
       *place; /* NULL, or where blocks are put instead: a tensor whose rows are not even */
   const pte_engine *epilogue; /* NULL: none; runs over each block when it is complete */
+  pte_watch *watch;           /* the call's */
 } pte_gemm;
 
 enum {
   PTE_GEMM_DEPTH = 256, /* K of a block: 256 * 16 floats are 16 KiB, half of a small L1 */
-  PTE_GEMM_ROWS = 192   /* rows of a block: 192 * 256 floats are 192 KiB of L2 */
+  PTE_GEMM_ROWS = 192,  /* rows of a block: 192 * 256 floats are 192 KiB of L2 */
+  PTE_GEMM_LONG = 2048  /* K of a tile, at most: 6 * 64 * 2048 steps are under PTE_CHUNK */
 };
 
 /* Sets out, out_stride and place for rows x columns of `y`, dense or not. */

@@ -35,5 +35,5 @@ INLINE void rows_run(const size_t rows, size_t quads, const char *x, size_t row_
 #define RESCALE rescale_avx512
 #include "kernels/gemm_i32_x86.inc"
 
-const pte_gemm_i32 pte_gemm_i32__avx512vnni = {widen_vnni, tile_x86, rescale_avx512, taps_x86};
+const pte_gemm_i32 pte_gemm_i32__avx512vnni = {widen_vnni, tile_x86, rescale_avx512, taps_x86, 1};
 #endif

@@ -15,4 +15,4 @@ static void tile_portable(size_t rows, size_t quads, const void *x, size_t row_b
 }
 
 const pte_gemm_i32 pte_gemm_i32__portable = {pte_i32_keep, tile_portable, pte_i32_rescale,
-                                             pte_i32_taps};
+                                             pte_i32_taps, 1};

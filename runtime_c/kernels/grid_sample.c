@@ -8,7 +8,12 @@
 #include "kernels/rows.h"
 #include "kernels/variants.h"
 
-enum { AXES = 3, WIDEST = 4, MOST_TAPS = WIDEST * WIDEST * WIDEST };
+enum {
+  AXES = 3,
+  WIDEST = 4,
+  MOST_TAPS = WIDEST * WIDEST * WIDEST,
+  COLUMNS = 65536 /* channels that are summed together */
+};
 
 typedef struct grid_sample {
   const pte_call *call;
@@ -115,6 +120,7 @@ static void grid_sample_task(void *context, size_t begin, size_t end, uint32_t t
   bool nearest = g->attrs->mode == PTE_GRID_SAMPLE_MODE_NEAREST;
   float weight[MOST_TAPS];
   axis_taps axis[AXES];
+  pte_pace pace = pte_call_pace(g->call);
   (void)thread;
   for (int64_t item = (int64_t)begin; item < (int64_t)end; item++) {
     const float *normal = (const float *)g->call->in[1]->data + item * g->axes;
@@ -123,8 +129,14 @@ static void grid_sample_task(void *context, size_t begin, size_t end, uint32_t t
     for (unsigned i = 0; i < g->axes; i++)
       axis[i] = find_taps(g, normal[g->axes - 1 - i], x->shape[i + 1]);
     int64_t taps = join_taps(g, axis, x->stride + 1, offset, weight);
-    if (nearest && taps == 1) memcpy(y, image + offset[0], (size_t)channels * sizeof *y);
-    else g->blend->line(1, taps, offset, weight, channels, image, y);
+    if (nearest && taps == 1) {
+      if (!pte_row_move(&pace, y, 1, image + offset[0], 1, channels, sizeof *y)) return;
+      continue;
+    }
+    for (int64_t c = 0; c < channels; c += COLUMNS) {
+      int64_t count = channels - c < COLUMNS ? channels - c : COLUMNS;
+      if (!g->blend->line(&pace, 1, taps, offset, weight, count, image + c, y + c)) return;
+    }
   }
 }
 

@@ -35,6 +35,7 @@ static void gate_rows(const pte_recurrence *r, int64_t step, bool linear) {
   int64_t h = r->h, time;
   for (int64_t b = 0; b < r->batches; b++) {
     float *s = r->product + b * r->m_padded;
+    if (!pte_recurrence_go(r)) return;
     if (!pte_recurrence_time(r, b, step, &time)) continue;
     add_bias(r, b, 0, 2 * h);
     pte_recurrence_add_gates(r, b, time, 0, 2 * h, s, s);
@@ -52,6 +53,7 @@ static void gru_step(const pte_recurrence *r, int64_t step, bool linear) {
   if (!linear) pte_recurrence_multiply(r, r->other, 2 * h, 3 * h);
   for (int64_t b = 0; b < r->batches; b++) {
     float *s = r->product + b * r->m_padded;
+    if (!pte_recurrence_go(r)) return;
     bool real = pte_recurrence_time(r, b, step, &time);
     if (real) {
       add_bias(r, b, 2 * h, h);
@@ -65,13 +67,16 @@ static void gru_step(const pte_recurrence *r, int64_t step, bool linear) {
 static pte_status gru_run(const pte_call *call) {
   const pte_gru_attrs *attrs = call->attrs;
   pte_recurrence r;
-  PTE_TRY(pte_recurrence_open(call, 3, 4, &r));
+  pte_pace pace = pte_call_pace(call);
+  PTE_TRY(pte_recurrence_open(call, &pace, 3, 4, &r));
   r.activations = pte_call_ints(call, attrs->activations);
   r.clip = (float)attrs->clip;
   r.reverse = attrs->reverse != 0;
-  memset(r.other, 0, (size_t)(r.batches * r.h) * sizeof(float));
-  for (int64_t step = 0; step < r.steps; step++)
+  PTE_TRY(pte_recurrence_start(&r, NULL, r.other));
+  for (int64_t step = 0; step < r.steps; step++) {
+    if (!pte_recurrence_go(&r)) return PTE_CANCELLED;
     gru_step(&r, step, attrs->linear_before_reset != 0);
+  }
   pte_recurrence_finish(&r, r.hidden, call->out[1]);
   return PTE_OK;
 }

@@ -22,17 +22,19 @@ static inline int64_t pte_count_at(const int64_t *data, int64_t most) {
 }
 
 /* PTE_BAD_DATA: in[port] has an element outside; `position` is its flat place, `expected` the
- * nearest index inside. */
+ * nearest index inside. PTE_CANCELLED: the run is to end. */
 static inline pte_status pte_index_verify(const pte_call *call, unsigned port, int64_t extent) {
   const pte_tensor *t = call->in[port];
   int64_t count = pte_tensor_count(t), length = t->rank > 0 ? t->shape[t->rank - 1] : 1;
   int64_t step = t->rank > 0 ? t->stride[t->rank - 1] : 1;
   unsigned outer = t->rank > 0 ? t->rank - 1u : 0;
   pte_coords coords = {{0}};
+  pte_pace pace = pte_call_pace(call);
   for (int64_t first = 0; first < count; first += length) {
     const int64_t *row = (const int64_t *)t->data + pte_coords_offset(&coords, t->stride, outer);
-    for (int64_t i = 0; i < length; i++) {
+    for (int64_t i = 0, end = 0; i < length; i++) {
       int64_t index = row[i * step];
+      if (i == end && (end += pte_pace_take(&pace, length - i, 1, 1)) == i) return PTE_CANCELLED;
       if (index < -extent || index >= extent)
         return pte_kernel_fail(call, PTE_BAD_DATA, "index out of range", port, first + i, index,
                                index < 0 ? -extent : extent - 1);
@@ -49,7 +51,9 @@ static inline pte_status pte_index_verify_tuples(const pte_call *call, unsigned 
   const pte_tensor *t = call->in[port];
   int64_t depth = t->shape[t->rank - 1], count = pte_tensor_count(t);
   const int64_t *index = t->data;
-  for (int64_t i = 0; i < count; i++) {
+  pte_pace pace = pte_call_pace(call);
+  for (int64_t i = 0, end = 0; i < count; i++) {
+    if (i == end && (end += pte_pace_take(&pace, count - i, 1, 1)) == i) return PTE_CANCELLED;
     int64_t extent = shape[first + (unsigned)(i % depth)];
     if (index[i] < -extent || index[i] >= extent)
       return pte_kernel_fail(call, PTE_BAD_DATA, "index out of range", port, i, index[i],
@@ -64,6 +68,15 @@ static inline int64_t pte_index_offset(const int64_t *tuple, unsigned depth, con
   int64_t offset = 0;
   for (unsigned k = 0; k < depth; k++) offset += pte_index_at(tuple + k, shape[k]) * stride[k];
   return offset;
+}
+
+/* For scatters: y = in[0], unless it lies there. PTE_CANCELLED: the run is to end. */
+static inline pte_status pte_copy_first(const pte_call *call, pte_pace *pace) {
+  const pte_tensor *x = call->in[0], *y = call->out[0];
+  unsigned bytes = pte_dtype_bits(y->dtype) / 8;
+  if (y->data == x->data) return PTE_OK;
+  bool done = pte_row_move(pace, y->data, 1, x->data, 1, pte_tensor_count(y), bytes);
+  return done ? PTE_OK : PTE_CANCELLED;
 }
 
 #endif

@@ -13,11 +13,13 @@ static void layer_norm_task(void *context, size_t begin, size_t end, uint32_t th
   const pte_tensor *x = call->in[0];
   const pte_rows_f32 *rows = pte_rows_f32_pick(call->cpu);
   int64_t n = pte_tensor_span(x, x->rank - (unsigned)attrs->count, x->rank);
+  pte_pace pace = pte_call_pace(call);
   (void)thread;
   for (int64_t row = (int64_t)begin; row < (int64_t)end; row++) {
     float moments[2], *y = call->out[0] == NULL ? NULL : (float *)call->out[0]->data + row * n;
-    rows->layer_norm(n, (const float *)x->data + row * n, optional_data(call->in[1]),
-                     optional_data(call->in[2]), (float)attrs->epsilon, y, moments);
+    if (!rows->layer_norm(&pace, n, (const float *)x->data + row * n, optional_data(call->in[1]),
+                          optional_data(call->in[2]), (float)attrs->epsilon, y, moments))
+      return;
     for (unsigned i = 0; i < 2; i++)
       if (call->out[i + 1] != NULL) ((float *)call->out[i + 1]->data)[row] = moments[i];
   }

@@ -33,16 +33,17 @@ static pte_status lstm_run(const pte_call *call) {
   const pte_lstm_attrs *attrs = call->attrs;
   const float *peephole = call->in[4] != NULL ? call->in[4]->data : NULL;
   pte_recurrence r;
-  PTE_TRY(pte_recurrence_open(call, 2, 5, &r));
+  pte_pace pace = pte_call_pace(call);
+  PTE_TRY(pte_recurrence_open(call, &pace, 2, 5, &r));
   r.activations = pte_call_ints(call, attrs->activations);
   r.clip = (float)attrs->clip;
   r.reverse = attrs->reverse != 0;
-  size_t bytes = (size_t)(r.batches * r.h) * sizeof(float);
-  if (call->in[3] != NULL) memcpy(r.other, call->in[3]->data, bytes);
-  else memset(r.other, 0, bytes);
+  PTE_TRY(pte_recurrence_start(&r, call->in[3], r.other));
   for (int64_t step = 0; step < r.steps; step++) {
+    if (!pte_recurrence_go(&r)) return PTE_CANCELLED;
     pte_recurrence_multiply(&r, r.hidden, 0, r.m);
     for (int64_t b = 0; b < r.batches; b++) {
+      if (!pte_recurrence_go(&r)) return PTE_CANCELLED;
       int64_t time;
       bool real = pte_recurrence_time(&r, b, step, &time);
       if (real) lstm_row(&r, b, time, peephole, attrs->input_forget != 0);

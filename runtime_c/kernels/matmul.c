@@ -20,6 +20,7 @@ static void matmul_plan_shape(const pte_call *call, matmul_plan *p) {
                        .taps = 1,
                        .run = (size_t)w->shape[1],
                        .fill = pte_matrix_fill,
+                       .watch = call->watch,
                        .panels = pte_weight_panels(w, call->cpu, &p->weight)};
   pte_gemm_put(&p->gemm, call->out[0]);
 }

@@ -6,7 +6,11 @@
 #include "gen/ops.h"
 #include "kernels/gemm_i8.h"
 
-enum { BLOCK_ROWS = 64, BLOCK_PANELS = 16 }; /* codes of 64 rows stay in L2 */
+enum {
+  BLOCK_ROWS = 64, /* whose codes stay in L2 */
+  BLOCK_PANELS = 16,
+  DOT = 4 /* products of codes that count as one operation */
+};
 
 typedef struct int8_plan {
   const pte_call *call;
@@ -28,9 +32,11 @@ static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
 
 static void quantize_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const int8_plan *p = context;
+  pte_pace pace = pte_call_pace(p->call);
   (void)thread;
   for (size_t row = begin; row < end; row++) {
     size_t at = row * p->x.blocks;
+    if (!pte_pace_go(&pace, 4 * (int64_t)p->depth)) return;
     p->kernel->quantize(p->depth, p->from + row * p->depth, p->factor, p->codes + at * PTE_I8_BLOCK,
                         p->steps + at, p->sums + at);
   }
@@ -41,45 +47,62 @@ static void quantize_task(void *context, size_t begin, size_t end, uint32_t thre
  */
 
 /* Up to four rows by `count` panels; columns past the last exist in the panel only. */
-static void strip_run(const int8_plan *p, size_t row, size_t rows, size_t panel, size_t count) {
+static bool strip_run(const int8_plan *p, pte_pace *pace, size_t row, size_t rows, size_t panel,
+                      size_t count) {
   pte_rows_i8 x = p->x;
   float *out = (float *)p->call->out[0]->data + row * p->columns, tile[PTE_I8_ROWS][PTE_PANEL];
   size_t whole = least(panel + count, p->columns / PTE_PANEL) - panel, at = panel + whole;
   x.codes += row * x.blocks * PTE_I8_BLOCK;
   x.steps += row * x.blocks;
   x.sums += row * x.blocks;
-  if (whole > 0)
-    p->kernel->panels(&p->w, &x, rows, panel, whole, out + panel * PTE_PANEL, p->columns);
-  if (whole == count) return;
+  int64_t cost = (int64_t)(rows * PTE_PANEL * (p->depth + DOT) / DOT);
+  for (size_t done = 0, some; done < whole; done += some, panel += some) {
+    some = (size_t)pte_pace_take(pace, (int64_t)(whole - done), cost, 1);
+    if (some == 0) return false;
+    p->kernel->panels(&p->w, &x, rows, panel, some, out + panel * PTE_PANEL, p->columns);
+  }
+  if (whole == count) return true;
   p->kernel->panels(&p->w, &x, rows, at, 1, tile[0], PTE_PANEL);
   for (size_t r = 0; r < rows; r++)
     memcpy(out + r * p->columns + at * PTE_PANEL, tile[r],
            (p->columns - at * PTE_PANEL) * sizeof *out);
+  return true;
 }
 
-static void row_finish(const int8_plan *p, uint32_t thread, size_t row, size_t begin, size_t end) {
+static bool row_finish(const int8_plan *p, pte_pace *pace, uint32_t thread, size_t row,
+                       size_t begin, size_t end) {
   float *y = (float *)p->call->out[0]->data + row * p->columns;
-  for (size_t n = begin; n < end; n++) y[n] = pte_finish_one(&p->finish, y[n], row, n);
-  if (p->epilogue != NULL)
-    pte_epilogue_run(p->epilogue, thread, (int64_t)row, (int64_t)begin, (int64_t)(end - begin),
-                     y + begin);
+  uint32_t steps = p->epilogue == NULL ? 0 : p->epilogue->step_count;
+  for (size_t count; begin < end; begin += count) {
+    count = (size_t)pte_pace_take(pace, (int64_t)(end - begin), 2 + steps, PTE_TILE);
+    if (count == 0) return false;
+    for (size_t n = begin; n < begin + count; n++) y[n] = pte_finish_one(&p->finish, y[n], row, n);
+    if (steps > 0)
+      pte_epilogue_run(p->epilogue, thread, (int64_t)row, (int64_t)begin, (int64_t)count,
+                       y + begin);
+  }
+  return true;
 }
 
 static void product_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const int8_plan *p = context;
   size_t panels = pte_panel_count(p->columns);
-  for (size_t i = begin; i < end; i++) {
+  pte_pace pace = pte_call_pace(p->call);
+  bool goes_on = true;
+  for (size_t i = begin; goes_on && i < end; i++) {
     size_t column = i / p->row_blocks, block = i % p->row_blocks;
     size_t first = panels * column / p->column_blocks;
     size_t last = panels * (column + 1) / p->column_blocks;
     size_t row = block * BLOCK_ROWS, row_end = least(row + BLOCK_ROWS, p->rows);
-    if (row_end - row < PTE_I8_ROWS) strip_run(p, row, row_end - row, first, last - first);
+    if (row_end - row < PTE_I8_ROWS)
+      goes_on = strip_run(p, &pace, row, row_end - row, first, last - first);
     else /* the codes of a panel stay in the cache for all strips; the last may do rows again */
       for (size_t panel = first; panel < last; panel++)
-        for (size_t m = row; m < row_end; m += PTE_I8_ROWS)
-          strip_run(p, least(m, row_end - PTE_I8_ROWS), PTE_I8_ROWS, panel, 1);
-    for (size_t m = row; m < row_end; m++)
-      row_finish(p, thread, m, first * PTE_PANEL, least(last * PTE_PANEL, p->columns));
+        for (size_t m = row; goes_on && m < row_end; m += PTE_I8_ROWS)
+          goes_on = strip_run(p, &pace, least(m, row_end - PTE_I8_ROWS), PTE_I8_ROWS, panel, 1);
+    for (size_t m = row; goes_on && m < row_end; m++)
+      goes_on =
+          row_finish(p, &pace, thread, m, first * PTE_PANEL, least(last * PTE_PANEL, p->columns));
   }
 }
 

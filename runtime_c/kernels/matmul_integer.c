@@ -3,6 +3,8 @@
 #include "gen/ops.h"
 #include "kernels/rows.h"
 
+enum { COLUMNS = 65536 }; /* of y that are summed together */
+
 /* y += a * row; unsigned, because signed overflow has no meaning in C. */
 static void add_scaled(uint64_t *restrict y, uint64_t a, const uint64_t *restrict row, int64_t step,
                        int64_t n) {
@@ -18,6 +20,7 @@ static void matmul_integer_task(void *context, size_t begin, size_t end, uint32_
   const pte_tensor *a = call->in[0], *b = call->in[1], *y = call->out[0];
   unsigned batch = y->rank - 2u;
   int64_t m = y->shape[batch], n = y->shape[batch + 1], k = a->shape[batch + 1];
+  pte_pace pace = pte_call_pace(call);
   (void)thread;
   for (int64_t row = (int64_t)begin; row < (int64_t)end; row++) {
     pte_coords at = pte_coords_at(row / m, y->shape, batch);
@@ -25,10 +28,16 @@ static void matmul_integer_task(void *context, size_t begin, size_t end, uint32_
                            row % m * a->stride[batch];
     const uint64_t *with = (const uint64_t *)b->data + pte_coords_offset(&at, b->stride, batch);
     uint64_t *to = (uint64_t *)y->data + row * n;
-    memset(to, 0, (size_t)n * sizeof *to);
-    for (int64_t i = 0; i < k; i++)
-      add_scaled(to, from[i * a->stride[batch + 1]], with + i * b->stride[batch],
-                 b->stride[batch + 1], n);
+    for (int64_t j = 0, count; j < n; j += count) {
+      count = n - j < COLUMNS ? n - j : COLUMNS;
+      memset(to + j, 0, (size_t)count * sizeof *to);
+      for (int64_t i = 0; i < k; i++) {
+        if (!pte_pace_go(&pace, count)) return;
+        add_scaled(to + j, from[i * a->stride[batch + 1]],
+                   with + i * b->stride[batch] + j * b->stride[batch + 1], b->stride[batch + 1],
+                   count);
+      }
+    }
   }
 }
 

@@ -21,6 +21,7 @@ typedef struct work {
   int64_t count, limit;
   float overlap, threshold;
   bool center;
+  pte_pace pace;
 } work;
 
 static bool better(candidate a, candidate b) {
@@ -72,11 +73,15 @@ static bool shares_more(const box *a, const box *b, float overlap) {
 }
 
 /* The candidates of one class: scores above the threshold; a NaN is none. */
-static void fill(work *w, const float *scores, int64_t boxes) {
+static bool fill(work *w, const float *scores, int64_t boxes) {
   w->count = 0;
-  for (int64_t i = 0; i < boxes; i++)
+  for (int64_t i = 0, end = 0; i < boxes; i++) {
+    if (i == end && (end += pte_pace_take(&w->pace, boxes - i, 1, 1)) == i) return false;
     if (scores[i] > w->threshold) w->heap[w->count++] = (candidate){scores[i], i};
-  for (int64_t i = w->count / 2; i-- > 0;) sink(w->heap, i, w->count);
+  }
+  for (int64_t i = w->count / 2; i-- > 0; sink(w->heap, i, w->count))
+    if (!pte_pace_go(&w->pace, 4)) return false;
+  return pte_pace_go(&w->pace, 8); /* for the class itself, which may have no boxes */
 }
 
 static candidate take_best(work *w) {
@@ -86,9 +91,11 @@ static candidate take_best(work *w) {
   return best;
 }
 
-static bool is_free(const work *w, int64_t index, const int64_t *kept, int64_t kept_count) {
+/* Where the run is to end, it says no. */
+static bool is_free(work *w, int64_t index, const int64_t *kept, int64_t kept_count) {
   box b = box_at(w, index);
-  for (int64_t i = 0; i < kept_count; i++) {
+  for (int64_t i = 0, end = 0; i < kept_count; i++) {
+    if (i == end && (end += pte_pace_take(&w->pace, kept_count - i, 8, 1)) == i) return false;
     box other = box_at(w, kept[3 * i + 2]);
     if (shares_more(&b, &other, w->overlap)) return false;
   }
@@ -110,15 +117,16 @@ static pte_status non_max_suppression_run(const pte_call *call) {
   pte_tensor *y = call->out[0];
   int64_t classes = scores->shape[1], boxes = scores->shape[2], found = 0;
   int64_t *to = y->data;
-  work w = {.heap = call->scratch, .center = a->center != 0};
+  work w = {.heap = call->scratch, .center = a->center != 0, .pace = pte_call_pace(call)};
   w.limit = limit == NULL ? 0 : *(const int64_t *)limit->data;
   w.overlap = scalar_f32(call->in[3], 0.0f);
   w.threshold = scalar_f32(call->in[4], -__builtin_inff());
   for (int64_t row = 0; row < scores->shape[0] * classes; row++) {
     int64_t *kept = to + 3 * found, kept_count = 0;
     w.boxes = (const float *)call->in[0]->data + row / classes * boxes * 4;
-    fill(&w, (const float *)scores->data + row * boxes, boxes);
+    if (!fill(&w, (const float *)scores->data + row * boxes, boxes)) return PTE_CANCELLED;
     while (w.count > 0 && kept_count < w.limit) {
+      if (!pte_pace_go(&w.pace, 64)) return PTE_CANCELLED; /* the heap's depth */
       int64_t index = take_best(&w).index;
       if (!is_free(&w, index, kept, kept_count)) continue;
       if (found == y->shape[0])

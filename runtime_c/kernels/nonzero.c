@@ -32,14 +32,19 @@ static pte_status nonzero_run(const pte_call *call) {
   unsigned bytes = pte_dtype_bits(x->dtype) / 8;
   uint64_t mask = value_bits(x->dtype);
   int64_t count = pte_tensor_count(x), found = 0;
-  for (int64_t i = 0; i < count; i++) found += (element_bits(x->data, i, bytes) & mask) != 0;
+  pte_pace pace = pte_call_pace(call);
+  for (int64_t i = 0, end = 0; i < count; i++) {
+    if (i == end && (end += pte_pace_take(&pace, count - i, 1, 1)) == i) return PTE_CANCELLED;
+    found += (element_bits(x->data, i, bytes) & mask) != 0;
+  }
   if (found > y->shape[1])
     return pte_kernel_fail(call, PTE_LIMIT, "more elements than the dimension's capacity", 128, -1,
                            found, y->shape[1]);
   y->shape[1] = y->stride[0] = found;
   int64_t *to = y->data, *end = to + found; /* of its first row, should x change meanwhile */
   pte_coords coords = {{0}};
-  for (int64_t i = 0; i < count && to < end; i++) {
+  for (int64_t i = 0, look = 0; i < count && to < end; i++) {
+    if (i == look && (look += pte_pace_take(&pace, count - i, 2, 1)) == i) return PTE_CANCELLED;
     if ((element_bits(x->data, i, bytes) & mask) != 0) {
       for (unsigned axis = 0; axis < x->rank; axis++) to[axis * found] = coords.at[axis];
       to++;

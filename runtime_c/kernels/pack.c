@@ -7,12 +7,13 @@ static void pack_task(void *context, size_t begin, size_t end, uint32_t thread) 
   const pte_call *call = context;
   const pte_tensor *w = call->in[0];
   size_t n = (size_t)w->shape[0], k = (size_t)w->shape[1];
+  pte_pace pace = pte_call_pace(call);
   (void)thread;
   for (size_t p = begin; p < end; p++) {
     size_t first = p * PTE_PANEL, rows = n - first < PTE_PANEL ? n - first : PTE_PANEL;
     const float *from = (const float *)w->data + (int64_t)first * w->stride[0];
-    pte_panel_pack(rows, k, from, w->stride[0], w->stride[1],
-                   (float *)call->out[0]->data + first * k);
+    float *to = (float *)call->out[0]->data + first * k;
+    if (!pte_panel_pack_by(&pace, rows, k, from, w->stride[0], w->stride[1], to)) return;
   }
 }
 

@@ -14,6 +14,7 @@ typedef struct pad_job {
   pad_axis axes[PTE_MAX_RANK];
   uint32_t mode;
   unsigned bytes;
+  pte_watch *watch;
 } pad_job;
 
 static pad_axis axis_of(const pte_call *call, unsigned axis) {
@@ -35,30 +36,43 @@ static int64_t source(const pad_axis *a, uint32_t mode, int64_t i) {
   return a->low + (at > last ? period - at : at);
 }
 
-static void pad_row(const pad_job *job, const char *x, char *y) {
+/* Elements begin .. end of a row of padding. false: the run is to end. */
+static bool pad_span(const pad_job *job, pte_pace *pace, const char *x, char *y, int64_t begin,
+                     int64_t end) {
+  const pad_axis *a = &job->axes[job->y->rank - 1u];
+  int64_t bytes = job->bytes;
+  for (int64_t i = begin, stop = begin; i < end; i++) {
+    if (i == stop && (stop += pte_pace_take(pace, end - i, 4, 1)) == i) return false;
+    memcpy(y + i * bytes, x + source(a, job->mode, i) * bytes, job->bytes);
+  }
+  return true;
+}
+
+static bool pad_row(const pad_job *job, pte_pace *pace, const char *x, char *y) {
   unsigned last = job->y->rank - 1u;
   const pad_axis *a = &job->axes[last];
   int64_t bytes = job->bytes, end = a->before + a->kept, count = job->y->shape[last];
   if (end > count) end = count;
-  for (int64_t i = 0; i < a->before && i < count; i++)
-    memcpy(y + i * bytes, x + source(a, job->mode, i) * bytes, job->bytes);
-  if (end > a->before)
-    memcpy(y + a->before * bytes, x + a->low * bytes, (size_t)((end - a->before) * bytes));
-  for (int64_t i = end; i < count; i++)
-    memcpy(y + i * bytes, x + source(a, job->mode, i) * bytes, job->bytes);
+  if (!pad_span(job, pace, x, y, 0, a->before < count ? a->before : count)) return false;
+  if (end > a->before && !pte_row_move(pace, y + a->before * bytes, 1, x + a->low * bytes, 1,
+                                       end - a->before, job->bytes))
+    return false;
+  return pad_span(job, pace, x, y, end, count);
 }
 
 static void pad_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const pad_job *job = context;
   unsigned last = job->y->rank - 1u;
+  pte_pace pace = pte_pace_of(job->watch);
   (void)thread;
   pte_coords at = pte_coords_at((int64_t)begin, job->y->shape, last);
   for (int64_t row = (int64_t)begin; row < (int64_t)end; row++) {
     int64_t from = 0;
     for (unsigned i = 0; i < last; i++)
       from += source(&job->axes[i], job->mode, at.at[i]) * job->x->stride[i];
-    pad_row(job, (const char *)job->x->data + from * job->bytes,
-            (char *)job->y->data + row * job->y->shape[last] * job->bytes);
+    if (!pad_row(job, &pace, (const char *)job->x->data + from * job->bytes,
+                 (char *)job->y->data + row * job->y->shape[last] * job->bytes))
+      return;
     pte_coords_next(&at, job->y->shape, last);
   }
 }
@@ -67,6 +81,7 @@ static pte_status pad_run(const pte_call *call) {
   pad_job job = {
       .x = call->in[0], .y = call->out[0], .mode = ((const pte_pad_attrs *)call->attrs)->mode};
   job.bytes = pte_dtype_bits(job.x->dtype) / 8;
+  job.watch = call->watch;
   if (pte_tensor_count(job.y) == 0) return PTE_OK;
   if (job.y->rank == 0) {
     memcpy(job.y->data, job.x->data, job.bytes);

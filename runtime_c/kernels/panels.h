@@ -29,4 +29,15 @@ static inline void pte_panel_pack(size_t rows, size_t k, const float *w, int64_t
   }
 }
 
+/* The same, looking at the run's watch: false: the run is to end. */
+static inline bool pte_panel_pack_by(pte_pace *pace, size_t rows, size_t k, const float *w,
+                                     int64_t row_step, int64_t step, float *panel) {
+  for (size_t at = 0, count; at < k; at += count) {
+    count = (size_t)pte_pace_take(pace, (int64_t)(k - at), PTE_PANEL, 1);
+    if (count == 0) return false;
+    pte_panel_pack(rows, count, w + (int64_t)at * step, row_step, step, panel + at * PTE_PANEL);
+  }
+  return true;
+}
+
 #endif

@@ -134,6 +134,7 @@ pte_engine *pte_engine_open(const pte_call *call, pte_steps program, const pte_o
   }
   for (uint32_t i = 0; i < e->thread_count; i++) *fault_of(e, i) = -1;
   e->variant = pte_pointwise_pick(call->cpu);
+  e->watch = call->watch;
   return e;
 }
 
@@ -142,8 +143,13 @@ pte_engine *pte_engine_open(const pte_call *call, pte_steps program, const pte_o
  */
 
 void pte_engine_run(const pte_engine *e, uint32_t thread, float *y, int64_t begin, int64_t end) {
-  int64_t *fault = fault_of(e, thread);
-  int64_t zero = e->variant->run(e, (unsigned char *)fault + FAULT_BYTES, y, begin, end);
+  int64_t *fault = fault_of(e, thread), zero = -1;
+  pte_pace pace = pte_pace_of(e->watch);
+  for (int64_t count; begin < end && zero < 0; begin += count) {
+    if ((count = pte_pace_take(&pace, end - begin, e->step_count, PTE_TILE)) == 0) return;
+    zero = e->variant->run(e, (unsigned char *)fault + FAULT_BYTES, y, begin, begin + count);
+    if (y != NULL) y += count;
+  }
   if (zero >= 0 && (*fault < 0 || zero < *fault)) *fault = zero;
 }
 

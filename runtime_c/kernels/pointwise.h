@@ -36,6 +36,7 @@ typedef struct pte_engine pte_engine;
 
 struct pte_engine {
   const pte_pointwise *variant;
+  pte_watch *watch;
   const pte_step *steps;
   const uint64_t *literals;
   const pte_walk *xs, *outs; /* by operand and by output */
@@ -58,7 +59,9 @@ pte_status pte_engine_bytes(const pte_call *call, pte_steps program, const pte_o
 pte_engine *pte_engine_open(const pte_call *call, pte_steps program, const pte_operands *operands,
                             void *memory);
 
-/* Runs elements begin .. end on thread `thread`; a fault is kept in the engine. */
+/* Runs elements begin .. end on thread `thread`, or fewer where the run is to end; a fault is kept
+ * in the engine. It looks at the watch once in PTE_CHUNK steps of its own: callers count many small
+ * spans. */
 void pte_engine_run(const pte_engine *engine, uint32_t thread, float *y, int64_t begin,
                     int64_t end);
 

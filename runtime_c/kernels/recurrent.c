@@ -14,9 +14,17 @@ pte_status pte_recurrence_scratch(const pte_call *call, uint64_t *out_bytes) {
   return pte_mul(floats, sizeof(float), out_bytes) ? PTE_OK : PTE_NO_MEMORY;
 }
 
-pte_status pte_recurrence_open(const pte_call *call, unsigned hidden_port, unsigned count_port,
-                               pte_recurrence *out) {
+pte_status pte_recurrence_start(const pte_recurrence *r, const pte_tensor *given, float *state) {
+  static const float zero = 0;
+  const float *from = given == NULL ? &zero : given->data;
+  bool done = pte_row_move(r->pace, state, 1, from, given != NULL, r->batches * r->h, 4);
+  return done ? PTE_OK : PTE_CANCELLED;
+}
+
+pte_status pte_recurrence_open(const pte_call *call, pte_pace *pace, unsigned hidden_port,
+                               unsigned count_port, pte_recurrence *out) {
   pte_recurrence r = {.call = call, .gates = call->in[0], .w = call->in[1], .y = call->out[0]};
+  r.pace = pace;
   r.steps = r.gates->shape[0];
   r.batches = r.gates->shape[1];
   r.m = r.w->shape[0];
@@ -29,15 +37,14 @@ pte_status pte_recurrence_open(const pte_call *call, unsigned hidden_port, unsig
   r.other = r.hidden + r.batches * pad_panel(r.h);
   r.third = r.other + r.batches * pad_panel(r.h);
   r.count = call->in[count_port] != NULL ? call->in[count_port]->data : NULL;
-  for (int64_t b = 0; r.count != NULL && b < r.batches; b++)
+  for (int64_t b = 0, end = 0; r.count != NULL && b < r.batches; b++) {
+    if (b == end && (end += pte_pace_take(pace, r.batches - b, 1, 1)) == b) return PTE_CANCELLED;
     if (r.count[b] < 0 || r.count[b] > r.steps)
       return pte_kernel_fail(call, PTE_BAD_DATA, "sequence length out of range", count_port, b,
                              r.count[b], r.steps);
-  size_t bytes = (size_t)(r.batches * r.h) * sizeof(float);
-  if (call->in[hidden_port] != NULL) memcpy(r.hidden, call->in[hidden_port]->data, bytes);
-  else memset(r.hidden, 0, bytes);
+  }
   *out = r;
-  return PTE_OK;
+  return pte_recurrence_start(&r, call->in[hidden_port], r.hidden);
 }
 
 typedef struct multiply {
@@ -50,19 +57,23 @@ typedef struct multiply {
 static void multiply_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const multiply *m = context;
   const pte_recurrence *r = m->r;
+  pte_pace pace = pte_call_pace(r->call);
   (void)thread;
-  if (r->batches == 1) {
-    int64_t panel = m->first_panel + (int64_t)begin;
-    r->gemm->vector((size_t)r->h, end - begin, m->x,
+  for (int64_t at = (int64_t)begin, count; r->batches == 1 && at < (int64_t)end; at += count) {
+    int64_t panel = m->first_panel + at;
+    count = pte_pace_take(&pace, (int64_t)end - at, r->h * PTE_PANEL + 1, 4);
+    if (count == 0) return;
+    r->gemm->vector((size_t)r->h, (size_t)count, m->x,
                     (const float *)r->w->data + panel * r->h * PTE_PANEL,
                     r->product + panel * PTE_PANEL);
-    return;
   }
+  if (r->batches == 1) return;
   for (int64_t panel = m->first_panel + (int64_t)begin; panel < m->first_panel + (int64_t)end;
        panel++) {
     const float *weight = (const float *)r->w->data + panel * r->h * PTE_PANEL;
     for (int64_t b = 0; b < r->batches; b += PTE_STRIP) {
       const float *row[PTE_STRIP] = {NULL};
+      if (!pte_pace_go(&pace, r->h * PTE_STRIP * PTE_PANEL + 1)) return;
       int64_t rows = r->batches - b < PTE_STRIP ? r->batches - b : PTE_STRIP;
       for (int64_t i = 0; i < rows; i++) row[i] = m->x + (b + i) * r->h;
       pte_tile_f32 tile = {
@@ -100,5 +111,5 @@ void pte_recurrence_store(const pte_recurrence *r, int64_t b, int64_t time, bool
 }
 
 void pte_recurrence_finish(const pte_recurrence *r, const float *state, pte_tensor *out) {
-  if (out != NULL) memcpy(out->data, state, (size_t)(r->batches * r->h) * sizeof(float));
+  if (out != NULL) (void)pte_row_move(r->pace, out->data, 1, state, 1, r->batches * r->h, 4);
 }

@@ -23,14 +23,24 @@ typedef struct pte_recurrence {
   float *product, *hidden;
   float *other; /* cell of lstm, r * h of gru */
   float *third; /* z of gru */
+  pte_pace *pace;
 } pte_recurrence;
 
 /* Bytes of scratch: rows of products and three states. */
 pte_status pte_recurrence_scratch(const pte_call *call, uint64_t *out_bytes);
 
-/* Fills in shapes, scratch and the first state. PTE_BAD_DATA: a count is not in 0..t. */
-pte_status pte_recurrence_open(const pte_call *call, unsigned hidden_port, unsigned count_port,
-                               pte_recurrence *out);
+/* Fills in shapes, scratch and the first state. `pace` outlives it. PTE_BAD_DATA: a count is not in
+ * 0..t; PTE_CANCELLED: the run is to end. */
+pte_status pte_recurrence_open(const pte_call *call, pte_pace *pace, unsigned hidden_port,
+                               unsigned count_port, pte_recurrence *out);
+
+/* The first state: `given`, or zeros where that is NULL. PTE_CANCELLED: the run is to end. */
+pte_status pte_recurrence_start(const pte_recurrence *r, const pte_tensor *given, float *state);
+
+/* Whether the run goes on, before one row of a step: activations and what is around them. */
+static inline bool pte_recurrence_go(const pte_recurrence *r) {
+  return pte_pace_go(r->pace, 8 * r->m + 16);
+}
 
 /* Whether batch `b` has a step number `step`, and the time it falls on. */
 static inline bool pte_recurrence_time(const pte_recurrence *r, int64_t b, int64_t step,

@@ -62,7 +62,7 @@ static int64_t identity_i64(uint32_t kind) {
 
 /* The sum of one reduction whose rows begin at the offsets of `reduced` from x. */
 #define REDUCE_SCALAR(name, type, lane_type, join, identity)                                       \
-  static lane_type name(const reduce_job *job, const type *x) {                                    \
+  static lane_type name(const reduce_job *job, pte_pace *pace, const type *x) {                    \
     const pte_rows *r = &job->reduced;                                                             \
     lane_type lanes[LANES];                                                                        \
     for (int l = 0; l < LANES; l++) lanes[l] = identity(job->kind);                                \
@@ -70,8 +70,11 @@ static int64_t identity_i64(uint32_t kind) {
     int64_t phase = 0;                                                                             \
     for (int64_t row = 0; row < r->count; row++, pte_coords_next(&at, r->shape, r->rank)) {        \
       const type *from = x + pte_coords_offset(&at, r->stride, r->rank);                           \
-      for (int64_t i = 0; i < r->length; i++, phase = (phase + 1) % LANES)                         \
+      if (!pte_pace_go(pace, 8)) return 0;                                                         \
+      for (int64_t i = 0, end = 0; i < r->length; i++, phase = (phase + 1) % LANES) {              \
+        if (i == end && (end += pte_pace_take(pace, r->length - i, 1, 1)) == i) return 0;          \
         lanes[phase] = join(job->kind, lanes[phase], from[i * r->step]);                           \
+      }                                                                                            \
     }                                                                                              \
     for (int half = LANES / 2; half > 0; half /= 2)                                                \
       for (int l = 0; l < half; l++) lanes[l] = join(job->kind, lanes[l], lanes[l + half]);        \
@@ -89,17 +92,31 @@ REDUCE_SCALAR(reduce_bool, uint8_t, int64_t, join_i64, identity_i64)
 static float identity_f32(uint32_t kind) { return (float)identity_f64(kind); }
 
 /* Joins a row that is not in a line, gathered. */
-static void fold_gathered(const reduce_job *job, const float *x, int64_t phase, float *lanes) {
+static bool fold_gathered(const reduce_job *job, pte_pace *pace, const float *x, int64_t phase,
+                          float *lanes) {
   float tile[TILE];
   const pte_rows *r = &job->reduced;
   for (int64_t i = 0; i < r->length; i += TILE) {
     int64_t count = r->length - i < TILE ? r->length - i : TILE;
+    if (!pte_pace_go(pace, count)) return false;
     for (int64_t j = 0; j < count; j++) tile[j] = x[(i + j) * r->step];
     job->rows->fold(job->kind, count, tile, (phase + i) % LANES, lanes);
   }
+  return true;
 }
 
-static float reduce_f32(const reduce_job *job, const float *x) {
+/* Joins a row in a line. */
+static bool fold_line(const reduce_job *job, pte_pace *pace, const float *x, int64_t phase,
+                      float *lanes) {
+  const int64_t n = job->reduced.length;
+  for (int64_t i = 0, count; i < n; i += count) {
+    if ((count = pte_pace_take(pace, n - i, 1, LANES)) == 0) return false;
+    job->rows->fold(job->kind, count, x + i, (phase + i) % LANES, lanes);
+  }
+  return true;
+}
+
+static float reduce_f32(const reduce_job *job, pte_pace *pace, const float *x) {
   const pte_rows *r = &job->reduced;
   float lanes[LANES];
   for (int l = 0; l < LANES; l++) lanes[l] = identity_f32(job->kind);
@@ -107,22 +124,27 @@ static float reduce_f32(const reduce_job *job, const float *x) {
   for (int64_t row = 0; row < r->count; row++, pte_coords_next(&at, r->shape, r->rank)) {
     const float *from = x + pte_coords_offset(&at, r->stride, r->rank);
     int64_t phase = row * r->length % LANES;
-    if (r->step == 1) job->rows->fold(job->kind, r->length, from, phase, lanes);
-    else fold_gathered(job, from, phase, lanes);
+    if (!pte_pace_go(pace, 8)) return 0;
+    if (!(r->step == 1 ? fold_line : fold_gathered)(job, pace, from, phase, lanes)) return 0;
   }
   return job->rows->tree(job->kind, lanes);
 }
 
 /* `columns` neighbouring reductions from x on. */
-static void reduce_columns(const reduce_job *job, const float *x, int64_t columns, float *y) {
+static void reduce_columns(const reduce_job *job, pte_pace *pace, const float *x, int64_t columns,
+                           float *y) {
   const pte_rows *r = &job->reduced;
   float lanes[LANES * PTE_ROW_BLOCK];
   for (int i = 0; i < LANES * PTE_ROW_BLOCK; i++) lanes[i] = identity_f32(job->kind);
   pte_coords at = {{0}};
   for (int64_t row = 0; row < r->count; row++, pte_coords_next(&at, r->shape, r->rank)) {
     const float *from = x + pte_coords_offset(&at, r->stride, r->rank);
-    job->rows->fold_columns(job->kind, r->length, from, r->step, columns, row * r->length % LANES,
-                            lanes);
+    if (!pte_pace_go(pace, 8)) return;
+    for (int64_t i = 0, count; i < r->length; i += count) {
+      if ((count = pte_pace_take(pace, r->length - i, columns, LANES)) == 0) return;
+      job->rows->fold_columns(job->kind, count, from + i * r->step, r->step, columns,
+                              (row * r->length + i) % LANES, lanes);
+    }
   }
   job->rows->tree_columns(job->kind, columns, lanes);
   memcpy(y, lanes, (size_t)columns * sizeof *y);
@@ -133,6 +155,7 @@ static void reduce_columns(const reduce_job *job, const float *x, int64_t column
 static void columns_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const reduce_job *job = context;
   float *y = job->call->out[0]->data;
+  pte_pace pace = pte_call_pace(job->call);
   (void)thread;
   for (int64_t unit = (int64_t)begin; unit < (int64_t)end; unit++) {
     int64_t row = unit / job->blocks, column = unit % job->blocks * PTE_ROW_BLOCK;
@@ -140,7 +163,7 @@ static void columns_task(void *context, size_t begin, size_t end, uint32_t threa
     const float *x = (const float *)job->x->data +
                      pte_coords_offset(&at, job->kept.stride, job->kept.rank) + column;
     int64_t left = job->kept.length - column;
-    reduce_columns(job, x, left < PTE_ROW_BLOCK ? left : PTE_ROW_BLOCK,
+    reduce_columns(job, &pace, x, left < PTE_ROW_BLOCK ? left : PTE_ROW_BLOCK,
                    y + row * job->kept.length + column);
   }
 }
@@ -148,31 +171,35 @@ static void columns_task(void *context, size_t begin, size_t end, uint32_t threa
 /* --- one reduction at a time
  * ---------------------------------------------------------------------------------------- */
 
-static void reduce_one(const reduce_job *job, const void *x, void *y, int64_t index) {
+static void reduce_one(const reduce_job *job, pte_pace *pace, const void *x, void *y,
+                       int64_t index) {
   int64_t count = job->reduced.count * job->reduced.length;
   bool mean = job->kind == PTE_REDUCE_KIND_MEAN;
   if (job->x->dtype == PTE_F32) {
-    float sum = reduce_f32(job, x);
+    float sum = reduce_f32(job, pace, x);
     ((float *)y)[index] = mean ? sum / (float)count : sum;
   } else if (job->x->dtype == PTE_F64) {
-    double sum = reduce_f64(job, x);
+    double sum = reduce_f64(job, pace, x);
     ((double *)y)[index] = mean ? sum / (double)count : sum;
   } else if (job->x->dtype == PTE_I64) {
-    ((int64_t *)y)[index] = reduce_i64(job, x);
+    ((int64_t *)y)[index] = reduce_i64(job, pace, x);
   } else {
     ((uint8_t *)y)[index] =
-        (uint8_t)(reduce_bool(job, x) > 0); /* empty: the lowest number, or the highest */
+        (uint8_t)(reduce_bool(job, pace, x) > 0); /* empty: the lowest number, or the highest */
   }
 }
 
 static void single_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const reduce_job *job = context;
   const pte_tensor *y = job->call->out[0];
+  pte_pace pace = pte_call_pace(job->call);
   (void)thread;
   pte_coords at = pte_coords_at((int64_t)begin, job->x->shape, y->rank);
-  for (size_t i = begin; i < end; i++, pte_coords_next(&at, job->x->shape, y->rank))
-    reduce_one(job, pte_element(job->x, pte_coords_offset(&at, job->x->stride, y->rank)), y->data,
-               (int64_t)i);
+  for (size_t i = begin; i < end; i++, pte_coords_next(&at, job->x->shape, y->rank)) {
+    int64_t offset = pte_coords_offset(&at, job->x->stride, y->rank);
+    if (!pte_pace_go(&pace, LANES)) return;
+    reduce_one(job, &pace, pte_element(job->x, offset), y->data, (int64_t)i);
+  }
 }
 
 static pte_status reduce_run(const pte_call *call) {

@@ -8,7 +8,7 @@
 #include "kernels/rows.h"
 #include "kernels/variants.h"
 
-enum { AXES = PTE_MAX_RANK - 2 };
+enum { AXES = PTE_MAX_RANK - 2, COLUMNS = 65536 /* elements that are summed together */ };
 
 typedef struct resize {
   const pte_call *call;
@@ -122,21 +122,28 @@ static void pass_task(void *context, size_t begin, size_t end, uint32_t thread) 
   const pte_resize_axis *axis = &p->r->axis[p->axis];
   const pte_resize_taps *taps = &p->r->taps[p->axis];
   int64_t count = p->r->tap_count[p->axis], item = (int64_t)begin;
+  pte_pace pace = pte_call_pace(p->r->call);
   (void)thread;
   while (item < (int64_t)end) {
     int64_t outer = item / axis->out, j = item % axis->out, run = axis->out - j;
     run = run < (int64_t)end - item ? run : (int64_t)end - item;
     const float *x = p->x + outer * axis->in * p->inner;
     float *y = p->y + item * p->inner;
-    p->blend->line(run, count, taps->index + j * count, taps->weight + j * count, p->inner, x, y);
-    for (int64_t i = 0; i < run; i++)
-      for (int64_t c = 0; taps->outside[j + i] && c < p->inner; c++)
-        y[i * p->inner + c] = (float)p->r->attrs->extrapolation;
+    const int64_t *index = taps->index + j * count;
+    const float *weight = taps->weight + j * count;
+    if (p->inner > COLUMNS) run = 1;
+    for (int64_t c = 0, columns; c < p->inner; c += columns) {
+      columns = p->inner - c < COLUMNS ? p->inner - c : COLUMNS;
+      if (!p->blend->line(&pace, run, count, index, weight, columns, x + c, y + c)) return;
+      for (int64_t i = 0; i < run; i++)
+        for (int64_t k = 0; taps->outside[j + i] && k < columns; k++)
+          y[i * p->inner + c + k] = (float)p->r->attrs->extrapolation;
+    }
     item += run;
   }
 }
 
-static void run_passes(resize *r) {
+static void run_passes(resize *r, pte_pace *pace) {
   const pte_tensor *x = r->call->in[0], *y = r->call->out[0];
   int64_t outer = pte_tensor_span(x, 0, r->axes + 1u), inner = x->shape[r->axes + 1];
   unsigned left = 0, done = 0;
@@ -146,7 +153,10 @@ static void run_passes(resize *r) {
     outer /= r->axis[i].in;
     if (r->axis[i].identity) continue;
     int64_t taps = r->axis[i].out * r->tap_count[i];
-    for (int64_t t = 0; t < taps; t++) r->taps[i].index[t] *= inner;
+    for (int64_t t = 0, end = 0; t < taps; t++) {
+      if (t == end && (end += pte_pace_take(pace, taps - t, 1, 1)) == t) return;
+      r->taps[i].index[t] *= inner;
+    }
     p.axis = i;
     p.inner = inner;
     p.y = --left == 0 ? y->data : r->between[done % 2];
@@ -154,7 +164,7 @@ static void run_passes(resize *r) {
     p.x = p.y;
     done++;
   }
-  if (done == 0) memcpy(y->data, x->data, (size_t)pte_tensor_count(y) * sizeof(float));
+  if (done == 0) (void)pte_row_move(pace, y->data, 1, x->data, 1, pte_tensor_count(y), 4);
 }
 
 /* Items are pixels of y. */
@@ -162,6 +172,8 @@ static void nearest_task(void *context, size_t begin, size_t end, uint32_t threa
   const resize *r = context;
   const pte_tensor *x = r->call->in[0], *y = r->call->out[0];
   int64_t channels = x->shape[x->rank - 1];
+  const float extrapolation = (float)r->attrs->extrapolation;
+  pte_pace pace = pte_call_pace(r->call);
   (void)thread;
   pte_coords at = pte_coords_at((int64_t)begin, y->shape, r->axes + 1u);
   for (size_t item = begin; item < end; item++) {
@@ -173,9 +185,8 @@ static void nearest_task(void *context, size_t begin, size_t end, uint32_t threa
       from += (r->axis[i].identity ? j : r->taps[i].index[j]) * x->stride[i + 1];
       outside |= !r->axis[i].identity && r->taps[i].outside[j];
     }
-    if (outside)
-      for (int64_t c = 0; c < channels; c++) to[c] = (float)r->attrs->extrapolation;
-    else memcpy(to, (const float *)x->data + from, (size_t)channels * sizeof(float));
+    const float *pixel = outside ? &extrapolation : (const float *)x->data + from;
+    if (!pte_row_move(&pace, to, 1, pixel, !outside, channels, sizeof *to)) return;
     pte_coords_next(&at, y->shape, r->axes + 1u);
   }
 }
@@ -187,10 +198,12 @@ static pte_status resize_run(const pte_call *call) {
   uint64_t bytes;
   describe(call, &r);
   if (!place(&r, call->scratch, &bytes)) return PTE_NO_MEMORY;
+  pte_pace pace = pte_call_pace(call);
   for (unsigned i = 0; i < r.axes; i++)
-    if (!r.axis[i].identity) pte_resize_find_taps(r.attrs, &r.axis[i], r.line, r.taps[i]);
+    if (!r.axis[i].identity && !pte_resize_find_taps(&pace, r.attrs, &r.axis[i], r.line, r.taps[i]))
+      return PTE_CANCELLED;
   if (r.attrs->mode != PTE_RESIZE_MODE_NEAREST) {
-    run_passes(&r);
+    run_passes(&r, &pace);
     return PTE_OK;
   }
   size_t pixels = (size_t)pte_tensor_span(y, 0, r.axes + 1u);

@@ -66,29 +66,35 @@ static int64_t nearest_index(const pte_resize_attrs *attrs, int64_t left, double
 
 /* Weights of the taps first, first + 1, ... relative to `left`, and their sum 1 where the mode asks
  * for it. */
-static void find_weights(const pte_resize_attrs *attrs, const pte_resize_axis *axis, int64_t left,
-                         double ratio, int64_t count, double *line) {
+static bool find_weights(pte_pace *pace, const pte_resize_attrs *attrs, const pte_resize_axis *axis,
+                         int64_t left, double ratio, int64_t count, double *line) {
   double stretch = attrs->antialias ? shrink(axis) : 1.0, sum = 0.0;
   bool linear = attrs->mode == PTE_RESIZE_MODE_LINEAR;
-  for (int64_t t = 0; t < count; t++) {
+  for (int64_t t = 0, end = 0; t < count; t++) {
+    if (t == end && (end += pte_pace_take(pace, count - t, 16, 1)) == t) return false;
     int64_t from_left = t - (count / 2 - 1), index = left + from_left;
     double distance = stretch * ((double)from_left - ratio);
     line[t] = linear ? linear_weight(distance) : cubic_weight(attrs->cubic, distance);
     if (attrs->exclude_outside && (index < 0 || index >= axis->in)) line[t] = 0.0;
     sum += line[t];
   }
-  if ((!attrs->antialias && !attrs->exclude_outside) || sum == 0.0) return;
-  for (int64_t t = 0; t < count; t++) line[t] /= sum;
+  if ((!attrs->antialias && !attrs->exclude_outside) || sum == 0.0) return true;
+  for (int64_t t = 0, end = 0; t < count; t++) {
+    if (t == end && (end += pte_pace_take(pace, count - t, 1, 1)) == t) return false;
+    line[t] /= sum;
+  }
+  return true;
 }
 
 static int64_t clip(int64_t index, int64_t count) {
   return index < 0 ? 0 : index >= count ? count - 1 : index;
 }
 
-void pte_resize_find_taps(const pte_resize_attrs *attrs, const pte_resize_axis *axis, double *line,
-                          pte_resize_taps taps) {
+bool pte_resize_find_taps(pte_pace *pace, const pte_resize_attrs *attrs,
+                          const pte_resize_axis *axis, double *line, pte_resize_taps taps) {
   int64_t count = pte_resize_tap_count(attrs, axis);
   for (int64_t j = 0; j < axis->out; j++) {
+    if (!pte_pace_go(pace, 16)) return false;
     double x = coordinate(attrs, axis, j), floor = pte_floor_f64(x);
     /* An element that is hit exactly counts as the right one of its pair. */
     double ratio = x == floor ? 1.0 : x - floor;
@@ -99,10 +105,12 @@ void pte_resize_find_taps(const pte_resize_attrs *attrs, const pte_resize_axis *
       taps.index[j] = clip(nearest_index(attrs, left, ratio), axis->in);
       continue;
     }
-    find_weights(attrs, axis, left, ratio, count, line);
-    for (int64_t t = 0; t < count; t++) {
+    if (!find_weights(pace, attrs, axis, left, ratio, count, line)) return false;
+    for (int64_t t = 0, end = 0; t < count; t++) {
+      if (t == end && (end += pte_pace_take(pace, count - t, 2, 1)) == t) return false;
       taps.index[j * count + t] = clip(left + t - (count / 2 - 1), axis->in);
       taps.weight[j * count + t] = (float)line[t];
     }
   }
+  return true;
 }

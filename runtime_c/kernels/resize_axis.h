@@ -22,8 +22,8 @@ typedef struct pte_resize_taps {
 /* Taps of one element of y: 1 for nearest, else even. */
 int64_t pte_resize_tap_count(const pte_resize_attrs *attrs, const pte_resize_axis *axis);
 
-/* Fills the tables. `line` has room for one line of taps in f64. */
-void pte_resize_find_taps(const pte_resize_attrs *attrs, const pte_resize_axis *axis, double *line,
-                          pte_resize_taps taps);
+/* Fills the tables. `line` has room for one line of taps in f64. false: the run is to end. */
+bool pte_resize_find_taps(pte_pace *pace, const pte_resize_attrs *attrs,
+                          const pte_resize_axis *axis, double *line, pte_resize_taps taps);
 
 #endif

@@ -10,10 +10,13 @@ static void rms_norm_task(void *context, size_t begin, size_t end, uint32_t thre
   const pte_tensor *x = call->in[0], *gain = call->in[1];
   const pte_rows_f32 *rows = pte_rows_f32_pick(call->cpu);
   int64_t n = pte_tensor_span(x, x->rank - (unsigned)attrs->count, x->rank);
+  pte_pace pace = pte_call_pace(call);
   (void)thread;
   for (int64_t row = (int64_t)begin; row < (int64_t)end; row++)
-    rows->rms_norm(n, (const float *)x->data + row * n, gain == NULL ? NULL : gain->data,
-                   (float)attrs->epsilon, (float *)call->out[0]->data + row * n);
+    if (!rows->rms_norm(&pace, n, (const float *)x->data + row * n,
+                        gain == NULL ? NULL : gain->data, (float)attrs->epsilon,
+                        (float *)call->out[0]->data + row * n))
+      return;
 }
 
 static pte_status rms_norm_run(const pte_call *call) {

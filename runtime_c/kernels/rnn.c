@@ -6,13 +6,16 @@
 static pte_status rnn_run(const pte_call *call) {
   const pte_rnn_attrs *attrs = call->attrs;
   pte_recurrence r;
-  PTE_TRY(pte_recurrence_open(call, 2, 3, &r));
+  pte_pace pace = pte_call_pace(call);
+  PTE_TRY(pte_recurrence_open(call, &pace, 2, 3, &r));
   r.activations = pte_call_ints(call, attrs->activations);
   r.clip = (float)attrs->clip;
   r.reverse = attrs->reverse != 0;
   for (int64_t step = 0; step < r.steps; step++) {
+    if (!pte_recurrence_go(&r)) return PTE_CANCELLED;
     pte_recurrence_multiply(&r, r.hidden, 0, r.m);
     for (int64_t b = 0; b < r.batches; b++) {
+      if (!pte_recurrence_go(&r)) return PTE_CANCELLED;
       int64_t time;
       bool real = pte_recurrence_time(&r, b, step, &time);
       float *hidden = r.hidden + b * r.h;

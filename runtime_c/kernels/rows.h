@@ -86,6 +86,10 @@ static inline void pte_row_copy(void *restrict to, int64_t to_step, const void *
 
 #undef PTE_STEP_COPY
 
+/* The same for rows of any length, looking at the run's watch: false: the run is to end. */
+bool pte_row_move(pte_pace *pace, void *to, int64_t to_step, const void *from, int64_t from_step,
+                  int64_t count, unsigned bytes);
+
 /* Address of element `offset`. */
 static inline char *pte_element(const pte_tensor *t, int64_t offset) {
   return (char *)t->data + offset * (int64_t)(pte_dtype_bits(t->dtype) / 8);

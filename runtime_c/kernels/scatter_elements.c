@@ -13,10 +13,9 @@ static pte_status scatter_elements_run(const pte_call *call) {
   const pte_tensor *index = call->in[1], *updates = call->in[2], *y = call->out[0];
   unsigned last = index->rank - 1u;
   pte_combine combine = pte_combine_pick(y->dtype, reduction_of(call));
+  pte_pace pace = pte_call_pace(call);
   PTE_TRY(pte_index_verify(call, 1, y->shape[0]));
-  if (y->data != call->in[0]->data)
-    memcpy(y->data, call->in[0]->data,
-           (size_t)(pte_element(y, pte_tensor_count(y)) - (char *)y->data));
+  PTE_TRY(pte_copy_first(call, &pace));
   int64_t count = pte_tensor_count(index), length = index->shape[last];
   const int64_t *row = index->data;
   pte_coords coords = {{0}};
@@ -25,6 +24,7 @@ static pte_status scatter_elements_run(const pte_call *call) {
     int64_t to =
         pte_coords_offset(&coords, y->stride, last) - coords.at[0] * (last > 0 ? y->stride[0] : 0);
     for (int64_t j = 0; j < length; j++) {
+      if (!pte_pace_go(&pace, 4)) return PTE_CANCELLED;
       int64_t at = to + pte_index_at(row + j, y->shape[0]) * y->stride[0] + (last > 0 ? j : 0);
       combine(pte_element(y, at), 1, pte_element(updates, from + j * updates->stride[last]), 1, 1);
     }

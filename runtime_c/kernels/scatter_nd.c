@@ -12,10 +12,9 @@ static pte_status scatter_nd_run(const pte_call *call) {
   const pte_tensor *index = call->in[1], *updates = call->in[2], *y = call->out[0];
   unsigned lead = index->rank - 1u, depth = (unsigned)index->shape[lead];
   pte_combine combine = pte_combine_pick(y->dtype, reduction_of(call));
+  pte_pace pace = pte_call_pace(call);
   if (depth > 0) PTE_TRY(pte_index_verify_tuples(call, 1, y->shape, 0));
-  if (y->data != call->in[0]->data)
-    memcpy(y->data, call->in[0]->data,
-           (size_t)(pte_element(y, pte_tensor_count(y)) - (char *)y->data));
+  PTE_TRY(pte_copy_first(call, &pace));
   pte_rows rows = pte_rows_of(updates, lead, updates->rank);
   int64_t count = rows.length > 0 ? pte_tensor_span(index, 0, lead) : 0;
   const int64_t *tuple = index->data;
@@ -24,9 +23,14 @@ static pte_status scatter_nd_run(const pte_call *call) {
     int64_t to = pte_index_offset(tuple, depth, y->shape, y->stride);
     int64_t from = pte_coords_offset(&outer, updates->stride, lead);
     pte_coords coords = {{0}};
+    if (!pte_pace_go(&pace, 8)) return PTE_CANCELLED;
     for (int64_t row = 0; row < rows.count; row++, to += rows.length) {
       int64_t at = from + pte_coords_offset(&coords, rows.stride, rows.rank);
-      combine(pte_element(y, to), 1, pte_element(updates, at), rows.step, rows.length);
+      for (int64_t j = 0, piece; j < rows.length; j += piece) {
+        if ((piece = pte_pace_take(&pace, rows.length - j, 2, 1)) == 0) return PTE_CANCELLED;
+        combine(pte_element(y, to + j), 1, pte_element(updates, at + j * rows.step), rows.step,
+                piece);
+      }
       pte_coords_next(&coords, rows.shape, rows.rank);
     }
     pte_coords_next(&outer, updates->shape, lead);

@@ -12,11 +12,13 @@ static void softmax_task(void *context, size_t begin, size_t end, uint32_t threa
   bool log = ((const pte_softmax_attrs *)call->attrs)->log != 0;
   unsigned last = x->rank - 1u;
   int64_t n = x->shape[last];
+  pte_pace pace = pte_call_pace(call);
   (void)thread;
   pte_coords at = pte_coords_at((int64_t)begin, x->shape, last);
   for (size_t row = begin; row < end; row++, pte_coords_next(&at, x->shape, last)) {
     const float *from = (const float *)x->data + pte_coords_offset(&at, x->stride, last);
-    rows->softmax(n, from, x->stride[last], (float *)call->out[0]->data + (int64_t)row * n, log);
+    float *to = (float *)call->out[0]->data + (int64_t)row * n;
+    if (!rows->softmax(&pace, n, from, x->stride[last], to, log)) return;
   }
 }
 

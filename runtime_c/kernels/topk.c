@@ -5,6 +5,8 @@
 #include "gen/ops.h"
 #include "kernels/rows.h"
 
+enum { SINK = 16 }; /* operations that an element costs, about, when it enters the heap */
+
 /* `rank` orders as the row wants it: larger is better. */
 typedef struct entry {
   uint64_t rank;
@@ -46,22 +48,30 @@ static entry entry_at(const pte_tensor *x, int64_t offset, int64_t index, bool l
 }
 
 /* Leaves the k best of the row in `heap`, best first. */
-static void select_row(const pte_tensor *x, int64_t offset, int64_t k, bool largest, entry *heap) {
+static bool select_row(pte_pace *pace, const pte_tensor *x, int64_t offset, int64_t k, bool largest,
+                       entry *heap) {
   int64_t n = x->shape[x->rank - 1], step = x->stride[x->rank - 1];
-  for (int64_t i = 0; i < k; i++) heap[i] = entry_at(x, offset + i * step, i, largest);
-  for (int64_t i = k / 2; i-- > 0;) sink(heap, i, k);
-  for (int64_t i = k; i < n; i++) {
+  for (int64_t i = 0, end = 0; i < k; i++) {
+    if (i == end && (end += pte_pace_take(pace, k - i, 1, 1)) == i) return false;
+    heap[i] = entry_at(x, offset + i * step, i, largest);
+  }
+  for (int64_t i = k / 2; i-- > 0; sink(heap, i, k))
+    if (!pte_pace_go(pace, 4)) return false;
+  for (int64_t i = k, end = k; i < n; i++) {
+    if (i == end && (end += pte_pace_take(pace, n - i, SINK, 1)) == i) return false;
     entry next = entry_at(x, offset + i * step, i, largest);
     if (!better(next, heap[0])) continue;
     heap[0] = next;
     sink(heap, 0, k);
   }
   for (int64_t left = k; left-- > 1;) {
+    if (!pte_pace_go(pace, 2 * SINK)) return false;
     entry worst = heap[0];
     heap[0] = heap[left];
     heap[left] = worst;
     sink(heap, 0, left);
   }
+  return true;
 }
 
 static void topk_task(void *context, size_t begin, size_t end, uint32_t thread) {
@@ -73,10 +83,12 @@ static void topk_task(void *context, size_t begin, size_t end, uint32_t thread) 
   bool largest = ((const pte_topk_attrs *)call->attrs)->largest != 0;
   entry *heap = (entry *)call->scratch + (int64_t)thread * k;
   pte_coords coords = pte_coords_at((int64_t)begin, x->shape, last);
+  pte_pace pace = pte_call_pace(call);
   for (int64_t row = (int64_t)begin; row < (int64_t)end; row++) {
     int64_t offset = pte_coords_offset(&coords, x->stride, last);
-    select_row(x, offset, k, largest, heap);
-    for (int64_t i = 0; i < k; i++) {
+    if (!select_row(&pace, x, offset, k, largest, heap)) return;
+    for (int64_t i = 0, stop = 0; i < k; i++) {
+      if (i == stop && (stop += pte_pace_take(&pace, k - i, 4, 1)) == i) return;
       int64_t from = offset + heap[i].index * x->stride[last];
       if (values != NULL) memcpy(pte_element(values, row * k + i), pte_element(x, from), bytes);
       if (indices != NULL) ((int64_t *)indices->data)[row * k + i] = heap[i].index;

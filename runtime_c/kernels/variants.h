@@ -31,6 +31,7 @@ enum {
 };
 
 struct pte_engine; /* kernels/pointwise.h */
+struct pte_pace;   /* core/watch.h */
 
 typedef struct pte_pointwise {
   /* Runs elements begin .. end (flat) with the registers at `registers`. `y`, if not NULL, is where
@@ -42,12 +43,15 @@ typedef struct pte_pointwise {
 
 /* Sums in 16 lanes: element i belongs to lane i mod 16. `kind`: PTE_REDUCE_KIND_... (mean sums). */
 typedef struct pte_rows_f32 {
-  /* y[n] dense; x may be y where step is 1 */
-  void (*softmax)(int64_t n, const float *x, int64_t step, float *y, bool log);
+  /* These three look at the run's watch; false: the run is to end. y[n] dense; x may be y where
+   * step is 1 */
+  bool (*softmax)(struct pte_pace *pace, int64_t n, const float *x, int64_t step, float *y,
+                  bool log);
   /* gain, bias, y may be NULL; moments: mean and 1 / sqrt(variance + epsilon) */
-  void (*layer_norm)(int64_t n, const float *x, const float *gain, const float *bias, float epsilon,
-                     float *y, float *moments);
-  void (*rms_norm)(int64_t n, const float *x, const float *gain, float epsilon, float *y);
+  bool (*layer_norm)(struct pte_pace *pace, int64_t n, const float *x, const float *gain,
+                     const float *bias, float epsilon, float *y, float *moments);
+  bool (*rms_norm)(struct pte_pace *pace, int64_t n, const float *x, const float *gain,
+                   float epsilon, float *y);
   /* Joins x[n] into lanes[16], x[0] into lane `phase`; `tree` joins the lanes. */
   void (*fold)(uint32_t kind, int64_t n, const float *x, int64_t phase, float *lanes);
   float (*tree)(uint32_t kind, float *lanes);
@@ -116,9 +120,10 @@ typedef struct pte_attention_f32 {
 
 typedef struct pte_blend_f32 {
   /* y[j][c] = sum over t of weight[j][t] * x[offset[j][t] + c], sequential and fused from +0;
-   * j < pixels, t < taps, c < count; nothing aliases y */
-  void (*line)(int64_t pixels, int64_t taps, const int64_t *offset, const float *weight,
-               int64_t count, const float *x, float *y);
+   * j < pixels, t < taps, c < count; nothing aliases y. Looks at the run's watch between taps;
+   * false: the run is to end */
+  bool (*line)(struct pte_pace *pace, int64_t pixels, int64_t taps, const int64_t *offset,
+               const float *weight, int64_t count, const float *x, float *y);
 } pte_blend_f32;
 
 typedef struct pte_recurrent_f32 {
@@ -184,6 +189,7 @@ typedef struct pte_gemm_i32 {
   /* One pixel: y[c] = rescaled bias[c] + sum over taps t < 2 * pairs of x[offset[t] + c] * weight
    */
   void (*taps)(const pte_taps_i8 *t, const int64_t *offset, const int8_t *x, int8_t *y);
+  uint8_t widened; /* bytes of a widened element */
 } pte_gemm_i32;
 
 typedef enum pte_family {

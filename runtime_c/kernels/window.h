@@ -77,7 +77,7 @@ static inline int64_t pte_window_pixel_column(const pte_window *w, const pte_tap
 
 /* Offsets, in elements, of the next taps from `coords` on: at most PTE_WINDOW_CHUNK of the `left`
  * that are left. */
-enum { PTE_WINDOW_CHUNK = 64 };
+enum { PTE_WINDOW_CHUNK = 64, PTE_WINDOW_CHANNELS = 4096 }; /* channels that are taken together */
 static inline int64_t pte_window_offsets(const pte_window *w, const pte_taps *taps, int64_t left,
                                          pte_coords *coords, int64_t *out_offset) {
   int64_t count = left < PTE_WINDOW_CHUNK ? left : PTE_WINDOW_CHUNK;
