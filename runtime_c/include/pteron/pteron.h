@@ -256,17 +256,20 @@ PTE_API PTE_CHECKED pte_status pte_session_output(const pte_session *session, ui
 typedef struct pte_run_options {
   uint32_t size;
   uint32_t reserved;
-  const volatile int
-      *cancel; /* run ends with PTE_CANCELLED soon after it becomes non-zero; may be NULL */
-  uint64_t deadline_ns;        /* on `now`'s clock; 0: none */
-  uint64_t (*now)(void *self); /* needed for a deadline */
+  const volatile int *cancel;  /* non-zero: the run is to end with PTE_CANCELLED; may be NULL */
+  uint64_t deadline_ns;        /* on `now`'s clock; 0: none; then it ends with PTE_DEADLINE */
+  uint64_t (*now)(void *self); /* needed for a deadline; called by the pool's threads, too */
   void *now_self;
   const pte_tracer *tracer;  /* NULL: off */
   uint64_t max_instructions; /* executed in one run [2^40] */
   uint64_t max_iterations;   /* of one loop [2^31] */
 } pte_run_options;
 
-/* Runs the method once. inputs[i] and outputs[i] are dense row-major buffers in the order of the
+/* A run ends within 10 ms and one chunk of its deadline or cancel, on any program that verifies:
+ * each of its threads looks once in 2^20 elementary operations (an element moved or put through one
+ * step, one multiply-add: a millisecond where one takes a nanosecond), and delegates within 10 ms.
+ *
+ * Runs the method once. inputs[i] and outputs[i] are dense row-major buffers in the order of the
  * ports, aligned to their element; they are read and written in place and must not overlap. Nothing
  * is allocated. After a failure the outputs and states are unspecified, the session can run again.
  * PTE_BAD_DATA, PTE_LIMIT, PTE_CANCELLED, PTE_DEADLINE, PTE_DELEGATE: as their names say. */
