@@ -119,7 +119,7 @@ int32_t pte_test_run(test_request *r) {
   if (status == PTE_OK) r->stage = 4;
   if (status == PTE_OK && r->threads > 1) {
     run_ended(row->kernel, &call, r);
-    r->fault = (pte_fault){"", -1, 0, 0, 255};
+    r->fault = (pte_fault){.text = "", .position = -1, .port = 255};
     call.watch = &watch;
   }
   if (status == PTE_OK) status = run_guarded(row->kernel, &call, r);
