@@ -113,7 +113,8 @@ static void run(job *j, void *scratch, uint64_t *out_bytes) {
                    .cpu = cpu,
                    .fault = &fault};
   if (scratch != NULL) j->kernel->run(&call);
-  else if (j->kernel->check(&call) != PTE_OK || j->kernel->scratch(&call, out_bytes) != PTE_OK)
+  else if ((j->kernel->check != NULL && j->kernel->check(&call) != PTE_OK) ||
+           j->kernel->scratch(&call, out_bytes) != PTE_OK)
     exit(1);
 }
 

@@ -147,8 +147,9 @@ static void multiply_one(bench *b, const uint8_t *w) {
                    .fault = &fault};
   uint64_t bytes;
   if (b->scratch == NULL) {
-    if (pte_matmul_int8_kernel.check(&call) != PTE_OK ||
-        pte_matmul_int8_kernel.scratch(&call, &bytes) != PTE_OK)
+    const pte_kernel *kernel = &pte_matmul_int8_kernel;
+    if ((kernel->check != NULL && kernel->check(&call) != PTE_OK) ||
+        kernel->scratch(&call, &bytes) != PTE_OK)
       exit(1);
     call.scratch = b->scratch = aligned_alloc(64, (size_t)(bytes + 63) / 64 * 64);
   }

@@ -62,11 +62,12 @@ static bool conv_fill(const void *source, const pte_gemm_rows *rows) {
   size_t copy_floats = s->joined ? rows->taps * (size_t)(s->w.axis[2].kernel * s->w.channels) : 0;
   pte_conv_pixel pixel = pte_conv_pixel_at(&s->w, rows->first);
   pte_gemm_walk walk = pte_gemm_walk_begin(rows);
-  for (size_t r = 0; r < rows->count; r++) {
+  int64_t cost = (int64_t)(rows->taps + copy_floats), count = (int64_t)rows->count;
+  for (int64_t r = 0, end = 0; r < count; r++) {
     const float *x = s->x + pixel.batch * image + rows->group * s->group_channels;
     const float **slot = pte_gemm_walk_next(&walk);
-    if (!pte_pace_go(rows->pace, (int64_t)(rows->taps + copy_floats))) return false;
-    if (s->joined) fill_runs(s, x, &pixel, slot, rows->copy + r * copy_floats);
+    if (r == end && (end += pte_pace_take(rows->pace, count - r, cost, 1)) == r) return false;
+    if (s->joined) fill_runs(s, x, &pixel, slot, rows->copy + (size_t)r * copy_floats);
     else pte_conv_fill(&s->w, x, s->zeros, &pixel, slot);
     pte_conv_pixel_next(&s->w, &pixel);
   }

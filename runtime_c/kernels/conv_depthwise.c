@@ -75,14 +75,16 @@ static bool strip_run(const depthwise_plan *p, pte_pace *pace, const depthwise_c
                       size_t rows, const float **table) {
   const float *w = p->call->in[1]->data;
   pte_depthwise_tile_f32 s = {.row = table, .taps = p->taps, .out_stride = k->out_stride};
+  int64_t all = (int64_t)p->channels, cost = (int64_t)(rows * p->taps), end = 0;
   for (size_t c = 0; c < p->channels; c += PTE_PANEL) {
+    int64_t now = (int64_t)c;
+    if (now == end && (end += pte_pace_take(pace, all - now, cost, PTE_PANEL)) == now) return false;
     pte_finish_f32 finish = pte_finish_at(&p->finish, k->first + at, c);
     s.channel = c;
     s.lanes = p->channels - c < PTE_PANEL ? p->channels - c : PTE_PANEL;
     s.weight = w + c * p->taps;
     s.finish = &finish;
     s.out = k->out + at * k->out_stride + c;
-    if (!pte_pace_go(pace, (int64_t)(rows * PTE_PANEL * p->taps))) return false;
     p->kernel->tile(rows, &s);
   }
   return true;
@@ -123,7 +125,6 @@ static void depthwise_task(void *context, size_t begin, size_t end, uint32_t thr
                              : p->out + k.first * p->out_stride;
     for (size_t at = 0; at < k.count; at += strip) {
       size_t rows = k.count - at < strip ? k.count - at : strip;
-      if (!pte_pace_go(&pace, (int64_t)(rows * p->taps))) return;
       for (size_t m = 0; m < rows; m++) {
         pte_conv_fill(&p->w, x + pixel.batch * image, p->zeros, &pixel, table + m);
         pte_conv_pixel_next(&p->w, &pixel);

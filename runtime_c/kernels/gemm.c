@@ -97,11 +97,14 @@ static bool run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, size_
   size_t share = strips < 4 || next == 0 ? 0 : ceil_div(lines, strips);
   const float *const *row = s.row;
   pte_finish_f32 finish = s.finish == NULL ? (pte_finish_f32){.low = 0} : *s.finish;
+  int64_t row_cost = (int64_t)(panels * PTE_PANEL * lines), all = (int64_t)b->rows * row_cost;
+  bool apart = all > PTE_CHUNK; /* a look before each strip, else one for all */
   if (s.finish != NULL) s.finish = &finish;
+  if (!apart && !pte_pace_go(b->pace, all)) return false;
   for (size_t i = 0, used; i < strips; i += used) {
     size_t count = pte_strip_begin(b->rows, i + 1) - pte_strip_begin(b->rows, i);
     used = tall_pair(b, panels, i, count) ? 2 : 1;
-    if (!pte_pace_go(b->pace, (int64_t)(used * count * panels * PTE_PANEL * lines))) return false;
+    if (apart && !pte_pace_go(b->pace, (int64_t)(used * count) * row_cost)) return false;
     for (size_t k = i * share; k < least(lines, (i + used) * share); k++)
       for (size_t p = 0; p < panels; p++)
         __builtin_prefetch(s.panel[p] + next + k * PTE_PANEL, 0, 2);
@@ -189,13 +192,18 @@ static bool run_empty(const gemm_block *b) {
   return true;
 }
 
+enum {
+  VECTOR_DEPTH = 16384, /* K of a whole sum, at most; a longer one is cut */
+  FOUR = PTE_PANEL / 4  /* reading the weights is what takes time: four steps count as one */
+};
+
 static bool run_vector(const gemm_block *b) {
   const pte_gemm *g = b->g;
   size_t whole = columns_of(b) / PTE_PANEL, rest = columns_of(b) % PTE_PANEL;
   size_t place = b->group * pte_panel_count(g->columns) + b->panel_begin;
   const float *x = b->table[0], *panels = g->panels.read(g->panels.self, place, 0, g->run, NULL);
   for (size_t p = 0, count; p < whole; p += count) {
-    count = (size_t)pte_pace_take(b->pace, (int64_t)(whole - p), (int64_t)g->run * PTE_PANEL, 8);
+    count = (size_t)pte_pace_take(b->pace, (int64_t)(whole - p), (int64_t)g->run * FOUR, 8);
     if (count == 0) return false;
     b->kernel->vector(g->run, count, x, panels + p * g->run * PTE_PANEL, b->out + p * PTE_PANEL);
   }
@@ -206,8 +214,6 @@ static bool run_vector(const gemm_block *b) {
   }
   return finish_row(b, 0, false);
 }
-
-enum { VECTOR_DEPTH = 16384 }; /* K of a whole sum, at most; a longer one is cut */
 
 static bool run_block(const gemm_block *b) {
   const pte_gemm *g = b->g;
