@@ -168,14 +168,16 @@ def check(
     outputs: Sequence[Shape | None],
     attrs: Mapping[str, Any],
     same: Any = None,
+    agreed: Any = None,
 ) -> None:
     """Compares shapes with the row's line and relations; None is an absent value, element types are not looked at. `same(a,
-    b)` says whether two extents agree (default ==; pass one that knows symbols).
+    b)` says whether two extents agree (default ==; pass one that knows symbols); `agreed` (default `same`) is asked of those
+    that the line wants equal, so that it may see to it.
 
     Raises:
         ShapeError: they differ.
     """
-    match = _Match(op, parse(op), attrs, same or (lambda a, b: a == b))
+    match = _Match(op, parse(op), attrs, same or (lambda a, b: a == b), agreed)
     match.ports("input", inputs, match.line.inputs)
     match.ports("output", outputs, match.line.outputs)
     sides = [
@@ -297,8 +299,10 @@ def _plain(extent: Any) -> Any:
 class _Match:
     """Dimensions and runs bound so far."""
 
-    def __init__(self, op: Op, line: Line, attrs: Mapping[str, Any], same: Any) -> None:
-        self.op, self.line, self.same = op, line, same
+    def __init__(
+        self, op: Op, line: Line, attrs: Mapping[str, Any], same: Any, agreed: Any = None
+    ) -> None:
+        self.op, self.line, self.same, self.agreed = op, line, same, agreed or same
         defaults = {a.name: a.default for a in signature(op).attrs}
         self.attrs = {**defaults, **attrs}
         self.dims: dict[str, Any] = {}
@@ -396,7 +400,7 @@ class _Match:
         else:
             expected = (t.number if t.kind == "number" else self.attrs[t.attr],)
         if len(expected) != len(got) or not all(
-            a is None or b is None or self.same(a, b) for a, b in zip(expected, got, strict=True)
+            a is None or b is None or self.agreed(a, b) for a, b in zip(expected, got, strict=True)
         ):
             raise ShapeError(
                 f"{where}: expected {list(expected)} ({t.name or t.attr or t.number}), got {list(got)}"

@@ -25,6 +25,7 @@ from pteron.export.lower.node import (
     RefusedError,
 )
 from pteron.export.lower.ref import Ref
+from pteron.export.lower.standard import check_node
 from pteron.export.program import DebugNode
 from pteron.export.source import elements_of
 
@@ -114,7 +115,10 @@ def lower_node(l: Lowering, node: ir.Node) -> None:
                     l.env.values[out] = None
                 return
             operands.append(ref)
-        results = lower_one(l, _wrap(l, node, operands))
+        wrapped = _wrap(l, node, operands)
+        if top:
+            check_node(l, wrapped)
+        results = lower_one(l, wrapped)
         for out, ref in zip(node.outputs, results, strict=False):
             l.env.values[out] = ref
     except RefusedError as e:

@@ -1,0 +1,48 @@
+"""Nodes that ONNX's definitions do not allow are refused by their names; what a row compares is checked at prepare."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pteron.export.interpret import run
+from pteron.export.lower import lower
+from pteron.export.text import onnx_text
+from pteron.schema.errors import ArgumentError, InternalError, LoweringError
+
+REFUSED = {
+    "y = Add(x, i)": "B is i64; expected f32",
+    "y = Atanh(i)": "input is i64; expected",
+    "y = Transpose(x, perm=[0, 1, 2])": "Transpose 'n_y'.*definition allows",
+    "y = Concat(x, x, axis=5)": "Concat 'n_y'.*axis",
+    "y = Squeeze(x, [7])": "Squeeze 'n_y'",
+    "y = Add(x)": "expected 2 to 2 inputs, got 1",
+    "y = Concat(x, x)": "attribute axis is missing",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_a_node_that_the_standard_does_not_allow_is_named(text: str) -> None:
+    with pytest.raises(LoweringError, match=REFUSED[text]):
+        lower(onnx_text(text, x="f32[2, 3]", i="i64[2, 3]"))
+
+
+def test_sizes_that_a_row_compares_are_checked_at_prepare() -> None:
+    program = lower(onnx_text("y = GridSample(x, g)", x="f32[n, 1, 2, 2]", g="f32[m, 1, 1, 2]"))
+    feeds = {"x": np.ones((2, 1, 2, 2), np.float32), "g": np.zeros((2, 1, 1, 2), np.float32)}
+    assert run(program, feeds)["y"].tolist() == [[[[1]]], [[[1]]]]
+    with pytest.raises(ArgumentError, match="equal"):
+        run(program, {**feeds, "x": np.ones((3, 1, 2, 2), np.float32)})
+
+
+def test_a_lowering_that_fails_is_a_defect_with_the_nodes_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from pteron.export.lower.node import LOWERINGS
+
+    def broken(*_: object) -> None:
+        raise IndexError("tuple index out of range")
+
+    monkeypatch.setitem(LOWERINGS, ("", "Softmax"), broken)
+    with pytest.raises(InternalError, match=r"Softmax 'n_y'.*IndexError.*report"):
+        lower(onnx_text("y = Softmax(x)", x="f32[2, 3]"))
