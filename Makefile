@@ -23,6 +23,7 @@ help:
 	@echo "make fuzz    libFuzzer on the verifier and on runs, two minutes each (clang-19)"
 	@echo "make mutants SEED=1 COUNT=60  turns operators in the exporter and the runtime; do the fast tests notice?"
 	@echo "make refusals which refusals of the verifier and session no test notices, one taken away at a time"
+	@echo "make graphs  random ONNX graphs against the reference: SEED=0 COUNT=20000"
 	@echo "make bench-gemm  matrix kernels against the peak of this processor"
 	@echo "make bench-gemv  stored weights times a vector against reading them"
 	@echo "make bench-export  seconds and memory of an export: 100 to 10,000 nodes, a decoder of 984 MB"
@@ -123,6 +124,11 @@ $(VENV)/.mutants: $(VENV)/.dev
 mutants: $(VENV)/.mutants build/tree/pteron
 	@$(BIN)/python tests/mutants/exporter.py --seed $(SEED) --count $(COUNT)
 	@$(BIN)/python tests/mutants/runtime.py --seed $(SEED) --count $(COUNT)
+
+SEED ?= 0
+COUNT ?= 20000
+graphs: dev
+	@cd tests && ../$(BIN)/python -m graphs.many $(SEED) $(COUNT)
 
 wheel-aarch64: $(VENV)/.dev
 	@_PYTHON_HOST_PLATFORM=linux-aarch64 CMAKE_ARGS=-DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/runtime_c/cmake/aarch64-linux-gnu.cmake \

@@ -361,8 +361,12 @@ class Lowering(Sizes):
         shape = tuple(shape)
         if same_shape(ref.shape, shape):
             return ref
+        fixed = all(isinstance(n, int) for n in shape)
+        source = (
+            ref if fixed or ref.data is None else dataclasses.replace(self.real(ref), data=None)
+        )
         return self._view(
-            ref,
+            source,
             lambda r: views.reshape(r, shape) or self._reshape_copy(r, shape),
             lambda d: d.reshape(tuple(int(n) for n in shape)),
         )

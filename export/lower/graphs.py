@@ -116,8 +116,7 @@ def lower_node(l: Lowering, node: ir.Node) -> None:
                 return
             operands.append(ref)
         wrapped = _wrap(l, node, operands)
-        if top:
-            check_node(l, wrapped)
+        check_node(l, wrapped, inside=not top)
         results = lower_one(l, wrapped)
         for out, ref in zip(node.outputs, results, strict=False):
             l.env.values[out] = ref

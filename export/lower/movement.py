@@ -10,6 +10,7 @@ import onnx_ir as ir
 
 from pteron.export import extents
 from pteron.export.extents import (
+    HUGE,
     add,
     at_most,
     ceildiv,
@@ -186,11 +187,18 @@ def lower_slice(l: Lowering, n: Node) -> Ref:
         step = n.get(4)
         steps = [1] * len(starts) if step is None else l.numbers(step, "steps")
     for start, end, axis, stride in zip(starts, ends, axes, steps, strict=True):
+        stride = _within(stride, x.shape[axis])
         first, count = slice_range(l, x.shape[axis], start, end, stride)
         if same(count, x.shape[axis]) and stride == 1:
             continue
         x = l.slice(x, axis, first, count, stride)
     return x
+
+
+def _within(step: int, size: Extent) -> int:
+    """A step that takes the same elements and whose strides stay numbers of the file: none beyond the axis takes a second."""
+    most = max(size, 1) if isinstance(size, int) else HUGE
+    return max(-most, min(step, most))
 
 
 def slice_range(
@@ -391,6 +399,7 @@ def lower_range(l: Lowering, n: Node) -> Ref:
     elif isinstance(step, int):
         span = sub(b, a) if step > 0 else sub(a, b)
         count = maximum(ceildiv(span, abs(step)), 0)
+        _keep_signs(l, (a, b), count)
     else:
         l.fail(f"its step is {step}; expected a number where start or limit depend on sizes")
     kind = register(start.dtype)
@@ -399,6 +408,17 @@ def lower_range(l: Lowering, n: Node) -> Ref:
         return first + cast_term(index(0), "i64", kind) * by
 
     return l.pointwise(build, [start, delta], start.dtype, (count,))
+
+
+def _keep_signs(l: Lowering, bounds: Sequence[Any], count: Extent) -> None:
+    """An input that decides the length is checked at prepare not to be negative, where the length still depends on it."""
+    inputs = {s for b in bounds for s in symbols_of(b) if l.dims[s].kind == "shape"}
+    lost = inputs - symbols_of(count)
+    if lost:
+        names = ", ".join(sorted(str(s) for s in lost))
+        l.fail(
+            f"its length depends on the sign of {names}; expected constants, or inputs that are not negative"
+        )
 
 
 def _range_count(l: Lowering, start: Any, limit: Any, step: Any, dtype: str) -> int:

@@ -30,10 +30,14 @@ STRICTER: Final = ("Einsum", "Range")
 limit of one element and rank 1."""
 
 
-def check_node(l: Lowering, node: Node) -> None:
-    """Raises RefusedError where the standard does not allow the node."""
+def check_node(l: Lowering, node: Node, inside: bool) -> None:
+    """Raises RefusedError where the standard does not allow the node. `inside`: of a function's body, of which only that
+    dtypes agree is asked: the standard's own bodies are not always of the types that it lists."""
     schema = _schema(node.op_type, node.opset, node.domain)
     if schema is None or node.op_type in LENIENT:
+        return
+    if inside:
+        _check_agreement(schema, node)
         return
     _check_operands(schema, node)
     _check_attributes(schema, node)
@@ -55,19 +59,23 @@ def _check_operands(schema: Any, node: Node) -> None:
     if not schema.min_input <= count <= schema.max_input:
         most = schema.max_input if schema.max_input < 2**31 - 1 else "any number of"
         raise RefusedError(f"expected {schema.min_input} to {most} inputs, got {count}")
+    for i, x in enumerate(node.inputs):
+        formal = schema.inputs[min(i, len(schema.inputs) - 1)]
+        if x is None and formal.option.name == "Single":
+            raise RefusedError(f"input {i} ({formal.name}) is absent; the operator needs it")
+        if x is not None and _type(x) not in formal.types:
+            raise RefusedError(f"{formal.name} is {x.dtype}; expected {_listed(formal.types)}")
+    _check_agreement(schema, node)
+
+
+def _check_agreement(schema: Any, node: Node) -> None:
+    """Operands that the definition gives one type have one."""
     bound: dict[str, str] = {}
     for i, x in enumerate(node.inputs):
         formal = schema.inputs[min(i, len(schema.inputs) - 1)]
-        option = formal.option.name
-        if x is None:
-            if option == "Single":
-                raise RefusedError(f"input {i} ({formal.name}) is absent; the operator needs it")
+        if x is None or (formal.option.name == "Variadic" and not formal.is_homogeneous):
             continue
-        got = _type(x)
-        if got not in formal.types:
-            raise RefusedError(f"{formal.name} is {x.dtype}; expected {_listed(formal.types)}")
-        same = option != "Variadic" or formal.is_homogeneous
-        first = bound.setdefault(formal.type_str, x.dtype) if same else x.dtype
+        first = bound.setdefault(formal.type_str, x.dtype)
         if first != x.dtype:
             raise RefusedError(
                 f"{formal.name} is {x.dtype}; expected {first} as the operand before it has: cast one of them"

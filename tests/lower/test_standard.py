@@ -8,7 +8,7 @@ import pytest
 from pteron.export.interpret import run
 from pteron.export.lower import lower
 from pteron.export.text import onnx_text
-from pteron.schema.errors import ArgumentError, InternalError, LoweringError
+from pteron.schema.errors import ArgumentError, LoweringError
 
 REFUSED = {
     "y = Add(x, i)": "B is i64; expected f32",
@@ -44,5 +44,27 @@ def test_a_lowering_that_fails_is_a_defect_with_the_nodes_name(
         raise IndexError("tuple index out of range")
 
     monkeypatch.setitem(LOWERINGS, ("", "Softmax"), broken)
-    with pytest.raises(InternalError, match=r"Softmax 'n_y'.*IndexError.*report"):
+    with pytest.raises(LoweringError, match=r"Softmax 'n_y'.*IndexError.*report"):
         lower(onnx_text("y = Softmax(x)", x="f32[2, 3]"))
+
+
+def test_a_step_beyond_the_axis_takes_one_element() -> None:
+    program = lower(
+        onnx_text(
+            "y = Slice(x, [-1, 0], [-9, 9], [0, 1], [-9223372036854775808, 9223372036854775807])",
+            x="f32[3, 4]",
+        )
+    )
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    assert run(program, {"x": x})["y"].tolist() == [[8]]
+
+
+def test_known_elements_may_take_a_shape_that_an_input_decides() -> None:
+    program = lower(onnx_text("y = Reshape(x, s)", x="i64[4]", s="i64[2]"))
+    feeds = {"x": np.arange(4), "s": np.array([2, 2])}
+    assert run(program, feeds)["y"].tolist() == [[0, 1], [2, 3]]
+
+
+def test_a_range_whose_length_hides_a_sign_is_refused() -> None:
+    with pytest.raises(LoweringError, match="sign of a"):
+        lower(onnx_text("y = Range(a, b, c)", a="i64[]", b=np.array(0), c=np.array(2)))
