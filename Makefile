@@ -8,7 +8,7 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export size clean ctest fuzz refusals mutants wheel-aarch64 sweep
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export size clean ctest fuzz refusals mutants wheel-aarch64 sweep graphs
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -23,7 +23,7 @@ help:
 	@echo "make fuzz    libFuzzer on the verifier and on runs, two minutes each (clang-19)"
 	@echo "make mutants SEED=1 COUNT=60  turns operators in the exporter and the runtime; do the fast tests notice?"
 	@echo "make refusals which refusals of the verifier and session no test notices, one taken away at a time"
-	@echo "make graphs  random ONNX graphs against the reference: SEED=0 COUNT=20000"
+	@echo "make graphs  random ONNX graphs against the reference: GRAPHS=20000"
 	@echo "make bench-gemm  matrix kernels against the peak of this processor"
 	@echo "make bench-gemv  stored weights times a vector against reading them"
 	@echo "make bench-export  seconds and memory of an export: 100 to 10,000 nodes, a decoder of 984 MB"
@@ -125,10 +125,9 @@ mutants: $(VENV)/.mutants build/tree/pteron
 	@$(BIN)/python tests/mutants/exporter.py --seed $(SEED) --count $(COUNT)
 	@$(BIN)/python tests/mutants/runtime.py --seed $(SEED) --count $(COUNT)
 
-SEED ?= 0
-COUNT ?= 20000
+GRAPHS ?= 20000
 graphs: dev
-	@cd tests && ../$(BIN)/python -m graphs.many $(SEED) $(COUNT)
+	@cd tests && ../$(BIN)/python -m graphs.many 0 $(GRAPHS)
 
 wheel-aarch64: $(VENV)/.dev
 	@_PYTHON_HOST_PLATFORM=linux-aarch64 CMAKE_ARGS=-DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/runtime_c/cmake/aarch64-linux-gnu.cmake \
