@@ -22,7 +22,7 @@ ROOM = "max(0, (i - 1) * {spread} + 1) + begin + end - (kernel - 1) * dilation -
 """What the last window may still move: x spread and padded, less a window."""
 
 SPREAD = f"""
-    len(spread) == 0 or len(spread) == len(i); 1 <= (spread or 1) <= 2**31 - 1;
+    len(spread) == 0 or len(spread) == len(i); 1 <= spread <= 2**31 - 1;
     o == max(0, ({ROOM.format(spread="(spread or 1)")}) // stride + 1)
 """
 

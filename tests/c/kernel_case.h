@@ -8,6 +8,7 @@
 #include "check.h"
 #include "core/cpu.h"
 #include "core/kernel.h"
+#include "core/shape.h"
 
 enum { CASE_TENSORS = 6 };
 
@@ -88,10 +89,15 @@ static inline pte_call case_call(kernel_case *c, const pte_tensor **in, pte_tens
                     .fault = &c->fault};
 }
 
+/* What prepare asks: the operator's row, then its kernel. */
 static inline pte_status case_check(kernel_case *c) {
   const pte_tensor *in[CASE_TENSORS];
   pte_tensor *out[1];
   pte_call call = case_call(c, in, out, NULL, 1, PTE_CPU_ANY);
+  const pte_op_row *row = NULL;
+  for (uint32_t i = 0; i < pte_op_row_count; i++)
+    if (pte_op_rows[i].kernel == c->kernel) row = &pte_op_rows[i];
+  PTE_TRY(pte_shape_check(row, &call));
   return c->kernel->check == NULL ? PTE_OK : c->kernel->check(&call);
 }
 

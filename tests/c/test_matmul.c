@@ -69,7 +69,7 @@ static void wrong_weights_are_refused(void) {
   c.in[1].groups = 0;
   CHECK_EQUAL(case_check(&c), PTE_OK);
   c.in[1].dtype = PTE_F64;
-  CHECK_EQUAL(case_check(&c), PTE_UNSUPPORTED);
+  CHECK_EQUAL(case_check(&c), PTE_BAD_PROGRAM);
   free(plain.data), free(c.in[0].data), free(c.in[1].data), free(c.out.data);
 }
 
