@@ -166,7 +166,8 @@ static inline void change_size(mutant *m) {
   if (e != NULL && (d == NULL || pick(m, 4) != 0)) {
     uint32_t i = (uint32_t)(e - (pte_file_expr *)m->of[PTE_PROGRAM_EXPRS].data);
     if (e->op == PTE_EXPR_CONST && pick(m, 8) != 0) {
-      e->value = pick(m, 2) ? telling_int(m) : e->value + 1 - 2 * (int64_t)pick(m, 2);
+      uint64_t near = (uint64_t)e->value + 1 - 2 * (uint64_t)pick(m, 2); /* it may wrap */
+      e->value = pick(m, 2) ? telling_int(m) : (int64_t)near;
       return;
     }
     e->op = (uint8_t)pick(m, PTE_EXPR_COUNT);

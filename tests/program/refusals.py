@@ -22,13 +22,14 @@ FAILS: Final = r"(?:pte_refuse|pte_bad_index|pte_fail|pte_kernel_fail|pte_fault_
 RETURN: Final = re.compile(
     rf"\breturn\s+(?:(?P<ternary>[^;?]*\?\s*PTE_OK\s*:\s*){FAILS}|{FAILS}|PTE_(?!OK\b)[A-Z_]+\s*;|false\s*;)"
 )
+END: Final = re.compile(r'(?:[^";]|"(?:[^"\\]|\\.)*")*;')
 FOLDERS: Final = ("program", "session")
 
 
 def statements(text: str) -> Iterator[tuple[int, int, str]]:
     """Begin, end and replacement of each refusal."""
     for found in RETURN.finditer(text):
-        end = text.index(";", found.start()) + 1
+        end = END.match(text, found.start()).end()
         before = text[: found.start()].rstrip()
         body = before.endswith((")", "else"))
         if "false" in found.group(0):
