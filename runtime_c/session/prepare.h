@@ -6,11 +6,12 @@
  * lowest and highest element, inside its base; views of elements narrower than a byte are dense.
  *   plan     offset of a planned value = maximum of the ends of the values in `above`, rounded up
  * to 64: all of it inside the arena by construction. A file that leaves one out gives wrong
- * numbers, not wrong addresses. check    for each instruction: shape line, strides, then the
- * kernel's own check, then its scratch. Outputs are writable, have no axis of stride 0 and share no
- * byte with an input or another output, except output 0 with an input that the row names in
- * `inplace`, at the same address with the same strides and element size. So kernels may use
- * restrict and memcpy, and an index tensor does not change under the kernel that reads it.
+ * numbers, not wrong addresses. check    for each instruction: strides, shape line and
+ * relations of its row, then the kernel's own check, then its scratch. Outputs are writable, name
+ * each of their elements once and share no byte with an input or another output, except output 0
+ * with an input that the row names in `inplace`, at the same address with the same strides and
+ * element size. So kernels may use restrict and memcpy, and an index tensor does not change under
+ * the kernel that reads it.
  *
  * Addresses that only an instruction binds (PARAM) and sizes that only data decides (counted
  * dimensions) are checked here by capacities and stand-in addresses, and again with the real ones
