@@ -59,6 +59,7 @@ SIZES = {
     "num_mel_bins": 16,
     "num_labels": 3,
     "mm_tokens_per_image": 4,
+    "num_queries": 10,
 }
 LAYERS = [
     *("num_hidden_layers", "num_layers", "n_layer", "n_layers", "encoder_layers", "decoder_layers"),
@@ -96,7 +97,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--only", default="", help="names that the expression finds")
     parser.add_argument("--limit", type=int, default=10**6)
     parser.add_argument("--journal", default="build/sweep.jsonl")
-    parser.add_argument("--seconds", type=int, default=300, help="for one architecture")
+    parser.add_argument("--seconds", type=int, default=60, help="for one architecture")
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--static", action="store_true", help="fixed sizes, too")
     parser.add_argument("--again", action="store_true", help="those in the journal, too")
@@ -231,82 +232,178 @@ def build(
     torch.manual_seed(0)
     source, _, kind = name.partition("/")
     if source == "timm":
-        import timm
-
-        model = timm.create_model(kind, pretrained=False, num_classes=10)
+        model = of_few_layers(kind, layers)
         channels, height, width = model.default_cfg["input_size"]
         model = steady(model)
         return model, lambda b, s: (torch.randn(b, channels, height, width),), [{0: "batch"}]
     return from_config(kind, layers)
 
 
-def from_config(kind: str, layers: int) -> Any:
-    import inspect
+def of_few_layers(kind: str, layers: int) -> Any:
+    """timm's model, with fewer layers where it is made from such an argument."""
+    import timm
 
+    fewer = [{"depth": layers}, {"depths": (1, 1, 1, 1)}, {"num_blocks": layers}]
+    for arguments in fewer:
+        with contextlib.suppress(TypeError, IndexError, AssertionError, ValueError):
+            return timm.create_model(kind, pretrained=False, num_classes=10, **arguments)
+    return timm.create_model(kind, pretrained=False, num_classes=10)
+
+
+Made = dict[str, tuple[Callable[[int, int], Any], dict[int, str]]]
+"""For each input: its value for (batch, sequence), and its dynamic axes."""
+
+
+def from_config(kind: str, layers: int) -> Any:
+    """The smallest model, and the first set of inputs, that eager runs: some sizes depend on others that have no common name."""
     from transformers import AutoModel
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-    config = CONFIG_MAPPING[kind]()
-    shrink(config, layers)
-    model = steady(AutoModel.from_config(config))
-    parameters = inspect.signature(model.forward).parameters
-    text = getattr(config, "text_config", config)
-    vocabulary = int(getattr(text, "vocab_size", None) or 100)
-    vision = getattr(config, "vision_config", config)
-    made: dict[str, tuple[Callable[[int, int], Any], dict[int, str]]] = {}
+    first: Exception | None = None
+    for how in (shrink, shallow):
+        try:
+            config = CONFIG_MAPPING[kind]()
+            how(config, layers)
+            with torch.device("meta"):
+                size = sum(p.numel() for p in AutoModel.from_config(config).parameters())
+            if size > 80e6:
+                raise MemoryError(f"{size / 1e6:.0f} M parameters with {how.__name__}")
+            model = steady(AutoModel.from_config(config))
+        except Exception as error:
+            first = first or error
+            continue
+        for made in candidates(config, model):
+            module, inputs, axes = with_inputs(model, made)
+            try:
+                for case in (inputs(2, 8), inputs(3, 11)):
+                    module(*case)
+            except Exception as error:
+                first = first or error
+            else:
+                return module, inputs, axes
+    raise first or LookupError("no inputs are made here")
 
-    def ids(b: int, s: int) -> Any:
-        return torch.randint(3, max(vocabulary - 1, 4), (b, s))
 
-    image = getattr(vision, "image_size", 32)
-    image = image if isinstance(image, (list, tuple)) else (image, image)
-    channels = getattr(vision, "num_channels", 3)
-    bins = getattr(config, "num_mel_bins", 16)
-    frames = 2 * (getattr(config, "max_source_positions", None) or 64)
-    if model.main_input_name == "input_ids" or "input_ids" in parameters:
-        made["input_ids"] = (ids, {0: "batch", 1: "seq"})
-        if "attention_mask" in parameters:
-            made["attention_mask"] = (
-                lambda b, s: torch.ones(b, s, dtype=torch.long),
-                {0: "batch", 1: "seq"},
-            )
-    if model.main_input_name == "pixel_values" or (
-        vision is not config and "pixel_values" in parameters
-    ):
-        made["pixel_values"] = (lambda b, s: torch.randn(b, channels, *image), {0: "batch"})
-    if "input_values" in parameters and model.main_input_name == "input_values":
-        made["input_values"] = (lambda b, s: torch.randn(b, 800), {0: "batch"})
-    if "input_features" in parameters and model.main_input_name == "input_features":
-        made["input_features"] = (lambda b, s: torch.randn(b, bins, frames), {0: "batch"})
-    if "decoder_input_ids" in parameters:
-        made["decoder_input_ids"] = (ids, {0: "batch", 1: "target"})
-    if not made:
-        raise LookupError(f"inputs {list(parameters)[:4]} are not made here")
-    fixed = {"use_cache": False} if "use_cache" in parameters else {}
-    module = First(model, list(made), **fixed)
+def with_inputs(model: Any, made: Made) -> Any:
+    import inspect
+
+    caches = "use_cache" in inspect.signature(model.forward).parameters
+    module = First(model, list(made), **({"use_cache": False} if caches else {}))
     makers = [m for m, _ in made.values()]
     return module, lambda b, s: tuple(m(b, s) for m in makers), [axes for _, axes in made.values()]
 
 
+def candidates(config: Any, model: Any) -> Iterator[Made]:
+    """Sets of inputs, the fullest first: text and pictures, text alone, then what takes one tensor in one of its usual shapes."""
+    import inspect
+
+    parameters = inspect.signature(model.forward).parameters
+    text = texts(config, parameters)
+    pictures = list(images(config)) if "pixel_values" in parameters else []
+    for image in pictures:
+        yield {**text, "pixel_values": image}
+    if text:
+        yield text
+    for image in pictures:
+        yield {"pixel_values": image}
+    batch, features = {0: "batch"}, "input_features"
+    bins = {getattr(config, k, None) for k in ("num_mel_bins", "feature_size", "n_mels")}
+    frames = 2 * (getattr(config, "max_source_positions", None) or 64)
+    rest = {k: v for k, v in text.items() if k == "decoder_input_ids"}
+    if "input_values" in parameters:
+        yield {"input_values": (lambda b, s: torch.randn(b, 800), batch), **rest}
+        yield {"input_values": (lambda b, s: torch.randn(b, 1, 1920), batch), **rest}
+    for key in [features, "input_values"]:
+        for n in [n for n in (*bins, 16, 80, 128) if isinstance(n, int) and key in parameters]:
+            yield {key: (lambda b, s, n=n: torch.randn(b, n, frames), batch), **rest}
+            yield {key: (lambda b, s, n=n: torch.randn(b, frames, n), batch), **rest}
+
+
+def texts(config: Any, parameters: Any) -> Made:
+    vocabulary = int(
+        getattr(getattr(config, "text_config", config), "vocab_size", None)
+        or getattr(config, "vocab_size", None)
+        or 100
+    )
+
+    def ids(b: int, s: int) -> Any:
+        return torch.randint(3, max(vocabulary - 1, 4), (b, s))
+
+    made: Made = {}
+    if "input_ids" in parameters:
+        made["input_ids"] = (ids, {0: "batch", 1: "seq"})
+        if "attention_mask" in parameters:
+            ones = {0: "batch", 1: "seq"}
+            made["attention_mask"] = (lambda b, s: torch.ones(b, s, dtype=torch.long), ones)
+    if "decoder_input_ids" in parameters:
+        made["decoder_input_ids"] = (ids, {0: "batch", 1: "target"})
+    return made
+
+
+def images(config: Any) -> Iterator[tuple[Callable[[int, int], Any], dict[int, str]]]:
+    """Pictures of the size of the config, then films and pairs of them."""
+    parts = [getattr(config, k, None) for k in ("vision_config", "backbone_config", "encoder")]
+    parts = [part for part in [*parts, config] if part is not None]
+
+    def of(key: str, default: Any) -> Any:
+        return next((v for v in (getattr(p, key, None) for p in parts) if v), default)
+
+    size = of("image_size", 64)
+    size = tuple(size) if isinstance(size, (list, tuple)) else (size, size)
+    channels = of("num_channels", 3)
+    for lead in [(), (of("num_frames", 2),), (2,)]:
+        shape = (*lead, channels, *size)
+        yield (lambda b, s, shape=shape: torch.randn(b, *shape)), {0: "batch"}
+
+
+def shallow(config: Any, layers: int) -> None:
+    """Few layers and words, all else as it is."""
+    for part in vars(config).values():
+        if hasattr(part, "to_dict") and hasattr(part, "model_type"):
+            shallow(part, layers)
+    for key in LAYERS:
+        if isinstance(getattr(config, key, None), int):
+            put(config, key, min(getattr(config, key), layers))
+    for key in ("layer_types", "layers_block_type", "mlp_layer_types"):
+        if isinstance(getattr(config, key, None), list):
+            put(config, key, getattr(config, key)[:layers])
+    if isinstance(getattr(config, "depths", None), (list, tuple)):
+        put(config, "depths", [1] * len(config.depths))
+    if isinstance(getattr(config, "hidden_sizes", None), (list, tuple)) and hasattr(
+        config, "num_stages"
+    ):
+        put(config, "hidden_sizes", config.hidden_sizes[: config.num_stages])
+    if isinstance(getattr(config, "vocab_size", None), int):
+        put(config, "vocab_size", min(config.vocab_size, 128))
+        for key in ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id"):
+            if isinstance(getattr(config, key, None), int):
+                put(config, key, min(getattr(config, key), 2))
+
+
 def shrink(config: Any, layers: int) -> None:
-    """Small sizes where the config and its parts have such fields; lists by layer are cut."""
+    """Small sizes, too, where the config and its parts have such fields."""
+    shallow(config, layers)
     for part in vars(config).values():
         if hasattr(part, "to_dict") and hasattr(part, "model_type"):
             shrink(part, layers)
-    for key in LAYERS:
-        if isinstance(getattr(config, key, None), int):
-            setattr(config, key, min(getattr(config, key), layers))
     for key, size in SIZES.items():
         had = getattr(config, key, None)
         if isinstance(had, int) and not isinstance(had, bool) and had > size:
-            setattr(config, key, size)
-    for key in ("layer_types", "layers_block_type", "mlp_layer_types"):
-        if isinstance(getattr(config, key, None), list):
-            with contextlib.suppress(AttributeError):  # some compute it
-                setattr(config, key, getattr(config, key)[:layers])
-    for key in ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id"):
-        if isinstance(getattr(config, key, None), int) and hasattr(config, "vocab_size"):
-            setattr(config, key, min(getattr(config, key), 2))
+            put(config, key, size)
+    if isinstance(getattr(config, "qk_head_dim", None), int) and hasattr(config, "v_head_dim"):
+        put(config, "qk_head_dim", config.qk_nope_head_dim + config.qk_rope_head_dim)
+    if hasattr(config, "kv_lora_rank"):  # latent attention: a key for each head
+        put(config, "num_key_value_heads", config.num_attention_heads)
+    if {"expand", "num_heads", "head_dim", "hidden_size"} <= set(vars(config)):  # state spaces
+        put(config, "num_heads", config.expand * config.hidden_size // config.head_dim)
+    rope = getattr(config, "rope_parameters", None)
+    if isinstance(rope, dict):
+        rope["mrope_section"] = [2, 1, 1]  # half of head_dim, where a model asks for it
+
+
+def put(config: Any, key: str, value: Any) -> None:
+    with contextlib.suppress(AttributeError):  # some compute it
+        setattr(config, key, value)
 
 
 def steady(model: Any) -> Any:
