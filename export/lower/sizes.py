@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import sympy
 
@@ -14,6 +14,9 @@ from pteron.export.lower.node import RefusedError
 from pteron.export.lower.ref import Shape
 from pteron.export.program import Check, DebugNode, Dim, Extent
 from pteron.schema.errors import ModelError
+
+UNBOUNDED: Final = extents.symbol("max_extent")
+"""In place of every counted dimension without a capacity, which has the session's max_extent at prepare."""
 
 
 class Sizes:
@@ -72,10 +75,33 @@ class Sizes:
         return True
 
     def check(self, kind: str, a: Extent, b: Extent, text: str) -> None:
-        """Adds a relation checked at prepare: eq, le (a <= b) or divides (a divides b)."""
+        """Adds a relation checked at prepare: eq, le (a <= b) or divides (a divides b).
+
+        Raises:
+            RefusedError: equality of a size that nothing bounds: prepare sees it at max_extent only.
+        """
+        if kind == "eq" and not self._is_comparable(a, b):
+            self.fail(
+                f"{text}: {a} and {b} must be equal, which only a run decides, as what a loop carries changes its size; "
+                "give it a size that stays, or take both from one value"
+            )
         check = Check(kind, a, b, self._where(text))
         if not any(c.kind == kind and same(c.a, a) and same(c.b, b) for c in self.checks):
             self.checks.append(check)
+
+    def _is_comparable(self, a: Extent, b: Extent) -> bool:
+        """Whether prepare, where counted dimensions have their capacities, can tell that the extents agree."""
+        first, second = self._at_capacity(a), self._at_capacity(b)
+        free = UNBOUNDED in extents.symbols_of(first) | extents.symbols_of(second)
+        return not free or same(first, second)
+
+    def _at_capacity(self, n: Extent) -> Extent:
+        for s in extents.symbols_of(n):
+            dim = self.dims.get(s)
+            if dim is not None and dim.kind == "counted":
+                capacity = UNBOUNDED if dim.capacity is None else self._at_capacity(dim.capacity)
+                n = extents.extent(sympy.sympify(n).subs(s, capacity))
+        return n
 
     def _where(self, text: str) -> str:
         return f"{self.current.name}: {text}" if self.current and self.current.name else text

@@ -129,6 +129,27 @@ def test_what_grows_from_round_to_round_is_counted() -> None:
     agrees(text, {"x": floats((2, 2)), "trips": np.array(3)})
 
 
+def test_what_grows_is_not_compared_with_a_size_that_does_not() -> None:
+    """Prepare, which has no sizes of a run, would compare 4096 with n."""
+    text = """
+    agraph (float[n] w, int64 trips, float[2] v) => (float[m] y) {
+        yes = Constant<value = bool {1}>()
+        none = Constant<value = int64[1] {0}>()
+        one = Constant<value = float[1] {1.0}>()
+        y = Loop (trips, yes, v) <
+            body = b (int64 i, bool go, float[p] c) => (bool on, float[q] d) {
+                s = Shape(c)
+                part = Slice(w, none, s, none)
+                a = Add(c, part)
+                d = Concat<axis = 0>(a, one)
+                on = Identity(go)
+            }
+        >
+    }"""
+    with pytest.raises(LoweringError, match=r"Add .*: carried and Min\(carried, n\) must be equal"):
+        lower(ir.serde.deserialize_model(parsed(text)))
+
+
 def test_loops_in_loops() -> None:
     text = """
     agraph (float[3] x) => (float[3] y) {
