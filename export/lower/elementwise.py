@@ -78,6 +78,15 @@ def lower_cast(l: Lowering, n: Node) -> Ref:
     dtype = next((name for d, name in DTYPES.items() if int(d) == to), None)
     if dtype is None:
         l.fail(f"casts to ONNX type {to}; strings and complex numbers are not covered")
+    return _cast(l, n, dtype)
+
+
+@lowers("CastLike")
+def lower_cast_like(l: Lowering, n: Node) -> Ref:
+    return _cast(l, n, n[1].dtype)
+
+
+def _cast(l: Lowering, n: Node, dtype: str) -> Ref:
     saturate = n.integer("saturate", 1) != 0
     if dtype == "f8e8m0" and n.text("round_mode", "up") != "nearest":
         return _to_power(l, n[0], n.text("round_mode", "up"))
@@ -93,11 +102,6 @@ def _to_power(l: Lowering, x: Ref, mode: str) -> Ref:
     else:
         y = l.pointwise(lambda p, t: select(lt(t, p), p * 0.5, p), [near, x], "f32")
     return convert(l, y, "f8e8m0")
-
-
-@lowers("CastLike")
-def lower_cast_like(l: Lowering, n: Node) -> Ref:
-    return convert(l, n[0], n[1].dtype, saturate=n.integer("saturate", 1) != 0)
 
 
 # --- one operand --------------------------------------------------------------------------------------------------------
