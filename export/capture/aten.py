@@ -396,7 +396,7 @@ def antialiased(mode: str) -> Any:
             "mode": mode,
             "antialias": 1,
             "exclude_outside": 1,
-            "coordinate_transformation_mode": "pytorch_half_pixel",
+            "coordinate_transformation_mode": "half_pixel",  # for one element too: it is the mean
             "cubic_coeff_a": -0.5 if mode == "cubic" else -0.75,
         }
         if scales_h and scales_w:
