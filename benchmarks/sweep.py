@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import collections
 import contextlib
+import copy
 import importlib
 import json
 import os
@@ -232,22 +233,31 @@ def build(
     torch.manual_seed(0)
     source, _, kind = name.partition("/")
     if source == "timm":
-        model = of_few_layers(kind, layers)
+        model = of_few_layers(kind)
         channels, height, width = model.default_cfg["input_size"]
         model = steady(model)
         return model, lambda b, s: (torch.randn(b, channels, height, width),), [{0: "batch"}]
     return from_config(kind, layers)
 
 
-def of_few_layers(kind: str, layers: int) -> Any:
-    """timm's model, with fewer layers where it is made from such an argument."""
+def of_few_layers(kind: str) -> Any:
+    """timm's model without blocks that only repeat the one in front, where it runs so."""
     import timm
 
-    fewer = [{"depth": layers}, {"depths": (1, 1, 1, 1)}, {"num_blocks": layers}]
-    for arguments in fewer:
-        with contextlib.suppress(TypeError, IndexError, AssertionError, ValueError):
-            return timm.create_model(kind, pretrained=False, num_classes=10, **arguments)
-    return timm.create_model(kind, pretrained=False, num_classes=10)
+    model = timm.create_model(kind, pretrained=False, num_classes=10).eval()
+    short = copy.deepcopy(model)
+    for blocks in list(short.modules()):
+        if isinstance(blocks, torch.nn.Sequential):
+            for i in reversed(range(1, len(blocks))):
+                if repr(blocks[i]) == repr(blocks[i - 1]) and any(
+                    True for _ in blocks[i].parameters()
+                ):
+                    del blocks[i]
+    try:
+        short(torch.randn(2, *model.default_cfg["input_size"]))
+    except Exception:
+        return model
+    return short
 
 
 Made = dict[str, tuple[Callable[[int, int], Any], dict[int, str]]]
