@@ -24,7 +24,10 @@ def model(weight: onnx.TensorProto) -> onnx.ModelProto:
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 300])
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
     small = numpy_helper.from_array(np.ones(3, np.float32), "small")
-    nodes = [helper.make_node("MatMul", ["x", weight.name], ["y"])]
+    nodes = [
+        helper.make_node("Cast", [weight.name], ["cast"], to=TensorProto.FLOAT),
+        helper.make_node("MatMul", ["x", "cast"], ["y"]),
+    ]
     graph = helper.make_graph(nodes, "g", [x], [y], [weight, small])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
 
