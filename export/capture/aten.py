@@ -9,6 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
+import numpy as np
+import onnx_ir as ir
 from onnxscript.values import Opset
 
 from pteron.schema.errors import ModelError
@@ -318,6 +320,31 @@ def _overhang(n: Any, k: int, s: int, p: int) -> int:
     if (count - 1) * s >= n + p:
         count -= 1
     return max(0, (count - 1) * s + k - n - 2 * p)
+
+
+def adaptive_avg_pool3d(x: Any, output_size: Sequence[int]) -> Any:
+    """The mean along each axis in turn: a product with the shares that each element has in each result."""
+    sizes, y = list(x.shape), x
+    for axis, count in zip(range(len(sizes) - 3, len(sizes)), output_size, strict=True):
+        shares = np.zeros((_fixed(sizes[axis]), count), np.float32)
+        for i, window in enumerate(_windows(len(shares), count)):
+            shares[window, i] = 1 / len(window)
+        perm = [*range(len(sizes))]
+        perm[axis], perm[-1] = perm[-1], perm[axis]
+        matrix = op.CastLike(op.Constant(value=ir.tensor(shares)), x)
+        y = op.Transpose(op.MatMul(op.Transpose(y, perm=perm), matrix), perm=perm)
+    return y
+
+
+def _windows(n: int, count: int) -> list[range]:
+    """What each result of an adaptive pool reads: they overlap where `count` does not divide `n`."""
+    return [range(i * n // count, -(-(i + 1) * n // count)) for i in range(count)]
+
+
+def _fixed(n: Any) -> int:
+    if not isinstance(n, int):
+        raise ModelError("an adaptive pool over a dynamic size: give it a fixed one")
+    return n
 
 
 def cross_entropy(

@@ -144,5 +144,6 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "rms_norm.default": aten.rms_norm,
     "avg_pool2d.default": aten.avg_pool2d,
     "avg_pool3d.default": aten.avg_pool3d,
+    "_adaptive_avg_pool3d.default": aten.adaptive_avg_pool3d,
     "cross_entropy_loss.default": aten.cross_entropy,
 }

@@ -21,7 +21,7 @@ Call = tuple[Callable[..., Any], dict[str, Any]]
 SHAPES = {1: (1, 2, 11), 2: (1, 2, 7, 10), 3: (1, 2, 5, 6, 5)}
 MODES = {1: ("linear",),
          2: ("nearest", "nearest-exact", "bilinear", "bicubic", "area"),
-         3: ("nearest", "nearest-exact", "trilinear")}  # fmt: skip
+         3: ("nearest", "nearest-exact", "trilinear", "area")}  # fmt: skip
 
 
 class Each(nn.Module):
@@ -88,8 +88,7 @@ def test_pools(tmp_path: Path, axes: int) -> None:
     more = {"count_include_pad": (False, True), "divisor_override": divisors}
     calls += [(mean, how) for how in sets(**windows, **more)]
     adaptive = getattr(F, f"adaptive_avg_pool{axes}d")
-    if axes < 3:
-        calls += [(adaptive, {"output_size": n}) for n in (1, 3, 4)]
+    calls += [(adaptive, {"output_size": n}) for n in (1, 3, 4)]
     agree(tmp_path, calls, *SHAPES[axes])
 
 
