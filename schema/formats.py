@@ -42,6 +42,9 @@ class Format:
 
 FORMATS: Final[dict[str, Format]] = {}
 
+MOST_ID: Final = 62
+"""Relations of rows name sets of formats as the bits of one positive 64-bit integer."""
+
 
 def dtype_bits(name: str) -> int:
     """Bits of an element: the first number in its type's name; a bool is a byte."""
@@ -59,10 +62,12 @@ def format_(
     levels: Array | None = None,
     dot: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Adds the decorated decoder to FORMATS."""
+    """Adds the decorated decoder to FORMATS. `id`: at most MOST_ID, never reused."""
 
     def add(meaning: Callable[..., Any]) -> Callable[..., Any]:
         name = meaning.__name__
+        if not 0 <= id <= MOST_ID:
+            raise ValueError(f"format {name}: expected an id of 0 to {MOST_ID}, got {id}")
         if name in FORMATS or any(row.id == id for row in FORMATS.values()):
             raise ValueError(f"format {name}: id {id} or the name is taken")
         if levels is not None and (levels.shape != (1 << bits,) or np.any(np.diff(levels) <= 0)):

@@ -72,7 +72,7 @@ def lower_det(l: Lowering, node: Node) -> list[Ref]:
 
 FORMAT_ROW = '''
 
-@format_(id=99, bits=6, block=32, scale="f16", levels=np.arange(-32, 32, dtype=np.float32))
+@format_(id=61, bits=6, block=32, scale="f16", levels=np.arange(-32, 32, dtype=np.float32))
 def i6(codes: Array, scale: Array) -> Array:
     """Integers -32 .. 31 stored with 32 added, f16 scale of 32."""
     return spread(codes.astype(np.float32) - np.float32(32), scale, 32)
@@ -299,7 +299,7 @@ def test_a_format_without_its_arithmetic_does_not_compile(
 ) -> None:
     formats = scratch / "schema/formats.py"
     before = formats.read_text()
-    text = f"\n\n@format_(id=98, {row})\ndef forgotten(codes: Array, scale: Array) -> Array:\n    return codes\n"
+    text = f"\n\n@format_(id=62, {row})\ndef forgotten(codes: Array, scale: Array) -> Array:\n    return codes\n"
     path = f"runtime_c/kernels/{source}.c"
     check = ["cc", "-std=c11", "-fsyntax-only", "-Iruntime_c", "-Iruntime_c/include", path]
     try:
