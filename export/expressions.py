@@ -128,6 +128,14 @@ def evaluate(rows: Sequence[Row], sizes: Sequence[int]) -> list[int]:
 
 
 def _apply(op: ExprOp, a: int, b: int) -> int:
+    value = applied(op, a, b)
+    return 0 if value is None else value
+
+
+def applied(op: ExprOp, a: int, b: int) -> int | None:
+    """The result of an operation; None where it divides by zero."""
+    if op in (ExprOp.FLOORDIV, ExprOp.CEILDIV, ExprOp.MOD) and b == 0:
+        return None
     match op:
         case ExprOp.ADD:
             return a + b
@@ -136,11 +144,11 @@ def _apply(op: ExprOp, a: int, b: int) -> int:
         case ExprOp.MUL:
             return a * b
         case ExprOp.FLOORDIV:
-            return a // b if b else 0
+            return a // b
         case ExprOp.CEILDIV:
-            return -(-a // b) if b else 0
+            return -(-a // b)
         case ExprOp.MOD:
-            return a % b if b else 0
+            return a % b
         case ExprOp.MIN:
             return min(a, b)
         case _:

@@ -89,6 +89,21 @@ _SHAPES: Final[dict[type[Any], Callable[[Any, Sizes], Sizes]]] = {
 }
 
 
+def operands_of(node: ir.Node) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """What onnx's inference of one node is told: types, and tensors of small constants, by name; None where a type is unknown."""
+    types, data = {}, {}
+    for value in node.inputs:
+        if value is None or not value.name:
+            continue
+        if value.type is None:
+            return None
+        types[value.name] = ir.serde.serialize_value(value).type
+        known = g.constant_tensor(value)
+        if known is not None and known.size <= SMALL:
+            data[value.name] = ir.serde.serialize_tensor(known)
+    return types, data
+
+
 def _onnx(node: ir.Node, opsets: Any) -> None:
     version = node.version or opsets.get("", g.OPSET)
     if any(
@@ -96,22 +111,14 @@ def _onnx(node: ir.Node, opsets: Any) -> None:
         for a in node.attributes.values()
     ):
         return
-    types, data = {}, {}
-    for value in node.inputs:
-        if value is None or not value.name:
-            continue
-        if value.type is None:
-            return
-        types[value.name] = ir.serde.serialize_value(value).type
-        known = g.constant_tensor(value)
-        if known is not None and known.size <= SMALL:
-            data[value.name] = ir.serde.serialize_tensor(known)
+    operands = operands_of(node)
+    if operands is None:
+        return
     try:
         made = onnx.shape_inference.infer_node_outputs(
             onnx.defs.get_schema(node.op_type, version, ""),
             ir.serde.serialize_node(node),
-            types,
-            data,
+            *operands,
             opset_imports=[onnx.helper.make_opsetid("", version)],
         )
     except Exception:  # a hint, as in graph.infer

@@ -13,10 +13,8 @@ import onnx.defs
 import onnx_ir as ir
 
 from pteron.export import graph as g
+from pteron.export.infer import operands_of
 from pteron.schema.errors import ModelError
-
-SMALL: Final = 1024
-"""Constants of up to so many elements are looked at: axes, sizes."""
 
 AXES: Final = {
     "CumSum": 1, "CumProd": 1, "LayerNormalization": 0, "RMSNormalization": 0, "GatherElements": 0, "ScatterElements": 0,
@@ -110,20 +108,13 @@ def _check_axis(node: ir.Node, where: str) -> None:
 
 
 def _check_types(node: ir.Node, opset: list[Any], where: str) -> None:
-    types, data = {}, {}
-    for value in node.inputs:
-        if value is None or not value.name:
-            continue
-        if value.type is None:
-            return
-        types[value.name] = ir.serde.serialize_value(value).type
-        known = g.constant_tensor(value)
-        if known is not None and known.size <= SMALL:
-            data[value.name] = ir.serde.serialize_tensor(known)
+    operands = operands_of(node)
+    if operands is None:
+        return
     schema = onnx.defs.get_schema(node.op_type, g.OPSET, "")
     proto = ir.serde.serialize_node(node)
     try:
-        onnx.shape_inference.infer_node_outputs(schema, proto, types, data, opset_imports=opset)
+        onnx.shape_inference.infer_node_outputs(schema, proto, *operands, opset_imports=opset)
     except Exception as error:
         text = (str(error).strip().splitlines() or [type(error).__name__])[0]
         for tag in ("[ShapeInferenceError] ", "[TypeInferenceError] "):

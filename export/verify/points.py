@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pteron.export.elements import stored_bytes
-from pteron.export.expressions import Expressions, Row
+from pteron.export.expressions import Expressions, Row, applied
 from pteron.export.layout import ExprOp
 from pteron.export.lifetimes import MAX_EXTENT
 from pteron.export.program import Check, Extent, Program
@@ -215,7 +215,7 @@ def evaluate(
             y = _dim(sizes[a], kinds[a], capacities[a], out)
         else:
             x, z = out[a], out[b]
-            y = None if x is None or z is None else _apply(op, x, z)
+            y = None if x is None or z is None else applied(op, x, z)
         out.append(None if y is None or not -(2**63) <= y < 2**63 else y)
     return out
 
@@ -229,28 +229,6 @@ def _dim(size: int, kind: str, capacity: int | None, out: Sequence[int | None]) 
         return MAX_EXTENT
     most = out[capacity] if capacity < len(out) else None
     return None if most is None else max(0, most)
-
-
-def _apply(op: ExprOp, a: int, b: int) -> int | None:
-    if op in (ExprOp.FLOORDIV, ExprOp.CEILDIV, ExprOp.MOD) and b == 0:
-        return None
-    match op:
-        case ExprOp.ADD:
-            return a + b
-        case ExprOp.SUB:
-            return a - b
-        case ExprOp.MUL:
-            return a * b
-        case ExprOp.FLOORDIV:
-            return a // b
-        case ExprOp.CEILDIV:
-            return -(-a // b)
-        case ExprOp.MOD:
-            return a % b
-        case ExprOp.MIN:
-            return min(a, b)
-        case _:
-            return max(a, b)
 
 
 # --- bytes --------------------------------------------------------------------------------------------------------
