@@ -29,7 +29,7 @@ from pteron.export.plan import plan
 from pteron.export.program import Program
 from pteron.export.report import Report
 from pteron.export.share import share
-from pteron.export.states import check_pairs, state_pairs, with_initial
+from pteron.export.states import state_pairs, with_initial
 from pteron.export.verify import verify
 from pteron.schema.errors import ModelError
 
@@ -62,7 +62,8 @@ def export(
     Args:
         source: What `capture` takes; None where `methods` is given.
         args: Example inputs of a torch module; with `kwargs` and `dynamic_shapes` as `capture` says.
-        states: Pairs past input -> present output that the session keeps, beside those the model names itself.
+        states: Pairs past input -> present output that the session keeps, beside those the model names itself; or patterns,
+            `past_*` -> `present_*`, each `*` the same text on both sides.
         hints: Sizes of symbolic dimensions for which the stored plan is made.
         fix: Symbolic dimensions that become numbers: {"batch": 1}. Delegates take fixed sizes alone.
         fuse: False leaves one instruction an operator; the bits are the same.
@@ -87,11 +88,11 @@ def export(
     timed = Stages(report, progress)
     asked = chosen(delegates)
     models: dict[str, ir.Model] = {}
-    pairs: dict[str, str] = {}
     modes: list[str] = []
     for name, each in (methods or {"main": source}).items():
         with_args = {"args": args, "kwargs": kwargs, "dynamic_shapes": dynamic_shapes}
         models[name] = timed("capture", capture, each, **with_args)
+    pairs = state_pairs(list(models.values()), states or {})
     fix_sizes(list(models.values()), fix or {})
     for name, model in models.items():
         report.begin(name, model)
@@ -106,8 +107,6 @@ def export(
             report.placements += timed(
                 "partition", partition, models[name], asked, placement, name, len(segments)
             )
-        pairs |= state_pairs(model, states or {})
-    check_pairs(list(models.values()), pairs)
     program = timed("lower", lower, models, hints=hints, states=pairs)
     report.notes += _refuse_hints(program, hints or {})
     program = _shared(with_initial(verify(program, "lower"), list(models.values())))

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+import collections
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 import onnx_ir as ir
@@ -20,28 +21,101 @@ from pteron.export import graph as g
 from pteron.export.program import Constant, Program
 from pteron.schema.errors import ModelError
 
-
-def state_pairs(model: ir.Model, more: Mapping[str, str]) -> dict[str, str]:
-    """Past input -> present output, the model's own first.
-
-    Raises:
-        ModelError: the metadata is not as described above.
-    """
-    return {**{k: v for k, v in _record(model).items() if isinstance(v, str)}, **more}
+STAR: Final = "*"
+MOST_STARS: Final = 4
+SHOWN: Final = 20
+"""Names that an error lists."""
 
 
-def check_pairs(models: Sequence[ir.Model], pairs: Mapping[str, str]) -> None:
-    """Each pair belongs to a method: a misspelt name would silently leave a cache to the caller.
+def state_pairs(models: Sequence[ir.Model], asked: Mapping[str, str]) -> dict[str, str]:
+    """Past input -> present output over all methods: the models' own pairs, then those of patterns, then those asked by name.
+
+    `past_*` = `present_*` pairs every input of the form with the output in which each `*` stands for the same text.
 
     Raises:
-        ModelError: no method has such an input.
+        ModelError: metadata that are not as described above; a name that no method has; a pattern that pairs nothing, or an
+            input with no output or with several.
     """
+    pairs: dict[str, str] = {}
+    for model in models:
+        pairs |= {k: v for k, v in _record(model).items() if isinstance(v, str)}
     inputs = sorted({v.name or "" for m in models for v in m.graph.inputs})
+    outputs = {v.name for m in models for v in m.graph.outputs}
+    named = {k: v for k, v in asked.items() if STAR not in k + v or (k in inputs and v in outputs)}
+    found: dict[str, str] = {}
+    for past, present in asked.items():
+        if past not in named:
+            for name, output in _matches(models, past, present).items():
+                if found.setdefault(name, output) != output and name not in named:
+                    raise ModelError(
+                        f"state {past} = {present}: pairs {name!r} with {output!r}, another pattern with "
+                        f"{found[name]!r}; name the pair itself: {name}={output}"
+                    )
+    pairs |= found | named
     for past, present in pairs.items():
         if past not in inputs:
             raise ModelError(
-                f"state {past} = {present}: expected one of the inputs {inputs}, got {past!r}"
+                f"state {past} = {present}: expected one of the inputs {_list(inputs)}, got {past!r}"
             )
+    return pairs
+
+
+def _matches(models: Sequence[ir.Model], past: str, present: str) -> dict[str, str]:
+    """Input -> output of one pattern; each method's inputs find their outputs in that method."""
+    where = f"state {past} = {present}"
+    if past.count(STAR) != present.count(STAR):
+        raise ModelError(
+            f"{where}: expected as many * in the output as in the input, got {past.count(STAR)} and {present.count(STAR)}"
+        )
+    if past.count(STAR) > MOST_STARS:
+        raise ModelError(f"{where}: expected at most {MOST_STARS} *, got {past.count(STAR)}")
+    found: dict[str, str] = {}
+    for model in models:
+        outputs = {v.name or "" for v in model.graph.outputs}
+        for value in model.graph.inputs:
+            name = value.name or ""
+            texts = list(_splits(past.split(STAR), name))
+            wanted = dict.fromkeys(_filled(present.split(STAR), text) for text in texts)
+            fitting = [output for output in wanted if output in outputs]
+            if texts and len(fitting) != 1:
+                got = f"{_list(fitting)}" if fitting else f"none among {_list(sorted(outputs))}"
+                raise ModelError(
+                    f"{where}: input {name!r} expected one output {' or '.join(map(repr, wanted))}, got {got}; "
+                    "make the pattern narrower, or name each pair"
+                )
+            if fitting:
+                found[name] = fitting[0]
+    twice = [v for v, n in collections.Counter(found.values()).items() if n > 1]
+    if twice:
+        rivals = [name for name, output in found.items() if output == twice[0]]
+        raise ModelError(f"{where}: output {twice[0]!r} is that of several inputs: {_list(rivals)}")
+    if not found:
+        inputs = sorted({v.name or "" for m in models for v in m.graph.inputs})
+        raise ModelError(f"{where}: matches no input; the inputs are {_list(inputs)}")
+    return found
+
+
+def _splits(parts: Sequence[str], name: str) -> Iterator[tuple[str, ...]]:
+    """Every way in which texts between the parts of a pattern give the name."""
+    if not name.startswith(parts[0]):
+        return
+    rest = name[len(parts[0]) :]
+    if len(parts) == 1:
+        if not rest:
+            yield ()
+        return
+    for end in range(len(rest) + 1):
+        for more in _splits(parts[1:], rest[end:]):
+            yield (rest[:end], *more)
+
+
+def _filled(parts: Sequence[str], texts: Sequence[str]) -> str:
+    return "".join(part + text for part, text in zip(parts, [*texts, ""], strict=True))
+
+
+def _list(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:SHOWN]))
+    return f"[{shown}{f', ... {len(names) - SHOWN} more' if len(names) > SHOWN else ''}]"
 
 
 def initial_values(model: ir.Model) -> dict[str, g.Array]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -73,13 +74,94 @@ def test_report_counts() -> None:
 
 def test_states_come_from_the_model_and_from_the_caller() -> None:
     model = running_sum()
-    assert state_pairs(model, {"a": "b"}) == {"old": "new", "a": "b"}
+    assert state_pairs([model], {"x": "b"}) == {"old": "new", "x": "b"}
     assert initial_values(model)["old"].tolist() == [0, 1, 2, 3]
     program = export(model)
     assert [p.name for p in program.methods[0].inputs] == ["x"]
     (state,) = program.states
     assert state.initial is not None
     assert program.constants[state.initial].array.tolist() == [0, 1, 2, 3]
+
+
+CACHES = ("past.0.key", "past.0.value", "past.1.key", "past.1.value")
+PRESENT = {name: name.replace("past", "present") for name in CACHES}
+
+
+def caches(*inputs: str, outputs: tuple[str, ...]) -> ir.Model:
+    """Each input of the names is added to x and returned under the output's name."""
+    text = "; ".join(f"{o} = Add(x, {i})" for i, o in zip(inputs, outputs, strict=True))
+    names = {n: f"v{k}" for k, n in enumerate((*inputs, *outputs))}
+    for name, plain in sorted(names.items(), key=lambda item: -len(item[0])):
+        text = text.replace(name, plain)
+    model = onnx_text(
+        text,
+        outputs=" ".join(names[o] for o in outputs),
+        **dict.fromkeys(["x", *(names[i] for i in inputs)], "f32[2]"),
+    )
+    for value in [*model.graph.inputs, *model.graph.outputs]:
+        value.name = next((n for n, plain in names.items() if plain == value.name), value.name)
+    return model
+
+
+@pytest.mark.parametrize(
+    "pattern", [("past.*", "present.*"), ("past.*.*", "present.*.*"), ("*past*", "*present*")]
+)
+def test_a_pattern_pairs_every_state_of_its_form(pattern: tuple[str, str]) -> None:
+    model = caches(*CACHES, outputs=tuple(PRESENT.values()))
+    assert state_pairs([model], dict([pattern])) == PRESENT
+    program = export(model, states=dict([pattern]))
+    assert sorted(s.name for s in program.states) == sorted(CACHES)
+    assert [p.name for p in program.methods[0].inputs] == ["x"] and not program.methods[0].outputs
+
+
+def test_a_pair_by_name_comes_before_a_pattern() -> None:
+    model = caches("past_a", "past_b", outputs=("now_a", "now_b"))
+    asked = {"past_a": "now_b", "past_b": "now_a", "past_*": "now_*"}
+    assert state_pairs([model], asked) == {"past_a": "now_b", "past_b": "now_a"}
+
+
+def test_a_pattern_looks_for_pairs_in_each_method() -> None:
+    prefill, decode = (
+        caches("tokens", outputs=("now_a",)),
+        caches("past_a", outputs=("now_a",)),
+    )
+    assert state_pairs([prefill, decode], {"past_*": "now_*"}) == {"past_a": "now_a"}
+
+
+WRONG_PATTERNS = {
+    ("cache_*", "new_*"): "matches no input; the inputs are ['past_a', 'past_b', 'x']",
+    (
+        "past_*",
+        "present_*",
+    ): "input 'past_a' expected one output 'present_a', got none among ['now_a', 'now_b']",
+    ("past_*", "now"): "expected as many * in the output as in the input, got 1 and 0",
+    ("past_a", "now_*"): "expected as many * in the output as in the input, got 0 and 1",
+    ("*****", "*****"): "expected at most 4 *, got 5",
+    ("*a*", "now_*a*"): "input 'past_a' expected one output",
+    ("past_*", "now_a*"): "input 'past_a' expected one output 'now_aa', got none",
+}
+
+
+@pytest.mark.parametrize(("past", "present"), WRONG_PATTERNS)
+def test_a_pattern_that_fits_badly_lists_the_names(past: str, present: str) -> None:
+    model = caches("past_a", "past_b", outputs=("now_a", "now_b"))
+    with pytest.raises(ModelError, match=re.escape(WRONG_PATTERNS[past, present])):
+        export(model, states={past: present})
+
+
+def test_a_pattern_that_splits_in_two_ways_is_ambiguous() -> None:
+    asked = {"*.*": "*-*"}
+    one = caches("a.b.c", outputs=("a-b.c",))
+    assert state_pairs([one], {**asked, "x": "y"})["a.b.c"] == "a-b.c"
+    two = caches("a.b.c", "old", outputs=("a-b.c", "a.b-c"))
+    with pytest.raises(ModelError, match=re.escape("got ['a-b.c', 'a.b-c']")):
+        state_pairs([two], asked)
+
+
+def test_patterns_that_disagree_are_refused() -> None:
+    model = caches("past_a", "past_b", outputs=("now_a", "new_a"))
+    with pytest.raises(ModelError, match="another pattern with 'now_a'; name the pair itself"):
+        state_pairs([model], {"past_a*": "now_a*", "*past_a": "*new_a"})
 
 
 BROKEN = {

@@ -19,7 +19,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="INPUT=OUTPUT",
-        help="the session keeps this pair between runs (a cache): past_key=present_key",
+        help="the session keeps this pair between runs (a cache): past_key=present_key; past_*=present_* is every such pair",
     )
     parser.add_argument(
         "--dim",
