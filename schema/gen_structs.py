@@ -82,7 +82,7 @@ def layout_h(schema: Schema, digest: bytes) -> str:
         head(
             "The structs and tables of the program file.", "schema/program.fbs", "PTE_GEN_LAYOUT_H"
         ),
-        '#include <stddef.h>\n\n#include "core/kernel.h"\n',
+        '#include <stddef.h>\n\n#include "core/flat.h"\n',
         f"#define PTE_SCHEMA_HASH 0x{int.from_bytes(digest, 'little'):016x}u",
         f'#define PTE_FILE_IDENTIFIER "{schema.identifier}"\n',
     ]
@@ -103,7 +103,7 @@ def layout_h(schema: Schema, digest: bytes) -> str:
             f"  PTE_{snake(table.name)}_{f.name}".upper() + f" = {f.offset}," for f in table.fields
         ]
         out += [f"  PTE_{snake(table.name)}_FIELDS".upper() + f" = {len(table.fields)}", "};"]
-        out += [f"extern const struct pte_flat_table pte_{snake(table.name)}_table;", ""]
+        out += [f"extern const pte_flat_table pte_{snake(table.name)}_table;", ""]
     out += ["typedef struct pte_format_row {", "  const char *name; /* NULL: no such format */"]
     out += ["  uint8_t bits;   /* of a code; 0: elements of the constant's dtype */"]
     out += [
@@ -179,7 +179,7 @@ def layout_c(schema: Schema) -> str:
             "The verifier's tables, and the storage formats.",
             "schema/program.fbs and schema/formats.py",
         ),
-        '#include "gen/layout.h"\n\n#include "program/flatbuf.h"\n#include "pteron/types.h"\n',
+        '#include "gen/layout.h"\n\n#include "pteron/types.h"\n',
     ]
     for table in reversed(schema.tables.values()):
         name = snake(table.name)

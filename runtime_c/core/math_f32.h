@@ -1,13 +1,13 @@
 /* Elementary functions of f32: polynomials in pte_fma, minimax by weighted least squares,
  * coefficients from the constant term up. Each comment states the largest error found, in ulp, by
- * tests/ops/test_math.py. Included by core/math.h.
+ * tests/ops/test_math.py.
  *
  * sin, cos and tan are branch-free in their `_near` form, for |x| <= PTE_NEAR; the others for every
  * x. */
 #ifndef PTE_MATH_F32_H
 #define PTE_MATH_F32_H
 
-#include "core/math.h"
+#include "core/scalar.h"
 
 #define PTE_NEAR 65536.0f
 

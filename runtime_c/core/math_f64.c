@@ -1,6 +1,8 @@
 /* See math_f64.h. The usual reductions; polynomials minimax by weighted least squares, from the
  * constant term up. */
-#include "core/math.h"
+#include "core/math_f64.h"
+
+#include "core/scalar.h"
 
 #define INFINITE         ((double)PTE_INFINITY)
 #define NOT_A_NUMBER     ((double)PTE_NAN)

@@ -3,7 +3,7 @@
 #ifndef PTE_RELATION_H
 #define PTE_RELATION_H
 
-#include "core/shape.h"
+#include "core/match.h"
 
 /* Evaluates the relations of the match's row, in order, on what its ports bound; extents that are
  * not known, and operands that are absent, decide nothing. `tables->extents` may be NULL.

@@ -4,7 +4,6 @@
 
 #include "gen/layout.h"
 
-#include "program/flatbuf.h"
 #include "pteron/types.h"
 
 static const pte_flat_field debug_fields[] = {

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "core/kernel.h"
+#include "core/flat.h"
 
 #define PTE_SCHEMA_HASH 0xda30cfc00b5c0a9au
 #define PTE_FILE_IDENTIFIER "PTE1"
@@ -310,7 +310,7 @@ enum { /* Program */
   PTE_PROGRAM_DELEGATES = 16,
   PTE_PROGRAM_FIELDS = 17
 };
-extern const struct pte_flat_table pte_program_table;
+extern const pte_flat_table pte_program_table;
 
 enum { /* Manifest */
   PTE_MANIFEST_PRODUCER = 0,
@@ -324,7 +324,7 @@ enum { /* Manifest */
   PTE_MANIFEST_EXEC_MODE = 8,
   PTE_MANIFEST_FIELDS = 9
 };
-extern const struct pte_flat_table pte_manifest_table;
+extern const pte_flat_table pte_manifest_table;
 
 enum { /* DebugNode */
   PTE_DEBUG_NODE_NAME = 0,
@@ -332,7 +332,7 @@ enum { /* DebugNode */
   PTE_DEBUG_NODE_SOURCE = 2,
   PTE_DEBUG_NODE_FIELDS = 3
 };
-extern const struct pte_flat_table pte_debug_node_table;
+extern const pte_flat_table pte_debug_node_table;
 
 enum { /* Debug */
   PTE_DEBUG_NODES = 0,
@@ -340,7 +340,7 @@ enum { /* Debug */
   PTE_DEBUG_PLACEMENTS = 2,
   PTE_DEBUG_FIELDS = 3
 };
-extern const struct pte_flat_table pte_debug_table;
+extern const pte_flat_table pte_debug_table;
 
 typedef struct pte_format_row {
   const char *name; /* NULL: no such format */

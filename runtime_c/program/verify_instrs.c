@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/relation.h"
+#include "core/shape.h"
 #include "gen/ops.h"
 #include "program/check.h"
 #include "pteron/types.h"

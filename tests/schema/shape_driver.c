@@ -1,5 +1,6 @@
 /* Runs one shape check for test_shape.py: a library with one entry, kernels are stubs. */
 #include "core/relation.h"
+#include "core/shape.h"
 #include "gen/ops.h"
 
 #define STUB(name) const pte_kernel pte_##name##_kernel = {0};

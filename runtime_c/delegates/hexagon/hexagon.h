@@ -8,19 +8,12 @@
 #ifndef PTE_DELEGATES_HEXAGON_H
 #define PTE_DELEGATES_HEXAGON_H
 
+#include "delegates/hexagon/config.h"
 #include "pteron/delegate.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* The `self` of the table, for a caller that makes its own copy of it. 0 and NULL: the default. */
-typedef struct pte_hexagon_config {
-  const char *image;    /* $PTERON_HEXAGON_IMAGE, or hexagon_v67.elf beside the library */
-  const char *emulator; /* $PTERON_HEXAGON_EMULATOR, or qemu-hexagon on $PATH */
-  uint32_t timeout_ms;  /* of one call: 30000 */
-  uint32_t zero;
-} pte_hexagon_config;
 
 /* The table with all defaults. */
 PTE_API const pte_delegate_api *pte_delegate_hexagon(void);

@@ -2,8 +2,9 @@
 #ifndef PTE_HEXAGON_TRANSPORT_H
 #define PTE_HEXAGON_TRANSPORT_H
 
-#include "delegates/hexagon/hexagon.h"
+#include "delegates/hexagon/config.h"
 #include "delegates/hexagon/protocol.h"
+#include "pteron/delegate.h"
 
 /* A DSP in use; all zero with `is_open` 0: none. */
 typedef struct hexagon_link {
