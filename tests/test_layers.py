@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -25,8 +26,8 @@ FOLDERS = {"schema": "schema", "export": "export", "quantize": "quantize"}
 # A C folder may include itself, the public headers (quoted "pteron/...") and these.
 C = {
     "include": set(),
-    "core": {"gen"},
-    "gen": {"core", "program"},
+    "core": set(),
+    "gen": {"core"},
     "program": {"core", "gen"},
     "session": {"core", "gen", "program"},
     "kernels": {"core", "gen"},
@@ -129,6 +130,21 @@ def test_c_includes_only_what_its_layer_may_know(path: Path) -> None:
             assert folder in C[layer], (
                 f"{where}: {layer} may include {sorted(C[layer])}, not {name}"
             )
+
+
+def test_c_files_of_one_stem_are_reached_by_no_circle_of_includes() -> None:
+    """x.c, x.h and x.inc are one thing: whoever it needs does not need it, by whatever way."""
+    home = ROOT / "runtime_c"
+    include = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+    needs: dict[str, set[str]] = {}
+    for path in c_files():
+        stem = str(path.relative_to(home).with_suffix("")).removeprefix("include/")
+        names = {name.rsplit(".", 1)[0] for name in include.findall(path.read_text())}
+        needs.setdefault(stem, set()).update(names - {stem})
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as circle:
+        pytest.fail(f"a circle of includes: {' -> '.join(circle.args[1])}")
 
 
 FORBIDDEN = re.compile(

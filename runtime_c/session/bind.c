@@ -1,6 +1,7 @@
-/* From the shapes that the caller gives to a value for every dimension and expression. */
+#include "session/bind.h"
+
 #include "core/error.h"
-#include "session/prepare.h"
+#include "session/ports.h"
 
 static const char *dim_name(const pte_session *s, uint32_t dim) {
   return pte_program_string(s->program, s->program->dims[dim].name);
@@ -8,14 +9,6 @@ static const char *dim_name(const pte_session *s, uint32_t dim) {
 
 static const pte_file_port *input_port(const pte_session *s, uint32_t i) {
   return &s->program->ports[s->method->inputs.start + i];
-}
-
-const char *pte_session_input_name(const pte_session *s, uint32_t i) {
-  return pte_program_string(s->program, input_port(s, i)->name);
-}
-
-const char *pte_session_output_name(const pte_session *s, uint32_t i) {
-  return pte_program_string(s->program, s->program->ports[s->method->outputs.start + i].name);
 }
 
 static const int64_t *given(const int64_t *const *lists, uint32_t i) {
@@ -56,11 +49,6 @@ static int64_t element_count(const pte_file_value *value, const int64_t *shape) 
   for (uint32_t axis = 0; axis < value->rank; axis++)
     if (__builtin_mul_overflow(count, shape[axis], &count)) return INT64_MAX;
   return count;
-}
-
-bool pte_bind_reads(const pte_session *s, uint32_t dim, uint32_t port) {
-  const pte_file_dim *file = &s->program->dims[dim];
-  return file->kind == PTE_DIM_SHAPE && file->port == port && s->exprs.dim_known[dim] == PTE_KNOWN;
 }
 
 static pte_status bind_shape_dim(pte_session *s, uint32_t dim, const pte_prepare_options *options,

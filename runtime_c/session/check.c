@@ -1,10 +1,13 @@
-/* Whether an instruction's operands are what its kernel relies on (prepare.h says what that is). */
+#include "session/check.h"
+
 #include <string.h>
 
-#include "core/error.h"
 #include "core/shape.h"
 #include "gen/ops.h"
-#include "session/prepare.h"
+#include "session/control_check.h"
+#include "session/delegates.h"
+#include "session/fault.h"
+#include "session/tensor.h"
 
 /* Bytes of memory, at an address or, while addresses are not known, at an offset of a stand-in for
  * it. */
@@ -12,17 +15,6 @@ typedef struct span {
   uint64_t root;
   uint64_t begin, end;
 } span;
-
-pte_call pte_session_call(pte_session *s, uint32_t index) {
-  const pte_work *work = &s->works[index];
-  pte_call call = s->call;
-  call.attrs = work->attrs;
-  call.in = work->in;
-  call.out = work->out;
-  call.in_count = work->in_count;
-  call.out_count = work->out_count;
-  return call;
-}
 
 /* Where a base would lie: storages are apart from each other, ports and params too. */
 static span stand_in(const pte_session *s, uint32_t base) {

@@ -1,10 +1,17 @@
-/* If, loop and call: instructions over blocks. Results of If and Loop are copied, params and
- * results of a called block are bound, each to memory that has room for it (prepare.h). */
+/* Results of If and Loop are copied; params and results of a called block are bound, each to memory
+ * that has room for it (prepare.c). */
+#include "session/control.h"
+
 #include <string.h>
 
 #include "core/size.h"
 #include "gen/ops.h"
-#include "session/run.h"
+#include "session/counted.h"
+#include "session/delegates.h"
+#include "session/fault.h"
+#include "session/instruction.h"
+#include "session/tensor.h"
+#include "session/values.h"
 
 static pte_tensor *ref_tensor(const pte_session *s, pte_range refs, uint32_t i) {
   return &s->tensors[s->program->tables.refs[refs.start + i] - s->first_value];
@@ -45,15 +52,15 @@ static pte_status bind(pte_execution *run, uint32_t work, pte_tensor *param,
 /* to = from, the counted axes of `to` taking the extents of `from`. */
 static pte_status copy(pte_execution *run, uint32_t work, pte_tensor *to, const pte_tensor *from,
                        unsigned port) {
-  PTE_TRY(pte_run_refresh(run, from));
-  PTE_TRY(pte_counted_close(run, work, to, from->shape));
+  PTE_TRY(pte_value_refresh(run->s, from, run->err));
+  PTE_TRY(pte_counted_close(run->s, work, to, from->shape, run->err));
   bool empty = pte_tensor_bytes(to) == 0;
   if (!empty && (to->data == NULL || from->data == NULL))
     return fail(run, work, PTE_BAD_PROGRAM, "is bound to nothing", port);
   if (to->layout != from->layout || to->format != from->format || to->groups != from->groups)
     return fail(run, work, PTE_BAD_PROGRAM, "another layout", port);
   pte_tensor_move(to, from, run->s->call.watch);
-  return pte_run_look(run, work);
+  return pte_execution_look(run, work);
 }
 
 /* --- call ----------------------------------------------------------------------------------- */
@@ -64,14 +71,14 @@ static pte_status bind_called(pte_execution *run, uint32_t index, const pte_file
   for (uint32_t i = 0; i < block->params.count; i++) {
     pte_tensor *param = ref_tensor(s, block->params, i);
     PTE_TRY(bind(run, index, param, work->in[i], i));
-    PTE_TRY(pte_counted_close(run, index, param, work->in[i]->shape));
+    PTE_TRY(pte_counted_close(run->s, index, param, work->in[i]->shape, run->err));
   }
   for (uint32_t i = 0; i < block->results.count; i++)
     PTE_TRY(bind(run, index, ref_tensor(s, block->results, i), work->out[i], 128 + i));
   return PTE_OK;
 }
 
-pte_status pte_run_called(pte_execution *run, uint32_t index, uint32_t block) {
+static pte_status run_called(pte_execution *run, uint32_t index, uint32_t block) {
   pte_session *s = run->s;
   const pte_file_block *file = &s->program->blocks[block];
   const pte_work *work = &s->works[index];
@@ -79,15 +86,15 @@ pte_status pte_run_called(pte_execution *run, uint32_t index, uint32_t block) {
   PTE_TRY(pte_run_block(run, block));
   for (uint32_t i = 0; i < file->results.count; i++) {
     const pte_tensor *result = ref_tensor(s, file->results, i);
-    PTE_TRY(pte_run_refresh(run, result));
-    PTE_TRY(pte_counted_close(run, index, work->out[i], result->shape));
+    PTE_TRY(pte_value_refresh(run->s, result, run->err));
+    PTE_TRY(pte_counted_close(run->s, index, work->out[i], result->shape, run->err));
   }
   return PTE_OK;
 }
 
 /* --- if ------------------------------------------------------------------------------------- */
 
-pte_status pte_run_if(pte_execution *run, uint32_t index) {
+static pte_status run_if(pte_execution *run, uint32_t index) {
   pte_session *s = run->s;
   const pte_work *work = &s->works[index];
   const pte_if_attrs *attrs = work->attrs;
@@ -138,13 +145,13 @@ static pte_status store_row(loop *l, uint32_t i) {
   pte_tensor *out = l->work->out[i];
   const pte_tensor *from = ref_tensor(s, l->body->results, 1 + i);
   if (out == NULL) return PTE_OK;
-  PTE_TRY(pte_run_refresh(l->run, from));
-  PTE_TRY(pte_run_refresh(l->run, out));
+  PTE_TRY(pte_value_refresh(l->run->s, from, l->run->err));
+  PTE_TRY(pte_value_refresh(l->run->s, out, l->run->err));
   if (out->rank != from->rank + 1 || out->layout != PTE_STRIDED || !pte_tensor_is_dense(out))
     return fail(l->run, l->index, PTE_BAD_PROGRAM, "rows have another rank or layout", 128 + i);
   int64_t shape[PTE_MAX_RANK] = {out->shape[0]};
   for (uint32_t axis = 1; axis < out->rank; axis++) shape[axis] = from->shape[axis - 1];
-  PTE_TRY(pte_counted_close(l->run, l->index, out, shape));
+  PTE_TRY(pte_counted_close(l->run->s, l->index, out, shape, l->run->err));
   pte_tensor row = *out;
   row.rank = from->rank;
   memmove(row.shape, out->shape + 1, sizeof row.shape - sizeof row.shape[0]);
@@ -159,7 +166,7 @@ static pte_status store_row(loop *l, uint32_t i) {
                 "more rows than the output has room for; raise max_extent", 128 + i);
   row.data = (unsigned char *)out->data + (end - bytes);
   pte_tensor_move(&row, from, s->call.watch);
-  return pte_run_look(l->run, l->index);
+  return pte_execution_look(l->run, l->index);
 }
 
 static pte_status store_results(loop *l) {
@@ -179,11 +186,11 @@ static pte_status end(loop *l) {
     int64_t shape[PTE_MAX_RANK];
     if (out == NULL) continue;
     const pte_tensor *param = i < l->carried ? ref_tensor(l->run->s, l->body->params, 1 + i) : NULL;
-    if (param != NULL) PTE_TRY(pte_run_refresh(l->run, param));
-    else PTE_TRY(pte_run_refresh(l->run, out));
+    if (param != NULL) PTE_TRY(pte_value_refresh(l->run->s, param, l->run->err));
+    else PTE_TRY(pte_value_refresh(l->run->s, out, l->run->err));
     memcpy(shape, param != NULL ? param->shape : out->shape, sizeof shape);
     if (param == NULL) shape[0] = l->iteration;
-    PTE_TRY(pte_counted_close(l->run, l->index, out, shape));
+    PTE_TRY(pte_counted_close(l->run->s, l->index, out, shape, l->run->err));
   }
   return PTE_OK;
 }
@@ -198,7 +205,7 @@ static pte_status iterate(loop *l, bool *out_go_on) {
   *l->work->iteration = l->iteration;
   PTE_TRY(pte_run_block(run, ((const pte_loop_attrs *)l->work->attrs)->body));
   const pte_tensor *result = ref_tensor(run->s, l->body->results, 0);
-  PTE_TRY(pte_run_refresh(run, result));
+  PTE_TRY(pte_value_refresh(run->s, result, run->err));
   if (result->data == NULL || result->rank != 0 || result->dtype != PTE_BOOL)
     return fail(run, l->index, PTE_BAD_PROGRAM, "the body's first result is not a bool scalar",
                 255);
@@ -206,7 +213,7 @@ static pte_status iterate(loop *l, bool *out_go_on) {
   return store_results(l);
 }
 
-pte_status pte_run_loop(pte_execution *run, uint32_t index) {
+static pte_status run_loop(pte_execution *run, uint32_t index) {
   const pte_work *work = &run->s->works[index];
   uint32_t body = ((const pte_loop_attrs *)work->attrs)->body;
   loop l = {
@@ -219,8 +226,54 @@ pte_status pte_run_loop(pte_execution *run, uint32_t index) {
   for (; go_on && l.iteration < count; l.iteration++) {
     if ((uint64_t)l.iteration >= run->options.max_iterations)
       return fail(run, index, PTE_LIMIT, "max_iterations have been executed", 255);
-    PTE_TRY(pte_run_look(run, index)); /* the body may be empty */
+    PTE_TRY(pte_execution_look(run, index)); /* the body may be empty */
     PTE_TRY(iterate(&l, &go_on));
   }
   return end(&l);
+}
+
+/* --- blocks --------------------------------------------------------------------------------- */
+
+static pte_status run_delegate(pte_execution *run, uint32_t index) {
+  const pte_delegate_attrs *attrs = run->s->works[index].attrs;
+  uint32_t entry = (uint32_t)attrs->index;
+  const pte_placed *placed = &run->s->placed[entry];
+  if (placed->api != NULL) PTE_TRY(pte_delegate_run(run, index));
+  if (placed->api != NULL) return PTE_OK;
+  return run_called(run, index, run->s->program->delegates[entry].fallback);
+}
+
+static pte_status dispatch(pte_execution *run, uint32_t index) {
+  const pte_work *work = &run->s->works[index];
+  if (work->bound || work->dynamic) PTE_TRY(pte_instruction_prove(run, index));
+  switch (work->row->id) {
+  case PTE_OP_IF: return run_if(run, index);
+  case PTE_OP_LOOP: return run_loop(run, index);
+  case PTE_OP_CALL: return run_called(run, index, ((const pte_call_attrs *)work->attrs)->body);
+  case PTE_OP_DELEGATE: return run_delegate(run, index);
+  default: return pte_instruction_run(run, index);
+  }
+}
+
+static pte_status trace(pte_execution *run, uint32_t index, uint32_t instr) {
+  const pte_tracer *tracer = run->options.tracer;
+  const pte_file_instr *file = &run->s->program->instrs[instr];
+  uint64_t begin = tracer->now(tracer->self);
+  pte_status status = dispatch(run, index);
+  tracer->event(tracer->self, instr, file->op, file->node, begin, tracer->now(tracer->self));
+  return status;
+}
+
+pte_status pte_run_block(pte_execution *run, uint32_t block) {
+  const pte_session *s = run->s;
+  const pte_file_block *file = &s->program->blocks[block];
+  for (uint32_t i = 0; i < file->instrs.count; i++) {
+    uint32_t index = s->first_work[block] + i, instr = file->instrs.start + i;
+    if (run->instructions_left-- == 0)
+      return pte_fault_at(run->s, index, PTE_LIMIT, "max_instructions have been executed", 255,
+                          run->err);
+    PTE_TRY(pte_execution_look(run, index));
+    PTE_TRY(run->options.tracer == NULL ? dispatch(run, index) : trace(run, index, instr));
+  }
+  return PTE_OK;
 }

@@ -1,7 +1,9 @@
 /* At prepare: sizes of what control flow copies and binds, where no counted dimension decides them.
  * What is left, and all addresses, control.c checks while it runs. */
+#include "session/control_check.h"
+
 #include "gen/ops.h"
-#include "session/prepare.h"
+#include "session/fault.h"
 
 static pte_tensor *tensor_at(const pte_session *s, pte_range refs, uint32_t i) {
   return &s->tensors[s->program->tables.refs[refs.start + i] - s->first_value];

@@ -1,7 +1,8 @@
-/* Counted dimensions: sizes that only the data decides. Buffers have room for the capacity; tensors
- * have the extent. */
+#include "session/counted.h"
+
 #include "core/error.h"
-#include "session/run.h"
+#include "session/fault.h"
+#include "session/values.h"
 
 /* The counted dimension that axis `axis` of value `v` is, or PTE_NONE. */
 static uint32_t axis_dim(const pte_session *s, uint32_t v, uint32_t axis) {
@@ -28,34 +29,30 @@ static bool set_dim(pte_session *s, uint32_t dim, int64_t extent) {
   return true;
 }
 
-pte_status pte_counted_open(pte_execution *run, pte_tensor *out) {
-  pte_session *s = run->s;
+void pte_counted_open(pte_session *s, const pte_tensor *out) {
   uint32_t v = pte_session_value_of(s, out);
-  if (!is_dynamic(s, v)) return PTE_OK;
+  if (!is_dynamic(s, v)) return;
   bool changed = false;
   for (uint32_t axis = 0; axis < out->rank; axis++) {
     uint32_t dim = axis_dim(s, v, axis);
     if (dim != PTE_NONE) changed = set_dim(s, dim, s->exprs.dim_capacity[dim]) || changed;
   }
   if (changed) pte_exprs_refresh(&s->exprs);
-  return PTE_OK;
 }
 
-static pte_status too_large(pte_execution *run, uint32_t work, uint32_t dim, int64_t got) {
-  const pte_session *s = run->s;
+static pte_status too_large(const pte_session *s, uint32_t work, uint32_t dim, int64_t got,
+                            pte_error *err) {
   uint32_t instr = pte_session_instr(s, work);
-  pte_fail(run->err, PTE_LIMIT,
-           "op %u (%s): dimension %s is %lld, its capacity is %lld; raise max_extent", instr,
-           pte_op_text(s->works[work].row->name),
-           pte_program_string(s->program, s->program->dims[dim].name), got,
-           s->exprs.dim_capacity[dim]);
-  pte_error_at(run->err, instr, s->works[work].row->id, s->program->instrs[instr].node);
+  pte_fail(
+      err, PTE_LIMIT, "op %u (%s): dimension %s is %lld, its capacity is %lld; raise max_extent",
+      instr, pte_op_text(s->works[work].row->name),
+      pte_program_string(s->program, s->program->dims[dim].name), got, s->exprs.dim_capacity[dim]);
+  pte_error_at(err, instr, s->works[work].row->id, s->program->instrs[instr].node);
   return PTE_LIMIT;
 }
 
-pte_status pte_counted_close(pte_execution *run, uint32_t work, pte_tensor *out,
-                             const int64_t *given) {
-  pte_session *s = run->s;
+pte_status pte_counted_close(pte_session *s, uint32_t work, pte_tensor *out, const int64_t *given,
+                             pte_error *err) {
   uint32_t v = pte_session_value_of(s, out);
   int64_t shape[PTE_MAX_RANK];
   bool changed = false;
@@ -64,16 +61,16 @@ pte_status pte_counted_close(pte_execution *run, uint32_t work, pte_tensor *out,
     shape[axis] = given[axis]; /* `given` may be out->shape itself */
     if (dim == PTE_NONE) continue;
     if (shape[axis] < 0 || shape[axis] > s->exprs.dim_capacity[dim])
-      return too_large(run, work, dim, shape[axis]);
+      return too_large(s, work, dim, shape[axis], err);
     changed = set_dim(s, dim, shape[axis]) || changed;
   }
   if (changed) pte_exprs_refresh(&s->exprs);
-  PTE_TRY(pte_run_refresh(run, out));
+  PTE_TRY(pte_value_refresh(s, out, err));
   for (uint32_t axis = 0; axis < out->rank; axis++) {
     if (out->shape[axis] == shape[axis]) continue;
     s->fault = (pte_fault){
         "an extent differs from the plan's; axis", axis, shape[axis], out->shape[axis], 255, 0};
-    return pte_fault_text(s, work, PTE_BAD_DATA, run->err);
+    return pte_fault_text(s, work, PTE_BAD_DATA, err);
   }
   return PTE_OK;
 }

@@ -6,7 +6,9 @@
 #include "core/size.h"
 #include "gen/ops.h"
 #include "program/blake2s.h"
-#include "session/run.h"
+#include "session/control_check.h"
+#include "session/fault.h"
+#include "session/tensor.h"
 
 static const char *target_of(const pte_program *p, uint32_t entry) {
   return pte_program_string(p, p->delegates[entry].target);
@@ -218,7 +220,7 @@ pte_status pte_delegate_run(pte_execution *run, uint32_t index) {
   PTE_TRY(describe_work(s, index, &io, run->err));
   if (placed->api->run(placed->instance, &io, s->call.scratch, &until, &said) == PTE_OK)
     return PTE_OK;
-  PTE_TRY(pte_run_look(run, index)); /* it was told to end: that is no failure of its own */
+  PTE_TRY(pte_execution_look(run, index)); /* it was told to end: that is no failure of its own */
   pte_status status = give_up(s->program, entry, placed, "failed", &said, run->err);
   if (status == PTE_OK) return PTE_OK;
   uint32_t instr = pte_session_instr(s, index);

@@ -1,7 +1,6 @@
-/* What a kernel says about a failure, as text: instruction, operator, operand, position, got,
- * expected. */
+#include "session/fault.h"
+
 #include "core/error.h"
-#include "session/prepare.h"
 
 static const char *port_kind(uint8_t port) {
   if (port == 255) return "";

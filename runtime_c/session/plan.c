@@ -1,7 +1,7 @@
-/* Where planned values and states lie. */
+#include "session/plan.h"
+
 #include "core/error.h"
 #include "core/size.h"
-#include "session/prepare.h"
 
 /* The end of value `v`, rounded up so that what lies above it is aligned. */
 static bool end_of(const pte_session *s, uint32_t v, uint64_t *out) {

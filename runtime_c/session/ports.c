@@ -1,8 +1,18 @@
-/* Extents of a prepared session's ports. */
+#include "session/ports.h"
+
 #include <string.h>
 
-#include "core/error.h"
-#include "session/prepare.h"
+static const char *name_of(const pte_session *s, pte_range ports, uint32_t index) {
+  return pte_program_string(s->program, s->program->ports[ports.start + index].name);
+}
+
+const char *pte_session_input_name(const pte_session *s, uint32_t index) {
+  return name_of(s, s->method->inputs, index);
+}
+
+const char *pte_session_output_name(const pte_session *s, uint32_t index) {
+  return name_of(s, s->method->outputs, index);
+}
 
 static pte_status extents(const pte_session *s, pte_range ports, uint32_t index, pte_extents *out) {
   if (s == NULL || !s->prepared || index >= ports.count) return PTE_BAD_ARGUMENT;

@@ -1,11 +1,38 @@
-#include "session/prepare.h"
-
+/* Preparing: what is proved with sizes known, in this order, and by whom.
+ *
+ * - bind.c: every dimension that the method uses has a value within its bounds; shapes given agree
+ *   with the ports'; the program's relations hold. Messages name input, axis, symbol, expected,
+ *   got.
+ * - values.c: every extent is known and not negative, every size fits in 63 bits; every view lies,
+ *   lowest and highest element, inside its base; views of elements narrower than a byte are dense.
+ * - plan.c: offset of a planned value = maximum of the ends of the values in `above`, rounded up
+ *   to 64: all of it inside the arena by construction. A file that leaves one out gives wrong
+ *   numbers, not wrong addresses.
+ * - check.c, for each instruction: strides, shape line and relations of its row, then the kernel's
+ *   own check, then its scratch. Outputs are writable, name each of their elements once and share
+ *   no byte with an input or another output, except output 0 with an input that the row names in
+ *   `inplace`, at the same address with the same strides and element size. So kernels may use
+ *   restrict and memcpy, and an index tensor does not change under the kernel that reads it.
+ *
+ * Addresses that only an instruction binds (PARAM) and sizes that only data decides (counted
+ * dimensions) are checked here by capacities and stand-in addresses, and again with the real ones
+ * by each instruction that meets them (instruction.c): the same functions, no allocation. What a
+ * PARAM is bound to is dense and has the room that the param needs.
+ *
+ * Not proved, because nothing depends on it: that planned memory has been written before it is read
+ * (it may hold the bytes of earlier runs), and that two values live at once lie apart. */
 #include <string.h>
 
 #include "core/cpu.h"
 #include "core/error.h"
 #include "core/fp.h"
 #include "core/size.h"
+#include "session/bind.h"
+#include "session/check.h"
+#include "session/counted.h"
+#include "session/plan.h"
+#include "session/state.h"
+#include "session/values.h"
 
 /* The caller's struct, which may be shorter (older) or longer than ours. */
 static pte_status read_options(const pte_prepare_options *given, pte_prepare_options *out,

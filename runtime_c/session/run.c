@@ -1,112 +1,12 @@
 /* One run: the caller's buffers, then block after block. No allocation, no system call. */
-#include "session/run.h"
-
 #include <string.h>
 
 #include "core/error.h"
 #include "core/fp.h"
-#include "gen/ops.h"
-
-/* --- one instruction ------------------------------------------------------------------------ */
-
-pte_status pte_run_refresh(pte_execution *run, const pte_tensor *tensor) {
-  uint32_t v = pte_session_value_of(run->s, tensor);
-  if ((run->s->slots[v].flags & PTE_SLOT_DYNAMIC) != 0)
-    PTE_TRY(pte_value_size(run->s, v, false, run->err));
-  pte_value_place(run->s, v);
-  return PTE_OK;
-}
-
-static pte_status refresh_operands(pte_execution *run, const pte_work *work) {
-  if (work->row->counts)
-    for (uint32_t i = 0; i < work->out_count; i++)
-      if (work->out[i] != NULL) PTE_TRY(pte_counted_open(run, work->out[i]));
-  for (uint32_t i = 0; i < work->in_count; i++)
-    if (work->in[i] != NULL) PTE_TRY(pte_run_refresh(run, work->in[i]));
-  for (uint32_t i = 0; i < work->out_count; i++)
-    if (work->out[i] != NULL) PTE_TRY(pte_run_refresh(run, work->out[i]));
-  return PTE_OK;
-}
-
-/* What prepare could not prove of an instruction: addresses that are bound only now, sizes that
- * only now are known. */
-static pte_status prove(pte_execution *run, uint32_t index) {
-  pte_session *s = run->s;
-  const pte_work *work = &s->works[index];
-  PTE_TRY(refresh_operands(run, work));
-  if (!work->dynamic) return pte_check_overlap(s, index, true, run->err);
-  uint64_t scratch = 0;
-  PTE_TRY(pte_check_work(s, index, true, &scratch, run->err));
-  if (scratch <= s->sizes.scratch_bytes) return PTE_OK;
-  return pte_fault_at(s, index, PTE_LIMIT, "needs more scratch than was planned", 255, run->err);
-}
-
-static pte_status run_kernel(pte_execution *run, uint32_t index) {
-  pte_session *s = run->s;
-  const pte_work *work = &s->works[index];
-  s->fault = (pte_fault){"", -1, 0, 0, 255, 0};
-  pte_call call = pte_session_call(s, index);
-  pte_status status = work->row->kernel->run(&call);
-  if (pte_call_ended(&call)) return pte_run_look(run, index);
-  if (status != PTE_OK) return pte_fault_text(s, index, status, run->err);
-  if (!work->row->counts) return PTE_OK;
-  for (uint32_t i = 0; i < work->out_count; i++)
-    if (work->out[i] != NULL)
-      PTE_TRY(pte_counted_close(run, index, work->out[i], work->out[i]->shape));
-  return PTE_OK;
-}
-
-static pte_status run_delegate(pte_execution *run, uint32_t index) {
-  const pte_delegate_attrs *attrs = run->s->works[index].attrs;
-  uint32_t entry = (uint32_t)attrs->index;
-  const pte_placed *placed = &run->s->placed[entry];
-  if (placed->api != NULL) PTE_TRY(pte_delegate_run(run, index));
-  if (placed->api != NULL) return PTE_OK;
-  return pte_run_called(run, index, run->s->program->delegates[entry].fallback);
-}
-
-static pte_status dispatch(pte_execution *run, uint32_t index) {
-  const pte_work *work = &run->s->works[index];
-  if (work->bound || work->dynamic) PTE_TRY(prove(run, index));
-  switch (work->row->id) {
-  case PTE_OP_IF: return pte_run_if(run, index);
-  case PTE_OP_LOOP: return pte_run_loop(run, index);
-  case PTE_OP_CALL: return pte_run_called(run, index, ((const pte_call_attrs *)work->attrs)->body);
-  case PTE_OP_DELEGATE: return run_delegate(run, index);
-  default: return run_kernel(run, index);
-  }
-}
-
-pte_status pte_run_look(pte_execution *run, uint32_t work) {
-  if (run->s->call.watch == NULL || !pte_watch_look(&run->watch)) return PTE_OK;
-  bool cancelled = run->watch.ended == PTE_CANCELLED;
-  return pte_fault_at(run->s, work, cancelled ? PTE_CANCELLED : PTE_DEADLINE,
-                      cancelled ? "the run was cancelled" : "the deadline has passed", 255,
-                      run->err);
-}
-
-static pte_status trace(pte_execution *run, uint32_t index, uint32_t instr) {
-  const pte_tracer *tracer = run->options.tracer;
-  const pte_file_instr *file = &run->s->program->instrs[instr];
-  uint64_t begin = tracer->now(tracer->self);
-  pte_status status = dispatch(run, index);
-  tracer->event(tracer->self, instr, file->op, file->node, begin, tracer->now(tracer->self));
-  return status;
-}
-
-pte_status pte_run_block(pte_execution *run, uint32_t block) {
-  const pte_session *s = run->s;
-  const pte_file_block *file = &s->program->blocks[block];
-  for (uint32_t i = 0; i < file->instrs.count; i++) {
-    uint32_t index = s->first_work[block] + i, instr = file->instrs.start + i;
-    if (run->instructions_left-- == 0)
-      return pte_fault_at(run->s, index, PTE_LIMIT, "max_instructions have been executed", 255,
-                          run->err);
-    PTE_TRY(pte_run_look(run, index));
-    PTE_TRY(run->options.tracer == NULL ? dispatch(run, index) : trace(run, index, instr));
-  }
-  return PTE_OK;
-}
+#include "session/control.h"
+#include "session/counted.h"
+#include "session/ports.h"
+#include "session/values.h"
 
 /* --- the caller's buffers ------------------------------------------------------------------- */
 
@@ -222,7 +122,7 @@ static pte_status refresh_outputs(pte_execution *run) {
   for (uint32_t i = 0; i < run->s->method->outputs.count; i++) {
     uint32_t v = port_value(run->s, run->s->method->outputs, i);
     if ((run->s->slots[v].flags & PTE_SLOT_DYNAMIC) != 0)
-      PTE_TRY(pte_run_refresh(run, &run->s->tensors[v]));
+      PTE_TRY(pte_value_refresh(run->s, &run->s->tensors[v], run->err));
   }
   return PTE_OK;
 }

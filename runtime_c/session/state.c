@@ -1,8 +1,9 @@
 /* States: memory that outlives runs. Callers see them dense and row-major; so does the session. */
+#include "session/state.h"
+
 #include <string.h>
 
 #include "core/error.h"
-#include "session/prepare.h"
 
 static const pte_file_state *file_state(const pte_session *s, uint32_t value) {
   return &s->program->states[pte_session_file_value(s, value)->base];

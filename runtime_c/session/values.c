@@ -1,7 +1,7 @@
-/* From expressions to tensors: extents, strides, where the first element is, and that it all lies
- * inside its memory. */
+#include "session/values.h"
+
 #include "core/error.h"
-#include "session/prepare.h"
+#include "session/tensor.h"
 
 /* Of one value, expanded views too, extents of 0 left out: kernels multiply extents, and loop over
  * those beside a 0. */
@@ -56,36 +56,6 @@ static pte_status set_strides(pte_session *s, uint32_t v, const pte_file_value *
     dense *= extent; /* at most `elements` */
   }
   return PTE_OK;
-}
-
-bool pte_tensor_is_dense(const pte_tensor *t) {
-  if (t->layout != PTE_STRIDED) return true;
-  int64_t stride = 1;
-  for (uint32_t axis = t->rank; axis-- > 0;) {
-    if (t->shape[axis] == 0) return true;
-    if (t->shape[axis] != 1 && t->stride[axis] != stride) return false;
-    stride *= t->shape[axis];
-  }
-  return true;
-}
-
-bool pte_tensor_range(const pte_tensor *t, int64_t first, int64_t *out_low, int64_t *out_high) {
-  int64_t low = first, high = first;
-  for (uint32_t axis = 0; axis < t->rank; axis++) {
-    int64_t reach;
-    if (__builtin_mul_overflow(t->shape[axis] - 1, t->stride[axis], &reach)) return false;
-    if (__builtin_add_overflow(reach < 0 ? low : high, reach, reach < 0 ? &low : &high))
-      return false;
-  }
-  *out_low = low;
-  *out_high = high;
-  return true;
-}
-
-bool pte_tensor_is_empty(const pte_tensor *t) {
-  for (uint32_t axis = 0; axis < t->rank; axis++)
-    if (t->shape[axis] == 0) return true;
-  return false;
 }
 
 static pte_status size_view(pte_session *s, uint32_t v, const pte_file_value *file,
@@ -159,4 +129,11 @@ void pte_value_place(pte_session *s, uint32_t v) {
   }
   default: break;
   }
+}
+
+pte_status pte_value_refresh(pte_session *s, const pte_tensor *tensor, pte_error *err) {
+  uint32_t v = pte_session_value_of(s, tensor);
+  if ((s->slots[v].flags & PTE_SLOT_DYNAMIC) != 0) PTE_TRY(pte_value_size(s, v, false, err));
+  pte_value_place(s, v);
+  return PTE_OK;
 }

@@ -1,7 +1,7 @@
 /* Offsets: the maximum of the ends below, rounded up; states one behind the other. */
 // sources: session/plan.c core/error.c
 #include "check.h"
-#include "session/prepare.h"
+#include "session/plan.h"
 
 enum { VALUES = 6 };
 

@@ -1,7 +1,38 @@
-/* Copies a tensor: what control flow needs beside kernels. */
+#include "session/tensor.h"
+
 #include <string.h>
 
-#include "session/run.h"
+#include "program/program.h"
+
+bool pte_tensor_is_dense(const pte_tensor *t) {
+  if (t->layout != PTE_STRIDED) return true;
+  int64_t stride = 1;
+  for (uint32_t axis = t->rank; axis-- > 0;) {
+    if (t->shape[axis] == 0) return true;
+    if (t->shape[axis] != 1 && t->stride[axis] != stride) return false;
+    stride *= t->shape[axis];
+  }
+  return true;
+}
+
+bool pte_tensor_is_empty(const pte_tensor *t) {
+  for (uint32_t axis = 0; axis < t->rank; axis++)
+    if (t->shape[axis] == 0) return true;
+  return false;
+}
+
+bool pte_tensor_range(const pte_tensor *t, int64_t first, int64_t *out_low, int64_t *out_high) {
+  int64_t low = first, high = first;
+  for (uint32_t axis = 0; axis < t->rank; axis++) {
+    int64_t reach;
+    if (__builtin_mul_overflow(t->shape[axis] - 1, t->stride[axis], &reach)) return false;
+    if (__builtin_add_overflow(reach < 0 ? low : high, reach, reach < 0 ? &low : &high))
+      return false;
+  }
+  *out_low = low;
+  *out_high = high;
+  return true;
+}
 
 uint64_t pte_tensor_bytes(const pte_tensor *t) {
   uint64_t bytes = 0;

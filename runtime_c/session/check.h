@@ -1,0 +1,14 @@
+/* Whether an instruction's operands are what its kernel relies on (prepare.c says what that is). */
+#ifndef PTE_SESSION_CHECK_H
+#define PTE_SESSION_CHECK_H
+
+#include "session/session.h"
+
+/* Instruction `work` without its kernel's opinion, then with it. `placed`: addresses are real.
+ * `out_scratch` gets the bytes that the kernel asks for. */
+PTE_CHECKED pte_status pte_check_overlap(pte_session *s, uint32_t work, bool placed,
+                                         pte_error *err);
+PTE_CHECKED pte_status pte_check_work(pte_session *s, uint32_t work, bool placed,
+                                      uint64_t *out_scratch, pte_error *err);
+
+#endif

@@ -1,0 +1,16 @@
+/* What a kernel says about a failure, as text: instruction, operator, operand, position, got,
+ * expected. */
+#ifndef PTE_FAULT_H
+#define PTE_FAULT_H
+
+#include "session/session.h"
+
+/* The session's fault, of instruction `work`, as text. Returns `status`. */
+pte_status pte_fault_text(const pte_session *s, uint32_t work, pte_status status, pte_error *err);
+
+/* A failure of instruction `work` that is no number's: what is wrong with `port` (outputs from 128;
+ * 255 = none). Returns `status`. */
+pte_status pte_fault_at(pte_session *s, uint32_t work, pte_status status, const char *text,
+                        uint32_t port, pte_error *err);
+
+#endif

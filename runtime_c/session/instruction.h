@@ -1,0 +1,14 @@
+/* Executes one instruction that runs no blocks. */
+#ifndef PTE_INSTRUCTION_H
+#define PTE_INSTRUCTION_H
+
+#include "session/execution.h"
+
+/* Proves of instruction `work` what prepare could not: addresses that are bound only now, sizes
+ * that only now are known. */
+PTE_CHECKED pte_status pte_instruction_prove(pte_execution *run, uint32_t work);
+
+/* Runs its kernel. */
+PTE_CHECKED pte_status pte_instruction_run(pte_execution *run, uint32_t work);
+
+#endif
