@@ -33,6 +33,7 @@ runtime = pytest.importorskip(
 )
 
 TIMEOUT_S, ENDED_S = 0.05, 1.0
+from_runtime = None
 X = np.ones(4, np.float32)
 
 
@@ -79,6 +80,19 @@ def test_the_interrupt_key_ends_a_run_and_the_handler_is_put_back() -> None:
     with pytest.raises(KeyboardInterrupt):  # of Python alone, again
         _thread.interrupt_main()
         time.sleep(1)
+    assert np.array_equal(m.run({"x": X, "go": False})["y"], X)
+
+
+def test_the_interrupt_key_ends_a_traced_run_while_an_event_is_told() -> None:
+    m = endless()
+
+    class Events(list[Any]):
+        def append(self, event: Any) -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+            super().append(event)
+
+    with pytest.raises(KeyboardInterrupt):
+        m.run({"x": X, "go": False}, trace=Events())
     assert np.array_equal(m.run({"x": X, "go": False})["y"], X)
 
 

@@ -225,6 +225,7 @@ class Session:
                 self.pointer, ffi.cast("const void *const *", c_inputs), c_outputs, options, error
             )
         del keep
+        _raise_caught()
         check(status, error, self.info.name)
         return {p.name: self._shaped(i, outputs[i]) for i, p in enumerate(self.info.outputs)}
 
@@ -419,6 +420,20 @@ def _run_options(timeout_s: float | None, trace: list[TraceEvent] | None) -> tup
     return options, keep
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
+_caught = threading.local()
+"""What a callback raised (the interrupt key, mostly): C cannot pass it on, the run's end does."""
+
+
+def _catch(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
+    _caught.error = error
+
+
+def _raise_caught() -> None:
+    error = _caught.__dict__.pop("error", None)
+    if error is not None:
+        raise error
+
+
+@ffi.def_extern(onerror=_catch)  # type: ignore[untyped-decorator]
 def pteron_trace(handle: Any, instr: int, op: int, node: int, begin: int, end: int) -> None:
     ffi.from_handle(handle).append(TraceEvent(instr, op, node, begin, end))
