@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +13,7 @@ import onnx_ir as ir
 from pteron.export import graph as g
 from pteron.export.source import LARGE, of_tensor
 from pteron.export.wire import Weight, with_weights
-from pteron.export.write import write_whole
+from pteron.export.write import parts, write_whole
 
 WHOLE_BYTES: Final = 1 << 30
 """Larger weights lie in a file of their own beside the model: a protobuf ends at 2 GiB."""
@@ -23,21 +23,43 @@ def save_onnx(model: ir.Model, out: Path, whole_bytes: int = WHOLE_BYTES) -> Non
     """Writes `out`, and `out`.data beside it where the weights are larger than `whole_bytes`."""
     weights = [v.const_value for graph in g.graphs(model) for v in graph.initializers.values()]
     if sum(t.nbytes for t in weights if t is not None) > whole_bytes:
-        _load(model)
-        beside = out.with_name(f"{out.name}.data")
-        model = ir.external_data.unload_from_model(model, out.parent, beside.name)
-        data, later = ir.to_proto(model).SerializeToString(deterministic=True), {}
-    else:
-        later = _held_back(model)
-        _load(model)
-        data = _without(model, later).SerializeToString(deterministic=True)
+        _save_two(model, out)
+        return
+    later = _held_back(model)
+    _load(model)
+    data = _without(model, later).SerializeToString(deterministic=True)
+    pieces = {key: _weight(t) for key, t in later.items()}
+    write_whole(out, lambda part: _write(part, with_weights(data, pieces)))
 
-    def write(part: Path) -> None:
-        with part.open("wb") as file:
-            for piece in with_weights(data, {key: _weight(t) for key, t in later.items()}):
-                file.write(piece)
 
-    write_whole(out, write)
+def _save_two(model: ir.Model, out: Path) -> None:
+    _load(model)
+    beside = out.with_name(f"{out.name}.data")
+    with parts(beside, out) as (data, main):
+        # The tensors name the part; the file shall name what it becomes.
+        model = ir.external_data.unload_from_model(model, data.parent, data.name)
+        made = ir.to_proto(model)
+        for tensor in _external(made):
+            for entry in tensor.external_data:
+                if entry.key == "location":
+                    entry.value = beside.name
+        _write(main, [made.SerializeToString(deterministic=True)])
+
+
+def _external(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
+    graphs = [model.graph]
+    while graphs:
+        graph = graphs.pop()
+        yield from graph.initializer
+        attributes = [a for node in graph.node for a in node.attribute]
+        graphs += [each for a in attributes for each in ([a.g] if a.HasField("g") else a.graphs)]
+        yield from (a.t for a in attributes if a.HasField("t"))
+
+
+def _write(part: Path, pieces: Iterable[bytes | memoryview]) -> None:
+    with part.open("wb") as file:
+        for piece in pieces:
+            file.write(piece)
 
 
 def _held_back(model: ir.Model) -> dict[bytes, ir.TensorProtocol]:

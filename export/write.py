@@ -1,22 +1,178 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all.
+
+A file is written under another name beside its place and renamed when it is complete. Its mode, and links on the way to it,
+stay. Pipes and devices (/dev/stdout) get the finished bytes. Whoever writes holds a lock on its part, so that the parts of
+killed runs are known, and swept by the next run that writes into the folder.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import fcntl
 import os
-from collections.abc import Callable
+import re
+import secrets
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Final
+
+from pteron.schema.errors import ArgumentError, OutputError
+
+PREFIX: Final = ".pteron-"
+SUFFIX: Final = ".part"
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> int:
-    """Writes beside `path` and renames, so that no reader ever sees half a file; its size in bytes."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(
-            errno.ENOENT, "no such folder; make it or name another", str(path.parent)
-        )
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    """Has `write` fill a part, and moves it to `path`; its size in bytes.
+
+    Raises:
+        FileNotFoundError, IsADirectoryError: no file can be at `path`.
+        OutputError: the disk is full, or the folder cannot be written; what was at `path` is there still.
+    """
+    with parts(path) as (part,):
         write(part)
-        return part.replace(path).stat().st_size
+        return part.stat().st_size
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a text file whole. Raises as `write_whole` does."""
+    write_whole(path, lambda part: _fill(part, text))
+
+
+def _fill(part: Path, text: str) -> None:
+    part.write_text(text, encoding="utf-8")
+
+
+def apart(outputs: Sequence[Path | None], inputs: Sequence[Path | None]) -> None:
+    """Before any work.
+
+    Raises:
+        ArgumentError: one of the outputs is an input, or another output.
+    """
+    given = [(p, _identity(p)) for p in inputs if p is not None]
+    taken: list[tuple[Path, object]] = []
+    for out in outputs:
+        if out is None:
+            continue
+        mine = _identity(out)
+        for other, identity in given:
+            if mine == identity:
+                raise ArgumentError(f"{out}: expected another file than the input {other}")
+        for other, identity in taken:
+            if mine == identity and not _is_stream(out):
+                raise ArgumentError(f"{out}: expected another file than the output {other}")
+        taken.append((out, mine))
+
+
+def is_stdout(path: Path) -> bool:
+    """Whether what is written to `path` comes out at the standard output."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(1))
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def parts(*paths: Path) -> Iterator[list[Path]]:
+    """Names to write in place of `paths`; the files take their places together, when the body is done."""
+    with contextlib.ExitStack() as stack:
+        made = [stack.enter_context(_part(path)) for path in paths]
+        try:
+            yield [part for part, _ in made]
+            for _, finish in made:
+                finish()
+        except OSError as error:
+            ours = {None, *(str(part) for part, _ in made)}
+            if isinstance(error, OutputError) or error.filename not in ours:
+                raise
+            raise _failed(paths[0], error) from error
+
+
+@contextlib.contextmanager
+def _part(path: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
+    """A locked empty file, and what moves it to `path`; it is gone afterwards."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if path.is_file() and not os.access(path, os.W_OK):
+        raise _failed(path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+    streamed = _is_stream(path)
+    place = Path(tempfile.gettempdir()) if streamed else Path(os.path.realpath(path)).parent
+    if not place.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such folder; make it or name another", str(place))
+    _sweep(place)
+    part = place / f"{PREFIX}{secrets.token_hex(6)}{SUFFIX}"
+    try:
+        held = os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+    except OSError as error:
+        raise _failed(path, error) from error
+    try:
+        with contextlib.suppress(OSError):  # a file system without locks: its parts are not swept
+            fcntl.flock(held, fcntl.LOCK_EX)
+        yield part, lambda: _stream(part, path) if streamed else _move(part, path)
     finally:
         part.unlink(missing_ok=True)
+        os.close(held)
+
+
+def _move(part: Path, path: Path) -> None:
+    target = Path(os.path.realpath(path))  # a link goes on pointing at its file
+    with contextlib.suppress(FileNotFoundError):
+        before = target.stat()
+        with contextlib.suppress(PermissionError):
+            os.chown(part, before.st_uid, before.st_gid)
+        part.chmod(stat.S_IMODE(before.st_mode))
+    part.replace(target)
+
+
+def _stream(part: Path, path: Path) -> None:
+    """Copies into a pipe or device; into the standard output through its own descriptor, which knows the position."""
+    if is_stdout(path):
+        sys.stdout.flush()
+        out = os.dup(1)
+    else:
+        out = os.open(path, os.O_WRONLY)
+    with part.open("rb") as source, os.fdopen(out, "wb") as sink:
+        shutil.copyfileobj(source, sink)
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether bytes flow into it: a pipe, a device, or an open descriptor, whatever that is of."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode) or is_stdout(path):
+            return True
+        names = (path, path.parent / path.readlink()) if path.is_symlink() else (path,)
+    except OSError:
+        return False
+    return any(re.fullmatch(r"/proc/\d+/fd", os.path.realpath(name.parent)) for name in names)
+
+
+def _identity(path: Path) -> object:
+    """Equal for two names of one file, whether it is there or not."""
+    try:
+        found = path.stat()
+        return found.st_dev, found.st_ino
+    except OSError:
+        return os.path.realpath(path)
+
+
+def _sweep(folder: Path) -> None:
+    """Removes parts whose writers are gone."""
+    with contextlib.suppress(OSError):
+        for left in folder.glob(f"{PREFIX}*{SUFFIX}"):
+            with contextlib.suppress(OSError):
+                held = os.open(left, os.O_RDWR)
+                try:
+                    fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    left.unlink(missing_ok=True)
+                finally:
+                    os.close(held)
+
+
+def _failed(path: Path, error: OSError) -> OutputError:
+    why = error.strerror or str(error)
+    return OutputError(f"{path}: cannot be written: {why}; nothing was changed")

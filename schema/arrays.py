@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,3 +33,11 @@ def read_arrays(path: Path) -> Any:
                 return {name: loaded[name] for name in loaded.files}
         except _DAMAGED:
             return None
+
+
+def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
+    """An .npz under exactly this name, of arrays that may have any names."""
+    with zipfile.ZipFile(path, "w", allowZip64=True) as file:
+        for name, array in arrays.items():
+            with file.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, np.asanyarray(array), allow_pickle=False)

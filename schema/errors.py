@@ -9,10 +9,11 @@
     ├── DataError          the data decided it: an index out of range, a division by zero
     ├── LimitError         a cap was reached: memory, instructions, iterations, time, a counted dimension
     ├── DelegateError      a delegate failed or is absent
+    ├── OutputError        a file could not be written: disk full, read-only; nothing was changed
     └── InternalError      a pass made a program that the runtime would refuse: report it as a defect of Pteron
 
-Every text reads `where: expected, got; what to do`. ArgumentError is a ValueError and LimitError a RuntimeError too, so that
-code which knows nothing of Pteron catches what it expects. PlacementWarning, a warning, tells of a fallback.
+Every text reads `where: expected, got; what to do`. ArgumentError is a ValueError, LimitError a RuntimeError and OutputError an
+OSError too, so that code which knows nothing of Pteron catches what it expects. PlacementWarning, a warning, tells of a fallback.
 """
 
 
@@ -54,6 +55,10 @@ class LimitError(PteronError, RuntimeError):
 
 class DelegateError(PteronError):
     """A delegate failed, or is not there."""
+
+
+class OutputError(PteronError, OSError):
+    """A file could not be written; what was there before is there still."""
 
 
 class InternalError(PteronError):

@@ -16,7 +16,7 @@ from pteron.export.delegates import Delegate
 from pteron.export.emit import emit
 from pteron.export.export import Stages, export
 from pteron.export.report import Report
-from pteron.export.write import write_whole
+from pteron.export.write import apart, write_whole
 from pteron.quantize.calibrate import SAMPLES, Source
 from pteron.quantize.quantize import Calibration, transformer
 from pteron.quantize.recipe import Recipe
@@ -56,6 +56,7 @@ def export_model(
     """
     if calibrate is not None and (quantize is None or methods is not None):
         raise QuantError("calibrate: expected quantize='int8' and one source; drop calibrate")
+    distinct(source, out)
     calibration = None if calibrate is None else Calibration(calibrate, record, samples)
     report, done = Report(), list[QuantReport]()
     program = export(
@@ -88,6 +89,22 @@ def export_model(
             "emit", write_whole, Path(out), partial(emit, program, debug=debug)
         )
     return report
+
+
+def distinct(source: Any, out: str | os.PathLike[str] | None) -> None:
+    """Before any work.
+
+    Raises:
+        ArgumentError: `out` is the model, or a file that its weights lie in.
+    """
+    if out is None or not isinstance(source, str | os.PathLike):
+        return
+    model, target = Path(source), Path(out)
+    apart([target], [model])
+    if model.suffix == ".onnx" and target.is_file():
+        from pteron.export.capture.onnx import files_of
+
+        apart([target], files_of(model))
 
 
 def record(

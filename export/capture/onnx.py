@@ -184,6 +184,16 @@ def _check_domains(model: ir.Model, where: str) -> None:
             raise ModelError(f"{where}: node {node.name!r}: ONNX has no operator {node.op_type!r}")
 
 
+def files_of(path: Path) -> list[Path]:
+    """The model's file and those that its weights lie in; the file alone where it is no model."""
+    try:
+        model = _read(path, str(path))
+    except ModelError:  # capture will say so
+        return [path]
+    tensors = (t for _, t in (*_tensors(model), *_function_tensors(model)))
+    return [path, *{Path(t.path) for t in tensors if isinstance(t, ir.ExternalTensor)}]
+
+
 def _check_external(model: ir.Model, where: str) -> None:
     """External files exist, lie inside the model's folder, and are long enough; what lies in the model is, too."""
     for owner, tensor in (*_tensors(model), *_function_tensors(model)):

@@ -77,7 +77,7 @@ def test_verify_finds_a_changed_weight_and_other_outputs(
     data[at] ^= 1
     (tmp_path / "bad.pte").write_bytes(data)
     code, _, err = run(capsys, "verify", tmp_path / "bad.pte")
-    assert code == 4 and "digest" in err
+    assert code == 6 and "digest" in err
     np.savez(tmp_path / "in.npz", image=np.zeros((1, 1, 8, 8), np.float32))
     np.savez(tmp_path / "out.npz", logits=np.ones((1, 10), np.float32))
     code, _, err = run(
@@ -297,7 +297,7 @@ def test_verify_needs_no_delegate(
     data[at] ^= 1
     (tmp_path / "bad.pte").write_bytes(data)
     code, _, error = run(capsys, "verify", tmp_path / "bad.pte")
-    assert code == 4 and "digest" in error
+    assert code == 6 and "digest" in error
 
 
 def test_doctor_names_the_package_of_a_delegate_that_was_not_built(

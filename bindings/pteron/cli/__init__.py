@@ -1,23 +1,26 @@
 """The command `pteron`. Exit codes:
 
-0  done
-1  a defect of Pteron: please report it with the text
-2  wrong use: unknown option, file not found, inputs that do not fit
-3  the model cannot be exported or quantized as it is
-4  the program was refused: damaged, too new, an operator this build lacks
-5  the run failed: data, a cap, the deadline, a delegate
-6  verify: digests or outputs differ
+0    done
+1    a defect of Pteron: please report it with the text
+2    wrong use: unknown option or value, file not found, inputs that do not fit
+3    the model cannot be exported or quantized as it is
+4    the program was refused: damaged, too new, an operator this build lacks
+5    the run failed: data, a cap, the deadline, a delegate; a file could not be written
+6    verify: digests or outputs differ
+130  interrupted (Ctrl-C)
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 import warnings
-from typing import TextIO
+from typing import Any, NoReturn, TextIO
 
 from pteron import __version__
+from pteron.cli import say
 from pteron.schema.errors import (
     ArgumentError,
     DataError,
@@ -25,10 +28,12 @@ from pteron.schema.errors import (
     InternalError,
     LimitError,
     ModelError,
+    OutputError,
     PlacementWarning,
     ProgramError,
     QuantError,
 )
+from pteron.schema.extras import missing
 
 COMMANDS = ("export", "quantize", "run", "inspect", "verify", "profile", "bench", "doctor")
 
@@ -40,19 +45,33 @@ _CODES: tuple[tuple[type[BaseException], int], ...] = (
     (DataError, 5),
     (LimitError, 5),
     (DelegateError, 5),
+    (OutputError, 5),
     (InternalError, 1),
     (MemoryError, 5),
     (FileNotFoundError, 2),
     (IsADirectoryError, 2),
+    (NotADirectoryError, 2),
     (PermissionError, 2),
+    (OSError, 5),
     (ImportError, 2),
 )
+"""The first that fits counts."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, as every other error is said."""
+
+    def error(self, message: str) -> NoReturn:
+        command = self.prog.partition(" ")[2] or None
+        say.fail(command, f"{message}; {self.prog} --help lists the options", 2)
+        raise SystemExit(2)
 
 
 def parser() -> argparse.ArgumentParser:
     """The whole command line; each command is a module of this package with `add` and `run`."""
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="pteron",
+        allow_abbrev=False,
         description="Compile a trained model once, run one file on phones and boards.",
         epilog="Exit codes: " + (__doc__ or "").split("Exit codes:")[1],
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -66,6 +85,7 @@ def parser() -> argparse.ArgumentParser:
             name,
             help=about.splitlines()[0],
             description=about,
+            allow_abbrev=False,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.add(sub)
@@ -75,20 +95,28 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str] | None = None) -> int:
     """Runs one command; errors of Pteron go to stderr as one text, without a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # file names need not be text
+            stream.reconfigure(errors="backslashreplace")
     args = parser().parse_args(argv)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _say
-            return int(args.run(args))
-    except BrokenPipeError:
-        sys.stderr.close()
+            code = int(args.run(args))
+            sys.stdout.flush()
+            return code
+    except BrokenPipeError:  # the reader has what it wanted
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
-    except KeyboardInterrupt:
-        print("pteron: interrupted", file=sys.stderr)
-        return 130
+    except KeyboardInterrupt as error:
+        return say.fail(args.command, "interrupted", 130, error, _is_json(args))
     except tuple(kind for kind, _ in _CODES) as error:
-        print(f"pteron {args.command}: {_text(error)}", file=sys.stderr)
-        return next(code for kind, code in _CODES if isinstance(error, kind))
+        code = next(code for kind, code in _CODES if isinstance(error, kind))
+        return say.fail(args.command, _text(error), code, error, _is_json(args))
+
+
+def _is_json(args: argparse.Namespace) -> bool:
+    return bool(getattr(args, "json", False))
 
 
 def _say(
@@ -101,17 +129,21 @@ def _say(
 ) -> None:
     """A warning as one line; ours without the place in the code, which is ours too."""
     kind = "" if issubclass(category, PlacementWarning) else f"{category.__name__}: "
-    print(f"pteron: warning: {kind}{message}", file=sys.stderr)
+    print(say.paint("pteron: warning:", 33, sys.stderr), f"{kind}{message}", file=sys.stderr)
 
 
 def _text(error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError):
-        extra = "torch" if error.name in ("torch", "onnxscript") else "export"
-        return f"{error.name} is not installed; pip install 'pteron[{extra}]'"
-    if isinstance(error, FileNotFoundError) and error.filename:
-        return f"{error.filename}: no such file"
-    if isinstance(error, IsADirectoryError) and error.filename:
-        return f"{error.filename}: expected a file, got a folder"
-    if isinstance(error, PermissionError) and error.filename:
-        return f"{error.filename}: permission denied"
+        return missing(error.name or "a module")
+    if isinstance(error, OSError) and error.filename and not isinstance(error, OutputError):
+        return f"{os.fspath(error.filename)}: {_reason(error)}"
     return str(error) or type(error).__name__
+
+
+def _reason(error: OSError) -> str:
+    kinds: dict[Any, str] = {
+        FileNotFoundError: "no such file",
+        IsADirectoryError: "expected a file, got a folder",
+        PermissionError: "permission denied",
+    }
+    return kinds.get(type(error), error.strerror or type(error).__name__)

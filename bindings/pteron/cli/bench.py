@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import resource
 import time
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pteron.cli import feeds
+from pteron.cli import feeds, say
 from pteron.cli.pairs import at_least, existing
 from pteron.schema.errors import ArgumentError
 
@@ -63,27 +62,25 @@ def run(args: argparse.Namespace) -> int:
     if difference is not None:
         ratio = float(np.median(np.array(times["pteron"]) / np.array(times["onnxruntime"])))
         report |= {"ratio_to_onnxruntime": ratio, "difference": difference}
-    if args.json:
-        print(json.dumps(report, indent=1))
-        return 0
-    print(
-        f"open {opened_ms:.2f} ms, first run {first_ms:.2f} ms, peak RSS {peak_mb:.0f} MB, ", end=""
-    )
-    print(
-        f"arena {model.sizes.arena_bytes / 1e6:.2f} MB, file {model.program.size_bytes / 1e6:.2f} MB"
-    )
-    for name, row in times.items():
-        p = percentiles(row)
-        print(
-            f"{name:12s} p50 {p['p50']:.3f}  p90 {p['p90']:.3f}  p99 {p['p99']:.3f}  min {p['min']:.3f} ms"
-        )
-    if difference is not None:
-        print(
-            f"pteron / onnxruntime: {report['ratio_to_onnxruntime']:.2f} (median of pairs); ",
-            end="",
-        )
-        print(f"largest relative difference {difference:.2g}")
+    say.result("bench", args.json, report, lambda: text(report))
     return 0
+
+
+def text(report: dict[str, Any]) -> str:
+    lines = [
+        f"open {report['open_ms']:.2f} ms, first run {report['first_run_ms']:.2f} ms, peak RSS {report['peak_rss_mb']:.0f} MB, "
+        f"arena {report['arena_bytes'] / 1e6:.2f} MB, file {report['file_bytes'] / 1e6:.2f} MB"
+    ]
+    lines += [
+        f"{name:12s} p50 {p['p50']:.3f}  p90 {p['p90']:.3f}  p99 {p['p99']:.3f}  min {p['min']:.3f} ms"
+        for name, p in report["latency_ms"].items()
+    ]
+    if "difference" in report:
+        lines.append(
+            f"pteron / onnxruntime: {report['ratio_to_onnxruntime']:.2f} (median of pairs); "
+            f"largest relative difference {report['difference']:.2g}"
+        )
+    return "\n".join(lines)
 
 
 def interleaved(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import importlib.metadata
 import importlib.util
-import json
 import platform
 import shutil
 
 from pteron import __version__
+from pteron.cli import say
 
 _ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("export of ONNX models", "onnx", "onnx", "pip install 'pteron[export]'"),
@@ -39,12 +39,14 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     rows = checks()
-    if args.json:
-        print(json.dumps(rows, indent=1))
-        return 0
-    for row in rows:
-        print(f"{'ok' if row['ok'] else '--':3s} {row['what']:28s} {row['detail']}")
+    say.result("doctor", args.json, {"checks": rows}, lambda: text(rows))
     return 0
+
+
+def text(rows: list[dict[str, object]]) -> str:
+    return "\n".join(
+        f"{'ok' if row['ok'] else '--':3s} {row['what']:28s} {row['detail']}" for row in rows
+    )
 
 
 def checks() -> list[dict[str, object]]:

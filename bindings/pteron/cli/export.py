@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from pathlib import Path
 
+from pteron.cli import say
 from pteron.cli.quantize import arithmetic, check_static, keep_ranges, static
 
 
@@ -71,13 +71,13 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from pteron.cli.pairs import creatable, existing, names, pairs
+    from pteron.cli.pairs import existing, names, pairs, ready
     from pteron.pipeline import export_model
 
     existing(args.model)
     check_static(args)
     out = args.output or args.model.with_suffix(".pte")
-    creatable(None if args.check else out, args.ranges)
+    ready([None if args.check else out, args.ranges], [args.model, args.calibrate])
     started = time.perf_counter()
 
     def progress(stage: str) -> None:
@@ -102,8 +102,6 @@ def run(args: argparse.Namespace) -> int:
         samples=args.samples,
         check=not args.no_check,
     )
-    if args.json:
-        print(json.dumps(report.as_dict(), indent=1))
-    else:
-        print(report.as_text())
+    outputs = [None if args.check else out, args.ranges]
+    say.result("export", args.json, report.as_dict(), report.as_text, outputs)
     return 0

@@ -43,6 +43,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def files(args: argparse.Namespace) -> list[Path]:
+    """The files that `--input` names."""
+    return [Path(item.rpartition("=")[2]) for item in args.input]
+
+
 def model_of(args: argparse.Namespace) -> Model:
     """The program that the command line names, opened as it says."""
     delegates = None if args.delegate is None else names(args.delegate)

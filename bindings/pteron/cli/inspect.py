@@ -6,11 +6,11 @@ Sizes are those at the dimensions' hints; --dim SYMBOL=N asks for others.
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pteron.cli.pairs import creatable, pairs, program
+from pteron.cli import say
+from pteron.cli.pairs import pairs, program, ready
 
 if TYPE_CHECKING:
     from pteron.cli.describe import Description
@@ -31,17 +31,18 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from pteron.cli.describe import describe
 
-    creatable(args.html)
+    ready([args.html], [args.program])
     about = describe(program(args.program), pairs("--dim", args.dim, int))
     if args.html:
         from pteron.cli.page import page
+        from pteron.export.write import write_text
 
-        args.html.write_text(page(about), encoding="utf-8")
-        print(f"wrote {args.html}")
-    elif args.json:
-        print(json.dumps(about.as_dict(), indent=1))
+        write_text(args.html, page(about))
+    if args.json or not args.html:
+        most = None if args.all else 40
+        say.result("inspect", args.json, about.as_dict(), lambda: text(about, most), [args.html])
     else:
-        print(text(about, None if args.all else 40))
+        say.result("inspect", False, {}, lambda: f"wrote {args.html}", [args.html])
     return 0
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
+import errno
+import math
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -54,6 +56,26 @@ def at_least(least: int) -> Callable[[str], int]:
     return number
 
 
+def seconds(text: str) -> float:
+    """For argparse: a time."""
+    return _real(text, "seconds of at least 0")
+
+
+def tolerance(text: str) -> float:
+    """For argparse: what may differ."""
+    return _real(text, "a number of at least 0")
+
+
+def _real(text: str, what: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"expected {what}, got {text!r}")
+    return value
+
+
 def names(text: str) -> list[str]:
     """Delegates in order: "hexagon, cpu" is two."""
     return [name.strip() for name in text.split(",")]
@@ -83,17 +105,24 @@ def program(path: Path) -> Path:
     return path
 
 
-def creatable(*paths: Path | None) -> None:
+def ready(outputs: Sequence[Path | None], inputs: Sequence[Path | None] = ()) -> None:
     """Before any work.
 
     Raises:
-        ArgumentError: a file could not be written for want of its folder.
+        ArgumentError: a file could not be written: no folder for it, an input, another output; IsADirectoryError: a folder.
     """
-    for path in paths:
-        if path is not None and not path.parent.is_dir():
+    from pteron.export.write import apart
+
+    for path in outputs:
+        if path is None:
+            continue
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "a folder", str(path))
+        if not path.parent.is_dir():
             raise ArgumentError(
                 f"{path}: expected a folder {path.parent}, got none; make it or name another"
             )
+    apart(outputs, inputs)
 
 
 def arrays(path: Path) -> Any:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import collections
+import dataclasses
 import json
 from pathlib import Path
 
-from pteron.cli import feeds
-from pteron.cli.pairs import at_least, creatable
+from pteron.cli import feeds, say
+from pteron.cli.pairs import at_least, ready
+from pteron.export.write import write_text
 from pteron.runtime import TraceEvent
 from pteron.schema.ops import OPS
 
@@ -29,7 +31,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    creatable(args.output)
+    ready([args.output], [args.program, *feeds.files(args)])
     model = feeds.model_of(args)
     inputs = feeds.of(args, model)
     model.run(inputs)
@@ -38,30 +40,73 @@ def run(args: argparse.Namespace) -> int:
         model.run(inputs, trace=events)
     nodes = node_names(args.program)
     if args.output:
-        args.output.write_text(json.dumps(chrome_trace(events, nodes)))
-    by_op: dict[str, list[float]] = collections.defaultdict(lambda: [0.0, 0.0])
+        write_text(args.output, json.dumps(chrome_trace(events, nodes)))
+    spent = summary(events, nodes, args.runs)
+    say.result(
+        "profile",
+        args.json,
+        dataclasses.asdict(spent),
+        lambda: text(spent, args.top),
+        [args.output],
+    )
+    return 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class OpTime:
+    op: str
+    ms: float
+    count: float  # a run
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class InstrTime:
+    instr: int
+    op: str
+    ms: float
+    node: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Spent:
+    """Milliseconds a run, means over the runs; most first."""
+
+    ms: float
+    runs: int
+    operators: tuple[OpTime, ...]
+    instructions: tuple[InstrTime, ...]
+
+
+def summary(events: list[TraceEvent], nodes: dict[int, str], runs: int) -> Spent:
+    by_op: dict[str, list[float]] = collections.defaultdict(list)
     by_instr: dict[tuple[int, int, int], float] = collections.defaultdict(float)
     for e, ns in own_ns(events):
-        ms = ns / 1e6 / args.runs
-        by_op[_NAMES[e.op]][0] += ms
-        by_op[_NAMES[e.op]][1] += 1 / args.runs
-        by_instr[e.instr, e.op, e.node] += ms
-    total = sum(ms for ms, _ in by_op.values())
-    ops = sorted(by_op.items(), key=lambda item: -item[1][0])
-    instrs = sorted(by_instr.items(), key=lambda item: -item[1])[: args.top]
-    if args.json:
-        rows = [{"op": op, "ms": ms, "count": n} for op, (ms, n) in ops]
-        print(json.dumps({"ms": total, "runs": args.runs, "operators": rows}, indent=1))
-        return 0
-    print(f"{total:.3f} ms a run in instructions, mean of {args.runs} runs\n")
-    print(f"{'operator':18s} {'ms':>9s} {'share':>6s} {'count':>6s}")
-    for op, (ms, n) in ops:
-        print(f"{op:18s} {ms:9.3f} {ms / max(total, 1e-12):6.1%} {n:6.0f}")
-    print(f"\n{'instr':>5s} {'operator':18s} {'ms':>9s} {'share':>6s}  node")
-    for (instr, opcode, node), ms in instrs:
-        name = nodes.get(node, "")
-        print(f"{instr:5d} {_NAMES[opcode]:18s} {ms:9.3f} {ms / max(total, 1e-12):6.1%}  {name}")
-    return 0
+        by_op[_NAMES[e.op]].append(ns / 1e6 / runs)
+        by_instr[e.instr, e.op, e.node] += ns / 1e6 / runs
+    ops = [OpTime(op, sum(row), len(row) / runs) for op, row in by_op.items()]
+    rows = [
+        InstrTime(instr, _NAMES[op], ms, nodes.get(node, ""))
+        for (instr, op, node), ms in by_instr.items()
+    ]
+    return Spent(
+        sum(o.ms for o in ops),
+        runs,
+        tuple(sorted(ops, key=lambda o: -o.ms)),
+        tuple(sorted(rows, key=lambda r: -r.ms)),
+    )
+
+
+def text(spent: Spent, top: int) -> str:
+    whole = max(spent.ms, 1e-12)
+    lines = [f"{spent.ms:.3f} ms a run in instructions, mean of {spent.runs} runs", ""]
+    lines.append(f"{'operator':18s} {'ms':>9s} {'share':>6s} {'count':>6s}")
+    lines += [f"{o.op:18s} {o.ms:9.3f} {o.ms / whole:6.1%} {o.count:6.0f}" for o in spent.operators]
+    lines += ["", f"{'instr':>5s} {'operator':18s} {'ms':>9s} {'share':>6s}  node"]
+    lines += [
+        f"{r.instr:5d} {r.op:18s} {r.ms:9.3f} {r.ms / whole:6.1%}  {r.node}"
+        for r in spent.instructions[:top]
+    ]
+    return "\n".join(lines)
 
 
 def own_ns(events: list[TraceEvent]) -> list[tuple[TraceEvent, int]]:

@@ -8,13 +8,13 @@ their kernels allow.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pteron.cli.pairs import creatable, existing, pairs
+from pteron.cli import say
+from pteron.cli.pairs import at_least, existing, pairs, ready
 
 if TYPE_CHECKING:
     from pteron.quantize.quantize import Calibration
@@ -63,7 +63,11 @@ def static(parser: argparse.ArgumentParser) -> None:
         help="int8 activations: .npz with samples of each input by name along the first axis, or ranges (.json)",
     )
     parser.add_argument(
-        "--samples", type=int, default=64, metavar="N", help="samples to calibrate with (64)"
+        "--samples",
+        type=at_least(1),
+        default=64,
+        metavar="N",
+        help="samples to calibrate with (64)",
     )
     parser.add_argument(
         "--ranges", type=Path, metavar="FILE", help="write the ranges found, for --calibrate"
@@ -88,7 +92,9 @@ def check_static(args: argparse.Namespace) -> None:
 def keep_ranges(report: QuantReport, path: Path | None) -> None:
     """Writes what `--ranges` asks for."""
     if path is not None and report.ranges is not None:
-        path.write_text(report.ranges.as_json())
+        from pteron.export.write import write_text
+
+        write_text(path, report.ranges.as_json())
 
 
 def run(args: argparse.Namespace) -> int:
@@ -97,16 +103,21 @@ def run(args: argparse.Namespace) -> int:
 
     existing(args.model)
     check_static(args)
-    creatable(args.output, args.report, args.ranges)
+    outputs = [args.output, args.report, args.ranges]
+    ready(outputs, [args.model, args.calibrate])
     if args.report and args.report.suffix not in (".html", ".json"):
         raise ArgumentError(f"--report {args.report}: expected an .html or .json file")
     chosen = recipe(args.format, pairs("--rule", args.rule, str), args.embeddings)
     report = write(args, chosen)
     keep_ranges(report, args.ranges)
     if args.report:
+        from pteron.export.write import write_text
+
         html = args.report.suffix == ".html"
-        args.report.write_text(report.as_html() if html else json.dumps(report.as_dict(), indent=1))
-    print(json.dumps(report.as_dict(), indent=1) if args.json else report.as_text())
+        write_text(
+            args.report, report.as_html() if html else say.as_text("quantize", report.as_dict())
+        )
+    say.result("quantize", args.json, report.as_dict(), report.as_text, outputs)
     return 0
 
 
@@ -145,6 +156,9 @@ def write(args: argparse.Namespace, chosen: Recipe) -> QuantReport:
         from pteron.quantize.quantize import Calibration
 
         calibration = Calibration(args.calibrate, record, args.samples)
+    from pteron.pipeline import distinct
+
+    distinct(args.model, args.output)
     return to_onnx(args.model, args.output, chosen, progress, calibration)
 
 

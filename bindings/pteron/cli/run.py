@@ -4,46 +4,51 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pteron.cli import feeds
-from pteron.cli.pairs import creatable
+from pteron.cli import feeds, say
+from pteron.cli.pairs import ready, seconds
+from pteron.export.write import write_whole
+from pteron.schema.arrays import write_arrays
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", type=Path)
     feeds.add(parser)
     parser.add_argument("-o", "--output", type=Path, help="save the outputs as .npz")
-    parser.add_argument("--timeout", type=float, metavar="S", help="end the run after S seconds")
+    parser.add_argument("--timeout", type=seconds, metavar="S", help="end the run after S seconds")
     parser.add_argument("--json", action="store_true")
 
 
 def run(args: argparse.Namespace) -> int:
-    creatable(args.output)
+    ready([args.output], [args.program, *feeds.files(args)])
     model = feeds.model_of(args)
     inputs = feeds.of(args, model)
     started = time.perf_counter()
     outputs = model.run(inputs, timeout_s=args.timeout)
     ms = (time.perf_counter() - started) * 1e3
     if args.output:
-        np.savez(args.output, **outputs)  # type: ignore[arg-type]
+        write_whole(args.output, lambda part: write_arrays(part, outputs))
     rows = {name: describe(array) for name, array in outputs.items()}
     seed = None if args.input else args.seed
-    if args.json:
-        print(json.dumps({"outputs": rows, "ms": ms, "seed": seed}, indent=1))
-        return 0
-    for name, row in rows.items():
-        print(f"{name}: {row['dtype']}{row['shape']}  digest {row['digest']}")
-        print("  " + np.array2string(outputs[name].ravel()[:8], precision=6, separator=", "))
-    print(
-        f"{ms:.2f} ms, prepare included" + ("" if seed is None else f"; random inputs, seed {seed}")
-    )
+    facts = {"outputs": rows, "ms": ms, "seed": seed}
+    say.result("run", args.json, facts, lambda: text(rows, outputs, ms, seed), [args.output])
     return 0
+
+
+def text(
+    rows: dict[str, dict[str, Any]], outputs: dict[str, Any], ms: float, seed: int | None
+) -> str:
+    lines = []
+    for name, row in rows.items():
+        lines.append(f"{name}: {row['dtype']}{row['shape']}  digest {row['digest']}")
+        lines.append("  " + np.array2string(outputs[name].ravel()[:8], precision=6, separator=", "))
+    made = "" if seed is None else f"; random inputs, seed {seed}"
+    return "\n".join([*lines, f"{ms:.2f} ms, prepare included{made}"])
 
 
 def describe(array: Any) -> dict[str, Any]:

@@ -7,7 +7,6 @@ one that is not here would say of its payload stays open, and verify says so.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import warnings
 from pathlib import Path
@@ -15,18 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from pteron.cli.pairs import arrays, program
+from pteron.cli import say
+from pteron.cli.pairs import arrays, program, tolerance
 from pteron.runtime import Program, Session
-from pteron.schema.errors import ArgumentError, DelegateError, PlacementWarning
+from pteron.schema.errors import ArgumentError, DelegateError, PlacementWarning, ProgramError
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", type=Path)
     parser.add_argument("--inputs", type=Path, metavar="NPZ")
     parser.add_argument("--outputs", type=Path, metavar="NPZ", help="what they should be")
-    parser.add_argument("--rtol", type=float, default=1e-3)
+    parser.add_argument("--rtol", type=tolerance, default=1e-3)
     parser.add_argument(
-        "--atol", type=float, default=1e-4, help="as a fraction of the largest reference value"
+        "--atol", type=tolerance, default=1e-4, help="as a fraction of the largest reference value"
     )
     parser.add_argument("--json", action="store_true")
 
@@ -35,25 +35,43 @@ def run(args: argparse.Namespace) -> int:
     if (args.inputs is None) != (args.outputs is None):
         raise ArgumentError("expected --inputs and --outputs, got one of them; give both or none")
     opened = Program(program(args.program))
-    opened.check_digests()
-    unseen, problems = unopened(opened), list[str]()
-    if args.inputs:
-        feeds, want = arrays(args.inputs), arrays(args.outputs)
-        if not (isinstance(feeds, dict) and isinstance(want, dict)):
-            raise ArgumentError(
-                "--inputs, --outputs: expected .npz files with arrays by name, got .npy"
-            )
-        got = Session(opened).run(feeds)
-        problems = [p for name in want for p in differences(name, got.get(name), want[name], args)]
-    if args.json:
-        print(json.dumps({"ok": not problems, "problems": problems, "unopened": unseen}))
-    elif problems:
-        print("\n".join(problems), file=sys.stderr)
+    problems, unseen = changed(opened), list[str]()
+    if not problems:
+        unseen = unopened(opened)
+        if args.inputs:
+            problems = compare(opened, args)
+    facts = {"ok": not problems, "problems": problems, "unopened": unseen}
+    if problems and not args.json:
+        for problem in problems:
+            print(f"{say.paint('pteron verify:', 31, sys.stderr)} {problem}", file=sys.stderr)
     else:
-        print(f"{args.program}: ok, {opened.size_bytes} bytes, every digest holds")
-        for reason in unseen:
-            print(f"  payload not opened: {reason}")
+        say.result("verify", args.json, facts, lambda: text(opened, unseen))
     return 6 if problems else 0
+
+
+def text(opened: Program, unseen: list[str]) -> str:
+    lines = [f"{opened.path}: ok, {opened.size_bytes} bytes, every digest holds"]
+    return "\n".join([*lines, *(f"  payload not opened: {reason}" for reason in unseen)])
+
+
+def changed(opened: Program) -> list[str]:
+    """Segments whose bytes are not those that were exported."""
+    try:
+        opened.check_digests()
+    except ProgramError as error:
+        return [str(error)]
+    return []
+
+
+def compare(opened: Program, args: argparse.Namespace) -> list[str]:
+    """Runs the program on `--inputs`; where its outputs differ from `--outputs`."""
+    feeds, want = arrays(args.inputs), arrays(args.outputs)
+    if not (isinstance(feeds, dict) and isinstance(want, dict)):
+        raise ArgumentError(
+            "--inputs, --outputs: expected .npz files with arrays by name, got .npy"
+        )
+    got = Session(opened).run(feeds)
+    return [p for name in want for p in differences(name, got.get(name), want[name], args)]
 
 
 def unopened(opened: Program) -> list[str]:

@@ -1,0 +1,7 @@
+"""`python -m pteron`: the command line."""
+
+import sys
+
+from pteron.cli import main
+
+sys.exit(main())
