@@ -27,10 +27,11 @@ from pteron.schema.errors import (
     PteronError,
     QuantError,
 )
+from pteron.schema.extras import missing
 
 if TYPE_CHECKING:
     from pteron.pipeline import export_model
-    from pteron.runtime import Model, Program, Session, load
+    from pteron.runtime import Model, PortInfo, Program, Session, load
 
 __version__ = "0.1.0"
 
@@ -45,6 +46,7 @@ __all__ = [
     "ModelError",
     "OutputError",
     "PlacementWarning",
+    "PortInfo",
     "Program",
     "ProgramError",
     "PteronError",
@@ -57,15 +59,29 @@ __all__ = [
 _HOMES = {
     "load": "pteron.runtime",
     "Model": "pteron.runtime",
+    "PortInfo": "pteron.runtime",
     "Program": "pteron.runtime",
     "Session": "pteron.runtime",
     "export_model": "pteron.pipeline",
 }
+_FOLDERS = ("export", "quantize", "runtime", "schema")
+
+if not TYPE_CHECKING:  # a type checker sees the imports above, and names that are not there
+
+    def __getattr__(name: str) -> Any:
+        try:
+            if name in _HOMES:
+                return getattr(importlib.import_module(_HOMES[name]), name)
+            if name in _FOLDERS:
+                return importlib.import_module(f"pteron.{name}")
+        except ModuleNotFoundError as error:
+            if error.name is None or error.name.startswith("pteron"):
+                raise
+            raise ModuleNotFoundError(
+                f"pteron.{name}: {missing(error.name)}", name=error.name
+            ) from error
+        raise AttributeError(f"module 'pteron' has no attribute {name!r}")
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    if name in ("export", "quantize", "schema", "runtime"):
-        return importlib.import_module(f"pteron.{name}")
-    raise AttributeError(f"module 'pteron' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_FOLDERS})

@@ -165,8 +165,8 @@ def test_loading_imports_neither_onnx_nor_torch(digits: Path) -> None:
 
 def test_weights_are_mapped_not_copied(digits: Path) -> None:
     model = pteron.load(digits, threads=1)
-    assert type(model.program._bytes).__name__ == "mmap"
-    assert model.program._memory.size < 64 * 1024
+    assert type(model.program.held.data).__name__ == "mmap"
+    assert model.program.held.memory.size < 64 * 1024
 
 
 def test_a_damaged_file_is_refused_by_name(digits: Path, tmp_path: Path) -> None:

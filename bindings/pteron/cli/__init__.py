@@ -134,7 +134,7 @@ def _say(
 
 def _text(error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError):
-        return missing(error.name or "a module")
+        return str(error) if "pip install" in str(error) else missing(error.name or "a module")
     if isinstance(error, OSError) and error.filename and not isinstance(error, OutputError):
         return f"{os.fspath(error.filename)}: {_reason(error)}"
     return str(error) or type(error).__name__

@@ -35,6 +35,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="size of a symbolic dimension for random inputs (default: its lower bound, at least 1)",
     )
     parser.add_argument("--threads", type=at_least(0), default=None, help="threads (default: all)")
+    parser.add_argument(
+        "--check", action="store_true", help="hash every byte first: a changed weight is refused"
+    )
     parser.add_argument("--method", help="method to run (default: the first)")
     parser.add_argument(
         "--delegate",
@@ -52,7 +55,11 @@ def model_of(args: argparse.Namespace) -> Model:
     """The program that the command line names, opened as it says."""
     delegates = None if args.delegate is None else names(args.delegate)
     return load(
-        program(args.program), threads=args.threads, method=args.method, delegates=delegates
+        program(args.program),
+        threads=args.threads,
+        method=args.method,
+        delegates=delegates,
+        check=args.check,
     )
 
 

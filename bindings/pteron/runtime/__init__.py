@@ -2,7 +2,19 @@
 
 from pteron.runtime.delegates import Delegate, Placement
 from pteron.runtime.model import Model, load
-from pteron.runtime.program import PortInfo, Program
-from pteron.runtime.session import Session, TraceEvent
+from pteron.runtime.program import MethodInfo, PortInfo, Program
+from pteron.runtime.session import Session, Sizes, States, TraceEvent
 
-__all__ = ["Delegate", "Model", "Placement", "PortInfo", "Program", "Session", "TraceEvent", "load"]
+__all__ = [
+    "Delegate",
+    "MethodInfo",
+    "Model",
+    "Placement",
+    "PortInfo",
+    "Program",
+    "Session",
+    "Sizes",
+    "States",
+    "TraceEvent",
+    "load",
+]

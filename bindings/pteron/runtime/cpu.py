@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
 from pteron._pteron import lib
+from pteron.schema.errors import ArgumentError
 
 ANY: int = lib.PTE_CPU_ANY
 DETECT: int = lib.PTE_CPU_DETECT
@@ -21,3 +26,64 @@ def features() -> list[str]:
     """Names of the kernel variants that sessions pick from, best last."""
     mask = lib.pte_host_cpu()
     return ["portable", *(name for name, bit in _NAMES.items() if mask & bit)]
+
+
+def threads(asked: int | None = None) -> int:
+    """How many threads a run takes: what is asked, else PTERON_NUM_THREADS, else `available()`.
+
+    Raises:
+        ArgumentError: the variable or `asked` is no number of threads.
+    """
+    if asked:
+        if asked < 0:
+            raise ArgumentError(
+                f"threads: expected at least 1, got {asked}; None takes what is there"
+            )
+        return asked
+    text = os.environ.get("PTERON_NUM_THREADS", "").strip()
+    if not text or text == "0":
+        return available()
+    if not text.isdecimal():
+        raise ArgumentError(f"PTERON_NUM_THREADS: expected a number of threads, got {text!r}")
+    return int(text)
+
+
+def available(root: Path = Path("/")) -> int:
+    """Processors that this process may use: its affinity, and whole processors of its control group's quota."""
+    if hasattr(os, "sched_getaffinity"):
+        count = len(os.sched_getaffinity(0))
+    else:
+        count = os.cpu_count() or 1
+    return max(1, min([count, *(int(share) for share in quotas(root))]))
+
+
+def quotas(root: Path) -> Iterator[float]:
+    """Processors by each quota that holds for this process: cgroup v2's cpu.max, v1's cfs_quota_us, of its group and those above."""
+    try:
+        lines = (root / "proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, group = line.split(":", 2)
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        top = root / "sys/fs/cgroup" / ("cpu" if controllers else "")
+        here = top / group.lstrip("/")
+        for folder in (here, *here.parents):
+            if not folder.is_relative_to(top):
+                break
+            quota, period = _quota(folder, bool(controllers))
+            if quota.isdecimal() and period.isdecimal() and int(period):
+                yield int(quota) / int(period)
+
+
+def _quota(folder: Path, old: bool) -> tuple[str, str]:
+    try:
+        if old:
+            names = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+            quota, period = ((folder / name).read_text().strip() for name in names)
+        else:
+            quota, period = (folder / "cpu.max").read_text().split()
+    except (OSError, ValueError):
+        return "max", ""
+    return quota, period

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pteron._pteron import lib
+from pteron.schema.extras import missing
 
 _PLAIN: dict[int, str] = {
     lib.PTE_BOOL: "bool",
@@ -53,7 +54,20 @@ def numpy_of(dtype: int) -> np.dtype[Any]:
     """The NumPy dtype of a runtime dtype; ml_dtypes is imported only for the types it adds."""
     if dtype in _PLAIN:
         return np.dtype(_PLAIN[dtype])
-    import ml_dtypes
+    return _foreign(name_of(dtype))
 
-    kind: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name_of(dtype)))
+
+def array_dtype(dtype: int) -> np.dtype[Any]:
+    """The NumPy dtype of arrays that hold it: sub-byte elements lie one in a byte, in ml_dtypes' types."""
+    return _foreign(PACKED[dtype][0]) if dtype in PACKED else numpy_of(dtype)
+
+
+def _foreign(name: str) -> np.dtype[Any]:
+    try:
+        import ml_dtypes
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            f"arrays of {name}: {missing('ml_dtypes')}", name="ml_dtypes"
+        ) from None
+    kind: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
     return kind

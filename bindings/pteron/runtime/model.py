@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pteron.runtime import cpu as processor
+from pteron.runtime.arrays import Array
 from pteron.runtime.delegates import Delegate, Placement
-from pteron.runtime.program import Bytes, Program
-from pteron.runtime.session import Array, Session, States, TraceEvent
+from pteron.runtime.program import Bytes, MethodInfo, PortInfo, Program
+from pteron.runtime.session import Session, Sizes, States, TraceEvent
 from pteron.schema.errors import ArgumentError
 
 
@@ -17,7 +18,8 @@ class Model:
     """A program and one session of it.
 
     `model(x)` gives the output, or a tuple of them; `model.run({...})` a dict. For another thread or another method:
-    `model.session("decode")` shares the program and has states and memory of its own.
+    `model.session("decode")` shares the program and has states and memory of its own. `close()`, or `with`, gives memory and file
+    back at once; sessions made by `session()` stay open until they are closed.
     """
 
     def __init__(self, program: Program, session: Session, options: dict[str, Any]) -> None:
@@ -46,16 +48,38 @@ class Model:
         *,
         timeout_s: float | None = None,
         trace: list[TraceEvent] | None = None,
+        out: Mapping[str, Array] | None = None,
     ) -> dict[str, Array]:
         """Outputs by name. See Session.run."""
-        return self._session.run(feeds, timeout_s=timeout_s, trace=trace)
+        return self._session.run(feeds, timeout_s=timeout_s, trace=trace, out=out)
+
+    def close(self) -> None:
+        """Closes the session, then the program. Twice does nothing."""
+        self._session.close()
+        self.program.close()
+
+    def __enter__(self) -> Model:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def session(self, method: str | None = None) -> Session:
         """Another session of the same program, with this model's options."""
         return Session(self.program, method, **self._options)
 
     @property
-    def info(self) -> Any:
+    def inputs(self) -> tuple[PortInfo, ...]:
+        """Name, dtype and shape of each input, in the order of a call's arguments."""
+        return self._session.inputs
+
+    @property
+    def outputs(self) -> tuple[PortInfo, ...]:
+        """Name, dtype and shape of each output, in the order of a call's results."""
+        return self._session.outputs
+
+    @property
+    def info(self) -> MethodInfo:
         """The method's name, inputs, outputs and states."""
         return self._session.info
 
@@ -69,7 +93,7 @@ class Model:
         return self._session.placements
 
     @property
-    def sizes(self) -> Any:
+    def sizes(self) -> Sizes:
         """Bytes of the last preparation."""
         return self._session.sizes
 
@@ -90,6 +114,7 @@ def load(
     max_bytes: int = 0,
     max_extent: int = 0,
     copy: bool = False,
+    check: bool = False,
 ) -> Model:
     """Opens a `.pte` by path (mapped, not read) or from bytes.
 
@@ -99,21 +124,27 @@ def load(
     Args:
         source: Path or bytes.
         method: Method that calls run; None is the first.
-        threads: None: PTERON_NUM_THREADS, or as many as there are processors.
+        threads: None: PTERON_NUM_THREADS, or as many as this process may use (its affinity, its control group's quota).
         cpu: CPU features to allow, for tests; None asks the processor.
         externals: Data files by the names the program gives them; None looks beside the program.
         delegates: Those that may run parts compiled for them, by name; None permits all of this build, () none.
         max_bytes, max_extent: Caps; see Session.
         copy: Reads files into memory, and copies bytes, so that nothing that happens to them later matters.
+        check: Hashes every byte first, weights too, against the digests in the file. Without it the weights are not read: a
+            changed one changes results, and never does anything else.
 
     Raises:
         DelegateError: a part must run on a delegate that is not here; where a fallback runs instead and the program asks
             for a warning, a PlacementWarning says why.
-        ProgramError: not a program, a damaged one, or one that this runtime is too old for.
+        ArgumentError: no such method or delegate, no such number of threads.
+        ProgramError: not a program, a damaged one (of its weights: `check`), or one that this runtime is too old for.
     """
+    count = processor.threads(threads)
     program = Program(source, externals, delegates, copy=copy)
+    if check:
+        program.check_digests()
     options = {
-        "threads": threads or int(os.environ.get("PTERON_NUM_THREADS") or 0) or os.cpu_count() or 1,
+        "threads": count,
         "cpu": cpu,
         "max_bytes": max_bytes,
         "max_extent": max_extent,

@@ -12,7 +12,7 @@ import numpy as np
 
 from pteron._pteron import ffi, lib
 from pteron.runtime.delegates import Delegate, chosen
-from pteron.runtime.dtypes import name_of
+from pteron.runtime.dtypes import array_dtype, name_of
 from pteron.runtime.memory import ALIGN, Memory, check, new_error
 from pteron.schema.errors import ArgumentError
 
@@ -29,6 +29,11 @@ class PortInfo:
     bounds: tuple[tuple[int, int], ...]
     shape_input: bool
 
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """The dtype of its arrays; sub-byte elements lie one in a byte."""
+        return array_dtype(self.dtype)
+
     def __str__(self) -> str:
         return f"{self.name}: {name_of(self.dtype)}{list(self.shape)}".replace("'", "")
 
@@ -42,8 +47,17 @@ class MethodInfo:
     states: tuple[PortInfo, ...]
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Held:
+    """What the C program reads; sessions keep it, so that the file stays mapped until the last of them is closed."""
+
+    data: Any
+    memory: Memory
+    keep: Any
+
+
 class Program:
-    """An opened `.pte`. Immutable; keeps the mapped file alive. `delegates`: those it may use; None is all of the build.
+    """An opened `.pte`. Immutable; keeps the mapped file until it and its sessions are closed or gone. `delegates`: those it may use; None is all of the build.
 
     `copy`: files are read, and bytes copied, instead of used in place; see `load`.
     """
@@ -58,24 +72,44 @@ class Program:
     ) -> None:
         self.delegates = chosen(delegates)
         self.path = None if isinstance(source, Bytes) else Path(source)
-        self._bytes = _bytes_of(source, copy)
-        self._externals = {name: _bytes_of(data, copy) for name, data in (externals or {}).items()}
-        self.size_bytes = len(self._bytes)
+        data = _bytes_of(source, copy)
+        beside = {name: _bytes_of(each, copy) for name, each in (externals or {}).items()}
+        self.size_bytes = len(data)
         where, error = str(self.path or "program"), new_error()
-        view = ffi.from_buffer(self._bytes)
+        view = ffi.from_buffer(data)
         needed = ffi.new("size_t *")
         check(lib.pte_program_size(view, self.size_bytes, needed, error), error, where)
-        self._memory = Memory(needed[0])
+        memory = Memory(needed[0])
         out = ffi.new("pte_program **")
-        options, self._keep = _open_options(self._externals, self.delegates)
-        status = lib.pte_program_open(
-            view, self.size_bytes, options, self._memory.as_c(), out, error
-        )
+        options, keep = _open_options(beside, self.delegates)
+        status = lib.pte_program_open(view, self.size_bytes, options, memory.as_c(), out, error)
         check(status, error, where)
-        self.pointer = out[0]
+        self.held: Held | None = Held(data, memory, (keep, self.delegates))
+        self._pointer = out[0]
         self.methods = tuple(
             _method(self.pointer, i) for i in range(lib.pte_program_method_count(self.pointer))
         )
+
+    @property
+    def pointer(self) -> Any:
+        """The C program.
+
+        Raises:
+            ArgumentError: it was closed.
+        """
+        if self.held is None:
+            raise ArgumentError(f"{self.path or 'program'}: was closed; load it again")
+        return self._pointer
+
+    def close(self) -> None:
+        """Lets the file go, once the sessions that are open are closed too. Closing twice does nothing."""
+        self.held = None
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def method(self, name: str | None = None) -> MethodInfo:
         """The method called `name`, or the first.

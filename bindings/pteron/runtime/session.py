@@ -10,17 +10,15 @@ from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pteron._pteron import ffi, lib
 from pteron.runtime import dtypes
+from pteron.runtime.arrays import Array, as_array, buffers, flat, from_bytes
 from pteron.runtime.delegates import Placement, placements
 from pteron.runtime.memory import Memory, check, new_error
 from pteron.runtime.pool import Pool
 from pteron.runtime.program import PortInfo, Program
 from pteron.schema.errors import ArgumentError, PlacementWarning
-
-Array = NDArray[Any]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -46,6 +44,8 @@ class Sizes:
 
 class Session:
     """Runs one method. One run at a time: a lock keeps threads apart; make a session a thread to run at once.
+
+    `close()`, or `with`, gives its memory back at once; otherwise it goes with the object.
 
     Args:
         program: Shared with other sessions.
@@ -83,9 +83,46 @@ class Session:
             program.pointer, self.info.index, self._memory.as_c(), out, error
         )
         check(status, error)
-        keep = (program, self._memory)  # closing reads both
-        self.pointer = ffi.gc(out[0], lambda s, close=lib.pte_session_close, _=keep: close(s))
+        keep = (program.held, self._memory)  # closing reads both
+        self._pointer = ffi.gc(out[0], lambda s, close=lib.pte_session_close, _=keep: close(s))
+        self._closed = False
         self._placements = self._watch(placements(self.pointer), stacklevel=3)
+
+    @property
+    def pointer(self) -> Any:
+        """The C session.
+
+        Raises:
+            ArgumentError: it was closed.
+        """
+        if self._closed:
+            raise ArgumentError(f"{self.info.name}: the session was closed; make another")
+        return self._pointer
+
+    def close(self) -> None:
+        """Waits for the run under way and gives the session's memory, states and delegates back. Twice does nothing."""
+        with self._lock:
+            if not self._closed:
+                self._closed, self._prepared = True, None
+                ffi.release(self._pointer)
+                self._pointer = self._pool = None
+                self._memory = self._arena = self._state = Memory(0)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def inputs(self) -> tuple[PortInfo, ...]:
+        """Name, dtype and shape of each input, in the order of a call's arguments."""
+        return self.info.inputs
+
+    @property
+    def outputs(self) -> tuple[PortInfo, ...]:
+        """Name, dtype and shape of each output, in the order of a call's results."""
+        return self.info.outputs
 
     @property
     def states(self) -> States:
@@ -98,6 +135,7 @@ class Session:
         *,
         timeout_s: float | None = None,
         trace: list[TraceEvent] | None = None,
+        out: Mapping[str, Array] | None = None,
     ) -> dict[str, Array]:
         """Runs once.
 
@@ -105,18 +143,21 @@ class Session:
             feeds: An array (or anything with __dlpack__ or __array__) for every input.
             timeout_s: Ends the run with LimitError after so many seconds, and about 10 ms, whatever it is doing.
             trace: Gets one event for each instruction executed.
+            out: Arrays by name that outputs are written into, of their dtype and shape (where the data decides an extent:
+                of the most it can be); what they hold is undefined after an error.
 
         Returns:
-            Outputs by name, dense arrays that the caller owns.
+            Outputs by name, dense arrays that the caller owns; those in `out` where it has them.
 
         Raises:
             ArgumentError: names, dtypes or shapes do not fit; DataError, LimitError, DelegateError: while running.
             KeyboardInterrupt: the interrupt key, in the main thread; it ends the run as soon as the timeout would.
         """
         arrays = self._arrays(feeds)
+        rooms = buffers(out or {}, self.info.outputs, arrays)
         with self._lock:
             self._prepare(arrays)
-            outputs = self._run(arrays, timeout_s, trace)
+            outputs = self._run(arrays, rooms, timeout_s, trace)
             if self._placements:
                 self._placements = self._watch(self.placements, stacklevel=3)
             return outputs
@@ -211,11 +252,15 @@ class Session:
         return options, (shapes, values, shape_rows, value_rows)
 
     def _run(
-        self, arrays: Sequence[Array], timeout_s: float | None, trace: list[TraceEvent] | None
+        self,
+        arrays: Sequence[Array],
+        given: Mapping[str, Array],
+        timeout_s: float | None,
+        trace: list[TraceEvent] | None,
     ) -> dict[str, Array]:
         error = new_error()
-        outputs = [self._room(i) for i in range(len(self.info.outputs))]
-        inputs = [ffi.from_buffer(a) if a.nbytes else ffi.NULL for a in map(_flat, arrays)]
+        outputs = [self._room(i, given.get(p.name)) for i, p in enumerate(self.info.outputs)]
+        inputs = [ffi.from_buffer(a) if a.nbytes else ffi.NULL for a in map(flat, arrays)]
         rooms = [ffi.from_buffer(o, require_writable=True) for o in outputs]
         c_inputs = ffi.new("void *[]", [ffi.cast("void *", i) for i in inputs] or [ffi.NULL])
         c_outputs = ffi.new("void *[]", [ffi.cast("void *", r) for r in rooms] or [ffi.NULL])
@@ -227,12 +272,21 @@ class Session:
         del keep
         _raise_caught()
         check(status, error, self.info.name)
-        return {p.name: self._shaped(i, outputs[i]) for i, p in enumerate(self.info.outputs)}
+        made = {p.name: self._shaped(i, outputs[i]) for i, p in enumerate(self.info.outputs)}
+        return made | {n: a for n, a in given.items() if a.shape == made[n].shape}
 
-    def _room(self, index: int) -> Array:
+    def _room(self, index: int, given: Array | None) -> Array:
+        """Bytes for an output: new ones, or those of an array that the caller gave."""
         extents = ffi.new("pte_extents *")
         check(lib.pte_session_output(self.pointer, index, extents))
-        return np.empty(max(int(extents.size_bytes), 1), np.uint8)
+        if given is None or not given.nbytes:
+            return np.empty(max(int(extents.size_bytes), 1), np.uint8)
+        shape = tuple(int(extents.shape[a]) for a in range(extents.rank))
+        if given.shape != shape:
+            raise ArgumentError(
+                f"out {self.info.outputs[index].name}: expected shape {list(shape)}, got {list(given.shape)}"
+            )
+        return given.reshape(-1).view(np.uint8)
 
     def _shaped(self, index: int, room: Array) -> Array:
         extents = ffi.new("pte_extents *")
@@ -283,7 +337,7 @@ class States(MutableMapping[str, Array]):
         want = tuple(int(extents.shape[a]) for a in range(extents.rank))
         if array.shape != want:
             raise ArgumentError(f"state {name}: expected shape {want}, got {array.shape}")
-        data = _flat(array)
+        data = flat(array)
         status = lib.pte_session_set_state(
             self._session.pointer, self._index[name], ffi.from_buffer(data), data.nbytes, error
         )
@@ -304,89 +358,6 @@ class States(MutableMapping[str, Array]):
         extents = ffi.new("pte_extents *")
         check(lib.pte_session_state(self._session.pointer, self._index[name], extents), where=name)
         return extents
-
-
-# --- arrays ------------------------------------------------------------------------------------
-
-
-def as_array(value: Any, port: PortInfo) -> Array:
-    """`value` as a dense array of the port's dtype and rank.
-
-    Python numbers and lists take the port's dtype; arrays must have it: nothing is rounded in silence.
-
-    Raises:
-        ArgumentError: another dtype, rank or fixed extent; the text says what to do.
-    """
-    if port.dtype in dtypes.PACKED:
-        import ml_dtypes
-
-        want = np.dtype(getattr(ml_dtypes, dtypes.name_of(port.dtype)))
-    else:
-        want = dtypes.numpy_of(port.dtype)
-    if isinstance(value, (int, float, bool, list, tuple)):
-        array = np.asarray(value, want)
-    elif isinstance(value, (np.ndarray, np.generic)):
-        array = np.asarray(value)
-    elif hasattr(value, "__dlpack__"):
-        array = _from_dlpack(value, want)
-    else:
-        array = np.asarray(value)
-    if array.dtype != want:
-        raise ArgumentError(
-            f"input {port.name}: expected {want}, got {array.dtype}; pass x.astype({str(want)!r})"
-        )
-    fits = array.ndim == len(port.shape) and all(
-        not isinstance(size, int) or size == got for size, got in zip(port.shape, array.shape)
-    )
-    if not fits:
-        text = str(list(port.shape)).replace("'", "")
-        raise ArgumentError(f"input {port.name}: expected shape {text}, got {list(array.shape)}")
-    return array if array.flags.c_contiguous and array.flags.aligned else np.array(array, order="C")
-
-
-def from_bytes(room: Array, dtype: int, shape: tuple[int, ...]) -> Array:
-    """The array of `shape` that the bytes in `room` are; sub-byte elements are spread to one a byte."""
-    count = int(np.prod(shape))
-    if dtype in dtypes.PACKED:
-        import ml_dtypes
-
-        name, bits = dtypes.PACKED[dtype]
-        codes = np.unpackbits(room, bitorder="little")[: count * bits].reshape(count, bits)
-        spread = np.packbits(codes, axis=-1, bitorder="little").reshape(count)
-        if name.startswith("int"):
-            spread = ((spread ^ (1 << (bits - 1))) - (1 << (bits - 1))).astype(np.int8)
-        target = np.dtype(getattr(ml_dtypes, name))
-        return (spread.view(target) if name.startswith("float") else spread.astype(target)).reshape(
-            shape
-        )
-    kind = dtypes.numpy_of(dtype)
-    return room[: count * kind.itemsize].view(kind).reshape(shape)
-
-
-def _flat(array: Array) -> Array:
-    """Its bytes as the runtime reads them: sub-byte elements packed, element 0 in the low bits."""
-    bits = next((b for n, b in dtypes.PACKED.values() if n == array.dtype.name), 0)
-    if not bits:
-        return array.reshape(-1).view(np.uint8)
-    codes = array.reshape(-1, 1).view(np.uint8)
-    return np.packbits(np.unpackbits(codes, axis=1, bitorder="little")[:, :bits], bitorder="little")
-
-
-def _from_dlpack(value: Any, want: np.dtype[Any]) -> Array:
-    """Through DLPack, without its history; bfloat16, which NumPy's importer does not know, as its 16 bits."""
-    if getattr(value, "requires_grad", False):
-        value = value.detach()
-    try:
-        return np.from_dlpack(value)
-    except (BufferError, RuntimeError, TypeError):
-        if want.name != "bfloat16" or not hasattr(value, "view"):
-            raise
-        import sys
-
-        torch = sys.modules.get("torch")
-        if torch is None:
-            raise
-        return np.from_dlpack(value.view(torch.int16)).view(want)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,118 @@
+"""Arrays between Python and the runtime: what goes in is checked and made dense, what comes out is given its shape."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pteron.runtime import dtypes
+from pteron.runtime.program import PortInfo
+from pteron.schema.errors import ArgumentError
+
+Array = NDArray[Any]
+
+
+def as_array(value: Any, port: PortInfo) -> Array:
+    """`value` as a dense array of the port's dtype and rank.
+
+    Python numbers and lists take the port's dtype; arrays must have it: nothing is rounded in silence.
+
+    Raises:
+        ArgumentError: another dtype, rank or fixed extent; the text says what to do.
+    """
+    want = port.numpy_dtype
+    if isinstance(value, (int, float, bool, list, tuple)):
+        array = np.asarray(value, want)
+    elif isinstance(value, (np.ndarray, np.generic)):
+        array = np.asarray(value)
+    elif hasattr(value, "__dlpack__"):
+        array = _from_dlpack(value, want)
+    else:
+        array = np.asarray(value)
+    if array.dtype != want:
+        raise ArgumentError(
+            f"input {port.name}: expected {want}, got {array.dtype}; pass x.astype({str(want)!r})"
+        )
+    fits = array.ndim == len(port.shape) and all(
+        not isinstance(size, int) or size == got for size, got in zip(port.shape, array.shape)
+    )
+    if not fits:
+        text = str(list(port.shape)).replace("'", "")
+        raise ArgumentError(f"input {port.name}: expected shape {text}, got {list(array.shape)}")
+    return array if array.flags.c_contiguous and array.flags.aligned else np.array(array, order="C")
+
+
+def from_bytes(room: Array, dtype: int, shape: tuple[int, ...]) -> Array:
+    """The array of `shape` that the bytes in `room` are; sub-byte elements are spread to one a byte."""
+    count = int(np.prod(shape))
+    if dtype in dtypes.PACKED:
+        name, bits = dtypes.PACKED[dtype]
+        codes = np.unpackbits(room, bitorder="little")[: count * bits].reshape(count, bits)
+        spread = np.packbits(codes, axis=-1, bitorder="little").reshape(count)
+        if name.startswith("int"):
+            spread = ((spread ^ (1 << (bits - 1))) - (1 << (bits - 1))).astype(np.int8)
+        target = dtypes.array_dtype(dtype)
+        return (spread.view(target) if name.startswith("float") else spread.astype(target)).reshape(
+            shape
+        )
+    kind = dtypes.numpy_of(dtype)
+    return room[: count * kind.itemsize].view(kind).reshape(shape)
+
+
+def flat(array: Array) -> Array:
+    """Its bytes as the runtime reads them: sub-byte elements packed, element 0 in the low bits."""
+    bits = next((b for n, b in dtypes.PACKED.values() if n == array.dtype.name), 0)
+    if not bits:
+        return array.reshape(-1).view(np.uint8)
+    codes = array.reshape(-1, 1).view(np.uint8)
+    return np.packbits(np.unpackbits(codes, axis=1, bitorder="little")[:, :bits], bitorder="little")
+
+
+def _from_dlpack(value: Any, want: np.dtype[Any]) -> Array:
+    """Through DLPack, without its history; bfloat16, which NumPy's importer does not know, as its 16 bits."""
+    if getattr(value, "requires_grad", False):
+        value = value.detach()
+    try:
+        return np.from_dlpack(value)
+    except (BufferError, RuntimeError, TypeError):
+        if want.name != "bfloat16" or not hasattr(value, "view"):
+            raise
+        torch = sys.modules.get("torch")
+        if torch is None:
+            raise
+        return np.from_dlpack(value.view(torch.int16)).view(want)
+
+
+def buffers(
+    out: Mapping[str, Any], ports: Sequence[PortInfo], inputs: Sequence[Array]
+) -> dict[str, Array]:
+    """The arrays that outputs are written into.
+
+    Raises:
+        ArgumentError: no such output, or an array that it cannot be written into as it is; the text says why.
+    """
+    known = {p.name: p for p in ports}
+    taken: list[tuple[str, Array]] = [("an input", a) for a in inputs]
+    for name, array in out.items():
+        if name not in known:
+            raise ArgumentError(f"out: no output is called {name}; there are {', '.join(known)}")
+        where, want = f"out {name}", known[name].numpy_dtype
+        if not isinstance(array, np.ndarray):
+            raise ArgumentError(f"{where}: expected a NumPy array, got {type(array).__name__}")
+        if known[name].dtype in dtypes.PACKED:
+            raise ArgumentError(f"{where}: {want} lies packed in the runtime; leave it out")
+        if array.dtype != want:
+            raise ArgumentError(f"{where}: expected {want}, got {array.dtype}")
+        if not (array.flags.c_contiguous and array.flags.aligned and array.flags.writeable):
+            raise ArgumentError(f"{where}: expected a dense array that may be written")
+        for other, theirs in taken:
+            if np.may_share_memory(array, theirs):
+                raise ArgumentError(
+                    f"{where}: shares memory with {other}; give it memory of its own"
+                )
+        taken.append((f"out {name}", array))
+    return dict(out)
