@@ -1,4 +1,4 @@
-"""Random graphs: fused and unfused give the same bits, and both the reference's numbers."""
+"""Random graphs, with states and without: fused and unfused give the same bits, and both the reference's numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ import random
 
 import numpy as np
 import pytest
-from lower.check import agrees
+from lower.check import agrees, reference
+
+from pteron.export.fuse import fuse
+from pteron.export.interpret import run
+from pteron.export.lower import lower
+from pteron.export.text import onnx_text
 
 SHAPE = (2, 3, 4)
 
@@ -61,3 +66,50 @@ def test_random_graphs(seed: int) -> None:
     feeds = {n: rng.standard_normal(SHAPE).astype(np.float32) for n in ("x", "y")}
     used = {n: feeds[n] for n in feeds if f"({n}" in text or f", {n}" in text}
     agrees(text, used, outputs=outputs, **dict.fromkeys(used, "f32[2, 3, 4]"))
+
+
+SQUARE = (4, 4)
+
+
+def random_update(seed: int) -> str:
+    """Statements that make `new_s` and `new_t` of the states s and t, which are read before, between and after."""
+    r = random.Random(seed)
+    names, lines = ["x", "s", "t"], []
+    for i in range(r.randint(3, 10)):
+        a, b = r.choice(names), r.choice(names)
+        call = r.choice(
+            [
+                f"Add({a}, {b})", f"Mul({a}, {b})", f"Sub({a}, 0.5)", f"Tanh({a})", f"Transpose({a}, perm=[1, 0])",
+                f"Softmax({a})", f"Concat(Slice({a}, [1], [4], [0]), Slice({b}, [0], [1], [0]), axis=0)",
+                f"Concat(Slice({a}, [1], [4], [1]), Slice({b}, [0], [1], [1]), axis=1)",
+                f"Slice({a}, [3], [-5], [0], [-1])", f"ScatterND({a}, [[2], [0]], Slice({b}, [0], [2], [0]))",
+                f"Reshape(Reshape({a}, [2, 8]), [4, 4])",
+            ]
+        )  # fmt: skip
+        lines.append(f"v{i} = {call}")
+        names.append(f"v{i}")
+    last = [n for n in names if n.startswith("v")]
+    new, out = r.choice(last), r.choice(last)
+    lines += [f"new_s = {r.choice([f'Identity({new})', f'Add({new}, s)', f'Transpose({new})'])}"]
+    lines += [f"new_t = {r.choice([f'Relu({out})', 'Identity(s)', f'Sub(t, {new})'])}", f"y = Add({out}, {r.choice(names)})"]  # fmt: skip
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_random_updates_of_states(seed: int) -> None:
+    """Three runs: what a run leaves in a state is what the reference gives back."""
+    text, names = random_update(seed), ("x", "s", "t")
+    model = onnx_text(text, outputs="y new_s new_t", **dict.fromkeys(names, "f32[4, 4]"))
+    rng = np.random.default_rng(seed)
+    kept = {n: rng.standard_normal(SQUARE).astype(np.float32) for n in ("s", "t")}
+    program = lower(model, states={"s": "new_s", "t": "new_t"})
+    plain, fused = ({n: a.copy() for n, a in kept.items()} for _ in range(2))
+    for _ in range(3):
+        x = rng.standard_normal(SQUARE).astype(np.float32)
+        y, kept["s"], kept["t"] = reference(model, {"x": x, **kept})
+        got = run(program, {"x": x}, states=plain)["y"]
+        np.testing.assert_allclose(got, y, rtol=1e-4, atol=1e-5)
+        assert got.tobytes() == run(fuse(program), {"x": x}, states=fused)["y"].tobytes()
+        for n, want in kept.items():
+            np.testing.assert_allclose(plain[n], want, rtol=1e-4, atol=1e-5, err_msg=n)
+            assert plain[n].tobytes() == fused[n].tobytes(), f"{n}: fusing changed bits"
