@@ -20,6 +20,7 @@ from pteron.schema.shape import Operand
 from pteron.schema.signature import CONTROL, Port, Signature, signature
 
 MAX_DEPTH: Final = 8
+MAX_DELEGATES: Final = 1024
 LAYOUTS: Final = {"W": "panels", "Taps": "taps"}
 
 
@@ -34,6 +35,7 @@ def check_blocks(program: Program, points: Points, memory: Memory, packed: bool)
         if depth > MAX_DEPTH:
             refuse(f"block {b}", "depth", f"at most {MAX_DEPTH}", depth)
         _check_block(program, b, block, program.methods[method].values, depth == 0)
+    _check_delegates(program, where)
     at = 0
     seen: set[Any] = set()
     for b, block in enumerate(program.blocks):
@@ -55,6 +57,21 @@ def _check_block(
     for v in block.params:
         if program.values[v].storage != "param":
             refuse(f"block {b}", "params", "values bound as param", program.values[v].storage)
+
+
+def _check_delegates(program: Program, where: Sequence[tuple[int, int]]) -> None:
+    """An instance is prepared for one set of shapes: each has one instruction of a method."""
+    if len(program.delegates) > MAX_DELEGATES:
+        refuse("program", "delegates", f"at most {MAX_DELEGATES}", len(program.delegates))
+    used: set[tuple[int, int]] = set()
+    for block, (method, _) in zip(program.blocks if program.delegates else (), where, strict=False):
+        for instr in block.instrs:
+            if instr.op != "delegate":
+                continue
+            key = (method, instr.attrs["index"])
+            if key in used:
+                refuse(f"delegate {key[1]}", "instructions", 1, "another", instr.node)
+            used.add(key)
 
 
 class _Instructions:

@@ -6,6 +6,7 @@ import math
 from typing import Final
 
 from pteron.export.elements import NUMPY, bits, stored_bytes
+from pteron.export.extents import symbols_of
 from pteron.export.layout import CheckKind, DimKind, DType, Layout, Storage
 from pteron.export.program import Constant, Method, Port, Program, Value
 from pteron.export.tables import POLICIES
@@ -50,9 +51,22 @@ def _check_dims(program: Program) -> None:
             refuse(where, "hint", f"{d.min} to {d.max}", d.hint)
         if d.kind == "shape" and not 0 <= d.port < ports:
             refuse(where, "port", f"below {ports}", d.port)
+    if len(program.methods) > 1:
+        _check_inputs_of_dims(program)
     for c in program.checks:
         if c.kind not in CHECK_KINDS:
             refuse(f"relation {c.text}", "kind", f"one of {sorted(CHECK_KINDS)}", c.kind)
+
+
+def _check_inputs_of_dims(program: Program) -> None:
+    """The input whose element is a dimension is one of each method that has the dimension."""
+    decided = {d.name: d for d in program.dims if d.kind == "shape"}
+    for m in program.methods if decided else ():
+        sizes = (e for v in program.values[slice(*m.values)] for e in (*v.shape, *(v.strides or ()), v.offset))  # fmt: skip
+        for name in {s.name for e in sizes for s in symbols_of(e)} & decided.keys():
+            if decided[name].port >= len(m.inputs):
+                where = f"dimension {name}"
+                refuse(where, f"port in method {m.name}", f"below {len(m.inputs)}", decided[name].port)  # fmt: skip
 
 
 # --- constants and states -----------------------------------------------------------------------------------------

@@ -1,0 +1,489 @@
+"""Programs that break one rule each, and the words in which the runtime refuses them.
+
+Random changes (meanings.py) reach what many programs can break; these are the rules that need a program of their own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+from program.samples import SAMPLES, N, one_method, unary
+
+from pteron.export.expressions import symbol
+from pteron.export.program import (
+    Block,
+    Constant,
+    Dim,
+    Instr,
+    Method,
+    Port,
+    Program,
+    State,
+    Value,
+)
+from pteron.schema.steps import Step
+
+Make = Callable[[], Program]
+BENT: Final[list[tuple[str, str, Make]]] = []
+"""Words of the refusal, why the exporter's verifier takes the program ("": it does not), and the program."""
+
+
+def bent(words: str, why: str = "") -> Callable[[Make], Make]:
+    def keep(make: Make) -> Make:
+        BENT.append((words, why, make))
+        return make
+
+    return keep
+
+
+def sample(name: str) -> Program:
+    return SAMPLES[name]()
+
+
+def value(program: Program, at: int, **what: Any) -> Program:
+    values = list(program.values)
+    values[at] = dataclasses.replace(values[at], **what)
+    return dataclasses.replace(program, values=tuple(values))
+
+
+def block(program: Program, at: int, **what: Any) -> Program:
+    blocks = list(program.blocks)
+    blocks[at] = dataclasses.replace(blocks[at], **what)
+    return dataclasses.replace(program, blocks=tuple(blocks))
+
+
+def instr(program: Program, at: int, k: int, **what: Any) -> Program:
+    instrs = list(program.blocks[at].instrs)
+    instrs[k] = dataclasses.replace(instrs[k], **what)
+    return block(program, at, instrs=tuple(instrs))
+
+
+def method(program: Program, at: int, **what: Any) -> Program:
+    methods = list(program.methods)
+    methods[at] = dataclasses.replace(methods[at], **what)
+    return dataclasses.replace(program, methods=tuple(methods))
+
+
+def over(values: list[Value], *instrs: Instr, **more: Any) -> Program:
+    """One block over these values; inputs and outputs by storage."""
+    sides = [[i for i, v in enumerate(values) if v.storage == s] for s in ("input", "output")]
+    return one_method(values, [Block(tuple(instrs))], *sides, **more)
+
+
+X: Final = Value("x", "f32", (4,), "input", 0)
+Y: Final = Value("y", "f32", (4,), "output", 0)
+
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+
+def two_methods(*second: Value, states: tuple[State, ...] = (), **more: Any) -> Program:
+    """The first has an input and a planned value; the second has these values, and no instructions."""
+    return Program(
+        "two",
+        values=(X, Value("", "f32", (4,)), *second),
+        blocks=(Block(()), Block(())),
+        methods=(
+            Method("a", (Port("x", 0),), (), (0, 2), 0),
+            Method("b", (), (), (2, 2 + len(second)), 1),
+        ),
+        states=states,
+        **more,
+    )
+
+
+@bent("the base belongs to another method")
+def _() -> Program:
+    return two_methods(Value("", "f32", (4,), "view", 1))
+
+
+@bent("a value there belongs to another method")
+def _() -> Program:
+    return two_methods(Value("", "f32", (4,), above=(1,)))
+
+
+@bent("value 1 belongs to another method")
+def _() -> Program:
+    return method(two_methods(), 1, inputs=(Port("x", 1),))
+
+
+@bent("value 0 does not belong to the method")
+def _() -> Program:
+    return block(two_methods(Value("", "f32", (4,))), 1, instrs=(Instr("copy", (0,), (2,)),))
+
+
+@bent("states of a method come once each")
+def _() -> Program:
+    twice = [Value("", "f32", (4,), "state", 0) for _ in range(2)]
+    return two_methods(*twice, states=(State("s", "f32", (4,)),))
+
+
+@bent("expected the state's expressions")
+def _() -> Program:
+    n = symbol(N)
+    program = two_methods(Value("", "f32", (n,), "state", 0), states=(State("s", "f32", (2 * n,)),))
+    return dataclasses.replace(program, dims=(N,))
+
+
+@bent("states[0].layout: expected STRIDED")
+def _() -> Program:
+    return two_methods(states=(State("s", "f32", (16, 4), layout="panels"),))
+
+
+@bent("a value there is not PLANNED")
+def _() -> Program:
+    return value(sample("moves"), 3, above=(0,))
+
+
+@bent("expected 0 for PLANNED")
+def _() -> Program:
+    return value(sample("pointwise"), 3, base=1)
+
+
+@bent("only a view has strides or an offset")
+def _() -> Program:
+    return value(sample("pointwise"), 3, strides=(3, 1))
+
+
+@bent("only a view has strides or an offset")
+def _() -> Program:
+    return value(sample("pointwise"), 3, offset=1)
+
+
+@bent("the base is a view itself")
+def _() -> Program:
+    return value(sample("moves"), 8, base=2)
+
+
+@bent("no views of elements narrower than a byte")
+def _() -> Program:
+    values = [X, Y, Value("", "i4", (4,)), Value("", "i4", (4,), "view", 2)]
+    return over(values, Instr("copy", (0,), (1,)))
+
+
+@bent("values[2].base: expected below 2")
+def _() -> Program:
+    return over([X, Y, Value("", "f32", (4,), "view", 2)], Instr("copy", (0,), (1,)))
+
+
+@bent("the port has another value")
+def _() -> Program:
+    return value(
+        over([X, Y, Value("", "f32", (4,))], Instr("copy", (0,), (1,))), 2, storage="input"
+    )
+
+
+@bent("values: 1 of 3 belong to no method")
+def _() -> Program:
+    return method(over([X, Y, Value("", "f32", (4,))], Instr("copy", (0,), (1,))), 0, values=(0, 2))
+
+
+@bent("methods[1].values: expected start 2")
+def _() -> Program:
+    return method(two_methods(Value("", "f32", (4,))), 1, values=(1, 3))
+
+
+@bent("methods: expected at least one")
+def _() -> Program:
+    return Program("none")
+
+
+@bent("constants[0].shape: axis 0 is -1")
+def _() -> Program:
+    program = sample("pointwise")
+    (bias,) = program.constants
+    return dataclasses.replace(program, constants=(dataclasses.replace(bias, shape=(-1,)),))
+
+
+@bent("no such layout for this dtype, format and shape")
+def _() -> Program:
+    odd = Constant("w", "f32", (17, 4), np.zeros(1, np.uint8), "panels", groups=3)
+    values = [X, Y, Value("w", "f32", (17, 4), "constant", 0, layout="panels", groups=3)]
+    return over(values, Instr("copy", (0,), (1,)), constants=(odd,))
+
+
+@bent("its size does not fit in 63 bits")
+def _() -> Program:
+    values = [X, Y, Value("", "f32", (17, 4), layout="panels", groups=3)]
+    return over(values, Instr("copy", (0,), (1,)))
+
+
+@bent("more than 2^40 elements")
+def _() -> Program:
+    """Beside an extent of 0, too: kernels loop over the others."""
+    return over([X, Y, Value("", "f32", (2**40 + 1, 0))], Instr("copy", (0,), (1,)))
+
+
+@bent("a view of elements -1 to 2, value 0 has 16 bytes")
+def _() -> Program:
+    return over([X, Y, Value("", "f32", (4,), "view", 0, None, -1)], Instr("copy", (2,), (1,)))
+
+
+@bent("a view of elements 1 to 4, value 0 has 16 bytes")
+def _() -> Program:
+    return over([X, Y, Value("", "f32", (4,), "view", 0, None, 1)], Instr("copy", (2,), (1,)))
+
+
+@bent("a view of elements 0 to 0, value 0 has 16 bytes")
+def _() -> Program:
+    """Its range of elements does not fit in 64 bits."""
+    view = Value("", "f32", (4, 4), "view", 0, (2**62, 2**62))
+    return over([X, view, Value("y", "f32", (4, 4), "output", 0)], Instr("copy", (1,), (2,)))
+
+
+# --- dimensions -------------------------------------------------------------------------------------------------------
+
+
+@bent("capacity of dimension 1 is expression")
+def _() -> Program:
+    program = sample("counted")
+    n, count, k = program.dims
+    return dataclasses.replace(
+        program, dims=(n, dataclasses.replace(count, capacity=symbol(count) + 1), k)
+    )
+
+
+@bent("dimension k: input 1, the method has 0")
+def _() -> Program:
+    k = Dim("k", "shape", min=0, max=9, hint=2, port=1, element=0)
+    return Program(
+        "two",
+        dims=(k,),
+        values=(X, Value("s", "i64", (1,), "input", 1), Value("", "f32", (symbol(k),))),
+        blocks=(Block(()), Block(())),
+        methods=(
+            Method("a", (Port("x", 0), Port("s", 1)), (), (0, 2), 0),
+            Method("b", (), (), (2, 3), 1),
+        ),
+    )
+
+
+# --- instructions -----------------------------------------------------------------------------------------------------
+
+
+@bent("shares memory with another output")
+def _() -> Program:
+    steps = (Step("load", "f32", 0), *(Step("store", "f32", args=(0,), arg=k) for k in (0, 1)))
+    values = [X, Value("", "f32", (4,)), Value("", "f32", (4,)), Y]  # neither lies above the other
+    return over(
+        values, Instr("pointwise", (0,), (1, 2), {"steps": steps}), Instr("copy", (1,), (3,))
+    )
+
+
+@bent("shares memory with an input")
+def _() -> Program:
+    """Not the same elements in the same places: one further."""
+    values = [X, Y, Value("", "f32", (8,)), Value("", "f32", (4,), "view", 2, None, 1)]
+    values.append(Value("", "f32", (4,), "view", 2))
+    neg = Instr("pointwise", (3,), (4,), {"steps": unary("neg")})
+    return over(values, neg, Instr("copy", (4,), (1,)))
+
+
+@bent("shares memory with an input")
+def _() -> Program:
+    """The same elements in another order."""
+    values = [X, Y, Value("", "f32", (2, 2)), Value("", "f32", (2, 2), "view", 2, (1, 2))]
+    return over(values, Instr("pointwise", (3,), (2,), {"steps": unary("neg")}))
+
+
+@bent("output y: must be dense")
+def _() -> Program:
+    values = [X, Value("", "f32", (8,)), Value("", "f32", (4,), "view", 1, (2,)), Y]
+    return over(values, Instr("softmax", (0,), (2,), {}), Instr("copy", (2,), (3,)))
+
+
+@bent("input x: must be dense")
+def _() -> Program:
+    values = [Value("x", "f32", (8,), "input", 0), Value("", "f32", (4,), "view", 0, (2,)), X, Y]
+    values[2] = dataclasses.replace(X, name="gain", base=1)
+    return over(values, Instr("rms_norm", (1, 2), (3,), {"count": 1, "epsilon": 1e-5}))
+
+
+@bent("writes a view that is expanded or overlaps itself")
+def _() -> Program:
+    values = [X, Y, Value("", "f32", (4,)), Value("", "f32", (2, 3), "view", 2, (1, 1))]
+    values.append(Value("z", "f32", (2, 3), "input", 1))
+    return over(values, Instr("copy", (4,), (3,)), Instr("copy", (0,), (1,)))
+
+
+@bent("is bound to nothing", "what is bound to a param shows while running")
+def _() -> Program:
+    """A param of no block is read."""
+    return over([X, Y, Value("", "f32", (4,), "param")], Instr("softmax", (2,), (1,), {}))
+
+
+@bent("is bound to nothing", "what is bound to a param shows while running")
+def _() -> Program:
+    """And written."""
+    values = [X, Y, Value("", "f32", (4,), "param")]
+    return over(values, Instr("softmax", (0,), (2,), {}), Instr("copy", (0,), (1,)))
+
+
+@bent("index: no such axis, got 1")
+def _() -> Program:
+    steps = (
+        Step("index", "i64", 0, arg=1),
+        Step("cast", "f32", 1, (0,), source="i64"),
+        Step("store", "f32", args=(1,)),
+    )
+    return over([X, Y], Instr("pointwise", (), (1,), {"steps": steps}))
+
+
+@bent("round: no f16 or bf16, got")
+def _() -> Program:
+    return over([X, Y], Instr("pointwise", (0,), (1,), {"steps": one_step("round", "f32", "f32")}))
+
+
+@bent("wrap: no integer, got")
+def _() -> Program:
+    values = [Value("x", "i64", (4,), "input", 0), Value("y", "i64", (4,), "output", 0)]
+    return over(values, Instr("pointwise", (0,), (1,), {"steps": one_step("wrap", "i64", "f32")}))
+
+
+def one_step(op: str, kind: str, arg: str) -> tuple[Step, ...]:
+    return (
+        Step("load", kind, 0),
+        Step(op, kind, 1, (0,), arg=arg),
+        Step("store", kind, args=(1,)),
+    )
+
+
+@bent("more outputs than steps, got 257")
+def _() -> Program:
+    many = [Value("", "f32", (4,)) for _ in range(257)]
+    neg = Instr("pointwise", (0,), tuple(range(2, 259)), {"steps": unary("neg")})
+    return over([X, Y, *many], neg, Instr("copy", (0,), (1,)))
+
+
+@bent("at most 256 steps, got 257")
+def _() -> Program:
+    more = (Step("neg", "f32", 1, (0,)),) * 255
+    return over(
+        [X, Y], Instr("pointwise", (0,), (1,), {"steps": (unary("neg")[0], *more, unary("neg")[2])})
+    )
+
+
+@bent("store: the output is stored twice")
+def _() -> Program:
+    steps = (*unary("neg"), Step("store", "f32", args=(1,)))
+    return over([X, Y], Instr("pointwise", (0,), (1,), {"steps": steps}))
+
+
+@bent("operands without steps")
+def _() -> Program:
+    return instr(sample("matmul"), 0, 0, attrs={})
+
+
+# --- blocks -----------------------------------------------------------------------------------------------------------
+
+
+@bent("value 0 is not of method 1")
+def _() -> Program:
+    return block(block(called_by_two(), 0, instrs=()), 2, params=(0,))
+
+
+@bent("the block is of another method")
+def _() -> Program:
+    return called_by_two()
+
+
+def called_by_two() -> Program:
+    """Two methods that call one block, which is the second's."""
+    values = (X, Y, X, Y, Value("", "f32", (4,), "param"), Value("", "f32", (4,), "param"))
+    called = Block((Instr("copy", (4,), (5,)),), (4,), (5,))
+    return Program(
+        "two",
+        values=values,
+        blocks=(*(Block((Instr("call", (i,), (i + 1,), {"body": 2}),)) for i in (0, 2)), called),
+        methods=(
+            Method("a", (Port("x", 0),), (Port("y", 1),), (0, 2), 0),
+            Method("b", (Port("x", 2),), (Port("y", 3),), (2, 6), 1),
+        ),
+    )  # fmt: skip
+
+
+@bent("a result is a PARAM; expected a value of its own")
+def _() -> Program:
+    return block(value(sample("control"), 3, storage="output"), 3, results=(8, 6))
+
+
+@bent("expected no params, and as many results as outputs")
+def _() -> Program:
+    return block(sample("control"), 2, results=())
+
+
+@bent("expected as many params as inputs and results as outputs")
+def _() -> Program:
+    return block(sample("control"), 4, results=())
+
+
+@bent("a result of a called block is not PARAM")
+def _() -> Program:
+    return block(sample("control"), 4, results=(3,))
+
+
+@bent("params, results and outputs do not fit the carried values")
+def _() -> Program:
+    return block(sample("control"), 3, results=(8,))
+
+
+@bent("writes memory that is read-only", "what is bound to a param shows while running")
+def _() -> Program:
+    """A called block writes an input of its caller."""
+    values = [X, Y, *(Value("", "f32", (4,), s) for s in ("param", "param", "planned"))]
+    neg = Instr("pointwise", (2,), (4,), {"steps": unary("neg")})
+    body = Block((neg, Instr("copy", (4,), (2,)), Instr("copy", (2,), (3,))), (2,), (3,))
+    main = Block((Instr("call", (0,), (1,), {"body": 1}),))
+    return one_method(values, [main, body], [0], [1])
+
+
+@bent("more operands to compare than the file has bytes", "no pass makes so many")
+def _() -> Program:
+    """Prepare would compare each with each."""
+    many = [Value("", "f32", (4,), "param") for _ in range(1200)]
+    outs = tuple(range(2, 1202))
+    call = Instr("call", outs, outs, {"body": 1})
+    return one_method(
+        [X, Y, *many],
+        [Block((call, Instr("copy", (0,), (1,)))), Block((), outs, outs)],
+        [0],
+        [1],
+    )
+
+
+@bent("delegates[0] has an instruction already")
+def _() -> Program:
+    program = sample("delegated")
+    return block(program, 0, instrs=program.blocks[0].instrs * 2)
+
+
+@bent("1025 delegates, at most 1024")
+def _() -> Program:
+    program = sample("delegated")
+    more = [dataclasses.replace(program.delegates[0], blob=b"%d" % i) for i in range(1025)]
+    return dataclasses.replace(program, delegates=tuple(more))
+
+
+@bent("does not fit in 64 bits", "sizes of a caller")
+def _() -> Program:
+    return with_size((symbol(Dim("n", min=0)) + 2**40) ** 2)
+
+
+@bent("divided by zero", "sizes of a caller")
+def _() -> Program:
+    return with_size(4 // (symbol(Dim("n", min=0)) - 1))
+
+
+@bent("extent -3 is negative", "sizes of a caller")
+def _() -> Program:
+    return with_size(1 - 4 * symbol(Dim("n", min=0)))
+
+
+def with_size(size: Any) -> Program:
+    """Of a value that nothing reads, from an n that a caller gives."""
+    n = Dim("n", min=0)
+    x, y = (Value(s[0], "f32", (symbol(n),), s, 0) for s in ("input", "output"))
+    return over([x, Value("", "f32", (size,)), y], Instr("copy", (0,), (2,)), dims=(n,))
