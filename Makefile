@@ -112,7 +112,7 @@ sweep: dev-torch
 	@$(BIN)/python -W ignore benchmarks/sweep.py
 
 refusals: dev
-	@cd tests && PYTHONPATH=. ../$(BIN)/python -m program.refusals
+	@$(BIN)/python tests/mutants/refusals.py
 
 fuzz: dev
 	@PYTHON=$(BIN)/python tests/fuzz/run.sh 120

@@ -5,6 +5,7 @@
 draws mutants (a comparison, an operator or a boolean turned, by cosmic-ray's operators) from the files of AREA,
 proportional to what each has, and runs each in a child: no file is touched, the import gets the turned source.
 Only the tests that reach the mutant's statement are run, quickest first; coverage of one run of all says which they are.
+What lives through those meets the random graphs of tests/graphs that CI tries.
 Every verdict is a line of build/mutants/exporter-SEED.jsonl at once, and what stands there is not run again.
 """
 
@@ -48,6 +49,7 @@ TURNS = {
     "ReplaceUnaryOperator": "Delete_USub Delete_Not Delete_Invert",
     "ReplaceAndWithOr": "", "ReplaceOrWithAnd": "", "ReplaceTrueWithFalse": "", "ReplaceFalseWithTrue": "", "AddNot": "",
 }  # fmt: skip
+GRAPHS = 300  # as many as tests/graphs/test_graphs.py
 MEMORY = 8 << 30
 
 
@@ -209,10 +211,9 @@ def late(number: int, frame: FrameType | None) -> None:
     os._exit(124)
 
 
-def try_mutant(text: str, path: str, tests: list[str], seconds: dict[str, float]) -> int:
-    """In a child: imports the turned source in place of `path`, and runs the tests until one fails."""
+def put_in_place(text: str, path: str) -> None:
+    """In a child: from now on the import of `path` gets `text`."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    signal.signal(signal.SIGALRM, late)
     warnings.simplefilter("ignore", SyntaxWarning)
     plain = SourceFileLoader.get_code
 
@@ -220,16 +221,38 @@ def try_mutant(text: str, path: str, tests: list[str], seconds: dict[str, float]
         return compile(text, path, "exec") if self.path == path else plain(self, name)
 
     SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+
+
+def try_graphs() -> int:
+    """In a child: random graphs until one is a defect."""
+    from graphs.judge import judge
+    from graphs.make import case
+
+    for seed in range(GRAPHS):
+        print("RUNS", f"graph {seed}", flush=True)
+        if judge(case(random.Random(seed), "")).is_defect:
+            return 1
+    return 0
+
+
+def try_mutant(tests: list[str], seconds: dict[str, float]) -> int:
+    """In a child: runs the tests until one fails, then the graphs."""
+    signal.signal(signal.SIGALRM, late)
     files = sorted({t.split("::")[0] for t in tests})
-    return int(pytest.main(["-x", "-q", "--tb=line", "-p", "no:cacheprovider", *files], [Chosen(tests, seconds)]))  # fmt: skip
+    code = int(pytest.main(["-x", "-q", "--tb=line", "-p", "no:cacheprovider", *files], [Chosen(tests, seconds)]))  # fmt: skip
+    return code or try_graphs()
 
 
 def verdict(m: Mutant, known: dict[str, Any]) -> dict[str, Any]:
     tests, log, start = tests_of(m, known), OUT / "log", time.monotonic()
     code, by, text, path = 0, "", turned(m), str(ROOT / m.file)
     if tests:
-        work = lambda: try_mutant(text, path, tests, known["seconds"])  # noqa: E731
-        code = in_child(work, log, 120 + 10 * sum(known["seconds"][t] for t in tests))
+
+        def work() -> int:
+            put_in_place(text, path)
+            return try_mutant(tests, known["seconds"])
+
+        code = in_child(work, log, 240 + 10 * sum(known["seconds"][t] for t in tests))
         ran = [s for s in log.read_text(errors="replace").splitlines() if s.startswith("RUNS ")]
         by = ran[-1][5:] if ran and code else "import" if code else ""
     return {
@@ -246,6 +269,7 @@ def main() -> None:
     told = ask.parse_args()
     os.chdir(ROOT)
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    sys.path.insert(0, str(ROOT / "tests"))
     OUT.mkdir(parents=True, exist_ok=True)
     for name in HEAVY:
         importlib.import_module(name)
@@ -253,6 +277,8 @@ def main() -> None:
     if not reach.exists() and in_child(lambda: watch(reach), OUT / "reach.log", 3000):
         reach.unlink(missing_ok=True)
         sys.exit(f"the tests fail on the plain source: {OUT / 'reach.log'}")
+    if in_child(try_graphs, OUT / "log", 1000):
+        sys.exit(f"a graph is a defect on the plain source: {OUT / 'log'}")
     known = json.loads(reach.read_text())
     r = random.Random(told.seed)
     files = sorted(f for a in AREA for f in (ROOT / "export").glob(f"{a}.py"))

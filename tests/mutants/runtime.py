@@ -25,7 +25,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 from verdicts import HEAVY, OUT, ROOT, in_child, journal, summary
@@ -251,7 +251,7 @@ def ends(command: list[object], seconds: float) -> int:
             return 124
 
 
-def by_c(m: Mutant, changed: Path) -> str:
+def by_c(m: Changed, changed: Path) -> str:
     """The first of the C tests that fails, or nothing."""
     concerned = [(len(sources(t)) or 999, t) for t in all_tests() if not sources(t) or m.file in sources(t)]  # fmt: skip
     for _, test in sorted(concerned):
@@ -303,7 +303,7 @@ def by_python(file: str, source: Path) -> str:
     return (ran[-1].split()[0] if ran else "import") if code else ""
 
 
-def same_code(m: Mutant, source: Path) -> bool:
+def same_code(m: Changed, source: Path) -> bool:
     """Whether the compiler makes of it what it makes of the original: then it is none."""
     texts = {}
     for text in ((ROOT / m.file).read_text(), m.text):
@@ -313,7 +313,22 @@ def same_code(m: Mutant, source: Path) -> bool:
     return len(set(texts.values())) == 1
 
 
-def verdict(m: Mutant) -> dict[str, Any] | None:
+class Changed(Protocol):
+    """A mutant, or a refusal taken away (refusals.py)."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def file(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+
+
+def verdict(m: Changed) -> dict[str, Any] | None:
     """None: does not compile, or is none."""
     start, source, changed = (
         time.monotonic(),
