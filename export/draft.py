@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Final
 
+from pteron.export.graph import common_module
 from pteron.export.lower import ref as views
 from pteron.export.lower.ref import Ref
-from pteron.export.program import Block, Instr, Program, Value
+from pteron.export.program import Block, DebugNode, Instr, Program, Value
 from pteron.export.rebuild import blocks_of, prune, without_unused_dims
+
+MOST_OPERATORS: Final = 4
+"""That the name of a fused instruction lists."""
 
 Place = tuple[int, int]
 """A block and a position in it."""
@@ -49,6 +54,7 @@ class Draft:
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self.nodes: list[DebugNode] = list(program.nodes)
         self.values: list[Value] = list(program.values)
         self.blocks: list[list[Instr | None]] = [[None] * len(b.instrs) for b in program.blocks]
         self.owner: dict[int, Place] = {}  # of a block: the instruction that runs it
@@ -124,6 +130,18 @@ class Draft:
             for b in blocks_of(self.program, instr):
                 self.owner[b] = place
         self.blocks[block][at] = instr
+
+    def joint_node(self, members: Sequence[int]) -> int:
+        """The node that an instruction made of several is shown as: their common module and their operators, else the last."""
+        distinct = list(dict.fromkeys(members))
+        known = [self.nodes[i] for i in distinct if i < len(self.nodes)]
+        inside = common_module(n.name.rpartition("/")[0] for n in known)
+        if len(distinct) == 1 or len(known) != len(distinct) or not inside:
+            return members[-1]
+        ops = "+".join(n.op_type for n in known[:MOST_OPERATORS])
+        ops += "+..." if len(known) > MOST_OPERATORS else ""
+        self.nodes.append(DebugNode(f"{inside}/{ops}", ops, known[-1].source))
+        return len(self.nodes) - 1
 
     def reads(self, i: Instr) -> set[int]:
         """Bases that the instruction itself reads, or that its blocks hand over."""
@@ -211,7 +229,11 @@ class Draft:
             for b in blocks
         )
         return dataclasses.replace(
-            self.program, values=values, blocks=moved, methods=tuple(methods)
+            self.program,
+            values=values,
+            blocks=moved,
+            methods=tuple(methods),
+            nodes=tuple(self.nodes),
         )
 
 

@@ -74,6 +74,7 @@ class _Fuser:
     draft: Draft
     block: int
     made: dict[int, Body] = dataclasses.field(default_factory=dict)
+    nodes: dict[int, list[int]] = dataclasses.field(default_factory=dict)  # that a chain is from
     read: dict[int, dict[int, list[int]]] = dataclasses.field(default_factory=dict)  # see reads_of
 
     @property
@@ -88,7 +89,8 @@ class _Fuser:
             i = self.instrs[at]
             assert i is not None
             steps = bodies.compiled(body, 1 if i.op in EPILOGUES else 0)
-            self.instrs[at] = dataclasses.replace(i, attrs={**i.attrs, "steps": steps})
+            node = self.draft.joint_node(self.nodes.get(at, [i.node]))
+            self.instrs[at] = dataclasses.replace(i, attrs={**i.attrs, "steps": steps}, node=node)
 
     def merge_into(self, at: int) -> bool:
         """Takes one producer into the pointwise instruction at `at`; epilogues first."""
@@ -193,6 +195,8 @@ class _Fuser:
             return False
         outputs = (*keep, *consumer.outputs)
         merged = dataclasses.replace(consumer, inputs=joined.operands, outputs=outputs)
+        older = self.nodes.pop(source, [producer.node])
+        self.nodes[at] = [*older, *self.nodes.get(at, [consumer.node])]
         self.replace(source, at, merged, joined)
         return True
 
@@ -277,6 +281,7 @@ class _Fuser:
             inputs=(*fixed, *joined.operands),
             outputs=(y if view == AS_IS else v,),
         )
+        self.nodes.pop(at, None)  # the product's name stands for what comes behind it
         self.replace(source, at, merged, joined)
         return True
 

@@ -1,13 +1,15 @@
 """What a Graph is: an onnx_ir.Model, and the few things that capture and passes need beyond onnx_ir.
 
 A Graph is mutable; a pass is a function `(ir.Model) -> bool` that says whether it changed anything. Every node may carry
-`metadata_props["pteron.source"]`, "file:line" of what the user wrote; `replace` hands it on. Values hold inferred types and shapes only
+`metadata_props["pteron.source"]`, "file:line" of what the user wrote, and `["pteron.module"]`, the path of the module that it is
+part of; `replace` hands them on, and nodes are named by them (naming.py). Values hold inferred types and shapes only
 as a hint for matching (`infer`); lowering states every shape anew.
 """
 
 from __future__ import annotations
 
 import collections
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
@@ -21,6 +23,8 @@ from pteron.schema.errors import ModelError
 
 SOURCE: Final = "pteron.source"
 """Metadata key of a node: "file:line" of the user's code."""
+MODULE: Final = "pteron.module"
+"""Metadata key of a node: path of its module in the user's code, "encoder.layer.0"; "" is the model itself."""
 STATE: Final = "pteron.state"
 """Metadata key of a model: JSON list of {"input", "output", "initial"}, the pairs that the session keeps."""
 ROUNDED: Final = "pteron.quantized"
@@ -161,11 +165,28 @@ def source(node: ir.Node) -> str:
     return node.metadata_props.get(SOURCE, "")
 
 
+def module(node: ir.Node) -> str | None:
+    """The path of the module that the node is part of; None where the model does not say."""
+    return node.metadata_props.get(MODULE)
+
+
+def common_module(paths: Iterable[str]) -> str:
+    """The longest path that all of them begin with: a.b.c and a.b.d lie in a.b."""
+    columns = zip(*(path.split(".") for path in paths), strict=False)
+    return ".".join(c[0] for c in itertools.takewhile(lambda c: len(set(c)) == 1, columns))
+
+
 def carry(new: Iterable[ir.Node], old: Sequence[ir.Node]) -> None:
-    """New nodes take name (where they have none) and metadata of the last of the old nodes that has a source."""
+    """New nodes take name (where they have none) and metadata of the last of the old nodes that has a source.
+
+    Their module is the one that all the old nodes lie in.
+    """
     giver = next((n for n in reversed(old) if SOURCE in n.metadata_props), old[-1])
+    modules = [path for path in map(module, old) if path is not None]
     for i, node in enumerate(new):
         node.name = node.name or (old[-1].name if i == 0 else f"{old[-1].name}_{i}")
+        if modules:
+            node.metadata_props.setdefault(MODULE, common_module(modules))
         for key, text in giver.metadata_props.items():
             node.metadata_props.setdefault(key, text)
 

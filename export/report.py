@@ -13,6 +13,7 @@ from pteron.export import graph as g
 from pteron.export.arithmetic import Product, products
 from pteron.export.elements import stored_bytes
 from pteron.export.lifetimes import hints
+from pteron.export.naming import title
 from pteron.export.plan import measure
 from pteron.export.program import Block, Extent, Instr, Method, Placement, Program
 from pteron.export.rebuild import blocks_of
@@ -135,7 +136,7 @@ def placement_lines(rows: Sequence[Placement]) -> list[str]:
         share = f", {part / total:.1%} of the multiply-accumulates" if total else ""
         lines.append(f"placement    {where}: {len(mine)} of {len(rows)} nodes{share}")
     left = [r for r in rows if r.delegate == "cpu"]
-    lines += [f"  cpu        {r.op_type} {r.name}: {r.reason}" for r in left[:MOST_ROWS]]
+    lines += [f"  cpu        {title(r.op_type, r.name)}: {r.reason}" for r in left[:MOST_ROWS]]
     if len(left) > MOST_ROWS:
         lines.append(f"  cpu        ... {len(left) - MOST_ROWS} more: pteron inspect has all")
     return lines

@@ -29,7 +29,7 @@ from pteron.quantize import levels
 from pteron.quantize.encode import blocks, elements
 from pteron.quantize.encode.format import BlockFormat, Encoded
 from pteron.quantize.encode.table import FORMATS
-from pteron.quantize.recipe import Recipe
+from pteron.quantize.recipe import Recipe, layer_names
 from pteron.quantize.report import LayerReport, QuantReport
 from pteron.schema.errors import QuantError
 
@@ -49,14 +49,26 @@ class Layer:
     kind: str
     shape: tuple[int, ...]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those that a rule may match."""
+        weight = self.node.inputs[self.slot]
+        return self.name, self.node.name or "", str(weight.name or "") if weight is not None else ""
+
     def matrix(self, w: Array) -> Array:
         if self.kind == "matmul":
             return w.T
         return w.reshape(len(w), -1) if w.ndim == 2 else np.moveaxis(w, 1, -1).reshape(len(w), -1)
 
 
-def layers(model: ir.Model, recipe: Recipe) -> Iterator[Layer]:
+def layers(model: ir.Model, recipe: Recipe) -> list[Layer]:
     """Every constant weight of MatMul, Gemm, Conv and, if the recipe says so, Gather, in order."""
+    found = list(_layers(model, recipe))
+    names = layer_names([(layer.node, layer.node.inputs[layer.slot]) for layer in found])
+    return [dataclasses.replace(layer, name=name) for layer, name in zip(found, names, strict=True)]
+
+
+def _layers(model: ir.Model, recipe: Recipe) -> Iterator[Layer]:
     slots = {"MatMul": 1, "Gemm": 1, "Conv": 1} | ({"Gather": 0} if recipe.embeddings else {})
     for node in graphs.nodes(model):
         slot = slots.get(node.op_type) if node.domain in ("", "ai.onnx") else None
@@ -73,7 +85,7 @@ def layers(model: ir.Model, recipe: Recipe) -> Iterator[Layer]:
         if kind == "gather" and graphs.attr(node, "axis", 0) != 0:
             continue
         if len(shape) == 2 or (kind == "conv" and len(shape) > 2):
-            yield Layer(node, slot, value.name or "", kind, shape)
+            yield Layer(node, slot, "", kind, shape)
 
 
 def quantize(
@@ -87,8 +99,8 @@ def quantize(
     Raises:
         QuantError: a weight cannot be encoded, or a rule matches no layer; nothing is changed then.
     """
-    found = list(layers(model, recipe))
-    plan = [(layer, *recipe.choose((layer.name, layer.node.name or ""))) for layer in found]
+    found = layers(model, recipe)
+    plan = [(layer, *recipe.choose(layer.names)) for layer in found]
     idle = [r.pattern.pattern for r in recipe.rules if all(by is not r for _, _, by in plan)]
     if idle:
         names = ", ".join(sorted(layer.name for layer in found)[:20])

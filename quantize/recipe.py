@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+import onnx_ir as ir
+
+import pteron.export.graph as graphs
 from pteron.quantize.encode.format import BlockFormat
 from pteron.quantize.encode.table import FORMATS
 from pteron.schema.errors import QuantError
@@ -15,7 +18,7 @@ SKIP = "skip"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Rule:
-    """Layers whose name (node or weight) `pattern` finds get `format`, or stay as they are ("skip")."""
+    """Layers whose name (module, node or weight) `pattern` finds get `format`, or stay as they are ("skip")."""
 
     pattern: re.Pattern[str]
     format: str
@@ -36,6 +39,22 @@ class Recipe:
             if any(rule.pattern.search(name) for name in names):
                 chosen, by = rule.format, rule
         return (None if chosen == SKIP else FORMATS[chosen]), by
+
+
+def layer_names(layers: Sequence[tuple[ir.Node, ir.Value | None]]) -> list[str]:
+    """What layers are called, by their nodes and weights: module, else weight, else node.
+
+    A module of several weights does not tell them apart: these are called by their nodes.
+    """
+    paths = [graphs.module(node) for node, _ in layers]
+    weights: dict[str | None, set[int]] = {}
+    for path, (node, weight) in zip(paths, layers, strict=True):
+        weights.setdefault(path, set()).add(id(node if weight is None else weight))
+    return [
+        path if path and len(weights[path]) == 1
+        else str((node.name if path or weight is None or not weight.name else weight.name) or "")
+        for path, (node, weight) in zip(paths, layers, strict=True)
+    ]  # fmt: skip
 
 
 def recipe(format: str, rules: Mapping[str, str] | None = None, embeddings: bool = False) -> Recipe:

@@ -13,7 +13,7 @@ from typing import Final
 import onnx_ir as ir
 
 import pteron.export.graph as graphs
-from pteron.quantize.recipe import SKIP, Recipe, Rule
+from pteron.quantize.recipe import SKIP, Recipe, Rule, layer_names
 from pteron.schema.errors import QuantError
 
 TERMS: Final = 65_000
@@ -24,7 +24,7 @@ TERMS: Final = 65_000
 class Unit:
     """`head` computes from `inputs`, `tail` makes the result. `axis`: output channels in the weight, None without one.
 
-    `bias` is the constant that is added, `same`: the result is on the grid of the input.
+    `bias` is the constant that is added, `same`: the result is on the grid of the input. `name`: what rules and reports call it.
     """
 
     head: ir.Node
@@ -33,16 +33,21 @@ class Unit:
     axis: int | None = None
     bias: ir.Value | None = None
     same: bool = False
+    name: str = ""
 
     @property
     def output(self) -> ir.Value:
         return self.tail.outputs[0]
 
     @property
-    def name(self) -> str:
-        """The weight's name, which rules and reports use; without one the node's."""
-        weight = self.head.inputs[1] if self.axis is not None else None
-        return str((weight.name if weight is not None else self.head.name) or "")
+    def weight(self) -> ir.Value | None:
+        return self.head.inputs[1] if self.axis is not None else None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those that a rule may match."""
+        weight = "" if self.weight is None else str(self.weight.name or "")
+        return graphs.module(self.head) or "", self.head.name or "", weight
 
 
 def units(model: ir.Model, recipe: Recipe) -> tuple[list[Unit], list[str]]:
@@ -54,7 +59,7 @@ def units(model: ir.Model, recipe: Recipe) -> tuple[list[Unit], list[str]]:
     for name in {recipe.format, *(rule.format for rule in recipe.rules)} - {SKIP, "int8"}:
         raise QuantError(f"static int8: expected int8 or skip, got {name!r}; drop the calibration")
     found: list[Unit] = []
-    skipped: list[str] = []
+    skipped: list[Unit] = []
     taken: set[ir.Node] = set()
     on_grid: set[ir.Value] = set()
     used: set[int] = set()
@@ -64,18 +69,20 @@ def units(model: ir.Model, recipe: Recipe) -> tuple[list[Unit], list[str]]:
         unit = _unit(node, on_grid)
         if unit is None:
             continue
-        chosen, by = recipe.choose((unit.name, node.name or ""))
+        chosen, by = recipe.choose(unit.names)
         used |= {id(by)}
         if chosen is None:
-            skipped.append(unit.name)
+            skipped.append(unit)
             continue
         taken |= {unit.head, unit.tail}
         unit = _with_limits(unit)
         taken |= {unit.tail}
         found.append(unit)
         on_grid |= {*unit.inputs, unit.output}
-    _refuse_idle(recipe.rules, used, [*skipped, *(unit.name for unit in found)])
-    return found, skipped
+    names = layer_names([(unit.head, unit.weight) for unit in [*found, *skipped]])
+    _refuse_idle(recipe.rules, used, names)
+    named = [dataclasses.replace(unit, name=name) for unit, name in zip(found, names, strict=False)]
+    return named, names[len(found) :]
 
 
 def _refuse_idle(rules: tuple[Rule, ...], used: set[int], layers: list[str]) -> None:

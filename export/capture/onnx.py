@@ -17,8 +17,10 @@ import onnx_ir.passes.common as common
 
 from pteron.export import graph as g
 from pteron.export.capture.nodes import check_forms, check_types
+from pteron.export.capture.origins import note_origins
 from pteron.export.capture.raising import raise_opset
 from pteron.export.capture.resizing import keep_corners
+from pteron.export.naming import name_nodes, name_values
 from pteron.export.wire import without_weights
 from pteron.schema.errors import ModelError
 
@@ -64,8 +66,10 @@ def capture_onnx(
     _check_external(model, where)
     _drop_inputs_with_values(model)
     common.InlinePass(criteria=lambda f: f.domain != g.OURS)(model)
-    _name_nodes(model)
-    _name_values(model)
+    note_origins(model)
+    name_nodes(model)
+    name_values(model)
+    _unique_values(model)
     _check_domains(model, where)
     _check_types(model, where)
     check_forms(model, where)
@@ -261,14 +265,7 @@ def _drop_inputs_with_values(model: ir.Model) -> None:
         model.graph.inputs.extend(kept)
 
 
-def _name_nodes(model: ir.Model) -> None:
-    """Every node gets a name of its own: reports, debug info and the version converter go by it."""
-    used: set[str] = set()
-    for i, node in enumerate(g.nodes(model)):
-        node.name = g.fresh(used, node.name or f"{node.op_type}_{i}")
-
-
-def _name_values(model: ir.Model) -> None:
+def _unique_values(model: ir.Model) -> None:
     """Every value gets a name of its own, inner ones renamed: branches of an If may share names, and torch repeats some."""
     used: set[str] = set()
     border = [*model.graph.inputs, *model.graph.outputs]

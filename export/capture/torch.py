@@ -35,8 +35,6 @@ from pteron.schema.errors import ModelError
 
 OPSET: Final = 24
 """At 23 torch.onnx writes invalid RotaryEmbedding; above 25 it mislabels the opset."""
-TRACE: Final = "pkg.torch.onnx.stack_trace"
-FRAME: Final = re.compile(r'File "([^"]+)", line (\d+)')
 
 
 def capture_torch(
@@ -278,7 +276,6 @@ def _convert(
     _check_ports(model, captured, where)
     guards += stated(torch, result.exported_program)
     bounds.write(model, bounds_of(torch, captured, model, guards, where))
-    _sources(model)
     if captured.states:
         model.metadata_props[g.STATE] = _state_json(captured.states)
     return capture_onnx(model, name or where), captured
@@ -308,30 +305,6 @@ def _state_json(states: Mapping[str, Any]) -> str:
             raw = ir.tensor(value.detach().contiguous()).tobytes()
             initial[f"past.{state}"] = base64.b64encode(raw).decode()
     return json.dumps({**record, "initial": initial})
-
-
-def _sources(model: ir.Model) -> None:
-    """Stack traces become "file:line" of the innermost frame that is not torch's; the rest of torch's metadata goes."""
-    found = list(g.nodes(model))
-    for function in model.functions.values():
-        found += list(ir.traversal.RecursiveGraphIterator(function))
-    for node in found:
-        frames = FRAME.findall(node.metadata_props.get(TRACE, ""))
-        mine = [
-            f
-            for f in frames
-            if "/site-packages/torch/" not in f[0] and not f[0].startswith(("<", "torch/"))
-        ]
-        for key in [
-            k for k in node.metadata_props if k.startswith("pkg.torch") or k == "namespace"
-        ]:
-            del node.metadata_props[key]
-        if mine:
-            node.metadata_props[g.SOURCE] = f"{mine[-1][0]}:{mine[-1][1]}"
-    for node in reversed(found):
-        users = [u for v in node.outputs for u, _ in v.uses() if g.SOURCE in u.metadata_props]
-        if users and g.SOURCE not in node.metadata_props:
-            node.metadata_props[g.SOURCE] = g.source(users[0])
 
 
 def _reason(error: BaseException) -> str:

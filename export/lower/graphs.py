@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import onnx
 import onnx_ir as ir
 
+from pteron.export import graph as g
 from pteron.export.lower.core import Lowering
 from pteron.export.lower.node import (
     DTYPES,
@@ -105,7 +105,7 @@ def lower_node(l: Lowering, node: ir.Node) -> None:
     before = l.current, l._node
     top = l.env.depth == 0
     if top:
-        l.at(DebugNode(node.name or "", node.op_type, source_of(node)))
+        l.at(DebugNode(node.name or "", node.op_type, g.source(node)))
     operands: list[Ref | None] = []
     try:
         for value in node.inputs:
@@ -291,25 +291,6 @@ def _defaults(function: ir.Function, node: Node) -> dict[str, ir.Attr]:
     return found
 
 
-# --- where a node came from ---------------------------------------------------------------------------------------------
-
-
-_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
-
-
-def source_of(node: ir.Node) -> str:
-    """file:line of the user's code, where the exporter noted it: the innermost frame that is not PyTorch's."""
-    for key, text in node.metadata_props.items():
-        if key.endswith(("stack_trace", "source_line", "location", "pteron.source")):
-            frames = _FRAME.findall(text)
-            own = [f for f in frames if "/site-packages/" not in f[0] and "<" not in f[0]]
-            if own:
-                return f"{own[-1][0]}:{own[-1][1]}"
-            if not frames and ":" in text:
-                return str(text).strip().splitlines()[-1]
-    return ""
-
-
 def _failure(
     node: ir.Node, operands: Sequence[Ref | None], text: str, cause: Exception | None = None
 ) -> Failure:
@@ -317,4 +298,4 @@ def _failure(
         "-" if x is None else f"{x.dtype}[{', '.join(map(str, x.shape))}]" for x in operands
     )
     name = node.name or (node.outputs[0].name if node.outputs else "") or ""
-    return Failure(node.op_type, name, source_of(node), shown, text, cause)
+    return Failure(node.op_type, name, g.source(node), shown, text, cause)

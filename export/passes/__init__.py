@@ -1,7 +1,8 @@
 """ONNX -> ONNX passes over a Graph at opset 28.
 
 A pass is a function `(ir.Model) -> bool`: True when it changed something; idempotent; its docstring states before => after,
-what it requires and when it declines. The order is the list. Rewritten nodes take name and source of those they replace.
+what it requires and when it declines. The order is the list. Rewritten nodes take module and source of those they replace,
+and names by them at the end.
 Functions that are not ours are inlined by capture, before the opset is raised.
 """
 
@@ -14,6 +15,7 @@ from typing import Final
 import onnx_ir as ir
 
 from pteron.export import graph as g
+from pteron.export.naming import name_nodes
 from pteron.export.passes.attention import group_heads, recognise_attention
 from pteron.export.passes.batch_norm import fold_batch_norm
 from pteron.export.passes.castlike import castlike_to_cast
@@ -76,6 +78,7 @@ def run_passes(
                 if progress is not None:
                     progress(step.__name__, time.perf_counter() - started)
         if not unsettled:
+            name_nodes(model)
             return model
     raise ModelError(
         f"passes: {', '.join(unsettled)} still changed the graph in round {ROUNDS}, expected none by then; "

@@ -63,6 +63,7 @@ def _fold(norm: ir.Node) -> bool:
         g.initializer(graph, moved, f"{norm.name}_b"),
     ]
     new = ir.Node("", linear.op_type, inputs, list(linear.attributes.values()), name=linear.name)
+    new.metadata_props.update(linear.metadata_props)  # the layer is known by its weight
     g.replace([linear, norm], [new], norm.outputs[0], new.outputs[0])
     return True
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from pteron.export.arithmetic import product
 from pteron.export.elements import stored_bytes
+from pteron.export.naming import title
 from pteron.export.program import Extent, Instr, Method, Placement, Program, Value
 from pteron.export.read import read, read_file
 from pteron.export.rebuild import blocks_of
@@ -145,7 +146,7 @@ def _method(program: Program, method: Method, view: _Sizes) -> MethodFacts:
     for index, (depth, instr) in enumerate(walk(program, method.block)):
         outputs = [program.values[o] for o in instr.outputs if o is not None]
         node = program.nodes[instr.node] if instr.node < len(program.nodes) else None
-        name = f"{node.op_type} {node.name} {node.source}".strip() if node else ""
+        name = f"{title(node.op_type, node.name)} {node.source}".strip() if node else ""
         shown = ", ".join(f"{v.dtype}{_shape(v)}" for v in outputs)
         found = product(program, instr)
         weight = f"{found.format} {found.arithmetic}" if found else ""

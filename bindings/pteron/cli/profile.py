@@ -146,8 +146,9 @@ def chrome_trace(events: list[TraceEvent], nodes: dict[int, str]) -> dict[str, o
 def node_names(path: Path) -> dict[int, str]:
     """What the debug segment calls the source nodes; empty where it was stripped or the reader is not installed."""
     try:
+        from pteron.export.naming import title
         from pteron.export.read import read
     except ModuleNotFoundError:
         return {}
     nodes = read(path.read_bytes()).nodes
-    return {i: f"{n.name} ({n.op_type}) {n.source}".rstrip() for i, n in enumerate(nodes)}
+    return {i: f"{title(n.op_type, n.name)} {n.source}".rstrip() for i, n in enumerate(nodes)}
