@@ -11,6 +11,7 @@ import onnx
 from graphs import networks  # noqa: F401  (enters its operators)
 from graphs.draft import DTYPES, Array, Draft, UnfitError, initializer, value_info
 from graphs.families import USES
+from graphs.reference import evaluator
 from onnx import helper
 
 OPSETS: Final = (
@@ -191,12 +192,10 @@ def scan(d: Draft) -> None:
 
 def run_last(d: Draft, outputs: list[str]) -> None:
     """Arrays of the last node's outputs, by the reference on all of the graph so far."""
-    from onnx.reference import ReferenceEvaluator
-
     model = finish(d, "", outputs, typed=False).model
     try:
         with np.errstate(all="ignore"):
-            results = ReferenceEvaluator(model).run(None, {n: d.arrays[n] for n in d.inputs})
+            results = evaluator(model).run(None, {n: d.arrays[n] for n in d.inputs})
     except Exception as error:
         raise UnfitError from error
     for name, result in zip(outputs, results, strict=True):

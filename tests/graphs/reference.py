@@ -1,0 +1,257 @@
+"""ONNX's reference evaluator, with what it has wrong set right from the standard's text, and with a look into each node.
+
+Each class of `CORRECTED` says what the standard says and what onnx's own class does instead.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+import onnx
+import onnx.defs
+from onnx.reference import ReferenceEvaluator
+from onnx.reference.op_run import OpRun
+
+Array = np.ndarray[Any, Any]
+Call = Callable[..., tuple[Any, ...]]
+See = Callable[[onnx.NodeProto, Call, Sequence[Any]], tuple[Any, ...]]
+"""Gets a node, what computes it, and its inputs; returns the outputs."""
+
+
+def evaluator(model: onnx.ModelProto, see: See | None = None) -> ReferenceEvaluator:
+    """Runs `model`; `see` is asked for every node, those of subgraphs too."""
+    made = ReferenceEvaluator(with_defaults(model), new_ops=CORRECTED)
+    if see is not None:
+        _watch(made, see)
+    return made
+
+
+def _watch(made: ReferenceEvaluator, see: See) -> None:
+    for node in made.rt_nodes_:
+        proto = node.onnx_node
+
+        def run(
+            *inputs: Any, _proto: onnx.NodeProto = proto, _call: Call = node.run, **more: Any
+        ) -> Any:
+            return see(_proto, lambda *xs: _call(*xs, **more), inputs)
+
+        node.run = run
+        for a in proto.attribute:
+            if a.type == onnx.AttributeProto.GRAPH:
+                _watch(getattr(node, a.name), see)
+
+
+def with_defaults(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Attributes that are left out, written down as the model's opset says: the evaluator takes those of the newest one."""
+    out = onnx.ModelProto()
+    out.CopyFrom(model)
+    _fill(out.graph, out.opset_import[0].version)
+    return out
+
+
+def _fill(graph: onnx.GraphProto, opset: int) -> None:
+    for node in graph.node:
+        there = {a.name for a in node.attribute}
+        for a in node.attribute:
+            if a.type == onnx.AttributeProto.GRAPH:
+                _fill(a.g, opset)
+        if node.domain or not onnx.defs.has(node.op_type, max_inclusive_version=opset):
+            continue
+        schema = onnx.defs.get_schema(node.op_type, opset)
+        for name, attribute in schema.attributes.items():
+            if name not in there and attribute.default_value.type:
+                node.attribute.append(attribute.default_value)
+
+
+# --- what the reference has wrong -----------------------------------------------------------------------------------------
+
+
+class _Along(OpRun):
+    """Before opset 13 all axes from `axis` on are one; the reference takes the one axis at any opset."""
+
+    op_domain = ""
+
+    def _run(self, x: Array, axis: int | None = None) -> tuple[Array]:
+        if x.size == 0:
+            return (x,)
+        axis = int(axis or 0)
+        old = int(self.run_params["opsets"][""]) < 13
+        wide = x.astype(np.float64)
+        if old:
+            axis += x.ndim if axis < 0 else 0
+            y = self._of(wide.reshape(math.prod(x.shape[:axis]), -1), -1).reshape(x.shape)
+        else:
+            y = self._of(wide, axis)
+        return (y.astype(x.dtype),)
+
+    def _of(self, x: Array, axis: int) -> Array:
+        raise NotImplementedError
+
+
+class Softmax(_Along):
+    def _of(self, x: Array, axis: int) -> Array:
+        y = np.exp(x - x.max(axis, keepdims=True))
+        return y / y.sum(axis, keepdims=True)
+
+
+class LogSoftmax(_Along):
+    def _of(self, x: Array, axis: int) -> Array:
+        y = x - x.max(axis, keepdims=True)
+        return y - np.log(np.exp(y).sum(axis, keepdims=True))
+
+
+class Hardmax(_Along):
+    def _of(self, x: Array, axis: int) -> Array:
+        y = np.zeros_like(x)
+        np.put_along_axis(y, np.expand_dims(x.argmax(axis), axis), 1, axis)
+        return y
+
+
+class LRN(OpRun):
+    """A window over channels; the reference goes over the batch, and takes images of two dimensions only."""
+
+    op_domain = ""
+
+    def _run(
+        self, x: Array, alpha: float = 0, beta: float = 0, bias: float = 0, size: int = 0
+    ) -> tuple[Array]:
+        squares = x.astype(np.float64) ** 2
+        total = np.zeros_like(squares)
+        for c in range(x.shape[1]):
+            low, high = max(0, c - (size - 1) // 2), min(x.shape[1], c + size // 2 + 1)
+            total[:, c] = squares[:, low:high].sum(1)
+        return ((x / (bias + alpha / size * total) ** beta).astype(x.dtype),)
+
+
+class LpNormalization(OpRun):
+    """The norm is of absolute values, also for p = 1, where the reference sums numbers with their signs."""
+
+    op_domain = ""
+
+    def _run(self, x: Array, axis: int = -1, p: int = 2) -> tuple[Array]:
+        wide = x.astype(np.float64)
+        norm = (np.abs(wide) ** p).sum(axis, keepdims=True) ** (1 / p)
+        return (np.where(norm == 0, 0 * norm, wide / norm).astype(x.dtype),)
+
+
+class GlobalMaxPool(OpRun):
+    """All axes behind the channels; the reference takes two."""
+
+    op_domain = ""
+
+    def _run(self, x: Array) -> tuple[Array]:
+        return (x.max(tuple(range(2, x.ndim)), keepdims=True),)
+
+
+class OneHot(OpRun):
+    """Indices are cast to int64 in front; the reference compares floats. And off values stay what they are beside
+    special ones: the reference multiplies."""
+
+    op_domain = ""
+
+    def _run(
+        self, indices: Array, depth: Array, values: Array, axis: int | None = None
+    ) -> tuple[Array]:
+        n = int(np.asarray(depth).reshape(()))
+        at = indices.astype(np.int64)
+        at = np.where(at < 0, at + n, at)
+        axis = -1 if axis is None else axis
+        axis += at.ndim + 1 if axis < 0 else 0
+        shape = [1] * (at.ndim + 1)
+        shape[axis] = n
+        places = np.arange(n).reshape(shape)
+        return (np.where(places == np.expand_dims(at, axis), values[1], values[0]),)
+
+
+class _Pool(OpRun):
+    """Windows one by one, as the formulas of the standard say. Of the reference: dilations beside auto_pad are left out, places of
+    the largest begin anew with each image, padding is NaN and so are data that are NaN, rounding up lets windows
+    begin behind the data."""
+
+    op_domain = ""
+
+    def _run(self, x: Array, **given: Any) -> tuple[Array, ...]:
+        kernel, space = given["kernel_shape"], x.shape[2:]
+        rank = len(kernel)
+        strides = given.get("strides") or [1] * rank
+        dilations = given.get("dilations") or [1] * rank
+        spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
+        begins, ends, counts = _extents(given, space, spans, strides)
+        y = np.zeros((*x.shape[:2], *counts), x.dtype)
+        places = np.zeros(y.shape, np.int64)
+        for at in itertools.product(*map(range, counts)):
+            starts = [i * s - b for i, s, b in zip(at, strides, begins, strict=True)]
+            taken = [
+                [j for j in range(p, p + span, d) if 0 <= j < n]
+                for p, span, d, n in zip(starts, spans, dilations, space, strict=True)
+            ]
+            padded = math.prod(
+                sum(-b <= j < n + e for j in range(p, p + span, d))
+                for p, span, d, n, b, e in zip(
+                    starts, spans, dilations, space, begins, ends, strict=True
+                )
+            )
+            window = x[(slice(None), slice(None), *np.ix_(*taken))]
+            flat = window.reshape(*x.shape[:2], -1)
+            y[(..., *at)] = self._of(flat, given, padded)
+            if flat.shape[-1]:
+                inside = np.array(list(itertools.product(*taken)))[flat.argmax(-1)]
+                order = range(rank) if not given.get("storage_order") else range(rank)[::-1]
+                index = np.zeros(x.shape[:2], np.int64)
+                for a in order:
+                    index = index * space[a] + inside[..., a]
+                images = np.arange(math.prod(x.shape[:2])).reshape(x.shape[:2])
+                places[(..., *at)] = images * math.prod(space) + index
+        return (y, places)[: len(self.output)]
+
+    def _of(self, window: Array, given: dict[str, Any], padded: int) -> Array:
+        raise NotImplementedError
+
+
+def _extents(
+    given: dict[str, Any], space: Sequence[int], spans: Sequence[int], strides: Sequence[int]
+) -> tuple[list[int], list[int], list[int]]:
+    """(padding in front, behind, numbers of windows)."""
+    rank = len(space)
+    way, up = given.get("auto_pad") or "NOTSET", given.get("ceil_mode")
+    pads = list(given.get("pads") or [0] * 2 * rank) if way == "NOTSET" else [0] * 2 * rank
+    counts = []
+    for i, (n, span, stride) in enumerate(zip(space, spans, strides, strict=True)):
+        if way.startswith("SAME"):
+            count = -(-n // stride)
+            gap = max(0, (count - 1) * stride + span - n)
+            pads[i] = gap // 2 if way == "SAME_UPPER" else gap - gap // 2
+            pads[i + rank] = gap - pads[i]
+        else:
+            room = n + pads[i] + pads[i + rank] - span
+            count = (-(-room // stride) if up else room // stride) + 1
+            if up and (count - 1) * stride >= n + pads[i]:
+                count -= 1
+        counts.append(max(count, 0))
+    return pads[:rank], pads[rank:], counts
+
+
+class MaxPool(_Pool):
+    def _of(self, window: Array, given: dict[str, Any], padded: int) -> Array:
+        return window.max(-1)
+
+
+class AveragePool(_Pool):
+    def _of(self, window: Array, given: dict[str, Any], padded: int) -> Array:
+        count = padded if given.get("count_include_pad") else window.shape[-1]
+        return (window.astype(np.float64).sum(-1) / count).astype(window.dtype)
+
+
+class LpPool(_Pool):
+    def _of(self, window: Array, given: dict[str, Any], padded: int) -> Array:
+        p = given.get("p", 2)
+        return ((np.abs(window.astype(np.float64)) ** p).sum(-1) ** (1 / p)).astype(window.dtype)
+
+
+CORRECTED: Final = [
+    Softmax, LogSoftmax, Hardmax, LRN, LpNormalization, GlobalMaxPool, OneHot, MaxPool, AveragePool, LpPool,
+]  # fmt: skip
