@@ -21,6 +21,7 @@ Change = Callable[["Raising", ir.Node], None]
 CHANGES: Final[dict[str, list[tuple[int, Change]]]] = {}
 """Operator -> (the first opset that says it otherwise, what to do with a node of the opset before), ascending."""
 
+F32_MAX: Final = float(np.finfo(np.float32).max)
 INFERRED: Final = 18
 """Older models are inferred first: some changes depend on a rank or an element type."""
 
@@ -244,9 +245,11 @@ def _dropout_ratio(r: Raising, node: ir.Node) -> None:
 
 @changes("Clip", at=11)
 def _clip(r: Raising, node: ir.Node) -> None:
-    for index, name in enumerate(("min", "max"), start=1):
-        if name in node.attributes:
-            r.operand(node, index, _taken(node, name), name, _dtype(r, node))
+    """A bound that was not given was the largest f32, which an infinity lies beyond."""
+    dtype = _dtype(r, node)
+    for index, (name, usual) in enumerate((("min", -F32_MAX), ("max", F32_MAX)), start=1):
+        with np.errstate(over="ignore"):
+            r.operand(node, index, np.asarray(_taken(node, name, usual)).astype(dtype), name, dtype)
 
 
 @changes("Slice", at=10)

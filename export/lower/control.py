@@ -199,10 +199,6 @@ def _run(
 def lower_scan(l: Lowering, n: Node) -> Sequence[Ref]:
     """A loop over the elements of an axis: each iteration gathers its own, and the rows go back to their axes."""
     graph = n.graph("body")
-    if n.opset < 9:
-        l.fail(
-            "Scan before opset 9 has a batch axis of its own; convert the model to opset 9 or later"
-        )
     count = n.integer("num_scan_inputs")
     states = [n[i] for i in range(len(n.inputs) - count)]
     axes = n.integers("scan_input_axes") or (0,) * count

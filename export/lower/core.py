@@ -317,8 +317,9 @@ class Lowering(Sizes):
         return self.transpose(ref, axes)
 
     def slice(self, ref: Ref, axis: int, start: Extent, count: Extent, step: int = 1) -> Ref:
-        """`count` elements of `axis` from `start` on, every `step`-th."""
+        """`count` elements of `axis` from `start` on, every `step`-th; that they lie inside is proved or checked."""
         axis %= ref.rank
+        self._require_inside(ref.shape[axis], start, count, step)
         picked: slice | None = None
         known = ref.data is not None or ref.coded is not None
         if known and isinstance(start, int) and isinstance(count, int):
@@ -330,6 +331,17 @@ class Lowering(Sizes):
             source, lambda r: views.slice_axis(r, axis, start, count, step), lambda d: d[at]
         )
 
+    def _require_inside(self, size: Extent, start: Extent, count: Extent, step: int) -> None:
+        """Fixed elements of an axis exist; a place that was computed from the axis is inside by how it was computed."""
+        if not isinstance(start, int) or not isinstance(count, int) or count == 0:
+            return
+        last = start + (count - 1) * step
+        if min(start, last, count) < 0:
+            self.fail(
+                f"takes {count} elements from {start} on by steps of {step}; expected none below 0"
+            )
+        self.require_at_most(max(start, last) + 1, size, "elements lie inside their axis")
+
     def flip(self, ref: Ref, axis: int) -> Ref:
         n = ref.shape[axis]
         return self.slice(ref, axis, extents.sub(n, 1), n, -1)
@@ -338,6 +350,9 @@ class Lowering(Sizes):
         """Broadcasts to `shape`, which must fit."""
         if same_shape(ref.shape, shape):
             return ref
+        for have, want in zip(ref.shape, shape[len(shape) - ref.rank :], strict=True):
+            if not same(have, 1):
+                self.require_equal(have, want, "expanded axes agree or have extent 1")
         small = all(isinstance(n, int) for n in shape) and extents.product(shape) <= KNOWN_LIMIT
         source = ref if small else dataclasses.replace(self.real(ref), data=None)
         return self._view(
@@ -361,6 +376,7 @@ class Lowering(Sizes):
         shape = tuple(shape)
         if same_shape(ref.shape, shape):
             return ref
+        self._require_as_many(ref.shape, shape)
         fixed = all(isinstance(n, int) for n in shape)
         source = (
             ref if fixed or ref.data is None else dataclasses.replace(self.real(ref), data=None)
@@ -370,6 +386,12 @@ class Lowering(Sizes):
             lambda r: views.reshape(r, shape) or self._reshape_copy(r, shape),
             lambda d: d.reshape(tuple(int(n) for n in shape)),
         )
+
+    def _require_as_many(self, shape: Shape, wanted: Shape) -> None:
+        """The same number of elements, also where a lowering takes for granted what the model does not say."""
+        have, want = extents.product(shape), extents.product(wanted)
+        if not self.is_counted(have) and not self.is_counted(want):
+            self.require_equal(have, want, "a reshaped tensor keeps its number of elements")
 
     def _reshape_copy(self, ref: Ref, shape: Shape) -> Ref:
         result = views.reshape(self.dense(ref), shape)
@@ -382,6 +404,8 @@ class Lowering(Sizes):
 
     def squeeze(self, ref: Ref, axes: Sequence[int]) -> Ref:
         gone = {a % ref.rank for a in axes}
+        for a in gone:
+            self.require_equal(ref.shape[a], 1, "squeezed axes have extent 1")
         keep = [a for a in range(ref.rank) if a not in gone]
         return self._view(
             ref,

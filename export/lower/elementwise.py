@@ -270,15 +270,7 @@ def lower_arithmetic(l: Lowering, n: Node) -> Ref:
     name = ARITHMETIC[n.op_type]
     if name == "div" and n[0].dtype == "u64":
         name = "div_u64"
-    return l.pointwise(lambda a, b: term(name, a, b), _legacy_axis(l, n), n[0].dtype)
-
-
-def _legacy_axis(l: Lowering, n: Node) -> list[Ref]:
-    """Before opset 7 the second operand's first axis stood at `axis` of the first."""
-    a, b = n[0], n[1]
-    if n.opset < 7 and n.has("axis") and n.integer("broadcast"):
-        b = l.unsqueeze(b, range(b.rank, a.rank - n.integer("axis") % a.rank))
-    return [a, b]
+    return l.pointwise(lambda a, b: term(name, a, b), [n[0], n[1]], n[0].dtype)
 
 
 @lowers("Mod")
@@ -328,8 +320,7 @@ def lower_bit_shift(l: Lowering, n: Node) -> Ref:
 
 @lowers("Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual")
 def lower_compare(l: Lowering, n: Node) -> Ref:
-    a, b = _legacy_axis(l, n)
-    return l.pointwise(lambda x, y: compare(n.op_type, x, y, a.dtype), [a, b], "bool")
+    return l.pointwise(lambda x, y: compare(n.op_type, x, y, n[0].dtype), [n[0], n[1]], "bool")
 
 
 def compare(op: str, x: Term, y: Term, dtype: str) -> Term:
@@ -385,13 +376,9 @@ def lower_sum(l: Lowering, n: Node) -> Ref:
 
 @lowers("Clip")
 def lower_clip(l: Lowering, n: Node) -> Ref:
-    """min(max(x, low), high): bounds are attributes before opset 11, optional inputs from then on."""
+    """min(max(x, low), high)."""
     x = n[0]
-    low, high = n.get(1), n.get(2)
-    if n.opset < 11:
-        low = l.scalar(n.number("min"), x.dtype) if n.has("min") else None
-        high = l.scalar(n.number("max"), x.dtype) if n.has("max") else None
-    bounds = [(name, b) for name, b in (("max", low), ("min", high)) if b is not None]
+    bounds = [(name, b) for name, b in (("max", n.get(1)), ("min", n.get(2))) if b is not None]
     if not bounds:
         return x
 

@@ -73,7 +73,7 @@ def lower_gather_nd(l: Lowering, n: Node) -> Ref:
     return convert(l, y, n[0].dtype)
 
 
-@lowers("ScatterElements", "Scatter")
+@lowers("ScatterElements")
 def lower_scatter_elements(l: Lowering, n: Node) -> Ref:
     x = n[0]
     axis = n.integer("axis") % x.rank

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pteron.export import extents
 from pteron.export.extents import product, same
 from pteron.export.lower.core import Lowering
-from pteron.export.lower.elementwise import convert
+from pteron.export.lower.elementwise import cast_term, convert
 from pteron.export.lower.node import Node, lowers
 from pteron.export.lower.ref import Ref, Shape
 from pteron.export.program import Extent
@@ -119,14 +119,18 @@ def _as_row(l: Lowering, c: Ref, n: Extent) -> Ref | None:
 def _scaled_sum(l: Lowering, y: Ref, alpha: float, c: Ref | None, beta: float) -> Ref:
     if alpha == 1.0 and c is None:
         return y
-    kind = register(y.dtype)
+    whole = y.dtype not in INTEGERS or all(f.is_integer() and abs(f) < 2**53 for f in (alpha, beta))
+    kind = register(y.dtype) if whole else "f64"  # half of an integer is cut off at the end
 
     def scaled(x: Term, by: float) -> Term:
+        x = cast_term(x, y.dtype, kind)
         return x if by == 1.0 else x * (by if kind in ("f32", "f64") else int(by))
 
     if c is None:
-        return l.pointwise(lambda p: scaled(p, alpha), [y], y.dtype)
-    return l.pointwise(lambda p, q: scaled(p, alpha) + scaled(q, beta), [y, c], y.dtype)
+        return l.pointwise(lambda p: cast_term(scaled(p, alpha), kind, y.dtype), [y], y.dtype)
+    return l.pointwise(
+        lambda p, q: cast_term(scaled(p, alpha) + scaled(q, beta), kind, y.dtype), [y, c], y.dtype
+    )
 
 
 # --- integers -----------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -144,8 +145,9 @@ def _extent(l: Lowering, dim: int | ir.SymbolicDim, fallback: str, plain: set[st
 
 def _shape_input(l: Lowering, ref: Ref, name: str, port: int) -> Ref:
     """A small integer input may decide sizes: its elements are symbols, dropped again where nothing reads them."""
-    count = extents.product(ref.shape)
-    if ref.dtype not in ("i32", "i64") or not isinstance(count, int) or count > SHAPE_INPUT_LIMIT:
+    fixed = [n for n in ref.shape if isinstance(n, int)]
+    count = math.prod(fixed)
+    if ref.dtype not in ("i32", "i64") or len(fixed) < ref.rank or count > SHAPE_INPUT_LIMIT:
         return ref
     symbols = [
         l.dim(
@@ -158,7 +160,7 @@ def _shape_input(l: Lowering, ref: Ref, name: str, port: int) -> Ref:
         )
         for i in range(count)
     ]
-    data = as_elements(symbols, tuple(int(n) for n in ref.shape))
+    data = as_elements(symbols, fixed)
     return Ref(ref.dtype, ref.shape, ref.base, None, 0, data)
 
 

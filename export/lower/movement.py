@@ -32,7 +32,7 @@ from pteron.export.terms import INTEGERS, SUB_BYTE, Term, eq, index, le, lt, reg
 
 
 def axes_of(l: Lowering, n: Node, position: int, what: str = "axes") -> tuple[int, ...] | None:
-    """Axes given as an attribute (older opsets) or as an input; None where absent."""
+    """Axes given as an input, or as an attribute in the bodies of ONNX's own functions; None where absent."""
     if n.has(what):
         return n.integers(what)
     ref = n.get(position)
@@ -124,9 +124,25 @@ def lower_squeeze(l: Lowering, n: Node) -> Ref:
     axes = axes_of(l, n, 1)
     if axes is None:
         axes = tuple(i for i, size in enumerate(x.shape) if same(size, 1))
-    for a in axes:
-        l.require_equal(x.shape[a], 1, "squeezed axes have extent 1")
+        for i in set(range(x.rank)) - set(axes):
+            _keep_axis(l, i, x.shape[i])
     return l.squeeze(x, axes)
+
+
+def _keep_axis(l: Lowering, axis: int, size: Extent) -> None:
+    """Without axes, every extent of 1 goes: whether this one is 1 decides the rank of the result."""
+    if isinstance(size, int) or at_most(2, size):
+        return
+    if any(l.dims[s].kind == "counted" for s in symbols_of(size)):
+        l.fail(
+            f"has no axes, and only a run decides whether axis {axis} ({size}) is 1; give it axes"
+        )
+    l.check(
+        "le",
+        2,
+        size,
+        f"a Squeeze without axes keeps axis {axis}, which must not be 1; give it axes",
+    )
 
 
 @lowers("Unsqueeze")
@@ -174,18 +190,11 @@ def lower_space_to_depth(l: Lowering, n: Node) -> Ref:
 @lowers("Slice")
 def lower_slice(l: Lowering, n: Node) -> Ref:
     x = n[0]
-    if n.opset < 10:
-        starts: Sequence[Extent] = n.integers("starts") or ()
-        ends: Sequence[Extent] = n.integers("ends") or ()
-        axes = n.integers("axes") or tuple(range(len(starts)))
-        steps = [1] * len(starts)
-    else:
-        starts = l.known(n[1], "where the slice starts")
-        ends = l.known(n[2], "where the slice ends")
-        given = n.get(3)
-        axes = tuple(range(len(starts)) if given is None else l.numbers(given, "axes"))
-        step = n.get(4)
-        steps = [1] * len(starts) if step is None else l.numbers(step, "steps")
+    starts = l.known(n[1], "where the slice starts")
+    ends = l.known(n[2], "where the slice ends")
+    given, step = n.get(3), n.get(4)
+    axes = tuple(range(len(starts)) if given is None else l.numbers(given, "axes"))
+    steps = [1] * len(starts) if step is None else l.numbers(step, "steps")
     for start, end, axis, stride in zip(starts, ends, axes, steps, strict=True):
         stride = _within(stride, x.shape[axis])
         first, count = slice_range(l, x.shape[axis], start, end, stride)
@@ -230,12 +239,10 @@ def clamp(l: Lowering, at: Extent, size: Extent, low: Extent, high: Extent) -> E
 def lower_split(l: Lowering, n: Node) -> list[Ref]:
     x = n[0]
     axis = n.integer("axis")
-    sizes = l.known(n[1], "the sizes of the parts") if n.get(1) is not None else n.integers("split")
-    if sizes is None:
-        count = n.integer("num_outputs", len(n.wanted))
-        each = ceildiv(x.shape[axis], count)
-        sizes = [each] * (count - 1)
-        sizes.append(sub(x.shape[axis], mul(each, count - 1)))
+    if n.get(1) is not None:
+        sizes = l.known(n[1], "the sizes of the parts")
+    else:
+        sizes = equal_parts(x.shape[axis], n.integer("num_outputs", len(n.wanted)))
     start: Extent = 0
     parts = []
     for size in sizes:
@@ -245,13 +252,20 @@ def lower_split(l: Lowering, n: Node) -> list[Ref]:
     return parts
 
 
+def equal_parts(size: Extent, count: int) -> list[Extent]:
+    """ceil(size / count) as long as there are so many: the last parts are smaller, or empty."""
+    each = ceildiv(size, count)
+    ends = [minimum(mul(each, i), size) for i in range(1, count)]
+    return [sub(b, a) for a, b in zip([0, *ends], [*ends, size], strict=True)]
+
+
 # --- joining ------------------------------------------------------------------------------------------------------------
 
 
 @lowers("Concat")
 def lower_concat(l: Lowering, n: Node) -> Ref:
     parts = [x for x in n.inputs if x is not None]
-    return concat(l, parts, n.integer("axis", 1 if n.opset < 4 else 0))
+    return concat(l, parts, n.integer("axis"))
 
 
 def concat(l: Lowering, parts: Sequence[Ref], axis: int) -> Ref:
@@ -308,13 +322,9 @@ def lower_tile(l: Lowering, n: Node) -> Ref:
 def lower_pad(l: Lowering, n: Node) -> Ref:
     x = n[0]
     mode = n.text("mode", "constant")
-    if n.opset < 11:
-        pads: list[Extent] = list(n.integers("pads") or n.integers("paddings") or ())
-        fill = l.scalar(n.number("value"), x.dtype)
-    else:
-        pads = l.known(n[1], "how much to pad")
-        given = n.get(2)
-        fill = given if given is not None else l.scalar(0, x.dtype)
+    pads = l.known(n[1], "how much to pad")
+    given = n.get(2)
+    fill = given if given is not None else l.scalar(0, x.dtype)
     axes = axes_of(l, n, 3) or tuple(range(x.rank))
     begin: list[Extent] = [0] * x.rank
     end: list[Extent] = [0] * x.rank

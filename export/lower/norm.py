@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pteron.export import extents
 from pteron.export.extents import product, same_shape
 from pteron.export.lower.core import Lowering
 from pteron.export.lower.elementwise import convert
+from pteron.export.lower.movement import exact_quotient
 from pteron.export.lower.node import Node, lowers
 from pteron.export.lower.ref import Ref, Shape
 from pteron.export.terms import Term, eq, select, term
@@ -84,16 +84,11 @@ def lower_instance_norm(l: Lowering, n: Node) -> Ref:
 
 @lowers("GroupNormalization")
 def lower_group_norm(l: Lowering, n: Node) -> Ref:
-    """Before opset 21 gain and bias count per group, from then on per channel."""
     x, groups = n[0], n.integer("num_groups")
-    size = extents.floordiv(x.shape[1], groups)
+    size = exact_quotient(l, x.shape[1], groups, "channels in groups")
     inner = product((size, *x.shape[2:]))
     flat = l.reshape(convert(l, x, "f32"), (x.shape[0], groups, inner))
     y = standardized(l, flat, 1, n.number("epsilon", 1e-5))
-    if n.opset < 21:
-        gain, bias = (_by_channel(l, v, 3) for v in (n[1], n[2]))
-        y = _affine(l, y, gain, bias, "f32")
-        return convert(l, l.reshape(y, x.shape), x.dtype)
     gain, bias = (_by_channel(l, v, x.rank) for v in (n[1], n[2]))
     return _affine(l, l.reshape(y, x.shape), gain, bias, x.dtype)
 
@@ -102,7 +97,7 @@ def lower_group_norm(l: Lowering, n: Node) -> Ref:
 def lower_batch_norm(l: Lowering, n: Node) -> Sequence[Ref | None]:
     """x * s + t by channel, with s and t computed at export where the statistics are constants."""
     x = n[0]
-    if n.integer("training_mode") or (n.opset < 14 and sum(n.wanted) > 1):
+    if n.integer("training_mode"):
         return _batch_norm_training(l, n)
     gain, bias, mean, variance = (n[i] for i in range(1, 5))
     epsilon = n.number("epsilon", 1e-5)

@@ -1,4 +1,4 @@
-"""Pools, Resize, Upsample and GridSample, channels last (views of [b, c, *i])."""
+"""Pools, Resize and GridSample, channels last (views of [b, c, *i])."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def lower_lp_pool(l: Lowering, n: Node) -> Ref:
     """The p-norm of each window: sums are a convolution with ones, every channel by itself."""
     x = n[0]
     window, out = _pool_window(l, n, x)
-    p = n.number("p", 2.0) if n.opset < 2 else float(n.integer("p", 2))
+    p = float(n.integer("p", 2))
     powers = _powers(l, convert(l, x, "f32"), p)
     b, c = x.shape[0], x.shape[1]
     flat = l.reshape(powers, (mul(b, c), *x.shape[2:], 1))
@@ -131,7 +131,7 @@ def lower_global_pool(l: Lowering, n: Node) -> Ref:
     x = n[0]
     kind = KERNEL_TYPES.get(x.dtype, "i64")
     wide = convert(l, x, kind)
-    p = n.number("p", 2.0) if n.opset < 2 else float(n.integer("p", 2))
+    p = float(n.integer("p", 2))
     if n.op_type == "GlobalLpPool":
         wide = _powers(l, wide, p)
     name = {"GlobalAveragePool": "mean", "GlobalMaxPool": "max", "GlobalLpPool": "sum"}[n.op_type]
@@ -145,7 +145,7 @@ def lower_global_pool(l: Lowering, n: Node) -> Ref:
 # --- Resize -------------------------------------------------------------------------------------------------------------
 
 
-@lowers("Resize", "Upsample")
+@lowers("Resize")
 def lower_resize(l: Lowering, n: Node) -> Ref:
     x = n[0]
     out, factors = _resized(l, n)
@@ -185,21 +185,14 @@ def _resized(l: Lowering, n: Node) -> tuple[Shape, list[Fraction | None]]:
     """(extents of the result, factor of each axis or None where the extents say it)."""
     x = n[0]
     axes = [a % x.rank for a in n.integers("axes") or range(x.rank)]
-    scales = n.get(1 if n.op_type == "Upsample" or n.opset < 11 else 2)
-    sizes = n.get(3) if n.op_type == "Resize" and n.opset >= 11 else None
+    sizes = n.get(3)
     out, factors = list(x.shape), [None] * x.rank  # type: list[Extent], list[Fraction | None]
     if sizes is not None and not same(product(sizes.shape), 0):
         return _sized(l, n, axes, l.known(sizes, "the sizes"))
-    if scales is not None:
-        array = l.array(scales)
-        if array is None:
-            l.fail(
-                "scales are computed while running; expected a constant, or sizes instead of scales"
-            )
-        values = [float(v) for v in array.reshape(-1)]
-    else:
-        values = list(n.numbers("scales") or (n.number("height_scale"), n.number("width_scale")))
-        axes = axes[-len(values) :]
+    array = l.array(n[2])
+    if array is None:
+        l.fail("scales are computed while running; expected a constant, or sizes instead of scales")
+    values = [float(v) for v in array.reshape(-1)]
     for axis, scale in zip(axes, values, strict=True):
         factor = meant(scale)  # as f32 rounds the extent, and 3 / 0.6f is 5
         factors[axis] = factor
@@ -250,12 +243,10 @@ def _resize_attrs(
     l: Lowering, n: Node, moving: Sequence[int], factors: Sequence[Fraction | None]
 ) -> dict[str, Any]:
     mode = n.text("mode", "nearest")
-    attrs: dict[str, Any] = {"mode": {"bilinear": "linear"}.get(mode, mode)}
+    attrs: dict[str, Any] = {"mode": mode}
     chosen = [factors[a] for a in moving]
     if all(f is not None for f in chosen):
         attrs["scales"] = tuple(float(f) for f in chosen if f is not None)
-    if n.op_type == "Upsample" or n.opset < 11:
-        return attrs | {"coordinates": "asymmetric", "nearest": "floor"}
     attrs |= {
         "coordinates": n.text("coordinate_transformation_mode", "half_pixel"),
         "nearest": n.text("nearest_mode", "round_prefer_floor"),
@@ -282,15 +273,12 @@ def _region(l: Lowering, n: Node, moving: Sequence[int]) -> tuple[float, ...]:
 
 # --- GridSample ---------------------------------------------------------------------------------------------------------
 
-SAMPLE_MODES = {"bilinear": "linear", "bicubic": "cubic"}
-
 
 @lowers("GridSample")
 def lower_grid_sample(l: Lowering, n: Node) -> Ref:
     x, grid = n[0], convert(l, n[1], "f32")
-    mode = n.text("mode", "linear")
     attrs = {
-        "mode": SAMPLE_MODES.get(mode, mode),
+        "mode": n.text("mode", "linear"),
         "padding": n.text("padding_mode", "zeros"),
         "align_corners": bool(n.integer("align_corners")),
     }

@@ -6,12 +6,14 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+from pteron.export.extents import mul
 from pteron.export.lower.core import Lowering
 from pteron.export.lower.elementwise import convert
 from pteron.export.lower.matrix import linear
 from pteron.export.lower.movement import concat
 from pteron.export.lower.node import Node, lowers
 from pteron.export.lower.ref import Ref
+from pteron.export.program import Extent
 from pteron.schema.sequence import ACTIVATIONS
 
 USUAL = {
@@ -95,7 +97,7 @@ def _direction(l: Lowering, n: Node, given: _Inputs, d: int, reverse: bool) -> l
 
     w, r = own(given.w), own(given.r)
     assert w is not None and r is not None
-    bias, inner = _biases(l, n, own(given.bias))
+    bias, inner = _biases(l, n, own(given.bias), w.shape[0])
     gates = _gates(l, given.x, w, bias)
     (t, b), h = given.x.shape[:2], r.shape[1]
     attrs: dict[str, Any] = {
@@ -129,13 +131,12 @@ def _wanted(n: Node, i: int) -> bool:
     return i < len(n.wanted) and n.wanted[i]
 
 
-def _biases(l: Lowering, n: Node, both: Ref | None) -> tuple[Ref | None, Ref | None]:
+def _biases(l: Lowering, n: Node, both: Ref | None, rows: Extent) -> tuple[Ref | None, Ref | None]:
     """(bias of the input's gates, bias inside the recurrence): GRU keeps the second apart, the others add it to the first."""
     if both is None:
         return None, None
-    size = both.shape[0]
-    assert isinstance(size, int), "a bias has as many elements as its gates"
-    first, second = l.slice(both, 0, 0, size // 2), l.slice(both, 0, size // 2, size // 2)
+    both = l.agree(both, 0, mul(2, rows), "two biases for each row of the weight")
+    first, second = l.slice(both, 0, 0, rows), l.slice(both, 0, rows, rows)
     if n.op_type == "GRU":
         return first, second
     arrays = l.array(first), l.array(second)

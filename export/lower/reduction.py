@@ -105,15 +105,8 @@ def log_sum_exp(l: Lowering, x: Ref, axes: Sequence[int], keep: bool) -> Ref:
 
 @lowers("Softmax", "LogSoftmax", "Hardmax")
 def lower_softmax(l: Lowering, n: Node) -> Ref:
-    """Along one axis; before opset 13 along all axes from `axis` on, as one."""
-    x = n[0]
-    if n.opset >= 13:
-        axis = n.integer("axis", -1) % x.rank
-        return l.move_axis(_softmax(l, n.op_type, l.move_axis(x, axis, -1)), -1, axis)
-    axis = n.integer("axis", 1)
-    axis += x.rank if axis < 0 else 0
-    flat = l.reshape(x, (*x.shape[:axis], product(x.shape[axis:])))
-    return l.reshape(_softmax(l, n.op_type, flat), x.shape)
+    axis = n.integer("axis", -1) % n[0].rank
+    return l.move_axis(_softmax(l, n.op_type, l.move_axis(n[0], axis, -1)), -1, axis)
 
 
 def _softmax(l: Lowering, op: str, x: Ref) -> Ref:

@@ -80,7 +80,7 @@ def _sample_places(l: Lowering, n: Node, regions: Ref, grid: tuple[int, int]) ->
     """[regions, *grid, (x, y)] in pixels of the image."""
     scale = n.number("spatial_scale", 1.0)
     mode = n.text("coordinate_transformation_mode", "half_pixel")
-    half = 0.5 if n.opset >= 16 and mode == "half_pixel" else 0.0
+    half = 0.5 if mode == "half_pixel" else 0.0
     corners = [
         l.reshape(l.slice(regions, 1, start, 2), (regions.shape[0], 1, 1, 2)) for start in (0, 2)
     ]

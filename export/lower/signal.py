@@ -50,7 +50,7 @@ def real_inverse(n: int) -> NDArray[np.float64]:
 @lowers("DFT")
 def lower_dft(l: Lowering, n: Node) -> Ref:
     x = n[0]
-    axis = n.integer("axis", 1) if n.opset < 20 else -2
+    axis = -2
     given = n.get(2)
     if given is not None:
         (axis,) = l.numbers(l.reshape(given, (1,)), "the axis")

@@ -65,6 +65,18 @@ class Sizes:
             self.fail(f"{text}: expected equal sizes, got {a} and {b}")
         self.check("eq", a, b, text)
 
+    def require_at_most(self, a: Extent, b: Extent, text: str) -> None:
+        """Proves a <= b, or has it checked at prepare.
+
+        Raises:
+            RefusedError: they are numbers and a is larger.
+        """
+        if extents.at_most(a, b):
+            return
+        if isinstance(a, int) and isinstance(b, int):
+            self.fail(f"{text}: expected at most {b}, got {a}")
+        self.check("le", a, b, text)
+
     def agreed(self, a: Any, b: Any) -> bool:
         """Whether the extents agree, at prepare at the latest: what a row compares need not be proved at export."""
         if same(a, b):
@@ -94,6 +106,10 @@ class Sizes:
         first, second = self._at_capacity(a), self._at_capacity(b)
         free = UNBOUNDED in extents.symbols_of(first) | extents.symbols_of(second)
         return not free or same(first, second)
+
+    def is_counted(self, n: Extent) -> bool:
+        """Whether a run decides it."""
+        return any(s in self.dims and self.dims[s].kind == "counted" for s in extents.symbols_of(n))
 
     def _at_capacity(self, n: Extent) -> Extent:
         for s in extents.symbols_of(n):

@@ -276,3 +276,10 @@ def test_everything_is_at_28_behind_capture() -> None:
     captured = capture(model([N("Clip", ["x"], ["y"], min=0.0)], 6, {"x": X}))
     assert all(n.version is None for n in g.nodes(captured))
     assert captured.graph.opset_imports[""] == g.OPSET
+
+
+@pytest.mark.parametrize("given", [{}, {"min": 0.0}, {"max": 1.0}])
+def test_a_bound_that_an_old_clip_does_not_give_is_the_largest_f32(given: dict[str, float]) -> None:
+    """onnxruntime, too, answers 3.4e38 where x is infinite."""
+    x = np.array([np.inf, -np.inf, 0.5], F)
+    check(model([N("Clip", ["x"], ["y"], **given)], 10, {"x": x}), {"x": x})

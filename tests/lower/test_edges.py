@@ -9,7 +9,7 @@ from lower.check import agrees, agrees_with_onnxruntime, listing
 from pteron.export.interpret import run
 from pteron.export.lower import lower
 from pteron.export.text import onnx_text
-from pteron.schema.errors import LoweringError, ModelError
+from pteron.schema.errors import ArgumentError, LoweringError, ModelError
 
 RNG = np.random.default_rng(8)
 
@@ -172,3 +172,59 @@ def test_each_relation_between_sizes_is_kept_once() -> None:
     relations = {(c.kind, frozenset((str(c.a), str(c.b)))) for c in program.checks}
     assert relations == {("eq", frozenset("km")), ("eq", frozenset("kp"))}
     assert len(program.checks) == 2
+
+
+# --- sizes that an operand must have: said by a number they are refused at export, by a name at prepare -----------------------
+
+NARROW = {
+    "y = GroupNormalization(x, s, s, num_groups=3)": ("x", (2, 3, 4), (2, 4, 4)),
+    "y, h = RNN(x, w, r, b, hidden_size=2)": ("b", (1, 4), (1, 3)),
+    "y = NonMaxSuppression(p, q, i64([3]), t, t)": ("t", (1,), (3,)),
+}
+SHAPES = {
+    "x": (2, 3, 4), "s": (3,), "w": (1, 2, 4), "r": (1, 2, 2), "b": (1, 4), "p": (1, 4, 4), "q": (1, 2, 4), "t": (1,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NARROW)
+@pytest.mark.parametrize("named", [False, True])
+def test_an_operand_of_another_size_is_refused_by_the_nodes_name(text: str, named: bool) -> None:
+    name, right, wrong = NARROW[text]
+    used = {n: s for n, s in SHAPES.items() if f"{n}," in text or f"{n})" in text}
+    feeds = {n: np.abs(floats(*s)) for n, s in used.items()}
+
+    def declared(shape: tuple[int, ...]) -> dict[str, str]:
+        ports = {n: f"f32{list(s)}" for n, s in used.items()}
+        axes = [f"n{i}" if named else str(n) for i, n in enumerate(shape)]
+        return ports | {name: f"f32[{', '.join(axes)}]"}
+
+    agrees(text, feeds, **declared(right))
+    with pytest.raises((LoweringError, ArgumentError), match="n_y"):
+        run(lower(onnx_text(text, **declared(wrong))), {**feeds, name: floats(*wrong)})
+
+
+def test_a_squeeze_without_axes_does_not_keep_an_axis_that_is_1() -> None:
+    program = lower(onnx_text("y = Squeeze(x)", x="f32[n, 1, 2]"))
+    assert run(program, {"x": floats(3, 1, 2)})["y"].shape == (3, 2)
+    with pytest.raises(ArgumentError, match="n_y: a Squeeze without axes keeps axis 0"):
+        run(program, {"x": floats(1, 1, 2)})
+
+
+def test_an_axis_split_in_more_parts_than_it_has_elements() -> None:
+    agrees("a, b, c = Split(x, num_outputs=3)", {"x": floats(4)}, x="f32[4]")
+    agrees("a, b, c = Split(x, num_outputs=3)", {"x": floats(1)}, x="f32[1]")
+    agrees("a, b, c = Split(x, num_outputs=3)", {"x": floats(1)}, x="f32[n]")
+
+
+def test_an_integer_input_without_elements() -> None:
+    feeds = {"x": floats(2, 3), "i": np.zeros((0, 3), np.int64)}
+    agrees("y = GatherElements(x, i)", feeds, x="f32[2, 3]", i="i64[0, m]")
+
+
+@pytest.mark.parametrize("factors", ["alpha=0.5", "alpha=2.0, beta=0.5", "alpha=-3.0, beta=0.0"])
+def test_integer_products_times_a_factor_are_cut_off_at_the_end(factors: str) -> None:
+    feeds = {
+        n: RNG.integers(-5, 9, s).astype(np.int32)
+        for n, s in (("a", (2, 3)), ("b", (3, 4)), ("c", (4,)))
+    }
+    agrees(f"y = Gemm(a, b, c, {factors})", feeds, a="i32[2, 3]", b="i32[3, 4]", c="i32[4]")

@@ -13,11 +13,11 @@ from typing import Any, Final
 import numpy as np
 import onnx
 import onnx.backend.test.case.node as node_cases
-import onnx_ir as ir
 import pytest
 from onnx import numpy_helper
 
 import pteron
+from pteron.export.capture.onnx import capture_onnx
 from pteron.export.emit import emit_bytes
 from pteron.export.export import export
 from pteron.export.interpret import run
@@ -46,7 +46,7 @@ REFUSED: Final = (
 
 
 def plain(model: onnx.ModelProto, feeds: Mapping[str, Array]) -> Mapping[str, Any]:
-    return run(lower(ir.from_proto(model)), feeds)
+    return run(lower(capture_onnx(model)), feeds)
 
 
 def whole(model: onnx.ModelProto, feeds: Mapping[str, Array]) -> Mapping[str, Any]:
