@@ -108,7 +108,7 @@ bench: dev
 	@$(BIN)/python benchmarks/bench.py
 
 sweep: dev-torch
-	@$(BIN)/python -m pip install -q --no-deps timm==1.0.31 torchvision==0.28.0
+	@$(BIN)/python -m pip install -q --no-deps timm==1.0.31 torchvision==0.28.0 "pillow>=11"
 	@$(BIN)/python -W ignore benchmarks/sweep.py
 
 refusals: dev
