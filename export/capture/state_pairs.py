@@ -22,15 +22,18 @@ class Captured:
     states: dict[str, Any]
 
 
-def state_pairs(torch: Any, program: Any, where: str) -> Captured:
+def state_pairs(torch: Any, program: Any, where: str, *, mine: bool) -> Captured:
     """Decomposes nothing but functionalises: mutated buffers become inputs `past.<name>` and outputs `present.<name>`.
+
+    Args:
+        mine: The program may be changed. Where nothing in it writes, that saves tracing it once more.
 
     Raises:
         ModelError: inputs or parameters are written, or an output is neither tensor nor number.
     """
     from torch.export import graph_signature as sig
 
-    done = program.run_decompositions({})
+    done = program if mine and not _writes(torch, program) else program.run_decompositions({})
     signature, graph = done.graph_signature, done.graph_module.graph
     if signature.user_inputs_to_mutate:
         raise ModelError(
@@ -68,6 +71,22 @@ def state_pairs(torch: Any, program: Any, where: str) -> Captured:
     mine = tuple(user_in[: len(user_in) - len(targets)])
     # An input and an output of one name would be one value in ONNX.
     return Captured(made, mine, tuple(n + "_out" * (n in mine) for _, n in kept), values)
+
+
+def _writes(torch: Any, program: Any) -> bool:
+    """Whether an operator may write one of its arguments; one with a body of its own may."""
+    calls = (n.target for n in program.graph.nodes if n.op == "call_function")
+    symbolic = (torch.sym_not, torch.sym_max, torch.sym_min, torch.sym_float, torch.sym_ite)
+    for target in calls:
+        if isinstance(target, torch._ops.OpOverload):
+            if target._schema.is_mutable:
+                return True
+        elif target not in symbolic and getattr(target, "__module__", "") not in (
+            "_operator",
+            "math",
+        ):
+            return True
+    return any(n.op == "get_attr" for n in program.graph.nodes)
 
 
 def _input_specs(

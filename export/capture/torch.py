@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import dataclasses
 import inspect
 import json
 import logging
@@ -85,7 +86,14 @@ def capture_torch(
         )
     with _quiet():
         names = _names(torch, source, example, dynamic_shapes)
-        model, captured = _convert(torch, program, names, where, name)
+        with _any_size():
+            captured = state_pairs(torch, program, where, mine=trial is not None)
+        missed = sorted(trial.written - captured.states.keys()) if trial is not None else []
+        if missed:
+            raise ModelError(
+                f"{where}: buffer {missed[0]!r} is written when the module runs but torch.export does not see it; write it in place (copy_)"
+            )
+        model, captured = _convert(torch, program, captured, names, where, name)
     if trial is not None:
         done = (trial.result, trial.buffers)
         model.meta[KEY] = example_of(torch, captured, lambda: done, example)
@@ -141,13 +149,6 @@ def _export(
             raise ModelError(
                 f"{where}: torch.export failed: {_reason(error)}; make torch.export.export work first"
             ) from error
-        with _any_size():
-            seen = set(program.run_decompositions({}).graph_signature.buffers_to_mutate.values())
-    missed = sorted(trial.written - seen)
-    if missed:
-        raise ModelError(
-            f"{where}: buffer {missed[0]!r} is written when the module runs but torch.export does not see it; write it in place (copy_)"
-        )
     return program, trial
 
 
@@ -241,12 +242,11 @@ def _axis_names(spec: Any) -> dict[int, str] | None:
 
 
 def _convert(
-    torch: Any, program: Any, names: list[Any], where: str, name: str | None
+    torch: Any, program: Any, captured: Captured, names: list[Any], where: str, name: str | None
 ) -> tuple[ir.Model, Captured]:
+    """The graph, and the program that it was written from value by value: torch.onnx decomposes, which gives other names."""
     from pteron.export.capture.translations import translations
 
-    with _any_size():
-        captured = state_pairs(torch, program, where)
     shapes = None
     if any(names):
         shapes = (*names[: len(captured.inputs)], *[None] * (len(captured.inputs) - len(names)))
@@ -278,7 +278,8 @@ def _convert(
     bounds.write(model, bounds_of(torch, captured, model, guards, where))
     if captured.states:
         model.metadata_props[g.STATE] = _state_json(captured.states)
-    return capture_onnx(model, name or where), captured
+    written = dataclasses.replace(captured, program=result.exported_program)
+    return capture_onnx(model, name or where), written
 
 
 def _check_ports(model: ir.Model, captured: Any, where: str) -> None:
