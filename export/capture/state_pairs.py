@@ -22,18 +22,18 @@ class Captured:
     states: dict[str, Any]
 
 
-def state_pairs(torch: Any, program: Any, where: str, *, mine: bool) -> Captured:
+def state_pairs(torch: Any, program: Any, where: str, *, ours: bool) -> Captured:
     """Decomposes nothing but functionalises: mutated buffers become inputs `past.<name>` and outputs `present.<name>`.
 
     Args:
-        mine: The program may be changed. Where nothing in it writes, that saves tracing it once more.
+        ours: The program may be changed. Where nothing in it writes, that saves tracing it once more.
 
     Raises:
         ModelError: inputs or parameters are written, or an output is neither tensor nor number.
     """
     from torch.export import graph_signature as sig
 
-    done = program if mine and not _writes(torch, program) else program.run_decompositions({})
+    done = program if ours and not _writes(torch, program) else program.run_decompositions({})
     signature, graph = done.graph_signature, done.graph_module.graph
     if signature.user_inputs_to_mutate:
         raise ModelError(

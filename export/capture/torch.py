@@ -87,7 +87,7 @@ def capture_torch(
     with _quiet():
         names = _names(torch, source, example, dynamic_shapes)
         with _any_size():
-            captured = state_pairs(torch, program, where, mine=trial is not None)
+            captured = state_pairs(torch, program, where, ours=trial is not None)
         missed = sorted(trial.written - captured.states.keys()) if trial is not None else []
         if missed:
             raise ModelError(

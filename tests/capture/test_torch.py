@@ -58,7 +58,9 @@ def test_one_name_is_one_dimension() -> None:
 
 class Parts(nn.Module):
     def forward(self, x: Any) -> Any:
-        i, j = torch.meshgrid(x[0, 0, :, 0], x[0, 0, 0, :], indexing="ij")  # parts that the graph has not
+        i, j = torch.meshgrid(
+            x[0, 0, :, 0], x[0, 0, 0, :], indexing="ij"
+        )  # parts that the graph has not
         a, b = (x * (i + j)).chunk(2, 1)
         c, d = (a * b).max(-1)
         return torch.std_mean(c + d, 0)[0] + 1
