@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "program/check.h"
 #include "program/header.h"
+#include "program/index.h"
 #include "pteron/delegate.h"
 
 #define MEMORY_ALIGN 16
@@ -44,19 +45,24 @@ pte_status pte_program_size(const void *bytes, size_t size, size_t *out_bytes, p
   pte_arena arena = pte_arena_measure();
   rooms taken;
   void *copy;
+  uint32_t *index;
   PTE_TRY(take_rooms(&arena, header.segment_count, &taken));
   for (uint32_t i = 0; i < header.segment_count; i++) {
     pte_segment_entry entry = pte_segment_entry_at(bytes, i);
     PTE_TRY(take_copy(&arena, entry.kind, entry.size, &copy));
+    if (entry.kind == PTE_SEGMENT_PROGRAM) PTE_TRY(pte_index_take(&arena, entry.size, &index));
   }
   *out_bytes = (size_t)arena.used;
   return PTE_OK;
 }
 
-static pte_status copy_segments(pte_arena *arena, pte_segment *segments, uint32_t count) {
+static pte_status copy_segments(pte_arena *arena, pte_segment *segments, uint32_t count,
+                                uint32_t **out_index) {
   for (uint32_t i = 0; i < count; i++) {
     void *copy = NULL;
     PTE_TRY(take_copy(arena, segments[i].kind, segments[i].size, &copy));
+    if (segments[i].kind == PTE_SEGMENT_PROGRAM)
+      PTE_TRY(pte_index_take(arena, segments[i].size, out_index));
     if (copy == NULL) continue;
     memcpy(copy, segments[i].data, (size_t)segments[i].size);
     segments[i].data = copy;
@@ -187,8 +193,8 @@ static void open_debug(pte_program *p) {
 
 static pte_status verify(const pte_program *p, pte_error *error) {
   uint32_t i = pte_segment_find(p->segments, p->segment_count, PTE_SEGMENT_PROGRAM);
-  uint64_t share = p->segments[i].size / 2; /* refs have 4 bytes each: twice as many as fit */
-  pte_verifier v = {p, error, 4096 + share, 65536 + share};
+  uint64_t size = p->segments[i].size;
+  pte_verifier v = {p, error, 1024 + size / 4, 65536 + size / 2}; /* a ref has 4 bytes */
   PTE_TRY(pte_verify_exprs(&v));
   PTE_TRY(pte_verify_constants(&v));
   PTE_TRY(pte_verify_values(&v));
@@ -198,7 +204,7 @@ static pte_status verify(const pte_program *p, pte_error *error) {
 /* A program whose segments are known but not yet looked into. */
 static pte_status copy_program(pte_arena *arena, const uint8_t *bytes, size_t size,
                                const pte_open_options *options, pte_program **out,
-                               pte_segment **out_segments, pte_error *error) {
+                               pte_segment **out_segments, uint32_t **out_index, pte_error *error) {
   pte_header header;
   rooms taken;
   PTE_TRY(pte_header_read(bytes, size, &header, error));
@@ -211,7 +217,7 @@ static pte_status copy_program(pte_arena *arena, const uint8_t *bytes, size_t si
   taken.program->segment_count = header.segment_count;
   PTE_TRY(take_options(taken.program, options, error));
   PTE_TRY(pte_segments_read(taken.head, bytes, &header, taken.segments, error));
-  PTE_TRY(copy_segments(arena, taken.segments, header.segment_count));
+  PTE_TRY(copy_segments(arena, taken.segments, header.segment_count, out_index));
   *out = taken.program;
   *out_segments = taken.segments;
   return PTE_OK;
@@ -227,7 +233,8 @@ pte_status pte_program_open(const void *bytes, size_t size, const pte_open_optio
   pte_arena arena = pte_arena_open(memory);
   pte_program *p = NULL;
   pte_segment *segments = NULL;
-  pte_status taken = copy_program(&arena, bytes, size, options, &p, &segments, error);
+  uint32_t *index = NULL;
+  pte_status taken = copy_program(&arena, bytes, size, options, &p, &segments, &index, error);
   if (taken == PTE_NO_MEMORY) {
     size_t needed = 0;
     PTE_TRY(pte_program_size(bytes, size, &needed, error));
@@ -242,6 +249,7 @@ pte_status pte_program_open(const void *bytes, size_t size, const pte_open_optio
   PTE_TRY(bind_externals(p, segments, error));
   place_vectors(p);
   PTE_TRY(verify(p, error));
+  pte_index_fill(p, index);
   open_debug(p);
   *out = p;
   return PTE_OK;

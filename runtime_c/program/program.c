@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "program/index.h"
 
 const char *pte_program_string(const pte_program *program, uint32_t i) {
   return i < program->strings.count ? pte_flat_string_at(program->strings, i, NULL) : "";
@@ -69,11 +70,9 @@ pte_status pte_program_method(const pte_program *program, uint32_t method, pte_m
   pte_method_info info = {.name = pte_program_string(program, m->name),
                           .input_count = m->inputs.count,
                           .output_count = m->outputs.count,
-                          .value_count = m->values.count};
-  for (uint32_t i = 0; i < program->block_count; i++)
-    if (program->blocks[i].method == method) info.instr_count += program->blocks[i].instrs.count;
-  for (uint32_t i = 0; i < m->values.count; i++)
-    if (program->values[m->values.start + i].storage == PTE_STORAGE_STATE) info.state_count++;
+                          .state_count = pte_index_states(program, m).count,
+                          .value_count = m->values.count,
+                          .instr_count = program->index.instrs[method]};
   *out = info;
   return PTE_OK;
 }
@@ -107,9 +106,8 @@ pte_status pte_program_input(const pte_program *program, uint32_t method, uint32
                              pte_port_info *out) {
   if (program == NULL || out == NULL || method >= program->method_count) return PTE_BAD_ARGUMENT;
   pte_status status = port_info(program, program->methods[method].inputs, index, out);
-  for (uint32_t d = 0; status == PTE_OK && d < program->dim_count; d++)
-    if (program->dims[d].kind == PTE_DIM_SHAPE && program->dims[d].port == index)
-      out->shape_input = 1;
+  if (status == PTE_OK)
+    out->shape_input = program->index.shape_inputs[index / 32] >> index % 32 & 1;
   return status;
 }
 
@@ -122,16 +120,13 @@ pte_status pte_program_output(const pte_program *program, uint32_t method, uint3
 pte_status pte_program_state(const pte_program *program, uint32_t method, uint32_t index,
                              pte_port_info *out) {
   if (program == NULL || out == NULL || method >= program->method_count) return PTE_BAD_ARGUMENT;
-  const pte_file_method *m = &program->methods[method];
-  for (uint32_t i = 0; i < m->values.count; i++) {
-    const pte_file_value *value = &program->values[m->values.start + i];
-    if (value->storage != PTE_STORAGE_STATE || index-- != 0) continue;
-    pte_port_info info = {.name = pte_program_string(program, program->states[value->base].name),
-                          .dtype = value->dtype,
-                          .rank = value->rank};
-    describe(program, value->shape, &info);
-    *out = info;
-    return PTE_OK;
-  }
-  return PTE_BAD_ARGUMENT;
+  pte_range states = pte_index_states(program, &program->methods[method]);
+  if (index >= states.count) return PTE_BAD_ARGUMENT;
+  const pte_file_value *value = &program->values[program->index.states[states.start + index]];
+  pte_port_info info = {.name = pte_program_string(program, program->states[value->base].name),
+                        .dtype = value->dtype,
+                        .rank = value->rank};
+  describe(program, value->shape, &info);
+  *out = info;
+  return PTE_OK;
 }

@@ -3,7 +3,7 @@
  * `pte_program_open` hands out a pte_program only after verify.h's promises hold, so its readers
  * (session/) index without checks. Everything is const and shared by any number of sessions.
  * Nothing here depends on shapes. Memory, brought to pte_program_open: this struct, one pte_segment
- * a segment, and copies of header, segment table, manifest, program and debug information.
+ * a segment, copies of header, segment table, manifest, program and debug information, an index.
  * Constants and blobs stay in the file, which may change at any time: what is read there decides
  * numbers, never an address, unless it is read once and compared behind that. */
 #ifndef PTE_PROGRAM_H
@@ -13,6 +13,9 @@
 #include "gen/layout.h"
 #include "program/flatbuf.h"
 
+/* At most so many inputs, outputs, params, results, elements of a list attribute. */
+#define PTE_MAX_LIST 4096
+
 typedef struct pte_segment {
   const uint8_t *data; /* CONSTANTS and BLOB: in the file or the external that the caller brought,
                           64-byte aligned; else a copy, aligned to 16 */
@@ -20,6 +23,14 @@ typedef struct pte_segment {
   const uint8_t *digest; /* 32 bytes, BLAKE2s-256 */
   uint32_t kind;         /* PTE_SEGMENT_* */
 } pte_segment;
+
+/* Found when a program is opened (index.h). */
+typedef struct pte_index {
+  const uint32_t *instrs; /* how many, by method */
+  const uint32_t *states; /* values that are STATE, ascending */
+  uint32_t state_count;
+  uint32_t shape_inputs[PTE_MAX_LIST / 32]; /* a bit an input: it decides a dimension */
+} pte_index;
 
 struct pte_program {
   uint64_t size;       /* of the file */
@@ -53,6 +64,7 @@ struct pte_program {
   uint32_t expr_count, dim_count, check_count, constant_count, state_count, value_count,
       instr_count, block_count;
   uint32_t port_count, method_count, delegate_count;
+  pte_index index;
 };
 
 /* String `i` of the program, terminated; "" for PTE_NONE. Borrowed until the program's memory

@@ -36,8 +36,6 @@
 
 #include "program/program.h"
 
-/* At most so many inputs, outputs, params, results, elements of a list attribute. */
-#define PTE_MAX_LIST        4096
 #define PTE_MAX_SEGMENTS    4096
 #define PTE_MAX_BLOCK_DEPTH 8
 

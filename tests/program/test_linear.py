@@ -12,9 +12,11 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from program.samples import one_method
 from program.worst import WORST
 
 from pteron.export.emit import emit_bytes
+from pteron.export.program import Block, Instr, State, Value
 
 runtime = pytest.importorskip(
     "pteron.runtime.model", reason="needs the built module pteron._pteron"
@@ -78,3 +80,21 @@ def test_twice_the_bytes_take_twice_the_time(name: str) -> None:
     growth = program_bytes(large) / program_bytes(small)
     assert times[1] < 1.6 * growth * times[0] + 0.001, (times, growth)
     assert times[1] < BOUND_S * program_bytes(large) + 0.005, (times[1], program_bytes(large))
+
+
+def test_asking_after_each_state_takes_time_linear_in_their_number() -> None:
+    """A walk over all values for each would take 8 seconds."""
+    from pteron._pteron import ffi, lib
+    from pteron.runtime.program import Program as Opened
+
+    count = 50_000
+    values = [Value("x", "f32", (2,), "input", 0)]
+    values += [Value("", "f32", (2,), "state", k) for k in range(count)]
+    states = tuple(State("s", "f32", (2,)) for _ in range(count))
+    values.append(Value("y", "f32", (2,), "output", 0))
+    main = Block((Instr("copy", (0,), (count + 1,)),))
+    opened = Opened(emit_bytes(one_method(values, [main], [0], [count + 1], states=states)))
+    info, begin = ffi.new("pte_port_info *"), time.thread_time()
+    assert all(lib.pte_program_state(opened.pointer, 0, i, info) == 0 for i in range(count))
+    assert lib.pte_program_state(opened.pointer, 0, count, info) != 0
+    assert time.thread_time() - begin < 2
