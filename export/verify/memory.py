@@ -16,6 +16,9 @@ from pteron.export.verify.parts import value_bytes
 from pteron.export.verify.points import Points, Sizes
 from pteron.export.verify.refusal import refuse
 
+LOOKS: Final = 512
+"""Operands that may lie between each other's elements, beside one an instruction (session/session.h)."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Tensor:
@@ -41,6 +44,8 @@ class Memory:
         self._room: Final = [self._room_of(i) for i in range(len(program.values))]
         self._offset: Final = self._offsets()
         self._tensors: dict[tuple[int, int], Tensor] = {}
+        instrs = sum(len(b.instrs) for b in program.blocks)
+        self._looks: Final = [LOOKS + instrs] * self._count  # left at each point
         for i, v in enumerate(program.values):
             if v.storage == "view":
                 self._check_inside(i)
@@ -203,7 +208,9 @@ class Memory:
             a, b = self.tensor(i, p), self.tensor(j, p)
             if a.root != b.root or a.end <= b.begin or b.end <= a.begin:
                 continue
-            if not (_interleave(a, b) or (may_coincide and _coincide(a, b))):
+            self._looks[p] -= 1
+            apart = self._looks[p] >= 0 and _interleave(a, b)
+            if not apart and not (may_coincide and _coincide(a, b)):
                 return False
         return True
 

@@ -42,22 +42,47 @@ static span span_of(const pte_session *s, const pte_tensor *t, bool placed) {
   return at;
 }
 
+static uint64_t size_of(int64_t stride) {
+  return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
+}
+
+/* A strided tensor by its axes of more than one element: how far each steps and reaches, in bytes.
+ */
+typedef struct lattice {
+  uint64_t begin, size; /* of an element */
+  uint32_t axes;
+  uint64_t step[PTE_MAX_RANK], reach[PTE_MAX_RANK];
+} lattice;
+
+static lattice lattice_of(const pte_tensor *t, span at) {
+  lattice out = {at.begin, pte_element_bits(t->dtype) / 8, 0, {0}, {0}};
+  for (uint32_t axis = 0; axis < t->rank; axis++) {
+    uint64_t step = size_of(t->stride[axis]) * out.size;
+    if (t->shape[axis] == 1 || step == 0) continue;
+    out.step[out.axes] = step;
+    out.reach[out.axes++] = (uint64_t)(t->shape[axis] - 1) * step;
+  }
+  return out;
+}
+
 /* Splits a tensor at `period` bytes: the outer axes step by multiples of it, the inner ones stay in
  * less than one. Stores where the inner part begins and ends within the period; false: it does not
  * split so. */
-static bool split(const pte_tensor *t, span at, uint64_t anchor, int64_t period, int64_t *out_begin,
-                  int64_t *out_end) {
-  int64_t size = (int64_t)(pte_element_bits(t->dtype) / 8), low = 0, high = 0;
-  for (uint32_t axis = 0; axis < t->rank; axis++) {
-    if (t->shape[axis] == 1) continue;
-    int64_t stride = t->stride[axis] * size, step = (t->shape[axis] - 1) * stride;
-    if (stride % period == 0) continue; /* whole periods: they do not move the inner part */
-    if (step < 0) low += step;
-    else high += step;
-  }
-  *out_begin = (int64_t)((at.begin - anchor) % (uint64_t)period);
-  *out_end = *out_begin + (high - low) + size;
+static bool split(const lattice *t, uint64_t anchor, uint64_t period, uint64_t *out_begin,
+                  uint64_t *out_end) {
+  uint64_t inner = t->size;
+  for (uint32_t axis = 0; axis < t->axes; axis++)
+    if (t->step[axis] < period || t->step[axis] % period != 0) inner += t->reach[axis];
+  if (inner > period) return false;
+  *out_begin = (t->begin - anchor) % period;
+  *out_end = *out_begin + inner;
   return *out_end <= period;
+}
+
+static bool tried(const lattice *t, uint32_t axes, uint64_t period) {
+  for (uint32_t axis = 0; axis < axes; axis++)
+    if (t->step[axis] == period) return true;
+  return false;
 }
 
 /* Whether two strided tensors that share a range of addresses still touch no common byte: columns
@@ -66,15 +91,15 @@ static bool interleave(const pte_tensor *a, span at_a, const pte_tensor *b, span
   if (a->layout != PTE_STRIDED || b->layout != PTE_STRIDED) return false;
   if (pte_element_bits(a->dtype) < 8 || pte_element_bits(b->dtype) < 8) return false;
   uint64_t anchor = at_a.begin < at_b.begin ? at_a.begin : at_b.begin;
-  for (uint32_t i = 0; i < (uint32_t)a->rank + b->rank; i++) {
-    const pte_tensor *t = i < a->rank ? a : b;
-    uint32_t axis = i < a->rank ? i : i - a->rank;
-    if (t->shape[axis] == 1 || t->stride[axis] == 0) continue;
-    int64_t period = t->stride[axis] * (int64_t)(pte_element_bits(t->dtype) / 8);
-    if (period < 0) period = -period;
-    int64_t a_begin, a_end, b_begin, b_end;
-    if (!split(a, at_a, anchor, period, &a_begin, &a_end) ||
-        !split(b, at_b, anchor, period, &b_begin, &b_end))
+  lattice x = lattice_of(a, at_a), y = lattice_of(b, at_b);
+  for (uint32_t i = 0; i < x.axes + y.axes; i++) {
+    bool first = i < x.axes;
+    uint64_t period = first ? x.step[i] : y.step[i - x.axes];
+    uint64_t a_begin, a_end, b_begin, b_end;
+    if (tried(&x, first ? i : x.axes, period) || (!first && tried(&y, i - x.axes, period)))
+      continue;
+    if (!split(&x, anchor, period, &a_begin, &a_end) ||
+        !split(&y, anchor, period, &b_begin, &b_end))
       continue;
     if (a_end <= b_begin || b_end <= a_begin) return true;
   }
@@ -106,10 +131,6 @@ static pte_status fail_at(pte_session *s, uint32_t work, const char *text, uint3
   return pte_fault_at(s, work, PTE_BAD_PROGRAM, text, port, err);
 }
 
-static uint64_t size_of(int64_t stride) {
-  return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
-}
-
 /* Whether two coordinates may name one element: each stride must be longer than all that the axes
  * of shorter strides reach. (Strides of 2 and 3 over 3 and 2 elements do not meet either; nobody
  * makes such.) */
@@ -138,6 +159,58 @@ static pte_status check_output(pte_session *s, uint32_t work, uint32_t i, bool p
   return PTE_OK;
 }
 
+/* Outputs whose places are kept while all other operands are compared with them: the place of an
+ * operand costs ten times as much as a comparison. */
+#define AT_ONCE 32
+
+typedef struct some_outputs {
+  uint32_t first, count;
+  span at[AT_ONCE];
+} some_outputs;
+
+static pte_status check_inputs(pte_session *s, uint32_t index, const some_outputs *some,
+                               bool placed, pte_error *err) {
+  const pte_work *work = &s->works[index];
+  for (uint32_t i = 0; i < work->in_count; i++) {
+    const pte_tensor *x = work->in[i];
+    if (x == NULL) continue;
+    span in = span_of(s, x, placed);
+    for (uint32_t k = 0; k < some->count; k++) {
+      uint32_t o = some->first + k;
+      const pte_tensor *out = work->out[o];
+      if (out == NULL || apart(s, out, some->at[k], x, in)) continue;
+      const pte_op_port *port = pte_op_input(work->row, i);
+      bool inplace = o == 0 && port != NULL && port->inplace;
+      if (!inplace || !coincide(out, some->at[k], x, in))
+        return fail_at(s, index, "shares memory with an input", 128 + o, err);
+    }
+  }
+  return PTE_OK;
+}
+
+static pte_status check_some(pte_session *s, uint32_t index, uint32_t first, bool copies,
+                             bool placed, pte_error *err) {
+  const pte_work *work = &s->works[index];
+  some_outputs some = {.first = first};
+  while (some.count < AT_ONCE && first + some.count < work->out_count) {
+    uint32_t k = some.count++;
+    if (work->out[first + k] == NULL) continue;
+    PTE_TRY(check_output(s, index, first + k, placed, err));
+    some.at[k] = span_of(s, work->out[first + k], placed);
+  }
+  if (copies) return PTE_OK;
+  PTE_TRY(check_inputs(s, index, &some, placed, err));
+  for (uint32_t other = 0; other + 1 < first + some.count; other++) {
+    const pte_tensor *before = work->out[other];
+    if (before == NULL) continue;
+    span at = other < first ? span_of(s, before, placed) : some.at[other - first];
+    for (uint32_t k = other < first ? 0 : other - first + 1; k < some.count; k++)
+      if (work->out[first + k] != NULL && !apart(s, work->out[first + k], some.at[k], before, at))
+        return fail_at(s, index, "shares memory with another output", 128 + first + k, err);
+  }
+  return PTE_OK;
+}
+
 pte_status pte_check_overlap(pte_session *s, uint32_t index, bool placed, pte_error *err) {
   const pte_work *work = &s->works[index];
   for (uint32_t i = 0; placed && i < work->in_count; i++)
@@ -146,25 +219,8 @@ pte_status pte_check_overlap(pte_session *s, uint32_t index, bool placed, pte_er
   bool copies =
       work->row->control && work->row->id != PTE_OP_DELEGATE; /* by memmove, or not at all */
   if (placed) s->looks = PTE_LOOKS;                           /* of this instruction; else of all */
-  for (uint32_t o = 0; o < work->out_count; o++) {
-    const pte_tensor *out = work->out[o];
-    if (out == NULL) continue;
-    PTE_TRY(check_output(s, index, o, placed, err));
-    if (copies) continue;
-    span at = span_of(s, out, placed);
-    for (uint32_t i = 0; i < work->in_count; i++) {
-      if (work->in[i] == NULL) continue;
-      span in = span_of(s, work->in[i], placed);
-      if (apart(s, out, at, work->in[i], in)) continue;
-      const pte_op_port *port = pte_op_input(work->row, i);
-      bool allowed = o == 0 && port != NULL && port->inplace && coincide(out, at, work->in[i], in);
-      if (!allowed) return fail_at(s, index, "shares memory with an input", 128 + o, err);
-    }
-    for (uint32_t other = 0; other < o; other++)
-      if (work->out[other] != NULL &&
-          !apart(s, out, at, work->out[other], span_of(s, work->out[other], placed)))
-        return fail_at(s, index, "shares memory with another output", 128 + o, err);
-  }
+  for (uint32_t first = 0; first < work->out_count; first += AT_ONCE)
+    PTE_TRY(check_some(s, index, first, copies, placed, err));
   return PTE_OK;
 }
 

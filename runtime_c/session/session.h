@@ -13,7 +13,7 @@
 #include "session/expr.h"
 
 #define PTE_ARENA_ALIGN          64
-#define PTE_LOOKS                2048
+#define PTE_LOOKS                512
 #define PTE_DEFAULT_MAX_EXTENT   4096
 #define PTE_DEFAULT_INSTRUCTIONS (1ull << 40)
 #define PTE_DEFAULT_ITERATIONS   (1ull << 31)
