@@ -73,13 +73,13 @@ $(NPU_VENV)/.npu: pyproject.toml
 dev-npu: $(NPU_VENV)/.npu
 
 gen: dev
-	@$(BIN)/python schema/gen.py
+	@$(BIN)/python schema/gen
 
 lint: dev
 	@$(BIN)/ruff format --check -q . && $(BIN)/ruff check -q .
 	@MYPYPATH=build/tree $(BIN)/mypy -p pteron --no-error-summary
 	@git ls-files '*.c' '*.h' '*.inc' | xargs $(BIN)/clang-format --dry-run --Werror
-	@$(BIN)/python schema/gen.py --check
+	@$(BIN)/python schema/gen --check
 
 test: dev
 	@.ci/steps

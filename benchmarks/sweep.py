@@ -30,7 +30,7 @@ import numpy as np
 import torch
 
 import pteron
-from pteron.export.check import differs
+from pteron.export.capture.check import differs
 
 
 def main() -> None:

@@ -13,23 +13,22 @@ from typing import Any, ParamSpec, TypeVar
 
 import onnx_ir as ir
 
-from pteron.export import arithmetic
-from pteron.export.arithmetic import EXACT
 from pteron.export.capture import capture
-from pteron.export.check import Runner, check, example_of
+from pteron.export.capture.check import Runner, check, example_of
 from pteron.export.delegates import Delegate, chosen
-from pteron.export.fix import fix as fix_sizes
-from pteron.export.fuse import fuse as fuse_program
+from pteron.export.delegates.partition import check_policy, partition
+from pteron.export.graph.fix import fix as fix_sizes
+from pteron.export.graph.states import state_pairs, with_initial
 from pteron.export.lower import lower
-from pteron.export.pack import pack
-from pteron.export.partition import check_policy, partition
+from pteron.export.optimize.fuse import fuse as fuse_program
+from pteron.export.optimize.share import share
+from pteron.export.pack import arithmetic, pack
+from pteron.export.pack.arithmetic import EXACT
 from pteron.export.passes import run_passes
-from pteron.export.passes.integer import integer_nodes
+from pteron.export.passes.int8 import integer_nodes
 from pteron.export.plan import plan
 from pteron.export.program import Program
 from pteron.export.report import Report
-from pteron.export.share import share
-from pteron.export.states import state_pairs, with_initial
 from pteron.export.verify import verify
 from pteron.schema.errors import ModelError
 

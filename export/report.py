@@ -10,13 +10,13 @@ from typing import Any, Final
 import onnx_ir as ir
 
 from pteron.export import graph as g
-from pteron.export.arithmetic import Product, products
-from pteron.export.elements import stored_bytes
-from pteron.export.lifetimes import hints
-from pteron.export.naming import title
+from pteron.export.graph.naming import title
+from pteron.export.pack.arithmetic import Product, products
 from pteron.export.plan import measure
+from pteron.export.plan.lifetimes import hints
 from pteron.export.program import Block, Extent, Instr, Method, Placement, Program
-from pteron.export.rebuild import blocks_of
+from pteron.export.program.elements import stored_bytes
+from pteron.export.program.rebuild import blocks_of
 
 MOST_ROWS: Final = 20
 

@@ -24,7 +24,7 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 import pteron.export.graph as graphs
-from pteron.export.source import read, rows_of
+from pteron.export.graph.weights import read, rows_of
 from pteron.quantize import levels
 from pteron.quantize.encode import blocks, elements
 from pteron.quantize.encode.format import BlockFormat, Encoded

@@ -22,7 +22,7 @@ Array = NDArray[Any]
 class Format:
     """`bits` a code, `block` elements a scale (0: the whole row), `scale` the dtype of the scales (empty: none).
 
-    A code is an element of dtype `codes`, to which `offset` is added: kernels/panel_decode.inc has a function for each
+    A code is an element of dtype `codes`, to which `offset` is added: kernels/matrix/panel_decode.inc has a function for each
     such pair, and does not compile without it; or the place of one of `levels`, which ascend, and whose decoder is
     generated.
     `dot`: matmul_int8 has sums of it in integers; kernels/gemm_i8* do not compile until each has them.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pteron.schema import boxes as boxes_kept
-from pteron.schema import windows
+from pteron.schema.meaning import boxes as boxes_kept
+from pteron.schema.meaning import windows
 from pteron.schema.row import I64, F, Floats, Ints, Outs, op
 
 WINDOW = """

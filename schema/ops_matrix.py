@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pteron.schema import integer, narrow, windows
 from pteron.schema.formats import FORMATS
+from pteron.schema.meaning import int8 as integer
+from pteron.schema.meaning import narrow, windows
 from pteron.schema.row import A, F, Ints, Steps, Taps, W, op
 from pteron.schema.steps import epilogue
 
@@ -177,7 +178,7 @@ def conv_i8(
     high: int,
 ) -> F:
     """conv in integers: v = bias + the sum of x w, wrapping in int32, padding and what spreads x being x_zero; y =
-    rescale(v) (schema/integer.py) by channel. w i8, bias and multiplier i32, shift i8 in 1 .. 62, else BAD_DATA. The sum of
+    rescale(v) (schema/meaning/int8.py) by channel. w i8, bias and multiplier i32, shift i8 in 1 .. 62, else BAD_DATA. The sum of
     x - x_zero is that of x with x_zero times the row's sum of w taken from the bias."""
     pixels, rows = x.astype(np.float64) - x_zero, w.astype(np.float64)
     v = windows.conv(pixels, rows, kernel, stride, dilation, begin, end, spread, groups)
@@ -213,7 +214,7 @@ def add_i8(
     low: int,
     high: int,
 ) -> F:
-    """add of schema/integer.py; without b, a's addend alone. a_shift and b_shift in 10 .. 62, so that the sum fits in int32;
+    """add of schema/meaning/int8.py; without b, a's addend alone. a_shift and b_shift in 10 .. 62, so that the sum fits in int32;
     multipliers are not negative."""
     v = integer.scaled(a.astype(np.int64) - a_zero, a_multiplier, a_shift)
     if b is not None:

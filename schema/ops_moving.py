@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from pteron.schema import moving
+from pteron.schema.meaning import moving
 from pteron.schema.row import I64, A, Array, Dims, F, Outs, Steps, T, W, op
 from pteron.schema.steps import evaluate
 
@@ -17,7 +17,7 @@ COMBINES = """
     bits(x) % 8 == 0;
     reduction == none or dtype(x) in (bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64)
 """
-"""kernels/combine.c has these."""
+"""kernels/moving/combine.c has these."""
 
 
 @op(id=1, since=1, shape="[*s]... -> [*s]...", strided="xs y", bound="its steps", inplace="xs")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pteron.schema import narrow
+from pteron.schema.meaning import narrow
 from pteron.schema.row import A, Outs, op
 
 INTEGERS = "(i2, u2, i4, u4)"

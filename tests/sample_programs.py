@@ -7,7 +7,6 @@ import numpy as np
 import sympy
 from hypothesis import strategies as st
 
-from pteron.export.expressions import symbol
 from pteron.export.program import (
     Block,
     Check,
@@ -22,6 +21,7 @@ from pteron.export.program import (
     State,
     Value,
 )
+from pteron.export.sizes.expressions import symbol
 from pteron.schema.steps import Step
 
 N = Dim("n", min=1, max=512, hint=8)

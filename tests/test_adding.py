@@ -123,7 +123,7 @@ from pathlib import Path
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-from pteron.export.emit import emit
+from pteron.export.file.emit import emit
 from pteron.export.export import export
 from pteron.quantize.encode import blocks
 from pteron.quantize.encode.table import FORMATS
@@ -166,9 +166,9 @@ from pathlib import Path
 import onnx_ir as ir
 from pteron.export.capture import capture
 from pteron.export.delegates import known
-from pteron.export.emit import emit
+from pteron.export.file.emit import emit
 from pteron.export.lower import lower
-from pteron.export.partition import partition
+from pteron.export.delegates.partition import partition
 from pteron.export.plan import plan
 graph = ir.serde.deserialize_model(__import__("onnx").parser.parse_model(
     '<ir_version: 10, opset_import: ["": 22]> g (float[3, 4] x) => (float[12] y) '
@@ -182,7 +182,7 @@ emit(plan(lower(graph)), Path("build/echo.pte"))
 GENERATED = (
     "runtime_c/gen/",
     "runtime_c/include/pteron/types.h",
-    "export/layout.py",
+    "schema/layout.py",
     "docs/generated/",
 )
 
@@ -234,14 +234,14 @@ def changed(copy: Path) -> set[str]:
 
 
 def add_one_of_each(copy: Path) -> None:
-    ops = copy / "schema/ops_reduce.py"
+    ops = copy / "schema/ops_rows.py"
     ops.write_text(ops.read_text() + DET_ROW)
-    (copy / "runtime_c/kernels/determinant.c").write_text(DET_KERNEL)
-    lowering = copy / "export/lower/reduction.py"
+    (copy / "runtime_c/kernels/rows/determinant.c").write_text(DET_KERNEL)
+    lowering = copy / "export/lower/ops/rows/reduction.py"
     lowering.write_text(lowering.read_text() + DET_LOWERING)
     kernels = copy / "runtime_c/kernels"
-    portable = (kernels / "blend_f32__portable.c").read_text()
-    (kernels / "blend_f32__twin.c").write_text(portable.replace("__portable", "__twin"))
+    portable = (kernels / "images/blend_f32__portable.c").read_text()
+    (kernels / "images/blend_f32__twin.c").write_text(portable.replace("__portable", "__twin"))
     rows = (kernels / "variants.inc").read_text()
     row = "PTE_VARIANT(blend_f32, portable, PTE_CPU_ANY)"
     assert row in rows
@@ -260,16 +260,16 @@ def add_one_of_each(copy: Path) -> None:
     (copy / "runtime_c/delegates/echo/echo.h").write_text(header)
     compiler = (copy / "export/delegates/null.py").read_text()
     (copy / "export/delegates/echo.py").write_text(compiler.replace("null", "echo"))
-    python(copy, "schema/gen.py")
+    python(copy, "schema/gen")
 
 
 def test_one_of_each_touches_only_its_files(scratch: Path) -> None:
     add_one_of_each(scratch)
     assert changed(scratch) == {
-        "schema/ops_reduce.py",
-        "runtime_c/kernels/determinant.c",
-        "export/lower/reduction.py",
-        "runtime_c/kernels/blend_f32__twin.c",
+        "schema/ops_rows.py",
+        "runtime_c/kernels/rows/determinant.c",
+        "export/lower/ops/rows/reduction.py",
+        "runtime_c/kernels/images/blend_f32__twin.c",
         "runtime_c/kernels/variants.inc",
         "schema/formats.py",
         "quantize/encode/int6.py",
@@ -300,15 +300,15 @@ def test_a_format_without_its_arithmetic_does_not_compile(
     formats = scratch / "schema/formats.py"
     before = formats.read_text()
     text = f"\n\n@format_(id=62, {row})\ndef forgotten(codes: Array, scale: Array) -> Array:\n    return codes\n"
-    path = f"runtime_c/kernels/{source}.c"
+    path = f"runtime_c/kernels/matrix/{source}.c"
     check = ["cc", "-std=c11", "-fsyntax-only", "-Iruntime_c", "-Iruntime_c/include", path]
     try:
         formats.write_text(before + text)
-        python(scratch, "schema/gen.py")
+        python(scratch, "schema/gen")
         done = subprocess.run(check, cwd=scratch, capture_output=True, text=True)
     finally:
         formats.write_text(before)
-        python(scratch, "schema/gen.py")
+        python(scratch, "schema/gen")
     assert done.returncode == 1 and missing in done.stderr, done.stderr
     sh(scratch, *check)
 
@@ -339,7 +339,7 @@ def determinant_runs(copy: Path) -> None:
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
     (copy / "build/det.onnx").write_bytes(model.SerializeToString())
     code = (
-        "from pteron.export.export import export\nfrom pteron.export.emit import emit\nfrom pathlib import Path\n"
+        "from pteron.export.export import export\nfrom pteron.export.file.emit import emit\nfrom pathlib import Path\n"
         "emit(export('build/det.onnx'), Path('build/det.pte'))"
     )
     python(copy, "-c", code)

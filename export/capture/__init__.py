@@ -14,8 +14,8 @@ from typing import Any
 import onnx_ir as ir
 from onnx import ModelProto
 
+from pteron.export.capture.check import KEY
 from pteron.export.capture.onnx import capture_onnx
-from pteron.export.check import KEY
 from pteron.schema.errors import ModelError
 
 __all__ = ["capture", "capture_onnx"]

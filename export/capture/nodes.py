@@ -13,7 +13,7 @@ import onnx.defs
 import onnx_ir as ir
 
 from pteron.export import graph as g
-from pteron.export.infer import operands_of
+from pteron.export.graph.inference import operands_of
 from pteron.schema.errors import ModelError
 
 AXES: Final = {

@@ -20,8 +20,8 @@ from pteron.export.capture.nodes import check_forms, check_types
 from pteron.export.capture.origins import note_origins
 from pteron.export.capture.raising import raise_opset
 from pteron.export.capture.resizing import keep_corners
-from pteron.export.naming import name_nodes, name_values
-from pteron.export.wire import without_weights
+from pteron.export.graph.naming import name_nodes, name_values
+from pteron.export.graph.wire import without_weights
 from pteron.schema.errors import ModelError
 
 OLDEST: Final = 6

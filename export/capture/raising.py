@@ -14,7 +14,7 @@ import numpy as np
 import onnx_ir as ir
 
 from pteron.export import graph as g
-from pteron.export.infer import infer_rest
+from pteron.export.graph.inference import infer_rest
 from pteron.schema.errors import ModelError
 
 Change = Callable[["Raising", ir.Node], None]

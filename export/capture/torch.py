@@ -24,14 +24,14 @@ from typing import Any, Final
 
 import onnx_ir as ir
 
-from pteron.export import bounds
 from pteron.export import graph as g
+from pteron.export.capture.check import KEY
 from pteron.export.capture.examples import example_of
 from pteron.export.capture.onnx import capture_onnx
 from pteron.export.capture.state_pairs import Captured, state_pairs
 from pteron.export.capture.traced import bounds_of, stated
 from pteron.export.capture.written import Trial, check_writes, eval_mode
-from pteron.export.check import KEY
+from pteron.export.graph import bounds
 from pteron.schema.errors import ModelError
 
 OPSET: Final = 24

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import onnx_ir as ir
 
-from pteron.export import bounds
 from pteron.export.capture.guards import InexpressibleError, Reader, settle
+from pteron.export.graph import bounds
 from pteron.export.program import Check, Extent
 from pteron.schema.errors import ModelError
 

@@ -13,18 +13,18 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from pteron.export import integer
 from pteron.export.delegates import Delegate, Segment
 from pteron.export.delegates import hexagon_image as image
 from pteron.export.delegates.hexagon_image import Code, Op, Window
 from pteron.export.delegates.payload import ALIGN
 from pteron.export.delegates.rules import Rule, refusal
-from pteron.schema import integer as arithmetic
+from pteron.export.graph import int8 as integer
 from pteron.schema.errors import DelegateError
+from pteron.schema.meaning import int8 as arithmetic
 
 Order: TypeAlias = tuple[int, ...]
 Row: TypeAlias = Any
-"""A row of export/integer.py of the kind that the function is listed for."""
+"""A row of export/graph/int8.py of the kind that the function is listed for."""
 
 
 # --- what it takes --------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.export import place
 from pteron.export.delegates.payload import ALIGN, Kind, Payload, aligned, write
+from pteron.export.plan import place
 from pteron.schema.errors import DelegateError
 
 Array = NDArray[Any]

@@ -1,4 +1,4 @@
-"""What every delegate of integer nodes asks first: the row of export/integer.py, and int8 values of static extents."""
+"""What every delegate of integer nodes asks first: the row of export/graph/int8.py, and int8 values of static extents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import onnx_ir as ir
 
 from pteron.export import graph as g
-from pteron.export import integer
+from pteron.export.graph import int8 as integer
 from pteron.schema.errors import ModelError
 
 Rule = Callable[[ir.Node, Any], str | None]

@@ -16,14 +16,14 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from pteron.export import integer
 from pteron.export.delegates import rules
-from pteron.schema import integer as arithmetic
+from pteron.export.graph import int8 as integer
 from pteron.schema.errors import ModelError
+from pteron.schema.meaning import int8 as arithmetic
 
 Order: TypeAlias = tuple[int, ...]
 Row: TypeAlias = Any
-"""A row of export/integer.py of the kind that the function is listed for."""
+"""A row of export/graph/int8.py of the kind that the function is listed for."""
 
 NHWC: Final = (0, 2, 3, 1)
 NLC: Final = (0, 2, 1)

@@ -1,4 +1,4 @@
-"""ONNX graph -> Program: `lower`. Families of operators are files; importing them here enters their lowerings."""
+"""ONNX graph -> Program: `lower`. Families of operators are the folders and files of `ops`."""
 
 from __future__ import annotations
 
@@ -7,31 +7,12 @@ from collections.abc import Mapping
 
 import onnx_ir as ir
 
-from pteron.export.lower import (  # noqa: F401  (their import enters the lowerings)
-    attention,
-    control,
-    conv,
-    delegate,
-    elementwise,
-    indexing,
-    integer,
-    matrix,
-    movement,
-    norm,
-    pool,
-    quantize,
-    recurrent,
-    reduction,
-    regions,
-    shape,
-    signal,
-    unique,
-)
-from pteron.export.lower.core import Lowering
+from pteron.export.lower import ops  # noqa: F401  (its import enters the lowerings)
+from pteron.export.lower.context import Lowering
 from pteron.export.lower.graphs import Failure
 from pteron.export.lower.method import lower_method
 from pteron.export.program import Method, Program
-from pteron.export.rebuild import without_unused_dims
+from pteron.export.program.rebuild import without_unused_dims
 from pteron.schema.errors import LoweringError
 
 __all__ = ["lower"]

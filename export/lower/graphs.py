@@ -15,7 +15,8 @@ import onnx
 import onnx_ir as ir
 
 from pteron.export import graph as g
-from pteron.export.lower.core import Lowering
+from pteron.export.graph.weights import elements_of
+from pteron.export.lower.context import Lowering
 from pteron.export.lower.node import (
     DTYPES,
     FOLDS,
@@ -24,10 +25,9 @@ from pteron.export.lower.node import (
     Node,
     RefusedError,
 )
-from pteron.export.lower.ref import Ref
 from pteron.export.lower.standard import check_node
 from pteron.export.program import DebugNode
-from pteron.export.source import elements_of
+from pteron.export.program.views import Ref
 
 EXPANSION_LIMIT = 8
 """Function bodies inside function bodies."""

@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 import onnx_ir as ir
 import sympy
 
-from pteron.export import bounds, extents
-from pteron.export.dimensions import arithmetic
-from pteron.export.lower import ref as views
-from pteron.export.lower.core import Lowering
+from pteron.export.graph import bounds
+from pteron.export.graph.dimensions import arithmetic
+from pteron.export.lower.context import Lowering
 from pteron.export.lower.graphs import Env, Failure, lower_graph
 from pteron.export.lower.node import DTYPES
-from pteron.export.lower.ref import Ref, as_elements
-from pteron.export.program import DebugNode, Extent, Method, Port, State
+from pteron.export.program import DebugNode, Extent, Method, Port, State, views
+from pteron.export.program.views import Ref, as_elements
+from pteron.export.sizes import extents
 from pteron.schema.errors import ModelError
 
 SHAPE_INPUT_LIMIT = 8

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import onnx_ir as ir
 import sympy
 
-from pteron.export.lower.ref import Elements, Ref, Shape
+from pteron.export.program.views import Elements, Ref, Shape
 from pteron.schema.row import Op
 from pteron.schema.signature import signature
 
 if TYPE_CHECKING:
-    from pteron.export.lower.core import Lowering
+    from pteron.export.lower.context import Lowering
 
 DTYPES: Final = {
     ir.DataType.BOOL: "bool", ir.DataType.INT8: "i8", ir.DataType.INT16: "i16", ir.DataType.INT32: "i32",
@@ -98,7 +98,7 @@ Folded: TypeAlias = "tuple[Elements, str, frozenset[sympy.Symbol]]"
 """Elements, their dtype, and what they assume (Ref.assumes)."""
 
 FOLDS: Final[dict[str, Callable[[Lowering, Node], Folded | None]]] = {}
-"""Operator -> how it folds where its operands' elements are known (export/lower/shape.py)."""
+"""Operator -> how it folds where its operands' elements are known (export/lower/ops/moving/shape.py)."""
 
 
 def lowers(*op_types: str, domain: str = "") -> Callable[[Function], Function]:

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pteron.export import terms
-from pteron.export.lower import ref as views
-from pteron.export.lower.ref import Ref, Shape
-from pteron.export.terms import PACKED, Term, load
+from pteron.export.program import terms, views
+from pteron.export.program.terms import PACKED, Term, load
+from pteron.export.program.views import Ref, Shape
 
 if TYPE_CHECKING:
-    from pteron.export.lower.core import Lowering
+    from pteron.export.lower.context import Lowering
 
 
 def compute(

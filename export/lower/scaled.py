@@ -17,10 +17,10 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from pteron.export import extents
-from pteron.export.extents import Scaled, at_most
-from pteron.export.lower.arrays import same_dtype
 from pteron.export.program import Extent
+from pteron.export.program.arrays import same_dtype
+from pteron.export.sizes import extents
+from pteron.export.sizes.extents import Scaled, at_most
 
 LIMIT: Final = 1 << 24
 """Integers up to here are exact in f32."""

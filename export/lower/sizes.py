@@ -7,12 +7,12 @@ from typing import Any, Final, NoReturn
 
 import sympy
 
-from pteron.export import extents
-from pteron.export.bounds import MOST
-from pteron.export.extents import same
+from pteron.export.graph.bounds import MOST
 from pteron.export.lower.node import RefusedError
-from pteron.export.lower.ref import Shape
 from pteron.export.program import Check, DebugNode, Dim, Extent
+from pteron.export.program.views import Shape
+from pteron.export.sizes import extents
+from pteron.export.sizes.extents import same
 from pteron.schema.errors import ModelError
 
 UNBOUNDED: Final = extents.symbol("max_extent")

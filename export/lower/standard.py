@@ -15,9 +15,9 @@ import onnx.checker
 import onnx.shape_inference
 import onnx_ir as ir
 
-from pteron.export.lower.core import Lowering
+from pteron.export.lower.context import Lowering
 from pteron.export.lower.node import ONNX, Node, RefusedError
-from pteron.export.lower.ref import Ref
+from pteron.export.program.views import Ref
 
 TOLD: Final = 64
 """Known elements of so many are told to the inference of shapes: axes, sizes, pads."""

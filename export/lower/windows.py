@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from pteron.export import extents
-from pteron.export.extents import add, ceildiv, floordiv, minimum, mul, sub
-from pteron.export.lower.core import Lowering
+from pteron.export.lower.context import Lowering
 from pteron.export.lower.node import Node
-from pteron.export.lower.ref import Ref, Shape
 from pteron.export.program import Extent
+from pteron.export.program.views import Ref, Shape
+from pteron.export.sizes import extents
+from pteron.export.sizes.extents import add, ceildiv, floordiv, minimum, mul, sub
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

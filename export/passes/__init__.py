@@ -15,7 +15,7 @@ from typing import Final
 import onnx_ir as ir
 
 from pteron.export import graph as g
-from pteron.export.naming import name_nodes
+from pteron.export.graph.naming import name_nodes
 from pteron.export.passes.attention import group_heads, recognise_attention
 from pteron.export.passes.batch_norm import fold_batch_norm
 from pteron.export.passes.castlike import castlike_to_cast

@@ -16,7 +16,7 @@ import onnx_ir as ir
 from onnx.reference import ReferenceEvaluator
 
 from pteron.export import graph as g
-from pteron.export.source import read
+from pteron.export.graph.weights import read
 
 # fmt: off
 MOVES: Final = frozenset({

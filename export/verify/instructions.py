@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from pteron.export.program import Block, Instr, Program, Value
-from pteron.export.rebuild import homes
+from pteron.export.program.rebuild import homes
 from pteron.export.verify.attributes import MAX_LIST, check_attributes, dims_names
 from pteron.export.verify.memory import Memory
 from pteron.export.verify.points import Points

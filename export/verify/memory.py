@@ -9,9 +9,9 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Final
 
-from pteron.export.elements import bits
-from pteron.export.lifetimes import ALIGN
+from pteron.export.plan.lifetimes import ALIGN
 from pteron.export.program import Instr, Program
+from pteron.export.program.elements import bits
 from pteron.export.verify.parts import value_bytes
 from pteron.export.verify.points import Points, Sizes
 from pteron.export.verify.refusal import refuse

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from pteron.export.elements import NUMPY, bits, stored_bytes
-from pteron.export.extents import symbols_of
-from pteron.export.layout import CheckKind, DimKind, DType, Layout, Storage
+from pteron.export.file.tables import POLICIES
 from pteron.export.program import Constant, Method, Port, Program, Value
-from pteron.export.tables import POLICIES
+from pteron.export.program.elements import NUMPY, bits, stored_bytes
+from pteron.export.sizes.extents import symbols_of
 from pteron.export.verify.attributes import MAX_LIST
 from pteron.export.verify.refusal import refuse
 from pteron.schema.formats import FORMATS
+from pteron.schema.layout import CheckKind, DimKind, DType, Layout, Storage
 
 MAX_RANK: Final = 8
 DIM_KINDS: Final = {kind.name.lower() for kind in DimKind}

@@ -13,13 +13,13 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from pteron.export.elements import stored_bytes
-from pteron.export.expressions import Expressions, Row, applied
-from pteron.export.layout import ExprOp
-from pteron.export.lifetimes import MAX_EXTENT
+from pteron.export.plan.lifetimes import MAX_EXTENT
 from pteron.export.program import Check, Extent, Program
+from pteron.export.program.elements import stored_bytes
+from pteron.export.sizes.expressions import Expressions, Row, applied
 from pteron.export.verify.refusal import Refusal, refuse
 from pteron.schema.errors import ProgramError
+from pteron.schema.layout import ExprOp
 
 Sizes = tuple[int, ...]
 """An extent at each point."""

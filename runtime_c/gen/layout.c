@@ -1,5 +1,5 @@
 /* The verifier's tables, and the storage formats.
- * Written by schema/gen.py from schema/program.fbs and schema/formats.py; do not edit. */
+ * Written by schema/gen from schema/program.fbs and schema/formats.py; do not edit. */
 // clang-format off
 
 #include "gen/layout.h"

@@ -1,5 +1,5 @@
 /* The structs and tables of the program file.
- * Written by schema/gen.py from schema/program.fbs; do not edit. */
+ * Written by schema/gen from schema/program.fbs; do not edit. */
 // clang-format off
 #ifndef PTE_GEN_LAYOUT_H
 #define PTE_GEN_LAYOUT_H

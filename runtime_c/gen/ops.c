@@ -1,5 +1,5 @@
 /* The operator table.
- * Written by schema/gen.py from schema/ops.py; do not edit. */
+ * Written by schema/gen from schema/ops.py; do not edit. */
 // clang-format off
 
 #include "gen/ops.h"

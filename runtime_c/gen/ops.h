@@ -1,5 +1,5 @@
 /* Operators: numbers, attribute structs, kernels.
- * Written by schema/gen.py from schema/ops.py; do not edit. */
+ * Written by schema/gen from schema/ops.py; do not edit. */
 // clang-format off
 #ifndef PTE_GEN_OPS_H
 #define PTE_GEN_OPS_H

@@ -1,5 +1,5 @@
 /* The step table, by opcode.
- * Written by schema/gen.py from schema/steps.py; do not edit. */
+ * Written by schema/gen from schema/steps.py; do not edit. */
 // clang-format off
 
 #include "gen/steps.h"

@@ -1,5 +1,5 @@
 /* Steps of pointwise programs.
- * Written by schema/gen.py from schema/steps.py; do not edit. */
+ * Written by schema/gen from schema/steps.py; do not edit. */
 // clang-format off
 #ifndef PTE_GEN_STEPS_H
 #define PTE_GEN_STEPS_H

@@ -30,7 +30,7 @@ enum {
   PTE_ABREAST = 4     /* panels of a register tile, at most */
 };
 
-struct pte_engine; /* kernels/pointwise.h */
+struct pte_engine; /* kernels/pointwise/pointwise.h */
 struct pte_pace;   /* core/watch.h */
 
 typedef struct pte_pointwise {
@@ -62,7 +62,7 @@ typedef struct pte_rows_f32 {
   void (*tree_columns)(uint32_t kind, int64_t columns, float *lanes);
 } pte_rows_f32;
 
-/* What happens to a finished sum, in this order; kernels/finish.h says more. */
+/* What happens to a finished sum, in this order; kernels/matrix/finish.h says more. */
 typedef struct pte_finish_f32 {
   const float *add[PTE_ADDENDS];  /* NULL: none; else the element for row 0, column 0 */
   size_t add_stride[PTE_ADDENDS]; /* between rows; 0: one row for all */
@@ -111,7 +111,7 @@ typedef struct pte_depthwise_f32 {
   void (*tile)(size_t rows, const pte_depthwise_tile_f32 *tile); /* rows in 1..PTE_STRIP */
 } pte_depthwise_f32;
 
-struct pte_attention; /* kernels/attention.h */
+struct pte_attention; /* kernels/sequence/attention.h */
 
 typedef struct pte_attention_f32 {
   /* one block of query rows that share a key head; `scratch` is the thread's */
@@ -143,24 +143,24 @@ typedef struct pte_pool_f32 {
 } pte_pool_f32;
 
 typedef struct pte_panel_decode {
-  /* a pte_panel_read (kernels/gemm.h) of a pte_stored (kernels/panel_decode.h) */
+  /* a pte_panel_read (kernels/matrix/gemm.h) of a pte_stored (kernels/matrix/panel_decode.h) */
   const float *(*read)(const void *self, size_t panel, size_t k, size_t count, float *block);
 } pte_panel_decode;
 
-struct pte_stored;  /* kernels/panel_decode.h */
-struct pte_rows_i8; /* kernels/gemm_i8.h */
+struct pte_stored;  /* kernels/matrix/panel_decode.h */
+struct pte_rows_i8; /* kernels/matrix/gemm_i8.h */
 
 typedef struct pte_gemm_i8 {
   /* out[rows][16 count] = rows of x times panels from `panel` on; rows in 1 .. 4; nothing aliases
    * out */
   void (*panels)(const struct pte_stored *w, const struct pte_rows_i8 *x, size_t rows, size_t panel,
                  size_t count, float *out, size_t out_stride);
-  /* pte_i8_quantize of kernels/gemm_i8.h */
+  /* pte_i8_quantize of kernels/matrix/gemm_i8.h */
   void (*quantize)(size_t depth, const float *x, float factor, int8_t *code, float *step,
                    int32_t *sum);
 } pte_gemm_i8;
 
-/* What follows the sums of 16 columns (kernels/rescale.h). */
+/* What follows the sums of 16 columns (kernels/matrix/rescale.h). */
 typedef struct pte_rescale_columns {
   int32_t bias[PTE_PANEL], multiplier[PTE_PANEL];
   int64_t shift[PTE_PANEL];

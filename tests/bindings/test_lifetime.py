@@ -15,9 +15,9 @@ from onnx import TensorProto, helper
 
 import pteron
 from pteron.cli import main
-from pteron.export.layout import Segment
-from pteron.export.read import read_file
+from pteron.export.file.read import read_file
 from pteron.runtime import cpu
+from pteron.schema.layout import Segment
 
 X = np.random.default_rng(0).random((3, 1, 8, 8), np.float32)
 

@@ -219,7 +219,7 @@ def test_a_copied_program_outlives_its_bytes(add: Path, tmp_path: Path) -> None:
 def test_states_wait_for_the_run(tmp_path: Path) -> None:
     from program.samples import SAMPLES
 
-    from pteron.export.emit import emit_bytes
+    from pteron.export.file.emit import emit_bytes
     from pteron.export.plan import plan
 
     model = pteron.load(emit_bytes(plan(SAMPLES["state"]())), method="step")

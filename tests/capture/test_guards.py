@@ -9,11 +9,12 @@ import onnx_ir as ir
 import pytest
 import sympy
 
-from pteron.export import bounds, extents
 from pteron.export.capture.guards import InexpressibleError, Reader, settle
-from pteron.export.fix import fix
+from pteron.export.graph import bounds
+from pteron.export.graph.fix import fix
+from pteron.export.graph.text import onnx_text
 from pteron.export.program import Check
-from pteron.export.text import onnx_text
+from pteron.export.sizes import extents
 from pteron.schema.errors import ModelError
 
 GUARDS = [

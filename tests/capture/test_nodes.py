@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from pteron.export.capture import capture
 from pteron.export.export import export
-from pteron.export.interpret import run
+from pteron.export.program.interpret import run
 from pteron.schema.errors import LoweringError, ModelError
 
 N = helper.make_node

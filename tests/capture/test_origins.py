@@ -13,11 +13,11 @@ import pytest
 from pteron.export.capture import capture
 from pteron.export.export import export
 from pteron.export.graph import MODULE, common_module, nodes
-from pteron.export.naming import name_nodes, title
+from pteron.export.graph.naming import name_nodes, title
+from pteron.export.graph.text import onnx_text
 from pteron.export.passes import run_passes
 from pteron.export.program import Program
 from pteron.export.report import Report
-from pteron.export.text import onnx_text
 from pteron.quantize.quantize import transformer
 from pteron.quantize.recipe import recipe
 from pteron.quantize.report import QuantReport

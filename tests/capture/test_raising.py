@@ -16,9 +16,9 @@ from onnx import TensorProto, helper, numpy_helper
 from pteron.export import graph as g
 from pteron.export.capture import capture
 from pteron.export.capture.raising import CHANGES
-from pteron.export.interpret import run
 from pteron.export.lower import lower
 from pteron.export.passes import run_passes
+from pteron.export.program.interpret import run
 from pteron.schema.errors import ModelError
 
 F = np.float32

@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed: make dev-torch")
 
 from pteron.export.export import export  # noqa: E402
-from pteron.export.interpret import run  # noqa: E402
+from pteron.export.program.interpret import run  # noqa: E402
 from pteron.schema.errors import ModelError  # noqa: E402
 
 X = {

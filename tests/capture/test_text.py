@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pteron.export.text import as_text, onnx_text
+from pteron.export.graph.text import as_text, onnx_text
 
 TEXTS = [
     "y = Gelu(x, approximate='tanh')",

@@ -12,9 +12,9 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from pteron.export.capture.onnx import capture_onnx
-from pteron.export.save import save_onnx
-from pteron.export.source import read
-from pteron.export.wire import without_weights
+from pteron.export.graph.save import save_onnx
+from pteron.export.graph.weights import read
+from pteron.export.graph.wire import without_weights
 from pteron.schema.errors import ModelError
 
 RNG = np.random.default_rng(0)

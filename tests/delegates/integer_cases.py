@@ -10,8 +10,8 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
-from pteron.export import integer
-from pteron.schema import integer as arithmetic
+from pteron.export.graph import int8 as integer
+from pteron.schema.meaning import int8 as arithmetic
 
 Array = NDArray[Any]
 
@@ -26,7 +26,7 @@ class Case:
     arrays: tuple[Array, ...]
 
     def expected(self) -> list[Array]:
-        """schema/integer.py's answer."""
+        """schema/meaning/int8.py's answer."""
         known = dict(zip(self.inputs, self.arrays, strict=True))
         for node in self.nodes:
             arrays = [

@@ -20,7 +20,7 @@ from delegates.candidates import NAMES, Candidate
 from delegates.integer_cases import CASES, make
 
 import pteron
-from pteron.export.partition import partition
+from pteron.export.delegates.partition import partition
 
 SEEDS = (0, 1)
 

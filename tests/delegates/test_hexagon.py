@@ -1,4 +1,4 @@
-"""The Hexagon delegate: the DSP's machine code under qemu-hexagon against schema/integer.py, and DSPs and payloads that misbehave.
+"""The Hexagon delegate: the DSP's machine code under qemu-hexagon against schema/meaning/int8.py, and DSPs and payloads that misbehave.
 
 `hexagon_driver.c` drives the host side, under the address and undefined-behaviour sanitizers.
 """
@@ -20,10 +20,10 @@ import pytest
 from delegates import through
 from delegates.integer_cases import CASES, Case, Maker, make
 
-from pteron.export import integer
 from pteron.export.delegates import Segment, hexagon, hexagon_image, payload
-from pteron.schema import integer as arithmetic
+from pteron.export.graph import int8 as integer
 from pteron.schema.errors import DelegateError
+from pteron.schema.meaning import int8 as arithmetic
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from delegates.candidates import NAMES
 from passes.test_integer import BLOCKS
 
 import pteron
+from pteron.export.graph.text import onnx_text
 from pteron.export.report import Report
-from pteron.export.text import onnx_text
 
 SHARES = {"a mobile block": 1.0, "a transformer's layer": 0.9}
 """Of the multiply-accumulates; products of two activations stay f32, and on the CPU."""

@@ -1,4 +1,4 @@
-"""Integer nodes as TOSA, against Arm's reference model: the same bytes as schema/integer.py."""
+"""Integer nodes as TOSA, against Arm's reference model: the same bytes as schema/meaning/int8.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The VGF delegate: graphs through Vulkan on the emulated NPU against schema/integer.py, payloads and machines that will not do.
+"""The VGF delegate: graphs through Vulkan on the emulated NPU against schema/meaning/int8.py, payloads and machines that will not do.
 
 `vgf_driver.c` drives the C side, under the address and undefined-behaviour sanitizers.
 """

@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 
 import pteron
 from pteron.export import graph as g
-from pteron.export import integer
 from pteron.export.delegates import Delegate
-from pteron.export.emit import emit_bytes
-from pteron.export.fuse import fuse
+from pteron.export.delegates.partition import partition
+from pteron.export.file.emit import emit_bytes
+from pteron.export.graph import int8 as integer
 from pteron.export.lower import lower
+from pteron.export.optimize.fuse import fuse
+from pteron.export.optimize.share import share
 from pteron.export.pack import pack
-from pteron.export.partition import partition
 from pteron.export.plan import plan
 from pteron.export.program import Program
-from pteron.export.share import share
 
 Array = NDArray[Any]
 ANY = (
@@ -100,7 +100,7 @@ def hold(
     cases: Mapping[str, Case],
     folder: Path,
 ) -> None:
-    """Every case gives the bytes of schema/integer.py.
+    """Every case gives the bytes of schema/meaning/int8.py.
 
     Args:
         run: A driver's `run` of folders with payload and in0, in1 ..., which writes out0, out1 ... beside them.

@@ -10,9 +10,9 @@ import onnx_ir as ir
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from pteron.export.check import KEY, Example, Step, check, differs
+from pteron.export.capture.check import KEY, Example, Step, check, differs
 from pteron.export.export import export
-from pteron.export.text import onnx_text
+from pteron.export.graph.text import onnx_text
 from pteron.schema.errors import LimitError, ModelError
 
 X = np.linspace(-2, 2, 8, dtype=np.float32)

@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from pteron.export import codes
+from pteron.export.pack import codes
 from pteron.export.program import Coded
 from pteron.schema.formats import FORMATS
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pteron.export.emit import emit_bytes
+from pteron.export.delegates.segments import segments
 from pteron.export.export import export
-from pteron.export.segments import segments
+from pteron.export.file.emit import emit_bytes
 
 ROOT = Path(__file__).parents[2]
 

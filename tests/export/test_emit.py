@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from sample_programs import everything
 
-from pteron.export.elements import NUMPY, from_stored, stored_bytes, to_stored
-from pteron.export.emit import emit, emit_bytes
+from pteron.export.file.emit import emit, emit_bytes
+from pteron.export.file.read import read, read_file
 from pteron.export.program import Constant, Program
-from pteron.export.read import read, read_file
+from pteron.export.program.elements import NUMPY, from_stored, stored_bytes, to_stored
 from pteron.schema.errors import ProgramError
 
 
@@ -43,7 +43,7 @@ def test_emitting_what_was_read_gives_the_same_bytes():
 
 def test_two_processes_write_the_same_bytes():
     code = (
-        "import hashlib; from sample_programs import everything; from pteron.export.emit import emit_bytes; "
+        "import hashlib; from sample_programs import everything; from pteron.export.file.emit import emit_bytes; "
         "print(hashlib.sha256(emit_bytes(everything())).hexdigest())"
     )
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}

@@ -15,14 +15,14 @@ from onnx import TensorProto, helper, numpy_helper
 import pteron
 from pteron.export.capture import capture
 from pteron.export.delegates import Delegate, Segment
-from pteron.export.emit import emit_bytes
+from pteron.export.delegates.partition import BORDER, TOO_LIGHT, partition
+from pteron.export.delegates.segments import segments
 from pteron.export.export import export
-from pteron.export.interpret import run as interpret
-from pteron.export.partition import BORDER, TOO_LIGHT, partition
+from pteron.export.file.emit import emit_bytes
+from pteron.export.file.read import read
 from pteron.export.passes import run_passes
-from pteron.export.read import read
+from pteron.export.program.interpret import run as interpret
 from pteron.export.report import Report
-from pteron.export.segments import segments
 from pteron.schema.errors import ArgumentError, DelegateError, LoweringError, ModelError
 
 RNG = np.random.default_rng(3)

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_programs import everything, planned
 
-from pteron.export.emit import emit_bytes
-from pteron.export.expressions import symbol
-from pteron.export.lifetimes import Lifetimes
+from pteron.export.file.emit import emit_bytes
+from pteron.export.file.read import read
 from pteron.export.plan import measure, overlaps, plan
+from pteron.export.plan.lifetimes import Lifetimes
 from pteron.export.program import Block, Dim, Instr, Method, Port, Program, Value
-from pteron.export.read import read
+from pteron.export.sizes.expressions import symbol
 
 SIZES = st.fixed_dictionaries({"n": st.integers(0, 300), "m": st.integers(0, 300)})
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pteron.export.optimize.share import share
 from pteron.export.program import Constant, Program, State, Value
-from pteron.export.share import share
 
 
 def constant(name: str, *elements: float, dtype: str = "f32") -> Constant:

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from program import meanings, op_samples, samples
 
-from pteron.export.elements import NUMPY
-from pteron.export.emit import emit_bytes
-from pteron.export.expressions import Expressions
-from pteron.export.lifetimes import with_capacities
+from pteron.export.file.emit import emit_bytes
+from pteron.export.file.read import read
 from pteron.export.plan import plan
+from pteron.export.plan.lifetimes import with_capacities
 from pteron.export.program import Method, Program
-from pteron.export.read import read
+from pteron.export.program.elements import NUMPY
+from pteron.export.sizes.expressions import Expressions
 from pteron.export.verify import Refusal, check
 from pteron.export.verify.points import Points
 from pteron.schema.errors import ArgumentError, DelegateError, LimitError, ProgramError

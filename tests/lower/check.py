@@ -11,11 +11,11 @@ import onnx_ir as ir
 import onnxruntime
 from onnx.reference import ReferenceEvaluator
 
-from pteron.export.fuse import fuse
-from pteron.export.interpret import run
-from pteron.export.listing import as_text
+from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
-from pteron.export.text import onnx_text
+from pteron.export.optimize.fuse import fuse
+from pteron.export.program.interpret import run
+from pteron.export.program.listing import as_text
 
 
 def listing(text: str, *, fused: bool = False, **given: Any) -> list[str]:

@@ -11,10 +11,10 @@ import onnx.defs
 import pytest
 
 import pteron.export.lower  # noqa: F401  fills the table
-from pteron.export.interpret import run
+from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
 from pteron.export.lower.node import LOWERINGS
-from pteron.export.text import onnx_text
+from pteron.export.program.interpret import run
 
 OPSET: Final = 28
 IN_F32: Final = "computed in f32 whatever it says"

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from pteron.export import bodies, terms
-from pteron.export.terms import Term, load, registers, term
+from pteron.export.optimize import bodies
+from pteron.export.program import terms
+from pteron.export.program.terms import Term, load, registers, term
 
 OPS = ("add", "mul", "sub", "max")
 

@@ -10,10 +10,10 @@ import onnxruntime
 import pytest
 from lower.test_families import floats
 
-from pteron.export.fuse import fuse
-from pteron.export.interpret import run
-from pteron.export.listing import as_text
 from pteron.export.lower import lower
+from pteron.export.optimize.fuse import fuse
+from pteron.export.program.interpret import run
+from pteron.export.program.listing import as_text
 from pteron.schema.errors import LoweringError
 
 

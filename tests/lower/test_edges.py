@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from lower.check import agrees, agrees_with_onnxruntime, listing
 
-from pteron.export.interpret import run
+from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
-from pteron.export.text import onnx_text
+from pteron.export.program.interpret import run
 from pteron.schema.errors import ArgumentError, LoweringError, ModelError
 
 RNG = np.random.default_rng(8)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pteron.export import extents as e
+from pteron.export.sizes import extents as e
 
 N, M = e.symbol("n"), e.symbol("m")
 

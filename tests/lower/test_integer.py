@@ -1,4 +1,4 @@
-"""Integer nodes against schema/integer.py, to the bit: by the interpreter and by the C runtime, fused and not, from every
+"""Integer nodes against schema/meaning/int8.py, to the bit: by the interpreter and by the C runtime, fused and not, from every
 variant, on one to three threads."""
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pteron.export import integer
-from pteron.export.emit import emit_bytes
-from pteron.export.fuse import fuse
+from pteron.export.file.emit import emit_bytes
 from pteron.export.graph import IR_VERSION, OPSET
-from pteron.export.interpret import run
+from pteron.export.graph import int8 as integer
 from pteron.export.lower import lower
+from pteron.export.optimize.fuse import fuse
 from pteron.export.pack import pack
 from pteron.export.plan import plan
 from pteron.export.program import Program
+from pteron.export.program.interpret import run
 from pteron.schema.errors import LoweringError
 
 runtime = pytest.importorskip("pteron._pteron", reason="the C runtime is not built")

@@ -7,9 +7,9 @@ import pytest
 from lower.check import agrees
 from lower.test_families import floats, typed
 
-from pteron.export.interpret import run
+from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
-from pteron.export.text import onnx_text
+from pteron.export.program.interpret import run
 
 X = floats((2, 6, 3, 5))
 

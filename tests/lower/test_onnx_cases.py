@@ -18,10 +18,10 @@ from onnx import numpy_helper
 
 import pteron
 from pteron.export.capture.onnx import capture_onnx
-from pteron.export.emit import emit_bytes
 from pteron.export.export import export
-from pteron.export.interpret import run
+from pteron.export.file.emit import emit_bytes
 from pteron.export.lower import lower
+from pteron.export.program.interpret import run
 from pteron.schema.errors import PteronError
 
 Array = np.ndarray[Any, Any]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from lower.check import agrees, agrees_with_onnxruntime
 from lower.test_families import floats
 
+from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
-from pteron.export.text import onnx_text
 from pteron.schema.errors import LoweringError
 
 FEW = settings(max_examples=60, deadline=None, derandomize=True)

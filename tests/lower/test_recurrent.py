@@ -7,9 +7,9 @@ import pytest
 from lower.check import agrees_with_onnxruntime
 from lower.test_families import floats
 
-from pteron.export.interpret import run
+from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
-from pteron.export.text import onnx_text
+from pteron.export.program.interpret import run
 from pteron.schema.errors import LoweringError
 
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}

@@ -7,8 +7,8 @@ import pytest
 from lower.check import agrees, agrees_with_onnxruntime
 from lower.test_families import floats
 
+from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
-from pteron.export.text import onnx_text
 from pteron.schema.errors import LoweringError
 
 RNG = np.random.default_rng(3)

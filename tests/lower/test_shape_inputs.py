@@ -7,9 +7,9 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from pteron.export.interpret import run
+from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
-from pteron.export.text import onnx_text
+from pteron.export.program.interpret import run
 from tests.lower.check import agrees
 
 VALUES = {

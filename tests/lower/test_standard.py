@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pteron.export.interpret import run
+from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
-from pteron.export.text import onnx_text
+from pteron.export.program.interpret import run
 from pteron.schema.errors import ArgumentError, LoweringError
 
 REFUSED = {

@@ -5,8 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pteron.export import terms
-from pteron.export.terms import TooLongError, compile_terms, literal, load, read_terms, select, term
+from pteron.export.program import terms
+from pteron.export.program.terms import (
+    TooLongError,
+    compile_terms,
+    literal,
+    load,
+    read_terms,
+    select,
+    term,
+)
 from pteron.schema.steps import REGISTERS, evaluate
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from lower.check import listing
 
-from pteron.export.fuse import fuse
-from pteron.export.interpret import run
+from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
-from pteron.export.text import onnx_text
+from pteron.export.optimize.fuse import fuse
+from pteron.export.program.interpret import run
 from pteron.schema.errors import LoweringError
 
 

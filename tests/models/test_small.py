@@ -10,7 +10,7 @@ import pytest
 from models.through import Arrays, operators, same, weights
 from onnx import helper, numpy_helper, parser
 
-from pteron.export.text import onnx_text
+from pteron.export.graph.text import onnx_text
 
 RNG = np.random.default_rng(7)
 

@@ -34,8 +34,8 @@ import pytest
 from verdicts import HEAVY, OUT, ROOT, in_child, journal, summary
 
 AREA = (
-    "lower/*", "passes/*", "fuse", "inplace", "plan", "lifetimes", "partition", "segments", "pack", "codes", "share",
-    "rebuild", "terms", "extents", "integer",
+    "lower/**/*", "passes/**/*", "optimize/*", "plan/*", "pack/__init__", "pack/codes", "delegates/partition",
+    "delegates/segments", "program/rebuild", "program/terms", "sizes/extents", "graph/int8",
 )  # fmt: skip
 FAST = (
     "tests/passes", "tests/lower", "tests/export", "tests/schema", "tests/session", "tests/capture/test_onnx.py",

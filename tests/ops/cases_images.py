@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from ops.harness import Array, Case, Status
 
-from pteron.export.elements import NAMES
+from pteron.export.program.elements import NAMES
 from pteron.schema.row import Out
 
 RNG = np.random.default_rng(12)

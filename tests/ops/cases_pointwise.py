@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from ops.harness import Array, Case, Status
 
-from pteron.export.elements import NUMPY
+from pteron.export.program.elements import NUMPY
 from pteron.schema.row import Out
 from pteron.schema.steps import STEPS, Step
 

@@ -171,7 +171,7 @@ ALL_TYPES = (
 
 def codes(shape: tuple[int, ...], dtype: str) -> Array:
     """Elements of a type narrower than a byte, or of an 8-bit float type."""
-    from pteron.export.elements import NUMPY, bits
+    from pteron.export.program.elements import NUMPY, bits
 
     rng = np.random.default_rng(3)
     return rng.integers(0, 1 << min(bits(dtype), 6), shape).astype(np.uint8).view(NUMPY[dtype])

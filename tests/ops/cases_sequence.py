@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from ops.harness import Array, Case, Status, weight
 
-from pteron.schema.sequence import ACTIVATIONS
+from pteron.schema.meaning.sequence import ACTIVATIONS
 
 RNG = np.random.default_rng(13)
 

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from ops.library import library
 
-from pteron.export.elements import NAMES, NUMPY, from_stored, stored_bytes, to_stored
-from pteron.export.layout import DType, Layout
+from pteron.export.file.tables import _step as step_bytes
 from pteron.export.pack import panels
-from pteron.export.tables import _step as step_bytes
+from pteron.export.program.elements import NAMES, NUMPY, from_stored, stored_bytes, to_stored
+from pteron.schema.layout import DType, Layout
 from pteron.schema.ops import OPS
 from pteron.schema.row import Out
 from pteron.schema.shape import infer

@@ -63,7 +63,7 @@ def here() -> Target:
 
 def sources(target: Target) -> list[Path]:
     c = ROOT / "runtime_c"
-    found = [*c.glob("core/*.c"), *c.glob("gen/*.c"), *c.glob("kernels/*.c")]
+    found = [*c.glob("core/*.c"), *c.glob("gen/*.c"), *c.glob("kernels/**/*.c")]
     mine = (*target.isas, "portable")
     keep = [p for p in found if "__" not in p.stem or p.stem.split("__")[1] in mine]
     return [*sorted(keep), Path(__file__).parent / "driver.c"]

@@ -1,4 +1,4 @@
-"""Random weights of every storage format, packed here by the layout's words and not by export/pack.py."""
+"""Random weights of every storage format, packed here by the layout's words and not by export/pack/__init__.py."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ from onnx.reference import ReferenceEvaluator
 from ops import harness
 from ops.harness import Array, Case, weight
 
-from pteron.export.elements import NAMES
+from pteron.export.program.elements import NAMES
+from pteron.schema.meaning.sequence import ACTIVATIONS
 from pteron.schema.row import Out
-from pteron.schema.sequence import ACTIVATIONS
 
 RNG = np.random.default_rng(16)
 

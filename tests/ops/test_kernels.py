@@ -25,7 +25,7 @@ ALL = [
 
 @pytest.mark.parametrize("op", [name for name in OPS if name not in CONTROL])
 def test_every_row_has_a_kernel_and_cases(op: str) -> None:
-    assert harness.has_kernel(op), f"{op}: no runtime_c/kernels/{op}.c"
+    assert harness.has_kernel(op), f"{op}: no runtime_c/kernels/<family>/{op}.c"
     assert CASES.get(op), f"{op}: no cases in tests/ops/cases"
 
 

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 from ops import harness
-from ops.cases_int8 import NAMES as INT8
-from ops.cases_int8 import hostile
+from ops.cases_matrix_int8 import NAMES as INT8
+from ops.cases_matrix_int8 import hostile
 from ops.cases_stored import CASES
 from ops.harness import Array, Case, Weight, canonical, weight
 from ops.stored import NAMES, scales_of, weight_of
 
 from pteron.schema.formats import FORMATS, NF4_SEVEN
-from pteron.schema.narrow import eight_codes
+from pteron.schema.meaning.narrow import eight_codes
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.op in ("matmul", "conv")], ids=str)
@@ -58,7 +58,7 @@ def test_every_code_with_every_kind_of_scale(name: str) -> None:
 
 
 def integers(name: str, codes: Array) -> Array:
-    """t of kernels/gemm_i8.h, from what the codes mean."""
+    """t of kernels/matrix/gemm_i8.h, from what the codes mean."""
     if name == "nf4":
         return NF4_SEVEN.astype(np.int64)[codes] - 64
     one = np.ones((len(codes), -(-codes.shape[1] // 32)), np.float32)

@@ -10,7 +10,7 @@ import onnx_ir as ir
 from onnx.reference import ReferenceEvaluator
 
 from pteron.export.graph import SOURCE, infer, nodes, verify
-from pteron.export.text import as_text, onnx_text
+from pteron.export.graph.text import as_text, onnx_text
 
 SIZES = {"n": 3, "b": 2, "s": 5, "t": 7}
 

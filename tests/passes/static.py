@@ -9,7 +9,7 @@ import onnx_ir as ir
 from onnx.reference import ReferenceEvaluator
 
 from pteron.export import graph as g
-from pteron.export import integer
+from pteron.export.graph import int8 as integer
 from pteron.quantize.quantize import Calibration, transformer
 from pteron.quantize.recipe import Recipe
 from pteron.quantize.report import QuantReport
@@ -27,7 +27,7 @@ def reference(
 
 
 def values_of(model: ir.Model, feeds: Sample) -> dict[str, np.ndarray]:
-    """All values by name; integer nodes by export/integer.py, ONNX nodes by the reference evaluator."""
+    """All values by name; integer nodes by export/graph/int8.py, ONNX nodes by the reference evaluator."""
     values = {str(n): v.const_value.numpy() for n, v in model.graph.initializers.items()}
     values |= {k: np.asarray(v) for k, v in feeds.items()}
     for node in model.graph:

@@ -7,9 +7,9 @@ import pytest
 from passes.same import becomes, feeds, run
 
 from pteron.export.graph import infer
+from pteron.export.graph.text import as_text, onnx_text
 from pteron.export.passes import run_passes
 from pteron.export.passes.attention import recognise_attention
-from pteron.export.text import as_text, onnx_text
 
 QKV = {"q": "f32[b, 2, s, 4]", "k": "f32[b, 2, t, 4]", "v": "f32[b, 2, t, 6]"}
 SCORES = [

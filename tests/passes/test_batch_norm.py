@@ -7,8 +7,8 @@ import onnx_ir as ir
 import pytest
 from passes.same import becomes
 
+from pteron.export.graph.text import onnx_text
 from pteron.export.passes.batch_norm import fold_batch_norm
-from pteron.export.text import onnx_text
 
 RNG = np.random.default_rng(1)
 

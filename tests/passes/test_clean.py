@@ -7,12 +7,12 @@ import onnx_ir as ir
 import pytest
 from passes.same import becomes
 
+from pteron.export.graph.text import as_text, onnx_text
 from pteron.export.passes import run_passes
 from pteron.export.passes.castlike import castlike_to_cast
 from pteron.export.passes.clean import remove_no_ops, remove_unused
 from pteron.export.passes.dedupe import deduplicate, eliminate_common, lift_constants
 from pteron.export.passes.transpose import merge_transposes, recognise_swap
-from pteron.export.text import as_text, onnx_text
 from pteron.schema.errors import ModelError
 
 NO_OPS = [

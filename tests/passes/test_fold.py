@@ -7,8 +7,8 @@ import onnx_ir as ir
 import pytest
 from passes.same import becomes, run
 
+from pteron.export.graph.text import as_text, onnx_text
 from pteron.export.passes.fold import fold_constants
-from pteron.export.text import as_text, onnx_text
 
 FOLDED = [
     ("a = Concat([2], [4], axis=0); y = Reshape(x, a)", "y = Reshape(x, [2, 4])"),

@@ -11,12 +11,12 @@ from onnx import TensorProto, helper, numpy_helper
 from passes.static import operators, quantized, run, values_of
 
 from pteron.export import graph as g
-from pteron.export import integer
 from pteron.export.capture.onnx import capture_onnx
+from pteron.export.graph import int8 as integer
+from pteron.export.graph.text import onnx_text
 from pteron.export.passes.clean import remove_unused
 from pteron.export.passes.fold import fold_constants
-from pteron.export.passes.integer import WHY, integer_nodes, signed_codes
-from pteron.export.text import onnx_text
+from pteron.export.passes.int8 import WHY, integer_nodes, signed_codes
 
 RNG = np.random.default_rng(11)
 IMAGE = "f32[2, 6, 9, 8]"

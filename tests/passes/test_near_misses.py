@@ -16,9 +16,9 @@ from passes import static
 from passes.same import feeds
 
 from pteron.export.graph import infer
+from pteron.export.graph.text import as_text, onnx_text
 from pteron.export.passes import run_passes
-from pteron.export.passes.integer import integer_nodes, signed_codes
-from pteron.export.text import as_text, onnx_text
+from pteron.export.passes.int8 import integer_nodes, signed_codes
 
 QKV: Final = {"q": "f32[b, 2, s, 4]", "k": "f32[b, 2, t, 4]", "v": "f32[b, 2, t, 6]"}
 SCORES: Final = "z = Mul(MatMul(q, Transpose(k, perm=[0, 1, 3, 2])), 0.5)"

@@ -7,8 +7,8 @@ import pytest
 from passes.same import feeds, run
 
 from pteron.export.graph import infer
+from pteron.export.graph.text import as_text, onnx_text
 from pteron.export.passes.rotary import recognise_rotary
-from pteron.export.text import as_text, onnx_text
 
 ANGLE = "f = Mul(p, w); e = Concat(f, f, axis=-1); "
 TURN = "y = Add(Mul(x, c), Mul(Concat(Neg(b), a, axis=-1), s))"

@@ -7,8 +7,8 @@ import pytest
 from passes.same import becomes
 
 from pteron.export.graph import infer, nodes
+from pteron.export.graph.text import onnx_text
 from pteron.export.passes.sequences import remove_sequences
-from pteron.export.text import onnx_text
 
 CASES = [
     (

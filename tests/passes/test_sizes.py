@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pteron.export.graph import infer
+from pteron.export.graph.text import onnx_text
 from pteron.export.passes.sizes import Size, elements
-from pteron.export.text import onnx_text
 
 N, S = Size("n"), Size("s")
 

@@ -12,7 +12,6 @@ from typing import Any, Final
 import numpy as np
 from program.samples import SAMPLES, N, one_method, unary
 
-from pteron.export.expressions import symbol
 from pteron.export.program import (
     Block,
     Constant,
@@ -24,6 +23,7 @@ from pteron.export.program import (
     State,
     Value,
 )
+from pteron.export.sizes.expressions import symbol
 from pteron.schema.steps import Step
 
 Make = Callable[[], Program]

@@ -10,8 +10,8 @@ import random
 from collections.abc import Callable
 from typing import Any, Final
 
-from pteron.export.layout import DType, Layout, Storage
 from pteron.export.program import Instr, Program
+from pteron.schema.layout import DType, Layout, Storage
 from pteron.schema.ops import OPS
 from pteron.schema.signature import signature
 from pteron.schema.steps import STEPS, TYPES, Step

@@ -14,13 +14,13 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from pteron.export.codes import pack
-from pteron.export.elements import NUMPY
-from pteron.export.emit import emit_bytes
-from pteron.export.expressions import symbol
+from pteron.export.file.emit import emit_bytes
 from pteron.export.pack import panels, taps
+from pteron.export.pack.codes import pack
 from pteron.export.plan import plan
 from pteron.export.program import Block, Constant, Dim, Instr, Method, Port, Program, Value
+from pteron.export.program.elements import NUMPY
+from pteron.export.sizes.expressions import symbol
 from pteron.schema.formats import FORMATS
 from pteron.schema.ops import OPS
 from pteron.schema.signature import CONTROL

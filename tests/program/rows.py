@@ -31,12 +31,12 @@ import sympy
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from program import op_samples
 
-from pteron.export.emit import emit_bytes
-from pteron.export.expressions import symbol
-from pteron.export.layout import DType
+from pteron.export.file.emit import emit_bytes
 from pteron.export.program import Block, Constant, Dim, Instr, Method, Port, Program, Value
+from pteron.export.sizes.expressions import symbol
 from pteron.schema.errors import PteronError
 from pteron.schema.formats import FORMATS
+from pteron.schema.layout import DType
 from pteron.schema.ops import OPS
 from pteron.schema.signature import Attr, signature
 from pteron.schema.steps import STEPS, TYPES, Step

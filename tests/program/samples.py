@@ -12,8 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from pteron.export.emit import emit_bytes
-from pteron.export.expressions import symbol
+from pteron.export.file.emit import emit_bytes
 from pteron.export.plan import plan
 from pteron.export.program import (
     Block,
@@ -29,6 +28,7 @@ from pteron.export.program import (
     State,
     Value,
 )
+from pteron.export.sizes.expressions import symbol
 from pteron.schema.steps import Step
 
 N = Dim("n", min=1, max=64, hint=4)

@@ -20,11 +20,11 @@ import sympy
 from program import mutate, op_samples, samples
 
 import pteron
-from pteron.export.elements import bits
-from pteron.export.emit import emit_bytes
-from pteron.export.expressions import symbol
-from pteron.export.layout import DType
+from pteron.export.file.emit import emit_bytes
 from pteron.export.program import Block, Instr, Method, Port, Program, Value
+from pteron.export.program.elements import bits
+from pteron.export.sizes.expressions import symbol
+from pteron.schema.layout import DType
 from pteron.schema.ops import OPS
 from pteron.schema.signature import RULES, signature
 from pteron.schema.steps import Step

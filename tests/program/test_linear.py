@@ -15,7 +15,7 @@ import pytest
 from program.samples import one_method
 from program.worst import WORST
 
-from pteron.export.emit import emit_bytes
+from pteron.export.file.emit import emit_bytes
 from pteron.export.program import Block, Instr, State, Value
 
 runtime = pytest.importorskip(

@@ -13,9 +13,9 @@ from flatbuffers import number_types
 from flatbuffers.table import Table
 from program import samples
 
-from pteron.export.emit import emit_bytes
-from pteron.export.layout import STRUCTS, TABLES, Segment
+from pteron.export.file.emit import emit_bytes
 from pteron.export.plan import plan
+from pteron.schema.layout import STRUCTS, TABLES, Segment
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SCALARS = {"uint": 4, "ulong": 8, "ubyte": 1, "ushort": 2, "long": 8}

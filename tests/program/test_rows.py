@@ -18,10 +18,10 @@ from program import op_samples, rows
 from program.samples import one_method, unary
 
 import pteron
-from pteron.export.emit import emit_bytes
-from pteron.export.expressions import symbol
+from pteron.export.file.emit import emit_bytes
 from pteron.export.plan import plan
 from pteron.export.program import Block, Dim, Instr, Program, Value
+from pteron.export.sizes.expressions import symbol
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LIBRARY = ROOT / "build/ctest/library"

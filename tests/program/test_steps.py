@@ -6,7 +6,7 @@ import pytest
 from program.samples import one_method
 
 import pteron
-from pteron.export.emit import emit_bytes
+from pteron.export.file.emit import emit_bytes
 from pteron.export.plan import plan
 from pteron.export.program import Block, Instr, Value
 from pteron.schema.steps import Step

@@ -13,7 +13,7 @@ from onnx.reference import ReferenceEvaluator
 import pteron
 from pteron.cli import main
 from pteron.export.capture.onnx import capture_onnx
-from pteron.export.read import read
+from pteron.export.file.read import read
 from pteron.quantize.apply import OPSET
 from pteron.quantize.quantize import quantize_model
 from pteron.quantize.recipe import recipe

@@ -1,4 +1,4 @@
-"""The integer operators: schema/integer.py equals the TOSA reference model to the bit, and nodes keep what they are given."""
+"""The integer operators: schema/meaning/int8.py equals the TOSA reference model to the bit, and nodes keep what they are given."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 import onnx_ir as ir
 import pytest
 
-from pteron.export import integer as nodes
-from pteron.schema import integer
+from pteron.export.graph import int8 as nodes
+from pteron.schema.meaning import int8 as integer
 
 Case = tuple[dict[str, Any], dict[str, np.ndarray]]
 

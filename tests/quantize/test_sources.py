@@ -15,7 +15,7 @@ import pteron
 from pteron.cli import main
 from pteron.export import graph as g
 from pteron.export.capture.onnx import capture_onnx
-from pteron.export.save import save_onnx
+from pteron.export.graph.save import save_onnx
 from pteron.quantize.quantize import transformer
 
 F = np.float32

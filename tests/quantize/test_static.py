@@ -16,9 +16,9 @@ from passes.static import operators, quantized, run, values_of
 import pteron
 from pteron.cli import main
 from pteron.export.capture.onnx import capture_onnx
+from pteron.export.graph.text import onnx_text
 from pteron.export.passes import run_passes
-from pteron.export.passes.integer import integer_nodes
-from pteron.export.text import onnx_text
+from pteron.export.passes.int8 import integer_nodes
 from pteron.quantize.activations import grid_of
 from pteron.quantize.calibrate import Ranges, calibrated, observe, ranges_of, samples_of
 from pteron.quantize.recipe import recipe

@@ -1,6 +1,6 @@
 """Runs integer operators on the TOSA reference model, in an interpreter of its own: `python tosa_cases.py CASES.npz RESULTS.npz`.
 
-CASES holds for each name: `name/row` JSON {"op", attributes of export/integer.py}, `name/x`, `name/b`, `name/w`, `name/bias`,
+CASES holds for each name: `name/row` JSON {"op", attributes of export/graph/int8.py}, `name/x`, `name/b`, `name/w`, `name/bias`,
 `name/multiplier`, `name/shift`; RESULTS the int8 result of each name. Tensors are in ONNX layout on both sides.
 """
 

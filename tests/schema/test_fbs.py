@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from program import op_samples, samples
 
-from pteron.export import layout
-from pteron.export.emit import emit_bytes
+from pteron.export.file.emit import emit_bytes
 from pteron.export.plan import plan
-from pteron.schema import fbs
+from pteron.schema import layout
+from pteron.schema.gen import fbs
 from pteron.schema.ops import OPS
 from pteron.schema.signature import pack_attrs, signature
 
@@ -77,7 +77,9 @@ def test_flatc_reads_what_emit_writes(name: str, tmp_path: Path) -> None:
 
 def test_generated_files_are_up_to_date() -> None:
     done = subprocess.run(
-        [sys.executable, str(ROOT / "schema/gen.py"), "--check"], capture_output=True, text=True
+        [sys.executable, str(ROOT / "schema/gen"), "--check"],
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stdout
 

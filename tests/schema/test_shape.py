@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 from program import op_samples
 
-from pteron.export.elements import NUMPY
-from pteron.export.layout import DType
+from pteron.export.program.elements import NUMPY
 from pteron.schema import shape
 from pteron.schema.formats import FORMATS
+from pteron.schema.layout import DType
 from pteron.schema.ops import OPS
 from pteron.schema.row import Op, Out
 from pteron.schema.shape import Operand

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pteron.export.emit import emit_bytes
-from pteron.export.expressions import symbol
+from pteron.export.file.emit import emit_bytes
 from pteron.export.plan import plan
 from pteron.export.program import (
     Block,
@@ -23,6 +22,7 @@ from pteron.export.program import (
     State,
     Value,
 )
+from pteron.export.sizes.expressions import symbol
 from pteron.schema.errors import DataError, LimitError, ProgramError
 from pteron.schema.steps import Step
 

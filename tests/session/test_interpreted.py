@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from program.samples import SAMPLES
 
-from pteron.export import extents
-from pteron.export.emit import emit_bytes
-from pteron.export.interpret import run
+from pteron.export.file.emit import emit_bytes
 from pteron.export.plan import plan
 from pteron.export.program import Method, Program
+from pteron.export.program.interpret import run
+from pteron.export.sizes import extents
 from pteron.schema.errors import PteronError
 
 runtime = pytest.importorskip(

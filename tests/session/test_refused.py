@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from program.bent import BENT, Make
 
-from pteron.export import emit, tables
-from pteron.export.elements import NUMPY
+from pteron.export.file import emit, tables
 from pteron.export.plan import Memory
 from pteron.export.program import Program
+from pteron.export.program.elements import NUMPY
 from pteron.export.verify import Refusal, check
 from pteron.schema.errors import PteronError
 

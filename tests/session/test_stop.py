@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pteron.export.elements import NUMPY
-from pteron.export.emit import emit_bytes
-from pteron.export.expressions import symbol
+from pteron.export.file.emit import emit_bytes
 from pteron.export.plan import plan
 from pteron.export.program import Block, Constant, Dim, Instr, Method, Port, Program, Value
+from pteron.export.program.elements import NUMPY
+from pteron.export.sizes.expressions import symbol
 from pteron.schema.errors import LimitError
 from pteron.schema.formats import FORMATS
 from pteron.schema.ops import OPS

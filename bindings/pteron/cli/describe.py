@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from pteron.export.arithmetic import product
-from pteron.export.elements import stored_bytes
-from pteron.export.naming import title
+from pteron.export.file.read import read, read_file
+from pteron.export.graph.naming import title
+from pteron.export.pack.arithmetic import product
 from pteron.export.program import Extent, Instr, Method, Placement, Program, Value
-from pteron.export.read import read, read_file
-from pteron.export.rebuild import blocks_of
+from pteron.export.program.elements import stored_bytes
+from pteron.export.program.rebuild import blocks_of
 from pteron.schema.errors import ArgumentError, ProgramError
 
 

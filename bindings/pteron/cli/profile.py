@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pteron.cli import feeds, say
 from pteron.cli.pairs import at_least, ready
-from pteron.export.write import write_text
+from pteron.export.file.write import write_text
 from pteron.runtime import TraceEvent
 from pteron.schema.ops import OPS
 
@@ -146,8 +146,8 @@ def chrome_trace(events: list[TraceEvent], nodes: dict[int, str]) -> dict[str, o
 def node_names(path: Path) -> dict[int, str]:
     """What the debug segment calls the source nodes; empty where it was stripped or the reader is not installed."""
     try:
-        from pteron.export.naming import title
-        from pteron.export.read import read
+        from pteron.export.file.read import read
+        from pteron.export.graph.naming import title
     except ModuleNotFoundError:
         return {}
     nodes = read(path.read_bytes()).nodes

@@ -92,7 +92,7 @@ def check_static(args: argparse.Namespace) -> None:
 def keep_ranges(report: QuantReport, path: Path | None) -> None:
     """Writes what `--ranges` asks for."""
     if path is not None and report.ranges is not None:
-        from pteron.export.write import write_text
+        from pteron.export.file.write import write_text
 
         write_text(path, report.ranges.as_json())
 
@@ -111,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
     report = write(args, chosen)
     keep_ranges(report, args.ranges)
     if args.report:
-        from pteron.export.write import write_text
+        from pteron.export.file.write import write_text
 
         html = args.report.suffix == ".html"
         write_text(
@@ -174,10 +174,10 @@ def to_onnx(
     Before activations are quantized BatchNormalization goes into the weights, as `export` does it.
     """
     from pteron.export.capture.onnx import capture_onnx
+    from pteron.export.graph.save import save_onnx
     from pteron.export.passes.batch_norm import fold_batch_norm
     from pteron.export.passes.clean import remove_no_ops, remove_unused
     from pteron.export.passes.dedupe import lift_constants
-    from pteron.export.save import save_onnx
     from pteron.quantize.quantize import opset_of, quantize_model
 
     captured = capture_onnx(source, opset=opset_of(chosen))

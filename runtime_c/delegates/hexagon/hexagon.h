@@ -4,7 +4,7 @@
  * The DSP's program is an image built with this library, hexagon_v67.elf; a payload holds
  * operations and weights, never code. A session starts one DSP: a process of qemu-hexagon that
  * shares memory with this one. A DSP that dies, hangs or lies ends the run with an error; the next
- * run starts another. Results equal schema/integer.py to the bit. */
+ * run starts another. Results equal schema/meaning/int8.py to the bit. */
 #ifndef PTE_DELEGATES_HEXAGON_H
 #define PTE_DELEGATES_HEXAGON_H
 

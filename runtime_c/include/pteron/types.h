@@ -1,5 +1,5 @@
 /* Element types, layouts, formats.
- * Written by schema/gen.py from schema/program.fbs and schema/formats.py; do not edit. */
+ * Written by schema/gen from schema/program.fbs and schema/formats.py; do not edit. */
 // clang-format off
 #ifndef PTERON_TYPES_H
 #define PTERON_TYPES_H

@@ -8,8 +8,8 @@ import numpy as np
 import onnx_ir as ir
 
 from pteron.export import graph as g
-from pteron.export import integer
 from pteron.export.delegates import Delegate, Segment, payload
+from pteron.export.graph import int8 as integer
 
 TARGET = "plain-1"
 KIND = 999

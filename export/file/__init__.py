@@ -1,0 +1,1 @@
+"""Program -> the bytes of a .pte file, and back."""

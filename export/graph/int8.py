@@ -1,0 +1,281 @@
+"""Integer nodes: the static int8 operators of a Graph, what the integer pass writes and the CPU and delegates read.
+
+They are ONNX nodes of domain `pteron.integer` over int8 tensors in ONNX layout. A field of a row below is an initializer where it
+is an array, in this order after the activations, and an attribute of its name otherwise. schema/meaning/int8.py has the meaning. Beside
+them stand the plain ONNX operators that move int8 codes or choose among them, whose two sides have one scale.
+
+    Conv(x i8[b, c, *s], w i8[n, c // group, *k], bias i32[n], multiplier i32[n], shift i8[n]) -> i8[b, n, *o]
+    Linear(x i8[..., k], w i8[n, k], bias, multiplier, shift) -> i8[..., n]
+    Add(a i8, b i8)                 same shape
+    AveragePool(x i8[b, c, *s])     without padding
+    Rescale(x i8)                   another scale, and Relu or Clip by low and high
+    ONNX: MaxPool, Reshape, Flatten, Squeeze, Unsqueeze, Transpose
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import onnx_ir as ir
+from numpy.typing import NDArray
+
+from pteron.export import graph as g
+from pteron.schema.errors import ModelError
+from pteron.schema.meaning import int8 as integer
+
+DOMAIN: Final = g.INTEGER
+VERSION: Final = 1
+
+Array = NDArray[Any]
+Axes = tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Conv:
+    """Convolution; the kernel's extents are w.shape[2:]; pads are begin..., end... and count as x_zero."""
+
+    w: Array
+    bias: Array
+    multiplier: Array
+    shift: Array
+    strides: Axes
+    pads: Axes
+    dilations: Axes
+    group: int
+    x_zero: int
+    y_zero: int
+    low: int
+    high: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Linear:
+    """Product of the last axis with w's."""
+
+    w: Array
+    bias: Array
+    multiplier: Array
+    shift: Array
+    x_zero: int
+    y_zero: int
+    low: int
+    high: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Add:
+    """Sum of two tensors of one shape."""
+
+    a_zero: int
+    a_multiplier: int
+    a_shift: int
+    b_zero: int
+    b_multiplier: int
+    b_shift: int
+    y_zero: int
+    multiplier: int
+    shift: int
+    low: int
+    high: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AveragePool:
+    """Means of windows without padding; ReduceMean over the spatial axes has one window."""
+
+    kernel_shape: Axes
+    strides: Axes
+    x_zero: int
+    y_zero: int
+    multiplier: int
+    shift: int
+    low: int
+    high: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Rescale:
+    """The same values at another scale, clamped."""
+
+    x_zero: int
+    y_zero: int
+    multiplier: int
+    shift: int
+    low: int
+    high: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class MaxPool:
+    """ONNX MaxPool of int8, its attributes complete; pads count as -128."""
+
+    kernel_shape: Axes
+    strides: Axes
+    pads: Axes
+    dilations: Axes
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Transpose:
+    """ONNX Transpose of int8."""
+
+    perm: Axes
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Reshape:
+    """ONNX Reshape, Flatten, Squeeze or Unsqueeze of int8: the elements in order; the output's value has the shape."""
+
+
+Operation: TypeAlias = Conv | Linear | Add | AveragePool | Rescale | MaxPool | Transpose | Reshape
+
+OWN: Final[dict[str, type[Any]]] = {
+    kind.__name__: kind for kind in (Conv, Linear, Add, AveragePool, Rescale)
+}
+ACTIVATIONS: Final[dict[str, int]] = {"Add": 2}
+"""Inputs before the constants; 1 where nothing is said."""
+MOVES: Final = ("Reshape", "Flatten", "Squeeze", "Unsqueeze")
+
+
+def is_integer(node: ir.Node) -> bool:
+    """Whether `node` is one of this page's: ours, or plain ONNX that reads int8."""
+    return read(node) is not None
+
+
+def read(node: ir.Node) -> Operation | None:
+    """The row of an integer node; None for any other node.
+
+    Raises:
+        ModelError: a node of our domain that is not as this page says.
+    """
+    if node.domain == DOMAIN:
+        return _own(node)
+    if not node.inputs or node.inputs[0] is None or node.inputs[0].dtype != ir.DataType.INT8:
+        return None
+    if g.is_op(node, *MOVES):
+        return Reshape()
+    rank = g.rank(node.inputs[0])
+    if g.is_op(node, "Transpose"):
+        perm = g.attr(node, "perm") or (None if rank is None else range(rank)[::-1])
+        return None if perm is None else Transpose(tuple(map(int, perm)))
+    if g.is_op(node, "MaxPool"):
+        return _max_pool(node)
+    return None
+
+
+def _own(node: ir.Node) -> Operation:
+    where = f"{DOMAIN}.{node.op_type} {node.name!r}"
+    kind = OWN.get(node.op_type)
+    if kind is None:
+        raise ModelError(f"{where}: expected one of {', '.join(OWN)}; export again")
+    found: dict[str, Any] = {}
+    slot = ACTIVATIONS.get(node.op_type, 1)
+    for field in dataclasses.fields(kind):
+        if field.type == "Array":
+            tensor = g.constant_tensor(node.inputs[slot]) if slot < len(node.inputs) else None
+            value: Any = None if tensor is None else tensor.numpy()
+            slot += 1
+        else:
+            value = g.attr(node, field.name)
+            value = value if value is None or isinstance(value, int) else tuple(map(int, value))
+        if value is None:
+            raise ModelError(f"{where}: expected {field.name}, got nothing; export again")
+        found[field.name] = value
+    row: Operation = kind(**found)
+    return row
+
+
+def _max_pool(node: ir.Node) -> MaxPool | None:
+    """None where the padding depends on the extents or the indices are wanted."""
+    kernel = tuple(map(int, g.attr(node, "kernel_shape")))
+    plain = g.attr(node, "auto_pad", "NOTSET") in ("NOTSET", "VALID")
+    if not plain or g.attr(node, "ceil_mode", 0) or len(node.outputs) > 1:
+        return None
+    ones, none = [1] * len(kernel), [0] * 2 * len(kernel)
+    return MaxPool(
+        kernel,
+        tuple(map(int, g.attr(node, "strides", ones))),
+        tuple(map(int, g.attr(node, "pads", none))),
+        tuple(map(int, g.attr(node, "dilations", ones))),
+    )
+
+
+def build(row: Operation, activations: Sequence[ir.Value], graph: ir.Graph, name: str) -> ir.Node:
+    """The node of one of our rows, in no graph yet; its constants become initializers of `graph`."""
+    inputs: list[ir.Value] = list(activations)
+    attributes: list[ir.Attr] = []
+    for field in dataclasses.fields(row):
+        value = getattr(row, field.name)
+        if isinstance(value, np.ndarray):
+            inputs.append(g.initializer(graph, value, f"{name}.{field.name}"))
+        elif isinstance(value, int):
+            attributes.append(ir.AttrInt64(field.name, value))
+        else:
+            attributes.append(ir.AttrInt64s(field.name, value))
+    out = ir.Value(name=f"{name}.i8", type=ir.TensorType(ir.DataType.INT8))  # of unknown shape
+    return ir.Node(DOMAIN, type(row).__name__, inputs, attributes, outputs=[out], name=name)
+
+
+def run(node: ir.Node, *arrays: Array) -> Array:
+    """What an integer node computes, in NumPy: the reference for every implementation.
+
+    Args:
+        arrays: The activations; for Reshape and its kin every input, the constants too.
+
+    Raises:
+        ModelError: `node` is no integer node.
+    """
+    row = read(node)
+    if row is None:
+        raise ModelError(f"{node.op_type} {node.name!r}: expected an integer node")
+    if isinstance(row, Reshape):
+        return _MOVE[node.op_type](node, *arrays)
+    fields = {f.name: getattr(row, f.name) for f in dataclasses.fields(row)}
+    return _RUN[type(row)](*arrays[: ACTIVATIONS.get(node.op_type, 1)], **fields)
+
+
+def _transpose(x: Array, perm: Axes) -> Array:
+    return x.transpose(perm)
+
+
+_RUN: Final[dict[type[Any], Callable[..., Array]]] = {
+    Conv: integer.conv,
+    Linear: integer.linear,
+    Add: integer.add,
+    AveragePool: integer.average_pool,
+    Rescale: integer.requantize,
+    MaxPool: integer.max_pool,
+    Transpose: _transpose,
+}
+
+
+def _reshape(node: ir.Node, x: Array, shape: Array) -> Array:
+    keep = not g.attr(node, "allowzero", 0)
+    wanted = [x.shape[i] if n == 0 and keep else int(n) for i, n in enumerate(shape)]
+    return x.reshape(wanted)
+
+
+def _flatten(node: ir.Node, x: Array) -> Array:
+    axis = int(g.attr(node, "axis", 1))
+    axis += x.ndim if axis < 0 else 0
+    rows = int(np.prod(x.shape[:axis], dtype=np.int64))
+    return x.reshape(rows, -1 if rows else 0)
+
+
+def _squeeze(node: ir.Node, x: Array, axes: Array | None = None) -> Array:
+    return np.squeeze(x, None if axes is None else tuple(map(int, axes)))
+
+
+def _unsqueeze(node: ir.Node, x: Array, axes: Array) -> Array:
+    return np.expand_dims(x, tuple(map(int, axes)))
+
+
+_MOVE: Final[dict[str, Callable[..., Array]]] = {
+    "Reshape": _reshape,
+    "Flatten": _flatten,
+    "Squeeze": _squeeze,
+    "Unsqueeze": _unsqueeze,
+}

@@ -1,0 +1,237 @@
+"""If, Loop and Scan: blocks of their own, with the outer values they read seen from inside."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import onnx_ir as ir
+
+from pteron.export.lower.context import Lowering
+from pteron.export.lower.graphs import outputs_of
+from pteron.export.lower.node import Node, RefusedError, lowers
+from pteron.export.program import Extent
+from pteron.export.program.views import Ref, Shape, as_elements
+from pteron.export.sizes import extents
+from pteron.export.sizes.extents import maximum, same
+
+ROUNDS = 9
+"""Times a body is lowered until the shapes of what it carries have settled: one axis may turn out to grow at a time."""
+
+
+# --- If -----------------------------------------------------------------------------------------------------------------
+
+
+@lowers("If")
+def lower_if(l: Lowering, n: Node) -> Sequence[Ref]:
+    """A condition that is known picks its branch at export."""
+    branches = [n.graph("then_branch"), n.graph("else_branch")]
+    known = _flag(l, n[0])
+    if known is not None:
+        return outputs_of(l, branches[0 if known else 1], [])
+    made: list[list[Ref]] = []
+    blocks = []
+    for graph in branches:
+        with l.block() as scope:
+            made.append([l.result(ref) for ref in outputs_of(l, graph, [])])
+        blocks.append(scope.index)
+    results = [(a.dtype, _common(l, a, b)) for a, b in zip(*made, strict=True)]
+    attrs = {"then_block": blocks[0], "else_block": blocks[1]}
+    outputs = l.emit("if", [l.reshape(n[0], ())], attrs, results)
+    return [y for y in outputs if y is not None]
+
+
+def _flag(l: Lowering, ref: Ref) -> bool | None:
+    """A known truth value, or None."""
+    known = l.elements(ref)
+    value: Any = None if known is None or known.size != 1 else known.flat[0]
+    return bool(value) if isinstance(value, (bool, int)) else None
+
+
+def _common(l: Lowering, a: Ref, b: Ref) -> Shape:
+    """The shape of what is either `a` or `b`; an axis of unequal sizes is counted."""
+    if a.dtype != b.dtype or a.rank != b.rank:
+        l.fail(
+            f"branches give {a.dtype} of rank {a.rank} and {b.dtype} of rank {b.rank}; "
+            "expected one dtype and rank: reshape one of them"
+        )
+    pairs = zip(a.shape, b.shape, strict=True)
+    return tuple(m if same(m, n) else l.counted("either", _capacity(l, m, n)) for m, n in pairs)
+
+
+def _capacity(l: Lowering, *sizes: Extent) -> Extent | None:
+    """The largest of `sizes`, or None where one is itself found while running without a bound."""
+    top: Extent = 0
+    for n in sizes:
+        bound = _bound(l, n)
+        if bound is None:
+            return None
+        top = maximum(top, bound)
+    return top
+
+
+def _bound(l: Lowering, n: Extent) -> Extent | None:
+    """`n` with counted dimensions at their capacities."""
+    for s in extents.symbols_of(n):
+        if l.dims[s].kind == "counted":
+            capacity = l.dims[s].capacity
+            if capacity is None:
+                return None
+            n = extents.extent(n.subs(s, capacity)) if not isinstance(n, int) else n
+    return n
+
+
+# --- Loop ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(slots=True)
+class _Body:
+    """A lowered body: its block, whether it goes on, what it carries, its rows; `shapes` of what is carried."""
+
+    block: int
+    go_on: Ref
+    carried: list[Ref]
+    rows: list[Ref]
+    shapes: list[Shape]
+
+
+@lowers("Loop")
+def lower_loop(l: Lowering, n: Node) -> Sequence[Ref]:
+    graph = n.graph("body")
+    initial = [n[i] for i in range(2, len(n.inputs))]
+    trips = None if n.get(0) is None else l.reshape(n[0], ())
+    condition = None if n.get(1) is None else l.reshape(n[1], ())
+
+    def fill(iteration: Ref, carried: Sequence[Ref]) -> Sequence[Ref]:
+        given = [l.reshape(iteration, ()), l.scalar(True, "bool"), *carried]
+        named = [
+            l.reshape(ref, (1,)) if _is_vector(value) else ref
+            for ref, value in zip(given[:2], graph.inputs, strict=False)
+        ]
+        return outputs_of(l, graph, [*named, *given[2:]])
+
+    body = _body(l, initial, fill)
+    always = _is_true(l, condition) and _is_true(l, body.go_on)
+    count = _trip_count(l, trips)
+    length = count if always and count is not None else l.counted("rows", _capacity_of(l, count))
+    return _run(l, None if always and trips is None else trips, condition, initial, body, length)
+
+
+def _is_vector(value: ir.Value) -> bool:
+    """Some exporters declare the iteration or the condition as [1]."""
+    return value.shape is not None and len(value.shape) == 1
+
+
+def _is_true(l: Lowering, ref: Ref | None) -> bool:
+    return ref is None or _flag(l, ref) is True
+
+
+def _trip_count(l: Lowering, trips: Ref | None) -> Extent | None:
+    known = None if trips is None else l.sizes_in(trips)
+    if known is None:
+        return None
+    count = extents.extent(known.flat[0])
+    return maximum(count, 0)
+
+
+def _capacity_of(l: Lowering, count: Extent | None) -> Extent | None:
+    return None if count is None else _bound(l, count)
+
+
+def _body(l: Lowering, initial: Sequence[Ref], fill: Any) -> _Body:
+    """Lowers the body, again while an axis of what it carries turns out to change: such an axis is counted."""
+    shapes: list[Shape] = [ref.shape for ref in initial]
+    before = len(l.blocks)
+    body = _attempt(l, initial, shapes, fill)
+    for _ in range(ROUNDS):
+        settled = [_joined(l, a, b.shape) for a, b in zip(shapes, body.carried, strict=True)]
+        if settled == shapes:
+            return body
+        del l.blocks[before:]
+        shapes = settled
+        body = _attempt(l, initial, shapes, fill)
+    raise RefusedError("shapes that the loop carries do not settle; give them sizes that stay")
+
+
+def _attempt(l: Lowering, initial: Sequence[Ref], shapes: list[Shape], fill: Any) -> _Body:
+    with l.block() as scope:
+        iteration = l.param("i64", (), "iteration")
+        params = [l.param(ref.dtype, shape) for ref, shape in zip(initial, shapes, strict=True)]
+        go_on, *rest = fill(iteration, params)
+        for ref, x in zip(rest, initial, strict=False):
+            if ref.dtype != x.dtype or ref.rank != x.rank:
+                l.fail(f"carries {x.dtype} of rank {x.rank} in, {ref.dtype} of rank {ref.rank} out")
+        l.result(l.reshape(go_on, ()))
+        made = [l.result(ref) for ref in rest]
+    return _Body(scope.index, go_on, made[: len(initial)], made[len(initial) :], shapes)
+
+
+def _joined(l: Lowering, a: Shape, b: Shape) -> Shape:
+    """`a`, with axes counted where `b` differs."""
+    out = []
+    for m, n in zip(a, b, strict=True):
+        counted = any(l.dims[s].kind == "counted" for s in extents.symbols_of(m))
+        out.append(m if same(m, n) or counted else l.counted("carried", None))
+    return tuple(out)
+
+
+def _run(
+    l: Lowering,
+    trips: Ref | None,
+    condition: Ref | None,
+    initial: Sequence[Ref],
+    body: _Body,
+    length: Extent,
+) -> list[Ref]:
+    """The loop instruction; the length of an axis 0 of rows is the number of iterations."""
+    results = [(ref.dtype, shape) for ref, shape in zip(initial, body.shapes, strict=True)]
+    results += [(ref.dtype, (length, *ref.shape)) for ref in body.rows]
+    inputs = [trips, None if _is_true(l, condition) else condition, *initial]
+    outputs = l.emit("loop", inputs, {"body": body.block}, results)
+    return [y for y in outputs if y is not None]
+
+
+# --- Scan ---------------------------------------------------------------------------------------------------------------
+
+
+@lowers("Scan")
+def lower_scan(l: Lowering, n: Node) -> Sequence[Ref]:
+    """A loop over the elements of an axis: each iteration gathers its own, and the rows go back to their axes."""
+    graph = n.graph("body")
+    count = n.integer("num_scan_inputs")
+    states = [n[i] for i in range(len(n.inputs) - count)]
+    axes = n.integers("scan_input_axes") or (0,) * count
+    backwards = n.integers("scan_input_directions") or (0,) * count
+    sequences = [
+        _forward(l, l.move_axis(n[len(states) + i], axes[i], 0), bool(backwards[i]))
+        for i in range(count)
+    ]
+    length = sequences[0].shape[0]
+    for x in sequences[1:]:
+        l.require_equal(length, x.shape[0], "sequences scanned together")
+
+    def fill(iteration: Ref, carried: Sequence[Ref]) -> Sequence[Ref]:
+        elements = [_element(l, x, iteration) for x in sequences]
+        return [l.scalar(True, "bool"), *outputs_of(l, graph, [*carried, *elements])]
+
+    body = _body(l, states, fill)
+    trips = l.of_elements(as_elements([length], ()), "i64")
+    outputs = _run(l, trips, None, states, body, length)
+    rows = list(_placed(l, n, outputs[len(states) :]))
+    return [*outputs[: len(states)], *rows]
+
+
+def _forward(l: Lowering, x: Ref, backwards: bool) -> Ref:
+    return l.flip(x, 0) if backwards else x
+
+
+def _element(l: Lowering, x: Ref, iteration: Ref) -> Ref:
+    return l.one("gather", [x, iteration], {}, x.dtype, x.shape[1:])
+
+
+def _placed(l: Lowering, n: Node, rows: Sequence[Ref]) -> Iterator[Ref]:
+    axes = n.integers("scan_output_axes") or (0,) * len(rows)
+    backwards = n.integers("scan_output_directions") or (0,) * len(rows)
+    for row, axis, back in zip(rows, axes, backwards, strict=True):
+        yield l.move_axis(_forward(l, row, bool(back)), 0, axis)

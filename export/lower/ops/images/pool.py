@@ -1,0 +1,288 @@
+"""Pools, Resize and GridSample, channels last (views of [b, c, *i])."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from pteron.export.lower.context import Lowering
+from pteron.export.lower.node import Node, lowers
+from pteron.export.lower.ops.matrix.conv import convolve
+from pteron.export.lower.ops.pointwise import convert
+from pteron.export.lower.scaled import meant
+from pteron.export.lower.windows import (
+    Window,
+    channels_first,
+    channels_last,
+    counts,
+    read_window,
+    static,
+)
+from pteron.export.program import Extent
+from pteron.export.program.terms import Term, term
+from pteron.export.program.views import Ref, Shape
+from pteron.export.sizes import extents
+from pteron.export.sizes.extents import floordiv, mul, product, same
+
+KERNEL_TYPES = {"f32": "f32", "f16": "f32", "bf16": "f32", "f64": "f64"}
+
+
+@lowers("MaxPool")
+def lower_max_pool(l: Lowering, n: Node) -> Sequence[Ref | None]:
+    x = n[0]
+    window, out = _pool_window(l, n, x)
+    kind = "i8" if x.dtype == "i8" else KERNEL_TYPES.get(x.dtype, "i64")
+    shape = (x.shape[0], *out, x.shape[1])
+    attrs = {
+        "kernel": window.kernel,
+        "stride": window.stride,
+        "dilation": window.dilation,
+        "begin": static(l, window.begin, "padding"),
+        "column_major": bool(n.integer("storage_order")),
+    }
+    wants_index = len(n.wanted) > 1 and n.wanted[1]
+    y, index = l.emit(
+        "max_pool",
+        [channels_last(l, convert(l, x, kind))],
+        attrs,
+        [(kind, shape), ("i64", shape) if wants_index else None],
+    )
+    assert y is not None
+    return [
+        convert(l, channels_first(l, y), x.dtype),
+        None if index is None else channels_first(l, index),
+    ]
+
+
+@lowers("AveragePool")
+def lower_average_pool(l: Lowering, n: Node) -> Ref:
+    x = n[0]
+    window, out = _pool_window(l, n, x)
+    y = _mean(l, convert(l, x, "f32"), window, out, n.integer("count_include_pad") == 1)
+    return convert(l, y, x.dtype)
+
+
+def _pool_window(l: Lowering, n: Node, x: Ref) -> tuple[Window, Shape]:
+    kernel = n.integers("kernel_shape") or ()
+    window = read_window(l, n, x.shape[2:], kernel)
+    return window, counts(x.shape[2:], window, ceil=n.integer("ceil_mode") == 1)
+
+
+def _mean(l: Lowering, x: Ref, window: Window, out: Shape, count_padding: bool) -> Ref:
+    """[b, c, *i] to [b, c, *o]."""
+    attrs = {
+        "kernel": window.kernel,
+        "stride": window.stride,
+        "dilation": window.dilation,
+        "begin": static(l, window.begin, "padding"),
+        "end": static(l, window.end, "padding"),
+        "count_padding": count_padding,
+    }
+    shape = (x.shape[0], *out, x.shape[1])
+    return channels_first(l, l.one("average_pool", [channels_last(l, x)], attrs, "f32", shape))
+
+
+@lowers("LpPool")
+def lower_lp_pool(l: Lowering, n: Node) -> Ref:
+    """The p-norm of each window: sums are a convolution with ones, every channel by itself."""
+    x = n[0]
+    window, out = _pool_window(l, n, x)
+    p = float(n.integer("p", 2))
+    powers = _powers(l, convert(l, x, "f32"), p)
+    b, c = x.shape[0], x.shape[1]
+    flat = l.reshape(powers, (mul(b, c), *x.shape[2:], 1))
+    ones = l.constant(np.ones((1, 1, *window.kernel), np.float32))
+    sums = convolve(l, flat, ones, None, _reaching(window) if n.integer("ceil_mode") else window, 1)
+    for axis, count in enumerate(out):
+        sums = l.slice(sums, axis + 1, 0, count)
+    y = l.reshape(sums, (b, c, *out))
+    return convert(l, _root(l, y, p), x.dtype)
+
+
+def _reaching(window: Window) -> Window:
+    """The window with so much end padding that the last, incomplete stride has one too."""
+    end = tuple(extents.add(e, s - 1) for e, s in zip(window.end, window.stride, strict=True))
+    return dataclasses.replace(window, end=end)
+
+
+def _powers(l: Lowering, x: Ref, p: float) -> Ref:
+    def build(t: Term) -> Term:
+        if p == 2.0:
+            return t * t
+        return term("abs", t) if p == 1.0 else term("pow", term("abs", t), p)
+
+    return l.pointwise(build, [x], "f32")
+
+
+def _root(l: Lowering, y: Ref, p: float) -> Ref:
+    if p == 1.0:
+        return y
+    if p == 2.0:
+        return l.pointwise(lambda t: term("sqrt", t), [y], "f32")
+    return l.pointwise(lambda t: term("pow", t, 1.0 / p), [y], "f32")
+
+
+@lowers("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
+def lower_global_pool(l: Lowering, n: Node) -> Ref:
+    x = n[0]
+    kind = KERNEL_TYPES.get(x.dtype, "i64")
+    wide = convert(l, x, kind)
+    p = float(n.integer("p", 2))
+    if n.op_type == "GlobalLpPool":
+        wide = _powers(l, wide, p)
+    name = {"GlobalAveragePool": "mean", "GlobalMaxPool": "max", "GlobalLpPool": "sum"}[n.op_type]
+    attrs = {"kind": name, "count": x.rank - 2}
+    y = l.one("reduce", [wide], attrs, kind, x.shape[:2])
+    if n.op_type == "GlobalLpPool":
+        y = _root(l, y, p)
+    return convert(l, l.unsqueeze(y, range(2, x.rank)), x.dtype)
+
+
+# --- Resize -------------------------------------------------------------------------------------------------------------
+
+
+@lowers("Resize")
+def lower_resize(l: Lowering, n: Node) -> Ref:
+    x = n[0]
+    out, factors = _resized(l, n)
+    moving = [a for a in range(x.rank) if not _is_kept(x.shape[a], out[a], factors[a])]
+    if n.text("coordinate_transformation_mode") == "tf_crop_and_resize":
+        moving = list(range(x.rank)) if n.get(1) is None else _cropped(l, n)
+    if not moving:
+        return x
+    image, order = _as_image(l, convert(l, x, "f32"), moving)
+    attrs = _resize_attrs(l, n, moving, factors)
+    spatial = tuple(out[a] for a in moving)
+    y = l.one("resize", [image], attrs, "f32", (image.shape[0], *spatial, image.shape[-1]))
+    y = l.reshape(y, tuple(out[a] for a in order))
+    y = l.transpose(y, [order.index(a) for a in range(x.rank)])
+    return convert(l, y, x.dtype)
+
+
+def _is_kept(n: Extent, out: Extent, factor: Fraction | None) -> bool:
+    return same(n, out) and factor in (None, Fraction(1))
+
+
+def _as_image(l: Lowering, x: Ref, moving: Sequence[int]) -> tuple[Ref, list[int]]:
+    """`x` as [b, *moving, c] and the order of its axes there: a view of [b, c, *i] where that is what is resized, else
+    the axes that stay are one batch axis and c is 1."""
+    if len(moving) > 3:
+        l.fail(f"{len(moving)} axes are resized; at most 3 are covered")
+    if x.rank >= 3 and list(moving) == list(range(2, x.rank)):
+        return channels_last(l, x), [0, *moving, 1]
+    kept = [a for a in range(x.rank) if a not in moving]
+    order = [*kept, *moving]
+    moved = l.transpose(x, order)
+    shape = (product(x.shape[a] for a in kept), *(x.shape[a] for a in moving), 1)
+    return l.reshape(moved, shape), order
+
+
+def _resized(l: Lowering, n: Node) -> tuple[Shape, list[Fraction | None]]:
+    """(extents of the result, factor of each axis or None where the extents say it)."""
+    x = n[0]
+    axes = [a % x.rank for a in n.integers("axes") or range(x.rank)]
+    sizes = n.get(3)
+    out, factors = list(x.shape), [None] * x.rank  # type: list[Extent], list[Fraction | None]
+    if sizes is not None and not same(product(sizes.shape), 0):
+        return _sized(l, n, axes, l.known(sizes, "the sizes"))
+    array = l.array(n[2])
+    if array is None:
+        l.fail("scales are computed while running; expected a constant, or sizes instead of scales")
+    values = [float(v) for v in array.reshape(-1)]
+    for axis, scale in zip(axes, values, strict=True):
+        factor = meant(scale)  # as f32 rounds the extent, and 3 / 0.6f is 5
+        factors[axis] = factor
+        out[axis] = floordiv(mul(x.shape[axis], factor.numerator), factor.denominator)
+    return tuple(out), factors
+
+
+def _sized(
+    l: Lowering, n: Node, axes: Sequence[int], sizes: Sequence[Extent]
+) -> tuple[Shape, list[Fraction | None]]:
+    x = n[0]
+    out, factors = list(x.shape), [None] * x.rank  # type: list[Extent], list[Fraction | None]
+    policy = n.text("keep_aspect_ratio_policy", "stretch")
+    if policy != "stretch":
+        pairs = [(x.shape[a], s) for a, s in zip(axes, sizes, strict=True)]
+        if not all(isinstance(i, int) and isinstance(s, int) for i, s in pairs):
+            l.fail(
+                f"keep_aspect_ratio_policy {policy} with sizes that are not numbers; fix the sizes"
+            )
+        ratios = [Fraction(int(s), int(i)) for i, s in pairs]
+        factor = min(ratios) if policy == "not_larger" else max(ratios)
+        for axis in axes:
+            out[axis] = int(factor * int(x.shape[axis]) + Fraction(1, 2))
+            factors[axis] = factor
+        return tuple(out), factors
+    for axis, size in zip(axes, sizes, strict=True):
+        out[axis] = size
+    return tuple(out), factors
+
+
+def _cropped(l: Lowering, n: Node) -> list[int]:
+    """Axes with a region other than the whole."""
+    x = n[0]
+    axes = [a % x.rank for a in n.integers("axes") or range(x.rank)]
+    region = l.array(n[1])
+    if region is None:
+        l.fail("the region (roi) is computed while running; expected a constant")
+    pairs = region.reshape(2, -1).T
+    out, factors = _resized(l, n)
+    return sorted(
+        a
+        for a, (start, stop) in zip(axes, pairs, strict=True)
+        if (start, stop) != (0, 1) or not _is_kept(x.shape[a], out[a], factors[a])
+    )
+
+
+def _resize_attrs(
+    l: Lowering, n: Node, moving: Sequence[int], factors: Sequence[Fraction | None]
+) -> dict[str, Any]:
+    mode = n.text("mode", "nearest")
+    attrs: dict[str, Any] = {"mode": mode}
+    chosen = [factors[a] for a in moving]
+    if all(f is not None for f in chosen):
+        attrs["scales"] = tuple(float(f) for f in chosen if f is not None)
+    attrs |= {
+        "coordinates": n.text("coordinate_transformation_mode", "half_pixel"),
+        "nearest": n.text("nearest_mode", "round_prefer_floor"),
+        "cubic": n.number("cubic_coeff_a", -0.75),
+        "exclude_outside": bool(n.integer("exclude_outside")),
+        "antialias": bool(n.integer("antialias")),
+        "extrapolation": n.number("extrapolation_value"),
+    }
+    if attrs["coordinates"] == "tf_crop_and_resize":
+        attrs["region"] = _region(l, n, moving)
+    return attrs
+
+
+def _region(l: Lowering, n: Node, moving: Sequence[int]) -> tuple[float, ...]:
+    """Starts, then ends, of the axes resized."""
+    x = n[0]
+    axes = [a % x.rank for a in n.integers("axes") or range(x.rank)]
+    region = l.array(n[1])
+    assert region is not None
+    starts, ends = region.reshape(2, -1).astype(np.float64)
+    places = [axes.index(a) for a in moving]
+    return (*(float(starts[p]) for p in places), *(float(ends[p]) for p in places))
+
+
+# --- GridSample ---------------------------------------------------------------------------------------------------------
+
+
+@lowers("GridSample")
+def lower_grid_sample(l: Lowering, n: Node) -> Ref:
+    x, grid = n[0], convert(l, n[1], "f32")
+    attrs = {
+        "mode": n.text("mode", "linear"),
+        "padding": n.text("padding_mode", "zeros"),
+        "align_corners": bool(n.integer("align_corners")),
+    }
+    image = channels_last(l, convert(l, x, "f32"))
+    shape = (x.shape[0], *grid.shape[1:-1], x.shape[1])
+    y = l.one("grid_sample", [image, grid], attrs, "f32", shape)
+    return convert(l, channels_first(l, y), x.dtype)

@@ -1,0 +1,180 @@
+"""Operators on regions of images: NonMaxSuppression, RoiAlign, DeformConv; the last two sample by `grid_sample`."""
+
+from __future__ import annotations
+
+from pteron.export.lower.context import Lowering
+from pteron.export.lower.node import Node, lowers
+from pteron.export.lower.ops.matrix.products import linear
+from pteron.export.lower.ops.moving.movement import concat
+from pteron.export.lower.ops.pointwise import convert
+from pteron.export.lower.windows import channels_last, counts, read_window, static
+from pteron.export.program import Extent
+from pteron.export.program.terms import Term, cast, eq, index, le, literal, select, term
+from pteron.export.program.views import Ref, as_elements
+from pteron.export.sizes import extents
+from pteron.export.sizes.extents import floordiv, minimum, mul, product, same
+
+
+@lowers("NonMaxSuppression")
+def lower_non_max_suppression(l: Lowering, n: Node) -> Ref:
+    """As many rows as boxes are kept: at most the limit for each batch and class, where that is known."""
+    boxes, scores = n[0], n[1]
+    limit = n.get(2)
+    known = None if limit is None else l.sizes_in(limit)
+    most: Extent = boxes.shape[1]
+    if limit is None:
+        most = 0
+    elif known is not None:
+        most = minimum(extents.maximum(extents.extent(known.flat[0]), 0), most)
+    rows = l.counted("kept", mul(product(scores.shape[:2]), most))
+    scalars = [None if n.get(i) is None else l.reshape(n[i], ()) for i in (2, 3, 4)]
+    attrs = {"center": n.integer("center_point_box") == 1}
+    return l.one("non_max_suppression", [boxes, scores, *scalars], attrs, "i64", (rows, 3))
+
+
+def sample(l: Lowering, image: Ref, places: Ref, padding: str) -> Ref:
+    """Bilinear values of `image` [b, h, w, c] at the pixels `places` [b, p, q, (x, y)]: [b, p, q, c]."""
+    sizes = l.of_elements(as_elements([image.shape[2], image.shape[1]], (2,)), "i64")
+
+    def normalized(at: Term, size: Term) -> Term:
+        return (2.0 * at + 1.0) / cast(size, "f32") - 1.0
+
+    grid = l.pointwise(normalized, [places, sizes], "f32")
+    shape = (*places.shape[:3], image.shape[3])
+    return l.one("grid_sample", [image, grid], {"padding": padding}, "f32", shape)
+
+
+# --- RoiAlign -----------------------------------------------------------------------------------------------------------
+
+
+@lowers("RoiAlign")
+def lower_roi_align(l: Lowering, n: Node) -> Ref:
+    """Mean of a grid of bilinear samples in each bin of each region."""
+    x, regions, owner = n[0], convert(l, n[1], "f32"), convert(l, n[2], "i64")
+    points = n.integer("sampling_ratio")
+    if points <= 0 or n.text("mode", "avg") != "avg":
+        l.fail(
+            f"sampling_ratio {points}, mode {n.text('mode', 'avg')}; expected a ratio above 0 and avg: the number of "
+            "samples must not depend on the regions"
+        )
+    rows, columns = n.integer("output_height", 1), n.integer("output_width", 1)
+    count = regions.shape[0]
+    places = _sample_places(l, n, regions, (rows * points, columns * points))
+    image = channels_last(l, convert(l, x, "f32"))
+    inside = _clamped(l, places, image)
+    if same(image.shape[0], 1):
+        flat = l.reshape(inside, (1, mul(count, rows * points), columns * points, 2))
+    else:
+        image = l.one("gather", [image, owner], {}, "f32", (count, *image.shape[1:]))
+        flat = inside
+    values = sample(l, image, flat, "border")
+    values = l.reshape(values, (count, rows * points, columns * points, x.shape[1]))
+    values = _zero_outside(l, values, places, image)
+    split = l.reshape(values, (count, rows, points, columns, points, x.shape[1]))
+    bins = l.transpose(split, (0, 5, 1, 3, 2, 4))
+    attrs = {"kind": "mean", "count": 2}
+    return convert(l, l.one("reduce", [bins], attrs, "f32", bins.shape[:4]), x.dtype)
+
+
+def _sample_places(l: Lowering, n: Node, regions: Ref, grid: tuple[int, int]) -> Ref:
+    """[regions, *grid, (x, y)] in pixels of the image."""
+    scale = n.number("spatial_scale", 1.0)
+    mode = n.text("coordinate_transformation_mode", "half_pixel")
+    half = 0.5 if mode == "half_pixel" else 0.0
+    corners = [
+        l.reshape(l.slice(regions, 1, start, 2), (regions.shape[0], 1, 1, 2)) for start in (0, 2)
+    ]
+
+    def place(low: Term, high: Term) -> Term:
+        first = low * scale - half
+        length = high * scale - half - first
+        length = length if half else term("max", length, 1.0)
+        is_x = eq(index(3), 0)
+        at = cast(select(is_x, index(2), index(1)), "f32") + 0.5
+        parts = select(is_x, literal(grid[1], "f32"), float(grid[0]))
+        return first + at * (length / parts)
+
+    return l.pointwise(place, corners, "f32", (regions.shape[0], *grid, 2))
+
+
+def _sizes(l: Lowering, image: Ref) -> Ref:
+    return l.of_elements(as_elements([image.shape[2], image.shape[1]], (2,)), "i64")
+
+
+def _clamped(l: Lowering, places: Ref, image: Ref) -> Ref:
+    def clamp(at: Term, size: Term) -> Term:
+        return term("max", term("min", at, cast(size, "f32") - 1.0), 0.0)
+
+    return l.pointwise(clamp, [places, _sizes(l, image)], "f32")
+
+
+def _zero_outside(l: Lowering, values: Ref, places: Ref, image: Ref) -> Ref:
+    """A sample more than a pixel outside counts as 0."""
+    x, y = (l.slice(places, 3, i, 1) for i in (0, 1))
+    width, height = (l.slice(_sizes(l, image), 0, i, 1) for i in (0, 1))
+
+    def keep(v: Term, px: Term, py: Term, w: Term, h: Term) -> Term:
+        for at, size in ((px, w), (py, h)):
+            seen = le(-1.0, at) & le(at, cast(size, "f32"))
+            v = select(seen, v, 0.0)
+        return v
+
+    return l.pointwise(keep, [values, x, y, width, height], "f32")
+
+
+# --- DeformConv ---------------------------------------------------------------------------------------------------------
+
+
+@lowers("DeformConv")
+def lower_deform_conv(l: Lowering, n: Node) -> Ref:
+    """Every tap samples where its offset points; then the samples are multiplied like the rows of a convolution."""
+    x, w = convert(l, n[0], "f32"), convert(l, n[1], "f32")
+    if x.rank != 4:
+        l.fail(f"{x.rank - 2} spatial axes; expected 2")
+    window = read_window(l, n, x.shape[2:], n.integers("kernel_shape") or w.shape[2:])
+    out, begin = counts(x.shape[2:], window), static(l, window.begin, "padding")
+    parts, groups = n.integer("offset_group", 1), n.integer("group", 1)
+    (b, c), (kh, kw) = x.shape[:2], window.kernel
+    own = floordiv(c, parts)
+    offsets = l.reshape(convert(l, n[2], "f32"), (b, parts, kh, kw, 2, *out))
+    offsets = l.transpose(l.flip(offsets, 4), (0, 1, 2, 3, 5, 6, 4))  # [.., oh, ow, (x, y)]
+
+    def place(offset: Term) -> Term:
+        taps = (index(3), index(2))
+        at = (index(5), index(4))
+        x_y = [
+            at[i] * window.stride[1 - i] + taps[i] * window.dilation[1 - i] - begin[1 - i]
+            for i in (0, 1)
+        ]
+        return offset + cast(select(eq(index(6), 0), x_y[0], x_y[1]), "f32")
+
+    places = l.pointwise(place, [offsets], "f32")
+    pixels = product(out)
+    places = l.reshape(places, (mul(b, parts), kh * kw, pixels, 2))
+    images = l.transpose(l.reshape(x, (b, parts, own, *x.shape[2:])), (0, 1, 3, 4, 2))
+    images = l.reshape(images, (mul(b, parts), *x.shape[2:], own))
+    values = sample(l, images, places, "zeros")  # [b parts, taps, pixels, own]
+    if n.get(4) is not None:
+        mask = l.reshape(convert(l, n[4], "f32"), (mul(b, parts), kh * kw, pixels, 1))
+        values = l.pointwise(lambda v, m: v * m, [values, mask], "f32")
+    values = l.reshape(values, (b, parts, kh * kw, pixels, own))
+    rows = l.transpose(values, (0, 3, 2, 1, 4))  # [b, pixels, taps, parts, own]
+    rows = l.reshape(rows, (b, pixels, kh * kw, c))
+    bias = None if n.get(3) is None else convert(l, n[3], "f32")
+    y = _by_groups(l, rows, w, bias, groups)
+    y = l.transpose(y, (0, 2, 1))
+    return convert(l, l.reshape(y, (b, w.shape[0], *out)), n[0].dtype)
+
+
+def _by_groups(l: Lowering, rows: Ref, w: Ref, bias: Ref | None, groups: int) -> Ref:
+    """[b, pixels, taps, c] times [n, c / groups, *k]: [b, pixels, n]."""
+    inner, count = w.shape[1], floordiv(w.shape[0], groups)
+    weights = l.transpose(w, (0, *range(2, w.rank), 1))
+    flat = l.reshape(weights, (w.shape[0], product(weights.shape[1:])))
+    made: list[Ref] = []
+    for g in range(groups):
+        own = l.slice(rows, 3, mul(inner, g), inner)
+        own = l.reshape(own, (*rows.shape[:2], mul(rows.shape[2], inner)))
+        part = None if bias is None else l.slice(bias, 0, mul(count, g), count)
+        made.append(linear(l, own, l.slice(flat, 0, mul(count, g), count), part))
+    return made[0] if groups == 1 else concat(l, made, 2)

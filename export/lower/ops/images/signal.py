@@ -1,0 +1,187 @@
+"""Fourier transforms as products with constant matrices, and the reverse of windows: Col2Im, MaxUnpool.
+
+A transform of n points costs n^2 products, which for the lengths of audio frames a matmul does well; n must be a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pteron.export.lower.context import Lowering
+from pteron.export.lower.node import Node, lowers
+from pteron.export.lower.ops.matrix.products import multiply
+from pteron.export.lower.ops.moving.movement import pad_constant
+from pteron.export.lower.ops.pointwise import convert
+from pteron.export.program import Extent, views
+from pteron.export.program.arrays import same_dtype
+from pteron.export.program.views import Ref
+from pteron.export.sizes.extents import add, floordiv, mul, product, sub
+
+
+def fourier(n: int, parts: int, *, inverse: bool, onesided: bool) -> NDArray[np.float64]:
+    """The transform of n points with `parts` (1: real, 2: complex) components as [n * parts, m * out]."""
+    m = n // 2 + 1 if onesided else n
+    turns = np.outer(np.arange(n), np.arange(m)) % n
+    angle = turns * (2 * np.pi / n)
+    cos, sin = np.cos(angle), np.sin(angle) if inverse else -np.sin(angle)
+    rows = [np.stack([cos, sin], -1), np.stack([-sin, cos], -1)][:parts]
+    matrix = np.stack(rows, 1).reshape(n * parts, m * 2)
+    return matrix / n if inverse else matrix
+
+
+def real_inverse(n: int) -> NDArray[np.float64]:
+    """From n // 2 + 1 complex points of a real signal back to its n elements."""
+    m = n // 2 + 1
+    turns = np.outer(np.arange(m), np.arange(n)) % n
+    angle = turns * (2 * np.pi / n)
+    weight = np.full((m, 1), 2.0)
+    weight[0] = 1
+    if n % 2 == 0:
+        weight[-1] = 1
+    parts = np.stack([weight * np.cos(angle), -weight * np.sin(angle)], 1)
+    matrix: NDArray[np.float64] = parts.reshape(2 * m, n) / n
+    return matrix
+
+
+@lowers("DFT")
+def lower_dft(l: Lowering, n: Node) -> Ref:
+    x = n[0]
+    axis = -2
+    given = n.get(2)
+    if given is not None:
+        (axis,) = l.numbers(l.reshape(given, (1,)), "the axis")
+    axis %= x.rank
+    parts, inverse, onesided = x.shape[-1], bool(n.integer("inverse")), bool(n.integer("onesided"))
+    backward = inverse and onesided
+    length: Extent = x.shape[axis]
+    if backward:
+        length = mul(2, sub(length, 1))
+    wanted = n.get(1)
+    if wanted is not None:
+        (length,) = l.known(l.reshape(wanted, (1,)), "the transform's length")
+    if not isinstance(length, int) or not isinstance(parts, int):
+        l.fail(f"transforms {length} points; expected a number, make the length static")
+    matrix = (
+        real_inverse(length)
+        if backward
+        else fourier(length, parts, inverse=inverse, onesided=onesided)
+    )
+    points = length // 2 + 1 if backward else length
+    return _transform(l, _resized(l, x, axis, points), axis, matrix, 1 if backward else 2)
+
+
+def _resized(l: Lowering, x: Ref, axis: int, n: int) -> Ref:
+    """`axis` cut or filled with zeros to n."""
+    have = x.shape[axis]
+    if have == n:
+        return x
+    begin: list[Extent] = [0] * x.rank
+    end = [sub(n, have) if a == axis else 0 for a in range(x.rank)]
+    return pad_constant(l, x, begin, end, l.scalar(0, x.dtype))
+
+
+def _transform(l: Lowering, x: Ref, axis: int, matrix: NDArray[np.float64], parts: int) -> Ref:
+    """Points and their parts as one last axis, times the matrix."""
+    x = l.move_axis(x, axis, -2)
+    flat = l.reshape(x, (*x.shape[:-2], mul(x.shape[-2], x.shape[-1])))
+    weight = l.constant(matrix.astype(same_dtype("f64" if x.dtype == "f64" else "f32")))
+    y = multiply(l, flat, convert(l, weight, x.dtype))
+    y = l.reshape(y, (*y.shape[:-1], matrix.shape[1] // parts, parts))
+    return l.move_axis(y, -2, axis)
+
+
+@lowers("STFT")
+def lower_stft(l: Lowering, n: Node) -> Ref:
+    """Frames are a view of the signal whose rows overlap."""
+    signal, window = n[0], n.get(2)
+    (step,) = l.numbers(l.reshape(n[1], (1,)), "the frame step")
+    if n.get(3) is not None:
+        (length,) = l.numbers(l.reshape(n[3], (1,)), "the frame length")
+    elif window is not None and isinstance(window.shape[0], int):
+        length = window.shape[0]
+    else:
+        l.fail("has neither a frame length nor a window of known length; give one")
+    signal = l.dense(l.unsqueeze(signal, [2]) if signal.rank == 2 else signal)
+    batch, samples, parts = signal.shape
+    if not isinstance(parts, int):
+        l.fail(f"has {parts} components; expected 1 or 2")
+    frames = add(floordiv(sub(samples, length), step), 1)
+    shape = (batch, frames, length, parts)
+    rows = views.place(signal, shape, (mul(samples, parts), step * parts, parts, 1), signal.offset)
+    if window is not None:
+        rows = l.pointwise(lambda a, b: a * b, [rows, l.unsqueeze(window, [1])], signal.dtype)
+    onesided = bool(n.integer("onesided", 1)) and parts == 1
+    return _transform(l, rows, 2, fourier(length, parts, inverse=False, onesided=onesided), 2)
+
+
+@lowers("Col2Im")
+def lower_col2im(l: Lowering, n: Node) -> Ref:
+    """Columns added into the padded image at places that are constants; then the padding is cut off."""
+    x = n[0]
+    image = l.numbers(n[1], "the image's shape")
+    block = l.numbers(n[2], "the block's shape")
+    rank = len(image)
+    dilation = n.integers("dilations") or (1,) * rank
+    stride = n.integers("strides") or (1,) * rank
+    pads = n.integers("pads") or (0,) * (2 * rank)
+    whole = [i + a + b for i, a, b in zip(image, pads[:rank], pads[rank:], strict=True)]
+    at = _places(whole, block, dilation, stride)
+    taps, columns = at.shape
+    batch, channels = x.shape[0], floordiv(x.shape[1], taps)
+    rows = mul(batch, channels)
+    dtype = "f64" if x.dtype == "f64" else "f32"
+    updates = l.reshape(convert(l, x, dtype), (rows, taps * columns))
+    size = int(np.prod(whole))
+    index = l.expand(l.constant(at.reshape(-1, 1)), (taps * columns, rows))
+    empty = l.expand(l.scalar(0.0, dtype), (size, rows))
+    y = l.one(
+        "scatter_elements",
+        [empty, index, l.transpose(updates, (1, 0))],
+        {"reduction": "add"},
+        dtype,
+        (size, rows),
+    )
+    y = l.reshape(l.transpose(y, (1, 0)), (batch, channels, *whole))
+    for axis in range(rank):
+        y = l.slice(y, axis + 2, pads[axis], image[axis])
+    return convert(l, y, x.dtype)
+
+
+def _places(
+    whole: Sequence[int], block: Sequence[int], dilation: Sequence[int], stride: Sequence[int]
+) -> NDArray[np.int64]:
+    """[taps, columns]: the flat place in the padded image of each element."""
+    flat = np.zeros((1, 1), np.int64)
+    for n, k, d, s in zip(whole, block, dilation, stride, strict=True):
+        starts = np.arange((n - d * (k - 1) - 1) // s + 1) * s
+        along = np.arange(k)[:, None] * d + starts
+        grown = flat[:, None, :, None] * n + along[None, :, None, :]
+        flat = grown.reshape(flat.shape[0] * k, flat.shape[1] * len(starts))
+    return flat
+
+
+@lowers("MaxUnpool")
+def lower_max_unpool(l: Lowering, n: Node) -> Ref:
+    """Values at their flat places in zeros of the size that the pooling had, filled up to the shape asked for."""
+    x, places = n[0], n[1]
+    kernel = n.integers("kernel_shape") or ()
+    rank = len(kernel)
+    stride = n.integers("strides") or (1,) * rank
+    pads = n.integers("pads") or (0,) * (2 * rank)
+    shape: list[Extent] = list(x.shape[:2])
+    for i, (k, s) in enumerate(zip(kernel, stride, strict=True)):
+        grown = add(mul(sub(x.shape[2 + i], 1), s), k)
+        shape.append(sub(grown, pads[i] + pads[rank + i]))
+    total, count = product(shape), product(x.shape)
+    empty = l.expand(l.scalar(0, x.dtype), (total,))
+    flat = [l.reshape(places, (count,)), l.reshape(x, (count,))]
+    y = l.one("scatter_elements", [empty, *flat], {"reduction": "none"}, x.dtype, (total,))
+    y = l.reshape(y, shape)
+    if n.get(2) is None:
+        return y
+    wanted = l.known(n[2], "the output's shape")
+    end = [sub(w, have) for w, have in zip(wanted, shape, strict=True)]
+    return pad_constant(l, y, [0] * len(shape), end, l.scalar(0, x.dtype))

@@ -1,0 +1,165 @@
+"""Integer nodes (export/graph/int8.py): products by `conv_i8`, sums by `add_i8`, pools in 64-bit steps; channels last.
+
+A Linear is a convolution of its rows with a kernel of one. A pool sums in f32, which is exact while no sum can pass 2^24.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pteron.export.graph import int8 as integer
+from pteron.export.lower.context import Lowering
+from pteron.export.lower.node import Node, lowers
+from pteron.export.lower.ops.matrix.conv import convolve
+from pteron.export.lower.ops.rows.reduction import reduce
+from pteron.export.lower.windows import Window, channels_first, channels_last, counts
+from pteron.export.program.terms import Term, cast, term
+from pteron.export.program.views import Ref
+from pteron.export.sizes.extents import product
+
+Array = NDArray[Any]
+Row = TypeVar("Row")
+
+EXACT_F32: Final = 2**24
+LEAST_ADDEND_SHIFT: Final = 10
+"""Of `add_i8`: its addends fit in int32 then. Those of integer.add_factors have 11 and more."""
+
+
+def row_of(l: Lowering, n: Node, kind: type[Row]) -> Row:
+    """What the node says.
+
+    Raises:
+        RefusedError: a shift is out of the range of RESCALE.
+    """
+    assert n.origin is not None
+    row = integer.read(n.origin)
+    assert isinstance(row, kind)
+    fields = dataclasses.asdict(row)  # type: ignore[call-overload]
+    for name, value in fields.items():
+        if name.endswith("shift") and not (
+            np.all(np.asarray(value) >= 1) and np.all(np.asarray(value) <= 62)
+        ):
+            l.fail(f"{name} {value}; expected 1 .. 62")
+    return row
+
+
+# --- products -----------------------------------------------------------------------------------------------------------
+
+
+@lowers("Conv", domain=integer.DOMAIN)
+def lower_conv(l: Lowering, n: Node) -> Ref:
+    row = row_of(l, n, integer.Conv)
+    x, axes = channels_last(l, n[0]), row.w.ndim - 2
+    kernel = row.w.shape[2:]
+    window = Window(kernel, row.strides, row.dilations, row.pads[:axes], row.pads[axes:])
+    rows = np.ascontiguousarray(np.moveaxis(row.w, 1, -1).reshape(len(row.w), -1))
+    return channels_first(l, _product(l, x, rows, row, window, row.group))
+
+
+@lowers("Linear", domain=integer.DOMAIN)
+def lower_linear(l: Lowering, n: Node) -> Ref:
+    row = row_of(l, n, integer.Linear)
+    x = n[0]
+    rows = l.reshape(x, (1, product(x.shape[:-1]), x.shape[-1]))
+    y = _product(l, rows, row.w, row, Window((1,), (1,), (1,), (0,), (0,)), 1)
+    return l.reshape(y, (*x.shape[:-1], len(row.w)))
+
+
+def _product(
+    l: Lowering,
+    x: Ref,
+    w: Array,
+    row: integer.Conv | integer.Linear,
+    window: Window,
+    groups: int,
+) -> Ref:
+    """[b, *i, c] and [n, k] to [b, *o, n]. The runtime sums x and not x - x_zero: the difference goes to the bias."""
+    moved = row.bias.astype(np.int64) - row.x_zero * w.astype(np.int64).sum(1)
+    bias = moved.astype(np.int32)  # modulo 2^32, as the sums
+    parts = (w, bias, row.multiplier.astype(np.int32), row.shift.astype(np.int8))
+    attrs = {
+        "kernel": window.kernel,
+        "stride": window.stride,
+        "dilation": window.dilation,
+        "begin": window.begin,
+        "end": window.end,
+        "spread": (1,) * len(window.kernel),
+        "groups": groups,
+        "x_zero": row.x_zero,
+        "y_zero": row.y_zero,
+        "low": row.low,
+        "high": row.high,
+    }
+    x = l.agree(
+        x,
+        -1,
+        groups * w.shape[1] // product(window.kernel),
+        "channels of the input and of the weights",
+    )
+    shape = (x.shape[0], *counts(x.shape[1:-1], window), len(w))
+    return l.one("conv_i8", [x, *(l.constant(part) for part in parts)], attrs, "i8", shape)
+
+
+# --- element by element -------------------------------------------------------------------------------------------------
+
+
+@lowers("Add", domain=integer.DOMAIN)
+def lower_add(l: Lowering, n: Node) -> Ref:
+    row = row_of(l, n, integer.Add)
+    if min(row.a_shift, row.b_shift) < LEAST_ADDEND_SHIFT:
+        l.fail(f"a_shift {row.a_shift}, b_shift {row.b_shift}; expected {LEAST_ADDEND_SHIFT} .. 62")
+    return _add(l, [n[0], n[1]], dataclasses.asdict(row))
+
+
+@lowers("Rescale", domain=integer.DOMAIN)
+def lower_rescale(l: Lowering, n: Node) -> Ref:
+    """An addition without second addend, whose first keeps its scale."""
+    attrs = dataclasses.asdict(row_of(l, n, integer.Rescale))
+    same = {"a_zero": attrs.pop("x_zero"), "a_multiplier": 1 << 30, "a_shift": 30}
+    return _add(l, [n[0]], attrs | same)
+
+
+def _add(l: Lowering, operands: list[Ref], attrs: dict[str, Any]) -> Ref:
+    """In the axis order of the first operand's memory."""
+    order = l.memory_order(operands[0])
+    shape = tuple(operands[0].shape[a] for a in order)
+    y = l.one("add_i8", [l.transpose(x, order) for x in operands], attrs, "i8", shape)
+    return l.transpose(y, [order.index(a) for a in range(len(order))])
+
+
+def _requantized(v: Term, row: integer.AveragePool) -> Term:
+    """schema/meaning/int8.py `rescale` of i64 in steps. There is no arithmetic shift: 2^63 is added before a logical one, and what
+    became of it taken away after."""
+    up = v * row.multiplier + ((1 << (row.shift - 1)) - (1 << 63))
+    y = term("shr", up, row.shift) + (row.y_zero - (1 << (63 - row.shift)))
+    return term("min", term("max", y, row.low), row.high)
+
+
+@lowers("AveragePool", domain=integer.DOMAIN)
+def lower_average_pool(l: Lowering, n: Node) -> Ref:
+    """One window is a sum over the image, several are a depthwise convolution with ones."""
+    row = row_of(l, n, integer.AveragePool)
+    x, axes = n[0], len(row.kernel_shape)
+    if tuple(x.shape[2:]) == tuple(row.kernel_shape):
+        away = l.pointwise(lambda t: t - row.x_zero, [x], "i64")
+        sums = reduce(l, away, range(2, x.rank), "sum", keep=True)
+    else:
+        sums = _window_sums(
+            l, x, row, Window(row.kernel_shape, row.strides, (1,) * axes, (0,) * axes, (0,) * axes)
+        )
+    return l.pointwise(lambda v: _requantized(cast(v, "i64"), row), [sums], "i8")
+
+
+def _window_sums(l: Lowering, x: Ref, row: integer.AveragePool, window: Window) -> Ref:
+    channels, taps = x.shape[1], product(window.kernel)
+    if not isinstance(channels, int) or taps * 255 >= EXACT_F32:
+        l.fail(
+            f"a window of {taps} elements over {channels} channels; expected fewer than 65794, and a number of channels"
+        )
+    away = l.pointwise(lambda t: cast(t - row.x_zero, "f32"), [channels_last(l, x)], "f32")
+    ones = l.constant(np.ones((channels, 1, *window.kernel), np.float32))
+    return channels_first(l, convolve(l, away, ones, None, window, channels))

@@ -1,0 +1,512 @@
+"""Operators that only move elements: views where strides can say it, copies into views where not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+
+from pteron.export.lower.context import Lowering
+from pteron.export.lower.node import DTYPES, Node, lowers
+from pteron.export.lower.ops.pointwise import cast_term, convert
+from pteron.export.program import Extent
+from pteron.export.program.arrays import same_dtype
+from pteron.export.program.terms import (
+    INTEGERS,
+    SUB_BYTE,
+    Term,
+    eq,
+    index,
+    le,
+    lt,
+    register,
+    select,
+)
+from pteron.export.program.views import Ref, Shape
+from pteron.export.sizes import extents
+from pteron.export.sizes.extents import (
+    HUGE,
+    add,
+    at_most,
+    ceildiv,
+    maximum,
+    minimum,
+    mul,
+    product,
+    same,
+    sub,
+    symbols_of,
+)
+
+
+def axes_of(l: Lowering, n: Node, position: int, what: str = "axes") -> tuple[int, ...] | None:
+    """Axes given as an input, or as an attribute in the bodies of ONNX's own functions; None where absent."""
+    if n.has(what):
+        return n.integers(what)
+    ref = n.get(position)
+    return None if ref is None else tuple(l.numbers(ref, what))
+
+
+# --- the same elements, other axes --------------------------------------------------------------------------------------
+
+
+@lowers("Identity")
+def lower_identity(l: Lowering, n: Node) -> Ref:
+    return n[0]
+
+
+@lowers("Constant")
+def lower_constant(l: Lowering, n: Node) -> Ref:
+    kinds = ("value", "value_float", "value_int", "value_floats", "value_ints")
+    name = next((k for k in kinds if n.has(k)), "")
+    if not name:
+        l.fail(f"holds {sorted(n.attrs)}; strings and sparse tensors are not covered")
+    value = n.value(name)
+    if not isinstance(value, ir.TensorProtocol):
+        return l.constant(np.array(value, np.float32 if "float" in name else np.int64))
+    if value.dtype not in DTYPES:
+        l.fail(f"holds {value.dtype}; strings and complex numbers are not covered")
+    return l.constant(value.numpy(), DTYPES[value.dtype])
+
+
+@lowers("Dropout")
+def lower_dropout(l: Lowering, n: Node) -> list[Ref]:
+    training = n.get(2)
+    mode = [0] if training is None else l.numbers(training, "training_mode")
+    ratio = l.array(n[1]) if n.get(1) is not None else np.array(n.number("ratio", 0.5))
+    if mode[0] and (ratio is None or float(ratio.reshape(-1)[0]) != 0.0):
+        l.fail("drops elements at random (training_mode); export the model for inference")
+    return [n[0], l.expand(l.scalar(True, "bool"), n[0].shape)]
+
+
+@lowers("Reshape")
+def lower_reshape(l: Lowering, n: Node) -> Ref:
+    x = n[0]
+    wanted: Sequence[Extent] = n.integers("shape") or l.known(n[1], "the new shape")
+    return l.reshape(
+        x, reshaped(l, x.shape, list(wanted), zero_is_zero=bool(n.integer("allowzero")))
+    )
+
+
+def reshaped(l: Lowering, shape: Shape, wanted: list[Extent], *, zero_is_zero: bool) -> Shape:
+    """The extents of ONNX Reshape: 0 takes the old one, -1 what is left."""
+    if not zero_is_zero:
+        wanted = [shape[i] if w == 0 and i < len(shape) else w for i, w in enumerate(wanted)]
+    total = product(shape)
+    if -1 not in wanted:
+        l.require_equal(total, product(wanted), "reshape keeps the number of elements")
+        return tuple(wanted)
+    at = wanted.index(-1)
+    rest = product([*wanted[:at], *wanted[at + 1 :]])
+    left = exact_quotient(l, total, rest, "reshape")
+    return (*wanted[:at], left, *wanted[at + 1 :])
+
+
+def exact_quotient(l: Lowering, total: Extent, part: Extent, text: str) -> Extent:
+    """total / part, proved or checked at prepare to be whole."""
+    whole = extents.exact_div(total, part)
+    if whole is not None:
+        return whole
+    if isinstance(total, int) and isinstance(part, int):
+        l.fail(f"{text}: {total} elements do not divide by {part}")
+    l.check("divides", part, total, f"{text}: the elements divide")
+    return extents.floordiv(total, part)
+
+
+@lowers("Flatten")
+def lower_flatten(l: Lowering, n: Node) -> Ref:
+    x = n[0]
+    axis = n.integer("axis", 1)
+    axis += x.rank if axis < 0 else 0
+    return l.reshape(x, (product(x.shape[:axis]), product(x.shape[axis:])))
+
+
+@lowers("Transpose")
+def lower_transpose(l: Lowering, n: Node) -> Ref:
+    return l.transpose(n[0], n.integers("perm") or tuple(reversed(range(n[0].rank))))
+
+
+@lowers("Squeeze")
+def lower_squeeze(l: Lowering, n: Node) -> Ref:
+    x = n[0]
+    axes = axes_of(l, n, 1)
+    if axes is None:
+        axes = tuple(i for i, size in enumerate(x.shape) if same(size, 1))
+        for i in set(range(x.rank)) - set(axes):
+            _keep_axis(l, i, x.shape[i])
+    return l.squeeze(x, axes)
+
+
+def _keep_axis(l: Lowering, axis: int, size: Extent) -> None:
+    """Without axes, every extent of 1 goes: whether this one is 1 decides the rank of the result."""
+    if isinstance(size, int) or at_most(2, size):
+        return
+    if any(l.dims[s].kind == "counted" for s in symbols_of(size)):
+        l.fail(
+            f"has no axes, and only a run decides whether axis {axis} ({size}) is 1; give it axes"
+        )
+    l.check(
+        "le",
+        2,
+        size,
+        f"a Squeeze without axes keeps axis {axis}, which must not be 1; give it axes",
+    )
+
+
+@lowers("Unsqueeze")
+def lower_unsqueeze(l: Lowering, n: Node) -> Ref:
+    axes = axes_of(l, n, 1)
+    assert axes is not None
+    return l.unsqueeze(n[0], axes)
+
+
+@lowers("Expand")
+def lower_expand(l: Lowering, n: Node) -> Ref:
+    shape = l.broadcast([n[0].shape, l.known(n[1], "the shape to expand to")])
+    return l.expand(n[0], shape)
+
+
+@lowers("DepthToSpace")
+def lower_depth_to_space(l: Lowering, n: Node) -> Ref:
+    b, c, *space = n[0].shape
+    s = n.integer("blocksize")
+    rank = len(space)
+    deep = exact_quotient(l, c, s**rank, "channels")
+    crd = n.text("mode", "DCR") == "CRD"
+    x = l.reshape(n[0], (b, deep, *[s] * rank, *space) if crd else (b, *[s] * rank, deep, *space))
+    channel, block = (1, 2) if crd else (1 + rank, 1)
+    order = [0, channel, *(a for i in range(rank) for a in (2 + rank + i, block + i))]
+    return l.reshape(l.transpose(x, order), (b, deep, *(mul(e, s) for e in space)))
+
+
+@lowers("SpaceToDepth")
+def lower_space_to_depth(l: Lowering, n: Node) -> Ref:
+    b, c, *space = n[0].shape
+    s = n.integer("blocksize")
+    small = [exact_quotient(l, e, s, "the image") for e in space]
+    x = l.reshape(n[0], (b, c, *(e for m in small for e in (m, s))))
+    rank = len(space)
+    blocks = [3 + 2 * i for i in range(rank)]
+    inner = [1, *blocks] if n.text("mode", "DCR") == "CRD" else [*blocks, 1]
+    order = [0, *inner, *(2 + 2 * i for i in range(rank))]
+    return l.reshape(l.transpose(x, order), (b, mul(c, s**rank), *small))
+
+
+# --- parts --------------------------------------------------------------------------------------------------------------
+
+
+@lowers("Slice")
+def lower_slice(l: Lowering, n: Node) -> Ref:
+    x = n[0]
+    starts = l.known(n[1], "where the slice starts")
+    ends = l.known(n[2], "where the slice ends")
+    given, step = n.get(3), n.get(4)
+    axes = tuple(range(len(starts)) if given is None else l.numbers(given, "axes"))
+    steps = [1] * len(starts) if step is None else l.numbers(step, "steps")
+    for start, end, axis, stride in zip(starts, ends, axes, steps, strict=True):
+        stride = _within(stride, x.shape[axis])
+        first, count = slice_range(l, x.shape[axis], start, end, stride)
+        if same(count, x.shape[axis]) and stride == 1:
+            continue
+        x = l.slice(x, axis, first, count, stride)
+    return x
+
+
+def _within(step: int, size: Extent) -> int:
+    """A step that takes the same elements and whose strides stay numbers of the file: none beyond the axis takes a second."""
+    most = max(size, 1) if isinstance(size, int) else HUGE
+    return max(-most, min(step, most))
+
+
+def slice_range(
+    l: Lowering, size: Extent, start: Extent, end: Extent, step: int
+) -> tuple[Extent, Extent]:
+    """First index and count of start:end:step by NumPy's rule."""
+    low: Extent = 0 if step > 0 else -1
+    high = size if step > 0 else sub(size, 1)
+    first = clamp(l, start, size, 0 if step > 0 else minimum(0, high), high)
+    last = clamp(l, end, size, low, high)
+    span = sub(last, first) if step > 0 else sub(first, last)
+    return first, maximum(ceildiv(span, abs(step)), 0)
+
+
+def clamp(l: Lowering, at: Extent, size: Extent, low: Extent, high: Extent) -> Extent:
+    """An index that may count from the end, brought into low .. high."""
+    if isinstance(at, int):
+        if at <= -extents.HUGE:
+            return low
+        return minimum(at, high) if at >= 0 else maximum(add(size, at), low)
+    if at_most(add(at, 1), 0):
+        return maximum(add(size, at), low)
+    if not at_most(0, at):
+        l.check("le", 0, at, "a computed slice bound counts from the start")
+    return minimum(at, high)
+
+
+@lowers("Split")
+def lower_split(l: Lowering, n: Node) -> list[Ref]:
+    x = n[0]
+    axis = n.integer("axis")
+    if n.get(1) is not None:
+        sizes = l.known(n[1], "the sizes of the parts")
+    else:
+        sizes = equal_parts(x.shape[axis], n.integer("num_outputs", len(n.wanted)))
+    start: Extent = 0
+    parts = []
+    for size in sizes:
+        parts.append(l.slice(x, axis, start, size))
+        start = add(start, size)
+    l.require_equal(start, x.shape[axis], "the parts of a split make up the axis")
+    return parts
+
+
+def equal_parts(size: Extent, count: int) -> list[Extent]:
+    """ceil(size / count) as long as there are so many: the last parts are smaller, or empty."""
+    each = ceildiv(size, count)
+    ends = [minimum(mul(each, i), size) for i in range(1, count)]
+    return [sub(b, a) for a, b in zip([0, *ends], [*ends, size], strict=True)]
+
+
+# --- joining ------------------------------------------------------------------------------------------------------------
+
+
+@lowers("Concat")
+def lower_concat(l: Lowering, n: Node) -> Ref:
+    parts = [x for x in n.inputs if x is not None]
+    return concat(l, parts, n.integer("axis"))
+
+
+def concat(l: Lowering, parts: Sequence[Ref], axis: int) -> Ref:
+    """One dense base in the axis order of the largest part, each part copied into its place."""
+    dtype = parts[0].dtype
+    axis %= parts[0].rank
+    parts = [x for x in parts if x.shape[axis] != 0] or list(parts[:1])
+    if len(parts) == 1:
+        return parts[0]
+    if dtype in SUB_BYTE:
+        return convert(l, concat(l, [l.unpacked(x) for x in parts], axis), dtype)
+    shape = list(parts[0].shape)
+    for x in parts[1:]:
+        for i in range(len(shape)):
+            if i != axis:
+                l.require_equal(shape[i], x.shape[i], "concat joins equal axes")
+                shape[i] = extents.simpler(shape[i], x.shape[i])
+    size: Extent = 0
+    for x in parts:
+        size = add(size, x.shape[axis])
+    shape[axis] = size
+    base = like_memory(
+        l, max(parts, key=lambda x: extents.magnitude(product(x.shape))), dtype, shape
+    )
+    start: Extent = 0
+    for x in parts:
+        place = l.slice(base, axis, start, x.shape[axis])
+        l.copy_into(l.expand(l.real(x), place.shape), place)
+        start = add(start, x.shape[axis])
+    return base
+
+
+def like_memory(l: Lowering, model: Ref, dtype: str, shape: Sequence[Extent]) -> Ref:
+    """Planned memory for `shape`, its axes in the order of `model`."""
+    order = l.memory_order(model)
+    base = l.new(dtype, tuple(shape[a] for a in order))
+    return l.transpose(base, [order.index(a) for a in range(len(shape))])
+
+
+@lowers("Tile")
+def lower_tile(l: Lowering, n: Node) -> Ref:
+    x = n[0]
+    repeats = l.known(n[1], "how often to repeat")
+    split: list[Extent] = []
+    for count, size in zip(repeats, x.shape, strict=True):
+        split += [count, size]
+    y = l.unsqueeze(x, [2 * i for i in range(x.rank)])
+    return l.reshape(
+        l.expand(y, tuple(split)), [mul(a, b) for a, b in zip(repeats, x.shape, strict=True)]
+    )
+
+
+@lowers("Pad")
+def lower_pad(l: Lowering, n: Node) -> Ref:
+    x = n[0]
+    mode = n.text("mode", "constant")
+    pads = l.known(n[1], "how much to pad")
+    given = n.get(2)
+    fill = given if given is not None else l.scalar(0, x.dtype)
+    axes = axes_of(l, n, 3) or tuple(range(x.rank))
+    begin: list[Extent] = [0] * x.rank
+    end: list[Extent] = [0] * x.rank
+    for i, a in enumerate(axes):
+        begin[a], end[a] = pads[i], pads[i + len(axes)]
+    if all(same(p, 0) for p in pads):
+        return x
+    if mode == "constant":
+        return pad_constant(l, x, begin, end, fill)
+    shape = [add(s, add(a, b)) for s, a, b in zip(x.shape, begin, end, strict=True)]
+    return l.one("pad", [x], {"begin": tuple(begin), "mode": mode}, x.dtype, shape)
+
+
+def pad_constant(
+    l: Lowering, x: Ref, begin: Sequence[Extent], end: Sequence[Extent], fill: Ref
+) -> Ref:
+    """x (cropped where pads are negative) inside its output; the frame is filled slab by slab, no element twice."""
+    x, begin, end = crop(l, x, begin, end)
+    shape = [add(s, add(a, b)) for s, a, b in zip(x.shape, begin, end, strict=True)]
+    if extents.same_shape(shape, x.shape):
+        return x
+    base = like_memory(l, l.real(x), x.dtype, shape)
+    fill = l.reshape(fill, ())
+    inner = base
+    for axis in range(x.rank):
+        for start, count in ((0, begin[axis]), (sub(shape[axis], end[axis]), end[axis])):
+            if count != 0:
+                slab = l.slice(inner, axis, start, count)
+                l.copy_into(l.expand(fill, slab.shape), slab)
+        inner = l.slice(inner, axis, begin[axis], x.shape[axis])
+    l.copy_into(x, inner)
+    return base
+
+
+def crop(
+    l: Lowering, x: Ref, begin: Sequence[Extent], end: Sequence[Extent]
+) -> tuple[Ref, list[Extent], list[Extent]]:
+    """Negative pads as slices; what is left is not negative."""
+    left, right = list(begin), list(end)
+    for a in range(x.rank):
+        for p in (left[a], right[a]):
+            if symbols_of(p) and not at_most(0, p):
+                l.check("le", 0, p, "computed pads are not negative")
+        cut = [-p if isinstance(p, int) and p < 0 else 0 for p in (left[a], right[a])]
+        if any(cut):
+            x = l.slice(x, a, cut[0], sub(x.shape[a], sum(cut)))
+            left[a] = 0 if cut[0] else left[a]
+            right[a] = 0 if cut[1] else right[a]
+    return x, left, right
+
+
+# --- made from coordinates ----------------------------------------------------------------------------------------------
+
+
+@lowers("Trilu")
+def lower_trilu(l: Lowering, n: Node) -> Ref:
+    x = n[0]
+    k = n.get(1)
+    upper = n.integer("upper", 1)
+
+    def build(t: Term, *shift: Term) -> Term:
+        row = index(x.rank - 2) + (shift[0] if shift else 0)
+        column = index(x.rank - 1)
+        return select(le(row, column) if upper else le(column, row), t, 0)
+
+    return l.pointwise(build, [x] if k is None else [x, l.reshape(k, ())], x.dtype)
+
+
+@lowers("Range")
+def lower_range(l: Lowering, n: Node) -> Ref:
+    start, limit, delta = (l.reshape(n[i], ()) for i in range(3))
+    bounds = [l.sizes_in(x) for x in (start, limit, delta)]
+    if any(b is None for b in bounds):
+        l.fail(
+            "its length is computed while running; expected constants, arithmetic on sizes, or small integer inputs"
+        )
+    a, b, step = (x.item() for x in bounds if x is not None)
+    if step == 0:
+        l.fail("its step is 0; expected another number")
+    if not any(symbols_of(v) for v in (a, b, step)):
+        count: Extent = _range_count(l, a, b, step, start.dtype)
+    elif isinstance(step, int):
+        span = sub(b, a) if step > 0 else sub(a, b)
+        count = maximum(ceildiv(span, abs(step)), 0)
+        _keep_signs(l, (a, b), count)
+    else:
+        l.fail(f"its step is {step}; expected a number where start or limit depend on sizes")
+    kind = register(start.dtype)
+
+    def build(first: Term, by: Term) -> Term:
+        return first + cast_term(index(0), "i64", kind) * by
+
+    return l.pointwise(build, [start, delta], start.dtype, (count,))
+
+
+def _keep_signs(l: Lowering, bounds: Sequence[Any], count: Extent) -> None:
+    """An input that decides the length is checked at prepare not to be negative, where the length still depends on it."""
+    inputs = {s for b in bounds for s in symbols_of(b) if l.dims[s].kind == "shape"}
+    lost = inputs - symbols_of(count)
+    if lost:
+        names = ", ".join(sorted(str(s) for s in lost))
+        l.fail(
+            f"its length depends on the sign of {names}; expected constants, or inputs that are not negative"
+        )
+
+
+def _range_count(l: Lowering, start: Any, limit: Any, step: Any, dtype: str) -> int:
+    """ceil((limit - start) / step); the difference is rounded as the dtype does."""
+    if dtype in INTEGERS:
+        return len(range(int(start), int(limit), int(step)))
+    kind = same_dtype(dtype).type
+    with np.errstate(all="ignore"):
+        count = np.ceil(np.float64(kind(limit) - kind(start)) / np.float64(step))
+    if not np.isfinite(count):
+        l.fail(f"runs from {start} to {limit} by {step}; expected finite numbers")
+    return max(0, int(count))
+
+
+@lowers("ConstantOfShape")
+def lower_constant_of_shape(l: Lowering, n: Node) -> Ref:
+    shape = tuple(l.known(n[0], "the shape"))
+    if not n.has("value"):
+        return l.expand(l.scalar(0.0, "f32"), shape)
+    value = n.value("value")
+    return l.expand(l.constant(value.numpy().reshape(()), DTYPES[value.dtype]), shape)
+
+
+@lowers("EyeLike")
+def lower_eye_like(l: Lowering, n: Node) -> Ref:
+    dtype = DTYPES[ir.DataType(n.integer("dtype"))] if n.has("dtype") else n[0].dtype
+    k = n.integer("k")
+
+    def build() -> Term:
+        return cast_term(eq(index(0) + k, index(1)), "bool", dtype)
+
+    return l.pointwise(build, [], dtype, n[0].shape)
+
+
+@lowers("OneHot")
+def lower_one_hot(l: Lowering, n: Node) -> Ref:
+    indices = n[0]
+    (depth,) = l.known(l.reshape(n[1], (1,)), "the depth")
+    axis = n.integer("axis", -1) % (indices.rank + 1)
+    off, on = (l.squeeze(l.slice(n[2], 0, i, 1), [0]) for i in (0, 1))
+    spread = l.unsqueeze(indices, [axis])
+    shape = (*indices.shape[:axis], depth, *indices.shape[axis:])
+    top = l.real(l.of_elements(np.array(depth, object), "i64"))
+
+    def build(at: Term, no: Term, yes: Term, size: Term) -> Term:
+        at = cast_term(at, indices.dtype, "i64")
+        return select(eq(select(lt(at, 0), at + size, at), index(axis)), yes, no)
+
+    return l.pointwise(build, [spread, off, on, top], n[2].dtype, shape)
+
+
+@lowers("ReverseSequence")
+def lower_reverse_sequence(l: Lowering, n: Node) -> Ref:
+    """y[t] = x[length - 1 - t] inside the sequence, x[t] behind it."""
+    x = n[0]
+    time, batch = n.integer("time_axis", 0), n.integer("batch_axis", 1)
+    spread = l.unsqueeze(n[1], [i for i in range(x.rank) if i != batch])
+
+    def build(length: Term) -> Term:
+        t = index(time)
+        return select(lt(t, length), length - 1 - t, t)
+
+    at = l.pointwise(build, [spread], "i64", x.shape)
+    y = l.one(
+        "gather_elements",
+        [l.move_axis(x, time, 0), l.move_axis(at, time, 0)],
+        {},
+        x.dtype,
+        l.move_axis(x, time, 0).shape,
+    )
+    return l.move_axis(y, 0, time)

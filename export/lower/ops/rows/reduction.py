@@ -1,0 +1,138 @@
+"""Reductions, softmax and its kin: the reduced axes are brought last by a view; f16 and bf16 are widened in front."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pteron.export.lower.context import Lowering
+from pteron.export.lower.node import Node, lowers
+from pteron.export.lower.ops.moving.movement import axes_of
+from pteron.export.lower.ops.pointwise import convert
+from pteron.export.program.terms import Term, cast, eq, index, register, select, term
+from pteron.export.program.views import Elements, Ref, as_elements
+from pteron.export.sizes.extents import product
+
+BEFORE: dict[str, Callable[[Term], Term]] = {
+    "ReduceL1": lambda x: term("abs", x),
+    "ReduceL2": lambda x: x * x,
+    "ReduceSumSquare": lambda x: x * x,
+}
+"""What happens to each element in front of the sum."""
+
+AFTER: dict[str, Callable[[Term], Term]] = {
+    "ReduceL2": lambda x: term("sqrt", x),
+    "ReduceLogSum": lambda x: term("log", x),
+}
+
+KINDS = {"ReduceMean": "mean", "ReduceMax": "max", "ReduceMin": "min", "ReduceProd": "prod"}
+
+
+def wide(dtype: str) -> str:
+    """What `reduce` computes a dtype in."""
+    return dtype if dtype in ("f64", "bool") else register(dtype)
+
+
+@lowers(
+    "ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
+    "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp",
+)  # fmt: skip
+def lower_reduce(l: Lowering, n: Node) -> Ref:
+    x = n[0]
+    axes = axes_of(l, n, 1)
+    if not axes:
+        if (n.integer("noop_with_empty_axes") and axes is not None) or (
+            n.integer("noop_with_empty_axes") and not n.has("axes")
+        ):
+            return _around(l, n.op_type, x, lambda y: y)
+        axes = tuple(range(x.rank))
+    keep = n.integer("keepdims", 1)
+    over = sorted({a % x.rank for a in axes}) if x.rank else []
+    if n.op_type == "ReduceLogSumExp":
+        return log_sum_exp(l, x, over, bool(keep))
+    kind = KINDS.get(n.op_type, "sum")
+    return _around(l, n.op_type, x, lambda y: reduce(l, y, over, kind, keep=bool(keep)))
+
+
+def _around(l: Lowering, op: str, x: Ref, middle: Callable[[Ref], Ref]) -> Ref:
+    """Widening and squaring in front, root and rounding behind, each one pointwise program."""
+    kind = wide(x.dtype)
+    before, after = BEFORE.get(op), AFTER.get(op)
+    floats = kind if kind in ("f32", "f64") else "f64"
+    y = convert(l, x, kind) if before is None else l.pointwise(before, [x], kind)
+    y = middle(y)
+    if after is not None:
+        y = l.pointwise(lambda t: cast(after(cast(t, floats)), kind), [y], y.dtype)
+    return convert(l, y, x.dtype)
+
+
+def reduce(l: Lowering, x: Ref, axes: Sequence[int], kind: str, *, keep: bool) -> Ref:
+    """Over `axes` (sorted) of a tensor that `reduce` takes as it is."""
+    if x.rank and not axes:
+        return x
+    rest = [a for a in range(x.rank) if a not in axes]
+    shape = tuple(x.shape[a] for a in rest)
+    if x.dtype == "bool" and kind in ("sum", "prod", "mean"):
+        l.fail(f"reduces bool by {kind}; cast it to an integer first")
+    if kind == "mean" and x.dtype == "i64":
+        total = reduce(l, x, axes, "sum", keep=keep)
+        count = l.real(l.of_elements(_one(product(x.shape[a] for a in axes)), "i64"))
+        return l.pointwise(lambda a, b: a / b, [total, count], "i64")
+    y = l.one(
+        "reduce",
+        [l.transpose(x, [*rest, *axes])],
+        {"kind": kind, "count": len(axes)},
+        x.dtype,
+        shape,
+    )
+    return l.unsqueeze(y, axes) if keep and axes else y
+
+
+def _one(value: object) -> Elements:
+    return as_elements([value], ())
+
+
+def log_sum_exp(l: Lowering, x: Ref, axes: Sequence[int], keep: bool) -> Ref:
+    """max + log(sum(exp(x - max))): no overflow; a maximum that is infinite is not subtracted."""
+    wide_x = convert(l, x, wide(x.dtype))
+    top = reduce(l, wide_x, axes, "max", keep=True)
+    safe = l.pointwise(lambda t: select(term("is_inf", t), 0.0, t), [top], wide_x.dtype)
+    powers = l.pointwise(lambda a, b: term("exp", a - b), [wide_x, safe], wide_x.dtype)
+    total = reduce(l, powers, axes, "sum", keep=True)
+    y = l.pointwise(lambda a, b: term("log", a) + b, [total, safe], wide_x.dtype)
+    y = convert(l, y, x.dtype)
+    return y if keep or not axes else l.squeeze(y, axes)
+
+
+@lowers("Softmax", "LogSoftmax", "Hardmax")
+def lower_softmax(l: Lowering, n: Node) -> Ref:
+    axis = n.integer("axis", -1) % n[0].rank
+    return l.move_axis(_softmax(l, n.op_type, l.move_axis(n[0], axis, -1)), -1, axis)
+
+
+def _softmax(l: Lowering, op: str, x: Ref) -> Ref:
+    if op == "Hardmax":
+        y = l.one(
+            "arg_reduce", [convert(l, x, register(x.dtype))], {"kind": "max"}, "i64", x.shape[:-1]
+        )
+        last = x.rank - 1
+        return l.pointwise(
+            lambda a: cast(eq(a, index(last)), register(x.dtype)),
+            [l.unsqueeze(y, [last])],
+            x.dtype,
+            x.shape,
+        )
+    if x.dtype == "f64":
+        return _softmax_f64(l, op, x)
+    y = l.one("softmax", [convert(l, x, "f32")], {"log": op == "LogSoftmax"}, "f32", x.shape)
+    return convert(l, y, x.dtype)
+
+
+def _softmax_f64(l: Lowering, op: str, x: Ref) -> Ref:
+    """`softmax` computes f32; f64 is written out."""
+    last = [x.rank - 1]
+    top = reduce(l, x, last, "max", keep=True)
+    powers = l.pointwise(lambda a, b: term("exp", a - b), [x, top], "f64")
+    total = reduce(l, powers, last, "sum", keep=True)
+    if op == "Softmax":
+        return l.pointwise(lambda a, b: a / b, [powers, total], "f64")
+    return l.pointwise(lambda a, b, c: a - b - term("log", c), [x, top, total], "f64")

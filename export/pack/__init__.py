@@ -1,0 +1,285 @@
+"""Brings weights into the layouts that kernels read: panels of 16 rows, depthwise taps (DESIGN section 5).
+
+A constant that a weight input reads, through whatever view, becomes a packed constant of its own; a computed weight goes
+through a `pack` instruction. An embedding whose table is also a weight reads the panels by `gather_rows`. What is
+still read as it was stays beside the packed form, and a note says so.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pteron.export.graph.weights import LARGE, Elements, Source, rows_of, whole
+from pteron.export.pack import arithmetic, codes
+from pteron.export.program import Block, Constant, Instr, Program, Value
+from pteron.export.program.rebuild import homes, prune, renumber, used_values
+from pteron.schema.errors import ModelError
+from pteron.schema.ops import OPS
+from pteron.schema.signature import signature
+
+ROWS: Final = 16  # of a panel
+Key = tuple[Any, ...]
+
+
+def pack(
+    program: Program, notes: list[str] | None = None, exec_modes: Sequence[str] = ()
+) -> Program:
+    """Packs every weight; idempotent. `notes` gets a line for each constant that is stored in two layouts.
+
+    `exec_modes`, one of arithmetic.MODES for each method (default: exact), decides which products are integer ones; the
+    program then says what they are.
+
+    Raises:
+        ModelError: depthwise taps or grouped weights are computed at run time, for which there is no instruction.
+    """
+    modes = exec_modes or (arithmetic.EXACT,) * len(program.methods)
+    work = _Packing(program, modes)
+    blocks = tuple(
+        work.block(block, method)
+        for block, (method, _) in zip(program.blocks, homes(program), strict=True)
+    )
+    values = (*program.values, *work.values)
+    orders = [[*range(*m.values), *work.added.get(i, ())] for i, m in enumerate(program.methods)]
+    packed = dataclasses.replace(
+        program, values=values, blocks=blocks, constants=(*program.constants, *work.constants)
+    )
+    rows = list(arithmetic.products(packed))
+    alone = [d.name for d in program.delegates if d.fallback is None]
+    packed = dataclasses.replace(packed, exec_mode=arithmetic.summary(rows, alone))
+    packed = renumber(packed, [_views_last(packed, order) for order in orders])
+    if notes is not None:
+        notes += _stored_twice(packed, {key[0] for key in work.made})
+        notes += arithmetic.unmet(rows) if arithmetic.INT8 in modes else []
+    return prune(packed)
+
+
+def panels(weight: NDArray[Any], groups: int = 1) -> NDArray[np.uint8]:
+    """[n, k] as [groups][n / groups / 16][k / step][16][step] bytes, filled up with zeros: rows of each group to 16, k to the
+    step, which is 4 for elements of one byte, else 1."""
+    n, k = weight.shape
+    rows, step = n // groups, _step(weight.dtype)
+    tall, wide = -(-rows // ROWS) * ROWS, -(-k // step) * step
+    out = np.zeros((groups, tall, wide), weight.dtype)
+    out[:, :rows, :k] = weight.reshape(groups, rows, k)
+    out = out.reshape(groups, tall // ROWS, ROWS, wide // step, step).swapaxes(2, 3)
+    return np.ascontiguousarray(out).reshape(-1).view(np.uint8)
+
+
+def taps(weight: NDArray[Any]) -> NDArray[np.uint8]:
+    """[c, t] as [c / 16][t][16] bytes, channels filled up with zeros."""
+    return panels(weight)
+
+
+def unpanel(
+    stored: NDArray[Any], dtype: Any, shape: tuple[int, ...], groups: int = 1
+) -> NDArray[Any]:
+    """The reverse of `panels` and `taps`."""
+    n, k = shape
+    rows, step = n // groups, _step(np.dtype(dtype))
+    tall, wide = -(-rows // ROWS) * ROWS, -(-k // step) * step
+    out = stored.view(dtype).reshape(groups, tall // ROWS, wide // step, ROWS, step).swapaxes(2, 3)
+    back: NDArray[Any] = out.reshape(groups, tall, wide)[:, :rows, :k].reshape(n, k)
+    return back
+
+
+def _step(dtype: np.dtype[Any]) -> int:
+    """Elements along k that lie side by side in a panel."""
+    return 4 if dtype.itemsize == 1 else 1
+
+
+class _Packing:
+    """Values and constants made so far; indices go on from the program's."""
+
+    def __init__(self, program: Program, modes: Sequence[str]) -> None:
+        self.modes = modes
+        self.program = program
+        self.values: list[Value] = []
+        self.constants: list[Constant] = []
+        self.added: dict[int, list[int]] = {}  # by method
+        self.made: dict[Key, int] = {}  # view of a constant -> packed constant
+        self._packed: dict[tuple[int, int], int] = {}  # (method, packed constant) -> value
+        self._tables = self._weight_views()
+
+    def block(self, block: Block, method: int) -> Block:
+        instrs: list[Instr] = []
+        for instr in block.instrs:
+            instrs += self._instr(instr, method)
+        return dataclasses.replace(block, instrs=tuple(instrs))
+
+    def _instr(self, instr: Instr, method: int) -> list[Instr]:
+        before: list[Instr] = []
+        inputs = list(instr.inputs)
+        for i, layout in _weight_inputs(instr):
+            v = inputs[i]
+            if v is None or self.program.values[v].layout != "strided":
+                continue
+            groups = int(instr.attrs.get("groups", 1))
+            key = self._key(v, layout, groups)
+            if key is not None:
+                inputs[i] = self._constant(key, method)
+                continue
+            inputs[i], made = self._computed(v, layout, groups, method, instr)
+            before.append(made)
+        if instr.op == "gather":
+            return [self._gather(instr, method)]
+        if instr.op == "matmul":
+            instr = dataclasses.replace(instr, op=self._product(inputs[1], method))
+        return [*before, dataclasses.replace(instr, inputs=tuple(inputs))]
+
+    def _product(self, weight: int | None, method: int) -> str:
+        """The operator for a weight that was packed here; of any other the plain product."""
+        at = None if weight is None else weight - len(self.program.values)
+        packed = None if at is None or at < 0 else self.values[at]
+        if packed is None or packed.storage != "constant":
+            return "matmul"
+        return arithmetic.product_of(self.modes[method], packed.format)
+
+    def _gather(self, instr: Instr, method: int) -> Instr:
+        table, index = instr.inputs
+        key = None if table is None else self._key(table, "panels", 1)
+        if key is None:
+            return instr
+        quantized = _coded(self.program.constants[key[0]], key) is not None
+        if key not in self._tables and not quantized:
+            return instr
+        return Instr(
+            "gather_rows", (self._constant(key, method), index), instr.outputs, {}, instr.node
+        )
+
+    def _weight_views(self) -> set[Key]:
+        """The constants' views that become panels."""
+        found = set()
+        for block in self.program.blocks:
+            for instr in block.instrs:
+                for i, layout in _weight_inputs(instr):
+                    v = instr.inputs[i]
+                    if v is not None and self.program.values[v].layout == "strided":
+                        found.add(self._key(v, layout, int(instr.attrs.get("groups", 1))))
+        return found - {None}  # type: ignore[return-value]
+
+    def _key(self, v: int, layout: str, groups: int) -> Key | None:
+        """What `v` reads, where that is a constant: (constant, shape, strides, offset, layout, groups)."""
+        value = self.program.values[v]
+        base = self.program.values[value.base] if value.storage == "view" else value
+        if base.storage != "constant" or base.layout != "strided" or len(value.shape) != 2:
+            return None
+        dense = (value.shape[1], 1)
+        return (base.base, value.shape, value.strides or dense, value.offset, layout, groups)
+
+    def _constant(self, key: Key, method: int) -> int:
+        """The value, in `method`, of the packed constant."""
+        if key not in self.made:
+            source = self.program.constants[key[0]]
+            shape, (layout, groups) = key[1], key[4:]
+            coded = _coded(source, key) if layout == "panels" else None
+            form, stored = coded or ("plain", _panels_of(source, key))
+            self.made[key] = len(self.program.constants) + len(self.constants)
+            self.constants.append(
+                Constant(source.name, source.dtype, shape, stored, layout, form, groups)
+            )
+        at = self.made[key]
+        if (method, at) not in self._packed:
+            c = self.constants[at - len(self.program.constants)]
+            value = Value(
+                c.name,
+                c.dtype,
+                c.shape,
+                "constant",
+                at,
+                layout=c.layout,
+                format=c.format,
+                groups=c.groups,
+            )
+            self._packed[method, at] = self._value(value, method)
+        return self._packed[method, at]
+
+    def _computed(
+        self, v: int, layout: str, groups: int, method: int, instr: Instr
+    ) -> tuple[int, Instr]:
+        value = self.program.values[v]
+        if layout != "panels" or groups != 1:
+            raise ModelError(
+                f"{instr.op}: expected constant weights for {groups} groups, got computed ones; "
+                "compute the weights before export"
+            )
+        out = self._value(Value(value.name, value.dtype, value.shape, layout=layout), method)
+        return out, Instr("pack", (v,), (out,), {}, instr.node)
+
+    def _value(self, value: Value, method: int) -> int:
+        self.values.append(value)
+        index = len(self.program.values) + len(self.values) - 1
+        self.added.setdefault(method, []).append(index)
+        return index
+
+
+def _weight_inputs(instr: Instr) -> list[tuple[int, str]]:
+    """(input, layout) of the inputs that are weights."""
+    layouts = {"W": "panels", "Taps": "taps"}
+    ports = signature(OPS[instr.op]).inputs
+    return [
+        (i, layouts[p.rule])
+        for i, p in enumerate(ports)
+        if p.rule in layouts and i < len(instr.inputs)
+    ]
+
+
+def _view(array: NDArray[Any], shape: Any, strides: Any, offset: Any) -> NDArray[Any]:
+    """Elements at the given strides, in elements, of the dense `array`."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    if 0 in shape:
+        return np.zeros(shape, array.dtype)
+    steps = tuple(int(s) * flat.itemsize for s in strides)
+    return np.lib.stride_tricks.as_strided(flat[int(offset) :], shape, steps, writeable=False)
+
+
+def _panels_of(source: Constant, key: Key) -> Elements:
+    """`panels` or `taps` of a constant's view: of large ones when they are written, some panels at a time."""
+    (n, k), groups = key[1], key[5]
+    dtype = source.elements.dtype
+    if source.elements.nbytes < LARGE:
+        return panels(_view(whole(source.elements), *key[1:4]), groups)
+    rows = n // groups
+    tall, wide = -(-rows // ROWS) * ROWS, -(-k // _step(dtype)) * _step(dtype)
+
+    def bands() -> Iterator[NDArray[Any]]:
+        array = _view(whole(source.elements), *key[1:4])
+        for group in range(groups):
+            for begin, end in rows_of(rows, wide * dtype.itemsize, ROWS):
+                yield panels(array[group * rows + begin : group * rows + end])
+
+    return Source((groups * tall * wide * dtype.itemsize,), np.dtype(np.uint8), bands)
+
+
+def _coded(source: Constant, key: Key) -> tuple[str, NDArray[Any]] | None:
+    """The format and bytes of the weight's codes, where it was decoded from some and a format stores them exactly."""
+    c = source.coded
+    if c is None or source.dtype != "f32":
+        return None
+
+    def seen(part: Elements) -> NDArray[Any]:
+        return _view(np.broadcast_to(whole(part), c.codes.shape), *key[1:4])
+
+    scale, zero = (None if a is None else seen(a) for a in (c.scale, c.zero))
+    return codes.stored(
+        dataclasses.replace(c, codes=seen(c.codes), scale=scale, zero=zero), int(key[5])
+    )
+
+
+def _views_last(program: Program, order: list[int]) -> list[int]:
+    return sorted(order, key=lambda v: (program.values[v].storage == "view", v))
+
+
+def _stored_twice(program: Program, packed: set[int]) -> list[str]:
+    """A line for each constant that was packed and is still read as it was."""
+    values = program.values
+    still = {values[v].base for v in used_values(program) if values[v].storage == "constant"}
+    return [
+        f"constant {c.name or i} is stored twice, dense and packed: {c.elements.nbytes:,} bytes"
+        for i, c in enumerate(program.constants)
+        if i in packed & still
+    ]

@@ -1,0 +1,400 @@
+"""What the integer pass matches and builds: a cluster is DequantizeLinear -> operator -> QuantizeLinear, seen from its end.
+
+DQ(x) -> head [-> Add of a constant, after MatMul] [-> Relu or Clip] -> Q
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+import onnx_ir as ir
+
+from pteron.export import graph as g
+from pteron.export.graph import int8 as integer
+from pteron.export.graph.int8 import Array, Operation
+from pteron.schema.meaning import int8 as meaning
+from pteron.schema.meaning.int8 import HIGHEST, LOWEST
+
+BIAS_TOLERANCE: Final = 2.0**-20
+"""Relative: scales of biases that count as sx * sw, which others round differently."""
+
+
+class DeclinedError(Exception):
+    """The cluster stays as it is; the text is the reason for the user."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Side:
+    """An int8 activation: (codes - zero) * scale."""
+
+    codes: ir.Value
+    scale: float
+    zero: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Cluster:
+    """`nodes` in graph order, from the head to Q; the result's grid, and its limits in codes."""
+
+    nodes: list[ir.Node]
+    scale: float
+    zero: int
+    low: int
+    high: int
+    addend: ir.Value | None = None
+
+    @property
+    def head(self) -> ir.Node:
+        return self.nodes[0]
+
+    def x(self, slot: int = 0) -> Side:
+        """The quantized input `slot`. Declines where it is not."""
+        value = self.head.inputs[slot]
+        found = side(value)
+        if found is None:
+            name = "" if value is None else value.name
+            raise DeclinedError(f"input {slot} ({name!r}) is not quantized to int8; quantize it")
+        return found
+
+
+def side(value: ir.Value | None) -> Side | None:
+    """What a DequantizeLinear of int8 activations with one scale and zero point reads."""
+    node = None if value is None else value.producer()
+    if node is None or not g.is_op(node, "DequantizeLinear"):
+        return None
+    codes, found = node.inputs[0], grid(node)
+    if codes is None or found is None or g.constant_tensor(codes) is not None:
+        return None
+    return Side(codes, *found) if codes.dtype in (None, ir.DataType.INT8) else None
+
+
+def grid(node: ir.Node) -> tuple[float, int] | None:
+    """Scale and zero point of a Q or DQ of int8, f32, with one of each."""
+    if len(node.inputs) < 3 or g.attr(node, "block_size", 0):
+        return None
+    scale, zero = g.constant_tensor(node.inputs[1]), g.constant_tensor(node.inputs[2])
+    if scale is None or zero is None or scale.size != 1 or zero.size != 1:
+        return None
+    if scale.dtype != ir.DataType.FLOAT or zero.dtype != ir.DataType.INT8:
+        return None
+    step = float(scale.numpy().reshape(()))
+    return (step, int(zero.numpy().reshape(()))) if 0 < step < math.inf else None
+
+
+def find(last: ir.Node) -> Cluster | None:
+    """The cluster that ends in a QuantizeLinear; None where there is none, or a value inside it has other readers."""
+    found = grid(last)
+    if found is None:
+        return None
+    limits, nodes, addend = (LOWEST, HIGHEST), [last], None
+    node = _before(last.inputs[0])
+    if node is not None and g.is_op(node, "Relu", "Clip") and side(node.inputs[0]) is None:
+        narrower = narrowed(node, *found)
+        if narrower is None:
+            return None
+        limits, nodes, node = narrower, [node, *nodes], _before(node.inputs[0])
+    if node is not None and g.is_op(node, "Add"):
+        for value, other in (node.inputs, node.inputs[::-1]):
+            product = _before(other)
+            if product is not None and g.is_op(product, "MatMul") and _is_stored(value):
+                nodes, node, addend = [node, *nodes], product, value
+                break
+    if node is None or node.domain != "" or node.op_type not in BUILDERS:
+        return None
+    return Cluster([node, *nodes], *found, *limits, addend)
+
+
+def _before(value: ir.Value | None) -> ir.Node | None:
+    """What makes a value that nobody else reads; a DequantizeLinear may have other readers."""
+    node = None if value is None else value.producer()
+    if value is None or node is None or len(node.outputs) > 1:
+        return None
+    alone = len(value.uses()) == 1 and not value.is_graph_output()
+    return node if alone or side(value) is not None else None
+
+
+def narrowed(node: ir.Node, scale: float, zero: int) -> tuple[int, int] | None:
+    """Limits in codes of Relu or of a Clip with constant limits."""
+    if g.is_op(node, "Relu"):
+        return zero, HIGHEST
+    low, high = LOWEST, HIGHEST
+    for slot in (1, 2):
+        value = node.inputs[slot] if slot < len(node.inputs) else None
+        if value is not None:
+            number = g.scalar(value)
+            if number is None or math.isnan(number):
+                return None
+            code = int(np.clip(np.rint(np.clip(number / scale, -1e6, 1e6)) + zero, LOWEST, HIGHEST))
+            low, high = (code, high) if slot == 1 else (low, code)
+    return min(low, high), high
+
+
+def _is_stored(value: ir.Value | None) -> bool:
+    """Constant codes behind a DequantizeLinear, or a constant."""
+    node = None if value is None else value.producer()
+    if node is not None and g.is_op(node, "DequantizeLinear"):
+        value = node.inputs[0]
+    return g.constant_tensor(value) is not None
+
+
+# --- constants ----------------------------------------------------------------------------------------------------------
+
+
+def _weight(value: ir.Value | None, axis: int) -> tuple[Array, Array]:
+    """Codes int8 with the output channels first, and their scales f64[n]."""
+    node = None if value is None else value.producer()
+    if node is None or not g.is_op(node, "DequantizeLinear"):
+        raise DeclinedError("its weight is not quantized to int8; quantize it")
+    codes, scale = (g.constant_tensor(v) for v in node.inputs[:2])
+    zero = g.constant(node.inputs[2]) if len(node.inputs) > 2 else np.zeros(1)
+    if codes is None or scale is None or codes.dtype != ir.DataType.INT8:
+        raise DeclinedError("its weight is not constant int8; quantize it to int8")
+    if zero is None or np.any(zero):
+        raise DeclinedError("its weight has zero points; quantize it symmetrically")
+    rank = len(codes.shape)
+    steps = scale.numpy().astype(np.float64)
+    whole = scale.size == 1
+    if g.attr(node, "block_size", 0) or not (
+        whole or (steps.ndim == 1 and g.attr(node, "axis", 1) % rank == axis)
+    ):
+        raise DeclinedError("its weight has scales along another axis than the output channels")
+    rows = np.ascontiguousarray(np.moveaxis(codes.numpy(), axis, 0))
+    return rows, np.broadcast_to(steps.reshape(-1), (len(rows),))
+
+
+def _bias(value: ir.Value | None, scale: Array, rank: int | None) -> Array:
+    """i32[n] of the given scales f64[n], added along the last of the `rank` axes of the result."""
+    n = len(scale)
+    if value is None:
+        return np.zeros(n, np.int32)
+    node = value.producer()
+    if node is not None and g.is_op(node, "DequantizeLinear"):
+        codes, steps = (g.constant(v, 1 << 24) for v in node.inputs[:2])
+        zero = g.constant(node.inputs[2], 1 << 24) if len(node.inputs) > 2 else np.zeros(1)
+        if codes is None or steps is None or zero is None:
+            raise DeclinedError("its bias is computed while running; make it constant")
+        _along_columns(codes.shape, n, rank)
+        codes, steps = codes.reshape(-1), steps.reshape(-1).astype(np.float64)
+        fits = codes.size == n and codes.dtype == np.int32 and not np.any(zero)
+        if fits and np.all(np.abs(steps - scale) <= BIAS_TOLERANCE * scale):
+            return codes
+        numbers = (codes.astype(np.float64) - zero.reshape(-1)) * steps
+    else:
+        constant = g.constant(value, 1 << 24)
+        if constant is None:
+            raise DeclinedError("its bias is computed while running; make it constant")
+        _along_columns(constant.shape, n, rank)
+        numbers = constant.reshape(-1).astype(np.float64)
+    codes = np.rint(np.broadcast_to(numbers, (n,)) / scale)
+    if not np.all(np.abs(codes) < meaning.SUM_LIMIT):
+        raise DeclinedError("its bias does not fit int32 at the scale of input times weight")
+    return codes.astype(np.int32)
+
+
+def _along_columns(shape: tuple[int, ...], n: int, rank: int | None) -> None:
+    """Declines what adds to rows, or gives the result more axes."""
+    if math.prod(shape[:-1]) != 1 or shape[-1:] not in ((), (1,), (n,)) or len(shape) > (rank or 1):
+        raise DeclinedError(f"its bias has shape {list(shape)}; expected [{n}]")
+
+
+def _factors(factor: Array, bounds: Array) -> tuple[Array, Array]:
+    """Multipliers and shifts for sums of at most `bounds`."""
+    pairs = [_factor(float(f), int(b)) for f, b in zip(factor, bounds, strict=True)]
+    return np.array([m for m, _ in pairs], np.int32), np.array([s for _, s in pairs], np.int8)
+
+
+def _factor(factor: float, bound: int) -> tuple[int, int]:
+    if bound >= meaning.SUM_LIMIT:
+        raise DeclinedError(f"its sums reach {bound}, beyond int32; fewer terms are needed")
+    try:
+        multiplier, shift = meaning.multiplier_shift(factor)
+    except ValueError:
+        shift = 0
+    if shift == 0 or not meaning.admits(bound, shift):
+        raise DeclinedError(
+            f"its result is {factor:.3g} steps for each step of its sums; calibrate again"
+        )
+    return multiplier, shift
+
+
+# --- builders -----------------------------------------------------------------------------------------------------------
+
+
+def _conv(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
+    x, node = c.x(), c.head
+    w, steps = _weight(node.inputs[1], 0)
+    bias = _bias(node.inputs[2] if len(node.inputs) > 2 else None, x.scale * steps, 1)
+    bounds = meaning.product_bounds(math.prod(w.shape[1:]), bias)
+    factors = _factors(x.scale * steps / c.scale, bounds)
+    strides, pads, dilations = _window(node, w.shape[2:])
+    group = int(g.attr(node, "group", 1))
+    ends = (x.zero, c.zero, c.low, c.high)
+    row = integer.Conv(w, bias, *factors, strides, pads, dilations, group, *ends)
+    return [_own(row, [x.codes], graph, c)]
+
+
+def _linear(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
+    x, node = c.x(), c.head
+    axis = 1
+    if g.is_op(node, "Gemm"):
+        if g.attr(node, "transA", 0) or any(g.attr(node, k, 1.0) != 1 for k in ("alpha", "beta")):
+            raise DeclinedError("Gemm with transA, alpha or beta; multiply the weight instead")
+        axis = 0 if g.attr(node, "transB", 0) else 1
+    if g.rank(node.inputs[1]) not in (None, 2) or side(node.inputs[1]) is not None:
+        raise DeclinedError("a product of two activations has no integer form; leave it f32")
+    w, steps = _weight(node.inputs[1], axis)
+    addend = node.inputs[2] if len(node.inputs) > 2 else c.addend
+    rank = 2 if g.is_op(node, "Gemm") else g.rank(node.outputs[0])
+    bias = _bias(addend, x.scale * steps, rank)
+    bounds = meaning.product_bounds(w.shape[1], bias)
+    factors = _factors(x.scale * steps / c.scale, bounds)
+    row = integer.Linear(w, bias, *factors, x.zero, c.zero, c.low, c.high)
+    return [_own(row, [x.codes], graph, c)]
+
+
+def _add(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
+    a, b = c.x(0), c.x(1)
+    extents = [g.dims(value) for value in c.head.inputs]
+    if extents[0] is None or extents[0] != extents[1] or None in extents[0]:
+        raise DeclinedError(f"addends have shapes {extents[0]} and {extents[1]}; expected the same")
+    parts = meaning.add_factors(a.scale, b.scale, c.scale)
+    left, right = (_factor(f, 255) for f in parts[:2])
+    factor = _factor(parts[2], 255 << meaning.ADD_SHIFT)
+    ends = (c.low, c.high)
+    row = integer.Add(a.zero, *left, b.zero, *right, c.zero, *factor, *ends)
+    return [_own(row, [a.codes, b.codes], graph, c)]
+
+
+def _average(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
+    """A mean over all spatial axes is one window; without keepdims the extents of 1 go by Squeeze."""
+    x, node = c.x(), c.head
+    extents = g.dims(node.inputs[0]) or g.dims(x.codes)
+    whole = not g.is_op(node, "AveragePool")
+    if g.is_op(node, "ReduceMean"):
+        axes = sorted(a % len(extents) for a in g.axes_of(node) or ()) if extents else []
+        if extents is None or len(extents) < 3 or axes != list(range(2, len(extents))):
+            raise DeclinedError(f"mean over axes {axes}; only over all axes after the second")
+    if whole:
+        if extents is None or not all(isinstance(n, int) and n > 0 for n in extents[2:]):
+            raise DeclinedError("mean over extents that are known while running only; fix them")
+        kernel = strides = tuple(n for n in extents[2:] if isinstance(n, int))
+    else:
+        kernel = tuple(map(int, g.attr(node, "kernel_shape")))
+        strides, pads, dilations = _window(node, kernel)
+        if any(pads) or any(n != 1 for n in dilations) or g.attr(node, "ceil_mode", 0):
+            raise DeclinedError("AveragePool with pads, dilations or ceil_mode; pad before it")
+    count = math.prod(kernel)
+    factor = _factor(x.scale / (c.scale * count), 255 * count)
+    row = integer.AveragePool(kernel, strides, x.zero, c.zero, *factor, c.low, c.high)
+    new = [_own(row, [x.codes], graph, c)]
+    if g.is_op(node, "ReduceMean") and not g.attr(node, "keepdims", 1):
+        assert extents is not None
+        new[0].outputs[0].shape = ir.Shape([*_shape(extents[:2]), *[1] * len(kernel)])
+        axes_value = g.initializer(graph, np.arange(2, len(extents)), f"{node.name}.axes")
+        new.append(_plain("Squeeze", [new[0].outputs[0], axes_value], []))
+    return new
+
+
+def _shape(extents: list[int | str | None]) -> list[int | ir.SymbolicDim]:
+    return [n if isinstance(n, int) else ir.SymbolicDim(n) for n in extents]
+
+
+def _move(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
+    """The operator on codes; Rescale after it where the grids differ or Relu narrows."""
+    x, node = c.x(), c.head
+    if any(g.constant_tensor(v) is None for v in node.inputs[1:] if v is not None):
+        raise DeclinedError(f"{node.op_type} to a shape that is known while running only")
+    new = _plain(node.op_type, [x.codes, *node.inputs[1:]], list(node.attributes.values()))
+    new.version = node.version
+    x.codes.type = ir.TensorType(ir.DataType.INT8)
+    if g.is_op(node, "MaxPool"):
+        row = integer.read(new)
+        if not isinstance(row, integer.MaxPool):
+            raise DeclinedError("MaxPool with auto_pad SAME, ceil_mode or indices; write pads")
+    new.outputs[0].shape = node.outputs[0].shape
+    same = (x.scale, x.zero, LOWEST, HIGHEST) == (c.scale, c.zero, c.low, c.high)
+    moved = Side(new.outputs[0], x.scale, x.zero)
+    return [new] if same else [new, _rescaled(moved, c, graph)]
+
+
+def _rescale(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
+    """Relu, Clip, or nothing at all between DQ and Q."""
+    if g.is_op(c.head, "DequantizeLinear"):
+        x = side(c.head.outputs[0])
+        if x is None:
+            raise DeclinedError("a constant that is quantized while running")
+        return [_rescaled(x, c, graph)]
+    limits = narrowed(c.head, c.scale, c.zero)
+    if limits is None:
+        raise DeclinedError(
+            "Clip with limits that are known while running only; make them constant"
+        )
+    low, high = (min(max(limit, c.low), c.high) for limit in limits)
+    narrow = dataclasses.replace(c, low=low, high=high)
+    return [_rescaled(c.x(), narrow, graph)]
+
+
+def _rescaled(x: Side, c: Cluster, graph: ir.Graph) -> ir.Node:
+    factor = _factor(x.scale / c.scale, 255)
+    row = integer.Rescale(x.zero, c.zero, *factor, min(c.low, c.high), c.high)
+    return _own(row, [x.codes], graph, c)
+
+
+def _own(row: Operation, inputs: list[ir.Value], graph: ir.Graph, c: Cluster) -> ir.Node:
+    node = integer.build(row, inputs, graph, str(c.head.name))
+    node.outputs[0].shape = c.nodes[-1].outputs[0].shape or c.nodes[-2].outputs[0].shape
+    return node
+
+
+def _plain(op: str, inputs: list[ir.Value | None], attributes: list[ir.Attr]) -> ir.Node:
+    out = ir.Value(type=ir.TensorType(ir.DataType.INT8))
+    return ir.Node("", op, inputs, attributes, outputs=[out])
+
+
+def _window(
+    node: ir.Node, kernel: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Strides, pads and dilations, written out."""
+    axes = len(kernel)
+    strides = tuple(map(int, g.attr(node, "strides") or [1] * axes))
+    dilations = tuple(map(int, g.attr(node, "dilations") or [1] * axes))
+    auto = g.attr(node, "auto_pad", "NOTSET")
+    if auto in ("NOTSET", "VALID"):
+        pads = g.attr(node, "pads") if auto == "NOTSET" else None
+        return strides, tuple(map(int, pads or [0] * 2 * axes)), dilations
+    extents = (g.dims(node.inputs[0]) or [])[2:]
+    sizes = [n for n in extents if isinstance(n, int)]
+    if len(sizes) != axes:
+        raise DeclinedError(f"auto_pad {auto} of extents known while running only; write pads")
+    total = [
+        max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
+        for n, s, k, d in zip(sizes, strides, kernel, dilations, strict=True)
+    ]
+    less, more = [n // 2 for n in total], [n - n // 2 for n in total]
+    first, last = (less, more) if auto == "SAME_UPPER" else (more, less)
+    return strides, (*first, *last), dilations
+
+
+BUILDERS: Final[dict[str, Callable[[Cluster, ir.Graph], list[ir.Node]]]] = {
+    "Conv": _conv,
+    "Gemm": _linear,
+    "MatMul": _linear,
+    "Add": _add,
+    "AveragePool": _average,
+    "GlobalAveragePool": _average,
+    "ReduceMean": _average,
+    "MaxPool": _move,
+    "Reshape": _move,
+    "Flatten": _move,
+    "Squeeze": _move,
+    "Unsqueeze": _move,
+    "Transpose": _move,
+    "Relu": _rescale,
+    "Clip": _rescale,
+    "DequantizeLinear": _rescale,
+}
+"""Operator between DQ and Q -> the nodes that take the cluster's place."""

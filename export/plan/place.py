@@ -1,0 +1,111 @@
+"""Greedy placement of values in one arena, for known sizes; and the best of many for several sizes at once.
+
+Each value in turn goes into the smallest gap between those placed that it must not touch. The turn decides how good the
+result is: largest first (Pisarchyk and Lee, Efficient Memory Management for Deep Neural Net Inference, 2020), longest
+first, in order of time; then what ends at the top gets its turn earlier, as long as that helps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+from pteron.export.plan.lifetimes import Lifetimes
+
+Bytes = Mapping[int, int]
+Conflicts = Mapping[int, set[int]]
+
+TOLERATED: Final = 1.05  # of the bound at the hints, for the sake of other sizes
+WORK: Final = 40_000  # values placed while improving: bounds the time of large methods
+
+
+def best_order(
+    values: Sequence[int], points: Sequence[Bytes], conflicts: Conflicts, lives: Lifetimes
+) -> list[int]:
+    """Values from the bottom up. `points`: bytes of the values at several sizes of the dimensions, the hints first."""
+    bounds = [max(lives.peak(size), 1) for size in points]
+    best: list[int] = []
+    score: tuple[float, ...] = ()
+    for size in points:
+        for turns in _turns(values, size, lives):
+            order = _bottom_up(_improved(turns, size, conflicts, lives), size)
+            ratios = [
+                top(stacked(order, s, conflicts), s) / bound
+                for s, bound in zip(points, bounds, strict=True)
+            ]
+            new = (max(ratios[0], TOLERATED), max(ratios), ratios[0])
+            if not score or new < score:
+                best, score = order, new
+            if score[1] == 1.0:
+                return best
+    return best
+
+
+def place(turns: Sequence[int], size: Bytes, conflicts: Conflicts) -> dict[int, int]:
+    """Offsets: each value in turn into the smallest gap that holds it."""
+    offset: dict[int, int] = {}
+    for v in turns:
+        taken = sorted((offset[u], offset[u] + size[u]) for u in conflicts[v] if u in offset)
+        offset[v] = _gap(taken, size[v])
+    return offset
+
+
+def stacked(order: Sequence[int], size: Bytes, conflicts: Conflicts) -> dict[int, int]:
+    """Offsets where each value lies on top of those before it that it must not touch."""
+    offset: dict[int, int] = {}
+    for v in order:
+        offset[v] = max((offset[u] + size[u] for u in conflicts[v] if u in offset), default=0)
+    return offset
+
+
+def top(offset: Bytes, size: Bytes) -> int:
+    return max((offset[v] + size[v] for v in offset), default=0)
+
+
+def _bottom_up(offset: Bytes, size: Bytes) -> list[int]:
+    return sorted(offset, key=lambda v: (offset[v], offset[v] + size[v], v))
+
+
+def _turns(values: Sequence[int], size: Bytes, lives: Lifetimes) -> Iterator[list[int]]:
+    first = {v: lives.intervals[v][0][0] if v in lives.intervals else 0 for v in values}
+    span = {v: sum(b - a + 1 for a, b in lives.intervals.get(v, ())) for v in values}
+    keys: list[Callable[[int], tuple[int, ...]]] = [
+        lambda v: (-size[v], first[v], v),
+        lambda v: (-size[v] * span[v], first[v], v),
+        lambda v: (first[v], -size[v], v),
+        lambda v: (-span[v], -size[v], v),
+        lambda v: (-first[v], -size[v], v),
+    ]
+    for key in keys:
+        yield sorted(values, key=key)
+
+
+def _improved(
+    turns: list[int], size: Bytes, conflicts: Conflicts, lives: Lifetimes
+) -> dict[int, int]:
+    """Offsets after what ended at the top was placed first, again and again."""
+    bound = lives.peak(size)
+    best = offset = place(turns, size, conflicts)
+    for _ in range(min(len(turns), WORK // max(len(turns), 1))):
+        height = top(offset, size)
+        if height <= bound:
+            break
+        highest = next(v for v in turns if offset[v] + size[v] == height)
+        if turns[0] == highest:
+            break
+        turns = [highest, *(v for v in turns if v != highest)]
+        offset = place(turns, size, conflicts)
+        if top(offset, size) < top(best, size):
+            best = offset
+    return best
+
+
+def _gap(taken: Sequence[tuple[int, int]], need: int) -> int:
+    """Start of the smallest gap of at least `need` bytes; above all of `taken` where there is none."""
+    best, best_room, end = -1, 0, 0
+    for start, stop in taken:
+        room = start - end
+        if room >= need and (best < 0 or room < best_room):
+            best, best_room = end, room
+        end = max(end, stop)
+    return end if best < 0 else best

@@ -1,0 +1,196 @@
+"""The Program: what lowering makes and emit writes, frozen dataclasses that mirror schema/program.fbs.
+
+Indices are positions in tuples: a value's index is its position in `Program.values`, a block's in `Program.blocks`.
+Emit flattens lists into the file's side tables and interns strings, expressions and constants; nothing else differs.
+A pass is a function `Program -> Program`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Final, TypeAlias
+
+import sympy
+from numpy.typing import NDArray
+
+from pteron.export.graph.weights import Elements, whole
+
+Extent: TypeAlias = int | sympy.Expr
+"""A size: a number, or an integer expression over the symbols named in `Program.dims`."""
+
+NONE: Final = 0xFFFFFFFF
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Dim:
+    """A dimension that the exporter does not know. kind: symbolic, shape (a shape input's element) or counted."""
+
+    name: str
+    kind: str = "symbolic"
+    min: int = 1
+    max: int = 2**31 - 1
+    hint: int = 1  # the size that the stored plan is made for
+    port: int = NONE  # shape: method input
+    element: int = 0  # shape: which of its elements
+    capacity: Extent | None = None  # counted: bound, or None for max_extent
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Check:
+    """A relation checked at prepare: eq (a == b), le (a <= b), divides (b % a == 0)."""
+
+    kind: str
+    a: Extent
+    b: Extent
+    text: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Coded:
+    """What a float constant was decoded from: (codes - zero) * scale, rounded to `dtype`; all broadcast to one shape.
+
+    A scale or zero point of a block is spread over its elements only when somebody asks: that takes more than the codes.
+    """
+
+    codes: NDArray[Any]
+    scale: Elements | None = None
+    zero: Elements | None = None
+    dtype: str = "f32"
+    format: str = ""  # codes are places among the levels of this format of schema/formats.py
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Constant:
+    """Stored bytes: the elements row-major (layout strided) or the packed bytes (uint8; panels, taps), or how to get them.
+
+    `groups`: of a conv weight in panels, whose groups are padded to 16 rows apart; a value of it says the same."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    elements: Elements
+    layout: str = "strided"
+    format: str = "plain"
+    groups: int = 1
+    coded: Coded | None = None  # for passes that can store the codes; the file does not have it
+
+    @property
+    def array(self) -> NDArray[Any]:
+        """All of it in memory: for what is small, and for tests."""
+        return whole(self.elements)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class State:
+    """Memory that outlives a run; `initial` is a constant's index or None (zeros)."""
+
+    name: str
+    dtype: str
+    shape: tuple[Extent, ...]
+    initial: int | None = None
+    layout: str = "strided"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Value:
+    """One tensor. storage: planned, input, output, constant, state, view or param; `base` is what it lies in.
+
+    `strides` None means row-major and dense. `above`: values (planned, of the same method) that end below this one.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[Extent, ...]
+    storage: str = "planned"
+    base: int = 0
+    strides: tuple[Extent, ...] | None = None
+    offset: Extent = 0
+    above: tuple[int, ...] = ()
+    layout: str = "strided"
+    format: str = "plain"
+    groups: int = 1
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Instr:
+    """One instruction: an operator's name, values (None: absent), attributes by name, the debug node it came from."""
+
+    op: str
+    inputs: tuple[int | None, ...]
+    outputs: tuple[int | None, ...]
+    attrs: dict[str, Any] = dataclasses.field(default_factory=dict)
+    node: int = NONE
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Block:
+    instrs: tuple[Instr, ...]
+    params: tuple[int, ...] = ()
+    results: tuple[int, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Port:
+    name: str
+    value: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Method:
+    """`values` is the half-open range of its values in Program.values; `block` its main block."""
+
+    name: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    values: tuple[int, int]
+    block: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Delegate:
+    """A subgraph compiled for a delegate; policy: allow, warn or forbid falling back to block `fallback`."""
+
+    name: str
+    target: str
+    blob: bytes
+    fallback: int | None = None
+    policy: str = "allow"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DebugNode:
+    """What the user wrote: node name, ONNX operator, file:line where known."""
+
+    name: str
+    op_type: str
+    source: str = ""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a node of the model went when delegates were asked: one of them, or "cpu", and why."""
+
+    method: str
+    name: str
+    op_type: str
+    delegate: str
+    reason: str
+    macs: int = 0  # multiply-accumulates of a run
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Program:
+    model: str
+    dims: tuple[Dim, ...] = ()
+    checks: tuple[Check, ...] = ()
+    constants: tuple[Constant, ...] = ()
+    states: tuple[State, ...] = ()
+    values: tuple[Value, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    methods: tuple[Method, ...] = ()
+    delegates: tuple[Delegate, ...] = ()
+    nodes: tuple[DebugNode, ...] = ()
+    exec_mode: str = "f32"
+    placements: tuple[
+        Placement, ...
+    ] = ()  # in the debug segment; empty where no delegate was asked

@@ -1,0 +1,1 @@
+"""Sizes: integers, or expressions over dimensions, which Graph and Program share."""

@@ -1,0 +1,141 @@
+/* max_pool: the maximum of each window, channels last; the first of equals, a NaN wins, padding
+ * never does; an empty window gives the type's lowest and index -1. x, y [b, *spatial, c] dense, no
+ * aliasing. */
+#include "gen/ops.h"
+#include "kernels/variants.h"
+#include "kernels/images/window.h"
+
+typedef struct max_pool {
+  const pte_call *call;
+  const pte_pool_f32 *variant;
+  pte_window window;
+  bool channel_major, column_major;
+} max_pool;
+
+#define BETTER(a, b) ((a) > (b) || ((a) != (a) && (b) == (b)))
+
+/* `index` may be NULL. */
+#define MAX_ROWS(name, type, lowest)                                                               \
+  static void start_##name(type *restrict y, int64_t *restrict index, int64_t count) {             \
+    for (int64_t c = 0; c < count; c++) y[c] = lowest;                                             \
+    for (int64_t c = 0; index != NULL && c < count; c++) index[c] = -1;                            \
+  }                                                                                                \
+  static void max_##name(type *restrict y, const type *restrict x, int64_t count) {                \
+    for (int64_t c = 0; c < count; c++) y[c] = BETTER(x[c], y[c]) ? x[c] : y[c];                   \
+  }                                                                                                \
+  static void max_at_##name(type *restrict y, int64_t *restrict index, const type *restrict x,     \
+                            int64_t count, int64_t at) {                                           \
+    for (int64_t c = 0; c < count; c++) {                                                          \
+      bool better = index[c] < 0 || BETTER(x[c], y[c]);                                            \
+      y[c] = better ? x[c] : y[c];                                                                 \
+      index[c] = better ? at : index[c];                                                           \
+    }                                                                                              \
+  }
+
+MAX_ROWS(f32, float, -(float)__builtin_inff())
+MAX_ROWS(f64, double, -__builtin_inf())
+MAX_ROWS(i64, int64_t, INT64_MIN)
+MAX_ROWS(i8, int8_t, INT8_MIN)
+
+#define WINDOW(name, type)                                                                         \
+  static bool window_##name(const max_pool *p, pte_pace *pace, const pte_taps *taps,               \
+                            int64_t count, const type *x, type *y, int64_t *index) {               \
+    const pte_window *w = &p->window;                                                              \
+    pte_coords coords = {{0}};                                                                     \
+    start_##name(y, index, count);                                                                 \
+    for (int64_t tap = 0; tap < taps->total; tap++) {                                              \
+      if (!pte_pace_go(pace, count)) return false;                                                 \
+      int64_t pixel = pte_window_pixel(w, taps, &coords);                                          \
+      int64_t at = p->column_major ? pte_window_pixel_column(w, taps, &coords) : pixel;            \
+      if (index == NULL) max_##name(y, x + pixel * w->channels, count);                            \
+      else max_at_##name(y, index, x + pixel * w->channels, count, at);                            \
+      pte_coords_next(&coords, taps->count, w->axes);                                              \
+    }                                                                                              \
+    return true;                                                                                   \
+  }
+
+WINDOW(f32, float)
+WINDOW(f64, double)
+WINDOW(i64, int64_t)
+WINDOW(i8, int8_t)
+
+/* f32 without indices: what networks ask for. */
+static bool window_only(const max_pool *p, pte_pace *pace, const pte_taps *taps, int64_t channels,
+                        const float *x, float *y) {
+  int64_t offset[PTE_WINDOW_CHUNK];
+  pte_coords coords = {{0}};
+  start_f32(y, NULL, channels);
+  for (int64_t left = taps->total, count; left > 0; left -= count) {
+    count = pte_window_offsets(&p->window, taps, left, &coords, offset);
+    if (!pte_pace_go(pace, count * channels)) return false;
+    p->variant->larger(count, offset, channels, x, y);
+  }
+  return true;
+}
+
+/* From the pixel within an image to ONNX's flat index. */
+static void number_indices(const max_pool *p, int64_t batch, int64_t c, int64_t end,
+                           int64_t *index) {
+  const pte_window *w = &p->window;
+  for (; c < end; c++) {
+    if (index[c] < 0) continue;
+    if (p->channel_major) index[c] += (batch * w->channels + c) * w->pixels_in;
+    else index[c] = (batch * w->pixels_in + index[c]) * w->channels + c;
+  }
+}
+
+/* Channels c .. end of one window; `index` may be NULL. */
+static bool window_channels(const max_pool *p, pte_pace *pace, const pte_taps *taps, int64_t c,
+                            int64_t end, const char *x, char *y, int64_t *index) {
+  unsigned dtype = p->call->in[0]->dtype, bytes = pte_dtype_bits(dtype) / 8;
+  const void *from = x + c * bytes;
+  void *best = y + c * bytes;
+  int64_t *to = index == NULL ? NULL : index + c, count = end - c;
+  if (!pte_pace_go(pace, count)) return false;
+  switch (dtype) {
+  case PTE_F32:
+    if (to == NULL) return window_only(p, pace, taps, count, from, best);
+    return window_f32(p, pace, taps, count, from, best, to);
+  case PTE_F64: return window_f64(p, pace, taps, count, from, best, to);
+  case PTE_I8: return window_i8(p, pace, taps, count, from, best, to);
+  default: return window_i64(p, pace, taps, count, from, best, to);
+  }
+}
+
+static void max_pool_task(void *context, size_t begin, size_t end, uint32_t thread) {
+  const max_pool *p = context;
+  const pte_tensor *x = p->call->in[0], *y = p->call->out[0], *index = p->call->out[1];
+  const pte_window *w = &p->window;
+  int64_t first = (int64_t)begin, image = w->pixels_in * w->channels;
+  pte_coords out = pte_coords_at(first % w->pixels_out, w->out, w->axes);
+  pte_pace pace = pte_call_pace(p->call);
+  (void)thread;
+  for (int64_t i = first; i < (int64_t)end; i++) {
+    pte_taps taps = pte_window_taps(w, &out);
+    int64_t batch = i / w->pixels_out;
+    int64_t *to = index != NULL ? (int64_t *)index->data + i * w->channels : NULL;
+    char *from = pte_element(x, batch * image), *best = pte_element(y, i * w->channels);
+    for (int64_t c = 0, stop; c < w->channels; c = stop) {
+      stop = w->channels - c < PTE_WINDOW_CHANNELS ? w->channels : c + PTE_WINDOW_CHANNELS;
+      if (!window_channels(p, &pace, &taps, c, stop, from, best, to)) return;
+      if (to != NULL) number_indices(p, batch, c, stop, to);
+    }
+    pte_coords_next(&out, w->out, w->axes);
+  }
+}
+
+static pte_status max_pool_run(const pte_call *call) {
+  const pte_max_pool_attrs *a = call->attrs;
+  const pte_tensor *y = call->out[0];
+  max_pool p = {
+      .call = call, .channel_major = a->channel_major != 0, .column_major = a->column_major != 0};
+  p.variant = pte_pool_f32_pick(call->cpu);
+  p.window =
+      pte_window_of(call, y, (const pte_range[]){a->kernel, a->stride, a->dilation, a->begin});
+  if (pte_tensor_count(y) == 0) return PTE_OK;
+  pte_parallel(call, (size_t)(y->shape[0] * p.window.pixels_out), pte_grain(p.window.channels * 36),
+               max_pool_task, &p);
+  return PTE_OK;
+}
+
+const pte_kernel pte_max_pool_kernel = {.run = max_pool_run};

@@ -1,0 +1,91 @@
+/* Windows that slide over the spatial axes of a channels-last tensor: what the pools share. */
+#ifndef PTE_WINDOW_H
+#define PTE_WINDOW_H
+
+#include "kernels/rows/rows.h"
+
+#define PTE_WINDOW_AXES (PTE_MAX_RANK - 2)
+
+typedef struct pte_window {
+  const int64_t *kernel, *stride, *dilation, *begin; /* one a spatial axis */
+  int64_t in[PTE_WINDOW_AXES], out[PTE_WINDOW_AXES];
+  int64_t pixels_in, pixels_out, channels;
+  unsigned axes;
+} pte_window;
+
+/* The taps of one window that lie inside x: first, first + dilation, ... on each axis. */
+typedef struct pte_taps {
+  int64_t first[PTE_WINDOW_AXES], count[PTE_WINDOW_AXES], total;
+} pte_taps;
+
+/* `lists`: kernel, stride, dilation, begin. */
+static inline pte_window pte_window_of(const pte_call *call, const pte_tensor *y,
+                                       const pte_range *lists) {
+  const pte_tensor *x = call->in[0];
+  pte_window w = {
+      .axes = x->rank - 2u, .channels = x->shape[x->rank - 1], .pixels_in = 1, .pixels_out = 1};
+  w.kernel = pte_call_ints(call, lists[0]);
+  w.stride = pte_call_ints(call, lists[1]);
+  w.dilation = pte_call_ints(call, lists[2]);
+  w.begin = pte_call_ints(call, lists[3]);
+  for (unsigned i = 0; i < w.axes; i++) {
+    w.pixels_in *= w.in[i] = x->shape[i + 1];
+    w.pixels_out *= w.out[i] = y->shape[i + 1];
+  }
+  return w;
+}
+
+static inline int64_t pte_ceil_div(int64_t a, int64_t b) { return a / b + (a % b > 0); }
+
+/* How many of at, at + step, ... (`count` of them) lie in 0..limit; `*out_first`: the first that
+ * does. */
+static inline int64_t pte_taps_inside(int64_t at, int64_t step, int64_t count, int64_t limit,
+                                      int64_t *out_first) {
+  int64_t skip = at < 0 ? pte_ceil_div(-at, step) : 0;
+  int64_t end = limit > at ? pte_ceil_div(limit - at, step) : 0;
+  *out_first = at + skip * step;
+  end = end < count ? end : count;
+  return end > skip ? end - skip : 0;
+}
+
+static inline pte_taps pte_window_taps(const pte_window *w, const pte_coords *out) {
+  pte_taps taps = {.total = 1};
+  for (unsigned i = 0; i < w->axes; i++) {
+    int64_t at = out->at[i] * w->stride[i] - w->begin[i];
+    taps.count[i] = pte_taps_inside(at, w->dilation[i], w->kernel[i], w->in[i], &taps.first[i]);
+    taps.total *= taps.count[i];
+  }
+  return taps;
+}
+
+/* Pixel of x under the tap at `coords`, row-major; and in column-major numbering of the spatial
+ * axes. */
+static inline int64_t pte_window_pixel(const pte_window *w, const pte_taps *taps,
+                                       const pte_coords *coords) {
+  int64_t pixel = 0;
+  for (unsigned i = 0; i < w->axes; i++)
+    pixel = pixel * w->in[i] + taps->first[i] + coords->at[i] * w->dilation[i];
+  return pixel;
+}
+static inline int64_t pte_window_pixel_column(const pte_window *w, const pte_taps *taps,
+                                              const pte_coords *coords) {
+  int64_t pixel = 0;
+  for (unsigned i = w->axes; i-- > 0;)
+    pixel = pixel * w->in[i] + taps->first[i] + coords->at[i] * w->dilation[i];
+  return pixel;
+}
+
+/* Offsets, in elements, of the next taps from `coords` on: at most PTE_WINDOW_CHUNK of the `left`
+ * that are left. */
+enum { PTE_WINDOW_CHUNK = 64, PTE_WINDOW_CHANNELS = 4096 }; /* channels that are taken together */
+static inline int64_t pte_window_offsets(const pte_window *w, const pte_taps *taps, int64_t left,
+                                         pte_coords *coords, int64_t *out_offset) {
+  int64_t count = left < PTE_WINDOW_CHUNK ? left : PTE_WINDOW_CHUNK;
+  for (int64_t t = 0; t < count; t++) {
+    out_offset[t] = pte_window_pixel(w, taps, coords) * w->channels;
+    pte_coords_next(coords, taps->count, w->axes);
+  }
+  return count;
+}
+
+#endif

@@ -1,0 +1,148 @@
+/* conv: y[b, o, n] = sum over taps t, then channels c of the group, of x[b, o * stride + t *
+ * dilation - begin, c] * w[n, t, c]
+ * (+ bias[n]), then the epilogue. x [b, *i, c] dense, y [b, *o, n] of any strides, channels
+ * last; no aliasing.
+ * Each sum is one fused chain from +0 in which padding takes part as zeros (DESIGN section 4).
+ *
+ * It is the matrix product of gemm.h over rows that are given by pointers into x (an indirect
+ * convolution: no im2col), built for one block of rows at a time. Source: Dukhan 2019. With few
+ * channels the taps along the last axis lie one behind the other in memory and are one run; only
+ * windows that leave x are copied then. */
+#include <string.h>
+
+#include "core/size.h"
+#include "gen/ops.h"
+#include "kernels/matrix/conv_window.h"
+#include "kernels/matrix/panel_decode.h"
+
+enum { FEW_CHANNELS = 16 };
+
+typedef struct conv_source {
+  pte_conv_window w;
+  const float *x, *zeros; /* zeros: one run */
+  size_t group_channels;
+  bool joined; /* the taps of the last axis are one run */
+} conv_source;
+
+static pte_conv_lists lists_of(const pte_conv_attrs *a) {
+  return (pte_conv_lists){a->kernel, a->stride, a->dilation, a->begin, a->end, a->spread};
+}
+
+/* The taps along the last axis as one run of the line; a window that leaves the line is copied. */
+static const float *run_of(const conv_source *s, const float *line, int64_t at, float *copy) {
+  const pte_conv_axis *axis = &s->w.axis[2];
+  int64_t place = at * axis->stride - axis->begin, channels = s->w.channels;
+  if (place >= 0 && place + axis->kernel <= axis->in) return line + place * channels;
+  for (int64_t j = 0; j < axis->kernel; j++) {
+    bool inside = place + j >= 0 && place + j < axis->in;
+    memcpy(copy + j * channels, inside ? line + (place + j) * channels : s->zeros,
+           (size_t)channels * sizeof *copy);
+  }
+  return copy;
+}
+
+/* The rows of a window, each one run. */
+static void fill_runs(const conv_source *s, const float *image, const pte_conv_pixel *pixel,
+                      const float **slot, float *copy) {
+  const pte_conv_axis *deep = &s->w.axis[0], *high = &s->w.axis[1], *wide = &s->w.axis[2];
+  for (int64_t d = 0; d < deep->kernel; d++) {
+    int64_t z = pte_conv_place(deep, pixel->at[0], d);
+    for (int64_t i = 0; i < high->kernel;
+         i++, slot += PTE_STRIP, copy += wide->kernel * s->w.channels) {
+      int64_t y = z < 0 ? -1 : pte_conv_place(high, pixel->at[1], i);
+      int64_t line = (z * high->in + y) * wide->in * s->w.channels;
+      *slot = y < 0 ? s->zeros : run_of(s, image + line, pixel->at[2], copy);
+    }
+  }
+}
+
+static bool conv_fill(const void *source, const pte_gemm_rows *rows) {
+  const conv_source *s = source;
+  int64_t image = s->w.axis[0].in * s->w.axis[1].in * s->w.axis[2].in * s->w.channels;
+  size_t copy_floats = s->joined ? rows->taps * (size_t)(s->w.axis[2].kernel * s->w.channels) : 0;
+  pte_conv_pixel pixel = pte_conv_pixel_at(&s->w, rows->first);
+  pte_gemm_walk walk = pte_gemm_walk_begin(rows);
+  int64_t cost = (int64_t)(rows->taps + copy_floats), count = (int64_t)rows->count;
+  for (int64_t r = 0, end = 0; r < count; r++) {
+    const float *x = s->x + pixel.batch * image + rows->group * s->group_channels;
+    const float **slot = pte_gemm_walk_next(&walk);
+    if (r == end && (end += pte_pace_take(rows->pace, count - r, cost, 1)) == r) return false;
+    if (s->joined) fill_runs(s, x, &pixel, slot, rows->copy + (size_t)r * copy_floats);
+    else pte_conv_fill(&s->w, x, s->zeros, &pixel, slot);
+    pte_conv_pixel_next(&s->w, &pixel);
+  }
+  return true;
+}
+
+typedef struct conv_plan {
+  conv_source source;
+  pte_matrix matrix;
+  pte_weight weight;
+  pte_gemm gemm;
+  uint64_t zeros_bytes; /* the run of zeros, in front of the gemm's scratch */
+} conv_plan;
+
+/* Everything but addresses: what `scratch` needs. false: a size does not fit in 64 bits. */
+static bool conv_plan_shape(const pte_call *call, conv_plan *p) {
+  const pte_conv_attrs *a = call->attrs;
+  const pte_conv_lists lists = lists_of(a);
+  const pte_tensor *y = call->out[0], *w = call->in[1];
+  p->source.w = pte_conv_window_of(call, &lists);
+  const pte_conv_axis *axis = p->source.w.axis;
+  size_t taps = (size_t)(axis[0].kernel * axis[1].kernel * axis[2].kernel),
+         groups = (size_t)a->groups;
+  p->source.group_channels = (size_t)p->source.w.channels / groups;
+  p->source.joined = groups == 1 && axis[2].kernel > 1 && axis[2].dilation == 1 &&
+                     axis[2].spread == 1 && p->source.w.channels <= FEW_CHANNELS;
+  p->gemm = (pte_gemm){.groups = groups,
+                       .rows = (size_t)pte_tensor_span(y, 0, y->rank - 1u),
+                       .columns = (size_t)w->shape[0] / groups,
+                       .taps = taps,
+                       .run = p->source.group_channels,
+                       .fill = conv_fill,
+                       .watch = call->watch,
+                       .panels = pte_weight_panels(w, call->cpu, &p->weight)};
+  pte_gemm_put(&p->gemm, y);
+  if (p->source.joined) {
+    p->gemm.taps = taps / (size_t)axis[2].kernel;
+    p->gemm.run *= (size_t)axis[2].kernel;
+    p->gemm.copy_floats = taps * p->source.group_channels;
+  }
+  uint64_t zeros = pte_conv_is_matrix(&p->source.w) ? 0 : p->gemm.run;
+  return pte_mul(zeros, sizeof(float), &zeros) && pte_align(zeros, 64, &p->zeros_bytes);
+}
+
+static pte_status conv_scratch(const pte_call *call, uint64_t *out_bytes) {
+  const pte_conv_attrs *a = call->attrs;
+  conv_plan p = {.zeros_bytes = 0};
+  uint64_t product, epilogue, bytes;
+  PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &epilogue));
+  bool fits = conv_plan_shape(call, &p) && pte_gemm_scratch(&p.gemm, call->threads, &product) &&
+              pte_add(epilogue, p.zeros_bytes, &bytes) && pte_add(bytes, product, out_bytes);
+  return fits ? PTE_OK : PTE_NO_MEMORY;
+}
+
+static pte_status conv_run(const pte_call *call) {
+  const pte_conv_attrs *a = call->attrs;
+  const pte_tensor *x = call->in[0];
+  conv_plan p = {.zeros_bytes = 0};
+  uint64_t epilogue;
+  PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &epilogue));
+  if (!conv_plan_shape(call, &p)) return PTE_NO_MEMORY;
+  char *zeros = (char *)call->scratch + epilogue;
+  pte_gemm *g = &p.gemm;
+  p.source.x = x->data;
+  pte_pace pace = pte_call_pace(call);
+  static const float zero = 0;
+  if (!pte_row_move(&pace, zeros, 1, &zero, 0, (int64_t)p.zeros_bytes / 4, 4)) return PTE_CANCELLED;
+  p.source.zeros = (const float *)(const void *)zeros;
+  p.matrix = (pte_matrix){x->data, (size_t)p.source.w.channels, p.source.group_channels};
+  if (pte_conv_is_matrix(&p.source.w)) g->fill = pte_matrix_fill;
+  g->source = g->fill == conv_fill ? (const void *)&p.source : &p.matrix;
+  if (!pte_finish_of(call, a->steps, 3, &g->finish))
+    g->epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
+  pte_gemm_run(call, g, zeros + p.zeros_bytes);
+  return pte_epilogue_close(g->epilogue, call);
+}
+
+const pte_kernel pte_conv_kernel = {.scratch = conv_scratch, .run = conv_run};

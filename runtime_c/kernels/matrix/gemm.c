@@ -1,0 +1,371 @@
+#include "kernels/matrix/gemm.h"
+
+#include <string.h>
+
+#include "core/size.h"
+#include "kernels/moving/place.h"
+
+enum { BLOCK_PANELS = 32 }; /* out block 192 x 512 floats: 384 KiB */
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+static size_t most(size_t a, size_t b) { return a > b ? a : b; }
+static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
+
+bool pte_matrix_fill(const void *source, const pte_gemm_rows *rows) {
+  const pte_matrix *s = source;
+  const float *a = s->a + rows->group * s->group_step + rows->first * s->stride;
+  pte_gemm_walk walk = pte_gemm_walk_begin(rows);
+  for (size_t r = 0; r < rows->count; r++) *pte_gemm_walk_next(&walk) = a + r * s->stride;
+  return true;
+}
+
+const float *pte_plain_panels_read(const void *self, size_t panel, size_t k, size_t count,
+                                   float *block) {
+  const pte_plain_panels *s = self;
+  (void)count, (void)block;
+  return s->data + (panel * s->depth + k) * PTE_PANEL;
+}
+
+/* --- one block: rows x panels in one thread
+ * ----------------------------------------------------------------------- */
+
+typedef struct gemm_block {
+  const pte_gemm *g;
+  const pte_gemm_f32 *kernel;
+  const float **table;
+  float *decoded; /* [PTE_ABREAST][PTE_GEMM_DEPTH][16] */
+  float *out;     /* the block's first element */
+  size_t out_stride;
+  size_t group, row, rows, panel_begin, panel_end;
+  pte_pace *pace; /* the functions below that return bool look: false: the run is to end */
+} gemm_block;
+
+/* The block's first column, through all groups, and how many it has. */
+static size_t first_column(const gemm_block *b) {
+  return b->group * b->g->columns + b->panel_begin * PTE_PANEL;
+}
+static size_t columns_of(const gemm_block *b) {
+  return least(b->panel_end * PTE_PANEL, b->g->columns) - b->panel_begin * PTE_PANEL;
+}
+
+/* Into the result itself, or into `buffer`. */
+static void aim_block(gemm_block *b, float *buffer) {
+  const pte_gemm *g = b->g;
+  b->out = g->place == NULL ? g->out + b->row * g->out_stride + first_column(b) : buffer;
+  b->out_stride = g->place == NULL ? g->out_stride : columns_of(b);
+}
+
+typedef struct gemm_step { /* `taps` whole taps, or `run` elements of one */
+  size_t tap, taps, offset, run;
+} gemm_step;
+
+/* Columns past the last exist in the panel but not in memory: such a tile goes through copies. */
+static void tile_ragged(const pte_gemm_f32 *kernel, size_t rows, pte_tile_f32 s) {
+  float tile[PTE_STRIP][PTE_PANEL] = {{0}}, add[PTE_ADDENDS][PTE_STRIP][PTE_PANEL] = {{{0}}};
+  float *out = s.out;
+  size_t stride = s.out_stride, columns = PTE_PANEL - s.missing;
+  pte_finish_f32 finish = {.low = 0};
+  if (!s.first)
+    for (size_t m = 0; m < rows; m++) memcpy(tile[m], out + m * stride, columns * sizeof *out);
+  if (s.finish != NULL) finish = *s.finish;
+  for (size_t i = 0; i < PTE_ADDENDS; i++) {
+    if (finish.add[i] == NULL) continue;
+    for (size_t m = 0; m < rows; m++)
+      memcpy(add[i][m], finish.add[i] + m * finish.add_stride[i], columns * sizeof *out);
+    finish.add[i] = add[i][0];
+    finish.add_stride[i] = PTE_PANEL;
+  }
+  if (s.finish != NULL) s.finish = &finish;
+  s.out = tile[0];
+  s.out_stride = PTE_PANEL;
+  kernel->tile(rows, 1, &s);
+  for (size_t m = 0; m < rows; m++) memcpy(out + m * stride, tile[m], columns * sizeof *out);
+}
+
+/* Whether strip `i`, of `count` rows, and the next go together: both alike, of 4 to 6 rows. */
+static bool tall_pair(const gemm_block *b, size_t panels, size_t i, size_t count) {
+  if (b->kernel->tall == NULL || panels > 1 || count < 4 || i + 1 >= pte_strips(b->rows))
+    return false;
+  return pte_strip_begin(b->rows, i + 2) == pte_strip_begin(b->rows, i) + 2 * count;
+}
+
+/* A panel block stays in L1 while the strips of the row block pass by, read from L2. Each strip
+ * asks for its share of the next panel block, which comes from L3 or memory; with few strips that
+ * would be a burst, which hurts. */
+static bool run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, size_t next) {
+  size_t strips = pte_strips(b->rows), lines = s.taps * s.run;
+  size_t share = strips < 4 || next == 0 ? 0 : ceil_div(lines, strips);
+  const float *const *row = s.row;
+  pte_finish_f32 finish = s.finish == NULL ? (pte_finish_f32){.low = 0} : *s.finish;
+  int64_t row_cost = (int64_t)(panels * PTE_PANEL * lines), all = (int64_t)b->rows * row_cost;
+  bool apart = all > PTE_CHUNK; /* a look before each strip, else one for all */
+  if (s.finish != NULL) s.finish = &finish;
+  if (!apart && !pte_pace_go(b->pace, all)) return false;
+  for (size_t i = 0, used; i < strips; i += used) {
+    size_t count = pte_strip_begin(b->rows, i + 1) - pte_strip_begin(b->rows, i);
+    used = tall_pair(b, panels, i, count) ? 2 : 1;
+    if (apart && !pte_pace_go(b->pace, (int64_t)(used * count) * row_cost)) return false;
+    for (size_t k = i * share; k < least(lines, (i + used) * share); k++)
+      for (size_t p = 0; p < panels; p++)
+        __builtin_prefetch(s.panel[p] + next + k * PTE_PANEL, 0, 2);
+    s.row = row + i * PTE_STRIP * b->g->taps;
+    s.below = s.row + PTE_STRIP * b->g->taps;
+    if (s.missing > 0 && !b->kernel->masked) tile_ragged(b->kernel, count, s);
+    else if (used == 2) b->kernel->tall(count, &s);
+    else b->kernel->tile(count, panels, &s);
+    s.out += used * count * s.out_stride;
+    finish = pte_finish_at(&finish, used * count, 0);
+  }
+  return true;
+}
+
+/* One step over K for `panels` panels from `panel` on (of the group). */
+static bool run_panels(const gemm_block *b, const gemm_step *k, size_t panel, size_t panels) {
+  const pte_gemm *g = b->g;
+  size_t place = b->group * pte_panel_count(g->columns) + panel, at = k->tap * g->run + k->offset;
+  size_t count = k->taps * k->run, column = b->group * g->columns + panel * PTE_PANEL;
+  pte_finish_f32 finish = pte_finish_at(&g->finish, b->row, column);
+  size_t end = (panel + panels) * PTE_PANEL;
+  bool last = k->tap + k->taps == g->taps && k->offset + k->run == g->run;
+  pte_tile_f32 s = {.row = b->table + k->tap * PTE_STRIP,
+                    .taps = k->taps,
+                    .tap_stride = k->run,
+                    .offset = k->offset,
+                    .run = k->run,
+                    .out = b->out + (panel - b->panel_begin) * PTE_PANEL,
+                    .out_stride = b->out_stride,
+                    .finish = last ? &finish : NULL,
+                    .missing = end > g->columns ? (unsigned)(end - g->columns) : 0,
+                    .first = at == 0};
+  for (size_t p = 0; p < panels; p++)
+    s.panel[p] = g->panels.read(g->panels.self, place + p, at, count,
+                                b->decoded + p * PTE_GEMM_DEPTH * PTE_PANEL);
+  bool more = !g->panels.decoded && panel + 2 * panels <= b->panel_end;
+  return run_strips(b, s, panels, more ? panels * g->taps * g->run * PTE_PANEL : 0);
+}
+
+/* As many panels side by side as the tile takes; without masks, a panel with columns that do not
+ * exist goes alone. */
+static bool run_step(const gemm_block *b, const gemm_step *k) {
+  size_t strips = pte_strips(b->rows), abreast = b->kernel->abreast[ceil_div(b->rows, strips)];
+  size_t whole = b->kernel->masked ? b->panel_end : least(b->panel_end, b->g->columns / PTE_PANEL);
+  size_t p = b->panel_begin;
+  for (; p + abreast <= whole; p += abreast)
+    if (!run_panels(b, k, p, abreast)) return false;
+  for (; p < b->panel_end; p++)
+    if (!run_panels(b, k, p, 1)) return false;
+  return true;
+}
+
+/* One strip reads each weight once: there is no reuse to block for, so a panel in place streams, as
+ * far as a tile may go. */
+static bool run_depth(const gemm_block *b) {
+  const pte_gemm *g = b->g;
+  bool stream = b->rows <= PTE_STRIP && !g->panels.decoded;
+  size_t depth = stream ? PTE_GEMM_LONG : PTE_GEMM_DEPTH;
+  size_t taps = most(depth / g->run, 1), run = least(depth, g->run);
+  for (size_t tap = 0; tap < g->taps; tap += taps)
+    for (size_t offset = 0; offset < g->run; offset += run) {
+      gemm_step k = {tap, least(taps, g->taps - tap), offset, least(run, g->run - offset)};
+      if (!run_step(b, &k)) return false;
+    }
+  return true;
+}
+
+/* Row `m` of the block: its sums are complete in memory, or `empty`: +0. */
+static bool finish_row(const gemm_block *b, size_t m, bool empty) {
+  size_t columns = columns_of(b);
+  for (size_t at = 0, count; at < columns; at += count) {
+    count = (size_t)pte_pace_take(b->pace, (int64_t)(columns - at), 2, 1);
+    float *out = b->out + m * b->out_stride + at;
+    pte_finish_f32 finish = pte_finish_at(&b->g->finish, b->row + m, first_column(b) + at);
+    if (count == 0) return false;
+    if (empty) memset(out, 0, count * sizeof *out);
+    for (size_t n = 0; n < count; n++) out[n] = pte_finish_one(&finish, out[n], 0, n);
+  }
+  return true;
+}
+
+static bool run_empty(const gemm_block *b) {
+  for (size_t m = 0; m < b->rows; m++)
+    if (!finish_row(b, m, true)) return false;
+  return true;
+}
+
+enum {
+  VECTOR_DEPTH = 16384, /* K of a whole sum, at most; a longer one is cut */
+  FOUR = PTE_PANEL / 4  /* reading the weights is what takes time: four steps count as one */
+};
+
+static bool run_vector(const gemm_block *b) {
+  const pte_gemm *g = b->g;
+  size_t whole = columns_of(b) / PTE_PANEL, rest = columns_of(b) % PTE_PANEL;
+  size_t place = b->group * pte_panel_count(g->columns) + b->panel_begin;
+  const float *x = b->table[0], *panels = g->panels.read(g->panels.self, place, 0, g->run, NULL);
+  for (size_t p = 0, count; p < whole; p += count) {
+    count = (size_t)pte_pace_take(b->pace, (int64_t)(whole - p), (int64_t)g->run * FOUR, 8);
+    if (count == 0) return false;
+    b->kernel->vector(g->run, count, x, panels + p * g->run * PTE_PANEL, b->out + p * PTE_PANEL);
+  }
+  if (rest > 0) {
+    float tile[PTE_PANEL];
+    b->kernel->vector(g->run, 1, x, panels + whole * g->run * PTE_PANEL, tile);
+    memcpy(b->out + whole * PTE_PANEL, tile, rest * sizeof *tile);
+  }
+  return finish_row(b, 0, false);
+}
+
+static bool run_block(const gemm_block *b) {
+  const pte_gemm *g = b->g;
+  bool vector = b->rows == 1 && g->taps == 1 && !g->panels.decoded && g->run <= VECTOR_DEPTH;
+  if (g->taps == 0 || g->run == 0) return run_empty(b);
+  return vector ? run_vector(b) : run_depth(b);
+}
+
+/* --- scratch: one share a thread
+ * ---------------------------------------------------------------------------------- */
+
+typedef struct gemm_share {
+  uint64_t table, copy, decoded, block, total; /* bytes */
+} gemm_share;
+
+/* Columns of a block, at most: all of them for one row, whose panels should stream. */
+static size_t block_columns(const pte_gemm *g) {
+  return g->rows == 1 ? g->columns : least(g->columns, BLOCK_PANELS * PTE_PANEL);
+}
+
+static bool share_of(const pte_gemm *g, gemm_share *out) {
+  uint64_t rows = least(g->rows, PTE_GEMM_ROWS), slots = pte_strips((size_t)rows) * PTE_STRIP;
+  gemm_share s = {
+      .decoded = g->panels.decoded ? sizeof(float[PTE_ABREAST * PTE_GEMM_DEPTH * PTE_PANEL]) : 0};
+  uint64_t held = g->place == NULL ? 0 : block_columns(g);
+  bool fits = pte_mul(slots * sizeof(float *), g->taps, &s.table) &&
+              pte_align(s.table, 64, &s.table) &&
+              pte_mul(rows * sizeof(float), g->copy_floats, &s.copy) &&
+              pte_align(s.copy, 64, &s.copy) && pte_mul(rows * sizeof(float), held, &s.block) &&
+              pte_align(s.block, 64, &s.block) && pte_add(s.table, s.copy, &s.total) &&
+              pte_add(s.total, s.decoded, &s.total) && pte_add(s.total, s.block, &s.total);
+  *out = s;
+  return fits;
+}
+
+void pte_gemm_put(pte_gemm *g, const pte_tensor *y) {
+  bool even = pte_place_even(y, &g->out_stride);
+  g->out = y->data;
+  g->place = even ? NULL : y;
+}
+
+bool pte_gemm_scratch(const pte_gemm *g, uint32_t threads, uint64_t *out_bytes) {
+  gemm_share share;
+  return share_of(g, &share) && pte_mul(share.total, threads, out_bytes);
+}
+
+static bool fill_block(gemm_block *b, const gemm_share *share, void *scratch) {
+  char *bytes = scratch;
+  b->table = (const float **)scratch;
+  b->decoded = (float *)(bytes + share->table + share->copy);
+  pte_gemm_rows rows = {
+      b->group, b->row, b->rows, b->g->taps, b->table, (float *)(bytes + share->table), b->pace};
+  return b->g->run == 0 || b->g->fill(b->g->source, &rows);
+}
+
+void pte_gemm_part(const pte_gemm *g, const pte_gemm_f32 *kernel, void *scratch, size_t group,
+                   const size_t rows[2], const size_t panels[2]) {
+  gemm_share share;
+  pte_pace pace = pte_pace_of(g->watch);
+  if (!share_of(g, &share)) return; /* pte_gemm_scratch refused it */
+  for (size_t m = rows[0]; m < rows[1]; m += PTE_GEMM_ROWS) {
+    gemm_block b = {.g = g, .kernel = kernel, .group = group, .row = m, .pace = &pace};
+    b.rows = least(PTE_GEMM_ROWS, rows[1] - m);
+    if (!fill_block(&b, &share, scratch)) return;
+    for (b.panel_begin = panels[0]; b.panel_begin < panels[1]; b.panel_begin += BLOCK_PANELS) {
+      b.panel_end = least(b.panel_begin + BLOCK_PANELS, panels[1]);
+      aim_block(&b, NULL);
+      if (!run_block(&b)) return;
+    }
+  }
+}
+
+/* --- all of it, on the pool
+ * --------------------------------------------------------------------------------------- */
+
+typedef struct gemm_grid {
+  const pte_gemm *g;
+  const pte_gemm_f32 *kernel;
+  char *scratch;
+  gemm_share share;
+  size_t panels, row_blocks, column_blocks; /* of one group */
+} gemm_grid;
+
+/* Blocks of at most 192 rows x 32 panels; more of them where threads would idle, as long as a block
+ * keeps 2^17 steps (two microseconds) and, split by rows, 8 strips. Four blocks a thread even out
+ * cores of different speed; a row vector, whose panels should stream, gets one. */
+static void grid_split(gemm_grid *grid, uint32_t threads) {
+  const pte_gemm *g = grid->g;
+  size_t depth = most(g->taps * g->run, 1), strip_work = depth * PTE_PANEL;
+  size_t work = most(strip_work * g->rows / 131072 * grid->panels * g->groups, 1);
+  size_t wanted = threads <= 1 ? 1 : least(g->rows == 1 ? threads : 4 * (size_t)threads, work);
+  grid->row_blocks = ceil_div(g->rows, PTE_GEMM_ROWS);
+  grid->column_blocks = ceil_div(g->columns, block_columns(g));
+  size_t rows_wanted = ceil_div(wanted, g->groups * grid->column_blocks);
+  grid->row_blocks = most(grid->row_blocks, least(rows_wanted, g->rows / (8 * PTE_STRIP)));
+  size_t columns_wanted = ceil_div(wanted, g->groups * grid->row_blocks);
+  grid->column_blocks = most(grid->column_blocks, least(columns_wanted, grid->panels));
+}
+
+/* Rows that lie in the block whole and dense are one span. */
+static bool run_epilogue(const gemm_block *b, uint32_t thread) {
+  const pte_gemm *g = b->g;
+  size_t count = columns_of(b), rows = b->rows, span = count;
+  if (count == g->groups * g->columns && count == b->out_stride) rows = 1, span = b->rows * count;
+  for (size_t m = 0; m < rows; m++) {
+    if (!pte_pace_go(b->pace, (int64_t)span * g->epilogue->step_count)) return false;
+    pte_epilogue_run(g->epilogue, thread, (int64_t)(b->row + m), (int64_t)first_column(b),
+                     (int64_t)span, b->out + m * b->out_stride);
+  }
+  return true;
+}
+
+/* To a place that is not even. */
+static bool put_block(const gemm_block *b) {
+  size_t columns = columns_of(b);
+  for (size_t at = 0, count; at < columns; at += count) {
+    count = (size_t)pte_pace_take(b->pace, (int64_t)(columns - at), (int64_t)b->rows, 16);
+    if (count == 0) return false;
+    pte_place_put(b->g->place, b->row, b->rows, first_column(b) + at, count, b->out + at,
+                  b->out_stride);
+  }
+  return true;
+}
+
+static void grid_task(void *context, size_t begin, size_t end, uint32_t thread) {
+  const gemm_grid *grid = context;
+  const pte_gemm *g = grid->g;
+  size_t filled = SIZE_MAX;
+  pte_pace pace = pte_pace_of(g->watch);
+  gemm_block b = {.g = g, .kernel = grid->kernel, .pace = &pace};
+  for (size_t i = begin; i < end; i++) {
+    size_t band = i / grid->column_blocks, column = i % grid->column_blocks,
+           block = band % grid->row_blocks;
+    b.group = band / grid->row_blocks;
+    b.row = g->rows * block / grid->row_blocks;
+    b.rows = g->rows * (block + 1) / grid->row_blocks - b.row;
+    b.panel_begin = grid->panels * column / grid->column_blocks;
+    b.panel_end = grid->panels * (column + 1) / grid->column_blocks;
+    char *scratch = grid->scratch + grid->share.total * thread;
+    if (band != filled && !fill_block(&b, &grid->share, scratch)) return;
+    filled = band;
+    aim_block(&b, (float *)(void *)(scratch + grid->share.total - grid->share.block));
+    if (!run_block(&b)) return;
+    if (g->epilogue != NULL && !run_epilogue(&b, thread)) return;
+    if (g->place != NULL && !put_block(&b)) return;
+  }
+}
+
+void pte_gemm_run(const pte_call *call, const pte_gemm *g, void *scratch) {
+  gemm_grid grid = {.g = g, .kernel = pte_gemm_f32_pick(call->cpu), .scratch = scratch};
+  if (g->groups == 0 || g->rows == 0 || g->columns == 0 || !share_of(g, &grid.share)) return;
+  grid.panels = pte_panel_count(g->columns);
+  grid_split(&grid, call->threads);
+  pte_parallel(call, g->groups * grid.row_blocks * grid.column_blocks, 1, grid_task, &grid);
+}

@@ -1,0 +1,107 @@
+/* f32 matrix product over weights in panels of 16 output columns: the blocking shared by matmul,
+ * conv and batch_matmul.
+ *
+ * out[m][n] = sum over k of a[m][k] * w[n][k], finished (kernels/matrix/finish.h), each a
+ * sequential chain of pte_fma over k from +0. K is `taps` times `run`: a row of `a` is given by one
+ * address a tap, each good for `run` elements; a plain matrix has one tap. Groups are independent
+ * products side by side: group g owns columns g * columns .. and its own panels. Blocks, variants
+ * and threads choose only the order of tiles and where a partial sum rests, so they cannot change a
+ * bit. */
+#ifndef PTE_GEMM_H
+#define PTE_GEMM_H
+
+#include "kernels/matrix/epilogue.h"
+#include "kernels/matrix/finish.h"
+#include "kernels/matrix/panels.h"
+
+/* Rows first .. first + count of a group, asked for by the driver. The address of tap t of row r
+ * goes to pte_gemm_slot(rows, r)[t * PTE_STRIP]. */
+typedef struct pte_gemm_rows {
+  size_t group, first, count, taps;
+  const float **table;
+  float *copy; /* count * copy_floats floats of scratch, to hold rows that lie nowhere in memory */
+  pte_pace *pace;
+} pte_gemm_rows;
+
+/* false: the run is to end. */
+typedef bool pte_gemm_fill(const void *source, const pte_gemm_rows *rows);
+
+/* Where weights come from: the address of rows k .. k + count of a panel (panels are numbered
+ * through all groups), in place or decoded into `block`, which has room for `count` <=
+ * PTE_GEMM_DEPTH rows. */
+typedef const float *pte_panel_read(const void *self, size_t panel, size_t k, size_t count,
+                                    float *block);
+
+typedef struct pte_panels {
+  pte_panel_read *read;
+  const void *self;
+  bool decoded; /* read writes `block`; else panels lie in place one behind the other */
+} pte_panels;
+
+typedef struct pte_gemm {
+  size_t groups, rows, columns, taps, run; /* columns, taps and run of one group */
+  pte_gemm_fill *fill;
+  const void *source;
+  size_t copy_floats; /* of one row */
+  pte_panels panels;
+  pte_finish_f32 finish; /* columns count through all groups */
+  float *out;            /* rows out_stride apart; aliases nothing else */
+  size_t out_stride;
+  const pte_tensor
+      *place; /* NULL, or where blocks are put instead: a tensor whose rows are not even */
+  const pte_engine *epilogue; /* NULL: none; runs over each block when it is complete */
+  pte_watch *watch;           /* the call's */
+} pte_gemm;
+
+enum {
+  PTE_GEMM_DEPTH = 256, /* K of a block: 256 * 16 floats are 16 KiB, half of a small L1 */
+  PTE_GEMM_ROWS = 192,  /* rows of a block: 192 * 256 floats are 192 KiB of L2 */
+  PTE_GEMM_LONG = 2048  /* K of a tile, at most: 6 * 64 * 2048 steps are under PTE_CHUNK */
+};
+
+/* Sets out, out_stride and place for rows x columns of `y`, dense or not. */
+void pte_gemm_put(pte_gemm *g, const pte_tensor *y);
+
+/* Bytes of scratch that pte_gemm_run needs; reads groups, rows, taps, copy_floats, place and
+ * panels.decoded. false: they do not fit in 64 bits. */
+bool pte_gemm_scratch(const pte_gemm *g, uint32_t threads, uint64_t *out_bytes);
+
+/* Computes all, on the call's pool, in the call's scratch from `scratch` on (64-byte aligned). */
+void pte_gemm_run(const pte_call *call, const pte_gemm *g, void *scratch);
+
+/* Computes a part of one group in the calling thread, into `out`, without the epilogue; `scratch`
+ * is one thread's share. */
+void pte_gemm_part(const pte_gemm *g, const pte_gemm_f32 *kernel, void *scratch, size_t group,
+                   const size_t rows[2], const size_t panels[2]);
+
+/* Walks the places of rows in the pointer table, in order. */
+typedef struct pte_gemm_walk {
+  const pte_gemm_rows *rows;
+  size_t strip, row, end;
+} pte_gemm_walk;
+
+static inline pte_gemm_walk pte_gemm_walk_begin(const pte_gemm_rows *rows) {
+  return (pte_gemm_walk){.rows = rows, .end = pte_strip_begin(rows->count, 1)};
+}
+static inline const float **pte_gemm_walk_next(pte_gemm_walk *walk) {
+  const pte_gemm_rows *rows = walk->rows;
+  if (walk->row == walk->end) walk->end = pte_strip_begin(rows->count, ++walk->strip + 1);
+  size_t lane = walk->row++ - pte_strip_begin(rows->count, walk->strip);
+  return rows->table + walk->strip * PTE_STRIP * rows->taps + lane;
+}
+
+/* A plain matrix: row m of group g starts at a + m * stride + g * group_step. */
+typedef struct pte_matrix {
+  const float *a;
+  size_t stride, group_step;
+} pte_matrix;
+pte_gemm_fill pte_matrix_fill;
+
+/* f32 panels in place: panel p starts at data + p * depth * 16. */
+typedef struct pte_plain_panels {
+  const float *data;
+  size_t depth;
+} pte_plain_panels;
+pte_panel_read pte_plain_panels_read;
+
+#endif

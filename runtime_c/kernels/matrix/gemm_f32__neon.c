@@ -1,0 +1,88 @@
+/* f32 matrix tiles on NEON: 6 x 16, four registers a row: 24 accumulators, 4 weights, the rest for
+ * the row element, which FMLA takes from a lane. K in order. */
+#if PTE_HAVE_NEON
+#include "kernels/matrix/finish__neon.h"
+
+#define INLINE static inline __attribute__((always_inline))
+enum { QUADS = PTE_PANEL / 4 };
+
+/* `rows` is a constant in each caller, so that the tile lives in registers. */
+INLINE void tile_run(const size_t rows, const pte_tile_f32 *s) {
+  float32x4_t sum[PTE_STRIP][QUADS];
+#pragma GCC unroll 6
+  for (size_t m = 0; m < rows; m++)
+#pragma GCC unroll 4
+    for (size_t q = 0; q < QUADS; q++)
+      sum[m][q] = s->first ? vdupq_n_f32(0) : vld1q_f32(s->out + m * s->out_stride + 4 * q);
+  const float *const *row = s->row;
+  for (size_t t = 0; t < s->taps; t++, row += PTE_STRIP) {
+    const float *b = s->panel[0] + t * s->tap_stride * PTE_PANEL;
+    const float *a[PTE_STRIP];
+#pragma GCC unroll 6
+    for (size_t m = 0; m < rows; m++) a[m] = row[m] + s->offset;
+    for (size_t k = 0; k < s->run; k++, b += PTE_PANEL) {
+      float32x4_t w[QUADS];
+#pragma GCC unroll 4
+      for (size_t q = 0; q < QUADS; q++) w[q] = vld1q_f32(b + 4 * q);
+#pragma GCC unroll 6
+      for (size_t m = 0; m < rows; m++)
+#pragma GCC unroll 4
+        for (size_t q = 0; q < QUADS; q++) sum[m][q] = vfmaq_n_f32(sum[m][q], w[q], a[m][k]);
+    }
+  }
+#pragma GCC unroll 6
+  for (size_t m = 0; m < rows; m++)
+#pragma GCC unroll 4
+    for (size_t q = 0; q < QUADS; q++) {
+      float32x4_t y = sum[m][q];
+      if (s->finish != NULL) y = pte_finish_neon(s->finish, m, 4 * q, y);
+      vst1q_f32(s->out + m * s->out_stride + 4 * q, y);
+    }
+}
+
+static void tile_neon(size_t rows, size_t panels, const pte_tile_f32 *s) {
+  (void)panels; /* one: see abreast */
+  switch (rows) {
+  case 1: tile_run(1, s); break;
+  case 2: tile_run(2, s); break;
+  case 3: tile_run(3, s); break;
+  case 4: tile_run(4, s); break;
+  case 5: tile_run(5, s); break;
+  default: tile_run(6, s); break;
+  }
+}
+
+/* `count` panels at a distance of `stride` floats, each a stream of its own. */
+INLINE void streams_run(const size_t count, size_t k, size_t stride, const float *x,
+                        const float *panel, float *y, size_t y_stride) {
+  float32x4_t sum[4][QUADS];
+  for (size_t p = 0; p < count; p++)
+    for (size_t q = 0; q < QUADS; q++) sum[p][q] = vdupq_n_f32(0);
+  for (size_t i = 0; i < k; i++)
+#pragma GCC unroll 4
+    for (size_t p = 0; p < count; p++)
+#pragma GCC unroll 4
+      for (size_t q = 0; q < QUADS; q++)
+        sum[p][q] =
+            vfmaq_n_f32(sum[p][q], vld1q_f32(panel + p * stride + i * PTE_PANEL + 4 * q), x[i]);
+  for (size_t p = 0; p < count; p++)
+    for (size_t q = 0; q < QUADS; q++) vst1q_f32(y + p * y_stride + 4 * q, sum[p][q]);
+}
+
+static void vector_neon(size_t k, size_t panels, const float *x, const float *panel, float *y) {
+  size_t quarter = panels / 4, size = k * PTE_PANEL;
+  for (size_t p = 0; p < quarter; p++)
+    streams_run(4, k, quarter * size, x, panel + p * size, y + p * PTE_PANEL, quarter * PTE_PANEL);
+  for (size_t p = quarter * 4; p < panels; p++)
+    streams_run(1, k, size, x, panel + p * size, y + p * PTE_PANEL, PTE_PANEL);
+}
+
+const pte_gemm_f32 pte_gemm_f32__neon = {
+    .tile = tile_neon,
+    .vector = vector_neon,
+    .masked = false,
+    .abreast = {0, 1, 1, 1, 1, 1, 1},
+};
+#else
+typedef int pte_gemm_f32__neon_is_absent;
+#endif

@@ -1,0 +1,119 @@
+/* Products of int8 activations and stored codes: the integer execution of quantized weights.
+ *
+ * x is quantized in blocks of 32 along K, w in the blocks of its format. For each output, blocks of
+ * 32 ascending: acc = pte_fma((float)isum, step * w_scale, acc) from +0, where isum is the exact
+ * sum of x_code * t in the block, w = t * factor * w_scale, and step = x_scale * factor is
+ * rounded:
+ *
+ *     format      t                        factor
+ *     i8_channel  code                     1
+ *     i4          code - 8                 1
+ *     mxfp4       2 value                  1/2
+ *     mxfp6       8 value                  1/8
+ *     nf4         pte_nf4_seven - 64       f32(1/63): the levels in 7 bits
+ *
+ * A format with `dot` in schema/formats.py has a line there, its two rows below, its bytes in
+ * gemm_i8_x86.inc and what those need in constants_of and bytes_of of the two x86 variants; the
+ * other variants read the rows. Without the rows nothing here compiles. Of 8 bits there are only
+ * codes with a sign, of 6 bits only E2M3. */
+#ifndef PTE_GEMM_I8_H
+#define PTE_GEMM_I8_H
+
+#include "kernels/matrix/panel_decode.h"
+
+enum { PTE_I8_BLOCK = 32, PTE_I8_ROWS = 4 };
+
+/* Rows of x: row r has codes + r * blocks * 32 (-127 .. 127, zeros behind K), steps + r * blocks
+ * and sums + r * blocks, which are those of its codes. */
+typedef struct pte_rows_i8 {
+  size_t blocks;
+  const int8_t *codes;
+  const float *steps;
+  const int32_t *sums;
+} pte_rows_i8;
+
+#define PTE_I8_FACTOR_I8_CHANNEL 1.0f
+#define PTE_I8_FACTOR_I4         1.0f
+#define PTE_I8_FACTOR_MXFP4      0.5f
+#define PTE_I8_FACTOR_MXFP6      0.125f
+#define PTE_I8_FACTOR_NF4        (1.0f / 63.0f)
+
+static inline int32_t pte_i8_I8_CHANNEL(uint32_t code) { return (int32_t)(code << 24) >> 24; }
+static inline int32_t pte_i8_I4(uint32_t code) { return (int32_t)code - 8; }
+static inline int32_t pte_i8_NF4(uint32_t code) { return pte_nf4_seven[code] - 64; }
+static inline int32_t pte_i8_MXFP4(uint32_t code) {
+  static const int8_t twice[8] = {0, 1, 2, 3, 4, 6, 8, 12};
+  return code & 8 ? -twice[code & 7] : twice[code & 7];
+}
+static inline int32_t pte_i8_MXFP6(uint32_t code) {
+  int32_t exponent = (int32_t)(code >> 3 & 3), fraction = (int32_t)(code & 7);
+  int32_t value = exponent == 0 ? fraction : (8 + fraction) << (exponent - 1);
+  return code & 32 ? -value : value;
+}
+
+/* t of a code, and the factor; 0: the format has no sums in integers. Parentheses: a function that
+ * is missing is an error, never an implicit declaration. */
+static inline int32_t pte_i8_integer(uint32_t format, uint32_t code) {
+#define CASE(name)                                                                                 \
+  case PTE_FORMAT_##name: return (pte_i8_##name)(code);
+  switch (format) {
+    PTE_DOT_FORMATS(CASE)
+  default: return 0;
+  }
+#undef CASE
+}
+static inline float pte_i8_factor(uint32_t format) {
+#define CASE(name)                                                                                 \
+  case PTE_FORMAT_##name: return PTE_I8_FACTOR_##name;
+  switch (format) {
+    PTE_DOT_FORMATS(CASE)
+  default: return 0;
+  }
+#undef CASE
+}
+
+/* Elements of a row in a unit of codes (64 bytes; 128 and 64 of 6 bits), and the scale of a block
+ * of 32, which is a part of one or all of it. */
+static inline size_t pte_i8_unit(uint32_t format) {
+  return pte_format_bits(format) == 8 ? 4 : pte_format_bits(format) == 6 ? 16 : 8;
+}
+static inline size_t pte_i8_scale_at(uint32_t format, size_t block) {
+  unsigned each = pte_format_block(format);
+  return each == 0 ? 0 : block / (each / PTE_I8_BLOCK);
+}
+
+/* A row of `depth` elements to codes, with zeros behind them in the last block; steps and sums of
+ * its blocks. A block with an infinity or a NaN has step NaN and codes of zero. */
+static inline void pte_i8_quantize(size_t depth, const float *x, float factor, int8_t *code,
+                                   float *step, int32_t *sum) {
+  const float middle =
+      12582912.0f; /* 3 * 2^22: what is added to it becomes an integer, ties even */
+  for (; depth > 0; code += PTE_I8_BLOCK, step++, sum++) {
+    size_t count = depth < PTE_I8_BLOCK ? depth : PTE_I8_BLOCK;
+    float block[PTE_I8_BLOCK] = {0};
+    uint32_t largest = 0; /* magnitude, as bits: infinity and NaN are the largest */
+    int32_t total = 0;
+    memcpy(block, x, count * sizeof *x);
+    for (size_t i = 0; i < PTE_I8_BLOCK; i++) {
+      uint32_t magnitude = pte_bits(block[i]) & 0x7fffffffu;
+      largest = magnitude > largest ? magnitude : largest;
+    }
+    float scale = pte_float(largest) / 127.0f;
+    bool finite = largest < 0x7f800000u;
+    *step = !finite ? PTE_NAN : scale == 0.0f ? factor : scale * factor;
+    if (!finite || scale == 0.0f) {
+      memset(block, 0, sizeof block);
+      scale = 1.0f;
+    }
+    for (size_t i = 0; i < PTE_I8_BLOCK; i++) { /* up to 190 where scale is subnormal */
+      int32_t nearest = (int32_t)pte_bits(block[i] / scale + middle) - (int32_t)pte_bits(middle);
+      nearest = nearest > 127 ? 127 : nearest < -127 ? -127 : nearest;
+      code[i] = (int8_t)nearest;
+      total += nearest;
+    }
+    *sum = total;
+    x += count, depth -= count;
+  }
+}
+
+#endif

@@ -1,0 +1,163 @@
+/* matmul_int8: y = x w^T + bias in integers, then the epilogue; gemm_i8.h says what is summed. x
+ * [*m, k] and y [*m, n] dense, w [n, k] in panels of a storage format; no aliasing.
+ *
+ * Two passes over the pool: all rows of x to codes in scratch, then blocks of rows x panels. */
+#include "core/size.h"
+#include "gen/ops.h"
+#include "kernels/matrix/gemm_i8.h"
+
+enum {
+  BLOCK_ROWS = 64, /* whose codes stay in L2 */
+  BLOCK_PANELS = 16,
+  DOT = 4 /* products of codes that count as one operation */
+};
+
+typedef struct int8_plan {
+  const pte_call *call;
+  const pte_gemm_i8 *kernel;
+  pte_stored w;
+  size_t rows, columns, depth, row_blocks, column_blocks;
+  float factor;
+  const float *from;
+  int8_t *codes;
+  float *steps;
+  int32_t *sums;
+  pte_rows_i8 x;
+  pte_finish_f32 finish;
+  const pte_engine *epilogue;
+} int8_plan;
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
+
+static void quantize_task(void *context, size_t begin, size_t end, uint32_t thread) {
+  const int8_plan *p = context;
+  pte_pace pace = pte_call_pace(p->call);
+  (void)thread;
+  for (size_t row = begin; row < end; row++) {
+    size_t at = row * p->x.blocks;
+    if (!pte_pace_go(&pace, 4 * (int64_t)p->depth)) return;
+    p->kernel->quantize(p->depth, p->from + row * p->depth, p->factor, p->codes + at * PTE_I8_BLOCK,
+                        p->steps + at, p->sums + at);
+  }
+}
+
+/* --- product
+ * -----------------------------------------------------------------------------------------------
+ */
+
+/* Up to four rows by `count` panels; columns past the last exist in the panel only. */
+static bool strip_run(const int8_plan *p, pte_pace *pace, size_t row, size_t rows, size_t panel,
+                      size_t count) {
+  pte_rows_i8 x = p->x;
+  float *out = (float *)p->call->out[0]->data + row * p->columns, tile[PTE_I8_ROWS][PTE_PANEL];
+  size_t whole = least(panel + count, p->columns / PTE_PANEL) - panel, at = panel + whole;
+  x.codes += row * x.blocks * PTE_I8_BLOCK;
+  x.steps += row * x.blocks;
+  x.sums += row * x.blocks;
+  int64_t cost = (int64_t)(rows * PTE_PANEL * (p->depth + DOT) / DOT);
+  for (size_t done = 0, some; done < whole; done += some, panel += some) {
+    some = (size_t)pte_pace_take(pace, (int64_t)(whole - done), cost, 1);
+    if (some == 0) return false;
+    p->kernel->panels(&p->w, &x, rows, panel, some, out + panel * PTE_PANEL, p->columns);
+  }
+  if (whole == count) return true;
+  p->kernel->panels(&p->w, &x, rows, at, 1, tile[0], PTE_PANEL);
+  for (size_t r = 0; r < rows; r++)
+    memcpy(out + r * p->columns + at * PTE_PANEL, tile[r],
+           (p->columns - at * PTE_PANEL) * sizeof *out);
+  return true;
+}
+
+static bool row_finish(const int8_plan *p, pte_pace *pace, uint32_t thread, size_t row,
+                       size_t begin, size_t end) {
+  float *y = (float *)p->call->out[0]->data + row * p->columns;
+  uint32_t steps = p->epilogue == NULL ? 0 : p->epilogue->step_count;
+  for (size_t count; begin < end; begin += count) {
+    count = (size_t)pte_pace_take(pace, (int64_t)(end - begin), 2 + steps, PTE_TILE);
+    if (count == 0) return false;
+    for (size_t n = begin; n < begin + count; n++) y[n] = pte_finish_one(&p->finish, y[n], row, n);
+    if (steps > 0)
+      pte_epilogue_run(p->epilogue, thread, (int64_t)row, (int64_t)begin, (int64_t)count,
+                       y + begin);
+  }
+  return true;
+}
+
+static void product_task(void *context, size_t begin, size_t end, uint32_t thread) {
+  const int8_plan *p = context;
+  size_t panels = pte_panel_count(p->columns);
+  pte_pace pace = pte_call_pace(p->call);
+  bool goes_on = true;
+  for (size_t i = begin; goes_on && i < end; i++) {
+    size_t column = i / p->row_blocks, block = i % p->row_blocks;
+    size_t first = panels * column / p->column_blocks;
+    size_t last = panels * (column + 1) / p->column_blocks;
+    size_t row = block * BLOCK_ROWS, row_end = least(row + BLOCK_ROWS, p->rows);
+    if (row_end - row < PTE_I8_ROWS)
+      goes_on = strip_run(p, &pace, row, row_end - row, first, last - first);
+    else /* the codes of a panel stay in the cache for all strips; the last may do rows again */
+      for (size_t panel = first; panel < last; panel++)
+        for (size_t m = row; goes_on && m < row_end; m += PTE_I8_ROWS)
+          goes_on = strip_run(p, &pace, least(m, row_end - PTE_I8_ROWS), PTE_I8_ROWS, panel, 1);
+    for (size_t m = row; goes_on && m < row_end; m++)
+      goes_on =
+          row_finish(p, &pace, thread, m, first * PTE_PANEL, least(last * PTE_PANEL, p->columns));
+  }
+}
+
+/* --- the operator
+ * ------------------------------------------------------------------------------------------ */
+
+static int8_plan plan_of(const pte_call *call) {
+  const pte_tensor *x = call->in[0], *w = call->in[1];
+  int8_plan p = {.call = call,
+                 .kernel = pte_gemm_i8_pick(call->cpu),
+                 .w = pte_stored_of(w),
+                 .rows = (size_t)pte_tensor_span(x, 0, x->rank - 1u),
+                 .columns = (size_t)w->shape[0],
+                 .depth = (size_t)w->shape[1],
+                 .factor = pte_i8_factor(w->format),
+                 .from = x->data};
+  size_t panels = pte_panel_count(p.columns), threads = call->threads;
+  p.x.blocks = ceil_div(p.depth, PTE_I8_BLOCK);
+  p.row_blocks = ceil_div(p.rows, BLOCK_ROWS);
+  p.column_blocks = p.rows == 1 ? least(threads, panels) : ceil_div(panels, BLOCK_PANELS);
+  return p;
+}
+
+/* Bytes of codes, which come first, and of codes, steps and sums. */
+static bool plan_bytes(const int8_plan *p, uint64_t *codes, uint64_t *all) {
+  uint64_t count, rest;
+  return pte_mul(p->rows, p->x.blocks, &count) && pte_mul(count, PTE_I8_BLOCK, codes) &&
+         pte_align(*codes, 64, codes) && pte_mul(count, sizeof(float) + sizeof(int32_t), &rest) &&
+         pte_add(*codes, rest, all);
+}
+
+static pte_status matmul_int8_scratch(const pte_call *call, uint64_t *out_bytes) {
+  const pte_matmul_int8_attrs *a = call->attrs;
+  int8_plan p = plan_of(call);
+  uint64_t epilogue, codes, all;
+  PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &epilogue));
+  return plan_bytes(&p, &codes, &all) && pte_add(epilogue, all, out_bytes) ? PTE_OK : PTE_NO_MEMORY;
+}
+
+static pte_status matmul_int8_run(const pte_call *call) {
+  const pte_matmul_int8_attrs *a = call->attrs;
+  int8_plan p = plan_of(call);
+  uint64_t epilogue, codes, all;
+  PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &epilogue));
+  if (!plan_bytes(&p, &codes, &all)) return PTE_NO_MEMORY;
+  char *scratch = (char *)call->scratch + epilogue;
+  p.codes = (int8_t *)scratch;
+  p.steps = (float *)(void *)(scratch + codes);
+  p.sums = (int32_t *)(void *)(p.steps + p.rows * p.x.blocks);
+  p.x.codes = p.codes, p.x.steps = p.steps, p.x.sums = p.sums;
+  if (!pte_finish_of(call, a->steps, 3, &p.finish))
+    p.epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
+  pte_parallel(call, p.rows, 1 + 16384 / (p.depth + 1), quantize_task, &p);
+  pte_parallel(call, p.row_blocks * p.column_blocks, 1, product_task, &p);
+  return pte_epilogue_close(p.epilogue, call);
+}
+
+const pte_kernel pte_matmul_int8_kernel = {.scratch = matmul_int8_scratch, .run = matmul_int8_run};

@@ -1,0 +1,33 @@
+#include "kernels/matrix/panel_decode.h"
+
+static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
+
+pte_stored pte_stored_of(const pte_tensor *w) {
+  const pte_format_row *row = &pte_format_rows[w->format];
+  size_t k = (size_t)w->shape[1], groups = w->groups > 1 ? w->groups : 1;
+  size_t panels = groups * pte_panel_count((size_t)w->shape[0] / groups);
+  pte_stored s = {.codes = w->data,
+                  .depth = k,
+                  .block = row->block == 0 ? SIZE_MAX : row->block,
+                  .blocks = row->block == 0 ? 1 : ceil_div(k, row->block),
+                  .format = w->format,
+                  .scale_bytes = pte_dtype_bits(row->scale) / 8};
+  switch (row->bits) {
+  case 4: s.steps = ceil_div(k, 8); break;
+  case 6: s.steps = ceil_div(k, 16) * 2; break;
+  default: s.steps = ceil_div(k, 4); break;
+  }
+  if (s.codes == NULL) return s; /* at prepare there are shapes only */
+  s.high = s.codes + panels * s.steps * 64;
+  s.scales = row->bits == 6 ? s.high + panels * s.steps * 32 : s.high;
+  return s;
+}
+
+pte_panels pte_weight_panels(const pte_tensor *w, uint32_t cpu, pte_weight *memory) {
+  if (w->format == PTE_FORMAT_PLAIN) {
+    memory->plain = (pte_plain_panels){w->data, (size_t)w->shape[1]};
+    return (pte_panels){.read = pte_plain_panels_read, .self = &memory->plain};
+  }
+  memory->stored = pte_stored_of(w);
+  return (pte_panels){pte_panel_decode_pick(cpu)->read, &memory->stored, true};
+}

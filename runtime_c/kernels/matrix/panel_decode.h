@@ -1,0 +1,45 @@
+/* Weights of the storage formats (schema/formats.py) in panels: where codes and scales lie, and
+ * decoding them to f32, w = value(code) * scale rounded once.
+ *
+ *     8-bit codes  [panel][ceil(K/4)][16][4]
+ *     4-bit codes  [panel][ceil(K/8)][16][4], byte j of a row: code k+j low, code k+4+j high
+ *     6-bit codes  their low 4 bits as 4-bit codes [panel][2 ceil(K/16)][16][4], then their high 2
+ *                  bits [panel][ceil(K/16)][16][4]: byte j has those of k+j, k+4+j, k+8+j, k+12+j
+ *                  from bit 0 up
+ *     scales       [panel][ceil(K/block)][16] behind the codes; [panel][16] where block is 0 */
+#ifndef PTE_PANEL_DECODE_H
+#define PTE_PANEL_DECODE_H
+
+#include "core/half.h"
+#include "gen/layout.h"
+#include "kernels/matrix/gemm.h"
+
+typedef struct pte_stored {
+  const uint8_t *codes, *high; /* high: the upper plane of 6-bit codes */
+  const uint8_t *scales;
+  size_t depth;  /* K */
+  size_t steps;  /* of 64 bytes, a panel; of the lower plane */
+  size_t blocks; /* rows of 16 scales, a panel */
+  size_t block;  /* elements a scale */
+  uint32_t format, scale_bytes;
+} pte_stored;
+
+/* The parts of a weight whose format has scales. */
+pte_stored pte_stored_of(const pte_tensor *w);
+
+/* The panels of any f32 weight. */
+typedef struct pte_weight {
+  pte_plain_panels plain;
+  pte_stored stored;
+} pte_weight;
+
+/* `memory` is used until the product is done; `cpu` chooses the decoder. */
+pte_panels pte_weight_panels(const pte_tensor *w, uint32_t cpu, pte_weight *memory);
+
+/* An E8M0 byte: 2^(byte - 127), 255 is NaN. Byte 0 is subnormal. */
+static inline float pte_f32_from_e8m0(uint8_t byte) {
+  uint32_t ends = pte_mask(byte == 0) | pte_mask(byte == 255);
+  return pte_float((uint32_t)byte << 23 | (ends & 0x00400000u));
+}
+
+#endif

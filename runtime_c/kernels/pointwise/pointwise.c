@@ -1,0 +1,200 @@
+/* pointwise: one straight-line program over every element, tile by tile (schema/steps.py has the
+ * meanings). Operands and outputs with any strides, operands expanded by stride 0; output 0 may be
+ * exactly an operand. Nothing is rounded but by the steps themselves and by stores to f16 and bf16.
+ */
+#include "kernels/pointwise/pointwise.h"
+
+#include "core/size.h"
+#include "gen/ops.h"
+
+enum { FAULT_BYTES = 64 };
+
+/* --- making an engine
+ * -----------------------------------------------------------------------------------------------
+ */
+
+static uint32_t operand_count(const pte_operands *o) { return o->x_count + (o->y != NULL); }
+static uint32_t output_count(const pte_operands *o) { return o->y != NULL ? 1 : o->out_count; }
+
+static const pte_tensor *operand(const pte_operands *o, uint32_t i) {
+  if (o->y == NULL) return o->xs[i];
+  return i == 0 ? o->y : o->xs[i - 1];
+}
+
+static const pte_tensor *output(const pte_operands *o, uint32_t i) {
+  return o->y != NULL ? o->y : o->outs[i];
+}
+
+/* The shape of the work: that of any tensor. NULL: there is none, and no work. */
+static const pte_tensor *model_of(const pte_operands *o) {
+  for (uint32_t i = 0; i < output_count(o); i++)
+    if (output(o, i) != NULL) return output(o, i);
+  return NULL;
+}
+
+static unsigned type_bytes(unsigned type) {
+  return type == PTE_STEP_F64 || type == PTE_STEP_I64 ? 8 : 4;
+}
+
+typedef struct program_facts {
+  uint32_t slots, register_bytes;
+  uint16_t kept;
+  bool one_last_store;
+} program_facts;
+
+static program_facts study(const pte_step *steps, uint32_t count, int64_t elements) {
+  program_facts f = {.slots = 1};
+  unsigned widest = 4, stores = 0, writes[PTE_REGISTERS] = {0};
+  for (uint32_t i = 0; i < count; i++) {
+    const pte_step *s = &steps[i];
+    unsigned bytes = type_bytes(s->type);
+    if (bytes > widest) widest = bytes;
+    if (s->op == PTE_STEP_CAST && type_bytes(s->b) > widest) widest = type_bytes(s->b);
+    if (s->op == PTE_STEP_TO_U64 || s->op == PTE_STEP_FROM_U64) widest = 8;
+    if (s->op == PTE_STEP_STORE) stores++;
+    else writes[s->dst]++;
+    if (s->op != PTE_STEP_STORE && s->dst >= f.slots) f.slots = s->dst + 1u;
+  }
+  for (uint32_t i = 0; i < count; i++)
+    if (steps[i].op == PTE_STEP_LITERAL && writes[steps[i].dst] == 1)
+      f.kept |= (uint16_t)(1u << steps[i].dst);
+  uint32_t tile = elements < PTE_TILE ? (uint32_t)elements : PTE_TILE;
+  f.register_bytes = (tile * widest + 63u) & ~63u;
+  f.one_last_store = stores == 1 && steps[count - 1].op == PTE_STEP_STORE;
+  return f;
+}
+
+static uint64_t round_up(uint64_t bytes) { return (bytes + 63) & ~(uint64_t)63; }
+
+pte_status pte_engine_bytes(const pte_call *call, pte_steps program, const pte_operands *o,
+                            uint64_t *out_bytes) {
+  const pte_tensor *model = model_of(o);
+  *out_bytes = 0;
+  if (model == NULL || program.steps.count == 0) return PTE_OK;
+  program_facts f = study(call->tables->steps + program.steps.start, program.steps.count,
+                          pte_tensor_count(model));
+  uint64_t walks = (uint64_t)(operand_count(o) + output_count(o)) * sizeof(pte_walk), threads;
+  uint64_t thread_bytes = FAULT_BYTES + (uint64_t)(f.slots + 1) * f.register_bytes;
+  bool fits = pte_mul(thread_bytes, call->threads, &threads) &&
+              pte_add(threads, round_up(sizeof(pte_engine) + walks), out_bytes);
+  return fits ? PTE_OK : PTE_NO_MEMORY;
+}
+
+static pte_walk walk_of(const pte_tensor *t) {
+  if (t == NULL) return (pte_walk){.data = NULL};
+  pte_walk w = {.data = t->data, .rows = pte_rows_of(t, 0, t->rank), .dtype = t->dtype};
+  w.element_bytes = (uint8_t)(pte_dtype_bits(t->dtype) / 8);
+  bool same =
+      t->dtype == PTE_F32 || t->dtype == PTE_F64 || t->dtype == PTE_I64 || t->dtype == PTE_U64;
+  w.direct = same && w.rows.rank == 0 && w.rows.step == 1;
+  return w;
+}
+
+/* Reading an operand in place is safe where no output lies on it, or where storing is the last
+ * thing done. */
+static bool lies_apart(const pte_walk *x, const pte_walk *outs, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    if (x->data == outs[i].data) return false;
+  return true;
+}
+
+static int64_t *fault_of(const pte_engine *e, uint32_t thread) {
+  return (int64_t *)(void *)(e->threads + thread * e->thread_bytes);
+}
+
+pte_engine *pte_engine_open(const pte_call *call, pte_steps program, const pte_operands *o,
+                            void *memory) {
+  const pte_tensor *model = model_of(o);
+  const pte_step *steps = call->tables->steps + program.steps.start;
+  pte_engine *e = memory;
+  pte_walk *xs = (pte_walk *)(e + 1), *outs = xs + operand_count(o);
+  int64_t count = pte_tensor_count(model);
+  program_facts f = study(steps, program.steps.count, count);
+  *e = (pte_engine){.steps = steps,
+                    .literals = call->tables->literals + program.literals.start,
+                    .xs = xs,
+                    .outs = outs};
+  e->step_count = program.steps.count;
+  e->count = count;
+  e->rank = model->rank;
+  e->slots = (uint8_t)f.slots;
+  e->kept = f.kept;
+  e->register_bytes = f.register_bytes;
+  e->thread_bytes = FAULT_BYTES + (uint64_t)(f.slots + 1) * f.register_bytes;
+  e->thread_count = call->threads;
+  e->threads =
+      (unsigned char *)memory +
+      round_up((uint64_t)((unsigned char *)(outs + output_count(o)) - (unsigned char *)memory));
+  for (unsigned i = 0; i < model->rank; i++) e->shape[i] = model->shape[i];
+  for (uint32_t i = 0; i < output_count(o); i++) outs[i] = walk_of(output(o, i));
+  for (uint32_t i = 0; i < operand_count(o); i++) {
+    xs[i] = walk_of(operand(o, i));
+    xs[i].direct = (xs[i].direct || (o->y != NULL && i == 0)) &&
+                   (f.one_last_store || lies_apart(&xs[i], outs, output_count(o)));
+  }
+  for (uint32_t i = 0; i < e->thread_count; i++) *fault_of(e, i) = -1;
+  e->variant = pte_pointwise_pick(call->cpu);
+  e->watch = call->watch;
+  return e;
+}
+
+/* --- running it
+ * -----------------------------------------------------------------------------------------------------
+ */
+
+void pte_engine_run(const pte_engine *e, uint32_t thread, float *y, int64_t begin, int64_t end) {
+  int64_t *fault = fault_of(e, thread), zero = -1;
+  pte_pace pace = pte_pace_of(e->watch);
+  for (int64_t count; begin < end && zero < 0; begin += count) {
+    if ((count = pte_pace_take(&pace, end - begin, e->step_count, PTE_TILE)) == 0) return;
+    zero = e->variant->run(e, (unsigned char *)fault + FAULT_BYTES, y, begin, begin + count);
+    if (y != NULL) y += count;
+  }
+  if (zero >= 0 && (*fault < 0 || zero < *fault)) *fault = zero;
+}
+
+pte_status pte_engine_close(const pte_engine *e, const pte_call *call) {
+  int64_t first = -1;
+  for (uint32_t i = 0; i < e->thread_count; i++) {
+    int64_t fault = *fault_of(e, i);
+    if (fault >= 0 && (first < 0 || fault < first)) first = fault;
+  }
+  if (first < 0) return PTE_OK;
+  return pte_kernel_fail(call, PTE_BAD_DATA, "integer division by zero", 128, first, 0, 1);
+}
+
+/* --- the operator
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+static pte_operands operands_of(const pte_call *call) {
+  return (pte_operands){
+      .xs = call->in, .outs = call->out, .x_count = call->in_count, .out_count = call->out_count};
+}
+
+static pte_steps program_of(const pte_call *call) {
+  return ((const pte_pointwise_attrs *)call->attrs)->steps;
+}
+
+static pte_status pointwise_scratch(const pte_call *call, uint64_t *out_bytes) {
+  pte_operands o = operands_of(call);
+  return pte_engine_bytes(call, program_of(call), &o, out_bytes);
+}
+
+static void pointwise_task(void *context, size_t begin, size_t end, uint32_t thread) {
+  const pte_engine *e = context;
+  int64_t last = (int64_t)end * PTE_TILE;
+  pte_engine_run(e, thread, NULL, (int64_t)begin * PTE_TILE, last < e->count ? last : e->count);
+}
+
+static pte_status pointwise_run(const pte_call *call) {
+  pte_operands o = operands_of(call);
+  const pte_tensor *model = model_of(&o);
+  if (model == NULL || pte_tensor_count(model) == 0) return PTE_OK;
+  pte_engine *e = pte_engine_open(call, program_of(call), &o, call->scratch);
+  size_t tiles = (size_t)((e->count + PTE_TILE - 1) / PTE_TILE), grain = 1 + 48 / e->step_count;
+  pte_parallel(call, tiles, grain, pointwise_task, e);
+  return pte_engine_close(e, call);
+}
+
+const pte_kernel pte_pointwise_kernel = {.scratch = pointwise_scratch, .run = pointwise_run};

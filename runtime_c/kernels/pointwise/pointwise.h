@@ -1,0 +1,71 @@
+/* The engine that runs pointwise programs (schema/steps.py) tile by tile. Used by the operator
+ * `pointwise`, and through kernels/matrix/epilogue.h by matmul and conv.
+ *
+ * A program works on elements in the row-major order of one shape: element `flat` of every operand
+ * and output belongs together. A tile is PTE_TILE such elements; a register is one tile: f32 and
+ * bool (0 or 1) take 4 bytes an element, f64 and i64 take 8. Operands that lie as their registers
+ * do are read in place, without a copy. */
+#ifndef PTE_POINTWISE_H
+#define PTE_POINTWISE_H
+
+#include <stdbool.h>
+
+#include "gen/steps.h"
+#include "kernels/rows/rows.h"
+#include "kernels/variants.h"
+
+enum { PTE_TILE = 256 };
+
+/* A tensor in the order of the program's shape. */
+typedef struct pte_walk {
+  unsigned char *data; /* NULL: an output that is not wanted */
+  pte_rows rows;
+  uint8_t dtype, element_bytes;
+  bool direct; /* one row of step 1 whose elements are the register's: no copy */
+} pte_walk;
+
+/* What a program works on. With `y`, operand 0 and output 0 are y. */
+typedef struct pte_operands {
+  const pte_tensor *y;
+  const pte_tensor *const *xs;
+  pte_tensor *const *outs; /* not read where y is given */
+  uint32_t x_count, out_count;
+} pte_operands;
+
+typedef struct pte_engine pte_engine;
+
+struct pte_engine {
+  const pte_pointwise *variant;
+  pte_watch *watch;
+  const pte_step *steps;
+  const uint64_t *literals;
+  const pte_walk *xs, *outs; /* by operand and by output */
+  unsigned char *threads; /* [thread_count][thread_bytes]: the fault's position (64 bytes), then the
+                             registers */
+  uint64_t thread_bytes;
+  int64_t shape[PTE_MAX_RANK];
+  int64_t count;
+  uint32_t step_count, register_bytes, thread_count;
+  uint16_t kept; /* registers that hold one literal throughout: filled once a run */
+  uint8_t rank, slots;
+};
+
+/* Bytes that pte_engine_open needs. PTE_NO_MEMORY: more than 64 bits. */
+pte_status pte_engine_bytes(const pte_call *call, pte_steps program, const pte_operands *operands,
+                            uint64_t *out_bytes);
+
+/* Makes an engine in `memory` (64-byte aligned); it lives there until that memory is used
+ * otherwise. */
+pte_engine *pte_engine_open(const pte_call *call, pte_steps program, const pte_operands *operands,
+                            void *memory);
+
+/* Runs elements begin .. end on thread `thread`, or fewer where the run is to end; a fault is kept
+ * in the engine. It looks at the watch once in PTE_CHUNK steps of its own: callers count many small
+ * spans. */
+void pte_engine_run(const pte_engine *engine, uint32_t thread, float *y, int64_t begin,
+                    int64_t end);
+
+/* PTE_BAD_DATA where any run met an integer division by zero, at the lowest position. */
+pte_status pte_engine_close(const pte_engine *engine, const pte_call *call);
+
+#endif

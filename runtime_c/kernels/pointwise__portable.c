@@ -1,3 +1,0 @@
-/* The pointwise engine in portable C: defines the bits. */
-#define VARIANT pte_pointwise__portable
-#include "kernels/pointwise_steps.inc"

@@ -1,0 +1,1 @@
+"""The generator: what is derived from schema/. `python schema/gen`."""

@@ -1,0 +1,291 @@
+"""The generated files about the program file: pteron/types.h, gen/layout.h, gen/layout.c, schema/layout.py."""
+
+from __future__ import annotations
+
+import re
+
+from pteron.schema.formats import FORMATS, NF4_SEVEN, Format, dtype_bits
+from pteron.schema.gen.fbs import SCALARS, Field, Schema, Struct, Table, size_of
+from pteron.schema.gen.ops import head
+
+C_SCALARS = {
+    "ubyte": "uint8_t",
+    "ushort": "uint16_t",
+    "uint": "uint32_t",
+    "ulong": "uint64_t",
+    "long": "int64_t",
+}
+
+PUBLIC = {"DType": "PTE_", "Layout": "PTE_"}
+"""Enums of the C interface; the others are PTE_<ENUM>_<NAME> in gen/layout.h."""
+
+PREFIX = {
+    "Segment": "PTE_SEGMENT_",
+    "Storage": "PTE_STORAGE_",
+    "ExprOp": "PTE_EXPR_",
+    "DimKind": "PTE_DIM_",
+    "CheckKind": "PTE_CHECK_",
+    "Policy": "PTE_POLICY_",
+}
+
+KERNEL_STRUCTS = {"Range": "pte_range", "Step": "pte_step"}
+"""Structs that kernels see too: declared in core/kernel.h, asserted here."""
+
+LEVELS = {f: f.levels for f in FORMATS.values() if f.levels is not None}
+
+
+def code_kind(row: Format) -> str:
+    """What names the decoder of one code: two formats with the same codes share it."""
+    return row.codes + (f"_less_{row.offset}" if row.offset else "")
+
+
+def snake(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+def struct_name(name: str) -> str:
+    return KERNEL_STRUCTS.get(name, f"pte_file_{snake(name)}")
+
+
+def types_h(schema: Schema) -> str:
+    out = [
+        head(
+            "Element types, layouts, formats.",
+            "schema/program.fbs and schema/formats.py",
+            "PTERON_TYPES_H",
+        ),
+        "#include <stdint.h>\n",
+    ]
+    for name, prefix in PUBLIC.items():
+        out += [f"enum {{ /* {name} */"]
+        out += [f"  {prefix}{word} = {value}," for word, value in schema.enums[name].values]
+        out += [
+            "};",
+            f"#define PTE_{name.upper()}_COUNT {1 + max(v for _, v in schema.enums[name].values)}",
+            "",
+        ]
+    out += ["enum { /* storage formats */"]
+    out += [f"  PTE_FORMAT_{f.name.upper()} = {f.id}," for f in FORMATS.values()]
+    out += ["};\n", "/* Bits of one element; 0: no such type. */"]
+    out += ["static inline unsigned pte_dtype_bits(unsigned dtype) {"]
+    bits = ", ".join(
+        str(dtype_bits(name))
+        for name, _ in sorted(schema.enums["DType"].values, key=lambda v: v[1])
+    )
+    out += [f"  static const uint8_t bits[PTE_DTYPE_COUNT] = {{{bits}}};"]
+    out += ["  return dtype < PTE_DTYPE_COUNT ? bits[dtype] : 0;", "}", "", "#endif", ""]
+    return "\n".join(out)
+
+
+def layout_h(schema: Schema, digest: bytes) -> str:
+    out = [
+        head(
+            "The structs and tables of the program file.", "schema/program.fbs", "PTE_GEN_LAYOUT_H"
+        ),
+        '#include <stddef.h>\n\n#include "core/flat.h"\n',
+        f"#define PTE_SCHEMA_HASH 0x{int.from_bytes(digest, 'little'):016x}u",
+        f'#define PTE_FILE_IDENTIFIER "{schema.identifier}"\n',
+    ]
+    for name, prefix in PREFIX.items():
+        out += [f"enum {{ /* {name} */"]
+        out += [f"  {prefix}{word} = {value}," for word, value in schema.enums[name].values]
+        out += [
+            "};",
+            f"#define {prefix}COUNT {1 + max(v for _, v in schema.enums[name].values)}",
+            "",
+        ]
+    for struct in schema.structs.values():
+        out += _c_struct(schema, struct)
+    out += ["/* Tables as the verifier sees them, fields by number. */"]
+    for table in schema.tables.values():
+        out += [f"enum {{ /* {table.name} */"]
+        out += [
+            f"  PTE_{snake(table.name)}_{f.name}".upper() + f" = {f.offset}," for f in table.fields
+        ]
+        out += [f"  PTE_{snake(table.name)}_FIELDS".upper() + f" = {len(table.fields)}", "};"]
+        out += [f"extern const pte_flat_table pte_{snake(table.name)}_table;", ""]
+    out += ["typedef struct pte_format_row {", "  const char *name; /* NULL: no such format */"]
+    out += ["  uint8_t bits;   /* of a code; 0: elements of the constant's dtype */"]
+    out += [
+        "  uint8_t scale;  /* dtype of the scales */",
+        "  uint16_t block; /* elements a scale along K; 0: one scale a row */",
+    ]
+    out += [
+        "  bool scaled;",
+        "} pte_format_row;",
+        f"#define PTE_FORMAT_COUNT {1 + max(f.id for f in FORMATS.values())}",
+    ]
+    out += ["extern const pte_format_row pte_format_rows[PTE_FORMAT_COUNT];"]
+    out += _c_formats()
+    out += [
+        "extern const uint8_t pte_nf4_seven[16]; /* round(63 value) + 64 */",
+    ]
+    out += ["extern const char pte_dtype_names[][11];", "", "#endif", ""]
+    return "\n".join(out)
+
+
+def _c_formats() -> list[str]:
+    """What a kernel asks about a format that it knows while compiling."""
+    out = [f"extern const float pte_{f.name}_values[{1 << f.bits}];" for f in LEVELS]
+    out += ["/* X(format): those whose codes are places in a table. */"]
+    out += ["#define PTE_LEVEL_FORMATS(X) " + " ".join(f"X({f.name.upper()})" for f in LEVELS)]
+    out += ["/* X(format, what its codes are): the others. */"]
+    formulas = [(f.name.upper(), code_kind(f)) for f in FORMATS.values() if f.codes]
+    out += ["#define PTE_CODE_FORMATS(X) " + " ".join(f"X({f}, {kind})" for f, kind in formulas)]
+    out += ["/* X(format): those with sums in integers. */"]
+    dots = [f.name.upper() for f in FORMATS.values() if f.dot]
+    out += ["#define PTE_DOT_FORMATS(X) " + " ".join(f"X({f})" for f in dots)]
+    out += ["/* That table, or NULL. */"]
+    out += [
+        "static inline const float *pte_format_levels(uint32_t format) {",
+        "  switch (format) {",
+    ]
+    out += [f"  case PTE_FORMAT_{f.name.upper()}: return pte_{f.name}_values;" for f in LEVELS]
+    out += ["  default: return NULL;", "  }", "}"]
+    scales = {f: f"PTE_{f.scale.upper()}" if f.scale else "0" for f in FORMATS.values()}
+    out += _c_constants("bits", "Bits of a code.", {f: str(f.bits) for f in FORMATS.values()})
+    out += _c_constants("scale", "Dtype of the scales.", scales)
+    blocks = {f: str(f.block) for f in FORMATS.values()}
+    return [*out, *_c_constants("block", "Elements a scale along K; 0: one scale a row.", blocks)]
+
+
+def _c_constants(name: str, text: str, values: dict[Format, str]) -> list[str]:
+    out = [f"/* {text} */", f"static inline unsigned pte_format_{name}(uint32_t format) {{"]
+    out += ["  switch (format) {"]
+    out += [f"  case PTE_FORMAT_{f.name.upper()}: return {value};" for f, value in values.items()]
+    return [*out, "  default: return 0;", "  }", "}"]
+
+
+def _c_struct(schema: Schema, struct: Struct) -> list[str]:
+    name = struct_name(struct.name)
+    out = []
+    if struct.name not in KERNEL_STRUCTS:
+        out.append(f"typedef struct {name} {{")
+        for f in struct.fields:
+            type = C_SCALARS.get(f.type) or struct_name(f.type)
+            out.append(f"  {type} {f.name}{f'[{f.count}]' if f.count else ''};")
+        out.append(f"}} {name};")
+    out.append(f'_Static_assert(sizeof({name}) == {struct.bytes}, "{struct.name}");')
+    for f in struct.fields:
+        out.append(
+            f'_Static_assert(offsetof({name}, {f.name}) == {f.offset}, "{struct.name}.{f.name}");'
+        )
+    return [*out, ""]
+
+
+def layout_c(schema: Schema) -> str:
+    out = [
+        head(
+            "The verifier's tables, and the storage formats.",
+            "schema/program.fbs and schema/formats.py",
+        ),
+        '#include "gen/layout.h"\n\n#include "pteron/types.h"\n',
+    ]
+    for table in reversed(schema.tables.values()):
+        name = snake(table.name)
+        out += [f"static const pte_flat_field {name}_fields[] = {{"]
+        out += [f"  {_flat_field(schema, f)}," for f in table.fields]
+        out += [
+            "};",
+            f"const pte_flat_table pte_{name}_table = "
+            + f'{{"{table.name}", {name}_fields, {len(table.fields)}, {_element(schema, table)}}};',
+            "",
+        ]
+    out += ["const pte_format_row pte_format_rows[PTE_FORMAT_COUNT] = {"]
+    for fmt in FORMATS.values():
+        scale = f"PTE_{fmt.scale.upper()}" if fmt.scale else "0"
+        out.append(
+            f'  [{fmt.id}] = {{"{fmt.name}", {fmt.bits}, {scale}, {fmt.block}, {str(bool(fmt.scale)).lower()}}},'
+        )
+    sevens = ", ".join(str(t) for t in NF4_SEVEN)
+    out += ["};"]
+    for fmt, values in LEVELS.items():
+        levels = ", ".join(f"{float(v).hex()}f" for v in values)
+        out += [f"const float pte_{fmt.name}_values[{1 << fmt.bits}] = {{{levels}}};"]
+    out += [f"const uint8_t pte_nf4_seven[16] = {{{sevens}}};\n"]
+    out += ["const char pte_dtype_names[][11] = {"]
+    out += [
+        f'  "{name.lower()}",'
+        for name, _ in sorted(schema.enums["DType"].values, key=lambda v: v[1])
+    ]
+    return "\n".join(out) + "\n};\n"
+
+
+def _element(schema: Schema, table: Table) -> str:
+    """The table that the vectors of tables of `table` hold."""
+    inner = {f.type[1:-1] for f in table.fields if f.type[1:-1] in schema.tables}
+    if len(inner) > 1:
+        raise ValueError(f"table {table.name}: vectors of two kinds of tables; see pte_flat_table")
+    return "".join(f"&pte_{snake(name)}_table" for name in inner) or "NULL"
+
+
+def _flat_field(schema: Schema, f: Field) -> str:
+    required = str(f.required).lower()
+    if f.type == "string":
+        return f'{{"{f.name}", PTE_FLAT_STRING, {required}, 4, 4}}'
+    if not f.type.startswith("["):
+        size, align = size_of(schema, f.type)
+        return f'{{"{f.name}", PTE_FLAT_SCALAR, {required}, {size}, {align}}}'
+    element = f.type[1:-1]
+    if element == "string":
+        return f'{{"{f.name}", PTE_FLAT_STRINGS, {required}, 4, 4}}'
+    if element in schema.tables:
+        return f'{{"{f.name}", PTE_FLAT_TABLES, {required}, 4, 4}}'
+    size, align = size_of(schema, element)
+    return f'{{"{f.name}", PTE_FLAT_VECTOR, {required}, {size}, {align}}}'
+
+
+def layout_py(schema: Schema, digest: bytes) -> str:
+    out = [
+        '"""The structs, tables and enums of the program file, for Python.\n',
+        "Written by schema/gen from schema/program.fbs; do not edit.\n",
+        "A struct's `letters` pack its fields in order; array fields named `zero` are padding and not among `fields`.",
+        '"""\n',
+        "from __future__ import annotations\n",
+        "import dataclasses\nimport enum\nfrom typing import Final\n\n",
+        "@dataclasses.dataclass(frozen=True, slots=True)\nclass Struct:",
+        "    letters: str\n    fields: tuple[str, ...]\n    bytes: int\n    align: int\n\n",
+        f"SCHEMA_HASH: Final = bytes.fromhex({digest.hex()!r})".replace("'", '"'),
+        f'FILE_IDENTIFIER: Final = b"{schema.identifier}"\n',
+    ]
+    for e in schema.enums.values():
+        out += [
+            "",
+            f"class {e.name}(enum.IntEnum):",
+            *(f"    {name} = {value}" for name, value in e.values),
+            "",
+        ]
+    out += ["", "STRUCTS: Final = {"]
+    for s in schema.structs.values():
+        letters, names = _py_fields(schema, s, "")
+        fields = ", ".join(f'"{n}"' for n in names)
+        out.append(f'    "{s.name}": Struct("<{letters}", ({fields}), {s.bytes}, {s.align}),')
+    out += [
+        "}",
+        '"""Struct -> how to pack it; a Range field is flattened to <name>_start, <name>_count."""',
+        "",
+    ]
+    out += ["TABLES: Final = {"]
+    for t in schema.tables.values():
+        out += [
+            f'    "{t.name}": {{',
+            *(f'        "{f.name}": "{f.type}",' for f in t.fields),
+            "    },",
+        ]
+    out += ["}", '"""Table -> its fields in order of number, with their types."""', ""]
+    return "\n".join(out)
+
+
+def _py_fields(schema: Schema, struct: Struct, prefix: str) -> tuple[str, list[str]]:
+    letters, names = "", []
+    for f in struct.fields:
+        if f.type in schema.structs:
+            inner, inner_names = _py_fields(schema, schema.structs[f.type], prefix + f.name + "_")
+            letters += inner
+            names += inner_names
+        elif f.count:
+            letters += f"{f.count * SCALARS[f.type][0]}x"
+        else:
+            letters += SCALARS[f.type][1]
+            names.append(prefix + f.name)
+    return letters, names

@@ -1,0 +1,171 @@
+"""The structs, tables and enums of the program file, for Python.
+
+Written by schema/gen from schema/program.fbs; do not edit.
+
+A struct's `letters` pack its fields in order; array fields named `zero` are padding and not among `fields`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from typing import Final
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Struct:
+    letters: str
+    fields: tuple[str, ...]
+    bytes: int
+    align: int
+
+
+SCHEMA_HASH: Final = bytes.fromhex("9a0a5c0bc0cf30da")
+FILE_IDENTIFIER: Final = b"PTE1"
+
+
+class Segment(enum.IntEnum):
+    MANIFEST = 1
+    PROGRAM = 2
+    CONSTANTS = 3
+    BLOB = 4
+    DEBUG = 5
+
+
+class DType(enum.IntEnum):
+    BOOL = 0
+    I8 = 1
+    I16 = 2
+    I32 = 3
+    I64 = 4
+    U8 = 5
+    U16 = 6
+    U32 = 7
+    U64 = 8
+    F16 = 9
+    BF16 = 10
+    F32 = 11
+    F64 = 12
+    F8E4M3 = 13
+    F8E5M2 = 14
+    F8E8M0 = 15
+    F6E2M3 = 16
+    F6E3M2 = 17
+    F4E2M1 = 18
+    I4 = 19
+    U4 = 20
+    I2 = 21
+    U2 = 22
+    F8E4M3FNUZ = 23
+    F8E5M2FNUZ = 24
+
+
+class Storage(enum.IntEnum):
+    PLANNED = 0
+    INPUT = 1
+    OUTPUT = 2
+    CONSTANT = 3
+    STATE = 4
+    VIEW = 5
+    PARAM = 6
+
+
+class Layout(enum.IntEnum):
+    STRIDED = 0
+    PANELS = 1
+    TAPS = 2
+
+
+class ExprOp(enum.IntEnum):
+    CONST = 0
+    DIM = 1
+    ADD = 2
+    SUB = 3
+    MUL = 4
+    FLOORDIV = 5
+    CEILDIV = 6
+    MOD = 7
+    MIN = 8
+    MAX = 9
+
+
+class DimKind(enum.IntEnum):
+    SYMBOLIC = 0
+    SHAPE = 1
+    COUNTED = 2
+
+
+class CheckKind(enum.IntEnum):
+    EQ = 0
+    LE = 1
+    DIVIDES = 2
+
+
+class Policy(enum.IntEnum):
+    ALLOW = 0
+    WARN = 1
+    FORBID = 2
+
+
+STRUCTS: Final = {
+    "Expr": Struct("<qIIB7x", ("value", "a", "b", "op"), 24, 8),
+    "Dim": Struct("<qqqIIIIB7x", ("min", "max", "hint", "name", "port", "element", "capacity", "kind"), 48, 8),
+    "Check": Struct("<IIIB3x", ("a", "b", "text", "kind"), 16, 4),
+    "Range": Struct("<II", ("start", "count"), 8, 4),
+    "Constant": Struct("<QQIIIIHBBHH", ("offset", "size", "shape_start", "shape_count", "segment", "name", "format", "dtype", "layout", "groups", "zero"), 40, 8),
+    "State": Struct("<IIIIBBH", ("shape_start", "shape_count", "name", "initial", "dtype", "layout", "zero"), 20, 4),
+    "Value": Struct("<IIIIIIBBBBHH", ("base", "shape", "strides", "offset", "above_start", "above_count", "dtype", "storage", "layout", "rank", "format", "groups"), 32, 4),
+    "Step": Struct("<BBBBBBH", ("op", "type", "dst", "a", "b", "c", "arg"), 8, 2),
+    "Instr": Struct("<IIIIIIHH", ("inputs_start", "inputs_count", "outputs_start", "outputs_count", "attrs", "node", "op", "zero"), 28, 4),
+    "Block": Struct("<IIIIIIIB3x", ("instrs_start", "instrs_count", "params_start", "params_count", "results_start", "results_count", "method", "depth"), 32, 4),
+    "Port": Struct("<II", ("name", "value"), 8, 4),
+    "Method": Struct("<IIIIIIII", ("inputs_start", "inputs_count", "outputs_start", "outputs_count", "values_start", "values_count", "name", "block"), 32, 4),
+    "Delegate": Struct("<IIIIB3x", ("name", "target", "segment", "fallback", "policy"), 20, 4),
+    "NeededOp": Struct("<IHH", ("dtypes", "op", "zero"), 8, 4),
+    "MethodMemory": Struct("<IIQQQ", ("method", "zero", "planned_bytes", "live_bytes", "state_bytes"), 32, 8),
+}
+"""Struct -> how to pack it; a Range field is flattened to <name>_start, <name>_count."""
+
+TABLES: Final = {
+    "Program": {
+        "strings": "[string]",
+        "refs": "[uint]",
+        "ints": "[long]",
+        "literals": "[ulong]",
+        "steps": "[Step]",
+        "attrs": "[ulong]",
+        "exprs": "[Expr]",
+        "dims": "[Dim]",
+        "checks": "[Check]",
+        "constants": "[Constant]",
+        "states": "[State]",
+        "values": "[Value]",
+        "instrs": "[Instr]",
+        "blocks": "[Block]",
+        "ports": "[Port]",
+        "methods": "[Method]",
+        "delegates": "[Delegate]",
+    },
+    "Manifest": {
+        "producer": "string",
+        "model": "string",
+        "minimum_runtime": "uint",
+        "operators": "[NeededOp]",
+        "delegates": "[string]",
+        "externals": "[string]",
+        "memory": "[MethodMemory]",
+        "constant_bytes": "ulong",
+        "exec_mode": "string",
+    },
+    "DebugNode": {
+        "name": "string",
+        "op_type": "string",
+        "source": "string",
+    },
+    "Debug": {
+        "nodes": "[DebugNode]",
+        "value_names": "[string]",
+        "placements": "[string]",
+    },
+}
+"""Table -> its fields in order of number, with their types."""

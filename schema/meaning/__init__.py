@@ -1,0 +1,1 @@
+"""What the rows of schema/ops_<family>.py mean, in NumPy."""

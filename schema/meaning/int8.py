@@ -1,0 +1,199 @@
+"""What static int8 operators compute: int8 in and out, exact int32 sums, TOSA's RESCALE in between. ONNX layout.
+
+One definition for the CPU and every delegate; equal to the bit to CONV2D, MATMUL, ADD and RESCALE (scale32, SINGLE_ROUND) of
+TOSA 1.0. A tensor of zero point z and scale s means (q - z) * s. `low` and `high` are a fused Relu or Clip, in codes of the result.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from pteron.schema.meaning import windows
+from pteron.schema.row import Array
+
+LOWEST, HIGHEST = -128, 127
+SUM_LIMIT: Final = 2**31
+"""Sums of products stay below; who makes a node proves it: see `product_bounds`."""
+ADD_SHIFT: Final = 20
+"""Both addends of `add` are brought to the scale 2 * max(a_scale, b_scale) / 2**ADD_SHIFT first."""
+
+
+def multiplier_shift(scale: float) -> tuple[int, int]:
+    """The factor of RESCALE nearest to `scale`: multiplier / 2**shift, multiplier in [2**30, 2**31), shift in 2 .. 62.
+
+    A scale below 2**-32, which takes every int32 to 0, becomes 2**-32, which does so too.
+
+    Raises:
+        ValueError: scale is not in (0, 2**29).
+    """
+    if not 0 < scale < 2**29 - 1:
+        raise ValueError(f"rescale: expected a factor in (0, 2**29), got {scale!r}")
+    fraction, exponent = math.frexp(scale)
+    multiplier = round(fraction * 2**31)
+    if multiplier == 2**31:
+        multiplier, exponent = 2**30, exponent + 1
+    shift = 31 - exponent
+    return (2**30, 62) if shift > 62 else (multiplier, shift)
+
+
+def multipliers_shifts(scales: Array) -> tuple[Array, Array]:
+    """`multiplier_shift` of each of f64[n]: i32[n], i8[n]."""
+    pairs = [multiplier_shift(float(s)) for s in scales]
+    return np.array([m for m, _ in pairs], np.int32), np.array([s for _, s in pairs], np.int8)
+
+
+def admits(bound: int, shift: int) -> bool:
+    """Whether TOSA defines RESCALE of every |v| <= bound: the result before the zero point fits in int32."""
+    return bound < 1 << (shift - 1)
+
+
+def product_bounds(terms: int, bias: Array) -> Array:
+    """The largest |bias + sum of `terms` products (x - zero) * w| of each channel, i64[n]."""
+    return np.asarray(terms * 255 * 128 + np.abs(bias.astype(np.int64)))
+
+
+def product_bound(terms: int, bias: Array) -> int:
+    """The largest of `product_bounds`."""
+    return int(product_bounds(terms, bias).max(initial=0))
+
+
+def scaled(v: Array, multiplier: Array | int, shift: Array | int) -> Array:
+    """v * multiplier / 2**shift, half up: (v * multiplier + (1 << (shift - 1))) >> shift, in i64."""
+    shift = np.asarray(shift, np.int64)
+    return np.asarray((v.astype(np.int64) * multiplier + (np.int64(1) << (shift - 1))) >> shift)
+
+
+def rescale(
+    v: Array, multiplier: Array | int, shift: Array | int, zero: int, low: int, high: int
+) -> Array:
+    """Integers that int32 holds to int8: scaled(v) + zero, clamped to [low, high]."""
+    return np.asarray(np.clip(scaled(v, multiplier, shift) + zero, low, high), np.int8)
+
+
+def conv(
+    x: Array,
+    w: Array,
+    bias: Array,
+    multiplier: Array,
+    shift: Array,
+    *,
+    strides: Sequence[int],
+    pads: Sequence[int],
+    dilations: Sequence[int],
+    group: int,
+    x_zero: int,
+    y_zero: int,
+    low: int,
+    high: int,
+) -> Array:
+    """x i8[b, c, *s], w i8[n, c // group, *k]; bias, multiplier i32[n], shift i8[n]; pads begin..., end... count as x_zero."""
+    axes = x.ndim - 2
+    pixels = np.moveaxis(x, 1, -1).astype(np.float64) - x_zero  # f64 is exact below 2**53
+    rows = np.moveaxis(w, 1, -1).reshape(len(w), -1).astype(np.float64)
+    kernel, begin, end = w.shape[2:], pads[:axes], pads[axes:]
+    total = windows.conv(
+        pixels, rows, kernel, strides, dilations, begin, end, [1] * axes, group
+    ).astype(np.int64)
+    y = rescale(total + bias, multiplier, shift, y_zero, low, high)
+    return np.ascontiguousarray(np.moveaxis(y, -1, 1))
+
+
+def linear(
+    x: Array,
+    w: Array,
+    bias: Array,
+    multiplier: Array,
+    shift: Array,
+    *,
+    x_zero: int,
+    y_zero: int,
+    low: int,
+    high: int,
+) -> Array:
+    """x i8[..., k], w i8[n, k], bias and multiplier i32[n], shift i8[n] -> i8[..., n]."""
+    total = ((x.astype(np.float64) - x_zero) @ w.T.astype(np.float64)).astype(np.int64)
+    return rescale(total + bias, multiplier, shift, y_zero, low, high)
+
+
+def add(
+    a: Array,
+    b: Array,
+    *,
+    a_zero: int,
+    a_multiplier: int,
+    a_shift: int,
+    b_zero: int,
+    b_multiplier: int,
+    b_shift: int,
+    y_zero: int,
+    multiplier: int,
+    shift: int,
+    low: int,
+    high: int,
+) -> Array:
+    """rescale(scaled(a - a_zero) + scaled(b - b_zero)); factors from `add_factors`."""
+    left = scaled(a.astype(np.int64) - a_zero, a_multiplier, a_shift)
+    right = scaled(b.astype(np.int64) - b_zero, b_multiplier, b_shift)
+    return rescale(left + right, multiplier, shift, y_zero, low, high)
+
+
+def add_factors(a_scale: float, b_scale: float, y_scale: float) -> tuple[float, float, float]:
+    """Factors of `add` for a, b and their sum: 2**ADD_SHIFT is the larger addend's unit, halved for headroom."""
+    common = 2 * max(a_scale, b_scale) / 2**ADD_SHIFT
+    return a_scale / common, b_scale / common, common / y_scale
+
+
+def average_pool(
+    x: Array,
+    *,
+    kernel_shape: Sequence[int],
+    strides: Sequence[int],
+    x_zero: int,
+    y_zero: int,
+    multiplier: int,
+    shift: int,
+    low: int,
+    high: int,
+) -> Array:
+    """rescale(sum over the window of x - x_zero), without padding; the factor holds 1 / number of the window's elements."""
+    views = _windows(x.astype(np.int64) - x_zero, kernel_shape, strides, [1] * len(strides))
+    total = views.sum(tuple(range(-len(strides), 0)))
+    return rescale(total, multiplier, shift, y_zero, low, high)
+
+
+def max_pool(
+    x: Array,
+    *,
+    kernel_shape: Sequence[int],
+    strides: Sequence[int],
+    pads: Sequence[int],
+    dilations: Sequence[int],
+) -> Array:
+    """Largest of each window; pads begin..., end... count as -128."""
+    axes = len(strides)
+    around = [(0, 0), (0, 0), *zip(pads[:axes], pads[axes:], strict=True)]
+    padded = np.pad(x, around, constant_values=LOWEST)
+    views = _windows(padded, kernel_shape, strides, dilations)
+    return np.asarray(views.max(tuple(range(-axes, 0))))
+
+
+def requantize(
+    x: Array, *, x_zero: int, y_zero: int, multiplier: int, shift: int, low: int, high: int
+) -> Array:
+    """int8 to int8 of another scale: rescale(x - x_zero)."""
+    return rescale(x.astype(np.int64) - x_zero, multiplier, shift, y_zero, low, high)
+
+
+def _windows(
+    x: Array, kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
+) -> Array:
+    """[b, c, *s] -> [b, c, *o, *kernel], a view."""
+    spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
+    places = tuple(range(2, x.ndim))
+    views = np.lib.stride_tricks.sliding_window_view(x, spans, places)
+    steps = (*(slice(None, None, s) for s in strides), *(slice(None, None, d) for d in dilations))
+    return np.asarray(views[(slice(None), slice(None), *steps)])
