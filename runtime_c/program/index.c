@@ -1,6 +1,5 @@
-#include "program/index.h"
-
 #include "core/size.h"
+#include "program/program.h"
 
 pte_status pte_index_take(pte_arena *arena, uint64_t size, uint32_t **out) {
   uint64_t count = size / sizeof(pte_file_value) + size / sizeof(pte_file_method);

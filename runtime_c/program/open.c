@@ -6,7 +6,6 @@
 #include "core/error.h"
 #include "program/check.h"
 #include "program/header.h"
-#include "program/index.h"
 #include "pteron/delegate.h"
 
 #define MEMORY_ALIGN 16

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "program/index.h"
 
 const char *pte_program_string(const pte_program *program, uint32_t i) {
   return i < program->strings.count ? pte_flat_string_at(program->strings, i, NULL) : "";

@@ -9,6 +9,7 @@
 #ifndef PTE_PROGRAM_H
 #define PTE_PROGRAM_H
 
+#include "core/arena.h"
 #include "core/op.h"
 #include "gen/layout.h"
 #include "program/flatbuf.h"
@@ -24,7 +25,8 @@ typedef struct pte_segment {
   uint32_t kind;         /* PTE_SEGMENT_* */
 } pte_segment;
 
-/* Found when a program is opened (index.h). */
+/* What callers ask of an open program by number, found once (index.c): without it each question
+ * would walk over all values, blocks or dimensions. */
 typedef struct pte_index {
   const uint32_t *instrs; /* how many, by method */
   const uint32_t *states; /* values that are STATE, ascending */
@@ -66,6 +68,16 @@ struct pte_program {
   uint32_t port_count, method_count, delegate_count;
   pte_index index;
 };
+
+/* Takes room for the index of a program segment of `size` bytes and stores its address in `*out`.
+ * PTE_NO_MEMORY: the arena has too little; it is unchanged. */
+PTE_CHECKED pte_status pte_index_take(pte_arena *arena, uint64_t size, uint32_t **out);
+
+/* Fills in `index` of a verified program, in the room that was taken for it. */
+void pte_index_fill(pte_program *program, uint32_t *room);
+
+/* Where the states of a method begin and end in `program->index.states`. */
+pte_range pte_index_states(const pte_program *program, const pte_file_method *method);
 
 /* String `i` of the program, terminated; "" for PTE_NONE. Borrowed until the program's memory
  * goes. */
