@@ -1,0 +1,199 @@
+"""Values of the Program being made, its constants, and tensors whose elements are known at export."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import sympy
+from numpy.typing import NDArray
+
+from pteron.export.graph.weights import Elements as Stored
+from pteron.export.graph.weights import Source, whole
+from pteron.export.lower.sizes import Sizes
+from pteron.export.program import Coded, Constant, Extent, Value, views
+from pteron.export.program.arrays import decode, decoded, same_dtype, strided_view
+from pteron.export.program.elements import NAMES
+from pteron.export.program.views import Elements, Ref, Shape, as_elements
+from pteron.export.sizes import extents
+
+KNOWN_LIMIT = 1024
+"""Constants of up to so many elements take part in shape arithmetic."""
+
+INLINE_BYTES = 4096
+"""Constants of up to so many bytes are shared by content at once; emit shares the others."""
+
+
+class Constants(Sizes, abc.ABC):
+    """The values and constants of one Program."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.values: list[Value] = []
+        self.constants: list[Constant] = []
+        self._views: dict[tuple[Any, ...], int] = {}
+        self._constant_of: dict[tuple[Any, ...], int] = {}
+        self._constant_values: dict[int, int] = {}
+
+    @abc.abstractmethod
+    def real(self, ref: Ref) -> Ref:
+        """`ref` with a base; instructions may be needed for it."""
+
+    # --- values ------------------------------------------------------------------------------------------------------
+
+    def new(
+        self, dtype: str, shape: Shape, storage: str = "planned", base: int = 0, name: str = ""
+    ) -> Ref:
+        """A dense value of its own."""
+        if len(shape) > 8:
+            self.fail(f"rank {len(shape)}; at most 8 dimensions are covered")
+        self.values.append(Value(name, dtype, tuple(shape), storage, base))
+        return Ref(dtype, tuple(shape), len(self.values) - 1)
+
+    def begin_method(self) -> None:
+        """Values of other methods are not seen from here on."""
+        self._views.clear()
+        self._constant_values.clear()
+
+    def rehome(self, index: int, storage: str, base: int) -> None:
+        """Gives a planned value another place: an output buffer."""
+        self.values[index] = dataclasses.replace(self.values[index], storage=storage, base=base)
+
+    def constant(self, array: Stored, dtype: str = "", name: str = "") -> Ref:
+        """Stored elements. `dtype` defaults to the array's own."""
+        if not isinstance(array, Source) or array.nbytes <= INLINE_BYTES:
+            array = np.asarray(whole(array))
+        dtype = dtype or NAMES[array.dtype]
+        key: tuple[Any, ...] = (dtype, array.shape, id(array))
+        if not isinstance(array, Source) and array.nbytes <= INLINE_BYTES:
+            key = (dtype, array.shape, array.tobytes())
+        if key not in self._constant_of:
+            self._constant_of[key] = len(self.constants)
+            self.constants.append(Constant(name, dtype, array.shape, array))
+        at = self._constant_of[key]
+        if at not in self._constant_values:
+            ref = self.new(dtype, array.shape, "constant", at, name)
+            assert ref.base is not None
+            self._constant_values[at] = ref.base
+        return Ref(dtype, array.shape, self._constant_values[at])
+
+    def scalar(self, value: float | bool, dtype: str) -> Ref:
+        return self.constant(np.asarray(value, same_dtype(dtype)), dtype)
+
+    def array(self, ref: Ref) -> NDArray[Any] | None:
+        """The elements of a constant, also through views; None where `ref` is computed."""
+        if ref.coded is not None:
+            return decode(ref.coded, ref.dtype)
+        if ref.base is None:
+            elements = self.elements(ref)
+            if elements is None or any(extents.symbols_of(e) for e in elements.flat):
+                return None
+            return elements.astype(same_dtype(ref.dtype))
+        value = self.values[ref.base]
+        if value.storage != "constant" or any(
+            extents.symbols_of(n) for n in (*ref.shape, ref.offset)
+        ):
+            return None
+        if any(extents.symbols_of(n) for n in (*ref.shape, *ref.steps, ref.offset)):
+            return None
+        return strided_view(self.constants[value.base].array, ref)
+
+    def is_constant(self, ref: Ref) -> bool:
+        """`array` has an answer; asking this costs nothing."""
+        if ref.base is None:
+            return ref.coded is not None or self.array(ref) is not None
+        constant = self.values[ref.base].storage == "constant"
+        return constant and not any(extents.symbols_of(n) for n in (*ref.shape, ref.offset))
+
+    def weight(self, ref: Ref) -> Ref:
+        """`ref` as a constant where it is codes, else itself: weights keep their codes beside them for packing."""
+        if ref.coded is None:
+            return self.real(ref)
+        y = self.constant(decoded(ref.coded, ref.dtype), ref.dtype)
+        assert y.base is not None
+        at = self.values[y.base].base
+        self.constants[at] = dataclasses.replace(self.constants[at], coded=ref.coded)
+        return y
+
+    def of_codes(self, coded: Coded, dtype: str, make: Callable[[], Ref]) -> Ref:
+        """A constant that stays codes until it is known what reads it; `make` decodes it while running."""
+        return Ref(dtype, coded.codes.shape, None, None, 0, None, make, coded)
+
+    def index(self, ref: Ref) -> int:
+        """The position of `ref` in Program.values; a view gets its value here."""
+        ref = self.real(ref)
+        assert ref.base is not None
+        if views.covers(ref, self.values[ref.base].shape):
+            return ref.base
+        key = (ref.base, ref.shape, ref.strides, ref.offset)
+        if key not in self._views:
+            name = self.values[ref.base].name
+            self.values.append(
+                Value(name, ref.dtype, ref.shape, "view", ref.base, ref.strides, ref.offset)
+            )
+            self._views[key] = len(self.values) - 1
+        return self._views[key]
+
+    # --- known elements ----------------------------------------------------------------------------------------------
+
+    def elements(self, ref: Ref) -> Elements | None:
+        """The elements as numbers or expressions, where they are known for whatever inputs; small constants are."""
+        if ref.data is not None:
+            return None if ref.assumes else ref.data
+        if any(not isinstance(n, int) for n in ref.shape):
+            return None
+        if extents.product(ref.shape) > KNOWN_LIMIT:
+            return None
+        array = self.array(ref)
+        if array is None:
+            return None
+        if ref.dtype == "bool" or array.dtype.kind in "iu":
+            return as_elements(array.reshape(-1).tolist(), array.shape)
+        return as_elements(array.astype(np.float64).reshape(-1).tolist(), array.shape)
+
+    def sizes_in(self, ref: Ref) -> Elements | None:
+        """The elements, where they are known if shape inputs are sizes; prepare finds those that the result names."""
+        if not ref.assumes:
+            return self.elements(ref)
+        assert ref.data is not None
+        named = set().union(*(extents.symbols_of(e) for e in ref.data.flat))
+        return ref.data if ref.assumes <= named else None
+
+    def known(self, ref: Ref, what: str) -> list[Extent]:
+        """The elements of a flat tensor that decides `what`.
+
+        Raises:
+            RefusedError: they are not known at export.
+        """
+        elements = self.sizes_in(ref)
+        if elements is None:
+            self.fail(
+                f"{what} is computed while running; expected a constant, arithmetic on sizes, or a small integer "
+                "input; make it one of these in the model"
+            )
+        if any(isinstance(e, extents.Scaled) for e in elements.flat):
+            self.fail(
+                f"{what} is a float computed from sizes; expected integers: round and cast it"
+            )
+        return [e if isinstance(e, sympy.Expr) else int(e) for e in elements.flat]
+
+    def numbers(self, ref: Ref, what: str) -> list[int]:
+        """Like `known`, for what cannot depend on sizes."""
+        values = self.known(ref, what)
+        fixed = [v for v in values if isinstance(v, int)]
+        if len(fixed) != len(values):
+            self.fail(f"{what} depends on sizes ({values}); expected numbers")
+        return fixed
+
+    def of_elements(
+        self,
+        data: Elements,
+        dtype: str,
+        make: Callable[[], Ref] | None = None,
+        assumes: frozenset[sympy.Symbol] = frozenset(),
+    ) -> Ref:
+        """A tensor of known elements; it costs nothing until an instruction reads it."""
+        return Ref(dtype, tuple(data.shape), None, None, 0, data, make, None, assumes)

@@ -1,0 +1,208 @@
+"""Views of tensors while they are lowered: no instruction is made where strides can say it; known elements and codes move along."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pteron.export.graph.weights import Elements as Stored
+from pteron.export.graph.weights import later, whole
+from pteron.export.lower.constants import KNOWN_LIMIT, Constants
+from pteron.export.program import Coded, Extent, terms, views
+from pteron.export.program.arrays import strided_view
+from pteron.export.program.views import Elements, Ref, Shape
+from pteron.export.sizes import extents
+from pteron.export.sizes.extents import same, same_shape
+
+
+class Views(Constants):
+    """What moves no element, as long as strides can say it."""
+
+    @abc.abstractmethod
+    def one(
+        self,
+        op: str,
+        inputs: Sequence[Ref | None],
+        attrs: Mapping[str, Any],
+        dtype: str,
+        shape: Sequence[Extent],
+    ) -> Ref:
+        """An instruction of one output."""
+
+    @abc.abstractmethod
+    def unpacked(self, x: Ref) -> Ref:
+        """Elements that no pointwise program can load, as i64 or f32."""
+
+    def _view(
+        self, ref: Ref, geometry: Callable[[Ref], Ref], elements: Callable[[Elements], Elements]
+    ) -> Ref:
+        """Applies a view to the memory and to the known elements alike."""
+        data = None if ref.data is None else elements(ref.data)
+        if ref.coded is not None:
+            return self.of_codes(
+                _each(ref.coded, elements), ref.dtype, lambda: geometry(self.real(ref))
+            )
+        if ref.base is None:
+            assert data is not None
+            return self.of_elements(data, ref.dtype, lambda: geometry(self.real(ref)), ref.assumes)
+        if ref.dtype in terms.SUB_BYTE:
+            return self._rearranged(ref, geometry)
+        return dataclasses.replace(geometry(ref), data=data)
+
+    def _rearranged(self, ref: Ref, geometry: Callable[[Ref], Ref]) -> Ref:
+        """Elements that share bytes have no views: constants are rearranged now, others while running."""
+        array = self.array(ref)
+        if array is None:
+            wide = geometry(self.unpacked(ref))
+            return self.one("repack", [wide], {}, ref.dtype, wide.shape)
+        dense = dataclasses.replace(ref, strides=None, offset=0)
+        return self.constant(np.ascontiguousarray(strided_view(array, geometry(dense))), ref.dtype)
+
+    def transpose(self, ref: Ref, axes: Sequence[int]) -> Ref:
+        """Axis i of the result is axis axes[i]."""
+        if tuple(axes) == tuple(range(ref.rank)):
+            return ref
+        return self._view(
+            ref, lambda r: views.transpose(r, axes), lambda d: np.transpose(d, tuple(axes))
+        )
+
+    def move_axis(self, ref: Ref, source: int, target: int) -> Ref:
+        axes = [a for a in range(ref.rank) if a != source % ref.rank]
+        axes.insert(target % ref.rank, source % ref.rank)
+        return self.transpose(ref, axes)
+
+    def slice(self, ref: Ref, axis: int, start: Extent, count: Extent, step: int = 1) -> Ref:
+        """`count` elements of `axis` from `start` on, every `step`-th; that they lie inside is proved or checked."""
+        axis %= ref.rank
+        self._require_inside(ref.shape[axis], start, count, step)
+        picked: slice | None = None
+        known = ref.data is not None or ref.coded is not None
+        if known and isinstance(start, int) and isinstance(count, int):
+            stop = start + count * step
+            picked = slice(start, stop if stop >= 0 else None, step)
+        at = tuple(picked if a == axis else slice(None) for a in range(ref.rank))
+        source = ref if picked is not None else dataclasses.replace(self.real(ref), data=None)
+        return self._view(
+            source, lambda r: views.slice_axis(r, axis, start, count, step), lambda d: d[at]
+        )
+
+    def _require_inside(self, size: Extent, start: Extent, count: Extent, step: int) -> None:
+        """Fixed elements of an axis exist; a place that was computed from the axis is inside by how it was computed."""
+        if not isinstance(start, int) or not isinstance(count, int) or count == 0:
+            return
+        last = start + (count - 1) * step
+        if min(start, last, count) < 0:
+            self.fail(
+                f"takes {count} elements from {start} on by steps of {step}; expected none below 0"
+            )
+        self.require_at_most(max(start, last) + 1, size, "elements lie inside their axis")
+
+    def flip(self, ref: Ref, axis: int) -> Ref:
+        n = ref.shape[axis]
+        return self.slice(ref, axis, extents.sub(n, 1), n, -1)
+
+    def expand(self, ref: Ref, shape: Shape) -> Ref:
+        """Broadcasts to `shape`, which must fit."""
+        if same_shape(ref.shape, shape):
+            return ref
+        for have, want in zip(ref.shape, shape[len(shape) - ref.rank :], strict=True):
+            if not same(have, 1):
+                self.require_equal(have, want, "expanded axes agree or have extent 1")
+        small = all(isinstance(n, int) for n in shape) and extents.product(shape) <= KNOWN_LIMIT
+        source = ref if small else dataclasses.replace(self.real(ref), data=None)
+        return self._view(
+            source,
+            lambda r: views.expand(r, tuple(shape)),
+            lambda d: np.broadcast_to(d, tuple(int(n) for n in shape)),
+        )
+
+    def agree(self, ref: Ref, axis: int, size: Extent, text: str) -> Ref:
+        """`ref` with `size` as the extent of `axis`, which is proved or checked at prepare."""
+        if same(ref.shape[axis], size):
+            return ref
+        self.require_equal(ref.shape[axis], size, text)
+        ref = self.real(ref)
+        shape = list(ref.shape)
+        shape[axis] = size
+        return self.expand(ref, tuple(shape))
+
+    def reshape(self, ref: Ref, shape: Sequence[Extent]) -> Ref:
+        """The same elements in row-major order; a view where strides allow, else a copy."""
+        shape = tuple(shape)
+        if same_shape(ref.shape, shape):
+            return ref
+        self._require_as_many(ref.shape, shape)
+        fixed = all(isinstance(n, int) for n in shape)
+        source = (
+            ref if fixed or ref.data is None else dataclasses.replace(self.real(ref), data=None)
+        )
+        return self._view(
+            source,
+            lambda r: views.reshape(r, shape) or self._reshape_copy(r, shape),
+            lambda d: d.reshape(tuple(int(n) for n in shape)),
+        )
+
+    def _require_as_many(self, shape: Shape, wanted: Shape) -> None:
+        """The same number of elements, also where a lowering takes for granted what the model does not say."""
+        have, want = extents.product(shape), extents.product(wanted)
+        if not self.is_counted(have) and not self.is_counted(want):
+            self.require_equal(have, want, "a reshaped tensor keeps its number of elements")
+
+    def _reshape_copy(self, ref: Ref, shape: Shape) -> Ref:
+        result = views.reshape(self.dense(ref), shape)
+        assert result is not None
+        return result
+
+    def memory_order(self, ref: Ref) -> tuple[int, ...]:
+        """The axes from the widest stride to the narrowest."""
+        return views.memory_order(self.real(ref))
+
+    def squeeze(self, ref: Ref, axes: Sequence[int]) -> Ref:
+        gone = {a % ref.rank for a in axes}
+        for a in gone:
+            self.require_equal(ref.shape[a], 1, "squeezed axes have extent 1")
+        keep = [a for a in range(ref.rank) if a not in gone]
+        return self._view(
+            ref,
+            lambda r: views.place(
+                r, tuple(r.shape[a] for a in keep), tuple(r.steps[a] for a in keep), r.offset
+            ),
+            lambda d: d.reshape([d.shape[a] for a in keep]),
+        )
+
+    def unsqueeze(self, ref: Ref, axes: Sequence[int]) -> Ref:
+        rank = ref.rank + len(axes)
+        new = {a % rank for a in axes}
+        rest = iter(ref.shape)
+        shape = tuple(1 if a in new else next(rest) for a in range(rank))
+        return self.reshape(ref, shape)
+
+    def is_dense(self, ref: Ref) -> bool:
+        return ref.strides is None
+
+    def dense(self, ref: Ref) -> Ref:
+        """`ref`, copied if its elements do not lie row-major."""
+        ref = self.real(ref)
+        return ref if ref.strides is None else self.copy(ref)
+
+    def copy(self, ref: Ref) -> Ref:
+        array = self.array(ref)
+        if array is not None:
+            return self.constant(np.ascontiguousarray(array), ref.dtype)
+        return self.one("copy", [ref], {}, ref.dtype, ref.shape)
+
+
+def _each(coded: Coded, view: Callable[[Any], Any]) -> Coded:
+    """The same view of codes, scales and zero points."""
+    old, codes = coded.codes.shape, view(coded.codes)
+
+    def seen(part: Stored | None) -> Stored | None:
+        if part is None:
+            return None
+        return later(codes.shape, part.dtype, lambda: view(np.broadcast_to(whole(part), old)))
+
+    return dataclasses.replace(coded, codes=codes, scale=seen(coded.scale), zero=seen(coded.zero))
