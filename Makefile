@@ -8,7 +8,7 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export size clean ctest fuzz refusals mutants wheel-aarch64 sweep graphs
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export size clean ctest wheel fuzz refusals mutants wheel-aarch64 sweep graphs
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -28,6 +28,7 @@ help:
 	@echo "make bench-gemv  stored weights times a vector against reading them"
 	@echo "make bench-export  seconds and memory of an export: 100 to 10,000 nodes, a decoder of 984 MB"
 	@echo "make size    bytes of the runtime by part"
+	@echo "make wheel   dist/: the archive of the sources, and a manylinux wheel built from it"
 	@echo "make wheel-aarch64  dist/, a wheel for 64-bit Arm by the cross compiler"
 
 # Rebuilt when the C sources or the build files change; Python files are seen at once (editable install).
@@ -38,7 +39,7 @@ $(VENV)/bin/activate:
 	@$(BIN)/python -m pip install -q --upgrade pip
 
 $(VENV)/.runtime: $(VENV)/bin/activate pyproject.toml $(C_SOURCES)
-	@$(BIN)/python -m pip install -q "scikit-build-core>=0.10" "cffi>=1.16" "cmake>=3.25" ninja
+	@$(BIN)/python -m pip install -q "scikit-build-core>=0.11" "cffi>=1.16" "cmake>=3.25" ninja
 	@$(BIN)/python -m pip install -q --no-build-isolation -e ".[export]"
 	@touch $@
 
@@ -128,6 +129,13 @@ mutants: $(VENV)/.mutants build/tree/pteron
 GRAPHS ?= 20000
 graphs: dev
 	@cd tests && ../$(BIN)/python -m graphs.many 0 $(GRAPHS)
+
+# The wheel comes from the archive of the sources, so that both are tried.
+wheel: $(VENV)/.dev
+	@rm -rf build/wheel && mkdir -p build/wheel dist
+	@$(BIN)/python -m build --no-isolation --outdir build/wheel . >build/wheel.log 2>&1 || { cat build/wheel.log; exit 1; }
+	@$(BIN)/auditwheel -q repair --plat auto -w dist build/wheel/*.whl
+	@cp build/wheel/*.tar.gz dist/
 
 wheel-aarch64: $(VENV)/.dev
 	@_PYTHON_HOST_PLATFORM=linux-aarch64 CMAKE_ARGS=-DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/runtime_c/cmake/aarch64-linux-gnu.cmake \
