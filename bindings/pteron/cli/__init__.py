@@ -35,7 +35,17 @@ from pteron.schema.errors import (
 )
 from pteron.schema.extras import missing
 
-COMMANDS = ("export", "quantize", "run", "inspect", "verify", "profile", "bench", "doctor")
+COMMANDS = (
+    "export",
+    "quantize",
+    "run",
+    "inspect",
+    "verify",
+    "profile",
+    "bench",
+    "doctor",
+    "completion",
+)
 
 _CODES: tuple[tuple[type[BaseException], int], ...] = (
     (ModelError, 3),

@@ -12,7 +12,7 @@ import numpy as np
 from pteron.export.file.read import read, read_file
 from pteron.export.graph.naming import title
 from pteron.export.pack.arithmetic import product
-from pteron.export.program import Extent, Instr, Method, Placement, Program, Value
+from pteron.export.program import Extent, Instr, Method, Placement, Program, State, Value
 from pteron.export.program.elements import stored_bytes
 from pteron.export.program.rebuild import blocks_of
 from pteron.schema.errors import ArgumentError, ProgramError
@@ -49,9 +49,56 @@ class Plan:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class PortFacts:
+    """An input, output or state; an extent is a number or an expression over dimensions."""
+
+    name: str
+    dtype: str
+    shape: list[int | str]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DimFacts:
+    """A dimension, its bounds, and the size that the plan shown is for."""
+
+    name: str
+    kind: str
+    min: int
+    max: int
+    size: int
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.kind}, {self.min} to {self.max}, planned for {self.size}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DelegateFacts:
+    """A segment that a delegate runs."""
+
+    segment: int
+    name: str
+    target: str
+    payload_bytes: int
+    placement: str
+    fallback: bool
+
+    def __str__(self) -> str:
+        behind = "fallback on the CPU" if self.fallback else "no fallback"
+        return (
+            f"segment {self.segment}: {self.name} for {self.target}, payload {self.payload_bytes} bytes, "
+            f"placement {self.placement}, {behind}"
+        )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class MethodFacts:
     name: str
-    ports: dict[str, list[str]]
+    inputs: list[PortFacts]
+    outputs: list[PortFacts]
+    states: list[PortFacts]
     instrs: tuple[InstrRow, ...]
     plan: Plan
 
@@ -63,9 +110,9 @@ class Description:
     model: str
     exec_mode: str
     segments: list[dict[str, Any]]
-    dims: list[str]
+    dims: list[DimFacts]
     methods: list[MethodFacts]
-    delegates: list[str]
+    delegates: list[DelegateFacts]
     placements: list[Placement]  # of each node that delegates were asked for
 
     def as_dict(self) -> dict[str, Any]:
@@ -100,14 +147,10 @@ def describe(path: Path, sizes: Mapping[str, int]) -> Description:
         program.model,
         program.exec_mode,
         [{"kind": e.kind.name.lower(), "offset": e.offset, "size": e.size} for e in file.entries],
-        [
-            f"{d.name}: {d.kind}, {d.min} to {d.max}, planned for {view.dims[d.name]}"
-            for d in program.dims
-        ],
+        [DimFacts(d.name, d.kind, d.min, d.max, view.dims[d.name]) for d in program.dims],
         [_method(program, m, view) for m in program.methods],
         [
-            f"segment {i}: {d.name} for {d.target}, payload {len(d.blob)} bytes, placement {d.policy}, "
-            f"{'no fallback' if d.fallback is None else 'fallback on the CPU'}"
+            DelegateFacts(i, d.name, d.target, len(d.blob), d.policy, d.fallback is not None)
             for i, d in enumerate(program.delegates)
         ],
         list(program.placements),
@@ -152,17 +195,18 @@ def _method(program: Program, method: Method, view: _Sizes) -> MethodFacts:
         weight = f"{found.format} {found.arithmetic}" if found else ""
         size = sum(map(view.bytes, outputs))
         rows.append(InstrRow(index, depth, instr.op, size, shown, weight, name))
-    values = program.values
-    ports = {
-        "input": [
-            f"{p.name}: {values[p.value].dtype}{_shape(values[p.value])}" for p in method.inputs
-        ],
-        "output": [
-            f"{p.name}: {values[p.value].dtype}{_shape(values[p.value])}" for p in method.outputs
-        ],
-        "state": [f"{s.name}: {s.dtype}[{', '.join(map(str, s.shape))}]" for s in program.states],
-    }
-    return MethodFacts(method.name, ports, tuple(rows), plan(program, method, view))
+    return MethodFacts(
+        method.name,
+        [_port(p.name, program.values[p.value]) for p in method.inputs],
+        [_port(p.name, program.values[p.value]) for p in method.outputs],
+        [_port(s.name, s) for s in program.states],
+        tuple(rows),
+        plan(program, method, view),
+    )
+
+
+def _port(name: str, value: Value | State) -> PortFacts:
+    return PortFacts(name, value.dtype, [e if isinstance(e, int) else str(e) for e in value.shape])
 
 
 def _shape(value: Value) -> str:

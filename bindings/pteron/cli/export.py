@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
-import time
 from pathlib import Path
 
 from pteron.cli import say
+from pteron.cli.progress import progress
 from pteron.cli.quantize import arithmetic, check_static, keep_ranges, static
 
 
@@ -78,30 +77,25 @@ def run(args: argparse.Namespace) -> int:
     check_static(args)
     out = args.output or args.model.with_suffix(".pte")
     ready([None if args.check else out, args.ranges], [args.model, args.calibrate])
-    started = time.perf_counter()
-
-    def progress(stage: str) -> None:
-        if not args.quiet and not args.json:
-            print(f"{time.perf_counter() - started:6.1f} s  {stage}", file=sys.stderr, flush=True)
-
-    report = export_model(
-        args.model,
-        None if args.check else out,
-        states=pairs("--state", args.state, str),
-        hints=pairs("--dim", args.dim, int),
-        fix=pairs("--fix", args.fix, int),
-        delegates=names(args.delegate),
-        placement=args.placement,
-        fuse=not args.no_fuse,
-        debug=not args.strip,
-        quantize=args.quantize,
-        exec_mode=args.exec,
-        progress=progress,
-        quantized=lambda each: keep_ranges(each, args.ranges),
-        calibrate=args.calibrate,
-        samples=args.samples,
-        check=not args.no_check,
-    )
+    with progress(args.quiet or args.json) as tell:
+        report = export_model(
+            args.model,
+            None if args.check else out,
+            states=pairs("--state", args.state, str),
+            hints=pairs("--dim", args.dim, int),
+            fix=pairs("--fix", args.fix, int),
+            delegates=names(args.delegate),
+            placement=args.placement,
+            fuse=not args.no_fuse,
+            debug=not args.strip,
+            quantize=args.quantize,
+            exec_mode=args.exec,
+            progress=tell,
+            quantized=lambda each: keep_ranges(each, args.ranges),
+            calibrate=args.calibrate,
+            samples=args.samples,
+            check=not args.no_check,
+        )
     outputs = [None if args.check else out, args.ranges]
     say.result("export", args.json, report.as_dict(), report.as_text, outputs)
     return 0

@@ -6,6 +6,7 @@ Sizes are those at the dimensions' hints; --dim SYMBOL=N asks for others.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from pteron.cli import say
 from pteron.cli.pairs import pairs, program, ready
 
 if TYPE_CHECKING:
-    from pteron.cli.describe import Description
+    from pteron.cli.describe import Description, MethodFacts, PortFacts
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +66,7 @@ def text(about: Description, most: int | None) -> str:
             lines.append(f"  ... {len(about.placements) - most} more: --all")
     for method in about.methods:
         lines += ["", f"method {method.name}"]
-        lines += [f"  {kind:6s} {row}" for kind, rows in method.ports.items() for row in rows]
+        lines += [f"  {kind:6s} {port}" for kind, port in ports(method)]
         plan = method.plan
         ratio = plan.total_bytes / max(plan.live_bytes, 1)
         lines.append(
@@ -82,6 +83,12 @@ def text(about: Description, most: int | None) -> str:
         if len(shown) < len(method.instrs):
             lines.append(f"       ... {len(method.instrs) - len(shown)} more: --all")
     return "\n".join(lines)
+
+
+def ports(method: MethodFacts) -> Iterator[tuple[str, PortFacts]]:
+    yield from (("input", p) for p in method.inputs)
+    yield from (("output", p) for p in method.outputs)
+    yield from (("state", p) for p in method.states)
 
 
 def size(count: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from pteron.cli.describe import Description, MethodFacts, Placed
+from pteron.cli.inspect import ports as ports_of
 from pteron.cli.inspect import size
 
 WIDTH, HEIGHT = 1100, 420
@@ -28,7 +29,7 @@ def page(about: Description) -> str:
     """The whole page as text."""
     facts = [("file", size(about.file_bytes)), ("model", about.model), ("weights", about.exec_mode)]
     facts += [(s["kind"], size(s["size"])) for s in about.segments]
-    dims = "".join(f"<li><code>{escape(d)}</code></li>" for d in about.dims)
+    dims = "".join(f"<li><code>{escape(str(d))}</code></li>" for d in about.dims)
     return (
         f"<!doctype html><html lang=en><meta charset=utf-8><title>{escape(about.path)}</title>"
         f"<meta name=viewport content='width=device-width'><style>{STYLE}</style>"
@@ -44,7 +45,7 @@ def _placements(about: Description) -> str:
     """Where each node went and why; nothing where no delegate was asked."""
     if not about.placements:
         return ""
-    segments = "".join(f"<li><code>{escape(d)}</code></li>" for d in about.delegates)
+    segments = "".join(f"<li><code>{escape(str(d))}</code></li>" for d in about.delegates)
     rows = "".join(
         f"<tr><td>{escape(p.delegate)}</td><td>{escape(p.op_type)}</td><td>{escape(p.name)}</td>"
         f"<td>{escape(p.reason)}</td></tr>"
@@ -65,9 +66,8 @@ def _facts(rows: list[tuple[str, str]]) -> str:
 
 def _method(method: MethodFacts) -> str:
     ports = "".join(
-        f"<tr><td>{kind}</td><td><code>{escape(row)}</code></td></tr>"
-        for kind, rows in method.ports.items()
-        for row in rows
+        f"<tr><td>{kind}</td><td><code>{escape(str(port))}</code></td></tr>"
+        for kind, port in ports_of(method)
     )
     plan = method.plan
     facts = [

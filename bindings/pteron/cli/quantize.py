@@ -8,13 +8,12 @@ their kernels allow.
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pteron.cli import say
 from pteron.cli.pairs import at_least, existing, pairs, ready
+from pteron.cli.progress import Tell, progress
 
 if TYPE_CHECKING:
     from pteron.quantize.quantize import Calibration
@@ -108,7 +107,8 @@ def run(args: argparse.Namespace) -> int:
     if args.report and args.report.suffix not in (".html", ".json"):
         raise ArgumentError(f"--report {args.report}: expected an .html or .json file")
     chosen = recipe(args.format, pairs("--rule", args.rule, str), args.embeddings)
-    report = write(args, chosen)
+    with progress(args.quiet or args.json) as tell:
+        report = write(args, chosen, tell)
     keep_ranges(report, args.ranges)
     if args.report:
         from pteron.export.file.write import write_text
@@ -121,13 +121,9 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def write(args: argparse.Namespace, chosen: Recipe) -> QuantReport:
+def write(args: argparse.Namespace, chosen: Recipe, tell: Tell) -> QuantReport:
     """Quantizes and writes the output by its suffix."""
     from pteron.schema.errors import ArgumentError
-
-    def progress(text: str) -> None:
-        if not args.quiet and not args.json:
-            print(text, file=sys.stderr, flush=True)
 
     if args.output.suffix == ".pte":
         from pteron.pipeline import export_model
@@ -138,7 +134,7 @@ def write(args: argparse.Namespace, chosen: Recipe) -> QuantReport:
             args.output,
             quantize=chosen,
             exec_mode=args.exec,
-            progress=progress,
+            progress=tell,
             quantized=done.append,
             calibrate=args.calibrate,
             samples=args.samples,
@@ -159,14 +155,14 @@ def write(args: argparse.Namespace, chosen: Recipe) -> QuantReport:
     from pteron.pipeline import distinct
 
     distinct(args.model, args.output)
-    return to_onnx(args.model, args.output, chosen, progress, calibration)
+    return to_onnx(args.model, args.output, chosen, tell, calibration)
 
 
 def to_onnx(
     source: Path,
     out: Path,
     chosen: Recipe,
-    progress: Callable[[str], None],
+    tell: Tell,
     calibration: Calibration | None = None,
 ) -> QuantReport:
     """An ONNX model to a quantized one at the lowest opset that has the types.
@@ -184,6 +180,6 @@ def to_onnx(
     if calibration is not None:
         for step in (lift_constants, remove_no_ops, fold_batch_norm, remove_unused):
             step(captured)
-    model, report = quantize_model(captured, chosen, progress=progress, calibration=calibration)
+    model, report = quantize_model(captured, chosen, progress=tell, calibration=calibration)
     save_onnx(model, out)
     return report
