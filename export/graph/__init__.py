@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import numpy as np
 import onnx
+import onnx.shape_inference
 import onnx_ir as ir
-import onnx_ir.passes.common as common
 from numpy.typing import NDArray
 
 from pteron.schema.errors import ModelError
@@ -42,6 +42,9 @@ LOW_PRECISION: Final = frozenset(
         ("FLOAT8", "FLOAT6", "FLOAT4", "INT4", "UINT4", "INT2", "UINT2", "INT8", "UINT8")
     )
 )
+
+TOLD_BYTES: Final = 1000
+"""Initializers of up to so many bytes are told to onnx's inference: they may decide a shape."""
 
 Array = NDArray[Any]
 
@@ -260,9 +263,68 @@ def infer(model: ir.Model) -> None:
             if not value.is_graph_output() and node.domain != INTEGER:
                 value.shape = None
     try:
-        common.ShapeInferencePass(check_type=False, strict_mode=False, data_prop=True)(model)
+        told = onnx.shape_inference.infer_shapes(
+            _without_weights(model), check_type=False, strict_mode=False, data_prop=True
+        )
+        _take_types(model.graph, told.graph)
     except Exception:
         return
+
+
+def _without_weights(model: ir.Model) -> onnx.ModelProto:
+    """The model's protobuf with all initializers as inputs and the elements of small ones. (onnx_ir's pass takes the square
+    of their number for that, and reads the whole result back for the types in it.)"""
+    proto = onnx.ModelProto(ir_version=model.ir_version)
+    for domain, version in model.graph.opset_imports.items():
+        proto.opset_import.add(domain=domain, version=version)
+    for function in model.functions.values():
+        ir.serde.serialize_function_into(proto.functions.add(), function)
+    graph = model.graph
+    initializers = [v for v in graph.initializers.values() if not v.is_graph_input()]
+    for value in initializers:
+        if value.const_value is not None:
+            value.shape, value.dtype = (
+                value.shape or sizes(value.const_value),
+                value.dtype or value.const_value.dtype,
+            )
+    for value in (*graph.inputs, *initializers):
+        ir.serde.serialize_value_into(proto.graph.input.add(), value)
+    for name, value in graph.initializers.items():
+        if value.const_value is not None and value.const_value.nbytes <= TOLD_BYTES:
+            value.const_value.name = name
+            ir.serde.serialize_tensor_into(proto.graph.initializer.add(), value.const_value)
+    for node in graph:
+        ir.serde.serialize_node_into(proto.graph.node.add(), node)
+        for value in node.outputs:
+            if value.name and not value.is_graph_output() and (value.type or value.shape):
+                ir.serde.serialize_value_into(proto.graph.value_info.add(), value)
+    for value in graph.outputs:
+        ir.serde.serialize_value_into(proto.graph.output.add(), value)
+    return proto
+
+
+def _take_types(graph: ir.Graph, told: onnx.GraphProto) -> None:
+    """Types and shapes from the protobuf of the same graph."""
+    known = {v.name: v.type for v in (*told.input, *told.value_info, *told.output)}
+    for value in (*graph.inputs, *(v for node in graph for v in node.outputs)):
+        if value.name in known:
+            _take_type(value, known[value.name])
+    for node, proto in zip(graph, told.node, strict=True):
+        for a in proto.attribute:
+            if a.type in (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS):
+                inner = node.attributes[a.name]
+                mine = [inner.as_graph()] if a.HasField("g") else inner.as_graphs()
+                for body, theirs in zip(mine, [a.g] if a.HasField("g") else a.graphs, strict=True):
+                    _take_types(body, theirs)
+
+
+def _take_type(value: ir.Value, told: onnx.TypeProto) -> None:
+    shape = ir.serde.deserialize_type_proto_for_shape(told)
+    kind = ir.serde.deserialize_type_proto_for_type(told)
+    if shape is not None and value.shape != shape:
+        value.shape = shape
+    if kind is not None and value.dtype != kind.dtype:
+        value.dtype = kind.dtype
 
 
 def verify(model: ir.Model, stage: str) -> None:

@@ -206,8 +206,11 @@ class _Fuser:
             assert i is not None
             found: dict[int, list[int]] = {}
             for x in i.inputs:
-                if x is not None and values[x].storage != "constant":
-                    found.setdefault(self.draft.base(x), []).append(x)
+                if x is None:
+                    continue
+                base = self.draft.base(x)
+                if values[base].storage != "constant":
+                    found.setdefault(base, []).append(x)
             self.read[at] = found
         return self.read[at]
 

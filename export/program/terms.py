@@ -7,6 +7,7 @@ orders them and gives them registers; `read_terms` is its inverse.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
@@ -88,19 +89,27 @@ class Term:
         return term("not", self)
 
 
-_unique: weakref.WeakValueDictionary[tuple[Any, ...], Term] = weakref.WeakValueDictionary()
+_unique: dict[tuple[Any, ...], weakref.ref[Term]] = {}
+"""By the fields that make a term what it is; an entry goes with its term. (A WeakValueDictionary takes three times as long.)"""
 
 
 def make(op: str, type: str, args: tuple[Term, ...] = (), source: str = "", arg: Any = 0) -> Term:
     """The term with these fields; -0.0, 0.0 and 0 are different literals."""
     key = (op, type, tuple(map(id, args)), source, repr(arg))
-    found = _unique.get(key)
+    known = _unique.get(key)
+    found = None if known is None else known()
     if found is None:
         wants = sorted((a.need for a in args), reverse=True)
         need = max([n + i for i, n in enumerate(wants)] + [len(args) + 1])
         reads = op == "load" or any(a.loads for a in args)
-        found = _unique[key] = Term(op, type, args, source, arg, need, reads)
+        found = Term(op, type, args, source, arg, need, reads)
+        _unique[key] = weakref.ref(found, functools.partial(_forget, key))
     return found
+
+
+def _forget(key: tuple[Any, ...], dead: weakref.ref[Term]) -> None:
+    if _unique.get(key) is dead:  # else a term with the same fields was made meanwhile
+        del _unique[key]
 
 
 def term(op: str, *args: Term | Number, type: str = "") -> Term:
