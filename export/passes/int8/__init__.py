@@ -147,9 +147,10 @@ def signed_codes(model: ir.Model) -> bool:
             continue
         codes = node.outputs[0]
         readers = [use.node for use in codes.uses()]
+        if codes.is_graph_output() or not all(g.is_op(n, "DequantizeLinear") for n in readers):
+            continue
         zeros = [_unsigned_zero(n) for n in (node, *readers)]
-        plain = all(g.is_op(n, "DequantizeLinear") for n in readers)
-        if codes.is_graph_output() or not plain or any(z is None for z in zeros):
+        if any(z is None for z in zeros):
             continue
         for each, zero in zip((node, *readers), zeros, strict=True):
             assert zero is not None
