@@ -205,3 +205,34 @@ def test_branches_of_other_ranks_are_refused() -> None:
                 onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>{text}')
             )
         )
+
+
+@pytest.mark.parametrize("declared", ["[1]", "", "[]"])
+def test_the_iteration_and_the_condition_as_a_body_declares_them(declared: str) -> None:
+    """One of rank 1, of unknown rank, or a scalar: what the body says of it is what it gets."""
+    text = """
+    agraph (float[4] x, int64 trips) => (float[4] y) {
+        yes = Constant<value = bool {1}>()
+        y = Loop (trips, yes, x) <
+            body = b (int64[1] i, bool[1] go, float[4] c) => (bool on, float[4] d) {
+                one = Constant<value = int64[1] {0}>()
+                f = Cast<to = 1>(i)
+                g = Gather<axis = 0>(f, one)
+                d = Add(c, g)
+                on = Squeeze(go)
+            }
+        >
+    }"""
+    if declared != "[1]":
+        text = text.replace("g = Gather<axis = 0>(f, one)", "g = Identity(f)")
+        text = text.replace("on = Squeeze(go)", "on = Identity(go)")
+        text = text.replace("int64[1] i, bool[1] go", "int64 i, bool go")
+    model = ir.serde.deserialize_model(onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>\n{text}'))  # fmt: skip
+    if declared == "":
+        loop = next(n for n in model.graph if n.op_type == "Loop")
+        for v in loop.attributes["body"].as_graph().inputs[:2]:
+            v.shape = None
+    x = floats((4,))
+    for made in (lower(model), fuse(lower(model))):
+        got = run(made, {"x": x, "trips": np.array(4)})["y"]
+        np.testing.assert_allclose(got, x + 6, rtol=1e-6)

@@ -106,3 +106,15 @@ def test_floats_that_only_move_are_moved_now(count: int) -> None:
     assert fold_constants(model)
     assert [n.op_type for n in model.graph] == ["Add"]
     np.testing.assert_array_equal(run(model, {"x": np.ones((1, 4), np.float32)}), want)
+
+
+@pytest.mark.parametrize(
+    "call", ["Slice(w, [0], [6], None, [2])", "ReduceSum(w, None, keepdims=1)"]
+)
+def test_an_operand_that_is_left_out_does_not_hinder(call: str) -> None:
+    w = np.arange(6, dtype=np.int64)
+    model = onnx_text(f"y = Add(x, {call})", x="i64[1]", w=w)
+    want = run(model, {"x": np.ones(1, np.int64)})
+    assert fold_constants(model)
+    assert [n.op_type for n in model.graph] == ["Add"]
+    np.testing.assert_array_equal(run(model, {"x": np.ones(1, np.int64)}), want)

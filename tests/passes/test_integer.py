@@ -362,3 +362,33 @@ def test_what_has_no_integer_form_says_why(call: str, reason: str) -> None:
     assert not integer_nodes(model) or "pteron" not in "".join(operators(model))
     why = " ".join(n.metadata_props.get(WHY, "") for n in model.graph)
     assert re.search(reason, why), why
+
+
+@pytest.mark.parametrize(
+    "bias, taken",
+    [("b", True), ("f", False), ("Mul(f, 0.5)", False), ("DequantizeLinear(e, 0.0005)", False)],
+)
+def test_a_bias_that_is_computed_while_running_is_declined(bias: str, taken: bool) -> None:
+    text = (
+        "c = QuantizeLinear(x, 0.05, i8(3)); d = DequantizeLinear(c, 0.05, i8(3));"
+        f"l = DequantizeLinear(w, 0.01, i8(0)); r = Gemm(d, l, {bias});"
+        "q = QuantizeLinear(r, 0.1, i8(-7)); y = DequantizeLinear(q, 0.1, i8(-7))"
+    )
+    given = {"b": normal(6), "f": "f32[6]", "e": "i32[6]"}
+    used = {n: a for n, a in given.items() if n in bias.replace("DequantizeLinear", "")}
+    model = onnx_text(text, x="f32[6, 6]", w=SQUARE, **used)
+    g.infer(model)
+    assert integer_nodes(model) is taken
+    assert ("pteron.Linear" in operators(model)) is taken
+
+
+def test_a_transpose_of_codes_without_axes_turns_them_around() -> None:
+    model = onnx_text("y = Transpose(x)", x="i8[2, 3, 4]")
+    (node,) = model.graph
+    assert integer.read(node) == integer.Transpose((2, 1, 0))
+    node.inputs[0].shape = None
+    assert integer.read(node) is None, "of unknown rank"
+    assert integer.read(
+        next(iter(onnx_text("y = Transpose(x, perm=[1, 0])", x="i8[2, 3]").graph))
+    ) == integer.Transpose((1, 0))
+    assert integer.read(next(iter(onnx_text("y = Transpose(x)", x="f32[2, 3]").graph))) is None
