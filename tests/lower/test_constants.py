@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from lower.check import agrees, listing
 
-from pteron.export.interpret import run
+from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
-from pteron.export.text import onnx_text
+from pteron.export.program.interpret import run
 
 RNG = np.random.default_rng(12)
 CODES = RNG.integers(-128, 128, (6, 8)).astype(np.int8)
