@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from lower.check import agrees, listing
@@ -109,6 +111,32 @@ def test_a_size_divided_by_zero_is_no_size(by: str) -> None:
     agrees(text, {"x": np.zeros(3, np.float32), "z": np.zeros(1, np.float32)}, x="f32[n]", z="f32[1]")  # fmt: skip
 
 
+SIZES = ("s", "Add(s, [1])", "Sub(s, [1])", "Mul(s, [2])", "[1]", "[0]", "[3]", "Add(s, t)")
+
+
+@pytest.mark.parametrize("op", ["Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal"])
+def test_comparisons_of_sizes(op: str) -> None:
+    """What is proved for all sizes holds for each."""
+    made = [f"c{i} = {op}({a}, {b})" for i, (a, b) in enumerate(itertools.product(SIZES, SIZES))]
+    wheres = [f"w{i} = Where(c{i}, 1.0, 0.0)" for i in range(len(made))]
+    outputs = [f"w{i}" for i in range(len(made))]
+    text = "; ".join(["s = Shape(x)", "t = Shape(z)", *made, *wheres])
+    model = onnx_text(text, x="f32[n]", z="f32[m]", outputs=" ".join(outputs))
+    for n, m in ((1, 1), (1, 4), (2, 3), (5, 2)):
+        agrees(model, {"x": np.zeros(n, np.float32), "z": np.zeros(m, np.float32)})
+
+
+@pytest.mark.parametrize(
+    "power", [[2.0], [3.0], [2.0, 3.0, 2.0], [3.0, 2.0, 1.0], [0.0], [2.5], []]
+)
+def test_powers(power: list[float]) -> None:
+    x = RNG.standard_normal((2, len(power) if len(power) > 1 else 3)).astype(np.float32)
+    p = np.array(power, np.float32) if power else np.float32(2)
+    if power == [2.5]:
+        x = abs(x)
+    agrees("y = Pow(x, p)", {"x": x}, x="f32[2, 3]", p=p)
+
+
 # --- elements that move -----------------------------------------------------------------------------------------------
 
 
@@ -149,3 +177,35 @@ def test_einsum_of_axes_without_a_letter(equation: str) -> None:
         arrays.pop("b")
     kinds = {n: f"f32[{', '.join(map(str, x.shape))}]" for n, x in arrays.items()}
     agrees(f"y = Einsum({', '.join(arrays)}, equation='{equation}')", arrays, **kinds)
+
+
+@pytest.mark.parametrize("inverse, onesided, parts", [(0, 0, 1), (0, 0, 2), (0, 1, 1), (1, 0, 2)])
+@pytest.mark.parametrize("n", [1, 4, 5, 6])
+def test_fourier_transforms(n: int, inverse: int, onesided: int, parts: int) -> None:
+    x = RNG.standard_normal((2, n, parts)).astype(np.float32)
+    text = f"y = DFT(x, None, i64(1), inverse={inverse}, onesided={onesided})"
+    got = run(lower(onnx_text(text, x=f"f32[2, {n}, {parts}]")), {"x": x})["y"]
+    z = x[..., 0] + (1j * x[..., 1] if parts == 2 else 0)
+    want = np.fft.ifft(z, axis=1) if inverse else np.fft.fft(z, axis=1)
+    want = want[:, : n // 2 + 1] if onesided else want
+    np.testing.assert_allclose(got[..., 0] + 1j * got[..., 1], want, rtol=1e-5, atol=1e-5)
+
+
+CROPS = [
+    ([0, 0, 0.25, 0, 1, 1, 0.75, 1], [1, 1, 3, 4]), ([0, 0, 0, 0.5, 1, 1, 1, 0.9], [1, 1, 5, 4]),
+    ([0, 0, 0, 0, 1, 1, 1, 1], [1, 1, 3, 7]), ([0, 0, 0.2, -0.3, 1, 1, 1.3, 0.6], [1, 1, 5, 4]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear"])
+@pytest.mark.parametrize("region, sizes", CROPS)
+def test_a_region_that_is_resized(region: list[float], sizes: list[int], mode: str) -> None:
+    x = RNG.standard_normal((1, 1, 5, 4)).astype(np.float32)
+    text = (
+        f"y = Resize(x, r, None, {sizes}, mode='{mode}', extrapolation_value=7.0,"
+        "coordinate_transformation_mode='tf_crop_and_resize')"
+    )
+    given = {"r": np.array(region, np.float32)}
+    agrees(
+        text, {"x": x}, x="f32[1, 1, 5, 4]", **given
+    )  # onnxruntime copies where sizes are the same

@@ -118,3 +118,44 @@ def test_an_operand_that_is_left_out_does_not_hinder(call: str) -> None:
     assert fold_constants(model)
     assert [n.op_type for n in model.graph] == ["Add"]
     np.testing.assert_array_equal(run(model, {"x": np.ones(1, np.int64)}), want)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_quotients_and_remainders_of_every_sign(dtype: type) -> None:
+    a, b = (
+        x.reshape(-1).astype(dtype) for x in np.meshgrid([-8, -7, -1, 0, 1, 7, 8], [-3, -1, 2, 7])
+    )
+    kind = np.dtype(dtype).name.replace("int", "i")
+    model = onnx_text(
+        "y = Add(x, Div(a, b)); z = Add(x, Mod(a, b))", x=f"{kind}[1]", a=a, b=b, outputs="y z"
+    )
+    assert fold_constants(model)
+    assert [n.op_type for n in model.graph] == ["Add", "Add"]
+    quotients, remainders = run(model, {"x": np.zeros(1, dtype)})
+    exact = [
+        abs(int(p)) // abs(int(q)) * (1 if (p < 0) == (q < 0) else -1)
+        for p, q in zip(a, b, strict=True)
+    ]
+    np.testing.assert_array_equal(quotients, exact)
+    np.testing.assert_array_equal(remainders, [int(p) % int(q) for p, q in zip(a, b, strict=True)])
+
+
+@pytest.mark.parametrize("perm", ["", ", perm=[2, 0, 1]", ", perm=[0, 2, 1]"])
+def test_a_large_weight_of_three_axes_is_transposed(perm: str) -> None:
+    w = np.arange(16 * 24 * 32, dtype=np.float32).reshape(16, 24, 32)
+    model = onnx_text(f"y = Add(x, Transpose(w{perm}))", x="f32[1]", w=w)
+    want = run(model, {"x": np.zeros(1, np.float32)})[0]
+    assert fold_constants(model)
+    np.testing.assert_array_equal(run(model, {"x": np.zeros(1, np.float32)})[0], want)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32])
+def test_weights_of_other_floats_keep_their_quantization(kind: type) -> None:
+    """float16 is quantized in float16, which rounds otherwise."""
+    w = np.linspace(-3, 3, 40).astype(kind)
+    model = onnx_text(
+        "y = DequantizeLinear(QuantizeLinear(w, s, i8(0)), s, i8(0))", w=w, s=np.array(0.1, kind)
+    )
+    want = run(model, {})[0]
+    assert fold_constants(model) is (kind == np.float32)
+    np.testing.assert_array_equal(run(model, {})[0], want)

@@ -392,3 +392,18 @@ def test_a_transpose_of_codes_without_axes_turns_them_around() -> None:
         next(iter(onnx_text("y = Transpose(x, perm=[1, 0])", x="i8[2, 3]").graph))
     ) == integer.Transpose((1, 0))
     assert integer.read(next(iter(onnx_text("y = Transpose(x)", x="f32[2, 3]").graph))) is None
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["Reshape(x, [3, -1])", "Reshape(x, [0, 4, 3])", "Flatten(x, axis=2)", "Flatten(x)", "Flatten(x, axis=-1)",
+     "Squeeze(x, [1])", "Squeeze(x)", "Unsqueeze(x, [0, -1])", "Transpose(x)", "Transpose(x, perm=[3, 0, 2, 1])"],
+)  # fmt: skip
+def test_codes_that_move_are_where_the_standard_puts_them(call: str) -> None:
+    """What these nodes mean to delegates, and ONNX's reference."""
+    x = RNG.integers(-128, 128, (3, 1, 2, 6)).astype(np.int8)
+    model = onnx_text(f"y = {call}", x="i8[3, 1, 2, 6]")
+    (node,) = model.graph
+    assert integer.read(node) is not None
+    given = [x, *(v.const_value.numpy() for v in node.inputs[1:])]
+    np.testing.assert_array_equal(integer.run(node, *given), run(model, {"x": x})[0])
