@@ -16,6 +16,7 @@ import onnx_ir as ir
 import onnx_ir.passes.common as common
 
 from pteron.export import graph as g
+from pteron.export.capture import contrib
 from pteron.export.capture.nodes import check_forms, check_types
 from pteron.export.capture.origins import note_origins
 from pteron.export.capture.raising import raise_opset
@@ -25,6 +26,8 @@ from pteron.export.graph.wire import without_weights
 from pteron.schema.errors import ModelError
 
 OLDEST: Final = 6
+TRANSLATED: Final = 25
+"""The opset that has every operator which a foreign one becomes."""
 FOREIGN: Final = (
     (b"PK\x03\x04", 0, "a zip file; a torch.export program is expected to be named .pt2"),
     (b"TFL3", 4, "a TensorFlow Lite model; convert it with tf2onnx"),
@@ -66,6 +69,7 @@ def capture_onnx(
     _check_external(model, where)
     _drop_inputs_with_values(model)
     common.InlinePass(criteria=lambda f: f.domain != g.OURS)(model)
+    foreign = contrib.adopt(model)
     note_origins(model)
     name_nodes(model)
     name_values(model)
@@ -73,7 +77,8 @@ def capture_onnx(
     _check_domains(model, where)
     _check_types(model, where)
     check_forms(model, where)
-    raise_opset(model, opset)
+    raise_opset(model, max(opset, TRANSLATED) if foreign else opset)
+    contrib.translate_contrib(model, where)
     keep_corners(model)
     ranks = [g.rank(v) for v in model.graph.outputs]
     _forget_shapes(model)
@@ -176,7 +181,9 @@ def _check_domains(model: ir.Model, where: str) -> None:
     bad = [
         f"{n.name!r} ({n.domain}.{n.op_type})"
         for n in g.nodes(model)
-        if n.domain not in KNOWN_DOMAINS and n.op_identifier() not in model.functions
+        if n.domain not in KNOWN_DOMAINS
+        and n.op_identifier() not in model.functions
+        and not contrib.known(n)
     ]
     if bad:
         raise ModelError(

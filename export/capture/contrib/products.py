@@ -1,0 +1,268 @@
+"""Products with what is fused into them, and products with weights in blocks of few bits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import onnx_ir as ir
+
+from pteron.export import graph as g
+from pteron.export.capture.contrib.activations import activated
+from pteron.export.capture.contrib.foreign import Foreign, means
+
+CODES: Final = {2: ir.DataType.UINT2, 4: ir.DataType.UINT4, 8: ir.DataType.UINT8}
+
+
+@means("FusedMatMul", "TransposeMatMul")
+def fused_matmul(
+    n: Foreign,
+    *,
+    alpha: float = 1.0,
+    transA: int = 0,
+    transB: int = 0,
+    transBatchA: int = 0,
+    transBatchB: int = 0,
+) -> ir.Value:
+    a = _transposed(n, n[0], transA, transBatchA)
+    y = n("MatMul", a, _transposed(n, n[1], transB, transBatchB))
+    return y if alpha == 1.0 else n("Mul", y, n.like(alpha, n[0]))
+
+
+@means("FusedMatMulActivation")
+def fused_matmul_activation(
+    n: Foreign,
+    *,
+    activation: str,
+    activation_alpha: float | None = None,
+    activation_beta: float | None = None,
+    alpha: float = 1.0,
+    transA: int = 0,
+    transB: int = 0,
+) -> ir.Value:
+    a = _transposed(n, n[0], transA, 0)
+    y = n("MatMul", a, _transposed(n, n[1], transB, 0))
+    y = y if alpha == 1.0 else n("Mul", y, n.like(alpha, n[0]))
+    return activated(n, y, activation, {"alpha": activation_alpha, "beta": activation_beta})
+
+
+def _transposed(n: Foreign, x: ir.Value, last: int, batch: int) -> ir.Value:
+    """`batch`: the first axis goes behind those before the last; `last`: then the last two change places."""
+    rank = g.rank(x)
+    if not (last or batch) or rank == 1:
+        return x
+    if rank is None:
+        if batch:
+            n.refuse(f"the rank of {x.name!r} is not known, which transBatchA and transBatchB need")
+        return _swapped(n, x)
+    order = list(range(rank))
+    if batch:
+        order = [*order[1:-1], order[0], order[-1]]
+    if last:
+        order[-2:] = order[-2:][::-1]
+    return n("Transpose", x, perm=order)
+
+
+def _swapped(n: Foreign, x: ir.Value) -> ir.Value:
+    """The last two axes change places, whatever the rank is."""
+    lead, m, k = n("Shape", x, end=-2), n("Shape", x, start=-2, end=-1), n.size(x, -1)
+    flat = n("Reshape", x, n("Concat", n.ints(-1), m, k, axis=0))
+    turned = n("Transpose", flat, perm=[0, 2, 1])
+    return n("Reshape", turned, n("Concat", lead, k, m, axis=0))
+
+
+@means("FusedGemm")
+def fused_gemm(
+    n: Foreign,
+    *,
+    activation: str = "",
+    activation_alpha: float | None = None,
+    activation_beta: float | None = None,
+    activation_gamma: float | None = None,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    transA: int = 0,
+    transB: int = 0,
+) -> ir.Value:
+    y = n("Gemm", n[0], n[1], n.get(2), alpha=alpha, beta=beta, transA=transA, transB=transB)
+    return activated(n, y, activation, {"alpha": activation_alpha, "beta": activation_beta})
+
+
+@means("FusedConv")
+def fused_conv(
+    n: Foreign,
+    *,
+    activation: str = "",
+    activation_params: Sequence[float] = (),
+    auto_pad: str | None = None,
+    dilations: Sequence[int] | None = None,
+    group: int | None = None,
+    kernel_shape: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+) -> ir.Value:
+    """Input 3 is added before the activation."""
+    y = n(
+        "Conv", n[0], n[1], n.get(2), auto_pad=auto_pad, dilations=dilations, group=group,
+        kernel_shape=kernel_shape, pads=pads, strides=strides,
+    )  # fmt: skip
+    given = dict(zip(("alpha", "beta"), activation_params, strict=False))
+    return activated(n, n.plus(y, n.get(3)), activation, {"alpha": None, "beta": None, **given})
+
+
+# --- weights in blocks --------------------------------------------------------------------------------------------------
+
+
+@means("MatMulNBits")
+def matmul_nbits(
+    n: Foreign,
+    *,
+    K: int,
+    N: int,
+    block_size: int,
+    bits: int = 4,
+    accuracy_level: int = 0,
+    weight_prepacked: int = 0,
+) -> ir.Value:
+    """A [.., K] times the transpose of B [N, K], whose blocks of K have scales and zero points: the weight stays codes."""
+    n.only("weight_prepacked", weight_prepacked, 0)
+    n.only("bits", bits, *CODES)
+    if min(K, N) < 1 or block_size < 1:
+        n.refuse(f"expected K, N and block_size above 0, got {K}, {N}, {block_size}")
+    blocks = -(-K // block_size)
+    _check_order(n, K, block_size)
+    codes = _codes(n, 1, (N, blocks * block_size), bits)
+    scale = _shaped(n, 2, (N, blocks), "scales")
+    zero = _zeros(n, 3, (N, blocks), bits)
+    w = _decoded(n, codes, scale, zero, block_size, K)
+    x = n[0]
+    wide = x.dtype == ir.DataType.FLOAT or scale.dtype == ir.DataType.FLOAT
+    y = n(
+        "MatMul",
+        x if wide else n("Cast", x, to=int(ir.DataType.FLOAT)),
+        n("Transpose", w, perm=[1, 0]),
+    )
+    y = y if wide else n("CastLike", y, x)
+    return n.plus(y, n.get(5))
+
+
+def _decoded(
+    n: Foreign, codes: ir.TensorProtocol, scale: g.Array, zero: g.Array, block: int, k: int
+) -> ir.Value:
+    """f32 [N, K]: DequantizeLinear where zero points are integers, else the weight itself."""
+    wide = scale.astype(np.float32)
+    if np.array_equal(zero, np.rint(zero)):
+        kind = codes.dtype.numpy()
+        if k < int(str(codes.shape[1])):
+            codes = ir.tensor(np.ascontiguousarray(codes.numpy()[:, :k]))
+        parts = [n.constant(codes, "codes"), n.constant(wide, "scale")]
+        parts.append(n.constant(zero.astype(np.uint8).astype(kind), "zero"))
+        return n("DequantizeLinear", *parts, axis=1, block_size=block)
+    each = [np.repeat(part, block, axis=1)[:, :k] for part in (wide, zero.astype(np.float32))]
+    w = (codes.numpy()[:, :k].astype(np.float32) - each[1]) * each[0]
+    return n.constant(np.ascontiguousarray(w), "weight")
+
+
+def _constant(n: Foreign, i: int, what: str) -> ir.TensorProtocol:
+    tensor = g.constant_tensor(n[i])
+    if tensor is None:
+        n.refuse(f"input {i} ({what}) is computed while running, expected a constant")
+    return tensor
+
+
+def _shaped(n: Foreign, i: int, shape: tuple[int, int], what: str) -> g.Array:
+    array = _constant(n, i, what).numpy()
+    if array.size != shape[0] * shape[1]:
+        n.refuse(f"expected {what} of {list(shape)} elements, got {list(array.shape)}")
+    return np.asarray(array.reshape(shape))
+
+
+def _codes(n: Foreign, i: int, shape: tuple[int, int], bits: int) -> ir.TensorProtocol:
+    """Packed bytes, low bits first, are the bytes of ONNX's own packed type."""
+    tensor = _constant(n, i, "B")
+    if tensor.size * 8 != shape[0] * shape[1] * bits or tensor.dtype != ir.DataType.UINT8:
+        n.refuse(
+            f"expected B as uint8 with {shape[0] * shape[1] * bits // 8} bytes, got {tensor.dtype.name} {list(tensor.shape)}"
+        )
+    return retyped(tensor, CODES[bits], shape)
+
+
+def retyped(
+    tensor: ir.TensorProtocol, dtype: ir.DataType, shape: Sequence[int]
+) -> ir.TensorProtocol:
+    """The same bytes as elements of another type; they stay where they are."""
+    name = tensor.name or ""
+    if isinstance(tensor, ir.ExternalTensor):
+        return ir.ExternalTensor(
+            tensor.location, tensor.offset, tensor.length, dtype, shape=ir.Shape(shape), name=name,
+            base_dir=tensor.base_dir,
+        )  # fmt: skip
+    raw = tensor.tobytes()
+    return ir.Tensor(_unpacked(np.frombuffer(raw, np.uint8), dtype, shape), dtype=dtype, name=name)
+
+
+def _unpacked(raw: g.Array, dtype: ir.DataType, shape: Sequence[int]) -> g.Array:
+    bits = dtype.bitwidth
+    if bits == 8:
+        return raw.reshape(shape)
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)
+    codes = (raw[:, None] >> shifts) & np.uint8((1 << bits) - 1)
+    return codes.reshape(-1)[: int(np.prod(shape))].reshape(shape).view(dtype.numpy())
+
+
+def _zeros(n: Foreign, i: int, shape: tuple[int, int], bits: int) -> g.Array:
+    """Zero points as numbers [N, blocks]: packed like B row by row, in A's type, or the middle of the codes."""
+    if n.get(i) is None:
+        return np.full(shape, float(1 << (bits - 1)), np.float32)
+    tensor = _constant(n, i, "zero_points")
+    if tensor.dtype != ir.DataType.UINT8:
+        return _shaped(n, i, shape, "zero_points").astype(np.float32)
+    width = -(-shape[1] * bits // 8)
+    if tensor.size != shape[0] * width:
+        n.refuse(f"expected zero_points of {[shape[0], width]} bytes, got {list(tensor.shape)}")
+    raw = np.frombuffer(tensor.tobytes(), np.uint8)
+    wide = _unpacked(raw, CODES[bits], (shape[0], width * 8 // bits))
+    return wide[:, : shape[1]].astype(np.uint8).astype(np.float32)
+
+
+def _check_order(n: Foreign, k: int, block: int) -> None:
+    """g_idx, the block of each element of K: only in order."""
+    if n.get(4) is None:
+        return
+    order = _constant(n, 4, "g_idx").numpy().reshape(-1)[:k]
+    if not np.array_equal(order, np.arange(k) // block):
+        n.refuse("g_idx brings K into another order, which is not covered")
+
+
+@means("GatherBlockQuantized")
+def gather_block_quantized(
+    n: Foreign,
+    *,
+    bits: int = 4,
+    block_size: int = 128,
+    gather_axis: int = 0,
+    quantize_axis: int = 1,
+) -> ir.Value:
+    """Rows of a table in blocks: Gather(DequantizeLinear(table))."""
+    n.only("bits", bits, *CODES)
+    data, scale = _constant(n, 0, "data"), n[2]
+    rank = len(data.shape)
+    zero = n.get(3)
+    if data.dtype == ir.DataType.UINT8:
+        shape = [int(str(d)) for d in data.shape]
+        shape[-1] = shape[-1] * 8 // bits
+        blocks = [int(str(d)) for d in _constant(n, 2, "scales").shape]
+        data = retyped(data, CODES[bits], shape)
+        kind = CODES[bits].numpy()
+        if zero is None:
+            zeros = np.full(blocks, 1 << (bits - 1), np.uint8)
+        else:
+            raw = np.frombuffer(_constant(n, 3, "zero_points").tobytes(), np.uint8)
+            width = -(-blocks[-1] * bits // 8) * 8 // bits
+            zeros = _unpacked(raw, CODES[bits], [*blocks[:-1], width])[..., : blocks[-1]]
+        zero = n.constant(zeros.astype(np.uint8).astype(kind), "zero")
+    axis = quantize_axis % rank
+    codes = n.constant(data, "codes")
+    table = n("DequantizeLinear", codes, scale, zero, axis=axis, block_size=block_size)
+    return n("Gather", table, n[1], axis=gather_axis)
