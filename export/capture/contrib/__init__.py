@@ -14,7 +14,7 @@ import onnx_ir as ir
 from pteron.export import graph as g
 from pteron.export.capture.contrib import activations, attention, integer, norms, products
 from pteron.export.capture.contrib.foreign import DOMAIN, TRANSLATIONS, translate
-from pteron.export.infer import infer_node
+from pteron.export.graph.inference import infer_node
 
 __all__ = ["DOMAIN", "MEANS", "adopt", "known", "translate_contrib"]
 

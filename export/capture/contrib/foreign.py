@@ -10,7 +10,7 @@ import numpy as np
 import onnx_ir as ir
 
 from pteron.export import graph as g
-from pteron.export.infer import infer_node
+from pteron.export.graph.inference import infer_node
 from pteron.schema.errors import ModelError
 
 DOMAIN: Final = "com.microsoft"
