@@ -217,7 +217,7 @@ def sequences() -> onnx.ModelProto:
 
 def foreign() -> onnx.ModelProto:
     proto = model(
-        [helper.make_node("FusedMatMul", ["x", "x"], ["y"], domain="com.microsoft", name="fused")]
+        [helper.make_node("BeamSearch", ["x", "x"], ["y"], domain="com.microsoft", name="fused")]
     )
     proto.opset_import.append(helper.make_opsetid("com.microsoft", 1))
     return proto
@@ -249,7 +249,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     ),
     (strings, "'x' is STRING"),
     (sequences, "'e' is sequence.*only tensors"),
-    (foreign, r"'fused' \(com.microsoft.FusedMatMul\)"),
+    (foreign, r"'fused' \(com.microsoft.BeamSearch\)"),
     (sparse, "'sp' is sparse"),
     (lambda: model([helper.make_node("Relu", ["nothing"], ["y"])]), "'nothing'"),
     (lambda: 7, "got int"),

@@ -1,0 +1,180 @@
+"""Attention of com.microsoft in all its forms against onnxruntime."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from models.contrib import RNG, Fixed, check, f, i8, i32, model_of, results, u8
+
+# --- attention ----------------------------------------------------------------------------------------------------------
+
+MASKS: dict[str, Any] = {
+    "none": None,
+    "keys": i32([1, 1, 1, 0], [1, 0, 1, 1]),
+    "each": np.tril(np.ones((2, 4, 4), np.int32)),
+    "lengths": i32(3, 4),
+    "ends": i32(3, 4, 1, 0),
+    "all": i32([0, 0, 0, 0], [1, 1, 1, 1]),
+}
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("causal", [0, 1])
+@pytest.mark.parametrize("far", [None, -50.0])
+def test_attention(mask: str, causal: int, far: float | None, tmp_path: Path) -> None:
+    attributes = {"num_heads": 2, "unidirectional": causal}
+    attributes |= {} if far is None else {"mask_filter_value": far}
+    inputs = [f(2, 4, 8), Fixed(f(8, 24, scale=0.4)), Fixed(f(24)), MASKS[mask]]
+    check(tmp_path, "Attention", inputs, attributes, ["FLOAT"])
+
+
+@pytest.mark.parametrize("sizes", [[8, 8, 8], [8, 8, 4]])
+@pytest.mark.parametrize("bias", [None, (2, 2), (1, 2), (1, 1)])
+def test_attention_sizes_scale_and_bias(sizes: list[int], bias: Any, tmp_path: Path) -> None:
+    wide = sum(sizes)
+    inputs = [f(2, 4, 6), Fixed(f(6, wide, scale=0.4)), Fixed(f(wide)), MASKS["keys"], None]
+    inputs += [] if bias is None else [f(*bias, 4, 4)]
+    attributes = {"num_heads": 2, "qkv_hidden_sizes": sizes, "scale": 0.3}
+    check(tmp_path, "Attention", inputs, attributes, ["FLOAT"])
+
+
+@pytest.mark.parametrize("causal", [0, 1])
+@pytest.mark.parametrize("masked", [True, False])
+@pytest.mark.parametrize("now", [1, 3])
+def test_attention_with_a_past(causal: int, masked: bool, now: int, tmp_path: Path) -> None:
+    mask = np.ones((2, 2 + now), np.int32)
+    mask[0, 0] = 0
+    inputs = [
+        f(2, now, 8), Fixed(f(8, 24, scale=0.4)), Fixed(f(24)), mask if masked else None, f(2, 2, 2, 2, 4),
+    ]  # fmt: skip
+    attributes = {"num_heads": 2, "unidirectional": causal}
+    check(tmp_path, "Attention", inputs, attributes, ["FLOAT", "FLOAT"])
+
+
+@pytest.mark.parametrize("mask", ["none", "keys", "lengths"])
+@pytest.mark.parametrize("causal", [0, 1])
+def test_attention_with_integer_projections(mask: str, causal: int, tmp_path: Path) -> None:
+    one = lambda x: Fixed(np.array(x, np.float32))  # noqa: E731
+    inputs = [
+        u8(2, 4, 8), Fixed(i8(8, 24)), Fixed(f(24)), one(0.01), one(0.006), MASKS[mask],
+        Fixed(np.array(128, np.uint8)), Fixed(np.array(3, np.int8)),
+    ]  # fmt: skip
+    attributes = {"num_heads": 2, "unidirectional": causal}
+    check(tmp_path, "QAttention", inputs, attributes, ["FLOAT"])
+
+
+HEADS: dict[str, Any] = {
+    "self": lambda: [f(2, 4, 8), f(2, 4, 8), f(2, 4, 8)],
+    "cross": lambda: [f(2, 3, 8), f(2, 4, 8), f(2, 4, 8)],
+    "narrow": lambda: [f(2, 3, 8), f(2, 4, 8), f(2, 4, 4)],
+    "bias": lambda: [f(2, 3, 8), f(2, 4, 8), f(2, 4, 8), Fixed(f(24))],
+    "bias_narrow": lambda: [f(2, 3, 8), f(2, 4, 8), f(2, 4, 4), Fixed(f(20))],
+    "mask": lambda: [f(2, 4, 8), f(2, 4, 8), f(2, 4, 8), None, MASKS["keys"]],
+    "mask_each": lambda: [f(2, 4, 8), f(2, 4, 8), f(2, 4, 8), None, MASKS["each"]],
+    "lengths": lambda: [f(2, 4, 8), f(2, 4, 8), f(2, 4, 8), None, MASKS["lengths"]],
+    "scores": lambda: [f(2, 4, 8), f(2, 4, 8), f(2, 4, 8), None, None, f(1, 2, 4, 4)],
+    "both": lambda: [
+        f(2, 4, 8),
+        f(2, 4, 8),
+        f(2, 4, 8),
+        Fixed(f(24)),
+        MASKS["keys"],
+        f(2, 1, 4, 4),
+    ],
+    "apart": lambda: [f(2, 3, 8), f(2, 2, 4, 4), f(2, 2, 4, 4)],
+}
+
+
+@pytest.mark.parametrize("form", HEADS)
+@pytest.mark.parametrize("attributes", [{}, {"scale": 0.2, "mask_filter_value": -40.0}])
+def test_multi_head_attention(form: str, attributes: Any, tmp_path: Path) -> None:
+    check(tmp_path, "MultiHeadAttention", HEADS[form](), {"num_heads": 2, **attributes}, ["FLOAT"])
+
+
+@pytest.mark.parametrize("causal", [0, 1])
+@pytest.mark.parametrize("now", [1, 3])
+@pytest.mark.parametrize("masked", [True, False])
+def test_multi_head_attention_with_a_past(
+    causal: int, now: int, masked: bool, tmp_path: Path
+) -> None:
+    mask = np.ones((2, 2 + now), np.int32)
+    mask[1, 1] = 0
+    inputs = [
+        f(2, now, 8), f(2, now, 8), f(2, now, 8), None, mask if masked else None, None, f(2, 2, 2, 4), f(2, 2, 2, 4),
+    ]  # fmt: skip
+    attributes = {"num_heads": 2, "unidirectional": causal}
+    check(tmp_path, "MultiHeadAttention", inputs, attributes, ["FLOAT", "FLOAT", "FLOAT"])
+
+
+@pytest.mark.parametrize("interleaved", [0, 1])
+@pytest.mark.parametrize("form", ["flat", "apart", "partly", "offset"])
+def test_rotary_embeddings(interleaved: int, form: str, tmp_path: Path) -> None:
+    angles = RNG.random((12, 2 if form == "partly" else 4)).astype(np.float32) * 3
+    tables = [Fixed(np.cos(angles)), Fixed(np.sin(angles))]
+    x = f(2, 3, 5, 8) if form == "apart" else f(2, 5, 24)
+    places = np.array([4], np.int64) if form == "offset" else RNG.integers(0, 12, (2, 5))
+    partly = {"num_heads": 3, "rotary_embedding_dim": 4} if form == "partly" else {}
+    attributes = {"interleaved": interleaved, **partly}
+    check(tmp_path, "RotaryEmbedding", [x, places, *tables], attributes, ["FLOAT"])
+
+
+def grouped(
+    past: int,
+    now: int,
+    *,
+    rotary: bool = False,
+    packed: bool = False,
+    places: bool = False,
+    batch: int = 2,
+) -> list[Any]:
+    """Four heads of 16, two of keys; every row of the batch has `past` keys already."""
+    q, k, v = f(batch, now, 64), f(batch, now, 32), f(batch, now, 32)
+    old = [f(batch, 2, past, 16), f(batch, 2, past, 16)] if past else [None, None]
+    angles = RNG.random((16, 8)).astype(np.float32)
+    tables = [Fixed(np.cos(angles)), Fixed(np.sin(angles))] if rotary else [None, None]
+    at = np.tile(np.arange(past, past + now), (batch, 1)).astype(np.int64)
+    qkv = [np.concatenate([q, k, v], -1), None, None] if packed else [q, k, v]
+    ends = np.full(batch, past + now - 1, np.int32)
+    return [*qkv, *old, ends, np.array(past + now, np.int32), *tables, at if places else None]
+
+
+GROUPED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "prompt": ({"past": 0, "now": 4}, {}),
+    "rotary": ({"past": 0, "now": 4, "rotary": True}, {"do_rotary": 1}),
+    "interleaved": (
+        {"past": 0, "now": 4, "rotary": True},
+        {"do_rotary": 1, "rotary_interleaved": 1},
+    ),
+    "packed": ({"past": 0, "now": 4, "rotary": True, "packed": True}, {"do_rotary": 1}),
+    "scale": ({"past": 0, "now": 4}, {"scale": 0.1}),
+    "softcap": ({"past": 0, "now": 4}, {"softcap": 1.5}),
+    "window": ({"past": 0, "now": 6}, {"local_window_size": 2}),
+    "next": ({"past": 3, "now": 1}, {}),
+    "next_rotary": ({"past": 3, "now": 1, "rotary": True}, {"do_rotary": 1}),
+    "next_packed": ({"past": 3, "now": 1, "rotary": True, "packed": True}, {"do_rotary": 1}),
+    "next_places": ({"past": 3, "now": 1, "rotary": True, "places": True}, {"do_rotary": 1}),
+    "next_window": ({"past": 6, "now": 1}, {"local_window_size": 2}),
+    "several": ({"past": 3, "now": 2, "rotary": True, "batch": 1}, {"do_rotary": 1}),
+}
+
+
+@pytest.mark.parametrize("form", GROUPED)
+def test_grouped_queries(form: str, tmp_path: Path) -> None:
+    given, attributes = GROUPED[form]
+    attributes = {"num_heads": 4, "kv_num_heads": 2, **attributes}
+    outputs = ["FLOAT", "FLOAT", "FLOAT"]
+    check(tmp_path, "GroupQueryAttention", grouped(**given), attributes, outputs)
+
+
+def test_grouped_queries_fill_up_at_the_right(tmp_path: Path) -> None:
+    inputs = grouped(0, 4, rotary=True)
+    inputs[5] = i32(1, 3)  # the first row has two tokens
+    attributes = {"num_heads": 4, "kv_num_heads": 2, "do_rotary": 1}
+    model, feeds = model_of("GroupQueryAttention", inputs, attributes, ["FLOAT"] * 3)
+    del model.graph.output[1:]
+    got, want = results(model, feeds, tmp_path)
+    np.testing.assert_allclose(got[0, :2], want[0, :2], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(got[1], want[1], rtol=1e-4, atol=1e-5)

@@ -1,0 +1,167 @@
+"""Weights in blocks of few bits, and the files of onnxruntime's own tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from models.contrib import RNG, Fixed, check
+from models.through import Arrays, operators, ort, same
+
+from pteron.export.capture import capture
+from pteron.export.capture.contrib.foreign import TRANSLATIONS
+from pteron.export.graph import nodes
+
+# --- weights in blocks of few bits --------------------------------------------------------------------------------------
+
+
+def packed(codes: np.ndarray, bits: int) -> np.ndarray:
+    """Low bits first, along the last axis, which is filled up with zeros to whole bytes."""
+    each = 8 // bits
+    wide = np.pad(codes, [(0, 0)] * (codes.ndim - 1) + [(0, -codes.shape[-1] % each)])
+    parts = wide.reshape(*wide.shape[:-1], -1, each).astype(np.uint8)
+    return np.bitwise_or.reduce(parts << (np.arange(each, dtype=np.uint8) * bits), axis=-1)
+
+
+def nbits(
+    n: int, k: int, block: int, bits: int, zeros: str, *, half: bool = False, bias: bool = False
+) -> tuple[str, list[Any], dict[str, Any], list[str]]:
+    blocks = -(-k // block)
+    float_type = np.float16 if half else np.float32
+    codes = RNG.integers(0, 1 << bits, (n, blocks, block), dtype=np.uint8)
+    scale = ((RNG.random((n, blocks)) + 0.1) / (1 << bits)).astype(np.float16).astype(float_type)
+    zero: Any = RNG.integers(0, 1 << bits, (n, blocks), dtype=np.uint8)
+    given = {"none": None, "packed": packed(zero, bits), "float": (zero + 0.25).astype(float_type)}
+    b = packed(codes, bits).reshape(n, blocks, -1)
+    x = (RNG.standard_normal((2, 3, k)) * 0.5).astype(float_type)
+    at = given[zeros]
+    inputs = [x, Fixed(b), Fixed(scale), None if at is None else Fixed(at), None]
+    inputs.append(Fixed(RNG.standard_normal(n).astype(float_type)) if bias else None)
+    attributes = {"K": k, "N": n, "block_size": block, "bits": bits}
+    return "MatMulNBits", inputs, attributes, ["FLOAT16" if half else "FLOAT"]
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+@pytest.mark.parametrize("block", [16, 32, 128])
+@pytest.mark.parametrize("zeros", ["none", "packed", "float"])
+@pytest.mark.parametrize(("n", "k"), [(5, 128), (20, 72), (3, 256)])
+def test_products_with_weights_in_blocks(
+    bits: int, block: int, zeros: str, n: int, k: int, tmp_path: Path
+) -> None:
+    if bits == 8 and zeros == "float":
+        pytest.skip("onnxruntime has no 8 bits with float zero points")
+    check(tmp_path, *nbits(n, k, block, bits, zeros, bias=n == 5), tolerance=1e-4)
+
+
+@pytest.mark.parametrize("zeros", ["none", "packed"])
+def test_half_floats_times_weights_in_blocks(zeros: str, tmp_path: Path) -> None:
+    check(tmp_path, *nbits(16, 64, 32, 4, zeros, half=True), tolerance=4e-3)
+
+
+@pytest.mark.parametrize("zeros", [True, False])
+@pytest.mark.parametrize("bits", [4, 8])
+def test_rows_of_a_table_in_blocks(zeros: bool, bits: int, tmp_path: Path) -> None:
+    codes = RNG.integers(0, 1 << bits, (10, 64), dtype=np.uint8)
+    scale = (RNG.random((10, 2)) + 0.1).astype(np.float32)
+    zero = packed(RNG.integers(0, 1 << bits, (10, 2), dtype=np.uint8), bits) if zeros else None
+    inputs = [Fixed(packed(codes, bits)), RNG.integers(0, 10, (2, 3)), Fixed(scale)]
+    inputs += [Fixed(zero)] if zero is not None else []
+    attributes = {"bits": bits, "block_size": 32, "quantize_axis": 1}
+    check(tmp_path, "GatherBlockQuantized", inputs, attributes, ["FLOAT"])
+
+
+# --- files of onnxruntime's own tools -----------------------------------------------------------------------------------
+
+
+def encoder(folder: Path) -> tuple[Path, Arrays]:
+    """A small BERT by TorchScript, as the tools expect it, with named sizes."""
+    torch = pytest.importorskip("torch", reason="torch is not installed: make dev-torch")
+    from models.encoder import Bert
+
+    path = folder / "bert.onnx"
+    torch.manual_seed(3)
+    ids = torch.randint(0, 50, (2, 6))
+    args = (ids, torch.zeros_like(ids), torch.ones_like(ids))
+    names = ["input_ids", "token_type_ids", "attention_mask"]
+    axes = {name: {0: "batch", 1: "sequence"} for name in names}
+    torch.onnx.export(
+        Bert().eval(), args, str(path), dynamo=False, input_names=names, output_names=["y"],
+        opset_version=17, dynamic_axes=axes,
+    )  # fmt: skip
+    mask = np.ones((3, 5), np.int64)
+    mask[1, 3:] = 0
+    ids = RNG.integers(0, 50, (3, 5))
+    return path, {"input_ids": ids, "token_type_ids": ids % 2, "attention_mask": mask}
+
+
+def optimized(path: Path, level: str) -> Path:
+    options = ort.SessionOptions()
+    options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, level)
+    out = path.with_name(f"{path.stem}_{level}.onnx")
+    options.optimized_model_filepath = str(out)
+    options.log_severity_level = 4
+    ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return out
+
+
+def by_transformers(path: Path) -> Path:
+    from onnxruntime.transformers import optimizer
+
+    out = path.with_name("fused.onnx")
+    done = optimizer.optimize_model(str(path), model_type="bert", num_heads=4, hidden_size=32)
+    done.save_model_to_file(str(out))
+    return out
+
+
+def dynamic(path: Path) -> Path:
+    from onnxruntime.quantization import quantize_dynamic
+
+    quantize_dynamic(str(path), str(path.with_name("dynamic.onnx")))
+    return optimized(path.with_name("dynamic.onnx"), "ORT_ENABLE_EXTENDED")
+
+
+def in_blocks(path: Path) -> Path:
+    from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
+
+    made = MatMulNBitsQuantizer(onnx.load(path), block_size=32, is_symmetric=True)
+    made.process()
+    out = path.with_name("blocks.onnx")
+    made.model.save_model_to_file(str(out))
+    return out
+
+
+TOOLS: dict[str, tuple[Any, set[str]]] = {
+    "extended": (lambda p: optimized(p, "ORT_ENABLE_EXTENDED"), {"BiasGelu"}),
+    "all": (lambda p: optimized(p, "ORT_ENABLE_ALL"), {"BiasGelu"}),
+    "transformers": (
+        by_transformers,
+        {"Attention", "SkipLayerNormalization", "BiasGelu", "EmbedLayerNormalization"},
+    ),
+    "dynamic": (dynamic, {"DynamicQuantizeMatMul", "MatMulIntegerToFloat"}),
+    "blocks": (in_blocks, {"MatMulNBits"}),
+}
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_files_that_onnxruntime_writes(tool: str, tmp_path: Path) -> None:
+    path, feeds = encoder(tmp_path)
+    make, expected = TOOLS[tool]
+    made = make(path)
+    model = onnx.load(made)
+    foreign = {n.op_type for n in model.graph.node if n.domain == "com.microsoft"}
+    assert expected <= foreign <= TRANSLATIONS.keys()
+    report = same(model, [feeds], tmp_path, 2e-2 if tool == "dynamic" else 1e-4)
+    assert report.methods[0].nodes_out < 400
+    if tool == "transformers":
+        assert operators(report)["attention"] == 2
+
+
+def test_nodes_of_the_other_domain_keep_their_modules(tmp_path: Path) -> None:
+    path, _ = encoder(tmp_path)
+    model = capture(by_transformers(path))
+    names = {str(n.name) for n in nodes(model)}
+    assert any(name.startswith("layer.0.") for name in names), sorted(names)
+    assert not any(n.domain for n in nodes(model))
