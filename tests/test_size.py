@@ -66,11 +66,12 @@ def symbols(library: Path, kind: str) -> set[str]:
     return {line.split()[-1].split("@")[0] for line in said("nm", "-D", kind, library)}
 
 
-def test_core_is_under_67_kilobytes(report: dict[str, Any]) -> None:
+def test_core_is_under_68_kilobytes(report: dict[str, Any]) -> None:
     """60 KB, and 5 for the relations of the rows: 2.7 KB evaluate them, 1.7 KB are their codes, 0.7 KB their errors. 13 KB
-    of checks in kernels went for it. 0.7 KB for the watch that ends runs, 0.6 KB for what keeps verify and prepare linear,
-    0.2 KB for the control word on the caller's threads."""
-    assert report["core"] < 67 * 1024, report["parts"]
+    of checks in kernels went for it. 0.7 KB for the watch that ends runs, 1.6 KB for what keeps verify, prepare and questions
+    linear (an index of states 0.4, places of operands 0.6), 0.2 KB for the control word on the caller's threads, 0.3 KB for
+    structs that say their size, 0.5 KB for what callers may ask of instructions and nodes, 0.1 KB for nodes' names in errors."""
+    assert report["core"] < 68 * 1024, report["parts"]
 
 
 def test_library_is_under_600_kilobytes(report: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ static int fail(const pte_error *error) {
 
 int main(int count, char **words) {
   pte_host_model *model;
-  pte_extents in, out;
+  pte_extents in = {.size = sizeof in}, out = {.size = sizeof out};
   pte_error error;
   int64_t shape[PTE_MAX_RANK] = {0};
   const int64_t *shapes[] = {shape};

@@ -26,16 +26,18 @@ uint32_t pte_cpu_detect(void) {
   const uint32_t f = 1u << 16, dq = 1u << 17, bw = 1u << 30, vl = 1u << 31,
                  avx512 = f | dq | bw | vl;
   const uint32_t vbmi = 1u << 1, vnni = 1u << 11, integers = vbmi | vnni;
-  if (cpuid(0, 0).a < 7 || (cpuid(1, 0).c & needed) != needed) return PTE_CPU_ANY;
+  if (cpuid(0, 0).a < 7 || (cpuid(1, 0).c & needed) != needed) return 0;
   uint32_t state = xgetbv();
   words more = cpuid(7, 0);
-  if ((state & sse_and_avx_state) != sse_and_avx_state || (more.b & avx2) == 0) return PTE_CPU_ANY;
+  if ((state & sse_and_avx_state) != sse_and_avx_state || (more.b & avx2) == 0) return 0;
   if ((state & avx512_state) != avx512_state || (more.b & avx512) != avx512) return PTE_CPU_AVX2;
   return (more.c & integers) != integers ? PTE_CPU_AVX2 | PTE_CPU_AVX512
                                          : PTE_CPU_AVX2 | PTE_CPU_AVX512 | PTE_CPU_AVX512VNNI;
 }
 
-uint32_t pte_cpu_allow(uint32_t wanted) { return wanted & pte_cpu_detect(); }
+uint32_t pte_cpu_allow(uint32_t wanted) {
+  return pte_cpu_detect() & (wanted == PTE_CPU_DETECT ? UINT32_MAX : wanted);
+}
 
 #else
 
@@ -43,7 +45,7 @@ uint32_t pte_cpu_detect(void) {
 #if defined(__aarch64__)
   return PTE_CPU_NEON;
 #else
-  return PTE_CPU_ANY;
+  return 0;
 #endif
 }
 

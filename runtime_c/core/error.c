@@ -44,12 +44,21 @@ static const char *put_mark(sink *out, const char *mark, va_list *args) {
   return mark;
 }
 
+static size_t length_of(const char *s) {
+  size_t length = 0;
+  while (s[length] != 0) length++;
+  return length;
+}
+
 pte_status pte_fail_list(pte_error *err, pte_status status, const char *format, va_list *args) {
   if (err == NULL) return status;
-  memset(err, 0, sizeof *err);
-  err->status = (int32_t)status;
-  pte_error_at(err, PTE_NONE, PTE_NONE, PTE_NONE);
-  sink out = {err->text, 0, sizeof err->text};
+  if (*format == '+') format++;
+  else {
+    memset(err, 0, sizeof *err);
+    err->status = (int32_t)status;
+    err->instr = err->op = err->node = PTE_NONE;
+  }
+  sink out = {err->text, length_of(err->text), sizeof err->text};
   for (const char *at = format; *at != 0; at++) {
     if (*at == '%') at = put_mark(&out, at + 1, args);
     else put(&out, *at);
@@ -65,9 +74,15 @@ pte_status pte_fail(pte_error *err, pte_status status, const char *format, ...) 
   return status;
 }
 
-void pte_error_at(pte_error *err, uint32_t instr, uint32_t op, uint32_t node) {
+void pte_error_at(pte_error *err, uint32_t instr, uint32_t op, uint32_t node, const char *name) {
   if (err == NULL) return;
   err->instr = instr;
   err->op = op;
   err->node = node;
+  const size_t around = sizeof " [node ...]", least = around + 8; /* room for a word of it */
+  size_t room = sizeof err->text - length_of(err->text), length = length_of(name);
+  if (length == 0 || room < least) return;
+  bool cut = length > room - around;
+  if (cut) name += length - (room - around);
+  (void)pte_fail(err, PTE_OK, "+ [node %s%s]", cut ? "..." : "", name);
 }

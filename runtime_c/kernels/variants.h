@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define PTE_CPU_ANY 0u /* in a row of variants.inc: needs no feature (PTE_CPU_*) */
+
 /* Every family, once. */
 #define PTE_FAMILIES(FAMILY)                                                                       \
   FAMILY(pointwise)                                                                                \

@@ -4,6 +4,7 @@
 
 #include "core/arena.h"
 #include "core/error.h"
+#include "core/sized.h"
 #include "program/check.h"
 #include "program/header.h"
 #include "pteron/delegate.h"
@@ -109,13 +110,8 @@ static pte_status bind_externals(const pte_program *p, pte_segment *segments, pt
 }
 
 static pte_status take_options(pte_program *p, const pte_open_options *options, pte_error *error) {
-  if (options == NULL) return PTE_OK;
   pte_open_options all;
-  memset(&all, 0, sizeof all);
-  if (options->size < sizeof options->size)
-    return pte_fail(error, PTE_BAD_ARGUMENT, "options.size: expected at least 4, got %u",
-                    options->size);
-  memcpy(&all, options, options->size < sizeof all ? options->size : sizeof all);
+  PTE_TRY(pte_sized_read(options, &all, sizeof all, "open options", error));
   if ((all.external_count != 0 && all.externals == NULL) ||
       (all.delegate_count != 0 && all.delegates == NULL))
     return pte_fail(error, PTE_BAD_ARGUMENT, "options: null pointer");

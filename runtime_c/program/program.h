@@ -96,7 +96,10 @@ const void *pte_program_attrs(const pte_program *program, const pte_file_instr *
 /* The operator's row (never NULL for an instruction of an open program). */
 const pte_op_row *pte_program_row(const pte_file_instr *instr);
 
-/* The name in the debug segment of node `i`, "" where there is none. */
+/* Node `i` of the debug segment; false: there is none. */
+bool pte_program_find_node(const pte_program *program, uint32_t i, pte_flat *out);
+
+/* Its name, "" where there is none. */
 const char *pte_program_node_name(const pte_program *program, uint32_t i);
 
 /* pte_dtype_bits, with its table once in the core instead of once a file. */

@@ -166,7 +166,7 @@ pte_status pte_verify_instr(pte_verifier *v, uint32_t block, uint32_t i) {
     pte_status status =
         pte_fail(v->error, PTE_UNSUPPORTED, "instrs[%u].op: %s is not in this build of the runtime",
                  i, pte_op_text(row->name));
-    pte_error_at(v->error, i, row->id, instr->node);
+    pte_error_at(v->error, i, row->id, instr->node, "");
     return status;
   }
   PTE_CHECK_FIELDS(v, "instrs", i, instr, INSTR);

@@ -16,6 +16,17 @@ typedef struct span {
   uint64_t begin, end;
 } span;
 
+pte_call pte_session_call(const pte_session *s, uint32_t index) {
+  const pte_work *work = &s->works[index];
+  pte_call call = s->call;
+  call.attrs = work->attrs;
+  call.in = work->in;
+  call.out = work->out;
+  call.in_count = work->in_count;
+  call.out_count = work->out_count;
+  return call;
+}
+
 /* Where a base would lie: storages are apart from each other, ports and params too. */
 static span stand_in(const pte_session *s, uint32_t base) {
   const pte_file_value *file = pte_session_file_value(s, base);

@@ -47,7 +47,7 @@ static pte_status too_large(const pte_session *s, uint32_t work, uint32_t dim, i
       err, PTE_LIMIT, "op %u (%s): dimension %s is %lld, its capacity is %lld; raise max_extent",
       instr, pte_op_text(s->works[work].row->name),
       pte_program_string(s->program, s->program->dims[dim].name), got, s->exprs.dim_capacity[dim]);
-  pte_error_at(err, instr, s->works[work].row->id, s->program->instrs[instr].node);
+  pte_fault_where(s, work, err);
   return PTE_LIMIT;
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/size.h"
+#include "core/sized.h"
 #include "gen/ops.h"
 #include "program/blake2s.h"
 #include "session/control_check.h"
@@ -151,13 +152,13 @@ pte_status pte_delegates_open(pte_session *s, pte_arena *arena, pte_error *err) 
 pte_status pte_session_placement(const pte_session *s, uint32_t index, pte_placement *out) {
   if (s == NULL || index >= s->program->delegate_count) return PTE_BAD_ARGUMENT;
   const pte_file_delegate *file = &s->program->delegates[index];
-  *out = (pte_placement){.name = pte_program_string(s->program, file->name),
-                         .target = target_of(s->program, index),
-                         .reason = s->placed[index].why.text,
-                         .policy = file->policy,
-                         .placed = s->placed[index].api != NULL,
-                         .used = s->placed[index].used};
-  return PTE_OK;
+  const pte_placement placement = {.name = pte_program_string(s->program, file->name),
+                                   .target = target_of(s->program, index),
+                                   .reason = s->placed[index].why.text,
+                                   .policy = file->policy,
+                                   .placed = s->placed[index].api != NULL,
+                                   .used = s->placed[index].used};
+  return pte_sized_write(out, &placement, sizeof placement);
 }
 
 /* --- one instruction ------------------------------------------------------------------------ */
@@ -206,7 +207,9 @@ pte_status pte_delegate_check(pte_session *s, uint32_t index, uint64_t *out_scra
   if (s->works[index].dynamic) pte_fail(&said, PTE_DELEGATE, "it takes no counted dimensions");
   else if (placed->api->prepare(placed->instance, &io, out_scratch, &said) == PTE_OK) return PTE_OK;
   *out_scratch = 0;
-  return give_up(s->program, entry, placed, "cannot prepare", &said, err);
+  pte_status status = give_up(s->program, entry, placed, "cannot prepare", &said, err);
+  if (status != PTE_OK) pte_fault_where(s, index, err);
+  return status;
 }
 
 pte_status pte_delegate_run(pte_execution *run, uint32_t index) {
@@ -222,8 +225,6 @@ pte_status pte_delegate_run(pte_execution *run, uint32_t index) {
     return PTE_OK;
   PTE_TRY(pte_execution_look(run, index)); /* it was told to end: that is no failure of its own */
   pte_status status = give_up(s->program, entry, placed, "failed", &said, run->err);
-  if (status == PTE_OK) return PTE_OK;
-  uint32_t instr = pte_session_instr(s, index);
-  pte_error_at(run->err, instr, PTE_OP_DELEGATE, s->program->instrs[instr].node);
+  if (status != PTE_OK) pte_fault_where(s, index, run->err);
   return status;
 }

@@ -15,26 +15,26 @@ static const char *name_of(const pte_op_row *row, const pte_fault *f) {
   return p == NULL ? "?" : pte_op_text(p->name);
 }
 
+void pte_fault_where(const pte_session *s, uint32_t work, pte_error *err) {
+  uint32_t instr = pte_session_instr(s, work), node = s->program->instrs[instr].node;
+  pte_error_at(err, instr, s->works[work].row->id, node, pte_program_node_name(s->program, node));
+}
+
 pte_status pte_fault_text(const pte_session *s, uint32_t work, pte_status status, pte_error *err) {
   if (err == NULL) return status;
   const pte_op_row *row = s->works[work].row;
   const pte_fault *f = &s->fault;
   uint32_t instr = pte_session_instr(s, work);
-  uint32_t node = s->program->instrs[instr].node;
   const char *text = f->text == NULL || f->text[0] == 0 ? pte_status_name(status) : f->text;
   const char *op = pte_op_text(row->name);
   const char *name = name_of(row, f);
   const char *kind = f->attr != 0 ? ": attribute " : port_kind(f->port);
-  if (f->position >= 0 && f->got != f->expected)
-    pte_fail(err, status, "op %u (%s)%s%s at %lld: %s, got %lld, expected %lld", instr, op, kind,
-             name, f->position, text, f->got, f->expected);
-  else if (f->got != f->expected)
-    pte_fail(err, status, "op %u (%s)%s%s: %s, got %lld, expected %lld", instr, op, kind, name,
-             text, f->got, f->expected);
-  else if (f->position >= 0)
-    pte_fail(err, status, "op %u (%s)%s%s at %lld: %s", instr, op, kind, name, f->position, text);
-  else pte_fail(err, status, "op %u (%s)%s%s: %s", instr, op, kind, name, text);
-  pte_error_at(err, instr, row->id, node);
+  pte_fail(err, status, "op %u (%s)%s%s", instr, op, kind, name);
+  if (f->position >= 0) pte_fail(err, status, "+ at %lld", f->position);
+  pte_fail(err, status, "+: %s", text);
+  if (f->got != f->expected)
+    pte_fail(err, status, "+, got %lld, expected %lld", f->got, f->expected);
+  pte_fault_where(s, work, err);
   return status;
 }
 

@@ -5,6 +5,9 @@
 
 #include "session/session.h"
 
+/* Says in `err` (may be NULL) that its failure is of instruction `work`, with its node's name. */
+void pte_fault_where(const pte_session *s, uint32_t work, pte_error *err);
+
 /* The session's fault, of instruction `work`, as text. Returns `status`. */
 pte_status pte_fault_text(const pte_session *s, uint32_t work, pte_status status, pte_error *err);
 

@@ -27,6 +27,7 @@
 #include "core/error.h"
 #include "core/fp.h"
 #include "core/size.h"
+#include "core/sized.h"
 #include "session/bind.h"
 #include "session/check.h"
 #include "session/counted.h"
@@ -34,17 +35,19 @@
 #include "session/state.h"
 #include "session/values.h"
 
-/* The caller's struct, which may be shorter (older) or longer than ours. */
 static pte_status read_options(const pte_prepare_options *given, pte_prepare_options *out,
                                pte_error *err) {
-  memset(out, 0, sizeof *out);
-  if (given == NULL || given->size < sizeof given->size)
-    return pte_fail(err, PTE_BAD_ARGUMENT, "prepare options: expected a struct that says its size");
-  memcpy(out, given, given->size < sizeof *out ? given->size : sizeof *out);
+  const uint32_t known = PTE_CPU_AVX2 | PTE_CPU_NEON | PTE_CPU_DOTPROD | PTE_CPU_I8MM |
+                         PTE_CPU_AVX512 | PTE_CPU_AVX512VNNI | PTE_CPU_PORTABLE;
+  pte_pool pool;
+  PTE_TRY(pte_sized_read(given, out, sizeof *out, "prepare options", err));
+  PTE_TRY(pte_sized_read(out->pool, &pool, sizeof pool, "pool", err));
   if (out->threads == 0) out->threads = 1;
-  if (out->pool != NULL && out->pool->threads > out->threads)
+  if (pool.threads > out->threads)
     return pte_fail(err, PTE_BAD_ARGUMENT, "pool: has %u threads, options.threads is %u",
-                    out->pool->threads, out->threads);
+                    pool.threads, out->threads);
+  if ((out->cpu & ~known) != 0)
+    return pte_fail(err, PTE_BAD_ARGUMENT, "cpu: expected a sum of PTE_CPU_*, got %u", out->cpu);
   return PTE_OK;
 }
 
@@ -118,7 +121,7 @@ static pte_status measure(pte_session *s, const pte_prepare_options *options, pt
   s->prepared = false;
   s->looks = PTE_LOOKS + s->work_count;
   s->lent = options->pool;
-  s->pool = (pte_pool){s, s->lent == NULL ? 0 : s->lent->threads, run_on_lent};
+  s->pool = (pte_pool){sizeof s->pool, s->lent == NULL ? 0 : s->lent->threads, s, run_on_lent};
   s->call = (pte_call){.tables = &s->tables,
                        .pool = options->pool == NULL ? NULL : &s->pool,
                        .threads = options->threads,
@@ -140,11 +143,11 @@ static pte_status measure(pte_session *s, const pte_prepare_options *options, pt
 pte_status pte_prepare_size(pte_session *s, const pte_prepare_options *given, pte_sizes *out,
                             pte_error *err) {
   pte_prepare_options options;
-  if (s == NULL || out == NULL) return pte_fail(err, PTE_BAD_ARGUMENT, "session or sizes: NULL");
+  if (s == NULL) return pte_fail(err, PTE_BAD_ARGUMENT, "session: NULL");
   PTE_TRY(read_options(given, &options, err));
   PTE_TRY(measure(s, &options, err));
-  *out = s->sizes;
-  return PTE_OK;
+  if (pte_sized_write(out, &s->sizes, sizeof s->sizes) == PTE_OK) return PTE_OK;
+  return pte_fail(err, PTE_BAD_ARGUMENT, "sizes: expected a struct that says its size");
 }
 
 static pte_status check_memory(const char *name, pte_memory memory, uint64_t needed,

@@ -1,8 +1,7 @@
 /* One run: the caller's buffers, then block after block. No allocation, no system call. */
-#include <string.h>
-
 #include "core/error.h"
 #include "core/fp.h"
+#include "core/sized.h"
 #include "session/control.h"
 #include "session/counted.h"
 #include "session/ports.h"
@@ -98,12 +97,9 @@ static pte_status check_shape_inputs(const pte_session *s, pte_error *err) {
 /* --- the run -------------------------------------------------------------------------------- */
 
 static pte_status read_options(const pte_run_options *given, pte_run_options *out, pte_error *err) {
-  memset(out, 0, sizeof *out);
-  if (given != NULL) {
-    if (given->size < sizeof given->size)
-      return pte_fail(err, PTE_BAD_ARGUMENT, "run options: expected a struct that says its size");
-    memcpy(out, given, given->size < sizeof *out ? given->size : sizeof *out);
-  }
+  pte_tracer tracer;
+  PTE_TRY(pte_sized_read(given, out, sizeof *out, "run options", err));
+  PTE_TRY(pte_sized_read(out->tracer, &tracer, sizeof tracer, "tracer", err));
   if (out->deadline_ns != 0 && out->now == NULL)
     return pte_fail(err, PTE_BAD_ARGUMENT, "run options: a deadline needs `now`");
   if (out->max_instructions == 0) out->max_instructions = PTE_DEFAULT_INSTRUCTIONS;

@@ -112,16 +112,4 @@ static inline const pte_tensor *pte_session_tensor(const pte_session *s, uint32_
   return &s->tensors[program_value - s->first_value];
 }
 
-/* The call of instruction `work`. */
-static inline pte_call pte_session_call(const pte_session *s, uint32_t work) {
-  const pte_work *w = &s->works[work];
-  pte_call call = s->call;
-  call.attrs = w->attrs;
-  call.in = w->in;
-  call.out = w->out;
-  call.in_count = w->in_count;
-  call.out_count = w->out_count;
-  return call;
-}
-
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "session/ports.h"
 
 static const pte_file_state *file_state(const pte_session *s, uint32_t value) {
   return &s->program->states[pte_session_file_value(s, value)->base];
@@ -47,12 +48,7 @@ static pte_status check_buffer(const pte_session *s, uint32_t index, const void 
 
 pte_status pte_session_state(const pte_session *s, uint32_t index, pte_extents *out) {
   PTE_TRY(check_state(s, index, NULL));
-  const pte_tensor *t = &s->tensors[s->state_values[index]];
-  *out = (pte_extents){.dtype = t->dtype,
-                       .rank = t->rank,
-                       .size_bytes = s->slots[s->state_values[index]].room_bytes};
-  memcpy(out->shape, t->shape, sizeof out->shape);
-  return PTE_OK;
+  return pte_port_extents(s, s->state_values[index], out);
 }
 
 pte_status pte_session_get_state(const pte_session *s, uint32_t index, void *data,

@@ -228,7 +228,7 @@ static void canonicalise(unsigned dtype, unsigned char *data, size_t bytes) {
 
 static void print_output(const settings *s, const pte_session *session, uint32_t i,
                          const char *name, unsigned char *data) {
-  pte_extents e;
+  pte_extents e = {.size = sizeof e};
   size_t elements = 1;
   uint8_t digest[32];
   if (pte_session_output(session, i, &e) != PTE_OK) return;
@@ -260,7 +260,7 @@ static void print_event(void *self, uint32_t instr, uint32_t op, uint32_t node, 
 
 static bool inputs_are_long_enough(const pte_session *session, const buffers *b) {
   for (uint32_t i = 0; i < b->input_count; i++) {
-    pte_extents e;
+    pte_extents e = {.size = sizeof e};
     if (pte_session_input(session, i, &e) != PTE_OK) return false;
     if (b->data[i].bytes == e.size_bytes) continue;
     fprintf(stderr, "input %s: expected %llu bytes, got %zu\n", b->in[i].name,
@@ -272,7 +272,7 @@ static bool inputs_are_long_enough(const pte_session *session, const buffers *b)
 
 static bool make_outputs(const pte_session *session, buffers *b) {
   for (uint32_t i = 0; i < b->output_count; i++) {
-    pte_extents e;
+    pte_extents e = {.size = sizeof e};
     if (pte_session_output(session, i, &e) != PTE_OK) return false;
     b->results[i] = malloc((size_t)e.size_bytes + 1);
     if (b->results[i] == NULL) return false;
@@ -282,7 +282,7 @@ static bool make_outputs(const pte_session *session, buffers *b) {
 
 static int run(const settings *s, pte_host_model *model, buffers *b) {
   pte_error error = {0};
-  pte_tracer tracer = {NULL, pte_host_now, print_event};
+  pte_tracer tracer = {.size = sizeof tracer, .now = pte_host_now, .event = print_event};
   pte_run_options options = {.size = sizeof options, .tracer = s->trace ? &tracer : NULL};
   const void *inputs[MAX_PORTS];
   for (uint32_t i = 0; i < b->input_count; i++) inputs[i] = b->data[i].data;
@@ -307,7 +307,7 @@ static int describe(const settings *s, const pte_host_model *model, buffers *b) 
   const pte_program *program = pte_host_model_program(model);
   pte_error error = {0};
   uint32_t method = 0;
-  pte_method_info info;
+  pte_method_info info = {.size = sizeof info};
   pte_status status = pte_program_find_method(program, s->method, &method, &error);
   if (status == PTE_OK) status = pte_program_method(program, method, &info);
   if (status != PTE_OK) return fail(s, status, &error);
@@ -315,16 +315,20 @@ static int describe(const settings *s, const pte_host_model *model, buffers *b) 
     return fail(s, PTE_UNSUPPORTED, &error);
   b->input_count = info.input_count;
   b->output_count = info.output_count;
-  for (uint32_t i = 0; i < info.input_count && status == PTE_OK; i++)
+  for (uint32_t i = 0; i < info.input_count && status == PTE_OK; i++) {
+    b->in[i].size = sizeof b->in[i];
     status = pte_program_input(program, method, i, &b->in[i]);
-  for (uint32_t i = 0; i < info.output_count && status == PTE_OK; i++)
+  }
+  for (uint32_t i = 0; i < info.output_count && status == PTE_OK; i++) {
+    b->out[i].size = sizeof b->out[i];
     status = pte_program_output(program, method, i, &b->out[i]);
+  }
   return status == PTE_OK ? 0 : fail(s, status, &error);
 }
 
 static int prepare_and_run(const settings *s, pte_host_model *model, buffers *b) {
   pte_error error = {0};
-  pte_sizes sizes;
+  pte_sizes sizes = {.size = sizeof sizes};
   const int64_t *shapes[MAX_PORTS], *values[MAX_PORTS];
   if (describe(s, model, b) != 0 || !make_inputs(s, b)) return 1;
   for (uint32_t i = 0; i < b->input_count; i++) {
@@ -347,7 +351,7 @@ int main(int count, char **words) {
   if (!parse(count, words, &s)) return usage();
   pte_host_options options = {.size = sizeof options,
                               .threads = s.threads,
-                              .cpu = s.portable ? PTE_CPU_ANY : pte_host_cpu(),
+                              .cpu = s.portable ? PTE_CPU_PORTABLE : PTE_CPU_DETECT,
                               .delegate_count = s.delegate_count,
                               .delegates = s.delegates,
                               .method = s.method};

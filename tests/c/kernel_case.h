@@ -93,7 +93,7 @@ static inline pte_call case_call(kernel_case *c, const pte_tensor **in, pte_tens
 static inline pte_status case_check(kernel_case *c) {
   const pte_tensor *in[CASE_TENSORS];
   pte_tensor *out[1];
-  pte_call call = case_call(c, in, out, NULL, 1, PTE_CPU_ANY);
+  pte_call call = case_call(c, in, out, NULL, 1, 0);
   const pte_op_row *row = NULL;
   for (uint32_t i = 0; i < pte_op_row_count; i++)
     if (pte_op_rows[i].kernel == c->kernel) row = &pte_op_rows[i];
@@ -111,7 +111,7 @@ static inline void case_run_once(kernel_case *c, uint32_t threads, uint32_t cpu)
   CHECK_EQUAL(case_check(c), PTE_OK);
   if (c->kernel->scratch != NULL) {
     CHECK_EQUAL(c->kernel->scratch(&call, &bytes), PTE_OK);
-    call.cpu = PTE_CPU_ANY;
+    call.cpu = 0;
     CHECK_EQUAL(c->kernel->scratch(&call, &again), PTE_OK);
     CHECK_EQUAL(bytes, again);
     call.cpu = cpu;
@@ -124,7 +124,7 @@ static inline void case_run_once(kernel_case *c, uint32_t threads, uint32_t cpu)
 
 /* `expected` has `count` floats in the order of the output. */
 static inline void case_run(kernel_case *c, const float *expected, size_t count) {
-  const uint32_t have = pte_cpu_detect(), cpus[] = {PTE_CPU_ANY, have & PTE_CPU_AVX2, have};
+  const uint32_t have = pte_cpu_detect(), cpus[] = {0, have & PTE_CPU_AVX2, have};
   for (unsigned v = 0; v < 3; v++)
     for (uint32_t threads = 1; threads <= 3; threads++) {
       memset(c->out.data, 0xff, count * sizeof(float));

@@ -147,7 +147,7 @@ static uint64_t run_after(uint32_t copy, void (*harm)(size_t size)) {
   const void *inputs[4];
   void *outputs[4];
   uint64_t sum = 0;
-  pte_extents e;
+  pte_extents e = {.size = sizeof e};
   uint32_t ins = 0, outs = 0;
   for (; pte_session_input(pte_host_model_session(model), ins, &e) == PTE_OK; ins++) {
     void *room = sample_memory((size_t)e.size_bytes);

@@ -31,9 +31,43 @@ static void strings_of_files_cannot_reach_the_terminal(void) {
   CHECK(strcmp(err.text, "?") == 0);
 }
 
+static void a_plus_adds_to_the_text(void) {
+  pte_error err;
+  CHECK_EQUAL(pte_fail(&err, PTE_LIMIT, "a %u", 1u), PTE_LIMIT);
+  CHECK_EQUAL(pte_fail(&err, PTE_OK, "+, b %u", 2u), PTE_OK);
+  CHECK_EQUAL(err.status, PTE_LIMIT);
+  CHECK(strcmp(err.text, "a 1, b 2") == 0);
+}
+
+/* The name of the node stands behind the text: all of it, its end, or nothing where there is no
+ * room for a word. The text before it is never cut for it. */
+static void a_node_is_named_where_there_is_room(void) {
+  const char *name = "encoder.layer.0.attention.query";
+  pte_error err;
+  char text[200];
+  memset(text, 'x', sizeof text);
+  for (size_t length = 0; length < sizeof err.text; length++) {
+    text[199] = 0;
+    (void)pte_fail(&err, PTE_LIMIT, "%s", text + 199 - length);
+    pte_error_at(&err, 4, 5, 6, name);
+    CHECK_EQUAL(err.instr + err.op + err.node, 15);
+    CHECK(memcmp(err.text, text, length) == 0);
+    const char *behind = err.text + length;
+    size_t room = sizeof err.text - 1 - length;
+    if (room >= strlen(name) + 11)
+      CHECK(strcmp(behind, " [node encoder.layer.0.attention.query]") == 0);
+    else if (room >= 20)
+      CHECK(memcmp(behind, " [node ...", 10) == 0 && strstr(behind, "query]") != NULL);
+    CHECK(*behind == 0 || behind[strlen(behind) - 1] == ']');
+  }
+  (void)pte_fail(&err, PTE_LIMIT, "a");
+  pte_error_at(&err, 4, 5, 6, "");
+  CHECK(strcmp(err.text, "a") == 0);
+}
+
 static void an_absent_error_is_no_error(void) {
   CHECK_EQUAL(pte_fail(NULL, PTE_DEADLINE, "%u", 1u), PTE_DEADLINE);
-  pte_error_at(NULL, 1, 2, 3);
+  pte_error_at(NULL, 1, 2, 3, "n");
 }
 
 static void every_status_has_a_name(void) {
@@ -47,6 +81,8 @@ int main(void) {
   marks_print_their_arguments();
   long_text_is_cut_and_terminated();
   strings_of_files_cannot_reach_the_terminal();
+  a_plus_adds_to_the_text();
+  a_node_is_named_where_there_is_room();
   an_absent_error_is_no_error();
   every_status_has_a_name();
   return check_done();

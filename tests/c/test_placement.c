@@ -103,7 +103,7 @@ static pte_host_model *open_model(const char *name, bool permit, pte_error *erro
 static pte_sizes prepare_model(pte_host_model *model) {
   static const int64_t shape[] = {4};
   const int64_t *shapes[] = {shape};
-  pte_sizes sizes = {0};
+  pte_sizes sizes = {.size = sizeof sizes};
   pte_error error = {0};
   CHECK_EQUAL(pte_host_model_prepare(model, shapes, NULL, &sizes, &error), PTE_OK);
   return sizes;
@@ -119,7 +119,7 @@ static pte_status run_model(pte_host_model *model, pte_error *error) {
 }
 
 static pte_placement placement_of(pte_host_model *model) {
-  pte_placement placement;
+  pte_placement placement = {.size = sizeof placement};
   CHECK_EQUAL(pte_session_placement(pte_host_model_session(model), 0, &placement), PTE_OK);
   return placement;
 }

@@ -13,76 +13,7 @@
 #include "pteron/delegate.h"
 #include "pteron/host.h"
 #include "pteron/pteron.h"
-#include "sample.h"
-
-/* A program, a session of it, and their memory: exactly as large as asked for, so that the
- * sanitizer sees more. */
-typedef struct stage {
-  sample file;
-  void *program_memory, *session_memory, *arena, *state;
-  pte_program *program;
-  pte_session *session;
-  pte_sizes sizes;
-  pte_error error;
-} stage;
-
-static sample read_sample(const char *name) {
-  char path[256];
-  snprintf(path, sizeof path, "build/samples/%s.pte", name);
-  return sample_read(path);
-}
-
-static stage open_stage(const char *name, const char *method, bool delegates) {
-  static const pte_delegate_api *permitted[1]; /* outlives the programs */
-  permitted[0] = pte_delegate_null();
-  stage s = {.file = read_sample(name)};
-  size_t bytes = 0;
-  uint32_t index = 0;
-  pte_open_options options = {
-      .size = sizeof options, .delegate_count = delegates ? 1 : 0, .delegates = permitted};
-  CHECK_EQUAL(pte_program_size(s.file.bytes, s.file.size, &bytes, &s.error), PTE_OK);
-  s.program_memory = sample_memory(bytes);
-  CHECK_EQUAL(pte_program_open(s.file.bytes, s.file.size, &options,
-                               (pte_memory){s.program_memory, bytes}, &s.program, &s.error),
-              PTE_OK);
-  CHECK_EQUAL(pte_program_find_method(s.program, method, &index, &s.error), PTE_OK);
-  CHECK_EQUAL(pte_session_size(s.program, index, &bytes, &s.error), PTE_OK);
-  s.session_memory = sample_memory(bytes);
-  CHECK_EQUAL(pte_session_open(s.program, index, (pte_memory){s.session_memory, bytes}, &s.session,
-                               &s.error),
-              PTE_OK);
-  return s;
-}
-
-static void close_stage(stage *s) {
-  pte_session_close(s->session);
-  free(s->arena);
-  free(s->state);
-  free(s->session_memory);
-  free(s->program_memory);
-  free(s->file.bytes);
-}
-
-static pte_prepare_options shapes_of(const int64_t *const *shapes) {
-  return (pte_prepare_options){
-      .size = sizeof(pte_prepare_options), .shapes = shapes, .cpu = PTE_CPU_DETECT};
-}
-
-/* Prepares with fresh arena memory; the state block stays while its size does. */
-static pte_status prepare(stage *s, const pte_prepare_options *options) {
-  uint64_t before = s->sizes.state_bytes;
-  pte_status status = pte_prepare_size(s->session, options, &s->sizes, &s->error);
-  if (status != PTE_OK) return status;
-  free(s->arena);
-  s->arena = sample_memory((size_t)s->sizes.arena_bytes);
-  if (s->state == NULL || before != s->sizes.state_bytes) {
-    free(s->state);
-    s->state = sample_memory((size_t)s->sizes.state_bytes);
-  }
-  return pte_session_prepare(
-      s->session, options, (pte_memory){s->arena, (size_t)s->sizes.arena_bytes},
-      (pte_memory){s->state, (size_t)s->sizes.state_bytes}, PTE_STATE_KEEP, &s->error);
-}
+#include "stage.h"
 
 static stage open_and_prepare(const char *name, const char *method, const int64_t *const *shapes) {
   stage s = open_stage(name, method, false);
@@ -117,7 +48,7 @@ static void threads_of_the_caller_change_no_bits(void) {
   float *x = sample_memory(count * 4), *y = sample_memory(count * 4);
   for (size_t i = 0; i < count; i++) x[i] = 1e-40f;
   int runs = 0;
-  const pte_pool pool = {&runs, 2, run_flushing};
+  const pte_pool pool = {sizeof pool, 2, &runs, run_flushing};
   stage s = open_stage("wide", NULL, false);
   pte_prepare_options options = shapes_of(shapes);
   options.threads = 2;
@@ -165,7 +96,7 @@ static void memory_grows_from_nothing_until_it_is_prepared(void) {
     pte_status status = pte_session_prepare(s.session, &options, (pte_memory){a, arena},
                                             (pte_memory){b, size}, PTE_STATE_KEEP, &s.error);
     CHECK_EQUAL(status, size < state ? PTE_NO_MEMORY : PTE_OK);
-    pte_extents extents;
+    pte_extents extents = {.size = sizeof extents};
     CHECK_EQUAL(pte_session_output(s.session, 0, &extents),
                 status == PTE_OK ? PTE_OK : PTE_BAD_ARGUMENT);
     free(a);
@@ -264,7 +195,7 @@ static void shape_inputs_and_counted_dimensions(void) {
   CHECK_TEXT(s.error.text, "input shape decides dimension k");
   options.values = values;
   CHECK_EQUAL(prepare(&s, &options), PTE_OK);
-  pte_extents extents;
+  pte_extents extents = {.size = sizeof extents};
   CHECK_EQUAL(pte_session_output(s.session, 0, &extents), PTE_OK);
   CHECK_EQUAL(extents.shape[1], 8);
   CHECK_EQUAL(extents.size_bytes, 2 * 8 * 8);
@@ -369,7 +300,7 @@ static void the_tracer_sees_every_instruction(void) {
   control c;
   uint64_t events = 0;
   fill_control(&c, true, 5);
-  pte_tracer tracer = {&events, tick, count_event};
+  pte_tracer tracer = {.size = sizeof tracer, .self = &events, .now = tick, .event = count_event};
   pte_run_options options = {.size = sizeof options, .tracer = &tracer};
   CHECK_EQUAL(pte_session_run(s.session, c.inputs, c.outputs, &options, &s.error), PTE_OK);
   /* if, loop, 5 x (copy, pointwise), 2 x (call, pointwise); the clock shares the counter: three
@@ -392,7 +323,7 @@ static void step(stage *s, float value, int64_t at, float *y) {
 static void states_survive_runs_and_prepares(void) {
   stage s = open_and_prepare("state", "step", NULL);
   float y[64], got[64];
-  pte_extents extents;
+  pte_extents extents = {.size = sizeof extents};
   step(&s, 5, 0, y);
   CHECK(y[0] == 5 && y[4] == 1 && y[32] == 5);
   pte_prepare_options options = shapes_of(NULL);
@@ -441,7 +372,7 @@ static void another_method_adopts_the_states(void) {
 
 static void run_delegated(stage *s, bool placed) {
   pte_prepare_options options = shapes_of(NULL);
-  pte_placement placement;
+  pte_placement placement = {.size = sizeof placement};
   float x[] = {1, 2, 3, 4}, y[4] = {0};
   const void *inputs[] = {x};
   void *outputs[] = {y};
@@ -508,7 +439,7 @@ static void two_sessions_of_one_program_run_at_once(void) {
 
 static void a_model_opens_prepares_and_runs(void) {
   const int64_t shape[] = {5, 3}, *shapes[] = {shape};
-  pte_host_options options = {.size = sizeof options, .threads = 2, .cpu = PTE_CPU_DETECT};
+  pte_host_options options = {.size = sizeof options, .threads = 2};
   pte_host_model *model = NULL;
   pte_error error;
   float x[15] = {0}, y[15];

@@ -43,10 +43,15 @@ static uint64_t read_all(const pte_program *p) {
     const uint8_t *attrs = pte_program_attrs(p, &p->instrs[i], scratch);
     for (uint32_t k = 0; k < pte_program_row(&p->instrs[i])->attrs_bytes; k++) sum += attrs[k];
     sum += strlen(pte_program_node_name(p, p->instrs[i].node));
+    pte_instr_info instr = {.size = sizeof instr};
+    pte_node_info node = {.size = sizeof node};
+    CHECK(pte_program_instr(p, i, &instr) == PTE_OK && instr.op_name[0] != 0);
+    if (pte_program_node(p, instr.node, &node) == PTE_OK)
+      sum += strlen(node.name) + strlen(node.type) + strlen(node.source);
   }
   for (uint32_t m = 0; m < p->method_count; m++) {
-    pte_method_info info;
-    pte_port_info port;
+    pte_method_info info = {.size = sizeof info};
+    pte_port_info port = {.size = sizeof port};
     CHECK(pte_program_method(p, m, &info) == PTE_OK);
     for (uint32_t i = 0; i < info.input_count; i++)
       CHECK(pte_program_input(p, m, i, &port) == PTE_OK);
@@ -79,6 +84,58 @@ static void samples_open_and_can_be_read(void) {
     CHECK_EQUAL(pte_program_check_digests(program, &error), PTE_OK);
     free(s.bytes);
   }
+}
+
+static void a_program_says_what_it_has(void) {
+  sample s = read_sample("pointwise");
+  pte_program *p = NULL;
+  pte_error error;
+  CHECK_EQUAL(open_bytes(s.bytes, s.size, &p, &error), PTE_OK);
+  pte_program_info program = {.size = sizeof program};
+  CHECK_EQUAL(pte_program_get_info(p, &program), PTE_OK);
+  CHECK(program.method_count == 1 && program.instr_count == 2 && program.node_count == 2);
+  CHECK(program.file_bytes == s.size && program.delegate_count == 0);
+  CHECK(strncmp(program.producer, "pteron", 6) == 0);
+  pte_instr_info instr = {.size = sizeof instr};
+  CHECK_EQUAL(pte_program_instr(p, 1, &instr), PTE_OK);
+  CHECK(strcmp(instr.op_name, "pointwise") == 0 && instr.node == 1);
+  pte_node_info node = {.size = sizeof node};
+  CHECK_EQUAL(pte_program_node(p, 0, &node), PTE_OK);
+  CHECK(strcmp(node.name, "first") == 0 && strcmp(node.type, "Add") == 0);
+  CHECK(strcmp(node.source, "m.py:1") == 0);
+  pte_method_info method = {.size = sizeof method};
+  CHECK_EQUAL(pte_program_method(p, 0, &method), PTE_OK);
+  CHECK(method.input_count == 1 && method.output_count == 1 && method.instr_count == 2);
+  CHECK(strcmp(pte_dtype_name(PTE_F32), "f32") == 0);
+  free(s.bytes);
+}
+
+static void questions_about_what_is_not_there_are_refused(void) {
+  sample s = read_sample("pointwise");
+  pte_program *p = NULL;
+  pte_error error;
+  CHECK_EQUAL(open_bytes(s.bytes, s.size, &p, &error), PTE_OK);
+  pte_program_info program = {.size = 3};
+  pte_instr_info instr = {.size = sizeof instr};
+  pte_node_info node = {.size = sizeof node};
+  pte_port_info port = {.size = sizeof port};
+  pte_method_info method = {.size = sizeof method};
+  CHECK_EQUAL(pte_program_get_info(p, &program), PTE_BAD_ARGUMENT);
+  CHECK_EQUAL(pte_program_get_info(p, NULL), PTE_BAD_ARGUMENT);
+  for (unsigned i = 0; i < 2; i++) {
+    uint32_t index = i == 0 ? 2 : PTE_NONE;
+    CHECK_EQUAL(pte_program_instr(p, index, &instr), PTE_BAD_ARGUMENT);
+    CHECK_EQUAL(pte_program_node(p, index, &node), PTE_BAD_ARGUMENT);
+    CHECK_EQUAL(pte_program_method(p, index, &method), PTE_BAD_ARGUMENT);
+    CHECK_EQUAL(pte_program_input(p, 0, index, &port), PTE_BAD_ARGUMENT);
+    CHECK_EQUAL(pte_program_output(p, 0, index, &port), PTE_BAD_ARGUMENT);
+    CHECK_EQUAL(pte_program_state(p, 0, index, &port), PTE_BAD_ARGUMENT);
+    CHECK_EQUAL(pte_program_input(p, index, 0, &port), PTE_BAD_ARGUMENT);
+    CHECK(strcmp(pte_dtype_name(index == 2 ? PTE_DTYPE_COUNT : index), "") == 0);
+  }
+  CHECK_EQUAL(pte_program_instr(NULL, 0, &instr), PTE_BAD_ARGUMENT);
+  CHECK_EQUAL(pte_program_instr(p, 0, NULL), PTE_BAD_ARGUMENT);
+  free(s.bytes);
 }
 
 static void every_prefix_is_refused(void) {
@@ -312,6 +369,8 @@ static void sizes_that_do_not_fit_have_no_storage(void) {
 
 int main(void) {
   samples_open_and_can_be_read();
+  a_program_says_what_it_has();
+  questions_about_what_is_not_there_are_refused();
   every_prefix_is_refused();
   every_changed_byte_is_refused_or_harmless();
   hashed_parts_do_not_change_unnoticed();

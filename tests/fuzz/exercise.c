@@ -69,7 +69,7 @@ static void fill(void *data, uint64_t size, uint8_t dtype) {
 
 static void choose_shapes(subject *s) {
   for (uint32_t i = 0; i < s->input_count; i++) {
-    pte_port_info info;
+    pte_port_info info = {.size = sizeof info};
     if (pte_program_input(s->program, s->method, i, &info) != PTE_OK)
       broken(s->result, "an input cannot be described", i);
     for (unsigned axis = 0; axis < info.rank; axis++) {
@@ -87,7 +87,7 @@ static void choose_shapes(subject *s) {
 }
 
 static bool take_buffers(subject *s) {
-  pte_extents e;
+  pte_extents e = {.size = sizeof e};
   for (uint32_t i = 0; i < s->input_count; i++) {
     if (pte_session_input(s->session, i, &e) != PTE_OK) return false;
     if (e.size_bytes > EXERCISE_CAP_BYTES)
@@ -133,10 +133,9 @@ static void prepare_and_run(subject *s) {
                                  .threads = 1,
                                  .shapes = s->shape_of,
                                  .values = s->value_of,
-                                 .cpu = PTE_CPU_DETECT,
                                  .max_bytes = EXERCISE_CAP_BYTES,
                                  .max_extent = 64};
-  pte_sizes sizes;
+  pte_sizes sizes = {.size = sizeof sizes};
   pte_error error = {0};
   choose_shapes(s);
   if (failed(s->result, pte_prepare_size(s->session, &options, &sizes, &error), &error)) return;
@@ -161,7 +160,7 @@ static void prepare_and_run(subject *s) {
 static void exercise_method(const pte_program *program, uint32_t method, uint64_t file_bytes,
                             exercise_result *out) {
   static subject s;
-  pte_method_info info;
+  pte_method_info info = {.size = sizeof info};
   pte_error error = {0};
   size_t size = 0;
   memset(&s, 0, sizeof s);

@@ -95,7 +95,7 @@ int32_t pte_test_run(test_request *r) {
   pte_watch watch = {.until = &never, .chunk = CHUNK};
   const pte_op_row *row = pte_op_find(r->op);
   test_pool pool = {r->threads};
-  pte_pool face = {&pool, r->threads, pool_run};
+  pte_pool face = {sizeof face, r->threads, &pool, pool_run};
   pte_call call = {.attrs = r->attrs,
                    .in = r->in,
                    .out = r->out,

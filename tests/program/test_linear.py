@@ -43,7 +43,11 @@ def seconds(data: bytes) -> float:
 
     file = Memory(len(data))
     ffi.memmove(file.pointer, data, len(data))
-    error, size, sizes = new_error(), ffi.new("size_t *"), ffi.new("pte_sizes *")
+    error, size, sizes = (
+        new_error(),
+        ffi.new("size_t *"),
+        ffi.new("pte_sizes *", {"size": ffi.sizeof("pte_sizes")}),
+    )
     program, session = ffi.new("pte_program **"), ffi.new("pte_session **")
     twos = ffi.new("int64_t[8]", [2] * 8)
     shapes = ffi.new("int64_t *[4096]", [twos] * 4096)

@@ -9,8 +9,13 @@ from pathlib import Path
 from pteron._pteron import lib
 from pteron.schema.errors import ArgumentError
 
-ANY: int = lib.PTE_CPU_ANY
-DETECT: int = lib.PTE_CPU_DETECT
+
+def allowed(features: int | None) -> int:
+    """What a session may use, as the runtime takes it: all that the system reports, or these, 0 portable kernels alone."""
+    if features is None:
+        return int(lib.pte_host_cpu())
+    return features or int(lib.PTE_CPU_PORTABLE)
+
 
 _NAMES = {
     "avx2": lib.PTE_CPU_AVX2,

@@ -10,6 +10,7 @@ from typing import Any
 
 from pteron._pteron import ffi, lib
 from pteron.runtime import layers
+from pteron.runtime.memory import new_struct
 from pteron.schema.errors import ArgumentError
 
 POLICIES = ("allow", "warn", "forbid")
@@ -86,7 +87,7 @@ def chosen(delegates: Sequence[str | Delegate] | None) -> tuple[Delegate, ...]:
 
 def placements(session: Any) -> tuple[Placement, ...]:
     """What a session's method hands to delegates, by entry of the program."""
-    row, out, index = ffi.new("pte_placement *"), [], 0
+    row, out, index = new_struct("pte_placement"), [], 0
     while lib.pte_session_placement(session, index, row) == lib.PTE_OK:
         index += 1
         if row.used:

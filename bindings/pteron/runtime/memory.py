@@ -48,6 +48,11 @@ class Memory:
         return ffi.new("pte_memory *", {"data": self.pointer, "size_bytes": self.size})[0]
 
 
+def new_struct(name: str, **fields: Any) -> Any:
+    """A public struct of the runtime that says its size, all zero but for `fields`."""
+    return ffi.new(f"{name} *", {"size": ffi.sizeof(name), **fields})
+
+
 def new_error() -> Any:
     return ffi.new("pte_error *")
 

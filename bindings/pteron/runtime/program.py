@@ -13,7 +13,7 @@ import numpy as np
 from pteron._pteron import ffi, lib
 from pteron.runtime.delegates import Delegate, chosen
 from pteron.runtime.dtypes import array_dtype, name_of
-from pteron.runtime.memory import ALIGN, Memory, check, new_error
+from pteron.runtime.memory import ALIGN, Memory, check, new_error, new_struct
 from pteron.schema.errors import ArgumentError
 
 Bytes = bytes | bytearray | memoryview
@@ -173,8 +173,7 @@ def _open_options(externals: Mapping[str, Any], delegates: Sequence[Delegate]) -
     rows = ffi.new("pte_external[]", max(len(names), 1))
     for row, name, view in zip(rows, names, views):
         row.name, row.data, row.size_bytes = name, view, len(view)
-    options = ffi.new("pte_open_options *")
-    options.size = ffi.sizeof("pte_open_options")
+    options = new_struct("pte_open_options")
     options.external_count, options.externals = len(names), rows
     permitted = ffi.new("pte_delegate_api const *[]", [d.pointer for d in delegates])
     options.delegate_count, options.delegates = len(delegates), permitted
@@ -182,7 +181,7 @@ def _open_options(externals: Mapping[str, Any], delegates: Sequence[Delegate]) -
 
 
 def _method(program: Any, index: int) -> MethodInfo:
-    info = ffi.new("pte_method_info *")
+    info = new_struct("pte_method_info")
     check(lib.pte_program_method(program, index, info))
     return MethodInfo(
         ffi.string(info.name).decode(),
@@ -194,7 +193,7 @@ def _method(program: Any, index: int) -> MethodInfo:
 
 
 def _port(query: Any, program: Any, method: int, index: int) -> PortInfo:
-    info = ffi.new("pte_port_info *")
+    info = new_struct("pte_port_info")
     check(query(program, method, index, info))
     shape: list[int | str] = []
     for axis in range(info.rank):

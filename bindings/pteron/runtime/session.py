@@ -14,8 +14,9 @@ import numpy as np
 from pteron._pteron import ffi, lib
 from pteron.runtime import dtypes
 from pteron.runtime.arrays import Array, as_array, buffers, flat, from_bytes
+from pteron.runtime.cpu import allowed
 from pteron.runtime.delegates import Placement, placements
-from pteron.runtime.memory import Memory, check, new_error
+from pteron.runtime.memory import Memory, check, new_error, new_struct
 from pteron.runtime.pool import Pool
 from pteron.runtime.program import PortInfo, Program
 from pteron.schema.errors import ArgumentError, PlacementWarning
@@ -70,7 +71,7 @@ class Session:
             raise ArgumentError(f"threads: expected at least 1, got {threads}")
         self.program, self.info = program, program.method(method)
         self.threads, self._pool = threads, Pool.shared(threads) if threads > 1 else None
-        self._cpu = lib.PTE_CPU_DETECT if cpu is None else cpu
+        self._cpu = allowed(cpu)
         self._caps = (max_bytes, max_extent)
         self._lock = threading.Lock()
         self._prepared: Any = None
@@ -216,7 +217,7 @@ class Session:
             return
         self._prepared = None
         options, keep = self._options(arrays)
-        sizes, error = ffi.new("pte_sizes *"), new_error()
+        sizes, error = new_struct("pte_sizes"), new_error()
         check(lib.pte_prepare_size(self.pointer, options, sizes, error), error, self.info.name)
         if self._arena.size < sizes.arena_bytes:
             self._arena = Memory(sizes.arena_bytes)
@@ -233,7 +234,7 @@ class Session:
         del keep
 
     def _options(self, arrays: Sequence[Array]) -> tuple[Any, Any]:
-        options = ffi.new("pte_prepare_options *")
+        options = new_struct("pte_prepare_options")
         shapes = [ffi.new("int64_t[]", list(a.shape) or [0]) for a in arrays]
         values = [
             ffi.new("int64_t[]", a.astype(np.int64).ravel().tolist() or [0])
@@ -243,7 +244,6 @@ class Session:
         ]
         shape_rows = ffi.new("int64_t *[]", shapes or [ffi.NULL])
         value_rows = ffi.new("int64_t *[]", values or [ffi.NULL])
-        options.size = ffi.sizeof("pte_prepare_options")
         options.threads, options.cpu = self.threads, self._cpu
         options.shapes = ffi.cast("const int64_t *const *", shape_rows)
         options.values = ffi.cast("const int64_t *const *", value_rows)
@@ -277,7 +277,7 @@ class Session:
 
     def _room(self, index: int, given: Array | None) -> Array:
         """Bytes for an output: new ones, or those of an array that the caller gave."""
-        extents = ffi.new("pte_extents *")
+        extents = new_struct("pte_extents")
         check(lib.pte_session_output(self.pointer, index, extents))
         if given is None or not given.nbytes:
             return np.empty(max(int(extents.size_bytes), 1), np.uint8)
@@ -289,7 +289,7 @@ class Session:
         return given.reshape(-1).view(np.uint8)
 
     def _shaped(self, index: int, room: Array) -> Array:
-        extents = ffi.new("pte_extents *")
+        extents = new_struct("pte_extents")
         check(lib.pte_session_output(self.pointer, index, extents))
         shape = tuple(int(extents.shape[a]) for a in range(extents.rank))
         return from_bytes(room, int(extents.dtype), shape)
@@ -355,7 +355,7 @@ class States(MutableMapping[str, Array]):
     def _extents(self, name: str) -> Any:
         if name not in self._index:
             raise KeyError(f"state {name!r}: the method has {', '.join(self._index) or 'none'}")
-        extents = ffi.new("pte_extents *")
+        extents = new_struct("pte_extents")
         check(lib.pte_session_state(self._session.pointer, self._index[name], extents), where=name)
         return extents
 
@@ -375,8 +375,7 @@ def _interruptible(options: Any) -> Iterator[None]:
 
 
 def _run_options(timeout_s: float | None, trace: list[TraceEvent] | None) -> tuple[Any, Any]:
-    options = ffi.new("pte_run_options *")
-    options.size = ffi.sizeof("pte_run_options")
+    options = new_struct("pte_run_options")
     keep: list[Any] = []
     now = ffi.addressof(lib, "pte_host_now")
     if timeout_s is not None:
@@ -384,7 +383,7 @@ def _run_options(timeout_s: float | None, trace: list[TraceEvent] | None) -> tup
         options.now, options.deadline_ns = now, lib.pte_host_now(ffi.NULL) + wait
     if trace is not None:
         handle = ffi.new_handle(trace)
-        tracer = ffi.new("pte_tracer *", {"self": handle, "now": now})
+        tracer = new_struct("pte_tracer", self=handle, now=now)
         tracer.event = lib.pteron_trace
         options.tracer = tracer
         keep += [handle, tracer]

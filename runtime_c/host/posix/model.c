@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/sized.h"
 #include "program/header.h"
 #include "pteron/host.h"
 
@@ -136,13 +137,12 @@ static pte_status open_session(pte_host_model *m, pte_error *error) {
   return pte_fail(error, status, "the system refused a pool of %u threads", m->options.threads);
 }
 
-static pte_host_options read_options(const pte_host_options *given) {
-  pte_host_options options = {.cpu = pte_host_cpu()};
-  if (given != NULL && given->size >= sizeof given->size)
-    memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
-  if (options.cpu == PTE_CPU_DETECT) options.cpu = pte_host_cpu();
-  if (options.threads == 0) options.threads = pte_host_processors();
-  return options;
+static pte_status read_options(const pte_host_options *given, pte_host_options *out,
+                               pte_error *error) {
+  PTE_TRY(pte_sized_read(given, out, sizeof *out, "host options", error));
+  if (out->cpu == PTE_CPU_DETECT) out->cpu = pte_host_cpu();
+  if (out->threads == 0) out->threads = pte_host_processors();
+  return PTE_OK;
 }
 
 pte_status pte_host_model_open(const char *path, const pte_host_options *given,
@@ -150,9 +150,9 @@ pte_status pte_host_model_open(const char *path, const pte_host_options *given,
   if (path == NULL || out == NULL) return pte_fail(error, PTE_BAD_ARGUMENT, "path or out: NULL");
   pte_host_model *m = calloc(1, sizeof *m);
   if (m == NULL) return pte_fail(error, PTE_NO_MEMORY, "the system has no memory");
-  m->options = read_options(given);
   m->owner = getpid();
-  pte_status status = open_program(m, path, error);
+  pte_status status = read_options(given, &m->options, error);
+  if (status == PTE_OK) status = open_program(m, path, error);
   if (status == PTE_OK) status = open_session(m, error);
   if (status == PTE_OK) *out = m;
   else pte_host_model_close(m);
@@ -207,13 +207,14 @@ pte_status pte_host_model_prepare(pte_host_model *m, const int64_t *const *shape
                                  .cpu = m->options.cpu,
                                  .max_bytes = m->options.max_bytes,
                                  .max_extent = m->options.max_extent};
-  pte_sizes sizes;
+  pte_sizes sizes = {.size = sizeof sizes};
   PTE_TRY(pte_prepare_size(m->session, &options, &sizes, error));
   PTE_TRY(resize(&m->arena, sizes.arena_bytes, false, "arena", error));
   PTE_TRY(resize(&m->state, sizes.state_bytes, true, "states", error));
   PTE_TRY(pte_session_prepare(m->session, &options, m->arena, m->state, PTE_STATE_KEEP, error));
-  if (out_sizes != NULL) *out_sizes = sizes;
-  return PTE_OK;
+  if (out_sizes == NULL || pte_sized_write(out_sizes, &sizes, sizeof sizes) == PTE_OK)
+    return PTE_OK;
+  return pte_fail(error, PTE_BAD_ARGUMENT, "sizes: expected a struct that says its size");
 }
 
 pte_status pte_host_model_run(pte_host_model *m, const void *const *inputs, void *const *outputs,

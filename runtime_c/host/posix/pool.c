@@ -167,7 +167,7 @@ pte_status pte_host_pool_open(uint32_t threads, pte_pool **out) {
   if (threads == 0 || threads > PTE_POOL_MAX_THREADS || out == NULL) return PTE_BAD_ARGUMENT;
   pool *p = calloc(1, sizeof *p);
   if (p == NULL) return PTE_NO_MEMORY;
-  p->public = (pte_pool){p, threads, pool_run};
+  p->public = (pte_pool){sizeof p->public, threads, p, pool_run};
   p->owner = getpid();
   p->workers = calloc(threads, sizeof *p->workers);
   atomic_flag_clear(&p->busy);

@@ -50,7 +50,7 @@ PTE_API void pte_host_pool_close(pte_pool *pool);
 typedef struct pte_host_options {
   uint32_t size;
   uint32_t threads; /* 0: as many as there are processors */
-  uint32_t cpu;     /* PTE_CPU_*; 0 is portable code */
+  uint32_t cpu;     /* PTE_CPU_* [pte_host_cpu] */
   uint32_t delegate_count;
   const pte_delegate_api *const *delegates;
   const char *method; /* NULL: the first */

@@ -4,8 +4,12 @@
  * (`..._size`, then the call that uses it). pteron/host.h has the conveniences (files, threads,
  * malloc) for systems that have them. A program is immutable and may be used by any number of
  * sessions on any number of threads; a session belongs to one thread at a time. Functions return a
- * status and, where they take a `pte_error`, say what happened in words. Public structs start with
- * their size: set it to sizeof; a shorter one from an older caller is extended by zeros. */
+ * status and, where they take a `pte_error`, say what happened in words.
+ *
+ * Structs start with their size, so that they can grow: set it to sizeof, in those that functions
+ * fill in, too. A shorter one, from a caller compiled with an older header, is extended by zeros,
+ * or filled in as far as it goes; in a longer one, what this library does not know must be zero.
+ * Without a size are pte_error, pte_memory and pte_external, which stay as they are. */
 #ifndef PTERON_PTERON_H
 #define PTERON_PTERON_H
 
@@ -45,7 +49,8 @@ typedef enum pte_status {
 
 #define PTE_NONE 0xFFFFFFFFu
 
-/* 160 bytes, on the caller's stack. `text` is always terminated. */
+/* 160 bytes, on the caller's stack. `text` is always terminated; where an instruction is to blame
+ * it ends with the name of the node that it was made from (pte_program_node). */
 typedef struct pte_error {
   int32_t status;
   uint32_t instr; /* instruction of the method's program, or PTE_NONE */
@@ -73,13 +78,17 @@ typedef struct pte_external {
  * promised. */
 typedef void (*pte_task)(void *context, size_t begin, size_t end, uint32_t thread);
 typedef struct pte_pool {
-  void *self;
+  uint32_t size;
   uint32_t threads;
+  void *self;
   void (*run)(void *self, size_t count, size_t grain, pte_task task, void *context);
 } pte_pool;
 
-/* Called around every instruction; `now` gives nanoseconds of a monotonic clock. */
+/* Called around every instruction; `now` gives nanoseconds of a monotonic clock. `instr` and `node`
+ * are those of pte_program_instr and pte_program_node. */
 typedef struct pte_tracer {
+  uint32_t size;
+  uint32_t reserved;
   void *self;
   uint64_t (*now)(void *self);
   void (*event)(void *self, uint32_t instr, uint32_t op, uint32_t node, uint64_t begin_ns,
@@ -96,15 +105,17 @@ typedef struct pte_open_options {
   const pte_delegate_api *const *delegates; /* those the caller permits; must outlive the program */
 } pte_open_options;
 
-/* CPU features a session may use; PTE_CPU_DETECT asks the processor. */
-#define PTE_CPU_ANY        0u
+/* CPU features a session may use: 0, or a sum of features, or portable kernels alone. More than the
+ * processor has does no harm on x86; on 64-bit Arm the caller's word is taken, and PTE_CPU_DETECT
+ * is NEON: pte_host_cpu knows more. */
+#define PTE_CPU_DETECT     0u
 #define PTE_CPU_AVX2       1u /* with FMA and F16C */
 #define PTE_CPU_NEON       2u
 #define PTE_CPU_DOTPROD    4u
 #define PTE_CPU_I8MM       8u
 #define PTE_CPU_AVX512     16u /* F, BW, DQ and VL, with PTE_CPU_AVX2 */
 #define PTE_CPU_AVX512VNNI 32u /* VNNI and VBMI, with PTE_CPU_AVX512 */
-#define PTE_CPU_DETECT     0xFFFFFFFFu
+#define PTE_CPU_PORTABLE   0x80000000u
 
 /* --- program
  * -------------------------------------------------------------------------------------------------
@@ -134,6 +145,24 @@ PTE_API PTE_CHECKED pte_status pte_program_open(const void *bytes, size_t size,
 PTE_API PTE_CHECKED pte_status pte_program_check_digests(const pte_program *program,
                                                          pte_error *error);
 
+/* --- what can be asked of a program. Strings are borrowed until its memory goes; indices count
+ * from 0. PTE_BAD_ARGUMENT: there is no such index, or `out` does not say its size.
+ * -------------------------------------------------------------------------------------------------
+ */
+
+typedef struct pte_program_info {
+  uint32_t size;
+  uint32_t method_count;
+  uint32_t instr_count;    /* of all methods */
+  uint32_t node_count;     /* of the model it was made from; 0 where that was stripped */
+  uint32_t delegate_count; /* parts compiled for delegates: pte_session_placement */
+  uint32_t reserved;
+  uint64_t file_bytes, constant_bytes;
+  const char *producer, *model; /* who wrote it, from what */
+} pte_program_info;
+PTE_API PTE_CHECKED pte_status pte_program_get_info(const pte_program *program,
+                                                    pte_program_info *out);
+
 PTE_API uint32_t pte_program_method_count(const pte_program *program);
 
 /* Index of the method called `name`; NULL means the first. PTE_BAD_ARGUMENT: there is none. */
@@ -141,20 +170,22 @@ PTE_API PTE_CHECKED pte_status pte_program_find_method(const pte_program *progra
                                                        uint32_t *out, pte_error *error);
 
 typedef struct pte_method_info {
-  const char *name; /* borrowed until the program's memory goes */
+  uint32_t size;
   uint32_t input_count, output_count, state_count, instr_count, value_count;
+  const char *name;
 } pte_method_info;
 PTE_API PTE_CHECKED pte_status pte_program_method(const pte_program *program, uint32_t method,
                                                   pte_method_info *out);
 
-/* A dimension of a port: its size where that is fixed, else -1 and the name of its symbol ("" for
- * an expression). */
+/* An input, output or state. A dimension of it: its size where that is fixed, else -1 and the name
+ * of its symbol ("" for an expression). */
 typedef struct pte_port_info {
-  const char *name;
-  uint8_t dtype; /* DType of schema/program.fbs: PTE_F32 ... in pteron/types.h */
+  uint32_t size;
+  uint8_t dtype; /* PTE_F32 ... in pteron/types.h */
   uint8_t rank;
   uint8_t shape_input; /* 1: its values decide shapes and are given to prepare */
   uint8_t reserved;
+  const char *name;
   int64_t shape[PTE_MAX_RANK];
   int64_t minimum[PTE_MAX_RANK], maximum[PTE_MAX_RANK]; /* bounds of a symbol */
   const char *symbol[PTE_MAX_RANK];
@@ -166,6 +197,30 @@ PTE_API PTE_CHECKED pte_status pte_program_output(const pte_program *program, ui
 /* Named states of a method, those its values use. */
 PTE_API PTE_CHECKED pte_status pte_program_state(const pte_program *program, uint32_t method,
                                                  uint32_t index, pte_port_info *out);
+
+/* An instruction, by the index that errors and tracers give. */
+typedef struct pte_instr_info {
+  uint32_t size;
+  uint32_t op;   /* operator id */
+  uint32_t node; /* that it was made from, or PTE_NONE */
+  uint32_t reserved;
+  const char *op_name;
+} pte_instr_info;
+PTE_API PTE_CHECKED pte_status pte_program_instr(const pte_program *program, uint32_t instr,
+                                                 pte_instr_info *out);
+
+/* A node of the model that the program was made from; "" what the model does not say. */
+typedef struct pte_node_info {
+  uint32_t size;
+  uint32_t reserved;
+  const char *name, *type; /* "/encoder/layer.0/MatMul", "MatMul" */
+  const char *source;      /* file and line */
+} pte_node_info;
+PTE_API PTE_CHECKED pte_status pte_program_node(const pte_program *program, uint32_t node,
+                                                pte_node_info *out);
+
+/* "f32" for PTE_F32; "" for what is no dtype. */
+PTE_API const char *pte_dtype_name(uint32_t dtype);
 
 /* --- session
  * -------------------------------------------------------------------------------------------------
@@ -187,33 +242,37 @@ PTE_API void pte_session_close(pte_session *session);
  * is one and the policy allows it, takes over until the session is closed: the run that met the
  * failure gives the same bytes. */
 typedef struct pte_placement {
+  uint32_t size;
+  uint8_t policy; /* 0 allow, 1 warn, 2 forbid falling back */
+  uint8_t placed; /* 1: in the delegate */
+  uint8_t used;   /* 1: this method uses it */
+  uint8_t reserved;
   const char *name, *target; /* borrowed until the program's memory goes */
   const char *reason;        /* why the fallback runs, else ""; borrowed until the session closes */
-  uint8_t policy;            /* 0 allow, 1 warn, 2 forbid falling back */
-  uint8_t placed;            /* 1: in the delegate */
-  uint8_t used;              /* 1: this method uses it */
-  uint8_t zero[5];
 } pte_placement;
 
 /* Placement of entry `index` of the program's delegates. PTE_BAD_ARGUMENT: there is none. */
 PTE_API PTE_CHECKED pte_status pte_session_placement(const pte_session *session, uint32_t index,
                                                      pte_placement *out);
 
-/* What a prepare is for. A zero cap means the default in brackets. */
+/* What a prepare is for. Zero means the default in brackets; NULL for the struct, a method without
+ * symbolic sizes. */
 typedef struct pte_prepare_options {
   uint32_t size;
   uint32_t threads;             /* scratch is planned for so many [1] */
-  const int64_t *const *shapes; /* one pointer an input, `rank` extents each */
+  const int64_t *const *shapes; /* one pointer an input, `rank` extents each; NULL: fixed ones */
   const int64_t *const
       *values; /* one pointer an input: its elements, for shape inputs; else NULL. May be NULL */
   const pte_pool *pool; /* NULL: the calling thread alone; must outlive the preparation */
-  uint32_t cpu;         /* PTE_CPU_*; PTE_CPU_DETECT as a rule */
+  uint32_t cpu;         /* PTE_CPU_* [PTE_CPU_DETECT] */
   uint32_t reserved;
   uint64_t max_bytes; /* cap on arena + state [none] */
   int64_t max_extent; /* capacity of counted dimensions without a bound of their own [4096] */
 } pte_prepare_options;
 
 typedef struct pte_sizes {
+  uint32_t size;
+  uint32_t reserved;
   uint64_t arena_bytes;   /* all that prepare needs in `arena`: planned values and scratch */
   uint64_t planned_bytes; /* of which planned values */
   uint64_t scratch_bytes; /* of which scratch */
@@ -244,9 +303,10 @@ PTE_API PTE_CHECKED pte_status pte_session_prepare(pte_session *session,
 /* Extents of an input, output or state: after prepare; counted axes of outputs are capacities until
  * a run gives extents. */
 typedef struct pte_extents {
-  uint8_t dtype, rank;
-  int64_t shape[PTE_MAX_RANK];
+  uint32_t size;
+  uint8_t dtype, rank, reserved[2];
   uint64_t size_bytes; /* the buffer the caller brings: by capacities */
+  int64_t shape[PTE_MAX_RANK];
 } pte_extents;
 PTE_API PTE_CHECKED pte_status pte_session_input(const pte_session *session, uint32_t index,
                                                  pte_extents *out);

@@ -1,0 +1,45 @@
+"""What errors of the runtime say beyond their kind: which node of the model they are about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+import pteron
+
+
+def gather(path: Path, name: str) -> Path:
+    """y = table[i], a node of that name."""
+    info = helper.make_tensor_value_info
+    table = helper.make_tensor("table", TensorProto.FLOAT, [4, 2], list(range(8)))
+    node = helper.make_node("Gather", ["table", "i"], ["y"], name=name)
+    ports = [info("i", TensorProto.INT64, ["n"])], [info("y", TensorProto.FLOAT, ["n", 2])]
+    graph = helper.make_graph([node], "g", *ports, [table])
+    onnx_model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    onnx.checker.check_model(onnx_model)
+    pteron.export_model(onnx_model, path)
+    return path
+
+
+def test_a_failed_run_names_the_node(tmp_path: Path) -> None:
+    model = pteron.load(gather(tmp_path / "g.pte", "embed.table"))
+    with pytest.raises(pteron.DataError, match=r"got 9.*\[node embed\.table\]$"):
+        model(np.array([1, 9]))
+
+
+def test_of_a_long_name_the_end_is_shown(tmp_path: Path) -> None:
+    name = "/".join(f"layers.{i}" for i in range(40)) + "/gather"
+    model = pteron.load(gather(tmp_path / "g.pte", name))
+    with pytest.raises(pteron.DataError, match=r"got 9.*\[node \.\.\..*layers\.39/gather\]$"):
+        model(np.array([9]))
+
+
+def test_a_node_without_a_name_is_not_named(tmp_path: Path) -> None:
+    model = pteron.load(gather(tmp_path / "g.pte", ""))
+    with pytest.raises(pteron.DataError, match="got 9") as caught:
+        model(np.array([9]))
+    assert "[node ]" not in str(caught.value)
