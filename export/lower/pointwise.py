@@ -38,6 +38,8 @@ def compute(
         given.append(lone)
     outputs = build(*given)
     order = _axis_order(l, loaded, len(full))
+    if order == tuple(range(len(full))):
+        return _run(l, outputs, loaded, dtypes, full)
     turned = {
         t: terms.index(order.index(int(t.arg))) for t in terms.walk(outputs) if t.op == "index"
     }
@@ -56,12 +58,13 @@ def _run(
     l: Lowering, outputs: list[Term], operands: list[Ref], dtypes: Sequence[str], shape: Shape
 ) -> list[Ref]:
     """Drops operands nobody loads, emits, and packs outputs of packed dtypes."""
-    used = sorted({int(t.arg) for t in terms.loads(outputs)})
-    again = {
-        t: terms.make("load", t.type, arg=used.index(int(t.arg))) for t in terms.loads(outputs)
-    }
+    loads = terms.loads(outputs)
+    used = sorted({int(t.arg) for t in loads})
+    if len(used) < len(operands):
+        again = {t: terms.make("load", t.type, arg=used.index(int(t.arg))) for t in loads}
+        outputs = terms.substitute(outputs, again)
     try:
-        steps = terms.compile_terms(terms.substitute(outputs, again))
+        steps = terms.compile_terms(outputs)
     except terms.TooLongError as e:
         l.fail(f"the element program is too long ({e})")
     plain = [PACKED.get(d, d) for d in dtypes]

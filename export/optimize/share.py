@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import hashlib
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -16,16 +16,16 @@ from pteron.export.program import Constant, Program
 def share(program: Program) -> Program:
     """Points values and states at the first of equal constants and drops the others; idempotent.
 
-    Only constants that agree in dtype, shape and layout are read and hashed.
+    Only constants that agree in dtype, shape and layout are read, and of those only the ones that agree in a sum are
+    hashed, too.
     """
-    alike: collections.defaultdict[tuple[Any, ...], list[int]] = collections.defaultdict(list)
-    for i, c in enumerate(program.constants):
-        alike[(c.dtype, c.shape, c.layout, c.format, c.groups)].append(i)
-    first = list(range(len(program.constants)))
-    for group in alike.values():
-        seen: dict[bytes, int] = {}
-        for i in group if len(group) > 1 else ():
-            first[i] = seen.setdefault(_digest(program.constants[i]), i)
+    constants = program.constants
+    first = list(range(len(constants)))
+    kinds = _alike(range(len(constants)), lambda i: _kind(constants[i]))
+    for group in [g for kind in kinds for g in _alike(kind, lambda i: _sum(constants[i]))]:
+        for same in _alike(group, lambda i: _digest(constants[i])):
+            for i in same:
+                first[i] = same[0]
     kept = [i for i, j in enumerate(first) if i == j]
     if len(kept) == len(first):
         return program
@@ -43,6 +43,28 @@ def share(program: Program) -> Program:
             for s in program.states
         ),
     )
+
+
+def _alike(numbers: Iterable[int], key: Callable[[int], Any]) -> list[list[int]]:
+    """Groups of two and more that agree in their key."""
+    groups: dict[Any, list[int]] = {}
+    for i in numbers:
+        groups.setdefault(key(i), []).append(i)
+    return [g for g in groups.values() if len(g) > 1]
+
+
+def _kind(c: Constant) -> tuple[Any, ...]:
+    form = "" if c.coded is None else f"{c.coded.format} {c.coded.codes.dtype} {c.coded.dtype}"
+    return c.dtype, c.shape, c.layout, c.format, c.groups, form
+
+
+def _sum(c: Constant) -> int:
+    """Equal where the elements are, in whatever bands they come; of codes without their scales, which are long to spread."""
+    total = 0
+    for band in bands(c.elements if c.coded is None else c.coded.codes):
+        flat = np.ascontiguousarray(band).reshape(-1)
+        total ^= int(np.bitwise_xor.reduce(flat.view(f"u{flat.itemsize}"), initial=0))
+    return total
 
 
 def _digest(c: Constant) -> bytes:

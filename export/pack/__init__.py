@@ -255,7 +255,7 @@ def _panels_of(source: Constant, key: Key) -> Elements:
     return Source((groups * tall * wide * dtype.itemsize,), np.dtype(np.uint8), bands)
 
 
-def _coded(source: Constant, key: Key) -> tuple[str, NDArray[Any]] | None:
+def _coded(source: Constant, key: Key) -> tuple[str, Elements] | None:
     """The format and bytes of the weight's codes, where it was decoded from some and a format stores them exactly."""
     c = source.coded
     if c is None or source.dtype != "f32":

@@ -10,14 +10,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.export.graph.weights import rows_of, whole
+from pteron.export.graph.weights import LARGE, Elements, Source, rows_of, whole
 from pteron.export.program import Coded
 from pteron.export.program.elements import NUMPY
 from pteron.schema.formats import FORMATS, Format
@@ -26,7 +26,7 @@ Array = NDArray[Any]
 ROWS: Final = 16
 
 
-def stored(coded: Coded, groups: int = 1) -> tuple[str, Array] | None:
+def stored(coded: Coded, groups: int = 1) -> tuple[str, Elements] | None:
     """The format that stores exactly these weights [n, k], and its bytes; None: no format does."""
     if coded.codes.ndim != 2 or coded.scale is None or coded.dtype != "f32":
         return None
@@ -43,33 +43,36 @@ def stored(coded: Coded, groups: int = 1) -> tuple[str, Array] | None:
     return None
 
 
-def _packed(fmt: Format, codes: Array, scale: Array, groups: int) -> Array:
-    """`pack`, of some rows at a time where groups allow it."""
+def _packed(fmt: Format, codes: Array, scale: Array, groups: int) -> Elements:
+    """`pack`: of large weights when they are written, some rows at a time, where groups allow it."""
     n, k = codes.shape
-    if groups > 1 or n == 0:
+    if groups > 1 or codes.nbytes < LARGE:
         return pack(fmt, _raw(fmt, codes), scale, groups)
-    parts = [_parts(fmt, _raw(fmt, codes[a:b]), scale[a:b]) for a, b in rows_of(n, 4 * k, ROWS)]
-    return np.concatenate([band for plane in zip(*parts, strict=True) for band in plane])
+
+    def bands() -> Iterator[Array]:
+        for plane in PLANES[fmt.bits]:
+            for begin, end in rows_of(n, 4 * k, ROWS):
+                yield plane(_grouped(_raw(fmt, codes[begin:end]), 1))
+        yield _scale_plane(scale, 1)
+
+    tall, step = -(-n // ROWS) * ROWS, STEP[fmt.bits]
+    size = tall * -(-k // step) * step * fmt.bits // 8 + tall * scale.shape[1] * scale.itemsize
+    return Source((size,), np.dtype(np.uint8), bands)
 
 
 def pack(fmt: Format, codes: Array, scale: Array, groups: int = 1) -> Array:
     """Codes [n, k], one a byte, and scales [n, blocks] as the bytes of a constant."""
-    return np.concatenate(_parts(fmt, codes, scale, groups))
-
-
-def _parts(fmt: Format, codes: Array, scale: Array, groups: int = 1) -> list[Array]:
-    """The planes of codes, then that of scales."""
-    tall, scales = _grouped(codes, groups), _grouped(scale, groups)
-    parts = (
-        [_plane8(tall)]
-        if fmt.bits == 8
-        else [_plane4(_widen(tall, 16 if fmt.bits == 6 else 8) & 15)]
+    tall = _grouped(codes, groups)
+    return np.concatenate(
+        [*(plane(tall) for plane in PLANES[fmt.bits]), _scale_plane(scale, groups)]
     )
-    if fmt.bits == 6:
-        parts.append(_plane2(_widen(tall, 16) >> 4))
+
+
+def _scale_plane(scale: Array, groups: int) -> Array:
+    scales = _grouped(scale, groups)
     n, blocks = scales.shape
     by_panel = np.ascontiguousarray(scales.reshape(n // ROWS, ROWS, blocks).swapaxes(1, 2))
-    return [*parts, by_panel.reshape(-1).view(np.uint8)]
+    return by_panel.reshape(-1).view(np.uint8)
 
 
 def unpack(
@@ -78,7 +81,7 @@ def unpack(
     """The reverse of `pack`: codes [n, k] and scales [n, blocks]."""
     n, k = shape
     tall = groups * -(-(n // groups) // ROWS) * ROWS
-    step = {8: 4, 4: 8, 6: 16}[fmt.bits]
+    step = STEP[fmt.bits]
     wide = -(-k // step) * step
     size = tall * wide
     if fmt.bits == 8:
@@ -178,6 +181,16 @@ def _plane2(codes: Array) -> Array:
     steps = codes.reshape(n // ROWS, ROWS, -1, 4, 4).swapaxes(1, 2)  # [n/16][k/16][16][4][4]
     shifts = np.array([0, 2, 4, 6], np.uint8)[:, None]
     return np.ascontiguousarray(np.bitwise_or.reduce(steps << shifts, axis=-2)).reshape(-1)
+
+
+STEP: Final = {8: 4, 4: 8, 6: 16}
+"""Codes along k that lie side by side in a panel, by their bits."""
+PLANES: Final[dict[int, tuple[Callable[[Array], Array], ...]]] = {
+    8: (_plane8,),
+    4: (lambda tall: _plane4(_widen(tall, 8) & 15),),
+    6: (lambda tall: _plane4(_widen(tall, 16) & 15), lambda tall: _plane2(_widen(tall, 16) >> 4)),
+}
+"""The planes of rows in multiples of 16, one code a byte."""
 
 
 def _from_plane(steps: Array, bits: int) -> Array:

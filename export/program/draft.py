@@ -13,7 +13,7 @@ from typing import Final
 
 from pteron.export.graph import common_module
 from pteron.export.program import Block, DebugNode, Instr, Program, Value, views
-from pteron.export.program.rebuild import blocks_of, prune, without_unused_dims
+from pteron.export.program.rebuild import blocks_of, move_block, prune, without_unused_dims
 from pteron.export.program.views import Ref
 
 MOST_OPERATORS: Final = 4
@@ -200,15 +200,10 @@ class Draft:
 
     def _ordered(self, blocks: tuple[Block, ...], order: list[int]) -> Program:
         new = {v: i for i, v in enumerate(order)}
-
-        def move(values: tuple[int | None, ...]) -> tuple[int | None, ...]:
-            return tuple(None if v is None else new[v] for v in values)
-
-        def instr(i: Instr) -> Instr:
-            return dataclasses.replace(i, inputs=move(i.inputs), outputs=move(i.outputs))
-
         values = tuple(
-            dataclasses.replace(v, base=new[v.base]) if v.storage == "view" else v
+            dataclasses.replace(v, base=new[v.base])
+            if v.storage == "view" and new[v.base] != v.base
+            else v
             for v in (self.values[at] for at in order)
         )
         start, methods = 0, []
@@ -219,14 +214,7 @@ class Draft:
             span = (start, start + count)
             methods.append(dataclasses.replace(m, inputs=inputs, outputs=outputs, values=span))
             start += count
-        moved = tuple(
-            Block(
-                tuple(instr(i) for i in b.instrs),
-                tuple(new[v] for v in b.params),
-                tuple(new[v] for v in b.results),
-            )
-            for b in blocks
-        )
+        moved = tuple(move_block(b, new) for b in blocks)
         return dataclasses.replace(
             self.program,
             values=values,

@@ -6,15 +6,17 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pteron.export.program import Block, Instr, Method, Port, Program
+from pteron.export.program import Block, Instr, Method, Port, Program, Value
 from pteron.export.sizes.extents import symbols_of
 from pteron.schema.errors import ProgramError
 from pteron.schema.ops import OPS
-from pteron.schema.signature import signature
+from pteron.schema.signature import CONTROL, signature
 
 
 def blocks_of(program: Program, instr: Instr) -> list[int]:
     """The blocks that an instruction runs."""
+    if instr.op not in CONTROL:
+        return []
     if instr.op == "delegate":
         fallback = program.delegates[instr.attrs["index"]].fallback
         return [] if fallback is None else [fallback]
@@ -64,7 +66,9 @@ def prune(program: Program) -> Program:
     kept |= {s.initial for s in program.states if s.initial is not None}
     new = {old: i for i, old in enumerate(sorted(kept))}
     values = tuple(
-        dataclasses.replace(v, base=new[v.base]) if v.storage == "constant" else v
+        dataclasses.replace(v, base=new[v.base])
+        if v.storage == "constant" and new[v.base] != v.base
+        else v
         for v in program.values
     )
     states = tuple(
@@ -78,14 +82,8 @@ def prune(program: Program) -> Program:
 def renumber(program: Program, orders: Sequence[Sequence[int]]) -> Program:
     """Puts each method's values into the given order; those left out must not be named by anyone."""
     new = {v: i for i, v in enumerate(v for order in orders for v in order)}
-    values = []
-    for old in new:
-        v = program.values[old]
-        base = new[v.base] if v.storage == "view" else v.base
-        values.append(
-            dataclasses.replace(v, base=base, above=tuple(sorted(new[u] for u in v.above)))
-        )
-    blocks = tuple(_move_block(b, new) for b in program.blocks)
+    values = [_move_value(program.values[old], new) for old in new]
+    blocks = tuple(move_block(b, new) for b in program.blocks)
     ends = list(_ranges(orders))
     methods = tuple(_move_method(m, new, r) for m, r in zip(program.methods, ends, strict=True))
     return dataclasses.replace(program, values=tuple(values), blocks=blocks, methods=methods)
@@ -98,16 +96,26 @@ def _ranges(orders: Sequence[Sequence[int]]) -> Iterator[tuple[int, int]]:
         start += len(order)
 
 
-def _move_block(block: Block, new: Mapping[int, int]) -> Block:
+def _move_value(v: Value, new: Mapping[int, int]) -> Value:
+    base = new[v.base] if v.storage == "view" else v.base
+    above = tuple(sorted(new[u] for u in v.above)) if v.above else ()
+    if (base, above) == (v.base, v.above):
+        return v
+    return dataclasses.replace(v, base=base, above=above)
+
+
+def move_block(block: Block, new: Mapping[int, int]) -> Block:
+    """The block with its values renumbered; instructions whose values keep their numbers stay the same objects."""
     instrs = tuple(_move_instr(i, new) for i in block.instrs)
     return Block(instrs, tuple(new[v] for v in block.params), tuple(new[v] for v in block.results))
 
 
-def _move_instr(instr: Instr, new: Mapping[int, int]) -> Instr:
-    def move(values: tuple[int | None, ...]) -> tuple[int | None, ...]:
-        return tuple(None if v is None else new[v] for v in values)
-
-    return dataclasses.replace(instr, inputs=move(instr.inputs), outputs=move(instr.outputs))
+def _move_instr(i: Instr, new: Mapping[int, int]) -> Instr:
+    inputs = tuple([None if v is None else new[v] for v in i.inputs])
+    outputs = tuple([None if v is None else new[v] for v in i.outputs])
+    if (inputs, outputs) == (i.inputs, i.outputs):
+        return i
+    return Instr(i.op, inputs, outputs, i.attrs, i.node)
 
 
 def _move_method(method: Method, new: Mapping[int, int], values: tuple[int, int]) -> Method:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from pteron.export.plan.lifetimes import ALIGN
-from pteron.export.program import Instr, Program
+from pteron.export.program import Instr, Program, Value
 from pteron.export.program.elements import bits
 from pteron.export.verify.parts import value_bytes
 from pteron.export.verify.points import Points, Sizes
@@ -41,6 +41,7 @@ class Memory:
         self._points: Final = points
         self._planned: Final = planned
         self._count: Final = points.count
+        self._rooms: Final[dict[tuple[Any, ...], Sizes]] = {}
         self._room: Final = [self._room_of(i) for i in range(len(program.values))]
         self._offset: Final = self._offsets()
         self._tensors: dict[tuple[int, int], Tensor] = {}
@@ -60,7 +61,13 @@ class Memory:
         v = self._program.values[i]
         if v.storage == "view":
             return ()
-        where = f"value {i} ({v.name})"
+        key = (v.dtype, v.layout, v.format, v.groups, v.shape)
+        found = self._rooms.get(key)
+        if found is None:
+            found = self._rooms[key] = self._new_room(v, f"value {i} ({v.name})")
+        return found
+
+    def _new_room(self, v: Value, where: str) -> Sizes:
         shapes = [self._points.of(v.shape), self._points.emptied(v.shape)]
         rooms = [
             tuple(value_bytes(v, _at(s, p), where) for p in range(self._count))
@@ -74,24 +81,23 @@ class Memory:
     def _offsets(self) -> list[Sizes]:
         """Of planned values by the plan; of states one behind the other; 0 of all else."""
         out: list[Sizes] = []
-        zero = (0,) * self._count
-        states = zero
+        ends: list[Sizes] = []
+        zero = states = (0,) * self._count
         for i, v in enumerate(self._program.values):
-            out.append(zero)
+            at = zero
             if v.storage == "planned" and self._planned:
                 for below in v.above:
-                    out[i] = tuple(map(max, out[i], self._end(out, below)))
+                    at = tuple(map(max, at, ends[below]))
             elif v.storage == "state":
-                out[i] = states
-                states = self._end(out, i)
-            if any(n >= 2**63 for n in self._end(out, i)):
-                refuse(f"value {i} ({v.name})", "end of its place", "below 2^63", self._end(out, i))
+                at = states
+            end = tuple(a + -(-n // ALIGN) * ALIGN for a, n in zip(at, self._room[i], strict=False))
+            if any(n >= 2**63 for n in end):
+                refuse(f"value {i} ({v.name})", "end of its place", "below 2^63", end)
+            if v.storage == "state":
+                states = end
+            out.append(at)
+            ends.append(end)
         return out
-
-    def _end(self, offsets: Sequence[Sizes], i: int) -> Sizes:
-        return tuple(
-            at + -(-n // ALIGN) * ALIGN for at, n in zip(offsets[i], self._room[i], strict=False)
-        )
 
     def _check_inside(self, i: int) -> None:
         v = self._program.values[i]

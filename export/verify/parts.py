@@ -93,13 +93,16 @@ def _check_constant(where: str, c: Constant) -> None:
     if any(n < 0 for n in c.shape):
         refuse(where, "shape", "extents of 0 and more", list(c.shape))
     if c.layout == "strided":
-        if tuple(c.array.shape) != c.shape or c.array.dtype.itemsize != NUMPY[c.dtype].itemsize:
-            got = f"{c.array.dtype}{list(c.array.shape)}"
+        if (
+            tuple(c.elements.shape) != c.shape
+            or c.elements.dtype.itemsize != NUMPY[c.dtype].itemsize
+        ):
+            got = f"{c.elements.dtype}{list(c.elements.shape)}"
             refuse(where, "array", f"{c.dtype}{list(c.shape)}", got)
         return
     expected = packed_bytes(where, c.dtype, c.layout, c.format, c.groups, c.shape)
-    if c.array.nbytes != expected:
-        refuse(where, "bytes", expected, c.array.nbytes)
+    if c.elements.nbytes != expected:
+        refuse(where, "bytes", expected, c.elements.nbytes)
 
 
 def packed_bytes(

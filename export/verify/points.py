@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from pteron.export.plan.lifetimes import MAX_EXTENT
 from pteron.export.program import Check, Extent, Program
@@ -39,13 +39,7 @@ class Points:
         self._known: dict[tuple[Extent, ...], tuple[Sizes, ...]] = {}
         capacities = [None if d.capacity is None else self._add(d.capacity) for d in program.dims]
         checks = [(c, self._add(c.a), self._add(c.b)) for c in program.checks]
-        self._values: Final = [
-            (
-                [self._add(e) for e in v.shape],
-                [self._add(e) for e in (*(v.strides or ()), v.offset)],
-            )
-            for v in program.values
-        ]
+        self._geometries: Final = self._distinct()
         for e in _elsewhere(program):
             self._add(e)
         self._dynamic: Final = self._trace()
@@ -53,6 +47,16 @@ class Points:
         self.sizes: list[dict[str, int]] = []
         self._full, self._empty = self._choose(capacities, checks)
         self.count = len(self._full)
+
+    def _distinct(self) -> list[tuple[int, list[int], list[int]]]:
+        """For each geometry that values have the first such value, the rows of its extents, of strides and offset."""
+        first: dict[tuple[Any, ...], int] = {}
+        for i, v in enumerate(self._program.values):
+            first.setdefault((v.shape, v.strides, v.offset), i)
+        return [
+            (i, [self._add(e) for e in shape], [self._add(e) for e in (*(strides or ()), offset)])
+            for (shape, strides, offset), i in first.items()
+        ]
 
     def each(self) -> Iterator[Points]:
         """One point after the other, where there are several."""
@@ -161,27 +165,29 @@ class Points:
                 continue
             if not _holds(check.kind, x, y):
                 return f"relation {check.text}: expected {x} {check.kind} {y} to hold"
-        for i, v in enumerate(self._program.values):
-            why = self._value_misfit(table, i)
+        for i, shape, others in self._geometries:
+            why = _value_misfit(table, shape, others)
             if why:
-                return f"value {i} ({v.name}): {why}"
+                return f"value {i} ({self._program.values[i].name}): {why}"
         return None
 
-    def _value_misfit(self, table: Sequence[int | None], index: int) -> str | None:
-        shape, others = self._values[index]
-        count = 1
-        for axis, row in enumerate(shape):
-            n = table[row]
-            if n is None:
-                return f"axis {axis}: the extent does not fit in 64 bits or is divided by zero"
-            if n < 0:
-                return f"axis {axis}: extent {n} is negative"
-            count *= max(n, 1)
-        if count > MAX_ELEMENTS:
-            return "more than 2^40 elements"
-        if any(table[row] is None for row in others):
-            return "a stride or the offset does not fit in 64 bits or is divided by zero"
-        return None
+
+def _value_misfit(
+    table: Sequence[int | None], shape: Sequence[int], others: Sequence[int]
+) -> str | None:
+    count = 1
+    for axis, row in enumerate(shape):
+        n = table[row]
+        if n is None:
+            return f"axis {axis}: the extent does not fit in 64 bits or is divided by zero"
+        if n < 0:
+            return f"axis {axis}: extent {n} is negative"
+        count *= max(n, 1)
+    if count > MAX_ELEMENTS:
+        return "more than 2^40 elements"
+    if any(table[row] is None for row in others):
+        return "a stride or the offset does not fit in 64 bits or is divided by zero"
+    return None
 
 
 def _elsewhere(program: Program) -> Iterator[Extent]:
