@@ -13,6 +13,7 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
+from pteron.export import graph as g
 from pteron.schema.errors import LoweringError, ModelError, PteronError
 
 Array = NDArray[Any]
@@ -32,7 +33,7 @@ FLOOR: Final = 1e-2
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Step:
-    """A value inside of the captured program: its name in the graph, where it is from, its elements."""
+    """A value inside of the captured program: its name there, where it is from, its elements."""
 
     name: str
     origin: str
@@ -96,16 +97,18 @@ def differs(got: Array, want: Array) -> str | None:
 
 def _origin(captured: ir.Model, example: Example, runner: Runner) -> str:
     """The first value inside that differs, in words."""
-    made = {str(v.name) for node in captured.graph for v in node.outputs}
-    steps = [step for step in example.steps() if step.name in made]
+    values = [v for node in captured.graph for v in node.outputs]
+    names = {v.metadata_props.get(g.TRACED, str(v.name)): str(v.name) for v in values}
+    steps = [step for step in example.steps() if step.name in names]
     try:
-        (got,) = runner(captured, [step.name for step in steps], [example.inputs])
+        (got,) = runner(captured, [names[step.name] for step in steps], [example.inputs])
     except PteronError as error:
         return f"what is first to differ cannot be told ({error})"
     for step in steps:
-        text = differs(np.asarray(got[step.name]), step.value)
+        name = names[step.name]
+        text = differs(np.asarray(got[name]), step.value)
         if text is not None:
-            return f"the first value to differ is {step.name!r} of {step.origin}: {text}"
+            return f"the first value to differ is {name!r} of {step.origin}: {text}"
     return "inside, the graph agrees with torch.export's program: that is where the module differs"
 
 

@@ -48,11 +48,15 @@ def name_nodes(model: ir.Model) -> None:
 
 
 def name_values(model: ir.Model) -> None:
-    """Values between nodes that have modules are called like the nodes that make them; those of other nodes stay."""
+    """Values between nodes that have modules are called like the nodes that make them; those of other nodes stay.
+
+    What a value was called by the exporter stays with it, for those who know the program that the graph was written from.
+    """
     for node in g.nodes(model):
         if g.module(node) is not None:
             for i, value in enumerate(node.outputs):
                 if value.name and not value.name.startswith("/") and not value.is_graph_output():
+                    value.metadata_props.setdefault(g.TRACED, value.name)
                     value.name = f"{node.name}.{i}" if i else node.name
 
 

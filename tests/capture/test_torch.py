@@ -15,7 +15,7 @@ from onnx.reference import ReferenceEvaluator
 
 from pteron.export.capture import capture
 from pteron.export.check import KEY
-from pteron.export.graph import SOURCE, STATE, nodes
+from pteron.export.graph import SOURCE, STATE, TRACED, nodes
 from pteron.export.passes import run_passes
 from pteron.schema.errors import ModelError
 
@@ -58,26 +58,22 @@ def test_one_name_is_one_dimension() -> None:
 
 class Parts(nn.Module):
     def forward(self, x: Any) -> Any:
-        i, j = torch.meshgrid(
-            x[0, 0, :, 0], x[0, 0, 0, :], indexing="ij"
-        )  # parts that the graph has not
+        edges = x[0, 0, :, 0], x[0, 0, 0, :]
+        i, j = torch.meshgrid(*edges, indexing="ij")  # parts that the graph has not
         a, b = (x * (i + j)).chunk(2, 1)
         c, d = (a * b).max(-1)
         return torch.std_mean(c + d, 0)[0] + 1
 
 
-def test_values_inside_are_known_by_their_names_in_the_graph() -> None:
+def test_values_of_the_graph_are_those_of_the_program_that_it_was_written_from() -> None:
     x = torch.randn(2, 4, 5, 6)
     model = capture(Parts(), args=(x,))
-    steps = [s for s in model.meta[KEY].steps() if s.name in {v.name for v in made(model)}]
-    assert len(steps) > 8
-    model.graph.outputs[:] = [next(v for v in made(model) if v.name == s.name) for s in steps]
+    values = {v.metadata_props.get(TRACED, v.name): v for node in model.graph for v in node.outputs}
+    steps = [s for s in model.meta[KEY].steps() if s.name in values]
+    assert len(steps) > 20
+    model.graph.outputs[:] = [values[s.name] for s in steps]
     for step, got in zip(steps, run(model, x), strict=True):
         np.testing.assert_allclose(got, step.value, rtol=1e-4, atol=1e-5, err_msg=step.name)
-
-
-def made(model: ir.Model) -> list[ir.Value]:
-    return [v for node in model.graph for v in node.outputs]
 
 
 class Variadic(nn.Module):
