@@ -16,7 +16,7 @@ from onnxscript.values import Opset
 from pteron.schema.errors import ModelError
 
 op: Final[Any] = Opset("", 24)
-INT32, INT64, BOOL = 6, 7, 9
+FLOAT, INT32, INT64, BOOL = 1, 6, 7, 9
 INFINITE: Final = 2**63 - 1
 
 
@@ -50,6 +50,17 @@ def is_all_true(x: Any) -> Any:
 
 def is_any_true(x: Any) -> Any:
     return op.Not(is_all_true(op.Not(x)))
+
+
+def rsub(x: Any, other: Any, alpha: Any = 1) -> Any:
+    """other - alpha x. torch.onnx decomposes it into a difference with a number in front, for which it finds no types."""
+    if isinstance(other, float) and not x.dtype.is_floating_point():
+        x = op.Cast(x, to=FLOAT)
+    if alpha != 1:
+        x = op.Mul(x, op.CastLike(op.Constant(value=ir.tensor(alpha)), x))
+    if isinstance(other, (int, float)):
+        other = op.CastLike(op.Constant(value=ir.tensor(other)), x)
+    return op.Sub(other, x)
 
 
 # --- attention -----------------------------------------------------------------------------------------------------------

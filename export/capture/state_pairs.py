@@ -60,6 +60,7 @@ def state_pairs(torch: Any, program: Any, where: str, *, ours: bool) -> Captured
         elif not (isinstance(arg, sig.ConstantArgument) and arg.value is None):
             kept.append((_number(torch, sig, graph, node, arg, f"{where}: output {name!r}"), name))
     _dense_before_views(torch, graph)
+    _tensors_for_numbers(torch, graph)
     specs = _clone_outputs(
         torch, sig, graph, node, [k for k, _ in kept] + [producer[t] for t in targets]
     )
@@ -141,6 +142,29 @@ def _number(torch: Any, sig: Any, graph: Any, node: dict[str, Any], arg: Any, wh
         made.meta["val"] = torch.ops.aten.scalar_tensor.default(example, dtype=dtype)
     node[made.name] = made
     return str(made.name)
+
+
+def _tensors_for_numbers(torch: Any, graph: Any) -> None:
+    """7.5 // x: a number where the operator takes a tensor becomes one, of the dtype of the result; torch.onnx does not."""
+    for node in list(graph.nodes):
+        if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload):
+            continue
+        wanted = [str(a.type) == "Tensor" for a in node.target._schema.arguments]
+        for i, (value, tensor) in enumerate(zip(node.args, wanted, strict=False)):
+            if not tensor or not isinstance(value, (bool, int, float)):
+                continue
+            others = (x.meta["val"] for x in node.all_input_nodes if "val" in x.meta)
+            first = next((x for x in others if isinstance(x, torch.Tensor)), None)
+            if first is None:
+                continue
+            dtype = torch.result_type(first, value)
+            with graph.inserting_before(node):
+                made = graph.call_function(
+                    torch.ops.aten.scalar_tensor.default, (value,), {"dtype": dtype}
+                )
+            with first.fake_mode:
+                made.meta["val"] = torch.ops.aten.scalar_tensor.default(value, dtype=dtype)
+            node.update_arg(i, made)
 
 
 def _dense_before_views(torch: Any, graph: Any) -> None:

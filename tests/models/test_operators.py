@@ -215,3 +215,23 @@ def test_states_are_compared_too() -> None:
             return x * 2
 
     pteron.export_model(Sum(), args=(randn(3, 4),))
+
+
+def test_a_number_in_front_of_integers(tmp_path: Path) -> None:
+    n = torch.tensor([[3, -2, 7], [1, 5, -4]])
+    functions = [
+        lambda n: 1.0 - n,
+        lambda n: 2 - n,
+        lambda n: torch.rsub(n, 0.5, alpha=2),
+        lambda n: torch.rsub(n, n + 1, alpha=3),
+        lambda n: 1.0 - n.float(),
+        lambda n: 2.5**n,
+        lambda n: 2 ** n.abs(),
+        lambda n: 1.0 / n,
+        lambda n: 7.5 // n,
+        lambda n: 7 % n,
+        lambda n: torch.remainder(7.5, n),
+        lambda n: torch.where(n > 0, 1.0, n),
+        lambda n: torch.maximum(n, torch.tensor(0.5)),
+    ]
+    agree(tmp_path, functions, (n,), (n[:1],), dynamic=({0: "b"},))
