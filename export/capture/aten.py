@@ -52,6 +52,12 @@ def is_any_true(x: Any) -> Any:
     return op.Not(is_all_true(op.Not(x)))
 
 
+def floordiv(a: Any, b: Any) -> Any:
+    """Of sizes, towards minus infinity; torch.onnx writes Div, which rounds towards zero."""
+    a, b = number(a), number(b)
+    return op.Div(op.Sub(a, op.Mod(a, b)), b)
+
+
 def rsub(x: Any, other: Any, alpha: Any = 1) -> Any:
     """other - alpha x. torch.onnx decomposes it into a difference with a number in front, for which it finds no types."""
     if isinstance(other, float) and not x.dtype.is_floating_point():

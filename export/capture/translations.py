@@ -7,6 +7,7 @@ program is converted.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -34,6 +35,7 @@ def translations(program: Any) -> dict[Any, Callable[..., Any]]:
     for name, function in ATEN.items():
         packet, overload = name.split(".")
         table[getattr(getattr(torch.ops.aten, packet), overload)] = function
+    table[operator.floordiv] = aten.floordiv
     for name, function in QUANTIZED.items():
         if f"quantized_decomposed.{name}" in used:
             packet, overload = name.split(".")

@@ -73,6 +73,12 @@ def floordiv(a: Extent, b: Extent) -> Extent:
     """Towards minus infinity; b is positive."""
     if isinstance(a, int) and isinstance(b, int):
         return a // b
+    for part in sympy.Add.make_args(sympy.sympify(a)):  # (x - x mod b) / b is whole
+        if isinstance(-part, sympy.Mod):
+            x, by = (-part).args
+            if by == b and a - part == x:
+                a = x
+                break
     return extent(sympy.floor(sympy.expand(_opened(sympy.sympify(a), b, sympy.floor) / b)))
 
 

@@ -235,3 +235,14 @@ def test_a_number_in_front_of_integers(tmp_path: Path) -> None:
         lambda n: torch.maximum(n, torch.tensor(0.5)),
     ]
     agree(tmp_path, functions, (n,), (n[:1],), dynamic=({0: "b"},))
+
+
+def test_sizes_below_zero_divide_as_pytorch_says(tmp_path: Path) -> None:
+    """The remainder has the divisor's sign, which models use to round a size up."""
+    functions = [
+        lambda x: F.pad(x, (0, (8 - x.shape[1] % 8) % 8)),
+        lambda x: F.pad(x, (0, -x.shape[1] % 5), value=2.0),
+        lambda x: x.new_ones(-(-x.shape[1] // 3)) + (2 - x.shape[1]) // 4,
+    ]
+    cases = [(randn(2, n),) for n in (5, 1, 8, 11)]
+    agree(tmp_path, functions, *cases, dynamic=({0: "b", 1: "n"},))

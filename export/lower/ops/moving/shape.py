@@ -118,8 +118,14 @@ def _calculate(op: str, a: Any, b: Any, dtype: str, *, fmod: bool = False) -> An
         return _whole(sympy.expand(a * b))
     if op in ("Min", "Max"):
         return extents.minimum(a, b) if op == "Min" else extents.maximum(a, b)
-    if op in ("Div", "Mod") and at_most(1, b) and at_most(0, a):
-        return extents.floordiv(a, b) if op == "Div" else extents.mod(a, b)
+    if op in ("Div", "Mod") and at_most(1, b):
+        if at_most(0, a):
+            return extents.floordiv(a, b) if op == "Div" else extents.mod(a, b)
+        if op == "Mod" and not fmod:  # has the sign of b
+            return extents.mod(a, b)
+        if op == "Div":  # towards zero
+            up, down = extents.maximum(a, 0), extents.maximum(extents.mul(-1, a), 0)
+            return extents.sub(extents.floordiv(up, b), extents.floordiv(down, b))
     raise UnknownError
 
 
