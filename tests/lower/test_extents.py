@@ -27,6 +27,12 @@ def test_division_is_whole_where_it_can_be_shown() -> None:
     assert e.exact_div(N, 2) is None
 
 
+def test_a_multiple_divides_whole() -> None:
+    assert e.floordiv(N - e.mod(N, 3), 3) == e.floordiv(N, 3)
+    assert e.floordiv(-N - e.mod(-N, 3), 3) == e.floordiv(-N, 3)
+    assert e.floordiv(N + M - e.mod(N, 3), 3) != e.floordiv(N + M, 3)
+
+
 def test_numbers_stay_numbers() -> None:
     assert isinstance(e.sub(N + 3, N), int)
     assert e.row_major((2, N, 3)) == (3 * N, 3, 1)
