@@ -134,7 +134,7 @@ graphs: dev
 wheel: $(VENV)/.dev
 	@rm -rf build/wheel && mkdir -p build/wheel dist
 	@$(BIN)/python -m build --no-isolation --outdir build/wheel . >build/wheel.log 2>&1 || { cat build/wheel.log; exit 1; }
-	@$(BIN)/auditwheel -q repair --plat auto -w dist build/wheel/*.whl
+	@$(BIN)/auditwheel repair --plat auto -w dist build/wheel/*.whl >>build/wheel.log 2>&1 || { cat build/wheel.log; exit 1; }
 	@cp build/wheel/*.tar.gz dist/
 
 wheel-aarch64: $(VENV)/.dev

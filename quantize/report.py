@@ -1,11 +1,10 @@
-"""What quantization did: bits and error of each layer, as text, JSON, or one static HTML page with a plot."""
+"""What quantization did: bits and error of each layer, as text or JSON."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
 from pteron.quantize.calibrate import Ranges
@@ -109,51 +108,3 @@ class QuantReport:
             for a in self.activations
         ]
         return "\n".join(lines)
-
-    def as_html(self) -> str:
-        """One page, no script, no other file: a bar of SQNR for each layer, worst in red."""
-        top = max((r.sqnr_db for r in self.layers if math.isfinite(r.sqnr_db)), default=1.0)
-        worst = sorted(self.layers, key=lambda r: r.sqnr_db)[:10]
-        bars = []
-        for i, r in enumerate(self.layers):
-            width = 560 * min(max(r.sqnr_db, 0.0) / max(top, 1e-9), 1.0)
-            colour = "#c2410c" if r in worst and len(self.layers) > 10 else "#2563eb"
-            bars.append(
-                f"<text x='0' y='{i * 18 + 13}'>{escape(r.name[-44:])}</text>"
-                f"<rect x='330' y='{i * 18 + 3}' width='{width:.1f}' height='12' rx='2' fill='{colour}'>"
-                f"<title>{escape(r.name)}: {r.sqnr_db:.2f} dB, {r.bits:.3f} bits</title></rect>"
-                f"<text x='{336 + width:.1f}' y='{i * 18 + 13}'>{r.sqnr_db:.1f} dB</text>"
-            )
-        known = any(r.arithmetic for r in self.layers)  # once exported
-        rows = "".join(
-            f"<tr><td>{escape(r.name)}<td>{r.operator}<td>{r.format}<td>{r.shape[0]} x {r.shape[1]}<td>{r.bits:.3f}"
-            f"<td>{r.sqnr_db:.2f}<td>{r.worst:.3g}" + (f"<td>{r.arithmetic}" if known else "")
-            for r in self.layers
-        )
-        left = ", ".join(map(escape, self.skipped)) or "none"
-        count = "1 layer" if len(self.layers) == 1 else f"{len(self.layers)} layers"
-        return (
-            "<!doctype html><html lang=en><meta charset=utf-8><title>quantization</title><style>"
-            ":root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;max-width:1000px;margin:2rem auto;padding:0 1rem}"
-            "svg text{font:11px system-ui,sans-serif;fill:currentColor}table{border-collapse:collapse;font-size:13px}"
-            "td,th{padding:.2rem .8rem .2rem 0;text-align:left;border-bottom:1px solid #8884}</style>"
-            f"<h1>{escape(self.format)}: {self.bits:.3f} bits a weight</h1>"
-            f"<p>{count}, {self.weights} weights. Left as they are: {left}.</p>"
-            f"<h2>Signal to quantization noise</h2><svg viewBox='0 0 980 {len(self.layers) * 18 + 10}' width='100%'>{''.join(bars)}</svg>"
-            "<h2>Layers</h2><table><tr><th>layer<th>operator<th>format<th>shape<th>bits<th>SQNR dB<th>largest error"
-            f"{'<th>arithmetic' if known else ''}"
-            f"{rows}</table>{self._activations()}</html>\n"
-        )
-
-    def _activations(self) -> str:
-        if self.ranges is None:
-            return ""
-        rows = "".join(
-            f"<tr><td>{escape(a.name)}<td>{a.low:.6g}<td>{a.high:.6g}<td>{a.scale:.6g}<td>{a.zero}"
-            for a in self.activations
-        )
-        return (
-            f"<h2>Activations</h2><p>int8, ranges over {self.ranges.samples} samples.</p>"
-            "<table><tr><th>value<th>lowest<th>highest<th>step<th>zero point"
-            f"{rows}</table>"
-        )

@@ -104,10 +104,6 @@ def test_the_wheel_works_where_nothing_else_is(alone: Path, digits: Path, tmp_pa
     out = sh(alone, "-I", tmp_path / "user.py", digits, env=environment)
     assert out.startswith("[") and len(out) == len("[0, 0]\n")
     assert "logits: float32[1, 10]" in sh(alone, "-m", "pteron", "run", digits, env=environment)
-    done = subprocess.run(
-        [alone, "-m", "pteron", "export", "m.onnx"], capture_output=True, text=True, cwd=tmp_path
-    )
-    assert done.returncode == 2 and "m.onnx: no such file" in done.stderr
     (tmp_path / "m.onnx").touch()
     done = subprocess.run(
         [alone, "-m", "pteron", "export", "m.onnx"], capture_output=True, text=True, cwd=tmp_path

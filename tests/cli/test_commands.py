@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -92,22 +91,6 @@ def test_inspect_shows_ports_instructions_and_plan(
     code, text, _ = run(capsys, "inspect", digits)
     assert code == 0
     assert "image: f32[batch, 1, 8, 8]" in text and "conv" in text and "live-bytes bound" in text
-
-
-def test_inspect_writes_one_page_without_script(
-    digits: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    page = tmp_path / "page.html"
-    assert run(capsys, "inspect", digits, "--html", page)[0] == 0
-    tags: list[str] = []
-
-    class Reader(HTMLParser):
-        def handle_starttag(self, tag: str, attrs: object) -> None:
-            tags.append(tag)
-
-    Reader().feed(page.read_text())
-    assert "svg" in tags and "rect" in tags and "script" not in tags and "link" not in tags
-    assert not re.search(r"(src|href)=", page.read_text())
 
 
 def test_profile_writes_a_chrome_trace(

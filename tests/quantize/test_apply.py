@@ -159,7 +159,6 @@ def test_by_default_each_format_has_its_own_arithmetic_and_the_file_says_which(
     stored = STORED.get(name, name)
     told = f"int8: {stored}; exact: {stored}" if of_gemm == "int8" else f"exact: {stored}"
     assert read(pte.read_bytes()).exec_mode == told
-    assert reports[0].as_html().index("<svg") < reports[0].as_html().index("<table")
 
 
 def test_modes_are_asked_for_by_name(root: Path, tmp_path: Path) -> None:

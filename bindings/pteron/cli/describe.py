@@ -26,7 +26,14 @@ class InstrRow:
     bytes: int
     result: str
     weight: str  # format of a quantized weight and the arithmetic with it
-    node: str
+    node: str  # of the source that it is from
+    module: (
+        str  # the dotted path of the module that the node lies in, "" where the file does not know
+    )
+    source: str  # line of the source
+    reads: tuple[
+        int | str, ...
+    ]  # instructions whose results it reads, and inputs and states by name
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -44,6 +51,7 @@ class Placed:
 class Plan:
     total_bytes: int
     live_bytes: int
+    peak: int  # the instruction at which so many are alive
     state_bytes: int
     placed: tuple[Placed, ...]
 
@@ -57,7 +65,11 @@ class PortFacts:
     shape: list[int | str]
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.dtype}[{', '.join(map(str, self.shape))}]"
+        return f"{self.name}: {self.dtype}{self.shape_text}"
+
+    @property
+    def shape_text(self) -> str:
+        return f"[{', '.join(map(str, self.shape))}]"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -186,15 +198,28 @@ def walk(program: Program, block: int, depth: int = 0) -> Iterator[tuple[int, In
 
 def _method(program: Program, method: Method, view: _Sizes) -> MethodFacts:
     rows = []
+    made: dict[int, int | str] = {p.value: p.name for p in method.inputs}
+    made |= {v: program.states[program.values[v].base].name for v in _states(program, method)}
     for index, (depth, instr) in enumerate(walk(program, method.block)):
         outputs = [program.values[o] for o in instr.outputs if o is not None]
         node = program.nodes[instr.node] if instr.node < len(program.nodes) else None
-        name = f"{title(node.op_type, node.name)} {node.source}".strip() if node else ""
-        shown = ", ".join(f"{v.dtype}{_shape(v)}" for v in outputs)
+        name = _node(program, instr)
         found = product(program, instr)
-        weight = f"{found.format} {found.arithmetic}" if found else ""
-        size = sum(map(view.bytes, outputs))
-        rows.append(InstrRow(index, depth, instr.op, size, shown, weight, name))
+        rows.append(
+            InstrRow(
+                index,
+                depth,
+                instr.op,
+                sum(map(view.bytes, outputs)),
+                ", ".join(f"{v.dtype}{_shape(v)}" for v in outputs),
+                f"{found.format} {found.arithmetic}" if found else "",
+                name,
+                node.name.rpartition("/")[0] if node and name == node.name else "",
+                node.source if node else "",
+                _reads(program, instr, made),
+            )
+        )
+        made |= {_root(program, o): index for o in instr.outputs if o is not None}
     return MethodFacts(
         method.name,
         [_port(p.name, program.values[p.value]) for p in method.inputs],
@@ -203,6 +228,28 @@ def _method(program: Program, method: Method, view: _Sizes) -> MethodFacts:
         tuple(rows),
         plan(program, method, view),
     )
+
+
+def _node(program: Program, instr: Instr) -> str:
+    """The name of the node that it is from, or "" where names were stripped."""
+    if instr.node >= len(program.nodes):
+        return ""
+    node = program.nodes[instr.node]
+    return title(node.op_type, node.name)
+
+
+def _root(program: Program, v: int) -> int:
+    """The value whose memory it is."""
+    return program.values[v].base if program.values[v].storage == "view" else v
+
+
+def _reads(program: Program, instr: Instr, made: Mapping[int, int | str]) -> tuple[int | str, ...]:
+    roots = (_root(program, v) for v in instr.inputs if v is not None)
+    return tuple(dict.fromkeys(made[v] for v in roots if v in made))
+
+
+def _states(program: Program, method: Method) -> Iterator[int]:
+    return (v for v in range(*method.values) if program.values[v].storage == "state")
 
 
 def _port(name: str, value: Value | State) -> PortFacts:
@@ -216,6 +263,7 @@ def _shape(value: Value) -> str:
 def plan(program: Program, method: Method, view: _Sizes) -> Plan:
     """Where every planned value lies and when it lives, from the file alone."""
     values = program.values
+    makers: dict[int, str] = {}
     alive: dict[int, tuple[int, int]] = {}
     order = list(walk(program, method.block))
     for index, (depth, instr) in enumerate(order):
@@ -227,6 +275,7 @@ def plan(program: Program, method: Method, view: _Sizes) -> Plan:
                 continue
             root = values[v].base if values[v].storage == "view" else v
             first, end = alive.get(root, (index, index))
+            makers.setdefault(root, _node(program, instr))
             alive[root] = (first, max(end, last))
     ends: dict[int, int] = {}
     placed = []
@@ -236,7 +285,9 @@ def plan(program: Program, method: Method, view: _Sizes) -> Plan:
         offset = max((ends[a] for a in values[v].above), default=0)
         ends[v] = offset + -(-view.bytes(values[v]) // 64) * 64
         begin, end = alive.get(v, (0, 0))
-        placed.append(Placed(values[v].name, begin, end, offset, view.bytes(values[v])))
+        placed.append(
+            Placed(values[v].name or makers.get(v, ""), begin, end, offset, view.bytes(values[v]))
+        )
     live: dict[int, int] = {}
     for p in placed:
         for t in range(p.begin, p.end + 1):
@@ -245,4 +296,5 @@ def plan(program: Program, method: Method, view: _Sizes) -> Plan:
         stored_bytes(s.dtype, int(np.prod([view.extent(e) for e in s.shape], dtype=np.int64)))
         for s in program.states
     )
-    return Plan(max(ends.values(), default=0), max(live.values(), default=0), states, tuple(placed))
+    peak = max(live, key=lambda t: live[t], default=0)
+    return Plan(max(ends.values(), default=0), live.get(peak, 0), peak, states, tuple(placed))

@@ -35,10 +35,10 @@ def run(args: argparse.Namespace) -> int:
     ready([args.html], [args.program])
     about = describe(program(args.program), pairs("--dim", args.dim, int))
     if args.html:
-        from pteron.cli.page import page
+        from pteron.cli.pages.program import program_page
         from pteron.export.file.write import write_text
 
-        write_text(args.html, page(about))
+        write_text(args.html, program_page(about))
     if args.json or not args.html:
         most = None if args.all else 40
         say.result("inspect", args.json, about.as_dict(), lambda: text(about, most), [args.html])
@@ -77,7 +77,7 @@ def text(about: Description, most: int | None) -> str:
         shown = method.instrs[:most]
         lines += [
             f"  {row.index:4d} {'  ' * row.depth + row.op:16s} {size(row.bytes):>10s}  {row.result}"
-            f"{f'  {row.weight}' if row.weight else ''}  <-  {row.node}"
+            f"{f'  {row.weight}' if row.weight else ''}  <-  {f'{row.node} {row.source}'.rstrip()}"
             for row in shown
         ]
         if len(shown) < len(method.instrs):

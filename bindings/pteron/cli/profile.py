@@ -14,6 +14,9 @@ from pteron.export.file.write import write_text
 from pteron.runtime import TraceEvent
 from pteron.schema.ops import OPS
 
+Nodes = dict[int, tuple[str, str]]
+"""Name and source line of nodes, by number."""
+
 _NAMES = {row.id: row.name for row in OPS.values()}
 
 
@@ -26,12 +29,14 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, help="Chrome trace JSON (chrome://tracing, Perfetto)"
     )
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write one static page")
     parser.add_argument("--top", type=at_least(0), default=20, help="instructions to list")
     parser.add_argument("--json", action="store_true")
 
 
 def run(args: argparse.Namespace) -> int:
-    ready([args.output], [args.program, *feeds.files(args)])
+    outputs = [args.output, args.html]
+    ready(outputs, [args.program, *feeds.files(args)])
     model = feeds.model_of(args)
     inputs = feeds.of(args, model)
     model.run(inputs)
@@ -42,12 +47,16 @@ def run(args: argparse.Namespace) -> int:
     if args.output:
         write_text(args.output, json.dumps(chrome_trace(events, nodes)))
     spent = summary(events, nodes, args.runs)
+    if args.html:
+        from pteron.cli.pages.profile import profile_page
+
+        write_text(args.html, profile_page(spent, str(args.program)))
     say.result(
         "profile",
         args.json,
         dataclasses.asdict(spent),
         lambda: text(spent, args.top),
-        [args.output],
+        outputs,
     )
     return 0
 
@@ -65,6 +74,7 @@ class InstrTime:
     op: str
     ms: float
     node: str
+    source: str
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -77,7 +87,7 @@ class Spent:
     instructions: tuple[InstrTime, ...]
 
 
-def summary(events: list[TraceEvent], nodes: dict[int, str], runs: int) -> Spent:
+def summary(events: list[TraceEvent], nodes: Nodes, runs: int) -> Spent:
     by_op: dict[str, list[float]] = collections.defaultdict(list)
     by_instr: dict[tuple[int, int, int], float] = collections.defaultdict(float)
     for e, ns in own_ns(events):
@@ -85,7 +95,7 @@ def summary(events: list[TraceEvent], nodes: dict[int, str], runs: int) -> Spent
         by_instr[e.instr, e.op, e.node] += ns / 1e6 / runs
     ops = [OpTime(op, sum(row), len(row) / runs) for op, row in by_op.items()]
     rows = [
-        InstrTime(instr, _NAMES[op], ms, nodes.get(node, ""))
+        InstrTime(instr, _NAMES[op], ms, *nodes.get(node, ("", "")))
         for (instr, op, node), ms in by_instr.items()
     ]
     return Spent(
@@ -103,7 +113,7 @@ def text(spent: Spent, top: int) -> str:
     lines += [f"{o.op:18s} {o.ms:9.3f} {o.ms / whole:6.1%} {o.count:6.0f}" for o in spent.operators]
     lines += ["", f"{'instr':>5s} {'operator':18s} {'ms':>9s} {'share':>6s}  node"]
     lines += [
-        f"{r.instr:5d} {r.op:18s} {r.ms:9.3f} {r.ms / whole:6.1%}  {r.node}"
+        f"{r.instr:5d} {r.op:18s} {r.ms:9.3f} {r.ms / whole:6.1%}  {f'{r.node} {r.source}'.rstrip()}"
         for r in spent.instructions[:top]
     ]
     return "\n".join(lines)
@@ -124,7 +134,7 @@ def own_ns(events: list[TraceEvent]) -> list[tuple[TraceEvent, int]]:
     return [(e, max(ns, 0)) for e, (ns,) in zip(order, found)]
 
 
-def chrome_trace(events: list[TraceEvent], nodes: dict[int, str]) -> dict[str, object]:
+def chrome_trace(events: list[TraceEvent], nodes: Nodes) -> dict[str, object]:
     """Complete events in microseconds, as the Trace Event Format has them."""
     start = events[0].begin_ns if events else 0
     rows = [
@@ -136,14 +146,14 @@ def chrome_trace(events: list[TraceEvent], nodes: dict[int, str]) -> dict[str, o
             "dur": (e.end_ns - e.begin_ns) / 1e3,
             "pid": 1,
             "tid": 1,
-            "args": {"instr": e.instr, "node": nodes.get(e.node, "")},
+            "args": {"instr": e.instr, "node": " ".join(nodes.get(e.node, ())).rstrip()},
         }
         for e in events
     ]
     return {"traceEvents": rows, "displayTimeUnit": "ms"}
 
 
-def node_names(path: Path) -> dict[int, str]:
+def node_names(path: Path) -> Nodes:
     """What the debug segment calls the source nodes; empty where it was stripped or the reader is not installed."""
     try:
         from pteron.export.file.read import read
@@ -151,4 +161,4 @@ def node_names(path: Path) -> dict[int, str]:
     except ModuleNotFoundError:
         return {}
     nodes = read(path.read_bytes()).nodes
-    return {i: f"{title(n.op_type, n.name)} {n.source}".rstrip() for i, n in enumerate(nodes)}
+    return {i: (title(n.op_type, n.name), n.source) for i, n in enumerate(nodes)}

@@ -111,11 +111,15 @@ def run(args: argparse.Namespace) -> int:
         report = write(args, chosen, tell)
     keep_ranges(report, args.ranges)
     if args.report:
+        from pteron.cli.pages.quantization import quantization_page
         from pteron.export.file.write import write_text
 
         html = args.report.suffix == ".html"
         write_text(
-            args.report, report.as_html() if html else say.as_text("quantize", report.as_dict())
+            args.report,
+            quantization_page(report, str(args.model))
+            if html
+            else say.as_text("quantize", report.as_dict()),
         )
     say.result("quantize", args.json, report.as_dict(), report.as_text, outputs)
     return 0

@@ -1,0 +1,1 @@
+"""Pages: one HTML file each, which loads nothing else, from one template."""

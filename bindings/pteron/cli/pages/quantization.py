@@ -1,0 +1,71 @@
+"""The page of a quantization: bits and error of each layer, worst in red, and the grids of activations."""
+
+from __future__ import annotations
+
+import math
+
+from pteron.cli.pages.template import Cell, Number, facts, page, table, text
+from pteron.quantize.report import LayerReport, QuantReport
+
+WORST = 10
+
+
+def quantization_page(report: QuantReport, about: str = "") -> str:
+    """The whole page as text."""
+    count = len(report.layers)
+    rows = [
+        ("layers", count),
+        ("weights", f"{report.weights:,}"),
+        ("bits a weight", f"{report.bits:.3f}"),
+        ("left as they are", len(report.skipped)),
+    ]
+    left = ", ".join(report.skipped) or "none"
+    return page(
+        f"{report.format}: {report.bits:.3f} bits a weight",
+        [
+            facts(rows),
+            f"<p>Left as they are: {text(left)}.</p>",
+            "<h2>Layers</h2>",
+            "<p class=soft>SQNR is the signal to quantization noise ratio of a weight; larger is better.</p>",
+            _layers(report.layers) if count else "<p>Nothing was quantized.</p>",
+            _activations(report),
+        ],
+        about,
+    )
+
+
+def _layers(layers: list[LayerReport]) -> str:
+    top = max((r.sqnr_db for r in layers if math.isfinite(r.sqnr_db)), default=1.0)
+    worst = {id(r) for r in sorted(layers, key=lambda r: r.sqnr_db)[:WORST] if len(layers) > WORST}
+    known = any(r.arithmetic for r in layers)  # once exported
+    rows = []
+    for r in layers:
+        share = max(r.sqnr_db, 0.0) / max(top, 1e-9) if math.isfinite(r.sqnr_db) else 1.0
+        shown = f"{r.sqnr_db:.1f} dB" if math.isfinite(r.sqnr_db) else "exact"
+        value = r.sqnr_db if math.isfinite(r.sqnr_db) else 1e9
+        rows.append(
+            (
+                r.name,
+                Number(value, shown, share, id(r) in worst),
+                r.operator,
+                r.format,
+                Number(r.shape[0] * r.shape[1], f"{r.shape[0]} x {r.shape[1]}"),
+                Number(r.bits, f"{r.bits:.3f}"),
+                Number(r.worst, f"{r.worst:.3g}"),
+                *((r.arithmetic,) if known else ()),
+            )
+        )
+    heads = ["layer", "SQNR", "operator", "format", "#shape", "#bits", "#largest error"]
+    return table(heads + (["arithmetic"] if known else []), rows)
+
+
+def _activations(report: QuantReport) -> str:
+    if report.ranges is None:
+        return ""
+    rows: list[tuple[Cell, ...]] = [
+        (a.name, *(Number(v, f"{v:.6g}") for v in (a.low, a.high, a.scale)), a.zero)
+        for a in report.activations
+    ]
+    return f"<h2>Activations</h2><p>int8, ranges over {report.ranges.samples} samples.</p>" + table(
+        ["value", "#lowest", "#highest", "#step", "#zero point"], rows
+    )

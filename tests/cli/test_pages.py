@@ -1,0 +1,157 @@
+"""HTML pages: one file each, what it must name is in it, and no name of a model is taken for HTML."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+import pteron
+from pteron.cli import main
+from pteron.cli.describe import Placed, Plan
+from pteron.cli.pages.program import fitting, picture
+from pteron.cli.pages.template import Number, modules, outline, page, table
+
+EVIL = "<img src=x onerror=alert(1)>&\"'"
+VOID = {"meta", "line", "wbr", "rect"}
+OPTIONAL = {"tr", "th", "td", "tbody", "thead", "li", "p", "html", "body", "head"}
+
+
+class Reader(HTMLParser):
+    """Elements with their attributes, texts, and whether what must be closed is."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID | OPTIONAL:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID | OPTIONAL:
+            assert self.open and self.open.pop() == tag, tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def stands_alone(text: str) -> Reader:
+    """Reads a page: nothing in it asks for another file, links lead within it, ids are there once, all is closed."""
+    read = Reader(text)
+    assert not read.open
+    assert not {t for t, _ in read.tags} & {"link", "img", "iframe", "object"}
+    ids = [a["id"] for _, a in read.tags if "id" in a]
+    assert len(ids) == len(set(ids))
+    links = [a["href"] for _, a in read.tags if "href" in a]
+    assert all(link and link[0] == "#" and link[1:] in ids for link in links)
+    assert not any("src" in a for _, a in read.tags)
+    assert not re.search(r"url\(|@import|https?://", text)
+    return read
+
+
+def test_the_page_of_a_program_has_names_peak_modules_and_tables(
+    digits: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["inspect", str(digits), "--html", str(tmp_path / "p.html")]) == 0
+    assert capsys.readouterr().out == f"wrote {tmp_path / 'p.html'}\n"
+    text = (tmp_path / "p.html").read_text()
+    read = stands_alone(text)
+    assert '<text class="name"' in text and ">second.0/Conv</text>" in text
+    assert "peak 8.0 KiB at #1 second.0/Conv" in read.texts
+    summaries = [read.texts[i] for i, t in enumerate(read.texts) if t in ("first.0", "head")]
+    assert summaries == ["first.0", "head"]
+    assert sum(t == "th" and "aria-sort" in a for t, a in read.tags) > 10
+    assert any("width=device-width" in str(a.get("content")) for t, a in read.tags if t == "meta")
+    assert "prefers-color-scheme: dark" in text
+
+
+def test_the_page_of_a_quantization_sorts_by_error(root: Path, tmp_path: Path) -> None:
+    out = tmp_path / "r.html"
+    words = [root / "examples/digits/digits.onnx", "-o", tmp_path / "q.pte", "-q", "--report", out]
+    assert main(["quantize", *map(str, words), "--format", "nf4", "--rule", "^head$=skip"]) == 0
+    read = stands_alone(out.read_text())
+    values = [
+        float(str(a["data-v"])) for t, a in read.tags if t == "td" and a.get("class") == "bars"
+    ]
+    assert len(values) == 3 and all(10 < v < 40 for v in values)
+    assert "Left as they are: head." in read.texts
+
+
+def test_the_page_of_a_calibration_has_the_grids(root: Path, tmp_path: Path) -> None:
+    folder, out = root / "examples/digits", tmp_path / "r.html"
+    words = [folder / "digits.onnx", "-o", tmp_path / "q.onnx", "-q", "--report", out]
+    calibrate = ["--format", "int8", "--calibrate", str(folder / "calibration.npz")]
+    assert main(["quantize", *map(str, words), *calibrate]) == 0
+    assert "Activations" in stands_alone(out.read_text()).texts
+
+
+def test_the_page_of_a_profile_has_shares(digits: Path, tmp_path: Path) -> None:
+    out = tmp_path / "t.html"
+    assert main(["profile", str(digits), "--runs", "2", "--html", str(out)]) == 0
+    read = stands_alone(out.read_text())
+    assert "second.0" in read.texts and any(re.fullmatch(r"[\d.]+%", t) for t in read.texts)
+
+
+def test_names_of_a_model_are_no_html(tmp_path: Path) -> None:
+    """Whoever is sent a model, and sends its page on, runs nothing of the model's maker."""
+    f = TensorProto.FLOAT
+    ports = [helper.make_tensor_value_info(f"{EVIL}{n}", f, [f"{EVIL}", 4]) for n in "xy"]
+    weight = onnx.numpy_helper.from_array(np.ones((4, 4), np.float32), f"{EVIL}w")
+    node = helper.make_node(
+        "MatMul", [ports[0].name, weight.name], [ports[1].name], name=f"{EVIL}.a/MatMul"
+    )
+    graph = helper.make_graph([node], f"{EVIL}g", ports[:1], ports[1:], [weight])
+    model = tmp_path / "m.onnx"
+    opset = helper.make_opsetid("", 20)
+    onnx.save(helper.make_model(graph, opset_imports=[opset], ir_version=9), model)
+    pages = [tmp_path / f"{n}.html" for n in "pqt"]
+    pte = tmp_path / "m.pte"
+    pteron.export_model(model, pte)
+    assert main(["inspect", str(pte), "--html", str(pages[0])]) == 0
+    words = [model, "-o", tmp_path / "q.pte", "-q", "--report", pages[1]]
+    assert main(["quantize", *map(str, words), "--format", "int4"]) == 0
+    assert main(["profile", str(pte), "--runs", "1", "--html", str(pages[2])]) == 0
+    for each in pages:
+        read = stands_alone(each.read_text())
+        assert not [t for t, a in read.tags if "onerror" in a]
+    assert any(EVIL in t for t in Reader(pages[0].read_text()).texts)
+
+
+def test_modules_fold_in_order_and_short_chains_are_one() -> None:
+    rows = [("a.b.c", 1), ("a.b.c", 2), ("d", 3), ("a.x", 4), ("", 5)]
+    top = modules(rows, lambda r: r[0])
+    text = outline(top, lambda r: f"<i>{r[1]}</i>", lambda rs: f"{len(rs)} rows")
+    assert re.findall(r"<b>(.*?)</b> <span class=soft>(\d)|<i>(\d)", text) == [
+        ("a", "3", ""), ("b.c", "2", ""), ("", "", "1"), ("", "", "2"), ("x", "1", ""), ("", "", "4"),
+        ("d", "1", ""), ("", "", "3"), ("", "", "5"),
+    ]  # fmt: skip
+    stands_alone(page("t", [text]))
+
+
+def test_a_table_leaves_out_what_is_empty_and_sorts_by_value() -> None:
+    text = table(["name", "weight", "#size"], [("a", "", Number(1024.0, "1 KiB")), ("b", "", 3)])
+    assert "weight" not in text and "data-v=1024.0>1 KiB" in text and "data-v=3>3" in text
+
+
+def test_a_box_has_a_name_where_it_fits() -> None:
+    name = "layers.0.query/MatMul"
+    fits = [name, "layers.0.query", "…0.query", "…query", ""]
+    assert [fitting(name, letters) for letters in (21, 15, 9, 7, 5)] == fits
+    empty = picture(Plan(0, 0, 0, 0, ()), ())
+    assert empty.startswith("<svg") and "peak" not in empty
+    many = tuple(Placed(f"v{i}", i, i, 0, 64) for i in range(3000))
+    assert picture(Plan(64, 64, 0, 0, many), ()).count("<rect") == 3000
