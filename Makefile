@@ -113,7 +113,7 @@ sweep: dev-torch
 	@$(BIN)/python -W ignore benchmarks/sweep.py
 
 refusals: dev
-	@$(BIN)/python tests/mutants/refusals.py
+	@$(BIN)/python tests/mutants/runtime.py --refusals
 
 fuzz: dev
 	@PYTHON=$(BIN)/python tests/fuzz/run.sh 120

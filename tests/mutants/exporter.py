@@ -41,7 +41,9 @@ FAST = (
     "tests/passes", "tests/lower", "tests/export", "tests/schema", "tests/session", "tests/capture/test_onnx.py",
     "tests/program/test_reader.py", "tests/quantize",
 )  # fmt: skip
-SLOW = ("tests/session/test_stop.py",)  # about time, not about programs
+SLOW = ("tests/session/test_stop.py", "tests/export/test_cost.py", "tests/schema/test_shape.py")
+"""About time, and about the schema."""
+
 TURNS = {
     "ReplaceComparisonOperator": "Eq_NotEq NotEq_Eq Lt_LtE Lt_GtE LtE_Lt LtE_Gt Gt_GtE Gt_LtE GtE_Gt GtE_Lt Is_IsNot IsNot_Is",
     "ReplaceBinaryOperator": "Add_Sub Sub_Add Mul_FloorDiv FloorDiv_Mul Div_Mul Mod_FloorDiv Pow_Mul LShift_RShift RShift_LShift "

@@ -1,11 +1,13 @@
-"""Mutants of the C runtime outside the kernels, and whether its tests notice them.
+"""Mutants of the C runtime outside the kernels, or its refusals taken away; do the tests notice?
 
     python tests/mutants/runtime.py --seed 7 --count 60
+    python tests/mutants/runtime.py --refusals
 
-draws mutants (a comparison, an operator or a boolean turned) from the .c files of core, program, session and host, compiles
-each in a folder of its own beside objects made once, and runs the tests/c that link the file, corrupted programs
-(tests/fuzz/hostile.c), and tests/session and tests/bindings on a Python module with that object: until one fails.
-What the compiler makes the same code of is no mutant. Verdicts: build/mutants/runtime-SEED.jsonl.
+draws mutants (turns.py) from the .c files of core, program, session and host, or takes every refusal of program, session and
+the kernels' checks. All turns are built in at once, each behind a switch, under sanitizers and into a Python module. One run
+of every test says which turns it meets; then each turn is switched on for the tests that meet it, quickest first, until one
+fails: tests/c, changed and corrupted copies of programs, tests/session and others. Of what lives, a turn that the compiler makes
+the same code of is none. Verdicts: build/mutants/runtime-SEED.jsonl and refusals-0.jsonl.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import functools
 import importlib
 import importlib.util
 import json
+import mmap
 import os
 import random
 import shlex
@@ -22,114 +25,55 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final
 
 import pytest
+from turns import Turn, alone, apart, mutants, refusals, turned
 from verdicts import HEAVY, OUT, ROOT, in_child, journal, summary
 
-AREA = ("core", "program", "session", "host/posix")
-TESTS = (
-    "tests/session/test_control.py", "tests/session/test_interpreted.py", "tests/bindings/test_model.py",
-    "tests/export/test_verify.py",
+AREA: Final = ("core", "program", "session", "host/posix")
+REFUSALS: Final = ("program", "session", "kernels")
+TESTS: Final = (
+    "tests/session/test_control.py", "tests/session/test_interpreted.py", "tests/session/test_refused.py",
+    "tests/bindings/test_model.py", "tests/export/test_verify.py", "tests/program/test_reader.py",
 )  # fmt: skip
-SAMPLES = (
-    "pointwise",
-    "control",
-    "matmul",
-)  # of tests/program/samples.py, for the corrupted programs
-TURNS = {
-    "==": ["!="], "!=": ["=="], "<": ["<=", ">="], "<=": ["<", ">"], ">": [">=", "<="], ">=": [">", "<"],
-    "+": ["-"], "-": ["+"], "*": ["/"], "/": ["*"], "%": ["/"], "&": ["|"], "|": ["&"], "^": ["&"], "<<": [">>"],
-    ">>": ["<<"], "&&": ["||"], "||": ["&&"], "+=": ["-="], "-=": ["+="], "|=": ["&="], "&=": ["|="], "!": [""],
-    "true": ["false"], "false": ["true"],
-}  # fmt: skip
-HOLDERS = ("binary_expression", "assignment_expression", "unary_expression")
-SANITIZED = [
-    "-std=c11",
-    "-g",
-    "-O1",
-    "-ffp-contract=off",
-    "-D_POSIX_C_SOURCE=200809L",
-    "-D_GNU_SOURCE",
-    "-fsanitize=address,undefined",
-    "-fno-sanitize-recover=all",
-    "-Iruntime_c",
-    "-Iruntime_c/include",
-    "-Itests/c",
-    "-Itests/fuzz",
-]
-WORK = OUT / "c"
-LIBRARY = ROOT / "build/ctest/library/runtime_c/libpteron.a"
+SAMPLES: Final = ("pointwise", "control", "matmul")
+"""Of tests/program/samples.py, for the corrupted programs."""
 
+PLAIN: Final = ["-std=c11", "-g", "-O1", "-ffp-contract=off", "-D_POSIX_C_SOURCE=200809L", "-D_GNU_SOURCE", "-w",
+                "-Iruntime_c", "-Iruntime_c/include", "-Itests/c", "-Itests/fuzz"]  # fmt: skip
+SANITIZED: Final = [*PLAIN, "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+WORK: Final = OUT / "c"
+LIBRARY: Final = ROOT / "build/ctest/library/runtime_c/libpteron.a"
+MET: Final = WORK / "met"
+MOST: Final = 4096  # turns
 
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    file: str  # below the root
-    line: int
-    column: int
-    start: int  # of the operator, in bytes
-    old: str
-    new: str
-    source: str  # the line as it was
-
-    @property
-    def key(self) -> str:
-        return f"{self.file}:{self.source}:{self.column}:{self.old}:{self.new}"
-
-    @property
-    def text(self) -> str:
-        data = (ROOT / self.file).read_bytes()
-        return (
-            data[: self.start] + self.new.encode() + data[self.start + len(self.old) :]
-        ).decode()
-
-
-# --- drawing ------------------------------------------------------------------------------------------------------------
-
-
-def places(file: Path, r: random.Random) -> Iterator[Mutant]:
-    """One mutant of each place where an operator or a boolean stands."""
-    import tree_sitter_c
-    from tree_sitter import Language, Parser
-
-    data = file.read_bytes()
-    lines = data.decode().splitlines()
-    todo = [Parser(Language(tree_sitter_c.language())).parse(data).root_node]
-    while todo:
-        node = todo.pop()
-        if node.type.startswith("preproc_if"):  # its condition: another build
-            todo += [c for c in node.children if c != node.child_by_field_name("condition")]
-            continue
-        todo += node.children
-        found = node.type in ("true", "false") or (
-            node.type in TURNS and node.parent is not None and node.parent.type in HOLDERS
-        )
-        if found:
-            line, column = node.start_point
-            new = r.choice(TURNS[node.type])
-            path = str(file.relative_to(ROOT))
-            yield Mutant(
-                path, line + 1, column, node.start_byte, node.type, new, lines[line].strip()
-            )
-
-
-def pools(seed: int) -> tuple[list[list[Mutant]], random.Random]:
-    r = random.Random(seed)
-    files = sorted(f for a in AREA for f in (ROOT / "runtime_c" / a).glob("*.c"))
-    return [list(places(f, r)) for f in files], r
+SWITCH_H: Final = """
+extern int mutant_now;
+extern unsigned char *mutant_met;
+static inline int mutant_holds(int k) { mutant_met[k] = 1; return mutant_now == k; }
+"""
+SWITCH_C: Final = f"""
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+int mutant_now = -1;
+static unsigned char none[{MOST}];
+unsigned char *mutant_met = none;
+__attribute__((constructor)) static void read_turn(void) {{
+  const char *turn = getenv("PTE_TURN"), *met = getenv("PTE_MET");
+  if (turn) mutant_now = atoi(turn);
+  int fd = met ? open(met, O_RDWR) : -1;
+  void *at = fd < 0 ? MAP_FAILED : mmap(0, {MOST}, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (at != MAP_FAILED) mutant_met = at;
+}}
+"""
 
 
 # --- building -------------------------------------------------------------------------------------------------------------
-
-
-def cc(*words: object, log: Path | None = None) -> bool:
-    done = subprocess.run(list(map(str, words)), cwd=ROOT, capture_output=True, text=True)
-    if log is not None:
-        log.write_text(done.stderr)
-    return done.returncode == 0
 
 
 def must(*words: object) -> None:
@@ -150,34 +94,19 @@ def sources(test: Path) -> list[str]:
     return [str(f.relative_to(ROOT)) for f in files]
 
 
-@functools.cache
-def all_tests() -> list[Path]:
-    """The C tests that hold on the plain source."""
-    tests = [t for t in sorted((ROOT / "tests/c").glob("test_*.c")) if said(t, "sources")]
-    good = [t for t in tests if ends([linked(t, None, None)], 300) == 0]
-    for test in set(tests) - set(good):
-        print(f"not used, for it fails on the plain source: {test.name}", file=sys.stderr)
-    return good
-
-
-def linked(test: Path, file: str | None, changed: Path | None) -> Path:
-    """A test's program, with `changed` for the object of `file`."""
-    own = [changed if s == file else compiled(s) for s in sources(test)]
-    parts = own or [*filter(None, [changed]), LIBRARY]
-    out = WORK / "test"
-    head = compiled(f"tests/c/{test.name}")
-    must("cc", "-fsanitize=address,undefined", head, *parts, "-lm", "-pthread", "-o", out)
-    return out
-
-
-def compiled(source: str) -> Path:
-    """The object of a source as it stands, with sanitizers."""
-    out = WORK / "o" / source.replace("/", "+")
-    out = out.with_name(out.name + ".o")
-    if not out.exists():
-        out.parent.mkdir(parents=True, exist_ok=True)
-        flags = said(ROOT / source, "flags") if source.startswith("tests/c/test_") else []
-        must("cc", *SANITIZED, *flags, "-c", source, "-o", out)
+def compiled(source: str, kind: str = "sanitized", text: str = "") -> Path:
+    """The object of a source as it stands, or of `text` in its place; kind: sanitized, or of the Python module."""
+    out = WORK / f"o-{kind}" / (source.replace("/", "+") + ".o")
+    if out.exists():
+        return out
+    out.parent.mkdir(parents=True, exist_ok=True)
+    path: Path | str = source
+    if text:
+        path = out.with_suffix(".c")
+        path.write_text(text)
+    flags = said(ROOT / source, "flags") if source.startswith("tests/c/test_") else []
+    wide = [*SANITIZED, *flags] if kind == "sanitized" else [*release_flags(source), "-w"]
+    must("cc", *wide, f"-I{(ROOT / source).parent}", "-include", WORK / "switch.h", "-c", path, "-o", out)  # fmt: skip
     return out
 
 
@@ -190,30 +119,6 @@ def module_commands() -> list[str]:
     return done.stdout.splitlines()
 
 
-def prepared() -> None:
-    """The library under sanitizers, programs, corrupted programs."""
-    WORK.mkdir(parents=True, exist_ok=True)
-    if (WORK / "ready").exists():
-        return
-    must(sys.executable, "tests/program/samples.py", "build/samples")
-    options = [f"-DPTE_BUILD_{part}=OFF" for part in ("SHARED", "TOOLS", "TESTS")]
-    must("cmake", "-S", ".", "-B", LIBRARY.parents[1], "-DCMAKE_BUILD_TYPE=Debug", "-DPTE_SANITIZE=ON", *options)  # fmt: skip
-    must("cmake", "--build", LIBRARY.parents[1], "-j", "2")
-    from program import mutate
-
-    mutate.WORDS, mutate.RANDOM, mutate.EVERY = 300, 150, 0  # type: ignore[misc]
-    for name in SAMPLES:
-        data = (ROOT / f"build/samples/{name}.pte").read_bytes()
-        (WORK / f"{name}.cases").write_bytes(b"".join(mutate.cases(data, random.Random(name))))
-    for source in ("tests/fuzz/hostile.c", "tests/fuzz/exercise.c"):
-        compiled(source)
-    module_commands()
-    plain = "runtime_c/session/run.c"
-    if by := by_corrupted(None) or by_python(plain, ROOT / plain):
-        sys.exit(f"fails on the plain source: {by}")
-    (WORK / "ready").touch()
-
-
 def release_flags(file: str) -> list[str]:
     (line,) = [c for c in module_commands() if f" -c {ROOT / file}" in c]
     words = shlex.split(line)
@@ -223,26 +128,69 @@ def release_flags(file: str) -> list[str]:
     return [w for i, w in enumerate(words) if i not in drop]
 
 
-def linked_module(objects: Path, out: Path) -> bool:
+def module(objects: Sequence[Path]) -> Path:
+    """The Python module with these objects for the library's own."""
     (build,) = ROOT.glob("build/cp3*")
     (line,) = [c for c in module_commands() if "-o " in c and "_pteron.abi3.so" in c.split("-o ", 1)[1].split()[0]]  # fmt: skip
     words = shlex.split(line)
     words = words[words.index("&&") + 1 :] if ":" in words[:1] else words
     words = words[: words.index("&&")] if "&&" in words else words
-    at = words.index("-o")
-    words[at + 1] = str(out)
-    words.insert(at + 2, str(objects))
-    return subprocess.run(words, cwd=build, capture_output=True).returncode == 0
+    at, out = words.index("-o"), WORK / "_pteron.abi3.so"
+    words[at + 1 : at + 2] = [str(out), *map(str, objects)]
+    done = subprocess.run(words, cwd=build, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr[-3000:])
+    return out
 
 
-# --- running --------------------------------------------------------------------------------------------------------------
+def library() -> None:
+    """The library under sanitizers, and programs for the tests."""
+    must(sys.executable, "tests/program/samples.py", "build/samples")
+    options = [f"-DPTE_BUILD_{part}=OFF" for part in ("SHARED", "TOOLS", "TESTS")]
+    must("cmake", "-S", ".", "-B", LIBRARY.parents[1], "-DCMAKE_BUILD_TYPE=Debug", "-DPTE_SANITIZE=ON", *options)  # fmt: skip
+    must("cmake", "--build", LIBRARY.parents[1], "-j", "2")
 
 
-def ends(command: list[object], seconds: float) -> int:
+def build(turns: Sequence[Turn]) -> list[Judge]:
+    """All that judges, with all turns in it."""
+    for old in (*WORK.glob("o-*/runtime_c*"), *WORK.glob("o-*/switch*")):
+        old.unlink()
+    WORK.mkdir(parents=True, exist_ok=True)
+    (WORK / "switch.h").write_text(SWITCH_H)
+    library()
+    texts = {f: turned(f, [(k, t) for k, t in enumerate(turns) if t.file == f]) for f in {t.file for t in turns}}  # fmt: skip
+    of: dict[str, list[Path]] = {}
+    for kind in ("sanitized", "module"):
+        switch = WORK / f"o-{kind}" / "switch.o"
+        switch.parent.mkdir(parents=True, exist_ok=True)
+        (WORK / "switch.c").write_text(SWITCH_C)
+        must("cc", "-fPIC", "-O1", "-c", WORK / "switch.c", "-o", switch)
+        of[kind] = [switch, *(compiled(f, kind, text) for f, text in sorted(texts.items()))]
+    made = [c_test(t, of["sanitized"], texts) for t in sorted((ROOT / "tests/c").glob("test_*.c"))]
+    made += [corrupted(name, of["sanitized"]) for name in SAMPLES]
+    made += changed_copies(of["sanitized"])
+    by_python = module(of["module"])
+    return [j for j in made if j is not None] + python_tests(by_python, len(turns))
+
+
+# --- judges ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Judge:
+    """A test: `fails(k)` says whether it fails with turn k, -1: none."""
+
+    name: str
+    fails: Callable[[int], bool]
+    seconds: float = 0
+    met: frozenset[int] = frozenset()
+
+
+def ends(command: Sequence[object], turn: int, seconds: float) -> int:
     """Exit status of a program in the root; 124 where it takes longer."""
-    env = os.environ | {"ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1"}
+    more = {"ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1", "PTE_TURN": str(turn), "PTE_MET": str(MET)}  # fmt: skip
     with (WORK / "log").open("w") as log:
-        child = subprocess.Popen(list(map(str, command)), cwd=ROOT, stdout=log, stderr=log, env=env, start_new_session=True)  # fmt: skip
+        child = subprocess.Popen(list(map(str, command)), cwd=ROOT, stdout=log, stderr=log, env=os.environ | more, start_new_session=True)  # fmt: skip
         try:
             return child.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -251,117 +199,196 @@ def ends(command: list[object], seconds: float) -> int:
             return 124
 
 
-def by_c(m: Changed, changed: Path) -> str:
-    """The first of the C tests that fails, or nothing."""
-    concerned = [(len(sources(t)) or 999, t) for t in all_tests() if not sources(t) or m.file in sources(t)]  # fmt: skip
-    for _, test in sorted(concerned):
-        if ends([linked(test, m.file, changed)], 90):
-            return test.name
-    return ""
+def linked(name: str, objects: Sequence[Path]) -> Path:
+    out = WORK / name
+    must("cc", "-fsanitize=address,undefined", *objects, "-lm", "-pthread", "-o", out)
+    return out
 
 
-def by_corrupted(changed: Path | None) -> str:
-    binary = WORK / "hostile"
-    mine = [
-        compiled("tests/fuzz/hostile.c"),
-        compiled("tests/fuzz/exercise.c"),
-        *filter(None, [changed]),
-        LIBRARY,
-    ]
-    must("cc", "-fsanitize=address,undefined", *mine, "-lm", "-pthread", "-o", binary)
-    for name in SAMPLES:
-        if ends([binary, f"build/samples/{name}.pte", WORK / f"{name}.cases"], 180):
-            return f"hostile {name}"
-        if json.loads((WORK / "log").read_text().splitlines()[-1])["ran"] == 0:
-            return f"hostile {name}: nothing runs"
-    return ""
+def c_test(test: Path, objects: Sequence[Path], texts: dict[str, str]) -> Judge | None:
+    """None: it links nothing that is turned."""
+    if not said(test, "sources"):
+        return None
+    own = sources(test)
+    if own and not set(own) & set(texts):
+        return None
+    head = compiled(f"tests/c/{test.name}")
+    parts = [objects[0], *map(compiled, own)] if own else [*objects, LIBRARY]
+    program = linked(test.stem, [head, *parts])
+    return Judge(test.name, lambda k: ends([program], k, 120) != 0)
 
 
-def python_tests(module: Path) -> int:
-    """In a child: pteron._pteron is that file."""
+def corrupted(name: str, objects: Sequence[Path]) -> Judge:
+    """Corrupted copies of a sample end in a refusal, or run."""
+    from program import mutate
 
-    class Finder:
-        @staticmethod
-        def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
-            if name != "pteron._pteron":
-                return None
-            return importlib.util.spec_from_file_location(name, module)
+    cases, program = WORK / f"{name}.cases", WORK / "hostile"
+    if not cases.exists():
+        mutate.WORDS, mutate.RANDOM, mutate.EVERY = 300, 150, 0  # type: ignore[misc]
+        data = (ROOT / f"build/samples/{name}.pte").read_bytes()
+        cases.write_bytes(b"".join(mutate.cases(data, random.Random(name))))
+    if name == SAMPLES[0]:
+        mine = [compiled(f"tests/fuzz/{s}.c") for s in ("hostile", "each", "exercise")]
+        linked("hostile", [*mine, *objects, LIBRARY])
 
-    sys.meta_path.insert(0, Finder())  # type: ignore[arg-type]
-    return int(pytest.main(["-x", "-q", "--tb=line", "-v", "-p", "no:cacheprovider", *TESTS]))
+    def fails(k: int) -> bool:
+        if ends([program, f"build/samples/{name}.pte", cases], k, 180):
+            return True
+        return bool(json.loads((WORK / "log").read_text().splitlines()[-1])["ran"] == 0)
 
-
-def by_python(file: str, source: Path) -> str:
-    out, module = WORK / "release.o", WORK / "_pteron.abi3.so"
-    must(*release_flags(file), "-w", "-c", source, "-o", out)
-    if not linked_module(out, module):
-        return "module does not link"
-    code = in_child(lambda: python_tests(module), OUT / "log", 240)
-    ran = [
-        s for s in (OUT / "log").read_text(errors="replace").splitlines() if s.startswith("tests/")
-    ]
-    return (ran[-1].split()[0] if ran else "import") if code else ""
+    return Judge(f"hostile {name}", fails)
 
 
-def same_code(m: Changed, source: Path) -> bool:
+def changed_copies(objects: Sequence[Path]) -> list[Judge]:
+    """Changed copies of programs meet the refusals that refusals.txt lists, of few programs and of all."""
+    from program import samples, test_refusals
+
+    mine = [compiled(str(s.relative_to(ROOT))) for s in test_refusals.SOURCES]
+    program = linked("refuse", [*mine, *objects, LIBRARY])
+    made = []
+    for name, write in (("few", samples.write), ("all", test_refusals.write_files)):
+        files = WORK / name
+        if not files.exists():
+            write(files)
+        paths = sorted(map(str, files.glob("*.pte")))
+
+        def met(k: int, paths: Sequence[str] = paths) -> set[str]:
+            if ends([program, "200", *paths], k, 300):
+                return set()
+            return {test_refusals.masked(s) for s in (WORK / "log").read_text(errors="replace").splitlines()}  # fmt: skip
+
+        expected = test_refusals.listed() & met(-1)
+        made.append(Judge(f"changed copies of {name}", lambda k, e=expected, m=met: bool(e - m(k))))
+    return made
+
+
+class Finder:
+    """pteron._pteron is that file."""
+
+    def __init__(self, module: Path) -> None:
+        self.module = module
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name != "pteron._pteron":
+            return None
+        return importlib.util.spec_from_file_location(name, self.module)
+
+
+class Watch:
+    """Which turns each test meets, and its seconds."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.found: dict[str, list[Any]] = {}
+        with MET.open("r+b") as f:
+            self.map = mmap.mmap(f.fileno(), MOST)
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.map[:] = bytes(MOST)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        row = self.found.setdefault(report.nodeid, [0.0, [], True])
+        row[0] += report.duration
+        row[1] = [k for k in range(self.count) if self.map[k]]
+        row[2] = row[2] and not report.failed
+
+
+def run_python(module: Path, turn: int, tests: Sequence[str], plugin: object = None) -> int:
+    """In a child."""
+    os.environ |= {"PTE_TURN": str(turn), "PTE_MET": str(MET)}
+    sys.meta_path.insert(0, Finder(module))  # type: ignore[arg-type]
+    return int(pytest.main(["-x", "-q", "--tb=line", "-p", "no:cacheprovider", *tests], [plugin] if plugin else []))  # fmt: skip
+
+
+def python_tests(module: Path, count: int) -> list[Judge]:
+    found = WORK / "python.json"
+    MET.write_bytes(bytes(MOST))
+
+    def watch() -> int:
+        watched = Watch(count)
+        code = run_python(module, -1, TESTS, watched)
+        found.write_text(json.dumps(watched.found))
+        return code
+
+    if in_child(watch, OUT / "log", 900):
+        sys.exit(f"the tests fail on the plain source: {OUT / 'log'}")
+    made = []
+    for test, (seconds, met, _) in json.loads(found.read_text()).items():
+
+        def fails(k: int, test: str = test, seconds: float = seconds) -> bool:
+            return in_child(lambda: run_python(module, k, [test]), OUT / "log", 30 + 20 * seconds) != 0  # fmt: skip
+
+        made.append(
+            Judge(test, fails, 1.5 + seconds, frozenset(met))
+        )  # a process of its own takes as long
+    return made
+
+
+def measured(judges: Sequence[Judge], count: int) -> list[Judge]:
+    """Each with what it meets, and how long it takes; quickest first."""
+    for j in judges:
+        if j.seconds:
+            continue
+        MET.write_bytes(bytes(MOST))
+        start = time.monotonic()
+        if j.fails(-1):
+            sys.exit(f"{j.name} fails on the plain source: {WORK / 'log'}")
+        j.seconds = time.monotonic() - start
+        j.met = frozenset(k for k, b in enumerate(MET.read_bytes()[:count]) if b)
+    return sorted(judges, key=lambda j: j.seconds)
+
+
+# --- verdicts -------------------------------------------------------------------------------------------------------------
+
+
+def same_code(t: Turn) -> bool:
     """Whether the compiler makes of it what it makes of the original: then it is none."""
-    texts = {}
-    for text in ((ROOT / m.file).read_text(), m.text):
-        source.write_text(text)
-        must(*release_flags(m.file), "-g0", "-w", "-c", source, "-o", WORK / "same.o")
-        texts[text] = (WORK / "same.o").read_bytes()
-    return len(set(texts.values())) == 1
-
-
-class Changed(Protocol):
-    """A mutant, or a refusal taken away (refusals.py)."""
-
-    @property
-    def key(self) -> str: ...
-    @property
-    def file(self) -> str: ...
-    @property
-    def line(self) -> int: ...
-    @property
-    def source(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-
-
-def verdict(m: Changed) -> dict[str, Any] | None:
-    """None: does not compile, or is none."""
-    start, source, changed = (
-        time.monotonic(),
-        WORK / "mutant" / Path(m.file).name,
-        WORK / "mutant.o",
-    )
+    made = set()
+    source = WORK / "same" / Path(t.file).name
     source.parent.mkdir(exist_ok=True)
-    source.write_text(m.text)
-    here = f"-I{(ROOT / m.file).parent}"
-    if not cc("cc", *SANITIZED, here, "-w", "-c", source, "-o", changed, log=WORK / "log"):
+    for text in ((ROOT / t.file).read_text(), alone(t)):
+        source.write_text(text)
+        here = f"-I{(ROOT / t.file).parent}"
+        must("cc", *release_flags(t.file), here, "-g0", "-w", "-c", source, "-o", WORK / "same.o")
+        made.add((WORK / "same.o").read_bytes())
+    return len(made) == 1
+
+
+def verdict(k: int, t: Turn, judges: Sequence[Judge]) -> dict[str, Any] | None:
+    """None: it is none."""
+    concerned = [j for j in judges if k in j.met]
+    by = next((j.name for j in concerned if j.fails(k)), "")
+    if not by and same_code(t):
         return None
-    if same_code(m, source):
-        return None
-    by = by_c(m, changed) or by_corrupted(changed) or by_python(m.file, source)
-    return {
-        "key": m.key, "file": m.file, "line": m.line, "was": m.source, "is": m.text.splitlines()[m.line - 1].strip(),
-        "killed": bool(by), "by": by, "seconds": round(time.monotonic() - start, 1),
-    }  # fmt: skip
+    return {"key": t.key, "file": t.file, "line": t.line, "was": t.source, "is": t.alone, "killed": bool(by), "by": by, "tests": len(concerned)}  # fmt: skip
 
 
 def main() -> None:
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
-    ask.add_argument("--seed", type=int, required=True)
+    ask.add_argument("--seed", type=int, default=0)
     ask.add_argument("--count", type=int, default=60)
+    ask.add_argument("--refusals", action="store_true")
     ask.add_argument("--again", action="store_true", help="try what survived of this seed again, and draw none")  # fmt: skip
     told = ask.parse_args()
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT / "tests"))
     for name in HEAVY:
         importlib.import_module(name)
-    prepared()
-    found, r = pools(told.seed)
-    summary(journal("runtime", told, found, r, verdict))
+    r = random.Random(told.seed)
+    folders = REFUSALS if told.refusals else AREA
+    files = [f for a in folders for f in sorted((ROOT / "runtime_c" / a).rglob("*.c"))]
+    found = [list(refusals(f) if told.refusals else mutants(f, r)) for f in files]
+    told.count = sum(map(len, found)) if told.refusals else told.count
+    judges: dict[str, Any] = {}
+
+    def judge(t: Turn) -> dict[str, Any] | None:
+        return verdict(judges["turns"].index(t), t, judges["all"]) if t in judges["turns"] else None
+
+    def begin(chosen: Sequence[Turn]) -> None:
+        judges["turns"] = apart(chosen)
+        judges["all"] = measured(build(judges["turns"]), len(judges["turns"])) if chosen else []
+
+    summary(journal("refusals" if told.refusals else "runtime", told, found, r, judge, begin))
 
 
 if __name__ == "__main__":

@@ -68,9 +68,10 @@ def spread(pools: Iterable[Sequence[M]], count: int, r: random.Random, known: se
 
 
 def journal(
-    kind: str, told: Namespace, pools: Iterable[Sequence[M]], r: random.Random, judge: Callable[[M], Verdict | None]
+    kind: str, told: Namespace, pools: Iterable[Sequence[M]], r: random.Random, judge: Callable[[M], Verdict | None],
+    begin: Callable[[Sequence[M]], None] = lambda chosen: None,
 ) -> list[Verdict]:  # fmt: skip
-    """Verdicts on what is drawn, each a line of build/mutants/KIND-SEED.jsonl at once; what stands there is not tried again,
+    """`begin` gets what will be judged. Verdicts on what is drawn, each a line of build/mutants/KIND-SEED.jsonl at once; what stands there is not tried again,
     unless --again: then what survived is, and nothing is drawn."""
     file = OUT / f"{kind}-{told.seed}.jsonl"
     old = {f: [json.loads(s) for s in f.read_text().splitlines()] for f in OUT.glob(f"{kind}-*.jsonl")}  # fmt: skip
@@ -84,9 +85,10 @@ def journal(
         known = {d["key"] for ds in old.values() for d in ds}
         chosen = spread(pools, told.count, r, known)
     keys = {d["key"] for d in done}
+    begin(todo := [m for m in chosen if m.key not in keys])
     with file.open("a") as f:
-        for m in chosen:
-            said = None if m.key in keys else judge(m)
+        for m in todo:
+            said = judge(m)
             if said is not None:
                 done.append(said)
                 f.write(json.dumps(said) + "\n")

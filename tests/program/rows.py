@@ -539,9 +539,9 @@ def main() -> int:
         cases = [(names[i % len(names)], i) for i in range(start, min(start + 2000, first + count))]
         made = [bent(name, i) for name, i in cases]
         got, lines, complaints = send(driver, (program for program, _ in made))
-        totals.update({k: v for k, v in got.items() if not k.startswith("most")})
-        for k in (k for k in got if k.startswith("most")):
-            totals[k] = max(totals[k], got[k])
+        most = {k: max(totals[k], got[k]) for k in ("largest_bytes", "most_microseconds")}
+        totals.update(got)
+        totals |= most
         reasons.update(map(reason, (line for line in lines if not line.startswith("3 "))))
         changes.update(change for _, of in made for change in of)
         for line in complaints.splitlines():

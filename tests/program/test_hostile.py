@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +16,7 @@ import numpy as np
 import pytest
 import sympy
 from program import mutate, op_samples, samples
+from program.sanitized import ROOT, driver
 
 import pteron
 from pteron.export.file.emit import emit_bytes
@@ -29,30 +28,10 @@ from pteron.schema.ops import OPS
 from pteron.schema.signature import RULES, signature
 from pteron.schema.steps import Step
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-LIBRARY = ROOT / "build/ctest/library"
-"""The library under sanitizers, as tests/c/run.sh builds it."""
-
-FLAGS = ["-std=c11", "-g", "-O1", "-D_GNU_SOURCE", "-fsanitize=address,undefined"]
-
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    cc, cmake = shutil.which("cc"), shutil.which("cmake")
-    if cc is None or cmake is None:
-        pytest.skip("no C compiler or no cmake")
-    options = ["-DCMAKE_BUILD_TYPE=Debug", "-DPTE_SANITIZE=ON", f"-DCMAKE_C_COMPILER={cc}"]
-    options += [f"-DPTE_BUILD_{part}=OFF" for part in ("SHARED", "TOOLS", "TESTS")]
-    subprocess.run([cmake, "-S", ROOT, "-B", LIBRARY, *options], check=True, capture_output=True)
-    subprocess.run([cmake, "--build", LIBRARY, "-j", "2"], check=True, capture_output=True)
-    out = tmp_path_factory.mktemp("hostile") / "hostile"
-    folders = [f"-I{ROOT}/{f}" for f in ("runtime_c", "runtime_c/include", "tests/c", "tests/fuzz")]
-    sources = [ROOT / "tests/fuzz/hostile.c", ROOT / "tests/fuzz/exercise.c"]
-    library = LIBRARY / "runtime_c/libpteron.a"
-    command = [cc, *FLAGS, *folders, *map(str, sources), str(library), "-lm", "-pthread"]
-    subprocess.run([*command, "-o", str(out)], check=True)
-    os.environ.setdefault("ASAN_OPTIONS", "detect_leaks=0")
-    return out
+    return driver("hostile", tmp_path_factory.mktemp("hostile"))
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,6 @@ prepared and run under the sanitizers; none crashes, hangs, or runs beyond its d
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +13,7 @@ import pytest
 import sympy
 from program import op_samples, rows
 from program.samples import one_method, unary
+from program.sanitized import driver
 
 import pteron
 from pteron.export.file.emit import emit_bytes
@@ -23,31 +21,13 @@ from pteron.export.plan import plan
 from pteron.export.program import Block, Dim, Instr, Program, Value
 from pteron.export.sizes.expressions import symbol
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-LIBRARY = ROOT / "build/ctest/library"
-"""The library under sanitizers, as tests/c/run.sh builds it."""
-
 EACH = 40
 POOL = {"kernel": (1, 1), "stride": (1, 1), "dilation": (1, 1), "begin": (0, 0)}
 
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    cc, cmake = shutil.which("cc"), shutil.which("cmake")
-    if cc is None or cmake is None:
-        pytest.skip("no C compiler or no cmake")
-    options = ["-DCMAKE_BUILD_TYPE=Debug", "-DPTE_SANITIZE=ON", f"-DCMAKE_C_COMPILER={cc}"]
-    options += [f"-DPTE_BUILD_{part}=OFF" for part in ("SHARED", "TOOLS", "TESTS")]
-    subprocess.run([cmake, "-S", ROOT, "-B", LIBRARY, *options], check=True, capture_output=True)
-    subprocess.run([cmake, "--build", LIBRARY, "-j", "2"], check=True, capture_output=True)
-    out = tmp_path_factory.mktemp("many") / "many"
-    flags = ["-std=c11", "-g", "-O1", "-D_GNU_SOURCE", "-fsanitize=address,undefined"]
-    flags += [f"-I{ROOT}/{f}" for f in ("runtime_c", "runtime_c/include", "tests/c", "tests/fuzz")]
-    sources = [ROOT / "tests/fuzz/many.c", ROOT / "tests/fuzz/exercise.c"]
-    library = LIBRARY / "runtime_c/libpteron.a"
-    subprocess.run([cc, *flags, *sources, library, "-lm", "-pthread", "-o", out], check=True)
-    os.environ.setdefault("ASAN_OPTIONS", "detect_leaks=0")
-    return out
+    return driver("many", tmp_path_factory.mktemp("many"))
 
 
 def test_bent_programs_of_every_row_do_no_harm(many: Path) -> None:
@@ -55,7 +35,7 @@ def test_bent_programs_of_every_row_do_no_harm(many: Path) -> None:
     cases += [(name, program) for name in op_samples.CASES for program in rows.each(name)]
     totals, lines, complaints = rows.send(many, (program for _, program in cases))
     assert totals["crashes"] + totals["hangs"] + totals["broken"] == 0, complaints[:4000]
-    assert totals["programs"] == len(lines) == len(cases)
+    assert totals["cases"] == len(lines) == len(cases)
     ran = {name for (name, _), line in zip(cases, lines, strict=True) if line.startswith("3")}
     assert ran == set(op_samples.CASES), "an operator of which no bent program ran"
     assert totals["opened"] > len(cases) // 10 and totals["refused"] > len(cases) // 4
