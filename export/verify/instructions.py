@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from pteron.export.program import Block, Instr, Program, Value
+from pteron.export.program.elements import bits
 from pteron.export.program.rebuild import homes
 from pteron.export.verify.attributes import MAX_LIST, check_attributes, dims_names
 from pteron.export.verify.memory import Memory
@@ -21,6 +22,7 @@ from pteron.schema.signature import CONTROL, Port, Signature, signature
 
 MAX_DEPTH: Final = 8
 MAX_DELEGATES: Final = 1024
+BOUND: Final = {"if": (), "loop": ("output",), "call": ("input", "output"), "delegate": ("input", "output")}  # fmt: skip
 LAYOUTS: Final = {"W": "panels", "Taps": "taps"}
 
 
@@ -57,6 +59,13 @@ def _check_block(
     for v in block.params:
         if program.values[v].storage != "param":
             refuse(f"block {b}", "params", "values bound as param", program.values[v].storage)
+
+
+def _wants_dense(op: str, side: str, port: str) -> bool:
+    """Of instructions over blocks, what is bound is: params and results of a call, of a delegate, what a loop makes."""
+    if op in CONTROL:
+        return side in BOUND[op]
+    return port not in OPS[op].strided
 
 
 def _check_delegates(program: Program, where: Sequence[tuple[int, int]]) -> None:
@@ -121,7 +130,6 @@ class _Instructions:
 
     def _check_operands(self, where: str, instr: Instr, sig: Signature) -> None:
         """They belong to the method, and are dense where the row wants that."""
-        dense = instr.op not in CONTROL
         for side, ports, refs in (
             ("input", sig.inputs, instr.inputs),
             ("output", sig.outputs, instr.outputs),
@@ -134,7 +142,7 @@ class _Instructions:
                 if not self.values[0] <= v < self.values[1]:
                     refuse(where, f"{side} {k}", "a value of the method", v, instr.node)
                 port = _port(ports, k)
-                if port is None or not dense or port.name in OPS[instr.op].strided:
+                if port is None or not _wants_dense(instr.op, side, port.name):
                     continue
                 if port.rule in LAYOUTS and not self.packed:
                     continue
@@ -285,6 +293,8 @@ class _Control:
             x, y = self.owner.value(row), self.owner.value(out)
             if (x.dtype, len(x.shape) + 1, x.layout) != (y.dtype, len(y.shape), y.layout):
                 self._refuse("collected output", f"rows of {x.dtype}", f"{y.dtype}{list(y.shape)}")
+            if bits(x.dtype) % 8:
+                self._refuse("collected output", "rows of whole bytes", x.dtype)
             self._agree("collected output", out, row, 1)
 
     def _check_scalar(self, what: str, v: int, dtype: str) -> None:

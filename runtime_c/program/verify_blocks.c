@@ -114,14 +114,14 @@ static pte_status check_child(pte_verifier *v, uint32_t block, uint32_t i, const
   return PTE_OK;
 }
 
-/* Values of two lists of refs agree one by one. */
+/* Values of two lists of refs agree one by one. None is absent: rows admit that for no operand that
+ * is bound, and blocks for no value. */
 static pte_status check_binding(pte_verifier *v, uint32_t i, const char *field, uint32_t start_a,
                                 uint32_t start_b, uint32_t count) {
   const uint32_t *refs = v->program->tables.refs;
   PTE_TRY(pte_check_spend(v, "instrs", i, count));
   for (uint32_t k = 0; k < count; k++) {
     uint32_t a = refs[start_a + k], b = refs[start_b + k];
-    if (a == PTE_NONE || b == PTE_NONE) return fail(v, i, field, "a bound value is absent");
     if (!binds(v->program, a, b))
       return pte_refuse(v, "instrs[%u].%s: values %u and %u differ in dtype, rank or layout", i,
                         field, a, b);
@@ -175,7 +175,6 @@ static pte_status check_loop(pte_verifier *v, uint32_t block, uint32_t i,
   PTE_TRY(check_binding(v, i, "carried", b->params.start + 1, instr->outputs.start, carried));
   PTE_TRY(pte_check_spend(v, "instrs", i, instr->outputs.count));
   for (uint32_t k = carried; k < instr->outputs.count; k++) {
-    if (outputs[k] == PTE_NONE) return fail(v, i, "outputs", "a bound value is absent");
     const pte_file_value *row = &p->values[results[1 + k]], *all = &p->values[outputs[k]];
     if (row->dtype != all->dtype || row->rank + 1 != all->rank || row->layout != all->layout)
       return fail(v, i, "outputs", "a row of results does not fit its output");

@@ -35,8 +35,7 @@ static uint64_t room_of(const pte_session *s, const pte_tensor *t) {
 static pte_status bind(pte_execution *run, uint32_t work, pte_tensor *param,
                        const pte_tensor *actual, unsigned port) {
   pte_session *s = run->s;
-  if (actual == NULL || !pte_tensor_is_dense(actual))
-    return fail(run, work, PTE_BAD_PROGRAM, "must be present and dense", port);
+  if (!pte_tensor_is_dense(actual)) return fail(run, work, PTE_BAD_PROGRAM, "must be dense", port);
   uint32_t base = s->slots[pte_session_value_of(s, actual)].base;
   pte_slot *slot = &s->slots[pte_session_value_of(s, param)];
   uint64_t room = room_of(s, actual);
@@ -57,8 +56,6 @@ static pte_status copy(pte_execution *run, uint32_t work, pte_tensor *to, const 
   bool empty = pte_tensor_bytes(to) == 0;
   if (!empty && (to->data == NULL || from->data == NULL))
     return fail(run, work, PTE_BAD_PROGRAM, "is bound to nothing", port);
-  if (to->layout != from->layout || to->format != from->format || to->groups != from->groups)
-    return fail(run, work, PTE_BAD_PROGRAM, "another layout", port);
   pte_tensor_move(to, from, run->s->call.watch);
   return pte_execution_look(run, work);
 }
@@ -101,9 +98,8 @@ static pte_status run_if(pte_execution *run, uint32_t index) {
   uint32_t block = *(const uint8_t *)work->in[0]->data != 0 ? attrs->then_block : attrs->else_block;
   PTE_TRY(pte_run_block(run, block));
   for (uint32_t i = 0; i < work->out_count; i++)
-    if (work->out[i] != NULL)
-      PTE_TRY(copy(run, index, work->out[i], ref_tensor(s, s->program->blocks[block].results, i),
-                   128 + i));
+    PTE_TRY(copy(run, index, work->out[i], ref_tensor(s, s->program->blocks[block].results, i),
+                 128 + i));
   return PTE_OK;
 }
 
@@ -123,15 +119,10 @@ typedef struct loop {
 static pte_status begin(loop *l) {
   pte_session *s = l->run->s;
   pte_tensor *counter = ref_tensor(s, l->body->params, 0);
-  if (counter->dtype != PTE_I64 || counter->rank != 0)
-    return fail(l->run, l->index, PTE_BAD_PROGRAM, "the body's first param is not an i64 scalar",
-                255);
   counter->data = l->work->iteration;
   s->slots[pte_session_value_of(s, counter)].room_bytes = sizeof *l->work->iteration;
   for (uint32_t i = 0; i < l->carried; i++) {
     pte_tensor *out = l->work->out[i], *param = ref_tensor(s, l->body->params, 1 + i);
-    if (l->work->in[2 + i] == NULL)
-      return fail(l->run, l->index, PTE_BAD_PROGRAM, "a carried value must be present", 2 + i);
     PTE_TRY(bind(l->run, l->index, param, out, 128 + i));
     PTE_TRY(copy(l->run, l->index, param, l->work->in[2 + i], 2 + i));
   }
@@ -144,11 +135,10 @@ static pte_status store_row(loop *l, uint32_t i) {
   pte_session *s = l->run->s;
   pte_tensor *out = l->work->out[i];
   const pte_tensor *from = ref_tensor(s, l->body->results, 1 + i);
-  if (out == NULL) return PTE_OK;
   PTE_TRY(pte_value_refresh(l->run->s, from, l->run->err));
   PTE_TRY(pte_value_refresh(l->run->s, out, l->run->err));
-  if (out->rank != from->rank + 1 || out->layout != PTE_STRIDED || !pte_tensor_is_dense(out))
-    return fail(l->run, l->index, PTE_BAD_PROGRAM, "rows have another rank or layout", 128 + i);
+  if (!pte_tensor_is_dense(out))
+    return fail(l->run, l->index, PTE_BAD_PROGRAM, "must be dense", 128 + i);
   int64_t shape[PTE_MAX_RANK] = {out->shape[0]};
   for (uint32_t axis = 1; axis < out->rank; axis++) shape[axis] = from->shape[axis - 1];
   PTE_TRY(pte_counted_close(l->run->s, l->index, out, shape, l->run->err));
@@ -184,7 +174,6 @@ static pte_status end(loop *l) {
   for (uint32_t i = 0; i < l->work->out_count; i++) {
     pte_tensor *out = l->work->out[i];
     int64_t shape[PTE_MAX_RANK];
-    if (out == NULL) continue;
     const pte_tensor *param = i < l->carried ? ref_tensor(l->run->s, l->body->params, 1 + i) : NULL;
     if (param != NULL) PTE_TRY(pte_value_refresh(l->run->s, param, l->run->err));
     else PTE_TRY(pte_value_refresh(l->run->s, out, l->run->err));
@@ -206,9 +195,7 @@ static pte_status iterate(loop *l, bool *out_go_on) {
   PTE_TRY(pte_run_block(run, ((const pte_loop_attrs *)l->work->attrs)->body));
   const pte_tensor *result = ref_tensor(run->s, l->body->results, 0);
   PTE_TRY(pte_value_refresh(run->s, result, run->err));
-  if (result->data == NULL || result->rank != 0 || result->dtype != PTE_BOOL)
-    return fail(run, l->index, PTE_BAD_PROGRAM, "the body's first result is not a bool scalar",
-                255);
+  if (result->data == NULL) return fail(run, l->index, PTE_BAD_PROGRAM, "is bound to nothing", 255);
   *out_go_on = *(const uint8_t *)result->data != 0;
   return store_results(l);
 }

@@ -440,6 +440,75 @@ def _() -> Program:
     return one_method(values, [main, body], [0], [1])
 
 
+def called(values: list[Value], *instrs: Instr, body: Block) -> Program:
+    """A main block over these values, and a block that it runs."""
+    sides = [[i for i, v in enumerate(values) if v.storage == s] for s in ("input", "output")]
+    return one_method(values, [Block(tuple(instrs)), body], *sides)
+
+
+WIDE: Final = Value("x", "f32", (8,), "input", 0)
+EVERY_OTHER: Final = Value("", "f32", (4,), "view", 0, (2,))
+
+
+@bent("must be dense")
+def _() -> Program:
+    """What a call binds to a param."""
+    values = [WIDE, EVERY_OTHER, Y, *(Value("", "f32", (4,), "param") for _ in range(2))]
+    body = Block((Instr("copy", (3,), (4,)),), (3,), (4,))
+    return called(values, Instr("call", (1,), (2,), {"body": 1}), body=body)
+
+
+@bent("must be dense")
+def _() -> Program:
+    """And to a result."""
+    values = [X, Y, Value("", "f32", (8,)), Value("", "f32", (4,), "view", 2, (2,))]
+    values += [Value("", "f32", (4,), "param") for _ in range(2)]
+    body = Block((Instr("copy", (4,), (5,)),), (4,), (5,))
+    return called(
+        values, Instr("call", (0,), (3,), {"body": 1}), Instr("copy", (0,), (1,)), body=body
+    )
+
+
+@bent("must be dense")
+def _() -> Program:
+    """The rows that a loop collects."""
+    values = [X, Y, Value("trips", "i64", (), "input", 1), Value("", "f32", (8,))]
+    values += [Value("", "f32", (1, 4), "view", 3, (4, 2)), Value("", "i64", (), "param")]
+    values += [Value("on", "bool", (), "input", 2), Value("", "bool", ()), Value("", "f32", (4,))]
+    body = Block((Instr("copy", (6,), (7,)), Instr("copy", (0,), (8,))), (5,), (7, 8))
+    loop = Instr("loop", (2, None), (4,), {"body": 1})
+    return called(values, loop, Instr("copy", (0,), (1,)), body=body)
+
+
+@bent("is bound to nothing", "what is bound to a param shows while running")
+def _() -> Program:
+    """The result of a branch is a view of a param of no block."""
+    values = [X, Y, Value("f", "bool", (), "input", 1), Value("", "f32", (8,), "param")]
+    values += [Value("", "f32", (4,), "view", 3)]
+    body = Block((), (), (4,))
+    return called(values, Instr("if", (2,), (1,), {"then_block": 1, "else_block": 1}), body=body)
+
+
+@bent("is bound to nothing", "what is bound to a param shows while running")
+def _() -> Program:
+    """And so is the condition of a loop."""
+    values = [X, Y, Value("trips", "i64", (), "input", 1), Value("", "i64", (), "param")]
+    values += [Value("", "bool", (4,), "param"), Value("", "bool", (), "view", 4)]
+    body = Block((), (3,), (5,))
+    loop = Instr("loop", (2, None), (), {"body": 1})
+    return called(values, loop, Instr("copy", (0,), (1,)), body=body)
+
+
+@bent("rows of elements narrower than a byte")
+def _() -> Program:
+    values = [X, Y, Value("trips", "i64", (), "input", 1), Value("", "i64", (), "param")]
+    values += [Value("on", "bool", (), "input", 2), Value("", "bool", ())]
+    values += [Value("", "i4", (1, 4)), Value("z", "i4", (4,))]
+    body = Block((Instr("copy", (4,), (5,)),), (3,), (5, 7))
+    loop = Instr("loop", (2, None), (6,), {"body": 1})
+    return called(values, loop, Instr("copy", (0,), (1,)), body=body)
+
+
 @bent("more operands to compare than the file has bytes", "no pass makes so many")
 def _() -> Program:
     """Prepare would compare each with each."""
