@@ -15,6 +15,8 @@ import onnx
 import onnx.defs
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
+from onnx.reference.ops.op_conv_transpose import ConvTranspose as _ConvTranspose
+from onnx.reference.ops.op_layer_normalization import LayerNormalization as _LayerNormalization
 
 Array = np.ndarray[Any, Any]
 Call = Callable[..., tuple[Any, ...]]
@@ -252,6 +254,26 @@ class LpPool(_Pool):
         return ((np.abs(window.astype(np.float64)) ** p).sum(-1) ** (1 / p)).astype(window.dtype)
 
 
+class ConvTranspose(_ConvTranspose):
+    """The bias is one number an output channel; the reference gives all groups that of the first."""
+
+    op_domain = ""
+
+    def _run(self, x: Array, w: Array, bias: Array | None = None, **given: Any) -> tuple[Array]:
+        (y,) = super()._run(x, w, None, **given)
+        return (y if bias is None else y + bias.reshape(1, -1, *[1] * (x.ndim - 2)),)
+
+
+class LayerNormalization(_LayerNormalization):
+    """Mean and deviation are of stash_type, f32; the reference's are of the operand's."""
+
+    op_domain = ""
+
+    def _run(self, *operands: Any, **given: Any) -> tuple[Array, ...]:
+        y, *rest = super()._run(*operands, **given)
+        return (y, *(r.astype(np.float32) for r in rest))
+
+
 CORRECTED: Final = [
-    Softmax, LogSoftmax, Hardmax, LRN, LpNormalization, GlobalMaxPool, OneHot, MaxPool, AveragePool, LpPool,
+    Softmax, LogSoftmax, Hardmax, LRN, LpNormalization, GlobalMaxPool, ConvTranspose, LayerNormalization, OneHot, MaxPool, AveragePool, LpPool,
 ]  # fmt: skip
