@@ -71,14 +71,39 @@ BAD = {
     "too many inputs": (N("Relu", ["x0", "x0"], ["y"]), [X], {}),
     "too few inputs": (N("Add", ["x0"], ["y"]), [X], {}),
     "an absent input": (N("Add", ["x0", ""], ["y"]), [X], {}),
+    "an axis of 64 bits": (N("Softmax", ["x0"], ["y"], axis=2**63 - 1), [X], {}),
+    "split axis": (N("Split", ["x0"], ["y"], axis=-3, num_outputs=1), [X], {}),
+    "a flag of 2": (N("Reshape", ["x0", "x1"], ["y"], allowzero=2), [X, (INT, [1])], {1: I64([6])}),
+    "a word": (N("Pad", ["x0", "x1"], ["y"], mode="linear"), [X, (INT, [4])], {1: I64([0, 1, 0, 1])}),
+    "reduction": (N("ScatterND", ["x0", "x1", "x0"], ["y"], reduction="mean"), [X, (INT, [2, 1])], {}),
+    "no groups": (N("GroupNormalization", ["x0", "x1", "x1"], ["y"], num_groups=0), [(F, [1, 4, 5]), (F, [4])], {}),
+    "an element type": (N("Cast", ["x0"], ["y"], to=77), [X], {}),
+    "repeats": (N("Tile", ["x0", "x1"], ["y"]), [X, (INT, [3])], {}),
+    "a window's size": (N("HannWindow", ["x0"], ["y"]), [(INT, [3])], {0: I64([3, 4, 5])}),
+    "threshold": (
+        N("NonMaxSuppression", ["x0", "x1", "x2", "x3"], ["y"]), [(F, [1, 4, 4]), (F, [1, 2, 4]), (INT, [1]), (F, [3])], {},
+    ),
+    "gates": (N("LSTM", ["x0", "x1", "x2"], ["y"], hidden_size=2), [(F, [3, 1, 4]), (F, [1, 6, 4]), (F, [1, 8, 2])], {}),
+    "a bias of one half": (
+        N("RNN", ["x0", "x1", "x2", "x3"], ["y"], hidden_size=2), [(F, [3, 1, 4]), (F, [1, 2, 4]), (F, [1, 2, 2]), (F, [1, 2])], {},
+    ),
+    "one direction of two": (
+        N("RNN", ["x0", "x1", "x2"], ["y"], hidden_size=2, direction="bidirectional"),
+        [(F, [3, 1, 4]), (F, [1, 2, 4]), (F, [1, 2, 2])], {},
+    ),
+    "no heads": (N("Attention", ["x0", "x1", "x1"], ["y"]), [(F, [1, 2, 3, 4]), (F, [1, 0, 3, 4])], {}, 24),
+    "3 heads of 2": (N("Attention", ["x0", "x1", "x1"], ["y"]), [(F, [1, 3, 3, 4]), (F, [1, 2, 3, 4])], {}, 24),
+    "a ratio of heads": (
+        N("Attention", ["x0", "x1", "x1"], ["y"], q_num_heads=3, kv_num_heads=1), [(F, [1, 3, 4]), (F, [1, 3, 4])], {}, 24,
+    ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_a_node_that_onnx_forbids_is_refused_by_name(name: str) -> None:
-    node, shapes, data = BAD[name]
+    node, shapes, data, *opset = BAD[name]
     with pytest.raises(ModelError, match="node 'odd'"):
-        capture(model(node, shapes, data))
+        capture(model(node, shapes, data, *opset))
 
 
 def test_a_range_of_step_0_is_refused_by_name() -> None:

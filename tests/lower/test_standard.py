@@ -11,13 +11,13 @@ from pteron.export.program.interpret import run
 from pteron.schema.errors import ArgumentError, LoweringError
 
 REFUSED = {
-    "y = Add(x, i)": "B is i64; expected f32",
-    "y = Atanh(i)": "input is i64; expected",
-    "y = Transpose(x, perm=[0, 1, 2])": "Transpose 'n_y'.*definition allows",
+    "y = Add(x, i)": "B is int64; expected float",
+    "y = Atanh(i)": "input is int64; expected",
+    "y = Transpose(x, perm=[0, 1, 2])": "Transpose 'n_y'.*an order of 2 axes",
     "y = Concat(x, x, axis=5)": "Concat 'n_y'.*axis",
     "y = Squeeze(x, [7])": "Squeeze 'n_y'",
-    "y = Add(x)": "expected 2 to 2 inputs, got 1",
-    "y = Concat(x, x)": "attribute axis is missing",
+    "y = Add(x)": "expected 2 inputs, got 1",
+    "y = Concat(x, x)": "expected the attribute 'axis', got none",
 }
 
 

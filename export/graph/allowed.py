@@ -1,0 +1,189 @@
+"""Whether a node is one that ONNX's definition of its operator allows: attributes, operands, types, shapes, axes.
+
+`check_form` asks what is written, `check_types` what is known of operands. Capture asks both of each node as it reads a model,
+lowering again, after the passes, when more sizes are numbers; what comes behind relies on the definition: attributes are
+there, of their kind and range, axes lie in their ranks. Operators that the standard does not know are nobody's business
+here.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import onnx
+import onnx.checker
+import onnx.defs
+import onnx.shape_inference
+import onnx_ir as ir
+
+from pteron.export.graph import definitions
+from pteron.export.graph.definitions import NotAllowedError, Shape
+
+LENIENT: Final = ("ReduceLogSum", "ReduceLogSumExp")
+"""Operators that once had integers and still compute them."""
+
+STRICTER: Final = ("Einsum", "Range")
+"""Operators whose inference refuses what their definition, or ONNX's own models, allow: an ellipsis that broadcasts, a
+limit of one element and rank 1."""
+
+MANY: Final = 2**31 - 1
+
+
+@functools.cache
+def schema_of(op_type: str, version: int, domain: str = "") -> Any:
+    """The operator's definition at an opset, None where there is none."""
+    try:
+        return onnx.defs.get_schema(op_type, version, domain)
+    except onnx.defs.SchemaError:
+        return None
+
+
+def check_form(
+    schema: Any, attrs: Mapping[str, ir.Attr], inputs: Sequence[bool], outputs: int
+) -> None:
+    """Attributes, and numbers of operands and results. `inputs`: which operands are there.
+
+    Raises:
+        NotAllowedError: the definition does not allow the node.
+    """
+    for name, told in schema.attributes.items():
+        if told.required and name not in attrs:
+            raise NotAllowedError(f"expected the attribute {name!r}, got none")
+    for name, given in attrs.items():
+        known = schema.attributes.get(name)
+        if known is None:
+            raise NotAllowedError(f"opset {schema.since_version} has no attribute {name!r}")
+        if given.type.name != known.type.name and not given.is_ref():
+            raise NotAllowedError(
+                f"expected attribute {name!r} as {known.type.name}, got {given.type.name}"
+            )
+    _check_count("inputs", len(inputs), schema.min_input, schema.max_input)
+    _check_count("outputs", outputs, schema.min_output, schema.max_output)
+    for i, (is_there, port) in enumerate(zip(inputs, schema.inputs, strict=False)):
+        if not is_there and port.option == onnx.defs.OpSchema.FormalParameterOption.Single:
+            raise NotAllowedError(f"expected input {i} ({port.name}), got none")
+    values = {k: a.value for k, a in attrs.items() if not a.is_ref()}
+    definitions.check_values(schema.name, values)
+    if schema.name == "Scan" and "body" in values:
+        definitions.check_scan(values, len(inputs), len(values["body"].outputs))
+
+
+def _check_count(what: str, got: int, low: int, high: int) -> None:
+    if not low <= got <= high:
+        most = high if high < MANY else "any number of"
+        raise NotAllowedError(
+            f"expected {low if low == high else f'{low} to {most}'} {what}, got {got}"
+        )
+
+
+def check_types(
+    schema: Any,
+    attrs: Mapping[str, ir.Attr],
+    types: Sequence[onnx.TypeProto | None],
+    data: Mapping[int, onnx.TensorProto],
+    outputs: int,
+) -> None:
+    """Element types, ranks, extents, axes: our rows, then whatever onnx's inference of the node refuses.
+
+    Args:
+        types: Of the operands, as far as they are known; None where one is absent.
+        data: Known elements of operands that decide axes and sizes.
+
+    Raises:
+        NotAllowedError: the definition does not allow the node.
+    """
+    if schema.name in LENIENT:
+        return
+    for i, t in enumerate(types):
+        formal = schema.inputs[min(i, len(schema.inputs) - 1)]
+        text = "" if t is None else _text(t)
+        if text and text not in formal.types:
+            raise NotAllowedError(
+                f"{formal.name} is {_short(text)}; expected {_listed(formal.types)}"
+            )
+    check_agreement(schema, ["" if t is None else _text(t) for t in types])
+    values = {k: a.value for k, a in attrs.items()}
+    axis = _one(data.get(1)) if definitions.AXES.get(schema.name) == 1 else None
+    definitions.check_operands(schema.name, values, [_shape(t) for t in types], axis)
+    has_body = any(a.type.name in ("GRAPH", "GRAPHS") for a in attrs.values())
+    if not has_body and schema.name not in STRICTER:
+        _infer(schema, attrs, types, data, outputs)
+
+
+def _one(data: onnx.TensorProto | None) -> int | None:
+    """Its only element, where it lies in the model."""
+    if data is None or data.data_location == onnx.TensorProto.EXTERNAL:
+        return None
+    array = onnx.numpy_helper.to_array(data)
+    return int(array.reshape(())) if array.size == 1 else None
+
+
+def check_agreement(schema: Any, types: Sequence[str]) -> None:
+    """Operands that the definition gives one type have one; "" is one that is absent or not known.
+
+    Raises:
+        NotAllowedError: two have not.
+    """
+    bound: dict[str, str] = {}
+    for i, t in enumerate(types):
+        formal = schema.inputs[min(i, len(schema.inputs) - 1)]
+        if not t or (formal.option.name == "Variadic" and not formal.is_homogeneous):
+            continue
+        first = bound.setdefault(formal.type_str, t)
+        if first != t:
+            raise NotAllowedError(
+                f"{formal.name} is {_short(t)}; expected {_short(first)} as the operand before it has: cast one of them"
+            )
+
+
+def text_of(dtype: ir.DataType) -> str:
+    return f"tensor({dtype.name.lower()})"
+
+
+def _text(t: onnx.TypeProto) -> str:
+    kind = t.tensor_type.elem_type
+    return text_of(ir.DataType(kind)) if kind else ""
+
+
+def _short(text: str) -> str:
+    return text.removeprefix("tensor(").removesuffix(")")
+
+
+def _listed(types: Any) -> str:
+    names = sorted(_short(t) for t in types if t.startswith("tensor("))
+    return ", ".join(names[:8]) + (" ..." if len(names) > 8 else "")
+
+
+def _shape(t: onnx.TypeProto | None) -> Shape:
+    if t is None or not t.tensor_type.HasField("shape"):
+        return None
+    return tuple(d.dim_value if d.HasField("dim_value") else None for d in t.tensor_type.shape.dim)
+
+
+def _infer(
+    schema: Any,
+    attrs: Mapping[str, ir.Attr],
+    types: Sequence[onnx.TypeProto | None],
+    data: Mapping[int, onnx.TensorProto],
+    outputs: int,
+) -> None:
+    proto = onnx.NodeProto(op_type=schema.name, domain=schema.domain)
+    proto.input.extend("" if t is None else f"x{i}" for i, t in enumerate(types))
+    proto.output.extend(f"y{i}" for i in range(outputs))
+    for key, a in attrs.items():  # in a function's body the caller's, under another name
+        proto.attribute.append(ir.serde.serialize_attribute(a))
+        proto.attribute[-1].name = key
+    told = {f"x{i}": t for i, t in enumerate(types) if t is not None}
+    try:
+        onnx.shape_inference.infer_node_outputs(
+            schema, proto, told, {f"x{i}": t for i, t in data.items()}
+        )
+    except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError) as error:
+        text = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        for tag in ("[ShapeInferenceError] ", "[TypeInferenceError] "):
+            text = text.removeprefix(tag)
+        raise NotAllowedError(
+            f"not what the operator's definition allows: {text.rstrip('.')}"
+        ) from error
