@@ -24,8 +24,11 @@ DTYPES: Final[dict[str, tuple[int, Any]]] = {
     "int32": (TensorProto.INT32, np.int32), "int64": (TensorProto.INT64, np.int64),
     "uint8": (TensorProto.UINT8, np.uint8), "uint16": (TensorProto.UINT16, np.uint16),
     "uint32": (TensorProto.UINT32, np.uint32), "uint64": (TensorProto.UINT64, np.uint64),
+    "float8e4m3fn": (TensorProto.FLOAT8E4M3FN, ml_dtypes.float8_e4m3fn), "float8e5m2": (TensorProto.FLOAT8E5M2, ml_dtypes.float8_e5m2),
+    "int4": (TensorProto.INT4, ml_dtypes.int4), "uint4": (TensorProto.UINT4, ml_dtypes.uint4),
 }  # fmt: skip
 NAMES: Final = {np.dtype(kind): name for name, (_, kind) in DTYPES.items()}
+CODES: Final = {"int4": (-8, 7), "uint4": (0, 15)}
 LIKELY: Final = {"float": 12, "int64": 4, "int32": 3, "bool": 2, "float16": 2, "double": 2}
 """Weights of dtypes; the others have 1."""
 
@@ -49,6 +52,7 @@ class Draft:
         self.arrays: dict[str, Array] = {}
         self.inputs: list[str] = []
         self.constants: dict[str, Array] = {}
+        self.functions: list[onnx.FunctionProto] = []
         self.zero_sizes: Final = rng.random() < 0.06
         self.specials: Final = rng.random() < 0.25
 
@@ -119,6 +123,8 @@ class Draft:
             flat: list[Any] = [self.chance(0.5) for _ in range(count)]
         elif kind.kind in "iu":
             flat = [self._integer(kind) for _ in range(count)]
+        elif dtype in CODES:
+            flat = [self.rng.randint(*CODES[dtype]) for _ in range(count)]
         else:
             flat = [self._number() for _ in range(count)]
         with np.errstate(over="ignore"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from graphs.draft import Draft, UnfitError
+from graphs.draft import DTYPES, Draft, UnfitError
 from graphs.families import FLOATS, Use, use
 
 # --- products -----------------------------------------------------------------------------------------------------------
@@ -43,15 +43,25 @@ def gemm(d: Draft, op: str) -> Use:
 
 @use("Einsum")
 def einsum(d: Draft, op: str) -> Use:
-    words = d.pick(
-        (("ij,jk->ik", 2, 2), ("bij,bjk->bik", 3, 3), ("ij->ji", 2), ("ii->i", 2), ("ij->", 2), ("bhqd,bhkd->bhqk", 4, 4),
-         ("i,j->ij", 1, 1), ("...ij,...jk->...ik", 3, 3), ("ij,ij->i", 2, 2), ("abc,cd,bd->a", 3, 2, 2))
-    )  # fmt: skip
-    sizes = {c: d.extent() for c in "abcdhijkq"} | {".": 2}
-    parts = words[0].split("->")[0].replace("...", ".").split(",")
-    first = d.tensor(("float", "double", "float16"), shape=[sizes[c] for c in parts[0]])
-    rest = [d.like(first, [sizes[c] for c in part]) for part in parts[1:]]
-    return [first, *rest], {"equation": words[0]}, 1
+    """One to three operands, letters at random: diagonals, sums, outer products, an ellipsis."""
+    letters = "abcde"[: d.rng.randint(1, 5)]
+    words = []
+    for _ in range(d.pick((1, 2, 2, 3))):
+        words.append("".join(d.pick(letters) for _ in range(d.rng.randint(0 if words else 1, 3))))
+    used = sorted(set("".join(words)))
+    kept = [c for c in used if d.chance(0.6)]
+    d.rng.shuffle(kept)
+    sizes = {c: d.extent() for c in used}
+    shapes = [tuple(sizes[c] for c in word) for word in words]
+    equation = ",".join(words) + ("->" + "".join(kept) if d.chance(0.8) else "")
+    if d.chance(0.2):
+        extra = d.shape(1, 2)
+        equation = ",".join("..." + w for w in words) + "->..." + "".join(kept)
+        shapes = [(*extra, *s) for s in shapes]
+    if d.chance(0.2):
+        equation = equation.replace(",", " , ").replace("->", " -> ")
+    first = d.tensor(("float", "double", "float16", "int32", "int64"), shape=shapes[0])
+    return [first, *(d.like(first, s) for s in shapes[1:])], {"equation": equation}, 1
 
 
 @use("MatMulInteger")
@@ -115,6 +125,9 @@ def conv(d: Draft, op: str) -> Use:
     if op == "ConvTranspose" and d.chance(0.3) and "auto_pad" not in attrs:
         strides = attrs.get("strides", [1] * len(space))
         attrs["output_padding"] = [d.rng.randint(0, s - 1) for s in strides]
+    elif op == "ConvTranspose" and d.chance(0.2) and "pads" not in attrs:
+        strides = attrs.get("strides", [1] * len(space))
+        attrs["output_shape"] = [n * s for n, s in zip(space, strides, strict=True)]
     return [x, d.like(x, shape, 0.8), d.like(x, (m,), 0.8) if d.chance(0.5) else ""], attrs, 1
 
 
@@ -139,7 +152,9 @@ def pool(d: Draft, op: str) -> Use:
         attrs["count_include_pad"] = 1
     if op == "LpPool" and d.chance(0.5):
         attrs["p"] = d.pick((1, 2, 3))
-    return [x], attrs, 2 if op == "MaxPool" and d.opset >= 8 and d.chance(0.3) else 1
+    if op == "MaxPool" and d.opset >= 8 and d.chance(0.3):
+        return [x], attrs | ({"storage_order": 1} if d.chance(0.3) else {}), 2
+    return [x], attrs, 1
 
 
 @use("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
@@ -183,6 +198,20 @@ def resize(d: Draft, op: str) -> Use:
     if mode != "nearest" and d.chance(0.2):
         attrs["exclude_outside"] = 1
     roi = "" if d.opset >= 13 else d.given(np.zeros(0, np.float32), 1.0)
+    if d.chance(0.08):
+        attrs["coordinate_transformation_mode"] = "tf_crop_and_resize"
+        attrs["extrapolation_value"] = d.pick((0.0, 2.5))
+        ends = [0.0] * rank + [1.0] * rank
+        ends[2], ends[rank + 2] = d.pick((0.0, 0.2, -0.1)), d.pick((1.0, 0.7, 1.2))
+        roi = d.given(np.array(ends, np.float32), 1.0)
+    if d.opset >= 18 and d.chance(0.15):
+        sizes = [d.pick((1, 2, 3, 5, 8)) for _ in range(rank - 2)]
+        attrs["axes"] = list(range(2, rank))
+        if d.chance(0.5):
+            attrs["keep_aspect_ratio_policy"] = d.pick(("stretch", "not_larger", "not_smaller"))
+        if "tf_" in attrs["coordinate_transformation_mode"]:
+            raise UnfitError
+        return [x, roi, "", d.ints(sizes)], attrs, 1
     if d.chance(0.5):
         return [x, roi, d.given(np.array(scales, np.float32), 0.95)], attrs, 1
     sizes = [*d.of(x)[:2], *(d.pick((1, 2, 3, 5, 8)) for _ in range(rank - 2))]
@@ -203,6 +232,14 @@ def upsample(d: Draft, op: str) -> Use:
 def grid_sample(d: Draft, op: str) -> Use:
     x = d.tensor(("float",), shape=(d.pick((1, 2)), 2, 4, 3), constant=0.1)
     n = d.of(x)[0]
+    if d.opset >= 20 and d.chance(0.2):
+        x = d.tensor(("float",), shape=(1, 2, 3, 4, 2), constant=0.1)
+        grid = d.tensor(("float",), shape=(1, 2, 2, 3, 3))
+        return (
+            [x, grid],
+            {"mode": d.pick(("linear", "nearest")), "align_corners": d.pick((0, 1))},
+            1,
+        )
     modes = ("linear", "nearest", "cubic") if d.opset >= 20 else ("bilinear", "nearest", "bicubic")
     attrs: dict[str, Any] = {
         "mode": d.pick(modes),
@@ -220,8 +257,14 @@ def roi_align(d: Draft, op: str) -> Use:
     x = d.fresh("float", (1, 2, 6, 6), 0.1)
     rois = d.given(np.array([[0, 0, 3, 3], [1.5, 1, 5, 4]], np.float32), 0.5)
     batch = d.given(np.zeros(2, np.int64), 0.5)
-    attrs: dict[str, Any] = {"output_height": 2, "output_width": 3, "sampling_ratio": 2}
-    return [x, rois, batch], attrs | {"mode": d.pick(("avg", "max"))}, 1
+    attrs: dict[str, Any] = {"output_height": 2, "output_width": 3}
+    attrs |= {"sampling_ratio": d.pick((0, 1, 2, 2))} | ({"mode": "max"} if d.chance(0.2) else {})
+    if d.chance(0.3):
+        attrs["spatial_scale"] = d.pick((0.5, 2.0))
+    if d.opset >= 16 and d.chance(0.5):
+        modes = ("half_pixel", "output_half_pixel")
+        attrs["coordinate_transformation_mode"] = d.pick(modes)
+    return [x, rois, batch], attrs, 1
 
 
 # --- normalization --------------------------------------------------------------------------------------------------
@@ -234,7 +277,10 @@ def batch_norm(d: Draft, op: str) -> Use:
     dtype = d.dtype_of(x)
     parts = [d.fresh(dtype, (c,), 0.8) for _ in range(3)]
     var = d.given(np.abs(d.values(dtype, (c,))) + np.array(0.5, d.arrays[x].dtype), 0.8)
-    return [x, *parts, var], {"epsilon": 1e-3} if d.chance(0.4) else {}, 1
+    attrs: dict[str, Any] = {"epsilon": 1e-3} if d.chance(0.4) else {}
+    if d.opset >= 15 and d.chance(0.2):
+        return [x, *parts, var], attrs | {"training_mode": 1, "momentum": 0.8}, d.pick((1, 3))
+    return [x, *parts, var], attrs, 1
 
 
 @use("InstanceNormalization")
@@ -269,70 +315,161 @@ def group_norm(d: Draft, op: str) -> Use:
 # --- recurrence and attention -----------------------------------------------------------------------------------------
 
 
+GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
+FUNCTIONS = (
+    "Relu",
+    "Tanh",
+    "Sigmoid",
+    "Softsign",
+    "Softplus",
+    "HardSigmoid",
+    "LeakyRelu",
+    "Elu",
+    "tanh",
+)
+
+
 @use("LSTM", "GRU", "RNN")
 def recurrent(d: Draft, op: str) -> Use:
     t, b, i, h = d.pick((1, 3)), d.pick((1, 2)), d.pick((1, 3)), d.pick((1, 2, 4))
     direction = d.pick(("forward", "forward", "reverse", "bidirectional"))
-    k = 2 if direction == "bidirectional" else 1
-    gates = {"LSTM": 4, "GRU": 3, "RNN": 1}[op]
-    x = d.tensor(("float",), shape=(t, b, i), constant=0.1)
+    k, gates = 2 if direction == "bidirectional" else 1, GATES[op]
+    batch_first = d.opset >= 14 and d.chance(0.15)
+    x = d.tensor(("float",), shape=(b, t, i) if batch_first else (t, b, i), constant=0.1)
+    state = (b, k, h) if batch_first else (k, b, h)
     inputs = [x, d.fresh("float", (k, gates * h, i), 0.9), d.fresh("float", (k, gates * h, h), 0.9)]
     inputs.append(d.fresh("float", (k, 2 * gates * h), 0.9) if d.chance(0.5) else "")
-    inputs.append("")
-    inputs.append(d.fresh("float", (k, b, h), 0.3) if d.chance(0.4) else "")
-    attrs: dict[str, Any] = {"hidden_size": h}
+    lengths = np.array([d.rng.randint(1, t) for _ in range(b)], np.int32)
+    inputs.append(d.given(lengths, 0.5) if d.chance(0.2) else "")
+    inputs.append(d.fresh("float", state, 0.3) if d.chance(0.4) else "")
+    if op == "LSTM":
+        inputs.append(d.fresh("float", state, 0.3) if d.chance(0.3) else "")
+        inputs.append(d.fresh("float", (k, 3 * h), 0.9) if d.chance(0.2) else "")
+    attrs: dict[str, Any] = {"hidden_size": h} | ({"layout": 1} if batch_first else {})
     if direction != "forward" or d.chance(0.2):
         attrs["direction"] = direction
     if op == "GRU" and d.chance(0.5):
         attrs["linear_before_reset"] = 1
-    return inputs, attrs, d.pick((1, 2))
+    if op == "LSTM" and d.chance(0.1):
+        attrs["input_forget"] = 1
+    if d.chance(0.15):
+        each = {"LSTM": 3, "GRU": 2, "RNN": 1}[op]
+        attrs["activations"] = [d.pick(FUNCTIONS) for _ in range(k * each)]
+    if d.chance(0.1):
+        attrs["clip"] = d.pick((0.5, 2.0))
+    return inputs, attrs, d.pick((1, 2, 3) if op == "LSTM" else (1, 2))
 
 
 @use("Attention")
 def attention(d: Draft, op: str) -> Use:
-    b, h, s, t, e = d.pick((1, 2)), d.pick((1, 2)), d.pick((1, 3)), d.pick((2, 3)), d.pick((2, 4))
-    q = d.fresh("float", (b, h, s, e), 0.1)
-    k, v = d.fresh("float", (b, h, t, e), 0.1), d.fresh("float", (b, h, t, e), 0.1)
-    mask = (
-        d.fresh(d.pick(("float", "bool")), d.pick(((s, t), (b, 1, s, t))), 0.5)
-        if d.chance(0.4)
-        else ""
-    )
-    attrs: dict[str, Any] = {"is_causal": 1} if d.chance(0.3) else {}
+    b, k, s, t, e = d.pick((1, 2)), d.pick((1, 2)), d.pick((1, 3)), d.pick((2, 3)), d.pick((2, 4))
+    h, f = k * d.pick((1, 1, 2)), d.pick((e, e, 3))
+    dtype = d.pick(("float", "float", "float", "float16", "double"))
+    attrs: dict[str, Any] = {}
+    if d.chance(0.3):
+        shapes = [(b, s, h * e), (b, t, k * e), (b, t, k * f)]
+        attrs |= {"q_num_heads": h, "kv_num_heads": k}
+    else:
+        shapes = [(b, h, s, e), (b, k, t, e), (b, k, t, f)]
+    inputs = [d.fresh(dtype, shape, 0.1) for shape in shapes]
+    past = d.pick((0, 0, 0, 2))
+    mask = d.pick(((s, t + past), (b, 1, s, t + past), (1, h, s, t + past)))
+    inputs.append(d.fresh(d.pick((dtype, "bool")), mask, 0.5) if d.chance(0.4) else "")
+    if past:
+        inputs += [d.fresh(dtype, (b, k, past, n), 0.1) for n in (e, f)]
     attrs |= {n: v for n, v in (("scale", 0.3), ("softcap", 2.0)) if d.chance(0.3)}
-    return [q, k, v, mask], attrs, 1
+    if d.chance(0.3):
+        attrs["is_causal"] = 1
+    outputs = 3 if past and d.chance(0.7) else 1
+    if d.chance(0.1):
+        attrs["qk_matmul_output_mode"] = d.pick((0, 1, 2, 3))
+        outputs = 4
+    return inputs, attrs, outputs
 
 
 @use("RotaryEmbedding")
 def rotary(d: Draft, op: str) -> Use:
-    b, h, s, e = 2, 2, 3, 4
-    x = d.fresh("float", (b, h, s, e), 0.1)
-    cos, sin = d.fresh("float", (5, e // 2), 0.5), d.fresh("float", (5, e // 2), 0.5)
-    ids = d.given(np.array([[0, 1, 2], [2, 3, 4]], np.int64), 0.5)
-    return [x, cos, sin, ids], {"interleaved": d.pick((0, 1))}, 1
+    b, h, s, e = 2, 2, 3, d.pick((4, 8))
+    turned = e // 2 if d.chance(0.3) else e
+    attrs: dict[str, Any] = {"interleaved": d.pick((0, 1))} if d.chance(0.8) else {}
+    if turned != e:
+        attrs["rotary_embedding_dim"] = turned
+    if d.chance(0.3):
+        x = d.fresh("float", (b, s, h * e), 0.1)
+        attrs["num_heads"] = h
+    else:
+        x = d.fresh(d.pick(("float", "float", "float16")), (b, h, s, e), 0.1)
+    with_ids = d.chance(0.7)
+    shape = (5, turned // 2) if with_ids else (b, s, turned // 2)
+    angles = [d.fresh(d.dtype_of(x), shape, 0.5) for _ in range(2)]
+    ids = d.given(np.array([[0, 1, 2], [2, 3, 4]], np.int64), 0.5) if with_ids else ""
+    return [x, *angles, ids], attrs, 1
 
 
 # --- integers -----------------------------------------------------------------------------------------------------------
 
 
+CODES = (
+    "uint8",
+    "uint8",
+    "int8",
+    "int8",
+    "int16",
+    "uint16",
+    "int4",
+    "uint4",
+    "float8e4m3fn",
+    "float8e5m2",
+)
+
+
+def codes(d: Draft, op: str, index: int) -> str:
+    return d.dtype([t for t in CODES if t in d.allowed(op, index)])
+
+
+def scales(d: Draft, x: str) -> tuple[tuple[int, ...], dict[str, Any]]:
+    """(shape of the scale, attributes): of the tensor, of an axis, of blocks."""
+    shape = d.of(x)
+    if not shape or d.opset < 13 or d.chance(0.5):
+        return (), {}
+    axis = d.axis(len(shape))
+    if d.opset < 21 or d.chance(0.6):
+        return (shape[axis],), {"axis": axis}
+    block = d.pick([b for b in (1, 2, 3, 4) if shape[axis] % b == 0])
+    blocks = list(shape)
+    blocks[axis] = shape[axis] // block
+    return tuple(blocks), {"axis": axis, "block_size": block}
+
+
+def scale(d: Draft, shape: tuple[int, ...], dtype: str = "float") -> str:
+    flat = [d.pick((0.1, 0.25, 0.5, 1.0)) for _ in range(int(np.prod(shape)))]
+    return d.given(np.array(flat).astype(DTYPES[dtype][1]).reshape(shape), 0.9)
+
+
 @use("QuantizeLinear")
 def quantize(d: Draft, op: str) -> Use:
-    x = d.tensor(("float",), 1)
-    scale = d.given(np.array(d.pick((0.1, 0.5, 1.0)), np.float32), 0.9)
-    zero = d.fresh(d.pick(("uint8", "int8")), (), 0.9) if d.chance(0.7) else ""
-    return [x, scale, zero], {}, 1
+    x = d.tensor(("float", "float", "float16") if d.opset >= 19 else ("float",), 1)
+    shape, attrs = scales(d, x)
+    step = scale(d, shape, d.dtype_of(x))
+    if d.opset >= 21 and d.chance(0.2):
+        return [x, step], attrs | {"output_dtype": DTYPES[codes(d, op, 2)][0]}, 1
+    zero = d.fresh(codes(d, op, 2), shape, 0.9) if d.chance(0.7) else ""
+    if zero and d.dtype_of(zero).startswith("float8"):
+        d.constants[zero] = d.arrays[zero] = np.zeros_like(d.arrays[zero])
+        if zero in d.inputs:
+            d.inputs.remove(zero)
+        if d.chance(0.3):
+            attrs["saturate"] = d.pick((0, 1))
+    return [x, step, zero], attrs, 1
 
 
 @use("DequantizeLinear")
 def dequantize(d: Draft, op: str) -> Use:
-    x = d.tensor(("uint8", "int8"), 1)
-    if d.opset >= 13 and d.chance(0.4):
-        axis = d.axis(len(d.of(x)))
-        n = d.of(x)[axis]
-        scale = d.given(np.full(n, 0.5, np.float32), 0.9)
-        return [x, scale, d.like(x, (n,)) if d.chance(0.6) else ""], {"axis": axis}, 1
-    scale = d.given(np.array(0.25, np.float32), 0.9)
-    return [x, scale, d.like(x, ()) if d.chance(0.6) else ""], {}, 1
+    x = d.tensor([*{*CODES, "int32"} & set(d.allowed(op))], 1)
+    shape, attrs = scales(d, x)
+    step = scale(d, shape, "float16" if d.opset >= 19 and d.chance(0.2) else "float")
+    whole = d.dtype_of(x).startswith("float8") or d.dtype_of(x) == "int32"
+    return [x, step, "" if whole or d.chance(0.4) else d.like(x, shape)], attrs, 1
 
 
 @use("DynamicQuantizeLinear")
@@ -342,13 +479,11 @@ def dynamic_quantize(d: Draft, op: str) -> Use:
 
 @use("QLinearMatMul")
 def qlinear_matmul(d: Draft, op: str) -> Use:
-    def scale() -> str:
-        return d.given(np.array(d.pick((0.1, 0.5)), np.float32), 0.9)
-
     a = d.tensor(("uint8", "int8"), 2, 3)
     b = d.like(a, (d.of(a)[-1], d.extent()), 0.8)
     y = d.fresh(d.dtype_of(a), (), 0.9)
-    return [a, scale(), d.like(a, ()), b, scale(), d.like(a, ()), scale(), y], {}, 1
+    one, two, three = (scale(d, ()) for _ in range(3))
+    return [a, one, d.like(a, ()), b, two, d.like(a, ()), three, y], {}, 1
 
 
 # --- other functions of the standard --------------------------------------------------------------------------------------

@@ -13,10 +13,12 @@ from typing import Any, Final
 import numpy as np
 import onnx
 import onnx.defs
+from graphs.recurrent import GRU, LSTM, RNN
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 from onnx.reference.ops.op_conv_transpose import ConvTranspose as _ConvTranspose
 from onnx.reference.ops.op_layer_normalization import LayerNormalization as _LayerNormalization
+from onnx.reference.ops.op_unique import Unique as _Unique
 
 Array = np.ndarray[Any, Any]
 Call = Callable[..., tuple[Any, ...]]
@@ -45,17 +47,20 @@ def _watch(made: ReferenceEvaluator, see: See) -> None:
         for a in proto.attribute:
             if a.type == onnx.AttributeProto.GRAPH:
                 _watch(getattr(node, a.name), see)
+        if hasattr(node, "impl_"):  # a function of the model
+            _watch(node.impl_, see)
 
 
 def with_defaults(model: onnx.ModelProto) -> onnx.ModelProto:
     """Attributes that are left out, written down as the model's opset says: the evaluator takes those of the newest one."""
     out = onnx.ModelProto()
     out.CopyFrom(model)
-    _fill(out.graph, out.opset_import[0].version)
+    for graph in (out.graph, *out.functions):
+        _fill(graph, out.opset_import[0].version)
     return out
 
 
-def _fill(graph: onnx.GraphProto, opset: int) -> None:
+def _fill(graph: onnx.GraphProto | onnx.FunctionProto, opset: int) -> None:
     for node in graph.node:
         there = {a.name for a in node.attribute}
         for a in node.attribute:
@@ -274,6 +279,22 @@ class LayerNormalization(_LayerNormalization):
         return (y, *(r.astype(np.float32) for r in rest))
 
 
+class Unique(_Unique):
+    """Unsorted, elements stand in the order in which they first appear; the reference sorts all the same."""
+
+    op_domain = ""
+
+    def _run(self, x: Array, axis: int | None = None, sorted: int = 1) -> tuple[Array, ...]:
+        if sorted or axis is not None:
+            return tuple(super()._run(x, axis=axis, sorted=sorted))
+        values, first, inverse, counts = np.unique(x, True, True, True)
+        order = np.argsort(first)
+        place = np.argsort(order)
+        made = (values[order], first[order], place[inverse.reshape(-1)], counts[order])
+        return made[: len(self.output)]
+
+
 CORRECTED: Final = [
+    LSTM, GRU, RNN, Unique,
     Softmax, LogSoftmax, Hardmax, LRN, LpNormalization, GlobalMaxPool, ConvTranspose, LayerNormalization, OneHot, MaxPool, AveragePool, LpPool,
 ]  # fmt: skip

@@ -29,7 +29,7 @@ def is_open(node: onnx.NodeProto, inputs: Sequence[Any], outputs: Sequence[Any])
     attrs = {
         a.name: helper.get_attribute_value(a)
         for a in node.attribute
-        if a.type != onnx.AttributeProto.GRAPH
+        if a.type != onnx.AttributeProto.GRAPH and not a.ref_attr_name
     }
     return row(arrays, attrs, [y for y in outputs if isinstance(y, np.ndarray)])
 
@@ -128,6 +128,16 @@ def _transposed(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
     return not _finite(x[1])
 
 
+def _index(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
+    """An index that is a float and no i64."""
+    return _is_float(x[0]) and not _fits(x[0], np.dtype(np.int64))
+
+
+def _corners(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
+    """Steps of 2 / (n - 1) between the corners of one pixel."""
+    return bool(given.get("align_corners")) and bool((x[1][2:] == 1).any())
+
+
 OPEN: Final[dict[str, Row]] = {
     "Cast": _cast,
     "CastLike": _cast,
@@ -138,10 +148,12 @@ OPEN: Final[dict[str, Row]] = {
     "ArgMax": _nan,
     "ArgMin": _nan,
     "Hardmax": _nan,
+    "OneHot": _index,
     "MaxPool": _nan,
     "NonMaxSuppression": _nan,
     "GridSample": _special,
     "RoiAlign": _special,
+    "AffineGrid": _corners,
     "Resize": _special,
     "Upsample": _special,
     "DFT": _special,
