@@ -23,7 +23,9 @@ def finish(d: Draft, spoilt: str, outputs: list[str] | None = None, typed: bool 
     read = {n for node in d.nodes for n in node.input} | inner_reads(d.nodes)
     made = [n for node in d.nodes for n in node.output if n]
     if outputs is None:
-        outputs = [n for n in made if n not in read or (d.chance(0.1) and not spoilt)]
+        outputs = [
+            n for n in made if n not in read or (d.chance(0.1) and not spoilt and n in d.arrays)
+        ]
     shapes = symbolic(d) if outputs and d.chance(0.35) else {}
     ports = [value_info(n, d.arrays[n], shapes.get(n)) for n in d.inputs]
     results = [

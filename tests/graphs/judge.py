@@ -136,7 +136,8 @@ def refused(case: Case, stage: str, error: PteronError, wanted: dict[str, Array]
         return Verdict("internal", text)
     if stage == "load" or (stage == "run" and isinstance(error, pteron.ProgramError)):
         return Verdict("dead", text)
-    if not any(word in text for word in names_of(case.model.graph)) and not RUNTIME.search(text):
+    names = names_of(case.model.graph).union(*map(names_of_nodes, case.model.functions))
+    if not any(word in text for word in names) and not RUNTIME.search(text):
         return Verdict("unnamed", text)
     return Verdict("invalid" if wanted is None else "refused", f"{type(error).__name__}: {text}")
 
@@ -144,6 +145,11 @@ def refused(case: Case, stage: str, error: PteronError, wanted: dict[str, Array]
 def names_of(graph: onnx.GraphProto) -> set[str]:
     """What an error may name: nodes, operators, inputs, weights, outputs."""
     out = {x.name for side in (graph.input, graph.output, graph.initializer) for x in side}
+    return (out | names_of_nodes(graph)) - {""}
+
+
+def names_of_nodes(graph: onnx.GraphProto | onnx.FunctionProto) -> set[str]:
+    out: set[str] = set()
     for node in graph.node:
         out |= {node.name, node.op_type}
         for a in node.attribute:

@@ -106,6 +106,8 @@ def operand(d: Draft, node: onnx.NodeProto) -> str:
 
 def number(d: Draft, node: onnx.NodeProto) -> str:
     """An attribute out of range."""
+    if node.domain:
+        return operand(d, node)
     there = d.schema(node.op_type).attributes
     fit = [n for n, a in there.items() if int(a.type.value) in (1, 2, 3, 6, 7)]
     if not fit:

@@ -18,6 +18,7 @@ from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 from onnx.reference.ops.op_conv_transpose import ConvTranspose as _ConvTranspose
 from onnx.reference.ops.op_layer_normalization import LayerNormalization as _LayerNormalization
+from onnx.reference.ops.op_roi_align import RoiAlign as _RoiAlign
 from onnx.reference.ops.op_unique import Unique as _Unique
 
 Array = np.ndarray[Any, Any]
@@ -26,9 +27,16 @@ See = Callable[[onnx.NodeProto, Call, Sequence[Any]], tuple[Any, ...]]
 """Gets a node, what computes it, and its inputs; returns the outputs."""
 
 
+class Evaluator(ReferenceEvaluator):
+    """With the corrected operators, in subgraphs and functions too."""
+
+    def __init__(self, proto: Any, **given: Any) -> None:
+        super().__init__(proto, **{**given, "new_ops": CORRECTED})
+
+
 def evaluator(model: onnx.ModelProto, see: See | None = None) -> ReferenceEvaluator:
     """Runs `model`; `see` is asked for every node, those of subgraphs too."""
-    made = ReferenceEvaluator(with_defaults(model), new_ops=CORRECTED)
+    made = Evaluator(with_defaults(model))
     if see is not None:
         _watch(made, see)
     return made
@@ -294,7 +302,28 @@ class Unique(_Unique):
         return made[: len(self.output)]
 
 
+class Unsqueeze(OpRun):
+    """Axes are those of the result, in any order; before opset 13 the reference inserts one after the other."""
+
+    op_domain = ""
+
+    def _run(self, x: Array, second: Array | None = None, axes: Any = None) -> tuple[Array]:
+        places = [int(a) for a in np.asarray(axes if second is None else second).reshape(-1)]
+        return (np.expand_dims(x, tuple(places)),)
+
+
+class RoiAlign(_RoiAlign):
+    """Before opset 16 regions are not shifted by half a pixel; the reference's default is that of opset 16."""
+
+    op_domain = ""
+
+    def _run(self, *operands: Array, **given: Any) -> tuple[Array]:
+        if int(self.run_params["opsets"][""]) < 16:
+            given["coordinate_transformation_mode"] = "output_half_pixel"
+        return super()._run(*operands, **given)
+
+
 CORRECTED: Final = [
-    LSTM, GRU, RNN, Unique,
+    LSTM, GRU, RNN, Unique, Unsqueeze, RoiAlign,
     Softmax, LogSoftmax, Hardmax, LRN, LpNormalization, GlobalMaxPool, ConvTranspose, LayerNormalization, OneHot, MaxPool, AveragePool, LpPool,
 ]  # fmt: skip

@@ -133,11 +133,6 @@ def _index(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
     return _is_float(x[0]) and not _fits(x[0], np.dtype(np.int64))
 
 
-def _corners(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
-    """Steps of 2 / (n - 1) between the corners of one pixel."""
-    return bool(given.get("align_corners")) and bool((x[1][2:] == 1).any())
-
-
 OPEN: Final[dict[str, Row]] = {
     "Cast": _cast,
     "CastLike": _cast,
@@ -153,7 +148,6 @@ OPEN: Final[dict[str, Row]] = {
     "NonMaxSuppression": _nan,
     "GridSample": _special,
     "RoiAlign": _special,
-    "AffineGrid": _corners,
     "Resize": _special,
     "Upsample": _special,
     "DFT": _special,
