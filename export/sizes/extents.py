@@ -74,11 +74,9 @@ def floordiv(a: Extent, b: Extent) -> Extent:
     if isinstance(a, int) and isinstance(b, int):
         return a // b
     for part in sympy.Add.make_args(sympy.sympify(a)):  # (x - x mod b) / b is whole
-        if isinstance(-part, sympy.Mod):
-            x, by = (-part).args
-            if by == b and a - part == x:
-                a = x
-                break
+        if isinstance(-part, sympy.Mod) and sympy.Mod(a - part, b) == -part:
+            a = a - part
+            break
     return extent(sympy.floor(sympy.expand(_opened(sympy.sympify(a), b, sympy.floor) / b)))
 
 
