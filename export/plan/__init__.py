@@ -9,8 +9,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from pteron.export.plan.conflicts import FEW, Conflicts
 from pteron.export.plan.lifetimes import (
     Lifetimes,
     Sizes,
@@ -63,8 +67,9 @@ def overlaps(program: Program, method: int, sizes: Mapping[str, int]) -> list[tu
     size = Sizes(program, values).at(with_capacities(program.dims, sizes))
     offset = _offsets(program, values, size)
     out = []
-    for v, others in Lifetimes(program, method).conflicts().items():
-        for u in others:
+    conflicts = Lifetimes(program, method).conflicts()
+    for v in conflicts:
+        for u in map(int, conflicts[v]):
             if u < v and offset[u] < offset[v] + size[v] and offset[v] < offset[u] + size[u]:
                 out.append((u, v))
     return sorted(out)
@@ -73,8 +78,7 @@ def overlaps(program: Program, method: int, sizes: Mapping[str, int]) -> list[tu
 def _plan_method(program: Program, method: int) -> Program:
     values = list(planned_values(program, method))
     lives = Lifetimes(program, method)
-    found = lives.conflicts()
-    conflicts = {v: found.get(v, set()) for v in values}
+    conflicts = Conflicts(values, lives.intervals)
     sizes = Sizes(program, values)
     points = [sizes.at(point) for point in _points(program.dims)]
     order = best_order(values, points, conflicts, lives)
@@ -133,17 +137,28 @@ def _state_bytes(program: Program, method: int, at: Mapping[str, int]) -> int:
     return total
 
 
-def _above(order: Sequence[int], conflicts: Mapping[int, set[int]]) -> dict[int, list[int]]:
+def _above(order: Sequence[int], conflicts: Conflicts) -> dict[int, list[int]]:
     """For each value the conflicting ones that come before it in `order`, without those that others of them imply."""
-    rank = {v: i for i, v in enumerate(order)}
-    below: dict[int, int] = {}  # bit set of ranks
+    rank = np.zeros(max(order, default=-1) + 1, np.int64)
+    rank[list(order)] = np.arange(len(order))
+    below: list[int] = []  # by rank, a set of ranks: bits
     out: dict[int, list[int]] = {}
     for v in order:
-        seen = 0
+        near = rank[np.asarray(conflicts[v], np.int64)]
+        left, seen = _bits(near[near < len(below)], len(order)), 0
         out[v] = []
-        for u in sorted((u for u in conflicts[v] if rank[u] < rank[v]), key=lambda u: -rank[u]):
-            if not seen >> rank[u] & 1:
-                out[v].append(u)
-                seen |= below[u] | 1 << rank[u]
-        below[v] = seen
+        while left:  # the highest one first
+            highest = left.bit_length() - 1
+            out[v].append(order[highest])
+            seen |= below[highest] | 1 << highest
+            left &= ~seen
+        below.append(seen)
     return out
+
+
+def _bits(ranks: NDArray[Any], count: int) -> int:
+    if len(ranks) <= FEW:
+        return sum(1 << r for r in ranks.tolist())
+    flags = np.zeros(count, np.uint8)
+    flags[ranks] = 1
+    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")

@@ -12,6 +12,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from pteron.export.plan.conflicts import Conflicts, Interval
 from pteron.export.program import Dim, Extent, Instr, Program, Value
 from pteron.export.program.elements import stored_bytes
 from pteron.export.program.rebuild import blocks_of
@@ -19,9 +20,6 @@ from pteron.export.sizes.expressions import Expressions
 
 ALIGN: Final = 64
 MAX_EXTENT: Final = 4096  # of a counted dimension without a capacity; include/pteron/pteron.h
-
-Interval = tuple[int, int]
-"""First and last time, both included."""
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -55,18 +53,9 @@ class Lifetimes:
         self.ends: Final = self._now + 1
         self.intervals: Final = {v: _merge(a) for v, a in sorted(self._accesses.items())}
 
-    def conflicts(self) -> dict[int, set[int]]:
+    def conflicts(self) -> Conflicts:
         """Value -> the values alive at some time when it is."""
-        out: dict[int, set[int]] = {v: set() for v in self.intervals}
-        active: list[tuple[int, int]] = []  # (last, value)
-        for first, last, v in sorted((*i, v) for v, many in self.intervals.items() for i in many):
-            active = [(end, u) for end, u in active if end >= first]
-            for _, u in active:
-                if u != v:
-                    out[v].add(u)
-                    out[u].add(v)
-            active.append((last, v))
-        return out
+        return Conflicts(list(self.intervals), self.intervals)
 
     def peak(self, sizes: Mapping[int, int]) -> int:
         """The largest sum of `sizes` alive at one time: no plan needs less."""

@@ -7,20 +7,25 @@ first, in order of time; then what ends at the top gets its turn earlier, as lon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from pteron.export.plan.conflicts import Conflicts
 from pteron.export.plan.lifetimes import Lifetimes
 
 Bytes = Mapping[int, int]
-Conflicts = Mapping[int, set[int]]
+Near = Conflicts | Mapping[int, Collection[int]]
+"""Value -> those that it must not touch."""
 
 TOLERATED: Final = 1.05  # of the bound at the hints, for the sake of other sizes
 WORK: Final = 40_000  # values placed while improving: bounds the time of large methods
 
 
 def best_order(
-    values: Sequence[int], points: Sequence[Bytes], conflicts: Conflicts, lives: Lifetimes
+    values: Sequence[int], points: Sequence[Bytes], conflicts: Near, lives: Lifetimes
 ) -> list[int]:
     """Values from the bottom up. `points`: bytes of the values at several sizes of the dimensions, the hints first."""
     bounds = [max(lives.peak(size), 1) for size in points]
@@ -41,21 +46,47 @@ def best_order(
     return best
 
 
-def place(turns: Sequence[int], size: Bytes, conflicts: Conflicts) -> dict[int, int]:
+def place(turns: Sequence[int], size: Bytes, conflicts: Near) -> dict[int, int]:
     """Offsets: each value in turn into the smallest gap that holds it."""
-    offset: dict[int, int] = {}
+    laid = _Laid(turns)
     for v in turns:
-        taken = sorted((offset[u], offset[u] + size[u]) for u in conflicts[v] if u in offset)
-        offset[v] = _gap(taken, size[v])
-    return offset
+        near = conflicts[v]
+        if isinstance(near, np.ndarray):
+            at = _gap_among(laid.start[near], laid.end[near], size[v])
+        else:
+            taken = sorted(
+                (laid.offset[u], laid.offset[u] + size[u]) for u in near if u in laid.offset
+            )
+            at = _gap(taken, size[v])
+        laid.put(v, at, size[v])
+    return laid.offset
 
 
-def stacked(order: Sequence[int], size: Bytes, conflicts: Conflicts) -> dict[int, int]:
+def stacked(order: Sequence[int], size: Bytes, conflicts: Near) -> dict[int, int]:
     """Offsets where each value lies on top of those before it that it must not touch."""
-    offset: dict[int, int] = {}
+    laid = _Laid(order)
     for v in order:
-        offset[v] = max((offset[u] + size[u] for u in conflicts[v] if u in offset), default=0)
-    return offset
+        near = conflicts[v]
+        if isinstance(near, np.ndarray):
+            at = int(laid.end[near].max(initial=0))
+        else:
+            at = max((laid.offset[u] + size[u] for u in near if u in laid.offset), default=0)
+        laid.put(v, at, size[v])
+    return laid.offset
+
+
+class _Laid:
+    """Where values lie that have their place; the same as arrays by value: from -1 to 0 for those that have none."""
+
+    def __init__(self, values: Sequence[int]) -> None:
+        count = max(values, default=-1) + 1
+        self.offset: dict[int, int] = {}
+        self.start: Final = np.full(count, -1, np.int64)
+        self.end: Final = np.zeros(count, np.int64)
+
+    def put(self, v: int, at: int, size: int) -> None:
+        self.offset[v] = self.start[v] = at
+        self.end[v] = at + size
 
 
 def top(offset: Bytes, size: Bytes) -> int:
@@ -80,9 +111,7 @@ def _turns(values: Sequence[int], size: Bytes, lives: Lifetimes) -> Iterator[lis
         yield sorted(values, key=key)
 
 
-def _improved(
-    turns: list[int], size: Bytes, conflicts: Conflicts, lives: Lifetimes
-) -> dict[int, int]:
+def _improved(turns: list[int], size: Bytes, conflicts: Near, lives: Lifetimes) -> dict[int, int]:
     """Offsets after what ended at the top was placed first, again and again."""
     bound = lives.peak(size)
     best = offset = place(turns, size, conflicts)
@@ -109,3 +138,12 @@ def _gap(taken: Sequence[tuple[int, int]], need: int) -> int:
             best, best_room = end, room
         end = max(end, stop)
     return end if best < 0 else best
+
+
+def _gap_among(start: NDArray[Any], end: NDArray[Any], need: int) -> int:
+    """`_gap` among those of many that have a place."""
+    order = np.lexsort((end, start))[np.count_nonzero(start < 0) :]
+    below = np.maximum.accumulate(np.concatenate(([0], end[order])))
+    room = start[order] - below[:-1]
+    fits = np.flatnonzero(room >= need)
+    return int(below[fits[np.argmin(room[fits])]]) if len(fits) else int(below[-1])
