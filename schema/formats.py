@@ -2,7 +2,7 @@
 
 A format says what one block of `block` elements along K looks like and what number each code stands for. PLAIN means
 that the bytes are elements of the constant's dtype. Block scales, where a format has them, follow the codes of the
-constant in planes (DESIGN section 5). Formats are added here; nothing else lists them.
+constant in planes (docs/format.md draws them). Formats are added here; nothing else lists them.
 """
 
 from __future__ import annotations

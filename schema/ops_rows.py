@@ -19,7 +19,7 @@ from pteron.schema.row import I64, F, op
     where="dtype(x) != bool or kind in (max, min); dtype(x) != i64 or kind != mean",
 )
 def reduce(x: F, *, kind: Literal["sum", "mean", "max", "min", "prod"], count: int) -> F:
-    """Over the last `count` axes, in 16 lanes and one tree (DESIGN section 4). Empty: 0, NaN, -inf, +inf, 1; the lowest and
+    """Over the last `count` axes, in 16 lanes and one tree. Empty: 0, NaN, -inf, +inf, 1; the lowest and
     highest i64. max and min of bool are or and and; it has no other kind, and i64 no mean."""
     axes = tuple(range(x.ndim - count, x.ndim))
     if kind in ("max", "min"):

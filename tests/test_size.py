@@ -1,4 +1,4 @@
-"""The shared library's size, exports, imports and segments: what DESIGN promises of the runtime as a file."""
+"""The shared library's size, exports, imports and segments: small, few names out, none in but what C11 has free-standing."""
 
 from __future__ import annotations
 

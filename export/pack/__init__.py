@@ -1,4 +1,4 @@
-"""Brings weights into the layouts that kernels read: panels of 16 rows, depthwise taps (DESIGN section 5).
+"""Brings weights into the layouts that kernels read: panels of 16 rows, depthwise taps (docs/format.md draws both).
 
 A constant that a weight input reads, through whatever view, becomes a packed constant of its own; a computed weight goes
 through a `pack` instruction. An embedding whose table is also a weight reads the panels by `gather_rows`. What is

@@ -1,4 +1,4 @@
-"""Codes of quantized weights in the runtime's panels (DESIGN section 5), and back.
+"""Codes of quantized weights in the runtime's panels, and back.
 
     8 bit   [n/16][ceil(k/4)][16][4]
     4 bit   [n/16][ceil(k/8)][16][4]: byte j of a row holds code k+j in its low and k+4+j in its high nibble

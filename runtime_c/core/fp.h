@@ -1,6 +1,6 @@
 /* The floating-point control word: round to nearest, no flushing of denormals, no traps. Every
  * thread that runs kernels sets it before and restores it after, so that the caller's settings
- * change no bits (DESIGN section 4). */
+ * change no bits of a result. */
 #ifndef PTE_FP_H
 #define PTE_FP_H
 

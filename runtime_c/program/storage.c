@@ -1,4 +1,4 @@
-/* How many bytes elements take: dense, in panels, in taps (DESIGN section 5 as arithmetic). */
+/* How many bytes elements take: dense, in panels, in taps (docs/format.md as arithmetic). */
 #include "core/size.h"
 #include "program/program.h"
 #include "pteron/types.h"

@@ -1,5 +1,5 @@
 /* batch_matmul: y = a b for two computed operands of any strides; y [*b, m, n] dense; no aliasing.
- * The sums of matmul: one fused chain over k from +0 (DESIGN section 4).
+ * The sums of matmul: one fused chain over k from +0.
  *
  * A unit of work is some panels of one batch: its thread packs those columns of b into its own
  * scratch and multiplies all rows of a by them, so threads share nothing. Rows of a are read where

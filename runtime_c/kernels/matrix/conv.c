@@ -2,7 +2,7 @@
  * dilation - begin, c] * w[n, t, c]
  * (+ bias[n]), then the epilogue. x [b, *i, c] dense, y [b, *o, n] of any strides, channels
  * last; no aliasing.
- * Each sum is one fused chain from +0 in which padding takes part as zeros (DESIGN section 4).
+ * Each sum is one fused chain from +0 in which padding takes part as zeros, never skipped.
  *
  * It is the matrix product of gemm.h over rows that are given by pointers into x (an indirect
  * convolution: no im2col), built for one block of rows at a time. Source: Dukhan 2019. With few

@@ -1,7 +1,7 @@
 /* conv_depthwise: y[b, o, c] = sum over taps t, row-major, of x[b, o * stride + t * dilation -
  * begin, c] * w[c, t] (+ bias[c]), then the epilogue. x dense, y of any strides, channels last; w
  * as taps [c/16][t][16]; no aliasing. Each sum is one fused chain from +0 in which padding takes
- * part as zeros (DESIGN section 4). Vectors run over channels, six pixels at a time. */
+ * part as zeros, never skipped. Vectors run over channels, six pixels at a time. */
 #include <string.h>
 
 #include "core/size.h"

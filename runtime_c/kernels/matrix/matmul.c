@@ -1,5 +1,5 @@
 /* matmul: y = x w^T + bias, then the epilogue. x [*m, k] dense, y [*m, n] of any strides, w [n, k]
- * in panels; no aliasing. Each output is one fused chain over k from +0 (DESIGN section 4); the
+ * in panels; no aliasing. Each output is one fused chain over k from +0; the
  * bias is added behind it. A weight in a storage format is decoded to f32 first, block by block:
  * the bits of decoding it whole. */
 #include "core/size.h"

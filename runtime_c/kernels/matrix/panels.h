@@ -1,4 +1,4 @@
-/* Weights in panels of 16 rows (DESIGN section 5): their size, and packing. */
+/* Weights in panels of 16 rows (docs/format.md draws them): their size, and packing. */
 #ifndef PTE_PANELS_H
 #define PTE_PANELS_H
 

@@ -1,5 +1,5 @@
 /* Small matrix products in register tiles: sums run along K by fused multiply-add, lanes across
- * columns, so every target gives the same bits (DESIGN section 4). */
+ * columns, so every target gives the same bits (docs/numerics.md). */
 #ifndef PTE_PRODUCT_H
 #define PTE_PRODUCT_H
 

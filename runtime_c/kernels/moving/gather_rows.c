@@ -1,4 +1,4 @@
-/* gather_rows: y[i] = row index[i] of a weight in panels (DESIGN section 5), decoded to f32; no
+/* gather_rows: y[i] = row index[i] of a weight in panels, decoded to f32; no
  * aliasing. Reads one of 16 rows of every cache line. */
 #include "gen/ops.h"
 #include "kernels/moving/index.h"

@@ -2,7 +2,7 @@
  * any strides.
  *
  * Element i of a reduction, row-major over the reduced axes, belongs to lane i mod 16; the lanes
- * are joined by one tree (DESIGN section 4). Where the elements of a reduction lie in a line, the
+ * are joined by one tree (docs/numerics.md). Where the elements of a reduction lie in a line, the
  * lanes are a vector; where neighbouring reductions lie side by side (a mean over space, channels
  * last), so are they; else elements are gathered tile by tile. All three give the same bits. bool:
  * max is or, min is and. i64 wraps. */

@@ -1,5 +1,5 @@
 /* rms_norm: y = x / sqrt(mean(x^2) + epsilon) * gain over the last `count` axes, dense; y may alias
- * x. The sum runs in 16 lanes and one tree (DESIGN section 4). Source: Zhang and Sennrich 2019. */
+ * x. The sum runs in 16 lanes and one tree. Source: Zhang and Sennrich 2019. */
 #include "gen/ops.h"
 #include "kernels/rows/rows.h"
 #include "kernels/variants.h"
