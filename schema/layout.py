@@ -1,6 +1,6 @@
 """The structs, tables and enums of the program file, for Python.
 
-Written by schema/gen from schema/program.fbs; do not edit.
+Written by schema/gen from schema/frame.fbs and schema/program.fbs; do not edit.
 
 A struct's `letters` pack its fields in order; array fields named `zero` are padding and not among `fields`.
 """
@@ -108,6 +108,8 @@ class Policy(enum.IntEnum):
 
 
 STRUCTS: Final = {
+    "Header": Struct("<8sIIQ8s32s", ("magic", "version", "segment_count", "file_bytes", "schema", "digest"), 64, 8),
+    "Entry": Struct("<IIQQ32sII", ("kind", "flags", "offset", "size", "digest", "external", "zero"), 64, 8),
     "Expr": Struct("<qIIB7x", ("value", "a", "b", "op"), 24, 8),
     "Dim": Struct("<qqqIIIIB7x", ("min", "max", "hint", "name", "port", "element", "capacity", "kind"), 48, 8),
     "Check": Struct("<IIIB3x", ("a", "b", "text", "kind"), 16, 4),

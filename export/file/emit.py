@@ -1,4 +1,4 @@
-"""Program -> the bytes of a .pte file, exactly as schema/program.fbs says. Same program, same bytes.
+"""Program -> the bytes of a .pte file, exactly as docs/format.md draws it. Same program, same bytes.
 
 Constants are written a band of rows at a time, equal contents once, and hashed on the way. The tables in front of them say
 where each lies, which is known only then: their place is kept, and they are written last, like the header.
@@ -28,8 +28,8 @@ from pteron.schema.ops import OPS
 
 MAGIC: Final = b"\x89PTERON\n"
 FORMAT_VERSION: Final = 0
-HEADER_BYTES: Final = 64
-ENTRY_BYTES: Final = 64
+HEADER: Final = STRUCTS["Header"]
+ENTRY: Final = STRUCTS["Entry"]
 ALIGN: Final = 64
 PAGE: Final = 16384  # constants larger than this start on a page of the largest kind phones have
 EXTERNAL: Final = 1  # segment flag
@@ -109,7 +109,7 @@ def write(
 
     largest = sum(_align(c.elements.nbytes, ALIGN) for c in program.constants)
     room = bodies(((0, 0),) * len(program.constants), largest)
-    out.write(bytes(HEADER_BYTES + ENTRY_BYTES * count))
+    out.write(bytes(HEADER.bytes + ENTRY.bytes * count))
     start = out.tell()
     for body in room:
         _segment(out, Segment.BLOB, body)
@@ -201,7 +201,7 @@ def _segment(out: BinaryIO, kind: Segment, body: bytes) -> Entry:
 def _header(out: BinaryIO, entries: Sequence[Entry], total: int) -> None:
     table = b"".join(
         struct.pack(
-            "<IIQQ32sII",
+            ENTRY.letters,
             e.kind,
             EXTERNAL if e.external != NONE else 0,
             e.offset,
@@ -212,9 +212,10 @@ def _header(out: BinaryIO, entries: Sequence[Entry], total: int) -> None:
         )
         for e in entries
     )
-    head = MAGIC + struct.pack("<IIQ", FORMAT_VERSION, len(entries), total) + SCHEMA_HASH
+    said = (MAGIC, FORMAT_VERSION, len(entries), total, SCHEMA_HASH)
+    front = struct.pack(HEADER.letters, *said, bytes(32))[:-32]
     out.seek(0)
-    out.write(head + hashlib.blake2s(head + table).digest() + table)
+    out.write(front + hashlib.blake2s(front + table).digest() + table)
     out.seek(total)
 
 

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pteron.export.file.emit import (
-    ENTRY_BYTES,
+    ENTRY,
     EXTERNAL,
     FORMAT_VERSION,
-    HEADER_BYTES,
+    HEADER,
     MAGIC,
     Entry,
 )
@@ -104,24 +104,24 @@ def read_file(data: bytes) -> File:
         raise ProgramError(
             "header: expected a Pteron program, got one of ExecuTorch; it needs ExecuTorch's runtime"
         )
-    if len(data) < HEADER_BYTES or data[:8] != MAGIC:
+    if len(data) < HEADER.bytes or data[:8] != MAGIC:
         raise ProgramError(
             f"header: expected the magic bytes {MAGIC!r}, got {data[:8]!r}; not a .pte of Pteron"
         )
-    version, count, total = struct.unpack_from("<IIQ", data, 8)
-    if version != FORMAT_VERSION or data[24:32] != SCHEMA_HASH:
+    _, version, count, total, schema, digest = struct.unpack_from(HEADER.letters, data)
+    if version != FORMAT_VERSION or schema != SCHEMA_HASH:
         raise ProgramError(
             f"header: expected format {FORMAT_VERSION} of schema {SCHEMA_HASH.hex()}, "
-            f"got {version} of {data[24:32].hex()}; export the model again"
+            f"got {version} of {schema.hex()}; export the model again"
         )
-    end = HEADER_BYTES + ENTRY_BYTES * count
+    end = HEADER.bytes + ENTRY.bytes * count
     if count > 4096 or total != len(data) or end > len(data):
         raise ProgramError(
             f"header: expected {total} bytes with {count} segments, got {len(data)} bytes"
         )
-    if hashlib.blake2s(data[:32] + data[HEADER_BYTES:end]).digest() != data[32:64]:
+    if hashlib.blake2s(data[: HEADER.bytes - 32] + data[HEADER.bytes : end]).digest() != digest:
         raise ProgramError("header: digest differs; the file is damaged")
-    entries = tuple(_entry(data, HEADER_BYTES + ENTRY_BYTES * i, len(data)) for i in range(count))
+    entries = tuple(_entry(data, HEADER.bytes + ENTRY.bytes * i, len(data)) for i in range(count))
     kinds = [e.kind for e in entries]
     if kinds[:2] != [Segment.MANIFEST, Segment.PROGRAM] or kinds != sorted(kinds, key=_place):
         raise ProgramError(
@@ -143,7 +143,7 @@ def _place(kind: Segment) -> int:
 
 
 def _entry(data: bytes, at: int, total: int) -> Entry:
-    kind, flags, offset, size, digest, external, _ = struct.unpack_from("<IIQQ32sII", data, at)
+    kind, flags, offset, size, digest, external, _ = struct.unpack_from(ENTRY.letters, data, at)
     if flags & EXTERNAL:
         return Entry(Segment(kind), offset, size, digest, external)
     if offset % 64 or offset + size > total:

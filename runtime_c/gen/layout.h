@@ -1,5 +1,5 @@
 /* The structs and tables of the program file.
- * Written by schema/gen from schema/program.fbs; do not edit. */
+ * Written by schema/gen from schema/frame.fbs and schema/program.fbs; do not edit. */
 // clang-format off
 #ifndef PTE_GEN_LAYOUT_H
 #define PTE_GEN_LAYOUT_H
@@ -65,6 +65,40 @@ enum { /* Policy */
   PTE_POLICY_FORBID = 2,
 };
 #define PTE_POLICY_COUNT 3
+
+typedef struct pte_file_header {
+  uint8_t magic[8];
+  uint32_t version;
+  uint32_t segment_count;
+  uint64_t file_bytes;
+  uint8_t schema[8];
+  uint8_t digest[32];
+} pte_file_header;
+_Static_assert(sizeof(pte_file_header) == 64, "Header");
+_Static_assert(offsetof(pte_file_header, magic) == 0, "Header.magic");
+_Static_assert(offsetof(pte_file_header, version) == 8, "Header.version");
+_Static_assert(offsetof(pte_file_header, segment_count) == 12, "Header.segment_count");
+_Static_assert(offsetof(pte_file_header, file_bytes) == 16, "Header.file_bytes");
+_Static_assert(offsetof(pte_file_header, schema) == 24, "Header.schema");
+_Static_assert(offsetof(pte_file_header, digest) == 32, "Header.digest");
+
+typedef struct pte_file_entry {
+  uint32_t kind;
+  uint32_t flags;
+  uint64_t offset;
+  uint64_t size;
+  uint8_t digest[32];
+  uint32_t external;
+  uint32_t zero;
+} pte_file_entry;
+_Static_assert(sizeof(pte_file_entry) == 64, "Entry");
+_Static_assert(offsetof(pte_file_entry, kind) == 0, "Entry.kind");
+_Static_assert(offsetof(pte_file_entry, flags) == 4, "Entry.flags");
+_Static_assert(offsetof(pte_file_entry, offset) == 8, "Entry.offset");
+_Static_assert(offsetof(pte_file_entry, size) == 16, "Entry.size");
+_Static_assert(offsetof(pte_file_entry, digest) == 24, "Entry.digest");
+_Static_assert(offsetof(pte_file_entry, external) == 56, "Entry.external");
+_Static_assert(offsetof(pte_file_entry, zero) == 60, "Entry.zero");
 
 typedef struct pte_file_expr {
   int64_t value;

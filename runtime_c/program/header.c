@@ -10,18 +10,6 @@
 static const uint8_t MAGIC[8] = {0x89, 'P', 'T', 'E', 'R', 'O', 'N', '\n'};
 static const char KINDS[][10] = {"?", "MANIFEST", "PROGRAM", "CONSTANTS", "BLOB", "DEBUG"};
 
-static uint32_t load32(const uint8_t *p) {
-  uint32_t value;
-  memcpy(&value, p, 4);
-  return value;
-}
-
-static uint64_t load64(const uint8_t *p) {
-  uint64_t value;
-  memcpy(&value, p, 8);
-  return value;
-}
-
 static pte_status check_magic(const uint8_t *bytes, size_t size, pte_error *error) {
   if (size >= 6 && bytes[4] == 'E' && bytes[5] == 'T')
     return pte_fail(error, PTE_BAD_PROGRAM,
@@ -32,16 +20,18 @@ static pte_status check_magic(const uint8_t *bytes, size_t size, pte_error *erro
   return PTE_OK;
 }
 
-pte_status pte_header_read(const uint8_t *bytes, size_t size, pte_header *out, pte_error *error) {
+pte_status pte_header_read(const uint8_t *bytes, size_t size, pte_file_header *out,
+                           pte_error *error) {
   PTE_TRY(check_magic(bytes, size, error));
   if (size < PTE_HEADER_BYTES)
     return pte_fail(error, PTE_BAD_PROGRAM, "header: expected 64 bytes, got %llu", (uint64_t)size);
-  uint32_t version = load32(bytes + 8);
-  if (version != PTE_FORMAT_VERSION)
+  pte_file_header header;
+  memcpy(&header, bytes, sizeof header);
+  if (header.version != PTE_FORMAT_VERSION)
     return pte_fail(error, PTE_BAD_PROGRAM, "header.version: expected %u, got %u; export again",
-                    (uint32_t)PTE_FORMAT_VERSION, version);
-  pte_header header = {load64(bytes + 16), load32(bytes + 12)};
-  if (load64(bytes + 24) != PTE_SCHEMA_HASH)
+                    (uint32_t)PTE_FORMAT_VERSION, header.version);
+  const uint64_t schema = PTE_SCHEMA_HASH;
+  if (memcmp(header.schema, &schema, sizeof schema) != 0)
     return pte_fail(error, PTE_BAD_PROGRAM,
                     "header.schema: made for another version of the operators; export again");
   if (header.file_bytes != size)
@@ -50,15 +40,15 @@ pte_status pte_header_read(const uint8_t *bytes, size_t size, pte_header *out, p
   if (header.segment_count < 2 || header.segment_count > PTE_MAX_SEGMENTS)
     return pte_fail(error, PTE_BAD_PROGRAM, "header.segments: expected 2 to %u, got %u",
                     (uint32_t)PTE_MAX_SEGMENTS, header.segment_count);
-  if (header.segment_count > (size - PTE_HEADER_BYTES) / PTE_SEGMENT_BYTES)
+  if (header.segment_count > (size - PTE_HEADER_BYTES) / PTE_ENTRY_BYTES)
     return pte_fail(error, PTE_BAD_PROGRAM, "header.segments: %u entries do not fit into the file",
                     header.segment_count);
   *out = header;
   return PTE_OK;
 }
 
-pte_segment_entry pte_segment_entry_at(const uint8_t *head, uint32_t i) {
-  pte_segment_entry entry;
+pte_file_entry pte_segment_entry_at(const uint8_t *head, uint32_t i) {
+  pte_file_entry entry;
   memcpy(&entry, head + pte_head_bytes(i), sizeof entry);
   return entry;
 }
@@ -69,7 +59,7 @@ static pte_status bad(pte_error *error, uint32_t i, const char *why, uint64_t go
                   expected, got);
 }
 
-static pte_status check_kind(const pte_segment_entry *entry, uint32_t i, pte_error *error) {
+static pte_status check_kind(const pte_file_entry *entry, uint32_t i, pte_error *error) {
   if (entry->kind == 0 || entry->kind >= PTE_SEGMENT_COUNT)
     return pte_fail(error, PTE_BAD_PROGRAM, "segments[%u].kind: %u is not a kind of segment", i,
                     entry->kind);
@@ -88,8 +78,8 @@ static pte_status check_kind(const pte_segment_entry *entry, uint32_t i, pte_err
 }
 
 /* Checks where an internal segment lies; `*end` is the end of the one before, and moves on. */
-static pte_status check_place(const uint8_t *bytes, const pte_header *header,
-                              const pte_segment_entry *entry, uint32_t i, uint64_t *end,
+static pte_status check_place(const uint8_t *bytes, const pte_file_header *header,
+                              const pte_file_entry *entry, uint32_t i, uint64_t *end,
                               pte_error *error) {
   bool pages = entry->kind == PTE_SEGMENT_CONSTANTS && entry->size > 16384;
   uint64_t begin = 0;
@@ -107,21 +97,23 @@ static pte_status check_place(const uint8_t *bytes, const pte_header *header,
   return PTE_OK;
 }
 
-pte_status pte_segments_read(const uint8_t *head, const uint8_t *bytes, const pte_header *header,
-                             pte_segment *segments, pte_error *error) {
+pte_status pte_segments_read(const uint8_t *head, const uint8_t *bytes,
+                             const pte_file_header *header, pte_segment *segments,
+                             pte_error *error) {
   uint8_t digest[32];
+  const size_t digest_at = offsetof(pte_file_header, digest);
   pte_blake2s hash;
   uint64_t end = pte_head_bytes(header->segment_count);
   pte_blake2s_begin(&hash, 32);
-  pte_blake2s_add(&hash, head, 32);
+  pte_blake2s_add(&hash, head, digest_at);
   pte_blake2s_add(&hash, head + PTE_HEADER_BYTES, (size_t)end - PTE_HEADER_BYTES);
   pte_blake2s_end(&hash, digest);
-  if (memcmp(digest, head + 32, 32) != 0)
+  if (memcmp(digest, head + digest_at, 32) != 0)
     return pte_fail(error, PTE_BAD_PROGRAM,
                     "header.digest: header or segment table were changed; get the file again");
   uint32_t seen[PTE_SEGMENT_COUNT] = {0};
   for (uint32_t i = 0; i < header->segment_count; i++) {
-    pte_segment_entry entry = pte_segment_entry_at(head, i);
+    pte_file_entry entry = pte_segment_entry_at(head, i);
     const uint8_t *data = NULL;
     PTE_TRY(check_kind(&entry, i, error));
     seen[entry.kind]++;
@@ -130,7 +122,9 @@ pte_status pte_segments_read(const uint8_t *head, const uint8_t *bytes, const pt
       data = bytes + entry.offset;
     } else if (entry.offset != 0) return bad(error, i, "offset", entry.offset, 0);
     if (segments != NULL)
-      segments[i] = (pte_segment){data, entry.size, head + pte_head_bytes(i) + 24, entry.kind};
+      segments[i] =
+          (pte_segment){data, entry.size,
+                        head + pte_head_bytes(i) + offsetof(pte_file_entry, digest), entry.kind};
   }
   if (end != header->file_bytes)
     return pte_fail(error, PTE_BAD_PROGRAM, "header.bytes: %llu bytes after the last segment",

@@ -5,45 +5,31 @@
 
 #include "program/program.h"
 
-#define PTE_HEADER_BYTES     64
-#define PTE_SEGMENT_BYTES    64
+#define PTE_HEADER_BYTES     sizeof(pte_file_header)
+#define PTE_ENTRY_BYTES      sizeof(pte_file_entry)
 #define PTE_FORMAT_VERSION   0
 #define PTE_SEGMENT_EXTERNAL 1u
 
-typedef struct pte_header {
-  uint64_t file_bytes;
-  uint32_t segment_count;
-} pte_header;
-
-/* One entry of the segment table, as it stands in the file. */
-typedef struct pte_segment_entry {
-  uint32_t kind, flags;
-  uint64_t offset, size;
-  uint8_t digest[32];
-  uint32_t external, zero;
-} pte_segment_entry;
-_Static_assert(sizeof(pte_segment_entry) == PTE_SEGMENT_BYTES, "segment entry");
-
 /* Bytes of header and segment table. */
 static inline size_t pte_head_bytes(uint32_t segment_count) {
-  return PTE_HEADER_BYTES + (size_t)segment_count * PTE_SEGMENT_BYTES;
+  return PTE_HEADER_BYTES + (size_t)segment_count * PTE_ENTRY_BYTES;
 }
 
 /* Reads and checks everything of the header but its digest.
  * PTE_BAD_PROGRAM: not a program of this version and schema; the text says whose file it is where
  * that is known. */
-PTE_CHECKED pte_status pte_header_read(const uint8_t *bytes, size_t size, pte_header *out,
+PTE_CHECKED pte_status pte_header_read(const uint8_t *bytes, size_t size, pte_file_header *out,
                                        pte_error *error);
 
 /* Checks the digest over header and table, both at `head`, then every entry: kinds, order,
  * alignment, gaps, ends. Fills `segments` (header->segment_count of them, or NULL): their data lies
  * in `bytes`, the file, or is NULL for an external one; their digests lie in `head`. */
 PTE_CHECKED pte_status pte_segments_read(const uint8_t *head, const uint8_t *bytes,
-                                         const pte_header *header, pte_segment *segments,
+                                         const pte_file_header *header, pte_segment *segments,
                                          pte_error *error);
 
 /* Entry `i` of the table behind the header at `head`. */
-pte_segment_entry pte_segment_entry_at(const uint8_t *head, uint32_t i);
+pte_file_entry pte_segment_entry_at(const uint8_t *head, uint32_t i);
 
 /* The only segment of `kind`, or PTE_NONE. */
 uint32_t pte_segment_find(const pte_segment *segments, uint32_t count, uint32_t kind);

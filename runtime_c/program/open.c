@@ -39,7 +39,7 @@ static pte_status take_copy(pte_arena *arena, uint32_t kind, uint64_t size, void
 pte_status pte_program_size(const void *bytes, size_t size, size_t *out_bytes, pte_error *error) {
   if (bytes == NULL || out_bytes == NULL)
     return pte_fail(error, PTE_BAD_ARGUMENT, "program_size: null pointer");
-  pte_header header;
+  pte_file_header header;
   PTE_TRY(pte_header_read(bytes, size, &header, error));
   PTE_TRY(pte_segments_read(bytes, bytes, &header, NULL, error));
   pte_arena arena = pte_arena_measure();
@@ -48,7 +48,7 @@ pte_status pte_program_size(const void *bytes, size_t size, size_t *out_bytes, p
   uint32_t *index;
   PTE_TRY(take_rooms(&arena, header.segment_count, &taken));
   for (uint32_t i = 0; i < header.segment_count; i++) {
-    pte_segment_entry entry = pte_segment_entry_at(bytes, i);
+    pte_file_entry entry = pte_segment_entry_at(bytes, i);
     PTE_TRY(take_copy(&arena, entry.kind, entry.size, &copy));
     if (entry.kind == PTE_SEGMENT_PROGRAM) PTE_TRY(pte_index_take(&arena, entry.size, &index));
   }
@@ -102,7 +102,7 @@ static pte_status bind_external(const pte_program *p, pte_segment *segment, uint
 
 static pte_status bind_externals(const pte_program *p, pte_segment *segments, pte_error *error) {
   for (uint32_t i = 0; i < p->segment_count; i++) {
-    pte_segment_entry entry = pte_segment_entry_at(p->head, i);
+    pte_file_entry entry = pte_segment_entry_at(p->head, i);
     if (entry.flags == PTE_SEGMENT_EXTERNAL)
       PTE_TRY(bind_external(p, &segments[i], i, entry.external, error));
   }
@@ -200,7 +200,7 @@ static pte_status verify(const pte_program *p, pte_error *error) {
 static pte_status copy_program(pte_arena *arena, const uint8_t *bytes, size_t size,
                                const pte_open_options *options, pte_program **out,
                                pte_segment **out_segments, uint32_t **out_index, pte_error *error) {
-  pte_header header;
+  pte_file_header header;
   rooms taken;
   PTE_TRY(pte_header_read(bytes, size, &header, error));
   PTE_TRY(take_rooms(arena, header.segment_count, &taken));

@@ -45,7 +45,7 @@ static void print_segments(const pte_program *p) {
                                                        "constants", "blob",     "debug"};
   printf("file: %llu bytes, %u segments\n", (unsigned long long)p->size, p->segment_count);
   for (uint32_t i = 0; i < p->segment_count; i++) {
-    pte_segment_entry entry = pte_segment_entry_at(p->head, i);
+    pte_file_entry entry = pte_segment_entry_at(p->head, i);
     printf("  segment %u: %-9s %10llu bytes at %llu%s ", i, kinds[entry.kind],
            (unsigned long long)entry.size, (unsigned long long)entry.offset,
            entry.flags != 0 ? ", external" : "");

@@ -1,11 +1,12 @@
 """Writes every file that is derived from schema/: `python schema/gen`, or `--check`, which fails where one is stale.
 
-Needs NumPy only. program.fbs gives the structs of the file; ops.py, steps.py and formats.py give the tables.
+Needs NumPy only. frame.fbs and program.fbs give the structs of the file; ops.py, steps.py and formats.py give the tables.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import hashlib
 import sys
 import types
@@ -20,8 +21,10 @@ def outputs() -> dict[str, str]:
     from pteron.schema.gen import ops as gen_ops
     from pteron.schema.gen import structs as gen_structs
 
-    schema = fbs.parse((ROOT / "schema/program.fbs").read_text())
-    digest = schema_hash(schema.text)
+    frame = fbs.parse((ROOT / "schema/frame.fbs").read_text())
+    program = fbs.parse((ROOT / "schema/program.fbs").read_text())
+    digest = schema_hash(program.text)
+    schema = dataclasses.replace(program, structs=frame.structs | program.structs)
     return {
         "runtime_c/include/pteron/types.h": gen_structs.types_h(schema),
         "runtime_c/gen/ops.h": gen_ops.ops_h(),

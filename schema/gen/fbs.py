@@ -1,4 +1,4 @@
-"""Reads schema/program.fbs: the part of the FlatBuffers language that it uses, and no more.
+"""Reads schema/frame.fbs and schema/program.fbs: the part of the FlatBuffers language that they use, and no more.
 
 Enums with given values; structs of scalars, structs and byte arrays without implicit padding; tables of scalars, strings
 and vectors. Comments are dropped. A construct outside this raises ValueError with the line.
@@ -59,7 +59,7 @@ class Schema:
     enums: dict[str, Enum]
     structs: dict[str, Struct]
     tables: dict[str, Table]
-    identifier: str
+    identifier: str  # of the root table; empty where there is none
     text: str  # without comments, one space between words: what the schema hash covers
 
 
@@ -102,9 +102,9 @@ def size_of(schema: Schema, type: str) -> tuple[int, int]:
 
 def _identifier(text: str) -> str:
     found = re.search(r'file_identifier "(\w{4})"', text)
-    if not found:
+    if not found and "root_type" in text:
         raise ValueError("program.fbs: expected a file_identifier of four letters")
-    return found.group(1)
+    return found.group(1) if found else ""
 
 
 def _fields(body: str) -> tuple[Field, ...]:

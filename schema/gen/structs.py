@@ -80,7 +80,9 @@ def types_h(schema: Schema) -> str:
 def layout_h(schema: Schema, digest: bytes) -> str:
     out = [
         head(
-            "The structs and tables of the program file.", "schema/program.fbs", "PTE_GEN_LAYOUT_H"
+            "The structs and tables of the program file.",
+            "schema/frame.fbs and schema/program.fbs",
+            "PTE_GEN_LAYOUT_H",
         ),
         '#include <stddef.h>\n\n#include "core/flat.h"\n',
         f"#define PTE_SCHEMA_HASH 0x{int.from_bytes(digest, 'little'):016x}u",
@@ -238,7 +240,7 @@ def _flat_field(schema: Schema, f: Field) -> str:
 def layout_py(schema: Schema, digest: bytes) -> str:
     out = [
         '"""The structs, tables and enums of the program file, for Python.\n',
-        "Written by schema/gen from schema/program.fbs; do not edit.\n",
+        "Written by schema/gen from schema/frame.fbs and schema/program.fbs; do not edit.\n",
         "A struct's `letters` pack its fields in order; array fields named `zero` are padding and not among `fields`.",
         '"""\n',
         "from __future__ import annotations\n",
@@ -283,6 +285,9 @@ def _py_fields(schema: Schema, struct: Struct, prefix: str) -> tuple[str, list[s
             inner, inner_names = _py_fields(schema, schema.structs[f.type], prefix + f.name + "_")
             letters += inner
             names += inner_names
+        elif f.count and f.name != "zero":
+            letters += f"{f.count * SCALARS[f.type][0]}s"
+            names.append(prefix + f.name)
         elif f.count:
             letters += f"{f.count * SCALARS[f.type][0]}x"
         else:

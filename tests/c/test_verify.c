@@ -238,7 +238,7 @@ static void memory_that_is_too_small_says_how_much_is_needed(void) {
  * numbers. */
 static void scramble_tables(sample *s, const pte_program *p) {
   for (uint32_t i = 0; i < p->segment_count; i++) {
-    pte_segment_entry entry = pte_segment_entry_at(p->head, i);
+    pte_file_entry entry = pte_segment_entry_at(p->head, i);
     if (entry.kind != PTE_SEGMENT_CONSTANTS && entry.kind != PTE_SEGMENT_BLOB)
       memset(s->bytes + entry.offset, 0xff, (size_t)entry.size);
   }

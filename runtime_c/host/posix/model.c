@@ -78,7 +78,7 @@ static pte_status map_externals(pte_host_model *m, const char *path, pte_flat ma
 
 /* The manifest alone, before the program can be opened: it says which externals opening asks for.
  * `head` and the manifest are copies: the file may change. */
-static pte_status read_manifest(pte_host_model *m, const char *path, const pte_header *header,
+static pte_status read_manifest(pte_host_model *m, const char *path, const pte_file_header *header,
                                 uint8_t *head, pte_segment *segments, pte_error *error) {
   pte_memory copy = {NULL, 0};
   pte_flat manifest;
@@ -96,7 +96,7 @@ static pte_status read_manifest(pte_host_model *m, const char *path, const pte_h
 }
 
 static pte_status find_externals(pte_host_model *m, const char *path, pte_error *error) {
-  pte_header header;
+  pte_file_header header;
   PTE_TRY(pte_header_read(m->file.data, m->file.size_bytes, &header, error));
   uint8_t *head = malloc(pte_head_bytes(header.segment_count));
   pte_segment *segments = calloc(header.segment_count, sizeof *segments);
