@@ -33,7 +33,6 @@ GROUPED = """
 """
 
 MATRIX = "dtype(w) == f32; groups(w) == 1"
-CODE = "; ".join(f"-128 <= {name} <= 127" for name in ("y_zero", "low", "high")) + "; low <= high"
 DOT = ", ".join(f.name for f in FORMATS.values() if f.dot)
 
 
@@ -155,7 +154,7 @@ def matmul_int8(x: F, w: W, bias: F | None = None, *xs: A, steps: Steps = ()) ->
     dtypes="i8",
     where=f"""
         {WINDOW}; {SPREAD}; dtype(w) == i8; format(w) == plain; {GROUPED}; k <= 2**22;
-        dtype(bias) == i32; dtype(multiplier) == i32; dtype(shift) == i8; -128 <= x_zero <= 127; {CODE}
+        dtype(bias) == i32; dtype(multiplier) == i32; dtype(shift) == i8; -128 <= x_zero <= 127; {integer.CODE}
     """,
 )
 def conv_i8(
@@ -183,40 +182,4 @@ def conv_i8(
     pixels, rows = x.astype(np.float64) - x_zero, w.astype(np.float64)
     v = windows.conv(pixels, rows, kernel, stride, dilation, begin, end, spread, groups)
     v = (v + (rows.sum(1) * x_zero + bias)).astype(np.int64).astype(np.int32)
-    return integer.rescale(v, multiplier, shift, y_zero, low, high)
-
-
-@op(
-    id=47,
-    since=1,
-    shape="[*s] [*s] -> [*s]",
-    dtypes="i8",
-    inplace="a",
-    where=f"""
-        -128 <= a_zero <= 127; 0 <= a_multiplier <= 2**31 - 1; 10 <= a_shift <= 62;
-        -128 <= b_zero <= 127; 0 <= b_multiplier <= 2**31 - 1; 10 <= b_shift <= 62;
-        0 <= multiplier <= 2**31 - 1; 1 <= shift <= 62; {CODE}
-    """,
-)
-def add_i8(
-    a: F,
-    b: F | None = None,
-    *,
-    a_zero: int,
-    a_multiplier: int,
-    a_shift: int,
-    b_zero: int = 0,
-    b_multiplier: int = 0,
-    b_shift: int = 10,
-    y_zero: int,
-    multiplier: int,
-    shift: int,
-    low: int,
-    high: int,
-) -> F:
-    """add of schema/meaning/int8.py; without b, a's addend alone. a_shift and b_shift in 10 .. 62, so that the sum fits in int32;
-    multipliers are not negative."""
-    v = integer.scaled(a.astype(np.int64) - a_zero, a_multiplier, a_shift)
-    if b is not None:
-        v = v + integer.scaled(b.astype(np.int64) - b_zero, b_multiplier, b_shift)
     return integer.rescale(v, multiplier, shift, y_zero, low, high)

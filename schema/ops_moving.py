@@ -7,8 +7,7 @@ from typing import Literal
 import numpy as np
 
 from pteron.schema.meaning import moving
-from pteron.schema.row import I64, A, Array, Dims, F, Outs, Steps, T, W, op
-from pteron.schema.steps import evaluate
+from pteron.schema.row import I64, A, Array, Dims, F, Outs, T, W, op
 
 BYTES = "bits(x) % 8 == 0"
 """Elements narrower than a byte are unpacked first."""
@@ -18,12 +17,6 @@ COMBINES = """
     reduction == none or dtype(x) in (bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64)
 """
 """kernels/moving/combine.c has these."""
-
-
-@op(id=1, since=1, shape="[*s]... -> [*s]...", strided="xs y", bound="its steps", inplace="xs")
-def pointwise(*xs: A, steps: Steps, out: Outs = ()) -> tuple[A, ...]:
-    """Runs one straight-line program over every element; operand j of the program is xs[j], expanded by strides."""
-    return evaluate(steps, xs, out[0].shape if out else None)
 
 
 @op(id=2, since=1, shape="[*s] -> [*s]", strided="x y")
@@ -172,23 +165,3 @@ def topk(x: F, *, largest: bool = True, out: Outs) -> tuple[F, I64]:
     )
     index = order[..., : out[0].shape[-1]].astype(np.int64)
     return np.take_along_axis(x, index, -1), index
-
-
-@op(
-    id=14,
-    since=1,
-    shape="[*s, n] -> [*s, n]",
-    dtypes="f32 f64 i64",
-    strided="x",
-    bound="2 K eps",
-    inplace="x",
-)
-def cumulate(
-    x: F, *, kind: Literal["sum", "prod"] = "sum", exclusive: bool = False, reverse: bool = False
-) -> F:
-    """Running sum or product along the last axis, sequential."""
-    y = x[..., ::-1] if reverse else x
-    y = np.cumsum(y, -1) if kind == "sum" else np.cumprod(y, -1)
-    if exclusive:
-        y = np.concatenate([np.full_like(y[..., :1], kind == "prod"), y[..., :-1]], -1)
-    return y[..., ::-1] if reverse else y

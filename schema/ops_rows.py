@@ -81,3 +81,23 @@ def rms_norm(x: F, gain: F | None = None, *, count: int, epsilon: float = 1e-5) 
     axes = tuple(range(x.ndim - count, x.ndim))
     y = np.asarray(x / np.sqrt((x * x).mean(axes, keepdims=True) + epsilon))
     return y if gain is None else y * gain
+
+
+@op(
+    id=14,
+    since=1,
+    shape="[*s, n] -> [*s, n]",
+    dtypes="f32 f64 i64",
+    strided="x",
+    bound="2 K eps",
+    inplace="x",
+)
+def cumulate(
+    x: F, *, kind: Literal["sum", "prod"] = "sum", exclusive: bool = False, reverse: bool = False
+) -> F:
+    """Running sum or product along the last axis, sequential."""
+    y = x[..., ::-1] if reverse else x
+    y = np.cumsum(y, -1) if kind == "sum" else np.cumprod(y, -1)
+    if exclusive:
+        y = np.concatenate([np.full_like(y[..., :1], kind == "prod"), y[..., :-1]], -1)
+    return y[..., ::-1] if reverse else y

@@ -183,7 +183,8 @@ GENERATED = (
     "runtime_c/gen/",
     "runtime_c/include/pteron/types.h",
     "schema/layout.py",
-    "docs/generated/",
+    "docs/operators.md",
+    "docs/format.md",
 )
 
 

@@ -1,6 +1,6 @@
 """Writes every file that is derived from schema/: `python schema/gen`, or `--check`, which fails where one is stale.
 
-Needs NumPy only. frame.fbs and program.fbs give the structs of the file; ops.py, steps.py and formats.py give the tables.
+Needs NumPy only. frame.fbs and program.fbs give the structs of the file; ops.py, steps.py and formats.py give the tables; docs/ gets both.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def outputs() -> dict[str, str]:
     """Path from the root -> text, for every generated file."""
-    from pteron.schema.gen import fbs
+    from pteron.schema.gen import fbs, pages
     from pteron.schema.gen import ops as gen_ops
     from pteron.schema.gen import structs as gen_structs
 
-    frame = fbs.parse((ROOT / "schema/frame.fbs").read_text())
-    program = fbs.parse((ROOT / "schema/program.fbs").read_text())
+    frame_text = (ROOT / "schema/frame.fbs").read_text()
+    program_text = (ROOT / "schema/program.fbs").read_text()
+    frame, program = fbs.parse(frame_text), fbs.parse(program_text)
     digest = schema_hash(program.text)
     schema = dataclasses.replace(program, structs=frame.structs | program.structs)
     return {
@@ -34,6 +35,12 @@ def outputs() -> dict[str, str]:
         "runtime_c/gen/layout.h": gen_structs.layout_h(schema, digest),
         "runtime_c/gen/layout.c": gen_structs.layout_c(schema),
         "schema/layout.py": gen_structs.layout_py(schema, digest),
+        "docs/operators.md": pages.operators_md(),
+        "docs/format.md": pages.format_md(
+            (ROOT / "docs/format.md").read_text(),
+            schema,
+            pages.notes(frame_text) | pages.notes(program_text),
+        ),
     }
 
 

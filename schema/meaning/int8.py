@@ -16,6 +16,10 @@ from pteron.schema.meaning import windows
 from pteron.schema.row import Array
 
 LOWEST, HIGHEST = -128, 127
+CODE: Final = (
+    "; ".join(f"-128 <= {name} <= 127" for name in ("y_zero", "low", "high")) + "; low <= high"
+)
+"""What rows say of the zero point and the limits of `rescale`."""
 SUM_LIMIT: Final = 2**31
 """Sums of products stay below; who makes a node proves it: see `product_bounds`."""
 ADD_SHIFT: Final = 20

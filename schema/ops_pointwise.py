@@ -1,0 +1,51 @@
+"""Work on one element at a time, and the sum of two int8 values. How to read a row: schema/row.py."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pteron.schema.meaning import int8 as integer
+from pteron.schema.row import A, F, Outs, Steps, op
+from pteron.schema.steps import evaluate
+
+
+@op(id=1, since=1, shape="[*s]... -> [*s]...", strided="xs y", bound="its steps", inplace="xs")
+def pointwise(*xs: A, steps: Steps, out: Outs = ()) -> tuple[A, ...]:
+    """Runs one straight-line program over every element; operand j of the program is xs[j], expanded by strides."""
+    return evaluate(steps, xs, out[0].shape if out else None)
+
+
+@op(
+    id=47,
+    since=1,
+    shape="[*s] [*s] -> [*s]",
+    dtypes="i8",
+    inplace="a",
+    where=f"""
+        -128 <= a_zero <= 127; 0 <= a_multiplier <= 2**31 - 1; 10 <= a_shift <= 62;
+        -128 <= b_zero <= 127; 0 <= b_multiplier <= 2**31 - 1; 10 <= b_shift <= 62;
+        0 <= multiplier <= 2**31 - 1; 1 <= shift <= 62; {integer.CODE}
+    """,
+)
+def add_i8(
+    a: F,
+    b: F | None = None,
+    *,
+    a_zero: int,
+    a_multiplier: int,
+    a_shift: int,
+    b_zero: int = 0,
+    b_multiplier: int = 0,
+    b_shift: int = 10,
+    y_zero: int,
+    multiplier: int,
+    shift: int,
+    low: int,
+    high: int,
+) -> F:
+    """add of schema/meaning/int8.py; without b, a's addend alone. a_shift and b_shift in 10 .. 62, so that the sum fits in int32;
+    multipliers are not negative."""
+    v = integer.scaled(a.astype(np.int64) - a_zero, a_multiplier, a_shift)
+    if b is not None:
+        v = v + integer.scaled(b.astype(np.int64) - b_zero, b_multiplier, b_shift)
+    return integer.rescale(v, multiplier, shift, y_zero, low, high)
