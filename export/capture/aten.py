@@ -243,6 +243,20 @@ def topk(x: Any, k: Any, dim: int = -1, largest: bool = True, is_sorted: bool = 
     return op.TopK(x, count, axis=dim, largest=largest, sorted=is_sorted)
 
 
+def sort(x: Any, dim: int = -1, descending: bool = False) -> Any:
+    """All of the axis in order; of equals, TopK has the first in front, as a stable sort does."""
+    if rank(x) == 0:
+        return op.Identity(x), op.Constant(value_int=0)
+    dim %= rank(x)
+    by = op.Cast(x, to=INT32) if x.dtype.value == BOOL else x
+    values, places = op.TopK(by, op.Shape(x, start=dim, end=dim + 1), axis=dim, largest=descending)
+    return op.CastLike(values, x), places
+
+
+def stable_sort(x: Any, stable: bool | None = None, dim: int = -1, descending: bool = False) -> Any:
+    return sort(x, dim, descending)
+
+
 def squeeze(x: Any, dims: Any = None) -> Any:
     """Only axes that have one element in the trace: a dynamic one is longer there, and checked to be."""
     axes = range(rank(x)) if dims is None else [dims] if isinstance(dims, int) else dims

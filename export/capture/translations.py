@@ -144,6 +144,8 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "repeat_interleave.Tensor": aten.repeat_interleave,
     "masked_scatter.default": aten.masked_scatter,
     "index_put.default": aten.index_put,
+    "sort.default": aten.sort,
+    "sort.stable": aten.stable_sort,
     "topk.default": aten.topk,
     "rms_norm.default": aten.rms_norm,
     "avg_pool2d.default": aten.avg_pool2d,

@@ -142,6 +142,26 @@ def test_slices_of_two_axes_by_every_step(steps: tuple[int, int], start: int) ->
     agrees_with_onnxruntime(text, {"x": x}, x="f32[4, 5]")
 
 
+@pytest.mark.parametrize("step", [1, 2, 5])
+@pytest.mark.parametrize("end", [-100, -4, -1, 0, 1, 5, 6, 100])
+def test_slices_by_values_that_only_a_run_knows(step: int, end: int) -> None:
+    x = np.arange(36, dtype=np.float32).reshape(6, 6)
+    text = (
+        "i = Cast(at, to=7); s = Slice(i, i64([0]), i64([2])); "
+        f"e = Slice(i, i64([2]), i64([4])); y = Slice(x, s, e, i64([-1, 0]), i64([{step}, 1]))"
+    )
+    for start in (-100, -6, -2, 0, 3, 6, 100):
+        at = np.array([start, 1, end, 5], np.float32)
+        agrees(text, {"x": x, "at": at}, x="f32[6, n]", at="f32[4]")
+
+
+@pytest.mark.parametrize("counts", [[2, 0, 4], [0, 0, 6], [1, 2, 3]])
+def test_splits_by_values_that_only_a_run_knows(counts: list[int]) -> None:
+    x = np.arange(12, dtype=np.float32).reshape(6, 2)
+    text = "n = Cast(at, to=7); a, b, c = Split(x, n, axis=0); y = Concat(b, a, c, axis=0)"
+    agrees(text, {"x": x, "at": np.array(counts, np.float32)}, x="f32[n, 2]", at="f32[3]")
+
+
 @pytest.mark.parametrize("dtype", ["f32", "f64", "f16", "i64", "i32"])
 @pytest.mark.parametrize(
     "ends", [(1, 2, 0.3), (3, -4, -2), (2, 2, 1), (5, 2, 1), (-3, 3.5, 1), (0, 4, 4)]

@@ -246,3 +246,44 @@ def test_sizes_below_zero_divide_as_pytorch_says(tmp_path: Path) -> None:
     ]
     cases = [(randn(2, n),) for n in (5, 1, 8, 11)]
     agree(tmp_path, functions, *cases, dynamic=({0: "b", 1: "n"},))
+
+
+def test_sorting(tmp_path: Path) -> None:
+    x = torch.tensor([[3, 1, 3, 0, 1], [2, 2, 2, 2, 2]])
+    functions = [
+        lambda x: x.argsort(stable=True),
+        lambda x: torch.sort(x, dim=0, descending=True, stable=True)[1],
+        lambda x: torch.sort(x.float(), stable=True)[0],
+        lambda x: torch.sort(x[0, 0], stable=True)[0],
+        lambda x: torch.sort(x > 1)[0],
+        lambda x: torch.argsort(x > 1, stable=True, descending=True),
+    ]
+    agree(tmp_path, functions, (x,), (x[:, :3].flip(0),), dynamic=({1: "n"},))
+
+
+class Experts(nn.Module):
+    """A product each for the rows that go to it; how many these are, the data decide."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(randn(3, 4, 5))
+
+    def forward(self, x: Any, to: Any) -> Any:
+        order = to.argsort(stable=True)
+        counts = (to[:, None] == torch.arange(3)).sum(0).tolist()
+        for n in counts:
+            torch._check(n >= 0)
+            torch._check(n <= x.shape[0])
+        parts = x[order].split(counts)
+        y = torch.cat([F.linear(p, w) for p, w in zip(parts, self.weight)])
+        return torch.zeros(x.shape[0], 4).index_add(0, order, y)
+
+
+def test_rows_are_split_as_the_data_say(tmp_path: Path) -> None:
+    x = randn(6, 5)
+    module, path = Experts(), tmp_path / "m.pte"
+    pteron.export_model(module, path, args=(x, torch.tensor([0, 2, 1, 2, 0, 2])))
+    model = pteron.load(path, threads=1)
+    for to in ([0, 2, 1, 2, 0, 2], [1] * 6, [2, 2, 2, 0, 0, 0], [0, 1, 2, 2, 1, 0]):
+        want = module(x, torch.tensor(to)).detach()
+        np.testing.assert_allclose(model(x, torch.tensor(to)), want, rtol=1e-4, atol=1e-5)

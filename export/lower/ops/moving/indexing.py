@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from pteron.export.lower.context import Lowering
 from pteron.export.lower.node import Node, lowers
+from pteron.export.lower.ops.moving.counted import taken
 from pteron.export.lower.ops.pointwise import convert
 from pteron.export.program.terms import FLOATS, SUB_BYTE, register
 from pteron.export.program.views import Ref
@@ -141,14 +142,7 @@ def lower_compress(l: Lowering, n: Node) -> Ref:
     x = n[0]
     if not n.has("axis"):
         x = l.reshape(x, (product(x.shape),))
-    axis = n.integer("axis", 0) % x.rank
-    condition = n[1]
-    count = l.counted("compress", condition.shape[0])
-    places = l.one("nonzero", [condition], {}, "i64", (1, count))
-    source = l.move_axis(x, axis, 0)
-    at = l.reshape(places, (count,))
-    y = l.one("gather", [source, at], {}, x.dtype, (count, *source.shape[1:]))
-    return l.move_axis(y, 0, axis)
+    return taken(l, x, n.integer("axis", 0) % x.rank, n[1], "compress")
 
 
 @lowers("TopK")

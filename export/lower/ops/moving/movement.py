@@ -10,6 +10,7 @@ import onnx_ir as ir
 
 from pteron.export.lower.context import Lowering
 from pteron.export.lower.node import DTYPES, Node, lowers
+from pteron.export.lower.ops.moving.counted import slice_by_values, split_by_values
 from pteron.export.lower.ops.pointwise import cast_term, convert
 from pteron.export.program import Extent
 from pteron.export.program.arrays import same_dtype
@@ -200,11 +201,18 @@ def lower_space_to_depth(l: Lowering, n: Node) -> Ref:
 @lowers("Slice")
 def lower_slice(l: Lowering, n: Node) -> Ref:
     x = n[0]
+    given, step = n.get(3), n.get(4)
+    (parts,) = n[1].shape
+    assert isinstance(parts, int)
+    axes = tuple(range(parts) if given is None else l.numbers(given, "axes"))
+    steps = [1] * parts if step is None else l.numbers(step, "steps")
+    if l.sizes_in(n[1]) is None or l.sizes_in(n[2]) is None:
+        for i, (axis, stride) in enumerate(zip(axes, steps, strict=True)):
+            low, high = (l.reshape(l.slice(b, 0, i, 1), ()) for b in (n[1], n[2]))
+            x = slice_by_values(l, x, axis % x.rank, low, high, stride)
+        return x
     starts = l.known(n[1], "where the slice starts")
     ends = l.known(n[2], "where the slice ends")
-    given, step = n.get(3), n.get(4)
-    axes = tuple(range(len(starts)) if given is None else l.numbers(given, "axes"))
-    steps = [1] * len(starts) if step is None else l.numbers(step, "steps")
     for start, end, axis, stride in zip(starts, ends, axes, steps, strict=True):
         stride = _within(stride, x.shape[axis])
         first, count = slice_range(l, x.shape[axis], start, end, stride)
@@ -250,6 +258,8 @@ def lower_split(l: Lowering, n: Node) -> list[Ref]:
     x = n[0]
     axis = n.integer("axis")
     if n.get(1) is not None:
+        if l.sizes_in(n[1]) is None:
+            return split_by_values(l, x, axis % x.rank, n[1])
         sizes = l.known(n[1], "the sizes of the parts")
     else:
         sizes = equal_parts(x.shape[axis], n.integer("num_outputs", len(n.wanted)))
