@@ -30,8 +30,9 @@ def segments(
         for node in rest:
             groups.merge(first, node)
     order, wanted = sorted(members), frozenset(members)
-    while _contract(groups, order, wanted) or _join(groups, siblings):
+    while _contract(groups, order, wanted):
         pass
+    _join(groups, siblings)
     found: dict[int, list[int]] = {}
     for node in sorted(members):
         found.setdefault(groups.of(node), []).append(node)
@@ -55,16 +56,23 @@ def _contract(groups: _Groups, order: Sequence[int], members: Collection[int]) -
     return changed
 
 
-def _join(groups: _Groups, siblings: Sequence[Collection[int]]) -> bool:
-    """Joins two siblings that are apart, where that makes no cycle; whether there were such."""
+def _join(groups: _Groups, siblings: Sequence[Collection[int]]) -> None:
+    """Joins siblings that are apart, where that makes no cycle.
+
+    Once a way leads from one set to another it stays, so each pair is looked at once; and no edge becomes one that may be
+    contracted: the other way between its ends leads through sets that cannot be joined with either of them.
+    """
     for family in siblings:
         names = sorted({groups.of(node) for node in family})
-        for i, a in enumerate(names):
-            for b in names[i + 1 :]:
-                if not groups.path(a, b) and not groups.path(b, a):
-                    groups.merge(a, b)
-                    return True
-    return False
+        while len(names) > 1:
+            first, *others = names
+            near, names = groups.near(first, names), []
+            for other in others:
+                if other in near:
+                    names.append(other)
+                else:
+                    near |= groups.near(other, others)
+                    groups.merge(first, other)
 
 
 class _Groups:
@@ -136,9 +144,12 @@ class _Groups:
                     todo.append(s)
         return found - {start}
 
-    def path(self, u: int, v: int) -> bool:
-        """A way from set u to set v."""
-        return u in self.before[v] or self.other_path(u, v)
+    def near(self, start: int, among: Collection[int]) -> set[int]:
+        """Sets on ways to and from `start`, as far as they may lead to one of `among`."""
+        ranks = [self.rank[s] for s in among]
+        low, high = min(ranks), max(ranks)
+        before = self._reached(start, self.before, lambda rank: rank >= low)
+        return before | self._reached(start, self.after, lambda rank: rank <= high)
 
     def other_path(self, u: int, v: int) -> bool:
         """A way from set u to set v through a third one, looked for from v backwards."""

@@ -104,3 +104,19 @@ def test_an_export_holds_a_part_of_the_weights(tmp_path: Path, quantize: str | N
     command = [sys.executable, "-c", MEASURE, str(tmp_path / "model.onnx"), options]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     assert int(done.stdout) * 1024 < part * size, f"{int(done.stdout) >> 10} MiB of {size >> 20}"
+
+
+def test_many_families_of_siblings_take_calls_in_proportion() -> None:
+    """Pairs of nodes that read the same value, one pair after the other."""
+
+    def counted(n: int) -> int:
+        successors = [{i + 1, i + 2} if i % 3 == 0 else {i + 3 - i % 3} for i in range(3 * n)]
+        siblings = [{i + 1, i + 2} for i in range(0, 3 * n, 3)]
+        members = {i for i in range(3 * n) if i % 3}
+        successors[-1] = successors[-2] = set()
+        made: list[list[list[int]]] = []
+        count = calls(lambda: made.append(segments(successors, members, (), siblings)))
+        assert made == [[sorted(s) for s in siblings]]
+        return count
+
+    assert counted(800) < 2.5 * counted(400)
