@@ -25,14 +25,17 @@ if grep -ql '^// sources: library' "$@"; then
     -DPTE_BUILD_TOOLS=OFF -DPTE_BUILD_TESTS=OFF >$out/library.log && cmake --build $out/library -j 2 >>$out/library.log ||
     { tail -40 $out/library.log; exit 1; }
 fi
-for test in "$@"; do
-  name=$(basename "$test" .c)
+one() { # compiles and runs a test
+  local name
+  name=$(basename "$1" .c)
   # shellcheck disable=SC2046,SC2086
-  if $cc $flags $(said "$test" flags) "$test" $(sources "$test") -lm -pthread -o "$out/$name" && "$out/$name"; then
-    :
-  else
-    echo "FAIL $name"
-    failed=1
-  fi
+  $cc $flags $(said "$1" flags) "$1" $(sources "$1") -lm -pthread -o "$out/$name" && "$out/$name" && return
+  echo "FAIL $name"
+  return 1
+}
+for test in "$@"; do # two at a time
+  if [ "$(jobs -rp | wc -l)" -ge 2 ]; then wait -n || failed=1; fi
+  one "$test" &
 done
+while [ -n "$(jobs -p)" ]; do wait -n || failed=1; done
 exit $failed

@@ -12,6 +12,8 @@ import platform
 import subprocess
 from pathlib import Path
 
+from turns import one_at_a_time
+
 ROOT = Path(__file__).parents[2]
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wmissing-prototypes", "-Werror"]
 FLAGS = [
@@ -109,7 +111,8 @@ def library() -> ctypes.CDLL:
     Raises:
         CalledProcessError: a source does not compile or link without libm; the compiler said why.
     """
-    return ctypes.CDLL(str(_link(here(), "ops", ".so", [], ["-shared", "-Wl,-z,defs"])))
+    with one_at_a_time("ops"):
+        return ctypes.CDLL(str(_link(here(), "ops", ".so", [], ["-shared", "-Wl,-z,defs"])))
 
 
 def program(target: Target) -> Path:

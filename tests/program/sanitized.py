@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from turns import one_at_a_time
 
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
 LIBRARY: Final = ROOT / "build/ctest/library"
@@ -24,8 +25,10 @@ def driver(name: str, folder: Path) -> Path:
         pytest.skip("no C compiler or no cmake")
     options = ["-DCMAKE_BUILD_TYPE=Debug", "-DPTE_SANITIZE=ON", f"-DCMAKE_C_COMPILER={cc}"]
     options += [f"-DPTE_BUILD_{part}=OFF" for part in ("SHARED", "TOOLS", "TESTS")]
-    subprocess.run([cmake, "-S", ROOT, "-B", LIBRARY, *options], check=True, capture_output=True)
-    subprocess.run([cmake, "--build", LIBRARY, "-j", "2"], check=True, capture_output=True)
+    with one_at_a_time("ctest"):
+        made = (["-S", ROOT, "-B", LIBRARY, *options], ["--build", LIBRARY, "-j", "2"])
+        for arguments in made:
+            subprocess.run([cmake, *arguments], check=True, capture_output=True)
     folders = [f"-I{ROOT}/{f}" for f in ("runtime_c", "runtime_c/include", "tests/c", "tests/fuzz")]
     sources = [ROOT / f"tests/fuzz/{s}.c" for s in (name, "each", "exercise")]
     library, out = LIBRARY / "runtime_c/libpteron.a", folder / name

@@ -21,6 +21,7 @@ from pteron.export.program import Block, Instr, State, Value
 runtime = pytest.importorskip(
     "pteron.runtime.model", reason="needs the built module pteron._pteron"
 )
+pytestmark = pytest.mark.alone
 
 SIZES = {"deep_expressions": 700, "deep_counts": 700}
 BOUND_S = 5 * 0.050 / (1 << 20)

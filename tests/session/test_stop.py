@@ -31,6 +31,7 @@ import op_samples
 runtime = pytest.importorskip(
     "pteron.runtime.model", reason="needs the built module pteron._pteron"
 )
+pytestmark = pytest.mark.alone
 
 TIMEOUT_S, ENDED_S = 0.05, 1.0
 from_runtime = None
