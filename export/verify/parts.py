@@ -165,8 +165,21 @@ def _check_methods(program: Program, planned: bool) -> None:
         next_state = 0
         for i in range(*m.values):
             next_state = _check_value(program, m, i, next_state, planned)
+        if planned:
+            _check_bound(program, m)
     if start != len(program.values):
         refuse("program", "values in methods", len(program.values), start)
+
+
+def _check_bound(program: Program, m: Method) -> None:
+    """Each symbolic dimension of the method is an axis of one of its inputs: the runtime solves no equations."""
+    values = program.values[slice(*m.values)]
+    sizes = {e for v in values for e in (*v.shape, *(v.strides or ()), v.offset)}
+    used = {s.name for e in sizes if not isinstance(e, int) for s in symbols_of(e)}
+    axes = {str(e) for port in m.inputs for e in program.values[port.value].shape}
+    for d in program.dims:
+        if d.kind == "symbolic" and d.name in used - axes:
+            refuse(f"method {m.name}", f"dimension {d.name}", "an axis of an input", "none is it")
 
 
 def _check_ports(program: Program, m: Method, ports: tuple[Port, ...], storage: str) -> None:

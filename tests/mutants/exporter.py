@@ -225,24 +225,34 @@ def put_in_place(text: str, path: str) -> None:
     SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
 
 
-def try_graphs() -> int:
-    """In a child: random graphs until one is a defect."""
+def is_defect(seed: int) -> bool:
     from graphs.judge import judge
     from graphs.make import case
 
-    for seed in range(GRAPHS):
+    return judge(case(random.Random(seed), "")).is_defect
+
+
+def watch_graphs(out: Path) -> int:
+    """In a child: writes which random graphs are no defect of the plain source."""
+    out.write_text(json.dumps([seed for seed in range(GRAPHS) if not is_defect(seed)]))
+    return 0
+
+
+def try_graphs(seeds: Sequence[int]) -> int:
+    """In a child: until one is a defect."""
+    for seed in seeds:
         print("RUNS", f"graph {seed}", flush=True)
-        if judge(case(random.Random(seed), "")).is_defect:
+        if is_defect(seed):
             return 1
     return 0
 
 
-def try_mutant(tests: list[str], seconds: dict[str, float]) -> int:
+def try_mutant(tests: list[str], known: dict[str, Any]) -> int:
     """In a child: runs the tests until one fails, then the graphs."""
     signal.signal(signal.SIGALRM, late)
     files = sorted({t.split("::")[0] for t in tests})
-    code = int(pytest.main(["-x", "-q", "--tb=line", "-p", "no:cacheprovider", *files], [Chosen(tests, seconds)]))  # fmt: skip
-    return code or try_graphs()
+    code = int(pytest.main(["-x", "-q", "--tb=line", "-p", "no:cacheprovider", *files], [Chosen(tests, known["seconds"])]))  # fmt: skip
+    return code or try_graphs(known["graphs"])
 
 
 def verdict(m: Mutant, known: dict[str, Any]) -> dict[str, Any]:
@@ -252,7 +262,7 @@ def verdict(m: Mutant, known: dict[str, Any]) -> dict[str, Any]:
 
         def work() -> int:
             put_in_place(text, path)
-            return try_mutant(tests, known["seconds"])
+            return try_mutant(tests, known)
 
         code = in_child(work, log, 240 + 10 * sum(known["seconds"][t] for t in tests))
         ran = [s for s in log.read_text(errors="replace").splitlines() if s.startswith("RUNS ")]
@@ -279,9 +289,10 @@ def main() -> None:
     if not reach.exists() and in_child(lambda: watch(reach), OUT / "reach.log", 3000):
         reach.unlink(missing_ok=True)
         sys.exit(f"the tests fail on the plain source: {OUT / 'reach.log'}")
-    if in_child(try_graphs, OUT / "log", 1000):
-        sys.exit(f"a graph is a defect on the plain source: {OUT / 'log'}")
-    known = json.loads(reach.read_text())
+    plain = OUT / "graphs.json"
+    if in_child(lambda: watch_graphs(plain), OUT / "log", 1000):
+        sys.exit(f"the random graphs fail on the plain source: {OUT / 'log'}")
+    known = json.loads(reach.read_text()) | {"graphs": json.loads(plain.read_text())}
     r = random.Random(told.seed)
     files = sorted(f for a in AREA for f in (ROOT / "export").glob(f"{a}.py"))
     found = [list(mutants(f)) if told.again else places(f, r) for f in files]

@@ -310,13 +310,13 @@ def python_tests(module: Path, count: int) -> list[Judge]:
         found.write_text(json.dumps(watched.found))
         return code
 
-    if in_child(watch, OUT / "log", 900):
-        sys.exit(f"the tests fail on the plain source: {OUT / 'log'}")
+    if in_child(watch, WORK / "python.log", 900):
+        sys.exit(f"the tests fail on the plain source: {WORK / 'python.log'}")
     made = []
     for test, (seconds, met, _) in json.loads(found.read_text()).items():
 
         def fails(k: int, test: str = test, seconds: float = seconds) -> bool:
-            return in_child(lambda: run_python(module, k, [test]), OUT / "log", 30 + 20 * seconds) != 0  # fmt: skip
+            return in_child(lambda: run_python(module, k, [test]), WORK / "python.log", 30 + 20 * seconds) != 0  # fmt: skip
 
         made.append(
             Judge(test, fails, 1.5 + seconds, frozenset(met))

@@ -261,6 +261,21 @@ def _() -> Program:
     )
 
 
+@bent("dimension n: bound by no input of the method")
+def _() -> Program:
+    values = [X, Value("", "f32", (symbol(N),)), Y]
+    return over(values, Instr("copy", (0,), (2,)), dims=(N,))
+
+
+@bent("dimension n is bound by no input")
+def _() -> Program:
+    """An axis is twice the size, which the runtime does not solve for it."""
+    n = Dim("n", min=0)
+    x = Value("x", "f32", (2 * symbol(n),), "input", 0)
+    y = Value("y", "f32", (2 * symbol(n),), "output", 0)
+    return over([x, Value("", "f32", (symbol(n),)), y], Instr("copy", (0,), (2,)), dims=(n,))
+
+
 # --- instructions -----------------------------------------------------------------------------------------------------
 
 
@@ -364,6 +379,17 @@ def _() -> Program:
     return over(
         [X, Y], Instr("pointwise", (0,), (1,), {"steps": (unary("neg")[0], *more, unary("neg")[2])})
     )
+
+
+@bent("too many elements, got 4097")
+def _() -> Program:
+    values = [X, Value("y", "i64", (4097,), "output", 0)]
+    return over(values, Instr("dims", (), (1,), {"values": (3,) * 4097}))
+
+
+@bent("expected at most 4096, got 4097")
+def _() -> Program:
+    return over([X, Y], Instr("pointwise", (0,) * 4097, (1,), {"steps": unary("neg")}))
 
 
 @bent("store: the output is stored twice")
