@@ -22,6 +22,7 @@ from pteron.cli.pages.template import (
 WIDTH, HEIGHT = 1100, 460
 LEFT, BOTTOM, TOP = 76, 26, 30
 LETTER = 6.8  # width of one of the names
+STEP, WIDEST = 15, 16000  # of an instruction where there is room for names; of all
 
 
 def program_page(about: Description) -> str:
@@ -78,6 +79,7 @@ def _method(method: MethodFacts, number: int) -> list[str]:
         facts(rows),
         "<h3>Memory plan</h3>",
         f"<div class='wide plan'>{picture(plan, method.instrs)}</div>",
+        _detail(plan, method.instrs),
         "<p class=soft>Across: instructions. Up: bytes of the arena. A box is a value from its first to its last use. "
         "The dashed line is where most bytes are alive.</p>",
         "<h3>Graph by module</h3>",
@@ -93,6 +95,15 @@ def _method(method: MethodFacts, number: int) -> list[str]:
             [_row(r, number) for r in method.instrs],
         ),
     ]
+
+
+def _detail(plan: Plan, instrs: tuple[InstrRow, ...]) -> str:
+    """The picture again, so wide that boxes have room for names, where there are many instructions."""
+    width = STEP * len(instrs)
+    if width <= WIDTH:
+        return ""
+    drawn = picture(plan, instrs, min(width, WIDEST))
+    return f"<details><summary>The plan with names</summary><div class='wide plan'>{drawn}</div></details>"
 
 
 def _sum(rows: list[InstrRow]) -> str:
@@ -127,17 +138,18 @@ def _step(row: InstrRow, method: int) -> str:
     )
 
 
-def picture(plan: Plan, instrs: tuple[InstrRow, ...]) -> str:
+def picture(plan: Plan, instrs: tuple[InstrRow, ...], wide: int = WIDTH) -> str:
     """The plan as SVG: time across, arena offsets up. Boxes have names where these fit, and in their titles."""
     steps, total = len(instrs), plan.total_bytes
-    across = (WIDTH - LEFT - 8) / max(steps, 1)
+    across = (wide - LEFT - 8) / max(steps, 1)
     up = (HEIGHT - BOTTOM - TOP) / max(total, 1)
-    parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="memory plan">']
+    grown = f' style="width: {wide}px"' if wide != WIDTH else ""
+    parts = [f'<svg viewBox="0 0 {wide} {HEIGHT}"{grown} role="img" aria-label="memory plan">']
     for i in range(5):
         y = HEIGHT - BOTTOM - i / 4 * total * up
         parts.append(f'<text x="4" y="{y + 4:.1f}">{size(total * i // 4)}</text>')
         parts.append(
-            f'<line x1="{LEFT}" x2="{WIDTH}" y1="{y:.1f}" y2="{y:.1f}" stroke="var(--line)"/>'
+            f'<line x1="{LEFT}" x2="{wide}" y1="{y:.1f}" y2="{y:.1f}" stroke="var(--line)"/>'
         )
     for number, p in enumerate(plan.placed):
         x, width = LEFT + p.begin * across, max((p.end - p.begin + 1) * across, 1)
@@ -148,9 +160,10 @@ def picture(plan: Plan, instrs: tuple[InstrRow, ...]) -> str:
             f'fill="hsl({number * 137 % 360} 55% 68%)" stroke="var(--card)" stroke-width=".7"><title>{title}</title></rect>'
         )
         parts.append(_label(p.name, x, y, width, height))
-    for i in range(0, steps, max(1, steps // 10)):
-        parts.append(f'<text x="{LEFT + i * across:.1f}" y="{HEIGHT - 8}">{i}</text>')
-    return "".join(parts) + _peak(plan, instrs, across) + "</svg>"
+    for i in range(0, steps, max(1, steps * 110 // wide)):
+        if (x := LEFT + i * across) < wide - 24:
+            parts.append(f'<text x="{x:.1f}" y="{HEIGHT - 8}">{i}</text>')
+    return "".join(parts) + _peak(plan, instrs, across, wide) + "</svg>"
 
 
 def _label(name: str, x: float, y: float, width: float, height: float) -> str:
@@ -170,13 +183,13 @@ def _label(name: str, x: float, y: float, width: float, height: float) -> str:
     )
 
 
-def _peak(plan: Plan, instrs: tuple[InstrRow, ...], across: float) -> str:
+def _peak(plan: Plan, instrs: tuple[InstrRow, ...], across: float, wide: int) -> str:
     if not instrs or not plan.live_bytes:
         return ""
     x = LEFT + (plan.peak + 0.5) * across
     row = instrs[plan.peak]
     label = f"peak {size(plan.live_bytes)} at #{row.index} {fitting(row.node or row.op, 48)}"
-    anchor, dx = ("end", -6) if x > WIDTH / 2 else ("start", 6)
+    anchor, dx = ("end", -6) if x > wide / 2 else ("start", 6)
     return (
         f'<line class="peak" x1="{x:.1f}" x2="{x:.1f}" y1="14" y2="{HEIGHT - BOTTOM}"/>'
         f'<text class="peaktext" x="{x + dx:.1f}" y="18" text-anchor="{anchor}">{text(label)}</text>'

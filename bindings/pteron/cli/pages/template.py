@@ -186,7 +186,7 @@ def outline(
         while len(inner.parts) == 1 and isinstance(inner.parts[0], Module):
             inner = inner.parts[0]
             name += f".{inner.name}"
-        opened = " open" if unfold or len(module.parts) == 1 else ""
+        opened = " open" if unfold or len(module.parts) < 4 else ""
         made.append(
             f"<details{opened}><summary><b>{escape(name)}</b> <span class=soft>{escape(about(list(part.rows())))}</span>"
             f"</summary>{outline(inner, step, about, unfold=unfold)}</details>"
