@@ -30,7 +30,7 @@ from pteron.export.plan import plan
 from pteron.export.program import Program
 from pteron.export.report import Report
 from pteron.export.verify import verify
-from pteron.schema.errors import ModelError
+from pteron.schema.errors import ArgumentError, ModelError
 
 Progress = Callable[[str], None]
 P = ParamSpec("P")
@@ -78,6 +78,7 @@ def export(
             module; None: nothing is compared.
 
     Raises:
+        ArgumentError: a state, size or hint that names nothing of the model, a delegate that is not known.
         ModelError: the source cannot be used, or its graph gives something else than the module.
         LoweringError: nodes have no lowering; all are named.
         InternalError: a stage made what the runtime would refuse.
@@ -107,7 +108,7 @@ def export(
                 "partition", partition, models[name], asked, placement, name, len(segments)
             )
     program = timed("lower", lower, models, hints=hints, states=pairs)
-    report.notes += _refuse_hints(program, hints or {})
+    _check_hints(program, hints or {})
     program = _shared(with_initial(verify(program, "lower"), list(models.values())))
     if fuse:
         program = timed.program("fuse", fuse_program, program)
@@ -141,20 +142,18 @@ def _check_options(source: Any, methods: Any, exec_mode: str, placement: str) ->
     check_policy(placement)
 
 
-def _refuse_hints(program: Program, hints: Mapping[str, int]) -> list[str]:
-    """Notes on hints that nothing takes.
-
-    Raises:
-        ModelError: a size that its dimension cannot have.
-    """
-    for d in program.dims:
-        if d.name in hints and not d.min <= hints[d.name] <= d.max:
-            raise ModelError(
-                f"hint {d.name}: expected a size of {d.min} to {d.max}, got {hints[d.name]}"
+def _check_hints(program: Program, hints: Mapping[str, int]) -> None:
+    """Raises ArgumentError: no dimension of that name, or a size that it cannot have."""
+    dims = {d.name: d for d in program.dims}
+    for name, size in hints.items():
+        if name not in dims:
+            raise ArgumentError(
+                f"hint {name}: expected a dimension of the program, those are {', '.join(dims) or 'none'}; correct the name"
             )
-    there = ", ".join(d.name for d in program.dims) or "none"
-    unknown = sorted(set(hints) - {d.name for d in program.dims})
-    return [f"hint {name}: no dimension of the program; it has {there}" for name in unknown]
+        if not dims[name].min <= size <= dims[name].max:
+            raise ArgumentError(
+                f"hint {name}: expected a size of {dims[name].min} to {dims[name].max}, got {size}"
+            )
 
 
 class Stages:

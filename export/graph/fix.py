@@ -8,23 +8,23 @@ import onnx_ir as ir
 
 from pteron.export import graph as g
 from pteron.export.graph import bounds, dimensions
-from pteron.schema.errors import ModelError
+from pteron.schema.errors import ArgumentError
 
 
 def fix(models: Sequence[ir.Model], sizes: Mapping[str, int]) -> None:
     """Every dimension "batch", or arithmetic on it, of all values of all graphs => a number, in place.
 
     Raises:
-        ModelError: no input has a dimension of that name, or the size is not positive.
+        ArgumentError: no input has a dimension of that name, or the size is not positive.
     """
     there = {n for model in models for n in symbols(model)}
     for name, size in sizes.items():
         if name not in there:
-            raise ModelError(
+            raise ArgumentError(
                 f"fix {name}: expected a symbolic dimension of an input; those are {', '.join(sorted(there)) or 'none'}; correct the name"
             )
         if not isinstance(size, int) or size < 1:
-            raise ModelError(f"fix {name}: expected an integer of at least 1, got {size!r}")
+            raise ArgumentError(f"fix {name}: expected an integer of at least 1, got {size!r}")
     for model in models if sizes else ():
         if bounds.KEY in model.metadata_props:
             bounds.write(model, bounds.fixed(bounds.read(model), sizes))

@@ -19,7 +19,7 @@ import onnx_ir as ir
 
 from pteron.export import graph as g
 from pteron.export.program import Constant, Program
-from pteron.schema.errors import ModelError
+from pteron.schema.errors import ArgumentError, ModelError
 
 STAR: Final = "*"
 MOST_STARS: Final = 4
@@ -33,8 +33,8 @@ def state_pairs(models: Sequence[ir.Model], asked: Mapping[str, str]) -> dict[st
     `past_*` = `present_*` pairs every input of the form with the output in which each `*` stands for the same text.
 
     Raises:
-        ModelError: metadata that are not as described above; a name that no method has; a pattern that pairs nothing, or an
-            input with no output or with several.
+        ModelError: metadata that are not as described above.
+        ArgumentError: a name that no method has; a pattern that pairs nothing, or an input with no output or with several.
     """
     pairs: dict[str, str] = {}
     for model in models:
@@ -47,14 +47,14 @@ def state_pairs(models: Sequence[ir.Model], asked: Mapping[str, str]) -> dict[st
         if past not in named:
             for name, output in _matches(models, past, present).items():
                 if found.setdefault(name, output) != output and name not in named:
-                    raise ModelError(
+                    raise ArgumentError(
                         f"state {past} = {present}: pairs {name!r} with {output!r}, another pattern with "
                         f"{found[name]!r}; name the pair itself: {name}={output}"
                     )
     pairs |= found | named
     for past, present in pairs.items():
         if past not in inputs:
-            raise ModelError(
+            raise (ArgumentError if past in asked else ModelError)(
                 f"state {past} = {present}: expected one of the inputs {_list(inputs)}, got {past!r}"
             )
     return pairs
@@ -64,11 +64,11 @@ def _matches(models: Sequence[ir.Model], past: str, present: str) -> dict[str, s
     """Input -> output of one pattern; each method's inputs find their outputs in that method."""
     where = f"state {past} = {present}"
     if past.count(STAR) != present.count(STAR):
-        raise ModelError(
+        raise ArgumentError(
             f"{where}: expected as many * in the output as in the input, got {past.count(STAR)} and {present.count(STAR)}"
         )
     if past.count(STAR) > MOST_STARS:
-        raise ModelError(f"{where}: expected at most {MOST_STARS} *, got {past.count(STAR)}")
+        raise ArgumentError(f"{where}: expected at most {MOST_STARS} *, got {past.count(STAR)}")
     found: dict[str, str] = {}
     for model in models:
         outputs = {v.name or "" for v in model.graph.outputs}
@@ -79,7 +79,7 @@ def _matches(models: Sequence[ir.Model], past: str, present: str) -> dict[str, s
             fitting = [output for output in wanted if output in outputs]
             if texts and len(fitting) != 1:
                 got = f"{_list(fitting)}" if fitting else f"none among {_list(sorted(outputs))}"
-                raise ModelError(
+                raise ArgumentError(
                     f"{where}: input {name!r} expected one output {' or '.join(map(repr, wanted))}, got {got}; "
                     "make the pattern narrower, or name each pair"
                 )
@@ -88,10 +88,12 @@ def _matches(models: Sequence[ir.Model], past: str, present: str) -> dict[str, s
     twice = [v for v, n in collections.Counter(found.values()).items() if n > 1]
     if twice:
         rivals = [name for name, output in found.items() if output == twice[0]]
-        raise ModelError(f"{where}: output {twice[0]!r} is that of several inputs: {_list(rivals)}")
+        raise ArgumentError(
+            f"{where}: output {twice[0]!r} is that of several inputs: {_list(rivals)}"
+        )
     if not found:
         inputs = sorted({v.name or "" for m in models for v in m.graph.inputs})
-        raise ModelError(f"{where}: matches no input; the inputs are {_list(inputs)}")
+        raise ArgumentError(f"{where}: matches no input; the inputs are {_list(inputs)}")
     return found
 
 

@@ -146,7 +146,7 @@ def test_doctor_says_how_to_get_a_program(
         (["run", "{digits}", "-i", "{objects}"], 2, "expected numbers in an .npz or .npy file"),
         (["run", "{digits}", "-i", "nowhere.npz"], 2, "nowhere.npz: no such file"),
         (["run", "{digits}", "--dim", "nope=3"], 2, "the inputs have batch"),
-        (["run", "{digits}", "--dim", "batch=-3"], 2, "expected a size of at least 0"),
+        (["run", "{digits}", "--dim", "batch=-3"], 2, "expected a size from 1 to"),
         (["run", "{digits}", "-o", "nowhere/out.npz"], 2, "expected a folder nowhere"),
         (["inspect", "{digits}", "--dim", "batch=-1"], 2, "expected a size from 1 to"),
         (["inspect", "{digits}", "--html", "nowhere/a.html"], 2, "expected a folder nowhere"),

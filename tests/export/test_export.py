@@ -145,7 +145,7 @@ WRONG_PATTERNS = {
 @pytest.mark.parametrize(("past", "present"), WRONG_PATTERNS)
 def test_a_pattern_that_fits_badly_lists_the_names(past: str, present: str) -> None:
     model = caches("past_a", "past_b", outputs=("now_a", "now_b"))
-    with pytest.raises(ModelError, match=re.escape(WRONG_PATTERNS[past, present])):
+    with pytest.raises(ArgumentError, match=re.escape(WRONG_PATTERNS[past, present])):
         export(model, states={past: present})
 
 
@@ -154,13 +154,13 @@ def test_a_pattern_that_splits_in_two_ways_is_ambiguous() -> None:
     one = caches("a.b.c", outputs=("a-b.c",))
     assert state_pairs([one], {**asked, "x": "y"})["a.b.c"] == "a-b.c"
     two = caches("a.b.c", "old", outputs=("a-b.c", "a.b-c"))
-    with pytest.raises(ModelError, match=re.escape("got ['a-b.c', 'a.b-c']")):
+    with pytest.raises(ArgumentError, match=re.escape("got ['a-b.c', 'a.b-c']")):
         state_pairs([two], asked)
 
 
 def test_patterns_that_disagree_are_refused() -> None:
     model = caches("past_a", "past_b", outputs=("now_a", "new_a"))
-    with pytest.raises(ModelError, match="another pattern with 'now_a'; name the pair itself"):
+    with pytest.raises(ArgumentError, match="another pattern with 'now_a'; name the pair itself"):
         state_pairs([model], {"past_a*": "now_a*", "*past_a": "*new_a"})
 
 
@@ -254,9 +254,10 @@ def test_names_of_delegates_may_be_one_text(root: Path, tmp_path: Path) -> None:
     assert pteron.load(out, delegates="null").placements == ()
 
 
-def test_a_hint_that_nothing_takes_is_noted(root: Path) -> None:
-    report = pteron.export_model(root / "examples/digits/digits.onnx", hints={"rows": 2})
-    assert "hint rows: no dimension of the program; it has batch" in report.notes
+def test_a_hint_that_nothing_takes_is_refused(root: Path) -> None:
+    for hints, words in (({"rows": 2}, "those are batch"), ({"batch": -3}, "got -3")):
+        with pytest.raises(ArgumentError, match=words):
+            pteron.export_model(root / "examples/digits/digits.onnx", hints=hints)
 
 
 def test_an_absent_folder_is_named(root: Path, tmp_path: Path) -> None:

@@ -194,9 +194,9 @@ def test_a_symbolic_size_is_refused_and_fixed() -> None:
     assert placed(source, takes("MatMul"), batch=3)["y"][0] == "test"
     program = export(source, fix={"batch": 3})
     assert program.dims == () and program.values[program.methods[0].inputs[0].value].shape == (3, 4)
-    with pytest.raises(ModelError, match=r"fix rows: .* those are batch"):
+    with pytest.raises(ArgumentError, match=r"fix rows: .* those are batch"):
         export(source, fix={"rows": 3})
-    with pytest.raises(ModelError, match="at least 1, got 0"):
+    with pytest.raises(ArgumentError, match="at least 1, got 0"):
         export(source, fix={"batch": 0})
 
 

@@ -68,8 +68,30 @@ _CODES: tuple[tuple[type[BaseException], int], ...] = (
 """The first that fits counts."""
 
 
+class Once(argparse.Action):
+    """Stores an option's value, which may be given once: the second would silently undo the first."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        given = namespace.__dict__.setdefault("given", set())
+        if option_string and self.dest in given:
+            raise argparse.ArgumentError(self, "expected once, got it twice")
+        given.add(self.dest)
+        setattr(namespace, self.dest, values)
+
+
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, as every other error is said."""
+    """Says what is wrong in one line, as every other error is said; options with a value are given once."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.register("action", None, Once)
+        self.register("action", "store", Once)
 
     def error(self, message: str) -> NoReturn:
         command = self.prog.partition(" ")[2] or None

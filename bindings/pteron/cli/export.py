@@ -70,12 +70,13 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from pteron.cli.pairs import existing, names, pairs, ready
+    from pteron.cli.pairs import kind, model, names, pairs, ready
     from pteron.pipeline import export_model
 
-    existing(args.model)
-    check_static(args)
+    model(args.model)
+    check_static(args, args.quantize, "--quantize")
     out = args.output or args.model.with_suffix(".pte")
+    kind("--output", out, ".pte")
     ready([None if args.check else out, args.ranges], [args.model, args.calibrate])
     with progress(args.quiet or args.json) as tell:
         report = export_model(

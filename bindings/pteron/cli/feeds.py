@@ -24,9 +24,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="[NAME=]FILE",
         help=".npz with every input by name, or .npy of one input (repeat); default: random inputs",
     )
-    parser.add_argument(
-        "--seed", type=at_least(0), default=0, help="seed of random inputs (default 0)"
-    )
+    parser.add_argument("--seed", type=at_least(0), help="seed of random inputs (default 0)")
     parser.add_argument(
         "--dim",
         action="append",
@@ -34,7 +32,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="SYMBOL=N",
         help="size of a symbolic dimension for random inputs (default: its lower bound, at least 1)",
     )
-    parser.add_argument("--threads", type=at_least(0), default=None, help="threads (default: all)")
+    parser.add_argument(
+        "--threads", type=at_least(0, 256), default=None, help="threads (default: all)"
+    )
     parser.add_argument(
         "--check", action="store_true", help="hash every byte first: a changed weight is refused"
     )
@@ -69,34 +69,60 @@ def of(args: argparse.Namespace, model: Model) -> Feeds:
     Raises:
         ArgumentError: an unknown input or symbol; a file that holds something else.
     """
+    if not args.input:
+        return _made_up(args, model)
+    if args.dim or args.seed is not None:
+        option = "--dim" if args.dim else "--seed"
+        raise ArgumentError(f"{option}: is for random inputs; drop it, or drop --input")
     inputs = model.info.inputs
     feeds: Feeds = {}
     for item in args.input:
         name, _, path = item.rpartition("=")
         loaded = arrays(Path(path))
-        if isinstance(loaded, dict):
-            feeds |= loaded
-        elif name:
-            feeds[name] = loaded
-        elif len(inputs) == 1:
-            feeds[inputs[0].name] = loaded
-        else:
+        if not isinstance(loaded, dict) and not name and len(inputs) != 1:
             there = ", ".join(p.name for p in inputs)
             raise ArgumentError(
                 f"--input {item}: say which input it is: NAME={path}; one of {there}"
             )
-    if not args.input:
-        sizes = pairs("--dim", args.dim, int)
-        symbols = sorted({s for p in inputs for s in p.shape if isinstance(s, str) and s != "?"})
-        if unknown := sorted(set(sizes) - set(symbols)):
+        if isinstance(loaded, dict) and name:
             raise ArgumentError(
-                f"--dim {', '.join(unknown)}: the inputs have {', '.join(symbols) or 'none'}"
+                f"--input {item}: expected an .npy file of one input, got .npz, which names its own"
             )
-        if low := [f"{name}={size}" for name, size in sizes.items() if size < 0]:
-            raise ArgumentError(f"--dim {low[0]}: expected a size of at least 0")
-        rng = np.random.default_rng(args.seed)
-        feeds = {p.name: _random(p, sizes, rng) for p in inputs}
-    return feeds
+        got = loaded if isinstance(loaded, dict) else {name or inputs[0].name: loaded}
+        if twice := sorted(set(got) & set(feeds)):
+            raise ArgumentError(f"--input {item}: expected {twice[0]} once, got it twice")
+        feeds |= got
+    return {name: _typed(array, name, model) for name, array in feeds.items()}
+
+
+def _typed(array: Any, name: str, model: Model) -> Any:
+    """Bytes that an .npz has without their type (bfloat16, 8-bit floats) get that of the input."""
+    for port in model.info.inputs:
+        want = port.numpy_dtype
+        if port.name == name and array.dtype.kind == "V" and array.dtype.itemsize == want.itemsize:
+            return array.view(want)
+    return array
+
+
+def _made_up(args: argparse.Namespace, model: Model) -> Feeds:
+    inputs = model.info.inputs
+    sizes = pairs("--dim", args.dim, int)
+    bounds = {
+        s: b for p in inputs for s, b in zip(p.shape, p.bounds) if isinstance(s, str) and s != "?"
+    }
+    if unknown := sorted(set(sizes) - set(bounds)):
+        raise ArgumentError(
+            f"--dim {', '.join(unknown)}: the inputs have {', '.join(sorted(bounds)) or 'none'}"
+        )
+    for name, size in sizes.items():
+        low, high = bounds[name]
+        if not low <= size <= high:
+            raise ArgumentError(f"--dim {name}={size}: expected a size from {low} to {high}")
+    rng = np.random.default_rng(args.seed or 0)
+    try:
+        return {p.name: _random(p, sizes, rng) for p in inputs}
+    except ValueError as error:  # more elements than an array can have
+        raise MemoryError(str(error)) from None
 
 
 def _random(port: PortInfo, sizes: dict[str, int], rng: np.random.Generator) -> Any:

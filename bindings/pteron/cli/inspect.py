@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pteron.cli import say
-from pteron.cli.pairs import pairs, program, ready
+from pteron.cli.pairs import kind, pairs, program, ready
 
 if TYPE_CHECKING:
     from pteron.cli.describe import Description, MethodFacts, PortFacts
@@ -32,6 +32,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from pteron.cli.describe import describe
 
+    kind("--html", args.html, ".html")
     ready([args.html], [args.program])
     about = describe(program(args.program), pairs("--dim", args.dim, int))
     if args.html:

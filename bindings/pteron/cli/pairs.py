@@ -18,6 +18,7 @@ FORMS: Final = {"--rule": "REGEX=FORMAT", "--state": "INPUT=OUTPUT"}
 """How an option is written, where it is not SYMBOL=N."""
 
 MODELS: Final = (".onnx", ".pt2")
+KINDS: Final = {*MODELS, ".pte", ".npz", ".npy", ".json", ".html"}
 
 
 def pairs(option: str, items: Iterable[str], kind: Callable[[str], V]) -> dict[str, V]:
@@ -32,21 +33,27 @@ def pairs(option: str, items: Iterable[str], kind: Callable[[str], V]) -> dict[s
         try:
             if not (key and sign and value):
                 raise ValueError
+            if key in found:
+                raise ArgumentError(f"{option} {item}: expected {key} once, got it twice")
             found[key] = kind(value)
+        except ArgumentError:
+            raise
         except ValueError:
             form = FORMS.get(option, "SYMBOL=N")
             raise ArgumentError(f"{option} {item}: expected {form}") from None
     return found
 
 
-def at_least(least: int) -> Callable[[str], int]:
-    """For argparse: an integer that is no smaller."""
+def at_least(least: int, most: int = 2**31 - 1) -> Callable[[str], int]:
+    """For argparse: an integer that is no smaller, and no larger than any use of it."""
 
     def number(text: str) -> int:
         try:
             value = int(text)
         except ValueError:
             value = least - 1
+        if value > most:
+            raise argparse.ArgumentTypeError(f"expected an integer of at most {most}, got {text!r}")
         if value < least:
             raise argparse.ArgumentTypeError(
                 f"expected an integer of at least {least}, got {text!r}"
@@ -82,13 +89,30 @@ def names(text: str) -> list[str]:
 
 
 def existing(path: Path) -> Path:
-    """The path itself.
+    """The path itself, of a file.
 
     Raises:
-        FileNotFoundError: nothing is there.
+        FileNotFoundError: nothing is there; IsADirectoryError: a folder.
     """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "a folder", str(path))
     if not path.exists():
-        raise FileNotFoundError(2, "no such file", str(path))
+        raise FileNotFoundError(errno.ENOENT, "no such file", str(path))
+    return path
+
+
+def model(path: Path) -> Path:
+    """The path itself, of something that may be a model.
+
+    Raises:
+        ArgumentError: a program already, a pipe or a device; as `existing` besides.
+    """
+    if existing(path).suffix == ".pte":
+        raise ArgumentError(
+            f"{path}: expected a model, got a .pte program, which is compiled already"
+        )
+    if not path.is_file():
+        raise ArgumentError(f"{path}: expected a file, got a pipe or a device; save it first")
     return path
 
 
@@ -96,13 +120,25 @@ def program(path: Path) -> Path:
     """The path itself, of something that may be a program.
 
     Raises:
-        FileNotFoundError: nothing is there; ArgumentError: a model that is still to be compiled.
+        ArgumentError: a model that is still to be compiled; as `existing` besides.
     """
     if existing(path).suffix in MODELS:
         raise ArgumentError(
             f"{path}: expected a .pte program, got a model; compile it first: pteron export {path}"
         )
     return path
+
+
+def kind(option: str, path: Path | None, *own: str) -> None:
+    """Before any work.
+
+    Raises:
+        ArgumentError: a file's name is that of another kind of file, which it would not be.
+    """
+    if path is not None and path.suffix in KINDS and path.suffix not in own:
+        raise ArgumentError(
+            f"{option} {path}: expected {' or '.join(own)}, got the name of another kind of file"
+        )
 
 
 def ready(outputs: Sequence[Path | None], inputs: Sequence[Path | None] = ()) -> None:

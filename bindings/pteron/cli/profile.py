@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from pteron.cli import feeds, say
-from pteron.cli.pairs import at_least, ready
+from pteron.cli.pairs import at_least, kind, ready
 from pteron.export.file.write import write_text
 from pteron.runtime import TraceEvent
 from pteron.schema.ops import OPS
@@ -35,6 +35,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    kind("--output", args.output, ".json")
+    kind("--html", args.html, ".html")
     outputs = [args.output, args.html]
     ready(outputs, [args.program, *feeds.files(args)])
     model = feeds.model_of(args)

@@ -8,11 +8,12 @@ their kernels allow.
 from __future__ import annotations
 
 import argparse
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pteron.cli import say
-from pteron.cli.pairs import at_least, existing, pairs, ready
+from pteron.cli.pairs import at_least, existing, kind, model, pairs, ready
 from pteron.cli.progress import Tell, progress
 
 if TYPE_CHECKING:
@@ -73,19 +74,43 @@ def static(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def check_static(args: argparse.Namespace) -> None:
-    """Before any work.
+def check_static(args: argparse.Namespace, format: str | None, option: str) -> Recipe | None:
+    """The recipe that the options ask for, before any work.
 
     Raises:
         FileNotFoundError: nothing to calibrate with.
-        ArgumentError: ranges are wanted without a calibration.
+        ArgumentError: no such format, no such rule, or options that do not go together.
     """
-    from pteron.schema.errors import ArgumentError
+    from pteron.schema.errors import ArgumentError, QuantError
 
+    kind("--ranges", args.ranges, ".json")
     if args.calibrate:
         existing(args.calibrate)
+        if format != "int8":
+            raise ArgumentError(f"--calibrate {args.calibrate}: expected {option} int8, too")
+        if args.calibrate.suffix != ".json":
+            calibration(args.calibrate)
     elif args.ranges:
         raise ArgumentError(f"--ranges {args.ranges}: expected --calibrate, too")
+    if format is None:
+        return None
+    from pteron.quantize.recipe import recipe
+
+    rules = pairs("--rule", getattr(args, "rule", ()), str)
+    try:
+        return recipe(format, rules, getattr(args, "embeddings", False))
+    except QuantError as error:
+        raise ArgumentError(str(error)) from None
+
+
+def calibration(path: Path) -> None:
+    """Raises ArgumentError: the file has no arrays by name. Arrays are not read for that."""
+    from pteron.schema.errors import ArgumentError
+
+    if not zipfile.is_zipfile(path):
+        raise ArgumentError(
+            f"{path}: expected an .npz file of samples or ranges (.json), got something else; write it with numpy.savez"
+        )
 
 
 def keep_ranges(report: QuantReport, path: Path | None) -> None:
@@ -97,16 +122,16 @@ def keep_ranges(report: QuantReport, path: Path | None) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from pteron.quantize.recipe import recipe
     from pteron.schema.errors import ArgumentError
 
-    existing(args.model)
-    check_static(args)
-    outputs = [args.output, args.report, args.ranges]
-    ready(outputs, [args.model, args.calibrate])
+    model(args.model)
+    kind("--output", args.output, ".onnx", ".pte")
     if args.report and args.report.suffix not in (".html", ".json"):
         raise ArgumentError(f"--report {args.report}: expected an .html or .json file")
-    chosen = recipe(args.format, pairs("--rule", args.rule, str), args.embeddings)
+    outputs = [args.output, args.report, args.ranges]
+    ready(outputs, [args.model, args.calibrate])
+    chosen = check_static(args, args.format, "--format")
+    assert chosen is not None  # --format is required
     with progress(args.quiet or args.json) as tell:
         report = write(args, chosen, tell)
     keep_ranges(report, args.ranges)

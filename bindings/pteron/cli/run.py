@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pteron.cli import feeds, say
-from pteron.cli.pairs import ready, seconds
+from pteron.cli.pairs import kind, ready, seconds
 from pteron.export.file.write import write_whole
 from pteron.schema.arrays import write_arrays
 
@@ -25,6 +25,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    kind("--output", args.output, ".npz")
     ready([args.output], [args.program, *feeds.files(args)])
     model = feeds.model_of(args)
     inputs = feeds.of(args, model)
@@ -34,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     if args.output:
         write_whole(args.output, lambda part: write_arrays(part, outputs))
     rows = {name: describe(array) for name, array in outputs.items()}
-    seed = None if args.input else args.seed
+    seed = None if args.input else args.seed or 0
     facts = {"outputs": rows, "ms": ms, "seed": seed}
     say.result("run", args.json, facts, lambda: text(rows, outputs, ms, seed), [args.output])
     return 0

@@ -1,0 +1,338 @@
+"""Every option of every command, used wrongly: one line that says what was expected, the documented code, nothing lost."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pteron.cli import COMMANDS, __doc__, main, parser
+
+BASE = {
+    "export": "{onnx} -q",
+    "quantize": "{onnx} -o {new}.onnx --format nf4 -q",
+    "run": "{pte}",
+    "inspect": "{pte}",
+    "verify": "{pte}",
+    "profile": "{pte} --runs 1",
+    "bench": "{pte} --runs 1",
+    "doctor": "",
+    "completion": "bash",
+}
+FEEDS = {
+    "--input": [
+        ("{folder}", "expected a file, got a folder"),
+        ("{none}.npz", "no such file"),
+        ("{text}", "write it with numpy.savez"),
+        ("{npy} --input {npy}", "expected image once, got it twice"),
+        ("image={npz}", "expected an .npy file of one input"),
+        ("nope={npy}", "no input is called nope"),
+        ("{wide}", "expected float32, got float64"),
+        ("{npy} --seed 1", "--seed: is for random inputs"),
+        ("{npy} --dim batch=2", "--dim: is for random inputs"),
+        ("{torn}", "write it with numpy.savez"),
+    ],
+    "--seed": [("-1", "at least 0"), ("x", "at least 0"), ("1.5", "at least 0"), ("9" * 30, "at most")],
+    "--dim": [
+        ("batch", "expected SYMBOL=N"),
+        ("batch=x", "expected SYMBOL=N"),
+        ("=3", "expected SYMBOL=N"),
+        ("batch=", "expected SYMBOL=N"),
+        ("batch=1.5", "expected SYMBOL=N"),
+        ("nope=3", "the inputs have batch"),
+        ("batch=0", "expected a size from 1"),
+        ("batch=-1", "expected a size from 1"),
+        (f"batch={'9' * 30}", "expected a size from 1"),
+        ("batch=1 --dim batch=2", "expected batch once, got it twice"),
+    ],
+    "--threads": [("-1", "at least 0"), ("many", "at least 0"), ("100000", "at most 256")],
+    "--method": [("nope", "the program has main")],
+    "--delegate": [("npu", "this build has"), (",", "this build has")],
+}  # fmt: skip
+STATIC = {
+    "--calibrate": [
+        ("{none}.npz {int8}", "no such file"),
+        ("{folder} {int8}", "got a folder"),
+        ("{text} {int8}", "expected an .npz file of samples"),
+        ("{npz} {nf4}", "int8, too"),
+    ],
+    "--samples": [("0", "at least 1"), ("-1", "at least 1"), ("x", "at least 1")],
+    "--ranges": [
+        ("{new}.json", "expected --calibrate, too"),
+        ("{new}.onnx", "another kind of file"),
+    ],
+    "--exec": [("fast", "invalid choice")],
+}
+TABLE = {
+    "export": {
+        **STATIC,
+        "--output": [
+            ("{folder}", "got a folder"),
+            ("{none}/d.pte", "expected a folder"),
+            ("{onnx}", "another kind of file"),
+            ("{new}.onnx", "another kind of file"),
+            ("{npz}", "another kind of file"),
+        ],
+        "--state": [
+            ("past", "expected INPUT=OUTPUT"),
+            ("nope=logits", "expected one of the inputs"),
+            ("p*=q", "as many *"),
+            ("p*=q*", "matches no input"),
+            ("image=logits --state image=logits", "expected image once"),
+        ],
+        "--dim": [
+            ("batch", "expected SYMBOL=N"),
+            ("batch=x", "expected SYMBOL=N"),
+            ("nope=3", "those are batch"),
+            ("batch=-3", "expected a size of 1"),
+            ("batch=0", "expected a size of 1"),
+            (f"batch={'9' * 30}", "expected a size of 1"),
+            ("batch=1 --dim batch=2", "once"),
+        ],
+        "--fix": [
+            ("batch=x", "expected SYMBOL=N"),
+            ("nope=3", "those are batch"),
+            ("batch=0", "at least 1"),
+            ("batch=-1", "at least 1"),
+            ("batch=1 --fix batch=2", "once"),
+        ],
+        "--delegate": [("npu", "expected"), (",", "expected"), ("cpu,cpu,x", "got 'x'")],
+        "--placement": [("never", "invalid choice")],
+        "--quantize": [("nope", "expected one of int8, nf4"), ("", "expected one of int8, nf4")],
+    },
+    "quantize": {
+        **STATIC,
+        "--output": [
+            ("{folder}", "got a folder"),
+            ("{none}/d.onnx", "expected a folder"),
+            ("{new}.txt", "expected an .onnx or .pte file"),
+            ("{new}", "expected an .onnx or .pte file"),
+            ("{npz}", "another kind of file"),
+        ],
+        "--format": [("nope", "expected one of int8, nf4"), ("NF4", "expected one of int8, nf4")],
+        "--rule": [
+            ("x", "expected REGEX=FORMAT"),
+            ("(=skip", "not a regular expression"),
+            ("x=nope", "expected one of"),
+            ("x=skip --rule x=nf4", "expected x once"),
+        ],
+        "--report": [("{new}.txt", "expected an .html or .json"), ("{none}/r.html", "expected a folder")],
+    },
+    "run": {
+        **FEEDS,
+        "--output": [
+            ("{folder}", "got a folder"),
+            ("{none}/y.npz", "expected a folder"),
+            ("{onnx}", "another kind of file"),
+            ("{pte}", "another kind of file"),
+        ],
+        "--timeout": [("-1", "at least 0"), ("x", "at least 0"), ("nan", "at least 0"), ("inf", "at least 0")],
+    },
+    "inspect": {
+        "--html": [
+            ("{folder}", "got a folder"),
+            ("{none}/p.html", "expected a folder"),
+            ("{onnx}", "another kind of file"),
+        ],
+        "--dim": [
+            ("batch", "expected SYMBOL=N"),
+            ("nope=3", "the program has batch"),
+            ("batch=-1", "expected a size from 1"),
+            (f"batch={'9' * 30}", "expected a size from 1"),
+            ("batch=1 --dim batch=2", "once"),
+        ],
+    },
+    "verify": {
+        "--inputs": [("{npz}", "got one of them"), ("{none}.npz --outputs {npz}", "no such file"),
+                     ("{npy} --outputs {npz}", "got .npy"), ("{folder} --outputs {npz}", "got a folder")],
+        "--outputs": [("{npz}", "got one of them"), ("{text} --inputs {npz}", "numpy.savez")],
+        "--rtol": [("-1", "at least 0"), ("nan", "at least 0"), ("x", "at least 0")],
+        "--atol": [("-1", "at least 0"), ("inf", "at least 0"), ("x", "at least 0")],
+    },
+    "profile": {
+        **FEEDS,
+        "--runs": [("0", "at least 1"), ("-1", "at least 1"), ("x", "at least 1"), ("9" * 30, "at most")],
+        "--output": [("{folder}", "got a folder"), ("{none}/t.json", "expected a folder"), ("{onnx}", "another kind")],
+        "--html": [("{folder}", "got a folder"), ("{none}/t.html", "expected a folder"), ("{npz}", "another kind")],
+        "--top": [("-1", "at least 0"), ("x", "at least 0")],
+    },
+    "bench": {
+        **FEEDS,
+        "--runs": [("0", "at least 1"), ("x", "at least 1")],
+        "--warmup": [("-1", "at least 0"), ("x", "at least 0")],
+        "--vs-onnx": [("{none}.onnx", "no such file"), ("{folder}", "got a folder"), ("{text}", "refuses")],
+    },
+    "doctor": {},
+    "completion": {},
+}  # fmt: skip
+POSITIONAL = [
+    ("export", "{none}.onnx -q", 2, "no such file"),
+    ("export", "{folder} -q", 2, "got a folder"),
+    ("export", "/dev/null -q", 2, "got a pipe or a device"),
+    ("export", "{pte} -q -o {new}.pte", 2, "compiled already"),
+    ("export", "{text} -q -o {new}.pte", 3, "expected an ONNX model"),
+    ("quantize", "{none}.onnx -o {new}.onnx --format nf4", 2, "no such file"),
+    ("quantize", "{folder} -o {new}.onnx --format nf4", 2, "got a folder"),
+    ("quantize", "{pte} -o {new}.onnx --format nf4", 2, "compiled already"),
+    *((c, "{none}.pte", 2, "no such file") for c in ("run", "inspect", "verify", "profile", "bench")),
+    *((c, "{folder}", 2, "got a folder") for c in ("run", "inspect", "verify", "profile", "bench")),
+    *((c, "{onnx}", 2, "got a model") for c in ("run", "inspect", "verify", "profile", "bench")),
+    *((c, "{text}", 4, "text.bin: header") for c in ("run", "inspect", "verify", "profile", "bench")),
+    *((c, "/dev/null", 4, "header") for c in ("run", "inspect", "verify", "profile", "bench")),
+    ("completion", "tcsh", 2, "invalid choice"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def files(root: Path, digits: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    home = tmp_path_factory.mktemp("options")
+    (home / "folder").mkdir()
+    shutil.copy(root / "examples/digits/digits.onnx", home / "m.onnx")
+    shutil.copy(digits, home / "m.pte")
+    (home / "text.bin").write_text("neither this nor that\n" * 20)
+    image = np.zeros((2, 1, 8, 8), np.float32)
+    np.save(home / "x.npy", image)
+    np.savez(home / "x.npz", image=image)
+    np.savez(home / "wide.npz", image=image.astype(np.float64))
+    (home / "torn.npz").write_bytes((home / "x.npz").read_bytes()[:-40])
+    names = {
+        "folder": "folder",
+        "onnx": "m.onnx",
+        "pte": "m.pte",
+        "text": "text.bin",
+        "npy": "x.npy",
+    }
+    names |= {
+        "npz": "x.npz",
+        "none": "nowhere/none",
+        "new": "new",
+        "wide": "wide.npz",
+        "torn": "torn.npz",
+    }
+    return {key: str(home / name) for key, name in names.items()}
+
+
+def options(command: str) -> Iterator[argparse.Action]:
+    (subs,) = (a for a in parser()._actions if isinstance(a, argparse._SubParsersAction))
+    yield from (a for a in subs.choices[command]._actions if a.option_strings and a.nargs != 0)
+
+
+def refuses(
+    argv: list[str],
+    code: int,
+    words: str,
+    files: dict[str, str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    home = Path(files["onnx"]).parent
+    before = {p: p.read_bytes() for p in home.rglob("*") if p.is_file()}
+    try:
+        got = main(argv)
+    except SystemExit as end:
+        got = int(str(end.code))
+    out, err = capsys.readouterr()
+    with contextlib.suppress(FileNotFoundError):
+        Path(files["new"]).unlink()
+    after = {p: p.read_bytes() for p in home.rglob("*") if p.is_file()}
+    assert got == code and words in err, (got, err)
+    assert len(err.splitlines()) == 1 and not out, (err, out)
+    assert err.startswith(f"pteron {argv[0]}: ")
+    assert before == after, "something was written"
+
+
+def cases() -> Iterator[tuple[str, str, str, str]]:
+    for command, rows in TABLE.items():
+        for option, wrong in rows.items():
+            for value, words in wrong:
+                yield command, option, value, words
+
+
+@pytest.mark.parametrize("command, option, value, words", list(cases()))
+def test_a_wrong_value_is_one_line(
+    command: str,
+    option: str,
+    value: str,
+    words: str,
+    files: dict[str, str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    choice = {"export": "--quantize", "quantize": "--format"}.get(command, "")
+    names = {**files, "int8": f"{choice} int8", "nf4": f"{choice} nf4"}
+    base = BASE[command].format(**names).split()
+    given = f"{option} {value}".format(**names).split() if value else [option, ""]
+    for name in {v for v in given if v.startswith("--")} & set(base):  # the base's own value goes
+        del base[base.index(name) : base.index(name) + 2]
+    if option == "--output" and "-o" in base:
+        del base[base.index("-o") : base.index("-o") + 2]
+    refuses([command, *base, *given], 2, words, files, capsys)
+
+
+@pytest.mark.parametrize("command, words, code, text", POSITIONAL)
+def test_a_wrong_file_is_one_line(
+    command: str,
+    words: str,
+    code: int,
+    text: str,
+    files: dict[str, str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    refuses([command, *words.format(**files).split()], code, text, files, capsys)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_with_a_value_is_in_the_table(command: str) -> None:
+    assert {a.option_strings[-1] if a.option_strings[-1].startswith("--") else a.option_strings[0]
+            for a in options(command)} == set(TABLE[command])  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_option_needs_its_value_and_takes_one(
+    command: str, files: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = BASE[command].format(**files).split()
+    for a in options(command):
+        for name in a.option_strings:
+            refuses([command, *base, name], 2, "expected one argument", files, capsys)
+            if not isinstance(a, argparse._AppendAction) and not a.choices:
+                once = [v for v in base if v not in a.option_strings]
+                twice = [command, *once, name, "1", a.option_strings[0], "2"]
+                refuses(twice, 2, "expected once, got it twice", files, capsys)
+
+
+@pytest.mark.parametrize(
+    "argv, words",
+    [
+        ([], "required: COMMAND"),
+        (["nope"], "invalid choice: 'nope'"),
+        (["run", "m.pte", "more"], "unrecognized arguments: more"),
+        (["run", "m.pte", "--see", "1"], "unrecognized arguments: --see 1"),
+        (["run"], "required: program"),
+        (["quantize", "m.onnx", "-o", "q.onnx"], "required: --format"),
+    ],
+)
+def test_the_command_line_itself(
+    argv: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(argv)
+    err = capsys.readouterr().err
+    assert end.value.code == 2 and words in err and len(err.splitlines()) == 1
+
+
+def test_codes_are_documented() -> None:
+    assert re.findall(r"^(\d+) ", str(__doc__), flags=re.M) == [
+        "0",
+        "1",
+        "2",
+        "3",
+        "4",
+        "5",
+        "6",
+        "130",
+    ]
