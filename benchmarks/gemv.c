@@ -207,7 +207,8 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < K; i++) x[i] = (float)(int32_t)(seed = seed * 1664525u + 1u) * 0x1p-31f;
   for (uint32_t threads = 1; threads <= 2; threads++) {
     pte_pool *pool = NULL;
-    if (threads > 1 && pte_host_pool_open(threads, &pool) != PTE_OK) return 1;
+    pte_host_pool_options options = {.size = sizeof options, .threads = threads};
+    if (threads > 1 && pte_host_pool_open(&options, &pool, NULL) != PTE_OK) return 1;
     for (uint16_t format = 1; format < PTE_FORMAT_COUNT; format++) {
       const pte_format_row *row = &pte_format_rows[format];
       if (format == PTE_FORMAT_E4M3_CHANNEL || format == PTE_FORMAT_MXFP8) continue;

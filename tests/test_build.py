@@ -33,7 +33,8 @@ MAIN = """
 int main(void) {
   pte_pool *pool;
   if (pte_api_version() != PTE_API_VERSION || pte_delegate_null() == 0) return 1;
-  if (pte_host_pool_open(2, &pool) != PTE_OK) return 1;
+  pte_host_pool_options options = {.size = sizeof options, .threads = 2};
+  if (pte_host_pool_open(&options, &pool, 0) != PTE_OK) return 1;
   pte_host_pool_close(pool);
   return 0;
 }

@@ -21,8 +21,9 @@ pytestmark = pytest.mark.skipif(
 LIBC = {
     *("memcmp", "memcpy", "memmove", "memset", "strchr", "strcmp", "strerror", "strlen", "strrchr"),
     *("calloc", "free", "malloc", "posix_memalign"),
-    *("close", "fstat", "mmap", "munmap", "open", "read", "__errno_location"),
+    *("close", "fstat", "mmap", "munmap", "open", "pread", "__errno_location"),
     *("clock_gettime", "getpid", "sched_getaffinity", "sched_yield", "sysconf", "__sched_cpucount"),
+    *("sched_setaffinity", "setpriority"),
     *(f"pthread_cond_{verb}" for verb in ("broadcast", "destroy", "init", "signal", "wait")),
     *(f"pthread_mutex_{verb}" for verb in ("destroy", "init", "lock", "unlock")),
     *("pthread_create", "pthread_join"),

@@ -1,10 +1,13 @@
 /* The pool of threads: every element once, whoever calls, also nested, from two threads, and in a
  * forked child. */
-// sources: host/posix/pool.c host/posix/clock.c
+// sources: library
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sched.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,8 +34,9 @@ static void mark(void *context, size_t begin, size_t end, uint32_t thread) {
 }
 
 static pte_pool *open_pool(uint32_t threads) {
+  pte_host_pool_options options = {.size = sizeof options, .threads = threads};
   pte_pool *pool = NULL;
-  CHECK_EQUAL(pte_host_pool_open(threads, &pool), PTE_OK);
+  CHECK_EQUAL(pte_host_pool_open(&options, &pool, NULL), PTE_OK);
   return pool;
 }
 
@@ -128,11 +132,78 @@ static void a_forked_child_runs_alone(void) {
   pte_host_pool_close(pool);
 }
 
-static void a_pool_of_none_is_refused(void) {
-  pte_pool *pool = NULL;
-  CHECK_EQUAL(pte_host_pool_open(0, &pool), PTE_BAD_ARGUMENT);
-  CHECK_EQUAL(pte_host_pool_open(100000, &pool), PTE_BAD_ARGUMENT);
+static void what_no_system_has_is_refused(void) {
+  static const uint32_t processor[] = {1u << 20}, absent[] = {CPU_SETSIZE - 1};
+  const uint32_t size = sizeof(pte_host_pool_options);
+  static const struct {
+    pte_host_pool_options options;
+    pte_status status;
+    const char *text;
+  } rows[] = {
+      {{.size = 4},                                                                 PTE_BAD_ARGUMENT, "`size`"                         },
+      {{.size = size, .threads = 100000},                                           PTE_BAD_ARGUMENT, "at most 256 threads, got 100000"},
+      {{.size = size, .threads = 2, .niceness = 20},                                PTE_BAD_ARGUMENT, "got 20"                         },
+      {{.size = size, .threads = 2, .niceness = -21},                               PTE_BAD_ARGUMENT, "got -21"                        },
+      {{.size = size, .threads = 2, .processor_count = 1},                          PTE_BAD_ARGUMENT, "NULL"                           },
+      {{.size = size, .threads = 2, .processor_count = 1, .processors = processor},
+       PTE_BAD_ARGUMENT,                                                                              "got 1048576"                    },
+      {{.size = size, .threads = 3, .processor_count = 1, .processors = absent},
+       PTE_IO,                                                                                        "refused its processors"         },
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    pte_pool *pool = NULL;
+    pte_error error = {0};
+    CHECK_EQUAL(pte_host_pool_open(&rows[i].options, &pool, &error), rows[i].status);
+    CHECK(pool == NULL && strstr(error.text, rows[i].text) != NULL);
+  }
+  CHECK_EQUAL(pte_host_pool_open(NULL, NULL, NULL), PTE_BAD_ARGUMENT);
   pte_host_pool_close(NULL);
+}
+
+/* The processors and niceness that threads see; `thread` 0 is the caller. */
+typedef struct place {
+  _Atomic uint32_t seen, wrong;
+  cpu_set_t own;
+  int own_niceness;
+} place;
+
+static void look_around(void *context, size_t begin, size_t end, uint32_t thread) {
+  place *p = context;
+  cpu_set_t now;
+  int niceness = getpriority(PRIO_PROCESS, 0);
+  (void)begin, (void)end;
+  CPU_ZERO(&now);
+  CHECK_EQUAL(sched_getaffinity(0, sizeof now, &now), 0);
+  bool right = thread == 0 ? CPU_EQUAL(&now, &p->own) && niceness == p->own_niceness
+                           : CPU_COUNT(&now) == 1 && niceness == 19;
+  if (!right) atomic_fetch_add(&p->wrong, 1);
+  if (thread != 0) atomic_fetch_add(&p->seen, 1);
+  usleep(1000); /* so that the workers get some */
+}
+
+static void workers_are_where_and_what_the_options_say(void) {
+  place p = {.own_niceness = getpriority(PRIO_PROCESS, 0)};
+  CPU_ZERO(&p.own);
+  CHECK_EQUAL(sched_getaffinity(0, sizeof p.own, &p.own), 0);
+  uint32_t first = 0;
+  while (!CPU_ISSET(first, &p.own)) first++;
+  pte_host_pool_options options = {.size = sizeof options,
+                                   .threads = 3,
+                                   .niceness = 19,
+                                   .processor_count = 1,
+                                   .processors = &first};
+  pte_pool *pool = NULL;
+  CHECK_EQUAL(pte_host_pool_open(&options, &pool, NULL), PTE_OK);
+  for (int i = 0; i < 1000 && p.seen == 0; i++) pool->run(pool->self, 12, 1, look_around, &p);
+  CHECK(p.seen != 0 && p.wrong == 0);
+  pte_host_pool_close(pool);
+}
+
+static void a_pool_without_options_has_a_thread_a_processor(void) {
+  pte_pool *pool = NULL;
+  CHECK_EQUAL(pte_host_pool_open(NULL, &pool, NULL), PTE_OK);
+  CHECK_EQUAL(pool->threads, pte_host_processors());
+  pte_host_pool_close(pool);
 }
 
 int main(void) {
@@ -141,6 +212,8 @@ int main(void) {
   a_task_may_use_the_pool_itself();
   two_sessions_may_share_it();
   a_forked_child_runs_alone();
-  a_pool_of_none_is_refused();
+  what_no_system_has_is_refused();
+  workers_are_where_and_what_the_options_say();
+  a_pool_without_options_has_a_thread_a_processor();
   return check_done();
 }

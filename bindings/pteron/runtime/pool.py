@@ -6,15 +6,20 @@ import functools
 from typing import Any
 
 from pteron._pteron import ffi, lib
-from pteron.runtime.memory import check
+from pteron.runtime.memory import check, new_error, new_struct
 
 
 class Pool:
     """A pte_pool that lives until the process ends; its workers are parked between runs."""
 
     def __init__(self, threads: int) -> None:
-        out = ffi.new("pte_pool **")
-        check(lib.pte_host_pool_open(threads, out), where=f"pool of {threads} threads")
+        out, error = ffi.new("pte_pool **"), new_error()
+        check(
+            lib.pte_host_pool_open(
+                new_struct("pte_host_pool_options", threads=threads), out, error
+            ),
+            error,
+        )
         self.pointer: Any = out[0]
 
     @staticmethod

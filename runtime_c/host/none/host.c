@@ -31,9 +31,10 @@ pte_status pte_host_alloc(uint64_t size_bytes, pte_memory *out) {
 
 void pte_host_free(pte_memory memory) { (void)memory; }
 
-pte_status pte_host_pool_open(uint32_t threads, pte_pool **out) {
-  (void)threads, (void)out;
-  return PTE_UNSUPPORTED;
+pte_status pte_host_pool_open(const pte_host_pool_options *options, pte_pool **out,
+                              pte_error *error) {
+  (void)options, (void)out;
+  return pte_fail(error, PTE_UNSUPPORTED, "pool: this build has no threads");
 }
 
 void pte_host_pool_close(pte_pool *pool) { (void)pool; }

@@ -1,22 +1,25 @@
 /* A program, a session and their memory under one handle. */
 #define _POSIX_C_SOURCE 200809L
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/error.h"
 #include "core/sized.h"
+#include "host/posix/file.h"
 #include "program/header.h"
-#include "pteron/host.h"
 
 #define PTE_HOST_MAX_EXTERNALS 64
 
 struct pte_host_model {
+  pte_memory self; /* this struct's memory */
   pte_host_options options;
+  pte_host_memory memory;
+  pte_host_log log;
   pid_t owner;
-  pte_pool *pool;
-  pte_memory file, program_memory, session_memory, arena, state;
-  pte_memory external_files[PTE_HOST_MAX_EXTERNALS];
+  pte_pool *pool; /* its own, or NULL */
+  pte_host_file file;
+  pte_memory program_memory, session_memory, arena, state, told;
+  pte_host_file external_files[PTE_HOST_MAX_EXTERNALS];
   pte_external externals[PTE_HOST_MAX_EXTERNALS];
   char external_names[PTE_HOST_MAX_EXTERNALS][256];
   uint32_t external_count;
@@ -24,29 +27,69 @@ struct pte_host_model {
   pte_session *session;
 };
 
-static pte_status allocate(uint64_t bytes, const char *what, pte_memory *out, pte_error *error) {
-  if (pte_host_alloc(bytes, out) == PTE_OK) return PTE_OK;
-  return pte_fail(error, PTE_NO_MEMORY, "%s: the system has no %llu bytes", what, bytes);
+/* Where a program's bytes come from: bytes, or a path, or a descriptor. */
+typedef struct source {
+  const char *path; /* NULL: not a path */
+  const void *bytes;
+  uint64_t offset, length;
+  int descriptor; /* -1: bytes */
+} source;
+
+static const char *name_of(const source *from) {
+  return from->path != NULL ? from->path : from->descriptor < 0 ? "bytes" : "file";
+}
+
+static pte_status allocate(const pte_host_model *m, uint64_t bytes, const char *what,
+                           pte_memory *out, pte_error *error) {
+  return pte_memory_take(&m->memory, bytes, what, out, error);
+}
+
+static void say(const pte_host_model *m, uint32_t level, const char *format, ...) {
+  pte_error line;
+  va_list args;
+  if (m->log.say == NULL) return;
+  va_start(args, format);
+  (void)pte_fail_list(&line, PTE_OK, format, &args);
+  va_end(args);
+  m->log.say(m->log.self, level, line.text);
 }
 
 /* --- opening -------------------------------------------------------------------------------- */
 
-static pte_status open_file(const pte_host_model *m, const char *path, pte_memory *out,
-                            pte_error *error) {
-  return m->options.copy ? pte_host_read(path, out, error) : pte_host_map(path, out, error);
+static pte_status open_source(pte_host_model *m, const source *from, pte_error *error) {
+  bool copy = m->options.copy != 0;
+  if (from->path != NULL) return pte_host_file_path(from->path, copy, &m->memory, &m->file, error);
+  const char *name = name_of(from);
+  pte_status status = from->descriptor < 0
+                          ? pte_host_file_bytes(from->bytes, (size_t)from->length, copy, &m->memory,
+                                                &m->file, error)
+                          : pte_host_file_part(from->descriptor, name, from->offset, from->length,
+                                               copy, &m->memory, &m->file, error);
+  if (status == PTE_OK && !copy && m->file.copy.data != NULL)
+    say(m, PTE_HOST_INFO, "%s: read into memory, for it does not lie on a multiple of 64", name);
+  return status;
 }
 
-static void close_file(const pte_host_model *m, pte_memory file) {
-  if (m->options.copy) pte_host_free(file);
-  else pte_host_unmap(file);
+static const pte_external *given_external(const pte_host_model *m, const char *name) {
+  for (uint32_t i = 0; i < m->options.external_count; i++)
+    if (strcmp(m->options.externals[i].name, name) == 0) return &m->options.externals[i];
+  return NULL;
 }
 
-/* Externals lie beside the program: a name is a file name, never a path. */
-static pte_status map_external(pte_host_model *m, const char *path, const char *name,
-                               pte_error *error) {
+/* Externals are given, or lie beside the program: a name is a file name, never a path. */
+static pte_status find_external(pte_host_model *m, const char *path, const char *name,
+                                pte_error *error) {
+  const pte_external *given = given_external(m, name);
   if (m->external_count == PTE_HOST_MAX_EXTERNALS)
-    return pte_fail(error, PTE_LIMIT, "%s: more than %u external files", path,
+    return pte_fail(error, PTE_LIMIT, "program: more than %u external files",
                     PTE_HOST_MAX_EXTERNALS);
+  if (given != NULL) {
+    m->externals[m->external_count++] = *given;
+    return PTE_OK;
+  }
+  if (path == NULL)
+    return pte_fail(error, PTE_BAD_ARGUMENT,
+                    "external %s: no path to look beside; give it in options.externals", name);
   size_t length = strlen(name);
   if (length == 0 || length >= sizeof m->external_names[0] || strchr(name, '/') != NULL ||
       name[0] == '.')
@@ -54,25 +97,27 @@ static pte_status map_external(pte_host_model *m, const char *path, const char *
                     name);
   const char *slash = strrchr(path, '/');
   size_t folder = slash == NULL ? 0 : (size_t)(slash - path) + 1;
-  char *beside = malloc(folder + length + 1);
-  if (beside == NULL) return pte_fail(error, PTE_NO_MEMORY, "the system has no memory");
-  memcpy(beside, path, folder);
-  memcpy(beside + folder, name, length + 1);
-  pte_memory *file = &m->external_files[m->external_count];
-  pte_status status = open_file(m, beside, file, error);
-  free(beside);
+  pte_memory beside = {NULL, 0};
+  PTE_TRY(allocate(m, folder + length + 1, "path", &beside, error));
+  memcpy(beside.data, path, folder);
+  memcpy((char *)beside.data + folder, name, length + 1);
+  pte_host_file *file = &m->external_files[m->external_count];
+  pte_status status =
+      pte_host_file_path(beside.data, m->options.copy != 0, &m->memory, file, error);
+  pte_memory_give(&m->memory, beside);
   if (status != PTE_OK) return status;
   char *kept = m->external_names[m->external_count];
   memcpy(kept, name, length + 1);
-  m->externals[m->external_count++] = (pte_external){kept, file->data, file->size_bytes};
+  m->externals[m->external_count++] =
+      (pte_external){kept, file->bytes.data, file->bytes.size_bytes};
   return PTE_OK;
 }
 
-static pte_status map_externals(pte_host_model *m, const char *path, pte_flat manifest,
-                                pte_error *error) {
+static pte_status find_externals(pte_host_model *m, const char *path, pte_flat manifest,
+                                 pte_error *error) {
   pte_flat_vector names = pte_flat_get_vector(manifest, PTE_MANIFEST_EXTERNALS);
   for (uint32_t i = 0; i < names.count; i++)
-    PTE_TRY(map_external(m, path, pte_flat_string_at(names, i, NULL), error));
+    PTE_TRY(find_external(m, path, pte_flat_string_at(names, i, NULL), error));
   return PTE_OK;
 }
 
@@ -80,48 +125,70 @@ static pte_status map_externals(pte_host_model *m, const char *path, pte_flat ma
  * `head` and the manifest are copies: the file may change. */
 static pte_status read_manifest(pte_host_model *m, const char *path, const pte_file_header *header,
                                 uint8_t *head, pte_segment *segments, pte_error *error) {
+  const uint8_t *bytes = m->file.bytes.data;
   pte_memory copy = {NULL, 0};
   pte_flat manifest;
-  memcpy(head, m->file.data, pte_head_bytes(header->segment_count));
-  PTE_TRY(pte_segments_read(head, m->file.data, header, segments, error));
+  memcpy(head, bytes, pte_head_bytes(header->segment_count));
+  PTE_TRY(pte_segments_read(head, bytes, header, segments, error));
   const pte_segment *segment =
       &segments[pte_segment_find(segments, header->segment_count, PTE_SEGMENT_MANIFEST)];
-  PTE_TRY(allocate(segment->size, "manifest", &copy, error));
+  PTE_TRY(allocate(m, segment->size, "manifest", &copy, error));
   memcpy(copy.data, segment->data, copy.size_bytes);
   pte_status status = pte_flat_verify(copy.data, copy.size_bytes, &pte_manifest_table,
                                       PTE_FILE_IDENTIFIER, "manifest", &manifest, error);
-  if (status == PTE_OK) status = map_externals(m, path, manifest, error);
-  pte_host_free(copy);
+  if (status == PTE_OK) status = find_externals(m, path, manifest, error);
+  pte_memory_give(&m->memory, copy);
   return status;
 }
 
-static pte_status find_externals(pte_host_model *m, const char *path, pte_error *error) {
+static pte_status open_externals(pte_host_model *m, const char *path, pte_error *error) {
   pte_file_header header;
-  PTE_TRY(pte_header_read(m->file.data, m->file.size_bytes, &header, error));
-  uint8_t *head = malloc(pte_head_bytes(header.segment_count));
-  pte_segment *segments = calloc(header.segment_count, sizeof *segments);
-  pte_status status = PTE_OK;
-  if (head == NULL || segments == NULL)
-    status = pte_fail(error, PTE_NO_MEMORY, "the system has no memory");
-  else status = read_manifest(m, path, &header, head, segments, error);
-  free(head);
-  free(segments);
+  PTE_TRY(pte_header_read(m->file.bytes.data, m->file.bytes.size_bytes, &header, error));
+  pte_memory head = {NULL, 0}, segments = {NULL, 0};
+  uint64_t count = header.segment_count;
+  pte_status status = allocate(m, pte_head_bytes(header.segment_count), "header", &head, error);
+  if (status == PTE_OK)
+    status = allocate(m, count * sizeof(pte_segment), "segments", &segments, error);
+  if (status == PTE_OK) {
+    memset(segments.data, 0, segments.size_bytes);
+    status = read_manifest(m, path, &header, head.data, segments.data, error);
+  }
+  pte_memory_give(&m->memory, head);
+  pte_memory_give(&m->memory, segments);
   return status;
 }
 
-static pte_status open_program(pte_host_model *m, const char *path, pte_error *error) {
+static pte_status open_program(pte_host_model *m, const source *from, pte_error *error) {
   size_t bytes = 0;
-  PTE_TRY(open_file(m, path, &m->file, error));
-  PTE_TRY(find_externals(m, path, error));
-  PTE_TRY(pte_program_size(m->file.data, m->file.size_bytes, &bytes, error));
-  PTE_TRY(allocate(bytes, "program", &m->program_memory, error));
+  PTE_TRY(open_source(m, from, error));
+  PTE_TRY(open_externals(m, from->path, error));
+  const pte_memory file = m->file.bytes;
+  PTE_TRY(pte_program_size(file.data, file.size_bytes, &bytes, error));
+  PTE_TRY(allocate(m, bytes, "program", &m->program_memory, error));
   pte_open_options options = {.size = sizeof options,
                               .external_count = m->external_count,
                               .externals = m->externals,
                               .delegate_count = m->options.delegate_count,
                               .delegates = m->options.delegates};
-  return pte_program_open(m->file.data, m->file.size_bytes, &options, m->program_memory,
-                          &m->program, error);
+  PTE_TRY(pte_program_open(file.data, file.size_bytes, &options, m->program_memory, &m->program,
+                           error));
+  uint32_t delegates = m->program->delegate_count;
+  PTE_TRY(allocate(m, delegates, "placements", &m->told, error));
+  if (delegates != 0) memset(m->told.data, 0, delegates);
+  return PTE_OK;
+}
+
+/* Tells once of each part that runs on the CPU instead of its delegate. */
+static void tell_placements(pte_host_model *m) {
+  unsigned char *told = m->told.data;
+  pte_placement p = {.size = sizeof p};
+  for (uint32_t i = 0; m->log.say != NULL && i < m->program->delegate_count; i++) {
+    if (told[i] || pte_session_placement(m->session, i, &p) != PTE_OK || !p.used || p.placed)
+      continue;
+    told[i] = 1;
+    say(m, p.policy == PTE_POLICY_WARN ? PTE_HOST_WARNING : PTE_HOST_INFO,
+        "%s; its part runs on the CPU", p.reason);
+  }
 }
 
 static pte_status open_session(pte_host_model *m, pte_error *error) {
@@ -129,47 +196,80 @@ static pte_status open_session(pte_host_model *m, pte_error *error) {
   size_t bytes = 0;
   PTE_TRY(pte_program_find_method(m->program, m->options.method, &method, error));
   PTE_TRY(pte_session_size(m->program, method, &bytes, error));
-  PTE_TRY(allocate(bytes, "session", &m->session_memory, error));
+  PTE_TRY(allocate(m, bytes, "session", &m->session_memory, error));
   PTE_TRY(pte_session_open(m->program, method, m->session_memory, &m->session, error));
-  if (m->options.threads <= 1) return PTE_OK;
-  pte_status status = pte_host_pool_open(m->options.threads, &m->pool);
-  if (status == PTE_OK) return PTE_OK;
-  return pte_fail(error, status, "the system refused a pool of %u threads", m->options.threads);
+  tell_placements(m);
+  if (m->options.pool != NULL || m->options.threads <= 1) return PTE_OK;
+  pte_host_pool_options pool = {.size = sizeof pool, .threads = m->options.threads};
+  return pte_host_pool_open(&pool, &m->pool, error);
 }
 
-static pte_status read_options(const pte_host_options *given, pte_host_options *out,
-                               pte_error *error) {
-  PTE_TRY(pte_sized_read(given, out, sizeof *out, "host options", error));
-  if (out->cpu == PTE_CPU_DETECT) out->cpu = pte_host_cpu();
-  if (out->threads == 0) out->threads = pte_host_processors();
+/* The caller's structs, complete. */
+static pte_status read_options(const pte_host_options *given, pte_host_model *m, pte_error *error) {
+  pte_host_options *o = &m->options;
+  pte_host_allocator *a = &m->memory.allocator;
+  pte_pool pool;
+  PTE_TRY(pte_sized_read(given, o, sizeof *o, "host options", error));
+  PTE_TRY(pte_sized_read(o->allocator, a, sizeof *a, "allocator", error));
+  PTE_TRY(pte_sized_read(o->log, &m->log, sizeof m->log, "log", error));
+  PTE_TRY(pte_sized_read(o->pool, &pool, sizeof pool, "pool", error));
+  if (o->allocator == NULL) m->memory = pte_host_system;
+  if (a->allocate == NULL || a->release == NULL)
+    return pte_fail(error, PTE_BAD_ARGUMENT, "allocator: a function is NULL");
+  if (o->external_count != 0 && o->externals == NULL)
+    return pte_fail(error, PTE_BAD_ARGUMENT, "externals: NULL");
+  if (o->cpu == PTE_CPU_DETECT) o->cpu = pte_host_cpu();
+  if (o->threads == 0) o->threads = o->pool != NULL ? pool.threads : pte_host_processors();
   return PTE_OK;
 }
 
-pte_status pte_host_model_open(const char *path, const pte_host_options *given,
-                               pte_host_model **out, pte_error *error) {
-  if (path == NULL || out == NULL) return pte_fail(error, PTE_BAD_ARGUMENT, "path or out: NULL");
-  pte_host_model *m = calloc(1, sizeof *m);
-  if (m == NULL) return pte_fail(error, PTE_NO_MEMORY, "the system has no memory");
-  m->owner = getpid();
-  pte_status status = read_options(given, &m->options, error);
-  if (status == PTE_OK) status = open_program(m, path, error);
+static pte_status open_model(const source *from, const pte_host_options *given,
+                             pte_host_model **out, pte_error *error) {
+  pte_host_model probe = {.owner = getpid()};
+  if (out == NULL) return pte_fail(error, PTE_BAD_ARGUMENT, "out: NULL");
+  PTE_TRY(read_options(given, &probe, error));
+  PTE_TRY(allocate(&probe, sizeof probe, "model", &probe.self, error));
+  pte_host_model *m = probe.self.data;
+  *m = probe;
+  pte_status status = open_program(m, from, error);
   if (status == PTE_OK) status = open_session(m, error);
   if (status == PTE_OK) *out = m;
   else pte_host_model_close(m);
   return status;
 }
 
+pte_status pte_host_model_open(const char *path, const pte_host_options *options,
+                               pte_host_model **out, pte_error *error) {
+  if (path == NULL) return pte_fail(error, PTE_BAD_ARGUMENT, "path: NULL");
+  return open_model(&(source){.path = path, .descriptor = -1}, options, out, error);
+}
+
+pte_status pte_host_model_open_fd(int file, uint64_t offset, uint64_t length,
+                                  const pte_host_options *options, pte_host_model **out,
+                                  pte_error *error) {
+  if (file < 0) return pte_fail(error, PTE_BAD_ARGUMENT, "file: got %d", (int32_t)file);
+  return open_model(&(source){.offset = offset, .length = length, .descriptor = file}, options, out,
+                    error);
+}
+
+pte_status pte_host_model_open_bytes(const void *bytes, size_t size_bytes,
+                                     const pte_host_options *options, pte_host_model **out,
+                                     pte_error *error) {
+  return open_model(&(source){.bytes = bytes, .length = size_bytes, .descriptor = -1}, options, out,
+                    error);
+}
+
 void pte_host_model_close(pte_host_model *m) {
   if (m == NULL) return;
+  const pte_host_memory memory = m->memory; /* outlives the model's own memory */
+  const pte_memory taken[] = {m->arena,          m->state, m->session_memory,
+                              m->program_memory, m->told,  m->self};
   pte_session_close(m->session);
   pte_host_pool_close(m->pool);
-  pte_host_free(m->arena);
-  pte_host_free(m->state);
-  pte_host_free(m->session_memory);
-  pte_host_free(m->program_memory);
-  close_file(m, m->file);
-  for (uint32_t i = 0; i < m->external_count; i++) close_file(m, m->external_files[i]);
-  free(m);
+  pte_host_file_close(&m->file, &memory);
+  for (uint32_t i = 0; i < m->external_count; i++)
+    pte_host_file_close(&m->external_files[i], &memory);
+  for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) pte_memory_give(&memory, taken[i]);
 }
 
 const pte_program *pte_host_model_program(const pte_host_model *m) { return m->program; }
@@ -186,13 +286,13 @@ static pte_status check_owner(const pte_host_model *m, pte_error *error) {
 }
 
 /* Makes `*memory` at least (for states: exactly) `bytes` large. */
-static pte_status resize(pte_memory *memory, uint64_t bytes, bool exactly, const char *what,
-                         pte_error *error) {
+static pte_status resize(const pte_host_model *m, pte_memory *memory, uint64_t bytes, bool exactly,
+                         const char *what, pte_error *error) {
   if (memory->data != NULL && (exactly ? memory->size_bytes == bytes : memory->size_bytes >= bytes))
     return PTE_OK;
-  pte_host_free(*memory);
+  pte_memory_give(&m->memory, *memory);
   *memory = (pte_memory){NULL, 0};
-  return allocate(bytes, what, memory, error);
+  return allocate(m, bytes, what, memory, error);
 }
 
 pte_status pte_host_model_prepare(pte_host_model *m, const int64_t *const *shapes,
@@ -203,15 +303,16 @@ pte_status pte_host_model_prepare(pte_host_model *m, const int64_t *const *shape
                                  .threads = m->options.threads,
                                  .shapes = shapes,
                                  .values = values,
-                                 .pool = m->pool,
+                                 .pool = m->options.pool != NULL ? m->options.pool : m->pool,
                                  .cpu = m->options.cpu,
                                  .max_bytes = m->options.max_bytes,
                                  .max_extent = m->options.max_extent};
   pte_sizes sizes = {.size = sizeof sizes};
   PTE_TRY(pte_prepare_size(m->session, &options, &sizes, error));
-  PTE_TRY(resize(&m->arena, sizes.arena_bytes, false, "arena", error));
-  PTE_TRY(resize(&m->state, sizes.state_bytes, true, "states", error));
+  PTE_TRY(resize(m, &m->arena, sizes.arena_bytes, false, "arena", error));
+  PTE_TRY(resize(m, &m->state, sizes.state_bytes, true, "states", error));
   PTE_TRY(pte_session_prepare(m->session, &options, m->arena, m->state, PTE_STATE_KEEP, error));
+  tell_placements(m);
   if (out_sizes == NULL || pte_sized_write(out_sizes, &sizes, sizeof sizes) == PTE_OK)
     return PTE_OK;
   return pte_fail(error, PTE_BAD_ARGUMENT, "sizes: expected a struct that says its size");
@@ -220,5 +321,7 @@ pte_status pte_host_model_prepare(pte_host_model *m, const int64_t *const *shape
 pte_status pte_host_model_run(pte_host_model *m, const void *const *inputs, void *const *outputs,
                               const pte_run_options *options, pte_error *error) {
   PTE_TRY(check_owner(m, error));
-  return pte_session_run(m->session, inputs, outputs, options, error);
+  pte_status status = pte_session_run(m->session, inputs, outputs, options, error);
+  tell_placements(m);
+  return status;
 }

@@ -10,10 +10,16 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include "core/error.h"
 #include "core/fp.h"
+#include "core/kernel.h"
+#include "core/sized.h"
 #include "pteron/host.h"
 
 #define PTE_POOL_MAX_THREADS 256
@@ -40,11 +46,17 @@ typedef struct pool {
 
   pthread_mutex_t lock;
   pthread_cond_t wake;
+
+  const pte_host_pool_options *options; /* complete; while the pool is being opened */
+  uint32_t settled;                     /* workers that have tried to be what the options say */
+  const char *refused;                  /* what the system did not let them be, or NULL */
+  int reason;                           /* its errno */
 } pool;
 
 typedef struct worker {
   pool *pool;
   uint32_t index;
+  bool special;
 } worker;
 
 static void relax(void) {
@@ -95,10 +107,53 @@ static void wait_for_news(pool *p, uint64_t seen) {
   }
 }
 
+static bool is_special(const pte_host_pool_options *o) {
+  return o->niceness != 0 || o->processor_count != 0;
+}
+
+#if defined(__linux__)
+/* For the calling thread alone: what the system refuses, or NULL. */
+static const char *settle(const pte_host_pool_options *o) {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  for (uint32_t i = 0; i < o->processor_count; i++) CPU_SET(o->processors[i], &allowed);
+  if (o->processor_count != 0 && sched_setaffinity(0, sizeof allowed, &allowed) != 0)
+    return "processors";
+  if (o->niceness != 0 && setpriority(PRIO_PROCESS, 0, o->niceness) != 0) return "niceness";
+  return NULL;
+}
+#else
+static const char *settle(const pte_host_pool_options *o) {
+  (void)o;
+  return NULL;
+}
+#endif
+
+static void settle_worker(pool *p) {
+  const char *refused = settle(p->options);
+  int reason = errno;
+  pthread_mutex_lock(&p->lock);
+  if (refused != NULL) p->refused = refused, p->reason = reason;
+  p->settled++;
+  pthread_cond_broadcast(&p->wake);
+  pthread_mutex_unlock(&p->lock);
+}
+
+/* Waits for the workers to settle. */
+static pte_status settled(pool *p, pte_error *error) {
+  pthread_mutex_lock(&p->lock);
+  while (p->settled < p->worker_count) pthread_cond_wait(&p->wake, &p->lock);
+  pthread_mutex_unlock(&p->lock);
+  if (p->refused == NULL) return PTE_OK;
+  return pte_fail(error, PTE_IO, "pool: the system refused its %s: %s", p->refused,
+                  strerror(p->reason));
+}
+
 static void *worker_main(void *argument) {
   worker self = *(worker *)argument;
   free(argument);
   uint64_t seen = 0;
+  if (self.special) settle_worker(self.pool);
   (void)pte_fp_enter();
   for (;;) {
     wait_for_news(self.pool, seen);
@@ -149,31 +204,67 @@ static void pool_run(void *self, size_t count, size_t grain, pte_task task, void
   atomic_flag_clear(&p->busy);
 }
 
-static pte_status start_workers(pool *p) {
+static pte_status start_workers(pool *p, pte_error *error) {
   for (uint32_t i = 0; i + 1 < p->public.threads; i++) {
     worker *self = malloc(sizeof *self);
-    if (self == NULL) return PTE_NO_MEMORY;
-    *self = (worker){p, i + 1};
-    if (pthread_create(&p->workers[i], NULL, worker_main, self) != 0) {
+    if (self == NULL) return pte_fail(error, PTE_NO_MEMORY, "pool: the system has no memory");
+    *self = (worker){p, i + 1, is_special(p->options)};
+    int refused = pthread_create(&p->workers[i], NULL, worker_main, self);
+    if (refused != 0) {
       free(self);
-      return PTE_IO;
+      return pte_fail(error, PTE_IO, "pool: the system refused thread %u of %u: %s", i + 2,
+                      p->public.threads, strerror(refused));
     }
     p->worker_count++;
   }
+  return is_special(p->options) ? settled(p, error) : PTE_OK;
+}
+
+static pte_status read_options(const pte_host_pool_options *given, pte_host_pool_options *out,
+                               pte_error *error) {
+  PTE_TRY(pte_sized_read(given, out, sizeof *out, "pool options", error));
+  if (out->threads == 0) {
+    uint32_t processors = pte_host_processors();
+    out->threads = processors < PTE_POOL_MAX_THREADS ? processors : PTE_POOL_MAX_THREADS;
+  }
+  if (out->threads > PTE_POOL_MAX_THREADS)
+    return pte_fail(error, PTE_BAD_ARGUMENT, "pool: expected at most %u threads, got %u",
+                    PTE_POOL_MAX_THREADS, out->threads);
+  if (out->niceness < -20 || out->niceness > 19)
+    return pte_fail(error, PTE_BAD_ARGUMENT, "pool: expected a niceness of -20 to 19, got %d",
+                    out->niceness);
+  if (out->processor_count != 0 && out->processors == NULL)
+    return pte_fail(error, PTE_BAD_ARGUMENT, "pool: processors is NULL");
+#if defined(__linux__)
+  for (uint32_t i = 0; i < out->processor_count; i++)
+    if (out->processors[i] >= CPU_SETSIZE)
+      return pte_fail(error, PTE_BAD_ARGUMENT, "pool: expected processors below %u, got %u",
+                      (uint32_t)CPU_SETSIZE, out->processors[i]);
+#else
+  if (is_special(out))
+    return pte_fail(error, PTE_UNSUPPORTED, "pool: this system has no niceness of threads");
+#endif
   return PTE_OK;
 }
 
-pte_status pte_host_pool_open(uint32_t threads, pte_pool **out) {
-  if (threads == 0 || threads > PTE_POOL_MAX_THREADS || out == NULL) return PTE_BAD_ARGUMENT;
+pte_status pte_host_pool_open(const pte_host_pool_options *given, pte_pool **out,
+                              pte_error *error) {
+  pte_host_pool_options options;
+  if (out == NULL) return pte_fail(error, PTE_BAD_ARGUMENT, "pool: out is NULL");
+  PTE_TRY(read_options(given, &options, error));
   pool *p = calloc(1, sizeof *p);
-  if (p == NULL) return PTE_NO_MEMORY;
-  p->public = (pte_pool){sizeof p->public, threads, p, pool_run};
+  if (p == NULL) return pte_fail(error, PTE_NO_MEMORY, "pool: the system has no memory");
+  p->public = (pte_pool){sizeof p->public, options.threads, p, pool_run};
   p->owner = getpid();
-  p->workers = calloc(threads, sizeof *p->workers);
+  p->options = &options;
+  p->workers = calloc(options.threads, sizeof *p->workers);
   atomic_flag_clear(&p->busy);
   pthread_mutex_init(&p->lock, NULL);
   pthread_cond_init(&p->wake, NULL);
-  pte_status status = p->workers == NULL ? PTE_NO_MEMORY : start_workers(p);
+  pte_status status = p->workers == NULL
+                          ? pte_fail(error, PTE_NO_MEMORY, "pool: the system has no memory")
+                          : start_workers(p, error);
+  p->options = NULL;
   if (status == PTE_OK) *out = &p->public;
   else pte_host_pool_close(&p->public);
   return status;

@@ -1,0 +1,225 @@
+/* A model from a path, from a part of a file, from bytes; with the caller's memory, pool and log.
+ */
+// sources: library
+// samples: yes
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "pteron/host.h"
+#include "sample.h"
+
+static const char *const PART = "build/samples/part.bin";
+
+/* Runs the sample `pointwise` twice. */
+static bool runs(pte_host_model *model) {
+  static const int64_t shape[] = {2, 3};
+  const int64_t *shapes[] = {shape};
+  const float x[6] = {1, 2, 3, 4, 5, 6};
+  float y[6] = {0}, z[6] = {0};
+  const void *inputs[] = {x};
+  void *outputs[] = {y}, *again[] = {z};
+  pte_error error = {0};
+  bool good = pte_host_model_prepare(model, shapes, NULL, NULL, &error) == PTE_OK &&
+              pte_host_model_run(model, inputs, outputs, NULL, &error) == PTE_OK &&
+              pte_host_model_run(model, inputs, again, NULL, &error) == PTE_OK;
+  return good && memcmp(y, z, sizeof y) == 0 && y[5] > 0.99f && y[0] != y[1];
+}
+
+static void bytes_are_used_in_place_or_copied(void) {
+  sample s = sample_read("build/samples/pointwise.pte");
+  char *room = sample_memory(s.size + 64);
+  for (size_t offset = 0; offset <= 64; offset += 4) {
+    pte_host_options options = {.size = sizeof options, .threads = 1, .copy = offset == 64};
+    pte_host_model *model = NULL;
+    pte_error error = {0};
+    memcpy(room + offset, s.bytes, s.size);
+    CHECK_EQUAL(pte_host_model_open_bytes(room + offset, s.size, &options, &model, &error), PTE_OK);
+    if (offset != 0) memset(room, 0, s.size + 64); /* it was copied */
+    CHECK(runs(model));
+    pte_host_model_close(model);
+  }
+  pte_host_model *model = NULL;
+  pte_error error;
+  CHECK_EQUAL(pte_host_model_open_bytes(NULL, 10, NULL, &model, &error), PTE_BAD_ARGUMENT);
+  CHECK_EQUAL(pte_host_model_open_bytes(s.bytes, 0, NULL, &model, &error), PTE_BAD_PROGRAM);
+  CHECK_EQUAL(pte_host_model_open_bytes(s.bytes, s.size - 1, NULL, &model, &error),
+              PTE_BAD_PROGRAM);
+  free(room);
+  free(s.bytes);
+}
+
+/* The sample in a file, with other bytes before and behind it. */
+static int write_part(const sample *s, size_t before) {
+  int file = open(PART, O_RDWR | O_CREAT | O_TRUNC, 0600);
+  char *other = calloc(1, before + 1);
+  CHECK(write(file, other, before) == (ssize_t)before);
+  CHECK(write(file, s->bytes, s->size) == (ssize_t)s->size);
+  CHECK(write(file, "behind", 6) == 6);
+  free(other);
+  return file;
+}
+
+static void a_part_of_a_file_is_a_program(void) {
+  static const size_t offsets[] = {0, 4, 60, 64, 4096, 4096 + 128, 65536 + 4, 65536 + 64};
+  sample s = sample_read("build/samples/pointwise.pte");
+  for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
+    pte_host_options options = {.size = sizeof options, .threads = 1};
+    int file = write_part(&s, offsets[i]);
+    for (options.copy = 0; options.copy < 2; options.copy++) {
+      pte_host_model *model = NULL;
+      pte_error error = {0};
+      int again = dup(file);
+      CHECK_EQUAL(pte_host_model_open_fd(again, offsets[i], s.size, &options, &model, &error),
+                  PTE_OK);
+      close(again); /* at once */
+      CHECK(runs(model));
+      pte_host_model_close(model);
+    }
+    close(file);
+  }
+  free(s.bytes);
+}
+
+static void a_part_that_is_not_there_is_refused(void) {
+  sample s = sample_read("build/samples/pointwise.pte");
+  int file = write_part(&s, 64);
+  const uint64_t whole = 64 + s.size + 6;
+  const struct {
+    uint64_t offset, length;
+    pte_status status;
+  } rows[] = {
+      {64,             s.size + 6, PTE_BAD_PROGRAM },
+      {64,             0,          PTE_BAD_PROGRAM }, /* "behind" is part of it */
+      {64,             s.size + 7, PTE_BAD_ARGUMENT},
+      {whole,          0,          PTE_BAD_ARGUMENT},
+      {UINT64_MAX,     0,          PTE_BAD_ARGUMENT},
+      {UINT64_MAX - 1, 2,          PTE_BAD_ARGUMENT},
+      {1,              UINT64_MAX, PTE_BAD_ARGUMENT}
+  };
+  pte_host_model *model = NULL;
+  pte_error error;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    CHECK_EQUAL(pte_host_model_open_fd(file, rows[i].offset, rows[i].length, NULL, &model, &error),
+                rows[i].status);
+  close(file);
+  CHECK_EQUAL(pte_host_model_open_fd(file, 0, 0, NULL, &model, &error), PTE_IO);
+  CHECK_EQUAL(pte_host_model_open_fd(-1, 0, 0, NULL, &model, &error), PTE_BAD_ARGUMENT);
+  file = open("/dev/zero", O_RDONLY);
+  CHECK_EQUAL(pte_host_model_open_fd(file, 0, 4096, NULL, &model, &error), PTE_IO);
+  close(file);
+  CHECK(model == NULL);
+  free(s.bytes);
+}
+
+/* An allocator that counts, and fails at one allocation. */
+typedef struct counter {
+  uint64_t bytes;
+  int taken, live, fails_at;
+} counter;
+
+static void *count_allocate(void *self, size_t size_bytes, size_t align) {
+  counter *c = self;
+  if (++c->taken == c->fails_at) return NULL;
+  CHECK(align == 64 && size_bytes != 0);
+  c->live++;
+  c->bytes += size_bytes;
+  return sample_memory(size_bytes);
+}
+
+static void count_release(void *self, void *data, size_t size_bytes) {
+  counter *c = self;
+  c->live--;
+  c->bytes -= size_bytes;
+  free(data);
+}
+
+static void all_memory_is_the_callers_and_comes_back(void) {
+  bool whole = false;
+  for (int fails_at = 1; !whole; fails_at++) {
+    counter c = {.fails_at = fails_at};
+    pte_host_allocator allocator = {
+        .size = sizeof allocator, .self = &c, .allocate = count_allocate, .release = count_release};
+    pte_host_options options = {
+        .size = sizeof options, .threads = 1, .copy = 1, .allocator = &allocator};
+    pte_host_model *model = NULL;
+    pte_error error = {0};
+    pte_status status =
+        pte_host_model_open("build/samples/pointwise.pte", &options, &model, &error);
+    CHECK_EQUAL(status, model == NULL ? PTE_NO_MEMORY : PTE_OK);
+    if (model != NULL) whole = runs(model);
+    pte_host_model_close(model);
+    CHECK(c.live == 0 && c.bytes == 0);
+    CHECK(fails_at < 20);
+  }
+}
+
+static void count_lines(void *self, uint32_t level, const char *text) {
+  int *lines = self;
+  CHECK(strstr(text, level == PTE_HOST_INFO ? "read into memory" : "runs on the CPU") != NULL);
+  lines[level]++;
+}
+
+static void who_wants_it_is_told_what_is_no_failure(void) {
+  int lines[2] = {0};
+  pte_host_log log = {.size = sizeof log, .self = lines, .say = count_lines};
+  pte_host_options options = {.size = sizeof options, .threads = 1, .log = &log};
+  sample s = sample_read("build/samples/delegated.pte");
+  int file = write_part(&s, 4);
+  const int64_t shape[] = {4}, *shapes[] = {shape};
+  pte_host_model *model = NULL;
+  pte_error error = {0};
+  CHECK_EQUAL(pte_host_model_open_fd(file, 4, s.size, &options, &model, &error), PTE_OK);
+  CHECK_EQUAL(pte_host_model_prepare(model, shapes, NULL, NULL, &error), PTE_OK);
+  CHECK_EQUAL(lines[PTE_HOST_INFO], 1);
+  CHECK_EQUAL(lines[PTE_HOST_WARNING], 1);
+  pte_host_model_close(model);
+  close(file);
+  free(s.bytes);
+}
+
+static void models_may_share_a_pool(void) {
+  pte_host_pool_options two = {.size = sizeof two, .threads = 2};
+  pte_pool *pool = NULL;
+  pte_host_model *models[2] = {NULL, NULL};
+  pte_error error = {0};
+  CHECK_EQUAL(pte_host_pool_open(&two, &pool, &error), PTE_OK);
+  pte_host_options options = {.size = sizeof options, .pool = pool};
+  for (int i = 0; i < 2; i++) {
+    CHECK_EQUAL(pte_host_model_open("build/samples/pointwise.pte", &options, &models[i], &error),
+                PTE_OK);
+    CHECK(runs(models[i]));
+  }
+  for (int i = 0; i < 2; i++) pte_host_model_close(models[i]);
+  pte_host_pool_close(pool);
+}
+
+static void structs_without_a_size_are_refused(void) {
+  const pte_host_allocator allocator = {.size = sizeof allocator};
+  const pte_host_log log = {.size = 1};
+  pte_host_options options = {.size = 0};
+  pte_host_model *model = NULL;
+  pte_error error;
+  const char *path = "build/samples/pointwise.pte";
+  CHECK_EQUAL(pte_host_model_open(path, &options, &model, &error), PTE_BAD_ARGUMENT);
+  CHECK(strstr(error.text, "host options") != NULL);
+  options = (pte_host_options){.size = sizeof options, .allocator = &allocator};
+  CHECK_EQUAL(pte_host_model_open(path, &options, &model, &error), PTE_BAD_ARGUMENT);
+  CHECK(strstr(error.text, "allocator") != NULL);
+  options = (pte_host_options){.size = sizeof options, .log = &log};
+  CHECK_EQUAL(pte_host_model_open(path, &options, &model, &error), PTE_BAD_ARGUMENT);
+  CHECK(strstr(error.text, "log") != NULL && model == NULL);
+}
+
+int main(void) {
+  bytes_are_used_in_place_or_copied();
+  a_part_of_a_file_is_a_program();
+  a_part_that_is_not_there_is_refused();
+  all_memory_is_the_callers_and_comes_back();
+  who_wants_it_is_told_what_is_no_failure();
+  models_may_share_a_pool();
+  structs_without_a_size_are_refused();
+  return check_done();
+}
