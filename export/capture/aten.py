@@ -367,6 +367,58 @@ def adaptive_avg_pool3d(x: Any, output_size: Sequence[int]) -> Any:
     return y
 
 
+def adaptive_max_pool(x: Any, output_size: Sequence[int]) -> Any:
+    """Values and places: the elements of every window are gathered, its last repeated up to the length of the longest."""
+    axes = len(output_size)
+    sizes = [_fixed(n) for n in list(x.shape)[-axes:]]
+    steps = [math.prod(sizes[i + 1 :]) for i in range(axes)]
+    each = [list(_windows(n, count)) for n, count in zip(sizes, output_size, strict=True)]
+    longest = [max(map(len, windows), default=1) for windows in each]
+    shape = [*output_size, *longest]
+    table = np.zeros(shape, np.int64)
+    for i, windows in enumerate(each):
+        places = np.array([[w[min(j, len(w) - 1)] for j in range(longest[i])] for w in windows])
+        along = [1] * (2 * axes)
+        along[i], along[axes + i] = places.shape
+        table += places.reshape(along) * steps[i]
+    length = math.prod(longest)
+    lead = [op.Shape(x, end=rank(x) - axes)] if rank(x) > axes else []
+    flat = op.Reshape(x, op.Concat(*lead, ints(-1), axis=0))
+    every = op.Constant(value=ir.tensor(table.reshape(-1)))
+    found = op.Gather(flat, every, axis=rank(x) - axes)
+    found = op.Reshape(found, op.Concat(*lead, ints(-1, length), axis=0))
+    best = op.ArgMax(found, axis=-1, keepdims=0)
+    first = op.Constant(value=ir.tensor(np.arange(0, table.size, length, dtype=np.int64)))
+    result = op.Concat(*lead, ints(*output_size), axis=0)
+    place = op.Gather(every, op.Add(best, first))
+    return op.Reshape(op.ReduceMax(found, ints(-1), keepdims=0), result), op.Reshape(place, result)
+
+
+def cummax(x: Any, dim: int) -> Any:
+    return _extreme(x, dim, op.ReduceMax, op.ReduceMin)
+
+
+def cummin(x: Any, dim: int) -> Any:
+    return _extreme(x, dim, op.ReduceMin, op.ReduceMax)
+
+
+def _extreme(x: Any, dim: int, best: Any, worst: Any) -> Any:
+    """Of all up to each place: every element beside every place; of equals the last."""
+    if rank(x) == 0:
+        return op.Identity(x), op.Constant(value_int=0)
+    dim %= rank(x)
+    perm = [*range(rank(x))]
+    perm[dim], perm[-1] = perm[-1], perm[dim]
+    row = op.Unsqueeze(op.Transpose(x, perm=perm), ints(-2))
+    here = _range(extent(x, dim))
+    seen = op.LessOrEqual(here, op.Unsqueeze(here, ints(1)))
+    values = best(op.Where(seen, row, worst(row, ints(-1), keepdims=1)), ints(-1), keepdims=1)
+    equal = op.And(op.Equal(row, values), seen)
+    places = op.ReduceMax(op.Where(equal, here, op.Constant(value_int=-1)), ints(-1), keepdims=0)
+    values = op.Squeeze(values, ints(-1))
+    return op.Transpose(values, perm=perm), op.Transpose(places, perm=perm)
+
+
 def _windows(n: int, count: int) -> list[range]:
     """What each result of an adaptive pool reads: they overlap where `count` does not divide `n`."""
     return [range(i * n // count, -(-(i + 1) * n // count)) for i in range(count)]

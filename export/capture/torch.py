@@ -28,6 +28,7 @@ from pteron.export import graph as g
 from pteron.export.capture.check import KEY
 from pteron.export.capture.examples import example_of
 from pteron.export.capture.onnx import capture_onnx
+from pteron.export.capture.smallest import least_sizes
 from pteron.export.capture.state_pairs import Captured, state_pairs
 from pteron.export.capture.traced import bounds_of, stated
 from pteron.export.capture.written import Trial, check_writes, eval_mode
@@ -67,7 +68,7 @@ def capture_torch(
             raise ModelError(
                 f"{where}: an exported program has its inputs already; leave out args and kwargs"
             )
-        program, trial = source, None
+        program, trial, least = source, None, dict[str, int]()
         example: Any = program.example_inputs or ((), {})
     elif isinstance(source, torch.nn.Module):
         if args is None and kwargs is None:
@@ -79,7 +80,7 @@ def capture_torch(
                 f"{where}: args: expected a tuple of inputs, got {type(args).__name__}; pass args=(x,)"
             )
         example = _detached(torch, (tuple(args or ()), dict(kwargs or {})))
-        program, trial = _export(torch, source, example, dynamic_shapes, where)
+        program, trial, least = _export(torch, source, example, dynamic_shapes, where)
     else:
         raise ModelError(
             f"model: expected a path, ONNX model, torch module or ExportedProgram, got {type(source).__name__}"
@@ -93,7 +94,7 @@ def capture_torch(
             raise ModelError(
                 f"{where}: buffer {missed[0]!r} is written when the module runs but torch.export does not see it; write it in place (copy_)"
             )
-        model, captured = _convert(torch, program, captured, names, where, name)
+        model, captured = _convert(torch, program, captured, names, least, where, name)
     if trial is not None:
         done = (trial.result, trial.buffers)
         model.meta[KEY] = example_of(torch, captured, lambda: done, example)
@@ -140,7 +141,8 @@ def _load(torch: Any, path: Path) -> Any:
 
 def _export(
     torch: Any, module: Any, example: Any, dynamic_shapes: Any, where: str
-) -> tuple[Any, Trial]:
+) -> tuple[Any, Trial, dict[str, int]]:
+    """The program, what a run of the module gave, and the least sizes that the program holds for."""
     with eval_mode(module), torch.no_grad(), _quiet():
         trial = check_writes(torch, module, example, where)
         try:
@@ -149,7 +151,9 @@ def _export(
             raise ModelError(
                 f"{where}: torch.export failed: {_reason(error)}; make torch.export.export work first"
             ) from error
-    return program, trial
+        is_asked = dynamic_shapes is not None and not trial.written
+        least = least_sizes(torch, module, program, example) if is_asked else {}
+    return program, trial, least
 
 
 def _traced(torch: Any, module: Any, example: Any, dynamic_shapes: Any) -> Any:
@@ -242,7 +246,13 @@ def _axis_names(spec: Any) -> dict[int, str] | None:
 
 
 def _convert(
-    torch: Any, program: Any, captured: Captured, names: list[Any], where: str, name: str | None
+    torch: Any,
+    program: Any,
+    captured: Captured,
+    names: list[Any],
+    least: Mapping[str, int],
+    where: str,
+    name: str | None,
 ) -> tuple[ir.Model, Captured]:
     """The graph, and the program that it was written from value by value: torch.onnx decomposes, which gives other names."""
     from pteron.export.capture.translations import translations
@@ -275,7 +285,7 @@ def _convert(
         )
     _check_ports(model, captured, where)
     guards += stated(torch, result.exported_program)
-    bounds.write(model, bounds_of(torch, captured, model, guards, where))
+    bounds.write(model, bounds_of(torch, captured, model, guards, least, where))
     if captured.states:
         model.metadata_props[g.STATE] = _state_json(captured.states)
     written = dataclasses.replace(captured, program=result.exported_program)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import onnx_ir as ir
@@ -62,9 +62,14 @@ def _squeezed(torch: Any, graph: Any) -> list[str]:
 
 
 def bounds_of(
-    torch: Any, captured: Any, model: ir.Model, guards: Sequence[str], where: str
+    torch: Any,
+    captured: Any,
+    model: ir.Model,
+    guards: Sequence[str],
+    least: Mapping[str, int],
+    where: str,
 ) -> bounds.Bounds:
-    """Ranges and guards of the program, over the names that the model's inputs have.
+    """Ranges and guards of the program, over the names that the model's inputs have; `least` by the tracer's symbols.
 
     Raises:
         ModelError: a guard is no formula over sizes; it is named.
@@ -89,7 +94,8 @@ def bounds_of(
                 mixed.append((given, axis, str(expression)))
                 continue
             name = str(size.value)
-            sizes[name] = _range(ranges.get(expression))
+            low, high = _range(ranges.get(expression))
+            sizes[name] = max(low, least.get(str(expression), 0)), high
             found[given, axis] = names[str(expression)] = bounds.symbol(name)
     reader = Reader(names, list(captured.inputs), lambda name, axis: found[name, axis])
     for given, axis, text in mixed:
@@ -97,10 +103,10 @@ def bounds_of(
     checks: list[Check] = []
     for expression, limits in ranges.items():
         if not expression.is_Symbol and {str(s) for s in expression.free_symbols} <= names.keys():
-            least, most = _range(limits)
+            low, high = _range(limits)
             checks += reader.checks(
-                f"{least} <= ({expression}) <= {most}",
-                f"the module was traced for {least} <= {expression} <= {most}",
+                f"{low} <= ({expression}) <= {high}",
+                f"the module was traced for {low} <= {expression} <= {high}",
             )
     for left in _squeezed(torch, captured.program.graph):
         try:

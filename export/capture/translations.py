@@ -151,5 +151,10 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "avg_pool2d.default": aten.avg_pool2d,
     "avg_pool3d.default": aten.avg_pool3d,
     "_adaptive_avg_pool3d.default": aten.adaptive_avg_pool3d,
+    "adaptive_max_pool1d.default": aten.adaptive_max_pool,
+    "adaptive_max_pool2d.default": aten.adaptive_max_pool,
+    "adaptive_max_pool3d.default": aten.adaptive_max_pool,
+    "cummax.default": aten.cummax,
+    "cummin.default": aten.cummin,
     "cross_entropy_loss.default": aten.cross_entropy,
 }

@@ -261,6 +261,31 @@ def test_sorting(tmp_path: Path) -> None:
     agree(tmp_path, functions, (x,), (x[:, :3].flip(0),), dynamic=({1: "n"},))
 
 
+def test_running_extremes(tmp_path: Path) -> None:
+    x = randn(2, 5, 3)
+    functions = [
+        lambda x: x.cummax(1)[0],
+        lambda x: (x * 2).round().cummin(-1)[1],
+        lambda x: (x * 2).long().cummax(0)[1],
+        lambda x: x[0, 0, 0].cummax(0)[0],
+    ]
+    agree(tmp_path, functions, (x,), (x[:, :1],), (x[:1],), dynamic=({0: "b", 1: "n"},))
+
+
+def test_the_largest_of_adapting_windows(tmp_path: Path) -> None:
+    x = randn(2, 3, 7, 5, 6)
+    functions = [
+        lambda x: F.adaptive_max_pool3d(x, (3, 2, 6)),
+        lambda x: F.adaptive_max_pool2d(x[:, :, 0], (3, 4)),
+        lambda x: F.adaptive_max_pool2d(x[:, :, 0], (2, 9), return_indices=True)[1],
+        lambda x: F.adaptive_max_pool2d((x[:, :, 0] * 2).round(), 3, return_indices=True)[1],
+        lambda x: F.adaptive_max_pool1d(x[:, :, 0, 0], 4),
+        lambda x: F.adaptive_max_pool1d(x[0, :, 0, 0], 1),
+        lambda x: F.adaptive_max_pool2d(x[:, :, 0], 1),
+    ]
+    agree(tmp_path, functions, (x,), (x[:1],), dynamic=({0: "b"},))
+
+
 class Experts(nn.Module):
     """A product each for the rows that go to it; how many these are, the data decide."""
 
@@ -287,3 +312,29 @@ def test_rows_are_split_as_the_data_say(tmp_path: Path) -> None:
     for to in ([0, 2, 1, 2, 0, 2], [1] * 6, [2, 2, 2, 0, 0, 0], [0, 1, 2, 2, 1, 0]):
         want = module(x, torch.tensor(to)).detach()
         np.testing.assert_allclose(model(x, torch.tensor(to)), want, rtol=1e-4, atol=1e-5)
+
+
+class Branching(nn.Module):
+    """Takes another way for one size, which torch.export decides without a guard."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.size = size
+
+    def forward(self, x: Any, y: Any) -> Any:
+        return x.sum(0) + (2 if x.shape[0] == self.size else 1), y.sum(0)
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_a_branch_for_the_smallest_sizes_is_out_of_bounds(tmp_path: Path, size: int) -> None:
+    x, y, path = randn(3, 2), randn(4, 2), tmp_path / "m.pte"
+    shapes = ({0: "n"}, {0: "m"})
+    module = Branching(size)
+    pteron.export_model(module, path, args=(x, y), dynamic_shapes=shapes)
+    model = pteron.load(path, threads=1)
+    for n in (size + 1, 5):
+        got, total = model(randn(n, 2), y[:0])
+        np.testing.assert_allclose(got, module(randn(n, 2), y[:0])[0], rtol=1e-5, atol=1e-6)
+        assert not np.any(total)
+    with pytest.raises(pteron.ArgumentError, match="n"):
+        model(randn(size, 2), y)

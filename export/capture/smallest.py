@@ -1,0 +1,88 @@
+"""Sizes 0 and 1: torch.export decides `x.shape[0] == 0` by assuming that an axis has more elements, and no guard says so.
+
+So the module is asked: where it gives something else for such a size than the program that was traced, the size is out of bounds.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+
+def least_sizes(torch: Any, module: Any, program: Any, example: Any) -> dict[str, int]:
+    """The least size that the program holds for, by the tracer's symbol, where that is more than its range says.
+
+    `module` writes nothing. Sizes for which it fails by itself are left alone.
+    """
+    tree = torch.utils._pytree
+    leaves, spec = tree.tree_flatten(example)
+    symbols = dict.fromkeys(str(e) for _, _, e in _dynamic_axes(torch, program) if e.is_Symbol)
+    if not symbols:
+        return {}
+    ours, traced = copy.deepcopy(module), program.module(check_guards=False)
+    least: dict[str, int] = {}
+    for symbol in symbols:
+        for size in (1, 0):
+            small = _of_size(torch, program, leaves, symbol, size)
+            if small is None:
+                break
+            wanted = _result(torch, ours, tree.tree_unflatten(small, spec))
+            got = _result(torch, traced, tree.tree_unflatten(small, spec))
+            if wanted is not None and not _agree(torch, wanted, got):
+                least[symbol] = size + 1
+                break
+    return least
+
+
+def _dynamic_axes(torch: Any, program: Any) -> Iterator[tuple[int, int, Any]]:
+    """(input, axis, size as an expression of the tracer) of all that is dynamic."""
+    values = {n.name: n.meta.get("val") for n in program.graph.find_nodes(op="placeholder")}
+    for i, name in enumerate(program.graph_signature.user_inputs):
+        value = values.get(name)
+        for axis, size in enumerate(value.shape if isinstance(value, torch.Tensor) else ()):
+            if isinstance(size, torch.SymInt):
+                yield i, axis, size.node.expr
+
+
+def _of_size(
+    torch: Any, program: Any, leaves: list[Any], symbol: str, size: int
+) -> list[Any] | None:
+    """Example inputs cut down where the symbol decides an axis; None where the program's range or the example does not allow it."""
+    small = list(leaves)
+    for i, axis, expression in _dynamic_axes(torch, program):
+        mine = [s for s in expression.free_symbols if str(s) == symbol]
+        if not mine:
+            continue
+        limits = program.range_constraints.get(mine[0])
+        wanted = expression.subs({mine[0]: size})
+        fits = wanted.is_Integer and 0 <= int(wanted) <= small[i].shape[axis]
+        assumed = (
+            limits is not None and limits.lower == 2
+        )  # for 0 and 1, and no limit of the module's
+        if not fits or (limits is not None and limits.lower > size and not (assumed and size)):
+            return None
+        small[i] = small[i].narrow(axis, 0, int(wanted)).clone()
+    return small
+
+
+def _result(torch: Any, run: Any, inputs: Any) -> list[Any] | None:
+    try:
+        return list(torch.utils._pytree.tree_leaves(run(*inputs[0], **inputs[1])))
+    except Exception:
+        return None
+
+
+def _agree(torch: Any, wanted: list[Any], got: list[Any] | None) -> bool:
+    if got is None or len(got) != len(wanted):
+        return False
+    for a, b in zip(wanted, got, strict=True):
+        if isinstance(a, torch.Tensor) != isinstance(b, torch.Tensor):
+            return False
+        if not isinstance(a, torch.Tensor):
+            continue
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return False
+        if not torch.allclose(a, b, rtol=1e-3, atol=1e-4, equal_nan=True):
+            return False
+    return True
