@@ -367,6 +367,31 @@ def adaptive_avg_pool3d(x: Any, output_size: Sequence[int]) -> Any:
     return y
 
 
+def searchsorted(
+    row: Any,
+    x: Any,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Any = None,
+) -> Any:
+    """How many elements of the row lie before each x."""
+    if sorter is not None:
+        row = op.GatherElements(row, sorter, axis=-1)
+    if not hasattr(x, "dtype"):
+        wide = full_like(row, x)
+    else:
+        wide = op.Unsqueeze(x, ints(-1))
+        row = row if rank(row) == 1 else op.Unsqueeze(row, ints(-2))
+    before = op.LessOrEqual(row, wide) if right or side == "right" else op.Less(row, wide)
+    to = INT32 if out_int32 else INT64
+    return op.ReduceSum(op.Cast(before, to=to), ints(-1), keepdims=0)
+
+
+def bucketize(x: Any, row: Any, out_int32: bool = False, right: bool = False) -> Any:
+    return searchsorted(row, x, out_int32, right)
+
+
 def adaptive_max_pool(x: Any, output_size: Sequence[int]) -> Any:
     """Values and places: the elements of every window are gathered, its last repeated up to the length of the longest."""
     axes = len(output_size)

@@ -14,7 +14,7 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 from pteron.export.capture import capture
-from pteron.export.check import KEY
+from pteron.export.capture.check import KEY
 from pteron.export.graph import SOURCE, STATE, TRACED, nodes
 from pteron.export.passes import run_passes
 from pteron.schema.errors import ModelError

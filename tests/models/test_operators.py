@@ -272,6 +272,22 @@ def test_running_extremes(tmp_path: Path) -> None:
     agree(tmp_path, functions, (x,), (x[:, :1],), (x[:1],), dynamic=({0: "b", 1: "n"},))
 
 
+def test_places_in_sorted_rows(tmp_path: Path) -> None:
+    row, x = torch.tensor([-1.0, 0.0, 0.0, 0.5, 2.0]), (randn(2, 3) * 2).round()
+    rows = torch.stack([row, row * 2])
+    functions = [
+        lambda r, rs, x: torch.searchsorted(r, x),
+        lambda r, rs, x: torch.searchsorted(rs, x, right=True),
+        lambda r, rs, x: torch.searchsorted(rs, x, side="right", out_int32=True),
+        lambda r, rs, x: torch.searchsorted(r, 0.0),
+        lambda r, rs, x: torch.bucketize(x, r, right=True),
+        lambda r, rs, x: torch.bucketize(x.long(), r.long()),
+        lambda r, rs, x: torch.bucketize(x[0, 0], r),
+    ]
+    shapes = ({}, {}, {1: "n"})
+    agree(tmp_path, functions, (row, rows, x), (row, rows, x[:, :1]), dynamic=shapes)
+
+
 def test_the_largest_of_adapting_windows(tmp_path: Path) -> None:
     x = randn(2, 3, 7, 5, 6)
     functions = [
