@@ -8,7 +8,6 @@ constant in planes (docs/format.md draws them). Formats are added here; nothing 
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -44,12 +43,6 @@ FORMATS: Final[dict[str, Format]] = {}
 
 MOST_ID: Final = 62
 """Relations of rows name sets of formats as the bits of one positive 64-bit integer."""
-
-
-def dtype_bits(name: str) -> int:
-    """Bits of an element: the first number in its type's name; a bool is a byte."""
-    found = re.search(r"\d+", name)
-    return int(found.group()) if found else 8
 
 
 def format_(

@@ -17,7 +17,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pteron.schema import relation
-from pteron.schema.formats import FORMATS, dtype_bits
+from pteron.schema.dtypes import DTYPES
+from pteron.schema.formats import FORMATS
 from pteron.schema.row import Op
 from pteron.schema.signature import CONTROL, Attr, Port, signature
 
@@ -282,7 +283,7 @@ def _facts(o: Operand) -> dict[str, Any]:
     extents = [_plain(n) for n in o.shape]
     facts: dict[str, Any] = {"groups": o.groups or None, "format": o.format or None}
     if o.dtype:
-        facts |= {"dtype": o.dtype, "bits": dtype_bits(o.dtype)}
+        facts |= {"dtype": o.dtype, "bits": DTYPES[o.dtype].bits}
     if 0 in extents or all(isinstance(n, int) for n in extents):
         facts["empty"] = int(0 in extents)
     return facts

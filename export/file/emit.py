@@ -22,7 +22,7 @@ from pteron.export.file.tables import Tables
 from pteron.export.graph.weights import bands
 from pteron.export.plan import Memory, measure
 from pteron.export.program import NONE, Constant, Program
-from pteron.export.program.elements import NARROW, to_stored
+from pteron.schema.dtypes import DTYPES, to_stored
 from pteron.schema.layout import FILE_IDENTIFIER, SCHEMA_HASH, STRUCTS, TABLES, DType, Segment
 from pteron.schema.ops import OPS
 
@@ -179,7 +179,7 @@ def _stream(constants: Sequence[Constant], out: BinaryIO) -> tuple[int, bytes, P
 def _stored(c: Constant) -> Iterator[NDArray[np.uint8]]:
     """The bytes of a constant, in bands."""
     plain = c.layout == "strided" and c.format == "plain"
-    if plain and c.dtype in NARROW:
+    if plain and DTYPES[c.dtype].is_narrow:
         yield to_stored(c.array, c.dtype)  # a band may end within a byte
         return
     for band in bands(c.elements):

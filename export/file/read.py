@@ -41,8 +41,8 @@ from pteron.export.program import (
     State,
     Value,
 )
-from pteron.export.program.elements import from_stored, stored_bytes
 from pteron.export.sizes.expressions import symbol, to_sympy
+from pteron.schema.dtypes import from_stored, stored_bytes
 from pteron.schema.errors import ProgramError
 from pteron.schema.formats import FORMATS
 from pteron.schema.layout import (

@@ -19,26 +19,8 @@ import onnx_ir as ir
 import onnx_ir.passes.common as common
 
 from pteron.export.graph import IR_VERSION, OPSET, Array, constant, constant_tensor, fresh, sizes
+from pteron.schema.dtypes import BY_ONNX, DTYPES
 
-DTYPES: Final[dict[str, ir.DataType]] = {
-    "f64": ir.DataType.DOUBLE,
-    "f32": ir.DataType.FLOAT,
-    "f16": ir.DataType.FLOAT16,
-    "bf16": ir.DataType.BFLOAT16,
-    "f8e4m3": ir.DataType.FLOAT8E4M3FN,
-    "f8e5m2": ir.DataType.FLOAT8E5M2,
-    "i64": ir.DataType.INT64,
-    "i32": ir.DataType.INT32,
-    "i16": ir.DataType.INT16,
-    "i8": ir.DataType.INT8,
-    "i4": ir.DataType.INT4,
-    "u64": ir.DataType.UINT64,
-    "u32": ir.DataType.UINT32,
-    "u16": ir.DataType.UINT16,
-    "u8": ir.DataType.UINT8,
-    "u4": ir.DataType.UINT4,
-    "bool": ir.DataType.BOOL,
-}
 SHOWN: Final = 8
 """Constants of more elements are shown by name."""
 
@@ -109,7 +91,7 @@ class _Builder:
     def argument(self, tree: ast.expr) -> ir.Value | None:
         if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name):
             if tree.func.id in DTYPES:
-                dtype = DTYPES[tree.func.id]
+                dtype = ir.DataType(DTYPES[tree.func.id].onnx)
                 return self.constant(ir.tensor(ast.literal_eval(tree.args[0]), dtype=dtype))
             return self.node(tree, [fresh(self.used, "t")])
         if isinstance(tree, ast.Name):
@@ -140,7 +122,9 @@ class _Builder:
             for d in shape.rstrip("]").split(",")
             if d.strip()
         ]
-        value = ir.Value(name=name, shape=ir.Shape(extents), type=ir.TensorType(DTYPES[dtype]))
+        value = ir.Value(
+            name=name, shape=ir.Shape(extents), type=ir.TensorType(ir.DataType(DTYPES[dtype].onnx))
+        )
         self.graph.inputs.append(value)
         self.values[name] = value
         return value
@@ -190,5 +174,6 @@ def _operand(value: ir.Value | None) -> str:
         return str(bool(array))
     if array.ndim == 1 and tensor.dtype == ir.DataType.INT64:
         return str(array.tolist())
-    short = next((k for k, t in DTYPES.items() if t == tensor.dtype), tensor.dtype.name)
+    row = BY_ONNX.get(int(tensor.dtype))
+    short = row.name if row else tensor.dtype.name
     return f"{short}({array.tolist()})"

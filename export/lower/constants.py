@@ -16,9 +16,9 @@ from pteron.export.graph.weights import Source, whole
 from pteron.export.lower.sizes import Sizes
 from pteron.export.program import Coded, Constant, Extent, Value, views
 from pteron.export.program.arrays import decode, decoded, same_dtype, strided_view
-from pteron.export.program.elements import NAMES
 from pteron.export.program.views import Elements, Ref, Shape, as_elements
 from pteron.export.sizes import extents
+from pteron.schema.dtypes import name_of
 
 KNOWN_LIMIT = 1024
 """Constants of up to so many elements take part in shape arithmetic."""
@@ -66,7 +66,7 @@ class Constants(Sizes, abc.ABC):
         """Stored elements. `dtype` defaults to the array's own."""
         if not isinstance(array, Source) or array.nbytes <= INLINE_BYTES:
             array = np.asarray(whole(array))
-        dtype = dtype or NAMES[array.dtype]
+        dtype = dtype or name_of(array.dtype)
         key: tuple[Any, ...] = (dtype, array.shape, id(array))
         if not isinstance(array, Source) and array.nbytes <= INLINE_BYTES:
             key = (dtype, array.shape, array.tobytes())

@@ -28,11 +28,12 @@ from pteron.export.program import (
     views,
 )
 from pteron.export.program.arrays import decode
-from pteron.export.program.terms import INTEGERS, PACKED, Term
+from pteron.export.program.terms import Term
 from pteron.export.program.views import Ref, Shape
 from pteron.export.sizes import extents
 from pteron.export.sizes.extents import same
 from pteron.schema import shape as shape_line
+from pteron.schema.dtypes import DTYPES, INTEGERS
 from pteron.schema.ops import OPS
 from pteron.schema.signature import CONTROL, signature
 
@@ -212,9 +213,9 @@ class Lowering(Views):
 
     def unpacked(self, x: Ref) -> Ref:
         """Elements that no pointwise program can load, as i64 or f32."""
-        if x.dtype not in PACKED:
+        if not DTYPES[x.dtype].packed:
             return x
-        return self.one("unpack", [x], {}, PACKED[x.dtype], x.shape)
+        return self.one("unpack", [x], {}, DTYPES[x.dtype].register, x.shape)
 
     # --- blocks ------------------------------------------------------------------------------------------------------
 

@@ -17,17 +17,11 @@ import onnx_ir as ir
 from pteron.export import graph as g
 from pteron.export.graph.weights import elements_of
 from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import (
-    DTYPES,
-    FOLDS,
-    LOWERINGS,
-    ONNX,
-    Node,
-    RefusedError,
-)
+from pteron.export.lower.node import FOLDS, LOWERINGS, NAMES, Node, RefusedError
 from pteron.export.lower.standard import check_node
 from pteron.export.program import DebugNode
 from pteron.export.program.views import Ref
+from pteron.schema.dtypes import DTYPES
 
 EXPANSION_LIMIT = 8
 """Function bodies inside function bodies."""
@@ -91,11 +85,11 @@ def read(l: Lowering, value: ir.Value) -> Ref | None:
     if value.const_value is None:
         raise RefusedError(f"{value.name!r} is read before it is computed; sort the graph")
     tensor = value.const_value
-    if tensor.dtype not in DTYPES:
+    if tensor.dtype not in NAMES:
         raise RefusedError(
             f"{value.name!r} holds {tensor.dtype}; strings and complex are not covered"
         )
-    ref = l.constant(elements_of(tensor), DTYPES[tensor.dtype], value.name or "")
+    ref = l.constant(elements_of(tensor), NAMES[tensor.dtype], value.name or "")
     l.env.values.maps[-1][value] = ref
     return ref
 
@@ -276,7 +270,7 @@ def _type_proto(x: Ref | None) -> onnx.TypeProto:
     if x is None:
         return onnx.TypeProto()
     shape = [n if isinstance(n, int) else str(n) for n in x.shape]
-    return onnx.helper.make_tensor_type_proto(int(ONNX[x.dtype]), shape)
+    return onnx.helper.make_tensor_type_proto(DTYPES[x.dtype].onnx, shape)
 
 
 def _defaults(function: ir.Function, node: Node) -> dict[str, ir.Attr]:

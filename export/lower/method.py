@@ -14,7 +14,7 @@ from pteron.export.graph import bounds
 from pteron.export.graph.dimensions import arithmetic
 from pteron.export.lower.context import Lowering
 from pteron.export.lower.graphs import Env, Failure, lower_graph
-from pteron.export.lower.node import DTYPES
+from pteron.export.lower.node import NAMES
 from pteron.export.program import DebugNode, Extent, Method, Port, State, views
 from pteron.export.program.views import Ref, as_elements
 from pteron.export.sizes import extents
@@ -94,13 +94,13 @@ def _bind_inputs(
     plain: set[str] = {str(d) for v in given for d in v.shape or () if _is_name(d)}
     for value in given:
         name = value.name or ""
-        if value.dtype not in DTYPES or value.shape is None:
+        if value.dtype not in NAMES or value.shape is None:
             raise ModelError(
                 f"input {name!r}: expected a tensor of numbers with a known rank, got {value.type} {value.shape}; "
                 "give it a type and a rank"
             )
         shape = tuple(_extent(l, d, f"{name}_{i}", plain) for i, d in enumerate(value.shape))
-        dtype = DTYPES[value.dtype]
+        dtype = NAMES[value.dtype]
         if name in held:
             ref = _state(l, name, dtype, shape)
             states[name] = ref

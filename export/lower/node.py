@@ -10,25 +10,15 @@ import onnx_ir as ir
 import sympy
 
 from pteron.export.program.views import Elements, Ref, Shape
+from pteron.schema.dtypes import DTYPES
 from pteron.schema.row import Op
 from pteron.schema.signature import signature
 
 if TYPE_CHECKING:
     from pteron.export.lower.context import Lowering
 
-DTYPES: Final = {
-    ir.DataType.BOOL: "bool", ir.DataType.INT8: "i8", ir.DataType.INT16: "i16", ir.DataType.INT32: "i32",
-    ir.DataType.INT64: "i64", ir.DataType.UINT8: "u8", ir.DataType.UINT16: "u16", ir.DataType.UINT32: "u32",
-    ir.DataType.UINT64: "u64", ir.DataType.FLOAT16: "f16", ir.DataType.BFLOAT16: "bf16",
-    ir.DataType.FLOAT: "f32", ir.DataType.DOUBLE: "f64", ir.DataType.FLOAT8E4M3FN: "f8e4m3",
-    ir.DataType.FLOAT8E5M2: "f8e5m2", ir.DataType.FLOAT8E8M0: "f8e8m0", ir.DataType.FLOAT6E2M3: "f6e2m3",
-    ir.DataType.FLOAT6E3M2: "f6e3m2", ir.DataType.FLOAT4E2M1: "f4e2m1", ir.DataType.INT4: "i4",
-    ir.DataType.UINT4: "u4", ir.DataType.INT2: "i2", ir.DataType.UINT2: "u2",
-    ir.DataType.FLOAT8E4M3FNUZ: "f8e4m3fnuz", ir.DataType.FLOAT8E5M2FNUZ: "f8e5m2fnuz",
-}  # fmt: skip
-"""ONNX element types and their names in schema/program.fbs; strings and complex numbers are not covered."""
-
-ONNX: Final = {name: dtype for dtype, name in DTYPES.items()}
+NAMES: Final = {ir.DataType(row.onnx): row.name for row in DTYPES.values()}
+"""ONNX element types by what we call them; strings and complex numbers are not covered."""
 
 
 class RefusedError(Exception):

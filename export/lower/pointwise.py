@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pteron.export.program import terms, views
-from pteron.export.program.terms import PACKED, Term, load
+from pteron.export.program.terms import Term, load
 from pteron.export.program.views import Ref, Shape
+from pteron.schema.dtypes import DTYPES
 
 if TYPE_CHECKING:
     from pteron.export.lower.context import Lowering
@@ -67,7 +68,7 @@ def _run(
         steps = terms.compile_terms(outputs)
     except terms.TooLongError as e:
         l.fail(f"the element program is too long ({e})")
-    plain = [PACKED.get(d, d) for d in dtypes]
+    plain = [DTYPES[d].register if DTYPES[d].packed else d for d in dtypes]
     ys = l.emit(
         "pointwise", [operands[i] for i in used], {"steps": steps}, [(d, shape) for d in plain]
     )

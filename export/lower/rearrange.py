@@ -12,11 +12,12 @@ import numpy as np
 from pteron.export.graph.weights import Elements as Stored
 from pteron.export.graph.weights import later, whole
 from pteron.export.lower.constants import KNOWN_LIMIT, Constants
-from pteron.export.program import Coded, Extent, terms, views
+from pteron.export.program import Coded, Extent, views
 from pteron.export.program.arrays import strided_view
 from pteron.export.program.views import Elements, Ref, Shape
 from pteron.export.sizes import extents
 from pteron.export.sizes.extents import same, same_shape
+from pteron.schema.dtypes import DTYPES
 
 
 class Views(Constants):
@@ -49,7 +50,7 @@ class Views(Constants):
         if ref.base is None:
             assert data is not None
             return self.of_elements(data, ref.dtype, lambda: geometry(self.real(ref)), ref.assumes)
-        if ref.dtype in terms.SUB_BYTE:
+        if DTYPES[ref.dtype].is_narrow:
             return self._rearranged(ref, geometry)
         return dataclasses.replace(geometry(ref), data=data)
 

@@ -8,12 +8,14 @@ from typing import Final
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 
 from pteron.export.graph import allowed
 from pteron.export.graph.definitions import NotAllowedError
 from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import ONNX, Node, RefusedError
+from pteron.export.lower.node import Node, RefusedError
 from pteron.export.program.views import Ref
+from pteron.schema.dtypes import DTYPES
 
 TOLD: Final = 64
 """Known elements of so many are told to the inference of shapes: axes, sizes, pads."""
@@ -40,14 +42,14 @@ def check_node(l: Lowering, node: Node, inside: bool) -> None:
 
 
 def _text(x: Ref | None) -> str:
-    return "" if x is None else allowed.text_of(ONNX[x.dtype])
+    return "" if x is None else allowed.text_of(ir.DataType(DTYPES[x.dtype].onnx))
 
 
 def _type(x: Ref | None) -> onnx.TypeProto | None:
     if x is None:
         return None
     shape = [n if isinstance(n, int) else None for n in x.shape]
-    return onnx.helper.make_tensor_type_proto(int(ONNX[x.dtype]), shape)
+    return onnx.helper.make_tensor_type_proto(DTYPES[x.dtype].onnx, shape)
 
 
 def _numbers(l: Lowering, x: Ref | None) -> onnx.TensorProto | None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from pteron.export.graph.weights import LARGE, Elements, Source, rows_of, whole
 from pteron.export.program import Coded
-from pteron.export.program.elements import NUMPY
+from pteron.schema.dtypes import DTYPES
 from pteron.schema.formats import FORMATS, Format
 
 Array = NDArray[Any]
@@ -94,7 +94,7 @@ def unpack(
             high = data[used : used + size // 4].reshape(tall // ROWS, -1, ROWS, 4)
             codes = codes | _from_plane(high, 2) << 4
             used += size // 4
-    kind = NUMPY["u8" if fmt.scale == "f8e8m0" else fmt.scale]
+    kind = DTYPES["u8" if fmt.scale == "f8e8m0" else fmt.scale].numpy
     blocks = -(-k // fmt.block) if fmt.block else 1
     scale = (
         data[used:]
@@ -115,7 +115,9 @@ def decode(name: str, data: Array, shape: tuple[int, int], groups: int = 1) -> A
 
 def _of_codes(dtype: np.dtype[Any]) -> Iterator[str]:
     """The formats that store codes of a type; those with levels are named by their own decoder."""
-    return (f.name for f in FORMATS.values() if f.codes and np.dtype(NUMPY[f.codes]) == dtype)
+    return (
+        f.name for f in FORMATS.values() if f.codes and np.dtype(DTYPES[f.codes].numpy) == dtype
+    )
 
 
 def _raw(fmt: Format, codes: Array) -> Array:
@@ -141,7 +143,7 @@ def _scale(fmt: Format, each: Array) -> Array | None:
         fits = np.all((mantissa == 0.5) & (exponent - 1 >= -127) & (exponent - 1 <= 127))
         return (exponent - 1 + 127).astype(np.uint8) if fits else None
     with np.errstate(over="ignore"):
-        narrow = exact.astype(NUMPY[fmt.scale])
+        narrow = exact.astype(DTYPES[fmt.scale].numpy)
     return narrow if np.array_equal(narrow.astype(np.float64), exact) else None
 
 

@@ -14,9 +14,9 @@ from typing import Final
 
 from pteron.export.plan.conflicts import Conflicts, Interval
 from pteron.export.program import Dim, Extent, Instr, Program, Value
-from pteron.export.program.elements import stored_bytes
 from pteron.export.program.rebuild import blocks_of
 from pteron.export.sizes.expressions import Expressions
+from pteron.schema.dtypes import stored_bytes
 
 ALIGN: Final = 64
 MAX_EXTENT: Final = 4096  # of a counted dimension without a capacity; include/pteron/pteron.h

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from pteron.export.graph.weights import Source, rows_of, whole
 from pteron.export.program import Coded
-from pteron.export.program.elements import NUMPY
 from pteron.export.program.views import Ref
+from pteron.schema.dtypes import DTYPES
 from pteron.schema.formats import FORMATS
 
 
 def same_dtype(name: str) -> Any:
-    return NUMPY[name]
+    return DTYPES[name].numpy
 
 
 def decode(coded: Coded, dtype: str) -> NDArray[Any]:

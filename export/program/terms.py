@@ -12,18 +12,8 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from pteron.schema.dtypes import DTYPES, INTEGERS
 from pteron.schema.steps import MAX_STEPS, REGISTERS, STEPS, Step
-
-INTEGERS: Final = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
-FLOATS: Final = ("f16", "bf16", "f32", "f64")
-PACKED: Final = {
-    "f8e4m3": "f32", "f8e5m2": "f32", "f8e8m0": "f32", "f6e2m3": "f32", "f6e3m2": "f32", "f4e2m1": "f32",
-    "f8e4m3fnuz": "f32", "f8e5m2fnuz": "f32", "i4": "i64", "u4": "i64", "i2": "i64", "u2": "i64",
-}  # fmt: skip
-"""dtypes that only `unpack` and `repack` read and write, and what they become."""
-
-SUB_BYTE: Final = ("i4", "u4", "i2", "u2", "f4e2m1", "f6e2m3", "f6e3m2")
-"""dtypes that share bytes: their values have no views."""
 
 Number: TypeAlias = int | float | bool
 
@@ -195,13 +185,10 @@ def register(dtype: str) -> str:
     Raises:
         KeyError: `dtype` needs `unpack` first.
     """
-    if dtype in ("f16", "bf16", "f32"):
-        return "f32"
-    if dtype in ("f64", "bool"):
-        return dtype
-    if dtype in INTEGERS:
-        return "i64"
-    raise KeyError(dtype)
+    row = DTYPES[dtype]
+    if row.packed:
+        raise KeyError(dtype)
+    return row.register
 
 
 def walk(outputs: Sequence[Term]) -> list[Term]:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from pteron.export.program import Block, Instr, Program, Value
-from pteron.export.program.elements import bits
 from pteron.export.program.rebuild import homes
 from pteron.export.verify.attributes import MAX_LIST, check_attributes, dims_names
 from pteron.export.verify.memory import Memory
@@ -15,6 +14,7 @@ from pteron.export.verify.points import Points
 from pteron.export.verify.refusal import Refusal, refuse
 from pteron.export.verify.steps import check_steps
 from pteron.schema import shape as shape_line
+from pteron.schema.dtypes import DTYPES
 from pteron.schema.errors import ProgramError
 from pteron.schema.ops import OPS
 from pteron.schema.shape import Operand
@@ -293,7 +293,7 @@ class _Control:
             x, y = self.owner.value(row), self.owner.value(out)
             if (x.dtype, len(x.shape) + 1, x.layout) != (y.dtype, len(y.shape), y.layout):
                 self._refuse("collected output", f"rows of {x.dtype}", f"{y.dtype}{list(y.shape)}")
-            if bits(x.dtype) % 8:
+            if DTYPES[x.dtype].bits % 8:
                 self._refuse("collected output", "rows of whole bytes", x.dtype)
             self._agree("collected output", out, row, 1)
 

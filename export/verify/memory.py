@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from pteron.export.plan.lifetimes import ALIGN
 from pteron.export.program import Instr, Program, Value
-from pteron.export.program.elements import bits
 from pteron.export.verify.parts import value_bytes
 from pteron.export.verify.points import Points, Sizes
 from pteron.export.verify.refusal import refuse
+from pteron.schema.dtypes import DTYPES
 
 LOOKS: Final = 512
 """Operands that may lie between each other's elements, beside one an instruction (session/session.h)."""
@@ -104,7 +104,7 @@ class Memory:
         shape = self._points.of(v.shape)
         strides = self._strides(i)
         (first,) = self._points.of((v.offset,))
-        size = bits(v.dtype) // 8
+        size = DTYPES[v.dtype].bits // 8
         for p in range(self._count):
             if any(n[p] == 0 for n in shape):
                 continue
@@ -146,7 +146,7 @@ class Memory:
         shape = _at(self._points.of(v.shape), p)
         strides = _at(self._strides(i), p)
         begin = self._offset[home][p]
-        size = bits(v.dtype) // 8 if v.layout == "strided" else 0
+        size = DTYPES[v.dtype].bits // 8 if v.layout == "strided" else 0
         if 0 in shape:
             return Tensor(root, begin, begin, begin, size, shape, strides)
         if size == 0:

@@ -7,17 +7,16 @@ from typing import Final
 
 from pteron.export.file.tables import POLICIES
 from pteron.export.program import Constant, Method, Port, Program, Value
-from pteron.export.program.elements import NUMPY, bits, stored_bytes
 from pteron.export.sizes.extents import symbols_of
 from pteron.export.verify.attributes import MAX_LIST
 from pteron.export.verify.refusal import refuse
+from pteron.schema.dtypes import DTYPES, stored_bytes
 from pteron.schema.formats import FORMATS
-from pteron.schema.layout import CheckKind, DimKind, DType, Layout, Storage
+from pteron.schema.layout import CheckKind, DimKind, Layout, Storage
 
 MAX_RANK: Final = 8
 DIM_KINDS: Final = {kind.name.lower() for kind in DimKind}
 CHECK_KINDS: Final = {kind.name.lower() for kind in CheckKind}
-DTYPES: Final = {kind.name.lower() for kind in DType}
 LAYOUTS: Final = {kind.name.lower() for kind in Layout}
 STORAGES: Final = {kind.name.lower() for kind in Storage}
 STEP_OF_BITS: Final = {2: 16, 3: 32, 4: 8, 6: 16, 8: 4, 16: 1, 32: 1, 64: 1}
@@ -74,7 +73,7 @@ def _check_inputs_of_dims(program: Program) -> None:
 
 def _check_type(where: str, dtype: str, layout: str, format_: str) -> None:
     for what, got, names in (
-        ("dtype", dtype, DTYPES),
+        ("dtype", dtype, set(DTYPES)),
         ("layout", layout, LAYOUTS),
         ("format", format_, FORMATS),
     ):
@@ -95,7 +94,7 @@ def _check_constant(where: str, c: Constant) -> None:
     if c.layout == "strided":
         if (
             tuple(c.elements.shape) != c.shape
-            or c.elements.dtype.itemsize != NUMPY[c.dtype].itemsize
+            or c.elements.dtype.itemsize != DTYPES[c.dtype].numpy.itemsize
         ):
             got = f"{c.elements.dtype}{list(c.elements.shape)}"
             refuse(where, "array", f"{c.dtype}{list(c.shape)}", got)
@@ -113,9 +112,9 @@ def packed_bytes(
         refuse(where, "rank", f"2 in {layout}", len(shape))
     n, k = shape
     if layout == "taps":
-        return -(-n // 16) * 16 * k * (bits(dtype) // 8)
+        return -(-n // 16) * 16 * k * (DTYPES[dtype].bits // 8)
     row = FORMATS[format_]
-    width, groups = row.bits or bits(dtype), max(groups, 1)
+    width, groups = row.bits or DTYPES[dtype].bits, max(groups, 1)
     if width not in STEP_OF_BITS or n % groups:
         refuse(
             where, "layout", f"one that panels of {width} bits have", f"{n} rows in {groups} groups"
@@ -124,7 +123,7 @@ def packed_bytes(
     rows = -(-(n // groups) // 16) * 16 * groups
     codes = rows * (-(-k // step) * step) * width // 8
     blocks = 1 if row.block == 0 else -(-k // row.block)
-    return codes + (rows * blocks * bits(row.scale) // 8 if row.scale else 0)
+    return codes + (rows * blocks * DTYPES[row.scale].bits // 8 if row.scale else 0)
 
 
 def _check_state(program: Program, i: int) -> None:
@@ -257,7 +256,7 @@ def _check_view(program: Program, m: Method, i: int, v: Value, where: str, plann
         refuse(where, "dtype", f"{base.dtype} as its base has", v.dtype)
     if base.layout != "strided" or v.layout != "strided":
         refuse(where, "layout", "strided, as its base", f"{v.layout} of {base.layout}")
-    if bits(v.dtype) % 8:
+    if DTYPES[v.dtype].bits % 8:
         refuse(where, "dtype", "whole bytes in views", v.dtype)
     if v.strides is not None and len(v.strides) != len(v.shape):
         refuse(where, "strides", len(v.shape), len(v.strides))

@@ -15,9 +15,9 @@ from typing import Any, Final
 
 from pteron.export.plan.lifetimes import MAX_EXTENT
 from pteron.export.program import Check, Extent, Program
-from pteron.export.program.elements import stored_bytes
 from pteron.export.sizes.expressions import Expressions, Row, applied
 from pteron.export.verify.refusal import Refusal, refuse
+from pteron.schema.dtypes import stored_bytes
 from pteron.schema.errors import ProgramError
 from pteron.schema.layout import ExprOp
 

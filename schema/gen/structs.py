@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from pteron.schema.formats import FORMATS, NF4_SEVEN, Format, dtype_bits
+from pteron.schema.dtypes import DTYPES
+from pteron.schema.formats import FORMATS, NF4_SEVEN, Format
 from pteron.schema.gen.fbs import SCALARS, Field, Schema, Struct, Table, size_of
 from pteron.schema.gen.ops import head
 
@@ -68,10 +69,7 @@ def types_h(schema: Schema) -> str:
     out += [f"  PTE_FORMAT_{f.name.upper()} = {f.id}," for f in FORMATS.values()]
     out += ["};\n", "/* Bits of one element; 0: no such type. */"]
     out += ["static inline unsigned pte_dtype_bits(unsigned dtype) {"]
-    bits = ", ".join(
-        str(dtype_bits(name))
-        for name, _ in sorted(schema.enums["DType"].values, key=lambda v: v[1])
-    )
+    bits = ", ".join(str(row.bits) for row in DTYPES.values())
     out += [f"  static const uint8_t bits[PTE_DTYPE_COUNT] = {{{bits}}};"]
     out += ["  return dtype < PTE_DTYPE_COUNT ? bits[dtype] : 0;", "}", "", "#endif", ""]
     return "\n".join(out)

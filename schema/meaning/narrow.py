@@ -6,23 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from pteron.schema.dtypes import DTYPES
 from pteron.schema.row import Array
-
-TYPES = {
-    "f8e4m3": "float8_e4m3fn",
-    "f8e5m2": "float8_e5m2",
-    "f8e4m3fnuz": "float8_e4m3fnuz",
-    "f8e5m2fnuz": "float8_e5m2fnuz",
-    "f8e8m0": "float8_e8m0fnu",
-    "f6e2m3": "float6_e2m3fn",
-    "f6e3m2": "float6_e3m2fn",
-    "f4e2m1": "float4_e2m1fn",
-    "i4": "int4",
-    "u4": "uint4",
-    "i2": "int2",
-    "u2": "uint2",
-}
-"""Narrow types by their names in program.fbs, lower case."""
 
 
 def repack(x: Array, name: str, saturate: bool) -> Array:
@@ -31,7 +16,7 @@ def repack(x: Array, name: str, saturate: bool) -> Array:
     same one."""
     import ml_dtypes
 
-    dtype: Any = np.dtype(getattr(ml_dtypes, TYPES[name]))
+    dtype = DTYPES[name].numpy
     with np.errstate(all="ignore"):
         if name[0] == "f":
             x = np.where(np.isnan(x), np.float32(np.nan), x)

@@ -16,7 +16,7 @@ from sample_programs import everything
 from pteron.export.file.emit import emit, emit_bytes
 from pteron.export.file.read import read, read_file
 from pteron.export.program import Constant, Program
-from pteron.export.program.elements import NUMPY, from_stored, stored_bytes, to_stored
+from pteron.schema.dtypes import DTYPES, from_stored, stored_bytes, to_stored
 from pteron.schema.errors import ProgramError
 
 
@@ -125,9 +125,9 @@ def test_an_unknown_dimension_is_refused():
         emit_bytes(dataclasses.replace(everything(), dims=everything().dims[:1]))
 
 
-@pytest.mark.parametrize("dtype", NUMPY)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_elements_come_back_from_their_stored_bytes(dtype: str):
-    values = np.array([0, 1, 1, 0, 1], NUMPY[dtype])
+    values = np.array([0, 1, 1, 0, 1], DTYPES[dtype].numpy)
     stored = to_stored(values, dtype)
     assert stored.nbytes == stored_bytes(dtype, 5)
     back = from_stored(stored, dtype, (5,))
@@ -135,4 +135,4 @@ def test_elements_come_back_from_their_stored_bytes(dtype: str):
 
 
 def test_a_narrow_type_has_element_0_in_the_low_bits():
-    assert to_stored(np.array([-3, 7], NUMPY["i4"]), "i4").tolist() == [0x7D]
+    assert to_stored(np.array([-3, 7], DTYPES["i4"].numpy), "i4").tolist() == [0x7D]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from ops.harness import Array, Case, Status
 
-from pteron.export.program.elements import NAMES
+from pteron.schema.dtypes import name_of
 from pteron.schema.row import Out
 
 RNG = np.random.default_rng(12)
@@ -46,7 +46,7 @@ def window(
 def max_pool(x: Array, *how: int, **flags: bool) -> Case:
     attrs, spatial = window(x.shape[1:-1], *how)
     shape = (x.shape[0], *spatial, x.shape[-1])
-    outs = [Out(shape, NAMES[x.dtype]), Out(shape, "i64")]
+    outs = [Out(shape, name_of(x.dtype)), Out(shape, "i64")]
     return Case("max_pool", [x], {**attrs, **flags}, out=outs)
 
 

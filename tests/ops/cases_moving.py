@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from ops.harness import Array, Case, Status, Weight, weight
 
-from pteron.export.program.elements import NAMES
+from pteron.schema.dtypes import name_of
 from pteron.schema.row import Out
 
 RNG = np.random.default_rng(11)
@@ -79,7 +79,7 @@ def nonzero(x: Array, capacity: int) -> Case:
 
 def topk(x: Array, k: int, largest: bool) -> Case:
     shape = (*x.shape[:-1], k)
-    outs = [Out(shape, NAMES[x.dtype]), Out(shape, "i64")]
+    outs = [Out(shape, name_of(x.dtype)), Out(shape, "i64")]
     return Case("topk", [x], {"largest": largest}, out=outs)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from ops.harness import Array, Case, Status
 
-from pteron.export.program.elements import NUMPY
+from pteron.schema.dtypes import DTYPES
 from pteron.schema.row import Out
 from pteron.schema.steps import STEPS, Step
 
@@ -48,12 +48,12 @@ WIDE = [
     -(2**63),
     -(2**63) + 1,
 ]
-DTYPES = {"f32": "f32", "f64": "f64", "i64": "i64", "bool": "bool"}
+PLAIN = {"f32": "f32", "f64": "f64", "i64": "i64", "bool": "bool"}
 
 
 def random(seed: int, shape: tuple[int, ...], dtype: str = "f32") -> Array:
     rng = np.random.default_rng(seed)
-    kind = NUMPY[dtype]
+    kind = DTYPES[dtype].numpy
     if dtype == "bool":
         return rng.random(shape) < 0.5
     if dtype in ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"):
@@ -70,7 +70,7 @@ def values(seed: int, type_: str) -> Array:
     if type_ == "i64":
         return np.concatenate([np.array(WIDE, np.int64), rng.integers(-1000, 1000, 51)])
     spread = rng.standard_normal(300) * 10.0 ** rng.integers(-6, 7, 300)
-    return np.concatenate([SPECIAL, spread]).astype(NUMPY[type_])
+    return np.concatenate([SPECIAL, spread]).astype(DTYPES[type_].numpy)
 
 
 def pairs(seed: int, type_: str) -> tuple[Array, Array]:
@@ -276,7 +276,7 @@ _store = Step("store", "f32", 0, (0,))
 COMPUTING = [row for row in STEPS.values() if row.id >= 10]
 CASES = [
     *(one_step(row.name, t) for row in COMPUTING for t in row.types),
-    *(cast_case(s, t) for s in DTYPES for t in DTYPES),
+    *(cast_case(s, t) for s in PLAIN for t in PLAIN),
     *(
         widened(d)
         for d in (

@@ -171,10 +171,14 @@ ALL_TYPES = (
 
 def codes(shape: tuple[int, ...], dtype: str) -> Array:
     """Elements of a type narrower than a byte, or of an 8-bit float type."""
-    from pteron.export.program.elements import NUMPY, bits
+    from pteron.schema.dtypes import DTYPES
 
     rng = np.random.default_rng(3)
-    return rng.integers(0, 1 << min(bits(dtype), 6), shape).astype(np.uint8).view(NUMPY[dtype])
+    return (
+        rng.integers(0, 1 << min(DTYPES[dtype].bits, 6), shape)
+        .astype(np.uint8)
+        .view(DTYPES[dtype].numpy)
+    )
 
 
 COPY = [

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 from ops.harness import Array, Case, Status
 
-from pteron.export.program.elements import NUMPY
-from pteron.schema.meaning.narrow import TYPES
+from pteron.schema.dtypes import DTYPES
 from pteron.schema.row import Out
 
 RNG = np.random.default_rng(14)
+TYPES = [d.name for d in DTYPES.values() if d.packed]
 FLOATS = [name for name in TYPES if name[0] == "f"]
 INTEGERS = [name for name in TYPES if name[0] != "f"]
 BITS = {"f4": 4, "f6": 6, "f8": 8}
 
 
 def codes(name: str) -> Array:
-    return np.arange(1 << BITS[name[:2]]).astype(np.uint8).view(NUMPY[name])
+    return np.arange(1 << BITS[name[:2]]).astype(np.uint8).view(DTYPES[name].numpy)
 
 
 def probes(name: str) -> Array:
@@ -36,7 +36,7 @@ def unpack(name: str, count: int) -> Case:
     if name[0] == "f":
         x = np.resize(codes(name), count)
         return Case("unpack", [x], out=[Out(x.shape, "f32")], want=[x.astype(np.float32)])
-    x = RNG.integers(-8, 16, count).astype(NUMPY[name])
+    x = RNG.integers(-8, 16, count).astype(DTYPES[name].numpy)
     return Case("unpack", [x], out=[Out(x.shape, "i64")])
 
 
@@ -61,7 +61,12 @@ CASES = [
         Case("repack", [np.zeros(n, np.float32)], out=[Out((n,), "f6e2m3")], want=[np.zeros(n)])
         for n in (0, 1, 2, 3, 5)
     ),
-    Case("unpack", [np.zeros(3, NUMPY["i4"])], out=[Out((3,), "f32")], status=Status.BAD_PROGRAM),
+    Case(
+        "unpack",
+        [np.zeros(3, DTYPES["i4"].numpy)],
+        out=[Out((3,), "f32")],
+        status=Status.BAD_PROGRAM,
+    ),
     Case("repack", [np.zeros(3)], out=[Out((3,), "i4")], status=Status.BAD_PROGRAM),
     *(
         matmul(a, b)

@@ -21,7 +21,7 @@ from ops.library import library
 
 from pteron.export.file.tables import _step as step_bytes
 from pteron.export.pack import panels
-from pteron.export.program.elements import NAMES, NUMPY, from_stored, stored_bytes, to_stored
+from pteron.schema.dtypes import DTYPES, from_stored, name_of, stored_bytes, to_stored
 from pteron.schema.layout import DType, Layout
 from pteron.schema.ops import OPS
 from pteron.schema.row import Out
@@ -58,12 +58,12 @@ class Weight:
 
 def weight(array: Array, groups: int = 1) -> Weight:
     """[n, k] in panels of 16 rows, in the array's own type."""
-    return Weight(array, panels(array, groups), dtype=NAMES[array.dtype], groups=groups)
+    return Weight(array, panels(array, groups), dtype=name_of(array.dtype), groups=groups)
 
 
 def taps(array: Array) -> Weight:
     """Depthwise taps [c, t]."""
-    return Weight(array, panels(array), layout=Layout.TAPS, dtype=NAMES[array.dtype])
+    return Weight(array, panels(array), layout=Layout.TAPS, dtype=name_of(array.dtype))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -208,7 +208,7 @@ def _input(x: Any, keep: list[Any]) -> _Tensor:
         t = _describe(x.array.shape, [0] * x.array.ndim, x.dtype, data.ctypes.data)
         t.layout, t.format, t.groups = int(x.layout), x.format, x.groups
         return t
-    dtype = NAMES[x.dtype]
+    dtype = name_of(x.dtype)
     if stored_bytes(dtype, 8) < 8:  # narrower than a byte
         stored = to_stored(x, dtype)
         keep.append(stored)
@@ -240,14 +240,14 @@ class _Buffer:
         count = int(np.prod(spec.shape, dtype=np.int64))
         if strided and stored_bytes(spec.dtype, 8) >= 8:
             make = _Scatter.part if strided == "part" else _Scatter.of
-            room = make(spec.shape, NUMPY[spec.dtype])
+            room = make(spec.shape, DTYPES[spec.dtype].numpy)
             return cls(room.memory, spec, room.view, True)
         size = stored_bytes(spec.dtype, count)
         memory = aligned(size + 2 * GUARD)
         memory[:] = 0xCD
         view = None
         if stored_bytes(spec.dtype, 8) >= 8:
-            view = memory[GUARD : GUARD + size].view(NUMPY[spec.dtype]).reshape(spec.shape)
+            view = memory[GUARD : GUARD + size].view(DTYPES[spec.dtype].numpy).reshape(spec.shape)
         return cls(memory, spec, view)
 
     def tensor(self) -> _Tensor:
@@ -455,7 +455,7 @@ def type_of(case: Case, rule: str) -> str:
         return {"I64": "i64", "Bool": "bool"}[rule]
     for port, x in zip(ports(case), case.inputs):
         if port.rule == rule and x is not None:
-            return x.dtype if isinstance(x, Weight) else NAMES[np.asarray(x).dtype]
+            return x.dtype if isinstance(x, Weight) else name_of(np.asarray(x).dtype)
     return OPS[case.op].dtypes[0]
 
 
@@ -479,7 +479,7 @@ def _wide(x: Any, change: Callable[[Array], Array] = lambda x: x) -> Any:
     if x is None:
         return None
     array = meant(x)
-    if array.dtype.kind == "f" or NAMES[array.dtype].startswith(("f", "bf")):
+    if DTYPES[name_of(array.dtype)].is_float:
         return change(array.astype(np.float64))
     return array
 
@@ -537,7 +537,7 @@ def canonical(x: Array | None) -> bytes:
     """The bytes, with every NaN the same."""
     if x is None:
         return b""
-    if x.dtype.kind == "f" or NAMES.get(x.dtype, "").startswith(("f", "bf")):
+    if DTYPES[name_of(x.dtype)].is_float:
         x = x.copy()
         if np.isnan(x).any():
             x[np.isnan(x)] = np.nan

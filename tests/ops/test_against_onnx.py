@@ -14,7 +14,7 @@ from onnx.reference import ReferenceEvaluator
 from ops import harness
 from ops.harness import Array, Case, weight
 
-from pteron.export.program.elements import NAMES
+from pteron.schema.dtypes import name_of
 from pteron.schema.meaning.sequence import ACTIVATIONS
 from pteron.schema.row import Out
 
@@ -68,7 +68,7 @@ def kernel(case: Case) -> list[Any]:
 
 
 def like(*arrays: Array) -> list[Out]:
-    return [Out(a.shape, NAMES[a.dtype]) for a in arrays]
+    return [Out(a.shape, name_of(a.dtype)) for a in arrays]
 
 
 def last(x: Array) -> Array:

@@ -122,7 +122,7 @@ def _strided_inputs(case: Case) -> list[Any] | None:
             port.name in strided
             and x is not None
             and not isinstance(x, Weight)
-            and harness.stored_bytes(harness.NAMES[x.dtype], 8) >= 8
+            and harness.stored_bytes(harness.name_of(x.dtype), 8) >= 8
         ):
             moved[i] = harness.scattered(x)
     return moved if any(a is not b for a, b in zip(moved, case.inputs)) else None
@@ -135,7 +135,7 @@ def _in_place(case: Case, outs: list[Out | None]) -> list[int]:
     for i, port in enumerate(harness.ports(case)):
         x = case.inputs[i]
         if port.name in OPS[case.op].inplace and isinstance(x, np.ndarray) and first is not None:
-            alike = x.shape == first.shape and harness.NAMES[x.dtype] == first.dtype
+            alike = x.shape == first.shape and harness.name_of(x.dtype) == first.dtype
             if alike and harness.stored_bytes(first.dtype, 8) >= 8:
                 found.append(i)
     return found

@@ -16,10 +16,10 @@ from pteron.export.file.emit import emit_bytes
 from pteron.export.plan import Memory
 from pteron.export.plan.lifetimes import with_capacities
 from pteron.export.program import Method, Program
-from pteron.export.program.elements import NUMPY
 from pteron.export.sizes.expressions import Expressions
 from pteron.export.verify import Refusal, check
 from pteron.export.verify.points import Points
+from pteron.schema.dtypes import DTYPES
 from pteron.schema.errors import ArgumentError, DelegateError, LimitError, ProgramError, PteronError
 
 runtime = pytest.importorskip(
@@ -88,7 +88,7 @@ def arrays(program: Program, method: Method, sizes: dict[str, int]) -> list[np.n
         shape = tuple(table[r] for r in axes)
         if math.prod(max(n, 1) for n in shape) > 1 << 24:
             raise LimitError(f"input {v.name}: {shape} is too large to make")
-        x = np.zeros(shape, NUMPY[v.dtype])
+        x = np.zeros(shape, DTYPES[v.dtype].numpy)
         for d in program.dims:
             if d.kind == "shape" and d.port == k and d.element < x.size:
                 x.reshape(-1)[d.element] = sizes[d.name]
@@ -106,7 +106,9 @@ def answer(program: Program) -> str:
             for method in program.methods:
                 ports = [program.values[p.value] for p in method.inputs]
                 shapes = [[n if isinstance(n, int) else 1 for n in v.shape] for v in ports]
-                feeds = [np.ones(s, NUMPY[v.dtype]) for s, v in zip(shapes, ports, strict=True)]
+                feeds = [
+                    np.ones(s, DTYPES[v.dtype].numpy) for s, v in zip(shapes, ports, strict=True)
+                ]
                 model.load(data, method=method.name, threads=1)(*feeds)
             return "" if program.methods else str(model.load(data))
         except PteronError as error:

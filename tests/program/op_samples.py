@@ -19,8 +19,8 @@ from pteron.export.pack import panels, taps
 from pteron.export.pack.codes import pack
 from pteron.export.plan import plan
 from pteron.export.program import Block, Constant, Dim, Instr, Method, Port, Program, Value
-from pteron.export.program.elements import NUMPY
 from pteron.export.sizes.expressions import symbol
+from pteron.schema.dtypes import DTYPES
 from pteron.schema.formats import FORMATS
 from pteron.schema.ops import OPS
 from pteron.schema.signature import CONTROL
@@ -189,7 +189,7 @@ def program(name: str) -> Program:
                     values.append(Value("w", "f32", shape, layout=layout))
                 continue
             if dtype == "k":
-                constants.append(Constant("k", fmt, shape, np.full(shape, 30, NUMPY[fmt])))
+                constants.append(Constant("k", fmt, shape, np.full(shape, 30, DTYPES[fmt].numpy)))
                 values.append(Value("k", fmt, shape, "constant", len(constants) - 1))
                 continue
             values.append(Value(f"v{len(values)}", dtype, shape, side, len(ports[into])))

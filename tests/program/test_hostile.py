@@ -21,8 +21,8 @@ from program.sanitized import ROOT, driver
 import pteron
 from pteron.export.file.emit import emit_bytes
 from pteron.export.program import Block, Instr, Method, Port, Program, Value
-from pteron.export.program.elements import bits
 from pteron.export.sizes.expressions import symbol
+from pteron.schema.dtypes import DTYPES
 from pteron.schema.layout import DType
 from pteron.schema.ops import OPS
 from pteron.schema.signature import RULES, signature
@@ -124,7 +124,7 @@ def retyped(program: Program, chosen: set[int], dtype: str) -> Program:
         values[v] = dataclasses.replace(values[v], dtype=dtype)
         if values[v].storage == "constant":
             c = constants[values[v].base]
-            array = np.zeros(c.array.nbytes * bits(dtype) // bits(c.dtype), np.uint8)
+            array = np.zeros(c.array.nbytes * DTYPES[dtype].bits // DTYPES[c.dtype].bits, np.uint8)
             constants[values[v].base] = dataclasses.replace(c, dtype=dtype, elements=array)
     return dataclasses.replace(program, values=tuple(values), constants=tuple(constants))
 
@@ -150,7 +150,7 @@ def test_other_element_types_are_refused_or_harmless(
         values = of_rule(program, name, rule)
         choices = [set(values)] + [{v} for v in values if rule == "A"]
         for dtype in (d.name.lower() for d in DType):
-            if not values or (rule in ("W", "Taps") and bits(dtype) % 8):
+            if not values or (rule in ("W", "Taps") and DTYPES[dtype].bits % 8):
                 continue
             for chosen in choices:
                 alone(hostile, folder, retyped(program, chosen, dtype))

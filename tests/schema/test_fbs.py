@@ -10,12 +10,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import onnx_ir as ir
 import pytest
 from program import op_samples, samples
 
 from pteron.export.file.emit import emit_bytes
 from pteron.export.plan import plan
 from pteron.schema import layout
+from pteron.schema.dtypes import DTYPES
 from pteron.schema.gen import fbs
 from pteron.schema.ops import OPS
 from pteron.schema.signature import pack_attrs, signature
@@ -113,3 +115,13 @@ def test_attributes_that_are_missing_or_unknown_are_named() -> None:
         pack_attrs(signature(OPS["reduce"]), {"axis": 1})
     with pytest.raises(ValueError, match="attribute kind: expected one of"):
         pack_attrs(signature(OPS["reduce"]), {"kind": "median", "count": 1})
+
+
+def test_element_types_have_the_numbers_of_the_file_and_the_bits_of_onnx() -> None:
+    words = fbs.parse((ROOT / "schema/program.fbs").read_text()).enums["DType"].values
+    assert [(row.name, row.id) for row in DTYPES.values()] == [(w.lower(), n) for w, n in words]
+    for row in DTYPES.values():
+        kind = ir.DataType(row.onnx)
+        assert kind.numpy() == row.numpy and row.bits == (
+            8 if row.name == "bool" else kind.bitwidth
+        )

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from program import op_samples
 
-from pteron.export.program.elements import NUMPY
 from pteron.schema import shape
+from pteron.schema.dtypes import DTYPES
 from pteron.schema.formats import FORMATS
 from pteron.schema.layout import DType
 from pteron.schema.ops import OPS
@@ -197,7 +197,7 @@ def small(call: Call) -> bool:
 def meaning(op: Op, call: Call) -> tuple[Any, ...]:
     """What the row's function gives for zeros."""
     sig = signature(op)
-    arrays = [None if o is None else np.zeros(o.shape, NUMPY[o.dtype]) for o in call.inputs]
+    arrays = [None if o is None else np.zeros(o.shape, DTYPES[o.dtype].numpy) for o in call.inputs]
     arrays += [None] * (sum(not p.variadic for p in sig.inputs) - len(arrays))
     attrs = dict(call.attrs)
     attrs |= {

@@ -17,8 +17,8 @@ import pytest
 from pteron.export.file.emit import emit_bytes
 from pteron.export.plan import plan
 from pteron.export.program import Block, Constant, Dim, Instr, Method, Port, Program, Value
-from pteron.export.program.elements import NUMPY
 from pteron.export.sizes.expressions import symbol
+from pteron.schema.dtypes import DTYPES
 from pteron.schema.errors import LimitError
 from pteron.schema.formats import FORMATS
 from pteron.schema.ops import OPS
@@ -219,7 +219,7 @@ def large(
 
     def port(dtype: str, shape: tuple[int, ...]) -> int:
         values.append(Value(f"x{len(feeds)}", dtype, shape, "input", len(feeds)))
-        feeds[values[-1].name] = np.zeros(shape, np.dtype(NUMPY[dtype]))
+        feeds[values[-1].name] = np.zeros(shape, np.dtype(DTYPES[dtype].numpy))
         return len(values) - 1
 
     def view(dtype: str, shape: tuple[int, ...], kept: int) -> int:

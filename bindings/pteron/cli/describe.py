@@ -13,8 +13,8 @@ from pteron.export.file.read import read, read_file
 from pteron.export.graph.naming import title
 from pteron.export.pack.arithmetic import product
 from pteron.export.program import Extent, Instr, Method, Placement, Program, State, Value
-from pteron.export.program.elements import stored_bytes
 from pteron.export.program.rebuild import blocks_of
+from pteron.schema.dtypes import stored_bytes
 from pteron.schema.errors import ArgumentError, ProgramError
 
 

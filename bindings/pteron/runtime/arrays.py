@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.runtime import dtypes
+from pteron.runtime.dtypes import numpy_of
 from pteron.runtime.program import PortInfo
+from pteron.schema.dtypes import BY_ID, from_stored, name_of, to_stored
 from pteron.schema.errors import ArgumentError
 
 Array = NDArray[Any]
@@ -48,28 +49,13 @@ def as_array(value: Any, port: PortInfo) -> Array:
 
 def from_bytes(room: Array, dtype: int, shape: tuple[int, ...]) -> Array:
     """The array of `shape` that the bytes in `room` are; sub-byte elements are spread to one a byte."""
-    count = int(np.prod(shape))
-    if dtype in dtypes.PACKED:
-        name, bits = dtypes.PACKED[dtype]
-        codes = np.unpackbits(room, bitorder="little")[: count * bits].reshape(count, bits)
-        spread = np.packbits(codes, axis=-1, bitorder="little").reshape(count)
-        if name.startswith("int"):
-            spread = ((spread ^ (1 << (bits - 1))) - (1 << (bits - 1))).astype(np.int8)
-        target = dtypes.array_dtype(dtype)
-        return (spread.view(target) if name.startswith("float") else spread.astype(target)).reshape(
-            shape
-        )
-    kind = dtypes.numpy_of(dtype)
-    return room[: count * kind.itemsize].view(kind).reshape(shape)
+    numpy_of(dtype)  # says what to install
+    return from_stored(room, BY_ID[dtype].name, shape)
 
 
 def flat(array: Array) -> Array:
     """Its bytes as the runtime reads them: sub-byte elements packed, element 0 in the low bits."""
-    bits = next((b for n, b in dtypes.PACKED.values() if n == array.dtype.name), 0)
-    if not bits:
-        return array.reshape(-1).view(np.uint8)
-    codes = array.reshape(-1, 1).view(np.uint8)
-    return np.packbits(np.unpackbits(codes, axis=1, bitorder="little")[:, :bits], bitorder="little")
+    return to_stored(array, name_of(array.dtype))
 
 
 def _from_dlpack(value: Any, want: np.dtype[Any]) -> Array:
@@ -103,7 +89,7 @@ def buffers(
         where, want = f"out {name}", known[name].numpy_dtype
         if not isinstance(array, np.ndarray):
             raise ArgumentError(f"{where}: expected a NumPy array, got {type(array).__name__}")
-        if known[name].dtype in dtypes.PACKED:
+        if BY_ID[known[name].dtype].is_narrow:
             raise ArgumentError(f"{where}: {want} lies packed in the runtime; leave it out")
         if array.dtype != want:
             raise ArgumentError(f"{where}: expected {want}, got {array.dtype}")

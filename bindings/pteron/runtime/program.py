@@ -12,7 +12,7 @@ import numpy as np
 
 from pteron._pteron import ffi, lib
 from pteron.runtime.delegates import Delegate, chosen
-from pteron.runtime.dtypes import array_dtype, name_of
+from pteron.runtime.dtypes import name_of, numpy_of
 from pteron.runtime.memory import ALIGN, Memory, check, new_error, new_struct
 from pteron.schema.errors import ArgumentError
 
@@ -32,7 +32,7 @@ class PortInfo:
     @property
     def numpy_dtype(self) -> np.dtype[Any]:
         """The dtype of its arrays; sub-byte elements lie one in a byte."""
-        return array_dtype(self.dtype)
+        return numpy_of(self.dtype)
 
     def __str__(self) -> str:
         return f"{self.name}: {name_of(self.dtype)}{list(self.shape)}".replace("'", "")

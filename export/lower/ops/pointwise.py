@@ -6,21 +6,11 @@ import dataclasses
 from collections.abc import Callable
 
 from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import DTYPES, Node, lowers
+from pteron.export.lower.node import Node, lowers
 from pteron.export.program import Coded
-from pteron.export.program.terms import (
-    FLOATS,
-    PACKED,
-    Term,
-    cast,
-    eq,
-    le,
-    lt,
-    register,
-    select,
-    term,
-)
+from pteron.export.program.terms import Term, cast, eq, le, lt, register, select, term
 from pteron.export.program.views import Ref
+from pteron.schema.dtypes import BY_ONNX, DTYPES, FLOATS
 
 SQRT_HALF = 0.7071067811865476
 SQRT_2_OVER_PI = 0.7978845608028654
@@ -53,11 +43,11 @@ def as_codes(l: Lowering, x: Ref, dtype: str) -> Coded | None:
 
 def _convert(l: Lowering, x: Ref, dtype: str, *, saturate: bool) -> Ref:
     x = l.unpacked(x)
-    if dtype not in PACKED:
+    if not DTYPES[dtype].packed:
         if x.dtype == dtype:
             return x
         return l.pointwise(lambda t: cast_term(t, x.dtype, dtype), [x], dtype)
-    wide = PACKED[dtype]
+    wide = DTYPES[dtype].register
     bits = int(dtype[1]) if wide == "i64" else 0
     if x.dtype != wide or bits:
         x = l.pointwise(
@@ -86,10 +76,10 @@ def _wrap_bits(t: Term, bits: int, signed: bool) -> Term:
 @lowers("Cast")
 def lower_cast(l: Lowering, n: Node) -> Ref:
     to = n.integer("to")
-    dtype = next((name for d, name in DTYPES.items() if int(d) == to), None)
-    if dtype is None:
+    row = BY_ONNX.get(to)
+    if row is None:
         l.fail(f"casts to ONNX type {to}; strings and complex numbers are not covered")
-    return _cast(l, n, dtype)
+    return _cast(l, n, row.name)
 
 
 @lowers("CastLike")

@@ -16,19 +16,15 @@ from numpy.typing import NDArray
 
 from pteron.export.graph.weights import Elements, later
 from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import DTYPES, Node, lowers
+from pteron.export.lower.node import NAMES, Node, lowers
 from pteron.export.lower.ops.pointwise import cast_term
 from pteron.export.program import Coded, Extent
 from pteron.export.program.arrays import decode
-from pteron.export.program.terms import PACKED, Term, cast, stored, term
+from pteron.export.program.terms import Term, cast, stored, term
 from pteron.export.program.views import Ref
 from pteron.export.sizes.extents import add, ceildiv, mul, same, sub
+from pteron.schema.dtypes import DTYPES
 from pteron.schema.formats import FORMATS
-
-RANGES = {
-    "u8": (0, 255), "i8": (-128, 127), "u16": (0, 65535), "i16": (-32768, 32767),
-    "u4": (0, 15), "i4": (-8, 7), "u2": (0, 3), "i2": (-2, 1), "i32": (-(2**31), 2**31 - 1),
-}  # fmt: skip
 
 
 @lowers("QuantizeLinear")
@@ -36,9 +32,10 @@ def lower_quantize(l: Lowering, n: Node) -> Ref:
     """saturate(round(x / scale) + zero); the quotient is rounded to `precision`, or to the scale's type."""
     x, scale, zero = n[0], n[1], n.get(2)
     dtype = zero.dtype if zero is not None else _type(n, "output_dtype") or "u8"
-    between = _type(n, "precision") or (scale.dtype if scale.dtype not in PACKED else "f32")
+    between = _type(n, "precision") or ("f32" if DTYPES[scale.dtype].packed else scale.dtype)
     x, parts, undo = _aligned(l, n, x, [scale] if zero is None else [scale, zero])
-    limits = RANGES.get(dtype)
+    row = DTYPES[dtype]
+    limits = (row.least, row.most) if row.is_integer else None
 
     def quotient(t: Term, by: Term) -> Term:
         kind = "f64" if between == "f64" else "f32"
@@ -66,7 +63,7 @@ def lower_dequantize(l: Lowering, n: Node) -> Ref:
     """(x - zero) * scale, the difference exact."""
     x, scale, zero = n[0], n[1], n.get(2)
     dtype = _type(n, "output_dtype") or scale.dtype
-    if dtype in PACKED:
+    if DTYPES[dtype].packed:
         dtype = "f32"
     array = None if zero is None else l.array(zero)
     if array is not None and not np.any(array.astype(np.float32)):
@@ -135,7 +132,7 @@ def _decoded(l: Lowering, n: Node, x: Ref, scale: Ref, zero: Ref | None, dtype: 
 
 def _type(n: Node, name: str) -> str:
     code = n.integer(name)
-    return DTYPES[ir.DataType(code)] if code else ""
+    return NAMES[ir.DataType(code)] if code else ""
 
 
 class _Undo:

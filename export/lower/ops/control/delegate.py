@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pteron.export import graph as g
 from pteron.export.lower.context import Lowering
 from pteron.export.lower.graphs import outputs_of
-from pteron.export.lower.node import DTYPES, Node, Result, lowers
+from pteron.export.lower.node import NAMES, Node, Result, lowers
 from pteron.export.program import Delegate
 from pteron.export.program.views import Ref
 
@@ -35,5 +35,5 @@ def _results(n: Node) -> list[Result]:
     made: list[Result] = []
     for value in n.origin.outputs:
         assert value.dtype is not None and value.shape is not None
-        made.append((DTYPES[value.dtype], tuple(int(str(d)) for d in value.shape)))
+        made.append((NAMES[value.dtype], tuple(int(str(d)) for d in value.shape)))
     return made

@@ -13,10 +13,11 @@ from pteron.export.lower.context import Lowering
 from pteron.export.lower.node import Node, lowers
 from pteron.export.lower.ops.pointwise import cast_term, convert
 from pteron.export.program import Extent
-from pteron.export.program.terms import INTEGERS, Term, cast, register, term
+from pteron.export.program.terms import Term, cast, register, term
 from pteron.export.program.views import Ref, Shape
 from pteron.export.sizes import extents
 from pteron.export.sizes.extents import product, same
+from pteron.schema.dtypes import DTYPES, INTEGERS
 
 INNER = "columns of the first operand and rows of the second"
 
@@ -163,20 +164,19 @@ def lower_qlinear_matmul(l: Lowering, n: Node) -> Ref:
     return requantize(l, sums, _by_row(l, n[1], a.rank) or n[1], n[4], n[6], n.get(7), a.dtype)
 
 
-LIMITS = {"i8": (-128, 127), "u8": (0, 255), "i16": (-32768, 32767), "u16": (0, 65535)}
-
-
 def requantize(
     l: Lowering, sums: Ref, a_scale: Ref, b_scale: Ref, y_scale: Ref, zero: Ref | None, dtype: str
 ) -> Ref:
     """round(sums * (a_scale * b_scale / y_scale)) + zero, saturated; `sums` i64."""
-    low, high = LIMITS[zero.dtype if zero is not None else dtype]
+    row = DTYPES[zero.dtype if zero is not None else dtype]
     scales = [convert(l, s, "f32") for s in (a_scale, b_scale, y_scale)]
 
     def build(x: Term, p: Term, q: Term, r: Term, *z: Term) -> Term:
         y = cast(x, "f32") * (p * q / r)
         y = y if not z else y + cast(z[0], "f32")
-        return cast(term("max", term("min", term("nearest", y), float(high)), float(low)), "i64")
+        return cast(
+            term("max", term("min", term("nearest", y), float(row.most)), float(row.least)), "i64"
+        )
 
     operands = [sums, *scales, *([] if zero is None else [zero])]
     return l.pointwise(build, operands, dtype if zero is None else zero.dtype)

@@ -9,15 +9,16 @@ from pteron.export.lower.context import Lowering
 from pteron.export.lower.node import Node, lowers
 from pteron.export.lower.ops.moving.counted import taken
 from pteron.export.lower.ops.pointwise import convert
-from pteron.export.program.terms import FLOATS, SUB_BYTE, register
+from pteron.export.program.terms import register
 from pteron.export.program.views import Ref
 from pteron.export.sizes import extents
 from pteron.export.sizes.extents import product, symbols_of
+from pteron.schema.dtypes import DTYPES, FLOATS
 
 
 def bytes_only(l: Lowering, x: Ref) -> Ref:
     """Elements that kernels can move one by one."""
-    return l.unpacked(x) if x.dtype in SUB_BYTE else x
+    return l.unpacked(x) if DTYPES[x.dtype].is_narrow else x
 
 
 @lowers("Gather")
@@ -100,7 +101,7 @@ def lower_scatter_nd(l: Lowering, n: Node) -> Ref:
 
 def _scattered(dtype: str, reduction: str) -> str:
     """Moving takes any type of whole bytes, reductions compute in register types."""
-    if dtype in SUB_BYTE or (reduction != "none" and dtype not in ("bool", "f64")):
+    if DTYPES[dtype].is_narrow or (reduction != "none" and dtype not in ("bool", "f64")):
         return "f32" if dtype[0] == "f" or dtype == "bf16" else "i64"
     return dtype
 

@@ -9,22 +9,12 @@ import numpy as np
 import onnx_ir as ir
 
 from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import DTYPES, Node, lowers
+from pteron.export.lower.node import DTYPES, NAMES, Node, lowers
 from pteron.export.lower.ops.moving.counted import slice_by_values, split_by_values
 from pteron.export.lower.ops.pointwise import cast_term, convert
 from pteron.export.program import Extent
 from pteron.export.program.arrays import same_dtype
-from pteron.export.program.terms import (
-    INTEGERS,
-    SUB_BYTE,
-    Term,
-    eq,
-    index,
-    le,
-    lt,
-    register,
-    select,
-)
+from pteron.export.program.terms import Term, eq, index, le, lt, register, select
 from pteron.export.program.views import Ref, Shape
 from pteron.export.sizes import extents
 from pteron.export.sizes.extents import (
@@ -40,6 +30,7 @@ from pteron.export.sizes.extents import (
     sub,
     symbols_of,
 )
+from pteron.schema.dtypes import DTYPES, INTEGERS
 
 
 def axes_of(l: Lowering, n: Node, position: int, what: str = "axes") -> tuple[int, ...] | None:
@@ -67,9 +58,9 @@ def lower_constant(l: Lowering, n: Node) -> Ref:
     value = n.value(name)
     if not isinstance(value, ir.TensorProtocol):
         return l.constant(np.array(value, np.float32 if "float" in name else np.int64))
-    if value.dtype not in DTYPES:
+    if value.dtype not in NAMES:
         l.fail(f"holds {value.dtype}; strings and complex numbers are not covered")
-    return l.constant(value.numpy(), DTYPES[value.dtype])
+    return l.constant(value.numpy(), NAMES[value.dtype])
 
 
 @lowers("Dropout")
@@ -295,7 +286,7 @@ def concat(l: Lowering, parts: Sequence[Ref], axis: int) -> Ref:
     parts = [x for x in parts if x.shape[axis] != 0] or list(parts[:1])
     if len(parts) == 1:
         return parts[0]
-    if dtype in SUB_BYTE:
+    if DTYPES[dtype].is_narrow:
         return convert(l, concat(l, [l.unpacked(x) for x in parts], axis), dtype)
     shape = list(parts[0].shape)
     for x in parts[1:]:
@@ -469,12 +460,12 @@ def lower_constant_of_shape(l: Lowering, n: Node) -> Ref:
     if not n.has("value"):
         return l.expand(l.scalar(0.0, "f32"), shape)
     value = n.value("value")
-    return l.expand(l.constant(value.numpy().reshape(()), DTYPES[value.dtype]), shape)
+    return l.expand(l.constant(value.numpy().reshape(()), NAMES[value.dtype]), shape)
 
 
 @lowers("EyeLike")
 def lower_eye_like(l: Lowering, n: Node) -> Ref:
-    dtype = DTYPES[ir.DataType(n.integer("dtype"))] if n.has("dtype") else n[0].dtype
+    dtype = NAMES[ir.DataType(n.integer("dtype"))] if n.has("dtype") else n[0].dtype
     k = n.integer("k")
 
     def build() -> Term:

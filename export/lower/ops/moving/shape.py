@@ -19,14 +19,14 @@ import sympy
 
 from pteron.export.lower import scaled
 from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import DTYPES, FOLDS, Node, lowers
+from pteron.export.lower.node import FOLDS, Node, lowers
 from pteron.export.lower.node import Folded as Folding
 from pteron.export.lower.ops.moving.movement import axes_of, slice_range
 from pteron.export.program.arrays import same_dtype
-from pteron.export.program.terms import FLOATS, INTEGERS
 from pteron.export.program.views import Elements, Ref, as_elements
 from pteron.export.sizes import extents
 from pteron.export.sizes.extents import at_most, same, symbols_of
+from pteron.schema.dtypes import BY_ONNX, FLOATS, INTEGERS
 
 Folded = tuple[Elements, str]
 Fold = Callable[[Lowering, Node, list[Elements]], Folded]
@@ -201,7 +201,8 @@ def _unary(op: str, x: Any, dtype: str) -> Any:
 
 @folds("Cast")
 def fold_cast(l: Lowering, n: Node, xs: list[Elements]) -> Folded:
-    to = next((name for d, name in DTYPES.items() if int(d) == n.integer("to")), "")
+    row = BY_ONNX.get(n.integer("to"))
+    to = row.name if row else ""
     if to not in FOLDED:
         raise UnknownError
     return as_elements([_cast(l, x, n[0].dtype, to) for x in xs[0].flat], xs[0].shape), to

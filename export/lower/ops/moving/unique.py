@@ -11,9 +11,10 @@ from pteron.export.lower.ops.moving.indexing import no_f64
 from pteron.export.lower.ops.moving.movement import concat
 from pteron.export.lower.ops.pointwise import convert
 from pteron.export.program import Extent
-from pteron.export.program.terms import FLOATS, eq, index
+from pteron.export.program.terms import eq, index
 from pteron.export.program.views import Ref
 from pteron.export.sizes.extents import product, sub
+from pteron.schema.dtypes import FLOATS
 
 
 @lowers("Unique")
