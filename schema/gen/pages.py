@@ -12,7 +12,8 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from pteron.schema.formats import FORMATS, dtype_bits
+from pteron.schema.dtypes import DTYPES
+from pteron.schema.formats import FORMATS
 from pteron.schema.gen.fbs import Field, Schema, size_of
 from pteron.schema.ops import OPS
 from pteron.schema.row import Op
@@ -136,7 +137,9 @@ def _table(schema: Schema, name: str, meant: dict[str, str]) -> list[str]:
 
 def _dtypes(schema: Schema) -> list[str]:
     rows = sorted((value, name) for name, value in schema.enums["DType"].values)
-    return _rows(("value:", "name", "bits:"), [(v, n.lower(), dtype_bits(n)) for v, n in rows])
+    return _rows(
+        ("value:", "name", "bits:"), [(v, n.lower(), DTYPES[n.lower()].bits) for v, n in rows]
+    )
 
 
 def _formats() -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 import onnx_ir as ir
 
 from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import DTYPES, NAMES, Node, lowers
+from pteron.export.lower.node import NAMES, Node, lowers
 from pteron.export.lower.ops.moving.counted import slice_by_values, split_by_values
 from pteron.export.lower.ops.pointwise import cast_term, convert
 from pteron.export.program import Extent
