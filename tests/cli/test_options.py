@@ -65,7 +65,7 @@ STATIC = {
     "--samples": [("0", "at least 1"), ("-1", "at least 1"), ("x", "at least 1")],
     "--ranges": [
         ("{new}.json", "expected --calibrate, too"),
-        ("{new}.onnx", "another kind of file"),
+        ("{npz}", "another kind of file"),
     ],
     "--exec": [("fast", "invalid choice")],
 }
@@ -104,6 +104,7 @@ TABLE = {
         ],
         "--delegate": [("npu", "expected"), (",", "expected"), ("cpu,cpu,x", "got 'x'")],
         "--placement": [("never", "invalid choice")],
+        "--report": [("{new}.txt", "expected an .html or .json"), ("{onnx}", ".html or .json")],
         "--quantize": [("nope", "expected one of int8, nf4"), ("", "expected one of int8, nf4")],
     },
     "quantize": {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -104,6 +105,30 @@ def test_the_page_of_a_profile_has_shares(digits: Path, tmp_path: Path) -> None:
     assert main(["profile", str(digits), "--runs", "2", "--html", str(out)]) == 0
     read = stands_alone(out.read_text())
     assert "second.0" in read.texts and any(re.fullmatch(r"[\d.]+%", t) for t in read.texts)
+
+
+def test_the_page_of_an_export_tells_what_became_of_it_or_why_not(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, out = root / "examples/digits/digits.onnx", tmp_path / "r.html"
+    words = [str(model), "-q", "-o", str(tmp_path / "d.pte"), "--report"]
+    assert main(["export", *words, str(out), "--delegate", "null,cpu", "--fix", "batch=1"]) == 0
+    read = stands_alone(out.read_text())
+    assert {"Exported", "Placement", "Stages", "conv"} <= set(read.texts)
+    f = TensorProto.FLOAT
+    ports = [helper.make_tensor_value_info(n, f, [4]) for n in "xy"]
+    node = helper.make_node("Nope", ["x"], ["y"], name=f"{EVIL}n", domain="other.tools")
+    graph = helper.make_graph([node], "g", ports[:1], ports[1:])
+    opsets = [helper.make_opsetid("", 20), helper.make_opsetid("other.tools", 1)]
+    bad = tmp_path / "bad.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=9), bad)
+    assert main(["export", str(bad), "-q", "--report", str(out)]) == 3
+    read = stands_alone(out.read_text())
+    assert "Not exported" in read.texts and any("Nope" in t for t in read.texts)
+    assert main(["export", str(bad), "-q", "--report", str(tmp_path / "r.json")]) == 3
+    facts = json.loads((tmp_path / "r.json").read_text())
+    assert facts["error"]["kind"].endswith("Error") and "Nope" in facts["error"]["text"]
+    assert not (tmp_path / "bad.pte").exists()
 
 
 def test_names_of_a_model_are_no_html(tmp_path: Path) -> None:

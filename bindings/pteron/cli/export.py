@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from pteron.cli import say
 from pteron.cli.progress import progress
-from pteron.cli.quantize import arithmetic, check_static, keep_ranges, static
+from pteron.cli.quantize import arithmetic, check_static, keep_ranges, report_kind, static
+from pteron.schema.errors import PteronError
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -64,12 +67,19 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="a .pt2 file's program is not run on its example inputs and compared with PyTorch",
     )
+    parser.add_argument(
+        "--report",
+        type=Path,
+        metavar="FILE",
+        help="write the report, or the error, as .json or .html",
+    )
     parser.add_argument("--json", action="store_true", help="report as JSON on stdout")
     arithmetic(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
 
 
 def run(args: argparse.Namespace) -> int:
+    from pteron.cli.pages.export import export_page, failure_page
     from pteron.cli.pairs import kind, model, names, pairs, ready
     from pteron.pipeline import export_model
 
@@ -77,26 +87,40 @@ def run(args: argparse.Namespace) -> int:
     check_static(args, args.quantize, "--quantize")
     out = args.output or args.model.with_suffix(".pte")
     kind("--output", out, ".pte")
-    ready([None if args.check else out, args.ranges], [args.model, args.calibrate])
-    with progress(args.quiet or args.json) as tell:
-        report = export_model(
-            args.model,
-            None if args.check else out,
-            states=pairs("--state", args.state, str),
-            hints=pairs("--dim", args.dim, int),
-            fix=pairs("--fix", args.fix, int),
-            delegates=names(args.delegate),
-            placement=args.placement,
-            fuse=not args.no_fuse,
-            debug=not args.strip,
-            quantize=args.quantize,
-            exec_mode=args.exec,
-            progress=tell,
-            quantized=lambda each: keep_ranges(each, args.ranges),
-            calibrate=args.calibrate,
-            samples=args.samples,
-            check=not args.no_check,
-        )
-    outputs = [None if args.check else out, args.ranges]
+    outputs = [None if args.check else out, args.ranges, args.report]
+    report_kind(args.report)
+    ready(outputs, [args.model, args.calibrate])
+    try:
+        with progress(args.quiet or args.json) as tell:
+            report = export_model(
+                args.model,
+                None if args.check else out,
+                states=pairs("--state", args.state, str),
+                hints=pairs("--dim", args.dim, int),
+                fix=pairs("--fix", args.fix, int),
+                delegates=names(args.delegate),
+                placement=args.placement,
+                fuse=not args.no_fuse,
+                debug=not args.strip,
+                quantize=args.quantize,
+                exec_mode=args.exec,
+                progress=tell,
+                quantized=lambda each: keep_ranges(each, args.ranges),
+                calibrate=args.calibrate,
+                samples=args.samples,
+                check=not args.no_check,
+            )
+    except PteronError as error:
+        if args.report:
+            write_report(args, failure_page(error, str(args.model)), say.facts_of(error))
+        raise
+    if args.report:
+        write_report(args, export_page(report, str(args.model)), report.as_dict())
     say.result("export", args.json, report.as_dict(), report.as_text, outputs)
     return 0
+
+
+def write_report(args: argparse.Namespace, html: str, facts: Mapping[str, Any]) -> None:
+    from pteron.export.file.write import write_text
+
+    write_text(args.report, html if args.report.suffix == ".html" else say.as_text("export", facts))

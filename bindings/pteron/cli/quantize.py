@@ -113,6 +113,14 @@ def calibration(path: Path) -> None:
         )
 
 
+def report_kind(path: Path | None) -> None:
+    """Raises ArgumentError: a report is a page or JSON, by its name."""
+    from pteron.schema.errors import ArgumentError
+
+    if path is not None and path.suffix not in (".html", ".json"):
+        raise ArgumentError(f"--report {path}: expected an .html or .json file")
+
+
 def keep_ranges(report: QuantReport, path: Path | None) -> None:
     """Writes what `--ranges` asks for."""
     if path is not None and report.ranges is not None:
@@ -122,12 +130,9 @@ def keep_ranges(report: QuantReport, path: Path | None) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from pteron.schema.errors import ArgumentError
-
     model(args.model)
     kind("--output", args.output, ".onnx", ".pte")
-    if args.report and args.report.suffix not in (".html", ".json"):
-        raise ArgumentError(f"--report {args.report}: expected an .html or .json file")
+    report_kind(args.report)
     outputs = [args.output, args.report, args.ranges]
     ready(outputs, [args.model, args.calibrate])
     chosen = check_static(args, args.format, "--format")

@@ -52,14 +52,20 @@ def fail(
     where = " ".join(["pteron", *([command] if command else [])])
     print(paint(f"{where}:", 31, sys.stderr), text, file=sys.stderr)
     if "--json" in sys.argv[1:] if as_json is None else as_json:
-        facts: dict[str, Any] = {"kind": type(error).__name__ if error else "UsageError"}
+        facts = {"kind": "UsageError", **(facts_of(error)["error"] if error else {})}
         facts |= {"code": code, "text": text}
-        if nodes := getattr(error, "nodes", ()):
-            facts["nodes"] = list(nodes)
         with contextlib.suppress(OSError):  # stdout itself may be what failed
             print(json.dumps({"schema": SCHEMA, "command": command, "error": facts}, indent=1))
             sys.stdout.flush()
     return code
+
+
+def facts_of(error: BaseException) -> dict[str, dict[str, Any]]:
+    """The object `error`: its kind, its text, and the nodes where it is about some."""
+    facts: dict[str, Any] = {"kind": type(error).__name__, "text": str(error)}
+    if nodes := getattr(error, "nodes", ()):
+        facts["nodes"] = list(nodes)
+    return {"error": facts}
 
 
 def paint(text: str, colour: int, to: TextIO) -> str:
