@@ -127,7 +127,7 @@ def _cell(cell: Cell) -> str:
         if cell.share is None:
             return f"<td class=n data-v={cell.value!r}>{escape(cell.shown)}"
         kind = "bar bad" if cell.bad else "bar"
-        width = min(max(cell.share, 0.0), 1.0) * 60
+        width = min(max(cell.share, 0.0), 1.0) * 48
         return f"<td class=bars data-v={cell.value!r}><span class='{kind}' style='width:{width:.1f}%'></span>{escape(cell.shown)}"
     if isinstance(cell, int):
         return f"<td class=n data-v={cell}>{cell}"
