@@ -24,6 +24,7 @@ class Format:
     A code is an element of dtype `codes`, to which `offset` is added: kernels/matrix/panel_decode.inc has a function for each
     such pair, and does not compile without it; or the place of one of `levels`, which ascend, and whose decoder is
     generated.
+    `foreign`: it keeps what others rounded, with scales in f32; there is no encoder of ours.
     `dot`: matmul_int8 has sums of it in integers; kernels/gemm_i8* do not compile until each has them.
     """
 
@@ -36,6 +37,7 @@ class Format:
     offset: int
     levels: Array | None
     dot: bool
+    foreign: bool
     meaning: Callable[..., Any]
 
 
@@ -54,6 +56,7 @@ def format_(
     offset: int = 0,
     levels: Array | None = None,
     dot: bool = False,
+    foreign: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Adds the decorated decoder to FORMATS. `id`: at most MOST_ID, never reused."""
 
@@ -71,7 +74,9 @@ def format_(
             raise ValueError(
                 f"format {name}: sums in integers have blocks of 32, a scale has {block}"
             )
-        FORMATS[name] = Format(id, name, bits, block, scale, codes, offset, levels, dot, meaning)
+        FORMATS[name] = Format(
+            id, name, bits, block, scale, codes, offset, levels, dot, foreign, meaning
+        )
         return meaning
 
     return add
@@ -135,6 +140,18 @@ def mxfp4(codes: Array, scale: Array) -> Array:
 def i4(codes: Array, scale: Array) -> Array:
     """Integers -8 .. 7 stored with 8 added, f16 scale of 32."""
     return spread(codes.astype(np.float32) - np.float32(8), scale, 32)
+
+
+@format_(id=8, bits=4, block=32, scale="f32", codes="i4", offset=8, foreign=True)
+def i4_f32(codes: Array, scale: Array) -> Array:
+    """Integers -8 .. 7 stored with 8 added, f32 scale of 32."""
+    return spread(codes.astype(np.float32) - np.float32(8), scale, 32)
+
+
+@format_(id=9, bits=8, block=32, scale="f32", codes="i8", foreign=True)
+def i8_f32(codes: Array, scale: Array) -> Array:
+    """Signed bytes, f32 scale of 32."""
+    return spread(codes.view(np.int8).astype(np.float32), scale, 32)
 
 
 NF4_SEVEN: Final = (np.rint(63 * NF4_VALUES.astype(np.float64)) + 64).astype(np.uint8)

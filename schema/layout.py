@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("9a0a5c0bc0cf30da")
+SCHEMA_HASH: Final = bytes.fromhex("6d32a19aa34e7128")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

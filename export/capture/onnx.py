@@ -188,7 +188,7 @@ def _check_domains(model: ir.Model, where: str) -> None:
     if bad:
         raise ModelError(
             f"{where}: {len(bad)} nodes of unknown operators, expected ONNX's own or functions in the model: "
-            f"{', '.join(bad[:5])}{' ...' if len(bad) > 5 else ''}; export without runtime-specific optimization"
+            f"{', '.join(bad[:5])}{' ...' if len(bad) > 5 else ''}; export without runtime-specific optimization (onnxruntime: ORT_ENABLE_EXTENDED at most)"
         )
     for node in g.nodes(model):
         if node.domain == "" and not onnx.defs.has(node.op_type, ""):

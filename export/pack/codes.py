@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -24,14 +25,19 @@ from pteron.schema.formats import FORMATS, Format
 
 Array = NDArray[Any]
 ROWS: Final = 16
+UNSIGNED: Final = tuple(np.dtype(NUMPY[name]) for name in ("u8", "u4", "u2"))
+SIGNED: Final = tuple(np.dtype(NUMPY[name]) for name in ("i8", "i4", "i2"))
 
 
 def stored(coded: Coded, groups: int = 1) -> tuple[str, Elements] | None:
     """The format that stores exactly these weights [n, k], and its bytes; None: no format does."""
     if coded.codes.ndim != 2 or coded.scale is None or coded.dtype != "f32":
         return None
-    if coded.zero is not None and np.any(whole(coded.zero).astype(np.float32)):
+    signed = _signed(coded)
+    if signed is None:
         return None
+    coded = signed
+    assert coded.scale is not None
     each = np.broadcast_to(whole(coded.scale), coded.codes.shape)
     names = (coded.format,) if coded.format else tuple(_of_codes(coded.codes.dtype))
     if coded.scale.dtype == ml_dtypes.float8_e8m0fnu:
@@ -41,6 +47,31 @@ def stored(coded: Coded, groups: int = 1) -> tuple[str, Elements] | None:
         if scale is not None:
             return name, _packed(FORMATS[name], coded.codes, scale, groups)
     return None
+
+
+def _signed(coded: Coded) -> Coded | None:
+    """The same weights without zero point and of a signed type, which formats have; None where the differences are no bytes."""
+    codes, zero = coded.codes, None if coded.zero is None else whole(coded.zero)
+    none = zero is None or not np.any(zero.astype(np.float32))
+    if none and (coded.format or codes.dtype not in UNSIGNED):
+        return dataclasses.replace(coded, zero=None)
+    if codes.dtype not in (*UNSIGNED, *SIGNED):
+        return None
+    each = np.broadcast_to(np.zeros((), np.int16) if zero is None else zero, codes.shape)
+    moved, ends = np.empty(codes.shape, np.int8), [0, 0]
+    for a, b in rows_of(len(codes), 4 * codes.shape[1]):
+        difference = codes[a:b].astype(np.int16) - each[a:b].astype(np.int16)
+        ends = [
+            min(ends[0], int(difference.min(initial=0))),
+            max(ends[1], int(difference.max(initial=0))),
+        ]
+        if ends[0] < -128 or ends[1] > 127:
+            return None
+        moved[a:b] = difference
+    narrow = ends[0] >= -8 and ends[1] <= 7
+    return dataclasses.replace(
+        coded, codes=moved.astype(NUMPY["i4"]) if narrow else moved, zero=None
+    )
 
 
 def _packed(fmt: Format, codes: Array, scale: Array, groups: int) -> Elements:

@@ -8,7 +8,7 @@
 
 #include "core/flat.h"
 
-#define PTE_SCHEMA_HASH 0xda30cfc00b5c0a9au
+#define PTE_SCHEMA_HASH 0x28714ea39aa1326du
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */
@@ -383,13 +383,13 @@ typedef struct pte_format_row {
   uint16_t block; /* elements a scale along K; 0: one scale a row */
   bool scaled;
 } pte_format_row;
-#define PTE_FORMAT_COUNT 8
+#define PTE_FORMAT_COUNT 10
 extern const pte_format_row pte_format_rows[PTE_FORMAT_COUNT];
 extern const float pte_nf4_values[16];
 /* X(format): those whose codes are places in a table. */
 #define PTE_LEVEL_FORMATS(X) X(NF4)
 /* X(format, what its codes are): the others. */
-#define PTE_CODE_FORMATS(X) X(I8_CHANNEL, i8) X(E4M3_CHANNEL, f8e4m3) X(MXFP8, f8e4m3) X(MXFP6, f6e2m3) X(MXFP4, f4e2m1) X(I4, i4_less_8)
+#define PTE_CODE_FORMATS(X) X(I8_CHANNEL, i8) X(E4M3_CHANNEL, f8e4m3) X(MXFP8, f8e4m3) X(MXFP6, f6e2m3) X(MXFP4, f4e2m1) X(I4, i4_less_8) X(I4_F32, i4_less_8) X(I8_F32, i8)
 /* X(format): those with sums in integers. */
 #define PTE_DOT_FORMATS(X) X(I8_CHANNEL) X(NF4) X(MXFP6) X(MXFP4) X(I4)
 /* That table, or NULL. */
@@ -410,6 +410,8 @@ static inline unsigned pte_format_bits(uint32_t format) {
   case PTE_FORMAT_MXFP6: return 6;
   case PTE_FORMAT_MXFP4: return 4;
   case PTE_FORMAT_I4: return 4;
+  case PTE_FORMAT_I4_F32: return 4;
+  case PTE_FORMAT_I8_F32: return 8;
   default: return 0;
   }
 }
@@ -424,6 +426,8 @@ static inline unsigned pte_format_scale(uint32_t format) {
   case PTE_FORMAT_MXFP6: return PTE_F8E8M0;
   case PTE_FORMAT_MXFP4: return PTE_F8E8M0;
   case PTE_FORMAT_I4: return PTE_F16;
+  case PTE_FORMAT_I4_F32: return PTE_F32;
+  case PTE_FORMAT_I8_F32: return PTE_F32;
   default: return 0;
   }
 }
@@ -438,6 +442,8 @@ static inline unsigned pte_format_block(uint32_t format) {
   case PTE_FORMAT_MXFP6: return 32;
   case PTE_FORMAT_MXFP4: return 32;
   case PTE_FORMAT_I4: return 32;
+  case PTE_FORMAT_I4_F32: return 32;
+  case PTE_FORMAT_I8_F32: return 32;
   default: return 0;
   }
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -45,6 +47,61 @@ def test_scales_that_do_not_fit_the_format_are_left_alone() -> None:
     q = np.ones((2, 64), np.int8).astype(ml_dtypes.int4)
     fits = Coded(q, np.full((2, 64), 0.5, np.float32))
     assert codes.stored(fits) is not None
-    assert codes.stored(Coded(q, np.full((2, 64), 0.1, np.float32))) is None  # no f16
+    assert form(Coded(q, np.full((2, 64), 0.1, np.float32))) == "i4_f32"  # no f16
     uneven = np.arange(128, dtype=np.float32).reshape(2, 64) + 1
     assert codes.stored(Coded(q, uneven)) is None
+
+
+def form(coded: Coded) -> str | None:
+    """The format that stores it, which must give back the weights to the bit."""
+    found = codes.stored(coded)
+    if found is None:
+        return None
+    want = (
+        coded.codes.astype(np.float32) - (0 if coded.zero is None else coded.zero)
+    ) * coded.scale
+    got = codes.decode(found[0], found[1], coded.codes.shape)
+    np.testing.assert_array_equal(got, want.astype(np.float32))
+    return found[0]
+
+
+RNG = np.random.default_rng(4)
+HALF, WIDE = np.full((1, 1), 0.5, np.float32), np.full((1, 1), 0.1, np.float32)
+BY_BLOCK = np.repeat(RNG.random((20, 2)).astype(np.float32) + 0.1, 32, axis=1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "low", "high", "zero", "scale", "name"),
+    [
+        (ml_dtypes.uint4, 0, 16, 8, HALF, "i4"),
+        (ml_dtypes.uint4, 0, 16, 8, WIDE, "i4_f32"),
+        (ml_dtypes.uint4, 0, 16, 8, BY_BLOCK, "i4_f32"),
+        (ml_dtypes.uint4, 0, 16, 3, BY_BLOCK, "i8_f32"),
+        (ml_dtypes.uint4, 0, 16, None, BY_BLOCK, "i8_f32"),
+        (ml_dtypes.uint4, 5, 8, 5, BY_BLOCK, "i4_f32"),
+        (ml_dtypes.uint2, 0, 4, 2, BY_BLOCK, "i4_f32"),
+        (ml_dtypes.int4, -8, 8, 0, HALF, "i4"),
+        (ml_dtypes.int4, -8, 8, -8, BY_BLOCK, "i8_f32"),
+        (np.int8, -128, 128, None, WIDE, "i8_channel"),
+        (np.int8, -128, 128, 0, BY_BLOCK, "i8_f32"),
+        (np.uint8, 0, 256, 128, BY_BLOCK, "i8_f32"),
+        (np.uint8, 0, 256, 128, WIDE, "i8_channel"),
+        (np.uint8, 0, 256, 127, BY_BLOCK, None),
+        (np.uint8, 0, 256, None, BY_BLOCK, None),
+        (np.int8, -128, 128, 1, BY_BLOCK, None),
+    ],
+)
+def test_zero_points_go_into_signed_codes(
+    kind: Any, low: int, high: int, zero: int | None, scale: Any, name: str | None
+) -> None:
+    q = RNG.integers(low, high, (20, 64))
+    q[0, 0], q[0, 1] = low, high - 1
+    shift = None if zero is None else np.full((20, 64), zero, np.int8 if zero < 0 else np.uint8)
+    each = np.broadcast_to(scale, (20, 64))
+    assert form(Coded(q.astype(kind), each, shift)) == name
+
+
+def test_a_zero_point_of_each_block() -> None:
+    q = RNG.integers(0, 16, (20, 64)).astype(ml_dtypes.uint4)
+    zero = np.repeat(RNG.integers(0, 16, (20, 2)), 32, axis=1).astype(ml_dtypes.uint4)
+    assert form(Coded(q, BY_BLOCK, zero)) == "i8_f32"

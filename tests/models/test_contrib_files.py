@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from models.contrib import RNG, Fixed, check
+from models.contrib import RNG, Fixed, check, f, results
 from models.through import Arrays, operators, ort, same
 
 from pteron.export.capture import capture
 from pteron.export.capture.contrib.foreign import TRANSLATIONS
 from pteron.export.graph import nodes
+from pteron.schema.errors import ModelError
 
 # --- weights in blocks of few bits --------------------------------------------------------------------------------------
 
@@ -53,7 +54,22 @@ def test_products_with_weights_in_blocks(
 ) -> None:
     if bits == 8 and zeros == "float":
         pytest.skip("onnxruntime has no 8 bits with float zero points")
-    check(tmp_path, *nbits(n, k, block, bits, zeros, bias=n == 5), tolerance=1e-4)
+    report = check(tmp_path, *nbits(n, k, block, bits, zeros, bias=n == 5), tolerance=1e-4)
+    kept = {("none", 4): "i4", ("none", 8): "i8_f32", ("packed", 4): "i8_f32"}.get((zeros, bits))
+    if kept == "i8_f32" and k <= block:
+        kept = "i8_channel"  # one scale a row
+    if block % 32 == 0 and kept is not None:  # scales that f16 holds
+        assert [p.format for p in report.products] == [kept]
+    else:
+        assert not report.products
+
+
+def test_scales_of_f32_stay_with_codes_of_four_bits(tmp_path: Path) -> None:
+    op, inputs, attributes, outputs = nbits(64, 512, 32, 4, "none")
+    inputs[2] = Fixed((RNG.random((64, 16)) / 16).astype(np.float32))
+    report = check(tmp_path, op, inputs, attributes, outputs, tolerance=1e-4)
+    assert [p.format for p in report.products] == ["i4_f32"]
+    assert report.constants_bytes < 64 * 512 * 5.1 / 8  # 4 bits and a scale of 32
 
 
 @pytest.mark.parametrize("zeros", ["none", "packed"])
@@ -165,3 +181,47 @@ def test_nodes_of_the_other_domain_keep_their_modules(tmp_path: Path) -> None:
     names = {str(n.name) for n in nodes(model)}
     assert any(name.startswith("layer.0.") for name in names), sorted(names)
     assert not any(n.domain for n in nodes(model))
+
+
+class Images:
+    """Calibration data for onnxruntime's static quantization of the digit classifier."""
+
+    def __init__(self) -> None:
+        self.left = [{"image": np.abs(f(8, 1, 8, 8))} for _ in range(3)]
+
+    def get_next(self) -> Arrays | None:
+        return self.left.pop() if self.left else None
+
+
+@pytest.mark.parametrize("level", ["ORT_ENABLE_EXTENDED", "ORT_ENABLE_ALL"])
+@pytest.mark.parametrize("form", ["QOperator", "QDQ"])
+@pytest.mark.parametrize("kind", ["QUInt8", "QInt8"])
+def test_classifiers_that_onnxruntime_quantized(
+    level: str, form: str, kind: str, root: Path, tmp_path: Path
+) -> None:
+    from onnxruntime.quantization import QuantFormat, QuantType, quantize_static
+
+    source, made = root / "examples/digits/digits.onnx", tmp_path / "q.onnx"
+    quantize_static(
+        str(source), str(made), Images(), quant_format=QuantFormat[form], per_channel=True,
+        activation_type=QuantType[kind], weight_type=QuantType.QInt8,
+    )  # fmt: skip
+    model = onnx.load(optimized(made, level))
+    assert any(n.domain == "com.microsoft" for n in model.graph.node)
+    feeds = {"image": np.abs(f(32, 1, 8, 8))}
+    got, want = results(model, feeds, tmp_path)
+    step = np.abs(want).max() / 128
+    assert np.abs(got - want).max() <= 3 * step
+    assert (got.argmax(1) == want.argmax(1)).mean() > 0.9
+
+
+def test_fused_convolutions_and_layouts_of_one_processor(root: Path, tmp_path: Path) -> None:
+    source = tmp_path / "d.onnx"
+    source.write_bytes((root / "examples/digits/digits.onnx").read_bytes())
+    extended = onnx.load(optimized(source, "ORT_ENABLE_EXTENDED"))
+    assert any(n.op_type == "FusedConv" for n in extended.graph.node)
+    same(extended, [{"image": f(4, 1, 8, 8)}], tmp_path, 1e-4)
+    blocked = onnx.load(optimized(source, "ORT_ENABLE_ALL"))
+    if any(n.domain == "com.microsoft.nchwc" for n in blocked.graph.node):
+        with pytest.raises(ModelError, match="ORT_ENABLE_EXTENDED"):
+            capture(blocked)

@@ -39,7 +39,7 @@ def scales_of(fmt: Format, n: int, k: int, rng: np.random.Generator) -> Array:
 
 def weight_of(fmt: Format, codes: Array, scale: Array, groups: int = 1) -> Weight:
     """Codes [n, k] as unsigned bytes, and what they mean, with their bytes in panels."""
-    meaning: Any = codes.view(np.int8) if fmt.name == "i8_channel" else codes
+    meaning: Any = codes.view(np.int8) if fmt.codes == "i8" else codes
     array = fmt.meaning(meaning, scale if fmt.block else scale[:, 0])
     parts = [*planes(fmt.bits, codes, groups), spread(scale, groups).reshape(-1).view(np.uint8)]
     return Weight(array, np.concatenate(parts), fmt.id, groups=groups)

@@ -93,9 +93,9 @@ def _attention(
     count: ir.Value | None = None,
     **attributes: float | int | None,
 ) -> Sequence[ir.Value]:
-    """`heads` of operands that have them side by side."""
+    """`heads` of operands that have them side by side; with a `count` of keys there is no present."""
     return n.several(
-        "Attention", 3, *qkv, mask, *past, count, q_num_heads=heads, kv_num_heads=heads,
+        "Attention", 3 if count is None else 1, *qkv, mask, *past, count, q_num_heads=heads, kv_num_heads=heads,
         scale=scale or None, **attributes,
     )  # fmt: skip
 
@@ -312,7 +312,7 @@ def group_query_attention(
     at = n("Squeeze", first, n.ints(1))
     present = [n("TensorScatter", n[i], x, at, axis=2) for i, x in ((3, k), (4, v))]
     count = n("Add", at, s)
-    y, *_ = _attention(n, (q, *present), n.get(10), (None, None), None, scale, count, **looks)
+    (y,) = _attention(n, (q, *present), n.get(10), (None, None), None, scale, count, **looks)
     return _beside(n, y), *present
 
 

@@ -146,11 +146,62 @@ def qlinear_average_pool(
     x = _read(n, 0)
     rank = len(kernel_shape) + 2
     if channels_last:
-        x = n("Transpose", x, perm=[0, rank - 1, *range(1, rank - 1)])
+        x = _first(n, x, rank)
     y = n(
         "AveragePool", x, kernel_shape=kernel_shape, auto_pad=auto_pad, ceil_mode=ceil_mode,
         count_include_pad=count_include_pad, pads=pads, strides=strides,
     )  # fmt: skip
-    if channels_last:
-        y = n("Transpose", y, perm=[0, *range(2, rank), 1])
-    return _write(n, y, 3)
+    return _write(n, _last(n, y, rank) if channels_last else y, 3)
+
+
+# --- channels last: what onnxruntime writes for one processor, but means for all -----------------------------------------
+
+
+def _first(n: Foreign, x: ir.Value, rank: int) -> ir.Value:
+    """Channels go before the spatial axes."""
+    return n("Transpose", x, perm=[0, rank - 1, *range(1, rank - 1)])
+
+
+def _last(n: Foreign, x: ir.Value, rank: int) -> ir.Value:
+    return n("Transpose", x, perm=[0, *range(2, rank), 1])
+
+
+@means("QLinearConv")
+def qlinear_conv(
+    n: Foreign,
+    *,
+    auto_pad: str | None = None,
+    channels_last: int = 0,
+    dilations: Sequence[int] | None = None,
+    group: int | None = None,
+    kernel_shape: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+) -> ir.Value:
+    """ONNX's operands; the weight has its channels first in both layouts."""
+    rank = n.rank(n[3], "w")
+    x = _first(n, n[0], rank) if channels_last else n[0]
+    y = n(
+        "QLinearConv", x, *(n.get(i) for i in range(1, 9)), auto_pad=auto_pad, dilations=dilations, group=group,
+        kernel_shape=kernel_shape, pads=pads, strides=strides,
+    )  # fmt: skip
+    return _last(n, y, rank) if channels_last else y
+
+
+@means("NhwcMaxPool")
+def nhwc_max_pool(
+    n: Foreign,
+    *,
+    kernel_shape: Sequence[int],
+    auto_pad: str | None = None,
+    ceil_mode: int | None = None,
+    dilations: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+) -> ir.Value:
+    rank = len(kernel_shape) + 2
+    y = n(
+        "MaxPool", _first(n, n[0], rank), kernel_shape=kernel_shape, auto_pad=auto_pad, ceil_mode=ceil_mode,
+        dilations=dilations, pads=pads, strides=strides,
+    )  # fmt: skip
+    return _last(n, y, rank)

@@ -51,6 +51,8 @@ enum { /* storage formats */
   PTE_FORMAT_MXFP6 = 5,
   PTE_FORMAT_MXFP4 = 6,
   PTE_FORMAT_I4 = 7,
+  PTE_FORMAT_I4_F32 = 8,
+  PTE_FORMAT_I8_F32 = 9,
 };
 
 /* Bits of one element; 0: no such type. */
