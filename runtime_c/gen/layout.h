@@ -388,8 +388,8 @@ extern const pte_format_row pte_format_rows[PTE_FORMAT_COUNT];
 extern const float pte_nf4_values[16];
 /* X(format): those whose codes are places in a table. */
 #define PTE_LEVEL_FORMATS(X) X(NF4)
-/* X(format, what its codes are): the others. */
-#define PTE_CODE_FORMATS(X) X(I8_CHANNEL, i8) X(E4M3_CHANNEL, f8e4m3) X(MXFP8, f8e4m3) X(MXFP6, f6e2m3) X(MXFP4, f4e2m1) X(I4, i4_less_8) X(I4_F32, i4_less_8) X(I8_F32, i8)
+/* X(format, what its codes are): the others, the first with such codes. */
+#define PTE_CODE_FORMATS(X) X(I8_CHANNEL, i8) X(E4M3_CHANNEL, f8e4m3) X(MXFP6, f6e2m3) X(MXFP4, f4e2m1) X(I4, i4_less_8)
 /* X(format): those with sums in integers. */
 #define PTE_DOT_FORMATS(X) X(I8_CHANNEL) X(NF4) X(MXFP6) X(MXFP4) X(I4)
 /* That table, or NULL. */
@@ -397,6 +397,22 @@ static inline const float *pte_format_levels(uint32_t format) {
   switch (format) {
   case PTE_FORMAT_NF4: return pte_nf4_values;
   default: return NULL;
+  }
+}
+/* The first format with such codes, whose decoder is theirs. */
+static inline unsigned pte_format_codes(uint32_t format) {
+  switch (format) {
+  case PTE_FORMAT_PLAIN: return PTE_FORMAT_PLAIN;
+  case PTE_FORMAT_I8_CHANNEL: return PTE_FORMAT_I8_CHANNEL;
+  case PTE_FORMAT_NF4: return PTE_FORMAT_NF4;
+  case PTE_FORMAT_E4M3_CHANNEL: return PTE_FORMAT_E4M3_CHANNEL;
+  case PTE_FORMAT_MXFP8: return PTE_FORMAT_E4M3_CHANNEL;
+  case PTE_FORMAT_MXFP6: return PTE_FORMAT_MXFP6;
+  case PTE_FORMAT_MXFP4: return PTE_FORMAT_MXFP4;
+  case PTE_FORMAT_I4: return PTE_FORMAT_I4;
+  case PTE_FORMAT_I4_F32: return PTE_FORMAT_I4;
+  case PTE_FORMAT_I8_F32: return PTE_FORMAT_I8_CHANNEL;
+  default: return 0;
   }
 }
 /* Bits of a code. */

@@ -40,6 +40,11 @@ def code_kind(row: Format) -> str:
     return row.codes + (f"_less_{row.offset}" if row.offset else "")
 
 
+def _alike(row: Format) -> tuple[int, str]:
+    """What a decoder depends on; scales and blocks it is told."""
+    return (row.bits, code_kind(row)) if row.codes else (row.bits, row.name)
+
+
 def snake(name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
@@ -129,8 +134,13 @@ def _c_formats() -> list[str]:
     out = [f"extern const float pte_{f.name}_values[{1 << f.bits}];" for f in LEVELS]
     out += ["/* X(format): those whose codes are places in a table. */"]
     out += ["#define PTE_LEVEL_FORMATS(X) " + " ".join(f"X({f.name.upper()})" for f in LEVELS)]
-    out += ["/* X(format, what its codes are): the others. */"]
-    formulas = [(f.name.upper(), code_kind(f)) for f in FORMATS.values() if f.codes]
+    out += ["/* X(format, what its codes are): the others, the first with such codes. */"]
+    first = {
+        f: next(o for o in FORMATS.values() if _alike(o) == _alike(f)) for f in FORMATS.values()
+    }
+    formulas = [
+        (f.name.upper(), code_kind(f)) for f in FORMATS.values() if f.codes and first[f] is f
+    ]
     out += ["#define PTE_CODE_FORMATS(X) " + " ".join(f"X({f}, {kind})" for f, kind in formulas)]
     out += ["/* X(format): those with sums in integers. */"]
     dots = [f.name.upper() for f in FORMATS.values() if f.dot]
@@ -143,6 +153,10 @@ def _c_formats() -> list[str]:
     out += [f"  case PTE_FORMAT_{f.name.upper()}: return pte_{f.name}_values;" for f in LEVELS]
     out += ["  default: return NULL;", "  }", "}"]
     scales = {f: f"PTE_{f.scale.upper()}" if f.scale else "0" for f in FORMATS.values()}
+    decoders = {f: f"PTE_FORMAT_{o.name.upper()}" for f, o in first.items()}
+    out += _c_constants(
+        "codes", "The first format with such codes, whose decoder is theirs.", decoders
+    )
     out += _c_constants("bits", "Bits of a code.", {f: str(f.bits) for f in FORMATS.values()})
     out += _c_constants("scale", "Dtype of the scales.", scales)
     blocks = {f: str(f.block) for f in FORMATS.values()}
