@@ -25,8 +25,8 @@ from pteron.schema.formats import FORMATS, Format
 
 Array = NDArray[Any]
 ROWS: Final = 16
-UNSIGNED: Final = tuple(np.dtype(NUMPY[name]) for name in ("u8", "u4", "u2"))
-SIGNED: Final = tuple(np.dtype(NUMPY[name]) for name in ("i8", "i4", "i2"))
+UNSIGNED: Final = tuple(DTYPES[name].numpy for name in ("u8", "u4", "u2"))
+SIGNED: Final = tuple(DTYPES[name].numpy for name in ("i8", "i4", "i2"))
 
 
 def stored(coded: Coded, groups: int = 1) -> tuple[str, Elements] | None:
@@ -70,7 +70,7 @@ def _signed(coded: Coded) -> Coded | None:
         moved[a:b] = difference
     narrow = ends[0] >= -8 and ends[1] <= 7
     return dataclasses.replace(
-        coded, codes=moved.astype(NUMPY["i4"]) if narrow else moved, zero=None
+        coded, codes=moved.astype(DTYPES["i4"].numpy) if narrow else moved, zero=None
     )
 
 
