@@ -582,3 +582,59 @@ def with_size(size: Any) -> Program:
     n = Dim("n", min=0)
     x, y = (Value(s[0], "f32", (symbol(n),), s, 0) for s in ("input", "output"))
     return over([x, Value("", "f32", (size,)), y], Instr("copy", (0,), (2,)), dims=(n,))
+
+
+# --- what a kernel asks beyond its row ----------------------------------------------------------------------------------
+
+KERNEL: Final = "what a kernel asks beyond its row"
+
+
+def resized(out: int, **attrs: Any) -> Program:
+    values = [
+        Value("x", "f32", (1, 4, 4, 2), "input", 0),
+        Value("y", "f32", (1, out, 4, 2), "output", 0),
+    ]
+    return over(values, Instr("resize", (0,), (1,), attrs))
+
+
+@bent("extent does not follow from the scale", KERNEL)
+def _() -> Program:
+    return resized(8, scales=(1.0, 1.0))
+
+
+@bent("extent does not follow from the scale", KERNEL)
+def _() -> Program:
+    return resized(8, scales=(3.5, 1.0))
+
+
+@bent("region out of range", KERNEL)
+def _() -> Program:
+    crop = {"coordinates": "tf_crop_and_resize", "region": (0.0, 0.0, 2.0**21, 1.0)}
+    return resized(8, scales=(2.0, 1.0), **crop)
+
+
+@bent("values[2].groups: needs layout PANELS")
+def _() -> Program:
+    return over([X, Y, Value("", "f32", (4,), groups=2)], Instr("copy", (0,), (1,)))
+
+
+@bent("constants[0].groups: needs layout PANELS")
+def _() -> Program:
+    program = sample("pointwise")
+    return dataclasses.replace(
+        program, constants=(dataclasses.replace(program.constants[0], groups=2),)
+    )
+
+
+@bent("shares memory with an input")
+def _() -> Program:
+    """Elements of four bits lie whole, or not at all."""
+    values = [X, Y, Value("", "i4", (4,)), Value("", "i64", (4,))]
+    return over(values, Instr("unpack", (2,), (3,), {}), Instr("copy", (0,), (1,)))
+
+
+@bent("shares memory with an input")
+def _() -> Program:
+    """And so do panels."""
+    values = [X, Y, Value("", "f32", (16, 4)), Value("", "f32", (16, 4), layout="panels")]
+    return over(values, Instr("pack", (2,), (3,), {}), Instr("copy", (0,), (1,)))
