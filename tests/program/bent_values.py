@@ -1,0 +1,230 @@
+"""Programs whose values or dimensions break a rule (bending.py)."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from program.bending import (
+    X,
+    Y,
+    bent,
+    block,
+    method,
+    over,
+    sample,
+    value,
+)
+from program.samples import N
+
+from pteron.export.program import (
+    Block,
+    Constant,
+    Dim,
+    Instr,
+    Method,
+    Port,
+    Program,
+    State,
+    Value,
+)
+from pteron.export.sizes.expressions import symbol
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+
+def two_methods(*second: Value, states: tuple[State, ...] = (), **more: Any) -> Program:
+    """The first has an input and a planned value; the second has these values, and no instructions."""
+    return Program(
+        "two",
+        values=(X, Value("", "f32", (4,)), *second),
+        blocks=(Block(()), Block(())),
+        methods=(
+            Method("a", (Port("x", 0),), (), (0, 2), 0),
+            Method("b", (), (), (2, 2 + len(second)), 1),
+        ),
+        states=states,
+        **more,
+    )
+
+
+@bent("the base belongs to another method")
+def _() -> Program:
+    return two_methods(Value("", "f32", (4,), "view", 1))
+
+
+@bent("a value there belongs to another method")
+def _() -> Program:
+    return two_methods(Value("", "f32", (4,), above=(1,)))
+
+
+@bent("value 1 belongs to another method")
+def _() -> Program:
+    return method(two_methods(), 1, inputs=(Port("x", 1),))
+
+
+@bent("value 0 does not belong to the method")
+def _() -> Program:
+    return block(two_methods(Value("", "f32", (4,))), 1, instrs=(Instr("copy", (0,), (2,)),))
+
+
+@bent("states of a method come once each")
+def _() -> Program:
+    twice = [Value("", "f32", (4,), "state", 0) for _ in range(2)]
+    return two_methods(*twice, states=(State("s", "f32", (4,)),))
+
+
+@bent("expected the state's expressions")
+def _() -> Program:
+    n = symbol(N)
+    program = two_methods(Value("", "f32", (n,), "state", 0), states=(State("s", "f32", (2 * n,)),))
+    return dataclasses.replace(program, dims=(N,))
+
+
+@bent("states[0].layout: expected STRIDED")
+def _() -> Program:
+    return two_methods(states=(State("s", "f32", (16, 4), layout="panels"),))
+
+
+@bent("a value there is not PLANNED")
+def _() -> Program:
+    return value(sample("moves"), 3, above=(0,))
+
+
+@bent("expected 0 for PLANNED")
+def _() -> Program:
+    return value(sample("pointwise"), 3, base=1)
+
+
+@bent("only a view has strides or an offset")
+def _() -> Program:
+    return value(sample("pointwise"), 3, strides=(3, 1))
+
+
+@bent("only a view has strides or an offset")
+def _() -> Program:
+    return value(sample("pointwise"), 3, offset=1)
+
+
+@bent("the base is a view itself")
+def _() -> Program:
+    return value(sample("moves"), 8, base=2)
+
+
+@bent("no views of elements narrower than a byte")
+def _() -> Program:
+    values = [X, Y, Value("", "i4", (4,)), Value("", "i4", (4,), "view", 2)]
+    return over(values, Instr("copy", (0,), (1,)))
+
+
+@bent("values[2].base: expected below 2")
+def _() -> Program:
+    return over([X, Y, Value("", "f32", (4,), "view", 2)], Instr("copy", (0,), (1,)))
+
+
+@bent("the port has another value")
+def _() -> Program:
+    return value(
+        over([X, Y, Value("", "f32", (4,))], Instr("copy", (0,), (1,))), 2, storage="input"
+    )
+
+
+@bent("values: 1 of 3 belong to no method")
+def _() -> Program:
+    return method(over([X, Y, Value("", "f32", (4,))], Instr("copy", (0,), (1,))), 0, values=(0, 2))
+
+
+@bent("methods[1].values: expected start 2")
+def _() -> Program:
+    return method(two_methods(Value("", "f32", (4,))), 1, values=(1, 3))
+
+
+@bent("methods: expected at least one")
+def _() -> Program:
+    return Program("none")
+
+
+@bent("constants[0].shape: axis 0 is -1")
+def _() -> Program:
+    program = sample("pointwise")
+    (bias,) = program.constants
+    return dataclasses.replace(program, constants=(dataclasses.replace(bias, shape=(-1,)),))
+
+
+@bent("no such layout for this dtype, format and shape")
+def _() -> Program:
+    odd = Constant("w", "f32", (17, 4), np.zeros(1, np.uint8), "panels", groups=3)
+    values = [X, Y, Value("w", "f32", (17, 4), "constant", 0, layout="panels", groups=3)]
+    return over(values, Instr("copy", (0,), (1,)), constants=(odd,))
+
+
+@bent("its size does not fit in 63 bits")
+def _() -> Program:
+    values = [X, Y, Value("", "f32", (17, 4), layout="panels", groups=3)]
+    return over(values, Instr("copy", (0,), (1,)))
+
+
+@bent("more than 2^40 elements")
+def _() -> Program:
+    """Beside an extent of 0, too: kernels loop over the others."""
+    return over([X, Y, Value("", "f32", (2**40 + 1, 0))], Instr("copy", (0,), (1,)))
+
+
+@bent("a view of elements -1 to 2, value 0 has 16 bytes")
+def _() -> Program:
+    return over([X, Y, Value("", "f32", (4,), "view", 0, None, -1)], Instr("copy", (2,), (1,)))
+
+
+@bent("a view of elements 1 to 4, value 0 has 16 bytes")
+def _() -> Program:
+    return over([X, Y, Value("", "f32", (4,), "view", 0, None, 1)], Instr("copy", (2,), (1,)))
+
+
+@bent("a view of elements 0 to 0, value 0 has 16 bytes")
+def _() -> Program:
+    """Its range of elements does not fit in 64 bits."""
+    view = Value("", "f32", (4, 4), "view", 0, (2**62, 2**62))
+    return over([X, view, Value("y", "f32", (4, 4), "output", 0)], Instr("copy", (1,), (2,)))
+
+
+# --- dimensions -------------------------------------------------------------------------------------------------------
+
+
+@bent("capacity of dimension 1 is expression")
+def _() -> Program:
+    program = sample("counted")
+    n, count, k = program.dims
+    return dataclasses.replace(
+        program, dims=(n, dataclasses.replace(count, capacity=symbol(count) + 1), k)
+    )
+
+
+@bent("dimension k: input 1, the method has 0")
+def _() -> Program:
+    k = Dim("k", "shape", min=0, max=9, hint=2, port=1, element=0)
+    return Program(
+        "two",
+        dims=(k,),
+        values=(X, Value("s", "i64", (1,), "input", 1), Value("", "f32", (symbol(k),))),
+        blocks=(Block(()), Block(())),
+        methods=(
+            Method("a", (Port("x", 0), Port("s", 1)), (), (0, 2), 0),
+            Method("b", (), (), (2, 3), 1),
+        ),
+    )
+
+
+@bent("dimension n: bound by no input of the method")
+def _() -> Program:
+    values = [X, Value("", "f32", (symbol(N),)), Y]
+    return over(values, Instr("copy", (0,), (2,)), dims=(N,))
+
+
+@bent("dimension n is bound by no input")
+def _() -> Program:
+    """An axis is twice the size, which the runtime does not solve for it."""
+    n = Dim("n", min=0)
+    x = Value("x", "f32", (2 * symbol(n),), "input", 0)
+    y = Value("y", "f32", (2 * symbol(n),), "output", 0)
+    return over([x, Value("", "f32", (symbol(n),)), y], Instr("copy", (0,), (2,)), dims=(n,))
