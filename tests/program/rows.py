@@ -541,7 +541,7 @@ def main() -> int:
         got, lines, complaints = send(driver, (program for program, _ in made))
         most = {k: max(totals[k], got[k]) for k in ("largest_bytes", "most_microseconds")}
         totals.update(got)
-        totals |= most
+        totals = collections.Counter({**totals, **most})
         reasons.update(map(reason, (line for line in lines if not line.startswith("3 "))))
         changes.update(change for _, of in made for change in of)
         for line in complaints.splitlines():
