@@ -7,7 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from pteron.export.pack import pack, panels, taps, unpanel
+from pteron.export.graph.weights import whole
+from pteron.export.pack import _panels_of, pack, panels, taps, unpanel
 from pteron.export.program import Block, Constant, Instr, Method, Port, Program, Value
 from pteron.schema.errors import ModelError
 
@@ -93,3 +94,19 @@ def test_computed_taps_are_refused():
     conv = Instr("conv_depthwise", (0, 4), (2,))
     with pytest.raises(ModelError, match="constant weights"):
         pack(dataclasses.replace(program(HEAD, conv)))
+
+
+@pytest.mark.parametrize("dtype, kind", [("f32", np.float32), ("f64", np.float64), ("i8", np.int8)])
+@pytest.mark.parametrize("n, k, groups", [(16, 8, 1), (37, 5, 1), (34, 3, 2), (1, 1, 1)])
+def test_a_large_weight_is_packed_a_band_at_a_time(
+    n: int, k: int, groups: int, dtype: str, kind: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bytes, and their number, are those of packing it at once."""
+    monkeypatch.setattr("pteron.export.pack.LARGE", 0)
+    table = np.arange(2 * n * k).reshape(n, 2 * k).astype(kind)
+    source = Constant("w", dtype, table.shape, table)
+    key = (0, (n, k), (2 * k, 2), 1, "panels", groups)
+    made = _panels_of(source, key)  # type: ignore[arg-type]
+    wanted = panels(np.ascontiguousarray(table[:, 1::2]), groups)
+    assert made.shape == wanted.shape
+    np.testing.assert_array_equal(whole(made), wanted)
