@@ -33,7 +33,15 @@ def state_pairs(torch: Any, program: Any, where: str, *, ours: bool) -> Captured
     """
     from torch.export import graph_signature as sig
 
-    done = program if ours and not _writes(torch, program) else program.run_decompositions({})
+    if ours:
+        _clone_results_of_branches(torch, program.graph_module)
+    try:
+        done = program if ours and not _writes(torch, program) else program.run_decompositions({})
+    except Exception as error:
+        text = next((line for line in str(error).splitlines() if line.strip()), "")
+        raise ModelError(
+            f"{where}: torch.export's program has no functional form: {type(error).__name__}: {text}"
+        ) from error
     signature, graph = done.graph_signature, done.graph_module.graph
     if signature.user_inputs_to_mutate:
         raise ModelError(
@@ -72,6 +80,26 @@ def state_pairs(torch: Any, program: Any, where: str, *, ours: bool) -> Captured
     mine = tuple(user_in[: len(user_in) - len(targets)])
     # An input and an output of one name would be one value in ONNX.
     return Captured(made, mine, tuple(n + "_out" * (n in mine) for _, n in kept), values)
+
+
+def _clone_results_of_branches(torch: Any, module: Any) -> None:
+    """A branch of torch.cond may give its input or a view of it, which torch does not decompose; a copy is no view."""
+    for name, inner in module.named_modules():
+        if not name or not hasattr(inner, "graph"):
+            continue
+        (out,) = inner.graph.find_nodes(op="output")
+        with inner.graph.inserting_before(out):
+
+            def clone(node: Any, graph: Any = inner.graph) -> Any:
+                value = node.meta.get("val")
+                if not isinstance(value, torch.Tensor):
+                    return node
+                copy = graph.call_function(torch.ops.aten.clone.default, (node,))
+                copy.meta = {k: v for k, v in node.meta.items() if k != "unbacked_bindings"}
+                return copy
+
+            out.args = torch.fx.map_arg(out.args, clone)
+        inner.recompile()
 
 
 def _writes(torch: Any, program: Any) -> bool:

@@ -354,3 +354,16 @@ def test_a_branch_for_the_smallest_sizes_is_out_of_bounds(tmp_path: Path, size: 
         assert not np.any(total)
     with pytest.raises(pteron.ArgumentError, match="n"):
         model(randn(size, 2), y)
+
+
+class Aliasing(nn.Module):
+    def forward(self, x: Any) -> Any:
+        return torch.cond(x.sum() > 0, lambda x: x.view(-1), lambda x: (x + 1).view(-1), (x,))
+
+
+def test_a_branch_may_give_a_view_of_its_input(tmp_path: Path) -> None:
+    x, path = torch.ones(2, 3), tmp_path / "m.pte"
+    pteron.export_model(Aliasing(), path, args=(x,))
+    model = pteron.load(path, threads=1)
+    assert model(x).tolist() == [1.0] * 6
+    assert model(-3 * x).tolist() == [-2.0] * 6
