@@ -13,7 +13,7 @@ from typing import Any
 def least_sizes(torch: Any, module: Any, program: Any, example: Any) -> dict[str, int]:
     """The least size that the program holds for, by the tracer's symbol, where that is more than its range says.
 
-    `module` writes nothing. Sizes for which it fails by itself are left alone.
+    `module` writes nothing. Sizes for which it or the program fails are left alone: nothing is silently wrong there.
     """
     tree = torch.utils._pytree
     leaves, spec = tree.tree_flatten(example)
@@ -29,9 +29,14 @@ def least_sizes(torch: Any, module: Any, program: Any, example: Any) -> dict[str
                 break
             wanted = _result(torch, ours, tree.tree_unflatten(small, spec))
             got = _result(torch, traced, tree.tree_unflatten(small, spec))
-            if wanted is not None and not _agree(torch, wanted, got):
-                least[symbol] = size + 1
-                break
+            if wanted is None or got is None or _agree(torch, wanted, got):
+                continue
+            if not _is_assumed_larger(program, symbol):
+                guarded = program.module()
+                if _result(torch, guarded, tree.tree_unflatten(small, spec)) is None:
+                    continue  # a guard refuses the size
+            least[symbol] = size + 1
+            break
     return least
 
 
@@ -66,6 +71,12 @@ def _of_size(
     return small
 
 
+def _is_assumed_larger(program: Any, symbol: str) -> bool:
+    """Whether the range of the size begins with 2, torch's assumption."""
+    limits = program.range_constraints.items()
+    return any(str(s) == symbol and limit.lower == 2 for s, limit in limits)
+
+
 def _result(torch: Any, run: Any, inputs: Any) -> list[Any] | None:
     try:
         return list(torch.utils._pytree.tree_leaves(run(*inputs[0], **inputs[1])))
@@ -73,8 +84,8 @@ def _result(torch: Any, run: Any, inputs: Any) -> list[Any] | None:
         return None
 
 
-def _agree(torch: Any, wanted: list[Any], got: list[Any] | None) -> bool:
-    if got is None or len(got) != len(wanted):
+def _agree(torch: Any, wanted: list[Any], got: list[Any]) -> bool:
+    if len(got) != len(wanted):
         return False
     for a, b in zip(wanted, got, strict=True):
         if isinstance(a, torch.Tensor) != isinstance(b, torch.Tensor):
