@@ -20,19 +20,19 @@ static uint32_t xgetbv(void) {
 }
 
 uint32_t pte_cpu_detect(void) {
-  const uint32_t fma = 1u << 12, osxsave = 1u << 27, avx = 1u << 28, f16c = 1u << 29;
-  const uint32_t needed = fma | osxsave | avx | f16c;
-  const uint32_t avx2 = 1u << 5, sse_and_avx_state = 6, avx512_state = 0xe6;
-  const uint32_t f = 1u << 16, dq = 1u << 17, bw = 1u << 30, vl = 1u << 31,
-                 avx512 = f | dq | bw | vl;
-  const uint32_t vbmi = 1u << 1, vnni = 1u << 11, integers = vbmi | vnni;
-  if (cpuid(0, 0).a < 7 || (cpuid(1, 0).c & needed) != needed) return 0;
-  uint32_t state = xgetbv();
-  words more = cpuid(7, 0);
-  if ((state & sse_and_avx_state) != sse_and_avx_state || (more.b & avx2) == 0) return 0;
-  if ((state & avx512_state) != avx512_state || (more.b & avx512) != avx512) return PTE_CPU_AVX2;
-  return (more.c & integers) != integers ? PTE_CPU_AVX2 | PTE_CPU_AVX512
-                                         : PTE_CPU_AVX2 | PTE_CPU_AVX512 | PTE_CPU_AVX512VNNI;
+  const uint32_t osxsave = 1u << 27, most = cpuid(0, 0).a;
+  const words one = cpuid(1, 0), none = {0, 0, 0, 0};
+  const words seven = most >= 7 ? cpuid(7, 0) : none, more = seven.a >= 1 ? cpuid(7, 1) : none;
+  const uint32_t has[4] = {one.c, seven.b, seven.c, more.a};
+  const uint32_t state = (one.c & osxsave) != 0 ? xgetbv() : 0;
+  uint32_t features = 0;
+  for (const pte_isa *row = pte_isas; row < pte_isas + pte_isa_count; row++) {
+    bool all =
+        !row->arm && (features & row->needs) == row->needs && (state & row->state) == row->state;
+    for (unsigned i = 0; i < 4; i++) all = all && (has[i] & row->cpuid[i]) == row->cpuid[i];
+    if (all) features |= row->feature;
+  }
+  return features;
 }
 
 uint32_t pte_cpu_allow(uint32_t wanted) {
@@ -41,17 +41,25 @@ uint32_t pte_cpu_allow(uint32_t wanted) {
 
 #else
 
-uint32_t pte_cpu_detect(void) {
 #if defined(__aarch64__)
-  return PTE_CPU_NEON;
+static const bool arm = true;
 #else
-  return 0;
+static const bool arm = false;
 #endif
+
+uint32_t pte_cpu_detect(void) {
+  uint32_t features = 0;
+  for (const pte_isa *row = pte_isas; row < pte_isas + pte_isa_count; row++)
+    if (arm && row->arm && (row->hwcap | row->hwcap2) == 0 && row->sysctl == NULL)
+      features |= row->feature;
+  return features;
 }
 
 uint32_t pte_cpu_allow(uint32_t wanted) {
-  const uint32_t arm = PTE_CPU_NEON | PTE_CPU_DOTPROD | PTE_CPU_I8MM;
-  return wanted == PTE_CPU_DETECT ? pte_cpu_detect() : wanted & arm;
+  uint32_t known = 0;
+  for (const pte_isa *row = pte_isas; row < pte_isas + pte_isa_count; row++)
+    if (row->arm) known |= row->feature;
+  return wanted == PTE_CPU_DETECT ? pte_cpu_detect() : wanted & known;
 }
 
 #endif

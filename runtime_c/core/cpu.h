@@ -2,7 +2,24 @@
 #ifndef PTE_CPU_H
 #define PTE_CPU_H
 
+#include <stdbool.h>
+
 #include "pteron/pteron.h"
+
+/* An instruction set, and what it is known by: a row of schema/isas.py. Rows that a row needs stand
+ * above it. */
+typedef struct pte_isa {
+  uint32_t feature, needs; /* PTE_CPU_* */
+  bool arm;
+  uint32_t
+      cpuid[4];   /* x86: bits of leaf 1 ecx, leaf 7 ebx and ecx, leaf 7.1 eax; all must be set */
+  uint32_t state; /* x86: registers that the system saves (XCR0) */
+  uint32_t hwcap, hwcap2; /* Arm, Linux; none, nor a name: each processor has it */
+  const char *sysctl;     /* Arm, Apple */
+} pte_isa;
+
+extern const pte_isa pte_isas[];
+extern const size_t pte_isa_count;
 
 /* Features that the processor itself admits without an operating system: all of them on x86 (cpuid,
  * and xgetbv for the state that the system saves); NEON alone on 64-bit Arm, where only the system

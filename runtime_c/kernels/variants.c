@@ -10,7 +10,7 @@ typedef struct variant_row {
 
 static const variant_row rows[] = {
 #define PTE_VARIANT(family, isa, features) {PTE_FAMILY_##family, features, &pte_##family##__##isa},
-#include "kernels/variants.inc"
+#include "gen/variants.inc"
 #undef PTE_VARIANT
 };
 

@@ -1,6 +1,6 @@
 /* Kernel variants: the same function for different processors, with the same bits. A family is a
- * struct of functions; kernels/<family>__<isa>.c defines one variant, variants.inc lists them, best
- * first. */
+ * struct of functions; kernels/<folder>/<family>__<isa>.c defines one variant, gen/variants.inc
+ * lists them, best first. */
 #ifndef PTE_VARIANTS_H
 #define PTE_VARIANTS_H
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PTE_CPU_ANY 0u /* in a row of variants.inc: needs no feature (PTE_CPU_*) */
+#define PTE_CPU_ANY 0u /* in a row of gen/variants.inc: needs no feature (PTE_CPU_*) */
 
 /* Every family, once. */
 #define PTE_FAMILIES(FAMILY)                                                                       \
@@ -213,7 +213,7 @@ PTE_FAMILIES(PTE_FAMILY)
 #undef PTE_FAMILY
 
 #define PTE_VARIANT(family, isa, features) extern const pte_##family pte_##family##__##isa;
-#include "kernels/variants.inc"
+#include "gen/variants.inc"
 #undef PTE_VARIANT
 
 #endif

@@ -37,8 +37,7 @@
 
 static pte_status read_options(const pte_prepare_options *given, pte_prepare_options *out,
                                pte_error *err) {
-  const uint32_t known = PTE_CPU_AVX2 | PTE_CPU_NEON | PTE_CPU_DOTPROD | PTE_CPU_I8MM |
-                         PTE_CPU_AVX512 | PTE_CPU_AVX512VNNI | PTE_CPU_PORTABLE;
+  const uint32_t known = PTE_CPU_FEATURES | PTE_CPU_PORTABLE;
   pte_pool pool;
   PTE_TRY(pte_sized_read(given, out, sizeof *out, "prepare options", err));
   PTE_TRY(pte_sized_read(out->pool, &pool, sizeof pool, "pool", err));

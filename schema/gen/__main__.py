@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def outputs() -> dict[str, str]:
     """Path from the root -> text, for every generated file."""
-    from pteron.schema.gen import fbs, pages
+    from pteron.schema.gen import fbs, isas, pages
     from pteron.schema.gen import ops as gen_ops
     from pteron.schema.gen import structs as gen_structs
 
@@ -34,6 +34,11 @@ def outputs() -> dict[str, str]:
         "runtime_c/gen/steps.c": gen_ops.steps_c(),
         "runtime_c/gen/layout.h": gen_structs.layout_h(schema, digest),
         "runtime_c/gen/layout.c": gen_structs.layout_c(schema),
+        "runtime_c/gen/isas.c": isas.isas_c(),
+        "runtime_c/gen/variants.inc": isas.variants_inc(
+            (ROOT / "runtime_c/kernels").glob("*/*__*.c")
+        ),
+        "runtime_c/cmake/isas.cmake": isas.isas_cmake(),
         "schema/layout.py": gen_structs.layout_py(schema, digest),
         "docs/operators.md": pages.operators_md(),
         "docs/format.md": pages.format_md(

@@ -6,6 +6,7 @@ import re
 
 from pteron.schema.dtypes import DTYPES
 from pteron.schema.formats import FORMATS, NF4_SEVEN, Format
+from pteron.schema.gen import isas
 from pteron.schema.gen.fbs import SCALARS, Field, Schema, Struct, Table, size_of
 from pteron.schema.gen.ops import head
 
@@ -56,8 +57,8 @@ def struct_name(name: str) -> str:
 def types_h(schema: Schema) -> str:
     out = [
         head(
-            "Element types, layouts, formats.",
-            "schema/program.fbs and schema/formats.py",
+            "Element types, layouts, formats, CPU features.",
+            "schema/program.fbs, formats.py and isas.py",
             "PTERON_TYPES_H",
         ),
         "#include <stdint.h>\n",
@@ -72,7 +73,7 @@ def types_h(schema: Schema) -> str:
         ]
     out += ["enum { /* storage formats */"]
     out += [f"  PTE_FORMAT_{f.name.upper()} = {f.id}," for f in FORMATS.values()]
-    out += ["};\n", "/* Bits of one element; 0: no such type. */"]
+    out += ["};\n", *isas.constants(), "/* Bits of one element; 0: no such type. */"]
     out += ["static inline unsigned pte_dtype_bits(unsigned dtype) {"]
     bits = ", ".join(str(row.bits) for row in DTYPES.values())
     out += [f"  static const uint8_t bits[PTE_DTYPE_COUNT] = {{{bits}}};"]

@@ -22,6 +22,7 @@ from ops.library import library
 from pteron.export.file.tables import _step as step_bytes
 from pteron.export.pack import panels
 from pteron.schema.dtypes import DTYPES, from_stored, name_of, stored_bytes, to_stored
+from pteron.schema.isas import ROWS
 from pteron.schema.layout import DType, Layout
 from pteron.schema.ops import OPS
 from pteron.schema.row import Out
@@ -171,7 +172,7 @@ def features() -> int:
 def variants(have: int | None = None) -> list[int]:
     """Masks that between them pick every variant of a processor (this one): none, all, and all without what comes on top."""
     have = features() if have is None else have
-    more = 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5  # PTE_CPU_DOTPROD, _I8MM, _AVX512, _AVX512VNNI
+    more = sum(1 << row.feature for row in ROWS if row.needs)
     return sorted({0, have, have & ~more})
 
 

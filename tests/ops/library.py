@@ -14,6 +14,8 @@ from pathlib import Path
 
 from turns import one_at_a_time
 
+from pteron.schema.isas import ISAS, ROWS
+
 ROOT = Path(__file__).parents[2]
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wmissing-prototypes", "-Werror"]
 FLAGS = [
@@ -29,16 +31,6 @@ FLAGS = [
     f"-I{ROOT / 'runtime_c'}",
     f"-I{ROOT / 'runtime_c/include'}",
 ]
-AVX512 = ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mfma", "-mf16c"]
-ISA_FLAGS = {
-    "avx2": ["-mavx2", "-mfma", "-mf16c"],
-    "avx512": AVX512,
-    "avx512vnni": [*AVX512, "-mavx512vnni", "-mavx512vbmi"],
-    "neon": [],
-    "dotprod": ["-march=armv8.2-a+dotprod"],
-    "i8mm": ["-march=armv8.2-a+dotprod+i8mm"],
-}
-NAMES = {"x86_64": ("avx2", "avx512", "avx512vnni"), "aarch64": ("neon", "dotprod", "i8mm")}
 MACHINE = {"AMD64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine())
 
 
@@ -52,7 +44,7 @@ class Target:
 
     @property
     def isas(self) -> tuple[str, ...]:
-        return NAMES.get(self.machine, ())
+        return tuple(row.name for row in ROWS if row.machine == self.machine)
 
 
 def here() -> Target:
@@ -76,7 +68,7 @@ def _compile(target: Target, source: Path) -> Path:
     flags = [
         *FLAGS,
         *(f"-DPTE_HAVE_{name.upper()}=1" for name in target.isas),
-        *ISA_FLAGS.get(isa, []),
+        *(ISAS[isa].flags.split() if isa in ISAS else []),
     ]
     cc = [*target.cc, *flags]
     text = subprocess.run([*cc, "-E", str(source)], check=True, capture_output=True).stdout

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pteron._pteron import lib
 from pteron.schema.errors import ArgumentError
+from pteron.schema.isas import ROWS
 
 
 def allowed(features: int | None) -> int:
@@ -17,20 +18,10 @@ def allowed(features: int | None) -> int:
     return features or int(lib.PTE_CPU_PORTABLE)
 
 
-_NAMES = {
-    "avx2": lib.PTE_CPU_AVX2,
-    "avx512": lib.PTE_CPU_AVX512,
-    "avx512vnni": lib.PTE_CPU_AVX512VNNI,
-    "neon": lib.PTE_CPU_NEON,
-    "dotprod": lib.PTE_CPU_DOTPROD,
-    "i8mm": lib.PTE_CPU_I8MM,
-}
-
-
 def features() -> list[str]:
     """Names of the kernel variants that sessions pick from, best last."""
     mask = lib.pte_host_cpu()
-    return ["portable", *(name for name, bit in _NAMES.items() if mask & bit)]
+    return ["portable", *(row.name for row in ROWS if mask >> row.feature & 1)]
 
 
 def threads(asked: int | None = None) -> int:

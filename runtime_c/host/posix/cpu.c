@@ -13,26 +13,30 @@
 #include "pteron/host.h"
 
 #if defined(__aarch64__) && defined(__linux__)
-uint32_t pte_host_cpu(void) {
-  const unsigned long dotprod = 1ul << 20, i8mm = 1ul << 13; /* HWCAP_ASIMDDP, HWCAP2_I8MM */
-  uint32_t features = pte_cpu_detect();
-  if (getauxval(AT_HWCAP) & dotprod) features |= PTE_CPU_DOTPROD;
-  if (getauxval(AT_HWCAP2) & i8mm) features |= PTE_CPU_I8MM;
-  return features;
+static bool has(const pte_isa *row) {
+  return (row->hwcap | row->hwcap2) != 0 && (getauxval(AT_HWCAP) & row->hwcap) == row->hwcap &&
+         (getauxval(AT_HWCAP2) & row->hwcap2) == row->hwcap2;
 }
 #elif defined(__aarch64__) && defined(__APPLE__)
-static uint32_t feature(const char *name, uint32_t bit) {
-  int has = 0;
-  size_t size = sizeof has;
-  return sysctlbyname(name, &has, &size, NULL, 0) == 0 && has != 0 ? bit : 0;
-}
-uint32_t pte_host_cpu(void) {
-  return pte_cpu_detect() | feature("hw.optional.arm.FEAT_DotProd", PTE_CPU_DOTPROD) |
-         feature("hw.optional.arm.FEAT_I8MM", PTE_CPU_I8MM);
+static bool has(const pte_isa *row) {
+  int found = 0;
+  size_t size = sizeof found;
+  return row->sysctl != NULL && sysctlbyname(row->sysctl, &found, &size, NULL, 0) == 0 &&
+         found != 0;
 }
 #else
-uint32_t pte_host_cpu(void) { return pte_cpu_detect(); }
+static bool has(const pte_isa *row) { /* the processor has said all */
+  (void)row;
+  return false;
+}
 #endif
+
+uint32_t pte_host_cpu(void) {
+  uint32_t features = pte_cpu_detect();
+  for (const pte_isa *row = pte_isas; row < pte_isas + pte_isa_count; row++)
+    if ((features & row->needs) == row->needs && has(row)) features |= row->feature;
+  return features;
+}
 
 uint32_t pte_host_processors(void) {
 #if defined(__linux__)

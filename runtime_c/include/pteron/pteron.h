@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pteron/types.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -105,17 +107,11 @@ typedef struct pte_open_options {
   const pte_delegate_api *const *delegates; /* those the caller permits; must outlive the program */
 } pte_open_options;
 
-/* CPU features a session may use: 0, or a sum of features, or portable kernels alone. More than the
- * processor has does no harm on x86; on 64-bit Arm the caller's word is taken, and PTE_CPU_DETECT
- * is NEON: pte_host_cpu knows more. */
-#define PTE_CPU_DETECT     0u
-#define PTE_CPU_AVX2       1u /* with FMA and F16C */
-#define PTE_CPU_NEON       2u
-#define PTE_CPU_DOTPROD    4u
-#define PTE_CPU_I8MM       8u
-#define PTE_CPU_AVX512     16u /* F, BW, DQ and VL, with PTE_CPU_AVX2 */
-#define PTE_CPU_AVX512VNNI 32u /* VNNI and VBMI, with PTE_CPU_AVX512 */
-#define PTE_CPU_PORTABLE   0x80000000u
+/* CPU features a session may use: 0, or a sum of those of pteron/types.h, or portable kernels
+ * alone. More than the processor has does no harm on x86; on 64-bit Arm the caller's word is taken,
+ * and PTE_CPU_DETECT is NEON: pte_host_cpu knows more. */
+#define PTE_CPU_DETECT   0u
+#define PTE_CPU_PORTABLE 0x80000000u
 
 /* --- program
  * -------------------------------------------------------------------------------------------------

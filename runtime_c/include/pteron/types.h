@@ -1,5 +1,5 @@
-/* Element types, layouts, formats.
- * Written by schema/gen from schema/program.fbs and schema/formats.py; do not edit. */
+/* Element types, layouts, formats, CPU features.
+ * Written by schema/gen from schema/program.fbs, formats.py and isas.py; do not edit. */
 // clang-format off
 #ifndef PTERON_TYPES_H
 #define PTERON_TYPES_H
@@ -54,6 +54,15 @@ enum { /* storage formats */
   PTE_FORMAT_I4_F32 = 8,
   PTE_FORMAT_I8_F32 = 9,
 };
+
+/* CPU features: instruction sets that kernels are compiled for. */
+#define PTE_CPU_AVX2       1u /* with FMA and F16C */
+#define PTE_CPU_NEON       2u /* on every 64-bit Arm */
+#define PTE_CPU_DOTPROD    4u /* sdot; with PTE_CPU_NEON */
+#define PTE_CPU_I8MM       8u /* smmla; with PTE_CPU_DOTPROD */
+#define PTE_CPU_AVX512     16u /* F, BW, DQ and VL; with PTE_CPU_AVX2 */
+#define PTE_CPU_AVX512VNNI 32u /* VNNI and VBMI; with PTE_CPU_AVX512 */
+#define PTE_CPU_FEATURES 63u /* all of them */
 
 /* Bits of one element; 0: no such type. */
 static inline unsigned pte_dtype_bits(unsigned dtype) {

@@ -1,0 +1,79 @@
+"""The generated files about instruction sets: gen/isas.c, gen/variants.inc, cmake/isas.cmake; constants of pteron/types.h."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import PurePath
+
+from pteron.schema.gen.ops import head
+from pteron.schema.isas import ISAS, ROWS, Isa, cpuid_masks
+
+PORTABLE = "portable"
+
+
+def constants() -> list[str]:
+    """PTE_CPU_* of the public header."""
+    out = ["/* CPU features: instruction sets that kernels are compiled for. */"]
+    width = max(len(row.name) for row in ROWS)
+    for row in sorted(ROWS, key=lambda row: row.feature):
+        needs = f"; with PTE_CPU_{row.needs.upper()}" if row.needs else ""
+        out.append(
+            f"#define PTE_CPU_{row.name.upper():{width}} {1 << row.feature}u /* {row.says}{needs} */"
+        )
+    known = sum(1 << row.feature for row in ROWS)
+    return [*out, f"#define PTE_CPU_FEATURES {known}u /* all of them */", ""]
+
+
+def isas_c() -> str:
+    out = [head("What instruction sets are known by.", "schema/isas.py"), '#include "core/cpu.h"\n']
+    out += [f"const size_t pte_isa_count = {len(ROWS)};", "const pte_isa pte_isas[] = {"]
+    for row in ROWS:
+        masks = ", ".join(f"{mask:#x}u" for mask in cpuid_masks(row).values())
+        needs = 1 << ISAS[row.needs].feature if row.needs else 0
+        arm = str(row.machine == "aarch64").lower()
+        sysctl = f'"{row.sysctl}"' if row.sysctl else "NULL"
+        out.append(
+            f"  {{{1 << row.feature}u, {needs}u, {arm}, {{{masks}}}, {row.state:#x}u, {row.hwcap:#x}u, {row.hwcap2:#x}u, {sysctl}}},"
+        )
+    return "\n".join(out) + "\n};\n"
+
+
+def variants_inc(files: Iterable[PurePath]) -> str:
+    """A row for every kernels/<family>/<stem>__<isa>.c: the best first, the portable ones last.
+
+    Raises:
+        ValueError: a file's ISA has no row.
+    """
+    found: dict[str, list[str]] = {}
+    for path in sorted(files):
+        stem, _, isa = path.stem.partition("__")
+        if isa != PORTABLE and isa not in ISAS:
+            raise ValueError(
+                f"{path.name}: expected portable or one of {[*ISAS]} behind __, got {isa}; "
+                "add a row to schema/isas.py"
+            )
+        found.setdefault(isa, []).append(stem)
+    what = "PTE_VARIANT(family, isa, features): best first within a family, the last one portable."
+    out = [head(what, "schema/isas.py and the names of the files in kernels/")]
+    for row in reversed(ROWS):
+        out += _rows(row, found.get(row.name, []))
+    out += [f"PTE_VARIANT({stem}, {PORTABLE}, PTE_CPU_ANY)" for stem in found.get(PORTABLE, [])]
+    return "\n".join(out) + "\n"
+
+
+def _rows(row: Isa, stems: list[str]) -> list[str]:
+    if not stems:
+        return []
+    rows = [f"PTE_VARIANT({stem}, {row.name}, PTE_CPU_{row.name.upper()})" for stem in stems]
+    return [f"#if PTE_HAVE_{row.name.upper()}", *rows, "#endif"]
+
+
+def isas_cmake() -> str:
+    out = ["# Instruction sets: of which machine, flags of the compiler, option of the build."]
+    out += ["# Written by schema/gen from schema/isas.py; do not edit.", ""]
+    out.append(f"set(PTE_ISAS {' '.join(ISAS)})")
+    for row in ROWS:
+        out.append(f"set(PTE_ISA_{row.name}_MACHINE {row.machine})")
+        out.append(f"set(PTE_ISA_{row.name}_FLAGS {row.flags})")
+        out.append(f"set(PTE_ISA_{row.name}_OPTION {row.option})")
+    return "\n".join(out) + "\n"
