@@ -1,16 +1,22 @@
-"""Adding things stays cheap: an operator, an ISA variant, a storage format and a delegate, each in a scratch copy of the tree.
+"""Adding things stays cheap: an operator, an ISA and a variant for it, a variant for another, a storage format, a delegate and a
+Graph pass, each in a scratch copy of the tree.
 
 The copy is changed by hand-written files only where CONTRIBUTING.md says, the rest is generated, built and run: the new
-operator from an ONNX model to the numbers, the variant instead of its neighbour with the same bytes, the format from real
-weights to what NumPy says that its codes stand for.
+operator from an ONNX model to the numbers, the variants as rows of the library's table, the format from real weights to what
+NumPy says that its codes stand for, the pass in the exporter's own list.
 """
 
 from __future__ import annotations
 
 import os
+import platform
+import re
 import subprocess
 import sys
+from collections.abc import Callable
+from fnmatch import fnmatch
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import pytest
@@ -179,8 +185,42 @@ assert [r.delegate for r in rows] == ["echo"], rows
 emit(plan(lower(graph)), Path("build/echo.pte"))
 """
 
+ISA_ROW = """    Isa(
+        "avxvnni", 6, "x86_64", "-mavx2 -mfma -mf16c -mavxvnni", "VNNI without AVX-512", needs="avx2",
+        cpuid="7.1.a4",
+    ),
+"""
+
+PASS = '''"""Mul(Sigmoid(x), x) => Swish(x)."""
+
+import onnx_ir as ir
+
+from pteron.export import graph as g
+from pteron.export.passes.match import matches, pattern
+
+
+def recognise_swish(model: ir.Model) -> bool:
+    """y = Mul(Sigmoid(x), x) => y = Swish(x). Idempotent: no Sigmoid is left."""
+    changed = False
+    for m in matches(model, pattern("y = Mul(Sigmoid(x), x)")):
+        new = ir.node("Swish", [m["x"]])
+        g.replace(m.nodes, [new], m["y"], new.outputs[0])
+        changed = True
+    return changed
+'''
+
+PASSED = """
+import onnx, onnx_ir as ir
+from pteron.export.capture import capture
+from pteron.export.passes import run_passes
+text = '<ir_version: 10, opset_import: ["": 22]> g (float[3] x) => (float[3] y) { s = Sigmoid(x) y = Mul(s, x) }'
+graph = run_passes(capture(ir.serde.deserialize_model(onnx.parser.parse_model(text))))
+assert [node.op_type for node in graph.graph] == ["Swish"], [*graph.graph]
+"""
+
 GENERATED = (
     "runtime_c/gen/",
+    "runtime_c/cmake/isas.cmake",
     "runtime_c/include/pteron/types.h",
     "schema/layout.py",
     "docs/operators.md",
@@ -229,58 +269,122 @@ def scratch(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def changed(copy: Path) -> set[str]:
-    """Files changed or added by hand since the copy was made."""
-    names = {line[3:] for line in sh(copy, "git", "status", "--porcelain", "-uall").splitlines()}
+    """Files changed or added by hand since the last commit, which is made anew."""
+    sh(copy, "git", "add", "-A")
+    names = sh(copy, "git", "diff", "--cached", "--name-only").split()
+    sh(copy, "git", "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "more")
     return {n for n in names if not n.startswith(GENERATED) and not n.startswith("build/")}
 
 
-def add_one_of_each(copy: Path) -> None:
-    ops = copy / "schema/ops_rows.py"
-    ops.write_text(ops.read_text() + DET_ROW)
+def append(path: Path, text: str) -> None:
+    path.write_text(path.read_text() + text)
+
+
+def insert(path: Path, before: str, text: str) -> None:
+    whole = path.read_text()
+    assert whole.count(before) == 1, f"{path}: {before}"
+    path.write_text(whole.replace(before, text + before))
+
+
+def copied(source: Path, to: Path, **words: str) -> None:
+    text = source.read_text()
+    for old, new in words.items():
+        text = text.replace(old, new)
+    to.parent.mkdir(exist_ok=True)
+    to.write_text(text)
+
+
+def add_operator(copy: Path) -> None:
+    append(copy / "schema/ops_rows.py", DET_ROW)
     (copy / "runtime_c/kernels/rows/determinant.c").write_text(DET_KERNEL)
-    lowering = copy / "export/lower/ops/rows/reduction.py"
-    lowering.write_text(lowering.read_text() + DET_LOWERING)
-    kernels = copy / "runtime_c/kernels"
-    portable = (kernels / "images/blend_f32__portable.c").read_text()
-    (kernels / "images/blend_f32__twin.c").write_text(portable.replace("__portable", "__twin"))
-    rows = (kernels / "variants.inc").read_text()
-    row = "PTE_VARIANT(blend_f32, portable, PTE_CPU_ANY)"
-    assert row in rows
-    (kernels / "variants.inc").write_text(
-        rows.replace(row, row.replace("portable", "twin") + "\n" + row)
-    )
-    formats = copy / "schema/formats.py"
-    formats.write_text(formats.read_text() + FORMAT_ROW)
+    append(copy / "export/lower/ops/rows/reduction.py", DET_LOWERING)
+
+
+def add_variant(copy: Path) -> None:
+    images = copy / "runtime_c/kernels/images"
+    copied(images / "blend_f32__avx2.c", images / "blend_f32__avx512.c", avx2="avx512")
+
+
+def add_isa(copy: Path) -> None:
+    insert(copy / "schema/isas.py", '    Isa(\n        "avx512", 4', ISA_ROW)
+    matrix = copy / "runtime_c/kernels/matrix"
+    words = {"__avx2": "__avxvnni", "PTE_HAVE_AVX2": "PTE_HAVE_AVXVNNI"}
+    copied(matrix / "gemm_i8__avx2.c", matrix / "gemm_i8__avxvnni.c", **words)
+
+
+def add_format(copy: Path) -> None:
+    append(copy / "schema/formats.py", FORMAT_ROW)
     (copy / "quantize/encode/int6.py").write_text(FORMAT_ENCODER)
     (copy / "runtime_c/codec/i6.c").write_text(FORMAT_CODEC)
-    null = (copy / "runtime_c/delegates/null/null.c").read_text()
-    (copy / "runtime_c/delegates/echo").mkdir()
-    echo = null.replace("null", "echo").replace('#include "pteron/delegate.h"', '#include "echo.h"')
-    (copy / "runtime_c/delegates/echo/echo.c").write_text(echo)
+
+
+def add_delegate(copy: Path) -> None:
+    delegates = copy / "runtime_c/delegates"
+    words = {"null": "echo", '#include "pteron/delegate.h"': '#include "echo.h"'}
+    copied(delegates / "null/null.c", delegates / "echo/echo.c", **words)
     header = '/* The echo delegate. */\n#include "pteron/delegate.h"\nPTE_API const pte_delegate_api *pte_delegate_echo(void);\n'
-    (copy / "runtime_c/delegates/echo/echo.h").write_text(header)
-    compiler = (copy / "export/delegates/null.py").read_text()
-    (copy / "export/delegates/echo.py").write_text(compiler.replace("null", "echo"))
-    python(copy, "schema/gen")
+    (delegates / "echo/echo.h").write_text(header)
+    copied(copy / "export/delegates/null.py", copy / "export/delegates/echo.py", null="echo")
+
+
+def add_pass(copy: Path) -> None:
+    (copy / "export/passes/swish.py").write_text(PASS)
+    passes = copy / "export/passes/__init__.py"
+    insert(
+        passes,
+        "from pteron.export.passes.transpose import",
+        "from pteron.export.passes.swish import recognise_swish\n",
+    )
+    insert(passes, "    recognise_layer_norm,\n", "    recognise_swish,\n")
+
+
+ADDITIONS: Final[dict[str, tuple[Callable[[Path], None], set[str]]]] = {
+    "operator": (
+        add_operator,
+        {
+            "schema/ops_rows.py",
+            "runtime_c/kernels/rows/determinant.c",
+            "export/lower/ops/rows/reduction.py",
+        },
+    ),
+    "ISA variant": (add_variant, {"runtime_c/kernels/images/blend_f32__avx512.c"}),
+    "ISA": (add_isa, {"schema/isas.py", "runtime_c/kernels/matrix/gemm_i8__avxvnni.c"}),
+    "storage format": (
+        add_format,
+        {"schema/formats.py", "quantize/encode/int6.py", "runtime_c/codec/i6.c"},
+    ),
+    "delegate": (
+        add_delegate,
+        {
+            "export/delegates/echo.py",
+            "runtime_c/delegates/echo/echo.c",
+            "runtime_c/delegates/echo/echo.h",
+        },
+    ),
+    "Graph pass": (add_pass, {"export/passes/swish.py", "export/passes/__init__.py"}),
+}
+"""What is added, by its name in CONTRIBUTING.md, and the files that it touches."""
+
+
+@pytest.mark.parametrize("what", ADDITIONS)
+def test_contributing_names_the_files(root: Path, what: str) -> None:
+    rows = (root / "CONTRIBUTING.md").read_text().splitlines()
+    row = next(line for line in rows if line.startswith(f"| {what} |"))
+    named = [re.sub(r"<[^>]+>", "*", name) for name in re.findall(r"`([^` ]+)`", row)]
+    for path in ADDITIONS[what][1]:
+        fits = [n for n in named if fnmatch(path, n + ("*" if n.endswith("/") else ""))]
+        assert fits, f"{path}: none of {named}"
 
 
 def test_one_of_each_touches_only_its_files(scratch: Path) -> None:
-    add_one_of_each(scratch)
-    assert changed(scratch) == {
-        "schema/ops_rows.py",
-        "runtime_c/kernels/rows/determinant.c",
-        "export/lower/ops/rows/reduction.py",
-        "runtime_c/kernels/images/blend_f32__twin.c",
-        "runtime_c/kernels/variants.inc",
-        "schema/formats.py",
-        "quantize/encode/int6.py",
-        "runtime_c/codec/i6.c",
-        "export/delegates/echo.py",
-        "runtime_c/delegates/echo/echo.c",
-        "runtime_c/delegates/echo/echo.h",
-    }
+    for what, (add, files) in ADDITIONS.items():
+        add(scratch)
+        python(scratch, "schema/gen")
+        assert changed(scratch) == files, what
+    python(scratch, "-c", PASSED)
     sh(scratch, "cmake", "-S", ".", "-B", "build/c", "-DCMAKE_BUILD_TYPE=Release")
     sh(scratch, "cmake", "--build", "build/c", "-j", "2")
+    variants_are_chosen(scratch)
     determinant_runs(scratch)
     delegate_is_known(scratch)
     format_encodes_and_runs(scratch)
@@ -312,6 +416,18 @@ def test_a_format_without_its_arithmetic_does_not_compile(
         python(scratch, "schema/gen")
     assert done.returncode == 1 and missing in done.stderr, done.stderr
     sh(scratch, *check)
+
+
+def variants_are_chosen(copy: Path) -> None:
+    """Both are in the library and in its table, before those that they are better than."""
+    rows = (copy / "runtime_c/gen/variants.inc").read_text()
+    places = [rows.index(f"gemm_i8, {isa},") for isa in ("avx512vnni", "avxvnni", "avx2")]
+    assert places == sorted(places) and "PTE_CPU_AVXVNNI" in rows
+    names = "from pteron.schema.isas import ISAS; assert ISAS['avxvnni'].feature == 6"
+    python(copy, "-c", names)
+    if platform.machine() == "x86_64":
+        found = sh(copy, "nm", next((copy / "build/c").rglob("libpteron.a")))
+        assert "pte_gemm_i8__avxvnni" in found and "pte_blend_f32__avx512" in found
 
 
 def delegate_is_known(copy: Path) -> None:
