@@ -218,6 +218,26 @@ graph = run_passes(capture(ir.serde.deserialize_model(onnx.parser.parse_model(te
 assert [node.op_type for node in graph.graph] == ["Swish"], [*graph.graph]
 """
 
+DTYPE_ROW = """        Dtype(25, "f8e3m4", 8, "float8_e3m4", 99, "f32", packed=True),
+"""
+
+CARRIED = """
+from pathlib import Path
+import numpy as np
+from pteron.export.file.emit import emit_bytes
+from pteron.export.file.read import read
+from pteron.export.plan import plan
+from pteron.export.program import Block, Instr, Method, Port, Program, Value
+from pteron.schema.dtypes import DTYPES, from_stored, to_stored
+x = np.arange(5).astype(DTYPES["f8e3m4"].numpy)
+assert (from_stored(to_stored(x, "f8e3m4"), "f8e3m4", (5,)) == x).all()
+values = (Value("x", "f8e3m4", (5,), "input", 0), Value("y", "f8e3m4", (5,), "output", 0))
+method = Method("main", (Port("x", 0),), (Port("y", 1),), (0, 2), 0)
+data = emit_bytes(plan(Program("p", values=values, blocks=(Block((Instr("copy", (0,), (1,)),)),), methods=(method,))))
+assert read(data).values[0].dtype == "f8e3m4"
+Path("build/carried.pte").write_bytes(data)
+"""
+
 GENERATED = (
     "runtime_c/gen/",
     "runtime_c/cmake/isas.cmake",
@@ -338,6 +358,11 @@ def add_pass(copy: Path) -> None:
     insert(passes, "    recognise_layer_norm,\n", "    recognise_swish,\n")
 
 
+def add_dtype(copy: Path) -> None:
+    insert(copy / "schema/dtypes.py", '    )\n}\n"""By name', DTYPE_ROW)
+    insert(copy / "schema/program.fbs", "\n}\n\n// Where a value's bytes are", ", F8E3M4 = 25")
+
+
 ADDITIONS: Final[dict[str, tuple[Callable[[Path], None], set[str]]]] = {
     "operator": (
         add_operator,
@@ -361,6 +386,7 @@ ADDITIONS: Final[dict[str, tuple[Callable[[Path], None], set[str]]]] = {
             "runtime_c/delegates/echo/echo.h",
         },
     ),
+    "dtype": (add_dtype, {"schema/dtypes.py", "schema/program.fbs"}),
     "Graph pass": (add_pass, {"export/passes/swish.py", "export/passes/__init__.py"}),
 }
 """What is added, by its name in CONTRIBUTING.md, and the files that it touches."""
@@ -385,6 +411,7 @@ def test_one_of_each_touches_only_its_files(scratch: Path) -> None:
     sh(scratch, "cmake", "-S", ".", "-B", "build/c", "-DCMAKE_BUILD_TYPE=Release")
     sh(scratch, "cmake", "--build", "build/c", "-j", "2")
     variants_are_chosen(scratch)
+    dtype_is_carried(scratch)
     determinant_runs(scratch)
     delegate_is_known(scratch)
     format_encodes_and_runs(scratch)
@@ -428,6 +455,13 @@ def variants_are_chosen(copy: Path) -> None:
     if platform.machine() == "x86_64":
         found = sh(copy, "nm", next((copy / "build/c").rglob("libpteron.a")))
         assert "pte_gemm_i8__avxvnni" in found and "pte_blend_f32__avx512" in found
+
+
+def dtype_is_carried(copy: Path) -> None:
+    """Both sides know it: Python writes and reads a program that moves it, C verifies one and says its name."""
+    python(copy, "-c", CARRIED)
+    dump = next(p for p in (copy / "build/c").rglob("pte_dump") if p.is_file())
+    assert "f8e3m4" in sh(copy, dump, "build/carried.pte")
 
 
 def delegate_is_known(copy: Path) -> None:
