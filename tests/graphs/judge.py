@@ -306,7 +306,8 @@ def difference(
             and np.abs(y.astype(int) - want.astype(int)).max(initial=0) <= 1
         ):
             continue
-        why = _numbers(y, want, rough, None if room is None else room[name])
+        free = None if room is None or room[name].shape != want.shape else room[name]
+        why = _numbers(y, want, rough, free)
         if why:
             return f"{name}: {why}"
     return ""
@@ -326,7 +327,7 @@ def _numbers(y: Array, want: Array, rough: bool, room: Array | None) -> str:
         a, b, rtol=tolerance, atol=tolerance * 0.05 * min(scale, 1e3) + 1e-6, equal_nan=True
     )
     if room is not None:
-        close |= (np.abs(a - b) <= room) | np.isinf(room)
+        close = close | (np.abs(a - b) <= room) | np.isinf(room)
     if close.all():
         return ""
     at = tuple(int(i[0]) for i in np.nonzero(~close)) if close.ndim else ()

@@ -18,10 +18,12 @@ from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 from onnx.reference.ops.op_conv_transpose import ConvTranspose as _ConvTranspose
 from onnx.reference.ops.op_layer_normalization import LayerNormalization as _LayerNormalization
+from onnx.reference.ops.op_loop import Loop as _Loop
 from onnx.reference.ops.op_roi_align import RoiAlign as _RoiAlign
 from onnx.reference.ops.op_unique import Unique as _Unique
 
 Array = np.ndarray[Any, Any]
+MOST_TRIPS: Final = 100
 Call = Callable[..., tuple[Any, ...]]
 See = Callable[[onnx.NodeProto, Call, Sequence[Any]], tuple[Any, ...]]
 """Gets a node, what computes it, and its inputs; returns the outputs."""
@@ -323,7 +325,86 @@ class RoiAlign(_RoiAlign):
         return super()._run(*operands, **given)
 
 
+class Slice(OpRun):
+    """Where it starts and ends is counted from the end if negative, then brought into 0 .. n, or with a negative step 0 .. n-1
+    for the start and -1 .. n-1 for the end; NumPy's slices, which the reference takes, begin at -1 too."""
+
+    op_domain = ""
+
+    def _run(
+        self, x: Array, starts: Any = None, ends: Any = None, axes: Any = None, steps: Any = None
+    ) -> tuple[Array]:
+        firsts, lasts = (np.asarray(v).reshape(-1).tolist() for v in (starts, ends))
+        places = list(range(len(firsts))) if axes is None else np.asarray(axes).tolist()
+        strides = [1] * len(firsts) if steps is None else np.asarray(steps).tolist()
+        for first, last, axis, step in zip(firsts, lasts, places, strides, strict=True):
+            n = x.shape[axis]
+            low, high = (0, n) if step > 0 else (-1, n - 1)
+            first += n if first < 0 else 0
+            last += n if last < 0 else 0
+            first = min(max(first, 0), high)
+            last = min(max(last, low), high)
+            x = np.take(x, list(range(first, last, step)), axis)
+        return (x,)
+
+
+class Loop(_Loop):
+    """Without a condition it goes on; what iterations give is stacked along a new axis, of extent 0 where there are none. The
+    reference takes no condition for a false one, and joins along the first axis."""
+
+    op_domain = ""
+
+    def _run(self, trips: Array | None, cond: Array | None, *state: Array, **given: Any) -> Any:
+        names, context = self.body.input_names, given.get("context") or {}
+        more = {k: given.get(k) for k in ("attributes", "bindings")}
+        rows: list[list[Array]] = [[] for _ in range(self.K)]
+        goes_on, count = cond is None or bool(cond), 0
+        while goes_on and (trips is None or count < int(np.asarray(trips).reshape(()))):
+            if count > MOST_TRIPS:
+                raise RuntimeError("a loop without end")
+            own = dict(
+                zip(names, (np.array(count, np.int64), np.array(goes_on), *state), strict=True)
+            )
+            goes_on, *results = self._run_body({**context, **own}, **more)
+            state = tuple(results[: self.N])
+            for row, made in zip(rows, results[self.N :], strict=True):
+                row.append(made)
+            count += 1
+        if count:
+            return (*state, *(np.stack(row) for row in rows))
+        ports = [o.type.tensor_type for o in self.body.proto_.output[1 + self.N :]]
+        return (*state, *map(_no_rows, ports))
+
+
+def _no_rows(port: onnx.TypeProto.Tensor) -> Array:
+    extents = [d.dim_value for d in port.shape.dim]
+    return np.zeros((0, *extents), onnx.helper.tensor_dtype_to_np_dtype(port.elem_type))
+
+
+class BatchNormalization(OpRun):
+    """Before opset 14 one output is inference; the reference moves the statistics."""
+
+    op_domain = ""
+
+    def _run(
+        self, x: Array, scale: Array, bias: Array, mean: Array, variance: Array, **given: Any
+    ) -> Any:
+        wide = x.astype(np.float64)
+        axes = tuple(i for i in range(x.ndim) if i != 1)
+        used = [mean.astype(np.float64), variance.astype(np.float64)]
+        moved: list[Array] = []
+        if given.get("training_mode"):
+            m, own = given["momentum"], [wide.mean(axes), wide.var(axes)]
+            moved = [old * m + new * (1 - m) for old, new in zip(used, own, strict=True)]
+            used = own
+        shape = (1, -1, *[1] * (x.ndim - 2))
+        s, b, m, v = (a.reshape(shape).astype(np.float64) for a in (scale, bias, *used))
+        y = (wide - m) / np.sqrt(v + given["epsilon"]) * s + b
+        made = (y.astype(x.dtype), *(a.astype(mean.dtype) for a in moved))
+        return made[: len(self.output)]
+
+
 CORRECTED: Final = [
-    LSTM, GRU, RNN, Unique, Unsqueeze, RoiAlign,
+    LSTM, GRU, RNN, Unique, Unsqueeze, RoiAlign, Slice, Loop, BatchNormalization,
     Softmax, LogSoftmax, Hardmax, LRN, LpNormalization, GlobalMaxPool, ConvTranspose, LayerNormalization, OneHot, MaxPool, AveragePool, LpPool,
 ]  # fmt: skip

@@ -71,15 +71,20 @@ def _nan(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
     return _has_nan(*x)
 
 
+def _range(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
+    """A range that is infinite, or of which there is nothing, has no scale."""
+    return not _finite(*x) or not x[0].any()
+
+
 def _special(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
     """Terms of weight 0, which are NaN beside an infinity: whether an algorithm has them is not said."""
     return not _finite(*x)
 
 
 def _gemm(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
-    """Integers times factors that are floats: a product that f64 or the type has not."""
+    """Integers, which are multiplied by factors that are floats: a product that f64 or the type has not."""
     factors = [abs(float(given.get(name, 1.0))) for name in ("alpha", "beta")]
-    if _is_float(x[0]) or all(f in (0.0, 1.0) for f in factors):
+    if _is_float(x[0]):
         return False
     terms = [np.abs(a.astype(np.float64)) for a in x]
     most = math.prod(a.sum() for a in terms[:2]) * factors[0]
@@ -137,7 +142,7 @@ OPEN: Final[dict[str, Row]] = {
     "Cast": _cast,
     "CastLike": _cast,
     "QuantizeLinear": _nan,
-    "DynamicQuantizeLinear": _special,  # a range that is infinite has no scale
+    "DynamicQuantizeLinear": _range,
     "TopK": _nan,
     "Unique": _nan,
     "ArgMax": _nan,
@@ -151,6 +156,7 @@ OPEN: Final[dict[str, Row]] = {
     "Resize": _special,
     "Upsample": _special,
     "DFT": _special,
+    "STFT": _special,
     "ConvTranspose": _transposed,
     "Gemm": _gemm,
     "Pow": _pow,
