@@ -271,6 +271,8 @@ class _Evaluation:
         return of[: self.place(of, n)]
 
     def place(self, of: Any, n: Any) -> int:
+        if not _is_number(n):
+            raise Broken(n, "a number")
         if not 0 <= n <= len(of):
             raise Broken(n, len(of))
         return int(n)

@@ -68,6 +68,7 @@ def capture_onnx(
     _check_opsets(model, where)
     _check_external(model, where)
     _drop_inputs_with_values(model)
+    _check_calls(model, where)
     common.InlinePass(criteria=lambda f: f.domain != g.OURS)(model)
     foreign = contrib.adopt(model)
     note_origins(model)
@@ -203,6 +204,24 @@ def files_of(path: Path) -> list[Path]:
         return [path]
     tensors = (t for _, t in (*_tensors(model), *_function_tensors(model)))
     return [path, *{Path(t.path) for t in tensors if isinstance(t, ir.ExternalTensor)}]
+
+
+def _check_calls(model: ir.Model, where: str) -> None:
+    """Nodes of the model's functions give no more than these take, and want no more than they give."""
+    bodies = (model.graph, *model.functions.values())
+    for node in (n for body in bodies for n in ir.traversal.RecursiveGraphIterator(body)):
+        called = model.functions.get(node.op_identifier())
+        if called is None:
+            continue
+        for what, got, most in (
+            ("inputs", len(node.inputs), len(called.inputs)),
+            ("outputs", len(node.outputs), len(called.outputs)),
+        ):
+            if got > most:
+                raise ModelError(
+                    f"{where}: node {node.name!r} ({node.domain}.{node.op_type}): expected at most {most} {what}, got {got}; "
+                    "correct the node"
+                )
 
 
 def _check_external(model: ir.Model, where: str) -> None:

@@ -21,6 +21,9 @@ Change = Callable[["Raising", ir.Node], None]
 CHANGES: Final[dict[str, list[tuple[int, Change]]]] = {}
 """Operator -> (the first opset that says it otherwise, what to do with a node of the opset before), ascending."""
 
+ALLOWZERO: Final = 14
+"""The opset in which Reshape got that attribute."""
+
 F32_MAX: Final = float(np.finfo(np.float32).max)
 INFERRED: Final = 18
 """Older models are inferred first: some changes depend on a rank or an element type."""
@@ -38,7 +41,7 @@ def raise_opset(model: ir.Model, target: int = g.OPSET) -> ir.Model:
     if start < INFERRED:
         g.infer(model)
         infer_rest(model)
-    raising = Raising(g.names(model))
+    raising = Raising(g.names(model), target)
     for node in list(g.nodes(model)):
         if node.domain == "":
             raising.node(node, node.version or start, target)
@@ -64,10 +67,11 @@ def changes(*op_types: str, at: int) -> Callable[[Change], Change]:
 
 
 class Raising:
-    """Changes nodes one at a time; `used`: the names that are taken."""
+    """Changes nodes one at a time; `used`: the names that are taken; `target`: the opset that they get."""
 
-    def __init__(self, used: set[str]) -> None:
+    def __init__(self, used: set[str], target: int) -> None:
         self._used = used
+        self.target = target
 
     def node(self, node: ir.Node, version: int, target: int) -> None:
         """Everything that changed from `version` to `target`; an operator that took another's place goes on as that."""
@@ -107,7 +111,7 @@ class Raising:
         node.graph.insert_before(node, made)
         node.replace_input_with(index, made.outputs[0])
 
-    def behind(self, node: ir.Node, op_type: str, operands: Iterable[Any]) -> None:
+    def behind(self, node: ir.Node, op_type: str, operands: Iterable[Any]) -> ir.Node:
         """A node that takes the first output and `operands`, and gives what has that output's name."""
         assert node.graph is not None
         old = node.outputs[0]
@@ -118,6 +122,7 @@ class Raising:
         old.replace_all_uses_with(new, replace_graph_outputs=True)
         made.replace_input_with(0, old)
         old.name, new.name = new.name, old.name
+        return made
 
     def shape_of(self, node: ir.Node, index: int) -> ir.Value:
         """The shape of input `index`, computed in front of the node."""
@@ -315,7 +320,9 @@ def _softmax(r: Raising, node: ir.Node) -> None:
         return
     shape = r.shape_of(node, 0)
     r.before(node, 0, "Flatten", [], axis=axis)
-    r.behind(node, "Reshape", [shape])
+    made = r.behind(node, "Reshape", [shape])
+    if r.target >= ALLOWZERO:
+        made.attributes["allowzero"] = ir.AttrInt64("allowzero", 1)  # an extent of 0 is one
 
 
 @changes("Upsample", at=7)

@@ -229,13 +229,17 @@ def check_operands(
             bound["h"] = int(attrs["hidden_size"])
     if op_type == "Tile" and shapes and shapes[0] is not None:
         bound["k"] = len(shapes[0])
+    first = shapes[0] if shapes else None
     rows = operands(_form(op_type, attrs, shapes), attrs.get("layout") == 1)
     for row, shape in zip(rows, shapes, strict=False):
         if shape is not None:
             _check_operand(row, shape, bound)
+    if first is not None and "axes" in attrs:
+        _check_distinct(list(attrs["axes"]), len(first))
+    if op_type == "ReverseSequence" and attrs.get("time_axis", 0) == attrs.get("batch_axis", 1):
+        raise NotAllowedError("expected time_axis and batch_axis as 0 and 1, got one twice")
     if op_type == "Attention":
         _check_heads(attrs, bound)
-    first = shapes[0] if shapes else None
     if op_type == "Transpose" and first is not None and "perm" in attrs:
         _check_order(list(attrs["perm"]), len(first))
 
@@ -264,6 +268,15 @@ def _check_heads(attrs: Mapping[str, Any], bound: Mapping[str, int]) -> None:
             raise NotAllowedError(
                 f"expected {heads} heads of equal size, got {bound[letter]} elements"
             )
+
+
+def _check_distinct(axes: Sequence[int], rank: int) -> None:
+    """Unsqueeze alone has axes beyond the rank of its operand, and they are an operand at opset 28."""
+    places = [a + rank if a < 0 else a for a in axes]
+    if any(not 0 <= a < rank for a in places) or len(set(places)) < len(places):
+        raise NotAllowedError(
+            f"expected different axes from {-rank} to {rank - 1}, got {list(axes)}"
+        )
 
 
 def _check_order(perm: list[int], rank: int) -> None:

@@ -92,7 +92,7 @@ class Sizes:
         Raises:
             RefusedError: equality of a size that nothing bounds: prepare sees it at max_extent only.
         """
-        if kind == "eq" and not self._is_comparable(a, b):
+        if kind == "eq" and not (self._is_comparable(a, b) and self._may_agree(a, b)):
             self.fail(
                 f"{text}: {a} and {b} must be equal, which only a run decides, as what a loop carries changes its size; "
                 "give it a size that stays, or take both from one value"
@@ -100,6 +100,11 @@ class Sizes:
         check = Check(kind, a, b, self._where(text))
         if not any(c.kind == kind and same(c.a, a) and same(c.b, b) for c in self.checks):
             self.checks.append(check)
+
+    def _may_agree(self, a: Extent, b: Extent) -> bool:
+        """Numbers that differ where counted dimensions have their capacities would be refused by every prepare."""
+        first, second = self._at_capacity(a), self._at_capacity(b)
+        return not (isinstance(first, int) and isinstance(second, int)) or first == second
 
     def _is_comparable(self, a: Extent, b: Extent) -> bool:
         """Whether prepare, where counted dimensions have their capacities, can tell that the extents agree."""

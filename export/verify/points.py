@@ -150,10 +150,25 @@ class Points:
         yield [0 if d.kind == "counted" else d.hint for d in dims]
         if all(d.kind == "counted" for d in dims):
             return
-        yield [min(max(97 + 12 * i, d.min), d.max) for i, d in enumerate(dims)]
+        told = self._told()
+
+        def within(i: int, size: int) -> int:
+            d = dims[i]
+            return told.get(d.name, min(max(size, d.min), d.max))
+
+        yield [within(i, 97 + 12 * i) for i in range(len(dims))]
         yield [d.min for d in dims]
         for size in ALIKE:
-            yield [min(max(size, d.min), d.max) for d in dims]
+            yield [within(i, size) for i in range(len(dims))]
+
+    def _told(self) -> dict[str, int]:
+        """Sizes that a relation makes one number."""
+        pairs = [
+            p for c in self._program.checks if c.kind == "eq" for p in ((c.a, c.b), (c.b, c.a))
+        ]
+        return {
+            str(a): b for a, b in pairs if isinstance(b, int) and getattr(a, "is_Symbol", False)
+        }
 
     def _misfit(
         self, table: Sequence[int | None], checks: Sequence[tuple[Check, int, int]]

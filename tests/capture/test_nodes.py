@@ -164,3 +164,15 @@ def test_any_text_may_name_a_dimension(first: str, second: str) -> None:
     if second == "in + 1":
         assert [d.name for d in export(proto).dims] == ["in"]
     assert {d.name for d in export(proto, fix={first: 3}).dims} <= {second}
+
+
+def test_a_call_of_a_function_with_too_many_operands_is_refused_by_name() -> None:
+    proto = model(N("Twice", ["x0", "x0"], ["y"], domain="own"), [X])
+    proto.functions.append(
+        helper.make_function(
+            "own", "Twice", ["a"], ["b"], [N("Add", ["a", "a"], ["b"])], proto.opset_import
+        )
+    )
+    proto.opset_import.append(helper.make_opsetid("own", 1))
+    with pytest.raises(ModelError, match=r"'odd'.*at most 1 inputs, got 2"):
+        capture(proto)

@@ -283,3 +283,8 @@ def test_a_bound_that_an_old_clip_does_not_give_is_the_largest_f32(given: dict[s
     """onnxruntime, too, answers 3.4e38 where x is infinite."""
     x = np.array([np.inf, -np.inf, 0.5], F)
     check(model([N("Clip", ["x"], ["y"], **given)], 10, {"x": x}), {"x": x})
+
+
+def test_a_softmax_of_nothing_keeps_its_extents() -> None:
+    x = np.zeros((2, 0, 3), F)
+    check(model([N("LogSoftmax", ["x"], ["y"], axis=1)], 12, {"x": x}), {"x": x}, [x])

@@ -248,3 +248,35 @@ def test_integer_products_times_a_factor_are_cut_off_at_the_end(factors: str) ->
         for n, s in (("a", (2, 3)), ("b", (3, 4)), ("c", (4,)))
     }
     agrees(f"y = Gemm(a, b, c, {factors})", feeds, a="i32[2, 3]", b="i32[3, 4]", c="i32[4]")
+
+
+HIGH = np.array([[2**64 - 1, 7, 2**63, 3], [2, 2**63 + 5, 0, 2**63 - 1]], np.uint64)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a, b = TopK(x, [2])", "a, b = TopK(x, [3], largest=0)", "y = ReduceMax(x, [1])", "y = ReduceMin(x, [0])",
+        "a, b, c, d = Unique(x)", "y = ReduceL1(x, [0])", "y = Clip(x, u64(4), u64(9223372036854775813))",
+    ],
+)  # fmt: skip
+def test_u64_beyond_2_to_the_63_is_larger_than_what_is_below(text: str) -> None:
+    agrees(text, {"x": HIGH}, x="u64[2, 4]")
+
+
+@pytest.mark.parametrize("corners", [0, 1])
+@pytest.mark.parametrize("size", [[1, 2, 4, 3], [2, 1, 1, 5], [1, 1, 2, 3, 4]])
+def test_affine_grid_of_any_batch(size: list[int], corners: int) -> None:
+    rank = len(size) - 2
+    theta = floats(size[0], rank, rank + 1)
+    agrees(
+        f"y = AffineGrid(t, {size}, align_corners={corners})",
+        {"t": theta},
+        t=f"f32{list(theta.shape)}",
+    )
+
+
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect"])
+def test_a_pad_of_elements_that_share_bytes(mode: str) -> None:
+    text = f"y = Cast(Pad(Cast(x, to=21), [1, 0, 0, 1], mode='{mode}'), to=6)"
+    agrees(text, {"x": RNG.integers(0, 16, (2, 3)).astype(np.int32)}, x="i32[2, 3]")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pteron.export.lower.context import Lowering
 from pteron.export.lower.node import Node, lowers
 from pteron.export.program import Coded
-from pteron.export.program.terms import Term, cast, eq, le, lt, register, select, term
+from pteron.export.program.terms import Term, cast, eq, le, literal, lt, register, select, term
 from pteron.export.program.views import Ref
 from pteron.schema.dtypes import BY_ONNX, DTYPES, FLOATS
 
@@ -17,6 +17,8 @@ SQRT_2_OVER_PI = 0.7978845608028654
 
 
 # --- casts --------------------------------------------------------------------------------------------------------------
+
+TOP_BIT = -(2**63)
 
 
 def convert(l: Lowering, x: Ref, dtype: str, *, saturate: bool = True) -> Ref:
@@ -243,6 +245,20 @@ def shrink(x: Term, bias: float, edge: float) -> Term:
     if x.result == "i64":
         return cast(shrink(cast(x, "f32"), bias, edge), "i64")
     return select(lt(x, -edge), x + bias, select(lt(edge, x), x - bias, 0.0))
+
+
+def ordered(l: Lowering, x: Ref) -> Ref:
+    """In its register type, ordered as it is: for kernels that compare. u64 has its top bit turned, or it would be the sign."""
+    if x.dtype != "u64":
+        return convert(l, x, register(x.dtype))
+    return l.pointwise(lambda t: term("xor", t, literal(TOP_BIT, "i64")), [x], "i64")
+
+
+def unordered(l: Lowering, y: Ref, dtype: str) -> Ref:
+    """The other way round: elements that `ordered` made, as `dtype`."""
+    if dtype != "u64":
+        return convert(l, y, dtype)
+    return l.pointwise(lambda t: term("xor", t, literal(TOP_BIT, "i64")), [y], "u64")
 
 
 # --- two operands -------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from pteron.export.lower.context import Lowering
 from pteron.export.lower.graphs import outputs_of
 from pteron.export.lower.node import Node, RefusedError, lowers
 from pteron.export.program import Extent
+from pteron.export.program.terms import SUB_BYTE
 from pteron.export.program.views import Ref, Shape, as_elements
 from pteron.export.sizes import extents
 from pteron.export.sizes.extents import maximum, same
@@ -186,6 +187,9 @@ def _run(
 ) -> list[Ref]:
     """The loop instruction; the length of an axis 0 of rows is the number of iterations."""
     results = [(ref.dtype, shape) for ref, shape in zip(initial, body.shapes, strict=True)]
+    for ref in body.rows:
+        if ref.dtype in SUB_BYTE:
+            l.fail(f"collects {ref.dtype} elements, which share bytes; cast them to i8 in the body")
     results += [(ref.dtype, (length, *ref.shape)) for ref in body.rows]
     inputs = [trips, None if _is_true(l, condition) else condition, *initial]
     outputs = l.emit("loop", inputs, {"body": body.block}, results)

@@ -1,4 +1,4 @@
-"""Operators on regions of images: NonMaxSuppression, RoiAlign, DeformConv; the last two sample by `grid_sample`."""
+"""Operators on regions of images: NonMaxSuppression, AffineGrid, RoiAlign, DeformConv; the last two sample by `grid_sample`."""
 
 from __future__ import annotations
 
@@ -42,6 +42,40 @@ def sample(l: Lowering, image: Ref, places: Ref, padding: str) -> Ref:
     grid = l.pointwise(normalized, [places, sizes], "f32")
     shape = (*places.shape[:3], image.shape[3])
     return l.one("grid_sample", [image, grid], {"padding": padding}, "f32", shape)
+
+
+# --- AffineGrid ---------------------------------------------------------------------------------------------------------
+
+
+@lowers("AffineGrid")
+def lower_affine_grid(l: Lowering, n: Node) -> Ref:
+    """theta [b, r, r + 1] times the places (x, y[, z], 1) of the pixels of an image: [b, *image, r]. ONNX's own body of it
+    squeezes a batch of one away."""
+    size = l.known(n[1], "the image's size")
+    rank = len(size) - 2
+    if rank not in (2, 3):
+        l.fail(f"the image has {rank} dimensions; expected 2 or 3")
+    kind = "f64" if n[0].dtype == "f64" else "f32"
+    theta = convert(l, n[0], kind)
+    for axis, extent in enumerate((size[0], rank, rank + 1)):
+        theta = l.agree(theta, axis, extent, "one matrix an image")
+    columns = [
+        l.reshape(l.slice(theta, 2, k, 1), (size[0], *[1] * rank, rank)) for k in range(rank + 1)
+    ]
+    counts = [l.real(l.of_elements(as_elements([m], ()), "i64")) for m in reversed(size[2:])]
+    corners = bool(n.integer("align_corners"))
+
+    def build(*terms: Term) -> Term:
+        y = terms[rank]
+        for k in range(rank):
+            at, m = cast(index(rank - k), kind), cast(terms[rank + 1 + k], kind)
+            one = literal(1.0, kind)
+            place = at * (2.0 / term("max", m - one, one)) if corners else (2.0 * at + 1.0) / m
+            y = y + terms[k] * (place - 1.0)
+        return y
+
+    shape = (size[0], *size[2:], rank)
+    return convert(l, l.pointwise(build, [*columns, *counts], kind, shape), n[0].dtype)
 
 
 # --- RoiAlign -----------------------------------------------------------------------------------------------------------

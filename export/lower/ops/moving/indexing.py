@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pteron.export.lower.context import Lowering
 from pteron.export.lower.node import Node, lowers
 from pteron.export.lower.ops.moving.counted import taken
-from pteron.export.lower.ops.pointwise import convert
+from pteron.export.lower.ops.pointwise import convert, ordered, unordered
 from pteron.export.program.terms import register
 from pteron.export.program.views import Ref
 from pteron.export.sizes import extents
@@ -92,6 +92,8 @@ def lower_scatter_elements(l: Lowering, n: Node) -> Ref:
 @lowers("ScatterND")
 def lower_scatter_nd(l: Lowering, n: Node) -> Ref:
     x = n[0]
+    if not isinstance(n[1].shape[-1], int):
+        l.fail(f"the last axis of its indices is {n[1].shape[-1]}; expected a number")
     reduction = n.text("reduction", "none")
     dtype = _scattered(x.dtype, reduction)
     operands = [convert(l, x, dtype), convert(l, n[1], "i64"), convert(l, n[2], dtype)]
@@ -154,18 +156,17 @@ def lower_topk(l: Lowering, n: Node) -> list[Ref]:
     else:
         (count,) = l.known(l.reshape(n[1], (1,)), "k")
     axis = n.integer("axis", -1) % x.rank
-    dtype = "f32" if x.dtype in FLOATS else "i64"
     no_f64(l, x)
-    source = l.move_axis(convert(l, x, dtype), axis, -1)
+    source = l.move_axis(ordered(l, x), axis, -1)
     shape = (*source.shape[:-1], count)
     values, places = l.emit(
         "topk",
         [source],
         {"largest": bool(n.integer("largest", 1))},
-        [(dtype, shape), ("i64", shape)],
+        [(source.dtype, shape), ("i64", shape)],
     )
     assert values is not None and places is not None
-    return [convert(l, l.move_axis(values, -1, axis), x.dtype), l.move_axis(places, -1, axis)]
+    return [unordered(l, l.move_axis(values, -1, axis), x.dtype), l.move_axis(places, -1, axis)]
 
 
 def no_f64(l: Lowering, x: Ref) -> None:
@@ -178,7 +179,7 @@ def lower_arg(l: Lowering, n: Node) -> Ref:
     x = n[0]
     axis = n.integer("axis") % x.rank
     no_f64(l, x)
-    source = l.move_axis(convert(l, x, register(x.dtype)), axis, -1)
+    source = l.move_axis(ordered(l, x), axis, -1)
     attrs = {
         "kind": "max" if n.op_type == "ArgMax" else "min",
         "last": bool(n.integer("select_last_index")),

@@ -331,11 +331,14 @@ def lower_tile(l: Lowering, n: Node) -> Ref:
 
 @lowers("Pad")
 def lower_pad(l: Lowering, n: Node) -> Ref:
-    x = n[0]
+    x, given = l.unpacked(n[0]), n.get(2)
     mode = n.text("mode", "constant")
     pads = l.known(n[1], "how much to pad")
-    given = n.get(2)
-    fill = given if given is not None else l.scalar(0, x.dtype)
+    fill = l.scalar(0, x.dtype) if given is None else l.unpacked(given)
+    return convert(l, _padded(l, n, x, mode, pads, fill), n[0].dtype)
+
+
+def _padded(l: Lowering, n: Node, x: Ref, mode: str, pads: Sequence[Extent], fill: Ref) -> Ref:
     axes = axes_of(l, n, 3) or tuple(range(x.rank))
     begin: list[Extent] = [0] * x.rank
     end: list[Extent] = [0] * x.rank

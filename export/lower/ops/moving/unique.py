@@ -9,7 +9,7 @@ from pteron.export.lower.context import Lowering
 from pteron.export.lower.node import Node, lowers
 from pteron.export.lower.ops.moving.indexing import no_f64
 from pteron.export.lower.ops.moving.movement import concat
-from pteron.export.lower.ops.pointwise import convert
+from pteron.export.lower.ops.pointwise import convert, ordered, unordered
 from pteron.export.program import Extent
 from pteron.export.program.terms import eq, index
 from pteron.export.program.views import Ref
@@ -25,7 +25,7 @@ def lower_unique(l: Lowering, n: Node) -> list[Ref]:
         l.fail("compares slices along an axis; only whole tensors are covered, flatten it")
     no_f64(l, x)
     size = product(x.shape)
-    flat = l.reshape(convert(l, x, "f32" if x.dtype in FLOATS else "i64"), (size,))
+    flat = l.reshape(ordered(l, x), (size,))
     values, places = _sort(l, flat, size)
     is_new = _differs(l, values, size)
     count = l.counted("unique", size)
@@ -39,7 +39,7 @@ def lower_unique(l: Lowering, n: Node) -> list[Ref]:
     ]
     if not n.integer("sorted", 1):
         results = _by_first(l, results, count)
-    return [convert(l, results[0], x.dtype), *results[1:]]
+    return [unordered(l, results[0], x.dtype), *results[1:]]
 
 
 def _sort(l: Lowering, x: Ref, count: Extent) -> tuple[Ref, Ref]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pteron.export.lower.context import Lowering
 from pteron.export.lower.node import Node, lowers
 from pteron.export.lower.ops.moving.movement import axes_of
-from pteron.export.lower.ops.pointwise import convert
+from pteron.export.lower.ops.pointwise import convert, ordered, unordered
 from pteron.export.program.terms import Term, cast, eq, index, register, select, term
 from pteron.export.program.views import Elements, Ref, as_elements
 from pteron.export.sizes.extents import product
@@ -25,6 +25,9 @@ AFTER: dict[str, Callable[[Term], Term]] = {
 }
 
 KINDS = {"ReduceMean": "mean", "ReduceMax": "max", "ReduceMin": "min", "ReduceProd": "prod"}
+
+
+COMPARED = ("ReduceMax", "ReduceMin")
 
 
 def wide(dtype: str) -> str:
@@ -50,7 +53,10 @@ def lower_reduce(l: Lowering, n: Node) -> Ref:
     if n.op_type == "ReduceLogSumExp":
         return log_sum_exp(l, x, over, bool(keep))
     kind = KINDS.get(n.op_type, "sum")
-    return _around(l, n.op_type, x, lambda y: reduce(l, y, over, kind, keep=bool(keep)))
+    divide = "div_u64" if x.dtype == "u64" else "div"
+    return _around(
+        l, n.op_type, x, lambda y: reduce(l, y, over, kind, keep=bool(keep), divide=divide)
+    )
 
 
 def _around(l: Lowering, op: str, x: Ref, middle: Callable[[Ref], Ref]) -> Ref:
@@ -58,6 +64,10 @@ def _around(l: Lowering, op: str, x: Ref, middle: Callable[[Ref], Ref]) -> Ref:
     kind = wide(x.dtype)
     before, after = BEFORE.get(op), AFTER.get(op)
     floats = kind if kind in ("f32", "f64") else "f64"
+    if x.dtype == "u64" and op in COMPARED:
+        return unordered(l, middle(ordered(l, x)), x.dtype)
+    if x.dtype == "u64" and op == "ReduceL1":
+        before = None  # nothing is below 0
     y = convert(l, x, kind) if before is None else l.pointwise(before, [x], kind)
     y = middle(y)
     if after is not None:
@@ -65,8 +75,10 @@ def _around(l: Lowering, op: str, x: Ref, middle: Callable[[Ref], Ref]) -> Ref:
     return convert(l, y, x.dtype)
 
 
-def reduce(l: Lowering, x: Ref, axes: Sequence[int], kind: str, *, keep: bool) -> Ref:
-    """Over `axes` (sorted) of a tensor that `reduce` takes as it is."""
+def reduce(
+    l: Lowering, x: Ref, axes: Sequence[int], kind: str, *, keep: bool, divide: str = "div"
+) -> Ref:
+    """Over `axes` (sorted) of a tensor that `reduce` takes as it is; `divide`: the step that makes a mean of integers."""
     if x.rank and not axes:
         return x
     rest = [a for a in range(x.rank) if a not in axes]
@@ -76,7 +88,7 @@ def reduce(l: Lowering, x: Ref, axes: Sequence[int], kind: str, *, keep: bool) -
     if kind == "mean" and x.dtype == "i64":
         total = reduce(l, x, axes, "sum", keep=keep)
         count = l.real(l.of_elements(_one(product(x.shape[a] for a in axes)), "i64"))
-        return l.pointwise(lambda a, b: a / b, [total, count], "i64")
+        return l.pointwise(lambda a, b: term(divide, a, b), [total, count], "i64")
     y = l.one(
         "reduce",
         [l.transpose(x, [*rest, *axes])],
