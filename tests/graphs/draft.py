@@ -194,21 +194,6 @@ class Draft:
     def dtype_of(self, name: str) -> str:
         return NAMES[self.arrays[name].dtype]
 
-    def _as_defined(self, op: str, inputs: Sequence[str], results: list[Array]) -> list[Array]:
-        """Results of the dtype that the standard says: the reference widens some integers."""
-        schema = self.schema(op)
-        bound = {
-            schema.inputs[min(i, len(schema.inputs) - 1)].type_str: self.arrays[n].dtype
-            for i, n in enumerate(inputs)
-            if n
-        }
-        out = []
-        for i, r in enumerate(results):
-            wanted = bound.get(schema.outputs[min(i, len(schema.outputs) - 1)].type_str)
-            fits = wanted is None or not isinstance(r, np.ndarray) or r.dtype == wanted
-            out.append(r if fits else r.astype(wanted))
-        return out
-
     # --- nodes -----------------------------------------------------------------------------------------------------
 
     def add(
@@ -228,7 +213,6 @@ class Draft:
         )
         if run:
             results = run_node(node, {n: self.arrays[n] for n in inputs if n}, self.opset)
-            results = self._as_defined(op, inputs, results)
             for name, result in zip(names, results, strict=True):
                 if not isinstance(result, np.ndarray) or result.dtype not in NAMES:
                     raise UnfitError(op)

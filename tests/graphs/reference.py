@@ -39,26 +39,50 @@ class Evaluator(ReferenceEvaluator):
 def evaluator(model: onnx.ModelProto, see: See | None = None) -> ReferenceEvaluator:
     """Runs `model`; `see` is asked for every node, those of subgraphs too."""
     made = Evaluator(with_defaults(model))
-    if see is not None:
-        _watch(made, see)
+    _watch(made, see or _run, model.opset_import[0].version)
     return made
 
 
-def _watch(made: ReferenceEvaluator, see: See) -> None:
+def _run(node: onnx.NodeProto, call: Call, inputs: Sequence[Any]) -> tuple[Any, ...]:
+    return call(*inputs)
+
+
+def _watch(made: ReferenceEvaluator, see: See, opset: int) -> None:
     for node in made.rt_nodes_:
         proto = node.onnx_node
 
-        def run(
-            *inputs: Any, _proto: onnx.NodeProto = proto, _call: Call = node.run, **more: Any
-        ) -> Any:
-            return see(_proto, lambda *xs: _call(*xs, **more), inputs)
+        def run(*inputs: Any, _proto: Any = proto, _call: Call = node.run, **more: Any) -> Any:
+            outputs = see(_proto, lambda *xs: _call(*xs, **more), inputs)
+            return _as_defined(_proto, opset, inputs, outputs)
 
         node.run = run
         for a in proto.attribute:
             if a.type == onnx.AttributeProto.GRAPH:
-                _watch(getattr(node, a.name), see)
+                _watch(getattr(node, a.name), see, opset)
         if hasattr(node, "impl_"):  # a function of the model
-            _watch(node.impl_, see)
+            _watch(node.impl_, see, opset)
+
+
+def _as_defined(
+    node: onnx.NodeProto, opset: int, inputs: Sequence[Any], outputs: Sequence[Any]
+) -> tuple[Any, ...]:
+    """Results of the types that the standard says: the reference widens some integers, and some f16."""
+    if node.domain or not onnx.defs.has(node.op_type, max_inclusive_version=opset):
+        return tuple(outputs)
+    schema = onnx.defs.get_schema(node.op_type, opset)
+    bound = {
+        schema.inputs[min(i, len(schema.inputs) - 1)].type_str: x.dtype
+        for i, x in enumerate(inputs)
+        if isinstance(x, np.ndarray)
+    }
+    if schema.outputs and not schema.outputs[-1].is_homogeneous:
+        return tuple(outputs)  # If, Loop, Scan: each of a type of its own
+    out = []
+    for i, y in enumerate(outputs):
+        wanted = bound.get(schema.outputs[min(i, len(schema.outputs) - 1)].type_str)
+        fits = wanted is None or not isinstance(y, (np.ndarray, np.generic)) or y.dtype == wanted
+        out.append(y if fits else np.asarray(y).astype(wanted))
+    return tuple(out)
 
 
 def with_defaults(model: onnx.ModelProto) -> onnx.ModelProto:

@@ -118,8 +118,11 @@ def _rounded(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
 
 
 def _mean(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
-    """The sum of integers as a float that it does not fit."""
-    return not _is_float(x[0]) and _large(np.abs(x[0].astype(np.float64)).sum(keepdims=True))
+    """A sum of integers that their type, or f64, has not: whether it wraps in front of the division is not said."""
+    if _is_float(x[0]):
+        return False
+    total = np.abs(x[0].astype(np.float64)).sum(keepdims=True)
+    return _large(total) or not _fits(total, x[0].dtype)
 
 
 def _shift(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
@@ -127,9 +130,9 @@ def _shift(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
     return bool((x[1] >= 8 * x[0].dtype.itemsize).any())
 
 
-def _transposed(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
-    """A convolution of the image with zeros between its pixels: a weight that is not finite makes NaN of them. docs/numerics.md
-    says so."""
+def _weights(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
+    """Zeros around an image, or between its pixels: where they are multiplied, a weight that is not finite makes NaN of
+    them; docs/numerics.md says so."""
     return not _finite(x[1])
 
 
@@ -157,7 +160,8 @@ OPEN: Final[dict[str, Row]] = {
     "Upsample": _special,
     "DFT": _special,
     "STFT": _special,
-    "ConvTranspose": _transposed,
+    "Conv": _weights,
+    "ConvTranspose": _weights,
     "Gemm": _gemm,
     "Pow": _pow,
     "Div": _divide,
