@@ -208,7 +208,7 @@ def files_of(path: Path) -> list[Path]:
 
 def _check_calls(model: ir.Model, where: str) -> None:
     """Nodes of the model's functions give no more than these take, and want no more than they give."""
-    bodies = (model.graph, *model.functions.values())
+    bodies: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
     for node in (n for body in bodies for n in ir.traversal.RecursiveGraphIterator(body)):
         called = model.functions.get(node.op_identifier())
         if called is None:
