@@ -141,6 +141,11 @@ def _index(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
     return _is_float(x[0]) and not _fits(x[0], np.dtype(np.int64))
 
 
+def _parameters(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
+    """x * s + t, with s and t computed in front: parameters that are infinite make NaN of them; docs/numerics.md says so."""
+    return not _finite(*x[1:])
+
+
 OPEN: Final[dict[str, Row]] = {
     "Cast": _cast,
     "CastLike": _cast,
@@ -160,6 +165,7 @@ OPEN: Final[dict[str, Row]] = {
     "Upsample": _special,
     "DFT": _special,
     "STFT": _special,
+    "BatchNormalization": _parameters,
     "Conv": _weights,
     "ConvTranspose": _weights,
     "Gemm": _gemm,

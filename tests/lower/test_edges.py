@@ -280,3 +280,8 @@ def test_affine_grid_of_any_batch(size: list[int], corners: int) -> None:
 def test_a_pad_of_elements_that_share_bytes(mode: str) -> None:
     text = f"y = Cast(Pad(Cast(x, to=21), [1, 0, 0, 1], mode='{mode}'), to=6)"
     agrees(text, {"x": RNG.integers(0, 16, (2, 3)).astype(np.int32)}, x="i32[2, 3]")
+
+
+def test_integers_of_overlapping_columns_are_added_as_integers() -> None:
+    x = np.full((1, 4, 2), 2**24 + 1, np.int32)
+    agrees("y = Col2Im(x, [2, 3], [2, 2])", {"x": x}, x="i32[1, 4, 2]")

@@ -132,11 +132,12 @@ def lower_col2im(l: Lowering, n: Node) -> Ref:
     taps, columns = at.shape
     batch, channels = x.shape[0], floordiv(x.shape[1], taps)
     rows = mul(batch, channels)
-    dtype = "f64" if x.dtype == "f64" else "f32"
+    floats = "f64" if x.dtype == "f64" else "f32"
+    dtype = floats if "f" in x.dtype else "i64"
     updates = l.reshape(convert(l, x, dtype), (rows, taps * columns))
     size = int(np.prod(whole))
     index = l.expand(l.constant(at.reshape(-1, 1)), (taps * columns, rows))
-    empty = l.expand(l.scalar(0.0, dtype), (size, rows))
+    empty = l.expand(l.scalar(0, dtype), (size, rows))
     y = l.one(
         "scatter_elements",
         [empty, index, l.transpose(updates, (1, 0))],
