@@ -56,7 +56,7 @@ NEGATIVE: Final = {("Pad", "pads")}
 TYPES: Final = (
     "to", "dtype", "output_dtype", "output_datatype", "precision", "stash_type", "softmax_precision",
 )  # fmt: skip
-"""Attributes that are element types; 0 says none."""
+"""Attributes that are element types."""
 
 PADDING: Final = "NOTSET SAME_UPPER SAME_LOWER VALID"
 REDUCTION: Final = "none add mul max min"
@@ -205,8 +205,15 @@ def _check_numbers(op_type: str, name: str, values: Sequence[int]) -> None:
             raise NotAllowedError(f"expected {name} as {expected}, got {v}")
         if least is not None and v < least:
             raise NotAllowedError(f"expected {name} of at least {least}, got {v}")
-        if name in TYPES and v not in onnx.TensorProto.DataType.values():
+        if name in TYPES and not _is_type(name, v):
             raise NotAllowedError(f"expected {name} as an element type, got {v}")
+
+
+def _is_type(name: str, value: int) -> bool:
+    """0 says that there is none, where the operator may choose."""
+    if value == 0:
+        return name in ("output_dtype", "precision")
+    return value in onnx.TensorProto.DataType.values()
 
 
 # --- operands -------------------------------------------------------------------------------------------------------------

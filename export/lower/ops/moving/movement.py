@@ -194,7 +194,8 @@ def lower_slice(l: Lowering, n: Node) -> Ref:
     x = n[0]
     given, step = n.get(3), n.get(4)
     (parts,) = n[1].shape
-    assert isinstance(parts, int)
+    if not isinstance(parts, int):
+        l.fail(f"the number of its starts is {parts}; expected a number")
     axes = tuple(range(parts) if given is None else l.numbers(given, "axes"))
     steps = [1] * parts if step is None else l.numbers(step, "steps")
     if l.sizes_in(n[1]) is None or l.sizes_in(n[2]) is None:
