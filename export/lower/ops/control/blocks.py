@@ -12,10 +12,10 @@ from pteron.export.lower.context import Lowering
 from pteron.export.lower.graphs import outputs_of
 from pteron.export.lower.node import Node, RefusedError, lowers
 from pteron.export.program import Extent
-from pteron.export.program.terms import SUB_BYTE
 from pteron.export.program.views import Ref, Shape, as_elements
 from pteron.export.sizes import extents
 from pteron.export.sizes.extents import maximum, same
+from pteron.schema.dtypes import DTYPES
 
 ROUNDS = 9
 """Times a body is lowered until the shapes of what it carries have settled: one axis may turn out to grow at a time."""
@@ -188,7 +188,7 @@ def _run(
     """The loop instruction; the length of an axis 0 of rows is the number of iterations."""
     results = [(ref.dtype, shape) for ref, shape in zip(initial, body.shapes, strict=True)]
     for ref in body.rows:
-        if ref.dtype in SUB_BYTE:
+        if DTYPES[ref.dtype].is_narrow:
             l.fail(f"collects {ref.dtype} elements, which share bytes; cast them to i8 in the body")
     results += [(ref.dtype, (length, *ref.shape)) for ref in body.rows]
     inputs = [trips, None if _is_true(l, condition) else condition, *initial]

@@ -13,7 +13,7 @@ from pteron.export.program.terms import register
 from pteron.export.program.views import Ref
 from pteron.export.sizes import extents
 from pteron.export.sizes.extents import product, symbols_of
-from pteron.schema.dtypes import DTYPES, FLOATS
+from pteron.schema.dtypes import DTYPES
 
 
 def bytes_only(l: Lowering, x: Ref) -> Ref:

@@ -14,7 +14,6 @@ from pteron.export.program import Extent
 from pteron.export.program.terms import eq, index
 from pteron.export.program.views import Ref
 from pteron.export.sizes.extents import product, sub
-from pteron.schema.dtypes import FLOATS
 
 
 @lowers("Unique")
