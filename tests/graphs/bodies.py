@@ -174,7 +174,7 @@ def function(d: Draft, grow: Grow) -> None:
     ):
         raise UnfitError
     made = [n for node in inner.nodes for n in node.output if n]
-    read = {n for node in inner.nodes for n in node.input if n}
+    read = sorted({n for node in inner.nodes for n in node.input if n})
     operands = [n for n in read if n in outer or n in inner.constants or n in inner.inputs]
     for n in operands:
         if n not in outer:

@@ -465,7 +465,7 @@ def quantize(d: Draft, op: str) -> Use:
 
 @use("DequantizeLinear")
 def dequantize(d: Draft, op: str) -> Use:
-    x = d.tensor([*{*CODES, "int32"} & set(d.allowed(op))], 1)
+    x = d.tensor(sorted({*CODES, "int32"} & {*d.allowed(op)}), 1)
     shape, attrs = scales(d, x)
     step = scale(d, shape, "float16" if d.opset >= 19 and d.chance(0.2) else "float")
     whole = d.dtype_of(x).startswith("float8") or d.dtype_of(x) == "int32"
