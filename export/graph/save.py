@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 import numpy as np
 import onnx
@@ -17,43 +17,59 @@ from pteron.export.graph.wire import Weight, with_weights
 
 WHOLE_BYTES: Final = 1 << 30
 """Larger weights lie in a file of their own beside the model: a protobuf ends at 2 GiB."""
+BESIDE_BYTES: Final = 1024
+"""Of weights that go there; offsets are multiples of PAGE, so that they can be mapped."""
+PAGE: Final = 4096
 
 
 def save_onnx(model: ir.Model, out: Path, whole_bytes: int = WHOLE_BYTES) -> None:
-    """Writes `out`, and `out`.data beside it where the weights are larger than `whole_bytes`."""
+    """Writes `out`, and `out`.data beside it where the weights are larger than `whole_bytes`.
+
+    Large weights are read, a band of rows at a time, when they are written.
+    """
     weights = [v.const_value for graph in g.graphs(model) for v in graph.initializers.values()]
     if sum(t.nbytes for t in weights if t is not None) > whole_bytes:
         _save_two(model, out)
         return
-    later = _held_back(model)
+    later = _held_back([model.graph], LARGE)
     _load(model)
     data = _without(model, later).SerializeToString(deterministic=True)
-    pieces = {key: _weight(t) for key, t in later.items()}
+    pieces = {key: _weight(t) for key, (_, t) in later.items()}
     write_whole(out, lambda part: _write(part, with_weights(data, pieces)))
 
 
 def _save_two(model: ir.Model, out: Path) -> None:
+    later = _held_back(g.graphs(model), BESIDE_BYTES)
     _load(model)
+    made = _without(model, later)
     beside = out.with_name(f"{out.name}.data")
     with parts(beside, out) as (data, main):
-        # The tensors name the part; the file shall name what it becomes.
-        model = ir.external_data.unload_from_model(model, data.parent, data.name)
-        made = ir.to_proto(model)
-        for tensor in _external(made):
-            for entry in tensor.external_data:
-                if entry.key == "location":
-                    entry.value = beside.name
+        with data.open("wb") as file:
+            for each in _tensors(made):
+                if each.raw_data in later:
+                    _move(each, _weight(later[each.raw_data][1]), file, beside.name)
         _write(main, [made.SerializeToString(deterministic=True)])
 
 
-def _external(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
+def _move(tensor: onnx.TensorProto, weight: Weight, file: BinaryIO, name: str) -> None:
+    """The elements of `tensor` go to `file`, which is to be `name`."""
+    offset = -(-file.tell() // PAGE) * PAGE
+    file.write(bytes(offset - file.tell()))
+    for part in weight.parts():
+        file.write(part)
+    tensor.ClearField("raw_data")
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    for key, value in (("location", name), ("offset", offset), ("length", weight.size)):
+        tensor.external_data.add(key=key, value=str(value))
+
+
+def _tensors(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
     graphs = [model.graph]
     while graphs:
         graph = graphs.pop()
         yield from graph.initializer
         attributes = [a for node in graph.node for a in node.attribute]
         graphs += [each for a in attributes for each in ([a.g] if a.HasField("g") else a.graphs)]
-        yield from (a.t for a in attributes if a.HasField("t"))
 
 
 def _write(part: Path, pieces: Iterable[bytes | memoryview]) -> None:
@@ -62,29 +78,33 @@ def _write(part: Path, pieces: Iterable[bytes | memoryview]) -> None:
             file.write(piece)
 
 
-def _held_back(model: ir.Model) -> dict[bytes, ir.TensorProtocol]:
-    """Large initializers of the main graph: what stands for one in the protobuf => the tensor, which is taken away."""
-    found: dict[bytes, ir.TensorProtocol] = {}
-    for value in model.graph.initializers.values():
+Held = dict[bytes, tuple[ir.Value, ir.TensorProtocol]]
+"""What stands for a weight in the protobuf => its value and the weight."""
+
+
+def _held_back(graphs: Iterable[ir.Graph], least: int) -> Held:
+    """Initializers of at least so many bytes, which are taken away."""
+    found: Held = {}
+    for value in (v for graph in graphs for v in graph.initializers.values()):
         tensor = value.const_value
-        if tensor is not None and tensor.nbytes >= LARGE and tensor.dtype != ir.DataType.STRING:
+        if tensor is not None and tensor.nbytes >= least and tensor.dtype != ir.DataType.STRING:
             key = f"pteron:{len(found):08}".encode()
-            found[key] = tensor
+            found[key] = value, tensor
             held = ir.tensor(np.frombuffer(key, np.uint8), name=tensor.name)
             held.doc_string = tensor.doc_string
             value.const_value = held
     return found
 
 
-def _without(model: ir.Model, held: dict[bytes, ir.TensorProtocol]) -> onnx.ModelProto:
-    """The protobuf with the types and shapes that the tensors have, which the model gets back."""
+def _without(model: ir.Model, held: Held) -> onnx.ModelProto:
+    """The protobuf with the types and shapes that the weights have, which the model gets back."""
     made = ir.to_proto(model)
-    for each in made.graph.initializer:
-        tensor = held.get(each.raw_data)
-        if tensor is not None:
+    for each in _tensors(made):
+        if each.raw_data in held:
+            value, tensor = held[each.raw_data]
             each.dims[:] = [int(str(n)) for n in tensor.shape]
             each.data_type = int(tensor.dtype)
-            model.graph.initializers[each.name].const_value = tensor
+            value.const_value = tensor
     return made
 
 
