@@ -1,5 +1,7 @@
-#define _POSIX_C_SOURCE   200809L
+#define _POSIX_C_SOURCE 200809L
+#if !defined(__LP64__) /* parts of files above 2 GiB on 32-bit systems */
 #define _FILE_OFFSET_BITS 64
+#endif
 #include "host/posix/file.h"
 
 #include <errno.h>
