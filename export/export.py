@@ -18,8 +18,9 @@ from pteron.export.capture.check import Runner, check, example_of
 from pteron.export.delegates import Delegate, chosen
 from pteron.export.delegates.partition import check_policy, partition
 from pteron.export.graph.fix import fix as fix_sizes
-from pteron.export.graph.states import state_pairs, with_initial
+from pteron.export.graph.states import state_pairs
 from pteron.export.lower import lower
+from pteron.export.lower.states import with_initial
 from pteron.export.optimize.fuse import fuse as fuse_program
 from pteron.export.optimize.share import share
 from pteron.export.pack import arithmetic, pack

@@ -14,8 +14,9 @@ from pteron.export.graph.naming import title
 from pteron.export.pack.arithmetic import Product, products
 from pteron.export.plan import measure
 from pteron.export.plan.lifetimes import hints
-from pteron.export.program import Block, Extent, Instr, Method, Placement, Program
+from pteron.export.program import Block, Instr, Method, Placement, Program
 from pteron.export.program.rebuild import blocks_of
+from pteron.export.sizes import Extent
 from pteron.schema.dtypes import stored_bytes
 
 MOST_ROWS: Final = 20

@@ -9,11 +9,9 @@ from hypothesis import strategies as st
 
 from pteron.export.program import (
     Block,
-    Check,
     Constant,
     DebugNode,
     Delegate,
-    Dim,
     Instr,
     Method,
     Port,
@@ -21,6 +19,7 @@ from pteron.export.program import (
     State,
     Value,
 )
+from pteron.export.sizes import Check, Dim
 from pteron.export.sizes.expressions import symbol
 from pteron.schema.steps import Step
 

@@ -23,6 +23,27 @@ PYTHON = {
 }
 FOLDERS = {"schema": "schema", "export": "export", "quantize": "quantize"}
 
+# A folder or file of export/ may import itself and these: the way of the data, from capture to file.
+EXPORT = {
+    "write": set(),
+    "sizes": set(),
+    "graph": {"sizes", "write"},
+    "capture": {"graph", "sizes"},
+    "passes": {"graph"},
+    "program": {"graph.weights", "sizes"},
+    "lower": {"graph", "program", "sizes"},
+    "optimize": {"graph.weights", "program", "sizes"},
+    "pack": {"graph", "program"},
+    "plan": {"program", "sizes"},
+    "delegates": {"graph", "passes.int8", "plan.place", "program"},
+    "file": {"graph.weights", "plan", "program", "sizes"},
+    "verify": {"file.tables", "plan.lifetimes", "program", "sizes"},
+    "report": {"graph", "pack", "plan", "program", "sizes"},
+    "export": {
+        "capture", "delegates", "graph", "lower", "optimize", "pack", "passes", "plan", "program", "report", "verify",
+    },
+}  # fmt: skip
+
 # A C folder may include itself, the public headers (quoted "pteron/...") and these.
 C = {
     "include": set(),
@@ -105,6 +126,50 @@ def test_python_imports_only_what_its_layer_may_know(layer: str, path: Path) -> 
         may = PYTHON[layer]
         fits = any(inner == m or inner.startswith(m + ".") for m in may)
         assert fits, f"{path}:{line}: {layer or 'pteron'} may import {sorted(may)}, not {name}"
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "export").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT))
+)
+def test_a_folder_of_export_knows_only_what_lies_before_it(path: Path) -> None:
+    parts = path.relative_to(ROOT / "export").parts
+    layer = parts[0].removesuffix(".py")
+    if layer == "__init__":
+        return
+    files = {
+        p.relative_to(ROOT / "export").with_suffix("") for p in (ROOT / "export").rglob("*.py")
+    }
+    modules = {".".join(p.parts).removesuffix(".__init__") for p in files}
+    for name, line in imports(path):
+        inner = name.removeprefix("pteron.export.")
+        if not name.startswith("pteron.export.") or inner not in modules:
+            continue
+        fits = inner.split(".")[0] == layer or any(
+            inner == m or inner.startswith(m + ".") or m.startswith(inner + ".")
+            for m in EXPORT[layer]
+        )
+        assert fits, f"{path}:{line}: export/{layer} may import {sorted(EXPORT[layer])}, not {name}"
+
+
+def test_no_circle_of_imports() -> None:
+    """Of what is imported when a module is: imports inside functions and for type checkers make none."""
+    needs: dict[str, set[str]] = {}
+    for _, path in python_files():
+        inside = path.is_relative_to(ROOT / "bindings")
+        parts = path.relative_to(ROOT / "bindings" if inside else ROOT).with_suffix("").parts
+        name = ".".join(parts if inside else ("pteron", *parts)).removesuffix(".__init__")
+        needs[name] = set()
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ImportFrom) and node.module:
+                needs[name] |= {node.module, *(f"{node.module}.{a.name}" for a in node.names)}
+    known = {name: (needs[name] & set(needs)) - {name} for name in needs}
+    packages = {m: {n for n in known if n.startswith(m + ".")} for m in known}
+    for name, wanted in known.items():  # a package that gathers its own modules is no circle
+        known[name] = {w for w in wanted if name not in packages[w]}
+    try:
+        TopologicalSorter(known).prepare()
+    except CycleError as circle:
+        pytest.fail(f"a circle of imports: {' -> '.join(circle.args[1])}")
 
 
 def c_files() -> list[Path]:

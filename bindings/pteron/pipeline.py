@@ -15,8 +15,8 @@ from pteron.export import graph as g
 from pteron.export.delegates import Delegate
 from pteron.export.export import Stages, export
 from pteron.export.file.emit import emit
-from pteron.export.file.write import apart, write_whole
 from pteron.export.report import Report
+from pteron.export.write import apart, write_whole
 from pteron.quantize.calibrate import SAMPLES, Source
 from pteron.quantize.quantize import Calibration, transformer
 from pteron.quantize.recipe import Recipe

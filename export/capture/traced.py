@@ -14,7 +14,7 @@ import onnx_ir as ir
 
 from pteron.export.capture.guards import InexpressibleError, Reader, settle
 from pteron.export.graph import bounds
-from pteron.export.program import Check, Extent
+from pteron.export.sizes import Check, Extent
 from pteron.schema.errors import ModelError
 
 INNER: Final = re.compile(r"/torch/(_|fx/|utils/)")

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from pteron.export.file.tables import Tables
 from pteron.export.graph.weights import bands
 from pteron.export.plan import Memory, measure
-from pteron.export.program import NONE, Constant, Program
+from pteron.export.program import Constant, Program
+from pteron.export.sizes import NONE
 from pteron.schema.dtypes import DTYPES, to_stored
 from pteron.schema.layout import FILE_IDENTIFIER, SCHEMA_HASH, STRUCTS, TABLES, DType, Segment
 from pteron.schema.ops import OPS

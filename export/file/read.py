@@ -25,14 +25,10 @@ from pteron.export.file.emit import (
 from pteron.export.file.flat import read_table
 from pteron.export.file.tables import POLICIES, literal_value
 from pteron.export.program import (
-    NONE,
     Block,
-    Check,
     Constant,
     DebugNode,
     Delegate,
-    Dim,
-    Extent,
     Instr,
     Method,
     Placement,
@@ -41,6 +37,7 @@ from pteron.export.program import (
     State,
     Value,
 )
+from pteron.export.sizes import NONE, Check, Dim, Extent
 from pteron.export.sizes.expressions import symbol, to_sympy
 from pteron.schema.dtypes import from_stored, stored_bytes
 from pteron.schema.errors import ProgramError

@@ -9,8 +9,9 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from pteron.export.program import NONE, Constant, Delegate, Extent, Instr, Method, Program, Value
+from pteron.export.program import Constant, Delegate, Instr, Method, Program, Value
 from pteron.export.program.rebuild import homes
+from pteron.export.sizes import NONE, Extent
 from pteron.export.sizes.expressions import Expressions
 from pteron.schema.errors import ProgramError
 from pteron.schema.formats import FORMATS

@@ -15,8 +15,7 @@ from typing import Any, Final
 import onnx_ir as ir
 import sympy
 
-from pteron.export.program import Check, Extent
-from pteron.export.sizes import extents
+from pteron.export.sizes import Check, Extent, extents
 from pteron.schema.errors import ModelError
 
 KEY: Final = "pteron.bounds"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import binascii
 import collections
-import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -18,7 +17,6 @@ import numpy as np
 import onnx_ir as ir
 
 from pteron.export import graph as g
-from pteron.export.program import Constant, Program
 from pteron.schema.errors import ArgumentError, ModelError
 
 STAR: Final = "*"
@@ -154,15 +152,3 @@ def _record(model: ir.Model) -> dict[str, Any]:
         )
     checked: dict[str, Any] = record
     return checked
-
-
-def with_initial(program: Program, models: Sequence[ir.Model]) -> Program:
-    """The program with each state's initial value as a constant; states are named after their inputs."""
-    constants, states = list(program.constants), list(program.states)
-    values = {name: array for model in models for name, array in initial_values(model).items()}
-    for i, state in enumerate(states):
-        if state.name in values and state.initial is None:
-            array = values[state.name]
-            constants.append(Constant(f"{state.name}.initial", state.dtype, array.shape, array))
-            states[i] = dataclasses.replace(state, initial=len(constants) - 1)
-    return dataclasses.replace(program, constants=tuple(constants), states=tuple(states))

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from pteron.export.graph.weights import Elements as Stored
 from pteron.export.graph.weights import Source, whole
 from pteron.export.lower.sizes import Sizes
-from pteron.export.program import Coded, Constant, Extent, Value, views
+from pteron.export.program import Coded, Constant, Value, views
 from pteron.export.program.arrays import decode, decoded, same_dtype, strided_view
 from pteron.export.program.views import Elements, Ref, Shape, as_elements
-from pteron.export.sizes import extents
+from pteron.export.sizes import Extent, extents
 from pteron.schema.dtypes import name_of
 
 KNOWN_LIMIT = 1024

@@ -16,21 +16,11 @@ import sympy
 from pteron.export.lower import pointwise
 from pteron.export.lower.node import Result, check_dtypes
 from pteron.export.lower.rearrange import Views
-from pteron.export.program import (
-    NONE,
-    Block,
-    Coded,
-    DebugNode,
-    Delegate,
-    Extent,
-    Instr,
-    State,
-    views,
-)
+from pteron.export.program import Block, Coded, DebugNode, Delegate, Instr, State, views
 from pteron.export.program.arrays import decode
 from pteron.export.program.terms import Term
 from pteron.export.program.views import Ref, Shape
-from pteron.export.sizes import extents
+from pteron.export.sizes import NONE, Extent, extents
 from pteron.export.sizes.extents import same
 from pteron.schema import shape as shape_line
 from pteron.schema.dtypes import DTYPES, INTEGERS

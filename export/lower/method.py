@@ -15,9 +15,9 @@ from pteron.export.graph.dimensions import arithmetic
 from pteron.export.lower.context import Lowering
 from pteron.export.lower.graphs import Env, Failure, lower_graph
 from pteron.export.lower.node import NAMES
-from pteron.export.program import DebugNode, Extent, Method, Port, State, views
+from pteron.export.program import DebugNode, Method, Port, State, views
 from pteron.export.program.views import Ref, as_elements
-from pteron.export.sizes import extents
+from pteron.export.sizes import Extent, extents
 from pteron.schema.errors import ModelError
 
 SHAPE_INPUT_LIMIT = 8

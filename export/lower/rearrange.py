@@ -12,10 +12,10 @@ import numpy as np
 from pteron.export.graph.weights import Elements as Stored
 from pteron.export.graph.weights import later, whole
 from pteron.export.lower.constants import KNOWN_LIMIT, Constants
-from pteron.export.program import Coded, Extent, views
+from pteron.export.program import Coded, views
 from pteron.export.program.arrays import strided_view
 from pteron.export.program.views import Elements, Ref, Shape
-from pteron.export.sizes import extents
+from pteron.export.sizes import Extent, extents
 from pteron.export.sizes.extents import same, same_shape
 from pteron.schema.dtypes import DTYPES
 

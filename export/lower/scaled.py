@@ -17,9 +17,8 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from pteron.export.program import Extent
 from pteron.export.program.arrays import same_dtype
-from pteron.export.sizes import extents
+from pteron.export.sizes import Extent, extents
 from pteron.export.sizes.extents import Scaled, at_most
 
 LIMIT: Final = 1 << 24

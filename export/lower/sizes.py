@@ -9,9 +9,9 @@ import sympy
 
 from pteron.export.graph.bounds import MOST
 from pteron.export.lower.node import RefusedError
-from pteron.export.program import Check, DebugNode, Dim, Extent
+from pteron.export.program import DebugNode
 from pteron.export.program.views import Shape
-from pteron.export.sizes import extents
+from pteron.export.sizes import Check, Dim, Extent, extents
 from pteron.export.sizes.extents import same
 from pteron.schema.errors import ModelError
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 from pteron.export.lower.context import Lowering
 from pteron.export.lower.node import Node
-from pteron.export.program import Extent
 from pteron.export.program.views import Ref, Shape
-from pteron.export.sizes import extents
+from pteron.export.sizes import Extent, extents
 from pteron.export.sizes.extents import add, ceildiv, floordiv, minimum, mul, sub
 
 

@@ -23,8 +23,9 @@ from pteron.export.plan.lifetimes import (
     with_capacities,
 )
 from pteron.export.plan.place import best_order, top
-from pteron.export.program import Dim, Program, Value
+from pteron.export.program import Program, Value
 from pteron.export.program.rebuild import renumber
+from pteron.export.sizes import Dim
 
 GROWTH: Final = (16, 200)  # how much larger than their hints dimensions may well be
 

@@ -13,8 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from pteron.export.plan.conflicts import Conflicts, Interval
-from pteron.export.program import Dim, Extent, Instr, Program, Value
+from pteron.export.program import Instr, Program, Value
 from pteron.export.program.rebuild import blocks_of
+from pteron.export.sizes import Dim, Extent
 from pteron.export.sizes.expressions import Expressions
 from pteron.schema.dtypes import stored_bytes
 

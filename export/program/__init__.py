@@ -8,41 +8,12 @@ A pass is a function `Program -> Program`.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Final, TypeAlias
+from typing import Any
 
-import sympy
 from numpy.typing import NDArray
 
 from pteron.export.graph.weights import Elements, whole
-
-Extent: TypeAlias = int | sympy.Expr
-"""A size: a number, or an integer expression over the symbols named in `Program.dims`."""
-
-NONE: Final = 0xFFFFFFFF
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Dim:
-    """A dimension that the exporter does not know. kind: symbolic, shape (a shape input's element) or counted."""
-
-    name: str
-    kind: str = "symbolic"
-    min: int = 1
-    max: int = 2**31 - 1
-    hint: int = 1  # the size that the stored plan is made for
-    port: int = NONE  # shape: method input
-    element: int = 0  # shape: which of its elements
-    capacity: Extent | None = None  # counted: bound, or None for max_extent
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Check:
-    """A relation checked at prepare: eq (a == b), le (a <= b), divides (b % a == 0)."""
-
-    kind: str
-    a: Extent
-    b: Extent
-    text: str
+from pteron.export.sizes import NONE, Check, Dim, Extent
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)

@@ -15,9 +15,9 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from pteron.export.program import Extent, Instr, Method, Program
+from pteron.export.program import Instr, Method, Program
 from pteron.export.program.arrays import same_dtype
-from pteron.export.sizes import extents
+from pteron.export.sizes import Extent, extents
 from pteron.schema.errors import ArgumentError, DataError, DelegateError, LimitError
 from pteron.schema.ops import OPS
 from pteron.schema.row import Out

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 
-from pteron.export.program import Extent, Instr, Method, Program
+from pteron.export.program import Instr, Method, Program
 from pteron.export.program.terms import Term, read_terms
+from pteron.export.sizes import Extent
 
 
 def as_text(program: Program) -> str:

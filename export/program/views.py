@@ -15,8 +15,8 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from pteron.export.program import Coded, Extent
-from pteron.export.sizes import extents
+from pteron.export.program import Coded
+from pteron.export.sizes import Extent, extents
 from pteron.export.sizes.extents import (
     add,
     floordiv,

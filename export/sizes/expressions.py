@@ -10,7 +10,7 @@ from typing import Final
 
 import sympy
 
-from pteron.export.program import Dim, Extent
+from pteron.export.sizes import Dim, Extent
 from pteron.schema.errors import ProgramError
 from pteron.schema.layout import ExprOp
 

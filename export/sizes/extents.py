@@ -15,7 +15,7 @@ from typing import Any
 
 import sympy
 
-from pteron.export.program import Extent
+from pteron.export.sizes import Extent
 
 HUGE = 2**31 - 1
 """No extent reaches it: ONNX models write such numbers for "to the end"."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from pteron.export.program import NONE, Program
+from pteron.export.program import Program
+from pteron.export.sizes import NONE
 from pteron.export.verify.instructions import check_blocks
 from pteron.export.verify.memory import Memory
 from pteron.export.verify.parts import check_parts

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import sympy
 
-from pteron.export.program import Extent, Instr, Program
+from pteron.export.program import Instr, Program
+from pteron.export.sizes import Extent
 from pteron.export.verify.refusal import refuse
 from pteron.schema.ops import OPS
 from pteron.schema.row import Op

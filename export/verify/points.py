@@ -14,7 +14,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from pteron.export.plan.lifetimes import MAX_EXTENT
-from pteron.export.program import Check, Extent, Program
+from pteron.export.program import Program
+from pteron.export.sizes import Check, Extent
 from pteron.export.sizes.expressions import Expressions, Row, applied
 from pteron.export.verify.refusal import Refusal, refuse
 from pteron.schema.dtypes import stored_bytes

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pteron.export.program import NONE
+from pteron.export.sizes import NONE
 from pteron.export.verify.refusal import refuse
 from pteron.schema.steps import MAX_STEPS, REGISTERS, STEPS, TYPES, Step
 

@@ -13,8 +13,7 @@ from pteron.export.capture.guards import InexpressibleError, Reader, settle
 from pteron.export.graph import bounds
 from pteron.export.graph.fix import fix
 from pteron.export.graph.text import onnx_text
-from pteron.export.program import Check
-from pteron.export.sizes import extents
+from pteron.export.sizes import Check, extents
 from pteron.schema.errors import ModelError
 
 GUARDS = [

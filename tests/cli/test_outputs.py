@@ -21,8 +21,8 @@ import pytest
 import pteron
 from pteron.cli import main
 from pteron.export.capture.onnx import capture_onnx
-from pteron.export.file.write import apart, write_whole
 from pteron.export.graph.save import save_onnx
+from pteron.export.write import apart, write_whole
 
 PTERON = [sys.executable, "-m", "pteron"]
 
@@ -287,7 +287,7 @@ def test_large_models_are_two_files_or_none(wide: Path, tmp_path: Path) -> None:
 
 def test_the_part_of_a_killed_run_is_swept_and_that_of_a_living_one_is_not(tmp_path: Path) -> None:
     code = (
-        "import sys, time; from pathlib import Path; from pteron.export.file.write import write_whole\n"
+        "import sys, time; from pathlib import Path; from pteron.export.write import write_whole\n"
         "write_whole(Path(sys.argv[1]), lambda part: (part.write_bytes(b'half'), print('.', flush=True), time.sleep(60)))"
     )
     child = subprocess.Popen(

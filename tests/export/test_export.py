@@ -14,11 +14,11 @@ import pytest
 
 import pteron
 from pteron.export.export import export
-from pteron.export.file.write import write_whole
 from pteron.export.graph import STATE
 from pteron.export.graph.states import initial_values, state_pairs
 from pteron.export.graph.text import onnx_text
 from pteron.export.report import Report
+from pteron.export.write import write_whole
 from pteron.schema.errors import ArgumentError, LoweringError, ModelError, QuantError
 
 RNG = np.random.default_rng(5)

@@ -15,7 +15,8 @@ from pteron.export.file.read import read
 from pteron.export.plan import measure, overlaps, plan
 from pteron.export.plan.conflicts import Conflicts
 from pteron.export.plan.lifetimes import Lifetimes
-from pteron.export.program import Block, Dim, Instr, Method, Port, Program, Value
+from pteron.export.program import Block, Instr, Method, Port, Program, Value
+from pteron.export.sizes import Dim
 from pteron.export.sizes.expressions import symbol
 
 SIZES = st.fixed_dictionaries({"n": st.integers(0, 300), "m": st.integers(0, 300)})

@@ -20,15 +20,8 @@ from program.bending import (
 )
 from program.samples import one_method, unary
 
-from pteron.export.program import (
-    Block,
-    Dim,
-    Instr,
-    Method,
-    Port,
-    Program,
-    Value,
-)
+from pteron.export.program import Block, Instr, Method, Port, Program, Value
+from pteron.export.sizes import Dim
 from pteron.export.sizes.expressions import symbol
 from pteron.schema.steps import Step
 

@@ -18,17 +18,8 @@ from program.bending import (
 )
 from program.samples import N
 
-from pteron.export.program import (
-    Block,
-    Constant,
-    Dim,
-    Instr,
-    Method,
-    Port,
-    Program,
-    State,
-    Value,
-)
+from pteron.export.program import Block, Constant, Instr, Method, Port, Program, State, Value
+from pteron.export.sizes import Dim
 from pteron.export.sizes.expressions import symbol
 
 # --- values -----------------------------------------------------------------------------------------------------------

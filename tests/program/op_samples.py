@@ -18,7 +18,8 @@ from pteron.export.file.emit import emit_bytes
 from pteron.export.pack import panels, taps
 from pteron.export.pack.codes import pack
 from pteron.export.plan import plan
-from pteron.export.program import Block, Constant, Dim, Instr, Method, Port, Program, Value
+from pteron.export.program import Block, Constant, Instr, Method, Port, Program, Value
+from pteron.export.sizes import Dim
 from pteron.export.sizes.expressions import symbol
 from pteron.schema.dtypes import DTYPES
 from pteron.schema.formats import FORMATS

@@ -32,7 +32,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from program import op_samples
 
 from pteron.export.file.emit import emit_bytes
-from pteron.export.program import Block, Constant, Dim, Instr, Method, Port, Program, Value
+from pteron.export.program import Block, Constant, Instr, Method, Port, Program, Value
+from pteron.export.sizes import Dim
 from pteron.export.sizes.expressions import symbol
 from pteron.schema.errors import PteronError
 from pteron.schema.formats import FORMATS

@@ -16,11 +16,9 @@ from pteron.export.file.emit import emit_bytes
 from pteron.export.plan import plan
 from pteron.export.program import (
     Block,
-    Check,
     Constant,
     DebugNode,
     Delegate,
-    Dim,
     Instr,
     Method,
     Port,
@@ -28,6 +26,7 @@ from pteron.export.program import (
     State,
     Value,
 )
+from pteron.export.sizes import Check, Dim
 from pteron.export.sizes.expressions import symbol
 from pteron.schema.steps import Step
 

@@ -18,7 +18,8 @@ from program.sanitized import driver
 import pteron
 from pteron.export.file.emit import emit_bytes
 from pteron.export.plan import plan
-from pteron.export.program import Block, Dim, Instr, Program, Value
+from pteron.export.program import Block, Instr, Program, Value
+from pteron.export.sizes import Dim
 from pteron.export.sizes.expressions import symbol
 
 EACH = 40

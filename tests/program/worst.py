@@ -8,7 +8,8 @@ from typing import Final
 import sympy
 from program.samples import one_method, unary
 
-from pteron.export.program import Block, Delegate, Dim, Instr, Program, Value
+from pteron.export.program import Block, Delegate, Instr, Program, Value
+from pteron.export.sizes import Dim
 from pteron.export.sizes.expressions import symbol
 from pteron.schema.steps import Step
 

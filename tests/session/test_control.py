@@ -14,7 +14,6 @@ from pteron.export.program import (
     Block,
     Constant,
     Delegate,
-    Dim,
     Instr,
     Method,
     Port,
@@ -22,6 +21,7 @@ from pteron.export.program import (
     State,
     Value,
 )
+from pteron.export.sizes import Dim
 from pteron.export.sizes.expressions import symbol
 from pteron.schema.errors import DataError, LimitError, ProgramError
 from pteron.schema.steps import Step

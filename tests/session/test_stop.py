@@ -16,7 +16,8 @@ import pytest
 
 from pteron.export.file.emit import emit_bytes
 from pteron.export.plan import plan
-from pteron.export.program import Block, Constant, Dim, Instr, Method, Port, Program, Value
+from pteron.export.program import Block, Constant, Instr, Method, Port, Program, Value
+from pteron.export.sizes import Dim
 from pteron.export.sizes.expressions import symbol
 from pteron.schema.dtypes import DTYPES
 from pteron.schema.errors import LimitError

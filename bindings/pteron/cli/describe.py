@@ -12,8 +12,9 @@ import numpy as np
 from pteron.export.file.read import read, read_file
 from pteron.export.graph.naming import title
 from pteron.export.pack.arithmetic import product
-from pteron.export.program import Extent, Instr, Method, Placement, Program, State, Value
+from pteron.export.program import Instr, Method, Placement, Program, State, Value
 from pteron.export.program.rebuild import blocks_of
+from pteron.export.sizes import Extent
 from pteron.schema.dtypes import stored_bytes
 from pteron.schema.errors import ArgumentError, ProgramError
 

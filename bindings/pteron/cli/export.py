@@ -121,6 +121,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def write_report(args: argparse.Namespace, html: str, facts: Mapping[str, Any]) -> None:
-    from pteron.export.file.write import write_text
+    from pteron.export.write import write_text
 
     write_text(args.report, html if args.report.suffix == ".html" else say.as_text("export", facts))

@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     about = describe(program(args.program), pairs("--dim", args.dim, int))
     if args.html:
         from pteron.cli.pages.program import program_page
-        from pteron.export.file.write import write_text
+        from pteron.export.write import write_text
 
         write_text(args.html, program_page(about))
     if args.json or not args.html:

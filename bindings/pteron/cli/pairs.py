@@ -147,7 +147,7 @@ def ready(outputs: Sequence[Path | None], inputs: Sequence[Path | None] = ()) ->
     Raises:
         ArgumentError: a file could not be written: no folder for it, an input, another output; IsADirectoryError: a folder.
     """
-    from pteron.export.file.write import apart
+    from pteron.export.write import apart
 
     for path in outputs:
         if path is None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pteron.cli import feeds, say
 from pteron.cli.pairs import at_least, kind, ready
-from pteron.export.file.write import write_text
+from pteron.export.write import write_text
 from pteron.runtime import TraceEvent
 from pteron.schema.ops import OPS
 

@@ -124,7 +124,7 @@ def report_kind(path: Path | None) -> None:
 def keep_ranges(report: QuantReport, path: Path | None) -> None:
     """Writes what `--ranges` asks for."""
     if path is not None and report.ranges is not None:
-        from pteron.export.file.write import write_text
+        from pteron.export.write import write_text
 
         write_text(path, report.ranges.as_json())
 
@@ -142,7 +142,7 @@ def run(args: argparse.Namespace) -> int:
     keep_ranges(report, args.ranges)
     if args.report:
         from pteron.cli.pages.quantization import quantization_page
-        from pteron.export.file.write import write_text
+        from pteron.export.write import write_text
 
         html = args.report.suffix == ".html"
         write_text(

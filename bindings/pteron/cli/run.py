@@ -12,7 +12,7 @@ import numpy as np
 
 from pteron.cli import feeds, say
 from pteron.cli.pairs import kind, ready, seconds
-from pteron.export.file.write import write_whole
+from pteron.export.write import write_whole
 from pteron.schema.arrays import write_arrays
 
 

@@ -23,7 +23,7 @@ def result(
     outputs: Sequence[Path | None] = (),
 ) -> None:
     """Prints a command's result; on stderr where one of its output files is the standard output."""
-    from pteron.export.file.write import is_stdout
+    from pteron.export.write import is_stdout
 
     taken = any(path is not None and is_stdout(path) for path in outputs)
     print(

@@ -11,9 +11,8 @@ import onnx_ir as ir
 from pteron.export.lower.context import Lowering
 from pteron.export.lower.graphs import outputs_of
 from pteron.export.lower.node import Node, RefusedError, lowers
-from pteron.export.program import Extent
 from pteron.export.program.views import Ref, Shape, as_elements
-from pteron.export.sizes import extents
+from pteron.export.sizes import Extent, extents
 from pteron.export.sizes.extents import maximum, same
 from pteron.schema.dtypes import DTYPES
 

@@ -22,10 +22,9 @@ from pteron.export.lower.windows import (
     read_window,
     static,
 )
-from pteron.export.program import Extent
 from pteron.export.program.terms import Term, term
 from pteron.export.program.views import Ref, Shape
-from pteron.export.sizes import extents
+from pteron.export.sizes import Extent, extents
 from pteron.export.sizes.extents import floordiv, mul, product, same
 
 KERNEL_TYPES = {"f32": "f32", "f16": "f32", "bf16": "f32", "f64": "f64"}

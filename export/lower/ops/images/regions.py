@@ -8,10 +8,9 @@ from pteron.export.lower.ops.matrix.products import linear
 from pteron.export.lower.ops.moving.movement import concat
 from pteron.export.lower.ops.pointwise import convert
 from pteron.export.lower.windows import channels_last, counts, read_window, static
-from pteron.export.program import Extent
 from pteron.export.program.terms import Term, cast, eq, index, le, literal, select, term
 from pteron.export.program.views import Ref, as_elements
-from pteron.export.sizes import extents
+from pteron.export.sizes import Extent, extents
 from pteron.export.sizes.extents import floordiv, minimum, mul, product, same
 
 

@@ -15,9 +15,10 @@ from pteron.export.lower.node import Node, lowers
 from pteron.export.lower.ops.matrix.products import multiply
 from pteron.export.lower.ops.moving.movement import pad_constant
 from pteron.export.lower.ops.pointwise import convert
-from pteron.export.program import Extent, views
+from pteron.export.program import views
 from pteron.export.program.arrays import same_dtype
 from pteron.export.program.views import Ref
+from pteron.export.sizes import Extent
 from pteron.export.sizes.extents import add, floordiv, mul, product, sub
 
 

@@ -22,9 +22,8 @@ from pteron.export.lower.windows import (
     read_window,
     static,
 )
-from pteron.export.program import Extent
 from pteron.export.program.views import Ref, Shape
-from pteron.export.sizes import extents
+from pteron.export.sizes import Extent, extents
 from pteron.export.sizes.extents import add, mul, product, sub
 
 ONE = (1, 1, 1)

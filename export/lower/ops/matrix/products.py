@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from pteron.export.lower.context import Lowering
 from pteron.export.lower.node import Node, lowers
 from pteron.export.lower.ops.pointwise import cast_term, convert
-from pteron.export.program import Extent
 from pteron.export.program.terms import Term, cast, register, term
 from pteron.export.program.views import Ref, Shape
-from pteron.export.sizes import extents
+from pteron.export.sizes import Extent, extents
 from pteron.export.sizes.extents import product, same
 from pteron.schema.dtypes import DTYPES, INTEGERS
 

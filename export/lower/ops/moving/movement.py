@@ -12,11 +12,10 @@ from pteron.export.lower.context import Lowering
 from pteron.export.lower.node import NAMES, Node, lowers
 from pteron.export.lower.ops.moving.counted import slice_by_values, split_by_values
 from pteron.export.lower.ops.pointwise import cast_term, convert
-from pteron.export.program import Extent
 from pteron.export.program.arrays import same_dtype
 from pteron.export.program.terms import Term, eq, index, le, lt, register, select
 from pteron.export.program.views import Ref, Shape
-from pteron.export.sizes import extents
+from pteron.export.sizes import Extent, extents
 from pteron.export.sizes.extents import (
     HUGE,
     add,

@@ -10,9 +10,9 @@ from pteron.export.lower.node import Node, lowers
 from pteron.export.lower.ops.moving.indexing import no_f64
 from pteron.export.lower.ops.moving.movement import concat
 from pteron.export.lower.ops.pointwise import convert, ordered, unordered
-from pteron.export.program import Extent
 from pteron.export.program.terms import eq, index
 from pteron.export.program.views import Ref
+from pteron.export.sizes import Extent
 from pteron.export.sizes.extents import product, sub
 
 

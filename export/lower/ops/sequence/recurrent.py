@@ -11,8 +11,8 @@ from pteron.export.lower.node import Node, lowers
 from pteron.export.lower.ops.matrix.products import linear
 from pteron.export.lower.ops.moving.movement import concat
 from pteron.export.lower.ops.pointwise import convert
-from pteron.export.program import Extent
 from pteron.export.program.views import Ref
+from pteron.export.sizes import Extent
 from pteron.export.sizes.extents import mul
 from pteron.schema.meaning.sequence import ACTIVATIONS
 
