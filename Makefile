@@ -53,12 +53,7 @@ $(VENV)/.torch: $(VENV)/.dev pyproject.toml
 	@$(BIN)/python -m pip install -q --no-deps "bitsandbytes==0.50.2"  # the NF4 that ours is compared with
 	@touch $@
 
-# Links in the installed layout, for mypy and the layer test.
-build/tree/pteron: $(wildcard bindings/pteron/*)
-	@rm -rf build/tree && mkdir -p build/tree/pteron
-	@cd build/tree/pteron && ln -s ../../../bindings/pteron/* . && ln -s ../../../schema schema && ln -s ../../../export export && ln -s ../../../quantize quantize
-
-dev: $(VENV)/.dev build/tree/pteron
+dev: $(VENV)/.dev
 
 dev-torch: dev $(VENV)/.torch
 
@@ -78,7 +73,7 @@ gen: dev
 
 lint: dev
 	@$(BIN)/ruff format --check -q . && $(BIN)/ruff check -q .
-	@MYPYPATH=build/tree $(BIN)/mypy -p pteron --no-error-summary
+	@$(BIN)/mypy -p pteron --no-error-summary
 	@git ls-files '*.c' '*.h' '*.inc' | xargs $(BIN)/clang-format --dry-run --Werror
 	@$(BIN)/python schema/gen --check
 
@@ -122,7 +117,7 @@ $(VENV)/.mutants: $(VENV)/.dev
 	@$(BIN)/python -m pip install -q --no-build-isolation -e ".[mutants]"
 	@touch $@
 
-mutants: $(VENV)/.mutants build/tree/pteron
+mutants: $(VENV)/.mutants
 	@$(BIN)/python tests/mutants/exporter.py --seed $(SEED) --count $(COUNT)
 	@$(BIN)/python tests/mutants/runtime.py --seed $(SEED) --count $(COUNT)
 

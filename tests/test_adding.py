@@ -263,7 +263,7 @@ def sh(where: Path, *command: object, **environment: str) -> str:
 def python(copy: Path, *arguments: str) -> None:
     """Runs the copy's own package: -S keeps an editable installation of this tree out of the way."""
     libraries = [p for p in sys.path if p.endswith("site-packages")]
-    tree = os.pathsep.join([str(copy / "build/tree"), *libraries])
+    tree = os.pathsep.join([str(copy / ".tree"), *libraries])
     sh(copy, sys.executable, "-S", *arguments, PYTHONPATH=tree)
 
 
@@ -273,15 +273,11 @@ def scratch(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("scratch")
     files = sh(root, "git", "ls-files").split()
     for name in files:
-        if (root / name).exists():
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        if (root / name).is_symlink():
+            (copy / name).symlink_to((root / name).readlink())
+        elif (root / name).exists():
             (copy / name).write_bytes((root / name).read_bytes())
-    tree = copy / "build/tree/pteron"
-    tree.mkdir(parents=True)
-    for path in (copy / "bindings/pteron").iterdir():
-        (tree / path.name).symlink_to(path)
-    for name in ("schema", "export", "quantize"):
-        (tree / name).symlink_to(copy / name)
     sh(copy, "git", "init", "-q")
     sh(copy, "git", "add", "-A")
     sh(copy, "git", "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "copy")

@@ -151,6 +151,15 @@ def test_a_folder_of_export_knows_only_what_lies_before_it(path: Path) -> None:
         assert fits, f"{path}:{line}: export/{layer} may import {sorted(EXPORT[layer])}, not {name}"
 
 
+def test_the_tree_of_links_has_the_installed_layout() -> None:
+    """Type checkers and editors look there: what an installation would bring, and nothing twice."""
+    home = ROOT / "bindings/pteron"
+    kinds = (".py", ".pyi", ".typed")
+    brought = {p.name for p in home.iterdir() if p.suffix in kinds or (p / "__init__.py").exists()}
+    links = {p.name: p.resolve() for p in (ROOT / ".tree/pteron").iterdir() if p.is_symlink()}
+    assert links == {n: home / n for n in brought} | {n: ROOT / n for n in FOLDERS}
+
+
 def test_no_circle_of_imports() -> None:
     """Of what is imported when a module is: imports inside functions and for type checkers make none."""
     needs: dict[str, set[str]] = {}

@@ -18,7 +18,7 @@ sources() {
   for s in $(said "$1" sources); do if [ -d "runtime_c/$s" ]; then ls "runtime_c/$s"/*.c; else echo "runtime_c/$s"; fi; done
 }
 if grep -ql '^// samples: yes' "$@"; then
-  PYTHONPATH=build/tree "$python" tests/program/samples.py build/samples || exit 1
+  PYTHONPATH=.tree "$python" tests/program/samples.py build/samples || exit 1
 fi
 if grep -ql '^// sources: library' "$@"; then
   cmake -S . -B $out/library -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER="$cc" -DPTE_SANITIZE=ON -DPTE_BUILD_SHARED=OFF \

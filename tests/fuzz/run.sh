@@ -10,8 +10,8 @@ python=${PYTHON:-${VENV:-.venv}/bin/python}
 cmake -S . -B build/fuzz/library -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER="$cc" -DPTE_BUILD_SHARED=OFF \
   -DPTE_BUILD_TOOLS=OFF -DPTE_BUILD_TESTS=OFF -DCMAKE_C_FLAGS="-O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -Wno-pass-failed" >build/fuzz.log 2>&1
 cmake --build build/fuzz/library -j 2 >>build/fuzz.log 2>&1 || { tail -30 build/fuzz.log; exit 1; }
-PYTHONPATH=build/tree "$python" tests/program/samples.py build/fuzz/corpus
-PYTHONPATH=build/tree "$python" tests/program/op_samples.py build/fuzz/corpus
+PYTHONPATH=.tree "$python" tests/program/samples.py build/fuzz/corpus
+PYTHONPATH=.tree "$python" tests/program/op_samples.py build/fuzz/corpus
 for target in fuzz_verify fuzz_run; do
   $cc -std=c11 -g -O1 -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Iruntime_c -Iruntime_c/include \
     -Itests/c -Itests/fuzz tests/fuzz/$target.c tests/fuzz/exercise.c build/fuzz/library/runtime_c/libpteron.a \

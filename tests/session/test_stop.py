@@ -5,14 +5,13 @@ from __future__ import annotations
 import _thread
 import os
 import signal
-import sys
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from program import op_samples
 
 from pteron.export.file.emit import emit_bytes
 from pteron.export.plan import plan
@@ -25,9 +24,6 @@ from pteron.schema.formats import FORMATS
 from pteron.schema.ops import OPS
 from pteron.schema.signature import CONTROL
 from pteron.schema.steps import Step
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "program"))
-import op_samples
 
 runtime = pytest.importorskip(
     "pteron.runtime.model", reason="needs the built module pteron._pteron"

@@ -185,7 +185,8 @@ def _resized(l: Lowering, n: Node) -> tuple[Shape, list[Fraction | None]]:
     x = n[0]
     axes = [a % x.rank for a in n.integers("axes") or range(x.rank)]
     sizes = n.get(3)
-    out, factors = list(x.shape), [None] * x.rank  # type: list[Extent], list[Fraction | None]
+    out: list[Extent] = list(x.shape)
+    factors: list[Fraction | None] = [None] * x.rank
     if sizes is not None and not same(product(sizes.shape), 0):
         return _sized(l, n, axes, l.known(sizes, "the sizes"))
     array = l.array(n[2])
@@ -203,7 +204,8 @@ def _sized(
     l: Lowering, n: Node, axes: Sequence[int], sizes: Sequence[Extent]
 ) -> tuple[Shape, list[Fraction | None]]:
     x = n[0]
-    out, factors = list(x.shape), [None] * x.rank  # type: list[Extent], list[Fraction | None]
+    out: list[Extent] = list(x.shape)
+    factors: list[Fraction | None] = [None] * x.rank
     policy = n.text("keep_aspect_ratio_policy", "stretch")
     if policy != "stretch":
         pairs = [(x.shape[a], s) for a, s in zip(axes, sizes, strict=True)]

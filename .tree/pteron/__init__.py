@@ -1,0 +1,1 @@
+../../bindings/pteron/__init__.py

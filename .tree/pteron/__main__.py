@@ -1,0 +1,1 @@
+../../bindings/pteron/__main__.py

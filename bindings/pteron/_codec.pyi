@@ -1,0 +1,6 @@
+"""The encoders in C through CFFI (bindings/ffi_codec.py)."""
+
+from typing import Any
+
+ffi: Any
+lib: Any
