@@ -155,6 +155,14 @@ static void use_refs(pte_session *s, uint32_t start, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) s->exprs.used[s->program->tables.refs[start + i]] = true;
 }
 
+/* What relations compare is of interest too, though no value may have it: an element of a shape
+ * input that only they name. In a program of several methods they may speak of another's inputs. */
+static void use_relations(pte_session *s) {
+  const pte_program *p = s->program;
+  for (uint32_t i = 0; p->method_count == 1 && i < p->check_count; i++)
+    s->exprs.used[p->checks[i].a] = s->exprs.used[p->checks[i].b] = true;
+}
+
 /* What of a value does not depend on sizes: its kind, its base, its lists of expressions. */
 static void open_values(pte_session *s) {
   for (uint32_t v = 0; v < s->value_count; v++) {
@@ -318,6 +326,7 @@ pte_status pte_session_open(const pte_program *p, uint32_t method, pte_memory me
   s->state_count = 0;
   open_values(s);
   open_works(s, rooms);
+  use_relations(s);
   pte_exprs_trace(&s->exprs);
   mark_dynamic_values(s);
   mark_dynamic_works(s);

@@ -7,9 +7,12 @@ import onnx
 import onnx_ir as ir
 import pytest
 
+from pteron.export.file.emit import emit_bytes
 from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
+from pteron.export.plan import plan
 from pteron.export.program.interpret import run
+from pteron.schema.errors import ArgumentError
 from tests.lower.check import agrees
 
 VALUES = {
@@ -101,3 +104,23 @@ def test_an_element_still_decides_an_extent() -> None:
 def test_sizes_are_not_stored_as_floats_that_they_are_not() -> None:
     text = "s = Shape(x); f = Cast(s, to=1); h = Div(f, 2.0); y = Add(x, h)"
     agrees(text, {"x": np.zeros(7, np.float32)}, x="f32[n]")
+
+
+@pytest.mark.parametrize(
+    "first, second, fits",
+    [([2, 2], [4, 1], True), ([1, 2], [2, 2], False), ([4, 1], [3, 2], False)],
+)
+def test_relations_over_elements_that_no_value_has_are_checked(
+    first: list[int], second: list[int], fits: bool
+) -> None:
+    """The first Reshape is a view that nothing keeps; its element count is compared all the same."""
+    text = "y = Reshape(Reshape(x, s), t)"
+    program = lower(onnx_text(text, x="f32[4]", s="i64[2]", t="i64[2]"))
+    x, s, t = np.arange(4, dtype=np.float32), np.array(first), np.array(second)
+    runtime = pytest.importorskip("pteron.runtime.model", reason="needs the built module")
+    model = runtime.load(emit_bytes(plan(program)))
+    if fits:
+        np.testing.assert_array_equal(model.run({"x": x, "s": s, "t": t})["y"], x.reshape(second))
+        return
+    with pytest.raises(ArgumentError, match="number of elements"):
+        model.run({"x": x, "s": s, "t": t})
