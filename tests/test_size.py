@@ -88,7 +88,8 @@ def test_exports_are_what_the_public_headers_declare(library: Path) -> None:
 
 
 def test_imports_are_few_and_known(library: Path) -> None:
-    assert symbols(library, "--undefined-only") - START <= LIBC
+    asked = symbols(library, "--undefined-only") - START
+    assert {name.removesuffix("64") for name in asked} <= LIBC  # open64: large files on 32 bits
 
 
 def test_no_segment_is_writable_and_executable(library: Path) -> None:
