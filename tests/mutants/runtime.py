@@ -153,7 +153,7 @@ def library() -> None:
 
 def build(turns: Sequence[Turn]) -> list[Judge]:
     """All that judges, with all turns in it."""
-    for old in (*WORK.glob("o-*/runtime_c*"), *WORK.glob("o-*/switch*")):
+    for old in WORK.glob("o-*/*"):
         old.unlink()
     WORK.mkdir(parents=True, exist_ok=True)
     (WORK / "switch.h").write_text(SWITCH_H)
