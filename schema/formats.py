@@ -25,7 +25,7 @@ class Format:
     such pair, and does not compile without it; or the place of one of `levels`, which ascend, and whose decoder is
     generated.
     `foreign`: it keeps what others rounded, with scales in f32; there is no encoder of ours.
-    `dot`: matmul_int8 has sums of it in integers; kernels/gemm_i8* do not compile until each has them.
+    `dot`: matmul_int8 has sums of it in integers; kernels/gemm_blocks* do not compile until each has them.
     """
 
     id: int

@@ -325,7 +325,7 @@ def add_isa(copy: Path) -> None:
     insert(copy / "schema/isas.py", '    Isa(\n        "avx512", 4', ISA_ROW)
     matrix = copy / "runtime_c/kernels/matrix"
     words = {"__avx2": "__avxvnni", "PTE_HAVE_AVX2": "PTE_HAVE_AVXVNNI"}
-    copied(matrix / "gemm_i8__avx2.c", matrix / "gemm_i8__avxvnni.c", **words)
+    copied(matrix / "gemm_blocks__avx2.c", matrix / "gemm_blocks__avxvnni.c", **words)
 
 
 def add_format(copy: Path) -> None:
@@ -369,7 +369,7 @@ ADDITIONS: Final[dict[str, tuple[Callable[[Path], None], set[str]]]] = {
         },
     ),
     "ISA variant": (add_variant, {"runtime_c/kernels/images/blend_f32__avx512.c"}),
-    "ISA": (add_isa, {"schema/isas.py", "runtime_c/kernels/matrix/gemm_i8__avxvnni.c"}),
+    "ISA": (add_isa, {"schema/isas.py", "runtime_c/kernels/matrix/gemm_blocks__avxvnni.c"}),
     "storage format": (
         add_format,
         {"schema/formats.py", "quantize/encode/int6.py", "runtime_c/codec/i6.c"},
@@ -418,7 +418,7 @@ def test_one_of_each_touches_only_its_files(scratch: Path) -> None:
     [
         ('bits=8, block=32, scale="f8e8m0", codes="f8e5m2"', "panel_decode__portable", "value_f8e5m2"),
         ('bits=4, block=32, scale="f16", codes="i4", offset=7', "panel_decode__portable", "value_i4_less_7"),
-        ('bits=4, block=32, scale="f16", codes="i4", offset=8, dot=True', "gemm_i8__portable", "pte_i8_FORGOTTEN"),
+        ('bits=4, block=32, scale="f16", codes="i4", offset=8, dot=True', "gemm_blocks__portable", "pte_i8_FORGOTTEN"),
         ('bits=4, block=32, scale="f16", codes="i4", offset=8, dot=True', "matmul_int8", "PTE_I8_FACTOR_FORGOTTEN"),
     ],
 )  # fmt: skip
@@ -444,13 +444,13 @@ def test_a_format_without_its_arithmetic_does_not_compile(
 def variants_are_chosen(copy: Path) -> None:
     """Both are in the library and in its table, before those that they are better than."""
     rows = (copy / "runtime_c/gen/variants.inc").read_text()
-    places = [rows.index(f"gemm_i8, {isa},") for isa in ("avx512vnni", "avxvnni", "avx2")]
+    places = [rows.index(f"gemm_blocks, {isa},") for isa in ("avx512vnni", "avxvnni", "avx2")]
     assert places == sorted(places) and "PTE_CPU_AVXVNNI" in rows
     names = "from pteron.schema.isas import ISAS; assert ISAS['avxvnni'].feature == 6"
     python(copy, "-c", names)
     if platform.machine() == "x86_64":
         found = sh(copy, "nm", next((copy / "build/c").rglob("libpteron.a")))
-        assert "pte_gemm_i8__avxvnni" in found and "pte_blend_f32__avx512" in found
+        assert "pte_gemm_blocks__avxvnni" in found and "pte_blend_f32__avx512" in found
 
 
 def dtype_is_carried(copy: Path) -> None:

@@ -21,8 +21,8 @@
   FAMILY(recurrent_f32)                                                                            \
   FAMILY(pool_f32)                                                                                 \
   FAMILY(panel_decode)                                                                             \
-  FAMILY(gemm_i8)                                                                                  \
-  FAMILY(gemm_i32)
+  FAMILY(gemm_blocks)                                                                              \
+  FAMILY(gemm_static)
 
 enum {
   PTE_ROW_BLOCK = 64, /* columns that are reduced side by side */
@@ -150,17 +150,17 @@ typedef struct pte_panel_decode {
 } pte_panel_decode;
 
 struct pte_stored;  /* kernels/matrix/panel_decode.h */
-struct pte_rows_i8; /* kernels/matrix/gemm_i8.h */
+struct pte_rows_i8; /* kernels/matrix/gemm_blocks.h */
 
-typedef struct pte_gemm_i8 {
+typedef struct pte_gemm_blocks {
   /* out[rows][16 count] = rows of x times panels from `panel` on; rows in 1 .. 4; nothing aliases
    * out */
   void (*panels)(const struct pte_stored *w, const struct pte_rows_i8 *x, size_t rows, size_t panel,
                  size_t count, float *out, size_t out_stride);
-  /* pte_i8_quantize of kernels/matrix/gemm_i8.h */
+  /* pte_i8_quantize of kernels/matrix/gemm_blocks.h */
   void (*quantize)(size_t depth, const float *x, float factor, int8_t *code, float *step,
                    int32_t *sum);
-} pte_gemm_i8;
+} pte_gemm_blocks;
 
 /* What follows the sums of 16 columns (kernels/matrix/rescale.h). */
 typedef struct pte_rescale_columns {
@@ -177,7 +177,7 @@ typedef struct pte_taps_i8 {
 } pte_taps_i8;
 
 /* int8 times int8, summed in int32 that wraps: exact where the sum fits. */
-typedef struct pte_gemm_i32 {
+typedef struct pte_gemm_static {
   /* Brings a row into the variant's own form, filled up with zeros to a multiple of 4 elements, at
    * most two bytes each. */
   void (*widen)(size_t count, const int8_t *x, void *row);
@@ -192,7 +192,7 @@ typedef struct pte_gemm_i32 {
    */
   void (*taps)(const pte_taps_i8 *t, const int64_t *offset, const int8_t *x, int8_t *y);
   uint8_t widened; /* bytes of a widened element */
-} pte_gemm_i32;
+} pte_gemm_static;
 
 typedef enum pte_family {
 #define PTE_FAMILY(name) PTE_FAMILY_##name,

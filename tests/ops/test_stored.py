@@ -58,7 +58,7 @@ def test_every_code_with_every_kind_of_scale(name: str) -> None:
 
 
 def integers(name: str, codes: Array) -> Array:
-    """t of kernels/matrix/gemm_i8.h, from what the codes mean."""
+    """t of kernels/matrix/gemm_blocks.h, from what the codes mean."""
     if name == "nf4":
         return NF4_SEVEN.astype(np.int64)[codes] - 64
     one = np.ones((len(codes), -(-codes.shape[1] // 32)), np.float32)

@@ -27,7 +27,7 @@ enum {
 typedef struct conv_i8_plan {
   const pte_call *call;
   const pte_conv_i8_attrs *attrs;
-  const pte_gemm_i32 *kernel;
+  const pte_gemm_static *kernel;
   pte_conv_window w;
   size_t groups, rows, columns, channels, depth, quads, panels; /* but for rows, of one group */
   size_t block_rows, row_blocks, column_blocks;
@@ -78,7 +78,7 @@ static bool plan_of(const pte_call *call, conv_i8_plan *p) {
   const pte_conv_i8_attrs *a = call->attrs;
   const pte_conv_lists lists = lists_of(a);
   const pte_tensor *y = call->out[0], *w = call->in[1];
-  *p = (conv_i8_plan){.call = call, .attrs = a, .kernel = pte_gemm_i32_pick(call->cpu)};
+  *p = (conv_i8_plan){.call = call, .attrs = a, .kernel = pte_gemm_static_pick(call->cpu)};
   p->w = pte_conv_window_of(call, &lists);
   p->groups = (size_t)a->groups;
   p->rows = (size_t)pte_tensor_span(y, 0, y->rank - 1u);

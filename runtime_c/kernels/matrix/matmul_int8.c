@@ -1,10 +1,11 @@
-/* matmul_int8: y = x w^T + bias in integers, then the epilogue; gemm_i8.h says what is summed. x
+/* matmul_int8: y = x w^T + bias in integers, then the epilogue; gemm_blocks.h says what is summed.
+ * x
  * [*m, k] and y [*m, n] dense, w [n, k] in panels of a storage format; no aliasing.
  *
  * Two passes over the pool: all rows of x to codes in scratch, then blocks of rows x panels. */
 #include "core/size.h"
 #include "gen/ops.h"
-#include "kernels/matrix/gemm_i8.h"
+#include "kernels/matrix/gemm_blocks.h"
 
 enum {
   BLOCK_ROWS = 64, /* whose codes stay in L2 */
@@ -14,7 +15,7 @@ enum {
 
 typedef struct int8_plan {
   const pte_call *call;
-  const pte_gemm_i8 *kernel;
+  const pte_gemm_blocks *kernel;
   pte_stored w;
   size_t rows, columns, depth, row_blocks, column_blocks;
   float factor;
@@ -112,7 +113,7 @@ static void product_task(void *context, size_t begin, size_t end, uint32_t threa
 static int8_plan plan_of(const pte_call *call) {
   const pte_tensor *x = call->in[0], *w = call->in[1];
   int8_plan p = {.call = call,
-                 .kernel = pte_gemm_i8_pick(call->cpu),
+                 .kernel = pte_gemm_blocks_pick(call->cpu),
                  .w = pte_stored_of(w),
                  .rows = (size_t)pte_tensor_span(x, 0, x->rank - 1u),
                  .columns = (size_t)w->shape[0],

@@ -13,7 +13,7 @@ enum { CODES = 256, CHUNK = PTE_STRIP * PTE_PANEL };
 
 typedef struct add_i8 {
   const pte_call *call;
-  const pte_gemm_i32 *kernel; /* for its rescale */
+  const pte_gemm_static *kernel; /* for its rescale */
   pte_rescale_columns columns;
   int32_t a[CODES], b[CODES]; /* by the code's bits */
   int8_t y[CODES];
@@ -53,7 +53,8 @@ static void add_i8_task(void *context, size_t begin, size_t end, uint32_t thread
 
 static pte_status add_i8_run(const pte_call *call) {
   const pte_add_i8_attrs *attrs = call->attrs;
-  add_i8 s = {.call = call, .kernel = pte_gemm_i32_pick(call->cpu), .columns = columns_of(attrs)};
+  add_i8 s = {
+      .call = call, .kernel = pte_gemm_static_pick(call->cpu), .columns = columns_of(attrs)};
   table_fill(s.a, attrs->a_zero, attrs->a_multiplier, attrs->a_shift);
   table_fill(s.b, attrs->b_zero, attrs->b_multiplier, attrs->b_shift);
   for (unsigned code = 0; code < CODES; code++)

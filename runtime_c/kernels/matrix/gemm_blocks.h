@@ -13,11 +13,11 @@
  *     nf4         pte_nf4_seven - 64       f32(1/63): the levels in 7 bits
  *
  * A format with `dot` in schema/formats.py has a line there, its two rows below, its bytes in
- * gemm_i8_x86.inc and what those need in constants_of and bytes_of of the two x86 variants; the
+ * gemm_blocks_x86.inc and what those need in constants_of and bytes_of of the two x86 variants; the
  * other variants read the rows. Without the rows nothing here compiles. Of 8 bits there are only
  * codes with a sign, of 6 bits only E2M3. */
-#ifndef PTE_GEMM_I8_H
-#define PTE_GEMM_I8_H
+#ifndef PTE_GEMM_BLOCKS_H
+#define PTE_GEMM_BLOCKS_H
 
 #include "kernels/matrix/panel_decode.h"
 

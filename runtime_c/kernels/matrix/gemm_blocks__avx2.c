@@ -8,11 +8,11 @@
 #if PTE_HAVE_AVX2
 #include <immintrin.h>
 
-#define VARIANT pte_gemm_i8__avx2
+#define VARIANT pte_gemm_blocks__avx2
 typedef struct constants {
   __m256i table, low, ones;
 } constants;
-#include "kernels/matrix/gemm_i8_x86.inc"
+#include "kernels/matrix/gemm_blocks_x86.inc"
 
 enum { PARTS = 4 }; /* eight rows of a panel each, side by side */
 
@@ -137,5 +137,5 @@ INLINE void block_add(const uint32_t format, const size_t rows, const size_t pan
   }
 }
 #else
-typedef int pte_gemm_i8__avx2_is_absent;
+typedef int pte_gemm_blocks__avx2_is_absent;
 #endif

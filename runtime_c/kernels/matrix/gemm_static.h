@@ -1,6 +1,6 @@
-/* What variants of gemm_i32 share: rows that stay as they are, RESCALE and taps in plain C. */
-#ifndef PTE_GEMM_I32_H
-#define PTE_GEMM_I32_H
+/* What variants of gemm_static share: rows that stay as they are, RESCALE and taps in plain C. */
+#ifndef PTE_GEMM_STATIC_H
+#define PTE_GEMM_STATIC_H
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Integer products in plain C: this file defines the bits. */
-#include "kernels/matrix/gemm_i8.h"
+#include "kernels/matrix/gemm_blocks.h"
 
 /* The code of element k of row n of a panel, as an integer. */
 static int32_t integer_at(const pte_stored *w, size_t panel, size_t k, size_t n) {
@@ -55,4 +55,4 @@ static void panels_portable(const pte_stored *w, const pte_rows_i8 *x, size_t ro
   }
 }
 
-const pte_gemm_i8 pte_gemm_i8__portable = {panels_portable, pte_i8_quantize};
+const pte_gemm_blocks pte_gemm_blocks__portable = {panels_portable, pte_i8_quantize};

@@ -108,7 +108,7 @@ static void rescale_avx2(size_t rows, int32_t (*sum)[PTE_PANEL], const pte_resca
 }
 
 #define RESCALE rescale_avx2
-#include "kernels/matrix/gemm_i32_x86.inc"
+#include "kernels/matrix/gemm_static_x86.inc"
 
-const pte_gemm_i32 pte_gemm_i32__avx2 = {widen_avx2, tile_x86, rescale_avx2, taps_x86, 2};
+const pte_gemm_static pte_gemm_static__avx2 = {widen_avx2, tile_x86, rescale_avx2, taps_x86, 2};
 #endif

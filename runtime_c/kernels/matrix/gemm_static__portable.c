@@ -1,5 +1,5 @@
 /* int8 products in plain C: rows stay as they are. This file defines the bits. */
-#include "kernels/matrix/gemm_i32.h"
+#include "kernels/matrix/gemm_static.h"
 
 static void tile_portable(size_t rows, size_t quads, const void *x, size_t row_bytes,
                           const int8_t *panel, int32_t (*sum)[PTE_PANEL]) {
@@ -14,5 +14,5 @@ static void tile_portable(size_t rows, size_t quads, const void *x, size_t row_b
   }
 }
 
-const pte_gemm_i32 pte_gemm_i32__portable = {pte_i32_keep, tile_portable, pte_i32_rescale,
-                                             pte_i32_taps, 1};
+const pte_gemm_static pte_gemm_static__portable = {pte_i32_keep, tile_portable, pte_i32_rescale,
+                                                   pte_i32_taps, 1};

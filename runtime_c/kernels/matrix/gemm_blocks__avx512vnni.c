@@ -4,11 +4,11 @@
 #if PTE_HAVE_AVX512VNNI
 #include <immintrin.h>
 
-#define VARIANT pte_gemm_i8__avx512vnni
+#define VARIANT pte_gemm_blocks__avx512vnni
 typedef struct constants {
   __m512i table, low;
 } constants;
-#include "kernels/matrix/gemm_i8_x86.inc"
+#include "kernels/matrix/gemm_blocks_x86.inc"
 
 INLINE __m512i load(const uint8_t *from) { return _mm512_load_si512(from); }
 INLINE __m512i repeat(const uint8_t *bytes) {
@@ -92,5 +92,5 @@ INLINE void block_add(const uint32_t format, const size_t rows, const size_t pan
   }
 }
 #else
-typedef int pte_gemm_i8__avx512vnni_is_absent;
+typedef int pte_gemm_blocks__avx512vnni_is_absent;
 #endif

@@ -33,7 +33,8 @@ INLINE void rows_run(const size_t rows, size_t quads, const char *x, size_t row_
 }
 
 #define RESCALE rescale_avx512
-#include "kernels/matrix/gemm_i32_x86.inc"
+#include "kernels/matrix/gemm_static_x86.inc"
 
-const pte_gemm_i32 pte_gemm_i32__avx512vnni = {widen_vnni, tile_x86, rescale_avx512, taps_x86, 1};
+const pte_gemm_static pte_gemm_static__avx512vnni = {widen_vnni, tile_x86, rescale_avx512, taps_x86,
+                                                     1};
 #endif
