@@ -13,25 +13,26 @@ from typing import Any, ParamSpec, TypeVar
 
 import onnx_ir as ir
 
-from pteron.export.capture import capture
-from pteron.export.capture.check import Runner, check, example_of
-from pteron.export.delegates import Delegate, chosen
-from pteron.export.delegates.partition import check_policy, partition
-from pteron.export.graph.fix import fix as fix_sizes
-from pteron.export.graph.states import state_pairs
-from pteron.export.lower import lower
-from pteron.export.lower.states import with_initial
-from pteron.export.optimize.fuse import fuse as fuse_program
-from pteron.export.optimize.share import share
-from pteron.export.pack import arithmetic, pack
-from pteron.export.pack.arithmetic import EXACT
-from pteron.export.passes import run_passes
-from pteron.export.passes.int8 import integer_nodes
-from pteron.export.plan import plan
-from pteron.export.program import Program
-from pteron.export.report import Report
-from pteron.export.verify import verify
 from pteron.schema.errors import ArgumentError, ModelError
+
+from .capture import capture
+from .capture.check import Runner, check, example_of
+from .delegates import Delegate, chosen
+from .delegates.partition import check_policy, partition
+from .graph.fix import fix as fix_sizes
+from .graph.states import state_pairs
+from .lower import lower
+from .lower.states import with_initial
+from .optimize.fuse import fuse as fuse_program
+from .optimize.share import share
+from .pack import arithmetic, pack
+from .pack.arithmetic import EXACT
+from .passes import run_passes
+from .passes.int8 import integer_nodes
+from .plan import plan
+from .program import Program
+from .report import Report
+from .verify import verify
 
 Progress = Callable[[str], None]
 P = ParamSpec("P")

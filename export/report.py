@@ -9,15 +9,16 @@ from typing import Any, Final
 
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.graph.naming import title
-from pteron.export.pack.arithmetic import Product, products
-from pteron.export.plan import measure
-from pteron.export.plan.lifetimes import hints
-from pteron.export.program import Block, Instr, Method, Placement, Program
-from pteron.export.program.rebuild import blocks_of
-from pteron.export.sizes import Extent
 from pteron.schema.dtypes import stored_bytes
+
+from . import graph as g
+from .graph.naming import title
+from .pack.arithmetic import Product, products
+from .plan import measure
+from .plan.lifetimes import hints
+from .program import Block, Instr, Method, Placement, Program
+from .program.rebuild import blocks_of
+from .sizes import Extent
 
 MOST_ROWS: Final = 20
 

@@ -16,11 +16,12 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 import pteron.export.graph as graphs
-from pteron.quantize.calibrate import Ranges
-from pteron.quantize.encode import elements
-from pteron.quantize.report import ActivationReport, LayerReport, QuantReport
-from pteron.quantize.units import Unit
 from pteron.schema.errors import QuantError
+
+from .calibrate import Ranges
+from .encode import elements
+from .report import ActivationReport, LayerReport, QuantReport
+from .units import Unit
 
 Array = NDArray[Any]
 

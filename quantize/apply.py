@@ -25,13 +25,14 @@ from numpy.typing import NDArray
 
 import pteron.export.graph as graphs
 from pteron.export.graph.weights import read, rows_of
-from pteron.quantize import levels
-from pteron.quantize.encode import blocks, elements
-from pteron.quantize.encode.format import BlockFormat, Encoded
-from pteron.quantize.encode.table import FORMATS
-from pteron.quantize.recipe import Recipe, layer_names
-from pteron.quantize.report import LayerReport, QuantReport
 from pteron.schema.errors import QuantError
+
+from . import levels
+from .encode import blocks, elements
+from .encode.format import BlockFormat, Encoded
+from .encode.table import FORMATS
+from .recipe import Recipe, layer_names
+from .report import LayerReport, QuantReport
 
 Array = NDArray[Any]
 

@@ -11,7 +11,7 @@ import onnx
 import onnx_ir as ir
 from onnx import helper, numpy_helper
 
-from pteron.quantize.encode.format import BlockFormat
+from .encode.format import BlockFormat
 
 DOMAIN: Final = "pteron"
 

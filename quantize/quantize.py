@@ -9,13 +9,14 @@ import onnx
 import onnx_ir as ir
 
 import pteron.export.graph as graphs
-from pteron.quantize.activations import observed, quantize_static
-from pteron.quantize.apply import OPSET, quantize
-from pteron.quantize.calibrate import SAMPLES, Runner, Source, calibrated
-from pteron.quantize.recipe import SKIP, Recipe, recipe
-from pteron.quantize.report import QuantReport
-from pteron.quantize.units import units
 from pteron.schema.errors import QuantError
+
+from .activations import observed, quantize_static
+from .apply import OPSET, quantize
+from .calibrate import SAMPLES, Runner, Source, calibrated
+from .recipe import SKIP, Recipe, recipe
+from .report import QuantReport
+from .units import units
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

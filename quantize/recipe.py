@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import onnx_ir as ir
 
 import pteron.export.graph as graphs
-from pteron.quantize.encode.format import BlockFormat
-from pteron.quantize.encode.table import FORMATS
 from pteron.schema.errors import QuantError
+
+from .encode.format import BlockFormat
+from .encode.table import FORMATS
 
 SKIP = "skip"
 

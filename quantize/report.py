@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from pteron.quantize.calibrate import Ranges
+from .calibrate import Ranges
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ from typing import Final
 import onnx_ir as ir
 
 import pteron.export.graph as graphs
-from pteron.quantize.recipe import SKIP, Recipe, Rule, layer_names
 from pteron.schema.errors import QuantError
+
+from .recipe import SKIP, Recipe, Rule, layer_names
 
 TERMS: Final = 65_000
 """Products of int8 that an int32 sum holds for any data."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-from pteron.schema.row import OPS, Op
+from .row import OPS, Op
 
 __all__ = ["OPS", "Op"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pteron.schema.row import I64, A, Block, Bool, op
+from .row import I64, A, Block, Bool, op
 
 
 @op(id=60, since=1, shape="[] -> [*]...")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pteron.schema.meaning import boxes as boxes_kept
-from pteron.schema.meaning import windows
-from pteron.schema.row import I64, F, Floats, Ints, Outs, op
+from .meaning import boxes as boxes_kept
+from .meaning import windows
+from .row import I64, F, Floats, Ints, Outs, op
 
 WINDOW = """
     len(o) == len(i);

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pteron.schema.formats import FORMATS
-from pteron.schema.meaning import int8 as integer
-from pteron.schema.meaning import narrow, windows
-from pteron.schema.row import A, F, Ints, Steps, Taps, W, op
-from pteron.schema.steps import epilogue
+from .formats import FORMATS
+from .meaning import int8 as integer
+from .meaning import narrow, windows
+from .row import A, F, Ints, Steps, Taps, W, op
+from .steps import epilogue
 
 WINDOW = """
     1 <= len(i) <= 3; len(o) == len(i);

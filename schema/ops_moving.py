@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from pteron.schema.meaning import moving
-from pteron.schema.row import I64, A, Array, Dims, F, Outs, T, W, op
+from .meaning import moving
+from .row import I64, A, Array, Dims, F, Outs, T, W, op
 
 BYTES = "bits(x) % 8 == 0"
 """Elements narrower than a byte are unpacked first."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pteron.schema.meaning import int8 as integer
-from pteron.schema.row import A, F, Outs, Steps, op
-from pteron.schema.steps import evaluate
+from .meaning import int8 as integer
+from .row import A, F, Outs, Steps, op
+from .steps import evaluate
 
 
 @op(id=1, since=1, shape="[*s]... -> [*s]...", strided="xs y", bound="its steps", inplace="xs")

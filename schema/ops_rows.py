@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from pteron.schema.row import I64, F, op
+from .row import I64, F, op
 
 
 @op(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pteron.schema.meaning import sequence
-from pteron.schema.meaning.sequence import ACTIVATIONS
-from pteron.schema.row import I64, A, F, Ints, W, op
+from .meaning import sequence
+from .meaning.sequence import ACTIVATIONS
+from .row import I64, A, F, Ints, W, op
 
 RECURRENT = f"""
     dtype(w) == f32; format(w) == plain; groups(w) == 1;

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pteron.schema.meaning import narrow
-from pteron.schema.row import A, Outs, op
+from .meaning import narrow
+from .row import A, Outs, op
 
 INTEGERS = "(i2, u2, i4, u4)"
 FLOATS = "(f8e4m3, f8e5m2, f8e8m0, f6e2m3, f6e3m2, f4e2m1, f8e4m3fnuz, f8e5m2fnuz)"

@@ -16,11 +16,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pteron.schema import relation
-from pteron.schema.dtypes import DTYPES
-from pteron.schema.formats import FORMATS
-from pteron.schema.row import Op
-from pteron.schema.signature import CONTROL, Attr, Port, signature
+from . import relation
+from .dtypes import DTYPES
+from .formats import FORMATS
+from .row import Op
+from .signature import CONTROL, Attr, Port, signature
 
 MAX_RANK: Final = 8
 """PTE_MAX_RANK."""

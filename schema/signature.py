@@ -15,7 +15,7 @@ import struct
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pteron.schema.row import Op
+from .row import Op
 
 RULES: Final = ("F", "T", "A", "I64", "Bool", "W", "Taps")
 """What a port's dtype may be, see schema/row.py. The position is the number in the C table."""

@@ -90,6 +90,16 @@ def python_files() -> list[tuple[str, Path]]:
     return files
 
 
+def absolute(path: Path, node: ast.ImportFrom) -> str:
+    """The module that `from ... import` names: relative inside a top-level folder, whole across folders."""
+    if node.level == 0:
+        return node.module or ""
+    inside = path.is_relative_to(ROOT / "bindings")
+    parts = path.parent.relative_to(ROOT / "bindings" if inside else ROOT).parts
+    package = parts if inside else ("pteron", *parts)
+    return ".".join((*package[: len(package) - node.level + 1], *filter(None, [node.module])))
+
+
 def imports(path: Path) -> list[tuple[str, int]]:
     tree = ast.parse(path.read_text(), str(path))
     found: list[tuple[str, int]] = []
@@ -97,9 +107,9 @@ def imports(path: Path) -> list[tuple[str, int]]:
         if isinstance(node, ast.Import):
             found += [(alias.name, node.lineno) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}:{node.lineno}: relative import; write the whole name"
-            found.append((node.module or "", node.lineno))
-            found += [(f"{node.module}.{alias.name}", node.lineno) for alias in node.names]
+            module = absolute(path, node)
+            found.append((module, node.lineno))
+            found += [(f"{module}.{alias.name}", node.lineno) for alias in node.names]
     return found
 
 
@@ -169,8 +179,9 @@ def test_no_circle_of_imports() -> None:
         name = ".".join(parts if inside else ("pteron", *parts)).removesuffix(".__init__")
         needs[name] = set()
         for node in ast.parse(path.read_text()).body:
-            if isinstance(node, ast.ImportFrom) and node.module:
-                needs[name] |= {node.module, *(f"{node.module}.{a.name}" for a in node.names)}
+            if isinstance(node, ast.ImportFrom):
+                module = absolute(path, node)
+                needs[name] |= {module, *(f"{module}.{a.name}" for a in node.names)}
     known = {name: (needs[name] & set(needs)) - {name} for name in needs}
     packages = {m: {n for n in known if n.startswith(m + ".")} for m in known}
     for name, wanted in known.items():  # a package that gathers its own modules is no circle
@@ -179,6 +190,22 @@ def test_no_circle_of_imports() -> None:
         TopologicalSorter(known).prepare()
     except CycleError as circle:
         pytest.fail(f"a circle of imports: {' -> '.join(circle.args[1])}")
+
+
+@pytest.mark.parametrize("layer, path", python_files(), ids=lambda x: str(x)[-40:])
+def test_imports_inside_a_top_level_folder_are_relative(layer: str, path: Path) -> None:
+    """So a file is found where it lies. Those run as scripts have no package and write whole names."""
+    if path.name == "__main__.py" or path.name == "tosa_worker.py":
+        return
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level == 0 and (node.module or "") != "":
+            top = node.module.split(".")
+            own = top[0] == "pteron" and (
+                (top[1:] or [""])[0] == layer
+                if layer in FOLDERS
+                else (top[1:] or [""])[0] not in FOLDERS
+            )
+            assert not own, f"{path}:{node.lineno}: {node.module}: write a relative import"
 
 
 def c_files() -> list[Path]:

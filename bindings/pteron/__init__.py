@@ -30,8 +30,8 @@ from pteron.schema.errors import (
 from pteron.schema.extras import missing
 
 if TYPE_CHECKING:
-    from pteron.pipeline import export_model
-    from pteron.runtime import Model, PortInfo, Program, Session, load
+    from .pipeline import export_model
+    from .runtime import Model, PortInfo, Program, Session, load
 
 __version__ = "0.1.0"
 

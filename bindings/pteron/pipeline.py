@@ -111,7 +111,7 @@ def record(
     model: ir.Model, wanted: Sequence[str], samples: Iterable[Mapping[str, Any]]
 ) -> Iterator[dict[str, Any]]:
     """The Runner of calibration and of checks: the graph in f32, with the wanted values as its outputs, on our runtime."""
-    from pteron.runtime import load
+    from .runtime import load
 
     copy = model.clone()
     copy.metadata_props.pop(g.STATE, None)  # states are inputs here

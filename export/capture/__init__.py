@@ -14,9 +14,10 @@ from typing import Any
 import onnx_ir as ir
 from onnx import ModelProto
 
-from pteron.export.capture.check import KEY
-from pteron.export.capture.onnx import capture_onnx
 from pteron.schema.errors import ModelError
+
+from .check import KEY
+from .onnx import capture_onnx
 
 __all__ = ["capture", "capture_onnx"]
 
@@ -50,7 +51,7 @@ def capture(
                 "model: expected a path, ONNX bytes or model, torch module or ExportedProgram, "
                 f"got {type(source).__name__}"
             )
-        from pteron.export.capture.torch import capture_torch
+        from .torch import capture_torch
 
         return capture_torch(
             source, args=args, kwargs=kwargs, dynamic_shapes=dynamic_shapes, name=name

@@ -13,8 +13,9 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
-from pteron.export import graph as g
 from pteron.schema.errors import LoweringError, ModelError, PteronError
+
+from .. import graph as g
 
 Array = NDArray[Any]
 Runner = Callable[

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.export.capture.check import Example, Step
+from .check import Example, Step
 
 FRAME: Final = re.compile(r'File "([^"]+)", line (\d+)')
 Array = NDArray[Any]

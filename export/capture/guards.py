@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import sympy
 
-from pteron.export.graph.bounds import MOST, Bounds, symbol
-from pteron.export.sizes import Check, Extent, extents
+from ..graph.bounds import MOST, Bounds, symbol
+from ..sizes import Check, Extent, extents
 
 Size = Callable[[str, int], Extent]
 """The size of an axis of an input, by the input's name in the traced graph."""

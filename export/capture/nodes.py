@@ -9,11 +9,12 @@ from __future__ import annotations
 import onnx
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.graph import allowed
-from pteron.export.graph.definitions import NotAllowedError
-from pteron.export.graph.inference import operands_of
 from pteron.schema.errors import ModelError
+
+from .. import graph as g
+from ..graph import allowed
+from ..graph.definitions import NotAllowedError
+from ..graph.inference import operands_of
 
 
 def check_forms(model: ir.Model, where: str) -> None:

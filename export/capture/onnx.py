@@ -15,15 +15,16 @@ import onnx
 import onnx_ir as ir
 import onnx_ir.passes.common as common
 
-from pteron.export import graph as g
-from pteron.export.capture import contrib
-from pteron.export.capture.nodes import check_forms, check_types
-from pteron.export.capture.origins import note_origins
-from pteron.export.capture.raising import raise_opset
-from pteron.export.capture.resizing import keep_corners
-from pteron.export.graph.naming import name_nodes, name_values
-from pteron.export.graph.wire import without_weights
 from pteron.schema.errors import ModelError
+
+from .. import graph as g
+from ..graph.naming import name_nodes, name_values
+from ..graph.wire import without_weights
+from . import contrib
+from .nodes import check_forms, check_types
+from .origins import note_origins
+from .raising import raise_opset
+from .resizing import keep_corners
 
 OLDEST: Final = 6
 TRANSLATED: Final = 25

@@ -20,7 +20,7 @@ from typing import Final
 import onnx
 import onnx_ir as ir
 
-from pteron.export import graph as g
+from .. import graph as g
 
 SCOPES: Final = "pkg.torch.onnx.name_scopes"
 NAMESPACE: Final = "namespace"

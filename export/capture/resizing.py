@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from pteron.export import graph as g
+from .. import graph as g
 
 PRODUCER = "pytorch"
 

@@ -24,16 +24,17 @@ from typing import Any, Final
 
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.capture.check import KEY
-from pteron.export.capture.examples import example_of
-from pteron.export.capture.onnx import capture_onnx
-from pteron.export.capture.smallest import least_sizes
-from pteron.export.capture.state_pairs import Captured, state_pairs
-from pteron.export.capture.traced import bounds_of, stated
-from pteron.export.capture.written import Trial, check_writes, eval_mode
-from pteron.export.graph import bounds
 from pteron.schema.errors import ModelError
+
+from .. import graph as g
+from ..graph import bounds
+from .check import KEY
+from .examples import example_of
+from .onnx import capture_onnx
+from .smallest import least_sizes
+from .state_pairs import Captured, state_pairs
+from .traced import bounds_of, stated
+from .written import Trial, check_writes, eval_mode
 
 OPSET: Final = 24
 """At 23 torch.onnx writes invalid RotaryEmbedding; above 25 it mislabels the opset."""
@@ -255,7 +256,7 @@ def _convert(
     name: str | None,
 ) -> tuple[ir.Model, Captured]:
     """The graph, and the program that it was written from value by value: torch.onnx decomposes, which gives other names."""
-    from pteron.export.capture.translations import translations
+    from .translations import translations
 
     shapes = None
     if any(names):

@@ -12,10 +12,11 @@ from typing import Any, Final
 
 import onnx_ir as ir
 
-from pteron.export.capture.guards import InexpressibleError, Reader, settle
-from pteron.export.graph import bounds
-from pteron.export.sizes import Check, Extent
 from pteron.schema.errors import ModelError
+
+from ..graph import bounds
+from ..sizes import Check, Extent
+from .guards import InexpressibleError, Reader, settle
 
 INNER: Final = re.compile(r"/torch/(_|fx/|utils/)")
 """Files of torch where an operator asks for sizes, not the module."""

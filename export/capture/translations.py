@@ -14,7 +14,7 @@ from typing import Any, Final
 import torch
 from onnxscript.values import Opset
 
-from pteron.export.capture import aten
+from . import aten
 
 op: Final[Any] = Opset("", 24)
 FLOAT, DOUBLE, INT64 = 1, 11, 7

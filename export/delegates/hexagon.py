@@ -13,14 +13,15 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from pteron.export.delegates import Delegate, Segment
-from pteron.export.delegates import hexagon_image as image
-from pteron.export.delegates.hexagon_image import Code, Op, Window
-from pteron.export.delegates.payload import ALIGN
-from pteron.export.delegates.rules import Rule, refusal
-from pteron.export.graph import int8 as integer
 from pteron.schema.errors import DelegateError
 from pteron.schema.meaning import int8 as arithmetic
+
+from ..graph import int8 as integer
+from . import Delegate, Segment
+from . import hexagon_image as image
+from .hexagon_image import Code, Op, Window
+from .payload import ALIGN
+from .rules import Rule, refusal
 
 Order: TypeAlias = tuple[int, ...]
 Row: TypeAlias = Any

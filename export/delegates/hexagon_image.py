@@ -15,9 +15,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.export.delegates.payload import ALIGN, Kind, Payload, aligned, write
-from pteron.export.plan import place
 from pteron.schema.errors import DelegateError
+
+from ..plan import place
+from .payload import ALIGN, Kind, Payload, aligned, write
 
 Array = NDArray[Any]
 

@@ -6,8 +6,8 @@ from typing import Final
 
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.delegates import Delegate, Segment
+from .. import graph as g
+from . import Delegate, Segment
 
 TARGET: Final = "null-1"
 

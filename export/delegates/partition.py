@@ -14,15 +14,16 @@ from typing import Final
 import numpy as np
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.delegates import Delegate, Segment
-from pteron.export.delegates.segments import segments
-from pteron.export.graph import dimensions
-from pteron.export.graph.fix import symbols
-from pteron.export.graph.inference import infer_rest
-from pteron.export.passes.int8 import WHY
-from pteron.export.program import Placement
 from pteron.schema.errors import DelegateError, LoweringError, ModelError
+
+from .. import graph as g
+from ..graph import dimensions
+from ..graph.fix import symbols
+from ..graph.inference import infer_rest
+from ..passes.int8 import WHY
+from ..program import Placement
+from . import Delegate, Segment
+from .segments import segments
 
 POLICIES: Final = ("allow", "warn", "forbid")
 HEAVY: Final = ("Conv", "ConvTranspose", "Linear", "Gemm", "MatMul", "Attention")

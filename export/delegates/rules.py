@@ -7,9 +7,10 @@ from typing import Any
 
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.graph import int8 as integer
 from pteron.schema.errors import ModelError
+
+from .. import graph as g
+from ..graph import int8 as integer
 
 Rule = Callable[[ir.Node, Any], str | None]
 """Why not, with the nearest change that makes it so; of a node and its row. None where it can."""

@@ -16,10 +16,11 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from pteron.export.delegates import rules
-from pteron.export.graph import int8 as integer
 from pteron.schema.errors import ModelError
 from pteron.schema.meaning import int8 as arithmetic
+
+from ..graph import int8 as integer
+from . import rules
 
 Order: TypeAlias = tuple[int, ...]
 Row: TypeAlias = Any

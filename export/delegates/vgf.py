@@ -10,8 +10,9 @@ import struct
 from collections.abc import Sequence
 from typing import Any, Final
 
-from pteron.export.delegates import Delegate, Segment, payload, tools, tosa
 from pteron.schema.errors import DelegateError
+
+from . import Delegate, Segment, payload, tools, tosa
 
 NAME: Final = "vgf"
 TARGET: Final = "vgf-tosa-1.0"

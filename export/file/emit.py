@@ -18,14 +18,15 @@ import flatbuffers
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.export.file.tables import Tables
-from pteron.export.graph.weights import bands
-from pteron.export.plan import Memory, measure
-from pteron.export.program import Constant, Program
-from pteron.export.sizes import NONE
 from pteron.schema.dtypes import DTYPES, to_stored
 from pteron.schema.layout import FILE_IDENTIFIER, SCHEMA_HASH, STRUCTS, TABLES, DType, Segment
 from pteron.schema.ops import OPS
+
+from ..graph.weights import bands
+from ..plan import Memory, measure
+from ..program import Constant, Program
+from ..sizes import NONE
+from .tables import Tables
 
 MAGIC: Final = b"\x89PTERON\n"
 FORMAT_VERSION: Final = 0

@@ -14,31 +14,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.export.file.emit import (
-    ENTRY,
-    EXTERNAL,
-    FORMAT_VERSION,
-    HEADER,
-    MAGIC,
-    Entry,
-)
-from pteron.export.file.flat import read_table
-from pteron.export.file.tables import POLICIES, literal_value
-from pteron.export.program import (
-    Block,
-    Constant,
-    DebugNode,
-    Delegate,
-    Instr,
-    Method,
-    Placement,
-    Port,
-    Program,
-    State,
-    Value,
-)
-from pteron.export.sizes import NONE, Check, Dim, Extent
-from pteron.export.sizes.expressions import symbol, to_sympy
 from pteron.schema.dtypes import from_stored, stored_bytes
 from pteron.schema.errors import ProgramError
 from pteron.schema.formats import FORMATS
@@ -56,6 +31,32 @@ from pteron.schema.layout import (
 from pteron.schema.ops import OPS
 from pteron.schema.signature import KINDS, Attr, signature
 from pteron.schema.steps import STEPS, TYPES, Step
+
+from ..program import (
+    Block,
+    Constant,
+    DebugNode,
+    Delegate,
+    Instr,
+    Method,
+    Placement,
+    Port,
+    Program,
+    State,
+    Value,
+)
+from ..sizes import NONE, Check, Dim, Extent
+from ..sizes.expressions import symbol, to_sympy
+from .emit import (
+    ENTRY,
+    EXTERNAL,
+    FORMAT_VERSION,
+    HEADER,
+    MAGIC,
+    Entry,
+)
+from .flat import read_table
+from .tables import POLICIES, literal_value
 
 FORMAT_NAMES: Final = {row.id: name for name, row in FORMATS.items()}
 OP_NAMES: Final = {row.id: name for name, row in OPS.items()}

@@ -9,16 +9,17 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from pteron.export.program import Constant, Delegate, Instr, Method, Program, Value
-from pteron.export.program.rebuild import homes
-from pteron.export.sizes import NONE, Extent
-from pteron.export.sizes.expressions import Expressions
 from pteron.schema.errors import ProgramError
 from pteron.schema.formats import FORMATS
 from pteron.schema.layout import STRUCTS, CheckKind, DimKind, DType, Layout, Storage
 from pteron.schema.ops import OPS
 from pteron.schema.signature import pack_attrs, signature
 from pteron.schema.steps import MAX_STEPS, STEPS, TYPES, Step
+
+from ..program import Constant, Delegate, Instr, Method, Program, Value
+from ..program.rebuild import homes
+from ..sizes import NONE, Extent
+from ..sizes.expressions import Expressions
 
 Range = tuple[int, int]
 STRUCT_VECTORS: Final = (

@@ -18,8 +18,8 @@ import onnx.defs
 import onnx.shape_inference
 import onnx_ir as ir
 
-from pteron.export.graph import definitions
-from pteron.export.graph.definitions import NotAllowedError, Shape
+from . import definitions
+from .definitions import NotAllowedError, Shape
 
 LENIENT: Final = ("ReduceLogSum", "ReduceLogSumExp")
 """Operators that once had integers and still compute them."""

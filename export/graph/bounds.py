@@ -15,8 +15,9 @@ from typing import Any, Final
 import onnx_ir as ir
 import sympy
 
-from pteron.export.sizes import Check, Extent, extents
 from pteron.schema.errors import ModelError
+
+from ..sizes import Check, Extent, extents
 
 KEY: Final = "pteron.bounds"
 """Metadata key of a model."""

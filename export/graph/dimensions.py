@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import onnx_ir as ir
 
-from pteron.export.sizes import Extent
+from ..sizes import Extent
 
 TOKEN: Final = re.compile(r"\s*(?:(\d+)|([A-Za-z_]\w*)|(.))")
 LONGEST: Final = 500

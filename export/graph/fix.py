@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.graph import bounds, dimensions
 from pteron.schema.errors import ArgumentError
+
+from .. import graph as g
+from . import bounds, dimensions
 
 
 def fix(models: Sequence[ir.Model], sizes: Mapping[str, int]) -> None:

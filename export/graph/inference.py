@@ -11,8 +11,8 @@ from typing import Any, Final
 import onnx
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.graph import int8 as integer
+from .. import graph as g
+from . import int8 as integer
 
 Sizes = list[int | ir.SymbolicDim]
 

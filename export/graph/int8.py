@@ -22,9 +22,10 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
-from pteron.export import graph as g
 from pteron.schema.errors import ModelError
 from pteron.schema.meaning import int8 as integer
+
+from .. import graph as g
 
 DOMAIN: Final = g.INTEGER
 VERSION: Final = 1

@@ -9,7 +9,7 @@ import re
 
 import onnx_ir as ir
 
-from pteron.export import graph as g
+from .. import graph as g
 
 
 class Names:

@@ -10,10 +10,10 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.graph.weights import LARGE, of_tensor
-from pteron.export.graph.wire import Weight, with_weights
-from pteron.export.write import parts, write_whole
+from .. import graph as g
+from ..write import parts, write_whole
+from .weights import LARGE, of_tensor
+from .wire import Weight, with_weights
 
 WHOLE_BYTES: Final = 1 << 30
 """Larger weights lie in a file of their own beside the model: a protobuf ends at 2 GiB."""

@@ -16,8 +16,9 @@ from typing import Any, Final
 import numpy as np
 import onnx_ir as ir
 
-from pteron.export import graph as g
 from pteron.schema.errors import ArgumentError, ModelError
+
+from .. import graph as g
 
 STAR: Final = "*"
 MOST_STARS: Final = 4

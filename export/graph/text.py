@@ -18,8 +18,9 @@ import onnx
 import onnx_ir as ir
 import onnx_ir.passes.common as common
 
-from pteron.export.graph import IR_VERSION, OPSET, Array, constant, constant_tensor, fresh, sizes
 from pteron.schema.dtypes import BY_ONNX, DTYPES
+
+from . import IR_VERSION, OPSET, Array, constant, constant_tensor, fresh, sizes
 
 SHOWN: Final = 8
 """Constants of more elements are shown by name."""

@@ -16,7 +16,7 @@ from typing import Final
 import onnx_ir as ir
 from onnx import TensorProto
 
-from pteron.export.graph.weights import LARGE
+from .weights import LARGE
 
 GRAPH: Final = 7  # of ModelProto
 INITIALIZER: Final = 5  # of GraphProto

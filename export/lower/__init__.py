@@ -7,13 +7,14 @@ from collections.abc import Mapping
 
 import onnx_ir as ir
 
-from pteron.export.lower import ops  # noqa: F401  (its import enters the lowerings)
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.graphs import Failure
-from pteron.export.lower.method import lower_method
-from pteron.export.program import Method, Program
-from pteron.export.program.rebuild import without_unused_dims
 from pteron.schema.errors import LoweringError
+
+from ..program import Method, Program
+from ..program.rebuild import without_unused_dims
+from . import ops  # noqa: F401  (its import enters the lowerings)
+from .context import Lowering
+from .graphs import Failure
+from .method import lower_method
 
 __all__ = ["lower"]
 

@@ -11,14 +11,15 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from pteron.export.graph.weights import Elements as Stored
-from pteron.export.graph.weights import Source, whole
-from pteron.export.lower.sizes import Sizes
-from pteron.export.program import Coded, Constant, Value, views
-from pteron.export.program.arrays import decode, decoded, same_dtype, strided_view
-from pteron.export.program.views import Elements, Ref, Shape, as_elements
-from pteron.export.sizes import Extent, extents
 from pteron.schema.dtypes import name_of
+
+from ..graph.weights import Elements as Stored
+from ..graph.weights import Source, whole
+from ..program import Coded, Constant, Value, views
+from ..program.arrays import decode, decoded, same_dtype, strided_view
+from ..program.views import Elements, Ref, Shape, as_elements
+from ..sizes import Extent, extents
+from .sizes import Sizes
 
 KNOWN_LIMIT = 1024
 """Constants of up to so many elements take part in shape arithmetic."""

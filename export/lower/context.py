@@ -13,19 +13,20 @@ from typing import Any
 
 import sympy
 
-from pteron.export.lower import pointwise
-from pteron.export.lower.node import Result, check_dtypes
-from pteron.export.lower.rearrange import Views
-from pteron.export.program import Block, Coded, DebugNode, Delegate, Instr, State, views
-from pteron.export.program.arrays import decode
-from pteron.export.program.terms import Term
-from pteron.export.program.views import Ref, Shape
-from pteron.export.sizes import NONE, Extent, extents
-from pteron.export.sizes.extents import same
 from pteron.schema import shape as shape_line
 from pteron.schema.dtypes import DTYPES, INTEGERS
 from pteron.schema.ops import OPS
 from pteron.schema.signature import CONTROL, signature
+
+from ..program import Block, Coded, DebugNode, Delegate, Instr, State, views
+from ..program.arrays import decode
+from ..program.terms import Term
+from ..program.views import Ref, Shape
+from ..sizes import NONE, Extent, extents
+from ..sizes.extents import same
+from . import pointwise
+from .node import Result, check_dtypes
+from .rearrange import Views
 
 DECODED_LIMIT = 16384
 """Constants of up to so many codes are stored decoded, whatever reads them; larger ones only as weights."""
@@ -101,7 +102,7 @@ class Lowering(Views):
 
     def cast(self, ref: Ref, dtype: str) -> Ref:
         """Element by element to another dtype, as ONNX Cast does with saturation."""
-        from pteron.export.lower.ops.pointwise import convert
+        from .ops.pointwise import convert
 
         return convert(self, ref, dtype)
 

@@ -14,14 +14,15 @@ from typing import Any
 import onnx
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.graph.weights import elements_of
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import FOLDS, LOWERINGS, NAMES, Node, RefusedError
-from pteron.export.lower.standard import check_node
-from pteron.export.program import DebugNode
-from pteron.export.program.views import Ref
 from pteron.schema.dtypes import DTYPES
+
+from .. import graph as g
+from ..graph.weights import elements_of
+from ..program import DebugNode
+from ..program.views import Ref
+from .context import Lowering
+from .node import FOLDS, LOWERINGS, NAMES, Node, RefusedError
+from .standard import check_node
 
 EXPANSION_LIMIT = 8
 """Function bodies inside function bodies."""

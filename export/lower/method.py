@@ -10,15 +10,16 @@ from collections.abc import Mapping, Sequence
 import onnx_ir as ir
 import sympy
 
-from pteron.export.graph import bounds
-from pteron.export.graph.dimensions import arithmetic
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.graphs import Env, Failure, lower_graph
-from pteron.export.lower.node import NAMES
-from pteron.export.program import DebugNode, Method, Port, State, views
-from pteron.export.program.views import Ref, as_elements
-from pteron.export.sizes import Extent, extents
 from pteron.schema.errors import ModelError
+
+from ..graph import bounds
+from ..graph.dimensions import arithmetic
+from ..program import DebugNode, Method, Port, State, views
+from ..program.views import Ref, as_elements
+from ..sizes import Extent, extents
+from .context import Lowering
+from .graphs import Env, Failure, lower_graph
+from .node import NAMES
 
 SHAPE_INPUT_LIMIT = 8
 """Integer inputs of up to so many elements may decide sizes."""

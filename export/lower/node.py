@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import onnx_ir as ir
 import sympy
 
-from pteron.export.program.views import Elements, Ref, Shape
 from pteron.schema.dtypes import DTYPES
 from pteron.schema.row import Op
 from pteron.schema.signature import signature
 
+from ..program.views import Elements, Ref, Shape
+
 if TYPE_CHECKING:
-    from pteron.export.lower.context import Lowering
+    from .context import Lowering
 
 NAMES: Final = {ir.DataType(row.onnx): row.name for row in DTYPES.values()}
 """ONNX element types by what we call them; strings and complex numbers are not covered."""

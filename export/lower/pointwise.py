@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pteron.export.program import terms, views
-from pteron.export.program.terms import Term, load
-from pteron.export.program.views import Ref, Shape
 from pteron.schema.dtypes import DTYPES
 
+from ..program import terms, views
+from ..program.terms import Term, load
+from ..program.views import Ref, Shape
+
 if TYPE_CHECKING:
-    from pteron.export.lower.context import Lowering
+    from .context import Lowering
 
 
 def compute(

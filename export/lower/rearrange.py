@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from pteron.export.graph.weights import Elements as Stored
-from pteron.export.graph.weights import later, whole
-from pteron.export.lower.constants import KNOWN_LIMIT, Constants
-from pteron.export.program import Coded, views
-from pteron.export.program.arrays import strided_view
-from pteron.export.program.views import Elements, Ref, Shape
-from pteron.export.sizes import Extent, extents
-from pteron.export.sizes.extents import same, same_shape
 from pteron.schema.dtypes import DTYPES
+
+from ..graph.weights import Elements as Stored
+from ..graph.weights import later, whole
+from ..program import Coded, views
+from ..program.arrays import strided_view
+from ..program.views import Elements, Ref, Shape
+from ..sizes import Extent, extents
+from ..sizes.extents import same, same_shape
+from .constants import KNOWN_LIMIT, Constants
 
 
 class Views(Constants):

@@ -17,9 +17,9 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from pteron.export.program.arrays import same_dtype
-from pteron.export.sizes import Extent, extents
-from pteron.export.sizes.extents import Scaled, at_most
+from ..program.arrays import same_dtype
+from ..sizes import Extent, extents
+from ..sizes.extents import Scaled, at_most
 
 LIMIT: Final = 1 << 24
 """Integers up to here are exact in f32."""

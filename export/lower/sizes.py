@@ -7,13 +7,14 @@ from typing import Any, Final, NoReturn
 
 import sympy
 
-from pteron.export.graph.bounds import MOST
-from pteron.export.lower.node import RefusedError
-from pteron.export.program import DebugNode
-from pteron.export.program.views import Shape
-from pteron.export.sizes import Check, Dim, Extent, extents
-from pteron.export.sizes.extents import same
 from pteron.schema.errors import ModelError
+
+from ..graph.bounds import MOST
+from ..program import DebugNode
+from ..program.views import Shape
+from ..sizes import Check, Dim, Extent, extents
+from ..sizes.extents import same
+from .node import RefusedError
 
 UNBOUNDED: Final = extents.symbol("max_extent")
 """In place of every counted dimension without a capacity, which has the session's max_extent at prepare."""

@@ -10,12 +10,13 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
-from pteron.export.graph import allowed
-from pteron.export.graph.definitions import NotAllowedError
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import Node, RefusedError
-from pteron.export.program.views import Ref
 from pteron.schema.dtypes import DTYPES
+
+from ..graph import allowed
+from ..graph.definitions import NotAllowedError
+from ..program.views import Ref
+from .context import Lowering
+from .node import Node, RefusedError
 
 TOLD: Final = 64
 """Known elements of so many are told to the inference of shapes: axes, sizes, pads."""

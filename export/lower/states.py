@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from pteron.export.graph.states import initial_values
-from pteron.export.program import Constant, Program
+from ..graph.states import initial_values
+from ..program import Constant, Program
 
 
 def with_initial(program: Program, models: Sequence[ir.Model]) -> Program:

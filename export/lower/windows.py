@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import Node
-from pteron.export.program.views import Ref, Shape
-from pteron.export.sizes import Extent, extents
-from pteron.export.sizes.extents import add, ceildiv, floordiv, minimum, mul, sub
+from ..program.views import Ref, Shape
+from ..sizes import Extent, extents
+from ..sizes.extents import add, ceildiv, floordiv, minimum, mul, sub
+from .context import Lowering
+from .node import Node
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -10,9 +10,10 @@ import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from pteron.export.program import terms
-from pteron.export.program.terms import Term, compile_terms, registers, substitute
 from pteron.schema.steps import MAX_STEPS, REGISTERS, Step
+
+from ..program import terms
+from ..program.terms import Term, compile_terms, registers, substitute
 
 RESULT: Final = -1
 """What the product in front of an epilogue made, in the place of a value."""

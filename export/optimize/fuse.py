@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 
-from pteron.export.optimize import bodies
-from pteron.export.optimize.bodies import RESULT, Body
-from pteron.export.optimize.inplace import take_dying_memory, write_where_copied
-from pteron.export.program import Instr, Program, terms, views
-from pteron.export.program.draft import Draft, between
-from pteron.export.program.terms import Term, read_terms, stored
-from pteron.export.program.views import Ref, Shape
-from pteron.export.sizes.extents import product, same, same_shape
+from ..program import Instr, Program, terms, views
+from ..program.draft import Draft, between
+from ..program.terms import Term, read_terms, stored
+from ..program.views import Ref, Shape
+from ..sizes.extents import product, same, same_shape
+from . import bodies
+from .bodies import RESULT, Body
+from .inplace import take_dying_memory, write_where_copied
 
 EPILOGUES = ("matmul", "matmul_int8", "conv", "conv_depthwise")
 """Operators with steps behind them; inputs are x, w, bias, then the steps' operands."""

@@ -9,12 +9,13 @@ from __future__ import annotations
 import bisect
 import dataclasses
 
-from pteron.export.program import Instr, views
-from pteron.export.program.draft import Draft, between
-from pteron.export.program.views import Ref
-from pteron.export.sizes.extents import product, same, same_shape
 from pteron.schema.ops import OPS
 from pteron.schema.signature import signature
+
+from ..program import Instr, views
+from ..program.draft import Draft, between
+from ..program.views import Ref
+from ..sizes.extents import product, same, same_shape
 
 
 def write_where_copied(draft: Draft, block: int) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from pteron.export.graph.weights import bands
-from pteron.export.program import Constant, Program
+from ..graph.weights import bands
+from ..program import Constant, Program
 
 
 def share(program: Program) -> Program:

@@ -14,13 +14,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.export.graph.weights import LARGE, Elements, Source, rows_of, whole
-from pteron.export.pack import arithmetic, codes
-from pteron.export.program import Block, Constant, Instr, Program, Value
-from pteron.export.program.rebuild import homes, prune, renumber, used_values
 from pteron.schema.errors import ModelError
 from pteron.schema.ops import OPS
 from pteron.schema.signature import signature
+
+from ..graph.weights import LARGE, Elements, Source, rows_of, whole
+from ..program import Block, Constant, Instr, Program, Value
+from ..program.rebuild import homes, prune, renumber, used_values
+from . import arithmetic, codes
 
 ROWS: Final = 16  # of a panel
 Key = tuple[Any, ...]

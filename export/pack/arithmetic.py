@@ -15,10 +15,11 @@ from typing import Final
 
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.program import Instr, Program
 from pteron.schema.errors import ModelError
 from pteron.schema.formats import FORMATS
+
+from .. import graph as g
+from ..program import Instr, Program
 
 MODES: Final = ("auto", "exact", "int8")
 EXACT, INT8, STATIC = "exact", "int8", "static"

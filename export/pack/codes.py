@@ -18,10 +18,11 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.export.graph.weights import LARGE, Elements, Source, rows_of, whole
-from pteron.export.program import Coded
 from pteron.schema.dtypes import DTYPES
 from pteron.schema.formats import FORMATS, Format
+
+from ..graph.weights import LARGE, Elements, Source, rows_of, whole
+from ..program import Coded
 
 Array = NDArray[Any]
 ROWS: Final = 16

@@ -14,20 +14,21 @@ from typing import Final
 
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.graph.naming import name_nodes
-from pteron.export.passes.attention import group_heads, recognise_attention
-from pteron.export.passes.batch_norm import fold_batch_norm
-from pteron.export.passes.castlike import castlike_to_cast
-from pteron.export.passes.clean import remove_no_ops, remove_unused
-from pteron.export.passes.dedupe import deduplicate, eliminate_common, lift_constants
-from pteron.export.passes.fold import fold_constants
-from pteron.export.passes.gelu import recognise_gelu
-from pteron.export.passes.norms import recognise_layer_norm, recognise_rms_norm
-from pteron.export.passes.rotary import recognise_rotary
-from pteron.export.passes.sequences import remove_sequences
-from pteron.export.passes.transpose import merge_transposes, recognise_swap
 from pteron.schema.errors import ModelError
+
+from .. import graph as g
+from ..graph.naming import name_nodes
+from .attention import group_heads, recognise_attention
+from .batch_norm import fold_batch_norm
+from .castlike import castlike_to_cast
+from .clean import remove_no_ops, remove_unused
+from .dedupe import deduplicate, eliminate_common, lift_constants
+from .fold import fold_constants
+from .gelu import recognise_gelu
+from .norms import recognise_layer_norm, recognise_rms_norm
+from .rotary import recognise_rotary
+from .sequences import remove_sequences
+from .transpose import merge_transposes, recognise_swap
 
 Pass = Callable[[ir.Model], bool]
 

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.passes.match import match, pattern
-from pteron.export.passes.sizes import Size, elements, size_of
+from .. import graph as g
+from .match import match, pattern
+from .sizes import Size, elements, size_of
 
 CAP = pattern("y = Mul(Tanh(Div(s, c)), c2)")
 REPEAT = pattern("y = Reshape(Expand(Unsqueeze(x, [2]), e), r)")

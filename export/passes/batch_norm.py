@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import onnx_ir as ir
 
-from pteron.export import graph as g
+from .. import graph as g
 
 BEFORE: Final = ("Conv", "ConvTranspose", "Gemm")
 LARGEST: Final = 1 << 28

@@ -7,7 +7,7 @@ from typing import Final
 import onnx_ir as ir
 import onnx_ir.passes.common as common
 
-from pteron.export import graph as g
+from .. import graph as g
 
 TO_THE_END: Final = 2**31 - 1
 """Exporters write such numbers for an end that no size reaches."""

@@ -15,8 +15,8 @@ import onnx
 import onnx_ir as ir
 from onnx.reference import ReferenceEvaluator
 
-from pteron.export import graph as g
-from pteron.export.graph.weights import read
+from .. import graph as g
+from ..graph.weights import read
 
 # fmt: off
 MOVES: Final = frozenset({

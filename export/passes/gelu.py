@@ -6,8 +6,8 @@ from typing import Final
 
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.passes.match import matches, pattern
+from .. import graph as g
+from .match import matches, pattern
 
 _ERF: Final = ("Div(x, 1.41421356)", "Mul(x, 0.70710678)")
 _CUBE: Final = ("Pow(x, 3)", "Mul(Mul(x, x), x)")

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 import onnx
 import onnx_ir as ir
 
-from pteron.export import graph as g
+from .. import graph as g
 
 COMMUTATIVE: Final = frozenset({"Add", "Mul", "And", "Or", "Max", "Min"})
 TOLERANCE: Final = 1e-4

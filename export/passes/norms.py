@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.passes.match import Match, matches, pattern
+from .. import graph as g
+from .match import Match, matches, pattern
 
 _SQUARES: Final = ("Pow(d, 2)", "Mul(d, d)")
 _ROOTS: Final = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.passes.match import Match, matches, pattern
-from pteron.export.passes.sizes import elements
+from .. import graph as g
+from .match import Match, matches, pattern
+from .sizes import elements
 
 TURN = pattern("y = Add(Mul(x, c), Mul(Concat(Neg(b), a), s))")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.graph.inference import infer_node
+from .. import graph as g
+from ..graph.inference import infer_node
 
 
 def remove_sequences(model: ir.Model) -> bool:

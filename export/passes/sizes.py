@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
-from pteron.export import graph as g
+from .. import graph as g
 
 DEPTH = 16
 

@@ -6,9 +6,9 @@ from typing import Final
 
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.passes.match import Match, matches, pattern
-from pteron.export.passes.sizes import elements, size_of
+from .. import graph as g
+from .match import Match, matches, pattern
+from .sizes import elements, size_of
 
 SWAP: Final = pattern("y = Reshape(Transpose(Reshape(x, a), perm=[0, 2, 1]), b)")
 

@@ -14,18 +14,18 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.export.plan.conflicts import FEW, Conflicts
-from pteron.export.plan.lifetimes import (
+from ..program import Program, Value
+from ..program.rebuild import renumber
+from ..sizes import Dim
+from .conflicts import FEW, Conflicts
+from .lifetimes import (
     Lifetimes,
     Sizes,
     hints,
     planned_values,
     with_capacities,
 )
-from pteron.export.plan.place import best_order, top
-from pteron.export.program import Program, Value
-from pteron.export.program.rebuild import renumber
-from pteron.export.sizes import Dim
+from .place import best_order, top
 
 GROWTH: Final = (16, 200)  # how much larger than their hints dimensions may well be
 

@@ -12,12 +12,13 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from pteron.export.plan.conflicts import Conflicts, Interval
-from pteron.export.program import Instr, Program, Value
-from pteron.export.program.rebuild import blocks_of
-from pteron.export.sizes import Dim, Extent
-from pteron.export.sizes.expressions import Expressions
 from pteron.schema.dtypes import stored_bytes
+
+from ..program import Instr, Program, Value
+from ..program.rebuild import blocks_of
+from ..sizes import Dim, Extent
+from ..sizes.expressions import Expressions
+from .conflicts import Conflicts, Interval
 
 ALIGN: Final = 64
 MAX_EXTENT: Final = 4096  # of a counted dimension without a capacity; include/pteron/pteron.h

@@ -13,8 +13,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.export.plan.conflicts import Conflicts
-from pteron.export.plan.lifetimes import Lifetimes
+from .conflicts import Conflicts
+from .lifetimes import Lifetimes
 
 Bytes = Mapping[int, int]
 Near = Conflicts | Mapping[int, Collection[int]]

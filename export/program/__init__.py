@@ -12,8 +12,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from pteron.export.graph.weights import Elements, whole
-from pteron.export.sizes import NONE, Check, Dim, Extent
+from ..graph.weights import Elements, whole
+from ..sizes import NONE, Check, Dim, Extent
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)

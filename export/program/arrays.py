@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.export.graph.weights import Source, rows_of, whole
-from pteron.export.program import Coded
-from pteron.export.program.views import Ref
 from pteron.schema.dtypes import DTYPES
 from pteron.schema.formats import FORMATS
+
+from ..graph.weights import Source, rows_of, whole
+from . import Coded
+from .views import Ref
 
 
 def same_dtype(name: str) -> Any:

@@ -11,10 +11,10 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from pteron.export.graph import common_module
-from pteron.export.program import Block, DebugNode, Instr, Program, Value, views
-from pteron.export.program.rebuild import blocks_of, move_block, prune, without_unused_dims
-from pteron.export.program.views import Ref
+from ..graph import common_module
+from . import Block, DebugNode, Instr, Program, Value, views
+from .rebuild import blocks_of, move_block, prune, without_unused_dims
+from .views import Ref
 
 MOST_OPERATORS: Final = 4
 """That the name of a fused instruction lists."""

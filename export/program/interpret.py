@@ -15,13 +15,14 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from pteron.export.program import Instr, Method, Program
-from pteron.export.program.arrays import same_dtype
-from pteron.export.sizes import Extent, extents
 from pteron.schema.errors import ArgumentError, DataError, DelegateError, LimitError
 from pteron.schema.ops import OPS
 from pteron.schema.row import Out
 from pteron.schema.signature import signature
+
+from ..sizes import Extent, extents
+from . import Instr, Method, Program
+from .arrays import same_dtype
 
 Array = NDArray[Any]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from pteron.export.program import Instr, Method, Program
-from pteron.export.program.terms import Term, read_terms
-from pteron.export.sizes import Extent
+from ..sizes import Extent
+from . import Instr, Method, Program
+from .terms import Term, read_terms
 
 
 def as_text(program: Program) -> str:

@@ -6,11 +6,12 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pteron.export.program import Block, Instr, Method, Port, Program, Value
-from pteron.export.sizes.extents import symbols_of
 from pteron.schema.errors import ProgramError
 from pteron.schema.ops import OPS
 from pteron.schema.signature import CONTROL, signature
+
+from ..sizes.extents import symbols_of
+from . import Block, Instr, Method, Port, Program, Value
 
 
 def blocks_of(program: Program, instr: Instr) -> list[int]:

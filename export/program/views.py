@@ -15,9 +15,8 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from pteron.export.program import Coded
-from pteron.export.sizes import Extent, extents
-from pteron.export.sizes.extents import (
+from ..sizes import Extent, extents
+from ..sizes.extents import (
     add,
     floordiv,
     magnitude,
@@ -27,6 +26,7 @@ from pteron.export.sizes.extents import (
     same_shape,
     sub,
 )
+from . import Coded
 
 Shape = tuple[Extent, ...]
 Elements = NDArray[np.object_]

@@ -10,9 +10,10 @@ from typing import Final
 
 import sympy
 
-from pteron.export.sizes import Dim, Extent
 from pteron.schema.errors import ProgramError
 from pteron.schema.layout import ExprOp
+
+from . import Dim, Extent
 
 Row = tuple[int, int, int, ExprOp]
 """(value, a, b, op) as in program.fbs."""

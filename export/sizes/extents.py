@@ -15,7 +15,7 @@ from typing import Any
 
 import sympy
 
-from pteron.export.sizes import Extent
+from . import Extent
 
 HUGE = 2**31 - 1
 """No extent reaches it: ONNX models write such numbers for "to the end"."""

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from pteron.export.program import Program
-from pteron.export.sizes import NONE
-from pteron.export.verify.instructions import check_blocks
-from pteron.export.verify.memory import Memory
-from pteron.export.verify.parts import check_parts
-from pteron.export.verify.points import Points
-from pteron.export.verify.refusal import Refusal
 from pteron.schema.errors import InternalError
+
+from ..program import Program
+from ..sizes import NONE
+from .instructions import check_blocks
+from .memory import Memory
+from .parts import check_parts
+from .points import Points
+from .refusal import Refusal
 
 __all__ = ["STAGES", "Refusal", "check", "verify"]
 

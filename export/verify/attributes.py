@@ -8,13 +8,14 @@ from typing import Any, Final
 
 import sympy
 
-from pteron.export.program import Instr, Program
-from pteron.export.sizes import Extent
-from pteron.export.verify.refusal import refuse
 from pteron.schema.ops import OPS
 from pteron.schema.row import Op
 from pteron.schema.signature import Attr, signature
 from pteron.schema.steps import MAX_STEPS
+
+from ..program import Instr, Program
+from ..sizes import Extent
+from .refusal import refuse
 
 MAX_LIST: Final = 4096
 

@@ -6,19 +6,20 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any, Final
 
-from pteron.export.program import Block, Instr, Program, Value
-from pteron.export.program.rebuild import homes
-from pteron.export.verify.attributes import MAX_LIST, check_attributes, dims_names
-from pteron.export.verify.memory import Memory
-from pteron.export.verify.points import Points
-from pteron.export.verify.refusal import Refusal, refuse
-from pteron.export.verify.steps import check_steps
 from pteron.schema import shape as shape_line
 from pteron.schema.dtypes import DTYPES
 from pteron.schema.errors import ProgramError
 from pteron.schema.ops import OPS
 from pteron.schema.shape import Operand
 from pteron.schema.signature import CONTROL, Port, Signature, signature
+
+from ..program import Block, Instr, Program, Value
+from ..program.rebuild import homes
+from .attributes import MAX_LIST, check_attributes, dims_names
+from .memory import Memory
+from .points import Points
+from .refusal import Refusal, refuse
+from .steps import check_steps
 
 MAX_DEPTH: Final = 8
 MAX_DELEGATES: Final = 1024

@@ -9,12 +9,13 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any, Final
 
-from pteron.export.plan.lifetimes import ALIGN
-from pteron.export.program import Instr, Program, Value
-from pteron.export.verify.parts import value_bytes
-from pteron.export.verify.points import Points, Sizes
-from pteron.export.verify.refusal import refuse
 from pteron.schema.dtypes import DTYPES
+
+from ..plan.lifetimes import ALIGN
+from ..program import Instr, Program, Value
+from .parts import value_bytes
+from .points import Points, Sizes
+from .refusal import refuse
 
 LOOKS: Final = 512
 """Operands that may lie between each other's elements, beside one an instruction (session/session.h)."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from pteron.export.file.tables import POLICIES
-from pteron.export.program import Constant, Method, Port, Program, Value
-from pteron.export.sizes.extents import symbols_of
-from pteron.export.verify.attributes import MAX_LIST
-from pteron.export.verify.refusal import refuse
 from pteron.schema.dtypes import DTYPES, stored_bytes
 from pteron.schema.formats import FORMATS
 from pteron.schema.layout import CheckKind, DimKind, Layout, Storage
+
+from ..file.tables import POLICIES
+from ..program import Constant, Method, Port, Program, Value
+from ..sizes.extents import symbols_of
+from .attributes import MAX_LIST
+from .refusal import refuse
 
 MAX_RANK: Final = 8
 DIM_KINDS: Final = {kind.name.lower() for kind in DimKind}

@@ -13,14 +13,15 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from pteron.export.plan.lifetimes import MAX_EXTENT
-from pteron.export.program import Program
-from pteron.export.sizes import Check, Extent
-from pteron.export.sizes.expressions import Expressions, Row, applied
-from pteron.export.verify.refusal import Refusal, refuse
 from pteron.schema.dtypes import stored_bytes
 from pteron.schema.errors import ProgramError
 from pteron.schema.layout import ExprOp
+
+from ..plan.lifetimes import MAX_EXTENT
+from ..program import Program
+from ..sizes import Check, Extent
+from ..sizes.expressions import Expressions, Row, applied
+from .refusal import Refusal, refuse
 
 Sizes = tuple[int, ...]
 """An extent at each point."""
@@ -207,7 +208,7 @@ def _value_misfit(
 
 
 def _elsewhere(program: Program) -> Iterator[Extent]:
-    from pteron.export.verify.attributes import dims_of
+    from .attributes import dims_of
 
     for s in program.states:
         yield from s.shape

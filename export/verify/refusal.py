@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from pteron.export.sizes import NONE
+from ..sizes import NONE
 
 
 class Refusal(Exception):

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pteron.export.sizes import NONE
-from pteron.export.verify.refusal import refuse
 from pteron.schema.steps import MAX_STEPS, REGISTERS, STEPS, TYPES, Step
+
+from ..sizes import NONE
+from .refusal import refuse
 
 INTEGERS: Final = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
 WIDE: Final = {

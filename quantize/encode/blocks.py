@@ -11,10 +11,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.quantize.encode import codec, elements
-from pteron.quantize.encode.elements import F32, Element
-from pteron.quantize.encode.format import BlockFormat, Encoded
 from pteron.schema.errors import QuantError
+
+from . import codec, elements
+from .elements import F32, Element
+from .format import BlockFormat, Encoded
 
 SCALES: Final[dict[str, Any]] = {"f16": np.float16, "f32": np.float32, "e8m0": np.uint8}
 """What scales are held as."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from pteron.quantize.encode.elements import Codes, Element
+from .elements import Codes, Element
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

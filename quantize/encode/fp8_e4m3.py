@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from pteron.quantize.encode.elements import E4M3
-from pteron.quantize.encode.format import BlockFormat
+from .elements import E4M3
+from .format import BlockFormat
 
 FORMAT: Final = BlockFormat(
     "fp8-e4m3", "e4m3_channel", E4M3, 0, "f32", "absmax", "float8_e4m3fn", 19

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pteron.quantize.encode.elements import I4
-from pteron.quantize.encode.format import BlockFormat
+from .elements import I4
+from .format import BlockFormat
 
 FORMAT: Final = BlockFormat("int4", "i4", I4, 32, "f16", "absmax", "int4", 21)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pteron.quantize.encode.elements import I8
-from pteron.quantize.encode.format import BlockFormat
+from .elements import I8
+from .format import BlockFormat
 
 FORMAT: Final = BlockFormat("int8", "i8_channel", I8, 0, "f32", "absmax", "int8", 13)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pteron.quantize.encode.elements import E2M1
-from pteron.quantize.encode.format import BlockFormat
+from .elements import E2M1
+from .format import BlockFormat
 
 FORMAT: Final = BlockFormat("mxfp4", "mxfp4", E2M1, 32, "e8m0", "floor", "float4_e2m1fn", 24)

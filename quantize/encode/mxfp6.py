@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pteron.quantize.encode.elements import E2M3
-from pteron.quantize.encode.format import BlockFormat
+from .elements import E2M3
+from .format import BlockFormat
 
 FORMAT: Final = BlockFormat("mxfp6", "mxfp6", E2M3, 32, "e8m0", "floor", "float6_e2m3fn", 28)

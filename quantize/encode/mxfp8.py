@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pteron.quantize.encode.elements import E4M3
-from pteron.quantize.encode.format import BlockFormat
+from .elements import E4M3
+from .format import BlockFormat
 
 FORMAT: Final = BlockFormat("mxfp8", "mxfp8", E4M3, 32, "e8m0", "rceil", "float8_e4m3fn", 24)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pteron.quantize.encode.elements import NF4
-from pteron.quantize.encode.format import BlockFormat
+from .elements import NF4
+from .format import BlockFormat
 
 FORMAT: Final = BlockFormat("nf4", "nf4", NF4, 64, "f16", "qlora", "uint4", 21)

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import Final
 
 import pteron.quantize.encode as here
-from pteron.quantize.encode.format import BlockFormat
 from pteron.schema.formats import FORMATS as STORED
+
+from .format import BlockFormat
 
 
 def _rows() -> Iterator[BlockFormat]:

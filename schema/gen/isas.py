@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import PurePath
 
-from pteron.schema.gen.ops import head
-from pteron.schema.isas import ISAS, ROWS, Isa, cpuid_masks
+from ..isas import ISAS, ROWS, Isa, cpuid_masks
+from .ops import head
 
 PORTABLE = "portable"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import struct
 
-from pteron.schema import relation, shape, signature
-from pteron.schema.formats import FORMATS
-from pteron.schema.meaning.sequence import ACTIVATIONS
-from pteron.schema.ops import OPS
-from pteron.schema.row import Op
-from pteron.schema.steps import MAX_STEPS, REGISTERS, STEPS, TYPES
+from .. import relation, shape, signature
+from ..formats import FORMATS
+from ..meaning.sequence import ACTIVATIONS
+from ..ops import OPS
+from ..row import Op
+from ..steps import MAX_STEPS, REGISTERS, STEPS, TYPES
 
 C_TYPES = {
     "int": "int64_t",

@@ -12,13 +12,13 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from pteron.schema.dtypes import DTYPES
-from pteron.schema.formats import FORMATS
-from pteron.schema.gen.fbs import Field, Schema, size_of
-from pteron.schema.ops import OPS
-from pteron.schema.row import Op
-from pteron.schema.signature import CONTROL, Port, Signature, signature
-from pteron.schema.steps import STEPS
+from ..dtypes import DTYPES
+from ..formats import FORMATS
+from ..ops import OPS
+from ..row import Op
+from ..signature import CONTROL, Port, Signature, signature
+from ..steps import STEPS
+from .fbs import Field, Schema, size_of
 
 TYPES = {"ubyte": "u8", "ushort": "u16", "uint": "u32", "ulong": "u64", "long": "i64"}
 FAMILIES = {

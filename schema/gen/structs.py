@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from pteron.schema.dtypes import DTYPES
-from pteron.schema.formats import FORMATS, NF4_SEVEN, Format
-from pteron.schema.gen import isas
-from pteron.schema.gen.fbs import SCALARS, Field, Schema, Struct, Table, size_of
-from pteron.schema.gen.ops import head
+from ..dtypes import DTYPES
+from ..formats import FORMATS, NF4_SEVEN, Format
+from . import isas
+from .fbs import SCALARS, Field, Schema, Struct, Table, size_of
+from .ops import head
 
 C_SCALARS = {
     "ubyte": "uint8_t",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pteron.schema.row import Array
+from ..row import Array
 
 
 def non_max_suppression(

@@ -12,8 +12,8 @@ from typing import Final
 
 import numpy as np
 
-from pteron.schema.meaning import windows
-from pteron.schema.row import Array
+from ..row import Array
+from . import windows
 
 LOWEST, HIGHEST = -128, 127
 CODE: Final = (

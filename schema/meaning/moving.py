@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pteron.schema.row import Array
+from ..row import Array
 
 
 def scatter(x: Array, at: tuple[Array, ...], updates: Array, reduction: str) -> Array:

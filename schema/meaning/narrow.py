@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from pteron.schema.dtypes import DTYPES
-from pteron.schema.row import Array
+from ..dtypes import DTYPES
+from ..row import Array
 
 
 def repack(x: Array, name: str, saturate: bool) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pteron.schema.row import Array
+from ..row import Array
 
 
 def conv(

@@ -19,8 +19,6 @@ import sys
 import warnings
 from typing import Any, NoReturn, TextIO
 
-from pteron import __version__
-from pteron.cli import say
 from pteron.schema.errors import (
     ArgumentError,
     DataError,
@@ -34,6 +32,9 @@ from pteron.schema.errors import (
     QuantError,
 )
 from pteron.schema.extras import missing
+
+from .. import __version__
+from . import say
 
 COMMANDS = (
     "export",

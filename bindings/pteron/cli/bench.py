@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from pteron.cli import feeds, say
-from pteron.cli.pairs import at_least, existing
 from pteron.schema.errors import ArgumentError
+
+from . import feeds, say
+from .pairs import at_least, existing
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -20,7 +20,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from pteron.cli import parser
+    from . import parser
 
     print({"bash": bash, "zsh": zsh, "fish": fish}[args.shell](commands(parser())), end="")
     return 0

@@ -8,8 +8,8 @@ import importlib.util
 import platform
 import shutil
 
-from pteron import __version__
-from pteron.cli import say
+from .. import __version__
+from . import say
 
 _ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("export of ONNX models", "onnx", "onnx", "pip install 'pteron[export]'"),
@@ -74,7 +74,7 @@ def checks() -> list[dict[str, object]]:
 def _delegates() -> list[dict[str, object]]:
     """Two rows a delegate: whether segments can be compiled for it here, and whether they run here."""
     try:
-        from pteron.runtime import delegates
+        from ..runtime import delegates
     except ImportError:  # said above
         return []
     here = {d.name: d for d in delegates.known()}
@@ -99,7 +99,7 @@ def _delegates() -> list[dict[str, object]]:
 
 def _runtime() -> dict[str, object]:
     try:
-        from pteron.runtime.cpu import features
+        from ..runtime.cpu import features
     except ImportError as error:
         return {"what": "runtime", "ok": False, "detail": f"{error}; reinstall pteron"}
     return {"what": "runtime", "ok": True, "detail": "CPU kernels: " + ", ".join(features())}

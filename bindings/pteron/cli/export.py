@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pteron.cli import say
-from pteron.cli.progress import progress
-from pteron.cli.quantize import arithmetic, check_static, keep_ranges, report_kind, static
 from pteron.schema.errors import PteronError
+
+from . import say
+from .progress import progress
+from .quantize import arithmetic, check_static, keep_ranges, report_kind, static
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -79,9 +80,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from pteron.cli.pages.export import export_page, failure_page
-    from pteron.cli.pairs import kind, model, names, pairs, ready
-    from pteron.pipeline import export_model
+    from ..pipeline import export_model
+    from .pages.export import export_page, failure_page
+    from .pairs import kind, model, names, pairs, ready
 
     model(args.model)
     check_static(args, args.quantize, "--quantize")

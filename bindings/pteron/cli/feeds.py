@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from pteron.cli.pairs import arrays, at_least, names, pairs, program
-from pteron.runtime import Model, PortInfo, dtypes, load
 from pteron.schema.errors import ArgumentError
+
+from ..runtime import Model, PortInfo, dtypes, load
+from .pairs import arrays, at_least, names, pairs, program
 
 Feeds = dict[str, Any]
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pteron.cli import say
-from pteron.cli.pairs import kind, pairs, program, ready
+from . import say
+from .pairs import kind, pairs, program, ready
 
 if TYPE_CHECKING:
-    from pteron.cli.describe import Description, MethodFacts, PortFacts
+    from .describe import Description, MethodFacts, PortFacts
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -30,14 +30,15 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from pteron.cli.describe import describe
+    from .describe import describe
 
     kind("--html", args.html, ".html")
     ready([args.html], [args.program])
     about = describe(program(args.program), pairs("--dim", args.dim, int))
     if args.html:
-        from pteron.cli.pages.program import program_page
         from pteron.export.write import write_text
+
+        from .pages.program import program_page
 
         write_text(args.html, program_page(about))
     if args.json or not args.html:

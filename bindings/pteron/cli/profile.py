@@ -8,11 +8,12 @@ import dataclasses
 import json
 from pathlib import Path
 
-from pteron.cli import feeds, say
-from pteron.cli.pairs import at_least, kind, ready
 from pteron.export.write import write_text
-from pteron.runtime import TraceEvent
 from pteron.schema.ops import OPS
+
+from ..runtime import TraceEvent
+from . import feeds, say
+from .pairs import at_least, kind, ready
 
 Nodes = dict[int, tuple[str, str]]
 """Name and source line of nodes, by number."""
@@ -50,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
         write_text(args.output, json.dumps(chrome_trace(events, nodes)))
     spent = summary(events, nodes, args.runs)
     if args.html:
-        from pteron.cli.pages.profile import profile_page
+        from .pages.profile import profile_page
 
         write_text(args.html, profile_page(spent, str(args.program)))
     say.result(

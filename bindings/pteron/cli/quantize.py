@@ -12,9 +12,9 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pteron.cli import say
-from pteron.cli.pairs import at_least, existing, kind, model, pairs, ready
-from pteron.cli.progress import Tell, progress
+from . import say
+from .pairs import at_least, existing, kind, model, pairs, ready
+from .progress import Tell, progress
 
 if TYPE_CHECKING:
     from pteron.quantize.quantize import Calibration
@@ -141,8 +141,9 @@ def run(args: argparse.Namespace) -> int:
         report = write(args, chosen, tell)
     keep_ranges(report, args.ranges)
     if args.report:
-        from pteron.cli.pages.quantization import quantization_page
         from pteron.export.write import write_text
+
+        from .pages.quantization import quantization_page
 
         html = args.report.suffix == ".html"
         write_text(
@@ -160,7 +161,7 @@ def write(args: argparse.Namespace, chosen: Recipe, tell: Tell) -> QuantReport:
     from pteron.schema.errors import ArgumentError
 
     if args.output.suffix == ".pte":
-        from pteron.pipeline import export_model
+        from ..pipeline import export_model
 
         done: list[QuantReport] = []
         export_model(
@@ -182,11 +183,12 @@ def write(args: argparse.Namespace, chosen: Recipe, tell: Tell) -> QuantReport:
         )
     calibration = None
     if args.calibrate:
-        from pteron.pipeline import record
         from pteron.quantize.quantize import Calibration
 
+        from ..pipeline import record
+
         calibration = Calibration(args.calibrate, record, args.samples)
-    from pteron.pipeline import distinct
+    from ..pipeline import distinct
 
     distinct(args.model, args.output)
     return to_onnx(args.model, args.output, chosen, tell, calibration)

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from pteron.cli import feeds, say
-from pteron.cli.pairs import kind, ready, seconds
 from pteron.export.write import write_whole
 from pteron.schema.arrays import write_arrays
+
+from . import feeds, say
+from .pairs import kind, ready, seconds
 
 
 def add(parser: argparse.ArgumentParser) -> None:

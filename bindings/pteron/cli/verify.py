@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from pteron.cli import say
-from pteron.cli.pairs import arrays, program, tolerance
-from pteron.runtime import Program, Session
 from pteron.schema.errors import ArgumentError, DelegateError, PlacementWarning, ProgramError
+
+from ..runtime import Program, Session
+from . import say
+from .pairs import arrays, program, tolerance
 
 
 def add(parser: argparse.ArgumentParser) -> None:

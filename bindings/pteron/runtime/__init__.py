@@ -1,9 +1,9 @@
 """Runs programs: `load` a file, call the model. Needs numpy and cffi, nothing of export."""
 
-from pteron.runtime.delegates import Delegate, Placement
-from pteron.runtime.model import Model, load
-from pteron.runtime.program import MethodInfo, PortInfo, Program
-from pteron.runtime.session import Session, Sizes, States, TraceEvent
+from .delegates import Delegate, Placement
+from .model import Model, load
+from .program import MethodInfo, PortInfo, Program
+from .session import Session, Sizes, States, TraceEvent
 
 __all__ = [
     "Delegate",

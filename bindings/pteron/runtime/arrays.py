@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.runtime.dtypes import numpy_of
-from pteron.runtime.program import PortInfo
 from pteron.schema.dtypes import BY_ID, from_stored, name_of, to_stored
 from pteron.schema.errors import ArgumentError
+
+from .dtypes import numpy_of
+from .program import PortInfo
 
 Array = NDArray[Any]
 

@@ -6,9 +6,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from pteron._pteron import lib
 from pteron.schema.errors import ArgumentError
 from pteron.schema.isas import ROWS
+
+from .._pteron import lib
 
 
 def allowed(features: int | None) -> int:

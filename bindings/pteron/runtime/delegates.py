@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pteron._pteron import ffi, lib
-from pteron.runtime import layers
-from pteron.runtime.memory import new_struct
 from pteron.schema.errors import ArgumentError
+
+from .._pteron import ffi, lib
+from . import layers
+from .memory import new_struct
 
 POLICIES = ("allow", "warn", "forbid")
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from pteron._pteron import ffi, lib
 from pteron.schema.errors import (
     ArgumentError,
     DataError,
@@ -15,6 +14,8 @@ from pteron.schema.errors import (
     ProgramError,
     PteronError,
 )
+
+from .._pteron import ffi, lib
 
 ALIGN = 64
 

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pteron.runtime import cpu as processor
-from pteron.runtime.arrays import Array
-from pteron.runtime.delegates import Delegate, Placement
-from pteron.runtime.program import Bytes, MethodInfo, PortInfo, Program
-from pteron.runtime.session import Session, Sizes, States, TraceEvent
 from pteron.schema.errors import ArgumentError
+
+from . import cpu as processor
+from .arrays import Array
+from .delegates import Delegate, Placement
+from .program import Bytes, MethodInfo, PortInfo, Program
+from .session import Session, Sizes, States, TraceEvent
 
 
 class Model:

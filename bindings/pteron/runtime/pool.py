@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from pteron._pteron import ffi, lib
-from pteron.runtime.memory import check, new_error, new_struct
+from .._pteron import ffi, lib
+from .memory import check, new_error, new_struct
 
 
 class Pool:

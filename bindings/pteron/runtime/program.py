@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from pteron._pteron import ffi, lib
-from pteron.runtime.delegates import Delegate, chosen
-from pteron.runtime.dtypes import name_of, numpy_of
-from pteron.runtime.memory import ALIGN, Memory, check, new_error, new_struct
 from pteron.schema.errors import ArgumentError
+
+from .._pteron import ffi, lib
+from .delegates import Delegate, chosen
+from .dtypes import name_of, numpy_of
+from .memory import ALIGN, Memory, check, new_error, new_struct
 
 Bytes = bytes | bytearray | memoryview
 

@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from pteron._pteron import ffi, lib
-from pteron.runtime import dtypes
-from pteron.runtime.arrays import Array, as_array, buffers, flat, from_bytes
-from pteron.runtime.cpu import allowed
-from pteron.runtime.delegates import Placement, placements
-from pteron.runtime.memory import Memory, check, new_error, new_struct
-from pteron.runtime.pool import Pool
-from pteron.runtime.program import PortInfo, Program
 from pteron.schema.errors import ArgumentError, PlacementWarning
+
+from .._pteron import ffi, lib
+from . import dtypes
+from .arrays import Array, as_array, buffers, flat, from_bytes
+from .cpu import allowed
+from .delegates import Placement, placements
+from .memory import Memory, check, new_error, new_struct
+from .pool import Pool
+from .program import PortInfo, Program
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

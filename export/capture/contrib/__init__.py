@@ -11,10 +11,10 @@ from typing import Final
 
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.capture.contrib import activations, attention, integer, norms, products
-from pteron.export.capture.contrib.foreign import DOMAIN, TRANSLATIONS, translate
-from pteron.export.graph.inference import infer_node
+from ... import graph as g
+from ...graph.inference import infer_node
+from . import activations, attention, integer, norms, products
+from .foreign import DOMAIN, TRANSLATIONS, translate
 
 __all__ = ["DOMAIN", "MEANS", "adopt", "known", "translate_contrib"]
 

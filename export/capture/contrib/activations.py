@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from pteron.export.capture.contrib.foreign import Foreign, means
+from .foreign import Foreign, means
 
 
 @means("Gelu")

@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.capture.contrib.foreign import Foreign, means
-from pteron.export.capture.contrib.integer import projected
+from ... import graph as g
+from .foreign import Foreign, means
+from .integer import projected
 
 INT32, INT64, BOOL = int(ir.DataType.INT32), int(ir.DataType.INT64), int(ir.DataType.BOOL)
 FAR: Final = -10000.0

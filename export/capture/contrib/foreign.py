@@ -9,9 +9,10 @@ from typing import Any, Final, NoReturn
 import numpy as np
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.graph.inference import infer_node
 from pteron.schema.errors import ModelError
+
+from ... import graph as g
+from ...graph.inference import infer_node
 
 DOMAIN: Final = "com.microsoft"
 

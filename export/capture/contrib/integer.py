@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from pteron.export.capture.contrib.foreign import Foreign, means
+from .foreign import Foreign, means
 
 FLOAT = int(ir.DataType.FLOAT)
 

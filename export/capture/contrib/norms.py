@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import onnx_ir as ir
 
-from pteron.export.capture.contrib.foreign import Foreign, means
+from .foreign import Foreign, means
 
 
 @means("SkipLayerNormalization")

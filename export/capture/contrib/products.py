@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.capture.contrib.activations import activated
-from pteron.export.capture.contrib.foreign import Foreign, means
+from ... import graph as g
+from .activations import activated
+from .foreign import Foreign, means
 
 CODES: Final = {2: ir.DataType.UINT2, 4: ir.DataType.UINT4, 8: ir.DataType.UINT8}
 

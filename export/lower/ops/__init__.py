@@ -1,6 +1,6 @@
 """Lowerings by family of operator: the families of schema/ops_<family>.py. Importing this enters them."""
 
-from pteron.export.lower.ops import (
+from . import (
     control,
     images,
     matrix,

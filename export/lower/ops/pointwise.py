@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import Node, lowers
-from pteron.export.program import Coded
-from pteron.export.program.terms import Term, cast, eq, le, literal, lt, register, select, term
-from pteron.export.program.views import Ref
 from pteron.schema.dtypes import BY_ONNX, DTYPES, FLOATS
+
+from ...program import Coded
+from ...program.terms import Term, cast, eq, le, literal, lt, register, select, term
+from ...program.views import Ref
+from ..context import Lowering
+from ..node import Node, lowers
 
 SQRT_HALF = 0.7071067811865476
 SQRT_2_OVER_PI = 0.7978845608028654

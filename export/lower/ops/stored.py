@@ -14,18 +14,19 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
-from pteron.export.graph.weights import Elements, later
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import NAMES, Node, lowers
-from pteron.export.lower.ops.pointwise import cast_term
-from pteron.export.program import Coded
-from pteron.export.program.arrays import decode
-from pteron.export.program.terms import Term, cast, stored, term
-from pteron.export.program.views import Ref
-from pteron.export.sizes import Extent
-from pteron.export.sizes.extents import add, ceildiv, mul, same, sub
 from pteron.schema.dtypes import DTYPES
 from pteron.schema.formats import FORMATS
+
+from ...graph.weights import Elements, later
+from ...program import Coded
+from ...program.arrays import decode
+from ...program.terms import Term, cast, stored, term
+from ...program.views import Ref
+from ...sizes import Extent
+from ...sizes.extents import add, ceildiv, mul, same, sub
+from ..context import Lowering
+from ..node import NAMES, Node, lowers
+from .pointwise import cast_term
 
 
 @lowers("QuantizeLinear")

@@ -10,11 +10,11 @@ from typing import Final
 import numpy as np
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.graph import int8 as integer
-from pteron.export.passes.clean import remove_unused
-from pteron.export.passes.int8 import clusters
-from pteron.export.passes.int8.clusters import Cluster, DeclinedError
+from ... import graph as g
+from ...graph import int8 as integer
+from ..clean import remove_unused
+from . import clusters
+from .clusters import Cluster, DeclinedError
 
 WHY: Final = "pteron.f32"
 """Metadata key of a node that reads quantized activations and still computes in f32: the reason."""

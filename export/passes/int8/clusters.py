@@ -13,11 +13,12 @@ from typing import Final
 import numpy as np
 import onnx_ir as ir
 
-from pteron.export import graph as g
-from pteron.export.graph import int8 as integer
-from pteron.export.graph.int8 import Array, Operation
 from pteron.schema.meaning import int8 as meaning
 from pteron.schema.meaning.int8 import HIGHEST, LOWEST
+
+from ... import graph as g
+from ...graph import int8 as integer
+from ...graph.int8 import Array, Operation
 
 BIAS_TOLERANCE: Final = 2.0**-20
 """Relative: scales of biases that count as sx * sw, which others round differently."""

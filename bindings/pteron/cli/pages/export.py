@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pteron.cli.inspect import size
-from pteron.cli.pages.template import Cell, Number, code, facts, page, table, text
 from pteron.export.report import MethodReport, Report
 from pteron.schema.errors import PteronError
+
+from ..inspect import size
+from .template import Cell, Number, code, facts, page, table, text
 
 
 def export_page(report: Report, model: str) -> str:

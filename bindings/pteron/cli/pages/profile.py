@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pteron.cli.pages.template import Number, facts, modules, outline, page, table, text
-from pteron.cli.profile import InstrTime, Spent
+from ..profile import InstrTime, Spent
+from .template import Number, facts, modules, outline, page, table, text
 
 
 def profile_page(spent: Spent, about: str) -> str:

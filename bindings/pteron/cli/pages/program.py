@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pteron.cli.describe import Description, InstrRow, MethodFacts, Plan
-from pteron.cli.inspect import ports, size
-from pteron.cli.pages.template import (
+from ..describe import Description, InstrRow, MethodFacts, Plan
+from ..inspect import ports, size
+from .template import (
     Cell,
     Markup,
     Number,

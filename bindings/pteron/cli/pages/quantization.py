@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
-from pteron.cli.pages.template import Cell, Number, facts, page, table, text
 from pteron.quantize.report import LayerReport, QuantReport
+
+from .template import Cell, Number, facts, page, table, text
 
 WORST = 10
 

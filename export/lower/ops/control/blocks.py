@@ -8,13 +8,14 @@ from typing import Any
 
 import onnx_ir as ir
 
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.graphs import outputs_of
-from pteron.export.lower.node import Node, RefusedError, lowers
-from pteron.export.program.views import Ref, Shape, as_elements
-from pteron.export.sizes import Extent, extents
-from pteron.export.sizes.extents import maximum, same
 from pteron.schema.dtypes import DTYPES
+
+from ....program.views import Ref, Shape, as_elements
+from ....sizes import Extent, extents
+from ....sizes.extents import maximum, same
+from ...context import Lowering
+from ...graphs import outputs_of
+from ...node import Node, RefusedError, lowers
 
 ROUNDS = 9
 """Times a body is lowered until the shapes of what it carries have settled: one axis may turn out to grow at a time."""

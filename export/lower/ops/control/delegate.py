@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pteron.export import graph as g
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.graphs import outputs_of
-from pteron.export.lower.node import NAMES, Node, Result, lowers
-from pteron.export.program import Delegate
-from pteron.export.program.views import Ref
+from .... import graph as g
+from ....program import Delegate
+from ....program.views import Ref
+from ...context import Lowering
+from ...graphs import outputs_of
+from ...node import NAMES, Node, Result, lowers
 
 
 @lowers("Delegate", domain=g.OURS)

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import Node, lowers
-from pteron.export.lower.ops.matrix.conv import convolve
-from pteron.export.lower.ops.pointwise import convert
-from pteron.export.lower.scaled import meant
-from pteron.export.lower.windows import (
+from ....program.terms import Term, term
+from ....program.views import Ref, Shape
+from ....sizes import Extent, extents
+from ....sizes.extents import floordiv, mul, product, same
+from ...context import Lowering
+from ...node import Node, lowers
+from ...scaled import meant
+from ...windows import (
     Window,
     channels_first,
     channels_last,
@@ -22,10 +24,8 @@ from pteron.export.lower.windows import (
     read_window,
     static,
 )
-from pteron.export.program.terms import Term, term
-from pteron.export.program.views import Ref, Shape
-from pteron.export.sizes import Extent, extents
-from pteron.export.sizes.extents import floordiv, mul, product, same
+from ..matrix.conv import convolve
+from ..pointwise import convert
 
 KERNEL_TYPES = {"f32": "f32", "f16": "f32", "bf16": "f32", "f64": "f64"}
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import Node, lowers
-from pteron.export.lower.ops.matrix.products import linear
-from pteron.export.lower.ops.moving.movement import concat
-from pteron.export.lower.ops.pointwise import convert
-from pteron.export.lower.windows import channels_last, counts, read_window, static
-from pteron.export.program.terms import Term, cast, eq, index, le, literal, select, term
-from pteron.export.program.views import Ref, as_elements
-from pteron.export.sizes import Extent, extents
-from pteron.export.sizes.extents import floordiv, minimum, mul, product, same
+from ....program.terms import Term, cast, eq, index, le, literal, select, term
+from ....program.views import Ref, as_elements
+from ....sizes import Extent, extents
+from ....sizes.extents import floordiv, minimum, mul, product, same
+from ...context import Lowering
+from ...node import Node, lowers
+from ...windows import channels_last, counts, read_window, static
+from ..matrix.products import linear
+from ..moving.movement import concat
+from ..pointwise import convert
 
 
 @lowers("NonMaxSuppression")

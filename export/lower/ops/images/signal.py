@@ -10,16 +10,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import Node, lowers
-from pteron.export.lower.ops.matrix.products import multiply
-from pteron.export.lower.ops.moving.movement import pad_constant
-from pteron.export.lower.ops.pointwise import convert
-from pteron.export.program import views
-from pteron.export.program.arrays import same_dtype
-from pteron.export.program.views import Ref
-from pteron.export.sizes import Extent
-from pteron.export.sizes.extents import add, floordiv, mul, product, sub
+from ....program import views
+from ....program.arrays import same_dtype
+from ....program.views import Ref
+from ....sizes import Extent
+from ....sizes.extents import add, floordiv, mul, product, sub
+from ...context import Lowering
+from ...node import Node, lowers
+from ..matrix.products import multiply
+from ..moving.movement import pad_constant
+from ..pointwise import convert
 
 
 def fourier(n: int, parts: int, *, inverse: bool, onesided: bool) -> NDArray[np.float64]:

@@ -1,5 +1,5 @@
 """Lowerings of the family of schema/ops_matrix.py; importing this enters them."""
 
-from pteron.export.lower.ops.matrix import conv, int8, products
+from . import conv, int8, products
 
 __all__ = ["conv", "int8", "products"]

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import Node, lowers
-from pteron.export.lower.ops.matrix.products import centered, multiply, requantize
-from pteron.export.lower.ops.moving.movement import concat, pad_constant
-from pteron.export.lower.ops.pointwise import convert
-from pteron.export.lower.windows import (
+from ....program.views import Ref, Shape
+from ....sizes import Extent, extents
+from ....sizes.extents import add, mul, product, sub
+from ...context import Lowering
+from ...node import Node, lowers
+from ...windows import (
     Window,
     channels_first,
     channels_last,
@@ -22,9 +22,9 @@ from pteron.export.lower.windows import (
     read_window,
     static,
 )
-from pteron.export.program.views import Ref, Shape
-from pteron.export.sizes import Extent, extents
-from pteron.export.sizes.extents import add, mul, product, sub
+from ..moving.movement import concat, pad_constant
+from ..pointwise import convert
+from .products import centered, multiply, requantize
 
 ONE = (1, 1, 1)
 
@@ -244,7 +244,7 @@ def _integer_sums(
 
 def _windows(l: Lowering, x: Ref, window: Window, out: Shape) -> Ref:
     """[b, *i, c] as [b, *o, *k, c]: overlapping views, copied by whoever needs them dense."""
-    from pteron.export.program import views
+    from ....program import views
 
     x = l.dense(x)
     steps = x.steps

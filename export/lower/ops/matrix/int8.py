@@ -11,15 +11,15 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.export.graph import int8 as integer
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import Node, lowers
-from pteron.export.lower.ops.matrix.conv import convolve
-from pteron.export.lower.ops.rows.reduction import reduce
-from pteron.export.lower.windows import Window, channels_first, channels_last, counts
-from pteron.export.program.terms import Term, cast, term
-from pteron.export.program.views import Ref
-from pteron.export.sizes.extents import product
+from ....graph import int8 as integer
+from ....program.terms import Term, cast, term
+from ....program.views import Ref
+from ....sizes.extents import product
+from ...context import Lowering
+from ...node import Node, lowers
+from ...windows import Window, channels_first, channels_last, counts
+from ..rows.reduction import reduce
+from .conv import convolve
 
 Array = NDArray[Any]
 Row = TypeVar("Row")

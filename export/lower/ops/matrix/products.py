@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import Node, lowers
-from pteron.export.lower.ops.pointwise import cast_term, convert
-from pteron.export.program.terms import Term, cast, register, term
-from pteron.export.program.views import Ref, Shape
-from pteron.export.sizes import Extent, extents
-from pteron.export.sizes.extents import product, same
 from pteron.schema.dtypes import DTYPES, INTEGERS
+
+from ....program.terms import Term, cast, register, term
+from ....program.views import Ref, Shape
+from ....sizes import Extent, extents
+from ....sizes.extents import product, same
+from ...context import Lowering
+from ...node import Node, lowers
+from ..pointwise import cast_term, convert
 
 INNER = "columns of the first operand and rows of the second"
 
@@ -254,7 +255,7 @@ def _own(l: Lowering, labels: str, x: Ref, needed: set[str]) -> tuple[str, Ref]:
 
 def _diagonal(l: Lowering, x: Ref, i: int, j: int) -> Ref:
     """Axes i < j walked together: one axis at i whose step is the sum of both."""
-    from pteron.export.program import views
+    from ....program import views
 
     x = l.real(x)
     l.require_equal(x.shape[i], x.shape[j], "a diagonal is of a square")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.ops.pointwise import convert
-from pteron.export.program.terms import Term, eq, index, le, lt, select
-from pteron.export.program.views import Ref, as_elements
+from ....program.terms import Term, eq, index, le, lt, select
+from ....program.views import Ref, as_elements
+from ...context import Lowering
+from ..pointwise import convert
 
 
 def taken(l: Lowering, x: Ref, axis: int, condition: Ref, name: str) -> Ref:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import Node, lowers
-from pteron.export.lower.ops.moving.counted import taken
-from pteron.export.lower.ops.pointwise import convert, ordered, unordered
-from pteron.export.program.terms import register
-from pteron.export.program.views import Ref
-from pteron.export.sizes import extents
-from pteron.export.sizes.extents import product, symbols_of
 from pteron.schema.dtypes import DTYPES
+
+from ....program.terms import register
+from ....program.views import Ref
+from ....sizes import extents
+from ....sizes.extents import product, symbols_of
+from ...context import Lowering
+from ...node import Node, lowers
+from ..pointwise import convert, ordered, unordered
+from .counted import taken
 
 
 def bytes_only(l: Lowering, x: Ref) -> Ref:

@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import NAMES, Node, lowers
-from pteron.export.lower.ops.moving.counted import slice_by_values, split_by_values
-from pteron.export.lower.ops.pointwise import cast_term, convert
-from pteron.export.program.arrays import same_dtype
-from pteron.export.program.terms import Term, eq, index, le, lt, register, select
-from pteron.export.program.views import Ref, Shape
-from pteron.export.sizes import Extent, extents
-from pteron.export.sizes.extents import (
+from pteron.schema.dtypes import DTYPES, INTEGERS
+
+from ....program.arrays import same_dtype
+from ....program.terms import Term, eq, index, le, lt, register, select
+from ....program.views import Ref, Shape
+from ....sizes import Extent, extents
+from ....sizes.extents import (
     HUGE,
     add,
     at_most,
@@ -29,7 +27,10 @@ from pteron.export.sizes.extents import (
     sub,
     symbols_of,
 )
-from pteron.schema.dtypes import DTYPES, INTEGERS
+from ...context import Lowering
+from ...node import NAMES, Node, lowers
+from ..pointwise import cast_term, convert
+from .counted import slice_by_values, split_by_values
 
 
 def axes_of(l: Lowering, n: Node, position: int, what: str = "axes") -> tuple[int, ...] | None:

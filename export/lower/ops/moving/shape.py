@@ -17,16 +17,17 @@ from typing import Any, Final
 import numpy as np
 import sympy
 
-from pteron.export.lower import scaled
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import FOLDS, Node, lowers
-from pteron.export.lower.node import Folded as Folding
-from pteron.export.lower.ops.moving.movement import axes_of, slice_range
-from pteron.export.program.arrays import same_dtype
-from pteron.export.program.views import Elements, Ref, as_elements
-from pteron.export.sizes import extents
-from pteron.export.sizes.extents import at_most, same, symbols_of
 from pteron.schema.dtypes import BY_ONNX, FLOATS, INTEGERS
+
+from ....program.arrays import same_dtype
+from ....program.views import Elements, Ref, as_elements
+from ....sizes import extents
+from ....sizes.extents import at_most, same, symbols_of
+from ... import scaled
+from ...context import Lowering
+from ...node import FOLDS, Node, lowers
+from ...node import Folded as Folding
+from .movement import axes_of, slice_range
 
 Folded = tuple[Elements, str]
 Fold = Callable[[Lowering, Node, list[Elements]], Folded]

@@ -5,15 +5,15 @@ How many there are is a counted dimension. With sorted = 0 the groups are put in
 
 from __future__ import annotations
 
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import Node, lowers
-from pteron.export.lower.ops.moving.indexing import no_f64
-from pteron.export.lower.ops.moving.movement import concat
-from pteron.export.lower.ops.pointwise import convert, ordered, unordered
-from pteron.export.program.terms import eq, index
-from pteron.export.program.views import Ref
-from pteron.export.sizes import Extent
-from pteron.export.sizes.extents import product, sub
+from ....program.terms import eq, index
+from ....program.views import Ref
+from ....sizes import Extent
+from ....sizes.extents import product, sub
+from ...context import Lowering
+from ...node import Node, lowers
+from ..pointwise import convert, ordered, unordered
+from .indexing import no_f64
+from .movement import concat
 
 
 @lowers("Unique")

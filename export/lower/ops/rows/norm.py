@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import Node, lowers
-from pteron.export.lower.ops.moving.movement import exact_quotient
-from pteron.export.lower.ops.pointwise import convert
-from pteron.export.program.terms import Term, eq, select, term
-from pteron.export.program.views import Ref, Shape
-from pteron.export.sizes.extents import product, same_shape
+from ....program.terms import Term, eq, select, term
+from ....program.views import Ref, Shape
+from ....sizes.extents import product, same_shape
+from ...context import Lowering
+from ...node import Node, lowers
+from ..moving.movement import exact_quotient
+from ..pointwise import convert
 
 
 def _last_axes(n: Node, default: int = -1) -> int:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import Node, lowers
-from pteron.export.lower.ops.moving.movement import axes_of
-from pteron.export.lower.ops.pointwise import convert, ordered, unordered
-from pteron.export.program.terms import Term, cast, eq, index, register, select, term
-from pteron.export.program.views import Elements, Ref, as_elements
-from pteron.export.sizes.extents import product
+from ....program.terms import Term, cast, eq, index, register, select, term
+from ....program.views import Elements, Ref, as_elements
+from ....sizes.extents import product
+from ...context import Lowering
+from ...node import Node, lowers
+from ..moving.movement import axes_of
+from ..pointwise import convert, ordered, unordered
 
 BEFORE: dict[str, Callable[[Term], Term]] = {
     "ReduceL1": lambda x: term("abs", x),

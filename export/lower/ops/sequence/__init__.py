@@ -1,5 +1,5 @@
 """Lowerings of the family of schema/ops_sequence.py; importing this enters them."""
 
-from pteron.export.lower.ops.sequence import attention, recurrent
+from . import attention, recurrent
 
 __all__ = ["attention", "recurrent"]

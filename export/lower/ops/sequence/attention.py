@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import Node, lowers
-from pteron.export.lower.ops.moving.movement import concat, pad_constant
-from pteron.export.lower.ops.pointwise import convert
-from pteron.export.program.terms import Term, eq, index, le, lt, select, term
-from pteron.export.program.views import Ref, Shape, as_elements
-from pteron.export.sizes import Extent
-from pteron.export.sizes.extents import floordiv, mul, same, sub
+from ....program.terms import Term, eq, index, le, lt, select, term
+from ....program.views import Ref, Shape, as_elements
+from ....sizes import Extent
+from ....sizes.extents import floordiv, mul, same, sub
+from ...context import Lowering
+from ...node import Node, lowers
+from ..moving.movement import concat, pad_constant
+from ..pointwise import convert
 
 
 @lowers("Attention")

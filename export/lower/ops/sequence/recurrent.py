@@ -6,15 +6,16 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import Node, lowers
-from pteron.export.lower.ops.matrix.products import linear
-from pteron.export.lower.ops.moving.movement import concat
-from pteron.export.lower.ops.pointwise import convert
-from pteron.export.program.views import Ref
-from pteron.export.sizes import Extent
-from pteron.export.sizes.extents import mul
 from pteron.schema.meaning.sequence import ACTIVATIONS
+
+from ....program.views import Ref
+from ....sizes import Extent
+from ....sizes.extents import mul
+from ...context import Lowering
+from ...node import Node, lowers
+from ..matrix.products import linear
+from ..moving.movement import concat
+from ..pointwise import convert
 
 USUAL = {
     "LSTM": ("sigmoid", "tanh", "tanh"),
