@@ -8,7 +8,7 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export size clean ctest wheel fuzz refusals mutants wheel-aarch64 sweep graphs
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export size clean ctest wheel fuzz refusals mutants wheel-aarch64 sweep graphs replay
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -23,6 +23,7 @@ help:
 	@echo "make fuzz    libFuzzer on the verifier and on runs, two minutes each (clang-19)"
 	@echo "make mutants SEED=1 COUNT=60  turns operators in the exporter and the runtime; do the fast tests notice?"
 	@echo "make refusals which refusals of the verifier and session no test notices, one taken away at a time"
+	@echo "make replay  digests of programs written anew, after a change that is meant to change them"
 	@echo "make graphs  random ONNX graphs against the reference: GRAPHS=20000"
 	@echo "make bench-gemm  matrix kernels against the peak of this processor"
 	@echo "make bench-gemv  stored weights times a vector against reading them"
@@ -131,6 +132,9 @@ wheel: $(VENV)/.dev
 	@$(BIN)/python -m build --no-isolation --outdir build/wheel . >build/wheel.log 2>&1 || { cat build/wheel.log; exit 1; }
 	@$(BIN)/auditwheel repair --plat auto -w dist build/wheel/*.whl >>build/wheel.log 2>&1 || { cat build/wheel.log; exit 1; }
 	@cp build/wheel/*.tar.gz dist/
+
+replay: dev
+	@cd tests && ../$(BIN)/python -m replay.programs
 
 wheel-aarch64: $(VENV)/.dev
 	@_PYTHON_HOST_PLATFORM=linux-aarch64 CMAKE_ARGS=-DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/runtime_c/cmake/aarch64-linux-gnu.cmake \
