@@ -39,16 +39,26 @@ def _rewrite(m: Match) -> bool:
         return False
     if sizes is None or any(_broadcasts(sizes, g.dims(m[name]) or []) for name in "cs"):
         return False
-    made: list[ir.Node] = []
+    known, made = set(graph.initializers), list[ir.Node]()
     batch = ir.Node("", "Shape", [x], [ir.AttrInt64("start", 0), ir.AttrInt64("end", 1)])
     ones = g.initializer(graph, np.array([1, 1], np.int64), "ones")
     shape = ir.Node("", "Concat", [batch.outputs[0], ones], [ir.AttrInt64("axis", 0)])
     angles = [_angles(graph, m[name], half, shape.outputs[0], made) for name in "cs"]
     if angles[0] is None or angles[1] is None:
+        _undo(graph, [batch, shape, *made], known)
         return False
     new = ir.Node("", "RotaryEmbedding", [x, *angles])
     g.replace(m.nodes, [batch, shape, *made, new], m["y"], new.outputs[0])
     return True
+
+
+def _undo(graph: ir.Graph, made: list[ir.Node], known: set[str]) -> None:
+    """Takes back what was made for a turn that is declined: nodes that use values, and initializers."""
+    for node in made:
+        for i in range(len(node.inputs)):
+            node.replace_input_with(i, None)
+    for name in set(graph.initializers) - known:
+        del graph.initializers[name]
 
 
 def _broadcasts(x: list[int | str | None], angles: list[int | str | None]) -> bool:
@@ -98,22 +108,17 @@ def _angles(
     )
     if not by_batch and g.rank(value) != 2:
         return None
-    nodes: list[ir.Node] = []
     first = _first_half(
-        graph, node.inputs[0] if by_batch and node is not None else value, half, nodes
+        graph, node.inputs[0] if by_batch and node is not None else value, half, made
     )
     if first is None:
         return None
     if not by_batch:
-        nodes.append(
-            ir.Node(
-                "", "Unsqueeze", [first, g.initializer(graph, np.array([0], np.int64), "axis_0")]
-            )
-        )
-        first = nodes[-1].outputs[0]
-    nodes.append(ir.Node("", "Expand", [first, shape]))
-    made += nodes
-    return nodes[-1].outputs[0]
+        axis = g.initializer(graph, np.array([0], np.int64), "axis_0")
+        made.append(ir.Node("", "Unsqueeze", [first, axis]))
+        first = made[-1].outputs[0]
+    made.append(ir.Node("", "Expand", [first, shape]))
+    return made[-1].outputs[0]
 
 
 def _first_half(

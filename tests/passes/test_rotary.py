@@ -51,7 +51,11 @@ LEFT = {
 def test_declined(text: str) -> None:
     model = onnx_text(text, x="f32[b, 3, s, 8]", p="f32[b, s, 1]", w=W)
     infer(model)
+    before, uses = as_text(model), {v.name: len(v.uses()) for v in model.graph.inputs}
+    names = set(model.graph.initializers)
     assert not recognise_rotary(model)
+    assert as_text(model) == before and set(model.graph.initializers) == names
+    assert {v.name: len(v.uses()) for v in model.graph.inputs} == uses
 
 
 def test_a_table_of_angles() -> None:
