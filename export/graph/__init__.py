@@ -255,6 +255,12 @@ def drop_unread(model: ir.Model) -> None:
                 del graph.initializers[name]
 
 
+def _steps_far(node: ir.Node) -> bool:
+    """A Slice whose steps overflow in onnx's propagation of elements, which ends the process."""
+    steps = node.inputs[4] if is_op(node, "Slice") and len(node.inputs) > 4 else None
+    return any(abs(step) >= 2**31 for step in ints(steps) or ())
+
+
 def infer(model: ir.Model) -> None:
     """Fills types and ranks of all values by onnx's own inference, where it can; never raises.
 
@@ -266,7 +272,10 @@ def infer(model: ir.Model) -> None:
                 value.shape = None
     try:
         told = onnx.shape_inference.infer_shapes(
-            _without_weights(model), check_type=False, strict_mode=False, data_prop=True
+            _without_weights(model),
+            check_type=False,
+            strict_mode=False,
+            data_prop=not any(map(_steps_far, nodes(model))),
         )
         _take_types(model.graph, told.graph)
     except Exception:

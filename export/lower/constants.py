@@ -51,6 +51,8 @@ class Constants(Sizes, abc.ABC):
         """A dense value of its own."""
         if len(shape) > 8:
             self.fail(f"rank {len(shape)}; at most 8 dimensions are covered")
+        if any(isinstance(n, int) and n < 0 for n in shape):
+            self.fail(f"its result would have the shape {list(shape)}; expected no extent below 0")
         self.values.append(Value(name, dtype, tuple(shape), storage, base))
         return Ref(dtype, tuple(shape), len(self.values) - 1)
 

@@ -111,6 +111,10 @@ class Views(Constants):
         """Broadcasts to `shape`, which must fit."""
         if same_shape(ref.shape, shape):
             return ref
+        if ref.rank > len(shape):
+            self.fail(
+                f"a tensor of rank {ref.rank} is broadcast to rank {len(shape)}; expected no more"
+            )
         for have, want in zip(ref.shape, shape[len(shape) - ref.rank :], strict=True):
             if not same(have, 1):
                 self.require_equal(have, want, "expanded axes agree or have extent 1")

@@ -72,7 +72,8 @@ def join(inner: Body, keep: Sequence[Term], outer: Body, known: Mapping[Term, Te
     """
     if _surely_too_long(inner, len(keep), outer, known):
         return None
-    done, new = dict(known), dict[Term, None]()
+    done = dict(known)
+    new = dict.fromkeys(t for t in known.values() if t not in inner.terms)  # rounded as stored
     for t in outer.terms:
         if t not in done:
             args = tuple(done[a] for a in t.args)

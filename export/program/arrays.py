@@ -72,4 +72,5 @@ def strided_view(array: NDArray[Any], ref: Ref) -> NDArray[Any]:
         return np.zeros(shape, array.dtype)
     width = flat.itemsize
     strides = tuple(int(s) * width for s in ref.steps)
-    return np.lib.stride_tricks.as_strided(flat[int(ref.offset) :], shape, strides, writeable=False)
+    plain = flat.view(f"u{width}")[int(ref.offset) :]  # as_strided does not know ml_dtypes' names
+    return np.lib.stride_tricks.as_strided(plain, shape, strides, writeable=False).view(array.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 from lower.check import agrees, agrees_with_onnxruntime, listing
@@ -285,3 +286,47 @@ def test_a_pad_of_elements_that_share_bytes(mode: str) -> None:
 def test_integers_of_overlapping_columns_are_added_as_integers() -> None:
     x = np.full((1, 4, 2), 2**24 + 1, np.int32)
     agrees("y = Col2Im(x, [2, 3], [2, 2])", {"x": x}, x="i32[1, 4, 2]")
+
+
+def test_the_least_of_nothing_is_the_dtypes_own_end() -> None:
+    for op, want in (("ReduceMin", 2**31 - 1), ("ReduceMax", -(2**31))):
+        program = lower(onnx_text(f"y = {op}(x, [0], keepdims=0)", x="i32[0, 2]"))
+        assert run(program, {"x": np.zeros((0, 2), np.int32)})["y"].tolist() == [want, want]
+
+
+def test_a_split_by_data_has_a_size_for_each_part() -> None:
+    program = lower(
+        onnx_text("a, b = Split(x, s, axis=0); y = Neg(a); z = Neg(b)", x="f32[4]", s="i64[n]")
+    )
+    got = run(program, {"x": floats(4), "s": np.array([3, 1])})
+    assert [got[name].shape for name in "yz"] == [(3,), (1,)]
+
+
+def test_every_small_float_is_seen_through_views() -> None:
+    codes = np.arange(6).reshape(2, 3).astype(ml_dtypes.float8_e5m2)
+    agrees("y = DequantizeLinear(Transpose(w, perm=[1, 0]), s)", {}, w=codes, s=np.float32(2))
+
+
+@pytest.mark.parametrize(
+    "text, declared, match",
+    [
+        ("y = MaxPool(x, kernel_shape=[5])", {"x": "f32[1, 1, 3]"}, "no extent below 0"),
+        ("y = RMSNormalization(x, w)", {"x": "f32[3]", "w": "f32[4, 3]"}, "rank 2 is broadcast to rank 1"),
+    ],
+)  # fmt: skip
+def test_what_has_no_result_is_refused_by_the_nodes_name(
+    text: str, declared: dict[str, str], match: str
+) -> None:
+    with pytest.raises(LoweringError, match=match):
+        lower(onnx_text(text, **declared))
+
+
+def test_indices_of_elements_lie_inside_the_other_axes() -> None:
+    program = lower(onnx_text("y = GatherElements(x, i, axis=1)", x="f32[n, 3]", i="i64[m, 2]"))
+    assert any("inside the other axes" in c.text for c in program.checks)
+
+
+def test_a_slice_of_the_longest_steps_ends_no_process() -> None:
+    """onnx's propagation of elements steps over the end of 64 bits and reads there."""
+    text = "y = Slice(x, [0], [3], [0], [9223372036854775807])"
+    agrees(text, {"x": np.array([5, 6, 7])}, x="i64[3]")

@@ -43,10 +43,9 @@ def slice_by_values(l: Lowering, x: Ref, axis: int, start: Ref, end: Ref, step: 
     return taken(l, x, axis, mask, "sliced")
 
 
-def split_by_values(l: Lowering, x: Ref, axis: int, sizes: Ref) -> list[Ref]:
+def split_by_values(l: Lowering, x: Ref, axis: int, sizes: Ref, count: int) -> list[Ref]:
     """Parts one behind the other, as long as `sizes` says while running."""
-    (count,) = sizes.shape
-    assert isinstance(count, int)
+    l.require_equal(sizes.shape[0], count, "a split has a size for each part")
     start, parts = l.scalar(0, "i64"), []
     for i in range(count):
         size = convert(l, l.reshape(l.slice(sizes, 0, i, 1), ()), "i64")

@@ -59,6 +59,9 @@ def _as_slice(l: Lowering, x: Ref, axis: int, at: Sequence[int]) -> Ref | None:
 def lower_gather_elements(l: Lowering, n: Node) -> Ref:
     x, at = bytes_only(l, n[0]), convert(l, n[1], "i64")
     axis = n.integer("axis") % x.rank
+    for a in range(x.rank):
+        if a != axis:
+            l.require_at_most(at.shape[a], x.shape[a], "indices lie inside the other axes")
     at = l.move_axis(at, axis, 0)
     y = l.one("gather_elements", [l.move_axis(x, axis, 0), at], {}, x.dtype, at.shape)
     return convert(l, l.move_axis(y, 0, axis), n[0].dtype)

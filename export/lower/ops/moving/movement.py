@@ -251,7 +251,7 @@ def lower_split(l: Lowering, n: Node) -> list[Ref]:
     axis = n.integer("axis")
     if n.get(1) is not None:
         if l.sizes_in(n[1]) is None:
-            return split_by_values(l, x, axis % x.rank, n[1])
+            return split_by_values(l, x, axis % x.rank, n[1], len(n.wanted))
         sizes = l.known(n[1], "the sizes of the parts")
     else:
         sizes = equal_parts(x.shape[axis], n.integer("num_outputs", len(n.wanted)))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from pteron.schema.dtypes import DTYPES
+
 from ....program.terms import Term, cast, eq, index, register, select, term
 from ....program.views import Elements, Ref, as_elements
 from ....sizes.extents import product
@@ -70,9 +72,18 @@ def _around(l: Lowering, op: str, x: Ref, middle: Callable[[Ref], Ref]) -> Ref:
         before = None  # nothing is below 0
     y = convert(l, x, kind) if before is None else l.pointwise(before, [x], kind)
     y = middle(y)
+    if op in COMPARED and DTYPES[x.dtype].bits < 64 and kind == "i64" and not _has_some(x):
+        row = DTYPES[x.dtype]  # of nothing: the dtype's own end, not that of 64 bits
+        most, least = row.most, row.least
+        y = l.pointwise(lambda t: term("max", term("min", t, most), least), [y], kind)
     if after is not None:
         y = l.pointwise(lambda t: cast(after(cast(t, floats)), kind), [y], y.dtype)
     return convert(l, y, x.dtype)
+
+
+def _has_some(x: Ref) -> bool:
+    """At least one element, whatever the sizes."""
+    return all(n > 0 if isinstance(n, int) else bool(n.is_positive) for n in x.shape)
 
 
 def reduce(

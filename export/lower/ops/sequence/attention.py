@@ -225,6 +225,12 @@ def lower_rotary(l: Lowering, n: Node) -> Ref:
     turned = n.integer("rotary_embedding_dim") or heads.shape[3]
     part = l.slice(heads, 3, 0, turned)
     half = floordiv(turned, 2)
+    wanted = 3 if n.get(3) is None else 2
+    for i, name in ((1, "cos_cache"), (2, "sin_cache")):
+        if n[i].rank != wanted:
+            l.fail(
+                f"{name} has rank {n[i].rank}; expected {wanted} {'with' if wanted == 2 else 'without'} position_ids"
+            )
     angles = [_angles(l, n, i, half) for i in (1, 2)]  # cos and sin, [b, 1, s, half]
     y = _turn(l, part, angles, half, interleaved=bool(n.integer("interleaved")))
     if not same(turned, heads.shape[3]):

@@ -46,6 +46,9 @@ class _Inputs:
     peephole: Ref | None
 
 
+GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
+
+
 @lowers("LSTM", "GRU", "RNN")
 def lower_recurrent(l: Lowering, n: Node) -> Sequence[Ref | None]:
     batch_first = bool(n.integer("layout"))
@@ -98,9 +101,13 @@ def _direction(l: Lowering, n: Node, given: _Inputs, d: int, reverse: bool) -> l
 
     w, r = own(given.w), own(given.r)
     assert w is not None and r is not None
-    bias, inner = _biases(l, n, own(given.bias), w.shape[0])
-    gates = _gates(l, given.x, w, bias)
     (t, b), h = given.x.shape[:2], r.shape[1]
+    rows = mul(GATES[n.op_type], h)
+    l.require_equal(w.shape[0], rows, "W has a row for each gate and hidden element")
+    l.require_equal(r.shape[0], rows, "R has a row for each gate and hidden element")
+    l.require_equal(w.shape[1], given.x.shape[2], "W has a column for each element of X")
+    bias, inner = _biases(l, n, own(given.bias), rows)
+    gates = _gates(l, given.x, w, bias)
     attrs: dict[str, Any] = {
         "activations": _activations(l, n, d),
         "clip": n.number("clip"),
