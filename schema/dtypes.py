@@ -1,6 +1,7 @@
 """Element types: `DTYPES`, a row each. What else is known of a type follows from its row.
 
-`id` is the type's number in a file and in C, as `DType` of program.fbs has it, `onnx` its number in ONNX (TensorProto.DataType).
+`id` is the type's number in a file and in C, as `DType` of program.fbs has it, `onnx` its number in ONNX
+(TensorProto.DataType), 0 where ONNX lacks it.
 `register` is the type that pointwise programs compute it in; a `packed` type comes there by `unpack` and goes by `repack`.
 Needs NumPy; ml_dtypes for the types that NumPy lacks, when one of them is asked for.
 """
@@ -108,7 +109,7 @@ DTYPES: Final[dict[str, Dtype]] = {
 """By name, in the order of ids."""
 
 BY_ID: Final = {row.id: row for row in DTYPES.values()}
-BY_ONNX: Final = {row.onnx: row for row in DTYPES.values()}
+BY_ONNX: Final = {row.onnx: row for row in DTYPES.values() if row.onnx}
 INTEGERS: Final = tuple(d.name for d in DTYPES.values() if d.is_integer and not d.packed)
 FLOATS: Final = tuple(d.name for d in DTYPES.values() if d.is_float and not d.packed)
 

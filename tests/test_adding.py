@@ -218,7 +218,7 @@ graph = run_passes(capture(ir.serde.deserialize_model(onnx.parser.parse_model(te
 assert [node.op_type for node in graph.graph] == ["Swish"], [*graph.graph]
 """
 
-DTYPE_ROW = """        Dtype(25, "f8e3m4", 8, "float8_e3m4", 99, "f32", packed=True),
+DTYPE_ROW = """        Dtype(25, "f8e3m4", 8, "float8_e3m4", 0, "f32", packed=True),
 """
 
 CARRIED = """
@@ -348,8 +348,8 @@ def add_pass(copy: Path) -> None:
     passes = copy / "export/passes/__init__.py"
     insert(
         passes,
-        "from pteron.export.passes.transpose import",
-        "from pteron.export.passes.swish import recognise_swish\n",
+        "from .transpose import",
+        "from .swish import recognise_swish\n",
     )
     insert(passes, "    recognise_layer_norm,\n", "    recognise_swish,\n")
 

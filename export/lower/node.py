@@ -18,7 +18,7 @@ from ..program.views import Elements, Ref, Shape
 if TYPE_CHECKING:
     from .context import Lowering
 
-NAMES: Final = {ir.DataType(row.onnx): row.name for row in DTYPES.values()}
+NAMES: Final = {ir.DataType(row.onnx): row.name for row in DTYPES.values() if row.onnx}
 """ONNX element types by what we call them; strings and complex numbers are not covered."""
 
 

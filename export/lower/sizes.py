@@ -103,9 +103,11 @@ class Sizes:
             self.checks.append(check)
 
     def _may_agree(self, a: Extent, b: Extent) -> bool:
-        """Numbers that differ where counted dimensions have their capacities would be refused by every prepare."""
+        """False where no run can: what is counted is at most its capacity, and a number is itself."""
         first, second = self._at_capacity(a), self._at_capacity(b)
-        return not (isinstance(first, int) and isinstance(second, int)) or first == second
+        if not isinstance(first, int) or not isinstance(second, int):
+            return True
+        return (first <= second or self.is_counted(a)) and (second <= first or self.is_counted(b))
 
     def _is_comparable(self, a: Extent, b: Extent) -> bool:
         """Whether prepare, where counted dimensions have their capacities, can tell that the extents agree."""

@@ -130,5 +130,5 @@ def test_doctor_says_what_is_missing(environment: dict[str, str], said: str) -> 
         env=os.environ | environment,
         check=True,
     )
-    rows = {row["what"].strip(): row for row in json.loads(done.stdout)}
+    rows = {row["what"].strip(): row for row in json.loads(done.stdout)["checks"]}
     assert not rows["hexagon: run"]["ok"] and said in rows["hexagon: run"]["detail"]

@@ -100,15 +100,14 @@ def test_every_struct_enum_and_table_of_the_file_is_drawn() -> None:
         assert size(name) == row.bytes
 
 
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+PAGES = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")} - {ROOT / "CHANGELOG.md"})
+"""The changelog speaks of what was."""
 TOPS = {"schema", "export", "quantize", "runtime_c", "bindings", "tests", "docs", "examples", "benchmarks"}  # fmt: skip
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_a_path_that_a_page_names_is_there(page: Path) -> None:
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.S | re.M)
-    if page.name == "CHANGELOG.md":
-        pytest.skip("it speaks of what was")
     for name in re.findall(r"`([\w./*<>{},-]+)`", text) + re.findall(r"\]\(([\w./-]+)\)", text):
         if "<" in name or "{" in name or name.split("/")[0] not in TOPS or "/" not in name:
             continue
