@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import resource
@@ -307,7 +308,8 @@ def test_the_part_of_a_killed_run_is_swept_and_that_of_a_living_one_is_not(tmp_p
 
 def test_the_interrupt_key_leaves_nothing(programs: dict[str, Path], tmp_path: Path) -> None:
     command = [*PTERON, "profile", programs["big"], "--runs", "1000000", "-o", tmp_path / "t.json"]
-    child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    heed = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # ignored behind `&`
+    child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heed)
     ends = time.monotonic() + 60
     while str(programs["big"]) not in Path(f"/proc/{child.pid}/maps").read_text():
         assert time.monotonic() < ends, "the program was not opened"
