@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,15 @@ def test_a_loop_without_instructions_ends_at_the_deadline(elements: int) -> None
     assert np.array_equal(m.run({"x": x, "go": False})["y"], x)
 
 
+@pytest.fixture
+def heeded() -> Iterator[None]:
+    """The interrupt key as Python has it: behind `&` it is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeded")
 def test_the_interrupt_key_ends_a_run_and_the_handler_is_put_back() -> None:
     m, before = endless(), signal.getsignal(signal.SIGINT)
     threading.Timer(TIMEOUT_S, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
@@ -81,6 +91,7 @@ def test_the_interrupt_key_ends_a_run_and_the_handler_is_put_back() -> None:
     assert np.array_equal(m.run({"x": X, "go": False})["y"], X)
 
 
+@pytest.mark.usefixtures("heeded")
 def test_the_interrupt_key_ends_a_traced_run_while_an_event_is_told() -> None:
     m = endless()
 
