@@ -41,11 +41,6 @@ class Dtype:
         return _numpy(self.word)
 
     @property
-    def is_plain(self) -> bool:
-        """NumPy has it."""
-        return hasattr(np, self.word)
-
-    @property
     def is_float(self) -> bool:
         return "f" in self.name[:2]
 

@@ -14,18 +14,16 @@ from typing import Any, Final
 import torch
 from onnxscript.values import Opset
 
+from pteron.schema.dtypes import DTYPES
+
 from . import aten
 
 op: Final[Any] = Opset("", 24)
 FLOAT, DOUBLE, INT64 = 1, 11, 7
-LIMITS: Final = {
-    torch.int8: (-128, 127),
-    torch.uint8: (0, 255),
-    torch.int16: (-32768, 32767),
-    torch.uint16: (0, 65535),
+KINDS: Final = {
+    getattr(torch, DTYPES[name].word): DTYPES[name] for name in ("i8", "u8", "i16", "u16", "i32")
 }
-ONNX_TYPE: Final = {torch.int8: 3, torch.uint8: 2, torch.int16: 5, torch.uint16: 4, torch.int32: 6}
-TORCH_TYPE: Final = {v: k for k, v in ONNX_TYPE.items()}
+"""What quantized_decomposed makes codes of."""
 
 
 def translations(program: Any) -> dict[Any, Callable[..., Any]]:
@@ -56,21 +54,22 @@ def grouped_mm(a: Any, b: Any, offs: Any, bias: Any = None, out_dtype: Any = Non
 
 
 def _kind(dtype: Any) -> Any:
-    return dtype if isinstance(dtype, torch.dtype) else TORCH_TYPE.get(int(dtype), dtype)
+    known = {row.onnx: kind for kind, row in KINDS.items()}
+    return dtype if isinstance(dtype, torch.dtype) else known.get(int(dtype), dtype)
 
 
 def _codes(x: Any, scale: Any, zero: Any, lo: int, hi: int, dtype: Any, **attributes: Any) -> Any:
     codes = op.QuantizeLinear(x, scale, _zero(zero, dtype), **attributes)
-    if (lo, hi) == LIMITS.get(dtype):
+    row = KINDS[dtype]
+    if (lo, hi) == (row.least, row.most):
         return codes
-    to = ONNX_TYPE[dtype]
-    low, high = (op.Cast(op.Constant(value_int=limit), to=to) for limit in (lo, hi))
+    low, high = (op.Cast(op.Constant(value_int=limit), to=row.onnx) for limit in (lo, hi))
     return op.Clip(codes, low, high)
 
 
 def _zero(zero: Any, dtype: Any) -> Any:
     return op.Cast(
-        op.Constant(value_int=zero) if isinstance(zero, int) else zero, to=ONNX_TYPE[dtype]
+        op.Constant(value_int=zero) if isinstance(zero, int) else zero, to=KINDS[dtype].onnx
     )
 
 

@@ -183,14 +183,12 @@ def test_grouped_queries_fill_up_at_the_right(tmp_path: Path) -> None:
     np.testing.assert_allclose(got[1], want[1], rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("now", [1, 3])
-@pytest.mark.parametrize("ends", [(5,), (2, 6)])
+# onnxruntime, the judge, takes several tokens after a past for one row alone.
+@pytest.mark.parametrize(("now", "ends"), [(1, (5,)), (3, (5,)), (1, (2, 6))])
 def test_a_cache_of_fixed_length_is_written_in_place(
     now: int, ends: tuple[int, ...], tmp_path: Path
 ) -> None:
     """Declared as long as it was: rows of a batch may stand at different places; states keep it between runs."""
-    if now > 1 and len(ends) > 1:
-        pytest.skip("onnxruntime takes several tokens after a past for one row alone")
     batch, whole = len(ends), 9
     inputs = grouped(whole, now, rotary=True, batch=batch)
     inputs[5] = np.array(ends, np.int32) + now - 1  # so many keys are there before
