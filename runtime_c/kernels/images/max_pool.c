@@ -65,9 +65,10 @@ static bool window_only(const max_pool *p, pte_pace *pace, const pte_taps *taps,
   int64_t offset[PTE_WINDOW_CHUNK];
   pte_coords coords = {{0}};
   start_f32(y, NULL, channels);
+  if (taps->total == 0) return pte_pace_go(pace, channels);
   for (int64_t left = taps->total, count; left > 0; left -= count) {
     count = pte_window_offsets(&p->window, taps, left, &coords, offset);
-    if (!pte_pace_go(pace, count * channels)) return false;
+    if (pace->watch != NULL && !pte_pace_go(pace, count * channels)) return false;
     p->variant->larger(count, offset, channels, x, y);
   }
   return true;
@@ -91,11 +92,10 @@ static bool window_channels(const max_pool *p, pte_pace *pace, const pte_taps *t
   const void *from = x + c * bytes;
   void *best = y + c * bytes;
   int64_t *to = index == NULL ? NULL : index + c, count = end - c;
+  if (dtype == PTE_F32 && to == NULL) return window_only(p, pace, taps, count, from, best);
   if (!pte_pace_go(pace, count)) return false;
   switch (dtype) {
-  case PTE_F32:
-    if (to == NULL) return window_only(p, pace, taps, count, from, best);
-    return window_f32(p, pace, taps, count, from, best, to);
+  case PTE_F32: return window_f32(p, pace, taps, count, from, best, to);
   case PTE_F64: return window_f64(p, pace, taps, count, from, best, to);
   case PTE_I8: return window_i8(p, pace, taps, count, from, best, to);
   default: return window_i64(p, pace, taps, count, from, best, to);
