@@ -75,8 +75,8 @@ def test_core_is_under_68_kilobytes(report: dict[str, Any]) -> None:
     assert report["core"] < 68 * 1024, report["parts"]
 
 
-def test_library_is_under_600_kilobytes(report: dict[str, Any]) -> None:
-    assert report["library"] < 600 * 1024, report["parts"]
+def test_library_is_under_800_kilobytes(report: dict[str, Any]) -> None:
+    assert report["library"] < 800 * 1024, report["parts"]
 
 
 def test_exports_are_what_the_public_headers_declare(library: Path) -> None:

@@ -47,6 +47,14 @@ def hidden_values() -> Case:
     return made
 
 
+def not_finite() -> Case:
+    """A NaN and infinities in some queries and keys: other rows stay as they are."""
+    made = attention(1, 2, 1, 7, 70, 16, 16)
+    q, k = made.inputs[0], made.inputs[1]
+    q[0, 0, 3, 2], q[0, 1, 5, :2], k[0, 0, 66, 9] = np.nan, np.inf, -np.inf
+    return made
+
+
 def recurrent(op: str, t: int, b: int, h: int, *, first: bool = True, **how: Any) -> Case:
     """gates, weight and, where `first`, biases, peepholes and states."""
     gates = {"lstm": 4, "gru": 3, "rnn": 1}[op]
@@ -83,6 +91,10 @@ CASES = [
         )
     ),
     attention(1, 3, 3, 100, 64, 64, 64),
+    *(attention(1, 2, 1, s, t, 16, 32) for s, t in ((3, 64 + 20), (29, 40), (210, 64 + 5))),
+    attention(1, 2, 2, 13, 130, 32, 32, np.float32(np.where(np.arange(130) < 90, 0, -1e4))),
+    attention(1, 2, 2, 13, 130, 8, 24, np.float32(np.arange(130) * -1.5)),
+    not_finite(),
     attention(1, 1, 1, 0, 3, 4, 4),
     attention(1, 1, 1, 3, 0, 4, 4),
     attention(2, 0, 0, 3, 3, 4, 4),

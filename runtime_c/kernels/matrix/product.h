@@ -49,6 +49,10 @@ PTE_ALWAYS void pte_product_tile(int rows, int blocks, const pte_product *p) {
 PTE_ALWAYS void pte_product_rows(int rows, int wide, int64_t blocks, pte_product p) {
   for (; blocks >= wide; blocks -= wide, p.b += wide * p.b_block, p.out += wide * PTE_LANE_COUNT)
     pte_product_tile(rows, wide, &p);
+  if (wide == 4 && blocks >= 2) { /* one alone has too few chains to keep the units busy */
+    pte_product_tile(rows, 2, &p);
+    blocks -= 2, p.b += 2 * p.b_block, p.out += 2 * PTE_LANE_COUNT;
+  }
   for (; blocks > 0; blocks--, p.b += p.b_block, p.out += PTE_LANE_COUNT)
     pte_product_tile(rows, 1, &p);
 }

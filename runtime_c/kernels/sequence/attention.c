@@ -17,8 +17,11 @@ enum {
   TILE = PTE_ATTENTION_TILE,
   STRIP = PTE_ATTENTION_STRIP,
   ROWS = PTE_ATTENTION_ROWS,
+  ROWS_LEAST = 4 * PTE_ATTENTION_STRIP, /* fewer are not worth laying out the keys */
   LANES = PTE_ATTENTION_LANES
 };
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static pte_attention plan(const pte_call *call) {
   const pte_tensor *const *in = call->in;
@@ -33,6 +36,11 @@ static pte_attention plan(const pte_call *call) {
   a.e_padded = (a.e + LANES - 1) / LANES * LANES;
   a.rows = a.per_group * a.queries;
   a.items_per_group = (a.rows + ROWS - 1) / ROWS;
+  /* A block of keys is laid out anew for each item: few items, but three a thread. */
+  int64_t blocks = a.q->shape[0] * a.groups, wanted = 3 * (int64_t)call->threads;
+  if (call->threads > 1 && blocks > 0 && blocks * a.items_per_group < wanted)
+    a.items_per_group =
+        least((wanted + blocks - 1) / blocks, (a.rows + ROWS_LEAST - 1) / ROWS_LEAST);
   if (a.items_per_group > 0) { /* items of like size, in whole strips */
     int64_t rows = (a.rows + a.items_per_group - 1) / a.items_per_group;
     a.rows_per_item = (rows + STRIP - 1) / STRIP * STRIP;
@@ -41,10 +49,11 @@ static pte_attention plan(const pte_call *call) {
 }
 
 static pte_status scratch_of(const pte_attention *a, uint64_t *out_bytes) {
-  uint64_t d = (uint64_t)a->d, e = (uint64_t)a->e_padded, floats;
+  uint64_t d = (uint64_t)a->d, e = (uint64_t)a->e_padded, rows = (uint64_t)a->rows_per_item;
   if (d > UINT32_MAX || e > UINT32_MAX) return PTE_NO_MEMORY;
-  floats = TILE * (d + e + STRIP) + STRIP * e + ROWS * d;
-  return pte_align(floats * sizeof(float), 64, out_bytes) ? PTE_OK : PTE_NO_MEMORY;
+  uint64_t facts = (rows + LANES) * (sizeof(pte_attention_row) + 2 * sizeof(float));
+  uint64_t floats = TILE * (d + e + STRIP) + STRIP * e + rows * d;
+  return pte_align(facts + floats * sizeof(float), 64, out_bytes) ? PTE_OK : PTE_NO_MEMORY;
 }
 
 static pte_status attention_scratch(const pte_call *call, uint64_t *out_bytes) {

@@ -5,11 +5,19 @@
 #include "gen/ops.h"
 
 enum {
-  PTE_ATTENTION_TILE = 64, /* keys; a part of the meaning: the tiles lie at absolute positions */
-  PTE_ATTENTION_STRIP = 6, /* query rows of one register tile */
-  PTE_ATTENTION_ROWS = 96, /* query rows of one item at most; a multiple of the strip */
-  PTE_ATTENTION_LANES = 16 /* columns of a register tile */
+  PTE_ATTENTION_TILE = 64,  /* keys; a part of the meaning: the tiles lie at absolute positions */
+  PTE_ATTENTION_STRIP = 6,  /* query rows of one register tile */
+  PTE_ATTENTION_ROWS = 198, /* query rows of one item at most; a multiple of the strip */
+  PTE_ATTENTION_LANES = 16  /* columns of a register tile */
 };
+
+/* Of one query row. Its keys are low .. high - 1, apart from the mask, which lies at element
+ * `mask`.
+ */
+typedef struct pte_attention_row {
+  int64_t low, high, mask;
+  float *y;
+} pte_attention_row;
 
 /* Rows of queries that share a key head: row r is query r % queries of head group * per_group + r /
  * queries. */
