@@ -99,7 +99,8 @@ def test_asking_after_each_state_takes_time_linear_in_their_number() -> None:
     values.append(Value("y", "f32", (2,), "output", 0))
     main = Block((Instr("copy", (0,), (count + 1,)),))
     opened = Opened(emit_bytes(one_method(values, [main], [0], [count + 1], states=states)))
-    info, begin = ffi.new("pte_port_info *"), time.thread_time()
+    info = ffi.new("pte_port_info *", {"size": ffi.sizeof("pte_port_info")})
+    begin = time.thread_time()
     assert all(lib.pte_program_state(opened.pointer, 0, i, info) == 0 for i in range(count))
     assert lib.pte_program_state(opened.pointer, 0, count, info) != 0
     assert time.thread_time() - begin < 2
