@@ -73,6 +73,7 @@ class Report:
         """Measures the finished program."""
         self.dims = {d.name: d.hint for d in program.dims}
         self.products = list(products(program))
+        self.placements = list(program.placements)
         self.constants = len(program.constants)
         self.constants_bytes = sum(c.elements.nbytes for c in program.constants)
         at = hints(program.dims)

@@ -29,7 +29,6 @@ Runner = Callable[[ir.Model, Sequence[str], Iterable[Sample]], Iterable[Mapping[
 
 FORMAT: Final = "pteron.ranges"
 VERSION: Final = 1
-SAMPLES: Final = 64
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -185,7 +184,7 @@ Source = Ranges | str | Path | Mapping[str, Array] | Iterable[Sample]
 
 
 def calibrated(
-    model: ir.Model, wanted: Sequence[str], source: Source, runner: Runner, count: int = SAMPLES
+    model: ir.Model, wanted: Sequence[str], source: Source, runner: Runner, count: int
 ) -> Ranges:
     """Ranges of the wanted values.
 

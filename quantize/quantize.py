@@ -13,7 +13,7 @@ from pteron.schema.errors import QuantError
 
 from .activations import observed, quantize_static
 from .apply import OPSET, quantize
-from .calibrate import SAMPLES, Runner, Source, calibrated
+from .calibrate import Runner, Source, calibrated
 from .recipe import SKIP, Recipe, recipe
 from .report import QuantReport
 from .units import units
@@ -25,7 +25,7 @@ class Calibration:
 
     source: Source
     runner: Runner
-    count: int = SAMPLES
+    count: int
 
 
 def transformer(

@@ -138,7 +138,7 @@ from pteron.schema import formats
 
 
 def write(source, out):
-    program = export(source, transform=transformer("int6"), exec_mode="auto")
+    program = export(source, transform=transformer("int6"))
     assert {c.format for c in program.constants if c.layout == "panels"} == {"i6"}
     emit(program, Path(out))
 

@@ -17,14 +17,16 @@ PYTHON = {
     "export": {"schema", "_codec"},
     "quantize": {"schema", "export.graph", "_codec"},
     "runtime": {"schema", "_pteron"},
-    "cli": {"schema", "export", "quantize", "runtime", "pipeline", "_pteron"},
-    "pipeline": {"schema", "export", "quantize", "runtime"},
+    "cli": {"schema", "export", "quantize", "runtime", "request", "pipeline", "_pteron"},
+    "request": {"schema", "export", "quantize"},
+    "pipeline": {"schema", "export", "quantize", "request", "runtime"},
     "": {"schema", "pipeline", "runtime"},
 }
 FOLDERS = {"schema": "schema", "export": "export", "quantize": "quantize"}
 
 # A folder or file of export/ may import itself and these: the way of the data, from capture to file.
 EXPORT = {
+    "options": {"delegates"},
     "write": set(),
     "sizes": set(),
     "graph": {"sizes", "write"},
@@ -40,7 +42,8 @@ EXPORT = {
     "verify": {"file.tables", "plan.lifetimes", "program", "sizes"},
     "report": {"graph", "pack", "plan", "program", "sizes"},
     "export": {
-        "capture", "delegates", "graph", "lower", "optimize", "pack", "passes", "plan", "program", "report", "verify",
+        "capture", "delegates", "graph", "lower", "optimize", "options", "pack", "passes", "plan", "program", "report",
+        "verify",
     },
 }  # fmt: skip
 
@@ -83,6 +86,7 @@ def python_files() -> list[tuple[str, Path]]:
                     "cli": "cli",
                     "__main__.py": "cli",
                     "pipeline.py": "pipeline",
+                    "request.py": "request",
                 }.get(first, ""),
                 p,
             )

@@ -12,83 +12,55 @@ from typing import Any
 import onnx_ir as ir
 
 from pteron.export import graph as g
-from pteron.export.delegates import Delegate
-from pteron.export.export import Stages, export
+from pteron.export.export import Stages, Transform, export
 from pteron.export.file.emit import emit
+from pteron.export.options import Options
 from pteron.export.report import Report
 from pteron.export.write import apart, write_whole
-from pteron.quantize.calibrate import SAMPLES, Source
 from pteron.quantize.quantize import Calibration, transformer
-from pteron.quantize.recipe import Recipe
 from pteron.quantize.report import QuantReport
-from pteron.schema.errors import QuantError
+
+from .request import Request, front
 
 
-def export_model(
-    source: Any = None,
-    out: str | os.PathLike[str] | None = None,
-    *,
-    args: Sequence[Any] | None = None,
-    kwargs: Mapping[str, Any] | None = None,
-    dynamic_shapes: Any = None,
-    states: Mapping[str, str] | None = None,
-    hints: Mapping[str, int] | None = None,
-    fuse: bool = True,
-    debug: bool = True,
-    quantize: str | Recipe | None = None,
-    exec_mode: str = "auto",
-    fix: Mapping[str, int] | None = None,
-    delegates: Sequence[str | Delegate] = ("cpu",),
-    placement: str = "warn",
-    progress: Callable[[str], None] | None = None,
-    methods: Mapping[str, Any] | None = None,
-    quantized: Callable[[QuantReport], None] | None = None,
-    calibrate: Source | None = None,
-    samples: int = SAMPLES,
-    check: bool = True,
-) -> Report:
-    """Compiles a model (`pteron.export.export` says what the arguments mean) and writes the program to `out`.
+@front(Request)
+def export_model(request: Request) -> Report:
+    """Compiles a model, or several as the methods of one program, and writes the program to a file.
 
-    `out` None writes nothing: the report says whether the model can be exported. A file appears whole or not at all.
-    `quantize="int8"` with `calibrate` (`pteron.quantize.calibrate.calibrated` says what it takes) quantizes activations too, from
-    the ranges that they take over the first `samples` of it.
-    `check`: a graph from PyTorch is run once on its example inputs and compared with the module, before weights are rounded.
+    Raises:
+        ArgumentError: a state, size or hint that names nothing of the model, a delegate that is not known, an `out` that is
+            the model.
+        ModelError: the source cannot be used, or its graph gives something else than the module.
+        LoweringError: nodes have no lowering; all are named.
+        QuantError: a format, a layer or samples that cannot be quantized with.
     """
-    if calibrate is not None and (quantize is None or methods is not None):
-        raise QuantError("calibrate: expected quantize='int8' and one source; drop calibrate")
-    distinct(source, out)
-    calibration = None if calibrate is None else Calibration(calibrate, record, samples)
+    distinct(request.source, request.out)
     report, done = Report(), list[QuantReport]()
     program = export(
-        source,
-        args=args,
-        kwargs=kwargs,
-        dynamic_shapes=dynamic_shapes,
-        states=states,
-        hints=hints,
-        fuse=fuse,
-        methods=methods,
-        exec_mode=exec_mode,
-        fix=fix,
-        delegates=delegates,
-        placement=placement,
-        transform=None
-        if quantize is None
-        else transformer(quantize, progress, done.append, calibration),
-        progress=progress,
+        request.source if request.methods is None else request.methods,
+        request,
+        transform=_quantizer(request, done.append),
+        runner=record if request.check else None,
         report=report,
-        runner=record if check else None,
     )
     for each in done:
         each.executed({p.node: p.arithmetic for p in report.products})
-        if quantized is not None:
-            quantized(each)
-    if out is not None:
-        write = Stages(report, progress)
-        report.file_bytes = write(
-            "emit", write_whole, Path(out), partial(emit, program, debug=debug)
-        )
+        if request.quantized is not None:
+            request.quantized(each)
+    if request.out is not None:
+        write = partial(emit, program, debug=request.debug)
+        with Stages(report, request.progress)("emit"):
+            report.file_bytes = write_whole(Path(request.out), write)
     return report
+
+
+def _quantizer(request: Request, done: Callable[[QuantReport], None]) -> Transform | None:
+    """What `request.quantize` makes of each graph."""
+    if request.quantize is None:
+        return None
+    source = request.calibrate
+    calibration = None if source is None else Calibration(source, record, request.samples)
+    return transformer(request.quantize, request.progress, done, calibration)
 
 
 def distinct(source: Any, out: str | os.PathLike[str] | None) -> None:
@@ -120,7 +92,7 @@ def record(
     copy.graph.outputs[:] = [made[name] for name in wanted if name not in inputs]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "calibrate.pte"
-        emit(export(copy, exec_mode="exact"), path, debug=False)
+        emit(export(copy, Options(exec_mode="exact")), path, debug=False)
         runs = load(path)
         for sample in samples:
             values = {**sample, **runs.run(sample)}

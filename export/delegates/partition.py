@@ -25,7 +25,6 @@ from ..program import Placement
 from . import Delegate, Segment
 from .segments import segments
 
-POLICIES: Final = ("allow", "warn", "forbid")
 HEAVY: Final = ("Conv", "ConvTranspose", "Linear", "Gemm", "MatMul", "Attention")
 """A segment without one of these is not worth the way to a delegate and back."""
 TOO_LIGHT: Final = "nothing heavy enough in the segment"
@@ -42,12 +41,6 @@ class _Part:
     blob: bytes
 
 
-def check_policy(policy: str) -> None:
-    """Raises ModelError where it is none."""
-    if policy not in POLICIES:
-        raise ModelError(f"placement: expected {', '.join(POLICIES)}, got {policy!r}")
-
-
 def partition(
     model: ir.Model,
     delegates: Sequence[Delegate],
@@ -58,7 +51,7 @@ def partition(
 ) -> list[Placement]:
     """Gives `model`, in place, `Delegate` nodes for what the delegates take, asked in order.
 
-    A segment without a node of `heavy` stays on the CPU. Segments are numbered from `first`, as the program's delegates are.
+    `policy`: one of options.POLICIES. A segment without a node of `heavy` stays on the CPU. Segments are numbered from `first`, as the program's delegates are.
 
     Returns:
         One row a node of the main graph as it was.
@@ -67,7 +60,6 @@ def partition(
         LoweringError: the policy is forbid and a node went to no delegate; all are named with the reasons.
         DelegateError: a delegate's compiler is not there; the text says what to install.
     """
-    check_policy(policy)
     for delegate in delegates:
         _require(delegate)
     infer_rest(model)

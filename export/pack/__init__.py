@@ -32,7 +32,7 @@ def pack(
 ) -> Program:
     """Packs every weight; idempotent. `notes` gets a line for each constant that is stored in two layouts.
 
-    `exec_modes`, one of arithmetic.MODES for each method (default: exact), decides which products are integer ones; the
+    `exec_modes`, one of options.MODES for each method (default: exact), decides which products are integer ones; the
     program then says what they are.
 
     Raises:

@@ -15,13 +15,11 @@ from typing import Final
 
 import onnx_ir as ir
 
-from pteron.schema.errors import ModelError
 from pteron.schema.formats import FORMATS
 
 from .. import graph as g
 from ..program import Instr, Program
 
-MODES: Final = ("auto", "exact", "int8")
 EXACT, INT8, STATIC = "exact", "int8", "static"
 LOOKUP: Final = "gather_rows"
 CAME_QUANTIZED: Final = "the model came quantized: it is computed exactly as its DequantizeLinear says; --exec int8 computes in integers"
@@ -36,17 +34,6 @@ class Product:
     op: str
     format: str
     arithmetic: str
-
-
-def check(mode: str) -> str:
-    """The mode, if it is one.
-
-    Raises:
-        ModelError: it is none.
-    """
-    if mode not in MODES:
-        raise ModelError(f"exec_mode: expected {', '.join(MODES)}, got {mode!r}")
-    return mode
 
 
 def resolved(mode: str, model: ir.Model, delegated: bool, notes: list[str]) -> str:

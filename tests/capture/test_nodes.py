@@ -12,6 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from pteron.export.capture import capture
 from pteron.export.export import export
+from pteron.export.options import Options
 from pteron.export.program.interpret import run
 from pteron.schema.errors import LoweringError, ModelError
 
@@ -163,7 +164,7 @@ def test_any_text_may_name_a_dimension(first: str, second: str) -> None:
     assert got["b"].shape == (4,)
     if second == "in + 1":
         assert [d.name for d in export(proto).dims] == ["in"]
-    assert {d.name for d in export(proto, fix={first: 3}).dims} <= {second}
+    assert {d.name for d in export(proto, Options(fix={first: 3})).dims} <= {second}
 
 
 def test_a_call_of_a_function_with_too_many_operands_is_refused_by_name() -> None:

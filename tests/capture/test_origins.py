@@ -15,6 +15,7 @@ from pteron.export.export import export
 from pteron.export.graph import MODULE, common_module, nodes
 from pteron.export.graph.naming import name_nodes, title
 from pteron.export.graph.text import onnx_text
+from pteron.export.options import Options
 from pteron.export.passes import run_passes
 from pteron.export.program import Program
 from pteron.export.report import Report
@@ -260,7 +261,7 @@ def torch_module() -> tuple[Any, Any]:
 def test_every_road_from_torch_gives_the_same_paths(road: str) -> None:
     module, x = torch_module()
     if road == "module":
-        program = export(module, args=(x,))
+        program = export(module, Options(args=(x,)))
     else:
         import torch
 

@@ -10,6 +10,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed: make dev-torch")
 
 from pteron.export.export import export  # noqa: E402
+from pteron.export.options import Options  # noqa: E402
 from pteron.export.program.interpret import run  # noqa: E402
 from pteron.schema.errors import ModelError  # noqa: E402
 
@@ -49,7 +50,7 @@ class Interpolate(torch.nn.Module):  # type: ignore[misc, name-defined]
 def test_interpolation_is_pytorchs(axes: int, how: dict[str, Any]) -> None:
     x, module = X[axes], Interpolate(how)
     want = module(x).numpy()
-    (got,) = run(export(module.eval(), args=(x,)), {"x": x.numpy()}).values()
+    (got,) = run(export(module.eval(), Options(args=(x,))), {"x": x.numpy()}).values()
     assert got.shape == want.shape
     np.testing.assert_allclose(got, want, atol=1e-5)
 
@@ -57,4 +58,4 @@ def test_interpolation_is_pytorchs(axes: int, how: dict[str, Any]) -> None:
 def test_what_onnx_cannot_say_is_refused() -> None:
     how = {"mode": "bilinear", "scale_factor": 1.7, "antialias": True, "align_corners": True}
     with pytest.raises(ModelError, match="align_corners"):
-        export(Interpolate(how).eval(), args=(X[2],))
+        export(Interpolate(how).eval(), Options(args=(X[2],)))

@@ -20,10 +20,11 @@ from pteron.export.delegates.segments import segments
 from pteron.export.export import export
 from pteron.export.file.emit import emit_bytes
 from pteron.export.file.read import read
+from pteron.export.options import Options
 from pteron.export.passes import run_passes
 from pteron.export.program.interpret import run as interpret
 from pteron.export.report import Report
-from pteron.schema.errors import ArgumentError, DelegateError, LoweringError, ModelError
+from pteron.schema.errors import ArgumentError, DelegateError, LoweringError
 
 RNG = np.random.default_rng(3)
 
@@ -70,7 +71,7 @@ def chain() -> bytes:
 
 def placed(source: bytes, *delegates: Delegate, policy: str = "warn", **fix: int) -> dict[str, Any]:
     report = Report()
-    export(source, delegates=delegates, placement=policy, fix=fix, report=report)
+    export(source, Options(delegates=delegates, placement=policy, fix=fix), report=report)
     return {r.name: (r.delegate, r.reason) for r in report.placements}
 
 
@@ -169,7 +170,7 @@ def test_delegates_are_asked_in_order_and_each_has_its_say() -> None:
 
 def test_cpu_ends_the_list() -> None:
     report = Report()
-    export(chain(), delegates=["cpu", takes("MatMul")], report=report)
+    export(chain(), Options(delegates=["cpu", takes("MatMul")]), report=report)
     assert report.placements == []
 
 
@@ -192,12 +193,12 @@ def test_a_symbolic_size_is_refused_and_fixed() -> None:
     why = "dimension batch is symbolic; fix it with --fix batch=1"
     assert placed(source, takes("MatMul"))["y"] == ("cpu", why)
     assert placed(source, takes("MatMul"), batch=3)["y"][0] == "test"
-    program = export(source, fix={"batch": 3})
+    program = export(source, Options(fix={"batch": 3}))
     assert program.dims == () and program.values[program.methods[0].inputs[0].value].shape == (3, 4)
     with pytest.raises(ArgumentError, match=r"fix rows: .* those are batch"):
-        export(source, fix={"rows": 3})
+        export(source, Options(fix={"rows": 3}))
     with pytest.raises(ArgumentError, match="at least 1, got 0"):
-        export(source, fix={"batch": 0})
+        export(source, Options(fix={"batch": 0}))
 
 
 def test_nodes_with_bodies_stay_and_what_their_bodies_read_is_an_output() -> None:
@@ -247,14 +248,14 @@ def test_conversions_inside_name_what_they_are_for() -> None:
 def same_bytes(source: bytes, *delegates: Delegate) -> None:
     """The fallback gives what the whole gives, in C and in NumPy."""
     x = RNG.standard_normal((2, 4)).astype(np.float32)
-    whole, parts = export(source), export(source, delegates=delegates, placement="allow")
+    whole, parts = export(source), export(source, Options(delegates=delegates, placement="allow"))
     assert parts.delegates
     want = pteron.load(emit_bytes(whole)).run({"x": x})
     got = pteron.load(emit_bytes(parts)).run({"x": x})
     assert list(got) == list(want)
     for name in want:
         assert got[name].tobytes() == want[name].tobytes()
-    unpacked = export(source, delegates=delegates, placement="allow", fuse=False)
+    unpacked = export(source, Options(delegates=delegates, placement="allow", fuse=False))
     if not any(c.layout != "strided" for c in unpacked.constants):
         for name, y in interpret(unpacked, {"x": x}).items():
             np.testing.assert_allclose(y, want[name], rtol=1e-5, atol=1e-6)
@@ -310,14 +311,14 @@ def test_methods_have_their_own_delegates() -> None:
     two = model(node("MatMul", "x w", "a"), node("Exp", "a", "b"), node("MatMul", "b w", "y"), w=w)
     report = Report()
     program = export(
-        methods={"one": one, "two": two}, delegates=[row], placement="allow", report=report
+        {"one": one, "two": two}, Options(delegates=[row], placement="allow"), report=report
     )
     assert [(p.method, p.delegate, p.reason) for p in report.placements] == [
         ("one", "test", "segment 0"), ("two", "test", "segment 1"), ("two", "cpu", "no Exp"),
         ("two", "test", "segment 2"),
     ]  # fmt: skip
     data, x = emit_bytes(program), np.ones((2, 4), np.float32)
-    whole = emit_bytes(export(methods={"one": one, "two": two}))
+    whole = emit_bytes(export({"one": one, "two": two}))
     for method, entries in (("one", 1), ("two", 2)):
         got = pteron.load(data, method=method)
         assert len(got.placements) == entries
@@ -330,12 +331,14 @@ def test_forbid_names_every_node_that_is_left() -> None:
         placed(chain(), takes("MatMul"), policy="forbid")
     assert error.value.nodes == ("b", "c", "y")
     assert "got 3 on the CPU" in str(error.value) and "Exp 'c': no Exp" in str(error.value)
-    with pytest.raises(ModelError, match="placement: expected allow, warn, forbid, got 'never'"):
+    with pytest.raises(ArgumentError, match="placement: expected allow, warn, forbid, got 'never'"):
         placed(chain(), takes("MatMul"), policy="never")
 
 
 def test_forbid_stores_no_fallback_and_nobody_stands_in() -> None:
-    program = export(chain(), delegates=[takes("MatMul", "Relu", "Exp")], placement="forbid")
+    program = export(
+        chain(), Options(delegates=[takes("MatMul", "Relu", "Exp")], placement="forbid")
+    )
     (entry,) = program.delegates
     assert (entry.fallback, entry.policy, entry.blob) == (None, "forbid", b"payload.")
     assert program.constants == () and len(program.blocks) == 1
@@ -363,7 +366,7 @@ def test_a_compiler_that_is_not_installed_is_named_with_its_command() -> None:
     with pytest.raises(
         DelegateError, match="delegate x: its compiler needs clang: apt-get install"
     ):
-        export(chain(), delegates=[row])
+        export(chain(), Options(delegates=[row]))
 
 
 def test_segments_say_what_they_read_and_make() -> None:
@@ -373,7 +376,7 @@ def test_segments_say_what_they_read_and_make() -> None:
         seen.append(segment)
         return b"payload."
 
-    export(chain(), delegates=[takes("MatMul", "Relu", compile=compile)])
+    export(chain(), Options(delegates=[takes("MatMul", "Relu", compile=compile)]))
     shapes = [[list(v.shape or ()) for v in (*s.inputs, *s.outputs)] for s in seen]
     assert shapes == [[[2, 4], [2, 4]], [[2, 4], [2, 4]]]
     assert all(v.dtype == ir.DataType.FLOAT for s in seen for v in (*s.inputs, *s.outputs))
@@ -383,7 +386,7 @@ def test_segments_say_what_they_read_and_make() -> None:
 
 
 def test_rows_go_into_the_debug_segment_and_are_stripped_with_it() -> None:
-    program = export(chain(), delegates=[takes("MatMul", "Relu")])
+    program = export(chain(), Options(delegates=[takes("MatMul", "Relu")]))
     assert [(p.name, p.delegate, p.macs) for p in program.placements] == [
         ("a", "test", 32), ("b", "test", 0), ("c", "cpu", 0), ("d", "test", 32), ("y", "test", 0),
     ]  # fmt: skip

@@ -51,7 +51,7 @@ def run(model: ir.Model, feeds: Sample) -> list[np.ndarray]:
 def quantized(model: ir.Model, samples: list[Sample], recipe: str | Recipe = "int8") -> QuantReport:
     """`model` becomes Q/DQ in place, calibrated on the samples."""
     done: list[QuantReport] = []
-    transformer(recipe, None, done.append, Calibration(samples, reference))(model)
+    transformer(recipe, None, done.append, Calibration(samples, reference, 64))(model)
     return done[0]
 
 

@@ -281,7 +281,7 @@ def test_arrays_are_split_into_samples() -> None:
 def test_files_that_are_none_are_refused(name: str, data: bytes, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(QuantError, match=name):
-        calibrated(product(), ["x"], tmp_path / name, lambda *_: [])
+        calibrated(product(), ["x"], tmp_path / name, lambda *_: [], 1)
 
 
 def test_a_damaged_file_of_samples_is_refused(tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ def test_a_damaged_file_of_samples_is_refused(tmp_path: Path) -> None:
     for at in range(len(whole)):
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
         try:
-            calibrated(product(), ["x"], path, lambda *_: [{"x": np.zeros(1)}])
+            calibrated(product(), ["x"], path, lambda *_: [{"x": np.zeros(1)}], 1)
         except QuantError as error:
             assert "a.npz" in str(error)
 
@@ -304,10 +304,10 @@ def test_ranges_of_a_damaged_file_are_refused(samples: str, ranges: str, tmp_pat
     path, head = tmp_path / "r.json", '{"format": "pteron.ranges", "version": 1, "samples": '
     path.write_text(f'{head}{samples}, "ranges": {ranges}}}')
     with pytest.raises(QuantError, match=r"r\.json"):
-        calibrated(product(), ["x"], path, lambda *_: [])
+        calibrated(product(), ["x"], path, lambda *_: [], 1)
     path.write_bytes(b"\x80" + path.read_bytes())
     with pytest.raises(QuantError, match=r"r\.json"):
-        calibrated(product(), ["x"], path, lambda *_: [])
+        calibrated(product(), ["x"], path, lambda *_: [], 1)
 
 
 def test_ranges_as_a_file() -> None:

@@ -9,8 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from pteron.export.options import rows
 from pteron.schema.arrays import read_arrays
 from pteron.schema.errors import ArgumentError
+
+from ..request import Request
 
 V = TypeVar("V")
 
@@ -19,6 +22,23 @@ FORMS: Final = {"--rule": "REGEX=FORMAT", "--state": "INPUT=OUTPUT"}
 
 MODELS: Final = (".onnx", ".pt2")
 KINDS: Final = {*MODELS, ".pte", ".npz", ".npy", ".json", ".html"}
+
+
+def option(parser: argparse.ArgumentParser, flag: str, name: str, **form: Any) -> None:
+    """An option of an export, at `args.<name>`: its default, choices and help are those of its row (request.py). The flag of
+    what is True makes it False."""
+    field = rows(Request)[name]
+    form |= {"dest": name, "help": field.metadata["text"]}
+    if field.default is True:
+        parser.add_argument(flag, action="store_false", **form)
+        return
+    default = [] if form.get("action") == "append" else field.default
+    parser.add_argument(flag, default=default, choices=field.metadata["choices"] or None, **form)
+
+
+def asked(args: argparse.Namespace) -> dict[str, Any]:
+    """What `option` added, by name."""
+    return {name: getattr(args, name) for name in rows(Request) if name in args}
 
 
 def pairs(option: str, items: Iterable[str], kind: Callable[[str], V]) -> dict[str, V]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import say
-from .pairs import at_least, existing, kind, model, pairs, ready
+from .pairs import asked, at_least, existing, kind, model, option, pairs, ready
 from .progress import Tell, progress
 
 if TYPE_CHECKING:
@@ -39,36 +39,14 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--report", type=Path, metavar="FILE", help="write the report as .json or .html"
     )
     parser.add_argument("--json", action="store_true", help="report as JSON on stdout")
-    arithmetic(parser)
+    option(parser, "--exec", "exec_mode")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
-
-
-def arithmetic(parser: argparse.ArgumentParser) -> None:
-    """The option of a program's arithmetic, which `export` has too."""
-    parser.add_argument(
-        "--exec",
-        choices=("auto", "exact", "int8"),
-        default="auto",
-        help="arithmetic with quantized weights: exact, or activations in 8 bits by 32 (int8); auto: by the format, "
-        "or exact where the model came quantized",
-    )
 
 
 def static(parser: argparse.ArgumentParser) -> None:
     """Options of static int8, which `export` has too."""
-    parser.add_argument(
-        "--calibrate",
-        type=Path,
-        metavar="FILE",
-        help="int8 activations: .npz with samples of each input by name along the first axis, or ranges (.json)",
-    )
-    parser.add_argument(
-        "--samples",
-        type=at_least(1),
-        default=64,
-        metavar="N",
-        help="samples to calibrate with (64)",
-    )
+    option(parser, "--calibrate", "calibrate", type=Path, metavar="FILE")
+    option(parser, "--samples", "samples", type=at_least(1), metavar="N")
     parser.add_argument(
         "--ranges", type=Path, metavar="FILE", help="write the ranges found, for --calibrate"
     )
@@ -168,11 +146,9 @@ def write(args: argparse.Namespace, chosen: Recipe, tell: Tell) -> QuantReport:
             args.model,
             args.output,
             quantize=chosen,
-            exec_mode=args.exec,
             progress=tell,
             quantized=done.append,
-            calibrate=args.calibrate,
-            samples=args.samples,
+            **asked(args),
         )
         return done[0]
     if args.output.suffix != ".onnx":

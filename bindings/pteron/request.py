@@ -1,0 +1,104 @@
+"""What `export_model` is asked for: the options of an export, and those of reading, quantizing and writing."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import os
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from pteron.export.options import Options, row, rows
+from pteron.schema.errors import ArgumentError, QuantError
+
+if TYPE_CHECKING:
+    from pteron.quantize.calibrate import Source
+    from pteron.quantize.recipe import Recipe
+    from pteron.quantize.report import QuantReport
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Request(Options):
+    """One export, from a source to a file.
+
+    Raises:
+        ArgumentError: neither a source nor methods, or both, or a value that is none of the choices.
+        QuantError: calibration of what is not quantized.
+    """
+
+    source: Any = row(
+        None,
+        "path of an .onnx or .pt2 file, bytes of an ONNX file, onnx.ModelProto, onnx_ir.Model, torch module or "
+        "ExportedProgram; None where `methods` is given",
+    )
+    out: str | os.PathLike[str] | None = row(
+        None,
+        "the program's file, which appears whole or not at all; None writes nothing: the report says whether the model can "
+        "be exported",
+    )
+    _: dataclasses.KW_ONLY
+    methods: Mapping[str, Any] | None = row(
+        None,
+        "method name -> source: several models in one program, which share constants by content and states by name",
+    )
+    quantize: str | Recipe | None = row(
+        None, "round the weights first, as `pteron quantize --format` does: nf4, mxfp4 ..."
+    )
+    calibrate: Source | None = row(
+        None,
+        "int8 activations: .npz with samples of each input by name along the first axis, or ranges (.json)",
+    )
+    samples: int = row(64, "samples to calibrate with")
+    quantized: Callable[[QuantReport], None] | None = row(
+        None, "called with the report of each quantized graph"
+    )
+    check: bool = row(
+        True, "a graph from PyTorch is not run on its example inputs and compared with the module"
+    )
+    debug: bool = row(True, "without names and source lines")
+
+    def __post_init__(self) -> None:
+        Options.__post_init__(self)
+        if (self.source is None) == (self.methods is None):
+            raise ArgumentError(
+                "export: expected either a source or methods, got both or neither; give one"
+            )
+        if self.calibrate is not None and (self.quantize is None or self.methods is not None):
+            raise QuantError("calibrate: expected quantize='int8' and one source; drop calibrate")
+
+
+def front(request: Callable[P, Request]) -> Callable[[Callable[[Request], T]], Callable[P, T]]:
+    """A function of a request, called with the request's fields; its documentation tells each."""
+
+    def front_of(work: Callable[[Request], T]) -> Callable[P, T]:
+        given = inspect.signature(request)
+
+        @functools.wraps(work)
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            try:
+                given.bind(*args, **kwargs)
+            except TypeError as error:
+                raise TypeError(f"{work.__name__}() {error}") from None
+            return work(request(*args, **kwargs))
+
+        first, raises, last = inspect.cleandoc(work.__doc__ or "").partition("\n\nRaises:")
+        call.__signature__ = given.replace(return_annotation=work.__annotations__["return"])  # type: ignore[attr-defined]
+        call.__doc__ = f"{first}\n\nArgs:\n{_told(given.parameters)}{raises}{last}\n"
+        return call
+
+    return front_of
+
+
+def _told(names: Iterable[str]) -> str:
+    """A paragraph an option."""
+    lines = []
+    for field in (rows(Request)[name] for name in names):
+        text = field.metadata["text"]
+        lines.append(f"{field.name}: {f'False: {text}' if field.default is True else text}")
+    texts = [textwrap.fill(line, 110, subsequent_indent="    ") for line in lines]
+    return textwrap.indent("\n".join(texts), "    ")

@@ -1,0 +1,87 @@
+"""What an export is asked for: a row an option, with its default, what it may be, and what it means.
+
+The command line, `pteron.export_model` and `export` read these rows: help texts, defaults, choices and checks stand here alone.
+Importing this imports nothing else of export, for the command line shows its help without.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from pteron.schema.errors import ArgumentError
+from pteron.schema.layout import Policy
+
+if TYPE_CHECKING:
+    from .delegates import Delegate
+
+T = TypeVar("T")
+
+Progress = Callable[[str], None]
+
+MODES: Final = ("auto", "exact", "int8")
+"""How products of quantized weights are computed: pack/arithmetic.py says what each means."""
+POLICIES: Final = tuple(policy.name.lower() for policy in Policy)
+
+
+def row(default: T, text: str, *, choices: Sequence[str] = ()) -> T:
+    """A field of a dataclass of options. `choices`: it is one of them. The text of what is True says what False does."""
+    facts = {"text": text, "choices": tuple(choices)}
+    made: T = dataclasses.field(default=default, metadata=facts)
+    return made
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How models become a Program.
+
+    Raises:
+        ArgumentError: a value is none of the choices.
+    """
+
+    args: Sequence[Any] | None = row(None, "example inputs of a torch module")
+    kwargs: Mapping[str, Any] | None = row(None, "example keyword inputs of a torch module")
+    dynamic_shapes: Any = row(
+        None, "sizes of a torch module that stay symbolic, as torch.export takes them or by name"
+    )
+    states: Mapping[str, str] | None = row(
+        None,
+        "the session keeps this pair, input and output, between runs (a cache), beside those that the model names: "
+        "past_key=present_key; past_*=present_* is every such pair",
+    )
+    hints: Mapping[str, int] | None = row(
+        None, "size of a symbolic dimension for which the stored memory plan is made"
+    )
+    fix: Mapping[str, int] | None = row(
+        None, "makes a symbolic dimension a number: delegates take fixed sizes alone"
+    )
+    fuse: bool = row(True, "one instruction an operator: same bits, slower")
+    exec_mode: str = row(
+        "auto",
+        "arithmetic with quantized weights: exact, or activations in 8 bits by 32 (int8); auto: by the format, or exact "
+        "where the model came quantized",
+        choices=MODES,
+    )
+    delegates: str | Sequence[str | Delegate] = row(
+        "cpu",
+        "who runs what it can, in this order: hexagon,cpu; cpu, or nobody, takes the rest",
+    )
+    placement: str = row(
+        "warn",
+        "the CPU in a delegate's place: allowed, with a warning, or never (forbid: every node must go to a delegate, but "
+        "those that quantize inputs and dequantize outputs)",
+        choices=POLICIES,
+    )
+    progress: Progress | None = row(None, "called with the name of each stage as it begins")
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            choices, got = field.metadata["choices"], getattr(self, field.name)
+            if choices and got not in choices:
+                raise ArgumentError(f"{field.name}: expected {', '.join(choices)}, got {got!r}")
+
+
+def rows(kind: type[Options]) -> dict[str, dataclasses.Field[Any]]:
+    """The options of a class by name; their metadata has `text` and `choices`."""
+    return {field.name: field for field in dataclasses.fields(kind)}

@@ -1,0 +1,60 @@
+"""The options of an export: rows that the command line, export_model and its documentation are made of."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+
+import pytest
+
+import pteron
+from pteron.cli import parser
+from pteron.cli.pairs import asked
+from pteron.export.options import MODES, POLICIES, Options, rows
+from pteron.request import Request
+from pteron.schema.errors import ArgumentError
+
+
+def test_the_command_line_asks_for_what_a_call_without_options_does() -> None:
+    plain = Request("m.onnx")
+    for command in (["export", "m.onnx"], ["quantize", "m.onnx", "-o", "o", "--format", "nf4"]):
+        got = asked(parser().parse_args(command))
+        assert len(got) >= 3
+        assert {k: v or None for k, v in got.items()} == {
+            name: getattr(plain, name) or None for name in got
+        }
+
+
+def test_flags_make_their_options_false() -> None:
+    got = parser().parse_args(["export", "m.onnx", "--no-fuse", "--strip", "--no-check"])
+    assert (got.fuse, got.debug, got.check) == (False, False, False)
+
+
+def test_the_function_has_every_option_by_name_default_and_text() -> None:
+    signature = inspect.signature(pteron.export_model)
+    assert {n: p.default for n, p in signature.parameters.items()} == {
+        f.name: f.default for f in dataclasses.fields(Request)
+    }
+    assert list(signature.parameters)[:2] == ["source", "out"]
+    told = " ".join((pteron.export_model.__doc__ or "").split())
+    for name, field in rows(Request).items():
+        assert field.metadata["text"] and f"{name}: " in told
+        assert " ".join(field.metadata["text"].split()) in told
+
+
+def test_an_option_that_there_is_not_is_named() -> None:
+    with pytest.raises(TypeError, match=r"export_model\(\) got an unexpected keyword .*'fuze'"):
+        pteron.export_model("m.onnx", fuze=False)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("name, choices", [("exec_mode", MODES), ("placement", POLICIES)])
+def test_an_option_is_one_of_its_choices(name: str, choices: tuple[str, ...]) -> None:
+    for choice in choices:
+        assert getattr(Options(**{name: choice}), name) == choice
+    with pytest.raises(ArgumentError, match=f"{name}: expected {', '.join(choices)}, got 'none'"):
+        Options(**{name: "none"})
+
+
+def test_options_do_not_change() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Options().fuse = False  # type: ignore[misc]
