@@ -169,17 +169,17 @@ class Sizes:
     def at(self, sizes: Mapping[str, int]) -> dict[int, int]:
         extents = self._exprs.evaluate(sizes)
         return {
-            v: dense_bytes(value, [extents[r] for r in rows])
+            v: -(-dense_bytes(value, [extents[r] for r in rows]) // ALIGN) * ALIGN
             for v, (value, rows) in self._rows.items()
         }
 
 
 def dense_bytes(value: Value, shape: Sequence[int]) -> int:
-    """What a dense value takes, rounded up to 64; panels hold 16 rows."""
+    """What a dense value takes; panels hold 16 rows."""
     extents = [max(0, n) for n in shape]
     if value.layout == "panels":
         extents[0] = -(-extents[0] // 16) * 16
     count = 1
     for n in extents:
         count *= n
-    return -(-stored_bytes(value.dtype, count) // ALIGN) * ALIGN
+    return stored_bytes(value.dtype, count)

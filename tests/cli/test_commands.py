@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import onnx.parser
 import pytest
 
 import pteron
@@ -91,6 +92,34 @@ def test_inspect_shows_ports_instructions_and_plan(
     code, text, _ = run(capsys, "inspect", digits)
     assert code == 0
     assert "image: f32[batch, 1, 8, 8]" in text and "conv" in text and "live-bytes bound" in text
+
+
+def test_inspect_plans_for_what_the_runtime_prepares(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Values whose size the data decides take their capacity."""
+    model = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["": 20]>
+        g (float[100, 100] x) => (float[1] y) {
+            i = NonZero(x)
+            t = Transpose <perm = [1, 0]> (i)
+            g = GatherND(x, t)
+            e = Exp(g)
+            y = ReduceSum(e)
+        }"""
+    )
+    path = tmp_path / "m.pte"
+    report = pteron.export_model(model, path)
+    session = pteron.load(path, threads=1)
+    session.run({"x": np.ones((100, 100), np.float32)})
+    facts = json.loads(run(capsys, "inspect", path, "--json")[1])
+    (method,) = facts["methods"]
+    (counted,) = facts["dims"]
+    assert method["plan"]["total_bytes"] == report.methods[0].planned_bytes
+    assert method["plan"]["total_bytes"] == session.sizes.planned_bytes > 10_000 * 16
+    assert counted["size"] == 10_000
+    code, _, text = run(capsys, "inspect", path, "--dim", f"{counted['name']}=3")
+    assert code == 2 and "the program has none" in text
 
 
 def test_profile_writes_a_chrome_trace(

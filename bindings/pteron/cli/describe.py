@@ -7,15 +7,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from pteron.export.file.read import read, read_file
 from pteron.export.graph.naming import title
 from pteron.export.pack.arithmetic import product
+from pteron.export.plan import measure
+from pteron.export.plan.lifetimes import dense_bytes, with_capacities
 from pteron.export.program import Instr, Method, Placement, Program, State, Value
 from pteron.export.program.rebuild import blocks_of
 from pteron.export.sizes import Extent
-from pteron.schema.dtypes import stored_bytes
 from pteron.schema.errors import ArgumentError, ProgramError
 
 
@@ -143,13 +142,13 @@ def describe(path: Path, sizes: Mapping[str, int]) -> Description:
         program, file = read(data), read_file(data)
     except ProgramError as error:
         raise ProgramError(f"{path}: {error}") from None
-    known = {d.name for d in program.dims}
+    known = {d.name for d in program.dims if d.kind != "counted"}  # the data decides those
     if set(sizes) - known:
         raise ArgumentError(
             f"--dim {', '.join(sorted(set(sizes) - known))}: the program has {', '.join(sorted(known)) or 'none'}"
         )
     for d in program.dims:
-        if not d.min <= sizes.get(d.name, d.hint) <= d.max:
+        if not d.min <= sizes.get(d.name, d.min) <= d.max:
             raise ArgumentError(
                 f"--dim {d.name}={sizes[d.name]}: expected a size from {d.min} to {d.max}"
             )
@@ -171,10 +170,11 @@ def describe(path: Path, sizes: Mapping[str, int]) -> Description:
 
 
 class _Sizes:
-    """Extents and bytes at chosen sizes of the dimensions."""
+    """Extents and bytes at chosen sizes of the dimensions; a counted one has its capacity, for which the runtime prepares."""
 
     def __init__(self, program: Program, sizes: Mapping[str, int]) -> None:
-        self.dims = {d.name: sizes.get(d.name, d.hint) for d in program.dims}
+        own = {d.name: sizes.get(d.name, d.hint) for d in program.dims if d.kind != "counted"}
+        self.dims = with_capacities(program.dims, own)
 
     def extent(self, extent: Extent) -> int:
         if isinstance(extent, int):
@@ -182,11 +182,7 @@ class _Sizes:
         return int(extent.subs({s: self.dims[s.name] for s in extent.free_symbols}))
 
     def bytes(self, value: Value) -> int:
-        count = int(np.prod([self.extent(e) for e in value.shape], dtype=np.int64))
-        if value.layout != "strided" and len(value.shape) == 2:
-            rows, columns = (self.extent(e) for e in value.shape)
-            count = -(-rows // 16) * 16 * columns
-        return stored_bytes(value.dtype, count)
+        return dense_bytes(value, [self.extent(e) for e in value.shape])
 
 
 def walk(program: Program, block: int, depth: int = 0) -> Iterator[tuple[int, Instr]]:
@@ -293,9 +289,8 @@ def plan(program: Program, method: Method, view: _Sizes) -> Plan:
     for p in placed:
         for t in range(p.begin, p.end + 1):
             live[t] = live.get(t, 0) + -(-p.bytes // 64) * 64
-    states = sum(
-        stored_bytes(s.dtype, int(np.prod([view.extent(e) for e in s.shape], dtype=np.int64)))
-        for s in program.states
-    )
     peak = max(live, key=lambda t: live[t], default=0)
-    return Plan(max(ends.values(), default=0), live.get(peak, 0), peak, states, tuple(placed))
+    memory = measure(program, program.methods.index(method), view.dims)
+    return Plan(
+        memory.planned_bytes, memory.live_bytes, peak, memory.state_bytes, tuple(placed)
+    )
