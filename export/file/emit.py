@@ -105,9 +105,13 @@ def write(
     def bodies(places: Places, end: int) -> list[bytes]:
         """All segments in front of the constants; their sizes do not depend on what places are."""
         blobs = range(2, 2 + len(program.delegates))
-        tables = Tables(program, [(at, *place) for place in places], blobs)
+        where = [(at, *place) for place in places]
+        tables = Tables(program, where, blobs)
+        tabled = program_bytes(tables)
+        if not tables.are_walked(len(tabled)):
+            tabled = program_bytes(Tables(program, where, blobs, shared=False))
         manifest = manifest_bytes(program, memory, end, externals, producer)
-        return [manifest, program_bytes(tables), *[d.blob for d in program.delegates]]
+        return [manifest, tabled, *[d.blob for d in program.delegates]]
 
     largest = sum(_align(c.elements.nbytes, ALIGN) for c in program.constants)
     room = bodies(((0, 0),) * len(program.constants), largest)

@@ -13,7 +13,7 @@ from pteron.schema.errors import ProgramError
 from pteron.schema.formats import FORMATS
 from pteron.schema.layout import STRUCTS, CheckKind, DimKind, DType, Layout, Policy, Storage
 from pteron.schema.ops import OPS
-from pteron.schema.signature import pack_attrs, signature
+from pteron.schema.signature import CONTROL, pack_attrs, signature
 from pteron.schema.steps import MAX_STEPS, STEPS, TYPES, Step
 
 from ..program import Constant, Delegate, Instr, Method, Program, Value
@@ -31,13 +31,22 @@ POLICIES: Final = tuple(policy.name.lower() for policy in Policy)
 class Tables:
     """The vectors of `program`. `places`: (segment, offset, size) of each constant; `blobs`: segment of each delegate.
 
+    `shared`: equal lists of instructions lie once in the file.
+
     Raises:
         ProgramError: the program names an operator, step, attribute, dimension or index that is not there.
     """
 
     def __init__(
-        self, program: Program, places: Sequence[tuple[int, int, int]], blobs: Sequence[int]
+        self,
+        program: Program,
+        places: Sequence[tuple[int, int, int]],
+        blobs: Sequence[int],
+        *,
+        shared: bool = True,
     ) -> None:
+        self._shared: Final = shared
+        self._walked = 0
         self.strings: list[str] = []
         self.refs: list[int] = []
         self.ints: list[int] = []
@@ -49,6 +58,11 @@ class Tables:
         self._string_index: dict[str, int] = {}
         self._lists: dict[tuple[str, Any], int] = {}
         self._fill(program, places, blobs)
+
+    def are_walked(self, size_bytes: int) -> bool:
+        """Whether a runtime looks at all lists, as often as they are used, of a program segment of so many bytes: it bounds its
+        work by what it is given (runtime_c/program/open.c)."""
+        return self._walked <= 1024 + size_bytes // 4
 
     def vectors(self) -> dict[str, tuple[bytes, int, int]]:
         """Field of table Program -> (bytes, count, size of an element); all but `strings`."""
@@ -74,22 +88,26 @@ class Tables:
     def _string(self, text: str) -> int:
         return _intern(self._string_index, text, self.strings)
 
-    def _list(self, table: list[Any], name: str, items: Iterable[Any]) -> Range:
-        """Where `items` stand in the side table, appended if they are new; an empty list is (0, 0)."""
+    def _list(self, table: list[Any], name: str, items: Iterable[Any], quick: int = 1) -> Range:
+        """Where `items` stand in the side table, appended if they are new; an empty list is (0, 0).
+
+        `quick`: so many are as much work for who verifies the file as one ref; 0 is none.
+        """
         key = tuple(items)
         if not key:
             return 0, 0
-        start = self._lists.get((name, key))
+        self._walked += -(-len(key) // quick) if quick else 0
+        start = self._lists.get((name, key)) if self._shared or not quick else None
         if start is None:
             start = self._lists[name, key] = len(table)
             table += key
         return start, len(key)
 
-    def _refs(self, items: Iterable[int | None]) -> Range:
-        return self._list(self.refs, "refs", (NONE if i is None else i for i in items))
+    def _refs(self, items: Iterable[int | None], quick: int = 1) -> Range:
+        return self._list(self.refs, "refs", (NONE if i is None else i for i in items), quick)
 
-    def _extents(self, shape: Iterable[Extent]) -> Range:
-        return self._refs(self.exprs.add(e) for e in shape)
+    def _extents(self, shape: Iterable[Extent], quick: int = 0) -> Range:
+        return self._refs((self.exprs.add(e) for e in shape), quick)
 
     # --- the program ----------------------------------------------------------------------------------------
 
@@ -131,7 +149,7 @@ class Tables:
 
     def _constant(self, c: Constant, place: tuple[int, int, int]) -> bytes:
         segment, offset, size = place
-        shape = self._list(self.ints, "ints", c.shape)
+        shape = self._list(self.ints, "ints", c.shape, 0)
         codes = (
             FORMATS[c.format].id,
             DType[c.dtype.upper()],
@@ -145,7 +163,7 @@ class Tables:
         shape = self._extents(v.shape)[0]
         strides = NONE if v.strides is None or not v.shape else self._extents(v.strides)[0]
         offset = NONE if v.offset == 0 else self.exprs.add(v.offset)
-        above = self._refs(v.above)
+        above = self._refs(v.above, 8)
         codes = (DType[v.dtype.upper()], Storage[v.storage.upper()], Layout[v.layout.upper()])
         return _pack(
             "Value",
@@ -164,6 +182,8 @@ class Tables:
         if instr.op not in OPS:
             raise ProgramError(f"expected an operator of schema/ops.py, got {instr.op}")
         inputs, outputs = self._refs(instr.inputs), self._refs(instr.outputs)
+        if instr.op in CONTROL:  # compared with what its blocks take and give, too
+            self._walked += len(instr.inputs) + 4 * len(instr.outputs)
         op = OPS[instr.op].id
         return _pack("Instr", *inputs, *outputs, self._attrs(instr), instr.node, op, 0)
 
@@ -207,7 +227,7 @@ class Tables:
                 words = (struct.unpack("<q", struct.pack("<d", v))[0] for v in value)
                 return self._list(self.ints, "ints", words)
             case "dims":
-                return self._extents(value)
+                return self._extents(value, 1)
             case "steps":
                 return self._program(value) if value else ()
             case _:
@@ -219,7 +239,8 @@ class Tables:
         literals: dict[int, int] = {}
         values: list[int] = []
         rows = [_step(s, literals, values) for s in steps]
-        return self._list(self.steps, "steps", rows), self._list(self.literals, "literals", values)
+        steps_range = self._list(self.steps, "steps", rows, 4)
+        return steps_range, self._list(self.literals, "literals", values, 4)
 
 
 def _step(s: Step, literals: dict[int, int], values: list[int]) -> bytes:

@@ -15,7 +15,7 @@ from sample_programs import everything
 
 from pteron.export.file.emit import emit, emit_bytes
 from pteron.export.file.read import read, read_file
-from pteron.export.program import Constant, Program
+from pteron.export.program import Block, Constant, Instr, Method, Port, Program, Value
 from pteron.schema.dtypes import DTYPES, from_stored, stored_bytes, to_stored
 from pteron.schema.errors import ProgramError
 
@@ -64,6 +64,37 @@ def test_equal_constants_are_stored_once():
     small = everything()
     twice = dataclasses.replace(small, constants=(*small.constants, small.constants[4]))
     assert len(emit_bytes(twice)) - len(emit_bytes(small)) <= 64
+
+
+def test_lists_are_shared_as_far_as_a_runtime_walks_them():
+    """One weight, one list of attributes and two values for ever so many convolutions: small, and slow to verify."""
+    runtime = pytest.importorskip("pteron.runtime", reason="needs the built module pteron._pteron")
+    attrs = {"kernel": (3, 3, 3), "stride": (1,) * 3, "dilation": (1,) * 3, "begin": (1,) * 3}
+    attrs |= {"end": (1,) * 3, "spread": ()}
+    kinds = [("x", "input", ()), ("a", "planned", ()), ("b", "planned", (1,)), ("y", "output", ())]
+    values = [Value(n, "f32", (1, 2, 2, 2, 16), k, 0, above=a) for n, k, a in kinds]
+    taps = np.zeros((16, 432), np.float32)
+    values.append(Value("w", "f32", (16, 432), "constant", 0, layout="panels"))
+
+    def chain(count: int) -> bytes:
+        pairs = [(0, 1), *([(1, 2), (2, 1)] * count), (1, 3)]
+        made = tuple(Instr("conv", (v, 4, None), (o,), attrs) for v, o in pairs)
+        ports = (Port("x", 0),), (Port("y", 3),)
+        return emit_bytes(
+            Program(
+                "chain",
+                values=tuple(values),
+                blocks=(Block(made),),
+                methods=(Method("main", *ports, (0, 5), 0),),
+                constants=(
+                    Constant("w", "f32", taps.shape, taps.view(np.uint8).reshape(-1), "panels"),
+                ),
+            )
+        )
+
+    for data in (chain(100), chain(1000)):
+        assert runtime.load(data, threads=1).run({"x": np.zeros((1, 2, 2, 2, 16), np.float32)})
+        assert emit_bytes(read(data)) == data
 
 
 def test_segments_lie_on_64_bytes_and_large_constants_on_a_page():

@@ -20,6 +20,7 @@ from program.sanitized import ROOT, driver
 
 import pteron
 from pteron.export.file.emit import emit_bytes
+from pteron.export.file.tables import Tables
 from pteron.export.program import Block, Instr, Method, Port, Program, Value
 from pteron.export.sizes.expressions import symbol
 from pteron.schema.dtypes import DTYPES
@@ -93,8 +94,12 @@ def wide(instructions: int) -> Program:
     )
 
 
-def test_work_is_bounded_by_the_size_of_the_file(hostile: Path, folder: Path) -> None:
+def test_work_is_bounded_by_the_size_of_the_file(
+    hostile: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert alone(hostile, folder, wide(1)) == ""
+    assert "lists share" not in alone(hostile, folder, wide(2000))  # emit sees to that
+    monkeypatch.setattr(Tables, "are_walked", lambda self, size_bytes: True)
     assert "lists share refs so often" in alone(hostile, folder, wide(20000))
 
 
