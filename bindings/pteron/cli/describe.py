@@ -291,6 +291,4 @@ def plan(program: Program, method: Method, view: _Sizes) -> Plan:
             live[t] = live.get(t, 0) + -(-p.bytes // 64) * 64
     peak = max(live, key=lambda t: live[t], default=0)
     memory = measure(program, program.methods.index(method), view.dims)
-    return Plan(
-        memory.planned_bytes, memory.live_bytes, peak, memory.state_bytes, tuple(placed)
-    )
+    return Plan(memory.planned_bytes, memory.live_bytes, peak, memory.state_bytes, tuple(placed))
