@@ -17,7 +17,7 @@ from ..program import Coded, views
 from ..program.arrays import strided_view
 from ..program.views import Elements, Ref, Shape
 from ..sizes import Extent, extents
-from ..sizes.extents import same, same_shape
+from ..sizes.extents import is_narrow, same, same_shape
 from .constants import KNOWN_LIMIT, Constants
 
 
@@ -116,8 +116,10 @@ class Views(Constants):
                 f"a tensor of rank {ref.rank} is broadcast to rank {len(shape)}; expected no more"
             )
         for have, want in zip(ref.shape, shape[len(shape) - ref.rank :], strict=True):
-            if not same(have, 1):
-                self.require_equal(have, want, "expanded axes agree or have extent 1")
+            if same(have, 1) or same(have, want):
+                continue
+            text = "expanded axes agree or have extent 1"
+            (self.require_stretches if is_narrow(have) else self.require_equal)(have, want, text)
         small = all(isinstance(n, int) for n in shape) and extents.product(shape) <= KNOWN_LIMIT
         source = ref if small else dataclasses.replace(self.real(ref), data=None)
         return self._view(

@@ -13,7 +13,7 @@ from ..graph.bounds import MOST
 from ..program import DebugNode
 from ..program.views import Shape
 from ..sizes import Check, Dim, Extent, extents
-from ..sizes.extents import same
+from ..sizes.extents import is_narrow, same
 from .node import RefusedError
 
 UNBOUNDED: Final = extents.symbol("max_extent")
@@ -38,7 +38,7 @@ class Sizes:
         raise RefusedError(text)
 
     def broadcast(self, shapes: Sequence[Sequence[Extent]]) -> Shape:
-        """The common shape by ONNX's rule; unequal symbols are required to be equal at prepare."""
+        """The common shape by ONNX's rule; unequal symbols are required to be equal at prepare, unless one is 0 or 1."""
         rank = max((len(s) for s in shapes), default=0)
         full: list[Extent] = []
         for axis in range(-rank, 0):
@@ -48,11 +48,26 @@ class Sizes:
                     continue
                 if same(found, 1):
                     found = s[axis]
-                    continue
-                self.require_equal(found, s[axis], "operands broadcast together")
-                found = extents.simpler(found, s[axis])
+                elif is_narrow(s[axis]):
+                    found = self._stretched(s[axis], found)
+                elif is_narrow(found):
+                    found = self._stretched(found, s[axis])
+                else:
+                    self.require_equal(found, s[axis], "operands broadcast together")
+                    found = extents.simpler(found, s[axis])
             full.append(found)
         return tuple(full)
+
+    def _stretched(self, narrow: Extent, other: Extent) -> Extent:
+        """The common extent of one that is 0 or 1 and another."""
+        both = extents.mul(other, narrow)
+        spare = extents.sub(other, both)  # what is lost where `narrow` is 0: that goes with 0 and 1
+        self.require_at_most(spare, 1, "operands broadcast together")
+        return other if same(both, other) else both
+
+    def require_stretches(self, narrow: Extent, wide: Extent, text: str) -> None:
+        """An axis of 0 or 1 elements has one, or as few as the axis that it is stretched to."""
+        self.require_at_most(extents.sub(wide, extents.mul(wide, narrow)), 0, text)
 
     def require_equal(self, a: Extent, b: Extent, text: str) -> None:
         """Proves a == b, or has it checked at prepare.

@@ -19,6 +19,7 @@ from ..sizes import Extent, extents
 from ..sizes.extents import (
     add,
     floordiv,
+    is_narrow,
     magnitude,
     mul,
     row_major,
@@ -98,13 +99,14 @@ def expand(ref: Ref, shape: Shape) -> Ref:
         ref.strides is None
         and not lead
         and not any(
-            same(have, 1) and not same(want, 1) for have, want in zip(ref.shape, shape, strict=True)
+            is_narrow(have) and not same(want, have)
+            for have, want in zip(ref.shape, shape, strict=True)
         )
     ):
         return Ref(ref.dtype, shape, ref.base, None, ref.offset)
     steps: list[Extent] = [0] * lead
     for have, want, step in zip(ref.shape, shape[lead:], ref.steps, strict=True):
-        steps.append(0 if same(have, 1) and not same(want, 1) else step)
+        steps.append(0 if is_narrow(have) and not same(want, have) else step)
     return place(ref, shape, tuple(steps), ref.offset)
 
 

@@ -10,7 +10,7 @@ import dataclasses
 import fractions
 import functools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import sympy
@@ -145,7 +145,18 @@ def _same(a: Extent, b: Extent) -> bool:
         except ZeroDivisionError:  # a size by which another is divided may be 0 there
             continue
     difference = sympy.expand(sympy.sympify(a) - b)
-    return bool(difference == 0 or sympy.simplify(difference) == 0)
+    return all(d == 0 or sympy.simplify(d) == 0 for d in _cases(difference))
+
+
+def _cases(x: sympy.Expr) -> Iterator[sympy.Expr]:
+    """`x`, or, for what Min and Max hide, `x` with a size of 0 and with more: 1 - Max(0, 1 - n) is 0, then 1."""
+    inner = x.atoms(sympy.Min, sympy.Max)
+    open_ = sorted((s for m in inner for s in m.free_symbols if not s.is_positive), key=str)
+    if not open_ or len(set(open_)) > 3:
+        yield x
+        return
+    for size in (sympy.Integer(0), symbol(open_[0].name)):
+        yield from _cases(sympy.expand(x.subs(open_[0], size)))
 
 
 POINTS = ((97, 12), (64, 7), (2, 3), (1, 0), (1005, 1))
@@ -157,7 +168,13 @@ def at_most(a: Extent, b: Extent) -> bool:
     """Proved a <= b for all sizes."""
     if isinstance(a, int) and isinstance(b, int):
         return a <= b
-    return bool(sympy.expand(sympy.sympify(b) - a).is_nonnegative)
+    difference = sympy.expand(sympy.sympify(b) - a)
+    return all(d.is_nonnegative for d in _cases(difference))
+
+
+def is_narrow(n: Extent) -> bool:
+    """Whether an axis has no or one element: it broadcasts as one of one element does."""
+    return at_most(n, 1)
 
 
 def simpler(a: Extent, b: Extent) -> Extent:

@@ -114,6 +114,27 @@ def test_moving_over_a_dynamic_axis(tmp_path: Path) -> None:
     )
 
 
+def test_an_axis_of_no_or_one_element_broadcasts(tmp_path: Path) -> None:
+    """Slices whose start is clipped by a size: 1 element where there is any, which torch.export says without a guard."""
+
+    def biased(x: Any, k: Any) -> Any:
+        bias, n = torch.arange(20.0).view(1, 20), x.shape[0]
+        return x @ x.T + bias[max(0, 1 - n) :, max(0, 20 - n) :]
+
+    functions = [
+        biased,
+        lambda x, k: x + x[:1],
+        lambda x, k: x + k[:1],
+        lambda x, k: x * k[:1].sum(1, keepdim=True),
+        lambda x, k: torch.where(k[:1] > 0, x, x[:1]),
+    ]
+    cases = [(randn(n, 3), randn(k, 3)) for n, k in ((4, 5), (7, 1), (1, 2), (0, 0), (0, 3))]
+    agree(tmp_path, functions, *cases, dynamic=({0: "n"}, {0: "k"}))
+    model = pteron.load(tmp_path / "m.pte", threads=1)
+    with pytest.raises(pteron.PteronError, match=r"broadcast"):
+        model(randn(2, 3), randn(0, 3))
+
+
 def test_results_whose_size_data_decides(tmp_path: Path) -> None:
     x, i = torch.tensor([1.0, 0.0, 2.0]), torch.tensor([1, 1, 3])
     functions = [lambda x, i: x.nonzero(), lambda x, i: torch.bincount(i, minlength=4)]
