@@ -58,6 +58,10 @@ def floordiv(a: Any, b: Any) -> Any:
     return op.Div(op.Sub(a, op.Mod(a, b)), b)
 
 
+def neg(x: Any) -> Any:
+    return op.Neg(x)
+
+
 def rsub(x: Any, other: Any, alpha: Any = 1) -> Any:
     """other - alpha x. torch.onnx decomposes it into a difference with a number in front, for which it finds no types."""
     if isinstance(other, float) and not x.dtype.is_floating_point():

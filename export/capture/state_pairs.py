@@ -11,6 +11,9 @@ from typing import Any
 
 from pteron.schema.errors import ModelError
 
+from .pairs import without_complex
+from .traced import decomposed
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Captured:
@@ -36,7 +39,10 @@ def state_pairs(torch: Any, program: Any, where: str, *, ours: bool) -> Captured
     if ours:
         _clone_results_of_branches(torch, program.graph_module)
     try:
-        done = program if ours and not _writes(torch, program) else program.run_decompositions({})
+        done = program if ours and not _writes(torch, program) else decomposed(program, {})
+        done = without_complex(torch, done, where)
+    except ModelError:
+        raise
     except Exception as error:
         text = next((line for line in str(error).splitlines() if line.strip()), "")
         raise ModelError(

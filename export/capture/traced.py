@@ -22,10 +22,23 @@ INNER: Final = re.compile(r"/torch/(_|fx/|utils/)")
 """Files of torch where an operator asks for sizes, not the module."""
 
 
+def decomposed(program: Any, table: Mapping[Any, Any]) -> Any:
+    """The program by other operators. Its guards are kept out of the way: torch traces them, too, and takes
+    `n == min(5, n)` for n == 5 where that is the example's size.
+    """
+    guards, program._guards_code = program._guards_code, []
+    try:
+        done = program.run_decompositions(dict(table))
+    finally:
+        program._guards_code = guards
+    done._guards_code = [*guards, *done._guards_code]
+    return done
+
+
 def stated(torch: Any, program: Any) -> list[str]:
     """The program's guards, without those by which an operator chose strides: its meaning is the same whichever way they are.
 
-    Such a guard says that a size is not this or that, and no line of the module asks for it.
+    Such a guard says that a size is not this or that, or neither 0 nor 1, and no line of the module asks for it.
     """
     from torch.export.exported_program import _get_shape_env
     from torch.fx.experimental.symbolic_shapes import ShapeGuardPythonPrinter
@@ -38,10 +51,16 @@ def stated(torch: Any, program: Any) -> list[str]:
         printer = ShapeGuardPythonPrinter(sources, lambda s: s.name, sources)
         for guard in known.guards:
             place = getattr(guard.sloc.framework_loc, "filename", "")
-            inside = guard.expr.func.__name__ in ("Unequality", "Ne") and INNER.search(place)
-            if inside and guard.expr.free_symbols <= sources.keys():
+            strided = guard.expr.func.__name__ in ("Unequality", "Ne") or _is_long(guard.expr)
+            if strided and INNER.search(place) and guard.expr.free_symbols <= sources.keys():
                 strides.add(printer.doprint(guard.expr))
     return [guard for guard in program._guards_code if guard not in strides]
+
+
+def _is_long(expression: Any) -> bool:
+    """n >= 2."""
+    is_at_least = expression.func.__name__ == "GreaterThan"
+    return bool(is_at_least and expression.lhs.is_Symbol and expression.rhs == 2)
 
 
 def _squeezed(torch: Any, graph: Any) -> list[str]:

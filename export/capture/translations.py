@@ -133,6 +133,7 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "_is_all_true.default": aten.is_all_true,
     "_is_any_true.default": aten.is_any_true,
     "scaled_dot_product_attention.default": aten.attention,
+    "_neg_view.default": aten.neg,
     "rsub.Scalar": aten.rsub,
     "rsub.Tensor": aten.rsub,
     "roll.default": aten.roll,

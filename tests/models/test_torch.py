@@ -225,6 +225,7 @@ BRANCHES = [
     (lambda x: x.shape[0] <= 8, [0, 1, 8], [9], r"axis 0 \(n\): expected 0 to 8, got 9"),
     (lambda x: x.shape[0] % 2 == 0, [0, 2, 6], [1, 5], r"x.shape\[0\] % 2\) == 0: got 2 and"),
     (lambda x: x.shape[0] != 1, [0, 5], [1], r"x.shape\[0\] != 1"),
+    (lambda x: x.shape[0] >= 2, [2, 5], [0, 1], r"axis 0 \(n\): expected 2 to"),
     (lambda x: x.shape[0] < 5 or x.shape[0] > 7, [4], [5, 7, 8], "expected 0 to 4"),
 ]
 
@@ -286,3 +287,26 @@ def test_relations_between_sizes_of_inputs(tmp_path: Path) -> None:
     for n, m in ((0, 0), (4, 4), (4, 1)):
         with pytest.raises(pteron.ArgumentError):
             model(np.ones((n, 2), np.float32), np.ones((m, 2), np.float32))
+
+
+def test_a_size_that_is_a_tables_length_in_the_example_stays_dynamic(tmp_path: Path) -> None:
+    """What writes a state is decomposed: torch would take the guard n == min(5, n) for n == 5 there."""
+
+    class Written(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("table", torch.randn(5, 2))
+            self.register_buffer("count", torch.zeros(1))
+
+        def forward(self, x: Any) -> Any:
+            self.count.add_(1)
+            return x + self.table[: x.shape[0]]
+
+    module, path = Written(), tmp_path / "m.pte"
+    pteron.export_model(module, path, args=(torch.ones(5, 2),), dynamic_shapes=({0: "n"},))
+    model = pteron.load(path)
+    for n in (5, 3, 0):
+        x = torch.randn(n, 2)
+        np.testing.assert_array_equal(model(x.numpy()), module(x).numpy())
+    with pytest.raises(pteron.ArgumentError):
+        model(np.ones((6, 2), np.float32))

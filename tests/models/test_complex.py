@@ -1,0 +1,126 @@
+"""Complex numbers inside of a PyTorch module: rotary embeddings, products, Fourier transforms; compared with eager."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from models.test_operators import agree, randn
+
+import pteron
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("onnxscript", reason="onnxscript is not installed")
+pytest.importorskip("pteron._pteron", reason="the C runtime is not built")
+nn = torch.nn
+
+
+def pairs(x: Any) -> Any:
+    return torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
+
+
+def reals(x: Any) -> Any:
+    return torch.view_as_real(x).flatten(-2)
+
+
+def rotary(x: Any, angle: Any) -> Any:
+    turned = torch.polar(torch.ones_like(angle), angle) * 0.5
+    return reals(pairs(x) * turned[:, :, None, :])
+
+
+def test_rotary_embedding_of_complex_numbers(tmp_path: Path) -> None:
+    cases = [(randn(b, n, 3, 8), randn(b, n, 4)) for b, n in ((2, 5), (1, 1), (3, 9))]
+    axes = {0: "batch", 1: "seq"}
+    agree(tmp_path, [rotary], *cases, dynamic=(axes, axes))
+
+
+class Held(nn.Module):
+    """A table of complex numbers, a parameter, a constant."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("table", torch.randn(5, 4, dtype=torch.complex64), persistent=False)
+        self.scale = nn.Parameter(torch.randn(4, dtype=torch.complex64))
+
+    def forward(self, x: Any) -> Any:
+        y = pairs(x) * self.table[None, : x.shape[1]] * self.scale
+        return reals(y + torch.tensor([1 + 2j, 0, 3j, 4]))
+
+
+def test_complex_weights(tmp_path: Path) -> None:
+    module, x = Held(), randn(2, 5, 8)
+    pteron.export_model(module, tmp_path / "m.pte", args=(x,), dynamic_shapes=({0: "b", 1: "n"},))
+    model = pteron.load(tmp_path / "m.pte", threads=1)
+    for case in (x, randn(3, 2, 8)):
+        with torch.no_grad():
+            torch.testing.assert_close(torch.from_numpy(model(case)), module(case))
+
+
+def test_arithmetic(tmp_path: Path) -> None:
+    functions = [
+        lambda x, r: pairs(x).abs(),
+        lambda x, r: pairs(x).angle(),
+        lambda x, r: reals(pairs(x) + r),
+        lambda x, r: reals(r - pairs(x)),
+        lambda x, r: reals(pairs(x).sub(pairs(x * x), alpha=3)),
+        lambda x, r: reals(2.5 - pairs(x)),
+        lambda x, r: reals(r[:, :1] + pairs(x[:1])),
+        lambda x, r: reals(pairs(x) * r * (2 - 1j)),
+        lambda x, r: reals(pairs(x) / (pairs(x + 3) * 2)),
+        lambda x, r: reals(pairs(x) / (1 + 1j) / r),
+        lambda x, r: reals(pairs(x).reciprocal() + 1j),
+        lambda x, r: reals(pairs(x) ** 3),
+        lambda x, r: reals(torch.exp(pairs(x))),
+        lambda x, r: pairs(x).conj().imag - pairs(x).real,
+        lambda x, r: reals(pairs(x) @ pairs(x).mT),
+        lambda x, r: reals((pairs(x) @ r[0].to(torch.complex64)).unsqueeze(-1)),
+        lambda x, r: reals(torch.complex(r, r + 1).cumsum(1)),
+        lambda x, r: reals(torch.stack([pairs(x), pairs(x) * 1j]).sum(0).mean(1, keepdim=True)),
+        lambda x, r: reals(torch.cat([pairs(x), torch.complex(r, r)]).flip(0)[[0, 2]]),
+        lambda x, r: reals(torch.where(r > 0, pairs(x), -pairs(x).conj()).roll(1, 1)),
+        lambda x, r: torch.cat(pairs(x).split([1, 2, 1], 1)[1:], 1).abs().square(),
+    ]
+    agree(tmp_path, functions, (randn(3, 8) * 0.5, randn(3, 4) + 0.1))
+
+
+def test_fourier_transforms(tmp_path: Path) -> None:
+    fft = torch.fft
+    functions = [
+        lambda x: fft.fftn(x, dim=(1, 2)).real,
+        lambda x: reals(fft.ifft(fft.fft(x, norm="ortho"), dim=1)),
+        lambda x: reals(fft.rfft(x, dim=1)),
+        lambda x: reals(fft.rfft2(x, s=(4, 10))),
+        lambda x: fft.irfft(fft.rfft(x, dim=1) * fft.rfft(x.flip(1), dim=1).conj(), n=7, dim=1),
+        lambda x: fft.irfft(fft.rfft(x)),
+        lambda x: fft.irfftn(fft.rfftn(x, dim=(0, 1, 2)), dim=(0, 1, 2)),
+        lambda x: fft.fftshift(fft.fft(x)).imag,
+        lambda x: fft.hfft(fft.fft(x)),
+    ]
+    agree(tmp_path, functions, (randn(2, 7, 6),))
+
+
+def test_fourier_transforms_of_dynamic_axes(tmp_path: Path) -> None:
+    functions = [
+        lambda x: torch.fft.fft(torch.fft.fft(x, dim=-1), dim=1).real,
+        lambda x: torch.fft.irfft(torch.fft.rfft(x, dim=1), n=x.shape[1], dim=1),
+    ]
+    cases = [(randn(b, n, 6),) for b, n in ((2, 8), (1, 3), (3, 13))]
+    agree(tmp_path, functions, *cases, dynamic=({0: "batch", 1: "seq"},))
+
+
+@pytest.mark.parametrize(
+    ("function", "x", "text"),
+    [
+        (lambda x: x * 2, torch.ones(2, dtype=torch.complex64), "input 'x' is complex"),
+        (lambda x: torch.complex(x, x), torch.ones(2), "an output is complex"),
+        (lambda x: torch.complex(x, x).sin().real, torch.ones(2), "sin"),
+    ],
+)
+def test_what_is_refused(function: Any, x: Any, text: str) -> None:
+    class Module(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return function(x)
+
+    with pytest.raises(pteron.ModelError, match=text):
+        pteron.export_model(Module(), args=(x,))
