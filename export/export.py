@@ -23,7 +23,6 @@ from .delegates.partition import partition
 from .graph.fix import fix
 from .graph.states import state_pairs
 from .lower import lower
-from .lower.states import with_initial
 from .optimize.fuse import fuse
 from .optimize.share import share
 from .options import Options, Progress
@@ -97,7 +96,7 @@ def export(
     with stage("lower"):
         program = lower(models, hints=options.hints, states=states)
         _check_hints(program, options.hints or {})
-        program = _shared(verify(with_initial(program, list(models.values())), "lower"))
+        program = _shared(verify(program, "lower"))
     if options.fuse:
         with stage("fuse"):
             program = verify(fuse(program), "fuse")

@@ -165,6 +165,14 @@ def test_a_folder_of_export_knows_only_what_lies_before_it(path: Path) -> None:
         assert fits, f"{path}:{line}: export/{layer} may import {sorted(EXPORT[layer])}, not {name}"
 
 
+def test_lowering_has_one_door() -> None:
+    """Its context, nodes and references are its own: others call `lower`."""
+    for path in (ROOT / "export").rglob("*.py"):
+        if "lower" not in path.relative_to(ROOT / "export").parts:
+            names = {name for name, _ in imports(path) if name.startswith("pteron.export.lower")}
+            assert names <= {"pteron.export.lower", "pteron.export.lower.lower"}, path
+
+
 def test_the_tree_of_links_has_the_installed_layout() -> None:
     """Type checkers and editors look there: what an installation would bring, and nothing twice."""
     home = ROOT / "bindings/pteron"

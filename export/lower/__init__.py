@@ -13,8 +13,9 @@ from ..program import Method, Program
 from ..program.rebuild import without_unused_dims
 from . import ops  # noqa: F401  (its import enters the lowerings)
 from .context import Lowering
-from .graphs import Failure
+from .env import Failure
 from .method import lower_method
+from .states import with_initial
 
 __all__ = ["lower"]
 
@@ -53,7 +54,7 @@ def lower(
     if failures:
         raise _error(failures) from next((f.cause for f in failures if f.cause is not None), None)
     title = name or next(iter(models.values())).graph.name or "model"
-    return _program(l, title, tuple(methods))
+    return with_initial(_program(l, title, tuple(methods)), list(models.values()))
 
 
 def _present(model: ir.Model, states: Mapping[str, str]) -> dict[str, str]:

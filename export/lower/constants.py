@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,11 @@ from pteron.schema.dtypes import name_of
 
 from ..graph.weights import Elements as Stored
 from ..graph.weights import Source, whole
-from ..program import Coded, Constant, Value, views
+from ..program import Constant, Value, views
 from ..program.arrays import decode, decoded, same_dtype, strided_view
-from ..program.views import Elements, Ref, Shape, as_elements
+from ..program.views import Elements, Shape, View, as_elements
 from ..sizes import Extent, extents
+from .refs import Codes, Known, Ref
 from .sizes import Sizes
 
 KNOWN_LIMIT = 1024
@@ -40,21 +40,21 @@ class Constants(Sizes, abc.ABC):
         self._constant_values: dict[int, int] = {}
 
     @abc.abstractmethod
-    def real(self, ref: Ref) -> Ref:
-        """`ref` with a base; instructions may be needed for it."""
+    def real(self, ref: Ref) -> View:
+        """`ref` in memory; instructions may be needed for it."""
 
     # --- values ------------------------------------------------------------------------------------------------------
 
     def new(
         self, dtype: str, shape: Shape, storage: str = "planned", base: int = 0, name: str = ""
-    ) -> Ref:
+    ) -> View:
         """A dense value of its own."""
         if len(shape) > 8:
             self.fail(f"rank {len(shape)}; at most 8 dimensions are covered")
         if any(isinstance(n, int) and n < 0 for n in shape):
             self.fail(f"its result would have the shape {list(shape)}; expected no extent below 0")
         self.values.append(Value(name, dtype, tuple(shape), storage, base))
-        return Ref(dtype, tuple(shape), len(self.values) - 1)
+        return View(dtype, tuple(shape), len(self.values) - 1)
 
     def begin_method(self) -> None:
         """Values of other methods are not seen from here on."""
@@ -65,7 +65,7 @@ class Constants(Sizes, abc.ABC):
         """Gives a planned value another place: an output buffer."""
         self.values[index] = dataclasses.replace(self.values[index], storage=storage, base=base)
 
-    def constant(self, array: Stored, dtype: str = "", name: str = "") -> Ref:
+    def constant(self, array: Stored, dtype: str = "", name: str = "") -> View:
         """Stored elements. `dtype` defaults to the array's own."""
         if not isinstance(array, Source) or array.nbytes <= INLINE_BYTES:
             array = np.asarray(whole(array))
@@ -78,57 +78,52 @@ class Constants(Sizes, abc.ABC):
             self.constants.append(Constant(name, dtype, array.shape, array))
         at = self._constant_of[key]
         if at not in self._constant_values:
-            ref = self.new(dtype, array.shape, "constant", at, name)
-            assert ref.base is not None
-            self._constant_values[at] = ref.base
-        return Ref(dtype, array.shape, self._constant_values[at])
+            self._constant_values[at] = self.new(dtype, array.shape, "constant", at, name).base
+        return View(dtype, array.shape, self._constant_values[at])
 
     def scalar(self, value: float | bool, dtype: str) -> Ref:
         return self.constant(np.asarray(value, same_dtype(dtype)), dtype)
 
     def array(self, ref: Ref) -> NDArray[Any] | None:
         """The elements of a constant, also through views; None where `ref` is computed."""
-        if ref.coded is not None:
-            return decode(ref.coded, ref.dtype)
-        if ref.base is None:
-            elements = self.elements(ref)
-            if elements is None or any(extents.symbols_of(e) for e in elements.flat):
-                return None
-            return elements.astype(same_dtype(ref.dtype))
-        value = self.values[ref.base]
-        if value.storage != "constant" or any(
-            extents.symbols_of(n) for n in (*ref.shape, ref.offset)
-        ):
-            return None
-        if any(extents.symbols_of(n) for n in (*ref.shape, *ref.steps, ref.offset)):
-            return None
-        return strided_view(self.constants[value.base].array, ref)
+        match ref:
+            case Codes():
+                return decode(ref.coded, ref.dtype)
+            case Known():
+                elements = self.elements(ref)
+                if elements is None or any(extents.symbols_of(e) for e in elements.flat):
+                    return None
+                return elements.astype(same_dtype(ref.dtype))
+            case View():
+                value = self.values[ref.base]
+                free = (*ref.shape, *ref.steps, ref.offset)
+                if value.storage != "constant" or any(extents.symbols_of(n) for n in free):
+                    return None
+                return strided_view(self.constants[value.base].array, ref)
 
     def is_constant(self, ref: Ref) -> bool:
         """`array` has an answer; asking this costs nothing."""
-        if ref.base is None:
-            return ref.coded is not None or self.array(ref) is not None
-        constant = self.values[ref.base].storage == "constant"
-        return constant and not any(extents.symbols_of(n) for n in (*ref.shape, ref.offset))
+        match ref:
+            case Codes():
+                return True
+            case Known():
+                return self.array(ref) is not None
+            case View():
+                constant = self.values[ref.base].storage == "constant"
+                return constant and not any(extents.symbols_of(n) for n in (*ref.shape, ref.offset))
 
-    def weight(self, ref: Ref) -> Ref:
+    def weight(self, ref: Ref) -> View:
         """`ref` as a constant where it is codes, else itself: weights keep their codes beside them for packing."""
-        if ref.coded is None:
+        if not isinstance(ref, Codes):
             return self.real(ref)
         y = self.constant(decoded(ref.coded, ref.dtype), ref.dtype)
-        assert y.base is not None
         at = self.values[y.base].base
         self.constants[at] = dataclasses.replace(self.constants[at], coded=ref.coded)
         return y
 
-    def of_codes(self, coded: Coded, dtype: str, make: Callable[[], Ref]) -> Ref:
-        """A constant that stays codes until it is known what reads it; `make` decodes it while running."""
-        return Ref(dtype, coded.codes.shape, None, None, 0, None, make, coded)
-
     def index(self, ref: Ref) -> int:
         """The position of `ref` in Program.values; a view gets its value here."""
         ref = self.real(ref)
-        assert ref.base is not None
         if views.covers(ref, self.values[ref.base].shape):
             return ref.base
         key = (ref.base, ref.shape, ref.strides, ref.offset)
@@ -144,8 +139,8 @@ class Constants(Sizes, abc.ABC):
 
     def elements(self, ref: Ref) -> Elements | None:
         """The elements as numbers or expressions, where they are known for whatever inputs; small constants are."""
-        if ref.data is not None:
-            return None if ref.assumes else ref.data
+        if isinstance(ref, Known):
+            return None if ref.assumes else ref.elements
         if any(not isinstance(n, int) for n in ref.shape):
             return None
         if extents.product(ref.shape) > KNOWN_LIMIT:
@@ -159,11 +154,10 @@ class Constants(Sizes, abc.ABC):
 
     def sizes_in(self, ref: Ref) -> Elements | None:
         """The elements, where they are known if shape inputs are sizes; prepare finds those that the result names."""
-        if not ref.assumes:
+        if not isinstance(ref, Known) or not ref.assumes:
             return self.elements(ref)
-        assert ref.data is not None
-        named = set().union(*(extents.symbols_of(e) for e in ref.data.flat))
-        return ref.data if ref.assumes <= named else None
+        named = set().union(*(extents.symbols_of(e) for e in ref.elements.flat))
+        return ref.elements if ref.assumes <= named else None
 
     def known(self, ref: Ref, what: str) -> list[Extent]:
         """The elements of a flat tensor that decides `what`.
@@ -190,13 +184,3 @@ class Constants(Sizes, abc.ABC):
         if len(fixed) != len(values):
             self.fail(f"{what} depends on sizes ({values}); expected numbers")
         return fixed
-
-    def of_elements(
-        self,
-        data: Elements,
-        dtype: str,
-        make: Callable[[], Ref] | None = None,
-        assumes: frozenset[sympy.Symbol] = frozenset(),
-    ) -> Ref:
-        """A tensor of known elements; it costs nothing until an instruction reads it."""
-        return Ref(dtype, tuple(data.shape), None, None, 0, data, make, None, assumes)

@@ -21,12 +21,14 @@ from pteron.schema.signature import CONTROL, signature
 from ..program import Block, Coded, DebugNode, Delegate, Instr, State, views
 from ..program.arrays import decode
 from ..program.terms import Term
-from ..program.views import Ref, Shape
+from ..program.views import Shape, View
 from ..sizes import NONE, Extent, extents
 from ..sizes.extents import same
 from . import pointwise
+from .env import Env
 from .node import Result, check_dtypes
 from .rearrange import Views
+from .refs import Codes, Known, Ref
 
 DECODED_LIMIT = 16384
 """Constants of up to so many codes are stored decoded, whatever reads them; larger ones only as weights."""
@@ -41,7 +43,7 @@ class Scope:
     instrs: list[Instr] = dataclasses.field(default_factory=list)
     params: list[int] = dataclasses.field(default_factory=list)
     results: list[int] = dataclasses.field(default_factory=list)
-    made: dict[int, tuple[Ref, Ref]] = dataclasses.field(default_factory=dict)
+    made: dict[int, tuple[Ref, View]] = dataclasses.field(default_factory=dict)
     done: dict[tuple[Any, ...], list[Ref | None]] = dataclasses.field(default_factory=dict)
 
 
@@ -55,16 +57,16 @@ class Lowering(Views):
         self.nodes: list[DebugNode] = []
         self.delegates: list[Delegate] = []
         self.scopes: list[Scope] = []
-        self.env: Any = None  # what names mean in the graph being walked: graphs.Env
+        self.env = Env()
         self._node = NONE
 
     # --- tensors that get memory ---
 
-    def real(self, ref: Ref) -> Ref:
-        """`ref` with a base: known elements become a constant, a `dims` instruction, or what `make` computes."""
-        if ref.base is not None:
+    def real(self, ref: Ref) -> View:
+        """`ref` in memory: known elements become a constant, a `dims` instruction, or what `make` computes."""
+        if isinstance(ref, View):
             return ref
-        if ref.coded is not None and self._is_cheap(ref.coded):
+        if isinstance(ref, Codes) and self._is_cheap(ref.coded):
             return self.constant(decode(ref.coded, ref.dtype), ref.dtype)
         for scope in self.scopes:
             if id(ref) in scope.made:
@@ -77,24 +79,22 @@ class Lowering(Views):
         """Decoded, it costs the file little."""
         return coded.codes.itemsize >= 4 or coded.codes.size <= DECODED_LIMIT
 
-    def _materialize(self, ref: Ref) -> Ref:
-        if ref.coded is not None:
-            assert ref.make is not None
+    def _materialize(self, ref: Known | Codes) -> View:
+        if isinstance(ref, Codes):
             return self.real(ref.make())
         array = self.array(ref)
         if array is not None:
             return self.constant(array, ref.dtype)
-        assert ref.data is not None
-        used = set().union(*(extents.symbols_of(e) for e in ref.data.flat))
+        used = set().union(*(extents.symbols_of(e) for e in ref.elements.flat))
         measured = all(self.dims[s].kind == "symbolic" for s in used) and ref.dtype in INTEGERS
         if ref.make is not None and (ref.assumes or not measured):
             return self.real(ref.make())
-        flat = [e if isinstance(e, sympy.Expr) else int(e) for e in ref.data.flat]
+        flat = [e if isinstance(e, sympy.Expr) else int(e) for e in ref.elements.flat]
         (y,) = self.emit("dims", [], {"values": tuple(flat)}, [("i64", (len(flat),))])
         assert y is not None
         if ref.dtype != "i64":
-            y = self.cast(y, ref.dtype)
-        return self.reshape(y, ref.shape)
+            y = self.real(self.cast(y, ref.dtype))
+        return self.real(self.reshape(y, ref.shape))
 
     def copy_into(self, source: Ref, target: Ref) -> None:
         """Writes `source` to a view of planned memory: how concat and pad are made."""
@@ -141,14 +141,13 @@ class Lowering(Views):
         """
         row = OPS[op]
         ports = signature(row).inputs
-        ready: list[Ref | None] = []
+        ready: list[View | None] = []
         for i, x in enumerate(inputs):
             port = ports[min(i, len(ports) - 1)]
             if x is not None:
-                if port.rule in ("W", "Taps"):
-                    x = self.weight(x)
-                else:
-                    x = self.real(x) if port.name in row.strided else self.dense(x)
+                strided = port.name in row.strided
+                weight = port.rule in ("W", "Taps")
+                x = self.weight(x) if weight else self.real(x) if strided else self.dense(x)
             ready.append(x)
         shapes = [None if r is None else r[1] for r in results]
         try:
@@ -162,9 +161,9 @@ class Lowering(Views):
         for scope in () if op in CONTROL else self.scopes:
             if key in scope.done:
                 return scope.done[key]
-        outputs = [None if r is None else self.new(*r) for r in results]
-        self.append(op, sources, tuple(None if y is None else y.base for y in outputs), dict(attrs))
-        self.scopes[-1].done[key] = outputs
+        made = [None if r is None else self.new(*r) for r in results]
+        self.append(op, sources, tuple(None if y is None else y.base for y in made), dict(attrs))
+        outputs = self.scopes[-1].done[key] = list[Ref | None](made)
         return outputs
 
     def one(
@@ -224,24 +223,21 @@ class Lowering(Views):
                 tuple(scope.instrs), tuple(scope.params), tuple(scope.results)
             )
 
-    def param(self, dtype: str, shape: Shape, name: str = "") -> Ref:
+    def param(self, dtype: str, shape: Shape, name: str = "") -> View:
         """A parameter of the innermost block."""
         ref = self.new(dtype, shape, "param", 0, name)
-        assert ref.base is not None
         self.scopes[-1].params.append(ref.base)
         return ref
 
-    def result(self, ref: Ref) -> Ref:
+    def result(self, ref: Ref) -> View:
         """Makes `ref` a result of the innermost block: dense, a planned value that this block computes."""
         own = {v for i in self.scopes[-1].instrs for v in i.outputs}
         ref = self.real(ref)
-        assert ref.base is not None
         whole = views.covers(ref, self.values[ref.base].shape)
         if not whole or ref.base not in own or ref.base in self.scopes[-1].results:
             own_value = self.new(ref.dtype, ref.shape)
             self.copy_into(ref, own_value)
             ref = own_value
-        assert ref.base is not None
         self.scopes[-1].results.append(ref.base)
         return ref
 
@@ -249,7 +245,6 @@ class Lowering(Views):
         """Makes `ref` a result of the innermost block, which is called: bound to the caller's memory, not copied."""
         own = {v for i in self.scopes[-1].instrs for v in i.outputs}
         ref = self.real(ref)
-        assert ref.base is not None
         value = self.values[ref.base]
         whole = views.covers(ref, value.shape) and value.storage == "planned"
         if whole and ref.base in own:
@@ -258,5 +253,4 @@ class Lowering(Views):
             target = self.new(ref.dtype, ref.shape, "param")
             self.copy_into(ref, target)
             ref = target
-        assert ref.base is not None
         self.scopes[-1].results.append(ref.base)

@@ -19,41 +19,14 @@ from pteron.schema.dtypes import DTYPES
 from .. import graph as g
 from ..graph.weights import elements_of
 from ..program import DebugNode
-from ..program.views import Ref
 from .context import Lowering
+from .env import Failure
 from .node import FOLDS, LOWERINGS, NAMES, Node, RefusedError
+from .refs import Known, Ref
 from .standard import check_node
 
 EXPANSION_LIMIT = 8
 """Function bodies inside function bodies."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Failure:
-    """A node of the user's model that has no lowering."""
-
-    op_type: str
-    name: str
-    source: str
-    operands: str
-    text: str
-    cause: Exception | None = None  # of a fault of the lowering
-
-    def line(self) -> str:
-        where = f" at {self.source}" if self.source else ""
-        return f"{self.op_type} {self.name!r}{where} ({self.operands}): {self.text}"
-
-
-@dataclasses.dataclass(slots=True)
-class Env:
-    """What names mean in the graph being walked. A value that maps to None comes from a failed node."""
-
-    values: collections.ChainMap[ir.Value, Ref | None]
-    opsets: Mapping[str, int]
-    functions: Mapping[Any, ir.Function]
-    failures: list[Failure]
-    attrs: Mapping[str, ir.Attr] = dataclasses.field(default_factory=dict)
-    depth: int = 0
 
 
 def lower_graph(l: Lowering, graph: ir.Graph, inputs: Sequence[Ref]) -> list[Ref | None]:
@@ -80,9 +53,8 @@ def outputs_of(l: Lowering, graph: ir.Graph, inputs: Sequence[Ref]) -> list[Ref]
 
 def read(l: Lowering, value: ir.Value) -> Ref | None:
     """What a name stands for; initializers become constants at their first use."""
-    env: Env = l.env
-    if value in env.values:
-        return env.values[value]
+    if value in l.env.values:
+        return l.env.values[value]
     if value.const_value is None:
         raise RefusedError(f"{value.name!r} is read before it is computed; sort the graph")
     tensor = value.const_value
@@ -139,7 +111,7 @@ def lower_one(l: Lowering, node: Node) -> list[Ref | None]:
         data = fold(l, node)
         if data is not None:
             elements, dtype, assumes = data
-            return [l.of_elements(elements, dtype, lambda: _first(_compute(l, node)), assumes)]
+            return [Known(dtype, elements, lambda: _first(_compute(l, node)), assumes)]
     return _compute(l, node)
 
 
@@ -161,7 +133,7 @@ def _wrap(l: Lowering, node: ir.Node, operands: list[Ref | None]) -> Node:
     for name, attr in node.attributes.items():
         if not attr.is_ref():
             attrs[name] = attr
-        elif attr.ref_attr_name in l.env.attrs:
+        elif attr.ref_attr_name and attr.ref_attr_name in l.env.attrs:
             attrs[name] = l.env.attrs[attr.ref_attr_name]
     domain = "" if node.domain == "ai.onnx" else node.domain
     opset = node.version or l.env.opsets.get(domain, 0) or l.env.opsets.get("ai.onnx", 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -15,11 +14,13 @@ from pteron.schema.errors import ModelError
 from ..graph import bounds
 from ..graph.dimensions import arithmetic
 from ..program import DebugNode, Method, Port, State, views
-from ..program.views import Ref, as_elements
+from ..program.views import View, as_elements
 from ..sizes import Extent, extents
 from .context import Lowering
-from .graphs import Env, Failure, lower_graph
+from .env import Env, Failure
+from .graphs import lower_graph
 from .node import NAMES
+from .refs import Known, Ref
 
 SHAPE_INPUT_LIMIT = 8
 """Integer inputs of up to so many elements may decide sizes."""
@@ -37,7 +38,9 @@ def lower_method(
     first = len(l.values)
     l.begin_method()
     failures: list[Failure] = []
-    l.env = Env(collections.ChainMap(), dict(model.graph.opset_imports), model.functions, failures)
+    l.env = Env(
+        opsets=dict(model.graph.opset_imports), functions=model.functions, failures=failures
+    )
     l.hints, l.minimums = hints, minimums
     told = bounds.read(model)
     l.bounds = told.sizes
@@ -87,10 +90,10 @@ def _check_state(graph: ir.Graph, past: str, present: str) -> tuple[ir.Value, ir
 
 def _bind_inputs(
     l: Lowering, graph: ir.Graph, held: set[str]
-) -> tuple[list[Port], list[Ref], dict[str, Ref]]:
+) -> tuple[list[Port], list[Ref], dict[str, View]]:
     ports: list[Port] = []
     refs: list[Ref] = []
-    states: dict[str, Ref] = {}
+    states: dict[str, View] = {}
     given = [v for v in graph.inputs if v.name not in graph.initializers]
     plain: set[str] = {str(d) for v in given for d in v.shape or () if _is_name(d)}
     for value in given:
@@ -103,20 +106,18 @@ def _bind_inputs(
         shape = tuple(_extent(l, d, f"{name}_{i}", plain) for i, d in enumerate(value.shape))
         dtype = NAMES[value.dtype]
         if name in held:
-            ref = _state(l, name, dtype, shape)
-            states[name] = ref
+            states[name] = _state(l, name, dtype, shape)
+            refs.append(states[name])
         else:
-            ref = l.new(dtype, shape, "input", len(ports), name)
-            assert ref.base is not None
-            ref = _shape_input(l, ref, name, len(ports))
-            ports.append(Port(name, ref.base or 0))
-        refs.append(ref)
-        l.env.values[value] = ref
+            held_by = l.new(dtype, shape, "input", len(ports), name)
+            refs.append(_shape_input(l, held_by, name, len(ports)))
+            ports.append(Port(name, held_by.base))
+        l.env.values[value] = refs[-1]
     names = iter(refs)
     return ports, [next(names) for v in graph.inputs if v in l.env.values], states
 
 
-def _state(l: Lowering, name: str, dtype: str, shape: views.Shape) -> Ref:
+def _state(l: Lowering, name: str, dtype: str, shape: views.Shape) -> View:
     """The state of that name; methods share it."""
     for i, s in enumerate(l.states):
         if s.name == name:
@@ -144,7 +145,7 @@ def _extent(l: Lowering, dim: int | ir.SymbolicDim, fallback: str, plain: set[st
     return l.size(text) if text in plain or known is None else extents.extent(known)
 
 
-def _shape_input(l: Lowering, ref: Ref, name: str, port: int) -> Ref:
+def _shape_input(l: Lowering, ref: View, name: str, port: int) -> Ref:
     """A small integer input may decide sizes: its elements are symbols, dropped again where nothing reads them."""
     fixed = [n for n in ref.shape if isinstance(n, int)]
     count = math.prod(fixed)
@@ -161,14 +162,12 @@ def _shape_input(l: Lowering, ref: Ref, name: str, port: int) -> Ref:
         )
         for i in range(count)
     ]
-    data = as_elements(symbols, fixed)
-    return Ref(ref.dtype, ref.shape, ref.base, None, 0, data)
+    return Known(ref.dtype, as_elements(symbols, fixed), lambda: ref)
 
 
 def _output(l: Lowering, ref: Ref, port: int) -> int:
     """The caller's buffer of output `port`: what computes `ref` writes there, or a copy does."""
     ref = l.real(ref)
-    assert ref.base is not None
     value = l.values[ref.base]
     if value.storage == "planned" and views.covers(ref, value.shape):
         l.rehome(ref.base, "output", port)
@@ -178,16 +177,15 @@ def _output(l: Lowering, ref: Ref, port: int) -> int:
     return l.index(target)
 
 
-def _store_states(l: Lowering, pairs: Sequence[tuple[Ref, Ref | None]]) -> None:
+def _store_states(l: Lowering, pairs: Sequence[tuple[View, Ref | None]]) -> None:
     """Each state takes its new value after everything has read the old one."""
-    ready: list[tuple[Ref, Ref]] = []
+    ready: list[tuple[View, View]] = []
     for state, new in pairs:
         if new is None:
             continue
         for a, b in zip(state.shape, new.shape, strict=True):
             l.require_equal(a, b, "a state keeps its shape")
         new = l.real(new)
-        assert new.base is not None
         if l.values[new.base].storage == "state" and new.base != state.base:
             new = l.copy(new)
         ready.append((state, new))

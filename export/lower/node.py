@@ -13,7 +13,8 @@ from pteron.schema.dtypes import DTYPES
 from pteron.schema.row import Op
 from pteron.schema.signature import signature
 
-from ..program.views import Elements, Ref, Shape
+from ..program.views import Elements, Shape
+from .refs import Ref
 
 if TYPE_CHECKING:
     from .context import Lowering
@@ -86,7 +87,7 @@ LOWERINGS: Final[dict[tuple[str, str], Function]] = {}
 
 
 Folded: TypeAlias = "tuple[Elements, str, frozenset[sympy.Symbol]]"
-"""Elements, their dtype, and what they assume (Ref.assumes)."""
+"""Elements, their dtype, and what they assume (Known.assumes)."""
 
 FOLDS: Final[dict[str, Callable[[Lowering, Node], Folded | None]]] = {}
 """Operator -> how it folds where its operands' elements are known (export/lower/ops/moving/shape.py)."""

@@ -14,7 +14,8 @@ from pteron.schema.dtypes import DTYPES
 
 from ..program import terms, views
 from ..program.terms import Term, load
-from ..program.views import Ref, Shape
+from ..program.views import Shape, View
+from .refs import Ref
 
 if TYPE_CHECKING:
     from .context import Lowering
@@ -30,12 +31,12 @@ def compute(
     """What Lowering.pointwise_many says."""
     refs = [l.unpacked(x) for x in operands]
     full = l.broadcast([*(x.shape for x in refs), shape])
-    loaded: list[Ref] = []
+    loaded: list[View] = []
     given: list[Term] = []
     for x in refs:
         lone = _literal(l, x)
         if lone is None:
-            loaded.append(l.expand(l.real(x), full))
+            loaded.append(l.real(l.expand(l.real(x), full)))
             lone = load(len(loaded) - 1, x.dtype)
         given.append(lone)
     outputs = build(*given)
@@ -57,7 +58,7 @@ def compute(
 
 
 def _run(
-    l: Lowering, outputs: list[Term], operands: list[Ref], dtypes: Sequence[str], shape: Shape
+    l: Lowering, outputs: list[Term], operands: Sequence[Ref], dtypes: Sequence[str], shape: Shape
 ) -> list[Ref]:
     """Drops operands nobody loads, emits, and packs outputs of packed dtypes."""
     loads = terms.loads(outputs)
@@ -93,10 +94,9 @@ def _literal(l: Lowering, x: Ref) -> Term | None:
     return terms.literal(array.reshape(-1)[0].item(), kind)
 
 
-def _axis_order(l: Lowering, operands: Sequence[Ref], rank: int) -> tuple[int, ...]:
+def _axis_order(l: Lowering, operands: Sequence[View], rank: int) -> tuple[int, ...]:
     """The order of the first operand that is computed and has the full shape."""
     for x in operands:
-        assert x.base is not None
         if not views.is_expanded(x) and l.values[x.base].storage != "constant":
             return views.memory_order(x)
     return tuple(range(rank))

@@ -15,10 +15,11 @@ from ..graph.weights import Elements as Stored
 from ..graph.weights import later, whole
 from ..program import Coded, views
 from ..program.arrays import strided_view
-from ..program.views import Elements, Ref, Shape
+from ..program.views import Shape, View
 from ..sizes import Extent, extents
 from ..sizes.extents import is_narrow, same, same_shape
 from .constants import KNOWN_LIMIT, Constants
+from .refs import Codes, Known, Ref
 
 
 class Views(Constants):
@@ -40,27 +41,28 @@ class Views(Constants):
         """Elements that no pointwise program can load, as i64 or f32."""
 
     def _view(
-        self, ref: Ref, geometry: Callable[[Ref], Ref], elements: Callable[[Elements], Elements]
+        self, ref: Ref, geometry: Callable[[View], View], elements: Callable[[Any], Any]
     ) -> Ref:
-        """Applies a view to the memory and to the known elements alike."""
-        data = None if ref.data is None else elements(ref.data)
-        if ref.coded is not None:
-            return self.of_codes(
-                _each(ref.coded, elements), ref.dtype, lambda: geometry(self.real(ref))
-            )
-        if ref.base is None:
-            assert data is not None
-            return self.of_elements(data, ref.dtype, lambda: geometry(self.real(ref)), ref.assumes)
-        if DTYPES[ref.dtype].is_narrow:
-            return self._rearranged(ref, geometry)
-        return dataclasses.replace(geometry(ref), data=data)
+        """Applies a view to memory, known elements or codes."""
+        match ref:
+            case Codes():
+                return Codes(
+                    ref.dtype, _each(ref.coded, elements), lambda: geometry(self.real(ref))
+                )
+            case Known():
+                return Known(
+                    ref.dtype, elements(ref.elements), lambda: geometry(self.real(ref)), ref.assumes
+                )
+            case View():
+                narrow = DTYPES[ref.dtype].is_narrow
+                return self._rearranged(ref, geometry) if narrow else geometry(ref)
 
-    def _rearranged(self, ref: Ref, geometry: Callable[[Ref], Ref]) -> Ref:
+    def _rearranged(self, ref: View, geometry: Callable[[View], View]) -> View:
         """Elements that share bytes have no views: constants are rearranged now, others while running."""
         array = self.array(ref)
         if array is None:
-            wide = geometry(self.unpacked(ref))
-            return self.one("repack", [wide], {}, ref.dtype, wide.shape)
+            wide = geometry(self.real(self.unpacked(ref)))
+            return self.real(self.one("repack", [wide], {}, ref.dtype, wide.shape))
         dense = dataclasses.replace(ref, strides=None, offset=0)
         return self.constant(np.ascontiguousarray(strided_view(array, geometry(dense))), ref.dtype)
 
@@ -82,12 +84,11 @@ class Views(Constants):
         axis %= ref.rank
         self._require_inside(ref.shape[axis], start, count, step)
         picked: slice | None = None
-        known = ref.data is not None or ref.coded is not None
-        if known and isinstance(start, int) and isinstance(count, int):
+        if not isinstance(ref, View) and isinstance(start, int) and isinstance(count, int):
             stop = start + count * step
             picked = slice(start, stop if stop >= 0 else None, step)
         at = tuple(picked if a == axis else slice(None) for a in range(ref.rank))
-        source = ref if picked is not None else dataclasses.replace(self.real(ref), data=None)
+        source = ref if picked is not None else self.real(ref)
         return self._view(
             source, lambda r: views.slice_axis(r, axis, start, count, step), lambda d: d[at]
         )
@@ -121,7 +122,7 @@ class Views(Constants):
             text = "expanded axes agree or have extent 1"
             (self.require_stretches if is_narrow(have) else self.require_equal)(have, want, text)
         small = all(isinstance(n, int) for n in shape) and extents.product(shape) <= KNOWN_LIMIT
-        source = ref if small else dataclasses.replace(self.real(ref), data=None)
+        source = ref if small else self.real(ref)
         return self._view(
             source,
             lambda r: views.expand(r, tuple(shape)),
@@ -145,9 +146,7 @@ class Views(Constants):
             return ref
         self._require_as_many(ref.shape, shape)
         fixed = all(isinstance(n, int) for n in shape)
-        source = (
-            ref if fixed or ref.data is None else dataclasses.replace(self.real(ref), data=None)
-        )
+        source = self.real(ref) if isinstance(ref, Known) and not fixed else ref
         return self._view(
             source,
             lambda r: views.reshape(r, shape) or self._reshape_copy(r, shape),
@@ -160,7 +159,7 @@ class Views(Constants):
         if not self.is_counted(have) and not self.is_counted(want):
             self.require_equal(have, want, "a reshaped tensor keeps its number of elements")
 
-    def _reshape_copy(self, ref: Ref, shape: Shape) -> Ref:
+    def _reshape_copy(self, ref: View, shape: Shape) -> View:
         result = views.reshape(self.dense(ref), shape)
         assert result is not None
         return result
@@ -190,18 +189,18 @@ class Views(Constants):
         return self.reshape(ref, shape)
 
     def is_dense(self, ref: Ref) -> bool:
-        return ref.strides is None
+        return not isinstance(ref, View) or ref.strides is None
 
-    def dense(self, ref: Ref) -> Ref:
+    def dense(self, ref: Ref) -> View:
         """`ref`, copied if its elements do not lie row-major."""
         ref = self.real(ref)
         return ref if ref.strides is None else self.copy(ref)
 
-    def copy(self, ref: Ref) -> Ref:
+    def copy(self, ref: Ref) -> View:
         array = self.array(ref)
         if array is not None:
             return self.constant(np.ascontiguousarray(array), ref.dtype)
-        return self.one("copy", [ref], {}, ref.dtype, ref.shape)
+        return self.real(self.one("copy", [ref], {}, ref.dtype, ref.shape))
 
 
 def _each(coded: Coded, view: Callable[[Any], Any]) -> Coded:

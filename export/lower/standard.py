@@ -14,9 +14,9 @@ from pteron.schema.dtypes import DTYPES
 
 from ..graph import allowed
 from ..graph.definitions import NotAllowedError
-from ..program.views import Ref
 from .context import Lowering
 from .node import Node, RefusedError
+from .refs import Ref
 
 TOLD: Final = 64
 """Known elements of so many are told to the inference of shapes: axes, sizes, pads."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from ..program.views import Ref, Shape
+from ..program.views import Shape
 from ..sizes import Extent, extents
 from ..sizes.extents import add, ceildiv, floordiv, minimum, mul, sub
 from .context import Lowering
 from .node import Node
+from .refs import Ref
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import dataclasses
 from ..program import Instr, Program, terms, views
 from ..program.draft import Draft, between
 from ..program.terms import Term, read_terms, stored
-from ..program.views import Ref, Shape
+from ..program.views import Shape, View
 from ..sizes.extents import product, same, same_shape
 from . import bodies
 from .bodies import RESULT, Body
@@ -234,7 +234,7 @@ class _Fuser:
 
     def moved(self, i: Instr, v: int, shape: Shape) -> dict[int, int] | None:
         """The operands of `i` as `shape` sees them."""
-        refs: list[Ref] = []
+        refs: list[View] = []
         for x in i.inputs:
             assert x is not None
             ref = self.draft.ref(x)

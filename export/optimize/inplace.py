@@ -14,7 +14,7 @@ from pteron.schema.signature import signature
 
 from ..program import Instr, views
 from ..program.draft import Draft, between
-from ..program.views import Ref
+from ..program.views import View
 from ..sizes.extents import product, same, same_shape
 
 
@@ -199,6 +199,6 @@ def _state_in_place(draft: Draft, block: int, i: Instr, at: int, y: int) -> None
             return
 
 
-def _is_all_of(ref: Ref, y: int, draft: Draft) -> bool:
+def _is_all_of(ref: View, y: int, draft: Draft) -> bool:
     whole = same(product(ref.shape), product(draft.values[y].shape))
     return ref.base == y and ref.strides is None and ref.offset == 0 and whole

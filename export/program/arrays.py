@@ -15,7 +15,7 @@ from pteron.schema.formats import FORMATS
 
 from ..graph.weights import Source, rows_of, whole
 from . import Coded
-from .views import Ref
+from .views import View
 
 
 def same_dtype(name: str) -> Any:
@@ -64,7 +64,7 @@ def rows(parts: Coded, begin: int, end: int) -> Coded:
     return dataclasses.replace(parts, codes=parts.codes[begin:end], scale=scale, zero=zero)
 
 
-def strided_view(array: NDArray[Any], ref: Ref) -> NDArray[Any]:
+def strided_view(array: NDArray[Any], ref: View) -> NDArray[Any]:
     """The elements of `ref` in the memory of `array`, which is its dense base; all sizes are numbers."""
     flat = np.ascontiguousarray(array).reshape(-1)
     shape = tuple(int(n) for n in ref.shape)

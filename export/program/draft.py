@@ -14,7 +14,7 @@ from typing import Final
 from ..graph import common_module
 from . import Block, DebugNode, Instr, Program, Value, views
 from .rebuild import blocks_of, move_block, prune, without_unused_dims
-from .views import Ref
+from .views import View
 
 MOST_OPERATORS: Final = 4
 """That the name of a fused instruction lists."""
@@ -75,14 +75,14 @@ class Draft:
     def base(self, v: int) -> int:
         return self.values[v].base if self.values[v].storage == "view" else v
 
-    def ref(self, v: int) -> Ref:
+    def ref(self, v: int) -> View:
         """The value as a view of its base."""
         value = self.values[v]
         if value.storage == "view":
-            return Ref(value.dtype, value.shape, value.base, value.strides, value.offset)
-        return Ref(value.dtype, value.shape, v)
+            return View(value.dtype, value.shape, value.base, value.strides, value.offset)
+        return View(value.dtype, value.shape, v)
 
-    def value(self, ref: Ref, method: int) -> int:
+    def value(self, ref: View, method: int) -> int:
         """The value that is `ref`, made where it is new."""
         assert ref.base is not None
         base = self.values[ref.base]

@@ -1,18 +1,16 @@
-"""A tensor while it is being lowered, and the view algebra on it: no instruction is made here.
+"""Where the elements of a tensor lie, and the algebra of views: no instruction is made here.
 
-A `Ref` says where elements lie (a base value, strides, an offset), or which they are (`data`, for small integer tensors
-that steer shapes), or both. Views of views are composed at once, so a base is never a view.
+Views of views are composed at once, so a base is never a view.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import sympy
 from numpy.typing import NDArray
 
 from ..sizes import Extent, extents
@@ -27,7 +25,6 @@ from ..sizes.extents import (
     same_shape,
     sub,
 )
-from . import Coded
 
 Shape = tuple[Extent, ...]
 Elements = NDArray[np.object_]
@@ -35,23 +32,14 @@ Elements = NDArray[np.object_]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class Ref:
-    """`base` None: only the elements are known so far; `make` then computes them at run time, if that is asked for.
-
-    `strides` None: row-major and dense from `offset` on.
-    `assumes`: elements of shape inputs that `data` takes for sizes, not negative and too small to wrap. Such `data` may
-    decide extents, where prepare checks that; whoever wants the values asks `make`.
-    """
+class View:
+    """Elements of the value `base`. `strides` None: row-major and dense from `offset` on."""
 
     dtype: str
     shape: Shape
-    base: int | None = None
+    base: int
     strides: Shape | None = None
     offset: Extent = 0
-    data: Elements | None = None
-    make: Callable[[], Ref] | None = None
-    coded: Coded | None = None  # a constant that is codes so far; `make` decodes them while running
-    assumes: frozenset[sympy.Symbol] = frozenset()
 
     @property
     def rank(self) -> int:
@@ -63,10 +51,10 @@ class Ref:
         return row_major(self.shape) if self.strides is None else self.strides
 
 
-def place(ref: Ref, shape: Shape, strides: Shape, offset: Extent) -> Ref:
+def place(ref: View, shape: Shape, strides: Shape, offset: Extent) -> View:
     """Another view of the same memory; strides that are row-major are forgotten."""
     dense = is_row_major(shape, strides)
-    return Ref(ref.dtype, shape, ref.base, None if dense else strides, offset)
+    return View(ref.dtype, shape, ref.base, None if dense else strides, offset)
 
 
 def is_row_major(shape: Sequence[Extent], strides: Sequence[Extent]) -> bool:
@@ -76,13 +64,13 @@ def is_row_major(shape: Sequence[Extent], strides: Sequence[Extent]) -> bool:
     )
 
 
-def transpose(ref: Ref, axes: Sequence[int]) -> Ref:
+def transpose(ref: View, axes: Sequence[int]) -> View:
     """Axis i of the result is axis axes[i]."""
     steps = ref.steps
     return place(ref, tuple(ref.shape[a] for a in axes), tuple(steps[a] for a in axes), ref.offset)
 
 
-def slice_axis(ref: Ref, axis: int, start: Extent, count: Extent, step: int = 1) -> Ref:
+def slice_axis(ref: View, axis: int, start: Extent, count: Extent, step: int = 1) -> View:
     """`count` elements from `start` on; `step` may be negative."""
     steps = list(ref.steps)
     shape = list(ref.shape)
@@ -92,7 +80,7 @@ def slice_axis(ref: Ref, axis: int, start: Extent, count: Extent, step: int = 1)
     return place(ref, tuple(shape), tuple(steps), offset)
 
 
-def expand(ref: Ref, shape: Shape) -> Ref:
+def expand(ref: View, shape: Shape) -> View:
     """Broadcasts to `shape`, whose extents are those of `ref` (perhaps written otherwise) where `ref` has not 1."""
     lead = len(shape) - ref.rank
     if (
@@ -103,17 +91,17 @@ def expand(ref: Ref, shape: Shape) -> Ref:
             for have, want in zip(ref.shape, shape, strict=True)
         )
     ):
-        return Ref(ref.dtype, shape, ref.base, None, ref.offset)
+        return View(ref.dtype, shape, ref.base, None, ref.offset)
     steps: list[Extent] = [0] * lead
     for have, want, step in zip(ref.shape, shape[lead:], ref.steps, strict=True):
         steps.append(0 if is_narrow(have) and not same(want, have) else step)
     return place(ref, shape, tuple(steps), ref.offset)
 
 
-def reshape(ref: Ref, shape: Shape) -> Ref | None:
+def reshape(ref: View, shape: Shape) -> View | None:
     """The same elements in row-major order as `shape`; None where that is no view."""
     if ref.strides is None:
-        return Ref(ref.dtype, shape, ref.base, None, ref.offset)
+        return View(ref.dtype, shape, ref.base, None, ref.offset)
     strides = regroup(ref.shape, ref.strides, shape)
     return None if strides is None else place(ref, shape, strides, ref.offset)
 
@@ -151,7 +139,7 @@ def regroup(shape: Shape, strides: Shape, wanted: Shape) -> Shape | None:
     return tuple(result)
 
 
-def memory_order(ref: Ref) -> tuple[int, ...]:
+def memory_order(ref: View) -> tuple[int, ...]:
     """The axes from the widest stride to the narrowest: transposed so, the tensor is as dense as it gets."""
     if ref.strides is None:
         return tuple(range(ref.rank))
@@ -159,13 +147,13 @@ def memory_order(ref: Ref) -> tuple[int, ...]:
     return tuple(sorted(range(ref.rank), key=lambda a: (wide[a], a)))
 
 
-def is_expanded(ref: Ref) -> bool:
+def is_expanded(ref: View) -> bool:
     return any(
         s == 0 and not same(n, 1) for n, s in zip(ref.shape, ref.strides or (), strict=False)
     )
 
 
-def covers(ref: Ref, shape: Sequence[Extent]) -> bool:
+def covers(ref: View, shape: Sequence[Extent]) -> bool:
     """It is its whole base of shape `shape`, in order."""
     return ref.strides is None and ref.offset == 0 and same_shape(ref.shape, shape)
 

@@ -9,9 +9,9 @@ from pteron.schema.dtypes import BY_ONNX, DTYPES, FLOATS
 
 from ...program import Coded
 from ...program.terms import Term, cast, eq, le, literal, lt, register, select, term
-from ...program.views import Ref
 from ..context import Lowering
 from ..node import Node, lowers
+from ..refs import Codes, Known, Ref
 
 SQRT_HALF = 0.7071067811865476
 SQRT_2_OVER_PI = 0.7978845608028654
@@ -28,15 +28,15 @@ def convert(l: Lowering, x: Ref, dtype: str, *, saturate: bool = True) -> Ref:
         return x
     coded = as_codes(l, x, dtype)
     if coded is not None:
-        return l.of_codes(coded, dtype, lambda: _convert(l, x, dtype, saturate=saturate))
+        return Codes(dtype, coded, lambda: _convert(l, x, dtype, saturate=saturate))
     return _convert(l, x, dtype, saturate=saturate)
 
 
 def as_codes(l: Lowering, x: Ref, dtype: str) -> Coded | None:
     """A narrow constant that is widened to a float stays what it was until it is known what reads it."""
-    if dtype not in ("f32", "f16", "bf16") or x.data is not None:
+    if dtype not in ("f32", "f16", "bf16") or isinstance(x, Known):
         return None
-    if x.coded is not None:
+    if isinstance(x, Codes):
         return x.coded if dtype == "f32" else dataclasses.replace(x.coded, dtype=dtype)
     if dtype != "f32" or x.dtype == "bool" or x.dtype in ("f64", "i64", "u64", "i32", "u32"):
         return None

@@ -21,11 +21,11 @@ from ...graph.weights import Elements, later
 from ...program import Coded
 from ...program.arrays import decode
 from ...program.terms import Term, cast, stored, term
-from ...program.views import Ref
 from ...sizes import Extent
 from ...sizes.extents import add, ceildiv, mul, same, sub
 from ..context import Lowering
 from ..node import NAMES, Node, lowers
+from ..refs import Codes, Ref
 from .pointwise import cast_term
 
 
@@ -72,7 +72,7 @@ def lower_dequantize(l: Lowering, n: Node) -> Ref:
         zero = None
     coded = _codes(l, n, x, scale, zero, dtype)
     if coded is not None:
-        return l.of_codes(coded, dtype, lambda: _decoded(l, n, x, scale, zero, dtype))
+        return Codes(dtype, coded, lambda: _decoded(l, n, x, scale, zero, dtype))
     return _decoded(l, n, x, scale, zero, dtype)
 
 
@@ -89,7 +89,7 @@ def lower_dequantize_levels(l: Lowering, n: Node) -> Ref:
     if codes.dtype == ml_dtypes.uint4:
         codes = codes.view(np.uint8)  # a byte each as it is
     coded = Coded(codes.astype(np.uint8, copy=False), each, None, "f32", LEVELS[n.op_type])
-    return l.of_codes(coded, "f32", lambda: l.constant(decode(coded, "f32"), "f32"))
+    return Codes("f32", coded, lambda: l.constant(decode(coded, "f32"), "f32"))
 
 
 def _codes(l: Lowering, n: Node, x: Ref, scale: Ref, zero: Ref | None, dtype: str) -> Coded | None:

@@ -10,12 +10,13 @@ import onnx_ir as ir
 
 from pteron.schema.dtypes import DTYPES
 
-from ....program.views import Ref, Shape, as_elements
+from ....program.views import Shape, as_elements
 from ....sizes import Extent, extents
 from ....sizes.extents import maximum, same
 from ...context import Lowering
 from ...graphs import outputs_of
 from ...node import Node, RefusedError, lowers
+from ...refs import Known, Ref
 
 ROUNDS = 9
 """Times a body is lowered until the shapes of what it carries have settled: one axis may turn out to grow at a time."""
@@ -92,8 +93,8 @@ class _Body:
 
     block: int
     go_on: Ref
-    carried: list[Ref]
-    rows: list[Ref]
+    carried: Sequence[Ref]
+    rows: Sequence[Ref]
     shapes: list[Shape]
 
 
@@ -220,7 +221,7 @@ def lower_scan(l: Lowering, n: Node) -> Sequence[Ref]:
         return [l.scalar(True, "bool"), *outputs_of(l, graph, [*carried, *elements])]
 
     body = _body(l, states, fill)
-    trips = l.of_elements(as_elements([length], ()), "i64")
+    trips = Known("i64", as_elements([length], ()))
     outputs = _run(l, trips, None, states, body, length)
     rows = list(_placed(l, n, outputs[len(states) :]))
     return [*outputs[: len(states)], *rows]

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from .... import graph as g
 from ....program import Delegate
-from ....program.views import Ref
 from ...context import Lowering
 from ...graphs import outputs_of
 from ...node import NAMES, Node, Result, lowers
+from ...refs import Ref
 
 
 @lowers("Delegate", domain=g.OURS)

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from ....program.terms import Term, term
-from ....program.views import Ref, Shape
+from ....program.views import Shape
 from ....sizes import Extent, extents
 from ....sizes.extents import floordiv, mul, product, same
 from ...context import Lowering
 from ...node import Node, lowers
+from ...refs import Ref
 from ...scaled import meant
 from ...windows import (
     Window,

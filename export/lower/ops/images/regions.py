@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ....program.terms import Term, cast, eq, index, le, literal, select, term
-from ....program.views import Ref, as_elements
+from ....program.views import as_elements
 from ....sizes import Extent, extents
 from ....sizes.extents import floordiv, minimum, mul, product, same
 from ...context import Lowering
 from ...node import Node, lowers
+from ...refs import Known, Ref
 from ...windows import channels_last, counts, read_window, static
 from ..matrix.products import linear
 from ..moving.movement import concat
@@ -33,7 +34,7 @@ def lower_non_max_suppression(l: Lowering, n: Node) -> Ref:
 
 def sample(l: Lowering, image: Ref, places: Ref, padding: str) -> Ref:
     """Bilinear values of `image` [b, h, w, c] at the pixels `places` [b, p, q, (x, y)]: [b, p, q, c]."""
-    sizes = l.of_elements(as_elements([image.shape[2], image.shape[1]], (2,)), "i64")
+    sizes = Known("i64", as_elements([image.shape[2], image.shape[1]], (2,)))
 
     def normalized(at: Term, size: Term) -> Term:
         return (2.0 * at + 1.0) / cast(size, "f32") - 1.0
@@ -61,7 +62,7 @@ def lower_affine_grid(l: Lowering, n: Node) -> Ref:
     columns = [
         l.reshape(l.slice(theta, 2, k, 1), (size[0], *[1] * rank, rank)) for k in range(rank + 1)
     ]
-    counts = [l.real(l.of_elements(as_elements([m], ()), "i64")) for m in reversed(size[2:])]
+    counts = [l.real(Known("i64", as_elements([m], ()))) for m in reversed(size[2:])]
     corners = bool(n.integer("align_corners"))
 
     def build(*terms: Term) -> Term:
@@ -131,7 +132,7 @@ def _sample_places(l: Lowering, n: Node, regions: Ref, grid: tuple[int, int]) ->
 
 
 def _sizes(l: Lowering, image: Ref) -> Ref:
-    return l.of_elements(as_elements([image.shape[2], image.shape[1]], (2,)), "i64")
+    return Known("i64", as_elements([image.shape[2], image.shape[1]], (2,)))
 
 
 def _clamped(l: Lowering, places: Ref, image: Ref) -> Ref:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from ....program import views
 from ....program.arrays import same_dtype
-from ....program.views import Ref
 from ....sizes import Extent
 from ....sizes.extents import add, floordiv, mul, product, sub
 from ...context import Lowering
 from ...node import Node, lowers
+from ...refs import Ref
 from ..matrix.products import multiply
 from ..moving.movement import pad_constant
 from ..pointwise import convert
@@ -111,7 +111,9 @@ def lower_stft(l: Lowering, n: Node) -> Ref:
         l.fail(f"has {parts} components; expected 1 or 2")
     frames = add(floordiv(sub(samples, length), step), 1)
     shape = (batch, frames, length, parts)
-    rows = views.place(signal, shape, (mul(samples, parts), step * parts, parts, 1), signal.offset)
+    rows: Ref = views.place(
+        signal, shape, (mul(samples, parts), step * parts, parts, 1), signal.offset
+    )
     if window is not None:
         rows = l.pointwise(lambda a, b: a * b, [rows, l.unsqueeze(window, [1])], signal.dtype)
     onesided = bool(n.integer("onesided", 1)) and parts == 1

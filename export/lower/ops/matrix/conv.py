@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ....program.views import Ref, Shape
+from ....program import views
+from ....program.views import Shape
 from ....sizes import Extent, extents
 from ....sizes.extents import add, mul, product, sub
 from ...context import Lowering
 from ...node import Node, lowers
+from ...refs import Ref
 from ...windows import (
     Window,
     channels_first,
@@ -244,10 +246,8 @@ def _integer_sums(
 
 def _windows(l: Lowering, x: Ref, window: Window, out: Shape) -> Ref:
     """[b, *i, c] as [b, *o, *k, c]: overlapping views, copied by whoever needs them dense."""
-    from ....program import views
-
-    x = l.dense(x)
-    steps = x.steps
+    dense = l.dense(x)
+    steps = dense.steps
     inner = steps[1:-1]
     strides = (
         steps[0],
@@ -255,4 +255,5 @@ def _windows(l: Lowering, x: Ref, window: Window, out: Shape) -> Ref:
         *(mul(s, d) for s, d in zip(inner, window.dilation, strict=True)),
         steps[-1],
     )
-    return views.place(x, (x.shape[0], *out, *window.kernel, x.shape[-1]), strides, x.offset)
+    shape = (x.shape[0], *out, *window.kernel, x.shape[-1])
+    return views.place(dense, shape, strides, dense.offset)

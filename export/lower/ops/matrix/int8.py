@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from ....graph import int8 as integer
 from ....program.terms import Term, cast, term
-from ....program.views import Ref
 from ....sizes.extents import product
 from ...context import Lowering
 from ...node import Node, lowers
+from ...refs import Ref
 from ...windows import Window, channels_first, channels_last, counts
 from ..rows.reduction import reduce
 from .conv import convolve

@@ -11,12 +11,14 @@ from collections.abc import Sequence
 
 from pteron.schema.dtypes import DTYPES, INTEGERS
 
+from ....program import views
 from ....program.terms import Term, cast, register, term
-from ....program.views import Ref, Shape
+from ....program.views import Shape
 from ....sizes import Extent, extents
 from ....sizes.extents import product, same
 from ...context import Lowering
 from ...node import Node, lowers
+from ...refs import Ref
 from ..pointwise import cast_term, convert
 
 INNER = "columns of the first operand and rows of the second"
@@ -255,14 +257,12 @@ def _own(l: Lowering, labels: str, x: Ref, needed: set[str]) -> tuple[str, Ref]:
 
 def _diagonal(l: Lowering, x: Ref, i: int, j: int) -> Ref:
     """Axes i < j walked together: one axis at i whose step is the sum of both."""
-    from ....program import views
-
-    x = l.real(x)
+    view = l.real(x)
     l.require_equal(x.shape[i], x.shape[j], "a diagonal is of a square")
-    steps = list(x.steps)
+    steps = list(view.steps)
     steps[i] = extents.add(steps[i], steps.pop(j))
     shape = [n for axis, n in enumerate(x.shape) if axis != j]
-    return views.place(x, tuple(shape), tuple(steps), x.offset)
+    return views.place(view, tuple(shape), tuple(steps), view.offset)
 
 
 def _sum_out(l: Lowering, labels: str, x: Ref, needed: set[str]) -> tuple[str, Ref]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ....program.terms import Term, eq, index, le, lt, select
-from ....program.views import Ref, as_elements
+from ....program.views import as_elements
 from ...context import Lowering
+from ...refs import Codes, Known, Ref
 from ..pointwise import convert
 
 
@@ -12,7 +13,7 @@ def taken(l: Lowering, x: Ref, axis: int, condition: Ref, name: str) -> Ref:
     """The slices of `x` along an axis where `condition`, a row of bools no longer than the axis, holds."""
     count = l.counted(name, condition.shape[0])
     places = l.one("nonzero", [condition], {}, "i64", (1, count))
-    source = l.move_axis(l.unpacked(l.weight(x) if x.coded is not None else x), axis, 0)
+    source = l.move_axis(l.unpacked(l.weight(x) if isinstance(x, Codes) else x), axis, 0)
     shape = (count, *source.shape[1:])
     y = l.one("gather", [source, l.reshape(places, (count,))], {}, source.dtype, shape)
     return convert(l, l.move_axis(y, 0, axis), x.dtype)
@@ -28,7 +29,7 @@ def slice_by_values(l: Lowering, x: Ref, axis: int, start: Ref, end: Ref, step: 
         l.fail(
             f"where it starts or ends is computed while running and its step is {step}; expected at least 1"
         )
-    size = l.of_elements(as_elements([x.shape[axis]], ()), "i64")
+    size = Known("i64", as_elements([x.shape[axis]], ()))
 
     def inside(first: Term, last: Term, n: Term) -> Term:
         first, last = (select(lt(t, 0), t + n, t) for t in (first, last))
@@ -46,7 +47,8 @@ def slice_by_values(l: Lowering, x: Ref, axis: int, start: Ref, end: Ref, step: 
 def split_by_values(l: Lowering, x: Ref, axis: int, sizes: Ref, count: int) -> list[Ref]:
     """Parts one behind the other, as long as `sizes` says while running."""
     l.require_equal(sizes.shape[0], count, "a split has a size for each part")
-    start, parts = l.scalar(0, "i64"), []
+    start: Ref = l.scalar(0, "i64")
+    parts = []
     for i in range(count):
         size = convert(l, l.reshape(l.slice(sizes, 0, i, 1), ()), "i64")
         end = l.pointwise(lambda a, b: a + b, [start, size], "i64")

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pteron.schema.dtypes import DTYPES
 
 from ....program.terms import register
-from ....program.views import Ref
 from ....sizes import extents
 from ....sizes.extents import product, symbols_of
 from ...context import Lowering
 from ...node import Node, lowers
+from ...refs import Codes, Ref
 from ..pointwise import convert, ordered, unordered
 from .counted import taken
 
@@ -31,7 +31,7 @@ def lower_gather(l: Lowering, n: Node) -> Ref:
         found = _as_slice(l, x, axis, [int(e) for e in known.flat])
         if found is not None:
             return l.squeeze(found, [axis]) if at.rank == 0 else found
-    x = l.weight(x) if x.coded is not None else x
+    x = l.weight(x) if isinstance(x, Codes) else x
     source = l.move_axis(bytes_only(l, x), axis, 0)
     shape = (*at.shape, *source.shape[1:])
     y = l.one("gather", [source, convert(l, at, "i64")], {}, source.dtype, shape)

@@ -12,7 +12,7 @@ from pteron.schema.dtypes import DTYPES, INTEGERS
 
 from ....program.arrays import same_dtype
 from ....program.terms import Term, eq, index, le, lt, register, select
-from ....program.views import Ref, Shape
+from ....program.views import Shape
 from ....sizes import Extent, extents
 from ....sizes.extents import (
     HUGE,
@@ -29,6 +29,7 @@ from ....sizes.extents import (
 )
 from ...context import Lowering
 from ...node import NAMES, Node, lowers
+from ...refs import Known, Ref
 from ..pointwise import cast_term, convert
 from .counted import slice_by_values, split_by_values
 
@@ -486,7 +487,7 @@ def lower_one_hot(l: Lowering, n: Node) -> Ref:
     off, on = (l.squeeze(l.slice(n[2], 0, i, 1), [0]) for i in (0, 1))
     spread = l.unsqueeze(indices, [axis])
     shape = (*indices.shape[:axis], depth, *indices.shape[axis:])
-    top = l.real(l.of_elements(np.array(depth, object), "i64"))
+    top = l.real(Known("i64", np.array(depth, object)))
 
     def build(at: Term, no: Term, yes: Term, size: Term) -> Term:
         at = cast_term(at, indices.dtype, "i64")

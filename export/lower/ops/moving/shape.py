@@ -5,7 +5,7 @@ over sizes, and floats that come from sizes (export/lower/scaled.py). A fold ret
 is then lowered like any other. Views (Reshape, Slice, Unsqueeze ...) carry known elements by themselves.
 
 An element of a shape input may have any value. To move it is exact; to reckon with it takes it for a size, and the
-result says so (`Ref.assumes`): it may decide extents, and whoever wants the values has them computed.
+result says so (`Known.assumes`): it may decide extents, and whoever wants the values has them computed.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ import sympy
 from pteron.schema.dtypes import BY_ONNX, FLOATS, INTEGERS
 
 from ....program.arrays import same_dtype
-from ....program.views import Elements, Ref, as_elements
+from ....program.views import Elements, as_elements
 from ....sizes import extents
 from ....sizes.extents import at_most, same, symbols_of
 from ... import scaled
 from ...context import Lowering
 from ...node import FOLDS, Node, lowers
 from ...node import Folded as Folding
+from ...refs import Known, Ref
 from .movement import axes_of, slice_range
 
 Folded = tuple[Elements, str]
@@ -51,7 +52,7 @@ def folds(*op_types: str, moves: bool = False) -> Callable[[Fold], Fold]:
             given = [x for x in n.inputs if x is not None]
             if any(x.dtype not in FOLDED for x in given):
                 return None
-            known = [l.elements(x) if x.data is None else x.data for x in given]
+            known = [x.elements if isinstance(x, Known) else l.elements(x) for x in given]
             if not known or any(k is None for k in known):
                 return None
             operands = [k for k in known if k is not None]
@@ -59,7 +60,7 @@ def folds(*op_types: str, moves: bool = False) -> Callable[[Fold], Fold]:
                 elements, dtype = function(l, n, operands)
             except UnknownError:
                 return None
-            assumes = frozenset[Any]().union(*(x.assumes for x in given))
+            assumes = frozenset[Any]().union(*(x.assumes for x in given if isinstance(x, Known)))
             if not moves:
                 assumes |= {s for k in operands for s in _given(l, k)}
             return elements, dtype, assumes
@@ -85,12 +86,12 @@ def lower_shape(l: Lowering, n: Node) -> Ref:
     shape = n[0].shape
     start, count = slice_range(l, len(shape), n.integer("start"), n.integer("end", len(shape)), 1)
     assert isinstance(start, int) and isinstance(count, int)
-    return l.of_elements(as_elements(shape[start : start + count], (count,)), "i64")
+    return Known("i64", as_elements(shape[start : start + count], (count,)))
 
 
 @lowers("Size")
 def lower_size(l: Lowering, n: Node) -> Ref:
-    return l.of_elements(as_elements([extents.product(n[0].shape)], ()), "i64")
+    return Known("i64", as_elements([extents.product(n[0].shape)], ()))
 
 
 # --- element by element -------------------------------------------------------------------------------------------------

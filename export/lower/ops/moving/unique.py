@@ -6,11 +6,11 @@ How many there are is a counted dimension. With sorted = 0 the groups are put in
 from __future__ import annotations
 
 from ....program.terms import eq, index
-from ....program.views import Ref
 from ....sizes import Extent
 from ....sizes.extents import product, sub
 from ...context import Lowering
 from ...node import Node, lowers
+from ...refs import Ref
 from ..pointwise import convert, ordered, unordered
 from .indexing import no_f64
 from .movement import concat

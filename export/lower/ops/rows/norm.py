@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....program.terms import Term, eq, select, term
-from ....program.views import Ref, Shape
+from ....program.views import Shape
 from ....sizes.extents import product, same_shape
 from ...context import Lowering
 from ...node import Node, lowers
+from ...refs import Ref
 from ..moving.movement import exact_quotient
 from ..pointwise import convert
 

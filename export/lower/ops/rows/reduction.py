@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from pteron.schema.dtypes import DTYPES
 
 from ....program.terms import Term, cast, eq, index, register, select, term
-from ....program.views import Elements, Ref, as_elements
+from ....program.views import Elements, as_elements
 from ....sizes.extents import product
 from ...context import Lowering
 from ...node import Node, lowers
+from ...refs import Known, Ref
 from ..moving.movement import axes_of
 from ..pointwise import convert, ordered, unordered
 
@@ -98,7 +99,7 @@ def reduce(
         l.fail(f"reduces bool by {kind}; cast it to an integer first")
     if kind == "mean" and x.dtype == "i64":
         total = reduce(l, x, axes, "sum", keep=keep)
-        count = l.real(l.of_elements(_one(product(x.shape[a] for a in axes)), "i64"))
+        count = l.real(Known("i64", _one(product(x.shape[a] for a in axes))))
         return l.pointwise(lambda a, b: term(divide, a, b), [total, count], "i64")
     y = l.one(
         "reduce",

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....program.terms import Term, eq, index, le, lt, select, term
-from ....program.views import Ref, Shape, as_elements
+from ....program.views import Shape, as_elements
 from ....sizes import Extent
 from ....sizes.extents import floordiv, mul, same, sub
 from ...context import Lowering
 from ...node import Node, lowers
+from ...refs import Known, Ref
 from ..moving.movement import concat, pad_constant
 from ..pointwise import convert
 
@@ -74,7 +75,7 @@ class _Look:
 
 def _visible(l: Lowering, mask: Ref | None, past: Extent, shape: Shape, look: _Look) -> Ref:
     """The mask with causal and window bounds written into it, for queries that stand at `past`."""
-    first = l.of_elements(as_elements([past], ()), "i64")
+    first = Known("i64", as_elements([past], ()))
 
     def build(offset: Term, *given: Term) -> Term:
         hold = look.conditions(index(2) + offset, index(3))
@@ -203,10 +204,10 @@ def _products(l: Lowering, q: Ref, k: Ref) -> Ref:
 def _offset(l: Lowering, count: Ref | None, shape: Shape, past: Ref | None) -> Ref:
     """Where query 0 stands among the keys, i64, beside [b, h, s, t]."""
     if count is not None:
-        queries = l.of_elements(as_elements([shape[2]], ()), "i64")
+        queries = Known("i64", as_elements([shape[2]], ()))
         placed = l.pointwise(lambda c, q: c - q, [count, queries], "i64")
         return l.reshape(placed, (shape[0], 1, 1, 1))
-    return l.of_elements(as_elements([0 if past is None else past.shape[2]], ()), "i64")
+    return Known("i64", as_elements([0 if past is None else past.shape[2]], ()))
 
 
 # --- rotary embedding ---------------------------------------------------------------------------------------------------

@@ -8,11 +8,11 @@ from typing import Any
 
 from pteron.schema.meaning.sequence import ACTIVATIONS
 
-from ....program.views import Ref
 from ....sizes import Extent
 from ....sizes.extents import mul
 from ...context import Lowering
 from ...node import Node, lowers
+from ...refs import Ref
 from ..matrix.products import linear
 from ..moving.movement import concat
 from ..pointwise import convert
