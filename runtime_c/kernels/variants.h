@@ -13,6 +13,7 @@
 /* Every family, once. */
 #define PTE_FAMILIES(FAMILY)                                                                       \
   FAMILY(pointwise)                                                                                \
+  FAMILY(code_table)                                                                               \
   FAMILY(rows_f32)                                                                                 \
   FAMILY(gemm_f32)                                                                                 \
   FAMILY(depthwise_f32)                                                                            \
@@ -42,6 +43,11 @@ typedef struct pte_pointwise {
   int64_t (*run)(const struct pte_engine *engine, void *registers, float *y, int64_t begin,
                  int64_t end);
 } pte_pointwise;
+
+typedef struct pte_code_table {
+  /* y[i] = table[x[i]], i < n; y may be x */
+  void (*recode)(const uint8_t *table, size_t n, const uint8_t *x, uint8_t *y);
+} pte_code_table;
 
 /* Sums in 16 lanes: element i belongs to lane i mod 16. `kind`: PTE_REDUCE_KIND_... (mean sums). */
 typedef struct pte_rows_f32 {

@@ -64,6 +64,11 @@ static program_facts study(const pte_step *steps, uint32_t count, int64_t elemen
   return f;
 }
 
+/* Of an engine, its walks and forms. */
+static uint64_t head_bytes(uint32_t walks, uint32_t steps) {
+  return sizeof(pte_engine) + walks * sizeof(pte_walk) + steps * sizeof(pte_form);
+}
+
 static uint64_t round_up(uint64_t bytes) { return (bytes + 63) & ~(uint64_t)63; }
 
 pte_status pte_engine_bytes(const pte_call *call, pte_steps program, const pte_operands *o,
@@ -73,10 +78,10 @@ pte_status pte_engine_bytes(const pte_call *call, pte_steps program, const pte_o
   if (model == NULL || program.steps.count == 0) return PTE_OK;
   program_facts f = study(call->tables->steps + program.steps.start, program.steps.count,
                           pte_tensor_count(model));
-  uint64_t walks = (uint64_t)(operand_count(o) + output_count(o)) * sizeof(pte_walk), threads;
+  uint64_t head = head_bytes(operand_count(o) + output_count(o), program.steps.count), threads;
   uint64_t thread_bytes = FAULT_BYTES + (uint64_t)(f.slots + 1) * f.register_bytes;
-  bool fits = pte_mul(thread_bytes, call->threads, &threads) &&
-              pte_add(threads, round_up(sizeof(pte_engine) + walks), out_bytes);
+  bool fits =
+      pte_mul(thread_bytes, call->threads, &threads) && pte_add(threads, round_up(head), out_bytes);
   return fits ? PTE_OK : PTE_NO_MEMORY;
 }
 
@@ -108,10 +113,12 @@ pte_engine *pte_engine_open(const pte_call *call, pte_steps program, const pte_o
   const pte_step *steps = call->tables->steps + program.steps.start;
   pte_engine *e = memory;
   pte_walk *xs = (pte_walk *)(e + 1), *outs = xs + operand_count(o);
+  pte_form *forms = (pte_form *)(outs + output_count(o));
   int64_t count = pte_tensor_count(model);
   program_facts f = study(steps, program.steps.count, count);
   *e = (pte_engine){.steps = steps,
                     .literals = call->tables->literals + program.literals.start,
+                    .forms = forms,
                     .xs = xs,
                     .outs = outs};
   e->step_count = program.steps.count;
@@ -122,9 +129,8 @@ pte_engine *pte_engine_open(const pte_call *call, pte_steps program, const pte_o
   e->register_bytes = f.register_bytes;
   e->thread_bytes = FAULT_BYTES + (uint64_t)(f.slots + 1) * f.register_bytes;
   e->thread_count = call->threads;
-  e->threads =
-      (unsigned char *)memory +
-      round_up((uint64_t)((unsigned char *)(outs + output_count(o)) - (unsigned char *)memory));
+  e->threads = (unsigned char *)memory +
+               round_up(head_bytes(operand_count(o) + output_count(o), e->step_count));
   for (unsigned i = 0; i < model->rank; i++) e->shape[i] = model->shape[i];
   for (uint32_t i = 0; i < output_count(o); i++) outs[i] = walk_of(output(o, i));
   for (uint32_t i = 0; i < operand_count(o); i++) {
@@ -133,6 +139,7 @@ pte_engine *pte_engine_open(const pte_call *call, pte_steps program, const pte_o
                    (f.one_last_store || lies_apart(&xs[i], outs, output_count(o)));
   }
   for (uint32_t i = 0; i < e->thread_count; i++) *fault_of(e, i) = -1;
+  pte_forms_find(&(pte_forms_source){steps, e->literals, xs, outs, e->step_count}, forms);
   e->variant = pte_pointwise_pick(call->cpu);
   e->watch = call->watch;
   return e;
@@ -187,10 +194,62 @@ static void pointwise_task(void *context, size_t begin, size_t end, uint32_t thr
   pte_engine_run(e, thread, NULL, (int64_t)begin * PTE_TILE, last < e->count ? last : e->count);
 }
 
+/* --- from codes to codes: a table
+ */
+
+enum { CODES = 256, WORTH = 4 * CODES };
+
+typedef struct recoding {
+  const pte_code_table *variant;
+  const uint8_t *x;
+  uint8_t *y, table[CODES];
+} recoding;
+
+/* A dense tensor of one byte an element. */
+static bool is_bytes(const pte_tensor *t) {
+  bool byte = t != NULL && (t->dtype == PTE_I8 || t->dtype == PTE_U8 || t->dtype == PTE_BOOL);
+  pte_walk w = walk_of(byte ? t : NULL);
+  return byte && w.rows.rank == 0 && w.rows.step == 1;
+}
+
+static void recode_task(void *context, size_t begin, size_t end, uint32_t thread) {
+  const recoding *r = context;
+  (void)thread;
+  r->variant->recode(r->table, end - begin, r->x + begin, r->y + begin);
+}
+
+/* One operand and one output of bytes: the program runs over the 256 codes, and what it makes of
+ * them is looked up. false: it is not such a program, or one of the codes has no result. */
+static bool run_recoding(const pte_call *call) {
+  pte_steps program = program_of(call);
+  uint8_t code[CODES];
+  recoding r = {.variant = pte_code_table_pick(call->cpu)};
+  if (call->in_count != 1 || call->out_count != 1 || !is_bytes(call->in[0]) ||
+      !is_bytes(call->out[0]) || pte_tensor_count(call->out[0]) < WORTH)
+    return false;
+  for (uint32_t i = 0; i < program.steps.count; i++)
+    if (call->tables->steps[program.steps.start + i].op == PTE_STEP_INDEX) return false;
+  for (unsigned i = 0; i < CODES; i++) code[i] = (uint8_t)i;
+  pte_tensor x = {.data = code, .shape = {CODES}, .stride = {1}, .rank = 1}, y = x;
+  const pte_tensor *in = &x;
+  pte_tensor *out = &y;
+  pte_operands o = {.xs = &in, .outs = &out, .x_count = 1, .out_count = 1};
+  x.dtype = call->in[0]->dtype;
+  y.dtype = call->out[0]->dtype;
+  y.data = r.table;
+  pte_engine *e = pte_engine_open(call, program, &o, call->scratch);
+  pte_engine_run(e, 0, NULL, 0, CODES);
+  if (*fault_of(e, 0) >= 0) return false;
+  r.x = call->in[0]->data;
+  r.y = call->out[0]->data;
+  pte_parallel(call, (size_t)pte_tensor_count(call->out[0]), 65536, recode_task, &r);
+  return true;
+}
+
 static pte_status pointwise_run(const pte_call *call) {
   pte_operands o = operands_of(call);
   const pte_tensor *model = model_of(&o);
-  if (model == NULL || pte_tensor_count(model) == 0) return PTE_OK;
+  if (model == NULL || pte_tensor_count(model) == 0 || run_recoding(call)) return PTE_OK;
   pte_engine *e = pte_engine_open(call, program_of(call), &o, call->scratch);
   size_t tiles = (size_t)((e->count + PTE_TILE - 1) / PTE_TILE), grain = 1 + 48 / e->step_count;
   pte_parallel(call, tiles, grain, pointwise_task, e);

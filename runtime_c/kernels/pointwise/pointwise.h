@@ -10,19 +10,10 @@
 
 #include <stdbool.h>
 
-#include "gen/steps.h"
-#include "kernels/rows/rows.h"
+#include "kernels/pointwise/forms.h"
 #include "kernels/variants.h"
 
 enum { PTE_TILE = 256 };
-
-/* A tensor in the order of the program's shape. */
-typedef struct pte_walk {
-  unsigned char *data; /* NULL: an output that is not wanted */
-  pte_rows rows;
-  uint8_t dtype, element_bytes;
-  bool direct; /* one row of step 1 whose elements are the register's: no copy */
-} pte_walk;
 
 /* What a program works on. With `y`, operand 0 and output 0 are y. */
 typedef struct pte_operands {
@@ -38,6 +29,7 @@ struct pte_engine {
   const pte_pointwise *variant;
   pte_watch *watch;
   const pte_step *steps;
+  const pte_form *forms; /* by step */
   const uint64_t *literals;
   const pte_walk *xs, *outs; /* by operand and by output */
   unsigned char *threads; /* [thread_count][thread_bytes]: the fault's position (64 bytes), then the

@@ -1,0 +1,229 @@
+/* Finds the forms in a program: each value is traced to the steps that made it. A form ends in one
+ * step and replaces all others that it consists of; these must serve nothing else, and what the
+ * form reads must still be in its register when the last step runs. */
+#include "kernels/pointwise/forms.h"
+
+#include "core/math.h"
+
+enum { PARTS = 16, NOWHERE = PTE_MAX_STEPS };
+
+/* What is known of a program: the steps that made what a step reads, and how often it is read. */
+typedef struct reading {
+  const pte_forms_source *source;
+  const pte_step *steps;
+  pte_form *forms;
+  uint16_t made[PTE_MAX_STEPS][3], reads[PTE_MAX_STEPS];
+} reading;
+
+/* A form under trial: the steps that it would replace. */
+typedef struct trial {
+  const reading *r;
+  uint16_t part[PARTS];
+  unsigned count;
+} trial;
+
+static bool is(const reading *r, unsigned i, unsigned op, unsigned type) {
+  return i != NOWHERE && r->steps[i].op == op && r->steps[i].type == type;
+}
+
+static double literal_of(const reading *r, unsigned i) {
+  return pte_double(r->source->literals[r->steps[i].arg]);
+}
+
+/* Takes step `i` into the form if it is `op` and serves nothing else; a literal may. */
+static bool take(trial *t, unsigned i, unsigned op, unsigned type) {
+  if (!is(t->r, i, op, type) || t->count == PARTS || t->r->forms[i].kind != PTE_FORM_STEP ||
+      (op != PTE_STEP_LITERAL && t->r->reads[i] != 1))
+    return false;
+  t->part[t->count++] = (uint16_t)i;
+  return true;
+}
+
+/* Whether step `i` is not run any more once the form is: nothing else reads it. */
+static bool drops(const trial *t, unsigned i) {
+  unsigned reads = 0;
+  for (unsigned p = 0; p < t->count; p++) reads += t->part[p] == i;
+  return reads > 0 && reads == t->r->reads[i];
+}
+
+static bool take_float(trial *t, unsigned i, float *out) {
+  if (!take(t, i, PTE_STEP_LITERAL, PTE_STEP_F32)) return false;
+  *out = (float)literal_of(t->r, i);
+  return true;
+}
+
+static bool take_integer(trial *t, unsigned i, int32_t *out) {
+  if (!take(t, i, PTE_STEP_LITERAL, PTE_STEP_I64)) return false;
+  int64_t value = (int64_t)t->r->source->literals[t->r->steps[i].arg];
+  *out = (int32_t)value;
+  return value >= -(1 << 20) && value <= 1 << 20;
+}
+
+/* The operand of step `i` that is `op`, whichever side it is on; `*out_other` is the other. */
+static bool sides(const reading *r, unsigned i, unsigned op, unsigned type, unsigned *out_side,
+                  unsigned *out_other) {
+  for (unsigned side = 0; side < 2; side++)
+    if (is(r, r->made[i][side], op, type)) {
+      *out_side = r->made[i][side];
+      *out_other = r->made[i][1 - side];
+      return true;
+    }
+  return false;
+}
+
+/* value op literal, as step `i` has it; `*out_value` is the step that made the value. */
+static bool take_with_float(trial *t, unsigned i, unsigned op, float *out, unsigned *out_value) {
+  unsigned literal;
+  return take(t, i, op, PTE_STEP_F32) &&
+         sides(t->r, i, PTE_STEP_LITERAL, PTE_STEP_F32, &literal, out_value) &&
+         take_float(t, literal, out);
+}
+static bool take_with_integer(trial *t, unsigned i, unsigned op, int32_t *out,
+                              unsigned *out_value) {
+  unsigned literal;
+  return take(t, i, op, PTE_STEP_I64) &&
+         sides(t->r, i, PTE_STEP_LITERAL, PTE_STEP_I64, &literal, out_value) &&
+         take_integer(t, literal, out);
+}
+
+/* Whether the register that step `x` fills still holds its value at step `end`, the form's parts
+ * left out. */
+static bool holds(const trial *t, unsigned x, unsigned end) {
+  const reading *r = t->r;
+  for (unsigned i = x + 1; i < end; i++) {
+    bool runs = r->forms[i].kind != PTE_FORM_PART && !drops(t, i);
+    if (runs && r->steps[i].op != PTE_STEP_STORE && r->steps[i].dst == r->steps[x].dst)
+      return false;
+  }
+  return true;
+}
+
+static void settle(reading *r, const trial *t, unsigned end, pte_form form) {
+  for (unsigned p = 0; p < t->count; p++)
+    if (--r->reads[t->part[p]] == 0) r->forms[t->part[p]].kind = PTE_FORM_PART;
+  r->forms[end] = form;
+}
+
+static bool is_code(const pte_walk *w) {
+  return w->data != NULL && (w->dtype == PTE_I8 || w->dtype == PTE_U8);
+}
+
+/* (operand - zero) * scale */
+static bool find_dequantize(reading *r, unsigned end) {
+  trial t = {.r = r};
+  pte_form f = {.kind = PTE_FORM_DEQUANTIZE};
+  unsigned literal, code, cast;
+  if (!sides(r, end, PTE_STEP_LITERAL, PTE_STEP_F32, &literal, &cast) ||
+      !take_float(&t, literal, &f.scale) || !take(&t, cast, PTE_STEP_CAST, PTE_STEP_F32) ||
+      r->steps[cast].b != PTE_STEP_I64)
+    return false;
+  code = r->made[cast][0];
+  if (is(r, code, PTE_STEP_SUB, PTE_STEP_I64)) {
+    unsigned zero = r->made[code][1], difference = code;
+    code = r->made[difference][0];
+    if (!take(&t, difference, PTE_STEP_SUB, PTE_STEP_I64) || !take_integer(&t, zero, &f.zero))
+      return false;
+  }
+  if (!take(&t, code, PTE_STEP_LOAD, PTE_STEP_I64) ||
+      !is_code(&r->source->xs[r->steps[code].arg]) || r->steps[code].arg > UINT8_MAX)
+    return false;
+  for (unsigned i = code; i < end; i++) /* may lie on an operand that is read later, then */
+    if (r->steps[i].op == PTE_STEP_STORE) return false;
+  f.x = (uint8_t)r->steps[code].arg;
+  settle(r, &t, end, f);
+  return true;
+}
+
+/* store max(min(i64(max(min(nearest(x / scale), far), -far)) + zero, most), least) */
+static bool find_quantize(reading *r, unsigned end) {
+  trial t = {.r = r};
+  pte_form f = {.kind = PTE_FORM_QUANTIZE};
+  unsigned at = r->made[end][0];
+  float low;
+  if (!is_code(&r->source->outs[r->steps[end].arg]) ||
+      !take_with_integer(&t, at, PTE_STEP_MAX, &f.least, &at) ||
+      !take_with_integer(&t, at, PTE_STEP_MIN, &f.most, &at))
+    return false;
+  if (is(r, at, PTE_STEP_ADD, PTE_STEP_I64) &&
+      !take_with_integer(&t, at, PTE_STEP_ADD, &f.zero, &at))
+    return false;
+  if (!take(&t, at, PTE_STEP_CAST, PTE_STEP_I64) || r->steps[at].b != PTE_STEP_F32 ||
+      !take_with_float(&t, r->made[at][0], PTE_STEP_MAX, &low, &at) ||
+      !take_with_float(&t, at, PTE_STEP_MIN, &f.far, &at) || low != -f.far ||
+      !(f.far >= 0.0f && f.far <= 0x1p20f) || pte_nearest(f.far) != f.far)
+    return false;
+  if (!take(&t, at, PTE_STEP_NEAREST, PTE_STEP_F32)) return false;
+  at = r->made[at][0];
+  if (!take(&t, at, PTE_STEP_DIV, PTE_STEP_F32) || !take_float(&t, r->made[at][1], &f.scale) ||
+      !holds(&t, r->made[at][0], end))
+    return false;
+  f.x = r->steps[at].a;
+  settle(r, &t, end, f);
+  return true;
+}
+
+/* (x * half) * (erf(x * inner) + one) */
+static bool find_gelu(reading *r, unsigned end) {
+  trial t = {.r = r};
+  pte_form f = {.kind = PTE_FORM_GELU};
+  unsigned sum, product, value, inside, x, again;
+  if (!sides(r, end, PTE_STEP_ADD, PTE_STEP_F32, &sum, &product) ||
+      !take_with_float(&t, sum, PTE_STEP_ADD, &f.one, &value) ||
+      !take(&t, value, PTE_STEP_ERF, PTE_STEP_F32))
+    return false;
+  inside = r->made[value][0];
+  if (!take_with_float(&t, inside, PTE_STEP_MUL, &f.inner, &x) ||
+      !take_with_float(&t, product, PTE_STEP_MUL, &f.half, &again) || x != again ||
+      !holds(&t, x, end))
+    return false;
+  f.x = r->steps[x].dst;
+  settle(r, &t, end, f);
+  return true;
+}
+
+/* x * (one / (exp(-x) + one)) */
+static bool find_silu(reading *r, unsigned end) {
+  trial t = {.r = r};
+  pte_form f = {.kind = PTE_FORM_SILU};
+  unsigned quotient, x, value;
+  float one;
+  if (!sides(r, end, PTE_STEP_DIV, PTE_STEP_F32, &quotient, &x) ||
+      !take(&t, quotient, PTE_STEP_DIV, PTE_STEP_F32) ||
+      !take_float(&t, r->made[quotient][0], &f.one) ||
+      !take_with_float(&t, r->made[quotient][1], PTE_STEP_ADD, &one, &value) || one != f.one)
+    return false;
+  if (!take(&t, value, PTE_STEP_EXP, PTE_STEP_F32) ||
+      !take(&t, r->made[value][0], PTE_STEP_NEG, PTE_STEP_F32) ||
+      r->made[r->made[value][0]][0] != x || x == NOWHERE || !holds(&t, x, end))
+    return false;
+  f.x = r->steps[x].dst;
+  settle(r, &t, end, f);
+  return true;
+}
+
+static void trace(reading *r) {
+  uint16_t maker[PTE_REGISTERS];
+  for (unsigned i = 0; i < PTE_REGISTERS; i++) maker[i] = NOWHERE;
+  for (unsigned i = 0; i < r->source->step_count; i++) {
+    const pte_step *s = &r->steps[i];
+    const uint8_t from[3] = {s->a, s->b, s->c};
+    r->reads[i] = 0;
+    r->forms[i] = (pte_form){.kind = PTE_FORM_STEP};
+    for (unsigned k = 0; k < 3; k++) {
+      bool read = k < pte_step_rows[s->op].arity;
+      r->made[i][k] = read ? maker[from[k]] : NOWHERE;
+      if (read && r->made[i][k] != NOWHERE) r->reads[r->made[i][k]]++;
+    }
+    if (s->op != PTE_STEP_STORE) maker[s->dst] = (uint16_t)i;
+  }
+}
+
+void pte_forms_find(const pte_forms_source *source, pte_form *forms) {
+  reading r = {.source = source, .steps = source->steps, .forms = forms};
+  trace(&r);
+  for (unsigned i = 0; i < source->step_count; i++) {
+    if (is(&r, i, PTE_STEP_STORE, PTE_STEP_I64)) find_quantize(&r, i);
+    else if (is(&r, i, PTE_STEP_MUL, PTE_STEP_F32))
+      (void)(find_dequantize(&r, i) || find_gelu(&r, i) || find_silu(&r, i));
+  }
+}

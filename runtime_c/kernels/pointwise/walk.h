@@ -1,0 +1,16 @@
+/* How the elements of a tensor are met in the order of a pointwise program's shape. */
+#ifndef PTE_WALK_H
+#define PTE_WALK_H
+
+#include <stdbool.h>
+
+#include "kernels/rows/rows.h"
+
+typedef struct pte_walk {
+  unsigned char *data; /* NULL: an output that is not wanted */
+  pte_rows rows;
+  uint8_t dtype, element_bytes;
+  bool direct; /* one row of step 1 whose elements are the register's: no copy */
+} pte_walk;
+
+#endif

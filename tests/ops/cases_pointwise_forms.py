@@ -1,0 +1,139 @@
+"""Cases of `pointwise`: programs that hold what the runtime computes at once: codes to floats and back, GELU, SiLU, and
+programs over codes alone, which become a table."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from ops.cases_pointwise import SPECIAL, values
+from ops.harness import Array, Case, Status
+
+from pteron.schema.row import Out
+from pteron.schema.steps import Step
+
+Steps = tuple[Step, ...]
+EVERY = {"i8": np.arange(-128, 128).astype(np.int8), "u8": np.arange(256).astype(np.uint8)}
+LIMITS = {"i8": (-128, 127), "u8": (0, 255)}
+TIES = np.arange(-600, 600, dtype=np.float32) * np.float32(0.125)
+FLOATS: Array = np.concatenate([np.float32(SPECIAL), TIES, values(9, "f32")])
+
+
+def literal(dst: int, value: float, type_: str = "f32") -> Step:
+    return Step("literal", type_, dst, arg=value)
+
+
+def decoding(zero: int | None, scale: float, operand: int = 0) -> Steps:
+    """r2 = (code - zero) * scale"""
+    shift = (literal(0, zero, "i64"), Step("sub", "i64", 1, (1, 0))) if zero is not None else ()
+    return (
+        Step("load", "i64", 1, arg=operand),
+        *shift,
+        Step("cast", "f32", 3, (1,), source="i64"),
+        literal(0, scale),
+        Step("mul", "f32", 2, (3, 0)),
+    )
+
+
+def encoding(zero: int | None, scale: float, dtype: str, far: float = 512.0, x: int = 2) -> Steps:
+    """output 0 = r2 in codes; registers are used again at once, as the exporter does"""
+    least, most = LIMITS[dtype]
+    shift = (literal(0, zero, "i64"), Step("add", "i64", 1, (0, 1))) if zero is not None else ()
+    return (
+        literal(0, scale),
+        Step("div", "f32", 1, (x, 0)),
+        Step("nearest", "f32", x, (1,)),
+        literal(0, far),
+        Step("min", "f32", 1, (x, 0)),
+        literal(x, -far),
+        Step("max", "f32", 0, (x, 1)),
+        Step("cast", "i64", 1, (0,), source="f32"),
+        *shift,
+        literal(x, most, "i64"),
+        Step("min", "i64", 0, (1, x)),
+        literal(1, least, "i64"),
+        Step("max", "i64", x, (0, 1)),
+        Step("store", "i64", x, (x,)),
+    )
+
+
+# Without what 1 + erf(x) and exp(-x) make of negative numbers: nothing is left of their bits.
+MILD = FLOATS[~((FLOATS < -2) & (FLOATS > -2000))]
+LOAD = (Step("load", "f32", 2, arg=0),)
+STORE = (Step("store", "f32", 2, (2,)),)
+GELU: Steps = (
+    literal(0, 0.7071067811865476),
+    Step("mul", "f32", 1, (2, 0)),
+    Step("erf", "f32", 0, (1,)),
+    literal(1, 1.0),
+    Step("add", "f32", 3, (1, 0)),
+    literal(0, 0.5),
+    Step("mul", "f32", 1, (2, 0)),
+    Step("mul", "f32", 2, (1, 3)),
+)
+SILU: Steps = (
+    Step("neg", "f32", 0, (2,)),
+    Step("exp", "f32", 1, (0,)),
+    literal(0, 1.0),
+    Step("add", "f32", 3, (0, 1)),
+    Step("div", "f32", 1, (0, 3)),
+    Step("mul", "f32", 2, (1, 2)),
+)
+# The register of x is written before the last step: not one loop.
+LOST: Steps = (*SILU[:-1], Step("abs", "f32", 2, (2,)), Step("mul", "f32", 2, (1, 2)))
+
+
+def case(name: str, xs: list[Array], steps: Steps, dtype: str, ulp: float = 64.0) -> Case:
+    out = [Out(xs[0].shape, dtype)]
+    return Case("pointwise", xs, {"steps": steps}, out=out, ulp=ulp, name=name)
+
+
+def codes(dtype: str, count: int = 3000) -> Array:
+    return np.resize(EVERY[dtype], count)
+
+
+FORMS = [
+    *(
+        case(f"quantize_{dtype}_{zero}_{scale}", [FLOATS], (*LOAD, *encoding(zero, scale, dtype)), dtype)
+        for dtype in ("i8", "u8")
+        for zero in (None, 0, 5, -128, 300)
+        for scale in (0.25, 0.0186584)
+    ),
+    case("quantize_far", [FLOATS], (*LOAD, *encoding(3, 0.01, "i8", 100.0)), "i8"),
+    case("quantize_broken_far", [FLOATS], (*LOAD, *encoding(3, 0.01, "i8", 100.5)), "i8"),
+    *(
+        case(f"dequantize_{dtype}_{zero}", [codes(dtype)], (*decoding(zero, 0.0171), *STORE), "f32")
+        for dtype in ("i8", "u8")
+        for zero in (None, 7, -128)
+    ),
+    case(
+        "dequantize_and_add",
+        [np.broadcast_to(EVERY["i8"][:, None], (256, 5)), values(3, "f32")[:5] + np.zeros((256, 1), np.float32)],
+        (*decoding(3, 0.5), Step("load", "f32", 0, arg=1), Step("add", "f32", 2, (0, 2)), *STORE),
+        "f32",
+    ),
+    case("gelu", [MILD], (*LOAD, *GELU, *STORE), "f32"),
+    case("silu", [MILD], (*LOAD, *SILU, *STORE), "f32"),
+    case("silu_lost", [MILD], (*LOAD, *LOST, *STORE), "f32"),
+    case("gelu_of_silu", [MILD], (*LOAD, *SILU, *GELU, *STORE), "f32"),
+    *(
+        case(f"table_{a}_{b}", [codes(a)], (*decoding(3, 0.02, 0), *GELU, *encoding(-9, 0.01, b)), b)
+        for a, b in (("i8", "i8"), ("u8", "i8"), ("i8", "u8"))
+    ),
+    case("table_of_truth", [codes("u8") % 3 > 0], (Step("load", "bool", 1, arg=0), Step("not", "bool", 2, (1,)), Step("store", "bool", 2, (2,))), "bool"),
+]  # fmt: skip
+
+DIVIDES: Steps = (
+    literal(0, 100, "i64"),
+    Step("load", "i64", 1, arg=0),
+    Step("div", "i64", 2, (0, 1)),
+    Step("store", "i64", 2, (2,)),
+)
+WITHOUT_ZERO = np.where(codes("i8") == 0, 1, codes("i8")).astype(np.int8)
+CASES = [
+    *FORMS,
+    case("no_table_by_a_code_that_is_not_there", [WITHOUT_ZERO], DIVIDES, "i8"),
+    dataclasses.replace(
+        case("no_table_by_zero", [codes("i8")], DIVIDES, "i8"), status=Status.BAD_DATA, position=128
+    ),
+]

@@ -1,0 +1,47 @@
+"""What is computed at once has the bits of its steps: a program in which a step's value is stored, too, has them one by one."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from ops import harness
+from ops.cases_pointwise_forms import FORMS
+from ops.harness import Case, Status
+
+from pteron.schema.row import Out
+from pteron.schema.steps import STEPS, Step
+
+
+def watched(case: Case, at: int) -> Case | None:
+    """The case with the value of step `at` as a second output; None: it has none."""
+    steps = case.attrs["steps"]
+    step = steps[at]
+    if step.op in ("store", "literal", "load"):
+        return None
+    type_ = STEPS[step.op].result or step.type
+    more = Step("store", type_, step.dst, (step.dst,), arg=1)
+    shape = case.inputs[0].shape
+    return dataclasses.replace(
+        case,
+        attrs={"steps": (*steps[: at + 1], more, *steps[at + 1 :])},
+        out=[*(case.out or ()), Out(shape, type_)],
+    )
+
+
+@pytest.mark.parametrize("case", FORMS, ids=str)
+def test_forms_have_the_bits_of_their_steps(case: Case) -> None:
+    for cpu in harness.variants():
+        got = harness.run(case, harness.outs_of(case), cpu=cpu)
+        assert got.status == Status.OK and got.outputs[0] is not None
+        for at in range(len(case.attrs["steps"])):
+            if (more := watched(case, at)) is None:
+                continue
+            want = harness.run(more, harness.outs_of(more), cpu=cpu)
+            assert want.status == Status.OK and want.outputs[0] is not None
+            assert np.array_equal(
+                got.outputs[0], want.outputs[0], equal_nan=case.out[0].dtype == "f32"
+            ), (at, cpu)
+            signs = [np.signbit(y[~np.isnan(y)]) for y in (got.outputs[0].astype(np.float32), want.outputs[0].astype(np.float32))]  # fmt: skip
+            assert np.array_equal(*signs), (at, cpu)
