@@ -13,6 +13,7 @@ from typing import Final
 import onnx_ir as ir
 
 import pteron.export.graph as graphs
+from pteron.export.graph.int8 import Form, form
 from pteron.schema.errors import QuantError
 
 from .recipe import SKIP, Recipe, Rule, layer_names
@@ -94,9 +95,10 @@ def _refuse_idle(rules: tuple[Rule, ...], used: set[int], layers: list[str]) -> 
 
 
 def _unit(node: ir.Node, on_grid: set[ir.Value]) -> Unit | None:
-    if node.domain != "" or node.op_type not in KINDS or _dtype(node.outputs[0]) is False:
+    found = form(node)
+    if found is None or _dtype(node.outputs[0]) is False:
         return None
-    return KINDS[node.op_type](node, on_grid)
+    return PLANNERS[found](node, on_grid)
 
 
 def _dtype(value: ir.Value) -> bool | None:
@@ -143,7 +145,11 @@ def _conv(node: ir.Node, on_grid: set[ir.Value]) -> Unit | None:
     return Unit(node, node, (x,), 0, bias)
 
 
-def _gemm(node: ir.Node, on_grid: set[ir.Value]) -> Unit | None:
+def _product(node: ir.Node, on_grid: set[ir.Value]) -> Unit | None:
+    return _gemm(node) if graphs.is_op(node, "Gemm") else _matmul(node)
+
+
+def _gemm(node: ir.Node) -> Unit | None:
     x, shape = _activation(node.inputs[0]), _weight(node, 2)
     plain = not graphs.attr(node, "transA", 0) and all(
         graphs.attr(node, name, 1.0) == 1.0 for name in ("alpha", "beta")
@@ -157,7 +163,7 @@ def _gemm(node: ir.Node, on_grid: set[ir.Value]) -> Unit | None:
     return Unit(node, node, (x,), axis, bias)
 
 
-def _matmul(node: ir.Node, on_grid: set[ir.Value]) -> Unit | None:
+def _matmul(node: ir.Node) -> Unit | None:
     """With the Add of a constant [n] that may follow."""
     x, shape = _activation(node.inputs[0]), _weight(node, 2)
     if x is None or shape is None or shape[0] > TERMS:
@@ -239,20 +245,11 @@ def _only_user(value: ir.Value) -> ir.Node | None:
     return uses[0].node if len(uses) == 1 and not value.is_graph_output() else None
 
 
-KINDS: Final[dict[str, Callable[[ir.Node, set[ir.Value]], Unit | None]]] = {
-    "Conv": _conv,
-    "Gemm": _gemm,
-    "MatMul": _matmul,
-    "Add": _add,
-    "AveragePool": _average,
-    "GlobalAveragePool": _average,
-    "ReduceMean": _average,
-    "MaxPool": _same_grid,
-    "Reshape": _same_grid,
-    "Flatten": _same_grid,
-    "Squeeze": _same_grid,
-    "Unsqueeze": _same_grid,
-    "Transpose": _same_grid,
-    "Relu": _limits,
-    "Clip": _limits,
+PLANNERS: Final[dict[Form, Callable[[ir.Node, set[ir.Value]], Unit | None]]] = {
+    Form.CONVOLUTION: _conv,
+    Form.PRODUCT: _product,
+    Form.SUM: _add,
+    Form.MEAN: _average,
+    Form.MOVE: _same_grid,
+    Form.LIMITS: _limits,
 }

@@ -15,6 +15,7 @@ them stand the plain ONNX operators that move int8 codes or choose among them, w
 from __future__ import annotations
 
 import dataclasses
+import enum
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -138,7 +139,6 @@ OWN: Final[dict[str, type[Any]]] = {
 }
 ACTIVATIONS: Final[dict[str, int]] = {"Add": 2}
 """Inputs before the constants; 1 where nothing is said."""
-MOVES: Final = ("Reshape", "Flatten", "Squeeze", "Unsqueeze")
 
 
 def is_integer(node: ir.Node) -> bool:
@@ -156,7 +156,7 @@ def read(node: ir.Node) -> Operation | None:
         return _own(node)
     if not node.inputs or node.inputs[0] is None or node.inputs[0].dtype != ir.DataType.INT8:
         return None
-    if g.is_op(node, *MOVES):
+    if g.is_op(node, *KEEPS):
         return Reshape()
     rank = g.rank(node.inputs[0])
     if g.is_op(node, "Transpose"):
@@ -233,7 +233,7 @@ def run(node: ir.Node, *arrays: Array) -> Array:
     if row is None:
         raise ModelError(f"{node.op_type} {node.name!r}: expected an integer node")
     if isinstance(row, Reshape):
-        return _MOVE[node.op_type](node, *arrays)
+        return KEEPS[node.op_type](node, *arrays)
     fields = {f.name: getattr(row, f.name) for f in dataclasses.fields(row)}
     return _RUN[type(row)](*arrays[: ACTIVATIONS.get(node.op_type, 1)], **fields)
 
@@ -274,9 +274,42 @@ def _unsqueeze(node: ir.Node, x: Array, axes: Array) -> Array:
     return np.expand_dims(x, tuple(map(int, axes)))
 
 
-_MOVE: Final[dict[str, Callable[..., Array]]] = {
+KEEPS: Final[dict[str, Callable[..., Array]]] = {
     "Reshape": _reshape,
     "Flatten": _flatten,
     "Squeeze": _squeeze,
     "Unsqueeze": _unsqueeze,
 }
+"""Operators that keep the elements in order, and what they compute."""
+
+
+class Form(enum.Enum):
+    """What quantize/units.py plans, and passes/int8/clusters.py builds, with one function each."""
+
+    CONVOLUTION = enum.auto()
+    PRODUCT = enum.auto()
+    SUM = enum.auto()
+    MEAN = enum.auto()
+    MOVE = enum.auto()  # codes are moved or chosen: the result is on the grid of the operand
+    LIMITS = enum.auto()
+
+
+FORMS: Final[dict[str, Form]] = {
+    "Conv": Form.CONVOLUTION,
+    "Gemm": Form.PRODUCT,
+    "MatMul": Form.PRODUCT,
+    "Add": Form.SUM,
+    "AveragePool": Form.MEAN,
+    "GlobalAveragePool": Form.MEAN,
+    "ReduceMean": Form.MEAN,
+    "MaxPool": Form.MOVE,
+    "Transpose": Form.MOVE,
+    **dict.fromkeys(KEEPS, Form.MOVE),
+    "Relu": Form.LIMITS,
+    "Clip": Form.LIMITS,
+}
+"""Every ONNX operator that static int8 has."""
+
+
+def form(node: ir.Node | None) -> Form | None:
+    return FORMS.get(node.op_type) if node is not None and node.domain == "" else None

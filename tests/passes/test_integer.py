@@ -17,6 +17,8 @@ from pteron.export.graph.text import onnx_text
 from pteron.export.passes.clean import remove_unused
 from pteron.export.passes.fold import fold_constants
 from pteron.export.passes.int8 import WHY, integer_nodes, signed_codes
+from pteron.export.passes.int8.clusters import BUILDERS
+from pteron.quantize.units import PLANNERS
 
 RNG = np.random.default_rng(11)
 IMAGE = "f32[2, 6, 9, 8]"
@@ -74,6 +76,9 @@ AFTER = {
         "y = Flatten(Transpose(Conv(x, w), perm=[0, 2, 3, 1]))", ["Conv", "Transpose", "Flatten"],
     ),
     "reshape": ("y = Reshape(Relu(Conv(x, w)), [2, -1])", ["Conv", "Reshape"]),
+    "an axis more": (
+        "y = Squeeze(Unsqueeze(Conv(x, w), [1]), [1])", ["Conv", "Unsqueeze", "Squeeze"],
+    ),
 }  # fmt: skip
 
 
@@ -161,6 +166,23 @@ def test_one_operator_differs_by_at_most_one_step(name: str) -> None:
 def test_operators_in_a_row_stay_in_int8(name: str) -> None:
     text, want = AFTER[name]
     check(text, want, 2, x=IMAGE, w=normal(6, 6, 1, 1))
+
+
+def test_every_operator_of_the_table_is_planned_and_built() -> None:
+    assert set(PLANNERS) == set(BUILDERS) == set(integer.Form)
+    texts = " ".join(row[0] for row in (*SINGLE.values(), *AFTER.values()))
+    assert {op for op in integer.FORMS if f"{op}(" not in texts} == set()
+
+
+def test_an_operator_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(integer.FORMS, "DepthToSpace", integer.Form.MOVE)
+    check(
+        "y = DepthToSpace(Conv(x, w), blocksize=2)",
+        ["Conv", "DepthToSpace"],
+        2,
+        x=IMAGE,
+        w=normal(8, 6, 1, 1),
+    )
 
 
 @pytest.mark.parametrize("name", BLOCKS)

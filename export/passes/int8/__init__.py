@@ -21,7 +21,7 @@ WHY: Final = "pteron.f32"
 
 
 def integer_nodes(model: ir.Model) -> bool:
-    """Q(Relu(Conv(DQ(x), DQ(w), DQ(b)))) => pteron.integer.Conv(x, w, b, multiplier, shift); so for all of clusters.BUILDERS.
+    """Q(Relu(Conv(DQ(x), DQ(w), DQ(b)))) => pteron.integer.Conv(x, w, b, multiplier, shift); so for all of integer.FORMS.
 
     Relu or Clip before Q becomes low and high, a constant Add after MatMul the bias. Requires: x and the result int8 (uint8 becomes
     int8, see `signed_codes`) with one constant scale and zero point; w int8, symmetric, of one scale or one for each output channel.
@@ -50,7 +50,7 @@ def _rewrite(graph: ir.Graph, last: ir.Node, used: set[str], reasons: dict[ir.No
     if found is None:
         return False
     try:
-        new = clusters.BUILDERS[found.head.op_type](found, graph)
+        new = clusters.build(found, graph)
     except DeclinedError as error:
         reasons[found.head] = str(error)
         return False
@@ -75,7 +75,7 @@ def _left(node: ir.Node) -> str | None:
         return None
     if not any(clusters.side(value) for value in node.inputs):
         return None
-    if node.domain != "" or node.op_type not in clusters.BUILDERS:
+    if integer.form(node) is None:
         return f"{node.op_type} has no integer form; leave it f32 or replace it"
     return "its result is not quantized, or read by others before it is; quantize it"
 
@@ -101,7 +101,7 @@ def _move_before(node: ir.Node) -> ir.Node | None:
     move = None if value is None else value.producer()
     if (
         move is None
-        or not g.is_op(move, *integer.MOVES, "Transpose")
+        or not g.is_op(move, *integer.KEEPS, "Transpose")
         or move.graph is not node.graph
     ):
         return None

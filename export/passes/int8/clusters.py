@@ -18,7 +18,7 @@ from pteron.schema.meaning.int8 import HIGHEST, LOWEST
 
 from ... import graph as g
 from ...graph import int8 as integer
-from ...graph.int8 import Array, Operation
+from ...graph.int8 import Array, Form, Operation
 
 BIAS_TOLERANCE: Final = 2.0**-20
 """Relative: scales of biases that count as sx * sw, which others round differently."""
@@ -104,7 +104,7 @@ def find(last: ir.Node) -> Cluster | None:
             if product is not None and g.is_op(product, "MatMul") and _is_stored(value):
                 nodes, node, addend = [node, *nodes], product, value
                 break
-    if node is None or node.domain != "" or node.op_type not in BUILDERS:
+    if node is None or not (integer.form(node) or g.is_op(node, "DequantizeLinear")):
         return None
     return Cluster([node, *nodes], *found, *limits, addend)
 
@@ -380,22 +380,21 @@ def _window(
     return strides, (*first, *last), dilations
 
 
-BUILDERS: Final[dict[str, Callable[[Cluster, ir.Graph], list[ir.Node]]]] = {
-    "Conv": _conv,
-    "Gemm": _linear,
-    "MatMul": _linear,
-    "Add": _add,
-    "AveragePool": _average,
-    "GlobalAveragePool": _average,
-    "ReduceMean": _average,
-    "MaxPool": _move,
-    "Reshape": _move,
-    "Flatten": _move,
-    "Squeeze": _move,
-    "Unsqueeze": _move,
-    "Transpose": _move,
-    "Relu": _rescale,
-    "Clip": _rescale,
-    "DequantizeLinear": _rescale,
+BUILDERS: Final[dict[Form, Callable[[Cluster, ir.Graph], list[ir.Node]]]] = {
+    Form.CONVOLUTION: _conv,
+    Form.PRODUCT: _linear,
+    Form.SUM: _add,
+    Form.MEAN: _average,
+    Form.MOVE: _move,
+    Form.LIMITS: _rescale,
 }
-"""Operator between DQ and Q -> the nodes that take the cluster's place."""
+
+
+def build(cluster: Cluster, graph: ir.Graph) -> list[ir.Node]:
+    """The nodes that take the cluster's place.
+
+    Raises:
+        DeclinedError: there are none; the text says why.
+    """
+    form = integer.form(cluster.head)
+    return BUILDERS[form or Form.LIMITS](cluster, graph)  # without an operator: another grid
