@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 
 from ..program import Instr, Program, terms, views
-from ..program.draft import Draft, between
+from ..program.draft import Draft, Place, between
 from ..program.terms import Term, read_terms, stored
 from ..program.views import Shape, View
 from ..sizes.extents import product, same, same_shape
@@ -41,21 +41,29 @@ def fuse(program: Program) -> Program:
 
 
 def drop_dead(draft: Draft) -> None:
-    """Instructions that nobody reads: blocks from the inside out, each from its end."""
+    """Instructions that nobody reads: blocks from the inside out, each from its end.
+
+    What sets a counted dimension is read by whatever has that extent: without it, everybody sees the capacity."""
     live = set(draft.kept)
     live |= {i for i, v in enumerate(draft.values) if v.storage in ("output", "state")}
-    todo = list(live)
-    needed: set[tuple[int, int]] = set()
+    counting = draft.counting()
+    todo = [place for v in live for place in draft.writing(v)]
+    needed: set[Place] = set()
     while todo:
-        for place in draft.writing(todo.pop()):
-            while place not in needed:
-                needed.add(place)
-                block, at = place
-                i = draft.blocks[block][at]
-                new = draft.reads(i) - live if i is not None else set()
-                live |= new
-                todo += new
-                place = draft.owner.get(block, place)
+        place = todo.pop()
+        if place in needed:
+            continue
+        needed.add(place)
+        block, at = place
+        i = draft.blocks[block][at]
+        if i is not None:
+            new = draft.reads(i) - live
+            live |= new
+            todo += [p for v in new for p in draft.writing(v)]
+            if counting:
+                todo += [p for s in draft.sizes(i) for p in counting.get(s, ())]
+        if block in draft.owner:
+            todo.append(draft.owner[block])
     for block, instrs in enumerate(draft.blocks):
         for at in range(len(instrs)):
             if (block, at) not in needed:

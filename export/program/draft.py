@@ -11,9 +11,16 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+import sympy
+
+from pteron.schema.ops import OPS
+from pteron.schema.shape import counted_axes
+from pteron.schema.signature import CONTROL
+
 from ..graph import common_module
+from ..sizes.expressions import symbol
 from . import Block, DebugNode, Instr, Program, Value, views
-from .rebuild import blocks_of, move_block, prune, without_unused_dims
+from .rebuild import blocks_of, mentioned, move_block, prune, without_unused_dims
 from .views import View
 
 MOST_OPERATORS: Final = 4
@@ -152,6 +159,25 @@ class Draft:
     def writes(self, i: Instr) -> set[int]:
         return {self.base(v) for v in i.outputs if v is not None}
 
+    def sizes(self, i: Instr) -> set[sympy.Symbol]:
+        """What the extents, strides and attributes of the instruction mention."""
+        given = [a for name, a in i.attrs.items() if name != "steps"]
+        for v in (*i.inputs, *i.outputs):
+            if v is not None:
+                value = self.values[v]
+                given += [value.shape, value.strides, value.offset]
+        return set().union(*map(mentioned, given))
+
+    def counting(self) -> dict[sympy.Symbol, set[Place]]:
+        """The instructions that set each counted dimension: by their row, or as a block's result does."""
+        counted = {symbol(d) for d in self.program.dims if d.kind == "counted"}
+        out: dict[sympy.Symbol, set[Place]] = {}
+        for b, instrs in enumerate(self.blocks if counted else ()):
+            for at, i in enumerate(instrs):
+                for s in _set_by(self.values, i) & counted if i is not None else ():
+                    out.setdefault(s, set()).add((b, at))
+        return out
+
     def reading(self, v: int) -> set[Place]:
         """The instructions that read base v."""
         return self._read.places.get(v, set())
@@ -222,6 +248,18 @@ class Draft:
             methods=tuple(methods),
             nodes=tuple(self.nodes),
         )
+
+
+def _set_by(values: Sequence[Value], i: Instr) -> set[sympy.Symbol]:
+    """Extents of its outputs that the instruction decides while running, if they are counted."""
+    axes = counted_axes(OPS[i.op])
+    found: set[sympy.Symbol] = set()
+    for k, v in enumerate(i.outputs):
+        if v is not None and (i.op in CONTROL or k in axes):
+            shape = values[v].shape
+            own = range(len(shape)) if i.op in CONTROL else axes[k]
+            found |= {shape[a] for a in own if isinstance(shape[a], sympy.Symbol)}
+    return found
 
 
 def between(positions: list[int], first: int, last: int) -> bool:

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import sympy
+
 from pteron.schema.errors import ProgramError
 from pteron.schema.ops import OPS
 from pteron.schema.signature import CONTROL, signature
@@ -140,11 +142,7 @@ def used_names(program: Program) -> set[str]:
     found: set[str] = set()
 
     def note(x: Any) -> None:
-        if isinstance(x, (tuple, list)):
-            for e in x:
-                note(e)
-        else:
-            found.update(str(s.name) for s in symbols_of(x))
+        found.update(str(s.name) for s in mentioned(x))
 
     for v in program.values:
         note((v.shape, v.strides, v.offset))
@@ -159,3 +157,10 @@ def used_names(program: Program) -> set[str]:
         if d.name in found:
             note(d.capacity)
     return found
+
+
+def mentioned(x: Any) -> set[sympy.Symbol]:
+    """The symbols of an extent, or of lists of them."""
+    if isinstance(x, (tuple, list)):
+        return set().union(*map(mentioned, x))
+    return set(symbols_of(x))

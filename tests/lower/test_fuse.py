@@ -113,3 +113,11 @@ def test_random_updates_of_states(seed: int) -> None:
         for n, want in kept.items():
             np.testing.assert_allclose(plain[n], want, rtol=1e-4, atol=1e-5, err_msg=n)
             assert plain[n].tobytes() == fused[n].tobytes(), f"{n}: fusing changed bits"
+
+
+@pytest.mark.parametrize(
+    "use", ["Size(t)", "Shape(t)", "EyeLike(t, dtype=1)", "ConstantOfShape(Shape(t))"]
+)
+def test_what_sets_a_size_stays_where_only_the_size_is_read(use: str) -> None:
+    feeds = {"x": np.ones((4, 4), np.float32), "c": np.array([False, True, True, False])}
+    agrees(f"t = Compress(x, c, axis=1)\ny = {use}", feeds, x="f32[4, 4]", c="bool[4]")
