@@ -50,13 +50,16 @@ class Names:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Known:
-    """What a relation is evaluated on, by name; what is not there is not known. `empty`: of ports. `same(a, b)`: ==."""
+    """What a relation is evaluated on, by name; what is not there is not known. `empty`: of ports. `same(a, b)`: ==.
+    `settle(kind, a, b)`, kind eq or le: asked of two symbols, or a symbol and a number, that a relation compares, where it is no
+    part of an `or` and no limit that the row has of its own: whether the relation holds, or is seen to elsewhere."""
 
     dims: Mapping[str, Any]
     runs: Mapping[str, Sequence[Any]]
     attrs: Mapping[str, Any]
     ports: Mapping[str, Mapping[str, Any]]
     same: Callable[[Any, Any], Any]
+    settle: Callable[[str, Any, Any], bool] | None = None
 
 
 class Broken(Exception):
@@ -202,7 +205,8 @@ def check(tree: Tree, known: Known) -> None:
     Raises:
         Broken: it does not hold.
     """
-    evaluation = _Evaluation(known)
+    related = tree[0] in ("eq", "ge", "le", "within") and tree[-1][0] != "number"
+    evaluation = _Evaluation(known if related else dataclasses.replace(known, settle=None))
     if not _all(evaluation.value(tree)):
         raise evaluation.broken or Broken(0, 1)
 
@@ -306,15 +310,22 @@ class _Evaluation:
         return self.arithmetic(code, *values)
 
     def compare(self, code: str, got: Any, *expected: Any, at: int = -1) -> Any:
-        if code == "within" and _truth(got >= expected[0]):
-            code, expected = "le", expected[1:]
-        elif code == "within":
-            code, expected = "ge", expected[:1]
+        if code == "within":
+            low, high = expected
+            return self.compare("ge", got, low, at=at) and self.compare("le", got, high, at=at)
         want = expected[0]
-        holds = (self.known.same if code == "eq" else _COMPARISON[code])(got, want)
+        if self.known.settle is not None and not (_is_number(got) and _is_number(want)):
+            holds = self.settled(code, got, want)
+        else:
+            holds = (self.known.same if code == "eq" else _COMPARISON[code])(got, want)
         if not _truth(holds):
             self.broken = Broken(got, want, at)
         return int(_truth(holds))
+
+    def settled(self, code: str, got: Any, want: Any) -> bool:
+        assert self.known.settle is not None
+        a, b = (want, got) if code == "ge" else (got, want)
+        return self.known.settle("eq" if code == "eq" else "le", a, b)
 
     def arithmetic(self, code: str, a: Any, b: Any) -> Any:
         if code in ("div", "mod") and _is_number(b) and b <= 0:

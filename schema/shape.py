@@ -169,16 +169,16 @@ def check(
     outputs: Sequence[Shape | None],
     attrs: Mapping[str, Any],
     same: Any = None,
-    agreed: Any = None,
+    settle: Any = None,
 ) -> None:
     """Compares shapes with the row's line and relations; None is an absent value, element types are not looked at. `same(a,
-    b)` says whether two extents agree (default ==; pass one that knows symbols); `agreed` (default `same`) is asked of those
-    that the line wants equal, so that it may see to it.
+    b)` says whether two extents agree (default ==; pass one that knows symbols); `settle(kind, a, b)` is asked of those that
+    the line wants equal, and of those that a relation compares (relation.Known), so that it may see to it.
 
     Raises:
         ShapeError: they differ.
     """
-    match = _Match(op, parse(op), attrs, same or (lambda a, b: a == b), agreed)
+    match = _Match(op, parse(op), attrs, same or (lambda a, b: a == b), settle)
     match.ports("input", inputs, match.line.inputs)
     match.ports("output", outputs, match.line.outputs)
     sides = [
@@ -284,7 +284,7 @@ def _facts(o: Operand) -> dict[str, Any]:
     facts: dict[str, Any] = {"groups": o.groups or None, "format": o.format or None}
     if o.dtype:
         facts |= {"dtype": o.dtype, "bits": DTYPES[o.dtype].bits}
-    if 0 in extents or all(isinstance(n, int) for n in extents):
+    if 0 in extents or all(isinstance(n, int) or getattr(n, "is_positive", False) for n in extents):
         facts["empty"] = int(0 in extents)
     return facts
 
@@ -301,9 +301,9 @@ class _Match:
     """Dimensions and runs bound so far."""
 
     def __init__(
-        self, op: Op, line: Line, attrs: Mapping[str, Any], same: Any, agreed: Any = None
+        self, op: Op, line: Line, attrs: Mapping[str, Any], same: Any, settle: Any = None
     ) -> None:
-        self.op, self.line, self.same, self.agreed = op, line, same, agreed or same
+        self.op, self.line, self.same, self.settle = op, line, same, settle
         defaults = {a.name: a.default for a in signature(op).attrs}
         self.attrs = {**defaults, **attrs}
         self.dims: dict[str, Any] = {}
@@ -371,7 +371,7 @@ class _Match:
                     ports[port.name] = _facts(o)
         dims = {name: _plain(n) for name, n in self.dims.items()}
         runs = {name: tuple(map(_plain, run)) for name, run in self.runs.items()}
-        known = relation.Known(dims, runs, self.attrs, ports, self.same)
+        known = relation.Known(dims, runs, self.attrs, ports, self.same, self.settle)
         for text, tree in relations(self.op):
             try:
                 relation.check(tree, known)
@@ -401,11 +401,14 @@ class _Match:
         else:
             expected = (t.number if t.kind == "number" else self.attrs[t.attr],)
         if len(expected) != len(got) or not all(
-            a is None or b is None or self.agreed(a, b) for a, b in zip(expected, got, strict=True)
+            a is None or b is None or self.agree(a, b) for a, b in zip(expected, got, strict=True)
         ):
             raise ShapeError(
                 f"{where}: expected {list(expected)} ({t.name or t.attr or t.number}), got {list(got)}"
             )
+
+    def agree(self, a: Any, b: Any) -> bool:
+        return bool(self.same(a, b) if self.settle is None else self.settle("eq", a, b))
 
     def build(self, terms: tuple[Term, ...]) -> Shape | None:
         out: list[Any] = []

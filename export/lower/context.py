@@ -152,7 +152,7 @@ class Lowering(Views):
         shapes = [None if r is None else r[1] for r in results]
         try:
             given = [None if x is None else x.shape for x in ready]
-            shape_line.check(row, given, shapes, attrs, same, self.agreed)
+            shape_line.check(row, given, shapes, attrs, same, self.settle)
         except shape_line.ShapeError as error:
             self.fail(str(error))
         check_dtypes(row, [None if x is None else x.dtype for x in ready], results)

@@ -64,7 +64,7 @@ class Views(Constants):
             wide = geometry(self.real(self.unpacked(ref)))
             return self.real(self.one("repack", [wide], {}, ref.dtype, wide.shape))
         dense = dataclasses.replace(ref, strides=None, offset=0)
-        return self.constant(np.ascontiguousarray(strided_view(array, geometry(dense))), ref.dtype)
+        return self.constant(np.array(strided_view(array, geometry(dense)), order="C"), ref.dtype)
 
     def transpose(self, ref: Ref, axes: Sequence[int]) -> Ref:
         """Axis i of the result is axis axes[i]."""
@@ -116,11 +116,21 @@ class Views(Constants):
             self.fail(
                 f"a tensor of rank {ref.rank} is broadcast to rank {len(shape)}; expected no more"
             )
-        for have, want in zip(ref.shape, shape[len(shape) - ref.rank :], strict=True):
+        full = list(shape)
+        for axis, have in enumerate(ref.shape, len(shape) - ref.rank):
+            want = full[axis]
             if same(have, 1) or same(have, want):
                 continue
             text = "expanded axes agree or have extent 1"
-            (self.require_stretches if is_narrow(have) else self.require_equal)(have, want, text)
+            if is_narrow(have):
+                self.require_stretches(have, want, text)
+                continue
+            self.require_equal(have, want, text)
+            if self.is_counted(have) or self.is_counted(want):
+                full[axis] = have  # a run compares them: a view of another size would hide it
+        shape = tuple(full)
+        if same_shape(ref.shape, shape):
+            return ref
         small = all(isinstance(n, int) for n in shape) and extents.product(shape) <= KNOWN_LIMIT
         source = ref if small else self.real(ref)
         return self._view(
@@ -199,7 +209,7 @@ class Views(Constants):
     def copy(self, ref: Ref) -> View:
         array = self.array(ref)
         if array is not None:
-            return self.constant(np.ascontiguousarray(array), ref.dtype)
+            return self.constant(np.array(array, order="C"), ref.dtype)
         return self.real(self.one("copy", [ref], {}, ref.dtype, ref.shape))
 
 

@@ -93,42 +93,46 @@ class Sizes:
             self.fail(f"{text}: expected at most {b}, got {a}")
         self.check("le", a, b, text)
 
-    def agreed(self, a: Any, b: Any) -> bool:
-        """Whether the extents agree, at prepare at the latest: what a row compares need not be proved at export."""
-        if same(a, b):
+    def settle(self, kind: str, a: Any, b: Any) -> bool:
+        """Whether what a row compares holds (`eq`, or `le`: a <= b), at prepare at the latest: it need not be proved at export."""
+        if same(a, b) or (kind == "le" and extents.at_most(a, b)):
             return True
         if isinstance(a, int) and isinstance(b, int):
             return False
-        self.check("eq", a, b, "sizes that the operator takes to be equal")
+        if kind == "eq":
+            self.check("eq", a, b, "sizes that the operator takes to be equal")
+            return True
+        a, b = self._at_capacity(a), self._at_capacity(b)  # as prepare sees them
+        if extents.at_most(a, b):
+            return True
+        if UNBOUNDED in extents.symbols_of(a) | extents.symbols_of(b) or extents.at_most(
+            extents.add(b, 1), a
+        ):
+            return False
+        self.check("le", a, b, "sizes that the operator takes to be at most others")
         return True
 
     def check(self, kind: str, a: Extent, b: Extent, text: str) -> None:
-        """Adds a relation checked at prepare: eq, le (a <= b) or divides (a divides b).
+        """Adds a relation checked at prepare: eq, le (a <= b) or divides (a divides b). Counted sizes that are to be equal to
+        others have capacities that are; whether a run's sizes are, whoever takes both operands asks.
 
         Raises:
             RefusedError: equality of a size that nothing bounds: prepare sees it at max_extent only.
         """
-        if kind == "eq" and not (self._is_comparable(a, b) and self._may_agree(a, b)):
-            self.fail(
-                f"{text}: {a} and {b} must be equal, which only a run decides, as what a loop carries changes its size; "
-                "give it a size that stays, or take both from one value"
-            )
+        if kind == "eq":
+            first, second = self._at_capacity(a), self._at_capacity(b)
+            if same(first, second):
+                return
+            free = UNBOUNDED in extents.symbols_of(first) | extents.symbols_of(second)
+            if free or (isinstance(first, int) and isinstance(second, int)):
+                self.fail(
+                    f"{text}: {a} and {b} must be equal, which only a run decides; give it a size that stays, or take both "
+                    "from one value"
+                )
+            a, b = first, second
         check = Check(kind, a, b, self._where(text))
         if not any(c.kind == kind and same(c.a, a) and same(c.b, b) for c in self.checks):
             self.checks.append(check)
-
-    def _may_agree(self, a: Extent, b: Extent) -> bool:
-        """False where no run can: what is counted is at most its capacity, and a number is itself."""
-        first, second = self._at_capacity(a), self._at_capacity(b)
-        if not isinstance(first, int) or not isinstance(second, int):
-            return True
-        return (first <= second or self.is_counted(a)) and (second <= first or self.is_counted(b))
-
-    def _is_comparable(self, a: Extent, b: Extent) -> bool:
-        """Whether prepare, where counted dimensions have their capacities, can tell that the extents agree."""
-        first, second = self._at_capacity(a), self._at_capacity(b)
-        free = UNBOUNDED in extents.symbols_of(first) | extents.symbols_of(second)
-        return not free or same(first, second)
 
     def is_counted(self, n: Extent) -> bool:
         """Whether a run decides it."""

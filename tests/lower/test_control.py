@@ -14,7 +14,7 @@ from pteron.export.lower import lower
 from pteron.export.optimize.fuse import fuse
 from pteron.export.program.interpret import run
 from pteron.export.program.listing import as_text
-from pteron.schema.errors import LoweringError
+from pteron.schema.errors import LoweringError, PteronError
 
 
 def parsed(text: str) -> onnx.ModelProto:
@@ -236,3 +236,42 @@ def test_the_iteration_and_the_condition_as_a_body_declares_them(declared: str) 
     for made in (lower(model), fuse(lower(model))):
         got = run(made, {"x": x, "trips": np.array(4)})["y"]
         np.testing.assert_allclose(got, x + 6, rtol=1e-6)
+
+
+def test_what_sets_a_size_stays_in_a_branch_that_reads_the_size_alone() -> None:
+    text = """
+    agraph (float[4] x, bool[4] c, bool k) => (int64 y) {
+        y = If (k) <
+            then_branch = a () => (int64 p) { t = Compress(x, c)  p = Size(t) },
+            else_branch = b () => (int64 q) { q = Size(x) }
+        >
+    }"""
+    feeds = {"x": floats((4,)), "c": np.array([False, True, True, False])}
+    agrees(text, *[{**feeds, "k": np.array(v)} for v in (True, False)])
+
+
+@pytest.mark.parametrize("size", ["6", "n"])
+def test_a_counted_size_beside_another_is_compared_by_the_run(size: str) -> None:
+    """Its capacity agrees; where the count does not, ONNX has no result."""
+    text = f"""
+    agraph (float[6] x, bool[6] c, float[{size}] z) => (float[k] y) {{
+        t = Compress(x, c)
+        y = Add(t, z)
+    }}"""
+    program = lower(ir.serde.deserialize_model(parsed(text)))
+    feeds = {"x": floats((6,)), "z": floats((6,), 1)}
+    assert run(program, {**feeds, "c": np.ones(6, bool)})["y"].shape == (6,)
+    with pytest.raises((PteronError, ValueError)):
+        run(program, {**feeds, "c": np.arange(6) < 3})
+
+
+def test_a_counted_size_never_agrees_with_one_that_is_not_its_capacity() -> None:
+    text = """
+    agraph (float[6] x, bool[6] c, float[3] z) => (float[k] y) {
+        t = Compress(x, c)
+        y = Add(t, z)
+    }"""
+    with pytest.raises(
+        LoweringError, match=r"Add[^:]*: operands broadcast together.*which only a run decides"
+    ):
+        lower(ir.serde.deserialize_model(parsed(text)))
