@@ -16,6 +16,8 @@ import onnx_ir as ir
 from pteron.schema.errors import ModelError
 
 from .. import graph as g
+from ..graph import allowed
+from ..graph.definitions import NotAllowedError
 from ..graph.inference import infer_rest
 
 Change = Callable[["Raising", ir.Node], None]
@@ -45,6 +47,7 @@ def raise_opset(model: ir.Model, target: int = g.OPSET) -> ir.Model:
     raising = Raising(g.names(model), target)
     for node in list(g.nodes(model)):
         if node.domain == "":
+            raising.check(node, node.version or start)
             raising.node(node, node.version or start, target)
             node.version = None
     for graph in g.graphs(model):
@@ -84,6 +87,19 @@ class Raising:
                 return
             at = row[0]
             row[1](self, node)
+
+    def check(self, node: ir.Node, version: int) -> None:
+        """Operands that the node's own opset gives one type have one: a later opset may give them two, and decide by one of them
+        what the result is."""
+        schema = allowed.schema_of(node.op_type, version)
+        types = [
+            "" if v is None or v.dtype is None else allowed.text_of(v.dtype) for v in node.inputs
+        ]
+        if schema is not None:
+            try:
+                allowed.check_agreement(schema, types)
+            except NotAllowedError as error:
+                self.refuse(node, f"{error}")
 
     def refuse(self, node: ir.Node, text: str) -> NoReturn:
         raise ModelError(f"node {node.name!r} ({node.op_type}): {text}")

@@ -35,12 +35,12 @@ def remove_sequences(model: ir.Model) -> bool:
 def _split(node: ir.Node) -> bool:
     x, graph = node.inputs[0], node.graph
     uses = [u.node for u in node.outputs[0].uses()]
-    indices = [g.ints(u.inputs[1]) for u in uses if g.is_op(u, "SequenceAt")]
+    indices = [_index(u) for u in uses if g.is_op(u, "SequenceAt")]
     axis = int(g.attr(node, "axis", 0))
     sizes = _sizes(node, x, axis)
     if x is None or sizes is None or len(indices) != len(uses) or not isinstance(graph, ir.Graph):
         return False
-    if any(i is None or not -len(sizes) <= i[0] < len(sizes) for i in indices):
+    if any(i is None or not -len(sizes) <= i < len(sizes) for i in indices):
         return False
     lengths = g.initializer(graph, np.array(sizes, np.int64), f"{node.name}_sizes")
     split = ir.Node("", "Split", [x, lengths], [ir.AttrInt64("axis", axis)], num_outputs=len(sizes))
@@ -57,7 +57,7 @@ def _split(node: ir.Node) -> bool:
             )
     for use, index in zip(uses, indices, strict=True):
         assert index is not None
-        part = split.outputs[index[0]]
+        part = split.outputs[index]
         made: list[ir.Node] = []
         if drop:
             where = g.initializer(graph, np.array([axis], np.int64), f"{node.name}_axis")
@@ -89,11 +89,17 @@ def _construct(value: ir.Value | None) -> ir.Node | None:
     return node if node is not None and g.is_op(node, "SequenceConstruct") else None
 
 
+def _index(node: ir.Node) -> int | None:
+    """The element that a SequenceAt takes."""
+    given = g.ints(node.inputs[1])
+    return given[0] if given is not None and len(given) == 1 else None
+
+
 def _at(node: ir.Node) -> bool:
-    made, index = _construct(node.inputs[0]), g.ints(node.inputs[1])
-    if made is None or index is None or not -len(made.inputs) <= index[0] < len(made.inputs):
+    made, index = _construct(node.inputs[0]), _index(node)
+    if made is None or index is None or not -len(made.inputs) <= index < len(made.inputs):
         return False
-    part = made.inputs[index[0]]
+    part = made.inputs[index]
     if part is None:
         return False
     g.replace([made, node], [], node.outputs[0], part)

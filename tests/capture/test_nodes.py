@@ -40,6 +40,7 @@ def model(
 
 X = (F, [2, 3])
 BAD = {
+    "variadic operand absent": (N("Sum", ["x0", "", "x0"], ["y"]), [X], {}),
     "perm too long": (N("Transpose", ["x0"], ["y"], perm=[0, 1, 2]), [X], {}),
     "perm too short": (N("Transpose", ["x0"], ["y"], perm=[0]), [X], {}),
     "perm twice": (N("Transpose", ["x0"], ["y"], perm=[0, 0]), [X], {}),
@@ -177,3 +178,22 @@ def test_a_call_of_a_function_with_too_many_operands_is_refused_by_name() -> Non
     proto.opset_import.append(helper.make_opsetid("own", 1))
     with pytest.raises(ModelError, match=r"'odd'.*at most 1 inputs, got 2"):
         capture(proto)
+
+
+@pytest.mark.parametrize("carried", [1, 3])
+def test_a_loop_carries_what_its_body_does(carried: int) -> None:
+    info = helper.make_tensor_value_info
+    ports = [
+        info("i", INT, []),
+        info("c", TensorProto.BOOL, []),
+        *(info(f"v{k}", F, [2]) for k in range(2)),
+    ]
+    body = helper.make_graph(
+        [N("Identity", ["c"], ["d"]), N("Neg", ["v0"], ["w0"]), N("Neg", ["v1"], ["w1"])], "body", ports,
+        [info("d", TensorProto.BOOL, []), info("w0", F, [2]), info("w1", F, [2])],
+    )  # fmt: skip
+    node = N("Loop", ["", "", *["x0"] * carried], ["y", "z"], body=body)
+    with pytest.raises(
+        ModelError, match=f"'odd' .Loop.: expected 4 inputs, as the body has, got {2 + carried}"
+    ):
+        capture(model(node, [(F, [2])]))

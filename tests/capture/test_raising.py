@@ -230,12 +230,13 @@ REFUSED = [
     (N("Dropout", ["x"], ["y", "y1"], name="odd"), 7, "mask"),
     (N("Clip", ["z"], ["y"], min=0.0, name="odd"), 6, "element type"),
     (N("Scan", ["", "x"], ["y"], name="odd", num_scan_inputs=1, body=BODY), 8, "batch axis"),
+    (N("Pow", ["x", "whole"], ["y"], name="odd"), 11, "Y is int64; expected float"),
 ]
 
 
 @pytest.mark.parametrize(("node", "opset", "text"), REFUSED, ids=[t for _, _, t in REFUSED])
 def test_what_has_no_form_at_28_is_named(node: onnx.NodeProto, opset: int, text: str) -> None:
-    proto = model([node], opset, {"x": X}, {"b": np.ones(3, F)})
+    proto = model([node], opset, {"x": X}, {"b": np.ones(3, F), "whole": np.array([2])})
     if "z" in node.input:
         proto.graph.input.append(onnx.ValueInfoProto(name="z"))
     with pytest.raises(ModelError) as caught:

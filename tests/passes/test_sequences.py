@@ -43,6 +43,13 @@ def test_an_index_that_data_decides_keeps_it() -> None:
     )
 
 
+def test_an_index_of_no_element_keeps_it() -> None:
+    given = {"x": "f32[2]", "w": "f32[2]", "i": np.zeros(0, np.int64)}
+    assert not remove_sequences(
+        onnx_text("y = Neg(SequenceAt(SequenceConstruct(x, w), i))", **given)
+    )
+
+
 def test_splits_one_behind_the_other_settle_in_one_run() -> None:
     """Each needs the extent that the one before it leaves."""
     body, x = "", "x"
