@@ -18,7 +18,8 @@ def fold_batch_norm(model: ir.Model) -> bool:
     """y = BatchNormalization(Conv(x, w, b), gain, shift, mean, var) => y = Conv(x, w * s, (b - mean) * s + shift).
 
     s = gain / sqrt(var + epsilon), by output channel; f32 + - * / sqrt in NumPy. Also for ConvTranspose and Gemm (alpha = beta =
-    1). Requires: inference mode, all parameters constants in f32. Declines: the linear result has other uses.
+    1). Requires: inference mode, all parameters constants in f32. Declines: the linear result has other uses, what it would make
+    is not finite.
     """
     changed = False
     for node in list(g.nodes(model)):
@@ -51,12 +52,15 @@ def _fold(norm: ir.Node) -> bool:
         return False
     assert gain is not None and shift is not None and mean is not None and variance is not None
     assert weight is not None and bias is not None
-    scale = gain / np.sqrt(variance + np.float32(g.attr(norm, "epsilon", 1e-5)))
-    scaled = _scaled(linear, weight, scale)
     graph = norm.graph
+    with np.errstate(all="ignore"):
+        scale = gain / np.sqrt(variance + np.float32(g.attr(norm, "epsilon", 1e-5)))
+        scaled = _scaled(linear, weight, scale)
+        moved = np.broadcast_to((bias - mean) * scale + shift, scale.shape).astype(np.float32)
     if scaled is None or not isinstance(graph, ir.Graph):
         return False
-    moved = np.broadcast_to((bias - mean) * scale + shift, scale.shape).astype(np.float32)
+    if not (np.isfinite(scale).all() and np.isfinite(scaled).all() and np.isfinite(moved).all()):
+        return False
     inputs = [
         linear.inputs[0],
         g.initializer(graph, scaled, f"{norm.name}_w"),

@@ -188,7 +188,7 @@ def _lazy_transpose(node: ir.Node, x: ir.TensorProtocol) -> ir.TensorProtocol:
     sizes = g.sizes(x)
     dtype = x.dtype
     return ir.LazyTensor(
-        lambda: ir.tensor(np.ascontiguousarray(read(x).transpose(perm)), dtype=dtype),
+        lambda: ir.tensor(np.array(read(x).transpose(perm), order="C"), dtype=dtype),
         dtype=dtype,
         shape=ir.Shape([sizes[p] for p in perm]),
         cache=False,

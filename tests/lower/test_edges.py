@@ -312,6 +312,11 @@ def test_every_small_float_is_seen_through_views() -> None:
     [
         ("y = MaxPool(x, kernel_shape=[5])", {"x": "f32[1, 1, 3]"}, "no extent below 0"),
         ("y = RMSNormalization(x, w)", {"x": "f32[3]", "w": "f32[4, 3]"}, "rank 2 is broadcast to rank 1"),
+        ("y = Hardmax(x)", {"x": "f32[n, 0]"}, "Hardmax.*n >= 1 or empty"),
+        ("y = STFT(x, i64(2), None, i64(4))", {"x": "f32[1, 8, 3]"}, "STFT.*3 components"),
+        ("y = STFT(x, i64(2), None, i64(4))", {"x": "f32[1, 8, 1, 1]"}, "STFT.*rank 4"),
+        ("y = ReduceLogSumExp(x)", {"x": "i16[2, 3]"}, "ReduceLogSumExp.*data is int16"),
+        ("y = ConvTranspose(x, w)", {"x": "f32[1, 1, 3]", "w": np.full((1, 1, 2), np.inf, np.float32)}, "not all finite"),
     ],
 )  # fmt: skip
 def test_what_has_no_result_is_refused_by_the_nodes_name(
@@ -324,3 +329,59 @@ def test_what_has_no_result_is_refused_by_the_nodes_name(
 def test_indices_of_elements_lie_inside_the_other_axes() -> None:
     program = lower(onnx_text("y = GatherElements(x, i, axis=1)", x="f32[n, 3]", i="i64[m, 2]"))
     assert any("inside the other axes" in c.text for c in program.checks)
+
+
+def test_what_a_row_compares_is_checked_at_prepare() -> None:
+    """ScatterND's updates start as its indices do: a size that has a name may be any."""
+    program = lower(
+        onnx_text("y = ScatterND(x, i, u)", x="f32[4, 3]", i="i64[n, 1]", u="f32[m, 3]")
+    )
+    assert {(c.kind, str(c.a), str(c.b)) for c in program.checks} == {("eq", "m", "n")}
+    feeds = {"x": floats(4, 3), "i": np.array([[1]])}
+    assert run(program, {**feeds, "u": floats(1, 3)})["y"].shape == (4, 3)
+    with pytest.raises(ArgumentError, match="eq fails for 2 and 1"):
+        run(program, {**feeds, "u": floats(2, 3)})
+
+
+@pytest.mark.parametrize("dtype", ["i32", "u64"])
+def test_log_sum_exp_of_integers(dtype: str) -> None:
+    x = np.array([[1, 2, 60], [0, 0, 0]], {"i32": np.int32, "u64": np.uint64}[dtype])
+    got = run(lower(onnx_text("y = ReduceLogSumExp(x, [1])", x=f"{dtype}[2, 3]")), {"x": x})["y"]
+    assert got.dtype == x.dtype
+    assert got.tolist() == [[60], [1]]  # log 3 is 1.09
+
+
+def test_nothing_unsigned_is_below_0() -> None:
+    x = np.array([2**64 - 1, 5], np.uint64)
+    agrees("y = PRelu(x, s)", {"x": x, "s": np.array([[3]], np.uint64)}, x="u64[2]", s="u64[1, 1]")
+
+
+def test_integers_beyond_24_bits_are_shrunk_exactly() -> None:
+    x = np.array([2**30 + 1, -(2**30) - 1, 0], np.int32)
+    agrees("y = Shrink(x, bias=3.0, lambd=1.0)", {"x": x}, x="i32[3]")
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+def test_a_constant_becomes_a_scalar(bits: int) -> None:
+    w = np.array([3], ml_dtypes.uint4 if bits == 4 else np.uint8)
+    program = lower(onnx_text("y = Reshape(w, s)", w=w, s=np.zeros(0, np.int64)))
+    assert run(program, {})["y"].shape == ()
+
+
+@pytest.mark.parametrize("at", range(1, 5))
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 3e38])
+@pytest.mark.parametrize("fixed", [True, False])
+def test_parameters_of_a_normalization_may_be_infinite(at: int, value: float, fixed: bool) -> None:
+    """Scale, shift, mean, variance; and some whose products are infinite."""
+    given = {name: np.array([1, 2], np.float32) for name in "sbmv"}
+    given["smbv"[at - 1]][1] = abs(value) if at == 4 else value
+    x = np.array([[[1.0, np.inf], [2.0, -np.inf]]], np.float32)
+    declared = given if fixed else dict.fromkeys(given, "f32[2]")
+    feeds = {"x": x} if fixed else {"x": x, **given}
+    program = lower(
+        onnx_text("y = BatchNormalization(x, s, b, m, v)", x="f32[1, 2, 2]", **declared)
+    )
+    s, b, m, v = (a.astype(np.float64)[:, None] for a in given.values())
+    with np.errstate(all="ignore"):
+        want = ((x - m) / np.sqrt(v + 1e-5) * s + b).astype(np.float32)
+    np.testing.assert_allclose(run(program, feeds)["y"], want, rtol=1e-5)

@@ -54,6 +54,15 @@ def test_another_user_of_the_convolution_keeps_it() -> None:
     becomes(fold_batch_norm, text, "", x="f32[1, 2, 4, 4]", w=floats(6, 2, 1, 1), **norm(6))
 
 
+@pytest.mark.parametrize("name, value", [("g", np.inf), ("h", np.nan), ("m", -np.inf), ("v", -1.0)])
+def test_what_is_not_finite_keeps_it(name: str, value: float) -> None:
+    """inf times a weight of 0 is NaN, where the image makes something else of it."""
+    given = norm(6)
+    given[name] = np.full(6, value, np.float32)
+    text = "y = BatchNormalization(Conv(x, w), g, h, m, v)"
+    becomes(fold_batch_norm, text, "", x="f32[1, 2, 4, 4]", w=floats(6, 2, 1, 1), **given)
+
+
 def test_parameters_given_at_run_time_keep_it() -> None:
     given = {**norm(6), "g": "f32[6]"}
     becomes(

@@ -242,9 +242,9 @@ SELU_ALPHA, SELU_GAMMA = 1.6732632423543772, 1.0507009873554805
 
 
 def shrink(x: Term, bias: float, edge: float) -> Term:
-    """ONNX Shrink; integers are compared and moved as f32."""
+    """ONNX Shrink; integers are compared and moved as f64."""
     if x.result == "i64":
-        return cast(shrink(cast(x, "f32"), bias, edge), "i64")
+        return cast(shrink(cast(x, "f64"), bias, edge), "i64")
     return select(lt(x, -edge), x + bias, select(lt(edge, x), x - bias, 0.0))
 
 
@@ -319,6 +319,8 @@ def lower_pow(l: Lowering, n: Node) -> Ref:
 
 @lowers("PRelu")
 def lower_prelu(l: Lowering, n: Node) -> Ref:
+    if n[0].dtype.startswith("u"):  # nothing is below 0; u64 is read as i64
+        return l.expand(n[0], l.broadcast([n[0].shape, n[1].shape]))
     return l.pointwise(lambda x, s: select(lt(x, 0), x * s, x), [n[0], n[1]], n[0].dtype)
 
 

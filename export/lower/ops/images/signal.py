@@ -63,8 +63,9 @@ def lower_dft(l: Lowering, n: Node) -> Ref:
     wanted = n.get(1)
     if wanted is not None:
         (length,) = l.known(l.reshape(wanted, (1,)), "the transform's length")
-    if not isinstance(length, int) or not isinstance(parts, int):
-        l.fail(f"transforms {length} points; expected a number, make the length static")
+    parts = _components(l, parts)
+    if not isinstance(length, int) or length < 1:
+        l.fail(f"transforms {length} points; expected a number above 0, make the length static")
     matrix = (
         real_inverse(length)
         if backward
@@ -72,6 +73,13 @@ def lower_dft(l: Lowering, n: Node) -> Ref:
     )
     points = length // 2 + 1 if backward else length
     return _transform(l, _resized(l, x, axis, points), axis, matrix, 1 if backward else 2)
+
+
+def _components(l: Lowering, parts: Extent) -> int:
+    """Of a number: 1 where it is real, 2."""
+    if parts not in (1, 2):
+        l.fail(f"has {parts} components; expected 1 or 2")
+    return int(parts)
 
 
 def _resized(l: Lowering, x: Ref, axis: int, n: int) -> Ref:
@@ -105,10 +113,11 @@ def lower_stft(l: Lowering, n: Node) -> Ref:
         length = window.shape[0]
     else:
         l.fail("has neither a frame length nor a window of known length; give one")
+    if signal.rank > 3:
+        l.fail(f"its signal has rank {signal.rank}; expected 3")
     signal = l.dense(l.unsqueeze(signal, [2]) if signal.rank == 2 else signal)
     batch, samples, parts = signal.shape
-    if not isinstance(parts, int):
-        l.fail(f"has {parts} components; expected 1 or 2")
+    parts = _components(l, parts)
     frames = add(floordiv(sub(samples, length), step), 1)
     shape = (batch, frames, length, parts)
     rows: Ref = views.place(

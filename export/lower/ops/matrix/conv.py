@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ....program import views
 from ....program.views import Shape
 from ....sizes import Extent, extents
@@ -122,8 +124,11 @@ def _by_group(
 
 @lowers("ConvTranspose")
 def lower_conv_transpose(l: Lowering, n: Node) -> Ref:
-    """A convolution of x spread by the strides with the kernel mirrored; what the padding takes away is cut off."""
+    """A convolution of x spread by the strides with the kernel mirrored; what the padding takes away is cut off.
+
+    Zeros between the pixels and around them are multiplied, so weights are to be finite; constants are asked."""
     x, w = n[0], n[1]
+    _check_finite(l, w)
     groups = n.integer("group", 1)
     kernel = n.integers("kernel_shape") or w.shape[2:]
     forward = read_window(l, n, x.shape[2:], kernel)
@@ -155,6 +160,16 @@ def lower_conv_transpose(l: Lowering, n: Node) -> Ref:
     for axis, (c, o) in enumerate(zip(cut, out, strict=True)):
         y = l.slice(y, axis + 1, c, o)
     return convert(l, channels_first(l, y), x.dtype)
+
+
+def _check_finite(l: Lowering, w: Ref) -> None:
+    array = l.array(w) if l.is_constant(w) else None
+    if (
+        array is not None
+        and array.dtype.kind in "fV"
+        and not np.isfinite(array.astype(np.float32)).all()
+    ):
+        l.fail("its weights are not all finite; expected numbers, correct the weights")
 
 
 def _mirrored(l: Lowering, w: Ref, groups: int) -> Ref:

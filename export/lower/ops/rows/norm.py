@@ -96,7 +96,8 @@ def lower_group_norm(l: Lowering, n: Node) -> Ref:
 
 @lowers("BatchNormalization")
 def lower_batch_norm(l: Lowering, n: Node) -> Sequence[Ref | None]:
-    """x * s + t by channel, with s and t computed at export where the statistics are constants."""
+    """x * s + t by channel, with s and t computed at export where the parameters are constants and these are finite; else
+    as it is written: s and t of an infinite parameter make NaN of each other."""
     x = n[0]
     if n.integer("training_mode"):
         return _batch_norm_training(l, n)
@@ -104,23 +105,21 @@ def lower_batch_norm(l: Lowering, n: Node) -> Sequence[Ref | None]:
     epsilon = n.number("epsilon", 1e-5)
     arrays = [l.array(v) for v in (gain, bias, mean, variance)]
     known = [a.astype(np.float32) for a in arrays if a is not None]
-    if len(known) < 4:
-        scale = l.pointwise(
-            lambda g, v: g / term("sqrt", v + epsilon),
-            [convert(l, gain, "f32"), convert(l, variance, "f32")],
-            "f32",
-        )
-        shift = l.pointwise(
-            lambda b, m, s: b - m * s,
-            [convert(l, bias, "f32"), convert(l, mean, "f32"), scale],
-            "f32",
-        )
-    else:
+    wide = convert(l, x, "f32")
+    if len(known) == 4:
         g, b, m, v = known
-        s = g / np.sqrt(v + np.float32(epsilon))
-        scale, shift = l.constant(s), l.constant(b - m * s)
-    scale, shift = (_by_channel(l, v, x.rank) for v in (scale, shift))
-    return [_affine(l, convert(l, x, "f32"), scale, shift, x.dtype)]
+        with np.errstate(all="ignore"):
+            s = g / np.sqrt(v + np.float32(epsilon))
+            t = b - m * s
+        if np.isfinite(s).all() and np.isfinite(t).all():
+            scale, shift = (_by_channel(l, l.constant(v), x.rank) for v in (s, t))
+            return [_affine(l, wide, scale, shift, x.dtype)]
+    deviation = l.pointwise(
+        lambda v: term("sqrt", v + epsilon), [convert(l, variance, "f32")], "f32"
+    )
+    operands = [_by_channel(l, v, x.rank) for v in (gain, bias, mean, deviation)]
+    y = l.pointwise(lambda t, g, b, m, d: (t - m) / d * g + b, [wide, *operands], "f32")
+    return [convert(l, y, x.dtype)]
 
 
 def _batch_norm_training(l: Lowering, n: Node) -> Sequence[Ref | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pteron.schema.dtypes import DTYPES
+from pteron.schema.dtypes import DTYPES, INTEGERS
 
 from ....program.terms import Term, cast, eq, index, register, select, term
 from ....program.views import Elements, as_elements
@@ -116,8 +116,8 @@ def _one(value: object) -> Elements:
 
 
 def log_sum_exp(l: Lowering, x: Ref, axes: Sequence[int], keep: bool) -> Ref:
-    """max + log(sum(exp(x - max))): no overflow; a maximum that is infinite is not subtracted."""
-    wide_x = convert(l, x, wide(x.dtype))
+    """max + log(sum(exp(x - max))): no overflow; a maximum that is infinite is not subtracted. Of integers in f64."""
+    wide_x = convert(l, x, "f64" if x.dtype in INTEGERS else wide(x.dtype))
     top = reduce(l, wide_x, axes, "max", keep=True)
     safe = l.pointwise(lambda t: select(term("is_inf", t), 0.0, t), [top], wide_x.dtype)
     powers = l.pointwise(lambda a, b: term("exp", a - b), [wide_x, safe], wide_x.dtype)
