@@ -43,7 +43,7 @@ class _Recurrent(OpRun):
             backwards = given.get("direction") == "reverse" or d == 1
             act = [FUNCTIONS[n.lower()] for n in names[d * len(self.usual) :][: len(self.usual)]]
             both = np.zeros(2 * self.gates * h) if bias is None else bias[d].astype(np.float64)
-            peep = np.zeros(3 * h) if peephole is None else peephole[d].astype(np.float64)
+            peep = None if peephole is None else peephole[d].astype(np.float64)
             for i in range(b):
                 n = t if lengths is None else int(lengths[i])
                 state = [
@@ -63,7 +63,7 @@ class _Recurrent(OpRun):
         return tuple(a.astype(dtype) for a in (ys, first, second)[: len(self.output)])
 
     def _step(
-        self, x: Array, state: Sequence[Array], w: Array, r: Array, bias: Array, peep: Array, act: Any, given: Any
+        self, x: Array, state: Sequence[Array], w: Array, r: Array, bias: Array, peep: Array | None, act: Any, given: Any
     ) -> list[Array]:  # fmt: skip
         raise NotImplementedError
 
@@ -80,11 +80,14 @@ class LSTM(_Recurrent):
         hidden, cell = state
         f, g, last = act
         i, o, forget, c = np.split(w @ x + r @ hidden + sum(np.split(bias, 2)), 4)
-        pi, po, pf = np.split(peep, 3)
-        i = f(_clipped(i + pi * cell, given))
-        forget = 1 - i if given.get("input_forget") else f(_clipped(forget + pf * cell, given))
+        if peep is not None:
+            pi, po, pf = np.split(peep, 3)
+            i, forget = i + pi * cell, forget + pf * cell
+        i = f(_clipped(i, given))
+        forget = 1 - i if given.get("input_forget") else f(_clipped(forget, given))
         cell = forget * cell + i * g(_clipped(c, given))
-        return [f(_clipped(o + po * cell, given)) * last(cell), cell]
+        o = o if peep is None else o + po * cell
+        return [f(_clipped(o, given)) * last(cell), cell]
 
 
 class GRU(_Recurrent):

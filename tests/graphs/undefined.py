@@ -1,6 +1,7 @@
 """What ONNX leaves open: inputs of an operator for which the standard says no result. What comes of them is not compared.
 
 A row is asked with the arrays that a node really gets; everything else that a model computes is compared to the last element.
+`DEVIATIONS` is another thing: what ONNX says and Pteron knowingly does otherwise, with the page that tells users.
 """
 
 from __future__ import annotations
@@ -15,37 +16,51 @@ from onnx import helper
 
 Array = np.ndarray[Any, Any]
 Given = Mapping[str, Any]
-Row = Callable[[Sequence[Array], Given, Sequence[Array]], bool]
+Row = Callable[[Sequence[Any], Given, Sequence[Array]], bool]
+"""Gets the inputs, None for one that is absent, the attributes, and the outputs: none where the reference fails."""
 
 EXACT_F64: Final = 2.0**53
 
 
 def is_open(node: onnx.NodeProto, inputs: Sequence[Any], outputs: Sequence[Any]) -> bool:
     """Whether the standard leaves open what `node` makes of `inputs`."""
-    row = OPEN.get(node.op_type)
-    arrays = [x for x in inputs if isinstance(x, np.ndarray)]
-    if row is None or not arrays:
+    return _asked(OPEN, node, inputs, outputs)
+
+
+def deviates(node: onnx.NodeProto, inputs: Sequence[Any], outputs: Sequence[Any]) -> bool:
+    """Whether Pteron says that it makes something else of them."""
+    return _asked(DEVIATIONS, node, inputs, outputs)
+
+
+def _asked(
+    rows: Mapping[str, Row], node: onnx.NodeProto, inputs: Sequence[Any], outputs: Sequence[Any]
+) -> bool:
+    row = rows.get(node.op_type)
+    given = [np.asarray(x) if isinstance(x, (np.ndarray, np.generic)) else None for x in inputs]
+    if row is None or not given or given[0] is None:
         return False
     attrs = {
         a.name: helper.get_attribute_value(a)
         for a in node.attribute
         if a.type != onnx.AttributeProto.GRAPH and not a.ref_attr_name
     }
-    return row(arrays, attrs, [y for y in outputs if isinstance(y, np.ndarray)])
+    return row(given, attrs, [y for y in outputs if isinstance(y, np.ndarray)])
 
 
 def _is_float(x: Array) -> bool:
     return x.dtype.kind in "fV"
 
 
-def _finite(*arrays: Array) -> bool:
-    return all(
-        bool(np.isfinite(x.astype(np.float64)).all()) for x in arrays if _is_float(x) and x.size
-    )
+def _floats(arrays: Sequence[Array | None]) -> list[Array]:
+    return [x.astype(np.float64) for x in arrays if x is not None and _is_float(x)]
 
 
-def _has_nan(*arrays: Array) -> bool:
-    return any(bool(np.isnan(x.astype(np.float64)).any()) for x in arrays if _is_float(x))
+def _finite(*arrays: Array | None) -> bool:
+    return all(bool(np.isfinite(x).all()) for x in _floats(arrays))
+
+
+def _has_nan(*arrays: Array | None) -> bool:
+    return any(bool(np.isnan(x).any()) for x in _floats(arrays))
 
 
 def _large(x: Array, limit: float = EXACT_F64) -> bool:
@@ -61,22 +76,22 @@ def _fits(values: Array, dtype: np.dtype[Any]) -> bool:
     return bool(((wide >= float(info.min)) & (wide < float(info.max) + 1)).all())
 
 
-def _cast(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
+def _cast(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
     """A float that the integer type has not: "undefined behaviour" in the table of Cast."""
-    return _is_float(x[0]) and y[0].dtype.kind in "iu" and not _fits(x[0], y[0].dtype)
+    return bool(y) and _is_float(x[0]) and y[0].dtype.kind in "iu" and not _fits(x[0], y[0].dtype)
 
 
-def _nan(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
+def _nan(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
     """Where NaN stands among numbers, or which integer it is."""
     return _has_nan(*x)
 
 
-def _range(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
+def _range(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
     """A range that is infinite, or of which there is nothing, has no scale."""
     return not _finite(*x) or not x[0].any()
 
 
-def _close(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
+def _close(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
     """How many numbers there are that differ in their last places only, or are NaN."""
     if not _is_float(x[0]) or not x[0].size:
         return False
@@ -84,26 +99,26 @@ def _close(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
     return _has_nan(*x) or bool((gaps < 1e-5).any())
 
 
-def _special(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
+def _special(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
     """Terms of weight 0, which are NaN beside an infinity: whether an algorithm has them is not said."""
     return not _finite(*x)
 
 
-def _gemm(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
+def _gemm(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
     """Integers, which are multiplied by factors that are floats: a product that f64 or the type has not."""
     factors = [abs(float(given.get(name, 1.0))) for name in ("alpha", "beta")]
     if _is_float(x[0]):
         return False
-    terms = [np.abs(a.astype(np.float64)) for a in x]
+    terms = [np.abs(a.astype(np.float64)) for a in x if a is not None]
     most = math.prod(a.sum() for a in terms[:2]) * factors[0]
-    most += terms[2].max(initial=0) * factors[1] if len(x) > 2 else 0
+    most += terms[2].max(initial=0) * factors[1] if len(terms) > 2 else 0
     unsigned_below = (
         x[0].dtype.kind == "u" and min(float(given.get(n, 1)) for n in ("alpha", "beta")) < 0
     )
     return unsigned_below or not _fits(np.array(most), x[0].dtype) or most >= EXACT_F64
 
 
-def _pow(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
+def _pow(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
     """A power that the integer type of the base has not."""
     if _is_float(x[0]):
         return False
@@ -111,7 +126,7 @@ def _pow(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
     return not _fits(power, x[0].dtype) or _large(power)
 
 
-def _divide(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
+def _divide(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
     """Integers by 0, and the least by -1."""
     if _is_float(x[0]):
         return False
@@ -120,12 +135,12 @@ def _divide(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
     return bool((x[1] == 0).any()) or overflows
 
 
-def _rounded(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
+def _rounded(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
     """Integers reckoned with as floats: those that f64 has not are rounded by it."""
-    return not _is_float(x[0]) and any(_large(a) for a in x)
+    return not _is_float(x[0]) and any(_large(a) for a in x if a is not None)
 
 
-def _mean(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
+def _mean(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
     """A sum of integers that their type, or f64, has not: whether it wraps in front of the division is not said."""
     if _is_float(x[0]):
         return False
@@ -133,26 +148,55 @@ def _mean(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
     return _large(total) or not _fits(total, x[0].dtype)
 
 
-def _shift(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
+def _shift(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
     """By the type's width or more."""
     return bool((x[1] >= 8 * x[0].dtype.itemsize).any())
 
 
-def _weights(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
-    """Zeros around an image, or between its pixels: where they are multiplied, a weight that is not finite makes NaN of
-    them; docs/numerics.md says so."""
-    return not _finite(x[1])
-
-
-def _index(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
+def _index(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
     """An index that is a float and no i64."""
     return _is_float(x[0]) and not _fits(x[0], np.dtype(np.int64))
 
 
-def _parameters(x: Sequence[Array], given: Given, y: Sequence[Array]) -> bool:
-    """x * s + t, with s and t computed in front: parameters that are infinite make NaN of them; docs/numerics.md says so."""
-    return not _finite(*x[1:])
+def _squares(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
+    """A sum of squares of integers that their type has not: whether it wraps in front of the root is not said."""
+    return not _is_float(x[0]) and not _fits((x[0].astype(np.float64) ** 2).sum(), x[0].dtype)
 
+
+def _region(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
+    """As above; and a region whose corners are no numbers."""
+    return not _finite(*x, np.asarray(given.get("spatial_scale", 1.0), np.float32))
+
+
+def _bias(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
+    """A sum of products and bias that 32 bits have not: the bias is of 32 bits, "quantized with scale x_scale * w_scale";
+    what the sum has is not said. ONNX's reference wraps, onnxruntime goes on in floats, Pteron is exact (docs/numerics.md)."""
+    if len(x) < 9 or x[8] is None:
+        return False
+    codes = np.abs(x[0].astype(np.float64)).max(initial=0) + 255
+    taps = np.abs(x[3].astype(np.float64)).max(initial=0) + 255
+    most = codes * taps * math.prod(x[3].shape[1:]) + np.abs(x[8].astype(np.float64)).max(initial=0)
+    return bool(most >= 2.0**31)
+
+
+def _hidden(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
+    """A key or value that a query does not attend, and that is infinite or NaN: the text says both that it is not attended
+    and that -inf is added to its score, which makes NaN. docs/numerics.md says what Pteron does, and who does what."""
+    masked = (
+        given.get("is_causal")
+        or max(given.get("left_window_size", -1), given.get("right_window_size", -1)) >= 0
+    )
+    masked = masked or any(len(x) > i and x[i] is not None for i in (3, 6))
+    return bool(masked) and not _finite(*(a for i, a in enumerate(x) if i != 3))
+
+
+def _weights(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
+    """Weights that are not finite and that only a run knows (constants are refused): zeros between the pixels and around them
+    are multiplied; docs/numerics.md says so."""
+    return not _finite(x[1])
+
+
+DEVIATIONS: Final[dict[str, Row]] = {"ConvTranspose": _weights}
 
 OPEN: Final[dict[str, Row]] = {
     "Cast": _cast,
@@ -168,14 +212,14 @@ OPEN: Final[dict[str, Row]] = {
     "MaxPool": _nan,
     "NonMaxSuppression": _nan,
     "GridSample": _special,
-    "RoiAlign": _special,
+    "RoiAlign": _region,
     "Resize": _special,
     "Upsample": _special,
     "DFT": _special,
     "STFT": _special,
-    "BatchNormalization": _parameters,
-    "Conv": _weights,
-    "ConvTranspose": _weights,
+    "ReduceL2": _squares,
+    "QLinearConv": _bias,
+    "Attention": _hidden,
     "Gemm": _gemm,
     "Pow": _pow,
     "Div": _divide,
