@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import onnx_ir as ir
 
-from pteron.schema.dtypes import stored_bytes
-
 from . import graph as g
 from .graph.naming import title
 from .pack.arithmetic import Product, products
-from .plan import measure
-from .plan.lifetimes import hints
-from .program import Block, Instr, Method, Placement, Program
-from .program.rebuild import blocks_of
-from .sizes import Extent
+from .plan.measure import Sized
+from .program import Method, Placement, Program
+from .program.rebuild import walk
 
 MOST_ROWS: Final = 20
 
@@ -76,12 +72,11 @@ class Report:
         self.placements = list(program.placements)
         self.constants = len(program.constants)
         self.constants_bytes = sum(c.elements.nbytes for c in program.constants)
-        at = hints(program.dims)
-        self.states = {s.name: extent_bytes(program, s.dtype, s.shape, at) for s in program.states}
-        for index, mine in enumerate(self.methods):
-            memory = measure(program, index)
+        at = Sized(program)
+        self.states = {s.name: at.bytes(s) for s in program.states}
+        for mine, method, memory in zip(self.methods, program.methods, program.memory, strict=True):
             mine.planned_bytes, mine.live_bytes = memory.planned_bytes, memory.live_bytes
-            _count(program, program.methods[index], mine)
+            _count(program, method, mine, at)
         for dim in program.dims:
             if dim.kind == "counted" and dim.capacity is None:
                 self.notes.append(
@@ -145,34 +140,14 @@ def placement_lines(rows: Sequence[Placement]) -> list[str]:
     return lines
 
 
-def walk(program: Program, block: Block) -> Iterator[Instr]:
-    """Instructions in the order they run, nested blocks after the instruction that runs them."""
-    for instr in block.instrs:
-        yield instr
-        for inner in blocks_of(program, instr):
-            yield from walk(program, program.blocks[inner])
-
-
-def _count(program: Program, method: Method, mine: MethodReport) -> None:
-    at = hints(program.dims)
+def _count(program: Program, method: Method, mine: MethodReport, at: Sized) -> None:
     count: collections.Counter[str] = collections.Counter()
-    for instr in walk(program, program.blocks[method.block]):
+    for _, instr in walk(program, method.block):
         count[instr.op] += 1
         if instr.op == "copy" and instr.outputs[0] is not None:
             target = program.values[instr.outputs[0]]
             mine.copies += 1
-            mine.copied_bytes += extent_bytes(program, target.dtype, target.shape, at)
+            mine.copied_bytes += at.bytes(target)
             inner = target.storage == "view" and program.values[target.base].storage == "output"
             mine.border_copies += target.storage == "output" or inner
     mine.instructions = dict(count.most_common())
-
-
-def extent_bytes(
-    program: Program, dtype: str, shape: Sequence[Extent], sizes: Mapping[str, int]
-) -> int:
-    count = 1
-    for extent in shape:
-        if not isinstance(extent, int):
-            extent = int(extent.subs({s: sizes.get(s.name, 1) for s in extent.free_symbols}))
-        count *= max(extent, 0)
-    return stored_bytes(dtype, count)

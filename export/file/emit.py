@@ -23,8 +23,8 @@ from pteron.schema.layout import FILE_IDENTIFIER, SCHEMA_HASH, STRUCTS, TABLES, 
 from pteron.schema.ops import OPS
 
 from ..graph.weights import bands
-from ..plan import Memory, measure
-from ..program import Constant, Program
+from ..plan import measure
+from ..program import Constant, Memory, Program
 from ..sizes import NONE
 from .tables import Tables
 
@@ -99,7 +99,7 @@ def write(
         kinds.append(Segment.CONSTANTS)
     at = len(kinds) - 1
     count = len(kinds) + (1 if debug else 0)
-    memory = [measure(program, i) for i in range(len(program.methods))]
+    memory = program.memory or [measure(program, i) for i in range(len(program.methods))]
     externals = [data[0]] if data and program.constants else []
 
     def bodies(places: Places, end: int) -> list[bytes]:

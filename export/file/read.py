@@ -38,6 +38,7 @@ from ..program import (
     DebugNode,
     Delegate,
     Instr,
+    Memory,
     Method,
     Placement,
     Port,
@@ -212,6 +213,7 @@ class _Reader:
             nodes=tuple(DebugNode(**n) for n in self.debug["nodes"]),
             exec_mode=manifest["exec_mode"],
             placements=tuple(_placements(self.debug["placements"])),
+            memory=tuple(Memory(*row[2:]) for row in manifest["memory"]),
         )
 
     def refs(self, start: int, count: int) -> list[int]:

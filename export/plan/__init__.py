@@ -14,69 +14,38 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..program import Program, Value
+from ..program import Memory, Program
 from ..program.rebuild import renumber
 from ..sizes import Dim
 from .conflicts import FEW, Conflicts
-from .lifetimes import (
-    Lifetimes,
-    Sizes,
-    hints,
-    planned_values,
-    with_capacities,
-)
+from .lifetimes import Lifetimes, Sizes, planned_values, with_capacities
+from .measure import Sized, measure, measured, offsets, state_bytes
 from .place import best_order, top
+
+__all__ = ["measure", "overlaps", "plan"]
 
 GROWTH: Final = (16, 200)  # how much larger than their hints dimensions may well be
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Memory:
-    """Bytes of one method at the hints: its plan, the most that is alive at one time (no plan needs less), its states.
-    Scratch and border copies are the runtime's and come on top."""
-
-    planned_bytes: int
-    live_bytes: int
-    state_bytes: int
-
-    @property
-    def ratio(self) -> float:
-        return self.planned_bytes / self.live_bytes if self.live_bytes else 1.0
-
-
 def plan(program: Program) -> Program:
     """Fills in `above` of every planned value, which renumbers the values of each method: planned ones from the bottom
-    up, then the others, states by number, views. `measure` says what the plan takes."""
+    up, then the others, states by number, views. `memory` says what that takes at the hints."""
+    memory: list[Memory] = []
     for method in range(len(program.methods)):
-        program = _plan_method(program, method)
-    return program
-
-
-def measure(program: Program, method: int, sizes: Mapping[str, int] | None = None) -> Memory:
-    """What the plan in `program` takes, at the hints or at `sizes` of the dimensions."""
-    at = hints(program.dims) if sizes is None else with_capacities(program.dims, sizes)
-    values = list(planned_values(program, method))
-    size = Sizes(program, values).at(at)
-    offsets = _offsets(program, values, size)
-    live = Lifetimes(program, method).peak(size)
-    return Memory(top(offsets, size), live, _state_bytes(program, method, at))
+        program, taken = _plan_method(program, method)
+        memory.append(taken)
+    return dataclasses.replace(program, memory=tuple(memory))
 
 
 def overlaps(program: Program, method: int, sizes: Mapping[str, int]) -> list[tuple[int, int]]:
     """Pairs of values that are alive together and share bytes at these sizes; a right plan has none for any sizes."""
-    values = list(planned_values(program, method))
-    size = Sizes(program, values).at(with_capacities(program.dims, sizes))
-    offset = _offsets(program, values, size)
-    out = []
-    conflicts = Lifetimes(program, method).conflicts()
-    for v in conflicts:
-        for u in map(int, conflicts[v]):
-            if u < v and offset[u] < offset[v] + size[v] and offset[v] < offset[u] + size[u]:
-                out.append((u, v))
-    return sorted(out)
+    found = measured(program, method, sizes)
+    conflicts, at, size = found.lives.conflicts(), found.offsets, found.bytes
+    pairs = ((u, v) for v in conflicts for u in map(int, conflicts[v]) if u < v)
+    return sorted((u, v) for u, v in pairs if at[u] < at[v] + size[v] and at[v] < at[u] + size[u])
 
 
-def _plan_method(program: Program, method: int) -> Program:
+def _plan_method(program: Program, method: int) -> tuple[Program, Memory]:
     values = list(planned_values(program, method))
     lives = Lifetimes(program, method)
     conflicts = Conflicts(values, lives.intervals)
@@ -90,7 +59,12 @@ def _plan_method(program: Program, method: int) -> Program:
     )
     orders = [list(range(*m.values)) for m in program.methods]
     orders[method] = [*order, *_others(program, method)]
-    return renumber(dataclasses.replace(program, values=filled), orders)
+    taken = Memory(
+        top(offsets(order, above, points[0]), points[0]),
+        lives.peak(points[0]),
+        state_bytes(program, method, Sized(program)),
+    )
+    return renumber(dataclasses.replace(program, values=filled), orders), taken
 
 
 def _points(dims: Sequence[Dim]) -> list[dict[str, int]]:
@@ -117,25 +91,6 @@ def _others(program: Program, method: int) -> list[int]:
         (v for v in range(*program.methods[method].values) if values[v].storage != "planned"),
         key=key,
     )
-
-
-def _offsets(program: Program, values: Sequence[int], size: Mapping[int, int]) -> dict[int, int]:
-    out: dict[int, int] = {}
-    for v in values:  # what lies below has a lower index
-        out[v] = max((out[u] + size[u] for u in program.values[v].above), default=0)
-    return out
-
-
-def _state_bytes(program: Program, method: int, at: Mapping[str, int]) -> int:
-    start, stop = program.methods[method].values
-    used = {v.base for v in program.values[start:stop] if v.storage == "state"}
-    total = 0
-    for i in sorted(used):
-        state = program.states[i]
-        value = Value(state.name, state.dtype, state.shape, layout=state.layout)
-        one = Sizes(dataclasses.replace(program, values=(value,)), [0])
-        total += one.at(at)[0]
-    return total
 
 
 def _above(order: Sequence[int], conflicts: Conflicts) -> dict[int, list[int]]:

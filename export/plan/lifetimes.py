@@ -9,12 +9,13 @@ values several intervals.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from pteron.schema.dtypes import stored_bytes
 
-from ..program import Instr, Program, Value
+from ..program import Instr, Program, State, Value
 from ..program.rebuild import blocks_of
 from ..sizes import Dim, Extent
 from ..sizes.expressions import Expressions
@@ -42,17 +43,20 @@ class _Access:
 
 
 class Lifetimes:
-    """`intervals`: planned value -> when it lives, in order of time; `ends`: how many points in time there are."""
+    """`intervals`: planned value -> when it lives, in order of time; `ends`: how many points in time there are, and `at`:
+    for each the instruction, as `walk` counts them."""
 
     def __init__(self, program: Program, method: int) -> None:
         self._program: Final = program
         self._accesses: dict[int, list[_Access]] = {}
-        self._now = 0
+        self.at: Final[list[int]] = []
+        self._count = 0
         m = program.methods[method]
         self._block(m.block, ())
         for port in m.outputs:
-            self._touch([port.value], self._now, self._now, ())
-        self.ends: Final = self._now + 1
+            self._touch([port.value], len(self.at), len(self.at), ())
+        self.at.append(max(self._count - 1, 0))
+        self.ends: Final = len(self.at)
         self.intervals: Final = {v: _merge(a) for v, a in sorted(self._accesses.items())}
 
     def conflicts(self) -> Conflicts:
@@ -61,32 +65,33 @@ class Lifetimes:
 
     def peak(self, sizes: Mapping[int, int]) -> int:
         """The largest sum of `sizes` alive at one time: no plan needs less."""
+        return max(self.alive(sizes))
+
+    def alive(self, sizes: Mapping[int, int]) -> list[int]:
+        """The sum of `sizes` alive at each point in time."""
         change = [0] * (self.ends + 1)
         for v, many in self.intervals.items():
             for first, last in many:
                 change[first] += sizes[v]
                 change[last + 1] -= sizes[v]
-        best = total = 0
-        for step in change:
-            total += step
-            best = max(best, total)
-        return best
+        return list(itertools.accumulate(change[:-1]))
 
     def _block(self, index: int, frames: tuple[_Frame, ...]) -> None:
         block = self._program.blocks[index]
         for instr in block.instrs:
             self._instr(instr, frames)
-        self._touch(block.results, self._now, self._now, frames)
-        self._now += 1
+        self._touch(block.results, len(self.at), len(self.at), frames)
+        self.at.append(max(self._count - 1, 0))
 
     def _instr(self, instr: Instr, frames: tuple[_Frame, ...]) -> None:
-        start = self._now
-        self._now += 1
+        start = len(self.at)
+        self.at.append(self._count)
+        self._count += 1
         ends = [start]
         for block in blocks_of(self._program, instr):
             frame = _Frame(block, instr.op == "loop", start)
             self._block(block, frames if instr.op == "if" else (*frames, frame))
-            frame.last = self._now - 1
+            frame.last = len(self.at) - 1
             ends.append(frame.last)
         inputs, outputs = (start, ends[-1]), (start, ends[-1])
         if instr.op == "if":  # each branch copies its results as it ends, the first one at ends[1]
@@ -174,7 +179,7 @@ class Sizes:
         }
 
 
-def dense_bytes(value: Value, shape: Sequence[int]) -> int:
+def dense_bytes(value: Value | State, shape: Sequence[int]) -> int:
     """What a dense value takes; panels hold 16 rows."""
     extents = [max(0, n) for n in shape]
     if value.layout == "panels":

@@ -150,6 +150,20 @@ class Placement:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Memory:
+    """Bytes of one method at given sizes: its plan, the most that is alive at one time (no plan needs less), its states.
+    Scratch and border copies are the runtime's and come on top."""
+
+    planned_bytes: int
+    live_bytes: int
+    state_bytes: int
+
+    @property
+    def ratio(self) -> float:
+        return self.planned_bytes / self.live_bytes if self.live_bytes else 1.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Program:
     model: str
     dims: tuple[Dim, ...] = ()
@@ -165,3 +179,4 @@ class Program:
     placements: tuple[
         Placement, ...
     ] = ()  # in the debug segment; empty where no delegate was asked
+    memory: tuple[Memory, ...] = ()  # of each method at the hints, once it is planned

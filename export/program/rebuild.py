@@ -27,6 +27,14 @@ def blocks_of(program: Program, instr: Instr) -> list[int]:
     return [value for name, value in instr.attrs.items() if kinds.get(name) == "block"]
 
 
+def walk(program: Program, block: int, depth: int = 0) -> Iterator[tuple[int, Instr]]:
+    """(depth, instruction) in the order of a run that takes every block once: blocks after the instruction that runs them."""
+    for instr in program.blocks[block].instrs:
+        yield depth, instr
+        for inner in blocks_of(program, instr):
+            yield from walk(program, inner, depth + 1)
+
+
 def homes(program: Program) -> list[tuple[int, int]]:
     """(method, depth) of each block; a block is deeper than all that name it.
 

@@ -118,6 +118,9 @@ def test_inspect_plans_for_what_the_runtime_prepares(
     assert method["plan"]["total_bytes"] == report.methods[0].planned_bytes
     assert method["plan"]["total_bytes"] == session.sizes.planned_bytes > 10_000 * 16
     assert counted["size"] == 10_000
+    plan, peak = method["plan"], method["plan"]["peak"]
+    alive = [p for p in plan["placed"] if p["begin"] <= peak <= p["end"]]
+    assert sum(-(-p["bytes"] // 64) * 64 for p in alive) == plan["live_bytes"]
     code, _, text = run(capsys, "inspect", path, "--dim", f"{counted['name']}=3")
     assert code == 2 and "the program has none" in text
 

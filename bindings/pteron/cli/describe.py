@@ -10,11 +10,9 @@ from typing import Any
 from pteron.export.file.read import read, read_file
 from pteron.export.graph.naming import title
 from pteron.export.pack.arithmetic import product
-from pteron.export.plan import measure
-from pteron.export.plan.lifetimes import dense_bytes, with_capacities
+from pteron.export.plan.measure import Sized, measured
 from pteron.export.program import Instr, Method, Placement, Program, State, Value
-from pteron.export.program.rebuild import blocks_of
-from pteron.export.sizes import Extent
+from pteron.export.program.rebuild import walk
 from pteron.schema.errors import ArgumentError, ProgramError
 
 
@@ -152,7 +150,8 @@ def describe(path: Path, sizes: Mapping[str, int]) -> Description:
             raise ArgumentError(
                 f"--dim {d.name}={sizes[d.name]}: expected a size from {d.min} to {d.max}"
             )
-    view = _Sizes(program, sizes)
+    own = {d.name: sizes.get(d.name, d.hint) for d in program.dims if d.kind != "counted"}
+    view = Sized(program, own)
     return Description(
         str(path),
         len(data),
@@ -169,31 +168,7 @@ def describe(path: Path, sizes: Mapping[str, int]) -> Description:
     )
 
 
-class _Sizes:
-    """Extents and bytes at chosen sizes of the dimensions; a counted one has its capacity, for which the runtime prepares."""
-
-    def __init__(self, program: Program, sizes: Mapping[str, int]) -> None:
-        own = {d.name: sizes.get(d.name, d.hint) for d in program.dims if d.kind != "counted"}
-        self.dims = with_capacities(program.dims, own)
-
-    def extent(self, extent: Extent) -> int:
-        if isinstance(extent, int):
-            return extent
-        return int(extent.subs({s: self.dims[s.name] for s in extent.free_symbols}))
-
-    def bytes(self, value: Value) -> int:
-        return dense_bytes(value, [self.extent(e) for e in value.shape])
-
-
-def walk(program: Program, block: int, depth: int = 0) -> Iterator[tuple[int, Instr]]:
-    """Instructions in the order of a run that takes every block once."""
-    for instr in program.blocks[block].instrs:
-        yield depth, instr
-        for inner in blocks_of(program, instr):
-            yield from walk(program, inner, depth + 1)
-
-
-def _method(program: Program, method: Method, view: _Sizes) -> MethodFacts:
+def _method(program: Program, method: Method, view: Sized) -> MethodFacts:
     rows = []
     made: dict[int, int | str] = {p.value: p.name for p in method.inputs}
     made |= {v: program.states[program.values[v].base].name for v in _states(program, method)}
@@ -257,38 +232,23 @@ def _shape(value: Value) -> str:
     return f"[{', '.join(str(e) for e in value.shape)}]"
 
 
-def plan(program: Program, method: Method, view: _Sizes) -> Plan:
+def plan(program: Program, method: Method, view: Sized) -> Plan:
     """Where every planned value lies and when it lives, from the file alone."""
-    values = program.values
+    found = measured(program, program.methods.index(method), view.dims)
+    lives, memory = found.lives, found.memory
     makers: dict[int, str] = {}
-    alive: dict[int, tuple[int, int]] = {}
-    order = list(walk(program, method.block))
-    for index, (depth, instr) in enumerate(order):
-        last = index
-        while last + 1 < len(order) and order[last + 1][0] > depth:
-            last += 1  # what a block does, the instruction that runs it does
+    for _, instr in walk(program, method.block):
         for v in (*instr.inputs, *instr.outputs):
-            if v is None:
-                continue
-            root = values[v].base if values[v].storage == "view" else v
-            first, end = alive.get(root, (index, index))
-            makers.setdefault(root, _node(program, instr))
-            alive[root] = (first, max(end, last))
-    ends: dict[int, int] = {}
+            if v is not None:
+                makers.setdefault(_root(program, v), _node(program, instr))
     placed = []
-    for v in range(*method.values):
-        if values[v].storage != "planned":
-            continue
-        offset = max((ends[a] for a in values[v].above), default=0)
-        ends[v] = offset + -(-view.bytes(values[v]) // 64) * 64
-        begin, end = alive.get(v, (0, 0))
+    for v, offset in found.offsets.items():
+        spans = lives.intervals.get(v, ((0, 0),))
+        begin, end = lives.at[spans[0][0]], lives.at[max(last for _, last in spans)]
+        value = program.values[v]
         placed.append(
-            Placed(values[v].name or makers.get(v, ""), begin, end, offset, view.bytes(values[v]))
+            Placed(value.name or makers.get(v, ""), begin, end, offset, view.bytes(value))
         )
-    live: dict[int, int] = {}
-    for p in placed:
-        for t in range(p.begin, p.end + 1):
-            live[t] = live.get(t, 0) + -(-p.bytes // 64) * 64
-    peak = max(live, key=lambda t: live[t], default=0)
-    memory = measure(program, program.methods.index(method), view.dims)
+    alive = lives.alive(found.bytes)
+    peak = lives.at[alive.index(max(alive))]
     return Plan(memory.planned_bytes, memory.live_bytes, peak, memory.state_bytes, tuple(placed))
