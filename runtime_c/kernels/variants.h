@@ -23,14 +23,17 @@
   FAMILY(pool_f32)                                                                                 \
   FAMILY(panel_decode)                                                                             \
   FAMILY(gemm_blocks)                                                                              \
-  FAMILY(gemm_static)
+  FAMILY(gemm_static)                                                                              \
+  FAMILY(codes_i8)
 
 enum {
   PTE_ROW_BLOCK = 64, /* columns that are reduced side by side */
   PTE_PANEL = 16,     /* output columns of a weight panel */
   PTE_STRIP = 6,      /* rows of a register tile, and the row stride of a pointer table */
   PTE_ADDENDS = 2,    /* of a finish */
-  PTE_ABREAST = 4     /* panels of a register tile, at most */
+  PTE_ABREAST = 4,    /* panels of a register tile, at most */
+  PTE_TALL = 12,      /* rows of a register tile of int8, at most, */
+  PTE_BESIDE = 2      /* and its panels */
 };
 
 struct pte_engine; /* kernels/pointwise/pointwise.h */
@@ -168,12 +171,39 @@ typedef struct pte_gemm_blocks {
                    int32_t *sum);
 } pte_gemm_blocks;
 
-/* What follows the sums of 16 columns (kernels/matrix/rescale.h). */
+/* What follows the sums of 16 columns; kernels/matrix/rescale.h fills it and says what `narrow` is.
+ */
 typedef struct pte_rescale_columns {
   int32_t bias[PTE_PANEL], multiplier[PTE_PANEL];
-  int64_t shift[PTE_PANEL];
+  int32_t down[PTE_PANEL], add[PTE_PANEL]; /* shift - 32; of narrow ones, what rounds */
   int32_t zero, low, high;
+  bool narrow;
 } pte_rescale_columns;
+
+/* Windows of an image as rows of a product: window i, from x + i * step on, is `lines` pieces of
+ * `bytes`, `pitch` apart, and becomes one row. */
+typedef struct pte_gather_i8 {
+  const int8_t *x;
+  size_t windows, step, lines, bytes, pitch;
+  void *to; /* rows, row_bytes apart, which are a multiple of 64 */
+  size_t row_bytes;
+} pte_gather_i8;
+
+/* One register tile: start + sum over q < quads, i < 4 of x[m][4q + i] * panel[p][(16q + n) * 4 +
+ * i] for columns n of panels p. */
+typedef struct pte_tile_i8 {
+  const char *x;       /* rows as `gather` leaves them */
+  const int8_t *panel; /* 64-byte aligned */
+  size_t quads, row_bytes, panel_bytes;
+  const int8_t *next; /* what is read later, to be asked for `next_step` bytes further each quad */
+  size_t next_step;
+  const int32_t *start;
+  size_t start_row, start_panel;      /* between rows and panels of `start` */
+  const pte_rescale_columns *columns; /* a panel each, narrow ones; NULL: sums go to `sum` */
+  int32_t (*sum)[PTE_PANEL];          /* [rows][panels][16]; may be `start` */
+  int8_t *y;                          /* dense in a row, aliases nothing */
+  size_t y_stride, lanes;             /* lanes in 1..16: columns of the last panel that exist */
+} pte_tile_i8;
 
 /* A depthwise convolution of int8. Taps go in pairs; an odd last one has a second of weight 0. */
 typedef struct pte_taps_i8 {
@@ -184,21 +214,38 @@ typedef struct pte_taps_i8 {
 
 /* int8 times int8, summed in int32 that wraps: exact where the sum fits. */
 typedef struct pte_gemm_static {
-  /* Brings a row into the variant's own form, filled up with zeros to a multiple of 4 elements, at
-   * most two bytes each. */
-  void (*widen)(size_t count, const int8_t *x, void *row);
-  /* sum[m][n] = sum over q < quads, i < 4 of x[m][4q + i] * panel[(16q + n) * 4 + i]; rows in
-   * 1..PTE_STRIP, of widened elements, row_bytes apart; panel 64-byte aligned */
-  void (*tile)(size_t rows, size_t quads, const void *x, size_t row_bytes, const int8_t *panel,
-               int32_t (*sum)[PTE_PANEL]);
-  /* y[m][n] = rescaled bias[n] + sum[m][n] for n < PTE_PANEL; rows of y lie y_stride apart */
-  void (*rescale)(size_t rows, int32_t (*sum)[PTE_PANEL], const pte_rescale_columns *columns,
-                  int8_t *y, size_t y_stride);
+  /* Rows in the variant's own form, filled up with zeros to a multiple of 4 elements of at most two
+   * bytes. */
+  void (*gather)(const pte_gather_i8 *gather);
+  /* pte_rescale_complete */
+  void (*columns)(pte_rescale_columns *columns);
+  /* bias[n] -= what the form of x adds to the sums of a panel; NULL: nothing */
+  void (*settle)(size_t quads, const int8_t *panel, int32_t *bias);
+  void (*tile)(size_t rows, size_t panels, const pte_tile_i8 *tile); /* in 1..most */
   /* One pixel: y[c] = rescaled bias[c] + sum over taps t < 2 * pairs of x[offset[t] + c] * weight
    */
   void (*taps)(const pte_taps_i8 *t, const int64_t *offset, const int8_t *x, int8_t *y);
-  uint8_t widened; /* bytes of a widened element */
+  uint8_t most_rows, most_panels; /* at most PTE_TALL and PTE_BESIDE */
+  uint8_t widened;                /* bytes of an element of a row */
 } pte_gemm_static;
+
+/* An addend of add_i8 whose shift lanes allow (kernels/pointwise/codes_i8.h). */
+typedef struct pte_addend_i8 {
+  int32_t zero, multiplier, add, down; /* down: shift - 10 */
+} pte_addend_i8;
+
+typedef struct pte_add_codes {
+  pte_addend_i8 a, b;
+  pte_rescale_columns columns; /* narrow, all alike */
+} pte_add_codes;
+
+typedef struct pte_codes_i8 {
+  /* y[i] = rescaled sum of both addends, i < count; y may be a */
+  void (*add)(size_t count, const int8_t *a, const int8_t *b, const pte_add_codes *factors,
+              int8_t *y);
+  /* y[c] = the larger of y[c] and x[offset[t] + c] over t < taps, c < count; nothing aliases y */
+  void (*larger)(int64_t taps, const int64_t *offset, size_t count, const int8_t *x, int8_t *y);
+} pte_codes_i8;
 
 typedef enum pte_family {
 #define PTE_FAMILY(name) PTE_FAMILY_##name,

@@ -62,6 +62,27 @@ def all_ends() -> Case:
     )
 
 
+def narrow_ends(zero: int, low: int = -128, high: int = 127) -> Case:
+    """Sums at both ends of int32, every end of the multiplier, shifts about those that 32-bit lanes take."""
+    case = conv((3,), 5, 64, 1, y_zero=zero, low=low, high=high)
+    ends = np.array([-(2**31), 1 - 2**31, -1, 0, 1, 2**30, 2**31 - 2, 2**31 - 1], np.int32)
+    return with_input(
+        case,
+        x=np.zeros((1, 3, 5), np.int8),
+        bias=np.repeat(ends, 8),
+        multiplier=np.tile(ends[1:], 10)[:64],
+        shift=np.repeat(np.array([33, 34, 54, 55], np.int8), 16),
+    )
+
+
+def some_wide() -> Case:
+    """Panels side by side of which one has a shift that 32-bit lanes do not take."""
+    case = conv((5,), 30, 70, 1)
+    shift = np.asarray(case.inputs[4]).copy()
+    shift[20], shift[69] = 32, 56
+    return with_input(case, shift=shift)
+
+
 def refused(status: Status = Status.BAD_PROGRAM, **attrs: Any) -> Case:
     return dataclasses.replace(PLAIN, attrs=PLAIN.attrs | attrs, status=status)
 
@@ -101,6 +122,13 @@ CASES = [
     conv((30, 30), 3, 40, 7, stride=2, begin=3, end=3),
     conv((40, 41), 16, 33, 3, begin=1, end=1, low=-5, high=99),
     conv((6, 6), 300, 20, 3, begin=1, end=1),
+    conv((7, 7), 32, 40, 3, begin=1, end=1, batch=3),
+    conv((25,), 9000, 33, 1),
+    conv((3,), 20000, 40, 1),
+    conv((9, 9), 6, 20, 3, stride=2, dilation=(2, 1), begin=1, end=1),
+    *(conv((6, 7), c, 5, (2, k), begin=1, end=2) for c, k in ((1, 1), (1, 3), (3, 3), (3, 5), (7, 9), (9, 7), (32, 2), (33, 2))),
+    *(narrow_ends(zero, *limits) for zero in (-128, 0, 127) for limits in ((-128, 127), (-7, 9))),
+    some_wide(),
     conv((3, 3), 4, 5, 5),
     conv((0, 3), 4, 5, 1),
     conv((3, 3), 0, 5, 1),

@@ -30,6 +30,9 @@ CASES = [
     add(np.tile(EVERY, 300), np.tile(EVERY[::-1], 300).copy()),
     *(add(EVERY, None, a_shift=30, multiplier=m, shift=s) for s in range(1, 63) for m in (0, 1 << 30, (1 << 31) - 1)),
     *(add(a_multiplier=(1 << 31) - 1, b_multiplier=(1 << 31) - 1, a_shift=s, b_shift=s, shift=t) for s in (10, 62) for t in (1, 62)),
+    *(add(a_zero=z, b_zero=z, y_zero=z, a_multiplier=(1 << 31) - 1, a_shift=s, b_shift=t, shift=u)
+      for z in (-128, 127) for s, t in ((11, 11), (11, 40), (40, 41), (12, 39)) for u in (32, 33, 34, 55, 56)),
+    *(add(np.resize(A, n), np.resize(B[::-1], n)) for n in (1, 15, 16, 17, 33, 63, 64, 65, 127)),
     add(a_zero=-128, b_zero=-128, a_shift=10, b_shift=10, multiplier=(1 << 31) - 1, shift=59),
     add(np.array(5, np.int8), np.array(-9, np.int8)),
     add(np.zeros((3, 0), np.int8), np.zeros((3, 0), np.int8)),

@@ -8,6 +8,7 @@
 typedef struct max_pool {
   const pte_call *call;
   const pte_pool_f32 *variant;
+  const pte_codes_i8 *codes;
   pte_window window;
   bool channel_major, column_major;
 } max_pool;
@@ -59,17 +60,20 @@ WINDOW(f64, double)
 WINDOW(i64, int64_t)
 WINDOW(i8, int8_t)
 
-/* f32 without indices: what networks ask for. */
+/* f32 and i8 without indices: what networks ask for. */
 static bool window_only(const max_pool *p, pte_pace *pace, const pte_taps *taps, int64_t channels,
-                        const float *x, float *y) {
+                        const void *x, void *y) {
+  const bool codes = p->call->in[0]->dtype == PTE_I8;
   int64_t offset[PTE_WINDOW_CHUNK];
   pte_coords coords = {{0}};
-  start_f32(y, NULL, channels);
+  if (codes) start_i8(y, NULL, channels);
+  else start_f32(y, NULL, channels);
   if (taps->total == 0) return pte_pace_go(pace, channels);
   for (int64_t left = taps->total, count; left > 0; left -= count) {
     count = pte_window_offsets(&p->window, taps, left, &coords, offset);
     if (pace->watch != NULL && !pte_pace_go(pace, count * channels)) return false;
-    p->variant->larger(count, offset, channels, x, y);
+    if (codes) p->codes->larger(count, offset, (size_t)channels, x, y);
+    else p->variant->larger(count, offset, channels, x, y);
   }
   return true;
 }
@@ -92,7 +96,8 @@ static bool window_channels(const max_pool *p, pte_pace *pace, const pte_taps *t
   const void *from = x + c * bytes;
   void *best = y + c * bytes;
   int64_t *to = index == NULL ? NULL : index + c, count = end - c;
-  if (dtype == PTE_F32 && to == NULL) return window_only(p, pace, taps, count, from, best);
+  if ((dtype == PTE_F32 || dtype == PTE_I8) && to == NULL)
+    return window_only(p, pace, taps, count, from, best);
   if (!pte_pace_go(pace, count)) return false;
   switch (dtype) {
   case PTE_F32: return window_f32(p, pace, taps, count, from, best, to);
@@ -130,6 +135,7 @@ static pte_status max_pool_run(const pte_call *call) {
   max_pool p = {
       .call = call, .channel_major = a->channel_major != 0, .column_major = a->column_major != 0};
   p.variant = pte_pool_f32_pick(call->cpu);
+  p.codes = pte_codes_i8_pick(call->cpu);
   p.window =
       pte_window_of(call, y, (const pte_range[]){a->kernel, a->stride, a->dilation, a->begin});
   if (pte_tensor_count(y) == 0) return PTE_OK;

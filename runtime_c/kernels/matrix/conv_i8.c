@@ -16,12 +16,14 @@
 #include "kernels/rows/rows.h"
 
 enum {
-  BLOCK_BYTES = 65536, /* of gathered rows, about */
-  BLOCK_ROWS = 16 * PTE_STRIP,
-  LEAST_ROWS = 4 * PTE_STRIP, /* of a block that was made smaller for the threads */
-  TASK_WORK = 131072,         /* products that are worth a task, in sixteens */
-  TILE_QUADS = 8192,          /* of four products, of a tile */
-  MOST_TAPS = 8192            /* of the depthwise way, which sums them in one piece */
+  BLOCK_BYTES = 131072, /* of gathered rows, about, */
+  FEW_BYTES = 524288,   /* but this where it makes FEW_ROWS: weights come from far for each block */
+  FEW_ROWS = 64,
+  BLOCK_ROWS = 16 * PTE_TALL,
+  ALIAS = 4096,       /* rows so far apart would fall on each other in L1 */
+  TASK_WORK = 131072, /* products that are worth a task, in sixteens */
+  TILE_QUADS = 2048,  /* of four products, of a tile */
+  MOST_TAPS = 8192    /* of the depthwise way, which sums them in one piece */
 };
 
 typedef struct conv_i8_plan {
@@ -33,7 +35,8 @@ typedef struct conv_i8_plan {
   size_t block_rows, row_blocks, column_blocks;
   bool matrix; /* rows of x are rows of a matrix */
   bool depthwise;
-  uint64_t row_bytes, line_bytes, share_bytes;
+  size_t row_bytes;
+  uint64_t line_bytes, share_bytes;
   uint64_t weight_bytes, column_bytes, offset_bytes; /* depthwise: in front of the shares */
 } conv_i8_plan;
 
@@ -45,16 +48,16 @@ static pte_conv_lists lists_of(const pte_conv_i8_attrs *a) {
   return (pte_conv_lists){a->kernel, a->stride, a->dilation, a->begin, a->end, a->spread};
 }
 
-/* Blocks of rows, more and smaller ones where threads would idle, then blocks of columns. */
+/* Blocks of rows, all about as large, then blocks of columns where threads would idle. */
 static void plan_blocks(conv_i8_plan *p, uint32_t threads) {
-  size_t fit = least(BLOCK_ROWS, BLOCK_BYTES / ((size_t)p->row_bytes + 1)) / PTE_STRIP * PTE_STRIP;
+  size_t row = 4 * p->quads + 1, sets = ceil_div(p->panels, p->kernel->most_panels);
+  size_t fit = most(BLOCK_BYTES / row, least(FEW_ROWS, FEW_BYTES / row));
+  fit = most(least(fit, BLOCK_ROWS), PTE_TALL);
   size_t work = p->depth * PTE_PANEL * p->rows / TASK_WORK * p->panels * p->groups;
   size_t wanted = threads <= 1 ? 1 : least(4 * (size_t)threads, work + 1);
-  size_t share = ceil_div(p->rows, most(wanted / most(p->groups, 1), 1));
-  p->block_rows = least(most(fit, PTE_STRIP), most(pte_strips(share) * PTE_STRIP, LEAST_ROWS));
-  p->row_blocks = ceil_div(p->rows, p->block_rows);
-  p->column_blocks =
-      most(1, least(p->panels, ceil_div(wanted, most(1, p->row_blocks * p->groups))));
+  p->row_blocks = most(ceil_div(p->rows, fit), 1);
+  p->block_rows = ceil_div(p->rows, p->row_blocks);
+  p->column_blocks = most(1, least(sets, ceil_div(wanted, most(1, p->row_blocks * p->groups))));
 }
 
 /* All channels are a group: a line holds a whole window. */
@@ -90,13 +93,12 @@ static bool plan_of(const pte_call *call, conv_i8_plan *p) {
   p->matrix = pte_conv_is_matrix(&p->w);
   p->depthwise = p->groups > 1 && p->channels == 1 && p->columns == 1 && p->depth <= MOST_TAPS;
   if (p->depthwise) return plan_depthwise(p);
-  uint64_t rows;
-  if (!pte_mul(p->quads, 8, &p->row_bytes) || !pte_align(p->row_bytes, 64, &p->row_bytes) ||
-      !pte_align(p->depth, 64, &p->line_bytes))
-    return false;
+  uint64_t rows = 8 * (p->quads + 8) + 64; /* of any variant's */
+  p->row_bytes = (4 * p->quads * p->kernel->widened + 63) / 64 * 64;
+  if (p->row_bytes % ALIAS == 0) p->row_bytes += 64;
   plan_blocks(p, call->threads);
-  return pte_mul(p->row_bytes, p->block_rows, &rows) &&
-         pte_add(rows, p->line_bytes, &p->share_bytes);
+  return pte_align(p->depth, 64, &p->line_bytes) && pte_mul(rows, p->block_rows, &rows) &&
+         pte_align(rows, 64, &rows) && pte_add(rows, p->line_bytes, &p->share_bytes);
 }
 
 /* --- rows
@@ -112,10 +114,16 @@ static int8_t *gather_line(const conv_i8_plan *p, const int8_t *line, int64_t at
     memset(to, (int)p->attrs->x_zero, whole);
     return to + whole;
   }
-  if (p->groups == 1 && axis->dilation == 1 && axis->spread == 1 && place >= 0 &&
-      place + axis->kernel <= axis->in) {
-    memcpy(to, line + (size_t)place * p->channels, whole);
-    return to + whole;
+  if (p->groups == 1 && axis->dilation == 1 && axis->spread == 1 && place + axis->kernel > 0 &&
+      place < axis->in) {
+    size_t before = place < 0 ? (size_t)-place : 0;
+    size_t after = place + axis->kernel > axis->in ? (size_t)(place + axis->kernel - axis->in) : 0;
+    size_t inside = kernel - before - after;
+    memset(to, (int)p->attrs->x_zero, before * p->channels);
+    to += before * p->channels;
+    memcpy(to, line + (place + (int64_t)before) * p->w.channels, inside * p->channels);
+    memset(to + inside * p->channels, (int)p->attrs->x_zero, after * p->channels);
+    return to + (inside + after) * p->channels;
   }
   for (size_t j = 0; j < kernel; j++, to += p->channels) {
     place = pte_conv_place(axis, at, (int64_t)j);
@@ -139,23 +147,50 @@ static void gather(const conv_i8_plan *p, const int8_t *image, const pte_conv_pi
   }
 }
 
-/* Rows first .. first + count of a group, widened, at `to`; `line` holds one of them before. */
+/* How many windows from `pixel` on, along a line of y, lie wholly in x. */
+static size_t windows_inside(const conv_i8_plan *p, const pte_conv_pixel *pixel) {
+  const pte_conv_axis *wide = &p->w.axis[2];
+  if (p->groups > 1 || p->w.axis[0].kernel > 1 || wide->dilation > 1) return 0;
+  for (unsigned i = 0; i < PTE_CONV_AXES; i++) {
+    const pte_conv_axis *axis = &p->w.axis[i];
+    int64_t place = pixel->at[i] * axis->stride - axis->begin;
+    if (axis->spread > 1 || place < 0 || place + (axis->kernel - 1) * axis->dilation >= axis->in)
+      return 0;
+  }
+  int64_t last = (wide->in - wide->kernel + wide->begin) / wide->stride;
+  return (size_t)((last < wide->out ? last + 1 : wide->out) - pixel->at[2]);
+}
+
+/* Rows first .. first + count of a group at `to`; `line` holds one of them before. */
 static bool rows_fill(const conv_i8_plan *p, pte_pace *pace, size_t group, size_t first,
                       size_t count, char *to, int8_t *line) {
   const pte_conv_axis *axis = p->w.axis;
   const int8_t *x = (const int8_t *)p->call->in[0]->data + group * p->channels;
-  int64_t image = axis[0].in * axis[1].in * axis[2].in * p->w.channels;
+  const int64_t wide = axis[2].in * p->w.channels, image = axis[0].in * axis[1].in * wide;
   pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, first);
   if (p->depth == 0) return true; /* nor is there scratch for rows */
-  for (size_t r = 0; r < count; r++, to += p->row_bytes) {
-    const int8_t *row = x + (first + r) * (size_t)p->w.channels;
-    if (!pte_pace_go(pace, (int64_t)p->depth)) return false;
-    if (!p->matrix) {
+  for (size_t r = 0, some; r < count; r += some, to += some * p->row_bytes) {
+    size_t inside = p->matrix ? count - r : least(windows_inside(p, &pixel), count - r);
+    some = (size_t)pte_pace_take(pace, (int64_t)most(inside, 1), (int64_t)p->depth, 1);
+    if (some == 0) return false;
+    pte_gather_i8 g = {.windows = some, .lines = 1, .to = to, .row_bytes = p->row_bytes};
+    if (p->matrix) {
+      g.x = x + (first + r) * (size_t)p->w.channels;
+      g.step = (size_t)p->w.channels, g.bytes = p->depth;
+    } else if (inside > 0) {
+      int64_t y = pixel.at[1] * axis[1].stride - axis[1].begin;
+      int64_t z = pixel.at[0] * axis[0].stride - axis[0].begin;
+      int64_t place = pixel.at[2] * axis[2].stride - axis[2].begin;
+      g.x = x + pixel.batch * image + (z * axis[1].in + y) * wide + place * p->w.channels;
+      g.step = (size_t)(axis[2].stride * p->w.channels);
+      g.lines = (size_t)axis[1].kernel, g.pitch = (size_t)(axis[1].dilation * wide);
+      g.bytes = (size_t)axis[2].kernel * p->channels;
+    } else {
       gather(p, x + pixel.batch * image, &pixel, line);
-      pte_conv_pixel_next(&p->w, &pixel);
-      row = line;
+      g.x = line, g.bytes = p->depth;
     }
-    p->kernel->widen(p->depth, row, to);
+    p->kernel->gather(&g);
+    for (size_t i = 0; i < some && !p->matrix; i++) pte_conv_pixel_next(&p->w, &pixel);
   }
   return true;
 }
@@ -167,73 +202,115 @@ static bool rows_fill(const conv_i8_plan *p, pte_pace *pace, size_t group, size_
 static pte_rescale_columns columns_of(const conv_i8_plan *p, size_t column, size_t count) {
   const pte_conv_i8_attrs *a = p->attrs;
   const pte_tensor *const *in = p->call->in;
-  pte_rescale_columns c = {
-      .zero = (int32_t)a->y_zero, .low = (int32_t)a->low, .high = (int32_t)a->high};
+  const int32_t *bias = (const int32_t *)in[2]->data + column;
+  const int32_t *multiplier = (const int32_t *)in[3]->data + column;
+  const int8_t *shift = (const int8_t *)in[4]->data + column;
+  pte_rescale_columns c;
+  c.zero = (int32_t)a->y_zero, c.low = (int32_t)a->low, c.high = (int32_t)a->high;
   for (size_t n = 0; n < PTE_PANEL; n++) {
-    bool exists = n < count;
-    c.bias[n] = exists ? ((const int32_t *)in[2]->data)[column + n] : 0;
-    c.multiplier[n] = exists ? ((const int32_t *)in[3]->data)[column + n] : 0;
-    c.shift[n] = exists ? ((const int8_t *)in[4]->data)[column + n] : PTE_SHIFT_LEAST;
+    c.bias[n] = n < count ? bias[n] : 0;
+    c.multiplier[n] = n < count ? multiplier[n] : 0;
+    c.down[n] = n < count ? shift[n] : PTE_SHIFT_NARROW;
   }
+  p->kernel->columns(&c);
   return c;
 }
 
-/* Sums of a strip, as far as a tile goes at a time: they wrap, so that parts add up to the whole.
- */
-static bool strip_sum(const conv_i8_plan *p, pte_pace *pace, size_t rows, const char *x,
-                      const int8_t *codes, int32_t (*sum)[PTE_PANEL]) {
-  const size_t row_bytes = (size_t)p->row_bytes, element = p->kernel->widened;
-  int32_t part[PTE_STRIP][PTE_PANEL];
-  for (size_t q = 0; q == 0 || q < p->quads; q += TILE_QUADS) {
-    size_t quads = least(p->quads - q, TILE_QUADS);
-    if (!pte_pace_go(pace, (int64_t)(rows * PTE_PANEL * (quads + 1)))) return false;
-    p->kernel->tile(rows, quads, x + q * 4 * element, row_bytes, codes + q * 4 * PTE_PANEL,
-                    q == 0 ? sum : part);
-    for (size_t i = 0; q > 0 && i < rows * PTE_PANEL; i++)
-      sum[0][i] = pte_wrapping_add(sum[0][i], part[0][i]);
+/* Panels side by side of a group, and what follows their sums. */
+typedef struct panel_set {
+  size_t column, count; /* of the first panel; panels */
+  const int8_t *codes;
+  pte_rescale_columns columns[PTE_BESIDE];
+  bool narrow;
+} panel_set;
+
+static bool panels_open(const conv_i8_plan *p, pte_pace *pace, size_t group, size_t panel,
+                        panel_set *set) {
+  set->count = least(p->kernel->most_panels, p->panels - panel);
+  set->column = panel * PTE_PANEL;
+  set->codes = (const int8_t *)p->call->in[1]->data +
+               (group * p->panels + panel) * p->quads * (4 * PTE_PANEL);
+  set->narrow = true;
+  for (size_t i = 0; i < set->count; i++) {
+    size_t column = set->column + i * PTE_PANEL;
+    pte_rescale_columns *c = &set->columns[i];
+    *c = columns_of(p, group * p->columns + column, least(PTE_PANEL, p->columns - column));
+    set->narrow = set->narrow && c->narrow;
+    for (size_t q = 0, some; p->kernel->settle != NULL && q < p->quads; q += some) {
+      some = (size_t)pte_pace_take(pace, (int64_t)(p->quads - q), PTE_PANEL, 1);
+      if (some == 0) return false;
+      p->kernel->settle(some, set->codes + (i * p->quads + q) * (4 * PTE_PANEL), c->bias);
+    }
   }
   return true;
 }
 
-/* All rows of the block times panel `panel` of the group; columns past the last exist in the panel
+/* Rows of a tile as far as one goes at a time: sums wrap, so that parts add up to the whole. */
+static bool tile_run(const conv_i8_plan *p, pte_pace *pace, const panel_set *set, size_t rows,
+                     const char *x, const int8_t *next, size_t next_step, int8_t *y,
+                     size_t y_stride) {
+  int32_t sum[PTE_TALL * PTE_BESIDE][PTE_PANEL];
+  const size_t lanes = least(p->columns - set->column, set->count * PTE_PANEL);
+  const size_t ragged = lanes - (set->count - 1) * PTE_PANEL;
+  pte_tile_i8 t = {.x = x, .panel = set->codes, .row_bytes = p->row_bytes, .sum = sum};
+  t.panel_bytes = p->quads * (4 * PTE_PANEL);
+  t.next = next, t.next_step = next_step;
+  t.start = set->columns[0].bias, t.start_panel = sizeof *set->columns / sizeof *t.start;
+  t.y = y, t.y_stride = y_stride, t.lanes = ragged;
+  for (size_t q = 0; q == 0 || q < p->quads; q += TILE_QUADS) {
+    t.quads = least(p->quads - q, TILE_QUADS);
+    if (!pte_pace_go(pace, (int64_t)(rows * set->count * PTE_PANEL * (t.quads + 1)))) return false;
+    t.columns = set->narrow && q + t.quads == p->quads ? set->columns : NULL;
+    p->kernel->tile(rows, set->count, &t);
+    t.next += t.quads * next_step, t.x += t.quads * 4 * p->kernel->widened,
+        t.panel += t.quads * (4 * PTE_PANEL);
+    t.start = sum[0], t.start_row = set->count * PTE_PANEL, t.start_panel = PTE_PANEL;
+  }
+  for (size_t i = 0; !set->narrow && i < rows * set->count; i++) {
+    size_t m = i / set->count, panel = i % set->count;
+    pte_rescale_row(sum[i], set->columns + panel, panel + 1 < set->count ? PTE_PANEL : ragged,
+                    y + m * y_stride + panel * PTE_PANEL);
+  }
+  return true;
+}
+
+/* All rows of the block times panels from `panel` on; columns past the last exist in the panel
  * only. */
-static bool panel_run(const conv_i8_plan *p, pte_pace *pace, size_t group, size_t first,
-                      size_t rows, size_t panel, const char *block) {
-  size_t count = least(PTE_PANEL, p->columns - panel * PTE_PANEL), all = p->columns * p->groups;
-  size_t column = group * p->columns + panel * PTE_PANEL;
-  const int8_t *codes = (const int8_t *)p->call->in[1]->data +
-                        (group * p->panels + panel) * p->quads * (4 * PTE_PANEL);
-  const pte_rescale_columns columns = columns_of(p, column, count);
-  int8_t *y = (int8_t *)p->call->out[0]->data + first * all + column;
-  for (size_t i = 0; i < pte_strips(rows); i++) {
-    size_t at = pte_strip_begin(rows, i), strip = pte_strip_begin(rows, i + 1) - at;
-    int32_t sum[PTE_STRIP][PTE_PANEL];
-    int8_t tile[PTE_STRIP][PTE_PANEL];
-    if (!strip_sum(p, pace, strip, block + at * p->row_bytes, codes, sum)) return false;
-    if (count == PTE_PANEL) {
-      p->kernel->rescale(strip, sum, &columns, y + at * all, all);
-      continue;
-    }
-    p->kernel->rescale(strip, sum, &columns, tile[0], PTE_PANEL);
-    for (size_t m = 0; m < strip; m++) memcpy(y + (at + m) * all, tile[m], count);
+static bool panels_run(const conv_i8_plan *p, pte_pace *pace, size_t group, size_t first,
+                       size_t rows, size_t panel, const char *block) {
+  const size_t all = p->columns * p->groups, tall = p->kernel->most_rows;
+  const size_t strips = ceil_div(rows, tall);
+  panel_set set;
+  if (!panels_open(p, pace, group, panel, &set)) return false;
+  int8_t *y = (int8_t *)p->call->out[0]->data + first * all + group * p->columns + set.column;
+  /* The panels after these, evenly over all strips. */
+  const size_t step = ceil_div(set.count * (4 * PTE_PANEL), strips);
+  const int8_t *next = set.codes + set.count * p->quads * (4 * PTE_PANEL);
+  for (size_t i = 0; i < strips; i++) { /* about as many rows each: few would wait for latency */
+    size_t at = rows * i / strips, strip = rows * (i + 1) / strips - at;
+    const char *x = block + at * p->row_bytes;
+    if (!tile_run(p, pace, &set, strip, x, next + i * p->quads * step, step, y + at * all, all))
+      return false;
   }
   return true;
 }
 
 static void conv_i8_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const conv_i8_plan *p = context;
+  const size_t beside = p->kernel->most_panels, sets = ceil_div(p->panels, beside);
   char *line = (char *)p->call->scratch + p->share_bytes * thread, *block = line + p->line_bytes;
   size_t filled = SIZE_MAX;
   pte_pace pace = pte_call_pace(p->call);
   for (size_t i = begin; i < end; i++) {
     size_t band = i / p->column_blocks, part = i % p->column_blocks;
     size_t group = band / p->row_blocks, first = band % p->row_blocks * p->block_rows;
+    if (first >= p->rows) continue; /* the blocks before took all */
     size_t rows = least(p->block_rows, p->rows - first);
     if (band != filled && !rows_fill(p, &pace, group, first, rows, block, (int8_t *)line)) return;
     filled = band;
-    size_t panel_end = p->panels * (part + 1) / p->column_blocks;
-    for (size_t panel = p->panels * part / p->column_blocks; panel < panel_end; panel++)
-      if (!panel_run(p, &pace, group, first, rows, panel, block)) return;
+    size_t last = sets * (part + 1) / p->column_blocks;
+    for (size_t set = sets * part / p->column_blocks; set < last; set++)
+      if (!panels_run(p, &pace, group, first, rows, set * beside, block)) return;
   }
 }
 

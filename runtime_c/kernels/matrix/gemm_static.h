@@ -1,4 +1,4 @@
-/* What variants of gemm_static share: rows that stay as they are, RESCALE and taps in plain C. */
+/* What variants of gemm_static share: windows as rows of bytes, sums and taps in plain C. */
 #ifndef PTE_GEMM_STATIC_H
 #define PTE_GEMM_STATIC_H
 
@@ -7,34 +7,69 @@
 #include "kernels/matrix/rescale.h"
 #include "kernels/variants.h"
 
-static inline void pte_i32_keep(size_t count, const int8_t *x, void *row) {
-  memcpy(row, x, count);
-  memset((char *)row + count, 0, (4 - count % 4) % 4);
+typedef uint64_t pte_bytes8 __attribute__((vector_size(8)));
+typedef uint64_t pte_bytes16 __attribute__((vector_size(16)));
+typedef uint64_t pte_bytes64 __attribute__((vector_size(64)));
+
+/* At least as many bytes as the type has, each ^ flip; the last piece may do some of them again. */
+#define PTE_LINE_BY(type)                                                                          \
+  INLINE void type##_line(size_t bytes, const int8_t *from, char *to, uint8_t flip) {              \
+    for (size_t at = 0; at < bytes; at += sizeof(type)) {                                          \
+      const size_t place = at + sizeof(type) <= bytes ? at : bytes - sizeof(type);                 \
+      type piece;                                                                                  \
+      memcpy(&piece, from + place, sizeof piece);                                                  \
+      piece ^= flip * (UINT64_MAX / 255);                                                          \
+      memcpy(to + place, &piece, sizeof piece);                                                    \
+    }                                                                                              \
+  }
+PTE_LINE_BY(pte_bytes8)
+PTE_LINE_BY(pte_bytes16)
+PTE_LINE_BY(pte_bytes64)
+
+INLINE void pte_i8_line(size_t bytes, const int8_t *from, char *to, uint8_t flip) {
+  if (bytes >= 64) pte_bytes64_line(bytes, from, to, flip);
+  else if (bytes >= 16) pte_bytes16_line(bytes, from, to, flip);
+  else if (bytes >= 8) pte_bytes8_line(bytes, from, to, flip);
+  else
+    for (size_t i = 0; i < bytes; i++) to[i] = (char)((uint8_t)from[i] ^ flip);
 }
 
-static inline void pte_i32_rescale(size_t rows, int32_t (*sum)[PTE_PANEL],
-                                   const pte_rescale_columns *c, int8_t *y, size_t y_stride) {
-  for (size_t m = 0; m < rows; m++)
-    for (size_t n = 0; n < PTE_PANEL; n++)
-      y[m * y_stride + n] = pte_rescale(pte_wrapping_add(sum[m][n], c->bias[n]), c->multiplier[n],
-                                        (int32_t)c->shift[n], c->zero, c->low, c->high);
+/* pte_gather_i8 as bytes ^ flip. */
+INLINE void pte_i8_gather(const pte_gather_i8 *g, uint8_t flip) {
+  const int8_t *x = g->x;
+  char *to = g->to;
+  for (size_t i = 0; i < g->windows; i++, x += g->step, to += g->row_bytes) {
+    char *end = to;
+    for (size_t l = 0; l < g->lines; l++, end += g->bytes)
+      pte_i8_line(g->bytes, x + l * g->pitch, end, flip);
+    for (; (end - to) % 4 != 0; end++) *end = (char)flip;
+  }
 }
 
-static inline void pte_i32_taps(const pte_taps_i8 *t, const int64_t *offset, const int8_t *x,
-                                int8_t *y) {
+/* What a tile does with sum[m][p][n] in the end. */
+INLINE void pte_i8_put(const pte_tile_i8 *t, size_t rows, size_t panels,
+                       int32_t (*sum)[PTE_PANEL]) {
+  for (size_t i = 0; i < rows * panels; i++) {
+    const size_t m = i / panels, p = i % panels;
+    int8_t *y = t->y + m * t->y_stride + p * PTE_PANEL;
+    if (t->columns == NULL) memcpy(t->sum[i], sum[i], sizeof sum[i]);
+    else pte_rescale_row(sum[i], t->columns + p, p + 1 < panels ? PTE_PANEL : t->lanes, y);
+  }
+}
+
+INLINE void pte_i8_taps(const pte_taps_i8 *t, const int64_t *offset, const int8_t *x, int8_t *y) {
   for (size_t c = 0; c < t->channels; c += PTE_PANEL) {
+    const pte_rescale_columns *columns = t->columns + c / PTE_PANEL;
     size_t lanes = t->channels - c < PTE_PANEL ? t->channels - c : PTE_PANEL;
     const int16_t *weight = t->weight + 2 * c * t->pairs;
-    int32_t sum[1][PTE_PANEL] = {{0}};
-    int8_t tile[PTE_PANEL];
+    int32_t sum[PTE_PANEL];
+    memcpy(sum, columns->bias, sizeof sum);
     for (size_t p = 0; p < t->pairs; p++, weight += 2 * PTE_PANEL) {
       const int8_t *first = x + offset[2 * p] + c, *second = x + offset[2 * p + 1] + c;
       for (size_t n = 0; n < lanes; n++)
-        sum[0][n] =
-            pte_wrapping_add(sum[0][n], first[n] * weight[2 * n] + second[n] * weight[2 * n + 1]);
+        sum[n] = pte_wrapping_add(sum[n], first[n] * weight[2 * n] + second[n] * weight[2 * n + 1]);
     }
-    pte_i32_rescale(1, sum, t->columns + c / PTE_PANEL, tile, PTE_PANEL);
-    memcpy(y + c, tile, lanes);
+    pte_rescale_row(sum, columns, lanes, y + c);
   }
 }
 

@@ -1,40 +1,106 @@
 /* int8 products on AVX-512 with VNNI: vpdpbusd adds four products of a byte without sign and one
  * with to each lane, exact. The side without sign is x + 128; 128 times the sum of the weights
- * leaves again. */
+ * leaves again, with the bias. */
 #if PTE_HAVE_AVX512VNNI
 #include <string.h>
 
+#include "kernels/matrix/gemm_static.h"
 #include "kernels/matrix/rescale__avx512.h"
 
-static void widen_vnni(size_t count, const int8_t *x, void *row) {
-  uint8_t *to = row;
-  for (size_t i = 0; i < count; i++) to[i] = (uint8_t)x[i] ^ 0x80;
-  memset(to + count, 0x80, (4 - count % 4) % 4); /* zeros */
+static void gather_vnni(const pte_gather_i8 *g) { pte_i8_gather(g, 0x80); }
+
+static void settle_vnni(size_t quads, const int8_t *panel, int32_t *bias) {
+  const __m512i away = _mm512_set1_epi8((char)0x80);
+  __m512i even = _mm512_setzero_si512(), odd = even;
+  size_t q = 0;
+  for (; q + 2 <= quads; q += 2) {
+    even = _mm512_dpbusd_epi32(even, away, _mm512_load_si512(panel + q * 64));
+    odd = _mm512_dpbusd_epi32(odd, away, _mm512_load_si512(panel + q * 64 + 64));
+  }
+  if (q < quads) even = _mm512_dpbusd_epi32(even, away, _mm512_load_si512(panel + q * 64));
+  __m512i all = _mm512_sub_epi32(_mm512_loadu_si512(bias), _mm512_add_epi32(even, odd));
+  _mm512_storeu_si512(bias, all);
 }
 
-INLINE void rows_run(const size_t rows, size_t quads, const char *x, size_t row_bytes,
-                     const int8_t *panel, int32_t (*sum)[PTE_PANEL]) {
-  const __m512i away = _mm512_set1_epi8((char)0x80);
-  __m512i acc[PTE_STRIP], weights = _mm512_setzero_si512();
-#pragma GCC unroll 6
-  for (size_t m = 0; m < rows; m++) acc[m] = _mm512_setzero_si512();
-  for (size_t q = 0; q < quads; q++, panel += 64, x += 4) {
-    __m512i w = _mm512_load_si512(panel);
-    weights = _mm512_dpbusd_epi32(weights, away, w);
-#pragma GCC unroll 6
+/* One panel's sums. Constants of both panels and 24 sums would not fit the registers together. */
+INLINE void put(const size_t rows, const size_t panels, const size_t p, const pte_tile_i8 *t,
+                __m512i (*sum)[PTE_BESIDE]) {
+  if (t->columns == NULL) {
+#pragma GCC unroll 12
+    for (size_t m = 0; m < rows; m++) _mm512_storeu_si512(t->sum[m * panels + p], sum[m][p]);
+    return;
+  }
+  const rescale_lanes r = rescale_lanes_of(t->columns + p);
+  const __mmask16 mask = (__mmask16)(0xffffu >> (p + 1 < panels ? 0 : PTE_PANEL - t->lanes));
+  int8_t *y = t->y + p * PTE_PANEL;
+#pragma GCC unroll 12
+  for (size_t m = 0; m < rows; m++, y += t->y_stride)
+    _mm_mask_storeu_epi8(y, mask, rescaled_bytes(sum[m][p], &r));
+}
+
+INLINE void tile(const size_t rows, const size_t panels, const pte_tile_i8 *t) {
+  const char *x = t->x;
+  const int8_t *w = t->panel, *next = t->next;
+  __m512i sum[PTE_TALL][PTE_BESIDE];
+#pragma GCC unroll 12
+  for (size_t m = 0; m < rows; m++)
+#pragma GCC unroll 2
+    for (size_t p = 0; p < panels; p++)
+      sum[m][p] = _mm512_loadu_si512(t->start + m * t->start_row + p * t->start_panel);
+  for (size_t q = 0; q < t->quads; q++, w += 64, x += 4, next += t->next_step) {
+    __m512i weight[PTE_BESIDE];
+    _mm_prefetch((const char *)next, _MM_HINT_T1);
+#pragma GCC unroll 2
+    for (size_t p = 0; p < panels; p++) weight[p] = _mm512_load_si512(w + p * t->panel_bytes);
+#pragma GCC unroll 12
     for (size_t m = 0; m < rows; m++) {
       int32_t four;
-      memcpy(&four, x + m * row_bytes, sizeof four);
-      acc[m] = _mm512_dpbusd_epi32(acc[m], _mm512_set1_epi32(four), w);
+      memcpy(&four, x + m * t->row_bytes, sizeof four);
+      const __m512i codes = _mm512_set1_epi32(four);
+#pragma GCC unroll 2
+      for (size_t p = 0; p < panels; p++)
+        sum[m][p] = _mm512_dpbusd_epi32(sum[m][p], codes, weight[p]);
     }
   }
-#pragma GCC unroll 6
-  for (size_t m = 0; m < rows; m++) _mm512_storeu_si512(sum[m], _mm512_sub_epi32(acc[m], weights));
+#pragma GCC unroll 2
+  for (size_t p = 0; p < panels; p++) put(rows, panels, p, t, sum);
 }
 
-#define RESCALE rescale_avx512
+#define TALL(rows)                                                                                 \
+  case rows:                                                                                       \
+    if (panels == 1) tile(rows, 1, t);                                                             \
+    else tile(rows, 2, t);                                                                         \
+    return;
+
+static void tile_vnni(size_t rows, size_t panels, const pte_tile_i8 *t) {
+  switch (rows) {
+    TALL(1)
+    TALL(2) TALL(3) TALL(4) TALL(5) TALL(6) TALL(7) TALL(8) TALL(9) TALL(10) TALL(11) TALL(12)
+  }
+}
+
+static void columns_vnni(pte_rescale_columns *c) { pte_rescale_complete(c); }
+
+INLINE void put_taps(__m256i low, __m256i high, const pte_rescale_columns *c, size_t lanes,
+                     int8_t *y) {
+  const __m512i sum = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+  if (c->narrow) {
+    const rescale_lanes r = rescale_lanes_of(c);
+    _mm_mask_storeu_epi8(y, (__mmask16)(0xffffu >> (PTE_PANEL - lanes)), rescaled_bytes(sum, &r));
+    return;
+  }
+  int32_t all[PTE_PANEL];
+  _mm512_storeu_si512(all, sum);
+  pte_rescale_row(all, c, lanes, y);
+}
 #include "kernels/matrix/gemm_static_x86.inc"
 
-const pte_gemm_static pte_gemm_static__avx512vnni = {widen_vnni, tile_x86, rescale_avx512, taps_x86,
-                                                     1};
+const pte_gemm_static pte_gemm_static__avx512vnni = {.gather = gather_vnni,
+                                                     .columns = columns_vnni,
+                                                     .settle = settle_vnni,
+                                                     .tile = tile_vnni,
+                                                     .taps = taps_x86,
+                                                     .most_rows = PTE_TALL,
+                                                     .most_panels = PTE_BESIDE,
+                                                     .widened = 1};
 #endif

@@ -1,18 +1,33 @@
 /* int8 products in plain C: rows stay as they are. This file defines the bits. */
 #include "kernels/matrix/gemm_static.h"
 
-static void tile_portable(size_t rows, size_t quads, const void *x, size_t row_bytes,
-                          const int8_t *panel, int32_t (*sum)[PTE_PANEL]) {
+static void gather_portable(const pte_gather_i8 *g) { pte_i8_gather(g, 0); }
+
+static void tile_portable(size_t rows, size_t panels, const pte_tile_i8 *t) {
+  int32_t sum[PTE_STRIP][PTE_PANEL];
+  (void)panels; /* one */
   for (size_t m = 0; m < rows; m++) {
-    const int8_t *row = (const int8_t *)x + m * row_bytes;
-    memset(sum[m], 0, sizeof sum[m]);
-    for (size_t q = 0; q < quads; q++)
+    const int8_t *row = (const int8_t *)t->x + m * t->row_bytes;
+    memcpy(sum[m], t->start + m * t->start_row, sizeof sum[m]);
+    for (size_t q = 0; q < t->quads; q++)
       for (size_t n = 0; n < PTE_PANEL; n++)
         for (size_t i = 0; i < 4; i++)
           sum[m][n] =
-              pte_wrapping_add(sum[m][n], row[4 * q + i] * panel[(PTE_PANEL * q + n) * 4 + i]);
+              pte_wrapping_add(sum[m][n], row[4 * q + i] * t->panel[(PTE_PANEL * q + n) * 4 + i]);
   }
+  pte_i8_put(t, rows, 1, sum);
 }
 
-const pte_gemm_static pte_gemm_static__portable = {pte_i32_keep, tile_portable, pte_i32_rescale,
-                                                   pte_i32_taps, 1};
+static void taps_portable(const pte_taps_i8 *t, const int64_t *offset, const int8_t *x, int8_t *y) {
+  pte_i8_taps(t, offset, x, y);
+}
+
+static void columns_portable(pte_rescale_columns *c) { pte_rescale_complete(c); }
+
+const pte_gemm_static pte_gemm_static__portable = {.gather = gather_portable,
+                                                   .columns = columns_portable,
+                                                   .tile = tile_portable,
+                                                   .taps = taps_portable,
+                                                   .most_rows = PTE_STRIP,
+                                                   .most_panels = 1,
+                                                   .widened = 1};

@@ -6,9 +6,18 @@
 #ifndef PTE_RESCALE_H
 #define PTE_RESCALE_H
 
-#include <stdint.h>
+#include <string.h>
 
-enum { PTE_SHIFT_LEAST = 1, PTE_SHIFT_MOST = 62 };
+#include "kernels/variants.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum {
+  PTE_SHIFT_LEAST = 1,
+  PTE_SHIFT_MOST = 62,
+  PTE_SHIFT_NARROW = 33, /* these and what lies between: 32-bit lanes are enough */
+  PTE_SHIFT_NARROW_MOST = 55
+};
 
 /* The result before the zero point; shift in PTE_SHIFT_LEAST .. PTE_SHIFT_MOST. */
 static inline int64_t pte_scaled(int32_t v, int32_t multiplier, int32_t shift) {
@@ -22,9 +31,39 @@ static inline int8_t pte_rescale(int32_t v, int32_t multiplier, int32_t shift, i
   return (int8_t)(y < low ? low : y > high ? high : y);
 }
 
+/* Completes columns of which bias, multiplier, zero, low and high are there, and in `down` the
+ * shifts.
+ *
+ * Narrow: with h = floor(v * multiplier / 2^32) and 33 <= shift <= 55
+ *
+ *     (v * multiplier + 2^(shift - 1)) >> shift = (h + 2^(shift - 33)) >> (shift - 32)
+ *
+ * since 2^(shift - 1) is a multiple of 2^32 and what h leaves out is below 2^32. The zero point
+ * joins the same addition as zero << (shift - 32); |h| <= 2^30 and |add| <= 2^30 - 2^22 stay within
+ * 32 bits. A factor below 1/4 has such a shift. The lowest multiplier is none: NEON's product is
+ * doubled. */
+static inline void pte_rescale_complete(pte_rescale_columns *c) {
+  uint32_t wide = 0;
+  for (size_t n = 0; n < PTE_PANEL; n++) {
+    const uint32_t shift = (uint32_t)c->down[n], over = shift - PTE_SHIFT_NARROW;
+    const uint32_t most = PTE_SHIFT_NARROW_MOST - PTE_SHIFT_NARROW;
+    wide |= (over > most) | (c->multiplier[n] == INT32_MIN);
+    c->add[n] = (int32_t)((1u << (over & 31)) * (2u * (uint32_t)c->zero + 1u));
+    c->down[n] = (int32_t)(shift - 32);
+  }
+  c->narrow = wide == 0;
+}
+
 /* a + b, modulo 2^32. */
 static inline int32_t pte_wrapping_add(int32_t a, int32_t b) {
   return (int32_t)((uint32_t)a + (uint32_t)b);
+}
+
+/* y[n] of sums that began with the bias, any columns; n < lanes. */
+static inline void pte_rescale_row(const int32_t *sum, const pte_rescale_columns *c, size_t lanes,
+                                   int8_t *y) {
+  for (size_t n = 0; n < lanes; n++)
+    y[n] = pte_rescale(sum[n], c->multiplier[n], c->down[n] + 32, c->zero, c->low, c->high);
 }
 
 #endif

@@ -1,33 +1,37 @@
-/* RESCALE (rescale.h) on AVX-512: eight columns in 64-bit lanes. */
+/* RESCALE (rescale.h) of sixteen narrow columns in 32-bit lanes of AVX-512. */
 #ifndef PTE_RESCALE_AVX512_H
 #define PTE_RESCALE_AVX512_H
 
 #include <immintrin.h>
 
-#include "kernels/variants.h"
+#include "kernels/matrix/rescale.h"
 
-#define INLINE static inline __attribute__((always_inline))
+/* `odd`: multipliers of odd columns, where a 64-bit lane has its low half. */
+typedef struct rescale_lanes {
+  __m512i even, odd, add, down;
+  __m128i low, high;
+} rescale_lanes;
 
-INLINE __m128i eight_rescaled(const int32_t *sum, const pte_rescale_columns *c, size_t n) {
-  const __m512i one = _mm512_set1_epi64(1);
-  const __m256i *bias = (const __m256i *)(const void *)(c->bias + n);
-  __m256i v = _mm256_add_epi32(_mm256_loadu_si256((const __m256i *)(const void *)(sum + n)),
-                               _mm256_loadu_si256(bias));
-  __m256i m = _mm256_loadu_si256((const __m256i *)(const void *)(c->multiplier + n));
-  __m512i shift = _mm512_loadu_si512(c->shift + n);
-  __m512i y = _mm512_mul_epi32(_mm512_cvtepi32_epi64(v), _mm512_cvtepi32_epi64(m));
-  y = _mm512_add_epi64(y, _mm512_sllv_epi64(one, _mm512_sub_epi64(shift, one)));
-  y = _mm512_add_epi64(_mm512_srav_epi64(y, shift), _mm512_set1_epi64(c->zero));
-  y = _mm512_max_epi64(y, _mm512_set1_epi64(c->low));
-  return _mm512_cvtepi64_epi8(_mm512_min_epi64(y, _mm512_set1_epi64(c->high)));
+INLINE rescale_lanes rescale_lanes_of(const pte_rescale_columns *c) {
+  const __m512i multiplier = _mm512_loadu_si512(c->multiplier);
+  return (rescale_lanes){.even = multiplier,
+                         .odd = _mm512_srli_epi64(multiplier, 32),
+                         .add = _mm512_loadu_si512(c->add),
+                         .down = _mm512_loadu_si512(c->down),
+                         .low = _mm_set1_epi8((char)c->low),
+                         .high = _mm_set1_epi8((char)c->high)};
 }
 
-static void rescale_avx512(size_t rows, int32_t (*sum)[PTE_PANEL], const pte_rescale_columns *c,
-                           int8_t *y, size_t y_stride) {
-  for (size_t m = 0; m < rows; m++) {
-    __m128i both = _mm_unpacklo_epi64(eight_rescaled(sum[m], c, 0), eight_rescaled(sum[m], c, 8));
-    _mm_storeu_si128((__m128i *)(void *)(y + m * y_stride), both);
-  }
+INLINE __m512i rescaled_lanes(__m512i sum, const rescale_lanes *r) {
+  __m512i even = _mm512_mul_epi32(sum, r->even);
+  __m512i odd = _mm512_mul_epi32(_mm512_srli_epi64(sum, 32), r->odd);
+  __m512i high = _mm512_mask_shuffle_epi32(odd, 0x5555, even, _MM_PERM_DDBB);
+  return _mm512_srav_epi32(_mm512_add_epi32(high, r->add), r->down);
+}
+
+INLINE __m128i rescaled_bytes(__m512i sum, const rescale_lanes *r) {
+  __m128i bytes = _mm512_cvtsepi32_epi8(rescaled_lanes(sum, r));
+  return _mm_min_epi8(_mm_max_epi8(bytes, r->low), r->high);
 }
 
 #endif

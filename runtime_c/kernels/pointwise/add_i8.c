@@ -2,19 +2,19 @@
  * alone. a, b and y dense and of one shape; y may be a. schema/meaning/int8.py has scaled and
  * rescale.
  *
- * A code has 256 values, so what becomes of it before the sum is looked up; without b, all of it.
- */
+ * A code has 256 values, so what becomes of it before the sum may be looked up; without b, all of
+ * it. Where shifts allow, sums are made in 32-bit lanes instead (codes_i8.h). */
 #include "gen/ops.h"
-#include "kernels/matrix/rescale.h"
+#include "kernels/pointwise/codes_i8.h"
 #include "kernels/rows/rows.h"
-#include "kernels/variants.h"
 
-enum { CODES = 256, CHUNK = PTE_STRIP * PTE_PANEL };
+enum { CODES = 256 };
 
 typedef struct add_i8 {
   const pte_call *call;
-  const pte_gemm_static *kernel; /* for its rescale */
-  pte_rescale_columns columns;
+  const pte_codes_i8 *kernel;
+  pte_add_codes narrow;
+  bool lanes;
   int32_t a[CODES], b[CODES]; /* by the code's bits */
   int8_t y[CODES];
 } add_i8;
@@ -30,36 +30,51 @@ static pte_rescale_columns columns_of(const pte_add_i8_attrs *attrs) {
   pte_rescale_columns c = {
       .zero = (int32_t)attrs->y_zero, .low = (int32_t)attrs->low, .high = (int32_t)attrs->high};
   for (unsigned n = 0; n < PTE_PANEL; n++)
-    c.multiplier[n] = (int32_t)attrs->multiplier, c.shift[n] = attrs->shift;
+    c.multiplier[n] = (int32_t)attrs->multiplier, c.down[n] = (int32_t)attrs->shift;
+  pte_rescale_complete(&c);
   return c;
+}
+
+/* False: the shift is none for lanes. */
+static bool addend_of(int64_t zero, int64_t multiplier, int64_t shift, pte_addend_i8 *out) {
+  if (shift < PTE_ADDEND_LEAST || shift > PTE_ADDEND_MOST) return false;
+  *out = (pte_addend_i8){(int32_t)zero, (int32_t)multiplier, 1 << (shift - PTE_ADDEND_LEAST),
+                         (int32_t)shift - (PTE_ADDEND_LEAST - 1)};
+  return true;
 }
 
 static void add_i8_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const add_i8 *s = context;
   const pte_tensor *b = s->call->in[1];
   const uint8_t *left = s->call->in[0]->data, *right = b == NULL ? NULL : b->data;
-  int8_t *y = s->call->out[0]->data, tile[CHUNK];
-  int32_t sum[PTE_STRIP][PTE_PANEL] = {{0}};
+  int8_t *y = s->call->out[0]->data;
   (void)thread;
-  for (size_t i = begin; right == NULL && i < end; i++) y[i] = s->y[left[i]];
-  for (size_t i = begin; right != NULL && i < end; i += CHUNK) {
-    size_t count = end - i < CHUNK ? end - i : CHUNK;
-    for (size_t n = 0; n < count; n++)
-      sum[n / PTE_PANEL][n % PTE_PANEL] = s->a[left[i + n]] + s->b[right[i + n]];
-    s->kernel->rescale(PTE_STRIP, sum, &s->columns, count < CHUNK ? tile : y + i, PTE_PANEL);
-    if (count < CHUNK) memcpy(y + i, tile, count);
+  if (right == NULL) {
+    for (size_t i = begin; i < end; i++) y[i] = s->y[left[i]];
+  } else if (s->lanes) {
+    s->kernel->add(end - begin, (const int8_t *)left + begin, (const int8_t *)right + begin,
+                   &s->narrow, y + begin);
+  } else {
+    for (size_t i = begin; i < end; i++) {
+      int32_t sum = s->a[left[i]] + s->b[right[i]];
+      pte_rescale_row(&sum, &s->narrow.columns, 1, y + i);
+    }
   }
 }
 
 static pte_status add_i8_run(const pte_call *call) {
-  const pte_add_i8_attrs *attrs = call->attrs;
-  add_i8 s = {
-      .call = call, .kernel = pte_gemm_static_pick(call->cpu), .columns = columns_of(attrs)};
-  table_fill(s.a, attrs->a_zero, attrs->a_multiplier, attrs->a_shift);
-  table_fill(s.b, attrs->b_zero, attrs->b_multiplier, attrs->b_shift);
-  for (unsigned code = 0; code < CODES; code++)
-    s.y[code] = pte_rescale(s.a[code], s.columns.multiplier[0], (int32_t)s.columns.shift[0],
-                            s.columns.zero, s.columns.low, s.columns.high);
+  const pte_add_i8_attrs *t = call->attrs;
+  add_i8 s = {.call = call, .kernel = pte_codes_i8_pick(call->cpu)};
+  s.narrow.columns = columns_of(t);
+  s.lanes = s.narrow.columns.narrow && call->in[1] != NULL &&
+            addend_of(t->a_zero, t->a_multiplier, t->a_shift, &s.narrow.a) &&
+            addend_of(t->b_zero, t->b_multiplier, t->b_shift, &s.narrow.b);
+  if (!s.lanes) {
+    table_fill(s.a, t->a_zero, t->a_multiplier, t->a_shift);
+    table_fill(s.b, t->b_zero, t->b_multiplier, t->b_shift);
+  }
+  for (unsigned code = 0; call->in[1] == NULL && code < CODES; code++)
+    pte_rescale_row(s.a + code, &s.narrow.columns, 1, s.y + code);
   pte_parallel(call, (size_t)pte_tensor_count(call->in[0]), 32768, add_i8_task, &s);
   return PTE_OK;
 }

@@ -1,0 +1,64 @@
+/* What variants of codes_i8 share: ends that are no whole vector, maxima of windows. */
+#ifndef PTE_CODES_I8_H
+#define PTE_CODES_I8_H
+
+#include <string.h>
+
+#include "kernels/matrix/rescale.h"
+
+enum { PTE_CODES = 64 }; /* channels whose maxima stay in registers over all taps */
+
+/* Shifts of addends for which 32-bit lanes are enough. With d = a - zero, of 9 bits, the high half
+ * of (d << 22) * multiplier is h = floor(d * multiplier / 2^10), and for 11 <= shift <= 40
+ *
+ *     (d * multiplier + 2^(shift - 1)) >> shift = (h + 2^(shift - 11)) >> (shift - 10)
+ *
+ * as in rescale.h; |h| and what is added are at most 2^29. */
+enum { PTE_ADDEND_LEFT = 22, PTE_ADDEND_LEAST = 33 - PTE_ADDEND_LEFT, PTE_ADDEND_MOST = 40 };
+
+INLINE int32_t pte_addend(int8_t code, const pte_addend_i8 *s) {
+  int64_t h = ((int64_t)(code - s->zero) * s->multiplier) >> (32 - PTE_ADDEND_LEFT);
+  return (int32_t)(h + s->add) >> s->down;
+}
+
+INLINE void pte_codes_add(size_t count, const int8_t *a, const int8_t *b, const pte_add_codes *k,
+                          int8_t *y) {
+  for (size_t i = 0; i < count; i++) {
+    int32_t sum = pte_addend(a[i], &k->a) + pte_addend(b[i], &k->b);
+    pte_rescale_row(&sum, &k->columns, 1, y + i);
+  }
+}
+
+INLINE void pte_codes_larger(int64_t taps, const int64_t *offset, size_t count, const int8_t *x,
+                             int8_t *y) {
+  size_t c = 0;
+  for (; c + PTE_CODES <= count; c += PTE_CODES) {
+    int8_t best[PTE_CODES];
+    memcpy(best, y + c, sizeof best);
+    for (int64_t t = 0; t < taps; t++)
+      for (size_t i = 0; i < PTE_CODES; i++) {
+        int8_t other = x[offset[t] + (int64_t)(c + i)];
+        best[i] = other > best[i] ? other : best[i];
+      }
+    memcpy(y + c, best, sizeof best);
+  }
+  for (int64_t t = 0; t < taps; t++)
+    for (size_t i = c; i < count; i++) {
+      int8_t other = x[offset[t] + (int64_t)i];
+      y[i] = other > y[i] ? other : y[i];
+    }
+}
+
+/* The end of an addition: `add` on whole vectors of `lanes`, at most PTE_CODES. */
+INLINE void pte_codes_end(void (*add)(size_t, const int8_t *, const int8_t *, const pte_add_codes *,
+                                      int8_t *),
+                          size_t lanes, size_t count, const int8_t *a, const int8_t *b,
+                          const pte_add_codes *k, int8_t *y) {
+  int8_t left[PTE_CODES] = {0}, right[PTE_CODES] = {0}, sum[PTE_CODES];
+  if (count == 0) return;
+  memcpy(left, a, count), memcpy(right, b, count);
+  add(lanes, left, right, k, sum);
+  memcpy(y, sum, count);
+}
+
+#endif
