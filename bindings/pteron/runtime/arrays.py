@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from pteron.schema.dtypes import BY_ID, from_stored, name_of, to_stored
 from pteron.schema.errors import ArgumentError
 
+from .arguments import kind_of, named
 from .dtypes import numpy_of
 from .program import PortInfo
 
@@ -24,28 +26,73 @@ def as_array(value: Any, port: PortInfo) -> Array:
     Python numbers and lists take the port's dtype; arrays must have it: nothing is rounded in silence.
 
     Raises:
-        ArgumentError: another dtype, rank or fixed extent; the text says what to do.
+        ArgumentError: another dtype, rank or fixed extent, numbers that the dtype has not; the text says what to do.
     """
     want = port.numpy_dtype
     if isinstance(value, (int, float, bool, list, tuple)):
-        array = np.asarray(value, want)
+        array = _of_numbers(value, want, port)
+    elif isinstance(value, np.ma.MaskedArray):
+        raise ArgumentError(f"input {port.name}: expected an array without a mask; fill it first")
     elif isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
     elif hasattr(value, "__dlpack__"):
-        array = _from_dlpack(value, want)
+        array = _from_dlpack(value, want, port)
     else:
         array = np.asarray(value)
+    if array.dtype.kind in "OSU":
+        raise ArgumentError(f"input {port.name}: expected {want}, got {kind_of(value)}")
     if array.dtype != want:
         raise ArgumentError(
             f"input {port.name}: expected {want}, got {array.dtype}; pass x.astype({str(want)!r})"
         )
-    fits = array.ndim == len(port.shape) and all(
-        not isinstance(size, int) or size == got for size, got in zip(port.shape, array.shape)
+    _check_shape(array.shape, port)
+    return array if array.flags.c_contiguous and array.flags.aligned else np.array(array, order="C")
+
+
+def empty_of(shape: Any, port: PortInfo) -> Array:
+    """An array of `shape` that takes no memory, all zeros, of the port's dtype.
+
+    Raises:
+        ArgumentError: no shape, or not one of the port's.
+    """
+    try:
+        extents = tuple(operator.index(n) for n in shape)
+    except TypeError:
+        raise ArgumentError(f"input {port.name}: expected a shape, got {shape!r}") from None
+    _check_shape(extents, port)
+    try:
+        return np.broadcast_to(np.zeros((), port.numpy_dtype), extents)
+    except ValueError:  # negative, or more elements than an array can have
+        raise ArgumentError(
+            f"input {port.name}: expected extents that an array can have, got {list(extents)}"
+        ) from None
+
+
+def _check_shape(shape: tuple[int, ...], port: PortInfo) -> None:
+    fits = len(shape) == len(port.shape) and all(
+        not isinstance(size, int) or size == got for size, got in zip(port.shape, shape)
     )
     if not fits:
         text = str(list(port.shape)).replace("'", "")
-        raise ArgumentError(f"input {port.name}: expected shape {text}, got {list(array.shape)}")
-    return array if array.flags.c_contiguous and array.flags.aligned else np.array(array, order="C")
+        raise ArgumentError(f"input {port.name}: expected shape {text}, got {list(shape)}")
+
+
+def _of_numbers(value: Any, want: np.dtype[Any], port: PortInfo) -> Array:
+    """Numbers of Python in the port's dtype, where that loses no more than the rounding of floats."""
+    where = f"input {port.name}"
+    try:
+        given = np.asarray(value)
+    except ValueError as error:
+        raise ArgumentError(f"{where}: expected rows of equal length: {error}") from None
+    if given.dtype.kind not in "biuf":
+        found = given.dtype if given.dtype.kind == "c" else "something else in it"
+        raise ArgumentError(f"{where}: expected numbers, got {found}")
+    with np.errstate(invalid="ignore", over="ignore"):
+        array = given.astype(want)
+    exact = want.kind not in "biu" or bool((array == given).all())
+    if not exact or (given.dtype.kind == "f" and given.size and want.kind in "biu"):
+        raise ArgumentError(f"{where}: expected numbers that are {want}, got others")
+    return array
 
 
 def from_bytes(room: Array, dtype: int, shape: tuple[int, ...]) -> Array:
@@ -59,19 +106,20 @@ def flat(array: Array) -> Array:
     return to_stored(array, name_of(array.dtype))
 
 
-def _from_dlpack(value: Any, want: np.dtype[Any]) -> Array:
+def _from_dlpack(value: Any, want: np.dtype[Any], port: PortInfo) -> Array:
     """Through DLPack, without its history; bfloat16, which NumPy's importer does not know, as its 16 bits."""
     if getattr(value, "requires_grad", False):
         value = value.detach()
+    torch = sys.modules.get("torch")
     try:
+        if torch is not None and getattr(value, "dtype", None) is torch.bfloat16:
+            return np.from_dlpack(value.view(torch.int16)).view(want)
         return np.from_dlpack(value)
-    except (BufferError, RuntimeError, TypeError):
-        if want.name != "bfloat16" or not hasattr(value, "view"):
-            raise
-        torch = sys.modules.get("torch")
-        if torch is None:
-            raise
-        return np.from_dlpack(value.view(torch.int16)).view(want)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        why = str(error).partition("\n")[0]
+        raise ArgumentError(
+            f"input {port.name}: expected a dense array in the CPU's memory: {why}"
+        ) from None
 
 
 def buffers(
@@ -83,6 +131,7 @@ def buffers(
         ArgumentError: no such output, or an array that it cannot be written into as it is; the text says why.
     """
     known = {p.name: p for p in ports}
+    out = named("out", out, "arrays")
     taken: list[tuple[str, Array]] = [("an input", a) for a in inputs]
     for name, array in out.items():
         if name not in known:

@@ -5,18 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from pteron.schema.errors import ArgumentError
 from pteron.schema.isas import ROWS
 
 from .._pteron import lib
+from .arguments import integer
+
+MAX_THREADS: Final = 256
+"""Of a pool."""
 
 
 def allowed(features: int | None) -> int:
     """What a session may use, as the runtime takes it: all that the system reports, or these, 0 portable kernels alone."""
     if features is None:
         return int(lib.pte_host_cpu())
-    return features or int(lib.PTE_CPU_PORTABLE)
+    return integer("cpu", features, 0, 2**32 - 1) or int(lib.PTE_CPU_PORTABLE)
 
 
 def features() -> list[str]:
@@ -31,18 +36,14 @@ def threads(asked: int | None = None) -> int:
     Raises:
         ArgumentError: the variable or `asked` is no number of threads.
     """
-    if asked:
-        if asked < 0:
-            raise ArgumentError(
-                f"threads: expected at least 1, got {asked}; None takes what is there"
-            )
-        return asked
+    if asked is not None and integer("threads", asked, 0, MAX_THREADS):
+        return integer("threads", asked, 0, MAX_THREADS)
     text = os.environ.get("PTERON_NUM_THREADS", "").strip()
     if not text or text == "0":
         return available()
     if not text.isdecimal():
         raise ArgumentError(f"PTERON_NUM_THREADS: expected a number of threads, got {text!r}")
-    return int(text)
+    return integer("PTERON_NUM_THREADS", int(text), 1, MAX_THREADS)
 
 
 def available(root: Path = Path("/")) -> int:

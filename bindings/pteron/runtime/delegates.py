@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +78,8 @@ def chosen(delegates: Sequence[str | Delegate] | None) -> tuple[Delegate, ...]:
         return tuple(rows.values())
     if isinstance(delegates, str):
         delegates = [name.strip() for name in delegates.split(",")]
+    if not isinstance(delegates, Iterable):
+        raise ArgumentError(f"delegates: expected names, got {delegates!r}")
     unknown = [d for d in delegates if not isinstance(d, Delegate) and d not in (*rows, "cpu")]
     if unknown:
         raise ArgumentError(

@@ -9,6 +9,7 @@ from typing import Any
 from pteron.schema.errors import ArgumentError
 
 from . import cpu as processor
+from .arguments import not_pickled
 from .arrays import Array
 from .delegates import Delegate, Placement
 from .program import Bytes, MethodInfo, PortInfo, Program
@@ -58,6 +59,9 @@ class Model:
         """Closes the session, then the program. Twice does nothing."""
         self._session.close()
         self.program.close()
+
+    def __reduce__(self) -> Any:
+        not_pickled(self, "load the file where it is wanted; session() makes another for a thread")
 
     def __enter__(self) -> Model:
         return self
@@ -137,7 +141,8 @@ def load(
     Raises:
         DelegateError: a part must run on a delegate that is not here; where a fallback runs instead and the program asks
             for a warning, a PlacementWarning says why.
-        ArgumentError: no such method or delegate, no such number of threads.
+        ArgumentError: no such method or delegate, no such number of threads; neither a path nor bytes.
+        OSError: the file cannot be read.
         ProgramError: not a program, a damaged one (of its weights: `check`), or one that this runtime is too old for.
     """
     count = processor.threads(threads)

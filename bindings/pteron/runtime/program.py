@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import mmap
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 from pteron.schema.errors import ArgumentError
 
 from .._pteron import ffi, lib
+from .arguments import kind_of, named, not_pickled
 from .delegates import Delegate, chosen
 from .dtypes import name_of, numpy_of
 from .memory import ALIGN, Memory, check, new_error, new_struct
@@ -72,9 +74,10 @@ class Program:
         copy: bool = False,
     ) -> None:
         self.delegates = chosen(delegates)
-        self.path = None if isinstance(source, Bytes) else Path(source)
+        self.path = None if isinstance(source, Bytes) else _path_of(source, "source")
+        externals = {} if externals is None else named("externals", externals, "files")
         data = _bytes_of(source, copy)
-        beside = {name: _bytes_of(each, copy) for name, each in (externals or {}).items()}
+        beside = {name: _bytes_of(each, copy, name) for name, each in externals.items()}
         self.size_bytes = len(data)
         where, error = str(self.path or "program"), new_error()
         view = ffi.from_buffer(data)
@@ -106,6 +109,9 @@ class Program:
         """Lets the file go, once the sessions that are open are closed too. Closing twice does nothing."""
         self.held = None
 
+    def __reduce__(self) -> Any:
+        not_pickled(self, "load the file where it is wanted")
+
     def __enter__(self) -> Program:
         return self
 
@@ -136,26 +142,41 @@ class Program:
         )
 
 
+def _copied(data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    room = _aligned(data.size)
+    room[:] = data
+    return room
+
+
 def _aligned(size: int) -> np.ndarray[Any, Any]:
     room = np.empty(size + ALIGN, np.uint8)
     start = -room.ctypes.data % ALIGN
     return room[start : start + size]
 
 
-def _bytes_of(source: str | Path | Bytes, copy: bool) -> Any:
+def _path_of(source: Any, name: str) -> Path:
+    if not isinstance(source, str | os.PathLike):
+        raise ArgumentError(f"{name}: expected a path or bytes, got {kind_of(source)}")
+    if "\0" in str(source):
+        raise ArgumentError(f"{name}: expected a path, got one with a null character: {source!r}")
+    return Path(source)
+
+
+def _bytes_of(source: str | Path | Bytes, copy: bool, name: str = "source") -> Any:
     """A buffer aligned to 64: the mapped file, or the bytes themselves if they lie so, or an aligned copy.
 
     Raises:
-        OSError: the file cannot be read, or became shorter meanwhile.
+        OSError: the file cannot be read, or became shorter meanwhile; ArgumentError: neither a path nor dense bytes.
     """
     if isinstance(source, Bytes):
-        data = np.frombuffer(source, np.uint8)
-        if data.ctypes.data % ALIGN == 0 and not copy:
-            return data
-        room = _aligned(data.size)
-        room[:] = data
-        return room
-    with Path(source).open("rb") as file:
+        try:
+            data = np.frombuffer(source, np.uint8)
+        except (BufferError, ValueError) as error:
+            raise ArgumentError(f"{name}: expected dense bytes: {error}") from None
+        return data if data.ctypes.data % ALIGN == 0 and not copy else _copied(data)
+    with _path_of(source, name).open("rb") as file:
+        if not file.seekable():  # a pipe: nothing to map
+            return _copied(np.frombuffer(file.read(), np.uint8))
         size = file.seek(0, 2)
         if size == 0:
             return np.empty(0, np.uint8)

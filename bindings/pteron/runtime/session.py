@@ -14,9 +14,9 @@ import numpy as np
 from pteron.schema.errors import ArgumentError, PlacementWarning
 
 from .._pteron import ffi, lib
-from . import dtypes
-from .arrays import Array, as_array, buffers, flat, from_bytes
-from .cpu import allowed
+from .arguments import integer, kind_of, named, nanoseconds, not_pickled
+from .arrays import Array, as_array, buffers, empty_of, flat, from_bytes
+from .cpu import MAX_THREADS, allowed
 from .delegates import Placement, placements
 from .memory import Memory, check, new_error, new_struct
 from .pool import Pool
@@ -68,12 +68,16 @@ class Session:
         max_bytes: int = 0,
         max_extent: int = 0,
     ) -> None:
-        if threads < 1:
-            raise ArgumentError(f"threads: expected at least 1, got {threads}")
+        if not isinstance(program, Program):
+            raise ArgumentError(f"program: expected a pteron.Program, got {kind_of(program)}")
+        self.threads = threads = integer("threads", threads, 1, MAX_THREADS)
         self.program, self.info = program, program.method(method)
-        self.threads, self._pool = threads, Pool.shared(threads) if threads > 1 else None
+        self._pool = Pool.shared(threads) if threads > 1 else None
         self._cpu = allowed(cpu)
-        self._caps = (max_bytes, max_extent)
+        self._caps = (
+            integer("max_bytes", max_bytes, 0, 2**64 - 1),
+            integer("max_extent", max_extent, 0, 2**63 - 1),
+        )
         self._lock = threading.Lock()
         self._prepared: Any = None
         self._arena, self._state = Memory(0), Memory(0)
@@ -109,6 +113,9 @@ class Session:
                 ffi.release(self._pointer)
                 self._pointer = self._pool = None
                 self._memory = self._arena = self._state = Memory(0)
+
+    def __reduce__(self) -> Any:
+        not_pickled(self, "load the file where it is wanted")
 
     def __enter__(self) -> Session:
         return self
@@ -156,7 +163,9 @@ class Session:
             KeyboardInterrupt: the interrupt key, in the main thread; it ends the run as soon as the timeout would.
         """
         arrays = self._arrays(feeds)
-        rooms = buffers(out or {}, self.info.outputs, arrays)
+        rooms = buffers({} if out is None else out, self.info.outputs, arrays)
+        if trace is not None and not isinstance(trace, list):
+            raise ArgumentError(f"trace: expected a list to append to, got {kind_of(trace)}")
         with self._lock:
             self._prepare(arrays)
             outputs = self._run(arrays, rooms, timeout_s, trace)
@@ -169,11 +178,12 @@ class Session:
 
         Returns:
             The bytes it took.
+
+        Raises:
+            ArgumentError: names or shapes do not fit; LimitError: `max_bytes` are too few.
         """
-        arrays = [
-            np.broadcast_to(np.zeros((), dtypes.numpy_of(p.dtype)), tuple(shapes[p.name]))
-            for p in self.info.inputs
-        ]
+        self._names(named("prepare", shapes, "shapes"))
+        arrays = [empty_of(shapes[p.name], p) for p in self.info.inputs]
         with self._lock:
             self._prepare(arrays)
         return self.sizes
@@ -187,15 +197,18 @@ class Session:
     # --- private -------------------------------------------------------------------------------
 
     def _arrays(self, feeds: Mapping[str, Any]) -> list[Array]:
+        self._names(named("run", feeds, "inputs"))
+        return [as_array(feeds[p.name], p) for p in self.info.inputs]
+
+    def _names(self, given: Mapping[str, Any]) -> None:
         wanted = [p.name for p in self.info.inputs]
-        unknown, missing = sorted(set(feeds) - set(wanted)), [n for n in wanted if n not in feeds]
+        unknown, missing = sorted(set(given) - set(wanted)), [n for n in wanted if n not in given]
         if unknown or missing:
             parts = [f"missing {', '.join(missing)}"] if missing else []
             parts += [f"no input is called {', '.join(unknown)}"] if unknown else []
             raise ArgumentError(
-                f"{self.info.name}: expected inputs {', '.join(wanted)}; {'; '.join(parts)}"
+                f"{self.info.name}: expected inputs {', '.join(wanted) or 'none'}; {'; '.join(parts)}"
             )
-        return [as_array(feeds[p.name], p) for p in self.info.inputs]
 
     def _watch(self, now: tuple[Placement, ...], stacklevel: int) -> tuple[Placement, ...]:
         """Warns of parts that are on the CPU for the first time, where their policy is to warn."""
@@ -380,7 +393,7 @@ def _run_options(timeout_s: float | None, trace: list[TraceEvent] | None) -> tup
     keep: list[Any] = []
     now = ffi.addressof(lib, "pte_host_now")
     if timeout_s is not None:
-        wait = int(min(max(timeout_s, 0.0), 1e9) * 1e9)
+        wait = nanoseconds("timeout_s", timeout_s)
         options.now, options.deadline_ns = now, lib.pte_host_now(ffi.NULL) + wait
     if trace is not None:
         handle = ffi.new_handle(trace)
