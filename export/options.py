@@ -80,6 +80,11 @@ class Options:
             choices, got = field.metadata["choices"], getattr(self, field.name)
             if choices and got not in choices:
                 raise ArgumentError(f"{field.name}: expected {', '.join(choices)}, got {got!r}")
+        for name in self.hints or {}:
+            if name in (self.fix or {}):
+                raise ArgumentError(
+                    f"hint {name}: the dimension is fixed, which leaves nothing to plan for; drop the hint or the fix"
+                )
 
 
 def rows(kind: type[Options]) -> dict[str, dataclasses.Field[Any]]:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 import pteron.export.graph as graphs
 from pteron.export.graph.weights import read, rows_of
-from pteron.schema.errors import QuantError
+from pteron.schema.errors import QuantError, RecipeError
 
 from . import levels
 from .encode import blocks, elements
@@ -98,14 +98,14 @@ def quantize(
         What was done to each layer, with its error and its bits.
 
     Raises:
-        QuantError: a weight cannot be encoded, or a rule matches no layer; nothing is changed then.
+        QuantError: a weight cannot be encoded; RecipeError: a rule matches no layer; nothing is changed then.
     """
     found = layers(model, recipe)
     plan = [(layer, *recipe.choose(layer.names)) for layer in found]
     idle = [r.pattern.pattern for r in recipe.rules if all(by is not r for _, _, by in plan)]
     if idle:
         names = ", ".join(sorted(layer.name for layer in found)[:20])
-        raise QuantError(f"rule {idle[0]!r}: decides no layer; layers are {names}")
+        raise RecipeError(f"rule {idle[0]!r}: decides no layer; layers are {names}")
     done: dict[tuple[int, str, str], tuple[Encoded, LayerReport]] = {}
     for number, (layer, fmt, _) in enumerate(plan):
         if fmt is not None:

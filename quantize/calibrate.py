@@ -20,7 +20,7 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 from pteron.schema.arrays import read_arrays
-from pteron.schema.errors import QuantError
+from pteron.schema.errors import RecipeError
 
 Array = NDArray[Any]
 Sample = Mapping[str, Array]
@@ -39,9 +39,9 @@ class Ranges:
     by_name: Mapping[str, tuple[float, float]]
 
     def __getitem__(self, name: str) -> tuple[float, float]:
-        """Raises QuantError where the value was not observed."""
+        """Raises RecipeError where the value was not observed."""
         if name not in self.by_name:
-            raise QuantError(
+            raise RecipeError(
                 f"calibration: no range for {name!r}; these ranges are of another model: calibrate again"
             )
         return self.by_name[name]
@@ -56,12 +56,12 @@ def ranges_of(text: str | bytes, where: str) -> Ranges:
     """Reads `as_json` again.
 
     Raises:
-        QuantError: not such a file, another version, or a range that is none.
+        RecipeError: not such a file, another version, or a range that is none.
     """
     try:
         data = json.loads(text)
         if (data.get("format"), data.get("version")) != (FORMAT, VERSION):
-            raise QuantError(
+            raise RecipeError(
                 f"{where}: expected {FORMAT} version {VERSION}, got {data.get('format')} {data.get('version')}; calibrate again"
             )
         found = {str(k): (float(low), float(high)) for k, (low, high) in data["ranges"].items()}
@@ -74,12 +74,12 @@ def ranges_of(text: str | bytes, where: str) -> Ranges:
         ArithmeticError,
         RecursionError,
     ) as error:
-        raise QuantError(
+        raise RecipeError(
             f"{where}: expected a file of ranges, got another or half of one ({error}); calibrate again"
         ) from None
     for name, (low, high) in found.items():
         if not (np.isfinite(low) and np.isfinite(high) and low <= high):
-            raise QuantError(f"{where}: {name!r}: expected finite low <= high, got {low}, {high}")
+            raise RecipeError(f"{where}: {name!r}: expected finite low <= high, got {low}, {high}")
     return Ranges(samples, found)
 
 
@@ -89,10 +89,10 @@ def observe(
     """Runs the first `count` samples and keeps the ends of each wanted value.
 
     Raises:
-        QuantError: no samples; a sample does not fit the model's inputs or holds NaN or infinity; a value becomes so.
+        RecipeError: no samples; a sample does not fit the model's inputs or holds NaN or infinity; a value becomes so.
     """
     if count < 1:
-        raise QuantError(f"calibration: expected at least one sample, got {count}")
+        raise RecipeError(f"calibration: expected at least one sample, got {count}")
     low: dict[str, float] = {}
     high: dict[str, float] = {}
     number = 0
@@ -101,14 +101,14 @@ def observe(
             if array.size:
                 ends = float(array.min()), float(array.max())
                 if not np.isfinite(ends).all():
-                    raise QuantError(
+                    raise RecipeError(
                         f"calibration: sample {number}: {name!r} must be finite, got {ends}; leave this sample out"
                     )
                 low[name] = min(low.get(name, ends[0]), ends[0])
                 high[name] = max(high.get(name, ends[1]), ends[1])
         number += 1
     if number == 0:
-        raise QuantError("calibration: expected at least one sample, got none")
+        raise RecipeError("calibration: expected at least one sample, got none")
     return Ranges(number, {name: (low[name], high[name]) for name in low})
 
 
@@ -117,12 +117,12 @@ def _checked(model: ir.Model, samples: Iterable[Sample]) -> Iterator[Sample]:
     for number, sample in enumerate(samples):
         where = f"calibration: sample {number}"
         if not isinstance(sample, Mapping):
-            raise QuantError(
+            raise RecipeError(
                 f"{where}: expected a dict from input to array, got {type(sample).__name__}"
             )
         if set(sample) != set(inputs):
             wanted, got = ", ".join(map(str, inputs)), ", ".join(sample) or "nothing"
-            raise QuantError(f"{where}: expected inputs {wanted}, got {got}")
+            raise RecipeError(f"{where}: expected inputs {wanted}, got {got}")
         for name, value in inputs.items():
             array = np.asarray(sample[str(name)])
             _check(f"{where}: input {name!r}", value, array)
@@ -131,16 +131,16 @@ def _checked(model: ir.Model, samples: Iterable[Sample]) -> Iterator[Sample]:
 
 def _check(where: str, value: ir.Value, array: Array) -> None:
     if value.dtype is not None and array.dtype != value.dtype.numpy():
-        raise QuantError(f"{where}: expected {value.dtype.numpy()}, got {array.dtype}; convert it")
+        raise RecipeError(f"{where}: expected {value.dtype.numpy()}, got {array.dtype}; convert it")
     if value.shape is not None:
         fits = len(value.shape) == array.ndim and all(
             not isinstance(n, int) or n == got
             for n, got in zip(value.shape, array.shape, strict=True)
         )
         if not fits:
-            raise QuantError(f"{where}: expected shape {value.shape}, got {list(array.shape)}")
+            raise RecipeError(f"{where}: expected shape {value.shape}, got {list(array.shape)}")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise QuantError(f"{where}: expected finite numbers, got NaN or infinity")
+        raise RecipeError(f"{where}: expected finite numbers, got NaN or infinity")
 
 
 def samples_of(model: ir.Model, arrays: Mapping[str, Array], where: str) -> list[Sample]:
@@ -150,17 +150,17 @@ def samples_of(model: ir.Model, arrays: Mapping[str, Array], where: str) -> list
     symbolic. An array of one axis more holds one sample in each element of that axis.
 
     Raises:
-        QuantError: names, ranks or numbers of samples that do not fit.
+        RecipeError: names, ranks or numbers of samples that do not fit.
     """
     inputs = {str(v.name): v for v in model.graph.inputs}
     if set(arrays) != set(inputs):
-        raise QuantError(
+        raise RecipeError(
             f"{where}: expected arrays named {', '.join(inputs)}, got {', '.join(arrays) or 'none'}"
         )
     parts = {name: _split(f"{where}: {name!r}", inputs[name], arrays[name]) for name in inputs}
     counts = {name: len(part) for name, part in parts.items()}
     if len(set(counts.values())) > 1:
-        raise QuantError(f"{where}: expected as many samples of each input, got {counts}")
+        raise RecipeError(f"{where}: expected as many samples of each input, got {counts}")
     number = min(counts.values(), default=0)
     return [{name: part[i] for name, part in parts.items()} for i in range(number)]
 
@@ -170,13 +170,13 @@ def _split(where: str, value: ir.Value, array: Array) -> Sequence[Array]:
     if array.ndim == rank + 1:
         return list(array)
     if array.ndim != rank or rank == 0:
-        raise QuantError(
+        raise RecipeError(
             f"{where}: expected {rank} axes, the first with the samples, or one more before them; got shape {list(array.shape)}"
         )
     first = 1 if value.shape is None else value.shape[0]
     rows = first if isinstance(first, int) and first > 0 else 1
     if len(array) % rows:
-        raise QuantError(f"{where}: expected a multiple of {rows} rows, got {len(array)}")
+        raise RecipeError(f"{where}: expected a multiple of {rows} rows, got {len(array)}")
     return [array[i : i + rows] for i in range(0, len(array), rows)]
 
 
@@ -194,7 +194,7 @@ def calibrated(
         count: The number of samples that are run, from the first one on.
 
     Raises:
-        QuantError: see `observe`, `samples_of`, `ranges_of`.
+        RecipeError: see `observe`, `samples_of`, `ranges_of`.
     """
     if isinstance(source, (str, Path)):
         path = Path(source)
@@ -207,7 +207,7 @@ def calibrated(
     if isinstance(source, Ranges):
         return source
     if not isinstance(source, Iterable):
-        raise QuantError(
+        raise RecipeError(
             f"calibration: expected a file, a dict of arrays or samples, got {type(source).__name__}"
         )
     return observe(model, wanted, source, runner, count)
@@ -216,9 +216,9 @@ def calibrated(
 def _arrays(path: Path) -> dict[str, Array]:
     loaded = read_arrays(path)
     if loaded is None:
-        raise QuantError(
+        raise RecipeError(
             f"{path.name}: expected an .npz file of samples, got something else; write it with numpy.savez"
         )
     if isinstance(loaded, dict):
         return loaded
-    raise QuantError(f"{path.name}: expected an .npz file with an array for each input, got .npy")
+    raise RecipeError(f"{path.name}: expected an .npz file with an array for each input, got .npy")

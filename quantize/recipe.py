@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import onnx_ir as ir
 
 import pteron.export.graph as graphs
-from pteron.schema.errors import QuantError
+from pteron.schema.errors import RecipeError
 
 from .encode.format import BlockFormat
 from .encode.table import FORMATS
@@ -67,11 +67,11 @@ def recipe(format: str, rules: Mapping[str, str] | None = None, embeddings: bool
         embeddings: Quantize tables that Gather reads.
 
     Raises:
-        QuantError: an unknown format, or a pattern that does not compile.
+        RecipeError: an unknown format, or a pattern that does not compile.
     """
     for name in (format, *(rules or {}).values()):
         if name not in FORMATS and name != SKIP:
-            raise QuantError(
+            raise RecipeError(
                 f"format {name!r}: expected one of {', '.join(FORMATS)}, or skip in a rule"
             )
     compiled = []
@@ -79,5 +79,5 @@ def recipe(format: str, rules: Mapping[str, str] | None = None, embeddings: bool
         try:
             compiled.append(Rule(re.compile(pattern), name))
         except re.error as error:
-            raise QuantError(f"rule {pattern!r}: not a regular expression: {error}") from None
+            raise RecipeError(f"rule {pattern!r}: not a regular expression: {error}") from None
     return Recipe(format, tuple(compiled), embeddings)

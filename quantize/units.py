@@ -14,7 +14,7 @@ import onnx_ir as ir
 
 import pteron.export.graph as graphs
 from pteron.export.graph.int8 import Form, form
-from pteron.schema.errors import QuantError
+from pteron.schema.errors import RecipeError
 
 from .recipe import SKIP, Recipe, Rule, layer_names
 
@@ -56,10 +56,10 @@ def units(model: ir.Model, recipe: Recipe) -> tuple[list[Unit], list[str]]:
     """All units in graph order, and the layers that rules leave out; types and shapes of values must have been inferred.
 
     Raises:
-        QuantError: a rule asks for another format than int8, or decides no layer.
+        RecipeError: a rule asks for another format than int8, or decides no layer.
     """
     for name in {recipe.format, *(rule.format for rule in recipe.rules)} - {SKIP, "int8"}:
-        raise QuantError(f"static int8: expected int8 or skip, got {name!r}; drop the calibration")
+        raise RecipeError(f"static int8: expected int8 or skip, got {name!r}; drop the calibration")
     found: list[Unit] = []
     skipped: list[Unit] = []
     taken: set[ir.Node] = set()
@@ -91,7 +91,7 @@ def _refuse_idle(rules: tuple[Rule, ...], used: set[int], layers: list[str]) -> 
     idle = [rule.pattern.pattern for rule in rules if id(rule) not in used]
     if idle:
         names = ", ".join(sorted(layers)[:20])
-        raise QuantError(f"rule {idle[0]!r}: decides no layer; layers are {names}")
+        raise RecipeError(f"rule {idle[0]!r}: decides no layer; layers are {names}")
 
 
 def _unit(node: ir.Node, on_grid: set[ir.Value]) -> Unit | None:

@@ -3,7 +3,8 @@
     PteronError
     ├── ModelError         the source model cannot be used: fix the model
     │   └── LoweringError  nodes have no lowering: every such node is listed, with what to do
-    ├── QuantError         a recipe or a weight cannot be quantized: fix the recipe
+    ├── QuantError         a weight or a graph cannot be quantized
+    │   └── RecipeError    formats, rules or samples that do not fit: fix them (an ArgumentError, too)
     ├── ProgramError       the runtime refused the bytes: export again, or use a newer runtime
     ├── ArgumentError      a call's names, shapes or dtypes are wrong: fix the call
     ├── DataError          the data decided it: an index out of range, a division by zero
@@ -34,7 +35,7 @@ class LoweringError(ModelError):
 
 
 class QuantError(PteronError):
-    """A recipe, format or weight that cannot be quantized."""
+    """A weight or graph that cannot be quantized."""
 
 
 class ProgramError(PteronError):
@@ -43,6 +44,10 @@ class ProgramError(PteronError):
 
 class ArgumentError(PteronError, ValueError):
     """A call with wrong names, shapes or dtypes."""
+
+
+class RecipeError(QuantError, ArgumentError):
+    """A format, a rule or samples that do not fit the model."""
 
 
 class DataError(PteronError, ValueError):

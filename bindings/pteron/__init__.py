@@ -26,6 +26,7 @@ from pteron.schema.errors import (
     ProgramError,
     PteronError,
     QuantError,
+    RecipeError,
 )
 from pteron.schema.extras import missing
 
@@ -51,6 +52,7 @@ __all__ = [
     "ProgramError",
     "PteronError",
     "QuantError",
+    "RecipeError",
     "Session",
     "export_model",
     "load",

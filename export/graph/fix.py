@@ -26,6 +26,8 @@ def fix(models: Sequence[ir.Model], sizes: Mapping[str, int]) -> None:
             )
         if not isinstance(size, int) or size < 1:
             raise ArgumentError(f"fix {name}: expected an integer of at least 1, got {size!r}")
+        if size > bounds.MOST:
+            raise ArgumentError(f"fix {name}: expected at most {bounds.MOST}, got {size}")
     for model in models if sizes else ():
         if bounds.KEY in model.metadata_props:
             bounds.write(model, bounds.fixed(bounds.read(model), sizes))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from ..graph.weights import Source, whole
 from ..program import Constant, Value, views
 from ..program.arrays import decode, decoded, same_dtype, strided_view
 from ..program.views import Elements, Shape, View, as_elements
-from ..sizes import Extent, extents
+from ..sizes import MAX_ELEMENTS, Extent, extents
 from .refs import Codes, Known, Ref
 from .sizes import Sizes
 
@@ -53,6 +55,10 @@ class Constants(Sizes, abc.ABC):
             self.fail(f"rank {len(shape)}; at most 8 dimensions are covered")
         if any(isinstance(n, int) and n < 0 for n in shape):
             self.fail(f"its result would have the shape {list(shape)}; expected no extent below 0")
+        if math.prod(max(n, 1) for n in shape if isinstance(n, int)) > MAX_ELEMENTS:
+            self.fail(
+                f"{name or 'its result'} would have the shape {list(shape)}; at most 2^40 elements are covered"
+            )
         self.values.append(Value(name, dtype, tuple(shape), storage, base))
         return View(dtype, tuple(shape), len(self.values) - 1)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import onnx_ir as ir
 import sympy
 
-from pteron.schema.errors import ModelError
+from pteron.schema.errors import ArgumentError, ModelError
 
 from ..graph import bounds
 from ..graph.dimensions import arithmetic
@@ -19,7 +21,7 @@ from ..sizes import Extent, extents
 from .context import Lowering
 from .env import Env, Failure
 from .graphs import lower_graph
-from .node import NAMES
+from .node import NAMES, RefusedError
 from .refs import Known, Ref
 
 SHAPE_INPUT_LIMIT = 8
@@ -44,7 +46,7 @@ def lower_method(
     l.hints, l.minimums = hints, minimums
     told = bounds.read(model)
     l.bounds = told.sizes
-    with l.block() as main:
+    with l.block() as main, _refused(name):
         held = [_check_state(model.graph, past, present) for past, present in states.items()]
         inputs, refs, state_refs = _bind_inputs(l, model.graph, {p.name or "" for p, _ in held})
         _check_bounds(l, told)
@@ -57,9 +59,42 @@ def lower_method(
             if value.name not in kept:
                 port = _output(l, ref, len(outputs)) if ref is not None else 0
                 outputs.append(Port(value.name or "", port))
+        for past, present in held:
+            _check_kept(l, past, state_refs[past.name or ""], present, by_name[present.name])
         _store_states(l, [(state_refs[p.name or ""], by_name[q.name]) for p, q in held])
     block = main.index
     return Method(name, tuple(inputs), tuple(outputs), (first, len(l.values)), block), failures
+
+
+@contextlib.contextmanager
+def _refused(method: str) -> Iterator[None]:
+    """Within it, what no node is refused for is the method's."""
+    try:
+        yield
+    except RefusedError as error:
+        raise ModelError(f"{method}: {error}; correct the model or the sizes asked for") from None
+
+
+def _check_kept(l: Lowering, past: ir.Value, old: Ref, present: ir.Value, new: Ref | None) -> None:
+    """A state keeps its dtype and shape; extents that only a run knows are checked at prepare.
+
+    Raises:
+        ArgumentError: another dtype, rank or extent.
+    """
+    if new is None:  # its node has no lowering, which is said
+        return
+    text = f"state {past.name} = {present.name}"
+    try:
+        if (old.dtype, len(old.shape)) != (new.dtype, len(new.shape)):
+            raise RefusedError
+        for a, b in zip(old.shape, new.shape, strict=True):
+            l.require_equal(a, b, f"{text}: a state keeps its shape")
+    except RefusedError:
+        kinds = (f"{ref.dtype}[{', '.join(map(str, ref.shape))}]" for ref in (old, new))
+        was, becomes = kinds
+        raise ArgumentError(
+            f"{text}: expected the output to be {was} as the input, got {becomes}; name another pair"
+        ) from None
 
 
 def _check_bounds(l: Lowering, told: bounds.Bounds) -> None:
@@ -183,8 +218,6 @@ def _store_states(l: Lowering, pairs: Sequence[tuple[View, Ref | None]]) -> None
     for state, new in pairs:
         if new is None:
             continue
-        for a, b in zip(state.shape, new.shape, strict=True):
-            l.require_equal(a, b, "a state keeps its shape")
         new = l.real(new)
         if l.values[new.base].storage == "state" and new.base != state.base:
             new = l.copy(new)

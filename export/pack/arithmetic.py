@@ -89,6 +89,8 @@ def summary(rows: Iterable[Product], delegates: Iterable[str] = ()) -> str:
 
 def unmet(rows: Sequence[Product]) -> list[str]:
     """Notes on what cannot follow `--exec int8`."""
+    if not rows:
+        return ["int8 was asked for, but no weight is quantized: nothing is computed in integers"]
     exact = [row for row in rows if row.arithmetic == EXACT and row.op != LOOKUP]
     kinds = dict.fromkeys((row.operator, row.format) for row in exact)
     return [

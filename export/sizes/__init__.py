@@ -11,6 +11,8 @@ Extent: TypeAlias = int | sympy.Expr
 """A size: a number, or an integer expression over the symbols named in `Program.dims`."""
 
 NONE: Final = 0xFFFFFFFF
+MAX_ELEMENTS: Final = 1 << 40
+"""Of a value: the product of its extents, those that are 0 left out."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from pteron.schema.layout import ExprOp
 
 from ..plan.lifetimes import MAX_EXTENT
 from ..program import Program
-from ..sizes import Check, Extent
+from ..sizes import MAX_ELEMENTS, Check, Extent
 from ..sizes.expressions import Expressions, Row, applied
 from .refusal import Refusal, refuse
 
@@ -27,7 +27,6 @@ Sizes = tuple[int, ...]
 """An extent at each point."""
 
 MOST: Final = 3
-MAX_ELEMENTS: Final = 1 << 40
 ALIKE: Final = (64, 2, 96, 8, 224, 16, 1, 1024)
 """Sizes that all dimensions get at once, where their own do not fit: windows want large ones, blocks multiples."""
 

@@ -61,8 +61,15 @@ STATIC = {
         ("{folder} {int8}", "got a folder"),
         ("{text} {int8}", "expected an .npz file of samples"),
         ("{npz} {nf4}", "int8, too"),
+        ("{named} {int8}", "expected arrays named image, got nope"),
+        ("{json} {int8}", "expected a file of ranges"),
     ],
-    "--samples": [("0", "at least 1"), ("-1", "at least 1"), ("x", "at least 1")],
+    "--samples": [
+        ("0", "at least 1"),
+        ("-1", "at least 1"),
+        ("x", "at least 1"),
+        ("3", "expected --calibrate, too"),
+    ],
     "--ranges": [
         ("{new}.json", "expected --calibrate, too"),
         ("{npz}", "another kind of file"),
@@ -78,8 +85,10 @@ TABLE = {
             ("{onnx}", "another kind of file"),
             ("{new}.onnx", "another kind of file"),
             ("{npz}", "another kind of file"),
+            ("-", "the standard output is /dev/stdout"),
         ],
         "--state": [
+            ("image=logits", "expected the output to be f32[batch, 1, 8, 8] as the input, got f32[batch, 10]"),
             ("past", "expected INPUT=OUTPUT"),
             ("nope=logits", "expected one of the inputs"),
             ("p*=q", "as many *"),
@@ -94,8 +103,10 @@ TABLE = {
             ("batch=0", "expected a size of 1"),
             (f"batch={'9' * 30}", "expected a size of 1"),
             ("batch=1 --dim batch=2", "once"),
+            ("batch=1 --fix batch=2", "leaves nothing to plan for"),
         ],
         "--fix": [
+            ("batch=99999999999", "at most 2147483647"),
             ("batch=x", "expected SYMBOL=N"),
             ("nope=3", "those are batch"),
             ("batch=0", "at least 1"),
@@ -103,7 +114,7 @@ TABLE = {
             ("batch=1 --fix batch=2", "once"),
         ],
         "--delegate": [("npu", "expected"), (",", "expected"), ("cpu,cpu,x", "got 'x'")],
-        "--placement": [("never", "invalid choice")],
+        "--placement": [("never", "invalid choice"), ("forbid", "expected a delegate, got the CPU alone")],
         "--report": [("{new}.txt", "expected an .html or .json"), ("{onnx}", ".html or .json")],
         "--quantize": [("nope", "expected one of int8, nf4"), ("", "expected one of int8, nf4")],
     },
@@ -122,6 +133,7 @@ TABLE = {
             ("(=skip", "not a regular expression"),
             ("x=nope", "expected one of"),
             ("x=skip --rule x=nf4", "expected x once"),
+            ("nope=skip", "decides no layer"),
         ],
         "--report": [("{new}.txt", "expected an .html or .json"), ("{none}/r.html", "expected a folder")],
     },
@@ -151,6 +163,7 @@ TABLE = {
     },
     "verify": {
         "--inputs": [("{npz}", "got one of them"), ("{none}.npz --outputs {npz}", "no such file"),
+                     ("{npz} --outputs {bare}", "expected at least one output"),
                      ("{npy} --outputs {npz}", "got .npy"), ("{folder} --outputs {npz}", "got a folder")],
         "--outputs": [("{npz}", "got one of them"), ("{text} --inputs {npz}", "numpy.savez")],
         "--rtol": [("-1", "at least 0"), ("nan", "at least 0"), ("x", "at least 0")],
@@ -187,6 +200,8 @@ POSITIONAL = [
     *((c, "{text}", 4, "text.bin: header") for c in ("run", "inspect", "verify", "profile", "bench")),
     *((c, "/dev/null", 4, "header") for c in ("run", "inspect", "verify", "profile", "bench")),
     ("completion", "tcsh", 2, "invalid choice"),
+    ("quantize", "{onnx} -o {new}.onnx --format nf4 --exec exact -q", 2, "--exec exact: is of programs"),
+    ("run", "{pte} more", 2, "unrecognized arguments: more; pteron run --help"),
 ]  # fmt: skip
 
 
@@ -201,6 +216,9 @@ def files(root: Path, digits: Path, tmp_path_factory: pytest.TempPathFactory) ->
     np.save(home / "x.npy", image)
     np.savez(home / "x.npz", image=image)
     np.savez(home / "wide.npz", image=image.astype(np.float64))
+    np.savez(home / "named.npz", nope=image)
+    np.savez(home / "bare.npz")
+    (home / "ranges.json").write_text("{}")
     (home / "torn.npz").write_bytes((home / "x.npz").read_bytes()[:-40])
     names = {
         "folder": "folder",
@@ -215,6 +233,9 @@ def files(root: Path, digits: Path, tmp_path_factory: pytest.TempPathFactory) ->
         "new": "new",
         "wide": "wide.npz",
         "torn": "torn.npz",
+        "named": "named.npz",
+        "bare": "bare.npz",
+        "json": "ranges.json",
     }
     return {key: str(home / name) for key, name in names.items()}
 

@@ -249,6 +249,47 @@ def test_a_reader_that_leaves_is_no_error(digits: Path) -> None:
     assert done.returncode == 0 and not done.stderr
 
 
+@pytest.mark.parametrize(
+    "closed, said",
+    [
+        (">&-", b""),
+        ("2>&-", b"logits"),
+        (">&- 2>&-", b""),
+        ("<&-", b"logits"),
+        ("2>/dev/full", b"logits"),
+    ],
+)
+def test_a_closed_stream_is_nobody_who_listens(
+    closed: str, said: bytes, digits: Path, model: Path, tmp_path: Path
+) -> None:
+    def shell(words: str) -> tuple[int, bytes, bytes]:
+        line = f"'{sys.executable}' -m pteron {words} {closed}"
+        done = subprocess.run(["bash", "-c", line], capture_output=True)
+        return done.returncode, done.stdout, done.stderr
+
+    code, out, err = shell(f"run '{digits}' -o '{tmp_path}/y.npz'")
+    assert (code, err) == (0, b"") and out.startswith(said) and bool(out) == bool(said)
+    assert np.load(tmp_path / "y.npz")["logits"].shape == (1, 10)
+    code, _, err = shell(f"export '{model}' -o '{tmp_path}/m.pte'")
+    assert code == 0 and b"Traceback" not in err
+    assert pteron.load(tmp_path / "m.pte")
+    assert shell("run nowhere.pte")[0] == 2
+
+
+@pytest.mark.parametrize("words", ["--help", "--version", "run --help"])
+def test_help_that_cannot_be_printed_is_an_error(words: str) -> None:
+    line = f"'{sys.executable}' -m pteron {words} >/dev/full"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
+    assert done.returncode == 5 and len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_a_program_comes_through_a_pipe(digits: Path) -> None:
+    for command in ("run", "verify", "inspect", "profile --runs 1", "bench --runs 1"):
+        line = f"cat '{digits}' | '{sys.executable}' -m pteron {command} /dev/stdin"
+        done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, ""), command
+
+
 def test_a_folder_that_cannot_be_written_is_one_line(digits: Path) -> None:
     done = subprocess.run(
         [*PTERON, "run", digits, "-o", "/proc/self/out.npz"], capture_output=True, text=True
@@ -304,6 +345,32 @@ def test_the_part_of_a_killed_run_is_swept_and_that_of_a_living_one_is_not(tmp_p
     assert len(leftovers(tmp_path)) == 1
     write_whole(tmp_path / "b", lambda part: part.touch())
     assert not leftovers(tmp_path) and not (tmp_path / "a").exists()
+
+
+def test_the_interrupt_key_is_one_line_while_modules_are_loaded() -> None:
+    """`numpy` here is a module that says so and waits."""
+    code = (
+        "import sys, types, time\n"
+        "class Slow:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'numpy':\n"
+        "            sys.stdout.write('loading\\n'); sys.stdout.flush(); time.sleep(60)\n"
+        "sys.meta_path.insert(0, Slow())\n"
+        "from pteron.__main__ import main\n"
+        "sys.argv = ['pteron', 'doctor']\n"
+        "sys.exit(main())\n"
+    )
+    started = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert started.stdout is not None and started.stdout.readline() == "loading\n"
+    started.send_signal(signal.SIGINT)
+    _, err = started.communicate(timeout=60)
+    assert (started.returncode, err) == (130, "pteron: interrupted\n")
 
 
 def test_the_interrupt_key_leaves_nothing(programs: dict[str, Path], tmp_path: Path) -> None:

@@ -216,6 +216,42 @@ def test_arguments_that_make_no_sense_are_refused() -> None:
         pteron.export_model(linear(), delegates=["npu", "cpu"])
     with pytest.raises(QuantError):
         pteron.export_model(linear(), quantize="int7")
+    with pytest.raises(ArgumentError, match="expected a delegate, got the CPU alone"):
+        pteron.export_model(linear(), placement="forbid")
+    with pytest.raises(ArgumentError, match="leaves nothing to plan for"):
+        pteron.export_model(linear(), fix={"n": 1}, hints={"n": 2})
+
+
+def test_what_is_larger_than_any_memory_is_refused_by_name() -> None:
+    text, taps = "y = Conv(x, w)", np.ones((16, 1, 1), np.float32)
+    with pytest.raises(LoweringError, match=r"(?s)Conv 'n_y'.*at most 2\^40 elements"):
+        export(onnx_text(text, x="f32[2147483648, 1, 64]", w=taps))
+    with pytest.raises(ModelError, match=r"main: x would have the shape .*at most 2\^40 elements"):
+        export(onnx_text("y = Relu(x)", x="f32[4294967296, 512]"))
+
+
+@pytest.mark.parametrize(
+    "text, kind",
+    [
+        ("y = MatMul(x, k)", r"f32\[n, 2\]"),
+        ("y = ReduceSum(x, axes, keepdims=0)", r"f32\[n\]"),
+        ("y = Cast(x, to=7)", r"i64\[n, 4\]"),
+    ],
+)
+def test_a_state_that_changes_its_shape_is_refused_by_name(text: str, kind: str) -> None:
+    k, axes = np.ones((4, 2), np.float32), np.array([1])
+    given = {n: v for n, v in (("k", k), ("axes", axes)) if n in text}
+    words = rf"state x = y: expected the output to be f32\[n, 4\] as the input, got {kind}"
+    with pytest.raises(ArgumentError, match=words):
+        export(onnx_text(text, x="f32[n, 4]", **given), Options(states={"x": "y"}))
+
+
+def test_int8_without_quantized_weights_is_said() -> None:
+    assert any(
+        "no weight is quantized" in note
+        for note in pteron.export_model(linear(), exec_mode="int8").notes
+    )
+    assert not pteron.export_model(linear()).notes
 
 
 def test_methods_join_states_by_name() -> None:

@@ -50,9 +50,9 @@ COMMANDS = (
 
 _CODES: tuple[tuple[type[BaseException], int], ...] = (
     (ModelError, 3),
+    (ArgumentError, 2),
     (QuantError, 3),
     (ProgramError, 4),
-    (ArgumentError, 2),
     (DataError, 5),
     (LimitError, 5),
     (DelegateError, 5),
@@ -94,6 +94,10 @@ class Parser(argparse.ArgumentParser):
         self.register("action", None, Once)
         self.register("action", "store", Once)
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Help, which argparse would lose in silence where it cannot be printed."""
+        print(message, end="", file=file or sys.stderr)
+
     def error(self, message: str) -> NoReturn:
         command = self.prog.partition(" ")[2] or None
         say.fail(command, f"{message}; {self.prog} --help lists the options", 2)
@@ -122,17 +126,33 @@ def parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.add(sub)
-        sub.set_defaults(run=module.run)
+        sub.set_defaults(run=module.run, parser=sub)
     return top
+
+
+def parsed(argv: list[str] | None) -> argparse.Namespace:
+    """The command line as its command reads it.
+
+    Raises:
+        SystemExit: it is wrong, which is said, or asked for help, which is printed.
+    """
+    try:
+        args, more = parser().parse_known_args(argv)
+    except SystemExit:
+        sys.stdout.flush()
+        raise
+    command = vars(args).pop("parser")
+    if more:
+        command.error(f"unrecognized arguments: {' '.join(more)}")
+    return args
 
 
 def main(argv: list[str] | None = None) -> int:
     """Runs one command; errors of Pteron go to stderr as one text, without a traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # file names need not be text
-            stream.reconfigure(errors="backslashreplace")
-    args = parser().parse_args(argv)
+    _open_streams()
+    args = argparse.Namespace(command=None)
     try:
+        args = parsed(argv)
         with warnings.catch_warnings():
             warnings.showwarning = _say
             code = int(args.run(args))
@@ -146,6 +166,20 @@ def main(argv: list[str] | None = None) -> int:
     except tuple(kind for kind, _ in _CODES) as error:
         code = next(code for kind, code in _CODES if isinstance(error, kind))
         return say.fail(args.command, _text(error), code, error, _is_json(args))
+
+
+def _open_streams() -> None:
+    """Standard streams that are closed become the null device, or else a file of ours would take their number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "r+"))
+        elif name != "stdin" and hasattr(stream, "reconfigure"):  # file names need not be text
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _is_json(args: argparse.Namespace) -> bool:
@@ -162,7 +196,7 @@ def _say(
 ) -> None:
     """A warning as one line; ours without the place in the code, which is ours too."""
     kind = "" if issubclass(category, PlacementWarning) else f"{category.__name__}: "
-    print(say.paint("pteron: warning:", 33, sys.stderr), f"{kind}{message}", file=sys.stderr)
+    say.aside(f"{say.paint('pteron: warning:', 33, sys.stderr)} {kind}{message}")
 
 
 def _text(error: BaseException) -> str:

@@ -172,6 +172,8 @@ def ready(outputs: Sequence[Path | None], inputs: Sequence[Path | None] = ()) ->
     for path in outputs:
         if path is None:
             continue
+        if str(path) == "-":
+            raise ArgumentError("-: expected a file's name; the standard output is /dev/stdout")
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, "a folder", str(path))
         if not path.parent.is_dir():

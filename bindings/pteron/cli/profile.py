@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     events: list[TraceEvent] = []
     for _ in range(args.runs):
         model.run(inputs, trace=events)
-    nodes = node_names(args.program)
+    nodes = node_names(model.program.data)
     if args.output:
         write_text(args.output, json.dumps(chrome_trace(events, nodes)))
     spent = summary(events, nodes, args.runs)
@@ -156,12 +156,11 @@ def chrome_trace(events: list[TraceEvent], nodes: Nodes) -> dict[str, object]:
     return {"traceEvents": rows, "displayTimeUnit": "ms"}
 
 
-def node_names(path: Path) -> Nodes:
-    """What the debug segment calls the source nodes; empty where it was stripped or the reader is not installed."""
+def node_names(data: bytes) -> Nodes:
+    """What a program's debug segment calls the source nodes; empty where it was stripped or the reader is not installed."""
     try:
         from pteron.export.file.read import read
         from pteron.export.graph.naming import title
     except ModuleNotFoundError:
         return {}
-    nodes = read(path.read_bytes()).nodes
-    return {i: (title(n.op_type, n.name), n.source) for i, n in enumerate(nodes)}
+    return {i: (title(n.op_type, n.name), n.source) for i, n in enumerate(read(data).nodes)}

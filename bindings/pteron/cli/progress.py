@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from . import say
+
 Tell = Callable[[str], None]
 STAGES: Final = (
     "capture", "passes", "check", "quantize", "partition", "lower", "fuse", "pack", "plan", "emit",
@@ -26,9 +28,7 @@ def progress(silent: bool) -> Iterator[Tell]:
             yield tell
     else:
         started = time.perf_counter()
-        yield lambda stage: print(
-            f"{time.perf_counter() - started:6.1f} s  {stage}", file=sys.stderr, flush=True
-        )
+        yield lambda stage: say.aside(f"{time.perf_counter() - started:6.1f} s  {stage}")
 
 
 def share(stage: str, before: float = 0.0) -> float:

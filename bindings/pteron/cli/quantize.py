@@ -59,7 +59,7 @@ def check_static(args: argparse.Namespace, format: str | None, option: str) -> R
         FileNotFoundError: nothing to calibrate with.
         ArgumentError: no such format, no such rule, or options that do not go together.
     """
-    from pteron.schema.errors import ArgumentError, QuantError
+    from pteron.schema.errors import ArgumentError
 
     kind("--ranges", args.ranges, ".json")
     if args.calibrate:
@@ -70,15 +70,14 @@ def check_static(args: argparse.Namespace, format: str | None, option: str) -> R
             calibration(args.calibrate)
     elif args.ranges:
         raise ArgumentError(f"--ranges {args.ranges}: expected --calibrate, too")
+    elif "samples" in getattr(args, "given", ()):
+        raise ArgumentError(f"--samples {args.samples}: expected --calibrate, too")
     if format is None:
         return None
     from pteron.quantize.recipe import recipe
 
     rules = pairs("--rule", getattr(args, "rule", ()), str)
-    try:
-        return recipe(format, rules, getattr(args, "embeddings", False))
-    except QuantError as error:
-        raise ArgumentError(str(error)) from None
+    return recipe(format, rules, getattr(args, "embeddings", False))
 
 
 def calibration(path: Path) -> None:
@@ -153,6 +152,10 @@ def write(args: argparse.Namespace, chosen: Recipe, tell: Tell) -> QuantReport:
         return done[0]
     if args.output.suffix != ".onnx":
         raise ArgumentError(f"--output {args.output}: expected an .onnx or .pte file")
+    if "exec_mode" in getattr(args, "given", ()):
+        raise ArgumentError(
+            f"--exec {args.exec_mode}: is of programs; drop it, or write a .pte instead of {args.output}"
+        )
     if args.model.suffix == ".pt2":
         raise ArgumentError(
             f"{args.model}: expected an .onnx model for an .onnx output; write a .pte, or export to ONNX first"

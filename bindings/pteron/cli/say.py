@@ -50,7 +50,7 @@ def fail(
     `as_json` None asks the command line, for options that could not be read.
     """
     where = " ".join(["pteron", *([command] if command else [])])
-    print(paint(f"{where}:", 31, sys.stderr), text, file=sys.stderr)
+    aside(f"{paint(f'{where}:', 31, sys.stderr)} {text}")
     if "--json" in sys.argv[1:] if as_json is None else as_json:
         facts = {"kind": "UsageError", **(facts_of(error)["error"] if error else {})}
         facts |= {"code": code, "text": text}
@@ -58,6 +58,12 @@ def fail(
             print(json.dumps({"schema": SCHEMA, "command": command, "error": facts}, indent=1))
             sys.stdout.flush()
     return code
+
+
+def aside(text: str) -> None:
+    """A line on stderr. Where that cannot take it nobody reads it: the work goes on."""
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
 
 
 def facts_of(error: BaseException) -> dict[str, dict[str, Any]]:

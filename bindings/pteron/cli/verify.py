@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     facts = {"ok": not problems, "problems": problems, "unopened": unseen}
     if problems and not args.json:
         for problem in problems:
-            print(f"{say.paint('pteron verify:', 31, sys.stderr)} {problem}", file=sys.stderr)
+            say.aside(f"{say.paint('pteron verify:', 31, sys.stderr)} {problem}")
     else:
         say.result("verify", args.json, facts, lambda: text(opened, unseen))
     return 6 if problems else 0
@@ -71,6 +71,8 @@ def compare(opened: Program, args: argparse.Namespace) -> list[str]:
         raise ArgumentError(
             "--inputs, --outputs: expected .npz files with arrays by name, got .npy"
         )
+    if not want:
+        raise ArgumentError(f"--outputs {args.outputs}: expected at least one output, got none")
     got = Session(opened).run(feeds)
     return [p for name in want for p in differences(name, got.get(name), want[name], args)]
 

@@ -105,6 +105,15 @@ class Program:
             raise ArgumentError(f"{self.path or 'program'}: was closed; load it again")
         return self._pointer
 
+    @property
+    def data(self) -> bytes:
+        """A copy of the file's bytes.
+
+        Raises:
+            ArgumentError: it was closed.
+        """
+        return bytes(self.held.data) if self.pointer and self.held else b""
+
     def close(self) -> None:
         """Lets the file go, once the sessions that are open are closed too. Closing twice does nothing."""
         self.held = None
