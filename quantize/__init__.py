@@ -1,1 +1,31 @@
-"""pteron.quantize"""
+"""Weights and activations in fewer bits: what to round (`recipe`), how (`encode`), what it costs (`report`).
+
+`pteron.export_model(..., quantize="nf4")` and the command `pteron quantize` are the usual ways in; `quantize.quantize_model`
+does it to an ONNX model. `docs/quantize.md` has the formats. What is here is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pteron.schema.lazy import lazy
+
+if TYPE_CHECKING:
+    from . import activations, apply, calibrate, encode, quantize, recipe, report, units
+    from .calibrate import Ranges
+    from .quantize import Calibration
+    from .recipe import Recipe, Rule
+    from .report import QuantReport
+
+__all__ = ["Calibration", "QuantReport", "Ranges", "Recipe", "Rule"]
+__all__ += ["activations", "apply", "calibrate", "encode", "quantize", "recipe", "report", "units"]
+
+if not TYPE_CHECKING:
+    _HOMES = {
+        "Calibration": "pteron.quantize.quantize",
+        "QuantReport": "pteron.quantize.report",
+        "Ranges": "pteron.quantize.calibrate",
+        "Recipe": "pteron.quantize.recipe",
+        "Rule": "pteron.quantize.recipe",
+    }
+    __getattr__, __dir__ = lazy(__name__, _HOMES, {*__all__} - {*_HOMES})

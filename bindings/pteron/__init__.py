@@ -10,8 +10,7 @@ Names are looked up when first used, so that loading a program imports neither o
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pteron.schema.errors import (
     ArgumentError,
@@ -28,7 +27,7 @@ from pteron.schema.errors import (
     QuantError,
     RecipeError,
 )
-from pteron.schema.extras import missing
+from pteron.schema.lazy import lazy
 
 if TYPE_CHECKING:
     from .pipeline import export_model
@@ -69,21 +68,4 @@ _HOMES = {
 _FOLDERS = ("export", "quantize", "runtime", "schema")
 
 if not TYPE_CHECKING:  # a type checker sees the imports above, and names that are not there
-
-    def __getattr__(name: str) -> Any:
-        try:
-            if name in _HOMES:
-                return getattr(importlib.import_module(_HOMES[name]), name)
-            if name in _FOLDERS:
-                return importlib.import_module(f"pteron.{name}")
-        except ModuleNotFoundError as error:
-            if error.name is None or error.name.startswith("pteron"):
-                raise
-            raise ModuleNotFoundError(
-                f"pteron.{name}: {missing(error.name)}", name=error.name
-            ) from error
-        raise AttributeError(f"module 'pteron' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_FOLDERS})
+    __getattr__, __dir__ = lazy(__name__, _HOMES, _FOLDERS)

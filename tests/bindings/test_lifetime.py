@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
@@ -233,6 +234,13 @@ def test_a_process_bound_to_one_processor_has_one_thread(digits: Path) -> None:
 def test_the_package_lists_what_it_has() -> None:
     assert set(pteron.__all__) <= set(dir(pteron))
     assert {"export", "quantize", "runtime", "schema", "__version__"} <= set(dir(pteron))
+    for package in (pteron.export, pteron.quantize):
+        public = {name for name in dir(package) if not name.startswith("__")}
+        assert public == set(package.__all__)
+        for name in public:
+            assert inspect.ismodule(getattr(package, name)) == name.islower(), name
+        with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+            _ = package.nothing
 
 
 @pytest.mark.parametrize(

@@ -155,10 +155,7 @@ def lower_compress(l: Lowering, n: Node) -> Ref:
 @lowers("TopK")
 def lower_topk(l: Lowering, n: Node) -> list[Ref]:
     x = n[0]
-    if n.has("k"):
-        count: object = n.integer("k")
-    else:
-        (count,) = l.known(l.reshape(n[1], (1,)), "k")
+    (count,) = l.known(l.reshape(n[1], (1,)), "k")
     axis = n.integer("axis", -1) % x.rank
     no_f64(l, x)
     source = l.move_axis(ordered(l, x), axis, -1)

@@ -68,7 +68,7 @@ def lower_constant(l: Lowering, n: Node) -> Ref:
 def lower_dropout(l: Lowering, n: Node) -> list[Ref]:
     training = n.get(2)
     mode = [0] if training is None else l.numbers(training, "training_mode")
-    ratio = l.array(n[1]) if n.get(1) is not None else np.array(n.number("ratio", 0.5))
+    ratio = l.array(n[1]) if n.get(1) is not None else np.array(0.5)
     if mode[0] and (ratio is None or float(ratio.reshape(-1)[0]) != 0.0):
         l.fail("drops elements at random (training_mode); export the model for inference")
     return [n[0], l.expand(l.scalar(True, "bool"), n[0].shape)]
@@ -77,10 +77,8 @@ def lower_dropout(l: Lowering, n: Node) -> list[Ref]:
 @lowers("Reshape")
 def lower_reshape(l: Lowering, n: Node) -> Ref:
     x = n[0]
-    wanted: Sequence[Extent] = n.integers("shape") or l.known(n[1], "the new shape")
-    return l.reshape(
-        x, reshaped(l, x.shape, list(wanted), zero_is_zero=bool(n.integer("allowzero")))
-    )
+    wanted = l.known(n[1], "the new shape")
+    return l.reshape(x, reshaped(l, x.shape, wanted, zero_is_zero=bool(n.integer("allowzero"))))
 
 
 def reshaped(l: Lowering, shape: Shape, wanted: list[Extent], *, zero_is_zero: bool) -> Shape:
