@@ -6,6 +6,7 @@ Every output gets a clone of its own, so that a value returned twice, or an inpu
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -73,6 +74,7 @@ def state_pairs(torch: Any, program: Any, where: str, *, ours: bool) -> Captured
             kept.append((arg.name, name))
         elif not (isinstance(arg, sig.ConstantArgument) and arg.value is None):
             kept.append((_number(torch, sig, graph, node, arg, f"{where}: output {name!r}"), name))
+    _known_parts(torch, graph)
     _dense_before_views(torch, graph)
     _tensors_for_numbers(torch, graph)
     specs = _clone_outputs(
@@ -199,6 +201,48 @@ def _tensors_for_numbers(torch: Any, graph: Any) -> None:
             with first.fake_mode:
                 made.meta["val"] = torch.ops.aten.scalar_tensor.default(value, dtype=dtype)
             node.update_arg(i, made)
+
+
+def _known_parts(torch: Any, graph: Any) -> None:
+    """x.split(n) and x.chunk(n) have as many parts as in the trace: of sizes that are known, else a slice for each."""
+    aten = torch.ops.aten
+    splits = (aten.split.Tensor, aten.unsafe_split.Tensor)
+    chunks = (aten.chunk.default, aten.unsafe_chunk.default)
+    for node in list(graph.nodes):
+        if node.op != "call_function" or node.target not in (*splits, *chunks):
+            continue
+        x, size, axis = (*node.args, 0)[:3]
+        sizes = [part.shape[axis] for part in node.meta["val"]]
+        if all(isinstance(n, int) for n in sizes):
+            node.target, node.args = aten.split_with_sizes.default, (x, sizes, axis)
+            continue
+        with graph.inserting_before(node):
+            if node.target in chunks:
+                size = _shared(torch, graph, x, axis, size)
+            bounds = [_times(graph, i, size) for i in range(len(sizes) + 1)]
+        for part in list(node.users):
+            i = part.args[1]
+            part.target, part.args = aten.slice.Tensor, (x, axis, bounds[i], bounds[i + 1])
+        graph.erase_node(node)
+
+
+def _shared(torch: Any, graph: Any, x: Any, axis: int, count: int) -> Any:
+    """The size of an axis by the number of its parts, rounded up."""
+    whole = graph.call_function(torch.ops.aten.sym_size.int, (x, axis))
+    whole.meta["val"] = x.meta["val"].shape[axis]
+    more = graph.call_function(operator.add, (whole, count - 1))
+    more.meta["val"] = whole.meta["val"] + count - 1
+    size = graph.call_function(operator.floordiv, (more, count))
+    size.meta["val"] = more.meta["val"] // count
+    return size
+
+
+def _times(graph: Any, count: int, size: Any) -> Any:
+    if count == 0 or isinstance(size, int):
+        return count and count * size
+    product = graph.call_function(operator.mul, (count, size))
+    product.meta["val"] = count * size.meta["val"]
+    return product
 
 
 def _dense_before_views(torch: Any, graph: Any) -> None:

@@ -1,6 +1,6 @@
 """Capture of PyTorch: nn.Module with example inputs, ExportedProgram, .pt2 file. The only place that imports torch.
 
-    module -> torch.export (strict=False) -> state_pairs -> torch.onnx at opset 24, not optimized -> capture_onnx
+    module -> torch.export -> state_pairs -> torch.onnx at opset 24, not optimized -> capture_onnx
 
 torch.onnx fails silently in known ways; each has a guard here: state written outside of buffers (`written`), buffer
 mutation dropped (`state_pairs`), outputs that share a name (`state_pairs` clones), narrow quantization ranges lost
@@ -158,20 +158,28 @@ def _export(
 
 
 def _traced(torch: Any, module: Any, example: Any, dynamic_shapes: Any) -> Any:
-    """torch.export, first without its assumption that a dynamic axis is neither 0 nor 1; some modules cannot be traced so."""
+    """torch.export, first without its assumption that a dynamic axis is neither 0 nor 1; some modules cannot be traced so.
 
-    def trace() -> Any:
+    Last by its bytecode: `len(x)` is a size there; where torch runs the module, Python makes it a number.
+    """
+
+    def trace(strict: bool) -> Any:
         return torch.export.export(
-            module, example[0], example[1], dynamic_shapes=dynamic_shapes, strict=False
+            module, example[0], example[1], dynamic_shapes=dynamic_shapes, strict=strict
         )
 
     if dynamic_shapes is None:
-        return trace()
+        return trace(False)
+    with contextlib.suppress(Exception), _any_size():
+        return trace(False)
     try:
-        with _any_size():
-            return trace()
-    except Exception:
-        return trace()
+        return trace(False)
+    except Exception as error:
+        if "specialized it to be a constant" not in str(error):
+            raise
+        with contextlib.suppress(Exception), _any_size():
+            return trace(True)
+        raise
 
 
 def _any_size() -> Any:

@@ -114,6 +114,18 @@ def test_moving_over_a_dynamic_axis(tmp_path: Path) -> None:
     )
 
 
+def test_parts_of_a_dynamic_tensor(tmp_path: Path) -> None:
+    """torch.onnx writes a sequence, whose parts nobody counts."""
+    functions = [
+        lambda x: torch.cat(x.chunk(2, 1)[::-1], 1),
+        lambda x: x.split(x.shape[1] // 2, dim=1)[1],
+        lambda x: x.view(*x.shape[:2], 2, -1).permute(0, 2, 1, 3).chunk(3, dim=-1)[2],
+        lambda x: x.chunk(5, 2)[2] + x.split(3, -1)[1],
+    ]
+    cases = [(randn(b, n, 12),) for b, n in ((2, 6), (1, 2), (3, 4))]
+    agree(tmp_path, functions, *cases, dynamic=({0: "batch", 1: "seq"},))
+
+
 def test_an_axis_of_no_or_one_element_broadcasts(tmp_path: Path) -> None:
     """Slices whose start is clipped by a size: 1 element where there is any, which torch.export says without a guard."""
 

@@ -265,6 +265,20 @@ def test_a_squeezed_axis_is_longer_than_one(tmp_path: Path) -> None:
         pteron.load(tmp_path / "m.pte")(np.ones((1, 4), np.float32))
 
 
+def test_len_of_a_tensor_is_a_size(tmp_path: Path) -> None:
+    class Counted(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x.reshape(len(x), -1) * len(x)
+
+    module, path = Counted(), tmp_path / "m.pte"
+    pteron.export_model(module, path, args=(torch.ones(4, 2, 3),), dynamic_shapes=({0: "n"},))
+    model = pteron.load(path)
+    assert model.inputs[0].shape == ("n", 2, 3)
+    for n in (4, 1, 7):
+        x = torch.randn(n, 2, 3)
+        np.testing.assert_array_equal(model(x.numpy()), module(x).numpy())
+
+
 class Squeeze(nn.Module):
     def forward(self, x: Any) -> Any:
         return x.squeeze(0)
