@@ -374,8 +374,15 @@ def put(config: Any, key: str, value: Any) -> None:
 
 
 def steady(model: Any) -> Any:
-    """In eval mode, with weights of ordinary size, so that results move with the inputs."""
-    for p in model.parameters():
-        if p.ndim > 1 and float(p.detach().abs().max()) < 1e-3:
-            torch.nn.init.normal_(p, std=0.05)
+    """In eval mode, with weights of ordinary size, so that results move with the inputs: small ones would make all scores one."""
+    for name, p in model.named_parameters():
+        w = p.detach()
+        if name.endswith("weight") and p.ndim == 1 and float(w.abs().mean()) < 0.1:  # of a norm
+            torch.nn.init.normal_(p, 1.0, 0.1)
+        if p.ndim > 1 and p.is_floating_point():
+            gain = float(w.std()) * w[0].numel() ** 0.5
+            if gain < 1e-3:
+                torch.nn.init.normal_(p, std=0.05)
+            elif gain < 0.5:
+                w.mul_(0.7 / gain)
     return model.eval().requires_grad_(False)
