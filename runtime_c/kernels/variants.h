@@ -85,7 +85,10 @@ typedef struct pte_finish_f32 {
  * row[t * PTE_STRIP + m][offset + i] * panel[p][(t * tap_stride + i) * 16 + n], sequential and
  * fused. */
 typedef struct pte_tile_f32 {
-  const float *const *row; /* [taps][PTE_STRIP] */
+  const float *const *row;   /* [taps][PTE_STRIP] */
+  size_t row_stride;         /* `wide` only: between rows */
+  size_t ahead, ahead_lines; /* `wide` only: the panels to come lie so many floats on, and so many
+                                of their lines are to be asked for meanwhile */
   size_t taps, tap_stride, offset, run;
   const float *panel[PTE_ABREAST]; /* 64-byte aligned */
   float *out;                      /* 16 columns a panel are read and written; aliases nothing */
@@ -101,6 +104,9 @@ typedef struct pte_gemm_f32 {
   void (*tile)(size_t rows, size_t panels, const pte_tile_f32 *tile);
   /* Two strips of `rows` rows each, one panel; NULL: there is none, a strip keeps a tile busy. */
   void (*tall)(size_t rows, const pte_tile_f32 *tile);
+  /* Two whole strips and two whole panels of a matrix with one tap: row m lies at row[0] + m *
+   * row_stride. NULL: there is none. */
+  void (*wide)(const pte_tile_f32 *tile);
   /* y[panels][16] = panels times x[k], whole sums */
   void (*vector)(size_t k, size_t panels, const float *x, const float *panel, float *y);
   bool masked;                    /* knows `missing`; else such a tile goes through copies */

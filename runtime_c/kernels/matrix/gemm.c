@@ -89,6 +89,14 @@ static bool tall_pair(const gemm_block *b, size_t panels, size_t i, size_t count
   return pte_strip_begin(b->rows, i + 2) == pte_strip_begin(b->rows, i) + 2 * count;
 }
 
+/* Whether strip `i`, of `count` rows, and the next are one tile of twelve rows. */
+static bool wide_pair(const gemm_block *b, const pte_tile_f32 *s, size_t panels, size_t i,
+                      size_t count) {
+  return b->kernel->wide != NULL && s->row_stride != 0 && panels == 2 && s->missing == 0 &&
+         count == PTE_STRIP && i + 1 < pte_strips(b->rows) &&
+         pte_strip_begin(b->rows, i + 2) == pte_strip_begin(b->rows, i) + 2 * PTE_STRIP;
+}
+
 /* A panel block stays in L1 while the strips of the row block pass by, read from L2. Each strip
  * asks for its share of the next panel block, which comes from L3 or memory; with few strips that
  * would be a burst, which hurts. */
@@ -103,14 +111,18 @@ static bool run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, size_
   if (!apart && !pte_pace_go(b->pace, all)) return false;
   for (size_t i = 0, used; i < strips; i += used) {
     size_t count = pte_strip_begin(b->rows, i + 1) - pte_strip_begin(b->rows, i);
-    used = tall_pair(b, panels, i, count) ? 2 : 1;
+    bool wide = wide_pair(b, &s, panels, i, count);
+    used = wide || tall_pair(b, panels, i, count) ? 2 : 1;
     if (apart && !pte_pace_go(b->pace, (int64_t)(used * count) * row_cost)) return false;
-    for (size_t k = i * share; k < least(lines, (i + used) * share); k++)
+    s.ahead = next + i * share * PTE_PANEL;
+    s.ahead_lines = least(lines, (i + used) * share) - least(lines, i * share);
+    for (size_t k = i * share; !wide && k < least(lines, (i + used) * share); k++)
       for (size_t p = 0; p < panels; p++)
         __builtin_prefetch(s.panel[p] + next + k * PTE_PANEL, 0, 2);
     s.row = row + i * PTE_STRIP * b->g->taps;
     s.below = s.row + PTE_STRIP * b->g->taps;
     if (s.missing > 0 && !b->kernel->masked) tile_ragged(b->kernel, count, s);
+    else if (wide) b->kernel->wide(&s);
     else if (used == 2) b->kernel->tall(count, &s);
     else b->kernel->tile(count, panels, &s);
     s.out += used * count * s.out_stride;
@@ -126,8 +138,10 @@ static bool run_panels(const gemm_block *b, const gemm_step *k, size_t panel, si
   size_t count = k->taps * k->run, column = b->group * g->columns + panel * PTE_PANEL;
   pte_finish_f32 finish = pte_finish_at(&g->finish, b->row, column);
   size_t end = (panel + panels) * PTE_PANEL;
+  bool matrix = g->fill == pte_matrix_fill;
   bool last = k->tap + k->taps == g->taps && k->offset + k->run == g->run;
   pte_tile_f32 s = {.row = b->table + k->tap * PTE_STRIP,
+                    .row_stride = matrix ? ((const pte_matrix *)g->source)->stride : 0,
                     .taps = k->taps,
                     .tap_stride = k->run,
                     .offset = k->offset,
@@ -162,7 +176,7 @@ static bool run_step(const gemm_block *b, const gemm_step *k) {
 static bool run_depth(const gemm_block *b) {
   const pte_gemm *g = b->g;
   bool stream = b->rows <= PTE_STRIP && !g->panels.decoded;
-  size_t depth = stream ? PTE_GEMM_LONG : PTE_GEMM_DEPTH;
+  size_t depth = stream ? PTE_GEMM_LONG : g->panels.decoded ? PTE_GEMM_DEPTH : PTE_GEMM_WIDE;
   size_t taps = most(depth / g->run, 1), run = least(depth, g->run);
   for (size_t tap = 0; tap < g->taps; tap += taps)
     for (size_t offset = 0; offset < g->run; offset += run) {
@@ -338,6 +352,15 @@ static bool put_block(const gemm_block *b) {
   return true;
 }
 
+/* The first row of block `block`: at a pair of strips where blocks are much longer. Rounded up, so
+ * that no block, the last one neither, gets more than PTE_GEMM_ROWS. */
+static size_t row_begin(const gemm_grid *grid, size_t block) {
+  const size_t pair = 2 * PTE_STRIP, rows = grid->g->rows, at = rows * block / grid->row_blocks;
+  if (block == grid->row_blocks || rows / grid->row_blocks < 4 * pair) return at;
+  return ceil_div(at, pair) * pair;
+}
+_Static_assert(PTE_GEMM_ROWS % (2 * PTE_STRIP) == 0, "blocks are rounded up to pairs of strips");
+
 static void grid_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const gemm_grid *grid = context;
   const pte_gemm *g = grid->g;
@@ -348,8 +371,8 @@ static void grid_task(void *context, size_t begin, size_t end, uint32_t thread) 
     size_t band = i / grid->column_blocks, column = i % grid->column_blocks,
            block = band % grid->row_blocks;
     b.group = band / grid->row_blocks;
-    b.row = g->rows * block / grid->row_blocks;
-    b.rows = g->rows * (block + 1) / grid->row_blocks - b.row;
+    b.row = row_begin(grid, block);
+    b.rows = row_begin(grid, block + 1) - b.row;
     b.panel_begin = grid->panels * column / grid->column_blocks;
     b.panel_end = grid->panels * (column + 1) / grid->column_blocks;
     char *scratch = grid->scratch + grid->share.total * thread;

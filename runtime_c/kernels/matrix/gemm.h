@@ -55,8 +55,9 @@ typedef struct pte_gemm {
 
 enum {
   PTE_GEMM_DEPTH = 256, /* K of a block: 256 * 16 floats are 16 KiB, half of a small L1 */
-  PTE_GEMM_ROWS = 192,  /* rows of a block: 192 * 256 floats are 192 KiB of L2 */
-  PTE_GEMM_LONG = 2048  /* K of a tile, at most: 6 * 64 * 2048 steps are under PTE_CHUNK */
+  PTE_GEMM_WIDE = 512, /* of one whose panels lie in place: a pair of them is most of a larger L1 */
+  PTE_GEMM_ROWS = 192, /* rows of a block: 192 * 256 floats are 192 KiB of L2 */
+  PTE_GEMM_LONG = 2048 /* K of a tile, at most: 6 * 64 * 2048 steps are under PTE_CHUNK */
 };
 
 /* Sets out, out_stride and place for rows x columns of `y`, dense or not. */

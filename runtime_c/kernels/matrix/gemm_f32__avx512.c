@@ -103,6 +103,46 @@ static void tall_avx512(size_t rows, const pte_tile_f32 *s) {
   }
 }
 
+/* 12 x 32 of a matrix: half the weights a product that 6 x 32 asks of L2. */
+static void wide_avx512(const pte_tile_f32 *s) {
+  __m512 sum[2 * PTE_STRIP][2];
+#pragma GCC unroll 12
+  for (size_t m = 0; m < 2 * PTE_STRIP; m++)
+#pragma GCC unroll 2
+    for (size_t p = 0; p < 2; p++)
+      sum[m][p] = s->first ? _mm512_setzero_ps()
+                           : _mm512_loadu_ps(s->out + m * s->out_stride + PTE_PANEL * p);
+  const size_t r = s->row_stride;
+  const float *a[3], *b = s->panel[0], *c = s->panel[1];
+  for (size_t i = 0; i < 3; i++) a[i] = s->row[0] + s->offset + 4 * i * r;
+  size_t every = s->ahead_lines > 0 ? s->run / s->ahead_lines : s->run, asked = 0;
+  for (size_t k = 0, end = 0; k < s->run; k++) {
+    if (k == end) {
+      end += every;
+      if (asked < s->ahead_lines) {
+        _mm_prefetch((const char *)(b + s->ahead + asked * PTE_PANEL), _MM_HINT_T1);
+        _mm_prefetch((const char *)(c + s->ahead + asked * PTE_PANEL), _MM_HINT_T1);
+        asked++;
+      }
+    }
+    __m512 v = _mm512_load_ps(b + k * PTE_PANEL), w = _mm512_load_ps(c + k * PTE_PANEL);
+#pragma GCC unroll 12
+    for (size_t m = 0; m < 2 * PTE_STRIP; m++) {
+      __m512 x = _mm512_set1_ps(a[m / 4][m % 4 * r + k]);
+      sum[m][0] = _mm512_fmadd_ps(x, v, sum[m][0]);
+      sum[m][1] = _mm512_fmadd_ps(x, w, sum[m][1]);
+    }
+  }
+#pragma GCC unroll 12
+  for (size_t m = 0; m < 2 * PTE_STRIP; m++)
+#pragma GCC unroll 2
+    for (size_t p = 0; p < 2; p++) {
+      __m512 y = sum[m][p];
+      if (s->finish != NULL) y = pte_finish_avx512(s->finish, m, PTE_PANEL * p, 0xffff, y);
+      _mm512_storeu_ps(s->out + m * s->out_stride + PTE_PANEL * p, y);
+    }
+}
+
 /* `count` panels at a distance of `stride` floats, each a stream of its own. */
 INLINE void streams_run(const size_t count, size_t k, size_t stride, const float *x,
                         const float *panel, float *y, size_t y_stride) {
@@ -134,6 +174,7 @@ static void vector_avx512(size_t k, size_t panels, const float *x, const float *
 const pte_gemm_f32 pte_gemm_f32__avx512 = {
     .tile = tile_avx512,
     .tall = tall_avx512,
+    .wide = wide_avx512,
     .vector = vector_avx512,
     .masked = true,
     .abreast = {0, 4, 4, 2, 2, 2, 2},

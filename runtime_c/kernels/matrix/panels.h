@@ -11,11 +11,15 @@ static inline size_t pte_panel_count(size_t columns) {
   return columns / PTE_PANEL + (columns % PTE_PANEL != 0);
 }
 
-/* Rows are spread evenly over strips: a strip of one to three rows would wait for the latency of
+/* Whole strips in pairs, which some variants take at once; what is left, and a pair more where that
+ * is under four rows, is spread evenly: a strip of one to three rows would wait for the latency of
  * the FMA. */
 static inline size_t pte_strips(size_t rows) { return (rows + PTE_STRIP - 1) / PTE_STRIP; }
 static inline size_t pte_strip_begin(size_t rows, size_t strip) {
-  return rows * strip / pte_strips(rows);
+  size_t pairs = rows / (2 * PTE_STRIP), left = rows % (2 * PTE_STRIP);
+  if (left > 0 && left < 4 && pairs > 0) pairs--, left += 2 * PTE_STRIP;
+  if (strip <= 2 * pairs) return strip * PTE_STRIP;
+  return 2 * PTE_STRIP * pairs + left * (strip - 2 * pairs) / pte_strips(left);
 }
 
 /* Writes panel[k][16] from `rows` <= 16 rows of w, whose element [i][j] lies at w + i * row_step +
