@@ -1,7 +1,7 @@
 """Files that appear whole or not at all.
 
-A file is written under another name beside its place and renamed when it is complete. Its mode, and links on the way to it,
-stay. Pipes and devices (/dev/stdout) get the finished bytes. Whoever writes holds a lock on its part, so that the parts of
+A file is written under another name beside its place and renamed when it is complete, and on the disk: a power cut leaves the
+old one or the new one. Its mode, and links on the way to it, stay. Pipes and devices (/dev/stdout) get the finished bytes. Whoever writes holds a lock on its part, so that the parts of
 killed runs are known, and swept by the next run that writes into the folder.
 """
 
@@ -113,13 +113,14 @@ def _part(path: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
     try:
         with contextlib.suppress(OSError):  # a file system without locks: its parts are not swept
             fcntl.flock(held, fcntl.LOCK_EX)
-        yield part, lambda: _stream(part, path) if streamed else _move(part, path)
+        yield part, lambda: _stream(part, path) if streamed else _move(held, part, path)
     finally:
         part.unlink(missing_ok=True)
         os.close(held)
 
 
-def _move(part: Path, path: Path) -> None:
+def _move(held: int, part: Path, path: Path) -> None:
+    os.fsync(held)
     target = Path(os.path.realpath(path))  # a link goes on pointing at its file
     with contextlib.suppress(FileNotFoundError):
         before = target.stat()
@@ -127,6 +128,12 @@ def _move(part: Path, path: Path) -> None:
             os.chown(part, before.st_uid, before.st_gid)
         part.chmod(stat.S_IMODE(before.st_mode))
     part.replace(target)
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # a file system that syncs no folders
+            os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def _stream(part: Path, path: Path) -> None:

@@ -328,6 +328,29 @@ def test_large_models_are_two_files_or_none(wide: Path, tmp_path: Path) -> None:
 # --- killed runs -----------------------------------------------------------------------------------
 
 
+def test_a_power_cut_leaves_the_old_file_or_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bytes are on the disk before the name is the file's, the name before anybody is told."""
+    said: list[str] = []
+    sync, move = os.fsync, Path.replace
+
+    def synced(number: int) -> None:
+        said.append(f"sync {os.readlink(f'/proc/self/fd/{number}')} {os.fstat(number).st_size}")
+        sync(number)
+
+    def moved(part: Path, target: Path) -> Path:
+        said.append(f"move {part}")
+        return move(part, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(Path, "replace", moved)
+    write_whole(tmp_path / "m.pte", lambda part: part.write_bytes(b"whole") and None)
+    first, second, third = said
+    part = second.removeprefix("move ")
+    assert first == f"sync {part} 5" and third.startswith(f"sync {tmp_path} ")
+
+
 def test_the_part_of_a_killed_run_is_swept_and_that_of_a_living_one_is_not(tmp_path: Path) -> None:
     code = (
         "import sys, time; from pathlib import Path; from pteron.export.write import write_whole\n"
