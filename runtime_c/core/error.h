@@ -6,6 +6,9 @@
 
 #include "pteron/pteron.h"
 
+/* Of functions that only failures run: small rather than fast. */
+#define PTE_COLD __attribute__((cold))
+
 /* Stores `status` and the text in `err` (may be NULL) and returns `status`. Marks: %u uint32_t, %d
  * int32_t, %lld int64_t, %llu uint64_t, %s terminated string (NULL prints "?"), %%. Bytes of
  * strings outside printable ASCII appear as '?': names come from files. Text that does not fit is

@@ -1,7 +1,5 @@
 #include "session/fault.h"
 
-#include "core/error.h"
-
 static const char *port_kind(uint8_t port) {
   if (port == 255) return "";
   return port >= 128 ? ": output " : ": input ";
@@ -18,6 +16,19 @@ static const char *name_of(const pte_op_row *row, const pte_fault *f) {
 void pte_fault_where(const pte_session *s, uint32_t work, pte_error *err) {
   uint32_t instr = pte_session_instr(s, work), node = s->program->instrs[instr].node;
   pte_error_at(err, instr, s->works[work].row->id, node, pte_program_node_name(s->program, node));
+}
+
+void pte_fault_value(const pte_session *s, uint32_t v, pte_error *err) {
+  const pte_program *p = s->program;
+  uint32_t made = s->first_value + s->slots[v].base;
+  for (uint32_t w = 0; w < s->work_count; w++) {
+    pte_range outputs = p->instrs[pte_session_instr(s, w)].outputs;
+    while (outputs.count-- != 0)
+      if (p->tables.refs[outputs.start++] == made) {
+        pte_fault_where(s, w, err);
+        return;
+      }
+  }
 }
 
 pte_status pte_fault_text(const pte_session *s, uint32_t work, pte_status status, pte_error *err) {

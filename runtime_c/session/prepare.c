@@ -31,6 +31,7 @@
 #include "session/bind.h"
 #include "session/check.h"
 #include "session/counted.h"
+#include "session/fault.h"
 #include "session/plan.h"
 #include "session/state.h"
 #include "session/values.h"
@@ -51,7 +52,13 @@ static pte_status read_options(const pte_prepare_options *given, pte_prepare_opt
 }
 
 static pte_status size_values(pte_session *s, pte_error *err) {
-  for (uint32_t v = 0; v < s->value_count; v++) PTE_TRY(pte_value_size(s, v, true, err));
+  for (uint32_t v = 0; v < s->value_count; v++) {
+    pte_status status = pte_value_size(s, v, true, err);
+    if (status != PTE_OK) {
+      pte_fault_value(s, v, err);
+      return status;
+    }
+  }
   return PTE_OK;
 }
 

@@ -7,14 +7,18 @@
  * those beside a 0. */
 #define PTE_MAX_ELEMENTS ((int64_t)1 << 40)
 
-static pte_status extent_unknown(const pte_session *s, uint32_t v, uint32_t expr, pte_error *err) {
+PTE_COLD static pte_status misfit(const pte_session *s, uint32_t v, pte_status status,
+                                  const char *text, pte_error *err) {
+  return pte_fail(err, status, "value %u: %s", s->first_value + v, text);
+}
+
+PTE_COLD static pte_status extent_unknown(const pte_session *s, uint32_t v, uint32_t expr,
+                                          pte_error *err) {
   if (err == NULL) return PTE_BAD_ARGUMENT; /* who tries sizes asks for every value */
   if (s->exprs.known[expr] == PTE_OVERFLOW)
-    return pte_fail(err, PTE_BAD_ARGUMENT, "value %u: a size does not fit in 64 bits",
-                    s->first_value + v);
+    return misfit(s, v, PTE_BAD_ARGUMENT, "a size does not fit in 64 bits", err);
   if (s->exprs.known[expr] == PTE_DIVIDED)
-    return pte_fail(err, PTE_BAD_ARGUMENT, "value %u: a size is divided by zero",
-                    s->first_value + v);
+    return misfit(s, v, PTE_BAD_ARGUMENT, "a size is divided by zero", err);
   uint32_t dim = pte_expr_blame(&s->exprs, expr);
   return pte_fail(
       err, PTE_BAD_ARGUMENT, "dimension %s: bound by no input of the method; give all shapes",
@@ -52,7 +56,7 @@ static pte_status set_strides(pte_session *s, uint32_t v, const pte_file_value *
       PTE_TRY(evaluated(s, v, file->strides + axis, &t->stride[axis], err));
     if (__builtin_mul_overflow(elements, extent > 0 ? extent : 1, &elements) ||
         elements > PTE_MAX_ELEMENTS)
-      return pte_fail(err, PTE_LIMIT, "value %u: more than 2^40 elements", s->first_value + v);
+      return misfit(s, v, PTE_LIMIT, "more than 2^40 elements", err);
     dense *= extent; /* at most `elements` */
   }
   return PTE_OK;
@@ -94,8 +98,7 @@ static pte_status size_memory(pte_session *s, uint32_t v, const pte_file_value *
   uint64_t bytes = 0;
   if (!pte_storage_bytes(t->dtype, t->layout, t->format, file->groups, t->rank, t->shape, &bytes) ||
       bytes > INT64_MAX)
-    return pte_fail(err, PTE_LIMIT, "value %u: its size does not fit in 63 bits",
-                    s->first_value + v);
+    return misfit(s, v, PTE_LIMIT, "its size does not fit in 63 bits", err);
   if (fix && bytes > slot->room_bytes) slot->room_bytes = bytes;
   if (bytes <= slot->room_bytes) return PTE_OK;
   return pte_fail(err, PTE_LIMIT, "value %u: needs %llu bytes, its memory has %llu",

@@ -31,6 +31,24 @@ def test_a_failed_run_names_the_node(tmp_path: Path) -> None:
         model(np.array([1, 9]))
 
 
+def test_sizes_that_no_memory_has_name_the_node(tmp_path: Path) -> None:
+    """[n, 1] + [1, n], and a view of it: at prepare no instruction runs yet."""
+    info = helper.make_tensor_value_info
+    nodes = [
+        helper.make_node("Add", ["x", "y"], ["s"], name="mix.outer"),
+        helper.make_node("ReduceMax", ["s"], ["z"], name="mix.most", keepdims=0),
+    ]
+    ports = [info("x", TensorProto.FLOAT, ["n", 1]), info("y", TensorProto.FLOAT, [1, "n"])]
+    graph = helper.make_graph(nodes, "g", ports, [info("z", TensorProto.FLOAT, [])])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    pteron.export_model(made, tmp_path / "m.pte")
+    session = pteron.load(tmp_path / "m.pte", threads=1).session()
+    for n in (1 << 21, (1 << 31) - 1):
+        with pytest.raises(pteron.LimitError, match=r"2\^40 elements \[node mix\.outer\]$"):
+            session.prepare({"x": (n, 1), "y": (1, n)})
+    assert session.prepare({"x": (2, 1), "y": (1, 2)}).planned_bytes >= 16
+
+
 def test_of_a_long_name_the_end_is_shown(tmp_path: Path) -> None:
     name = "/".join(f"layers.{i}" for i in range(40)) + "/gather"
     model = pteron.load(gather(tmp_path / "g.pte", name))

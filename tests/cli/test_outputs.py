@@ -336,7 +336,7 @@ def test_a_power_cut_leaves_the_old_file_or_the_new_one(
     sync, move = os.fsync, Path.replace
 
     def synced(number: int) -> None:
-        said.append(f"sync {os.readlink(f'/proc/self/fd/{number}')} {os.fstat(number).st_size}")
+        said.append(f"sync {Path(f'/proc/self/fd/{number}').readlink()} {os.fstat(number).st_size}")
         sync(number)
 
     def moved(part: Path, target: Path) -> Path:
