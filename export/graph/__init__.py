@@ -255,10 +255,11 @@ def drop_unread(model: ir.Model) -> None:
                 del graph.initializers[name]
 
 
-def _steps_far(node: ir.Node) -> bool:
-    """A Slice whose steps overflow in onnx's propagation of elements, which ends the process."""
+def _steps_near(node: ir.Node) -> bool:
+    """No Slice whose steps may overflow in onnx's propagation of elements, which then reads and writes anywhere."""
     steps = node.inputs[4] if is_op(node, "Slice") and len(node.inputs) > 4 else None
-    return any(abs(step) >= 2**31 for step in ints(steps) or ())
+    known = [0] if steps is None else ints(steps)
+    return known is not None and all(abs(step) < 2**30 for step in known)
 
 
 def infer(model: ir.Model) -> None:
@@ -275,7 +276,7 @@ def infer(model: ir.Model) -> None:
             _without_weights(model),
             check_type=False,
             strict_mode=False,
-            data_prop=not any(map(_steps_far, nodes(model))),
+            data_prop=all(map(_steps_near, nodes(model))),
         )
         _take_types(model.graph, told.graph)
     except Exception:
