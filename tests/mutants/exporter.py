@@ -19,7 +19,6 @@ import json
 import os
 import random
 import resource
-import signal
 import sys
 import time
 import warnings
@@ -27,11 +26,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
-from verdicts import HEAVY, OUT, ROOT, in_child, journal, summary
+from verdicts import HEAVY, OUT, ROOT, Chosen, in_child, journal, last_run, summary
 
 AREA = (
     "lower/**/*", "passes/**/*", "optimize/*", "plan/*", "pack/__init__", "pack/codes", "delegates/partition",
@@ -193,26 +191,6 @@ def tests_of(m: Mutant, known: dict[str, Any]) -> list[str]:
 # --- running --------------------------------------------------------------------------------------------------------------
 
 
-class Chosen:
-    """These tests in this order, each with an end."""
-
-    def __init__(self, tests: Sequence[str], seconds: dict[str, float]) -> None:
-        self.rank = {t: i for i, t in enumerate(tests)}
-        self.seconds = seconds
-
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = sorted((i for i in items if i.nodeid in self.rank), key=lambda i: self.rank[i.nodeid])  # fmt: skip
-
-    def pytest_runtest_logstart(self, nodeid: str) -> None:
-        print("RUNS", nodeid, flush=True)
-        signal.setitimer(signal.ITIMER_REAL, 20 + 20 * self.seconds.get(nodeid, 1))
-
-
-def late(number: int, frame: FrameType | None) -> None:
-    print("LATE", flush=True)
-    os._exit(124)
-
-
 def put_in_place(text: str, path: str) -> None:
     """In a child: from now on the import of `path` gets `text`."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -249,7 +227,6 @@ def try_graphs(seeds: Sequence[int]) -> int:
 
 def try_mutant(tests: list[str], known: dict[str, Any]) -> int:
     """In a child: runs the tests until one fails, then the graphs."""
-    signal.signal(signal.SIGALRM, late)
     files = sorted({t.split("::")[0] for t in tests})
     code = int(pytest.main(["-x", "-q", "--tb=line", "-p", "no:cacheprovider", *files], [Chosen(tests, known["seconds"])]))  # fmt: skip
     return code or try_graphs(known["graphs"])
@@ -265,8 +242,7 @@ def verdict(m: Mutant, known: dict[str, Any]) -> dict[str, Any]:
             return try_mutant(tests, known)
 
         code = in_child(work, log, 240 + 10 * sum(known["seconds"][t] for t in tests))
-        ran = [s for s in log.read_text(errors="replace").splitlines() if s.startswith("RUNS ")]
-        by = ran[-1][5:] if ran and code else "import" if code else ""
+        by = last_run(log) if code else ""
     return {
         "key": m.key, "file": m.file, "line": m.line, "was": m.source, "is": text.splitlines()[m.line - 1].strip(), "operator": m.operator[5:],
         "killed": code != 0, "code": code, "by": by, "tests": len(tests), "seconds": round(time.monotonic() - start, 1),
@@ -278,6 +254,7 @@ def main() -> None:
     ask.add_argument("--seed", type=int, required=True)
     ask.add_argument("--count", type=int, default=60)
     ask.add_argument("--again", action="store_true", help="try what survived of this seed again, and draw none")  # fmt: skip
+    ask.add_argument("--seconds", type=float, default=1e9, help="end after so many; the next run goes on")  # fmt: skip
     told = ask.parse_args()
     os.chdir(ROOT)
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"

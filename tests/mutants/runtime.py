@@ -5,8 +5,8 @@
 
 draws mutants (turns.py) from the .c files of core, program, session and host, or takes every refusal of program, session and
 the kernels' checks. All turns are built in at once, each behind a switch, under sanitizers and into a Python module. One run
-of every test says which turns it meets; then each turn is switched on for the tests that meet it, quickest first, until one
-fails: tests/c, changed and corrupted copies of programs, tests/session and others. Of what lives, a turn that the compiler makes
+of every test says which turns it meets; then each turn is switched on for what meets it, quickest first, until one fails:
+tests/c, tests/session and others (all in one process), changed and corrupted copies of programs. Of what lives, a turn that the compiler makes
 the same code of is none. Verdicts: build/mutants/runtime-SEED.jsonl and refusals-0.jsonl.
 """
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import hashlib
 import importlib
 import importlib.util
 import json
@@ -21,6 +22,7 @@ import mmap
 import os
 import random
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -32,7 +34,7 @@ from typing import Any, Final
 
 import pytest
 from turns import Turn, alone, apart, mutants, refusals, turned
-from verdicts import HEAVY, OUT, ROOT, in_child, journal, summary
+from verdicts import HEAVY, OUT, ROOT, Chosen, in_child, journal, last_run, summary
 
 AREA: Final = ("core", "program", "session", "host/posix")
 REFUSALS: Final = ("program", "session", "kernels")
@@ -40,6 +42,20 @@ TESTS: Final = (
     "tests/session/test_control.py", "tests/session/test_interpreted.py", "tests/session/test_refused.py",
     "tests/bindings/test_model.py", "tests/export/test_verify.py", "tests/program/test_reader.py",
 )  # fmt: skip
+READ: Final = (
+    "runtime_c",
+    "tests/c",
+    "tests/fuzz",
+    "tests/program",
+    "tests/session",
+    "tests/bindings",
+    "tests/export",
+)
+"""What decides the verdicts."""
+
+COPIES: Final = 200
+"""Changed ones, of each program."""
+
 SAMPLES: Final = ("pointwise", "control", "matmul")
 """Of tests/program/samples.py, for the corrupted programs."""
 
@@ -80,6 +96,26 @@ def must(*words: object) -> None:
     done = subprocess.run(list(map(str, words)), cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{shlex.join(map(str, words))}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+
+
+def digest(turns: Sequence[Turn]) -> str:
+    """Of the turns, the sources and the tests."""
+    found = hashlib.sha256("\n".join(t.key for t in turns).encode())
+    for folder in READ:
+        for file in sorted(
+            f for f in (ROOT / folder).rglob("*.*") if f.suffix in (".c", ".h", ".py", ".txt")
+        ):
+            found.update(f"{file.relative_to(ROOT)}\n".encode() + file.read_bytes())
+    return found.hexdigest()
+
+
+def kept(name: str, make: Callable[[], Any]) -> Any:
+    """What `make` gives, from a file where it was made before."""
+    file = WORK / f"{name}.json"
+    if not file.exists():
+        made = json.dumps(make())
+        file.write_text(made)
+    return json.loads(file.read_text())
 
 
 def said(test: Path, what: str) -> list[str]:
@@ -136,6 +172,8 @@ def module(objects: Sequence[Path]) -> Path:
     words = words[words.index("&&") + 1 :] if ":" in words[:1] else words
     words = words[: words.index("&&")] if "&&" in words else words
     at, out = words.index("-o"), WORK / "_pteron.abi3.so"
+    if out.exists():
+        return out
     words[at + 1 : at + 2] = [str(out), *map(str, objects)]
     done = subprocess.run(words, cwd=build, capture_output=True, text=True)
     if done.returncode:
@@ -152,10 +190,13 @@ def library() -> None:
 
 
 def build(turns: Sequence[Turn]) -> list[Judge]:
-    """All that judges, with all turns in it."""
-    for old in WORK.glob("o-*/*"):
-        old.unlink()
-    WORK.mkdir(parents=True, exist_ok=True)
+    """All that judges, with all turns in it; what an ended run of the same has built and measured is taken."""
+    stamp, now = WORK / "stamp", digest(turns)
+    if not stamp.exists() or stamp.read_text() != now:
+        shutil.rmtree(WORK, ignore_errors=True)
+        WORK.mkdir(parents=True)
+        stamp.write_text(now)
+    MET.write_bytes(bytes(MOST))
     (WORK / "switch.h").write_text(SWITCH_H)
     library()
     texts = {f: turned(f, [(k, t) for k, t in enumerate(turns) if t.file == f]) for f in {t.file for t in turns}}  # fmt: skip
@@ -164,13 +205,14 @@ def build(turns: Sequence[Turn]) -> list[Judge]:
         switch = WORK / f"o-{kind}" / "switch.o"
         switch.parent.mkdir(parents=True, exist_ok=True)
         (WORK / "switch.c").write_text(SWITCH_C)
-        must("cc", "-fPIC", "-O1", "-c", WORK / "switch.c", "-o", switch)
+        if not switch.exists():
+            must("cc", "-fPIC", "-O1", "-c", WORK / "switch.c", "-o", switch)
         of[kind] = [switch, *(compiled(f, kind, text) for f, text in sorted(texts.items()))]
     made = [c_test(t, of["sanitized"], texts) for t in sorted((ROOT / "tests/c").glob("test_*.c"))]
     made += [corrupted(name, of["sanitized"]) for name in SAMPLES]
-    made += changed_copies(of["sanitized"])
+    made.append(changed_copies(of["sanitized"], len(turns)))
     by_python = module(of["module"])
-    return [j for j in made if j is not None] + python_tests(by_python, len(turns))
+    return [*(j for j in made if j is not None), python_tests(by_python, len(turns))]
 
 
 # --- judges ---------------------------------------------------------------------------------------------------------------
@@ -178,10 +220,10 @@ def build(turns: Sequence[Turn]) -> list[Judge]:
 
 @dataclass(slots=True)
 class Judge:
-    """A test: `fails(k)` says whether it fails with turn k, -1: none."""
+    """Tests that run together: `fails(k)` names what fails with turn k (-1: none), or nothing."""
 
     name: str
-    fails: Callable[[int], bool]
+    fails: Callable[[int], str]
     seconds: float = 0
     met: frozenset[int] = frozenset()
 
@@ -201,7 +243,8 @@ def ends(command: Sequence[object], turn: int, seconds: float) -> int:
 
 def linked(name: str, objects: Sequence[Path]) -> Path:
     out = WORK / name
-    must("cc", "-fsanitize=address,undefined", *objects, "-lm", "-pthread", "-o", out)
+    if not out.exists():
+        must("cc", "-fsanitize=address,undefined", *objects, "-lm", "-pthread", "-o", out)
     return out
 
 
@@ -215,7 +258,7 @@ def c_test(test: Path, objects: Sequence[Path], texts: dict[str, str]) -> Judge 
     head = compiled(f"tests/c/{test.name}")
     parts = [objects[0], *map(compiled, own)] if own else [*objects, LIBRARY]
     program = linked(test.stem, [head, *parts])
-    return Judge(test.name, lambda k: ends([program], k, 120) != 0)
+    return Judge(test.name, lambda k: test.name if ends([program], k, 120) else "")
 
 
 def corrupted(name: str, objects: Sequence[Path]) -> Judge:
@@ -231,35 +274,52 @@ def corrupted(name: str, objects: Sequence[Path]) -> Judge:
         mine = [compiled(f"tests/fuzz/{s}.c") for s in ("hostile", "each", "exercise")]
         linked("hostile", [*mine, *objects, LIBRARY])
 
-    def fails(k: int) -> bool:
-        if ends([program, f"build/samples/{name}.pte", cases], k, 180):
-            return True
-        return bool(json.loads((WORK / "log").read_text().splitlines()[-1])["ran"] == 0)
+    def fails(k: int) -> str:
+        done = ends([program, f"build/samples/{name}.pte", cases], k, 180)
+        ran = not done and json.loads((WORK / "log").read_text().splitlines()[-1])["ran"]
+        return "" if ran else f"hostile {name}"
 
     return Judge(f"hostile {name}", fails)
 
 
-def changed_copies(objects: Sequence[Path]) -> list[Judge]:
-    """Changed copies of programs meet the refusals that refusals.txt lists, of few programs and of all."""
-    from program import samples, test_refusals
+def changed_copies(objects: Sequence[Path], count: int) -> Judge:
+    """Changed copies of programs meet the refusals that refusals.txt lists; only the files that meet a turn are run again."""
+    from program import test_refusals
 
     mine = [compiled(str(s.relative_to(ROOT))) for s in test_refusals.SOURCES]
-    program = linked("refuse", [*mine, *objects, LIBRARY])
-    made = []
-    for name, write in (("few", samples.write), ("all", test_refusals.write_files)):
-        files = WORK / name
-        if not files.exists():
-            write(files)
-        paths = sorted(map(str, files.glob("*.pte")))
+    program, files = linked("refuse", [*mine, *objects, LIBRARY]), WORK / "files"
+    if not files.exists():
+        test_refusals.write_files(files)
+        (WORK / "copies").mkdir(exist_ok=True)
 
-        def met(k: int, paths: Sequence[str] = paths) -> set[str]:
-            if ends([program, "200", *paths], k, 300):
-                return set()
-            return {test_refusals.masked(s) for s in (WORK / "log").read_text(errors="replace").splitlines()}  # fmt: skip
+    def texts(k: int, paths: Sequence[Path]) -> set[str]:
+        if ends([program, str(COPIES), *paths], k, 30 * len(paths) + 60):
+            return set()
+        return {test_refusals.masked(s) for s in (WORK / "log").read_text(errors="replace").splitlines()}  # fmt: skip
 
-        expected = test_refusals.listed() & met(-1)
-        made.append(Judge(f"changed copies of {name}", lambda k, e=expected, m=met: bool(e - m(k))))
-    return made
+    def first(path: Path) -> tuple[float, list[str], list[int]]:
+        MET.write_bytes(bytes(MOST))
+        start = time.monotonic()
+        found = sorted(texts(-1, [path]))
+        return time.monotonic() - start, found, sorted(marked(count))
+
+    known = {p: kept(f"copies/{p.stem}", lambda p=p: first(p)) for p in sorted(files.glob("*.pte"))}  # type: ignore[misc]
+    plain = {p: set(found) for p, (_, found, _) in known.items()}
+    meets = {p: frozenset(met) for p, (_, _, met) in known.items()}
+    wanted = test_refusals.listed() & set().union(*plain.values())
+
+    def fails(k: int) -> str:
+        again = [p for p in plain if k in meets[p]]
+        others = set().union(*(plain[p] for p in plain if p not in again))
+        return "changed copies" if wanted - others - texts(k, again) else ""
+
+    seconds = sum(s for s, _, _ in known.values())
+    return Judge("changed copies", fails, seconds, frozenset().union(*meets.values()))
+
+
+def marked(count: int) -> frozenset[int]:
+    """The turns that were met."""
+    return frozenset(k for k, b in enumerate(MET.read_bytes()[:count]) if b)
 
 
 class Finder:
@@ -293,16 +353,15 @@ class Watch:
         row[2] = row[2] and not report.failed
 
 
-def run_python(module: Path, turn: int, tests: Sequence[str], plugin: object = None) -> int:
+def run_python(module: Path, turn: int, tests: Sequence[str], plugin: object) -> int:
     """In a child."""
     os.environ |= {"PTE_TURN": str(turn), "PTE_MET": str(MET)}
     sys.meta_path.insert(0, Finder(module))  # type: ignore[arg-type]
-    return int(pytest.main(["-x", "-q", "--tb=line", "-p", "no:cacheprovider", *tests], [plugin] if plugin else []))  # fmt: skip
+    return int(pytest.main(["-x", "-q", "--tb=line", "-p", "no:cacheprovider", *tests], [plugin]))
 
 
-def python_tests(module: Path, count: int) -> list[Judge]:
-    found = WORK / "python.json"
-    MET.write_bytes(bytes(MOST))
+def python_tests(module: Path, count: int) -> Judge:
+    found, log = WORK / "python.json", WORK / "python.log"
 
     def watch() -> int:
         watched = Watch(count)
@@ -310,31 +369,43 @@ def python_tests(module: Path, count: int) -> list[Judge]:
         found.write_text(json.dumps(watched.found))
         return code
 
-    if in_child(watch, WORK / "python.log", 900):
-        sys.exit(f"the tests fail on the plain source: {WORK / 'python.log'}")
-    made = []
-    for test, (seconds, met, _) in json.loads(found.read_text()).items():
+    if not found.exists() and in_child(watch, log, 900):
+        found.unlink(missing_ok=True)
+        sys.exit(f"the tests fail on the plain source: {log}")
+    seconds = {t: s for t, (s, _, _) in json.loads(found.read_text()).items()}
+    meets = {t: frozenset(m) for t, (_, m, _) in json.loads(found.read_text()).items()}
 
-        def fails(k: int, test: str = test, seconds: float = seconds) -> bool:
-            return in_child(lambda: run_python(module, k, [test]), WORK / "python.log", 30 + 20 * seconds) != 0  # fmt: skip
+    def fails(k: int) -> str:
+        chosen = Chosen(
+            sorted((t for t in meets if k in meets[t]), key=lambda t: (seconds[t], t)), seconds
+        )
+        files = sorted({t.split("::")[0] for t in chosen.rank})
+        limit = 60 + 20 * sum(20 + seconds[t] for t in chosen.rank)
+        return (
+            last_run(log)
+            if in_child(lambda: run_python(module, k, files, chosen), log, limit)
+            else ""
+        )
 
-        made.append(
-            Judge(test, fails, 1.5 + seconds, frozenset(met))
-        )  # a process of its own takes as long
-    return made
+    return Judge("python", fails, 2.0, frozenset().union(*meets.values()))
 
 
 def measured(judges: Sequence[Judge], count: int) -> list[Judge]:
     """Each with what it meets, and how long it takes; quickest first."""
-    for j in judges:
-        if j.seconds:
-            continue
+
+    def first(j: Judge) -> tuple[float, list[int]]:
         MET.write_bytes(bytes(MOST))
         start = time.monotonic()
         if j.fails(-1):
             sys.exit(f"{j.name} fails on the plain source: {WORK / 'log'}")
-        j.seconds = time.monotonic() - start
-        j.met = frozenset(k for k, b in enumerate(MET.read_bytes()[:count]) if b)
+        return time.monotonic() - start, sorted(marked(count))
+
+    for j in judges:
+        if not j.seconds:
+            j.seconds, met = kept(j.name, lambda j=j: first(j))
+            j.met = frozenset(met)
+    for j in sorted(judges, key=lambda j: j.seconds):
+        print(f"{j.seconds:8.2f} s {len(j.met):5} {j.name}", file=sys.stderr)
     return sorted(judges, key=lambda j: j.seconds)
 
 
@@ -357,10 +428,11 @@ def same_code(t: Turn) -> bool:
 def verdict(k: int, t: Turn, judges: Sequence[Judge]) -> dict[str, Any] | None:
     """None: it is none."""
     concerned = [j for j in judges if k in j.met]
-    by = next((j.name for j in concerned if j.fails(k)), "")
+    start = time.monotonic()
+    by = next((name for j in concerned if (name := j.fails(k))), "")
     if not by and same_code(t):
         return None
-    return {"key": t.key, "file": t.file, "line": t.line, "was": t.source, "is": t.alone, "killed": bool(by), "by": by, "tests": len(concerned)}  # fmt: skip
+    return {"key": t.key, "file": t.file, "line": t.line, "was": t.source, "is": t.alone, "killed": bool(by), "by": by, "tests": len(concerned), "seconds": round(time.monotonic() - start, 1)}  # fmt: skip
 
 
 def main() -> None:
@@ -369,6 +441,7 @@ def main() -> None:
     ask.add_argument("--count", type=int, default=60)
     ask.add_argument("--refusals", action="store_true")
     ask.add_argument("--again", action="store_true", help="try what survived of this seed again, and draw none")  # fmt: skip
+    ask.add_argument("--seconds", type=float, default=1e9, help="end after so many; the next run goes on")  # fmt: skip
     told = ask.parse_args()
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT / "tests"))

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 OUT = ROOT / "build/mutants"
 # What is there before the fork: nothing of ours, all that takes long to import.
@@ -20,6 +22,28 @@ HEAVY = (
     "numpy", "onnx", "onnx.reference", "onnx.version_converter", "onnx_ir", "onnx_ir.passes.common", "onnxruntime", "sympy",
     "ml_dtypes", "flatbuffers", "cffi", "hypothesis", "pytest",
 )  # fmt: skip
+
+
+class Chosen:
+    """These tests in this order, each named before it runs, each with an end."""
+
+    def __init__(self, tests: Sequence[str], seconds: dict[str, float]) -> None:
+        self.rank = {t: i for i, t in enumerate(tests)}
+        self.seconds = seconds
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process, in C too
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = sorted((i for i in items if i.nodeid in self.rank), key=lambda i: self.rank[i.nodeid])  # fmt: skip
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        print("RUNS", nodeid, flush=True)
+        signal.setitimer(signal.ITIMER_REAL, 20 + 20 * self.seconds.get(nodeid, 1))
+
+
+def last_run(log: Path) -> str:
+    """What ran when the process ended."""
+    ran = [s for s in log.read_text(errors="replace").splitlines() if s.startswith("RUNS ")]
+    return ran[-1][5:] if ran else "import"
 
 
 class Mutant(Protocol):
@@ -71,29 +95,35 @@ def journal(
     kind: str, told: Namespace, pools: Iterable[Sequence[M]], r: random.Random, judge: Callable[[M], Verdict | None],
     begin: Callable[[Sequence[M]], None] = lambda chosen: None,
 ) -> list[Verdict]:  # fmt: skip
-    """`begin` gets what will be judged. Verdicts on what is drawn, each a line of build/mutants/KIND-SEED.jsonl at once; what stands there is not tried again,
+    """`begin` gets what is drawn. Verdicts on what is drawn, each a line of build/mutants/KIND-SEED.jsonl at once; what stands there is not tried again,
     unless --again: then what survived is, and nothing is drawn."""
     file = OUT / f"{kind}-{told.seed}.jsonl"
     old = {f: [json.loads(s) for s in f.read_text().splitlines()] for f in OUT.glob(f"{kind}-*.jsonl")}  # fmt: skip
     done = old.pop(file, [])
     if told.again:
-        lived = {d["key"] for d in done if not d["killed"]}
+        lived = {d["key"] for d in done if "none" not in d and not d["killed"]}
         chosen = list({m.key: m for each in pools for m in each if m.key in lived}.values())
-        done = [d for d in done if d["killed"]]
+        done = [d for d in done if d["key"] not in lived]
         file.write_text("".join(json.dumps(d) + "\n" for d in done))
     else:
         known = {d["key"] for ds in old.values() for d in ds}
         chosen = spread(pools, told.count, r, known)
     keys = {d["key"] for d in done}
-    begin(todo := [m for m in chosen if m.key not in keys])
+    end = time.monotonic() + told.seconds
+    begin(chosen)
+    todo = [m for m in chosen if m.key not in keys]
     with file.open("a") as f:
         for m in todo:
+            if time.monotonic() > end:
+                print(f"{len(keys)} of {len(chosen)} judged; the next run goes on", file=sys.stderr)
+                break
             said = judge(m)
-            if said is not None:
-                done.append(said)
-                f.write(json.dumps(said) + "\n")
-                f.flush()
-    return done
+            keys.add(m.key)
+            said = said or {"key": m.key, "none": True}
+            done.append(said)
+            f.write(json.dumps(said) + "\n")
+            f.flush()
+    return [d for d in done if "none" not in d]
 
 
 def summary(done: Sequence[Verdict]) -> None:
