@@ -98,6 +98,8 @@ def signature(op: Op) -> Signature:
             )
     outputs = _outputs(op, str(parsed.return_annotation))
     attrs, size = _place(op, fields)
+    if any(a.kind == "steps" for a in attrs) and any(p.optional for p in outputs):
+        raise ValueError(f"op {op.name}: steps store every output, so that none may be absent")
     return Signature(tuple(inputs), outputs, attrs, size)
 
 

@@ -131,10 +131,7 @@ static pte_status check_steps(const subject *s, const pte_file_instr *instr, con
       if (tail != 0) return fail(s, "inputs", first, "operands without steps");
       continue;
     }
-    uint32_t result = p->tables.refs[instr->outputs.start];
-    for (uint32_t k = 0; k < instr->outputs.count; k++)
-      if (p->tables.refs[instr->outputs.start + k] == PTE_NONE)
-        return fail(s, "outputs", k, "absent, but not optional");
+    uint32_t result = p->tables.refs[instr->outputs.start]; /* of such rows no output is optional */
     pte_steps_port port = {tail + (epilogue ? 1 : 0), instr->outputs.count,
                            p->values[result].rank,    instr->inputs.start + first,
                            instr->outputs.start,      epilogue};

@@ -84,7 +84,6 @@ static bool split(const lattice *t, uint64_t anchor, uint64_t period, uint64_t *
   uint64_t inner = t->size;
   for (uint32_t axis = 0; axis < t->axes; axis++)
     if (t->step[axis] < period || t->step[axis] % period != 0) inner += t->reach[axis];
-  if (inner > period) return false;
   *out_begin = (t->begin - anchor) % period;
   *out_end = *out_begin + inner;
   return *out_end <= period;

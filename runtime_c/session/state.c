@@ -35,9 +35,6 @@ static pte_status check_buffer(const pte_session *s, uint32_t index, const void 
   PTE_TRY(check_state(s, index, err));
   uint32_t value = s->state_values[index];
   const char *name = pte_program_string(s->program, file_state(s, value)->name);
-  if (s->tensors[value].layout != PTE_STRIDED)
-    return pte_fail(err, PTE_UNSUPPORTED, "state %s: packed states cannot be read or written",
-                    name);
   if (got != s->slots[value].room_bytes)
     return pte_fail(err, PTE_BAD_ARGUMENT, "state %s: expected %llu bytes, got %llu", name,
                     s->slots[value].room_bytes, (uint64_t)got);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 import struct
@@ -95,6 +96,15 @@ def test_a_padded_struct_is_refused() -> None:
 def test_what_is_not_understood_is_refused() -> None:
     with pytest.raises(ValueError, match="not understood: union U"):
         fbs.parse('union U { A, B } file_identifier "PTE1";')
+
+
+def test_what_steps_store_is_never_absent() -> None:
+    def stepped(x: A, *, steps: Steps = ()) -> A | None:  # type: ignore[name-defined]  # noqa: F821
+        return x
+
+    row = dataclasses.replace(OPS["pointwise"], name="stepped", meaning=stepped)
+    with pytest.raises(ValueError, match="op stepped: steps store every output"):
+        signature(row)
 
 
 def test_every_operator_has_a_sample_program() -> None:
