@@ -120,11 +120,56 @@ static void tiny_and_unaligned_buffers_are_refused(void) {
   CHECK_TEXT(error.text, "expected the identifier XXXX");
 }
 
+/* Tables of one vector of tables, `levels` of them, each in the one before. */
+static pte_status read_nested(unsigned levels, pte_error *error) {
+  static const pte_flat_field field = {"inner", PTE_FLAT_TABLES, false, 4, 4};
+  static pte_flat_table nested = {"nested", &field, 1, NULL};
+  nested.element = &nested;
+  uint8_t bytes[512] __attribute__((aligned(8))) = {16};
+  for (unsigned k = 0; k < levels; k++) {
+    uint8_t *at = bytes + 8 + (size_t)24 * k;
+    at[0] = 6; /* the field table: its bytes, the table's, the field's place */
+    at[2] = 8;
+    at[4] = 4;
+    at[8] = 8; /* the table: back to the field table, on to the vector */
+    at[12] = 4;
+    at[16] = k + 1 < levels; /* the vector: so many, on to the next table */
+    at[20] = 12;
+  }
+  pte_flat root;
+  return pte_flat_verify(bytes, 8 + (size_t)24 * levels, &nested, NULL, "b", &root, error);
+}
+
+static void tables_nest_five_deep(void) {
+  pte_error error = {0};
+  CHECK_EQUAL(read_nested(5, &error), PTE_OK);
+  CHECK_EQUAL(read_nested(6, &error), PTE_BAD_PROGRAM);
+  CHECK_TEXT(error.text, "tables too deep");
+}
+
+static void wide_elements_lie_on_multiples_of_their_size(void) {
+  static const pte_flat_field field = {"wide", PTE_FLAT_VECTOR, false, 8, 8};
+  static const pte_flat_table table = {"t", &field, 1, NULL};
+  uint8_t bytes[40] __attribute__((aligned(8))) = {16, 0, 0, 0, 0, 0, 0, 0, 6, 0, 8,
+                                                   0,  4, 0, 0, 0, 8, 0, 0, 0, 8};
+  pte_flat root;
+  pte_error error = {0};
+  bytes[28] = 1; /* one element, from byte 32 */
+  CHECK_EQUAL(pte_flat_verify(bytes, 40, &table, NULL, "b", &root, &error), PTE_OK);
+  bytes[28] = 0;
+  bytes[20] = 4; /* from byte 28 */
+  bytes[24] = 1;
+  CHECK_EQUAL(pte_flat_verify(bytes, 40, &table, NULL, "b", &root, &error), PTE_BAD_PROGRAM);
+  CHECK_TEXT(error.text, "wide: elements unaligned");
+}
+
 int main(void) {
   buffers_are_accepted();
   prefixes_are_refused_or_whole();
   changed_bytes_are_refused_or_readable();
   changed_words_are_refused_or_readable();
   tiny_and_unaligned_buffers_are_refused();
+  tables_nest_five_deep();
+  wide_elements_lie_on_multiples_of_their_size();
   return check_done();
 }

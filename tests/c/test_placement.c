@@ -13,6 +13,7 @@ typedef struct script {
   const char *refuses;          /* the word for `accepts`, or NULL */
   int size, open, prepare, run; /* 1: fails */
   int waits;                    /* 1: until the run is to end */
+  size_t bytes;                 /* of an instance; 0: 100 */
   int sized, opened, closed, runs;
 } script;
 
@@ -31,7 +32,7 @@ static int accepts(void *self, const char *target, pte_error *error) {
 static pte_status instance_size(void *self, const char *target, const void *blob, size_t bytes,
                                 size_t *out, pte_error *error) {
   (void)self, (void)target, (void)blob, (void)bytes;
-  *out = 100;
+  *out = told.bytes == 0 ? 100 : told.bytes;
   told.sized++;
   say(error, "size said no");
   return told.size ? PTE_DELEGATE : PTE_OK;
@@ -145,6 +146,8 @@ static void whatever_fails_the_fallback_runs(void) {
   falls_back(true, "did not open: install it first");
   told = (script){.size = 1};
   falls_back(true, "did not open: size said no");
+  told = (script){.bytes = SIZE_MAX};
+  falls_back(true, "did not open: it asks for more memory than there is");
   told = (script){.open = 1};
   falls_back(true, "did not open: open said no");
   CHECK_EQUAL(told.opened, 0);

@@ -21,6 +21,7 @@ static void of_a_program(void) {
   uint32_t index = 0;
   pte_program *program = NULL;
   pte_memory room = {s.program_memory, 1 << 16}, odd = {(char *)s.program_memory + 1, 1 << 16};
+  pte_program_info info = {.size = sizeof info};
   pte_open_options options = {.size = sizeof options, .delegate_count = 1};
   REFUSED(pte_program_size(NULL, size, &needed, &error), PTE_BAD_ARGUMENT, "program_size: null");
   REFUSED(pte_program_size(bytes, size, NULL, &error), PTE_BAD_ARGUMENT, "program_size: null");
@@ -35,6 +36,7 @@ static void of_a_program(void) {
           "memory aligned to 16");
   REFUSED(pte_program_open(bytes, size, &options, room, &program, &error), PTE_BAD_ARGUMENT,
           "options: null pointer");
+  CHECK_EQUAL(pte_program_get_info(NULL, &info), PTE_BAD_ARGUMENT);
   REFUSED(pte_program_check_digests(NULL, &error), PTE_BAD_ARGUMENT, "check_digests: null");
   REFUSED(pte_program_find_method(NULL, "main", &index, &error), PTE_BAD_ARGUMENT,
           "find_method: null");
@@ -121,6 +123,19 @@ static void of_a_run(void) {
   close_stage(&s);
 }
 
+static void a_size_is_an_element_that_there_is(void) {
+  stage s = open_stage("counted", NULL, false);
+  int64_t x[] = {2, 3}, none[] = {0}, one[] = {1}, k = 2;
+  const int64_t *shapes[] = {x, none}, *values[] = {NULL, &k};
+  pte_prepare_options options = shapes_of(shapes);
+  options.values = values;
+  REFUSED(pte_prepare_size(s.session, &options, &s.sizes, &error), PTE_BAD_ARGUMENT,
+          "input shape: dimension k is its element 0, got 0 elements");
+  shapes[1] = one;
+  CHECK_EQUAL(pte_prepare_size(s.session, &options, &s.sizes, &s.error), PTE_OK);
+  close_stage(&s);
+}
+
 static void outputs_do_not_overlap(void) {
   stage s = open_stage("moves", "main", false);
   float x[48] = {0}, y[256];
@@ -182,11 +197,33 @@ static void of_header_and_table(void) {
   }
 }
 
+/* The place of a scalar of the manifest, the first segment. */
+static uint8_t *of_manifest(uint8_t *file, unsigned field) {
+  uint8_t *bytes = file + sample_word(file + ENTRY(0, 8), 8);
+  uint8_t *table = bytes + sample_word(bytes, 4);
+  const uint8_t *places = table - (int32_t)sample_word(table, 4);
+  return table + sample_word(places + 4 + 2 * field, 2);
+}
+
+static void a_program_of_a_later_runtime(void) {
+  stage s = open_stage("pointwise", "main", false);
+  pte_program *program = NULL;
+  uint32_t later = PTE_API_VERSION + 1;
+  memcpy(of_manifest(s.file.bytes, PTE_MANIFEST_MINIMUM_RUNTIME), &later, sizeof later);
+  sample_reseal(s.file.bytes, s.file.size);
+  pte_memory room = {s.program_memory, 1 << 20}; /* it is as large as the first time */
+  REFUSED(pte_program_open(s.file.bytes, s.file.size, NULL, room, &program, &error),
+          PTE_UNSUPPORTED, "manifest.minimum_runtime: this is version");
+  close_stage(&s);
+}
+
 int main(void) {
   of_a_program();
   of_a_session();
   of_a_run();
+  a_size_is_an_element_that_there_is();
   outputs_do_not_overlap();
   of_header_and_table();
+  a_program_of_a_later_runtime();
   return check_done();
 }

@@ -5,6 +5,7 @@
 #include "check.h"
 #include "core/size.h"
 #include "gen/ops.h"
+#include "gen/steps.h"
 #include "program/header.h"
 #include "program/program.h"
 #include "sample.h"
@@ -284,11 +285,18 @@ FIELD(step_op, p->tables.steps[0].op)
 FIELD(step_register, p->tables.steps[3].a)
 FIELD(step_operand, p->tables.steps[0].arg)
 FIELD(step_store, p->tables.steps[5].arg)
+FIELD(step_whole, p->tables.steps[2])
 FIELD(block_depth, p->blocks[1].depth)
 FIELD(block_instrs, p->blocks[1].instrs.start)
 FIELD(method_block, p->methods[0].block)
+FIELD(other_block, p->methods[1].block)
+FIELD(call_body, ((const uint8_t *)p->attrs)[p->instrs[1].attrs + offsetof(pte_call_attrs, body)])
+FIELD(dims_ref,
+      p->tables.refs[((const pte_dims_attrs *)(p->attrs + p->instrs[1].attrs / 8))->values.start])
 FIELD(port_value, p->ports[0].value)
 FIELD(delegate_segment, p->delegates[0].segment)
+
+#define CAST (PTE_STEP_CAST | PTE_STEP_F32 << 8 | 2 << 16 | (uint64_t)99 << 32)
 
 static const change CHANGES[] = {
     {"pointwise", value_dtype,      1, 99,   "values[0].dtype: expected below"                     },
@@ -304,7 +312,12 @@ static const change CHANGES[] = {
     {"pointwise", step_register,    1, 9,    "instrs[0].steps[3]: reads a register that is not set"},
     {"pointwise", step_operand,     2, 5,    "instrs[0].steps[0]: load: no such operand, got 5"    },
     {"pointwise", step_store,       2, 1,    "instrs[0].steps[5]: store: no such output, got 1"    },
+    {"pointwise", step_whole,       8, CAST, "instrs[0].steps[2]: cast: no such type, got 99"      },
     {"pointwise", method_block,     4, 3,    "methods[0].block: expected below 1, got 3"           },
+    {"state",     other_block,      4, 0,    "methods[1].block: block 0 is of method 0"            },
+    {"control",   call_body,        4, 0,    "instrs[1].body: expected a block with a higher index"},
+    {"control",   instr_attrs,      4, -1u,  "instrs[0].attrs: if needs attributes"                },
+    {"counted",   dims_ref,         4, 9999, "instrs[1].attrs: dims.values: expected expressions"  },
     {"pointwise", port_value,       4, 3,    "ports[0].value"                                      },
     {"control",   block_depth,      1, 0,    "blocks[1].depth"                                     },
     {"control",   block_depth,      1, 9,    "blocks[1].depth: expected below 9, got 9"            },
@@ -353,6 +366,15 @@ static void panels_have_whole_rows_and_steps(void) {
   CHECK_EQUAL(bytes, 32 * 5 * 4);
 }
 
+static void what_is_no_type_or_format_has_no_storage(void) {
+  uint64_t bytes = 0;
+  const int64_t shape[2] = {16, 4};
+  CHECK(!pte_storage_bytes(99, PTE_STRIDED, PTE_FORMAT_PLAIN, 0, 2, shape, &bytes));
+  CHECK(!pte_storage_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_COUNT, 0, 2, shape, &bytes));
+  CHECK(!pte_storage_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_PLAIN, 3, 2, shape, &bytes));
+  CHECK(pte_storage_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_PLAIN, 0, 2, shape, &bytes));
+}
+
 static void sizes_that_do_not_fit_have_no_storage(void) {
   uint64_t bytes = 0;
   const int64_t huge[3] = {INT64_MAX, INT64_MAX, INT64_MAX}, empty[3] = {INT64_MAX, 0, INT64_MAX};
@@ -379,6 +401,7 @@ int main(void) {
   a_file_that_changes_while_it_is_open_moves_nothing();
   a_changed_field_is_named();
   panels_have_whole_rows_and_steps();
+  what_is_no_type_or_format_has_no_storage();
   sizes_that_do_not_fit_have_no_storage();
   return check_done();
 }

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-import pteron
 from onnx import TensorProto, helper
+
+import pteron
 
 CASES = {
     "the longest step": (0, 3, 2**63 - 1, False),

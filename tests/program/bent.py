@@ -62,6 +62,22 @@ def _() -> Program:
     return over(values, Instr("softmax", (0,), (2,), {}), Instr("copy", (2,), (3,)))
 
 
+@bent("shares memory with another output")
+def _() -> Program:
+    """Columns of one matrix lie apart; only so many pairs are looked into, and these are more."""
+    columns = [Value("", "f32", (4, 1), "view", 2, (40, 1), k) for k in range(40)]
+    values = [X, Y, Value("", "f32", (4, 40)), *columns]
+    steps = (Step("load", "f32", 0), *(Step("store", "f32", args=(0,), arg=k) for k in range(40)))
+    split = Instr("pointwise", (3,), tuple(range(3, 43)), {"steps": steps})
+    return over(values, split, Instr("copy", (0,), (1,)))
+
+
+@bent("instrs[0].outputs: pointwise: 0 of them: missing")
+def _() -> Program:
+    pointwise = Instr("pointwise", (0,), (), {"steps": unary("neg")[:2]})
+    return over([X, Y], pointwise, Instr("copy", (0,), (1,)))
+
+
 @bent("input x: must be dense")
 def _() -> Program:
     values = [Value("x", "f32", (8,), "input", 0), Value("", "f32", (4,), "view", 0, (2,)), X, Y]

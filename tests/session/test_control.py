@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy
 
 from pteron.export.file.emit import emit_bytes
 from pteron.export.plan import plan
@@ -26,6 +27,9 @@ from pteron.export.sizes.expressions import symbol
 from pteron.schema.errors import DataError, LimitError, ProgramError
 from pteron.schema.steps import Step
 
+delegates = pytest.importorskip(
+    "pteron.runtime.delegates", reason="needs the built module pteron._pteron"
+)
 runtime = pytest.importorskip(
     "pteron.runtime.model", reason="needs the built module pteron._pteron"
 )
@@ -141,7 +145,7 @@ def test_loop_ends_when_its_body_says_so():
 def test_more_rows_than_the_capacity_are_a_limit():
     m = loop_model(max_extent=50)
     assert m(X, np.int64(50))[1].shape == (50, 5)
-    with pytest.raises(LimitError, match="max_extent"):
+    with pytest.raises(LimitError, match="more rows than the output has room for; raise max_ext"):
         m(X, np.int64(51))
 
 
@@ -210,6 +214,46 @@ def test_what_is_left_of_a_list_has_room():
         assert y.size == 0 or abs(y.sum() - 1) < 1e-6
 
 
+def test_more_than_at_the_least_and_the_most_count_has_no_room():
+    """A size that is largest in between: prepare has seen both ends, and the run looks again."""
+    values = [
+        Value("x", "f32", (n,), "input", 0),
+        Value("where", "i64", (1, c), "output", 0),
+        Value("", "f32", (n, c * (n - c)), "view", 0, (1, 0)),
+        Value("", "f32", (n, c * (n - c))),
+    ]
+    block = Block((Instr("nonzero", (0,), (1,)), Instr("copy", (2,), (3,))))
+    m = model(values, [block], [0], [1], dims=(N, C))
+    assert m(np.ones(4, np.float32)).tolist() == [[0, 1, 2, 3]]
+    with pytest.raises(LimitError, match="needs 64 bytes, its memory has 0"):
+        m(np.float32([0, 1, 0, 1]))
+
+
+def test_a_branch_with_fewer_rows_than_the_output_says():
+    rows = Dim("rows", "counted", min=0, capacity=sympy.Integer(4))
+    values = [
+        Value("x", "f32", (4,), "input", 0),
+        Value("which", "bool", (), "input", 1),
+        Value("y", "i64", (1, 4), "output", 0),
+        Value("where", "i64", (1, symbol(rows))),
+        Value("other", "i64", (1, 4), "input", 2),
+        Value("copied", "i64", (1, 4)),
+    ]
+    blocks = [
+        Block((Instr("if", (1,), (2,), {"then_block": 1, "else_block": 2}),)),
+        Block((Instr("nonzero", (0,), (3,)),), (), (3,)),
+        Block((Instr("copy", (4,), (5,)),), (), (5,)),
+    ]
+    m = model(values, blocks, [0, 1, 4], [2], dims=(rows,))
+    other = np.array([[9, 8, 7, 6]])
+    assert m(np.ones(4, np.float32), True, other).tolist() == [[0, 1, 2, 3]]
+    assert m(np.float32([0, 1, 0, 1]), False, other).tolist() == other.tolist()
+    with pytest.raises(
+        DataError, match="at 1: an extent differs from the plan's; axis, got 2, expected 4"
+    ):
+        m(np.float32([0, 1, 0, 1]), True, other)
+
+
 def called(
     params: Sequence[Value], weight: int = 5, layer: Block | None = None, **more: Any
 ) -> Any:
@@ -263,6 +307,35 @@ def test_a_param_used_outside_its_block_is_refused():
     m = model(values, [Block((Instr("copy", (2,), (1,)),))], [0], [1])
     with pytest.raises(ProgramError, match="bound to nothing"):
         m(X)
+
+
+def test_a_param_larger_than_what_is_bound_to_it_is_refused():
+    """What is bound has a counted size, so that only its room is known."""
+    rows = Dim("rows", "counted", min=0, capacity=sympy.Integer(4))
+    values = [
+        Value("x", "f32", (4,), "input", 0),
+        Value("where", "i64", (1, symbol(rows))),
+        Value("y", "i64", (1, 8), "output", 0),
+        Value("in", "i64", (1, 8), "param"),
+        Value("out", "i64", (1, 8), "param"),
+    ]
+    main = Block((Instr("nonzero", (0,), (1,)), Instr("call", (1,), (2,), {"body": 1})))
+    body = Block((Instr("copy", (3,), (4,)),), (3,), (4,))
+    m = model(values, [main, body], [0], [2], dims=(rows,))
+    with pytest.raises(ProgramError, match="is smaller than what the block declares"):
+        m(np.ones(4, np.float32))
+
+
+def test_scratch_that_does_not_fit_in_memory_is_a_limit():
+    values = [
+        Value("x", "f32", (2**30,), "input", 0),
+        Value("y", "f32", (2**30,), "output", 0),
+        Value("", "i64", (2**30,)),
+    ]
+    m = model(values, [Block((Instr("topk", (0,), (1, 2)),))], [0], [1])
+    m._session.threads = 2**32 - 1
+    with pytest.raises(LimitError, match="scratch does not fit in memory"):
+        m._session._prepare([np.broadcast_to(np.float32(0), (2**30,))])
 
 
 def test_a_loop_larger_than_its_output_is_refused():
@@ -368,3 +441,17 @@ def test_an_entry_of_a_delegate_has_one_instruction() -> None:
     )
     with pytest.raises(ProgramError, match=r"instrs\[1\]\.index: delegates\[0\] has an instr"):
         runtime.load(emit_bytes(plan(program)))
+
+
+def test_a_delegate_gets_no_views_with_gaps() -> None:
+    values = [
+        Value("x", "f32", (8,), "input", 0),
+        Value("", "f32", (4,), "view", 0, (2,)),
+        Value("y", "f32", (4,), "output", 0),
+    ]
+    block = Block((Instr("delegate", (1,), (2,), {"index": 0}),))
+    entry = Delegate("null", "null-1", b"blob", None, "forbid")
+    null = next(d for d in delegates.known() if d.name == "null")
+    m = model(values, [block], [0], [2], delegates=(entry,), caps={"delegates": [null]})
+    with pytest.raises(ProgramError, match="operands of a delegate must be present and dense"):
+        m(np.zeros(8, np.float32))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from program import samples
 from program.answers import answer
 from program.bent import BENT, Make
 
+from pteron.export.file.tables import Tables
 from pteron.export.verify import Refusal, check
 
 runtime = pytest.importorskip(
@@ -28,3 +32,15 @@ def test_the_exporter_refuses_as_well_but_for_a_reason(words: str, why: str, mak
     except Refusal:
         pass
     assert refused == (not why)
+
+
+def test_a_port_of_no_method_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which only another writer can leave in a file."""
+    fill = Tables._fill
+
+    def fill_and_leave_one(self: Tables, *given: Any) -> None:
+        fill(self, *given)
+        self.structs["ports"].append(self.structs["ports"][0])
+
+    monkeypatch.setattr(Tables, "_fill", fill_and_leave_one)
+    assert "ports: 1 of 3 belong to no method" in answer(samples.SAMPLES["pointwise"]())
