@@ -5,11 +5,9 @@
 
 unsigned pte_element_bits(uint32_t dtype) { return pte_dtype_bits(dtype); }
 
-static bool ceil_to(uint64_t a, uint64_t step, uint64_t *out) {
-  uint64_t sum;
-  if (!pte_add(a, step - 1, &sum)) return false;
-  *out = sum / step * step;
-  return true;
+/* Of an extent: below 2^63. */
+static uint64_t ceil_to(uint64_t extent, uint64_t step) {
+  return (extent + step - 1) / step * step;
 }
 
 static bool dense_bytes(uint32_t dtype, uint32_t rank, const int64_t *shape, uint64_t *out) {
@@ -40,17 +38,17 @@ static uint64_t panel_step(uint32_t bits) {
 
 /* Rows of all groups, each padded to 16. */
 static bool panel_rows(uint64_t n, uint32_t groups, uint64_t *out) {
-  uint64_t g = groups > 1 ? groups : 1, rows;
-  return n % g == 0 && ceil_to(n / g, 16, &rows) && pte_mul(rows, g, out);
+  uint64_t g = groups > 1 ? groups : 1;
+  return n % g == 0 && pte_mul(ceil_to(n / g, 16), g, out);
 }
 
 static bool panel_bytes(uint32_t dtype, uint32_t format, uint32_t groups, const int64_t *shape,
                         uint64_t *out) {
   const pte_format_row *row = &pte_format_rows[format];
   uint32_t bits = row->bits != 0 ? row->bits : pte_element_bits(dtype);
-  uint64_t step = panel_step(bits), rows, k = (uint64_t)shape[1], padded, codes, scales = 0;
-  if (step == 0 || !panel_rows((uint64_t)shape[0], groups, &rows) || !ceil_to(k, step, &padded) ||
-      !pte_mul(rows, padded, &codes) || !pte_mul(codes, bits, &codes))
+  uint64_t step = panel_step(bits), rows, k = (uint64_t)shape[1], codes, scales = 0;
+  if (step == 0 || !panel_rows((uint64_t)shape[0], groups, &rows) ||
+      !pte_mul(rows, ceil_to(k, step), &codes) || !pte_mul(codes, bits, &codes))
     return false;
   if (row->scaled) {
     uint64_t blocks = row->block == 0 ? 1 : k / row->block + (k % row->block != 0);
@@ -62,9 +60,9 @@ static bool panel_bytes(uint32_t dtype, uint32_t format, uint32_t groups, const 
 }
 
 static bool taps_bytes(uint32_t dtype, const int64_t *shape, uint64_t *out) {
-  uint64_t channels, count, bytes = pte_element_bits(dtype) / 8;
-  return bytes != 0 && ceil_to((uint64_t)shape[0], 16, &channels) &&
-         pte_mul(channels, (uint64_t)shape[1], &count) && pte_mul(count, bytes, out);
+  uint64_t count, bytes = pte_element_bits(dtype) / 8;
+  return bytes != 0 && pte_mul(ceil_to((uint64_t)shape[0], 16), (uint64_t)shape[1], &count) &&
+         pte_mul(count, bytes, out);
 }
 
 bool pte_storage_bytes(uint32_t dtype, uint32_t layout, uint32_t format, uint32_t groups,
