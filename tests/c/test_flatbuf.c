@@ -120,8 +120,8 @@ static void tiny_and_unaligned_buffers_are_refused(void) {
   CHECK_TEXT(error.text, "expected the identifier XXXX");
 }
 
-/* Tables of one vector of tables, `levels` of them, each in the one before. */
-static pte_status read_nested(unsigned levels, pte_error *error) {
+/* Tables of one vector of tables, `levels` of them, each so many bytes behind the one before. */
+static pte_status read_nested(unsigned levels, uint32_t behind, pte_error *error) {
   static const pte_flat_field field = {"inner", PTE_FLAT_TABLES, false, 4, 4};
   static pte_flat_table nested = {"nested", &field, 1, NULL};
   nested.element = &nested;
@@ -134,7 +134,7 @@ static pte_status read_nested(unsigned levels, pte_error *error) {
     at[8] = 8; /* the table: back to the field table, on to the vector */
     at[12] = 4;
     at[16] = k + 1 < levels; /* the vector: so many, on to the next table */
-    at[20] = 12;
+    memcpy(at + 20, &behind, 4);
   }
   pte_flat root;
   return pte_flat_verify(bytes, 8 + (size_t)24 * levels, &nested, NULL, "b", &root, error);
@@ -142,9 +142,28 @@ static pte_status read_nested(unsigned levels, pte_error *error) {
 
 static void tables_nest_five_deep(void) {
   pte_error error = {0};
-  CHECK_EQUAL(read_nested(5, &error), PTE_OK);
-  CHECK_EQUAL(read_nested(6, &error), PTE_BAD_PROGRAM);
+  CHECK_EQUAL(read_nested(5, 12, &error), PTE_OK);
+  CHECK_EQUAL(read_nested(6, 12, &error), PTE_BAD_PROGRAM);
   CHECK_TEXT(error.text, "tables too deep");
+}
+
+static void a_required_field_is_there(void) {
+  static const pte_flat_field field = {"needed", PTE_FLAT_SCALAR, true, 4, 4};
+  static const pte_flat_table table = {"t", &field, 1, NULL};
+  uint8_t bytes[24]
+      __attribute__((aligned(8))) = {16, 0, 0, 0, 0, 0, 0, 0, 6, 0, 8, 0, 4, 0, 0, 0, 8, 0, 0, 0};
+  pte_flat root;
+  pte_error error = {0};
+  CHECK_EQUAL(pte_flat_verify(bytes, 24, &table, NULL, "b", &root, &error), PTE_OK);
+  bytes[12] = 0; /* its place */
+  CHECK_EQUAL(pte_flat_verify(bytes, 24, &table, NULL, "b", &root, &error), PTE_BAD_PROGRAM);
+  CHECK_TEXT(error.text, "needed: required, but absent");
+}
+
+static void an_element_lies_behind_its_vector(void) {
+  pte_error error = {0};
+  CHECK_EQUAL(read_nested(2, (uint32_t)-12, &error), PTE_BAD_PROGRAM); /* 32 bits would wrap */
+  CHECK_TEXT(error.text, "inner: table outside the buffer at");
 }
 
 static void wide_elements_lie_on_multiples_of_their_size(void) {
@@ -170,6 +189,8 @@ int main(void) {
   changed_words_are_refused_or_readable();
   tiny_and_unaligned_buffers_are_refused();
   tables_nest_five_deep();
+  a_required_field_is_there();
+  an_element_lies_behind_its_vector();
   wide_elements_lie_on_multiples_of_their_size();
   return check_done();
 }

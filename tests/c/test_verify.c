@@ -293,6 +293,8 @@ FIELD(other_block, p->methods[1].block)
 FIELD(call_body, ((const uint8_t *)p->attrs)[p->instrs[1].attrs + offsetof(pte_call_attrs, body)])
 FIELD(dims_ref,
       p->tables.refs[((const pte_dims_attrs *)(p->attrs + p->instrs[1].attrs / 8))->values.start])
+FIELD(other_inputs, p->methods[1].inputs.start)
+FIELD(attrs_size, p->attrs[p->instrs[0].attrs / 8])
 FIELD(port_value, p->ports[0].value)
 FIELD(delegate_segment, p->delegates[0].segment)
 
@@ -318,6 +320,8 @@ static const change CHANGES[] = {
     {"control",   call_body,        4, 0,    "instrs[1].body: expected a block with a higher index"},
     {"control",   instr_attrs,      4, -1u,  "instrs[0].attrs: if needs attributes"                },
     {"counted",   dims_ref,         4, 9999, "instrs[1].attrs: dims.values: expected expressions"  },
+    {"state",     other_inputs,     4, 0,    "methods[1].inputs: expected ports from"              },
+    {"control",   attrs_size,       4, 8,    "if.else_block: required, but the struct is too short"},
     {"pointwise", port_value,       4, 3,    "ports[0].value"                                      },
     {"control",   block_depth,      1, 0,    "blocks[1].depth"                                     },
     {"control",   block_depth,      1, 9,    "blocks[1].depth: expected below 9, got 9"            },

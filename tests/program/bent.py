@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Final
 
+import numpy as np
 from program import bent_values  # noqa: F401
 from program.bending import (
     BENT,
@@ -20,7 +21,7 @@ from program.bending import (
 )
 from program.samples import one_method, unary
 
-from pteron.export.program import Block, Instr, Method, Port, Program, Value
+from pteron.export.program import Block, Constant, Instr, Method, Port, Program, Value
 from pteron.export.sizes import Dim
 from pteron.export.sizes.expressions import symbol
 from pteron.schema.steps import Step
@@ -333,6 +334,37 @@ def _() -> Program:
 @bent("does not fit in 64 bits", "sizes of a caller")
 def _() -> Program:
     return with_size((symbol(Dim("n", min=0)) + 2**40) ** 2)
+
+
+@bent("value 1: a size is divided by zero", "sizes of a caller")
+def _() -> Program:
+    """Of the place of a view."""
+    n = symbol(Dim("n", min=0))
+    x, y = (Value(s[0], "f32", (n,), s, 0) for s in ("input", "output"))
+    view = Value("", "f32", (1,), "view", 0, (1,), 4 // (n - 1))
+    return over([x, view, y], Instr("copy", (0,), (2,)), dims=(Dim("n", min=0),))
+
+
+@bent("a view of elements")
+def _() -> Program:
+    """So far apart that 64 bits do not count them."""
+    values = [X, Value("", "f32", (4,), "view", 0, (2**62,)), Y]
+    return over(values, Instr("copy", (0,), (2,)))
+
+
+@bent("lists share refs so often", "no pass makes so many")
+def _() -> Program:
+    """Instructions that share one list: small in the file, large to walk."""
+    return over([X, Y], *(Instr("pointwise", (0,) * 300, (1,), {"steps": unary("neg")}),) * 20000)
+
+
+@bent("expected the constant's, in numbers")
+def _() -> Program:
+    """The first of its axes alone."""
+    rows = Constant("rows", "f32", (4, 2), np.zeros((4, 2), np.float32))
+    return over(
+        [Value("rows", "f32", (4,), "constant", 0), Y], Instr("copy", (0,), (1,)), constants=(rows,)
+    )
 
 
 @bent("divided by zero", "sizes of a caller")

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from pteron.export.file.emit import emit_bytes
+from pteron.export.file.emit import emit, emit_bytes
 from pteron.export.plan import plan
 from pteron.export.program import (
     Block,
@@ -386,13 +386,16 @@ def delegated_only() -> Program:
 
 
 def write(folder: Path) -> list[Path]:
-    """Every sample as FOLDER/<name>.pte."""
+    """Every sample as FOLDER/<name>.pte, and one with its constants beside it in FOLDER/apart."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, make in SAMPLES.items():
         path = folder / f"{name}.pte"
         path.write_bytes(emit_bytes(plan(make())))
         paths.append(path)
+    apart = folder / "apart"
+    apart.mkdir(exist_ok=True)
+    emit(plan(pointwise()), apart / "pointwise.pte", data="pointwise.bin")
     return paths
 
 

@@ -22,9 +22,9 @@ from pteron.export.program import (
     State,
     Value,
 )
-from pteron.export.sizes import Dim
+from pteron.export.sizes import Check, Dim
 from pteron.export.sizes.expressions import symbol
-from pteron.schema.errors import DataError, LimitError, ProgramError
+from pteron.schema.errors import ArgumentError, DataError, LimitError, ProgramError
 from pteron.schema.steps import Step
 
 delegates = pytest.importorskip(
@@ -252,6 +252,41 @@ def test_a_branch_with_fewer_rows_than_the_output_says():
         DataError, match="at 1: an extent differs from the plan's; axis, got 2, expected 4"
     ):
         m(np.float32([0, 1, 0, 1]), True, other)
+
+
+def test_a_relation_of_sizes_is_asked_of_the_caller():
+    m_ = Dim("m", min=0, max=512, hint=8)
+    values = [
+        Value("a", "f32", (n,), "input", 0),
+        Value("b", "f32", (symbol(m_),), "input", 1),
+        Value("y", "f32", (n,), "output", 0),
+    ]
+    relation = Check("le", n, symbol(m_), "a is no longer than b")
+    block = Block((Instr("copy", (0,), (2,)),))
+    m = model(values, [block], [0, 1], [2], dims=(N, m_), checks=(relation,))
+    assert np.array_equal(m(X, X), X)
+    with pytest.raises(ArgumentError, match="shapes: a is no longer than b: got 5 and 4"):
+        m(X, X[:4])
+
+
+def test_more_rows_than_a_copy_has_room_for_are_a_limit():
+    of, to = (
+        Dim(k, "counted", min=0, capacity=sympy.Integer(c)) for k, c in (("of", 4), ("to", 2))
+    )
+    values = [
+        Value("x", "f32", (4,), "input", 0),
+        Value("which", "bool", (), "input", 1),
+        Value("y", "i64", (1, symbol(to)), "output", 0),
+        Value("where", "i64", (1, symbol(of))),
+    ]
+    branch = Block((Instr("nonzero", (0,), (3,)),), (), (3,))
+    blocks = [Block((Instr("if", (1,), (2,), {"then_block": 1, "else_block": 2}),)), branch]
+    values.append(Value("where", "i64", (1, symbol(of))))
+    blocks.append(Block((Instr("nonzero", (0,), (4,)),), (), (4,)))
+    m = model(values, blocks, [0, 1], [2], dims=(of, to))
+    assert m(np.float32([0, 1, 0, 1]), True).tolist() == [[1, 3]]
+    with pytest.raises(LimitError, match="dimension to is 3, its capacity is 2; raise max_extent"):
+        m(np.float32([0, 1, 1, 1]), True)
 
 
 def called(
