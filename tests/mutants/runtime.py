@@ -3,7 +3,7 @@
     python tests/mutants/runtime.py --seed 7 --count 60
     python tests/mutants/runtime.py --refusals
 
-draws mutants (turns.py) from the .c files of core, program, session and host, or takes every refusal of program, session and
+draws mutants (switches.py) from the .c files of core, program, session and host, or takes every refusal of program, session and
 the kernels' checks. All turns are built in at once, each behind a switch, under sanitizers and into a Python module. One run
 of every test says which turns it meets; then each turn is switched on for what meets it, quickest first, until one fails:
 tests/c, tests/session and others (all in one process), changed and corrupted copies of programs. Of what lives, a turn that the compiler makes
@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from turns import Turn, alone, apart, mutants, refusals, turned
+from switches import Turn, alone, apart, mutants, refusals, turned
 from verdicts import HEAVY, OUT, ROOT, Chosen, in_child, journal, last_run, summary
 
 AREA: Final = ("core", "program", "session", "host/posix")

@@ -98,19 +98,18 @@ def journal(
     """`begin` gets what is drawn. Verdicts on what is drawn, each a line of build/mutants/KIND-SEED.jsonl at once; what stands there is not tried again,
     unless --again: then what survived is, and nothing is drawn."""
     file = OUT / f"{kind}-{told.seed}.jsonl"
-    old = {f: [json.loads(s) for s in f.read_text().splitlines()] for f in OUT.glob(f"{kind}-*.jsonl")}  # fmt: skip
+    old = {f: last_verdicts(f) for f in OUT.glob(f"{kind}-*.jsonl")}
     done = old.pop(file, [])
     if told.again:
         lived = {d["key"] for d in done if "none" not in d and not d["killed"]}
         chosen = list({m.key: m for each in pools for m in each if m.key in lived}.values())
         done = [d for d in done if d["key"] not in lived]
-        file.write_text("".join(json.dumps(d) + "\n" for d in done))
     else:
         known = {d["key"] for ds in old.values() for d in ds}
         chosen = spread(pools, told.count, r, known)
     keys = {d["key"] for d in done}
-    end = time.monotonic() + told.seconds
     begin(chosen)
+    end = time.monotonic() + told.seconds
     todo = [m for m in chosen if m.key not in keys]
     with file.open("a") as f:
         for m in todo:
@@ -124,6 +123,11 @@ def journal(
             f.write(json.dumps(said) + "\n")
             f.flush()
     return [d for d in done if "none" not in d]
+
+
+def last_verdicts(file: Path) -> list[Verdict]:
+    """One for each place, the last."""
+    return list({d["key"]: d for d in map(json.loads, file.read_text().splitlines())}.values())
 
 
 def summary(done: Sequence[Verdict]) -> None:
