@@ -352,12 +352,6 @@ def _() -> Program:
     return over(values, Instr("copy", (0,), (2,)))
 
 
-@bent("lists share refs so often", "no pass makes so many")
-def _() -> Program:
-    """Instructions that share one list: small in the file, large to walk."""
-    return over([X, Y], *(Instr("pointwise", (0,) * 300, (1,), {"steps": unary("neg")}),) * 20000)
-
-
 @bent("expected the constant's, in numbers")
 def _() -> Program:
     """The first of its axes alone."""

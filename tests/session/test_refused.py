@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from program import samples
 from program.answers import answer
+from program.bending import X, Y, over
 from program.bent import BENT, Make
 
 from pteron.export.file.tables import Tables
+from pteron.export.program import Instr
 from pteron.export.verify import Refusal, check
 
 runtime = pytest.importorskip(
@@ -44,3 +46,10 @@ def test_a_port_of_no_method_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(Tables, "_fill", fill_and_leave_one)
     assert "ports: 1 of 3 belong to no method" in answer(samples.SAMPLES["pointwise"]())
+
+
+def test_lists_that_are_walked_too_often_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Instructions that share one list, small in the file and large to walk: emit writes them apart, another writer may not."""
+    monkeypatch.setattr(Tables, "are_walked", lambda self, size_bytes: True)
+    load_and_store = Instr("pointwise", (0,) * 300, (1,), {"steps": samples.unary("neg")})
+    assert "lists share refs so often" in answer(over([X, Y], *(load_and_store,) * 20000))
