@@ -211,12 +211,14 @@ typedef struct pte_tile_i8 {
   size_t y_stride, lanes;             /* lanes in 1..16: columns of the last panel that exist */
 } pte_tile_i8;
 
-/* A depthwise convolution of int8. Taps go in pairs; an odd last one has a second of weight 0. */
+/* A depthwise convolution of int8. */
 typedef struct pte_taps_i8 {
-  size_t pairs, channels;
-  const int16_t *weight;              /* [channels / 16][pairs][16][2], codes of 8 bits */
-  const pte_rescale_columns *columns; /* [channels / 16] */
+  size_t taps, channels;              /* channels: of a pixel */
+  const pte_rescale_columns *columns; /* a panel each, of channels up to a multiple of 64 */
+  char *weight; /* what `lay` makes: PTE_TAPS_BYTES(taps) for 64 channels, 64-byte aligned */
 } pte_taps_i8;
+
+#define PTE_TAPS_BYTES(taps) (((taps) + 3) / 4 * 512 + 1088)
 
 /* int8 times int8, summed in int32 that wraps: exact where the sum fits. */
 typedef struct pte_gemm_static {
@@ -228,9 +230,15 @@ typedef struct pte_gemm_static {
   /* bias[n] -= what the form of x adds to the sums of a panel; NULL: nothing */
   void (*settle)(size_t quads, const int8_t *panel, int32_t *bias);
   void (*tile)(size_t rows, size_t panels, const pte_tile_i8 *tile); /* in 1..most */
-  /* One pixel: y[c] = rescaled bias[c] + sum over taps t < 2 * pairs of x[offset[t] + c] * weight
-   */
-  void (*taps)(const pte_taps_i8 *t, const int64_t *offset, const int8_t *x, int8_t *y);
+  /* Weights of channels first .. first + count, of 1 to 64, first a multiple of 64: code t of a
+   * channel is codes[t / 4 * 64 + t % 4], channels `codes_step` apart */
+  void (*lay)(const pte_taps_i8 *t, size_t first, size_t count, const int8_t *codes,
+              size_t codes_step);
+  /* Pixels i side by side: y[i * channels + c] = rescaled bias[c] + sum over taps t of tap[t][i *
+   * step + c] * weight, for c in first .. end, first as above; up to three pointers follow the
+   * last, alike */
+  void (*taps)(const pte_taps_i8 *t, size_t first, size_t end, const int8_t *const *tap,
+               size_t pixels, size_t step, int8_t *y);
   uint8_t most_rows, most_panels; /* at most PTE_TALL and PTE_BESIDE */
   uint8_t widened;                /* bytes of an element of a row */
 } pte_gemm_static;

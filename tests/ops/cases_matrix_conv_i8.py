@@ -75,9 +75,8 @@ def narrow_ends(zero: int, low: int = -128, high: int = 127) -> Case:
     )
 
 
-def some_wide() -> Case:
+def some_wide(case: Case) -> Case:
     """Panels side by side of which one has a shift that 32-bit lanes do not take."""
-    case = conv((5,), 30, 70, 1)
     shift = np.asarray(case.inputs[4]).copy()
     shift[20], shift[69] = 32, 56
     return with_input(case, shift=shift)
@@ -128,7 +127,10 @@ CASES = [
     conv((9, 9), 6, 20, 3, stride=2, dilation=(2, 1), begin=1, end=1),
     *(conv((6, 7), c, 5, (2, k), begin=1, end=2) for c, k in ((1, 1), (1, 3), (3, 3), (3, 5), (7, 9), (9, 7), (32, 2), (33, 2))),
     *(narrow_ends(zero, *limits) for zero in (-128, 0, 127) for limits in ((-128, 127), (-7, 9))),
-    some_wide(),
+    some_wide(conv((5,), 30, 70, 1)),
+    some_wide(conv((5, 6), 97, 97, 3, groups=97, begin=1, end=1)),
+    some_wide(conv((5, 6), 130, 130, 2, groups=130, stride=2)),
+    *(conv((5, 8), c, c, k, groups=c, begin=1, end=1, x_zero=-128) for c, k in ((31, 3), (32, 1), (64, (5, 3)), (65, 3), (96, 4), (161, (1, 2)))),
     conv((3, 3), 4, 5, 5),
     conv((0, 3), 4, 5, 1),
     conv((3, 3), 0, 5, 1),

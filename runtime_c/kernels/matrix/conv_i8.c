@@ -23,7 +23,9 @@ enum {
   ALIAS = 4096,       /* rows so far apart would fall on each other in L1 */
   TASK_WORK = 131072, /* products that are worth a task, in sixteens */
   TILE_QUADS = 2048,  /* of four products, of a tile */
-  MOST_TAPS = 8192    /* of the depthwise way, which sums them in one piece */
+  SET = 64,           /* channels of a depthwise step, */
+  MOST_TAPS = 8192,   /* which sums them in one piece, */
+  MOST_PIXELS = 64    /* and pixels */
 };
 
 typedef struct conv_i8_plan {
@@ -37,7 +39,7 @@ typedef struct conv_i8_plan {
   bool depthwise;
   size_t row_bytes;
   uint64_t line_bytes, share_bytes;
-  uint64_t weight_bytes, column_bytes, offset_bytes; /* depthwise: in front of the shares */
+  uint64_t weight_bytes, column_bytes; /* depthwise: they and a line in front of the shares */
 } conv_i8_plan;
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
@@ -60,21 +62,15 @@ static void plan_blocks(conv_i8_plan *p, uint32_t threads) {
   p->column_blocks = most(1, least(sets, ceil_div(wanted, most(1, p->row_blocks * p->groups))));
 }
 
-/* All channels are a group: a line holds a whole window. */
+/* All channels are one group, which variants take 64 at a time. */
 static bool plan_depthwise(conv_i8_plan *p) {
-  size_t blocks = pte_panel_count(p->groups);
-  uint64_t taps = 2 * ceil_div(p->depth, 2);
+  const size_t sets = ceil_div(p->groups, SET);
   p->channels = p->groups, p->groups = 1;
-  bool fits = pte_mul(p->depth, p->channels, &p->line_bytes) &&
-              pte_align(p->line_bytes, 64, &p->line_bytes) &&
-              pte_mul(taps, blocks * sizeof(int16_t[PTE_PANEL]), &p->weight_bytes) &&
-              pte_align(p->weight_bytes, 64, &p->weight_bytes) &&
-              pte_mul(blocks, sizeof(pte_rescale_columns), &p->column_bytes) &&
-              pte_align(p->column_bytes, 64, &p->column_bytes) &&
-              pte_mul(taps, 2 * sizeof(int64_t), &p->offset_bytes) &&
-              pte_align(p->offset_bytes, 64, &p->offset_bytes);
-  p->share_bytes = p->line_bytes;
-  return fits;
+  p->share_bytes = ceil_div((p->depth + 3) * sizeof(int8_t *), 64) * 64;
+  return pte_mul(PTE_TAPS_BYTES(p->depth), sets, &p->weight_bytes) &&
+         pte_mul(SET / PTE_PANEL * sizeof(pte_rescale_columns), sets, &p->column_bytes) &&
+         pte_align(p->column_bytes, 64, &p->column_bytes) &&
+         pte_align(p->channels, 64, &p->line_bytes);
 }
 
 static bool plan_of(const pte_call *call, conv_i8_plan *p) {
@@ -150,14 +146,15 @@ static void gather(const conv_i8_plan *p, const int8_t *image, const pte_conv_pi
 /* How many windows from `pixel` on, along a line of y, lie wholly in x. */
 static size_t windows_inside(const conv_i8_plan *p, const pte_conv_pixel *pixel) {
   const pte_conv_axis *wide = &p->w.axis[2];
-  if (p->groups > 1 || p->w.axis[0].kernel > 1 || wide->dilation > 1) return 0;
+  if (!p->depthwise && (p->groups > 1 || p->w.axis[0].kernel > 1 || wide->dilation > 1)) return 0;
   for (unsigned i = 0; i < PTE_CONV_AXES; i++) {
     const pte_conv_axis *axis = &p->w.axis[i];
     int64_t place = pixel->at[i] * axis->stride - axis->begin;
     if (axis->spread > 1 || place < 0 || place + (axis->kernel - 1) * axis->dilation >= axis->in)
       return 0;
   }
-  int64_t last = (wide->in - wide->kernel + wide->begin) / wide->stride;
+  int64_t span = (wide->kernel - 1) * wide->dilation + 1;
+  int64_t last = (wide->in - span + wide->begin) / wide->stride;
   return (size_t)((last < wide->out ? last + 1 : wide->out) - pixel->at[2]);
 }
 
@@ -320,62 +317,53 @@ static void conv_i8_task(void *context, size_t begin, size_t end, uint32_t threa
 typedef struct depthwise_run {
   const conv_i8_plan *plan;
   pte_taps_i8 taps;
-  const int64_t *inside, *gathered; /* where taps lie, from the first: in x, in a line */
-  char *lines;
+  const int8_t *zeros; /* a pixel of x_zero */
+  char *shares;
 } depthwise_run;
 
-/* Of each group the panel has one row; here sixteen channels lie side by side. */
-static bool weights_fill(const conv_i8_plan *p, pte_pace *pace, int16_t *weight) {
-  const int8_t *codes = p->call->in[1]->data;
-  static const int16_t zero = 0;
-  if (!pte_row_move(pace, weight, 1, &zero, 0, (int64_t)p->weight_bytes / 2, 2)) return false;
-  for (size_t c = 0; c < p->channels; c++, codes += p->quads * (4 * PTE_PANEL)) {
-    if (!pte_pace_go(pace, (int64_t)p->depth)) return false;
-    for (size_t k = 0; k < p->depth; k++) {
-      size_t pair = c / PTE_PANEL * ceil_div(p->depth, 2) + k / 2;
-      weight[(pair * PTE_PANEL + c % PTE_PANEL) * 2 + k % 2] =
-          codes[k / 4 * (4 * PTE_PANEL) + k % 4];
-    }
+/* Of each group the panel has one row; here 64 channels lie side by side. */
+static bool weights_fill(const conv_i8_plan *p, pte_pace *pace, const pte_taps_i8 *t,
+                         pte_rescale_columns *columns) {
+  const size_t step = p->quads * (4 * PTE_PANEL);
+  for (size_t c = 0; c < p->channels; c += SET) {
+    const size_t count = least(SET, p->channels - c);
+    if (!pte_pace_go(pace, (int64_t)((p->depth + 4) * SET))) return false;
+    for (size_t i = 0; i < SET; i += PTE_PANEL)
+      columns[(c + i) / PTE_PANEL] =
+          columns_of(p, c + i, i < count ? least(PTE_PANEL, count - i) : 0);
+    p->kernel->lay(t, c, count, (const int8_t *)p->call->in[1]->data + c * step, step);
   }
   return true;
 }
 
-/* `count` is even; where taps are not, the last one comes twice. */
-static void offsets_fill(const conv_i8_plan *p, size_t count, int64_t *inside, int64_t *gathered) {
+/* Where the taps of `pixel` read, and three times more the last. */
+static void taps_fill(const depthwise_run *r, const int8_t *image, const pte_conv_pixel *pixel,
+                      const int8_t **tap) {
+  const conv_i8_plan *p = r->plan;
   const pte_conv_axis *deep = &p->w.axis[0], *high = &p->w.axis[1], *wide = &p->w.axis[2];
-  for (size_t i = 0; i < count; i++) {
-    int64_t t = (int64_t)least(i, p->depth - 1), line = t / wide->kernel;
-    int64_t z = line / high->kernel * deep->dilation, y = line % high->kernel * high->dilation;
-    int64_t x = t % wide->kernel * wide->dilation;
-    inside[i] = ((z * high->in + y) * wide->in + x) * p->w.channels;
-    gathered[i] = t * p->w.channels;
+  for (int64_t d = 0; d < deep->kernel; d++) {
+    int64_t z = pte_conv_place(deep, pixel->at[0], d);
+    for (int64_t i = 0; i < high->kernel; i++) {
+      int64_t y = z < 0 ? -1 : pte_conv_place(high, pixel->at[1], i);
+      for (int64_t j = 0; j < wide->kernel; j++) {
+        int64_t x = y < 0 ? -1 : pte_conv_place(wide, pixel->at[2], j);
+        int64_t place = ((z * high->in + y) * wide->in + x) * p->w.channels;
+        *tap++ = x < 0 ? r->zeros : image + place;
+      }
+    }
   }
+  for (unsigned i = 0; i < 3; i++) tap[i] = tap[-1];
 }
 
-/* Where the window of `pixel` begins within its image, or -1: it is not whole. */
-static int64_t window_begin(const conv_i8_plan *p, const pte_conv_pixel *pixel) {
-  int64_t begin = 0;
-  for (unsigned i = 0; i < PTE_CONV_AXES; i++) {
-    const pte_conv_axis *axis = &p->w.axis[i];
-    int64_t place = pixel->at[i] * axis->stride - axis->begin;
-    if (axis->spread > 1 || place < 0 || place + (axis->kernel - 1) * axis->dilation >= axis->in)
-      return -1;
-    begin = begin * axis->in + place;
-  }
-  return begin * p->w.channels;
-}
-
-/* One pixel, some channels at a time. */
-static bool taps_run(const depthwise_run *r, pte_pace *pace, const int64_t *offset, const int8_t *x,
-                     int8_t *y) {
-  pte_taps_i8 t = r->taps;
-  for (size_t c = 0, all = t.channels; c < all; c += t.channels) {
-    int64_t count = pte_pace_take(pace, (int64_t)(all - c), 2 * (int64_t)t.pairs, PTE_PANEL);
-    if (count == 0) return false;
-    t.channels = (size_t)count;
-    t.weight = r->taps.weight + 2 * c * t.pairs;
-    t.columns = r->taps.columns + c / PTE_PANEL;
-    r->plan->kernel->taps(&t, offset, x + c, y + c);
+/* Pixels side by side whose taps lie `step` further each, some channels at a time. */
+static bool taps_run(const depthwise_run *r, pte_pace *pace, const int8_t *const *tap,
+                     size_t pixels, size_t step, int8_t *y) {
+  const conv_i8_plan *p = r->plan;
+  for (size_t c = 0, some; c < p->channels; c += some) {
+    int64_t cost = (int64_t)(p->depth * pixels);
+    some = (size_t)pte_pace_take(pace, (int64_t)(p->channels - c), cost, SET);
+    if (some == 0) return false;
+    p->kernel->taps(&r->taps, c, c + some, tap, pixels, step, y);
   }
   return true;
 }
@@ -384,38 +372,35 @@ static void depthwise_task(void *context, size_t begin, size_t end, uint32_t thr
   const depthwise_run *r = context;
   const conv_i8_plan *p = r->plan;
   const pte_conv_axis *axis = p->w.axis;
-  int64_t image = axis[0].in * axis[1].in * axis[2].in * p->w.channels;
-  int8_t *line = (int8_t *)r->lines + p->share_bytes * thread;
+  const int64_t image = axis[0].in * axis[1].in * axis[2].in * p->w.channels;
+  const int8_t **tap = (const int8_t **)(void *)(r->shares + p->share_bytes * thread);
   int8_t *y = (int8_t *)p->call->out[0]->data + begin * p->channels;
   pte_pace pace = pte_call_pace(p->call);
   pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, begin);
-  for (size_t i = begin; i < end; i++, y += p->channels) {
+  for (size_t i = begin, some; i < end; i += some, y += some * p->channels) {
     const int8_t *x = (const int8_t *)p->call->in[0]->data + pixel.batch * image;
-    int64_t first = window_begin(p, &pixel);
-    if (first < 0) gather(p, x, &pixel, line);
-    if (!taps_run(r, &pace, first < 0 ? r->gathered : r->inside, first < 0 ? line : x + first, y))
-      return;
-    pte_conv_pixel_next(&p->w, &pixel);
+    some = most(1, least(least(windows_inside(p, &pixel), MOST_PIXELS), end - i));
+    if (!pte_pace_go(&pace, (int64_t)p->depth)) return;
+    taps_fill(r, x, &pixel, tap);
+    if (!taps_run(r, &pace, tap, some, (size_t)axis[2].stride * p->channels, y)) return;
+    for (size_t n = 0; n < some; n++) pte_conv_pixel_next(&p->w, &pixel);
   }
 }
 
 static pte_status run_depthwise(conv_i8_plan *p, pte_pace *pace) {
   char *scratch = p->call->scratch;
-  int16_t *weight = (int16_t *)(void *)scratch;
   pte_rescale_columns *columns = (void *)(scratch + p->weight_bytes);
-  int64_t *offsets = (void *)(scratch + p->weight_bytes + p->column_bytes);
-  size_t pairs = ceil_div(p->depth, 2);
+  int8_t *zeros = (int8_t *)scratch + p->weight_bytes + p->column_bytes;
   depthwise_run r = {
       .plan = p,
-      .taps = {pairs, p->channels, weight, columns},
-      .inside = offsets,
-      .gathered = offsets + 2 * pairs,
-      .lines = (char *)offsets + p->offset_bytes
+      .taps = {p->depth, p->channels, columns, scratch},
+      .zeros = zeros,
+      .shares = (char *)zeros + p->line_bytes
   };
-  if (!weights_fill(p, pace, weight)) return PTE_CANCELLED;
-  offsets_fill(p, 2 * pairs, offsets, offsets + 2 * pairs);
-  for (size_t c = 0; c < p->channels && pte_pace_go(pace, 4 * PTE_PANEL); c += PTE_PANEL)
-    columns[c / PTE_PANEL] = columns_of(p, c, least(PTE_PANEL, p->channels - c));
+  if (!weights_fill(p, pace, &r.taps, columns)) return PTE_CANCELLED;
+  if (!pte_row_move(pace, zeros, 1, &(int8_t){(int8_t)p->attrs->x_zero}, 0, (int64_t)p->channels,
+                    1))
+    return PTE_CANCELLED;
   pte_parallel(p->call, p->rows, 1 + 4 * TASK_WORK / (p->depth * p->channels + 1), depthwise_task,
                &r);
   return PTE_OK;
@@ -429,7 +414,7 @@ static pte_status conv_i8_scratch(const pte_call *call, uint64_t *out_bytes) {
   bool fits = plan_of(call, &p) && pte_mul(p.share_bytes, call->threads, out_bytes) &&
               pte_add(*out_bytes, p.weight_bytes, out_bytes) &&
               pte_add(*out_bytes, p.column_bytes, out_bytes) &&
-              pte_add(*out_bytes, p.offset_bytes, out_bytes);
+              (!p.depthwise || pte_add(*out_bytes, p.line_bytes, out_bytes));
   return fits ? PTE_OK : PTE_NO_MEMORY;
 }
 

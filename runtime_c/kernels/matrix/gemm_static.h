@@ -57,20 +57,55 @@ INLINE void pte_i8_put(const pte_tile_i8 *t, size_t rows, size_t panels,
   }
 }
 
-INLINE void pte_i8_taps(const pte_taps_i8 *t, const int64_t *offset, const int8_t *x, int8_t *y) {
-  for (size_t c = 0; c < t->channels; c += PTE_PANEL) {
-    const pte_rescale_columns *columns = t->columns + c / PTE_PANEL;
-    size_t lanes = t->channels - c < PTE_PANEL ? t->channels - c : PTE_PANEL;
-    const int16_t *weight = t->weight + 2 * c * t->pairs;
-    int32_t sum[PTE_PANEL];
-    memcpy(sum, columns->bias, sizeof sum);
-    for (size_t p = 0; p < t->pairs; p++, weight += 2 * PTE_PANEL) {
-      const int8_t *first = x + offset[2 * p] + c, *second = x + offset[2 * p + 1] + c;
-      for (size_t n = 0; n < lanes; n++)
-        sum[n] = pte_wrapping_add(sum[n], first[n] * weight[2 * n] + second[n] * weight[2 * n + 1]);
+/* `lay` as 16-bit pairs of taps, [channels / 16][pairs][16][2]; an odd last one has a second of 0.
+ */
+INLINE void pte_i8_lay(const pte_taps_i8 *t, size_t first, size_t count, const int8_t *codes,
+                       size_t codes_step) {
+  const size_t pairs = (t->taps + 1) / 2;
+  int16_t *weight = (int16_t *)(void *)t->weight + 2 * first * pairs;
+  memset(weight, 0, pairs * (count + PTE_PANEL - 1) / PTE_PANEL * PTE_PANEL * 2 * sizeof *weight);
+  for (size_t c = 0; c < count; c++, codes += codes_step)
+    for (size_t k = 0; k < t->taps; k++) {
+      size_t pair = c / PTE_PANEL * pairs + k / 2;
+      weight[(pair * PTE_PANEL + c % PTE_PANEL) * 2 + k % 2] = codes[k / 4 * 64 + k % 4];
     }
-    pte_rescale_row(sum, columns, lanes, y + c);
-  }
 }
+
+/* `taps`, with `sixteen` for one pixel and panel, which stores `lanes` codes. */
+typedef void pte_i8_sixteen(const pte_rescale_columns *columns, size_t pairs, const int16_t *weight,
+                            const int8_t *const *tap, size_t at, size_t lanes, int8_t *y);
+INLINE void pte_i8_taps(pte_i8_sixteen *sixteen, const pte_taps_i8 *t, size_t first, size_t end,
+                        const int8_t *const *tap, size_t pixels, size_t step, int8_t *y) {
+  const size_t pairs = (t->taps + 1) / 2;
+  for (size_t i = 0; i < pixels; i++)
+    for (size_t c = first; c < end; c += PTE_PANEL)
+      sixteen(t->columns + c / PTE_PANEL, pairs,
+              (const int16_t *)(const void *)t->weight + 2 * c * pairs, tap, i * step + c,
+              end - c < PTE_PANEL ? end - c : PTE_PANEL, y + i * t->channels + c);
+}
+
+INLINE void pte_i8_sixteen_plain(const pte_rescale_columns *columns, size_t pairs,
+                                 const int16_t *weight, const int8_t *const *tap, size_t at,
+                                 size_t lanes, int8_t *y) {
+  int32_t sum[PTE_PANEL];
+  memcpy(sum, columns->bias, sizeof sum);
+  for (size_t p = 0; p < pairs; p++, weight += 2 * PTE_PANEL) {
+    const int8_t *a = tap[2 * p] + at, *b = tap[2 * p + 1] + at;
+    for (size_t n = 0; n < lanes; n++)
+      sum[n] = pte_wrapping_add(sum[n], a[n] * weight[2 * n] + b[n] * weight[2 * n + 1]);
+  }
+  pte_rescale_row(sum, columns, lanes, y);
+}
+
+/* The two functions above as those of a variant. */
+#define PTE_TAPS_I8(sixteen)                                                                       \
+  static void lay(const pte_taps_i8 *t, size_t first, size_t count, const int8_t *codes,           \
+                  size_t codes_step) {                                                             \
+    pte_i8_lay(t, first, count, codes, codes_step);                                                \
+  }                                                                                                \
+  static void taps(const pte_taps_i8 *t, size_t first, size_t end, const int8_t *const *tap,       \
+                   size_t pixels, size_t step, int8_t *y) {                                        \
+    pte_i8_taps(sixteen, t, first, end, tap, pixels, step, y);                                     \
+  }
 
 #endif

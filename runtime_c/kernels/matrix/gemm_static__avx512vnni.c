@@ -81,25 +81,14 @@ static void tile_vnni(size_t rows, size_t panels, const pte_tile_i8 *t) {
 
 static void columns_vnni(pte_rescale_columns *c) { pte_rescale_complete(c); }
 
-INLINE void put_taps(__m256i low, __m256i high, const pte_rescale_columns *c, size_t lanes,
-                     int8_t *y) {
-  const __m512i sum = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
-  if (c->narrow) {
-    const rescale_lanes r = rescale_lanes_of(c);
-    _mm_mask_storeu_epi8(y, (__mmask16)(0xffffu >> (PTE_PANEL - lanes)), rescaled_bytes(sum, &r));
-    return;
-  }
-  int32_t all[PTE_PANEL];
-  _mm512_storeu_si512(all, sum);
-  pte_rescale_row(all, c, lanes, y);
-}
-#include "kernels/matrix/gemm_static_x86.inc"
+#include "kernels/matrix/gemm_static_taps__avx512vnni.inc"
 
 const pte_gemm_static pte_gemm_static__avx512vnni = {.gather = gather_vnni,
                                                      .columns = columns_vnni,
                                                      .settle = settle_vnni,
                                                      .tile = tile_vnni,
-                                                     .taps = taps_x86,
+                                                     .lay = lay_vnni,
+                                                     .taps = taps_vnni,
                                                      .most_rows = PTE_TALL,
                                                      .most_panels = PTE_BESIDE,
                                                      .widened = 1};

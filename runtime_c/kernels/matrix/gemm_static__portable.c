@@ -18,16 +18,15 @@ static void tile_portable(size_t rows, size_t panels, const pte_tile_i8 *t) {
   pte_i8_put(t, rows, 1, sum);
 }
 
-static void taps_portable(const pte_taps_i8 *t, const int64_t *offset, const int8_t *x, int8_t *y) {
-  pte_i8_taps(t, offset, x, y);
-}
+PTE_TAPS_I8(pte_i8_sixteen_plain)
 
 static void columns_portable(pte_rescale_columns *c) { pte_rescale_complete(c); }
 
 const pte_gemm_static pte_gemm_static__portable = {.gather = gather_portable,
                                                    .columns = columns_portable,
                                                    .tile = tile_portable,
-                                                   .taps = taps_portable,
+                                                   .lay = lay,
+                                                   .taps = taps,
                                                    .most_rows = PTE_STRIP,
                                                    .most_panels = 1,
                                                    .widened = 1};
