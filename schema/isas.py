@@ -44,6 +44,10 @@ ROWS: Final = (
         cpuid="1.c12 1.c28 1.c29 7.b5", state=0x06,
     ),
     Isa(
+        "avxvnni", 6, "x86_64", "-mavx2 -mfma -mf16c -mavxvnni", "VNNI without AVX-512", needs="avx2",
+        cpuid="7.1.a4",
+    ),
+    Isa(
         "avx512", 4, "x86_64", AVX512, "F, BW, DQ and VL", needs="avx2", option="PTE_AVX512",
         cpuid="7.b16 7.b17 7.b30 7.b31", state=0xE6,
     ),

@@ -186,8 +186,7 @@ emit(plan(lower(graph)), Path("build/echo.pte"))
 """
 
 ISA_ROW = """    Isa(
-        "avxvnni", 6, "x86_64", "-mavx2 -mfma -mf16c -mavxvnni", "VNNI without AVX-512", needs="avx2",
-        cpuid="7.1.a4",
+        "gfni", 7, "x86_64", "-mavx2 -mfma -mf16c -mgfni", "Galois fields", needs="avx2", cpuid="7.c8",
     ),
 """
 
@@ -324,8 +323,8 @@ def add_variant(copy: Path) -> None:
 def add_isa(copy: Path) -> None:
     insert(copy / "schema/isas.py", '    Isa(\n        "avx512", 4', ISA_ROW)
     matrix = copy / "runtime_c/kernels/matrix"
-    words = {"__avx2": "__avxvnni", "PTE_HAVE_AVX2": "PTE_HAVE_AVXVNNI"}
-    copied(matrix / "gemm_blocks__avx2.c", matrix / "gemm_blocks__avxvnni.c", **words)
+    words = {"__avx2": "__gfni", "PTE_HAVE_AVX2": "PTE_HAVE_GFNI"}
+    copied(matrix / "gemm_blocks__avx2.c", matrix / "gemm_blocks__gfni.c", **words)
 
 
 def add_format(copy: Path) -> None:
@@ -369,7 +368,7 @@ ADDITIONS: Final[dict[str, tuple[Callable[[Path], None], set[str]]]] = {
         },
     ),
     "ISA variant": (add_variant, {"runtime_c/kernels/images/blend_f32__avx512.c"}),
-    "ISA": (add_isa, {"schema/isas.py", "runtime_c/kernels/matrix/gemm_blocks__avxvnni.c"}),
+    "ISA": (add_isa, {"schema/isas.py", "runtime_c/kernels/matrix/gemm_blocks__gfni.c"}),
     "storage format": (
         add_format,
         {"schema/formats.py", "quantize/encode/int6.py", "runtime_c/codec/i6.c"},
@@ -444,13 +443,13 @@ def test_a_format_without_its_arithmetic_does_not_compile(
 def variants_are_chosen(copy: Path) -> None:
     """Both are in the library and in its table, before those that they are better than."""
     rows = (copy / "runtime_c/gen/variants.inc").read_text()
-    places = [rows.index(f"gemm_blocks, {isa},") for isa in ("avx512vnni", "avxvnni", "avx2")]
-    assert places == sorted(places) and "PTE_CPU_AVXVNNI" in rows
-    names = "from pteron.schema.isas import ISAS; assert ISAS['avxvnni'].feature == 6"
+    places = [rows.index(f"gemm_blocks, {isa},") for isa in ("avx512vnni", "gfni", "avx2")]
+    assert places == sorted(places) and "PTE_CPU_GFNI" in rows
+    names = "from pteron.schema.isas import ISAS; assert ISAS['gfni'].feature == 7"
     python(copy, "-c", names)
     if platform.machine() == "x86_64":
         found = sh(copy, "nm", next((copy / "build/c").rglob("libpteron.a")))
-        assert "pte_gemm_blocks__avxvnni" in found and "pte_blend_f32__avx512" in found
+        assert "pte_gemm_blocks__gfni" in found and "pte_blend_f32__avx512" in found
 
 
 def dtype_is_carried(copy: Path) -> None:

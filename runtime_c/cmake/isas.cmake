@@ -1,10 +1,13 @@
 # Instruction sets: of which machine, flags of the compiler, option of the build.
 # Written by schema/gen from schema/isas.py; do not edit.
 
-set(PTE_ISAS avx2 avx512 avx512vnni neon dotprod i8mm)
+set(PTE_ISAS avx2 avxvnni avx512 avx512vnni neon dotprod i8mm)
 set(PTE_ISA_avx2_MACHINE x86_64)
 set(PTE_ISA_avx2_FLAGS -mavx2 -mfma -mf16c)
 set(PTE_ISA_avx2_OPTION )
+set(PTE_ISA_avxvnni_MACHINE x86_64)
+set(PTE_ISA_avxvnni_FLAGS -mavx2 -mfma -mf16c -mavxvnni)
+set(PTE_ISA_avxvnni_OPTION )
 set(PTE_ISA_avx512_MACHINE x86_64)
 set(PTE_ISA_avx512_FLAGS -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c -mprefer-vector-width=512)
 set(PTE_ISA_avx512_OPTION PTE_AVX512)

@@ -62,7 +62,8 @@ enum { /* storage formats */
 #define PTE_CPU_I8MM       8u /* smmla; with PTE_CPU_DOTPROD */
 #define PTE_CPU_AVX512     16u /* F, BW, DQ and VL; with PTE_CPU_AVX2 */
 #define PTE_CPU_AVX512VNNI 32u /* VNNI and VBMI; with PTE_CPU_AVX512 */
-#define PTE_CPU_FEATURES 63u /* all of them */
+#define PTE_CPU_AVXVNNI    64u /* VNNI without AVX-512; with PTE_CPU_AVX2 */
+#define PTE_CPU_FEATURES 127u /* all of them */
 
 /* Bits of one element; 0: no such type. */
 static inline unsigned pte_dtype_bits(unsigned dtype) {

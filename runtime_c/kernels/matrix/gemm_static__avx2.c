@@ -8,6 +8,7 @@
 #include "kernels/matrix/rescale__avx2.h"
 
 enum { ROWS = 4 }; /* six spill */
+#include "kernels/matrix/gemm_static_x86.inc"
 
 static void widen_four(const int8_t *x, int16_t *to) {
   to[0] = x[0], to[1] = x[2], to[2] = x[1], to[3] = x[3];
@@ -47,19 +48,6 @@ INLINE __m256i pair(const char *x) {
   return _mm256_set1_epi32(both);
 }
 
-INLINE void put(const size_t rows, const pte_tile_i8 *t, __m256i (*sum)[2]) {
-#pragma GCC unroll 4
-  for (size_t m = 0; m < rows; m++) {
-    if (t->columns != NULL) {
-      __m128i bytes = rescaled_bytes(sum[m][0], sum[m][1], t->columns);
-      bytes_store(t->y + m * t->y_stride, t->lanes, bytes);
-      continue;
-    }
-    _mm256_storeu_si256((__m256i *)(void *)t->sum[m], sum[m][0]);
-    _mm256_storeu_si256((__m256i *)(void *)(t->sum[m] + 8), sum[m][1]);
-  }
-}
-
 INLINE void tile(const size_t rows, const pte_tile_i8 *t) {
   const char *x = t->x;
   const int8_t *panel = t->panel;
@@ -95,36 +83,6 @@ static void tile_avx2(size_t rows, size_t panels, const pte_tile_i8 *t) {
 }
 
 static void columns_avx2(pte_rescale_columns *c) { pte_rescale_complete(c); }
-
-INLINE __m128i bytes_load(const int8_t *x, size_t lanes) {
-  int8_t some[PTE_PANEL] = {0};
-  if (lanes == PTE_PANEL) return _mm_loadu_si128((const __m128i *)(const void *)x);
-  memcpy(some, x, lanes);
-  return _mm_loadu_si128((const __m128i *)(const void *)some);
-}
-
-/* The bytes of two taps side by side are widened for vpmaddwd. */
-INLINE void sixteen(const pte_rescale_columns *c, size_t pairs, const int16_t *weight,
-                    const int8_t *const *tap, size_t at, size_t lanes, int8_t *y) {
-  __m256i low = load(c->bias), high = load(c->bias + 8);
-  for (size_t p = 0; p < pairs; p++, weight += 2 * PTE_PANEL) {
-    __m128i first = bytes_load(tap[2 * p] + at, lanes);
-    __m128i second = bytes_load(tap[2 * p + 1] + at, lanes);
-    __m256i a = _mm256_cvtepi8_epi16(_mm_unpacklo_epi8(first, second));
-    __m256i b = _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(first, second));
-    low = _mm256_add_epi32(low, _mm256_madd_epi16(a, load(weight)));
-    high = _mm256_add_epi32(high, _mm256_madd_epi16(b, load(weight + PTE_PANEL)));
-  }
-  if (c->narrow) {
-    bytes_store(y, lanes, rescaled_bytes(low, high, c));
-    return;
-  }
-  int32_t sum[PTE_PANEL];
-  _mm256_storeu_si256((__m256i *)(void *)sum, low);
-  _mm256_storeu_si256((__m256i *)(void *)(sum + 8), high);
-  pte_rescale_row(sum, c, lanes, y);
-}
-PTE_TAPS_I8(sixteen)
 
 const pte_gemm_static pte_gemm_static__avx2 = {.gather = gather_avx2,
                                                .columns = columns_avx2,
