@@ -385,3 +385,19 @@ def test_parameters_of_a_normalization_may_be_infinite(at: int, value: float, fi
     with np.errstate(all="ignore"):
         want = ((x - m) / np.sqrt(v + 1e-5) * s + b).astype(np.float32)
     np.testing.assert_allclose(run(program, feeds)["y"], want, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "op, dtype",
+    [*((op, d) for op in ("Sum", "Mean", "Max") for d in ("f32", "f16")), ("Min", "u64")],
+)
+@pytest.mark.parametrize("count", [64, 65, 300])
+def test_any_number_of_operands(op: str, dtype: str, count: int) -> None:
+    """Those of f16 are rounded once."""
+    kind = {"f32": np.float32, "f16": np.float16, "u64": np.uint64}[dtype]
+    feeds = {f"x{i}": (RNG.random(3) * 9 + i % 7).astype(kind) for i in range(count)}
+    declared = {name: f"{dtype}[{'n' if i % 2 else 3}]" for i, name in enumerate(feeds)}
+    got = run(lower(onnx_text(f"y = {op}({', '.join(feeds)})", **declared)), feeds)["y"]
+    total = np.stack(list(feeds.values())).astype(np.float64)
+    want = {"Sum": np.sum, "Mean": np.mean, "Max": np.max, "Min": np.min}[op](total, 0)
+    np.testing.assert_allclose(got, want.astype(kind), rtol=1e-3 if dtype == "f16" else 1e-6)

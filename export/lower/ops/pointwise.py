@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 
 from pteron.schema.dtypes import BY_ONNX, DTYPES, FLOATS
 
@@ -12,6 +13,9 @@ from ...program.terms import Term, cast, eq, le, literal, lt, register, select, 
 from ..context import Lowering
 from ..node import Node, lowers
 from ..refs import Codes, Known, Ref
+
+MOST_OPERANDS = 64
+"""Of one program that folds; each is three steps at most."""
 
 SQRT_HALF = 0.7071067811865476
 SQRT_2_OVER_PI = 0.7978845608028654
@@ -366,15 +370,23 @@ def lower_where(l: Lowering, n: Node) -> Ref:
 
 @lowers("Min", "Max")
 def lower_extreme(l: Lowering, n: Node) -> Ref:
-    pair: Callable[[Term, Term], Term] = extreme(n.op_type.lower(), n[0].dtype)
+    return folded(l, [n[i] for i in range(len(n.inputs))], extreme(n.op_type.lower(), n[0].dtype))
 
-    def build(*xs: Term) -> Term:
-        best = xs[0]
-        for x in xs[1:]:
-            best = pair(best, x)
-        return best
 
-    return l.pointwise(build, [n[i] for i in range(len(n.inputs))], n[0].dtype)
+def folded(
+    l: Lowering, xs: Sequence[Ref], step: Callable[[Term, Term], Term], share: float = 1.0
+) -> Ref:
+    """`step` of the operands from the first to the last, floats divided by `share`; rounded once. A program has room for some
+    operands: the next goes on from its result, which is as wide as it computes."""
+    dtype = xs[0].dtype
+    wide = register(dtype) if dtype in FLOATS else dtype
+
+    def build(*terms: Term) -> Term:
+        return functools.reduce(step, terms)
+
+    while len(xs) > MOST_OPERANDS:
+        xs = [l.pointwise(build, xs[:MOST_OPERANDS], wide), *xs[MOST_OPERANDS:]]
+    return l.pointwise(lambda *ts: build(*ts) / share if share != 1.0 else build(*ts), xs, dtype)
 
 
 def extreme(name: str, dtype: str) -> Callable[[Term, Term], Term]:
@@ -385,13 +397,8 @@ def extreme(name: str, dtype: str) -> Callable[[Term, Term], Term]:
 
 @lowers("Sum", "Mean")
 def lower_sum(l: Lowering, n: Node) -> Ref:
-    def build(*xs: Term) -> Term:
-        total = xs[0]
-        for x in xs[1:]:
-            total = total + x
-        return total / float(len(xs)) if n.op_type == "Mean" else total
-
-    return l.pointwise(build, [n[i] for i in range(len(n.inputs))], n[0].dtype)
+    xs = [n[i] for i in range(len(n.inputs))]
+    return folded(l, xs, lambda a, b: a + b, float(len(xs)) if n.op_type == "Mean" else 1.0)
 
 
 @lowers("Clip")
