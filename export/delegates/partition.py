@@ -28,6 +28,9 @@ from .segments import segments
 HEAVY: Final = ("Conv", "ConvTranspose", "Linear", "Gemm", "MatMul", "Attention")
 """A segment without one of these is not worth the way to a delegate and back."""
 TOO_LIGHT: Final = "nothing heavy enough in the segment"
+MOST_SEGMENTS: Final = 1024
+"""PTE_MAX_DELEGATES."""
+
 BORDER: Final = "converts at the model's border"
 
 
@@ -65,6 +68,7 @@ def partition(
     infer_rest(model)
     nodes = list(model.graph)
     parts, refused = _parts(model, nodes, delegates, heavy)
+    parts = _most(parts, MOST_SEGMENTS - first, nodes, refused)
     rows = list(_rows(nodes, parts, refused, [d.name for d in delegates], method))
     if policy == "forbid":
         _require_all(rows)
@@ -138,6 +142,23 @@ def _parts(
                 for i in found:
                     refused[i].append(part)
     return parts, refused
+
+
+def _most(
+    parts: list[_Part], room: int, nodes: Sequence[ir.Node], refused: dict[int, list[str]]
+) -> list[_Part]:
+    """As many as a program has segments: those with the most work, in their order."""
+    if len(parts) <= room:
+        return parts
+
+    def work(k: int) -> tuple[int, int]:
+        return sum(macs(nodes[i]) for i in parts[k].members), len(parts[k].members)
+
+    kept = sorted(sorted(range(len(parts)), key=work, reverse=True)[: max(room, 0)])
+    for k in set(range(len(parts))).difference(kept):
+        for i in parts[k].members:
+            refused[i] = [f"a program has at most {MOST_SEGMENTS} segments, and others do more"]
+    return [parts[k] for k in kept]
 
 
 def _siblings(

@@ -62,8 +62,8 @@ def verify(program: Program, stage: str) -> Program:
         check(program, stage)
     except Refusal as error:
         raise InternalError(
-            f"{stage}: {_node(program, error.node)}{error}; the model is not at fault: please report it as a defect of "
-            "Pteron"
+            f"{stage}: {_node(program, error.node)}{error}; a model that ONNX allows does not come to this: please report it "
+            "with the model as a defect of Pteron, or correct the model where onnx.checker refuses it"
         ) from error
     return program
 

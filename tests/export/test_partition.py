@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,11 @@ from pteron.export.options import Options
 from pteron.export.passes import run_passes
 from pteron.export.program.interpret import run as interpret
 from pteron.export.report import Report
+from pteron.export.verify.instructions import MAX_DELEGATES
 from pteron.schema.errors import ArgumentError, DelegateError, LoweringError
 
 RNG = np.random.default_rng(3)
+partitions = import_module("pteron.export.delegates.partition")
 
 
 def model(*nodes: onnx.NodeProto, batch: int | str = 2, width: int = 4, **weights: Any) -> bytes:
@@ -399,3 +402,16 @@ def test_names_that_nobody_knows_are_refused_with_those_known(tmp_path: Path) ->
         pteron.export_model(chain(), tmp_path / "x.pte", delegates=["npu", "cpu"])
     with pytest.raises(ArgumentError, match=r"this build has null.*; got 'npu'"):
         pteron.load(emit_bytes(export(chain())), delegates=["npu"])
+
+
+def test_a_program_has_room_for_so_many_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those with the most work stay, the others run on the CPU and say why."""
+    assert partitions.MOST_SEGMENTS == MAX_DELEGATES
+    monkeypatch.setattr(partitions, "MOST_SEGMENTS", 1)
+    wide = model(
+        node("MatMul", "x w", "a"), node("Exp", "a", "b"), node("MatMul", "b v", "y"),
+        w=weight(), v=RNG.standard_normal((4, 8)).astype(np.float32),
+    )  # fmt: skip
+    rows = placed(wide, takes("MatMul"))
+    assert rows["y"] == ("test", "segment 0")
+    assert rows["a"][0] == "cpu" and "at most 1 segments" in rows["a"][1]
