@@ -37,13 +37,9 @@ def _asked(
 ) -> bool:
     row = rows.get(node.op_type)
     given = [np.asarray(x) if isinstance(x, (np.ndarray, np.generic)) else None for x in inputs]
-    if row is None or not given or given[0] is None:
+    if row is None or not given or (given[0] is None and node.op_type != "Loop"):
         return False
-    attrs = {
-        a.name: helper.get_attribute_value(a)
-        for a in node.attribute
-        if a.type != onnx.AttributeProto.GRAPH and not a.ref_attr_name
-    }
+    attrs = {a.name: helper.get_attribute_value(a) for a in node.attribute if not a.ref_attr_name}
     return row(given, attrs, [y for y in outputs if isinstance(y, np.ndarray)])
 
 
@@ -190,6 +186,18 @@ def _hidden(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
     return bool(masked) and not _finite(*(a for i, a in enumerate(x) if i != 3))
 
 
+def _declared(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
+    """A body that says another shape of what it carries than it gets: which of both is meant."""
+    for port, a in zip(given["body"].input[2:], x[2:], strict=False):
+        told = port.type.tensor_type
+        if a is None or not told.HasField("shape"):
+            continue
+        sizes = [d.dim_value if d.HasField("dim_value") else None for d in told.shape.dim]
+        if len(sizes) != a.ndim or any(s not in (None, n) for s, n in zip(sizes, a.shape)):
+            return True
+    return False
+
+
 def _weights(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
     """Weights that are not finite and that only a run knows (constants are refused): zeros between the pixels and around them
     are multiplied; docs/numerics.md says so."""
@@ -217,6 +225,7 @@ OPEN: Final[dict[str, Row]] = {
     "Upsample": _special,
     "DFT": _special,
     "STFT": _special,
+    "Loop": _declared,
     "ReduceL2": _squares,
     "QLinearConv": _bias,
     "Attention": _hidden,
