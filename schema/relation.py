@@ -205,7 +205,7 @@ def check(tree: Tree, known: Known) -> None:
     Raises:
         Broken: it does not hold.
     """
-    related = tree[0] in ("eq", "ge", "le", "within") and tree[-1][0] != "number"
+    related = tree[0] == "eq" or (tree[0] in ("ge", "le", "within") and tree[-1][0] != "number")
     evaluation = _Evaluation(known if related else dataclasses.replace(known, settle=None))
     if not _all(evaluation.value(tree)):
         raise evaluation.broken or Broken(0, 1)

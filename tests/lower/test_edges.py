@@ -401,3 +401,12 @@ def test_any_number_of_operands(op: str, dtype: str, count: int) -> None:
     total = np.stack(list(feeds.values())).astype(np.float64)
     want = {"Sum": np.sum, "Mean": np.mean, "Max": np.max, "Min": np.min}[op](total, 0)
     np.testing.assert_allclose(got, want.astype(kind), rtol=1e-3 if dtype == "f16" else 1e-6)
+
+
+def test_heads_that_have_names_are_a_multiple_at_prepare() -> None:
+    kinds = {"q": "f32[1, h, 2, 4]", "k": "f32[1, g, 2, 4]", "v": "f32[1, g, 2, 4]"}
+    program = lower(onnx_text("y = Attention(q, k, v)", **kinds))
+    feeds = {"k": floats(1, 2, 2, 4), "v": floats(1, 2, 2, 4)}
+    assert run(program, {**feeds, "q": floats(1, 4, 2, 4)})["y"].shape == (1, 4, 2, 4)
+    with pytest.raises(ArgumentError, match="eq fails"):
+        run(program, {**feeds, "q": floats(1, 3, 2, 4)})
