@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
-from graphs.draft import Draft, UnfitError
+from graphs.draft import DTYPES, Draft, UnfitError
 
 Use = tuple[list[str], dict[str, Any], int]
 USES: Final[dict[str, Callable[[Draft, str], Use]]] = {}
@@ -114,8 +114,6 @@ def clip(d: Draft, op: str) -> Use:
 
 @use("Cast")
 def cast(d: Draft, op: str) -> Use:
-    from graphs.draft import DTYPES
-
     x = d.tensor([t for t in d.allowed(op) if t != "string"])
     to = d.dtype([t for t in d.allowed(op) if t != "string"])
     return [x], {"to": DTYPES[to][0], **numbers(d, op, 0.2)}, 1
@@ -333,8 +331,6 @@ def indices(d: Draft, n: int, shape: tuple[int, ...], dtypes: tuple[str, ...] = 
         raise UnfitError
     low = -n if d.opset >= 11 else 0
     flat = [d.rng.randint(low, n - 1) for _ in range(int(np.prod(shape)))]
-    from graphs.draft import DTYPES
-
     return d.given(np.array(flat, DTYPES[d.pick(dtypes)][1]).reshape(shape), 0.5)
 
 
@@ -454,7 +450,10 @@ def one_hot(d: Draft, op: str) -> Use:
 @use("EyeLike")
 def eye(d: Draft, op: str) -> Use:
     x = d.tensor(d.allowed(op), 2, 2)
-    return [x], {"k": d.rng.randint(-3, 3)} if d.chance(0.5) else {}, 1
+    attrs: dict[str, Any] = {"k": d.rng.randint(-3, 3)} if d.chance(0.5) else {}
+    if d.chance(0.3):
+        attrs["dtype"] = DTYPES[d.dtype(d.allowed(op))][0]
+    return [x], attrs, 1
 
 
 @use("Range")
@@ -462,8 +461,6 @@ def ranging(d: Draft, op: str) -> Use:
     dtype = d.pick(("int64", "int32", "float", "double", "int16"))
     start, step = d.rng.randint(-3, 3), d.pick((1, 2, -1, -2, 3))
     stop = start + step * d.rng.randint(-1, 5) + d.pick((0, 1))
-    from graphs.draft import DTYPES
-
     parts = [d.given(np.array(v, DTYPES[dtype][1]), 0.7) for v in (start, stop, step)]
     return parts, {}, 1
 

@@ -380,6 +380,11 @@ def attention(d: Draft, op: str) -> Use:
     attrs |= {n: v for n, v in (("scale", 0.3), ("softcap", 2.0)) if d.chance(0.3)}
     if d.chance(0.3):
         attrs["is_causal"] = 1
+    for name in ("left_window_size", "right_window_size"):
+        if d.has(op, name) and d.chance(0.2):
+            attrs[name] = d.pick((-1, 0, 1, 2))
+    if d.chance(0.1):
+        attrs["softmax_precision"] = DTYPES["float"][0]
     outputs = 3 if past and d.chance(0.7) else 1
     if d.chance(0.1):
         attrs["qk_matmul_output_mode"] = d.pick((0, 1, 2, 3))
@@ -451,6 +456,8 @@ def quantize(d: Draft, op: str) -> Use:
     x = d.tensor(("float", "float", "float16") if d.opset >= 19 else ("float",), 1)
     shape, attrs = scales(d, x)
     step = scale(d, shape, d.dtype_of(x))
+    if d.has(op, "precision") and d.chance(0.2):
+        attrs["precision"] = DTYPES[d.pick(("float", "double"))][0]
     if d.opset >= 21 and d.chance(0.2):
         return [x, step], attrs | {"output_dtype": DTYPES[codes(d, op, 2)][0]}, 1
     zero = d.fresh(codes(d, op, 2), shape, 0.9) if d.chance(0.7) else ""
@@ -497,7 +504,10 @@ def mvn(d: Draft, op: str) -> Use:
 
 @use("HannWindow", "HammingWindow", "BlackmanWindow")
 def windows(d: Draft, op: str) -> Use:
-    return [d.ints(d.rng.randint(1, 9))], {"periodic": d.pick((0, 1))}, 1
+    attrs: dict[str, Any] = {"periodic": d.pick((0, 1))}
+    if d.chance(0.3):
+        attrs["output_datatype"] = DTYPES[d.pick(("float", "double", "float16"))][0]
+    return [d.ints(d.rng.randint(1, 9), d.pick(("int64", "int64", "int32")))], attrs, 1
 
 
 @use("DFT")
