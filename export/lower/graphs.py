@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import onnx
 import onnx_ir as ir
@@ -27,6 +27,9 @@ from .standard import check_node
 
 EXPANSION_LIMIT = 8
 """Function bodies inside function bodies."""
+
+MOST_SHOWN: Final = 8
+"""Operands that an error lists."""
 
 
 def lower_graph(l: Lowering, graph: ir.Graph, inputs: Sequence[Ref]) -> list[Ref | None]:
@@ -262,7 +265,10 @@ def _failure(
     node: ir.Node, operands: Sequence[Ref | None], text: str, cause: Exception | None = None
 ) -> Failure:
     shown = ", ".join(
-        "-" if x is None else f"{x.dtype}[{', '.join(map(str, x.shape))}]" for x in operands
+        "-" if x is None else f"{x.dtype}[{', '.join(map(str, x.shape))}]"
+        for x in operands[:MOST_SHOWN]
     )
+    if len(operands) > MOST_SHOWN:
+        shown += f" ... {len(operands)} in all"
     name = node.name or (node.outputs[0].name if node.outputs else "") or ""
     return Failure(node.op_type, name, g.source(node), shown, text, cause)

@@ -410,3 +410,10 @@ def test_heads_that_have_names_are_a_multiple_at_prepare() -> None:
     assert run(program, {**feeds, "q": floats(1, 4, 2, 4)})["y"].shape == (1, 4, 2, 4)
     with pytest.raises(ArgumentError, match="eq fails"):
         run(program, {**feeds, "q": floats(1, 3, 2, 4)})
+
+
+def test_an_error_lists_some_operands() -> None:
+    names = {f"x{i}": "i32[2]" for i in range(20)}
+    with pytest.raises(LoweringError) as caught:
+        lower(onnx_text(f"y = Sum({', '.join(names)})", **names))
+    assert str(caught.value).count("i32[2]") == 8 and "20 in all" in str(caught.value)
