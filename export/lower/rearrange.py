@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,11 +15,15 @@ from ..graph.weights import Elements as Stored
 from ..graph.weights import later, whole
 from ..program import Coded, views
 from ..program.arrays import strided_view
-from ..program.views import Shape, View
+from ..program.terms import Term, eq, index, select
+from ..program.views import Shape, View, as_elements
 from ..sizes import Extent, extents
 from ..sizes.extents import is_narrow, same, same_shape
 from .constants import KNOWN_LIMIT, Constants
 from .refs import Codes, Known, Ref
+
+BEYOND: Final = 1 << 40
+"""No index: no tensor has so many elements."""
 
 
 class Views(Constants):
@@ -35,6 +39,16 @@ class Views(Constants):
         shape: Sequence[Extent],
     ) -> Ref:
         """An instruction of one output."""
+
+    @abc.abstractmethod
+    def pointwise(
+        self, build: Callable[..., Term], operands: Sequence[Ref], dtype: str, shape: Shape = ()
+    ) -> Ref:
+        """One tensor computed element by element."""
+
+    @abc.abstractmethod
+    def cast(self, ref: Ref, dtype: str) -> Ref:
+        """Element by element to another dtype."""
 
     @abc.abstractmethod
     def unpacked(self, x: Ref) -> Ref:
@@ -154,7 +168,7 @@ class Views(Constants):
         shape = tuple(shape)
         if same_shape(ref.shape, shape):
             return ref
-        self._require_as_many(ref.shape, shape)
+        ref = self._as_many(ref, shape)
         fixed = all(isinstance(n, int) for n in shape)
         source = self.real(ref) if isinstance(ref, Known) and not fixed else ref
         return self._view(
@@ -163,11 +177,21 @@ class Views(Constants):
             lambda d: d.reshape(tuple(int(n) for n in shape)),
         )
 
-    def _require_as_many(self, shape: Shape, wanted: Shape) -> None:
-        """The same number of elements, also where a lowering takes for granted what the model does not say."""
-        have, want = extents.product(shape), extents.product(wanted)
+    def _as_many(self, ref: Ref, shape: Shape) -> Ref:
+        """`ref`, with as many elements as `shape` says, also where a lowering takes that for granted and the model does not
+        say it. Counted sizes are compared by the run: a view would show what lies behind the elements."""
+        have, want = extents.product(ref.shape), extents.product(shape)
+        if same(have, want):
+            return ref
         if not self.is_counted(have) and not self.is_counted(want):
             self.require_equal(have, want, "a reshaped tensor keeps its number of elements")
+            return ref
+        numbers = [Known("i64", as_elements([n], (1,))) for n in (have, want)]
+        wrong = self.pointwise(lambda a, b: select(eq(a, b), 0, index(0) + BEYOND), numbers, "i64")
+        none = self.one("gather", [self.constant(np.zeros(1, np.int64)), wrong], {}, "i64", (1,))
+        at = self.pointwise(lambda zero: index(0) + zero, [none], "i64", (want,))
+        flat = self.unpacked(self.reshape(ref, (have,)))
+        return self.cast(self.one("gather", [flat, at], {}, flat.dtype, (want,)), ref.dtype)
 
     def _reshape_copy(self, ref: View, shape: Shape) -> View:
         result = views.reshape(self.dense(ref), shape)
@@ -180,6 +204,8 @@ class Views(Constants):
 
     def squeeze(self, ref: Ref, axes: Sequence[int]) -> Ref:
         gone = {a % ref.rank for a in axes}
+        if any(self.is_counted(ref.shape[a]) for a in gone):
+            ref = self.reshape(ref, tuple(1 if a in gone else n for a, n in enumerate(ref.shape)))
         for a in gone:
             self.require_equal(ref.shape[a], 1, "squeezed axes have extent 1")
         keep = [a for a in range(ref.rank) if a not in gone]

@@ -275,3 +275,31 @@ def test_a_counted_size_never_agrees_with_one_that_is_not_its_capacity() -> None
         LoweringError, match=r"Add[^:]*: operands broadcast together.*which only a run decides"
     ):
         lower(ir.serde.deserialize_model(parsed(text)))
+
+
+@pytest.mark.parametrize(
+    "node, fit",
+    [
+        ("Reshape(t, six)", 6), ("Reshape(t, four)", 4), ("Squeeze(t, zero)", 1), ("Reshape(t, rest)", 3),
+        ("Reshape(t, rest)", 6),
+    ],
+)  # fmt: skip
+def test_elements_that_are_counted_are_as_many_as_a_new_shape(node: str, fit: int) -> None:
+    """A view would show what lies behind them."""
+    text = f"""
+    agraph (float[6] x, bool[6] c) => (float[...] y)
+        <int64[2] six = {{2, 3}}, int64[2] four = {{2, 2}}, int64[1] zero = {{0}}, int64[2] rest = {{3, -1}}> {{
+        t = Compress(x, c)
+        y = {node}
+    }}"""
+    model = onnx.parser.parse_model(
+        f'<ir_version: 10, opset_import: ["" : 21]>{text}'.replace("float[...] y", "float y")
+    )
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    program = lower(ir.serde.deserialize_model(model))
+    x = floats((6,))
+    got = run(program, {"x": x, "c": np.arange(6) < fit})["y"]
+    np.testing.assert_array_equal(got.reshape(-1), x[:fit])
+    for other in {1, 2, 4, 5} - {fit}:
+        with pytest.raises((PteronError, IndexError), match="index"):
+            run(program, {"x": x, "c": np.arange(6) < other})
