@@ -18,7 +18,7 @@ help:
 	@echo "make test    everything CI checks, one line on success"
 	@echo "make lint    ruff, mypy, clang-format"
 	@echo "make gen     generated files from schema/"
-	@echo "make bench   ratios to onnxruntime on this machine"
+	@echo "make bench   beside onnxruntime and openvino, where installed: writes benchmarks/RESULTS.md"
 	@echo "make sweep   architectures of transformers and timm against eager; goes on where it was"
 	@echo "make fuzz    libFuzzer on the verifier and on runs, two minutes each (clang-19)"
 	@echo "make mutants SEED=1 COUNT=60  turns operators in the exporter and the runtime; do the fast tests notice?"

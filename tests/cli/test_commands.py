@@ -138,6 +138,22 @@ def test_bench_prints_percentiles(digits: Path, capsys: pytest.CaptureFixture[st
     code, text, _ = run(capsys, "bench", digits, "--runs", 3, "--json")
     report = json.loads(text)
     assert code == 0 and report["latency_ms"]["pteron"]["p50"] > 0 and report["arena_bytes"] > 0
+    assert report["threads"] >= 1 and "kernels" in report["machine"] and report["peers"] == {}
+    assert {"conv", "matmul"} <= {o["op"] for o in report["operators"]}
+    assert abs(sum(o["share"] for o in report["operators"]) - 1) < 1e-6
+
+
+def test_bench_takes_turns_with_another_runtime(
+    root: Path, digits: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = root / "examples/digits/digits.onnx"
+    how = ("--runs", 2, "--vs-onnx", source, "--vs", "onnxruntime")
+    code, text, _ = run(capsys, "bench", digits, *how, "--json")
+    report = json.loads(text)
+    peer = report["peers"]["onnxruntime"]
+    assert code == 0 and set(report["latency_ms"]) == {"pteron", "onnxruntime"}
+    assert peer["difference"] < 1e-4 and peer["ratio"] > 0 and peer["version"]
+    assert "pteron / onnxruntime" in run(capsys, "bench", digits, *how)[1]
 
 
 def test_doctor_names_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,8 +1,9 @@
-"""Latency percentiles, load time and memory of a program; with --vs-onnx, interleaved with onnxruntime."""
+"""Latency percentiles, load time, memory and operators of a program; with --vs-onnx, interleaved with other runtimes."""
 
 from __future__ import annotations
 
 import argparse
+import platform
 import resource
 import time
 from collections.abc import Callable
@@ -11,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from pteron.schema.errors import ArgumentError
-
-from . import feeds, say
-from .pairs import at_least, existing
+from ..runtime import Model, TraceEvent, cpu
+from . import feeds, peers, say
+from .pairs import at_least, existing, names
+from .profile import summary
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +24,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs", type=at_least(1), default=50, help="counted runs (default 50)")
     parser.add_argument("--warmup", type=at_least(0), default=3)
     parser.add_argument(
-        "--vs-onnx", type=Path, metavar="ONNX", help="time onnxruntime on this model, in turn"
+        "--vs-onnx", type=Path, metavar="ONNX", help="time other runtimes on this model, in turn"
+    )
+    parser.add_argument(
+        "--vs",
+        metavar="NAMES",
+        default="onnxruntime",
+        help=f"which of {','.join(peers.PEERS)}, where installed (default onnxruntime)",
     )
     parser.add_argument("--json", action="store_true")
 
@@ -39,48 +46,78 @@ def run(args: argparse.Namespace) -> int:
     outputs = model.run(inputs)
     first_ms = (time.perf_counter() - started) * 1e3
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    threads = cpu.threads(args.threads)
     runners: dict[str, Callable[[], Any]] = {"pteron": lambda: model.run(inputs)}
-    difference = None
-    if args.vs_onnx:
-        try:
-            peer = _onnxruntime(args.vs_onnx, inputs, args.threads)
-            theirs = peer()
-        except ImportError:
-            raise
-        except Exception as error:  # its own kinds
-            raise ArgumentError(f"--vs-onnx {args.vs_onnx}: onnxruntime refuses: {error}") from None
-        difference = max(_relative(a, b) for a, b in zip(outputs.values(), theirs))
-        runners["onnxruntime"] = peer
+    differences = {}
+    for name in names(args.vs) if args.vs_onnx else ():
+        runners[name] = peer = peers.peer(name, args.vs_onnx, inputs, threads)
+        differences[name] = max(_relative(a, b) for a, b in zip(outputs.values(), peer()))
     times = interleaved(runners, args.runs, args.warmup)
     report = {
+        "machine": machine(),
+        "threads": threads,
         "open_ms": opened_ms,
         "first_run_ms": first_ms,
         "peak_rss_mb": peak_mb,
         "arena_bytes": model.sizes.arena_bytes,
         "file_bytes": model.program.size_bytes,
         "latency_ms": {name: percentiles(row) for name, row in times.items()},
+        "operators": operators(model, inputs, min(args.runs, 10)),
+        "peers": {
+            name: {
+                "version": peers.version(name),
+                "ratio": float(np.median(np.array(times["pteron"]) / np.array(times[name]))),
+                "difference": difference,
+            }
+            for name, difference in differences.items()
+        },
     }
-    if difference is not None:
-        ratio = float(np.median(np.array(times["pteron"]) / np.array(times["onnxruntime"])))
-        report |= {"ratio_to_onnxruntime": ratio, "difference": difference}
     say.result("bench", args.json, report, lambda: text(report))
     return 0
 
 
+def machine() -> str:
+    """The processor's name, as far as the system says it, and the kernels it gets."""
+    name = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        name = next(x.partition(":")[2].strip() for x in lines if x.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    return f"{name}, {cpu.available()} processors, kernels {cpu.features()[-1]}"
+
+
+def operators(model: Model, inputs: dict[str, Any], runs: int) -> list[dict[str, Any]]:
+    """Milliseconds of each operator a run, by the tracer, which costs under a microsecond an instruction."""
+    events: list[TraceEvent] = []
+    for _ in range(runs):
+        model.run(inputs, trace=events)
+    spent = summary(events, {}, runs)
+    return [
+        {"op": o.op, "ms": o.ms, "share": o.ms / max(spent.ms, 1e-12), "count": o.count}
+        for o in spent.operators
+    ]
+
+
 def text(report: dict[str, Any]) -> str:
     lines = [
+        f"{report['machine']}; {report['threads']} threads",
         f"open {report['open_ms']:.2f} ms, first run {report['first_run_ms']:.2f} ms, peak RSS {report['peak_rss_mb']:.0f} MB, "
-        f"arena {report['arena_bytes'] / 1e6:.2f} MB, file {report['file_bytes'] / 1e6:.2f} MB"
+        f"arena {report['arena_bytes'] / 1e6:.2f} MB, file {report['file_bytes'] / 1e6:.2f} MB",
     ]
     lines += [
         f"{name:12s} p50 {p['p50']:.3f}  p90 {p['p90']:.3f}  p99 {p['p99']:.3f}  min {p['min']:.3f} ms"
         for name, p in report["latency_ms"].items()
     ]
-    if "difference" in report:
-        lines.append(
-            f"pteron / onnxruntime: {report['ratio_to_onnxruntime']:.2f} (median of pairs); "
-            f"largest relative difference {report['difference']:.2g}"
-        )
+    lines += [
+        f"pteron / {name} {p['version']}: {p['ratio']:.2f} (median of pairs); "
+        f"largest relative difference {p['difference']:.2g}"
+        for name, p in report["peers"].items()
+    ]
+    lines += [
+        f"{o['op']:18s} {o['ms']:9.3f} ms {o['share']:6.1%} {o['count']:6.0f}"
+        for o in report["operators"]
+    ]
     return "\n".join(lines)
 
 
@@ -101,18 +138,6 @@ def interleaved(
 def percentiles(ms: list[float]) -> dict[str, float]:
     p50, p90, p99 = np.percentile(ms, [50, 90, 99])
     return {"p50": float(p50), "p90": float(p90), "p99": float(p99), "min": float(min(ms))}
-
-
-def _onnxruntime(
-    path: Path, inputs: dict[str, Any], threads: int | None
-) -> Callable[[], list[Any]]:
-    import onnxruntime as ort
-
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = threads or 0
-    options.log_severity_level = 3
-    session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    return lambda: list(session.run(None, inputs))
 
 
 def _relative(a: Any, b: Any) -> float:

@@ -18,6 +18,7 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("export of PyTorch models", "torch", "torch", "pip install 'pteron[torch]'"),
     ("", "onnxscript", "onnxscript", "pip install 'pteron[torch]'"),
     ("bench --vs-onnx", "onnxruntime", "onnxruntime", "pip install onnxruntime"),
+    ("bench --vs openvino", "openvino", "openvino", "pip install openvino"),
 )
 
 """What needs a module: what, module, distribution, how to get it."""
