@@ -46,7 +46,7 @@ details { border-left: 2px solid var(--line); margin: .15rem 0; padding-left: .7
 .plan text { font: 13px system-ui, sans-serif; fill: var(--soft) } .plan .name { fill: #111; font-size: 12px; pointer-events: none }
 .plan .peak { stroke: var(--bad); stroke-width: 2; stroke-dasharray: 5 4 } .plan .peaktext { fill: var(--bad); font-weight: 600 }
 .plan rect:hover { stroke: var(--ink); stroke-width: 1.5 }
-@media (max-width: 600px) { body { margin: 1rem auto; padding: 0 .7rem } .fact { padding: .3rem .6rem } td, th { padding-right: .6rem; white-space: nowrap } td.bars { min-width: 8rem } }
+@media (max-width: 600px) { body { margin: 1rem auto; padding: 0 .7rem } .fact { padding: .3rem .6rem } td, th { padding-right: .6rem; white-space: nowrap } td wbr { display: none } td.bars { min-width: 8rem } }
 """
 
 SCRIPT: Final = """
