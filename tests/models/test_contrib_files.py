@@ -149,6 +149,17 @@ def in_blocks(path: Path) -> Path:
     return out
 
 
+def in_floats(path: Path, kind: int) -> Path:
+    """4-bit floats of bitsandbytes: 0 is FP4, 1 NF4; rows are no multiple of the blocks."""
+    from onnxruntime.quantization.matmul_bnb4_quantizer import MatMulBnb4Quantizer
+
+    made = MatMulBnb4Quantizer(onnx.load(path), quant_type=kind, block_size=16 << (2 * kind))
+    made.process()
+    out = path.with_name("floats.onnx")
+    made.model.save_model_to_file(str(out))
+    return out
+
+
 TOOLS: dict[str, tuple[Any, set[str]]] = {
     "extended": (lambda p: optimized(p, "ORT_ENABLE_EXTENDED"), {"BiasGelu"}),
     "all": (lambda p: optimized(p, "ORT_ENABLE_ALL"), {"BiasGelu"}),
@@ -158,6 +169,8 @@ TOOLS: dict[str, tuple[Any, set[str]]] = {
     ),
     "dynamic": (dynamic, {"DynamicQuantizeMatMul", "MatMulIntegerToFloat"}),
     "blocks": (in_blocks, {"MatMulNBits"}),
+    "fp4": (lambda p: in_floats(p, 0), {"MatMulBnb4"}),
+    "nf4": (lambda p: in_floats(p, 1), {"MatMulBnb4"}),
 }
 
 

@@ -12,6 +12,14 @@ from ... import graph as g
 from .activations import activated
 from .foreign import Foreign, means
 
+FP4: Final = (0, 5.208333333e-3, 2 / 3, 1, 1 / 3, 1 / 2, 1 / 6, 1 / 4)
+NF4: Final = (
+    -1, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
+    -0.09105003625154495, 0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
+    0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1,
+)  # fmt: skip
+BNB4: Final = np.array([[*FP4, *(-x for x in FP4)], NF4], np.float32)
+"""What the codes of bitsandbytes stand for, by quant_type."""
 CODES: Final = {2: ir.DataType.UINT2, 4: ir.DataType.UINT4, 8: ir.DataType.UINT8}
 
 
@@ -145,6 +153,41 @@ def matmul_nbits(
     )
     y = y if wide else n("CastLike", y, x)
     return n.plus(y, n.get(5))
+
+
+@means("MatMulBnb4")
+def matmul_bnb4(
+    n: Foreign,
+    *,
+    K: int,
+    N: int,
+    block_size: int,
+    quant_type: int,
+    training_mode: int = 0,
+    transB: int = 1,
+) -> ir.Value:
+    """A [.., K] times the transpose of B [N, K], 4-bit floats as bitsandbytes packs them: blocks run on over rows, each has its
+    largest magnitude. No format of ours has such blocks: the weight becomes floats, which `--quantize` makes few bits again."""
+    n.only("quant_type", quant_type, 0, 1)
+    n.only("training_mode", training_mode, 0)
+    n.only("transB", transB, 1)
+    count = K * N
+    if min(K, N, block_size) < 1:
+        n.refuse(f"expected K, N and block_size above 0, got {K}, {N}, {block_size}")
+    packed, most = _constant(n, 1, "B").numpy().reshape(-1), _constant(n, 2, "absmax").numpy()
+    if (packed.dtype, packed.size) != (np.uint8, -(-count // 2)):
+        n.refuse(
+            f"expected B as uint8 with {-(-count // 2)} bytes, got {packed.dtype} {packed.size}"
+        )
+    if most.size != -(-count // block_size):
+        n.refuse(f"expected absmax of {-(-count // block_size)} numbers, got {most.size}")
+    codes = np.stack([packed >> 4, packed & 15], axis=1).reshape(-1)[:count]
+    scale = np.repeat(most.reshape(-1).astype(np.float32), block_size)[:count]
+    w = (BNB4[quant_type][codes] * scale).reshape(N, K)
+    weight = n.constant(np.ascontiguousarray(w.T), "weight")
+    if n[0].dtype == ir.DataType.FLOAT:
+        return n("MatMul", n[0], weight)
+    return n("CastLike", n("MatMul", n("Cast", n[0], to=int(ir.DataType.FLOAT)), weight), n[0])
 
 
 def _decoded(
