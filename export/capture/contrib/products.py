@@ -175,7 +175,7 @@ def matmul_bnb4(
     if min(K, N, block_size) < 1:
         n.refuse(f"expected K, N and block_size above 0, got {K}, {N}, {block_size}")
     packed, most = _constant(n, 1, "B").numpy().reshape(-1), _constant(n, 2, "absmax").numpy()
-    if (packed.dtype, packed.size) != (np.uint8, -(-count // 2)):
+    if packed.dtype != np.uint8 or packed.size != -(-count // 2):
         n.refuse(
             f"expected B as uint8 with {-(-count // 2)} bytes, got {packed.dtype} {packed.size}"
         )
