@@ -105,3 +105,14 @@ def test_a_zero_point_of_each_block() -> None:
     q = RNG.integers(0, 16, (20, 64)).astype(ml_dtypes.uint4)
     zero = np.repeat(RNG.integers(0, 16, (20, 2)), 32, axis=1).astype(ml_dtypes.uint4)
     assert form(Coded(q, BY_BLOCK, zero)) == "i8_f32"
+
+
+@pytest.mark.parametrize("kind", [ml_dtypes.float8_e4m3fn, ml_dtypes.float4_e2m1fn])
+@pytest.mark.parametrize("factor", [0.75, 2.0**-130, 2.0**-3])
+def test_scales_of_eight_bits_are_powers_of_two(kind: Any, factor: float) -> None:
+    """Others are stored in another format that keeps them, or not at all: `form` compares the bits."""
+    q = RNG.integers(-3, 4, (20, 64)).astype(np.float32).astype(kind)
+    each = np.repeat(np.exp2(RNG.integers(-3, 4, (20, 2))).astype(np.float32), 32, axis=1)
+    found = form(Coded(q, each * np.float32(factor)))
+    eight = found is not None and FORMATS[found].scale == "f8e8m0"
+    assert eight == (factor == 2.0**-3)

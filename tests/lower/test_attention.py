@@ -100,3 +100,12 @@ def test_a_batch_of_one_beside_a_named_one() -> None:
     one = {k: t.replace("b,", "1,") for k, t in types.items()}
     feeds = {"q": Q[:1], "k": K[:1], "v": V[:1], "m": floats((2, 1, 5, 5), 5)}
     agrees("y = Attention(q, k, v, m)", feeds, **one, m="f32[b, 1, 5, 5]")
+
+
+def test_after_a_cache_queries_stand_at_its_end_whatever_the_width() -> None:
+    """In three axes the last is the width: as many queries as that, more than keys."""
+    feeds = {"q": floats((1, 4, 4)), "k": floats((1, 3, 4), 1), "v": floats((1, 3, 4), 2)}
+    feeds |= {"gk": floats((1, 1, 2, 4), 3), "gv": floats((1, 1, 2, 4), 4)}
+    attrs = "is_causal=1, q_num_heads=1, kv_num_heads=1"
+    types = {k: f"f32{list(v.shape)}" for k, v in feeds.items()}
+    agrees(f"y, pk, pv = Attention(q, k, v, None, gk, gv, {attrs})", feeds, **types)

@@ -124,3 +124,9 @@ def test_relations_over_elements_that_no_value_has_are_checked(
         return
     with pytest.raises(ArgumentError, match="number of elements"):
         model.run({"x": x, "s": s, "t": t})
+
+
+def test_no_size_at_all_is_picked() -> None:
+    text = "n = Shape(x); s = Gather(n, i); y = Concat(s, [2, 3], axis=0)"
+    x = {"x": np.zeros((4, 5), np.float32)}
+    agrees(text, x, x="f32[a, b]", i=np.zeros(0, np.int64))
