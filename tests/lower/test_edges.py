@@ -417,3 +417,9 @@ def test_an_error_lists_some_operands() -> None:
     with pytest.raises(LoweringError) as caught:
         lower(onnx_text(f"y = Sum({', '.join(names)})", **names))
     assert str(caught.value).count("i32[2]") == 8 and "20 in all" in str(caught.value)
+
+
+def test_what_is_scattered_keeps_all_its_bits() -> None:
+    x, at = np.array([1e300, 2.0, -1e-300]), np.array([[1]])
+    kinds = {"x": "f64[3]", "i": "i64[1, 1]", "u": "f64[1]"}
+    agrees("y = ScatterND(x, i, u)", {"x": x, "i": at, "u": np.array([1e200])}, **kinds)
