@@ -17,6 +17,7 @@ import importlib
 import os
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Any, NoReturn, TextIO
 
 from pteron.schema.errors import (
@@ -147,12 +148,13 @@ def parsed(argv: list[str] | None) -> argparse.Namespace:
     return args
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Runs one command; errors of Pteron go to stderr as one text, without a traceback."""
+def main(argv: list[str] | None = None, loaded: Callable[[], None] = lambda: None) -> int:
+    """Runs one command; errors of Pteron go to stderr as one text, without a traceback. `loaded`: called before it begins."""
     _open_streams()
     args = argparse.Namespace(command=None)
     try:
         args = parsed(argv)
+        loaded()
         with warnings.catch_warnings():
             warnings.showwarning = _say
             code = int(args.run(args))
