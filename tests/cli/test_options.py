@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 from pteron.cli import COMMANDS, __doc__, main, parser
@@ -181,7 +182,7 @@ TABLE = {
         "--runs": [("0", "at least 1"), ("x", "at least 1")],
         "--warmup": [("-1", "at least 0"), ("x", "at least 0")],
         "--vs": [("nobody --vs-onnx {onnx}", "expected one of onnxruntime"), (", --vs-onnx {onnx}", "expected one of")],
-        "--vs-onnx": [("{none}.onnx", "no such file"), ("{folder}", "got a folder"), ("{text}", "refuses")],
+        "--vs-onnx": [("{other}", "expected the program's model"), ("{none}.onnx", "no such file"), ("{folder}", "got a folder"), ("{text}", "refuses")],
     },
     "doctor": {},
     "completion": {},
@@ -219,6 +220,10 @@ def files(root: Path, digits: Path, tmp_path_factory: pytest.TempPathFactory) ->
     np.savez(home / "wide.npz", image=image.astype(np.float64))
     np.savez(home / "named.npz", nope=image)
     np.savez(home / "bare.npz")
+    other = onnx.load(home / "m.onnx")
+    first = onnx.helper.make_tensor_value_info(other.graph.node[0].output[0], 1, None)
+    other.graph.output[0].CopyFrom(first)
+    onnx.save(other, home / "other.onnx")
     (home / "ranges.json").write_text("{}")
     (home / "torn.npz").write_bytes((home / "x.npz").read_bytes()[:-40])
     names = {
@@ -235,6 +240,7 @@ def files(root: Path, digits: Path, tmp_path_factory: pytest.TempPathFactory) ->
         "wide": "wide.npz",
         "torn": "torn.npz",
         "named": "named.npz",
+        "other": "other.onnx",
         "bare": "bare.npz",
         "json": "ranges.json",
     }

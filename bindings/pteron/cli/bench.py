@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from pteron.schema.errors import ArgumentError
+
 from ..runtime import Model, TraceEvent, cpu
 from . import feeds, peers, say
 from .pairs import at_least, existing, names
@@ -51,7 +53,13 @@ def run(args: argparse.Namespace) -> int:
     differences = {}
     for name in names(args.vs) if args.vs_onnx else ():
         runners[name] = peer = peers.peer(name, args.vs_onnx, inputs, threads)
-        differences[name] = max(_relative(a, b) for a, b in zip(outputs.values(), peer()))
+        theirs = peer()
+        ours, got = ([list(a.shape) for a in each] for each in (outputs.values(), theirs))
+        if ours != got:
+            raise ArgumentError(
+                f"--vs-onnx {args.vs_onnx}: expected the program's model, with outputs {ours}, got {got}"
+            )
+        differences[name] = max(_relative(a, b) for a, b in zip(outputs.values(), theirs))
     times = interleaved(runners, args.runs, args.warmup)
     report = {
         "machine": machine(),
