@@ -12,9 +12,9 @@ import numpy as np
 from pteron.schema.dtypes import DTYPES
 
 from ..graph.weights import Elements as Stored
-from ..graph.weights import later, whole
-from ..program import Coded, views
-from ..program.arrays import strided_view
+from ..graph.weights import later
+from ..program import Blocks, Coded, views
+from ..program.arrays import spread, strided_view
 from ..program.terms import Term, eq, index, select
 from ..program.views import Shape, View, as_elements
 from ..sizes import Extent, extents
@@ -55,14 +55,17 @@ class Views(Constants):
         """Elements that no pointwise program can load, as i64 or f32."""
 
     def _view(
-        self, ref: Ref, geometry: Callable[[View], View], elements: Callable[[Any], Any]
+        self,
+        ref: Ref,
+        geometry: Callable[[View], View],
+        elements: Callable[[Any], Any],
+        axes: Sequence[int] = (),
     ) -> Ref:
-        """Applies a view to memory, known elements or codes."""
+        """Applies a view to memory, known elements or codes. `axes`: it is no more than this order of the axes."""
         match ref:
             case Codes():
-                return Codes(
-                    ref.dtype, _each(ref.coded, elements), lambda: geometry(self.real(ref))
-                )
+                coded = _each(ref.coded, elements, axes)
+                return Codes(ref.dtype, coded, lambda: geometry(self.real(ref)))
             case Known():
                 return Known(
                     ref.dtype, elements(ref.elements), lambda: geometry(self.real(ref)), ref.assumes
@@ -85,7 +88,7 @@ class Views(Constants):
         if tuple(axes) == tuple(range(ref.rank)):
             return ref
         return self._view(
-            ref, lambda r: views.transpose(r, axes), lambda d: np.transpose(d, tuple(axes))
+            ref, lambda r: views.transpose(r, axes), lambda d: np.transpose(d, tuple(axes)), axes
         )
 
     def move_axis(self, ref: Ref, source: int, target: int) -> Ref:
@@ -239,13 +242,15 @@ class Views(Constants):
         return self.real(self.one("copy", [ref], {}, ref.dtype, ref.shape))
 
 
-def _each(coded: Coded, view: Callable[[Any], Any]) -> Coded:
-    """The same view of codes, scales and zero points."""
+def _each(coded: Coded, view: Callable[[Any], Any], axes: Sequence[int]) -> Coded:
+    """The same view of codes, scales and zero points; blocks stay blocks where only the order of the axes changes."""
     old, codes = coded.codes.shape, view(coded.codes)
 
-    def seen(part: Stored | None) -> Stored | None:
+    def seen(part: Stored | Blocks | None) -> Stored | Blocks | None:
         if part is None:
             return None
-        return later(codes.shape, part.dtype, lambda: view(np.broadcast_to(whole(part), old)))
+        if isinstance(part, Blocks) and axes:
+            return Blocks(view(part.parts), list(axes).index(part.axis), part.size)
+        return later(codes.shape, part.dtype, lambda: view(spread(part, old)))
 
     return dataclasses.replace(coded, codes=codes, scale=seen(coded.scale), zero=seen(coded.zero))

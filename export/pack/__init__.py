@@ -19,7 +19,8 @@ from pteron.schema.ops import OPS
 from pteron.schema.signature import signature
 
 from ..graph.weights import LARGE, Elements, Source, rows_of, whole
-from ..program import Block, Constant, Instr, Program, Value
+from ..program import Block, Blocks, Constant, Instr, Program, Value
+from ..program.arrays import spread
 from ..program.rebuild import homes, prune, renumber, used_values
 from . import arithmetic, codes
 
@@ -262,13 +263,15 @@ def _coded(source: Constant, key: Key) -> tuple[str, Elements] | None:
     if c is None or source.dtype != "f32":
         return None
 
-    def seen(part: Elements) -> NDArray[Any]:
-        return _view(np.broadcast_to(whole(part), c.codes.shape), *key[1:4])
+    shape = c.codes.shape
+    if key[1:4] != (shape, (key[1][1], 1), 0):
 
-    scale, zero = (None if a is None else seen(a) for a in (c.scale, c.zero))
-    return codes.stored(
-        dataclasses.replace(c, codes=seen(c.codes), scale=scale, zero=zero), int(key[5])
-    )
+        def seen(part: Elements | Blocks) -> NDArray[Any]:
+            return _view(spread(part, shape), *key[1:4])
+
+        scale, zero = (None if part is None else seen(part) for part in (c.scale, c.zero))
+        c = dataclasses.replace(c, codes=seen(c.codes), scale=scale, zero=zero)
+    return codes.stored(c, int(key[5]))
 
 
 def _views_last(program: Program, order: list[int]) -> list[int]:

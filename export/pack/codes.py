@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from pteron.schema.dtypes import DTYPES
 from pteron.schema.formats import FORMATS, Format
 
-from ..graph.weights import LARGE, Elements, Source, rows_of, whole
-from ..program import Coded
+from ..graph.weights import LARGE, Elements, Source, rows_of
+from ..program import Blocks, Coded
+from ..program.arrays import spread
 
 Array = NDArray[Any]
 ROWS: Final = 16
@@ -39,12 +40,11 @@ def stored(coded: Coded, groups: int = 1) -> tuple[str, Elements] | None:
         return None
     coded = signed
     assert coded.scale is not None
-    each = np.broadcast_to(whole(coded.scale), coded.codes.shape)
     names = (coded.format,) if coded.format else tuple(_of_codes(coded.codes.dtype))
     if coded.scale.dtype == ml_dtypes.float8_e8m0fnu:
         names = tuple(sorted(names, key=lambda name: FORMATS[name].scale != "f8e8m0"))
     for name in names:
-        scale = _scale(FORMATS[name], each)
+        scale = _scale(FORMATS[name], coded.scale, coded.codes.shape)
         if scale is not None:
             return name, _packed(FORMATS[name], coded.codes, scale, groups)
     return None
@@ -52,13 +52,14 @@ def stored(coded: Coded, groups: int = 1) -> tuple[str, Elements] | None:
 
 def _signed(coded: Coded) -> Coded | None:
     """The same weights without zero point and of a signed type, which formats have; None where the differences are no bytes."""
-    codes, zero = coded.codes, None if coded.zero is None else whole(coded.zero)
+    codes = coded.codes
+    zero = None if coded.zero is None else spread(coded.zero, codes.shape)
     none = zero is None or not np.any(zero.astype(np.float32))
     if none and (coded.format or codes.dtype not in UNSIGNED):
         return dataclasses.replace(coded, zero=None)
     if codes.dtype not in (*UNSIGNED, *SIGNED):
         return None
-    each = np.broadcast_to(np.zeros((), np.int16) if zero is None else zero, codes.shape)
+    each = np.broadcast_to(np.zeros((), np.int16), codes.shape) if zero is None else zero
     moved, ends = np.empty(codes.shape, np.int8), [0, 0]
     for a, b in rows_of(len(codes), 4 * codes.shape[1]):
         difference = codes[a:b].astype(np.int16) - each[a:b].astype(np.int16)
@@ -159,16 +160,11 @@ def _raw(fmt: Format, codes: Array) -> Array:
     return np.ascontiguousarray(codes).view(np.uint8) if fmt.codes else codes.astype(np.uint8)
 
 
-def _scale(fmt: Format, each: Array) -> Array | None:
-    """One scale a block in the format's type, [n, blocks], where the weights have that structure and lose nothing.
-
-    `each`: the scale of every weight [n, k]."""
-    n, k = each.shape
-    block = fmt.block or max(k, 1)
-    first = np.ascontiguousarray(each[:, ::block])
-    for a, b in rows_of(n, 4 * k):
-        if not np.array_equal(np.repeat(first[a:b], block, axis=1)[:, :k], each[a:b]):
-            return None
+def _scale(fmt: Format, scale: Elements | Blocks, shape: tuple[int, ...]) -> Array | None:
+    """One scale a block in the format's type, [n, blocks], where the weights [n, k] have that structure and lose nothing."""
+    first = _by_block(scale, shape, fmt.block or max(shape[1], 1))
+    if first is None:
+        return None
     exact = first.astype(np.float64)
     if fmt.scale == "f8e8m0":
         mantissa, exponent = np.frexp(exact)
@@ -177,6 +173,19 @@ def _scale(fmt: Format, each: Array) -> Array | None:
     with np.errstate(over="ignore"):
         narrow = exact.astype(DTYPES[fmt.scale].numpy)
     return narrow if np.array_equal(narrow.astype(np.float64), exact) else None
+
+
+def _by_block(scale: Elements | Blocks, shape: tuple[int, ...], block: int) -> Array | None:
+    """The scale of each `block` weights of a row; None where they have several."""
+    n, k = shape
+    if isinstance(scale, Blocks) and scale.axis == 1 and scale.size % block == 0:
+        return np.repeat(scale.parts, scale.size // block, axis=1)[:, : -(-k // block)]
+    each = spread(scale, shape)
+    first = np.ascontiguousarray(each[:, ::block])
+    for a, b in rows_of(n, 4 * k):
+        if not np.array_equal(np.repeat(first[a:b], block, axis=1)[:, :k], each[a:b]):
+            return None
+    return first
 
 
 def _grouped(rows: Array, groups: int) -> Array:

@@ -10,10 +10,24 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ..graph.weights import Elements, whole
 from ..sizes import NONE, Check, Dim, Extent
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Blocks:
+    """What `size` codes along `axis` share: an element of `parts` for each block, of which the last may be shorter."""
+
+    parts: NDArray[Any]
+    axis: int
+    size: int
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.parts.dtype
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -24,8 +38,8 @@ class Coded:
     """
 
     codes: NDArray[Any]
-    scale: Elements | None = None
-    zero: Elements | None = None
+    scale: Elements | Blocks | None = None
+    zero: Elements | Blocks | None = None
     dtype: str = "f32"
     format: str = ""  # codes are places among the levels of this format of schema/formats.py
 

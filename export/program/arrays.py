@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from pteron.schema.dtypes import DTYPES
 from pteron.schema.formats import FORMATS
 
-from ..graph.weights import Source, rows_of, whole
-from . import Coded
+from ..graph.weights import Elements, Source, rows_of, whole
+from . import Blocks, Coded
 from .views import View
 
 
@@ -24,15 +24,15 @@ def same_dtype(name: str) -> Any:
 
 def decode(coded: Coded, dtype: str) -> NDArray[Any]:
     """The elements that codes stand for; the difference to the zero point is exact, the product f32."""
-    codes = coded.codes
+    codes, shape = coded.codes, coded.codes.shape
     if codes.dtype.kind in "iu" or coded.zero is not None:
-        zero = None if coded.zero is None else whole(coded.zero)
-        codes = codes.astype(np.int64) - (0 if zero is None else zero.astype(np.int64))
+        zero = 0 if coded.zero is None else spread(coded.zero, shape).astype(np.int64)
+        codes = codes.astype(np.int64) - zero
     levels = FORMATS[coded.format].levels if coded.format else None
     values = codes.astype(np.float32) if levels is None else levels[codes]
     if coded.scale is not None:
         with np.errstate(over="ignore"):
-            values = values * whole(coded.scale).astype(np.float32)
+            values = values * spread(coded.scale, shape).astype(np.float32)
     return values.astype(same_dtype(coded.dtype)).astype(same_dtype(dtype))
 
 
@@ -41,7 +41,8 @@ def decoded(coded: Coded, dtype: str) -> Source:
     shape = coded.codes.shape
 
     def bands() -> Iterator[NDArray[Any]]:
-        parts = spread(coded)
+        scale, zero = (None if p is None else spread(p, shape) for p in (coded.scale, coded.zero))
+        parts = dataclasses.replace(coded, scale=scale, zero=zero)
         row_bytes = 8 * math.prod(shape[1:])
         for begin, end in rows_of(shape[0], row_bytes) if shape else [(0, 1)]:
             yield decode(rows(parts, begin, end) if shape else parts, dtype)
@@ -49,18 +50,20 @@ def decoded(coded: Coded, dtype: str) -> Source:
     return Source(shape, np.dtype(same_dtype(dtype)), bands)
 
 
-def spread(coded: Coded) -> Coded:
-    """Scale and zero point for each code."""
-    parts = [
-        None if a is None else np.broadcast_to(whole(a), coded.codes.shape)
-        for a in (coded.scale, coded.zero)
-    ]
-    return dataclasses.replace(coded, scale=parts[0], zero=parts[1])
+def spread(part: Elements | Blocks, shape: tuple[int, ...]) -> NDArray[Any]:
+    """A scale or zero point for each code."""
+    if not isinstance(part, Blocks):
+        return np.broadcast_to(whole(part), shape)
+    each = np.repeat(part.parts, part.size, part.axis)
+    return each[(slice(None),) * part.axis + (slice(shape[part.axis]),)]
 
 
 def rows(parts: Coded, begin: int, end: int) -> Coded:
-    """Some rows of what `spread` gave."""
-    scale, zero = (None if a is None else whole(a)[begin:end] for a in (parts.scale, parts.zero))
+    """Some rows of codes whose scales and zero points are spread."""
+    scale, zero = (
+        None if p is None else spread(p, parts.codes.shape)[begin:end]
+        for p in (parts.scale, parts.zero)
+    )
     return dataclasses.replace(parts, codes=parts.codes[begin:end], scale=scale, zero=zero)
 
 

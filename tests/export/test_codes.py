@@ -8,8 +8,15 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from pteron.export import pack
+from pteron.export.export import export
+from pteron.export.graph.text import onnx_text
+from pteron.export.graph.weights import whole
+from pteron.export.lower import rearrange
 from pteron.export.pack import codes
-from pteron.export.program import Coded
+from pteron.export.program import Blocks, Coded, arrays
+from pteron.export.program.arrays import spread
+from pteron.quantize.quantize import transformer
 from pteron.schema.formats import FORMATS
 
 PACKED = [f for f in FORMATS.values() if f.bits]
@@ -50,6 +57,39 @@ def test_scales_that_do_not_fit_the_format_are_left_alone() -> None:
     assert form(Coded(q, np.full((2, 64), 0.1, np.float32))) == "i4_f32"  # no f16
     uneven = np.arange(128, dtype=np.float32).reshape(2, 64) + 1
     assert codes.stored(Coded(q, uneven)) is None
+
+
+@pytest.mark.parametrize("k", [64, 100, 129])
+@pytest.mark.parametrize("size", [8, 16, 32, 48, 64, 128, 256])
+@pytest.mark.parametrize("kind", ["int8", "int4"])
+def test_blocks_are_stored_as_what_they_spread_to(kind: str, size: int, k: int) -> None:
+    rng = np.random.default_rng(size + k)
+    q = (
+        rng.integers(-7, 8, (5, k))
+        .astype(np.int8)
+        .astype(ml_dtypes.int4 if kind == "int4" else np.int8)
+    )
+    for parts in (rng.integers(1, 9, (5, -(-k // size))), np.ones((5, -(-k // size)))):
+        blocks = Blocks(parts.astype(np.float32), 1, size)
+        each = spread(blocks, q.shape)
+        assert all(each[2, i] == blocks.parts[2, i // size] for i in range(k))
+        got, want = codes.stored(Coded(q, blocks)), codes.stored(Coded(q, each))
+        assert (got is None) == (want is None)
+        if got is not None and want is not None:
+            assert got[0] == want[0] and whole(got[1]).tobytes() == whole(want[1]).tobytes()
+
+
+def test_scales_of_blocks_come_to_the_file_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("spread")
+
+    for module in (codes, pack, rearrange, arrays):
+        monkeypatch.setattr(module, "spread", never)
+    weight = np.random.default_rng(1).standard_normal((200, 96)).astype(np.float32)
+    program = export(
+        onnx_text("y = MatMul(x, w)", x="f32[b, 200]", w=weight), transform=transformer("nf4")
+    )
+    assert "nf4" in {c.format for c in program.constants}
 
 
 def form(coded: Coded) -> str | None:

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from pteron.schema.dtypes import DTYPES
 from pteron.schema.formats import FORMATS
 
-from ...graph.weights import Elements, later
-from ...program import Coded
+from ...program import Blocks, Coded
 from ...program.arrays import decode
 from ...program.terms import Term, cast, stored, term
 from ...sizes import Extent
@@ -85,7 +84,7 @@ def lower_dequantize_levels(l: Lowering, n: Node) -> Ref:
     codes, scale = l.array(n[0]), l.array(n[1])
     if codes is None or scale is None:
         l.fail("codes or scales are computed while running; expected constants")
-    each = _spread(scale, 1, n.integer("block_size"), codes.shape)
+    each = Blocks(scale, 1, n.integer("block_size"))
     if codes.dtype == ml_dtypes.uint4:
         codes = codes.view(np.uint8)  # a byte each as it is
     coded = Coded(codes.astype(np.uint8, copy=False), each, None, "f32", LEVELS[n.op_type])
@@ -99,7 +98,7 @@ def _codes(l: Lowering, n: Node, x: Ref, scale: Ref, zero: Ref | None, dtype: st
     codes = l.array(x)
     assert codes is not None
 
-    def spread(part: Ref | None) -> Elements | None:
+    def shared(part: Ref | None) -> NDArray[Any] | Blocks | None:
         array = None if part is None else l.array(part)
         if array is None or array.size == 1:
             return None if array is None else array.reshape(())
@@ -107,18 +106,9 @@ def _codes(l: Lowering, n: Node, x: Ref, scale: Ref, zero: Ref | None, dtype: st
         if array.ndim == 1 and not n.integer("block_size"):
             return array.reshape([-1 if a == axis else 1 for a in range(codes.ndim)])
         block = n.integer("block_size") or -(-codes.shape[axis] // array.shape[axis])
-        return _spread(array, axis, block, codes.shape)
+        return Blocks(array, axis, block)
 
-    return Coded(codes, spread(scale), spread(zero), dtype)
-
-
-def _spread(part: NDArray[Any], axis: int, block: int, shape: tuple[int, ...]) -> Elements:
-    """What blocks along `axis` share, for each element."""
-
-    def make() -> NDArray[Any]:
-        return np.repeat(part, block, axis)[(slice(None),) * axis + (slice(shape[axis]),)]
-
-    return later(shape, part.dtype, make)
+    return Coded(codes, shared(scale), shared(zero), dtype)
 
 
 def _decoded(l: Lowering, n: Node, x: Ref, scale: Ref, zero: Ref | None, dtype: str) -> Ref:
