@@ -95,7 +95,7 @@ def _specialize(model: onnx.ModelProto) -> None:
                 continue
             own = model.functions.add()
             own.CopyFrom(function)
-            own.name = f"{function.name}_for_{node.name}"
+            own.name = f"{function.name}_{len(model.functions)}"
             del own.attribute[:], own.attribute_proto[:]
             defaults = {a.name: a for a in function.attribute_proto}
             _settle(own.node, {**defaults, **{a.name: a for a in node.attribute}})

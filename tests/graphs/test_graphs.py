@@ -5,11 +5,17 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import onnx.parser
 import pytest
+from graphs import judge
+from graphs.make import case
+from graphs.reference import evaluator
 
 TESTS = Path(__file__).resolve().parent.parent
 CHUNK = 50
@@ -28,3 +34,25 @@ def test_random_graphs_agree_or_are_refused_by_name(first: int) -> None:
     bad = [r for r in results if r.get("defect") or r["kind"] == "generator"]
     assert not bad, "\n".join(f"--show {r['seed']}: {r['kind']}: {r['text']}" for r in bad)
     assert sum(r["kind"] == "same" for r in results) > CHUNK // 2
+
+
+def test_the_arbiter_may_die(monkeypatch: pytest.MonkeyPatch) -> None:
+    """onnxruntime ends its process on some models: the graph is counted as one without a judge."""
+    made = case(random.Random(1))
+    monkeypatch.setattr(judge, "_onnxruntime", lambda *_: os._exit(11))
+    assert judge.by_onnxruntime(made) == judge.ARBITER_DIED
+    assert judge.compare(made, {}, None).kind == "judge"
+
+
+def test_a_function_gets_the_attributes_of_its_call() -> None:
+    """The evaluator hands a 0 down to few operators."""
+    text = """<ir_version: 10, opset_import: ["" : 21, "own" : 1]>
+    agraph (float[2, 3] x) => (int64[?, ?] a, int64[?, ?] b) {
+        a = own.f <along: int = 0> (x)
+        b = own.f <along: int = 1> (x)
+    }
+    <domain: "own", opset_import: ["" : 21]>
+    f <along> (x) => (y) { y = ArgMax <axis: int = @along> (x) }"""
+    x = np.array([[1, 5, 2], [3, 4, 9]], np.float32)
+    a, b = evaluator(onnx.parser.parse_model(text)).run(None, {"x": x})
+    assert a.tolist() == [[1, 0, 1]] and b.tolist() == [[1], [2]]
