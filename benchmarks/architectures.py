@@ -25,6 +25,7 @@ SIZES: Final = {
         ["hidden_size", "d_model", "n_embd", "embed_dim", "encoder_hidden_size", "dim"], 32
     ),
     **dict.fromkeys(["decoder_hidden_size", "embedding_size", "word_embed_proj_dim"], 32),
+    **dict.fromkeys(["projection_size", "d_latents"], 32),
     **dict.fromkeys(["num_attention_heads", "n_head", "n_heads", "num_heads"], 4),
     **dict.fromkeys(["encoder_attention_heads", "decoder_attention_heads"], 4),
     **dict.fromkeys(["num_key_value_heads", "n_groups", "num_groups"], 2),
@@ -36,7 +37,7 @@ SIZES: Final = {
     **dict.fromkeys(["num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"], 4),
     **dict.fromkeys(["num_experts_per_tok", "moe_topk", "moe_k"], 2),
     **dict.fromkeys(["head_dim", "d_kv", "kv_channels", "v_head_dim", "attention_head_dim"], 8),
-    **dict.fromkeys(["qk_nope_head_dim", "qk_rope_head_dim"], 8),
+    **dict.fromkeys(["qk_nope_head_dim", "qk_rope_head_dim", "rotary_dim", "d_head"], 8),
     **dict.fromkeys(["q_lora_rank", "kv_lora_rank"], 16),
     "vocab_size": WORDS,
     "max_position_embeddings": 128,
@@ -46,7 +47,10 @@ SIZES: Final = {
     "num_labels": 3,
     "mm_tokens_per_image": 4,
     "num_queries": 10,
+    "num_latents": 8,
 }
+OWED: Final = {"num_experts_per_tok": 2, "prediction_length": 4}
+"""What some configs leave to the user."""
 LAYERS: Final = [
     *("num_hidden_layers", "num_layers", "n_layer", "n_layers", "encoder_layers", "decoder_layers"),
     *("num_encoder_layers", "num_decoder_layers", "depth"),
@@ -139,28 +143,24 @@ def from_timm(kind: str, layers: int) -> tuple[Any, Inputs, list[dict[int, str]]
     import timm
 
     narrow = {"depth": layers, "embed_dim": 48, "num_heads": 4}
-    whole: Any = None
     for options in [{**narrow, "img_size": 64}, {"img_size": 64}, {}]:
-        with contextlib.suppress(Exception):
+        try:
             whole = timm.create_model(kind, pretrained=False, num_classes=10, **options).eval()
-            break
-    if whole is None:
-        raise LookupError("timm makes no such model")
-    channels, *default = whole.default_cfg["input_size"]
-    sides = [(n, n) for n in (64, 96, 128) if n < default[0]] if "img_size" not in options else []
-    sizes = (
-        [(64, 64), *sides, tuple(default)] if "img_size" in options else [*sides, tuple(default)]
-    )
-    for model in (few_repeats(whole, layers), whole):
-        for height, width in sizes:
-            shape = (channels, height, width)
-            with contextlib.suppress(Exception), torch.no_grad():
-                model(torch.randn(2, *shape))
-                return (
-                    steady(model),
-                    lambda b, s, shape=shape: (torch.randn(b, *shape),),
-                    [{0: "batch"}],
-                )
+        except Exception:  # not every model has every option
+            continue
+        channels, *default = whole.default_cfg["input_size"]
+        sides = [n for n in (64, 96, 128) if n < default[0]]
+        sizes = [(n, n) for n in (sides[:1] if "img_size" in options else sides)] + [tuple(default)]
+        for model in (few_repeats(whole, layers), whole):
+            for height, width in sizes:
+                shape = (channels, height, width)
+                with contextlib.suppress(Exception), torch.no_grad():
+                    model(torch.randn(2, *shape))
+                    return (
+                        steady(model),
+                        lambda b, s, shape=shape: (torch.randn(b, *shape),),
+                        [{0: "batch"}],
+                    )
     raise LookupError("no picture runs")
 
 
@@ -269,6 +269,17 @@ def candidates(config: Any, model: Any) -> Iterator[Made]:
     bins = {getattr(config, k, None) for k in ("num_mel_bins", "feature_size", "n_mels")}
     frames = 2 * (getattr(config, "max_source_positions", None) or 64)
     rest = {k: v for k, v in text.items() if k == "decoder_input_ids"}
+    width = getattr(config, "d_model", None) or getattr(config, "hidden_size", None)
+    if isinstance(width, int):
+        hidden = (lambda b, s: torch.randn(b, s, width)), {0: "batch", 1: "seq"}
+        names = [k for k in ("inputs", "input_values") if k in parameters]
+        after = {k: hidden for k in ("decoder_input_values",) if k in parameters}
+        if names and (after or names == ["inputs"]):
+            yield {names[0]: hidden, **after}
+    longest = getattr(config, "max_length", None)
+    if "input_values" in parameters and isinstance(longest, int):
+        bands = config.num_mel_bins
+        yield {"input_values": (lambda b, s: torch.randn(b, longest, bands), batch)}
     if "input_values" in parameters:
         yield {"input_values": (lambda b, s: torch.randn(b, 800), batch), **rest}
         yield {"input_values": (lambda b, s: torch.randn(b, 1, 1920), batch), **rest}
@@ -280,7 +291,8 @@ def candidates(config: Any, model: Any) -> Iterator[Made]:
 
 def texts(config: Any, parameters: Any) -> Made:
     def ids(b: int, s: int) -> Any:
-        return torch.randint(3, WORDS - 20, (b, s))
+        words = min(WORDS, getattr(config, "vocab_size", WORDS)) - 20
+        return torch.randint(3, words, (b, s))
 
     both = {0: "batch", 1: "seq"}
     made: Made = {}
@@ -363,13 +375,20 @@ def shrink(config: Any, layers: int) -> None:
         put(config, "num_key_value_heads", config.num_attention_heads)
     if {"expand", "num_heads", "head_dim", "hidden_size"} <= set(vars(config)):  # state spaces
         put(config, "num_heads", config.expand * config.hidden_size // config.head_dim)
+    if hasattr(config, "mamba_n_heads"):
+        inner = config.mamba_expand * config.hidden_size
+        put(config, "mamba_d_head", inner // 4)
+        put(config, "mamba_n_heads", 4)
+    for key, value in OWED.items():
+        if hasattr(config, key) and getattr(config, key) is None:
+            put(config, key, value)
     rope = getattr(config, "rope_parameters", None)
     if isinstance(rope, dict):
         rope["mrope_section"] = [2, 1, 1]  # half of head_dim, where a model asks for it
 
 
 def put(config: Any, key: str, value: Any) -> None:
-    with contextlib.suppress(AttributeError):  # some compute it
+    with contextlib.suppress(AttributeError, NotImplementedError):  # some compute it
         setattr(config, key, value)
 
 
