@@ -99,6 +99,7 @@ CASES = [
         max_pool(image((5, 6), 17, d), 3, 2, 1, 1)
         for d in (np.float32, np.float64, np.int64, np.int8)
     ),
+    *(max_pool(image((5, 6), c, np.int8), 3, 2, 1, 1) for c in (16, 33, 64, 150)),
     *(
         max_pool(image((5, 6)), 3, 1, channel_major=a, column_major=b)
         for a, b in itertools.product((True, False), repeat=2)

@@ -6,7 +6,7 @@
 
 #include "kernels/matrix/rescale.h"
 
-enum { PTE_CODES = 64 }; /* channels whose maxima stay in registers over all taps */
+enum { PTE_CODES = 64 }; /* of a vector, at most */
 
 /* Shifts of addends for which 32-bit lanes are enough. With d = a - zero, of 9 bits, the high half
  * of (d << 22) * multiplier is h = floor(d * multiplier / 2^10), and for 11 <= shift <= 40
@@ -29,25 +29,23 @@ INLINE void pte_codes_add(size_t count, const int8_t *a, const int8_t *b, const 
   }
 }
 
-INLINE void pte_codes_larger(int64_t taps, const int64_t *offset, size_t count, const int8_t *x,
-                             int8_t *y) {
-  size_t c = 0;
-  for (; c + PTE_CODES <= count; c += PTE_CODES) {
-    int8_t best[PTE_CODES];
-    memcpy(best, y + c, sizeof best);
-    for (int64_t t = 0; t < taps; t++)
-      for (size_t i = 0; i < PTE_CODES; i++) {
-        int8_t other = x[offset[t] + (int64_t)(c + i)];
-        best[i] = other > best[i] ? other : best[i];
-      }
-    memcpy(y + c, best, sizeof best);
+/* The function of a variant: as many channels as `type` holds stay in a register over all taps. */
+#define PTE_CODES_LARGER(type, load, store, max)                                                   \
+  static void larger(int64_t taps, const int64_t *offset, size_t count, const int8_t *x,           \
+                     int8_t *y) {                                                                  \
+    size_t c = 0;                                                                                  \
+    for (; c + sizeof(type) <= count; c += sizeof(type)) {                                         \
+      type best = load((const void *)(y + c));                                                     \
+      for (int64_t t = 0; t < taps; t++)                                                           \
+        best = max(best, load((const void *)(x + offset[t] + c)));                                 \
+      store((void *)(y + c), best);                                                                \
+    }                                                                                              \
+    for (int64_t t = 0; t < taps; t++)                                                             \
+      for (size_t i = c; i < count; i++) {                                                         \
+        int8_t other = x[offset[t] + (int64_t)i];                                                  \
+        y[i] = other > y[i] ? other : y[i];                                                        \
+      }                                                                                            \
   }
-  for (int64_t t = 0; t < taps; t++)
-    for (size_t i = c; i < count; i++) {
-      int8_t other = x[offset[t] + (int64_t)i];
-      y[i] = other > y[i] ? other : y[i];
-    }
-}
 
 /* The end of an addition: `add` on whole vectors of `lanes`, at most PTE_CODES. */
 INLINE void pte_codes_end(void (*add)(size_t, const int8_t *, const int8_t *, const pte_add_codes *,

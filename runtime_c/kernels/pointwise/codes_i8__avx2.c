@@ -32,9 +32,7 @@ static void add(size_t count, const int8_t *a, const int8_t *b, const pte_add_co
   pte_codes_end(add, LANES, count - i, a + i, b + i, &k, y + i);
 }
 
-static void larger(int64_t taps, const int64_t *offset, size_t count, const int8_t *x, int8_t *y) {
-  pte_codes_larger(taps, offset, count, x, y);
-}
+PTE_CODES_LARGER(__m256i, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_max_epi8)
 
 const pte_codes_i8 pte_codes_i8__avx2 = {.add = add, .larger = larger};
 #endif

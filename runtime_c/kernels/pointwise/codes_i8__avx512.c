@@ -34,9 +34,7 @@ static void add(size_t count, const int8_t *a, const int8_t *b, const pte_add_co
   pte_codes_end(add, LANES, count - i, a + i, b + i, k, y + i);
 }
 
-static void larger(int64_t taps, const int64_t *offset, size_t count, const int8_t *x, int8_t *y) {
-  pte_codes_larger(taps, offset, count, x, y);
-}
+PTE_CODES_LARGER(__m512i, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_max_epi8)
 
 const pte_codes_i8 pte_codes_i8__avx512 = {.add = add, .larger = larger};
 #endif

@@ -28,9 +28,7 @@ static void add(size_t count, const int8_t *a, const int8_t *b, const pte_add_co
   pte_codes_end(add, LANES, count - i, a + i, b + i, k, y + i);
 }
 
-static void larger(int64_t taps, const int64_t *offset, size_t count, const int8_t *x, int8_t *y) {
-  pte_codes_larger(taps, offset, count, x, y);
-}
+PTE_CODES_LARGER(int8x16_t, vld1q_s8, vst1q_s8, vmaxq_s8)
 
 const pte_codes_i8 pte_codes_i8__neon = {.add = add, .larger = larger};
 #else

@@ -5,8 +5,9 @@ static void add(size_t count, const int8_t *a, const int8_t *b, const pte_add_co
   pte_codes_add(count, a, b, k, y);
 }
 
-static void larger(int64_t taps, const int64_t *offset, size_t count, const int8_t *x, int8_t *y) {
-  pte_codes_larger(taps, offset, count, x, y);
-}
+INLINE int8_t load_one(const void *x) { return *(const int8_t *)x; }
+INLINE void store_one(void *y, int8_t code) { *(int8_t *)y = code; }
+INLINE int8_t larger_one(int8_t a, int8_t b) { return a > b ? a : b; }
+PTE_CODES_LARGER(int8_t, load_one, store_one, larger_one)
 
 const pte_codes_i8 pte_codes_i8__portable = {.add = add, .larger = larger};
