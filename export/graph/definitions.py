@@ -100,6 +100,8 @@ OPERANDS: Final = {
     "InstanceNormalization": "input[n,c,*] scale[c] B[c]",
     "BatchNormalization": "X[n,c,*] scale[c] B[c] input_mean[c] input_var[c]",
     "LRN": "X[n,c,*]",
+    "SoftmaxCrossEntropyLoss": "scores[n,c,*] labels[n,*] weights[c]",
+    "NegativeLogLikelihoodLoss": "input[n,c,*] target[n,*] weight[c]",
     "NonMaxSuppression": "boxes[b,n,4] scores[b,c,n] max_output_boxes_per_class() iou_threshold() score_threshold()",
     "OneHot": "indices[*] depth() values[2]",
     "TopK": "X[*] K()",

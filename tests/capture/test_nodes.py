@@ -40,6 +40,7 @@ def model(
 
 X = (F, [2, 3])
 BAD = {
+    "weights of classes are a scalar": (N("SoftmaxCrossEntropyLoss", ["x0", "x1", "x2"], ["y"]), [X, (INT, [2]), (F, [])], {}),
     "variadic operand absent": (N("Sum", ["x0", "", "x0"], ["y"]), [X], {}),
     "perm too long": (N("Transpose", ["x0"], ["y"], perm=[0, 1, 2]), [X], {}),
     "perm too short": (N("Transpose", ["x0"], ["y"], perm=[0]), [X], {}),
