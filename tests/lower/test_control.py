@@ -281,14 +281,15 @@ def test_a_counted_size_never_agrees_with_one_that_is_not_its_capacity() -> None
     "node, fit",
     [
         ("Reshape(t, six)", 6), ("Reshape(t, four)", 4), ("Squeeze(t, zero)", 1), ("Reshape(t, rest)", 3),
-        ("Reshape(t, rest)", 6),
+        ("Reshape(t, rest)", 6), ("Expand(t, fours)", 4), ("Expand(t, sixes)", 6),
     ],
 )  # fmt: skip
 def test_elements_that_are_counted_are_as_many_as_a_new_shape(node: str, fit: int) -> None:
     """A view would show what lies behind them."""
     text = f"""
     agraph (float[6] x, bool[6] c) => (float[...] y)
-        <int64[2] six = {{2, 3}}, int64[2] four = {{2, 2}}, int64[1] zero = {{0}}, int64[2] rest = {{3, -1}}> {{
+        <int64[2] six = {{2, 3}}, int64[2] four = {{2, 2}}, int64[1] zero = {{0}}, int64[2] rest = {{3, -1}},
+        int64[1] fours = {{4}}, int64[1] sixes = {{6}}> {{
         t = Compress(x, c)
         y = {node}
     }}"""

@@ -19,6 +19,7 @@ from ....sizes.extents import (
     add,
     at_most,
     ceildiv,
+    is_narrow,
     maximum,
     minimum,
     mul,
@@ -158,8 +159,15 @@ def lower_unsqueeze(l: Lowering, n: Node) -> Ref:
 
 @lowers("Expand")
 def lower_expand(l: Lowering, n: Node) -> Ref:
-    shape = l.broadcast([n[0].shape, l.known(n[1], "the shape to expand to")])
-    return l.expand(n[0], shape)
+    wanted = l.known(n[1], "the shape to expand to")
+    x = n[0]
+    for axis in range(max(-x.rank, -len(wanted)), 0):
+        have, want = x.shape[axis], wanted[axis]
+        if l.is_counted(have) and not (same(have, want) or same(want, 1) or is_narrow(have)):
+            shape = list(x.shape)
+            shape[axis] = want
+            x = l.reshape(x, tuple(shape))  # the run compares them
+    return l.expand(x, l.broadcast([x.shape, wanted]))
 
 
 @lowers("DepthToSpace")
