@@ -52,11 +52,7 @@ INLINE void tile(const size_t rows, const pte_tile_i8 *t) {
   const char *x = t->x;
   const int8_t *panel = t->panel;
   __m256i sum[ROWS][2];
-#pragma GCC unroll 4
-  for (size_t m = 0; m < rows; m++) {
-    sum[m][0] = load(t->start + m * t->start_row);
-    sum[m][1] = load(t->start + m * t->start_row + 8);
-  }
+  begin(rows, t, sum);
   for (size_t q = 0; q < t->quads; q++, panel += 64, x += 8)
 #pragma GCC unroll 2
     for (size_t h = 0; h < 2; h++) {
@@ -82,10 +78,8 @@ static void tile_avx2(size_t rows, size_t panels, const pte_tile_i8 *t) {
   }
 }
 
-static void columns_avx2(pte_rescale_columns *c) { pte_rescale_complete(c); }
-
 const pte_gemm_static pte_gemm_static__avx2 = {.gather = gather_avx2,
-                                               .columns = columns_avx2,
+                                               .columns = pte_rescale_complete,
                                                .tile = tile_avx2,
                                                .lay = lay,
                                                .taps = taps,

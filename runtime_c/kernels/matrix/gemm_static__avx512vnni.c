@@ -79,12 +79,10 @@ static void tile_vnni(size_t rows, size_t panels, const pte_tile_i8 *t) {
   }
 }
 
-static void columns_vnni(pte_rescale_columns *c) { pte_rescale_complete(c); }
-
 #include "kernels/matrix/gemm_static_taps__avx512vnni.inc"
 
 const pte_gemm_static pte_gemm_static__avx512vnni = {.gather = gather_vnni,
-                                                     .columns = columns_vnni,
+                                                     .columns = pte_rescale_complete,
                                                      .settle = settle_vnni,
                                                      .tile = tile_vnni,
                                                      .lay = lay_vnni,

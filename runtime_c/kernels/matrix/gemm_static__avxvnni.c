@@ -29,11 +29,7 @@ INLINE void tile(const size_t rows, const pte_tile_i8 *t) {
   const char *x = t->x;
   const int8_t *panel = t->panel;
   __m256i sum[ROWS][2];
-#pragma GCC unroll 6
-  for (size_t m = 0; m < rows; m++) {
-    sum[m][0] = load(t->start + m * t->start_row);
-    sum[m][1] = load(t->start + m * t->start_row + 8);
-  }
+  begin(rows, t, sum);
   for (size_t q = 0; q < t->quads; q++, panel += 64, x += 4) {
     const __m256i low = half(panel, 0), high = half(panel, 1);
 #pragma GCC unroll 6
@@ -60,10 +56,8 @@ static void tile_avxvnni(size_t rows, size_t panels, const pte_tile_i8 *t) {
   }
 }
 
-static void columns_avxvnni(pte_rescale_columns *c) { pte_rescale_complete(c); }
-
 const pte_gemm_static pte_gemm_static__avxvnni = {.gather = gather_avxvnni,
-                                                  .columns = columns_avxvnni,
+                                                  .columns = pte_rescale_complete,
                                                   .settle = settle_avxvnni,
                                                   .tile = tile_avxvnni,
                                                   .lay = lay,

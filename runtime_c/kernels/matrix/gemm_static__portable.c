@@ -20,10 +20,8 @@ static void tile_portable(size_t rows, size_t panels, const pte_tile_i8 *t) {
 
 PTE_TAPS_I8(pte_i8_sixteen_plain)
 
-static void columns_portable(pte_rescale_columns *c) { pte_rescale_complete(c); }
-
 const pte_gemm_static pte_gemm_static__portable = {.gather = gather_portable,
-                                                   .columns = columns_portable,
+                                                   .columns = pte_rescale_complete,
                                                    .tile = tile_portable,
                                                    .lay = lay,
                                                    .taps = taps,
