@@ -243,9 +243,9 @@ pte_status pte_program_open(const void *bytes, size_t size, const pte_open_optio
   PTE_TRY(open_table(p, PTE_SEGMENT_PROGRAM, &pte_program_table, "program", &p->root, error));
   PTE_TRY(bind_externals(p, segments, error));
   place_vectors(p);
+  open_debug(p); /* first: a refused instruction is named after its node */
   PTE_TRY(verify(p, error));
   pte_index_fill(p, index);
-  open_debug(p);
   *out = p;
   return PTE_OK;
 }

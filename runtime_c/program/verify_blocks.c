@@ -74,6 +74,17 @@ static pte_status verify_delegate(pte_verifier *v, uint32_t i) {
   return PTE_OK;
 }
 
+/* With the node's name where it is refused. */
+static pte_status verify_instr(pte_verifier *v, uint32_t block, uint32_t i) {
+  pte_status status = pte_verify_instr(v, block, i);
+  if (status != PTE_OK) {
+    const pte_file_instr *instr = &v->program->instrs[i];
+    pte_error_at(v->error, i, instr->op, instr->node,
+                 pte_program_node_name(v->program, instr->node));
+  }
+  return status;
+}
+
 pte_status pte_verify_blocks(pte_verifier *v) {
   const pte_program *p = v->program;
   uint32_t next_instr = 0;
@@ -91,7 +102,7 @@ pte_status pte_verify_blocks(pte_verifier *v) {
   for (uint32_t i = 0; i < p->block_count;
        i++) /* only now: instructions look into blocks above theirs */
     for (uint32_t k = 0; k < p->blocks[i].instrs.count; k++)
-      PTE_TRY(pte_verify_instr(v, i, p->blocks[i].instrs.start + k));
+      PTE_TRY(verify_instr(v, i, p->blocks[i].instrs.start + k));
   return PTE_OK;
 }
 

@@ -159,13 +159,10 @@ pte_status pte_verify_instr(pte_verifier *v, uint32_t block, uint32_t i) {
   const pte_op_row *row = pte_op_find(instr->op);
   if (row == NULL)
     return pte_refuse(v, "instrs[%u].op: %u is not an operator", i, (uint32_t)instr->op);
-  if (row->kernel == NULL && !row->control) {
-    pte_status status =
-        pte_fail(v->error, PTE_UNSUPPORTED, "instrs[%u].op: %s is not in this build of the runtime",
-                 i, pte_op_text(row->name));
-    pte_error_at(v->error, i, row->id, instr->node, "");
-    return status;
-  }
+  if (row->kernel == NULL && !row->control)
+    return pte_fail(v->error, PTE_UNSUPPORTED,
+                    "instrs[%u].op: %s is not in this build of the runtime", i,
+                    pte_op_text(row->name));
   PTE_CHECK_FIELDS(v, "instrs", i, instr, INSTR);
   uint64_t scratch[PTE_MAX_ATTRS_BYTES / 8];
   const void *attrs = NULL;

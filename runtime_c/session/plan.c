@@ -28,16 +28,11 @@ static bool place_state(pte_session *s, uint32_t v) {
   return end_of(s, v, &s->sizes.state_bytes);
 }
 
-pte_status pte_plan(pte_session *s, pte_error *err) {
-  s->sizes = (pte_sizes){0};
-  for (uint32_t v = 0; v < s->value_count; v++) {
-    const pte_file_value *file = pte_session_file_value(s, v);
-    bool fits = true;
-    if (file->storage == PTE_STORAGE_PLANNED) fits = place_planned(s, v, file);
-    else if (file->storage == PTE_STORAGE_STATE) fits = place_state(s, v);
-    if (!fits)
-      return pte_fail(err, PTE_LIMIT, "value %u: the plan does not fit in 63 bits",
-                      s->first_value + v);
-  }
-  return PTE_OK;
+pte_status pte_plan_value(pte_session *s, uint32_t v, pte_error *err) {
+  const pte_file_value *file = pte_session_file_value(s, v);
+  bool fits = true;
+  if (file->storage == PTE_STORAGE_PLANNED) fits = place_planned(s, v, file);
+  else if (file->storage == PTE_STORAGE_STATE) fits = place_state(s, v);
+  if (fits) return PTE_OK;
+  return pte_fail(err, PTE_LIMIT, "value %u: the plan does not fit in 63 bits", s->first_value + v);
 }

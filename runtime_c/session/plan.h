@@ -4,8 +4,8 @@
 
 #include "session/session.h"
 
-/* Offsets of planned values and of states, and `sizes` but for scratch. PTE_LIMIT: more than 63
- * bits. */
-PTE_CHECKED pte_status pte_plan(pte_session *s, pte_error *err);
+/* The offset of value `v` where it is planned or a state, and what that adds to `sizes`. Values come
+ * in order, each with its room known. PTE_LIMIT: more than 63 bits. */
+PTE_CHECKED pte_status pte_plan_value(pte_session *s, uint32_t v, pte_error *err);
 
 #endif

@@ -51,9 +51,12 @@ static pte_status read_options(const pte_prepare_options *given, pte_prepare_opt
   return PTE_OK;
 }
 
-static pte_status size_values(pte_session *s, pte_error *err) {
+/* Rooms of all values, and where they lie. */
+static pte_status plan_values(pte_session *s, pte_error *err) {
+  s->sizes = (pte_sizes){0};
   for (uint32_t v = 0; v < s->value_count; v++) {
     pte_status status = pte_value_size(s, v, true, err);
+    if (status == PTE_OK) status = pte_plan_value(s, v, err);
     if (status != PTE_OK) {
       pte_fault_value(s, v, err);
       return status;
@@ -139,8 +142,7 @@ static pte_status measure(pte_session *s, const pte_prepare_options *options, pt
   }
   PTE_TRY(pte_bind(s, options, err));
   uint64_t emptied = s->has_dynamic ? measure_emptied(s) : 0;
-  PTE_TRY(size_values(s, err));
-  PTE_TRY(pte_plan(s, err));
+  PTE_TRY(plan_values(s, err));
   PTE_TRY(check_works(s, err));
   if (emptied > s->sizes.scratch_bytes) s->sizes.scratch_bytes = emptied;
   return total(s, options, err);

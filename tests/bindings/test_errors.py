@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
+from program import samples
 
 import pteron
+from pteron.export.file.emit import emit_bytes
+from pteron.export.plan import plan
+from pteron.export.program import DebugNode
+from pteron.runtime.program import Program
 
 
 def gather(path: Path, name: str) -> Path:
@@ -61,3 +68,30 @@ def test_a_node_without_a_name_is_not_named(tmp_path: Path) -> None:
     with pytest.raises(pteron.DataError, match="got 9") as caught:
         model(np.array([9]))
     assert "[node ]" not in str(caught.value)
+
+
+def refused(name: str) -> str:
+    """What opening says of a file whose second instruction, made from the node of that name, reads f32 as a bool."""
+    program = samples.SAMPLES["pointwise"]()
+    (block,) = program.blocks
+    first, second = block.instrs
+    spoilt = dataclasses.replace(second, attrs={"steps": samples.unary("not")})
+    program = dataclasses.replace(
+        program,
+        blocks=(dataclasses.replace(block, instrs=(first, spoilt)),),
+        nodes=(program.nodes[0], DebugNode(name, "Tanh")),
+    )
+    with pytest.raises(pteron.ProgramError) as caught:
+        Program(emit_bytes(plan(program)), delegates=())
+    return str(caught.value)
+
+
+def test_a_refused_instruction_names_its_node() -> None:
+    assert re.search(r"instrs\[1\]\.steps\[1\].*\[node mix\.second\]$", refused("mix.second"))
+
+
+def test_the_name_of_a_refused_instruction_is_data() -> None:
+    """Bytes that a terminal heeds are not repeated, and of a long name the end is shown."""
+    assert refused("\x1b[2J\n\u00e9t\u00e9").endswith(" [node ?[2J???t??]")
+    assert refused("layer." * 100 + "tanh").endswith("layer.tanh]")
+    assert "[node" not in refused("")

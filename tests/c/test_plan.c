@@ -31,6 +31,11 @@ static void add(uint8_t storage, uint64_t bytes, uint32_t above_start, uint32_t 
   b.slots[v].room_bytes = bytes;
 }
 
+static pte_status plan(pte_session *s, pte_error *err) {
+  for (uint32_t v = 0; v < s->value_count; v++) PTE_TRY(pte_plan_value(s, v, err));
+  return PTE_OK;
+}
+
 static void a_value_lies_above_all_that_it_names(void) {
   pte_session *s = begin();
   b.refs[0] = 0, b.refs[1] = 1, b.refs[2] = 1, b.refs[3] = 0;
@@ -40,7 +45,7 @@ static void a_value_lies_above_all_that_it_names(void) {
   add(PTE_STORAGE_PLANNED, 1, 2, 1);   /* 64 .. 128 */
   add(PTE_STORAGE_PLANNED, 0, 3, 1);   /* nothing, at 128 */
   add(PTE_STORAGE_INPUT, 1000, 0, 0);  /* not ours */
-  CHECK_EQUAL(pte_plan(s, NULL), PTE_OK);
+  CHECK_EQUAL(plan(s, NULL), PTE_OK);
   const uint64_t expected[] = {0, 0, 128, 64, 128};
   for (int i = 0; i < 5; i++) CHECK_EQUAL(b.slots[i].offset_bytes, expected[i]);
   CHECK_EQUAL(s->sizes.planned_bytes, 192);
@@ -51,7 +56,7 @@ static void states_follow_each_other(void) {
   add(PTE_STORAGE_STATE, 1, 0, 0);
   add(PTE_STORAGE_STATE, 64, 0, 0);
   add(PTE_STORAGE_STATE, 65, 0, 0);
-  CHECK_EQUAL(pte_plan(s, NULL), PTE_OK);
+  CHECK_EQUAL(plan(s, NULL), PTE_OK);
   CHECK_EQUAL(b.slots[1].offset_bytes, 64);
   CHECK_EQUAL(b.slots[2].offset_bytes, 128);
   CHECK_EQUAL(s->sizes.state_bytes, 256);
@@ -64,7 +69,7 @@ static void a_plan_beyond_63_bits_is_refused(void) {
   b.refs[0] = 0;
   add(PTE_STORAGE_PLANNED, INT64_MAX - 1000, 0, 0);
   add(PTE_STORAGE_PLANNED, 4096, 0, 1);
-  CHECK_EQUAL(pte_plan(s, &err), PTE_LIMIT);
+  CHECK_EQUAL(plan(s, &err), PTE_LIMIT);
   CHECK_TEXT(err.text, "value 1");
 }
 

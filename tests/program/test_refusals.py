@@ -28,6 +28,7 @@ COPIES: Final = 500
 
 _OPS: Final = "|".join(sorted(OPS, key=len, reverse=True))
 _MASKS: Final = (
+    (re.compile(r" \[node .*\]$"), ""),
     (re.compile(rf"\b({_OPS})\b(?=[:.)])"), "OP"),
     (re.compile(r"(?<=OP: )\w+(?=:| may not be)"), "PORT"),
     (re.compile(r"(?<=OP\.)\w+(?=:)"), "ATTR"),
