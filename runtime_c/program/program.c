@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "core/error.h"
+
 const char *pte_program_string(const pte_program *program, uint32_t i) {
   return i < program->strings.count ? pte_flat_string_at(program->strings, i, NULL) : "";
 }
@@ -42,8 +44,11 @@ bool pte_program_find_node(const pte_program *program, uint32_t i, pte_flat *out
   return true;
 }
 
-const char *pte_program_node_name(const pte_program *program, uint32_t i) {
+void pte_program_where(const pte_program *program, uint32_t instr, pte_error *err) {
+  const pte_file_instr *file = &program->instrs[instr];
   pte_flat node;
-  return pte_program_find_node(program, i, &node) ? pte_flat_get_string(node, PTE_DEBUG_NODE_NAME)
-                                                  : "";
+  const char *name = "";
+  if (pte_program_find_node(program, file->node, &node))
+    name = pte_flat_get_string(node, PTE_DEBUG_NODE_NAME);
+  pte_error_at(err, instr, file->op, file->node, name);
 }

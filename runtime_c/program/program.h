@@ -99,8 +99,8 @@ const pte_op_row *pte_program_row(const pte_file_instr *instr);
 /* Node `i` of the debug segment; false: there is none. */
 bool pte_program_find_node(const pte_program *program, uint32_t i, pte_flat *out);
 
-/* Its name, "" where there is none. */
-const char *pte_program_node_name(const pte_program *program, uint32_t i);
+/* Says in `err` (may be NULL) that its failure is of instruction `instr`, with its node's name. */
+void pte_program_where(const pte_program *program, uint32_t instr, pte_error *err);
 
 /* pte_dtype_bits, with its table once in the core instead of once a file. */
 unsigned pte_element_bits(uint32_t dtype);

@@ -74,14 +74,10 @@ static pte_status verify_delegate(pte_verifier *v, uint32_t i) {
   return PTE_OK;
 }
 
-/* With the node's name where it is refused. */
+/* Names the node where the instruction is refused. */
 static pte_status verify_instr(pte_verifier *v, uint32_t block, uint32_t i) {
   pte_status status = pte_verify_instr(v, block, i);
-  if (status != PTE_OK) {
-    const pte_file_instr *instr = &v->program->instrs[i];
-    pte_error_at(v->error, i, instr->op, instr->node,
-                 pte_program_node_name(v->program, instr->node));
-  }
+  if (status != PTE_OK) pte_program_where(v->program, i, v->error);
   return status;
 }
 

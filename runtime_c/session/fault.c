@@ -14,8 +14,7 @@ static const char *name_of(const pte_op_row *row, const pte_fault *f) {
 }
 
 void pte_fault_where(const pte_session *s, uint32_t work, pte_error *err) {
-  uint32_t instr = pte_session_instr(s, work), node = s->program->instrs[instr].node;
-  pte_error_at(err, instr, s->works[work].row->id, node, pte_program_node_name(s->program, node));
+  pte_program_where(s->program, pte_session_instr(s, work), err);
 }
 
 void pte_fault_value(const pte_session *s, uint32_t v, pte_error *err) {

@@ -179,8 +179,9 @@ static void print_instr(const pte_program *p, uint32_t i) {
     const pte_op_attr *attr = &pte_op_attrs[row->attrs + a];
     print_attr(attr, attrs + attr->offset);
   }
-  const char *node = pte_program_node_name(p, instr->node);
-  printf("%s%s\n", node[0] != 0 ? "  ; " : "", node);
+  pte_node_info node = {.size = sizeof node};
+  bool named = pte_program_node(p, instr->node, &node) == PTE_OK && node.name[0] != 0;
+  printf("%s%s\n", named ? "  ; " : "", named ? node.name : "");
 }
 
 static void print_ports(const pte_program *p, const char *what, pte_range ports) {

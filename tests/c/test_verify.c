@@ -43,7 +43,6 @@ static uint64_t read_all(const pte_program *p) {
   for (uint32_t i = 0; i < p->instr_count; i++) {
     const uint8_t *attrs = pte_program_attrs(p, &p->instrs[i], scratch);
     for (uint32_t k = 0; k < pte_program_row(&p->instrs[i])->attrs_bytes; k++) sum += attrs[k];
-    sum += strlen(pte_program_node_name(p, p->instrs[i].node));
     pte_instr_info instr = {.size = sizeof instr};
     pte_node_info node = {.size = sizeof node};
     CHECK(pte_program_instr(p, i, &instr) == PTE_OK && instr.op_name[0] != 0);
