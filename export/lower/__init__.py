@@ -77,13 +77,13 @@ def _program(l: Lowering, name: str, methods: tuple[Method, ...]) -> Program:
     program = Program(
         name,
         (),
-        tuple(l.checks),
-        tuple(l.constants),
+        tuple(l.sizes.checks),
+        tuple(l.values.constants),
         tuple(l.states),
-        tuple(l.values),
+        tuple(l.values.all),
         blocks,
         methods,
         tuple(l.delegates),
         tuple(l.nodes),
     )
-    return without_unused_dims(dataclasses.replace(program, dims=tuple(l.dims.values())))
+    return without_unused_dims(dataclasses.replace(program, dims=tuple(l.sizes.dims.values())))

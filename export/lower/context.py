@@ -1,7 +1,8 @@
-"""The lowering context: instructions and blocks of the Program being made; constants.py and rearrange.py have what costs none.
+"""The lowering context: instructions and blocks of the Program being made, over its sizes and its values.
 
 A lowering function gets a `Lowering` and a `Node` and returns Refs. It asks for views (free), for instructions (`emit`,
-`pointwise`) and for the known elements of small integer tensors (`known`). What a row does not admit strided is copied.
+`pointwise`), for relations between sizes (`sizes`), for constants and the known elements of small integer tensors
+(`values`). What a row does not admit strided is copied.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import sympy
 
@@ -24,14 +25,23 @@ from ..program.terms import Term
 from ..program.views import Shape, View
 from ..sizes import NONE, Extent, extents
 from ..sizes.extents import same
-from . import pointwise
+from . import pointwise, rearrange
 from .env import Env
-from .node import Result, check_dtypes
-from .rearrange import Views
+from .node import RefusedError, Result, check_dtypes
 from .refs import Codes, Known, Ref
+from .sizes import Sizes
+from .values import Values
 
 DECODED_LIMIT = 16384
 """Constants of up to so many codes are stored decoded, whatever reads them; larger ones only as weights."""
+
+
+@dataclasses.dataclass(slots=True)
+class Origin:
+    """The node that instructions come from; `index`: its place in Program.nodes, once it has one."""
+
+    node: DebugNode | None = None
+    index: int = NONE
 
 
 @dataclasses.dataclass(slots=True)
@@ -47,18 +57,38 @@ class Scope:
     done: dict[tuple[Any, ...], list[Ref | None]] = dataclasses.field(default_factory=dict)
 
 
-class Lowering(Views):
+class Lowering:
     """Everything of one Program; methods are lowered one after the other (export/lower/method.py)."""
 
     def __init__(self) -> None:
-        super().__init__()
+        self.sizes = Sizes()
+        self.values = Values()
         self.states: list[State] = []
         self.blocks: list[Block | None] = []
         self.nodes: list[DebugNode] = []
         self.delegates: list[Delegate] = []
         self.scopes: list[Scope] = []
         self.env = Env()
-        self._node = NONE
+        self.origin = Origin()
+
+    def fail(self, text: str) -> NoReturn:
+        """Refuses the node being lowered."""
+        raise RefusedError(text)
+
+    # --- what moves no element, as long as strides can say it (rearrange.py) ---
+
+    transpose = rearrange.transpose
+    move_axis = rearrange.move_axis
+    slice = rearrange.sliced
+    flip = rearrange.flip
+    expand = rearrange.expand
+    agree = rearrange.agree
+    reshape = rearrange.reshape
+    memory_order = rearrange.memory_order
+    squeeze = rearrange.squeeze
+    unsqueeze = rearrange.unsqueeze
+    dense = rearrange.dense
+    copy = rearrange.copy
 
     # --- tensors that get memory ---
 
@@ -67,7 +97,7 @@ class Lowering(Views):
         if isinstance(ref, View):
             return ref
         if isinstance(ref, Codes) and self._is_cheap(ref.coded):
-            return self.constant(decode(ref.coded, ref.dtype), ref.dtype)
+            return self.values.constant(decode(ref.coded, ref.dtype), ref.dtype)
         for scope in self.scopes:
             if id(ref) in scope.made:
                 return scope.made[id(ref)][1]
@@ -82,11 +112,13 @@ class Lowering(Views):
     def _materialize(self, ref: Known | Codes) -> View:
         if isinstance(ref, Codes):
             return self.real(ref.make())
-        array = self.array(ref)
+        array = self.values.array(ref)
         if array is not None:
-            return self.constant(array, ref.dtype)
+            return self.values.constant(array, ref.dtype)
         used = set().union(*(extents.symbols_of(e) for e in ref.elements.flat))
-        measured = all(self.dims[s].kind == "symbolic" for s in used) and ref.dtype in INTEGERS
+        measured = (
+            all(self.sizes.dims[s].kind == "symbolic" for s in used) and ref.dtype in INTEGERS
+        )
         if ref.make is not None and (ref.assumes or not measured):
             return self.real(ref.make())
         flat = [e if isinstance(e, sympy.Expr) else int(e) for e in ref.elements.flat]
@@ -95,6 +127,14 @@ class Lowering(Views):
         if ref.dtype != "i64":
             y = self.real(self.cast(y, ref.dtype))
         return self.real(self.reshape(y, ref.shape))
+
+    def weight(self, ref: Ref) -> View:
+        """`ref` as a constant where it is codes, else itself: weights keep their codes beside them for packing."""
+        return self.values.decoded(ref) if isinstance(ref, Codes) else self.real(ref)
+
+    def index(self, ref: Ref) -> int:
+        """The position of `ref` in Program.values, in memory."""
+        return self.values.index(self.real(ref))
 
     def copy_into(self, source: Ref, target: Ref) -> None:
         """Writes `source` to a view of planned memory: how concat and pad are made."""
@@ -116,14 +156,16 @@ class Lowering(Views):
         attrs: dict[str, Any],
     ) -> None:
         """Adds an instruction as it is, for the node being lowered."""
-        if self._node == NONE and self.current is not None:
-            self._node = len(self.nodes)
-            self.nodes.append(self.current)
-        self.scopes[-1].instrs.append(Instr(op, inputs, outputs, attrs, self._node))
+        origin = self.origin
+        if origin.index == NONE and origin.node is not None:
+            origin.index = len(self.nodes)
+            self.nodes.append(origin.node)
+        self.scopes[-1].instrs.append(Instr(op, inputs, outputs, attrs, origin.index))
 
-    def at(self, node: DebugNode | None) -> None:
-        """Instructions from now on come from `node`."""
-        self.current, self._node = node, NONE
+    def at(self, origin: Origin) -> None:
+        """Instructions and checks from now on come from this node."""
+        self.origin = origin
+        self.sizes.where = "" if origin.node is None else origin.node.name
 
     def emit(
         self,
@@ -152,7 +194,7 @@ class Lowering(Views):
         shapes = [None if r is None else r[1] for r in results]
         try:
             given = [None if x is None else x.shape for x in ready]
-            shape_line.check(row, given, shapes, attrs, same, self.settle)
+            shape_line.check(row, given, shapes, attrs, same, self.sizes.settle)
         except shape_line.ShapeError as error:
             self.fail(str(error))
         check_dtypes(row, [None if x is None else x.dtype for x in ready], results)
@@ -161,7 +203,7 @@ class Lowering(Views):
         for scope in () if op in CONTROL else self.scopes:
             if key in scope.done:
                 return scope.done[key]
-        made = [None if r is None else self.new(*r) for r in results]
+        made = [None if r is None else self.values.new(*r) for r in results]
         self.append(op, sources, tuple(None if y is None else y.base for y in made), dict(attrs))
         outputs = self.scopes[-1].done[key] = list[Ref | None](made)
         return outputs
@@ -225,7 +267,7 @@ class Lowering(Views):
 
     def param(self, dtype: str, shape: Shape, name: str = "") -> View:
         """A parameter of the innermost block."""
-        ref = self.new(dtype, shape, "param", 0, name)
+        ref = self.values.new(dtype, shape, "param", 0, name)
         self.scopes[-1].params.append(ref.base)
         return ref
 
@@ -233,9 +275,9 @@ class Lowering(Views):
         """Makes `ref` a result of the innermost block: dense, a planned value that this block computes."""
         own = {v for i in self.scopes[-1].instrs for v in i.outputs}
         ref = self.real(ref)
-        whole = views.covers(ref, self.values[ref.base].shape)
+        whole = views.covers(ref, self.values.all[ref.base].shape)
         if not whole or ref.base not in own or ref.base in self.scopes[-1].results:
-            own_value = self.new(ref.dtype, ref.shape)
+            own_value = self.values.new(ref.dtype, ref.shape)
             self.copy_into(ref, own_value)
             ref = own_value
         self.scopes[-1].results.append(ref.base)
@@ -245,12 +287,12 @@ class Lowering(Views):
         """Makes `ref` a result of the innermost block, which is called: bound to the caller's memory, not copied."""
         own = {v for i in self.scopes[-1].instrs for v in i.outputs}
         ref = self.real(ref)
-        value = self.values[ref.base]
+        value = self.values.all[ref.base]
         whole = views.covers(ref, value.shape) and value.storage == "planned"
         if whole and ref.base in own:
-            self.rehome(ref.base, "param", 0)
+            self.values.rehome(ref.base, "param", 0)
         else:
-            target = self.new(ref.dtype, ref.shape, "param")
+            target = self.values.new(ref.dtype, ref.shape, "param")
             self.copy_into(ref, target)
             ref = target
         self.scopes[-1].results.append(ref.base)

@@ -19,7 +19,7 @@ from pteron.schema.dtypes import DTYPES
 from .. import graph as g
 from ..graph.weights import elements_of
 from ..program import DebugNode
-from .context import Lowering
+from .context import Lowering, Origin
 from .env import Failure
 from .node import FOLDS, LOWERINGS, NAMES, Node, RefusedError
 from .refs import Known, Ref
@@ -65,17 +65,17 @@ def read(l: Lowering, value: ir.Value) -> Ref | None:
         raise RefusedError(
             f"{value.name!r} holds {tensor.dtype}; strings and complex are not covered"
         )
-    ref = l.constant(elements_of(tensor), NAMES[tensor.dtype], value.name or "")
+    ref = l.values.constant(elements_of(tensor), NAMES[tensor.dtype], value.name or "")
     l.env.values.maps[-1][value] = ref
     return ref
 
 
 def lower_node(l: Lowering, node: ir.Node) -> None:
     """Binds the node's outputs."""
-    before = l.current, l._node
+    before = dataclasses.replace(l.origin)
     top = l.env.depth == 0
     if top:
-        l.at(DebugNode(node.name or "", node.op_type, g.source(node)))
+        l.at(Origin(DebugNode(node.name or "", node.op_type, g.source(node))))
     operands: list[Ref | None] = []
     try:
         for value in node.inputs:
@@ -104,7 +104,7 @@ def lower_node(l: Lowering, node: ir.Node) -> None:
         for out in node.outputs:
             l.env.values[out] = None
     finally:
-        l.current, l._node = before
+        l.at(before)
 
 
 def lower_one(l: Lowering, node: Node) -> list[Ref | None]:

@@ -17,7 +17,7 @@ from ..graph.dimensions import arithmetic
 from ..program import DebugNode, Method, Port, State, views
 from ..program.views import View, as_elements
 from ..sizes import Extent, extents
-from .context import Lowering
+from .context import Lowering, Origin
 from .env import Env, Failure
 from .graphs import lower_graph
 from .node import NAMES, RefusedError
@@ -36,22 +36,22 @@ def lower_method(
     states: Mapping[str, str],
 ) -> tuple[Method, list[Failure]]:
     """Adds one graph to the program."""
-    first = len(l.values)
-    l.begin_method()
+    first = len(l.values.all)
+    l.values.begin_method()
     failures: list[Failure] = []
     l.env = Env(
         opsets=dict(model.graph.opset_imports), functions=model.functions, failures=failures
     )
-    l.hints, l.minimums = hints, minimums
+    l.sizes.hints, l.sizes.minimums = hints, minimums
     told = bounds.read(model)
-    l.bounds = told.sizes
+    l.sizes.bounds = told.sizes
     with l.block() as main, _refused(name):
         held = [_check_state(model.graph, past, present) for past, present in states.items()]
         inputs, refs, state_refs = _bind_inputs(l, model.graph, {p.name or "" for p, _ in held})
         _check_bounds(l, told)
         results = lower_graph(l, model.graph, refs)
         by_name = dict(zip((v.name for v in model.graph.outputs), results, strict=True))
-        l.at(DebugNode("outputs", "", ""))
+        l.at(Origin(DebugNode("outputs", "", "")))
         kept = {present.name for _, present in held}
         outputs: list[Port] = []
         for value, ref in zip(model.graph.outputs, results, strict=True):
@@ -62,7 +62,7 @@ def lower_method(
             _check_kept(l, past, state_refs[past.name or ""], present, by_name[present.name])
         _store_states(l, [(state_refs[p.name or ""], by_name[q.name]) for p, q in held])
     block = main.index
-    return Method(name, tuple(inputs), tuple(outputs), (first, len(l.values)), block), failures
+    return Method(name, tuple(inputs), tuple(outputs), (first, len(l.values.all)), block), failures
 
 
 @contextlib.contextmanager
@@ -87,7 +87,7 @@ def _check_kept(l: Lowering, past: ir.Value, old: Ref, present: ir.Value, new: R
         if (old.dtype, len(old.shape)) != (new.dtype, len(new.shape)):
             raise RefusedError
         for a, b in zip(old.shape, new.shape, strict=True):
-            l.require_equal(a, b, f"{text}: a state keeps its shape")
+            l.sizes.require_equal(a, b, f"{text}: a state keeps its shape")
     except RefusedError:
         kinds = (f"{ref.dtype}[{', '.join(map(str, ref.shape))}]" for ref in (old, new))
         was, becomes = kinds
@@ -98,7 +98,7 @@ def _check_kept(l: Lowering, past: ir.Value, old: Ref, present: ir.Value, new: R
 
 def _check_bounds(l: Lowering, told: bounds.Bounds) -> None:
     """Relations that the graph states become checks at prepare."""
-    named = {bounds.symbol(name): l.size(name) for name in told.sizes}
+    named = {bounds.symbol(name): l.sizes.size(name) for name in told.sizes}
     for c in told.checks:
         a, b = (extents.extent(sympy.sympify(x).xreplace(named)) for x in (c.a, c.b))
         if isinstance(a, int) and isinstance(b, int):
@@ -108,7 +108,7 @@ def _check_bounds(l: Lowering, told: bounds.Bounds) -> None:
         if not (c.kind == "le" and extents.at_most(a, b)) and not (
             c.kind == "eq" and extents.same(a, b)
         ):
-            l.check(c.kind, a, b, c.text)
+            l.sizes.check(c.kind, a, b, c.text)
 
 
 def _check_state(graph: ir.Graph, past: str, present: str) -> tuple[ir.Value, ir.Value]:
@@ -143,7 +143,7 @@ def _bind_inputs(
             states[name] = _state(l, name, dtype, shape)
             refs.append(states[name])
         else:
-            held_by = l.new(dtype, shape, "input", len(ports), name)
+            held_by = l.values.new(dtype, shape, "input", len(ports), name)
             refs.append(_shape_input(l, held_by, name, len(ports)))
             ports.append(Port(name, held_by.base))
         l.env.values[value] = refs[-1]
@@ -159,9 +159,9 @@ def _state(l: Lowering, name: str, dtype: str, shape: views.Shape) -> View:
                 raise ModelError(
                     f"state {name}: expected {s.dtype}{list(s.shape)} as in the other methods, got {dtype}{list(shape)}"
                 )
-            return l.new(dtype, shape, "state", i, name)
+            return l.values.new(dtype, shape, "state", i, name)
     l.states.append(State(name, dtype, shape))
-    return l.new(dtype, shape, "state", len(l.states) - 1, name)
+    return l.values.new(dtype, shape, "state", len(l.states) - 1, name)
 
 
 def _is_name(dim: int | ir.SymbolicDim) -> bool:
@@ -175,8 +175,8 @@ def _extent(l: Lowering, dim: int | ir.SymbolicDim, fallback: str, plain: set[st
     if isinstance(dim, int):
         return dim
     text = str(dim.value) if dim.value is not None else fallback
-    known = arithmetic(text, lambda name: l.size(name) if name in plain else None)
-    return l.size(text) if text in plain or known is None else extents.extent(known)
+    known = arithmetic(text, lambda name: l.sizes.size(name) if name in plain else None)
+    return l.sizes.size(text) if text in plain or known is None else extents.extent(known)
 
 
 def _shape_input(l: Lowering, ref: View, name: str, port: int) -> Ref:
@@ -186,13 +186,13 @@ def _shape_input(l: Lowering, ref: View, name: str, port: int) -> Ref:
     if ref.dtype not in ("i32", "i64") or len(fixed) < ref.rank or count > SHAPE_INPUT_LIMIT:
         return ref
     symbols = [
-        l.dim(
+        l.sizes.dim(
             name if ref.rank == 0 else f"{name}[{i}]",
             kind="shape",
-            min=l.minimums.get(name, 0),
+            min=l.sizes.minimums.get(name, 0),
             port=port,
             element=i,
-            hint=l.hints.get(name, 1),
+            hint=l.sizes.hints.get(name, 1),
         )
         for i in range(count)
     ]
@@ -202,11 +202,11 @@ def _shape_input(l: Lowering, ref: View, name: str, port: int) -> Ref:
 def _output(l: Lowering, ref: Ref, port: int) -> int:
     """The caller's buffer of output `port`: what computes `ref` writes there, or a copy does."""
     ref = l.real(ref)
-    value = l.values[ref.base]
+    value = l.values.all[ref.base]
     if value.storage == "planned" and views.covers(ref, value.shape):
-        l.rehome(ref.base, "output", port)
+        l.values.rehome(ref.base, "output", port)
         return ref.base
-    target = l.new(ref.dtype, ref.shape, "output", port, value.name)
+    target = l.values.new(ref.dtype, ref.shape, "output", port, value.name)
     l.copy_into(ref, target)
     return l.index(target)
 
@@ -218,7 +218,7 @@ def _store_states(l: Lowering, pairs: Sequence[tuple[View, Ref | None]]) -> None
         if new is None:
             continue
         new = l.real(new)
-        if l.values[new.base].storage == "state" and new.base != state.base:
+        if l.values.all[new.base].storage == "state" and new.base != state.base:
             new = l.copy(new)
         ready.append((state, new))
     for state, new in ready:

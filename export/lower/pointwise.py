@@ -30,7 +30,7 @@ def compute(
 ) -> list[Ref]:
     """What Lowering.pointwise_many says."""
     refs = [l.unpacked(x) for x in operands]
-    full = l.broadcast([*(x.shape for x in refs), shape])
+    full = l.sizes.broadcast([*(x.shape for x in refs), shape])
     loaded: list[View] = []
     given: list[Term] = []
     for x in refs:
@@ -85,7 +85,7 @@ def _literal(l: Lowering, x: Ref) -> Term | None:
     """The literal of a constant with one element."""
     if any(n != 1 for n in x.shape):
         return None
-    array = l.array(x)
+    array = l.values.array(x)
     if array is None:
         return None
     kind = terms.register(x.dtype)
@@ -97,6 +97,6 @@ def _literal(l: Lowering, x: Ref) -> Term | None:
 def _axis_order(l: Lowering, operands: Sequence[View], rank: int) -> tuple[int, ...]:
     """The order of the first operand that is computed and has the full shape."""
     for x in operands:
-        if not views.is_expanded(x) and l.values[x.base].storage != "constant":
+        if not views.is_expanded(x) and l.values.all[x.base].storage != "constant":
             return views.memory_order(x)
     return tuple(range(rank))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import abc
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -15,231 +14,218 @@ from ..graph.weights import Elements as Stored
 from ..graph.weights import later
 from ..program import Blocks, Coded, views
 from ..program.arrays import spread, strided_view
-from ..program.terms import Term, eq, index, select
+from ..program.terms import eq, index, select
 from ..program.views import Shape, View, as_elements
 from ..sizes import Extent, extents
 from ..sizes.extents import is_narrow, same, same_shape
-from .constants import KNOWN_LIMIT, Constants
 from .refs import Codes, Known, Ref
+from .values import KNOWN_LIMIT
+
+if TYPE_CHECKING:
+    from .context import Lowering
 
 BEYOND: Final = 1 << 40
 """No index: no tensor has so many elements."""
 
 
-class Views(Constants):
-    """What moves no element, as long as strides can say it."""
-
-    @abc.abstractmethod
-    def one(
-        self,
-        op: str,
-        inputs: Sequence[Ref | None],
-        attrs: Mapping[str, Any],
-        dtype: str,
-        shape: Sequence[Extent],
-    ) -> Ref:
-        """An instruction of one output."""
-
-    @abc.abstractmethod
-    def pointwise(
-        self, build: Callable[..., Term], operands: Sequence[Ref], dtype: str, shape: Shape = ()
-    ) -> Ref:
-        """One tensor computed element by element."""
-
-    @abc.abstractmethod
-    def cast(self, ref: Ref, dtype: str) -> Ref:
-        """Element by element to another dtype."""
-
-    @abc.abstractmethod
-    def unpacked(self, x: Ref) -> Ref:
-        """Elements that no pointwise program can load, as i64 or f32."""
-
-    def _view(
-        self,
-        ref: Ref,
-        geometry: Callable[[View], View],
-        elements: Callable[[Any], Any],
-        axes: Sequence[int] = (),
-    ) -> Ref:
-        """Applies a view to memory, known elements or codes. `axes`: it is no more than this order of the axes."""
-        match ref:
-            case Codes():
-                coded = _each(ref.coded, elements, axes)
-                return Codes(ref.dtype, coded, lambda: geometry(self.real(ref)))
-            case Known():
-                return Known(
-                    ref.dtype, elements(ref.elements), lambda: geometry(self.real(ref)), ref.assumes
-                )
-            case View():
-                narrow = DTYPES[ref.dtype].is_narrow
-                return self._rearranged(ref, geometry) if narrow else geometry(ref)
-
-    def _rearranged(self, ref: View, geometry: Callable[[View], View]) -> View:
-        """Elements that share bytes have no views: constants are rearranged now, others while running."""
-        array = self.array(ref)
-        if array is None:
-            wide = geometry(self.real(self.unpacked(ref)))
-            return self.real(self.one("repack", [wide], {}, ref.dtype, wide.shape))
-        dense = dataclasses.replace(ref, strides=None, offset=0)
-        return self.constant(np.array(strided_view(array, geometry(dense)), order="C"), ref.dtype)
-
-    def transpose(self, ref: Ref, axes: Sequence[int]) -> Ref:
-        """Axis i of the result is axis axes[i]."""
-        if tuple(axes) == tuple(range(ref.rank)):
-            return ref
-        return self._view(
-            ref, lambda r: views.transpose(r, axes), lambda d: np.transpose(d, tuple(axes)), axes
-        )
-
-    def move_axis(self, ref: Ref, source: int, target: int) -> Ref:
-        axes = [a for a in range(ref.rank) if a != source % ref.rank]
-        axes.insert(target % ref.rank, source % ref.rank)
-        return self.transpose(ref, axes)
-
-    def slice(self, ref: Ref, axis: int, start: Extent, count: Extent, step: int = 1) -> Ref:
-        """`count` elements of `axis` from `start` on, every `step`-th; that they lie inside is proved or checked."""
-        axis %= ref.rank
-        self._require_inside(ref.shape[axis], start, count, step)
-        picked: slice | None = None
-        if not isinstance(ref, View) and isinstance(start, int) and isinstance(count, int):
-            stop = start + count * step
-            picked = slice(start, stop if stop >= 0 else None, step)
-        at = tuple(picked if a == axis else slice(None) for a in range(ref.rank))
-        source = ref if picked is not None else self.real(ref)
-        return self._view(
-            source, lambda r: views.slice_axis(r, axis, start, count, step), lambda d: d[at]
-        )
-
-    def _require_inside(self, size: Extent, start: Extent, count: Extent, step: int) -> None:
-        """Fixed elements of an axis exist; a place that was computed from the axis is inside by how it was computed."""
-        if not isinstance(start, int) or not isinstance(count, int) or count == 0:
-            return
-        last = start + (count - 1) * step
-        if min(start, last, count) < 0:
-            self.fail(
-                f"takes {count} elements from {start} on by steps of {step}; expected none below 0"
+def _view(
+    l: Lowering,
+    ref: Ref,
+    geometry: Callable[[View], View],
+    elements: Callable[[Any], Any],
+    axes: Sequence[int] = (),
+) -> Ref:
+    """Applies a view to memory, known elements or codes. `axes`: it is no more than this order of the axes."""
+    match ref:
+        case Codes():
+            coded = _each(ref.coded, elements, axes)
+            return Codes(ref.dtype, coded, lambda: geometry(l.real(ref)))
+        case Known():
+            return Known(
+                ref.dtype, elements(ref.elements), lambda: geometry(l.real(ref)), ref.assumes
             )
-        self.require_at_most(max(start, last) + 1, size, "elements lie inside their axis")
+        case View():
+            narrow = DTYPES[ref.dtype].is_narrow
+            return _rearranged(l, ref, geometry) if narrow else geometry(ref)
 
-    def flip(self, ref: Ref, axis: int) -> Ref:
-        n = ref.shape[axis]
-        return self.slice(ref, axis, extents.sub(n, 1), n, -1)
 
-    def expand(self, ref: Ref, shape: Shape) -> Ref:
-        """Broadcasts to `shape`, which must fit."""
-        if same_shape(ref.shape, shape):
-            return ref
-        if ref.rank > len(shape):
-            self.fail(
-                f"a tensor of rank {ref.rank} is broadcast to rank {len(shape)}; expected no more"
-            )
-        full = list(shape)
-        for axis, have in enumerate(ref.shape, len(shape) - ref.rank):
-            want = full[axis]
-            if same(have, 1) or same(have, want):
-                continue
-            text = "expanded axes agree or have extent 1"
-            if is_narrow(have):
-                self.require_stretches(have, want, text)
-                continue
-            self.require_equal(have, want, text)
-            if self.is_counted(have) or self.is_counted(want):
-                full[axis] = have  # a run compares them: a view of another size would hide it
-        shape = tuple(full)
-        if same_shape(ref.shape, shape):
-            return ref
-        small = all(isinstance(n, int) for n in shape) and extents.product(shape) <= KNOWN_LIMIT
-        source = ref if small else self.real(ref)
-        return self._view(
-            source,
-            lambda r: views.expand(r, tuple(shape)),
-            lambda d: np.broadcast_to(d, tuple(int(n) for n in shape)),
-        )
+def _rearranged(l: Lowering, ref: View, geometry: Callable[[View], View]) -> View:
+    """Elements that share bytes have no views: constants are rearranged now, others while running."""
+    array = l.values.array(ref)
+    if array is None:
+        wide = geometry(l.real(l.unpacked(ref)))
+        return l.real(l.one("repack", [wide], {}, ref.dtype, wide.shape))
+    dense = dataclasses.replace(ref, strides=None, offset=0)
+    return l.values.constant(np.array(strided_view(array, geometry(dense)), order="C"), ref.dtype)
 
-    def agree(self, ref: Ref, axis: int, size: Extent, text: str) -> Ref:
-        """`ref` with `size` as the extent of `axis`, which is proved or checked at prepare."""
-        if same(ref.shape[axis], size):
-            return ref
-        self.require_equal(ref.shape[axis], size, text)
-        ref = self.real(ref)
-        shape = list(ref.shape)
-        shape[axis] = size
-        return self.expand(ref, tuple(shape))
 
-    def reshape(self, ref: Ref, shape: Sequence[Extent]) -> Ref:
-        """The same elements in row-major order; a view where strides allow, else a copy."""
-        shape = tuple(shape)
-        if same_shape(ref.shape, shape):
-            return ref
-        ref = self._as_many(ref, shape)
-        fixed = all(isinstance(n, int) for n in shape)
-        source = self.real(ref) if isinstance(ref, Known) and not fixed else ref
-        return self._view(
-            source,
-            lambda r: views.reshape(r, shape) or self._reshape_copy(r, shape),
-            lambda d: d.reshape(tuple(int(n) for n in shape)),
-        )
+def transpose(l: Lowering, ref: Ref, axes: Sequence[int]) -> Ref:
+    """Axis i of the result is axis axes[i]."""
+    if tuple(axes) == tuple(range(ref.rank)):
+        return ref
+    return _view(
+        l, ref, lambda r: views.transpose(r, axes), lambda d: np.transpose(d, tuple(axes)), axes
+    )
 
-    def _as_many(self, ref: Ref, shape: Shape) -> Ref:
-        """`ref`, with as many elements as `shape` says, also where a lowering takes that for granted and the model does not
-        say it. Counted sizes are compared by the run: a view would show what lies behind the elements."""
-        have, want = extents.product(ref.shape), extents.product(shape)
-        if same(have, want):
-            return ref
-        if not self.is_counted(have) and not self.is_counted(want):
-            self.require_equal(have, want, "a reshaped tensor keeps its number of elements")
-            return ref
-        numbers = [Known("i64", as_elements([n], (1,))) for n in (have, want)]
-        wrong = self.pointwise(lambda a, b: select(eq(a, b), 0, index(0) + BEYOND), numbers, "i64")
-        none = self.one("gather", [self.constant(np.zeros(1, np.int64)), wrong], {}, "i64", (1,))
-        at = self.pointwise(lambda zero: index(0) + zero, [none], "i64", (want,))
-        flat = self.unpacked(self.reshape(ref, (have,)))
-        return self.cast(self.one("gather", [flat, at], {}, flat.dtype, (want,)), ref.dtype)
 
-    def _reshape_copy(self, ref: View, shape: Shape) -> View:
-        result = views.reshape(self.dense(ref), shape)
-        assert result is not None
-        return result
+def move_axis(l: Lowering, ref: Ref, source: int, target: int) -> Ref:
+    axes = [a for a in range(ref.rank) if a != source % ref.rank]
+    axes.insert(target % ref.rank, source % ref.rank)
+    return transpose(l, ref, axes)
 
-    def memory_order(self, ref: Ref) -> tuple[int, ...]:
-        """The axes from the widest stride to the narrowest."""
-        return views.memory_order(self.real(ref))
 
-    def squeeze(self, ref: Ref, axes: Sequence[int]) -> Ref:
-        gone = {a % ref.rank for a in axes}
-        if any(self.is_counted(ref.shape[a]) for a in gone):
-            ref = self.reshape(ref, tuple(1 if a in gone else n for a, n in enumerate(ref.shape)))
-        for a in gone:
-            self.require_equal(ref.shape[a], 1, "squeezed axes have extent 1")
-        keep = [a for a in range(ref.rank) if a not in gone]
-        return self._view(
-            ref,
-            lambda r: views.place(
-                r, tuple(r.shape[a] for a in keep), tuple(r.steps[a] for a in keep), r.offset
-            ),
-            lambda d: d.reshape([d.shape[a] for a in keep]),
-        )
+def sliced(l: Lowering, ref: Ref, axis: int, start: Extent, count: Extent, step: int = 1) -> Ref:
+    """`count` elements of `axis` from `start` on, every `step`-th; that they lie inside is proved or checked."""
+    axis %= ref.rank
+    _require_inside(l, ref.shape[axis], start, count, step)
+    picked: slice | None = None
+    if not isinstance(ref, View) and isinstance(start, int) and isinstance(count, int):
+        stop = start + count * step
+        picked = slice(start, stop if stop >= 0 else None, step)
+    at = tuple(picked if a == axis else slice(None) for a in range(ref.rank))
+    source = ref if picked is not None else l.real(ref)
+    return _view(
+        l, source, lambda r: views.slice_axis(r, axis, start, count, step), lambda d: d[at]
+    )
 
-    def unsqueeze(self, ref: Ref, axes: Sequence[int]) -> Ref:
-        rank = ref.rank + len(axes)
-        new = {a % rank for a in axes}
-        rest = iter(ref.shape)
-        shape = tuple(1 if a in new else next(rest) for a in range(rank))
-        return self.reshape(ref, shape)
 
-    def is_dense(self, ref: Ref) -> bool:
-        return not isinstance(ref, View) or ref.strides is None
+def _require_inside(l: Lowering, size: Extent, start: Extent, count: Extent, step: int) -> None:
+    """Fixed elements of an axis exist; a place that was computed from the axis is inside by how it was computed."""
+    if not isinstance(start, int) or not isinstance(count, int) or count == 0:
+        return
+    last = start + (count - 1) * step
+    if min(start, last, count) < 0:
+        l.fail(f"takes {count} elements from {start} on by steps of {step}; expected none below 0")
+    l.sizes.require_at_most(max(start, last) + 1, size, "elements lie inside their axis")
 
-    def dense(self, ref: Ref) -> View:
-        """`ref`, copied if its elements do not lie row-major."""
-        ref = self.real(ref)
-        return ref if ref.strides is None else self.copy(ref)
 
-    def copy(self, ref: Ref) -> View:
-        array = self.array(ref)
-        if array is not None:
-            return self.constant(np.array(array, order="C"), ref.dtype)
-        return self.real(self.one("copy", [ref], {}, ref.dtype, ref.shape))
+def flip(l: Lowering, ref: Ref, axis: int) -> Ref:
+    n = ref.shape[axis]
+    return sliced(l, ref, axis, extents.sub(n, 1), n, -1)
+
+
+def expand(l: Lowering, ref: Ref, shape: Shape) -> Ref:
+    """Broadcasts to `shape`, which must fit."""
+    if same_shape(ref.shape, shape):
+        return ref
+    if ref.rank > len(shape):
+        l.fail(f"a tensor of rank {ref.rank} is broadcast to rank {len(shape)}; expected no more")
+    full = list(shape)
+    for axis, have in enumerate(ref.shape, len(shape) - ref.rank):
+        want = full[axis]
+        if same(have, 1) or same(have, want):
+            continue
+        text = "expanded axes agree or have extent 1"
+        if is_narrow(have):
+            l.sizes.require_stretches(have, want, text)
+            continue
+        l.sizes.require_equal(have, want, text)
+        if l.sizes.is_counted(have) or l.sizes.is_counted(want):
+            full[axis] = have  # a run compares them: a view of another size would hide it
+    shape = tuple(full)
+    if same_shape(ref.shape, shape):
+        return ref
+    small = all(isinstance(n, int) for n in shape) and extents.product(shape) <= KNOWN_LIMIT
+    source = ref if small else l.real(ref)
+    return _view(
+        l,
+        source,
+        lambda r: views.expand(r, tuple(shape)),
+        lambda d: np.broadcast_to(d, tuple(int(n) for n in shape)),
+    )
+
+
+def agree(l: Lowering, ref: Ref, axis: int, size: Extent, text: str) -> Ref:
+    """`ref` with `size` as the extent of `axis`, which is proved or checked at prepare."""
+    if same(ref.shape[axis], size):
+        return ref
+    l.sizes.require_equal(ref.shape[axis], size, text)
+    ref = l.real(ref)
+    shape = list(ref.shape)
+    shape[axis] = size
+    return expand(l, ref, tuple(shape))
+
+
+def reshape(l: Lowering, ref: Ref, shape: Sequence[Extent]) -> Ref:
+    """The same elements in row-major order; a view where strides allow, else a copy."""
+    shape = tuple(shape)
+    if same_shape(ref.shape, shape):
+        return ref
+    ref = _as_many(l, ref, shape)
+    fixed = all(isinstance(n, int) for n in shape)
+    source = l.real(ref) if isinstance(ref, Known) and not fixed else ref
+    return _view(
+        l,
+        source,
+        lambda r: views.reshape(r, shape) or _reshape_copy(l, r, shape),
+        lambda d: d.reshape(tuple(int(n) for n in shape)),
+    )
+
+
+def _as_many(l: Lowering, ref: Ref, shape: Shape) -> Ref:
+    """`ref`, with as many elements as `shape` says, also where a lowering takes that for granted and the model does not
+    say it. Counted sizes are compared by the run: a view would show what lies behind the elements."""
+    have, want = extents.product(ref.shape), extents.product(shape)
+    if same(have, want):
+        return ref
+    if not l.sizes.is_counted(have) and not l.sizes.is_counted(want):
+        l.sizes.require_equal(have, want, "a reshaped tensor keeps its number of elements")
+        return ref
+    numbers = [Known("i64", as_elements([n], (1,))) for n in (have, want)]
+    wrong = l.pointwise(lambda a, b: select(eq(a, b), 0, index(0) + BEYOND), numbers, "i64")
+    none = l.one("gather", [l.values.constant(np.zeros(1, np.int64)), wrong], {}, "i64", (1,))
+    at = l.pointwise(lambda zero: index(0) + zero, [none], "i64", (want,))
+    flat = l.unpacked(reshape(l, ref, (have,)))
+    return l.cast(l.one("gather", [flat, at], {}, flat.dtype, (want,)), ref.dtype)
+
+
+def _reshape_copy(l: Lowering, ref: View, shape: Shape) -> View:
+    result = views.reshape(dense(l, ref), shape)
+    assert result is not None
+    return result
+
+
+def memory_order(l: Lowering, ref: Ref) -> tuple[int, ...]:
+    """The axes from the widest stride to the narrowest."""
+    return views.memory_order(l.real(ref))
+
+
+def squeeze(l: Lowering, ref: Ref, axes: Sequence[int]) -> Ref:
+    gone = {a % ref.rank for a in axes}
+    if any(l.sizes.is_counted(ref.shape[a]) for a in gone):
+        ref = reshape(l, ref, tuple(1 if a in gone else n for a, n in enumerate(ref.shape)))
+    for a in gone:
+        l.sizes.require_equal(ref.shape[a], 1, "squeezed axes have extent 1")
+    keep = [a for a in range(ref.rank) if a not in gone]
+    return _view(
+        l,
+        ref,
+        lambda r: views.place(
+            r, tuple(r.shape[a] for a in keep), tuple(r.steps[a] for a in keep), r.offset
+        ),
+        lambda d: d.reshape([d.shape[a] for a in keep]),
+    )
+
+
+def unsqueeze(l: Lowering, ref: Ref, axes: Sequence[int]) -> Ref:
+    rank = ref.rank + len(axes)
+    new = {a % rank for a in axes}
+    rest = iter(ref.shape)
+    shape = tuple(1 if a in new else next(rest) for a in range(rank))
+    return reshape(l, ref, shape)
+
+
+def dense(l: Lowering, ref: Ref) -> View:
+    """`ref`, copied if its elements do not lie row-major."""
+    ref = l.real(ref)
+    return ref if ref.strides is None else copy(l, ref)
+
+
+def copy(l: Lowering, ref: Ref) -> View:
+    array = l.values.array(ref)
+    if array is not None:
+        return l.values.constant(np.array(array, order="C"), ref.dtype)
+    return l.real(l.one("copy", [ref], {}, ref.dtype, ref.shape))
 
 
 def _each(coded: Coded, view: Callable[[Any], Any], axes: Sequence[int]) -> Coded:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import sympy
 
 from pteron.schema.errors import ModelError
 
 from ..graph.bounds import MOST
-from ..program import DebugNode
 from ..program.views import Shape
 from ..sizes import Check, Dim, Extent, extents
 from ..sizes.extents import is_narrow, same
@@ -31,11 +30,7 @@ class Sizes:
         self.bounds: Mapping[
             str, tuple[int, int]
         ] = {}  # of named sizes, where the graph states them
-        self.current: DebugNode | None = None  # the node being lowered
-
-    def fail(self, text: str) -> NoReturn:
-        """Refuses the node being lowered."""
-        raise RefusedError(text)
+        self.where = ""  # the name of the node being lowered, for the text of checks
 
     def broadcast(self, shapes: Sequence[Sequence[Extent]]) -> Shape:
         """The common shape by ONNX's rule; unequal symbols are required to be equal at prepare, unless one is 0 or 1."""
@@ -78,7 +73,7 @@ class Sizes:
         if same(a, b):
             return
         if isinstance(a, int) and isinstance(b, int):
-            self.fail(f"{text}: expected equal sizes, got {a} and {b}")
+            raise RefusedError(f"{text}: expected equal sizes, got {a} and {b}")
         self.check("eq", a, b, text)
 
     def require_at_most(self, a: Extent, b: Extent, text: str) -> None:
@@ -90,7 +85,7 @@ class Sizes:
         if extents.at_most(a, b):
             return
         if isinstance(a, int) and isinstance(b, int):
-            self.fail(f"{text}: expected at most {b}, got {a}")
+            raise RefusedError(f"{text}: expected at most {b}, got {a}")
         self.check("le", a, b, text)
 
     def settle(self, kind: str, a: Any, b: Any) -> bool:
@@ -125,12 +120,12 @@ class Sizes:
                 return
             free = UNBOUNDED in extents.symbols_of(first) | extents.symbols_of(second)
             if free or (isinstance(first, int) and isinstance(second, int)):
-                self.fail(
+                raise RefusedError(
                     f"{text}: {a} and {b} must be equal, which only a run decides; give it a size that stays, or take both "
                     "from one value"
                 )
             a, b = first, second
-        check = Check(kind, a, b, self._where(text))
+        check = Check(kind, a, b, f"{self.where}: {text}" if self.where else text)
         if not any(c.kind == kind and same(c.a, a) and same(c.b, b) for c in self.checks):
             self.checks.append(check)
 
@@ -145,9 +140,6 @@ class Sizes:
                 capacity = UNBOUNDED if dim.capacity is None else self._at_capacity(dim.capacity)
                 n = extents.extent(sympy.sympify(n).subs(s, capacity))
         return n
-
-    def _where(self, text: str) -> str:
-        return f"{self.current.name}: {text}" if self.current and self.current.name else text
 
     def dim(self, name: str, **facts: Any) -> sympy.Symbol:
         """The dimension of that name; `facts` are fields of Dim."""

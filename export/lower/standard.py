@@ -57,7 +57,7 @@ def _numbers(l: Lowering, x: Ref | None) -> onnx.TensorProto | None:
     """Its elements where they are few, known and numbers."""
     if x is None or x.rank > 1 or x.dtype not in ("i64", "i32"):
         return None
-    elements = l.elements(x)
+    elements = l.values.elements(x)
     if (
         elements is None
         or elements.size > TOLD

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 import dataclasses
 import math
 from typing import Any
@@ -19,8 +18,8 @@ from ..program import Constant, Value, views
 from ..program.arrays import decode, decoded, same_dtype, strided_view
 from ..program.views import Elements, Shape, View, as_elements
 from ..sizes import MAX_ELEMENTS, Extent, extents
+from .node import RefusedError
 from .refs import Codes, Known, Ref
-from .sizes import Sizes
 
 KNOWN_LIMIT = 1024
 """Constants of up to so many elements take part in shape arithmetic."""
@@ -29,20 +28,15 @@ INLINE_BYTES = 4096
 """Constants of up to so many bytes are shared by content at once; emit shares the others."""
 
 
-class Constants(Sizes, abc.ABC):
-    """The values and constants of one Program."""
+class Values:
+    """The values and constants of one Program; `all` is Program.values."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.values: list[Value] = []
+        self.all: list[Value] = []
         self.constants: list[Constant] = []
         self._views: dict[tuple[Any, ...], int] = {}
         self._constant_of: dict[tuple[Any, ...], int] = {}
         self._constant_values: dict[int, int] = {}
-
-    @abc.abstractmethod
-    def real(self, ref: Ref) -> View:
-        """`ref` in memory; instructions may be needed for it."""
 
     # --- values ------------------------------------------------------------------------------------------------------
 
@@ -51,15 +45,17 @@ class Constants(Sizes, abc.ABC):
     ) -> View:
         """A dense value of its own."""
         if len(shape) > 8:
-            self.fail(f"rank {len(shape)}; at most 8 dimensions are covered")
+            raise RefusedError(f"rank {len(shape)}; at most 8 dimensions are covered")
         if any(isinstance(n, int) and n < 0 for n in shape):
-            self.fail(f"its result would have the shape {list(shape)}; expected no extent below 0")
+            raise RefusedError(
+                f"its result would have the shape {list(shape)}; expected no extent below 0"
+            )
         if math.prod(max(n, 1) for n in shape if isinstance(n, int)) > MAX_ELEMENTS:
-            self.fail(
+            raise RefusedError(
                 f"{name or 'its result'} would have the shape {list(shape)}; at most 2^40 elements are covered"
             )
-        self.values.append(Value(name, dtype, tuple(shape), storage, base))
-        return View(dtype, tuple(shape), len(self.values) - 1)
+        self.all.append(Value(name, dtype, tuple(shape), storage, base))
+        return View(dtype, tuple(shape), len(self.all) - 1)
 
     def begin_method(self) -> None:
         """Values of other methods are not seen from here on."""
@@ -68,7 +64,7 @@ class Constants(Sizes, abc.ABC):
 
     def rehome(self, index: int, storage: str, base: int) -> None:
         """Gives a planned value another place: an output buffer."""
-        self.values[index] = dataclasses.replace(self.values[index], storage=storage, base=base)
+        self.all[index] = dataclasses.replace(self.all[index], storage=storage, base=base)
 
     def constant(self, array: Stored, dtype: str = "", name: str = "") -> View:
         """Stored elements. `dtype` defaults to the array's own."""
@@ -100,7 +96,7 @@ class Constants(Sizes, abc.ABC):
                     return None
                 return elements.astype(same_dtype(ref.dtype))
             case View():
-                value = self.values[ref.base]
+                value = self.all[ref.base]
                 free = (*ref.shape, *ref.steps, ref.offset)
                 if value.storage != "constant" or any(extents.symbols_of(n) for n in free):
                     return None
@@ -114,30 +110,27 @@ class Constants(Sizes, abc.ABC):
             case Known():
                 return self.array(ref) is not None
             case View():
-                constant = self.values[ref.base].storage == "constant"
+                constant = self.all[ref.base].storage == "constant"
                 return constant and not any(extents.symbols_of(n) for n in (*ref.shape, ref.offset))
 
-    def weight(self, ref: Ref) -> View:
-        """`ref` as a constant where it is codes, else itself: weights keep their codes beside them for packing."""
-        if not isinstance(ref, Codes):
-            return self.real(ref)
-        y = self.constant(decoded(ref.coded, ref.dtype), ref.dtype)
-        at = self.values[y.base].base
-        self.constants[at] = dataclasses.replace(self.constants[at], coded=ref.coded)
+    def decoded(self, codes: Codes) -> View:
+        """The constant of these codes, with the codes beside it for packing."""
+        y = self.constant(decoded(codes.coded, codes.dtype), codes.dtype)
+        at = self.all[y.base].base
+        self.constants[at] = dataclasses.replace(self.constants[at], coded=codes.coded)
         return y
 
-    def index(self, ref: Ref) -> int:
+    def index(self, ref: View) -> int:
         """The position of `ref` in Program.values; a view gets its value here."""
-        ref = self.real(ref)
-        if views.covers(ref, self.values[ref.base].shape):
+        if views.covers(ref, self.all[ref.base].shape):
             return ref.base
         key = (ref.base, ref.shape, ref.strides, ref.offset)
         if key not in self._views:
-            name = self.values[ref.base].name
-            self.values.append(
+            name = self.all[ref.base].name
+            self.all.append(
                 Value(name, ref.dtype, ref.shape, "view", ref.base, ref.strides, ref.offset)
             )
-            self._views[key] = len(self.values) - 1
+            self._views[key] = len(self.all) - 1
         return self._views[key]
 
     # --- known elements ----------------------------------------------------------------------------------------------
@@ -172,12 +165,12 @@ class Constants(Sizes, abc.ABC):
         """
         elements = self.sizes_in(ref)
         if elements is None:
-            self.fail(
+            raise RefusedError(
                 f"{what} is computed while running; expected a constant, arithmetic on sizes, or a small integer "
                 "input; make it one of these in the model"
             )
         if any(isinstance(e, extents.Scaled) for e in elements.flat):
-            self.fail(
+            raise RefusedError(
                 f"{what} is a float computed from sizes; expected integers: round and cast it"
             )
         return [e if isinstance(e, sympy.Expr) else int(e) for e in elements.flat]
@@ -187,5 +180,5 @@ class Constants(Sizes, abc.ABC):
         values = self.known(ref, what)
         fixed = [v for v in values if isinstance(v, int)]
         if len(fixed) != len(values):
-            self.fail(f"{what} depends on sizes ({values}); expected numbers")
+            raise RefusedError(f"{what} depends on sizes ({values}); expected numbers")
         return fixed

@@ -44,7 +44,7 @@ def as_codes(l: Lowering, x: Ref, dtype: str) -> Coded | None:
         return x.coded if dtype == "f32" else dataclasses.replace(x.coded, dtype=dtype)
     if dtype != "f32" or x.dtype == "bool" or x.dtype in ("f64", "i64", "u64", "i32", "u32"):
         return None
-    array = l.array(x)
+    array = l.values.array(x)
     return None if array is None else Coded(array, dtype="f32")
 
 
@@ -307,10 +307,10 @@ def lower_mod(l: Lowering, n: Node) -> Ref:
 def lower_pow(l: Lowering, n: Node) -> Ref:
     """The base's dtype decides; small whole exponents of floats are products."""
     x, y = n[0], n[1]
-    array = l.array(y)
+    array = l.values.array(y)
     power = float(array.reshape(-1)[0]) if array is not None and array.size == 1 else 0.0
     if x.dtype in FLOATS and power in (2.0, 3.0) and y.rank <= x.rank:
-        shape = l.broadcast([x.shape, y.shape])
+        shape = l.sizes.broadcast([x.shape, y.shape])
         return l.pointwise(lambda a: a * a if power == 2.0 else a * a * a, [x], x.dtype, shape)
 
     def build(a: Term, b: Term) -> Term:
@@ -324,7 +324,7 @@ def lower_pow(l: Lowering, n: Node) -> Ref:
 @lowers("PRelu")
 def lower_prelu(l: Lowering, n: Node) -> Ref:
     if n[0].dtype.startswith("u"):  # nothing is below 0; u64 is read as i64
-        return l.expand(n[0], l.broadcast([n[0].shape, n[1].shape]))
+        return l.expand(n[0], l.sizes.broadcast([n[0].shape, n[1].shape]))
     return l.pointwise(lambda x, s: select(lt(x, 0), x * s, x), [n[0], n[1]], n[0].dtype)
 
 

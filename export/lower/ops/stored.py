@@ -66,7 +66,7 @@ def lower_dequantize(l: Lowering, n: Node) -> Ref:
     dtype = _type(n, "output_dtype") or scale.dtype
     if DTYPES[dtype].packed:
         dtype = "f32"
-    array = None if zero is None else l.array(zero)
+    array = None if zero is None else l.values.array(zero)
     if array is not None and not np.any(array.astype(np.float32)):
         zero = None
     coded = _codes(l, n, x, scale, zero, dtype)
@@ -81,25 +81,25 @@ LEVELS = {f"Dequantize{f.name.upper()}": f.name for f in FORMATS.values() if f.l
 @lowers(*LEVELS, domain="pteron")
 def lower_dequantize_levels(l: Lowering, n: Node) -> Ref:
     """The format's levels[codes] * scale of the block, both constants [n, k] and [n, ceil(k / block_size)]."""
-    codes, scale = l.array(n[0]), l.array(n[1])
+    codes, scale = l.values.array(n[0]), l.values.array(n[1])
     if codes is None or scale is None:
         l.fail("codes or scales are computed while running; expected constants")
     each = Blocks(scale, 1, n.integer("block_size"))
     if codes.dtype == ml_dtypes.uint4:
         codes = codes.view(np.uint8)  # a byte each as it is
     coded = Coded(codes.astype(np.uint8, copy=False), each, None, "f32", LEVELS[n.op_type])
-    return Codes("f32", coded, lambda: l.constant(decode(coded, "f32"), "f32"))
+    return Codes("f32", coded, lambda: l.values.constant(decode(coded, "f32"), "f32"))
 
 
 def _codes(l: Lowering, n: Node, x: Ref, scale: Ref, zero: Ref | None, dtype: str) -> Coded | None:
     """A quantized constant: it stays codes."""
-    if dtype == "f64" or not all(r is None or l.is_constant(r) for r in (x, scale, zero)):
+    if dtype == "f64" or not all(r is None or l.values.is_constant(r) for r in (x, scale, zero)):
         return None
-    codes = l.array(x)
+    codes = l.values.array(x)
     assert codes is not None
 
     def shared(part: Ref | None) -> NDArray[Any] | Blocks | None:
-        array = None if part is None else l.array(part)
+        array = None if part is None else l.values.array(part)
         if array is None or array.size == 1:
             return None if array is None else array.reshape(())
         axis = n.integer("axis", 1) % codes.ndim

@@ -46,7 +46,7 @@ def lower_if(l: Lowering, n: Node) -> Sequence[Ref]:
 
 def _flag(l: Lowering, ref: Ref) -> bool | None:
     """A known truth value, or None."""
-    known = l.elements(ref)
+    known = l.values.elements(ref)
     value: Any = None if known is None or known.size != 1 else known.flat[0]
     return bool(value) if isinstance(value, (bool, int)) else None
 
@@ -59,7 +59,9 @@ def _common(l: Lowering, a: Ref, b: Ref) -> Shape:
             "expected one dtype and rank: reshape one of them"
         )
     pairs = zip(a.shape, b.shape, strict=True)
-    return tuple(m if same(m, n) else l.counted("either", _capacity(l, m, n)) for m, n in pairs)
+    return tuple(
+        m if same(m, n) else l.sizes.counted("either", _capacity(l, m, n)) for m, n in pairs
+    )
 
 
 def _capacity(l: Lowering, *sizes: Extent) -> Extent | None:
@@ -76,8 +78,8 @@ def _capacity(l: Lowering, *sizes: Extent) -> Extent | None:
 def _bound(l: Lowering, n: Extent) -> Extent | None:
     """`n` with counted dimensions at their capacities."""
     for s in extents.symbols_of(n):
-        if l.dims[s].kind == "counted":
-            capacity = l.dims[s].capacity
+        if l.sizes.dims[s].kind == "counted":
+            capacity = l.sizes.dims[s].capacity
             if capacity is None:
                 return None
             n = extents.extent(n.subs(s, capacity)) if not isinstance(n, int) else n
@@ -106,7 +108,7 @@ def lower_loop(l: Lowering, n: Node) -> Sequence[Ref]:
     condition = None if n.get(1) is None else l.reshape(n[1], ())
 
     def fill(iteration: Ref, carried: Sequence[Ref]) -> Sequence[Ref]:
-        given = [l.reshape(iteration, ()), l.scalar(True, "bool"), *carried]
+        given = [l.reshape(iteration, ()), l.values.scalar(True, "bool"), *carried]
         named = [
             l.reshape(ref, (1,)) if _is_vector(value) else ref
             for ref, value in zip(given[:2], graph.inputs, strict=False)
@@ -116,7 +118,9 @@ def lower_loop(l: Lowering, n: Node) -> Sequence[Ref]:
     body = _body(l, initial, fill)
     always = _is_true(l, condition) and _is_true(l, body.go_on)
     count = _trip_count(l, trips)
-    length = count if always and count is not None else l.counted("rows", _capacity_of(l, count))
+    length = (
+        count if always and count is not None else l.sizes.counted("rows", _capacity_of(l, count))
+    )
     return _run(l, None if always and trips is None else trips, condition, initial, body, length)
 
 
@@ -130,7 +134,7 @@ def _is_true(l: Lowering, ref: Ref | None) -> bool:
 
 
 def _trip_count(l: Lowering, trips: Ref | None) -> Extent | None:
-    known = None if trips is None else l.sizes_in(trips)
+    known = None if trips is None else l.values.sizes_in(trips)
     if known is None:
         return None
     count = extents.extent(known.flat[0])
@@ -173,8 +177,8 @@ def _joined(l: Lowering, a: Shape, b: Shape) -> Shape:
     """`a`, with axes counted where `b` differs."""
     out = []
     for m, n in zip(a, b, strict=True):
-        counted = any(l.dims[s].kind == "counted" for s in extents.symbols_of(m))
-        out.append(m if same(m, n) or counted else l.counted("carried", None))
+        counted = any(l.sizes.dims[s].kind == "counted" for s in extents.symbols_of(m))
+        out.append(m if same(m, n) or counted else l.sizes.counted("carried", None))
     return tuple(out)
 
 
@@ -214,11 +218,11 @@ def lower_scan(l: Lowering, n: Node) -> Sequence[Ref]:
     ]
     length = sequences[0].shape[0]
     for x in sequences[1:]:
-        l.require_equal(length, x.shape[0], "sequences scanned together")
+        l.sizes.require_equal(length, x.shape[0], "sequences scanned together")
 
     def fill(iteration: Ref, carried: Sequence[Ref]) -> Sequence[Ref]:
         elements = [_element(l, x, iteration) for x in sequences]
-        return [l.scalar(True, "bool"), *outputs_of(l, graph, [*carried, *elements])]
+        return [l.values.scalar(True, "bool"), *outputs_of(l, graph, [*carried, *elements])]
 
     body = _body(l, states, fill)
     trips = Known("i64", as_elements([length], ()))

@@ -95,7 +95,7 @@ def lower_lp_pool(l: Lowering, n: Node) -> Ref:
     powers = _powers(l, convert(l, x, "f32"), p)
     b, c = x.shape[0], x.shape[1]
     flat = l.reshape(powers, (mul(b, c), *x.shape[2:], 1))
-    ones = l.constant(np.ones((1, 1, *window.kernel), np.float32))
+    ones = l.values.constant(np.ones((1, 1, *window.kernel), np.float32))
     sums = convolve(l, flat, ones, None, _reaching(window) if n.integer("ceil_mode") else window, 1)
     for axis, count in enumerate(out):
         sums = l.slice(sums, axis + 1, 0, count)
@@ -189,8 +189,8 @@ def _resized(l: Lowering, n: Node) -> tuple[Shape, list[Fraction | None]]:
     out: list[Extent] = list(x.shape)
     factors: list[Fraction | None] = [None] * x.rank
     if sizes is not None and not same(product(sizes.shape), 0):
-        return _sized(l, n, axes, l.known(sizes, "the sizes"))
-    array = l.array(n[2])
+        return _sized(l, n, axes, l.values.known(sizes, "the sizes"))
+    array = l.values.array(n[2])
     if array is None:
         l.fail("scales are computed while running; expected a constant, or sizes instead of scales")
     values = [float(v) for v in array.reshape(-1)]
@@ -229,7 +229,7 @@ def _cropped(l: Lowering, n: Node) -> list[int]:
     """Axes with a region other than the whole."""
     x = n[0]
     axes = [a % x.rank for a in n.integers("axes") or range(x.rank)]
-    region = l.array(n[1])
+    region = l.values.array(n[1])
     if region is None:
         l.fail("the region (roi) is computed while running; expected a constant")
     pairs = region.reshape(2, -1).T
@@ -266,7 +266,7 @@ def _region(l: Lowering, n: Node, moving: Sequence[int]) -> tuple[float, ...]:
     """Starts, then ends, of the axes resized."""
     x = n[0]
     axes = [a % x.rank for a in n.integers("axes") or range(x.rank)]
-    region = l.array(n[1])
+    region = l.values.array(n[1])
     assert region is not None
     starts, ends = region.reshape(2, -1).astype(np.float64)
     places = [axes.index(a) for a in moving]

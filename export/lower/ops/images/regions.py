@@ -20,13 +20,13 @@ def lower_non_max_suppression(l: Lowering, n: Node) -> Ref:
     """As many rows as boxes are kept: at most the limit for each batch and class, where that is known."""
     boxes, scores = n[0], n[1]
     limit = n.get(2)
-    known = None if limit is None else l.sizes_in(limit)
+    known = None if limit is None else l.values.sizes_in(limit)
     most: Extent = boxes.shape[1]
     if limit is None:
         most = 0
     elif known is not None:
         most = minimum(extents.maximum(extents.extent(known.flat[0]), 0), most)
-    rows = l.counted("kept", mul(product(scores.shape[:2]), most))
+    rows = l.sizes.counted("kept", mul(product(scores.shape[:2]), most))
     scalars = [None if n.get(i) is None else l.reshape(n[i], ()) for i in (2, 3, 4)]
     attrs = {"center": n.integer("center_point_box") == 1}
     return l.one("non_max_suppression", [boxes, scores, *scalars], attrs, "i64", (rows, 3))
@@ -51,7 +51,7 @@ def sample(l: Lowering, image: Ref, places: Ref, padding: str) -> Ref:
 def lower_affine_grid(l: Lowering, n: Node) -> Ref:
     """theta [b, r, r + 1] times the places (x, y[, z], 1) of the pixels of an image: [b, *image, r]. ONNX's own body of it
     squeezes a batch of one away."""
-    size = l.known(n[1], "the image's size")
+    size = l.values.known(n[1], "the image's size")
     rank = len(size) - 2
     if rank not in (2, 3):
         l.fail(f"the image has {rank} dimensions; expected 2 or 3")

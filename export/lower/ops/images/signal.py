@@ -53,7 +53,7 @@ def lower_dft(l: Lowering, n: Node) -> Ref:
     axis = -2
     given = n.get(2)
     if given is not None:
-        (axis,) = l.numbers(l.reshape(given, (1,)), "the axis")
+        (axis,) = l.values.numbers(l.reshape(given, (1,)), "the axis")
     axis %= x.rank
     parts, inverse, onesided = x.shape[-1], bool(n.integer("inverse")), bool(n.integer("onesided"))
     backward = inverse and onesided
@@ -62,7 +62,7 @@ def lower_dft(l: Lowering, n: Node) -> Ref:
         length = mul(2, sub(length, 1))
     wanted = n.get(1)
     if wanted is not None:
-        (length,) = l.known(l.reshape(wanted, (1,)), "the transform's length")
+        (length,) = l.values.known(l.reshape(wanted, (1,)), "the transform's length")
     parts = _components(l, parts)
     if not isinstance(length, int) or length < 1:
         l.fail(f"transforms {length} points; expected a number above 0, make the length static")
@@ -89,14 +89,14 @@ def _resized(l: Lowering, x: Ref, axis: int, n: int) -> Ref:
         return x
     begin: list[Extent] = [0] * x.rank
     end = [sub(n, have) if a == axis else 0 for a in range(x.rank)]
-    return pad_constant(l, x, begin, end, l.scalar(0, x.dtype))
+    return pad_constant(l, x, begin, end, l.values.scalar(0, x.dtype))
 
 
 def _transform(l: Lowering, x: Ref, axis: int, matrix: NDArray[np.float64], parts: int) -> Ref:
     """Points and their parts as one last axis, times the matrix."""
     x = l.move_axis(x, axis, -2)
     flat = l.reshape(x, (*x.shape[:-2], mul(x.shape[-2], x.shape[-1])))
-    weight = l.constant(matrix.astype(same_dtype("f64" if x.dtype == "f64" else "f32")))
+    weight = l.values.constant(matrix.astype(same_dtype("f64" if x.dtype == "f64" else "f32")))
     y = multiply(l, flat, convert(l, weight, x.dtype))
     y = l.reshape(y, (*y.shape[:-1], matrix.shape[1] // parts, parts))
     return l.move_axis(y, -2, axis)
@@ -106,9 +106,9 @@ def _transform(l: Lowering, x: Ref, axis: int, matrix: NDArray[np.float64], part
 def lower_stft(l: Lowering, n: Node) -> Ref:
     """Frames are a view of the signal whose rows overlap."""
     signal, window = n[0], n.get(2)
-    (step,) = l.numbers(l.reshape(n[1], (1,)), "the frame step")
+    (step,) = l.values.numbers(l.reshape(n[1], (1,)), "the frame step")
     if n.get(3) is not None:
-        (length,) = l.numbers(l.reshape(n[3], (1,)), "the frame length")
+        (length,) = l.values.numbers(l.reshape(n[3], (1,)), "the frame length")
     elif window is not None and isinstance(window.shape[0], int):
         length = window.shape[0]
     else:
@@ -133,8 +133,8 @@ def lower_stft(l: Lowering, n: Node) -> Ref:
 def lower_col2im(l: Lowering, n: Node) -> Ref:
     """Columns added into the padded image at places that are constants; then the padding is cut off."""
     x = n[0]
-    image = l.numbers(n[1], "the image's shape")
-    block = l.numbers(n[2], "the block's shape")
+    image = l.values.numbers(n[1], "the image's shape")
+    block = l.values.numbers(n[2], "the block's shape")
     rank = len(image)
     dilation = n.integers("dilations") or (1,) * rank
     stride = n.integers("strides") or (1,) * rank
@@ -148,8 +148,8 @@ def lower_col2im(l: Lowering, n: Node) -> Ref:
     dtype = floats if "f" in x.dtype else "i64"
     updates = l.reshape(convert(l, x, dtype), (rows, taps * columns))
     size = int(np.prod(whole))
-    index = l.expand(l.constant(at.reshape(-1, 1)), (taps * columns, rows))
-    empty = l.expand(l.scalar(0, dtype), (size, rows))
+    index = l.expand(l.values.constant(at.reshape(-1, 1)), (taps * columns, rows))
+    empty = l.expand(l.values.scalar(0, dtype), (size, rows))
     y = l.one(
         "scatter_elements",
         [empty, index, l.transpose(updates, (1, 0))],
@@ -189,12 +189,12 @@ def lower_max_unpool(l: Lowering, n: Node) -> Ref:
         grown = add(mul(sub(x.shape[2 + i], 1), s), k)
         shape.append(sub(grown, pads[i] + pads[rank + i]))
     total, count = product(shape), product(x.shape)
-    empty = l.expand(l.scalar(0, x.dtype), (total,))
+    empty = l.expand(l.values.scalar(0, x.dtype), (total,))
     flat = [l.reshape(places, (count,)), l.reshape(x, (count,))]
     y = l.one("scatter_elements", [empty, *flat], {"reduction": "none"}, x.dtype, (total,))
     y = l.reshape(y, shape)
     if n.get(2) is None:
         return y
-    wanted = l.known(n[2], "the output's shape")
+    wanted = l.values.known(n[2], "the output's shape")
     end = [sub(w, have) for w, have in zip(wanted, shape, strict=True)]
-    return pad_constant(l, y, [0] * len(shape), end, l.scalar(0, x.dtype))
+    return pad_constant(l, y, [0] * len(shape), end, l.values.scalar(0, x.dtype))

@@ -65,7 +65,7 @@ def convolve(
     out = counts(spatial, window)
     x = l.agree(x, -1, mul(w.shape[1], groups), "channels of the input and of the weights")
     x, window = _with_static_padding(l, x, window)
-    if groups > 1 and not l.is_constant(w):
+    if groups > 1 and not l.values.is_constant(w):
         return _by_group(l, x, w, bias, window, groups, spread)
     channels, count = x.shape[-1], w.shape[0]
     attrs: dict[str, Any] = {
@@ -96,7 +96,7 @@ def _with_static_padding(l: Lowering, x: Ref, window: Window) -> tuple[Ref, Wind
 
 
 def _padded(l: Lowering, x: Ref, window: Window) -> Ref:
-    zero = l.scalar(0, x.dtype)
+    zero = l.values.scalar(0, x.dtype)
     return pad_constant(l, x, (0, *window.begin, 0), (0, *window.end, 0), zero)
 
 
@@ -163,7 +163,7 @@ def lower_conv_transpose(l: Lowering, n: Node) -> Ref:
 
 
 def _check_finite(l: Lowering, w: Ref) -> None:
-    array = l.array(w) if l.is_constant(w) else None
+    array = l.values.array(w) if l.values.is_constant(w) else None
     if (
         array is not None
         and array.dtype.kind in "fV"

@@ -101,7 +101,7 @@ def _product(
         "channels of the input and of the weights",
     )
     shape = (x.shape[0], *counts(x.shape[1:-1], window), len(w))
-    return l.one("conv_i8", [x, *(l.constant(part) for part in parts)], attrs, "i8", shape)
+    return l.one("conv_i8", [x, *(l.values.constant(part) for part in parts)], attrs, "i8", shape)
 
 
 # --- element by element -------------------------------------------------------------------------------------------------
@@ -161,5 +161,5 @@ def _window_sums(l: Lowering, x: Ref, row: integer.AveragePool, window: Window) 
             f"a window of {taps} elements over {channels} channels; expected fewer than 65794, and a number of channels"
         )
     away = l.pointwise(lambda t: cast(t - row.x_zero, "f32"), [channels_last(l, x)], "f32")
-    ones = l.constant(np.ones((channels, 1, *window.kernel), np.float32))
+    ones = l.values.constant(np.ones((channels, 1, *window.kernel), np.float32))
     return channels_first(l, convolve(l, away, ones, None, window, channels))

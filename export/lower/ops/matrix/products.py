@@ -35,7 +35,7 @@ def multiply(l: Lowering, a: Ref, b: Ref, bias: Ref | None = None) -> Ref:
         wide = _batched(l, "matmul_integer", convert(l, a, "i64"), convert(l, b, "i64"))
         return convert(l, wide, dtype)
     a, b = convert(l, a, "f32"), convert(l, b, "f32")
-    if b.rank == 2 and l.is_constant(b):
+    if b.rank == 2 and l.values.is_constant(b):
         y = linear(l, a, l.transpose(b, (1, 0)), bias)
     else:
         y = _batched(l, "batch_matmul", a, b)
@@ -70,7 +70,7 @@ def _batched(l: Lowering, op: str, a: Ref, b: Ref) -> Ref:
         )
         y = l.reshape(y, (*a.shape[:-1], n))
     else:
-        batch = l.broadcast([a.shape[:-2], b.shape[:-2]])
+        batch = l.sizes.broadcast([a.shape[:-2], b.shape[:-2]])
         a, b = l.expand(a, (*batch, m, k)), l.expand(b, (*batch, k, n))
         y = l.one(op, [a, b], {}, a.dtype, (*batch, m, n))
     gone = [axis for axis, is_lone in zip((-2, -1), lone, strict=True) if is_lone]
@@ -240,7 +240,7 @@ def _sizes(l: Lowering, terms_: Sequence[str], refs: Sequence[Ref]) -> dict[str,
             if same(known, 1):
                 sizes[label] = n
             elif not same(n, 1):
-                l.require_equal(known, n, f"einsum label {label}")
+                l.sizes.require_equal(known, n, f"einsum label {label}")
     return sizes
 
 
@@ -258,7 +258,7 @@ def _own(l: Lowering, labels: str, x: Ref, needed: set[str]) -> tuple[str, Ref]:
 def _diagonal(l: Lowering, x: Ref, i: int, j: int) -> Ref:
     """Axes i < j walked together: one axis at i whose step is the sum of both."""
     view = l.real(x)
-    l.require_equal(x.shape[i], x.shape[j], "a diagonal is of a square")
+    l.sizes.require_equal(x.shape[i], x.shape[j], "a diagonal is of a square")
     steps = list(view.steps)
     steps[i] = extents.add(steps[i], steps.pop(j))
     shape = [n for axis, n in enumerate(x.shape) if axis != j]

@@ -11,7 +11,7 @@ from ..pointwise import convert
 
 def taken(l: Lowering, x: Ref, axis: int, condition: Ref, name: str) -> Ref:
     """The slices of `x` along an axis where `condition`, a row of bools no longer than the axis, holds."""
-    count = l.counted(name, condition.shape[0])
+    count = l.sizes.counted(name, condition.shape[0])
     places = l.one("nonzero", [condition], {}, "i64", (1, count))
     source = l.move_axis(l.unpacked(l.weight(x) if isinstance(x, Codes) else x), axis, 0)
     shape = (count, *source.shape[1:])
@@ -46,8 +46,8 @@ def slice_by_values(l: Lowering, x: Ref, axis: int, start: Ref, end: Ref, step: 
 
 def split_by_values(l: Lowering, x: Ref, axis: int, sizes: Ref, count: int) -> list[Ref]:
     """Parts one behind the other, as long as `sizes` says while running."""
-    l.require_equal(sizes.shape[0], count, "a split has a size for each part")
-    start: Ref = l.scalar(0, "i64")
+    l.sizes.require_equal(sizes.shape[0], count, "a split has a size for each part")
+    start: Ref = l.values.scalar(0, "i64")
     parts = []
     for i in range(count):
         size = convert(l, l.reshape(l.slice(sizes, 0, i, 1), ()), "i64")

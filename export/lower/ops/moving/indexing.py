@@ -26,7 +26,7 @@ def bytes_only(l: Lowering, x: Ref) -> Ref:
 def lower_gather(l: Lowering, n: Node) -> Ref:
     x, at = n[0], n[1]
     axis = n.integer("axis") % x.rank
-    known = l.elements(at)
+    known = l.values.elements(at)
     if known is not None and not any(symbols_of(e) for e in known.flat) and known.ndim <= 1:
         found = _as_slice(l, x, axis, [int(e) for e in known.flat])
         if found is not None:
@@ -61,7 +61,7 @@ def lower_gather_elements(l: Lowering, n: Node) -> Ref:
     axis = n.integer("axis") % x.rank
     for a in range(x.rank):
         if a != axis:
-            l.require_at_most(at.shape[a], x.shape[a], "indices lie inside the other axes")
+            l.sizes.require_at_most(at.shape[a], x.shape[a], "indices lie inside the other axes")
     at = l.move_axis(at, axis, 0)
     y = l.one("gather_elements", [l.move_axis(x, axis, 0), at], {}, x.dtype, at.shape)
     return convert(l, l.move_axis(y, 0, axis), n[0].dtype)
@@ -139,7 +139,7 @@ def lower_nonzero(l: Lowering, n: Node) -> Ref:
     x = bytes_only(l, n[0])
     if x.rank == 0:
         x = l.reshape(x, (1,))
-    count = l.counted("nonzero", product(x.shape))
+    count = l.sizes.counted("nonzero", product(x.shape))
     return l.one("nonzero", [x], {}, "i64", (x.rank, count))
 
 
@@ -155,7 +155,7 @@ def lower_compress(l: Lowering, n: Node) -> Ref:
 @lowers("TopK")
 def lower_topk(l: Lowering, n: Node) -> list[Ref]:
     x = n[0]
-    (count,) = l.known(l.reshape(n[1], (1,)), "k")
+    (count,) = l.values.known(l.reshape(n[1], (1,)), "k")
     axis = n.integer("axis", -1) % x.rank
     no_f64(l, x)
     source = l.move_axis(ordered(l, x), axis, -1)
@@ -192,7 +192,7 @@ def lower_arg(l: Lowering, n: Node) -> Ref:
 @lowers("CumSum", "CumProd")
 def lower_cumulate(l: Lowering, n: Node) -> Ref:
     x = n[0]
-    (axis,) = l.numbers(l.reshape(n[1], (1,)), "the axis")
+    (axis,) = l.values.numbers(l.reshape(n[1], (1,)), "the axis")
     axis %= x.rank
     dtype = register(x.dtype)
     attrs = {

@@ -40,7 +40,7 @@ def axes_of(l: Lowering, n: Node, position: int, what: str = "axes") -> tuple[in
     if n.has(what):
         return n.integers(what)
     ref = n.get(position)
-    return None if ref is None else tuple(l.numbers(ref, what))
+    return None if ref is None else tuple(l.values.numbers(ref, what))
 
 
 # --- the same elements, other axes --------------------------------------------------------------------------------------
@@ -59,26 +59,26 @@ def lower_constant(l: Lowering, n: Node) -> Ref:
         l.fail(f"holds {sorted(n.attrs)}; strings and sparse tensors are not covered")
     value = n.value(name)
     if not isinstance(value, ir.TensorProtocol):
-        return l.constant(np.array(value, np.float32 if "float" in name else np.int64))
+        return l.values.constant(np.array(value, np.float32 if "float" in name else np.int64))
     if value.dtype not in NAMES:
         l.fail(f"holds {value.dtype}; strings and complex numbers are not covered")
-    return l.constant(value.numpy(), NAMES[value.dtype])
+    return l.values.constant(value.numpy(), NAMES[value.dtype])
 
 
 @lowers("Dropout")
 def lower_dropout(l: Lowering, n: Node) -> list[Ref]:
     training = n.get(2)
-    mode = [0] if training is None else l.numbers(training, "training_mode")
-    ratio = l.array(n[1]) if n.get(1) is not None else np.array(0.5)
+    mode = [0] if training is None else l.values.numbers(training, "training_mode")
+    ratio = l.values.array(n[1]) if n.get(1) is not None else np.array(0.5)
     if mode[0] and (ratio is None or float(ratio.reshape(-1)[0]) != 0.0):
         l.fail("drops elements at random (training_mode); export the model for inference")
-    return [n[0], l.expand(l.scalar(True, "bool"), n[0].shape)]
+    return [n[0], l.expand(l.values.scalar(True, "bool"), n[0].shape)]
 
 
 @lowers("Reshape")
 def lower_reshape(l: Lowering, n: Node) -> Ref:
     x = n[0]
-    wanted = l.known(n[1], "the new shape")
+    wanted = l.values.known(n[1], "the new shape")
     return l.reshape(x, reshaped(l, x.shape, wanted, zero_is_zero=bool(n.integer("allowzero"))))
 
 
@@ -89,8 +89,8 @@ def reshaped(l: Lowering, shape: Shape, wanted: list[Extent], *, zero_is_zero: b
     total = product(shape)
     if -1 not in wanted:
         new = product(wanted)
-        if not (l.is_counted(total) or l.is_counted(new)):  # else the run compares
-            l.require_equal(total, new, "reshape keeps the number of elements")
+        if not (l.sizes.is_counted(total) or l.sizes.is_counted(new)):  # else the run compares
+            l.sizes.require_equal(total, new, "reshape keeps the number of elements")
         return tuple(wanted)
     at = wanted.index(-1)
     rest = product([*wanted[:at], *wanted[at + 1 :]])
@@ -105,8 +105,10 @@ def exact_quotient(l: Lowering, total: Extent, part: Extent, text: str) -> Exten
         return whole
     if isinstance(total, int) and isinstance(part, int):
         l.fail(f"{text}: {total} elements do not divide by {part}")
-    if not (l.is_counted(total) or l.is_counted(part)):  # else a reshape behind it compares
-        l.check("divides", part, total, f"{text}: the elements divide")
+    if not (
+        l.sizes.is_counted(total) or l.sizes.is_counted(part)
+    ):  # else a reshape behind it compares
+        l.sizes.check("divides", part, total, f"{text}: the elements divide")
     return extents.floordiv(total, part)
 
 
@@ -138,11 +140,11 @@ def _keep_axis(l: Lowering, axis: int, size: Extent) -> None:
     """Without axes, every extent of 1 goes: whether this one is 1 decides the rank of the result."""
     if isinstance(size, int) or at_most(2, size):
         return
-    if any(l.dims[s].kind == "counted" for s in symbols_of(size)):
+    if any(l.sizes.dims[s].kind == "counted" for s in symbols_of(size)):
         l.fail(
             f"has no axes, and only a run decides whether axis {axis} ({size}) is 1; give it axes"
         )
-    l.check(
+    l.sizes.check(
         "le",
         2,
         size,
@@ -159,15 +161,15 @@ def lower_unsqueeze(l: Lowering, n: Node) -> Ref:
 
 @lowers("Expand")
 def lower_expand(l: Lowering, n: Node) -> Ref:
-    wanted = l.known(n[1], "the shape to expand to")
+    wanted = l.values.known(n[1], "the shape to expand to")
     x = n[0]
     for axis in range(max(-x.rank, -len(wanted)), 0):
         have, want = x.shape[axis], wanted[axis]
-        if l.is_counted(have) and not (same(have, want) or same(want, 1) or is_narrow(have)):
+        if l.sizes.is_counted(have) and not (same(have, want) or same(want, 1) or is_narrow(have)):
             shape = list(x.shape)
             shape[axis] = want
             x = l.reshape(x, tuple(shape))  # the run compares them
-    return l.expand(x, l.broadcast([x.shape, wanted]))
+    return l.expand(x, l.sizes.broadcast([x.shape, wanted]))
 
 
 @lowers("DepthToSpace")
@@ -206,15 +208,15 @@ def lower_slice(l: Lowering, n: Node) -> Ref:
     (parts,) = n[1].shape
     if not isinstance(parts, int):
         l.fail(f"the number of its starts is {parts}; expected a number")
-    axes = tuple(range(parts) if given is None else l.numbers(given, "axes"))
-    steps = [1] * parts if step is None else l.numbers(step, "steps")
-    if l.sizes_in(n[1]) is None or l.sizes_in(n[2]) is None:
+    axes = tuple(range(parts) if given is None else l.values.numbers(given, "axes"))
+    steps = [1] * parts if step is None else l.values.numbers(step, "steps")
+    if l.values.sizes_in(n[1]) is None or l.values.sizes_in(n[2]) is None:
         for i, (axis, stride) in enumerate(zip(axes, steps, strict=True)):
             low, high = (l.reshape(l.slice(b, 0, i, 1), ()) for b in (n[1], n[2]))
             x = slice_by_values(l, x, axis % x.rank, low, high, stride)
         return x
-    starts = l.known(n[1], "where the slice starts")
-    ends = l.known(n[2], "where the slice ends")
+    starts = l.values.known(n[1], "where the slice starts")
+    ends = l.values.known(n[2], "where the slice ends")
     for start, end, axis, stride in zip(starts, ends, axes, steps, strict=True):
         stride = _within(stride, x.shape[axis])
         first, count = slice_range(l, x.shape[axis], start, end, stride)
@@ -251,7 +253,7 @@ def clamp(l: Lowering, at: Extent, size: Extent, low: Extent, high: Extent) -> E
     if at_most(add(at, 1), 0):
         return maximum(add(size, at), low)
     if not at_most(0, at):
-        l.check("le", 0, at, "a computed slice bound counts from the start")
+        l.sizes.check("le", 0, at, "a computed slice bound counts from the start")
     return minimum(at, high)
 
 
@@ -260,9 +262,9 @@ def lower_split(l: Lowering, n: Node) -> list[Ref]:
     x = n[0]
     axis = n.integer("axis")
     if n.get(1) is not None:
-        if l.sizes_in(n[1]) is None:
+        if l.values.sizes_in(n[1]) is None:
             return split_by_values(l, x, axis % x.rank, n[1], len(n.wanted))
-        sizes = l.known(n[1], "the sizes of the parts")
+        sizes = l.values.known(n[1], "the sizes of the parts")
     else:
         sizes = equal_parts(x.shape[axis], n.integer("num_outputs", len(n.wanted)))
     start: Extent = 0
@@ -270,7 +272,7 @@ def lower_split(l: Lowering, n: Node) -> list[Ref]:
     for size in sizes:
         parts.append(l.slice(x, axis, start, size))
         start = add(start, size)
-    l.require_equal(start, x.shape[axis], "the parts of a split make up the axis")
+    l.sizes.require_equal(start, x.shape[axis], "the parts of a split make up the axis")
     return parts
 
 
@@ -303,7 +305,7 @@ def concat(l: Lowering, parts: Sequence[Ref], axis: int) -> Ref:
     for x in parts[1:]:
         for i in range(len(shape)):
             if i != axis:
-                l.require_equal(shape[i], x.shape[i], "concat joins equal axes")
+                l.sizes.require_equal(shape[i], x.shape[i], "concat joins equal axes")
                 shape[i] = extents.simpler(shape[i], x.shape[i])
     size: Extent = 0
     for x in parts:
@@ -323,14 +325,14 @@ def concat(l: Lowering, parts: Sequence[Ref], axis: int) -> Ref:
 def like_memory(l: Lowering, model: Ref, dtype: str, shape: Sequence[Extent]) -> Ref:
     """Planned memory for `shape`, its axes in the order of `model`."""
     order = l.memory_order(model)
-    base = l.new(dtype, tuple(shape[a] for a in order))
+    base = l.values.new(dtype, tuple(shape[a] for a in order))
     return l.transpose(base, [order.index(a) for a in range(len(shape))])
 
 
 @lowers("Tile")
 def lower_tile(l: Lowering, n: Node) -> Ref:
     x = n[0]
-    repeats = l.known(n[1], "how often to repeat")
+    repeats = l.values.known(n[1], "how often to repeat")
     split: list[Extent] = []
     for count, size in zip(repeats, x.shape, strict=True):
         split += [count, size]
@@ -344,8 +346,8 @@ def lower_tile(l: Lowering, n: Node) -> Ref:
 def lower_pad(l: Lowering, n: Node) -> Ref:
     x, given = l.unpacked(n[0]), n.get(2)
     mode = n.text("mode", "constant")
-    pads = l.known(n[1], "how much to pad")
-    fill = l.scalar(0, x.dtype) if given is None else l.unpacked(given)
+    pads = l.values.known(n[1], "how much to pad")
+    fill = l.values.scalar(0, x.dtype) if given is None else l.unpacked(given)
     return convert(l, _padded(l, n, x, mode, pads, fill), n[0].dtype)
 
 
@@ -392,7 +394,7 @@ def crop(
     for a in range(x.rank):
         for p in (left[a], right[a]):
             if symbols_of(p) and not at_most(0, p):
-                l.check("le", 0, p, "computed pads are not negative")
+                l.sizes.check("le", 0, p, "computed pads are not negative")
         cut = [-p if isinstance(p, int) and p < 0 else 0 for p in (left[a], right[a])]
         if any(cut):
             x = l.slice(x, a, cut[0], sub(x.shape[a], sum(cut)))
@@ -421,7 +423,7 @@ def lower_trilu(l: Lowering, n: Node) -> Ref:
 @lowers("Range")
 def lower_range(l: Lowering, n: Node) -> Ref:
     start, limit, delta = (l.reshape(n[i], ()) for i in range(3))
-    bounds = [l.sizes_in(x) for x in (start, limit, delta)]
+    bounds = [l.values.sizes_in(x) for x in (start, limit, delta)]
     if any(b is None for b in bounds):
         l.fail(
             "its length is computed while running; expected constants, arithmetic on sizes, or small integer inputs"
@@ -447,7 +449,7 @@ def lower_range(l: Lowering, n: Node) -> Ref:
 
 def _keep_signs(l: Lowering, bounds: Sequence[Any], count: Extent) -> None:
     """An input that decides the length is checked at prepare not to be negative, where the length still depends on it."""
-    inputs = {s for b in bounds for s in symbols_of(b) if l.dims[s].kind == "shape"}
+    inputs = {s for b in bounds for s in symbols_of(b) if l.sizes.dims[s].kind == "shape"}
     lost = inputs - symbols_of(count)
     if lost:
         names = ", ".join(sorted(str(s) for s in lost))
@@ -470,11 +472,11 @@ def _range_count(l: Lowering, start: Any, limit: Any, step: Any, dtype: str) -> 
 
 @lowers("ConstantOfShape")
 def lower_constant_of_shape(l: Lowering, n: Node) -> Ref:
-    shape = tuple(l.known(n[0], "the shape"))
+    shape = tuple(l.values.known(n[0], "the shape"))
     if not n.has("value"):
-        return l.expand(l.scalar(0.0, "f32"), shape)
+        return l.expand(l.values.scalar(0.0, "f32"), shape)
     value = n.value("value")
-    return l.expand(l.constant(value.numpy().reshape(()), NAMES[value.dtype]), shape)
+    return l.expand(l.values.constant(value.numpy().reshape(()), NAMES[value.dtype]), shape)
 
 
 @lowers("EyeLike")
@@ -491,7 +493,7 @@ def lower_eye_like(l: Lowering, n: Node) -> Ref:
 @lowers("OneHot")
 def lower_one_hot(l: Lowering, n: Node) -> Ref:
     indices = n[0]
-    (depth,) = l.known(l.reshape(n[1], (1,)), "the depth")
+    (depth,) = l.values.known(l.reshape(n[1], (1,)), "the depth")
     axis = n.integer("axis", -1) % (indices.rank + 1)
     off, on = (l.squeeze(l.slice(n[2], 0, i, 1), [0]) for i in (0, 1))
     spread = l.unsqueeze(indices, [axis])

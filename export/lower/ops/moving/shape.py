@@ -52,7 +52,7 @@ def folds(*op_types: str, moves: bool = False) -> Callable[[Fold], Fold]:
             given = [x for x in n.inputs if x is not None]
             if any(x.dtype not in FOLDED for x in given):
                 return None
-            known = [x.elements if isinstance(x, Known) else l.elements(x) for x in given]
+            known = [x.elements if isinstance(x, Known) else l.values.elements(x) for x in given]
             if not known or any(k is None for k in known):
                 return None
             operands = [k for k in known if k is not None]
@@ -75,7 +75,7 @@ def folds(*op_types: str, moves: bool = False) -> Callable[[Fold], Fold]:
 def _given(l: Lowering, elements: Elements) -> set[sympy.Symbol]:
     """The elements of shape inputs among the symbols."""
     found = set[sympy.Symbol]().union(*(symbols_of(e) for e in elements.flat))
-    return {s for s in found if l.dims[s].kind == "shape"}
+    return {s for s in found if l.sizes.dims[s].kind == "shape"}
 
 
 FOLDED: Final = (*INTEGERS, "bool", "f32", "f64")
@@ -222,7 +222,9 @@ def _cast(l: Lowering, x: Any, source: str, to: str) -> Any:
         if found is None:
             raise UnknownError
         result, size, largest = found
-        l.check("le", size, largest, "a size that is scaled in floats is rounded as the model says")
+        l.sizes.check(
+            "le", size, largest, "a size that is scaled in floats is rounded as the model says"
+        )
         return result
     return x
 
@@ -292,7 +294,7 @@ def fold_where(l: Lowering, n: Node, xs: list[Elements]) -> Folded:
 
 def _small(l: Lowering, ref: Ref) -> list[int]:
     """Numbers that pick elements."""
-    elements = l.elements(ref)
+    elements = l.values.elements(ref)
     if elements is None or not _numbers(*elements.flat):
         raise UnknownError
     return [int(e) for e in elements.flat]

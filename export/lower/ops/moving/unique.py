@@ -27,7 +27,7 @@ def lower_unique(l: Lowering, n: Node) -> list[Ref]:
     flat = l.reshape(ordered(l, x), (size,))
     values, places = _sort(l, flat, size)
     is_new = _differs(l, values, size)
-    count = l.counted("unique", size)
+    count = l.sizes.counted("unique", size)
     starts = l.reshape(l.one("nonzero", [is_new], {}, "i64", (1, count)), (count,))
     ends = concat(l, [l.slice(starts, 0, 1, sub(count, 1)), _size(l, size)], 0)
     results = [
@@ -54,7 +54,7 @@ def _differs(l: Lowering, values: Ref, size: Extent) -> Ref:
     rest = sub(size, 1)
     later, earlier = l.slice(values, 0, 1, rest), l.slice(values, 0, 0, rest)
     changed = l.pointwise(lambda a, b: ~eq(a, b), [later, earlier], "bool")
-    return concat(l, [l.expand(l.scalar(True, "bool"), (1,)), changed], 0)
+    return concat(l, [l.expand(l.values.scalar(True, "bool"), (1,)), changed], 0)
 
 
 def _size(l: Lowering, size: Extent) -> Ref:
@@ -67,7 +67,7 @@ def _gather(l: Lowering, x: Ref, at: Ref) -> Ref:
 
 def _scatter(l: Lowering, at: Ref, values: Ref) -> Ref:
     """y[at[i]] = values[i] for a permutation `at`."""
-    empty = l.expand(l.scalar(0, "i64"), at.shape)
+    empty = l.expand(l.values.scalar(0, "i64"), at.shape)
     operands = [empty, at, values]
     return l.one("scatter_elements", operands, {"reduction": "none"}, "i64", at.shape)
 

@@ -103,7 +103,7 @@ def lower_batch_norm(l: Lowering, n: Node) -> Sequence[Ref | None]:
         return _batch_norm_training(l, n)
     gain, bias, mean, variance = (n[i] for i in range(1, 5))
     epsilon = n.number("epsilon", 1e-5)
-    arrays = [l.array(v) for v in (gain, bias, mean, variance)]
+    arrays = [l.values.array(v) for v in (gain, bias, mean, variance)]
     known = [a.astype(np.float32) for a in arrays if a is not None]
     wide = convert(l, x, "f32")
     if len(known) == 4:
@@ -112,7 +112,7 @@ def lower_batch_norm(l: Lowering, n: Node) -> Sequence[Ref | None]:
             s = g / np.sqrt(v + np.float32(epsilon))
             t = b - m * s
         if np.isfinite(s).all() and np.isfinite(t).all():
-            scale, shift = (_by_channel(l, l.constant(v), x.rank) for v in (s, t))
+            scale, shift = (_by_channel(l, l.values.constant(v), x.rank) for v in (s, t))
             return [_affine(l, wide, scale, shift, x.dtype)]
     deviation = l.pointwise(
         lambda v: term("sqrt", v + epsilon), [convert(l, variance, "f32")], "f32"

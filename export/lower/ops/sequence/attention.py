@@ -112,7 +112,7 @@ def _one_batch(l: Lowering, operands: Sequence[Ref], mask: Ref | None) -> list[R
     batches = [x.shape[:1] for x in operands]
     if mask is not None and mask.rank == 4:
         batches.append(mask.shape[:1])
-    (batch,) = l.broadcast(batches)
+    (batch,) = l.sizes.broadcast(batches)
     return [x if same(x.shape[0], batch) else l.expand(x, (batch, *x.shape[1:])) for x in operands]
 
 
@@ -131,14 +131,18 @@ def _mask(l: Lowering, mask: Ref | None, q: Ref, k: Ref) -> Ref | None:
     if mask.dtype != "bool":
         mask = convert(l, mask, "f32")
     if not same(mask.shape[-1], keys):
-        hidden = l.scalar(False, "bool") if mask.dtype == "bool" else l.scalar(-math.inf, "f32")
+        hidden = (
+            l.values.scalar(False, "bool")
+            if mask.dtype == "bool"
+            else l.values.scalar(-math.inf, "f32")
+        )
         end: list[Extent] = [0] * mask.rank
         end[-1] = sub(keys, mask.shape[-1])
         mask = pad_constant(l, mask, [0] * mask.rank, end, hidden)
     shape = (*q.shape[:3], keys)
     for size, whole in zip(reversed(mask.shape), reversed(shape), strict=False):
         if not same(size, 1):
-            l.require_equal(size, whole, "the mask's sizes are those of the scores")
+            l.sizes.require_equal(size, whole, "the mask's sizes are those of the scores")
     return l.expand(mask, shape)
 
 

@@ -103,9 +103,9 @@ def _direction(l: Lowering, n: Node, given: _Inputs, d: int, reverse: bool) -> l
     assert w is not None and r is not None
     (t, b), h = given.x.shape[:2], r.shape[1]
     rows = mul(GATES[n.op_type], h)
-    l.require_equal(w.shape[0], rows, "W has a row for each gate and hidden element")
-    l.require_equal(r.shape[0], rows, "R has a row for each gate and hidden element")
-    l.require_equal(w.shape[1], given.x.shape[2], "W has a column for each element of X")
+    l.sizes.require_equal(w.shape[0], rows, "W has a row for each gate and hidden element")
+    l.sizes.require_equal(r.shape[0], rows, "R has a row for each gate and hidden element")
+    l.sizes.require_equal(w.shape[1], given.x.shape[2], "W has a column for each element of X")
     bias, inner = _biases(l, n, own(given.bias), rows)
     gates = _gates(l, given.x, w, bias)
     attrs: dict[str, Any] = {
@@ -147,9 +147,9 @@ def _biases(l: Lowering, n: Node, both: Ref | None, rows: Extent) -> tuple[Ref |
     first, second = l.slice(both, 0, 0, rows), l.slice(both, 0, rows, rows)
     if n.op_type == "GRU":
         return first, second
-    arrays = l.array(first), l.array(second)
+    arrays = l.values.array(first), l.values.array(second)
     if arrays[0] is not None and arrays[1] is not None:
-        return l.constant(arrays[0] + arrays[1]), None
+        return l.values.constant(arrays[0] + arrays[1]), None
     return l.pointwise(lambda p, q: p + q, [first, second], "f32"), None
 
 
