@@ -1,9 +1,10 @@
-/* A pool of threads. A task's chunks are handed out by one counter; whoever comes free takes the
- * next.
+/* A pool of threads. A task's chunks are dealt to the threads in order, each its share, so that a
+ * thread meets again what it wrote in the task before: half of an image lies in its cache, the
+ * other half in another's. Who is done with its share, helps with those after it.
  *
  * The caller works too, and waits only for workers that have joined: so a forked child, which has
  * none, runs alone. A task is open for joining while `ticket` holds its number; workers join under
- * the count `inside`. One that looks too late finds the counter exhausted or the ticket gone, and
+ * the count `inside`. One that looks too late finds the shares exhausted or the ticket gone, and
  * touches nothing of the task. */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -27,18 +28,27 @@
 #define PTE_POOL_CHUNKS_PER_THREAD                                                                 \
   4u /* enough that a slow thread does not keep the others waiting */
 
+/* A thread's chunks that nobody has taken yet; so far apart that no two are in one cache line. */
+typedef struct share {
+  _Atomic size_t next;
+  size_t end;
+  char apart[128 - 2 * sizeof(size_t)];
+} share;
+
 typedef struct pool {
   pte_pool public; /* first: handed out */
   pthread_t *workers;
+  share *shares; /* public.threads */
   uint32_t worker_count;
   pid_t owner;
 
   atomic_flag busy;        /* a run holds it; others do their work themselves */
   _Atomic uint64_t ticket; /* odd: a task is open; a closed one leaves it even */
   _Atomic uint32_t inside; /* workers that may touch the task */
-  _Atomic uint32_t parked;
+  _Atomic uint32_t awake;  /* workers that are not parked, or called */
+  uint32_t called;         /* those that have yet to hear it; under the lock */
+  uint32_t most_awake;     /* that find a processor: more would take it from each other */
   _Atomic bool closing;
-  _Atomic size_t next; /* first element not yet handed out */
 
   pte_task task; /* written while the ticket is even and nobody is inside */
   void *context;
@@ -68,11 +78,13 @@ static void relax(void) {
 }
 
 static void work(pool *p, uint32_t thread) {
-  for (;;) {
-    size_t begin = atomic_fetch_add_explicit(&p->next, p->chunk, memory_order_relaxed);
-    if (begin >= p->count) return;
-    size_t left = p->count - begin;
-    p->task(p->context, begin, begin + (left < p->chunk ? left : p->chunk), thread);
+  const uint32_t threads = p->public.threads;
+  for (uint32_t i = 0; i < threads; i++) {
+    share *s = &p->shares[(thread + i) % threads];
+    for (size_t at; (at = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed)) < s->end;) {
+      size_t begin = at * p->chunk, left = p->count - begin;
+      p->task(p->context, begin, begin + (left < p->chunk ? left : p->chunk), thread);
+    }
   }
 }
 
@@ -88,23 +100,27 @@ static bool has_news(const pool *p, uint64_t seen) {
   return (ticket != seen && (ticket & 1) != 0) || atomic_load(&p->closing);
 }
 
+/* Whoever opens a task looks at `awake` then, a worker that goes looks at the task then: one of
+ * them sees the other. */
 static void park(pool *p, uint64_t seen) {
   pthread_mutex_lock(&p->lock);
-  atomic_fetch_add(&p->parked, 1);
-  while (!has_news(p, seen)) pthread_cond_wait(&p->wake, &p->lock);
-  atomic_fetch_sub(&p->parked, 1);
+  if (atomic_fetch_sub(&p->awake, 1) <= p->most_awake && has_news(p, seen)) {
+    atomic_fetch_add(&p->awake, 1);
+  } else {
+    while (p->called == 0 && !atomic_load(&p->closing)) pthread_cond_wait(&p->wake, &p->lock);
+    if (p->called > 0) p->called--;
+  }
   pthread_mutex_unlock(&p->lock);
 }
 
 static void wait_for_news(pool *p, uint64_t seen) {
   uint64_t until = pte_host_now(NULL) + PTE_POOL_SPIN_NS;
-  for (uint32_t i = 0; !has_news(p, seen); i++) {
+  bool spare = atomic_load(&p->awake) > p->most_awake;
+  for (uint32_t i = 0; !spare && !has_news(p, seen); i++) {
     relax();
-    if (i % 64 == 63 && pte_host_now(NULL) >= until) {
-      park(p, seen);
-      return;
-    }
+    spare = i % 64 == 63 && pte_host_now(NULL) >= until;
   }
+  if (spare) park(p, seen);
 }
 
 static bool is_special(const pte_host_pool_options *o) {
@@ -166,9 +182,12 @@ static void *worker_main(void *argument) {
 /* Only the process that made the threads may wake them: in a forked child the lock may be held for
  * ever. */
 static void wake_parked(pool *p) {
-  if (atomic_load(&p->parked) == 0 || getpid() != p->owner) return;
+  if (atomic_load(&p->awake) >= p->most_awake || getpid() != p->owner) return;
   pthread_mutex_lock(&p->lock);
-  pthread_cond_broadcast(&p->wake);
+  for (; atomic_load(&p->awake) < p->most_awake; p->called++) {
+    atomic_fetch_add(&p->awake, 1);
+    pthread_cond_signal(&p->wake);
+  }
   pthread_mutex_unlock(&p->lock);
 }
 
@@ -180,6 +199,15 @@ static void wait_for_workers(pool *p) {
     if (i % 1024 != 1023) continue;
     if (getpid() != p->owner) return;
     sched_yield();
+  }
+}
+
+static void deal(pool *p, size_t chunks) {
+  const size_t each = chunks / p->public.threads, over = chunks % p->public.threads;
+  for (size_t i = 0, begin = 0; i < p->public.threads; i++) {
+    p->shares[i].end = begin + each + (i < over);
+    atomic_store_explicit(&p->shares[i].next, begin, memory_order_relaxed);
+    begin = p->shares[i].end;
   }
 }
 
@@ -195,7 +223,7 @@ static void pool_run(void *self, size_t count, size_t grain, pte_task task, void
   p->context = context;
   p->count = count;
   p->chunk = even > grain ? even : (grain == 0 ? 1 : grain);
-  atomic_store(&p->next, 0);
+  deal(p, count / p->chunk + (count % p->chunk != 0));
   atomic_fetch_add(&p->ticket, 1);
   wake_parked(p);
   work(p, 0);
@@ -204,11 +232,19 @@ static void pool_run(void *self, size_t count, size_t grain, pte_task task, void
   atomic_flag_clear(&p->busy);
 }
 
+/* The caller has a processor of its own, unless the options say where workers are. */
+static uint32_t awake_at_most(const pte_host_pool_options *o) {
+  uint32_t workers = o->threads - 1, processors = o->processor_count;
+  if (processors == 0) processors = pte_host_processors() - 1;
+  return workers < processors ? workers : processors;
+}
+
 static pte_status start_workers(pool *p, pte_error *error) {
   for (uint32_t i = 0; i + 1 < p->public.threads; i++) {
     worker *self = malloc(sizeof *self);
     if (self == NULL) return pte_fail(error, PTE_NO_MEMORY, "pool: the system has no memory");
     *self = (worker){p, i + 1, is_special(p->options)};
+    atomic_fetch_add(&p->awake, 1);
     int refused = pthread_create(&p->workers[i], NULL, worker_main, self);
     if (refused != 0) {
       free(self);
@@ -256,12 +292,14 @@ pte_status pte_host_pool_open(const pte_host_pool_options *given, pte_pool **out
   if (p == NULL) return pte_fail(error, PTE_NO_MEMORY, "pool: the system has no memory");
   p->public = (pte_pool){sizeof p->public, options.threads, p, pool_run};
   p->owner = getpid();
+  p->most_awake = awake_at_most(&options);
   p->options = &options;
   p->workers = calloc(options.threads, sizeof *p->workers);
+  p->shares = calloc(options.threads, sizeof *p->shares);
   atomic_flag_clear(&p->busy);
   pthread_mutex_init(&p->lock, NULL);
   pthread_cond_init(&p->wake, NULL);
-  pte_status status = p->workers == NULL
+  pte_status status = p->workers == NULL || p->shares == NULL
                           ? pte_fail(error, PTE_NO_MEMORY, "pool: the system has no memory")
                           : start_workers(p, error);
   p->options = NULL;
@@ -281,5 +319,6 @@ void pte_host_pool_close(pte_pool *public) {
     for (uint32_t i = 0; i < p->worker_count; i++) pthread_join(p->workers[i], NULL);
   }
   free(p->workers);
+  free(p->shares);
   free(p);
 }

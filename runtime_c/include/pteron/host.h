@@ -45,13 +45,14 @@ typedef struct pte_host_pool_options {
                                  Calling threads stay where they are. */
 } pte_host_pool_options;
 
-/* A pool of threads. Work is handed out in chunks as threads come free. Workers spin up to 50 us
- * after a task, then park; they flush no denormals and round to nearest. Any number of sessions may
- * share a pool: one that finds it busy runs on its own thread. After a fork the child has no
- * workers and runs on its own thread too. Close it when no session uses it any more.
- * PTE_BAD_ARGUMENT: more than 256 threads, a niceness or processor that no system has.
- * PTE_NO_MEMORY, PTE_IO: the system refused memory, a thread, the niceness or all of the
- * processors. PTE_UNSUPPORTED: it has no such settings. */
+/* A pool of threads. Work is dealt out in chunks; who is done with its own helps others. Workers
+ * spin up to 50 us after a task, then park, as do at once those that find no processor when the
+ * pool is opened; they flush no denormals and round to nearest. Any number of sessions may share a
+ * pool: one that finds it busy runs on its own thread. After a fork the child has no workers and
+ * runs on its own thread too. Close it when no session uses it any more. PTE_BAD_ARGUMENT: more
+ * than 256 threads, a niceness or processor that no system has. PTE_NO_MEMORY, PTE_IO: the system
+ * refused memory, a thread, the niceness or all of the processors. PTE_UNSUPPORTED: it has no such
+ * settings. */
 PTE_API PTE_CHECKED pte_status pte_host_pool_open(const pte_host_pool_options *options,
                                                   pte_pool **out, pte_error *error);
 PTE_API void pte_host_pool_close(pte_pool *pool);
