@@ -28,6 +28,12 @@ from .standard import check_node
 EXPANSION_LIMIT = 8
 """Function bodies inside function bodies."""
 
+RANDOM: Final = {
+    *("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"),
+    *("Bernoulli", "Multinomial"),
+}
+"""Of ONNX: what they give is not decided by their inputs."""
+
 MOST_SHOWN: Final = 8
 """Operands that an error lists."""
 
@@ -167,6 +173,10 @@ def _expand(l: Lowering, node: Node) -> list[Ref | None]:
     if l.env.depth >= EXPANSION_LIMIT:
         raise RefusedError(f"{title}: function bodies are nested more than {EXPANSION_LIMIT} deep")
     function = _model_function(l, node) or _standard_function(node)
+    if node.op_type in RANDOM and not node.domain:
+        raise RefusedError(
+            f"{title} gives random numbers, and a program the same result for the same inputs; make what is random an input of the model"
+        )
     if function is None:
         raise RefusedError(f"no lowering for {title} (opset {node.opset}); replace it in the model")
     attrs = {**_defaults(function, node), **node.attrs}

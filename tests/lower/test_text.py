@@ -122,3 +122,17 @@ def test_a_state_is_written_in_place() -> None:
         states = {"old": np.zeros(sizes, np.float32)}
         assert run(p, feeds, states=states)["out"] == 48
         assert states["old"][0, 0, :3].all() and states["old"][1, 0, 5:].all()
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        "RandomUniformLike(x)",
+        "RandomNormal(shape=[2, 3])",
+        "Bernoulli(x)",
+        "Multinomial(x, sample_size=2)",
+    ],
+)
+def test_random_numbers_are_refused_as_such(node: str) -> None:
+    with pytest.raises(LoweringError, match=r"gives random numbers.*an input of the model"):
+        lower(onnx_text(f"r = {node}; y = Cast(r, to=1); out = Neg(y)", x="f32[2,3]"))
