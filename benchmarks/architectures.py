@@ -17,7 +17,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import singular
 import torch
+from singular import Made
 
 WORDS: Final = 128
 SIZES: Final = {
@@ -189,8 +191,6 @@ def _repeats(blocks: Any, i: int) -> bool:
 
 
 Inputs = Callable[[int, int], tuple[Any, ...]]
-Made = dict[str, tuple[Callable[[int, int], Any], dict[int, str]]]
-"""For each input: its value for (batch, sequence), and its dynamic axes."""
 
 
 def from_config(kind: str, layers: int) -> Any:
@@ -201,7 +201,7 @@ def from_config(kind: str, layers: int) -> Any:
     first: Exception | None = None
     for how in (shrink, shallow, few_words):
         try:
-            config = CONFIG_MAPPING[kind]()
+            config = CONFIG_MAPPING[kind](**copy.deepcopy(singular.CONFIGS.get(kind, {})))
             how(config, layers)
             with torch.device("meta"):
                 size = sum(p.numel() for p in AutoModel.from_config(config).parameters())
@@ -211,7 +211,7 @@ def from_config(kind: str, layers: int) -> Any:
         except Exception as error:
             first = first or error
             continue
-        for made in candidates(config, model):
+        for made in candidates(kind, config, model):
             try:
                 return running(config, model, made)
             except Exception as error:
@@ -232,10 +232,10 @@ def running(config: Any, model: Any, made: Made) -> Any:
         count = int(wanted[1]) // (2 if int(wanted[1]) % 2 == 0 else 1)  # of two pictures
         ids, axis = made["input_ids"]
         lead = lambda b, s: torch.cat([torch.full((b, count), token), ids(b, s)], 1)  # noqa: E731
-        ones = lambda b, s: torch.ones(b, s + count, dtype=torch.long)  # noqa: E731
+        wide = lambda b, s: padded(b, s + count)  # noqa: E731
         more: Made = {**made, "input_ids": (lead, axis)}
         if "attention_mask" in made:
-            more["attention_mask"] = (ones, made["attention_mask"][1])
+            more["attention_mask"] = (wide, made["attention_mask"][1])
         module, inputs, axes = with_inputs(model, more)
         tried(module, inputs)
     return module, inputs, axes
@@ -254,9 +254,16 @@ def with_inputs(model: Any, made: Made) -> Any:
     return module, lambda b, s: tuple(m(b, s) for m in makers), [axes for _, axes in made.values()]
 
 
-def candidates(config: Any, model: Any) -> Iterator[Made]:
+def candidates(kind: str, config: Any, model: Any) -> Iterator[Made]:
     """Sets of inputs, the fullest first: text and pictures, text alone, then what takes one tensor in one of its usual shapes."""
     parameters = inspect.signature(model.forward).parameters
+    own = singular.INPUTS[kind](config) if kind in singular.INPUTS else {}
+    for made in common(config, parameters):
+        yield {**made, **own}
+    yield own
+
+
+def common(config: Any, parameters: Any) -> Iterator[Made]:
     text = texts(config, parameters)
     pictures = list(images(config)) if "pixel_values" in parameters else []
     for image in pictures:
@@ -299,10 +306,17 @@ def texts(config: Any, parameters: Any) -> Made:
     if "input_ids" in parameters:
         made["input_ids"] = (ids, both)
         if "attention_mask" in parameters:
-            made["attention_mask"] = (lambda b, s: torch.ones(b, s, dtype=torch.long), both)
+            made["attention_mask"] = (padded, both)
     if "decoder_input_ids" in parameters:
         made["decoder_input_ids"] = (ids, {0: "batch", 1: "target"})
     return made
+
+
+def padded(b: int, s: int) -> Any:
+    """The end of the last sequence is left out: for masks without effect transformers goes ways in eager that it does not export."""
+    mask = torch.ones(b, s, dtype=torch.long)
+    mask[-1, -2:] = 0
+    return mask
 
 
 def images(config: Any) -> Iterator[tuple[Callable[[int, int], Any], dict[int, str]]]:
@@ -369,7 +383,7 @@ def shrink(config: Any, layers: int) -> None:
         had = getattr(config, key, None)
         if isinstance(had, int) and not isinstance(had, bool) and had > size:
             put(config, key, size)
-    if isinstance(getattr(config, "qk_head_dim", None), int) and hasattr(config, "v_head_dim"):
+    if {"qk_head_dim", "qk_nope_head_dim", "qk_rope_head_dim"} <= set(vars(config)):
         put(config, "qk_head_dim", config.qk_nope_head_dim + config.qk_rope_head_dim)
     if hasattr(config, "kv_lora_rank"):  # latent attention: a key for each head
         put(config, "num_key_value_heads", config.num_attention_heads)
