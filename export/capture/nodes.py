@@ -1,4 +1,4 @@
-"""Whether nodes are what ONNX says of their operators (export/graph/allowed.py), asked once, at capture.
+"""Whether nodes are what ONNX says of their operators (export/graph/allowed.py), as far as capture knows them.
 
 `check_forms` reads a graph as it was written, each node by its own opset; `check_types` one whose types and shapes have
 been inferred.

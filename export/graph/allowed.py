@@ -1,9 +1,13 @@
 """Whether a node is one that ONNX's definition of its operator allows: attributes, operands, types, shapes, axes.
 
-`check_form` asks what is written, `check_types` what is known of operands. Capture asks both of each node as it reads a model,
-lowering again, after the passes, when more sizes are numbers; what comes behind relies on the definition: attributes are
-there, of their kind and range, axes lie in their ranks. Operators that the standard does not know are nobody's business
-here.
+`check_form` asks what is written, `check_types` what is known of operands. What comes behind relies on the definition:
+attributes are there, of their kind and range, axes lie in their ranks. Operators that the standard does not know are
+nobody's business here.
+
+Two ask, and each tells what it knows in its own terms: capture/nodes.py of an ir.Node by the opset that it was written
+for, from the types of ir.Values, so that raising and the passes may rely on it; lower/standard.py of a lowered Node, from
+Refs, whose sizes and elements are known by then where no ir.Value says them: in function bodies, behind arithmetic on
+sizes, in what the passes made. Neither has what the other is told from.
 """
 
 from __future__ import annotations
