@@ -64,8 +64,6 @@ def export(
     report = Report() if report is None else report
     stage = Stages(report, options.progress)
     asked = chosen(options.delegates)
-    if options.placement == "forbid" and not asked:
-        raise ArgumentError("placement forbid: expected a delegate, got the CPU alone; name one")
     models: dict[str, ir.Model] = {}
     modes: list[str] = []
     placements: list[Placement] = []

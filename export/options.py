@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pteron.schema.errors import ArgumentError
-from pteron.schema.layout import Policy
+from pteron.schema.policies import POLICIES
 
 if TYPE_CHECKING:
     from .delegates import Delegate
@@ -22,7 +22,6 @@ Progress = Callable[[str], None]
 
 MODES: Final = ("auto", "exact", "int8")
 """How products of quantized weights are computed: pack/arithmetic.py says what each means."""
-POLICIES: Final = tuple(policy.name.lower() for policy in Policy)
 
 
 def row(default: T, text: str, *, choices: Sequence[str] = ()) -> T:
@@ -37,7 +36,7 @@ class Options:
     """How models become a Program.
 
     Raises:
-        ArgumentError: a value is none of the choices.
+        ArgumentError: a value is none of the choices, or contradicts another.
     """
 
     args: Sequence[Any] | None = row(None, "example inputs of a torch module")
@@ -80,6 +79,15 @@ class Options:
             choices, got = field.metadata["choices"], getattr(self, field.name)
             if choices and got not in choices:
                 raise ArgumentError(f"{field.name}: expected {', '.join(choices)}, got {got!r}")
+        if isinstance(self.delegates, str):
+            names = tuple(name.strip() for name in self.delegates.split(","))
+            object.__setattr__(self, "delegates", names)
+        if not isinstance(self.delegates, Sequence):
+            raise ArgumentError(f"delegates: expected names, got {self.delegates!r}")
+        if self.placement == "forbid" and (*self.delegates, "cpu")[0] == "cpu":
+            raise ArgumentError(
+                "placement forbid: expected a delegate, got the CPU alone; name one"
+            )
         for name in self.hints or {}:
             if name in (self.fix or {}):
                 raise ArgumentError(

@@ -70,8 +70,6 @@ def chosen(delegates: Sequence[str | Delegate]) -> tuple[Delegate, ...]:
         ArgumentError: a name that is not known; the text lists those that are.
     """
     rows = known()
-    if isinstance(delegates, str):
-        delegates = [name.strip() for name in delegates.split(",")]
     unknown = [d for d in delegates if not isinstance(d, Delegate) and d not in (*rows, "cpu")]
     if unknown:
         names = ", ".join([*rows, "cpu"])

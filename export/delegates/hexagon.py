@@ -13,7 +13,6 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from pteron.schema.errors import DelegateError
 from pteron.schema.meaning import int8 as arithmetic
 
 from ..graph import int8 as integer
@@ -21,7 +20,7 @@ from . import Delegate, Segment
 from . import hexagon_image as image
 from .hexagon_image import Code, Op, Window
 from .payload import ALIGN
-from .rules import Rule, refusal
+from .rules import Rule, refusal, write
 
 Order: TypeAlias = tuple[int, ...]
 Row: TypeAlias = Any
@@ -334,11 +333,7 @@ def compile_segment(segment: Segment) -> bytes:
         tensor = out.tensor(_shape(value))
         out.define(value, tensor)
         inputs.append((tensor, _shape(value)))
-    for node in segment.nodes:
-        if reason := supports(node):
-            raise DelegateError(f"hexagon: {node.op_type} {node.name!r}: {reason}")
-        row = integer.read(node)
-        _LOWER[type(row)](out, node, row)
+    write(segment.nodes, out, supports, _LOWER)
     outputs = [(out.read(value), _shape(value)) for value in segment.outputs]
     return image.payload(out.ops, out.shapes, inputs, outputs)
 

@@ -54,7 +54,7 @@ def partition(
 ) -> list[Placement]:
     """Gives `model`, in place, `Delegate` nodes for what the delegates take, asked in order.
 
-    `policy`: one of options.POLICIES. A segment without a node of `heavy` stays on the CPU. Segments are numbered from `first`, as the program's delegates are.
+    `policy`: one of schema/policies.py. A segment without a node of `heavy` stays on the CPU. Segments are numbered from `first`, as the program's delegates are.
 
     Returns:
         One row a node of the main graph as it was.

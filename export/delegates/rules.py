@@ -1,13 +1,15 @@
-"""What every delegate of integer nodes asks first: the row of export/graph/int8.py, and int8 values of static extents."""
+"""What delegates of integer nodes have in common: they ask for the row of export/graph/int8.py and int8 values of static extents,
+and write a segment node by node.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 import onnx_ir as ir
 
-from pteron.schema.errors import ModelError
+from pteron.schema.errors import DelegateError, ModelError
 
 from .. import graph as g
 from ..graph import int8 as integer
@@ -35,6 +37,27 @@ def refusal(
         if reason := _activation(value, extents):
             return reason
     return rules[type(row)](node, row) if type(row) in rules else None
+
+
+T = TypeVar("T")
+
+
+def write(
+    nodes: Iterable[ir.Node],
+    out: T,
+    supports: Callable[[ir.Node], str | None],
+    writers: Mapping[type[Any], Callable[[T, ir.Node, Any], None]],
+) -> None:
+    """Has each node written to `out`, in order, by the writer for its kind of row.
+
+    Raises:
+        DelegateError: a node for which `supports` has a reason.
+    """
+    for node in nodes:
+        if reason := supports(node):
+            raise DelegateError(f"{node.op_type} {node.name!r}: {reason}")
+        row = integer.read(node)
+        writers[type(row)](out, node, row)
 
 
 def _activation(value: ir.Value | None, extents: Callable[[list[int]], str | None]) -> str | None:

@@ -16,7 +16,6 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from pteron.schema.errors import ModelError
 from pteron.schema.meaning import int8 as arithmetic
 
 from ..graph import int8 as integer
@@ -420,18 +419,14 @@ def lower(
     """The TOSA graph of integer nodes in topological order; tensors at the border are int8, static, in ONNX order.
 
     Raises:
-        ModelError: a node for which `refusal` has a reason.
+        DelegateError: a node for which `refusal` has a reason.
     """
     out = _Writer()
     for value in inputs:
         assert value.shape is not None
         out.define(value, out.tensor("INT8", [int(d) for d in value.shape]))  # type: ignore[arg-type]
     first = tuple(out.tensors)
-    for node in nodes:
-        if reason := refusal(node):
-            raise ModelError(f"{node.op_type} {node.name!r}: {reason}")
-        row = integer.read(node)
-        _LOWER[type(row)](out, node, row)
+    rules.write(nodes, out, refusal, _LOWER)
     last: list[str] = []
     for value in outputs:
         name = out.read(value)

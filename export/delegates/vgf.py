@@ -30,8 +30,7 @@ def compile_segment(segment: Segment) -> bytes:
     """The payload of a segment; the same bytes for the same segment and tools.
 
     Raises:
-        DelegateError: the tools are missing or refuse the graph.
-        ModelError: a node that tosa.refusal has a reason for.
+        DelegateError: the tools are missing or refuse the graph, or tosa.refusal has a reason for a node.
     """
     nodes, inputs, outputs = segment.nodes, segment.inputs, segment.outputs
     if len(inputs) + len(outputs) > MAX_PORTS:

@@ -29,6 +29,7 @@ from pteron.schema.layout import (
     Storage,
 )
 from pteron.schema.ops import OPS
+from pteron.schema.policies import POLICIES
 from pteron.schema.signature import KINDS, Attr, signature
 from pteron.schema.steps import STEPS, TYPES, Step
 
@@ -57,7 +58,7 @@ from .emit import (
     Entry,
 )
 from .flat import read_table
-from .tables import POLICIES, literal_value
+from .tables import literal_value
 
 FORMAT_NAMES: Final = {row.id: name for name, row in FORMATS.items()}
 OP_NAMES: Final = {row.id: name for name, row in OPS.items()}

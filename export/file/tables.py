@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from pteron.schema.errors import ProgramError
 from pteron.schema.formats import FORMATS
-from pteron.schema.layout import STRUCTS, CheckKind, DimKind, DType, Layout, Policy, Storage
+from pteron.schema.layout import STRUCTS, CheckKind, DimKind, DType, Layout, Storage
 from pteron.schema.ops import OPS
+from pteron.schema.policies import POLICIES
 from pteron.schema.signature import CONTROL, pack_attrs, signature
 from pteron.schema.steps import MAX_STEPS, STEPS, TYPES, Step
 
@@ -25,7 +26,6 @@ Range = tuple[int, int]
 STRUCT_VECTORS: Final = (
     "dims", "checks", "constants", "states", "values", "instrs", "blocks", "ports", "methods", "delegates"
 )  # fmt: skip
-POLICIES: Final = tuple(policy.name.lower() for policy in Policy)
 
 
 class Tables:

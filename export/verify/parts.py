@@ -8,8 +8,8 @@ from typing import Final
 from pteron.schema.dtypes import DTYPES, stored_bytes
 from pteron.schema.formats import FORMATS
 from pteron.schema.layout import CheckKind, DimKind, Layout, Storage
+from pteron.schema.policies import POLICIES
 
-from ..file.tables import POLICIES
 from ..program import Constant, Method, Port, Program, Value
 from ..sizes.extents import symbols_of
 from .attributes import MAX_LIST

@@ -10,9 +10,10 @@ import pytest
 import pteron
 from pteron.cli import parser
 from pteron.cli.pairs import asked
-from pteron.export.options import MODES, POLICIES, Options, rows
+from pteron.export.options import MODES, Options, rows
 from pteron.request import Request
 from pteron.schema.errors import ArgumentError
+from pteron.schema.policies import POLICIES
 
 
 def test_the_command_line_asks_for_what_a_call_without_options_does() -> None:
@@ -20,9 +21,9 @@ def test_the_command_line_asks_for_what_a_call_without_options_does() -> None:
     for command in (["export", "m.onnx"], ["quantize", "m.onnx", "-o", "o", "--format", "nf4"]):
         got = asked(parser().parse_args(command))
         assert len(got) >= 3
-        assert {k: v or None for k, v in got.items()} == {
-            name: getattr(plain, name) or None for name in got
-        }
+        request = Request("m.onnx", **got)
+        for name in got:
+            assert (getattr(request, name) or None) == (getattr(plain, name) or None)
 
 
 def test_flags_make_their_options_false() -> None:
@@ -50,9 +51,22 @@ def test_an_option_that_there_is_not_is_named() -> None:
 @pytest.mark.parametrize("name, choices", [("exec_mode", MODES), ("placement", POLICIES)])
 def test_an_option_is_one_of_its_choices(name: str, choices: tuple[str, ...]) -> None:
     for choice in choices:
-        assert getattr(Options(**{name: choice}), name) == choice
+        assert getattr(Options(delegates="null", **{name: choice}), name) == choice
     with pytest.raises(ArgumentError, match=f"{name}: expected {', '.join(choices)}, got 'none'"):
         Options(**{name: "none"})
+
+
+@pytest.mark.parametrize("delegates", ["cpu", (), ["cpu", "null"], "cpu, null"])
+def test_who_forbids_the_cpu_names_a_delegate(delegates: str | list[str]) -> None:
+    with pytest.raises(ArgumentError, match="placement forbid: expected a delegate"):
+        Options(delegates=delegates, placement="forbid")
+    assert Options(delegates="null", placement="forbid").delegates == ("null",)
+
+
+def test_delegates_are_names() -> None:
+    assert Options(delegates="null, cpu").delegates == ("null", "cpu")
+    with pytest.raises(ArgumentError, match="delegates: expected names, got 5"):
+        Options(delegates=5)  # type: ignore[arg-type]
 
 
 def test_options_do_not_change() -> None:

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from pteron.schema.errors import ArgumentError
+from pteron.schema.policies import POLICIES
 
 from .._pteron import ffi, lib
 from . import layers
 from .memory import new_struct
-
-POLICIES = ("allow", "warn", "forbid")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
