@@ -16,8 +16,8 @@ import onnx
 from graphs.recurrent import GRU, LSTM, RNN
 from onnx.reference.op_run import OpRun
 from onnx.reference.ops._quant_utils import reshape_input
+from onnx.reference.ops.op_attention import Attention as _Attention
 from onnx.reference.ops.op_conv import Conv as _Conv
-from onnx.reference.ops.op_conv_transpose import ConvTranspose as _ConvTranspose
 from onnx.reference.ops.op_layer_normalization import LayerNormalization as _LayerNormalization
 from onnx.reference.ops.op_loop import Loop as _Loop
 from onnx.reference.ops.op_quantize_linear import QuantizeLinear_25 as _QuantizeLinear
@@ -210,14 +210,49 @@ class LpPool(_Pool):
         return ((np.abs(window.astype(np.float64)) ** p).sum(-1) ** (1 / p)).astype(window.dtype)
 
 
-class ConvTranspose(_ConvTranspose):
-    """The bias is one number an output channel; the reference gives all groups that of the first."""
+class ConvTranspose(OpRun):
+    """Each pixel times each tap, added where it falls, then cut to the result. The reference takes no padding that follows from
+    output_shape unless auto_pad is SAME, moves the pixels away from the beginning where that is negative (it is 0 or more),
+    and gives all groups the bias of the first."""
 
     op_domain = ""
 
     def _run(self, x: Array, w: Array, bias: Array | None = None, **given: Any) -> tuple[Array]:
-        (y,) = super()._run(x, w, None, **given)
-        return (y if bias is None else y + bias.reshape(1, -1, *[1] * (x.ndim - 2)),)
+        rank, groups = x.ndim - 2, given.get("group") or 1
+        space, kernel = x.shape[2:], w.shape[2:]
+        strides = given.get("strides") or [1] * rank
+        dilations = given.get("dilations") or [1] * rank
+        extra = given.get("output_padding") or [0] * rank
+        steps = zip(space, kernel, strides, dilations, extra, strict=True)
+        full = [(n - 1) * s + (k - 1) * d + 1 + e for n, k, s, d, e in steps]
+        begins, sizes = _transposed(given, space, strides, full)
+        whole = [max(f, b + n) for f, b, n in zip(full, begins, sizes, strict=True)]
+        y = np.zeros((x.shape[0], groups, w.shape[1], *whole))
+        pixels = x.astype(np.float64).reshape(x.shape[0], groups, -1, *space)
+        taps = w.astype(np.float64).reshape(groups, -1, *w.shape[1:])
+        for tap in itertools.product(*map(range, kernel)):
+            moves = zip(tap, dilations, strides, space, strict=True)
+            to = tuple(slice(t * d, t * d + (n - 1) * s + 1, s) for t, d, s, n in moves)
+            y[(..., *to)] += np.einsum("bgc...,gcm->bgm...", pixels, taps[(..., *tap)])
+        cut = tuple(slice(b, b + n) for b, n in zip(begins, sizes, strict=True))
+        y = y[(..., *cut)].reshape(x.shape[0], -1, *sizes)
+        return ((y if bias is None else y + bias.reshape(1, -1, *[1] * rank)).astype(x.dtype),)
+
+
+def _transposed(
+    given: dict[str, Any], space: Sequence[int], strides: Sequence[int], full: Sequence[int]
+) -> tuple[list[int], list[int]]:
+    """(what is cut off at the beginning, extents of the result)."""
+    rank, way = len(space), given.get("auto_pad") or "NOTSET"
+    sizes = list(given.get("output_shape") or [])[-rank:]
+    if not sizes and way.startswith("SAME"):
+        sizes = [n * s for n, s in zip(space, strides, strict=True)]
+    if not sizes:
+        pads = list(given.get("pads") or []) if way == "NOTSET" else []
+        pads = pads or [0] * 2 * rank
+        return pads[:rank], [f - pads[i] - pads[i + rank] for i, f in enumerate(full)]
+    taken = [max(0, f - n) for f, n in zip(full, sizes, strict=True)]
+    return [t // 2 if way == "SAME_UPPER" else t - t // 2 for t in taken], sizes
 
 
 class LayerNormalization(_LayerNormalization):
@@ -231,18 +266,32 @@ class LayerNormalization(_LayerNormalization):
 
 
 class Unique(_Unique):
-    """Unsorted, elements stand in the order in which they first appear; the reference sorts all the same."""
+    """Unsorted, elements or slices stand in the order in which they first appear; the reference sorts all the same."""
 
     op_domain = ""
 
     def _run(self, x: Array, axis: int | None = None, sorted: int = 1) -> tuple[Array, ...]:
-        if sorted or axis is not None:
+        if sorted:
             return tuple(super()._run(x, axis=axis, sorted=sorted))
-        values, first, inverse, counts = np.unique(x, True, True, True)
+        values, first, inverse, counts = np.unique(x, True, True, True, axis=axis)
         order = np.argsort(first)
         place = np.argsort(order)
-        made = (values[order], first[order], place[inverse.reshape(-1)], counts[order])
+        values = values[order] if axis is None else np.take(values, order, axis)
+        made = (values, first[order], place[inverse.reshape(-1)], counts[order])
         return made[: len(self.output)]
+
+
+class Attention(_Attention):
+    """The scores of mode 0 are the raw products; the reference's are capped where softcap is given."""
+
+    op_domain = ""
+
+    def _run(self, *operands: Array, **given: Any) -> tuple[Array, ...]:
+        self._validate_attention25 = int(self.run_params["opsets"][""]) >= 25
+        made = super()._run(*operands, **given)
+        if given.get("qk_matmul_output_mode") or not given.get("softcap"):
+            return made
+        return (*made[:3], super()._run(*operands, **{**given, "softcap": 0.0})[3])
 
 
 class Unsqueeze(OpRun):
@@ -477,7 +526,7 @@ class AffineGrid(OpRun):
 
 
 CORRECTED: Final = [
-    LSTM, GRU, RNN, Unique, Unsqueeze, RoiAlign, Slice, Loop, BatchNormalization, LeakyRelu, PRelu, Elu, Shape, QuantizeLinear,
+    LSTM, GRU, RNN, Attention, Unique, Unsqueeze, RoiAlign, Slice, Loop, BatchNormalization, LeakyRelu, PRelu, Elu, Shape, QuantizeLinear,
     ScatterElements, AffineGrid, Conv,
     Softmax, LogSoftmax, Hardmax, LRN, LpNormalization, GlobalMaxPool, ConvTranspose, LayerNormalization, OneHot, MaxPool, AveragePool, LpPool,
 ]  # fmt: skip

@@ -11,6 +11,10 @@ from hypothesis import strategies as st
 from lower.check import agrees, agrees_with_onnxruntime, listing
 from lower.test_families import floats
 
+from pteron.export.graph.text import onnx_text
+from pteron.export.lower import lower
+from pteron.export.program.interpret import run
+
 FEW = settings(max_examples=60, deadline=None, derandomize=True)
 
 
@@ -75,6 +79,24 @@ def test_conv_transpose(case: Case) -> None:
     agrees_with_onnxruntime(
         f"out = ConvTranspose(x, w, {case.attrs})", {"x": x}, x=case.type(), w=w
     )
+
+
+@pytest.mark.parametrize("auto", ["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"])
+@pytest.mark.parametrize("size", range(6, 13))
+def test_a_transposed_convolution_of_a_given_shape(size: int, auto: str) -> None:
+    """Smaller than what the pixels reach (11), or larger: padding is not negative."""
+    x, w = floats((1, 2, 3)), floats((2, 1, 3), 1)
+    text = f"out = ConvTranspose(x, w, strides=[4], output_shape=[{size}], auto_pad='{auto}')"
+    agrees_with_onnxruntime(text, {"x": x}, x="f32[1, 2, 3]", w=w)
+
+
+@pytest.mark.parametrize("way", ["UPPER", "LOWER"])
+def test_a_transposed_convolution_with_gaps_begins_with_its_first_pixel(way: str) -> None:
+    """A kernel shorter than the stride; onnxruntime gives fewer elements than the definition says."""
+    x = np.array([[[1, 2, 3]]], np.float32)
+    text = f"out = ConvTranspose(x, w, strides=[4], auto_pad='SAME_{way}')"
+    program = lower(onnx_text(text, x="f32[1, 1, 3]", w=np.ones((1, 1, 2), np.float32)))
+    assert run(program, {"x": x})["out"].tolist() == [[[1, 1, 0, 0, 2, 2, 0, 0, 3, 3, 0, 0]]]
 
 
 @pytest.mark.parametrize("groups", [1, 2])

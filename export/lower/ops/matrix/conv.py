@@ -186,7 +186,10 @@ def _mirrored(l: Lowering, w: Ref, groups: int) -> Ref:
 def _transposed_place(
     l: Lowering, n: Node, spatial: Shape, window: Window
 ) -> tuple[tuple[int, ...], Shape]:
-    """(padding taken from the beginning, extents of the result) by ONNX's rules."""
+    """(padding taken from the beginning, extents of the result) by ONNX's rules.
+
+    Padding is never negative: a result that is asked to be larger than what the pixels reach has zeros at its end, as
+    onnxruntime has them."""
     rank = len(spatial)
     extra = n.integers("output_padding") or (0,) * rank
     full = tuple(
@@ -204,8 +207,8 @@ def _transposed_place(
         pads = zip(full, window.begin, window.end, strict=True)
         return begin, tuple(sub(sub(f, b), e) for f, b, e in pads)
     total = static(l, tuple(sub(f, o) for f, o in zip(full, wanted, strict=True)), "padding")
-    begin = tuple(t // 2 if auto == "SAME_UPPER" else t - t // 2 for t in total)
-    return begin, wanted
+    taken = [max(0, t) for t in total]
+    return tuple(t // 2 if auto == "SAME_UPPER" else t - t // 2 for t in taken), wanted
 
 
 # --- integers -----------------------------------------------------------------------------------------------------------
