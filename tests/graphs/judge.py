@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import ml_dtypes
 import numpy as np
 import onnx
 import onnxruntime
@@ -56,6 +57,9 @@ EXACT: Final = {
     "SpaceToDepth", "Split", "Squeeze", "Tile", "TopK", "Transpose", "Trilu", "Unique", "Unsqueeze", "Where", "Xor",
 }  # fmt: skip
 """Operators whose results nobody rounds."""
+
+ROUNDED: Final = {"Resize", "Upsample"}
+"""Operators that compute integers as numbers, and round."""
 
 INEXACT: Final = {"float16", "bfloat16"}
 FORK: Final = multiprocessing.get_context("fork")
@@ -304,10 +308,20 @@ def _shaking(rng: np.random.Generator) -> See:
     def see(node: onnx.NodeProto, call: Call, inputs: Sequence[Any]) -> tuple[Any, ...]:
         if node.op_type in EXACT:
             return call(*inputs)
+        if node.op_type in ROUNDED and NAMES[inputs[0].dtype].lstrip("u").startswith("int"):
+            return (_rounded(call, inputs, rng),)
         terms = 1.0 if node.op_type.endswith("Window") else 0.0
         return tuple(_moved(y, rng, terms) for y in call(*(_moved(x, rng) for x in inputs)))
 
     return see
+
+
+def _rounded(call: Call, inputs: Sequence[Any], rng: np.random.Generator) -> Array:
+    """Of integers moved as if they were numbers."""
+    x, *rest = inputs
+    (y,) = call(_moved(x.astype(np.float64), rng), *rest)
+    ends = ml_dtypes.iinfo(x.dtype)
+    return np.clip(np.rint(y), int(ends.min), int(ends.max)).astype(x.dtype)
 
 
 def _moved(x: Any, rng: np.random.Generator, terms: float = 0.0) -> Any:

@@ -11,6 +11,7 @@ from lower.test_families import floats
 
 from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
+from pteron.schema.dtypes import DTYPES
 from pteron.schema.errors import LoweringError
 
 FEW = settings(max_examples=60, deadline=None, derandomize=True)
@@ -81,6 +82,34 @@ def test_resize(rest: str, sizes: str) -> None:
     if "[1, 2, 7, 3]" in rest and "n" in sizes:
         sizes = "1, 2, h, w"
     agrees(f"out = Resize(x, {rest})", {"x": floats((1, 2, 4, 5))}, x=f"f32[{sizes}]")
+
+
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+@pytest.mark.parametrize("dtype", ["i8", "u8", "i16", "u32"])
+def test_resized_integers_are_rounded_and_saturate(mode: str, dtype: str) -> None:
+    """Cubic weights reach beyond the largest and the least element."""
+    kind = DTYPES[dtype].numpy
+    ends = (0, 2**20) if dtype == "u32" else (np.iinfo(kind).min, np.iinfo(kind).max)
+    x = np.array([[[[ends[0], 3, ends[1], ends[1], ends[0], ends[0] + 5]]]], kind)
+    agrees(
+        f"y = Resize(x, None, f32([1, 1, 1, 2]), mode='{mode}')", {"x": x}, x=f"{dtype}[1, 1, 1, n]"
+    )
+
+
+@pytest.mark.parametrize("dtype", ["i32", "u32", "i64", "u64", "f64"])
+@pytest.mark.parametrize("sizes", ["2, 3, 4, 5", "b, 3, h, w"])
+def test_the_nearest_element_is_moved_whatever_it_is(dtype: str, sizes: str) -> None:
+    """f32 has no more than 24 bits."""
+    kind = DTYPES[dtype].numpy
+    x = (np.arange(120) * 0x11111111111111 % 2**31 + 2**24 + 1).reshape(2, 3, 4, 5).astype(kind)
+    agrees("y = Resize(x, None, f32([1, 1, 2.5, 0.7]))", {"x": x}, x=f"{dtype}[{sizes}]")
+    agrees("y = Resize(x, None, f32([2.5]), axes=[1])", {"x": x}, x=f"{dtype}[{sizes}]")
+
+
+def test_the_nearest_element_outside_the_region() -> None:
+    x = np.array([[[[2**24 + 1, 7, 2**30 + 1]]]], np.int32)
+    text = "y = Resize(x, f32([0, 0, 0, -0.5, 1, 1, 1, 2]), None, [1, 1, 1, 5], extrapolation_value=9.0, coordinate_transformation_mode='tf_crop_and_resize')"
+    agrees(text, {"x": x}, x="i32[1, 1, 1, 3]")
 
 
 @pytest.mark.parametrize("mode", ["linear", "nearest", "cubic"])

@@ -72,6 +72,20 @@ def cast_term(t: Term, source: str, dtype: str) -> Term:
     return cast(t, register(dtype))
 
 
+def rounded(l: Lowering, y: Ref, dtype: str) -> Ref:
+    """A float as an element of any type: integers are the nearest, ties to even, and saturate."""
+    row = DTYPES[dtype]
+    if not row.is_integer:
+        return convert(l, y, dtype)
+    y = l.pointwise(lambda t: term("nearest", t), [y], y.dtype)
+    if row.bits == 64:
+        return convert(l, y, dtype)
+    y = l.pointwise(
+        lambda t: term("max", term("min", t, row.most), row.least), [convert(l, y, "i64")], "i64"
+    )
+    return convert(l, y, dtype)
+
+
 def _wrap_bits(t: Term, bits: int, signed: bool) -> Term:
     """The low bits of an integer, as a number of that width."""
     if not bits:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ....program.terms import Term, term
+from ....program.terms import Term, cast, index, lt, select, term
 from ....program.views import Shape
 from ....sizes import Extent, extents
 from ....sizes.extents import floordiv, mul, product, same
@@ -26,7 +26,10 @@ from ...windows import (
     static,
 )
 from ..matrix.conv import convolve
-from ..pointwise import convert
+from ..pointwise import convert, rounded
+
+EXACT_WIDE = ("i32", "u32", "i64", "u64", "f64")
+"""Element types that f32 has not all elements of."""
 
 KERNEL_TYPES = {"f32": "f32", "f16": "f32", "bf16": "f32", "f64": "f64"}
 
@@ -154,13 +157,38 @@ def lower_resize(l: Lowering, n: Node) -> Ref:
         moving = list(range(x.rank)) if n.get(1) is None else _cropped(l, n)
     if not moving:
         return x
-    image, order = _as_image(l, convert(l, x, "f32"), moving)
     attrs = _resize_attrs(l, n, moving, factors)
-    spatial = tuple(out[a] for a in moving)
-    y = l.one("resize", [image], attrs, "f32", (image.shape[0], *spatial, image.shape[-1]))
+    is_moved = attrs["mode"] == "nearest" and x.dtype in EXACT_WIDE
+    image, order = _as_image(l, x if is_moved else convert(l, x, "f32"), moving)
+    shape = (image.shape[0], *(out[a] for a in moving), image.shape[-1])
+    if is_moved:
+        y = _nearest(l, image, attrs, shape)
+    else:
+        y = l.one("resize", [image], attrs, "f32", shape)
     y = l.reshape(y, tuple(out[a] for a in order))
     y = l.transpose(y, [order.index(a) for a in range(x.rank)])
-    return convert(l, y, x.dtype)
+    return y if is_moved else rounded(l, y, x.dtype)
+
+
+def _nearest(l: Lowering, image: Ref, attrs: dict[str, Any], shape: Shape) -> Ref:
+    """Elements that f32 has not: the places of pixels are resized, which says where each element comes from."""
+    pixels, channels = image.shape[1:-1], image.rank - 1
+    count = product(pixels)
+    l.sizes.require_at_most(count, 2**24, "pixels that f32 counts")
+    places = l.pointwise(lambda: cast(index(0), "f32"), [], "f32", (count,))
+    places = l.reshape(places, (1, *pixels, 1))
+    outside = {"extrapolation": -1.0}
+    at = l.one("resize", [places], attrs | outside, "f32", (1, *shape[1:-1], 1))
+    at = l.reshape(convert(l, at, "i64"), shape[1:-1])
+    rows = l.transpose(l.reshape(image, (image.shape[0], count, image.shape[channels])), (1, 0, 2))
+    clipped = l.pointwise(lambda t: term("max", t, 0), [at], "i64")
+    y = l.one("gather", [rows, clipped], {}, image.dtype, (*shape[1:-1], shape[0], shape[-1]))
+    y = l.transpose(y, (channels - 1, *range(channels - 1), channels))
+    if attrs["coordinates"] != "tf_crop_and_resize":
+        return y
+    fill = convert(l, l.values.scalar(attrs["extrapolation"], "f64"), image.dtype)
+    beside = l.reshape(at, (*at.shape, 1))
+    return l.pointwise(lambda p, e, t: select(lt(p, 0), e, t), [beside, fill, y], image.dtype)
 
 
 def _is_kept(n: Extent, out: Extent, factor: Fraction | None) -> bool:
