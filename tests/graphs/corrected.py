@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 from graphs.recurrent import GRU, LSTM, RNN
 from onnx.reference.op_run import OpRun
+from onnx.reference.ops._op import OpRunReduceNumpy
 from onnx.reference.ops._quant_utils import reshape_input
 from onnx.reference.ops.op_attention import Attention as _Attention
 from onnx.reference.ops.op_conv import Conv as _Conv
@@ -94,6 +95,23 @@ class LpNormalization(OpRun):
         wide = x.astype(np.float64)
         norm = (np.abs(wide) ** p).sum(axis, keepdims=True) ** (1 / p)
         return (np.where(norm == 0, 0 * norm, wide / norm).astype(x.dtype),)
+
+
+class ReduceLogSumExp(OpRunReduceNumpy):
+    """Of an infinity it is infinite; the reference leaves it out of the largest element, and takes -inf from it."""
+
+    op_domain = ""
+
+    def _run(
+        self, x: Array, axes: Any = None, keepdims: int = 1, noop_with_empty_axes: int = 0
+    ) -> tuple[Array]:
+        if x.dtype.kind in "iu":
+            raise TypeError("integers, which the reference leaves to others")
+        over, wide = self.handle_axes(axes, noop_with_empty_axes), x.astype(np.float64)
+        top = wide.max(over, keepdims=True, initial=-np.inf)
+        top = np.where(np.isfinite(top), top, 0)
+        y = np.log(np.exp(wide - top).sum(over, keepdims=True)) + top
+        return ((y if keepdims else np.squeeze(y, over)).astype(x.dtype),)
 
 
 class GlobalMaxPool(OpRun):
@@ -528,5 +546,5 @@ class AffineGrid(OpRun):
 CORRECTED: Final = [
     LSTM, GRU, RNN, Attention, Unique, Unsqueeze, RoiAlign, Slice, Loop, BatchNormalization, LeakyRelu, PRelu, Elu, Shape, QuantizeLinear,
     ScatterElements, AffineGrid, Conv,
-    Softmax, LogSoftmax, Hardmax, LRN, LpNormalization, GlobalMaxPool, ConvTranspose, LayerNormalization, OneHot, MaxPool, AveragePool, LpPool,
+    Softmax, LogSoftmax, Hardmax, LRN, LpNormalization, ReduceLogSumExp, GlobalMaxPool, ConvTranspose, LayerNormalization, OneHot, MaxPool, AveragePool, LpPool,
 ]  # fmt: skip

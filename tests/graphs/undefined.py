@@ -136,6 +136,23 @@ def _rounded(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
     return not _is_float(x[0]) and any(_large(a) for a in x if a is not None)
 
 
+def _shrunk(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
+    """As above; and what the type has not, as of Cast."""
+    if _rounded(x, given, y):
+        return True
+    edge, bias = float(given.get("lambd", 0.5)), float(given.get("bias", 0.0))
+    wide = x[0].astype(np.float64)
+    moved = np.where(wide < -edge, wide + bias, np.where(wide > edge, wide - bias, 0.0))
+    return not _is_float(x[0]) and not _fits(moved, x[0].dtype)
+
+
+def _infinitely(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
+    """An infinite factor of squares that the type has not: 0 times infinity is NaN, the square is not 0."""
+    wide = np.abs(x[0].astype(np.float64))
+    vanishes = (wide > 0) & (wide * wide < np.finfo(np.float32).tiny)
+    return not np.isfinite(given.get("alpha", 1.0)) and bool(vanishes.any())
+
+
 def _mean(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
     """A sum of integers that their type, or f64, has not: whether it wraps in front of the division is not said."""
     if _is_float(x[0]):
@@ -233,7 +250,8 @@ OPEN: Final[dict[str, Row]] = {
     "Pow": _pow,
     "Div": _divide,
     "Mod": _divide,
-    "Shrink": _rounded,
+    "Shrink": _shrunk,
+    "LRN": _infinitely,
     "ReduceMean": _mean,
     "BitShift": _shift,
 }

@@ -70,6 +70,24 @@ def test_lp_norm_of_zeros_is_zero(p: int, axis: int) -> None:
     agrees(f"y = LpNormalization(x, p={p}, axis={axis})", {"x": x}, x="f32[n, 6, 3, w]")
 
 
+@pytest.mark.parametrize("p", [1, 2])
+@pytest.mark.parametrize("scale", [1e-42, 1e-30, 1e25, 3e38])
+def test_lp_norm_of_numbers_whose_squares_f32_has_not(p: int, scale: float) -> None:
+    x = np.array([[1, -0.5, 0.25], [0, 0, 0], [-1, 1, 1]]).astype(np.float32) * np.float32(scale)
+    got = run(lower(onnx_text(f"y = LpNormalization(x, p={p})", x="f32[n, 3]")), {"x": x})["y"]
+    wide = x.astype(np.float64)
+    norm = (abs(wide) ** p).sum(-1, keepdims=True) ** (1 / p)
+    want = np.divide(wide, norm, out=np.zeros_like(wide), where=norm > 0)
+    np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+@pytest.mark.parametrize("special", [np.inf, -np.inf, np.nan])
+def test_lp_norm_of_special_numbers(p: int, special: float) -> None:
+    x = np.array([[1, special, 2], [1, 2, 3]], np.float32)
+    agrees(f"y = LpNormalization(x, p={p})", {"x": x}, x="f32[n, 3]")
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
 def test_local_response_norm(size: int) -> None:
     """By its definition: the reference loops over the batch instead of the channels."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from ....program.terms import Term, eq, select, term
+from ....program.terms import Term, eq, lt, select, term
 from ....program.views import Shape
 from ....sizes.extents import product, same_shape
 from ...context import Lowering
@@ -156,21 +157,30 @@ def _batch_norm_training(l: Lowering, n: Node) -> Sequence[Ref | None]:
 
 @lowers("LpNormalization")
 def lower_lp_norm(l: Lowering, n: Node) -> Ref:
-    """x over its norm along an axis; 0 where that is 0."""
+    """x over its norm along an axis; 0 where that is 0. The largest magnitude is divided out first, where it is a number: its
+    square may be none."""
     x, p = n[0], n.integer("p", 2)
     axis = n.integer("axis", -1) % x.rank
     kind = "f64" if x.dtype == "f64" else "f32"
     wide = convert(l, x, kind)
-    terms = l.pointwise(lambda t: t * t if p == 2 else term("abs", t), [wide], kind)
-    moved = l.move_axis(terms, axis, -1)
-    total = l.one("reduce", [moved], {"kind": "sum", "count": 1}, kind, moved.shape[:-1])
-    total = l.unsqueeze(total, [axis])
+
+    def along(kind_of: str, terms: Ref) -> Ref:
+        moved = l.move_axis(terms, axis, -1)
+        attrs = {"kind": kind_of, "count": 1}
+        return l.unsqueeze(l.one("reduce", [moved], attrs, kind, moved.shape[:-1]), [axis])
+
+    def scaled(t: Term, m: Term) -> Term:
+        return t / select(lt(0.0, m) & lt(m, math.inf), m, 1.0)
+
+    largest = along("max", l.pointwise(lambda t: term("abs", t), [wide], kind))
+    small = l.pointwise(scaled, [wide, largest], kind)
+    total = along("sum", l.pointwise(lambda t: t * t if p == 2 else term("abs", t), [small], kind))
 
     def build(t: Term, s: Term) -> Term:
         norm = term("sqrt", s) if p == 2 else s
         return select(eq(norm, 0.0), norm * 0.0, t / norm)
 
-    return convert(l, l.pointwise(build, [wide, total], kind), x.dtype)
+    return convert(l, l.pointwise(build, [small, total], kind), x.dtype)
 
 
 @lowers("LRN")
