@@ -2,6 +2,7 @@
 // sources: library
 // samples: yes
 #include "check.h"
+#include "gen/layout.h"
 #include "pteron/pteron.h"
 #include "sample.h"
 
@@ -54,8 +55,11 @@ static void a_file_says_where_they_are_by_name_alone(void) {
     uint8_t value;
     const char *words;
   } changes[] = {
-      {ENTRY(CONSTANTS, 8),  64, "segments[2].offset: expected 0, got 64"       },
-      {ENTRY(CONSTANTS, 56), 1,  "segments[2].external: expected below 1, got 1"},
+      {ENTRY(CONSTANTS, 0),  PTE_SEGMENT_COUNT, "segments[2].kind: 6 is not a kind of segment" },
+      {ENTRY(CONSTANTS, 0),  0,                 "segments[2].kind: 0 is not a kind of segment" },
+      {ENTRY(CONSTANTS, 4),  2,                 "segments[2].flags: 2 has undefined bits"      },
+      {ENTRY(CONSTANTS, 8),  64,                "segments[2].offset: expected 0, got 64"       },
+      {ENTRY(CONSTANTS, 56), 1,                 "segments[2].external: expected below 1, got 1"},
   };
   for (size_t k = 0; k < sizeof changes / sizeof changes[0]; k++) {
     pte_error error = {0};
