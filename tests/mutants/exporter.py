@@ -19,6 +19,7 @@ import json
 import os
 import random
 import resource
+import signal
 import sys
 import time
 import warnings
@@ -220,6 +221,7 @@ def try_graphs(seeds: Sequence[int]) -> int:
     """In a child: until one is a defect."""
     for seed in seeds:
         print("RUNS", f"graph {seed}", flush=True)
+        signal.setitimer(signal.ITIMER_REAL, 120)
         if is_defect(seed):
             return 1
     return 0

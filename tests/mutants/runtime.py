@@ -21,6 +21,7 @@ import json
 import mmap
 import os
 import random
+import resource
 import shlex
 import shutil
 import signal
@@ -70,6 +71,8 @@ WORK: Final = OUT / "c"
 LIBRARY: Final = ROOT / "build/ctest/library/runtime_c/libpteron.a"
 MET: Final = WORK / "met"
 MOST: Final = 4096  # turns
+MEMORY_MB: Final = 4096
+WRITTEN: Final = 1 << 28  # bytes, of a log
 
 SWITCH_H: Final = """
 extern int mutant_now;
@@ -233,16 +236,23 @@ class Judge:
 
 
 def ends(command: Sequence[object], turn: int, seconds: float) -> int:
-    """Exit status of a program in the root; 124 where it takes longer."""
-    more = {"ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1", "PTE_TURN": str(turn), "PTE_MET": str(MET)}  # fmt: skip
+    """Exit status of a program in the root; 124 where it takes longer. A turn may make it say or take without end."""
+    sanitizer = f"detect_leaks=0:allocator_may_return_null=1:hard_rss_limit_mb={MEMORY_MB}"
+    more = {"ASAN_OPTIONS": sanitizer, "PTE_TURN": str(turn), "PTE_MET": str(MET)}
     with (WORK / "log").open("w") as log:
         child = subprocess.Popen(list(map(str, command)), cwd=ROOT, stdout=log, stderr=log, env=os.environ | more, start_new_session=True)  # fmt: skip
+        resource.prlimit(child.pid, resource.RLIMIT_FSIZE, (WRITTEN, WRITTEN))
         try:
             return child.wait(seconds)
         except subprocess.TimeoutExpired:
             os.killpg(child.pid, signal.SIGKILL)
             child.wait()
             return 124
+
+
+def limit(judge: Judge, first: float) -> float:
+    """Seconds that a run may take: `first` where it was not measured yet."""
+    return 10 + 10 * judge.seconds if judge.seconds else first
 
 
 def linked(name: str, objects: Sequence[Path]) -> Path:
@@ -262,7 +272,8 @@ def c_test(test: Path, objects: Sequence[Path], texts: dict[str, str]) -> Judge 
     head = compiled(f"tests/c/{test.name}")
     parts = [objects[0], *map(compiled, own)] if own else [*objects, LIBRARY]
     program = linked(test.stem, [head, *parts])
-    return Judge(test.name, lambda k: test.name if ends([program], k, 120) else "")
+    judge = Judge(test.name, lambda k: test.name if ends([program], k, limit(judge, 120)) else "")
+    return judge
 
 
 def corrupted(name: str, objects: Sequence[Path]) -> Judge:
@@ -279,11 +290,12 @@ def corrupted(name: str, objects: Sequence[Path]) -> Judge:
         linked("hostile", [*mine, *objects, LIBRARY])
 
     def fails(k: int) -> str:
-        done = ends([program, f"build/samples/{name}.pte", cases], k, 180)
+        done = ends([program, f"build/samples/{name}.pte", cases], k, limit(judge, 180))
         ran = not done and json.loads((WORK / "log").read_text().splitlines()[-1])["ran"]
         return "" if ran else f"hostile {name}"
 
-    return Judge(f"hostile {name}", fails)
+    judge = Judge(f"hostile {name}", fails)
+    return judge
 
 
 def changed_copies(objects: Sequence[Path], count: int) -> Judge:
@@ -384,10 +396,10 @@ def python_tests(module: Path, count: int) -> Judge:
             sorted((t for t in meets if k in meets[t]), key=lambda t: (seconds[t], t)), seconds
         )
         files = sorted({t.split("::")[0] for t in chosen.rank})
-        limit = 60 + 20 * sum(20 + seconds[t] for t in chosen.rank)
+        end = 60 + sum(20 + 20 * seconds[t] for t in chosen.rank)
         return (
             last_run(log)
-            if in_child(lambda: run_python(module, k, files, chosen), log, limit)
+            if in_child(lambda: run_python(module, k, files, chosen), log, end)
             else ""
         )
 

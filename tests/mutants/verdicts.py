@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
 import signal
 import sys
 import time
+import traceback
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -32,12 +34,18 @@ class Chosen:
         self.seconds = seconds
         signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process, in C too
 
+    def pytest_sessionstart(self) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 120)  # for what files do when they are read
+
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         items[:] = sorted((i for i in items if i.nodeid in self.rank), key=lambda i: self.rank[i.nodeid])  # fmt: skip
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         print("RUNS", nodeid, flush=True)
         signal.setitimer(signal.ITIMER_REAL, 20 + 20 * self.seconds.get(nodeid, 1))
+
+    def pytest_sessionfinish(self) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)  # what comes after has an end of its own
 
 
 def last_run(log: Path) -> str:
@@ -67,18 +75,23 @@ def in_child(work: Callable[[], int], log: Path, seconds: float) -> int:
         code = 70
         try:
             code = work()
+        except BaseException:
+            traceback.print_exc()
         finally:
             sys.stdout.flush()
             os._exit(code)
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    code = 124
+    while time.monotonic() < end and code == 124:
         done, status = os.waitpid(pid, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
+        code = os.waitstatus_to_exitcode(status) if done else 124
         time.sleep(0.02)
-    os.killpg(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-    return 124
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)  # what a test has begun, too
+    if code == 124:
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, 0)
+    return code
 
 
 def spread(pools: Iterable[Sequence[M]], count: int, r: random.Random, known: set[str]) -> list[M]:
