@@ -323,7 +323,7 @@ double pte_pow_f64(double x, double y) {
   if (x != x || y != y) return NOT_A_NUMBER;
   bool integer = pte_nearest_f64(y) == y;
   bool odd = integer && pte_nearest_f64(0.5 * y) != 0.5 * y;
-  if (x < 0.0 && !integer && a < INFINITE && a > 0.0) return NOT_A_NUMBER;
+  if (x < 0.0 && !integer && a < INFINITE) return NOT_A_NUMBER;
   double result;
   if (a == 1.0) result = 1.0;
   else if (a == 0.0 || a == INFINITE || pte_abs_f64(y) == INFINITE)
