@@ -182,6 +182,52 @@ static void wide_elements_lie_on_multiples_of_their_size(void) {
   CHECK_TEXT(error.text, "wide: elements unaligned");
 }
 
+/* A table of one field, which lies at byte 20 and leads `forward` bytes on; behind it `count`, then
+ * `text`. */
+static pte_status read_one(pte_flat_kind kind, uint32_t forward, uint32_t count, const char *text,
+                           pte_error *error) {
+  const pte_flat_field field = {"one", kind, false, 1, 1};
+  const pte_flat_table table = {"t", &field, 1, NULL};
+  uint8_t bytes[36]
+      __attribute__((aligned(8))) = {16, 0, 0, 0, 0, 0, 0, 0, 6, 0, 8, 0, 4, 0, 0, 0, 8, 0, 0, 0};
+  memcpy(bytes + 20, &forward, 4);
+  memcpy(bytes + 24, &count, 4);
+  memcpy(bytes + 28, text, 8);
+  pte_flat root;
+  return pte_flat_verify(bytes, sizeof bytes, &table, NULL, "b", &root, error);
+}
+
+static void strings_and_vectors_lie_on_words_of_the_buffer(void) {
+  static const uint32_t wrong[] = {5, 6, 7, 16, 20, 0xfffffff8u, 0xffffffecu, 0xfffffff0u};
+  static const pte_flat_kind kinds[] = {PTE_FLAT_STRING, PTE_FLAT_VECTOR};
+  static const char *const texts[] = {"one: string outside the buffer or unaligned",
+                                      "one: vector outside the buffer or unaligned"};
+  for (int k = 0; k < 2; k++) {
+    pte_error error = {0};
+    CHECK_EQUAL(read_one(kinds[k], 4, 3, "abc\0\0\0\0", &error), PTE_OK);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+      CHECK_EQUAL(read_one(kinds[k], wrong[i], 0, "\0\0\0\0\0\0\0", &error), PTE_BAD_PROGRAM);
+      CHECK_TEXT(error.text, texts[k]);
+    }
+  }
+}
+
+static void their_ends_lie_in_the_buffer(void) {
+  pte_error error = {0};
+  CHECK_EQUAL(read_one(PTE_FLAT_STRING, 4, 7, "abcdefg", &error), PTE_OK);
+  CHECK_EQUAL(read_one(PTE_FLAT_STRING, 4, 6, "abcdefg", &error), PTE_BAD_PROGRAM);
+  CHECK_TEXT(error.text, "one: string without end mark");
+  static const uint32_t longer[] = {8, 9, 0x7fffffffu, 0xffffffffu};
+  for (size_t i = 0; i < sizeof longer / sizeof *longer; i++) {
+    CHECK_EQUAL(read_one(PTE_FLAT_STRING, 4, longer[i], "abcdefg", &error), PTE_BAD_PROGRAM);
+    CHECK_TEXT(error.text, "one: string longer than the buffer");
+  }
+  CHECK_EQUAL(read_one(PTE_FLAT_VECTOR, 4, 8, "abcdefg", &error), PTE_OK);
+  CHECK_EQUAL(read_one(PTE_FLAT_VECTOR, 4, 9, "abcdefg", &error), PTE_BAD_PROGRAM);
+  CHECK_EQUAL(read_one(PTE_FLAT_VECTOR, 4, 0xffffffffu, "abcdefg", &error), PTE_BAD_PROGRAM);
+  CHECK_TEXT(error.text, "one: vector longer than the buffer");
+}
+
 int main(void) {
   buffers_are_accepted();
   prefixes_are_refused_or_whole();
@@ -192,5 +238,7 @@ int main(void) {
   a_required_field_is_there();
   an_element_lies_behind_its_vector();
   wide_elements_lie_on_multiples_of_their_size();
+  strings_and_vectors_lie_on_words_of_the_buffer();
+  their_ends_lie_in_the_buffer();
   return check_done();
 }

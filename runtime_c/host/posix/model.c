@@ -35,10 +35,6 @@ typedef struct source {
   int descriptor; /* -1: bytes */
 } source;
 
-static const char *name_of(const source *from) {
-  return from->path != NULL ? from->path : from->descriptor < 0 ? "bytes" : "file";
-}
-
 static pte_status allocate(const pte_host_model *m, uint64_t bytes, const char *what,
                            pte_memory *out, pte_error *error) {
   return pte_memory_take(&m->memory, bytes, what, out, error);
@@ -59,7 +55,7 @@ static void say(const pte_host_model *m, uint32_t level, const char *format, ...
 static pte_status open_source(pte_host_model *m, const source *from, pte_error *error) {
   bool copy = m->options.copy != 0;
   if (from->path != NULL) return pte_host_file_path(from->path, copy, &m->memory, &m->file, error);
-  const char *name = name_of(from);
+  const char *name = from->descriptor < 0 ? "bytes" : "file";
   pte_status status = from->descriptor < 0
                           ? pte_host_file_bytes(from->bytes, (size_t)from->length, copy, &m->memory,
                                                 &m->file, error)
