@@ -74,6 +74,25 @@ static void workers_that_were_parked_wake(void) {
   pte_host_pool_close(pool);
 }
 
+static void note_others(void *context, size_t begin, size_t end, uint32_t thread) {
+  job *j = context;
+  for (size_t i = begin; i < end; i++) atomic_fetch_add(&j->seen[thread], 1);
+  usleep(1000); /* so that all get some */
+}
+
+/* Those that sleep hear of a task, all of them. */
+static void parked_workers_take_part_again(void) {
+  pte_pool *pool = open_pool(3);
+  job *j = calloc(1, sizeof *j);
+  for (int i = 0; i < 1000 && (j->seen[1] == 0 || j->seen[2] == 0); i++) {
+    usleep(20000); /* far longer than they look for tasks */
+    pool->run(pool->self, 12, 1, note_others, j);
+  }
+  CHECK(j->seen[0] != 0 && j->seen[1] != 0 && j->seen[2] != 0);
+  free(j);
+  pte_host_pool_close(pool);
+}
+
 static void run_inside(void *context, size_t begin, size_t end, uint32_t thread) {
   job *j = context;
   (void)thread;
@@ -209,6 +228,7 @@ static void a_pool_without_options_has_a_thread_a_processor(void) {
 int main(void) {
   every_element_runs_once();
   workers_that_were_parked_wake();
+  parked_workers_take_part_again();
   a_task_may_use_the_pool_itself();
   two_sessions_may_share_it();
   a_forked_child_runs_alone();
