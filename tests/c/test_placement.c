@@ -199,8 +199,17 @@ static void where_the_policy_forbids_it_the_error_names_delegate_target_and_word
   told.open = 1;
   CHECK(open_model("delegated_only", true, &error) == NULL);
   CHECK_TEXT(error.text, "open said no");
-  told = (script){.run = 1};
+  told = (script){.prepare = 1};
   pte_host_model *model = open_model("delegated_only", true, &error);
+  static const int64_t shape[] = {4};
+  const int64_t *shapes[] = {shape};
+  error = (pte_error){.instr = 7, .op = 7, .node = 7};
+  CHECK_EQUAL(pte_host_model_prepare(model, shapes, NULL, NULL, &error), PTE_DELEGATE);
+  CHECK_TEXT(error.text, "delegate null (null-1) cannot prepare");
+  CHECK(error.instr == 0 && error.op != 7 && error.node == UINT32_MAX);
+  pte_host_model_close(model);
+  told = (script){.run = 1};
+  model = open_model("delegated_only", true, &error);
   prepare_model(model);
   CHECK_EQUAL(run_model(model, &error), PTE_DELEGATE);
   CHECK_TEXT(error.text, "delegate null (null-1) failed: the process is gone");

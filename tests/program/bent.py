@@ -57,6 +57,24 @@ def _() -> Program:
     return over(values, Instr("pointwise", (3,), (2,), {"steps": unary("neg")}))
 
 
+@bent("shares memory with an input")
+def _() -> Program:
+    """Columns 0 to 4 and 4 to 8 of one matrix."""
+    columns = [Value("", "f32", (4, 5), "view", 2, (9, 1), k) for k in (0, 4)]
+    values = [X, Y, Value("", "f32", (4, 9)), *columns]
+    neg = Instr("pointwise", (3,), (4,), {"steps": unary("neg")})
+    return over(values, neg, Instr("copy", (0,), (1,)))
+
+
+@bent("shares memory with an input")
+def _() -> Program:
+    """Only the first output may lie where an input does."""
+    steps = (Step("load", "f32", 0), *(Step("store", "f32", args=(0,), arg=k) for k in (0, 1)))
+    values = [X, Y, Value("", "f32", (4,)), Value("", "f32", (4,))]
+    both = Instr("pointwise", (2,), (3, 2), {"steps": steps})
+    return over(values, Instr("copy", (0,), (2,)), both, Instr("copy", (2,), (1,)))
+
+
 @bent("output y: must be dense")
 def _() -> Program:
     values = [X, Value("", "f32", (8,)), Value("", "f32", (4,), "view", 1, (2,)), Y]

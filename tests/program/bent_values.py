@@ -66,6 +66,24 @@ def _() -> Program:
     return two_methods(*twice, states=(State("s", "f32", (4,)),))
 
 
+@bent("the state has another dtype, layout or rank")
+def _() -> Program:
+    return two_methods(Value("", "i32", (4,), "state", 0), states=(State("s", "f32", (4,)),))
+
+
+@bent("the state has another dtype, layout or rank")
+def _() -> Program:
+    return two_methods(
+        Value("", "f32", (16, 4), "state", 0, layout="panels"),
+        states=(State("s", "f32", (16, 4)),),
+    )
+
+
+@bent("the state has another dtype, layout or rank")
+def _() -> Program:
+    return two_methods(Value("", "f32", (4, 1), "state", 0), states=(State("s", "f32", (4,)),))
+
+
 @bent("expected the state's expressions")
 def _() -> Program:
     n = symbol(N)
