@@ -41,7 +41,8 @@ AREA: Final = ("core", "program", "session", "host/posix")
 REFUSALS: Final = ("program", "session", "kernels")
 TESTS: Final = (
     "tests/session/test_control.py", "tests/session/test_interpreted.py", "tests/session/test_refused.py",
-    "tests/bindings/test_model.py", "tests/export/test_verify.py", "tests/program/test_reader.py", "tests/program/test_rows.py",
+    "tests/bindings/test_model.py", "tests/bindings/test_arguments.py", "tests/bindings/test_lifetime.py", "tests/lower/test_control.py",
+    "tests/lower/test_shape_inputs.py", "tests/export/test_verify.py", "tests/program/test_reader.py", "tests/program/test_rows.py",
     "tests/program/test_steps.py",
 )  # fmt: skip
 LONG: Final = "tests/program/test_rows.py::test_bent_programs_of_every_row_do_no_harm"
@@ -55,6 +56,7 @@ READ: Final = (
     "tests/session",
     "tests/bindings",
     "tests/export",
+    "tests/lower",
 )
 """What decides the verdicts."""
 
