@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -309,6 +310,26 @@ static void a_model_has_as_many_threads_as_it_is_told(void) {
   }
 }
 
+static void a_forked_child_runs_on(void) {
+  pte_host_options options = {.size = sizeof options, .threads = 3};
+  pte_host_model *model = NULL;
+  pte_error error = {0};
+  CHECK_EQUAL(pte_host_model_open("build/samples/pointwise.pte", &options, &model, &error), PTE_OK);
+  CHECK(runs(model));
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(10);
+    bool good = runs(model);
+    pte_host_model_close(model);
+    _exit(good ? 0 : 1);
+  }
+  int status = 1;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK_EQUAL(status, 0);
+  CHECK(runs(model));
+  pte_host_model_close(model);
+}
+
 static void structs_without_a_size_are_refused(void) {
   const pte_host_allocator allocator = {.size = sizeof allocator};
   const pte_host_log log = {.size = 1};
@@ -337,6 +358,7 @@ int main(void) {
   who_wants_it_is_told_what_is_no_failure();
   models_may_share_a_pool();
   a_model_has_as_many_threads_as_it_is_told();
+  a_forked_child_runs_on();
   structs_without_a_size_are_refused();
   return check_done();
 }

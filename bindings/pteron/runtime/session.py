@@ -21,6 +21,7 @@ from .delegates import Placement, placements
 from .memory import Memory, check, new_error, new_struct
 from .pool import Pool
 from .program import PortInfo, Program
+from .turn import Turn
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class Session:
             integer("max_bytes", max_bytes, 0, 2**64 - 1),
             integer("max_extent", max_extent, 0, 2**63 - 1),
         )
-        self._lock = threading.Lock()
+        self._lock = Turn()
         self._prepared: Any = None
         self._arena, self._state = Memory(0), Memory(0)
         self.sizes = Sizes(0, 0, 0, 0)

@@ -122,6 +122,7 @@ static pte_status run(void *self, const pte_delegate_io *io, void *scratch,
                       const pte_delegate_until *until, pte_error *error) {
   instance *i = self;
   (void)scratch;
+  if (i->link.is_open && !i->transport->is_ours(&i->link)) i->transport->close(&i->link);
   if (!i->link.is_open) {
     pte_status status = start(i, until, error);
     if (status != PTE_OK) return status;

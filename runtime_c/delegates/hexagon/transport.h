@@ -12,8 +12,8 @@ typedef struct hexagon_link {
   uint32_t region_bytes;
   uint32_t timeout_ms, sequence;
   int is_open;
-  int socket, file; /* of messages, of the region */
-  int64_t process;
+  int socket, file;       /* of messages, of the region */
+  int64_t process, owner; /* the DSP's, and the one that started it */
 } hexagon_link;
 
 typedef struct hexagon_transport {
@@ -35,7 +35,10 @@ typedef struct hexagon_transport {
   pte_status (*invoke)(hexagon_link *link, hexagon_message *message,
                        const pte_delegate_until *until, pte_error *error);
 
-  /* Ends the DSP at once, gives everything back, zeroes `link`. */
+  /* Whether this process started the DSP; a forked child of it did not. */
+  int (*is_ours)(const hexagon_link *link);
+
+  /* Gives everything back and zeroes `link`; ends the DSP at once, if it is ours. */
   void (*close)(hexagon_link *link);
 } hexagon_transport;
 

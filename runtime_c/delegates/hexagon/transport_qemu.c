@@ -109,6 +109,7 @@ static pte_status open_link(hexagon_link *link, const pte_hexagon_config *config
   if (failed != 0)
     return pte_delegate_fail(error, "%.80s does not start: %s", paths.emulator, strerror(failed));
   link->process = process;
+  link->owner = getpid();
   link->timeout_ms =
       config == NULL || config->timeout_ms == 0 ? DEFAULT_TIMEOUT_MS : config->timeout_ms;
   return PTE_OK;
@@ -132,11 +133,13 @@ static void kill_and_reap(hexagon_link *link, int *out_how) {
   reap(link, 0, out_how);
 }
 
+static int is_ours(const hexagon_link *link) { return link->owner == getpid(); }
+
 static void close_link(hexagon_link *link) {
   int how;
   if (!link->is_open) return;
   if (link->socket >= 0) close(link->socket);
-  kill_and_reap(link, &how);
+  if (is_ours(link)) kill_and_reap(link, &how);
   munmap(link->region, link->region_bytes);
   close(link->file);
   *link = (hexagon_link){0};
@@ -238,6 +241,7 @@ const hexagon_transport hexagon_qemu = {
     .map = map,
     .open = open_link,
     .invoke = invoke,
+    .is_ours = is_ours,
     .close = close_link,
 };
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const extensions[] = {VK_ARM_TENSORS_EXTENSION_NAME,
                                          VK_ARM_DATA_GRAPH_EXTENSION_NAME};
@@ -245,5 +246,8 @@ pte_status pte_vgf_device_open(pte_vgf_device *v, pte_error *error) {
   if (status == PTE_OK) status = load_device(v, error);
   if (status != PTE_OK) v->vkDestroyInstance(v->instance, NULL);
   v->is_open = status == PTE_OK;
+  v->owner = getpid();
   return status;
 }
+
+bool pte_vgf_device_is_lost(const pte_vgf_device *v) { return v->is_open && v->owner != getpid(); }

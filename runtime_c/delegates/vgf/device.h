@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "delegates/payload.h"
 #include "delegates/vgf/vk_arm.h"
@@ -71,6 +72,7 @@
 typedef struct pte_vgf_device {
   pthread_mutex_t lock; /* around every Vulkan call: a queue takes one thread at a time */
   bool is_open;
+  pid_t owner; /* that opened it: of no use in a forked child */
   VkInstance instance;
   VkPhysicalDevice physical;
   VkDevice device;
@@ -87,5 +89,9 @@ typedef struct pte_vgf_device {
 /* Opens the device unless it is open; the caller holds the lock. PTE_DELEGATE: no Vulkan, or no
  * device with the extensions; `error` says what to install. */
 PTE_CHECKED pte_status pte_vgf_device_open(pte_vgf_device *v, pte_error *error);
+
+/* Whether this is a forked child of the process that opened it: Vulkan must not be called there,
+ * nor the lock taken, which a thread that is not here may hold. */
+bool pte_vgf_device_is_lost(const pte_vgf_device *v);
 
 #endif

@@ -20,12 +20,18 @@ const pte_delegate_api *pte_delegate_vgf(void);
 
 static size_t aligned(size_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
 
+static pte_status lost(const pte_vgf_device *v, pte_error *error) {
+  return pte_delegate_fail(error, "process %d has the device, and this is a forked child of it",
+                           (int)v->owner);
+}
+
 static int accepts(void *self, const char *target, pte_error *error) {
   pte_vgf_device *v = self;
   if (strcmp(target, PTE_VGF_TARGET) != 0) {
     (void)pte_delegate_fail(error, "it runs " PTE_VGF_TARGET " alone");
     return 0;
   }
+  if (pte_vgf_device_is_lost(v)) return lost(v, error) == PTE_OK;
   pthread_mutex_lock(&v->lock);
   pte_status status = pte_vgf_device_open(v, error);
   pthread_mutex_unlock(&v->lock);
@@ -67,6 +73,7 @@ static pte_status open_instance(void *self, const char *target, const void *blob
   if (status != PTE_OK) return status;
   if (work_bytes(&g->model) > room.size - room.used)
     return pte_delegate_fail(error, "payload: it changed while it was opened");
+  if (pte_vgf_device_is_lost(v)) return lost(v, error);
   void *work = room.data + room.used;
   status = pte_vgf_spirv_check(&g->model, work, error);
   if (status != PTE_OK) return status;
@@ -118,6 +125,7 @@ static pte_status run(void *instance, const pte_delegate_io *io, void *scratch,
                       const pte_delegate_until *until, pte_error *error) {
   (void)scratch;
   pte_vgf_graph *g = instance;
+  if (pte_vgf_device_is_lost(g->v)) return lost(g->v, error);
   pte_status status = lock_until(g->v, until, error);
   if (status != PTE_OK) return status;
   status = pte_vgf_graph_run(g, io, until, error);
@@ -127,6 +135,7 @@ static pte_status run(void *instance, const pte_delegate_io *io, void *scratch,
 
 static void close_instance(void *instance) {
   pte_vgf_graph *g = instance;
+  if (pte_vgf_device_is_lost(g->v)) return;
   pthread_mutex_lock(&g->v->lock);
   pte_vgf_graph_close(g);
   pthread_mutex_unlock(&g->v->lock);

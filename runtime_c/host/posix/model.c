@@ -15,7 +15,6 @@ struct pte_host_model {
   pte_host_options options;
   pte_host_memory memory;
   pte_host_log log;
-  pid_t owner;
   pte_pool *pool; /* its own, or NULL */
   pte_host_file file;
   pte_memory program_memory, session_memory, arena, state, told;
@@ -221,7 +220,7 @@ static pte_status read_options(const pte_host_options *given, pte_host_model *m,
 
 static pte_status open_model(const source *from, const pte_host_options *given,
                              pte_host_model **out, pte_error *error) {
-  pte_host_model probe = {.owner = getpid()};
+  pte_host_model probe = {0};
   if (out == NULL) return pte_fail(error, PTE_BAD_ARGUMENT, "out: NULL");
   PTE_TRY(read_options(given, &probe, error));
   PTE_TRY(allocate(&probe, sizeof probe, "model", &probe.self, error));
@@ -273,14 +272,6 @@ pte_session *pte_host_model_session(const pte_host_model *m) { return m->session
 
 /* --- preparing and running ------------------------------------------------------------------ */
 
-static pte_status check_owner(const pte_host_model *m, pte_error *error) {
-  if (m == NULL) return pte_fail(error, PTE_BAD_ARGUMENT, "model: NULL");
-  if (getpid() == m->owner) return PTE_OK;
-  return pte_fail(error, PTE_BAD_ARGUMENT,
-                  "model: opened in process %d, used in its child %d; open it after the fork",
-                  (int32_t)m->owner, (int32_t)getpid());
-}
-
 /* Makes `*memory` at least (for states: exactly) `bytes` large. */
 static pte_status resize(const pte_host_model *m, pte_memory *memory, uint64_t bytes, bool exactly,
                          const char *what, pte_error *error) {
@@ -294,7 +285,7 @@ static pte_status resize(const pte_host_model *m, pte_memory *memory, uint64_t b
 pte_status pte_host_model_prepare(pte_host_model *m, const int64_t *const *shapes,
                                   const int64_t *const *values, pte_sizes *out_sizes,
                                   pte_error *error) {
-  PTE_TRY(check_owner(m, error));
+  if (m == NULL) return pte_fail(error, PTE_BAD_ARGUMENT, "model: NULL");
   pte_prepare_options options = {.size = sizeof options,
                                  .threads = m->options.threads,
                                  .shapes = shapes,
@@ -316,7 +307,7 @@ pte_status pte_host_model_prepare(pte_host_model *m, const int64_t *const *shape
 
 pte_status pte_host_model_run(pte_host_model *m, const void *const *inputs, void *const *outputs,
                               const pte_run_options *options, pte_error *error) {
-  PTE_TRY(check_owner(m, error));
+  if (m == NULL) return pte_fail(error, PTE_BAD_ARGUMENT, "model: NULL");
   pte_status status = pte_session_run(m->session, inputs, outputs, options, error);
   tell_placements(m);
   return status;

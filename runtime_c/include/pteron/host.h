@@ -109,8 +109,8 @@ typedef struct pte_host_model pte_host_model;
  * files lie beside `path`, or are among `options->externals`.
  *
  * `options` may be NULL: all processors, all their features. Close it with pte_host_model_close. A
- * model belongs to one thread at a time and to the process that opened it: after a fork its
- * functions return PTE_BAD_ARGUMENT. */
+ * model belongs to one thread at a time. In a forked child it runs on, on the thread that calls and
+ * with the child's own states, unless it was running when the process forked. */
 PTE_API PTE_CHECKED pte_status pte_host_model_open(const char *path,
                                                    const pte_host_options *options,
                                                    pte_host_model **out, pte_error *error);
