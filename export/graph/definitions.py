@@ -4,6 +4,7 @@ onnx's own inference does not look at these. `check` compares a node with them a
 a name fits everything, and whoever lowers the node states the relation where it needs it.
 
     X[n,c,*]   rank 2 and more; a letter is one extent in all of a node's operands, 4h a multiple of one, a number itself
+    x[n,*r]    what is left is the same in all operands with that letter; x[~] is of the rank of the first operand
     k()        one element, of rank 0 or 1
     w{m}       one element, or [m]
 """
@@ -18,8 +19,11 @@ from typing import Any, Final
 
 import onnx
 
-Shape = tuple[int | None, ...] | None
-"""None: an extent, or the rank, is not known."""
+Known = tuple[int | None, ...]
+"""None: an extent is not known."""
+
+Shape = Known | None
+"""None: the rank is not known."""
 
 
 class NotAllowedError(Exception):
@@ -88,9 +92,15 @@ CHOICES: Final = {
 AXES: Final = {
     "CumSum": 1, "CumProd": 1, "LayerNormalization": 0, "RMSNormalization": 0, "GatherElements": 0, "ScatterElements": 0,
     "Scatter": 0, "LpNormalization": 0, "Compress": 0, "QuantizeLinear": 0, "DequantizeLinear": 0, "Split": 0, "Softmax": 0,
-    "LogSoftmax": 0, "Hardmax": 0, "TopK": 0, "Unique": 0, "TensorScatter": 0,
+    "LogSoftmax": 0, "Hardmax": 0, "TopK": 0, "Unique": 0, "TensorScatter": 0, "ArgMax": 0, "ArgMin": 0,
 }  # fmt: skip
 """Operators whose axis onnx's inference does not look at, or not always; 1: it is the second operand."""
+
+WHOLE: Final = ("Compress", "Unique")
+"""Operators that take the whole tensor where no axis is told, a scalar too; others need an axis."""
+
+EACH_AXIS: Final = ("Tile", "CenterCropPad")
+"""Operators whose k is the number of the axes that are told, or of all."""
 
 OPERANDS: Final = {
     "LSTM": "X[t,b,i] W[d,4h,i] R[d,4h,h] B[d,8h] sequence_lens[b] initial_h[d,b,h] initial_c[d,b,h] P[d,3h]",
@@ -100,8 +110,10 @@ OPERANDS: Final = {
     "InstanceNormalization": "input[n,c,*] scale[c] B[c]",
     "BatchNormalization": "X[n,c,*] scale[c] B[c] input_mean[c] input_var[c]",
     "LRN": "X[n,c,*]",
-    "SoftmaxCrossEntropyLoss": "scores[n,c,*] labels[n,*] weights[c]",
-    "NegativeLogLikelihoodLoss": "input[n,c,*] target[n,*] weight[c]",
+    "SoftmaxCrossEntropyLoss": "scores[n,c,*r] labels[n,*r] weights[c]",
+    "NegativeLogLikelihoodLoss": "input[n,c,*r] target[n,*r] weight[c]",
+    "GatherElements": "data[m,*] indices[~]",
+    "ScatterElements": "data[m,*] indices[~,*i] updates[~,*i]",
     "NonMaxSuppression": "boxes[b,n,4] scores[b,c,n] max_output_boxes_per_class() iou_threshold() score_threshold()",
     "OneHot": "indices[*] depth() values[2]",
     "TopK": "X[*] K()",
@@ -136,9 +148,9 @@ OPERANDS: Final = {
     "AffineGrid": "theta[n,r,s] size[k]",
     "TensorScatter": "past_cache[b,*] update[b,*] write_indices[b]",
     "CenterCropPad": "input_data[*] shape[k]",
-    "Attention4": "Q[b,q,s,e] K[b,k,t,e] V[b,k,t,f] attn_mask[*] past_key[b,k,p,e] past_value[b,k,p,f] "
+    "Attention4": "Q[b,q,s,e] K[b,k,t,e] V[b,k,t,f] attn_mask[m,*] past_key[b,k,p,e] past_value[b,k,p,f] "
     "nonpad_kv_seqlen[b]",
-    "Attention3": "Q[b,s,x] K[b,t,y] V[b,t,z] attn_mask[*] past_key[b,k,p,e] past_value[b,k,p,f] nonpad_kv_seqlen[b]",
+    "Attention3": "Q[b,s,x] K[b,t,y] V[b,t,z] attn_mask[m,*] past_key[b,k,p,e] past_value[b,k,p,f] nonpad_kv_seqlen[b]",
     "RotaryEmbedding4": "X[b,h,s,e] cos_cache[*] sin_cache[*] position_ids[b,s]",
     "RotaryEmbedding3": "X[b,s,e] cos_cache[*] sin_cache[*] position_ids[b,s]",
     "Loop": "M() cond()",
@@ -156,6 +168,14 @@ class Operand:
     name: str
     kind: str  # the bracket that opens: [ ( {
     sizes: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Bound:
+    """What letters of a row stand for: extents, and what is left of a shape."""
+
+    sizes: dict[str, int] = dataclasses.field(default_factory=dict)
+    rests: dict[str, Known] = dataclasses.field(default_factory=dict)
 
 
 @functools.cache
@@ -231,24 +251,26 @@ def check_operands(
         NotAllowedError: the standard does not allow one.
     """
     _check_axis(op_type, attrs, shapes, axis)
-    bound: dict[str, int] = {}
+    bound = _Bound()
     if op_type in ("LSTM", "GRU", "RNN"):
-        bound["d"] = 2 if str(attrs.get("direction", "")).lower() == "bidirectional" else 1
+        bound.sizes["d"] = 2 if str(attrs.get("direction", "")).lower() == "bidirectional" else 1
         if "hidden_size" in attrs:
-            bound["h"] = int(attrs["hidden_size"])
-    if op_type == "Tile" and shapes and shapes[0] is not None:
-        bound["k"] = len(shapes[0])
+            bound.sizes["h"] = int(attrs["hidden_size"])
     first = shapes[0] if shapes else None
+    if op_type in EACH_AXIS and first is not None:
+        bound.sizes["k"] = len(attrs.get("axes", first))
     rows = operands(_form(op_type, attrs, shapes), attrs.get("layout") == 1)
     for row, shape in zip(rows, shapes, strict=False):
         if shape is not None:
-            _check_operand(row, shape, bound)
+            _check_operand(row, shape, first, bound)
     if first is not None and "axes" in attrs:
         _check_distinct(list(attrs["axes"]), len(first))
     if op_type == "ReverseSequence" and attrs.get("time_axis", 0) == attrs.get("batch_axis", 1):
         raise NotAllowedError("expected time_axis and batch_axis as 0 and 1, got one twice")
     if op_type == "Attention":
-        _check_heads(attrs, bound)
+        _check_heads(attrs, bound.sizes)
+    if op_type == "Scan":
+        _check_scanned(attrs, shapes[len(shapes) - int(attrs["num_scan_inputs"]) :])
     if op_type == "Transpose" and first is not None and "perm" in attrs:
         _check_order(list(attrs["perm"]), len(first))
 
@@ -293,15 +315,19 @@ def _check_order(perm: list[int], rank: int) -> None:
         raise NotAllowedError(f"expected perm as an order of {rank} axes, got {perm}")
 
 
-def _check_operand(row: Operand, shape: tuple[int | None, ...], bound: dict[str, int]) -> None:
+def _check_operand(row: Operand, shape: Known, first: Known | None, bound: _Bound) -> None:
     shown = [f"?{i}" if n is None else n for i, n in enumerate(shape)]
     if row.kind == "(" or (row.kind == "{" and all(n == 1 for n in shape)):
         if len(shape) > 1 or any(n not in (1, None) for n in shape):
             raise NotAllowedError(f"expected one element as {row.name}, got {shown}")
         return
-    sizes = tuple(s for s in row.sizes if s != "*")
+    if "~" in row.sizes and first is not None and len(shape) != len(first):
+        raise NotAllowedError(f"expected {row.name} of rank {len(first)}, got {shown}")
+    sizes = tuple(s for s in row.sizes if s[0] not in "*~")
+    rest = next((s for s in row.sizes if s[0] == "*"), "")
+    is_open = bool(rest) or "~" in row.sizes
     expected = f"[{', '.join(row.sizes)}]"
-    if len(shape) < len(sizes) or (len(sizes) == len(row.sizes) and len(shape) > len(sizes)):
+    if len(shape) < len(sizes) or (not is_open and len(shape) > len(sizes)):
         raise NotAllowedError(f"expected {row.name} as {expected}, got {shown}")
     for size, n in zip(sizes, shape, strict=False):
         if n is None:
@@ -310,16 +336,26 @@ def _check_operand(row: Operand, shape: tuple[int | None, ...], bound: dict[str,
         times = int(factor or 1)
         if not letter:
             wanted = times
-        elif letter in bound:
-            wanted = times * bound[letter]
+        elif letter in bound.sizes:
+            wanted = times * bound.sizes[letter]
         elif n % times == 0:
-            bound[letter] = n // times
+            bound.sizes[letter] = n // times
             continue
         else:
             raise NotAllowedError(f"expected {row.name} as {expected}, got {shown}")
         if n != wanted:
             raise NotAllowedError(
                 f"expected {row.name} as {expected} with {size} = {wanted}, got {shown}"
+            )
+    if len(rest) > 1:
+        left = shape[len(sizes) :]
+        known = bound.rests.setdefault(rest, left)
+        if len(known) != len(left) or any(
+            m != n and None not in (m, n) for m, n in zip(known, left, strict=True)
+        ):
+            like = ["?" if n is None else n for n in known]
+            raise NotAllowedError(
+                f"expected {row.name} as {expected} with {rest} = {like}, got {shown}"
             )
 
 
@@ -336,10 +372,27 @@ def _check_axis(
         if scale is not None and all(n == 1 for n in scale):
             return  # one scale for all
     axis = second if place else attrs.get("axis")
-    if op_type in ("LayerNormalization", "Softmax", "LogSoftmax", "Hardmax") and not rank:
+    is_flat = op_type in WHOLE and "axis" not in attrs
+    if not rank and not is_flat and not op_type.endswith("izeLinear"):
         raise NotAllowedError("expected a tensor of rank 1 or more, got a scalar")
     if axis is not None and rank and not -rank <= axis < rank:
         raise NotAllowedError(f"expected an axis from {-rank} to {rank - 1}, got {axis}")
+
+
+def _check_scanned(attrs: Mapping[str, Any], sequences: Sequence[Shape]) -> None:
+    """Each has the axis that is scanned, all as long as the first."""
+    length: int | None = None
+    for i, shape in enumerate(sequences):
+        axis = int(attrs["scan_input_axes"][i]) if "scan_input_axes" in attrs else 0
+        if shape is None:
+            continue
+        if not -len(shape) <= axis < len(shape):
+            raise NotAllowedError(f"expected sequence {i} with an axis {axis}, got {list(shape)}")
+        if None not in (length, shape[axis]) and shape[axis] != length:
+            raise NotAllowedError(
+                f"expected sequences of one length, got {length} and {shape[axis]}"
+            )
+        length = shape[axis] if length is None else length
 
 
 def check_scan(attrs: Mapping[str, Any], inputs: int, body_outputs: int) -> None:

@@ -304,3 +304,15 @@ def test_elements_that_are_counted_are_as_many_as_a_new_shape(node: str, fit: in
     for other in {1, 2, 4, 5} - {fit}:
         with pytest.raises((PteronError, IndexError), match="index"):
             run(program, {"x": x, "c": np.arange(6) < other})
+
+
+@pytest.mark.parametrize("q", ["float", "float[2]"])
+def test_what_scan_goes_over_is_as_long_as_the_first(q: str) -> None:
+    text = f"""agraph (float[3] p, {q} q) => (float[n] y) {{
+        y = Scan (p, q) <num_scan_inputs = 2,
+            body = b (float a, float c) => (float w) {{ w = Add (a, c) }}
+        >
+    }}"""
+    model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>\n{text}')
+    with pytest.raises(LoweringError, match=r"Scan.*expected sequence"):
+        lower(ir.from_proto(model))

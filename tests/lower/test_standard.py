@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -18,13 +20,37 @@ REFUSED = {
     "y = Squeeze(x, [7])": "Squeeze 'n_y'",
     "y = Add(x)": "expected 2 inputs, got 1",
     "y = Concat(x, x)": "expected the attribute 'axis', got none",
+    "y = SoftmaxCrossEntropyLoss(x, r)": r"expected labels as \[n, \*r\] with \*r = \[\], got \[2, 3\]",
+    "y = NegativeLogLikelihoodLoss(v, q)": r"expected target as \[n, \*r\] with \*r = \[5\], got \[1\]",
+    "y = GatherElements(x, q)": "expected indices of rank 2",
+    "y = ScatterElements(x, i, v)": "expected updates of rank 2",
+    "y = ScatterElements(x, i, w)": r"updates as .* with \*i = \[2, 3\], got \[2, 1\]",
+    "y = ArgMax(s)": "rank 1 or more, got a scalar",
+    "y, z = TopK(s, [1])": "rank 1 or more, got a scalar",
+    "y = CumSum(s, i64(0))": "rank 1 or more, got a scalar",
+    "y = CenterCropPad(x, [2, 3, 4])": r"expected shape as \[k\] with k = 2, got \[3\]",
+    "y = CenterCropPad(x, [2, 3], axes=[1])": r"expected shape as \[k\] with k = 1, got \[2\]",
+    "y = Attention(a, a, a, s)": r"expected attn_mask as \[m, \*\], got \[\]",
 }
+
+
+OPERANDS = {
+    "x": "f32[2, 3]", "i": "i64[2, 3]", "r": "i64[2, 3]", "v": "f32[1, 3, 5]", "w": "f32[2, 1]", "q": "i64[1]", "s": "f32[]",
+    "a": "f32[1, 2, 3, 4]",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_a_node_that_the_standard_does_not_allow_is_named(text: str) -> None:
     with pytest.raises(LoweringError, match=REFUSED[text]):
-        lower(onnx_text(text, x="f32[2, 3]", i="i64[2, 3]"))
+        lower(
+            onnx_text(
+                text,
+                **{
+                    name: OPERANDS[name] for name in re.findall(r"\b[a-z]\b", text.split("=", 1)[1])
+                },
+            )
+        )
 
 
 def test_sizes_that_a_row_compares_are_checked_at_prepare() -> None:
