@@ -1,0 +1,14 @@
+package dev.pteron;
+
+/** Bytes of a preparation: all of the arena, of which planned values and scratch; and the states. Immutable. */
+public final class Sizes {
+  /** Bytes. */
+  public final long arena, planned, scratch, state;
+
+  Sizes(long[] numbers) {
+    arena = numbers[0];
+    planned = numbers[1];
+    scratch = numbers[2];
+    state = numbers[3];
+  }
+}

@@ -1,0 +1,174 @@
+"""The Java binding on a desktop JVM that checks every JNI call (-Xcheck:jni), against what Python computes."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from java import fixtures
+
+from pteron.schema.dtypes import DTYPES
+
+ROOT = Path(__file__).parents[2]
+JAVA = ROOT / "bindings/java/src"
+JARS = Path("/usr/share/java")
+
+
+def sh(*command: str | Path, timeout: float = 300) -> str:
+    done = subprocess.run(
+        [str(c) for c in command], capture_output=True, text=True, timeout=timeout
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout[-6000:]}\n{done.stderr[-4000:]}"
+    return done.stdout + done.stderr
+
+
+def home() -> Path:
+    """The JDK's folder."""
+    if (javac := shutil.which("javac")) is None:
+        pytest.skip("not installed: javac (openjdk-17-jdk-headless)")
+    return Path(javac).resolve().parents[1]
+
+
+def archives() -> list[Path]:
+    """The runtime as the editable install built it: position-independent, with its delegates."""
+    folders = sorted(ROOT.glob("build/cp3*/runtime_c"), key=lambda p: p.stat().st_mtime)
+    if not folders:
+        pytest.skip("no runtime in build/: make dev")
+    return [folders[-1] / f"lib{name}.a" for name in ("pteron_delegates", "pteron")]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("jni") / "libpteron_jni.so"
+    include = home() / "include"
+    sh(
+        *("cc", "-std=c11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Werror"),
+        *("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wl,--exclude-libs,ALL", "-Wl,-z,defs"),
+        *(f"-I{include}", f"-I{include}/linux", f"-I{ROOT}/runtime_c/include"),
+        *sorted((JAVA / "main/c").glob("*.c")),
+        *archives(),
+        *("-pthread", "-ldl", "-o", out),
+    )
+    return out
+
+
+@pytest.fixture(scope="module")
+def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The binding, without a warning, by the language of Android's oldest desugaring; and prototypes of its functions."""
+    home()
+    out = tmp_path_factory.mktemp("classes")
+    said = sh(
+        *("javac", "--release", "11", "-Xlint:all", "-Xdoclint:all,-missing", "-Werror"),
+        *("-h", out / "headers", "-d", out / "main"),
+        *sorted((JAVA / "main/java").rglob("*.java")),
+    )
+    assert "warning" not in said
+    return out
+
+
+def test_every_native_method_has_its_function_and_nothing_else_is_exported(
+    library: Path, classes: Path
+) -> None:
+    declared = re.findall(
+        r"\bJNICALL (Java_\w+)", (classes / "headers/dev_pteron_Native.h").read_text()
+    )
+    rows = sh("nm", "-D", "--defined-only", library).splitlines()
+    assert {row.split()[-1] for row in rows} == {*declared, "JNI_OnLoad"}
+    texts = "".join(p.read_text() for p in (JAVA / "main/c").glob("*.c"))
+    for name in declared:  # parameters: Java's, behind env and cls
+        prototype = re.search(
+            rf"{name}\s*\(JNIEnv \*, jclass(.*?)\);",
+            (classes / "headers/dev_pteron_Native.h").read_text(),
+            flags=re.S,
+        )
+        short = name.removeprefix("Java_dev_pteron_Native_")
+        ours = re.search(rf"PTE_NATIVE\(\w+, {short}\)(.*?)\) \{{", texts, flags=re.S)
+        assert prototype and ours, name
+        types = [w.strip() for w in prototype[1].split(",") if w.strip()]
+        assert types == re.findall(r"\b(j[a-z]+(?:Array)?) \w+", ours[1]), name
+
+
+def test_the_dtypes_of_java_are_the_runtimes() -> None:
+    text = (JAVA / "main/java/dev/pteron/DType.java").read_text()
+    rows = [
+        (name.lower(), int(bits))
+        for name, bits in re.findall(r"^  ([A-Z]\w*)\((\d+)\)[,;]", text, re.M)
+    ]
+    assert rows == [(d.name, d.bits) for d in DTYPES.values()]
+
+
+def test_java_gives_the_bytes_of_python(
+    root: Path, library: Path, classes: Path, tmp_path: Path
+) -> None:
+    """Also: misuse is typed exceptions, what is closed or forgotten is given back, 10,000 rounds take nothing."""
+    jars = [p for w in ("junit-jupiter-*", "junit-platform-*", "opentest4j", "apiguardian-api", "picocli", "univocity-parsers") for p in JARS.glob(f"{w}.jar")]  # fmt: skip
+    if not any("console" in p.name for p in jars):
+        pytest.skip("not installed: junit5")
+    path = ":".join(map(str, jars))
+    both = f"{classes / 'main'}:{path}"
+    tests = sorted((JAVA / "test/java").rglob("*.java"))
+    sh(
+        "javac",
+        "--release",
+        "11",
+        "-Xlint:all,-classfile,-path",
+        "-cp",
+        both,
+        "-d",
+        tmp_path / "tests",
+        *tests,
+    )
+    data = tmp_path / "data"
+    data.mkdir()
+    fixtures.write(root, data)
+    said = sh(
+        *("java", "-Xcheck:jni", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+        *(f"-Dpteron.library={library}", f"-Dpteron.fixtures={data}"),
+        *("-cp", f"{tmp_path / 'tests'}:{both}", "org.junit.platform.console.ConsoleLauncher"),
+        *("--scan-class-path", tmp_path / "tests", "--details=tree", "--disable-banner"),
+        "--disable-ansi-colors",
+    )
+    assert "WARNING" not in said, said[:4000]
+    count = re.search(r"(\d+) tests successful", said)
+    assert count is not None and int(count[1]) >= 19, said
+
+
+SHELL = """
+import dev.pteron.*;
+import java.io.FileDescriptor;
+import java.util.*;
+import java.util.concurrent.TimeUnit;
+class Page {
+  interface AssetFileDescriptor { FileDescriptor getFileDescriptor(); long getStartOffset(); long getLength(); }
+  void page(Session session, Map<String, Tensor> inputs, Cancel cancel, Tensor room, List<TraceEvent> events,
+      AssetFileDescriptor asset) {
+%s
+  }
+}
+"""
+
+
+def test_the_pages_examples_compile(classes: Path, tmp_path: Path) -> None:
+    pages = [ROOT / "docs/android.md", ROOT / "bindings/java/README.md"]
+    found = [b for p in pages for b in re.findall(r"```java\n(.*?)```", p.read_text(), flags=re.S)]
+    assert len(found) == 4
+    for block in found:
+        (tmp_path / "Page.java").write_text(
+            SHELL
+            % block.replace("Session session =", "Session s0 =").replace(
+                "session.run(Map", "s0.run(Map"
+            )
+        )
+        sh(
+            "javac",
+            "--release",
+            "11",
+            "-cp",
+            classes / "main",
+            "-d",
+            tmp_path,
+            tmp_path / "Page.java",
+        )
