@@ -13,6 +13,7 @@ import base64
 import contextlib
 import dataclasses
 import inspect
+import io
 import json
 import logging
 import os
@@ -29,7 +30,7 @@ from pteron.schema.errors import ModelError
 from .. import graph as g
 from ..graph import bounds
 from .check import KEY
-from .examples import example_of
+from .examples import FRAME, example_of
 from .onnx import capture_onnx
 from .smallest import least_sizes
 from .state_pairs import Captured, state_pairs
@@ -164,9 +165,10 @@ def _traced(torch: Any, module: Any, example: Any, dynamic_shapes: Any) -> Any:
     """
 
     def trace(strict: bool) -> Any:
-        return torch.export.export(
-            module, example[0], example[1], dynamic_shapes=dynamic_shapes, strict=strict
-        )
+        with contextlib.redirect_stderr(io.StringIO()):  # it prints half a graph where it fails
+            return torch.export.export(
+                module, example[0], example[1], dynamic_shapes=dynamic_shapes, strict=strict
+            )
 
     if dynamic_shapes is None:
         return trace(False)
@@ -177,9 +179,12 @@ def _traced(torch: Any, module: Any, example: Any, dynamic_shapes: Any) -> Any:
     except Exception as error:
         if "specialized it to be a constant" not in str(error):
             raise
-        with contextlib.suppress(Exception), _any_size():
-            return trace(True)
-        raise
+        try:
+            with _any_size():
+                return trace(True)
+        except Exception as again:
+            error.add_note(str(again))  # it knows the line
+            raise error from None
 
 
 def _any_size() -> Any:
@@ -334,24 +339,30 @@ def _reason(error: BaseException) -> str:
         chain.append(chain[-1].__cause__)
     if isinstance(chain[-1], ModelError):
         return str(chain[-1])
-    text = "\n".join(str(e) for e in chain)
+    text = "\n".join("\n".join([str(e), *getattr(e, "__notes__", ())]) for e in chain)
     known = re.search(r"No ONNX function found for ([^\n]+)", text) or re.search(
         r"(Could not guard on data-dependent expression[^\n]+)", text
     )
     line = re.search(r"(Constraints violated[^\n]*(?:\n[^\n]+){0,4})", text)
     if line:
-        return " ".join(line.group(1).split())
+        return " ".join(line.group(1).split()) + _place(text)
     if known:
-        return f"{known.group(0).strip()}"
+        return known.group(0).strip() + _place(text)
     first = next((part for part in str(chain[-1]).splitlines() if part.strip()), "")
     return f"{type(chain[-1]).__name__}: {first.strip()}"[:300]
 
 
+def _place(text: str) -> str:
+    """The user's line, where torch's text has the stack."""
+    frames = [f for f in FRAME.findall(text) if "/site-packages/torch/" not in f[0]]
+    return f" at {frames[-1][0]}:{frames[-1][1]}" if frames else ""
+
+
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Warnings and log lines of torch.onnx are about its own optimizer, which does not run."""
+    """Warnings and log lines of torch.onnx are about its own optimizer, which does not run; what fails is raised."""
     before = logging.root.manager.disable
-    logging.disable(logging.WARNING)
+    logging.disable(logging.ERROR)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import inspect
 import json
 import re
 from pathlib import Path
@@ -280,8 +281,22 @@ class Branch(nn.Module):
         return x + 1 if x.sum() > 0 else x - 1
 
 
+class List(nn.Module):
+    def forward(self, x: Any) -> Any:
+        return sum([x[0]] * x.shape[0])
+
+
+def line_of(kind: type[Any]) -> str:
+    """The line of the module's only statement."""
+    return rf"{HERE}:{inspect.getsourcelines(kind.forward)[1] + 1}\b"
+
+
 FAILS = [
-    (lambda: capture(Branch(), args=(torch.ones(4),)), "torch.export failed"),
+    (lambda: capture(Branch(), args=(torch.ones(4),)), "torch.export failed.*" + line_of(Branch)),
+    (
+        lambda: capture(List(), args=(torch.ones(4, 2),), dynamic_shapes=({0: "n"},)),
+        r"torch.export failed.*a constant \(4\).*" + line_of(List),
+    ),
     (lambda: capture(Linear()), "pass args="),
     (lambda: capture(Linear(), args=(torch.ones(3, 7),)), "the module fails on the example inputs"),
     (
@@ -294,9 +309,10 @@ FAILS = [
 
 
 @pytest.mark.parametrize("call, text", FAILS, ids=[t for _, t in FAILS])
-def test_failures_say_why(call: Any, text: str) -> None:
+def test_failures_say_why(call: Any, text: str, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ModelError, match=text):
         call()
+    assert capfd.readouterr() == ("", ""), "the error says it all"
 
 
 def test_low_precision_weights_stay_low() -> None:
