@@ -53,12 +53,31 @@ Array = NDArray[Any]
 
 def nodes(model: ir.Model) -> Iterator[ir.Node]:
     """All nodes of the main graph and its subgraphs, outer before inner, in order."""
-    return iter(ir.traversal.RecursiveGraphIterator(model.graph))
+    return _nodes_of(model.graph)
+
+
+def _nodes_of(graph: ir.Graph) -> Iterator[ir.Node]:
+    """As ir.traversal.RecursiveGraphIterator, which costs a passage over a graph several times as much."""
+    for node in graph:
+        yield node
+        for body in bodies(node):
+            yield from _nodes_of(body)
+
+
+def bodies(node: ir.Node) -> list[ir.Graph]:
+    """The graphs among its attributes, in order."""
+    found: list[ir.Graph] = []
+    for a in node.attributes.data.values():  # of the dict itself: most nodes have few or none
+        if a.type == ir.AttributeType.GRAPH:
+            found.append(a.as_graph())
+        elif a.type == ir.AttributeType.GRAPHS:
+            found += a.as_graphs()
+    return found
 
 
 def graphs(model: ir.Model) -> list[ir.Graph]:
     """The main graph, then every subgraph; functions are not included."""
-    return [model.graph, *model.graph.subgraphs()]
+    return [model.graph, *(body for node in nodes(model) for body in bodies(node))]
 
 
 def is_op(node: ir.Node | None, *names: str) -> bool:
@@ -357,29 +376,31 @@ def verify(model: ir.Model, stage: str) -> None:
 
 
 def _verify_graph(
-    graph: ir.Graph, outer: set[int], seen: collections.Counter[str], stage: str
+    graph: ir.Graph, defined: set[int], seen: collections.Counter[str], stage: str
 ) -> None:
-    defined = outer | {id(v) for v in graph.inputs} | {id(v) for v in graph.initializers.values()}
+    """`defined`: values of the graphs around; it is as it was afterwards."""
+    mine = {id(v) for v in (*graph.inputs, *graph.initializers.values())} - defined
+    defined |= mine
     for node in graph:
         for i, value in enumerate(node.inputs):
             if value is not None and id(value) not in defined:
                 raise ModelError(
                     f"{stage}: node {node.name!r} ({node.op_type}): input {i} ({value.name!r}) must be defined before it"
                 )
-        for a in node.attributes.values():
-            subgraphs = [a.as_graph()] if a.type == ir.AttributeType.GRAPH else []
-            subgraphs += list(a.as_graphs()) if a.type == ir.AttributeType.GRAPHS else []
-            for subgraph in subgraphs:
-                seen.update(v.name or "?" for v in subgraph.inputs)
-                seen.update(n for n, v in subgraph.initializers.items() if not v.is_graph_input())
-                _verify_graph(subgraph, defined, seen, stage)
+        for body in bodies(node):
+            seen.update(v.name or "?" for v in body.inputs)
+            seen.update(n for n, v in body.initializers.items() if not v.is_graph_input())
+            _verify_graph(body, defined, seen, stage)
+        made = {id(v) for v in node.outputs}
         seen.update(v.name for v in node.outputs if v.name)
-        defined |= {id(v) for v in node.outputs}
+        mine |= made
+        defined |= made
     for value in graph.outputs:
         if id(value) not in defined:
             raise ModelError(
                 f"{stage}: output {value.name!r} of graph {graph.name!r} is made by no node"
             )
+    defined -= mine
 
 
 def proto(model: ir.Model) -> onnx.ModelProto:

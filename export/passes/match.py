@@ -169,8 +169,17 @@ def _fit_call(
     if p.op_type in COMMUTATIVE and len(inputs) == 2 and inputs[0] is not inputs[1]:
         orders.append(inputs[::-1])
     for order in orders:
-        for values, used in _fit_all(p.inputs, order, found, nodes):
-            yield ({**values, p.name: value} if p.name else values), (*used, node)
+        if all(map(_may_fit, p.inputs, order)):
+            for values, used in _fit_all(p.inputs, order, found, nodes):
+                yield ({**values, p.name: value} if p.name else values), (*used, node)
+
+
+def _may_fit(p: Pattern | None, value: ir.Value | None) -> bool:
+    """False where the operator that makes the value is another: most nodes end here, before anything is searched."""
+    if not isinstance(p, Call) or value is None:
+        return True
+    node = value.producer()
+    return node is not None and node.op_type == p.op_type
 
 
 def _fit_all(
