@@ -29,6 +29,8 @@ from .resizing import keep_corners
 OLDEST: Final = 6
 TRANSLATED: Final = 25
 """The opset that has every operator which a foreign one becomes."""
+EXTERNAL: Final = b"location"
+"""A key that every tensor outside of the model's file has there."""
 FOREIGN: Final = (
     (b"PK\x03\x04", 0, "a zip file; a torch.export program is expected to be named .pt2"),
     (b"TFL3", 4, "a TensorFlow Lite model; convert it with tf2onnx"),
@@ -200,8 +202,11 @@ def _check_domains(model: ir.Model, where: str) -> None:
 def files_of(path: Path) -> list[Path]:
     """The model's file and those that its weights lie in; the file alone where it is no model."""
     try:
+        data = without_weights(path)
+        if EXTERNAL not in (path.read_bytes() if data is None else data):
+            return [path]
         model = _read(path, str(path))
-    except ModelError:  # capture will say so
+    except (ModelError, OSError):  # capture will say so
         return [path]
     tensors = (t for _, t in (*_tensors(model), *_function_tensors(model)))
     return [path, *{Path(t.path) for t in tensors if isinstance(t, ir.ExternalTensor)}]
