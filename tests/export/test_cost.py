@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import json
 import subprocess
@@ -50,6 +51,29 @@ def test_twice_the_nodes_take_about_twice_the_calls(name: str):
     emit_bytes(export(make(40)))  # tables and caches
     few, many = (calls(lambda n=n: emit_bytes(export(make(n)))) for n in (400, 800))
     assert many < 2.5 * few, (few, many)
+
+
+@pytest.mark.parametrize("asked", [(700, 10, 10), (0, 10, 10), (200_000, 5, 5)])
+def test_the_collector_is_as_it_was_after_an_export(asked: tuple[int, int, int]):
+    seen: list[tuple[int, int, int]] = []
+
+    def look(model: Any) -> None:
+        seen.append(gc.get_threshold())
+        if len(seen) > 1:
+            raise RuntimeError("in the middle")
+
+    before = gc.get_threshold()
+    try:
+        gc.set_threshold(*asked)
+        model = shapes()["dense"](4)
+        export(model, transform=look)
+        assert gc.get_threshold() == asked
+        with pytest.raises(RuntimeError):
+            export(model, transform=look)
+        assert gc.get_threshold() == asked
+    finally:
+        gc.set_threshold(*before)
+    assert seen == [(50_000, 10, 10) if asked[0] == 700 else asked] * 2
 
 
 def test_segments_of_a_chain_and_of_skips_take_calls_in_proportion():
