@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -78,6 +81,60 @@ def test_the_page_of_a_program_has_names_peak_modules_and_tables(
     assert sum(t == "th" and "aria-sort" in a for t, a in read.tags) > 10
     assert any("width=device-width" in str(a.get("content")) for t, a in read.tags if t == "meta")
     assert "prefers-color-scheme: dark" in text
+
+
+def drawn(page: Path) -> dict[str, Any]:
+    """The data of its first graph."""
+    found = re.search(r"<script type='application/json'>(.*?)</script>", page.read_text(), re.S)
+    assert found
+    return dict(json.loads(found[1]))
+
+
+def parts(folder: Path) -> Path:
+    """Concat of x and Relu(x): the page of a program whose output two instructions write."""
+    ports = [
+        helper.make_tensor_value_info(n, TensorProto.FLOAT, [s, 4]) for n, s in (("x", 2), ("y", 4))
+    ]
+    nodes = [
+        helper.make_node("Relu", ["x"], ["r"], name="a.b/Relu"),
+        helper.make_node("Concat", ["x", "r"], ["y"], name="a.c/Concat", axis=0),
+    ]
+    graph = helper.make_graph(nodes, "g", ports[:1], ports[1:])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    pteron.export_model(made, folder / "m.pte")
+    assert main(["inspect", str(folder / "m.pte"), "--html", str(folder / "m.html")]) == 0
+    return folder / "m.html"
+
+
+def test_the_graph_knows_who_writes_what(tmp_path: Path) -> None:
+    data = drawn(parts(tmp_path))
+    assert data["inputs"] == ["x"] and {row[2] for row in data["instrs"]} == {"a.b", "a.c"}
+    ((name, makers),) = data["outputs"]
+    rows = data["instrs"]
+    assert name == "y" and makers == [i for i, row in enumerate(rows) if row[2] == "a.c"]
+    (relu,) = [i for i, row in enumerate(rows) if row[2] == "a.b"]
+    assert rows[relu][5] == ["x"] and [rows[i][5] for i in makers] == [["x"], [relu]]
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium, to draw")
+def test_a_browser_draws_the_graph_and_folds_it(tmp_path: Path) -> None:
+    """Boxes of what is in sight, before and after all is folded."""
+    page = parts(tmp_path)
+    folded = page.read_text().replace(
+        "</script></html>",
+        ";[...document.querySelectorAll('button')].at(-1).click()</script></html>",
+    )
+    (tmp_path / "folded.html").write_text(folded)
+    seen = []
+    for each in (page, tmp_path / "folded.html"):
+        command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
+        done = subprocess.run([*command, each.as_uri()], capture_output=True, text=True, timeout=60)
+        boxes = re.findall(r'<g transform="[^"]*" class="(\w+)"', done.stdout)
+        seen.append((sorted(boxes), done.stdout.count("<path")))
+    (unfolded, lines), (folded, fewer) = seen
+    assert unfolded == ["leaf"] * 3 + ["open"] * 2 + ["port"] * 2
+    assert folded == ["leaf", "open", "port", "port", "shut"]
+    assert 0 < fewer < lines
 
 
 def test_the_page_of_a_quantization_sorts_by_error(root: Path, tmp_path: Path) -> None:

@@ -15,6 +15,10 @@ from pteron.export.program import Instr, Method, Placement, Program, State, Valu
 from pteron.export.program.rebuild import walk
 from pteron.schema.errors import ArgumentError, ProgramError
 
+Makers = tuple[int | str, ...]
+"""Instructions that write a value, or the name of the input or state that it is."""
+Made = dict[int, Makers]
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class InstrRow:
@@ -29,9 +33,7 @@ class InstrRow:
         str  # the dotted path of the module that the node lies in, "" where the file does not know
     )
     source: str  # line of the source
-    reads: tuple[
-        int | str, ...
-    ]  # instructions whose results it reads, and inputs and states by name
+    reads: Makers  # of what it reads
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -109,6 +111,7 @@ class MethodFacts:
     inputs: list[PortFacts]
     outputs: list[PortFacts]
     states: list[PortFacts]
+    makers: list[Makers]  # of each output
     instrs: tuple[InstrRow, ...]
     plan: Plan
 
@@ -170,8 +173,8 @@ def describe(path: Path, sizes: Mapping[str, int]) -> Description:
 
 def _method(program: Program, method: Method, view: Sized) -> MethodFacts:
     rows = []
-    made: dict[int, int | str] = {p.value: p.name for p in method.inputs}
-    made |= {v: program.states[program.values[v].base].name for v in _states(program, method)}
+    made: Made = {p.value: (p.name,) for p in method.inputs}
+    made |= {v: (program.states[program.values[v].base].name,) for v in _states(program, method)}
     for index, (depth, instr) in enumerate(walk(program, method.block)):
         outputs = [program.values[o] for o in instr.outputs if o is not None]
         node = program.nodes[instr.node] if instr.node < len(program.nodes) else None
@@ -191,12 +194,17 @@ def _method(program: Program, method: Method, view: Sized) -> MethodFacts:
                 _reads(program, instr, made),
             )
         )
-        made |= {_root(program, o): index for o in instr.outputs if o is not None}
+        for o in instr.outputs:
+            if o is not None:
+                root = _root(program, o)
+                part = view.bytes(program.values[o]) < view.bytes(program.values[root])
+                made[root] = (*made.get(root, ()), index) if part else (index,)
     return MethodFacts(
         method.name,
         [_port(p.name, program.values[p.value]) for p in method.inputs],
         [_port(p.name, program.values[p.value]) for p in method.outputs],
         [_port(s.name, s) for s in program.states],
+        [made.get(_root(program, p.value), ()) for p in method.outputs],
         tuple(rows),
         plan(program, method, view),
     )
@@ -215,9 +223,9 @@ def _root(program: Program, v: int) -> int:
     return program.values[v].base if program.values[v].storage == "view" else v
 
 
-def _reads(program: Program, instr: Instr, made: Mapping[int, int | str]) -> tuple[int | str, ...]:
+def _reads(program: Program, instr: Instr, made: Made) -> Makers:
     roots = (_root(program, v) for v in instr.inputs if v is not None)
-    return tuple(dict.fromkeys(made[v] for v in roots if v in made))
+    return tuple(dict.fromkeys(maker for v in roots for maker in made.get(v, ())))
 
 
 def _states(program: Program, method: Method) -> Iterator[int]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ..describe import Description, InstrRow, MethodFacts, Plan
 from ..inspect import ports, size
+from .graph import STYLE, graph, script
 from .template import (
     Cell,
     Markup,
@@ -40,6 +41,8 @@ def program_page(about: Description) -> str:
             *(part for i, m in enumerate(about.methods) for part in _method(m, i)),
         ],
         about.path,
+        style=STYLE,
+        script=script(),
     )
 
 
@@ -82,7 +85,8 @@ def _method(method: MethodFacts, number: int) -> list[str]:
         _detail(plan, method.instrs),
         "<p class=soft>Across: instructions. Up: bytes of the arena. A box is a value from its first to its last use. "
         "The dashed line is where most bytes are alive.</p>",
-        "<h3>Graph by module</h3>",
+        *graph(method, number),
+        "<h3>Instructions by module</h3>",
         outline(
             modules(method.instrs, lambda r: r.module),
             lambda r: _step(r, number),

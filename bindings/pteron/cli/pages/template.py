@@ -69,14 +69,16 @@ function show() {
 """
 
 
-def page(title: str, body: Iterable[str], about: str = "") -> str:
-    """A whole page with `title` as its heading."""
+def page(
+    title: str, body: Iterable[str], about: str = "", *, style: str = "", script: str = ""
+) -> str:
+    """A whole page with `title` as its heading. `style`, `script`: what its parts need beyond that of every page."""
     below = f"<p class=soft>{escape(about)}</p>" if about else ""
     return (
         "<!doctype html><html lang=en><meta charset=utf-8>"
         "<meta name=viewport content='width=device-width,initial-scale=1'>"
-        f"<title>{escape(title)}</title><style>{STYLE}</style>"
-        f"<h1>{escape(title)}</h1>{below}{''.join(body)}<script>{SCRIPT}</script></html>\n"
+        f"<title>{escape(title)}</title><style>{STYLE}{style}</style>"
+        f"<h1>{escape(title)}</h1>{below}{''.join(body)}<script>{SCRIPT}{script}</script></html>\n"
     )
 
 
