@@ -113,19 +113,22 @@ typedef struct pte_gemm_f32 {
   uint8_t abreast[PTE_STRIP + 1]; /* panels side by side that keep a tile of so many rows busy */
 } pte_gemm_f32;
 
-/* One depthwise tile: out[m][0..16) = sum over taps t of row[t * PTE_STRIP + m][channel + l] *
- * taps[t][l]. */
-typedef struct pte_depthwise_tile_f32 {
-  const float *const *row;      /* [taps][PTE_STRIP] */
-  size_t taps, channel, lanes;  /* lanes in 1..16: channels that exist */
-  const float *weight;          /* [taps][16], 64-byte aligned */
-  const pte_finish_f32 *finish; /* its columns count from `channel` */
-  float *out;                   /* aliases nothing */
+/* Depthwise sums of pixels side by side: out[m][c] = sum over lines l, then t < taps, of
+ * line[l][(m * stride + t * dilation) * step[l] + c] * weight of tap l * taps + t, for c in first
+ * .. end, sequential and fused. */
+typedef struct pte_depthwise_row_f32 {
+  const float *const *line;
+  const size_t *step;                   /* floats from pixel to pixel; 0: all of it is padding */
+  size_t lines, taps, stride, dilation; /* taps: of a line; stride, dilation: in pixels */
+  size_t pixels, first, end;            /* first: a multiple of 16 */
+  const float *weight;                  /* [c / 16][lines * taps][16], 64-byte aligned */
+  const pte_finish_f32 *finish;         /* from channel 0 on, as out */
+  float *out;                           /* aliases nothing */
   size_t out_stride;
-} pte_depthwise_tile_f32;
+} pte_depthwise_row_f32;
 
 typedef struct pte_depthwise_f32 {
-  void (*tile)(size_t rows, const pte_depthwise_tile_f32 *tile); /* rows in 1..PTE_STRIP */
+  void (*row)(const pte_depthwise_row_f32 *row);
 } pte_depthwise_f32;
 
 struct pte_attention; /* kernels/sequence/attention.h */

@@ -178,6 +178,12 @@ CASES = [
     depthwise((3, 3), 4, 5),
     depthwise((9, 10), 40, 3, begin=-1, steps=relu()),
     depthwise((9, 10), 40, 3, begin=1, end=1, steps=scaled_sum(), xs=(normal(40), normal(1, 9, 10, 40))),
+    *(depthwise((2, 1 + i), (16, 29, 136)[i % 3], 3, begin=1, end=1, batch=2) for i in range(20)),
+    *(depthwise((7, 30 + i), (40, 150)[i % 2], 3, stride=2, begin=i % 3, end=1) for i in range(4)),
+    depthwise((1100,), 70, 9, begin=4, end=4),
+    depthwise((40, 300), 20, 3, begin=1, end=1, steps=relu()),
+    depthwise((9, 31), 48, (3, 5), dilation=(2, 3), stride=(1, 3), begin=(2, 7), end=(1, 3)),
+    depthwise((66, 66), 18, 65),
     *(
         refused(PLAIN, Status.BAD_PROGRAM, **{name: value})
         for name in ("kernel", "stride", "dilation", "spread")

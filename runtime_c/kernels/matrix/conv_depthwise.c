@@ -1,7 +1,10 @@
 /* conv_depthwise: y[b, o, c] = sum over taps t, row-major, of x[b, o * stride + t * dilation -
  * begin, c] * w[c, t] (+ bias[c]), then the epilogue. x dense, y of any strides, channels last; w
  * as taps [c/16][t][16]; no aliasing. Each sum is one fused chain from +0 in which padding takes
- * part as zeros, never skipped. Vectors run over channels, six pixels at a time. */
+ * part as zeros, never skipped.
+ *
+ * Pixels of a line whose windows lie between the ends of x's lines go together: each tap of theirs
+ * is one address and a step. The others, at the left and right edges, go one by one. */
 #include <string.h>
 
 #include "core/size.h"
@@ -13,19 +16,25 @@
 #include "kernels/moving/place.h"
 
 enum {
-  CHUNK = 4096,     /* elements, about: half of a small L1 */
-  MOST_TAPS = 65536 /* the row's; a tile of one pixel sums them all: PTE_CHUNK steps */
+  BAND = 32768,       /* elements of a band of pixels, about: a part of L2 */
+  NEAR_BYTES = 24576, /* of x, about, that lines of a band share: half of L1 or more */
+  GROUP = 32,         /* channels of a group, at least and a multiple of that */
+  TASK_WORK = 65536,  /* products that are worth a band */
+  FEW_TAPS = 4096     /* windows of more go one by one, by channels: eight pixels, a group and these
+                         are PTE_CHUNK steps */
 };
 
 typedef struct depthwise_plan {
   const pte_call *call;
   const pte_depthwise_f32 *kernel;
   pte_conv_window w;
-  size_t pixels, channels, taps, chunk; /* pixels of a chunk, a multiple of PTE_STRIP */
+  size_t pixels, channels, taps, bands, band_pixels;
+  size_t lines, inside[2]; /* of a window; pixels of a line from .. to that go together */
   float *out;
   size_t out_stride;
   const pte_tensor *place; /* NULL, or where results go that are not even */
-  /* scratch: the epilogue's, one pixel of zeros, and for each thread a table and a block */
+  /* scratch: the epilogue's, one pixel of zeros, and for each thread addresses, steps and a block
+   */
   uint64_t epilogue_bytes, zeros_bytes, table_bytes, share_bytes;
   const float *zeros;
   char *shares;
@@ -33,10 +42,33 @@ typedef struct depthwise_plan {
   const pte_engine *epilogue; /* NULL: the finish is all */
 } depthwise_plan;
 
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+static size_t most(size_t a, size_t b) { return a > b ? a : b; }
+static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
+
 static pte_conv_lists lists_of(const pte_conv_depthwise_attrs *a) {
   return (pte_conv_lists){
       a->kernel, a->stride, a->dilation, a->begin, a->end, {0, 0}
   };
+}
+
+/* Bands of pixels, about four for each thread where they are worth it. */
+static void plan_bands(depthwise_plan *p, size_t threads) {
+  size_t work = p->channels * p->taps * p->pixels / TASK_WORK + 1;
+  size_t wanted = threads <= 1 ? 1 : least(4 * threads, work);
+  p->bands = most(ceil_div(p->pixels, BAND / (p->channels + 1) + 1), 1);
+  p->bands = ceil_div(p->bands, wanted) * wanted;
+  p->band_pixels = ceil_div(p->pixels, p->bands);
+}
+
+static void plan_inside(depthwise_plan *p) {
+  const pte_conv_axis *wide = &p->w.axis[2];
+  int64_t from = wide->begin <= 0 ? 0 : (wide->begin + wide->stride - 1) / wide->stride;
+  int64_t last = wide->in - 1 - (wide->kernel - 1) * wide->dilation + wide->begin;
+  int64_t to = last < 0 || p->taps > FEW_TAPS ? 0 : last / wide->stride + 1;
+  if (to > wide->out) to = wide->out;
+  p->inside[0] = (size_t)(from < to ? from : to), p->inside[1] = (size_t)to;
+  p->lines = (size_t)(p->w.axis[0].kernel * p->w.axis[1].kernel);
 }
 
 static pte_status plan_of(const pte_call *call, depthwise_plan *p) {
@@ -48,52 +80,147 @@ static pte_status plan_of(const pte_call *call, depthwise_plan *p) {
   p->pixels = (size_t)pte_tensor_span(y, 0, y->rank - 1u);
   p->channels = (size_t)p->w.channels;
   p->taps = (size_t)call->in[1]->shape[1];
-  p->chunk = pte_strips(CHUNK / (p->channels + 1) + 1) * PTE_STRIP;
+  plan_bands(p, call->threads);
+  plan_inside(p);
   p->out = y->data;
   if (!pte_place_even(y, &p->out_stride)) p->place = y, p->out_stride = p->channels;
   PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &p->epilogue_bytes));
   uint64_t block = 0;
   bool fits = pte_mul(p->channels, sizeof(float), &p->zeros_bytes) &&
-              pte_mul(p->place == NULL ? 0 : p->chunk, p->zeros_bytes, &block) &&
+              pte_mul(p->place == NULL ? 0 : p->band_pixels, p->zeros_bytes, &block) &&
               pte_align(block, 64, &block) && pte_align(p->zeros_bytes, 64, &p->zeros_bytes) &&
-              pte_mul(p->taps, sizeof(float *[PTE_STRIP]), &p->table_bytes) &&
+              pte_mul(p->taps, sizeof(float *) + sizeof(size_t), &p->table_bytes) &&
               pte_align(p->table_bytes, 64, &p->table_bytes) &&
               pte_add(p->table_bytes, block, &p->share_bytes);
   return fits ? PTE_OK : PTE_NO_MEMORY;
 }
 
-/* Pixels first .. first + count that are computed together, into the result or the thread's block.
- */
-typedef struct depthwise_chunk {
+/* Pixels first .. first + count that are computed together, into the result or the thread's block,
+ * with room for the addresses and steps of a window's taps. */
+typedef struct band {
   size_t first, count;
   float *out;
   size_t out_stride;
-} depthwise_chunk;
+  const float **line;
+  size_t *step;
+} band;
 
-/* All channels of `rows` pixels of the chunk, from `at` on. */
-static bool strip_run(const depthwise_plan *p, pte_pace *pace, const depthwise_chunk *k, size_t at,
-                      size_t rows, const float **table) {
-  const float *w = p->call->in[1]->data;
-  pte_depthwise_tile_f32 s = {.row = table, .taps = p->taps, .out_stride = k->out_stride};
-  int64_t all = (int64_t)p->channels, cost = (int64_t)(rows * p->taps), end = 0;
-  for (size_t c = 0; c < p->channels; c += PTE_PANEL) {
-    int64_t now = (int64_t)c;
-    if (now == end && (end += pte_pace_take(pace, all - now, cost, PTE_PANEL)) == now) return false;
-    pte_finish_f32 finish = pte_finish_at(&p->finish, k->first + at, c);
-    s.channel = c;
-    s.lanes = p->channels - c < PTE_PANEL ? p->channels - c : PTE_PANEL;
-    s.weight = w + c * p->taps;
-    s.finish = &finish;
-    s.out = k->out + at * k->out_stride + c;
-    p->kernel->tile(rows, &s);
-  }
+/* A band's part of one line of y: pixels from .. end of the line, the first of them number `at` of
+ * the band. Begin with `pixel` alone. */
+typedef struct piece {
+  pte_conv_pixel pixel;
+  size_t at, from, end;
+} piece;
+
+static piece piece_first(const depthwise_plan *p, const band *k) {
+  piece r = {.pixel = pte_conv_pixel_at(&p->w, k->first)};
+  r.from = (size_t)r.pixel.at[2];
+  r.end = least((size_t)p->w.axis[2].out, r.from + k->count);
+  return r;
+}
+
+/* false: that was the last one. */
+static bool piece_next(const depthwise_plan *p, const band *k, piece *r) {
+  r->at += r->end - r->from;
+  if (r->at == k->count) return false;
+  r->pixel.at[2] = p->w.axis[2].out - 1;
+  pte_conv_pixel_next(&p->w, &r->pixel);
+  r->from = 0, r->end = least((size_t)p->w.axis[2].out, k->count - r->at);
   return true;
+}
+
+/* Where the lines of a window start that reads its first column at `place`; or, where `place` is
+ * none, each tap of the window of pixel `at`. */
+static size_t addresses_fill(const depthwise_plan *p, const band *k, const piece *r, int64_t place,
+                             bool taps, int64_t at) {
+  const pte_conv_axis *deep = &p->w.axis[0], *high = &p->w.axis[1], *wide = &p->w.axis[2];
+  const int64_t channels = p->w.channels, columns = taps ? wide->kernel : 1;
+  const float *x = p->call->in[0]->data;
+  size_t count = 0;
+  for (int64_t d = 0; d < deep->kernel; d++) {
+    int64_t z = pte_conv_place(deep, r->pixel.at[0], d);
+    for (int64_t i = 0; i < high->kernel; i++) {
+      int64_t y = z < 0 ? -1 : pte_conv_place(high, r->pixel.at[1], i);
+      int64_t line = ((r->pixel.batch * deep->in + z) * high->in + y) * wide->in;
+      for (int64_t j = 0; j < columns; j++, count++) {
+        if (taps) place = pte_conv_place(wide, at, j);
+        bool read = y >= 0 && place >= 0;
+        k->line[count] = read ? x + (line + place) * channels : p->zeros;
+        k->step[count] = read ? (size_t)channels : 0;
+      }
+    }
+  }
+  return count;
+}
+
+/* Sums of `pixels` from number `at` of the band on. */
+static bool sums_run(const depthwise_plan *p, pte_pace *pace, const band *k, size_t at,
+                     pte_depthwise_row_f32 *s) {
+  const pte_finish_f32 finish = pte_finish_at(&p->finish, k->first + at, 0);
+  s->finish = &finish, s->weight = p->call->in[1]->data;
+  s->stride = (size_t)p->w.axis[2].stride, s->dilation = (size_t)p->w.axis[2].dilation;
+  s->out = k->out + at * k->out_stride, s->out_stride = k->out_stride;
+  if (!pte_pace_go(pace, (int64_t)(s->pixels * (s->end - s->first) * p->taps))) return false;
+  p->kernel->row(s);
+  return true;
+}
+
+/* Channels first .. end of the pixels that go together. */
+static bool inside_run(const depthwise_plan *p, pte_pace *pace, const band *k, size_t first,
+                       size_t end) {
+  const pte_conv_axis *wide = &p->w.axis[2];
+  const size_t reach = most(PTE_CHUNK / (GROUP * p->taps), 8);
+  piece r = piece_first(p, k);
+  do {
+    const size_t to = least(r.end, p->inside[1]);
+    for (size_t from = most(r.from, p->inside[0]), next; from < to; from = next) {
+      next = to - from > reach ? from + reach : to;
+      pte_depthwise_row_f32 s = {.line = k->line, .step = k->step, .first = first, .end = end};
+      s.pixels = next - from, s.taps = (size_t)wide->kernel;
+      s.lines = addresses_fill(p, k, &r, (int64_t)from * wide->stride - wide->begin, false, 0);
+      if (!sums_run(p, pace, k, r.at + from - r.from, &s)) return false;
+    }
+  } while (piece_next(p, k, &r));
+  return true;
+}
+
+/* All channels of the other pixels. */
+static bool edges_run(const depthwise_plan *p, pte_pace *pace, const band *k) {
+  const size_t some = most(PTE_CHUNK / p->taps / PTE_PANEL, 1) * PTE_PANEL;
+  piece r = piece_first(p, k);
+  do {
+    for (size_t i = r.from; i < r.end; i++) {
+      if (i == most(p->inside[0], r.from) && i < p->inside[1]) i = least(p->inside[1], r.end);
+      if (i == r.end) break;
+      pte_depthwise_row_f32 s = {.line = k->line, .step = k->step, .taps = 1, .pixels = 1};
+      s.lines = addresses_fill(p, k, &r, 0, true, (int64_t)i);
+      for (s.first = 0; s.first < p->channels; s.first = s.end) {
+        s.end = least(p->channels, s.first + some);
+        if (!sums_run(p, pace, k, r.at + i - r.from, &s)) return false;
+      }
+    }
+  } while (piece_next(p, k, &r));
+  return true;
+}
+
+/* Channels whose part of the lines that a band reads stays near meanwhile. */
+static size_t group_of(const depthwise_plan *p, const band *k) {
+  const pte_conv_axis *high = &p->w.axis[1], *wide = &p->w.axis[2];
+  size_t rows = k->count / (size_t)wide->out * (size_t)high->stride + p->lines + 1;
+  size_t bytes = rows * least((size_t)wide->in, k->count * (size_t)wide->stride) * sizeof(float);
+  return most(NEAR_BYTES / (bytes + 1) / GROUP, 1) * GROUP;
+}
+
+static bool band_run(const depthwise_plan *p, pte_pace *pace, const band *k) {
+  const size_t group = group_of(p, k);
+  for (size_t c = 0; p->inside[0] < p->inside[1] && c < p->channels; c += group)
+    if (!inside_run(p, pace, k, c, least(p->channels, c + group))) return false;
+  return edges_run(p, pace, k);
 }
 
 /* What follows the sums: the epilogue, dense rows as one span, and the way to a place that is not
  * even. */
-static bool chunk_finish(const depthwise_plan *p, pte_pace *pace, const depthwise_chunk *k,
-                         uint32_t thread) {
+static bool band_finish(const depthwise_plan *p, pte_pace *pace, const band *k, uint32_t thread) {
   size_t rows = k->count, span = p->channels;
   if (k->out_stride == p->channels) rows = 1, span = k->count * p->channels;
   for (size_t m = 0; p->epilogue != NULL && m < rows; m++) {
@@ -111,27 +238,17 @@ static bool chunk_finish(const depthwise_plan *p, pte_pace *pace, const depthwis
 
 static void depthwise_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const depthwise_plan *p = context;
-  const pte_conv_axis *axis = p->w.axis;
   char *scratch = p->shares + p->share_bytes * thread;
-  const float **table = (const float **)(void *)scratch, *x = p->call->in[0]->data;
-  int64_t image = axis[0].in * axis[1].in * axis[2].in * p->w.channels;
-  size_t strip = p->taps > MOST_TAPS / 8 ? 1 : PTE_STRIP;
   pte_pace pace = pte_call_pace(p->call);
-  pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, begin * p->chunk);
   for (size_t i = begin; i < end; i++) {
-    depthwise_chunk k = {.first = i * p->chunk, .out_stride = p->out_stride};
-    k.count = p->pixels - k.first < p->chunk ? p->pixels - k.first : p->chunk;
+    band k = {.first = p->pixels * i / p->bands, .out_stride = p->out_stride};
+    k.count = p->pixels * (i + 1) / p->bands - k.first;
+    k.line = (const float **)(void *)scratch;
+    k.step = (size_t *)(void *)(scratch + p->taps * sizeof(float *));
     k.out = p->place != NULL ? (float *)(void *)(scratch + p->table_bytes)
                              : p->out + k.first * p->out_stride;
-    for (size_t at = 0; at < k.count; at += strip) {
-      size_t rows = k.count - at < strip ? k.count - at : strip;
-      for (size_t m = 0; m < rows; m++) {
-        pte_conv_fill(&p->w, x + pixel.batch * image, p->zeros, &pixel, table + m);
-        pte_conv_pixel_next(&p->w, &pixel);
-      }
-      if (!strip_run(p, &pace, &k, at, rows, table)) return;
-    }
-    if (!chunk_finish(p, &pace, &k, thread)) return;
+    if (k.count == 0) continue;
+    if (!band_run(p, &pace, &k) || !band_finish(p, &pace, &k, thread)) return;
   }
 }
 
@@ -157,8 +274,7 @@ static pte_status conv_depthwise_run(const pte_call *call) {
   p.shares = zeros + p.zeros_bytes;
   if (!pte_finish_of(call, a->steps, 3, &p.finish))
     p.epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
-  size_t chunks = p.pixels / p.chunk + (p.pixels % p.chunk != 0);
-  pte_parallel(call, chunks, 65536 / (p.chunk * p.channels * p.taps) + 1, depthwise_task, &p);
+  pte_parallel(call, p.bands, 1, depthwise_task, &p);
   return pte_epilogue_close(p.epilogue, call);
 }
 

@@ -1,31 +1,43 @@
-/* Depthwise tiles on AVX2 and FMA: six pixels by 16 channels, so that a weight is loaded once for
- * six; the last channels, fewer than 16, through masks.. */
+/* Depthwise rows on AVX2 and FMA: up to six pixels by 16 channels side by side, so that sums hide
+ * the latency of each other and a weight is loaded once; the fewer pixels, the more channels. The
+ * last channels, fewer than 16, through masks. */
 #if PTE_HAVE_AVX2
+#include "kernels/matrix/finish.h"
 #include "kernels/matrix/finish__avx2.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* `rows` is a constant in each caller, so that the tile lives in registers. */
-INLINE void tile_whole(const size_t rows, const pte_depthwise_tile_f32 *s) {
-  __m256 lo[PTE_STRIP], hi[PTE_STRIP];
+enum { EIGHT = 8, EIGHTS = PTE_PANEL / EIGHT };
+
+/* Pixels m .. m + n, `panels` times 16 channels from `c` on. Both numbers are constants in each
+ * caller, so that the sums live in registers. */
+INLINE void sums_run(const size_t n, const size_t panels, const pte_depthwise_row_f32 *s, size_t m,
+                     size_t c) {
+  __m256 sum[12];
+  const size_t eights = panels * EIGHTS, panel = s->lines * s->taps * PTE_PANEL;
+#pragma GCC unroll 12
+  for (size_t i = 0; i < n * eights; i++) sum[i] = _mm256_setzero_ps();
+  const float *w = s->weight + c * s->lines * s->taps;
+  for (size_t l = 0; l < s->lines; l++) {
+    const size_t ahead = s->stride * s->step[l], aside = s->dilation * s->step[l];
+    const float *x = s->line[l] + m * ahead + c;
+    for (size_t t = 0; t < s->taps; t++, w += PTE_PANEL, x += aside)
 #pragma GCC unroll 6
-  for (size_t m = 0; m < rows; m++) lo[m] = hi[m] = _mm256_setzero_ps();
-  const float *const *row = s->row;
-  const float *w = s->weight;
-  for (size_t t = 0; t < s->taps; t++, row += PTE_STRIP, w += PTE_PANEL) {
-    __m256 w_lo = _mm256_load_ps(w), w_hi = _mm256_load_ps(w + 8);
+      for (size_t e = 0; e < eights; e++) {
+        __m256 weight = _mm256_load_ps(w + e / EIGHTS * panel + e % EIGHTS * EIGHT);
 #pragma GCC unroll 6
-    for (size_t m = 0; m < rows; m++) {
-      const float *x = row[m] + s->channel;
-      lo[m] = _mm256_fmadd_ps(_mm256_loadu_ps(x), w_lo, lo[m]);
-      hi[m] = _mm256_fmadd_ps(_mm256_loadu_ps(x + 8), w_hi, hi[m]);
-    }
+        for (size_t i = 0; i < n; i++)
+          sum[i * eights + e] = _mm256_fmadd_ps(_mm256_loadu_ps(x + i * ahead + e * EIGHT), weight,
+                                                sum[i * eights + e]);
+      }
   }
+  const pte_finish_f32 finish = pte_finish_at(s->finish, m, 0);
+  float *out = s->out + m * s->out_stride + c;
+  pte_finish_avx2(&finish, n, eights, c, sum);
 #pragma GCC unroll 6
-  for (size_t m = 0; m < rows; m++) {
-    _mm256_storeu_ps(s->out + m * s->out_stride, pte_finish_avx2(s->finish, m, 0, lo[m]));
-    _mm256_storeu_ps(s->out + m * s->out_stride + 8, pte_finish_avx2(s->finish, m, 8, hi[m]));
-  }
+  for (size_t i = 0; i < n; i++, out += s->out_stride)
+#pragma GCC unroll 6
+    for (size_t e = 0; e < eights; e++) _mm256_storeu_ps(out + e * EIGHT, sum[i * eights + e]);
 }
 
 static __m256i lane_mask(size_t lanes) {
@@ -33,36 +45,54 @@ static __m256i lane_mask(size_t lanes) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)lanes), index);
 }
 
-/* Eight channels from `first` on, of which `lanes` exist. */
-static void row_masked(const pte_depthwise_tile_f32 *s, size_t m, size_t first, size_t lanes) {
-  __m256i mask = lane_mask(lanes);
+/* The last channels of pixel `m`, from `c` on: `lanes` of eight. */
+static void last_run(const pte_depthwise_row_f32 *s, size_t m, size_t c, size_t lanes) {
+  const __m256i mask = lane_mask(lanes < EIGHT ? lanes : EIGHT);
+  const float *w = s->weight + c / PTE_PANEL * PTE_PANEL * s->lines * s->taps + c % PTE_PANEL;
   __m256 sum = _mm256_setzero_ps();
-  for (size_t t = 0; t < s->taps; t++) {
-    __m256 x = _mm256_maskload_ps(s->row[t * PTE_STRIP + m] + s->channel + first, mask);
-    sum = _mm256_fmadd_ps(x, _mm256_load_ps(s->weight + t * PTE_PANEL + first), sum);
+  for (size_t l = 0; l < s->lines; l++) {
+    const float *x = s->line[l] + m * s->stride * s->step[l] + c;
+    for (size_t t = 0; t < s->taps; t++, w += PTE_PANEL, x += s->dilation * s->step[l])
+      sum = _mm256_fmadd_ps(_mm256_maskload_ps(x, mask), _mm256_load_ps(w), sum);
   }
-  sum = pte_finish_masked_avx2(s->finish, m, first, mask, sum);
-  _mm256_maskstore_ps(s->out + m * s->out_stride + first, mask, sum);
+  sum = pte_finish_masked_avx2(s->finish, m, c, mask, sum);
+  _mm256_maskstore_ps(s->out + m * s->out_stride + c, mask, sum);
 }
 
-static void tile_avx2(size_t rows, const pte_depthwise_tile_f32 *s) {
-  if (s->lanes < PTE_PANEL) {
-    for (size_t m = 0; m < rows; m++)
-      for (size_t first = 0; first < s->lanes; first += 8)
-        row_masked(s, m, first, s->lanes - first);
-    return;
-  }
-  switch (rows) {
-  case 1: tile_whole(1, s); break;
-  case 2: tile_whole(2, s); break;
-  case 3: tile_whole(3, s); break;
-  case 4: tile_whole(4, s); break;
-  case 5: tile_whole(5, s); break;
-  default: tile_whole(6, s); break;
+static void panels_run(const pte_depthwise_row_f32 *s, size_t m, size_t n, size_t c, bool wide) {
+  switch (n) {
+  case 1:
+    if (wide) sums_run(1, 3, s, m, c);
+    else sums_run(1, 1, s, m, c);
+    break;
+  case 2:
+    if (wide) sums_run(2, 3, s, m, c);
+    else sums_run(2, 1, s, m, c);
+    break;
+  case 3: sums_run(3, 1, s, m, c); break;
+  case 4: sums_run(4, 1, s, m, c); break;
+  case 5: sums_run(5, 1, s, m, c); break;
+  default: sums_run(6, 1, s, m, c); break;
   }
 }
 
-const pte_depthwise_f32 pte_depthwise_f32__avx2 = {tile_avx2};
+/* Pieces of about as many pixels each, so of one or two only where there are no more. */
+static void row_avx2(const pte_depthwise_row_f32 *s) {
+  const size_t pieces = (s->pixels + PTE_STRIP - 1) / PTE_STRIP;
+  const size_t wide = PTE_PANEL * (s->pixels <= 2 ? 3 : 1);
+  for (size_t c = s->first, used; c < s->end; c += used) {
+    const bool whole = s->end - c >= wide;
+    used = whole ? wide : s->end - c < PTE_PANEL ? s->end - c : PTE_PANEL;
+    for (size_t i = 0, m = 0, end; used >= PTE_PANEL && i < pieces; i++, m = end) {
+      end = s->pixels * (i + 1) / pieces;
+      panels_run(s, m, end - m, c, whole);
+    }
+    for (size_t m = 0; used < PTE_PANEL && m < s->pixels; m++)
+      for (size_t e = 0; e < used; e += EIGHT) last_run(s, m, c + e, used - e);
+  }
+}
+
+const pte_depthwise_f32 pte_depthwise_f32__avx2 = {row_avx2};
 #else
 typedef int pte_depthwise_f32__avx2_is_absent;
 #endif

@@ -1,42 +1,97 @@
-/* Depthwise tiles on AVX-512: six pixels by 16 channels, so that a weight is loaded once for six;
- * the last channels, fewer than 16, by a mask. */
+/* Depthwise rows on AVX-512: up to eight pixels by 16 channels side by side, so that sums hide the
+ * latency of each other and a weight is loaded once; the fewer pixels, the more channels. The last
+ * channels, fewer than 16, by a mask. */
 #if PTE_HAVE_AVX512
+#include "kernels/matrix/finish.h"
 #include "kernels/matrix/finish__avx512.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* `rows` is a constant in each caller, so that the tile lives in registers. */
-INLINE void tile_run(const size_t rows, __mmask16 mask, const pte_depthwise_tile_f32 *s) {
-  __m512 sum[PTE_STRIP];
-#pragma GCC unroll 6
-  for (size_t m = 0; m < rows; m++) sum[m] = _mm512_setzero_ps();
-  const float *const *row = s->row;
-  for (size_t t = 0; t < s->taps; t++, row += PTE_STRIP) {
-    __m512 w = _mm512_load_ps(s->weight + t * PTE_PANEL);
-#pragma GCC unroll 6
-    for (size_t m = 0; m < rows; m++)
-      sum[m] = _mm512_fmadd_ps(_mm512_maskz_loadu_ps(mask, row[m] + s->channel), w, sum[m]);
+enum { ABREAST = 8 }; /* pixels */
+
+INLINE __m512 some_load(__mmask16 mask, const float *x) { return _mm512_maskz_loadu_ps(mask, x); }
+
+/* Pixels m .. m + n, `panels` times 16 channels from `c` on. Both numbers are constants in each
+ * caller, so that the sums live in registers. */
+INLINE void sums_run(const size_t n, const size_t panels, const pte_depthwise_row_f32 *s, size_t m,
+                     size_t c, __mmask16 mask) {
+  __m512 sum[16];
+#pragma GCC unroll 16
+  for (size_t i = 0; i < n * panels; i++) sum[i] = _mm512_setzero_ps();
+  const size_t panel = s->lines * s->taps * PTE_PANEL;
+  const float *w = s->weight + c * s->lines * s->taps;
+  for (size_t l = 0; l < s->lines; l++) {
+    const size_t ahead = s->stride * s->step[l], aside = s->dilation * s->step[l];
+    const float *x = s->line[l] + m * ahead + c, *y = x + 3 * ahead, *z = y + 3 * ahead;
+    for (size_t t = 0; t < s->taps; t++, w += PTE_PANEL) {
+      __m512 weight[ABREAST];
+#pragma GCC unroll 8
+      for (size_t p = 0; p < panels; p++) weight[p] = _mm512_load_ps(w + p * panel);
+#pragma GCC unroll 8
+      for (size_t i = 0; i < n; i++) {
+        const float *at = (i < 3 ? x : i < 6 ? y : z) + i % 3 * ahead;
+#pragma GCC unroll 8
+        for (size_t p = 0; p < panels; p++)
+          sum[i * panels + p] =
+              _mm512_fmadd_ps(some_load(mask, at + p * PTE_PANEL), weight[p], sum[i * panels + p]);
+      }
+      x += aside, y += aside, z += aside;
+      __asm__("" : "+r"(x), "+r"(y), "+r"(z)); /* three addresses, not one for each load */
+    }
   }
-#pragma GCC unroll 6
-  for (size_t m = 0; m < rows; m++) {
-    __m512 y = pte_finish_avx512(s->finish, m, 0, mask, sum[m]);
-    _mm512_mask_storeu_ps(s->out + m * s->out_stride, mask, y);
+  const pte_finish_f32 finish = pte_finish_at(s->finish, m, 0);
+  float *out = s->out + m * s->out_stride + c;
+  pte_finish_avx512(&finish, n, panels, c, mask, sum);
+#pragma GCC unroll 8
+  for (size_t i = 0; i < n; i++, out += s->out_stride)
+#pragma GCC unroll 8
+    for (size_t p = 0; p < panels; p++)
+      _mm512_mask_storeu_ps(out + p * PTE_PANEL, mask, sum[i * panels + p]);
+}
+
+static void panel_run(const pte_depthwise_row_f32 *s, size_t m, size_t n, size_t c) {
+  const __mmask16 mask = s->end - c < PTE_PANEL ? (__mmask16)((1u << (s->end - c)) - 1) : 0xffff;
+  switch (n) {
+  case 1: sums_run(1, 1, s, m, c, mask); break;
+  case 2: sums_run(2, 1, s, m, c, mask); break;
+  case 3: sums_run(3, 1, s, m, c, mask); break;
+  case 4: sums_run(4, 1, s, m, c, mask); break;
+  case 5: sums_run(5, 1, s, m, c, mask); break;
+  case 6: sums_run(6, 1, s, m, c, mask); break;
+  case 7: sums_run(7, 1, s, m, c, mask); break;
+  default: sums_run(8, 1, s, m, c, mask); break;
   }
 }
 
-static void tile_avx512(size_t rows, const pte_depthwise_tile_f32 *s) {
-  __mmask16 mask = (__mmask16)((1u << s->lanes) - 1);
-  switch (rows) {
-  case 1: tile_run(1, mask, s); break;
-  case 2: tile_run(2, mask, s); break;
-  case 3: tile_run(3, mask, s); break;
-  case 4: tile_run(4, mask, s); break;
-  case 5: tile_run(5, mask, s); break;
-  default: tile_run(6, mask, s); break;
+static void panels_run(const pte_depthwise_row_f32 *s, size_t m, size_t n, size_t c) {
+  switch (n) {
+  case 1: sums_run(1, 8, s, m, c, 0xffff); break;
+  case 2: sums_run(2, 4, s, m, c, 0xffff); break;
+  case 3: sums_run(3, 2, s, m, c, 0xffff); break;
+  case 4: sums_run(4, 2, s, m, c, 0xffff); break;
+  case 5: sums_run(5, 2, s, m, c, 0xffff); break;
+  case 6: sums_run(6, 2, s, m, c, 0xffff); break;
+  case 7: sums_run(7, 2, s, m, c, 0xffff); break;
+  default: sums_run(8, 2, s, m, c, 0xffff); break;
   }
 }
 
-const pte_depthwise_f32 pte_depthwise_f32__avx512 = {tile_avx512};
+/* Pieces of about as many pixels each, so of one or two only where there are no more. */
+static void row_avx512(const pte_depthwise_row_f32 *s) {
+  const size_t pieces = (s->pixels + ABREAST - 1) / ABREAST;
+  const size_t wide = PTE_PANEL * (s->pixels == 1 ? 8 : s->pixels == 2 ? 4 : 2);
+  for (size_t c = s->first, used; c < s->end; c += used) {
+    const bool whole = s->end - c >= wide;
+    used = whole ? wide : PTE_PANEL;
+    for (size_t i = 0, m = 0, end; i < pieces; i++, m = end) {
+      end = s->pixels * (i + 1) / pieces;
+      if (whole) panels_run(s, m, end - m, c);
+      else panel_run(s, m, end - m, c);
+    }
+  }
+}
+
+const pte_depthwise_f32 pte_depthwise_f32__avx512 = {row_avx512};
 #else
 typedef int pte_depthwise_f32__avx512_is_absent;
 #endif

@@ -1,4 +1,4 @@
-/* kernels/matrix/finish.h for AVX2: eight elements of a row. */
+/* kernels/matrix/finish.h for AVX2: a tile of sums in registers, and eight elements of a row. */
 #ifndef PTE_FINISH_AVX2_H
 #define PTE_FINISH_AVX2_H
 
@@ -6,21 +6,31 @@
 
 #include "kernels/variants.h"
 
-static inline __attribute__((always_inline)) __m256 pte_finish_limits_avx2(const pte_finish_f32 *f,
-                                                                           __m256 y) {
-  __m256 low = _mm256_set1_ps(f->low), high = _mm256_set1_ps(f->high);
-  if (f->at_least) y = _mm256_blendv_ps(y, low, _mm256_cmp_ps(y, low, _CMP_LE_OQ));
-  if (f->at_most) y = _mm256_blendv_ps(y, high, _mm256_cmp_ps(y, high, _CMP_GE_OQ));
-  return y;
-}
-
-static inline __attribute__((always_inline)) __m256 pte_finish_avx2(const pte_finish_f32 *f,
-                                                                    size_t row, size_t column,
-                                                                    __m256 y) {
-  for (unsigned i = 0; i < PTE_ADDENDS; i++)
-    if (f->add[i] != NULL)
-      y = _mm256_add_ps(y, _mm256_loadu_ps(f->add[i] + row * f->add_stride[i] + column));
-  return pte_finish_limits_avx2(f, y);
+/* sum[m * eights + e]: eight elements of row m, from `column` + 8 e on. Constants in each caller
+ * but for `column`: what there is to do is asked once a tile, not once a register. */
+static inline __attribute__((always_inline)) void pte_finish_avx2(const pte_finish_f32 *f,
+                                                                  const size_t rows,
+                                                                  const size_t eights,
+                                                                  size_t column, __m256 *sum) {
+  const __m256 low = _mm256_set1_ps(f->low), high = _mm256_set1_ps(f->high);
+  for (unsigned i = 0; i < PTE_ADDENDS; i++) {
+    if (f->add[i] == NULL) continue;
+    const float *add = f->add[i] + column;
+    const size_t stride = f->add_stride[i];
+#pragma GCC unroll 6
+    for (size_t m = 0; m < rows; m++, add += stride)
+#pragma GCC unroll 8
+      for (size_t e = 0; e < eights; e++)
+        sum[m * eights + e] = _mm256_add_ps(sum[m * eights + e], _mm256_loadu_ps(add + 8 * e));
+  }
+  if (f->at_least)
+#pragma GCC unroll 12
+    for (size_t i = 0; i < rows * eights; i++)
+      sum[i] = _mm256_blendv_ps(sum[i], low, _mm256_cmp_ps(sum[i], low, _CMP_LE_OQ));
+  if (f->at_most)
+#pragma GCC unroll 12
+    for (size_t i = 0; i < rows * eights; i++)
+      sum[i] = _mm256_blendv_ps(sum[i], high, _mm256_cmp_ps(sum[i], high, _CMP_GE_OQ));
 }
 
 /* Elements that do not exist, where `mask` is clear, are not read. */
@@ -31,7 +41,10 @@ static inline __attribute__((always_inline)) __m256 pte_finish_masked_avx2(const
   for (unsigned i = 0; i < PTE_ADDENDS; i++)
     if (f->add[i] != NULL)
       y = _mm256_add_ps(y, _mm256_maskload_ps(f->add[i] + row * f->add_stride[i] + column, mask));
-  return pte_finish_limits_avx2(f, y);
+  const __m256 low = _mm256_set1_ps(f->low), high = _mm256_set1_ps(f->high);
+  if (f->at_least) y = _mm256_blendv_ps(y, low, _mm256_cmp_ps(y, low, _CMP_LE_OQ));
+  if (f->at_most) y = _mm256_blendv_ps(y, high, _mm256_cmp_ps(y, high, _CMP_GE_OQ));
+  return y;
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* kernels/matrix/finish.h for NEON: four elements of a row. */
+/* kernels/matrix/finish.h for NEON: a tile of sums in registers. */
 #ifndef PTE_FINISH_NEON_H
 #define PTE_FINISH_NEON_H
 
@@ -6,15 +6,31 @@
 
 #include "kernels/variants.h"
 
-static inline __attribute__((always_inline)) float32x4_t pte_finish_neon(const pte_finish_f32 *f,
-                                                                         size_t row, size_t column,
-                                                                         float32x4_t y) {
-  for (unsigned i = 0; i < PTE_ADDENDS; i++)
-    if (f->add[i] != NULL) y = vaddq_f32(y, vld1q_f32(f->add[i] + row * f->add_stride[i] + column));
-  float32x4_t low = vdupq_n_f32(f->low), high = vdupq_n_f32(f->high);
-  if (f->at_least) y = vbslq_f32(vcleq_f32(y, low), low, y);
-  if (f->at_most) y = vbslq_f32(vcgeq_f32(y, high), high, y);
-  return y;
+/* sum[m * quads + q]: four elements of row m, from `column` + 4 q on. Constants in each caller but
+ * for `column`: what there is to do is asked once a tile, not once a register. */
+static inline __attribute__((always_inline)) void pte_finish_neon(const pte_finish_f32 *f,
+                                                                  const size_t rows,
+                                                                  const size_t quads, size_t column,
+                                                                  float32x4_t *sum) {
+  const float32x4_t low = vdupq_n_f32(f->low), high = vdupq_n_f32(f->high);
+  for (unsigned i = 0; i < PTE_ADDENDS; i++) {
+    if (f->add[i] == NULL) continue;
+    const float *add = f->add[i] + column;
+    const size_t stride = f->add_stride[i];
+#pragma GCC unroll 6
+    for (size_t m = 0; m < rows; m++, add += stride)
+#pragma GCC unroll 4
+      for (size_t q = 0; q < quads; q++)
+        sum[m * quads + q] = vaddq_f32(sum[m * quads + q], vld1q_f32(add + 4 * q));
+  }
+  if (f->at_least)
+#pragma GCC unroll 24
+    for (size_t i = 0; i < rows * quads; i++)
+      sum[i] = vbslq_f32(vcleq_f32(sum[i], low), low, sum[i]);
+  if (f->at_most)
+#pragma GCC unroll 24
+    for (size_t i = 0; i < rows * quads; i++)
+      sum[i] = vbslq_f32(vcgeq_f32(sum[i], high), high, sum[i]);
 }
 
 #endif

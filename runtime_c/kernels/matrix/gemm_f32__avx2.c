@@ -10,12 +10,12 @@ enum { MOST_HALVES = 2 * PTE_ABREAST };
 /* `rows` and `panels` are constants in each caller, so that the tile lives in registers. */
 INLINE void tile_run(const size_t rows, const size_t panels, const pte_tile_f32 *s) {
   const size_t halves = 2 * panels;
-  __m256 sum[PTE_STRIP][MOST_HALVES];
+  __m256 sum[PTE_STRIP * MOST_HALVES];
 #pragma GCC unroll 6
   for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 8
     for (size_t h = 0; h < halves; h++)
-      sum[m][h] =
+      sum[m * halves + h] =
           s->first ? _mm256_setzero_ps() : _mm256_loadu_ps(s->out + m * s->out_stride + 8 * h);
   const float *const *row = s->row;
   for (size_t t = 0; t < s->taps; t++, row += PTE_STRIP) {
@@ -34,17 +34,17 @@ INLINE void tile_run(const size_t rows, const size_t panels, const pte_tile_f32 
       for (size_t m = 0; m < rows; m++) {
         __m256 x = _mm256_broadcast_ss(a[m] + k);
 #pragma GCC unroll 8
-        for (size_t h = 0; h < halves; h++) sum[m][h] = _mm256_fmadd_ps(x, w[h], sum[m][h]);
+        for (size_t h = 0; h < halves; h++)
+          sum[m * halves + h] = _mm256_fmadd_ps(x, w[h], sum[m * halves + h]);
       }
     }
   }
+  if (s->finish != NULL) pte_finish_avx2(s->finish, rows, halves, 0, sum);
 #pragma GCC unroll 6
   for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 8
-    for (size_t h = 0; h < halves; h++) {
-      __m256 y = s->finish == NULL ? sum[m][h] : pte_finish_avx2(s->finish, m, 8 * h, sum[m][h]);
-      _mm256_storeu_ps(s->out + m * s->out_stride + 8 * h, y);
-    }
+    for (size_t h = 0; h < halves; h++)
+      _mm256_storeu_ps(s->out + m * s->out_stride + 8 * h, sum[m * halves + h]);
 }
 
 static void tile_avx2(size_t rows, size_t panels, const pte_tile_f32 *s) {

@@ -9,14 +9,15 @@
 /* `rows` and `panels` are constants in each caller, so that the tile lives in registers. */
 INLINE void tile_run(const size_t rows, const size_t panels, const pte_tile_f32 *s) {
   const __mmask16 last = (__mmask16)(0xffffu >> s->missing);
-  __m512 sum[PTE_STRIP][PTE_ABREAST];
+  __m512 sum[PTE_STRIP * PTE_ABREAST];
 #pragma GCC unroll 6
   for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 4
     for (size_t p = 0; p < panels; p++)
-      sum[m][p] = s->first ? _mm512_setzero_ps()
-                           : _mm512_maskz_loadu_ps(p + 1 < panels ? 0xffff : last,
-                                                   s->out + m * s->out_stride + PTE_PANEL * p);
+      sum[m * panels + p] = s->first
+                                ? _mm512_setzero_ps()
+                                : _mm512_maskz_loadu_ps(p + 1 < panels ? 0xffff : last,
+                                                        s->out + m * s->out_stride + PTE_PANEL * p);
   const float *const *row = s->row;
   for (size_t t = 0; t < s->taps; t++, row += PTE_STRIP) {
     const float *a[PTE_STRIP], *b[PTE_ABREAST];
@@ -33,19 +34,18 @@ INLINE void tile_run(const size_t rows, const size_t panels, const pte_tile_f32 
       for (size_t m = 0; m < rows; m++) {
         __m512 x = _mm512_set1_ps(a[m][k]);
 #pragma GCC unroll 4
-        for (size_t p = 0; p < panels; p++) sum[m][p] = _mm512_fmadd_ps(x, w[p], sum[m][p]);
+        for (size_t p = 0; p < panels; p++)
+          sum[m * panels + p] = _mm512_fmadd_ps(x, w[p], sum[m * panels + p]);
       }
     }
   }
+  if (s->finish != NULL) pte_finish_avx512(s->finish, rows, panels, 0, last, sum);
 #pragma GCC unroll 6
   for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 4
-    for (size_t p = 0; p < panels; p++) {
-      const __mmask16 mask = p + 1 < panels ? 0xffff : last;
-      __m512 y = sum[m][p];
-      if (s->finish != NULL) y = pte_finish_avx512(s->finish, m, PTE_PANEL * p, mask, y);
-      _mm512_mask_storeu_ps(s->out + m * s->out_stride + PTE_PANEL * p, mask, y);
-    }
+    for (size_t p = 0; p < panels; p++)
+      _mm512_mask_storeu_ps(s->out + m * s->out_stride + PTE_PANEL * p,
+                            p + 1 < panels ? 0xffff : last, sum[m * panels + p]);
 }
 
 static void tile_avx512(size_t rows, size_t panels, const pte_tile_f32 *s) {
@@ -87,12 +87,10 @@ INLINE void tall_run(const size_t rows, const pte_tile_f32 *s) {
         sum[m] = _mm512_fmadd_ps(_mm512_set1_ps(a[m][k]), w, sum[m]);
     }
   }
+  if (s->finish != NULL) pte_finish_avx512(s->finish, 2 * rows, 1, 0, mask, sum);
 #pragma GCC unroll 12
-  for (size_t m = 0; m < 2 * rows; m++) {
-    __m512 y = sum[m];
-    if (s->finish != NULL) y = pte_finish_avx512(s->finish, m, 0, mask, y);
-    _mm512_mask_storeu_ps(s->out + m * s->out_stride, mask, y);
-  }
+  for (size_t m = 0; m < 2 * rows; m++)
+    _mm512_mask_storeu_ps(s->out + m * s->out_stride, mask, sum[m]);
 }
 
 static void tall_avx512(size_t rows, const pte_tile_f32 *s) {
@@ -105,13 +103,13 @@ static void tall_avx512(size_t rows, const pte_tile_f32 *s) {
 
 /* 12 x 32 of a matrix: half the weights a product that 6 x 32 asks of L2. */
 static void wide_avx512(const pte_tile_f32 *s) {
-  __m512 sum[2 * PTE_STRIP][2];
+  __m512 sum[2 * PTE_STRIP * 2];
 #pragma GCC unroll 12
   for (size_t m = 0; m < 2 * PTE_STRIP; m++)
 #pragma GCC unroll 2
     for (size_t p = 0; p < 2; p++)
-      sum[m][p] = s->first ? _mm512_setzero_ps()
-                           : _mm512_loadu_ps(s->out + m * s->out_stride + PTE_PANEL * p);
+      sum[2 * m + p] = s->first ? _mm512_setzero_ps()
+                                : _mm512_loadu_ps(s->out + m * s->out_stride + PTE_PANEL * p);
   const size_t r = s->row_stride;
   const float *a[3], *b = s->panel[0], *c = s->panel[1];
   for (size_t i = 0; i < 3; i++) a[i] = s->row[0] + s->offset + 4 * i * r;
@@ -129,18 +127,16 @@ static void wide_avx512(const pte_tile_f32 *s) {
 #pragma GCC unroll 12
     for (size_t m = 0; m < 2 * PTE_STRIP; m++) {
       __m512 x = _mm512_set1_ps(a[m / 4][m % 4 * r + k]);
-      sum[m][0] = _mm512_fmadd_ps(x, v, sum[m][0]);
-      sum[m][1] = _mm512_fmadd_ps(x, w, sum[m][1]);
+      sum[2 * m] = _mm512_fmadd_ps(x, v, sum[2 * m]);
+      sum[2 * m + 1] = _mm512_fmadd_ps(x, w, sum[2 * m + 1]);
     }
   }
+  if (s->finish != NULL) pte_finish_avx512(s->finish, 2 * PTE_STRIP, 2, 0, 0xffff, sum);
 #pragma GCC unroll 12
   for (size_t m = 0; m < 2 * PTE_STRIP; m++)
 #pragma GCC unroll 2
-    for (size_t p = 0; p < 2; p++) {
-      __m512 y = sum[m][p];
-      if (s->finish != NULL) y = pte_finish_avx512(s->finish, m, PTE_PANEL * p, 0xffff, y);
-      _mm512_storeu_ps(s->out + m * s->out_stride + PTE_PANEL * p, y);
-    }
+    for (size_t p = 0; p < 2; p++)
+      _mm512_storeu_ps(s->out + m * s->out_stride + PTE_PANEL * p, sum[2 * m + p]);
 }
 
 /* `count` panels at a distance of `stride` floats, each a stream of its own. */

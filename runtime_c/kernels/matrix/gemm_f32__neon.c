@@ -8,12 +8,13 @@ enum { QUADS = PTE_PANEL / 4 };
 
 /* `rows` is a constant in each caller, so that the tile lives in registers. */
 INLINE void tile_run(const size_t rows, const pte_tile_f32 *s) {
-  float32x4_t sum[PTE_STRIP][QUADS];
+  float32x4_t sum[PTE_STRIP * QUADS];
 #pragma GCC unroll 6
   for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 4
     for (size_t q = 0; q < QUADS; q++)
-      sum[m][q] = s->first ? vdupq_n_f32(0) : vld1q_f32(s->out + m * s->out_stride + 4 * q);
+      sum[m * QUADS + q] =
+          s->first ? vdupq_n_f32(0) : vld1q_f32(s->out + m * s->out_stride + 4 * q);
   const float *const *row = s->row;
   for (size_t t = 0; t < s->taps; t++, row += PTE_STRIP) {
     const float *b = s->panel[0] + t * s->tap_stride * PTE_PANEL;
@@ -27,17 +28,16 @@ INLINE void tile_run(const size_t rows, const pte_tile_f32 *s) {
 #pragma GCC unroll 6
       for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 4
-        for (size_t q = 0; q < QUADS; q++) sum[m][q] = vfmaq_n_f32(sum[m][q], w[q], a[m][k]);
+        for (size_t q = 0; q < QUADS; q++)
+          sum[m * QUADS + q] = vfmaq_n_f32(sum[m * QUADS + q], w[q], a[m][k]);
     }
   }
+  if (s->finish != NULL) pte_finish_neon(s->finish, rows, QUADS, 0, sum);
 #pragma GCC unroll 6
   for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 4
-    for (size_t q = 0; q < QUADS; q++) {
-      float32x4_t y = sum[m][q];
-      if (s->finish != NULL) y = pte_finish_neon(s->finish, m, 4 * q, y);
-      vst1q_f32(s->out + m * s->out_stride + 4 * q, y);
-    }
+    for (size_t q = 0; q < QUADS; q++)
+      vst1q_f32(s->out + m * s->out_stride + 4 * q, sum[m * QUADS + q]);
 }
 
 static void tile_neon(size_t rows, size_t panels, const pte_tile_f32 *s) {
