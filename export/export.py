@@ -30,6 +30,7 @@ from .options import Options, Progress
 from .pack import arithmetic, pack
 from .pack.arithmetic import EXACT
 from .passes import run_passes
+from .passes.context import keep_context
 from .passes.int8 import integer_nodes
 from .plan import plan
 from .program import Placement, Program
@@ -85,6 +86,8 @@ def export(
     for name, model in models.items():
         report.begin(name, model)
         _clean(model, stage, report, None if options.fix else runner)
+        if options.max_context is not None:
+            states |= _keep_context(model, options, stage, report)
         if transform is not None:
             with stage("quantize"):
                 transform(model)
@@ -122,6 +125,19 @@ def _clean(model: ir.Model, stage: Stages, report: Report, runner: Runner | None
     if captured is not None and example is not None and runner is not None:
         with stage("check"):
             check(captured, model, example, runner)
+
+
+def _keep_context(
+    model: ir.Model, options: Options, stage: Stages, report: Report
+) -> dict[str, str]:
+    """The states that a decoder's session keeps."""
+    assert options.max_context is not None
+    with stage("context"):
+        context = keep_context(model, options.max_context, all_logits=options.logits == "all")
+        run_passes(model, progress=report.passed)
+    report.notes.append(context.as_text())
+    report.cleaned(model)
+    return context.states
 
 
 def _shared(program: Program) -> Program:

@@ -22,6 +22,8 @@ Progress = Callable[[str], None]
 
 MODES: Final = ("auto", "exact", "int8")
 """How products of quantized weights are computed: pack/arithmetic.py says what each means."""
+MOST_CONTEXT: Final = 1 << 24
+"""Tokens that a context may have room for."""
 
 
 def row(default: T, text: str, *, choices: Sequence[str] = ()) -> T:
@@ -48,6 +50,16 @@ class Options:
         None,
         "the session keeps this pair, input and output, between runs (a cache), beside those that the model names: "
         "past_key=present_key; past_*=present_* is every such pair",
+    )
+    max_context: int | None = row(
+        None,
+        "a decoder keeps what it computed of so many tokens in its session: growing caches (past_*, present_*), or attention "
+        "without any, become caches of this size that are written in place",
+    )
+    logits: str = row(
+        "last",
+        "of a decoder with max_context: those of the last token of a run, or of all its tokens",
+        choices=("last", "all"),
     )
     hints: Mapping[str, int] | None = row(
         None, "size of a symbolic dimension for which the stored memory plan is made"
@@ -87,6 +99,12 @@ class Options:
         if self.placement == "forbid" and (*self.delegates, "cpu")[0] == "cpu":
             raise ArgumentError(
                 "placement forbid: expected a delegate, got the CPU alone; name one"
+            )
+        if self.max_context is not None and not (
+            isinstance(self.max_context, int) and 1 < self.max_context <= MOST_CONTEXT
+        ):
+            raise ArgumentError(
+                f"max_context: expected a number of tokens from 2 to {MOST_CONTEXT}, got {self.max_context!r}"
             )
         for name in self.hints or {}:
             if name in (self.fix or {}):

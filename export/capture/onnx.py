@@ -85,6 +85,7 @@ def capture_onnx(
     contrib.translate_contrib(model, where)
     keep_corners(model)
     ranks = [g.rank(v) for v in model.graph.outputs]
+    _plain_sizes(model)
     _forget_shapes(model)
     g.infer(model)
     for value, rank in zip(model.graph.outputs, ranks, strict=True):
@@ -343,6 +344,16 @@ def _check_types(model: ir.Model, where: str) -> None:
             raise ModelError(
                 f"{where}: value {value.name!r} is {value.dtype.name}: not supported; keep it out of the model"
             )
+
+
+def _plain_sizes(model: ir.Model) -> None:
+    """A dimension whose name is a number ("16", as some exporters write) is that number."""
+    for value in model.graph.inputs:
+        if value.shape is not None:
+            texts = [d if isinstance(d, int) else d.value for d in value.shape]
+            plain = [int(d) if isinstance(d, str) and d.isdecimal() else d for d in texts]
+            if plain != texts:
+                value.shape = ir.Shape(plain)
 
 
 def _forget_shapes(model: ir.Model) -> None:

@@ -29,6 +29,8 @@ TRACED: Final = "pteron.traced"
 """Metadata key of a value: what its exporter called it, where it is called by a module now."""
 STATE: Final = "pteron.state"
 """Metadata key of a model: JSON list of {"input", "output", "initial"}, the pairs that the session keeps."""
+CONTEXT: Final = "pteron.context"
+"""Metadata key of a model: JSON of {"position": state, "axes": {state: axis of its tokens}}; see passes/context."""
 ROUNDED: Final = "pteron.quantized"
 """Metadata key of a model, all of whose quantized weights Pteron rounded: the format; see arithmetic.py."""
 OPSET: Final = 28

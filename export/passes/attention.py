@@ -259,6 +259,8 @@ def _unrepeated(k: ir.Value) -> tuple[ir.Value, int]:
         return k, 1
     own = [size_of(x, i) for i in range(4)]
     assert wide is not None
+    if flat[0] == 0 and not g.attr(m.root, "allowzero", 0):  # the batch as it is
+        flat[0] = own[0]
     # One head that Expand makes several is several groups of one: wide[1] serves as well as x's own heads.
     fits = any(flat[1] == _times(heads, times) for heads in (own[1], wide[1]) if heads is not None)
     fits = fits and flat[3] in (own[3], -1) and isinstance(own[3], int)

@@ -19,6 +19,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, help=".onnx or .pt2 file")
     parser.add_argument("-o", "--output", type=Path, help="default: the model's name with .pte")
     option(parser, "--state", "states", action="append", metavar="INPUT=OUTPUT")
+    option(parser, "--max-context", "max_context", type=int, metavar="TOKENS")
+    option(parser, "--logits", "logits")
     option(parser, "--dim", "hints", action="append", metavar="SYMBOL=N")
     option(parser, "--fix", "fix", action="append", metavar="SYMBOL=N")
     option(parser, "--delegate", "delegates", metavar="NAMES")

@@ -343,6 +343,7 @@ PTE_API PTE_CHECKED pte_status pte_session_get_state(const pte_session *session,
 PTE_API PTE_CHECKED pte_status pte_session_set_state(pte_session *session, uint32_t index,
                                                      const void *data, size_t size_bytes,
                                                      pte_error *error);
+/* Gives every state its initial value; before a prepare, that one does. */
 PTE_API PTE_CHECKED pte_status pte_session_reset(pte_session *session, pte_error *error);
 
 #ifdef __cplusplus

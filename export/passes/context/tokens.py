@@ -1,0 +1,217 @@
+"""A proof that tokens of a run meet in causal attention alone, so that earlier ones need not be computed again."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import onnx_ir as ir
+
+from pteron.schema.errors import ModelError
+
+from ... import graph as g
+from .probe import Probe
+
+NAMES: Final = (
+    "Add Sub Mul Div Pow Neg Abs Exp Log Sqrt Reciprocal Tanh Sigmoid Erf Gelu Swish Relu Elu Selu Celu HardSigmoid HardSwish LeakyRelu "
+    "Softplus Softsign Mish ThresholdedRelu Clip Cast Where Equal Less LessOrEqual Greater GreaterOrEqual And Or Not Xor Min Max Sum Mean "
+    "Sin Cos Floor Ceil Round Sign IsNaN IsInf Mod Identity Dropout CastLike"
+)
+POINTWISE: Final = frozenset(NAMES.split())
+TRIED: Final = 7919
+"""A number of tokens that no other extent of a model is, or a multiple of."""
+
+
+def tokens_meet_in_attention(model: ir.Model, tokens: ir.Value, probe: Probe) -> None:
+    """Follows the axis of tokens from the input through every node that reads data.
+
+    Raises:
+        ModelError: a node may mix tokens, or is not known not to.
+    """
+    axis: dict[ir.Value, int] = {tokens: 1}
+    for node in model.graph:
+        inner = (v for body in _bodies(node) for n in body.all_nodes() for v in n.inputs)
+        if any(v in axis for v in inner):
+            raise ModelError(_mixed(node))
+        data = [(i, v) for i, v in enumerate(node.inputs) if v is not None and v in axis]
+        if not data or g.is_op(node, "Shape", "Size"):
+            continue
+        made = _axis_of(node, axis, probe)
+        if made is None:
+            raise ModelError(_mixed(node))
+        for value in node.outputs:
+            axis[value] = made
+    for output in model.graph.outputs:
+        if output in axis and axis[output] != 1:
+            raise ModelError(
+                f"max_context: output {output.name!r}: expected tokens along axis 1, got axis {axis[output]}"
+            )
+
+
+def _mixed(node: ir.Node) -> str:
+    return (
+        f"max_context: node {node.name!r} ({node.op_type}) may mix tokens, expected causal attention alone to do that in a model "
+        "without caches; export it with past and present"
+    )
+
+
+def _bodies(node: ir.Node) -> list[ir.Graph]:
+    one = [a.as_graph() for a in node.attributes.values() if a.type == ir.AttributeType.GRAPH]
+    return one + [
+        x
+        for a in node.attributes.values()
+        if a.type == ir.AttributeType.GRAPHS
+        for x in a.as_graphs()
+    ]
+
+
+def _axis_of(node: ir.Node, axis: dict[ir.Value, int], probe: Probe) -> int | None:
+    """The axis of tokens of what the node makes; None: it may mix them."""
+    if node.domain != "":
+        return None
+    if node.op_type in POINTWISE:
+        return _broadcast(node, axis, probe)
+    x = node.inputs[0]
+    rank = g.rank(x)
+    if x is None or rank is None:
+        return None
+    at = axis.get(x)
+    kind = node.op_type
+    if kind == "Gather":
+        return _gather(node, axis, rank)
+    if kind == "MatMul":
+        return _product(node, axis)
+    if kind == "Gemm":
+        rows = (
+            at == 0
+            and not g.attr(node, "transA", 0)
+            and not any(v in axis for v in node.inputs[1:])
+        )
+        return 0 if rows else None
+    if at is None:
+        return None
+    if kind in (
+        "Softmax",
+        "LogSoftmax",
+        "RMSNormalization",
+        "LayerNormalization",
+        "LpNormalization",
+        "CumSum",
+        "TopK",
+        "Hardmax",
+    ):
+        along = int(g.attr(node, "axis", -1)) % rank
+        alone = along > at if kind in ("RMSNormalization", "LayerNormalization") else along != at
+        return at if alone and kind != "CumSum" else None
+    if kind.startswith("Reduce"):
+        axes = g.axes_of(node)
+        if axes is None or at in [a % rank for a in axes]:
+            return None
+        gone = 0 if g.attr(node, "keepdims", 1) else sum(a % rank < at for a in axes)
+        return at - gone
+    return _moved(node, axis, at, rank, probe)
+
+
+def _moved(
+    node: ir.Node, axis: dict[ir.Value, int], at: int, rank: int, probe: Probe
+) -> int | None:
+    kind = node.op_type
+    if kind == "Transpose":
+        perm = list(g.attr(node, "perm") or range(rank)[::-1])
+        return perm.index(at)
+    if kind in ("Unsqueeze", "Squeeze"):
+        axes = g.axes_of(node)
+        whole = rank + len(axes or ()) if kind == "Unsqueeze" else rank
+        if axes is None:
+            return None
+        fixed = sorted(a % whole for a in axes)
+        if kind == "Squeeze":
+            return None if at in fixed else at - sum(a < at for a in fixed)
+        return [i for i in range(whole) if i not in fixed][at]
+    if kind == "Reshape":
+        return _reshaped(node, at, probe)
+    if kind == "Expand":
+        wide = g.rank(node.outputs[0])
+        return None if wide is None else at + wide - rank
+    if kind in ("Concat", "Split"):
+        along = int(g.attr(node, "axis", 0)) % rank
+        same = all(
+            axis.get(v, at) == at and (v in axis)
+            for v in node.inputs[: 1 if kind == "Split" else None]
+            if v is not None
+        )
+        return at if along != at and same else None
+    if kind == "Slice":
+        axes = g.ints(node.inputs[3]) if len(node.inputs) > 3 else None
+        return at if axes is not None and at not in [a % rank for a in axes] else None
+    if kind == "RotaryEmbedding":
+        placed = len(node.inputs) > 3 and node.inputs[3] is not None
+        return at if placed or all(g.rank(v) == 3 for v in node.inputs[1:3]) else None
+    if kind == "Attention":
+        return (
+            at
+            if all(axis.get(v) == at for v in node.inputs[:3] if v is not None) and at == 2
+            else None
+        )
+    return None
+
+
+def _broadcast(node: ir.Node, axis: dict[ir.Value, int], probe: Probe) -> int | None:
+    """All that has tokens has them at one place from the end; what has none has an extent of 1 there, or follows from positions."""
+    out = g.rank(node.outputs[0])
+    if out is None:
+        return None
+    places = {axis[v] - (g.rank(v) or 0) for v in node.inputs if v is not None and v in axis}
+    if len(places) != 1:
+        return None
+    back = places.pop()
+    for v in node.inputs:
+        if v is None or v in axis:
+            continue
+        dims = probe.extents(v, 0, TRIED)
+        if v not in probe.sized and (dims is None or (len(dims) >= -back and dims[back] != 1)):
+            return None
+    return out + back
+
+
+def _gather(node: ir.Node, axis: dict[ir.Value, int], rank: int) -> int | None:
+    """A row of a table for each token, or elements of another axis."""
+    along = int(g.attr(node, "axis", 0)) % rank
+    table, index = node.inputs[0], node.inputs[1]
+    if table is None or index is None or (table in axis and index in axis):
+        return None
+    if index in axis:
+        return along + axis[index]
+    more = g.rank(index)
+    at = axis[table]
+    return None if at == along or more is None else at + (more - 1) * (along < at)
+
+
+def _product(node: ir.Node, axis: dict[ir.Value, int]) -> int | None:
+    """Tokens are rows of the left operand, or a batch of both."""
+    a, b = node.inputs[0], node.inputs[1]
+    ranks = (g.rank(a), g.rank(b), g.rank(node.outputs[0]))
+    if a is None or b is None or None in ranks:
+        return None
+    places = []
+    for i, (value, rank) in enumerate(zip((a, b), ranks, strict=False)):
+        if value in axis and rank is not None:
+            back = axis[value] - rank
+            if back == (-1, -2)[i] or rank == 1:
+                return None
+            if i == 1 and back == -1:  # a column a token
+                return None
+            places.append(back)
+    if len(set(places)) != 1 or (places[0] >= -2 and b in axis):
+        return None
+    return (ranks[2] or 0) + places[0]
+
+
+def _reshaped(node: ir.Node, at: int, probe: Probe) -> int | None:
+    """Where the axis stays one of as many tokens, with as many elements in front of it."""
+    before, after = (probe.extents(v, 0, TRIED) for v in (node.inputs[0], node.outputs[0]))
+    if before is None or after is None or before[at] != TRIED:
+        return None
+    front = math.prod(before[:at])
+    fits = [i for i, n in enumerate(after) if n == TRIED and math.prod(after[:i]) == front]
+    return fits[0] if len(fits) == 1 else None

@@ -1,0 +1,164 @@
+"""Decoders whose caches grow, or that have none, run with caches in place: `max_context`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from models.decoder import VOCABULARY, decoder, logits
+from onnx import helper
+from ops.harness import variants
+
+import pteron
+
+CAPACITY = 48
+TOKENS = np.random.default_rng(7).integers(0, VOCABULARY, (1, 40))
+PIECES = ((0, 1), (1, 2), (2, 9), (9, 10), (10, 37), (37, 40))
+
+
+def exported(model: onnx.ModelProto, folder: Path, **options: Any) -> pteron.Model:
+    options = {"max_context": CAPACITY, "logits": "all"} | options
+    pteron.export_model(model, folder / "m.pte", **options)
+    return pteron.load(folder / "m.pte", threads=1)
+
+
+def run(session: Any, tokens: Any) -> Any:
+    return session.run({"input_ids": tokens})["logits"]
+
+
+def pieces(session: Any, tokens: Any, cuts: Any = PIECES) -> Any:
+    return np.concatenate([run(session, tokens[:, a:b]) for a, b in cuts], 1)
+
+
+@pytest.mark.parametrize(
+    "form, padded",
+    [
+        ("concat", False),
+        ("concat", True),
+        ("attention", False),
+        ("attention", True),
+        ("whole", False),
+    ],
+)
+@pytest.mark.parametrize("window", [0, 5])
+def test_pieces_give_the_bits_of_one_run(
+    form: str, window: int, padded: bool, tmp_path: Path
+) -> None:
+    source = decoder(form, window, padded)
+    model = exported(source, tmp_path)
+    assert [p.name for p in model.inputs] == ["input_ids"], "the session has all else"
+    whole = run(model, TOKENS)
+    np.testing.assert_allclose(whole, logits(source, TOKENS), rtol=2e-5, atol=2e-5)
+    assert pieces(model.session(), TOKENS).tobytes() == whole.tobytes()
+    one_by_one = [(i, i + 1) for i in range(TOKENS.shape[1])]
+    assert pieces(model.session(), TOKENS, one_by_one).tobytes() == whole.tobytes()
+
+
+def test_caches_are_written_in_place(tmp_path: Path) -> None:
+    report = pteron.export_model(decoder(window=5), tmp_path / "m.pte", max_context=CAPACITY)
+    operators = report.methods[0].instructions
+    assert operators["tensor_scatter"] == 4 and operators["attention"] == 2
+    assert report.methods[0].copied_bytes < 1024, "no cache"
+    assert any(
+        "1 see 5, 1 see all" in note or "1 see all, 1 see 5" in note for note in report.notes
+    )
+
+
+def test_logits_of_the_last_token(tmp_path: Path) -> None:
+    every = run(exported(decoder(), tmp_path), TOKENS)
+    last = run(exported(decoder(), tmp_path, logits="last"), TOKENS)
+    assert last.shape == (1, 1, VOCABULARY) and last.tobytes() == every[:, -1:].tobytes()
+
+
+@pytest.mark.parametrize("quantize", ["nf4", "int8", "int4", "fp8-e4m3"])
+def test_weights_in_fewer_bits(quantize: str, tmp_path: Path) -> None:
+    model = exported(decoder(window=5), tmp_path, quantize=quantize)
+    whole = run(model, TOKENS)
+    assert pieces(model.session(), TOKENS).tobytes() == whole.tobytes()
+
+
+def test_same_bits_for_every_processor_and_number_of_threads(tmp_path: Path) -> None:
+    exported(decoder(window=5), tmp_path)
+    program = pteron.Program(tmp_path / "m.pte")
+    made = set()
+    for cpu in variants():
+        for threads in (1, 2, 3):
+            session = pteron.Session(program, cpu=cpu, threads=threads)
+            made.add(pieces(session, TOKENS).tobytes())
+    assert len(made) == 1
+
+
+def test_more_tokens_than_there_is_room_for(tmp_path: Path) -> None:
+    model = exported(decoder(), tmp_path)
+    run(model, TOKENS)
+    with pytest.raises(pteron.DataError, match="write position outside the cache"):
+        run(model, TOKENS[:, :9])
+
+
+def test_reset_before_the_first_run(tmp_path: Path) -> None:
+    model = exported(decoder(), tmp_path)
+    model.states.reset()
+    first = run(model, TOKENS)
+    model.states.reset()
+    assert run(model, TOKENS).tobytes() == first.tobytes()
+
+
+# --- what is refused -------------------------------------------------------------------------------------------------
+
+
+def changed(kind: str, index: int, **attributes: Any) -> onnx.ModelProto:
+    model = decoder()
+    node = [n for n in model.graph.node if n.op_type == kind][index]
+    del node.attribute[:]
+    node.attribute.extend(helper.make_attribute(k, v) for k, v in attributes.items())
+    return model
+
+
+def spliced(kind: str, to: str, form: str = "concat") -> onnx.ModelProto:
+    """The first node of a kind is of another."""
+    model = decoder(form)
+    next(n for n in model.graph.node if n.op_type == kind).op_type = to
+    return model
+
+
+def mixed(form: str, *nodes: onnx.NodeProto) -> onnx.ModelProto:
+    """`nodes` make "mixed" of "logits"."""
+    model = decoder(form)
+    model.graph.node.extend(nodes)
+    model.graph.output[0].name = "mixed"
+    return model
+
+
+REFUSED = {
+    "sees what comes": (lambda: spliced("LessOrEqual", "GreaterOrEqual"), "neither causal nor a window: query"),
+    "sees not itself": (lambda: spliced("LessOrEqual", "Less"), "neither causal nor a window: "),
+    "sums over tokens": (
+        lambda: mixed("whole", helper.make_node("CumSum", ["logits", "c0"], ["mixed"])),
+        r"\(CumSum\) may mix tokens",
+    ),
+    "normalizes over tokens": (
+        lambda: mixed("whole", helper.make_node("Softmax", ["logits"], ["mixed"], axis=1)),
+        r"\(Softmax\) may mix tokens",
+    ),
+    "is no decoder": (lambda: helper.make_model(helper.make_graph(
+        [helper.make_node("Relu", ["x"], ["y"])], "g",
+        [helper.make_tensor_value_info("x", 1, [1, "n", 3])], [helper.make_tensor_value_info("y", 1, [1, "n", 3])])), "expected Attention"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_no_decoder_is_refused_by_name(case: str, tmp_path: Path) -> None:
+    make, text = REFUSED[case]
+    with pytest.raises(pteron.ModelError, match=text):
+        exported(make(), tmp_path)
+
+
+@pytest.mark.parametrize("tokens", [0, 1, -3, 2**40, "many", True])
+def test_contexts_that_are_none(tokens: Any, tmp_path: Path) -> None:
+    with pytest.raises(
+        pteron.ArgumentError, match="max_context: expected a number of tokens from 2"
+    ):
+        exported(decoder(), tmp_path, max_context=tokens)
