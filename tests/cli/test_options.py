@@ -14,6 +14,7 @@ import onnx
 import pytest
 
 from pteron.cli import COMMANDS, __doc__, main, parser
+from pteron.cli.pairs import file
 
 BASE = {
     "export": "{onnx} -q",
@@ -365,3 +366,28 @@ def test_codes_are_documented() -> None:
         "6",
         "130",
     ]
+
+
+@pytest.mark.parametrize("command", sorted(BASE))
+def test_no_file_has_an_empty_name(
+    command: str, files: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Path("") would be the folder that one stands in."""
+    (subs,) = (a for a in parser()._actions if isinstance(a, argparse._SubParsersAction))
+    for action in subs.choices[command]._actions:
+        if action.type is not file:
+            continue
+        name = action.option_strings[-1:] or [action.dest]
+        words = BASE[command].format(**files).split()
+        given = [*words, *name, ""] if action.option_strings else ["", *words[1:]]
+        said = f"argument {'/'.join(action.option_strings) or name[0]}: expected the name of a file"
+        refuses([command, *given], 2, said, files, capsys)
+
+
+@pytest.mark.parametrize("name", ["m.txt", "m", "m.tar.gz", "  ", "tmp.aB3x"])
+def test_a_program_is_one_under_any_name(name: str, files: dict[str, str], tmp_path: Path) -> None:
+    """Its bytes say what it is; names of other kinds of files are refused (above)."""
+    out = tmp_path / name
+    assert main(["export", files["onnx"], "-q", "-o", str(out)]) == 0
+    for command in ("run", "verify", "inspect"):
+        assert main([command, str(out)]) == 0

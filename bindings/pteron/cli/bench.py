@@ -16,17 +16,17 @@ from pteron.schema.errors import ArgumentError
 
 from ..runtime import Model, TraceEvent, cpu
 from . import feeds, peers, say
-from .pairs import at_least, existing, names
+from .pairs import at_least, existing, file, names
 from .profile import summary
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("program", type=Path)
+    parser.add_argument("program", type=file)
     feeds.add(parser)
     parser.add_argument("--runs", type=at_least(1), default=50, help="counted runs (default 50)")
     parser.add_argument("--warmup", type=at_least(0), default=3)
     parser.add_argument(
-        "--vs-onnx", type=Path, metavar="ONNX", help="time other runtimes on this model, in turn"
+        "--vs-onnx", type=file, metavar="ONNX", help="time other runtimes on this model, in turn"
     )
     parser.add_argument(
         "--vs",

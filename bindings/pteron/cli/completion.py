@@ -10,7 +10,8 @@ from __future__ import annotations
 import argparse
 import dataclasses
 from collections.abc import Iterator
-from pathlib import Path
+
+from .pairs import file
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -54,7 +55,7 @@ def commands(top: argparse.ArgumentParser) -> list[Command]:
 def _options(parser: argparse.ArgumentParser) -> Iterator[Option]:
     for a in parser._actions:
         values = tuple(map(str, a.choices)) if a.choices else ()
-        is_file = a.type is Path or "FILE" in str(a.metavar)
+        is_file = a.type is file or "FILE" in str(a.metavar)
         about = (a.help or "").replace("%(prog)s", "pteron").replace("%%", "%")
         yield Option(tuple(a.option_strings), about, a.nargs != 0, values, is_file)
 

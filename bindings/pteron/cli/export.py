@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from pteron.schema.errors import PteronError
 
 from . import say
-from .pairs import asked, kind, model, option, pairs, ready
+from .pairs import asked, file, kind, model, option, pairs, ready
 from .progress import progress
 from .quantize import check_static, keep_ranges, report_kind, static
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", type=Path, help=".onnx or .pt2 file")
-    parser.add_argument("-o", "--output", type=Path, help="default: the model's name with .pte")
+    parser.add_argument("model", type=file, help=".onnx or .pt2 file")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=file,
+        help="the program, under any name but that of another kind of file; default: the model's with .pte",
+    )
     option(parser, "--state", "states", action="append", metavar="INPUT=OUTPUT")
     option(parser, "--max-context", "max_context", type=int, metavar="TOKENS")
     option(parser, "--logits", "logits")
@@ -38,7 +42,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     option(parser, "--no-check", "check")
     parser.add_argument(
         "--report",
-        type=Path,
+        type=file,
         metavar="FILE",
         help="write the report, or the error, as .json or .html",
     )

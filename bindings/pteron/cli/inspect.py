@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import say
-from .pairs import kind, pairs, program, ready
+from .pairs import file, kind, pairs, program, ready
 
 if TYPE_CHECKING:
     from .describe import Description, MethodFacts, PortFacts
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("program", type=Path)
+    parser.add_argument("program", type=file)
     parser.add_argument(
-        "--html", type=Path, metavar="FILE", help="write one static page with the plan as a picture"
+        "--html", type=file, metavar="FILE", help="write one static page with the plan as a picture"
     )
     parser.add_argument("--dim", action="append", default=[], metavar="SYMBOL=N")
     parser.add_argument(

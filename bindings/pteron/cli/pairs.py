@@ -108,6 +108,13 @@ def names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",")]
 
 
+def file(text: str) -> Path:
+    """The path of a file. Path("") would be the folder that one stands in."""
+    if not text:
+        raise argparse.ArgumentTypeError("expected the name of a file, got none")
+    return Path(text)
+
+
 def existing(path: Path) -> Path:
     """The path itself, of a file.
 

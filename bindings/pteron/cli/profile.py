@@ -6,14 +6,13 @@ import argparse
 import collections
 import dataclasses
 import json
-from pathlib import Path
 
 from pteron.export.write import write_text
 from pteron.schema.ops import OPS
 
 from ..runtime import TraceEvent
 from . import feeds, say
-from .pairs import at_least, kind, ready
+from .pairs import at_least, file, kind, ready
 
 Nodes = dict[int, tuple[str, str]]
 """Name and source line of nodes, by number."""
@@ -22,15 +21,15 @@ _NAMES = {row.id: row.name for row in OPS.values()}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("program", type=Path)
+    parser.add_argument("program", type=file)
     feeds.add(parser)
     parser.add_argument(
         "--runs", type=at_least(1), default=10, help="counted runs after one warm-up"
     )
     parser.add_argument(
-        "-o", "--output", type=Path, help="Chrome trace JSON (chrome://tracing, Perfetto)"
+        "-o", "--output", type=file, help="Chrome trace JSON (chrome://tracing, Perfetto)"
     )
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write one static page")
+    parser.add_argument("--html", type=file, metavar="FILE", help="write one static page")
     parser.add_argument("--top", type=at_least(0), default=20, help="instructions to list")
     parser.add_argument("--json", action="store_true")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import say
-from .pairs import asked, at_least, existing, kind, model, option, pairs, ready
+from .pairs import asked, at_least, existing, file, kind, model, option, pairs, ready
 from .progress import Tell, progress
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", type=Path, help=".onnx or .pt2 file")
-    parser.add_argument("-o", "--output", type=Path, required=True, help="an .onnx or .pte file")
+    parser.add_argument("model", type=file, help=".onnx or .pt2 file")
+    parser.add_argument("-o", "--output", type=file, required=True, help="an .onnx or .pte file")
     parser.add_argument("--format", required=True, help="nf4, mxfp4 ...; an unknown one names all")
     parser.add_argument(
         "--rule",
@@ -36,7 +36,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     static(parser)
     parser.add_argument("--embeddings", action="store_true", help="tables that Gather reads, too")
     parser.add_argument(
-        "--report", type=Path, metavar="FILE", help="write the report as .json or .html"
+        "--report", type=file, metavar="FILE", help="write the report as .json or .html"
     )
     parser.add_argument("--json", action="store_true", help="report as JSON on stdout")
     option(parser, "--exec", "exec_mode")
@@ -45,10 +45,10 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def static(parser: argparse.ArgumentParser) -> None:
     """Options of static int8, which `export` has too."""
-    option(parser, "--calibrate", "calibrate", type=Path, metavar="FILE")
+    option(parser, "--calibrate", "calibrate", type=file, metavar="FILE")
     option(parser, "--samples", "samples", type=at_least(1), metavar="N")
     parser.add_argument(
-        "--ranges", type=Path, metavar="FILE", help="write the ranges found, for --calibrate"
+        "--ranges", type=file, metavar="FILE", help="write the ranges found, for --calibrate"
     )
 
 

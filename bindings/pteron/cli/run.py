@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,13 @@ from pteron.export.write import write_whole
 from pteron.schema.arrays import write_arrays
 
 from . import feeds, say
-from .pairs import kind, ready, seconds
+from .pairs import file, kind, ready, seconds
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("program", type=Path)
+    parser.add_argument("program", type=file)
     feeds.add(parser)
-    parser.add_argument("-o", "--output", type=Path, help="save the outputs as .npz")
+    parser.add_argument("-o", "--output", type=file, help="save the outputs as .npz")
     parser.add_argument("--timeout", type=seconds, metavar="S", help="end the run after S seconds")
     parser.add_argument("--json", action="store_true")
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,13 +17,13 @@ from pteron.schema.errors import ArgumentError, DelegateError, PlacementWarning,
 
 from ..runtime import Program, Session
 from . import say
-from .pairs import arrays, program, tolerance
+from .pairs import arrays, file, program, tolerance
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("program", type=Path)
-    parser.add_argument("--inputs", type=Path, metavar="NPZ")
-    parser.add_argument("--outputs", type=Path, metavar="NPZ", help="what they should be")
+    parser.add_argument("program", type=file)
+    parser.add_argument("--inputs", type=file, metavar="NPZ")
+    parser.add_argument("--outputs", type=file, metavar="NPZ", help="what they should be")
     parser.add_argument("--rtol", type=tolerance, default=1e-3)
     parser.add_argument(
         "--atol", type=tolerance, default=1e-4, help="as a fraction of the largest reference value"
