@@ -45,7 +45,8 @@ def write_text(path: Path, text: str) -> None:
 
 
 def _fill(part: Path, text: str) -> None:
-    part.write_text(text, encoding="utf-8")
+    # a name of a file that is no UTF-8 is shown as error texts show it
+    part.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def apart(outputs: Sequence[Path | None], inputs: Sequence[Path | None]) -> None:

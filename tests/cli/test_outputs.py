@@ -409,3 +409,27 @@ def test_the_interrupt_key_leaves_nothing(programs: dict[str, Path], tmp_path: P
     _, error = child.communicate(timeout=30)
     assert child.returncode == 130 and error == "pteron profile: interrupted\n"
     assert not list(tmp_path.iterdir())
+
+
+def test_names_that_are_no_utf8_are_names(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of what is read and of what is written, in pages too."""
+    odd = Path(os.fsdecode(bytes(tmp_path) + b"/m\xff\xe9"))
+    source, program = odd.with_suffix(".onnx"), odd.with_suffix(".pte")
+    page, trace = odd.with_suffix(".html"), odd.with_suffix(".json")
+    model.rename(source)
+    for words in (
+        ["export", source, "-q", "-o", program, "--report", page],
+        ["quantize", source, "-q", "-o", program, "--format", "nf4", "--report", page],
+        ["inspect", program, "--html", page],
+        ["profile", program, "--runs", "1", "-o", trace, "--html", page],
+        ["run", program, "-o", odd.with_suffix(".npz")],
+    ):
+        page.unlink(missing_ok=True)
+        assert main(list(map(str, words))) == 0
+        if page in words:
+            assert "\\udcff\\udce9" in page.read_text(encoding="utf-8")
+    capsys.readouterr()
+    assert main(["bench", str(program), "--runs", "1", "--vs-onnx", str(source)]) in (0, 2)
+    assert len(capsys.readouterr().err.splitlines()) <= 1

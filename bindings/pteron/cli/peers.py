@@ -60,7 +60,8 @@ def peer(name: str, path: Path, inputs: dict[str, Any], threads: int) -> Runner:
     except ImportError:
         raise
     except Exception as error:  # its own kinds
-        raise ArgumentError(f"--vs-onnx {path}: {name} refuses: {error}") from None
+        (why, *_) = str(error).splitlines() or [type(error).__name__]
+        raise ArgumentError(f"--vs-onnx {path}: {name} refuses: {why}") from None
     return runner
 
 
