@@ -363,11 +363,31 @@ def _() -> Program:
     return over([x, view, y], Instr("copy", (0,), (2,)), dims=(Dim("n", min=0),))
 
 
+def far_apart(shape: tuple[int, ...], step: int, first: int = 0) -> Program:
+    """So far apart that 64 bits do not count them."""
+    values = [X, Value("", "f32", shape, "view", 0, (step,) * len(shape), first), Y]
+    return over(values, Instr("copy", (0,), (2,)))
+
+
 @bent("a view of elements")
 def _() -> Program:
-    """So far apart that 64 bits do not count them."""
-    values = [X, Value("", "f32", (4,), "view", 0, (2**62,)), Y]
-    return over(values, Instr("copy", (0,), (2,)))
+    return far_apart((4,), 2**62)
+
+
+@bent("a view of elements")
+def _() -> Program:
+    """Each axis alone would do."""
+    return far_apart((2, 2), 2**62)
+
+
+@bent("a view of elements")
+def _() -> Program:
+    return far_apart((2, 2, 2), -(2**62))
+
+
+@bent("a view of elements")
+def _() -> Program:
+    return far_apart((2,), 2**62, 2**62)
 
 
 @bent("expected the constant's, in numbers")
