@@ -3,7 +3,7 @@
  * - bind.c: every dimension that the method uses has a value within its bounds; shapes given agree
  *   with the ports'; the program's relations hold. Messages name input, axis, symbol, expected,
  *   got.
- * - values.c: every extent is known and not negative, every size fits in 63 bits; every view lies,
+ * - values.c: every extent is known and not negative, every size fits; every view lies,
  *   lowest and highest element, inside its base; views of elements narrower than a byte are dense.
  * - plan.c: offset of a planned value = maximum of the ends of the values in `above`, rounded up
  *   to 64: all of it inside the arena by construction. A file that leaves one out gives wrong

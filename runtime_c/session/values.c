@@ -96,9 +96,8 @@ static pte_status size_memory(pte_session *s, uint32_t v, const pte_file_value *
   const pte_tensor *t = &s->tensors[v];
   pte_slot *slot = &s->slots[v];
   uint64_t bytes = 0;
-  if (!pte_storage_bytes(t->dtype, t->layout, t->format, file->groups, t->rank, t->shape, &bytes) ||
-      bytes > INT64_MAX)
-    return misfit(s, v, PTE_LIMIT, "its size does not fit in 63 bits", err);
+  if (!pte_storage_bytes(t->dtype, t->layout, t->format, file->groups, t->rank, t->shape, &bytes))
+    return misfit(s, v, PTE_BAD_ARGUMENT, "its rows do not divide into its groups", err);
   if (fix && bytes > slot->room_bytes) slot->room_bytes = bytes;
   if (bytes <= slot->room_bytes) return PTE_OK;
   return pte_fail(err, PTE_LIMIT, "value %u: needs %llu bytes, its memory has %llu",

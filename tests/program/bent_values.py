@@ -168,7 +168,7 @@ def _() -> Program:
     return over(values, Instr("copy", (0,), (1,)), constants=(odd,))
 
 
-@bent("its size does not fit in 63 bits")
+@bent("value 2: its rows do not divide into its groups")
 def _() -> Program:
     values = [X, Y, Value("", "f32", (17, 4), layout="panels", groups=3)]
     return over(values, Instr("copy", (0,), (1,)))
