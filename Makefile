@@ -8,7 +8,7 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export size clean ctest wheel fuzz refusals mutants wheel-aarch64 sweep graphs replay
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export size clean ctest wheel fuzz races refusals mutants wheel-aarch64 sweep graphs replay
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -21,6 +21,7 @@ help:
 	@echo "make bench   beside onnxruntime and openvino, where installed: writes benchmarks/RESULTS.md"
 	@echo "make sweep   architectures of transformers and timm against eager; goes on where it was"
 	@echo "make fuzz    libFuzzer on the verifier and on runs, two minutes each (clang-19)"
+	@echo "make races   the thread sanitizer on the pool, on sessions side by side, on every kernel"
 	@echo "make mutants SEED=1 COUNT=60  turns operators in the exporter and the runtime; do the fast tests notice?"
 	@echo "make refusals which refusals of the verifier and session no test notices, one taken away at a time"
 	@echo "make replay  digests of programs written anew, after a change that is meant to change them"
@@ -107,6 +108,11 @@ bench: dev
 sweep: dev-torch
 	@$(BIN)/python -m pip install -q --no-deps timm==1.0.31 torchvision==0.28.0 "pillow>=11"
 	@$(BIN)/python -W ignore benchmarks/sweep.py
+
+# What the thread sanitizer says of the pool, of sessions side by side, and of every kernel.
+races: dev
+	@PYTHON=$(BIN)/python SANITIZE=thread tests/c/run.sh $(addprefix tests/c/test_,pool.c threads.c session.c host.c changing.c)
+	@cd tests && ../$(BIN)/python -m ops.races
 
 refusals: dev
 	@$(BIN)/python tests/mutants/runtime.py --refusals

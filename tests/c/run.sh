@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
 # Builds and runs tests/c/test_*.c (or those named) under sanitizers, each linking only the sources that it names.
+# SANITIZE=thread takes that one in place of address,undefined.
 # In a test: `// sources: files or folders of runtime_c`, or `library` for all of it, `// samples: yes` (build/samples/*.pte), `// flags:` of the compiler.
 set -u -o pipefail
 cd "$(dirname "$0")/../.."
 cc=${CC:-cc}
 python=${PYTHON:-${VENV:-.venv}/bin/python}
+sanitize=${SANITIZE:-address,undefined}
 out=build/ctest
+[ "$sanitize" = address,undefined ] || out=build/ctest-$sanitize
 mkdir -p "$out"
 flags="-std=c11 -g -O1 -Wall -Wextra -Wconversion -Wshadow -Wmissing-prototypes -Werror -ffp-contract=off
-  -D_POSIX_C_SOURCE=200809L -fsanitize=address,undefined -fno-sanitize-recover=all -Iruntime_c -Iruntime_c/include -Itests/c"
+  -D_POSIX_C_SOURCE=200809L -fsanitize=$sanitize -fno-sanitize-recover=all -Iruntime_c -Iruntime_c/include -Itests/c"
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
 failed=0
 [ $# -gt 0 ] || set -- tests/c/test_*.c
@@ -21,7 +24,7 @@ if grep -ql '^// samples: yes' "$@"; then
   PYTHONPATH=.tree "$python" tests/program/samples.py build/samples || exit 1
 fi
 if grep -ql '^// sources: library' "$@"; then
-  cmake -S . -B $out/library -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER="$cc" -DPTE_SANITIZE=ON -DPTE_BUILD_SHARED=OFF \
+  cmake -S . -B $out/library -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER="$cc" -DPTE_SANITIZE="$sanitize" -DPTE_BUILD_SHARED=OFF \
     -DPTE_BUILD_TOOLS=OFF -DPTE_BUILD_TESTS=OFF >$out/library.log && cmake --build $out/library -j 2 >>$out/library.log ||
     { tail -40 $out/library.log; exit 1; }
 fi

@@ -194,7 +194,7 @@ def library() -> None:
     """The library under sanitizers, and programs for the tests."""
     must(sys.executable, "tests/program/samples.py", "build/samples")
     options = [f"-DPTE_BUILD_{part}=OFF" for part in ("SHARED", "TOOLS", "TESTS")]
-    must("cmake", "-S", ".", "-B", LIBRARY.parents[1], "-DCMAKE_BUILD_TYPE=Debug", "-DPTE_SANITIZE=ON", *options)  # fmt: skip
+    must("cmake", "-S", ".", "-B", LIBRARY.parents[1], "-DCMAKE_BUILD_TYPE=Debug", "-DPTE_SANITIZE=address,undefined", *options)  # fmt: skip
     must("cmake", "--build", LIBRARY.parents[1], "-j", "2")
 
 

@@ -110,3 +110,9 @@ def library() -> ctypes.CDLL:
 def program(target: Target) -> Path:
     """The program of remote.c for `target`, static."""
     return _link(target, "remote", ".bin", [Path(__file__).parent / "remote.c"], ["-static"])
+
+
+def racing(target: Target) -> Path:
+    """The same with real threads (threads.c)."""
+    mine = [Path(__file__).parent / f"{name}.c" for name in ("remote", "threads")]
+    return _link(target, "racing", ".bin", mine, ["-Wl,--wrap=pte_parallel", "-pthread"])

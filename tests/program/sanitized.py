@@ -23,7 +23,11 @@ def driver(name: str, folder: Path) -> Path:
     cc, cmake = shutil.which("cc"), shutil.which("cmake")
     if cc is None or cmake is None:
         pytest.skip("no C compiler or no cmake")
-    options = ["-DCMAKE_BUILD_TYPE=Debug", "-DPTE_SANITIZE=ON", f"-DCMAKE_C_COMPILER={cc}"]
+    options = [
+        "-DCMAKE_BUILD_TYPE=Debug",
+        "-DPTE_SANITIZE=address,undefined",
+        f"-DCMAKE_C_COMPILER={cc}",
+    ]
     options += [f"-DPTE_BUILD_{part}=OFF" for part in ("SHARED", "TOOLS", "TESTS")]
     with one_at_a_time("ctest"):
         made = (["-S", ROOT, "-B", LIBRARY, *options], ["--build", LIBRARY, "-j", "2"])
