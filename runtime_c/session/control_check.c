@@ -13,10 +13,11 @@ static bool is_dynamic(const pte_session *s, const pte_tensor *t) {
   return (s->slots[pte_session_value_of(s, t)].flags & PTE_SLOT_DYNAMIC) != 0;
 }
 
-/* Axes of `inner` are those of `outer` behind the first `skip`. */
+/* Axes of `inner` are those of `outer` behind the first `skip`. Rows of control flow have no
+ * operand that may be absent. */
 static pte_status agree(pte_session *s, uint32_t work, const pte_tensor *outer,
                         const pte_tensor *inner, uint32_t skip, unsigned port, pte_error *err) {
-  if (outer == NULL || inner == NULL || is_dynamic(s, outer) || is_dynamic(s, inner)) return PTE_OK;
+  if (is_dynamic(s, outer) || is_dynamic(s, inner)) return PTE_OK;
   for (uint32_t axis = skip; axis < outer->rank; axis++) {
     if (outer->shape[axis] == inner->shape[axis - skip]) continue;
     s->fault = (pte_fault){"an extent differs from the block's; axis",

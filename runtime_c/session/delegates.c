@@ -171,14 +171,14 @@ static void describe(const pte_tensor *t, pte_delegate_tensor *out) {
     out->size_bytes = bytes;
 }
 
-/* false: an operand is absent or not dense. */
+/* false: an operand is not dense. */
 static bool describe_all(pte_session *s, const pte_work *work, pte_delegate_io *out) {
   pte_delegate_tensor *room = s->delegate_tensors;
   *out = (pte_delegate_io){
       room, room + work->in_count, work->in_count, work->out_count, s->call.threads, 0};
   for (uint32_t i = 0; i < work->in_count + work->out_count; i++) {
     const pte_tensor *t = i < work->in_count ? work->in[i] : work->out[i - work->in_count];
-    if (t == NULL || t->layout != PTE_STRIDED || !pte_tensor_is_dense(t)) return false;
+    if (t->layout != PTE_STRIDED || !pte_tensor_is_dense(t)) return false;
     describe(t, room++);
   }
   return true;
@@ -191,8 +191,7 @@ static uint32_t entry_of(const pte_session *s, uint32_t index) {
 static pte_status describe_work(pte_session *s, uint32_t index, pte_delegate_io *out,
                                 pte_error *err) {
   if (describe_all(s, &s->works[index], out)) return PTE_OK;
-  return pte_fault_at(s, index, PTE_BAD_PROGRAM, "operands of a delegate must be present and dense",
-                      255, err);
+  return pte_fault_at(s, index, PTE_BAD_PROGRAM, "operands of a delegate must be dense", 255, err);
 }
 
 pte_status pte_delegate_check(pte_session *s, uint32_t index, uint64_t *out_scratch,

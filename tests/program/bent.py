@@ -293,6 +293,19 @@ def _() -> Program:
     return called(values, loop, Instr("copy", (0,), (1,)), body=body)
 
 
+@bent("(loop): output y: must be dense")
+def _() -> Program:
+    """The second value that a loop carries."""
+    values = [X, Value("z", "f32", (4,), "input", 1), Value("trips", "i64", (), "input", 2), Y]
+    values += [Value("", "f32", (8,)), Value("", "f32", (4,), "view", 4, (2,))]
+    values += [Value("", "i64", (), "param"), *(Value("", "f32", (4,), "param") for _ in range(2))]
+    values += [Value("on", "bool", (), "input", 3), Value("", "bool", ())]
+    values += [Value("", "f32", (4,)) for _ in range(2)]
+    copies = (Instr("copy", (f,), (t,)) for f, t in ((9, 10), (8, 11), (7, 12)))
+    body = Block(tuple(copies), (6, 7, 8), (10, 11, 12))
+    return called(values, Instr("loop", (2, None, 0, 1), (3, 5), {"body": 1}), body=body)
+
+
 @bent("is bound to nothing", "what is bound to a param shows while running")
 def _() -> Program:
     """The result of a branch is a view of a param of no block."""
