@@ -73,6 +73,8 @@ def floordiv(a: Extent, b: Extent) -> Extent:
     """Towards minus infinity; b is positive."""
     if isinstance(a, int) and isinstance(b, int):
         return a // b
+    if _is_negated(a):
+        return mul(-1, ceildiv(mul(-1, a), b))
     for part in sympy.Add.make_args(sympy.sympify(a)):  # (x - x mod b) / b is whole
         if isinstance(-part, sympy.Mod) and sympy.Mod(a - part, b) == -part:
             a = a - part
@@ -83,6 +85,8 @@ def floordiv(a: Extent, b: Extent) -> Extent:
 def ceildiv(a: Extent, b: Extent) -> Extent:
     if isinstance(a, int) and isinstance(b, int):
         return -(-a // b)
+    if _is_negated(a):
+        return mul(-1, floordiv(mul(-1, a), b))
     return extent(sympy.ceiling(sympy.expand(_opened(sympy.sympify(a), b, sympy.ceiling) / b)))
 
 
@@ -98,11 +102,38 @@ def _opened(a: sympy.Expr, b: Extent, kind: Any) -> sympy.Expr:
     return inner[0].args[0] + rest
 
 
+def _is_negated(a: Extent) -> bool:
+    """Whether all terms of `a` have a minus: what is rounded then is written without, so that it has one form."""
+    terms = sympy.Add.make_args(sympy.sympify(a))
+    return all(t.could_extract_minus_sign() for t in terms)
+
+
 def mod(a: Extent, b: Extent) -> Extent:
-    """With the sign of b."""
+    """With the sign of b. What is missing up to a multiple, -n mod b, is the multiple less n: sympy's Mod(255 n, 256) of
+    -n mod 256 would hide that n and it are one."""
     if isinstance(a, int) and isinstance(b, int):
         return a % b
-    return extent(sympy.Mod(a, b))
+    if isinstance(b, int) and b > 0:
+        less = _least_residue(sympy.expand(a), b)
+        if _is_negated(less):
+            return extent(sympy.expand(b * ceildiv(-less, b) + less))
+        a = extent(less)
+    return a % b if isinstance(a, int) else extent(sympy.Mod(a, b))
+
+
+def _least_residue(a: sympy.Expr, b: int) -> sympy.Expr:
+    """What `a` is modulo b, each term with its factor nearest to 0; remainders by multiples of b are what they are of."""
+    terms = []
+    for term in sympy.Add.make_args(a):
+        factor, rest = term.as_coeff_Mul()
+        if isinstance(rest, sympy.Mod) and rest.args[1].is_Integer and rest.args[1] % b == 0:
+            terms.append(_least_residue(sympy.expand(factor * rest.args[0]), b))
+        elif factor.is_Integer and rest.is_integer:
+            near = int(factor) % b
+            terms.append((near if 2 * near <= b else near - b) * rest)
+        else:
+            terms.append(term)
+    return sympy.Add(*terms)
 
 
 def minimum(a: Extent, b: Extent) -> Extent:
@@ -145,7 +176,16 @@ def _same(a: Extent, b: Extent) -> bool:
         except ZeroDivisionError:  # a size by which another is divided may be 0 there
             continue
     difference = sympy.expand(sympy.sympify(a) - b)
-    return all(d == 0 or sympy.simplify(d) == 0 for d in _cases(difference))
+    return all(map(_is_zero, _cases(difference)))
+
+
+def _is_zero(x: sympy.Expr) -> bool:
+    """Proved. Not tried where it would take seconds: the sizes are compared by the runtime then."""
+    return bool(x == 0 or (x.count_ops() <= PROVED and sympy.simplify(x) == 0))
+
+
+PROVED = 100
+"""Operations of a difference that is simplified to see whether it is 0."""
 
 
 def _cases(x: sympy.Expr) -> Iterator[sympy.Expr]:
@@ -169,7 +209,22 @@ def at_most(a: Extent, b: Extent) -> bool:
     if isinstance(a, int) and isinstance(b, int):
         return a <= b
     difference = sympy.expand(sympy.sympify(b) - a)
-    return all(d.is_nonnegative for d in _cases(difference))
+    return all(d.is_nonnegative or _least(d).is_nonnegative for d in _cases(difference))
+
+
+def _least(x: sympy.Expr) -> sympy.Expr:
+    """`x` or less, without rounding in its terms: ceiling(y) is y or more, -floor(y) is -y or more."""
+    return sympy.expand(sympy.Add(*map(_unrounded, sympy.Add.make_args(x))))
+
+
+def _unrounded(term: sympy.Expr) -> sympy.Expr:
+    factor, rest = term.as_coeff_Mul()
+    kind = sympy.ceiling if factor.is_positive else sympy.floor
+    others = sympy.Mul.make_args(rest)
+    rounded = [f for f in others if isinstance(f, kind)]
+    if len(rounded) != 1 or not all(f.is_nonnegative for f in others if f is not rounded[0]):
+        return term
+    return term.subs(rounded[0], rounded[0].args[0])
 
 
 def is_narrow(n: Extent) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pteron.export.sizes import extents as e
 
 N, M = e.symbol("n"), e.symbol("m")
@@ -37,3 +39,26 @@ def test_numbers_stay_numbers() -> None:
     assert isinstance(e.sub(N + 3, N), int)
     assert e.row_major((2, N, 3)) == (3 * N, 3, 1)
     assert e.evaluate(e.ceildiv(N * M, 7), {N: 5, M: 3}) == 3
+
+
+def test_what_is_missing_up_to_a_multiple_makes_the_multiple() -> None:
+    whole = e.mul(e.ceildiv(N, 256), 256)
+    assert e.add(N, e.mod(-N, 256)) == whole
+    assert e.floordiv(e.add(N, e.mod(-N, 256)), 256) == e.ceildiv(N, 256)
+    assert e.mod(e.add(N, e.mod(-N, 256)), 256) == 0
+    assert e.add(N, e.mod(256 - e.mod(N, 256), 256)) == whole
+    assert e.minimum(N, whole) == N and e.maximum(N, whole) == whole
+    assert e.at_most(0, e.mod(-N, 256)) and e.at_most(M * e.floordiv(N, 3) * 3, M * N)
+    assert not e.at_most(whole, N) and not e.at_most(e.mul(e.floordiv(N, 2), 2), N - 1)
+
+
+@pytest.mark.parametrize("b", [1, 2, 3, 7, 256])
+def test_remainders_and_quotients_are_those_of_numbers(b: int) -> None:
+    sums = [N, -N, N - M, -N - 3 * M, 255 * N, 5 - N, -N - 9, b * N + 2, 3 * N - b * M, -b * N]
+    for a in sums:
+        for n in range(1, 2 * b + 3, max(1, b // 9)):
+            sizes = {N: n, M: 2 * n + 1}
+            x = e.evaluate(a, sizes)
+            assert e.evaluate(e.mod(a, b), sizes) == x % b, (a, b, sizes)
+            assert e.evaluate(e.floordiv(a, b), sizes) == x // b, (a, b, sizes)
+            assert e.evaluate(e.ceildiv(a, b), sizes) == -(-x // b), (a, b, sizes)
