@@ -50,7 +50,8 @@ INLINE void sums_run(const size_t n, const size_t panels, const pte_depthwise_ro
 }
 
 static void panel_run(const pte_depthwise_row_f32 *s, size_t m, size_t n, size_t c) {
-  const __mmask16 mask = s->end - c < PTE_PANEL ? (__mmask16)((1u << (s->end - c)) - 1) : 0xffff;
+  const size_t lanes = s->end - c < PTE_PANEL ? s->end - c : PTE_PANEL;
+  const __mmask16 mask = (__mmask16)((1u << lanes) - 1);
   switch (n) {
   case 1: sums_run(1, 1, s, m, c, mask); break;
   case 2: sums_run(2, 1, s, m, c, mask); break;
