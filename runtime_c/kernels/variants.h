@@ -30,6 +30,7 @@ enum {
   PTE_ROW_BLOCK = 64, /* columns that are reduced side by side */
   PTE_PANEL = 16,     /* output columns of a weight panel */
   PTE_STRIP = 6,      /* rows of a register tile, and the row stride of a pointer table */
+  PTE_SPAN = 7,       /* rows of a part of a tile, at most */
   PTE_ADDENDS = 2,    /* of a finish */
   PTE_ABREAST = 4,    /* panels of a register tile, at most */
   PTE_TALL = 12,      /* rows of a register tile of int8, at most, */
@@ -85,28 +86,37 @@ typedef struct pte_finish_f32 {
  * row[t * PTE_STRIP + m][offset + i] * panel[p][(t * tap_stride + i) * 16 + n], sequential and
  * fused. */
 typedef struct pte_tile_f32 {
-  const float *const *row;   /* [taps][PTE_STRIP] */
-  size_t row_stride;         /* `wide` only: between rows */
-  size_t ahead, ahead_lines; /* `wide` only: the panels to come lie so many floats on, and so many
-                                of their lines are to be asked for meanwhile */
+  const float *const *row; /* [taps][PTE_STRIP] */
   size_t taps, tap_stride, offset, run;
   const float *panel[PTE_ABREAST]; /* 64-byte aligned */
   float *out;                      /* 16 columns a panel are read and written; aliases nothing */
   size_t out_stride;
-  const float *const *below;    /* `tall` only: as `row`, of the strip below */
   const pte_finish_f32 *finish; /* NULL: the sum goes on */
   unsigned missing;             /* columns of the last panel that do not exist; needs `masked` */
   bool first;                   /* the sum starts at +0 and not at the partial sum in out */
 } pte_tile_f32;
 
+/* The same of rows that lie evenly, in two parts: row m of part i begins at x[i] + m * row_stride,
+ * its taps lie tap_stride apart, the weights of all taps one behind the other. The first part has
+ * half of the rows, rounded up. */
+typedef struct pte_parts_f32 {
+  const float *x[2];
+  size_t row_stride, taps, tap_stride, run;
+  const float *panel[2];     /* 64-byte aligned */
+  size_t ahead, ahead_lines; /* the panels to come lie so many floats on, and so many of their lines
+                                are to be asked for meanwhile */
+  float *out[2];
+  size_t out_stride;
+  const pte_finish_f32 *finish; /* of both parts; NULL: the sum goes on */
+  unsigned missing;
+  bool first;
+} pte_parts_f32;
+
 typedef struct pte_gemm_f32 {
   /* rows in 1..PTE_STRIP; panels is 1, abreast[rows] or abreast[rows + 1] */
   void (*tile)(size_t rows, size_t panels, const pte_tile_f32 *tile);
-  /* Two strips of `rows` rows each, one panel; NULL: there is none, a strip keeps a tile busy. */
-  void (*tall)(size_t rows, const pte_tile_f32 *tile);
-  /* Two whole strips and two whole panels of a matrix with one tap: row m lies at row[0] + m *
-   * row_stride. NULL: there is none. */
-  void (*wide)(const pte_tile_f32 *tile);
+  /* rows in 1..2 * PTE_SPAN, of one or two panels; knows `missing`. NULL: there is none. */
+  void (*parts)(size_t rows, size_t panels, const pte_parts_f32 *tile);
   /* y[panels][16] = panels times x[k], whole sums */
   void (*vector)(size_t k, size_t panels, const float *x, const float *panel, float *y);
   bool masked;                    /* knows `missing`; else such a tile goes through copies */

@@ -127,6 +127,7 @@ HUGE = 1 << 62
 
 CASES = [
     *(matmul((m,), n, 5 + 7 * m, bias=m % 2 == 0) for m in range(1, 9) for n in (1, 15, 16, 33, 70)),
+    *(matmul((m,), (33, 80, 48)[m % 3], 19, m % 2 == 0) for m in range(9, 32)),
     matmul((2, 3), 40, 17, True),
     matmul((), 40, 17, True),
     matmul((201,), 50, 300),
@@ -171,6 +172,12 @@ CASES = [
     conv((3, 3), 4, 5, 3, begin=9, end=9),
     conv((9, 9), 12, 24, 3, groups=3, begin=1, end=1, steps=relu()),
     conv((20, 20), 12, 24, 3, begin=1, end=1, steps=scaled_sum(), xs=(normal(24), normal(1, 20, 20, 24))),
+    *(conv((3, w), (3, 20)[i % 2], (20, 48, 33)[i % 3], 3, stride=1 + i % 2, begin=1, end=1, batch=2, bias=i % 4 > 0)
+      for i, w in enumerate((4, 7, 8, 9, 10, 13, 15, 16, 29, 31))),
+    conv((2, 3, 30), 5, 20, (2, 3, 5), begin=(1, 1, 3), end=(0, 2, 2), dilation=(1, 2, 1)),
+    conv((4, 230), 8, 40, (3, 5), begin=(0, 2), end=2, steps=scaled_sum(), xs=(normal(40), normal(1, 4, 230, 40))),
+    conv((9, 20), 16, 32, 1, stride=(2, 3), begin=-1, groups=2),
+    conv((5, 9), 4, 20, (3, 1), stride=(1, 2), begin=(1, 0)),
     depthwise((9,), 5, 3, begin=1, end=1),
     depthwise((9, 10), 40, 3, stride=2, begin=1, end=1, batch=2),
     depthwise((9, 10), 33, (5, 3), dilation=(1, 2), begin=2, end=1),

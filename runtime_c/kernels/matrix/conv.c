@@ -7,7 +7,9 @@
  * It is the matrix product of gemm.h over rows that are given by pointers into x (an indirect
  * convolution: no im2col), built for one block of rows at a time. Source: Dukhan 2019. With few
  * channels the taps along the last axis lie one behind the other in memory and are one run; only
- * windows that leave x are copied then. */
+ * windows that leave x are copied then. Variants that take rows which lie evenly get the lines that
+ * a line of y reads as a copy with its padding, in which the taps of the last axis always are one
+ * run. */
 #include <string.h>
 
 #include "core/size.h"
@@ -21,12 +23,17 @@ typedef struct conv_source {
   pte_conv_window w;
   const float *x, *zeros; /* zeros: one run */
   size_t group_channels;
-  bool joined; /* the taps of the last axis are one run */
+  bool joined;   /* the taps of the last axis are one run */
+  int64_t pitch; /* of copied lines, floats */
 } conv_source;
 
 static pte_conv_lists lists_of(const pte_conv_attrs *a) {
   return (pte_conv_lists){a->kernel, a->stride, a->dilation, a->begin, a->end, a->spread};
 }
+
+/* --- rows by pointers
+ * -----------------------------------------------------------------------------------------------
+ */
 
 /* The taps along the last axis as one run of the line; a window that leaves the line is copied. */
 static const float *run_of(const conv_source *s, const float *line, int64_t at, float *copy) {
@@ -74,6 +81,85 @@ static bool conv_fill(const void *source, const pte_gemm_rows *rows) {
   return true;
 }
 
+/* --- rows that lie evenly
+ * ------------------------------------------------------------------------------------------- */
+
+/* Row `first` of x itself: windows of one pixel, none of which is padding. */
+static const float *piece_in_place(const void *source, size_t group, size_t first, size_t count,
+                                   float *room, pte_pace *pace) {
+  const conv_source *s = source;
+  const pte_conv_axis *axis = s->w.axis;
+  const pte_conv_pixel pixel = pte_conv_pixel_at(&s->w, first);
+  int64_t at = pixel.batch;
+  (void)count, (void)room, (void)pace;
+  for (unsigned i = 0; i < PTE_CONV_AXES; i++)
+    at = at * axis[i].in + pixel.at[i] * axis[i].stride - axis[i].begin;
+  return s->x + at * s->w.channels + group * s->group_channels;
+}
+
+/* Pixels `place` .. + `count` of a line of x, NULL: of padding, with zeros where it has none. */
+static void line_copy(const conv_source *s, const float *line, int64_t place, int64_t count,
+                      float *to) {
+  const int64_t in = s->w.axis[2].in, channels = s->w.channels;
+  int64_t before = place < 0 ? -place : 0, end = place + count < in ? count : in - place;
+  if (line == NULL || end <= before) before = end = count;
+  memset(to, 0, (size_t)(before * channels) * sizeof *to);
+  if (before < end)
+    memcpy(to + before * channels, line + (place + before) * channels,
+           (size_t)((end - before) * channels) * sizeof *to);
+  memset(to + end * channels, 0, (size_t)((count - end) * channels) * sizeof *to);
+}
+
+/* What the windows of `count` rows read, line by line, with the padding. */
+static const float *piece_copied(const void *source, size_t group, size_t first, size_t count,
+                                 float *room, pte_pace *pace) {
+  const conv_source *s = source;
+  const pte_conv_axis *deep = &s->w.axis[0], *high = &s->w.axis[1], *wide = &s->w.axis[2];
+  const pte_conv_pixel pixel = pte_conv_pixel_at(&s->w, first);
+  const int64_t place = pixel.at[2] * wide->stride - wide->begin;
+  const int64_t columns = ((int64_t)count - 1) * wide->stride + wide->kernel;
+  float *to = room;
+  (void)group;
+  for (int64_t d = 0; d < deep->kernel; d++) {
+    int64_t z = pte_conv_place(deep, pixel.at[0], d);
+    for (int64_t i = 0; i < high->kernel; i++, to += s->pitch) {
+      int64_t y = z < 0 ? -1 : pte_conv_place(high, pixel.at[1], i);
+      int64_t line = ((pixel.batch * deep->in + z) * high->in + y) * wide->in;
+      if (!pte_pace_go(pace, columns * s->w.channels)) return NULL;
+      line_copy(s, y < 0 ? NULL : s->x + line * s->w.channels, place, columns, to);
+    }
+  }
+  return room;
+}
+
+static bool inside(const pte_conv_axis *axis) {
+  return axis->spread == 1 && axis->begin <= 0 &&
+         (axis->out - 1) * axis->stride + (axis->kernel - 1) * axis->dilation - axis->begin <
+             axis->in;
+}
+
+/* Windows of one pixel where they lie, others in copies of their lines; where these would hold more
+ * than what the windows read, pixel by pixel after all. */
+static pte_gemm_lines lines_of_rows(conv_source *s, size_t groups) {
+  const pte_conv_axis *axis = s->w.axis;
+  const int64_t taps = axis[0].kernel * axis[1].kernel, width = axis[2].out;
+  pte_gemm_lines lines = {.width = (size_t)width, .taps = (size_t)taps};
+  lines.run = (size_t)axis[2].kernel * s->group_channels;
+  lines.row_stride = (size_t)(axis[2].stride * s->w.channels);
+  if (taps * axis[2].kernel == 1 && inside(&axis[0]) && inside(&axis[1]) && inside(&axis[2])) {
+    lines.piece = piece_in_place;
+    return lines;
+  }
+  if (groups > 1 || axis[2].spread > 1 || axis[2].stride > axis[2].kernel ||
+      (axis[2].dilation > 1 && axis[2].kernel > 1))
+    return (pte_gemm_lines){.width = 0};
+  int64_t longest = width < PTE_GEMM_ROWS ? width : PTE_GEMM_ROWS;
+  s->pitch = ((longest - 1) * axis[2].stride + axis[2].kernel) * s->w.channels;
+  lines.tap_stride = (size_t)s->pitch, lines.piece_floats = (size_t)(taps * s->pitch);
+  lines.piece = piece_copied;
+  return lines;
+}
+
 typedef struct conv_plan {
   conv_source source;
   pte_matrix matrix;
@@ -102,13 +188,16 @@ static bool conv_plan_shape(const pte_call *call, conv_plan *p) {
                        .fill = conv_fill,
                        .watch = call->watch,
                        .panels = pte_weight_panels(w, call->cpu, &p->weight)};
+  bool matrix = pte_conv_is_matrix(&p->source.w);
+  p->gemm.lines = matrix ? pte_matrix_lines(p->gemm.rows, p->gemm.run, (size_t)p->source.w.channels)
+                         : lines_of_rows(&p->source, groups);
   pte_gemm_put(&p->gemm, y);
   if (p->source.joined) {
     p->gemm.taps = taps / (size_t)axis[2].kernel;
     p->gemm.run *= (size_t)axis[2].kernel;
     p->gemm.copy_floats = taps * p->source.group_channels;
   }
-  uint64_t zeros = pte_conv_is_matrix(&p->source.w) ? 0 : p->gemm.run;
+  uint64_t zeros = matrix ? 0 : p->gemm.run;
   return pte_mul(zeros, sizeof(float), &zeros) && pte_align(zeros, 64, &p->zeros_bytes);
 }
 

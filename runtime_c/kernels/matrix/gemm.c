@@ -19,6 +19,18 @@ bool pte_matrix_fill(const void *source, const pte_gemm_rows *rows) {
   return true;
 }
 
+static const float *matrix_piece(const void *source, size_t group, size_t first, size_t count,
+                                 float *room, pte_pace *pace) {
+  const pte_matrix *s = source;
+  (void)count, (void)room, (void)pace;
+  return s->a + group * s->group_step + first * s->stride;
+}
+
+pte_gemm_lines pte_matrix_lines(size_t rows, size_t run, size_t stride) {
+  return (pte_gemm_lines){
+      .width = rows, .taps = 1, .run = run, .row_stride = stride, .piece = matrix_piece};
+}
+
 const float *pte_plain_panels_read(const void *self, size_t panel, size_t k, size_t count,
                                    float *block) {
   const pte_plain_panels *s = self;
@@ -29,12 +41,21 @@ const float *pte_plain_panels_read(const void *self, size_t panel, size_t k, siz
 /* --- one block: rows x panels in one thread
  * ----------------------------------------------------------------------- */
 
+/* Up to PTE_SPAN rows of a line, `row` being the first one's number in the block. */
+typedef struct gemm_span {
+  const float *x;
+  size_t row, rows;
+} gemm_span;
+
 typedef struct gemm_block {
   const pte_gemm *g;
   const pte_gemm_f32 *kernel;
-  const float **table;
-  float *decoded; /* [PTE_ABREAST][PTE_GEMM_DEPTH][16] */
-  float *out;     /* the block's first element */
+  const float **table; /* rows by pointers, or */
+  gemm_span *spans;    /* spans of them, where they lie evenly */
+  size_t span_count;   /* 0: by pointers */
+  size_t taps, run;    /* of a row, either way */
+  float *decoded;      /* [PTE_ABREAST][PTE_GEMM_DEPTH][16] */
+  float *out;          /* the block's first element */
   size_t out_stride;
   size_t group, row, rows, panel_begin, panel_end;
   pte_pace *pace; /* the functions below that return bool look: false: the run is to end */
@@ -82,21 +103,6 @@ static void tile_ragged(const pte_gemm_f32 *kernel, size_t rows, pte_tile_f32 s)
   for (size_t m = 0; m < rows; m++) memcpy(out + m * stride, tile[m], columns * sizeof *out);
 }
 
-/* Whether strip `i`, of `count` rows, and the next go together: both alike, of 4 to 6 rows. */
-static bool tall_pair(const gemm_block *b, size_t panels, size_t i, size_t count) {
-  if (b->kernel->tall == NULL || panels > 1 || count < 4 || i + 1 >= pte_strips(b->rows))
-    return false;
-  return pte_strip_begin(b->rows, i + 2) == pte_strip_begin(b->rows, i) + 2 * count;
-}
-
-/* Whether strip `i`, of `count` rows, and the next are one tile of twelve rows. */
-static bool wide_pair(const gemm_block *b, const pte_tile_f32 *s, size_t panels, size_t i,
-                      size_t count) {
-  return b->kernel->wide != NULL && s->row_stride != 0 && panels == 2 && s->missing == 0 &&
-         count == PTE_STRIP && i + 1 < pte_strips(b->rows) &&
-         pte_strip_begin(b->rows, i + 2) == pte_strip_begin(b->rows, i) + 2 * PTE_STRIP;
-}
-
 /* A panel block stays in L1 while the strips of the row block pass by, read from L2. Each strip
  * asks for its share of the next panel block, which comes from L3 or memory; with few strips that
  * would be a burst, which hurts. */
@@ -109,24 +115,68 @@ static bool run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, size_
   bool apart = all > PTE_CHUNK; /* a look before each strip, else one for all */
   if (s.finish != NULL) s.finish = &finish;
   if (!apart && !pte_pace_go(b->pace, all)) return false;
-  for (size_t i = 0, used; i < strips; i += used) {
+  for (size_t i = 0; i < strips; i++) {
     size_t count = pte_strip_begin(b->rows, i + 1) - pte_strip_begin(b->rows, i);
-    bool wide = wide_pair(b, &s, panels, i, count);
-    used = wide || tall_pair(b, panels, i, count) ? 2 : 1;
-    if (apart && !pte_pace_go(b->pace, (int64_t)(used * count) * row_cost)) return false;
-    s.ahead = next + i * share * PTE_PANEL;
-    s.ahead_lines = least(lines, (i + used) * share) - least(lines, i * share);
-    for (size_t k = i * share; !wide && k < least(lines, (i + used) * share); k++)
+    if (apart && !pte_pace_go(b->pace, (int64_t)count * row_cost)) return false;
+    for (size_t k = i * share; k < least(lines, (i + 1) * share); k++)
       for (size_t p = 0; p < panels; p++)
         __builtin_prefetch(s.panel[p] + next + k * PTE_PANEL, 0, 2);
     s.row = row + i * PTE_STRIP * b->g->taps;
-    s.below = s.row + PTE_STRIP * b->g->taps;
     if (s.missing > 0 && !b->kernel->masked) tile_ragged(b->kernel, count, s);
-    else if (wide) b->kernel->wide(&s);
-    else if (used == 2) b->kernel->tall(count, &s);
     else b->kernel->tile(count, panels, &s);
-    s.out += used * count * s.out_stride;
-    finish = pte_finish_at(&finish, used * count, 0);
+    s.out += count * s.out_stride;
+    finish = pte_finish_at(&finish, count, 0);
+  }
+  return true;
+}
+
+/* The tile that begins with span `i`: it and the next one, where they are about as long, or its
+ * halves. Sets where its parts begin; returns how many rows it has. */
+static size_t tile_of(const gemm_block *b, size_t i, gemm_span parts[2], size_t *out_used) {
+  const gemm_span *s = b->spans + i;
+  bool pair = i + 1 < b->span_count && s[0].rows <= s[1].rows + 1 && s[1].rows <= s[0].rows + 1;
+  *out_used = pair ? 2 : 1;
+  if (pair) {
+    bool turned = s[0].rows < s[1].rows;
+    parts[0] = s[turned], parts[1] = s[!turned];
+    return s[0].rows + s[1].rows;
+  }
+  size_t half = s->rows - s->rows / 2;
+  parts[0] = s[0];
+  parts[1] = (gemm_span){s->x + half * b->g->lines.row_stride, s->row + half, s->rows / 2};
+  return s->rows;
+}
+
+/* The same over spans, where rows lie evenly; `at`: the step's place in a row. */
+static bool run_spans(const gemm_block *b, const pte_tile_f32 *from, size_t at, size_t panels,
+                      size_t next) {
+  const pte_gemm_lines *l = &b->g->lines;
+  const size_t tiles = ceil_div(b->span_count, 2), lines = from->taps * from->run;
+  const size_t share = tiles < 2 || next == 0 ? 0 : ceil_div(lines, tiles);
+  const int64_t row_cost = (int64_t)(panels * PTE_PANEL * lines);
+  pte_finish_f32 finish[2];
+  pte_parts_f32 s = {
+      .row_stride = l->row_stride,
+      .taps = from->taps,
+      .tap_stride = l->tap_stride,
+      .run = from->run,
+      .panel = {from->panel[0], from->panel[1]},
+      .out_stride = from->out_stride,
+      .finish = from->finish == NULL ? NULL : finish,
+      .missing = from->missing,
+      .first = from->first
+  };
+  for (size_t i = 0, used, asked = 0; i < b->span_count; i += used) {
+    gemm_span parts[2];
+    size_t rows = tile_of(b, i, parts, &used);
+    if (!pte_pace_go(b->pace, (int64_t)rows * row_cost)) return false;
+    s.ahead = next + asked * PTE_PANEL, s.ahead_lines = least(share, lines - least(asked, lines));
+    asked += s.ahead_lines;
+    for (size_t j = 0; j < 2; j++) {
+      s.x[j] = parts[j].x + at, s.out[j] = from->out + parts[j].row * s.out_stride;
+      if (s.finish != NULL) finish[j] = pte_finish_at(from->finish, parts[j].row, 0);
+    }
+    b->kernel->parts(rows, panels, &s);
   }
   return true;
 }
@@ -134,14 +184,12 @@ static bool run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, size_
 /* One step over K for `panels` panels from `panel` on (of the group). */
 static bool run_panels(const gemm_block *b, const gemm_step *k, size_t panel, size_t panels) {
   const pte_gemm *g = b->g;
-  size_t place = b->group * pte_panel_count(g->columns) + panel, at = k->tap * g->run + k->offset;
+  size_t place = b->group * pte_panel_count(g->columns) + panel, at = k->tap * b->run + k->offset;
   size_t count = k->taps * k->run, column = b->group * g->columns + panel * PTE_PANEL;
   pte_finish_f32 finish = pte_finish_at(&g->finish, b->row, column);
   size_t end = (panel + panels) * PTE_PANEL;
-  bool matrix = g->fill == pte_matrix_fill;
-  bool last = k->tap + k->taps == g->taps && k->offset + k->run == g->run;
+  bool last = k->tap + k->taps == b->taps && k->offset + k->run == b->run;
   pte_tile_f32 s = {.row = b->table + k->tap * PTE_STRIP,
-                    .row_stride = matrix ? ((const pte_matrix *)g->source)->stride : 0,
                     .taps = k->taps,
                     .tap_stride = k->run,
                     .offset = k->offset,
@@ -155,13 +203,16 @@ static bool run_panels(const gemm_block *b, const gemm_step *k, size_t panel, si
     s.panel[p] = g->panels.read(g->panels.self, place + p, at, count,
                                 b->decoded + p * PTE_GEMM_DEPTH * PTE_PANEL);
   bool more = !g->panels.decoded && panel + 2 * panels <= b->panel_end;
-  return run_strips(b, s, panels, more ? panels * g->taps * g->run * PTE_PANEL : 0);
+  size_t next = more ? panels * b->taps * b->run * PTE_PANEL : 0;
+  if (b->span_count == 0) return run_strips(b, s, panels, next);
+  return run_spans(b, &s, k->tap * g->lines.tap_stride + k->offset, panels, next);
 }
 
 /* As many panels side by side as the tile takes; without masks, a panel with columns that do not
  * exist goes alone. */
 static bool run_step(const gemm_block *b, const gemm_step *k) {
-  size_t strips = pte_strips(b->rows), abreast = b->kernel->abreast[ceil_div(b->rows, strips)];
+  size_t abreast = 2;
+  if (b->span_count == 0) abreast = b->kernel->abreast[ceil_div(b->rows, pte_strips(b->rows))];
   size_t whole = b->kernel->masked ? b->panel_end : least(b->panel_end, b->g->columns / PTE_PANEL);
   size_t p = b->panel_begin;
   for (; p + abreast <= whole; p += abreast)
@@ -172,15 +223,18 @@ static bool run_step(const gemm_block *b, const gemm_step *k) {
 }
 
 /* One strip reads each weight once: there is no reuse to block for, so a panel in place streams, as
- * far as a tile may go. */
+ * far as a tile may go. Steps are about as long each. */
 static bool run_depth(const gemm_block *b) {
-  const pte_gemm *g = b->g;
-  bool stream = b->rows <= PTE_STRIP && !g->panels.decoded;
-  size_t depth = stream ? PTE_GEMM_LONG : g->panels.decoded ? PTE_GEMM_DEPTH : PTE_GEMM_WIDE;
-  size_t taps = most(depth / g->run, 1), run = least(depth, g->run);
-  for (size_t tap = 0; tap < g->taps; tap += taps)
-    for (size_t offset = 0; offset < g->run; offset += run) {
-      gemm_step k = {tap, least(taps, g->taps - tap), offset, least(run, g->run - offset)};
+  bool stream = b->rows <= PTE_STRIP && b->span_count == 0;
+  size_t depth = b->g->panels.decoded ? PTE_GEMM_DEPTH
+                 : stream             ? PTE_GEMM_LONG
+                 : b->span_count > 0  ? PTE_GEMM_EVEN
+                                      : PTE_GEMM_WIDE;
+  size_t taps = most(depth / b->run, 1), run = least(depth, b->run);
+  taps = ceil_div(b->taps, ceil_div(b->taps, taps)), run = ceil_div(b->run, ceil_div(b->run, run));
+  for (size_t tap = 0; tap < b->taps; tap += taps)
+    for (size_t offset = 0; offset < b->run; offset += run) {
+      gemm_step k = {tap, least(taps, b->taps - tap), offset, least(run, b->run - offset)};
       if (!run_step(b, &k)) return false;
     }
   return true;
@@ -250,15 +304,20 @@ static size_t block_columns(const pte_gemm *g) {
 
 static bool share_of(const pte_gemm *g, gemm_share *out) {
   uint64_t rows = least(g->rows, PTE_GEMM_ROWS), slots = pte_strips((size_t)rows) * PTE_STRIP;
+  uint64_t spans, pieces = 0;
   gemm_share s = {
       .decoded = g->panels.decoded ? sizeof(float[PTE_ABREAST * PTE_GEMM_DEPTH * PTE_PANEL]) : 0};
   uint64_t held = g->place == NULL ? 0 : block_columns(g);
+  if (g->lines.width > 0) pieces = (rows + g->lines.width - 2) / g->lines.width + 1;
+  spans = (rows / PTE_SPAN + pieces) * sizeof(gemm_span);
   bool fits = pte_mul(slots * sizeof(float *), g->taps, &s.table) &&
-              pte_align(s.table, 64, &s.table) &&
+              pte_align(most(s.table, spans), 64, &s.table) &&
+              pte_mul(pieces * sizeof(float), g->lines.piece_floats, &pieces) &&
               pte_mul(rows * sizeof(float), g->copy_floats, &s.copy) &&
-              pte_align(s.copy, 64, &s.copy) && pte_mul(rows * sizeof(float), held, &s.block) &&
-              pte_align(s.block, 64, &s.block) && pte_add(s.table, s.copy, &s.total) &&
-              pte_add(s.total, s.decoded, &s.total) && pte_add(s.total, s.block, &s.total);
+              pte_align(most(s.copy, pieces), 64, &s.copy) &&
+              pte_mul(rows * sizeof(float), held, &s.block) && pte_align(s.block, 64, &s.block) &&
+              pte_add(s.table, s.copy, &s.total) && pte_add(s.total, s.decoded, &s.total) &&
+              pte_add(s.total, s.block, &s.total);
   *out = s;
   return fits;
 }
@@ -274,13 +333,39 @@ bool pte_gemm_scratch(const pte_gemm *g, uint32_t threads, uint64_t *out_bytes) 
   return share_of(g, &share) && pte_mul(share.total, threads, out_bytes);
 }
 
+/* Whether the variant takes rows that lie evenly, and these do. Lines of a few would be tiles of
+ * a few. */
+static bool even(const pte_gemm *g, const pte_gemm_f32 *kernel) {
+  return kernel->parts != NULL && g->lines.width > PTE_SPAN / 2 && g->rows > PTE_STRIP;
+}
+
+/* Cuts the block's part of each line into spans. */
+static bool fill_spans(gemm_block *b, float *room) {
+  const pte_gemm_lines *l = &b->g->lines;
+  for (size_t done = 0, count; done < b->rows; done += count, room += l->piece_floats) {
+    count = least(l->width - (b->row + done) % l->width, b->rows - done);
+    const float *x = l->piece(b->g->source, b->group, b->row + done, count, room, b->pace);
+    if (x == NULL) return false;
+    for (size_t i = 0, at = 0, end, n = ceil_div(count, PTE_SPAN); i < n; i++, at = end) {
+      end = count * (i + 1) / n;
+      b->spans[b->span_count++] = (gemm_span){x + at * l->row_stride, done + at, end - at};
+    }
+  }
+  return true;
+}
+
 static bool fill_block(gemm_block *b, const gemm_share *share, void *scratch) {
   char *bytes = scratch;
-  b->table = (const float **)scratch;
-  b->decoded = (float *)(bytes + share->table + share->copy);
-  pte_gemm_rows rows = {
-      b->group, b->row, b->rows, b->g->taps, b->table, (float *)(bytes + share->table), b->pace};
-  return b->g->run == 0 || b->g->fill(b->g->source, &rows);
+  float *copy = (float *)(void *)(bytes + share->table);
+  b->decoded = (float *)(void *)(bytes + share->table + share->copy);
+  b->table = (const float **)scratch, b->spans = (gemm_span *)scratch, b->span_count = 0;
+  b->taps = b->g->taps, b->run = b->g->run;
+  if (b->run != 0 && even(b->g, b->kernel)) {
+    b->taps = b->g->lines.taps, b->run = b->g->lines.run;
+    return fill_spans(b, copy);
+  }
+  pte_gemm_rows rows = {b->group, b->row, b->rows, b->g->taps, b->table, copy, b->pace};
+  return b->run == 0 || b->g->fill(b->g->source, &rows);
 }
 
 void pte_gemm_part(const pte_gemm *g, const pte_gemm_f32 *kernel, void *scratch, size_t group,
@@ -309,6 +394,7 @@ typedef struct gemm_grid {
   char *scratch;
   gemm_share share;
   size_t panels, row_blocks, column_blocks; /* of one group */
+  size_t unit;                              /* rows that a tile has at best */
 } gemm_grid;
 
 /* Blocks of at most 192 rows x 32 panels; more of them where threads would idle, as long as a block
@@ -319,7 +405,8 @@ static void grid_split(gemm_grid *grid, uint32_t threads) {
   size_t depth = most(g->taps * g->run, 1), strip_work = depth * PTE_PANEL;
   size_t work = most(strip_work * g->rows / 131072 * grid->panels * g->groups, 1);
   size_t wanted = threads <= 1 ? 1 : least(g->rows == 1 ? threads : 4 * (size_t)threads, work);
-  grid->row_blocks = ceil_div(g->rows, PTE_GEMM_ROWS);
+  grid->unit = even(g, grid->kernel) ? 2 * PTE_SPAN : 2 * PTE_STRIP;
+  grid->row_blocks = ceil_div(g->rows, PTE_GEMM_ROWS / grid->unit * grid->unit);
   grid->column_blocks = ceil_div(g->columns, block_columns(g));
   size_t rows_wanted = ceil_div(wanted, g->groups * grid->column_blocks);
   grid->row_blocks = most(grid->row_blocks, least(rows_wanted, g->rows / (8 * PTE_STRIP)));
@@ -352,14 +439,13 @@ static bool put_block(const gemm_block *b) {
   return true;
 }
 
-/* The first row of block `block`: at a pair of strips where blocks are much longer. Rounded up, so
+/* The first row of block `block`: where a tile begins, if blocks are much longer. Rounded up, so
  * that no block, the last one neither, gets more than PTE_GEMM_ROWS. */
 static size_t row_begin(const gemm_grid *grid, size_t block) {
-  const size_t pair = 2 * PTE_STRIP, rows = grid->g->rows, at = rows * block / grid->row_blocks;
-  if (block == grid->row_blocks || rows / grid->row_blocks < 4 * pair) return at;
-  return ceil_div(at, pair) * pair;
+  const size_t rows = grid->g->rows, at = rows * block / grid->row_blocks;
+  if (block == grid->row_blocks || rows / grid->row_blocks < 4 * grid->unit) return at;
+  return ceil_div(at, grid->unit) * grid->unit;
 }
-_Static_assert(PTE_GEMM_ROWS % (2 * PTE_STRIP) == 0, "blocks are rounded up to pairs of strips");
 
 static void grid_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const gemm_grid *grid = context;

@@ -23,6 +23,17 @@ typedef struct pte_gemm_rows {
   pte_pace *pace;
 } pte_gemm_rows;
 
+/* Rows that lie evenly, `width` of them in a line: row m of a line begins m * row_stride behind its
+ * first, and has `taps` runs of `run`, tap_stride apart, in the order of K. `piece` says where row
+ * `first` begins, which `count` rows of its line follow; where they lie nowhere it lays them out in
+ * `room` first. NULL: the run is to end. width 0: rows do not lie so. */
+typedef struct pte_gemm_lines {
+  size_t width, taps, run, row_stride, tap_stride;
+  size_t piece_floats; /* `room` of a piece of up to PTE_GEMM_ROWS rows */
+  const float *(*piece)(const void *source, size_t group, size_t first, size_t count, float *room,
+                        pte_pace *pace);
+} pte_gemm_lines;
+
 /* false: the run is to end. */
 typedef bool pte_gemm_fill(const void *source, const pte_gemm_rows *rows);
 
@@ -43,6 +54,7 @@ typedef struct pte_gemm {
   pte_gemm_fill *fill;
   const void *source;
   size_t copy_floats; /* of one row */
+  pte_gemm_lines lines;
   pte_panels panels;
   pte_finish_f32 finish; /* columns count through all groups */
   float *out;            /* rows out_stride apart; aliases nothing else */
@@ -56,8 +68,9 @@ typedef struct pte_gemm {
 enum {
   PTE_GEMM_DEPTH = 256, /* K of a block: 256 * 16 floats are 16 KiB, half of a small L1 */
   PTE_GEMM_WIDE = 512, /* of one whose panels lie in place: a pair of them is most of a larger L1 */
-  PTE_GEMM_ROWS = 192, /* rows of a block: 192 * 256 floats are 192 KiB of L2 */
-  PTE_GEMM_LONG = 2048 /* K of a tile, at most: 6 * 64 * 2048 steps are under PTE_CHUNK */
+  PTE_GEMM_EVEN = 1024, /* the same where rows lie evenly: 14 of them hide that a pair is in L2 */
+  PTE_GEMM_ROWS = 196,  /* rows of a block, at most: with 256 floats each 196 KiB of L2 */
+  PTE_GEMM_LONG = 2048  /* K of a tile, at most: 6 * 64 * 2048 steps are under PTE_CHUNK */
 };
 
 /* Sets out, out_stride and place for rows x columns of `y`, dense or not. */
@@ -97,6 +110,9 @@ typedef struct pte_matrix {
   size_t stride, group_step;
 } pte_matrix;
 pte_gemm_fill pte_matrix_fill;
+
+/* The lines of a matrix. */
+pte_gemm_lines pte_matrix_lines(size_t rows, size_t run, size_t stride);
 
 /* f32 panels in place: panel p starts at data + p * depth * 16. */
 typedef struct pte_plain_panels {

@@ -1,5 +1,5 @@
-/* f32 matrix tiles on AVX-512: 6 x 32, a register for each row of each of two panels, K in order.
- * Twelve accumulators cover two FMA pipes of latency 4; a step is 12 FMA against 8 loads. Fewer
+/* f32 matrix tiles on AVX-512: 14 x 32 of rows that lie evenly, a register for each row of each of
+ * two panels, K in order; else 6 x 32, twelve sums, which cover two FMA pipes of latency 4. Fewer
  * rows take more panels side by side. */
 #if PTE_HAVE_AVX512
 #include "kernels/matrix/finish__avx512.h"
@@ -65,78 +65,73 @@ static void tile_avx512(size_t rows, size_t panels, const pte_tile_f32 *s) {
   }
 }
 
-/* 12 x 16, 10 x 16 or 8 x 16: with one panel, the chains of a strip would be too few. */
-INLINE void tall_run(const size_t rows, const pte_tile_f32 *s) {
-  const __mmask16 mask = (__mmask16)(0xffffu >> s->missing);
-  __m512 sum[2 * PTE_STRIP];
-#pragma GCC unroll 12
-  for (size_t m = 0; m < 2 * rows; m++)
-    sum[m] =
-        s->first ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(mask, s->out + m * s->out_stride);
-  for (size_t t = 0; t < s->taps; t++) {
-    const float *a[2 * PTE_STRIP], *b = s->panel[0] + t * s->tap_stride * PTE_PANEL;
-#pragma GCC unroll 6
-    for (size_t m = 0; m < rows; m++) {
-      a[m] = s->row[t * PTE_STRIP + m] + s->offset;
-      a[rows + m] = s->below[t * PTE_STRIP + m] + s->offset;
+/* Up to 14 x 32 of rows that lie evenly: half the weights a product that 6 x 32 asks of L2, and no
+ * pointers. */
+INLINE void parts_run(const size_t rows, const size_t panels, const pte_parts_f32 *s) {
+  const __mmask16 last = (__mmask16)(0xffffu >> s->missing);
+  const size_t half = (rows + 1) / 2, r = s->row_stride;
+  __m512 sum[4 * PTE_SPAN];
+#pragma GCC unroll 14
+  for (size_t m = 0; m < rows; m++)
+#pragma GCC unroll 2
+    for (size_t p = 0; p < panels; p++) {
+      const float *out = s->out[m / half] + m % half * s->out_stride + PTE_PANEL * p;
+      sum[m * panels + p] = s->first ? _mm512_setzero_ps()
+                                     : _mm512_maskz_loadu_ps(p + 1 < panels ? 0xffff : last, out);
     }
+  const float *a = s->x[0], *b = s->x[1], *w = s->panel[0];
+  const size_t beside = panels > 1 ? (size_t)(s->panel[1] - w) : 0;
+  const size_t lines = s->taps * s->run, asked = s->ahead_lines;
+  const size_t every = asked > 0 ? lines / asked : SIZE_MAX;
+  const float *next = w + s->ahead;
+  size_t until = every;
+  for (size_t t = 0; t < s->taps; t++, a += s->tap_stride - s->run, b += s->tap_stride - s->run)
     for (size_t k = 0; k < s->run; k++) {
-      __m512 w = _mm512_load_ps(b + k * PTE_PANEL);
-#pragma GCC unroll 12
-      for (size_t m = 0; m < 2 * rows; m++)
-        sum[m] = _mm512_fmadd_ps(_mm512_set1_ps(a[m][k]), w, sum[m]);
-    }
-  }
-  if (s->finish != NULL) pte_finish_avx512(s->finish, 2 * rows, 1, 0, mask, sum);
-#pragma GCC unroll 12
-  for (size_t m = 0; m < 2 * rows; m++)
-    _mm512_mask_storeu_ps(s->out + m * s->out_stride, mask, sum[m]);
-}
-
-static void tall_avx512(size_t rows, const pte_tile_f32 *s) {
-  switch (rows) {
-  case 4: tall_run(4, s); break;
-  case 5: tall_run(5, s); break;
-  default: tall_run(6, s); break;
-  }
-}
-
-/* 12 x 32 of a matrix: half the weights a product that 6 x 32 asks of L2. */
-static void wide_avx512(const pte_tile_f32 *s) {
-  __m512 sum[2 * PTE_STRIP * 2];
-#pragma GCC unroll 12
-  for (size_t m = 0; m < 2 * PTE_STRIP; m++)
-#pragma GCC unroll 2
-    for (size_t p = 0; p < 2; p++)
-      sum[2 * m + p] = s->first ? _mm512_setzero_ps()
-                                : _mm512_loadu_ps(s->out + m * s->out_stride + PTE_PANEL * p);
-  const size_t r = s->row_stride;
-  const float *a[3], *b = s->panel[0], *c = s->panel[1];
-  for (size_t i = 0; i < 3; i++) a[i] = s->row[0] + s->offset + 4 * i * r;
-  size_t every = s->ahead_lines > 0 ? s->run / s->ahead_lines : s->run, asked = 0;
-  for (size_t k = 0, end = 0; k < s->run; k++) {
-    if (k == end) {
-      end += every;
-      if (asked < s->ahead_lines) {
-        _mm_prefetch((const char *)(b + s->ahead + asked * PTE_PANEL), _MM_HINT_T1);
-        _mm_prefetch((const char *)(c + s->ahead + asked * PTE_PANEL), _MM_HINT_T1);
-        asked++;
+      if (--until == 0) {
+        _mm_prefetch((const char *)next, _MM_HINT_T1);
+        if (panels > 1) _mm_prefetch((const char *)(next + beside), _MM_HINT_T1);
+        next += PTE_PANEL, until = every;
       }
+      __m512 v = _mm512_load_ps(w), u = panels > 1 ? _mm512_load_ps(w + beside) : v;
+#pragma GCC unroll 14
+      for (size_t m = 0; m < rows; m++) {
+        __m512 x = _mm512_set1_ps((m < half ? a : b)[m % half * r]);
+        sum[m * panels] = _mm512_fmadd_ps(x, v, sum[m * panels]);
+        if (panels > 1) sum[m * panels + 1] = _mm512_fmadd_ps(x, u, sum[m * panels + 1]);
+      }
+      a++, b++, w += PTE_PANEL;
+      __asm__("" : "+r"(a), "+r"(b), "+r"(w)); /* two addresses, not one for each row */
     }
-    __m512 v = _mm512_load_ps(b + k * PTE_PANEL), w = _mm512_load_ps(c + k * PTE_PANEL);
-#pragma GCC unroll 12
-    for (size_t m = 0; m < 2 * PTE_STRIP; m++) {
-      __m512 x = _mm512_set1_ps(a[m / 4][m % 4 * r + k]);
-      sum[2 * m] = _mm512_fmadd_ps(x, v, sum[2 * m]);
-      sum[2 * m + 1] = _mm512_fmadd_ps(x, w, sum[2 * m + 1]);
-    }
-  }
-  if (s->finish != NULL) pte_finish_avx512(s->finish, 2 * PTE_STRIP, 2, 0, 0xffff, sum);
-#pragma GCC unroll 12
-  for (size_t m = 0; m < 2 * PTE_STRIP; m++)
+  if (s->finish != NULL) pte_finish_parts_avx512(s->finish, half, rows, panels, 0, last, sum);
+#pragma GCC unroll 14
+  for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 2
-    for (size_t p = 0; p < 2; p++)
-      _mm512_storeu_ps(s->out + m * s->out_stride + PTE_PANEL * p, sum[2 * m + p]);
+    for (size_t p = 0; p < panels; p++)
+      _mm512_mask_storeu_ps(s->out[m / half] + m % half * s->out_stride + PTE_PANEL * p,
+                            p + 1 < panels ? 0xffff : last, sum[m * panels + p]);
+}
+
+static void parts_avx512(size_t rows, size_t panels, const pte_parts_f32 *s) {
+#define ROWS(n)                                                                                    \
+  case 2 * (n): parts_run(n, 1, s); break;                                                         \
+  case 2 * (n) + 1: parts_run(n, 2, s); break
+  switch (2 * rows + panels - 1) {
+    ROWS(1);
+    ROWS(2);
+    ROWS(3);
+    ROWS(4);
+    ROWS(5);
+    ROWS(6);
+    ROWS(7);
+    ROWS(8);
+    ROWS(9);
+    ROWS(10);
+    ROWS(11);
+    ROWS(12);
+    ROWS(13);
+    ROWS(14);
+  }
+#undef ROWS
 }
 
 /* `count` panels at a distance of `stride` floats, each a stream of its own. */
@@ -169,8 +164,7 @@ static void vector_avx512(size_t k, size_t panels, const float *x, const float *
 
 const pte_gemm_f32 pte_gemm_f32__avx512 = {
     .tile = tile_avx512,
-    .tall = tall_avx512,
-    .wide = wide_avx512,
+    .parts = parts_avx512,
     .vector = vector_avx512,
     .masked = true,
     .abreast = {0, 4, 4, 2, 2, 2, 2},

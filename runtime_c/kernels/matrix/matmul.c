@@ -22,6 +22,7 @@ static void matmul_plan_shape(const pte_call *call, matmul_plan *p) {
                        .fill = pte_matrix_fill,
                        .watch = call->watch,
                        .panels = pte_weight_panels(w, call->cpu, &p->weight)};
+  p->gemm.lines = pte_matrix_lines(p->gemm.rows, p->gemm.run, p->gemm.run);
   pte_gemm_put(&p->gemm, call->out[0]);
 }
 
