@@ -63,7 +63,8 @@ def reference(w: F32, fmt: BlockFormat) -> Encoded:
         )
         codes = elements.encode(ratio.astype(np.float32), fmt.element)
         return Encoded(fmt, codes.reshape(n, k), scale)
-    least = np.maximum(absmax / np.float32(fmt.element.max), np.float32(2**-149))
+    largest = -fmt.element.least if fmt.rule == "signed" else fmt.element.max
+    least = np.maximum(absmax / np.float32(largest), np.float32(2**-149))
     step: F32 = np.where(absmax > 0, least, 1).astype(np.float32)
     if fmt.rule == "qlora":  # times the reciprocal
         with np.errstate(divide="ignore", over="ignore"):
@@ -73,6 +74,8 @@ def reference(w: F32, fmt: BlockFormat) -> Encoded:
     elif fmt.scale == "f16":
         with np.errstate(over="ignore"):
             half = np.maximum(step.astype(np.float16), np.float16(2**-24))
+        if fmt.rule == "signed":
+            half = np.where(_extreme(blocks) > 0, -half, half)
         stored = half.astype(np.float32)
         ratio = blocks / stored[..., None]
     else:
@@ -86,6 +89,14 @@ def reference(w: F32, fmt: BlockFormat) -> Encoded:
     return Encoded(fmt, elements.encode(ratio.astype(np.float32), fmt.element).reshape(n, k), kept)
 
 
+def _extreme(blocks: F32) -> F32:
+    """The first of each block's elements with the largest magnitude."""
+    if not blocks.shape[-1]:
+        return np.zeros(blocks.shape[:-1], np.float32)
+    at = np.abs(blocks).argmax(-1)
+    return np.asarray(np.take_along_axis(blocks, at[..., None], -1)[..., 0], np.float32)
+
+
 def decode(encoded: Encoded) -> F32:
     """value(code) * scale, rounded to f32: what `exact` execution computes with; shape [n, k]."""
     n, k = encoded.codes.shape
@@ -95,6 +106,13 @@ def decode(encoded: Encoded) -> F32:
         scale = _power_of_two(encoded.scale.astype(np.float64))
         return (blocks.astype(np.float64) * scale[..., None]).astype(np.float32).reshape(n, k)
     return (blocks * encoded.scale.astype(np.float32)[..., None]).astype(np.float32).reshape(n, k)
+
+
+def steps(scale: NDArray[Any], fmt: BlockFormat) -> F32:
+    """What stored scales stand for; exact in f32."""
+    if fmt.scale == "e8m0":
+        return _power_of_two(scale.astype(np.float64)).astype(np.float32)
+    return scale.astype(np.float32)
 
 
 def _power_of_two(byte: NDArray[np.float64]) -> NDArray[np.float64]:

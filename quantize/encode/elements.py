@@ -23,7 +23,8 @@ Codes = NDArray[np.uint8]
 class Element:
     """A code of `bits` bits: one of `levels`, which ascend; else a float, or an integer where `integer`.
 
-    `max` is the largest magnitude; `emax` the exponent of it (OCP MX v1.0 section 5.3); `mantissa` its bits.
+    `max` is the largest number; `emax` the exponent of it (OCP MX v1.0 section 5.3); `mantissa` its bits; `low` the smallest
+    number where that is not -max.
     """
 
     name: str
@@ -33,6 +34,12 @@ class Element:
     mantissa: int
     integer: bool = False
     levels: F32 | None = None
+    low: float | None = None
+
+    @property
+    def least(self) -> float:
+        """The smallest number that is encoded."""
+        return -self.max if self.low is None else self.low
 
 
 E4M3: Final = Element("e4m3", 8, 448.0, 8, 3)
@@ -40,7 +47,7 @@ E2M3: Final = Element("e2m3", 6, 7.5, 2, 3)
 E2M1: Final = Element("e2m1", 4, 6.0, 2, 1)
 NF4: Final = Element("nf4", 4, 1.0, 0, 0, levels=NF4_VALUES)
 I8: Final = Element("i8", 8, 127.0, 6, 0, integer=True)
-I4: Final = Element("i4", 4, 7.0, 2, 0, integer=True)
+I4: Final = Element("i4", 4, 7.0, 2, 0, integer=True, low=-8.0)
 
 
 @functools.cache
@@ -69,7 +76,7 @@ def encode(x: F32, element: Element) -> Codes:
     if element.levels is not None:
         middles = (element.levels[1:] + element.levels[:-1]) / np.float32(2)
         return np.searchsorted(middles, x, side="left").astype(np.uint8)
-    clamped = np.clip(x, np.float32(-element.max), np.float32(element.max))
+    clamped = np.clip(x, np.float32(element.least), np.float32(element.max))
     if element.integer:
         return (np.rint(clamped).astype(np.int64) & ((1 << element.bits) - 1)).astype(np.uint8)
     return _encode_float(clamped, element)

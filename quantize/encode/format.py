@@ -15,7 +15,7 @@ class BlockFormat:
     """`block` elements of K share a scale of dtype `scale` (f32, f16, e8m0); 0: the whole row.
 
     `name` is what --format takes, `stored` the storage format that keeps it. `rule` names the scale rule: of `blocks.RULES`
-    for e8m0, else "absmax", or "qlora": codes by the reciprocal of the unrounded scale. In ONNX the codes have the type
+    for e8m0, else "absmax"; "signed": the extreme element has the lowest code; "qlora": codes by the reciprocal of the unrounded scale. In ONNX the codes have the type
     `codes` (of ml_dtypes or NumPy), which opset `opset` was the first to have.
     """
 

@@ -5,6 +5,8 @@
 #ifndef PTE_CODEC_BLOCK_H
 #define PTE_CODEC_BLOCK_H
 
+#include <stdbool.h>
+
 #include "codec/codec.h"
 #include "core/half.h"
 
@@ -20,16 +22,28 @@ static inline uint32_t pte_block_absmax(const float *w, size_t size) {
   return most;
 }
 
+/* Whether the first of the elements with the largest magnitude is above zero. */
+static inline bool pte_block_extreme_above(const float *w, size_t size, uint32_t absmax_bits) {
+  size_t i = 0;
+  while (i < size && (pte_bits(w[i]) & 0x7fffffffu) != absmax_bits) i++;
+  return i < size && w[i] > 0;
+}
+
 /* absmax / most, at least the smallest float; 1 for a block of zeros. */
 static inline float pte_block_step(uint32_t absmax_bits, float most) {
   float step = pte_float(absmax_bits) / most;
   return absmax_bits == 0 ? 1.0f : step > 0 ? step : pte_float(1);
 }
 
-/* Two's complement in the low `bits` bits; most = 2^(bits - 1) - 1. */
-static inline uint8_t pte_code_int(float x, float most, unsigned bits) {
-  float low = x < -most ? -most : x, kept = low > most ? most : low;
+/* least .. most in two's complement in the low `bits` bits. */
+static inline uint8_t pte_code_range(float x, float least, float most, unsigned bits) {
+  float low = x < least ? least : x, kept = low > most ? most : low;
   return (uint8_t)((uint32_t)(int32_t)pte_nearest(kept) & ((1u << bits) - 1));
+}
+
+/* -most .. most; most = 2^(bits - 1) - 1. */
+static inline uint8_t pte_code_int(float x, float most, unsigned bits) {
+  return pte_code_range(x, -most, most, bits);
 }
 
 /* A float of `exponent` and `mantissa` bits without infinities; most is its largest value. Where
