@@ -1,4 +1,4 @@
-"""Weights and activations in fewer bits: what to round (`recipe`), how (`encode`), what it costs (`report`).
+"""Weights and activations in fewer bits: what to round (`recipe`, `plan`), how (`encode`, `rounding`), what it costs (`report`).
 
 `pteron.export_model(..., quantize="nf4")` and the command `pteron quantize` are the usual ways in; `quantize.quantize_model`
 does it to an ONNX model. `docs/quantize.md` has the formats. What is here is imported when it is first used.
@@ -11,14 +11,48 @@ from typing import TYPE_CHECKING
 from pteron.schema.lazy import lazy
 
 if TYPE_CHECKING:
-    from . import activations, apply, calibrate, encode, quantize, recipe, report, units
+    from . import (
+        activations,
+        apply,
+        calibrate,
+        encode,
+        gptq,
+        layers,
+        plan,
+        quantize,
+        readings,
+        recipe,
+        report,
+        rounding,
+        samples,
+        search,
+        statistics,
+        units,
+    )
     from .calibrate import Ranges
     from .quantize import Calibration
     from .recipe import Recipe, Rule
     from .report import QuantReport
 
 __all__ = ["Calibration", "QuantReport", "Ranges", "Recipe", "Rule"]
-__all__ += ["activations", "apply", "calibrate", "encode", "quantize", "recipe", "report", "units"]
+__all__ += [
+    "activations",
+    "apply",
+    "calibrate",
+    "encode",
+    "gptq",
+    "layers",
+    "plan",
+    "quantize",
+    "readings",
+    "recipe",
+    "report",
+    "rounding",
+    "samples",
+    "search",
+    "statistics",
+    "units",
+]
 
 if not TYPE_CHECKING:
     _HOMES = {

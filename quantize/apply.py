@@ -1,4 +1,4 @@
-"""Applies a recipe to a Graph: weights become codes and scales behind a DequantizeLinear. ONNX -> ONNX.
+"""Applies a plan to a Graph: weights become codes and scales behind a DequantizeLinear. ONNX -> ONNX.
 
 Every weight is stored as a matrix [n, k] of codes with the scales of its rows' blocks, k being what the layer sums over
 (conv: kernel positions, then channels), and brought to the layer's own shape behind the DequantizeLinear:
@@ -14,8 +14,7 @@ A format of levels, like NF4, has no ONNX type: it is a model-local function ove
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
@@ -24,15 +23,16 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 import pteron.export.graph as graphs
-from pteron.export.graph.weights import read, rows_of
-from pteron.schema.errors import QuantError, RecipeError
+from pteron.export.graph.weights import rows_of
 
 from . import levels
-from .encode import blocks, elements
-from .encode.format import BlockFormat, Encoded
+from .encode import elements
+from .encode.format import Encoded
 from .encode.table import FORMATS
-from .recipe import Recipe, layer_names
-from .report import LayerReport, QuantReport
+from .layers import Layer
+from .plan import Choice, Plan
+from .report import QuantReport
+from .rounding import Rounded
 
 Array = NDArray[Any]
 
@@ -40,149 +40,29 @@ OPSET: dict[str, int] = {f.name: f.opset for f in FORMATS.values()}
 """The lowest opset that has a format's types: what a written model declares."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Layer:
-    """A weight that can be quantized: input `slot` of `node`, its matrix [n, k] and the way back to its shape."""
-
-    node: ir.Node
-    slot: int
-    name: str
-    kind: str
-    shape: tuple[int, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Those that a rule may match."""
-        weight = self.node.inputs[self.slot]
-        return self.name, self.node.name or "", str(weight.name or "") if weight is not None else ""
-
-    def matrix(self, w: Array) -> Array:
-        if self.kind == "matmul":
-            return w.T
-        return w.reshape(len(w), -1) if w.ndim == 2 else np.moveaxis(w, 1, -1).reshape(len(w), -1)
-
-
-def layers(model: ir.Model, recipe: Recipe) -> list[Layer]:
-    """Every constant weight of MatMul, Gemm, Conv and, if the recipe says so, Gather, in order."""
-    found = list(_layers(model, recipe))
-    names = layer_names([(layer.node, layer.node.inputs[layer.slot]) for layer in found])
-    return [dataclasses.replace(layer, name=name) for layer, name in zip(found, names, strict=True)]
-
-
-def _layers(model: ir.Model, recipe: Recipe) -> Iterator[Layer]:
-    slots = {"MatMul": 1, "Gemm": 1, "Conv": 1} | ({"Gather": 0} if recipe.embeddings else {})
-    for node in graphs.nodes(model):
-        slot = slots.get(node.op_type) if node.domain in ("", "ai.onnx") else None
-        if slot is None or slot >= len(node.inputs):
-            continue
-        value = node.inputs[slot]
-        tensor = graphs.constant_tensor(value)
-        if value is None or tensor is None or tensor.dtype != ir.DataType.FLOAT:
-            continue
-        shape = tuple(int(str(d)) for d in tensor.shape)
-        kind = node.op_type.lower()
-        if kind == "gemm" and not graphs.attr(node, "transB", 0):
-            kind = "matmul"
-        if kind == "gather" and graphs.attr(node, "axis", 0) != 0:
-            continue
-        if len(shape) == 2 or (kind == "conv" and len(shape) > 2):
-            yield Layer(node, slot, "", kind, shape)
-
-
-def quantize(
-    model: ir.Model, recipe: Recipe, *, progress: Callable[[str], None] | None = None
-) -> QuantReport:
-    """Quantizes the weights of `model` in place.
+def apply(model: ir.Model, plan: Plan, done: Callable[[Choice], Rounded]) -> QuantReport:
+    """Writes what each layer became, in place: `done` gives it, and is asked twice for a layer that shares its weight.
 
     Returns:
         What was done to each layer, with its error and its bits.
-
-    Raises:
-        QuantError: a weight cannot be encoded; RecipeError: a rule matches no layer; nothing is changed then.
     """
-    found = layers(model, recipe)
-    plan = [(layer, *recipe.choose(layer.names)) for layer in found]
-    idle = [r.pattern.pattern for r in recipe.rules if all(by is not r for _, _, by in plan)]
-    if idle:
-        names = ", ".join(sorted(layer.name for layer in found)[:20])
-        raise RecipeError(f"rule {idle[0]!r}: decides no layer; layers are {names}")
-    done: dict[tuple[int, str, str], tuple[Encoded, LayerReport]] = {}
-    for number, (layer, fmt, _) in enumerate(plan):
-        if fmt is not None:
-            if progress:
-                progress(f"quantize {number + 1}/{len(plan)} {layer.name} {fmt.name}")
-            key = (id(layer.node.inputs[layer.slot]), fmt.name, layer.kind)
-            if key not in done:
-                done[key] = _encode(layer, fmt)
-    used, report, values = graphs.names(model), QuantReport(recipe.format), {}
+    used, report = graphs.names(model), QuantReport(plan.format)
+    values: dict[tuple[int, str, str], ir.Value] = {}
     readers: dict[tuple[int, str, str], set[int]] = {}
-    for layer, fmt, _ in plan:
-        if fmt is not None:
-            key = (id(layer.node.inputs[layer.slot]), fmt.name, layer.kind)
-            readers.setdefault(key, set()).add(id(layer.node.graph))
-    for layer, fmt, _ in plan:
-        value = layer.node.inputs[layer.slot]
-        assert value is not None
-        if fmt is None:
+    for choice in plan.choices:
+        readers.setdefault(choice.key, set()).add(id(choice.layer.node.graph))
+    for choice in plan.choices:
+        layer = choice.layer
+        if choice.format is None:
             report.skipped.append(layer.name)
             continue
-        key = (id(value), fmt.name, layer.kind)
-        if key not in values:
-            values[key] = _insert(model, layer, done[key][0], used, shared=len(readers[key]) > 1)
-            report.layers.append(done[key][1])
-        layer.node.replace_input_with(layer.slot, values[key])
+        if choice.key not in values:
+            made, shared = done(choice), len(readers[choice.key]) > 1
+            values[choice.key] = _insert(model, layer, made.encoded, used, shared=shared)
+            report.layers.append(made.report)
+        layer.node.replace_input_with(layer.slot, values[choice.key])
     graphs.drop_unread(model)
     return report
-
-
-def _encode(layer: Layer, fmt: BlockFormat) -> tuple[Encoded, LayerReport]:
-    """Some rows at a time: the weight in f32 is the most that is held besides codes and scales."""
-    tensor = graphs.constant_tensor(layer.node.inputs[layer.slot])
-    assert tensor is not None
-    w = layer.matrix(read(tensor))
-    n, k = w.shape
-    codes, scales = np.empty((n, k), np.uint8), []
-    noise = power = worst = 0.0
-    for begin, end in rows_of(n, 16 * k) if n else [(0, 0)]:
-        rows = np.ascontiguousarray(w[begin:end], np.float32)
-        try:
-            part = _encoded_rows(rows, fmt)
-        except QuantError:
-            _refuse(layer, fmt, w)
-            raise
-        error = blocks.decode(part)[:, :k] - rows
-        codes[begin:end] = part.codes[:, :k]
-        scales.append(part.scale)
-        noise += float(np.square(error, dtype=np.float64).sum())
-        power += float(np.square(rows, dtype=np.float64).sum())
-        worst = max(worst, float(np.abs(error).max(initial=0)))
-    encoded = Encoded(fmt, codes, np.concatenate(scales))
-    size = n * k * fmt.element.bits + encoded.scale.nbytes * 8
-    row = LayerReport(
-        layer.name,
-        layer.node.op_type,
-        fmt.name,
-        (n, k),
-        size / max(n * k, 1),
-        noise,
-        power,
-        worst,
-        str(layer.node.name),
-    )
-    return encoded, row
-
-
-def _encoded_rows(rows: Array, fmt: BlockFormat) -> Encoded:
-    short = -rows.shape[1] % fmt.block if fmt.block else 0
-    return blocks.encode(np.pad(rows, ((0, 0), (0, short))) if short else rows, fmt)
-
-
-def _refuse(layer: Layer, fmt: BlockFormat, w: Array) -> None:
-    """Says what is wrong with the whole weight."""
-    try:
-        _encoded_rows(np.ascontiguousarray(w, np.float32), fmt)
-    except QuantError as error:
-        raise QuantError(f"layer {layer.name}: {error}") from None
 
 
 def _insert(

@@ -4,80 +4,92 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from typing import Final
 
-import onnx_ir as ir
-
-import pteron.export.graph as graphs
 from pteron.schema.errors import RecipeError
 
 from .encode.format import BlockFormat
 from .encode.table import FORMATS
 
 SKIP = "skip"
+ALGORITHMS: Final = ("nearest", "search", "gptq")
+"""What rounds; see `rounding`."""
+ACTIVATIONS: Final = ("auto", "float", "int8")
+"""auto: int8 where the format is int8 and there is a calibration."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Rule:
-    """Layers whose name (module, node or weight) `pattern` finds get `format`, or stay as they are ("skip")."""
+    """Layers whose name (module, node or weight) `pattern` finds get `format`, or stay as they are ("skip").
+
+    `algorithm` "": the recipe's.
+    """
 
     pattern: re.Pattern[str]
     format: str
+    algorithm: str = ""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Recipe:
-    """`format` for every layer but where a rule says otherwise; `embeddings`: tables of Gather too."""
+    """`format` for every layer but where a rule says otherwise; `embeddings`: tables of Gather too.
+
+    `algorithm` as in `rounding`; "": gptq where there are statistics, else search.
+    """
 
     format: str
     rules: tuple[Rule, ...] = ()
     embeddings: bool = False
+    algorithm: str = ""
+    activations: str = "auto"
 
-    def choose(self, names: Iterable[str]) -> tuple[BlockFormat | None, Rule | None]:
-        """The format of a layer called any of `names` (None: skip), and the rule that decided."""
-        chosen, by = self.format, None
+    def choose(self, names: Iterable[str]) -> tuple[BlockFormat | None, str, Rule | None]:
+        """The format of a layer called any of `names` (None: skip), the algorithm, and the rule that decided."""
+        by = None
         for rule in self.rules:
             if any(rule.pattern.search(name) for name in names):
-                chosen, by = rule.format, rule
-        return (None if chosen == SKIP else FORMATS[chosen]), by
+                by = rule
+        chosen, algorithm = (by.format, by.algorithm) if by else (self.format, "")
+        return (
+            None if chosen == SKIP else FORMATS[chosen],
+            algorithm or self.algorithm,
+            by,
+        )
 
 
-def layer_names(layers: Sequence[tuple[ir.Node, ir.Value | None]]) -> list[str]:
-    """What layers are called, by their nodes and weights: module, else weight, else node.
-
-    A module of several weights does not tell them apart: these are called by their nodes.
-    """
-    paths = [graphs.module(node) for node, _ in layers]
-    weights: dict[str | None, set[int]] = {}
-    for path, (node, weight) in zip(paths, layers, strict=True):
-        weights.setdefault(path, set()).add(id(node if weight is None else weight))
-    return [
-        path if path and len(weights[path]) == 1
-        else str((node.name if path or weight is None or not weight.name else weight.name) or "")
-        for path, (node, weight) in zip(paths, layers, strict=True)
-    ]  # fmt: skip
-
-
-def recipe(format: str, rules: Mapping[str, str] | None = None, embeddings: bool = False) -> Recipe:
+def recipe(
+    format: str,
+    rules: Mapping[str, str] | None = None,
+    embeddings: bool = False,
+    algorithm: str = "",
+    activations: str = "auto",
+) -> Recipe:
     """Checks and compiles.
 
     Args:
         format: A name in FORMATS.
         rules: Regular expression -> format name or "skip", in order.
         embeddings: Quantize tables that Gather reads.
+        algorithm: One of ALGORITHMS; "": gptq where there are statistics, else search.
+        activations: One of ACTIVATIONS.
 
     Raises:
-        RecipeError: an unknown format, or a pattern that does not compile.
+        RecipeError: an unknown format, algorithm or kind of activations, or a pattern that does not compile.
     """
     for name in (format, *(rules or {}).values()):
         if name not in FORMATS and name != SKIP:
             raise RecipeError(
                 f"format {name!r}: expected one of {', '.join(FORMATS)}, or skip in a rule"
             )
+    if algorithm and algorithm not in ALGORITHMS:
+        raise RecipeError(f"algorithm {algorithm!r}: expected one of {', '.join(ALGORITHMS)}")
+    if activations not in ACTIVATIONS:
+        raise RecipeError(f"activations {activations!r}: expected one of {', '.join(ACTIVATIONS)}")
     compiled = []
     for pattern, name in (rules or {}).items():
         try:
             compiled.append(Rule(re.compile(pattern), name))
         except re.error as error:
             raise RecipeError(f"rule {pattern!r}: not a regular expression: {error}") from None
-    return Recipe(format, tuple(compiled), embeddings)
+    return Recipe(format, tuple(compiled), embeddings, algorithm, activations)

@@ -14,7 +14,8 @@ from .calibrate import Ranges
 class LayerReport:
     """One weight [n, k]: bits a weight with its scales; sums of squares of error and weight; largest error.
 
-    `node` is the first that reads it; `arithmetic`, exact, int8 or static, is known once the graph was exported.
+    `node` is the first that reads it; `arithmetic`, exact, int8 or static, is known once the graph was exported. `output`: mean
+    square of the error at the layer's output over that of the output, by statistics.
     """
 
     name: str
@@ -27,6 +28,8 @@ class LayerReport:
     worst: float
     node: str = ""
     arithmetic: str = ""
+    algorithm: str = "nearest"
+    output: float | None = None
 
     @property
     def sqnr_db(self) -> float:

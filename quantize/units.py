@@ -16,7 +16,8 @@ import pteron.export.graph as graphs
 from pteron.export.graph.int8 import Form, form
 from pteron.schema.errors import RecipeError
 
-from .recipe import SKIP, Recipe, Rule, layer_names
+from .layers import layer_names
+from .recipe import SKIP, Recipe, Rule
 
 TERMS: Final = 65_000
 """Products of int8 that an int32 sum holds for any data."""
@@ -71,7 +72,7 @@ def units(model: ir.Model, recipe: Recipe) -> tuple[list[Unit], list[str]]:
         unit = _unit(node, on_grid)
         if unit is None:
             continue
-        chosen, by = recipe.choose(unit.names)
+        chosen, _, by = recipe.choose(unit.names)
         used |= {id(by)}
         if chosen is None:
             skipped.append(unit)

@@ -17,7 +17,7 @@ from pteron.export.file.emit import emit
 from pteron.export.options import Options
 from pteron.export.report import Report
 from pteron.export.write import apart, write_whole
-from pteron.quantize.quantize import Calibration, transformer
+from pteron.quantize.quantize import Calibration, Method, transformer
 from pteron.quantize.report import QuantReport
 
 from .request import Request, front
@@ -60,7 +60,9 @@ def _quantizer(request: Request, done: Callable[[QuantReport], None]) -> Transfo
         return None
     source = request.calibrate
     calibration = None if source is None else Calibration(source, record, request.samples)
-    return transformer(request.quantize, request.progress, done, calibration)
+    statistics = None if request.statistics is None else Path(request.statistics)
+    method = Method(statistics)
+    return transformer(request.quantize, request.progress, done, calibration, method)
 
 
 def distinct(source: Any, out: str | os.PathLike[str] | None) -> None:

@@ -51,9 +51,14 @@ class Request(Options):
     )
     calibrate: Source | None = row(
         None,
-        "int8 activations: .npz with samples of each input by name along the first axis, or ranges (.json)",
+        "samples by which weights are rounded and, with int8, activations get their ranges: .npz with each input by name along "
+        "the first axis, or a folder of them; for int8 also ranges (.json)",
     )
     samples: int = row(64, "samples to calibrate with")
+    statistics: str | os.PathLike[str] | None = row(
+        None,
+        "what the samples say of the layers' inputs: a file (.npz) that is written with `calibrate` and read without, for any format",
+    )
     quantized: Callable[[QuantReport], None] | None = row(
         None, "called with the report of each quantized graph"
     )
@@ -68,8 +73,10 @@ class Request(Options):
             raise ArgumentError(
                 "export: expected either a source or methods, got both or neither; give one"
             )
-        if self.calibrate is not None and (self.quantize is None or self.methods is not None):
-            raise QuantError("calibrate: expected quantize='int8' and one source; drop calibrate")
+        for name in ("calibrate", "statistics"):
+            given = getattr(self, name) is not None
+            if given and (self.quantize is None or self.methods is not None):
+                raise QuantError(f"{name}: expected quantize and one source; drop {name}")
 
 
 def front(request: Callable[P, Request]) -> Callable[[Callable[[Request], T]], Callable[P, T]]:

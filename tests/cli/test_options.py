@@ -60,9 +60,9 @@ FEEDS = {
 STATIC = {
     "--calibrate": [
         ("{none}.npz {int8}", "no such file"),
-        ("{folder} {int8}", "got a folder"),
+        ("{folder} {int8}", "expected a folder with .npz files, got none"),
         ("{text} {int8}", "expected an .npz file of samples"),
-        ("{npz} {nf4}", "int8, too"),
+        ("{json} {nf4}", "expected samples, or"),
         ("{named} {int8}", "expected arrays named image, got nope"),
         ("{json} {int8}", "expected a file of ranges"),
     ],
@@ -73,8 +73,14 @@ STATIC = {
         ("3", "expected --calibrate, too"),
     ],
     "--ranges": [
-        ("{new}.json", "expected --calibrate, too"),
+        ("{new}.json", "int8 --calibrate, too"),
         ("{npz}", "another kind of file"),
+    ],
+    "--statistics": [
+        ("{none}.npz {nf4}", "no such file"),
+        ("{npz} {nf4}", "expected pteron.statistics version 1"),
+        ("{new}.npz {int8} --calibrate {npz}", "expected weights alone"),
+        ("{npz}", "expected"),
     ],
     "--exec": [("fast", "invalid choice")],
 }
@@ -137,6 +143,8 @@ TABLE = {
             ("x=skip --rule x=nf4", "expected x once"),
             ("nope=skip", "decides no layer"),
         ],
+        "--algorithm": [("awq", "invalid choice")],
+        "--activations": [("int4", "invalid choice"), ("int8", "give both")],
         "--report": [("{new}.txt", "expected an .html or .json"), ("{none}/r.html", "expected a folder")],
     },
     "run": {

@@ -25,9 +25,9 @@ pytestmark = pytest.mark.slow
 SKIPPED, TESTED, BATCH, LONGEST = 64, 200, 25, 96
 """The first sentences are for calibration."""
 
-LINEAR = recipe("nf4")
-WORDS = recipe("nf4", {r"position|token_type": "skip"}, embeddings=True)
-ALL = recipe("nf4", embeddings=True)
+LINEAR = recipe("nf4", algorithm="nearest")
+WORDS = recipe("nf4", {r"position|token_type": "skip"}, embeddings=True, algorithm="nearest")
+ALL = recipe("nf4", embeddings=True, algorithm="nearest")
 
 
 class MiniLM:

@@ -20,9 +20,10 @@ from pteron.export.graph.text import onnx_text
 from pteron.export.passes import run_passes
 from pteron.export.passes.int8 import integer_nodes
 from pteron.quantize.activations import grid_of
-from pteron.quantize.calibrate import Ranges, calibrated, observe, ranges_of, samples_of
+from pteron.quantize.calibrate import Ranges, calibrated, observe, ranges_of
 from pteron.quantize.recipe import recipe
 from pteron.quantize.report import QuantReport
+from pteron.quantize.samples import samples_of
 from pteron.schema.errors import QuantError
 
 ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -388,8 +389,10 @@ def test_export_asks_for_one_source_and_int8(tmp_path: Path) -> None:
     x = {"x": np.ones((3, 7), np.float32)}
     with pytest.raises(QuantError, match="calibrate: expected quantize"):
         pteron.export_model(product(), calibrate=x)
+    with pytest.raises(QuantError, match="activations int8: expected format int8"):
+        pteron.export_model(product(), quantize=recipe("nf4", activations="int8"), calibrate=x)
     with pytest.raises(QuantError, match="expected int8 or skip, got 'nf4'"):
-        pteron.export_model(product(), quantize="nf4", calibrate=x)
+        pteron.export_model(product(), quantize=recipe("int8", {"w": "nf4"}), calibrate=x)
 
 
 def test_an_old_model_is_written_at_opset_13_without_its_batch_norm(tmp_path: Path) -> None:
@@ -431,7 +434,7 @@ def test_an_old_model_is_written_at_opset_13_without_its_batch_norm(tmp_path: Pa
     "options, code, text",
     [
         (["--calibrate", "absent.npz"], 2, "absent.npz: no such file"),
-        (["--ranges", "r.json"], 2, "expected --calibrate, too"),
+        (["--ranges", "r.json"], 2, "int8 --calibrate, too"),
         (["--calibrate", "wrong.npz"], 2, "wrong.npz: expected arrays named image, got label"),
     ],
 )

@@ -16,6 +16,7 @@ import onnx
 
 from pteron.pipeline import export_model
 from pteron.quantize.encode.table import FORMATS
+from pteron.quantize.recipe import recipe
 from pteron.schema.errors import PteronError
 
 FILE: Final = Path(__file__).with_name("replay.json")
@@ -38,7 +39,7 @@ def digest(model: Path, format_: str | None) -> str:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "model.pte"
         try:
-            export_model(model, out, quantize=format_)
+            export_model(model, out, quantize=format_ and recipe(format_, algorithm="nearest"))
         except PteronError:
             return "refused"
         return hashlib.blake2s(out.read_bytes(), digest_size=8).hexdigest()

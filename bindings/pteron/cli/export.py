@@ -60,9 +60,10 @@ def run(args: argparse.Namespace) -> int:
     out = args.output or args.model.with_suffix(".pte")
     kind("--output", out, ".pte")
     target = None if args.is_trial else out
-    outputs = [target, args.ranges, args.report]
+    written = args.statistics if args.calibrate else None
+    outputs = [target, args.ranges, args.report, written]
     report_kind(args.report)
-    ready(outputs, [args.model, args.calibrate])
+    ready(outputs, [args.model, args.calibrate, None if written else args.statistics])
     options = asked(args) | {
         "states": pairs("--state", args.states, str),
         "hints": pairs("--dim", args.hints, int),

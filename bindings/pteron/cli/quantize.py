@@ -1,7 +1,7 @@
 """Quantize the weights of a model: to an ONNX model with Q/DQ nodes, or straight to a .pte program.
 
-Weights of MatMul, Gemm and Conv, rounded to nearest. With --format int8 --calibrate activations too: static int8, integers
-from end to end. An .onnx result declares the lowest opset that has its types, so that other runtimes open it where
+Weights of MatMul, Gemm and Conv under the scales that cost least; with --calibrate by GPTQ. With --format int8 --calibrate activations
+too: static int8, integers from end to end. An .onnx result declares the lowest opset that has its types, so that other runtimes open it where
 their kernels allow.
 """
 
@@ -12,12 +12,14 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pteron.quantize.recipe import ACTIVATIONS, ALGORITHMS
+
 from . import say
 from .pairs import asked, at_least, existing, file, kind, model, option, pairs, ready
 from .progress import Tell, progress
 
 if TYPE_CHECKING:
-    from pteron.quantize.quantize import Calibration
+    from pteron.quantize.quantize import Calibration, Method
     from pteron.quantize.recipe import Recipe
     from pteron.quantize.report import QuantReport
 
@@ -33,6 +35,16 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="REGEX=FORMAT",
         help="layers whose name REGEX finds get FORMAT, or stay as they are (skip); the last match wins",
     )
+    parser.add_argument(
+        "--algorithm",
+        choices=ALGORITHMS,
+        default="",
+        help="default: gptq where there are samples or statistics, else search",
+    )
+    parser.add_argument(
+        "--activations", choices=ACTIVATIONS, default="auto",
+        help="auto: int8 with --format int8 --calibrate, else float",
+    )  # fmt: skip
     static(parser)
     parser.add_argument("--embeddings", action="store_true", help="tables that Gather reads, too")
     parser.add_argument(
@@ -44,12 +56,13 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def static(parser: argparse.ArgumentParser) -> None:
-    """Options of static int8, which `export` has too."""
+    """Options of calibration, which `export` has too."""
     option(parser, "--calibrate", "calibrate", type=file, metavar="FILE")
     option(parser, "--samples", "samples", type=at_least(1), metavar="N")
     parser.add_argument(
         "--ranges", type=file, metavar="FILE", help="write the ranges found, for --calibrate"
     )
+    option(parser, "--statistics", "statistics", type=file, metavar="FILE")
 
 
 def check_static(args: argparse.Namespace, format: str | None, option: str) -> Recipe | None:
@@ -62,22 +75,37 @@ def check_static(args: argparse.Namespace, format: str | None, option: str) -> R
     from pteron.schema.errors import ArgumentError
 
     kind("--ranges", args.ranges, ".json")
+    kind("--statistics", args.statistics, ".npz")
+    for flag, given in (("--calibrate", args.calibrate), ("--statistics", args.statistics)):
+        if given and format is None:
+            raise ArgumentError(f"{flag} {given}: expected {option}, too")
     if args.calibrate:
-        existing(args.calibrate)
-        if format != "int8":
-            raise ArgumentError(f"--calibrate {args.calibrate}: expected {option} int8, too")
-        if args.calibrate.suffix != ".json":
-            calibration(args.calibrate)
-    elif args.ranges:
-        raise ArgumentError(f"--ranges {args.ranges}: expected --calibrate, too")
+        if args.calibrate.suffix != ".json" and not args.calibrate.is_dir():
+            calibration(existing(args.calibrate))
+        elif args.calibrate.suffix == ".json":
+            existing(args.calibrate)
     elif "samples" in getattr(args, "given", ()):
         raise ArgumentError(f"--samples {args.samples}: expected --calibrate, too")
-    if format is None:
+    elif args.statistics:
+        existing(args.statistics)
+    if format is None and not args.ranges:
         return None
+    from pteron.quantize.quantize import is_static
     from pteron.quantize.recipe import recipe
 
-    rules = pairs("--rule", getattr(args, "rule", ()), str)
-    return recipe(format, rules, getattr(args, "embeddings", False))
+    chosen = None
+    if format is not None:
+        rules = pairs("--rule", getattr(args, "rule", ()), str)
+        words = (getattr(args, "algorithm", ""), getattr(args, "activations", "auto"))
+        chosen = recipe(format, rules, getattr(args, "embeddings", False), *words)
+    static = chosen and is_static(chosen, args.calibrate is not None, args.statistics is not None)
+    if args.ranges and not static:
+        raise ArgumentError(f"--ranges {args.ranges}: expected {option} int8 --calibrate, too")
+    if args.calibrate and args.calibrate.suffix == ".json" and not static:
+        raise ArgumentError(
+            f"--calibrate {args.calibrate}: expected samples, or {option} int8, too"
+        )
+    return chosen
 
 
 def calibration(path: Path) -> None:
@@ -110,8 +138,9 @@ def run(args: argparse.Namespace) -> int:
     model(args.model)
     kind("--output", args.output, ".onnx", ".pte")
     report_kind(args.report)
-    outputs = [args.output, args.report, args.ranges]
-    ready(outputs, [args.model, args.calibrate])
+    written = args.statistics if args.calibrate else None
+    outputs = [args.output, args.report, args.ranges, written]
+    ready(outputs, [args.model, args.calibrate, None if written else args.statistics])
     chosen = check_static(args, args.format, "--format")
     assert chosen is not None  # --format is required
     with progress(args.quiet or args.json) as tell:
@@ -167,10 +196,14 @@ def write(args: argparse.Namespace, chosen: Recipe, tell: Tell) -> QuantReport:
         from ..pipeline import record
 
         calibration = Calibration(args.calibrate, record, args.samples)
+    from pteron.quantize.quantize import Method
+
     from ..pipeline import distinct
 
+    method = Method(args.statistics)
+
     distinct(args.model, args.output)
-    return to_onnx(args.model, args.output, chosen, tell, calibration)
+    return to_onnx(args.model, args.output, chosen, tell, calibration, method)
 
 
 def to_onnx(
@@ -178,7 +211,8 @@ def to_onnx(
     out: Path,
     chosen: Recipe,
     tell: Tell,
-    calibration: Calibration | None = None,
+    calibration: Calibration | None,
+    method: Method,
 ) -> QuantReport:
     """An ONNX model to a quantized one at the lowest opset that has the types.
 
@@ -195,6 +229,8 @@ def to_onnx(
     if calibration is not None:
         for step in (lift_constants, remove_no_ops, fold_batch_norm, remove_unused):
             step(captured)
-    model, report = quantize_model(captured, chosen, progress=tell, calibration=calibration)
+    model, report = quantize_model(
+        captured, chosen, progress=tell, calibration=calibration, method=method
+    )
     save_onnx(model, out)
     return report

@@ -1,0 +1,72 @@
+"""What becomes of each layer: a format and an algorithm, decided before any number is read."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import onnx_ir as ir
+
+from pteron.schema.errors import RecipeError
+
+from .encode.format import BlockFormat
+from .layers import Layer, layers
+from .recipe import Recipe
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Choice:
+    """`format` None: the layer stays as it is. `algorithm` "": what the statistics allow."""
+
+    layer: Layer
+    format: BlockFormat | None
+    algorithm: str = ""
+
+    @property
+    def key(self) -> tuple[int, str, str]:
+        """Equal where one stored weight does for both."""
+        weight = self.layer.node.inputs[self.layer.slot]
+        return id(weight), self.format.name if self.format else "", self.layer.kind
+
+    @property
+    def weights(self) -> int:
+        n, k = self.layer.extents
+        return n * k
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Plan:
+    """`format` is what the recipe says by default."""
+
+    format: str
+    choices: tuple[Choice, ...]
+
+    @property
+    def work(self) -> list[Choice]:
+        """Those that are rounded, each stored weight once."""
+        return list({c.key: c for c in reversed(self.choices) if c.format is not None}.values())[
+            ::-1
+        ]
+
+
+def plan(model: ir.Model, recipe: Recipe) -> Plan:
+    """Every layer of a Graph, in order.
+
+    Raises:
+        RecipeError: a rule decides no layer.
+    """
+    found = layers(model, recipe.embeddings)
+    chosen = [recipe.choose(layer.names) for layer in found]
+    _refuse_idle(recipe, found, [by for _, _, by in chosen])
+    rows = [
+        Choice(layer, fmt, algorithm)
+        for layer, (fmt, algorithm, _) in zip(found, chosen, strict=True)
+    ]
+    return Plan(recipe.format, tuple(rows))
+
+
+def _refuse_idle(recipe: Recipe, found: Sequence[Layer], used: Sequence[object]) -> None:
+    idle = [r.pattern.pattern for r in recipe.rules if all(by is not r for by in used)]
+    if idle:
+        names = ", ".join(sorted(layer.name for layer in found)[:20])
+        raise RecipeError(f"rule {idle[0]!r}: decides no layer; layers are {names}")

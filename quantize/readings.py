@@ -1,0 +1,109 @@
+"""How a layer reads its input: as rows of what it sums over, in the order of the columns of its matrix (`layers`).
+
+MatMul, Gemm  x [.., k]       => [1, m, k]
+Conv          x [b, c, *s]    => [groups, m, kernel positions * c / groups], a row for each place of the result
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+from numpy.typing import NDArray
+
+import pteron.export.graph as graphs
+
+from .layers import Layer
+
+Array = NDArray[Any]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Window:
+    """Geometry of a Conv, one number an axis; `pads` (before, after); `same`: SAME_UPPER or SAME_LOWER decide them."""
+
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    pads: tuple[tuple[int, int], ...]
+    same: str
+    groups: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Reading:
+    """`value` is read over its last axis (`turned`: the one before it), or through `window`."""
+
+    value: str
+    turned: bool = False
+    window: Window | None = None
+
+    @property
+    def groups(self) -> int:
+        return 1 if self.window is None else self.window.groups
+
+    @property
+    def text(self) -> str:
+        """Unequal for unequal readings."""
+        return repr(dataclasses.astuple(self))
+
+
+def reading(layer: Layer, main: ir.Graph) -> Reading | None:
+    """None: nothing is summed (tables), the input is constant, or a body of If, Loop or Scan has the layer."""
+    x = layer.node.inputs[0]
+    inside = layer.node.graph is not main
+    if layer.kind == "gather" or x is None or graphs.constant_tensor(x) is not None or inside:
+        return None
+    if layer.kind != "conv":
+        turned = layer.node.op_type == "Gemm" and bool(graphs.attr(layer.node, "transA", 0))
+        return Reading(str(x.name), turned)
+    kernel = layer.shape[2:]
+    rank = len(kernel)
+    ones, none = [1] * rank, [0] * (2 * rank)
+    pads = [int(p) for p in graphs.attr(layer.node, "pads", none)]
+    auto = str(graphs.attr(layer.node, "auto_pad", "NOTSET"))
+    window = Window(
+        kernel,
+        tuple(int(n) for n in graphs.attr(layer.node, "strides", ones)),
+        tuple(int(n) for n in graphs.attr(layer.node, "dilations", ones)),
+        tuple(zip(pads[:rank], pads[rank:], strict=True)),
+        auto if auto.startswith("SAME") else "",
+        int(graphs.attr(layer.node, "group", 1)),
+    )
+    return Reading(str(x.name), window=window)
+
+
+def rows(how: Reading, x: Array) -> Array:
+    """What a layer sums over, [groups, m, k]."""
+    if how.window is None:
+        wide = x.swapaxes(-1, -2) if how.turned else x
+        return wide.reshape(1, -1, wide.shape[-1])
+    w = how.window
+    spatial = x.shape[2:]
+    pads = [
+        _same(w, i, n) if w.same else pair
+        for i, (n, pair) in enumerate(zip(spatial, w.pads, strict=True))
+    ]
+    padded = np.pad(x, [(0, 0), (0, 0), *pads])
+    reach = tuple((k - 1) * d + 1 for k, d in zip(w.kernel, w.dilations, strict=True))
+    axes = tuple(range(2, x.ndim))
+    seen = np.lib.stride_tricks.sliding_window_view(padded, reach, axis=axes)
+    steps = [slice(None, None, s) for s in w.strides]
+    taps = [slice(None, None, d) for d in w.dilations]
+    seen = seen[(slice(None), slice(None), *steps, *taps)]  # [b, c, *places, *kernel]
+    places, rank = seen.shape[2 : x.ndim], len(w.kernel)
+    each = seen.reshape(len(x), w.groups, x.shape[1] // w.groups, *places, *w.kernel)
+    order = (1, 0, *range(3, 3 + rank), *range(3 + rank, 3 + 2 * rank), 2)
+    k = math.prod(w.kernel) * (x.shape[1] // w.groups)
+    return each.transpose(order).reshape(w.groups, -1, k)
+
+
+def _same(w: Window, i: int, extent: int) -> tuple[int, int]:
+    """Padding that makes the result ceil(extent / stride) long."""
+    stride, reach = w.strides[i], (w.kernel[i] - 1) * w.dilations[i] + 1
+    total = max((-(-extent // stride) - 1) * stride + reach - extent, 0)
+    less = total // 2
+    return (less, total - less) if w.same == "SAME_UPPER" else (total - less, less)

@@ -1,0 +1,162 @@
+"""One weight to codes and scales by one of the algorithms, and what that costs.
+
+nearest  scales from absmax
+search   scales of the least squared error, weighted by the input where statistics are there
+gptq     codes and scales of the least error at the layer's output, by statistics; `search` for a layer without
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import pteron.export.graph as graphs
+from pteron.export.graph.weights import read, rows_of
+from pteron.schema.errors import QuantError
+
+from .encode import blocks
+from .encode.format import BlockFormat, Encoded
+from .gptq import gptq
+from .layers import Layer
+from .recipe import ALGORITHMS
+from .report import LayerReport
+from .search import search
+from .statistics import Moments
+
+Array = NDArray[Any]
+
+NEAREST, SEARCH, GPTQ = ALGORITHMS
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Rounded:
+    """A weight's codes [n, k] and scales, and what they cost."""
+
+    encoded: Encoded
+    report: LayerReport
+
+    def weight(self) -> Array:
+        """What the codes stand for, f32 [n, k]."""
+        return _decoded(self.encoded, *self.report.shape)
+
+
+def matrix_of(layer: Layer) -> Array:
+    """The weight in f32, [n, k]."""
+    tensor = graphs.constant_tensor(layer.node.inputs[layer.slot])
+    assert tensor is not None
+    return np.asarray(layer.matrix(read(tensor)), np.float32)
+
+
+def rounded(layer: Layer, fmt: BlockFormat, algorithm: str, moments: Moments | None) -> Rounded:
+    """Rounds a layer's weight.
+
+    Raises:
+        QuantError: the weight has no form in the format.
+    """
+    w = matrix_of(layer)
+    used = algorithm if moments is not None or algorithm != GPTQ else SEARCH
+    if not w.size:
+        used = NEAREST
+    try:
+        if used == GPTQ and moments is not None:
+            encoded = _by_gptq(w, fmt, moments)
+        else:
+            encoded = _by_rows(w, fmt, used, moments)
+    except QuantError as error:
+        raise QuantError(f"layer {layer.name}: {_whole(w, fmt) or error}") from None
+    return Rounded(encoded, _report(layer, w, encoded, used, moments))
+
+
+def _by_gptq(w: Array, fmt: BlockFormat, moments: Moments) -> Encoded:
+    wide, k = _filled(w, fmt), w.shape[1]
+    short = wide.shape[1] - k
+    second = np.pad(moments.second, ((0, 0), (0, short), (0, short)))
+    made = gptq(wide, fmt, second)
+    return Encoded(fmt, made.codes[:, :k], made.scale)
+
+
+def _by_rows(w: Array, fmt: BlockFormat, algorithm: str, moments: Moments | None) -> Encoded:
+    """Some rows at a time: the weight in f32 is the most that is held besides codes and scales."""
+    n, k = w.shape
+    codes, scales = np.empty((n, k), np.uint8), []
+    weight = None
+    if moments is not None and algorithm == SEARCH:
+        weight = np.diagonal(moments.second, axis1=1, axis2=2)
+        weight = np.repeat(weight, n // len(weight), axis=0) if len(weight) > 1 else weight
+    for begin, end in rows_of(n, 64 * k) if n else [(0, 0)]:
+        rows = _filled(w[begin:end], fmt)
+        if algorithm == NEAREST:
+            part = blocks.encode(rows, fmt)
+        else:
+            some = weight if weight is None or len(weight) == 1 else weight[begin:end]
+            short = rows.shape[1] - k
+            part = search(rows, fmt, None if some is None else np.pad(some, ((0, 0), (0, short))))
+        codes[begin:end] = part.codes[:, :k]
+        scales.append(part.scale)
+    return Encoded(fmt, codes, np.concatenate(scales))
+
+
+def _filled(rows: Array, fmt: BlockFormat) -> Array:
+    """Rows of whole blocks."""
+    short = -rows.shape[1] % fmt.block if fmt.block else 0
+    wide = np.pad(rows, ((0, 0), (0, short))) if short else rows
+    return np.ascontiguousarray(wide, np.float32)
+
+
+def _whole(w: Array, fmt: BlockFormat) -> str:
+    """What is wrong with the whole weight, not with some rows of it."""
+    try:
+        blocks.encode(_filled(w, fmt), fmt)
+    except QuantError as error:
+        return str(error)
+    return ""
+
+
+def _decoded(encoded: Encoded, n: int, k: int) -> Array:
+    fmt = encoded.format
+    codes = encoded.codes
+    short = -k % fmt.block if fmt.block else 0
+    if short:
+        codes = np.pad(codes, ((0, 0), (0, short)))
+    return blocks.decode(Encoded(fmt, codes, encoded.scale))[:, :k]
+
+
+def _report(
+    layer: Layer, w: Array, encoded: Encoded, algorithm: str, moments: Moments | None
+) -> LayerReport:
+    n, k = w.shape
+    noise = power = worst = output = signal = 0.0
+    each = n // len(moments.second) if moments is not None else n
+    for begin, end in rows_of(n, 64 * k) if n else []:
+        rows = w[begin:end]
+        error = _decoded(_some(encoded, begin, end), end - begin, k) - rows
+        noise += float(np.square(error, dtype=np.float64).sum())
+        power += float(np.square(rows, dtype=np.float64).sum())
+        worst = max(worst, float(np.abs(error).max(initial=0)))
+        for g in range(begin // each, -(-end // each)) if moments is not None else ():
+            assert moments is not None
+            some = slice(max(g * each - begin, 0), (g + 1) * each - begin)
+            h = moments.second[g]
+            output += float(((error[some] @ h) * error[some]).sum(dtype=np.float64))
+            signal += float(((rows[some] @ h) * rows[some]).sum(dtype=np.float64))
+    size = n * k * encoded.format.element.bits + encoded.scale.nbytes * 8
+    return LayerReport(
+        layer.name,
+        layer.node.op_type,
+        encoded.format.name,
+        (n, k),
+        size / max(n * k, 1),
+        noise,
+        power,
+        worst,
+        str(layer.node.name),
+        algorithm=algorithm,
+        output=output / signal if signal > 0 else None,
+    )
+
+
+def _some(encoded: Encoded, begin: int, end: int) -> Encoded:
+    return Encoded(encoded.format, encoded.codes[begin:end], encoded.scale[begin:end])

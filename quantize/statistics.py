@@ -1,0 +1,269 @@
+"""What a few samples say of each layer's input: second moments and largest magnitudes, which any format can use again.
+
+A layer w [n, k] that reads rows x [m, k] errs by (w - w') x: its mean square is the trace of (w - w') H (w - w')^T with
+H = x^T x / m. Layers that read the same share a record. The file is a .npz:
+
+    "statistics"   bytes of JSON: {"format": "pteron.statistics", "version": 1, "samples", "layers": {name: record}}
+    "<record>.second" f32 [groups, k, k], "<record>.absmax" f32 [groups, k], "<record>.rows" i64
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import onnx_ir as ir
+from numpy.typing import NDArray
+
+from pteron.schema.errors import RecipeError
+
+from .layers import Layer
+from .readings import Reading, reading, rows
+from .samples import Runner, Sample
+
+F32 = NDArray[np.float32]
+
+FORMAT: Final = "pteron.statistics"
+VERSION: Final = 1
+CHUNK: Final = 1024
+"""Rows that are summed at once, in f32; what they sum to is added up in f64."""
+HEAD: Final = "statistics"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """Of `rows` rows: `second` = x^T x / rows, [groups, k, k]; `absmax` [groups, k]."""
+
+    second: F32
+    absmax: F32
+    rows: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Record:
+    """What `layers` read, over so many samples."""
+
+    name: str
+    layers: tuple[str, ...]
+    moments: Moments
+    samples: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Statistics:
+    """`records`: layer -> the record of its input; `read` gives one, from memory or a file."""
+
+    samples: int
+    records: Mapping[str, str]
+    read: Callable[[str], Moments]
+
+    def of(self, layer: Layer, n: int, k: int) -> Moments | None:
+        """Moments of a layer with a matrix [n, k]; None where nothing was observed.
+
+        Raises:
+            RecipeError: they are of another model.
+        """
+        record = self.records.get(layer.name)
+        if record is None:
+            return None
+        found = self.read(record)
+        if found.second.shape[1] != k or n % len(found.second):
+            raise RecipeError(
+                f"statistics: layer {layer.name}: expected moments of {k} columns, got {list(found.second.shape)}; "
+                "they are of another model: calibrate again"
+            )
+        return found
+
+
+def collect(
+    model: ir.Model,
+    layers: Sequence[Layer],
+    given: Iterable[Sample],
+    runner: Runner,
+    ram_bytes: int,
+    progress: Callable[[str], None] | None = None,
+) -> Iterator[Record]:
+    """A record of each reading of the layers.
+
+    The samples are run once, or more often where the sums would take more than `ram_bytes`: at least one record each time.
+
+    Raises:
+        RecipeError: no samples, samples that cannot be run twice, or a value that is NaN or infinite.
+    """
+    found: dict[Reading, int] = {}
+    readers: dict[Reading, list[str]] = {}
+    for layer in layers:
+        how = reading(layer, model.graph)
+        if how is not None:
+            found[how] = layer.extents[1]
+            readers.setdefault(how, []).append(layer.name)
+    passes = list(_passes(found, ram_bytes))
+    if len(passes) > 1 and iter(given) is given:
+        raise RecipeError(
+            f"calibration: statistics need {len(passes)} runs under this limit of memory, and these samples can be read once; give a list or a file"
+        )
+    number = 0
+    for count, some in enumerate(passes):
+        if progress:
+            progress(f"calibrate {count + 1}/{len(passes)} {len(some)} inputs of layers")
+        sums = {how: _Sum(how, k) for how, k in some.items()}
+        seen = _observe(model, sums, given, runner)
+        for how, total in sums.items():
+            yield Record(f"{number:04}", tuple(readers[how]), total.moments(), seen)
+            number += 1
+
+
+def _passes(found: Mapping[Reading, int], ram_bytes: int) -> Iterator[dict[Reading, int]]:
+    """Readings whose sums fit into the memory together, in order."""
+    some: dict[Reading, int] = {}
+    taken = 0
+    for how, k in found.items():
+        size = how.groups * k * k * 12 + 4 * CHUNK * k * how.groups
+        if some and taken + size > ram_bytes:
+            yield some
+            some, taken = {}, 0
+        some[how] = k
+        taken += size
+    if some:
+        yield some
+
+
+def _observe(
+    model: ir.Model, sums: Mapping[Reading, _Sum], given: Iterable[Sample], runner: Runner
+) -> int:
+    wanted = list(dict.fromkeys(how.value for how in sums))
+    count = 0
+    for values in runner(model, wanted, given):
+        for name, array in values.items():
+            if not np.isfinite(array).all():
+                raise RecipeError(
+                    f"calibration: sample {count}: {name!r} must be finite, got NaN or infinity; leave this sample out"
+                )
+        for how, total in sums.items():
+            total.add(rows(how, np.asarray(values[how.value], np.float32)))
+        count += 1
+    if count == 0:
+        raise RecipeError("calibration: expected at least one sample, got none")
+    return count
+
+
+class _Sum:
+    """x^T x of rows that come in parts."""
+
+    def __init__(self, how: Reading, k: int) -> None:
+        self.total = np.zeros((how.groups, k, k), np.float64)
+        self.absmax = np.zeros((how.groups, k), np.float32)
+        self.parts: list[F32] = []
+        self.held = self.rows = 0
+
+    def add(self, x: F32) -> None:
+        for begin in range(0, x.shape[1], CHUNK):
+            part = x[:, begin : begin + CHUNK]
+            self.parts.append(np.array(part, np.float32))
+            self.held += part.shape[1]
+            if self.held >= CHUNK:
+                self._sum()
+
+    def _sum(self) -> None:
+        if not self.parts:
+            return
+        x = np.concatenate(self.parts, axis=1)
+        self.total += x.swapaxes(1, 2) @ x
+        self.absmax = np.maximum(self.absmax, np.abs(x).max(1, initial=0))
+        self.rows += x.shape[1]
+        self.parts, self.held = [], 0
+
+    def moments(self) -> Moments:
+        self._sum()
+        return Moments((self.total / max(self.rows, 1)).astype(np.float32), self.absmax, self.rows)
+
+
+def held(made: Iterable[Record]) -> Statistics:
+    """All in memory."""
+    kept: dict[str, Moments] = {}
+    records: dict[str, str] = {}
+    samples = 0
+    for each in made:
+        kept[each.name], samples = each.moments, each.samples
+        records |= dict.fromkeys(each.layers, each.name)
+    return Statistics(samples, records, kept.__getitem__)
+
+
+# --- files ----------------------------------------------------------------------------------------------------------------
+
+
+def write(path: Path, made: Iterable[Record]) -> None:
+    """Records one after another, as they are made: one is in memory at a time."""
+    records: dict[str, str] = {}
+    samples = 0
+    with zipfile.ZipFile(path, "w", allowZip64=True) as file:
+        for each in made:
+            samples = each.samples
+            records |= dict.fromkeys(each.layers, each.name)
+            _put(file, f"{each.name}.second", each.moments.second)
+            _put(file, f"{each.name}.absmax", each.moments.absmax)
+            _put(file, f"{each.name}.rows", np.array(each.moments.rows, np.int64))
+        head = {"format": FORMAT, "version": VERSION, "samples": samples, "layers": records}
+        text = json.dumps(head, sort_keys=True).encode()
+        _put(file, HEAD, np.frombuffer(text, np.uint8))
+
+
+def _put(file: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
+    entry = zipfile.ZipInfo(f"{name}.npy")  # a fixed date: the same records, the same bytes
+    with file.open(entry, "w", force_zip64=True) as out:
+        np.lib.format.write_array(out, np.asarray(array, order="C"), allow_pickle=False)
+
+
+def load(path: Path) -> Statistics:
+    """Statistics whose records stay in the file until they are read.
+
+    Raises:
+        RecipeError: not such a file, another version, or half of one.
+    """
+    try:
+        head = json.loads(_get(path, HEAD).tobytes())
+        if (head["format"], head["version"]) != (FORMAT, VERSION):
+            raise ValueError(f"{head['format']} version {head['version']}")
+        records = {str(k): str(v) for k, v in head["layers"].items()}
+        return Statistics(int(head["samples"]), records, lambda record: _moments(path, record))
+    except _DAMAGED as error:
+        raise _refused(path, error) from None
+
+
+_DAMAGED: Final = (
+    ValueError, TypeError, KeyError, AttributeError, EOFError, RecursionError, RuntimeError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
+"""What zipfile, json and numpy raise over bytes that may be anything."""
+
+
+def _refused(path: Path, error: Exception) -> RecipeError:
+    return RecipeError(
+        f"{path.name}: expected {FORMAT} version {VERSION}, got another file or half of one ({error}); calibrate again"
+    )
+
+
+def _get(path: Path, name: str) -> NDArray[Any]:
+    with zipfile.ZipFile(path) as file, file.open(f"{name}.npy") as entry:
+        return np.asarray(np.lib.format.read_array(io.BytesIO(entry.read()), allow_pickle=False))
+
+
+def _moments(path: Path, record: str) -> Moments:
+    try:
+        second, absmax, count = (
+            _get(path, f"{record}.{part}") for part in ("second", "absmax", "rows")
+        )
+        shapes = second.ndim == 3 and second.shape[1:] == (second.shape[2],) * 2
+        if not shapes or absmax.shape != second.shape[:2] or second.dtype != np.float32:
+            raise ValueError(f"record {record} has shapes {second.shape}, {absmax.shape}")
+        if not (np.isfinite(second).all() and np.isfinite(absmax).all()):
+            raise ValueError(f"record {record} holds NaN or infinity")
+        return Moments(second, absmax.astype(np.float32), int(count))
+    except _DAMAGED as error:
+        raise _refused(path, error) from None
