@@ -88,6 +88,7 @@ HEADS: dict[str, Any] = {
         f(2, 1, 4, 4),
     ],
     "apart": lambda: [f(2, 3, 8), f(2, 2, 4, 4), f(2, 2, 4, 4)],
+    "apart_bias": lambda: [f(2, 3, 8), f(2, 2, 4, 4), f(2, 2, 4, 4), Fixed(f(24))],
 }
 
 
@@ -164,6 +165,74 @@ GROUPED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
+SINKS = {
+    "smooth": (grouped(0, 4), {"smooth_softmax": 1}),
+    "smooth_next": (grouped(3, 1), {"smooth_softmax": 1}),
+    "sink": ([*grouped(0, 6), None, f(4)], {}),
+    "both": ([*grouped(0, 6), None, f(4)], {"smooth_softmax": 1}),
+    "window": ([*grouped(0, 6), None, f(4)], {"local_window_size": 2}),
+    "next_window": ([*grouped(5, 1), None, Fixed(f(4))], {"local_window_size": 2}),
+    "several": ([*grouped(3, 2, batch=1), None, f(4)], {}),
+    "softcap": ([*grouped(0, 6), None, f(4)], {"softcap": 2.0}),
+    "rotary_bias": ([*grouped(0, 6, rotary=True), f(2, 4, 6, 6), f(4)], {"do_rotary": 1}),
+    "all_seen": ([*grouped(0, 4), None, f(4)], {"causal": 0}),
+}
+
+
+@pytest.mark.parametrize("form", SINKS)
+def test_grouped_queries_with_a_sink(form: str, tmp_path: Path) -> None:
+    inputs, attributes = SINKS[form]
+    attributes = {"num_heads": 4, "kv_num_heads": 2, **attributes}
+    check(tmp_path, "GroupQueryAttention", inputs, attributes, ["FLOAT"] * 3)
+
+
+def kept(bits: int, past: int, now: int, scale: np.ndarray, batch: int = 2) -> list[Any]:
+    """Operands whose caches are codes: of 4 bits two share a byte."""
+    inputs = grouped(past, now, batch=batch)
+    kind, head = (np.int8, 16) if bits == 8 else (np.uint8, 8)
+    least, most = np.iinfo(kind).min, np.iinfo(kind).max + 1
+    for i in (3, 4):
+        inputs[i] = RNG.integers(least, most, (batch, 2, past, head)).astype(kind)
+    return [*inputs, None, None, Fixed(scale), Fixed(scale * np.float32(1.5))]
+
+
+@pytest.mark.parametrize("bits", [8, 4])
+@pytest.mark.parametrize("kind", ["PER_TENSOR", "PER_CHANNEL"])
+@pytest.mark.parametrize(("past", "now"), [(0, 4), (3, 1)])
+def test_caches_of_codes(bits: int, kind: str, past: int, now: int, tmp_path: Path) -> None:
+    shape = (1,) if kind == "PER_TENSOR" else (1, 2, 1, 16)
+    scale = np.float32(0.02 if bits == 8 else 0.3) * (1 + RNG.random(shape)).astype(np.float32)
+    attributes = {
+        "num_heads": 4, "kv_num_heads": 2, "k_quant_type": kind, "v_quant_type": kind, "kv_cache_bit_width": bits,
+    }  # fmt: skip
+    codes = "INT8" if bits == 8 else "UINT8"
+    inputs = kept(bits, past, now, scale)
+    model, feeds = model_of("GroupQueryAttention", inputs, attributes, ["FLOAT", codes, codes])
+    pteron.export_model(model, tmp_path / "m.pte")
+    got, want = pteron.load(tmp_path / "m.pte").run(feeds), reference(model, feeds)
+    np.testing.assert_allclose(got["y0"], want["y0"], rtol=1e-4, atol=2e-5)
+    for name in ("y1", "y2"):
+        np.testing.assert_array_equal(got[name], want[name])
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"k_quant_type": "PER_TENSOR"}, "expected keys and values of codes or neither"),
+        ({"k_quant_type": "NF4", "v_quant_type": "NF4"}, "expected k_quant_type 'NONE' or"),
+        ({"k_quant_type": "PER_TENSOR", "v_quant_type": "PER_TENSOR"}, "kv_cache_bit_width 4 or 8, got 0"),
+        ({"smooth_softmax": 2}, "expected smooth_softmax -1 or 0 or 1, got 2"),
+    ],
+)  # fmt: skip
+def test_caches_of_nothing_known_are_refused(
+    more: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    attributes = {"num_heads": 4, "kv_num_heads": 2, **more}
+    model, _ = model_of("GroupQueryAttention", grouped(3, 1), attributes, ["FLOAT"] * 3)
+    with pytest.raises(pteron.ModelError, match=words):
+        pteron.export_model(model, tmp_path / "m.pte")
+
+
 @pytest.mark.parametrize("form", GROUPED)
 def test_grouped_queries(form: str, tmp_path: Path) -> None:
     given, attributes = GROUPED[form]
@@ -185,16 +254,23 @@ def test_grouped_queries_fill_up_at_the_right(tmp_path: Path) -> None:
 
 # onnxruntime, the judge, takes several tokens after a past for one row alone.
 @pytest.mark.parametrize(("now", "ends"), [(1, (5,)), (3, (5,)), (1, (2, 6))])
+@pytest.mark.parametrize("bits", [0, 8, 4])
 def test_a_cache_of_fixed_length_is_written_in_place(
-    now: int, ends: tuple[int, ...], tmp_path: Path
+    bits: int, now: int, ends: tuple[int, ...], tmp_path: Path
 ) -> None:
     """Declared as long as it was: rows of a batch may stand at different places; states keep it between runs."""
     batch, whole = len(ends), 9
     inputs = grouped(whole, now, rotary=True, batch=batch)
     inputs[5] = np.array(ends, np.int32) + now - 1  # so many keys are there before
     inputs[6] = np.array(max(ends) + now, np.int32)
-    attributes = {"num_heads": 4, "kv_num_heads": 2, "do_rotary": 1}
-    model, feeds = model_of("GroupQueryAttention", inputs, attributes, ["FLOAT"] * 3)
+    attributes: dict[str, Any] = {"num_heads": 4, "kv_num_heads": 2, "do_rotary": 1}
+    if bits:
+        codes = kept(bits, whole, now, np.full(1, 0.05, np.float32), batch)
+        inputs[3:5], inputs[10:] = codes[3:5], codes[10:]
+        attributes |= {f"{x}_quant_type": "PER_TENSOR" for x in "kv"}
+        attributes["kv_cache_bit_width"] = bits
+    kind = {0: "FLOAT", 8: "INT8", 4: "UINT8"}[bits]
+    model, feeds = model_of("GroupQueryAttention", inputs, attributes, ["FLOAT", kind, kind])
     for output, name in zip(model.graph.output[1:], ("x3", "x4"), strict=True):
         port = next(p for p in model.graph.input if p.name == name)
         output.type.tensor_type.shape.CopyFrom(port.type.tensor_type.shape)

@@ -1,4 +1,7 @@
-"""Attention in onnxruntime's forms, and rotary embeddings; all become ONNX's Attention and RotaryEmbedding."""
+"""Attention in onnxruntime's forms, and rotary embeddings; all become ONNX's Attention and RotaryEmbedding.
+
+Grouped queries are in grouped.py.
+"""
 
 from __future__ import annotations
 
@@ -77,13 +80,13 @@ def _joined(
     if past is not None:
         halves = n.several("Split", 2, past, axis=0, num_outputs=2)
         old = [n("Squeeze", half, n.ints(0)) for half in halves]
-    y, *new = _attention(n, (q, k, v), mask, old, heads, scale, is_causal=causal or None)
+    y, *new = attend(n, (q, k, v), mask, old, heads, scale, is_causal=causal or None)
     if not n.wants(1):
         return y, None
     return y, n("Concat", *(n("Unsqueeze", x, n.ints(0)) for x in new), axis=0)
 
 
-def _attention(
+def attend(
     n: Foreign,
     qkv: Sequence[ir.Value],
     mask: ir.Value | None,
@@ -119,11 +122,11 @@ def multi_head_attention(
     mask = _mask(n, n.get(4), _keys(n, k, past[0], 2, axis), mask_filter_value, q)
     mask = n.get(5) if mask is None else n.plus(mask, n.get(5))
     if axis == 2:  # keys with heads apart: the query, too
-        q = _apart(n, q, num_heads)
+        q = to_heads(n, q, num_heads)
     beside = num_heads if axis == 1 else None
     causal = unidirectional or None
-    y, *present = _attention(n, (q, k, v), mask, past, beside, scale, is_causal=causal)
-    return (y if beside else _beside(n, y)), *present
+    y, *present = attend(n, (q, k, v), mask, past, beside, scale, is_causal=causal)
+    return (y if beside else from_heads(n, y)), *present
 
 
 def _operands(n: Foreign) -> tuple[ir.Value, ir.Value, ir.Value]:
@@ -137,8 +140,10 @@ def _operands(n: Foreign) -> tuple[ir.Value, ir.Value, ir.Value]:
 
 
 def _biased(n: Foreign, qkv: Sequence[ir.Value], bias: ir.Value) -> list[ir.Value]:
-    if any(g.rank(x) == 4 for x in qkv):
-        n.refuse("a bias on keys with heads apart is not covered")
+    """Keys and values with heads apart have their bias already."""
+    if g.rank(qkv[1]) == 4:
+        own = n("Slice", bias, n.ints(0), n.size(qkv[0], -1))
+        return [n("Add", qkv[0], own), *qkv[1:]]
     known = [(g.dims(x) or [None])[-1] for x in qkv]
     if all(isinstance(d, int) for d in known):
         parts = n.several("Split", 3, bias, n.ints(*(int(str(d)) for d in known)), axis=0)
@@ -147,12 +152,12 @@ def _biased(n: Foreign, qkv: Sequence[ir.Value], bias: ir.Value) -> list[ir.Valu
     return [n("Add", x, part) for x, part in zip(qkv, parts, strict=True)]
 
 
-def _apart(n: Foreign, x: ir.Value, heads: int) -> ir.Value:
+def to_heads(n: Foreign, x: ir.Value, heads: int) -> ir.Value:
     """[batch, s, heads * head] => [batch, heads, s, head]."""
     return n("Transpose", n("Reshape", x, n.ints(0, 0, heads, -1)), perm=[0, 2, 1, 3])
 
 
-def _beside(n: Foreign, x: ir.Value) -> ir.Value:
+def from_heads(n: Foreign, x: ir.Value) -> ir.Value:
     """[batch, heads, s, head] => [batch, s, heads * head]."""
     return n("Reshape", n("Transpose", x, perm=[0, 2, 1, 3]), n.ints(0, 0, -1))
 
@@ -228,19 +233,19 @@ def rotary_embedding(
     if rank not in (3, 4):
         n.refuse(f"expected x of rank 3 or 4, got {rank}")
     if n.rank(places, "position_ids") == 1:
-        places = _from(n, places, n.size(x, 0), n.size(x, rank - 2))
+        places = places_from(n, places, n.size(x, 0), n.size(x, rank - 2))
     wide = x
     if rank == 3 and num_heads:
-        wide = _apart(n, x, num_heads)
+        wide = to_heads(n, x, num_heads)
     elif rank == 3:
         head = n("Mul", n.size(n[2], 1), n.ints(2))
         whole = n("Reshape", x, n("Concat", n.ints(0, 0, -1), head, axis=0))
         wide = n("Transpose", whole, perm=[0, 2, 1, 3])
-    y = _rotated(n, wide, (n[2], n[3]), places, interleaved, rotary_embedding_dim)
-    return _beside(n, y) if rank == 3 else y
+    y = rotated(n, wide, (n[2], n[3]), places, interleaved, rotary_embedding_dim)
+    return from_heads(n, y) if rank == 3 else y
 
 
-def _rotated(
+def rotated(
     n: Foreign,
     x: ir.Value,
     tables: Sequence[ir.Value],
@@ -254,90 +259,9 @@ def _rotated(
     )  # fmt: skip
 
 
-def _from(n: Foreign, first: ir.Value, batch: ir.Value, count: ir.Value) -> ir.Value:
+def places_from(n: Foreign, first: ir.Value, batch: ir.Value, count: ir.Value) -> ir.Value:
     """[batch, count]: first [1] or [batch, 1], and the numbers that follow."""
     zero, one = n.constant(np.array(0, np.int64)), n.constant(np.array(1, np.int64))
     places = n("Range", zero, n("Squeeze", count, n.ints(0)), one)
     each = n("Add", n("Cast", first, to=INT64), places)
     return n("Expand", each, n("Concat", batch, count, axis=0))
-
-
-@means("GroupQueryAttention")
-def group_query_attention(
-    n: Foreign,
-    *,
-    num_heads: int,
-    kv_num_heads: int,
-    scale: float = 0.0,
-    softcap: float = 0.0,
-    causal: int = 1,
-    do_rotary: int = 0,
-    rotary_interleaved: int = 0,
-    local_window_size: int = -1,
-    smooth_softmax: int = -1,
-    sliding_window_cache: int = 0,
-    qk_output: int = 0,
-    k_quant_type: str = "NONE",
-    v_quant_type: str = "NONE",
-    kv_cache_bit_width: int = 0,
-    qk_norm_epsilon: float = 1e-6,
-) -> Sequence[ir.Value | None]:
-    """query, key, value, past_key, past_value, seqlens_k, total_sequence_length, cos, sin, position_ids, attention_bias.
-
-    Keys before this run are those of past, all of them: rows of a batch are equally long, or filled up at the right in the first
-    run. Where present has past's own length, both are one buffer: new keys are written at seqlens_k + 1 - s.
-    """
-    for name, value in (("sliding_window_cache", sliding_window_cache), ("qk_output", qk_output)):
-        n.only(name, value, 0)
-    n.only("smooth_softmax", smooth_softmax, -1, 0)
-    for name, kind in (("k_quant_type", k_quant_type), ("v_quant_type", v_quant_type)):
-        n.only(name, kind, "NONE")
-    n.without(11, "head_sink", "k_scale", "v_scale", "q_norm_weight", "k_norm_weight")
-    q, k, v = _heads_apart(n, num_heads, kv_num_heads)
-    s = n.size(q, 2)
-    ends = n("Unsqueeze", n("Add", n("Cast", n[5], to=INT64), n.ints(1)), n.ints(1))
-    first = n("Max", n("Sub", ends, s), n.ints(0))  # [batch, 1]: keys before this run
-    if do_rotary:
-        places = n.get(9) or _from(n, first, n.size(q, 0), s)
-        q, k = (_rotated(n, x, (n[7], n[8]), places, rotary_interleaved, _width(n)) for x in (q, k))
-    looks = {
-        "is_causal": causal or None,
-        "left_window_size": local_window_size - 1 if local_window_size > 0 else None,
-        "softcap": softcap or None,
-    }
-    past: Sequence[ir.Value | None] = (n.get(3), n.get(4))
-    if not _one_buffer(n):
-        y, *present = _attention(n, (q, k, v), n.get(10), past, None, scale, None, **looks)
-        return _beside(n, y), *present
-    at = n("Squeeze", first, n.ints(1))
-    present = [n("TensorScatter", n[i], x, at, axis=2) for i, x in ((3, k), (4, v))]
-    count = n("Add", at, s)
-    (y,) = _attention(n, (q, *present), n.get(10), (None, None), None, scale, count, **looks)
-    return _beside(n, y), *present
-
-
-def _heads_apart(n: Foreign, heads: int, kv_heads: int) -> Sequence[ir.Value]:
-    """q, k and v as [batch, heads, s, head]; without key and value all three lie side by side in the query."""
-    if n.get(1) is not None:
-        counts = (heads, kv_heads, kv_heads)
-        return [_apart(n, n[i], count) for i, count in enumerate(counts)]
-    whole = _apart(n, n[0], heads + 2 * kv_heads)
-    return n.several("Split", 3, whole, n.ints(heads, kv_heads, kv_heads), axis=1)
-
-
-def _width(n: Foreign) -> int:
-    """Elements of a head that are rotated: two for each column of the tables."""
-    columns = (g.dims(n[7]) or [None])[-1]
-    if not isinstance(columns, int):
-        n.refuse("the width of cos_cache is not known")
-    return 2 * columns
-
-
-def _one_buffer(n: Foreign) -> bool:
-    """Whether present_key is declared as long as past_key."""
-    if n.get(3) is None or len(n.node.outputs) < 2:
-        return False
-    before, after = g.dims(n[3]), g.dims(n.node.outputs[1])
-    if before is None or after is None or len(before) != 4 or len(after) != 4:
-        return False
-    return before[2] is not None and before[2] == after[2]
