@@ -71,6 +71,8 @@ def check_form(
             raise NotAllowedError(f"expected input {i} ({port.name}), got none")
     values = {k: a.value for k, a in attrs.items() if not a.is_ref()}
     definitions.check_values(schema.name, values)
+    if "num_outputs" in values:  # onnx's inference reads as many, whatever is there
+        _check_count("outputs, as num_outputs says", outputs, 1, values["num_outputs"])
     if schema.name == "Scan" and "body" in values:
         definitions.check_scan(values, len(inputs), len(values["body"].outputs))
     if schema.name == "Loop" and "body" in values:

@@ -62,6 +62,12 @@ TYPES: Final = (
 )  # fmt: skip
 """Attributes that are element types."""
 
+FLOATS: Final = (
+    onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE, onnx.TensorProto.BFLOAT16,
+)  # fmt: skip
+FLOAT_TYPES: Final = dict.fromkeys(("precision", "stash_type", "softmax_precision"), FLOATS)
+"""Those that are of what is computed in."""
+
 PADDING: Final = "NOTSET SAME_UPPER SAME_LOWER VALID"
 REDUCTION: Final = "none add mul max min"
 LOSS: Final = "none mean sum"
@@ -99,8 +105,11 @@ AXES: Final = {
 WHOLE: Final = ("Compress", "Unique")
 """Operators that take the whole tensor where no axis is told, a scalar too; others need an axis."""
 
-EACH_AXIS: Final = ("Tile", "CenterCropPad")
-"""Operators whose k is the number of the axes that are told, or of all."""
+SCALED: Final = ("QuantizeLinear", "DequantizeLinear")
+"""Operators with scales and zero points: one, one for each element of an axis, or one for each block of it."""
+
+EACH_AXIS: Final = {"Tile": 2, "CenterCropPad": 2, "Pad": 3}
+"""Operators whose k is the number of the axes that are told, or of all where there are no more operands than this."""
 
 OPERANDS: Final = {
     "LSTM": "X[t,b,i] W[d,4h,i] R[d,4h,h] B[d,8h] sequence_lens[b] initial_h[d,b,h] initial_c[d,b,h] P[d,3h]",
@@ -114,6 +123,8 @@ OPERANDS: Final = {
     "NegativeLogLikelihoodLoss": "input[n,c,*r] target[n,*r] weight[c]",
     "GatherElements": "data[m,*] indices[~]",
     "ScatterElements": "data[m,*] indices[~,*i] updates[~,*i]",
+    "GatherND": "data[m,*] indices[k,*]",
+    "ScatterND": "data[m,*] indices[k,*] updates[*]",
     "NonMaxSuppression": "boxes[b,n,4] scores[b,c,n] max_output_boxes_per_class() iou_threshold() score_threshold()",
     "OneHot": "indices[*] depth() values[2]",
     "TopK": "X[*] K()",
@@ -135,7 +146,7 @@ OPERANDS: Final = {
     "STFT": "signal[b,n,*] frame_step() window[w] frame_length()",
     "MelWeightMatrix": "num_mel_bins() dft_length() sample_rate() lower_edge_hertz() upper_edge_hertz()",
     "Dropout": "data[*] ratio() training_mode()",
-    "Pad": "data[*] pads[p] constant_value() axes[a]",
+    "Pad": "data[*] pads[2k] constant_value() axes[k]",
     "Clip": "input[*] min() max()",
     "Slice": "data[*] starts[k] ends[k] axes[k] steps[k]",
     "Split": "input[*] split[k]",
@@ -228,14 +239,15 @@ def _check_numbers(op_type: str, name: str, values: Sequence[int]) -> None:
         if least is not None and v < least:
             raise NotAllowedError(f"expected {name} of at least {least}, got {v}")
         if name in TYPES and not _is_type(name, v):
-            raise NotAllowedError(f"expected {name} as an element type, got {v}")
+            kind = "a float type" if name in FLOAT_TYPES else "an element type"
+            raise NotAllowedError(f"expected {name} as {kind}, got {v}")
 
 
 def _is_type(name: str, value: int) -> bool:
     """0 says that there is none, where the operator may choose."""
     if value == 0:
         return name in ("output_dtype", "precision")
-    return value in onnx.TensorProto.DataType.values()
+    return value in FLOAT_TYPES.get(name, onnx.TensorProto.DataType.values())
 
 
 # --- operands -------------------------------------------------------------------------------------------------------------
@@ -257,7 +269,7 @@ def check_operands(
         if "hidden_size" in attrs:
             bound.sizes["h"] = int(attrs["hidden_size"])
     first = shapes[0] if shapes else None
-    if op_type in EACH_AXIS and first is not None:
+    if first is not None and len(shapes) <= EACH_AXIS.get(op_type, 0):
         bound.sizes["k"] = len(attrs.get("axes", first))
     rows = operands(_form(op_type, attrs, shapes), attrs.get("layout") == 1)
     for row, shape in zip(rows, shapes, strict=False):
@@ -269,6 +281,12 @@ def check_operands(
         raise NotAllowedError("expected time_axis and batch_axis as 0 and 1, got one twice")
     if op_type == "Attention":
         _check_heads(attrs, bound.sizes)
+    if op_type in SCALED:
+        _check_scales(attrs, [*shapes, None][:3])
+    if op_type == "RotaryEmbedding" and first is not None and len(first) == 3:
+        heads = int(attrs.get("num_heads", 0))
+        if heads < 1 or (first[2] is not None and first[2] % heads):
+            raise NotAllowedError(f"expected num_heads that divides {first[2]}, got {heads}")
     if op_type == "Scan":
         _check_scanned(attrs, shapes[len(shapes) - int(attrs["num_scan_inputs"]) :])
     if op_type == "Transpose" and first is not None and "perm" in attrs:
@@ -350,9 +368,7 @@ def _check_operand(row: Operand, shape: Known, first: Known | None, bound: _Boun
     if len(rest) > 1:
         left = shape[len(sizes) :]
         known = bound.rests.setdefault(rest, left)
-        if len(known) != len(left) or any(
-            m != n and None not in (m, n) for m, n in zip(known, left, strict=True)
-        ):
+        if not _fits(known, left):
             like = ["?" if n is None else n for n in known]
             raise NotAllowedError(
                 f"expected {row.name} as {expected} with {rest} = {like}, got {shown}"
@@ -367,16 +383,45 @@ def _check_axis(
     if place is None or shape is None:
         return
     rank = len(shape)
-    if op_type.endswith("izeLinear") and len(shapes) > 1:
+    if op_type in SCALED and len(shapes) > 1:
         scale = shapes[1]
         if scale is not None and all(n == 1 for n in scale):
             return  # one scale for all
     axis = second if place else attrs.get("axis")
     is_flat = op_type in WHOLE and "axis" not in attrs
-    if not rank and not is_flat and not op_type.endswith("izeLinear"):
+    if not rank and not is_flat and op_type not in SCALED:
         raise NotAllowedError("expected a tensor of rank 1 or more, got a scalar")
     if axis is not None and rank and not -rank <= axis < rank:
         raise NotAllowedError(f"expected an axis from {-rank} to {rank - 1}, got {axis}")
+
+
+def _check_scales(attrs: Mapping[str, Any], shapes: Sequence[Shape]) -> None:
+    """One scale, or one for each element of the axis, or for each block of the axis; zero points as scales."""
+    x, scale, zero = shapes
+    if scale is None:
+        return
+    is_one = all(n == 1 for n in scale)
+    if zero is not None and not (is_one and all(n == 1 for n in zero)) and not _fits(scale, zero):
+        raise NotAllowedError(f"expected zero points as scales, {list(scale)}, got {list(zero)}")
+    if is_one or x is None:
+        return
+    axis, block = int(attrs.get("axis", 1)), int(attrs.get("block_size", 0))
+    if not -len(x) <= axis < len(x):
+        raise NotAllowedError(f"expected an axis from {-len(x)} to {len(x) - 1}, got {axis}")
+    axis %= len(x)
+    if len(scale) == 1 and not block:
+        wanted: Known = (x[axis],)
+    else:
+        length = x[axis]
+        count = -(-length // block) if length is not None and block else None
+        wanted = (*x[:axis], count, *x[axis + 1 :])
+    if not _fits(wanted, scale):
+        raise NotAllowedError(f"expected scales as {list(wanted)}, got {list(scale)}")
+
+
+def _fits(a: Known, b: Known) -> bool:
+    """One shape, as far as the two are known."""
+    return len(a) == len(b) and all(m == n or None in (m, n) for m, n in zip(a, b, strict=True))
 
 
 def _check_scanned(attrs: Mapping[str, Any], sequences: Sequence[Shape]) -> None:

@@ -52,7 +52,8 @@ def _view(
 def _rearranged(l: Lowering, ref: View, geometry: Callable[[View], View]) -> View:
     """Elements that share bytes have no views: constants are rearranged now, others while running."""
     array = l.values.array(ref)
-    if array is None:
+    fixed = array is not None and all(isinstance(n, int) for n in geometry(ref).shape)
+    if array is None or not fixed:
         wide = geometry(l.real(l.unpacked(ref)))
         return l.real(l.one("repack", [wide], {}, ref.dtype, wide.shape))
     dense = dataclasses.replace(ref, strides=None, offset=0)
@@ -153,7 +154,7 @@ def reshape(l: Lowering, ref: Ref, shape: Sequence[Extent]) -> Ref:
         return ref
     ref = _as_many(l, ref, shape)
     fixed = all(isinstance(n, int) for n in shape)
-    source = l.real(ref) if isinstance(ref, Known) and not fixed else ref
+    source = l.real(ref) if isinstance(ref, (Known, Codes)) and not fixed else ref
     return _view(
         l,
         source,

@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from pteron.export.capture import capture
 from pteron.export.export import export
+from pteron.export.graph import allowed
+from pteron.export.graph.definitions import NotAllowedError
 from pteron.export.options import Options
 from pteron.export.program.interpret import run
 from pteron.schema.errors import LoweringError, ModelError
@@ -100,6 +103,15 @@ BAD = {
         N("Attention", ["x0", "x1", "x1"], ["y"], q_num_heads=3, kv_num_heads=1), [(F, [1, 3, 4]), (F, [1, 3, 4])], {}, 24,
     ),
 }  # fmt: skip
+
+
+def test_no_more_parts_than_are_told() -> None:
+    """Asked of the form alone: onnx's inference reads as many sizes as there are outputs, and ends the process."""
+    told = {"num_outputs": ir.AttrInt64("num_outputs", 2)}
+    schema = allowed.schema_of("Split", 28)
+    allowed.check_form(schema, told, [True], 2)
+    with pytest.raises(NotAllowedError, match="as num_outputs says, got 3"):
+        allowed.check_form(schema, told, [True], 3)
 
 
 @pytest.mark.parametrize("name", BAD)

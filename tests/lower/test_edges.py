@@ -423,3 +423,14 @@ def test_what_is_scattered_keeps_all_its_bits() -> None:
     x, at = np.array([1e300, 2.0, -1e-300]), np.array([[1]])
     kinds = {"x": "f64[3]", "i": "i64[1, 1]", "u": "f64[1]"}
     agrees("y = ScatterND(x, i, u)", {"x": x, "i": at, "u": np.array([1e200])}, **kinds)
+
+
+@pytest.mark.parametrize("kind", [ml_dtypes.int4, np.int8])
+def test_a_narrow_constant_takes_a_shape_that_an_input_decides(kind: type) -> None:
+    """A quantized one too, which stays codes until then."""
+    w = np.arange(-3, 3).astype(kind)
+    program = lower(onnx_text("y = DequantizeLinear(Reshape(w, s), 2.0)", w=w, s="i64[2]"))
+    feeds = {"s": np.array([2, 3])}
+    assert run(program, feeds)["y"].tolist() == [[-6, -4, -2], [0, 2, 4]]
+    program = lower(onnx_text("y = Reshape(DequantizeLinear(w, 2.0), s)", w=w, s="i64[2]"))
+    assert run(program, feeds)["y"].tolist() == [[-6, -4, -2], [0, 2, 4]]

@@ -30,13 +30,27 @@ REFUSED = {
     "y = CumSum(s, i64(0))": "rank 1 or more, got a scalar",
     "y = CenterCropPad(x, [2, 3, 4])": r"expected shape as \[k\] with k = 2, got \[3\]",
     "y = CenterCropPad(x, [2, 3], axes=[1])": r"expected shape as \[k\] with k = 1, got \[2\]",
+    "y = Pad(x, [1])": r"expected pads as \[2k\] with 2k = 4, got \[1\]",
+    "y = Pad(x, [1, 1])": r"expected pads as \[2k\] with 2k = 4, got \[2\]",
+    "y = Pad(x, [1, 1, 1, 1], None, [0])": r"expected axes as \[k\] with k = 2, got \[1\]",
+    "y = ScatterND(x, j, x)": r"expected indices as \[k, \*\], got \[\]",
+    "y = GatherND(x, j)": r"expected indices as \[k, \*\], got \[\]",
+    "y = QuantizeLinear(s, f32([1, 2]))": "expected an axis",
+    "y = QuantizeLinear(x, f32([1, 2]), axis=1)": r"expected scales as \[3\], got \[2\]",
+    "y = QuantizeLinear(x, f32([1, 2]), u8(0), axis=0)": r"expected zero points as scales, \[2\], got \[\]",
+    "y = QuantizeLinear(x, w, block_size=2)": r"expected scales as \[2, 2\], got \[2, 1\]",
+    "y = QuantizeLinear(x, 1.0, precision=2)": "expected precision as a float type, got 2",
+    "y = STFT(b, i64(0), None, i64(2))": "at least 1",
+    "y = STFT(b, i64(1), None, i64(4))": "no longer than the signal: expected at most 3, got 4",
+    "y = RotaryEmbedding(v, w, w, num_heads=0)": "expected num_heads that divides 5, got 0",
+    "y = Col2Im(v, [2, 2], [1, 1], pads=[1000, 1000, 1000, 1000])": "as many as places of the block",
     "y = Attention(a, a, a, s)": r"expected attn_mask as \[m, \*\], got \[\]",
 }
 
 
 OPERANDS = {
     "x": "f32[2, 3]", "i": "i64[2, 3]", "r": "i64[2, 3]", "v": "f32[1, 3, 5]", "w": "f32[2, 1]", "q": "i64[1]", "s": "f32[]",
-    "a": "f32[1, 2, 3, 4]",
+    "a": "f32[1, 2, 3, 4]", "b": "f32[1, 3, 1]", "j": "i64[]",
 }  # fmt: skip
 
 

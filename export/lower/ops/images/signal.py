@@ -5,6 +5,7 @@ A transform of n points costs n^2 products, which for the lengths of audio frame
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -113,11 +114,14 @@ def lower_stft(l: Lowering, n: Node) -> Ref:
         length = window.shape[0]
     else:
         l.fail("has neither a frame length nor a window of known length; give one")
+    if not 1 <= step < 2**31 or length < 1:
+        l.fail(f"has frames of {length} every {step}; expected at least 1, and less than 2^31")
     if signal.rank > 3:
         l.fail(f"its signal has rank {signal.rank}; expected 3")
     signal = l.dense(l.unsqueeze(signal, [2]) if signal.rank == 2 else signal)
     batch, samples, parts = signal.shape
     parts = _components(l, parts)
+    l.sizes.require_at_most(length, samples, "a frame is no longer than the signal")
     frames = add(floordiv(sub(samples, length), step), 1)
     shape = (batch, frames, length, parts)
     rows: Ref = views.place(
@@ -140,8 +144,11 @@ def lower_col2im(l: Lowering, n: Node) -> Ref:
     stride = n.integers("strides") or (1,) * rank
     pads = n.integers("pads") or (0,) * (2 * rank)
     whole = [i + a + b for i, a, b in zip(image, pads[:rank], pads[rank:], strict=True)]
+    sides = zip(whole, block, dilation, stride, strict=True)
+    columns = math.prod(max(0, (i - d * (k - 1) - 1) // s + 1) for i, k, d, s in sides)
+    taps = math.prod(block)
+    l.sizes.require_equal(x.shape[2], columns, "columns are as many as places of the block")
     at = _places(whole, block, dilation, stride)
-    taps, columns = at.shape
     batch, channels = x.shape[0], floordiv(x.shape[1], taps)
     rows = mul(batch, channels)
     floats = "f64" if x.dtype == "f64" else "f32"
