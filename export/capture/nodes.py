@@ -6,6 +6,8 @@ been inferred.
 
 from __future__ import annotations
 
+from typing import Any
+
 import onnx
 import onnx_ir as ir
 
@@ -38,10 +40,11 @@ def check_types(model: ir.Model, where: str) -> None:
     Raises:
         ModelError: the text names the node.
     """
+    seen: set[Any] = set()
     for node in g.nodes(model):
         if node.domain == "" and node.op_type != "Constant" and "Sequence" not in node.op_type:
             try:
-                _check_types(node)
+                _check_types(node, seen)
             except NotAllowedError as error:
                 raise _refusal(node, where, error) from error
 
@@ -58,7 +61,7 @@ def _check_form(node: ir.Node, version: int) -> None:
     allowed.check_form(schema, node.attributes, there, len(node.outputs))
 
 
-def _check_types(node: ir.Node) -> None:
+def _check_types(node: ir.Node, seen: set[Any]) -> None:
     operands = operands_of(node)
     if operands is None:
         return
@@ -67,4 +70,4 @@ def _check_types(node: ir.Node) -> None:
     told: list[onnx.TypeProto | None] = [types.get(name) for name in names]
     known = {i: data[name] for i, name in enumerate(names) if name in data}
     schema = allowed.schema_of(node.op_type, g.OPSET)
-    allowed.check_types(schema, node.attributes, told, known, len(node.outputs))
+    allowed.check_types(schema, node.attributes, told, known, len(node.outputs), seen)

@@ -32,6 +32,15 @@ STRICTER: Final = ("Einsum", "Range")
 """Operators whose inference refuses what their definition, or ONNX's own models, allow: an ellipsis that broadcasts, a
 limit of one element and rank 1."""
 
+WHOLE: Final = frozenset({onnx.TensorProto.INT64, onnx.TensorProto.INT32})
+SCALED: Final = ("Resize", "Upsample", "Range", "OneHot")
+"""Operators whose results have sizes that other numbers than these may decide."""
+
+PLAIN: Final = tuple(
+    ir.AttributeType[name] for name in ("INT", "FLOAT", "STRING", "INTS", "FLOATS", "STRINGS")
+)
+"""Attributes that can be compared: the first three by value, the others by element."""
+
 MANY: Final = 2**31 - 1
 
 
@@ -97,16 +106,54 @@ def check_types(
     types: Sequence[onnx.TypeProto | None],
     data: Mapping[int, onnx.TensorProto],
     outputs: int,
+    seen: set[Any],
 ) -> None:
     """Element types, ranks, extents, axes: our rows, then whatever onnx's inference of the node refuses.
 
     Args:
         types: Of the operands, as far as they are known; None where one is absent.
         data: Known elements of operands that decide axes and sizes.
+        seen: What was asked and allowed before: most layers of a model repeat it.
 
     Raises:
         NotAllowedError: the definition does not allow the node.
     """
+    told = {k: t for k, t in data.items() if t.data_type in WHOLE or schema.name in SCALED}
+    if not all(a.type in PLAIN for a in attrs.values()):
+        _check_types(schema, attrs, types, told, outputs)
+        return
+    key = _question(schema, attrs, types, told, outputs)
+    if key not in seen:
+        _check_types(schema, attrs, types, told, outputs)
+        seen.add(key)
+
+
+def _question(
+    schema: Any,
+    attrs: Mapping[str, ir.Attr],
+    types: Sequence[onnx.TypeProto | None],
+    data: Mapping[int, onnx.TensorProto],
+    outputs: int,
+) -> Any:
+    """All that an answer depends on."""
+    return (
+        *(schema.domain, schema.name, schema.since_version, outputs),
+        tuple(t and t.SerializeToString() for t in types),
+        tuple((k, t.SerializeToString()) for k, t in data.items()),
+        tuple(
+            (k, a.type, a.value if a.type in PLAIN[:3] else tuple(a.value))
+            for k, a in attrs.items()
+        ),
+    )
+
+
+def _check_types(
+    schema: Any,
+    attrs: Mapping[str, ir.Attr],
+    types: Sequence[onnx.TypeProto | None],
+    data: Mapping[int, onnx.TensorProto],
+    outputs: int,
+) -> None:
     older = schema_of(schema.name, LENIENT[schema.name]) if schema.name in LENIENT else schema
     for i, t in enumerate(types):
         formal = schema.inputs[min(i, len(schema.inputs) - 1)]

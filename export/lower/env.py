@@ -32,7 +32,7 @@ class Failure:
 class Env:
     """What names mean in the graph being walked. A value that maps to None comes from a failed node.
 
-    `attrs` and `depth`: of the function body that is being expanded, and in how many others it lies.
+    `allowed`: forms of nodes that the standard allows. `attrs` and `depth`: of the function body that is being expanded, and in how many others it lies.
     """
 
     values: collections.ChainMap[ir.Value, Ref | None] = dataclasses.field(
@@ -43,3 +43,4 @@ class Env:
     failures: list[Failure] = dataclasses.field(default_factory=list)
     attrs: Mapping[str, ir.Attr] = dataclasses.field(default_factory=dict)
     depth: int = 0
+    allowed: set[Any] = dataclasses.field(default_factory=set)

@@ -35,9 +35,8 @@ def check_node(l: Lowering, node: Node, inside: bool) -> None:
         there = [x is not None for x in node.inputs]
         allowed.check_form(schema, node.attrs, there, len(node.wanted))
         known = {i: t for i, x in enumerate(node.inputs) if (t := _numbers(l, x)) is not None}
-        allowed.check_types(
-            schema, node.attrs, [_type(x) for x in node.inputs], known, len(node.wanted)
-        )
+        types = [_type(x) for x in node.inputs]
+        allowed.check_types(schema, node.attrs, types, known, len(node.wanted), l.env.allowed)
     except NotAllowedError as error:
         raise RefusedError(str(error)) from error
 

@@ -210,3 +210,40 @@ def test_a_loop_carries_what_its_body_does(carried: int) -> None:
         ModelError, match=f"'odd' .Loop.: expected 4 inputs, as the body has, got {2 + carried}"
     ):
         capture(model(node, [(F, [2])]))
+
+
+LIKE = {
+    "attribute": (N("Softmax", ["x"], ["a"], axis=1), N("Softmax", ["x"], ["y"], axis=2), {}),
+    "list": (N("Transpose", ["x"], ["a"], perm=[1, 0]), N("Transpose", ["x"], ["y"], perm=[1, 1]), {}),
+    "elements": (
+        N("Unsqueeze", ["x", "k"], ["a"]), N("Unsqueeze", ["x", "l"], ["y"]), {"k": I64([1]), "l": I64([5])},
+    ),
+    "scales": (
+        N("Resize", ["x", "", "k"], ["a"]), N("Resize", ["x", "", "l"], ["y"]),
+        {"k": np.float32([1, 2]), "l": np.float32([1, 2, 3])},
+    ),
+    "type": (N("Add", ["x", "x"], ["a"]), N("Add", ["x", "k"], ["y"]), {"k": I64([1])}),
+    "shape": (N("MatMul", ["x", "k"], ["a"]), N("MatMul", ["x", "l"], ["y"]), {"k": np.ones((3, 2), "f"), "l": np.ones((2, 2), "f")}),
+    "operands": (N("Clip", ["x", "k", "k"], ["a"]), N("Clip", ["x", "k", "l"], ["y"]), {"k": np.float32(1), "l": I64(2)}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", LIKE)
+def test_a_node_is_not_allowed_because_one_that_is_alike_was(what: str) -> None:
+    good, bad, constants = LIKE[what]
+    bad.name = "odd"
+    stored = [numpy_helper.from_array(a, name) for name, a in constants.items()]
+    for nodes, is_bad in (([good], False), ([good, bad], True)):
+        graph = helper.make_graph(
+            nodes,
+            "g",
+            [helper.make_tensor_value_info("x", F, [2, 3])],
+            [onnx.ValueInfoProto(name=name) for node in nodes for name in node.output],
+            stored,
+        )
+        built = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+        if is_bad:
+            with pytest.raises(ModelError, match="odd"):
+                capture(built)
+        else:
+            capture(built)
