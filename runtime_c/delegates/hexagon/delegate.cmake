@@ -4,6 +4,10 @@ find_program(PTE_HEXAGON_CLANG NAMES clang-19 clang DOC "clang with the Hexagon 
 find_program(PTE_HEXAGON_LLD NAMES ld.lld-19 ld.lld DOC "lld, for the DSP's image")
 mark_as_advanced(PTE_HEXAGON_CLANG PTE_HEXAGON_LLD)
 target_link_libraries(pteron_delegates PUBLIC ${CMAKE_DL_LIBS})
+if(ANDROID) # a phone has the DSP or nothing: what starts the emulator asks for functions that Android has only later
+  list(FILTER sources EXCLUDE REGEX "transport_qemu\\.c$")
+  target_compile_definitions(pteron_delegates PRIVATE HEXAGON_WITHOUT_EMULATOR=1)
+endif()
 set(works 1)
 if(PTE_HEXAGON_CLANG AND PTE_HEXAGON_LLD)
   execute_process(COMMAND ${PTE_HEXAGON_CLANG} --target=hexagon-unknown-none-elf -mcpu=hexagonv67 -mhvx=v67 -E -x c /dev/null
