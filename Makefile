@@ -8,7 +8,7 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export size clean ctest wheel fuzz races refusals mutants wheel-aarch64 sweep graphs replay
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export size clean ctest wheel fuzz races refusals mutants wheel-aarch64 sweep graphs replay test-boards android-models
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -16,6 +16,8 @@ help:
 	@echo "make dev-npu    .venv-npu: the TOSA tools, the VGF converter and the emulated NPU"
 	@echo "make demo    digit classifier in f32, NF4, FP8, MX, int8; on CPU, DSP and NPU: accuracy, size, digest"
 	@echo "make test    everything CI checks, one line on success"
+	@echo "make test-boards  the slow matrix of phones and boards: an APK without an NDK, its library under emulation"
+	@echo "make android-models  programs and tables into the assets of android_demo"
 	@echo "make lint    ruff, mypy, clang-format"
 	@echo "make gen     generated files from schema/"
 	@echo "make bench   beside onnxruntime and openvino, where installed: writes benchmarks/RESULTS.md"
@@ -81,6 +83,13 @@ lint: dev
 
 test: dev
 	@.ci/steps
+
+# What .ci/run has no time for. Tools: apt-get install apksigner libsmali-java dexdump, and those of .ci/run.
+test-boards: dev-torch
+	@PTERON_REQUIRE_ALL=1 $(BIN)/python -m pytest tests -m boards
+
+android-models: dev-torch
+	@$(BIN)/python -W ignore android_demo/models.py
 
 demo: $(VENV)/.runtime
 	@PTERON_NPU_PYTHON=$${PTERON_NPU_PYTHON:-$(wildcard $(CURDIR)/$(NPU_VENV)/bin/python)} $(BIN)/python examples/digits/demo.py
