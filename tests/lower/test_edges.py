@@ -434,3 +434,24 @@ def test_a_narrow_constant_takes_a_shape_that_an_input_decides(kind: type) -> No
     assert run(program, feeds)["y"].tolist() == [[-6, -4, -2], [0, 2, 4]]
     program = lower(onnx_text("y = Reshape(DequantizeLinear(w, 2.0), s)", w=w, s="i64[2]"))
     assert run(program, feeds)["y"].tolist() == [[-6, -4, -2], [0, 2, 4]]
+
+
+@pytest.mark.parametrize("onesided", [0, 1])
+@pytest.mark.parametrize("parts", [1, 2])
+def test_one_side_of_the_frames_of_a_signal(parts: int, onesided: int) -> None:
+    text = f"y = STFT(x, i64(2), None, i64(4), onesided={onesided})"
+    agrees(text, {"x": floats(1, 8, parts)}, x=f"f32[1, 8, {parts}]")
+
+
+@pytest.mark.parametrize(("block", "count"), [(1, 5), (2, 3), (3, 2), (5, 1)])
+@pytest.mark.parametrize("op", ["QuantizeLinear", "DequantizeLinear"])
+def test_sizes_that_have_names_are_those_of_the_blocks(op: str, block: int, count: int) -> None:
+    w = abs(floats(2, count, 3)) + np.float32(0.1)
+    x = floats(2, 5, 3) if op[0] == "Q" else np.arange(30, dtype=np.int32).reshape(2, 5, 3)
+    text = f"y = {op}(x, w, axis=1, block_size={block})"
+    types = {"x": f"{'f32' if op[0] == 'Q' else 'i32'}[a, b, 3]"}
+    agrees(text, {"x": x}, **types, w=w)
+    with pytest.raises(ArgumentError, match="each block has a scale"):
+        run(lower(onnx_text(text, **types, w=w)), {"x": np.concatenate([x, x], 1)})
+    with pytest.raises(ArgumentError, match="each block has a scale"):
+        run(lower(onnx_text(text, **types, w=w)), {"x": np.concatenate([x, x], 0)})

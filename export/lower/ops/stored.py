@@ -20,6 +20,7 @@ from pteron.schema.formats import FORMATS
 from ...program import Blocks, Coded
 from ...program.arrays import decode
 from ...program.terms import Term, cast, stored, term
+from ...program.views import Shape
 from ...sizes import Extent
 from ...sizes.extents import add, ceildiv, mul, same, sub
 from ..context import Lowering
@@ -148,13 +149,25 @@ def _aligned(l: Lowering, n: Node, x: Ref, parts: list[Ref]) -> tuple[Ref, list[
     if not block and scale.rank == 1:
         rest = [i for i in range(x.rank) if i != axis]
         return x, [l.unsqueeze(p, rest) for p in parts], _Undo(None)
+    block = block or _block(l, x.shape[axis], scale.shape[axis])
+    x = _of_blocks(l, x, axis, block, scale.shape)
     size = x.shape[axis]
-    block = block or _block(l, size, scale.shape[axis])
     if not isinstance(size, int) or size % block:
         return x, [_repeated(l, p, axis, block, size) for p in parts], _Undo(None)
     split = (*x.shape[:axis], size // block, block, *x.shape[axis + 1 :])
     parts = [l.unsqueeze(p, [axis + 1]) for p in parts]
     return l.reshape(x, split), parts, _Undo(x.shape)
+
+
+def _of_blocks(l: Lowering, x: Ref, axis: int, block: int, scales: Shape) -> Ref:
+    """x with the sizes that its scales say."""
+    text = "an element of each block has a scale"
+    for a, count in enumerate(scales):
+        if a != axis or block == 1:
+            x = l.agree(x, a, count, text)
+        else:
+            l.sizes.require_equal(ceildiv(x.shape[a], block), count, text)
+    return x
 
 
 def _block(l: Lowering, size: Extent, count: Extent) -> int:

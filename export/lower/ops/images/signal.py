@@ -129,7 +129,9 @@ def lower_stft(l: Lowering, n: Node) -> Ref:
     )
     if window is not None:
         rows = l.pointwise(lambda a, b: a * b, [rows, l.unsqueeze(window, [1])], signal.dtype)
-    onesided = bool(n.integer("onesided", 1)) and parts == 1
+    onesided = bool(
+        n.integer("onesided", 1)
+    )  # of complex signals too, as the reference and onnxruntime
     return _transform(l, rows, 2, fourier(length, parts, inverse=False, onesided=onesided), 2)
 
 
