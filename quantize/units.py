@@ -13,6 +13,7 @@ from typing import Final
 import onnx_ir as ir
 
 import pteron.export.graph as graphs
+from pteron.export.graph import int8
 from pteron.export.graph.int8 import Form, form
 from pteron.schema.errors import RecipeError
 
@@ -137,6 +138,8 @@ def _conv(node: ir.Node, on_grid: set[ir.Value]) -> Unit | None:
     x, shape = _activation(node.inputs[0]), _weight(node)
     if x is None or shape is None or len(shape) < 3 or shape[0] == 0:
         return None
+    if int8.window(node, shape[2:]) is None:
+        return None
     terms = 1
     for extent in shape[1:]:
         terms *= extent
@@ -197,9 +200,7 @@ def _means(node: ir.Node) -> bool:
     if extents is None or len(extents) < 3:
         return False
     if graphs.is_op(node, "AveragePool"):
-        padded = any(graphs.attr(node, "pads", [])) or graphs.attr(node, "ceil_mode", 0)
-        spread = any(n != 1 for n in graphs.attr(node, "dilations", []))
-        return not padded and not spread and graphs.attr(node, "auto_pad", "NOTSET") == "NOTSET"
+        return int8.averages(node)
     if graphs.is_op(node, "ReduceMean"):
         axes = graphs.axes_of(node) or []
         spatial = sorted(a % len(extents) for a in axes) == list(range(2, len(extents)))
@@ -214,7 +215,7 @@ def _same_grid(node: ir.Node, on_grid: set[ir.Value]) -> Unit | None:
         return None
     if any(graphs.constant_tensor(v) is None for v in node.inputs[1:] if v is not None):
         return None
-    if len(node.outputs) > 1:
+    if graphs.is_op(node, "MaxPool") and int8.max_pool(node) is None:
         return None
     return Unit(node, node, (x,), same=True)
 

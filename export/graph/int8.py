@@ -163,7 +163,7 @@ def read(node: ir.Node) -> Operation | None:
         perm = g.attr(node, "perm") or (None if rank is None else range(rank)[::-1])
         return None if perm is None else Transpose(tuple(map(int, perm)))
     if g.is_op(node, "MaxPool"):
-        return _max_pool(node)
+        return max_pool(node)
     return None
 
 
@@ -189,7 +189,7 @@ def _own(node: ir.Node) -> Operation:
     return row
 
 
-def _max_pool(node: ir.Node) -> MaxPool | None:
+def max_pool(node: ir.Node) -> MaxPool | None:
     """None where the padding depends on the extents or the indices are wanted."""
     kernel = tuple(map(int, g.attr(node, "kernel_shape")))
     plain = g.attr(node, "auto_pad", "NOTSET") in ("NOTSET", "VALID")
@@ -313,3 +313,40 @@ FORMS: Final[dict[str, Form]] = {
 
 def form(node: ir.Node | None) -> Form | None:
     return FORMS.get(node.op_type) if node is not None and node.domain == "" else None
+
+
+# --- which nodes have an integer form: the quantizer asks before, the pass behind -------------------------------------------
+
+Window: TypeAlias = tuple[Axes, Axes, Axes]
+"""Strides, pads and dilations, written out."""
+
+
+def window(node: ir.Node, kernel: Sequence[int]) -> Window | None:
+    """Of a convolution or pool; None: padding that depends on extents which are known while running only."""
+    axes = len(kernel)
+    strides = tuple(map(int, g.attr(node, "strides") or [1] * axes))
+    dilations = tuple(map(int, g.attr(node, "dilations") or [1] * axes))
+    auto = g.attr(node, "auto_pad", "NOTSET")
+    if auto in ("NOTSET", "VALID"):
+        pads = g.attr(node, "pads") if auto == "NOTSET" else None
+        return strides, tuple(map(int, pads or [0] * 2 * axes)), dilations
+    extents = (g.dims(node.inputs[0]) or [])[2:]
+    sizes = [n for n in extents if isinstance(n, int)]
+    if len(sizes) != axes:
+        return None
+    total = [
+        max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
+        for n, s, k, d in zip(sizes, strides, kernel, dilations, strict=True)
+    ]
+    less, more = [n // 2 for n in total], [n - n // 2 for n in total]
+    first, last = (less, more) if auto == "SAME_UPPER" else (more, less)
+    return strides, (*first, *last), dilations
+
+
+def averages(node: ir.Node) -> bool:
+    """Whether an AveragePool has windows that lie inside x."""
+    found = window(node, g.attr(node, "kernel_shape"))
+    if found is None or g.attr(node, "ceil_mode", 0):
+        return False
+    _, pads, dilations = found
+    return not any(pads) and all(n == 1 for n in dilations)

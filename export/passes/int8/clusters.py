@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -285,8 +285,8 @@ def _average(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
         kernel = strides = tuple(n for n in extents[2:] if isinstance(n, int))
     else:
         kernel = tuple(map(int, g.attr(node, "kernel_shape")))
-        strides, pads, dilations = _window(node, kernel)
-        if any(pads) or any(n != 1 for n in dilations) or g.attr(node, "ceil_mode", 0):
+        strides, _, _ = _window(node, kernel)
+        if not integer.averages(node):
             raise DeclinedError("AveragePool with pads, dilations or ceil_mode; pad before it")
     count = math.prod(kernel)
     factor = _factor(x.scale / (c.scale * count), 255 * count)
@@ -312,10 +312,8 @@ def _move(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
     new = _plain(node.op_type, [x.codes, *node.inputs[1:]], list(node.attributes.values()))
     new.version = node.version
     x.codes.type = ir.TensorType(ir.DataType.INT8)
-    if g.is_op(node, "MaxPool"):
-        row = integer.read(new)
-        if not isinstance(row, integer.MaxPool):
-            raise DeclinedError("MaxPool with auto_pad SAME, ceil_mode or indices; write pads")
+    if g.is_op(node, "MaxPool") and integer.max_pool(node) is None:
+        raise DeclinedError("MaxPool with auto_pad SAME, ceil_mode or indices; write pads")
     new.outputs[0].shape = node.outputs[0].shape
     same = (x.scale, x.zero, LOWEST, HIGHEST) == (c.scale, c.zero, c.low, c.high)
     moved = Side(new.outputs[0], x.scale, x.zero)
@@ -356,28 +354,12 @@ def _plain(op: str, inputs: list[ir.Value | None], attributes: list[ir.Attr]) ->
     return ir.Node("", op, inputs, attributes, outputs=[out])
 
 
-def _window(
-    node: ir.Node, kernel: tuple[int, ...]
-) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    """Strides, pads and dilations, written out."""
-    axes = len(kernel)
-    strides = tuple(map(int, g.attr(node, "strides") or [1] * axes))
-    dilations = tuple(map(int, g.attr(node, "dilations") or [1] * axes))
-    auto = g.attr(node, "auto_pad", "NOTSET")
-    if auto in ("NOTSET", "VALID"):
-        pads = g.attr(node, "pads") if auto == "NOTSET" else None
-        return strides, tuple(map(int, pads or [0] * 2 * axes)), dilations
-    extents = (g.dims(node.inputs[0]) or [])[2:]
-    sizes = [n for n in extents if isinstance(n, int)]
-    if len(sizes) != axes:
+def _window(node: ir.Node, kernel: Sequence[int]) -> integer.Window:
+    found = integer.window(node, kernel)
+    if found is None:
+        auto = g.attr(node, "auto_pad", "NOTSET")
         raise DeclinedError(f"auto_pad {auto} of extents known while running only; write pads")
-    total = [
-        max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
-        for n, s, k, d in zip(sizes, strides, kernel, dilations, strict=True)
-    ]
-    less, more = [n // 2 for n in total], [n - n // 2 for n in total]
-    first, last = (less, more) if auto == "SAME_UPPER" else (more, less)
-    return strides, (*first, *last), dilations
+    return found
 
 
 BUILDERS: Final[dict[Form, Callable[[Cluster, ir.Graph], list[ir.Node]]]] = {
