@@ -186,7 +186,7 @@ static void wide_elements_lie_on_multiples_of_their_size(void) {
  * `text`. */
 static pte_status read_one(pte_flat_kind kind, uint32_t forward, uint32_t count, const char *text,
                            pte_error *error) {
-  const pte_flat_field field = {"one", kind, false, 1, 1};
+  const pte_flat_field field = {"one", (uint8_t)kind, false, 1, 1};
   const pte_flat_table table = {"t", &field, 1, NULL};
   uint8_t bytes[36]
       __attribute__((aligned(8))) = {16, 0, 0, 0, 0, 0, 0, 0, 6, 0, 8, 0, 4, 0, 0, 0, 8, 0, 0, 0};

@@ -63,7 +63,7 @@ static void check_bits(const char *name, uint64_t hash, uint64_t expected) {
   if (hash == expected) return;
   printf("%s: bits 0x%016llxull, expected 0x%016llxull\n", name, (unsigned long long)hash,
          (unsigned long long)expected);
-  CHECK(!"the bits of every release");
+  failures++;
 }
 
 typedef struct function {
@@ -110,7 +110,7 @@ static void each_function_is_as_close_as_its_row_promises(void) {
       double x = sample(i), got = f->mine(x);
       if (close_to(got, f->wide((long double)x), f->ulp)) continue;
       printf("%s(%a): expected %La, got %a\n", f->name, x, f->wide((long double)x), got);
-      CHECK(!"within its ulp");
+      failures++;
       break;
     }
   }
@@ -120,7 +120,7 @@ static void check_power(double x, double y) {
   double got = pte_pow_f64(x, y);
   if (close_to(got, powl((long double)x, (long double)y), 2)) return;
   printf("pow(%a, %a): expected %La, got %a\n", x, y, powl((long double)x, (long double)y), got);
-  CHECK(!"within its ulp");
+  failures++;
 }
 
 static void powers_are_close_and_have_the_special_values_of_c(void) {

@@ -68,7 +68,7 @@ static pte_fault fault;
 
 static bool holds(enum relation which) {
   const pte_op_row row = {
-      .attr_count = 2, .input_count = 1, .relations = which, .relation_count = 1};
+      .attr_count = 2, .input_count = 1, .relations = (uint8_t)which, .relation_count = 1};
   match.row = &row;
   match.attrs = &attrs;
   const pte_tables none = {0};
