@@ -482,27 +482,9 @@ static void the_callers_rounding_changes_no_bits_and_comes_back(void) {
   close_stage(&s);
 }
 
-static void a_model_refuses_to_run_in_a_forked_child(void) {
-  const int64_t shape[] = {5, 3}, *shapes[] = {shape};
-  pte_host_model *model = NULL;
-  pte_error error;
-  CHECK_EQUAL(pte_host_model_open("build/samples/pointwise.pte", NULL, &model, &error), PTE_OK);
-  pid_t child = fork();
-  if (child == 0) {
-    pte_status status = pte_host_model_prepare(model, shapes, NULL, NULL, &error);
-    _exit(status == PTE_BAD_ARGUMENT && strstr(error.text, "after the fork") != NULL ? 0 : 1);
-  }
-  int status = 1;
-  CHECK(waitpid(child, &status, 0) == child);
-  CHECK_EQUAL(status, 0);
-  CHECK_EQUAL(pte_host_model_prepare(model, shapes, NULL, NULL, &error), PTE_OK);
-  pte_host_model_close(model);
-}
-
 int main(void) {
   threads_of_the_caller_change_no_bits();
   the_callers_rounding_changes_no_bits_and_comes_back();
-  a_model_refuses_to_run_in_a_forked_child();
   memory_grows_from_nothing_until_a_session_opens();
   memory_grows_from_nothing_until_it_is_prepared();
   a_program_needs_its_arena_to_the_last_byte();
