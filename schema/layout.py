@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("6d32a19aa34e7128")
+SCHEMA_HASH: Final = bytes.fromhex("bbdfe0e0e466b548")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 
@@ -101,6 +101,12 @@ class CheckKind(enum.IntEnum):
     DIVIDES = 2
 
 
+class StateRole(enum.IntEnum):
+    VALUE = 0
+    POSITION = 1
+    TOKENS = 2
+
+
 class Policy(enum.IntEnum):
     ALLOW = 0
     WARN = 1
@@ -115,7 +121,7 @@ STRUCTS: Final = {
     "Check": Struct("<IIIB3x", ("a", "b", "text", "kind"), 16, 4),
     "Range": Struct("<II", ("start", "count"), 8, 4),
     "Constant": Struct("<QQIIIIHBBHH", ("offset", "size", "shape_start", "shape_count", "segment", "name", "format", "dtype", "layout", "groups", "zero"), 40, 8),
-    "State": Struct("<IIIIBBH", ("shape_start", "shape_count", "name", "initial", "dtype", "layout", "zero"), 20, 4),
+    "State": Struct("<IIIIBBBB", ("shape_start", "shape_count", "name", "initial", "dtype", "layout", "role", "axis"), 20, 4),
     "Value": Struct("<IIIIIIBBBBHH", ("base", "shape", "strides", "offset", "above_start", "above_count", "dtype", "storage", "layout", "rank", "format", "groups"), 32, 4),
     "Step": Struct("<BBBBBBH", ("op", "type", "dst", "a", "b", "c", "arg"), 8, 2),
     "Instr": Struct("<IIIIIIHH", ("inputs_start", "inputs_count", "outputs_start", "outputs_count", "attrs", "node", "op", "zero"), 28, 4),

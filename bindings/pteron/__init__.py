@@ -31,7 +31,7 @@ from pteron.schema.lazy import lazy
 
 if TYPE_CHECKING:
     from .pipeline import export_model
-    from .runtime import Model, PortInfo, Program, Session, load
+    from .runtime import Model, PortInfo, Program, Sampling, Session, generate, load
 
 __version__ = "0.1.0"
 
@@ -52,8 +52,10 @@ __all__ = [
     "PteronError",
     "QuantError",
     "RecipeError",
+    "Sampling",
     "Session",
     "export_model",
+    "generate",
     "load",
 ]
 
@@ -62,7 +64,9 @@ _HOMES = {
     "Model": "pteron.runtime",
     "PortInfo": "pteron.runtime",
     "Program": "pteron.runtime",
+    "Sampling": "pteron.runtime",
     "Session": "pteron.runtime",
+    "generate": "pteron.runtime",
     "export_model": "pteron.pipeline",
 }
 _FOLDERS = ("export", "quantize", "runtime", "schema")

@@ -26,6 +26,7 @@ from pteron.schema.layout import (
     ExprOp,
     Layout,
     Segment,
+    StateRole,
     Storage,
 )
 from pteron.schema.ops import OPS
@@ -260,7 +261,8 @@ class _Reader:
         shape = self.extents(r["shape_start"], r["shape_count"])
         initial = None if r["initial"] == NONE else r["initial"]
         dtype, layout = DType(r["dtype"]).name.lower(), Layout(r["layout"]).name.lower()
-        return State(self.t["strings"][r["name"]], dtype, shape, initial, layout)
+        role = StateRole(r["role"]).name.lower()
+        return State(self.t["strings"][r["name"]], dtype, shape, initial, layout, role, r["axis"])
 
     def value(self, index: int, r: Mapping[str, Any]) -> Value:
         names = self.debug["value_names"]

@@ -11,13 +11,13 @@ from typing import Any, Final
 
 from pteron.schema.errors import ProgramError
 from pteron.schema.formats import FORMATS
-from pteron.schema.layout import STRUCTS, CheckKind, DimKind, DType, Layout, Storage
+from pteron.schema.layout import STRUCTS, CheckKind, DimKind, DType, Layout, StateRole, Storage
 from pteron.schema.ops import OPS
 from pteron.schema.policies import POLICIES
 from pteron.schema.signature import CONTROL, pack_attrs, signature
 from pteron.schema.steps import MAX_STEPS, STEPS, TYPES, Step
 
-from ..program import Constant, Delegate, Instr, Method, Program, Value
+from ..program import Constant, Delegate, Instr, Method, Program, State, Value
 from ..program.rebuild import homes
 from ..sizes import NONE, Extent
 from ..sizes.expressions import Expressions
@@ -132,7 +132,7 @@ class Tables:
         for state in program.states:
             shape = self._extents(state.shape)
             initial = NONE if state.initial is None else state.initial
-            codes = (DType[state.dtype.upper()], Layout[state.layout.upper()], 0)
+            codes = (DType[state.dtype.upper()], Layout[state.layout.upper()], *_role(state))
             s["states"].append(_pack("State", *shape, self._string(state.name), initial, *codes))
         for i, value in enumerate(program.values):
             s["values"].append(_located(f"value {i} ({value.name})", self._value, value))
@@ -294,3 +294,7 @@ def _located(where: str, work: Any, item: Any) -> bytes:
         return bytes(work(item))
     except (ProgramError, ValueError, KeyError) as error:
         raise ProgramError(f"{where}: {error}") from error
+
+
+def _role(state: State) -> tuple[int, int]:
+    return StateRole[state.role.upper()], state.axis

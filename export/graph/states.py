@@ -139,6 +139,25 @@ def initial_values(model: ir.Model) -> dict[str, g.Array]:
     return found
 
 
+def state_roles(model: ir.Model) -> dict[str, tuple[str, int]]:
+    """What the states of a context are: ("position", 0), or ("tokens", axis).
+
+    Raises:
+        ModelError: metadata that `keep_context` does not write.
+    """
+    text = model.metadata_props.get(g.CONTEXT)
+    if text is None:
+        return {}
+    try:
+        told = json.loads(text)
+        axes = {str(name): ("tokens", int(axis)) for name, axis in told["axes"].items()}
+        return {str(told["position"]): ("position", 0), **axes}
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ModelError(
+            f"{g.CONTEXT}: expected what --max-context writes, got {text[:60]!r}"
+        ) from error
+
+
 def _record(model: ir.Model) -> dict[str, Any]:
     text = model.metadata_props.get(g.STATE)
     if not text:

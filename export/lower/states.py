@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from ..graph.states import initial_values
+from ..graph.states import initial_values, state_roles
 from ..program import Constant, Program
 
 
 def with_initial(program: Program, models: Sequence[ir.Model]) -> Program:
-    """The program with each state's initial value as a constant; states are named after their inputs."""
+    """The program with each state's initial value as a constant, and what it is of a context; states are named after their inputs."""
     constants, states = list(program.constants), list(program.states)
     values = {name: array for model in models for name, array in initial_values(model).items()}
     for i, state in enumerate(states):
@@ -20,4 +20,11 @@ def with_initial(program: Program, models: Sequence[ir.Model]) -> Program:
             array = values[state.name]
             constants.append(Constant(f"{state.name}.initial", state.dtype, array.shape, array))
             states[i] = dataclasses.replace(state, initial=len(constants) - 1)
+    roles = {name: role for model in models for name, role in state_roles(model).items()}
+    states = [
+        dataclasses.replace(s, role=roles[s.name][0], axis=roles[s.name][1])
+        if s.name in roles
+        else s
+        for s in states
+    ]
     return dataclasses.replace(program, constants=tuple(constants), states=tuple(states))

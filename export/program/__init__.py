@@ -67,13 +67,15 @@ class Constant:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class State:
-    """Memory that outlives a run; `initial` is a constant's index or None (zeros)."""
+    """Memory that outlives a run; `initial` is a constant's index or None (zeros). role: value, position or tokens (along `axis`)."""
 
     name: str
     dtype: str
     shape: tuple[Extent, ...]
     initial: int | None = None
     layout: str = "strided"
+    role: str = "value"
+    axis: int = 0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

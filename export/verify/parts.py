@@ -7,16 +7,17 @@ from typing import Final
 
 from pteron.schema.dtypes import DTYPES, stored_bytes
 from pteron.schema.formats import FORMATS
-from pteron.schema.layout import CheckKind, DimKind, Layout, Storage
+from pteron.schema.layout import CheckKind, DimKind, Layout, StateRole, Storage
 from pteron.schema.policies import POLICIES
 
-from ..program import Constant, Method, Port, Program, Value
+from ..program import Constant, Method, Port, Program, State, Value
 from ..sizes.extents import symbols_of
 from .attributes import MAX_LIST
 from .refusal import refuse
 
 MAX_RANK: Final = 8
 DIM_KINDS: Final = {kind.name.lower() for kind in DimKind}
+ROLES: Final = {role.name.lower() for role in StateRole}
 CHECK_KINDS: Final = {kind.name.lower() for kind in CheckKind}
 LAYOUTS: Final = {kind.name.lower() for kind in Layout}
 STORAGES: Final = {kind.name.lower() for kind in Storage}
@@ -135,6 +136,7 @@ def _check_state(program: Program, i: int) -> None:
         refuse(where, "layout", "strided", s.layout)
     if len(s.shape) > MAX_RANK:
         refuse(where, "rank", f"at most {MAX_RANK}", len(s.shape))
+    _check_role(program, s, where)
     if s.initial is None:
         return
     if not 0 <= s.initial < len(program.constants):
@@ -144,6 +146,18 @@ def _check_state(program: Program, i: int) -> None:
         refuse(
             where, "initial", f"{s.dtype}{list(s.shape)}", f"{c.dtype}{list(c.shape)} {c.layout}"
         )
+
+
+def _check_role(program: Program, s: State, where: str) -> None:
+    if s.role not in ROLES:
+        refuse(where, "role", f"one of {', '.join(sorted(ROLES))}", s.role)
+    positions = [state for state in program.states if state.role == "position"]
+    if s.role == "position" and ((s.dtype, tuple(s.shape)) != ("i64", (1,)) or len(positions) > 1):
+        refuse(where, "role", "one position, i64[1]", f"{len(positions)}, {s.dtype}{list(s.shape)}")
+    if s.role == "tokens" and not (positions and 0 <= s.axis < len(s.shape)):
+        refuse(where, "axis", f"below {len(s.shape)}, beside a position", s.axis)
+    if s.role != "tokens" and s.axis != 0:
+        refuse(where, "axis", 0, s.axis)
 
 
 # --- methods and values -------------------------------------------------------------------------------------------

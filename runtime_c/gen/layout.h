@@ -8,7 +8,7 @@
 
 #include "core/flat.h"
 
-#define PTE_SCHEMA_HASH 0x28714ea39aa1326du
+#define PTE_SCHEMA_HASH 0x48b566e4e0e0dfbbu
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */
@@ -51,6 +51,13 @@ enum { /* DimKind */
   PTE_DIM_COUNTED = 2,
 };
 #define PTE_DIM_COUNT 3
+
+enum { /* StateRole */
+  PTE_ROLE_VALUE = 0,
+  PTE_ROLE_POSITION = 1,
+  PTE_ROLE_TOKENS = 2,
+};
+#define PTE_ROLE_COUNT 3
 
 enum { /* CheckKind */
   PTE_CHECK_EQ = 0,
@@ -184,7 +191,8 @@ typedef struct pte_file_state {
   uint32_t initial;
   uint8_t dtype;
   uint8_t layout;
-  uint16_t zero;
+  uint8_t role;
+  uint8_t axis;
 } pte_file_state;
 _Static_assert(sizeof(pte_file_state) == 20, "State");
 _Static_assert(offsetof(pte_file_state, shape) == 0, "State.shape");
@@ -192,7 +200,8 @@ _Static_assert(offsetof(pte_file_state, name) == 8, "State.name");
 _Static_assert(offsetof(pte_file_state, initial) == 12, "State.initial");
 _Static_assert(offsetof(pte_file_state, dtype) == 16, "State.dtype");
 _Static_assert(offsetof(pte_file_state, layout) == 17, "State.layout");
-_Static_assert(offsetof(pte_file_state, zero) == 18, "State.zero");
+_Static_assert(offsetof(pte_file_state, role) == 18, "State.role");
+_Static_assert(offsetof(pte_file_state, axis) == 19, "State.axis");
 
 typedef struct pte_file_value {
   uint32_t base;

@@ -26,6 +26,7 @@ PREFIX = {
     "Storage": "PTE_STORAGE_",
     "ExprOp": "PTE_EXPR_",
     "DimKind": "PTE_DIM_",
+    "StateRole": "PTE_ROLE_",
     "CheckKind": "PTE_CHECK_",
     "Policy": "PTE_POLICY_",
 }

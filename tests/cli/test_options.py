@@ -20,6 +20,7 @@ BASE = {
     "export": "{onnx} -q",
     "quantize": "{onnx} -o {new}.onnx --format nf4 -q",
     "run": "{pte}",
+    "generate": "{pte} --tokens 1",
     "inspect": "{pte}",
     "verify": "{pte}",
     "profile": "{pte} --runs 1",
@@ -103,6 +104,12 @@ TABLE = {
             ("p*=q*", "matches no input"),
             ("image=logits --state image=logits", "expected image once"),
         ],
+        "--max-context": [
+            ("x", "invalid int value"),
+            ("1", "expected a number of tokens from 2"),
+            ("-5", "expected a number of tokens from 2"),
+        ],
+        "--logits": [("first", "invalid choice")],
         "--dim": [
             ("batch", "expected SYMBOL=N"),
             ("batch=x", "expected SYMBOL=N"),
@@ -156,6 +163,17 @@ TABLE = {
             ("{pte}", "another kind of file"),
         ],
         "--timeout": [("-1", "at least 0"), ("x", "at least 0"), ("nan", "at least 0"), ("inf", "at least 0")],
+    },
+    "generate": {
+        "--tokens": [("1,x", "expected tokens as 1,2,3"), ("-3", "expected tokens as 1,2,3"), ("1,2", "export the decoder with --max-context")],
+        "--max-new-tokens": [("-1", "at least 0"), ("x", "at least 0")],
+        "--stop": [("x", "expected tokens as 1,2,3")],
+        "--temperature": [("x", "at least 0"), ("nan", "at least 0"), ("-1", "at least 0"), ("inf", "at least 0")],
+        "--top-k": [("-1", "at least 0"), ("3", "expected a --temperature above 0")],
+        "--top-p": [("x", "at least 0"), ("2 --temperature 1", "top_p"), ("0 --temperature 1", "top_p")],
+        "--min-p": [("-1", "at least 0"), ("2 --temperature 1", "min_p")],
+        "--seed": [("-1", "at least 0"), ("3", "expected a --temperature above 0")],
+        "--threads": [("-1", "at least 0"), ("999", "at most 256")],
     },
     "inspect": {
         "--html": [

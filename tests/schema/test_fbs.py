@@ -48,7 +48,7 @@ def flat(name: str, row: dict[str, Any], prefix: str = "") -> list[int]:
 ENUMS = {
     ("Value", "dtype"): layout.DType, ("Value", "storage"): layout.Storage, ("Value", "layout"): layout.Layout,
     ("Constant", "dtype"): layout.DType, ("Constant", "layout"): layout.Layout,
-    ("Expr", "op"): layout.ExprOp, ("Dim", "kind"): layout.DimKind, ("Check", "kind"): layout.CheckKind,
+    ("Expr", "op"): layout.ExprOp, ("Dim", "kind"): layout.DimKind, ("State", "role"): layout.StateRole, ("Check", "kind"): layout.CheckKind,
 }  # fmt: skip
 
 

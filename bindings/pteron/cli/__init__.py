@@ -41,6 +41,7 @@ COMMANDS = (
     "export",
     "quantize",
     "run",
+    "generate",
     "inspect",
     "verify",
     "profile",

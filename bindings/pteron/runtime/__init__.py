@@ -4,6 +4,7 @@ from .delegates import Delegate, Placement
 from .model import Model, load
 from .program import MethodInfo, PortInfo, Program
 from .session import Session, Sizes, States, TraceEvent
+from .tokens import Sampler, Sampling, generate
 
 __all__ = [
     "Delegate",
@@ -12,9 +13,12 @@ __all__ = [
     "Placement",
     "PortInfo",
     "Program",
+    "Sampler",
+    "Sampling",
     "Session",
     "Sizes",
     "States",
     "TraceEvent",
+    "generate",
     "load",
 ]

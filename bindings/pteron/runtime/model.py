@@ -93,6 +93,37 @@ class Model:
         return self._session.states
 
     @property
+    def session_of_calls(self) -> Session:
+        """The session that calls of the model run."""
+        return self._session
+
+    @property
+    def position(self) -> int:
+        """How many tokens the context holds. See Session.position."""
+        return self._session.position
+
+    @property
+    def room(self) -> int:
+        """How many tokens the context has room for."""
+        return self._session.room
+
+    def rewind(self, position: int) -> None:
+        """Forgets the tokens from `position` on. See Session.rewind."""
+        self._session.rewind(position)
+
+    def save(self) -> bytes:
+        """What the session knows, as bytes. See Session.save."""
+        return self._session.save()
+
+    def restore(self, data: Bytes) -> None:
+        """Goes on where `save` was called. See Session.restore."""
+        self._session.restore(data)
+
+    def fork(self) -> Session:
+        """Another session that goes on from here. See Session.fork."""
+        return self._session.fork()
+
+    @property
     def placements(self) -> tuple[Placement, ...]:
         """Where the parts compiled for delegates run. See Session.placements."""
         return self._session.placements

@@ -14,13 +14,14 @@ import numpy as np
 from pteron.schema.errors import ArgumentError, PlacementWarning
 
 from .._pteron import ffi, lib
+from . import context
 from .arguments import integer, kind_of, named, nanoseconds, not_pickled
 from .arrays import Array, as_array, buffers, empty_of, flat, from_bytes
 from .cpu import MAX_THREADS, allowed
 from .delegates import Placement, placements
 from .memory import Memory, check, new_error, new_struct
 from .pool import Pool
-from .program import PortInfo, Program
+from .program import Bytes, PortInfo, Program
 from .turn import Turn
 
 
@@ -195,7 +196,74 @@ class Session:
         the session is closed."""
         return placements(self.pointer)
 
+    @property
+    def position(self) -> int:
+        """How many tokens the session's context holds.
+
+        Raises:
+            ArgumentError: the program keeps none; export it with max_context.
+        """
+        with self._lock:
+            self._ready()
+            return context.position(self.pointer)[0]
+
+    @property
+    def room(self) -> int:
+        """How many tokens the context has room for."""
+        with self._lock:
+            self._ready()
+            return context.position(self.pointer)[1]
+
+    def rewind(self, position: int) -> None:
+        """Forgets the tokens from `position` on.
+
+        Raises:
+            ArgumentError: there are fewer, or a state does not say which part of it is of which token.
+        """
+        with self._lock:
+            self._ready()
+            context.rewind(self.pointer, integer("position", position, 0, 2**63 - 1))
+
+    def save(self) -> bytes:
+        """What the session knows; of a context the part in use."""
+        with self._lock:
+            self._ready()
+            return context.save(self.pointer)
+
+    def restore(self, data: Bytes) -> None:
+        """Goes on where `save` was called, with the same bits.
+
+        Raises:
+            DataError: changed bytes, those of another program or method, more tokens than there is room for.
+        """
+        with self._lock:
+            self._ready()
+            context.restore(self.pointer, data)
+
+    def fork(self) -> Session:
+        """Another session that goes on from here; both have memory of their own."""
+        cpu = self._cpu if self._cpu != lib.PTE_CPU_PORTABLE else 0
+        twin = Session(
+            self.program,
+            self.info.name,
+            threads=self.threads,
+            cpu=cpu,
+            max_bytes=self._caps[0],
+            max_extent=self._caps[1],
+        )
+        twin.restore(self.save())
+        return twin
+
     # --- private -------------------------------------------------------------------------------
+
+    def _ready(self) -> None:
+        """Prepares a session that never ran, for the smallest sizes: states have memory then."""
+        if self._prepared is None and not self._closed:
+            shapes = (
+                [n if isinstance(n, int) else max(low, 1) for n, (low, _) in zip(p.shape, p.bounds)]
+                for p in self.info.inputs
+            )
+            self._prepare([empty_of(s, p) for s, p in zip(shapes, self.info.inputs)])
 
     def _arrays(self, feeds: Mapping[str, Any]) -> list[Array]:
         self._names(named("run", feeds, "inputs"))

@@ -343,8 +343,59 @@ PTE_API PTE_CHECKED pte_status pte_session_get_state(const pte_session *session,
 PTE_API PTE_CHECKED pte_status pte_session_set_state(pte_session *session, uint32_t index,
                                                      const void *data, size_t size_bytes,
                                                      pte_error *error);
+/* How many tokens the session's context holds and has room for; either may be NULL.
+ * PTE_BAD_ARGUMENT: not prepared, or a program that keeps none. */
+PTE_API PTE_CHECKED pte_status pte_session_position(const pte_session *session,
+                                                    int64_t *out_position, int64_t *out_room,
+                                                    pte_error *error);
+
+/* Forgets the tokens from `position` on. PTE_BAD_ARGUMENT: there are fewer, or a state does not say
+ * which part of it is of which token. */
+PTE_API PTE_CHECKED pte_status pte_session_rewind(pte_session *session, int64_t position,
+                                                  pte_error *error);
+
+/* What the session knows as bytes: its states, of a context the part in use. They can be kept in a
+ * file and given to any session of the same method of the same program that has room, which goes on
+ * with the same bits; two sessions may go on from one. `restore` trusts nothing in them.
+ * PTE_BAD_ARGUMENT: not prepared, or `size_bytes` is not what `save_size` says. PTE_BAD_DATA: no
+ * saved session, one that was changed, of another program or method, or with more tokens than there
+ * is room for; the session is as it was. */
+PTE_API PTE_CHECKED pte_status pte_session_save_size(const pte_session *session,
+                                                     uint64_t *out_bytes, pte_error *error);
+PTE_API PTE_CHECKED pte_status pte_session_save(const pte_session *session, void *data,
+                                                size_t size_bytes, pte_error *error);
+PTE_API PTE_CHECKED pte_status pte_session_restore(pte_session *session, const void *data,
+                                                   size_t size_bytes, pte_error *error);
+
 /* Gives every state its initial value; before a prepare, that one does. */
 PTE_API PTE_CHECKED pte_status pte_session_reset(pte_session *session, pte_error *error);
+
+/* --- the next token
+ * -------------------------------------------------------------------------------------------------
+ */
+
+/* How a token is drawn from logits. 0 leaves a step out: temperature 0 takes the largest logit (of
+ * equal ones that with the lowest id), top_k 0, top_p 0 or 1 and min_p 0 cut nothing off. */
+typedef struct pte_sampling {
+  uint32_t size;
+  uint32_t top_k;    /* so many of the largest logits */
+  float temperature; /* logits are divided by it */
+  float top_p;       /* then as many of the largest as make this part of all probability */
+  float min_p;       /* and none below this part of the largest probability */
+  uint32_t reserved;
+  uint64_t seed, stream;
+} pte_sampling;
+
+/* Bytes of room, aligned to 4, that `pte_sample` needs for so many logits at a temperature above 0.
+ */
+PTE_API size_t pte_sample_room(uint32_t count);
+
+/* The id of the token at `position`: the same for the same logits, options and position on every
+ * machine, whatever was drawn before. NaN is never drawn. PTE_BAD_ARGUMENT: an option is out of its
+ * range. PTE_BAD_DATA: no logit is a number. PTE_NO_MEMORY: `room` is too small. */
+PTE_API PTE_CHECKED pte_status pte_sample(const pte_sampling *options, const float *logits,
+                                          uint32_t count, uint64_t position, pte_memory room,
+                                          uint32_t *out_id, pte_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,106 @@
+"""Generate tokens with a decoder that keeps its context (export --max-context)."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+from pteron.schema.errors import ArgumentError
+
+from . import say
+from .pairs import at_least, program, tolerance
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("program", type=Path)
+    parser.add_argument("--tokens", type=ids, required=True, metavar="1,2,3", help="the prompt")
+    parser.add_argument(
+        "--max-new-tokens", type=at_least(0), metavar="N", help="default: until the context is full"
+    )
+    parser.add_argument(
+        "--stop", type=ids, default=[], metavar="1,2", help="tokens that end the text"
+    )
+    parser.add_argument(
+        "--temperature",
+        type=tolerance,
+        default=0.0,
+        help="0 (default): the likeliest token each time",
+    )
+    parser.add_argument(
+        "--top-k", type=at_least(0), default=0, metavar="K", help="of the K likeliest"
+    )
+    parser.add_argument(
+        "--top-p", type=tolerance, default=1.0, metavar="P", help="of those that make P"
+    )
+    parser.add_argument(
+        "--min-p", type=tolerance, default=0.0, metavar="P", help="none below P of the best"
+    )
+    parser.add_argument("--seed", type=at_least(0, 2**64 - 1), default=0, help="of the draws")
+    parser.add_argument("--threads", type=at_least(0, 256), help="threads (default: all)")
+    parser.add_argument("--json", action="store_true")
+
+
+def ids(text: str) -> list[int]:
+    """1,2,3 or 1 2 3."""
+    parts = text.replace(",", " ").split()
+    if not parts or not all(part.isascii() and part.isdigit() for part in parts):
+        raise argparse.ArgumentTypeError(f"expected tokens as 1,2,3, got {text!r}")
+    return [min(int(part), 2**63 - 1) for part in parts]
+
+
+def run(args: argparse.Namespace) -> int:
+    from ..runtime import load
+    from ..runtime.tokens import Sampling, generate
+
+    sampling = Sampling(
+        temperature=args.temperature,
+        top_k=args.top_k,
+        top_p=args.top_p,
+        min_p=args.min_p,
+        seed=args.seed,
+    )
+    drawn = any((args.top_k, args.top_p != 1.0, args.min_p, args.seed))
+    if args.temperature == 0 and drawn:
+        raise ArgumentError(
+            "--top-k, --top-p, --min-p and --seed: expected a --temperature above 0"
+        )
+    with load(program(args.program), threads=args.threads) as model:
+        times = [time.perf_counter()]
+        made: list[int] = []
+        each = generate(
+            model,
+            args.tokens,
+            max_new_tokens=args.max_new_tokens,
+            sampling=sampling,
+            stop=args.stop,
+        )
+        try:
+            for token in each:
+                times.append(time.perf_counter())
+                made.append(token)
+                if not args.json:
+                    print(token, end=" ", flush=True)
+        finally:  # what came before an interrupt is told whole
+            if made and not args.json:
+                print(flush=True)
+            if made:
+                say.aside(rate(len(args.tokens), times))
+    if args.json:
+        say.result("generate", True, {"tokens": made, **facts(args.tokens, times)}, str)
+    return 0
+
+
+def facts(prompt: list[int], times: list[float]) -> dict[str, Any]:
+    """Of the first token the prompt's time, of the others the rate."""
+    first = (times[1] - times[0]) * 1e3 if len(times) > 1 else None
+    rest = len(times) - 2
+    per_s = rest / (times[-1] - times[1]) if rest > 0 else None
+    return {"prompt": prompt, "first_ms": first, "tokens_per_s": per_s}
+
+
+def rate(prompt: int, times: list[float]) -> str:
+    told = facts([], times)
+    text = f"{prompt} tokens read in {told['first_ms']:.1f} ms"
+    return text if told["tokens_per_s"] is None else f"{text}; {told['tokens_per_s']:.1f} tokens/s"

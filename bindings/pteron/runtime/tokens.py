@@ -1,0 +1,143 @@
+"""Token after token from a decoder that keeps its context (max_context)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from pteron.schema.errors import ArgumentError
+
+from .._pteron import ffi, lib
+from .arguments import integer, kind_of
+from .arrays import Array
+from .memory import Memory, check, new_error, new_struct
+from .model import Model
+from .session import Session
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """How a token is drawn. Temperature 0: the largest logit, of equal ones that with the lowest id.
+
+    Else of the `top_k` largest logits (0: all), divided by the temperature, as many of the largest as make `top_p` of all
+    probability (1: all), none below `min_p` of the largest. The draw follows from seed, stream and the token's position alone.
+    """
+
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 1.0
+    min_p: float = 0.0
+    seed: int = 0
+    stream: int = 0
+
+
+class Sampler:
+    """Draws by one Sampling.
+
+    Raises:
+        ArgumentError: an option is out of its range.
+    """
+
+    def __init__(self, sampling: Sampling) -> None:
+        self._options = new_struct("pte_sampling")
+        for name, bits in (("top_k", 32), ("seed", 64), ("stream", 64)):
+            setattr(self._options, name, integer(name, getattr(sampling, name), 0, 2**bits - 1))
+        for name in ("temperature", "top_p", "min_p"):
+            value = getattr(sampling, name)
+            if not isinstance(value, int | float) or not value == value:
+                raise ArgumentError(f"{name}: expected a number, got {value!r}")
+            setattr(self._options, name, value)
+        if sampling.top_p == 0:
+            raise ArgumentError("top_p: expected a number above 0, up to 1, got 0")
+        self._room = Memory(0)
+        self(np.zeros(1, np.float32), 0)
+
+    def __call__(self, logits: Array, position: int) -> int:
+        """The token at `position`, of f32 logits in one row.
+
+        Raises:
+            DataError: no logit is a number.
+        """
+        row = np.ascontiguousarray(logits, np.float32).reshape(-1)
+        needed = int(lib.pte_sample_room(len(row)))
+        if self._room.size < needed:
+            self._room = Memory(needed)
+        found, error = ffi.new("uint32_t *"), new_error()
+        view = ffi.cast("const float *", ffi.from_buffer(row)) if len(row) else ffi.NULL
+        status = lib.pte_sample(
+            self._options, view, len(row), position, self._room.as_c(), found, error
+        )
+        check(status, error)
+        return int(found[0])
+
+
+def generate(
+    model: Model | Session,
+    tokens: Sequence[int],
+    *,
+    max_new_tokens: int | None = None,
+    sampling: Sampling = Sampling(),
+    stop: Collection[int] = (),
+) -> Iterator[int]:
+    """Reads the tokens behind what the context holds, then gives one new token after another, as they come.
+
+    The context holds all but the last token given: whoever goes on begins with that one.
+
+    Args:
+        max_new_tokens: None: until the context is full.
+        stop: Tokens that end the text; the one that did is the last given.
+
+    Raises:
+        ArgumentError: no decoder with a context, no tokens, more than there is room for.
+        DataError: a token that the model does not have.
+    """
+    session = model.session_of_calls if isinstance(model, Model) else model
+    if not isinstance(session, Session):
+        raise ArgumentError(f"model: expected a pteron.Model or Session, got {kind_of(model)}")
+    sampler = Sampler(sampling)
+    name, output = _ports(session)
+    ids = np.asarray(tokens)
+    if ids.ndim != 1 or ids.size == 0 or ids.dtype.kind not in "iu":
+        raise ArgumentError("tokens: expected a list of at least one integer")
+    left = session.room - session.position
+    if len(ids) > left:
+        raise ArgumentError(
+            f"tokens: expected at most the {left} that the context has room for, got {len(ids)}; export with a larger max_context"
+        )
+    most = left - len(ids) + 1
+    if max_new_tokens is not None:
+        most = min(most, integer("max_new_tokens", max_new_tokens, 0, 2**63 - 1))
+    dtype = session.inputs[0].numpy_dtype
+    return _each(session, (name, output, dtype), ids, most, sampler, frozenset(stop))
+
+
+def _each(
+    session: Session, ports: Any, ids: Array, count: int, sampler: Sampler, stop: frozenset[int]
+) -> Iterator[int]:
+    name, output, dtype = ports
+    for _ in range(count):
+        logits = session.run({name: ids.astype(dtype).reshape(1, -1)})[output]
+        token = sampler(logits[0, -1], session.position)
+        yield token
+        if token in stop:
+            return
+        ids = np.array([token])
+
+
+def _ports(session: Session) -> tuple[str, str]:
+    """The names of tokens and logits.
+
+    Raises:
+        ArgumentError: the program is no decoder that keeps its context.
+    """
+    ins, outs = session.inputs, session.outputs
+    fits = len(ins) == len(outs) == 1 and ins[0].numpy_dtype.kind in "iu" and len(ins[0].shape) == 2
+    if not fits or outs[0].numpy_dtype != np.float32 or len(outs[0].shape) != 3:
+        raise ArgumentError(
+            f"{session.info.name}: expected integers [1, tokens] in and f32 logits [1, n, vocabulary] out, got "
+            f"{', '.join(map(str, (*ins, *outs)))}; export the decoder with --max-context"
+        )
+    return ins[0].name, outs[0].name

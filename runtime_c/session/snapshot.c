@@ -1,0 +1,212 @@
+/* What a session knows, as bytes: the states, of those with a row a token only the rows in use.
+ *
+ *   offset  bytes
+ *        0      8  "PTESTATE"
+ *        8     32  BLAKE2s-256 of the digests of the program's segments, but manifest and names
+ *       40      8  method
+ *       48      8  position: tokens that the session holds
+ *       56      8  bytes that follow the digest
+ *       64     32  BLAKE2s-256 of bytes 0 to 63 and of those that follow
+ *       96         the states in order, dense, one behind the other
+ *
+ * Numbers are little-endian, as elements are. Nothing here is an address or an index but the
+ * position, which is compared with the room there is. */
+#include <string.h>
+
+#include "core/error.h"
+#include "core/size.h"
+#include "program/blake2s.h"
+#include "session/session.h"
+#include "session/state.h"
+
+enum { HEAD = 64, DIGEST = 32, BODY = HEAD + DIGEST };
+static const char MAGIC[8] = "PTESTATE";
+
+typedef struct head {
+  char magic[8];
+  uint8_t program[DIGEST];
+  uint64_t method, position, bytes;
+} head;
+_Static_assert(sizeof(head) == HEAD, "head");
+
+static const pte_file_state *file_state(const pte_session *s, uint32_t i) {
+  return &s->program->states[pte_session_file_value(s, s->state_values[i])->base];
+}
+
+/* A state as `count` pieces, of which the first `used` of each `stride` bytes are in use. */
+typedef struct pieces {
+  unsigned char *data;
+  uint64_t count, used, stride;
+} pieces;
+
+static pieces pieces_of(const pte_session *s, uint32_t i, int64_t position) {
+  const pte_file_state *file = file_state(s, i);
+  const pte_tensor *t = &s->tensors[s->state_values[i]];
+  uint64_t bytes = s->slots[s->state_values[i]].room_bytes;
+  pieces p = {.data = t->data, .count = 1, .used = bytes, .stride = bytes};
+  if (file->role != PTE_ROLE_TOKENS || bytes == 0) return p;
+  p.count = (uint64_t)pte_tensor_span(t, 0, file->axis);
+  p.stride = bytes / p.count;
+  p.used = p.stride / (uint64_t)t->shape[file->axis] * (uint64_t)position;
+  return p;
+}
+
+/* The state that counts tokens; NULL: there is none. */
+static int64_t *position_of(const pte_session *s) {
+  for (uint32_t i = 0; i < s->state_count; i++)
+    if (file_state(s, i)->role == PTE_ROLE_POSITION) return s->tensors[s->state_values[i]].data;
+  return NULL;
+}
+
+/* The fewest rows that a state with rows of tokens has; INT64_MAX: there is none. */
+static int64_t room_of(const pte_session *s) {
+  int64_t least = INT64_MAX;
+  for (uint32_t i = 0; i < s->state_count; i++) {
+    const pte_file_state *file = file_state(s, i);
+    if (file->role != PTE_ROLE_TOKENS) continue;
+    int64_t rows = s->tensors[s->state_values[i]].shape[file->axis];
+    if (rows < least) least = rows;
+  }
+  return least;
+}
+
+static pte_status check_prepared(const pte_session *s, pte_error *err) {
+  if (s != NULL && s->prepared) return PTE_OK;
+  return pte_fail(err, PTE_BAD_ARGUMENT, "session: not prepared");
+}
+
+/* What `set_state` or a run left there may be anything: no more rows than there are. */
+static int64_t position_within(const pte_session *s) {
+  const int64_t *position = position_of(s);
+  int64_t room = room_of(s);
+  if (position == NULL || *position < 0) return 0;
+  return *position < room ? *position : room;
+}
+
+pte_status pte_session_position(const pte_session *s, int64_t *out_position, int64_t *out_room,
+                                pte_error *err) {
+  PTE_TRY(check_prepared(s, err));
+  if (position_of(s) == NULL)
+    return pte_fail(err, PTE_BAD_ARGUMENT, "session: its program keeps no context of tokens");
+  if (out_position != NULL) *out_position = position_within(s);
+  if (out_room != NULL) *out_room = room_of(s);
+  return PTE_OK;
+}
+
+pte_status pte_session_rewind(pte_session *s, int64_t position, pte_error *err) {
+  int64_t now;
+  PTE_TRY(pte_session_position(s, &now, NULL, err));
+  for (uint32_t i = 0; i < s->state_count; i++)
+    if (file_state(s, i)->role == PTE_ROLE_VALUE)
+      return pte_fail(err, PTE_BAD_ARGUMENT, "state %s: holds no row a token, it cannot go back",
+                      pte_program_string(s->program, file_state(s, i)->name));
+  if (position < 0 || position > now)
+    return pte_fail(err, PTE_BAD_ARGUMENT, "rewind: expected a position of 0 to %lld, got %lld",
+                    now, position);
+  *position_of(s) = position;
+  return PTE_OK;
+}
+
+static uint64_t body_bytes(const pte_session *s, int64_t position) {
+  uint64_t bytes = 0; /* no more than the state block, whose size fits */
+  for (uint32_t i = 0; i < s->state_count; i++) {
+    pieces p = pieces_of(s, i, position);
+    bytes += p.count * p.used;
+  }
+  return bytes;
+}
+
+/* By what decides what runs give: not by names of nodes, which may be stripped. */
+static void name_program(const pte_program *p, uint8_t digest[DIGEST]) {
+  pte_blake2s hash;
+  pte_blake2s_begin(&hash, DIGEST);
+  for (uint32_t i = 0; i < p->segment_count; i++) {
+    const pte_segment *segment = &p->segments[i];
+    if (segment->kind == PTE_SEGMENT_DEBUG || segment->kind == PTE_SEGMENT_MANIFEST) continue;
+    pte_blake2s_add(&hash, segment->digest, DIGEST);
+  }
+  pte_blake2s_end(&hash, digest);
+}
+
+static head head_of(const pte_session *s, int64_t position) {
+  head h = {.method = s->method_index, .position = (uint64_t)position};
+  h.bytes = body_bytes(s, position);
+  memcpy(h.magic, MAGIC, sizeof h.magic);
+  name_program(s->program, h.program);
+  return h;
+}
+
+static void digest_of(const unsigned char *bytes, uint64_t body, uint8_t digest[DIGEST]) {
+  pte_blake2s hash;
+  pte_blake2s_begin(&hash, DIGEST);
+  pte_blake2s_add(&hash, bytes, HEAD);
+  pte_blake2s_add(&hash, bytes + BODY, (size_t)body);
+  pte_blake2s_end(&hash, digest);
+}
+
+pte_status pte_session_save_size(const pte_session *s, uint64_t *out_bytes, pte_error *err) {
+  PTE_TRY(check_prepared(s, err));
+  *out_bytes = BODY + body_bytes(s, position_within(s));
+  return PTE_OK;
+}
+
+pte_status pte_session_save(const pte_session *s, void *data, size_t size_bytes, pte_error *err) {
+  uint64_t needed;
+  PTE_TRY(pte_session_save_size(s, &needed, err));
+  if (data == NULL || size_bytes != needed)
+    return pte_fail(err, PTE_BAD_ARGUMENT, "save: expected room for %llu bytes, got %llu", needed,
+                    (uint64_t)size_bytes);
+  int64_t position = position_within(s);
+  head h = head_of(s, position);
+  unsigned char *to = data, *at = to + BODY;
+  memcpy(to, &h, HEAD);
+  for (uint32_t i = 0; i < s->state_count; i++) {
+    pieces p = pieces_of(s, i, position);
+    for (uint64_t j = 0; p.used != 0 && j < p.count; j++, at += p.used)
+      memcpy(at, p.data + j * p.stride, (size_t)p.used);
+  }
+  digest_of(to, h.bytes, to + HEAD);
+  return PTE_OK;
+}
+
+static pte_status check_saved(const pte_session *s, const unsigned char *from, size_t size_bytes,
+                              head *out, pte_error *err) {
+  uint8_t digest[DIGEST];
+  if (from == NULL || size_bytes < BODY)
+    return pte_fail(err, PTE_BAD_DATA, "saved session: %llu bytes are fewer than its head has",
+                    (uint64_t)size_bytes);
+  memcpy(out, from, HEAD);
+  if (memcmp(out->magic, MAGIC, sizeof MAGIC) != 0)
+    return pte_fail(err, PTE_BAD_DATA, "saved session: these bytes are none");
+  if (out->position > (uint64_t)room_of(s))
+    return pte_fail(err, PTE_BAD_DATA, "saved session: holds %llu tokens, there is room for %lld",
+                    out->position, room_of(s));
+  head own = head_of(s, (int64_t)out->position);
+  if (memcmp(out->program, own.program, DIGEST) != 0)
+    return pte_fail(err, PTE_BAD_DATA, "saved session: is of another program");
+  if (out->method != own.method)
+    return pte_fail(err, PTE_BAD_DATA, "saved session: is of method %llu, not %llu", out->method,
+                    own.method);
+  if (out->bytes != own.bytes || size_bytes - BODY != own.bytes)
+    return pte_fail(err, PTE_BAD_DATA, "saved session: expected %llu bytes of states, got %llu",
+                    own.bytes, (uint64_t)size_bytes - BODY);
+  digest_of(from, own.bytes, digest);
+  if (memcmp(digest, from + HEAD, DIGEST) == 0) return PTE_OK;
+  return pte_fail(err, PTE_BAD_DATA, "saved session: its bytes changed since they were written");
+}
+
+pte_status pte_session_restore(pte_session *s, const void *data, size_t size_bytes,
+                               pte_error *err) {
+  head h;
+  PTE_TRY(check_prepared(s, err));
+  PTE_TRY(check_saved(s, data, size_bytes, &h, err));
+  const unsigned char *at = (const unsigned char *)data + BODY;
+  for (uint32_t i = 0; i < s->state_count; i++) {
+    pieces p = pieces_of(s, i, (int64_t)h.position);
+    for (uint64_t j = 0; p.used != 0 && j < p.count; j++, at += p.used)
+      memcpy(p.data + j * p.stride, at, (size_t)p.used);
+  }
+  int64_t *position = position_of(s);
+  if (position != NULL) *position = (int64_t)h.position;
+  return PTE_OK;
+}

@@ -1,0 +1,347 @@
+"""A context's position, what is saved of it, and tokens drawn from logits."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from models.decoder import VOCABULARY, decoder
+
+import pteron
+from pteron.cli import main
+from pteron.runtime.tokens import Sampler
+
+TOKENS = np.random.default_rng(7).integers(0, VOCABULARY, (1, 30))
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("decoder") / "m.pte"
+    pteron.export_model(decoder(window=5), path, max_context=40, quantize="nf4")
+    return path
+
+
+@pytest.fixture
+def model(path: Path) -> pteron.Model:
+    return pteron.load(path, threads=1)
+
+
+def run(session: Any, tokens: Any) -> bytes:
+    return bytes(session.run({"input_ids": tokens})["logits"].tobytes())
+
+
+def test_position_counts_tokens(model: pteron.Model) -> None:
+    assert (model.position, model.room) == (0, 40)
+    run(model, TOKENS[:, :7])
+    run(model, TOKENS[:, 7:8])
+    assert model.position == 8
+    model.states.reset()
+    assert model.position == 0
+
+
+def test_back_and_on_again(model: pteron.Model) -> None:
+    want = run(model, TOKENS)
+    model.rewind(12)
+    run(model, TOKENS[:, :9])  # what was there is written over
+    model.rewind(12)
+    assert run(model, TOKENS[:, 12:]) == want
+
+
+@pytest.mark.parametrize("to", [-1, 9, 2**62])
+def test_back_to_where_it_never_was(model: pteron.Model, to: int) -> None:
+    run(model, TOKENS[:, :8])
+    with pytest.raises(pteron.ArgumentError, match="position"):
+        model.rewind(to)
+    assert model.position == 8
+
+
+def test_saved_and_restored_in_another_session(model: pteron.Model) -> None:
+    want = run(model, TOKENS)
+    model.rewind(11)
+    saved = model.save()
+    assert len(saved) == 96 + 8 + 4 * 11 * 2 * 8 * 4, (
+        "rows in use alone: caches x tokens x heads x size x bytes"
+    )
+    other = model.session()
+    other.restore(saved)
+    assert other.position == 11 and run(other, TOKENS[:, 11:]) == want
+    other.restore(saved)
+    assert run(other, TOKENS[:, 11:]) == want
+    assert run(model.fork(), TOKENS[:, 11:]) == run(model, TOKENS[:, 11:]) == want
+
+
+def test_saved_sessions_are_not_trusted(model: pteron.Model, tmp_path: Path) -> None:
+    run(model, TOKENS[:, :3])
+    saved = model.save()
+    other = model.session()
+    want = run(other, TOKENS[:, :5])
+    for i in (0, 9, 41, 48, 55, 56, 63, 64, 95, 96, 104, len(saved) - 1):
+        for bit in (1, 128):
+            bent = bytearray(saved)
+            bent[i] ^= bit
+            with pytest.raises(pteron.DataError, match="saved session"):
+                other.restore(bytes(bent))
+    for n in (0, 1, 95, 96, len(saved) - 1):
+        with pytest.raises(pteron.DataError, match="saved session"):
+            other.restore(saved[:n])
+    with pytest.raises(pteron.DataError, match="saved session"):
+        other.restore(saved + b"x")
+    with pytest.raises(pteron.ArgumentError, match="saved session: expected bytes"):
+        other.restore("text")  # type: ignore[arg-type]
+    other.rewind(0)
+    assert run(other, TOKENS[:, :5]) == want, "the session is as it was"
+
+
+def test_another_program_is_told_apart(model: pteron.Model, tmp_path: Path) -> None:
+    pteron.export_model(decoder(window=5), tmp_path / "f32.pte", max_context=40)
+    run(model, TOKENS[:, :3])
+    with pytest.raises(pteron.DataError, match="of another program"):
+        pteron.load(tmp_path / "f32.pte").restore(model.save())
+
+
+def test_a_program_without_context(tmp_path: Path) -> None:
+    pteron.export_model(decoder("whole"), tmp_path / "m.pte")
+    model = pteron.load(tmp_path / "m.pte")
+    with pytest.raises(pteron.ArgumentError, match="keeps no context"):
+        model.position  # noqa: B018
+    with pytest.raises(pteron.ArgumentError, match="--max-context"):
+        pteron.generate(model, [1])
+
+
+# --- tokens ----------------------------------------------------------------------------------------------------------
+
+
+def greedy(model: pteron.Model, prompt: list[int], count: int) -> list[int]:
+    """As anyone would write it."""
+    session, made, feed = model.session(), list[int](), list(prompt)
+    for _ in range(count):
+        made.append(int(session.run({"input_ids": np.array([feed])})["logits"][0, -1].argmax()))
+        feed = made[-1:]
+    return made
+
+
+def test_greedy(model: pteron.Model) -> None:
+    want = greedy(model, [3, 1, 4], 20)
+    assert list(pteron.generate(model, [3, 1, 4], max_new_tokens=20)) == want
+    assert model.position == 3 + 19
+    model.rewind(3)
+    assert list(pteron.generate(model, want[:1], max_new_tokens=5)) == want[1:6]
+    model.rewind(0)
+    stop = [want[4]]
+    assert list(pteron.generate(model, [3, 1, 4], stop=stop)) == want[: want.index(want[4]) + 1]
+
+
+def test_until_the_context_is_full(model: pteron.Model) -> None:
+    assert len(list(pteron.generate(model, [3, 1, 4]))) == 40 - 3 + 1
+    with pytest.raises(pteron.ArgumentError, match="at most the 0 that the context has room for"):
+        pteron.generate(model, [1])
+
+
+def test_draws_belong_to_positions(model: pteron.Model) -> None:
+    drawn = pteron.Sampling(temperature=1.2, top_k=30, top_p=0.9, min_p=0.01, seed=5)
+    whole = list(pteron.generate(model, [1, 2], max_new_tokens=16, sampling=drawn))
+    model.rewind(2 + 6)
+    again = list(pteron.generate(model.fork(), whole[6:7], max_new_tokens=9, sampling=drawn))
+    assert again == whole[7:]
+    model.rewind(0)
+    other = pteron.Sampling(temperature=1.2, top_k=30, top_p=0.9, min_p=0.01, seed=6)
+    assert list(pteron.generate(model, [1, 2], max_new_tokens=16, sampling=other)) != whole
+
+
+# --- sampling against NumPy -------------------------------------------------------------------------------------------
+
+
+def philox(counter: list[int], key: list[int]) -> list[int]:
+    """Salmon et al. 2011, ten rounds."""
+    for _ in range(10):
+        a, b = 0xD2511F53 * counter[0], 0xCD9E8D57 * counter[2]
+        counter = [
+            (b >> 32) ^ counter[1] ^ key[0],
+            b & 0xFFFFFFFF,
+            (a >> 32) ^ counter[3] ^ key[1],
+            a & 0xFFFFFFFF,
+        ]
+        key = [(key[0] + 0x9E3779B9) & 0xFFFFFFFF, (key[1] + 0xBB67AE85) & 0xFFFFFFFF]
+    return counter
+
+
+VECTORS = [
+    ([0] * 4, [0] * 2, "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
+    ([0xFFFFFFFF] * 4, [0xFFFFFFFF] * 2, "408f276d 41c83b0e a20bc7c6 6d5451fd"),
+    ([0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344], [0xA4093822, 0x299F31D0], "d16cfe09 94fdcceb 5001e420 24126ea1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("counter, key, want", VECTORS)
+def test_the_reference_is_random123s(counter: list[int], key: list[int], want: str) -> None:
+    assert " ".join(f"{x:08x}" for x in philox(counter, key)) == want
+
+
+def drawn(options: pteron.Sampling, logits: Any, position: int, exp: Any) -> int:
+    """`exp`: e^x in f32 with the runtime's bits."""
+    ids = np.flatnonzero(~np.isnan(logits))
+    order = ids[np.lexsort((ids, -logits[ids]))]
+    top = logits[order[0]]
+    if options.temperature == 0:
+        return int(order[0])
+    kept = order[: options.top_k or None]
+    with np.errstate(all="ignore"):
+        away = np.where(
+            logits[kept] == top,
+            np.float32(0),
+            (logits[kept] - top) / np.float32(options.temperature),
+        )
+    p = exp(away.astype(np.float32))
+    weight = (p * np.float32(2**30)).astype(np.uint64)
+    good = (weight > 0) & (p >= np.float32(options.min_p))
+    kept, weight = kept[good], weight[good]
+    if options.top_p < 1:
+        limit = int(float(int(weight.sum())) * float(np.float32(options.top_p)))
+        count = int(np.argmax(np.cumsum(weight) >= limit)) + 1
+        kept, weight = kept[:count], weight[:count]
+    by_id = np.argsort(kept)
+    kept, weight = kept[by_id], weight[by_id]
+    low = lambda x: x & 0xFFFFFFFF  # noqa: E731
+    c = philox(
+        [low(position), position >> 32, low(options.stream), options.stream >> 32],
+        [low(options.seed), options.seed >> 32],
+    )
+    at = ((c[1] << 32 | c[0]) * int(weight.sum())) >> 64
+    return int(kept[np.searchsorted(np.cumsum(weight), at, side="right")])
+
+
+@pytest.fixture(scope="module")
+def exp(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The runtime's own, by a program of one instruction."""
+    from pteron.export.graph.text import onnx_text
+
+    path = tmp_path_factory.mktemp("exp") / "exp.pte"
+    pteron.export_model(onnx_text("y = Exp(x)", x="f32[n]"), path)
+    return pteron.load(path, cpu=0)
+
+
+def test_draws_are_those_of_numpy(exp: Any) -> None:
+    rng = np.random.default_rng(11)
+    for position in range(400):
+        logits = (rng.standard_normal(rng.integers(1, 300)) * rng.uniform(0.1, 9)).astype(
+            np.float32
+        )
+        logits[rng.integers(0, len(logits), 9)] = logits[0]  # equal ones
+        if position % 5 == 0:
+            logits[rng.integers(0, len(logits))] = rng.choice([np.nan, -np.inf, np.inf])
+        if np.isnan(logits).all():
+            continue
+        options = pteron.Sampling(
+            temperature=float(rng.choice([0.0, 0.3, 1.0, 2.0])), top_k=int(rng.choice([0, 1, 5, 40])),
+            top_p=float(rng.choice([1.0, 0.9, 0.5, 1e-6])), min_p=float(rng.choice([0.0, 0.05, 0.5])),
+            seed=int(rng.integers(0, 2**63)), stream=int(rng.integers(0, 2**63)),
+        )  # fmt: skip
+        at = position + (2**40 if position % 3 == 0 else 0)
+        assert Sampler(options)(logits, at) == drawn(options, logits, at, exp), (position, options)
+
+
+def test_draws_have_the_right_frequencies() -> None:
+    logits = np.array([2.0, 1.0, 0.0, -1.0, 0.5], np.float32)
+    sampler = Sampler(pteron.Sampling(temperature=0.7, seed=42))
+    count = 20_000
+    found = np.bincount([sampler(logits, i) for i in range(count)], minlength=5) / count
+    want = np.exp(logits / 0.7) / np.exp(logits / 0.7).sum()
+    assert np.abs(found - want).max() < 4 * math.sqrt(0.25 / count)
+
+
+BAD: list[dict[str, Any]] = [
+    {"temperature": -1.0}, {"temperature": math.inf}, {"temperature": math.nan}, {"top_p": 0.0}, {"top_p": 1.1}, {"top_p": -0.1},
+    {"min_p": 1.5}, {"top_k": -1}, {"top_k": 2**32}, {"seed": -1}, {"seed": 2**64}, {"stream": 1.5}, {"temperature": "hot"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", BAD, ids=str)
+def test_options_out_of_range(options: dict[str, Any]) -> None:
+    with pytest.raises(pteron.ArgumentError):
+        Sampler(pteron.Sampling(**({"temperature": 1.0} | options)))
+
+
+@pytest.mark.parametrize("logits", [[], [np.nan], [np.nan, np.nan]])
+def test_no_logit_is_a_number(logits: list[float]) -> None:
+    with pytest.raises(pteron.DataError, match="no logit is a number"):
+        Sampler(pteron.Sampling(temperature=1.0))(np.array(logits, np.float32), 0)
+
+
+# --- command ---------------------------------------------------------------------------------------------------------
+
+
+def test_generate_on_the_command_line(
+    path: Path, model: pteron.Model, capfd: pytest.CaptureFixture[str]
+) -> None:
+    want = greedy(model, [3, 1, 4], 6)
+    command = [
+        "generate",
+        str(path),
+        "--tokens",
+        "3,1,4",
+        "--max-new-tokens",
+        "6",
+        "--threads",
+        "1",
+    ]
+    assert main(command) == 0
+    out, err = capfd.readouterr()
+    assert [int(x) for x in out.split()] == want
+    assert "3 tokens read in" in err and "tokens/s" in err
+    assert main([*command, "--json"]) == 0
+    told = json.loads(capfd.readouterr().out)
+    assert told["tokens"] == want and told["tokens_per_s"] > 0
+    sampled = [
+        *command,
+        "--temperature",
+        "0.9",
+        "--top-k",
+        "20",
+        "--top-p",
+        "0.9",
+        "--min-p",
+        "0.02",
+        "--seed",
+        "3",
+    ]
+    texts = set()
+    for _ in range(2):
+        assert main(sampled) == 0
+        texts.add(capfd.readouterr().out)
+    assert len(texts) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong, code",
+    [
+        (["--tokens", "1,x"], 2),
+        (["--tokens", ""], 2),
+        (["--tokens", "1", "--seed", "3"], 2),
+        (["--tokens", "1", "--temperature", "-1"], 2),
+        (["--tokens", "99999"], 5),
+    ],
+    ids=str,
+)
+def test_wrong_use(path: Path, wrong: list[str], code: int) -> None:
+    try:
+        got = main(["generate", str(path), *wrong])
+    except SystemExit as error:
+        got = int(str(error.code))
+    assert got == code
+
+
+def test_the_example_runs(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    example = Path(__file__).resolve().parents[2] / "examples" / "generate.py"
+    assert len(example.read_text().splitlines()) < 60
+    done = subprocess.run(
+        [sys.executable, example, "4", "5"], capture_output=True, text=True, check=True
+    )
+    lines = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines()}
+    assert len(lines["greedy"]) == 12 and lines["drawn"] == lines["again"]
