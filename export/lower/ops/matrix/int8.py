@@ -141,11 +141,12 @@ def _requantized(v: Term, row: integer.AveragePool) -> Term:
 
 @lowers("AveragePool", domain=integer.DOMAIN)
 def lower_average_pool(l: Lowering, n: Node) -> Ref:
-    """One window is a sum over the image, several are a depthwise convolution with ones."""
+    """One window is a sum over the image, in floats where they hold it; several are a depthwise convolution with ones."""
     row = row_of(l, n, integer.AveragePool)
     x, axes = n[0], len(row.kernel_shape)
     if tuple(x.shape[2:]) == tuple(row.kernel_shape):
-        away = l.pointwise(lambda t: t - row.x_zero, [x], "i64")
+        exact = "f32" if product(row.kernel_shape) * 255 < EXACT_F32 else "i64"
+        away = l.pointwise(lambda t: cast(t - row.x_zero, exact), [x], exact)
         sums = reduce(l, away, range(2, x.rank), "sum", keep=True)
     else:
         sums = _window_sums(
