@@ -115,6 +115,11 @@ CASES = [
     conv((5, 6, 7), 16, 16, 3, groups=16, begin=1, end=1, x_zero=-128, low=0),
     conv((6, 6), 4, 4, 4, groups=4, begin=2, end=2, spread=2),
     conv((30, 31), 70, 70, 3, groups=70, begin=1, end=1),
+    *(conv((4, 1 + i), c, c, 3, groups=c, stride=1 + i % 2, begin=(i % 3, i // 2 % 3), end=(1, 2), batch=2)
+      for i, c in enumerate((5, 32, 33, 64, 70, 96, 100, 129) * 2)),
+    conv((3, 7, 8), 40, 40, (1, 3, 3), groups=40, begin=(1, 2, 4), end=(1, 0, 0), dilation=(1, 3, 1), stride=(2, 1, 2)),
+    conv((7, 9), 20, 20, 3, groups=20, begin=(-1, -2), end=(1, 3), spread=(2, 1), low=-20, high=90),
+    some_wide(conv((5, 6), 97, 97, 3, groups=97, begin=1, end=1, stride=2)),
     conv((9, 9), 8, 16, 3, groups=8),
     conv((6, 6), 4, 5, 4, begin=2, end=2, spread=2),
     conv((5,), 20, 5, 5, begin=-1, end=3, spread=3),

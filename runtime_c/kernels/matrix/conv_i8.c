@@ -25,7 +25,9 @@ enum {
   TILE_QUADS = 2048,  /* of four products, of a tile */
   SET = 64,           /* channels of a depthwise step, */
   MOST_TAPS = 8192,   /* which sums them in one piece, */
-  MOST_PIXELS = 64    /* and pixels */
+  MOST_PIXELS = 64,   /* and pixels; */
+  LONG_LINE = 1024,   /* of a line, where they are many more, */
+  LINE_WORK = 8192    /* of which so many channels are worth a task */
 };
 
 typedef struct conv_i8_plan {
@@ -37,6 +39,7 @@ typedef struct conv_i8_plan {
   size_t block_rows, row_blocks, column_blocks;
   bool matrix; /* rows of x are rows of a matrix */
   bool depthwise;
+  bool walk; /* depthwise, and the variant takes lines of windows of 3 by 3 */
   size_t row_bytes;
   uint64_t line_bytes, share_bytes;
   uint64_t weight_bytes, column_bytes; /* depthwise: they and a line in front of the shares */
@@ -64,6 +67,9 @@ static void plan_blocks(conv_i8_plan *p, uint32_t threads) {
 
 /* All channels are one group, which variants take 64 at a time. */
 static bool plan_depthwise(conv_i8_plan *p) {
+  const pte_conv_axis *deep = &p->w.axis[0], *high = &p->w.axis[1], *wide = &p->w.axis[2];
+  p->walk = p->kernel->walk != NULL && deep->kernel == 1 && high->kernel == 3 &&
+            wide->kernel == 3 && wide->dilation == 1 && wide->spread == 1 && wide->stride <= 2;
   const size_t sets = ceil_div(p->groups, SET);
   p->channels = p->groups, p->groups = 1;
   p->share_bytes = ceil_div((p->depth + 3) * sizeof(int8_t *), 64) * 64;
@@ -196,21 +202,18 @@ static bool rows_fill(const conv_i8_plan *p, pte_pace *pace, size_t group, size_
  * ------------------------------------------------------------------------------------------------------
  */
 
-static pte_rescale_columns columns_of(const conv_i8_plan *p, size_t column, size_t count) {
+/* Columns `column` .. + `count` of all groups. */
+static void columns_read(const conv_i8_plan *p, size_t column, size_t count,
+                         pte_rescale_columns *c) {
   const pte_conv_i8_attrs *a = p->attrs;
   const pte_tensor *const *in = p->call->in;
-  const int32_t *bias = (const int32_t *)in[2]->data + column;
-  const int32_t *multiplier = (const int32_t *)in[3]->data + column;
   const int8_t *shift = (const int8_t *)in[4]->data + column;
-  pte_rescale_columns c;
-  c.zero = (int32_t)a->y_zero, c.low = (int32_t)a->low, c.high = (int32_t)a->high;
-  for (size_t n = 0; n < PTE_PANEL; n++) {
-    c.bias[n] = n < count ? bias[n] : 0;
-    c.multiplier[n] = n < count ? multiplier[n] : 0;
-    c.down[n] = n < count ? shift[n] : PTE_SHIFT_NARROW;
-  }
-  p->kernel->columns(&c);
-  return c;
+  if (count < PTE_PANEL) *c = (pte_rescale_columns){.zero = 0};
+  memcpy(c->bias, (const int32_t *)in[2]->data + column, count * sizeof *c->bias);
+  memcpy(c->multiplier, (const int32_t *)in[3]->data + column, count * sizeof *c->multiplier);
+  for (size_t n = 0; n < PTE_PANEL; n++) c->down[n] = n < count ? shift[n] : PTE_SHIFT_NARROW;
+  c->zero = (int32_t)a->y_zero, c->low = (int32_t)a->low, c->high = (int32_t)a->high;
+  p->kernel->columns(c);
 }
 
 /* Panels side by side of a group, and what follows their sums. */
@@ -231,7 +234,7 @@ static bool panels_open(const conv_i8_plan *p, pte_pace *pace, size_t group, siz
   for (size_t i = 0; i < set->count; i++) {
     size_t column = set->column + i * PTE_PANEL;
     pte_rescale_columns *c = &set->columns[i];
-    *c = columns_of(p, group * p->columns + column, least(PTE_PANEL, p->columns - column));
+    columns_read(p, group * p->columns + column, least(PTE_PANEL, p->columns - column), c);
     set->narrow = set->narrow && c->narrow;
     for (size_t q = 0, some; p->kernel->settle != NULL && q < p->quads; q += some) {
       some = (size_t)pte_pace_take(pace, (int64_t)(p->quads - q), PTE_PANEL, 1);
@@ -329,8 +332,8 @@ static bool weights_fill(const conv_i8_plan *p, pte_pace *pace, const pte_taps_i
     const size_t count = least(SET, p->channels - c);
     if (!pte_pace_go(pace, (int64_t)((p->depth + 4) * SET))) return false;
     for (size_t i = 0; i < SET; i += PTE_PANEL)
-      columns[(c + i) / PTE_PANEL] =
-          columns_of(p, c + i, i < count ? least(PTE_PANEL, count - i) : 0);
+      columns_read(p, c + i, i < count ? least(PTE_PANEL, count - i) : 0,
+                   &columns[(c + i) / PTE_PANEL]);
     p->kernel->lay(t, c, count, (const int8_t *)p->call->in[1]->data + c * step, step);
   }
   return true;
@@ -387,13 +390,52 @@ static void depthwise_task(void *context, size_t begin, size_t end, uint32_t thr
   }
 }
 
+/* The windows of a line of y from `pixel` on, `count` of them. */
+static bool walk_run(const depthwise_run *r, pte_pace *pace, const pte_conv_pixel *pixel,
+                     size_t count, int8_t *y) {
+  const conv_i8_plan *p = r->plan;
+  const pte_conv_axis *deep = &p->w.axis[0], *high = &p->w.axis[1], *wide = &p->w.axis[2];
+  const int64_t place = pixel->at[2] * wide->stride - wide->begin;
+  const int64_t z = pte_conv_place(deep, pixel->at[0], 0);
+  pte_walk_i8 w = {.zeros = r->zeros, .outputs = count, .stride = (size_t)wide->stride, .y = y};
+  w.from = place < 0 ? -place : 0, w.to = wide->in - place;
+  for (int64_t l = 0; l < 3; l++) {
+    int64_t at = z < 0 || w.to <= w.from ? -1 : pte_conv_place(high, pixel->at[1], l);
+    int64_t line = ((pixel->batch * deep->in + z) * high->in + at) * wide->in + place + w.from;
+    w.line[l] = at < 0 ? r->zeros : (const int8_t *)p->call->in[0]->data + line * p->w.channels;
+    w.step[l] = at < 0 ? 0 : p->channels;
+  }
+  for (size_t c = 0, some; c < p->channels; c += some) {
+    int64_t cost = (int64_t)(p->depth * count);
+    some = (size_t)pte_pace_take(pace, (int64_t)(p->channels - c), cost, SET);
+    if (some == 0) return false;
+    p->kernel->walk(&r->taps, c, c + some, &w);
+  }
+  return true;
+}
+
+/* Items are lines of y. */
+static void walk_task(void *context, size_t begin, size_t end, uint32_t thread) {
+  const depthwise_run *r = context;
+  const conv_i8_plan *p = r->plan;
+  const size_t width = (size_t)p->w.axis[2].out;
+  int8_t *y = (int8_t *)p->call->out[0]->data;
+  pte_pace pace = pte_call_pace(p->call);
+  (void)thread;
+  for (size_t i = begin * width, some; i < end * width; i += some) {
+    const pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, i);
+    some = least(width - (size_t)pixel.at[2], LONG_LINE);
+    if (!walk_run(r, &pace, &pixel, some, y + i * p->channels)) return;
+  }
+}
+
 static pte_status run_depthwise(conv_i8_plan *p, pte_pace *pace) {
   char *scratch = p->call->scratch;
   pte_rescale_columns *columns = (void *)(scratch + p->weight_bytes);
   int8_t *zeros = (int8_t *)scratch + p->weight_bytes + p->column_bytes;
   depthwise_run r = {
       .plan = p,
-      .taps = {p->depth, p->channels, columns, scratch},
+      .taps = {p->depth, p->channels, columns, scratch, p->walk},
       .zeros = zeros,
       .shares = (char *)zeros + p->line_bytes
   };
@@ -401,8 +443,12 @@ static pte_status run_depthwise(conv_i8_plan *p, pte_pace *pace) {
   if (!pte_row_move(pace, zeros, 1, &(int8_t){(int8_t)p->attrs->x_zero}, 0, (int64_t)p->channels,
                     1))
     return PTE_CANCELLED;
-  pte_parallel(p->call, p->rows, 1 + 4 * TASK_WORK / (p->depth * p->channels + 1), depthwise_task,
-               &r);
+  const size_t line = (size_t)p->w.axis[2].out;
+  if (p->walk)
+    pte_parallel(p->call, p->rows / line, 1 + LINE_WORK / (line * p->channels + 1), walk_task, &r);
+  else
+    pte_parallel(p->call, p->rows, 1 + 4 * TASK_WORK / (p->depth * p->channels + 1), depthwise_task,
+                 &r);
   return PTE_OK;
 }
 

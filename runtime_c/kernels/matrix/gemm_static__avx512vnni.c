@@ -87,6 +87,7 @@ const pte_gemm_static pte_gemm_static__avx512vnni = {.gather = gather_vnni,
                                                      .tile = tile_vnni,
                                                      .lay = lay_vnni,
                                                      .taps = taps_vnni,
+                                                     .walk = walk_vnni,
                                                      .most_rows = PTE_TALL,
                                                      .most_panels = PTE_BESIDE,
                                                      .widened = 1};
