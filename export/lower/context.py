@@ -27,8 +27,8 @@ from ..sizes import NONE, Extent, extents
 from ..sizes.extents import same
 from . import pointwise, rearrange
 from .env import Env
-from .node import RefusedError, Result, check_dtypes
-from .refs import Codes, Known, Ref
+from .node import Result, check_dtypes
+from .refs import Codes, Known, Ref, RefusedError
 from .sizes import Sizes
 from .values import Values
 

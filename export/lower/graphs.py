@@ -21,8 +21,8 @@ from ..graph.weights import elements_of
 from ..program import DebugNode
 from .context import Lowering, Origin
 from .env import Failure
-from .node import FOLDS, LOWERINGS, NAMES, Node, RefusedError
-from .refs import Known, Ref
+from .node import FOLDS, LOWERINGS, NAMES, Node
+from .refs import Known, Ref, RefusedError
 from .standard import check_node
 
 EXPANSION_LIMIT = 8

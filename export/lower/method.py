@@ -20,8 +20,8 @@ from ..sizes import Extent, extents
 from .context import Lowering, Origin
 from .env import Env, Failure
 from .graphs import lower_graph
-from .node import NAMES, RefusedError
-from .refs import Known, Ref
+from .node import NAMES
+from .refs import Known, Ref, RefusedError
 
 SHAPE_INPUT_LIMIT = 8
 """Integer inputs of up to so many elements may decide sizes."""

@@ -14,17 +14,13 @@ from pteron.schema.row import Op
 from pteron.schema.signature import signature
 
 from ..program.views import Elements, Shape
-from .refs import Ref
+from .refs import Ref, RefusedError
 
 if TYPE_CHECKING:
     from .context import Lowering
 
 NAMES: Final = {ir.DataType(row.onnx): row.name for row in DTYPES.values() if row.onnx}
 """ONNX element types by what we call them; strings and complex numbers are not covered."""
-
-
-class RefusedError(Exception):
-    """This node cannot be lowered; the text says what was expected, what it got, what to do."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)

@@ -12,6 +12,10 @@ from ..program import Coded
 from ..program.views import Elements, Shape, View
 
 
+class RefusedError(Exception):
+    """This node cannot be lowered; the text says what was expected, what it got, what to do."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Known:
     """Elements that are known at export, as numbers or expressions of sizes: they cost nothing until an instruction reads them.

@@ -13,7 +13,7 @@ from ..graph.bounds import MOST
 from ..program.views import Shape
 from ..sizes import Check, Dim, Extent, extents
 from ..sizes.extents import is_narrow, same
-from .node import RefusedError
+from .refs import RefusedError
 
 UNBOUNDED: Final = extents.symbol("max_extent")
 """In place of every counted dimension without a capacity, which has the session's max_extent at prepare."""

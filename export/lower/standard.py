@@ -15,8 +15,8 @@ from pteron.schema.dtypes import DTYPES
 from ..graph import allowed
 from ..graph.definitions import NotAllowedError
 from .context import Lowering
-from .node import Node, RefusedError
-from .refs import Ref
+from .node import Node
+from .refs import Ref, RefusedError
 
 TOLD: Final = 64
 """Known elements of so many are told to the inference of shapes: axes, sizes, pads."""

@@ -18,8 +18,7 @@ from ..program import Constant, Value, views
 from ..program.arrays import decode, decoded, same_dtype, strided_view
 from ..program.views import Elements, Shape, View, as_elements
 from ..sizes import MAX_ELEMENTS, Extent, extents
-from .node import RefusedError
-from .refs import Codes, Known, Ref
+from .refs import Codes, Known, Ref, RefusedError
 
 KNOWN_LIMIT = 1024
 """Constants of up to so many elements take part in shape arithmetic."""

@@ -13,7 +13,7 @@ import pytest
 
 import pteron
 from pteron.cli import COMMANDS, main, parser
-from pteron.cli.profile import own_ns
+from pteron.cli.times import own_ns
 from pteron.export.delegates import Delegate
 from pteron.runtime import TraceEvent
 

@@ -17,7 +17,7 @@ from pteron.schema.errors import ArgumentError
 from ..runtime import Model, TraceEvent, cpu
 from . import feeds, peers, say
 from .pairs import at_least, existing, file, names
-from .profile import summary
+from .times import summary
 
 
 def add(parser: argparse.ArgumentParser) -> None:

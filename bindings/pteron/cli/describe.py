@@ -115,6 +115,13 @@ class MethodFacts:
     instrs: tuple[InstrRow, ...]
     plan: Plan
 
+    @property
+    def ports(self) -> Iterator[tuple[str, PortFacts]]:
+        """All of them, with what each is."""
+        yield from (("input", p) for p in self.inputs)
+        yield from (("output", p) for p in self.outputs)
+        yield from (("state", p) for p in self.states)
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Description:

@@ -6,14 +6,14 @@ Sizes are those at the dimensions' hints; --dim SYMBOL=N asks for others.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from . import say
 from .pairs import file, kind, pairs, program, ready
+from .say import size
 
 if TYPE_CHECKING:
-    from .describe import Description, MethodFacts, PortFacts
+    from .describe import Description
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -67,7 +67,7 @@ def text(about: Description, most: int | None) -> str:
             lines.append(f"  ... {len(about.placements) - most} more: --all")
     for method in about.methods:
         lines += ["", f"method {method.name}"]
-        lines += [f"  {kind:6s} {port}" for kind, port in ports(method)]
+        lines += [f"  {kind:6s} {port}" for kind, port in method.ports]
         plan = method.plan
         ratio = plan.total_bytes / max(plan.live_bytes, 1)
         lines.append(
@@ -84,19 +84,3 @@ def text(about: Description, most: int | None) -> str:
         if len(shown) < len(method.instrs):
             lines.append(f"       ... {len(method.instrs) - len(shown)} more: --all")
     return "\n".join(lines)
-
-
-def ports(method: MethodFacts) -> Iterator[tuple[str, PortFacts]]:
-    yield from (("input", p) for p in method.inputs)
-    yield from (("output", p) for p in method.outputs)
-    yield from (("state", p) for p in method.states)
-
-
-def size(count: int) -> str:
-    """Bytes as a person reads them."""
-    number: float = count
-    for unit in ("B", "KiB", "MiB"):
-        if number < 1024:
-            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
-        number /= 1024
-    return f"{number:.2f} GiB"

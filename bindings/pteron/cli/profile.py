@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import collections
 import dataclasses
 import json
 
 from pteron.export.write import write_text
-from pteron.schema.ops import OPS
 
 from ..runtime import TraceEvent
 from . import feeds, say
 from .pairs import at_least, file, kind, ready
-
-Nodes = dict[int, tuple[str, str]]
-"""Name and source line of nodes, by number."""
-
-_NAMES = {row.id: row.name for row in OPS.values()}
+from .times import NAMES, Nodes, Spent, summary
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -63,51 +57,6 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class OpTime:
-    op: str
-    ms: float
-    count: float  # a run
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class InstrTime:
-    instr: int
-    op: str
-    ms: float
-    node: str
-    source: str
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Spent:
-    """Milliseconds a run, means over the runs; most first."""
-
-    ms: float
-    runs: int
-    operators: tuple[OpTime, ...]
-    instructions: tuple[InstrTime, ...]
-
-
-def summary(events: list[TraceEvent], nodes: Nodes, runs: int) -> Spent:
-    by_op: dict[str, list[float]] = collections.defaultdict(list)
-    by_instr: dict[tuple[int, int, int], float] = collections.defaultdict(float)
-    for e, ns in own_ns(events):
-        by_op[_NAMES[e.op]].append(ns / 1e6 / runs)
-        by_instr[e.instr, e.op, e.node] += ns / 1e6 / runs
-    ops = [OpTime(op, sum(row), len(row) / runs) for op, row in by_op.items()]
-    rows = [
-        InstrTime(instr, _NAMES[op], ms, *nodes.get(node, ("", "")))
-        for (instr, op, node), ms in by_instr.items()
-    ]
-    return Spent(
-        sum(o.ms for o in ops),
-        runs,
-        tuple(sorted(ops, key=lambda o: -o.ms)),
-        tuple(sorted(rows, key=lambda r: -r.ms)),
-    )
-
-
 def text(spent: Spent, top: int) -> str:
     whole = max(spent.ms, 1e-12)
     lines = [f"{spent.ms:.3f} ms a run in instructions, mean of {spent.runs} runs", ""]
@@ -121,27 +70,12 @@ def text(spent: Spent, top: int) -> str:
     return "\n".join(lines)
 
 
-def own_ns(events: list[TraceEvent]) -> list[tuple[TraceEvent, int]]:
-    """Each event and its time without that of the instructions that it ran: a branch, a loop's body, a delegate's fallback."""
-    found: list[list[int]] = []
-    order = sorted(events, key=lambda e: (e.begin_ns, -e.end_ns, e.instr))
-    around: list[int] = []  # indices of the events that the present one lies in
-    for index, e in enumerate(order):
-        while around and order[around[-1]].end_ns <= e.begin_ns:
-            around.pop()
-        found.append([e.end_ns - e.begin_ns])
-        if around:
-            found[around[-1]][0] -= e.end_ns - e.begin_ns
-        around.append(index)
-    return [(e, max(ns, 0)) for e, (ns,) in zip(order, found)]
-
-
 def chrome_trace(events: list[TraceEvent], nodes: Nodes) -> dict[str, object]:
     """Complete events in microseconds, as the Trace Event Format has them."""
     start = events[0].begin_ns if events else 0
     rows = [
         {
-            "name": _NAMES[e.op],
+            "name": NAMES[e.op],
             "cat": "instruction",
             "ph": "X",
             "ts": (e.begin_ns - start) / 1e3,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pteron.export.report import MethodReport, Report
 from pteron.schema.errors import PteronError
 
-from ..inspect import size
+from ..say import size
 from .template import Cell, Number, code, facts, page, table, text
 
 

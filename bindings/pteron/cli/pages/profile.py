@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..profile import InstrTime, Spent
+from ..times import InstrTime, Spent
 from .template import Number, facts, modules, outline, page, table, text
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..describe import Description, InstrRow, MethodFacts, Plan
-from ..inspect import ports, size
+from ..say import size
 from .graph import STYLE, graph, script
 from .template import (
     Cell,
@@ -77,7 +77,7 @@ def _method(method: MethodFacts, number: int) -> list[str]:
         f"<h2>Method {text(method.name)}</h2>",
         table(
             ["kind", "name", "dtype", "shape"],
-            [(kind, p.name, p.dtype, code(p.shape_text)) for kind, p in ports(method)],
+            [(kind, p.name, p.dtype, code(p.shape_text)) for kind, p in method.ports],
         ),
         facts(rows),
         "<h3>Memory plan</h3>",

@@ -15,8 +15,8 @@ from ....sizes import Extent, extents
 from ....sizes.extents import maximum, same
 from ...context import Lowering
 from ...graphs import outputs_of
-from ...node import Node, RefusedError, lowers
-from ...refs import Known, Ref
+from ...node import Node, lowers
+from ...refs import Known, Ref, RefusedError
 
 ROUNDS = 9
 """Times a body is lowered until the shapes of what it carries have settled: one axis may turn out to grow at a time."""
