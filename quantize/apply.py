@@ -14,6 +14,7 @@ A format of levels, like NF4, has no ONNX type: it is a model-local function ove
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -40,8 +41,10 @@ OPSET: dict[str, int] = {f.name: f.opset for f in FORMATS.values()}
 """The lowest opset that has a format's types: what a written model declares."""
 
 
-def apply(model: ir.Model, plan: Plan, done: Callable[[Choice], Rounded]) -> QuantReport:
-    """Writes what each layer became, in place: `done` gives it, and is asked twice for a layer that shares its weight.
+def apply(
+    model: ir.Model, plan: Plan, done: Callable[[Choice], Rounded], lazy: bool = False
+) -> QuantReport:
+    """Writes what each layer became, in place: `done` gives it, with `lazy` again whenever codes are written.
 
     Returns:
         What was done to each layer, with its error and its bits.
@@ -58,7 +61,8 @@ def apply(model: ir.Model, plan: Plan, done: Callable[[Choice], Rounded]) -> Qua
             continue
         if choice.key not in values:
             made, shared = done(choice), len(readers[choice.key]) > 1
-            values[choice.key] = _insert(model, layer, made.encoded, used, shared=shared)
+            again = functools.partial(done, choice) if lazy else None
+            values[choice.key] = _insert(model, layer, made.encoded, used, again, shared=shared)
             report.layers.append(made.report)
         layer.node.replace_input_with(layer.slot, values[choice.key])
     graphs.drop_unread(model)
@@ -66,7 +70,13 @@ def apply(model: ir.Model, plan: Plan, done: Callable[[Choice], Rounded]) -> Qua
 
 
 def _insert(
-    model: ir.Model, layer: Layer, encoded: Encoded, used: set[str], *, shared: bool
+    model: ir.Model,
+    layer: Layer,
+    encoded: Encoded,
+    used: set[str],
+    again: Callable[[], Rounded] | None,
+    *,
+    shared: bool,
 ) -> ir.Value:
     """Codes, scale and the nodes that make the weight of them, in front of the layer; returns the weight.
 
@@ -77,7 +87,8 @@ def _insert(
     graph = weight.graph if shared else layer.node.graph
     assert isinstance(graph, ir.Graph)
     fmt = encoded.format
-    codes = graphs.initializer(graph, _codes(encoded), graphs.fresh(used, layer.name + ".codes"))
+    coded = _codes(encoded) if again is None else _later(_codes(encoded), again)
+    codes = graphs.initializer(graph, coded, graphs.fresh(used, layer.name + ".codes"))
     scale = graphs.initializer(graph, _scale(encoded), graphs.fresh(used, layer.name + ".scale"))
     nodes: list[ir.Node] = []
 
@@ -120,6 +131,14 @@ def _insert(
         )
     graph.insert_before(graph[0] if shared else layer.node, nodes)
     return w
+
+
+def _later(codes: Array, again: Callable[[], Rounded]) -> ir.TensorProtocol:
+    """The codes, which are made again when they are asked for."""
+    kind = ir.DataType.from_numpy(codes.dtype)
+    return ir.LazyTensor(
+        lambda: ir.tensor(_codes(again().encoded)), dtype=kind, shape=ir.Shape(codes.shape)
+    )
 
 
 def _codes(encoded: Encoded) -> Array:

@@ -44,6 +44,15 @@ class Layer:
             return w.T
         return w.reshape(len(w), -1) if w.ndim == 2 else np.moveaxis(w, 1, -1).reshape(len(w), -1)
 
+    def shaped(self, matrix: Array) -> Array:
+        """`matrix` [n, k] as the weight is shaped."""
+        if self.kind == "matmul":
+            return np.ascontiguousarray(matrix.T)
+        if len(self.shape) == 2:
+            return np.ascontiguousarray(matrix)
+        wide = matrix.reshape(self.shape[0], *self.shape[2:], self.shape[1])
+        return np.ascontiguousarray(np.moveaxis(wide, -1, 1))
+
 
 def layers(model: ir.Model, tables: bool = False) -> list[Layer]:
     """Every constant weight of MatMul, Gemm, Conv and, with `tables`, Gather, in order."""

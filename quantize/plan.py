@@ -9,6 +9,7 @@ import onnx_ir as ir
 
 from pteron.schema.errors import RecipeError
 
+from .budget import bits_of
 from .encode.format import BlockFormat
 from .layers import Layer, layers
 from .recipe import Recipe
@@ -16,17 +17,29 @@ from .recipe import Recipe
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Choice:
-    """`format` None: the layer stays as it is. `algorithm` "": what the statistics allow."""
+    """`format` None: the layer stays as it is. `algorithm` "": what the statistics allow.
+
+    `weight` is equal where layers read one weight in one way. `free`: no rule decided; `first`: no layer before it has the same.
+    """
 
     layer: Layer
     format: BlockFormat | None
-    algorithm: str = ""
+    algorithm: str
+    weight: tuple[int, str]
+    free: bool
+    first: bool
 
     @property
     def key(self) -> tuple[int, str, str]:
         """Equal where one stored weight does for both."""
-        weight = self.layer.node.inputs[self.layer.slot]
-        return id(weight), self.format.name if self.format else "", self.layer.kind
+        number, kind = self.weight
+        return number, self.format.name if self.format else "", kind
+
+    @property
+    def bits(self) -> int:
+        """What the weight takes with its scales."""
+        n, k = self.layer.extents
+        return 32 * n * k if self.format is None else bits_of(self.format, n, k)
 
     @property
     def weights(self) -> int:
@@ -58,10 +71,12 @@ def plan(model: ir.Model, recipe: Recipe) -> Plan:
     found = layers(model, recipe.embeddings)
     chosen = [recipe.choose(layer.names) for layer in found]
     _refuse_idle(recipe, found, [by for _, _, by in chosen])
-    rows = [
-        Choice(layer, fmt, algorithm)
-        for layer, (fmt, algorithm, _) in zip(found, chosen, strict=True)
-    ]
+    seen: set[tuple[int, str]] = set()
+    rows = []
+    for layer, (fmt, algorithm, by) in zip(found, chosen, strict=True):
+        weight = id(layer.node.inputs[layer.slot]), layer.kind
+        rows.append(Choice(layer, fmt, algorithm, weight, by is None, weight not in seen))
+        seen.add(weight)
     return Plan(recipe.format, tuple(rows))
 
 

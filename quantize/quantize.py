@@ -16,11 +16,13 @@ from pteron.schema.errors import QuantError, RecipeError
 from .activations import observed, quantize_static
 from .apply import OPSET, apply
 from .calibrate import Ranges, Source, calibrated
-from .plan import Plan, plan
+from .fit import Probe, evaluated, fitted
+from .journal import NO_JOURNAL, Journal, digest, identity, whole
+from .plan import Choice, Plan, plan
 from .recipe import SKIP, Recipe, recipe
 from .report import QuantReport
-from .rounding import GPTQ, SEARCH, Rounded, rounded
-from .samples import Runner, samples
+from .rounding import GPTQ, NEAREST, SEARCH, Rounded, matrix_of, rounded
+from .samples import Runner, Samples, samples
 from .statistics import Statistics, collect, held, load, write
 from .units import units
 
@@ -28,6 +30,8 @@ Progress = Callable[[str], None]
 
 
 RAM_BYTES: Final = 4 << 30
+PROBES: Final = 64
+"""Samples that a loss is measured on."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -43,11 +47,19 @@ class Calibration:
 class Method:
     """How a recipe is carried out.
 
-    `statistics`: a file that is written with a calibration and read without one. `ram_bytes`: what sums of statistics may take.
+    `statistics`: a file that is written with a calibration and read without one. `evaluate`: samples that the loss is measured on,
+    by `runner`. `journal`: keeps what was found. `ram_bytes`: what sums of statistics may take.
+    `dry`: the graph stays as it is, and the report says what nearest rounding to the planned formats would cost.
+    `lazy`: codes stay in the journal until they are written.
     """
 
     statistics: Path | None = None
+    evaluate: Samples | None = None
+    runner: Runner | None = None
+    journal: Journal = NO_JOURNAL
     ram_bytes: int = RAM_BYTES
+    dry: bool = False
+    lazy: bool = False
 
 
 def is_static(wanted: Recipe, calibrated: bool, statistics: bool) -> bool:
@@ -105,18 +117,80 @@ def quantize_weights(
             changed then.
     """
     made = plan(model, wanted)
+    source = _source(wanted, calibration, method)
+    probe = None
+    if source is not None and method.runner is not None:
+        given = list(samples(model, source, PROBES))
+        probe = Probe(given, method.runner, wanted.embeddings, method.journal, model)
     known = _statistics(model, made, calibration, method, progress)
-    work = made.work
-    done: dict[tuple[int, str, str], Rounded] = {}
-    for number, choice in enumerate(work):
-        assert choice.format is not None
-        algorithm = choice.algorithm or (GPTQ if known is not None else SEARCH)
+    do = _rounder(known, method.journal, progress)
+    if wanted.fits:
+        if probe is None:
+            raise RecipeError(
+                "target: expected samples to measure with, got none; give a calibration"
+            )
+        made = fitted(model, made, wanted, probe, do)
+    if method.dry:
+        rows = [do(dataclasses.replace(c, algorithm=NEAREST)).report for c in made.work]
+        left = [c.layer.name for c in made.choices if c.format is None]
+        return QuantReport(made.format, rows, left)
+    for number, choice in enumerate(made.work):
         if progress:
-            name = f"{choice.layer.name} {choice.format.name}"
-            progress(f"quantize {number + 1}/{len(work)} {name} {algorithm}")
-        moments = None if known is None else known.of(choice.layer, *choice.layer.extents)
-        done[choice.key] = rounded(choice.layer, choice.format, algorithm, moments)
-    return apply(model, made, lambda choice: done[choice.key])
+            progress(f"quantize {number + 1}/{len(made.work)} {choice.layer.name}")
+        do(choice)
+    found = (
+        {} if probe is None else evaluated(made, probe, do, method.evaluate is not None, progress)
+    )
+    report = apply(model, made, do, lazy=method.lazy and method.journal.folder is not None)
+    report.loss = found.get("")
+    report.layers = [dataclasses.replace(row, loss=found.get(row.name)) for row in report.layers]
+    return report
+
+
+def _rounder(
+    known: Statistics | None, journal: Journal, progress: Progress | None
+) -> Callable[[Choice], Rounded]:
+    """Rounds a choice once: what was rounded stays in memory, or in the journal where there is one."""
+    default = GPTQ if known is not None else SEARCH
+    done: dict[tuple[int, str, str, str], Rounded] = {}
+    keys: dict[tuple[int, str, str, str], str] = {}
+
+    def do(choice: Choice) -> Rounded:
+        assert choice.format is not None
+        fmt, algorithm = choice.format, choice.algorithm or default
+        key = (*choice.key, algorithm)
+        if key in done:
+            return done[key]
+        moments = None
+        if key not in keys or journal.folder is None:
+            moments = None if known is None else known.of(choice.layer, *choice.layer.extents)
+        if journal.folder is not None and key not in keys:
+            seen = "" if moments is None else digest(moments.second)
+            keys[key] = digest(
+                choice.layer.name, matrix_of(choice.layer), fmt.name, algorithm, seen
+            )
+        kept = journal.rounded(keys[key], fmt) if key in keys else None
+        if kept is not None:
+            return kept
+        if progress:
+            progress(f"quantize {choice.layer.name} {fmt.name} {algorithm}")
+        made = rounded(choice.layer, fmt, algorithm, moments)
+        if journal.folder is None:
+            done[key] = made
+        else:
+            journal.keep(keys[key], made)
+        return made
+
+    return do
+
+
+def _source(wanted: Recipe, calibration: Calibration | None, method: Method) -> Samples | None:
+    """Samples that losses are measured on: those asked for, else the calibration's where there is a target."""
+    if method.evaluate is not None:
+        return method.evaluate
+    if not wanted.fits or calibration is None or isinstance(calibration.source, Ranges):
+        return None
+    return calibration.source
 
 
 def _statistics(
@@ -137,10 +211,19 @@ def _statistics(
     given = samples(model, source, calibration.count)
     layers = [choice.layer for choice in made.choices]
     found = collect(model, layers, given, calibration.runner, method.ram_bytes, progress)
-    if method.statistics is None:
+    if method.statistics is not None:
+        whole(method.statistics, lambda part: write(part, found))
+        return load(method.statistics)
+    kept = method.journal.path("statistics.npz")
+    if kept is None:
         return held(found)
-    write(method.statistics, found)
-    return load(method.statistics)
+    mark = kept.with_suffix(".of")
+    of = identity(model, given)
+    if not (kept.exists() and mark.exists() and mark.read_text() == of):
+        mark.unlink(missing_ok=True)
+        whole(kept, lambda part: write(part, found))
+        mark.write_text(of)
+    return load(kept)
 
 
 def quantize_activations(

@@ -35,7 +35,8 @@ class Rule:
 class Recipe:
     """`format` for every layer but where a rule says otherwise; `embeddings`: tables of Gather too.
 
-    `algorithm` as in `rounding`; "": gptq where there are statistics, else search.
+    `algorithm` as in `rounding`; "": gptq where there are statistics, else search. With a target, bits a weight, bytes of the whole
+    model or a largest loss, `format` and those of `among` are given out by what they cost at the output.
     """
 
     format: str
@@ -43,6 +44,15 @@ class Recipe:
     embeddings: bool = False
     algorithm: str = ""
     activations: str = "auto"
+    target_bits: float | None = None
+    target_bytes: int | None = None
+    max_loss: float | None = None
+    among: tuple[str, ...] = ()
+
+    @property
+    def fits(self) -> bool:
+        """Whether layers get formats by what they cost."""
+        return not (self.target_bits is self.target_bytes is self.max_loss is None)
 
     def choose(self, names: Iterable[str]) -> tuple[BlockFormat | None, str, Rule | None]:
         """The format of a layer called any of `names` (None: skip), the algorithm, and the rule that decided."""

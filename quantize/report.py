@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
+from .budget import bits_of
 from .calibrate import Ranges
+from .encode.table import FORMATS
+
+FINER: Final = ("nf4", "mxfp6", "int8")
+"""What a layer is given to lose less."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -15,7 +21,8 @@ class LayerReport:
     """One weight [n, k]: bits a weight with its scales; sums of squares of error and weight; largest error.
 
     `node` is the first that reads it; `arithmetic`, exact, int8 or static, is known once the graph was exported. `output`: mean
-    square of the error at the layer's output over that of the output, by statistics.
+    square of the error at the layer's output over that of the output, by statistics. `loss`:
+    of the whole model where this layer alone is rounded.
     """
 
     name: str
@@ -30,6 +37,13 @@ class LayerReport:
     arithmetic: str = ""
     algorithm: str = "nearest"
     output: float | None = None
+    loss: float | None = None
+
+    @property
+    def cost(self) -> float:
+        """Share of the layer's output, or of its weights, that is error: what formats for one layer are compared by."""
+        share = self.noise / self.power if self.power > 0 else 0.0
+        return share if self.output is None else self.output
 
     @property
     def sqnr_db(self) -> float:
@@ -54,13 +68,14 @@ class ActivationReport:
 
 @dataclasses.dataclass(slots=True)
 class QuantReport:
-    """`activations` and `ranges` are of static quantization only."""
+    """`activations` and `ranges` are of static quantization only; `loss` is of all layers together, where it was measured."""
 
     format: str
     layers: list[LayerReport] = dataclasses.field(default_factory=list)
     skipped: list[str] = dataclasses.field(default_factory=list)
     activations: list[ActivationReport] = dataclasses.field(default_factory=list)
     ranges: Ranges | None = None
+    loss: float | None = None
 
     @property
     def weights(self) -> int:
@@ -70,6 +85,11 @@ class QuantReport:
     def bits(self) -> float:
         """Bits a quantized weight, scales included."""
         return sum(r.bits * r.shape[0] * r.shape[1] for r in self.layers) / max(self.weights, 1)
+
+    def worst(self, most: int = 10) -> list[LayerReport]:
+        """Those that cost most: by the loss that each alone makes, else by the share of error at their outputs, or in their weights."""
+        measured = bool(self.layers) and all(r.loss is not None for r in self.layers)
+        return sorted(self.layers, key=lambda r: -(r.loss or 0) if measured else -r.cost)[:most]
 
     def executed(self, arithmetic: Mapping[str, str]) -> None:
         """Fills in which arithmetic the nodes have in the exported program."""
@@ -86,23 +106,30 @@ class QuantReport:
             "format": self.format,
             "weights": self.weights,
             "bits": self.bits,
+            "loss": self.loss,
             "layers": rows,
+            "worst": [
+                {"name": r.name, "rule": mend[0], "bits": mend[1]}
+                for r in self.worst()
+                if (mend := mended(r)) is not None
+            ],
             "skipped": self.skipped,
             "samples": self.ranges.samples if self.ranges else 0,
             "activations": [dataclasses.asdict(a) for a in self.activations],
         }
 
     def as_text(self) -> str:
+        measured = "" if self.loss is None else f", loss {self.loss:.4g}"
         lines = [
             f"{self.format}: {len(self.layers)} {'layer' if len(self.layers) == 1 else 'layers'}, "
-            f"{self.weights} weights, {self.bits:.3f} bits a weight"
+            f"{self.weights} weights, {self.bits:.3f} bits a weight{measured}"
         ]
         if not self.layers and not self.skipped:
             lines.append(
                 "  nothing to quantize: no MatMul, Gemm or Conv has a constant float weight; quantized ones stay as they are"
             )
         lines += [
-            f"  {r.name:40s} {r.operator:7s} {r.format:9s} {r.shape[0]:6d} x {r.shape[1]:<6d} {r.bits:6.3f} bits  {r.sqnr_db:6.2f} dB  {r.arithmetic}".rstrip()
+            f"  {r.name:40s} {r.operator:7s} {r.format:9s} {r.shape[0]:6d} x {r.shape[1]:<6d} {r.bits:6.3f} bits  {r.sqnr_db:6.2f} dB  {_number(r.output)}  {_number(r.loss)}  {r.arithmetic}".rstrip()
             for r in self.layers
         ]
         lines += [f"  {name:40s} left as it is" for name in self.skipped]
@@ -111,3 +138,22 @@ class QuantReport:
             for a in self.activations
         ]
         return "\n".join(lines)
+
+
+def mended(row: LayerReport) -> tuple[str, int] | None:
+    """The rule that gives a layer the next finer format, and the bits that this takes more; None: there is none."""
+    n, k = row.shape
+    now = bits_of(FORMATS[row.format], n, k)
+    finer = {
+        name: bits_of(FORMATS[name], n, k)
+        for name in FINER
+        if FORMATS[name].element.bits > FORMATS[row.format].element.bits
+    }
+    if not finer:
+        return None
+    name = min(finer, key=lambda f: finer[f])
+    return f"^{re.escape(row.name)}$={name}", finer[name] - now
+
+
+def _number(value: float | None) -> str:
+    return " " * 9 if value is None else f"{value:9.3g}"

@@ -17,7 +17,9 @@ from pteron.export.file.emit import emit
 from pteron.export.options import Options
 from pteron.export.report import Report
 from pteron.export.write import apart, write_whole
-from pteron.quantize.quantize import Calibration, Method, transformer
+from pteron.quantize.journal import Journal, journal
+from pteron.quantize.quantize import RAM_BYTES, Calibration, Method, transformer
+from pteron.quantize.recipe_file import read_recipe
 from pteron.quantize.report import QuantReport
 
 from .request import Request, front
@@ -35,11 +37,18 @@ def export_model(request: Request) -> Report:
         QuantError: a format, a layer or samples that cannot be quantized with.
     """
     distinct(request.source, request.out)
-    report, done = Report(), list[QuantReport]()
+    report = Report()
+    with journal(kept_at(request.out, request.resume), request.resume) as kept:
+        _export(request, report, kept)
+    return report
+
+
+def _export(request: Request, report: Report, kept: Journal) -> None:
+    done = list[QuantReport]()
     program = export(
         request.source if request.methods is None else request.methods,
         request,
-        transform=_quantizer(request, done.append),
+        transform=_quantizer(request, kept, done.append),
         runner=record if request.check else None,
         report=report,
     )
@@ -51,18 +60,32 @@ def export_model(request: Request) -> Report:
         write = partial(emit, program, debug=request.debug)
         with Stages(report, request.progress)("emit"):
             report.file_bytes = write_whole(Path(request.out), write)
-    return report
 
 
-def _quantizer(request: Request, done: Callable[[QuantReport], None]) -> Transform | None:
+def _quantizer(
+    request: Request, kept: Journal, done: Callable[[QuantReport], None]
+) -> Transform | None:
     """What `request.quantize` makes of each graph."""
     if request.quantize is None:
         return None
     source = request.calibrate
     calibration = None if source is None else Calibration(source, record, request.samples)
-    statistics = None if request.statistics is None else Path(request.statistics)
-    method = Method(statistics)
-    return transformer(request.quantize, request.progress, done, calibration, method)
+    method = Method(
+        None if request.statistics is None else Path(request.statistics),
+        request.evaluate,
+        record,
+        kept,
+        request.max_ram or RAM_BYTES,
+    )
+    wanted = request.quantize
+    if isinstance(wanted, str) and wanted.endswith((".yaml", ".yml")):
+        wanted = read_recipe(Path(wanted))
+    return transformer(wanted, request.progress, done, calibration, method)
+
+
+def kept_at(out: str | os.PathLike[str] | None, resume: bool) -> Path | None:
+    """The journal of an output."""
+    return Path(f"{os.fspath(out)}.journal") if resume and out is not None else None
 
 
 def distinct(source: Any, out: str | os.PathLike[str] | None) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pteron.quantize.calibrate import Source
     from pteron.quantize.recipe import Recipe
     from pteron.quantize.report import QuantReport
+    from pteron.quantize.samples import Samples
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -47,7 +48,8 @@ class Request(Options):
         "method name -> source: several models in one program, which share constants by content and states by name",
     )
     quantize: str | Recipe | None = row(
-        None, "round the weights first, as `pteron quantize --format` does: nf4, mxfp4 ..."
+        None,
+        "round the weights first, as `pteron quantize --format` does: nf4, mxfp4 ..., or a recipe's file (.yaml)",
     )
     calibrate: Source | None = row(
         None,
@@ -58,6 +60,17 @@ class Request(Options):
     statistics: str | os.PathLike[str] | None = row(
         None,
         "what the samples say of the layers' inputs: a file (.npz) that is written with `calibrate` and read without, for any format",
+    )
+    evaluate: Samples | None = row(
+        None,
+        "samples, as for `calibrate`, that the loss at the outputs is measured on: of all layers, and of each alone",
+    )
+    resume: bool = row(
+        False,
+        "keep what was rounded and measured in a folder beside the output until it is written, and go on from one that is there",
+    )
+    max_ram: int | None = row(
+        None, "bytes that statistics of layers may take at once, at least those of one layer"
     )
     quantized: Callable[[QuantReport], None] | None = row(
         None, "called with the report of each quantized graph"
@@ -73,8 +86,8 @@ class Request(Options):
             raise ArgumentError(
                 "export: expected either a source or methods, got both or neither; give one"
             )
-        for name in ("calibrate", "statistics"):
-            given = getattr(self, name) is not None
+        for name in ("calibrate", "statistics", "evaluate", "resume"):
+            given = getattr(self, name) not in (None, False)
             if given and (self.quantize is None or self.methods is not None):
                 raise QuantError(f"{name}: expected quantize and one source; drop {name}")
 

@@ -29,8 +29,9 @@ def option(parser: argparse.ArgumentParser, flag: str, name: str, **form: Any) -
     what is True makes it False."""
     field = rows(Request)[name]
     form |= {"dest": name, "help": field.metadata["text"]}
-    if field.default is True:
-        parser.add_argument(flag, action="store_false", **form)
+    if isinstance(field.default, bool):
+        action = "store_false" if field.default else "store_true"
+        parser.add_argument(flag, action=action, **form)
         return
     default = [] if form.get("action") == "append" else field.default
     parser.add_argument(flag, default=default, choices=field.metadata["choices"] or None, **form)

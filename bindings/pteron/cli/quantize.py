@@ -19,6 +19,7 @@ from .pairs import asked, at_least, existing, file, kind, model, option, pairs, 
 from .progress import Tell, progress
 
 if TYPE_CHECKING:
+    from pteron.quantize.journal import Journal
     from pteron.quantize.quantize import Calibration, Method
     from pteron.quantize.recipe import Recipe
     from pteron.quantize.report import QuantReport
@@ -27,7 +28,13 @@ if TYPE_CHECKING:
 def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=file, help=".onnx or .pt2 file")
     parser.add_argument("-o", "--output", type=file, required=True, help="an .onnx or .pte file")
-    parser.add_argument("--format", required=True, help="nf4, mxfp4 ...; an unknown one names all")
+    parser.add_argument("--format", help="nf4, mxfp4 ...; an unknown one names all")
+    parser.add_argument(
+        "--recipe",
+        type=file,
+        metavar="FILE",
+        help="what --format, --rule, --embeddings, --algorithm, --activations and the targets say, as YAML",
+    )
     parser.add_argument(
         "--rule",
         action="append",
@@ -47,12 +54,51 @@ def add(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     static(parser)
     parser.add_argument("--embeddings", action="store_true", help="tables that Gather reads, too")
+    targets(parser)
+    option(parser, "--eval", "evaluate", type=file, metavar="FILE")
+    option(parser, "--resume", "resume")
+    option(parser, "--max-ram", "max_ram", type=size, metavar="SIZE")
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        dest="is_trial",
+        help="what each layer would become, its bytes and its error by nearest rounding; write nothing but the report",
+    )
     parser.add_argument(
         "--report", type=file, metavar="FILE", help="write the report as .json or .html"
     )
     parser.add_argument("--json", action="store_true", help="report as JSON on stdout")
     option(parser, "--exec", "exec_mode")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
+
+
+def targets(parser: argparse.ArgumentParser) -> None:
+    """Budgets by which layers get formats of their own."""
+    parser.add_argument(
+        "--target-bpw", type=float, metavar="BITS",
+        help="formats by what each layer costs at the output, so that weights take BITS on average",
+    )  # fmt: skip
+    parser.add_argument(
+        "--target-size", type=size, metavar="SIZE", help="as --target-bpw, for all weights: 12MB"
+    )
+    parser.add_argument(
+        "--max-loss", type=float, metavar="LOSS",
+        help="as few bits as keep the mean of 1 - cosine at the outputs, times 10^4, below LOSS",
+    )  # fmt: skip
+    parser.add_argument(
+        "--among", default="", metavar="FORMATS", help="formats for a target: nf4,mxfp6,int8"
+    )
+
+
+def size(text: str) -> int:
+    """For argparse: bytes."""
+    from pteron.quantize.recipe_file import bytes_of
+    from pteron.schema.errors import RecipeError
+
+    try:
+        return bytes_of(text)
+    except RecipeError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def static(parser: argparse.ArgumentParser) -> None:
@@ -91,13 +137,8 @@ def check_static(args: argparse.Namespace, format: str | None, option: str) -> R
     if format is None and not args.ranges:
         return None
     from pteron.quantize.quantize import is_static
-    from pteron.quantize.recipe import recipe
 
-    chosen = None
-    if format is not None:
-        rules = pairs("--rule", getattr(args, "rule", ()), str)
-        words = (getattr(args, "algorithm", ""), getattr(args, "activations", "auto"))
-        chosen = recipe(format, rules, getattr(args, "embeddings", False), *words)
+    chosen = None if format is None else asked_recipe(args, format)
     static = chosen and is_static(chosen, args.calibrate is not None, args.statistics is not None)
     if args.ranges and not static:
         raise ArgumentError(f"--ranges {args.ranges}: expected {option} int8 --calibrate, too")
@@ -106,6 +147,56 @@ def check_static(args: argparse.Namespace, format: str | None, option: str) -> R
             f"--calibrate {args.calibrate}: expected samples, or {option} int8, too"
         )
     return chosen
+
+
+def asked_recipe(args: argparse.Namespace, format: str) -> Recipe:
+    """What a file of a recipe says, or the options."""
+    from pteron.quantize.recipe import recipe
+    from pteron.quantize.recipe_file import read_recipe, targeted
+
+    if format.endswith((".yaml", ".yml")):
+        return read_recipe(existing(Path(format)))
+    rules = pairs("--rule", getattr(args, "rule", ()), str)
+    words = (getattr(args, "algorithm", ""), getattr(args, "activations", "auto"))
+    made = recipe(format, rules, getattr(args, "embeddings", False), *words)
+    if not hasattr(args, "among"):
+        return made
+    among = [name.strip() for name in args.among.split(",") if name.strip()]
+    return targeted(made, args.target_bpw, args.target_size, args.max_loss, among)
+
+
+def wanted_format(args: argparse.Namespace) -> str:
+    """`--format`, or the path of `--recipe`, which says all that the options of recipes say.
+
+    Raises:
+        ArgumentError: neither, or both; a recipe beside such an option.
+    """
+    from pteron.schema.errors import ArgumentError
+
+    if (args.format is None) == (args.recipe is None):
+        raise ArgumentError(
+            "quantize: expected --format or --recipe, got both or neither; give one"
+        )
+    if args.recipe is None:
+        return str(args.format)
+    kind("--recipe", args.recipe, ".yaml", ".yml")
+    names = (
+        "rule",
+        "embeddings",
+        "algorithm",
+        "activations",
+        "target_bpw",
+        "target_size",
+        "max_loss",
+        "among",
+    )
+    for name in names:
+        if name in getattr(args, "given", ()) or getattr(args, name) is True:
+            flag = "--" + name.replace("_", "-")
+            raise ArgumentError(
+                f"{flag}: expected in {args.recipe}; write it there, or drop --recipe"
+            )
+    return str(args.recipe)
 
 
 def calibration(path: Path) -> None:
@@ -141,10 +232,12 @@ def run(args: argparse.Namespace) -> int:
     written = args.statistics if args.calibrate else None
     outputs = [args.output, args.report, args.ranges, written]
     ready(outputs, [args.model, args.calibrate, None if written else args.statistics])
-    chosen = check_static(args, args.format, "--format")
-    assert chosen is not None  # --format is required
+    chosen = check_static(args, wanted_format(args), "--format")
+    assert chosen is not None  # there is a format or a recipe
+    if args.evaluate is not None:
+        existing(args.evaluate) if not args.evaluate.is_dir() else None
     with progress(args.quiet or args.json) as tell:
-        report = write(args, chosen, tell)
+        report = trial(args, chosen, tell) if args.is_trial else write(args, chosen, tell)
     keep_ranges(report, args.ranges)
     if args.report:
         from pteron.export.write import write_text
@@ -189,21 +282,46 @@ def write(args: argparse.Namespace, chosen: Recipe, tell: Tell) -> QuantReport:
         raise ArgumentError(
             f"{args.model}: expected an .onnx model for an .onnx output; write a .pte, or export to ONNX first"
         )
-    calibration = None
-    if args.calibrate:
-        from pteron.quantize.quantize import Calibration
+    from pteron.quantize.journal import journal
 
-        from ..pipeline import record
-
-        calibration = Calibration(args.calibrate, record, args.samples)
-    from pteron.quantize.quantize import Method
-
-    from ..pipeline import distinct
-
-    method = Method(args.statistics)
+    from ..pipeline import distinct, kept_at
 
     distinct(args.model, args.output)
-    return to_onnx(args.model, args.output, chosen, tell, calibration, method)
+    with journal(kept_at(args.output, args.resume), args.resume) as kept:
+        return to_onnx(args.model, args.output, chosen, tell, *means(args, kept, lazy=True))
+
+
+def means(
+    args: argparse.Namespace, kept: Journal, *, lazy: bool = False, dry: bool = False
+) -> tuple[Calibration | None, Method]:
+    """What the options say beside the recipe."""
+    from pteron.quantize.quantize import RAM_BYTES, Calibration, Method
+
+    from ..pipeline import record
+
+    given = Calibration(args.calibrate, record, args.samples) if args.calibrate else None
+    ram = args.max_ram or RAM_BYTES
+    return given, Method(args.statistics, args.evaluate, record, kept, ram, dry, lazy)
+
+
+def trial(args: argparse.Namespace, chosen: Recipe, tell: Tell) -> QuantReport:
+    """The report of a plan; nothing is written but statistics.
+
+    Raises:
+        ArgumentError: activations would be quantized, too.
+    """
+    from pteron.export.capture import capture
+    from pteron.export.passes import run_passes
+    from pteron.quantize.journal import NO_JOURNAL
+    from pteron.quantize.quantize import is_static, quantize_weights
+    from pteron.schema.errors import ArgumentError
+
+    if is_static(chosen, args.calibrate is not None, args.statistics is not None):
+        raise ArgumentError("--dry-run: expected weights alone; add --activations float")
+    tell("capture")
+    captured = capture(args.model)
+    run_passes(captured)
+    return quantize_weights(captured, chosen, *means(args, NO_JOURNAL, dry=True), tell)
 
 
 def to_onnx(

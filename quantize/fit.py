@@ -1,0 +1,216 @@
+"""A plan that keeps to a budget of bits or to a loss: `measure` says what each layer costs, `budget` who gets more."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+
+import onnx_ir as ir
+
+from pteron.schema.errors import QuantError, RecipeError
+
+from .budget import Costs, bits_of, moves, within
+from .encode.table import FORMATS
+from .journal import Journal, digest, identity
+from .measure import Weights, losses
+from .plan import Choice, Plan
+from .recipe import Recipe
+from .rounding import SEARCH, Rounded
+from .samples import Runner, Sample
+
+Round = Callable[[Choice], Rounded]
+AMONG = ("nf4", "mxfp6", "int8")
+"""What layers may get, beside the recipe's format, where nothing else is said."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Probe:
+    """Samples that a model is run on to learn what rounding costs; the journal keeps what they said."""
+
+    given: Sequence[Sample]
+    runner: Runner
+    tables: bool
+    journal: Journal
+    model: ir.Model
+
+    def losses(self, items: Sequence[Sequence[tuple[Sequence[int], Rounded]]]) -> Iterator[float]:
+        """Of each item: the weights of these layers replaced by what they were rounded to."""
+        keep = self.journal.folder is not None
+        about = identity(self.model, self.given) if keep else ""
+        keys = [digest(about, *_facts(item)) if keep else "" for item in items]
+        known = [self.journal.loss(key) if keep else None for key in keys]
+        new = [item for item, loss in zip(items, known, strict=True) if loss is None]
+
+        def variants() -> Iterator[Weights]:
+            for item in new:
+                yield {i: made.weight() for numbers, made in item for i in numbers}
+
+        found = (
+            losses(self.model, self.tables, variants(), self.given, self.runner)
+            if new
+            else iter(())
+        )
+        for key, loss in zip(keys, known, strict=True):
+            measured = next(found) if loss is None else loss
+            if loss is None and keep:
+                self.journal.keep_loss(key, measured)
+            yield measured
+
+
+def _facts(item: Sequence[tuple[Sequence[int], Rounded]]) -> Iterator[object]:
+    for numbers, made in item:
+        yield from (tuple(numbers), made.report.format, made.encoded.codes, made.encoded.scale)
+
+
+def evaluated(
+    made: Plan, probe: Probe, do: Round, each: bool, progress: Callable[[str], None] | None
+) -> dict[str, float]:
+    """The loss of all layers together, by "", and with `each` of each alone, by its name."""
+    alike = _alike(made)
+    work = made.work
+    whole = [(alike[c.weight], do(c)) for c in work]
+    items = [whole, *([pair] for pair in whole if each)]
+    found: dict[str, float] = {}
+    for name, loss in zip(["", *(c.layer.name for c in work)], probe.losses(items), strict=False):
+        if progress and each:
+            progress(f"measure {len(found) + 1}/{len(items)} {name or 'all layers'}")
+        found[name] = loss
+    return found
+
+
+def _alike(made: Plan) -> dict[tuple[int, str], list[int]]:
+    """Numbers of the layers that share a weight."""
+    found: dict[tuple[int, str], list[int]] = {}
+    for i, choice in enumerate(made.choices):
+        found.setdefault(choice.weight, []).append(i)
+    return found
+
+
+def fitted(model: ir.Model, made: Plan, wanted: Recipe, probe: Probe, do: Round) -> Plan:
+    """The plan with a format for each layer that no rule decided.
+
+    Args:
+        do: Rounds a choice, by statistics where they are there.
+
+    Raises:
+        RecipeError: the budget is less than the coarsest formats take.
+        QuantError: `max_loss` cannot be kept.
+    """
+    free = [i for i, c in enumerate(made.choices) if c.free and c.first and c.format is not None]
+    if not free:
+        return made
+    names = sorted({wanted.format, *(wanted.among or AMONG)})
+    costs = _costs(made, free, names, probe, do)
+    chosen = [c.better()[0] for c in costs]
+    if wanted.target_bits is not None or wanted.target_bytes is not None:
+        chosen = _within(model, made, wanted, free, costs)
+    if wanted.max_loss is not None:
+        chosen = _below(made, wanted.max_loss, free, costs, chosen, probe, do)
+    return _with(made, free, chosen)
+
+
+def _costs(
+    made: Plan, free: Sequence[int], names: Sequence[str], probe: Probe, do: Round
+) -> list[Costs]:
+    bits, errors, coarsest = [], [], []
+    for i in free:
+        choice = made.choices[i]
+        bits.append({name: bits_of(FORMATS[name], *choice.layer.extents) for name in names})
+        tried = {
+            name: do(dataclasses.replace(choice, format=FORMATS[name], algorithm=SEARCH))
+            for name in names
+        }
+        errors.append({name: each.report.cost for name, each in tried.items()})
+        coarsest.append(min(names, key=lambda name: (bits[-1][name], errors[-1][name])))
+
+    alike = _alike(made)
+    measured = probe.losses(
+        [
+            [
+                (
+                    alike[choice.weight],
+                    do(dataclasses.replace(choice, format=FORMATS[n], algorithm=SEARCH)),
+                )
+            ]
+            for choice, n in zip((made.choices[i] for i in free), coarsest, strict=True)
+        ]
+    )
+    return [
+        Costs(b, {n: loss * e[n] / e[base] if e[base] > 0 else 0.0 for n in names})
+        for b, e, base, loss in zip(bits, errors, coarsest, measured, strict=True)
+    ]
+
+
+def _within(
+    model: ir.Model, made: Plan, wanted: Recipe, free: Sequence[int], costs: Sequence[Costs]
+) -> list[str]:
+    fixed = [c for i, c in enumerate(made.choices) if i not in free and c.first and c.format]
+    taken = sum(c.bits for c in fixed)
+    limits = []
+    if wanted.target_bits is not None:
+        weights = sum(made.choices[i].weights for i in free) + sum(c.weights for c in fixed)
+        limits.append(wanted.target_bits * weights - taken)
+    if wanted.target_bytes is not None:
+        all_bytes = sum(
+            v.const_value.nbytes for v in model.graph.initializers.values() if v.const_value
+        )
+        rounded = [*fixed, *(made.choices[i] for i in free)]
+        rest = all_bytes - sum(4 * c.weights for c in rounded)
+        limits.append((wanted.target_bytes - rest) * 8 - taken)
+    least = sum(min(c.bits.values()) for c in costs)
+    if least > min(limits):
+        raise RecipeError(
+            f"target: expected at least {least / 8 / 1e6:.3f} MB for these layers, which is what their coarsest formats take, "
+            f"got room for {max(min(limits), 0) / 8 / 1e6:.3f} MB; raise it, or allow a coarser format (among)"
+        )
+    return within(costs, min(limits))
+
+
+def _below(
+    made: Plan, limit: float, free: Sequence[int], costs: Sequence[Costs],
+    chosen: list[str], probe: Probe, do: Round,
+) -> list[str]:  # fmt: skip
+    """The fewest moves from `chosen` on that keep the measured loss of the whole model below the limit."""
+    steps = list(moves([_from(c, name) for c, name in zip(costs, chosen, strict=True)]))
+
+    def after(count: int) -> list[str]:
+        now = list(chosen)
+        for i, name in steps[:count]:
+            now[i] = name
+        return now
+
+    def loss(count: int) -> float:
+        plan = _with(made, free, after(count))
+        alike = _alike(plan)
+        return next(probe.losses([[(alike[c.weight], do(c)) for c in plan.work]]))
+
+    low, high = 0, len(steps)
+    reached = loss(high)
+    if reached > limit:
+        raise QuantError(
+            f"max-loss: expected at most {limit:g}, got {reached:.4g} with the finest formats of {', '.join(sorted(costs[0].bits))}; "
+            "raise it, skip layers by rules, or give more samples"
+        )
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if loss(middle) <= limit else (middle + 1, high)
+    return after(low)
+
+
+def _from(costs: Costs, name: str) -> Costs:
+    """Costs with `name` as the coarsest."""
+    kept = [
+        f
+        for f in costs.bits
+        if costs.bits[f] >= costs.bits[name] and costs.loss[f] <= costs.loss[name]
+    ]
+    return Costs({f: costs.bits[f] for f in kept}, {f: costs.loss[f] for f in kept})
+
+
+def _with(made: Plan, free: Sequence[int], chosen: Sequence[str]) -> Plan:
+    by_weight = {made.choices[i].weight: name for i, name in zip(free, chosen, strict=True)}
+    rows = [
+        dataclasses.replace(c, format=FORMATS[by_weight[c.weight]]) if c.weight in by_weight else c
+        for c in made.choices
+    ]
+    return dataclasses.replace(made, choices=tuple(rows))

@@ -1,0 +1,138 @@
+"""What a long quantization has found out, kept in a folder beside its output until that is written: killed runs go on from it.
+
+Entries are named by what they were made from, weights, statistics, samples, format and algorithm, so one that is found is
+what would be computed again, to the bit; half an entry has no name yet.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import onnx_ir as ir
+from numpy.typing import NDArray
+
+from pteron.schema.arrays import read_arrays, write_arrays
+from pteron.schema.errors import QuantError
+
+from .encode.format import BlockFormat, Encoded
+from .report import LayerReport
+from .rounding import Rounded
+from .samples import Sample
+
+VERSION: Final = 1
+"""Rises when the same inputs are rounded otherwise: entries of older versions are not found."""
+MARK: Final = "pteron.journal"
+"""A file that such a folder has; others are left alone."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Journal:
+    """`folder` None: nothing is kept."""
+
+    folder: Path | None = None
+
+    def rounded(self, key: str, fmt: BlockFormat) -> Rounded | None:
+        arrays = self._read(key)
+        if arrays is None:
+            return None
+        row = json.loads(arrays["report"].tobytes())
+        report = LayerReport(**row | {"shape": tuple(row["shape"])})
+        return Rounded(Encoded(fmt, arrays["codes"], arrays["scale"]), report)
+
+    def keep(self, key: str, made: Rounded) -> None:
+        text = json.dumps(dataclasses.asdict(made.report)).encode()
+        arrays = {"codes": made.encoded.codes, "scale": made.encoded.scale}
+        self._write(key, arrays | {"report": np.frombuffer(text, np.uint8)})
+
+    def loss(self, key: str) -> float | None:
+        arrays = self._read(key)
+        return None if arrays is None else float(arrays["loss"])
+
+    def keep_loss(self, key: str, loss: float) -> None:
+        self._write(key, {"loss": np.array(loss)})
+
+    def path(self, name: str) -> Path | None:
+        """Of a file in the folder."""
+        return None if self.folder is None else self.folder / name
+
+    def _read(self, key: str) -> Mapping[str, NDArray[Any]] | None:
+        path = self.path(f"{key}.npz")
+        found = read_arrays(path) if path is not None and path.exists() else None
+        return found if isinstance(found, dict) else None
+
+    def _write(self, key: str, arrays: Mapping[str, NDArray[Any]]) -> None:
+        path = self.path(f"{key}.npz")
+        if path is not None:
+            whole(path, lambda part: write_arrays(part, arrays))
+
+
+NO_JOURNAL: Final = Journal()
+
+
+def whole(path: Path, write: Callable[[Path], None]) -> None:
+    """A file that has its name only when it is complete."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        write(part)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def journal(folder: Path | None, resume: bool) -> Iterator[Journal]:
+    """A journal until the work is done or fails; what ends the process, or an interrupt, leaves it.
+
+    Raises:
+        QuantError: something else is there.
+    """
+    if folder is None:
+        yield Journal()
+        return
+    if folder.exists() and not (folder / MARK).exists() and any(folder.iterdir()):
+        raise QuantError(f"{folder}: expected a journal or nothing, got another folder; move it")
+    if not resume:
+        shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(exist_ok=True)
+    (folder / MARK).touch()
+    try:
+        yield Journal(folder)
+    except Exception:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def digest(*parts: object) -> str:
+    """Of texts, numbers and arrays."""
+    made = hashlib.sha256(f"{VERSION}".encode())
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            made.update(f"{part.dtype}{part.shape}".encode())
+            made.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
+        else:
+            made.update(f"{part!r};".encode())
+    return made.hexdigest()[:32]
+
+
+def identity(model: ir.Model, given: Iterable[Sample]) -> str:
+    """Of a graph with its constants, and of samples."""
+    parts: list[object] = []
+    for node in model.graph:
+        parts.append(
+            (node.op_type, [v.name if v else "" for v in node.inputs], str(node.attributes))
+        )
+    for name, value in model.graph.initializers.items():
+        tensor = value.const_value
+        if tensor is not None and tensor.dtype != ir.DataType.STRING:
+            parts += [name, np.frombuffer(tensor.tobytes(), np.uint8)]
+    parts += [x for sample in given for pair in sorted(sample.items()) for x in pair]
+    return digest(*parts)
