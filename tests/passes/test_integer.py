@@ -308,6 +308,20 @@ def test_an_addend_is_a_bias_only_along_the_columns(
     assert got.shape == want.shape and np.abs(got - want).max() <= 0.1001
 
 
+@pytest.mark.parametrize("op", ["Conv(d, l)", "AveragePool(d, kernel_shape=[1, 1])", "Neg(d)"])
+def test_only_a_product_of_matrices_takes_an_addend(op: str) -> None:
+    text = (
+        "c = QuantizeLinear(x, 0.05, i8(3)); d = DequantizeLinear(c, 0.05, i8(3));"
+        "l = DequantizeLinear(w, 0.01, i8(0)); a = DequantizeLinear(b, 0.05, i8(0));"
+        f"q = QuantizeLinear(Add({op}, a), 0.1, i8(-7)); y = DequantizeLinear(q, 0.1, i8(-7))"
+    )
+    w, b = SQUARE[:, :, None, None], RNG.integers(-50, 50, (1, 6, 1, 1)).astype(np.int8)
+    model, x = onnx_text(text, x="f32[2, 6, 3, 3]", w=w, b=b), {"x": normal(2, 6, 3, 3)}
+    want = run(model, x)[0]
+    assert not integer_nodes(model)
+    assert np.array_equal(run(model, x)[0], want)
+
+
 @pytest.mark.parametrize("limits", ["-3.0, -1.0", "0.5, 2.0", "-1.0, 1.0"])
 def test_two_limits_are_taken_one_behind_the_other(limits: str) -> None:
     """What the first one takes away, the second one may not bring back: Relu(Clip(x, -3, -1)) is 0."""
