@@ -214,6 +214,23 @@ def test_what_is_left_of_a_list_has_room():
         assert y.size == 0 or abs(y.sum() - 1) < 1e-6
 
 
+def test_what_sorts_the_rest_of_a_list_has_scratch():
+    """Most when c is 0, too."""
+    values = [
+        Value("x", "f32", (n,), "input", 0),
+        Value("where", "i64", (1, c)),
+        Value("", "f32", (n - c,), "view", 0, None, c),
+        Value("y", "f32", (n - c,), "output", 0),
+        Value("at", "i64", (n - c,), "output", 1),
+    ]
+    instrs = (Instr("nonzero", (0,), (1,)), Instr("topk", (2,), (3, 4)))
+    m = model(values, [Block(instrs)], [0], [3, 4], dims=(N, C))
+    for x in (np.zeros(500, np.float32), np.ones(7, np.float32), np.float32([0, 3, 0, -1, 0])):
+        best, at = m(x)
+        rest = x[np.count_nonzero(x) :]
+        assert np.array_equal(best, np.sort(rest)[::-1]) and np.array_equal(rest[at], best)
+
+
 def test_more_than_at_the_least_and_the_most_count_has_no_room():
     """A size that is largest in between: prepare has seen both ends, and the run looks again."""
     values = [
