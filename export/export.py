@@ -133,7 +133,9 @@ def _keep_context(
     """The states that a decoder's session keeps."""
     assert options.max_context is not None
     with stage("context"):
-        context = keep_context(model, options.max_context, all_logits=options.logits == "all")
+        context = keep_context(
+            model, options.max_context, options.cache, all_logits=options.logits == "all"
+        )
         run_passes(model, progress=report.passed)
     report.notes.append(context.as_text())
     report.cleaned(model)

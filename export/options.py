@@ -56,6 +56,11 @@ class Options:
         "a decoder keeps what it computed of so many tokens in its session: growing caches (past_*, present_*), or attention "
         "without any, become caches of this size that are written in place",
     )
+    cache: str = row(
+        "f32",
+        "of max_context: what keys and values are kept in; f16 takes half the memory and rounds them",
+        choices=("f32", "f16"),
+    )
     logits: str = row(
         "last",
         "of a decoder with max_context: those of the last token of a run, or of all its tokens",

@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("bbdfe0e0e466b548")
+SCHEMA_HASH: Final = bytes.fromhex("f27abe0d5cf4ecfe")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

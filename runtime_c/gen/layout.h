@@ -8,7 +8,7 @@
 
 #include "core/flat.h"
 
-#define PTE_SCHEMA_HASH 0x48b566e4e0e0dfbbu
+#define PTE_SCHEMA_HASH 0xfeecf45c0dbe7af2u
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */

@@ -26,7 +26,7 @@ def attention(
     right_window: int,
 ) -> Array:
     """softmax(cap(scale q k^T) + mask) v as [b, h, s, e]; see the row. Values that no query sees may be anything."""
-    k, v = (np.repeat(x, q.shape[1] // max(1, x.shape[1]), axis=1) for x in (k, v))
+    k, v = (np.repeat(x.astype(q.dtype), q.shape[1] // max(1, x.shape[1]), axis=1) for x in (k, v))
     score = scale * (q @ k.swapaxes(2, 3))
     score = softcap * np.tanh(score / softcap) if softcap > 0 else score
     seen = visible(q.shape[2], k.shape[2], key_count, causal, left_window, right_window)

@@ -109,6 +109,7 @@ TABLE = {
             ("1", "expected a number of tokens from 2"),
             ("-5", "expected a number of tokens from 2"),
         ],
+        "--cache": [("f8", "invalid choice")],
         "--logits": [("first", "invalid choice")],
         "--dim": [
             ("batch", "expected SYMBOL=N"),

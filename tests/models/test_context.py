@@ -73,6 +73,31 @@ def test_logits_of_the_last_token(tmp_path: Path) -> None:
     assert last.shape == (1, 1, VOCABULARY) and last.tobytes() == every[:, -1:].tobytes()
 
 
+@pytest.mark.parametrize("form", ["concat", "attention", "whole"])
+def test_a_cache_of_f16(form: str, tmp_path: Path) -> None:
+    source = decoder(form, 5)
+    report = pteron.export_model(
+        source, tmp_path / "m.pte", max_context=CAPACITY, logits="all", cache="f16"
+    )
+    assert sum(report.states.values()) == 8 + 4 * CAPACITY * 2 * 8 * 2
+    assert report.methods[0].copied_bytes < 1024, "keys are read as they are kept"
+    model = pteron.load(tmp_path / "m.pte", threads=1)
+    whole = run(model, TOKENS)
+    np.testing.assert_allclose(whole, logits(source, TOKENS), rtol=0, atol=0.02)
+    assert not np.allclose(whole, logits(source, TOKENS), rtol=1e-5, atol=1e-6)
+    assert pieces(model.session(), TOKENS).tobytes() == whole.tobytes()
+    pteron.export_model(
+        source,
+        tmp_path / "plain.pte",
+        max_context=CAPACITY,
+        logits="all",
+        cache="f16",
+        fuse=False,
+    )
+    plain = pteron.load(tmp_path / "plain.pte", threads=1)
+    assert run(plain, TOKENS).tobytes() == whole.tobytes(), "without fusing too"
+
+
 @pytest.mark.parametrize("quantize", ["nf4", "int8", "int4", "fp8-e4m3"])
 def test_weights_in_fewer_bits(quantize: str, tmp_path: Path) -> None:
     model = exported(decoder(window=5), tmp_path, quantize=quantize)

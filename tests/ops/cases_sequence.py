@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,12 @@ def attention(
         mask = np.broadcast_to(mask, (b, h, s, t))
     inputs = [normal(b, h, s, d), normal(b, g, t, d), normal(b, g, t, e), mask, keys]
     return Case("attention", inputs, {"scale": max(1, d) ** -0.5, **how}, terms=d + t, scale=4.0)
+
+
+def halves(case: Case, *inputs: int) -> Case:
+    """These inputs in f16."""
+    given = [x.astype(np.float16) if i in inputs else x for i, x in enumerate(case.inputs)]
+    return dataclasses.replace(case, inputs=given)
 
 
 def looks(*shape: int) -> Array:
@@ -90,6 +97,10 @@ CASES = [
             (130, 65, 8, 48),
         )
     ),
+    halves(attention(2, 4, 2, 5, 70, 16, 24), 1, 2),
+    halves(attention(1, 4, 1, 3, 200, 64, 64, count=[170], causal="bottom_right"), 1, 2),
+    halves(attention(1, 2, 2, 7, 65, 5, 3, causal="top_left", left_window=9), 1),
+    halves(attention(1, 2, 1, 2, 64, 9, 20), 2),
     attention(1, 3, 3, 100, 64, 64, 64),
     *(attention(1, 2, 1, s, t, 16, 32) for s, t in ((3, 64 + 20), (29, 40), (210, 64 + 5))),
     attention(1, 2, 2, 13, 130, 32, 32, np.float32(np.where(np.arange(130) < 90, 0, -1e4))),

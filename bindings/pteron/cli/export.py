@@ -24,6 +24,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     option(parser, "--state", "states", action="append", metavar="INPUT=OUTPUT")
     option(parser, "--max-context", "max_context", type=int, metavar="TOKENS")
+    option(parser, "--cache", "cache")
     option(parser, "--logits", "logits")
     option(parser, "--dim", "hints", action="append", metavar="SYMBOL=N")
     option(parser, "--fix", "fix", action="append", metavar="SYMBOL=N")

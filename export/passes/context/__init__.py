@@ -28,7 +28,7 @@ from .caches import Cache, all_apart, find_caches, grows_by, one_sequence
 from .last import last_token
 from .places import Runs
 from .probe import Given, Probe
-from .rewrite import Context, rewrite
+from .rewrite import DTYPES, Context, Room, rewrite
 from .tokens import tokens_meet_in_attention
 
 MASK, COUNT = 3, 6
@@ -43,7 +43,9 @@ NAMED: Final[Mapping[str, Given]] = {
 """Inputs that every decoder's caller fills in the same way, by the names that exporters give them."""
 
 
-def keep_context(model: ir.Model, capacity: int, *, all_logits: bool = False) -> Context:
+def keep_context(
+    model: ir.Model, capacity: int, cache: str = "f32", *, all_logits: bool = False
+) -> Context:
     """See above; in place. The model's inputs are tokens alone afterwards, its outputs what is not kept.
 
     Requires: one sequence, a named number of tokens, caches that are an input, a Concat and an output (or past and present of
@@ -76,7 +78,8 @@ def keep_context(model: ir.Model, capacity: int, *, all_logits: bool = False) ->
     windows = _masks(model, found, probe, capacity, has_past)
     _guards(model, probe, moving, capacity, has_past)
     remove_unused(model)
-    context = rewrite(model, found, tokens, capacity, (probe, moving, has_past), windows)
+    room = Room(capacity, DTYPES[cache])
+    context = rewrite(model, found, tokens, room, (probe, moving, has_past), windows)
     remove_unused(model)
     for value in [v for v in model.graph.inputs if v.name in NAMED]:
         if value.uses():

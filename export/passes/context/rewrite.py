@@ -6,6 +6,7 @@ import collections
 import dataclasses
 import json
 from collections.abc import Mapping
+from typing import Final
 
 import onnx_ir as ir
 
@@ -14,6 +15,7 @@ from .caches import Cache, capacity_of
 from .places import Places, Runs, settle
 from .probe import Probe
 
+DTYPES: Final = {"f32": ir.DataType.FLOAT, "f16": ir.DataType.FLOAT16}
 INT64 = ir.TensorType(ir.DataType.INT64)
 
 
@@ -33,11 +35,22 @@ class Context:
         return f"context of {self.capacity} tokens in {len(self.axes)} states; attention: {', '.join(seen)}"
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Room:
+    """How many tokens caches have room for, and what they are kept in where that is narrower than what is computed."""
+
+    capacity: int
+    dtype: ir.DataType
+
+    def narrows(self, value: ir.Value) -> bool:
+        return value.dtype == ir.DataType.FLOAT and self.dtype != value.dtype
+
+
 def rewrite(
     model: ir.Model,
     found: list[Cache],
     tokens: ir.Value,
-    capacity: int,
+    room: Room,
     told: tuple[Probe, set[ir.Value], bool],
     windows: Mapping[ir.Node, int],
 ) -> Context:
@@ -56,7 +69,7 @@ def rewrite(
         node.outputs[0].shape = ir.Shape([1])
     sizes = [probe.extents(c.new, 0, 1) for c in found]
     places = Places(graph, position, count.outputs[0], [count, end])
-    settle(model, probe, moving, Runs.of(capacity, has_past), places)
+    settle(model, probe, moving, Runs.of(room.capacity, has_past), places)
     graph.insert_before(next(iter(graph)), places.made)
     graph.inputs.append(position)
     graph.outputs.append(end.outputs[0])
@@ -67,15 +80,23 @@ def rewrite(
         past = _past(
             graph,
             cache,
-            capacity_of(cache, sizes[i], capacity),
+            capacity_of(cache, sizes[i], room.capacity),
             g.fresh(used, f"past.{i // 2}.{('key', 'value')[i % 2]}"),
         )
-        scatter = ir.node("TensorScatter", [past, cache.new, position], {"axis": cache.axis})
+        narrow = room.narrows(cache.past or cache.new)
+        new = ir.node("Cast", [cache.new], {"to": int(room.dtype)}) if narrow else None
+        if new is not None:
+            past.type = ir.TensorType(room.dtype)
+        of = cache.new if new is None else new.outputs[0]
+        scatter = ir.node("TensorScatter", [past, of, position], {"axis": cache.axis})
         whole = scatter.outputs[0]
         whole.type, whole.shape = past.type, past.shape
-        g.carry([scatter], [cache.node])
-        graph.insert_before(cache.node, scatter)
-        wholes[cache.whole] = wholes[cache.new] = whole
+        wide = ir.node("Cast", [whole], {"to": int(ir.DataType.FLOAT)}) if narrow else None
+        made = [node for node in (new, scatter, wide) if node is not None]
+        g.carry(made, [cache.node])
+        graph.insert_before(cache.node, made)
+        read = whole if wide is None else wide.outputs[0]
+        wholes[cache.whole] = wholes[cache.new] = wholes[whole] = read
         if cache.past is None:
             whole.name = g.fresh(used, str(past.name).replace("past", "present"))
             graph.outputs.append(whole)
@@ -88,7 +109,7 @@ def rewrite(
         _attend(node, window, end.outputs[0], wholes)
     model.metadata_props[g.CONTEXT] = json.dumps({"position": position.name, "axes": axes})
     counted = dict(collections.Counter(windows.values()))
-    return Context(states, str(position.name), axes, counted, capacity)
+    return Context(states, str(position.name), axes, counted, room.capacity)
 
 
 def _past(graph: ir.Graph, cache: Cache, shape: ir.Shape, name: str) -> ir.Value:

@@ -33,6 +33,7 @@ static pte_attention plan(const pte_call *call) {
   a.keys = a.k->shape[2];
   a.d = a.q->shape[3];
   a.e = a.v->shape[3];
+  a.staged = a.k->dtype == PTE_F16 ? TILE * a.d : 0;
   a.e_padded = (a.e + LANES - 1) / LANES * LANES;
   a.rows = a.per_group * a.queries;
   a.items_per_group = (a.rows + ROWS - 1) / ROWS;
@@ -52,7 +53,7 @@ static pte_status scratch_of(const pte_attention *a, uint64_t *out_bytes) {
   uint64_t d = (uint64_t)a->d, e = (uint64_t)a->e_padded, rows = (uint64_t)a->rows_per_item;
   if (d > UINT32_MAX || e > UINT32_MAX) return PTE_NO_MEMORY;
   uint64_t facts = (rows + LANES) * (sizeof(pte_attention_row) + 2 * sizeof(float));
-  uint64_t floats = TILE * (d + e + STRIP) + STRIP * e + rows * d;
+  uint64_t floats = TILE * (d + e + STRIP) + STRIP * e + rows * d + (uint64_t)a->staged;
   return pte_align(facts + floats * sizeof(float), 64, out_bytes) ? PTE_OK : PTE_NO_MEMORY;
 }
 

@@ -27,7 +27,8 @@ typedef struct pte_attention {
   const pte_tensor *q, *k, *v, *mask;
   int64_t rows, queries, keys, d, e, e_padded, per_group, groups;
   int64_t items_per_group, rows_per_item; /* items: (batch, group, rows) */
-  uint64_t scratch_bytes;                 /* of one thread */
+  int64_t staged;         /* elements of a tile's keys that are widened before they are laid out */
+  uint64_t scratch_bytes; /* of one thread */
 } pte_attention;
 
 #endif

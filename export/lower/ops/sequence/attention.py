@@ -28,7 +28,7 @@ def lower_attention(l: Lowering, n: Node) -> Sequence[Ref | None]:
     look = _Look(n, past_key is not None, count is not None)
     mask = _mask(l, n.get(3), q, k)
     dtype = q.dtype
-    wide = [convert(l, x, "f32") for x in (q, k, v)]
+    wide = [convert(l, q, "f32"), *(_stored(l, x) for x in (k, v))]
     counted = None if count is None else convert(l, count, "i64")
     scale = n.number("scale") if n.has("scale") else _default_scale(l, q)
     attrs: dict[str, Any] = {"scale": scale, "softcap": n.number("softcap")}
@@ -42,7 +42,8 @@ def lower_attention(l: Lowering, n: Node) -> Sequence[Ref | None]:
     y = l.one("attention", [*wide, seen, counted], attrs, "f32", shape)
     scores = None
     if len(n.wanted) > 3 and n.wanted[3]:
-        scores = convert(l, _scores(l, n, wide, mask, counted, look, scale, past_key), dtype)
+        plain = [convert(l, x, "f32") for x in wide]
+        scores = convert(l, _scores(l, n, plain, mask, counted, look, scale, past_key), dtype)
     y = convert(l, y, dtype)
     if n[0].rank == 3:
         y = l.reshape(y, (y.shape[0], y.shape[1], mul(y.shape[2], y.shape[3])))
@@ -92,12 +93,29 @@ def _visible(l: Lowering, mask: Ref | None, past: Extent, shape: Shape, look: _L
     return l.expand(y, shape)
 
 
+def _stored(l: Lowering, x: Ref) -> Ref:
+    """Keys or values as the instruction reads them: f16 as it is."""
+    return x if x.dtype == "f16" else convert(l, x, "f32")
+
+
+def _uncast(l: Lowering, n: Node, i: int) -> Ref:
+    """Input i, or the f16 that it was widened from: a cache of few bytes."""
+    kept = n.get(4) is not None or any(n.wanted[1:3])  # past and present are what the node says
+    value = n.origin.inputs[i] if n.origin is not None and not kept else None
+    cast = value.producer() if value is not None else None
+    if cast is None or cast.domain != "" or cast.op_type != "Cast" or n[i].dtype != "f32":
+        return n[i]
+    of = cast.inputs[0]
+    source = l.env.values.get(of) if of is not None else None
+    return source if source is not None and source.dtype == "f16" else n[i]
+
+
 def _heads(l: Lowering, n: Node) -> list[Ref]:
     """Q, K, V as [b, heads, s, d]."""
     q_heads, kv_heads = n.integer("q_num_heads"), n.integer("kv_num_heads")
     out: list[Ref] = []
     for i, heads in enumerate((q_heads, kv_heads, kv_heads)):
-        x = n[i]
+        x = n[i] if i == 0 else _uncast(l, n, i)
         if x.rank == 3:
             size = floordiv(x.shape[2], heads)
             x = l.reshape(x, (x.shape[0], x.shape[1], heads, size))
