@@ -1,7 +1,8 @@
 """Pteron beside other runtimes on this machine: python benchmarks/bench.py [--threads 1,2] [--runs 9] [--only NAME,...] [--vs NAMES]
 
 Each round runs every runtime once, in turn; a ratio is the median over rounds of ours / theirs, a time the least, which a
-busy machine disturbs least. Models have seeded random weights. Writes RESULTS.md beside this file.
+busy machine disturbs least. Models have seeded random weights. Writes RESULTS.md beside this file: the table, the share of
+the peak that operators reach, and what batches, tokens and sizes of images cost.
 """
 
 from __future__ import annotations
@@ -11,17 +12,25 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import onnx
-from models import MODELS
+from models import MODELS, encoder, mobilenetv2, resnet50
+from rates import peaks, products
 
 import pteron
 from pteron.cli import peers
 from pteron.cli.bench import interleaved, machine, operators
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
+CURVES = (
+    ("ResNet-50, ms an image, by batch", "batch", (1, 2, 4, 8, 16), resnet50, lambda n: n),
+    ("Encoder of 6 layers, us a token, by tokens", "tokens", (8, 16, 32, 64, 128, 256, 512), encoder, lambda n: n / 1e3),
+    ("MobileNetV2, ns a pixel, by edge", "size", (96, 128, 160, 192, 224, 288, 384), mobilenetv2, lambda n: n * n / 1e6),
+)  # fmt: skip
+"""Title, argument of a model, its values, the model, and what milliseconds are divided by."""
 
 
 def bench(name: str, threads: int, runs: int, folder: Path, rivals: list[str]) -> list[str]:
@@ -43,7 +52,7 @@ def bench(name: str, threads: int, runs: int, folder: Path, rivals: list[str]) -
         want = peers.PEERS[rival](source, feeds, threads)()[0]
         errors[rival] = float(np.abs(got - want).max() / np.abs(want).max())
     times = {k: np.array(v) for k, v in interleaved(runners, runs, 2).items()}
-    spent = ", ".join(f"{o['op']} {o['share']:.0%}" for o in operators(model, feeds, 3)[:3])
+    spent = ", ".join(reached(target, model, feeds, threads))
     rows = [
         f"| {name} | {threads} | pteron | {times['pteron'].min():.2f} | | | {first:.0f} | {spent} |"
     ]
@@ -54,6 +63,49 @@ def bench(name: str, threads: int, runs: int, folder: Path, rivals: list[str]) -
         )
     print("\n".join(rows), flush=True)
     return rows
+
+
+def reached(
+    target: Path, model: pteron.Model, feeds: dict[str, np.ndarray], threads: int
+) -> list[str]:
+    """The operators that take most of the time, with the share of the processor's products that they reach."""
+    fma, work = peaks()["fma"] * threads, products(target)
+    found = []
+    for o in operators(model, feeds, 10)[:4]:
+        rate = work.get(o["op"], 0) / o["ms"] / 1e6
+        found.append(
+            f"{o['op']} {o['share']:.0%}" + (f" ({rate / fma:.0%} of FMA)" if rate else "")
+        )
+    return found
+
+
+def curve(
+    folder: Path, title: str, argument: str, values: tuple[int, ...], make: Callable[..., onnx.ModelProto],
+    divide: Callable[[int], float], runs: int,
+) -> list[str]:  # fmt: skip
+    """A plot of what one of a batch, a token, a pixel costs at one thread."""
+    costs = []
+    for value in values:
+        source, target = folder / "curve.onnx", folder / "curve.pte"
+        onnx.save(make(**{argument: value}), source)
+        pteron.export_model(source, target)
+        model = pteron.load(target, threads=1)
+        feeds = {i.name: np.ones(i.shape, np.float32) for i in model.inputs}
+        times = interleaved({"pteron": lambda: model.run(feeds)}, runs, 1)["pteron"]  # noqa: B023
+        costs.append(min(times) / divide(value))
+        print(f"{title}: {value} {costs[-1]:.2f}", flush=True)
+    return [
+        "```mermaid",
+        "xychart-beta",
+        f'  title "{title}, 1 thread"',
+        f"  x-axis [{', '.join(map(str, values))}]",
+        f"  y-axis 0 --> {max(costs) * 1.1:.2f}",
+        f"  line [{', '.join(f'{c:.2f}' for c in costs)}]",
+        "```",
+        "",
+        f"{argument}: " + ", ".join(f"{v} {c:.2f}" for v, c in zip(values, costs)),
+        "",
+    ]
 
 
 def installed(names: list[str]) -> list[str]:
@@ -80,6 +132,7 @@ def main() -> None:
         for name in args.only.split(","):
             for threads in map(int, args.threads.split(",")):
                 rows += bench(name, threads, args.runs, Path(folder), rivals)
+        curves = [line for c in CURVES for line in curve(Path(folder), *c, args.runs)]
     versions = ", ".join(f"{r} {peers.version(r)}" for r in rivals)
     RESULTS.write_text(
         f"""# Results
@@ -87,11 +140,14 @@ def main() -> None:
 Written by `make bench` (`{" ".join(["python benchmarks/bench.py", *sys.argv[1:]])}`); f32, batch 1, seeded random weights.
 {machine()}, load average {os.getloadavg()[0]:.1f}; pteron {pteron.__version__}, {versions}.
 Least of {args.runs} interleaved rounds in ms; ratio: median of pairs, ours / theirs; first: file to first output.
+A thread's peak: {", ".join(f"{name} {value:.0f}" for name, value in peaks().items())} (10^9 products and bytes a second, benchmarks/peaks.c).
 
 | model | threads | runtime | ms | ratio | difference | first ms | most of our time |
 |---|---|---|---|---|---|---|---|
 """
         + "\n".join(rows)
+        + "\n\n## Cost against size\n\n"
+        + "\n".join(curves).rstrip()
         + "\n",
         encoding="utf-8",
     )

@@ -26,13 +26,26 @@ class Net:
         self.nodes.append(helper.make_node(op, inputs, [name], name=f"{op}_{name}", **attributes))
         return name
 
-    def conv(self, x: str, cin: int, cout: int, k: int, stride: int = 1, relu: bool = True) -> str:
+    def conv(
+        self,
+        x: str,
+        cin: int,
+        cout: int,
+        k: int,
+        stride: int = 1,
+        relu: bool | str = True,
+        groups: int = 1,
+    ) -> str:
         """Convolution, batch norm, relu."""
-        w = self.weight(cout, cin, k, k, scale=(2 / (cin * k * k)) ** 0.5)
-        y = self.node("Conv", x, w, kernel_shape=[k, k], strides=[stride] * 2, pads=[k // 2] * 4)
+        w = self.weight(cout, cin // groups, k, k, scale=(2 / (cin // groups * k * k)) ** 0.5)
+        window = {"kernel_shape": [k, k], "strides": [stride] * 2, "pads": [k // 2] * 4}
+        y = self.node("Conv", x, w, group=groups, **window)
         norm = [self.weight(cout, scale=0.1, shift=s) for s in (1.0, 0.0, 0.0)]
         variance = self.weight(cout, scale=0.0, shift=1.0)
         y = self.node("BatchNormalization", y, *norm, variance)
+        if relu == "6":
+            zero, six = (self.weight(scale=0, shift=v) for v in (0.0, 6.0))
+            return self.node("Clip", y, zero, six)
         return self.node("Relu", y) if relu else y
 
     def model(self, inputs: dict[str, list[int]], output: str, shape: list[int]) -> onnx.ModelProto:
@@ -46,8 +59,8 @@ class Net:
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
 
 
-def resnet50() -> onnx.ModelProto:
-    """ResNet-50 at 224: 25.6 M parameters, 8.2 GFLOP."""
+def resnet50(batch: int = 1, size: int = 224) -> onnx.ModelProto:
+    """ResNet-50: 25.6 M parameters, at 224 8.2 GFLOP."""
     net = Net()
     x = net.conv("image", 3, 64, 7, 2)
     x = net.node("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
@@ -65,7 +78,31 @@ def resnet50() -> onnx.ModelProto:
             cin = width * 4
     x = net.node("Flatten", net.node("GlobalAveragePool", x))
     y = net.node("Gemm", x, net.weight(1000, cin, scale=0.02), net.weight(1000), transB=1)
-    return net.model({"image": [1, 3, 224, 224]}, y, [1, 1000])
+    return net.model({"image": [batch, 3, size, size]}, y, [batch, 1000])
+
+
+def mobilenetv2(batch: int = 1, size: int = 224) -> onnx.ModelProto:
+    """MobileNetV2: 3.5 M parameters, at 224 0.6 GFLOP."""
+    net = Net()
+    x, cin = net.conv("image", 3, 32, 3, 2, "6"), 32
+    for expand, cout, depth, stride in (
+        (1, 16, 1, 1),
+        (6, 24, 2, 2),
+        (6, 32, 3, 2),
+        (6, 64, 4, 2),
+        (6, 96, 3, 1),
+        (6, 160, 3, 2),
+        (6, 320, 1, 1),
+    ):
+        for i in range(depth):
+            wide = cin * expand
+            y = net.conv(x, cin, wide, 1, 1, "6") if expand > 1 else x
+            y = net.conv(y, wide, wide, 3, stride if i == 0 else 1, "6", wide)
+            y = net.conv(y, wide, cout, 1, 1, False)
+            x, cin = net.node("Add", x, y) if i else y, cout
+    x = net.node("Flatten", net.node("GlobalAveragePool", net.conv(x, cin, 1280, 1, 1, "6")))
+    y = net.node("Gemm", x, net.weight(1000, 1280, scale=0.02), net.weight(1000), transB=1)
+    return net.model({"image": [batch, 3, size, size]}, y, [batch, 1000])
 
 
 def encoder(
@@ -112,4 +149,4 @@ def norm(net: Net, x: str, width: int) -> str:
     )
 
 
-MODELS = {"resnet50": resnet50, "encoder": encoder}
+MODELS = {"resnet50": resnet50, "mobilenetv2": mobilenetv2, "encoder": encoder}
