@@ -19,6 +19,7 @@ _TURNS: Final = [
     *["linear_attention"] * 2,
 ]
 _FORECAST: Final = {"prediction_length": 4, "context_length": 16, "num_time_features": 2}
+_SERIES: Final = {"context_length": 64, "num_input_channels": 3}
 _PICTURE_WORDS: Final = {
     "<image>": 120,
     **{f"IMGIMG{string.ascii_uppercase[i]}Z": 40 + i for i in range(10)},
@@ -26,6 +27,10 @@ _PICTURE_WORDS: Final = {
 
 CONFIGS: Final[dict[str, dict[str, Any]]] = {
     "funnel": {"architectures": ["FunnelModel"], "block_sizes": [2, 2, 2], "d_inner": 64},
+    "hunyuan_v1_dense": {"head_dim": 8},
+    "esm": {"vocab_size": 64, "pad_token_id": 1},
+    "luke": {"entity_vocab_size": 64, "entity_emb_size": 32},
+    **dict.fromkeys(["patchtst", "patchtsmixer"], _SERIES),
     "nemotron": {"head_dim": 8, "num_key_value_heads": 4},
     "xlstm": {"hidden_size": 32, "num_hidden_layers": 6, "num_heads": 4, "chunk_size": 8},
     "falcon_h1": {
@@ -179,12 +184,26 @@ def series(config: Any) -> Made:
     }
 
 
+def channels(config: Any) -> Made:
+    shape = config.context_length, config.num_input_channels
+    return {"past_values": (lambda b, s: torch.randn(b, *shape), _BATCH)}
+
+
+def boxes(config: Any) -> Made:
+    def corners(b: int, s: int) -> Any:
+        return torch.rand(b, s, 4)
+
+    return {"bbox": (corners, {0: "batch", 1: "seq"})}
+
+
 INPUTS: Final[dict[str, Callable[[Any], Made]]] = {
     "vit_mae": noise,
     "siglip2": patches,
     "clap": sound,
     "oneformer": task,
     "vjepa2": film,
+    "bros": boxes,
+    **dict.fromkeys(["patchtst", "patchtsmixer"], channels),
     **dict.fromkeys(["autoformer", "informer", "time_series_transformer"], series),
 }
 """Inputs beside, or in place of, the common ones."""
