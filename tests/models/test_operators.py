@@ -400,3 +400,29 @@ def test_a_branch_may_give_a_view_of_its_input(tmp_path: Path) -> None:
     model = pteron.load(path, threads=1)
     assert model(x).tolist() == [1.0] * 6
     assert model(-3 * x).tolist() == [-2.0] * 6
+
+
+def test_slices_that_count_a_size_from_the_end(tmp_path: Path) -> None:
+    """Of a size 0, -n is the start."""
+    functions = [
+        lambda x, y: x[:, -y.shape[0] :],
+        lambda x, y: x[:, : -y.shape[0]],
+        lambda x, y: x[:, -x.shape[1] :],
+        lambda x, y: x[:, -y.shape[0] - 1 : -1],
+        lambda x, y: x[:, -y.shape[0] :: 2],
+    ]
+    cases = [(randn(4, m), randn(n)) for m, n in ((6, 3), (6, 9), (6, 0), (6, 6), (1, 3), (9, 1))]
+    agree(tmp_path, functions, *cases, dynamic=({1: "m"}, {0: "n"}))
+
+
+def test_padding_up_to_a_multiple(tmp_path: Path) -> None:
+    def padded(x: Any) -> Any:
+        return F.pad(x, (0, (64 - x.shape[1] % 64) % 64))
+
+    functions = [
+        lambda x: padded(x).reshape(x.shape[0], -1, 64).sum(-1),
+        lambda x: (padded(x).reshape(x.shape[0], -1, 64) * 2).reshape(x.shape[0], -1)[:, : x.shape[1]] + x,
+        lambda x: F.pad(x, (0, -x.shape[1] % 8)),
+    ]  # fmt: skip
+    cases = [(randn(2, n),) for n in (70, 64, 1, 128, 63)]
+    agree(tmp_path, functions, *cases, dynamic=({0: "b", 1: "n"},))

@@ -250,8 +250,10 @@ def clamp(l: Lowering, at: Extent, size: Extent, low: Extent, high: Extent) -> E
         if at <= -extents.HUGE:
             return low
         return minimum(at, high) if at >= 0 else maximum(add(size, at), low)
-    if at_most(add(at, 1), 0):
-        return maximum(add(size, at), low)
+    if at_most(at, 0):
+        back = maximum(add(size, at), low)
+        is_back = minimum(mul(-1, at), 1)  # 0 is the start: -n of a size n that may be 0
+        return add(mul(is_back, back), mul(sub(1, is_back), minimum(0, high)))
     if not at_most(0, at):
         l.sizes.check("le", 0, at, "a computed slice bound counts from the start")
     return minimum(at, high)
