@@ -128,7 +128,9 @@ def test_a_browser_draws_the_graph_and_folds_it(tmp_path: Path) -> None:
     seen = []
     for each in (page, tmp_path / "folded.html"):
         command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
-        done = subprocess.run([*command, each.as_uri()], capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            [*command, each.as_uri()], capture_output=True, text=True, timeout=600
+        )
         boxes = re.findall(r'<g transform="[^"]*" class="(\w+)"', done.stdout)
         seen.append((sorted(boxes), done.stdout.count("<path")))
     (unfolded, lines), (folded, fewer) = seen
