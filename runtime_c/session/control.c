@@ -52,7 +52,7 @@ static pte_status bind(pte_execution *run, uint32_t work, pte_tensor *param,
 static pte_status copy(pte_execution *run, uint32_t work, pte_tensor *to, const pte_tensor *from,
                        unsigned port) {
   PTE_TRY(pte_value_refresh(run->s, from, run->err));
-  PTE_TRY(pte_counted_close(run->s, work, to, from->shape, run->err));
+  PTE_TRY(pte_counted_close(run->s, work, to, from->shape, port, run->err));
   bool empty = pte_tensor_bytes(to) == 0;
   if (!empty && (to->data == NULL || from->data == NULL))
     return fail(run, work, PTE_BAD_PROGRAM, "is bound to nothing", port);
@@ -68,7 +68,7 @@ static pte_status bind_called(pte_execution *run, uint32_t index, const pte_file
   for (uint32_t i = 0; i < block->params.count; i++) {
     pte_tensor *param = ref_tensor(s, block->params, i);
     PTE_TRY(bind(run, index, param, work->in[i], i));
-    PTE_TRY(pte_counted_close(run->s, index, param, work->in[i]->shape, run->err));
+    PTE_TRY(pte_counted_close(run->s, index, param, work->in[i]->shape, i, run->err));
   }
   for (uint32_t i = 0; i < block->results.count; i++)
     PTE_TRY(bind(run, index, ref_tensor(s, block->results, i), work->out[i], 128 + i));
@@ -84,7 +84,7 @@ static pte_status run_called(pte_execution *run, uint32_t index, uint32_t block)
   for (uint32_t i = 0; i < file->results.count; i++) {
     const pte_tensor *result = ref_tensor(s, file->results, i);
     PTE_TRY(pte_value_refresh(run->s, result, run->err));
-    PTE_TRY(pte_counted_close(run->s, index, work->out[i], result->shape, run->err));
+    PTE_TRY(pte_counted_close(run->s, index, work->out[i], result->shape, 128 + i, run->err));
   }
   return PTE_OK;
 }
@@ -141,7 +141,7 @@ static pte_status store_row(loop *l, uint32_t i) {
     return fail(l->run, l->index, PTE_BAD_PROGRAM, "must be dense", 128 + i);
   int64_t shape[PTE_MAX_RANK] = {out->shape[0]};
   for (uint32_t axis = 1; axis < out->rank; axis++) shape[axis] = from->shape[axis - 1];
-  PTE_TRY(pte_counted_close(l->run->s, l->index, out, shape, l->run->err));
+  PTE_TRY(pte_counted_close(l->run->s, l->index, out, shape, 128 + i, l->run->err));
   pte_tensor row = *out;
   row.rank = from->rank;
   memmove(row.shape, out->shape + 1, sizeof row.shape - sizeof row.shape[0]);
@@ -179,7 +179,7 @@ static pte_status end(loop *l) {
     else PTE_TRY(pte_value_refresh(l->run->s, out, l->run->err));
     memcpy(shape, param != NULL ? param->shape : out->shape, sizeof shape);
     if (param == NULL) shape[0] = l->iteration;
-    PTE_TRY(pte_counted_close(l->run->s, l->index, out, shape, l->run->err));
+    PTE_TRY(pte_counted_close(l->run->s, l->index, out, shape, 128 + i, l->run->err));
   }
   return PTE_OK;
 }

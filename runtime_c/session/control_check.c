@@ -20,13 +20,8 @@ static pte_status agree(pte_session *s, uint32_t work, const pte_tensor *outer,
   if (is_dynamic(s, outer) || is_dynamic(s, inner)) return PTE_OK;
   for (uint32_t axis = skip; axis < outer->rank; axis++) {
     if (outer->shape[axis] == inner->shape[axis - skip]) continue;
-    s->fault = (pte_fault){"an extent differs from the block's; axis",
-                           axis,
-                           outer->shape[axis],
-                           inner->shape[axis - skip],
-                           (uint8_t)(port > 255 ? 255 : port),
-                           0};
-    return pte_fault_text(s, work, PTE_BAD_PROGRAM, err);
+    return pte_fault_extent(s, work, PTE_BAD_PROGRAM, port, axis, inner->shape[axis - skip],
+                            outer->shape[axis], err);
   }
   return PTE_OK;
 }

@@ -52,7 +52,7 @@ static pte_status too_large(const pte_session *s, uint32_t work, uint32_t dim, i
 }
 
 pte_status pte_counted_close(pte_session *s, uint32_t work, pte_tensor *out, const int64_t *given,
-                             pte_error *err) {
+                             unsigned port, pte_error *err) {
   uint32_t v = pte_session_value_of(s, out);
   int64_t shape[PTE_MAX_RANK];
   bool changed = false;
@@ -68,9 +68,7 @@ pte_status pte_counted_close(pte_session *s, uint32_t work, pte_tensor *out, con
   PTE_TRY(pte_value_refresh(s, out, err));
   for (uint32_t axis = 0; axis < out->rank; axis++) {
     if (out->shape[axis] == shape[axis]) continue;
-    s->fault = (pte_fault){
-        "an extent differs from the plan's; axis", axis, shape[axis], out->shape[axis], 255, 0};
-    return pte_fault_text(s, work, PTE_BAD_DATA, err);
+    return pte_fault_extent(s, work, PTE_BAD_DATA, port, axis, out->shape[axis], shape[axis], err);
   }
   return PTE_OK;
 }

@@ -12,10 +12,10 @@ void pte_counted_set_all(pte_session *s, bool full);
  * them. */
 void pte_counted_open(pte_session *s, const pte_tensor *out);
 
-/* Sets the counted dimensions that are axes of `out`, an output of instruction `work`, to `shape`
- * (its rank), sizes `out` again and compares. PTE_LIMIT: above a capacity; the text names the
- * dimension. PTE_BAD_DATA: another axis differs. */
+/* Sets the counted dimensions that are axes of `out`, which is `port` of instruction `work`
+ * (outputs from 128), to `shape` (its rank), sizes `out` again and compares. PTE_LIMIT: above a
+ * capacity; the text names the dimension. PTE_BAD_DATA: another axis differs. */
 PTE_CHECKED pte_status pte_counted_close(pte_session *s, uint32_t work, pte_tensor *out,
-                                         const int64_t *shape, pte_error *err);
+                                         const int64_t *shape, unsigned port, pte_error *err);
 
 #endif

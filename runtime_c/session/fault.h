@@ -22,4 +22,9 @@ PTE_COLD pte_status pte_fault_text(const pte_session *s, uint32_t work, pte_stat
 PTE_COLD pte_status pte_fault_at(pte_session *s, uint32_t work, pte_status status, const char *text,
                                  uint32_t port, pte_error *err);
 
+/* The same of axis `axis` of `port`, which has another extent than expected. Returns `status`. */
+PTE_COLD pte_status pte_fault_extent(const pte_session *s, uint32_t work, pte_status status,
+                                     uint32_t port, uint32_t axis, int64_t expected, int64_t got,
+                                     pte_error *err);
+
 #endif

@@ -38,6 +38,6 @@ pte_status pte_instruction_run(pte_execution *run, uint32_t index) {
   if (!work->row->counts) return PTE_OK;
   for (uint32_t i = 0; i < work->out_count; i++)
     if (work->out[i] != NULL)
-      PTE_TRY(pte_counted_close(s, index, work->out[i], work->out[i]->shape, run->err));
+      PTE_TRY(pte_counted_close(s, index, work->out[i], work->out[i]->shape, 128 + i, run->err));
   return PTE_OK;
 }

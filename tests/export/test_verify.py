@@ -18,7 +18,7 @@ from pteron.export.verify import check
 
 RULES_OF_PREPARE = (
     "shares memory", "must be dense", "read-only", "expanded view", "a view of elements", "shape rule",
-    "differs from the block", "is bound to nothing",
+    " elements, got ", "is bound to nothing",
 )  # fmt: skip
 """What the session says of a program that does not fit its rows; kernels refuse more, in words of their own."""
 
