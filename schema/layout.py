@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("f27abe0d5cf4ecfe")
+SCHEMA_HASH: Final = bytes.fromhex("ec1f8f325e4dd6cd")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

@@ -25,6 +25,13 @@ def copy(x: T) -> T:
     return x.copy()
 
 
+@op(id=72, since=1, shape="[*s] -> [*o]", where=BYTES)
+def reshape(x: T, *, out: Outs) -> T:
+    """The elements of x in row-major order, in another shape; BAD_DATA where it has room for more or fewer. Sizes that the plan
+    knows need none: a view does."""
+    return x.reshape(out[0].shape)
+
+
 @op(id=3, since=1, shape="-> [n]", where="len(values) == n")
 def dims(*, values: Dims) -> I64:
     """The given expressions as a tensor."""

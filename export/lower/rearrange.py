@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +14,7 @@ from ..graph.weights import Elements as Stored
 from ..graph.weights import later
 from ..program import Blocks, Coded, views
 from ..program.arrays import spread, strided_view
-from ..program.terms import eq, index, select
-from ..program.views import Shape, View, as_elements
+from ..program.views import Shape, View
 from ..sizes import Extent, extents
 from ..sizes.extents import is_narrow, same, same_shape
 from .refs import Codes, Known, Ref
@@ -23,9 +22,6 @@ from .values import KNOWN_LIMIT
 
 if TYPE_CHECKING:
     from .context import Lowering
-
-BEYOND: Final = 1 << 40
-"""No index: no tensor has so many elements."""
 
 
 def _view(
@@ -172,12 +168,8 @@ def _as_many(l: Lowering, ref: Ref, shape: Shape) -> Ref:
     if not l.sizes.is_counted(have) and not l.sizes.is_counted(want):
         l.sizes.require_equal(have, want, "a reshaped tensor keeps its number of elements")
         return ref
-    numbers = [Known("i64", as_elements([n], (1,))) for n in (have, want)]
-    wrong = l.pointwise(lambda a, b: select(eq(a, b), 0, index(0) + BEYOND), numbers, "i64")
-    none = l.one("gather", [l.values.constant(np.zeros(1, np.int64)), wrong], {}, "i64", (1,))
-    at = l.pointwise(lambda zero: index(0) + zero, [none], "i64", (want,))
-    flat = l.unpacked(reshape(l, ref, (have,)))
-    return l.cast(l.one("gather", [flat, at], {}, flat.dtype, (want,)), ref.dtype)
+    whole = l.unpacked(ref)
+    return l.cast(l.one("reshape", [whole], {}, whole.dtype, shape), ref.dtype)
 
 
 def _reshape_copy(l: Lowering, ref: View, shape: Shape) -> View:

@@ -8,7 +8,7 @@
 
 #include "core/flat.h"
 
-#define PTE_SCHEMA_HASH 0xfeecf45c0dbe7af2u
+#define PTE_SCHEMA_HASH 0xcdd64d5e328f1fecu
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */

@@ -205,6 +205,11 @@ _Static_assert(PTE_MAX_ATTRS_BYTES >= 96, "raise PTE_MAX_ATTRS_BYTES");
 #else
 #define KERNEL_repack &pte_repack_kernel
 #endif
+#ifdef PTE_WITHOUT_RESHAPE
+#define KERNEL_reshape NULL
+#else
+#define KERNEL_reshape &pte_reshape_kernel
+#endif
 
 const pte_shape_term pte_op_terms[] = {
   {0, 0, 0, 0},
@@ -281,227 +286,227 @@ const pte_shape_term pte_op_terms[] = {
 };
 
 const pte_op_port pte_op_ports[] = {
-  {675, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {683, 3, 0, PTE_RULE_F, false, false, false} /* x */,
   {279, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {898, 1, 3, PTE_RULE_A, false, false, false} /* bias */,
+  {906, 1, 3, PTE_RULE_A, false, false, false} /* bias */,
   {192, 1, 3, PTE_RULE_A, false, false, false} /* multiplier */,
   {583, 1, 3, PTE_RULE_A, false, false, false} /* shift */,
-  {906, 3, 5, PTE_RULE_F, false, false, false} /* y */,
-  {1022, 1, 1, PTE_RULE_F, false, false, true} /* a */,
-  {1024, 1, 1, PTE_RULE_F, true, false, false} /* b */,
-  {906, 1, 1, PTE_RULE_F, false, false, false} /* y */,
-  {675, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {914, 3, 5, PTE_RULE_F, false, false, false} /* y */,
+  {1030, 1, 1, PTE_RULE_F, false, false, true} /* a */,
+  {1032, 1, 1, PTE_RULE_F, true, false, false} /* b */,
+  {914, 1, 1, PTE_RULE_F, false, false, false} /* y */,
+  {683, 3, 0, PTE_RULE_F, false, false, false} /* x */,
   {279, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {898, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
-  {1010, 3, 5, PTE_RULE_A, false, true, false} /* xs */,
-  {906, 3, 5, PTE_RULE_F, false, true, false} /* y */,
-  {675, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {906, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
+  {1018, 3, 5, PTE_RULE_A, false, true, false} /* xs */,
+  {914, 3, 5, PTE_RULE_F, false, true, false} /* y */,
+  {683, 3, 0, PTE_RULE_F, false, false, false} /* x */,
   {279, 2, 2, PTE_RULE_TAPS, false, false, false} /* w */,
-  {898, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
-  {1010, 3, 8, PTE_RULE_A, false, true, false} /* xs */,
-  {906, 3, 8, PTE_RULE_F, false, true, false} /* y */,
-  {906, 3, 8, PTE_RULE_F, false, false, false} /* y */,
-  {1026, 4, 11, PTE_RULE_F, false, true, false} /* q */,
+  {906, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
+  {1018, 3, 8, PTE_RULE_A, false, true, false} /* xs */,
+  {914, 3, 8, PTE_RULE_F, false, true, false} /* y */,
+  {914, 3, 8, PTE_RULE_F, false, false, false} /* y */,
+  {1034, 4, 11, PTE_RULE_F, false, true, false} /* q */,
   {384, 4, 15, PTE_RULE_A, false, true, false} /* k */,
-  {926, 4, 19, PTE_RULE_A, false, true, false} /* v */,
-  {968, 4, 23, PTE_RULE_A, true, true, false} /* mask */,
+  {934, 4, 19, PTE_RULE_A, false, true, false} /* v */,
+  {976, 4, 23, PTE_RULE_A, true, true, false} /* mask */,
   {469, 1, 0, PTE_RULE_I64, true, false, false} /* key_count */,
-  {906, 4, 27, PTE_RULE_F, false, false, false} /* y */,
-  {1013, 3, 8, PTE_RULE_F, false, false, false} /* y0 */,
-  {1016, 3, 8, PTE_RULE_I64, true, false, false} /* y1 */,
-  {856, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {914, 4, 27, PTE_RULE_F, false, false, false} /* y */,
+  {1021, 3, 8, PTE_RULE_F, false, false, false} /* y0 */,
+  {1024, 3, 8, PTE_RULE_I64, true, false, false} /* y1 */,
+  {864, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
   {279, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {734, 2, 31, PTE_RULE_F, true, false, false} /* hidden */,
-  {913, 2, 31, PTE_RULE_F, true, false, false} /* cell */,
+  {742, 2, 31, PTE_RULE_F, true, false, false} /* hidden */,
+  {921, 2, 31, PTE_RULE_F, true, false, false} /* cell */,
   {554, 1, 16, PTE_RULE_F, true, false, false} /* peephole */,
   {473, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {1013, 3, 33, PTE_RULE_F, false, false, false} /* y0 */,
-  {1016, 2, 31, PTE_RULE_F, true, false, false} /* y1 */,
-  {1019, 2, 31, PTE_RULE_F, true, false, false} /* y2 */,
-  {856, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {1021, 3, 33, PTE_RULE_F, false, false, false} /* y0 */,
+  {1024, 2, 31, PTE_RULE_F, true, false, false} /* y1 */,
+  {1027, 2, 31, PTE_RULE_F, true, false, false} /* y2 */,
+  {864, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
   {279, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {898, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
-  {734, 2, 31, PTE_RULE_F, true, false, false} /* hidden */,
+  {906, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
+  {742, 2, 31, PTE_RULE_F, true, false, false} /* hidden */,
   {473, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {856, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {864, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
   {279, 2, 36, PTE_RULE_W, false, false, false} /* w */,
-  {734, 2, 2, PTE_RULE_F, true, false, false} /* hidden */,
+  {742, 2, 2, PTE_RULE_F, true, false, false} /* hidden */,
   {473, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {1013, 3, 11, PTE_RULE_F, false, false, false} /* y0 */,
-  {1016, 2, 2, PTE_RULE_F, true, false, false} /* y1 */,
-  {1010, 1, 1, PTE_RULE_A, false, true, true} /* xs */,
-  {906, 1, 1, PTE_RULE_A, false, true, false} /* y */,
-  {675, 2, 38, PTE_RULE_F, false, false, true} /* x */,
-  {933, 1, 6, PTE_RULE_F, true, false, false} /* gain */,
-  {898, 1, 6, PTE_RULE_F, true, false, false} /* bias */,
-  {1013, 2, 40, PTE_RULE_F, false, false, false} /* y0 */,
-  {1016, 1, 1, PTE_RULE_F, true, false, false} /* y1 */,
-  {1019, 1, 1, PTE_RULE_F, true, false, false} /* y2 */,
-  {906, 2, 40, PTE_RULE_F, false, false, false} /* y */,
-  {675, 2, 42, PTE_RULE_F, false, false, false} /* x */,
+  {1021, 3, 11, PTE_RULE_F, false, false, false} /* y0 */,
+  {1024, 2, 2, PTE_RULE_F, true, false, false} /* y1 */,
+  {1018, 1, 1, PTE_RULE_A, false, true, true} /* xs */,
+  {914, 1, 1, PTE_RULE_A, false, true, false} /* y */,
+  {683, 2, 38, PTE_RULE_F, false, false, true} /* x */,
+  {941, 1, 6, PTE_RULE_F, true, false, false} /* gain */,
+  {906, 1, 6, PTE_RULE_F, true, false, false} /* bias */,
+  {1021, 2, 40, PTE_RULE_F, false, false, false} /* y0 */,
+  {1024, 1, 1, PTE_RULE_F, true, false, false} /* y1 */,
+  {1027, 1, 1, PTE_RULE_F, true, false, false} /* y2 */,
+  {914, 2, 40, PTE_RULE_F, false, false, false} /* y */,
+  {683, 2, 42, PTE_RULE_F, false, false, false} /* x */,
   {279, 2, 10, PTE_RULE_W, false, false, false} /* w */,
-  {898, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
-  {1010, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
-  {906, 2, 1, PTE_RULE_F, false, true, false} /* y */,
-  {906, 2, 1, PTE_RULE_F, false, false, false} /* y */,
-  {906, 1, 0, PTE_RULE_I64, false, false, false} /* y */,
-  {675, 1, 1, PTE_RULE_T, false, false, false} /* x */,
-  {906, 1, 6, PTE_RULE_T, false, false, false} /* y */,
-  {675, 2, 44, PTE_RULE_T, false, true, false} /* x */,
-  {862, 3, 46, PTE_RULE_I64, false, false, false} /* index */,
-  {906, 3, 49, PTE_RULE_T, false, false, false} /* y */,
-  {675, 2, 42, PTE_RULE_F, false, true, true} /* x */,
-  {906, 2, 42, PTE_RULE_F, false, false, false} /* y */,
-  {675, 2, 38, PTE_RULE_F, false, true, false} /* x */,
-  {675, 2, 42, PTE_RULE_F, false, true, false} /* x */,
-  {906, 1, 1, PTE_RULE_I64, false, false, false} /* y */,
-  {675, 3, 0, PTE_RULE_F, false, false, false} /* x */,
-  {938, 3, 5, PTE_RULE_F, false, false, false} /* grid */,
+  {906, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
+  {1018, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
+  {914, 2, 1, PTE_RULE_F, false, true, false} /* y */,
+  {914, 2, 1, PTE_RULE_F, false, false, false} /* y */,
+  {914, 1, 0, PTE_RULE_I64, false, false, false} /* y */,
+  {683, 1, 1, PTE_RULE_T, false, false, false} /* x */,
+  {914, 1, 6, PTE_RULE_T, false, false, false} /* y */,
+  {683, 2, 44, PTE_RULE_T, false, true, false} /* x */,
+  {870, 3, 46, PTE_RULE_I64, false, false, false} /* index */,
+  {914, 3, 49, PTE_RULE_T, false, false, false} /* y */,
+  {683, 2, 42, PTE_RULE_F, false, true, true} /* x */,
+  {914, 2, 42, PTE_RULE_F, false, false, false} /* y */,
+  {683, 2, 38, PTE_RULE_F, false, true, false} /* x */,
+  {683, 2, 42, PTE_RULE_F, false, true, false} /* x */,
+  {914, 1, 1, PTE_RULE_I64, false, false, false} /* y */,
+  {683, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {946, 3, 5, PTE_RULE_F, false, false, false} /* grid */,
   {439, 0, 0, PTE_RULE_BOOL, false, false, false} /* condition */,
-  {906, 1, 52, PTE_RULE_A, false, false, false} /* y */,
-  {1010, 1, 52, PTE_RULE_A, false, false, false} /* xs */,
-  {675, 1, 1, PTE_RULE_T, false, true, false} /* x */,
-  {906, 1, 1, PTE_RULE_T, false, true, false} /* y */,
-  {675, 2, 0, PTE_RULE_T, false, true, false} /* x */,
-  {862, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
-  {906, 2, 41, PTE_RULE_T, false, false, false} /* y */,
+  {914, 1, 52, PTE_RULE_A, false, false, false} /* y */,
+  {1018, 1, 52, PTE_RULE_A, false, false, false} /* xs */,
+  {683, 1, 1, PTE_RULE_T, false, true, false} /* x */,
+  {914, 1, 1, PTE_RULE_T, false, true, false} /* y */,
+  {683, 2, 0, PTE_RULE_T, false, true, false} /* x */,
+  {870, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
+  {914, 2, 41, PTE_RULE_T, false, false, false} /* y */,
   {279, 2, 11, PTE_RULE_W, false, false, false} /* w */,
-  {862, 1, 1, PTE_RULE_I64, false, false, false} /* index */,
-  {675, 1, 1, PTE_RULE_T, false, true, false} /* x */,
-  {862, 1, 6, PTE_RULE_I64, false, true, false} /* index */,
-  {675, 1, 1, PTE_RULE_T, false, false, true} /* x */,
-  {862, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
-  {677, 1, 6, PTE_RULE_T, false, true, false} /* updates */,
-  {906, 1, 1, PTE_RULE_T, false, false, false} /* y */,
-  {675, 1, 1, PTE_RULE_T, false, false, true} /* x */,
-  {862, 2, 53, PTE_RULE_I64, false, false, false} /* index */,
-  {677, 1, 47, PTE_RULE_T, false, true, false} /* updates */,
-  {844, 4, 0, PTE_RULE_T, false, false, true} /* cache */,
-  {804, 4, 54, PTE_RULE_T, false, true, false} /* update */,
-  {880, 1, 0, PTE_RULE_I64, true, false, false} /* start */,
-  {906, 4, 0, PTE_RULE_T, false, false, false} /* y */,
-  {675, 1, 1, PTE_RULE_A, false, false, false} /* x */,
-  {906, 2, 58, PTE_RULE_I64, false, false, false} /* y */,
-  {1013, 2, 1, PTE_RULE_F, false, false, false} /* y0 */,
-  {1016, 2, 1, PTE_RULE_I64, false, false, false} /* y1 */,
-  {1022, 3, 60, PTE_RULE_F, false, true, false} /* a */,
-  {1024, 3, 1, PTE_RULE_F, false, true, false} /* b */,
-  {906, 3, 63, PTE_RULE_F, false, false, false} /* y */,
+  {870, 1, 1, PTE_RULE_I64, false, false, false} /* index */,
+  {683, 1, 1, PTE_RULE_T, false, true, false} /* x */,
+  {870, 1, 6, PTE_RULE_I64, false, true, false} /* index */,
+  {683, 1, 1, PTE_RULE_T, false, false, true} /* x */,
+  {870, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
+  {685, 1, 6, PTE_RULE_T, false, true, false} /* updates */,
+  {914, 1, 1, PTE_RULE_T, false, false, false} /* y */,
+  {683, 1, 1, PTE_RULE_T, false, false, true} /* x */,
+  {870, 2, 53, PTE_RULE_I64, false, false, false} /* index */,
+  {685, 1, 47, PTE_RULE_T, false, true, false} /* updates */,
+  {852, 4, 0, PTE_RULE_T, false, false, true} /* cache */,
+  {812, 4, 54, PTE_RULE_T, false, true, false} /* update */,
+  {888, 1, 0, PTE_RULE_I64, true, false, false} /* start */,
+  {914, 4, 0, PTE_RULE_T, false, false, false} /* y */,
+  {683, 1, 1, PTE_RULE_A, false, false, false} /* x */,
+  {914, 2, 58, PTE_RULE_I64, false, false, false} /* y */,
+  {1021, 2, 1, PTE_RULE_F, false, false, false} /* y0 */,
+  {1024, 2, 1, PTE_RULE_I64, false, false, false} /* y1 */,
+  {1030, 3, 60, PTE_RULE_F, false, true, false} /* a */,
+  {1032, 3, 1, PTE_RULE_F, false, true, false} /* b */,
+  {914, 3, 63, PTE_RULE_F, false, false, false} /* y */,
   {279, 2, 11, PTE_RULE_F, false, true, false} /* w */,
-  {906, 2, 11, PTE_RULE_W, false, false, false} /* y */,
-  {838, 3, 66, PTE_RULE_F, false, false, false} /* boxes */,
-  {776, 3, 27, PTE_RULE_F, false, false, false} /* scores */,
-  {868, 0, 0, PTE_RULE_I64, true, false, false} /* limit */,
+  {914, 2, 11, PTE_RULE_W, false, false, false} /* y */,
+  {846, 3, 66, PTE_RULE_F, false, false, false} /* boxes */,
+  {784, 3, 27, PTE_RULE_F, false, false, false} /* scores */,
+  {876, 0, 0, PTE_RULE_I64, true, false, false} /* limit */,
   {645, 0, 0, PTE_RULE_F, true, false, false} /* overlap */,
   {499, 0, 0, PTE_RULE_F, true, false, false} /* threshold */,
-  {906, 2, 69, PTE_RULE_I64, false, false, false} /* y */,
-  {892, 0, 0, PTE_RULE_I64, true, false, false} /* trips */,
+  {914, 2, 69, PTE_RULE_I64, false, false, false} /* y */,
+  {900, 0, 0, PTE_RULE_I64, true, false, false} /* trips */,
   {439, 0, 0, PTE_RULE_BOOL, true, false, false} /* condition */,
   {597, 1, 52, PTE_RULE_A, false, false, false} /* carried */,
-  {906, 1, 1, PTE_RULE_A, false, false, false} /* y */,
+  {914, 1, 1, PTE_RULE_A, false, false, false} /* y */,
 };
 
 const pte_op_attr pte_op_attrs[] = {
-  {741, 4, 4, 0, true} /* kernel */,
-  {790, 12, 4, 0, true} /* stride */,
+  {749, 4, 4, 0, true} /* kernel */,
+  {798, 12, 4, 0, true} /* stride */,
   {536, 20, 4, 0, true} /* dilation */,
-  {832, 28, 4, 0, true} /* begin */,
-  {983, 36, 4, 0, true} /* end */,
-  {783, 44, 4, 0, true} /* spread */,
-  {727, 56, 0, 0, true} /* groups */,
-  {818, 64, 0, 0, true} /* x_zero */,
-  {825, 72, 0, 0, true} /* y_zero */,
-  {995, 80, 0, 0, true} /* low */,
-  {943, 88, 0, 0, true} /* high */,
-  {685, 8, 0, 0, true} /* a_zero */,
+  {840, 28, 4, 0, true} /* begin */,
+  {991, 36, 4, 0, true} /* end */,
+  {791, 44, 4, 0, true} /* spread */,
+  {735, 56, 0, 0, true} /* groups */,
+  {826, 64, 0, 0, true} /* x_zero */,
+  {833, 72, 0, 0, true} /* y_zero */,
+  {1003, 80, 0, 0, true} /* low */,
+  {951, 88, 0, 0, true} /* high */,
+  {693, 8, 0, 0, true} /* a_zero */,
   {190, 16, 0, 0, true} /* a_multiplier */,
   {581, 24, 0, 0, true} /* a_shift */,
-  {699, 32, 0, 0, false} /* b_zero */,
+  {707, 32, 0, 0, false} /* b_zero */,
   {216, 40, 0, 0, false} /* b_multiplier */,
   {589, 48, 0, 0, false} /* b_shift */,
-  {825, 56, 0, 0, true} /* y_zero */,
+  {833, 56, 0, 0, true} /* y_zero */,
   {192, 64, 0, 0, true} /* multiplier */,
   {583, 72, 0, 0, true} /* shift */,
-  {995, 80, 0, 0, true} /* low */,
-  {943, 88, 0, 0, true} /* high */,
-  {741, 4, 4, 0, true} /* kernel */,
-  {790, 12, 4, 0, true} /* stride */,
+  {1003, 80, 0, 0, true} /* low */,
+  {951, 88, 0, 0, true} /* high */,
+  {749, 4, 4, 0, true} /* kernel */,
+  {798, 12, 4, 0, true} /* stride */,
   {536, 20, 4, 0, true} /* dilation */,
-  {832, 28, 4, 0, true} /* begin */,
-  {983, 36, 4, 0, true} /* end */,
-  {783, 44, 4, 0, true} /* spread */,
-  {727, 56, 0, 0, false} /* groups */,
-  {886, 64, 7, 0, false} /* steps */,
-  {741, 4, 4, 0, true} /* kernel */,
-  {790, 12, 4, 0, true} /* stride */,
+  {840, 28, 4, 0, true} /* begin */,
+  {991, 36, 4, 0, true} /* end */,
+  {791, 44, 4, 0, true} /* spread */,
+  {735, 56, 0, 0, false} /* groups */,
+  {894, 64, 7, 0, false} /* steps */,
+  {749, 4, 4, 0, true} /* kernel */,
+  {798, 12, 4, 0, true} /* stride */,
   {536, 20, 4, 0, true} /* dilation */,
-  {832, 28, 4, 0, true} /* begin */,
-  {983, 36, 4, 0, true} /* end */,
-  {886, 44, 7, 0, false} /* steps */,
-  {769, 4, 5, 0, false} /* scales */,
-  {973, 12, 3, 3, false} /* mode */,
+  {840, 28, 4, 0, true} /* begin */,
+  {991, 36, 4, 0, true} /* end */,
+  {894, 44, 7, 0, false} /* steps */,
+  {777, 4, 5, 0, false} /* scales */,
+  {981, 12, 3, 3, false} /* mode */,
   {293, 16, 3, 6, false} /* coordinates */,
   {629, 20, 3, 4, false} /* nearest */,
-  {850, 24, 1, 0, false} /* cubic */,
+  {858, 24, 1, 0, false} /* cubic */,
   {57, 32, 2, 0, false} /* exclude_outside */,
   {419, 36, 2, 0, false} /* antialias */,
   {176, 40, 1, 0, false} /* extrapolation */,
-  {748, 48, 5, 0, false} /* region */,
-  {874, 8, 1, 0, true} /* scale */,
-  {706, 16, 3, 3, false} /* causal */,
-  {661, 24, 1, 0, false} /* softcap */,
+  {756, 48, 5, 0, false} /* region */,
+  {882, 8, 1, 0, true} /* scale */,
+  {714, 16, 3, 3, false} /* causal */,
+  {669, 24, 1, 0, false} /* softcap */,
   {329, 32, 0, 0, false} /* left_window */,
   {268, 40, 0, 0, false} /* right_window */,
-  {741, 4, 4, 0, true} /* kernel */,
-  {790, 12, 4, 0, true} /* stride */,
+  {749, 4, 4, 0, true} /* kernel */,
+  {798, 12, 4, 0, true} /* stride */,
   {536, 20, 4, 0, true} /* dilation */,
-  {832, 28, 4, 0, true} /* begin */,
+  {840, 28, 4, 0, true} /* begin */,
   {148, 36, 2, 0, false} /* channel_major */,
   {242, 40, 2, 0, false} /* column_major */,
-  {741, 4, 4, 0, true} /* kernel */,
-  {790, 12, 4, 0, true} /* stride */,
+  {749, 4, 4, 0, true} /* kernel */,
+  {798, 12, 4, 0, true} /* stride */,
   {536, 20, 4, 0, true} /* dilation */,
-  {832, 28, 4, 0, true} /* begin */,
-  {983, 36, 4, 0, true} /* end */,
+  {840, 28, 4, 0, true} /* begin */,
+  {991, 36, 4, 0, true} /* end */,
   {162, 44, 2, 0, false} /* count_padding */,
   {281, 4, 4, 0, true} /* activations */,
-  {918, 16, 1, 0, false} /* clip */,
+  {926, 16, 1, 0, false} /* clip */,
   {255, 24, 2, 0, false} /* input_forget */,
-  {653, 28, 2, 0, false} /* reverse */,
+  {661, 28, 2, 0, false} /* reverse */,
   {281, 4, 4, 0, true} /* activations */,
-  {918, 16, 1, 0, false} /* clip */,
+  {926, 16, 1, 0, false} /* clip */,
   {0, 24, 2, 0, false} /* linear_before_reset */,
-  {653, 28, 2, 0, false} /* reverse */,
+  {661, 28, 2, 0, false} /* reverse */,
   {281, 4, 4, 0, true} /* activations */,
-  {918, 16, 1, 0, false} /* clip */,
-  {653, 24, 2, 0, false} /* reverse */,
-  {886, 4, 7, 0, true} /* steps */,
+  {926, 16, 1, 0, false} /* clip */,
+  {661, 24, 2, 0, false} /* reverse */,
+  {894, 4, 7, 0, true} /* steps */,
   {473, 8, 0, 0, true} /* count */,
   {613, 16, 1, 0, false} /* epsilon */,
-  {886, 4, 7, 0, false} /* steps */,
-  {811, 4, 6, 0, true} /* values */,
-  {832, 4, 6, 0, true} /* begin */,
-  {973, 12, 3, 3, true} /* mode */,
+  {894, 4, 7, 0, false} /* steps */,
+  {819, 4, 6, 0, true} /* values */,
+  {840, 4, 6, 0, true} /* begin */,
+  {981, 12, 3, 3, true} /* mode */,
   {364, 8, 0, 0, false} /* batch_dims */,
-  {948, 4, 3, 2, false} /* kind */,
+  {956, 4, 3, 2, false} /* kind */,
   {449, 8, 2, 0, false} /* exclusive */,
-  {653, 12, 2, 0, false} /* reverse */,
-  {948, 4, 3, 5, true} /* kind */,
+  {661, 12, 2, 0, false} /* reverse */,
+  {956, 4, 3, 5, true} /* kind */,
   {473, 8, 0, 0, true} /* count */,
-  {948, 4, 3, 2, true} /* kind */,
-  {953, 8, 2, 0, false} /* last */,
-  {973, 4, 3, 3, false} /* mode */,
+  {956, 4, 3, 2, true} /* kind */,
+  {961, 8, 2, 0, false} /* last */,
+  {981, 4, 3, 3, false} /* mode */,
   {168, 8, 3, 3, false} /* padding */,
   {134, 12, 2, 0, false} /* align_corners */,
   {408, 4, 8, 0, true} /* then_block */,
   {375, 8, 8, 0, true} /* else_block */,
-  {862, 8, 0, 0, true} /* index */,
+  {870, 8, 0, 0, true} /* index */,
   {489, 4, 3, 5, false} /* reduction */,
   {509, 4, 2, 0, false} /* circular */,
   {621, 4, 2, 0, false} /* largest */,
-  {991, 4, 2, 0, false} /* log */,
-  {713, 4, 2, 0, false} /* center */,
-  {903, 4, 8, 0, true} /* body */,
+  {999, 4, 2, 0, false} /* log */,
+  {721, 4, 2, 0, false} /* center */,
+  {911, 4, 8, 0, true} /* body */,
   {572, 4, 2, 0, false} /* saturate */,
 };
 
@@ -1009,81 +1014,82 @@ const char pte_op_texts[] =
   "nearest\0" /* 629 */
   "nonzero\0" /* 637 */
   "overlap\0" /* 645 */
-  "reverse\0" /* 653 */
-  "softcap\0" /* 661 */
-  "softmax\0" /* 669 */
-  "updates\0" /* 677 */
-  "a_zero\0" /* 685 */
-  "add_i8\0" /* 692 */
-  "b_zero\0" /* 699 */
-  "causal\0" /* 706 */
-  "center\0" /* 713 */
-  "gather\0" /* 720 */
-  "groups\0" /* 727 */
-  "hidden\0" /* 734 */
-  "kernel\0" /* 741 */
-  "region\0" /* 748 */
-  "repack\0" /* 755 */
-  "resize\0" /* 762 */
-  "scales\0" /* 769 */
-  "scores\0" /* 776 */
-  "spread\0" /* 783 */
-  "stride\0" /* 790 */
-  "unpack\0" /* 797 */
-  "update\0" /* 804 */
-  "values\0" /* 811 */
-  "x_zero\0" /* 818 */
-  "y_zero\0" /* 825 */
-  "begin\0" /* 832 */
-  "boxes\0" /* 838 */
-  "cache\0" /* 844 */
-  "cubic\0" /* 850 */
-  "gates\0" /* 856 */
-  "index\0" /* 862 */
-  "limit\0" /* 868 */
-  "scale\0" /* 874 */
-  "start\0" /* 880 */
-  "steps\0" /* 886 */
-  "trips\0" /* 892 */
-  "bias\0" /* 898 */
-  "body\0" /* 903 */
-  "call\0" /* 908 */
-  "cell\0" /* 913 */
-  "clip\0" /* 918 */
-  "conv\0" /* 923 */
-  "copy\0" /* 928 */
-  "gain\0" /* 933 */
-  "grid\0" /* 938 */
-  "high\0" /* 943 */
-  "kind\0" /* 948 */
-  "last\0" /* 953 */
-  "loop\0" /* 958 */
-  "lstm\0" /* 963 */
-  "mask\0" /* 968 */
-  "mode\0" /* 973 */
-  "topk\0" /* 978 */
-  "end\0" /* 983 */
-  "gru\0" /* 987 */
-  "log\0" /* 991 */
-  "low\0" /* 995 */
-  "pad\0" /* 999 */
-  "rnn\0" /* 1003 */
-  "if\0" /* 1007 */
-  "xs\0" /* 1010 */
-  "y0\0" /* 1013 */
-  "y1\0" /* 1016 */
-  "y2\0" /* 1019 */
-  "a\0" /* 1022 */
-  "b\0" /* 1024 */
-  "q\0" /* 1026 */
+  "reshape\0" /* 653 */
+  "reverse\0" /* 661 */
+  "softcap\0" /* 669 */
+  "softmax\0" /* 677 */
+  "updates\0" /* 685 */
+  "a_zero\0" /* 693 */
+  "add_i8\0" /* 700 */
+  "b_zero\0" /* 707 */
+  "causal\0" /* 714 */
+  "center\0" /* 721 */
+  "gather\0" /* 728 */
+  "groups\0" /* 735 */
+  "hidden\0" /* 742 */
+  "kernel\0" /* 749 */
+  "region\0" /* 756 */
+  "repack\0" /* 763 */
+  "resize\0" /* 770 */
+  "scales\0" /* 777 */
+  "scores\0" /* 784 */
+  "spread\0" /* 791 */
+  "stride\0" /* 798 */
+  "unpack\0" /* 805 */
+  "update\0" /* 812 */
+  "values\0" /* 819 */
+  "x_zero\0" /* 826 */
+  "y_zero\0" /* 833 */
+  "begin\0" /* 840 */
+  "boxes\0" /* 846 */
+  "cache\0" /* 852 */
+  "cubic\0" /* 858 */
+  "gates\0" /* 864 */
+  "index\0" /* 870 */
+  "limit\0" /* 876 */
+  "scale\0" /* 882 */
+  "start\0" /* 888 */
+  "steps\0" /* 894 */
+  "trips\0" /* 900 */
+  "bias\0" /* 906 */
+  "body\0" /* 911 */
+  "call\0" /* 916 */
+  "cell\0" /* 921 */
+  "clip\0" /* 926 */
+  "conv\0" /* 931 */
+  "copy\0" /* 936 */
+  "gain\0" /* 941 */
+  "grid\0" /* 946 */
+  "high\0" /* 951 */
+  "kind\0" /* 956 */
+  "last\0" /* 961 */
+  "loop\0" /* 966 */
+  "lstm\0" /* 971 */
+  "mask\0" /* 976 */
+  "mode\0" /* 981 */
+  "topk\0" /* 986 */
+  "end\0" /* 991 */
+  "gru\0" /* 995 */
+  "log\0" /* 999 */
+  "low\0" /* 1003 */
+  "pad\0" /* 1007 */
+  "rnn\0" /* 1011 */
+  "if\0" /* 1015 */
+  "xs\0" /* 1018 */
+  "y0\0" /* 1021 */
+  "y1\0" /* 1024 */
+  "y2\0" /* 1027 */
+  "a\0" /* 1030 */
+  "b\0" /* 1032 */
+  "q\0" /* 1034 */
   ;
 
 const pte_op_row pte_op_rows[] = {
   {KERNEL_pointwise, 479, 71, 1u << PTE_F32, 1, 24, 48, 49, 73, 0, 1, 1, 1, 0, true, true, false, false, false},
-  {KERNEL_copy, 928, 79, 1u << PTE_F32, 2, 8, 79, 80, 0, 0, 1, 1, 0, 0, false, false, false, true, false},
+  {KERNEL_copy, 936, 79, 1u << PTE_F32, 2, 8, 79, 80, 0, 0, 1, 1, 0, 0, false, false, false, true, false},
   {KERNEL_dims, 370, 77, 1u << PTE_F32, 3, 16, 0, 63, 77, 143, 0, 1, 1, 1, false, false, false, false, false},
-  {KERNEL_pad, 999, 77, 1u << PTE_F32, 4, 16, 64, 65, 78, 144, 1, 1, 2, 5, false, false, false, false, false},
-  {KERNEL_gather, 720, 79, 1u << PTE_F32, 5, 8, 81, 83, 0, 144, 2, 1, 0, 1, false, false, false, true, false},
+  {KERNEL_pad, 1007, 77, 1u << PTE_F32, 4, 16, 64, 65, 78, 144, 1, 1, 2, 5, false, false, false, false, false},
+  {KERNEL_gather, 728, 79, 1u << PTE_F32, 5, 8, 81, 83, 0, 144, 2, 1, 0, 1, false, false, false, true, false},
   {KERNEL_gather_rows, 305, 79, 1u << PTE_F32, 6, 8, 84, 62, 0, 158, 2, 1, 0, 2, false, false, false, true, false},
   {KERNEL_gather_elements, 73, 79, 1u << PTE_F32, 7, 8, 86, 65, 0, 160, 2, 1, 0, 4, false, false, false, true, false},
   {KERNEL_gather_nd, 459, 77, 1u << PTE_F32, 8, 16, 66, 68, 80, 149, 2, 1, 1, 2, false, false, false, true, false},
@@ -1091,37 +1097,38 @@ const pte_op_row pte_op_rows[] = {
   {KERNEL_scatter_nd, 397, 79, 1u << PTE_F32, 10, 8, 92, 91, 94, 166, 3, 1, 1, 4, false, false, false, true, false},
   {KERNEL_tensor_scatter, 119, 79, 1u << PTE_F32, 11, 8, 95, 98, 95, 144, 3, 1, 1, 1, false, false, false, true, false},
   {KERNEL_nonzero, 637, 79, 1u << PTE_F32, 12, 8, 99, 100, 0, 170, 1, 1, 0, 3, false, false, false, true, true},
-  {KERNEL_topk, 978, 80, 1u << PTE_F32 | 1u << PTE_I64, 13, 8, 72, 101, 96, 173, 1, 2, 1, 1, false, false, false, true, false},
+  {KERNEL_topk, 986, 80, 1u << PTE_F32 | 1u << PTE_I64, 13, 8, 72, 101, 96, 173, 1, 2, 1, 1, false, false, false, true, false},
   {KERNEL_cumulate, 518, 77, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64, 14, 16, 69, 70, 81, 0, 1, 1, 3, 0, false, false, false, true, false},
   {KERNEL_reduce, 357, 77, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_BOOL, 20, 16, 71, 8, 84, 151, 1, 1, 2, 2, false, false, false, false, false},
   {KERNEL_arg_reduce, 353, 77, 1u << PTE_F32 | 1u << PTE_I64, 21, 16, 72, 73, 86, 153, 1, 1, 2, 1, false, false, false, false, false},
-  {KERNEL_softmax, 669, 79, 1u << PTE_F32, 22, 8, 69, 70, 97, 0, 1, 1, 1, 0, false, false, false, true, false},
+  {KERNEL_softmax, 677, 79, 1u << PTE_F32, 22, 8, 69, 70, 97, 0, 1, 1, 1, 0, false, false, false, true, false},
   {KERNEL_layer_norm, 386, 74, 1u << PTE_F32, 23, 24, 50, 53, 74, 0, 3, 3, 2, 0, false, false, false, false, false},
   {KERNEL_rms_norm, 563, 74, 1u << PTE_F32, 24, 24, 50, 56, 74, 0, 2, 1, 2, 0, false, false, false, false, false},
   {KERNEL_matmul, 235, 71, 1u << PTE_F32, 30, 24, 57, 61, 76, 139, 4, 1, 1, 2, true, false, false, true, false},
   {KERNEL_batch_matmul, 229, 79, 1u << PTE_F32, 31, 8, 103, 105, 0, 0, 2, 1, 0, 0, false, false, false, true, false},
-  {KERNEL_pack, 757, 79, 1u << PTE_F32, 32, 8, 106, 107, 0, 121, 1, 1, 0, 3, false, false, false, true, false},
-  {KERNEL_conv, 923, 24, 1u << PTE_F32, 33, 80, 9, 13, 22, 46, 4, 1, 8, 24, true, false, false, false, false},
+  {KERNEL_pack, 765, 79, 1u << PTE_F32, 32, 8, 106, 107, 0, 121, 1, 1, 0, 3, false, false, false, true, false},
+  {KERNEL_conv, 931, 24, 1u << PTE_F32, 33, 80, 9, 13, 22, 46, 4, 1, 8, 24, true, false, false, false, false},
   {KERNEL_conv_depthwise, 89, 34, 1u << PTE_F32, 34, 64, 14, 18, 30, 70, 4, 1, 6, 20, true, false, false, false, false},
   {KERNEL_attention, 429, 49, 1u << PTE_F32, 35, 48, 20, 25, 45, 97, 5, 1, 5, 8, false, false, false, false, false},
-  {KERNEL_lstm, 963, 67, 1u << PTE_F32, 36, 32, 28, 34, 62, 118, 6, 3, 4, 8, false, false, false, false, false},
-  {KERNEL_gru, 987, 67, 1u << PTE_F32, 37, 32, 37, 34, 66, 126, 5, 2, 4, 7, false, false, false, false, false},
-  {KERNEL_rnn, 1003, 67, 1u << PTE_F32, 38, 32, 42, 46, 70, 133, 4, 2, 3, 6, false, false, false, false, false},
+  {KERNEL_lstm, 971, 67, 1u << PTE_F32, 36, 32, 28, 34, 62, 118, 6, 3, 4, 8, false, false, false, false, false},
+  {KERNEL_gru, 995, 67, 1u << PTE_F32, 37, 32, 37, 34, 66, 126, 5, 2, 4, 7, false, false, false, false, false},
+  {KERNEL_rnn, 1011, 67, 1u << PTE_F32, 38, 32, 42, 46, 70, 133, 4, 2, 3, 6, false, false, false, false, false},
   {KERNEL_matmul_integer, 104, 79, 1u << PTE_I64, 39, 8, 103, 105, 0, 0, 2, 1, 0, 0, false, false, false, true, false},
   {KERNEL_max_pool, 545, 55, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_I8, 40, 48, 0, 26, 50, 105, 1, 2, 6, 11, false, false, false, false, false},
   {KERNEL_average_pool, 203, 61, 1u << PTE_F32, 41, 48, 0, 19, 56, 105, 1, 1, 6, 13, false, false, false, false, false},
-  {KERNEL_resize, 762, 42, 1u << PTE_F32, 42, 56, 0, 19, 36, 90, 1, 1, 9, 7, false, false, false, true, false},
+  {KERNEL_resize, 770, 42, 1u << PTE_F32, 42, 56, 0, 19, 36, 90, 1, 1, 9, 7, false, false, false, true, false},
   {KERNEL_grid_sample, 317, 77, 1u << PTE_F32, 43, 16, 74, 19, 88, 154, 2, 1, 3, 4, false, false, false, true, false},
   {KERNEL_non_max_suppression, 20, 79, 1u << PTE_F32, 44, 8, 108, 113, 98, 174, 5, 1, 1, 1, false, false, false, true, true},
   {KERNEL_matmul_int8, 341, 71, 1u << PTE_F32, 45, 24, 57, 62, 76, 139, 4, 1, 1, 4, true, false, false, true, false},
   {KERNEL_conv_i8, 605, 0, 1u << PTE_I8, 46, 96, 0, 5, 0, 0, 5, 1, 11, 34, false, false, false, false, false},
-  {KERNEL_add_i8, 692, 12, 1u << PTE_I8, 47, 96, 6, 8, 11, 34, 2, 1, 11, 12, false, false, false, false, false},
-  {NULL, 1007, 77, 1u << PTE_F32, 60, 16, 76, 77, 91, 0, 1, 1, 2, 0, false, true, true, false, false},
-  {NULL, 958, 79, 1u << PTE_F32, 61, 8, 114, 77, 99, 0, 3, 1, 1, 0, true, true, true, false, false},
-  {NULL, 908, 79, 1u << PTE_F32, 62, 8, 78, 77, 99, 0, 1, 1, 1, 0, true, true, true, false, false},
+  {KERNEL_add_i8, 700, 12, 1u << PTE_I8, 47, 96, 6, 8, 11, 34, 2, 1, 11, 12, false, false, false, false, false},
+  {NULL, 1015, 77, 1u << PTE_F32, 60, 16, 76, 77, 91, 0, 1, 1, 2, 0, false, true, true, false, false},
+  {NULL, 966, 79, 1u << PTE_F32, 61, 8, 114, 77, 99, 0, 3, 1, 1, 0, true, true, true, false, false},
+  {NULL, 916, 79, 1u << PTE_F32, 62, 8, 78, 77, 99, 0, 1, 1, 1, 0, true, true, true, false, false},
   {NULL, 527, 77, 1u << PTE_F32, 63, 16, 78, 77, 93, 0, 1, 1, 1, 0, true, true, true, false, false},
-  {KERNEL_unpack, 797, 79, 1u << PTE_F32, 70, 8, 99, 117, 0, 175, 1, 1, 0, 3, false, false, false, true, false},
-  {KERNEL_repack, 755, 80, 1u << PTE_F32, 71, 8, 99, 117, 100, 178, 1, 1, 1, 3, false, false, false, true, false},
+  {KERNEL_unpack, 805, 79, 1u << PTE_F32, 70, 8, 99, 117, 0, 175, 1, 1, 0, 3, false, false, false, true, false},
+  {KERNEL_repack, 763, 80, 1u << PTE_F32, 71, 8, 99, 117, 100, 178, 1, 1, 1, 3, false, false, false, true, false},
+  {KERNEL_reshape, 653, 79, 1u << PTE_F32, 72, 8, 64, 65, 0, 144, 1, 1, 0, 1, false, false, false, true, false},
 };
 
-const uint32_t pte_op_row_count = 43;
+const uint32_t pte_op_row_count = 44;

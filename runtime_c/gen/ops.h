@@ -52,6 +52,7 @@ enum {
   PTE_OP_DELEGATE = 63,
   PTE_OP_UNPACK = 70,
   PTE_OP_REPACK = 71,
+  PTE_OP_RESHAPE = 72,
 };
 
 enum { /* elements of `activations` */
@@ -492,6 +493,13 @@ _Static_assert(sizeof(pte_repack_attrs) == 8, "repack");
 _Static_assert(offsetof(pte_repack_attrs, saturate) == 4, "repack");
 extern const pte_kernel pte_repack_kernel;
 
+typedef struct pte_reshape_attrs {
+  uint32_t size;
+  uint32_t zero;
+} pte_reshape_attrs;
+_Static_assert(sizeof(pte_reshape_attrs) == 8, "reshape");
+extern const pte_kernel pte_reshape_kernel;
+
 /* X(name) for every operator that has a kernel. */
 #define PTE_KERNELS(X) \
   X(pointwise) \
@@ -532,6 +540,7 @@ extern const pte_kernel pte_repack_kernel;
   X(conv_i8) \
   X(add_i8) \
   X(unpack) \
-  X(repack)
+  X(repack) \
+  X(reshape)
 
 #endif

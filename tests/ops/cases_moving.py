@@ -195,6 +195,13 @@ CASES = [
         for d in DTYPES
         for s in ((), (5,), (3, 4), (0, 2), (2, 3, 4))
     ),
+    *(
+        Case("reshape", [numbers(s, d)], out=[Out(o, name_of(np.dtype(d)))])
+        for d in DTYPES
+        for s, o in (((2, 3), (6,)), ((1, 1), ()), ((0, 3), (5, 0)), ((40, 50, 7), (7, 2000)))
+    ),
+    Case("reshape", [numbers((2, 3))], out=[Out((5,), "f32")], status=Status.BAD_DATA),
+    Case("reshape", [numbers((2, 3))], out=[Out((7,), "f32")], status=Status.BAD_DATA),
     nonzero(np.array([-0.0, np.nan, 1e-45, 0.0], np.float32), 4),
     Case(
         "nonzero",
