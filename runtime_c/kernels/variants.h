@@ -288,26 +288,35 @@ typedef struct pte_codes_i8 {
   void (*larger)(int64_t taps, const int64_t *offset, size_t count, const int8_t *x, int8_t *y);
 } pte_codes_i8;
 
-typedef enum pte_family {
-#define PTE_FAMILY(name) PTE_FAMILY_##name,
-  PTE_FAMILIES(PTE_FAMILY)
-#undef PTE_FAMILY
-} pte_family;
+/* A row of gen/variants.inc; a family's rows are a table of their own, so that a linker leaves out
+ * the families that no operator of the build asks for. */
+typedef struct pte_variant {
+  uint32_t features;
+  const void *functions;
+} pte_variant;
 
-/* The first variant of `family` whose features are all in `cpu`. The last row needs none, so there
+/* The functions of the first row whose features are all in `cpu`. The last row needs none, so there
  * is one. */
-const void *pte_variant_pick(pte_family family, uint32_t cpu);
+static inline const void *pte_variant_pick(const pte_variant *row, uint32_t cpu) {
+  while ((row->features & cpu) != row->features) row++;
+  return row->functions;
+}
 
 /* pte_<family>_pick(cpu), typed. */
 #define PTE_FAMILY(name)                                                                           \
+  extern const pte_variant pte_##name##_variants[];                                                \
   static inline const pte_##name *pte_##name##_pick(uint32_t cpu) {                                \
-    return pte_variant_pick(PTE_FAMILY_##name, cpu);                                               \
+    return pte_variant_pick(pte_##name##_variants, cpu);                                           \
   }
 PTE_FAMILIES(PTE_FAMILY)
 #undef PTE_FAMILY
 
+#define PTE_VARIANTS(family)
+#define PTE_VARIANTS_END
 #define PTE_VARIANT(family, isa, features) extern const pte_##family pte_##family##__##isa;
 #include "gen/variants.inc"
 #undef PTE_VARIANT
+#undef PTE_VARIANTS_END
+#undef PTE_VARIANTS
 
 #endif

@@ -39,33 +39,34 @@ def isas_c() -> str:
 
 
 def variants_inc(files: Iterable[PurePath]) -> str:
-    """A row for every kernels/<family>/<stem>__<isa>.c: the best first, the portable ones last.
+    """The kernels/<folder>/<family>__<isa>.c of each family: the best first, the portable one last.
 
     Raises:
-        ValueError: a file's ISA has no row.
+        ValueError: a file's ISA has no row, or a family has no portable variant.
     """
-    found: dict[str, list[str]] = {}
+    found: dict[str, set[str]] = {}
     for path in sorted(files):
-        stem, _, isa = path.stem.partition("__")
+        family, _, isa = path.stem.partition("__")
         if isa != PORTABLE and isa not in ISAS:
             raise ValueError(
                 f"{path.name}: expected portable or one of {[*ISAS]} behind __, got {isa}; "
                 "add a row to schema/isas.py"
             )
-        found.setdefault(isa, []).append(stem)
-    what = "PTE_VARIANT(family, isa, features): best first within a family, the last one portable."
+        found.setdefault(family, set()).add(isa)
+    what = "PTE_VARIANT(family, isa, features): the best of a family first, the portable one last."
     out = [head(what, "schema/isas.py and the names of the files in kernels/")]
-    for row in reversed(ROWS):
-        out += _rows(row, found.get(row.name, []))
-    out += [f"PTE_VARIANT({stem}, {PORTABLE}, PTE_CPU_ANY)" for stem in found.get(PORTABLE, [])]
+    for family, isas in found.items():
+        if PORTABLE not in isas:
+            raise ValueError(f"{family}: there is no {family}__{PORTABLE}.c")
+        out.append(f"PTE_VARIANTS({family})")
+        out += [line for row in reversed(ROWS) if row.name in isas for line in _row(row, family)]
+        out += [f"PTE_VARIANT({family}, {PORTABLE}, PTE_CPU_ANY)", "PTE_VARIANTS_END"]
     return "\n".join(out) + "\n"
 
 
-def _rows(row: Isa, stems: list[str]) -> list[str]:
-    if not stems:
-        return []
-    rows = [f"PTE_VARIANT({stem}, {row.name}, PTE_CPU_{row.name.upper()})" for stem in stems]
-    return [f"#if PTE_HAVE_{row.name.upper()}", *rows, "#endif"]
+def _row(row: Isa, family: str) -> list[str]:
+    name = row.name.upper()
+    return [f"#if PTE_HAVE_{name}", f"PTE_VARIANT({family}, {row.name}, PTE_CPU_{name})", "#endif"]
 
 
 def isas_cmake() -> str:
