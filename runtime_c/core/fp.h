@@ -33,6 +33,9 @@ static inline void pte_fp_set(pte_fp_word word) {
   __asm__ volatile("vmsr fpscr, %0" : : "r"(word));
 }
 #define PTE_FP_DEFAULT 0u
+#if __ARM_ARCH_PROFILE == 'M'
+#define PTE_FP_KEPT 0x70000u /* LTPSIZE of Armv8.1-M: loops fault without their own */
+#endif
 
 #else /* no control word that we know: the platform's default must be IEEE */
 typedef uint32_t pte_fp_word;
@@ -41,10 +44,14 @@ static inline void pte_fp_set(pte_fp_word word) { (void)word; }
 #define PTE_FP_DEFAULT 0u
 #endif
 
+#ifndef PTE_FP_KEPT
+#define PTE_FP_KEPT 0u /* what is no part of arithmetic */
+#endif
+
 /* Sets the word and returns the caller's, for pte_fp_leave. */
 static inline pte_fp_word pte_fp_enter(void) {
   pte_fp_word before = pte_fp_get();
-  pte_fp_set(PTE_FP_DEFAULT);
+  pte_fp_set(PTE_FP_DEFAULT | (before & PTE_FP_KEPT));
   return before;
 }
 static inline void pte_fp_leave(pte_fp_word before) { pte_fp_set(before); }
