@@ -88,4 +88,18 @@ typedef struct pte_step_row {
 
 #define PTE_STEP_ROWS 75
 extern const pte_step_row pte_step_rows[PTE_STEP_ROWS];
+
+/* A build for known programs has no other steps than theirs: PTE_KEPT_STEPS, from pteron export
+ * --emit-kernel-list. Others are refused when a program is opened. */
+#ifdef PTE_KEPT_STEPS
+#define PTE_KEPT_IS(o, t, op, type) || ((op) == PTE_STEP_##o && (type) == PTE_STEP_##t)
+#define PTE_STEP_KEPT(op, type) (0 PTE_KEPT_STEPS(PTE_KEPT_IS, op, type))
+#else
+#define PTE_STEP_KEPT(op, type) 1
+#endif
+/* What a compiler may rely on where a step of this type is run. */
+#define PTE_STEP_ONLY(op, type)                             \
+  do {                                                      \
+    if (!PTE_STEP_KEPT(op, type)) __builtin_unreachable();  \
+  } while (0)
 #endif

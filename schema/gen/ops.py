@@ -330,6 +330,24 @@ def _op_row(op: Op, pools: Pools) -> str:
     return f"  {{{first}, {pooled}, {counts}, {flags}}},"
 
 
+KEPT = [
+    "/* A build for known programs has no other steps than theirs: PTE_KEPT_STEPS, from pteron export",
+    " * --emit-kernel-list. Others are refused when a program is opened. */",
+    "#ifdef PTE_KEPT_STEPS",
+    "#define PTE_KEPT_IS(o, t, op, type) || ((op) == PTE_STEP_##o && (type) == PTE_STEP_##t)",
+    "#define PTE_STEP_KEPT(op, type) (0 PTE_KEPT_STEPS(PTE_KEPT_IS, op, type))",
+    "#else",
+    "#define PTE_STEP_KEPT(op, type) 1",
+    "#endif",
+    "/* What a compiler may rely on where a step of this type is run. */",
+    "#define PTE_STEP_ONLY(op, type)                             \\",
+    "  do {                                                      \\",
+    "    if (!PTE_STEP_KEPT(op, type)) __builtin_unreachable();  \\",
+    "  } while (0)",
+    "",
+]
+
+
 def steps_h() -> str:
     out = [
         head("Steps of pointwise programs.", "schema/steps.py", "PTE_GEN_STEPS_H"),
@@ -353,18 +371,23 @@ def steps_h() -> str:
         "extern const pte_step_row pte_step_rows[PTE_STEP_ROWS];",
         "",
     ]
+    out += KEPT
     return "\n".join(out) + "#endif\n"
 
 
 def steps_c() -> str:
     out = [head("The step table, by opcode.", "schema/steps.py"), '#include "gen/steps.h"\n']
+    kept = " | ".join(
+        f"PTE_STEP_KEPT(op, PTE_STEP_{t.upper()}) << {i}" for i, t in enumerate(TYPES)
+    )
+    out += [f"#define KEPT(op, types) ((types) & ({kept}))", ""]
     out += ["const pte_step_row pte_step_rows[PTE_STEP_ROWS] = {"]
     for row in sorted(STEPS.values(), key=lambda row: row.id):
         types = sum(1 << TYPES.index(t) for t in row.types)
         reads = [_type_code(t) for t in (*row.reads, "", "", "")[:3]]
         result = _type_code(row.result or "")
         out.append(
-            f"  [PTE_STEP_{row.name.upper()}] = {{{types}, {row.arity}, {result}, {{{', '.join(reads)}}}}},"
+            f"  [PTE_STEP_{row.name.upper()}] = {{KEPT(PTE_STEP_{row.name.upper()}, {types}), {row.arity}, {result}, {{{', '.join(reads)}}}}},"
         )
     return "\n".join(out) + "\n};\n"
 

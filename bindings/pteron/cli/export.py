@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from pteron.schema.errors import PteronError
@@ -47,6 +48,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write the report, or the error, as .json or .html",
     )
+    parser.add_argument(
+        "--emit-kernel-list",
+        dest="kernel_list",
+        type=file,
+        metavar="FILE",
+        help="write a header for a build with the program's kernels alone (CMake: PTE_KERNEL_LIST)",
+    )
     parser.add_argument("--json", action="store_true", help="report as JSON on stdout")
     option(parser, "--exec", "exec_mode")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
@@ -62,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     kind("--output", out, ".pte")
     target = None if args.is_trial else out
     written = args.statistics if args.calibrate else None
-    outputs = [target, args.ranges, args.report, written]
+    outputs = [target, args.ranges, args.report, args.kernel_list, written]
     report_kind(args.report)
     ready(outputs, [args.model, args.calibrate, None if written else args.statistics])
     options = asked(args) | {
@@ -78,10 +86,20 @@ def run(args: argparse.Namespace) -> int:
         if args.report:
             write_report(args, failure_page(error, str(args.model)), say.facts_of(error))
         raise
+    if args.kernel_list and target:
+        write_kernel_list(args.kernel_list, target)
     if args.report:
         write_report(args, export_page(report, str(args.model)), report.as_dict())
     say.result("export", args.json, report.as_dict(), report.as_text, outputs)
     return 0
+
+
+def write_kernel_list(path: Path, program: Path) -> None:
+    from pteron.export.file.read import read
+    from pteron.export.program.kernels import header, kernels_of
+    from pteron.export.write import write_text
+
+    write_text(path, header(kernels_of(read(program.read_bytes())), program.name))
 
 
 def write_report(args: argparse.Namespace, html: str, facts: Mapping[str, Any]) -> None:

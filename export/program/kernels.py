@@ -1,0 +1,46 @@
+"""What a runtime must have to run a program: operators, and steps of pointwise programs, as a header for its build."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+from ...schema.ops import OPS
+from ...schema.signature import CONTROL
+from ...schema.steps import Step
+from . import Program
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Kernels:
+    """Names of operators, and (step, compute type)."""
+
+    ops: frozenset[str]
+    steps: frozenset[tuple[str, str]]
+
+    def __or__(self, other: Kernels) -> Kernels:
+        return Kernels(self.ops | other.ops, self.steps | other.steps)
+
+
+def kernels_of(program: Program) -> Kernels:
+    """Those of every method, fallbacks of delegates included."""
+    instrs = [i for block in program.blocks for i in block.instrs]
+    steps = {(s.op, s.type) for i in instrs for v in i.attrs.values() for s in _steps(v)}
+    return Kernels(frozenset(i.op for i in instrs), frozenset(steps))
+
+
+def _steps(value: object) -> Iterable[Step]:
+    return [v for v in value if isinstance(v, Step)] if isinstance(value, tuple) else []
+
+
+def header(kernels: Kernels, what: str) -> str:
+    """A header that the build includes before each source (PTE_KERNEL_LIST): what is not listed is left out."""
+    out = [f"/* Kernels of {what}; pteron export --emit-kernel-list. */"]
+    out += ["#ifndef PTE_KERNEL_LIST_H", "#define PTE_KERNEL_LIST_H", ""]
+    for name in OPS:
+        if name not in kernels.ops and name not in CONTROL:
+            out.append(f"#define PTE_WITHOUT_{name.upper()}")
+    rows = [f"K({op.upper()}, {type.upper()}, op, type)" for op, type in sorted(kernels.steps)]
+    out += ["", "#define PTE_KEPT_STEPS(K, op, type) \\"]
+    out += [f"  {row} \\" for row in rows or ["/* none */"]]
+    return "\n".join([*out, "", "#endif", ""])
