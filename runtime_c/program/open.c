@@ -10,6 +10,9 @@
 #include "pteron/delegate.h"
 
 #define MEMORY_ALIGN 16
+#ifndef PTE_IN_PLACE
+#define PTE_IN_PLACE 0 /* 1: programs lie where nobody writes (flash) and are read there */
+#endif
 
 /* The pieces of the caller's memory whose sizes the header says. */
 typedef struct rooms {
@@ -33,7 +36,7 @@ static pte_status take_copy(pte_arena *arena, uint32_t kind, uint64_t size, void
   bool kept =
       kind == PTE_SEGMENT_MANIFEST || kind == PTE_SEGMENT_PROGRAM || kind == PTE_SEGMENT_DEBUG;
   *out = NULL;
-  return kept ? pte_arena_take(arena, 1, size, MEMORY_ALIGN, out) : PTE_OK;
+  return kept && !PTE_IN_PLACE ? pte_arena_take(arena, 1, size, MEMORY_ALIGN, out) : PTE_OK;
 }
 
 pte_status pte_program_size(const void *bytes, size_t size, size_t *out_bytes, pte_error *error) {

@@ -46,6 +46,7 @@ COMMANDS = (
     "verify",
     "profile",
     "bench",
+    "amalgamate",
     "doctor",
     "completion",
 )

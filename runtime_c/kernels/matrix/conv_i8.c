@@ -15,9 +15,16 @@
 #include "kernels/matrix/rescale.h"
 #include "kernels/rows/rows.h"
 
+#ifdef PTE_SMALL_BUFFERS /* a machine with some tens of KB of memory */
+enum { BLOCK_BYTES = 1024, FEW_BYTES = 1024 };
+#else
 enum {
   BLOCK_BYTES = 131072, /* of gathered rows, about, */
-  FEW_BYTES = 524288,   /* but this where it makes FEW_ROWS: weights come from far for each block */
+  FEW_BYTES = 524288    /* but this where it makes FEW_ROWS: weights come from far for each block */
+};
+#endif
+
+enum {
   FEW_ROWS = 64,
   BLOCK_ROWS = 16 * PTE_TALL,
   ALIAS = 4096,       /* rows so far apart would fall on each other in L1 */

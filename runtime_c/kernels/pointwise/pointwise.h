@@ -13,7 +13,11 @@
 #include "kernels/pointwise/forms.h"
 #include "kernels/variants.h"
 
+#ifdef PTE_SMALL_BUFFERS /* a machine with some tens of KB of memory */
+enum { PTE_TILE = 32 };
+#else
 enum { PTE_TILE = 256 };
+#endif
 
 /* What a program works on. With `y`, operand 0 and output 0 are y. */
 typedef struct pte_operands {

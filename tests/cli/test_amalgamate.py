@@ -1,0 +1,107 @@
+"""Two files of C instead of the runtime: they compile by themselves, ask for memcpy alone, and give the same bytes."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pteron
+from pteron.cli import main
+from pteron.export.file.read import read
+from pteron.export.program.kernels import header, kernels_of
+
+MAIN = """
+#include "pteron_model.h"
+#include <stdio.h>
+static _Alignas(64) unsigned char in[INPUT], out[OUTPUT];
+int main(void) {
+  const void *inputs[] = {in};
+  void *outputs[] = {out};
+  if (pteron_model_run(inputs, outputs) == 0) return 2; /* not open */
+  if (fread(in, 1, sizeof in, stdin) != sizeof in) return 3;
+  if (pteron_model_open(NULL, 0) != 0 || pteron_model_run(inputs, outputs) != 0) {
+    fprintf(stderr, "%s\\n", pteron_model_error());
+    return 1;
+  }
+  fprintf(stderr, "%zu\\n", pteron_model_used());
+  return fwrite(out, 1, sizeof out, stdout) != sizeof out;
+}
+"""
+
+
+def sh(*command: str | Path, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    done = subprocess.run([str(c) for c in command], input=given, capture_output=True)
+    assert done.returncode == 0, done.stderr[-4000:].decode()
+    return done
+
+
+@pytest.mark.parametrize("name", ["f32", "int8", "nf4"])
+def test_the_two_files_give_the_bytes_of_the_runtime(name: str, root: Path, tmp_path: Path) -> None:
+    images = (np.load(root / "examples/digits/test.npz")["image"] / 16).astype(np.float32)
+    how = {"f32": {}, "nf4": {"quantize": "nf4"}}.get(
+        name, {"quantize": "int8", "calibrate": {"image": images}}
+    )
+    program = tmp_path / "digits.pte"
+    pteron.export_model(root / "examples/digits/digits.onnx", program, **how)
+    assert main(["amalgamate", str(program), "-o", str(tmp_path / "out"), "--dim", "batch=3"]) == 0
+    want = pteron.load(program, threads=1)(images[:3])
+    (tmp_path / "main.c").write_text(MAIN)
+    sizes = (f"-DINPUT={images[:3].nbytes}", f"-DOUTPUT={want.nbytes}")
+    gcc = ("gcc", "-std=c11", "-O1", "-ffp-contract=off", "-ffunction-sections", "-fdata-sections")
+    source, object_file = tmp_path / "out/pteron_model.c", tmp_path / "model.o"
+    warnings = ("-Wall", "-Wextra", "-Wno-unused-function", "-Werror")
+    sh(*gcc, *warnings, "-ffreestanding", "-c", source, "-o", object_file)
+    rest = sh("nm", "-u", object_file).stdout.decode().split()
+    assert set(rest) - {"U"} <= {"memcpy", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail"}
+    include = f"-I{tmp_path / 'out'}"
+    binary = tmp_path / "run"
+    sh(*gcc, *sizes, include, tmp_path / "main.c", object_file, "-Wl,--gc-sections", "-o", binary)
+    done = sh(binary, given=images[:3].tobytes())
+    assert done.stdout == want.tobytes()
+    most = re.search(
+        r"define PTERON_MODEL_MEMORY (\d+)", (tmp_path / "out/pteron_model.h").read_text()
+    )
+    assert most is not None and int(done.stderr) <= int(most[1])
+
+
+def test_what_has_no_place_on_a_board_is_refused(root: Path, tmp_path: Path) -> None:
+    from java import fixtures
+
+    fixtures.hand_written(tmp_path)
+    assert main(["amalgamate", str(tmp_path / "states.pte"), "-o", str(tmp_path / "out")]) == 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_kernel_list_has_what_the_program_uses_and_a_build_refuses_the_rest(
+    root: Path, digits: Path, tmp_path: Path
+) -> None:
+    listed = tmp_path / "digits.h"
+    source, out = root / "examples/digits/digits.onnx", tmp_path / "digits.pte"
+    assert (
+        main(["export", str(source), "-o", str(out), "--emit-kernel-list", str(listed), "-q"]) == 0
+    )
+    kernels = kernels_of(read(out.read_bytes()))
+    assert listed.read_text() == header(kernels, "digits.pte")
+    assert "conv" in kernels.ops and ("max", "f32") in kernels.steps
+    assert "#define PTE_WITHOUT_CONV\n" not in listed.read_text()
+    assert "#define PTE_WITHOUT_ATTENTION\n" in listed.read_text()
+
+
+def test_the_pages_commands_run(root: Path, tmp_path: Path) -> None:
+    page = (root / "docs/microcontrollers.md").read_text()
+    (commands,) = re.findall(r"```sh\n(.*?)```", page, flags=re.S)
+    (calls,) = re.findall(r"```c\n(.*?)```", page, flags=re.S)
+    (tmp_path / "examples").symlink_to(root / "examples")
+    for line in commands.splitlines():
+        words = line.replace("-Os", "-O0").split()
+        if words[0] == "pteron":
+            words = [sys.executable, "-m", *words]
+        subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
+    (tmp_path / "out/main.c").write_text(calls + "int main(void) { return classify(); }\n")
+    sh("gcc", tmp_path / "out/main.c", tmp_path / "out/pteron_model.o", "-o", tmp_path / "run")
+    sh(tmp_path / "run")
