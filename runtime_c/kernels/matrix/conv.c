@@ -155,6 +155,7 @@ static pte_gemm_lines lines_of_rows(conv_source *s, size_t groups) {
     return (pte_gemm_lines){.width = 0};
   int64_t longest = width < PTE_GEMM_ROWS ? width : PTE_GEMM_ROWS;
   s->pitch = ((longest - 1) * axis[2].stride + axis[2].kernel) * s->w.channels;
+  if (s->pitch > PTE_CHUNK) return (pte_gemm_lines){.width = 0}; /* a line is copied as a whole */
   lines.tap_stride = (size_t)s->pitch, lines.piece_floats = (size_t)(taps * s->pitch);
   lines.piece = piece_copied;
   return lines;
