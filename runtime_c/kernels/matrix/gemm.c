@@ -311,10 +311,10 @@ static bool share_of(const pte_gemm *g, gemm_share *out) {
   if (g->lines.width > 0) pieces = (rows + g->lines.width - 2) / g->lines.width + 1;
   spans = (rows / PTE_SPAN + pieces) * sizeof(gemm_span);
   bool fits = pte_mul(slots * sizeof(float *), g->taps, &s.table) &&
-              pte_align(most(s.table, spans), 64, &s.table) &&
+              pte_align(s.table > spans ? s.table : spans, 64, &s.table) &&
               pte_mul(pieces * sizeof(float), g->lines.piece_floats, &pieces) &&
               pte_mul(rows * sizeof(float), g->copy_floats, &s.copy) &&
-              pte_align(most(s.copy, pieces), 64, &s.copy) &&
+              pte_align(s.copy > pieces ? s.copy : pieces, 64, &s.copy) &&
               pte_mul(rows * sizeof(float), held, &s.block) && pte_align(s.block, 64, &s.block) &&
               pte_add(s.table, s.copy, &s.total) && pte_add(s.total, s.decoded, &s.total) &&
               pte_add(s.total, s.block, &s.total);
