@@ -54,6 +54,7 @@ C = {
     "gen": {"core"},
     "program": {"core", "gen"},
     "session": {"core", "gen", "program"},
+    "text": {"core", "gen", "program", "session"},
     "kernels": {"core", "gen"},
     "codec": {"core", "gen"},
     "delegates": {"delegate"},

@@ -75,6 +75,11 @@ def test_core_is_under_68_kilobytes(report: dict[str, Any]) -> None:
     assert report["core"] < 68 * 1024, report["parts"]
 
 
+def test_text_is_under_6_kilobytes(report: dict[str, Any]) -> None:
+    """What generates text, and nothing else needs: sampling, sessions as bytes."""
+    assert 0 < report["parts"]["text"] < 6 * 1024, report["parts"]
+
+
 def test_library_is_under_800_kilobytes(report: dict[str, Any]) -> None:
     assert report["library"] < 800 * 1024, report["parts"]
 

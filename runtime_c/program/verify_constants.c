@@ -57,39 +57,15 @@ static const pte_field STATE[] = {
     PTE_INDEX(pte_file_state, name, strings.count),
     PTE_LIST(pte_file_state, shape, ref_count, PTE_MAX_RANK),
     PTE_MAYBE(pte_file_state, initial, constant_count),
+    PTE_CHOICE(pte_file_state, layout, PTE_STRIDED + 1),
     PTE_CHOICE(pte_file_state, role, PTE_ROLE_TOKENS + 1),
 };
-
-/* How many tokens the session holds: I64 [1]. */
-static bool is_position(const pte_program *p, const pte_file_state *s) {
-  if (s->dtype != PTE_I64 || s->shape.count != 1 || s->axis != 0) return false;
-  const pte_file_expr *extent = &p->exprs[p->tables.refs[s->shape.start]];
-  return extent->op == PTE_EXPR_CONST && extent->value == 1;
-}
-
-/* One position at most, and rows of tokens beside one alone. */
-static pte_status verify_roles(pte_verifier *v) {
-  const pte_program *p = v->program;
-  uint32_t positions = 0, rows = 0;
-  for (uint32_t i = 0; i < p->state_count; i++) {
-    const pte_file_state *s = &p->states[i];
-    bool fits = s->axis == 0;
-    if (s->role == PTE_ROLE_TOKENS) rows++, fits = s->axis < s->shape.count;
-    if (s->role == PTE_ROLE_POSITION) fits = positions++ == 0 && is_position(p, s);
-    if (!fits)
-      return pte_refuse(
-          v, "states[%u].role: expected an axis of its shape, or one position I64 [1]", i);
-  }
-  if (rows == 0 || positions == 1) return PTE_OK;
-  return pte_refuse(v, "states: %u hold rows of tokens, expected a position beside them", rows);
-}
 
 static pte_status verify_state(pte_verifier *v, uint32_t i) {
   const pte_program *p = v->program;
   const pte_file_state *s = &p->states[i];
   PTE_CHECK_FIELDS(v, "states", i, s, STATE);
   PTE_TRY(pte_check_type(v, "states", i, s->dtype, s->layout, PTE_FORMAT_PLAIN));
-  if (s->layout != PTE_STRIDED) return pte_refuse(v, "states[%u].layout: expected STRIDED", i);
   for (uint32_t axis = 0; axis < s->shape.count; axis++)
     PTE_TRY(pte_check_index(v, "states", i, "shape", p->tables.refs[s->shape.start + axis],
                             p->expr_count));
@@ -105,5 +81,5 @@ static pte_status verify_state(pte_verifier *v, uint32_t i) {
 pte_status pte_verify_constants(pte_verifier *v) {
   for (uint32_t i = 0; i < v->program->constant_count; i++) PTE_TRY(verify_constant(v, i));
   for (uint32_t i = 0; i < v->program->state_count; i++) PTE_TRY(verify_state(v, i));
-  return verify_roles(v);
+  return PTE_OK;
 }

@@ -33,6 +33,12 @@ static const pte_file_state *file_state(const pte_session *s, uint32_t i) {
   return &s->program->states[pte_session_file_value(s, s->state_values[i])->base];
 }
 
+/* Whether it holds a row a token, along an axis that it has: the file's word is not taken. */
+static bool has_rows(const pte_session *s, uint32_t i) {
+  const pte_file_state *file = file_state(s, i);
+  return file->role == PTE_ROLE_TOKENS && file->axis < s->tensors[s->state_values[i]].rank;
+}
+
 /* A state as `count` pieces, of which the first `used` of each `stride` bytes are in use. */
 typedef struct pieces {
   unsigned char *data;
@@ -44,17 +50,20 @@ static pieces pieces_of(const pte_session *s, uint32_t i, int64_t position) {
   const pte_tensor *t = &s->tensors[s->state_values[i]];
   uint64_t bytes = s->slots[s->state_values[i]].room_bytes;
   pieces p = {.data = t->data, .count = 1, .used = bytes, .stride = bytes};
-  if (file->role != PTE_ROLE_TOKENS || bytes == 0) return p;
+  if (!has_rows(s, i) || bytes == 0) return p;
   p.count = (uint64_t)pte_tensor_span(t, 0, file->axis);
   p.stride = bytes / p.count;
   p.used = p.stride / (uint64_t)t->shape[file->axis] * (uint64_t)position;
   return p;
 }
 
-/* The state that counts tokens; NULL: there is none. */
+/* The state that counts tokens; NULL: there is none, or it is no I64 [1]. */
 static int64_t *position_of(const pte_session *s) {
-  for (uint32_t i = 0; i < s->state_count; i++)
-    if (file_state(s, i)->role == PTE_ROLE_POSITION) return s->tensors[s->state_values[i]].data;
+  for (uint32_t i = 0; i < s->state_count; i++) {
+    const pte_tensor *t = &s->tensors[s->state_values[i]];
+    bool one = t->dtype == PTE_I64 && t->rank == 1 && t->shape[0] == 1;
+    if (file_state(s, i)->role == PTE_ROLE_POSITION && one) return t->data;
+  }
   return NULL;
 }
 
@@ -63,7 +72,7 @@ static int64_t room_of(const pte_session *s) {
   int64_t least = INT64_MAX;
   for (uint32_t i = 0; i < s->state_count; i++) {
     const pte_file_state *file = file_state(s, i);
-    if (file->role != PTE_ROLE_TOKENS) continue;
+    if (!has_rows(s, i)) continue;
     int64_t rows = s->tensors[s->state_values[i]].shape[file->axis];
     if (rows < least) least = rows;
   }
@@ -97,7 +106,7 @@ pte_status pte_session_rewind(pte_session *s, int64_t position, pte_error *err) 
   int64_t now;
   PTE_TRY(pte_session_position(s, &now, NULL, err));
   for (uint32_t i = 0; i < s->state_count; i++)
-    if (file_state(s, i)->role == PTE_ROLE_VALUE)
+    if (!has_rows(s, i) && file_state(s, i)->role != PTE_ROLE_POSITION)
       return pte_fail(err, PTE_BAD_ARGUMENT, "state %s: holds no row a token, it cannot go back",
                       pte_program_string(s->program, file_state(s, i)->name));
   if (position < 0 || position > now)
