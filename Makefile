@@ -145,7 +145,7 @@ graphs: dev
 wheel: $(VENV)/.dev
 	@rm -rf build/wheel && mkdir -p build/wheel dist
 	@$(BIN)/python -m build --no-isolation --outdir build/wheel . >build/wheel.log 2>&1 || { cat build/wheel.log; exit 1; }
-	@$(BIN)/auditwheel repair --plat auto -w dist build/wheel/*.whl >>build/wheel.log 2>&1 || { cat build/wheel.log; exit 1; }
+	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --plat auto -w dist build/wheel/*.whl >>build/wheel.log 2>&1 || { cat build/wheel.log; exit 1; }
 	@cp build/wheel/*.tar.gz dist/
 
 replay: dev
