@@ -154,13 +154,31 @@ def i8_f32(codes: Array, scale: Array) -> Array:
     return spread(codes.view(np.int8).astype(np.float32), scale, 32)
 
 
+@format_(id=10, bits=8, block=32, scale="f8e8m0", codes="f8e5m2")
+def mxfp8_e5m2(codes: Array, scale: Array) -> Array:
+    """OCP MX: E5M2 elements, E8M0 scale of 32."""
+    return spread(float_values(5, 2)[codes], power_of_two(scale), 32)
+
+
+@format_(id=11, bits=6, block=32, scale="f8e8m0", codes="f6e3m2")
+def mxfp6_e3m2(codes: Array, scale: Array) -> Array:
+    """OCP MX: E3M2 elements, E8M0 scale of 32."""
+    return spread(float_values(3, 2)[codes], power_of_two(scale), 32)
+
+
+@format_(id=12, bits=8, block=32, scale="f8e8m0", codes="i8")
+def mxint8(codes: Array, scale: Array) -> Array:
+    """OCP MX: signed bytes, E8M0 scale of 32. OCP counts a code in units of 2^-6; here the scale has taken that in."""
+    return spread(codes.view(np.int8).astype(np.float32), power_of_two(scale), 32)
+
+
 NF4_SEVEN: Final = (np.rint(63 * NF4_VALUES.astype(np.float64)) + 64).astype(np.uint8)
 """The levels in 7 bits, for sums in integers: t stands for (t - 64) / 63; -1, 0 and 1 are exact."""
 
 
 def float_values(exponent_bits: int, mantissa_bits: int) -> Array:
-    """What each code of a small float (sign, exponent, mantissa) stands for, f32; S.1111.111 of E4M3 is NaN, no code is
-    infinite. OCP 8-bit floating point specification 1.0, OCP MX 1.0."""
+    """What each code of a small float (sign, exponent, mantissa) stands for, f32; S.1111.111 of E4M3 is NaN; E5M2 has
+    infinities and NaN as IEEE has, the others neither. OCP 8-bit floating point specification 1.0, OCP MX 1.0."""
     codes = np.arange(1 << (1 + exponent_bits + mantissa_bits))
     bias = (1 << (exponent_bits - 1)) - 1
     exponent = (codes >> mantissa_bits) & ((1 << exponent_bits) - 1)
@@ -169,6 +187,8 @@ def float_values(exponent_bits: int, mantissa_bits: int) -> Array:
     magnitude = np.where(exponent == 0, fraction * 2.0 ** (1 - bias), normal)
     if (exponent_bits, mantissa_bits) == (4, 3):
         magnitude = np.where(codes & 0x7F == 0x7F, np.nan, magnitude)
+    if (exponent_bits, mantissa_bits) == (5, 2):
+        magnitude = np.where(exponent == 31, np.where(fraction > 0, np.nan, np.inf), magnitude)
     sign = codes >> (exponent_bits + mantissa_bits)
     return np.asarray(np.where(sign, -magnitude, magnitude).astype(np.float32))
 

@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("ec1f8f325e4dd6cd")
+SCHEMA_HASH: Final = bytes.fromhex("ad695aed24e0874e")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

@@ -43,6 +43,8 @@ class Element:
 
 
 E4M3: Final = Element("e4m3", 8, 448.0, 8, 3)
+E5M2: Final = Element("e5m2", 8, 57344.0, 15, 2)
+E3M2: Final = Element("e3m2", 6, 28.0, 4, 2)
 E2M3: Final = Element("e2m3", 6, 7.5, 2, 3)
 E2M1: Final = Element("e2m1", 4, 6.0, 2, 1)
 NF4: Final = Element("nf4", 4, 1.0, 0, 0, levels=NF4_VALUES)

@@ -65,6 +65,9 @@ const pte_format_row pte_format_rows[PTE_FORMAT_COUNT] = {
   [7] = {"i4", 4, PTE_F16, 32, true},
   [8] = {"i4_f32", 4, PTE_F32, 32, true},
   [9] = {"i8_f32", 8, PTE_F32, 32, true},
+  [10] = {"mxfp8_e5m2", 8, PTE_F8E8M0, 32, true},
+  [11] = {"mxfp6_e3m2", 6, PTE_F8E8M0, 32, true},
+  [12] = {"mxint8", 8, PTE_F8E8M0, 32, true},
 };
 const float pte_nf4_values[16] = {-0x1.0000000000000p+0f, -0x1.6473620000000p-1f, -0x1.0cd6600000000p-1f, -0x1.9465400000000p-2f, -0x1.23449a0000000p-2f, -0x1.7a6a7e0000000p-3f, -0x1.74f0e20000000p-4f, 0x0.0p+0f, 0x1.45f5fe0000000p-4f, 0x1.4995c60000000p-3f, 0x1.f809ba0000000p-3f, 0x1.5a06740000000p-2f, 0x1.c349700000000p-2f, 0x1.200f560000000p-1f, 0x1.7227660000000p-1f, 0x1.0000000000000p+0f};
 const uint8_t pte_nf4_seven[16] = {1, 20, 31, 39, 46, 52, 58, 64, 69, 74, 80, 85, 92, 99, 110, 127};

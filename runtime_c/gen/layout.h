@@ -8,7 +8,7 @@
 
 #include "core/flat.h"
 
-#define PTE_SCHEMA_HASH 0xcdd64d5e328f1fecu
+#define PTE_SCHEMA_HASH 0x4e87e024ed5a69adu
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */
@@ -392,13 +392,13 @@ typedef struct pte_format_row {
   uint16_t block; /* elements a scale along K; 0: one scale a row */
   bool scaled;
 } pte_format_row;
-#define PTE_FORMAT_COUNT 10
+#define PTE_FORMAT_COUNT 13
 extern const pte_format_row pte_format_rows[PTE_FORMAT_COUNT];
 extern const float pte_nf4_values[16];
 /* X(format): those whose codes are places in a table. */
 #define PTE_LEVEL_FORMATS(X) X(NF4)
 /* X(format, what its codes are): the others, the first with such codes. */
-#define PTE_CODE_FORMATS(X) X(I8_CHANNEL, i8) X(E4M3_CHANNEL, f8e4m3) X(MXFP6, f6e2m3) X(MXFP4, f4e2m1) X(I4, i4_less_8)
+#define PTE_CODE_FORMATS(X) X(I8_CHANNEL, i8) X(E4M3_CHANNEL, f8e4m3) X(MXFP6, f6e2m3) X(MXFP4, f4e2m1) X(I4, i4_less_8) X(MXFP8_E5M2, f8e5m2) X(MXFP6_E3M2, f6e3m2)
 /* X(format): those with sums in integers. */
 #define PTE_DOT_FORMATS(X) X(I8_CHANNEL) X(NF4) X(MXFP6) X(MXFP4) X(I4)
 /* That table, or NULL. */
@@ -421,6 +421,9 @@ static inline unsigned pte_format_codes(uint32_t format) {
   case PTE_FORMAT_I4: return PTE_FORMAT_I4;
   case PTE_FORMAT_I4_F32: return PTE_FORMAT_I4;
   case PTE_FORMAT_I8_F32: return PTE_FORMAT_I8_CHANNEL;
+  case PTE_FORMAT_MXFP8_E5M2: return PTE_FORMAT_MXFP8_E5M2;
+  case PTE_FORMAT_MXFP6_E3M2: return PTE_FORMAT_MXFP6_E3M2;
+  case PTE_FORMAT_MXINT8: return PTE_FORMAT_I8_CHANNEL;
   default: return 0;
   }
 }
@@ -437,6 +440,9 @@ static inline unsigned pte_format_bits(uint32_t format) {
   case PTE_FORMAT_I4: return 4;
   case PTE_FORMAT_I4_F32: return 4;
   case PTE_FORMAT_I8_F32: return 8;
+  case PTE_FORMAT_MXFP8_E5M2: return 8;
+  case PTE_FORMAT_MXFP6_E3M2: return 6;
+  case PTE_FORMAT_MXINT8: return 8;
   default: return 0;
   }
 }
@@ -453,6 +459,9 @@ static inline unsigned pte_format_scale(uint32_t format) {
   case PTE_FORMAT_I4: return PTE_F16;
   case PTE_FORMAT_I4_F32: return PTE_F32;
   case PTE_FORMAT_I8_F32: return PTE_F32;
+  case PTE_FORMAT_MXFP8_E5M2: return PTE_F8E8M0;
+  case PTE_FORMAT_MXFP6_E3M2: return PTE_F8E8M0;
+  case PTE_FORMAT_MXINT8: return PTE_F8E8M0;
   default: return 0;
   }
 }
@@ -469,6 +478,9 @@ static inline unsigned pte_format_block(uint32_t format) {
   case PTE_FORMAT_I4: return 32;
   case PTE_FORMAT_I4_F32: return 32;
   case PTE_FORMAT_I8_F32: return 32;
+  case PTE_FORMAT_MXFP8_E5M2: return 32;
+  case PTE_FORMAT_MXFP6_E3M2: return 32;
+  case PTE_FORMAT_MXINT8: return 32;
   default: return 0;
   }
 }

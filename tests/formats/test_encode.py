@@ -14,10 +14,12 @@ from pteron.schema.formats import NF4_VALUES
 
 ML = {
     "e4m3": ml_dtypes.float8_e4m3fn,
+    "e5m2": ml_dtypes.float8_e5m2,
+    "e3m2": ml_dtypes.float6_e3m2fn,
     "e2m3": ml_dtypes.float6_e2m3fn,
     "e2m1": ml_dtypes.float4_e2m1fn,
 }
-FLOATS = [elements.E4M3, elements.E2M3, elements.E2M1]
+FLOATS = [elements.E4M3, elements.E5M2, elements.E2M3, elements.E3M2, elements.E2M1]
 
 
 def probes(element: elements.Element) -> np.ndarray:

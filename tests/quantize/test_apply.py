@@ -56,7 +56,7 @@ def test_onnxruntime_opens_it_and_agrees(
     np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4 * np.abs(want).max())
 
 
-@pytest.mark.parametrize("name", ["mxfp8", "mxfp6", "mxfp4"])
+@pytest.mark.parametrize("name", ["mxfp8", "mxfp8-e5m2", "mxfp6", "mxfp6-e3m2", "mxfp4", "mxint8"])
 def test_the_reference_evaluator_agrees_on_mx(
     name: str, root: Path, tmp_path: Path, images: np.ndarray
 ) -> None:
@@ -140,7 +140,13 @@ def test_int8_activations_stay_near_the_exact_result(name: str, tmp_path: Path) 
     assert 0 < error < 0.02
 
 
-STORED = {"int8": "i8_channel", "int4": "i4", "fp8-e4m3": "e4m3_channel"}
+STORED = {
+    "int8": "i8_channel",
+    "int4": "i4",
+    "fp8-e4m3": "e4m3_channel",
+    "mxfp8-e5m2": "mxfp8_e5m2",
+    "mxfp6-e3m2": "mxfp6_e3m2",
+}
 
 
 @pytest.mark.parametrize("name", OPSET)
@@ -150,7 +156,8 @@ def test_by_default_each_format_has_its_own_arithmetic_and_the_file_says_which(
     reports: list[QuantReport] = []
     source, pte = root / "examples/digits/digits.onnx", tmp_path / "q.pte"
     report = pteron.export_model(source, pte, quantize=name, quantized=reports.append)
-    of_gemm = "exact" if name in ("fp8-e4m3", "mxfp8") else "int8"
+    rounded = ("int8", "nf4", "int4", "mxfp4", "mxfp6")
+    of_gemm = "int8" if name in rounded else "exact"
     want = {"Conv": "exact", "Gemm": of_gemm}
     assert {(p.operator, p.arithmetic) for p in report.products} == set(want.items())
     assert [(r.operator, r.arithmetic) for r in reports[0].layers] == [

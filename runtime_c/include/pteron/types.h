@@ -53,6 +53,9 @@ enum { /* storage formats */
   PTE_FORMAT_I4 = 7,
   PTE_FORMAT_I4_F32 = 8,
   PTE_FORMAT_I8_F32 = 9,
+  PTE_FORMAT_MXFP8_E5M2 = 10,
+  PTE_FORMAT_MXFP6_E3M2 = 11,
+  PTE_FORMAT_MXINT8 = 12,
 };
 
 /* CPU features: instruction sets that kernels are compiled for. */
