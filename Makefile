@@ -8,7 +8,7 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export size clean ctest wheel fuzz races refusals mutants wheel-aarch64 sweep graphs replay test-boards android-models
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export bench-quant size clean ctest wheel fuzz races refusals mutants wheel-aarch64 sweep graphs replay test-boards android-models
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -31,6 +31,7 @@ help:
 	@echo "make bench-gemm  matrix kernels against the peak of this processor"
 	@echo "make bench-gemv  stored weights times a vector against reading them"
 	@echo "make bench-export  seconds and memory of an export: 100 to 10,000 nodes, a decoder of 984 MB"
+	@echo "make bench-quant  size against accuracy of quantized weights: writes docs/quantization.md"
 	@echo "make size    bytes of the runtime by part"
 	@echo "make wheel   dist/: the archive of the sources, and a manylinux wheel built from it"
 	@echo "make wheel-aarch64  dist/, a wheel for 64-bit Arm by the cross compiler"
@@ -110,6 +111,9 @@ bench-gemv:
 
 bench-export: dev
 	@$(BIN)/python benchmarks/export_cost.py --decoder
+
+bench-quant: dev-torch
+	@$(BIN)/python benchmarks/quantization.py
 
 bench: dev
 	@$(BIN)/python benchmarks/bench.py
