@@ -13,8 +13,7 @@ static const char KINDS[][10] = {"?", "MANIFEST", "PROGRAM", "CONSTANTS", "BLOB"
 static pte_status check_magic(const uint8_t *bytes, size_t size, pte_error *error) {
   if (size >= 6 && bytes[4] == 'E' && bytes[5] == 'T')
     return pte_fail(error, PTE_BAD_PROGRAM,
-                    "header.magic: this is an ExecuTorch program, which shares only the ending; "
-                    "export the model with pteron");
+                    "header.magic: this is an ExecuTorch program; export the model with pteron");
   if (size < 8 || memcmp(bytes, MAGIC, sizeof MAGIC) != 0)
     return pte_fail(error, PTE_BAD_PROGRAM, "header.magic: not a Pteron program");
   return PTE_OK;

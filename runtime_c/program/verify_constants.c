@@ -69,6 +69,8 @@ static pte_status verify_state(pte_verifier *v, uint32_t i) {
   for (uint32_t axis = 0; axis < s->shape.count; axis++)
     PTE_TRY(pte_check_index(v, "states", i, "shape", p->tables.refs[s->shape.start + axis],
                             p->expr_count));
+  PTE_TRY(pte_check_index(v, "states", i, "axis", s->axis,
+                          s->role == PTE_ROLE_TOKENS ? s->shape.count : 1));
   if (s->initial == PTE_NONE) return PTE_OK;
   const pte_file_constant *c = &p->constants[s->initial];
   if (c->dtype != s->dtype || c->layout != PTE_STRIDED ||

@@ -11,6 +11,8 @@ static bool binds(const pte_program *p, uint32_t a, uint32_t b) {
          (x->groups > 1 ? x->groups : 1) == (y->groups > 1 ? y->groups : 1);
 }
 
+static const char COUNTS[] = "the block has more or fewer params or results than it is given";
+
 static pte_status fail(const pte_verifier *v, uint32_t i, const char *field, const char *why) {
   return pte_refuse(v, "instrs[%u].%s: %s", i, field, why);
 }
@@ -50,7 +52,7 @@ static pte_status check_if(pte_verifier *v, uint32_t block, uint32_t i, const pt
     PTE_TRY(check_child(v, block, i, names[k], branches[k]));
     const pte_file_block *b = &v->program->blocks[branches[k]];
     if (b->params.count != 0 || b->results.count != instr->outputs.count)
-      return fail(v, i, names[k], "expected no params, and as many results as outputs");
+      return fail(v, i, names[k], COUNTS);
     PTE_TRY(check_binding(v, i, names[k], b->results.start, instr->outputs.start,
                           instr->outputs.count));
   }
@@ -73,7 +75,7 @@ static pte_status check_loop(pte_verifier *v, uint32_t block, uint32_t i,
   uint32_t carried = instr->inputs.count < 2 ? 0 : instr->inputs.count - 2;
   if (b->params.count != 1 + carried || b->results.count != 1 + instr->outputs.count ||
       instr->outputs.count < carried)
-    return fail(v, i, "body", "params, results and outputs do not fit the carried values");
+    return fail(v, i, "body", COUNTS);
   const uint32_t *params = p->tables.refs + b->params.start;
   const uint32_t *results = p->tables.refs + b->results.start;
   const uint32_t *outputs = p->tables.refs + instr->outputs.start;
@@ -103,7 +105,7 @@ static pte_status check_call(pte_verifier *v, uint32_t block, uint32_t i, const 
   PTE_TRY(check_child(v, block, i, field, child));
   const pte_file_block *b = &p->blocks[child];
   if (b->params.count != instr->inputs.count || b->results.count != instr->outputs.count)
-    return fail(v, i, field, "expected as many params as inputs and results as outputs");
+    return fail(v, i, field, COUNTS);
   for (uint32_t k = 0; k < b->results.count; k++)
     if (p->values[p->tables.refs[b->results.start + k]].storage != PTE_STORAGE_PARAM)
       return fail(v, i, field, "a result of a called block is not PARAM");

@@ -68,8 +68,8 @@ pte_status pte_session_set_state(pte_session *s, uint32_t index, const void *dat
 }
 
 pte_status pte_session_reset(pte_session *s, pte_error *err) {
-  if (s != NULL && s->prepared) pte_states_reset(s);
-  else if (s != NULL) s->state_valid = false; /* the next prepare gives initial values */
-  (void)err;
-  return s != NULL ? PTE_OK : PTE_BAD_ARGUMENT;
+  if (s == NULL) return pte_fail(err, PTE_BAD_ARGUMENT, "session: NULL");
+  if (s->prepared) pte_states_reset(s);
+  else s->state_valid = false; /* the next prepare gives initial values */
+  return PTE_OK;
 }

@@ -33,10 +33,9 @@ static const pte_file_state *file_state(const pte_session *s, uint32_t i) {
   return &s->program->states[pte_session_file_value(s, s->state_values[i])->base];
 }
 
-/* Whether it holds a row a token, along an axis that it has: the file's word is not taken. */
+/* Whether it holds a row a token, along the file's axis. */
 static bool has_rows(const pte_session *s, uint32_t i) {
-  const pte_file_state *file = file_state(s, i);
-  return file->role == PTE_ROLE_TOKENS && file->axis < s->tensors[s->state_values[i]].rank;
+  return file_state(s, i)->role == PTE_ROLE_TOKENS;
 }
 
 /* A state as `count` pieces, of which the first `used` of each `stride` bytes are in use. */

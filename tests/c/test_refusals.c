@@ -80,7 +80,7 @@ static void of_a_session(void) {
   REFUSED(pte_session_get_state(s.session, 0, x, sizeof x, &error), PTE_BAD_ARGUMENT,
           "not prepared");
   CHECK_EQUAL(pte_session_reset(s.session, &s.error), PTE_OK);
-  CHECK_EQUAL(pte_session_reset(NULL, &error), PTE_BAD_ARGUMENT);
+  REFUSED(pte_session_reset(NULL, &error), PTE_BAD_ARGUMENT, "session: NULL");
   CHECK_EQUAL(prepare(&s, NULL), PTE_OK);
   pte_memory arena = {(char *)s.arena + 1, (size_t)s.sizes.arena_bytes};
   pte_memory state = {(char *)s.state + 1, (size_t)s.sizes.state_bytes};

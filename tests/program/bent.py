@@ -223,12 +223,12 @@ def _() -> Program:
     return block(value(sample("control"), 3, storage="output"), 3, results=(8, 6))
 
 
-@bent("expected no params, and as many results as outputs")
+@bent("the block has more or fewer params or results than it is given")
 def _() -> Program:
     return block(sample("control"), 2, results=())
 
 
-@bent("expected as many params as inputs and results as outputs")
+@bent("the block has more or fewer params or results than it is given")
 def _() -> Program:
     return block(sample("control"), 4, results=())
 
@@ -238,7 +238,7 @@ def _() -> Program:
     return block(sample("control"), 4, results=(3,))
 
 
-@bent("params, results and outputs do not fit the carried values")
+@bent("the block has more or fewer params or results than it is given")
 def _() -> Program:
     return block(sample("control"), 3, results=(8,))
 

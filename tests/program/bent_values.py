@@ -96,6 +96,18 @@ def _() -> Program:
     return two_methods(states=(State("s", "f32", (16, 4), layout="panels"),))
 
 
+@bent("states[0].axis: expected below 2, got 2")
+def _() -> Program:
+    """What is kept of a run's tokens is counted along an axis that the state has."""
+    position = State("position", "i64", (1,), role="position")
+    return two_methods(states=(State("s", "f32", (16, 4), role="tokens", axis=2), position))
+
+
+@bent("states[0].axis: expected below 1, got 1")
+def _() -> Program:
+    return two_methods(states=(State("s", "f32", (16, 4), axis=1),))
+
+
 @bent("a value there is not PLANNED")
 def _() -> Program:
     return value(sample("moves"), 3, above=(0,))
