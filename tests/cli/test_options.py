@@ -25,6 +25,7 @@ BASE = {
     "verify": "{pte}",
     "profile": "{pte} --runs 1",
     "bench": "{pte} --runs 1",
+    "amalgamate": "{pte} -o {new}",
     "doctor": "",
     "completion": "bash",
 }
@@ -132,6 +133,7 @@ TABLE = {
         "--delegate": [("npu", "expected"), (",", "expected"), ("cpu,cpu,x", "got 'x'")],
         "--placement": [("never", "invalid choice"), ("forbid", "expected a delegate, got the CPU alone")],
         "--report": [("{new}.txt", "expected an .html or .json"), ("{onnx}", ".html or .json")],
+        "--emit-kernel-list": [("{folder}", "got a folder"), ("{none}/k.h", "expected a folder"), ("{onnx}", "expected another file")],
         "--quantize": [("nope", "expected one of int8, nf4"), ("", "expected one of int8, nf4")],
     },
     "quantize": {
@@ -219,9 +221,20 @@ TABLE = {
         "--vs": [("nobody --vs-onnx {onnx}", "expected one of onnxruntime"), (", --vs-onnx {onnx}", "expected one of")],
         "--vs-onnx": [("{other}", "expected the program's model"), ("{none}.onnx", "no such file"), ("{folder}", "got a folder"), ("{text}", "refuses")],
     },
+    "amalgamate": {
+        "--output": [("{onnx}", "expected a folder"), ("{onnx}/out", "expected a folder")],
+        "--dim": [
+            ("batch", "expected SYMBOL=N"),
+            ("nope=3", "the program has batch"),
+            ("batch=-1", "expected a size from 1"),
+            ("batch=1 --dim batch=2", "once"),
+        ],
+    },
     "doctor": {},
     "completion": {},
 }  # fmt: skip
+PROGRAMS = ("run", "generate", "inspect", "verify", "profile", "bench", "amalgamate")
+NEEDED = {"generate": " --tokens 1", "amalgamate": " -o {new}"}
 POSITIONAL = [
     ("export", "{none}.onnx -q", 2, "no such file"),
     ("export", "{folder} -q", 2, "got a folder"),
@@ -231,13 +244,14 @@ POSITIONAL = [
     ("quantize", "{none}.onnx -o {new}.onnx --format nf4", 2, "no such file"),
     ("quantize", "{folder} -o {new}.onnx --format nf4", 2, "got a folder"),
     ("quantize", "{pte} -o {new}.onnx --format nf4", 2, "compiled already"),
-    *((c, "{none}.pte", 2, "no such file") for c in ("run", "inspect", "verify", "profile", "bench")),
-    *((c, "{folder}", 2, "got a folder") for c in ("run", "inspect", "verify", "profile", "bench")),
-    *((c, "{onnx}", 2, "got a model") for c in ("run", "inspect", "verify", "profile", "bench")),
-    *((c, "{text}", 4, "text.bin: header") for c in ("run", "inspect", "verify", "profile", "bench")),
-    *((c, "/dev/null", 4, "header") for c in ("run", "inspect", "verify", "profile", "bench")),
+    *((c, "{none}.pte" + NEEDED.get(c, ""), 2, "no such file") for c in PROGRAMS),
+    *((c, "{folder}" + NEEDED.get(c, ""), 2, "got a folder") for c in PROGRAMS),
+    *((c, "{onnx}" + NEEDED.get(c, ""), 2, "got a model") for c in PROGRAMS),
+    *((c, "{text}" + NEEDED.get(c, ""), 4, "text.bin: header") for c in PROGRAMS),
+    *((c, "/dev/null" + NEEDED.get(c, ""), 4, "header") for c in PROGRAMS),
     ("completion", "tcsh", 2, "invalid choice"),
     ("quantize", "{onnx} -o {new}.onnx --format nf4 --exec exact -q", 2, "--exec exact: is of programs"),
+    ("quantize", "{onnx} -o {new}.onnx -q", 2, "expected --format or --recipe"),
     ("run", "{pte} more", 2, "unrecognized arguments: more; pteron run --help"),
 ]  # fmt: skip
 
@@ -377,7 +391,6 @@ def test_an_option_needs_its_value_and_takes_one(
         (["run", "m.pte", "more"], "unrecognized arguments: more"),
         (["run", "m.pte", "--see", "1"], "unrecognized arguments: --see 1"),
         (["run"], "required: program"),
-        (["quantize", "m.onnx", "-o", "q.onnx"], "required: --format"),
     ],
 )
 def test_the_command_line_itself(

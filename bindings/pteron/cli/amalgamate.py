@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from pteron.schema.errors import ArgumentError
+from pteron.schema.errors import ArgumentError, ProgramError
 
 from . import say
 from .pairs import file, pairs, program
@@ -27,8 +27,10 @@ def run(args: argparse.Namespace) -> int:
     from pteron.export.write import write_text
 
     path = program(args.program)
-    data = path.read_bytes()
-    source, header, facts = amalgamate(data, path.name, pairs("--dim", args.dim, int))
+    there = next(p for p in (args.output, *args.output.absolute().parents) if p.exists())
+    if not there.is_dir():
+        raise ArgumentError(f"{args.output}: expected a folder, but {there} is a file")
+    source, header, facts = amalgamate(path, pairs("--dim", args.dim, int))
     args.output.mkdir(parents=True, exist_ok=True)
     files = [args.output / "pteron_model.h", args.output / "pteron_model.c"]
     for target, text in zip(files, (header, source)):
@@ -37,21 +39,27 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def amalgamate(
-    data: bytes, name: str, dims: Mapping[str, int]
-) -> tuple[str, str, dict[str, int | str]]:
+def amalgamate(path: Path, dims: Mapping[str, int]) -> tuple[str, str, dict[str, int | str]]:
     """The source, the header, and what is known of flash and memory before a compiler has seen them.
 
     Raises:
+        ProgramError: the bytes are not a program.
         ArgumentError: more than one method, states, delegates, shape inputs: what a board's two calls have no place for.
     """
     from pteron.export.file.read import read
+    from pteron.export.plan.measure import Sized
     from pteron.export.program.kernels import header as kernel_list
     from pteron.export.program.kernels import kernels_of
 
     from . import sources
+    from .describe import sizes_of
 
-    kernels = kernels_of(read(data))
+    data, name = path.read_bytes(), path.name
+    try:
+        whole = read(data)
+    except ProgramError as error:
+        raise ProgramError(f"{path}: {error}") from None
+    kernels = kernels_of(whole)
     root = sources.home()
     paths = sources.needed(root, kernels.ops)
     families = [p.stem.partition("__")[0] for p in paths if "__portable" in p.name]
@@ -61,7 +69,12 @@ def amalgamate(
     )
     paths = [*paths, root / "kernels/variants.c"]
     body = sources.joined(root, paths, rows)
-    memory, ports = measured(data, name, dims)
+    at = Sized(whole, sizes_of(whole, dims))
+    shapes = {
+        port.name: tuple(at.extent(e) for e in whole.values[port.value].shape)
+        for port in whole.methods[0].inputs
+    }
+    memory, ports = measured(data, name, shapes)
     constant = "".join(
         f"  {', '.join(map(str, data[i : i + 24]))},\n" for i in range(0, len(data), 24)
     )
@@ -87,7 +100,7 @@ def amalgamate(
 
 
 def measured(
-    data: bytes, name: str, dims: Mapping[str, int]
+    data: bytes, name: str, shapes: Mapping[str, tuple[int, ...]]
 ) -> tuple[int, dict[str, list[tuple[str, int, tuple[int, ...]]]]]:
     """Bytes of memory that suffice, as 64-bit machines need them, and each port's bytes and shape."""
     from .._pteron import ffi, lib
@@ -100,10 +113,6 @@ def measured(
     method = opened.methods[0]
     if any(p.shape_input for p in method.inputs):
         raise ArgumentError(f"{name}: input values decide its shapes; export it with fixed sizes")
-    shapes = {
-        p.name: tuple(n if isinstance(n, int) else dims.get(n, 1) for n in p.shape)
-        for p in method.inputs
-    }
     session = Session(opened, threads=1, cpu=0)
     sizes = session.prepare(shapes)
     needed, of_session, error = ffi.new("size_t *"), ffi.new("size_t *"), new_error()

@@ -139,17 +139,12 @@ class Description:
         return dataclasses.asdict(self)
 
 
-def describe(path: Path, sizes: Mapping[str, int]) -> Description:
-    """Reads a file and evaluates it at the hints, or at `sizes` where they name a dimension.
+def sizes_of(program: Program, sizes: Mapping[str, int]) -> dict[str, int]:
+    """The hints of dimensions, or their `sizes`.
 
     Raises:
-        ProgramError: the bytes are not a program; ArgumentError: `sizes` names no dimension.
+        ArgumentError: `sizes` names no dimension, or is none that the program takes.
     """
-    data = path.read_bytes()
-    try:
-        program, file = read(data), read_file(data)
-    except ProgramError as error:
-        raise ProgramError(f"{path}: {error}") from None
     known = {d.name for d in program.dims if d.kind != "counted"}  # the data decides those
     if set(sizes) - known:
         raise ArgumentError(
@@ -160,7 +155,21 @@ def describe(path: Path, sizes: Mapping[str, int]) -> Description:
             raise ArgumentError(
                 f"--dim {d.name}={sizes[d.name]}: expected a size from {d.min} to {d.max}"
             )
-    own = {d.name: sizes.get(d.name, d.hint) for d in program.dims if d.kind != "counted"}
+    return {d.name: sizes.get(d.name, d.hint) for d in program.dims if d.kind != "counted"}
+
+
+def describe(path: Path, sizes: Mapping[str, int]) -> Description:
+    """Reads a file and evaluates it at the hints, or at `sizes` where they name a dimension.
+
+    Raises:
+        ProgramError: the bytes are not a program; ArgumentError: see sizes_of.
+    """
+    data = path.read_bytes()
+    try:
+        program, file = read(data), read_file(data)
+    except ProgramError as error:
+        raise ProgramError(f"{path}: {error}") from None
+    own = sizes_of(program, sizes)
     view = Sized(program, own)
     return Description(
         str(path),
