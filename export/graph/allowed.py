@@ -165,19 +165,23 @@ def _check_types(
         return
     check_agreement(schema, ["" if t is None else _text(t) for t in types])
     values = {k: a.value for k, a in attrs.items()}
-    axis = _one(data.get(1)) if definitions.AXES.get(schema.name) == 1 else None
+    for i, formal in enumerate(schema.inputs):
+        axes = _elements(data.get(i)) if formal.name == "axes" else None
+        if axes is not None:  # an attribute in older opsets
+            values["axes"] = axes
+    second = _elements(data.get(1)) if definitions.AXES.get(schema.name) == 1 else None
+    axis = second[0] if second is not None and len(second) == 1 else None
     definitions.check_operands(schema.name, values, [_shape(t) for t in types], axis)
     has_body = any(a.type.name in ("GRAPH", "GRAPHS") for a in attrs.values())
     if not has_body and schema.name not in STRICTER:
         _infer(schema, attrs, types, data, outputs)
 
 
-def _one(data: onnx.TensorProto | None) -> int | None:
-    """Its only element, where it lies in the model."""
+def _elements(data: onnx.TensorProto | None) -> list[int] | None:
+    """In row-major order, where they lie in the model."""
     if data is None or data.data_location == onnx.TensorProto.EXTERNAL:
         return None
-    array = onnx.numpy_helper.to_array(data)
-    return int(array.reshape(())) if array.size == 1 else None
+    return [int(n) for n in onnx.numpy_helper.to_array(data).reshape(-1)]
 
 
 def check_agreement(schema: Any, types: Sequence[str]) -> None:

@@ -276,7 +276,8 @@ def check_operands(
         if shape is not None:
             _check_operand(row, shape, first, bound)
     if first is not None and "axes" in attrs:
-        _check_distinct(list(attrs["axes"]), len(first))
+        axes = list(attrs["axes"])
+        _check_distinct(axes, len(first) + (len(axes) if op_type == "Unsqueeze" else 0))
     if op_type == "ReverseSequence" and attrs.get("time_axis", 0) == attrs.get("batch_axis", 1):
         raise NotAllowedError("expected time_axis and batch_axis as 0 and 1, got one twice")
     if op_type == "Attention":
@@ -320,7 +321,6 @@ def _check_heads(attrs: Mapping[str, Any], bound: Mapping[str, int]) -> None:
 
 
 def _check_distinct(axes: Sequence[int], rank: int) -> None:
-    """Unsqueeze alone has axes beyond the rank of its operand, and they are an operand at opset 28."""
     places = [a + rank if a < 0 else a for a in axes]
     if any(not 0 <= a < rank for a in places) or len(set(places)) < len(places):
         raise NotAllowedError(

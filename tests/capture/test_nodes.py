@@ -58,6 +58,8 @@ BAD = {
     "gather elements axis": (N("GatherElements", ["x0", "x1"], ["y"], axis=3), [X, (INT, [2, 3])], {}),
     "flatten axis": (N("Flatten", ["x0"], ["y"], axis=7), [X], {}),
     "reduce axis": (N("ReduceSum", ["x0", "x1"], ["y"]), [X, (INT, [1])], {1: I64([7])}),
+    "reduce axis twice": (N("ReduceMin", ["x0", "x1"], ["y"]), [X, (INT, [2])], {1: I64([-1, 1])}),
+    "unsqueeze axis twice": (N("Unsqueeze", ["x0", "x1"], ["y"]), [X, (INT, [2])], {1: I64([3, -1])}),
     "slice axis": (
         N("Slice", ["x0", "x1", "x2", "x3"], ["y"]), [X, *[(INT, [1])] * 3], {1: I64([0]), 2: I64([1]), 3: I64([9])},
     ),
