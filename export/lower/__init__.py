@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 
 import onnx_ir as ir
+import sympy
 
 from pteron.schema.errors import LoweringError
 
-from ..program import Method, Program
-from ..program.rebuild import without_unused_dims
+from ..program import Check, Method, Program
+from ..program.rebuild import used_names, without_unused_dims
+from ..sizes.expressions import symbol
 from . import ops  # noqa: F401  (its import enters the lowerings)
 from .context import Lowering
 from .env import Failure
@@ -86,4 +89,17 @@ def _program(l: Lowering, name: str, methods: tuple[Method, ...]) -> Program:
         tuple(l.delegates),
         tuple(l.nodes),
     )
-    return without_unused_dims(dataclasses.replace(program, dims=tuple(l.sizes.dims.values())))
+    program = dataclasses.replace(program, dims=tuple(l.sizes.dims.values()))
+    return without_unused_dims(_with_taken(program, l.values.taken))
+
+
+def _with_taken(program: Program, taken: AbstractSet[sympy.Symbol]) -> Program:
+    """An element of a shape input that was taken for a size is not negative, which may have decided what it was taken for, so that
+    nothing names it any more: prepare still looks."""
+    lost = {str(s) for s in taken} - used_names(program)
+    checks = [
+        Check("le", 0, symbol(d), f"{d.name}: a size")
+        for d in program.dims
+        if d.kind == "shape" and d.name in lost
+    ]
+    return dataclasses.replace(program, checks=(*program.checks, *checks))

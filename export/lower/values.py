@@ -33,6 +33,9 @@ class Values:
     def __init__(self) -> None:
         self.all: list[Value] = []
         self.constants: list[Constant] = []
+        self.taken: set[sympy.Symbol] = (
+            set()
+        )  # shape inputs' elements that something took for sizes
         self._views: dict[tuple[Any, ...], int] = {}
         self._constant_of: dict[tuple[Any, ...], int] = {}
         self._constant_values: dict[int, int] = {}
@@ -151,10 +154,13 @@ class Values:
 
     def sizes_in(self, ref: Ref) -> Elements | None:
         """The elements, where they are known if shape inputs are sizes; prepare finds those that the result names."""
-        if not isinstance(ref, Known) or not ref.assumes:
+        if not isinstance(ref, Known):
             return self.elements(ref)
         named = set().union(*(extents.symbols_of(e) for e in ref.elements.flat))
-        return ref.elements if ref.assumes <= named else None
+        if not ref.assumes <= named:
+            return None
+        self.taken |= named
+        return ref.elements
 
     def known(self, ref: Ref, what: str) -> list[Extent]:
         """The elements of a flat tensor that decides `what`.

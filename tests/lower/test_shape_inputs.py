@@ -130,3 +130,16 @@ def test_no_size_at_all_is_picked() -> None:
     text = "n = Shape(x); s = Gather(n, i); y = Concat(s, [2, 3], axis=0)"
     x = {"x": np.zeros((4, 5), np.float32)}
     agrees(text, x, x="f32[a, b]", i=np.zeros(0, np.int64))
+
+
+@pytest.mark.parametrize("end", [-100, -4, -1, 0, 2])
+def test_a_size_that_decided_all_is_still_looked_at(end: int) -> None:
+    """0:end:-2 has no element for any end that is a size, so that nothing names the end any more; from -4 on it has one."""
+    text = "y = Slice(x, i64([0]), e, i64([0]), i64([-2]))"
+    feeds = {"x": np.arange(3, dtype=np.float32), "e": np.array([end])}
+    program = lower(onnx_text(text, x="f32[n]", e="i64[1]"))
+    if end < 0:
+        with pytest.raises(ArgumentError, match=r"e\[0\]"):
+            run(program, feeds)
+    else:
+        assert run(program, feeds)["y"].tolist() == feeds["x"][0:end:-2].tolist()
