@@ -4,6 +4,7 @@
  * bytes; and its watch asks for a look once in CHUNK operations, so that every loop that is cut for
  * looks is cut, in odd places. Scratch is exactly what was asked for, full of junk, with a guard
  * behind. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,14 +66,14 @@ static pte_status run_guarded(const pte_kernel *kernel, pte_call *call, test_req
   return status;
 }
 
-static uint64_t count_look(void *self) { return (*(uint64_t *)self)++; }
+static uint64_t count_look(void *self) { return atomic_fetch_add((_Atomic uint64_t *)self, 1); }
 
 /* Ends a run at its first look, its second, its third, its fifth ...: nothing of it counts, but it
  * must keep to its memory and come back. */
 static void run_ended(const pte_kernel *kernel, pte_call *call, test_request *r) {
   enum { MOST = 8 };
   pte_tensor saved[MOST];
-  uint64_t looks = 0;
+  _Atomic uint64_t looks = 0; /* every thread looks */
   for (uint32_t o = 0; o < r->out_count; o++) {
     if (o == MOST || r->out[o] == NULL) return;
     saved[o] = *r->out[o];
