@@ -11,8 +11,9 @@ import sympy
 
 from pteron.schema.errors import LoweringError
 
-from ..program import Check, Method, Program
+from ..program import Method, Program
 from ..program.rebuild import used_names, without_unused_dims
+from ..sizes import Check
 from ..sizes.expressions import symbol
 from . import ops  # noqa: F401  (its import enters the lowerings)
 from .context import Lowering
