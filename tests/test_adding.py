@@ -134,11 +134,12 @@ from pteron.export.export import export
 from pteron.quantize.encode import blocks
 from pteron.quantize.encode.table import FORMATS
 from pteron.quantize.quantize import transformer
+from pteron.quantize.recipe import recipe
 from pteron.schema import formats
 
 
 def write(source, out):
-    program = export(source, transform=transformer("int6"))
+    program = export(source, transform=transformer(recipe("int6", algorithm="nearest")))
     assert {c.format for c in program.constants if c.layout == "panels"} == {"i6"}
     emit(program, Path(out))
 
@@ -415,7 +416,7 @@ def test_one_of_each_touches_only_its_files(scratch: Path) -> None:
 @pytest.mark.parametrize(
     "row, source, missing",
     [
-        ('bits=8, block=32, scale="f8e8m0", codes="f8e5m2"', "panel_decode__portable", "value_f8e5m2"),
+        ('bits=8, block=32, scale="f8e8m0", codes="f8e8m0"', "panel_decode__portable", "value_f8e8m0"),
         ('bits=4, block=32, scale="f16", codes="i4", offset=7', "panel_decode__portable", "value_i4_less_7"),
         ('bits=4, block=32, scale="f16", codes="i4", offset=8, dot=True', "gemm_blocks__portable", "pte_i8_FORGOTTEN"),
         ('bits=4, block=32, scale="f16", codes="i4", offset=8, dot=True', "matmul_int8", "PTE_I8_FACTOR_FORGOTTEN"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import shutil
 import subprocess
@@ -34,7 +35,8 @@ def home() -> Path:
 
 def archives() -> list[Path]:
     """The runtime as the editable install built it: position-independent, with its delegates."""
-    folders = sorted(ROOT.glob("build/cp3*/runtime_c"), key=lambda p: p.stat().st_mtime)
+    here = f"build/cp3*{platform.machine()}/runtime_c"
+    folders = sorted(ROOT.glob(here), key=lambda p: p.stat().st_mtime)
     if not folders:
         pytest.skip("no runtime in build/: make dev")
     return [folders[-1] / f"lib{name}.a" for name in ("pteron_delegates", "pteron")]

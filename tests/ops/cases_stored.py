@@ -17,10 +17,13 @@ SIZES = ((1, 1), (5, 7), (16, 32), (17, 33), (33, 70), (48, 129), (70, 300), (20
 def matmul(
     name: str, m: int, n: int, k: int, bias: bool = False, steps: tuple[Step, ...] = ()
 ) -> Case:
-    inputs = (normal(m, k), stored(name, n, k), normal(n) if bias else None)
+    x, w = normal(m, k), stored(name, n, k)
+    inputs = (x, w, normal(n) if bias else None)
     attrs = {"steps": steps} if steps else {}
+    scale = 1 + np.abs(x).astype(np.float64) @ np.abs(w.array).astype(np.float64).T
     return Case(
-        "matmul", inputs, attrs, terms=k + 1, sums=not steps, scale=k, name=f"{name} {m} {n} {k}"
+        *("matmul", inputs, attrs),
+        **{"terms": k + 1, "sums": not steps, "scale": scale, "name": f"{name} {m} {n} {k}"},
     )
 
 

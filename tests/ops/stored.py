@@ -15,12 +15,14 @@ NAMES = tuple(name for name in FORMATS if name != "plain")
 
 
 def stored(name: str, n: int, k: int, groups: int = 1, integers: bool = False) -> Weight:
-    """A weight [n, k] with codes of all kinds (no NaN) and scales of ordinary size; `integers`: as matmul_int8 means it."""
+    """A weight [n, k] with codes of all kinds (no NaN, no infinity) and scales of ordinary size; `integers`: as matmul_int8 means it."""
     rng = np.random.default_rng(0)
     fmt = FORMATS[name]
     codes = rng.integers(0, 1 << fmt.bits, (n, k)).astype(np.uint8)
     if fmt.name in ("e4m3_channel", "mxfp8"):
         codes[codes & 0x7F == 0x7F] ^= 1
+    if fmt.name == "mxfp8_e5m2":
+        codes[codes & 0x7C == 0x7C] ^= 4
     scale = scales_of(fmt, n, k, rng)
     w = weight_of(fmt, codes, scale, groups)
     if integers and name == "nf4":
