@@ -21,10 +21,8 @@ def matmul(
     inputs = (x, w, normal(n) if bias else None)
     attrs = {"steps": steps} if steps else {}
     scale = 1 + np.abs(x).astype(np.float64) @ np.abs(w.array).astype(np.float64).T
-    return Case(
-        *("matmul", inputs, attrs),
-        **{"terms": k + 1, "sums": not steps, "scale": scale, "name": f"{name} {m} {n} {k}"},
-    )
+    named = f"{name} {m} {n} {k}"
+    return Case("matmul", inputs, attrs, terms=k + 1, sums=not steps, scale=scale, name=named)
 
 
 def stored_conv(name: str, c: int, n: int, groups: int = 1) -> Case:
