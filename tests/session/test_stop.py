@@ -191,6 +191,7 @@ ENDLESS: dict[str, tuple[str, str, dict[str, Any]]] = {
 
 LARGE: dict[str, tuple[str, str, dict[str, Any]]] = {
     "copy": case(f"*f32 {N}", f"f32 {N}"),
+    "reshape": case(f"f32 {N}", f"f32 {N >> 1} 2"),
     "dims": case("", "i64 2", values=(5, 7)),
     "pad": case("f32 16", f"f32 {N}", begin=(0,), mode="wrap"),
     "gather": case("*f32 4 8192, i64 8192", "f32 8192 8192"),
