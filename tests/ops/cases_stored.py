@@ -7,7 +7,7 @@ import math
 import numpy as np
 from ops.cases_matrix import conv, normal, relu
 from ops.harness import Case
-from ops.stored import NAMES, stored
+from ops.stored import NAMES, every, stored
 
 from pteron.schema.steps import Step
 
@@ -17,12 +17,11 @@ SIZES = ((1, 1), (5, 7), (16, 32), (17, 33), (33, 70), (48, 129), (70, 300), (20
 def matmul(
     name: str, m: int, n: int, k: int, bias: bool = False, steps: tuple[Step, ...] = ()
 ) -> Case:
-    x, w = normal(m, k), stored(name, n, k)
-    inputs = (x, w, normal(n) if bias else None)
+    inputs = (normal(m, k), stored(name, n, k), normal(n) if bias else None)
     attrs = {"steps": steps} if steps else {}
-    scale = 1 + np.abs(x).astype(np.float64) @ np.abs(w.array).astype(np.float64).T
-    named = f"{name} {m} {n} {k}"
-    return Case("matmul", inputs, attrs, terms=k + 1, sums=not steps, scale=scale, name=named)
+    return Case(
+        "matmul", inputs, attrs, terms=k + 1, sums=not steps, scale=k, name=f"{name} {m} {n} {k}"
+    )
 
 
 def stored_conv(name: str, c: int, n: int, groups: int = 1) -> Case:
@@ -54,4 +53,5 @@ CASES = [
         for name in NAMES
         for n, k in ((37, 13), (16, 32), (3, 1), (20, 200))
     ),
+    *(Case("gather_rows", [every(name), picks(16)], name=f"{name} every code") for name in NAMES),
 ]  # fmt: skip

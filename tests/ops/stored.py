@@ -31,11 +31,19 @@ def stored(name: str, n: int, k: int, groups: int = 1, integers: bool = False) -
     return w
 
 
+def every(name: str) -> Weight:
+    """A weight [16, 64] with every code of its format: NaN and infinity, too."""
+    fmt = FORMATS[name]
+    codes = (np.arange(16 * 64) % (1 << fmt.bits)).astype(np.uint8).reshape(16, 64)
+    return weight_of(fmt, codes, scales_of(fmt, 16, 64, np.random.default_rng(0)))
+
+
 def scales_of(fmt: Format, n: int, k: int, rng: np.random.Generator) -> Array:
     """[n, ceil(k / block)], or [n, 1]; E8M0 as bytes."""
     shape = (n, -(-k // fmt.block) if fmt.block else 1)
     if fmt.scale == "f8e8m0":
-        return rng.integers(120, 128, shape).astype(np.uint8)
+        top = 121 if fmt.codes == "f8e5m2" else 128  # its codes reach 2^7 times those of E4M3
+        return rng.integers(top - 8, top, shape).astype(np.uint8)
     return (rng.random(shape) + 0.1).astype({"f16": np.float16, "f32": np.float32}[fmt.scale])
 
 

@@ -91,7 +91,7 @@ def _() -> Program:
     return dataclasses.replace(program, dims=(N,))
 
 
-@bent("states[0].layout")
+@bent("states[0].layout: expected below 1, got 1")
 def _() -> Program:
     return two_methods(states=(State("s", "f32", (16, 4), layout="panels"),))
 
