@@ -87,13 +87,15 @@ def sliced(l: Lowering, ref: Ref, axis: int, start: Extent, count: Extent, step:
 
 
 def _require_inside(l: Lowering, size: Extent, start: Extent, count: Extent, step: int) -> None:
-    """Fixed elements of an axis exist; a place that was computed from the axis is inside by how it was computed."""
-    if not isinstance(start, int) or not isinstance(count, int) or count == 0:
+    """So many elements exist, counted from whichever end; as many as were computed from the axis are inside by how they were."""
+    if not isinstance(count, int) or count == 0:
         return
-    last = start + (count - 1) * step
-    if min(start, last, count) < 0:
+    last = extents.add(start, (count - 1) * step)
+    low, high = (start, last) if step > 0 else (last, start)
+    if count < 0 or (isinstance(low, int) and low < 0):
         l.fail(f"takes {count} elements from {start} on by steps of {step}; expected none below 0")
-    l.sizes.require_at_most(max(start, last) + 1, size, "elements lie inside their axis")
+    l.sizes.require_at_most(0, low, "elements lie inside their axis")
+    l.sizes.require_at_most(extents.add(high, 1), size, "elements lie inside their axis")
 
 
 def flip(l: Lowering, ref: Ref, axis: int) -> Ref:

@@ -168,6 +168,13 @@ def _squares(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
     return not _is_float(x[0]) and not _fits((x[0].astype(np.float64) ** 2).sum(), x[0].dtype)
 
 
+def _powers(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
+    """Integers whose powers of e f64 has not, or none at all: the logarithm is infinite, which is cast to an integer."""
+    if _is_float(x[0]):
+        return False
+    return not x[0].size or bool(x[0].max() > 709)
+
+
 def _region(x: Sequence[Any], given: Given, y: Sequence[Array]) -> bool:
     """As above; and a region whose corners are no numbers."""
     return not _finite(*x, np.asarray(given.get("spatial_scale", 1.0), np.float32))
@@ -236,6 +243,7 @@ OPEN: Final[dict[str, Row]] = {
     "STFT": _special,
     "Loop": _declared,
     "ReduceL2": _squares,
+    "ReduceLogSumExp": _powers,
     "QLinearConv": _bias,
     "Attention": _hidden,
     "Gemm": _gemm,

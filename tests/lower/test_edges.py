@@ -74,6 +74,17 @@ def test_an_index_beyond_either_end_is_an_error(text: str, at: int) -> None:
         lower(onnx_text(text.format(wrong), x="f32[3]", z="f32[3, 2, 1]"))
 
 
+@pytest.mark.parametrize("at", [-3, 2, [-3], [2, 1]])
+def test_an_index_wants_an_axis_that_long(at: int | list[int]) -> None:
+    """From either end; a view of one element in front of the data was an internal error."""
+    program = lower(onnx_text(f"y = Gather(x, i64({at}), axis=1)", x="f32[2, n]"))
+    for n in (3, 5):
+        x = floats(2, n)
+        np.testing.assert_array_equal(run(program, {"x": x})["y"], x[:, at])
+    with pytest.raises(ArgumentError, match="elements lie inside their axis"):
+        run(program, {"x": floats(2, 2)})
+
+
 @pytest.mark.parametrize("at", [-3, -1, 0, 2])
 def test_the_first_and_the_last_size(at: int) -> None:
     text = f"y = Expand(x, Gather(Shape(z), [{at}]))"
