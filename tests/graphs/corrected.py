@@ -97,6 +97,41 @@ class LpNormalization(OpRun):
         return (np.where(norm == 0, 0 * norm, wide / norm).astype(x.dtype),)
 
 
+class _Once(OpRun):
+    """Differences are rounded once, as a result is; the reference rounds each step to 16 bits, where 1 less a number near it has few
+    of its own left."""
+
+    op_domain = ""
+
+    def _of(self, x: Array, **given: Any) -> Array:
+        raise NotImplementedError
+
+    def _run(self, x: Array, **given: Any) -> tuple[Array]:
+        return (np.asarray(self._of(x.astype(np.float64), **given)).astype(x.dtype),)
+
+
+class Gelu(_Once):
+    def _of(self, x: Array, approximate: str = "none") -> Array:
+        if approximate == "tanh":
+            return x / (1 + np.exp(-2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+        return x * 0.5 * np.vectorize(math.erfc, otypes=[float])(-x / math.sqrt(2))
+
+
+class Celu(_Once):
+    def _of(self, x: Array, alpha: float = 1.0) -> Array:
+        return np.maximum(x, 0) + np.minimum(0, alpha * np.expm1(x / alpha))
+
+
+class Selu(_Once):
+    def _of(self, x: Array, alpha: float = 0.0, gamma: float = 0.0) -> Array:
+        return gamma * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
+
+
+class Softplus(_Once):
+    def _of(self, x: Array) -> Array:
+        return np.logaddexp(x, 0)
+
+
 class ReduceLogSumExp(OpRunReduceNumpy):
     """Of an infinity it is infinite; the reference leaves it out of the largest element, and takes -inf from it. Of integers
     in f64, cut to a whole number, as the function of opset 18 says; the reference makes no result of them."""
@@ -545,5 +580,5 @@ class AffineGrid(OpRun):
 CORRECTED: Final = [
     LSTM, GRU, RNN, Attention, Unique, Unsqueeze, RoiAlign, Slice, Loop, BatchNormalization, LeakyRelu, PRelu, Elu, Shape, QuantizeLinear,
     ScatterElements, AffineGrid, Conv,
-    Softmax, LogSoftmax, Hardmax, LRN, LpNormalization, ReduceLogSumExp, GlobalMaxPool, ConvTranspose, LayerNormalization, OneHot, MaxPool, AveragePool, LpPool,
+    Softmax, LogSoftmax, Hardmax, LRN, LpNormalization, ReduceLogSumExp, Gelu, Celu, Selu, Softplus, GlobalMaxPool, ConvTranspose, LayerNormalization, OneHot, MaxPool, AveragePool, LpPool,
 ]  # fmt: skip

@@ -447,6 +447,15 @@ def test_a_narrow_constant_takes_a_shape_that_an_input_decides(kind: type) -> No
     assert run(program, feeds)["y"].tolist() == [[-6, -4, -2], [0, 2, 4]]
 
 
+@pytest.mark.parametrize("length", [1, 2, 4, 6, 8, 12])
+def test_what_vanishes_of_a_transform_is_0(length: int) -> None:
+    """The imaginary parts of the mean and of the highest frequency: whoever scales by them made numbers of roundings."""
+    x = floats(2, length, 1)
+    y = run(lower(onnx_text("y = DFT(x, None, i64(1))", x=f"f32[2, {length}, 1]")), {"x": x})["y"]
+    assert not y[:, [0, *([length // 2] if length % 2 == 0 else [])], 1].any()
+    np.testing.assert_allclose(y[..., 0] + 1j * y[..., 1], np.fft.fft(x[..., 0]), atol=1e-5)
+
+
 @pytest.mark.parametrize("onesided", [0, 1])
 @pytest.mark.parametrize("parts", [1, 2])
 def test_one_side_of_the_frames_of_a_signal(parts: int, onesided: int) -> None:

@@ -38,7 +38,7 @@ AREA = (
 )  # fmt: skip
 FAST = (
     "tests/passes", "tests/lower", "tests/export", "tests/schema", "tests/session", "tests/capture/test_onnx.py",
-    "tests/program/test_reader.py", "tests/quantize",
+    "tests/program/test_reader.py", "tests/quantize", "tests/models/test_context.py",
 )  # fmt: skip
 SLOW = ("tests/session/test_stop.py", "tests/export/test_cost.py", "tests/schema/test_shape.py")
 """About time, and about the schema."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -32,7 +33,9 @@ W = {"w": floats(6, 4), "s": floats(6), "t": floats(9, 6), "u": floats(4, 9), "m
 
 HEADS = "h = Reshape(x, [0, 0, 2, 3]); "
 FLAT = "f = Squeeze(x, [0]); "
-PLACES = "p = Unsqueeze(Cast(Range(i64(0), Squeeze(Shape(x, start=1, end=2)), i64(1)), to=1), [1]); "
+PLACES = (
+    "p = Unsqueeze(Cast(Range(i64(0), Squeeze(Shape(x, start=1, end=2)), i64(1)), to=1), [1]); "
+)
 ALONE = [
     "y = Relu(x)", "y = Add(x, s)", "y = Mul(s, x)", "y = Where(Less(x, 0.0), s, x)", "y = Add(x, Neg(x))",
     "y = Add(x, Unsqueeze(s, [0, 1]))", "y = MatMul(x, w)", PLACES + "y = Add(x, p)", PLACES + "y = Mul(p, x)",
@@ -75,7 +78,7 @@ CAREFUL = {
 """What the proof does not see, or need not."""
 MORE: dict[str, Any] = {
     "z": "f32[1, 1, 6]", "v": "f32[1, n, 6]", "k": "i64[1, n]", "kv": "f32[1, 2, m, 3]", "r3": "i64[3]", "n6": "f32[n, 6]",
-    "s6": floats(3, 6).repeat(2, 0), "w34": floats(3, 4),
+    "v2": "f32[1, n, 6]", "m2": "f32[1, n, n]", "s6": floats(3, 6).repeat(2, 0), "w34": floats(3, 4),
 }  # fmt: skip
 
 
@@ -256,8 +259,7 @@ CUTS = {
 
 @pytest.mark.parametrize("text", CUTS)
 def test_the_last_token_is_cut_out_early(text: str) -> None:
-    MORE["v2"], MORE["m2"] = "f32[1, n, 6]", "f32[1, n, n]"
-    model, tokens, _ = model_of(text)
+    model, _, _ = model_of(text)
     feeds = {
         v.name: RNG.integers(0, 9, (1, 5))
         if v.dtype == ir.DataType.INT64
@@ -311,11 +313,13 @@ def test_a_model_without_caches_gets_them(call: str) -> None:
     context = keep_context(model, 12, all_logits=True)
     window = 3 if "window" in call or "Greater" in call else 0
     assert context.windows == {window: 1} and context.capacity == 12
-    assert context.axes == dict.fromkeys(context.axes, 2) and len(context.axes) == 1, "h is kept once"
+    assert context.axes == dict.fromkeys(context.axes, 2) and len(context.axes) == 1, (
+        "h is kept once"
+    )
     for cuts in ([0, 9], [0, 4, 5, 9], list(range(10))):
         kept = {v.name: np.zeros([int(str(n)) for n in g.dims(v) or []], v.dtype.numpy()) for v in model.graph.inputs if v.name != "x" and v.dtype}  # fmt: skip
         made = []
-        for a, b in zip(cuts, cuts[1:], strict=False):
+        for a, b in itertools.pairwise(cuts):
             results = run(model, {"x": x[:, a:b], **kept})
             named = dict(zip((o.name for o in model.graph.outputs), results, strict=True))
             made.append(results[0])

@@ -26,24 +26,31 @@ from ..pointwise import convert
 def fourier(n: int, parts: int, *, inverse: bool, onesided: bool) -> NDArray[np.float64]:
     """The transform of n points with `parts` (1: real, 2: complex) components as [n * parts, m * out]."""
     m = n // 2 + 1 if onesided else n
-    turns = np.outer(np.arange(n), np.arange(m)) % n
-    angle = turns * (2 * np.pi / n)
-    cos, sin = np.cos(angle), np.sin(angle) if inverse else -np.sin(angle)
+    cos, sin = _circle(np.outer(np.arange(n), np.arange(m)), n)
+    sin = sin if inverse else -sin
     rows = [np.stack([cos, sin], -1), np.stack([-sin, cos], -1)][:parts]
     matrix = np.stack(rows, 1).reshape(n * parts, m * 2)
     return matrix / n if inverse else matrix
 
 
+def _circle(turns: NDArray[np.int64], n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Cosine and sine of turns / n of a circle; at its quarters exact, so that what vanishes is 0: a sum of rounded ones is not."""
+    quarter, rest = np.divmod(4 * turns, n)
+    cos, sin = np.cos(rest * (np.pi / 2 / n)), np.sin(rest * (np.pi / 2 / n))
+    return np.choose(quarter % 4, [cos, -sin, -cos, sin]), np.choose(
+        quarter % 4, [sin, cos, -sin, -cos]
+    )
+
+
 def real_inverse(n: int) -> NDArray[np.float64]:
     """From n // 2 + 1 complex points of a real signal back to its n elements."""
     m = n // 2 + 1
-    turns = np.outer(np.arange(m), np.arange(n)) % n
-    angle = turns * (2 * np.pi / n)
+    cos, sin = _circle(np.outer(np.arange(m), np.arange(n)), n)
     weight = np.full((m, 1), 2.0)
     weight[0] = 1
     if n % 2 == 0:
         weight[-1] = 1
-    parts = np.stack([weight * np.cos(angle), -weight * np.sin(angle)], 1)
+    parts = np.stack([weight * cos, -weight * sin], 1)
     matrix: NDArray[np.float64] = parts.reshape(2 * m, n) / n
     return matrix
 
