@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from models.decoder import VOCABULARY, decoder
 
@@ -152,6 +156,103 @@ def test_draws_belong_to_positions(model: pteron.Model) -> None:
     model.rewind(0)
     other = pteron.Sampling(temperature=1.2, top_k=30, top_p=0.9, min_p=0.01, seed=6)
     assert list(pteron.generate(model, [1, 2], max_new_tokens=16, sampling=other)) != whole
+
+
+WRONG_TOKENS: list[tuple[Any, type[Exception], str]] = [
+    ([3, -1], pteron.DataError, "tokens: expected tokens of 0 to 60, which the model has, got -1 at position 1"),
+    ([VOCABULARY], pteron.DataError, "got 61 at position 0"),
+    ([1, 2, 2**31], pteron.DataError, "got 2147483648 at position 2"),
+    ([2**32 + 1], pteron.DataError, "got 4294967297 at position 0"),
+    ([2**63, -1], pteron.DataError, "got 9223372036854775808 at position 0"),
+    ([2**70], pteron.DataError, "at position 0"),
+    (np.array([0, 2**64 - 1], np.uint64), pteron.DataError, "at position 1"),
+    ([], pteron.ArgumentError, "at least one"),
+    ([[1, 2]], pteron.ArgumentError, "list of integers"),
+    ([1.0], pteron.ArgumentError, "list of integers"),
+    (5, pteron.ArgumentError, "list of integers, got int"),
+    ("12", pteron.ArgumentError, "list of integers, got str"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=["int32", "int64"])
+def narrow(request: Any, tmp_path_factory: pytest.TempPathFactory) -> pteron.Model:
+    """A decoder whose tokens are of that type."""
+    source = decoder()
+    kind = {"int32": onnx.TensorProto.INT32, "int64": onnx.TensorProto.INT64}[request.param]
+    source.graph.input[0].type.tensor_type.elem_type = kind
+    path = tmp_path_factory.mktemp(request.param) / "m.pte"
+    pteron.export_model(source, path, max_context=8)
+    model = pteron.load(path, threads=1)
+    assert model.inputs[0].numpy_dtype == request.param
+    return model
+
+
+@pytest.mark.parametrize("tokens, error, text", WRONG_TOKENS, ids=str)
+def test_tokens_that_the_model_does_not_have(
+    narrow: pteron.Model, tokens: Any, error: type[Exception], text: str
+) -> None:
+    with pytest.raises(error, match=text):
+        pteron.generate(narrow, tokens)
+    if len(np.shape(tokens)) == 1 and np.size(tokens):
+        with pytest.raises(error, match=text.replace("tokens: ", "stop: ")):
+            pteron.generate(narrow, [1], stop=tokens)
+    assert narrow.position == 0
+
+
+def test_the_last_token_of_the_vocabulary_is_one(narrow: pteron.Model) -> None:
+    assert len(list(pteron.generate(narrow.session(), [VOCABULARY - 1, 0], max_new_tokens=2))) == 2
+
+
+# --- the interrupt key ------------------------------------------------------------------------------------------------
+
+heeds = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # ignored behind `&`
+
+
+@pytest.fixture(scope="module")
+def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("long") / "m.pte"
+    pteron.export_model(decoder(), path, max_context=1 << 15)
+    return path
+
+
+def test_the_interrupt_key_ends_generate(long: Path) -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-m", "pteron", "generate", long, "--tokens", "1,2,3"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heeds,
+    )  # fmt: skip
+    assert child.stdout is not None
+    first = child.stdout.read(20)  # it is at it
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    want = greedy(pteron.load(long, threads=1), [1, 2, 3], 5)
+    assert child.returncode == 130
+    assert [int(x) for x in (first + out).split()][:5] == want and (first + out).endswith("\n")
+    assert re.fullmatch(
+        r"3 tokens read in .* ms(; .* tokens/s)?\npteron generate: interrupted\n", err
+    )
+
+
+INTERRUPTED = """
+import os, signal, sys, threading
+import pteron
+model = pteron.load(sys.argv[1], threads=1)
+text = list(pteron.generate(model, [1, 2, 3], max_new_tokens=4))
+threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    list(pteron.generate(model, [0] * 32_000))  # many seconds
+except KeyboardInterrupt:
+    print("interrupted", model.position)
+model.rewind(3)
+print(list(pteron.generate(model, text[:1], max_new_tokens=3)) == text[1:])
+"""
+
+
+def test_a_session_goes_on_after_the_interrupt_key(long: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, long], capture_output=True, text=True, timeout=60,
+        preexec_fn=heeds, check=True,
+    )  # fmt: skip
+    assert done.stdout == "interrupted 6\nTrue\n", "what a run did not finish is not counted"
 
 
 # --- sampling against NumPy -------------------------------------------------------------------------------------------
@@ -325,6 +426,9 @@ def test_generate_on_the_command_line(
         (["--tokens", "1", "--seed", "3"], 2),
         (["--tokens", "1", "--temperature", "-1"], 2),
         (["--tokens", "99999"], 5),
+        (["--tokens", "1,4294967297"], 5),
+        (["--tokens", f"{2**70}"], 5),
+        (["--tokens", "1", "--stop", "99999"], 5),
     ],
     ids=str,
 )

@@ -47,7 +47,7 @@ def ids(text: str) -> list[int]:
     parts = text.replace(",", " ").split()
     if not parts or not all(part.isascii() and part.isdigit() for part in parts):
         raise argparse.ArgumentTypeError(f"expected tokens as 1,2,3, got {text!r}")
-    return [min(int(part), 2**63 - 1) for part in parts]
+    return [int(part) for part in parts]
 
 
 def run(args: argparse.Namespace) -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from pteron.schema.errors import ArgumentError
+from pteron.schema.errors import ArgumentError, DataError
 
 from .._pteron import ffi, lib
 from .arguments import integer, kind_of
@@ -92,16 +93,20 @@ def generate(
 
     Raises:
         ArgumentError: no decoder with a context, no tokens, more than there is room for.
-        DataError: a token that the model does not have.
+        DataError: a token that the model does not have, in `tokens` or `stop`.
     """
     session = model.session_of_calls if isinstance(model, Model) else model
     if not isinstance(session, Session):
         raise ArgumentError(f"model: expected a pteron.Model or Session, got {kind_of(model)}")
     sampler = Sampler(sampling)
     name, output = _ports(session)
-    ids = np.asarray(tokens)
-    if ids.ndim != 1 or ids.size == 0 or ids.dtype.kind not in "iu":
-        raise ArgumentError("tokens: expected a list of at least one integer")
+    vocabulary = _vocabulary(session)
+    ids = _ids("tokens", tokens, vocabulary)
+    if ids.size == 0:
+        raise ArgumentError("tokens: expected a list of at least one integer, got none")
+    ends = frozenset(
+        _ids("stop", list(stop) if isinstance(stop, Collection) else stop, vocabulary).tolist()
+    )
     left = session.room - session.position
     if len(ids) > left:
         raise ArgumentError(
@@ -111,7 +116,7 @@ def generate(
     if max_new_tokens is not None:
         most = min(most, integer("max_new_tokens", max_new_tokens, 0, 2**63 - 1))
     dtype = session.inputs[0].numpy_dtype
-    return _each(session, (name, output, dtype), ids, most, sampler, frozenset(stop))
+    return _each(session, (name, output, dtype), ids, most, sampler, ends)
 
 
 def _each(
@@ -125,6 +130,34 @@ def _each(
         if token in stop:
             return
         ids = np.array([token])
+
+
+def _vocabulary(session: Session) -> int:
+    """How many tokens the model has: it gives each a logit, and its own type holds them all."""
+    logits = session.outputs[0].shape[-1]
+    types = np.iinfo(session.inputs[0].numpy_dtype).max + 1
+    return min(logits, types) if isinstance(logits, int) else types
+
+
+def _ids(name: str, tokens: Any, vocabulary: int) -> Array:
+    """The tokens, all of the model's. A negative one would be taken from the end of its table, a larger one wrap.
+
+    Raises:
+        ArgumentError: no list of integers.
+        DataError: the model does not have one.
+    """
+    try:
+        numbers = [operator.index(token) for token in tokens]
+    except TypeError as error:
+        raise ArgumentError(
+            f"{name}: expected a list of integers, got {kind_of(tokens)}: {error}"
+        ) from None
+    for i, number in enumerate(numbers):
+        if not 0 <= number < vocabulary:
+            raise DataError(
+                f"{name}: expected tokens of 0 to {vocabulary - 1}, which the model has, got {number} at position {i}"
+            )
+    return np.array(numbers, np.int64)
 
 
 def _ports(session: Session) -> tuple[str, str]:

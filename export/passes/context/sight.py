@@ -13,13 +13,16 @@ STRIDE: Final = 512
 FAR: Final = -1e4
 """What is added to a hidden score is no more than this."""
 WHOLE: Final = 8192
-"""Keys of a mask without past that are looked at in one piece."""
+"""Queries that are looked at one and all: what they see takes time and room by the square."""
+BEYOND: Final = 64
+"""Places behind those at which two neighbours are looked at, where a mask has a past."""
 
 Mask = Callable[[int, int], g.Array]
 
 
 def window_of(mask: Mask, capacity: int, has_past: bool) -> int | str:
-    """How many keys a query sees, itself included; 0: all before it. Each query of the capacity is looked at.
+    """How many keys a query sees, itself included; 0: all before it. Each of the first 8,192 queries is looked at, and some behind
+    those.
 
     Args:
         mask: Its elements, [.., queries, keys], for (tokens before, tokens now).
@@ -53,12 +56,15 @@ def _runs(capacity: int, has_past: bool) -> list[tuple[int, int]]:
     """(tokens before, tokens now) that cover every query, and single tokens behind."""
     if not has_past:
         return [(0, n) for n in sorted({1, min(2, capacity), capacity})]
-    whole = [(at, min(STRIDE, capacity - at)) for at in range(0, capacity, STRIDE)]
+    end = min(capacity, WHOLE)
+    whole = [(at, min(STRIDE, end - at)) for at in range(0, end, STRIDE)]
     return [*whole, *((at, 1) for at in _some(capacity))]
 
 
 def _some(capacity: int) -> Iterator[int]:
-    yield from sorted({n for n in (0, 1, capacity // 2, capacity - 1) if 0 <= n < capacity})
+    step = (capacity - WHOLE) // BEYOND + 1
+    beyond = [n for at in range(WHOLE, capacity, step) for n in (at - 1, at)]
+    yield from sorted({n for n in (0, 1, capacity // 2, *beyond, capacity - 1) if 0 <= n < capacity})
 
 
 def _seen(mask: g.Array) -> g.Array | str:
