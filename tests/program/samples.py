@@ -181,6 +181,39 @@ def state() -> Program:
 
 
 @sample
+def context() -> Program:
+    """A cache whose rows are of tokens, written in place one by one, and the position that counts them."""
+    one = Constant("one", "i64", (1,), np.ones(1, np.int64))
+    values = [
+        Value("update", "f32", (1, 2, 1, 4), "input", 0),
+        Value("cache", "f32", (1, 2, 8, 4), "state", 0),
+        Value("position", "i64", (1,), "state", 1),
+        Value("one", "i64", (1,), "constant", 0),
+        Value("", "f32", (1, 2, 8, 4), "view", 1),
+        Value("", "i64", (1,), "view", 2),
+        Value("y", "f32", (1, 2, 8, 4), "output", 0),
+    ]
+    steps = (
+        Step("load", "i64", 0, arg=0),
+        Step("load", "i64", 1, arg=1),
+        Step("add", "i64", 0, (0, 1)),
+        Step("store", "i64", args=(0,), arg=0),
+    )
+    block = Block(
+        (
+            Instr("tensor_scatter", (1, 0, 2), (4,), {"circular": False}),
+            Instr("copy", (4,), (6,)),
+            Instr("pointwise", (2, 3), (5,), {"steps": steps}),
+        )
+    )
+    states = (
+        State("cache", "f32", (1, 2, 8, 4), role="tokens", axis=2),
+        State("position", "i64", (1,), role="position"),
+    )
+    return one_method(values, [block], [0], [6], constants=(one,), states=states)
+
+
+@sample
 def control() -> Program:
     """An if whose branch holds a loop; a block called twice."""
     values = [
