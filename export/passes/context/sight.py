@@ -64,7 +64,9 @@ def _runs(capacity: int, has_past: bool) -> list[tuple[int, int]]:
 def _some(capacity: int) -> Iterator[int]:
     step = (capacity - WHOLE) // BEYOND + 1
     beyond = [n for at in range(WHOLE, capacity, step) for n in (at - 1, at)]
-    yield from sorted({n for n in (0, 1, capacity // 2, *beyond, capacity - 1) if 0 <= n < capacity})
+    yield from sorted(
+        {n for n in (0, 1, capacity // 2, *beyond, capacity - 1) if 0 <= n < capacity}
+    )
 
 
 def _seen(mask: g.Array) -> g.Array | str:
