@@ -118,11 +118,12 @@ static pte_status check_relation(const pte_session *s, const pte_file_check *che
                   pte_program_string(s->program, check->text), a, b);
 }
 
-pte_status pte_bind(pte_session *s, const pte_prepare_options *options, pte_error *err) {
+pte_status pte_bind(pte_session *s, const pte_prepare_options *options, bool *changed,
+                    pte_error *err) {
   pte_exprs_reset(&s->exprs);
   s->exprs.max_extent = options->max_extent > 0 ? options->max_extent : PTE_DEFAULT_MAX_EXTENT;
   PTE_TRY(bind_all(s, options, err));
-  pte_exprs_evaluate(&s->exprs);
+  pte_exprs_evaluate(&s->exprs, changed);
   for (uint32_t i = 0; i < s->method->inputs.count; i++) {
     const int64_t *shape = given(options->shapes, i);
     if (shape != NULL) PTE_TRY(check_port(s, i, shape, err));

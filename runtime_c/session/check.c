@@ -16,17 +16,6 @@ typedef struct span {
   uint64_t begin, end;
 } span;
 
-pte_call pte_session_call(const pte_session *s, uint32_t index) {
-  const pte_work *work = &s->works[index];
-  pte_call call = s->call;
-  call.attrs = work->attrs;
-  call.in = work->in;
-  call.out = work->out;
-  call.in_count = work->in_count;
-  call.out_count = work->out_count;
-  return call;
-}
-
 /* Where a base would lie: storages are apart from each other, ports and params too. */
 static span stand_in(const pte_session *s, uint32_t base) {
   const pte_file_value *file = pte_session_file_value(s, base);
@@ -157,7 +146,7 @@ static bool overlaps_itself(const pte_tensor *t) {
 
 static pte_status check_output(pte_session *s, uint32_t work, uint32_t i, bool placed,
                                pte_error *err) {
-  const pte_tensor *t = s->works[work].out[i];
+  const pte_tensor *t = s->works[work].call.out[i];
   uint32_t v = pte_session_value_of(s, t);
   if ((s->slots[v].flags | s->slots[s->slots[v].base].flags) & PTE_SLOT_READ_ONLY)
     return fail_at(s, work, "writes memory that is read-only", 128 + i, err);
@@ -180,13 +169,13 @@ typedef struct some_outputs {
 static pte_status check_inputs(pte_session *s, uint32_t index, const some_outputs *some,
                                bool placed, pte_error *err) {
   const pte_work *work = &s->works[index];
-  for (uint32_t i = 0; i < work->in_count; i++) {
-    const pte_tensor *x = work->in[i];
+  for (uint32_t i = 0; i < work->call.in_count; i++) {
+    const pte_tensor *x = work->call.in[i];
     if (x == NULL) continue;
     span in = span_of(s, x, placed);
     for (uint32_t k = 0; k < some->count; k++) {
       uint32_t o = some->first + k;
-      const pte_tensor *out = work->out[o];
+      const pte_tensor *out = work->call.out[o];
       if (out == NULL || apart(s, out, some->at[k], x, in)) continue;
       const pte_op_port *port = pte_op_input(work->row, i);
       bool inplace = o == 0 && port != NULL && port->inplace;
@@ -201,20 +190,21 @@ static pte_status check_some(pte_session *s, uint32_t index, uint32_t first, boo
                              bool placed, pte_error *err) {
   const pte_work *work = &s->works[index];
   some_outputs some = {.first = first};
-  while (some.count < AT_ONCE && first + some.count < work->out_count) {
+  while (some.count < AT_ONCE && first + some.count < work->call.out_count) {
     uint32_t k = some.count++;
-    if (work->out[first + k] == NULL) continue;
+    if (work->call.out[first + k] == NULL) continue;
     PTE_TRY(check_output(s, index, first + k, placed, err));
-    some.at[k] = span_of(s, work->out[first + k], placed);
+    some.at[k] = span_of(s, work->call.out[first + k], placed);
   }
   if (copies) return PTE_OK;
   PTE_TRY(check_inputs(s, index, &some, placed, err));
   for (uint32_t other = 0; other + 1 < first + some.count; other++) {
-    const pte_tensor *before = work->out[other];
+    const pte_tensor *before = work->call.out[other];
     if (before == NULL) continue;
     span at = other < first ? span_of(s, before, placed) : some.at[other - first];
     for (uint32_t k = other < first ? 0 : other - first + 1; k < some.count; k++)
-      if (work->out[first + k] != NULL && !apart(s, work->out[first + k], some.at[k], before, at))
+      if (work->call.out[first + k] != NULL &&
+          !apart(s, work->call.out[first + k], some.at[k], before, at))
         return fail_at(s, index, "shares memory with another output", 128 + first + k, err);
   }
   return PTE_OK;
@@ -222,27 +212,28 @@ static pte_status check_some(pte_session *s, uint32_t index, uint32_t first, boo
 
 pte_status pte_check_overlap(pte_session *s, uint32_t index, bool placed, pte_error *err) {
   const pte_work *work = &s->works[index];
-  for (uint32_t i = 0; placed && i < work->in_count; i++)
-    if (work->in[i] != NULL && work->in[i]->data == NULL && !pte_tensor_is_empty(work->in[i]))
+  for (uint32_t i = 0; placed && i < work->call.in_count; i++)
+    if (work->call.in[i] != NULL && work->call.in[i]->data == NULL &&
+        !pte_tensor_is_empty(work->call.in[i]))
       return fail_at(s, index, "is bound to nothing", i, err);
   bool copies =
       work->row->control && work->row->id != PTE_OP_DELEGATE; /* by memmove, or not at all */
   if (placed) s->looks = PTE_LOOKS;                           /* of this instruction; else of all */
-  for (uint32_t first = 0; first < work->out_count; first += AT_ONCE)
+  for (uint32_t first = 0; first < work->call.out_count; first += AT_ONCE)
     PTE_TRY(check_some(s, index, first, copies, placed, err));
   return PTE_OK;
 }
 
 static pte_status check_dense(pte_session *s, uint32_t index, pte_error *err) {
   const pte_work *work = &s->works[index];
-  for (uint32_t i = 0; i < work->in_count; i++) {
+  for (uint32_t i = 0; i < work->call.in_count; i++) {
     const pte_op_port *port = pte_op_input(work->row, i);
-    if (work->in[i] != NULL && !port->strided && !pte_tensor_is_dense(work->in[i]))
+    if (work->call.in[i] != NULL && !port->strided && !pte_tensor_is_dense(work->call.in[i]))
       return fail_at(s, index, "must be dense", i, err);
   }
-  for (uint32_t i = 0; i < work->out_count; i++) {
+  for (uint32_t i = 0; i < work->call.out_count; i++) {
     const pte_op_port *port = pte_op_output(work->row, i);
-    if (work->out[i] != NULL && !port->strided && !pte_tensor_is_dense(work->out[i]))
+    if (work->call.out[i] != NULL && !port->strided && !pte_tensor_is_dense(work->call.out[i]))
       return fail_at(s, index, "must be dense", 128 + i, err);
   }
   return PTE_OK;
@@ -263,7 +254,7 @@ static pte_status check_sizes(pte_session *s, uint32_t index, bool placed, pte_e
     const pte_op_attr *attr = &pte_op_attrs[work->row->attrs + a];
     pte_range range;
     if (attr->kind != PTE_ATTR_DIMS) continue;
-    memcpy(&range, (const uint8_t *)work->attrs + attr->offset, sizeof range);
+    memcpy(&range, (const uint8_t *)work->call.attrs + attr->offset, sizeof range);
     for (uint32_t i = 0; i < range.count; i++) {
       uint8_t known = s->exprs.known[s->tables.refs[range.start + i]];
       if (known == PTE_KNOWN) continue;
@@ -278,11 +269,11 @@ static pte_status check_sizes(pte_session *s, uint32_t index, bool placed, pte_e
 static pte_status check_kernel(pte_session *s, uint32_t index, bool placed, uint64_t *out_scratch,
                                pte_error *err) {
   const pte_kernel *kernel = s->works[index].row->kernel;
-  pte_call call = pte_session_call(s, index);
-  pte_status status = pte_shape_check(s->works[index].row, &call);
-  if (status == PTE_OK && kernel->check != NULL) status = kernel->check(&call);
+  const pte_call *call = &s->works[index].call;
+  pte_status status = pte_shape_check(s->works[index].row, call);
+  if (status == PTE_OK && kernel->check != NULL) status = kernel->check(call);
   if (status != PTE_OK) return pte_fault_text(s, index, to_blame(s, status, placed), err);
-  if (kernel->scratch != NULL) status = kernel->scratch(&call, out_scratch);
+  if (kernel->scratch != NULL) status = kernel->scratch(call, out_scratch);
   if (status == PTE_OK) return PTE_OK;
   return pte_fault_at(s, index, PTE_LIMIT, "scratch does not fit in memory", 255, err);
 }
@@ -291,7 +282,7 @@ pte_status pte_check_work(pte_session *s, uint32_t index, bool placed, uint64_t 
                           pte_error *err) {
   const pte_op_row *row = s->works[index].row;
   *out_scratch = 0;
-  s->fault = (pte_fault){"", -1, 0, 0, 255, 0};
+  pte_fault_clear(s);
   PTE_TRY(pte_check_overlap(s, index, placed, err));
   if (row->id == PTE_OP_DELEGATE) return pte_delegate_check(s, index, out_scratch, err);
   if (row->control) return pte_control_check(s, index, err);

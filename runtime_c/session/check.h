@@ -4,9 +4,6 @@
 
 #include "session/session.h"
 
-/* The call of instruction `work`. */
-pte_call pte_session_call(const pte_session *s, uint32_t work);
-
 /* Instruction `work` without its kernel's opinion, then with it. `placed`: addresses are real.
  * `out_scratch` gets the bytes that the kernel asks for. */
 PTE_CHECKED pte_status pte_check_overlap(pte_session *s, uint32_t work, bool placed,

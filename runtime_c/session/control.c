@@ -67,11 +67,11 @@ static pte_status bind_called(pte_execution *run, uint32_t index, const pte_file
   const pte_work *work = &s->works[index];
   for (uint32_t i = 0; i < block->params.count; i++) {
     pte_tensor *param = ref_tensor(s, block->params, i);
-    PTE_TRY(bind(run, index, param, work->in[i], i));
-    PTE_TRY(pte_counted_close(run->s, index, param, work->in[i]->shape, i, run->err));
+    PTE_TRY(bind(run, index, param, work->call.in[i], i));
+    PTE_TRY(pte_counted_close(run->s, index, param, work->call.in[i]->shape, i, run->err));
   }
   for (uint32_t i = 0; i < block->results.count; i++)
-    PTE_TRY(bind(run, index, ref_tensor(s, block->results, i), work->out[i], 128 + i));
+    PTE_TRY(bind(run, index, ref_tensor(s, block->results, i), work->call.out[i], 128 + i));
   return PTE_OK;
 }
 
@@ -84,7 +84,7 @@ static pte_status run_called(pte_execution *run, uint32_t index, uint32_t block)
   for (uint32_t i = 0; i < file->results.count; i++) {
     const pte_tensor *result = ref_tensor(s, file->results, i);
     PTE_TRY(pte_value_refresh(run->s, result, run->err));
-    PTE_TRY(pte_counted_close(run->s, index, work->out[i], result->shape, 128 + i, run->err));
+    PTE_TRY(pte_counted_close(run->s, index, work->call.out[i], result->shape, 128 + i, run->err));
   }
   return PTE_OK;
 }
@@ -94,11 +94,12 @@ static pte_status run_called(pte_execution *run, uint32_t index, uint32_t block)
 static pte_status run_if(pte_execution *run, uint32_t index) {
   pte_session *s = run->s;
   const pte_work *work = &s->works[index];
-  const pte_if_attrs *attrs = work->attrs;
-  uint32_t block = *(const uint8_t *)work->in[0]->data != 0 ? attrs->then_block : attrs->else_block;
+  const pte_if_attrs *attrs = work->call.attrs;
+  uint32_t block =
+      *(const uint8_t *)work->call.in[0]->data != 0 ? attrs->then_block : attrs->else_block;
   PTE_TRY(pte_run_block(run, block));
-  for (uint32_t i = 0; i < work->out_count; i++)
-    PTE_TRY(copy(run, index, work->out[i], ref_tensor(s, s->program->blocks[block].results, i),
+  for (uint32_t i = 0; i < work->call.out_count; i++)
+    PTE_TRY(copy(run, index, work->call.out[i], ref_tensor(s, s->program->blocks[block].results, i),
                  128 + i));
   return PTE_OK;
 }
@@ -122,9 +123,9 @@ static pte_status begin(loop *l) {
   counter->data = l->work->iteration;
   s->slots[pte_session_value_of(s, counter)].room_bytes = sizeof *l->work->iteration;
   for (uint32_t i = 0; i < l->carried; i++) {
-    pte_tensor *out = l->work->out[i], *param = ref_tensor(s, l->body->params, 1 + i);
+    pte_tensor *out = l->work->call.out[i], *param = ref_tensor(s, l->body->params, 1 + i);
     PTE_TRY(bind(l->run, l->index, param, out, 128 + i));
-    PTE_TRY(copy(l->run, l->index, param, l->work->in[2 + i], 2 + i));
+    PTE_TRY(copy(l->run, l->index, param, l->work->call.in[2 + i], 2 + i));
   }
   return PTE_OK;
 }
@@ -133,7 +134,7 @@ static pte_status begin(loop *l) {
  * extents. */
 static pte_status store_row(loop *l, uint32_t i) {
   pte_session *s = l->run->s;
-  pte_tensor *out = l->work->out[i];
+  pte_tensor *out = l->work->call.out[i];
   const pte_tensor *from = ref_tensor(s, l->body->results, 1 + i);
   PTE_TRY(pte_value_refresh(l->run->s, from, l->run->err));
   PTE_TRY(pte_value_refresh(l->run->s, out, l->run->err));
@@ -164,15 +165,15 @@ static pte_status store_results(loop *l) {
   for (uint32_t i = 0; i < l->carried; i++)
     PTE_TRY(copy(l->run, l->index, ref_tensor(s, l->body->params, 1 + i),
                  ref_tensor(s, l->body->results, 1 + i), 128 + i));
-  for (uint32_t i = l->carried; i < l->work->out_count; i++) PTE_TRY(store_row(l, i));
+  for (uint32_t i = l->carried; i < l->work->call.out_count; i++) PTE_TRY(store_row(l, i));
   return PTE_OK;
 }
 
 /* Extents of the outputs: carried ones have those of the params, the others as many rows as there
  * were iterations. */
 static pte_status end(loop *l) {
-  for (uint32_t i = 0; i < l->work->out_count; i++) {
-    pte_tensor *out = l->work->out[i];
+  for (uint32_t i = 0; i < l->work->call.out_count; i++) {
+    pte_tensor *out = l->work->call.out[i];
     int64_t shape[PTE_MAX_RANK];
     const pte_tensor *param = i < l->carried ? ref_tensor(l->run->s, l->body->params, 1 + i) : NULL;
     if (param != NULL) PTE_TRY(pte_value_refresh(l->run->s, param, l->run->err));
@@ -185,14 +186,14 @@ static pte_status end(loop *l) {
 }
 
 static const pte_tensor *input(const pte_work *work, uint32_t i) {
-  return i < work->in_count ? work->in[i] : NULL;
+  return i < work->call.in_count ? work->call.in[i] : NULL;
 }
 
 /* Runs the body once; says whether to go on. */
 static pte_status iterate(loop *l, bool *out_go_on) {
   pte_execution *run = l->run;
   *l->work->iteration = l->iteration;
-  PTE_TRY(pte_run_block(run, ((const pte_loop_attrs *)l->work->attrs)->body));
+  PTE_TRY(pte_run_block(run, ((const pte_loop_attrs *)l->work->call.attrs)->body));
   const pte_tensor *result = ref_tensor(run->s, l->body->results, 0);
   PTE_TRY(pte_value_refresh(run->s, result, run->err));
   if (result->data == NULL) return fail(run, l->index, PTE_BAD_PROGRAM, "is bound to nothing", 255);
@@ -202,10 +203,13 @@ static pte_status iterate(loop *l, bool *out_go_on) {
 
 static pte_status run_loop(pte_execution *run, uint32_t index) {
   const pte_work *work = &run->s->works[index];
-  uint32_t body = ((const pte_loop_attrs *)work->attrs)->body;
-  loop l = {
-      run, index, work, &run->s->program->blocks[body], work->in_count > 2 ? work->in_count - 2 : 0,
-      0};
+  uint32_t body = ((const pte_loop_attrs *)work->call.attrs)->body;
+  loop l = {run,
+            index,
+            work,
+            &run->s->program->blocks[body],
+            work->call.in_count > 2 ? work->call.in_count - 2 : 0,
+            0};
   const pte_tensor *trips = input(work, 0), *condition = input(work, 1);
   int64_t count = trips == NULL ? INT64_MAX : *(const int64_t *)trips->data;
   bool go_on = condition == NULL || *(const uint8_t *)condition->data != 0;
@@ -222,7 +226,7 @@ static pte_status run_loop(pte_execution *run, uint32_t index) {
 /* --- blocks --------------------------------------------------------------------------------- */
 
 static pte_status run_delegate(pte_execution *run, uint32_t index) {
-  const pte_delegate_attrs *attrs = run->s->works[index].attrs;
+  const pte_delegate_attrs *attrs = run->s->works[index].call.attrs;
   uint32_t entry = (uint32_t)attrs->index;
   const pte_placed *placed = &run->s->placed[entry];
   if (placed->api != NULL) PTE_TRY(pte_delegate_run(run, index));
@@ -232,18 +236,20 @@ static pte_status run_delegate(pte_execution *run, uint32_t index) {
 
 static pte_status dispatch(pte_execution *run, uint32_t index) {
   const pte_work *work = &run->s->works[index];
+  if (work->run != NULL) return pte_instruction_end(run, index, work->run(&work->call));
   if (work->bound || work->dynamic) PTE_TRY(pte_instruction_prove(run, index));
   switch (work->row->id) {
   case PTE_OP_IF: return run_if(run, index);
   case PTE_OP_LOOP: return run_loop(run, index);
-  case PTE_OP_CALL: return run_called(run, index, ((const pte_call_attrs *)work->attrs)->body);
+  case PTE_OP_CALL: return run_called(run, index, ((const pte_call_attrs *)work->call.attrs)->body);
   case PTE_OP_DELEGATE: return run_delegate(run, index);
-  default: return pte_instruction_run(run, index);
+  default: return pte_instruction_end(run, index, work->row->kernel->run(&work->call));
   }
 }
 
-static pte_status trace(pte_execution *run, uint32_t index, uint32_t instr) {
+static pte_status trace(pte_execution *run, uint32_t index) {
   const pte_tracer *tracer = run->options.tracer;
+  uint32_t instr = run->s->works[index].instr;
   const pte_file_instr *file = &run->s->program->instrs[instr];
   uint64_t begin = tracer->now(tracer->self);
   pte_status status = dispatch(run, index);
@@ -253,14 +259,13 @@ static pte_status trace(pte_execution *run, uint32_t index, uint32_t instr) {
 
 pte_status pte_run_block(pte_execution *run, uint32_t block) {
   const pte_session *s = run->s;
-  const pte_file_block *file = &s->program->blocks[block];
-  for (uint32_t i = 0; i < file->instrs.count; i++) {
-    uint32_t index = s->first_work[block] + i, instr = file->instrs.start + i;
+  uint32_t index = s->first_work[block], end = index + s->program->blocks[block].instrs.count;
+  for (; index < end; index++) {
     if (run->instructions_left-- == 0)
       return pte_fault_at(run->s, index, PTE_LIMIT, "max_instructions have been executed", 255,
                           run->err);
     PTE_TRY(pte_execution_look(run, index));
-    PTE_TRY(run->options.tracer == NULL ? dispatch(run, index) : trace(run, index, instr));
+    PTE_TRY(run->options.tracer == NULL ? dispatch(run, index) : trace(run, index));
   }
   return PTE_OK;
 }

@@ -29,16 +29,16 @@ static pte_status agree(pte_session *s, uint32_t work, const pte_tensor *outer,
 static pte_status check_results(pte_session *s, uint32_t index, uint32_t block, pte_error *err) {
   const pte_work *work = &s->works[index];
   pte_range results = s->program->blocks[block].results;
-  for (uint32_t i = 0; i < work->out_count && i < results.count; i++)
-    PTE_TRY(agree(s, index, work->out[i], tensor_at(s, results, i), 0, 128 + i, err));
+  for (uint32_t i = 0; i < work->call.out_count && i < results.count; i++)
+    PTE_TRY(agree(s, index, work->call.out[i], tensor_at(s, results, i), 0, 128 + i, err));
   return PTE_OK;
 }
 
 static pte_status check_called(pte_session *s, uint32_t index, uint32_t block, pte_error *err) {
   const pte_work *work = &s->works[index];
   pte_range params = s->program->blocks[block].params;
-  for (uint32_t i = 0; i < work->in_count && i < params.count; i++)
-    PTE_TRY(agree(s, index, work->in[i], tensor_at(s, params, i), 0, i, err));
+  for (uint32_t i = 0; i < work->call.in_count && i < params.count; i++)
+    PTE_TRY(agree(s, index, work->call.in[i], tensor_at(s, params, i), 0, i, err));
   return check_results(s, index, block, err);
 }
 
@@ -46,13 +46,13 @@ static pte_status check_loop(pte_session *s, uint32_t index, uint32_t block, pte
   const pte_work *work = &s->works[index];
   const pte_file_block *body = &s->program->blocks[block];
   uint32_t carried = body->params.count - 1;
-  for (uint32_t i = 0; i < work->out_count; i++) {
+  for (uint32_t i = 0; i < work->call.out_count; i++) {
     const pte_tensor *result = tensor_at(s, body->results, 1 + i);
-    PTE_TRY(agree(s, index, work->out[i], result, i < carried ? 0 : 1, 128 + i, err));
+    PTE_TRY(agree(s, index, work->call.out[i], result, i < carried ? 0 : 1, 128 + i, err));
     if (i >= carried) continue;
     const pte_tensor *param = tensor_at(s, body->params, 1 + i);
-    PTE_TRY(agree(s, index, work->out[i], param, 0, 128 + i, err));
-    PTE_TRY(agree(s, index, work->in[2 + i], param, 0, 2 + i, err));
+    PTE_TRY(agree(s, index, work->call.out[i], param, 0, 128 + i, err));
+    PTE_TRY(agree(s, index, work->call.in[2 + i], param, 0, 2 + i, err));
   }
   return PTE_OK;
 }
@@ -61,12 +61,14 @@ pte_status pte_control_check(pte_session *s, uint32_t index, pte_error *err) {
   const pte_work *work = &s->works[index];
   switch (work->row->id) {
   case PTE_OP_IF:
-    PTE_TRY(check_results(s, index, ((const pte_if_attrs *)work->attrs)->then_block, err));
-    return check_results(s, index, ((const pte_if_attrs *)work->attrs)->else_block, err);
-  case PTE_OP_LOOP: return check_loop(s, index, ((const pte_loop_attrs *)work->attrs)->body, err);
-  case PTE_OP_CALL: return check_called(s, index, ((const pte_call_attrs *)work->attrs)->body, err);
+    PTE_TRY(check_results(s, index, ((const pte_if_attrs *)work->call.attrs)->then_block, err));
+    return check_results(s, index, ((const pte_if_attrs *)work->call.attrs)->else_block, err);
+  case PTE_OP_LOOP:
+    return check_loop(s, index, ((const pte_loop_attrs *)work->call.attrs)->body, err);
+  case PTE_OP_CALL:
+    return check_called(s, index, ((const pte_call_attrs *)work->call.attrs)->body, err);
   case PTE_OP_DELEGATE: {
-    uint32_t entry = (uint32_t)((const pte_delegate_attrs *)work->attrs)->index;
+    uint32_t entry = (uint32_t)((const pte_delegate_attrs *)work->call.attrs)->index;
     uint32_t fallback = s->program->delegates[entry].fallback;
     return fallback == PTE_NONE ? PTE_OK : check_called(s, index, fallback, err);
   }

@@ -175,9 +175,11 @@ static void describe(const pte_tensor *t, pte_delegate_tensor *out) {
 static bool describe_all(pte_session *s, const pte_work *work, pte_delegate_io *out) {
   pte_delegate_tensor *room = s->delegate_tensors;
   *out = (pte_delegate_io){
-      room, room + work->in_count, work->in_count, work->out_count, s->call.threads, 0};
-  for (uint32_t i = 0; i < work->in_count + work->out_count; i++) {
-    const pte_tensor *t = i < work->in_count ? work->in[i] : work->out[i - work->in_count];
+      room, room + work->call.in_count, work->call.in_count, work->call.out_count, s->call.threads,
+      0};
+  for (uint32_t i = 0; i < work->call.in_count + work->call.out_count; i++) {
+    const pte_tensor *t =
+        i < work->call.in_count ? work->call.in[i] : work->call.out[i - work->call.in_count];
     if (t->layout != PTE_STRIDED || !pte_tensor_is_dense(t)) return false;
     describe(t, room++);
   }
@@ -185,7 +187,7 @@ static bool describe_all(pte_session *s, const pte_work *work, pte_delegate_io *
 }
 
 static uint32_t entry_of(const pte_session *s, uint32_t index) {
-  return (uint32_t)((const pte_delegate_attrs *)s->works[index].attrs)->index;
+  return (uint32_t)((const pte_delegate_attrs *)s->works[index].call.attrs)->index;
 }
 
 static pte_status describe_work(pte_session *s, uint32_t index, pte_delegate_io *out,

@@ -8,7 +8,6 @@ typedef struct pte_execution {
   pte_session *s;
   pte_run_options options; /* complete */
   uint64_t instructions_left;
-  pte_watch watch; /* the session's calls point here while it runs, unless nothing can end it */
   pte_error *err;
 } pte_execution;
 

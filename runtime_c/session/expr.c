@@ -90,22 +90,25 @@ static void bind_capacity(pte_exprs *x, uint32_t dim) {
   x->dim_values[dim] = x->dim_capacity[dim] = extent < 0 ? 0 : extent;
 }
 
-void pte_exprs_evaluate(pte_exprs *x) {
+/* Says whether the expression is another than it was. */
+static bool evaluate_at(pte_exprs *x, uint32_t i) {
+  outcome before = {x->values[i], x->known[i]}, y = evaluate(x, &x->exprs[i]);
+  x->values[i] = y.value;
+  x->known[i] = (uint8_t)y.known;
+  return before.value != y.value || before.known != y.known;
+}
+
+void pte_exprs_evaluate(pte_exprs *x, bool *changed) {
   for (uint32_t i = 0; i < x->expr_count; i++) {
     const pte_file_expr *e = &x->exprs[i];
     if (e->op == PTE_EXPR_DIM && x->dims[e->a].kind == PTE_DIM_COUNTED) bind_capacity(x, e->a);
-    outcome y = evaluate(x, e);
-    x->values[i] = y.value;
-    x->known[i] = (uint8_t)y.known;
+    if (evaluate_at(x, i)) *changed = true;
   }
 }
 
 void pte_exprs_refresh(pte_exprs *x) {
   for (uint32_t i = 0; i < x->expr_count; i++) {
-    if (!x->dynamic[i] || !x->used[i]) continue;
-    outcome y = evaluate(x, &x->exprs[i]);
-    x->values[i] = y.value;
-    x->known[i] = (uint8_t)y.known;
+    if (x->dynamic[i] && x->used[i]) (void)evaluate_at(x, i);
   }
 }
 

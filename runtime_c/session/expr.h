@@ -37,8 +37,9 @@ void pte_exprs_reset(pte_exprs *exprs);
  * from, and says which depend on counted dimensions. Once per program: neither depends on sizes. */
 void pte_exprs_trace(pte_exprs *exprs);
 
-/* Evaluates all expressions. Counted dimensions are set to their capacities. */
-void pte_exprs_evaluate(pte_exprs *exprs);
+/* Evaluates all expressions. Counted dimensions are set to their capacities. Sets
+ * `*changed` where one is another than it was. */
+void pte_exprs_evaluate(pte_exprs *exprs, bool *changed);
 
 /* Evaluates those that depend on counted dimensions again, after one has changed. */
 void pte_exprs_refresh(pte_exprs *exprs);

@@ -1,5 +1,7 @@
 #include "session/fault.h"
 
+void pte_fault_clear(pte_session *s) { s->fault = (pte_fault){"", -1, 0, 0, 255, 0}; }
+
 static const char *port_kind(uint8_t port) {
   if (port == 255) return "";
   return port >= 128 ? ": output " : ": input ";

@@ -6,6 +6,9 @@
 #include "core/error.h"
 #include "session/session.h"
 
+/* Forgets what an earlier call said: a kernel may fail without a word. */
+void pte_fault_clear(pte_session *s);
+
 /* Says in `err` (may be NULL) that its failure is of instruction `work`, with its node's name. */
 PTE_COLD void pte_fault_where(const pte_session *s, uint32_t work, pte_error *err);
 

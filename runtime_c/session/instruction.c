@@ -7,12 +7,12 @@
 
 static pte_status refresh_operands(pte_execution *run, const pte_work *work) {
   if (work->row->counts)
-    for (uint32_t i = 0; i < work->out_count; i++)
-      if (work->out[i] != NULL) pte_counted_open(run->s, work->out[i]);
-  for (uint32_t i = 0; i < work->in_count; i++)
-    if (work->in[i] != NULL) PTE_TRY(pte_value_refresh(run->s, work->in[i], run->err));
-  for (uint32_t i = 0; i < work->out_count; i++)
-    if (work->out[i] != NULL) PTE_TRY(pte_value_refresh(run->s, work->out[i], run->err));
+    for (uint32_t i = 0; i < work->call.out_count; i++)
+      if (work->call.out[i] != NULL) pte_counted_open(run->s, work->call.out[i]);
+  for (uint32_t i = 0; i < work->call.in_count; i++)
+    if (work->call.in[i] != NULL) PTE_TRY(pte_value_refresh(run->s, work->call.in[i], run->err));
+  for (uint32_t i = 0; i < work->call.out_count; i++)
+    if (work->call.out[i] != NULL) PTE_TRY(pte_value_refresh(run->s, work->call.out[i], run->err));
   return PTE_OK;
 }
 
@@ -27,17 +27,15 @@ pte_status pte_instruction_prove(pte_execution *run, uint32_t index) {
   return pte_fault_at(s, index, PTE_LIMIT, "needs more scratch than was planned", 255, run->err);
 }
 
-pte_status pte_instruction_run(pte_execution *run, uint32_t index) {
+pte_status pte_instruction_end(pte_execution *run, uint32_t index, pte_status status) {
   pte_session *s = run->s;
   const pte_work *work = &s->works[index];
-  s->fault = (pte_fault){"", -1, 0, 0, 255, 0};
-  pte_call call = pte_session_call(s, index);
-  pte_status status = work->row->kernel->run(&call);
-  if (pte_call_ended(&call)) return pte_execution_look(run, index);
+  if (pte_call_ended(&work->call)) return pte_execution_look(run, index);
   if (status != PTE_OK) return pte_fault_text(s, index, status, run->err);
   if (!work->row->counts) return PTE_OK;
-  for (uint32_t i = 0; i < work->out_count; i++)
-    if (work->out[i] != NULL)
-      PTE_TRY(pte_counted_close(s, index, work->out[i], work->out[i]->shape, 128 + i, run->err));
+  for (uint32_t i = 0; i < work->call.out_count; i++)
+    if (work->call.out[i] != NULL)
+      PTE_TRY(pte_counted_close(s, index, work->call.out[i], work->call.out[i]->shape, 128 + i,
+                                run->err));
   return PTE_OK;
 }

@@ -8,7 +8,7 @@
  * that only now are known. */
 PTE_CHECKED pte_status pte_instruction_prove(pte_execution *run, uint32_t work);
 
-/* Runs its kernel. */
-PTE_CHECKED pte_status pte_instruction_run(pte_execution *run, uint32_t work);
+/* What follows its kernel, which has returned `status`. */
+PTE_CHECKED pte_status pte_instruction_end(pte_execution *run, uint32_t work, pte_status status);
 
 #endif

@@ -220,7 +220,7 @@ static bool visit_dims(pte_session *s, const pte_work *work, bool mark) {
     const pte_op_attr *attr = &pte_op_attrs[work->row->attrs + a];
     if (attr->kind != PTE_ATTR_DIMS) continue;
     pte_range list;
-    memcpy(&list, (const unsigned char *)work->attrs + attr->offset, sizeof list);
+    memcpy(&list, (const unsigned char *)work->call.attrs + attr->offset, sizeof list);
     if (mark) use_refs(s, list.start, list.count);
     else dynamic = dynamic || refs_are_dynamic(s, list.start, list.count);
   }
@@ -241,14 +241,14 @@ static void open_work(pte_session *s, uint32_t index, pte_work *work, pool *room
   memset(work, 0, sizeof *work);
   work->instr = index;
   work->row = pte_program_row(instr);
-  work->attrs = pte_program_attrs(s->program, instr, rooms->attrs);
-  if (work->attrs == rooms->attrs) rooms->attrs += PTE_MAX_ATTRS_BYTES;
-  work->in_count = input_count(instr, work->row);
-  work->out_count = output_count(instr, work->row);
-  work->in = (const pte_tensor *const *)rooms->operands;
-  rooms->operands = fill_operands(s, instr->inputs, work->in_count, rooms->operands);
-  work->out = rooms->operands;
-  rooms->operands = fill_operands(s, instr->outputs, work->out_count, rooms->operands);
+  work->call.attrs = pte_program_attrs(s->program, instr, rooms->attrs);
+  if (work->call.attrs == rooms->attrs) rooms->attrs += PTE_MAX_ATTRS_BYTES;
+  work->call.in_count = input_count(instr, work->row);
+  work->call.out_count = output_count(instr, work->row);
+  work->call.in = (const pte_tensor *const *)rooms->operands;
+  rooms->operands = fill_operands(s, instr->inputs, work->call.in_count, rooms->operands);
+  work->call.out = rooms->operands;
+  rooms->operands = fill_operands(s, instr->outputs, work->call.out_count, rooms->operands);
   if (work->row->id == PTE_OP_LOOP) work->iteration = rooms->iterations++;
   visit_dims(s, work, true);
 }
@@ -266,10 +266,12 @@ static void open_works(pte_session *s, pool rooms) {
 
 static uint8_t operand_flags(const pte_session *s, const pte_work *work) {
   unsigned flags = 0;
-  for (uint32_t i = 0; i < work->in_count; i++)
-    if (work->in[i] != NULL) flags |= s->slots[pte_session_value_of(s, work->in[i])].flags;
-  for (uint32_t i = 0; i < work->out_count; i++)
-    if (work->out[i] != NULL) flags |= s->slots[pte_session_value_of(s, work->out[i])].flags;
+  for (uint32_t i = 0; i < work->call.in_count; i++)
+    if (work->call.in[i] != NULL)
+      flags |= s->slots[pte_session_value_of(s, work->call.in[i])].flags;
+  for (uint32_t i = 0; i < work->call.out_count; i++)
+    if (work->call.out[i] != NULL)
+      flags |= s->slots[pte_session_value_of(s, work->call.out[i])].flags;
   return (uint8_t)flags;
 }
 
@@ -279,6 +281,8 @@ static void mark_dynamic_works(pte_session *s) {
     uint8_t flags = operand_flags(s, work);
     work->bound = (flags & PTE_SLOT_PARAM) != 0;
     work->dynamic = (flags & PTE_SLOT_DYNAMIC) != 0 || visit_dims(s, work, false);
+    bool more = work->bound || work->dynamic || work->row->control || work->row->counts;
+    work->run = more ? NULL : work->row->kernel->run;
   }
 }
 

@@ -124,35 +124,61 @@ static void run_on_lent(void *self, size_t count, size_t grain, pte_task task, v
   lent->run(lent->self, count, grain, run_steady, &steady);
 }
 
-/* Everything but addresses. The session is unprepared until its end. */
-static pte_status measure(pte_session *s, const pte_prepare_options *options, pte_error *err) {
-  s->prepared = false;
+void pte_session_record(pte_session *s) {
+  for (uint32_t w = 0; w < s->work_count; w++) {
+    pte_call *call = &s->works[w].call, own = *call;
+    *call = s->call;
+    call->attrs = own.attrs;
+    call->in = own.in;
+    call->out = own.out;
+    call->in_count = own.in_count;
+    call->out_count = own.out_count;
+  }
+}
+
+/* What the last measuring found of memory. */
+static void forget(pte_session *s) {
   s->looks = PTE_LOOKS + s->work_count;
+  for (uint32_t v = 0; v < s->value_count; v++) {
+    s->tensors[v].data = NULL;
+    s->slots[v].room_bytes = 0;
+  }
+}
+
+/* Everything but addresses, unless that has been done for these sizes and nothing has changed them
+ * since. The session is unprepared until its end. */
+static pte_status measure(pte_session *s, const pte_prepare_options *given, pte_error *err) {
+  pte_prepare_options read, *options = &read;
+  if (s == NULL) return pte_fail(err, PTE_BAD_ARGUMENT, "session: NULL");
+  PTE_TRY(read_options(given, options, err));
+  uint32_t cpu = pte_cpu_allow(options->cpu);
+  bool changed = s->has_dynamic || s->call.threads != options->threads || s->call.cpu != cpu;
+  bool known = s->measured;
+  s->prepared = s->measured = false;
   s->lent = options->pool;
   s->pool = (pte_pool){sizeof s->pool, s->lent == NULL ? 0 : s->lent->threads, s, run_on_lent};
   s->call = (pte_call){.tables = &s->tables,
                        .pool = options->pool == NULL ? NULL : &s->pool,
                        .threads = options->threads,
-                       .cpu = pte_cpu_allow(options->cpu),
+                       .cpu = cpu,
                        .fault = &s->fault};
-  for (uint32_t v = 0; v < s->value_count; v++) {
-    s->tensors[v].data = NULL;
-    s->slots[v].room_bytes = 0;
+  pte_session_record(s);
+  PTE_TRY(pte_bind(s, options, &changed, err));
+  if (changed || !known) {
+    forget(s);
+    uint64_t emptied = s->has_dynamic ? measure_emptied(s) : 0;
+    PTE_TRY(plan_values(s, err));
+    PTE_TRY(check_works(s, err));
+    if (emptied > s->sizes.scratch_bytes) s->sizes.scratch_bytes = emptied;
   }
-  PTE_TRY(pte_bind(s, options, err));
-  uint64_t emptied = s->has_dynamic ? measure_emptied(s) : 0;
-  PTE_TRY(plan_values(s, err));
-  PTE_TRY(check_works(s, err));
-  if (emptied > s->sizes.scratch_bytes) s->sizes.scratch_bytes = emptied;
-  return total(s, options, err);
+  PTE_TRY(total(s, options, err));
+  s->measured = true;
+  return PTE_OK;
 }
 
-pte_status pte_prepare_size(pte_session *s, const pte_prepare_options *given, pte_sizes *out,
+pte_status pte_prepare_size(pte_session *s, const pte_prepare_options *options, pte_sizes *out,
                             pte_error *err) {
-  pte_prepare_options options;
-  if (s == NULL) return pte_fail(err, PTE_BAD_ARGUMENT, "session: NULL");
-  PTE_TRY(read_options(given, &options, err));
-  PTE_TRY(measure(s, &options, err));
+  PTE_TRY(measure(s, options, err));
   if (pte_sized_write(out, &s->sizes, sizeof s->sizes) == PTE_OK) return PTE_OK;
   return pte_fail(err, PTE_BAD_ARGUMENT, "sizes: expected a struct that says its size");
 }
@@ -179,14 +205,11 @@ static bool states_stay(pte_session *s, const unsigned char *state) {
   return same;
 }
 
-pte_status pte_session_prepare(pte_session *s, const pte_prepare_options *given, pte_memory arena,
+pte_status pte_session_prepare(pte_session *s, const pte_prepare_options *options, pte_memory arena,
                                pte_memory state, int reset, pte_error *err) {
-  pte_prepare_options options;
-  if (s == NULL) return pte_fail(err, PTE_BAD_ARGUMENT, "session: NULL");
   if (reset < PTE_STATE_KEEP || reset > PTE_STATE_ADOPT)
     return pte_fail(err, PTE_BAD_ARGUMENT, "reset: expected PTE_STATE_*, got %d", (int32_t)reset);
-  PTE_TRY(read_options(given, &options, err));
-  PTE_TRY(measure(s, &options, err));
+  PTE_TRY(measure(s, options, err));
   PTE_TRY(check_memory("arena", arena, s->sizes.arena_bytes, err));
   PTE_TRY(check_memory("state", state, s->sizes.state_bytes, err));
   /* No address is NULL, not even of no bytes: memcpy and pointer arithmetic forbid it. */
@@ -195,6 +218,7 @@ pte_status pte_session_prepare(pte_session *s, const pte_prepare_options *given,
   s->state = kept;
   s->arena = arena.data != NULL ? arena.data : (unsigned char *)s;
   s->call.scratch = s->arena + s->sizes.planned_bytes;
+  pte_session_record(s);
   for (uint32_t v = 0; v < s->value_count; v++) pte_value_place(s, v);
   if (reset == PTE_STATE_RESET || (reset == PTE_STATE_KEEP && !stay)) pte_states_reset(s);
   s->state_valid = true;

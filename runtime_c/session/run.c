@@ -4,6 +4,7 @@
 #include "core/sized.h"
 #include "session/control.h"
 #include "session/counted.h"
+#include "session/fault.h"
 #include "session/ports.h"
 #include "session/values.h"
 
@@ -109,9 +110,22 @@ static pte_status read_options(const pte_run_options *given, pte_run_options *ou
 
 /* NULL: nothing can end the run. */
 static pte_watch *watch_of(pte_execution *run) {
-  const pte_run_options *o = run->watch.until = &run->options;
-  run->watch.chunk = PTE_CHUNK;
-  return o->cancel == NULL && o->deadline_ns == 0 ? NULL : &run->watch;
+  const pte_run_options *o = &run->options;
+  pte_watch *watch = &run->s->watch;
+  watch->until = o;
+  watch->chunk = PTE_CHUNK;
+  watch->ended = PTE_OK;
+  return o->cancel == NULL && o->deadline_ns == 0 ? NULL : watch;
+}
+
+/* What the calls point to stays as it was, mostly. */
+static void begin(pte_execution *run) {
+  pte_session *s = run->s;
+  pte_watch *watch = watch_of(run);
+  pte_fault_clear(s);
+  if (s->call.watch == watch) return;
+  s->call.watch = watch;
+  pte_session_record(s);
 }
 
 static pte_status refresh_outputs(pte_execution *run) {
@@ -133,11 +147,10 @@ pte_status pte_session_run(pte_session *s, const void *const *inputs, void *cons
   bind_buffers(s, inputs, outputs);
   PTE_TRY(check_shape_inputs(s, err));
   run.instructions_left = run.options.max_instructions;
-  s->call.watch = watch_of(&run);
+  begin(&run);
   pte_fp_word caller = pte_fp_enter();
   pte_status status = pte_run_block(&run, s->method->block);
   if (status == PTE_OK) status = refresh_outputs(&run);
   pte_fp_leave(caller);
-  s->call.watch = NULL;
   return status;
 }

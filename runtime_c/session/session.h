@@ -35,13 +35,11 @@ typedef struct pte_slot {
   uint8_t flags;
 } pte_slot;
 
-/* What a run needs of one instruction. */
+/* What a run needs of one instruction: the list of them is what prepare records and runs replay. */
 typedef struct pte_work {
+  pte_status (*run)(const pte_call *call); /* NULL: more is to be done than to call a kernel */
+  pte_call call;                           /* complete: what all calls share, too */
   const pte_op_row *row;
-  const void *attrs; /* complete */
-  const pte_tensor *const *in;
-  pte_tensor *const *out;
-  uint32_t in_count, out_count;
   int64_t *iteration; /* the counter that a loop shows its body */
   uint32_t instr;     /* the program's index */
   bool bound;         /* an operand is a PARAM: addresses are checked at each execution */
@@ -76,10 +74,12 @@ struct pte_session {
   /* the last preparation */
   pte_tables tables;
   pte_fault fault;
-  pte_call call;        /* what all calls share */
+  pte_call call;        /* what all calls share; each of `works` has a copy */
+  pte_watch watch;      /* of the run; the calls point here where something may end it */
   const pte_pool *lent; /* the caller's pool, or NULL */
   pte_pool pool;        /* it, for kernels: each task has the control word of pte_fp_enter */
   uint32_t looks; /* at views that may lie between each other's elements, left to this prepare */
+  bool measured;  /* for the options in `call`, the extents in `exprs` */
   bool prepared;
   unsigned char *arena;
   pte_sizes sizes;
@@ -92,6 +92,9 @@ struct pte_session {
   unsigned char *state; /* the block; NULL before the first prepare */
   bool state_valid;
 };
+
+/* Writes what all calls share into every instruction's. */
+void pte_session_record(pte_session *s);
 
 /* The value (of the method) that tensor `t` of this session is. */
 static inline uint32_t pte_session_value_of(const pte_session *s, const pte_tensor *t) {

@@ -43,7 +43,7 @@ static int64_t of_two(uint8_t op, int64_t a, int64_t b, uint8_t *known) {
   pte_exprs *x = begin();
   uint32_t left = add(PTE_EXPR_CONST, a, 0, 0), right = add(PTE_EXPR_CONST, b, 0, 0);
   uint32_t y = add(op, 0, left, right);
-  pte_exprs_evaluate(x);
+  pte_exprs_evaluate(x, &(bool){false});
   *known = x->known[y];
   return x->values[y];
 }
@@ -87,12 +87,12 @@ static void an_unbound_dimension_is_blamed(void) {
   uint32_t two = add(PTE_EXPR_CONST, 2, 0, 0), n = add(PTE_EXPR_DIM, 0, 3, 0);
   uint32_t y = add(PTE_EXPR_MUL, 0, two, add(PTE_EXPR_ADD, 0, two, n));
   pte_exprs_reset(x);
-  pte_exprs_evaluate(x);
+  pte_exprs_evaluate(x, &(bool){false});
   CHECK_EQUAL(x->known[y], PTE_UNBOUND);
   CHECK_EQUAL(pte_expr_blame(x, y), 3);
   x->dim_known[3] = PTE_KNOWN;
   x->dim_values[3] = 5;
-  pte_exprs_evaluate(x);
+  pte_exprs_evaluate(x, &(bool){false});
   CHECK_EQUAL(x->values[y], 14);
 }
 
@@ -112,7 +112,7 @@ static void counted_dimensions_start_at_their_capacity(void) {
   pte_exprs_reset(x);
   x->dim_values[0] = 10;
   x->dim_known[0] = PTE_KNOWN;
-  pte_exprs_evaluate(x);
+  pte_exprs_evaluate(x, &(bool){false});
   CHECK_EQUAL(x->values[count], 20);
   CHECK_EQUAL(x->values[more], 30);
   CHECK_EQUAL(x->values[open], 4096);

@@ -14,7 +14,7 @@ typedef struct script {
   int size, open, prepare, run; /* 1: fails */
   int waits;                    /* 1: until the run is to end */
   size_t bytes;                 /* of an instance; 0: 100 */
-  int sized, opened, closed, runs;
+  int sized, opened, prepared, closed, runs;
 } script;
 
 static script told;
@@ -52,6 +52,7 @@ static pte_status prepare(void *instance, const pte_delegate_io *io, uint64_t *o
                           pte_error *error) {
   (void)instance, (void)io, (void)error;
   *out_scratch = 1 << 20;
+  told.prepared++;
   return told.prepare ? PTE_DELEGATE : PTE_OK;
 }
 
@@ -157,6 +158,27 @@ static void whatever_fails_the_fallback_runs(void) {
   told = (script){.run = 1};
   falls_back(true, "failed: the process is gone");
   CHECK_EQUAL(told.runs, 1);
+}
+
+/* Asking for sizes and preparing for them is one look at every instruction. */
+static void what_was_measured_is_not_measured_again(void) {
+  pte_error error = {0};
+  told = (script){0};
+  pte_host_model *model = open_model("delegated", true, &error);
+  pte_sizes before = prepare_model(model);
+  CHECK_EQUAL(told.prepared, 1);
+  CHECK_EQUAL(run_model(model, &error), PTE_OK);
+  CHECK_EQUAL(prepare_model(model).scratch_bytes, before.scratch_bytes);
+  CHECK_EQUAL(told.prepared, 1);
+  CHECK_EQUAL(run_model(model, &error), PTE_OK);
+  pte_session *s = pte_host_model_session(model);
+  pte_prepare_options options = {.size = sizeof options, .threads = 3};
+  static const int64_t shape[] = {4};
+  const int64_t *shapes[] = {shape};
+  options.shapes = shapes;
+  CHECK_EQUAL(pte_prepare_size(s, &options, &before, &error), PTE_OK);
+  CHECK_EQUAL(told.prepared, 2); /* scratch is for so many threads */
+  pte_host_model_close(model);
 }
 
 static void a_delegate_that_dies_later_leaves_the_session_usable(void) {
@@ -269,6 +291,7 @@ static void a_delegate_that_the_deadline_or_a_cancel_ends_is_not_given_up(void) 
 
 int main(void) {
   whatever_fails_the_fallback_runs();
+  what_was_measured_is_not_measured_again();
   a_delegate_that_dies_later_leaves_the_session_usable();
   scratch_is_for_the_delegate_only_where_it_is_placed();
   where_the_policy_forbids_it_the_error_names_delegate_target_and_words();
