@@ -65,7 +65,7 @@ static void plan_blocks(conv_i8_plan *p, uint32_t threads) {
   size_t row = 4 * p->quads + 1, sets = ceil_div(p->panels, p->kernel->most_panels);
   size_t fit = most(BLOCK_BYTES / row, least(FEW_ROWS, FEW_BYTES / row));
   fit = most(least(fit, BLOCK_ROWS), PTE_TALL);
-  size_t work = p->depth * PTE_PANEL * p->rows / TASK_WORK * p->panels * p->groups;
+  size_t work = pte_tasks_worth(p->depth * PTE_PANEL * p->rows, p->panels * p->groups, TASK_WORK);
   size_t wanted = threads <= 1 ? 1 : least(4 * (size_t)threads, work + 1);
   p->row_blocks = most(ceil_div(p->rows, fit), 1);
   p->block_rows = ceil_div(p->rows, p->row_blocks);

@@ -403,7 +403,7 @@ typedef struct gemm_grid {
 static void grid_split(gemm_grid *grid, uint32_t threads) {
   const pte_gemm *g = grid->g;
   size_t depth = most(g->taps * g->run, 1), strip_work = depth * PTE_PANEL;
-  size_t work = most(strip_work * g->rows / 131072 * grid->panels * g->groups, 1);
+  size_t work = most(pte_tasks_worth(strip_work * g->rows, grid->panels * g->groups, 131072), 1);
   size_t wanted = threads <= 1 ? 1 : least(g->rows == 1 ? threads : 4 * (size_t)threads, work);
   grid->unit = even(g, grid->kernel) ? 2 * PTE_SPAN : 2 * PTE_STRIP;
   grid->row_blocks = ceil_div(g->rows, PTE_GEMM_ROWS / grid->unit * grid->unit);

@@ -11,6 +11,12 @@ static inline size_t pte_panel_count(size_t columns) {
   return columns / PTE_PANEL + (columns % PTE_PANEL != 0);
 }
 
+/* Tasks of `worth` products that `count` times `products` of them make: a product of a row may be
+ * less than one. */
+static inline size_t pte_tasks_worth(size_t products, size_t count, size_t worth) {
+  return products / worth * count + products % worth * count / worth;
+}
+
 /* Whole strips in pairs, which some variants take at once; what is left, and a pair more where that
  * is under four rows, is spread evenly: a strip of one to three rows would wait for the latency of
  * the FMA. */
