@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import zlib
+from collections.abc import Iterator
 from typing import Any, Final
 
 import onnx
@@ -53,6 +55,12 @@ def case(rng: random.Random, only: str = "") -> Case:
     if not d.nodes:
         return case(rng, only)
     return finish(d, spoilt)
+
+
+def of_each(times: int) -> Iterator[tuple[int, str]]:
+    """Seeds of models that end in each operator, so many of each."""
+    for op in sorted(map(str, USES)):
+        yield from ((zlib.crc32(f"{op} {k}".encode()), op) for k in range(times))
 
 
 def grow(d: Draft, only: str = "") -> None:

@@ -1,6 +1,7 @@
 """Many random graphs: `python -m graphs.many SEED COUNT [OPERATOR]` prints a line a defect, then counts by reason.
 
-A process of its own runs each chunk of 100, so that a crash is a line too. `--show SEED` prints one model and its verdict.
+A process of its own runs each chunk of 100, so that a crash is a line too. `--show SEED [OPERATOR]` prints one model and its
+verdict; `--each TIMES PART PARTS`: a part of the models that end in each operator, so many of each.
 """
 
 from __future__ import annotations
@@ -11,19 +12,20 @@ import random
 import resource
 import subprocess
 import sys
+from collections.abc import Iterable
 
 import onnx
 from graphs.judge import judge, reason
-from graphs.make import case
+from graphs.make import case, of_each
 
 CHUNK = 100
 MOST_BYTES = 12 << 30
 """Of a chunk's address space: the reference makes whatever a spoilt shape asks for, and the machine is others' too."""
 
 
-def chunk(first: int, count: int, only: str) -> None:
+def chunk(chosen: Iterable[tuple[int, str]]) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
-    for seed in range(first, first + count):
+    for seed, only in chosen:
         print(json.dumps({"begin": seed}), flush=True)
         try:
             made = case(random.Random(seed), only)
@@ -56,17 +58,22 @@ def main() -> int:
         print(onnx.printer.to_text(made.model), made.feeds, made.spoilt, judge(made), sep="\n")
         return 0
     if sys.argv[1] == "--chunk":
-        chunk(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4] if len(sys.argv) > 4 else "")
+        first, count, only = int(sys.argv[2]), int(sys.argv[3]), "".join(sys.argv[4:5])
+        chunk((seed, only) for seed in range(first, first + count))
+        return 0
+    if sys.argv[1] == "--each":
+        times, part, parts = map(int, sys.argv[2:5])
+        chunk(list(of_each(times))[part::parts])
         return 0
     first, total = int(sys.argv[1]), int(sys.argv[2])
-    only = sys.argv[3:]
+    ends = sys.argv[3:]
     kinds: collections.Counter[str] = collections.Counter()
     reasons: collections.Counter[str] = collections.Counter()
     at = first
     while at < first + total:
         count = min(CHUNK, first + total - at)
         done = subprocess.run(
-            [sys.executable, "-m", "graphs.many", "--chunk", str(at), str(count), *only],
+            [sys.executable, "-m", "graphs.many", "--chunk", str(at), str(count), *ends],
             capture_output=True,
             text=True,
         )

@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx.parser
@@ -24,21 +25,35 @@ from pteron.export.lower.refs import Ref
 
 TESTS = Path(__file__).resolve().parent.parent
 CHUNK = 50
+EACH = 6
 
 
 @pytest.mark.parametrize("first", range(0, 6 * CHUNK, CHUNK))
 def test_random_graphs_agree_or_are_refused_by_name(first: int) -> None:
-    """In a process of its own: a crash of the runtime is a failure that names the graph."""
-    command = [sys.executable, "-m", "graphs.many", "--chunk", str(first), str(CHUNK)]
+    results = judged("--chunk", first, CHUNK)
+    assert len(results) == CHUNK
+    assert sum(r["kind"] == "same" for r in results) > CHUNK // 2
+
+
+@pytest.mark.parametrize("part", range(EACH))
+def test_graphs_that_end_in_each_operator(part: int) -> None:
+    results = judged("--each", EACH, part, EACH)
+    assert sum(r["kind"] == "same" for r in results) > len(results) // 2
+
+
+def judged(*chosen: str | int) -> list[dict[str, Any]]:
+    """None a defect. In a process of its own: a crash of the runtime is a failure that names the graph."""
+    command = [sys.executable, "-m", "graphs.many", *map(str, chosen)]
     environment = {**os.environ, "PYTHONPATH": str(TESTS)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     assert done.returncode == 0, f"{lines[-1:]} ended the process: {done.stderr[-2000:]}"
     results = [r for r in lines if "kind" in r]
-    assert len(results) == CHUNK
     bad = [r for r in results if r.get("defect") or r["kind"] == "generator"]
-    assert not bad, "\n".join(f"--show {r['seed']}: {r['kind']}: {r['text']}" for r in bad)
-    assert sum(r["kind"] == "same" for r in results) > CHUNK // 2
+    assert not bad, "\n".join(
+        f"--show {r['seed']} ({r['ops'][-1:]}): {r['kind']}: {r['text']}" for r in bad
+    )
+    return results
 
 
 def test_the_arbiter_may_die(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,7 +64,8 @@ MIXED = {
     "y = LpNormalization(x, axis=1)": "LpNormalization", FLAT + "y = Unsqueeze(Gemm(f, f, transA=1), [0])": "Gemm",
     FLAT + PLACES + "y = Unsqueeze(Gemm(f, p, transA=1), [0])": "Gemm", FLAT + PLACES + "y = Unsqueeze(Gemm(Transpose(f), p), [0])": "Gemm",
     FLAT + "y = Unsqueeze(Gemm(f, f, transB=1), [0])": "Gemm", FLAT + PLACES + "y = MatMul(ReduceSum(f, [1], keepdims=0), p)": "MatMul",
-    "y = ReverseSequence(x, [3], batch_axis=0, time_axis=1)": "ReverseSequence",     HEADS + "q = Transpose(h, perm=[0, 2, 1, 3]); y = Attention(q, kv, kv)": "Attention",
+    PLACES + "y = Transpose(MatMul(Transpose(x, perm=[0, 2, 1]), p), perm=[0, 2, 1])": "MatMul",
+    PLACES + "y = MatMul(Transpose(p), x)": "MatMul", "y = ReverseSequence(x, [3], batch_axis=0, time_axis=1)": "ReverseSequence",     HEADS + "q = Transpose(h, perm=[0, 2, 1, 3]); y = Attention(q, kv, kv)": "Attention",
 }  # fmt: skip
 CAREFUL = {
     "y = CumSum(x, i64(2))": "CumSum",  # in each token's own row
@@ -223,6 +224,7 @@ def test_what_is_a_sum_of_tokens(name: str) -> None:
 def test_sums_without_a_past() -> None:
     runs = Runs.of(20, False)
     assert runs.tried == tuple((0, n) for n in (1, 2, 3, 7, 12))
+    assert {p for p, _ in Runs.of(3, True).tried} == {0, 1, 2}, "none beyond the context"
     place = fit([np.arange(n) + 2 for _, n in runs.tried], runs)
     assert place is not None and (place.axis, place.step, int(place.of_past)) == (0, 1, 0)
     assert fit([np.array(min(n, 7)) for _, n in runs.tried], runs) is None
