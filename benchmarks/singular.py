@@ -84,6 +84,14 @@ CONFIGS: Final[dict[str, dict[str, Any]]] = {
             "patch_stride": [2, 2],
         }
     },
+    "grounding-dino": {
+        "backbone_config": {
+            "model_type": "swin",
+            "num_heads": [2, 4, 8, 16],
+            "window_size": 4,
+            "out_features": ["stage2", "stage3", "stage4"],
+        }
+    },
     "oneformer": {
         "backbone_config": {
             "model_type": "swin",
