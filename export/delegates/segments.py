@@ -107,7 +107,7 @@ class _Groups:
         self._name[b] = a
         self.merges += 1
         for mine, theirs in ((self.after, self.before), (self.before, self.after)):
-            for other in mine[b]:
+            for other in mine[b] - {a}:
                 theirs[other].discard(b)
                 theirs[other].add(a)
             mine[a] |= mine[b]

@@ -17,7 +17,7 @@ import pteron
 from pteron.export.capture import capture
 from pteron.export.delegates import Delegate, Segment
 from pteron.export.delegates.partition import BORDER, TOO_LIGHT, partition
-from pteron.export.delegates.segments import segments
+from pteron.export.delegates.segments import _Groups, segments
 from pteron.export.export import export
 from pteron.export.file.emit import emit_bytes
 from pteron.export.file.read import read
@@ -143,6 +143,25 @@ def test_joined_siblings_of_random_graphs_are_acyclic(seed: int) -> None:
     members = {v for v in range(count) if rng.random() < 0.7}
     siblings = [sorted(many & members) for many in successors if many & members]
     assert is_acyclic(successors, segments(successors, members, siblings=siblings))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_ranks_order_the_sets(seed: int) -> None:
+    """Every edge goes up after every merge, so that a way back is looked for between two ranks alone."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(8, 30))
+    successors = [
+        {v for v in range(u + 1, count) if rng.random() < 2.5 / count} for u in range(count)
+    ]
+    groups = _Groups(successors)
+    for _ in range(4 * count):
+        a, b = (groups.of(int(v)) for v in rng.integers(0, count, 2))
+        if a == b or groups.rank[a] > groups.rank[b] or groups.other_path(a, b):
+            continue
+        groups.merge(a, b)
+        names = sorted({groups.of(v) for v in range(count)})
+        assert len({groups.rank[s] for s in names}) == len(names)
+        assert all(groups.rank[s] < groups.rank[t] for s in names for t in groups.after[s])
 
 
 # --- placement ----------------------------------------------------------------------------------------------------------

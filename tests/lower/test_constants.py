@@ -11,6 +11,7 @@ from lower.check import agrees, listing
 from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
 from pteron.export.program.interpret import run
+from pteron.schema.errors import LoweringError
 
 RNG = np.random.default_rng(12)
 CODES = RNG.integers(-128, 128, (6, 8)).astype(np.int8)
@@ -189,6 +190,38 @@ def test_fourier_transforms(n: int, inverse: int, onesided: int, parts: int) -> 
     want = np.fft.ifft(z, axis=1) if inverse else np.fft.fft(z, axis=1)
     want = want[:, : n // 2 + 1] if onesided else want
     np.testing.assert_allclose(got[..., 0] + 1j * got[..., 1], want, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 4, 5, 6])
+def test_points_of_a_real_signal_go_back(n: int) -> None:
+    """As many points as there are say it, or a length, of any parity; it cuts or fills."""
+    z = RNG.standard_normal((2, 3, 2)).astype(np.float32)
+    z[:, 0, 1] = z[:, 2, 1] = 0
+    length = f"i64({n})" if n else "None"
+    text = f"y = DFT(x, {length}, i64(-2), inverse=1, onesided=1)"
+    got = run(lower(onnx_text(text, x="f32[2, 3, 2]")), {"x": z})["y"]
+    want = np.fft.irfft(z[..., 0] + 1j * z[..., 1], n or 4, axis=1)
+    np.testing.assert_allclose(got[..., 0], want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 3, 5, 9])
+def test_a_transform_of_another_length_cuts_or_fills(n: int) -> None:
+    x = RNG.standard_normal((2, 5, 1)).astype(np.float32)
+    got = run(lower(onnx_text(f"y = DFT(x, i64({n}), i64(1))", x="f32[2, 5, 1]")), {"x": x})["y"]
+    want = np.fft.fft(x[..., 0], n, axis=1)
+    np.testing.assert_allclose(got[..., 0] + 1j * got[..., 1], want, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("length", "shape"), [("i64(0)", "f32[2, 5, 1]"), ("i64(-3)", "f32[2, 5, 1]"), ("None", "f32[2, n, 1]")])  # fmt: skip
+def test_a_transform_of_no_known_length_is_refused(length: str, shape: str) -> None:
+    with pytest.raises(LoweringError, match="expected a number above 0"):
+        lower(onnx_text(f"y = DFT(x, {length}, i64(1))", x=shape))
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f64", "i32", "f16"])
+def test_columns_are_added_in_their_own_width(dtype: str) -> None:
+    lines = listing("y = Col2Im(x, [3, 3], [2, 2])", x=f"{dtype}[1, 4, 4]")
+    assert any("f64" in line for line in lines) == (dtype == "f64")
 
 
 CROPS = [

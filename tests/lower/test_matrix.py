@@ -9,6 +9,10 @@ from hypothesis import strategies as st
 from lower.check import agrees, listing
 from lower.test_families import floats, typed
 
+from pteron.export.graph.text import onnx_text
+from pteron.export.lower import lower
+from pteron.export.program.interpret import run
+
 FEW = settings(max_examples=40, deadline=None, derandomize=True)
 PRODUCTS = [
     ((5, 3), (3, 4)),
@@ -56,6 +60,28 @@ def test_gemm_adds_what_broadcasts(c: tuple[int, ...] | None, attrs: str) -> Non
         b=b,
         **{k: typed(v) for k, v in extra.items()},
     )
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint32"])
+@pytest.mark.parametrize(
+    ("alpha", "beta"), [(1.0, 1.0), (2.0, 3.0), (0.5, 1.0), (1.0, 0.5), (300.0, 0.0)]
+)
+def test_gemm_of_integers_is_cut_off_at_the_end(alpha: float, beta: float, dtype: str) -> None:
+    a, b, c = (np.array(x, dtype) for x in ([[3, 2], [1, 7]], [[1, 4], [5, 6]], [[1, 3]]))
+    program = lower(
+        onnx_text(
+            f"y = Gemm(a, b, c, alpha={alpha}, beta={beta})", a=typed(a), b=typed(b), c=typed(c)
+        )
+    )
+    want = np.trunc(alpha * (a @ b).astype(float) + beta * c).astype(dtype)
+    np.testing.assert_array_equal(run(program, {"a": a, "b": b, "c": c})["y"], want)
+
+
+def test_gemm_of_integers_keeps_64_bits() -> None:
+    """Factors that are whole are multiplied as integers."""
+    a, b = np.array([[2**54 + 1]]), np.array([[1]])
+    program = lower(onnx_text("y = Gemm(a, b, alpha=128.0)", a="i64[1, 1]", b="i64[1, 1]"))
+    assert run(program, {"a": a, "b": b})["y"].item() == (2**54 + 1) * 128
 
 
 EINSUMS = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lower.check import agrees
+from lower.check import agrees, listing
 from lower.test_families import floats, typed
 
 from pteron.export.graph.text import onnx_text
@@ -79,6 +79,12 @@ def test_lp_norm_of_numbers_whose_squares_f32_has_not(p: int, scale: float) -> N
     norm = (abs(wide) ** p).sum(-1, keepdims=True) ** (1 / p)
     want = np.divide(wide, norm, out=np.zeros_like(wide), where=norm > 0)
     np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f64", "f16"])
+def test_lp_norm_is_computed_in_its_own_width(dtype: str) -> None:
+    lines = listing("y = LpNormalization(x)", x=f"{dtype}[n, 3]")
+    assert any("f64" in line for line in lines) == (dtype == "f64")
 
 
 @pytest.mark.parametrize("p", [1, 2])

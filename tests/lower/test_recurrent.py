@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lower.check import agrees_with_onnxruntime
+from lower.check import agrees_with_onnxruntime, listing
 from lower.test_families import floats
 
 from pteron.export.graph.text import onnx_text
@@ -75,3 +75,15 @@ def test_other_slopes_than_onnx_gives_are_refused() -> None:
     text = "y = RNN(x, w, r, b, hidden_size=4, activations=['LeakyRelu'], activation_alpha=[0.3])"
     with pytest.raises(LoweringError, match="activation_alpha"):
         lower(onnx_text(text, x="f32[t, n, 3]", **weights("RNN", 1)))
+
+
+@pytest.mark.parametrize("layout", [0, 1])
+@pytest.mark.parametrize("op", GATES)
+def test_sequences_are_read_as_they_lie(op: str, layout: int) -> None:
+    """Whatever is first, time or batch: rows of x are multiplied where they are, and nothing is copied in front."""
+    shape = "f32[n, t, 3]" if layout else "f32[t, n, 3]"
+    lines = listing(
+        f"y = {op}(x, w, r, b, hidden_size=4, layout={layout})", x=shape, **weights(op, 1)
+    )
+    at = next(i for i, line in enumerate(lines) if f"= {op.lower()}(" in line)
+    assert not any("= copy(" in line for line in lines[:at]), lines

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import onnx_ir as ir
 import pytest
@@ -159,3 +161,41 @@ def test_weights_of_other_floats_keep_their_quantization(kind: type) -> None:
     want = run(model, {})[0]
     assert fold_constants(model) is (kind == np.float32)
     np.testing.assert_array_equal(run(model, {})[0], want)
+
+
+W = np.array([[-20.0, -0.04, 0.0], [0.05, 0.149, 30.0]], np.float32)
+GRIDS = {
+    "one scale": ("QuantizeLinear(w, 0.1, i8(3))", True),
+    "unsigned": ("QuantizeLinear(w, 0.1, u8(3))", True),
+    "columns": ("QuantizeLinear(w, s3, z3, axis=1)", True),
+    "rows": ("QuantizeLinear(w, s2, z2, axis=-2)", True),
+    "the usual axis": ("QuantizeLinear(w, s3, z3)", True),
+    "no zero point": ("QuantizeLinear(w, 0.1)", False),
+    "16 bits": ("QuantizeLinear(w, 0.1, i16(3))", False),
+    "blocks": ("QuantizeLinear(w, s21, z21, axis=1, block_size=3)", False),
+    "a precision": ("QuantizeLinear(w, 0.1, i8(3), precision=1)", False),
+    "a scale of 16 bits": ("QuantizeLinear(w, f16(0.1), i8(3))", False),
+    "a weight of 16 bits": ("QuantizeLinear(Cast(w, to=10), 0.1, i8(3))", False),
+    "a scale that is an input": ("QuantizeLinear(w, x, i8(3))", False),
+    "an infinite weight": ("QuantizeLinear(winf, 0.1, i8(3))", False),
+    "no number": ("QuantizeLinear(w, 0.0, i8(3))", False),
+}  # fmt: skip
+GIVEN = {
+    "s3": np.array([0.1, 0.2, 0.3], np.float32), "z3": np.array([0, 5, -7], np.int8), "s2": np.array([0.1, 0.4], np.float32),
+    "z2": np.array([1, -1], np.int8), "s21": np.array([[0.1], [0.2]], np.float32), "z21": np.zeros((2, 1), np.int8),
+    "winf": np.array([[np.inf, 0, 1]], np.float32), "x": "f32[]", "w": W,
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", GRIDS)
+def test_which_weights_are_quantized_at_export(name: str) -> None:
+    call, folds = GRIDS[name]
+    words = set(re.findall(r"\w+", call))
+    model = onnx_text(f"y = Identity({call})", **{n: a for n, a in GIVEN.items() if n in words})
+    feeds = {"x": np.array(0.1, np.float32)} if "x" in words else {}
+    want = run(model, feeds)[0] if folds or name != "a scale of 16 bits" else None
+    fold_constants(model)
+    assert ("QuantizeLinear" not in as_text(model)) == folds
+    if want is not None:
+        np.testing.assert_array_equal(run(model, feeds)[0], want)
