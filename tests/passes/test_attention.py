@@ -199,6 +199,20 @@ def test_heads_repeated_in_another_order_are_left() -> None:
     assert as_text(model).endswith("y = Attention(q, kk, v, scale=1)")
 
 
+def test_a_batch_that_is_regrouped_is_no_repetition() -> None:
+    """[2, 2 * 3, 8, 4] taken for [4, 6, 4, 4]: six heads, but of other tokens."""
+    repeat = "Reshape(Expand(Unsqueeze({0}, [2]), [2, 2, 3, 8, 4]), [4, 6, -1, 4])"
+    text = f"y = MatMul(Softmax(MatMul(q, Transpose({repeat.format('k')}, perm=[0, 1, 3, 2]))), {repeat.format('v')})"
+    given = {"q": "f32[4, 6, 5, 4]", "k": "f32[2, 2, 8, 4]", "v": "f32[2, 2, 8, 4]"}
+    model = onnx_text(text, **given)
+    infer(model)
+    arrays = feeds(model)
+    want = run(model, arrays)
+    run_passes(model)
+    assert "Reshape" in as_text(model)
+    np.testing.assert_allclose(run(model, arrays)[0], want[0], rtol=1e-5, atol=1e-6)
+
+
 def test_grouped_heads_of_an_attention_that_is_there() -> None:
     text = f"{REPEATS[0]}; kk = Reshape(Expand(Unsqueeze(k, [2]), e), r); vv = Reshape(Expand(Unsqueeze(v, [2]), e), r); y = Attention(q, kk, vv)"
     model = onnx_text(text, q="f32[b, 6, s, 4]", k="f32[b, 2, t, 4]", v="f32[b, 2, t, 4]")

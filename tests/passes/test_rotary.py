@@ -68,6 +68,22 @@ def test_a_table_of_angles() -> None:
     np.testing.assert_allclose(run(model, arrays)[0], want[0], rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("halves", [True, False])
+@pytest.mark.parametrize("tokens", [7, 8])
+def test_a_table_of_angles_of_a_batch(tokens: int, halves: bool) -> None:
+    """[1, tokens, 8]: its last axis is looked at, however many tokens there are."""
+    angles = np.outer(np.arange(tokens), W).astype(np.float32)[None]
+    other = angles if halves else 2 * angles
+    c, s = (np.concatenate([f(angles), f(other)], -1).astype(np.float32) for f in (np.cos, np.sin))
+    turn = TURN.replace(" c)", " Unsqueeze(c, [1]))").replace(" s)", " Unsqueeze(s, [1]))")
+    model = onnx_text(f"{SLICES}{turn}", x=f"f32[1, 3, {tokens}, 8]", c=c, s=s)
+    infer(model)
+    arrays = feeds(model)
+    want = run(model, arrays)
+    assert recognise_rotary(model) == halves
+    np.testing.assert_allclose(run(model, arrays)[0], want[0], rtol=1e-6, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     "x, p", [("1, 3, s, 8", "b, s, 1"), ("b, 3, 1, 8", "b, s, 1"), ("b, 3, s, 8", "b, 1, 1")]
 )

@@ -483,3 +483,11 @@ def _() -> Program:
     """And so do panels."""
     values = [X, Y, Value("", "f32", (16, 4)), Value("", "f32", (16, 4), layout="panels")]
     return over(values, Instr("pack", (2,), (3,), {}), Instr("copy", (0,), (1,)))
+
+
+@bent("shares memory with an input")
+def _() -> Program:
+    """Columns beside which two rows would fit, of which a panel makes sixteen."""
+    values = [X, Y, Value("", "f32", (2, 32)), Value("", "f32", (2, 8), "view", 2, (32, 1))]
+    values += [Value("", "f32", (16,)), Value("", "f32", (2, 8), above=(4,), layout="panels")]
+    return over(values, Instr("pack", (3,), (5,), {}), Instr("copy", (0,), (1,)))
