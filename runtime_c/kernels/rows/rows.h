@@ -15,9 +15,7 @@ typedef struct pte_rows {
 } pte_rows;
 
 static inline pte_rows pte_rows_of(const pte_tensor *t, unsigned begin, unsigned end) {
-  pte_rows rows; /* zeros in all of its arrays would cost more than what follows */
-  rows.count = rows.length = rows.step = 1;
-  rows.rank = 0;
+  pte_rows rows = {.count = 1, .length = 1, .step = 1, .rank = 0};
   for (unsigned axis = begin; axis < end; axis++) {
     unsigned last = rows.rank - 1;
     if (t->shape[axis] == 1) continue;
