@@ -23,13 +23,20 @@ def literal(dst: int, value: float, type_: str = "f32") -> Step:
     return Step("literal", type_, dst, arg=value)
 
 
-def decoding(zero: int | None, scale: float, operand: int = 0) -> Steps:
-    """r2 = (code - zero) * scale"""
+def difference(zero: int | None, operand: int = 0) -> Steps:
+    """r3 = code - zero"""
     shift = (literal(0, zero, "i64"), Step("sub", "i64", 1, (1, 0))) if zero is not None else ()
     return (
         Step("load", "i64", 1, arg=operand),
         *shift,
         Step("cast", "f32", 3, (1,), source="i64"),
+    )
+
+
+def decoding(zero: int | None, scale: float, operand: int = 0) -> Steps:
+    """r2 = (code - zero) * scale"""
+    return (
+        *difference(zero, operand),
         literal(0, scale),
         Step("mul", "f32", 2, (3, 0)),
     )
@@ -105,6 +112,17 @@ FORMS = [
         case(f"dequantize_{dtype}_{zero}", [codes(dtype)], (*decoding(zero, 0.0171), *STORE), "f32")
         for dtype in ("i8", "u8")
         for zero in (None, 7, -128)
+    ),
+    *(
+        case(f"difference_{dtype}_{zero}", [codes(dtype)], (*difference(zero), Step("store", "f32", 3, (3,))), "f32")
+        for dtype in ("i8", "u8")
+        for zero in (None, 7, -128)
+    ),
+    case(
+        "difference_and_scaled_after",
+        [codes("i8")],
+        (*difference(9), Step("abs", "f32", 2, (3,)), literal(0, 0.3), Step("mul", "f32", 2, (2, 0)), *STORE),
+        "f32",
     ),
     case(
         "dequantize_and_add",

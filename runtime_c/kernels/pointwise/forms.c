@@ -108,15 +108,17 @@ static bool is_code(const pte_walk *w) {
   return w->data != NULL && (w->dtype == PTE_I8 || w->dtype == PTE_U8);
 }
 
-/* (operand - zero) * scale */
+/* (operand - zero) * scale; or, where step `end` is the cast, without a scale. */
 static bool find_dequantize(reading *r, unsigned end) {
   trial t = {.r = r};
-  pte_form f = {.kind = PTE_FORM_DEQUANTIZE};
-  unsigned literal, code, cast;
-  if (!sides(r, end, PTE_STEP_LITERAL, PTE_STEP_F32, &literal, &cast) ||
-      !take_float(&t, literal, &f.scale) || !take(&t, cast, PTE_STEP_CAST, PTE_STEP_F32) ||
-      r->steps[cast].b != PTE_STEP_I64)
+  pte_form f = {.kind = PTE_FORM_DEQUANTIZE, .scale = 1.0f};
+  unsigned literal, code, cast = end;
+  bool scaled = !is(r, end, PTE_STEP_CAST, PTE_STEP_F32);
+  if (scaled &&
+      (!sides(r, end, PTE_STEP_LITERAL, PTE_STEP_F32, &literal, &cast) ||
+       !take_float(&t, literal, &f.scale) || !take(&t, cast, PTE_STEP_CAST, PTE_STEP_F32)))
     return false;
+  if (r->steps[cast].b != PTE_STEP_I64 || r->forms[end].kind != PTE_FORM_STEP) return false;
   code = r->made[cast][0];
   if (is(r, code, PTE_STEP_SUB, PTE_STEP_I64)) {
     unsigned zero = r->made[code][1], difference = code;
@@ -226,4 +228,6 @@ void pte_forms_find(const pte_forms_source *source, pte_form *forms) {
     else if (is(&r, i, PTE_STEP_MUL, PTE_STEP_F32))
       (void)(find_dequantize(&r, i) || find_gelu(&r, i) || find_silu(&r, i));
   }
+  for (unsigned i = 0; i < source->step_count; i++)
+    if (is(&r, i, PTE_STEP_CAST, PTE_STEP_F32)) find_dequantize(&r, i);
 }

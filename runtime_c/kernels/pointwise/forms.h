@@ -9,7 +9,7 @@
 typedef enum pte_form_kind {
   PTE_FORM_STEP,       /* the step as it stands */
   PTE_FORM_PART,       /* nothing: what it computes is computed with a later step */
-  PTE_FORM_DEQUANTIZE, /* dst = (operand x - zero) * scale, of 8-bit codes */
+  PTE_FORM_DEQUANTIZE, /* dst = (operand x - zero) * scale, of 8-bit codes; 1: as they are */
   PTE_FORM_QUANTIZE,   /* output arg = clamp(nearest(x / scale) + zero) in 8 bits */
   PTE_FORM_GELU,       /* dst = x * half * (erf(x * inner) + one) */
   PTE_FORM_SILU        /* dst = x * (one / (exp(-x) + one)) */
