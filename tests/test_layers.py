@@ -17,11 +17,14 @@ PYTHON = {
     "export": {"schema", "_codec"},
     "quantize": {"schema", "export.graph", "_codec"},
     "runtime": {"schema", "_pteron"},
-    "cli": {"schema", "export", "quantize", "runtime", "request", "pipeline", "_pteron"},
+    "amalgamate": {"schema", "export", "runtime", "_pteron"},
+    "cli": {
+        "schema", "export", "quantize", "runtime", "request", "pipeline", "amalgamate", "_pteron",
+    },
     "request": {"schema", "export", "quantize"},
     "pipeline": {"schema", "export", "quantize", "request", "runtime"},
     "": {"schema", "pipeline", "runtime"},
-}
+}  # fmt: skip
 FOLDERS = {"schema": "schema", "export": "export", "quantize": "quantize"}
 
 # A folder or file of export/ may import itself and these: the way of the data, from capture to file.
@@ -84,6 +87,7 @@ def python_files() -> list[tuple[str, Path]]:
             (
                 {
                     "runtime": "runtime",
+                    "amalgamate": "amalgamate",
                     "cli": "cli",
                     "__main__.py": "cli",
                     "pipeline.py": "pipeline",

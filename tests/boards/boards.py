@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pteron.amalgamate import amalgamate, opened
 from pteron.export.file.read import read_file
 from pteron.schema.layout import Segment
 
@@ -60,7 +61,14 @@ def sh(*command: str | Path, timeout: float = 500) -> str:
     return done.stdout + done.stderr  # the emulator prints there what a board says
 
 
-def write_input(folder: Path, program: bytes, image: np.ndarray, output_bytes: int) -> None:
+def write_model(
+    folder: Path, path: Path, image: np.ndarray, output_bytes: int, *, replaceable: bool = False
+) -> None:
+    """pteron_model.c and .h, and input.h: what app.c is compiled with."""
+    program, held = opened(path)
+    made = amalgamate(program, held, path.name, replaceable=replaceable)
+    (folder / "pteron_model.c").write_text(made.source)
+    (folder / "pteron_model.h").write_text(made.header)
     file = read_file(program)
     entry = next(e for e in file.entries if e.kind is Segment.PROGRAM)
     at = 64 * (1 + file.entries.index(entry))

@@ -16,7 +16,6 @@ from pteron.schema.errors import ArgumentError
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(["<])([^">]+)[">][^\n]*\n', re.MULTILINE)
 DEFINES = r"^[ \t]*#[ \t]*define (\w+)"
 INTRINSICS = ("emmintrin.h", "immintrin.h", "arm_neon.h")
-ALWAYS = ("core", "gen", "program", "session")
 
 
 def home() -> Path:
@@ -35,11 +34,12 @@ def home() -> Path:
     raise ArgumentError(f"amalgamate: the runtime's sources are neither {checkout} nor {beside}")
 
 
-def needed(root: Path, ops: Iterable[str]) -> list[Path]:
-    """Sources without which these operators do not link, but for variants.c: each kernel's file, and the .c of each header."""
+def needed(root: Path, ops: Iterable[str], folders: Iterable[str]) -> list[Path]:
+    """Sources of these folders, and those without which these operators do not link, but for variants.c: each kernel's file,
+    and the .c of each header."""
     kernels = {p.stem: p for p in root.glob("kernels/*/*.c") if "__" not in p.name}
     todo = [kernels[op] for op in ops if op in kernels]
-    todo += [p for folder in ALWAYS for p in sorted((root / folder).glob("*.c"))]
+    todo += [p for folder in folders for p in sorted((root / folder).glob("*.c"))]
     seen: dict[Path, None] = {}
     while todo:
         path = todo.pop()
