@@ -8,7 +8,7 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export bench-quant size clean ctest wheel fuzz races refusals mutants wheel-aarch64 sweep graphs replay test-boards android-models
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export bench-quant size clean ctest wheel fuzz races refusals mutants wheel-aarch64 sdk sweep graphs replay test-boards android-models
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -34,6 +34,7 @@ help:
 	@echo "make bench-quant  size against accuracy of quantized weights: writes docs/quantization.md"
 	@echo "make size    bytes of the runtime by part"
 	@echo "make wheel   dist/: the archive of the sources, and a manylinux wheel built from it"
+	@echo "make sdk     dist/: archives of the C library and tools for x86-64, 64-bit Arm, 32-bit Arm, RISC-V; SDKS=native"
 	@echo "make wheel-aarch64  dist/, a wheel for 64-bit Arm by the cross compiler"
 
 # Rebuilt when the C sources or the build files change; Python files are seen at once (editable install).
@@ -158,6 +159,10 @@ replay: dev
 wheel-aarch64: $(VENV)/.dev
 	@_PYTHON_HOST_PLATFORM=linux-aarch64 CMAKE_ARGS=-DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/runtime_c/cmake/aarch64-linux-gnu.cmake \
 	  $(BIN)/python -m pip wheel -q --no-build-isolation --no-deps -w dist .
+
+SDKS ?= native aarch64-linux-gnu armv7-linux-gnueabihf riscv64-linux-gnu
+sdk:
+	@runtime_c/cmake/sdk.sh dist $(SDKS)
 
 size: dev
 	@$(BIN)/python benchmarks/size.py

@@ -62,7 +62,7 @@ def objects() -> list[Path]:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     module.build()
-    found = sorted(Path(module.BUILD).rglob("pteron_static.dir/kernels/matrix/*__*.o"))
+    found = sorted(Path(module.BUILD).rglob("pteron_objects.dir/kernels/matrix/*__*.o"))
     return [p for p in found if "__portable" not in p.name and p.name not in DECODERS]
 
 

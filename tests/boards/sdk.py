@@ -1,0 +1,104 @@
+"""The archives of the C library, made once and unpacked, and their programs here or under an emulator."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+import platform
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HERE = f"{platform.machine()}-linux-gnu"
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """A toolchain file's name; the compiler; the emulator, its processors, and where its libraries lie."""
+
+    name: str
+    cc: str
+    emulator: str = ""
+    cpus: tuple[str, ...] = ("",)
+    sysroot: str = ""
+
+    def command(self, cpu: str = "") -> list[str]:
+        """What stands before a program's path to run it."""
+        if not self.emulator:
+            return []
+        return [self.emulator, "-cpu", cpu or self.cpus[0], "-L", self.sysroot]
+
+
+TARGETS = (
+    Target(HERE, "cc"),
+    Target("aarch64-linux-gnu", "aarch64-linux-gnu-gcc", "qemu-aarch64", ("max", "cortex-a53"), "/usr/aarch64-linux-gnu"),
+    Target("armv7-linux-gnueabihf", "arm-linux-gnueabihf-gcc", "qemu-arm", ("cortex-a7", "max"), "/usr/arm-linux-gnueabihf"),
+    Target("riscv64-linux-gnu", "riscv64-linux-gnu-gcc", "qemu-riscv64", ("rv64",), "/usr/riscv64-linux-gnu"),
+)  # fmt: skip
+ARM64 = TARGETS[1]
+LATER = {"armv7-linux-gnueabihf", "riscv64-linux-gnu"}
+"""Not in .ci/run: `make test-boards`."""
+EACH = [
+    pytest.param(t, id=t.name, marks=[pytest.mark.boards] if t.name in LATER else [])
+    for t in TARGETS
+]
+
+
+def need(*tools: str) -> None:
+    """Skips, with the reason, where a tool is absent."""
+    missing = [tool for tool in tools if tool and shutil.which(tool) is None]
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)}")
+
+
+def sh(*command: str | Path, timeout: float = 550, **environment: str) -> str:
+    done = subprocess.run(
+        [str(c) for c in command],
+        cwd=ROOT,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    return done.stdout
+
+
+@functools.cache
+def unpacked(target: Target) -> Path:
+    """The folder that the archive holds; a second call in a session, and an unchanged tree, cost little."""
+    need("cmake", target.cc, target.emulator)
+    what = "native" if target.name == HERE else target.name
+    archive = Path(sh(ROOT / "runtime_c/cmake/sdk.sh", ROOT / "dist", what).strip())
+    folder = ROOT / "build/sdk" / target.name / "unpacked"
+    shutil.rmtree(folder, ignore_errors=True)
+    with tarfile.open(archive) as packed:
+        packed.extractall(folder, filter="data")
+    (out,) = folder.iterdir()
+    assert f"{out.name}.tar.gz" == archive.name
+    return out
+
+
+def run(
+    target: Target,
+    program: Path,
+    feeds: Mapping[str, np.ndarray],
+    folder: Path,
+    *options: str,
+    cpu: str = "",
+) -> np.ndarray:
+    """The first output of `program`, computed by the archive's pte_run."""
+    words: list[str | Path] = [*target.command(cpu), unpacked(target) / "bin/pte_run"]
+    words += [program, "--out", folder, *options]
+    for name, array in feeds.items():
+        np.save(folder / f"{name}.npy", array)
+        words += ["--input", f"{name}={folder / name}.npy"]
+    sh(*words)
+    return np.load(folder / "output_0.npy")
