@@ -18,11 +18,10 @@ from pathlib import Path
 import numpy as np
 import onnx
 from models import MODELS, encoder, mobilenetv2, resnet50
-from rates import peaks, products
 
 import pteron
-from pteron.cli import peers
-from pteron.cli.bench import interleaved, machine, operators
+from pteron.cli import peers, roofline
+from pteron.cli.bench import interleaved, machine, operators, reach
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 CURVES = (
@@ -68,15 +67,10 @@ def bench(name: str, threads: int, runs: int, folder: Path, rivals: list[str]) -
 def reached(
     target: Path, model: pteron.Model, feeds: dict[str, np.ndarray], threads: int
 ) -> list[str]:
-    """The operators that take most of the time, with the share of the processor's products that they reach."""
-    fma, work = peaks()["fma"] * threads, products(target)
-    found = []
-    for o in operators(model, feeds, 10)[:4]:
-        rate = work.get(o["op"], 0) / o["ms"] / 1e6
-        found.append(
-            f"{o['op']} {o['share']:.0%}" + (f" ({rate / fma:.0%} of FMA)" if rate else "")
-        )
-    return found
+    """The operators that take most of the time, with the shares of the processor's peaks that they reach."""
+    work = roofline.work_of(target, {name: x.shape for name, x in feeds.items()})
+    found = operators(model, feeds, 10, (work, roofline.peaks(machine()), threads))[:4]
+    return [f"{o['op']} {o['share']:.0%} ({reach(o)})" for o in found]
 
 
 def curve(
@@ -140,7 +134,7 @@ def main() -> None:
 Written by `make bench` (`{" ".join(["python benchmarks/bench.py", *sys.argv[1:]])}`); f32, batch 1, seeded random weights.
 {machine()}, load average {os.getloadavg()[0]:.1f}; pteron {pteron.__version__}, {versions}.
 Least of {args.runs} interleaved rounds in ms; ratio: median of pairs, ours / theirs; first: file to first output.
-A thread's peak: {", ".join(f"{name} {value:.0f}" for name, value in peaks().items())} (10^9 products and bytes a second, benchmarks/peaks.c).
+A thread's peak: {", ".join(f"{name} {value:.0f}" for name, value in roofline.peaks(machine()).items())} (10^9 products and bytes a second, bindings/peaks.h).
 
 | model | threads | runtime | ms | ratio | difference | first ms | most of our time |
 |---|---|---|---|---|---|---|---|

@@ -38,7 +38,9 @@ def main() -> None:
         'extern "Python" void pteron_trace(void *, uint32_t, uint32_t, uint32_t, uint64_t, uint64_t);'
     )
     includes = "".join(f'#include "pteron/{header.name}"\n' for header in headers)
-    includes += (Path(__file__).parent / "interrupt.h").read_text()
+    ffi.cdef("double pteron_peak(int kind, const char *isa);")
+    here = Path(__file__).parent
+    includes += (here / "interrupt.h").read_text() + (here / "peaks.h").read_text()
     ffi.set_source("pteron._pteron", includes, py_limited_api=True)
     ffi.emit_c_code(str(out))
 

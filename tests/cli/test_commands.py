@@ -12,7 +12,7 @@ import onnx.parser
 import pytest
 
 import pteron
-from pteron.cli import COMMANDS, main, parser
+from pteron.cli import COMMANDS, main, parser, roofline
 from pteron.cli.times import own_ns
 from pteron.export.delegates import Delegate
 from pteron.runtime import TraceEvent
@@ -141,6 +141,47 @@ def test_bench_prints_percentiles(digits: Path, capsys: pytest.CaptureFixture[st
     assert report["threads"] >= 1 and "kernels" in report["machine"] and report["peers"] == {}
     assert {"conv", "matmul"} <= {o["op"] for o in report["operators"]}
     assert abs(sum(o["share"] for o in report["operators"]) - 1) < 1e-6
+    assert report["schema"] == 1 and report["versions"]["pteron"]
+
+
+def test_bench_keeps_the_peaks_and_says_what_operators_reach(
+    digits: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Measured once a machine, from the file after; a file that is none is made anew."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    report = json.loads(run(capsys, "bench", digits, "--runs", 2, "--json")[1])
+    kept = json.loads((tmp_path / "pteron/peaks.json").read_text())
+    assert kept == {report["machine"]: report["peaks"]}
+    assert set(report["peaks"]) == {"fma", "dot", "L2", "memory"} and report["peaks"]["L2"] > 0
+    for o in report["operators"]:
+        assert o["gbytes_s"] > 0 and 0 < o["L2_share"] < 2, o
+        assert (o["gproducts_s"] > 0) == (o["op"] in ("conv", "matmul"))
+    doubled = {kind: 2 * rate for kind, rate in report["peaks"].items()}
+    (tmp_path / "pteron/peaks.json").write_text(json.dumps({report["machine"]: doubled}))
+    again = json.loads(run(capsys, "bench", digits, "--runs", 2, "--json")[1])
+    assert again["peaks"] == doubled
+    (tmp_path / "pteron/peaks.json").write_text("no JSON")
+    assert run(capsys, "bench", digits, "--runs", 1)[0] == 0
+
+
+def test_work_of_a_program_with_dynamic_sizes(tmp_path: Path) -> None:
+    """A product of [n, 4] by [4, 6] and its sum by rows: n * 24 products; bytes of what is read and written, each once."""
+    m, n = onnx.TensorProto.FLOAT, "n"
+    x, y = (onnx.helper.make_tensor_value_info(k, m, [n, c]) for k, c in (("x", 4), ("y", 6)))
+    w = onnx.numpy_helper.from_array(np.ones((4, 6), np.float32), "w")
+    node = onnx.helper.make_node("MatMul", ["x", "w"], ["y"])
+    graph = onnx.helper.make_graph([node], "g", [x], [y], [w])
+    source, target = tmp_path / "m.onnx", tmp_path / "m.pte"
+    onnx.save(
+        onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 21)]), source
+    )
+    pteron.export_model(source, target)
+    (one,) = roofline.work_of(target, {"x": (7, 4)}).values()
+    assert one == roofline.Work(7 * 24, 4 * (7 * 4 + 4 * 6 + 7 * 6))
+    assert roofline.work_of(target, {}) == {}  # n is not known
 
 
 def test_bench_takes_turns_with_another_runtime(

@@ -1,4 +1,4 @@
-"""Latency percentiles, load time, memory and operators of a program; with --vs-onnx, interleaved with other runtimes."""
+"""Latency percentiles, load time, memory, and operators beside what the processor can do; with --vs-onnx, other runtimes in turn."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import platform
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,9 @@ import numpy as np
 
 from pteron.schema.errors import ArgumentError
 
+from .. import __version__
 from ..runtime import Model, TraceEvent, cpu
-from . import feeds, peers, say
+from . import feeds, peers, roofline, say
 from .pairs import at_least, existing, file, names
 from .times import summary
 
@@ -31,8 +32,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--vs",
         metavar="NAMES",
-        default="onnxruntime",
-        help=f"which of {','.join(peers.PEERS)}, where installed (default onnxruntime)",
+        help=f"which of {','.join(peers.PEERS)}, where installed (default onnxruntime); with --vs-onnx",
     )
     parser.add_argument("--json", action="store_true")
 
@@ -40,6 +40,10 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.vs_onnx:
         existing(args.vs_onnx)
+    elif args.vs is not None:
+        raise ArgumentError(
+            f"--vs {args.vs}: expected --vs-onnx ONNX with it, the model that other runtimes open"
+        )
     started = time.perf_counter()
     model = feeds.model_of(args)
     opened_ms = (time.perf_counter() - started) * 1e3
@@ -51,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     threads = cpu.threads(args.threads)
     runners: dict[str, Callable[[], Any]] = {"pteron": lambda: model.run(inputs)}
     differences = {}
-    for name in names(args.vs) if args.vs_onnx else ():
+    for name in names(args.vs or "onnxruntime") if args.vs_onnx else ():
         runners[name] = peer = peers.peer(name, args.vs_onnx, inputs, threads)
         theirs = peer()
         ours, got = ([list(a.shape) for a in each] for each in (outputs.values(), theirs))
@@ -61,16 +65,24 @@ def run(args: argparse.Namespace) -> int:
             )
         differences[name] = max(_relative(a, b) for a, b in zip(outputs.values(), theirs))
     times = interleaved(runners, args.runs, args.warmup)
+    limits = roofline.peaks(machine())
+    work = roofline.work_of(Path(args.program), {k: v.shape for k, v in inputs.items()})
     report = {
         "machine": machine(),
+        "versions": {
+            "pteron": __version__,
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        },
         "threads": threads,
+        "peaks": limits,
         "open_ms": opened_ms,
         "first_run_ms": first_ms,
         "peak_rss_mb": peak_mb,
         "arena_bytes": model.sizes.arena_bytes,
         "file_bytes": model.program.size_bytes,
         "latency_ms": {name: percentiles(row) for name, row in times.items()},
-        "operators": operators(model, inputs, min(args.runs, 10)),
+        "operators": operators(model, inputs, min(args.runs, 10), (work, limits, threads)),
         "peers": {
             name: {
                 "version": peers.version(name),
@@ -95,21 +107,35 @@ def machine() -> str:
     return f"{name}, {cpu.available()} processors, kernels {cpu.features()[-1]}"
 
 
-def operators(model: Model, inputs: dict[str, Any], runs: int) -> list[dict[str, Any]]:
-    """Milliseconds of each operator a run, by the tracer, which costs under a microsecond an instruction."""
+Roof = tuple[Mapping[int, roofline.Work], Mapping[str, float], int]
+"""What `roofline.reached` wants: the work of instructions, the peaks of a thread, how many threads."""
+
+
+def operators(model: Model, inputs: dict[str, Any], runs: int, roof: Roof) -> list[dict[str, Any]]:
+    """Milliseconds of each operator a run, by the tracer, which costs under a microsecond an instruction; and what it reaches."""
     events: list[TraceEvent] = []
     for _ in range(runs):
         model.run(inputs, trace=events)
-    spent = summary(events, {}, runs)
+    spent, reached = summary(events, {}, runs), roofline.reached(events, *roof)
     return [
         {"op": o.op, "ms": o.ms, "share": o.ms / max(spent.ms, 1e-12), "count": o.count}
+        | reached.get(o.op, {})
         for o in spent.operators
     ]
 
 
+def reach(operator: Mapping[str, Any]) -> str:
+    """The shares of the peaks, as words."""
+    return ", ".join(
+        f"{operator[key]:.0%} of {name}"
+        for key, name in (("fma_share", "FMA"), ("dot_share", "dot"), ("L2_share", "L2"))
+        if key in operator
+    )
+
+
 def text(report: dict[str, Any]) -> str:
     lines = [
-        f"{report['machine']}; {report['threads']} threads",
+        f"{report['machine']}; {report['threads']} threads; pteron {report['versions']['pteron']}",
         f"open {report['open_ms']:.2f} ms, first run {report['first_run_ms']:.2f} ms, peak RSS {report['peak_rss_mb']:.0f} MB, "
         f"arena {report['arena_bytes'] / 1e6:.2f} MB, file {report['file_bytes'] / 1e6:.2f} MB",
     ]
@@ -123,9 +149,11 @@ def text(report: dict[str, Any]) -> str:
         for name, p in report["peers"].items()
     ]
     lines += [
-        f"{o['op']:18s} {o['ms']:9.3f} ms {o['share']:6.1%} {o['count']:6.0f}"
+        f"{o['op']:18s} {o['ms']:9.3f} ms {o['share']:6.1%} {o['count']:6.0f}  {reach(o)}".rstrip()
         for o in report["operators"]
     ]
+    known = ", ".join(f"{kind} {rate:.0f}" for kind, rate in report["peaks"].items() if rate > 0)
+    lines.append(f"a thread's peaks, 10^9 products or bytes a second: {known or 'not known here'}")
     return "\n".join(lines)
 
 

@@ -49,16 +49,17 @@ def peer(name: str, path: Path, inputs: dict[str, Any], threads: int) -> Runner:
     """The model, loaded and run once.
 
     Raises:
-        ArgumentError: no such peer, or it refuses the model.
-        ImportError: it is not installed.
+        ArgumentError: no such peer, it is not installed, or it refuses the model.
     """
     if name not in PEERS:
         raise ArgumentError(f"--vs: expected one of {', '.join(PEERS)}, got {name!r}")
     try:
         runner = PEERS[name](path, inputs, threads)
         runner()
-    except ImportError:
-        raise
+    except ImportError as error:
+        raise ArgumentError(
+            f"--vs {name}: it is not installed ({error}); pip install {name}, or leave it out"
+        ) from None
     except Exception as error:  # its own kinds
         (why, *_) = str(error).splitlines() or [type(error).__name__]
         raise ArgumentError(f"--vs-onnx {path}: {name} refuses: {why}") from None
