@@ -96,10 +96,11 @@ def lower_node(l: Lowering, node: ir.Node) -> None:
         results = lower_one(l, wrapped)
         for out, ref in zip(node.outputs, results, strict=False):
             l.env.values[out] = ref
-    except RefusedError as e:
+    except (RefusedError, MemoryError) as e:
         if not top:
             raise
-        l.env.failures.append(_failure(node, operands, str(e)))
+        short = "needs more memory than there is: " if isinstance(e, MemoryError) else ""
+        l.env.failures.append(_failure(node, operands, f"{short}{e}"))
         for out in node.outputs:
             l.env.values[out] = None
     except Exception as e:

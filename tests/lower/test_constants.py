@@ -11,7 +11,7 @@ from lower.check import agrees, listing
 from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
 from pteron.export.program.interpret import run
-from pteron.schema.errors import LoweringError
+from pteron.schema.errors import InternalError, LoweringError
 
 RNG = np.random.default_rng(12)
 CODES = RNG.integers(-128, 128, (6, 8)).astype(np.int8)
@@ -216,6 +216,12 @@ def test_a_transform_of_another_length_cuts_or_fills(n: int) -> None:
 def test_a_transform_of_no_known_length_is_refused(length: str, shape: str) -> None:
     with pytest.raises(LoweringError, match="expected a number above 0"):
         lower(onnx_text(f"y = DFT(x, {length}, i64(1))", x=shape))
+
+
+def test_a_table_that_no_memory_holds_is_the_nodes_fault() -> None:
+    with pytest.raises(LoweringError, match="DFT 'n_y' .*needs more memory than there is") as e:
+        lower(onnx_text("y = DFT(x, i64(30000000), i64(1))", x="f32[2, 5, 1]"))
+    assert not isinstance(e.value, InternalError)
 
 
 @pytest.mark.parametrize("dtype", ["f32", "f64", "i32", "f16"])

@@ -10,7 +10,7 @@ import pytest
 from passes.same import becomes, run
 
 from pteron.export.graph.text import as_text, onnx_text
-from pteron.export.passes.fold import fold_constants
+from pteron.export.passes.fold import EXACT, fold_constants
 
 FOLDED = [
     ("a = Concat([2], [4], axis=0); y = Reshape(x, a)", "y = Reshape(x, [2, 4])"),
@@ -199,3 +199,12 @@ def test_which_weights_are_quantized_at_export(name: str) -> None:
     assert ("QuantizeLinear" not in as_text(model)) == folds
     if want is not None:
         np.testing.assert_array_equal(run(model, feeds)[0], want)
+
+
+def test_what_memory_has_no_room_for_is_left_to_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setitem(EXACT, "Sqrt", full)
+    model = onnx_text("y = Mul(x, Sqrt(4.0))", x="f32[8]")
+    assert not fold_constants(model) and "Sqrt" in as_text(model)
