@@ -71,10 +71,21 @@ def move_axis(l: Lowering, ref: Ref, source: int, target: int) -> Ref:
     return transpose(l, ref, axes)
 
 
-def sliced(l: Lowering, ref: Ref, axis: int, start: Extent, count: Extent, step: int = 1) -> Ref:
-    """`count` elements of `axis` from `start` on, every `step`-th; that they lie inside is proved or checked."""
+def sliced(
+    l: Lowering,
+    ref: Ref,
+    axis: int,
+    start: Extent,
+    count: Extent,
+    step: int = 1,
+    *,
+    inside: bool = False,
+) -> Ref:
+    """`count` elements of `axis` from `start` on, every `step`-th; that they lie inside is proved or checked, or the caller's
+    affair (`inside`)."""
     axis %= ref.rank
-    _require_inside(l, ref.shape[axis], start, count, step)
+    if not inside:
+        _require_inside(l, ref.shape[axis], start, count, step)
     picked: slice | None = None
     if not isinstance(ref, View) and isinstance(start, int) and isinstance(count, int):
         stop = start + count * step
@@ -87,15 +98,20 @@ def sliced(l: Lowering, ref: Ref, axis: int, start: Extent, count: Extent, step:
 
 
 def _require_inside(l: Lowering, size: Extent, start: Extent, count: Extent, step: int) -> None:
-    """So many elements exist, counted from whichever end; as many as were computed from the axis are inside by how they were."""
+    """So many elements exist, counted from whichever end; as many as were computed from the axis are inside by how they were.
+    A view reads what lies there, so that a size that only a run decides would let it read what an earlier run left."""
     if not isinstance(count, int) or count == 0:
         return
     last = extents.add(start, (count - 1) * step)
     low, high = (start, last) if step > 0 else (last, start)
     if count < 0 or (isinstance(low, int) and low < 0):
         l.fail(f"takes {count} elements from {start} on by steps of {step}; expected none below 0")
-    l.sizes.require_at_most(0, low, "elements lie inside their axis")
-    l.sizes.require_at_most(extents.add(high, 1), size, "elements lie inside their axis")
+    for a, b in ((0, low), (extents.add(high, 1), size)):
+        if not extents.at_most(a, b) and (l.sizes.is_counted(a) or l.sizes.is_counted(b)):
+            l.fail(
+                f"takes {count} elements from {start} on of {size}, which only a run decides; give it a size that stays"
+            )
+        l.sizes.require_at_most(a, b, "elements lie inside their axis")
 
 
 def flip(l: Lowering, ref: Ref, axis: int) -> Ref:

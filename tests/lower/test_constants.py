@@ -219,7 +219,7 @@ def test_a_transform_of_no_known_length_is_refused(length: str, shape: str) -> N
 
 
 def test_a_table_that_no_memory_holds_is_the_nodes_fault() -> None:
-    with pytest.raises(LoweringError, match="DFT 'n_y' .*needs more memory than there is") as e:
+    with pytest.raises(LoweringError, match=r"DFT 'n_y' .*needs more memory than there is") as e:
         lower(onnx_text("y = DFT(x, i64(30000000), i64(1))", x="f32[2, 5, 1]"))
     assert not isinstance(e.value, InternalError)
 

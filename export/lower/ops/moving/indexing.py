@@ -41,8 +41,10 @@ def lower_gather(l: Lowering, n: Node) -> Ref:
 
 
 def _as_slice(l: Lowering, x: Ref, axis: int, at: Sequence[int]) -> Ref | None:
-    """Indices in even steps are a view."""
+    """Indices in even steps are a view, of an axis that is as long as prepare sees it: else the kernel looks."""
     size = x.shape[axis]
+    if l.sizes.is_counted(size):
+        return None
     if not at or (any(i < 0 for i in at) and not isinstance(size, int)):
         return l.slice(x, axis, extents.add(size, at[0]), 1) if len(at) == 1 else None
     if isinstance(size, int):

@@ -210,7 +210,7 @@ def lower_slice(l: Lowering, n: Node) -> Ref:
         l.fail(f"the number of its starts is {parts}; expected a number")
     axes = tuple(range(parts) if given is None else l.values.numbers(given, "axes"))
     steps = [1] * parts if step is None else l.values.numbers(step, "steps")
-    if l.values.sizes_in(n[1]) is None or l.values.sizes_in(n[2]) is None:
+    if any(_by_a_run(l, bounds) for bounds in (n[1], n[2])):
         for i, (axis, stride) in enumerate(zip(axes, steps, strict=True)):
             low, high = (l.reshape(l.slice(b, 0, i, 1), ()) for b in (n[1], n[2]))
             x = slice_by_values(l, x, axis % x.rank, low, high, stride)
@@ -224,6 +224,16 @@ def lower_slice(l: Lowering, n: Node) -> Ref:
             continue
         x = l.slice(x, axis, first, count, stride)
     return x
+
+
+def _by_a_run(l: Lowering, bounds: Ref) -> bool:
+    """Whether only a run knows the numbers, or from which end they count."""
+    known = l.values.sizes_in(bounds)
+    if known is None:
+        return True
+    return any(
+        l.sizes.is_counted(n) and not at_most(0, n) and not at_most(n, 0) for n in known.flat
+    )
 
 
 def _within(step: int, size: Extent) -> int:
@@ -318,7 +328,7 @@ def concat(l: Lowering, parts: Sequence[Ref], axis: int) -> Ref:
     )
     start: Extent = 0
     for x in parts:
-        place = l.slice(base, axis, start, x.shape[axis])
+        place = l.slice(base, axis, start, x.shape[axis], inside=True)
         l.copy_into(l.expand(l.real(x), place.shape), place)
         start = add(start, x.shape[axis])
     return base
@@ -370,7 +380,8 @@ def _padded(l: Lowering, n: Node, x: Ref, mode: str, pads: Sequence[Extent], fil
 def pad_constant(
     l: Lowering, x: Ref, begin: Sequence[Extent], end: Sequence[Extent], fill: Ref
 ) -> Ref:
-    """x (cropped where pads are negative) inside its output; the frame is filled slab by slab, no element twice."""
+    """x (cropped where pads are negative) inside its output; the frame is filled slab by slab, no element twice: one that a run
+    makes negative has no extent, which it refuses."""
     x, begin, end = crop(l, x, begin, end)
     shape = [add(s, add(a, b)) for s, a, b in zip(x.shape, begin, end, strict=True)]
     if extents.same_shape(shape, x.shape):
@@ -381,9 +392,9 @@ def pad_constant(
     for axis in range(x.rank):
         for start, count in ((0, begin[axis]), (sub(shape[axis], end[axis]), end[axis])):
             if count != 0:
-                slab = l.slice(inner, axis, start, count)
+                slab = l.slice(inner, axis, start, count, inside=True)
                 l.copy_into(l.expand(fill, slab.shape), slab)
-        inner = l.slice(inner, axis, begin[axis], x.shape[axis])
+        inner = l.slice(inner, axis, begin[axis], x.shape[axis], inside=True)
     l.copy_into(x, inner)
     return base
 

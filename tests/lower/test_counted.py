@@ -1,0 +1,96 @@
+"""Sizes that the data decide, read at fixed places and taken for bounds: one session after the other data, so that what an earlier
+run left in memory would show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+import pytest
+
+import pteron
+from pteron.export.graph.text import onnx_text
+
+X = [np.array(x, np.float32) for x in ([0, 1, 1, 0], [0] * 4, [1] * 4, [0, 0, 1, 0])]
+Z = np.arange(6, dtype=np.float32)
+COUNT = "c = Shape(NonZero(x), start=1, end=2); "
+
+
+def at(x: Any) -> Any:
+    return np.array(np.nonzero(x))
+
+
+PLACES: dict[str, Callable[[Any], Any]] = {
+    "y = Gather(NonZero(x), i64(1), axis=1)": lambda x: at(x)[:, 1],
+    "y = Gather(NonZero(x), i64(-1), axis=1)": lambda x: at(x)[:, -1],
+    "y = Gather(NonZero(x), [-2], axis=1)": lambda x: at(x)[:, [-2]],
+    "y = Gather(NonZero(x), [0, 1], axis=1)": lambda x: at(x)[:, [0, 1]],
+    "y = Gather(NonZero(x), [1, 0, 1], axis=1)": lambda x: at(x)[:, [1, 0, 1]],
+    "y = Slice(NonZero(x), [-2], [-1], [1])": lambda x: at(x)[:, -2:-1],
+    "y = Slice(NonZero(x), [1], [3], [1])": lambda x: at(x)[:, 1:3],
+    "y = Slice(NonZero(x), [-1], [-999], [1], [-1])": lambda x: at(x)[:, ::-1],
+    f"{COUNT}y = Gather(z, Sub(c, [1]))": lambda x: Z[[at(x).size - 1]],
+}
+BOUNDS: dict[str, Callable[[int], slice]] = {
+    f"{COUNT}y = Slice(z, Sub(c, [3]), [99])": lambda c: slice(c - 3, 99),
+    f"{COUNT}y = Slice(z, [0], Sub(c, [2]))": lambda c: slice(0, c - 2),
+    f"{COUNT}y = Slice(z, Sub(c, [1]), c)": lambda c: slice(c - 1, c),
+    f"{COUNT}y = Slice(z, Neg(c), [99])": lambda c: slice(-c, 99),
+    f"{COUNT}y = Slice(z, c, [99], [0], [2])": lambda c: slice(c, 99, 2),
+}
+
+
+def session(text: str, folder: Path) -> pteron.Model:
+    given = {"z": "f32[6]"} if "z" in text.split("y = ")[1] else {}
+    pteron.export_model(ir.to_proto(onnx_text(text, x="f32[4]", **given)), folder / "m.pte")
+    return pteron.load(folder / "m.pte", threads=1)
+
+
+def fed(model: pteron.Model, x: Any) -> dict[str, Any]:
+    return {"x": x, "z": Z} if len(model.inputs) > 1 else {"x": x}
+
+
+@pytest.mark.parametrize("text", PLACES)
+def test_fixed_places_are_looked_for_in_each_run(text: str, tmp_path: Path) -> None:
+    model = session(text, tmp_path)
+    for x in X:
+        try:
+            want = PLACES[text](x)
+        except IndexError:
+            with pytest.raises(pteron.DataError, match=r"index out of range.*\[node n_y\]"):
+                model.run(fed(model, x))
+            continue
+        np.testing.assert_array_equal(model.run(fed(model, x))["y"], want)
+
+
+@pytest.mark.parametrize("text", BOUNDS)
+def test_bounds_count_from_the_end_where_a_run_makes_them_negative(
+    text: str, tmp_path: Path
+) -> None:
+    model = session(text, tmp_path)
+    for x in X:
+        want = Z[BOUNDS[text](at(x).size)]
+        np.testing.assert_array_equal(model.run(fed(model, x))["y"], want)
+
+
+@pytest.mark.parametrize(("text", "why"), [
+    ("a, b = Split(NonZero(x), [1, 1], axis=1); y = Sub(b, a)", "which only a run decides"),
+    (f"{COUNT}y = Slice(z, Sub(c, [2]), [-9], [0], [-1])", "is computed while running and its step is -1"),
+])  # fmt: skip
+def test_what_only_a_run_could_look_at_is_refused(text: str, why: str, tmp_path: Path) -> None:
+    with pytest.raises(pteron.LoweringError, match=why):
+        session(text, tmp_path)
+
+
+def test_pads_that_a_run_counts(tmp_path: Path) -> None:
+    model = session(f"{COUNT}y = Pad(z, Concat([0], Sub(c, [2]), axis=0))", tmp_path)
+    for x in X:
+        more = at(x).size - 2
+        if more < 0:
+            with pytest.raises(pteron.ArgumentError, match="is negative"):
+                model.run(fed(model, x))
+        else:
+            np.testing.assert_array_equal(model.run(fed(model, x))["y"], np.pad(Z, (0, more)))
