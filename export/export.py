@@ -29,6 +29,7 @@ from .optimize.share import share
 from .options import Options, Progress
 from .pack import arithmetic, pack
 from .pack.arithmetic import EXACT
+from .pack.keys import keys_in_panels
 from .passes import run_passes
 from .passes.context import keep_context
 from .passes.int8 import integer_nodes
@@ -107,7 +108,7 @@ def export(
         with stage("fuse"):
             program = verify(fuse(program), "fuse")
     with stage("pack"):
-        program = verify(pack(program, report.notes, modes), "pack")
+        program = verify(pack(keys_in_panels(program), report.notes, modes), "pack")
     with stage("plan"):
         program = verify(plan(program), "plan")
     program = dataclasses.replace(program, placements=tuple(placements))

@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("ad695aed24e0874e")
+SCHEMA_HASH: Final = bytes.fromhex("be946eb1d3bbc8e3")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 
@@ -105,6 +105,7 @@ class StateRole(enum.IntEnum):
     VALUE = 0
     POSITION = 1
     TOKENS = 2
+    PANELS = 3
 
 
 class Policy(enum.IntEnum):

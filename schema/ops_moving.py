@@ -144,6 +144,24 @@ def tensor_scatter(cache: T, update: T, start: I64 | None = None, *, circular: b
 
 
 @op(
+    id=73,
+    since=1,
+    shape="[b, g, p, d, 16] [b, g, u, d] [b] -> [b, g, p, d, 16]",
+    strided="update",
+    inplace="cache",
+    where="bits(cache) % 8 == 0",
+)
+def panel_scatter(cache: T, update: T, start: I64) -> T:
+    """y = cache with y[b, :, at // 16, :, at % 16] = update[b, :, j], at = start[b] + j; BAD_DATA beyond 16 p. In place on
+    a state: nothing else is touched. The keys of a context as attention reads them, 16 side by side."""
+    y = cache.copy()
+    for b in range(cache.shape[0]):
+        at = int(start[b]) + np.arange(update.shape[2])
+        y[b][:, at // 16, :, at % 16] = update[b].swapaxes(0, 1)
+    return y
+
+
+@op(
     id=12,
     since=1,
     shape="[*s] -> [r, n]",

@@ -17,12 +17,13 @@ RECURRENT = f"""
 @op(
     id=35,
     since=1,
-    shape="[b, h, s, d] [b, g, t, d] [b, g, t, e] [b, h, s, t] [b] -> [b, s, h, e]",
+    shape="[b, h, s, d] [b, g, p, d, *l] [b, g, t, e] [b, h, s, t] [b] -> [b, s, h, e]",
     strided="q k v mask",
     bound="8 K eps",
     where="""
         h % g == 0; d <= 2**16; e <= 2**16; dtype(mask) in (bool, f32);
         dtype(k) in (f32, f16); dtype(v) in (f32, f16);
+        len(l) <= 1; l == 16; p * product(l) == t;
         left_window <= 2**61; right_window <= 2**61
     """,
 )
@@ -43,7 +44,7 @@ def attention(
     mask is added. key_count[b] keys of batch b count, from the first. Query j stands at j (top_left) or j + keys - s
     (bottom_right, and for windows with key_count). A query that sees nothing gives 0. Key tiles of 64 at absolute positions,
     merged in order: T x T is never stored. Keys and values of f16 count as the f32 that they are. The heads of a query come out side by side, as the next product
-    reads them. Milakov and Gimelshein 2018; Dao et al. 2022."""
+    reads them. Keys may lie in panels of 16, [b, g, t / 16, d, 16] (panel_scatter). Milakov and Gimelshein 2018; Dao et al. 2022."""
     return sequence.attention(
         q, k, v, mask, key_count, scale, causal, softcap, left_window, right_window
     ).swapaxes(1, 2)

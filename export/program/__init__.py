@@ -67,7 +67,8 @@ class Constant:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class State:
-    """Memory that outlives a run; `initial` is a constant's index or None (zeros). role: value, position or tokens (along `axis`)."""
+    """Memory that outlives a run; `initial` is a constant's index or None (zeros). role: value, position, tokens
+    (a row each along `axis`) or panels (16 each along `axis`, told apart by the last one)."""
 
     name: str
     dtype: str

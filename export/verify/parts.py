@@ -18,6 +18,10 @@ from .refusal import refuse
 MAX_RANK: Final = 8
 DIM_KINDS: Final = {kind.name.lower() for kind in DimKind}
 ROLES: Final = {role.name.lower() for role in StateRole}
+HELD: Final = ("tokens", "panels")
+"""Roles of states that have rows of tokens."""
+TOKENS: Final = 16
+"""Of a panel."""
 CHECK_KINDS: Final = {kind.name.lower() for kind in CheckKind}
 LAYOUTS: Final = {kind.name.lower() for kind in Layout}
 STORAGES: Final = {kind.name.lower() for kind in Storage}
@@ -154,9 +158,11 @@ def _check_role(program: Program, s: State, where: str) -> None:
     positions = [state for state in program.states if state.role == "position"]
     if s.role == "position" and ((s.dtype, tuple(s.shape)) != ("i64", (1,)) or len(positions) > 1):
         refuse(where, "role", "one position, i64[1]", f"{len(positions)}, {s.dtype}{list(s.shape)}")
-    if s.role == "tokens" and not (positions and 0 <= s.axis < len(s.shape)):
+    if s.role in HELD and not (positions and 0 <= s.axis < len(s.shape)):
         refuse(where, "axis", f"below {len(s.shape)}, beside a position", s.axis)
-    if s.role != "tokens" and s.axis != 0:
+    if s.role == "panels" and (s.axis == len(s.shape) - 1 or s.shape[-1] != TOKENS):
+        refuse(where, "shape", f"{TOKENS} tokens along the last axis", f"{s.dtype}{list(s.shape)}")
+    if s.role not in HELD and s.axis != 0:
         refuse(where, "axis", 0, s.axis)
 
 

@@ -8,7 +8,7 @@
 
 #include "core/flat.h"
 
-#define PTE_SCHEMA_HASH 0x4e87e024ed5a69adu
+#define PTE_SCHEMA_HASH 0xe3c8bbd3b16e94beu
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */
@@ -56,8 +56,9 @@ enum { /* StateRole */
   PTE_ROLE_VALUE = 0,
   PTE_ROLE_POSITION = 1,
   PTE_ROLE_TOKENS = 2,
+  PTE_ROLE_PANELS = 3,
 };
-#define PTE_ROLE_COUNT 3
+#define PTE_ROLE_COUNT 4
 
 enum { /* CheckKind */
   PTE_CHECK_EQ = 0,

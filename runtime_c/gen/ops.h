@@ -53,6 +53,7 @@ enum {
   PTE_OP_UNPACK = 70,
   PTE_OP_REPACK = 71,
   PTE_OP_RESHAPE = 72,
+  PTE_OP_PANEL_SCATTER = 73,
 };
 
 enum { /* elements of `activations` */
@@ -500,6 +501,13 @@ typedef struct pte_reshape_attrs {
 _Static_assert(sizeof(pte_reshape_attrs) == 8, "reshape");
 extern const pte_kernel pte_reshape_kernel;
 
+typedef struct pte_panel_scatter_attrs {
+  uint32_t size;
+  uint32_t zero;
+} pte_panel_scatter_attrs;
+_Static_assert(sizeof(pte_panel_scatter_attrs) == 8, "panel_scatter");
+extern const pte_kernel pte_panel_scatter_kernel;
+
 /* X(name) for every operator that has a kernel. */
 #define PTE_KERNELS(X) \
   X(pointwise) \
@@ -541,6 +549,7 @@ extern const pte_kernel pte_reshape_kernel;
   X(add_i8) \
   X(unpack) \
   X(repack) \
-  X(reshape)
+  X(reshape) \
+  X(panel_scatter)
 
 #endif

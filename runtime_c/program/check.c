@@ -62,8 +62,7 @@ pte_status pte_check_fields(const pte_verifier *v, const char *table, uint32_t i
 }
 
 pte_status pte_check_spend(pte_verifier *v, const char *table, uint32_t i, uint32_t count) {
-  if (count > v->refs)
-    return pte_refuse(v, "%s[%u]: lists share refs so often that they outgrow the file", table, i);
+  if (count > v->refs) return pte_refuse(v, "%s[%u]: shared lists outgrow the file", table, i);
   v->refs -= count;
   return PTE_OK;
 }

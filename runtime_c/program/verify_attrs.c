@@ -67,10 +67,8 @@ static pte_status check_struct(pte_verifier *v, uint32_t i, const pte_op_row *ro
   uint32_t size;
   memcpy(&size, (const uint8_t *)v->program->attrs + offset, sizeof size);
   if (size < 8 || size % 8 != 0 || size > row->attrs_bytes || size > bytes - offset)
-    return pte_refuse(v,
-                      "instrs[%u].attrs: %s.size: expected a multiple of 8 as the operator's row "
-                      "says, got %u",
-                      i, pte_op_text(row->name), size);
+    return pte_refuse(v, "instrs[%u].attrs: %s.size: expected a multiple of 8, got %u", i,
+                      pte_op_text(row->name), size);
   const pte_op_attr *attrs = &pte_op_attrs[row->attrs];
   for (uint32_t a = 0; a < row->attr_count; a++)
     if (attrs[a].required && attrs[a].offset >= size)

@@ -40,8 +40,7 @@ static pte_status verify_block(pte_verifier *v, uint32_t i, uint32_t *next_instr
     return pte_refuse(v, "blocks[%u].depth: got %u; 0 is for a method's own block", i,
                       (uint32_t)b->depth);
   if (main_block && b->params.count + b->results.count != 0)
-    return pte_refuse(v, "blocks[%u].params: a method's own block has ports, no params or results",
-                      i);
+    return pte_refuse(v, "blocks[%u].params: a method's own block has ports alone", i);
   PTE_TRY(verify_values_of(v, i, "params", b->params, true));
   return verify_values_of(v, i, "results", b->results, false);
 }

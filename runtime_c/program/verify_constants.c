@@ -58,7 +58,7 @@ static const pte_field STATE[] = {
     PTE_LIST(pte_file_state, shape, ref_count, PTE_MAX_RANK),
     PTE_MAYBE(pte_file_state, initial, constant_count),
     PTE_CHOICE(pte_file_state, layout, PTE_STRIDED + 1),
-    PTE_CHOICE(pte_file_state, role, PTE_ROLE_TOKENS + 1),
+    PTE_CHOICE(pte_file_state, role, PTE_ROLE_PANELS + 1),
 };
 
 static pte_status verify_state(pte_verifier *v, uint32_t i) {
@@ -70,7 +70,7 @@ static pte_status verify_state(pte_verifier *v, uint32_t i) {
     PTE_TRY(pte_check_index(v, "states", i, "shape", p->tables.refs[s->shape.start + axis],
                             p->expr_count));
   PTE_TRY(pte_check_index(v, "states", i, "axis", s->axis,
-                          s->role == PTE_ROLE_TOKENS ? s->shape.count : 1));
+                          s->role >= PTE_ROLE_TOKENS ? s->shape.count : 1));
   if (s->initial == PTE_NONE) return PTE_OK;
   const pte_file_constant *c = &p->constants[s->initial];
   if (c->dtype != s->dtype || c->layout != PTE_STRIDED ||

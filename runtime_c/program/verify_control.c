@@ -11,7 +11,7 @@ static bool binds(const pte_program *p, uint32_t a, uint32_t b) {
          (x->groups > 1 ? x->groups : 1) == (y->groups > 1 ? y->groups : 1);
 }
 
-static const char COUNTS[] = "the block has more or fewer params or results than it is given";
+static const char COUNTS[] = "the block has other params or results than it is given";
 
 static pte_status fail(const pte_verifier *v, uint32_t i, const char *field, const char *why) {
   return pte_refuse(v, "instrs[%u].%s: %s", i, field, why);

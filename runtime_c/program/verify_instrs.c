@@ -81,7 +81,7 @@ static pte_status check_operand(subject *s, bool output, uint32_t k, uint32_t re
   if (ref == PTE_NONE)
     return port->optional ? PTE_OK : fail(s, side, k, "absent, but not optional");
   if (ref - s->method->values.start >= s->method->values.count)
-    return pte_refuse(s->v, "instrs[%u].%s: %s: value %u does not belong to the method", s->i, side,
+    return pte_refuse(s->v, "instrs[%u].%s: %s: value %u is not the method's", s->i, side,
                       pte_op_text(s->row->name), ref);
   const pte_file_value *value = &p->values[ref];
   if (!dtype_fits(s, port, value->dtype))
@@ -147,8 +147,7 @@ static const pte_field INSTR[] = {
 /* Prepare compares every output with every input and with the outputs before it. */
 static pte_status spend_pairs(pte_verifier *v, uint32_t i, uint32_t inputs, uint32_t outputs) {
   uint64_t pairs = outputs < 2 ? 0 : (uint64_t)outputs * (inputs + outputs / 2);
-  if (pairs > v->pairs)
-    return pte_refuse(v, "instrs[%u].outputs: more operands to compare than the file has bytes", i);
+  if (pairs > v->pairs) return pte_refuse(v, "instrs[%u].outputs: operands outgrow the file", i);
   v->pairs -= pairs;
   return PTE_OK;
 }

@@ -39,8 +39,7 @@ static pte_status find_entries(const pte_program *p, uint32_t method, entries *o
       uint64_t scratch[PTE_MAX_ATTRS_BYTES / 8];
       const pte_delegate_attrs *attrs = pte_program_attrs(p, &p->instrs[i], scratch);
       if (out->used[attrs->index])
-        return pte_fail(err, PTE_BAD_PROGRAM,
-                        "instrs[%u].index: delegates[%u] has an instruction already", i,
+        return pte_fail(err, PTE_BAD_PROGRAM, "instrs[%u].index: delegates[%u] has one already", i,
                         (uint32_t)attrs->index);
       out->used[attrs->index] = true;
     }

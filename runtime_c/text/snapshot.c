@@ -7,7 +7,8 @@
  *       48      8  position: tokens that the session holds
  *       56      8  bytes that follow the digest
  *       64     32  BLAKE2s-256 of bytes 0 to 63 and of those that follow
- *       96         the states in order, dense, one behind the other
+ *       96         the states in order, dense, one behind the other; panels of 16 tokens whole,
+ *                  zeros in place of tokens behind the position
  *
  * Numbers are little-endian, as elements are. Nothing here is an address or an index but the
  * position, which is compared with the room there is. */
@@ -33,15 +34,19 @@ static const pte_file_state *file_state(const pte_session *s, uint32_t i) {
   return &s->program->states[pte_session_file_value(s, s->state_values[i])->base];
 }
 
-/* Whether it holds a row a token, along the file's axis. */
-static bool has_rows(const pte_session *s, uint32_t i) {
-  return file_state(s, i)->role == PTE_ROLE_TOKENS;
+enum { PANEL = 16 };
+
+/* Tokens of a row along the file's axis: one, or a panel of them; 0: it has no rows of tokens. */
+static int64_t row_of(const pte_session *s, uint32_t i) {
+  uint8_t role = file_state(s, i)->role;
+  return role == PTE_ROLE_TOKENS ? 1 : role == PTE_ROLE_PANELS ? PANEL : 0;
 }
 
 /* A state as `count` pieces, of which the first `used` of each `stride` bytes are in use. */
 typedef struct pieces {
   unsigned char *data;
-  uint64_t count, used, stride;
+  uint64_t count, used, stride, row;
+  size_t each, open; /* of panels: bytes of an element; tokens of the last one, 0: all */
 } pieces;
 
 static pieces pieces_of(const pte_session *s, uint32_t i, int64_t position) {
@@ -49,11 +54,23 @@ static pieces pieces_of(const pte_session *s, uint32_t i, int64_t position) {
   const pte_tensor *t = &s->tensors[s->state_values[i]];
   uint64_t bytes = s->slots[s->state_values[i]].room_bytes;
   pieces p = {.data = t->data, .count = 1, .used = bytes, .stride = bytes};
-  if (!has_rows(s, i) || bytes == 0) return p;
+  int64_t tokens = row_of(s, i);
+  if (tokens == 0 || bytes == 0) return p;
   p.count = (uint64_t)pte_tensor_span(t, 0, file->axis);
   p.stride = bytes / p.count;
-  p.used = p.stride / (uint64_t)t->shape[file->axis] * (uint64_t)position;
+  p.row = p.stride / (uint64_t)t->shape[file->axis];
+  p.used = p.row * (uint64_t)((position + tokens - 1) / tokens);
+  p.open = (size_t)(position % tokens);
+  p.each = tokens == 1 ? 0 : pte_dtype_bits(t->dtype) / 8;
   return p;
+}
+
+/* A piece as bytes; of its last panel only the tokens in use: what was forgotten is not told. */
+static void write_piece(const pieces *p, uint64_t piece, unsigned char *to) {
+  memcpy(to, p->data + piece * p->stride, (size_t)p->used);
+  size_t line = PANEL * p->each, kept = p->open * p->each;
+  unsigned char *end = to + p->used, *at = p->open == 0 ? end : end - p->row;
+  for (; line != 0 && line <= (size_t)(end - at); at += line) memset(at + kept, 0, line - kept);
 }
 
 /* The state that counts tokens; NULL: there is none, or it is no I64 [1]. */
@@ -71,9 +88,9 @@ static int64_t room_of(const pte_session *s) {
   int64_t least = INT64_MAX;
   for (uint32_t i = 0; i < s->state_count; i++) {
     const pte_file_state *file = file_state(s, i);
-    if (!has_rows(s, i)) continue;
+    if (row_of(s, i) == 0) continue;
     int64_t rows = s->tensors[s->state_values[i]].shape[file->axis];
-    if (rows < least) least = rows;
+    if (rows < least / row_of(s, i)) least = rows * row_of(s, i);
   }
   return least;
 }
@@ -105,7 +122,7 @@ pte_status pte_session_rewind(pte_session *s, int64_t position, pte_error *err) 
   int64_t now;
   PTE_TRY(pte_session_position(s, &now, NULL, err));
   for (uint32_t i = 0; i < s->state_count; i++)
-    if (!has_rows(s, i) && file_state(s, i)->role != PTE_ROLE_POSITION)
+    if (row_of(s, i) == 0 && file_state(s, i)->role != PTE_ROLE_POSITION)
       return pte_fail(err, PTE_BAD_ARGUMENT, "state %s: holds no row a token, it cannot go back",
                       pte_program_string(s->program, file_state(s, i)->name));
   if (position < 0 || position > now)
@@ -170,8 +187,7 @@ pte_status pte_session_save(const pte_session *s, void *data, size_t size_bytes,
   memcpy(to, &h, HEAD);
   for (uint32_t i = 0; i < s->state_count; i++) {
     pieces p = pieces_of(s, i, position);
-    for (uint64_t j = 0; p.used != 0 && j < p.count; j++, at += p.used)
-      memcpy(at, p.data + j * p.stride, (size_t)p.used);
+    for (uint64_t j = 0; p.used != 0 && j < p.count; j++, at += p.used) write_piece(&p, j, at);
   }
   digest_of(to, h.bytes, to + HEAD);
   return PTE_OK;

@@ -26,6 +26,8 @@ def attention(
     right_window: int,
 ) -> Array:
     """softmax(cap(scale q k^T) + mask) v as [b, h, s, e]; see the row. Values that no query sees may be anything."""
+    if k.ndim == 5:
+        k = k.swapaxes(3, 4).reshape(*k.shape[:2], k.shape[2] * k.shape[4], k.shape[3])
     k, v = (np.repeat(x.astype(q.dtype), q.shape[1] // max(1, x.shape[1]), axis=1) for x in (k, v))
     score = scale * (q @ k.swapaxes(2, 3))
     score = softcap * np.tanh(score / softcap) if softcap > 0 else score

@@ -60,11 +60,27 @@ def test_pieces_give_the_bits_of_one_run(
 def test_caches_are_written_in_place(tmp_path: Path) -> None:
     report = pteron.export_model(decoder(window=5), tmp_path / "m.pte", max_context=CAPACITY)
     operators = report.methods[0].instructions
-    assert operators["tensor_scatter"] == 4 and operators["attention"] == 2
+    assert operators["tensor_scatter"] == 2 and operators["attention"] == 2
+    assert operators["panel_scatter"] == 2, "keys lie 16 side by side"
     assert report.methods[0].copied_bytes < 1024, "no cache"
     assert any(
         "1 see 5, 1 see all" in note or "1 see all, 1 see 5" in note for note in report.notes
     )
+
+
+@pytest.mark.parametrize("cache", ["f32", "f16"])
+def test_keys_in_panels_give_the_bits_of_keys_in_rows(cache: str, tmp_path: Path) -> None:
+    """A room that is no whole number of panels has rows."""
+    source, made = decoder(window=5), []
+    for room in (CAPACITY, CAPACITY - 1):
+        report = pteron.export_model(
+            source, tmp_path / "m.pte", max_context=room, cache=cache, logits="all"
+        )
+        rows = report.methods[0].instructions["tensor_scatter"]
+        assert rows == (2 if room == CAPACITY else 4)
+        session = pteron.load(tmp_path / "m.pte", threads=1)
+        made.append(run(session, TOKENS).tobytes() + pieces(session.session(), TOKENS).tobytes())
+    assert made[0] == made[1]
 
 
 def test_logits_of_the_last_token(tmp_path: Path) -> None:

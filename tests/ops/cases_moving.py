@@ -92,6 +92,12 @@ def tensor_scatter(u: int, start: list[int] | None, circular: bool) -> Case:
     return Case("tensor_scatter", inputs, {"circular": circular})
 
 
+def panel_scatter(u: int, start: list[int], dtype: Any = np.float32) -> Case:
+    batch = len(start)
+    inputs = [numbers((batch, 3, 2, 5, 16), dtype), numbers((batch, 3, u, 5), dtype)]
+    return Case("panel_scatter", [*inputs, np.array(start)])
+
+
 def bad(op: str, inputs: list[Any], position: int, **rest: Any) -> Case:
     return Case(op, inputs, status=Status.BAD_DATA, position=position, **rest)
 
@@ -185,6 +191,12 @@ CASES = [
     bad("scatter_nd", [numbers((3, 2)), np.array([[2], [3]]), numbers((2, 2))], 1),
     *(tensor_scatter(*a) for a in ((3, [2, 1], False), (5, None, False), (0, [5, 0], False))),
     *(tensor_scatter(*a) for a in ((3, [4, 1], True), (5, [7, 12], True), (3, None, True))),
+    *(panel_scatter(*a) for a in ((3, [2, 15]), (32, [0]), (17, [15, 0, 7]), (0, [32]), (1, [31]))),
+    *(panel_scatter(9, [11], d) for d in DTYPES),
+    bad("panel_scatter", [*panel_scatter(2, [0, 0]).inputs[:2], np.array([30, 31])], 1),
+    bad("panel_scatter", [*panel_scatter(2, [0]).inputs[:2], np.array([-1])], 0),
+    bad("panel_scatter", [*panel_scatter(2, [0]).inputs[:2], np.array([2**62])], 0),
+    bad("panel_scatter", panel_scatter(33, [0]).inputs, 0),
     bad("tensor_scatter", [numbers((2, 1, 4, 1)), numbers((2, 1, 2, 1)), np.array([2, 3])], 1),
     bad("tensor_scatter", [numbers((1, 1, 4, 1)), numbers((1, 1, 2, 1)), np.array([-1])], 0),
     *(

@@ -17,6 +17,16 @@ def normal(*shape: int) -> Array:
     return RNG.standard_normal(shape).astype(np.float32)
 
 
+def panels(case: Case, known: int) -> Case:
+    """The keys in panels of 16; those from `known` on, which no query sees, are anything."""
+    q, k, *rest = case.inputs
+    k = np.array(k)
+    k[:, :, known:] = np.nan
+    b, g, t, d = k.shape
+    laid = np.ascontiguousarray(k.reshape(b, g, t // 16, 16, d).swapaxes(3, 4))
+    return dataclasses.replace(case, inputs=[q, laid, *rest])
+
+
 def attention(
     b: int,
     h: int,
@@ -98,6 +108,19 @@ CASES = [
         )
     ),
     halves(attention(2, 4, 2, 5, 70, 16, 24), 1, 2),
+    *(
+        panels(attention(2, 4, 2, s, t, d, 8, count=[t, t // 3], causal="bottom_right"), t - 5)
+        for s, t, d in ((1, 16, 8), (3, 80, 5), (7, 64, 1), (210, 240, 16), (2, 160, 40))
+    ),
+    panels(
+        halves(attention(1, 4, 1, 3, 208, 64, 64, count=[170], causal="bottom_right"), 1, 2), 170
+    ),
+    panels(halves(attention(1, 4, 2, 3, 96, 5, 7), 1), 96),
+    panels(attention(1, 4, 2, 9, 80, 8, 8, softcap=2.0), 80),
+    panels(attention(2, 2, 1, 9, 80, 8, 8, looks(2, 2, 9, 80)), 80),
+    panels(attention(1, 2, 1, 9, 96, 8, 8, causal="top_left", left_window=5), 9),
+    panels(attention(1, 2, 1, 3, 0, 8, 8), 0),
+    panels(attention(1, 2, 1, 3, 32, 0, 8), 32),
     halves(attention(1, 4, 1, 3, 200, 64, 64, count=[170], causal="bottom_right"), 1, 2),
     halves(attention(1, 2, 2, 7, 65, 5, 3, causal="top_left", left_window=9), 1),
     halves(attention(1, 2, 1, 2, 64, 9, 20), 2),

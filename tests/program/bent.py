@@ -223,12 +223,12 @@ def _() -> Program:
     return block(value(sample("control"), 3, storage="output"), 3, results=(8, 6))
 
 
-@bent("the block has more or fewer params or results than it is given")
+@bent("the block has other params or results than it is given")
 def _() -> Program:
     return block(sample("control"), 2, results=())
 
 
-@bent("the block has more or fewer params or results than it is given")
+@bent("the block has other params or results than it is given")
 def _() -> Program:
     return block(sample("control"), 4, results=())
 
@@ -238,7 +238,7 @@ def _() -> Program:
     return block(sample("control"), 4, results=(3,))
 
 
-@bent("the block has more or fewer params or results than it is given")
+@bent("the block has other params or results than it is given")
 def _() -> Program:
     return block(sample("control"), 3, results=(8,))
 
@@ -335,7 +335,7 @@ def _() -> Program:
     return called(values, loop, Instr("copy", (0,), (1,)), body=body)
 
 
-@bent("more operands to compare than the file has bytes", "no pass makes so many")
+@bent("operands outgrow the file", "no pass makes so many")
 def _() -> Program:
     """Prepare would compare each with each."""
     many = [Value("", "f32", (4,), "param") for _ in range(1200)]
@@ -349,7 +349,7 @@ def _() -> Program:
     )
 
 
-@bent("delegates[0] has an instruction already")
+@bent("delegates[0] has one already")
 def _() -> Program:
     program = sample("delegated")
     return block(program, 0, instrs=program.blocks[0].instrs * 2)

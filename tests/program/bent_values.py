@@ -55,7 +55,7 @@ def _() -> Program:
     return method(two_methods(), 1, inputs=(Port("x", 1),))
 
 
-@bent("value 0 does not belong to the method")
+@bent("value 0 is not the method's")
 def _() -> Program:
     return block(two_methods(Value("", "f32", (4,))), 1, instrs=(Instr("copy", (0,), (2,)),))
 
@@ -101,6 +101,13 @@ def _() -> Program:
     """What is kept of a run's tokens is counted along an axis that the state has."""
     position = State("position", "i64", (1,), role="position")
     return two_methods(states=(State("s", "f32", (16, 4), role="tokens", axis=2), position))
+
+
+@bent("states[0].axis: expected below 4, got 4")
+def _() -> Program:
+    position = State("position", "i64", (1,), role="position")
+    state = State("s", "f32", (2, 4, 3, 16), role="panels", axis=4)
+    return two_methods(states=(state, position))
 
 
 @bent("states[0].axis: expected below 1, got 1")

@@ -73,6 +73,7 @@ CASES: Final[dict[str, Case]] = {
     "scatter_elements": Case(("f32 4 3", "i64 2 3", "f32 2 3"), ("f32 4 3",), {"reduction": "add"}),
     "scatter_nd": Case(("i64 4 3", "i64 2 1", "i64 2 3"), ("i64 4 3",), {"reduction": "max"}),
     "tensor_scatter": Case(("f32 2 8 4", "f32 2 1 4", "i64 2"), ("f32 2 8 4",), {"circular": True}),
+    "panel_scatter": Case(("f32 1 2 3 4 16", "f32 1 2 5 4", "i64 1"), ("f32 1 2 3 4 16",)),
     "nonzero": Case(("bool 3 4",), ("i64 2 <12",)),
     "reshape": Case(("f32 2 6",), ("f32 3 4",)),
     "topk": Case(("f32 2 7",), ("f32 2 3", "i64 2 3"), {"largest": False}),

@@ -100,7 +100,7 @@ def test_work_is_bounded_by_the_size_of_the_file(
     assert alone(hostile, folder, wide(1)) == ""
     assert "lists share" not in alone(hostile, folder, wide(2000))  # emit sees to that
     monkeypatch.setattr(Tables, "are_walked", lambda self, size_bytes: True)
-    assert "lists share refs so often" in alone(hostile, folder, wide(20000))
+    assert "shared lists outgrow" in alone(hostile, folder, wide(20000))
 
 
 def test_a_number_that_grows_without_end_is_refused(hostile: Path, folder: Path) -> None:

@@ -80,6 +80,27 @@ def test_saved_and_restored_in_another_session(model: pteron.Model) -> None:
     assert run(model.fork(), TOKENS[:, 11:]) == run(model, TOKENS[:, 11:]) == want
 
 
+@pytest.mark.parametrize("cache", ["f32", "f16"])
+def test_keys_in_panels_are_saved_without_what_was_forgotten(cache: str, tmp_path: Path) -> None:
+    pteron.export_model(decoder(window=5), tmp_path / "m.pte", max_context=48, cache=cache)
+    model = pteron.load(tmp_path / "m.pte", threads=1)
+    want, size = run(model, TOKENS), 4 if cache == "f32" else 2
+    for back in (0, 1, 15, 16, 17, 29):
+        session, fresh = model.fork(), model.session()
+        session.rewind(back)
+        saved = session.save()
+        if back:
+            run(fresh, TOKENS[:, :back])
+        assert fresh.save() == saved, "the 30 tokens that were there are not in it"
+        rows = 2 * back + 2 * 16 * -(-back // 16)
+        assert len(saved) == 96 + 8 + rows * 2 * 8 * size
+        assert run(session.fork(), TOKENS[:, back:]) == want
+    bent = bytearray(saved)
+    bent[48] = 49
+    with pytest.raises(pteron.DataError, match="room for 48"):
+        model.restore(bytes(bent))
+
+
 def test_saved_sessions_are_not_trusted(model: pteron.Model, tmp_path: Path) -> None:
     run(model, TOKENS[:, :3])
     saved = model.save()

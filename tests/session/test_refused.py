@@ -52,4 +52,4 @@ def test_lists_that_are_walked_too_often_are_refused(monkeypatch: pytest.MonkeyP
     """Instructions that share one list, small in the file and large to walk: emit writes them apart, another writer may not."""
     monkeypatch.setattr(Tables, "are_walked", lambda self, size_bytes: True)
     load_and_store = Instr("pointwise", (0,) * 300, (1,), {"steps": samples.unary("neg")})
-    assert "lists share refs so often" in answer(over([X, Y], *(load_and_store,) * 20000))
+    assert "shared lists outgrow" in answer(over([X, Y], *(load_and_store,) * 20000))

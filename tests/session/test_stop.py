@@ -190,6 +190,9 @@ ENDLESS: dict[str, tuple[str, str, dict[str, Any]]] = {
 """By operator: more than a minute of work, through views of stride 0, extents beside a 0 and large windows."""
 
 LARGE: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "panel_scatter": case(
+        f"f32 1 1 {N >> 12} 16 16, *f32 1 1 {N >> 8} 16, i64 1", f"f32 1 1 {N >> 12} 16 16"
+    ),
     "copy": case(f"*f32 {N}", f"f32 {N}"),
     "reshape": case(f"f32 {N}", f"f32 {N >> 1} 2"),
     "dims": case("", "i64 2", values=(5, 7)),

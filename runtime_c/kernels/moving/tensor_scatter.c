@@ -3,18 +3,30 @@
  * nothing else is touched. Moves bits. */
 #include "gen/ops.h"
 #include "kernels/moving/index.h"
+#include "kernels/moving/rows_scatter.h"
 
-/* The last place where a write may begin; negative: the update is longer than the cache. */
-static int64_t last_start(const pte_call *call, bool circular) {
+/* panel_scatter: the rows lie in panels of so many, [p, d, 16]; else each by itself, [t, d]. */
+enum { PANEL = 16 };
+
+static int64_t panel_of(const pte_tensor *cache, const pte_tensor *update) {
+  return cache->rank > update->rank ? PANEL : 1;
+}
+
+/* Rows that the cache has beyond those of the update; negative: the update is longer. */
+static int64_t room_of(const pte_call *call) {
   const pte_tensor *cache = call->in[0], *update = call->in[1];
-  int64_t room = cache->shape[cache->rank - 2] - update->shape[update->rank - 2];
-  return circular ? INT64_MAX / 2 : room;
+  unsigned axis = update->rank - 2u;
+  return cache->shape[axis] * panel_of(cache, update) - update->shape[axis];
+}
+
+/* The last place where a write may begin. */
+static int64_t last_start(const pte_call *call, bool circular) {
+  return circular ? INT64_MAX / 2 : room_of(call);
 }
 
 static pte_status verify_starts(const pte_call *call, pte_pace *pace, bool circular) {
-  const pte_tensor *cache = call->in[0], *update = call->in[1], *start = call->in[2];
-  int64_t room = cache->shape[cache->rank - 2] - update->shape[update->rank - 2];
-  int64_t largest = last_start(call, circular);
+  const pte_tensor *cache = call->in[0], *start = call->in[2];
+  int64_t room = room_of(call), largest = last_start(call, circular);
   if (start == NULL && room >= 0) return PTE_OK;
   if (start == NULL && !circular)
     return pte_kernel_fail(call, PTE_BAD_DATA, "update does not fit into the cache", 1, -1, -room,
@@ -29,13 +41,12 @@ static pte_status verify_starts(const pte_call *call, pte_pace *pace, bool circu
   return PTE_OK;
 }
 
-static pte_status tensor_scatter_run(const pte_call *call) {
+pte_status pte_rows_scatter(const pte_call *call, bool circular) {
   const pte_tensor *update = call->in[1], *y = call->out[0];
-  unsigned axis = y->rank - 2u, bytes = pte_dtype_bits(y->dtype) / 8;
-  bool circular = ((const pte_tensor_scatter_attrs *)call->attrs)->circular != 0;
+  unsigned axis = update->rank - 2u, bytes = pte_dtype_bits(y->dtype) / 8;
   const int64_t *start = call->in[2] != NULL ? call->in[2]->data : NULL;
-  int64_t last = last_start(call, circular), t = y->shape[axis], d = y->shape[axis + 1],
-          u = update->shape[axis];
+  int64_t panel = panel_of(y, update), last = last_start(call, circular),
+          t = y->shape[axis] * panel, d = y->shape[axis + 1], u = update->shape[axis];
   if (pte_tensor_count(update) == 0 && y->data == call->in[0]->data) return PTE_OK;
   pte_pace pace = pte_call_pace(call);
   PTE_TRY(verify_starts(call, &pace, circular));
@@ -50,13 +61,17 @@ static pte_status tensor_scatter_run(const pte_call *call) {
     for (int64_t j = 0; j < u; j++) {
       int64_t at = circular ? (first + j) % t : first + j;
       const char *row = pte_element(update, from + j * update->stride[axis]);
-      if (!pte_row_move(&pace, pte_element(y, (block * t + at) * d), 1, row,
-                        update->stride[axis + 1], d, bytes))
+      int64_t to = (block * t + at - at % panel) * d + at % panel;
+      if (!pte_row_move(&pace, pte_element(y, to), panel, row, update->stride[axis + 1], d, bytes))
         return PTE_CANCELLED;
     }
     pte_coords_next(&coords, y->shape, axis);
   }
   return PTE_OK;
+}
+
+static pte_status tensor_scatter_run(const pte_call *call) {
+  return pte_rows_scatter(call, ((const pte_tensor_scatter_attrs *)call->attrs)->circular != 0);
 }
 
 const pte_kernel pte_tensor_scatter_kernel = {.run = tensor_scatter_run};

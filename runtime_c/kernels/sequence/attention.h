@@ -28,6 +28,7 @@ typedef struct pte_attention {
   int64_t rows, queries, keys, d, e, e_padded, per_group, groups;
   int64_t items_per_group, rows_per_item; /* items: (batch, group, rows) */
   int64_t staged;         /* elements of a tile's keys that are widened before they are laid out */
+  bool panels;            /* keys lie as [keys / 16][d][16], not as [keys][d] */
   uint64_t scratch_bytes; /* of one thread */
 } pte_attention;
 
