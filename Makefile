@@ -8,7 +8,7 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export bench-quant size clean ctest wheel fuzz races refusals mutants wheel-aarch64 sdk sweep graphs replay test-boards android-models
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export bench-quant mca size clean ctest wheel fuzz races refusals mutants wheel-aarch64 sdk sweep graphs replay test-boards android-models
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -30,6 +30,7 @@ help:
 	@echo "make graphs  random ONNX graphs against the reference: GRAPHS=20000"
 	@echo "make bench-gemm  matrix kernels against the peak of this processor"
 	@echo "make bench-gemv  stored weights times a vector against reading them"
+	@echo "make mca     shares of peak that llvm-mca predicts for the inner loops on cores of Arm (clang-19, llvm-19)"
 	@echo "make bench-export  seconds and memory of an export: 100 to 10,000 nodes, a decoder of 984 MB"
 	@echo "make bench-quant  size against accuracy of quantized weights: writes docs/quantization.md"
 	@echo "make size    bytes of the runtime by part"
@@ -115,6 +116,10 @@ bench-export: dev
 
 bench-quant: dev-torch
 	@$(BIN)/python benchmarks/quantization.py
+
+# Shares of peak that llvm-mca predicts for the inner loops on Arm's cores; clang-19 and llvm-19.
+mca: $(VENV)/.runtime
+	@$(BIN)/python benchmarks/mca.py
 
 bench: dev
 	@$(BIN)/python benchmarks/bench.py
