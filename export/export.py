@@ -1,7 +1,7 @@
 """The stages from a source model to a planned Program, in order, each usable alone.
 
-capture -> passes -> lower -> fuse -> pack -> plan; after each of the last four, `verify` says whether the runtime would
-take the program.
+capture -> passes -> lower -> fuse -> pack -> plan -> verify, which says whether the runtime would take the program, and
+where it would not, after which stage.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import contextlib
 import dataclasses
 import gc
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import onnx_ir as ir
@@ -100,17 +100,7 @@ def export(
                 first = len({(p.method, p.reason) for p in placements if p.delegate != "cpu"})
                 placements += partition(model, asked, options.placement, name, first)
 
-    with stage("lower"):
-        program = lower(models, hints=options.hints, states=states)
-        _check_hints(program, options.hints or {})
-        program = _shared(verify(program, "lower"))
-    if options.fuse:
-        with stage("fuse"):
-            program = verify(fuse(program), "fuse")
-    with stage("pack"):
-        program = verify(pack(keys_in_panels(program), report.notes, modes), "pack")
-    with stage("plan"):
-        program = verify(plan(program), "plan")
+    program = _compiled(models, states, modes, options, stage, report)
     program = dataclasses.replace(program, placements=tuple(placements))
     report.end(program)
     return program
@@ -143,9 +133,39 @@ def _keep_context(
     return context.states
 
 
-def _shared(program: Program) -> Program:
-    made = share(program)
-    return program if made is program else verify(made, "share")
+def _compiled(
+    models: Mapping[str, ir.Model],
+    states: Mapping[str, str],
+    modes: Sequence[str],
+    options: Options,
+    stage: Stages,
+    report: Report,
+) -> Program:
+    """Graphs to a planned program, which is verified once, as it is written. Where that or a stage fails, what each stage
+    made is verified in their order: the first that the runtime would refuse is the error."""
+    made: list[tuple[str, Program]] = []
+    try:
+        with stage("lower"):
+            program = lower(models, hints=options.hints, states=states)
+            _check_hints(program, options.hints or {})
+            made.append(("lower", program))
+            program = share(program)
+            made.append(("share", program))
+        if options.fuse:
+            with stage("fuse"):
+                program = fuse(program)
+            made.append(("fuse", program))
+        with stage("pack"):
+            program = pack(keys_in_panels(program), report.notes, modes)
+        made.append(("pack", program))
+        with stage("plan"):
+            program = plan(program)
+        with stage("verify"):
+            return verify(program, "plan")
+    except Exception:
+        for name, each in made:
+            verify(each, name)
+        raise
 
 
 def _check_hints(program: Program, hints: Mapping[str, int]) -> None:

@@ -1,9 +1,10 @@
 """Whether the runtime would take a Program: the rules of program/ and session/ in C, over the dataclasses.
 
-It runs after each Program pass, so that what load or prepare refuses is met at export, by the name of the node that it came
-from. It states what holds for every size (program/verify.h) and, at a few sizes of the dimensions (points.py), what
-prepare proves (session/prepare.c), which must hold at one of them: shape lines, strides, views inside their base, what may overlap. Left out are what
-only the bytes of a file have (offsets, digests, padding) and what a kernel asks beyond its row. Linear in the program.
+It runs on what is written, so that what load or prepare refuses is met at export, by the name of the node that it came
+from; asked of what is between two stages, it tells which of them is to blame. It states what holds for every size
+(program/verify.h) and, at a few sizes of the dimensions (points.py), what prepare proves (session/prepare.c), which must
+hold at one of them: shape lines, strides, views inside their base, what may overlap. Left out are what only the bytes of a
+file have (offsets, digests, padding) and what a kernel asks beyond its row. Linear in the program.
 """
 
 from __future__ import annotations

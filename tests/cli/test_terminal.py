@@ -87,7 +87,7 @@ def test_the_bar_knows_every_stage_of_an_export(root: Path, tmp_path: Path) -> N
         fix={"batch": 1},
         progress=told.append,
     )
-    assert {stage.split()[0] for stage in told} | {"check"} == set(STAGES)
+    assert {stage.split()[0] for stage in told} | {"check", "context"} == set(STAGES)
     order = [STAGES.index(stage.split()[0]) for stage in told]
     assert order == sorted(order)
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import json
 import re
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +23,14 @@ from pteron.export.graph.text import onnx_text
 from pteron.export.options import Options
 from pteron.export.report import Report
 from pteron.export.write import write_whole
-from pteron.schema.errors import ArgumentError, LoweringError, ModelError, QuantError
+from pteron.export.program import Program
+from pteron.schema.errors import (
+    ArgumentError,
+    InternalError,
+    LoweringError,
+    ModelError,
+    QuantError,
+)
 
 RNG = np.random.default_rng(5)
 W = RNG.standard_normal((8, 8)).astype(np.float32)
@@ -55,8 +65,46 @@ def test_without_a_path_nothing_is_written(tmp_path: Path, monkeypatch: pytest.M
 def test_progress_names_the_stages_in_order(tmp_path: Path) -> None:
     seen: list[str] = []
     report = pteron.export_model(linear(), tmp_path / "m.pte", progress=seen.append)
-    assert seen == ["capture", "passes", "lower", "fuse", "pack", "plan", "emit"]
+    assert seen == ["capture", "passes", "lower", "fuse", "pack", "plan", "verify", "emit"]
     assert list(report.seconds) == seen
+
+
+def broken(stage: Callable[[Program], Program]) -> Callable[..., Program]:
+    """A stage after which a kernel writes over its input."""
+
+    def made(program: Program, *more: object) -> Program:
+        program = stage(program, *more)
+        (block,) = program.blocks
+        first = dataclasses.replace(block.instrs[0], outputs=block.instrs[0].inputs[:1])
+        block = dataclasses.replace(block, instrs=(first, *block.instrs[1:]))
+        return dataclasses.replace(program, blocks=(block,))
+
+    return made
+
+
+@pytest.mark.parametrize("stage", ["share", "fuse", "pack", "plan"])
+def test_a_program_that_would_be_refused_names_the_stage_that_made_it(
+    stage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages = sys.modules["pteron.export.export"]
+    monkeypatch.setattr(stages, stage, broken(getattr(stages, stage)))
+    with pytest.raises(InternalError, match=f"^{stage}: (Relu|MatMul) .*: instruction 0 .*written"):
+        export(linear())
+
+
+def test_a_stage_that_falls_over_a_wrong_program_is_not_to_blame(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fall(program: Program) -> Program:
+        raise KeyError(7)
+
+    stages = sys.modules["pteron.export.export"]
+    monkeypatch.setattr(stages, "plan", fall)
+    with pytest.raises(KeyError):
+        export(linear())
+    monkeypatch.setattr(stages, "fuse", broken(stages.fuse))
+    with pytest.raises(InternalError, match="^fuse: "):
+        export(linear())
 
 
 def test_report_counts() -> None:

@@ -13,7 +13,7 @@ from . import say
 
 Tell = Callable[[str], None]
 STAGES: Final = (
-    "capture", "passes", "check", "quantize", "partition", "lower", "fuse", "pack", "plan", "emit",
+    "capture", "passes", "check", "context", "quantize", "partition", "lower", "fuse", "pack", "plan", "verify", "emit",
 )  # fmt: skip
 """In the order of an export; not each has all."""
 
