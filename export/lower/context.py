@@ -25,9 +25,9 @@ from ..program.terms import Term
 from ..program.views import Shape, View
 from ..sizes import NONE, Extent, extents
 from ..sizes.extents import same
-from . import pointwise, rearrange
+from . import elementwise, rearrange
 from .env import Env
-from .node import Result, check_dtypes
+from .ports import Result, check_dtypes
 from .refs import Codes, Known, Ref, RefusedError
 from .sizes import Sizes
 from .values import Values
@@ -142,9 +142,7 @@ class Lowering:
 
     def cast(self, ref: Ref, dtype: str) -> Ref:
         """Element by element to another dtype, as ONNX Cast does with saturation."""
-        from .ops.pointwise import convert
-
-        return convert(self, ref, dtype)
+        return elementwise.convert(self, ref, dtype)
 
     # --- instructions ------------------------------------------------------------------------------------------------
 
@@ -241,7 +239,7 @@ class Lowering:
         `build` gets one Term an operand and returns one an output; its register type must be that of the output's
         dtype. Constants of one element become literals. The result lies in the axis order of the largest operand.
         """
-        return pointwise.compute(self, build, operands, dtypes, shape)
+        return elementwise.compute(self, build, operands, dtypes, shape)
 
     def unpacked(self, x: Ref) -> Ref:
         """Elements that no pointwise program can load, as i64 or f32."""

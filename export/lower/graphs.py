@@ -21,9 +21,10 @@ from ..graph.weights import elements_of
 from ..program import DebugNode
 from .context import Lowering, Origin
 from .env import Failure
-from .node import FOLDS, LOWERINGS, NAMES, Node
+from .node import NAMES, Node
 from .refs import Known, Ref, RefusedError
 from .standard import check_node
+from .table import FOLDS, LOWERINGS
 
 EXPANSION_LIMIT = 8
 """Function bodies inside function bodies."""

@@ -1,23 +1,15 @@
-"""What a lowering function sees of a node, and the table of lowering functions."""
+"""What a lowering function sees of a node."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final
 
 import onnx_ir as ir
-import sympy
 
 from pteron.schema.dtypes import DTYPES
-from pteron.schema.row import Op
-from pteron.schema.signature import signature
 
-from ..program.views import Elements, Shape
 from .refs import Ref, RefusedError
-
-if TYPE_CHECKING:
-    from .context import Lowering
 
 NAMES: Final = {ir.DataType(row.onnx): row.name for row in DTYPES.values() if row.onnx}
 """ONNX element types by what we call them; strings and complex numbers are not covered."""
@@ -74,61 +66,3 @@ class Node:
 
     def value(self, name: str) -> Any:
         return self.attrs[name].value
-
-
-Function: TypeAlias = "Callable[[Lowering, Node], Ref | Sequence[Ref | None]]"
-
-LOWERINGS: Final[dict[tuple[str, str], Function]] = {}
-"""(domain, operator) -> its lowering, filled by importing the families (export/lower/__init__.py)."""
-
-
-Folded: TypeAlias = "tuple[Elements, str, frozenset[sympy.Symbol]]"
-"""Elements, their dtype, and what they assume (Known.assumes)."""
-
-FOLDS: Final[dict[str, Callable[[Lowering, Node], Folded | None]]] = {}
-"""Operator -> how it folds where its operands' elements are known (export/lower/ops/moving/shape.py)."""
-
-
-def lowers(*op_types: str, domain: str = "") -> Callable[[Function], Function]:
-    """Enters the decorated function for these operators.
-
-    Raises:
-        ValueError: an operator has a lowering already.
-    """
-
-    def enter(function: Function) -> Function:
-        for op_type in op_types:
-            if (domain, op_type) in LOWERINGS:
-                raise ValueError(f"{op_type}: has a lowering already")
-            LOWERINGS[domain, op_type] = function
-        return function
-
-    return enter
-
-
-Result: TypeAlias = "tuple[str, Shape] | None"
-"""dtype and shape of an output that is wanted."""
-
-
-def check_dtypes(row: Op, inputs: Sequence[str | None], results: Sequence[Result]) -> None:
-    """Compares dtypes with the row's signature.
-
-    Raises:
-        RefusedError: they differ.
-    """
-    sig = signature(row)
-    bound: dict[str, str] = {}
-    outputs = [None if r is None else r[0] for r in results]
-    for ports, got in ((sig.inputs, inputs), (sig.outputs, outputs)):
-        for i, dtype in enumerate(got):
-            port = ports[min(i, len(ports) - 1)]
-            wanted = {"I64": ("i64",), "Bool": ("bool",), "F": row.dtypes}.get(port.rule)
-            if dtype is None:
-                continue
-            if wanted is not None and dtype not in wanted:
-                expected = " or ".join(wanted)
-                raise RefusedError(f"{row.name}: {port.name} is {dtype}; expected {expected}")
-            if port.rule in ("F", "T") and bound.setdefault(port.rule, dtype) != dtype:
-                raise RefusedError(
-                    f"{row.name}: {port.name} is {dtype}; expected {bound[port.rule]}"
-                )

@@ -7,14 +7,11 @@
 #ifndef PTE_MATH_F32_H
 #define PTE_MATH_F32_H
 
+#include "core/math_far.h"
+#include "core/math_turn.h"
 #include "core/scalar.h"
 
 #define PTE_NEAR 65536.0f
-
-/* sin, cos, tan of any |x| > PTE_NEAR, infinity or NaN: core/math_far.c. */
-float pte_sin_far(float x);
-float pte_cos_far(float x);
-float pte_tan_far(float x);
 
 /* 1.5 * 2^23: x + MAGIC has no bits behind the point, and its lowest bits are the integer. */
 #define PTE_MAGIC 12582912.0f
@@ -162,12 +159,6 @@ PTE_ALWAYS float pte_atanh(float x) {
  * ---------------------------------------------------------------------------------------------------------
  */
 
-/* x = quarter * pi / 2 + r + rest, |r| <= pi / 4; `rest` is what r lost by rounding. */
-typedef struct pte_turn {
-  float r, rest;
-  uint32_t quarter;
-} pte_turn;
-
 /* pi / 2 in three floats. The first product is exact, because the difference keeps only its last
  * bits; of the second, what rounding loses in the product and in the sum is kept. Cody and Waite
  * 1980. */
@@ -180,36 +171,6 @@ PTE_ALWAYS pte_turn pte_turn_near(float x) {
   float r = first + second, part = r - first;
   float rest = (first - (r - part)) + (second - part);
   return (pte_turn){r, pte_fma(n, 0x1.ee59dap-50f, lost + rest), pte_bits(shifted) & 3};
-}
-
-PTE_ALWAYS float pte_sin_turn(pte_turn t) {
-  float s = t.r * t.r;
-  float q = pte_fma(s, -0x1.99537cp-13f, 0x1.110778p-7f);
-  q = pte_fma(q, s, -0x1.555546p-3f);
-  return t.r + pte_fma(q, t.r * s, t.rest);
-}
-
-PTE_ALWAYS float pte_cos_turn(pte_turn t) {
-  float s = t.r * t.r;
-  float q = pte_fma(s, 0x1.99e8d8p-16f, -0x1.6c0c2ap-10f);
-  q = pte_fma(q, s, 0x1.55554ap-5f);
-  float w = pte_fma(s, -0.5f, 1.0f);
-  float lost = pte_fma(s, -0.5f, 1.0f - w);
-  return w + pte_fma(q, s * s, pte_fma(-t.r, t.rest, lost));
-}
-
-/* sin(x + quarters * pi / 2) */
-PTE_ALWAYS float pte_sine(pte_turn t, uint32_t quarters) {
-  uint32_t quarter = t.quarter + quarters;
-  float y = pte_pick(pte_mask((quarter & 1) == 0), pte_sin_turn(t), pte_cos_turn(t));
-  return pte_float(pte_bits(y) ^ (quarter & 2) << 30);
-}
-
-/* sin / cos, or -cos / sin in odd quarters */
-PTE_ALWAYS float pte_tangent(pte_turn t) {
-  uint32_t odd = pte_mask((t.quarter & 1) == 1);
-  float s = pte_sin_turn(t), c = pte_cos_turn(t);
-  return pte_pick(odd, -c, s) / pte_pick(odd, s, c);
 }
 
 PTE_ALWAYS float pte_sin_near(float x) {

@@ -1,7 +1,9 @@
 /* Angles of any size: x modulo pi / 2, and the f32 functions of angles beyond PTE_NEAR; exact
  * remainders of divisions. Payne and Hanek 1983 in integers; scalar. */
-#include "core/math_f32.h"
+#include "core/math_far.h"
+
 #include "core/math_f64.h"
+#include "core/math_turn.h"
 
 /* 2 / pi after the point, 32 bits a word, highest first: enough for x < 2^1024. */
 static const uint32_t two_over_pi[] = {

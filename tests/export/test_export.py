@@ -21,9 +21,9 @@ from pteron.export.graph import STATE
 from pteron.export.graph.states import initial_values, state_pairs
 from pteron.export.graph.text import onnx_text
 from pteron.export.options import Options
+from pteron.export.program import Program
 from pteron.export.report import Report
 from pteron.export.write import write_whole
-from pteron.export.program import Program
 from pteron.schema.errors import (
     ArgumentError,
     InternalError,
@@ -103,7 +103,7 @@ def test_a_stage_that_falls_over_a_wrong_program_is_not_to_blame(
     with pytest.raises(KeyError):
         export(linear())
     monkeypatch.setattr(stages, "fuse", broken(stages.fuse))
-    with pytest.raises(InternalError, match="^fuse: "):
+    with pytest.raises(InternalError, match=r"^fuse: "):
         export(linear())
 
 

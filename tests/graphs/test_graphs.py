@@ -20,8 +20,9 @@ from graphs.make import case
 from graphs.reference import evaluator
 
 from pteron.export.lower.context import Lowering
-from pteron.export.lower.node import LOWERINGS, Node
+from pteron.export.lower.node import Node
 from pteron.export.lower.refs import Ref
+from pteron.export.lower.table import LOWERINGS
 
 TESTS = Path(__file__).resolve().parent.parent
 CHUNK = 50

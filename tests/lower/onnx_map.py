@@ -21,7 +21,7 @@ from pteron.export.capture.contrib.foreign import TRANSLATIONS
 from pteron.export.capture.onnx import capture_onnx
 from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
-from pteron.export.lower.node import LOWERINGS
+from pteron.export.lower.table import LOWERINGS
 from pteron.export.program import Program
 from pteron.schema.errors import PteronError
 from pteron.schema.ops import OPS

@@ -13,7 +13,7 @@ import pytest
 import pteron.export.lower  # noqa: F401  fills the table
 from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
-from pteron.export.lower.node import LOWERINGS
+from pteron.export.lower.table import LOWERINGS
 from pteron.export.program.interpret import run
 
 OPSET: Final = 28

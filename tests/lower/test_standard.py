@@ -78,7 +78,7 @@ def test_sizes_that_a_row_compares_are_checked_at_prepare() -> None:
 def test_a_lowering_that_fails_is_a_defect_with_the_nodes_name(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from pteron.export.lower.node import LOWERINGS
+    from pteron.export.lower.table import LOWERINGS
 
     def broken(*_: object) -> None:
         raise IndexError("tuple index out of range")

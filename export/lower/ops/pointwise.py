@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 
-from pteron.schema.dtypes import BY_ONNX, DTYPES, FLOATS
+from pteron.schema.dtypes import BY_ONNX, FLOATS
 
-from ...program import Coded
-from ...program.terms import Term, cast, eq, le, literal, lt, register, select, term
+from ...program.terms import Term, cast, eq, le, lt, register, select, term
 from ..context import Lowering
-from ..node import Node, lowers
-from ..refs import Codes, Known, Ref
+from ..elementwise import cast_term, convert
+from ..node import Node
+from ..refs import Ref
+from ..table import lowers
 
 MOST_OPERANDS = 64
 """Of one program that folds; each is three steps at most."""
@@ -22,76 +22,6 @@ SQRT_2_OVER_PI = 0.7978845608028654
 
 
 # --- casts --------------------------------------------------------------------------------------------------------------
-
-TOP_BIT = -(2**63)
-
-
-def convert(l: Lowering, x: Ref, dtype: str, *, saturate: bool = True) -> Ref:
-    """ONNX Cast: integers wrap, floats to integers truncate, 8-bit and narrower floats round and saturate if told."""
-    if x.dtype == dtype:
-        return x
-    coded = as_codes(l, x, dtype)
-    if coded is not None:
-        return Codes(dtype, coded, lambda: _convert(l, x, dtype, saturate=saturate))
-    return _convert(l, x, dtype, saturate=saturate)
-
-
-def as_codes(l: Lowering, x: Ref, dtype: str) -> Coded | None:
-    """A narrow constant that is widened to a float stays what it was until it is known what reads it."""
-    if dtype not in ("f32", "f16", "bf16") or isinstance(x, Known):
-        return None
-    if isinstance(x, Codes):
-        return x.coded if dtype == "f32" else dataclasses.replace(x.coded, dtype=dtype)
-    if dtype != "f32" or x.dtype == "bool" or x.dtype in ("f64", "i64", "u64", "i32", "u32"):
-        return None
-    array = l.values.array(x)
-    return None if array is None else Coded(array, dtype="f32")
-
-
-def _convert(l: Lowering, x: Ref, dtype: str, *, saturate: bool) -> Ref:
-    x = l.unpacked(x)
-    if not DTYPES[dtype].packed:
-        if x.dtype == dtype:
-            return x
-        return l.pointwise(lambda t: cast_term(t, x.dtype, dtype), [x], dtype)
-    wide = DTYPES[dtype].register
-    bits = int(dtype[1]) if wide == "i64" else 0
-    if x.dtype != wide or bits:
-        x = l.pointwise(
-            lambda t: _wrap_bits(cast_term(t, x.dtype, wide), bits, dtype[0] == "i"), [x], wide
-        )
-    return l.one("repack", [x], {"saturate": saturate}, dtype, x.shape)
-
-
-def cast_term(t: Term, source: str, dtype: str) -> Term:
-    """A register of a `source` value as the register of a `dtype` value."""
-    if source == "u64" and dtype in FLOATS:
-        return term("from_u64", t, type=register(dtype))
-    if dtype == "u64" and source in FLOATS:
-        return term("to_u64", cast(t, "f64"), type="i64")
-    return cast(t, register(dtype))
-
-
-def rounded(l: Lowering, y: Ref, dtype: str) -> Ref:
-    """A float as an element of any type: integers are the nearest, ties to even, and saturate."""
-    row = DTYPES[dtype]
-    if not row.is_integer:
-        return convert(l, y, dtype)
-    y = l.pointwise(lambda t: term("nearest", t), [y], y.dtype)
-    if row.bits == 64:
-        return convert(l, y, dtype)
-    y = l.pointwise(
-        lambda t: term("max", term("min", t, row.most), row.least), [convert(l, y, "i64")], "i64"
-    )
-    return convert(l, y, dtype)
-
-
-def _wrap_bits(t: Term, bits: int, signed: bool) -> Term:
-    """The low bits of an integer, as a number of that width."""
-    if not bits:
-        return t
-    low = t & (2**bits - 1)
-    return select(lt(low, 2 ** (bits - 1)), low, low - 2**bits) if signed else low
 
 
 @lowers("Cast")
@@ -264,20 +194,6 @@ def shrink(x: Term, bias: float, edge: float) -> Term:
     if x.result == "i64":
         return cast(shrink(cast(x, "f64"), bias, edge), "i64")
     return select(lt(x, -edge), x + bias, select(lt(edge, x), x - bias, 0.0))
-
-
-def ordered(l: Lowering, x: Ref) -> Ref:
-    """In its register type, ordered as it is: for kernels that compare. u64 has its top bit turned, or it would be the sign."""
-    if x.dtype != "u64":
-        return convert(l, x, register(x.dtype))
-    return l.pointwise(lambda t: term("xor", t, literal(TOP_BIT, "i64")), [x], "i64")
-
-
-def unordered(l: Lowering, y: Ref, dtype: str) -> Ref:
-    """The other way round: elements that `ordered` made, as `dtype`."""
-    if dtype != "u64":
-        return convert(l, y, dtype)
-    return l.pointwise(lambda t: term("xor", t, literal(TOP_BIT, "i64")), [y], "u64")
 
 
 # --- two operands -------------------------------------------------------------------------------------------------------

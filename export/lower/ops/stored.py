@@ -24,9 +24,10 @@ from ...program.views import Shape
 from ...sizes import Extent
 from ...sizes.extents import add, ceildiv, mul, same, sub
 from ..context import Lowering
-from ..node import NAMES, Node, lowers
+from ..elementwise import cast_term
+from ..node import NAMES, Node
 from ..refs import Codes, Ref
-from .pointwise import cast_term
+from ..table import lowers
 
 
 @lowers("QuantizeLinear")

@@ -1,125 +1,18 @@
 #include "delegates/vgf/spirv.h"
 
+#include "delegates/vgf/operands.h"
+#include "delegates/vgf/tosa.h"
+
 #include <string.h>
 
 enum { MAGIC = 0x07230203, VERSION = 0x00010500, HEADER_WORDS = 5, MAX_DIM = 1 << 30 };
 
-/* Opcodes of SPIR-V, SPV_ARM_tensors and SPV_ARM_graph. */
-enum {
-  OP_NAME = 5,
-  OP_EXTENSION = 10,
-  OP_EXT_INST_IMPORT = 11,
-  OP_EXT_INST = 12,
-  OP_MEMORY_MODEL = 14,
-  OP_CAPABILITY = 17,
-  OP_TYPE_BOOL = 20,
-  OP_TYPE_INT = 21,
-  OP_TYPE_ARRAY = 28,
-  OP_TYPE_POINTER = 32,
-  OP_CONSTANT_TRUE = 41,
-  OP_CONSTANT_FALSE = 42,
-  OP_CONSTANT = 43,
-  OP_CONSTANT_COMPOSITE = 44,
-  OP_CONSTANT_NULL = 46,
-  OP_VARIABLE = 59,
-  OP_DECORATE = 71,
-  OP_TYPE_TENSOR = 4163,
-  OP_GRAPH_CONSTANT = 4181,
-  OP_GRAPH_ENTRY_POINT = 4182,
-  OP_GRAPH = 4183,
-  OP_GRAPH_INPUT = 4184,
-  OP_GRAPH_SET_OUTPUT = 4185,
-  OP_GRAPH_END = 4186,
-  OP_TYPE_GRAPH = 4190
-};
-
 enum { DECORATION_BINDING = 33, DECORATION_SET = 34 };
-
-/* An element of a constant in the payload. */
-static int32_t stored(const pte_vgf_tensor *tensor, uint32_t i) {
-  return tensor->shape.bits == 8 ? (int8_t)tensor->data[i]
-                                 : (int32_t)pte_payload_u32(tensor->data + (size_t)i * 4);
-}
-
-/* --- ids ------------------------------------------------------------------------------------ */
-
-static uint32_t opcode_of(const uint32_t *i) { return i[0] & 0xffff; }
-static uint32_t length_of(const uint32_t *i) { return i[0] >> 16; }
-
-static const uint32_t *definition(const pte_vgf_code *c, uint32_t id) {
-  return id < c->bound && c->at[id] != 0 ? c->words + c->at[id] : NULL;
-}
-
-/* The instruction that defines `id`, if it is an `opcode`. */
-static const uint32_t *defined(const pte_vgf_code *c, uint32_t id, uint32_t opcode) {
-  const uint32_t *i = definition(c, id);
-  return i != NULL && opcode_of(i) == opcode ? i : NULL;
-}
 
 static bool define(pte_vgf_code *c, uint32_t id) {
   if (id == 0 || id >= c->bound || c->at[id] != 0) return false;
   c->at[id] = (uint32_t)c->cursor;
   return true;
-}
-
-bool pte_vgf_int(const pte_vgf_code *c, uint32_t id, uint32_t bits, int32_t *out) {
-  const uint32_t *i = defined(c, id, OP_CONSTANT);
-  if (i == NULL || i[1] != (bits == 8 ? c->int8 : c->int32)) return false;
-  *out = bits == 8 ? (int8_t)(uint8_t)i[3] : (int32_t)i[3];
-  return true;
-}
-
-bool pte_vgf_bool(const pte_vgf_code *c, uint32_t id, bool *out) {
-  *out = defined(c, id, OP_CONSTANT_TRUE) != NULL;
-  return *out || defined(c, id, OP_CONSTANT_FALSE) != NULL;
-}
-
-/* The shape of a tensor type; its own definition has been checked. */
-static bool type_shape(const pte_vgf_code *c, uint32_t type, pte_vgf_shape *out) {
-  const uint32_t *i = defined(c, type, OP_TYPE_TENSOR);
-  if (i == NULL) return false;
-  const uint32_t *dims = defined(c, i[4], OP_CONSTANT_COMPOSITE);
-  int32_t rank = 0, dim = 0;
-  if (dims == NULL || !pte_vgf_int(c, i[3], 32, &rank)) return false;
-  *out = (pte_vgf_shape){.bits = i[2] == c->int8 ? 8 : 32, .rank = (uint32_t)rank};
-  for (uint32_t k = 0; k < out->rank; k++) {
-    if (!pte_vgf_int(c, dims[3 + k], 32, &dim)) return false;
-    out->dims[k] = (uint32_t)dim;
-  }
-  return true;
-}
-
-bool pte_vgf_value(const pte_vgf_code *c, uint32_t id, pte_vgf_shape *out) {
-  const uint32_t *i = definition(c, id);
-  if (i == NULL) return false;
-  switch (opcode_of(i)) {
-  case OP_EXT_INST:
-  case OP_GRAPH_INPUT:
-  case OP_GRAPH_CONSTANT:
-  case OP_CONSTANT_COMPOSITE:
-  case OP_CONSTANT_NULL: return type_shape(c, i[1], out);
-  default: return false;
-  }
-}
-
-bool pte_vgf_element(const pte_vgf_code *c, uint32_t id, uint32_t bits, uint32_t count, uint32_t k,
-                     int32_t *out) {
-  pte_vgf_shape shape;
-  const uint32_t *i = definition(c, id);
-  if (!pte_vgf_value(c, id, &shape) || shape.bits != bits || shape.rank != 1 ||
-      shape.dims[0] != count || k >= count)
-    return false;
-  switch (opcode_of(i)) {
-  case OP_CONSTANT_NULL: *out = 0; return true;
-  case OP_CONSTANT_COMPOSITE: return pte_vgf_int(c, i[3 + k], bits, out);
-  case OP_GRAPH_CONSTANT: {
-    uint32_t io = c->model->input_count + c->model->output_count;
-    pte_vgf_tensor tensor = pte_vgf_model_tensor(c->model, io + i[3]);
-    *out = stored(&tensor, k);
-    return true;
-  }
-  default: return false;
-  }
 }
 
 /* --- strings -------------------------------------------------------------------------------- */
@@ -203,30 +96,31 @@ static bool type_array(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
 static bool type_tensor(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
   int32_t rank = 0, length = 0, dim = 0;
   if (n != 5 || i[2] == 0 || (i[2] != c->int8 && i[2] != c->int32)) return false;
-  const uint32_t *dims = defined(c, i[4], OP_CONSTANT_COMPOSITE);
-  const uint32_t *array = dims == NULL ? NULL : defined(c, dims[1], OP_TYPE_ARRAY);
+  const uint32_t *dims = pte_vgf_defined(c, i[4], OP_CONSTANT_COMPOSITE);
+  const uint32_t *array = dims == NULL ? NULL : pte_vgf_defined(c, dims[1], OP_TYPE_ARRAY);
   if (array == NULL || !pte_vgf_int(c, array[3], 32, &length) || !pte_vgf_int(c, i[3], 32, &rank))
     return false;
   if (rank != length) return false;
   for (int32_t k = 0; k < rank; k++)
     if (!pte_vgf_int(c, dims[3 + k], 32, &dim) || dim < 1 || dim > MAX_DIM) return false;
   pte_vgf_shape shape;
-  return define(c, i[1]) && type_shape(c, i[1], &shape) && pte_vgf_elements(&shape) != 0;
+  return define(c, i[1]) && pte_vgf_type_shape(c, i[1], &shape) && pte_vgf_elements(&shape) != 0;
 }
 
 static bool type_pointer(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
-  return n == 4 && i[2] == 0 && defined(c, i[3], OP_TYPE_TENSOR) != NULL && define(c, i[1]);
+  return n == 4 && i[2] == 0 && pte_vgf_defined(c, i[3], OP_TYPE_TENSOR) != NULL && define(c, i[1]);
 }
 
 static bool variable(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
-  return n == 4 && i[3] == 0 && defined(c, i[1], OP_TYPE_POINTER) != NULL && define(c, i[2]);
+  return n == 4 && i[3] == 0 && pte_vgf_defined(c, i[1], OP_TYPE_POINTER) != NULL &&
+         define(c, i[2]);
 }
 
 /* Whether a type is that of the table's tensor `k`. */
 static bool is_tensor(const pte_vgf_code *c, uint32_t type, uint32_t k) {
   pte_vgf_shape shape;
   pte_vgf_tensor tensor = pte_vgf_model_tensor(c->model, k);
-  return type_shape(c, type, &shape) && pte_vgf_same_shape(&shape, &tensor.shape);
+  return pte_vgf_type_shape(c, type, &shape) && pte_vgf_same_shape(&shape, &tensor.shape);
 }
 
 static bool type_graph(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
@@ -246,25 +140,25 @@ static bool constant_bool(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
 }
 
 static bool constant_null(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
-  return n == 3 && defined(c, i[1], OP_TYPE_TENSOR) != NULL && define(c, i[2]);
+  return n == 3 && pte_vgf_defined(c, i[1], OP_TYPE_TENSOR) != NULL && define(c, i[2]);
 }
 
 /* Whether `id` is a constant with the shape of one row of `whole`. */
 static bool is_row(const pte_vgf_code *c, uint32_t id, const pte_vgf_shape *whole) {
   pte_vgf_shape row, wanted = {.bits = whole->bits, .rank = whole->rank - 1};
   memcpy(wanted.dims, whole->dims + 1, wanted.rank * sizeof wanted.dims[0]);
-  return pte_vgf_value(c, id, &row) && defined(c, id, OP_GRAPH_CONSTANT) == NULL &&
+  return pte_vgf_value(c, id, &row) && pte_vgf_defined(c, id, OP_GRAPH_CONSTANT) == NULL &&
          pte_vgf_same_shape(&row, &wanted);
 }
 
 /* The elements of a list of extents, or of a tensor of rank 1; the rows of any other tensor. */
 static bool constant_composite(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
   if (n < 4) return false;
-  const uint32_t *array = defined(c, i[1], OP_TYPE_ARRAY);
+  const uint32_t *array = pte_vgf_defined(c, i[1], OP_TYPE_ARRAY);
   pte_vgf_shape shape = {.bits = 32, .rank = 1};
   int32_t value = 0;
   if (array != NULL && pte_vgf_int(c, array[3], 32, &value)) shape.dims[0] = (uint32_t)value;
-  else if (!type_shape(c, i[1], &shape)) return false;
+  else if (!pte_vgf_type_shape(c, i[1], &shape)) return false;
   if (shape.dims[0] != n - 3) return false;
   for (uint32_t k = 0; k < n - 3; k++)
     if (shape.rank == 1 ? !pte_vgf_int(c, i[3 + k], shape.bits, &value)
@@ -282,9 +176,9 @@ static bool graph_constant(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
 /* Whether `id` is decorated as binding `k` of set 0, once. */
 static bool is_bound(const pte_vgf_code *c, uint32_t id, uint32_t k) {
   uint32_t bindings = 0, sets = 0;
-  for (size_t w = HEADER_WORDS; w < c->cursor; w += length_of(c->words + w)) {
+  for (size_t w = HEADER_WORDS; w < c->cursor; w += pte_vgf_length(c->words + w)) {
     const uint32_t *i = c->words + w;
-    if (opcode_of(i) != OP_DECORATE || i[1] != id) continue;
+    if (pte_vgf_opcode(i) != OP_DECORATE || i[1] != id) continue;
     if (i[2] == DECORATION_BINDING && i[3] == k) bindings++;
     if (i[2] == DECORATION_SET && i[3] == 0) sets++;
   }
@@ -297,8 +191,8 @@ static bool entry_point(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
   if (!is_string(i + 2, n - 2 - io, c->model->entry)) return false;
   for (uint32_t k = 0; k < io; k++) {
     uint32_t id = i[n - io + k];
-    const uint32_t *own = defined(c, id, OP_VARIABLE);
-    if (own == NULL || !is_tensor(c, definition(c, own[1])[3], k) || !is_bound(c, id, k))
+    const uint32_t *own = pte_vgf_defined(c, id, OP_VARIABLE);
+    if (own == NULL || !is_tensor(c, pte_vgf_definition(c, own[1])[3], k) || !is_bound(c, id, k))
       return false;
   }
   c->graph = i[1];
@@ -308,7 +202,7 @@ static bool entry_point(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
 static bool graph(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
   bool first = !c->has_graph;
   c->has_graph = true;
-  return first && n == 3 && i[2] == c->graph && defined(c, i[1], OP_TYPE_GRAPH) != NULL &&
+  return first && n == 3 && i[2] == c->graph && pte_vgf_defined(c, i[1], OP_TYPE_GRAPH) != NULL &&
          define(c, i[2]);
 }
 
@@ -322,7 +216,8 @@ static bool graph_input(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
 static bool ext_inst(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
   pte_vgf_shape result;
   uint64_t steps = 0;
-  if (n < 5 || i[3] != c->tosa || !c->has_graph || !type_shape(c, i[1], &result)) return false;
+  if (n < 5 || i[3] != c->tosa || !c->has_graph || !pte_vgf_type_shape(c, i[1], &result))
+    return false;
   if (!pte_vgf_tosa_check(c, i[4], i + 5, n - 5, &result, &steps)) return false;
   c->value_bytes += pte_vgf_elements(&result) * (result.bits / 8);
   if (steps > PTE_VGF_MAX_STEPS - c->steps || c->value_bytes > PTE_VGF_MAX_BYTES) return false;
@@ -382,7 +277,7 @@ static const struct {
 
 static bool instruction(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
   for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
-    if (rows[r].opcode != opcode_of(i)) continue;
+    if (rows[r].opcode != pte_vgf_opcode(i)) continue;
     bool in_order = rows[r].phase >= c->phase;
     c->phase = rows[r].phase;
     return in_order && rows[r].check(c, i, n);
@@ -413,11 +308,11 @@ pte_status pte_vgf_spirv_check(const pte_vgf_model *model, uint32_t *ids, pte_er
   memset(ids, 0, c.bound * sizeof *ids);
   while (c.cursor < model->word_count) {
     const uint32_t *i = model->words + c.cursor;
-    uint32_t n = length_of(i);
+    uint32_t n = pte_vgf_length(i);
     if (n == 0 || n > model->word_count - c.cursor || !instruction(&c, i, n))
       return pte_delegate_fail(
           error, "SPIR-V word %zu (opcode %u): not what the exporter writes; export again",
-          c.cursor, (unsigned)opcode_of(i));
+          c.cursor, (unsigned)pte_vgf_opcode(i));
     c.cursor += n;
   }
   if (!is_whole(&c))

@@ -1,5 +1,4 @@
-/* What TOSA 1.0 demands of each operator that the exporter writes: dtypes, shapes, windows. */
-#include "delegates/vgf/spirv.h"
+#include "delegates/vgf/tosa.h"
 
 enum { MAX_WINDOW = 8192 };
 #define MAX_TERMS (UINT64_C(1) << 32) /* of one sum: no product below overflows */

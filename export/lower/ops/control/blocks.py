@@ -15,8 +15,9 @@ from ....sizes import Extent, extents
 from ....sizes.extents import maximum, same
 from ...context import Lowering
 from ...graphs import outputs_of
-from ...node import Node, lowers
+from ...node import Node
 from ...refs import Known, Ref, RefusedError
+from ...table import lowers
 
 ROUNDS = 9
 """Times a body is lowered until the shapes of what it carries have settled: one axis may turn out to grow at a time."""

@@ -8,8 +8,10 @@ from .... import graph as g
 from ....program import Delegate
 from ...context import Lowering
 from ...graphs import outputs_of
-from ...node import NAMES, Node, Result, lowers
+from ...node import NAMES, Node
+from ...ports import Result
 from ...refs import Ref
+from ...table import lowers
 
 
 @lowers("Delegate", domain=g.OURS)

@@ -14,9 +14,11 @@ from ....program.views import Shape
 from ....sizes import Extent, extents
 from ....sizes.extents import floordiv, mul, product, same
 from ...context import Lowering
-from ...node import Node, lowers
+from ...elementwise import convert, rounded
+from ...node import Node
 from ...refs import Ref
 from ...scaled import meant
+from ...table import lowers
 from ...windows import (
     Window,
     channels_first,
@@ -26,7 +28,6 @@ from ...windows import (
     static,
 )
 from ..matrix.conv import convolve
-from ..pointwise import convert, rounded
 
 EXACT_WIDE = ("i32", "u32", "i64", "u64", "f64")
 """Element types that f32 has not all elements of."""

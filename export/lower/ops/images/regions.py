@@ -7,12 +7,13 @@ from ....program.views import as_elements
 from ....sizes import Extent, extents
 from ....sizes.extents import floordiv, minimum, mul, product, same
 from ...context import Lowering
-from ...node import Node, lowers
+from ...elementwise import convert
+from ...node import Node
 from ...refs import Known, Ref
+from ...table import lowers
 from ...windows import channels_last, counts, read_window, static
 from ..matrix.products import linear
 from ..moving.movement import concat
-from ..pointwise import convert
 
 
 @lowers("NonMaxSuppression")

@@ -16,11 +16,12 @@ from ....program.arrays import same_dtype
 from ....sizes import Extent
 from ....sizes.extents import add, floordiv, mul, product, sub
 from ...context import Lowering
-from ...node import Node, lowers
+from ...elementwise import convert
+from ...node import Node
 from ...refs import Ref
+from ...table import lowers
 from ..matrix.products import multiply
 from ..moving.movement import pad_constant
-from ..pointwise import convert
 
 
 def fourier(n: int, parts: int, *, inverse: bool, onesided: bool) -> NDArray[np.float64]:

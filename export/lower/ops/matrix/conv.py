@@ -16,8 +16,10 @@ from ....program.views import Shape
 from ....sizes import Extent, extents
 from ....sizes.extents import add, mul, product, sub
 from ...context import Lowering
-from ...node import Node, lowers
+from ...elementwise import convert
+from ...node import Node
 from ...refs import Ref
+from ...table import lowers
 from ...windows import (
     Window,
     channels_first,
@@ -27,7 +29,6 @@ from ...windows import (
     static,
 )
 from ..moving.movement import concat, pad_constant
-from ..pointwise import convert
 from .products import centered, multiply, requantize
 
 ONE = (1, 1, 1)

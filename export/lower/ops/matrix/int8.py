@@ -15,8 +15,9 @@ from ....graph import int8 as integer
 from ....program.terms import Term, cast, term
 from ....sizes.extents import product
 from ...context import Lowering
-from ...node import Node, lowers
+from ...node import Node
 from ...refs import Ref
+from ...table import lowers
 from ...windows import Window, channels_first, channels_last, counts
 from ..rows.reduction import reduce
 from .conv import convolve

@@ -17,9 +17,10 @@ from ....program.views import Shape
 from ....sizes import Extent, extents
 from ....sizes.extents import product, same
 from ...context import Lowering
-from ...node import Node, lowers
+from ...elementwise import cast_term, convert
+from ...node import Node
 from ...refs import Ref
-from ..pointwise import cast_term, convert
+from ...table import lowers
 
 INNER = "columns of the first operand and rows of the second"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ....program.terms import Term, eq, index, le, lt, select
 from ....program.views import as_elements
 from ...context import Lowering
+from ...elementwise import convert
 from ...refs import Codes, Known, Ref
-from ..pointwise import convert
 
 
 def taken(l: Lowering, x: Ref, axis: int, condition: Ref, name: str) -> Ref:

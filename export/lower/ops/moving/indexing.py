@@ -11,9 +11,10 @@ from ....program.terms import register
 from ....sizes import extents
 from ....sizes.extents import product, symbols_of
 from ...context import Lowering
-from ...node import Node, lowers
+from ...elementwise import convert, ordered, unordered
+from ...node import Node
 from ...refs import Codes, Ref
-from ..pointwise import convert, ordered, unordered
+from ...table import lowers
 from .counted import taken
 
 

@@ -29,9 +29,10 @@ from ....sizes.extents import (
     symbols_of,
 )
 from ...context import Lowering
-from ...node import NAMES, Node, lowers
+from ...elementwise import cast_term, convert
+from ...node import NAMES, Node
 from ...refs import Known, Ref
-from ..pointwise import cast_term, convert
+from ...table import lowers
 from .counted import slice_by_values, split_by_values
 
 

@@ -25,9 +25,10 @@ from ....sizes import extents
 from ....sizes.extents import at_most, same, symbols_of
 from ... import scaled
 from ...context import Lowering
-from ...node import FOLDS, Node, lowers
-from ...node import Folded as Folding
+from ...node import Node
 from ...refs import Known, Ref
+from ...table import FOLDS, lowers
+from ...table import Folded as Folding
 from .movement import axes_of, slice_range
 
 Folded = tuple[Elements, str]

@@ -9,9 +9,10 @@ from ....program.terms import eq, index
 from ....sizes import Extent
 from ....sizes.extents import product, sub
 from ...context import Lowering
-from ...node import Node, lowers
+from ...elementwise import convert, ordered, unordered
+from ...node import Node
 from ...refs import Ref
-from ..pointwise import convert, ordered, unordered
+from ...table import lowers
 from .indexing import no_f64
 from .movement import concat
 

@@ -11,10 +11,11 @@ from ....program.terms import Term, eq, lt, select, term
 from ....program.views import Shape
 from ....sizes.extents import product, same_shape
 from ...context import Lowering
-from ...node import Node, lowers
+from ...elementwise import convert
+from ...node import Node
 from ...refs import Ref
+from ...table import lowers
 from ..moving.movement import exact_quotient
-from ..pointwise import convert
 
 
 def _last_axes(n: Node, default: int = -1) -> int:

@@ -10,10 +10,11 @@ from ....program.terms import Term, cast, eq, index, register, select, term
 from ....program.views import Elements, as_elements
 from ....sizes.extents import product
 from ...context import Lowering
-from ...node import Node, lowers
+from ...elementwise import convert, ordered, unordered
+from ...node import Node
 from ...refs import Known, Ref
+from ...table import lowers
 from ..moving.movement import axes_of
-from ..pointwise import convert, ordered, unordered
 
 BEFORE: dict[str, Callable[[Term], Term]] = {
     "ReduceL1": lambda x: term("abs", x),

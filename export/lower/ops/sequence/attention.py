@@ -11,10 +11,11 @@ from ....program.views import Shape, as_elements
 from ....sizes import Extent
 from ....sizes.extents import floordiv, mul, same, sub
 from ...context import Lowering
-from ...node import Node, lowers
+from ...elementwise import convert
+from ...node import Node
 from ...refs import Known, Ref
+from ...table import lowers
 from ..moving.movement import concat, pad_constant
-from ..pointwise import convert
 
 
 @lowers("Attention")

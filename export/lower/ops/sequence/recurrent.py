@@ -11,11 +11,12 @@ from pteron.schema.meaning.sequence import ACTIVATIONS
 from ....sizes import Extent
 from ....sizes.extents import mul
 from ...context import Lowering
-from ...node import Node, lowers
+from ...elementwise import convert
+from ...node import Node
 from ...refs import Ref
+from ...table import lowers
 from ..matrix.products import linear
 from ..moving.movement import concat
-from ..pointwise import convert
 
 USUAL = {
     "LSTM": ("sigmoid", "tanh", "tanh"),
