@@ -8,22 +8,52 @@ import shutil
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
+import onnx.parser
 import pytest
 from onnx import TensorProto, helper
 
 import pteron
 from pteron.cli import main
-from pteron.cli.describe import Placed, Plan
+from pteron.cli.describe import InstrRow, Placed, Plan
+from pteron.cli.pages.graph import paths
 from pteron.cli.pages.program import fitting, picture
 from pteron.cli.pages.template import Number, modules, outline, page, table
+
+STATES = """<ir_version: 9, opset_import: ["" : 20]>
+g (float[2] x, float[2] a, float[2] b) => (float[2] y, float[2] aa, float[2] bb) {
+  ["l.0/Add"] aa = Add (x, a)
+  ["l.0/Erf"] h = Erf (aa)
+  s = ReduceMax <keepdims = 0> (h)
+  zero = Constant <value = float {0}> ()
+  c = Less (s, zero)
+  i = If (c) <
+    then_branch = t () => (float[2] n) { n = Softmax (h) },
+    else_branch = e () => (float[2] m) { k = Softmax (h) m = Softmax (k) }
+  >
+  ["l.1/Add"] bb = Add (i, b)
+  ["l.1/Erf"] y = Erf (bb)
+}"""
 
 EVIL = "<img src=x onerror=alert(1)>&\"'"
 VOID = {"meta", "line", "wbr", "rect"}
 OPTIONAL = {"tr", "th", "td", "tbody", "thead", "li", "p", "html", "body", "head"}
+
+
+class Box(NamedTuple):
+    """Of the graph as it is drawn."""
+
+    x: float
+    y: float
+    w: float
+    h: float
+
+    def within(self, other: Box) -> bool:
+        across = other.x <= self.x and self.x + self.w <= other.x + other.w
+        return across and other.y <= self.y and self.y + self.h <= other.y + other.h
 
 
 class Reader(HTMLParser):
@@ -239,3 +269,41 @@ def test_a_box_has_a_name_where_it_fits() -> None:
     assert empty.startswith("<svg") and "peak" not in empty
     many = tuple(Placed(f"v{i}", i, i, 0, 64) for i in range(3000))
     assert picture(Plan(64, 64, 0, 0, many), ()).count("<rect") == 3000
+
+
+def test_blocks_lie_in_a_box_of_what_runs_them() -> None:
+    def row(index: int, op: str, module: str, within: int | None) -> InstrRow:
+        return InstrRow(index, 0, op, 0, "", "", "", module, "", (), within)
+
+    rows = [
+        row(0, "delegate", "", None),
+        row(1, "conv", "first.0", 0),
+        row(2, "loop", "enc", None),
+        row(3, "if", "enc.gate", 2),
+        row(4, "copy", "enc.gate", 3),
+    ]
+    inside = "enc.body of #2.gate"
+    assert paths(rows) == ["", "fallback of #0.first.0", "enc", inside, f"{inside}.branches of #3"]
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium, to draw")
+def test_states_and_blocks_are_drawn_where_they_belong(tmp_path: Path) -> None:
+    """A state lies in the module that reads it, branches in a box that hangs on their If."""
+    out, page = tmp_path / "m.pte", tmp_path / "m.html"
+    made = onnx.parser.parse_model(STATES)
+    pteron.export_model(made, out, states={"a": "aa", "b": "bb"}, fuse=False)
+    assert main(["inspect", str(out), "--html", str(page)]) == 0
+    assert drawn(page)["states"] == ["a", "b"] and drawn(page)["inputs"] == ["x"]
+    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
+    done = subprocess.run([*command, page.as_uri()], capture_output=True, text=True, timeout=600)
+    assert re.search(r">▾ branches of #\d+<", done.stdout)
+    frames = {
+        name: Box(*map(float, (x, y, w, h)))
+        for x, y, w, h, name in re.findall(
+            r'translate\(([\d.-]+) ([\d.-]+)\)" class="(?:open|port)"[^>]*>'
+            r'<rect width="([\d.]+)" height="([\d.]+)"[^>]*>.*?<title>([^<\n]*)',
+            done.stdout,
+        )
+    }
+    for state, module in (("a", "l.0"), ("b", "l.1")):
+        assert frames[state].within(frames[module]), frames

@@ -12,7 +12,7 @@ from pteron.export.graph.naming import title
 from pteron.export.pack.arithmetic import product
 from pteron.export.plan.measure import Sized, measured
 from pteron.export.program import Instr, Method, Placement, Program, State, Value
-from pteron.export.program.rebuild import walk
+from pteron.export.program.rebuild import blocks_of, walk
 from pteron.schema.errors import ArgumentError, ProgramError
 
 Makers = tuple[int | str, ...]
@@ -34,6 +34,9 @@ class InstrRow:
     )
     source: str  # line of the source
     reads: Makers  # of what it reads
+    within: (
+        int | None
+    )  # the instruction that runs its block: an If, a Loop, a call, a delegate whose fallback it is
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -191,7 +194,9 @@ def _method(program: Program, method: Method, view: Sized) -> MethodFacts:
     rows = []
     made: Made = {p.value: (p.name,) for p in method.inputs}
     made |= {v: (program.states[program.values[v].base].name,) for v in _states(program, method)}
+    around: list[int] = []  # the instructions whose blocks the next one lies in
     for index, (depth, instr) in enumerate(walk(program, method.block)):
+        around = [*around[:depth], index]
         outputs = [program.values[o] for o in instr.outputs if o is not None]
         node = program.nodes[instr.node] if instr.node < len(program.nodes) else None
         name = _node(program, instr)
@@ -208,8 +213,10 @@ def _method(program: Program, method: Method, view: Sized) -> MethodFacts:
                 node.name.rpartition("/")[0] if node and name == node.name else "",
                 node.source if node else "",
                 _reads(program, instr, made),
+                around[depth - 1] if depth else None,
             )
         )
+        made |= {v: (index,) for b in blocks_of(program, instr) for v in program.blocks[b].params}
         for o in instr.outputs:
             if o is not None:
                 root = _root(program, o)

@@ -22,9 +22,22 @@ function drawGraph(place, data) {
   for (const name of data.inputs) add(root, {key: 'n:' + name, name, about: 'input', reads: [], port: true})
   data.instrs.forEach(([name, about, path, title, bytes, reads], i) =>
     add(box(path), {key: 'i:' + i, name, about, title, bytes, reads: reads.map(key), link: i}))
+  for (const name of [...data.states].reverse()) { // a state lies in the innermost box of all that read it
+    const state = {key: 'n:' + name, name, about: 'state', reads: [], port: true}, home = common(state.key)
+    leaves.set(state.key, state)
+    state.up = home
+    home.parts.unshift(state)
+  }
   data.outputs.forEach(([name, makers], i) => add(root, {key: 'o:' + i, name, about: 'output', reads: makers.map(key), port: true}))
+  function common(key) {
+    const around = leaf => { const up = []; for (let b = leaf.up; b; b = b.up) up.unshift(b); return up }
+    const ways = [...leaves.values()].filter(l => l.reads.includes(key)).map(around)
+    let home = root
+    for (let d = 0; ways.length && ways.every(w => w[d] && w[d] === ways[0][d]); d++) home = ways[0][d]
+    return home
+  }
   const settle = node => { // a module that holds one thing alone is one with it; what a module holds is summed up
-    if (!node.parts) return [1, node.bytes || 0]
+    if (!node.parts) return [node.port ? 0 : 1, node.bytes || 0]
     while (node !== root && node.parts.length == 1 && node.parts[0].parts) {
       const only = node.parts[0]
       node.name += '.' + only.name

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import importlib.resources
 import json
+from collections.abc import Sequence
 from typing import Final
 
-from ..describe import MethodFacts
+from ..describe import InstrRow, MethodFacts
 from .template import Markup
 
 MOST: Final = 5000
 """Instructions that a browser lays out at once; of more, the outline tells."""
+
+BLOCKS: Final = {"delegate": "fallback", "if": "branches"}
+"""What the blocks of an instruction are to a reader; of all others they are its body."""
 
 STYLE: Final = """
 .graph { overflow: auto; max-width: 100%; max-height: 85vh; background: var(--card); border-radius: 8px; padding: .6rem }
@@ -30,10 +34,12 @@ def graph(method: MethodFacts, number: int) -> list[str]:
         return []
     data = {
         "method": number,
-        "inputs": [p.name for p in (*method.inputs, *method.states)],
+        "inputs": [p.name for p in method.inputs],
+        "states": [p.name for p in method.states],
         "outputs": [[p.name, made] for p, made in zip(method.outputs, method.makers, strict=True)],
         "instrs": [
-            [r.op, r.result, r.module, r.node, r.bytes, list(r.reads)] for r in method.instrs
+            [r.op, r.result, path, r.node, r.bytes, list(r.reads)]
+            for r, path in zip(method.instrs, paths(method.instrs), strict=True)
         ],
     }
     return [
@@ -44,6 +50,20 @@ def graph(method: MethodFacts, number: int) -> list[str]:
             f"<div class=graph><script type='application/json'>{_inert(data)}</script><svg></svg></div>"
         ),
     ]
+
+
+def paths(instrs: Sequence[InstrRow]) -> list[str]:
+    """The box that each instruction lies in: its module, and of a block what runs it, with the modules inside."""
+    out: list[str] = []
+    for row in instrs:
+        if row.within is None:
+            out.append(row.module)
+            continue
+        outer = instrs[row.within]
+        inside = "" if row.module == outer.module else row.module.removeprefix(f"{outer.module}.")
+        block = f"{BLOCKS.get(outer.op, 'body')} of #{outer.index}"
+        out.append(".".join(filter(None, [out[row.within], block, inside])))
+    return out
 
 
 def script() -> str:

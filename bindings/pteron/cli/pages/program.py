@@ -23,6 +23,7 @@ from .template import (
 WIDTH, HEIGHT = 1100, 460
 LEFT, BOTTOM, TOP = 76, 26, 30
 LETTER = 6.8  # width of one of the names
+FEW = 8  # states that are shown at once
 STEP, WIDEST = 15, 16000  # of an instruction where there is room for names; of all
 
 
@@ -40,7 +41,7 @@ def program_page(about: Description) -> str:
             *_placements(about),
             *(part for i, m in enumerate(about.methods) for part in _method(m, i)),
         ],
-        about.path,
+        "" if about.path == Path(about.path).name else about.path,
         style=STYLE,
         script=script(),
     )
@@ -75,10 +76,7 @@ def _method(method: MethodFacts, number: int) -> list[str]:
         rows.append(("peak at", f"#{peak.index} {peak.node or peak.op}"))
     return [
         f"<h2>Method {text(method.name)}</h2>",
-        table(
-            ["kind", "name", "dtype", "shape"],
-            [(kind, p.name, p.dtype, code(p.shape_text)) for kind, p in method.ports],
-        ),
+        _ports(method, plan),
         facts(rows),
         "<h3>Memory plan</h3>",
         f"<div class='wide plan'>{picture(plan, method.instrs)}</div>",
@@ -99,6 +97,17 @@ def _method(method: MethodFacts, number: int) -> list[str]:
             [_row(r, number) for r in method.instrs],
         ),
     ]
+
+
+def _ports(method: MethodFacts, plan: Plan) -> str:
+    """Inputs, outputs and states; many states are folded."""
+    kinds = [(kind, (kind, p.name, p.dtype, code(p.shape_text))) for kind, p in method.ports]
+    states = [row for kind, row in kinds if kind == "state"]
+    heads = ["kind", "name", "dtype", "shape"]
+    if len(states) <= FEW:
+        return table(heads, [row for _, row in kinds])
+    folded = f"<details><summary>{len(states)} states, {size(plan.state_bytes)}</summary>{table(heads, states)}</details>"
+    return table(heads, [row for kind, row in kinds if kind != "state"]) + folded
 
 
 def _detail(plan: Plan, instrs: tuple[InstrRow, ...]) -> str:

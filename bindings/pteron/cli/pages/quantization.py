@@ -22,21 +22,36 @@ def quantization_page(report: QuantReport, about: str = "") -> str:
     ]
     if report.loss is not None:
         rows.append(("loss", f"{report.loss:.4g}"))
-    left = ", ".join(report.skipped) or "none"
+    left = ", ".join(report.skipped)
     return page(
         f"{report.format}: {report.bits:.3f} bits a weight",
         [
             facts(rows),
-            f"<p>Left as they are: {text(left)}.</p>",
+            f"<p>Left as they are: {text(left)}.</p>" if left else "",
             "<h2>Layers</h2>",
-            "<p class=soft>SQNR is the signal to quantization noise ratio of a weight; larger is better. It misleads where weights were "
-            "rounded for their inputs: error at output, the share of the layer's output that is error, and loss, mean of 1 - cosine "
-            "at the model's outputs times 10^4 with this layer alone rounded, tell what it costs.</p>",
+            _explained(report.layers),
             _layers(report.layers) if count else "<p>Nothing was quantized.</p>",
             _worst(report),
             _activations(report),
         ],
         about,
+    )
+
+
+def _explained(layers: list[LayerReport]) -> str:
+    """What the columns say, of those that are there."""
+    costs = []
+    if any(r.output is not None for r in layers):
+        costs.append("error at output is the share of the layer's output that is error")
+    if any(r.loss is not None for r in layers):
+        costs.append(
+            "loss is the mean of 1 - cosine at the model's outputs, times 10^4, with this layer alone rounded"
+        )
+    misled = " It misleads where weights were rounded for their inputs: " if costs else ""
+    red = f" The {WORST} worst are red." if len(layers) > WORST else ""
+    return (
+        "<p class=soft>SQNR is the signal to quantization noise ratio of a weight; larger is better."
+        f"{red}{misled}{'; '.join(costs)}{'.' if costs else ''}</p>"
     )
 
 
