@@ -23,6 +23,7 @@ def at(x: Any) -> Any:
     return np.array(np.nonzero(x))
 
 
+OTHER = "d = Shape(NonZero(Sub(x, 1.0)), start=1, end=2); "
 PLACES: dict[str, Callable[[Any], Any]] = {
     "y = Gather(NonZero(x), i64(1), axis=1)": lambda x: at(x)[:, 1],
     "y = Gather(NonZero(x), i64(-1), axis=1)": lambda x: at(x)[:, -1],
@@ -32,6 +33,11 @@ PLACES: dict[str, Callable[[Any], Any]] = {
     "y = Slice(NonZero(x), [-2], [-1], [1])": lambda x: at(x)[:, -2:-1],
     "y = Slice(NonZero(x), [1], [3], [1])": lambda x: at(x)[:, 1:3],
     "y = Slice(NonZero(x), [-1], [-999], [1], [-1])": lambda x: at(x)[:, ::-1],
+    "y = Unique(NonZero(x))": lambda x: np.unique(at(x)),
+    "a, b, c, y = Unique(NonZero(Sub(x, 1.0)))": lambda x: np.unique(at(x - 1), return_counts=True)[
+        1
+    ],
+    f"{OTHER}y = Slice(NonZero(x), d, [99], [1])": lambda x: at(x)[:, at(x - 1).shape[1] :],
     f"{COUNT}y = Gather(z, Sub(c, [1]))": lambda x: Z[[at(x).size - 1]],
 }
 BOUNDS: dict[str, Callable[[int], slice]] = {
@@ -40,6 +46,7 @@ BOUNDS: dict[str, Callable[[int], slice]] = {
     f"{COUNT}y = Slice(z, Sub(c, [1]), c)": lambda c: slice(c - 1, c),
     f"{COUNT}y = Slice(z, Neg(c), [99])": lambda c: slice(-c, 99),
     f"{COUNT}y = Slice(z, c, [99], [0], [2])": lambda c: slice(c, 99, 2),
+    f"{COUNT}y = Slice(z, [0], Neg(c))": lambda c: slice(0, -c),
 }
 
 

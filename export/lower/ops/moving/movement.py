@@ -211,7 +211,8 @@ def lower_slice(l: Lowering, n: Node) -> Ref:
         l.fail(f"the number of its starts is {parts}; expected a number")
     axes = tuple(range(parts) if given is None else l.values.numbers(given, "axes"))
     steps = [1] * parts if step is None else l.values.numbers(step, "steps")
-    if any(_by_a_run(l, bounds) for bounds in (n[1], n[2])):
+    sizes = [x.shape[axis] for axis in axes]
+    if _by_a_run(l, n[1], sizes) or _by_a_run(l, n[2]):
         for i, (axis, stride) in enumerate(zip(axes, steps, strict=True)):
             low, high = (l.reshape(l.slice(b, 0, i, 1), ()) for b in (n[1], n[2]))
             x = slice_by_values(l, x, axis % x.rank, low, high, stride)
@@ -227,14 +228,16 @@ def lower_slice(l: Lowering, n: Node) -> Ref:
     return x
 
 
-def _by_a_run(l: Lowering, bounds: Ref) -> bool:
-    """Whether only a run knows the numbers, or from which end they count."""
+def _by_a_run(l: Lowering, bounds: Ref, sizes: Sequence[Extent] = ()) -> bool:
+    """Whether only a run knows the numbers, from which end they count, or for which counts most is left: memory is for those at
+    0 and for those at their capacities. `sizes`: of the axes that start there."""
     known = l.values.sizes_in(bounds)
     if known is None:
         return True
-    return any(
-        l.sizes.is_counted(n) and not at_most(0, n) and not at_most(n, 0) for n in known.flat
-    )
+    counted = [l.sizes.is_counted(n) for n in known.flat]
+    if any(c and not at_most(0, n) for c, n in zip(counted, known.flat, strict=True)):
+        return True
+    return any(c and l.sizes.is_counted(size) for c, size in zip(counted, sizes, strict=False))
 
 
 def _within(step: int, size: Extent) -> int:

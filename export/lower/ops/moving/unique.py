@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ....program.terms import eq, index
 from ....sizes import Extent
-from ....sizes.extents import product, sub
+from ....sizes.extents import at_most, maximum, product, sub
 from ...context import Lowering
 from ...elementwise import convert, ordered, unordered
 from ...node import Node
@@ -30,7 +30,9 @@ def lower_unique(l: Lowering, n: Node) -> list[Ref]:
     is_new = _differs(l, values, size)
     count = l.sizes.counted("unique", size)
     starts = l.reshape(l.one("nonzero", [is_new], {}, "i64", (1, count)), (count,))
-    ends = concat(l, [l.slice(starts, 0, 1, sub(count, 1)), _size(l, size)], 0)
+    rest = maximum(sub(count, 1), 0)
+    ends = concat(l, [l.slice(starts, 0, 1, rest), _size(l, size)], 0)
+    ends = ends if at_most(1, count) else l.slice(ends, 0, 0, count, inside=True)
     results = [
         _gather(l, values, starts),
         _gather(l, places, starts),
@@ -52,10 +54,11 @@ def _sort(l: Lowering, x: Ref, count: Extent) -> tuple[Ref, Ref]:
 
 def _differs(l: Lowering, values: Ref, size: Extent) -> Ref:
     """Which sorted elements are not the one before them; the first is not."""
-    rest = sub(size, 1)
+    rest = maximum(sub(size, 1), 0)
     later, earlier = l.slice(values, 0, 1, rest), l.slice(values, 0, 0, rest)
     changed = l.pointwise(lambda a, b: ~eq(a, b), [later, earlier], "bool")
-    return concat(l, [l.expand(l.values.scalar(True, "bool"), (1,)), changed], 0)
+    each = concat(l, [l.expand(l.values.scalar(True, "bool"), (1,)), changed], 0)
+    return each if at_most(1, size) else l.slice(each, 0, 0, size, inside=True)
 
 
 def _size(l: Lowering, size: Extent) -> Ref:
