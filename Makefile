@@ -16,7 +16,7 @@ help:
 	@echo "make dev-npu    .venv-npu: the TOSA tools, the VGF converter and the emulated NPU"
 	@echo "make demo    digit classifier in f32, NF4, FP8, MX, int8; on CPU, DSP and NPU: accuracy, size, digest"
 	@echo "make test    everything CI checks, one line on success"
-	@echo "make test-boards  the slow matrix of phones and boards: an APK without an NDK, its library and Cortex-M images under emulation"
+	@echo "make test-boards  the slow matrix of phones and boards: an APK without an NDK, its library, Cortex-M images and C archives under emulation"
 	@echo "make android-models  programs and tables into the assets of android_demo"
 	@echo "make lint    ruff, mypy, clang-format"
 	@echo "make gen     generated files from schema/"
@@ -87,7 +87,8 @@ lint: dev
 test: dev
 	@.ci/steps
 
-# What .ci/run has no time for. Tools: apt-get install apksigner libsmali-java dexdump gcc-arm-none-eabi qemu-system-arm, and those of .ci/run.
+# What .ci/run has no time for. Tools: apt-get install apksigner libsmali-java dexdump gcc-arm-none-eabi qemu-system-arm
+# gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross, and those of .ci/run.
 test-boards: dev-torch
 	@PTERON_REQUIRE_ALL=1 $(BIN)/python -m pytest tests -m boards
 

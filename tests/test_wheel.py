@@ -111,6 +111,24 @@ def test_the_wheel_works_where_nothing_else_is(alone: Path, digits: Path, tmp_pa
     assert done.returncode == 2 and "pip install 'pteron[export]'" in done.stderr, done.stderr
 
 
+def test_the_wheel_has_the_sources_that_amalgamate_takes(
+    alone: Path, digits: Path, tmp_path: Path
+) -> None:
+    """With what exporting takes beside it (but not this checkout's own package) it writes what the checkout writes."""
+    import onnx
+
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(onnx.__file__).parents[1])}
+    for python, out, env in (
+        (alone, "wheel", environment),
+        (sys.executable, "checkout", dict(os.environ)),
+    ):
+        command = (python, "-m", "pteron", "amalgamate", digits, "-o", tmp_path / out)
+        sh(*command, "--replaceable", env=env, cwd=tmp_path)
+    for name in ("pteron_model.c", "pteron_model.h"):
+        ours, theirs = (tmp_path / out / name for out in ("wheel", "checkout"))
+        assert ours.read_bytes() == theirs.read_bytes()
+
+
 def test_a_users_script_is_checked_by_its_types(alone: Path, tmp_path: Path) -> None:
     mypy = [sys.executable, "-m", "mypy", "--strict", "--python-executable", alone]
     words = [*mypy, "--cache-dir", tmp_path / "cache", tmp_path / "user.py"]

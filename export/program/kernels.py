@@ -1,4 +1,5 @@
-"""What a runtime must have to run a program: operators, and steps of pointwise programs, as a header for its build."""
+"""What a runtime must have to run a program, as a header for its build: operators, steps of pointwise programs, element types,
+storage formats."""
 
 from __future__ import annotations
 
@@ -13,20 +14,35 @@ from . import Program
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Kernels:
-    """Names of operators, and (step, compute type)."""
+    """Names of operators, (step, compute type), element types and storage formats."""
 
     ops: frozenset[str]
     steps: frozenset[tuple[str, str]]
+    dtypes: frozenset[str]
+    formats: frozenset[str]
 
     def __or__(self, other: Kernels) -> Kernels:
-        return Kernels(self.ops | other.ops, self.steps | other.steps)
+        return Kernels(
+            self.ops | other.ops,
+            self.steps | other.steps,
+            self.dtypes | other.dtypes,
+            self.formats | other.formats,
+        )
 
 
 def kernels_of(program: Program) -> Kernels:
     """Those of every method, fallbacks of delegates included."""
     instrs = [i for block in program.blocks for i in block.instrs]
     steps = {(s.op, s.type) for i in instrs for v in i.attrs.values() for s in _steps(v)}
-    return Kernels(frozenset(i.op for i in instrs), frozenset(steps))
+    held = {v.dtype for v in program.values} | {s.dtype for s in program.states}
+    held |= {c.dtype for c in program.constants}
+    formats = {v.format for v in program.values} | {c.format for c in program.constants}
+    return Kernels(
+        frozenset(i.op for i in instrs),
+        frozenset(steps),
+        frozenset(held),
+        frozenset(formats | {"plain"}),
+    )
 
 
 def _steps(value: object) -> Iterable[Step]:
@@ -43,4 +59,7 @@ def header(kernels: Kernels, what: str) -> str:
     rows = [f"K({op.upper()}, {type.upper()}, op, type)" for op, type in sorted(kernels.steps)]
     out += ["", "#define PTE_KEPT_STEPS(K, op, type) \\"]
     out += [f"  {row} \\" for row in rows or ["/* none */"]]
+    for what, names in (("DTYPES", kernels.dtypes), ("FORMATS", kernels.formats)):
+        rows = [f"K({name.upper()}, x)" for name in sorted(names)]
+        out += ["", f"#define PTE_KEPT_{what}(K, x) {' '.join(rows)}"]
     return "\n".join([*out, "", "#endif", ""])

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "core/kept.h"
 #include "pteron/types.h"
 
 pte_status pte_refuse(const pte_verifier *v, const char *format, ...) {
@@ -75,6 +76,9 @@ pte_status pte_check_type(const pte_verifier *v, const char *table, uint32_t i, 
     return pte_refuse(v, "%s[%u].format: %u is not a format", table, i, format);
   if (layout != PTE_PANELS && format != PTE_FORMAT_PLAIN)
     return pte_refuse(v, "%s[%u].format: %s needs layout PANELS", table, i,
+                      pte_format_rows[format].name);
+  if (!PTE_DTYPE_KEPT(dtype) || !PTE_FORMAT_KEPT(format))
+    return pte_refuse(v, "%s[%u]: %s in %s is not in this build", table, i, pte_dtype_names[dtype],
                       pte_format_rows[format].name);
   return PTE_OK;
 }

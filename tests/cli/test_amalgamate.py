@@ -119,6 +119,7 @@ def test_a_kernel_list_has_what_the_program_uses_and_a_build_refuses_the_rest(
     assert "conv" in kernels.ops and ("max", "f32") in kernels.steps
     assert "#define PTE_WITHOUT_CONV\n" not in listed.read_text()
     assert "#define PTE_WITHOUT_ATTENTION\n" in listed.read_text()
+    assert kernels.dtypes == {"f32"} and kernels.formats == {"plain"}
 
 
 def test_the_pages_commands_run(root: Path, tmp_path: Path) -> None:

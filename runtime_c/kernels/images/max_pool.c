@@ -1,6 +1,7 @@
 /* max_pool: the maximum of each window, channels last; the first of equals, a NaN wins, padding
  * never does; an empty window gives the type's lowest and index -1. x, y [b, *spatial, c] dense, no
  * aliasing. */
+#include "core/kept.h"
 #include "gen/ops.h"
 #include "kernels/variants.h"
 #include "kernels/images/window.h"
@@ -99,11 +100,13 @@ static bool window_channels(const max_pool *p, pte_pace *pace, const pte_taps *t
   if ((dtype == PTE_F32 || dtype == PTE_I8) && to == NULL)
     return window_only(p, pace, taps, count, from, best);
   if (!pte_pace_go(pace, count)) return false;
+  const bool integers =
+      PTE_DTYPE_KEPT(PTE_I64); /* indices are; f32 and i8 are here with them alone */
   switch (dtype) {
-  case PTE_F32: return window_f32(p, pace, taps, count, from, best, to);
-  case PTE_F64: return window_f64(p, pace, taps, count, from, best, to);
-  case PTE_I8: return window_i8(p, pace, taps, count, from, best, to);
-  default: return window_i64(p, pace, taps, count, from, best, to);
+  case PTE_F32: return integers && window_f32(p, pace, taps, count, from, best, to);
+  case PTE_F64: return PTE_DTYPE_KEPT(PTE_F64) && window_f64(p, pace, taps, count, from, best, to);
+  case PTE_I8: return integers && window_i8(p, pace, taps, count, from, best, to);
+  default: return integers && window_i64(p, pace, taps, count, from, best, to);
   }
 }
 
