@@ -111,6 +111,11 @@ class Options:
             raise ArgumentError(
                 f"max_context: expected a number of tokens from 2 to {MOST_CONTEXT}, got {self.max_context!r}"
             )
+        if self.max_context is None and (self.cache, self.logits) != ("f32", "last"):
+            name = "logits" if self.cache == "f32" else "cache"
+            raise ArgumentError(
+                f"{name}: expected max_context, too, whose context it is of; give both, or drop {name}"
+            )
         for name in self.hints or {}:
             if name in (self.fix or {}):
                 raise ArgumentError(

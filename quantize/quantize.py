@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -61,21 +61,47 @@ class Method:
     dry: bool = False
     lazy: bool = False
 
+    def __post_init__(self) -> None:
+        if self.ram_bytes < 1:
+            raise RecipeError(f"max_ram: expected bytes above 0, got {self.ram_bytes}")
 
-def is_static(wanted: Recipe, calibrated: bool, statistics: bool) -> bool:
-    """Whether activations become int8.
+    @property
+    def given(self) -> list[str]:
+        """What was asked for that is of weights alone, by the words of `export_model`."""
+        kept = self.journal.folder is not None
+        facts = {
+            "statistics": self.statistics is not None,
+            "evaluate": self.evaluate is not None,
+            "resume": kept,
+            "max_ram": self.ram_bytes != RAM_BYTES,
+        }
+        return [name for name, is_there in facts.items() if is_there]
+
+
+def is_static(wanted: Recipe, calibrated: bool, given: Sequence[str]) -> bool:
+    """Whether activations become int8. `given`: what else is asked for, of `Method.given`.
 
     Raises:
-        RecipeError: they cannot, or statistics are asked for, which are of weights alone.
+        RecipeError: they cannot, or something is asked for that is of weights alone and would do nothing; or it would do nothing
+            without samples.
     """
     whole = wanted.format == "int8" and calibrated
     if wanted.activations == "int8" and not whole:
         raise RecipeError("activations int8: expected format int8 and a calibration; give both")
-    if whole and wanted.activations != "float" and statistics:
+    static = whole and wanted.activations != "float"
+    asked = {"algorithm": wanted.algorithm, "target": wanted.fits, "embeddings": wanted.embeddings}
+    idle = [*(name for name, is_there in asked.items() if is_there), *given] if static else []
+    if idle:
         raise RecipeError(
-            "statistics: expected weights alone, got int8 activations; ask for float activations, or drop the statistics"
+            f"{idle[0]}: expected weights alone, got int8 activations; ask for float activations, or drop it"
         )
-    return whole and wanted.activations != "float"
+    if not calibrated and "max_ram" in given:
+        raise RecipeError("max_ram: expected samples, of which sums are made; give a calibration")
+    if wanted.algorithm == GPTQ and not calibrated and "statistics" not in given:
+        raise RecipeError(
+            "algorithm gptq: expected samples or statistics, got neither; give a calibration, or ask for search"
+        )
+    return static
 
 
 def transformer(
@@ -87,7 +113,7 @@ def transformer(
 ) -> Callable[[ir.Model], None]:
     """What the export pipeline applies to a graph: a format by name, or a recipe; `done` gets each report."""
     chosen = recipe(wanted) if isinstance(wanted, str) else wanted
-    static = is_static(chosen, calibration is not None, method.statistics is not None)
+    static = is_static(chosen, calibration is not None, method.given)
 
     def transform(model: ir.Model) -> None:
         came = graphs.ROUNDED not in model.metadata_props and graphs.came_quantized(model)

@@ -75,7 +75,7 @@ def _quantizer(
         request.evaluate,
         record,
         kept,
-        request.max_ram or RAM_BYTES,
+        RAM_BYTES if request.max_ram is None else request.max_ram,
     )
     wanted = request.quantize
     if isinstance(wanted, str) and wanted.endswith((".yaml", ".yml")):

@@ -86,7 +86,7 @@ class Request(Options):
             raise ArgumentError(
                 "export: expected either a source or methods, got both or neither; give one"
             )
-        for name in ("calibrate", "statistics", "evaluate", "resume"):
+        for name in ("calibrate", "statistics", "evaluate", "resume", "max_ram"):
             given = getattr(self, name) not in (None, False)
             if given and (self.quantize is None or self.methods is not None):
                 raise QuantError(f"{name}: expected quantize and one source; drop {name}")

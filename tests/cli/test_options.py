@@ -110,8 +110,8 @@ TABLE = {
             ("1", "expected a number of tokens from 2"),
             ("-5", "expected a number of tokens from 2"),
         ],
-        "--cache": [("f8", "invalid choice")],
-        "--logits": [("first", "invalid choice")],
+        "--cache": [("f8", "invalid choice"), ("f16", "expected max_context, too")],
+        "--logits": [("first", "invalid choice"), ("all", "expected max_context, too")],
         "--dim": [
             ("batch", "expected SYMBOL=N"),
             ("batch=x", "expected SYMBOL=N"),
@@ -153,14 +153,14 @@ TABLE = {
             ("x=skip --rule x=nf4", "expected x once"),
             ("nope=skip", "decides no layer"),
         ],
-        "--algorithm": [("awq", "invalid choice")],
+        "--algorithm": [("awq", "invalid choice"), ("gptq", "expected samples or statistics")],
         "--recipe": [("{none}.yaml", "give one")],
         "--target-bpw": [("x", "invalid float"), ("0", "above 0"), ("nan", "above 0"), ("4", "expected samples")],
         "--target-size": [("x", "expected a number of bytes"), ("0", "above 0"), ("1MB --target-bpw 4", "one of them")],
         "--max-loss": [("x", "invalid float"), ("-1", "above 0"), ("inf", "above 0")],
-        "--among": [("int8", "expected target_bpw"), ("nope --target-bpw 4", "expected one of int8")],
+        "--among": [("int8", "expected target_bpw"), (", --target-bpw 4 --calibrate {npz}", "expected one of int8"), ("nope --target-bpw 4", "expected one of int8")],
         "--eval": [("{none}.npz", "no such file"), ("{text}", "expected an .npz file of samples")],
-        "--max-ram": [("x", "expected a number of bytes"), ("-1", "expected a number of bytes")],
+        "--max-ram": [("x", "expected a number of bytes"), ("-1", "expected a number of bytes"), ("1GB", "give a calibration"), ("0 --calibrate {npz}", "above 0")],
         "--activations": [("int4", "invalid choice"), ("int8", "give both")],
         "--report": [("{new}.txt", "expected an .html or .json"), ("{none}/r.html", "expected a folder")],
     },
@@ -175,7 +175,7 @@ TABLE = {
         "--timeout": [("-1", "at least 0"), ("x", "at least 0"), ("nan", "at least 0"), ("inf", "at least 0")],
     },
     "generate": {
-        "--tokens": [("1,x", "expected tokens as 1,2,3"), ("-3", "expected tokens as 1,2,3"), ("1,2", "export the decoder with --max-context")],
+        "--tokens": [("1,x", "expected tokens as 1,2,3"), ("1,,2", "expected tokens as 1,2,3"), ("1,", "expected tokens as 1,2,3"), ("-3", "expected tokens as 1,2,3"), ("1,2", "export the decoder with --max-context")],
         "--max-new-tokens": [("-1", "at least 0"), ("x", "at least 0")],
         "--stop": [("x", "expected tokens as 1,2,3")],
         "--temperature": [("x", "at least 0"), ("nan", "at least 0"), ("-1", "at least 0"), ("inf", "at least 0")],
@@ -233,6 +233,11 @@ TABLE = {
     "doctor": {},
     "completion": {},
 }  # fmt: skip
+IDLE = (
+    "--eval {npz}", "--algorithm gptq", "--max-loss 5", "--target-bpw 5", "--target-size 1MB", "--resume", "--max-ram 1GB",
+    "--embeddings", "--statistics {new}.npz", "--dry-run",
+)  # fmt: skip
+"""What static int8 has no use for."""
 PROGRAMS = ("run", "generate", "inspect", "verify", "profile", "bench", "amalgamate")
 NEEDED = {"generate": " --tokens 1", "amalgamate": " -o {new}"}
 POSITIONAL = [
@@ -252,6 +257,9 @@ POSITIONAL = [
     ("completion", "tcsh", 2, "invalid choice"),
     ("quantize", "{onnx} -o {new}.onnx --format nf4 --exec exact -q", 2, "--exec exact: is of programs"),
     ("quantize", "{onnx} -o {new}.onnx -q", 2, "expected --format or --recipe"),
+    *(("quantize", "{onnx} -o {new}.onnx -q --format int8 --calibrate {npz} " + idle, 2, "expected weights alone") for idle in IDLE),
+    ("quantize", "{onnx} -o {new}.onnx -q --format nf4 --dry-run --resume", 2, "--resume: has nothing to do"),
+    ("quantize", "{onnx} -o {new}.onnx -q --format nf4 --dry-run --eval {npz}", 2, "--eval: has nothing to do"),
     ("run", "{pte} more", 2, "unrecognized arguments: more; pteron run --help"),
 ]  # fmt: skip
 

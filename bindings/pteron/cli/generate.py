@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -44,8 +45,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def ids(text: str) -> list[int]:
     """1,2,3 or 1 2 3."""
-    parts = text.replace(",", " ").split()
-    if not parts or not all(part.isascii() and part.isdigit() for part in parts):
+    parts = re.split(r"\s*,\s*|\s+", text.strip())
+    if not all(part.isascii() and part.isdigit() for part in parts):
         raise argparse.ArgumentTypeError(f"expected tokens as 1,2,3, got {text!r}")
     return [int(part) for part in parts]
 

@@ -139,7 +139,7 @@ def check_static(args: argparse.Namespace, format: str | None, option: str) -> R
     from pteron.quantize.quantize import is_static
 
     chosen = None if format is None else asked_recipe(args, format)
-    static = chosen and is_static(chosen, args.calibrate is not None, args.statistics is not None)
+    static = chosen and is_static(chosen, args.calibrate is not None, beside(args))
     if args.ranges and not static:
         raise ArgumentError(f"--ranges {args.ranges}: expected {option} int8 --calibrate, too")
     if args.calibrate and args.calibrate.suffix == ".json" and not static:
@@ -147,6 +147,12 @@ def check_static(args: argparse.Namespace, format: str | None, option: str) -> R
             f"--calibrate {args.calibrate}: expected samples, or {option} int8, too"
         )
     return chosen
+
+
+def beside(args: argparse.Namespace) -> list[str]:
+    """What is asked for beside the recipe, as `Method.given` has it."""
+    names = ("statistics", "evaluate", "resume", "max_ram")
+    return [name for name in names if getattr(args, name, None) not in (None, False)]
 
 
 def asked_recipe(args: argparse.Namespace, format: str) -> Recipe:
@@ -161,7 +167,7 @@ def asked_recipe(args: argparse.Namespace, format: str) -> Recipe:
     made = recipe(format, rules, getattr(args, "embeddings", False), *words)
     if not hasattr(args, "among"):
         return made
-    among = [name.strip() for name in args.among.split(",") if name.strip()]
+    among = [name.strip() for name in args.among.split(",")] if args.among else []
     return targeted(made, args.target_bpw, args.target_size, args.max_loss, among)
 
 
@@ -300,7 +306,7 @@ def means(
     from ..pipeline import record
 
     given = Calibration(args.calibrate, record, args.samples) if args.calibrate else None
-    ram = args.max_ram or RAM_BYTES
+    ram = RAM_BYTES if args.max_ram is None else args.max_ram
     return given, Method(args.statistics, args.evaluate, record, kept, ram, dry, lazy)
 
 
@@ -316,8 +322,11 @@ def trial(args: argparse.Namespace, chosen: Recipe, tell: Tell) -> QuantReport:
     from pteron.quantize.quantize import is_static, quantize_weights
     from pteron.schema.errors import ArgumentError
 
-    if is_static(chosen, args.calibrate is not None, args.statistics is not None):
+    if is_static(chosen, args.calibrate is not None, beside(args)):
         raise ArgumentError("--dry-run: expected weights alone; add --activations float")
+    for flag, given in (("--eval", args.evaluate is not None), ("--resume", args.resume)):
+        if given:
+            raise ArgumentError(f"{flag}: has nothing to do beside --dry-run; drop one")
     tell("capture")
     captured = capture(args.model)
     run_passes(captured)
