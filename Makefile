@@ -8,7 +8,7 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export bench-quant mca size clean ctest wheel fuzz races refusals mutants wheel-aarch64 sdk sweep graphs replay test-boards android-models
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export bench-quant mca size clean ctest wheel fuzz races refusals mutants wheel-aarch64 sdk sweep graphs replay test-boards android-models web
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -18,6 +18,7 @@ help:
 	@echo "make test    everything CI checks, one line on success"
 	@echo "make test-boards  the slow matrix of phones and boards: an APK without an NDK, its library, Cortex-M images and C archives under emulation"
 	@echo "make android-models  programs and tables into the assets of android_demo"
+	@echo "make web     build/web: WebAssembly, the page of examples/web, its programs; needs clang-19 and lld-19"
 	@echo "make lint    ruff, mypy, clang-format"
 	@echo "make gen     generated files from schema/"
 	@echo "make bench   beside onnxruntime and openvino, where installed: writes benchmarks/RESULTS.md"
@@ -94,6 +95,11 @@ test-boards: dev-torch
 
 android-models: dev-torch
 	@$(BIN)/python -W ignore android_demo/models.py
+
+web: dev-torch
+	@bindings/web/build.sh build/web
+	@cp examples/web/* build/web/
+	@$(BIN)/python -W ignore android_demo/models.py build/web >build/web/models.log 2>&1 || { cat build/web/models.log; exit 1; }
 
 demo: $(VENV)/.runtime
 	@PTERON_NPU_PYTHON=$${PTERON_NPU_PYTHON:-$(wildcard $(CURDIR)/$(NPU_VENV)/bin/python)} $(BIN)/python examples/digits/demo.py
