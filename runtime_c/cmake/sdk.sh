@@ -22,7 +22,7 @@ for target in "$@"; do
     cmake --build "$build" -j 2 && rm -rf "$build/stage" &&
     cmake --install "$build" --prefix "$build/stage/$folder" --strip; } >"$build/log" 2>&1 || { tail -40 "$build/log"; exit 1; }
   cp "$root/LICENSE" "$root/docs/boards.md" "$build/stage/$folder/"
-  mkdir "$build/stage/$folder/examples" && cp "$root/examples/c/run.c" "$build/stage/$folder/examples/"
+  mkdir "$build/stage/$folder/examples" && cp "$root"/examples/c/*.c "$build/stage/$folder/examples/"
   tar -C "$build/stage" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cf - "$folder" | gzip -9n >"$out/$folder.tar.gz"
   echo "$out/$folder.tar.gz"
 done

@@ -29,7 +29,7 @@ def test_the_archive_holds_library_headers_build_files_and_tools(target: sdk.Tar
     folder = sdk.unpacked(target)
     files = {p.relative_to(folder).as_posix() for p in folder.rglob("*")}
     assert {
-        "LICENSE", "boards.md", "examples/run.c", "bin/pte_run", "bin/pte_bench", "bin/pte_dump", "include/pteron/pteron.h",
+        "LICENSE", "boards.md", "examples/run.c", "examples/serve.c", "bin/pte_run", "bin/pte_bench", "bin/pte_dump", "include/pteron/pteron.h",
         "include/pteron/host.h", "lib/libpteron.a", "lib/libpteron.so", "lib/libpteron_delegates.a",
         "lib/pkgconfig/pteron.pc", "lib/cmake/pteron/pteron-config.cmake",
     } <= files  # fmt: skip
