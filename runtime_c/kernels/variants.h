@@ -71,7 +71,7 @@ typedef struct pte_rows_f32 {
    * lanes[16][PTE_ROW_BLOCK]. */
   void (*fold_columns)(uint32_t kind, int64_t n, const float *x, int64_t step, int64_t columns,
                        int64_t phase, float *lanes);
-  void (*tree_columns)(uint32_t kind, int64_t columns, float *lanes);
+  void (*tree_columns)(uint32_t kind, float *lanes); /* all PTE_ROW_BLOCK of them */
 } pte_rows_f32;
 
 /* What happens to a finished sum, in this order; kernels/matrix/finish.h says more. */

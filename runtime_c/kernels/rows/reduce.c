@@ -135,7 +135,8 @@ static void reduce_columns(const reduce_job *job, pte_pace *pace, const float *x
                            float *y) {
   const pte_rows *r = &job->reduced;
   float lanes[LANES * PTE_ROW_BLOCK];
-  for (int i = 0; i < LANES * PTE_ROW_BLOCK; i++) lanes[i] = identity_f32(job->kind);
+  const float identity = identity_f32(job->kind);
+  for (int i = 0; i < LANES * PTE_ROW_BLOCK; i++) lanes[i] = identity;
   pte_coords at = {{0}};
   for (int64_t row = 0; row < r->count; row++, pte_coords_next(&at, r->shape, r->rank)) {
     const float *from = x + pte_coords_offset(&at, r->stride, r->rank);
@@ -146,7 +147,7 @@ static void reduce_columns(const reduce_job *job, pte_pace *pace, const float *x
                               (row * r->length + i) % LANES, lanes);
     }
   }
-  job->rows->tree_columns(job->kind, columns, lanes);
+  job->rows->tree_columns(job->kind, lanes);
   memcpy(y, lanes, (size_t)columns * sizeof *y);
   float count = (float)(r->count * r->length);
   for (int64_t c = 0; c < columns && job->kind == PTE_REDUCE_KIND_MEAN; c++) y[c] /= count;
