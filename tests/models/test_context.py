@@ -180,6 +180,12 @@ REFUSED = {
         lambda: mixed("whole", helper.make_node("CumSum", ["logits", "c0"], ["mixed"])),
         r"\(CumSum\) may mix tokens",
     ),
+    "shuffles tokens": (
+        lambda: mixed("whole", helper.make_node("Transpose", ["logits"], ["turned"], perm=[0, 2, 1]),
+                      helper.make_node("Shape", ["logits"], ["extents"]),
+                      helper.make_node("Reshape", ["turned", "extents"], ["mixed"])),
+        r"\(Reshape\) may mix tokens",
+    ),
     "normalizes over tokens": (
         lambda: mixed("whole", helper.make_node("Softmax", ["logits"], ["mixed"], axis=1)),
         r"\(Softmax\) may mix tokens",

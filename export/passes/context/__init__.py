@@ -59,7 +59,8 @@ def keep_context(
     found = find_caches(model)
     if not found:
         raise ModelError(
-            "max_context: expected Attention, got a model without; it has no context to keep"
+            "max_context: expected Attention, got a model without; where one is written out with ALiBi, sinks or in another way "
+            "that is not recognised, it cannot be kept"
         )
     fix([model], one_sequence(model, found))
     g.infer(model)

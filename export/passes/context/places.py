@@ -51,13 +51,16 @@ class Place:
     step: int
     axis: int | None
     rank: int
+    wide: tuple[int, ...] = ()  # extents beside the axis, of which all elements are equal; (): 1
 
     def at(self, past: int, new: int) -> g.Array:
         base = self.of_past * past + self.of_new * new + self.first
         if self.axis is None:
             return np.asarray(base)
         shape = [new if i == self.axis else 1 for i in range(self.rank)]
-        return np.asarray(base + self.step * np.arange(new)).reshape(shape)
+        made = np.asarray(base + self.step * np.arange(new)).reshape(shape)
+        whole = [new if i == self.axis else n for i, n in enumerate(self.wide or shape)]
+        return np.broadcast_to(made, whole)
 
 
 def fit(arrays: Sequence[g.Array], runs: Runs) -> Place | None:
@@ -71,17 +74,23 @@ def fit(arrays: Sequence[g.Array], runs: Runs) -> Place | None:
     firsts = by_run
     step = 0
     if axis is not None:
-        if any(n != 1 for i, n in enumerate(by_run[0, 1].shape) if i != axis):
+        lines = {
+            run: np.moveaxis(a, axis, -1).reshape(-1, a.shape[axis]) for run, a in by_run.items()
+        }
+        if any(len(line) == 0 for line in lines.values()):
             return None
-        pair = by_run[0, 2].reshape(-1)
+        pair = lines[0, 2][0]
         step = int(pair[1] - pair[0])
-        firsts = {run: a.reshape(-1)[0] for run, a in by_run.items()}
+        firsts = {run: line[0, 0] for run, line in lines.items()}
     elif any(a.shape != arrays[0].shape for a in arrays):
         return None
     start = firsts[0, 1]
     of_past = np.asarray(firsts[1, 1] - start) if runs.has_past and (1, 1) in firsts else start * 0
     made = Place(of_past, np.asarray(firsts[0, 2] - start), np.asarray(0), step, axis, rank)
-    made = dataclasses.replace(made, first=np.asarray(start - made.of_new))
+    wide = tuple(1 if i == axis else n for i, n in enumerate(by_run[0, 1].shape))
+    repeated = axis is not None and any(n != 1 for n in wide)
+    first = np.asarray(start - made.of_new)
+    made = dataclasses.replace(made, first=first, wide=wide if repeated else ())
     return made if all(np.array_equal(made.at(*run), a) for run, a in by_run.items()) else None
 
 
@@ -125,6 +134,8 @@ class Places:
             others = [i for i in range(place.rank) if i != place.axis]
             if others:
                 base = self._op("Unsqueeze", base, self._constant(np.array(others)))
+            if place.wide:
+                base = self._op("Add", base, self._constant(np.zeros(place.wide)))
         assert base is not None
         if place.axis is None and place.rank == 0:
             base = self._op("Squeeze", base, self._constant(np.array([0])))

@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 from onnx.reference import ReferenceEvaluator
+from onnx.reference.op_run import OpRun
 
 from pteron.schema.errors import ModelError
 
@@ -23,6 +24,17 @@ RANDOM: Final = (
 )  # fmt: skip
 POINTS: Final = ((97, 101), (113, 101), (97, 131), (113, 131))
 """Numbers of tokens for which shapes are inferred: the others follow."""
+
+
+class GatherElements(OpRun):
+    """The reference's own takes no more than 64 rows."""
+
+    op_domain = ""
+
+    def _run(self, data: Any, indices: Any, axis: int = 0) -> tuple[Any]:
+        along = axis % data.ndim
+        near = tuple(slice(None if i == along else n) for i, n in enumerate(indices.shape))
+        return (np.take_along_axis(data[near], indices, along),)
 
 
 class Probe:
@@ -112,7 +124,7 @@ class Probe:
         for domain, version in self._model.graph.opset_imports.items():
             model.opset_import.add(domain=domain, version=version)
         try:
-            results: Any = ReferenceEvaluator(model).run(None, feeds)
+            results: Any = ReferenceEvaluator(model, new_ops=[GatherElements]).run(None, feeds)
         except Exception as error:
             raise ModelError(
                 f"max_context: value {targets[0].name!r} cannot be computed for {past} tokens and {new} behind them, expected it of any "

@@ -18,6 +18,9 @@ NAMES: Final = (
     "Sin Cos Floor Ceil Round Sign IsNaN IsInf Mod Identity Dropout CastLike"
 )
 POINTWISE: Final = frozenset(NAMES.split())
+SORTED: Final = (
+    "experts to which tokens are sorted: make it with experts_implementation='batched_mm'; else "
+)
 TRIED: Final = 7919
 """A number of tokens that no other extent of a model is, or a multiple of."""
 
@@ -42,6 +45,9 @@ def tokens_meet_in_attention(model: ir.Model, tokens: ir.Value, probe: Probe) ->
         for value in node.outputs:
             axis[value] = made
     for output in model.graph.outputs:
+        rows, maker = probe.extents(output, 0, TRIED), output.producer()
+        if output in axis and rows is not None and rows[axis[output]] != TRIED and maker:
+            raise ModelError(_mixed(maker))  # several rows of each token
         if output in axis and axis[output] != 1:
             raise ModelError(
                 f"max_context: output {output.name!r}: expected tokens along axis 1, got axis {axis[output]}"
@@ -51,7 +57,7 @@ def tokens_meet_in_attention(model: ir.Model, tokens: ir.Value, probe: Probe) ->
 def _mixed(node: ir.Node) -> str:
     return (
         f"max_context: node {node.name!r} ({node.op_type}) may mix tokens, expected causal attention alone to do that in a model "
-        "without caches; export it with past and present"
+        f"without caches; {SORTED if node.op_type == 'TopK' else ''}export it with past and present"
     )
 
 
@@ -79,6 +85,10 @@ def _axis_of(node: ir.Node, axis: dict[ir.Value, int], probe: Probe) -> int | No
     kind = node.op_type
     if kind == "Gather":
         return _gather(node, axis, rank)
+    if kind == "GatherND":
+        return _picked(node, axis)
+    if kind in ("GatherElements", "ScatterElements"):
+        return _by_elements(node, axis, rank, probe)
     if kind == "MatMul":
         return _product(node, axis)
     if kind == "Gemm":
@@ -103,8 +113,8 @@ def _axis_of(node: ir.Node, axis: dict[ir.Value, int], probe: Probe) -> int | No
         along = int(g.attr(node, "axis", -1)) % rank
         alone = along > at if kind in ("RMSNormalization", "LayerNormalization") else along != at
         return at if alone and kind != "CumSum" else None
-    if kind.startswith("Reduce"):
-        axes = g.axes_of(node)
+    if kind.startswith("Reduce") or kind in ("ArgMax", "ArgMin"):
+        axes = [int(g.attr(node, "axis", 0))] if kind.startswith("Arg") else g.axes_of(node)
         if axes is None or at in [a % rank for a in axes]:
             return None
         gone = 0 if g.attr(node, "keepdims", 1) else sum(a % rank < at for a in axes)
@@ -208,10 +218,40 @@ def _product(node: ir.Node, axis: dict[ir.Value, int]) -> int | None:
 
 
 def _reshaped(node: ir.Node, at: int, probe: Probe) -> int | None:
-    """Where the axis stays one of as many tokens, with as many elements in front of it."""
+    """Where the axis stays one of as many tokens, or of so many rows for each (a choice of experts), one token behind the other.
+
+    Tokens lie n * front apart in what is reshaped and in what is made, so each has as many elements of both.
+    """
     before, after = (probe.extents(v, 0, TRIED) for v in (node.inputs[0], node.outputs[0]))
-    if before is None or after is None or before[at] != TRIED:
+    if before is None or after is None or before[at] == 0 or before[at] % TRIED:
         return None
     front = math.prod(before[:at])
-    fits = [i for i, n in enumerate(after) if n == TRIED and math.prod(after[:i]) == front]
+    fits = [i for i, n in enumerate(after) if n and not n % TRIED and math.prod(after[:i]) == front]
     return fits[0] if len(fits) == 1 else None
+
+
+def _picked(node: ir.Node, axis: dict[ir.Value, int]) -> int | None:
+    """GatherND by constants along axes in front of that of tokens, or a part of a table for each token."""
+    table, index = node.inputs[:2]
+    rank = g.rank(index)
+    if table is None or index is None or rank is None or g.attr(node, "batch_dims", 0):
+        return None
+    if table not in axis:
+        return axis[index] if axis[index] < rank - 1 else None
+    constant, at = g.constant_tensor(index), axis[table]
+    deep = at + 1 if constant is None else constant.numpy().shape[-1]
+    return None if at < deep else at - deep + rank - 1
+
+
+def _by_elements(node: ir.Node, axis: dict[ir.Value, int], rank: int, probe: Probe) -> int | None:
+    """Gather- and ScatterElements within each token; elements of a table for each."""
+    along = int(g.attr(node, "axis", 0)) % rank
+    table, index, *updates = node.inputs
+    if table is None or index is None or index not in axis:
+        return None
+    at = axis[index]
+    if not all(v is not None and (axis.get(v) == at or v in probe.sized) for v in updates):
+        return None
+    if table not in axis:
+        return at if along != at or node.op_type == "GatherElements" else None
+    return at if axis[table] == at != along else None

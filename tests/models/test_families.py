@@ -1,0 +1,105 @@
+"""Decoders of transformers, two layers and random weights: a prompt, then pieces and single tokens, against eager; or why not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pteron
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+pytestmark = pytest.mark.slow
+
+SMALL = {
+    "vocab_size": 97, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "max_position_embeddings": 128, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2,
+}  # fmt: skip
+EXPERTS = {"num_experts": 4, "num_local_experts": 4, "num_experts_per_tok": 2}
+GPT = {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 128}
+FAMILIES: dict[str, dict[str, Any]] = {
+    "mixtral": {**EXPERTS, "sliding_window": None},
+    "falcon": {"multi_query": True, "ffn_hidden_size": 64},
+    "falcon of groups": {"num_kv_heads": 2, "new_decoder_architecture": True, "ffn_hidden_size": 64},
+    "qwen2": {},
+    "qwen2_moe": {**EXPERTS, "moe_intermediate_size": 32, "shared_expert_intermediate_size": 32},
+    "qwen3_moe": {**EXPERTS, "moe_intermediate_size": 32, "head_dim": 8},
+    "olmoe": EXPERTS,
+    "phimoe": EXPERTS,
+    "gemma": {"head_dim": 8},
+    "olmo": {},
+    "olmo2": {},
+    "stablelm": {},
+    "starcoder2": {},
+    "granite": {},
+    "phi": {},
+    "gptj": {**GPT, "rotary_dim": 4},
+    "gpt_bigcode": GPT,
+    "smollm3": {},
+    "glm": {"head_dim": 8},
+    "cohere2": {"head_dim": 8},
+    "nemotron": {},
+    "exaone4": {},
+    "ernie4_5": {"head_dim": 8},
+    "hunyuan_v1_dense": {"head_dim": 8},
+    "seed_oss": {"head_dim": 8},
+    "biogpt": {},
+    "persimmon": {},
+    "helium": {"head_dim": 8},
+}  # fmt: skip
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "bloom": ({"n_layer": 2, "n_head": 4}, "written out with ALiBi, sinks"),
+    "mpt": ({"d_model": 32, "n_heads": 4, "n_layers": 2, "max_seq_len": 128}, "written out with ALiBi, sinks"),
+    "falcon": ({"alibi": True, "ffn_hidden_size": 64}, "neither causal nor a window: it differs by head"),
+    "gpt_oss": ({**EXPERTS, "head_dim": 8}, "written out with ALiBi, sinks"),
+    "mixtral": ({**EXPERTS, "experts_implementation": "grouped_mm"}, "make it with experts_implementation='batched_mm'"),
+}  # fmt: skip
+
+
+def made(name: str, **options: Any) -> Any:
+    how = {"experts_implementation": "batched_mm"} if "num_experts" in options else {}
+    how |= {k: options.pop(k) for k in ("experts_implementation",) if k in options}
+    config = transformers.AutoConfig.for_model(name.split()[0], **SMALL | options)
+    torch.manual_seed(0)
+    return transformers.AutoModelForCausalLM.from_config(config, **how).eval().float()
+
+
+def exported(module: Any, path: Path) -> None:
+    pteron.export_model(
+        module,
+        path,
+        kwargs={"input_ids": torch.zeros((1, 8), dtype=torch.long), "use_cache": False},
+        dynamic_shapes={"input_ids": {1: "tokens"}, "use_cache": None},
+        max_context=48,
+        logits="all",
+    )
+
+
+def pieces(session: Any, tokens: Any, cuts: Any) -> Any:
+    return np.concatenate(
+        [session.run({"input_ids": tokens[:, a:b]})["logits"] for a, b in cuts], 1
+    )
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_prefill_and_decode_agree_with_eager(name: str, tmp_path: Path) -> None:
+    module = made(name, **FAMILIES[name])
+    tokens = np.random.default_rng(1).integers(3, 97, (1, 30))
+    with torch.no_grad():
+        want = module(input_ids=torch.tensor(tokens), use_cache=False).logits.numpy()
+    exported(module, tmp_path / "m.pte")
+    model = pteron.load(tmp_path / "m.pte", threads=1)
+    whole = pieces(model.session(), tokens, [(0, 30)])
+    cuts = ((0, 9), (9, 10), (10, 11), (11, 20), *((i, i + 1) for i in range(20, 30)))
+    assert pieces(model.session(), tokens, cuts).tobytes() == whole.tobytes()
+    assert np.abs(whole - want).max() < 1e-5 * np.abs(want).max()
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_keep_its_context_says_why(name: str, tmp_path: Path) -> None:
+    options, text = REFUSED[name]
+    with pytest.raises(pteron.ModelError, match=text):
+        exported(made(name, **options), tmp_path / "m.pte")
