@@ -92,7 +92,7 @@ def of_transformers() -> Iterator[str]:
 def of_timm() -> Iterator[str]:
     """Of each module the smallest model by its name, then of each family in it that has another name."""
     try:
-        import timm
+        import timm  # pyright: ignore[reportMissingImports]
     except ImportError:
         return
     first, rest = [], []
@@ -142,7 +142,7 @@ def build(name: str, layers: int) -> tuple[Any, Inputs, list[dict[int, str]]]:
 
 def from_timm(kind: str, layers: int) -> tuple[Any, Inputs, list[dict[int, str]]]:
     """The narrowest and shallowest form of a model of timm that runs, on the smallest picture that it takes."""
-    import timm
+    import timm  # pyright: ignore[reportMissingImports]
 
     narrow = {"depth": layers, "embed_dim": 48, "num_heads": 4}
     for options in [{**narrow, "img_size": 64}, {"img_size": 64}, {}]:

@@ -211,6 +211,35 @@ def needs_of(path: Path, name: str, modules: Mapping[str, Path]) -> set[str]:
     return (found & set(modules)) - {name} - inside - own
 
 
+def test_every_import_of_ours_is_found_without_an_installation() -> None:
+    """By .tree and tests/, as type checkers and editors look for them on a fresh clone."""
+    folders = ("schema", "export", "quantize", "bindings", "tests", "benchmarks", "examples")
+    own = {p.stem for p in (ROOT / "tests").iterdir() if p.suffix == ".py" or p.is_dir()}
+
+    def is_there(place: Path) -> bool:
+        files = (place.parent / f"{place.name}{end}" for end in (".py", ".pyi"))
+        return place.is_dir() or any(file.exists() for file in files)
+
+    lost = []
+    for path in (p for folder in folders for p in (ROOT / folder).rglob("*.py")):
+        theirs = {"pteron", *own} - {p.stem for p in path.parent.iterdir()}
+        for node in ast.walk(ast.parse(path.read_text())):
+            names: list[str] = []
+            if isinstance(node, ast.ImportFrom) and node.level:
+                home = path.parents[node.level - 1] / (node.module or "").replace(".", "/")
+                lost += [] if is_there(home) else [f"{path}:{node.lineno}"]
+            elif isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            elif isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            for name in names:
+                top = name.split(".")[0]
+                home = ROOT / (".tree" if top == "pteron" else "tests") / name.replace(".", "/")
+                if top in theirs and not is_there(home):
+                    lost.append(f"{path}: {name}")
+    assert not lost, lost
+
+
 def test_no_circle_of_imports() -> None:
     modules: dict[str, Path] = {}
     for _, path in python_files():

@@ -14,13 +14,18 @@ from pathlib import Path
 from typing import Any, Final
 
 from pteron.schema.errors import DelegateError
+from pteron.schema.extras import elsewhere
 
 VARIABLE: Final = "PTERON_NPU_PYTHON"
 PACKAGES: Final = ("tosa_serializer", "tosa_reference_model", "model_converter", "vgfpy")
-INSTALL: Final = (
-    f"python -m venv npu; npu/bin/pip install 'pteron[npu]'; export {VARIABLE}=$PWD/npu/bin/python"
-)
-"""An environment of their own: tosa-tools pins ml_dtypes and numpy below what onnx takes."""
+
+
+def install() -> str:
+    """How to get them: in an environment of their own, for tosa-tools pins ml_dtypes and numpy below what onnx takes."""
+    wanted = elsewhere("npu")
+    return (
+        f"python -m venv npu; npu/bin/pip install '{wanted}'; export {VARIABLE}=$PWD/npu/bin/python"
+    )
 
 
 def python() -> str | None:
@@ -35,11 +40,11 @@ def missing() -> list[tuple[str, str]]:
     """What is missing before anything can be compiled for an NPU, and how to install it."""
     found = python()
     if found is None:
-        return [("the TOSA tools", INSTALL)]
+        return [("the TOSA tools", install())]
     if shutil.which(found) is None:
-        return [(f"the interpreter {found} that {VARIABLE} names", INSTALL)]
+        return [(f"the interpreter {found} that {VARIABLE} names", install())]
     absent = _absent(found)
-    return [(f"{', '.join(absent)} in {found}", INSTALL)] if absent else []
+    return [(f"{', '.join(absent)} in {found}", install())] if absent else []
 
 
 @functools.cache
@@ -59,8 +64,8 @@ def ask(requests: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     Raises:
         DelegateError: no interpreter has the tools, or one of them failed.
     """
-    for what, install in missing():
-        raise DelegateError(f"npu: expected {what}, got none; {install}")
+    for what, how in missing():
+        raise DelegateError(f"npu: expected {what}, got none; {how}")
     worker = Path(__file__).with_name("tosa_worker.py")
     done = subprocess.run(
         [str(python()), "-I", str(worker)],
@@ -70,6 +75,6 @@ def ask(requests: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     )
     if done.returncode != 0:
         last = (done.stderr.strip() or "no message").splitlines()[-1]
-        raise DelegateError(f"npu: {worker.name}: {last}; {INSTALL}")
+        raise DelegateError(f"npu: {worker.name}: {last}; {install()}")
     answers: list[dict[str, Any]] = json.loads(done.stdout)
     return answers

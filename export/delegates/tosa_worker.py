@@ -39,7 +39,7 @@ def text(data: bytes) -> str:
 
 
 def serialize(graph: dict[str, Any]) -> bytes:
-    import tosa_serializer as ts
+    import tosa_serializer as ts  # pyright: ignore[reportMissingImports]
 
     out = ts.TosaSerializer(pathPrefix="", constMode=ts.ConstMode.EMBED)
     block = out.currRegion.basicBlocks[0]
@@ -68,7 +68,7 @@ def serialize(graph: dict[str, Any]) -> bytes:
 
 
 def run(graph: dict[str, Any], inputs: list[str]) -> list[str]:
-    import tosa_reference_model
+    import tosa_reference_model  # pyright: ignore[reportMissingImports]
 
     shapes = {name: shape for name, _, shape, _ in graph["tensors"]}
     arrays = [
@@ -82,7 +82,7 @@ def run(graph: dict[str, Any], inputs: list[str]) -> list[str]:
 
 
 def vgf(graph: dict[str, Any]) -> dict[str, Any]:
-    import model_converter
+    import model_converter  # pyright: ignore[reportMissingImports]
 
     program = Path(model_converter.__file__).parent / "binaries/bin/model-converter"
     with tempfile.TemporaryDirectory() as folder:
@@ -99,7 +99,7 @@ def vgf(graph: dict[str, Any]) -> dict[str, Any]:
 
 def flatten(data: bytes) -> dict[str, Any]:
     """The parts of a VGF with one segment."""
-    import vgfpy
+    import vgfpy  # pyright: ignore[reportMissingImports]
 
     head = vgfpy.CreateHeaderDecoder(data, vgfpy.HeaderSize(), len(data))
     if not head.IsValid() or not head.CheckVersion():

@@ -16,6 +16,7 @@ from pteron.cli import COMMANDS, main, parser, roofline
 from pteron.cli.times import own_ns
 from pteron.export.delegates import Delegate
 from pteron.runtime import TraceEvent
+from pteron.schema.extras import elsewhere
 
 
 def run(capsys: pytest.CaptureFixture[str], *argv: object) -> tuple[int, str, str]:
@@ -208,7 +209,7 @@ def test_doctor_says_how_to_get_a_delegates_compiler(
     monkeypatch.setenv("PTERON_NPU_PYTHON", "/nowhere/python")
     code, text, _ = run(capsys, "doctor")
     assert code == 0 and "delegate null: compile" in text
-    assert "/nowhere/python" in text and "pip install 'pteron[npu]'" in text
+    assert "/nowhere/python" in text and f"pip install '{elsewhere('npu')}'" in text
 
 
 def test_doctor_says_how_to_get_a_program(

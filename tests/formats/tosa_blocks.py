@@ -10,8 +10,8 @@ import sys
 from typing import Any
 
 import numpy as np
-import tosa_reference_model
-import tosa_serializer as ts
+import tosa_reference_model  # pyright: ignore[reportMissingImports]
+import tosa_serializer as ts  # pyright: ignore[reportMissingImports]
 
 ONE = {"FP8E4M3": 0x38, "FP6E2M3": 0x08, "FP4E2M1": 0x02}
 """The code of 1."""

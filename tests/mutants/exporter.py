@@ -73,8 +73,8 @@ class Mutant:
 
 def mutants(file: Path) -> Iterator[Mutant]:
     """All of a file, but those in annotations, which nothing evaluates, and `strict=True`, which is an assertion."""
-    from cosmic_ray.ast import ast_nodes, get_ast_from_path
-    from cosmic_ray.plugins import get_operator
+    from cosmic_ray.ast import ast_nodes, get_ast_from_path  # pyright: ignore[reportMissingImports]
+    from cosmic_ray.plugins import get_operator  # pyright: ignore[reportMissingImports]
 
     text = file.read_text()
     lines, spans = text.splitlines(), list(spans_of_no_meaning(ast.parse(text)))
@@ -106,8 +106,8 @@ def places(file: Path, r: random.Random) -> list[Mutant]:
 
 
 def turned(m: Mutant) -> str:
-    from cosmic_ray.mutating import mutate_code
-    from cosmic_ray.plugins import get_operator
+    from cosmic_ray.mutating import mutate_code  # pyright: ignore[reportMissingImports]
+    from cosmic_ray.plugins import get_operator  # pyright: ignore[reportMissingImports]
 
     code = mutate_code((ROOT / m.file).read_text(), get_operator(m.operator)(), m.occurrence)
     assert code is not None
@@ -139,7 +139,7 @@ class Watch:
 
 def watch(out: Path) -> int:
     """In a child: runs all tests and writes {"seconds": {test: s}, "lines": {file: {line: [number of test, 0: import]}}}."""
-    import coverage
+    import coverage  # pyright: ignore[reportMissingImports]
 
     cov = coverage.Coverage(data_file=None, source=[str(ROOT / "export")], config_file=False)
     seen = Watch(cov)

@@ -97,8 +97,8 @@ def refusals(file: Path) -> Iterator[Turn]:
 
 def mutants(file: Path, r: random.Random) -> Iterator[Turn]:
     """One of each place in a function where an operator or a boolean stands."""
-    import tree_sitter_c
-    from tree_sitter import Language, Parser
+    import tree_sitter_c  # pyright: ignore[reportMissingImports]
+    from tree_sitter import Language, Parser  # pyright: ignore[reportMissingImports]
 
     data, path = file.read_bytes(), str(file.relative_to(ROOT))
     lines = data.decode().splitlines()

@@ -11,8 +11,8 @@ import sys
 from typing import Any
 
 import numpy as np
-import tosa_reference_model
-import tosa_serializer as ts
+import tosa_reference_model  # pyright: ignore[reportMissingImports]
+import tosa_serializer as ts  # pyright: ignore[reportMissingImports]
 
 I8, I32 = ts.DType.INT8, ts.DType.INT32
 

@@ -24,7 +24,7 @@ def onnxruntime(path: Path, inputs: dict[str, Any], threads: int) -> Runner:
 
 def openvino(path: Path, inputs: dict[str, Any], threads: int) -> Runner:
     """In f32: it would take bf16 where the processor has it."""
-    import openvino as ov
+    import openvino as ov  # pyright: ignore[reportMissingImports]
 
     config = {
         "INFERENCE_NUM_THREADS": threads,
