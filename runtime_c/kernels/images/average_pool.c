@@ -25,17 +25,17 @@ static float divisor_of(const average_pool *p, const pte_taps *taps, const pte_c
 }
 
 /* Channels from `c` on: the sum over all taps, then the division. false: the run is to end. */
-static bool window_mean(const average_pool *p, pte_pace *pace, const pte_taps *taps, float divisor,
-                        int64_t c, const float *x, float *y) {
+static bool window_mean(const average_pool *p, pte_pace *pace, const pte_taps *taps, pte_offsets *o,
+                        float divisor, int64_t c, const float *x, float *y) {
   const pte_window *w = &p->window;
   int64_t count = w->channels - c < PTE_WINDOW_CHANNELS ? w->channels - c : PTE_WINDOW_CHANNELS;
-  int64_t offset[PTE_WINDOW_CHUNK];
   pte_coords coords = {{0}};
   memset(y + c, 0, (size_t)count * sizeof *y);
+  if (taps->total > 0) x += pte_window_start(w, taps);
   for (int64_t left = taps->total, some; left > 0; left -= some) {
-    some = pte_window_offsets(w, taps, left, &coords, offset);
+    some = pte_window_offsets(w, taps, left, &coords, o);
     if (!pte_pace_go(pace, some * count)) return false;
-    p->variant->sum(some, offset, count, x + c, y + c);
+    p->variant->sum(some, o->at, count, x + c, y + c);
   }
   for (int64_t end = c + count; c < end; c++) y[c] /= divisor;
   return pte_pace_go(pace, count);
@@ -47,6 +47,7 @@ static void average_pool_task(void *context, size_t begin, size_t end, uint32_t 
   int64_t first = (int64_t)begin, image = w->pixels_in * w->channels;
   pte_coords out = pte_coords_at(first % w->pixels_out, w->out, w->axes);
   pte_pace pace = pte_call_pace(p->call);
+  pte_offsets offsets = {.count = {0}};
   (void)thread;
   for (int64_t i = first; i < (int64_t)end; i++) {
     const float *x = (const float *)p->call->in[0]->data + i / w->pixels_out * image;
@@ -54,7 +55,7 @@ static void average_pool_task(void *context, size_t begin, size_t end, uint32_t 
     pte_taps taps = pte_window_taps(w, &out);
     float divisor = divisor_of(p, &taps, &out);
     for (int64_t c = 0; c < w->channels; c += PTE_WINDOW_CHANNELS)
-      if (!window_mean(p, &pace, &taps, divisor, c, x, y)) return;
+      if (!window_mean(p, &pace, &taps, &offsets, divisor, c, x, y)) return;
     pte_coords_next(&out, w->out, w->axes);
   }
 }

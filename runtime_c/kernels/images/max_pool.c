@@ -62,19 +62,19 @@ WINDOW(i64, int64_t)
 WINDOW(i8, int8_t)
 
 /* f32 and i8 without indices: what networks ask for. */
-static bool window_only(const max_pool *p, pte_pace *pace, const pte_taps *taps, int64_t channels,
-                        const void *x, void *y) {
+static bool window_only(const max_pool *p, pte_pace *pace, const pte_taps *taps, pte_offsets *o,
+                        int64_t channels, const char *x, void *y) {
   const bool codes = p->call->in[0]->dtype == PTE_I8;
-  int64_t offset[PTE_WINDOW_CHUNK];
   pte_coords coords = {{0}};
   if (codes) start_i8(y, NULL, channels);
   else start_f32(y, NULL, channels);
   if (taps->total == 0) return pte_pace_go(pace, channels);
+  x += pte_window_start(&p->window, taps) * (codes ? 1 : (int64_t)sizeof(float));
   for (int64_t left = taps->total, count; left > 0; left -= count) {
-    count = pte_window_offsets(&p->window, taps, left, &coords, offset);
+    count = pte_window_offsets(&p->window, taps, left, &coords, o);
     if (pace->watch != NULL && !pte_pace_go(pace, count * channels)) return false;
-    if (codes) p->codes->larger(count, offset, (size_t)channels, x, y);
-    else p->variant->larger(count, offset, channels, x, y);
+    if (codes) p->codes->larger(count, o->at, (size_t)channels, (const void *)x, y);
+    else p->variant->larger(count, o->at, channels, (const void *)x, y);
   }
   return true;
 }
@@ -91,14 +91,14 @@ static void number_indices(const max_pool *p, int64_t batch, int64_t c, int64_t 
 }
 
 /* Channels c .. end of one window; `index` may be NULL. */
-static bool window_channels(const max_pool *p, pte_pace *pace, const pte_taps *taps, int64_t c,
-                            int64_t end, const char *x, char *y, int64_t *index) {
+static bool window_channels(const max_pool *p, pte_pace *pace, const pte_taps *taps, pte_offsets *o,
+                            int64_t c, int64_t end, const char *x, char *y, int64_t *index) {
   unsigned dtype = p->call->in[0]->dtype, bytes = pte_dtype_bits(dtype) / 8;
   const void *from = x + c * bytes;
   void *best = y + c * bytes;
   int64_t *to = index == NULL ? NULL : index + c, count = end - c;
   if ((dtype == PTE_F32 || dtype == PTE_I8) && to == NULL)
-    return window_only(p, pace, taps, count, from, best);
+    return window_only(p, pace, taps, o, count, x + c * bytes, best);
   if (!pte_pace_go(pace, count)) return false;
   const bool integers =
       PTE_DTYPE_KEPT(PTE_I64); /* indices are; f32 and i8 are here with them alone */
@@ -117,6 +117,7 @@ static void max_pool_task(void *context, size_t begin, size_t end, uint32_t thre
   int64_t first = (int64_t)begin, image = w->pixels_in * w->channels;
   pte_coords out = pte_coords_at(first % w->pixels_out, w->out, w->axes);
   pte_pace pace = pte_call_pace(p->call);
+  pte_offsets offsets = {.count = {0}};
   (void)thread;
   for (int64_t i = first; i < (int64_t)end; i++) {
     pte_taps taps = pte_window_taps(w, &out);
@@ -125,7 +126,7 @@ static void max_pool_task(void *context, size_t begin, size_t end, uint32_t thre
     char *from = pte_element(x, batch * image), *best = pte_element(y, i * w->channels);
     for (int64_t c = 0, stop; c < w->channels; c = stop) {
       stop = w->channels - c < PTE_WINDOW_CHANNELS ? w->channels : c + PTE_WINDOW_CHANNELS;
-      if (!window_channels(p, &pace, &taps, c, stop, from, best, to)) return;
+      if (!window_channels(p, &pace, &taps, &offsets, c, stop, from, best, to)) return;
       if (to != NULL) number_indices(p, batch, c, stop, to);
     }
     pte_coords_next(&out, w->out, w->axes);

@@ -41,15 +41,16 @@ static inline int64_t pte_ceil_div(int64_t a, int64_t b) { return a / b + (a % b
  * does. */
 static inline int64_t pte_taps_inside(int64_t at, int64_t step, int64_t count, int64_t limit,
                                       int64_t *out_first) {
-  int64_t skip = at < 0 ? pte_ceil_div(-at, step) : 0;
-  int64_t end = limit > at ? pte_ceil_div(limit - at, step) : 0;
+  int64_t skip = at < 0 ? -at : 0, end = limit > at ? limit - at : 0;
+  if (step != 1) skip = pte_ceil_div(skip, step), end = pte_ceil_div(end, step);
   *out_first = at + skip * step;
   end = end < count ? end : count;
   return end > skip ? end - skip : 0;
 }
 
 static inline pte_taps pte_window_taps(const pte_window *w, const pte_coords *out) {
-  pte_taps taps = {.total = 1};
+  pte_taps taps; /* zeros in all of its arrays would cost more than what follows */
+  taps.total = 1;
   for (unsigned i = 0; i < w->axes; i++) {
     int64_t at = out->at[i] * w->stride[i] - w->begin[i];
     taps.count[i] = pte_taps_inside(at, w->dilation[i], w->kernel[i], w->in[i], &taps.first[i]);
@@ -75,16 +76,35 @@ static inline int64_t pte_window_pixel_column(const pte_window *w, const pte_tap
   return pixel;
 }
 
-/* Offsets, in elements, of the next taps from `coords` on: at most PTE_WINDOW_CHUNK of the `left`
- * that are left. */
 enum { PTE_WINDOW_CHUNK = 64, PTE_WINDOW_CHANNELS = 4096 }; /* channels that are taken together */
+
+/* Offsets of taps from the window's first, in elements: the same for all windows with as many. */
+typedef struct pte_offsets {
+  int64_t count[PTE_WINDOW_AXES]; /* of the taps that `at` has all of; 0: of none */
+  int64_t at[PTE_WINDOW_CHUNK];
+} pte_offsets;
+
+/* The window's first tap, in elements. */
+static inline int64_t pte_window_start(const pte_window *w, const pte_taps *taps) {
+  return pte_window_pixel(w, taps, &(pte_coords){{0}}) * w->channels;
+}
+
+/* Offsets of the next taps from `coords` on: at most PTE_WINDOW_CHUNK of the `left` that are left.
+ * Returns how many. */
 static inline int64_t pte_window_offsets(const pte_window *w, const pte_taps *taps, int64_t left,
-                                         pte_coords *coords, int64_t *out_offset) {
+                                         pte_coords *coords, pte_offsets *o) {
   int64_t count = left < PTE_WINDOW_CHUNK ? left : PTE_WINDOW_CHUNK;
+  bool whole = count == taps->total, known = whole;
+  for (unsigned i = 0; i < w->axes; i++) known = known && o->count[i] == taps->count[i];
+  if (known) return count;
   for (int64_t t = 0; t < count; t++) {
-    out_offset[t] = pte_window_pixel(w, taps, coords) * w->channels;
+    int64_t pixel = 0;
+    for (unsigned i = 0; i < w->axes; i++)
+      pixel = pixel * w->in[i] + coords->at[i] * w->dilation[i];
+    o->at[t] = pixel * w->channels;
     pte_coords_next(coords, taps->count, w->axes);
   }
+  for (unsigned i = 0; i < w->axes; i++) o->count[i] = whole ? taps->count[i] : 0;
   return count;
 }
 
