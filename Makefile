@@ -36,7 +36,7 @@ help:
 	@echo "make bench-quant  size against accuracy of quantized weights: writes docs/quantization.md"
 	@echo "make size    bytes of the runtime by part"
 	@echo "make wheel   dist/: the archive of the sources, and a manylinux wheel built from it"
-	@echo "make sdk     dist/: archives of the C library and tools for x86-64, 64-bit Arm, 32-bit Arm, RISC-V; SDKS=native"
+	@echo "make sdk     dist/sdk/: archives of the C library and tools for x86-64, 64-bit Arm, 32-bit Arm, RISC-V; SDKS=native"
 	@echo "make wheel-aarch64  dist/, a wheel for 64-bit Arm by the cross compiler"
 
 # Rebuilt when the C sources or the build files change; Python files are seen at once (editable install).
@@ -174,7 +174,7 @@ wheel-aarch64: $(VENV)/.dev
 
 SDKS ?= native aarch64-linux-gnu armv7-linux-gnueabihf riscv64-linux-gnu
 sdk:
-	@runtime_c/cmake/sdk.sh dist $(SDKS)
+	@runtime_c/cmake/sdk.sh dist/sdk $(SDKS)
 
 size: dev
 	@$(BIN)/python benchmarks/size.py

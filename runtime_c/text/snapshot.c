@@ -21,7 +21,7 @@
 #include "session/state.h"
 
 enum { HEAD = 64, DIGEST = 32, BODY = HEAD + DIGEST };
-static const char MAGIC[8] = "PTESTATE";
+static const char MAGIC[8] = {'P', 'T', 'E', 'S', 'T', 'A', 'T', 'E'};
 
 typedef struct head {
   char magic[8];

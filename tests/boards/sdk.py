@@ -76,7 +76,7 @@ def unpacked(target: Target) -> Path:
     """The folder that the archive holds; a second call in a session, and an unchanged tree, cost little."""
     need("cmake", target.cc, target.emulator)
     what = "native" if target.name == HERE else target.name
-    archive = Path(sh(ROOT / "runtime_c/cmake/sdk.sh", ROOT / "dist", what).strip())
+    archive = Path(sh(ROOT / "runtime_c/cmake/sdk.sh", ROOT / "dist/sdk", what).strip())
     folder = ROOT / "build/sdk" / target.name / "unpacked"
     shutil.rmtree(folder, ignore_errors=True)
     with tarfile.open(archive) as packed:

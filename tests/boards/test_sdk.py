@@ -124,7 +124,7 @@ def test_the_pages_commands_run_on_this_machine(root: Path, tmp_path: Path) -> N
     export, make = desk.replace("pteron export", f"{sys.executable} -m pteron export").splitlines()
     sdk.sh("bash", "-euc", export.replace("digits.pte", f"{tmp_path}/digits.pte"))
     sdk.sh("bash", "-euc", make)
-    (archive,) = (root / "dist").glob(f"pteron-*-{sdk.HERE}.tar.gz")
+    (archive,) = (root / "dist/sdk").glob(f"pteron-*-{sdk.HERE}.tar.gz")
     shutil.copy(archive, tmp_path)
     said = sdk.sh("bash", "-euc", f"cd {tmp_path}\n" + "".join(board))
     assert re.search(r"^logits: f32\[1, 10\] [0-9a-f]{64}$", said, re.M)
