@@ -8,7 +8,7 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export bench-quant mca size clean ctest wheel fuzz races refusals mutants wheel-aarch64 sdk sweep graphs replay test-boards android-models web
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export bench-quant bench-text mca size clean ctest wheel fuzz races refusals mutants wheel-aarch64 sdk sweep graphs replay test-boards android-models web
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -34,6 +34,7 @@ help:
 	@echo "make mca     shares of peak that llvm-mca predicts for the inner loops on cores of Arm (clang-19, llvm-19)"
 	@echo "make bench-export  seconds and memory of an export: 100 to 10,000 nodes, a decoder of 984 MB"
 	@echo "make bench-quant  size against accuracy of quantized weights: writes docs/quantization.md"
+	@echo "make bench-text  tokens a second of a decoder, beside llama.cpp: BENCH='--gguf FILE --llama PYTHON', --where"
 	@echo "make size    bytes of the runtime by part"
 	@echo "make wheel   dist/: the archive of the sources, and a manylinux wheel built from it"
 	@echo "make sdk     dist/sdk/: archives of the C library and tools for x86-64, 64-bit Arm, 32-bit Arm, RISC-V; SDKS=native"
@@ -123,6 +124,9 @@ bench-export: dev
 
 bench-quant: dev-torch
 	@$(BIN)/python benchmarks/quantization.py
+
+bench-text: dev-torch
+	@$(BIN)/python benchmarks/text.py $(BENCH)
 
 # Shares of peak that llvm-mca predicts for the inner loops on Arm's cores; clang-19 and llvm-19.
 mca: $(VENV)/.runtime
