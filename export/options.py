@@ -7,6 +7,7 @@ Importing this imports nothing else of export, for the command line shows its he
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -26,9 +27,19 @@ MOST_CONTEXT: Final = 1 << 24
 """Tokens that a context may have room for."""
 
 
-def row(default: T, text: str, *, choices: Sequence[str] = ()) -> T:
-    """A field of a dataclass of options. `choices`: it is one of them. The text of what is True says what False does."""
-    facts = {"text": text, "choices": tuple(choices)}
+MAPPING: Final = ((Mapping,), "a dict")
+CALLABLE: Final = ((Callable,), "a function")
+FLAG: Final = ((bool, int), "True or False")
+COUNT: Final = ((int,), "an integer")
+PATH: Final = ((str, os.PathLike), "a path")
+Kind = tuple[tuple[Any, ...], str]
+"""Types of a value, and what they are called."""
+
+
+def row(default: T, text: str, *, choices: Sequence[str] = (), kind: Kind = ((object,), "")) -> T:
+    """A field of a dataclass of options. `choices`: it is one of them. `kind`: what else than its default it may be. The text of
+    what is True says what False does."""
+    facts = {"text": text, "choices": tuple(choices), "kind": kind}
     made: T = dataclasses.field(default=default, metadata=facts)
     return made
 
@@ -42,7 +53,9 @@ class Options:
     """
 
     args: Sequence[Any] | None = row(None, "example inputs of a torch module")
-    kwargs: Mapping[str, Any] | None = row(None, "example keyword inputs of a torch module")
+    kwargs: Mapping[str, Any] | None = row(
+        None, "example keyword inputs of a torch module", kind=MAPPING
+    )
     dynamic_shapes: Any = row(
         None, "sizes of a torch module that stay symbolic, as torch.export takes them or by name"
     )
@@ -50,6 +63,7 @@ class Options:
         None,
         "the session keeps this pair, input and output, between runs (a cache), beside those that the model names: "
         "past_key=present_key; past_*=present_* is every such pair",
+        kind=MAPPING,
     )
     max_context: int | None = row(
         None,
@@ -67,12 +81,16 @@ class Options:
         choices=("last", "all"),
     )
     hints: Mapping[str, int] | None = row(
-        None, "size of a symbolic dimension for which the stored memory plan is made"
+        None,
+        "size of a symbolic dimension for which the stored memory plan is made",
+        kind=MAPPING,
     )
     fix: Mapping[str, int] | None = row(
-        None, "makes a symbolic dimension a number: delegates take fixed sizes alone"
+        None,
+        "makes a symbolic dimension a number: delegates take fixed sizes alone",
+        kind=MAPPING,
     )
-    fuse: bool = row(True, "one instruction an operator: same bits, slower")
+    fuse: bool = row(True, "one instruction an operator: same bits, slower", kind=FLAG)
     exec_mode: str = row(
         "auto",
         "arithmetic with quantized weights: exact, or activations in 8 bits by 32 (int8); auto: by the format, or exact "
@@ -89,13 +107,21 @@ class Options:
         "those that quantize inputs and dequantize outputs)",
         choices=POLICIES,
     )
-    progress: Progress | None = row(None, "called with the name of each stage as it begins")
+    progress: Progress | None = row(
+        None, "called with the name of each stage as it begins", kind=CALLABLE
+    )
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             choices, got = field.metadata["choices"], getattr(self, field.name)
-            if choices and got not in choices:
+            kinds, words = field.metadata["kind"]
+            if got is not field.default and not isinstance(got, kinds):
+                raise ArgumentError(f"{field.name}: expected {words}, got {got!r}")
+            if choices and not (isinstance(got, str) and got in choices):
                 raise ArgumentError(f"{field.name}: expected {', '.join(choices)}, got {got!r}")
+        for past, present in (self.states or {}).items():
+            if not isinstance(past, str) or not isinstance(present, str):
+                raise ArgumentError(f"states: expected names, got {past!r}: {present!r}")
         if isinstance(self.delegates, str):
             names = tuple(name.strip() for name in self.delegates.split(","))
             object.__setattr__(self, "delegates", names)

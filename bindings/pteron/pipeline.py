@@ -19,8 +19,10 @@ from pteron.export.report import Report
 from pteron.export.write import apart, write_whole
 from pteron.quantize.journal import Journal, journal
 from pteron.quantize.quantize import RAM_BYTES, Calibration, Method, transformer
+from pteron.quantize.recipe import Recipe
 from pteron.quantize.recipe_file import read_recipe
 from pteron.quantize.report import QuantReport
+from pteron.schema.errors import ArgumentError
 
 from .request import Request, front
 
@@ -78,6 +80,8 @@ def _quantizer(
         RAM_BYTES if request.max_ram is None else request.max_ram,
     )
     wanted = request.quantize
+    if not isinstance(wanted, str | Recipe):
+        raise ArgumentError(f"quantize: expected a format, a recipe or its file, got {wanted!r}")
     if isinstance(wanted, str) and wanted.endswith((".yaml", ".yml")):
         wanted = read_recipe(Path(wanted))
     return transformer(wanted, request.progress, done, calibration, method)

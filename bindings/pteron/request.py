@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from pteron.export.options import Options, row, rows
+from pteron.export.options import CALLABLE, COUNT, FLAG, MAPPING, PATH, Options, row, rows
 from pteron.schema.errors import ArgumentError, QuantError
 
 if TYPE_CHECKING:
@@ -41,11 +41,13 @@ class Request(Options):
         None,
         "the program's file, which appears whole or not at all; None writes nothing: the report says whether the model can "
         "be exported",
+        kind=PATH,
     )
     _: dataclasses.KW_ONLY
     methods: Mapping[str, Any] | None = row(
         None,
         "method name -> source: several models in one program, which share constants by content and states by name",
+        kind=MAPPING,
     )
     quantize: str | Recipe | None = row(
         None,
@@ -56,10 +58,11 @@ class Request(Options):
         "samples by which weights are rounded and, with int8, activations get their ranges: .npz with each input by name along "
         "the first axis, or a folder of them; for int8 also ranges (.json)",
     )
-    samples: int = row(64, "samples to calibrate with")
+    samples: int = row(64, "samples to calibrate with", kind=COUNT)
     statistics: str | os.PathLike[str] | None = row(
         None,
         "what the samples say of the layers' inputs: a file (.npz) that is written with `calibrate` and read without, for any format",
+        kind=PATH,
     )
     evaluate: Samples | None = row(
         None,
@@ -68,17 +71,24 @@ class Request(Options):
     resume: bool = row(
         False,
         "keep what was rounded and measured in a folder beside the output until it is written, and go on from one that is there",
+        kind=FLAG,
     )
     max_ram: int | None = row(
-        None, "bytes that statistics of layers may take at once, at least those of one layer"
+        None,
+        "bytes that statistics of layers may take at once, at least those of one layer",
+        kind=COUNT,
     )
     quantized: Callable[[QuantReport], None] | None = row(
-        None, "called with the report of each quantized graph"
+        None,
+        "called with the report of each quantized graph",
+        kind=CALLABLE,
     )
     check: bool = row(
-        True, "a graph from PyTorch is not run on its example inputs and compared with the module"
+        True,
+        "a graph from PyTorch is not run on its example inputs and compared with the module",
+        kind=FLAG,
     )
-    debug: bool = row(True, "without names and source lines")
+    debug: bool = row(True, "without names and source lines", kind=FLAG)
 
     def __post_init__(self) -> None:
         Options.__post_init__(self)
@@ -86,6 +96,8 @@ class Request(Options):
             raise ArgumentError(
                 "export: expected either a source or methods, got both or neither; give one"
             )
+        if any(isinstance(given, Mapping) and not given for given in (self.source, self.methods)):
+            raise ArgumentError("methods: expected at least one, got none")
         for name in ("calibrate", "statistics", "evaluate", "resume", "max_ram"):
             given = getattr(self, name) not in (None, False)
             if given and (self.quantize is None or self.methods is not None):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import pteron
@@ -12,14 +15,15 @@ from pteron.cli import parser
 from pteron.cli.pairs import asked
 from pteron.export.options import MODES, Options, rows
 from pteron.request import Request
-from pteron.schema.errors import ArgumentError
+from pteron.schema.errors import ArgumentError, PteronError
 from pteron.schema.policies import POLICIES
 
 
 def test_the_command_line_asks_for_what_a_call_without_options_does() -> None:
     plain = Request("m.onnx")
     for command in (["export", "m.onnx"], ["quantize", "m.onnx", "-o", "o", "--format", "nf4"]):
-        got = asked(parser().parse_args(command))
+        words = asked(parser().parse_args(command))
+        got = {name: given for name, given in words.items() if given != []}  # no pairs yet
         assert len(got) >= 3
         request = Request("m.onnx", **got)
         for name in got:
@@ -72,3 +76,20 @@ def test_delegates_are_names() -> None:
 def test_options_do_not_change() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         Options().fuse = False  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("wrong", [0.5, b"x", [1], object(), np.zeros(3), {1: 2}])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "out", "methods", "samples", "statistics", "resume", "max_ram", "quantize", "quantized", "check", "debug", "kwargs",
+        "states", "max_context", "cache", "logits", "hints", "fix", "fuse", "exec_mode", "delegates", "placement", "progress",
+    ],
+)  # fmt: skip
+def test_a_value_of_another_type_is_named_before_any_work(
+    name: str, wrong: Any, root: Path
+) -> None:
+    if isinstance(wrong, dict) and name in ("kwargs", "methods"):
+        pytest.skip("a dict is what it takes")
+    with pytest.raises(PteronError, match=rf"^({name}|{name.rstrip('s')} )"):
+        pteron.export_model(root / "examples/digits/digits.onnx", **{name: wrong})
