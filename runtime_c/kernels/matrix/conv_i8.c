@@ -200,7 +200,9 @@ static bool rows_fill(const conv_i8_plan *p, pte_pace *pace, size_t group, size_
       g.x = line, g.bytes = p->depth;
     }
     p->kernel->gather(&g);
-    for (size_t i = 0; i < some && !p->matrix; i++) pte_conv_pixel_next(&p->w, &pixel);
+    if (p->matrix) continue;
+    pixel.at[2] += (int64_t)some - 1; /* they lie in one line */
+    pte_conv_pixel_next(&p->w, &pixel);
   }
   return true;
 }
@@ -393,7 +395,8 @@ static void depthwise_task(void *context, size_t begin, size_t end, uint32_t thr
     if (!pte_pace_go(&pace, (int64_t)p->depth)) return;
     taps_fill(r, x, &pixel, tap);
     if (!taps_run(r, &pace, tap, some, (size_t)axis[2].stride * p->channels, y)) return;
-    for (size_t n = 0; n < some; n++) pte_conv_pixel_next(&p->w, &pixel);
+    pixel.at[2] += (int64_t)some - 1; /* they lie in one line */
+    pte_conv_pixel_next(&p->w, &pixel);
   }
 }
 

@@ -34,10 +34,39 @@ INLINE void pte_i8_line(size_t bytes, const int8_t *from, char *to, uint8_t flip
     for (size_t i = 0; i < bytes; i++) to[i] = (char)((uint8_t)from[i] ^ flip);
 }
 
+/* Windows of lines of one to two pieces: an image of few channels has many, and short ones. */
+#define PTE_LINES_BY(type)                                                                         \
+  INLINE void type##_lines(const pte_gather_i8 *g, uint8_t flip) {                                 \
+    const size_t last = g->bytes - sizeof(type), pad = -(g->lines * g->bytes) % 4;                 \
+    const int8_t *x = g->x;                                                                        \
+    char *row = g->to;                                                                             \
+    for (size_t i = 0; i < g->windows; i++, x += g->step, row += g->row_bytes) {                   \
+      const int8_t *from = x;                                                                      \
+      char *to = row;                                                                              \
+      for (size_t l = 0; l < g->lines; l++, from += g->pitch, to += g->bytes) {                    \
+        type first, second;                                                                        \
+        memcpy(&first, from, sizeof first), memcpy(&second, from + last, sizeof second);           \
+        first ^= flip * (UINT64_MAX / 255), second ^= flip * (UINT64_MAX / 255);                   \
+        memcpy(to, &first, sizeof first), memcpy(to + last, &second, sizeof second);               \
+      }                                                                                            \
+      memset(to, flip, pad);                                                                       \
+    }                                                                                              \
+  }
+PTE_LINES_BY(pte_bytes8)
+PTE_LINES_BY(pte_bytes16)
+
 /* pte_gather_i8 as bytes ^ flip. */
 INLINE void pte_i8_gather(const pte_gather_i8 *g, uint8_t flip) {
   const int8_t *x = g->x;
   char *to = g->to;
+  if (g->bytes >= 8 && g->bytes <= 16) {
+    pte_bytes8_lines(g, flip);
+    return;
+  }
+  if (g->bytes > 16 && g->bytes <= 32) {
+    pte_bytes16_lines(g, flip);
+    return;
+  }
   for (size_t i = 0; i < g->windows; i++, x += g->step, to += g->row_bytes) {
     char *end = to;
     for (size_t l = 0; l < g->lines; l++, end += g->bytes)
