@@ -4,7 +4,12 @@ find_program(PTE_HEXAGON_CLANG NAMES clang-19 clang DOC "clang with the Hexagon 
 find_program(PTE_HEXAGON_LLD NAMES ld.lld-19 ld.lld DOC "lld, for the DSP's image")
 mark_as_advanced(PTE_HEXAGON_CLANG PTE_HEXAGON_LLD)
 target_link_libraries(pteron_delegates PUBLIC ${CMAKE_DL_LIBS})
-if(ANDROID) # a phone has the DSP or nothing: what starts the emulator asks for functions that Android has only later
+# A phone has the DSP or nothing; what starts the emulator asks for a function that Android, and glibc before 2.27, lack.
+include(CheckSymbolExists)
+set(CMAKE_REQUIRED_DEFINITIONS -D_GNU_SOURCE)
+check_symbol_exists(memfd_create sys/mman.h PTE_CC_MEMFD)
+unset(CMAKE_REQUIRED_DEFINITIONS)
+if(ANDROID OR NOT PTE_CC_MEMFD)
   list(FILTER sources EXCLUDE REGEX "transport_qemu\\.c$")
   target_compile_definitions(pteron_delegates PRIVATE HEXAGON_WITHOUT_EMULATOR=1)
 endif()
