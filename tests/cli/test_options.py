@@ -260,6 +260,7 @@ POSITIONAL = [
     *(("quantize", "{onnx} -o {new}.onnx -q --format int8 --calibrate {npz} " + idle, 2, "expected weights alone") for idle in IDLE),
     ("quantize", "{onnx} -o {new}.onnx -q --format nf4 --dry-run --resume", 2, "--resume: has nothing to do"),
     ("quantize", "{onnx} -o {new}.onnx -q --format nf4 --dry-run --eval {npz}", 2, "--eval: has nothing to do"),
+    ("amalgamate", "{pte} -o /proc/out", 5, "/proc/out: cannot be made"),
     ("run", "{pte} more", 2, "unrecognized arguments: more; pteron run --help"),
 ]  # fmt: skip
 

@@ -240,7 +240,10 @@ def test_a_report_that_cannot_be_printed_is_one_line(digits: Path) -> None:
         for words in (["inspect", digits], ["inspect", digits, "--json"], ["doctor"]):
             done = subprocess.run([*PTERON, *words], stdout=full, stderr=subprocess.PIPE, text=True)
             assert done.returncode == 5, done.stderr
-            assert len(done.stderr.splitlines()) == 1 and "No space left" in done.stderr
+            assert (
+                len(done.stderr.splitlines()) == 1
+                and "printed cannot be written: No space left" in done.stderr
+            )
 
 
 def test_a_reader_that_leaves_is_no_error(digits: Path) -> None:

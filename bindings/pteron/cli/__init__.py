@@ -208,6 +208,8 @@ def _text(error: BaseException) -> str:
         return str(error) if "pip install" in str(error) else missing(error.name or "a module")
     if isinstance(error, OSError) and error.filename and not isinstance(error, OutputError):
         return f"{os.fspath(error.filename)}: {_reason(error)}"
+    if isinstance(error, OSError) and error.strerror and not isinstance(error, OutputError):
+        return f"what is printed cannot be written: {error.strerror}"
     return str(error) or type(error).__name__
 
 

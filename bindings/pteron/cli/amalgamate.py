@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pteron.schema.errors import ArgumentError
+from pteron.schema.errors import ArgumentError, OutputError
 
 from . import say
 from .pairs import file, pairs, program
@@ -40,7 +40,11 @@ def run(args: argparse.Namespace) -> int:
     data, held = opened(path)
     sizes = sizes_of(held, pairs("--dim", args.dim, int))
     made = amalgamate(data, held, path.name, sizes, replaceable=args.replaceable)
-    args.output.mkdir(parents=True, exist_ok=True)
+    try:
+        args.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        text = f"{args.output}: cannot be made: {error.strerror}; name another folder"
+        raise OutputError(text) from error
     files = [args.output / "pteron_model.h", args.output / "pteron_model.c"]
     for target, text in zip(files, (made.header, made.source)):
         write_text(target, text)
