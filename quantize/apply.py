@@ -106,7 +106,7 @@ def _insert(
         return out
 
     if fmt.element.levels is not None:
-        function = levels.declare(model, fmt)
+        function = levels.declare_levels(model, fmt.stored)
         size = {"block_size": fmt.block or encoded.codes.shape[1]}
         w = add(function, [codes, scale], size, levels.DOMAIN)
     else:

@@ -142,6 +142,8 @@ class QuantReport:
 
 def mended(row: LayerReport) -> tuple[str, int] | None:
     """The rule that gives a layer the next finer format, and the bits that this takes more; None: there is none."""
+    if row.format not in FORMATS:  # of another tool
+        return None
     n, k = row.shape
     now = bits_of(FORMATS[row.format], n, k)
     finer = {

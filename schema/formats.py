@@ -24,7 +24,10 @@ class Format:
     A code is an element of dtype `codes`, to which `offset` is added: kernels/matrix/panel_decode.inc has a function for each
     such pair, and does not compile without it; or the place of one of `levels`, which ascend, and whose decoder is
     generated.
-    `foreign`: it keeps what others rounded, with scales in f32; there is no encoder of ours.
+    `second`: dtype of another number a block, empty: none; a zero point, taken from each code (i8), or, where `shifts`, what is
+    added to the product, codes counting from 0 then. `outer`: dtype of the scale that `outer_block` elements (0: a row) have in
+    common, by which scales, and what is added, are multiplied first; what is added has such scales of its own.
+    `foreign`: it keeps what others rounded; there is no encoder of ours.
     `dot`: matmul_int8 has sums of it in integers; kernels/gemm_blocks* do not compile until each has them.
     """
 
@@ -38,7 +41,23 @@ class Format:
     levels: Array | None
     dot: bool
     foreign: bool
+    second: str
+    shifts: bool
+    outer: str
+    outer_block: int
     meaning: Callable[..., Any]
+
+    def same_levels(self, other: Format) -> bool:
+        """Codes are places in one table."""
+        if self.levels is None or other.levels is None:
+            return False
+        return np.array_equal(self.levels, other.levels)
+
+    @property
+    def planes(self) -> tuple[tuple[str, int], ...]:
+        """What lies behind the codes, in order: dtype, and elements of a row that share a number (0: all)."""
+        inner = [(dtype, self.block) for dtype in (self.scale, self.second) if dtype]
+        return (*inner, *([(self.outer, self.outer_block)] * len(inner) if self.outer else ()))
 
 
 FORMATS: Final[dict[str, Format]] = {}
@@ -57,6 +76,10 @@ def format_(
     levels: Array | None = None,
     dot: bool = False,
     foreign: bool = False,
+    zero: str = "",
+    shift: str = "",
+    outer: str = "",
+    outer_block: int = 0,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Adds the decorated decoder to FORMATS. `id`: at most MOST_ID, never reused."""
 
@@ -74,9 +97,16 @@ def format_(
             raise ValueError(
                 f"format {name}: sums in integers have blocks of 32, a scale has {block}"
             )
+        if zero not in ("", "i8") or shift == "i8" or (zero and (shift or outer)):
+            raise ValueError(
+                f"format {name}: expected zero points in i8, or a shift of another type"
+            )
+        if outer_block % (block or 1):
+            raise ValueError(f"format {name}: expected an outer block of whole blocks")
         FORMATS[name] = Format(
-            id, name, bits, block, scale, codes, offset, levels, dot, foreign, meaning
-        )
+            id, name, bits, block, scale, codes, offset, levels, dot, foreign, zero or shift, bool(shift), outer,
+            outer_block, meaning,
+        )  # fmt: skip
         return meaning
 
     return add
@@ -172,6 +202,98 @@ def mxint8(codes: Array, scale: Array) -> Array:
     return spread(codes.view(np.int8).astype(np.float32), power_of_two(scale), 32)
 
 
+@format_(id=13, bits=4, block=32, scale="f16", codes="i4", offset=8, zero="i8", foreign=True)
+def i4_zero(codes: Array, scale: Array, zero: Array) -> Array:
+    """Integers -8 .. 7 stored with 8 added, less a zero point of 32, times an f16 scale of 32."""
+    return spread(codes.astype(np.float32) - 8 - each(zero, 32, codes.shape), scale, 32)
+
+
+@format_(id=14, bits=4, block=128, scale="f16", codes="i4", offset=8, zero="i8", foreign=True)
+def i4_zero_128(codes: Array, scale: Array, zero: Array) -> Array:
+    """As i4_zero, in blocks of 128."""
+    return spread(codes.astype(np.float32) - 8 - each(zero, 128, codes.shape), scale, 128)
+
+
+@format_(id=15, bits=4, block=32, scale="f32", codes="i4", offset=8, zero="i8", foreign=True)
+def i4_zero_f32(codes: Array, scale: Array, zero: Array) -> Array:
+    """As i4_zero, with f32 scales."""
+    return spread(codes.astype(np.float32) - 8 - each(zero, 32, codes.shape), scale, 32)
+
+
+@format_(id=16, bits=4, block=32, scale="f16", codes="i4", offset=8, shift="f16", foreign=True)
+def q4_1(codes: Array, scale: Array, shift: Array) -> Array:
+    """Of ggml: integers 0 .. 15 times an f16 scale of 32, rounded to f32, plus an f16 number of 32."""
+    return shifted(codes, scale, shift, 32)
+
+
+@format_(
+    id=17, bits=4, block=32, scale="u8", codes="i4", offset=8, shift="u8", outer="f16", outer_block=256,
+    foreign=True,
+)  # fmt: skip
+def q4_k(codes: Array, scale: Array, shift: Array, outer: Array, outer_shift: Array) -> Array:
+    """Of ggml: as q4_1, scale and shift being bytes times an f16 number each of 256."""
+    return shifted(codes, nested(scale, outer, 8), nested(shift, outer_shift, 8), 32)
+
+
+@format_(id=18, bits=6, block=32, scale="f16", codes="i6", offset=32, foreign=True)
+def q5_0(codes: Array, scale: Array) -> Array:
+    """Of ggml, and all else that fits 6 bits: integers -32 .. 31 stored with 32 added, f16 scale of 32."""
+    return spread(codes.astype(np.float32) - 32, scale, 32)
+
+
+@format_(
+    id=19, bits=6, block=32, scale="u8", codes="i6", offset=32, shift="u8", outer="f16", outer_block=256,
+    foreign=True,
+)  # fmt: skip
+def q5_k(codes: Array, scale: Array, shift: Array, outer: Array, outer_shift: Array) -> Array:
+    """Of ggml: as q4_k, integers 0 .. 63."""
+    return shifted(codes, nested(scale, outer, 8), nested(shift, outer_shift, 8), 32)
+
+
+@format_(
+    id=20, bits=6, block=16, scale="i8", codes="i6", offset=32, outer="f16", outer_block=256, foreign=True
+)  # fmt: skip
+def q6_k(codes: Array, scale: Array, outer: Array) -> Array:
+    """Of ggml: integers -32 .. 31 stored with 32 added, scale of 16 a signed byte times an f16 number of 256."""
+    return spread(codes.astype(np.float32) - 32, nested(scale, outer, 16), 16)
+
+
+@format_(id=21, bits=8, block=32, scale="f16", codes="i8", foreign=True)
+def q8_0(codes: Array, scale: Array) -> Array:
+    """Of ggml: signed bytes, f16 scale of 32."""
+    return spread(codes.view(np.int8).astype(np.float32), scale, 32)
+
+
+# Bytes of ggml: its quantiles for weights, times 127.
+IQ4_NL_VALUES: Final = np.array(
+    [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113], np.float32
+)
+
+
+@format_(id=22, bits=4, block=32, scale="f16", levels=IQ4_NL_VALUES, foreign=True)
+def iq4_nl(codes: Array, scale: Array) -> Array:
+    """Of ggml: IQ4_NL_VALUES[code] * scale of 32."""
+    return spread(IQ4_NL_VALUES[codes], scale, 32)
+
+
+@format_(id=23, bits=4, block=16, scale="f8e4m3", codes="f4e2m1", outer="f32", foreign=True)
+def nvfp4(codes: Array, scale: Array, outer: Array) -> Array:
+    """E2M1 elements, E4M3 scale of 16 times an f32 scale of the row."""
+    return spread(float_values(2, 1)[codes], nested(scale, outer, 0), 16)
+
+
+@format_(id=24, bits=4, block=64, scale="f32", levels=NF4_VALUES, foreign=True)
+def nf4_f32(codes: Array, scale: Array) -> Array:
+    """NF4_VALUES[code] * scale of 64, in f32."""
+    return spread(NF4_VALUES[codes], scale, 64)
+
+
+@format_(id=25, bits=8, block=128, scale="f32", codes="f8e4m3", foreign=True)
+def e4m3_f32(codes: Array, scale: Array) -> Array:
+    """FP8 E4M3FN codes, f32 scale of 128."""
+    return spread(float_values(4, 3)[codes], scale, 128)
+
+
 NF4_SEVEN: Final = (np.rint(63 * NF4_VALUES.astype(np.float64)) + 64).astype(np.uint8)
 """The levels in 7 bits, for sums in integers: t stands for (t - 64) / 63; -1, 0 and 1 are exact."""
 
@@ -206,3 +328,24 @@ def spread(values: Array, scale: Array, block: int = 0) -> Array:
     rows = scale if scale.ndim == 2 else scale[:, None]
     each = np.repeat(rows.astype(wide), block or max(k, 1), axis=1)[:, :k]
     return np.asarray((values.astype(wide) * each).astype(np.float32))
+
+
+def each(part: Array, block: int, shape: tuple[int, ...]) -> Array:
+    """A number of each block [n, ceil(k / block)] for each of its codes [n, k]."""
+    return np.repeat(part.astype(np.float32), block, axis=1)[:, : shape[1]]
+
+
+def shifted(codes: Array, scale: Array, shift: Array, block: int) -> Array:
+    """codes * scale + shift of the block, each operation rounded to f32."""
+    return spread(codes.astype(np.float32), scale, block) + each(shift, block, codes.shape)
+
+
+def nested(scale: Array, outer: Array, blocks: int) -> Array:
+    """Scales [n, c] times an outer one of `blocks` of them (0: of the row), rounded to f32."""
+    inner = scale.astype(np.float32)
+    return np.asarray(
+        inner
+        * np.repeat(outer.astype(np.float32), blocks or max(inner.shape[1], 1), 1)[
+            :, : inner.shape[1]
+        ]
+    )

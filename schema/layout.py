@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("be946eb1d3bbc8e3")
+SCHEMA_HASH: Final = bytes.fromhex("aa7f9cbb50a7c074")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

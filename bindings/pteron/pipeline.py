@@ -50,7 +50,7 @@ def _export(request: Request, report: Report, kept: Journal) -> None:
     program = export(
         request.source if request.methods is None else request.methods,
         request,
-        transform=_quantizer(request, kept, done.append),
+        transform=_transform(request, kept, done.append, report),
         runner=record if request.check else None,
         report=report,
     )
@@ -62,6 +62,29 @@ def _export(request: Request, report: Report, kept: Journal) -> None:
         write = partial(emit, program, debug=request.debug)
         with Stages(report, request.progress)("emit"):
             report.file_bytes = write_whole(Path(request.out), write)
+
+
+def _transform(
+    request: Request, kept: Journal, done: Callable[[QuantReport], None], report: Report
+) -> Transform | None:
+    """Places a checkpoint's weights, then rounds."""
+    rounds = _quantizer(request, kept, done)
+    if request.weights is None:
+        return rounds
+    from pteron.quantize.checkpoint import read_checkpoint
+    from pteron.quantize.checkpoint.place import place
+
+    path = Path(request.weights)
+    tensors = read_checkpoint(path)
+
+    def transform(model: ir.Model) -> None:
+        placed = place(model, tensors, path.name)
+        report.notes += [f"weights: nothing is called {left}" for left in placed.skipped]
+        done(placed)
+        if rounds is not None:
+            rounds(model)
+
+    return transform
 
 
 def _quantizer(

@@ -49,6 +49,11 @@ class Request(Options):
         "method name -> source: several models in one program, which share constants by content and states by name",
         kind=MAPPING,
     )
+    weights: str | os.PathLike[str] | None = row(
+        None,
+        "a checkpoint whose weights take the place of those of the same names, as its tool quantized them, before anything is "
+        "rounded: .gguf, .safetensors or a folder of these (AutoAWQ, GPTQ, compressed-tensors, bitsandbytes)",
+    )
     quantize: str | Recipe | None = row(
         None,
         "round the weights first, as `pteron quantize --format` does: nf4, mxfp4 ..., or a recipe's file (.yaml)",
@@ -102,6 +107,8 @@ class Request(Options):
             given = getattr(self, name) not in (None, False)
             if given and (self.quantize is None or self.methods is not None):
                 raise QuantError(f"{name}: expected quantize and one source; drop {name}")
+        if self.weights is not None and self.methods is not None:
+            raise ArgumentError("weights: expected one source, got methods; drop weights")
 
 
 def front(request: Callable[P, Request]) -> Callable[[Callable[[Request], T]], Callable[P, T]]:

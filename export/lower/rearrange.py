@@ -13,7 +13,7 @@ from pteron.schema.dtypes import DTYPES
 from ..graph.weights import Elements as Stored
 from ..graph.weights import later
 from ..program import Blocks, Coded, views
-from ..program.arrays import spread, strided_view
+from ..program.arrays import each_part, spread, strided_view
 from ..program.views import Shape, View
 from ..sizes import Extent, extents
 from ..sizes.extents import is_narrow, same, same_shape
@@ -240,14 +240,13 @@ def copy(l: Lowering, ref: Ref) -> View:
 
 
 def _each(coded: Coded, view: Callable[[Any], Any], axes: Sequence[int]) -> Coded:
-    """The same view of codes, scales and zero points; blocks stay blocks where only the order of the axes changes."""
+    """The same view of codes and what belongs to them; blocks stay blocks where only the order of the axes changes."""
     old, codes = coded.codes.shape, view(coded.codes)
 
-    def seen(part: Stored | Blocks | None) -> Stored | Blocks | None:
-        if part is None:
-            return None
+    def seen(part: Stored | Blocks) -> Stored | Blocks:
         if isinstance(part, Blocks) and axes:
-            return Blocks(view(part.parts), list(axes).index(part.axis), part.size)
+            nested = None if part.nested is None else _each(part.nested, view, axes)
+            return Blocks(view(part.parts), list(axes).index(part.axis), part.size, nested)
         return later(codes.shape, part.dtype, lambda: view(spread(part, old)))
 
-    return dataclasses.replace(coded, codes=codes, scale=seen(coded.scale), zero=seen(coded.zero))
+    return each_part(coded, codes, seen)

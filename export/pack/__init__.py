@@ -20,7 +20,7 @@ from pteron.schema.signature import signature
 
 from ..graph.weights import LARGE, Elements, Source, rows_of, whole
 from ..program import Block, Blocks, Constant, Instr, Program, Value
-from ..program.arrays import spread
+from ..program.arrays import each_part, spread
 from ..program.rebuild import homes, prune, renumber, used_values
 from . import arithmetic, codes
 
@@ -269,8 +269,7 @@ def _coded(source: Constant, key: Key) -> tuple[str, Elements] | None:
         def seen(part: Elements | Blocks) -> NDArray[Any]:
             return _view(spread(part, shape), *key[1:4])
 
-        scale, zero = (None if part is None else seen(part) for part in (c.scale, c.zero))
-        c = dataclasses.replace(c, codes=seen(c.codes), scale=scale, zero=zero)
+        c = each_part(c, seen(c.codes), seen)
     return codes.stored(c, int(key[5]))
 
 

@@ -3,7 +3,7 @@
     8 bit   [n/16][ceil(k/4)][16][4]
     4 bit   [n/16][ceil(k/8)][16][4]: byte j of a row holds code k+j in its low and k+4+j in its high nibble
     6 bit   a plane of the low 4 bits, then [n/16][ceil(k/16)][16][4] with the upper 2 bits of codes k+j, k+4+j, k+8+j, k+12+j
-    scales  [n/16][ceil(k/block)][16] right behind the codes
+    then    [n/16][ceil(k/block)][16] for each of the format's planes: scales, zero points or shifts, outer ones
 
 `n` is padded to 16 in each group and k to the step, with zeros.
 """
@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import ml_dtypes
@@ -29,38 +29,62 @@ Array = NDArray[Any]
 ROWS: Final = 16
 UNSIGNED: Final = tuple(DTYPES[name].numpy for name in ("u8", "u4", "u2"))
 SIGNED: Final = tuple(DTYPES[name].numpy for name in ("i8", "i4", "i2"))
+FOURS: Final = tuple(DTYPES[name].numpy for name in ("u4", "i4", "u2", "i2"))
 
 
 def stored(coded: Coded, groups: int = 1) -> tuple[str, Elements] | None:
-    """The format that stores exactly these weights [n, k], and its bytes; None: no format does."""
+    """The format that stores exactly these weights [n, k] in the fewest bits, and its bytes; None: no format does."""
     if coded.codes.ndim != 2 or coded.scale is None or coded.dtype != "f32":
         return None
-    signed = _signed(coded)
-    if signed is None:
-        return None
-    coded = signed
-    assert coded.scale is not None
-    names = (coded.format,) if coded.format else tuple(_of_codes(coded.codes.dtype))
-    if coded.scale.dtype == ml_dtypes.float8_e8m0fnu:
-        names = tuple(sorted(names, key=lambda name: FORMATS[name].scale != "f8e8m0"))
-    for name in names:
-        scale = _scale(FORMATS[name], coded.scale, coded.codes.shape)
-        if scale is not None:
-            return name, _packed(FORMATS[name], coded.codes, scale, groups)
+    for name, plain in _candidates(coded):
+        planes = _planes(FORMATS[name], plain)
+        if planes is not None:
+            return name, _packed(FORMATS[name], plain.codes, planes, groups)
     return None
 
 
-def _signed(coded: Coded) -> Coded | None:
-    """The same weights without zero point and of a signed type, which formats have; None where the differences are no bytes."""
-    codes = coded.codes
-    zero = None if coded.zero is None else spread(coded.zero, codes.shape)
-    none = zero is None or not np.any(zero.astype(np.float32))
-    if none and (coded.format or codes.dtype not in UNSIGNED):
-        return dataclasses.replace(coded, zero=None)
-    if codes.dtype not in (*UNSIGNED, *SIGNED):
+def _candidates(coded: Coded) -> Iterator[tuple[str, Coded]]:
+    """Formats that have such codes, and the weights with codes as they count them."""
+    dtype = coded.codes.dtype
+    if coded.format:
+        rows = [f for f in FORMATS.values() if f.same_levels(FORMATS[coded.format])]
+        yield from ((f.name, coded) for f in sorted(rows, key=_order))
+        return
+    if dtype not in (*UNSIGNED, *SIGNED):
+        coded = _as_fn(coded)
+        if coded.zero is None or not np.any(
+            spread(coded.zero, coded.codes.shape).astype(np.float32)
+        ):
+            coded = dataclasses.replace(coded, zero=None)
+            yield from ((f.name, coded) for f in sorted(_of_codes(coded.codes.dtype), key=_order))
+        return
+    without, zeroed = (_ends(plain) for plain in (_signed(coded), _with_zeros(coded)))
+    for fmt in sorted((f for f in FORMATS.values() if f.codes.startswith("i")), key=_order):
+        found = zeroed if fmt.second and not fmt.shifts else without
+        base = 0 if fmt.shifts else -fmt.offset or -128
+        if found is not None and base <= found[1] and found[2] < base + (1 << fmt.bits):
+            yield fmt.name, found[0]
+
+
+def _order(fmt: Format) -> tuple[int, bool, float, int]:
+    """Few bits a code, then sums in integers, then few bits behind the codes."""
+    behind = sum(DTYPES[t].bits / (size or 1 << 20) for t, size in fmt.planes)
+    return fmt.bits, not fmt.dot, behind, fmt.id
+
+
+def _ends(coded: Coded | None) -> tuple[Coded, int, int] | None:
+    """With the least and the greatest code."""
+    if coded is None:
         return None
-    each = np.broadcast_to(np.zeros((), np.int16), codes.shape) if zero is None else zero
+    return coded, int(coded.codes.min(initial=0)), int(coded.codes.max(initial=0))
+
+
+def _signed(coded: Coded) -> Coded | None:
+    """The same weights without zero point; None where the differences are no bytes."""
+    codes = coded.codes
     moved, ends = np.empty(codes.shape, np.int8), [0, 0]
+    each = np.broadcast_to(np.zeros((), np.int16), codes.shape)
+    each = each if coded.zero is None else spread(coded.zero, codes.shape)
     for a, b in rows_of(len(codes), 4 * codes.shape[1]):
         difference = codes[a:b].astype(np.int16) - each[a:b].astype(np.int16)
         ends = [
@@ -70,34 +94,93 @@ def _signed(coded: Coded) -> Coded | None:
         if ends[0] < -128 or ends[1] > 127:
             return None
         moved[a:b] = difference
-    narrow = ends[0] >= -8 and ends[1] <= 7
+    return dataclasses.replace(coded, codes=moved, zero=None)
+
+
+def _with_zeros(coded: Coded) -> Coded | None:
+    """The same weights of four bits, signed, with a zero point of each block that a byte holds."""
+    zero, codes = coded.zero, coded.codes
+    if not isinstance(zero, Blocks) or coded.shift is not None or codes.dtype not in FOURS:
+        return None
+    less = 8 if codes.dtype in UNSIGNED else 0
+    parts = zero.parts.astype(np.int16) - less
+    if parts.min(initial=0) < -128 or parts.max(initial=0) > 127:
+        return None
+    moved = (codes.astype(np.int8) - np.int8(less)).astype(np.int8)
     return dataclasses.replace(
-        coded, codes=moved.astype(DTYPES["i4"].numpy) if narrow else moved, zero=None
+        coded, codes=moved, zero=Blocks(parts.astype(np.int8), zero.axis, zero.size)
     )
 
 
-def _packed(fmt: Format, codes: Array, scale: Array, groups: int) -> Elements:
+def _as_fn(coded: Coded) -> Coded:
+    """E4M3FNUZ as E4M3FN of half the scale, where no code means something else there: 240 and NaN."""
+    codes, scale = coded.codes, coded.scale
+    if codes.dtype != ml_dtypes.float8_e4m3fnuz or not isinstance(scale, Blocks | np.ndarray):
+        return coded
+    raw = codes.view(np.uint8)
+    if np.any((raw & 0x7F == 0x7F) | (raw == 0x80)):
+        return coded
+    half = (scale.parts if isinstance(scale, Blocks) else scale).astype(np.float32) / np.float32(2)
+    if not np.array_equal(
+        half * np.float32(2), scale.parts if isinstance(scale, Blocks) else scale
+    ):
+        return coded
+    less = Blocks(half, scale.axis, scale.size) if isinstance(scale, Blocks) else half
+    return dataclasses.replace(coded, codes=raw.view(ml_dtypes.float8_e4m3fn), scale=less)
+
+
+def _planes(fmt: Format, coded: Coded) -> list[Array] | None:
+    """What lies behind the codes; None: these weights are not made so, or would lose something."""
+    second = coded.shift if fmt.shifts else coded.zero
+    if (coded.zero is not None) != bool(fmt.second and not fmt.shifts):
+        return None
+    if (coded.shift is not None) != fmt.shifts or coded.scale is None:
+        return None
+    shape, k = coded.codes.shape, max(coded.codes.shape[1], 1)
+    parts = [coded.scale] if second is None else [coded.scale, second]
+    outer: list[Array | None] = []
+    inner: list[Array | None] = []
+    for part, dtype in zip(parts, (fmt.scale, fmt.second), strict=False):
+        if not fmt.outer:
+            inner.append(_plane(dtype, part, shape, fmt.block or k))
+            continue
+        nested = (
+            part.nested
+            if isinstance(part, Blocks) and (part.axis, part.size) == (1, fmt.block)
+            else None
+        )
+        if nested is None or nested.scale is None or nested.zero is not None or nested.format:
+            return None
+        inner.append(_narrow(dtype, nested.codes.astype(np.float64)))
+        per = fmt.outer_block // fmt.block or max(nested.codes.shape[1], 1)
+        outer.append(_plane(fmt.outer, nested.scale, nested.codes.shape, per))
+    found = [plane for plane in (*inner, *outer) if plane is not None]
+    return found if len(found) == len(inner) + len(outer) else None
+
+
+def _packed(fmt: Format, codes: Array, behind: Sequence[Array], groups: int) -> Elements:
     """`pack`: of large weights when they are written, some rows at a time, where groups allow it."""
     n, k = codes.shape
     if groups > 1 or codes.nbytes < LARGE:
-        return pack(fmt, _raw(fmt, codes), scale, groups)
+        return pack(fmt, _raw(fmt, codes), *behind, groups=groups)
 
     def bands() -> Iterator[Array]:
         for plane in PLANES[fmt.bits]:
             for begin, end in rows_of(n, 4 * k, ROWS):
                 yield plane(_grouped(_raw(fmt, codes[begin:end]), 1))
-        yield _scale_plane(scale, 1)
+        yield from (_scale_plane(plane, 1) for plane in behind)
 
     tall, step = -(-n // ROWS) * ROWS, STEP[fmt.bits]
-    size = tall * -(-k // step) * step * fmt.bits // 8 + tall * scale.shape[1] * scale.itemsize
+    more = sum(plane.shape[1] * plane.itemsize for plane in behind)
+    size = tall * -(-k // step) * step * fmt.bits // 8 + tall * more
     return Source((size,), np.dtype(np.uint8), bands)
 
 
-def pack(fmt: Format, codes: Array, scale: Array, groups: int = 1) -> Array:
-    """Codes [n, k], one a byte, and scales [n, blocks] as the bytes of a constant."""
+def pack(fmt: Format, codes: Array, *behind: Array, groups: int = 1) -> Array:
+    """Codes [n, k], one a byte, and the planes behind them [n, blocks] as the bytes of a constant."""
     tall = _grouped(codes, groups)
     return np.concatenate(
-        [*(plane(tall) for plane in PLANES[fmt.bits]), _scale_plane(scale, groups)]
+        [*(plane(tall) for plane in PLANES[fmt.bits]), *(_scale_plane(p, groups) for p in behind)]
     )
 
 
@@ -108,10 +191,8 @@ def _scale_plane(scale: Array, groups: int) -> Array:
     return by_panel.reshape(-1).view(np.uint8)
 
 
-def unpack(
-    fmt: Format, data: Array, shape: tuple[int, int], groups: int = 1
-) -> tuple[Array, Array]:
-    """The reverse of `pack`: codes [n, k] and scales [n, blocks]."""
+def unpack(fmt: Format, data: Array, shape: tuple[int, int], groups: int = 1) -> list[Array]:
+    """The reverse of `pack`: codes [n, k], and the planes behind them [n, blocks]."""
     n, k = shape
     tall = groups * -(-(n // groups) // ROWS) * ROWS
     step = STEP[fmt.bits]
@@ -127,52 +208,60 @@ def unpack(
             high = data[used : used + size // 4].reshape(tall // ROWS, -1, ROWS, 4)
             codes = codes | _from_plane(high, 2) << 4
             used += size // 4
-    kind = DTYPES["u8" if fmt.scale == "f8e8m0" else fmt.scale].numpy
-    blocks = -(-k // fmt.block) if fmt.block else 1
-    scale = (
-        data[used:]
-        .view(kind)
-        .reshape(tall // ROWS, blocks, ROWS)
-        .swapaxes(1, 2)
-        .reshape(tall, blocks)
-    )
-    return _ungrouped(codes[:, :k], n, groups), _ungrouped(scale, n, groups)
+    out = [_ungrouped(codes[:, :k], n, groups)]
+    for dtype, elements in fmt.planes:
+        kind = np.dtype(DTYPES["u8" if dtype.startswith("f8") else dtype].numpy)
+        blocks = -(-k // elements) if elements else 1
+        end = used + tall * blocks * kind.itemsize
+        rows = data[used:end].view(kind).reshape(tall // ROWS, blocks, ROWS).swapaxes(1, 2)
+        plane = _ungrouped(rows.reshape(tall, blocks), n, groups)
+        out.append(plane.view(DTYPES[dtype].numpy) if dtype == "f8e4m3" else plane)
+        used = end
+    return out
 
 
 def decode(name: str, data: Array, shape: tuple[int, int], groups: int = 1) -> Array:
     """The f32 weights [n, k] that a packed constant stands for."""
     fmt = FORMATS[name]
-    codes, scale = unpack(fmt, data, shape, groups)
-    return np.asarray(fmt.meaning(codes, scale))
+    return np.asarray(fmt.meaning(*unpack(fmt, data, shape, groups)))
 
 
-def _of_codes(dtype: np.dtype[Any]) -> Iterator[str]:
-    """The formats that store codes of a type; those with levels are named by their own decoder."""
+def _of_codes(dtype: np.dtype[Any]) -> Iterator[Format]:
+    """The formats that store codes of a float type; those with levels are named by their own decoder."""
     return (
-        f.name for f in FORMATS.values() if f.codes and np.dtype(DTYPES[f.codes].numpy) == dtype
-    )
+        f for f in FORMATS.values()
+        if f.codes in DTYPES and np.dtype(DTYPES[f.codes].numpy) == dtype
+    )  # fmt: skip
 
 
 def _raw(fmt: Format, codes: Array) -> Array:
     """One byte a code, the bits as the format stores them."""
     if fmt.offset:
-        return (codes.astype(np.int8) + fmt.offset).astype(np.uint8)
+        return (codes.astype(np.int8) + (0 if fmt.shifts else fmt.offset)).astype(np.uint8)
     return np.ascontiguousarray(codes).view(np.uint8) if fmt.codes else codes.astype(np.uint8)
 
 
-def _scale(fmt: Format, scale: Elements | Blocks, shape: tuple[int, ...]) -> Array | None:
-    """One scale a block in the format's type, [n, blocks], where the weights [n, k] have that structure and lose nothing."""
-    first = _by_block(scale, shape, fmt.block or max(shape[1], 1))
-    if first is None:
-        return None
-    exact = first.astype(np.float64)
-    if fmt.scale == "f8e8m0":
+def _plane(dtype: str, part: Elements | Blocks, shape: tuple[int, ...], block: int) -> Array | None:
+    """A number of each block, [n, blocks], where the weights [n, k] have that structure and lose nothing."""
+    first = _by_block(part, shape, block)
+    return None if first is None else _narrow(dtype, first.astype(np.float64))
+
+
+def _narrow(dtype: str, exact: Array) -> Array | None:
+    """The same numbers in another type; None where it has not all of them."""
+    if dtype == "f8e8m0":
         mantissa, exponent = np.frexp(exact)
         fits = np.all((mantissa == 0.5) & (exponent - 1 >= -127) & (exponent - 1 <= 127))
         return (exponent - 1 + 127).astype(np.uint8) if fits else None
-    with np.errstate(over="ignore"):
-        narrow = exact.astype(DTYPES[fmt.scale].numpy)
-    return narrow if np.array_equal(narrow.astype(np.float64), exact) else None
+    with np.errstate(over="ignore", invalid="ignore"):
+        narrow = exact.astype(DTYPES[dtype].numpy)
+    same = np.array_equal(narrow.astype(np.float64), exact)
+    return narrow if same and not _loses_a_sign(narrow, exact) else None
+
+
+def _loses_a_sign(narrow: Array, exact: Array) -> bool:
+    """-0 became an integer."""
+    return narrow.dtype.kind in "iu" and bool(np.any(np.signbit(exact) & (exact == 0)))
 
 
 def _by_block(scale: Elements | Blocks, shape: tuple[int, ...], block: int) -> Array | None:

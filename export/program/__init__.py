@@ -19,11 +19,14 @@ from ..sizes import NONE, Check, Dim, Extent
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Blocks:
-    """What `size` codes along `axis` share: an element of `parts` for each block, of which the last may be shorter."""
+    """What `size` codes along `axis` share: an element of `parts` for each block, of which the last may be shorter.
+
+    `nested`: what `parts` were decoded from, where they are few bits themselves."""
 
     parts: NDArray[Any]
     axis: int
     size: int
+    nested: Coded | None = None
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -32,15 +35,17 @@ class Blocks:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Coded:
-    """What a float constant was decoded from: (codes - zero) * scale, rounded to `dtype`; all broadcast to one shape.
+    """What a float constant was decoded from: (codes - zero) * scale + shift, each rounded to f32, at last to `dtype`; all
+    broadcast to one shape.
 
-    A scale or zero point of a block is spread over its elements only when somebody asks: that takes more than the codes.
+    A scale, zero point or shift of a block is spread over its elements only when somebody asks: that takes more than the codes.
     """
 
     codes: NDArray[Any]
     scale: Elements | Blocks | None = None
     zero: Elements | Blocks | None = None
     dtype: str = "f32"
+    shift: Elements | Blocks | None = None
     format: str = ""  # codes are places among the levels of this format of schema/formats.py
 
 

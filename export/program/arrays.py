@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,8 @@ def decode(coded: Coded, dtype: str) -> NDArray[Any]:
     if coded.scale is not None:
         with np.errstate(over="ignore"):
             values = values * spread(coded.scale, shape).astype(np.float32)
+            if coded.shift is not None:
+                values = values + spread(coded.shift, shape).astype(np.float32)
     return values.astype(same_dtype(coded.dtype)).astype(same_dtype(dtype))
 
 
@@ -41,8 +43,7 @@ def decoded(coded: Coded, dtype: str) -> Source:
     shape = coded.codes.shape
 
     def bands() -> Iterator[NDArray[Any]]:
-        scale, zero = (None if p is None else spread(p, shape) for p in (coded.scale, coded.zero))
-        parts = dataclasses.replace(coded, scale=scale, zero=zero)
+        parts = each_part(coded, coded.codes, lambda part: spread(part, shape))
         row_bytes = 8 * math.prod(shape[1:])
         for begin, end in rows_of(shape[0], row_bytes) if shape else [(0, 1)]:
             yield decode(rows(parts, begin, end) if shape else parts, dtype)
@@ -59,12 +60,19 @@ def spread(part: Elements | Blocks, shape: tuple[int, ...]) -> NDArray[Any]:
 
 
 def rows(parts: Coded, begin: int, end: int) -> Coded:
-    """Some rows of codes whose scales and zero points are spread."""
-    scale, zero = (
-        None if p is None else spread(p, parts.codes.shape)[begin:end]
-        for p in (parts.scale, parts.zero)
+    """Some rows of codes whose scales, zero points and shifts are spread."""
+    shape = parts.codes.shape
+    return each_part(parts, parts.codes[begin:end], lambda part: spread(part, shape)[begin:end])
+
+
+def each_part(
+    coded: Coded, codes: NDArray[Any], do: Callable[[Elements | Blocks], Elements | Blocks]
+) -> Coded:
+    """`codes` in place of the codes, and what `do` makes of all that belongs to them."""
+    scale, zero, shift = (
+        None if part is None else do(part) for part in (coded.scale, coded.zero, coded.shift)
     )
-    return dataclasses.replace(parts, codes=parts.codes[begin:end], scale=scale, zero=zero)
+    return dataclasses.replace(coded, codes=codes, scale=scale, zero=zero, shift=shift)
 
 
 def strided_view(array: NDArray[Any], ref: View) -> NDArray[Any]:

@@ -128,8 +128,8 @@ def packed_bytes(
     step = STEP_OF_BITS[width]
     rows = -(-(n // groups) // 16) * 16 * groups
     codes = rows * (-(-k // step) * step) * width // 8
-    blocks = 1 if row.block == 0 else -(-k // row.block)
-    return codes + (rows * blocks * DTYPES[row.scale].bits // 8 if row.scale else 0)
+    behind = sum((-(-k // size) if size else 1) * DTYPES[t].bits // 8 for t, size in row.planes)
+    return codes + rows * behind
 
 
 def _check_state(program: Program, i: int) -> None:

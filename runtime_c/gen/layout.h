@@ -8,7 +8,7 @@
 
 #include "core/flat.h"
 
-#define PTE_SCHEMA_HASH 0xe3c8bbd3b16e94beu
+#define PTE_SCHEMA_HASH 0x74c0a750bb9c7faau
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */
@@ -386,26 +386,35 @@ enum { /* Debug */
 };
 extern const pte_flat_table pte_debug_table;
 
+/* Dtypes are 0 where a format has no such plane. */
 typedef struct pte_format_row {
-  const char *name; /* NULL: no such format */
-  uint8_t bits;   /* of a code; 0: elements of the constant's dtype */
-  uint8_t scale;  /* dtype of the scales */
-  uint16_t block; /* elements a scale along K; 0: one scale a row */
-  bool scaled;
+  uint8_t bits;         /* of a code; 0: elements of the constant's dtype, or no such format */
+  uint8_t scale;        /* dtype of the scales */
+  uint8_t second;       /* I8: of zero points; another: of what is added, codes from 0 on */
+  uint8_t outer;        /* of the scales of scales, and of what is added */
+  uint16_t block;       /* elements a scale along K; 0: one scale a row */
+  uint16_t outer_block; /* a multiple of it, or 0 */
 } pte_format_row;
-#define PTE_FORMAT_COUNT 13
+#define PTE_FORMAT_COUNT 26
 extern const pte_format_row pte_format_rows[PTE_FORMAT_COUNT];
+/* For tools: names by number. */
+#define PTE_FORMAT_NAMES {[0] = "plain", [1] = "i8_channel", [2] = "nf4", [3] = "e4m3_channel", [4] = "mxfp8", [5] = "mxfp6", [6] = "mxfp4", [7] = "i4", [8] = "i4_f32", [9] = "i8_f32", [10] = "mxfp8_e5m2", [11] = "mxfp6_e3m2", [12] = "mxint8", [13] = "i4_zero", [14] = "i4_zero_128", [15] = "i4_zero_f32", [16] = "q4_1", [17] = "q4_k", [18] = "q5_0", [19] = "q5_k", [20] = "q6_k", [21] = "q8_0", [22] = "iq4_nl", [23] = "nvfp4", [24] = "nf4_f32", [25] = "e4m3_f32"}
 extern const float pte_nf4_values[16];
-/* X(format): those whose codes are places in a table. */
+extern const float pte_iq4_nl_values[16];
+/* Their definitions, for the one file that has them. */
+#define PTE_LEVEL_TABLES const float pte_nf4_values[] = {-0x1.0000000000000p+0f, -0x1.6473620000000p-1f, -0x1.0cd6600000000p-1f, -0x1.9465400000000p-2f, -0x1.23449a0000000p-2f, -0x1.7a6a7e0000000p-3f, -0x1.74f0e20000000p-4f, 0x0.0p+0f, 0x1.45f5fe0000000p-4f, 0x1.4995c60000000p-3f, 0x1.f809ba0000000p-3f, 0x1.5a06740000000p-2f, 0x1.c349700000000p-2f, 0x1.200f560000000p-1f, 0x1.7227660000000p-1f, 0x1.0000000000000p+0f}; const float pte_iq4_nl_values[] = {-0x1.fc00000000000p+6f, -0x1.a000000000000p+6f, -0x1.4c00000000000p+6f, -0x1.0400000000000p+6f, -0x1.8800000000000p+5f, -0x1.1800000000000p+5f, -0x1.6000000000000p+4f, -0x1.4000000000000p+3f, 0x1.0000000000000p+0f, 0x1.a000000000000p+3f, 0x1.9000000000000p+4f, 0x1.3000000000000p+5f, 0x1.a800000000000p+5f, 0x1.1400000000000p+6f, 0x1.6400000000000p+6f, 0x1.c400000000000p+6f};
+/* X(format): those whose codes are places in a table, the first with so many bits. */
 #define PTE_LEVEL_FORMATS(X) X(NF4)
 /* X(format, what its codes are): the others, the first with such codes. */
-#define PTE_CODE_FORMATS(X) X(I8_CHANNEL, i8) X(E4M3_CHANNEL, f8e4m3) X(MXFP6, f6e2m3) X(MXFP4, f4e2m1) X(I4, i4_less_8) X(MXFP8_E5M2, f8e5m2) X(MXFP6_E3M2, f6e3m2)
+#define PTE_CODE_FORMATS(X) X(I8_CHANNEL, i8) X(E4M3_CHANNEL, f8e4m3) X(MXFP6, f6e2m3) X(MXFP4, f4e2m1) X(I4, i4_less_8) X(MXFP8_E5M2, f8e5m2) X(MXFP6_E3M2, f6e3m2) X(Q5_0, i6_less_32)
 /* X(format): those with sums in integers. */
 #define PTE_DOT_FORMATS(X) X(I8_CHANNEL) X(NF4) X(MXFP6) X(MXFP4) X(I4)
 /* That table, or NULL. */
 static inline const float *pte_format_levels(uint32_t format) {
   switch (format) {
   case PTE_FORMAT_NF4: return pte_nf4_values;
+  case PTE_FORMAT_IQ4_NL: return pte_iq4_nl_values;
+  case PTE_FORMAT_NF4_F32: return pte_nf4_values;
   default: return NULL;
   }
 }
@@ -425,6 +434,19 @@ static inline unsigned pte_format_codes(uint32_t format) {
   case PTE_FORMAT_MXFP8_E5M2: return PTE_FORMAT_MXFP8_E5M2;
   case PTE_FORMAT_MXFP6_E3M2: return PTE_FORMAT_MXFP6_E3M2;
   case PTE_FORMAT_MXINT8: return PTE_FORMAT_I8_CHANNEL;
+  case PTE_FORMAT_I4_ZERO: return PTE_FORMAT_I4;
+  case PTE_FORMAT_I4_ZERO_128: return PTE_FORMAT_I4;
+  case PTE_FORMAT_I4_ZERO_F32: return PTE_FORMAT_I4;
+  case PTE_FORMAT_Q4_1: return PTE_FORMAT_I4;
+  case PTE_FORMAT_Q4_K: return PTE_FORMAT_I4;
+  case PTE_FORMAT_Q5_0: return PTE_FORMAT_Q5_0;
+  case PTE_FORMAT_Q5_K: return PTE_FORMAT_Q5_0;
+  case PTE_FORMAT_Q6_K: return PTE_FORMAT_Q5_0;
+  case PTE_FORMAT_Q8_0: return PTE_FORMAT_I8_CHANNEL;
+  case PTE_FORMAT_IQ4_NL: return PTE_FORMAT_NF4;
+  case PTE_FORMAT_NVFP4: return PTE_FORMAT_MXFP4;
+  case PTE_FORMAT_NF4_F32: return PTE_FORMAT_NF4;
+  case PTE_FORMAT_E4M3_F32: return PTE_FORMAT_E4M3_CHANNEL;
   default: return 0;
   }
 }
@@ -444,6 +466,19 @@ static inline unsigned pte_format_bits(uint32_t format) {
   case PTE_FORMAT_MXFP8_E5M2: return 8;
   case PTE_FORMAT_MXFP6_E3M2: return 6;
   case PTE_FORMAT_MXINT8: return 8;
+  case PTE_FORMAT_I4_ZERO: return 4;
+  case PTE_FORMAT_I4_ZERO_128: return 4;
+  case PTE_FORMAT_I4_ZERO_F32: return 4;
+  case PTE_FORMAT_Q4_1: return 4;
+  case PTE_FORMAT_Q4_K: return 4;
+  case PTE_FORMAT_Q5_0: return 6;
+  case PTE_FORMAT_Q5_K: return 6;
+  case PTE_FORMAT_Q6_K: return 6;
+  case PTE_FORMAT_Q8_0: return 8;
+  case PTE_FORMAT_IQ4_NL: return 4;
+  case PTE_FORMAT_NVFP4: return 4;
+  case PTE_FORMAT_NF4_F32: return 4;
+  case PTE_FORMAT_E4M3_F32: return 8;
   default: return 0;
   }
 }
@@ -463,6 +498,19 @@ static inline unsigned pte_format_scale(uint32_t format) {
   case PTE_FORMAT_MXFP8_E5M2: return PTE_F8E8M0;
   case PTE_FORMAT_MXFP6_E3M2: return PTE_F8E8M0;
   case PTE_FORMAT_MXINT8: return PTE_F8E8M0;
+  case PTE_FORMAT_I4_ZERO: return PTE_F16;
+  case PTE_FORMAT_I4_ZERO_128: return PTE_F16;
+  case PTE_FORMAT_I4_ZERO_F32: return PTE_F32;
+  case PTE_FORMAT_Q4_1: return PTE_F16;
+  case PTE_FORMAT_Q4_K: return PTE_U8;
+  case PTE_FORMAT_Q5_0: return PTE_F16;
+  case PTE_FORMAT_Q5_K: return PTE_U8;
+  case PTE_FORMAT_Q6_K: return PTE_I8;
+  case PTE_FORMAT_Q8_0: return PTE_F16;
+  case PTE_FORMAT_IQ4_NL: return PTE_F16;
+  case PTE_FORMAT_NVFP4: return PTE_F8E4M3;
+  case PTE_FORMAT_NF4_F32: return PTE_F32;
+  case PTE_FORMAT_E4M3_F32: return PTE_F32;
   default: return 0;
   }
 }
@@ -482,6 +530,19 @@ static inline unsigned pte_format_block(uint32_t format) {
   case PTE_FORMAT_MXFP8_E5M2: return 32;
   case PTE_FORMAT_MXFP6_E3M2: return 32;
   case PTE_FORMAT_MXINT8: return 32;
+  case PTE_FORMAT_I4_ZERO: return 32;
+  case PTE_FORMAT_I4_ZERO_128: return 128;
+  case PTE_FORMAT_I4_ZERO_F32: return 32;
+  case PTE_FORMAT_Q4_1: return 32;
+  case PTE_FORMAT_Q4_K: return 32;
+  case PTE_FORMAT_Q5_0: return 32;
+  case PTE_FORMAT_Q5_K: return 32;
+  case PTE_FORMAT_Q6_K: return 16;
+  case PTE_FORMAT_Q8_0: return 32;
+  case PTE_FORMAT_IQ4_NL: return 32;
+  case PTE_FORMAT_NVFP4: return 16;
+  case PTE_FORMAT_NF4_F32: return 64;
+  case PTE_FORMAT_E4M3_F32: return 128;
   default: return 0;
   }
 }

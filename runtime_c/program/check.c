@@ -72,14 +72,13 @@ pte_status pte_check_type(const pte_verifier *v, const char *table, uint32_t i, 
                           uint32_t layout, uint32_t format) {
   PTE_TRY(pte_check_index(v, table, i, "dtype", dtype, PTE_DTYPE_COUNT));
   PTE_TRY(pte_check_index(v, table, i, "layout", layout, PTE_LAYOUT_COUNT));
-  if (format >= PTE_FORMAT_COUNT || pte_format_rows[format].name == NULL)
+  if (!pte_is_format(format))
     return pte_refuse(v, "%s[%u].format: %u is not a format", table, i, format);
   if (layout != PTE_PANELS && format != PTE_FORMAT_PLAIN)
-    return pte_refuse(v, "%s[%u].format: %s needs layout PANELS", table, i,
-                      pte_format_rows[format].name);
+    return pte_refuse(v, "%s[%u].format: %u needs layout PANELS", table, i, format);
   if (!PTE_DTYPE_KEPT(dtype) || !PTE_FORMAT_KEPT(format))
-    return pte_refuse(v, "%s[%u]: %s in %s is not in this build", table, i, pte_dtype_names[dtype],
-                      pte_format_rows[format].name);
+    return pte_refuse(v, "%s[%u]: %s, format %u is not in this build", table, i,
+                      pte_dtype_names[dtype], format);
   return PTE_OK;
 }
 

@@ -42,21 +42,30 @@ static bool panel_rows(uint64_t n, uint32_t groups, uint64_t *out) {
   return n % g == 0 && pte_mul(ceil_to(n / g, 16), g, out);
 }
 
+bool pte_is_format(uint32_t format) {
+  return format == PTE_FORMAT_PLAIN ||
+         (format < PTE_FORMAT_COUNT && pte_format_rows[format].bits != 0);
+}
+
 static bool panel_bytes(uint32_t dtype, uint32_t format, uint32_t groups, const int64_t *shape,
                         uint64_t *out) {
-  const pte_format_row *row = &pte_format_rows[format];
-  uint32_t bits = row->bits != 0 ? row->bits : pte_element_bits(dtype);
-  uint64_t step = panel_step(bits), rows, k = (uint64_t)shape[1], codes, scales = 0;
+  const pte_format_row row = pte_format_rows[format];
+  uint32_t bits = row.bits != 0 ? row.bits : pte_element_bits(dtype);
+  uint64_t step = panel_step(bits), rows, k = (uint64_t)shape[1], bytes;
   if (step == 0 || !panel_rows((uint64_t)shape[0], groups, &rows) ||
-      !pte_mul(rows, ceil_to(k, step), &codes) || !pte_mul(codes, bits, &codes))
+      !pte_mul(rows, ceil_to(k, step), &bytes) || !pte_mul(bytes, bits, &bytes))
     return false;
-  if (row->scaled) {
-    uint64_t blocks = row->block == 0 ? 1 : k / row->block + (k % row->block != 0);
-    if (!pte_mul(rows, blocks, &scales) ||
-        !pte_mul(scales, pte_element_bits(row->scale) / 8, &scales))
+  *out = bytes / 8;
+  const uint8_t planes[] = {row.scale, row.second, row.outer, row.second != 0 ? row.outer : 0};
+  for (unsigned i = 0; i < sizeof planes; i++) {
+    if (planes[i] == 0) continue;
+    uint64_t block = i < 2 ? row.block : row.outer_block;
+    uint64_t blocks = block == 0 ? 1 : k / block + (k % block != 0);
+    if (!pte_mul(rows, blocks, &bytes) ||
+        !pte_mul(bytes, pte_element_bits(planes[i]) / 8, &bytes) || !pte_add(*out, bytes, out))
       return false;
   }
-  return pte_add(codes / 8, scales, out);
+  return true;
 }
 
 static bool taps_bytes(uint32_t dtype, const int64_t *shape, uint64_t *out) {
@@ -69,9 +78,7 @@ bool pte_storage_bytes(uint32_t dtype, uint32_t layout, uint32_t format, uint32_
                        uint32_t rank, const int64_t *shape, uint64_t *out) {
   uint64_t bytes = 0;
   bool fits = false;
-  if (pte_element_bits(dtype) == 0 || format >= PTE_FORMAT_COUNT ||
-      pte_format_rows[format].name == NULL)
-    return false;
+  if (pte_element_bits(dtype) == 0 || !pte_is_format(format)) return false;
   if (layout == PTE_STRIDED && format == PTE_FORMAT_PLAIN)
     fits = dense_bytes(dtype, rank, shape, &bytes);
   else if (layout == PTE_PANELS && rank == 2)

@@ -90,6 +90,8 @@ static const char *layout_name(uint8_t layout) {
   return names[layout];
 }
 
+static const char *const format_names[] = PTE_FORMAT_NAMES;
+
 static void print_constants(const pte_program *p) {
   for (uint32_t i = 0; i < p->constant_count; i++) {
     const pte_file_constant *c = &p->constants[i];
@@ -97,8 +99,8 @@ static void print_constants(const pte_program *p) {
     for (uint32_t axis = 0; axis < c->shape.count; axis++)
       printf("%s%lld", axis == 0 ? "" : ", ", (long long)p->tables.ints[c->shape.start + axis]);
     printf("]%s %s, %llu bytes at %llu of segment %u\n", layout_name(c->layout),
-           pte_format_rows[c->format].name, (unsigned long long)c->size,
-           (unsigned long long)c->offset, c->segment);
+           format_names[c->format], (unsigned long long)c->size, (unsigned long long)c->offset,
+           c->segment);
   }
   for (uint32_t i = 0; i < p->state_count; i++) {
     const pte_file_state *s = &p->states[i];

@@ -148,13 +148,14 @@ def _formats() -> list[str]:
             f.id,
             f.name,
             f.bits or "of the dtype",
-            f.scale or "none",
-            (f.block or "the row") if f.scale else "",
+            ", ".join(f"{dtype} of {size or 'the row'}" for dtype, size in f.planes) or "none",
             _sentence(f.meaning),
         )
         for f in FORMATS.values()
     ]
-    return _rows(("id:", "format", "bits a code", "scale", "elements a scale", "w"), rows)
+    return _rows(
+        ("id:", "format", "bits a code", "behind the codes: numbers of elements", "w"), rows
+    )
 
 
 def _sentence(meaning: Callable[..., Any]) -> str:

@@ -34,7 +34,7 @@ PREFIX = {
 KERNEL_STRUCTS = {"Range": "pte_range", "Step": "pte_step"}
 """Structs that kernels see too: declared in core/kernel.h, asserted here."""
 
-LEVELS = {f: f.levels for f in FORMATS.values() if f.levels is not None}
+LEVELS = [f for f in FORMATS.values() if f.levels is not None]
 
 
 def code_kind(row: Format) -> str:
@@ -42,9 +42,17 @@ def code_kind(row: Format) -> str:
     return row.codes + (f"_less_{row.offset}" if row.offset else "")
 
 
+def table_of(row: Format) -> Format:
+    """The first format with the same levels."""
+    return next(f for f in LEVELS if f.same_levels(row))
+
+
+TABLES = [f for f in LEVELS if table_of(f) is f]
+
+
 def _alike(row: Format) -> tuple[int, str]:
-    """What a decoder depends on; scales and blocks it is told."""
-    return (row.bits, code_kind(row)) if row.codes else (row.bits, row.name)
+    """What a decoder depends on; tables, scales and blocks it is told."""
+    return row.bits, code_kind(row) if row.codes else ""
 
 
 def snake(name: str) -> str:
@@ -111,18 +119,23 @@ def layout_h(schema: Schema, digest: bytes) -> str:
         ]
         out += [f"  PTE_{snake(table.name)}_FIELDS".upper() + f" = {len(table.fields)}", "};"]
         out += [f"extern const pte_flat_table pte_{snake(table.name)}_table;", ""]
-    out += ["typedef struct pte_format_row {", "  const char *name; /* NULL: no such format */"]
-    out += ["  uint8_t bits;   /* of a code; 0: elements of the constant's dtype */"]
     out += [
-        "  uint8_t scale;  /* dtype of the scales */",
-        "  uint16_t block; /* elements a scale along K; 0: one scale a row */",
+        "/* Dtypes are 0 where a format has no such plane. */",
+        "typedef struct pte_format_row {",
     ]
     out += [
-        "  bool scaled;",
+        "  uint8_t bits;         /* of a code; 0: elements of the constant's dtype, or no such format */",
+        "  uint8_t scale;        /* dtype of the scales */",
+        "  uint8_t second;       /* I8: of zero points; another: of what is added, codes from 0 on */",
+        "  uint8_t outer;        /* of the scales of scales, and of what is added */",
+        "  uint16_t block;       /* elements a scale along K; 0: one scale a row */",
+        "  uint16_t outer_block; /* a multiple of it, or 0 */",
         "} pte_format_row;",
         f"#define PTE_FORMAT_COUNT {1 + max(f.id for f in FORMATS.values())}",
     ]
     out += ["extern const pte_format_row pte_format_rows[PTE_FORMAT_COUNT];"]
+    names = ", ".join(f'[{f.id}] = "{f.name}"' for f in FORMATS.values())
+    out += ["/* For tools: names by number. */", f"#define PTE_FORMAT_NAMES {{{names}}}"]
     out += _c_formats()
     out += [
         "extern const uint8_t pte_nf4_seven[16]; /* round(63 value) + 64 */",
@@ -133,9 +146,21 @@ def layout_h(schema: Schema, digest: bytes) -> str:
 
 def _c_formats() -> list[str]:
     """What a kernel asks about a format that it knows while compiling."""
-    out = [f"extern const float pte_{f.name}_values[{1 << f.bits}];" for f in LEVELS]
-    out += ["/* X(format): those whose codes are places in a table. */"]
-    out += ["#define PTE_LEVEL_FORMATS(X) " + " ".join(f"X({f.name.upper()})" for f in LEVELS)]
+    out = [f"extern const float pte_{f.name}_values[{1 << f.bits}];" for f in TABLES]
+    tables = (
+        f"const float pte_{f.name}_values[] = {{{', '.join(f'{float(v).hex()}f' for v in f.levels)}}};"
+        for f in TABLES
+        if f.levels is not None
+    )
+    out += ["/* Their definitions, for the one file that has them. */"]
+    out += ["#define PTE_LEVEL_TABLES " + " ".join(tables)]
+    widths = {f.bits: f for f in reversed(LEVELS)}
+    out += [
+        "/* X(format): those whose codes are places in a table, the first with so many bits. */"
+    ]
+    out += [
+        "#define PTE_LEVEL_FORMATS(X) " + " ".join(f"X({f.name.upper()})" for f in widths.values())
+    ]
     out += ["/* X(format, what its codes are): the others, the first with such codes. */"]
     first = {
         f: next(o for o in FORMATS.values() if _alike(o) == _alike(f)) for f in FORMATS.values()
@@ -152,7 +177,9 @@ def _c_formats() -> list[str]:
         "static inline const float *pte_format_levels(uint32_t format) {",
         "  switch (format) {",
     ]
-    out += [f"  case PTE_FORMAT_{f.name.upper()}: return pte_{f.name}_values;" for f in LEVELS]
+    out += [
+        f"  case PTE_FORMAT_{f.name.upper()}: return pte_{table_of(f).name}_values;" for f in LEVELS
+    ]
     out += ["  default: return NULL;", "  }", "}"]
     scales = {f: f"PTE_{f.scale.upper()}" if f.scale else "0" for f in FORMATS.values()}
     decoders = {f: f"PTE_FORMAT_{o.name.upper()}" for f, o in first.items()}
@@ -209,15 +236,14 @@ def layout_c(schema: Schema) -> str:
         ]
     out += ["const pte_format_row pte_format_rows[PTE_FORMAT_COUNT] = {"]
     for fmt in FORMATS.values():
-        scale = f"PTE_{fmt.scale.upper()}" if fmt.scale else "0"
+        dtypes = (
+            f"PTE_{name.upper()}" if name else "0" for name in (fmt.scale, fmt.second, fmt.outer)
+        )
         out.append(
-            f'  [{fmt.id}] = {{"{fmt.name}", {fmt.bits}, {scale}, {fmt.block}, {str(bool(fmt.scale)).lower()}}},'
+            f"  [{fmt.id}] = {{{fmt.bits}, {', '.join(dtypes)}, {fmt.block}, {fmt.outer_block}}},"
         )
     sevens = ", ".join(str(t) for t in NF4_SEVEN)
     out += ["};"]
-    for fmt, values in LEVELS.items():
-        levels = ", ".join(f"{float(v).hex()}f" for v in values)
-        out += [f"const float pte_{fmt.name}_values[{1 << fmt.bits}] = {{{levels}}};"]
     out += [f"const uint8_t pte_nf4_seven[16] = {{{sevens}}};\n"]
     out += ["const char pte_dtype_names[][11] = {"]
     out += [

@@ -7,6 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from ops.stored import planes_of
 
 from pteron.export import pack
 from pteron.export.export import export
@@ -25,22 +26,19 @@ PACKED = [f for f in FORMATS.values() if f.bits]
 @pytest.mark.parametrize("groups", [1, 3])
 @pytest.mark.parametrize("k", [1, 7, 32, 33, 144])
 @pytest.mark.parametrize("fmt", PACKED, ids=lambda f: f.name)
-def test_codes_and_scales_come_back(fmt, k: int, groups: int) -> None:  # type: ignore[no-untyped-def]
+def test_codes_and_planes_come_back(fmt, k: int, groups: int) -> None:  # type: ignore[no-untyped-def]
     rng = np.random.default_rng(k)
     n = 3 * 11
     raw = rng.integers(0, 1 << fmt.bits, (n, k)).astype(np.uint8)
-    blocks = -(-k // fmt.block) if fmt.block else 1
-    kind = {"f32": np.float32, "f16": np.float16, "f8e8m0": np.uint8}[fmt.scale]
-    scale = rng.integers(1, 100, (n, blocks)).astype(kind)
-    data = codes.pack(fmt, raw, scale, groups)
+    behind = planes_of(fmt, n, k, rng)
+    data = codes.pack(fmt, raw, *behind, groups=groups)
     rows = groups * -(-(n // groups) // 16) * 16
     step = {8: 4, 4: 8, 6: 16}[fmt.bits]
-    assert (
-        data.size == rows * -(-k // step) * step * fmt.bits // 8 + rows * blocks * kind().itemsize
-    )
+    more = sum(plane.shape[1] * plane.itemsize for plane in behind)
+    assert data.size == rows * -(-k // step) * step * fmt.bits // 8 + rows * more
     back = codes.unpack(fmt, data, (n, k), groups)
-    np.testing.assert_array_equal(back[0], raw)
-    np.testing.assert_array_equal(back[1], scale)
+    for got, want in zip(back, [raw, *behind], strict=True):
+        np.testing.assert_array_equal(got, want)
 
 
 def test_the_place_of_a_four_bit_code() -> None:
@@ -97,9 +95,12 @@ def form(coded: Coded) -> str | None:
     found = codes.stored(coded)
     if found is None:
         return None
-    want = (
-        coded.codes.astype(np.float32) - (0 if coded.zero is None else coded.zero)
-    ) * coded.scale
+    shape = coded.codes.shape
+    zero, shift = (
+        np.zeros(shape, np.float32) if p is None else spread(p, shape).astype(np.float32)
+        for p in (coded.zero, coded.shift)
+    )
+    want = (coded.codes.astype(np.float32) - zero) * spread(coded.scale, shape) + shift
     got = codes.decode(found[0], found[1], coded.codes.shape)
     np.testing.assert_array_equal(got, want.astype(np.float32))
     return found[0]
@@ -107,6 +108,7 @@ def form(coded: Coded) -> str | None:
 
 RNG = np.random.default_rng(4)
 HALF, WIDE = np.full((1, 1), 0.5, np.float32), np.full((1, 1), 0.1, np.float32)
+HALVES = np.repeat((RNG.random((20, 2)) + 0.1).astype(np.float16).astype(np.float32), 32, axis=1)
 BY_BLOCK = np.repeat(RNG.random((20, 2)).astype(np.float32) + 0.1, 32, axis=1)
 
 
@@ -117,6 +119,9 @@ BY_BLOCK = np.repeat(RNG.random((20, 2)).astype(np.float32) + 0.1, 32, axis=1)
         (ml_dtypes.uint4, 0, 16, 8, WIDE, "i4_f32"),
         (ml_dtypes.uint4, 0, 16, 8, BY_BLOCK, "i4_f32"),
         (ml_dtypes.uint4, 0, 16, 3, BY_BLOCK, "i8_f32"),
+        (ml_dtypes.uint4, 0, 16, 5, HALVES, "q5_0"),
+        (np.int8, -32, 32, None, HALVES, "q5_0"),
+        (np.int8, -33, 32, None, HALVES, "q8_0"),
         (ml_dtypes.uint4, 0, 16, None, BY_BLOCK, "i8_f32"),
         (ml_dtypes.uint4, 5, 8, 5, BY_BLOCK, "i4_f32"),
         (ml_dtypes.uint2, 0, 4, 2, BY_BLOCK, "i4_f32"),
@@ -143,8 +148,45 @@ def test_zero_points_go_into_signed_codes(
 
 def test_a_zero_point_of_each_block() -> None:
     q = RNG.integers(0, 16, (20, 64)).astype(ml_dtypes.uint4)
-    zero = np.repeat(RNG.integers(0, 16, (20, 2)), 32, axis=1).astype(ml_dtypes.uint4)
-    assert form(Coded(q, BY_BLOCK, zero)) == "i8_f32"
+    zero = Blocks(RNG.integers(0, 16, (20, 2)).astype(ml_dtypes.uint4), 1, 32)
+    assert form(Coded(q, BY_BLOCK, zero)) == "i4_zero_f32"
+    assert form(Coded(q, HALVES, zero)) == "i4_zero"
+
+
+def test_blocks_of_128() -> None:
+    q = RNG.integers(0, 16, (20, 300)).astype(ml_dtypes.uint4)
+    zero = Blocks(RNG.integers(0, 16, (20, 3)).astype(ml_dtypes.uint4), 1, 128)
+    scale = Blocks((RNG.random((20, 3)) + 0.1).astype(np.float16).astype(np.float32), 1, 128)
+    assert form(Coded(q, scale, zero)) == "i4_zero_128"
+
+
+@pytest.mark.parametrize("shift", [True, False])
+@pytest.mark.parametrize(("top", "name"), [(16, "q4_k"), (32, "q5_k")])
+def test_scales_of_scales_stay_bytes(top: int, name: str, shift: bool) -> None:
+    def nested(seed: int, sign: int) -> Blocks:
+        rng = np.random.default_rng(seed)
+        few = rng.integers(0, 64, (20, 16)).astype(np.uint8)
+        outer = (sign * rng.random((20, 2))).astype(np.float16).astype(np.float32)
+        inner = Coded(few, Blocks(outer, 1, 8))
+        return Blocks(decoded_of(inner), 1, 32, inner)
+
+    q = RNG.integers(0, top, (20, 512)).astype(np.uint8)
+    q[0, :2] = 0, top - 1
+    coded = Coded(q, nested(1, 1), shift=nested(2, -1) if shift else None)
+    assert (form(coded) == name) == shift
+
+
+def decoded_of(coded: Coded) -> Any:
+    return arrays.decode(coded, "f32")
+
+
+def test_a_scale_of_eight_bits_times_one_of_the_row() -> None:
+    rng = np.random.default_rng(1)
+    few = (rng.random((20, 4)) * 300).astype(np.float32).astype(ml_dtypes.float8_e4m3fn)
+    for outer in (np.float32(0.0123), Blocks(rng.random((20, 1)).astype(np.float32), 1, 4)):
+        inner = Coded(few, np.asarray(outer) if isinstance(outer, np.float32) else outer)
+        q = rng.integers(-6, 7, (20, 64)).astype(np.float32).astype(ml_dtypes.float4_e2m1fn)
+        assert form(Coded(q, Blocks(decoded_of(inner), 1, 16, inner))) == "nvfp4"
 
 
 @pytest.mark.parametrize("kind", [ml_dtypes.float8_e4m3fn, ml_dtypes.float4_e2m1fn])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from ops.harness import Array, Weight
 
@@ -19,15 +20,15 @@ def stored(name: str, n: int, k: int, groups: int = 1, integers: bool = False) -
     rng = np.random.default_rng(0)
     fmt = FORMATS[name]
     codes = rng.integers(0, 1 << fmt.bits, (n, k)).astype(np.uint8)
-    if fmt.name in ("e4m3_channel", "mxfp8"):
+    if fmt.codes == "f8e4m3":
         codes[codes & 0x7F == 0x7F] ^= 1
-    if fmt.name == "mxfp8_e5m2":
+    if fmt.codes == "f8e5m2":
         codes[codes & 0x7C == 0x7C] ^= 4
-    scale = scales_of(fmt, n, k, rng)
-    w = weight_of(fmt, codes, scale, groups)
+    planes = planes_of(fmt, n, k, rng)
+    w = weight_of(fmt, codes, *planes, groups=groups)
     if integers and name == "nf4":
         levels = (NF4_SEVEN.astype(np.float64) - 64) / 63
-        return dataclasses.replace(w, array=scaled(levels[codes], scale.astype(np.float64), 64))
+        return dataclasses.replace(w, array=scaled(levels[codes], planes[0].astype(np.float64), 64))
     return w
 
 
@@ -35,24 +36,39 @@ def every(name: str) -> Weight:
     """A weight [16, 64] with every code of its format: NaN and infinity, too."""
     fmt = FORMATS[name]
     codes = (np.arange(16 * 64) % (1 << fmt.bits)).astype(np.uint8).reshape(16, 64)
-    return weight_of(fmt, codes, scales_of(fmt, 16, 64, np.random.default_rng(0)))
+    return weight_of(fmt, codes, *planes_of(fmt, 16, 64, np.random.default_rng(0)))
 
 
-def scales_of(fmt: Format, n: int, k: int, rng: np.random.Generator) -> Array:
-    """[n, ceil(k / block)], or [n, 1]; E8M0 as bytes."""
-    shape = (n, -(-k // fmt.block) if fmt.block else 1)
-    if fmt.scale == "f8e8m0":
-        top = 121 if fmt.codes == "f8e5m2" else 128  # its codes reach 2^7 times those of E4M3
-        return rng.integers(top - 8, top, shape).astype(np.uint8)
-    return (rng.random(shape) + 0.1).astype({"f16": np.float16, "f32": np.float32}[fmt.scale])
+def planes_of(fmt: Format, n: int, k: int, rng: np.random.Generator) -> list[Array]:
+    """Numbers of ordinary size for what lies behind the codes: [n, ceil(k / elements)], or [n, 1]; E8M0 as bytes."""
+    return [
+        _numbers(fmt, dtype, (n, -(-k // size) if size else 1), rng) for dtype, size in fmt.planes
+    ]
 
 
-def weight_of(fmt: Format, codes: Array, scale: Array, groups: int = 1) -> Weight:
+def _numbers(fmt: Format, dtype: str, shape: tuple[int, int], rng: np.random.Generator) -> Array:
+    match dtype:
+        case "f8e8m0":
+            top = 121 if fmt.codes == "f8e5m2" else 128  # its codes reach 2^7 times those of E4M3
+            return rng.integers(top - 8, top, shape).astype(np.uint8)
+        case "f8e4m3":
+            return (rng.random(shape) + 0.1).astype(ml_dtypes.float8_e4m3fn)
+        case "u8":
+            return rng.integers(0, 64, shape).astype(np.uint8)
+        case "i8":
+            return rng.integers(-16, 16, shape).astype(np.int8)
+    return (rng.random(shape) + 0.1).astype({"f16": np.float16, "f32": np.float32}[dtype])
+
+
+def weight_of(fmt: Format, codes: Array, *behind: Array, groups: int = 1) -> Weight:
     """Codes [n, k] as unsigned bytes, and what they mean, with their bytes in panels."""
     meaning: Any = codes.view(np.int8) if fmt.codes == "i8" else codes
-    array = fmt.meaning(meaning, scale if fmt.block else scale[:, 0])
-    parts = [*planes(fmt.bits, codes, groups), spread(scale, groups).reshape(-1).view(np.uint8)]
-    return Weight(array, np.concatenate(parts), fmt.id, groups=groups)
+    given = behind if fmt.block else (behind[0][:, 0], *behind[1:])
+    array = fmt.meaning(meaning, *given)
+    rest = [spread(plane, groups).reshape(-1).view(np.uint8) for plane in behind]
+    return Weight(
+        array, np.concatenate([*planes(fmt.bits, codes, groups), *rest]), fmt.id, groups=groups
+    )
 
 
 def spread(x: Array, groups: int) -> Array:

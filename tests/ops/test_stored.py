@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from ops import harness
@@ -11,7 +12,7 @@ from ops.cases_matrix_int8 import NAMES as INT8
 from ops.cases_matrix_int8 import hostile
 from ops.cases_stored import CASES
 from ops.harness import Array, Case, Weight, canonical, weight
-from ops.stored import NAMES, scales_of, weight_of
+from ops.stored import NAMES, planes_of, weight_of
 
 from pteron.schema.formats import FORMATS, NF4_SEVEN
 from pteron.schema.meaning.narrow import eight_codes
@@ -31,27 +32,36 @@ def test_exact_products_have_the_bits_of_the_decoded_weight(case: Case) -> None:
         assert canonical(got.outputs[0]) == canonical(want.outputs[0])
 
 
-def every_code(name: str, scale: Array) -> Weight:
-    """A row for each scale [n] (as stored), with every code in it."""
+SCALES: dict[str, Array] = {
+    "f8e8m0": np.arange(256, dtype=np.uint8),
+    "f8e4m3": np.arange(256, dtype=np.uint8).view(ml_dtypes.float8_e4m3fn),
+    "u8": np.arange(256, dtype=np.uint8),
+    "i8": np.arange(256, dtype=np.uint8).view(np.int8),
+    "f16": np.arange(0, 1 << 16, 61, dtype=np.uint16).view(np.float16),
+    "f32": np.array(
+        [0, 1, -1, 1.1, 1e-38, 1e-45, 1e38, 3e38, np.inf, np.nan, 2.0**-126, 0.3], np.float32
+    ),
+}
+
+
+def every_code(name: str, at: int) -> Weight:
+    """A row for each number (as stored) in plane `at`, with every code in it."""
     fmt = FORMATS[name]
-    codes = np.tile(np.arange(1 << fmt.bits, dtype=np.uint8), (len(scale), 1))
-    blocks = -(-codes.shape[1] // fmt.block) if fmt.block else 1
-    return weight_of(fmt, codes, np.repeat(scale[:, None], blocks, 1))
+    numbers = SCALES[fmt.planes[at][0]]
+    codes = np.tile(np.arange(1 << fmt.bits, dtype=np.uint8), (len(numbers), 1))
+    behind = planes_of(fmt, *codes.shape, np.random.default_rng(1))
+    behind[at] = np.repeat(numbers[:, None], behind[at].shape[1], 1)
+    return weight_of(fmt, codes, *behind)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_code_with_every_kind_of_scale(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "at"), [(name, i) for name in NAMES for i in range(len(FORMATS[name].planes))]
+)
+def test_every_code_with_every_kind_of_number(name: str, at: int) -> None:
     """To the bit, with subnormal results, infinities and NaN."""
-    scales = {
-        "f8e8m0": np.arange(256, dtype=np.uint8),
-        "f16": np.arange(0, 1 << 16, 61, dtype=np.uint16).view(np.float16),
-        "f32": np.array(
-            [0, 1, -1, 1.1, 1e-38, 1e-45, 1e38, 3e38, np.inf, np.nan, 2.0**-126, 0.3], np.float32
-        ),
-    }[FORMATS[name].scale]
     with np.errstate(all="ignore"):
-        w = every_code(name, scales)
-    case = Case("gather_rows", [w, np.arange(len(scales))])
+        w = every_code(name, at)
+    case = Case("gather_rows", [w, np.arange(len(w.array))])
     outs = harness.outs_of(case)
     for cpu in harness.variants():
         assert canonical(harness.run(case, outs, cpu=cpu).outputs[0]) == canonical(w.array)
@@ -79,7 +89,7 @@ def test_integer_products_are_the_formula_to_the_bit(name: str) -> None:
     fmt, rng = FORMATS[name], np.random.default_rng(3)
     n, k = 37, 150
     codes = rng.integers(0, 1 << fmt.bits, (n, k)).astype(np.uint8)
-    scale = scales_of(fmt, n, k, rng)
+    (scale,) = planes_of(fmt, n, k, rng)
     x = np.concatenate([hostile(), rng.standard_normal((9, 50)).astype(np.float32)], 1)
     case = Case("matmul_int8", (x, weight_of(fmt, codes, scale), None))
     eight, x_scale = eight_codes(x)

@@ -10,7 +10,7 @@ from typing import Any
 from pteron.schema.errors import PteronError
 
 from . import say
-from .pairs import asked, file, kind, model, option, pairs, ready
+from .pairs import asked, existing, file, kind, model, option, pairs, ready
 from .progress import progress
 from .quantize import check_static, keep_ranges, report_kind, static
 
@@ -31,6 +31,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     option(parser, "--fix", "fix", action="append", metavar="SYMBOL=N")
     option(parser, "--delegate", "delegates", metavar="NAMES")
     option(parser, "--placement", "placement")
+    option(parser, "--weights", "weights", type=Path, metavar="FILE")
     option(parser, "--quantize", "quantize", metavar="FORMAT")
     static(parser)
     option(parser, "--no-fuse", "fuse")
@@ -72,7 +73,9 @@ def run(args: argparse.Namespace) -> int:
     written = args.statistics if args.calibrate else None
     outputs = [target, args.ranges, args.report, args.kernel_list, written]
     report_kind(args.report)
-    ready(outputs, [args.model, args.calibrate, None if written else args.statistics])
+    if args.weights is not None and not args.weights.is_dir():
+        existing(args.weights)
+    ready(outputs, [args.model, args.weights, args.calibrate, None if written else args.statistics])
     options = asked(args) | {
         "states": pairs("--state", args.states, str),
         "hints": pairs("--dim", args.hints, int),

@@ -7,7 +7,7 @@ its ONNX body.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import ml_dtypes
 import numpy as np
@@ -86,11 +86,31 @@ def lower_dequantize_levels(l: Lowering, n: Node) -> Ref:
     codes, scale = l.values.array(n[0]), l.values.array(n[1])
     if codes is None or scale is None:
         l.fail("codes or scales are computed while running; expected constants")
-    each = Blocks(scale, 1, n.integer("block_size"))
+    each = Blocks(scale, 1, n.integer("block_size"), _nested(n[1]))
     if codes.dtype == ml_dtypes.uint4:
         codes = codes.view(np.uint8)  # a byte each as it is
-    coded = Coded(codes.astype(np.uint8, copy=False), each, None, "f32", LEVELS[n.op_type])
+    coded = Coded(codes.astype(np.uint8, copy=False), each, format=LEVELS[n.op_type])
     return Codes("f32", coded, lambda: l.values.constant(decode(coded, "f32"), "f32"))
+
+
+SHIFTED: Final = "DequantizeShifted"
+
+
+@lowers(SHIFTED, domain="pteron")
+def lower_dequantize_shifted(l: Lowering, n: Node) -> Ref:
+    """codes * scale + shift of the block, each rounded: codes [n, k], the others [n, ceil(k / block_size)], all constants."""
+    codes, scale, shift = (l.values.array(n[i]) for i in range(3))
+    if codes is None or scale is None or shift is None:
+        l.fail("codes, scales or shifts are computed while running; expected constants")
+    size = n.integer("block_size")
+    each, more = (Blocks(part, 1, size, _nested(n[i])) for i, part in ((1, scale), (2, shift)))
+    coded = Coded(codes, each, shift=more)
+    return Codes("f32", coded, lambda: l.values.constant(decode(coded, "f32"), "f32"))
+
+
+def _nested(ref: Ref) -> Coded | None:
+    """What a scale is decoded from, where it has a scale itself."""
+    return ref.coded if isinstance(ref, Codes) and ref.coded.scale is not None else None
 
 
 def _codes(l: Lowering, n: Node, x: Ref, scale: Ref, zero: Ref | None, dtype: str) -> Coded | None:
@@ -108,7 +128,8 @@ def _codes(l: Lowering, n: Node, x: Ref, scale: Ref, zero: Ref | None, dtype: st
         if array.ndim == 1 and not n.integer("block_size"):
             return array.reshape([-1 if a == axis else 1 for a in range(codes.ndim)])
         block = n.integer("block_size") or -(-codes.shape[axis] // array.shape[axis])
-        return Blocks(array, axis, block)
+        assert part is not None
+        return Blocks(array, axis, block, _nested(part))
 
     return Coded(codes, shared(scale), shared(zero), dtype)
 

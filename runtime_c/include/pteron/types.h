@@ -56,6 +56,19 @@ enum { /* storage formats */
   PTE_FORMAT_MXFP8_E5M2 = 10,
   PTE_FORMAT_MXFP6_E3M2 = 11,
   PTE_FORMAT_MXINT8 = 12,
+  PTE_FORMAT_I4_ZERO = 13,
+  PTE_FORMAT_I4_ZERO_128 = 14,
+  PTE_FORMAT_I4_ZERO_F32 = 15,
+  PTE_FORMAT_Q4_1 = 16,
+  PTE_FORMAT_Q4_K = 17,
+  PTE_FORMAT_Q5_0 = 18,
+  PTE_FORMAT_Q5_K = 19,
+  PTE_FORMAT_Q6_K = 20,
+  PTE_FORMAT_Q8_0 = 21,
+  PTE_FORMAT_IQ4_NL = 22,
+  PTE_FORMAT_NVFP4 = 23,
+  PTE_FORMAT_NF4_F32 = 24,
+  PTE_FORMAT_E4M3_F32 = 25,
 };
 
 /* CPU features: instruction sets that kernels are compiled for. */

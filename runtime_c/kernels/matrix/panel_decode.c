@@ -1,6 +1,19 @@
 #include "kernels/matrix/panel_decode.h"
 
+PTE_LEVEL_TABLES
+
 static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
+
+/* The planes behind the codes, in order. */
+static void planes_place(pte_stored *s, size_t panels, const pte_format_row *row) {
+  const uint8_t dtypes[] = {row->scale, row->second, row->outer, row->second ? row->outer : 0};
+  const uint8_t *at = s->scales;
+  for (size_t i = 0; i < PTE_STORED_PLANES; i++) {
+    if (dtypes[i] == 0) continue;
+    s->planes[i] = at;
+    at += panels * (i < 2 ? s->blocks : s->outers) * PTE_PANEL * (pte_dtype_bits(dtypes[i]) / 8);
+  }
+}
 
 pte_stored pte_stored_of(const pte_tensor *w) {
   const pte_format_row *row = &pte_format_rows[w->format];
@@ -10,6 +23,8 @@ pte_stored pte_stored_of(const pte_tensor *w) {
                   .depth = k,
                   .block = row->block == 0 ? SIZE_MAX : row->block,
                   .blocks = row->block == 0 ? 1 : ceil_div(k, row->block),
+                  .outer_block = row->outer_block == 0 ? SIZE_MAX : row->outer_block,
+                  .outers = row->outer_block == 0 ? 1 : ceil_div(k, row->outer_block),
                   .format = w->format,
                   .scale_bytes = pte_dtype_bits(row->scale) / 8};
   switch (row->bits) {
@@ -20,6 +35,7 @@ pte_stored pte_stored_of(const pte_tensor *w) {
   if (s.codes == NULL) return s; /* at prepare there are shapes only */
   s.high = s.codes + panels * s.steps * 64;
   s.scales = row->bits == 6 ? s.high + panels * s.steps * 32 : s.high;
+  planes_place(&s, panels, row);
   return s;
 }
 

@@ -1,12 +1,13 @@
 /* Weights of the storage formats (schema/formats.py) in panels: where codes and scales lie, and
- * decoding them to f32, w = value(code) * scale rounded once.
+ * decoding them to f32, w = (value(code) - zero) * scale + shift, each operation rounded.
  *
  *     8-bit codes  [panel][ceil(K/4)][16][4]
  *     4-bit codes  [panel][ceil(K/8)][16][4], byte j of a row: code k+j low, code k+4+j high
  *     6-bit codes  their low 4 bits as 4-bit codes [panel][2 ceil(K/16)][16][4], then their high 2
  *                  bits [panel][ceil(K/16)][16][4]: byte j has those of k+j, k+4+j, k+8+j, k+12+j
  *                  from bit 0 up
- *     scales       [panel][ceil(K/block)][16] behind the codes; [panel][16] where block is 0 */
+ *     scales       [panel][ceil(K/block)][16] behind the codes; [panel][16] where block is 0
+ *     second       zero points or what is added, the same; then the outer scales of both */
 #ifndef PTE_PANEL_DECODE_H
 #define PTE_PANEL_DECODE_H
 
@@ -14,13 +15,17 @@
 #include "gen/layout.h"
 #include "kernels/matrix/gemm.h"
 
+enum { PTE_STORED_PLANES = 4 }; /* scales, second, and their outer ones */
+
 typedef struct pte_stored {
   const uint8_t *codes, *high; /* high: the upper plane of 6-bit codes */
   const uint8_t *scales;
-  size_t depth;  /* K */
-  size_t steps;  /* of 64 bytes, a panel; of the lower plane */
-  size_t blocks; /* rows of 16 scales, a panel */
-  size_t block;  /* elements a scale */
+  const uint8_t *planes[PTE_STORED_PLANES]; /* NULL: none; the first is `scales` */
+  size_t depth;                             /* K */
+  size_t steps;                             /* of 64 bytes, a panel; of the lower plane */
+  size_t blocks;                            /* rows of 16 scales, a panel */
+  size_t block;                             /* elements a scale */
+  size_t outers, outer_block;
   uint32_t format, scale_bytes;
 } pte_stored;
 

@@ -1,0 +1,170 @@
+"""GGUF files, versions 2 and 3: names, shapes and types of tensors, and where their blocks lie."""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import struct
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import numpy as np
+
+from pteron.schema.errors import QuantError
+
+from .ggml import FLOATS, LAYOUTS
+from .weight import Array, Tensor, Weight
+
+SCALARS: Final = {
+    0: "B",
+    1: "b",
+    2: "H",
+    3: "h",
+    4: "I",
+    5: "i",
+    6: "f",
+    7: "?",
+    10: "Q",
+    11: "q",
+    12: "d",
+}
+STRING, LIST = 8, 9
+MOST: Final = 1 << 28
+"""Elements and bytes of one key's value: what is larger is no key of a model."""
+
+NAMES: Final = {
+    "token_embd": "embed_tokens", "output": "lm_head", "output_norm": "norm",
+    "attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj",
+    "attn_output": "self_attn.o_proj", "attn_q_norm": "self_attn.q_norm", "attn_k_norm": "self_attn.k_norm",
+    "attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm",
+    "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
+}  # fmt: skip
+"""What GGUF calls the modules of a decoder, and transformers does."""
+TURNED: Final = ("llama",)
+"""Architectures whose converter orders the rows of queries and keys for another kind of rotation."""
+
+
+def read_gguf(path: Path) -> dict[str, Tensor]:
+    """Tensors by the names of GGUF, or those of transformers where it has them for decoders.
+
+    Raises:
+        QuantError: damaged, or of another version.
+    """
+    with path.open("rb") as file:
+        try:
+            return _tensors(path, file)
+        except (struct.error, UnicodeDecodeError, OverflowError, MemoryError):
+            raise QuantError(f"{path}: ends within its header, or is damaged") from None
+
+
+def _tensors(path: Path, file: BinaryIO) -> dict[str, Tensor]:
+    magic, version, count, keys = struct.unpack("<4sIQQ", file.read(24))
+    if magic != b"GGUF" or version not in (2, 3):
+        raise QuantError(f"{path}: expected GGUF version 2 or 3, got {magic!r} {version}")
+    facts = {_string(file): _value(file) for _ in range(keys)}
+    rows = []
+    for _ in range(count):
+        name = _string(file)
+        (rank,) = struct.unpack("<I", file.read(4))
+        if rank > 8:
+            raise QuantError(f"{path}: tensor {name}: expected at most 8 dimensions, got {rank}")
+        shape = struct.unpack(f"<{rank}Q", file.read(8 * rank))[::-1]
+        rows.append((name, shape, *struct.unpack("<IQ", file.read(12))))
+    step = int(facts.get("general.alignment", 32)) or 32
+    start = -(-file.tell() // step) * step
+    size = path.stat().st_size
+    found = {}
+    for name, shape, kind, offset in rows:
+        tensor = _tensor(path, name, shape, kind, start + offset, facts)
+        if start + offset + tensor.nbytes > size:
+            raise QuantError(f"{path}: ends within tensor {name}; the file is cut off")
+        found[_named(name)] = tensor
+    return found
+
+
+def _string(file: BinaryIO) -> str:
+    (size,) = struct.unpack("<Q", file.read(8))
+    if size > MOST:
+        raise struct.error
+    return file.read(size).decode()
+
+
+def _value(file: BinaryIO, kind: int | None = None) -> Any:
+    if kind is None:
+        (kind,) = struct.unpack("<I", file.read(4))
+    if kind == STRING:
+        return _string(file)
+    if kind == LIST:
+        inner, count = struct.unpack("<IQ", file.read(12))
+        if count > MOST:
+            raise struct.error
+        return [_value(file, inner) for _ in range(count)]
+    if kind not in SCALARS:
+        raise struct.error
+    form = "<" + SCALARS[kind]
+    return struct.unpack(form, file.read(struct.calcsize(form)))[0]
+
+
+def _named(name: str) -> str:
+    block = re.match(r"blk\.(\d+)\.(.*?)(\.weight|\.bias)$", name)
+    if block and block[2] in NAMES:
+        return f"layers.{block[1]}.{NAMES[block[2]]}{block[3]}"
+    stem, dot, end = name.rpartition(".")
+    return f"{NAMES[stem]}{dot}{end}" if stem in NAMES else name
+
+
+def _tensor(
+    path: Path, name: str, shape: tuple[int, ...], kind: int, at: int, facts: dict[str, Any]
+) -> Tensor:
+    count = math.prod(shape)
+    if kind in FLOATS:
+        called, dtype = FLOATS[kind]
+        nbytes = count * dtype.itemsize
+
+        def floats() -> Array:
+            return np.fromfile(path, dtype, count, offset=at).reshape(shape).astype(np.float32)
+
+        return Tensor(called, shape, nbytes, floats)
+    layout = LAYOUTS.get(kind)
+    if layout is None:
+        return Tensor(f"type {kind}", shape, 0, functools.partial(_refuse, path, name, kind))
+    if not shape or shape[-1] % layout.block:
+        raise QuantError(
+            f"{path}: tensor {name}: expected rows of whole blocks of {layout.block}, got {shape}"
+        )
+    rows, blocks = count // shape[-1], shape[-1] // layout.block
+
+    def blocked() -> Weight:
+        raw = np.fromfile(path, np.uint8, rows * blocks * layout.nbytes, offset=at)
+        raw = raw.reshape(rows, blocks, layout.nbytes)
+        heads = _heads(name, facts)
+        return layout.read(raw if heads is None else _straight(raw, heads))
+
+    return Tensor(layout.name, (rows, shape[-1]), rows * blocks * layout.nbytes, blocked)
+
+
+def _refuse(path: Path, name: str, kind: int) -> Weight:
+    known = ", ".join(layout.name for layout in LAYOUTS.values())
+    raise QuantError(
+        f"{path}: tensor {name} has type {kind}, which is not covered; those are {known}"
+    )
+
+
+def _heads(name: str, facts: dict[str, Any]) -> int | None:
+    """Of a weight whose rows were turned: heads."""
+    arch = facts.get("general.architecture")
+    found = re.search(r"\.attn_([qk])\.weight$", name)
+    if arch not in TURNED or not found:
+        return None
+    heads = int(facts.get(f"{arch}.attention.head_count", 1))
+    return int(facts.get(f"{arch}.attention.head_count_kv", heads)) if found[1] == "k" else heads
+
+
+def _straight(rows: Array, heads: int) -> Array:
+    """Rows [heads, half, 2] back to [heads, 2, half]."""
+    n = len(rows)
+    if n % (2 * heads):
+        return rows
+    order = np.arange(n).reshape(heads, n // heads // 2, 2).swapaxes(1, 2).reshape(-1)
+    return rows[order]

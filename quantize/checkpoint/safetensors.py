@@ -1,0 +1,79 @@
+"""Safetensors files: a header in JSON, then elements. Nothing is read until it is asked for."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from pathlib import Path
+from typing import Any, Final
+
+import ml_dtypes
+import numpy as np
+
+from pteron.schema.errors import QuantError
+
+from .weight import Array, Tensor
+
+DTYPES: Final[dict[str, np.dtype[Any]]] = {
+    "F64": np.dtype("<f8"), "F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "BF16": np.dtype(ml_dtypes.bfloat16),
+    "I64": np.dtype("<i8"), "I32": np.dtype("<i4"), "I16": np.dtype("<i2"), "I8": np.dtype("i1"), "U8": np.dtype("u1"),
+    "U16": np.dtype("<u2"), "U32": np.dtype("<u4"), "BOOL": np.dtype("u1"),
+    "F8_E4M3": np.dtype(ml_dtypes.float8_e4m3fn), "F8_E5M2": np.dtype(ml_dtypes.float8_e5m2),
+    "F8_E8M0": np.dtype(ml_dtypes.float8_e8m0fnu),
+}  # fmt: skip
+HEADER_BYTES: Final = 100 << 20
+
+
+def read_safetensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Tensors by name, of a file or of all in a folder, and what config.json beside them says.
+
+    Raises:
+        QuantError: no such file in the folder, or a damaged one.
+    """
+    files = sorted(path.glob("*.safetensors")) if path.is_dir() else [path]
+    if not files:
+        raise QuantError(f"{path}: expected .safetensors files in it, got none")
+    found: dict[str, Tensor] = {}
+    for file in files:
+        found |= _tensors(file)
+    config = (path if path.is_dir() else path.parent) / "config.json"
+    try:
+        facts = json.loads(config.read_text()) if config.exists() else {}
+    except ValueError:
+        raise QuantError(f"{config}: expected JSON") from None
+    return found, facts if isinstance(facts, dict) else {}
+
+
+def _tensors(path: Path) -> dict[str, Tensor]:
+    size = path.stat().st_size
+    try:
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if not 2 <= length <= min(size - 8, HEADER_BYTES):
+                raise ValueError
+            header = json.loads(file.read(length))
+        rows = {
+            n: _tensor(path, r, 8 + length, size) for n, r in header.items() if n != "__metadata__"
+        }
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise QuantError(f"{path}: expected a safetensors file, got a damaged header") from None
+    return rows
+
+
+def _tensor(path: Path, row: dict[str, Any], start: int, size: int) -> Tensor:
+    dtype, shape = DTYPES[row["dtype"]], tuple(int(n) for n in row["shape"])
+    begin, end = row["data_offsets"]
+    if (
+        min(begin, *shape, 0) < 0
+        or end - begin != math.prod(shape) * dtype.itemsize
+        or start + end > size
+    ):
+        raise ValueError
+    read = functools.partial(_read, path, dtype, shape, start + begin)
+    return Tensor(str(row["dtype"]), shape, end - begin, read)
+
+
+def _read(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...], at: int) -> Array:
+    raw = np.fromfile(path, np.uint8, math.prod(shape) * dtype.itemsize, offset=at)
+    return raw.view(dtype).reshape(shape)
