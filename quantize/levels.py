@@ -46,7 +46,7 @@ def _levels(name: str, stored: str) -> onnx.FunctionProto:
         node("Constant", [], ["table"], value=numpy_helper.from_array(levels, "table")),
         node("Cast", ["codes"], ["index"], to=onnx.TensorProto.INT32),
         node("Gather", ["table", "index"], ["level"]),
-        *_spread("scale", "codes"),
+        *_spread("scale", "index"),
         node("Mul", ["level", "each"], ["weight"]),
     ]
     return _made(name, ["codes", "scale"], body)

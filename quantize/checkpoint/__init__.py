@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from pteron.schema.errors import QuantError
+from pteron.schema.errors import ArgumentError
 
 from .gguf import read_gguf
 from .packed import tensors_of
@@ -22,14 +22,14 @@ def read_checkpoint(path: Path) -> dict[str, Tensor]:
     """The tensors of a file or folder by name, none of them read yet.
 
     Raises:
-        QuantError: neither GGUF nor safetensors, or damaged.
+        ArgumentError: neither GGUF nor safetensors; QuantError: damaged.
     """
     if path.is_dir() or path.suffix == ".safetensors":
         return tensors_of(*read_safetensors(path))
     with path.open("rb") as file:
         if file.read(4) == b"GGUF":
             return read_gguf(path)
-    raise QuantError(f"{path}: expected a .gguf or .safetensors file, or a folder of the latter")
+    raise ArgumentError(f"{path}: expected a .gguf or .safetensors file, or a folder of the latter")
 
 
 def plain_name(name: str) -> str:

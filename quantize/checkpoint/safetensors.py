@@ -11,7 +11,7 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
-from pteron.schema.errors import QuantError
+from pteron.schema.errors import ArgumentError, QuantError
 
 from .weight import Array, Tensor
 
@@ -29,11 +29,11 @@ def read_safetensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Tensors by name, of a file or of all in a folder, and what config.json beside them says.
 
     Raises:
-        QuantError: no such file in the folder, or a damaged one.
+        ArgumentError: no such file in the folder; QuantError: a damaged one.
     """
     files = sorted(path.glob("*.safetensors")) if path.is_dir() else [path]
     if not files:
-        raise QuantError(f"{path}: expected .safetensors files in it, got none")
+        raise ArgumentError(f"{path}: expected .safetensors files in it, got none")
     found: dict[str, Tensor] = {}
     for file in files:
         found |= _tensors(file)

@@ -133,6 +133,11 @@ TABLE = {
         "--delegate": [("npu", "expected"), (",", "expected"), ("cpu,cpu,x", "got 'x'")],
         "--placement": [("never", "invalid choice"), ("forbid", "expected a delegate, got the CPU alone")],
         "--report": [("{new}.txt", "expected an .html or .json"), ("{onnx}", ".html or .json")],
+        "--weights": [
+            ("{none}.gguf", "no such file"),
+            ("{text}", "expected a .gguf or .safetensors file"),
+            ("{folder}", "expected .safetensors files in it, got none"),
+        ],
         "--emit-kernel-list": [("{folder}", "got a folder"), ("{none}/k.h", "expected a folder"), ("{onnx}", "expected another file")],
         "--quantize": [("nope", "expected one of int8, nf4"), ("", "expected one of int8, nf4")],
     },
