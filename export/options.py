@@ -7,11 +7,12 @@ Importing this imports nothing else of export, for the command line shows its he
 from __future__ import annotations
 
 import dataclasses
+import operator
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from pteron.schema.errors import ArgumentError
+from pteron.schema.errors import ArgumentError, shown
 from pteron.schema.policies import POLICIES
 
 if TYPE_CHECKING:
@@ -116,17 +117,21 @@ class Options:
             choices, got = field.metadata["choices"], getattr(self, field.name)
             kinds, words = field.metadata["kind"]
             if got is not field.default and not isinstance(got, kinds):
-                raise ArgumentError(f"{field.name}: expected {words}, got {got!r}")
+                raise ArgumentError(f"{field.name}: expected {words}, got {shown(got)}")
             if choices and not (isinstance(got, str) and got in choices):
-                raise ArgumentError(f"{field.name}: expected {', '.join(choices)}, got {got!r}")
+                raise ArgumentError(
+                    f"{field.name}: expected {', '.join(choices)}, got {shown(got)}"
+                )
         for past, present in (self.states or {}).items():
             if not isinstance(past, str) or not isinstance(present, str):
-                raise ArgumentError(f"states: expected names, got {past!r}: {present!r}")
+                raise ArgumentError(f"states: expected names, got {shown(past)}: {shown(present)}")
+        for name in ("hints", "fix"):
+            object.__setattr__(self, name, _sizes(name, getattr(self, name)))
         if isinstance(self.delegates, str):
             names = tuple(name.strip() for name in self.delegates.split(","))
             object.__setattr__(self, "delegates", names)
         if not isinstance(self.delegates, Sequence):
-            raise ArgumentError(f"delegates: expected names, got {self.delegates!r}")
+            raise ArgumentError(f"delegates: expected names, got {shown(self.delegates)}")
         if self.placement == "forbid" and (*self.delegates, "cpu")[0] == "cpu":
             raise ArgumentError(
                 "placement forbid: expected a delegate, got the CPU alone; name one"
@@ -135,7 +140,7 @@ class Options:
             isinstance(self.max_context, int) and 1 < self.max_context <= MOST_CONTEXT
         ):
             raise ArgumentError(
-                f"max_context: expected a number of tokens from 2 to {MOST_CONTEXT}, got {self.max_context!r}"
+                f"max_context: expected a number of tokens from 2 to {MOST_CONTEXT}, got {shown(self.max_context)}"
             )
         if self.max_context is None and (self.cache, self.logits) != ("f32", "last"):
             name = "logits" if self.cache == "f32" else "cache"
@@ -147,6 +152,27 @@ class Options:
                 raise ArgumentError(
                     f"hint {name}: the dimension is fixed, which leaves nothing to plan for; drop the hint or the fix"
                 )
+
+
+def _sizes(option: str, given: Mapping[str, int] | None) -> dict[str, int] | None:
+    """Sizes by name, as Python's integers.
+
+    Raises:
+        ArgumentError: a name that is no text, a size that is no integer; which of those fit is told with the model.
+    """
+    if given is None:
+        return None
+    sizes = {}
+    for name, value in given.items():
+        if not isinstance(name, str):
+            raise ArgumentError(f"{option}: expected names of dimensions, got {shown(name)}")
+        try:
+            sizes[name] = operator.index(value)
+        except TypeError:
+            raise ArgumentError(
+                f"{option.rstrip('s')} {name}: expected an integer of at least 1, got {shown(value)}"
+            ) from None
+    return sizes
 
 
 def rows(kind: type[Options]) -> dict[str, dataclasses.Field[Any]]:

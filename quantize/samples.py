@@ -6,6 +6,7 @@ What runs the graph is a parameter, a `Runner`; the pipeline passes one that exp
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ class _Checked:
         self.model, self.source, self.count = model, source, count
 
     def __iter__(self) -> Iterator[Sample]:
-        return _checked(self.model, itertools.islice(self.source, self.count))
+        return _checked(self.model, itertools.islice(self.source, min(self.count, sys.maxsize)))
 
 
 def _checked(model: ir.Model, samples: Iterable[Sample]) -> Iterator[Sample]:
@@ -68,7 +69,7 @@ def _checked(model: ir.Model, samples: Iterable[Sample]) -> Iterator[Sample]:
                 f"{where}: expected a dict from input to array, got {type(sample).__name__}"
             )
         if set(sample) != set(inputs):
-            wanted, got = ", ".join(map(str, inputs)), ", ".join(sample) or "nothing"
+            wanted, got = ", ".join(map(str, inputs)), ", ".join(map(str, sample)) or "nothing"
             raise RecipeError(f"{where}: expected inputs {wanted}, got {got}")
         for name, value in inputs.items():
             array = np.asarray(sample[str(name)])
@@ -102,7 +103,7 @@ def samples_of(model: ir.Model, arrays: Mapping[str, Array], where: str) -> list
     inputs = {str(v.name): v for v in model.graph.inputs}
     if set(arrays) != set(inputs):
         raise RecipeError(
-            f"{where}: expected arrays named {', '.join(inputs)}, got {', '.join(arrays) or 'none'}"
+            f"{where}: expected arrays named {', '.join(inputs)}, got {', '.join(map(str, arrays)) or 'none'}"
         )
     parts = {name: _split(f"{where}: {name!r}", inputs[name], arrays[name]) for name in inputs}
     counts = {name: len(part) for name, part in parts.items()}

@@ -17,6 +17,18 @@ Every text reads `where: expected, got; what to do`. ArgumentError is a ValueErr
 OSError too, so that code which knows nothing of Pteron catches what it expects. PlacementWarning, a warning, tells of a fallback.
 """
 
+from typing import Any
+
+
+def shown(value: Any) -> str:
+    """What a caller gave, for an error: its text where that is one short line, else what it is."""
+    try:
+        text = repr(value)
+    except Exception:  # whatever a stranger's class does
+        text = ""
+    kind = "a class" if isinstance(value, type) else type(value).__name__
+    return text if text and len(text) <= 80 and text.isprintable() else kind
+
 
 class PteronError(Exception):
     """Any failure that Pteron reports."""
@@ -44,6 +56,10 @@ class ProgramError(PteronError):
 
 class ArgumentError(PteronError, ValueError):
     """A call with wrong names, shapes or dtypes."""
+
+
+class AbsentError(ArgumentError, AttributeError):
+    """A property of what is closed, or has no such thing: `hasattr` says no, and who lists attributes goes on."""
 
 
 class RecipeError(QuantError, ArgumentError):

@@ -22,7 +22,7 @@ from pteron.quantize.quantize import RAM_BYTES, Calibration, Method, transformer
 from pteron.quantize.recipe import Recipe
 from pteron.quantize.recipe_file import read_recipe
 from pteron.quantize.report import QuantReport
-from pteron.schema.errors import ArgumentError
+from pteron.schema.errors import ArgumentError, shown
 
 from .request import Request, front
 
@@ -104,7 +104,9 @@ def _quantizer(
     )
     wanted = request.quantize
     if not isinstance(wanted, str | Recipe):
-        raise ArgumentError(f"quantize: expected a format, a recipe or its file, got {wanted!r}")
+        raise ArgumentError(
+            f"quantize: expected a format, a recipe or its file, got {shown(wanted)}"
+        )
     if isinstance(wanted, str) and wanted.endswith((".yaml", ".yml")):
         wanted = read_recipe(Path(wanted))
     return transformer(wanted, request.progress, done, calibration, method)

@@ -53,6 +53,7 @@ class Request(Options):
         None,
         "a checkpoint whose weights take the place of those of the same names, as its tool quantized them, before anything is "
         "rounded: .gguf, .safetensors or a folder of these (AutoAWQ, GPTQ, compressed-tensors, bitsandbytes)",
+        kind=PATH,
     )
     quantize: str | Recipe | None = row(
         None,
@@ -104,8 +105,12 @@ class Request(Options):
         if any(isinstance(given, Mapping) and not given for given in (self.source, self.methods)):
             raise ArgumentError("methods: expected at least one, got none")
         for name in ("calibrate", "statistics", "evaluate", "resume", "max_ram"):
-            given = getattr(self, name) not in (None, False)
-            if given and (self.quantize is None or self.methods is not None):
+            given = getattr(self, name)
+            if (
+                given is not None
+                and given is not False
+                and (self.quantize is None or self.methods is not None)
+            ):
                 raise QuantError(f"{name}: expected quantize and one source; drop {name}")
         if self.weights is not None and self.methods is not None:
             raise ArgumentError("weights: expected one source, got methods; drop weights")

@@ -16,7 +16,7 @@ def fix(models: Sequence[ir.Model], sizes: Mapping[str, int]) -> None:
     """Every dimension "batch", or arithmetic on it, of all values of all graphs => a number, in place.
 
     Raises:
-        ArgumentError: no input has a dimension of that name, or the size is not positive.
+        ArgumentError: no input has a dimension of that name, or the size is no extent.
     """
     there = {n for model in models for n in symbols(model)}
     for name, size in sizes.items():
@@ -24,8 +24,8 @@ def fix(models: Sequence[ir.Model], sizes: Mapping[str, int]) -> None:
             raise ArgumentError(
                 f"fix {name}: expected a symbolic dimension of an input; those are {', '.join(sorted(there)) or 'none'}; correct the name"
             )
-        if not isinstance(size, int) or size < 1:
-            raise ArgumentError(f"fix {name}: expected an integer of at least 1, got {size!r}")
+        if size < 1:
+            raise ArgumentError(f"fix {name}: expected an integer of at least 1, got {size}")
         if size > bounds.MOST:
             raise ArgumentError(f"fix {name}: expected at most {bounds.MOST}, got {size}")
     for model in models if sizes else ():

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import os
 import pickle
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,14 @@ LOADS: list[tuple[Any, dict[str, Any], str]] = [
     ("", {"threads": "2"}, "threads: expected an integer from 0 to 256, got '2'"),
     ("", {"threads": 2**40}, "threads: expected an integer from 0 to 256"),
     ("", {"method": 3}, "method 3: the program has main"),
+    ("", {"method": X}, "method ndarray: the program has main"),
+    ("", {"threads": X}, "threads: expected an integer from 0 to 256, got ndarray"),
+    ("", {"delegates": X}, "this build has"),
+    ("", {"copy": X}, "copy: expected True or False, got ndarray"),
+    ("", {"copy": "no"}, "copy: expected True or False, got 'no'"),
+    ("", {"check": X}, "check: expected True or False, got ndarray"),
+    ("", {"check": None}, "check: expected True or False, got None"),
+    ("", {"check": 1}, "check: expected True or False, got 1"),
     ("", {"cpu": -1}, "cpu: expected an integer from 0 to 4294967295, got -1"),
     ("", {"cpu": "avx2"}, "cpu: expected an integer from 0 to 4294967295, got 'avx2'"),
     ("", {"max_bytes": -1}, "max_bytes: expected an integer from 0"),
@@ -50,7 +60,7 @@ def test_load_says_what_it_takes(
 ) -> None:
     with pytest.raises(pteron.ArgumentError) as raised:
         pteron.load(digits if options else source, **options)
-    assert words in str(raised.value)
+    assert words in str(raised.value) and "\n" not in str(raised.value)
 
 
 RUNS: list[tuple[str, Callable[[pteron.Model], Any], str]] = [
@@ -73,6 +83,9 @@ RUNS: list[tuple[str, Callable[[pteron.Model], Any], str]] = [
     ("out as an array", lambda m: m.run({"image": X}, out=X), "out: expected a dict of arrays"),
     ("no time", lambda m: m.run({"image": X}, timeout_s=float("nan")), "expected seconds, got nan"),
     ("a time in words", lambda m: m.run({"image": X}, timeout_s="1"), "expected seconds, got '1'"),
+    ("an array for a time", lambda m: m.run({"image": X}, timeout_s=X), "seconds, got ndarray"),
+    ("an array for a method", lambda m: m.session(X), "method ndarray: the program has main"),
+    ("an array for a position", lambda m: m.rewind(X), "position: expected an integer from 0"),
     ("a trace", lambda m: m.run({"image": X}, trace=()), "trace: expected a list"),
 ]  # fmt: skip
 
@@ -85,7 +98,7 @@ def test_run_says_what_it_takes(
         before = model(X)
         with pytest.raises(pteron.ArgumentError) as raised:
             call(model)
-        assert words in str(raised.value)
+        assert words in str(raised.value) and "\n" not in str(raised.value)
         assert np.array_equal(model(X), before)
 
 
@@ -145,6 +158,40 @@ def test_lists_are_taken_as_they_are_or_refused(
                 model(given)
         else:
             assert model(given).tolist() == taken
+
+
+def test_attributes_can_be_listed(digits: Path) -> None:
+    """Of a program that keeps no context, and of what is closed: what is not there is told as Python tells it."""
+    with pteron.load(digits, threads=1) as model:
+        session = model.session()
+        handles = [model, session, model.program]
+        for handle in (model, session):
+            assert not hasattr(handle, "position") and not hasattr(handle, "room")
+            assert handle.sizes.arena_bytes == 0, "nothing was prepared for that"
+            with pytest.raises(pteron.ArgumentError, match="keeps no context"):
+                _ = handle.position
+        assert all(inspect.getmembers(handle) for handle in handles)
+        session.close()
+    assert all(inspect.getmembers(handle) and repr(handle) for handle in handles)
+    assert not hasattr(model, "position") and not hasattr(model.program, "data")
+    closed: list[Callable[[], Any]] = [
+        lambda: model(X), model.session, model.save, model.fork, lambda: model.placements, lambda: model.position,
+        lambda: session.run({"image": X}), lambda: session.prepare({"image": X.shape}), model.states.reset,
+        model.program.check_digests, lambda: model.program.data,
+    ]  # fmt: skip
+    for call in closed:
+        with pytest.raises(pteron.ArgumentError, match=r"was closed; (make another|load it again)"):
+            call()
+
+
+def test_threads_take_turns_in_one_session(digits: Path) -> None:
+    images = np.random.default_rng(3).random((8, 5, 1, 8, 8), np.float32)
+    with pteron.load(digits, threads=1) as model:
+        want = [model(image[: 1 + i % 5]) for i, image in enumerate(images)]
+        with ThreadPoolExecutor(8) as pool:
+            for _ in range(20):
+                made = pool.map(lambda i: model(images[i][: 1 + i % 5]), range(8))
+                assert all(np.array_equal(a, b) for a, b in zip(made, want, strict=True))
 
 
 def test_handles_are_not_copied(digits: Path) -> None:

@@ -308,6 +308,9 @@ def test_methods_join_states_by_name() -> None:
     assert [s.name for s in program.states] == ["old"]
 
 
+IMAGES = np.zeros((2, 1, 8, 8), np.float32)
+
+
 @pytest.mark.parametrize(
     "options, words",
     [
@@ -317,6 +320,22 @@ def test_methods_join_states_by_name() -> None:
             {"fix": {"rows": 2}},
             "fix rows: expected a symbolic dimension of an input; those are batch",
         ),
+        ({"fix": {"batch": IMAGES}}, "fix batch: expected an integer of at least 1, got ndarray"),
+        ({"fix": {3: 3}}, "fix: expected names of dimensions, got 3"),
+        (
+            {"hints": {"batch": IMAGES}},
+            "hint batch: expected an integer of at least 1, got ndarray",
+        ),
+        ({"hints": {"batch": None}}, "hint batch: expected an integer of at least 1, got None"),
+        ({"hints": {"batch": 1.5}}, "hint batch: expected an integer of at least 1, got 1.5"),
+        ({"hints": IMAGES}, "hints: expected a dict, got ndarray"),
+        ({"weights": IMAGES}, "weights: expected a path, got ndarray"),
+        ({"quantize": IMAGES}, "quantize: expected a format, a recipe or its file, got ndarray"),
+        (
+            {"quantize": "int8", "calibrate": IMAGES},
+            "expected a dict from input to array, got ndarray",
+        ),
+        ({"quantize": "int8", "calibrate": {1: IMAGES}}, "expected arrays named image, got 1"),
         ({"hints": {"batch": 0}}, "hint batch: expected a size of 1 to 2147483647, got 0"),
         ({"delegates": "hexagon, npu"}, "expected .*hexagon.*; got 'npu'"),
         ({"delegates": [3]}, "got 3"),
@@ -328,8 +347,9 @@ def test_methods_join_states_by_name() -> None:
     ],
 )
 def test_options_that_do_not_fit_are_refused(root: Path, options: Any, words: str) -> None:
-    with pytest.raises(pteron.PteronError, match=words):
+    with pytest.raises(pteron.PteronError, match=words) as raised:
         pteron.export_model(root / "examples/digits/digits.onnx", **options)
+    assert "\n" not in str(raised.value)
 
 
 def test_names_of_delegates_may_be_one_text(root: Path, tmp_path: Path) -> None:

@@ -179,6 +179,26 @@ def test_draws_belong_to_positions(model: pteron.Model) -> None:
     assert list(pteron.generate(model, [1, 2], max_new_tokens=16, sampling=other)) != whole
 
 
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"sampling": None}, "sampling: expected a pteron.Sampling, got None"),
+        ({"sampling": {"seed": 3}}, "sampling: expected a pteron.Sampling, got dict"),
+        ({"sampling": pteron.Sampling(temperature=TOKENS)}, "temperature: expected a number, got ndarray"),
+        ({"sampling": pteron.Sampling(top_k=TOKENS)}, "top_k: expected an integer from 0 to 4294967295, got ndarray"),
+        ({"sampling": pteron.Sampling(seed="x")}, "seed: expected an integer .*, got 'x'"),
+        ({"max_new_tokens": 1.5}, "max_new_tokens: expected an integer .*, got 1.5"),
+        ({"max_new_tokens": TOKENS}, "max_new_tokens: expected an integer .*, got ndarray"),
+        ({"stop": 3}, "stop: expected a list of integers, got int"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_options_of_other_kinds(model: pteron.Model, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(pteron.ArgumentError, match=f"^{words}") as raised:
+        pteron.generate(model, [1], **options)
+    assert "\n" not in str(raised.value) and model.position == 0
+
+
 WRONG_TOKENS: list[tuple[Any, type[Exception], str]] = [
     ([3, -1], pteron.DataError, "tokens: expected tokens of 0 to 60, which the model has, got -1 at position 1"),
     ([VOCABULARY], pteron.DataError, "got 61 at position 0"),

@@ -7,7 +7,9 @@ import operator
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from pteron.schema.errors import ArgumentError
+import numpy as np
+
+from pteron.schema.errors import ArgumentError, shown
 
 
 def integer(name: str, value: Any, least: int, most: int) -> int:
@@ -21,7 +23,9 @@ def integer(name: str, value: Any, least: int, most: int) -> int:
     except TypeError:
         number = least - 1
     if not least <= number <= most:
-        raise ArgumentError(f"{name}: expected an integer from {least} to {most}, got {value!r}")
+        raise ArgumentError(
+            f"{name}: expected an integer from {least} to {most}, got {shown(value)}"
+        )
     return number
 
 
@@ -36,7 +40,7 @@ def nanoseconds(name: str, value: Any) -> int:
     except (TypeError, ValueError):
         seconds = math.nan
     if math.isnan(seconds):
-        raise ArgumentError(f"{name}: expected seconds, got {value!r}")
+        raise ArgumentError(f"{name}: expected seconds, got {shown(value)}")
     return int(min(max(seconds, 0.0), 1e9) * 1e9)
 
 
@@ -50,8 +54,19 @@ def named(name: str, value: Any, what: str) -> Mapping[str, Any]:
         raise ArgumentError(f"{name}: expected a dict of {what} by name, got {kind_of(value)}")
     for key in value:
         if not isinstance(key, str):
-            raise ArgumentError(f"{name}: expected names as keys, got {key!r}")
+            raise ArgumentError(f"{name}: expected names as keys, got {shown(key)}")
     return value
+
+
+def flag(name: str, value: Any) -> bool:
+    """`value`, which is True or False.
+
+    Raises:
+        ArgumentError: it is neither: anything else would count as one of them by accident.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise ArgumentError(f"{name}: expected True or False, got {shown(value)}")
+    return bool(value)
 
 
 def kind_of(value: Any) -> str:

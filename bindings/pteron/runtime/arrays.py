@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pteron.schema.dtypes import BY_ID, from_stored, name_of, to_stored
-from pteron.schema.errors import ArgumentError
+from pteron.schema.errors import ArgumentError, shown
 
 from .arguments import kind_of, named
 from .dtypes import numpy_of
@@ -58,7 +58,7 @@ def empty_of(shape: Any, port: PortInfo) -> Array:
     try:
         extents = tuple(operator.index(n) for n in shape)
     except TypeError:
-        raise ArgumentError(f"input {port.name}: expected a shape, got {shape!r}") from None
+        raise ArgumentError(f"input {port.name}: expected a shape, got {shown(shape)}") from None
     _check_shape(extents, port)
     try:
         return np.broadcast_to(np.zeros((), port.numpy_dtype), extents)

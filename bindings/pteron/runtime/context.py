@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from pteron.schema.errors import ArgumentError
+from pteron.schema.errors import AbsentError, ArgumentError
 
 from .._pteron import ffi, lib
 from .arguments import kind_of
 from .memory import check, new_error
 from .program import Bytes
 
+ABSENT: Final = "its program keeps no context of tokens; export a decoder with max_context"
+
 
 def position(pointer: Any) -> tuple[int, int]:
-    """How many tokens it holds, and has room for."""
+    """How many tokens it holds, and has room for.
+
+    Raises:
+        AbsentError: its program keeps no context.
+    """
     found, error = ffi.new("int64_t[2]"), new_error()
-    check(lib.pte_session_position(pointer, found, found + 1, error), error)
+    status = lib.pte_session_position(pointer, found, found + 1, error)
+    if status == lib.PTE_BAD_ARGUMENT:
+        raise AbsentError(f"session: {ABSENT}")
+    check(status, error)
     return int(found[0]), int(found[1])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from pteron.schema.errors import ArgumentError
+from pteron.schema.errors import ArgumentError, shown
 from pteron.schema.policies import POLICIES
 
 from .._pteron import ffi, lib
@@ -78,11 +78,17 @@ def chosen(delegates: Sequence[str | Delegate] | None) -> tuple[Delegate, ...]:
     if isinstance(delegates, str):
         delegates = [name.strip() for name in delegates.split(",")]
     if not isinstance(delegates, Iterable):
-        raise ArgumentError(f"delegates: expected names, got {delegates!r}")
-    unknown = [d for d in delegates if not isinstance(d, Delegate) and d not in (*rows, "cpu")]
+        raise ArgumentError(f"delegates: expected names, got {shown(delegates)}")
+    delegates = tuple(delegates)
+    known_names = (*rows, "cpu")
+    unknown = [
+        d
+        for d in delegates
+        if not (isinstance(d, Delegate) or (isinstance(d, str) and d in known_names))
+    ]
     if unknown:
         raise ArgumentError(
-            f"delegates: this build has {', '.join(rows)}; got {', '.join(map(repr, unknown))}"
+            f"delegates: this build has {', '.join(rows)}; got {', '.join(map(shown, unknown))}"
         )
     return tuple(d if isinstance(d, Delegate) else rows[d] for d in delegates if d != "cpu")
 

@@ -9,7 +9,7 @@ from typing import Any
 from pteron.schema.errors import ArgumentError
 
 from . import cpu as processor
-from .arguments import not_pickled
+from .arguments import flag, not_pickled
 from .arrays import Array
 from .delegates import Delegate, Placement
 from .program import Bytes, MethodInfo, PortInfo, Program
@@ -176,7 +176,7 @@ def load(
         OSError: the file cannot be read.
         ProgramError: not a program, a damaged one (of its weights: `check`), or one that this runtime is too old for.
     """
-    count = processor.threads(threads)
+    count, check = processor.threads(threads), flag("check", check)
     program = Program(source, externals, delegates, copy=copy)
     if check:
         program.check_digests()

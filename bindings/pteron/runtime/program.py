@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from pteron.schema.errors import ArgumentError
+from pteron.schema.errors import AbsentError, ArgumentError, shown
 
 from .._pteron import ffi, lib
-from .arguments import kind_of, named, not_pickled
+from .arguments import flag, kind_of, named, not_pickled
 from .delegates import Delegate, chosen
 from .dtypes import name_of, numpy_of
 from .memory import ALIGN, Memory, check, new_error, new_struct
@@ -73,6 +73,7 @@ class Program:
         *,
         copy: bool = False,
     ) -> None:
+        copy = flag("copy", copy)
         self.delegates = chosen(delegates)
         self.path = None if isinstance(source, Bytes) else _path_of(source, "source")
         externals = {} if externals is None else named("externals", externals, "files")
@@ -99,10 +100,10 @@ class Program:
         """The C program.
 
         Raises:
-            ArgumentError: it was closed.
+            AbsentError: it was closed.
         """
         if self.held is None:
-            raise ArgumentError(f"{self.path or 'program'}: was closed; load it again")
+            raise AbsentError(f"{self.path or 'program'}: was closed; load it again")
         return self._pointer
 
     @property
@@ -110,7 +111,7 @@ class Program:
         """A copy of the file's bytes.
 
         Raises:
-            ArgumentError: it was closed.
+            AbsentError: it was closed.
         """
         return bytes(self.held.data) if self.pointer and self.held else b""
 
@@ -134,10 +135,10 @@ class Program:
             ArgumentError: there is none of that name; the text lists those there are.
         """
         for method in self.methods:
-            if name is None or method.name == name:
+            if name is None or (isinstance(name, str) and method.name == name):
                 return method
         there = ", ".join(m.name for m in self.methods)
-        raise ArgumentError(f"method {name!r}: the program has {there}")
+        raise ArgumentError(f"method {shown(name)}: the program has {there}")
 
     def check_digests(self) -> None:
         """Hashes every segment, weights too, against the table.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pteron.schema.errors import ArgumentError, PlacementWarning
+from pteron.schema.errors import AbsentError, ArgumentError, PlacementWarning
 
 from .._pteron import ffi, lib
 from . import context
@@ -101,10 +101,10 @@ class Session:
         """The C session.
 
         Raises:
-            ArgumentError: it was closed.
+            AbsentError: it was closed.
         """
         if self._closed:
-            raise ArgumentError(f"{self.info.name}: the session was closed; make another")
+            raise AbsentError(f"{self.info.name}: the session was closed; make another")
         return self._pointer
 
     def close(self) -> None:
@@ -201,18 +201,18 @@ class Session:
         """How many tokens the session's context holds.
 
         Raises:
-            ArgumentError: the program keeps none; export it with max_context.
+            AbsentError: the program keeps none; export it with max_context.
         """
-        with self._lock:
-            self._ready()
-            return context.position(self.pointer)[0]
+        return self._context()[0]
 
     @property
     def room(self) -> int:
-        """How many tokens the context has room for."""
-        with self._lock:
-            self._ready()
-            return context.position(self.pointer)[1]
+        """How many tokens the context has room for.
+
+        Raises:
+            AbsentError: the program keeps none.
+        """
+        return self._context()[1]
 
     def rewind(self, position: int) -> None:
         """Forgets the tokens from `position` on.
@@ -255,6 +255,14 @@ class Session:
         return twin
 
     # --- private -------------------------------------------------------------------------------
+
+    def _context(self) -> tuple[int, int]:
+        """Tokens held, and room; a program without states is not prepared to learn that it has neither."""
+        with self._lock:
+            if not self.info.states and self.pointer:
+                raise AbsentError(f"{self.info.name}: {context.ABSENT}")
+            self._ready()
+            return context.position(self.pointer)
 
     def _ready(self) -> None:
         """Prepares a session that never ran, for the smallest sizes: states have memory then."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pteron.schema.errors import ArgumentError, DataError
+from pteron.schema.errors import ArgumentError, DataError, shown
 
 from .._pteron import ffi, lib
 from .arguments import integer, kind_of
@@ -43,13 +43,15 @@ class Sampler:
     """
 
     def __init__(self, sampling: Sampling) -> None:
+        if not isinstance(sampling, Sampling):
+            raise ArgumentError(f"sampling: expected a pteron.Sampling, got {kind_of(sampling)}")
         self._options = new_struct("pte_sampling")
         for name, bits in (("top_k", 32), ("seed", 64), ("stream", 64)):
             setattr(self._options, name, integer(name, getattr(sampling, name), 0, 2**bits - 1))
         for name in ("temperature", "top_p", "min_p"):
             value = getattr(sampling, name)
             if not isinstance(value, int | float) or not value == value:
-                raise ArgumentError(f"{name}: expected a number, got {value!r}")
+                raise ArgumentError(f"{name}: expected a number, got {shown(value)}")
             setattr(self._options, name, value)
         if sampling.top_p == 0:
             raise ArgumentError("top_p: expected a number above 0, up to 1, got 0")
