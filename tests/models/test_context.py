@@ -135,8 +135,18 @@ def test_same_bits_for_every_processor_and_number_of_threads(tmp_path: Path) -> 
 def test_more_tokens_than_there_is_room_for(tmp_path: Path) -> None:
     model = exported(decoder(), tmp_path)
     run(model, TOKENS)
-    with pytest.raises(pteron.DataError, match="write position outside the cache"):
+    with pytest.raises(pteron.DataError, match="no room in the cache at this position"):
         run(model, TOKENS[:, :9])
+
+
+@pytest.mark.parametrize("form", ["concat", "attention", "whole"])
+def test_a_run_has_no_more_tokens_than_there_is_room_for(form: str, tmp_path: Path) -> None:
+    model = exported(decoder(form), tmp_path)
+    assert model.inputs[0].bounds[1] == (1, model.room)
+    with pytest.raises(pteron.ArgumentError, match=rf"expected 1 to {model.room}, got"):
+        run(model, np.zeros((1, model.room + 1), np.int64))
+    with pytest.raises(pteron.ArgumentError, match=rf"hint .*1 to {model.room}"):
+        exported(decoder(form), tmp_path, hints={model.inputs[0].shape[1]: 4096})
 
 
 def test_reset_before_the_first_run(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def keep_context(
     probe, moving = _probe(model, found, new, past)
     if not has_past:
         tokens_meet_in_attention(model, tokens, probe)
-        _from_one(model, new)
+    _run_of(model, new, capacity, has_past)
     windows = _masks(model, found, probe, capacity, has_past)
     _guards(model, probe, moving, capacity, has_past)
     remove_unused(model)
@@ -127,12 +127,22 @@ def _tokens(model: ir.Model, found: list[Cache]) -> ir.Value:
     return rest[0]
 
 
-def _from_one(model: ir.Model, new: str) -> None:
-    """A run may have one token: each was shown to follow from itself and those before it alone, whatever number was traced."""
+def _run_of(model: ir.Model, new: str, capacity: int, has_past: bool) -> None:
+    """A run has no more tokens than there is room for. Without caches it may have one, whatever number was traced: each token was
+    shown to follow from itself and those before it alone.
+
+    Raises:
+        ModelError: the model takes more at least.
+    """
     told = bounds.read(model)
-    if new in told.sizes:
-        sizes = {**told.sizes, new: (1, told.sizes[new][1])}
-        bounds.write(model, dataclasses.replace(told, sizes=sizes))
+    least, most = told.sizes.get(new, (1, bounds.MOST))
+    least = least if has_past else 1
+    if least > capacity:
+        raise ModelError(
+            f"max_context: dimension {new}: expected room for at least the {least} tokens that a run has, got {capacity}"
+        )
+    sizes = {**told.sizes, new: (least, min(most, capacity))}
+    bounds.write(model, dataclasses.replace(told, sizes=sizes))
 
 
 def _probe(

@@ -35,7 +35,7 @@ static pte_status verify_starts(const pte_call *call, pte_pace *pace, bool circu
     int64_t at = ((const int64_t *)start->data)[b];
     if (!pte_pace_go(pace, 1)) return PTE_CANCELLED;
     if (at < 0 || at > largest)
-      return pte_kernel_fail(call, PTE_BAD_DATA, "write position outside the cache", 2, b, at,
+      return pte_kernel_fail(call, PTE_BAD_DATA, "no room in the cache at this position", 2, b, at,
                              largest);
   }
   return PTE_OK;
