@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 Progress = Callable[[str], None]
 
-MODES: Final = ("auto", "exact", "int8")
+MODES: Final = ("auto", "exact", "int8", "turned")
 """How products of quantized weights are computed: pack/arithmetic.py says what each means."""
 MOST_CONTEXT: Final = 1 << 24
 """Tokens that a context may have room for."""
@@ -95,7 +95,8 @@ class Options:
     exec_mode: str = row(
         "auto",
         "arithmetic with quantized weights: exact, or activations in 8 bits by 32 (int8); auto: by the format, or exact "
-        "where the model came quantized",
+        "where the model came quantized; turned: as int8, and products by float weights in 8 bits, a scale a token and an "
+        "output, both sides turned by Hadamard matrices",
         choices=MODES,
     )
     delegates: str | Sequence[str | Delegate] = row(

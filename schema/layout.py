@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("aa7f9cbb50a7c074")
+SCHEMA_HASH: Final = bytes.fromhex("85583327800d75b3")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

@@ -148,6 +148,20 @@ def matmul_int8(x: F, w: W, bias: F | None = None, *xs: A, steps: Steps = ()) ->
 
 
 @op(
+    id=74,
+    since=1,
+    shape="[*m, k] [n, j] [n] [*m, n]... -> [*m, n]",
+    strided="xs",
+    bound="2 K eps",
+    where=f"{MATRIX}; format(w) in (i8_channel); j == (k + 63) // 64 * 64; k <= 2**17",
+)
+def matmul_turned(x: F, w: W, bias: F | None = None, *xs: A, steps: Steps = ()) -> F:
+    """y = q(turn(x)) w^T + bias for w in i8_channel whose rows were turned, too, and divided by 64; steps as in matmul. turn
+    and q: narrow.turned_codes, one scale a row. Each f32(exact sum of x_code * w_code) * (x_scale * w_scale)."""
+    return epilogue(narrow.turned(x) @ w.T, bias, xs, steps)
+
+
+@op(
     id=46,
     since=1,
     shape="[b, *i, c] [n, k] [n] [n] [n] -> [b, *o, n]",

@@ -18,7 +18,7 @@ from . import bodies
 from .bodies import RESULT, Body
 from .inplace import take_dying_memory, write_where_copied
 
-EPILOGUES = ("matmul", "matmul_int8", "conv", "conv_depthwise")
+EPILOGUES = ("matmul", "matmul_int8", "matmul_turned", "conv", "conv_depthwise")
 """Operators with steps behind them; inputs are x, w, bias, then the steps' operands."""
 
 FIRST_X = 3

@@ -22,7 +22,7 @@ from ..graph.weights import LARGE, Elements, Source, rows_of, whole
 from ..program import Block, Blocks, Constant, Instr, Program, Value
 from ..program.arrays import each_part, spread
 from ..program.rebuild import homes, prune, renumber, used_values
-from . import arithmetic, codes
+from . import arithmetic, codes, turned
 
 ROWS: Final = 16  # of a panel
 Key = tuple[Any, ...]
@@ -56,7 +56,8 @@ def pack(
     packed = renumber(packed, [_views_last(packed, order) for order in orders])
     if notes is not None:
         notes += _stored_twice(packed, {key[0] for key in work.made})
-        notes += arithmetic.unmet(rows) if arithmetic.INT8 in modes else []
+        for mode in (arithmetic.INT8, arithmetic.TURNED):
+            notes += arithmetic.unmet(rows, mode) if mode in modes else []
     return prune(packed)
 
 
@@ -122,6 +123,13 @@ class _Packing:
                 continue
             groups = int(instr.attrs.get("groups", 1))
             key = self._key(v, layout, groups)
+            if instr.op == "matmul" and key is not None and self._turns(key, method):
+                at = self._constant((*key, "turned"), method)
+                return [
+                    dataclasses.replace(
+                        instr, op="matmul_turned", inputs=(inputs[0], at, *inputs[2:])
+                    )
+                ]
             if key is not None:
                 inputs[i] = self._constant(key, method)
                 continue
@@ -140,6 +148,12 @@ class _Packing:
         if packed is None or packed.storage != "constant":
             return "matmul"
         return arithmetic.product_of(self.modes[method], packed.format)
+
+    def _turns(self, key: Key, method: int) -> bool:
+        """Whether a matmul by the weight, which is no quantized one, is matmul_turned."""
+        source = self.program.constants[key[0]]
+        asked = self.modes[method] == arithmetic.TURNED and source.coded is None
+        return asked and source.dtype == "f32" and turned.pays(key[1])
 
     def _gather(self, instr: Instr, method: int) -> Instr:
         table, index = instr.inputs
@@ -177,9 +191,14 @@ class _Packing:
         """The value, in `method`, of the packed constant."""
         if key not in self.made:
             source = self.program.constants[key[0]]
-            shape, (layout, groups) = key[1], key[4:]
+            shape, (layout, groups) = key[1], key[4:6]
             coded = _coded(source, key) if layout == "panels" else None
             form, stored = coded or ("plain", _panels_of(source, key))
+            if key[6:] == ("turned",):
+                form = turned.FORMAT
+                shape, stored = turned.weight(
+                    lambda: _view(whole(source.elements), *key[1:4]), shape
+                )
             self.made[key] = len(self.program.constants) + len(self.constants)
             self.constants.append(
                 Constant(source.name, source.dtype, shape, stored, layout, form, groups)

@@ -5,6 +5,7 @@ auto    of a model that came quantized: exact, what it says in ONNX. Of one that
         are quantized too (`passes.integer`)
 exact   everywhere the bits of DequantizeLinear and the f32 operator, static int8 activations included
 int8    activations in 8 bits by 32 wherever a format has sums in integers, and static int8; a note names what has none
+turned  as int8; and float weights of products are rounded to 8 bits a row, activations to 8 bits a token, both turned (`turned`)
 """
 
 from __future__ import annotations
@@ -20,14 +21,15 @@ from pteron.schema.formats import FORMATS
 from .. import graph as g
 from ..program import Instr, Program
 
-EXACT, INT8, STATIC = "exact", "int8", "static"
+EXACT, INT8, TURNED, STATIC = "exact", "int8", "turned", "static"
+INTEGER: Final = {"matmul_int8": INT8, "matmul_turned": TURNED}
 LOOKUP: Final = "gather_rows"
 CAME_QUANTIZED: Final = "the model came quantized: it is computed exactly as its DequantizeLinear says; --exec int8 computes in integers"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Product:
-    """A node that computes with a quantized weight, by instruction `op`: `format` of the weight, `arithmetic` exact, int8 or static."""
+    """A node that computes with a quantized weight, by instruction `op`: `format` of the weight, `arithmetic` exact, int8, turned or static."""
 
     node: str
     operator: str
@@ -66,7 +68,7 @@ def product(program: Program, instr: Instr) -> Product | None:
     formats = ["i8"] if static else [v.format for v in values if v.format != "plain"]
     if not formats:
         return None
-    arithmetic = STATIC if static else INT8 if instr.op == "matmul_int8" else EXACT
+    arithmetic = STATIC if static else INTEGER.get(instr.op, EXACT)
     if instr.node >= len(program.nodes):  # stripped
         return Product("", instr.op, instr.op, formats[0], arithmetic)
     node = program.nodes[instr.node]
@@ -87,14 +89,17 @@ def summary(rows: Iterable[Product], delegates: Iterable[str] = ()) -> str:
     return "; ".join(f"{mode}: {', '.join(formats)}" for mode, formats in modes) or "f32"
 
 
-def unmet(rows: Sequence[Product]) -> list[str]:
-    """Notes on what cannot follow `--exec int8`."""
+def unmet(rows: Sequence[Product], mode: str) -> list[str]:
+    """Notes on what cannot follow `--exec int8` or `--exec turned`."""
     if not rows:
-        return ["int8 was asked for, but no weight is quantized: nothing is computed in integers"]
+        weights = "weight is quantized"
+        if mode == TURNED:
+            weights = "product has a constant weight of K 64 or more"
+        return [f"{mode} was asked for, but no {weights}: nothing is computed in integers"]
     exact = [row for row in rows if row.arithmetic == EXACT and row.op != LOOKUP]
     kinds = dict.fromkeys((row.operator, row.format) for row in exact)
     return [
-        f"int8 was asked for, but {operator} with {format} weights has no sums in integers: "
+        f"{mode} was asked for, but {operator} with {format} weights has no sums in integers: "
         f"{sum((r.operator, r.format) == (operator, format) for r in exact)} exact"
         for operator, format in kinds
     ]

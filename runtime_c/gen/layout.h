@@ -8,7 +8,7 @@
 
 #include "core/flat.h"
 
-#define PTE_SCHEMA_HASH 0x74c0a750bb9c7faau
+#define PTE_SCHEMA_HASH 0xb3750d8027335885u
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */

@@ -215,6 +215,11 @@ _Static_assert(PTE_MAX_ATTRS_BYTES >= 96, "raise PTE_MAX_ATTRS_BYTES");
 #else
 #define KERNEL_panel_scatter &pte_panel_scatter_kernel
 #endif
+#ifdef PTE_WITHOUT_MATMUL_TURNED
+#define KERNEL_matmul_turned NULL
+#else
+#define KERNEL_matmul_turned &pte_matmul_turned_kernel
+#endif
 
 const pte_shape_term pte_op_terms[] = {
   {0, 0, 0, 0},
@@ -301,232 +306,236 @@ const pte_shape_term pte_op_terms[] = {
 };
 
 const pte_op_port pte_op_ports[] = {
-  {697, 3, 0, PTE_RULE_F, false, false, false} /* x */,
-  {293, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {920, 1, 3, PTE_RULE_A, false, false, false} /* bias */,
-  {206, 1, 3, PTE_RULE_A, false, false, false} /* multiplier */,
-  {597, 1, 3, PTE_RULE_A, false, false, false} /* shift */,
-  {928, 3, 5, PTE_RULE_F, false, false, false} /* y */,
-  {1044, 1, 1, PTE_RULE_F, false, false, true} /* a */,
-  {1046, 1, 1, PTE_RULE_F, true, false, false} /* b */,
-  {928, 1, 1, PTE_RULE_F, false, false, false} /* y */,
-  {697, 3, 0, PTE_RULE_F, false, false, false} /* x */,
-  {293, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {920, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
-  {1032, 3, 5, PTE_RULE_A, false, true, false} /* xs */,
-  {928, 3, 5, PTE_RULE_F, false, true, false} /* y */,
-  {697, 3, 0, PTE_RULE_F, false, false, false} /* x */,
-  {293, 2, 2, PTE_RULE_TAPS, false, false, false} /* w */,
-  {920, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
-  {1032, 3, 8, PTE_RULE_A, false, true, false} /* xs */,
-  {928, 3, 8, PTE_RULE_F, false, true, false} /* y */,
-  {928, 3, 8, PTE_RULE_F, false, false, false} /* y */,
-  {1048, 4, 11, PTE_RULE_F, false, true, false} /* q */,
-  {398, 5, 15, PTE_RULE_A, false, true, false} /* k */,
-  {948, 4, 20, PTE_RULE_A, false, true, false} /* v */,
-  {990, 4, 24, PTE_RULE_A, true, true, false} /* mask */,
-  {483, 1, 0, PTE_RULE_I64, true, false, false} /* key_count */,
-  {928, 4, 28, PTE_RULE_F, false, false, false} /* y */,
-  {1035, 3, 8, PTE_RULE_F, false, false, false} /* y0 */,
-  {1038, 3, 8, PTE_RULE_I64, true, false, false} /* y1 */,
-  {878, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
-  {293, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {756, 2, 32, PTE_RULE_F, true, false, false} /* hidden */,
-  {935, 2, 32, PTE_RULE_F, true, false, false} /* cell */,
-  {568, 1, 16, PTE_RULE_F, true, false, false} /* peephole */,
-  {487, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {1035, 3, 34, PTE_RULE_F, false, false, false} /* y0 */,
-  {1038, 2, 32, PTE_RULE_F, true, false, false} /* y1 */,
-  {1041, 2, 32, PTE_RULE_F, true, false, false} /* y2 */,
-  {878, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
-  {293, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {920, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
-  {756, 2, 32, PTE_RULE_F, true, false, false} /* hidden */,
-  {487, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {878, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
-  {293, 2, 37, PTE_RULE_W, false, false, false} /* w */,
-  {756, 2, 2, PTE_RULE_F, true, false, false} /* hidden */,
-  {487, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {1035, 3, 11, PTE_RULE_F, false, false, false} /* y0 */,
-  {1038, 2, 2, PTE_RULE_F, true, false, false} /* y1 */,
-  {1032, 1, 1, PTE_RULE_A, false, true, true} /* xs */,
-  {928, 1, 1, PTE_RULE_A, false, true, false} /* y */,
-  {697, 2, 39, PTE_RULE_F, false, false, true} /* x */,
-  {955, 1, 6, PTE_RULE_F, true, false, false} /* gain */,
-  {920, 1, 6, PTE_RULE_F, true, false, false} /* bias */,
-  {1035, 2, 41, PTE_RULE_F, false, false, false} /* y0 */,
-  {1038, 1, 1, PTE_RULE_F, true, false, false} /* y1 */,
-  {1041, 1, 1, PTE_RULE_F, true, false, false} /* y2 */,
-  {928, 2, 41, PTE_RULE_F, false, false, false} /* y */,
-  {697, 2, 19, PTE_RULE_F, false, false, false} /* x */,
-  {293, 2, 10, PTE_RULE_W, false, false, false} /* w */,
-  {920, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
-  {1032, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
-  {928, 2, 1, PTE_RULE_F, false, true, false} /* y */,
-  {928, 2, 1, PTE_RULE_F, false, false, false} /* y */,
-  {928, 1, 0, PTE_RULE_I64, false, false, false} /* y */,
-  {697, 1, 1, PTE_RULE_T, false, false, false} /* x */,
-  {928, 1, 6, PTE_RULE_T, false, false, false} /* y */,
-  {697, 2, 43, PTE_RULE_T, false, true, false} /* x */,
-  {884, 3, 45, PTE_RULE_I64, false, false, false} /* index */,
-  {928, 3, 48, PTE_RULE_T, false, false, false} /* y */,
-  {697, 2, 19, PTE_RULE_F, false, true, true} /* x */,
-  {928, 2, 19, PTE_RULE_F, false, false, false} /* y */,
-  {697, 2, 39, PTE_RULE_F, false, true, false} /* x */,
-  {697, 2, 19, PTE_RULE_F, false, true, false} /* x */,
-  {928, 1, 1, PTE_RULE_I64, false, false, false} /* y */,
-  {697, 3, 0, PTE_RULE_F, false, false, false} /* x */,
-  {960, 3, 5, PTE_RULE_F, false, false, false} /* grid */,
-  {453, 0, 0, PTE_RULE_BOOL, false, false, false} /* condition */,
-  {928, 1, 51, PTE_RULE_A, false, false, false} /* y */,
-  {1032, 1, 51, PTE_RULE_A, false, false, false} /* xs */,
-  {697, 1, 1, PTE_RULE_T, false, true, false} /* x */,
-  {928, 1, 1, PTE_RULE_T, false, true, false} /* y */,
-  {697, 2, 0, PTE_RULE_T, false, true, false} /* x */,
-  {884, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
-  {928, 2, 52, PTE_RULE_T, false, false, false} /* y */,
-  {293, 2, 11, PTE_RULE_W, false, false, false} /* w */,
-  {884, 1, 1, PTE_RULE_I64, false, false, false} /* index */,
-  {697, 1, 1, PTE_RULE_T, false, true, false} /* x */,
-  {884, 1, 6, PTE_RULE_I64, false, true, false} /* index */,
-  {697, 1, 1, PTE_RULE_T, false, false, true} /* x */,
-  {884, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
-  {699, 1, 6, PTE_RULE_T, false, true, false} /* updates */,
-  {928, 1, 1, PTE_RULE_T, false, false, false} /* y */,
-  {697, 1, 1, PTE_RULE_T, false, false, true} /* x */,
-  {884, 2, 54, PTE_RULE_I64, false, false, false} /* index */,
-  {699, 1, 46, PTE_RULE_T, false, true, false} /* updates */,
-  {866, 4, 0, PTE_RULE_T, false, false, true} /* cache */,
-  {826, 4, 55, PTE_RULE_T, false, true, false} /* update */,
-  {902, 1, 0, PTE_RULE_I64, true, false, false} /* start */,
-  {928, 4, 0, PTE_RULE_T, false, false, false} /* y */,
-  {697, 1, 1, PTE_RULE_A, false, false, false} /* x */,
-  {928, 2, 59, PTE_RULE_I64, false, false, false} /* y */,
-  {1035, 2, 1, PTE_RULE_F, false, false, false} /* y0 */,
-  {1038, 2, 1, PTE_RULE_I64, false, false, false} /* y1 */,
-  {1044, 3, 61, PTE_RULE_F, false, true, false} /* a */,
-  {1046, 3, 1, PTE_RULE_F, false, true, false} /* b */,
-  {928, 3, 64, PTE_RULE_F, false, false, false} /* y */,
-  {293, 2, 11, PTE_RULE_F, false, true, false} /* w */,
-  {928, 2, 11, PTE_RULE_W, false, false, false} /* y */,
-  {860, 3, 67, PTE_RULE_F, false, false, false} /* boxes */,
-  {798, 3, 28, PTE_RULE_F, false, false, false} /* scores */,
-  {890, 0, 0, PTE_RULE_I64, true, false, false} /* limit */,
-  {659, 0, 0, PTE_RULE_F, true, false, false} /* overlap */,
-  {513, 0, 0, PTE_RULE_F, true, false, false} /* threshold */,
-  {928, 2, 70, PTE_RULE_I64, false, false, false} /* y */,
-  {914, 0, 0, PTE_RULE_I64, true, false, false} /* trips */,
-  {453, 0, 0, PTE_RULE_BOOL, true, false, false} /* condition */,
-  {611, 1, 51, PTE_RULE_A, false, false, false} /* carried */,
-  {928, 1, 1, PTE_RULE_A, false, false, false} /* y */,
-  {866, 5, 72, PTE_RULE_T, false, false, true} /* cache */,
-  {826, 4, 77, PTE_RULE_T, false, true, false} /* update */,
-  {902, 1, 0, PTE_RULE_I64, false, false, false} /* start */,
-  {928, 5, 72, PTE_RULE_T, false, false, false} /* y */,
+  {711, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {307, 2, 3, PTE_RULE_W, false, false, false} /* w */,
+  {934, 1, 3, PTE_RULE_A, false, false, false} /* bias */,
+  {220, 1, 3, PTE_RULE_A, false, false, false} /* multiplier */,
+  {611, 1, 3, PTE_RULE_A, false, false, false} /* shift */,
+  {942, 3, 5, PTE_RULE_F, false, false, false} /* y */,
+  {1058, 1, 1, PTE_RULE_F, false, false, true} /* a */,
+  {1060, 1, 1, PTE_RULE_F, true, false, false} /* b */,
+  {942, 1, 1, PTE_RULE_F, false, false, false} /* y */,
+  {711, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {307, 2, 3, PTE_RULE_W, false, false, false} /* w */,
+  {934, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
+  {1046, 3, 5, PTE_RULE_A, false, true, false} /* xs */,
+  {942, 3, 5, PTE_RULE_F, false, true, false} /* y */,
+  {711, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {307, 2, 2, PTE_RULE_TAPS, false, false, false} /* w */,
+  {934, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
+  {1046, 3, 8, PTE_RULE_A, false, true, false} /* xs */,
+  {942, 3, 8, PTE_RULE_F, false, true, false} /* y */,
+  {942, 3, 8, PTE_RULE_F, false, false, false} /* y */,
+  {1062, 4, 11, PTE_RULE_F, false, true, false} /* q */,
+  {412, 5, 15, PTE_RULE_A, false, true, false} /* k */,
+  {962, 4, 20, PTE_RULE_A, false, true, false} /* v */,
+  {1004, 4, 24, PTE_RULE_A, true, true, false} /* mask */,
+  {497, 1, 0, PTE_RULE_I64, true, false, false} /* key_count */,
+  {942, 4, 28, PTE_RULE_F, false, false, false} /* y */,
+  {1049, 3, 8, PTE_RULE_F, false, false, false} /* y0 */,
+  {1052, 3, 8, PTE_RULE_I64, true, false, false} /* y1 */,
+  {892, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {307, 2, 3, PTE_RULE_W, false, false, false} /* w */,
+  {770, 2, 32, PTE_RULE_F, true, false, false} /* hidden */,
+  {949, 2, 32, PTE_RULE_F, true, false, false} /* cell */,
+  {582, 1, 16, PTE_RULE_F, true, false, false} /* peephole */,
+  {501, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
+  {1049, 3, 34, PTE_RULE_F, false, false, false} /* y0 */,
+  {1052, 2, 32, PTE_RULE_F, true, false, false} /* y1 */,
+  {1055, 2, 32, PTE_RULE_F, true, false, false} /* y2 */,
+  {892, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {307, 2, 3, PTE_RULE_W, false, false, false} /* w */,
+  {934, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
+  {770, 2, 32, PTE_RULE_F, true, false, false} /* hidden */,
+  {501, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
+  {892, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {307, 2, 37, PTE_RULE_W, false, false, false} /* w */,
+  {770, 2, 2, PTE_RULE_F, true, false, false} /* hidden */,
+  {501, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
+  {1049, 3, 11, PTE_RULE_F, false, false, false} /* y0 */,
+  {1052, 2, 2, PTE_RULE_F, true, false, false} /* y1 */,
+  {1046, 1, 1, PTE_RULE_A, false, true, true} /* xs */,
+  {942, 1, 1, PTE_RULE_A, false, true, false} /* y */,
+  {711, 2, 39, PTE_RULE_F, false, false, true} /* x */,
+  {969, 1, 6, PTE_RULE_F, true, false, false} /* gain */,
+  {934, 1, 6, PTE_RULE_F, true, false, false} /* bias */,
+  {1049, 2, 41, PTE_RULE_F, false, false, false} /* y0 */,
+  {1052, 1, 1, PTE_RULE_F, true, false, false} /* y1 */,
+  {1055, 1, 1, PTE_RULE_F, true, false, false} /* y2 */,
+  {942, 2, 41, PTE_RULE_F, false, false, false} /* y */,
+  {711, 2, 19, PTE_RULE_F, false, false, false} /* x */,
+  {307, 2, 10, PTE_RULE_W, false, false, false} /* w */,
+  {934, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
+  {1046, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
+  {942, 2, 1, PTE_RULE_F, false, true, false} /* y */,
+  {942, 2, 1, PTE_RULE_F, false, false, false} /* y */,
+  {711, 2, 19, PTE_RULE_F, false, false, false} /* x */,
+  {307, 2, 2, PTE_RULE_W, false, false, false} /* w */,
+  {934, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
+  {1046, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
+  {942, 1, 0, PTE_RULE_I64, false, false, false} /* y */,
+  {711, 1, 1, PTE_RULE_T, false, false, false} /* x */,
+  {942, 1, 6, PTE_RULE_T, false, false, false} /* y */,
+  {711, 2, 43, PTE_RULE_T, false, true, false} /* x */,
+  {898, 3, 45, PTE_RULE_I64, false, false, false} /* index */,
+  {942, 3, 48, PTE_RULE_T, false, false, false} /* y */,
+  {711, 2, 19, PTE_RULE_F, false, true, true} /* x */,
+  {942, 2, 19, PTE_RULE_F, false, false, false} /* y */,
+  {711, 2, 39, PTE_RULE_F, false, true, false} /* x */,
+  {711, 2, 19, PTE_RULE_F, false, true, false} /* x */,
+  {942, 1, 1, PTE_RULE_I64, false, false, false} /* y */,
+  {711, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {974, 3, 5, PTE_RULE_F, false, false, false} /* grid */,
+  {467, 0, 0, PTE_RULE_BOOL, false, false, false} /* condition */,
+  {942, 1, 51, PTE_RULE_A, false, false, false} /* y */,
+  {1046, 1, 51, PTE_RULE_A, false, false, false} /* xs */,
+  {711, 1, 1, PTE_RULE_T, false, true, false} /* x */,
+  {942, 1, 1, PTE_RULE_T, false, true, false} /* y */,
+  {711, 2, 0, PTE_RULE_T, false, true, false} /* x */,
+  {898, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
+  {942, 2, 52, PTE_RULE_T, false, false, false} /* y */,
+  {307, 2, 11, PTE_RULE_W, false, false, false} /* w */,
+  {898, 1, 1, PTE_RULE_I64, false, false, false} /* index */,
+  {711, 1, 1, PTE_RULE_T, false, true, false} /* x */,
+  {898, 1, 6, PTE_RULE_I64, false, true, false} /* index */,
+  {711, 1, 1, PTE_RULE_T, false, false, true} /* x */,
+  {898, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
+  {713, 1, 6, PTE_RULE_T, false, true, false} /* updates */,
+  {942, 1, 1, PTE_RULE_T, false, false, false} /* y */,
+  {711, 1, 1, PTE_RULE_T, false, false, true} /* x */,
+  {898, 2, 54, PTE_RULE_I64, false, false, false} /* index */,
+  {713, 1, 46, PTE_RULE_T, false, true, false} /* updates */,
+  {880, 4, 0, PTE_RULE_T, false, false, true} /* cache */,
+  {840, 4, 55, PTE_RULE_T, false, true, false} /* update */,
+  {916, 1, 0, PTE_RULE_I64, true, false, false} /* start */,
+  {942, 4, 0, PTE_RULE_T, false, false, false} /* y */,
+  {711, 1, 1, PTE_RULE_A, false, false, false} /* x */,
+  {942, 2, 59, PTE_RULE_I64, false, false, false} /* y */,
+  {1049, 2, 1, PTE_RULE_F, false, false, false} /* y0 */,
+  {1052, 2, 1, PTE_RULE_I64, false, false, false} /* y1 */,
+  {1058, 3, 61, PTE_RULE_F, false, true, false} /* a */,
+  {1060, 3, 1, PTE_RULE_F, false, true, false} /* b */,
+  {942, 3, 64, PTE_RULE_F, false, false, false} /* y */,
+  {307, 2, 11, PTE_RULE_F, false, true, false} /* w */,
+  {942, 2, 11, PTE_RULE_W, false, false, false} /* y */,
+  {874, 3, 67, PTE_RULE_F, false, false, false} /* boxes */,
+  {812, 3, 28, PTE_RULE_F, false, false, false} /* scores */,
+  {904, 0, 0, PTE_RULE_I64, true, false, false} /* limit */,
+  {673, 0, 0, PTE_RULE_F, true, false, false} /* overlap */,
+  {527, 0, 0, PTE_RULE_F, true, false, false} /* threshold */,
+  {942, 2, 70, PTE_RULE_I64, false, false, false} /* y */,
+  {928, 0, 0, PTE_RULE_I64, true, false, false} /* trips */,
+  {467, 0, 0, PTE_RULE_BOOL, true, false, false} /* condition */,
+  {625, 1, 51, PTE_RULE_A, false, false, false} /* carried */,
+  {942, 1, 1, PTE_RULE_A, false, false, false} /* y */,
+  {880, 5, 72, PTE_RULE_T, false, false, true} /* cache */,
+  {840, 4, 77, PTE_RULE_T, false, true, false} /* update */,
+  {916, 1, 0, PTE_RULE_I64, false, false, false} /* start */,
+  {942, 5, 72, PTE_RULE_T, false, false, false} /* y */,
 };
 
 const pte_op_attr pte_op_attrs[] = {
-  {763, 4, 4, 0, true} /* kernel */,
-  {812, 12, 4, 0, true} /* stride */,
-  {550, 20, 4, 0, true} /* dilation */,
-  {854, 28, 4, 0, true} /* begin */,
-  {1005, 36, 4, 0, true} /* end */,
-  {805, 44, 4, 0, true} /* spread */,
-  {749, 56, 0, 0, true} /* groups */,
-  {840, 64, 0, 0, true} /* x_zero */,
-  {847, 72, 0, 0, true} /* y_zero */,
-  {1017, 80, 0, 0, true} /* low */,
-  {965, 88, 0, 0, true} /* high */,
-  {707, 8, 0, 0, true} /* a_zero */,
-  {204, 16, 0, 0, true} /* a_multiplier */,
-  {595, 24, 0, 0, true} /* a_shift */,
-  {721, 32, 0, 0, false} /* b_zero */,
-  {230, 40, 0, 0, false} /* b_multiplier */,
-  {603, 48, 0, 0, false} /* b_shift */,
-  {847, 56, 0, 0, true} /* y_zero */,
-  {206, 64, 0, 0, true} /* multiplier */,
-  {597, 72, 0, 0, true} /* shift */,
-  {1017, 80, 0, 0, true} /* low */,
-  {965, 88, 0, 0, true} /* high */,
-  {763, 4, 4, 0, true} /* kernel */,
-  {812, 12, 4, 0, true} /* stride */,
-  {550, 20, 4, 0, true} /* dilation */,
-  {854, 28, 4, 0, true} /* begin */,
-  {1005, 36, 4, 0, true} /* end */,
-  {805, 44, 4, 0, true} /* spread */,
-  {749, 56, 0, 0, false} /* groups */,
-  {908, 64, 7, 0, false} /* steps */,
-  {763, 4, 4, 0, true} /* kernel */,
-  {812, 12, 4, 0, true} /* stride */,
-  {550, 20, 4, 0, true} /* dilation */,
-  {854, 28, 4, 0, true} /* begin */,
-  {1005, 36, 4, 0, true} /* end */,
-  {908, 44, 7, 0, false} /* steps */,
-  {791, 4, 5, 0, false} /* scales */,
-  {995, 12, 3, 3, false} /* mode */,
-  {307, 16, 3, 6, false} /* coordinates */,
-  {643, 20, 3, 4, false} /* nearest */,
-  {872, 24, 1, 0, false} /* cubic */,
+  {777, 4, 4, 0, true} /* kernel */,
+  {826, 12, 4, 0, true} /* stride */,
+  {564, 20, 4, 0, true} /* dilation */,
+  {868, 28, 4, 0, true} /* begin */,
+  {1019, 36, 4, 0, true} /* end */,
+  {819, 44, 4, 0, true} /* spread */,
+  {763, 56, 0, 0, true} /* groups */,
+  {854, 64, 0, 0, true} /* x_zero */,
+  {861, 72, 0, 0, true} /* y_zero */,
+  {1031, 80, 0, 0, true} /* low */,
+  {979, 88, 0, 0, true} /* high */,
+  {721, 8, 0, 0, true} /* a_zero */,
+  {218, 16, 0, 0, true} /* a_multiplier */,
+  {609, 24, 0, 0, true} /* a_shift */,
+  {735, 32, 0, 0, false} /* b_zero */,
+  {244, 40, 0, 0, false} /* b_multiplier */,
+  {617, 48, 0, 0, false} /* b_shift */,
+  {861, 56, 0, 0, true} /* y_zero */,
+  {220, 64, 0, 0, true} /* multiplier */,
+  {611, 72, 0, 0, true} /* shift */,
+  {1031, 80, 0, 0, true} /* low */,
+  {979, 88, 0, 0, true} /* high */,
+  {777, 4, 4, 0, true} /* kernel */,
+  {826, 12, 4, 0, true} /* stride */,
+  {564, 20, 4, 0, true} /* dilation */,
+  {868, 28, 4, 0, true} /* begin */,
+  {1019, 36, 4, 0, true} /* end */,
+  {819, 44, 4, 0, true} /* spread */,
+  {763, 56, 0, 0, false} /* groups */,
+  {922, 64, 7, 0, false} /* steps */,
+  {777, 4, 4, 0, true} /* kernel */,
+  {826, 12, 4, 0, true} /* stride */,
+  {564, 20, 4, 0, true} /* dilation */,
+  {868, 28, 4, 0, true} /* begin */,
+  {1019, 36, 4, 0, true} /* end */,
+  {922, 44, 7, 0, false} /* steps */,
+  {805, 4, 5, 0, false} /* scales */,
+  {1009, 12, 3, 3, false} /* mode */,
+  {321, 16, 3, 6, false} /* coordinates */,
+  {657, 20, 3, 4, false} /* nearest */,
+  {886, 24, 1, 0, false} /* cubic */,
   {57, 32, 2, 0, false} /* exclude_outside */,
-  {433, 36, 2, 0, false} /* antialias */,
+  {447, 36, 2, 0, false} /* antialias */,
   {176, 40, 1, 0, false} /* extrapolation */,
-  {770, 48, 5, 0, false} /* region */,
-  {896, 8, 1, 0, true} /* scale */,
-  {728, 16, 3, 3, false} /* causal */,
-  {683, 24, 1, 0, false} /* softcap */,
-  {343, 32, 0, 0, false} /* left_window */,
-  {282, 40, 0, 0, false} /* right_window */,
-  {763, 4, 4, 0, true} /* kernel */,
-  {812, 12, 4, 0, true} /* stride */,
-  {550, 20, 4, 0, true} /* dilation */,
-  {854, 28, 4, 0, true} /* begin */,
+  {784, 48, 5, 0, false} /* region */,
+  {910, 8, 1, 0, true} /* scale */,
+  {742, 16, 3, 3, false} /* causal */,
+  {697, 24, 1, 0, false} /* softcap */,
+  {357, 32, 0, 0, false} /* left_window */,
+  {296, 40, 0, 0, false} /* right_window */,
+  {777, 4, 4, 0, true} /* kernel */,
+  {826, 12, 4, 0, true} /* stride */,
+  {564, 20, 4, 0, true} /* dilation */,
+  {868, 28, 4, 0, true} /* begin */,
   {148, 36, 2, 0, false} /* channel_major */,
-  {256, 40, 2, 0, false} /* column_major */,
-  {763, 4, 4, 0, true} /* kernel */,
-  {812, 12, 4, 0, true} /* stride */,
-  {550, 20, 4, 0, true} /* dilation */,
-  {854, 28, 4, 0, true} /* begin */,
-  {1005, 36, 4, 0, true} /* end */,
+  {270, 40, 2, 0, false} /* column_major */,
+  {777, 4, 4, 0, true} /* kernel */,
+  {826, 12, 4, 0, true} /* stride */,
+  {564, 20, 4, 0, true} /* dilation */,
+  {868, 28, 4, 0, true} /* begin */,
+  {1019, 36, 4, 0, true} /* end */,
   {162, 44, 2, 0, false} /* count_padding */,
-  {295, 4, 4, 0, true} /* activations */,
-  {940, 16, 1, 0, false} /* clip */,
-  {269, 24, 2, 0, false} /* input_forget */,
-  {675, 28, 2, 0, false} /* reverse */,
-  {295, 4, 4, 0, true} /* activations */,
-  {940, 16, 1, 0, false} /* clip */,
+  {309, 4, 4, 0, true} /* activations */,
+  {954, 16, 1, 0, false} /* clip */,
+  {283, 24, 2, 0, false} /* input_forget */,
+  {689, 28, 2, 0, false} /* reverse */,
+  {309, 4, 4, 0, true} /* activations */,
+  {954, 16, 1, 0, false} /* clip */,
   {0, 24, 2, 0, false} /* linear_before_reset */,
-  {675, 28, 2, 0, false} /* reverse */,
-  {295, 4, 4, 0, true} /* activations */,
-  {940, 16, 1, 0, false} /* clip */,
-  {675, 24, 2, 0, false} /* reverse */,
-  {908, 4, 7, 0, true} /* steps */,
-  {487, 8, 0, 0, true} /* count */,
-  {627, 16, 1, 0, false} /* epsilon */,
-  {908, 4, 7, 0, false} /* steps */,
-  {833, 4, 6, 0, true} /* values */,
-  {854, 4, 6, 0, true} /* begin */,
-  {995, 12, 3, 3, true} /* mode */,
-  {378, 8, 0, 0, false} /* batch_dims */,
-  {970, 4, 3, 2, false} /* kind */,
-  {463, 8, 2, 0, false} /* exclusive */,
-  {675, 12, 2, 0, false} /* reverse */,
-  {970, 4, 3, 5, true} /* kind */,
-  {487, 8, 0, 0, true} /* count */,
-  {970, 4, 3, 2, true} /* kind */,
-  {975, 8, 2, 0, false} /* last */,
-  {995, 4, 3, 3, false} /* mode */,
+  {689, 28, 2, 0, false} /* reverse */,
+  {309, 4, 4, 0, true} /* activations */,
+  {954, 16, 1, 0, false} /* clip */,
+  {689, 24, 2, 0, false} /* reverse */,
+  {922, 4, 7, 0, true} /* steps */,
+  {501, 8, 0, 0, true} /* count */,
+  {641, 16, 1, 0, false} /* epsilon */,
+  {922, 4, 7, 0, false} /* steps */,
+  {847, 4, 6, 0, true} /* values */,
+  {868, 4, 6, 0, true} /* begin */,
+  {1009, 12, 3, 3, true} /* mode */,
+  {392, 8, 0, 0, false} /* batch_dims */,
+  {984, 4, 3, 2, false} /* kind */,
+  {477, 8, 2, 0, false} /* exclusive */,
+  {689, 12, 2, 0, false} /* reverse */,
+  {984, 4, 3, 5, true} /* kind */,
+  {501, 8, 0, 0, true} /* count */,
+  {984, 4, 3, 2, true} /* kind */,
+  {989, 8, 2, 0, false} /* last */,
+  {1009, 4, 3, 3, false} /* mode */,
   {168, 8, 3, 3, false} /* padding */,
   {134, 12, 2, 0, false} /* align_corners */,
-  {422, 4, 8, 0, true} /* then_block */,
-  {389, 8, 8, 0, true} /* else_block */,
-  {884, 8, 0, 0, true} /* index */,
-  {503, 4, 3, 5, false} /* reduction */,
-  {523, 4, 2, 0, false} /* circular */,
-  {635, 4, 2, 0, false} /* largest */,
-  {1013, 4, 2, 0, false} /* log */,
-  {735, 4, 2, 0, false} /* center */,
-  {925, 4, 8, 0, true} /* body */,
-  {586, 4, 2, 0, false} /* saturate */,
+  {436, 4, 8, 0, true} /* then_block */,
+  {403, 8, 8, 0, true} /* else_block */,
+  {898, 8, 0, 0, true} /* index */,
+  {517, 4, 3, 5, false} /* reduction */,
+  {537, 4, 2, 0, false} /* circular */,
+  {649, 4, 2, 0, false} /* largest */,
+  {1027, 4, 2, 0, false} /* log */,
+  {749, 4, 2, 0, false} /* center */,
+  {939, 4, 8, 0, true} /* body */,
+  {600, 4, 2, 0, false} /* saturate */,
 };
 
 const uint64_t pte_op_default_words[] = {
@@ -630,12 +639,13 @@ const int64_t pte_op_numbers[] = {
   INT64_C(2305843009213693952),
   INT64_C(230),
   INT64_C(262144),
+  INT64_C(2),
+  INT64_C(131072),
   INT64_C(-4611686018427387904),
   INT64_C(4611686018427387904),
   INT64_C(1) << PTE_BOOL,
   INT64_C(12),
   INT64_C(1) << PTE_I64,
-  INT64_C(2),
   INT64_C(16777216),
   INT64_C(1) << PTE_BOOL | INT64_C(1) << PTE_I8 | INT64_C(1) << PTE_I16 | INT64_C(1) << PTE_I32 | INT64_C(1) << PTE_I64 | INT64_C(1) << PTE_U8 | INT64_C(1) << PTE_U16 | INT64_C(1) << PTE_U32 | INT64_C(1) << PTE_U64 | INT64_C(1) << PTE_F32 | INT64_C(1) << PTE_F64,
   INT64_C(1) << PTE_F8E8M0,
@@ -791,44 +801,49 @@ const uint8_t pte_op_relations[] = {
   69,
   75,
   76,
+  43,
+  69,
   77,
   78,
-  1,
   79,
   80,
   81,
-  78,
+  1,
   82,
   83,
   84,
+  81,
   85,
-  0,
   86,
   87,
   88,
+  0,
   89,
   90,
-  78,
-  47,
-  1,
   91,
-  78,
   92,
   93,
+  81,
+  47,
+  1,
   94,
-  78,
-  92,
+  81,
   95,
-  78,
   96,
   97,
+  81,
+  95,
   98,
+  81,
   99,
   100,
   101,
   102,
   103,
   104,
+  105,
+  106,
+  107,
 };
 
 const uint16_t pte_op_relation_starts[] = {
@@ -910,33 +925,36 @@ const uint16_t pte_op_relation_starts[] = {
   670,
   675,
   681,
-  688,
-  697,
-  705,
-  713,
-  737,
-  746,
-  759,
-  775,
-  784,
-  791,
-  800,
-  806,
-  811,
+  686,
+  701,
+  707,
+  714,
+  723,
+  731,
+  739,
+  763,
+  772,
+  785,
+  801,
+  810,
   817,
-  829,
-  839,
-  849,
-  862,
-  869,
-  877,
-  883,
-  889,
-  899,
-  904,
-  914,
-  924,
-  929,
+  826,
+  832,
+  837,
+  843,
+  855,
+  865,
+  875,
+  888,
+  895,
+  903,
+  909,
+  915,
+  925,
+  930,
+  940,
+  950,
+  955,
 };
 
 const uint8_t pte_op_codes[] = {
@@ -968,18 +986,19 @@ const uint8_t pte_op_codes[] = {
   20, 0, 3, 2, 1, 4, 3, 3, 23, 29, 0, 3, 4, 1, 3, 3, 3, 23, 29, 0, 15, 8, 4, 1,
   3, 29, 0, 13, 1, 1, 1, 29, 0, 8, 4, 1, 0, 1, 10, 20, 0, 6, 16, 1, 0, 31, 0, 3,
   2, 1, 3, 3, 3, 23, 29, 0, 15, 8, 4, 1, 2, 29, 0, 15, 8, 4, 1, 1, 29, 0, 12, 1,
-  19, 14, 0, 3, 0, 2, 15, 32, 0, 15, 9, 4, 3, 0, 29, 0, 11, 0, 1, 8, 25, 1, 0, 29,
-  0, 15, 9, 4, 15, 7, 0, 29, 0, 9, 4, 2, 16, 2, 17, 20, 0, 7, 0, 7, 1, 9, 4, 22,
-  26, 1, 0, 1, 0, 9, 4, 22, 27, 22, 7, 1, 1, 1, 26, 31, 0, 7, 3, 3, 0, 17, 7, 1,
-  29, 0, 10, 0, 19, 18, 1, 0, 29, 5, 4, 19, 19, 28, 0, 10, 0, 19, 20, 1, 0, 29, 5, 4,
-  19, 21, 1, 0, 29, 28, 0, 3, 0, 1, 1, 31, 14, 1, 28, 0, 3, 2, 15, 7, 0, 29, 0, 7,
-  0, 1, 1, 31, 14, 2, 28, 0, 7, 0, 2, 22, 32, 0, 10, 0, 19, 8, 0, 13, 0, 1, 1, 29,
-  0, 1, 1, 17, 7, 1, 1, 1, 17, 7, 0, 32, 0, 5, 4, 19, 4, 10, 0, 19, 23, 28, 0, 15,
-  7, 1, 18, 7, 2, 7, 1, 29, 0, 15, 7, 1, 17, 7, 2, 3, 0, 17, 7, 0, 29, 0, 3, 0,
-  15, 7, 0, 29, 0, 10, 0, 19, 24, 1, 0, 29, 0, 3, 1, 3, 0, 32, 0, 3, 4, 1, 3, 29,
-  0, 10, 0, 19, 25, 10, 0, 19, 26, 28, 0, 10, 1, 19, 27, 0, 10, 0, 19, 25, 10, 1, 19, 20,
-  29, 0, 10, 1, 19, 25, 10, 1, 19, 26, 28, 0, 10, 0, 19, 27, 0, 10, 1, 19, 25, 10, 0, 19,
-  20, 29, 0,
+  19, 14, 0, 3, 0, 2, 15, 32, 0, 12, 1, 19, 16, 0, 3, 2, 3, 0, 1, 63, 21, 1, 64, 24,
+  1, 64, 23, 29, 0, 3, 0, 2, 17, 32, 0, 15, 9, 4, 3, 0, 29, 0, 11, 0, 1, 8, 25, 1,
+  0, 29, 0, 15, 9, 4, 15, 7, 0, 29, 0, 9, 4, 2, 18, 2, 19, 20, 0, 7, 0, 7, 1, 9,
+  4, 22, 26, 1, 0, 1, 0, 9, 4, 22, 27, 22, 7, 1, 1, 1, 26, 31, 0, 7, 3, 3, 0, 17,
+  7, 1, 29, 0, 10, 0, 19, 20, 1, 0, 29, 5, 4, 19, 21, 28, 0, 10, 0, 19, 22, 1, 0, 29,
+  5, 4, 19, 16, 1, 0, 29, 28, 0, 3, 0, 1, 1, 31, 14, 1, 28, 0, 3, 2, 15, 7, 0, 29,
+  0, 7, 0, 1, 1, 31, 14, 2, 28, 0, 7, 0, 2, 23, 32, 0, 10, 0, 19, 8, 0, 13, 0, 1,
+  1, 29, 0, 1, 1, 17, 7, 1, 1, 1, 17, 7, 0, 32, 0, 5, 4, 19, 4, 10, 0, 19, 24, 28,
+  0, 15, 7, 1, 18, 7, 2, 7, 1, 29, 0, 15, 7, 1, 17, 7, 2, 3, 0, 17, 7, 0, 29, 0,
+  3, 0, 15, 7, 0, 29, 0, 10, 0, 19, 25, 1, 0, 29, 0, 3, 1, 3, 0, 32, 0, 3, 4, 1,
+  3, 29, 0, 10, 0, 19, 26, 10, 0, 19, 27, 28, 0, 10, 1, 19, 28, 0, 10, 0, 19, 26, 10, 1,
+  19, 22, 29, 0, 10, 1, 19, 26, 10, 1, 19, 27, 28, 0, 10, 0, 19, 28, 0, 10, 1, 19, 26, 10,
+  0, 19, 22, 29, 0,
 };
 
 const char pte_op_texts[] =
@@ -995,168 +1014,170 @@ const char pte_op_texts[] =
   "channel_major\0" /* 148 */
   "count_padding\0" /* 162 */
   "extrapolation\0" /* 176 */
-  "panel_scatter\0" /* 190 */
-  "a_multiplier\0" /* 204 */
-  "average_pool\0" /* 217 */
-  "b_multiplier\0" /* 230 */
-  "batch_matmul\0" /* 243 */
-  "column_major\0" /* 256 */
-  "input_forget\0" /* 269 */
-  "right_window\0" /* 282 */
-  "activations\0" /* 295 */
-  "coordinates\0" /* 307 */
-  "gather_rows\0" /* 319 */
-  "grid_sample\0" /* 331 */
-  "left_window\0" /* 343 */
-  "matmul_int8\0" /* 355 */
-  "arg_reduce\0" /* 367 */
-  "batch_dims\0" /* 378 */
-  "else_block\0" /* 389 */
-  "layer_norm\0" /* 400 */
-  "scatter_nd\0" /* 411 */
-  "then_block\0" /* 422 */
-  "antialias\0" /* 433 */
-  "attention\0" /* 443 */
-  "condition\0" /* 453 */
-  "exclusive\0" /* 463 */
-  "gather_nd\0" /* 473 */
-  "key_count\0" /* 483 */
-  "pointwise\0" /* 493 */
-  "reduction\0" /* 503 */
-  "threshold\0" /* 513 */
-  "circular\0" /* 523 */
-  "cumulate\0" /* 532 */
-  "delegate\0" /* 541 */
-  "dilation\0" /* 550 */
-  "max_pool\0" /* 559 */
-  "peephole\0" /* 568 */
-  "rms_norm\0" /* 577 */
-  "saturate\0" /* 586 */
-  "a_shift\0" /* 595 */
-  "b_shift\0" /* 603 */
-  "carried\0" /* 611 */
-  "conv_i8\0" /* 619 */
-  "epsilon\0" /* 627 */
-  "largest\0" /* 635 */
-  "nearest\0" /* 643 */
-  "nonzero\0" /* 651 */
-  "overlap\0" /* 659 */
-  "reshape\0" /* 667 */
-  "reverse\0" /* 675 */
-  "softcap\0" /* 683 */
-  "softmax\0" /* 691 */
-  "updates\0" /* 699 */
-  "a_zero\0" /* 707 */
-  "add_i8\0" /* 714 */
-  "b_zero\0" /* 721 */
-  "causal\0" /* 728 */
-  "center\0" /* 735 */
-  "gather\0" /* 742 */
-  "groups\0" /* 749 */
-  "hidden\0" /* 756 */
-  "kernel\0" /* 763 */
-  "region\0" /* 770 */
-  "repack\0" /* 777 */
-  "resize\0" /* 784 */
-  "scales\0" /* 791 */
-  "scores\0" /* 798 */
-  "spread\0" /* 805 */
-  "stride\0" /* 812 */
-  "unpack\0" /* 819 */
-  "update\0" /* 826 */
-  "values\0" /* 833 */
-  "x_zero\0" /* 840 */
-  "y_zero\0" /* 847 */
-  "begin\0" /* 854 */
-  "boxes\0" /* 860 */
-  "cache\0" /* 866 */
-  "cubic\0" /* 872 */
-  "gates\0" /* 878 */
-  "index\0" /* 884 */
-  "limit\0" /* 890 */
-  "scale\0" /* 896 */
-  "start\0" /* 902 */
-  "steps\0" /* 908 */
-  "trips\0" /* 914 */
-  "bias\0" /* 920 */
-  "body\0" /* 925 */
-  "call\0" /* 930 */
-  "cell\0" /* 935 */
-  "clip\0" /* 940 */
-  "conv\0" /* 945 */
-  "copy\0" /* 950 */
-  "gain\0" /* 955 */
-  "grid\0" /* 960 */
-  "high\0" /* 965 */
-  "kind\0" /* 970 */
-  "last\0" /* 975 */
-  "loop\0" /* 980 */
-  "lstm\0" /* 985 */
-  "mask\0" /* 990 */
-  "mode\0" /* 995 */
-  "topk\0" /* 1000 */
-  "end\0" /* 1005 */
-  "gru\0" /* 1009 */
-  "log\0" /* 1013 */
-  "low\0" /* 1017 */
-  "pad\0" /* 1021 */
-  "rnn\0" /* 1025 */
-  "if\0" /* 1029 */
-  "xs\0" /* 1032 */
-  "y0\0" /* 1035 */
-  "y1\0" /* 1038 */
-  "y2\0" /* 1041 */
-  "a\0" /* 1044 */
-  "b\0" /* 1046 */
-  "q\0" /* 1048 */
+  "matmul_turned\0" /* 190 */
+  "panel_scatter\0" /* 204 */
+  "a_multiplier\0" /* 218 */
+  "average_pool\0" /* 231 */
+  "b_multiplier\0" /* 244 */
+  "batch_matmul\0" /* 257 */
+  "column_major\0" /* 270 */
+  "input_forget\0" /* 283 */
+  "right_window\0" /* 296 */
+  "activations\0" /* 309 */
+  "coordinates\0" /* 321 */
+  "gather_rows\0" /* 333 */
+  "grid_sample\0" /* 345 */
+  "left_window\0" /* 357 */
+  "matmul_int8\0" /* 369 */
+  "arg_reduce\0" /* 381 */
+  "batch_dims\0" /* 392 */
+  "else_block\0" /* 403 */
+  "layer_norm\0" /* 414 */
+  "scatter_nd\0" /* 425 */
+  "then_block\0" /* 436 */
+  "antialias\0" /* 447 */
+  "attention\0" /* 457 */
+  "condition\0" /* 467 */
+  "exclusive\0" /* 477 */
+  "gather_nd\0" /* 487 */
+  "key_count\0" /* 497 */
+  "pointwise\0" /* 507 */
+  "reduction\0" /* 517 */
+  "threshold\0" /* 527 */
+  "circular\0" /* 537 */
+  "cumulate\0" /* 546 */
+  "delegate\0" /* 555 */
+  "dilation\0" /* 564 */
+  "max_pool\0" /* 573 */
+  "peephole\0" /* 582 */
+  "rms_norm\0" /* 591 */
+  "saturate\0" /* 600 */
+  "a_shift\0" /* 609 */
+  "b_shift\0" /* 617 */
+  "carried\0" /* 625 */
+  "conv_i8\0" /* 633 */
+  "epsilon\0" /* 641 */
+  "largest\0" /* 649 */
+  "nearest\0" /* 657 */
+  "nonzero\0" /* 665 */
+  "overlap\0" /* 673 */
+  "reshape\0" /* 681 */
+  "reverse\0" /* 689 */
+  "softcap\0" /* 697 */
+  "softmax\0" /* 705 */
+  "updates\0" /* 713 */
+  "a_zero\0" /* 721 */
+  "add_i8\0" /* 728 */
+  "b_zero\0" /* 735 */
+  "causal\0" /* 742 */
+  "center\0" /* 749 */
+  "gather\0" /* 756 */
+  "groups\0" /* 763 */
+  "hidden\0" /* 770 */
+  "kernel\0" /* 777 */
+  "region\0" /* 784 */
+  "repack\0" /* 791 */
+  "resize\0" /* 798 */
+  "scales\0" /* 805 */
+  "scores\0" /* 812 */
+  "spread\0" /* 819 */
+  "stride\0" /* 826 */
+  "unpack\0" /* 833 */
+  "update\0" /* 840 */
+  "values\0" /* 847 */
+  "x_zero\0" /* 854 */
+  "y_zero\0" /* 861 */
+  "begin\0" /* 868 */
+  "boxes\0" /* 874 */
+  "cache\0" /* 880 */
+  "cubic\0" /* 886 */
+  "gates\0" /* 892 */
+  "index\0" /* 898 */
+  "limit\0" /* 904 */
+  "scale\0" /* 910 */
+  "start\0" /* 916 */
+  "steps\0" /* 922 */
+  "trips\0" /* 928 */
+  "bias\0" /* 934 */
+  "body\0" /* 939 */
+  "call\0" /* 944 */
+  "cell\0" /* 949 */
+  "clip\0" /* 954 */
+  "conv\0" /* 959 */
+  "copy\0" /* 964 */
+  "gain\0" /* 969 */
+  "grid\0" /* 974 */
+  "high\0" /* 979 */
+  "kind\0" /* 984 */
+  "last\0" /* 989 */
+  "loop\0" /* 994 */
+  "lstm\0" /* 999 */
+  "mask\0" /* 1004 */
+  "mode\0" /* 1009 */
+  "topk\0" /* 1014 */
+  "end\0" /* 1019 */
+  "gru\0" /* 1023 */
+  "log\0" /* 1027 */
+  "low\0" /* 1031 */
+  "pad\0" /* 1035 */
+  "rnn\0" /* 1039 */
+  "if\0" /* 1043 */
+  "xs\0" /* 1046 */
+  "y0\0" /* 1049 */
+  "y1\0" /* 1052 */
+  "y2\0" /* 1055 */
+  "a\0" /* 1058 */
+  "b\0" /* 1060 */
+  "q\0" /* 1062 */
   ;
 
 const pte_op_row pte_op_rows[] = {
-  {KERNEL_pointwise, 493, 71, 1u << PTE_F32, 1, 24, 48, 49, 73, 0, 1, 1, 1, 0, true, true, false, false, false},
-  {KERNEL_copy, 950, 79, 1u << PTE_F32, 2, 8, 79, 80, 0, 0, 1, 1, 0, 0, false, false, false, true, false},
-  {KERNEL_dims, 384, 77, 1u << PTE_F32, 3, 16, 0, 63, 77, 146, 0, 1, 1, 1, false, false, false, false, false},
-  {KERNEL_pad, 1021, 77, 1u << PTE_F32, 4, 16, 64, 65, 78, 147, 1, 1, 2, 5, false, false, false, false, false},
-  {KERNEL_gather, 742, 79, 1u << PTE_F32, 5, 8, 81, 83, 0, 147, 2, 1, 0, 1, false, false, false, true, false},
-  {KERNEL_gather_rows, 319, 79, 1u << PTE_F32, 6, 8, 84, 62, 0, 161, 2, 1, 0, 2, false, false, false, true, false},
-  {KERNEL_gather_elements, 73, 79, 1u << PTE_F32, 7, 8, 86, 65, 0, 163, 2, 1, 0, 4, false, false, false, true, false},
-  {KERNEL_gather_nd, 473, 77, 1u << PTE_F32, 8, 16, 66, 68, 80, 152, 2, 1, 1, 2, false, false, false, true, false},
-  {KERNEL_scatter_elements, 40, 79, 1u << PTE_F32, 9, 8, 88, 91, 94, 164, 3, 1, 1, 5, false, false, false, true, false},
-  {KERNEL_scatter_nd, 411, 79, 1u << PTE_F32, 10, 8, 92, 91, 94, 169, 3, 1, 1, 4, false, false, false, true, false},
-  {KERNEL_tensor_scatter, 119, 79, 1u << PTE_F32, 11, 8, 95, 98, 95, 147, 3, 1, 1, 1, false, false, false, true, false},
-  {KERNEL_nonzero, 651, 79, 1u << PTE_F32, 12, 8, 99, 100, 0, 173, 1, 1, 0, 3, false, false, false, true, true},
-  {KERNEL_topk, 1000, 80, 1u << PTE_F32 | 1u << PTE_I64, 13, 8, 72, 101, 96, 176, 1, 2, 1, 1, false, false, false, true, false},
-  {KERNEL_cumulate, 532, 77, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64, 14, 16, 69, 70, 81, 0, 1, 1, 3, 0, false, false, false, true, false},
-  {KERNEL_reduce, 371, 77, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_BOOL, 20, 16, 71, 8, 84, 154, 1, 1, 2, 2, false, false, false, false, false},
-  {KERNEL_arg_reduce, 367, 77, 1u << PTE_F32 | 1u << PTE_I64, 21, 16, 72, 73, 86, 156, 1, 1, 2, 1, false, false, false, false, false},
-  {KERNEL_softmax, 691, 79, 1u << PTE_F32, 22, 8, 69, 70, 97, 0, 1, 1, 1, 0, false, false, false, true, false},
-  {KERNEL_layer_norm, 400, 74, 1u << PTE_F32, 23, 24, 50, 53, 74, 0, 3, 3, 2, 0, false, false, false, false, false},
-  {KERNEL_rms_norm, 577, 74, 1u << PTE_F32, 24, 24, 50, 56, 74, 0, 2, 1, 2, 0, false, false, false, false, false},
-  {KERNEL_matmul, 249, 71, 1u << PTE_F32, 30, 24, 57, 61, 76, 142, 4, 1, 1, 2, true, false, false, true, false},
-  {KERNEL_batch_matmul, 243, 79, 1u << PTE_F32, 31, 8, 103, 105, 0, 0, 2, 1, 0, 0, false, false, false, true, false},
-  {KERNEL_pack, 779, 79, 1u << PTE_F32, 32, 8, 106, 107, 0, 124, 1, 1, 0, 3, false, false, false, true, false},
-  {KERNEL_conv, 945, 24, 1u << PTE_F32, 33, 80, 9, 13, 22, 46, 4, 1, 8, 24, true, false, false, false, false},
+  {KERNEL_pointwise, 507, 71, 1u << PTE_F32, 1, 24, 48, 49, 73, 0, 1, 1, 1, 0, true, true, false, false, false},
+  {KERNEL_copy, 964, 79, 1u << PTE_F32, 2, 8, 83, 84, 0, 0, 1, 1, 0, 0, false, false, false, true, false},
+  {KERNEL_dims, 398, 77, 1u << PTE_F32, 3, 16, 0, 67, 77, 151, 0, 1, 1, 1, false, false, false, false, false},
+  {KERNEL_pad, 1035, 77, 1u << PTE_F32, 4, 16, 68, 69, 78, 152, 1, 1, 2, 5, false, false, false, false, false},
+  {KERNEL_gather, 756, 79, 1u << PTE_F32, 5, 8, 85, 87, 0, 152, 2, 1, 0, 1, false, false, false, true, false},
+  {KERNEL_gather_rows, 333, 79, 1u << PTE_F32, 6, 8, 88, 62, 0, 166, 2, 1, 0, 2, false, false, false, true, false},
+  {KERNEL_gather_elements, 73, 79, 1u << PTE_F32, 7, 8, 90, 69, 0, 168, 2, 1, 0, 4, false, false, false, true, false},
+  {KERNEL_gather_nd, 487, 77, 1u << PTE_F32, 8, 16, 70, 72, 80, 157, 2, 1, 1, 2, false, false, false, true, false},
+  {KERNEL_scatter_elements, 40, 79, 1u << PTE_F32, 9, 8, 92, 95, 94, 169, 3, 1, 1, 5, false, false, false, true, false},
+  {KERNEL_scatter_nd, 425, 79, 1u << PTE_F32, 10, 8, 96, 95, 94, 174, 3, 1, 1, 4, false, false, false, true, false},
+  {KERNEL_tensor_scatter, 119, 79, 1u << PTE_F32, 11, 8, 99, 102, 95, 152, 3, 1, 1, 1, false, false, false, true, false},
+  {KERNEL_nonzero, 665, 79, 1u << PTE_F32, 12, 8, 103, 104, 0, 178, 1, 1, 0, 3, false, false, false, true, true},
+  {KERNEL_topk, 1014, 80, 1u << PTE_F32 | 1u << PTE_I64, 13, 8, 76, 105, 96, 181, 1, 2, 1, 1, false, false, false, true, false},
+  {KERNEL_cumulate, 546, 77, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64, 14, 16, 73, 74, 81, 0, 1, 1, 3, 0, false, false, false, true, false},
+  {KERNEL_reduce, 385, 77, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_BOOL, 20, 16, 75, 8, 84, 159, 1, 1, 2, 2, false, false, false, false, false},
+  {KERNEL_arg_reduce, 381, 77, 1u << PTE_F32 | 1u << PTE_I64, 21, 16, 76, 77, 86, 161, 1, 1, 2, 1, false, false, false, false, false},
+  {KERNEL_softmax, 705, 79, 1u << PTE_F32, 22, 8, 73, 74, 97, 0, 1, 1, 1, 0, false, false, false, true, false},
+  {KERNEL_layer_norm, 414, 74, 1u << PTE_F32, 23, 24, 50, 53, 74, 0, 3, 3, 2, 0, false, false, false, false, false},
+  {KERNEL_rms_norm, 591, 74, 1u << PTE_F32, 24, 24, 50, 56, 74, 0, 2, 1, 2, 0, false, false, false, false, false},
+  {KERNEL_matmul, 263, 71, 1u << PTE_F32, 30, 24, 57, 61, 76, 142, 4, 1, 1, 2, true, false, false, true, false},
+  {KERNEL_batch_matmul, 257, 79, 1u << PTE_F32, 31, 8, 107, 109, 0, 0, 2, 1, 0, 0, false, false, false, true, false},
+  {KERNEL_pack, 793, 79, 1u << PTE_F32, 32, 8, 110, 111, 0, 124, 1, 1, 0, 3, false, false, false, true, false},
+  {KERNEL_conv, 959, 24, 1u << PTE_F32, 33, 80, 9, 13, 22, 46, 4, 1, 8, 24, true, false, false, false, false},
   {KERNEL_conv_depthwise, 89, 34, 1u << PTE_F32, 34, 64, 14, 18, 30, 70, 4, 1, 6, 20, true, false, false, false, false},
-  {KERNEL_attention, 443, 49, 1u << PTE_F32, 35, 48, 20, 25, 45, 97, 5, 1, 5, 11, false, false, false, false, false},
-  {KERNEL_lstm, 985, 67, 1u << PTE_F32, 36, 32, 28, 34, 62, 121, 6, 3, 4, 8, false, false, false, false, false},
-  {KERNEL_gru, 1009, 67, 1u << PTE_F32, 37, 32, 37, 34, 66, 129, 5, 2, 4, 7, false, false, false, false, false},
-  {KERNEL_rnn, 1025, 67, 1u << PTE_F32, 38, 32, 42, 46, 70, 136, 4, 2, 3, 6, false, false, false, false, false},
-  {KERNEL_matmul_integer, 104, 79, 1u << PTE_I64, 39, 8, 103, 105, 0, 0, 2, 1, 0, 0, false, false, false, true, false},
-  {KERNEL_max_pool, 559, 55, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_I8, 40, 48, 0, 26, 50, 108, 1, 2, 6, 11, false, false, false, false, false},
-  {KERNEL_average_pool, 217, 61, 1u << PTE_F32, 41, 48, 0, 19, 56, 108, 1, 1, 6, 13, false, false, false, false, false},
-  {KERNEL_resize, 784, 42, 1u << PTE_F32, 42, 56, 0, 19, 36, 90, 1, 1, 9, 7, false, false, false, true, false},
-  {KERNEL_grid_sample, 331, 77, 1u << PTE_F32, 43, 16, 74, 19, 88, 157, 2, 1, 3, 4, false, false, false, true, false},
-  {KERNEL_non_max_suppression, 20, 79, 1u << PTE_F32, 44, 8, 108, 113, 98, 177, 5, 1, 1, 1, false, false, false, true, true},
-  {KERNEL_matmul_int8, 355, 71, 1u << PTE_F32, 45, 24, 57, 62, 76, 142, 4, 1, 1, 4, true, false, false, true, false},
-  {KERNEL_conv_i8, 619, 0, 1u << PTE_I8, 46, 96, 0, 5, 0, 0, 5, 1, 11, 34, false, false, false, false, false},
-  {KERNEL_add_i8, 714, 12, 1u << PTE_I8, 47, 96, 6, 8, 11, 34, 2, 1, 11, 12, false, false, false, false, false},
-  {NULL, 1029, 77, 1u << PTE_F32, 60, 16, 76, 77, 91, 0, 1, 1, 2, 0, false, true, true, false, false},
-  {NULL, 980, 79, 1u << PTE_F32, 61, 8, 114, 77, 99, 0, 3, 1, 1, 0, true, true, true, false, false},
-  {NULL, 930, 79, 1u << PTE_F32, 62, 8, 78, 77, 99, 0, 1, 1, 1, 0, true, true, true, false, false},
-  {NULL, 541, 77, 1u << PTE_F32, 63, 16, 78, 77, 93, 0, 1, 1, 1, 0, true, true, true, false, false},
-  {KERNEL_unpack, 819, 79, 1u << PTE_F32, 70, 8, 99, 117, 0, 178, 1, 1, 0, 3, false, false, false, true, false},
-  {KERNEL_repack, 777, 80, 1u << PTE_F32, 71, 8, 99, 117, 100, 181, 1, 1, 1, 3, false, false, false, true, false},
-  {KERNEL_reshape, 667, 79, 1u << PTE_F32, 72, 8, 64, 65, 0, 147, 1, 1, 0, 1, false, false, false, true, false},
-  {KERNEL_panel_scatter, 190, 79, 1u << PTE_F32, 73, 8, 118, 121, 0, 147, 3, 1, 0, 1, false, false, false, true, false},
+  {KERNEL_attention, 457, 49, 1u << PTE_F32, 35, 48, 20, 25, 45, 97, 5, 1, 5, 11, false, false, false, false, false},
+  {KERNEL_lstm, 999, 67, 1u << PTE_F32, 36, 32, 28, 34, 62, 121, 6, 3, 4, 8, false, false, false, false, false},
+  {KERNEL_gru, 1023, 67, 1u << PTE_F32, 37, 32, 37, 34, 66, 129, 5, 2, 4, 7, false, false, false, false, false},
+  {KERNEL_rnn, 1039, 67, 1u << PTE_F32, 38, 32, 42, 46, 70, 136, 4, 2, 3, 6, false, false, false, false, false},
+  {KERNEL_matmul_integer, 104, 79, 1u << PTE_I64, 39, 8, 107, 109, 0, 0, 2, 1, 0, 0, false, false, false, true, false},
+  {KERNEL_max_pool, 573, 55, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_I8, 40, 48, 0, 26, 50, 108, 1, 2, 6, 11, false, false, false, false, false},
+  {KERNEL_average_pool, 231, 61, 1u << PTE_F32, 41, 48, 0, 19, 56, 108, 1, 1, 6, 13, false, false, false, false, false},
+  {KERNEL_resize, 798, 42, 1u << PTE_F32, 42, 56, 0, 19, 36, 90, 1, 1, 9, 7, false, false, false, true, false},
+  {KERNEL_grid_sample, 345, 77, 1u << PTE_F32, 43, 16, 78, 19, 88, 162, 2, 1, 3, 4, false, false, false, true, false},
+  {KERNEL_non_max_suppression, 20, 79, 1u << PTE_F32, 44, 8, 112, 117, 98, 182, 5, 1, 1, 1, false, false, false, true, true},
+  {KERNEL_matmul_int8, 369, 71, 1u << PTE_F32, 45, 24, 57, 62, 76, 142, 4, 1, 1, 4, true, false, false, true, false},
+  {KERNEL_conv_i8, 633, 0, 1u << PTE_I8, 46, 96, 0, 5, 0, 0, 5, 1, 11, 34, false, false, false, false, false},
+  {KERNEL_add_i8, 728, 12, 1u << PTE_I8, 47, 96, 6, 8, 11, 34, 2, 1, 11, 12, false, false, false, false, false},
+  {NULL, 1043, 77, 1u << PTE_F32, 60, 16, 80, 81, 91, 0, 1, 1, 2, 0, false, true, true, false, false},
+  {NULL, 994, 79, 1u << PTE_F32, 61, 8, 118, 81, 99, 0, 3, 1, 1, 0, true, true, true, false, false},
+  {NULL, 944, 79, 1u << PTE_F32, 62, 8, 82, 81, 99, 0, 1, 1, 1, 0, true, true, true, false, false},
+  {NULL, 555, 77, 1u << PTE_F32, 63, 16, 82, 81, 93, 0, 1, 1, 1, 0, true, true, true, false, false},
+  {KERNEL_unpack, 833, 79, 1u << PTE_F32, 70, 8, 103, 121, 0, 183, 1, 1, 0, 3, false, false, false, true, false},
+  {KERNEL_repack, 791, 80, 1u << PTE_F32, 71, 8, 103, 121, 100, 186, 1, 1, 1, 3, false, false, false, true, false},
+  {KERNEL_reshape, 681, 79, 1u << PTE_F32, 72, 8, 68, 69, 0, 152, 1, 1, 0, 1, false, false, false, true, false},
+  {KERNEL_panel_scatter, 204, 79, 1u << PTE_F32, 73, 8, 122, 125, 0, 152, 3, 1, 0, 1, false, false, false, true, false},
+  {KERNEL_matmul_turned, 190, 71, 1u << PTE_F32, 74, 24, 63, 62, 76, 146, 4, 1, 1, 5, true, false, false, true, false},
 };
 
-const uint32_t pte_op_row_count = 45;
+const uint32_t pte_op_row_count = 46;

@@ -54,6 +54,7 @@ enum {
   PTE_OP_REPACK = 71,
   PTE_OP_RESHAPE = 72,
   PTE_OP_PANEL_SCATTER = 73,
+  PTE_OP_MATMUL_TURNED = 74,
 };
 
 enum { /* elements of `activations` */
@@ -508,6 +509,15 @@ typedef struct pte_panel_scatter_attrs {
 _Static_assert(sizeof(pte_panel_scatter_attrs) == 8, "panel_scatter");
 extern const pte_kernel pte_panel_scatter_kernel;
 
+typedef struct pte_matmul_turned_attrs {
+  uint32_t size;
+  pte_steps steps;
+  uint32_t zero;
+} pte_matmul_turned_attrs;
+_Static_assert(sizeof(pte_matmul_turned_attrs) == 24, "matmul_turned");
+_Static_assert(offsetof(pte_matmul_turned_attrs, steps) == 4, "matmul_turned");
+extern const pte_kernel pte_matmul_turned_kernel;
+
 /* X(name) for every operator that has a kernel. */
 #define PTE_KERNELS(X) \
   X(pointwise) \
@@ -550,6 +560,7 @@ extern const pte_kernel pte_panel_scatter_kernel;
   X(unpack) \
   X(repack) \
   X(reshape) \
-  X(panel_scatter)
+  X(panel_scatter) \
+  X(matmul_turned)
 
 #endif

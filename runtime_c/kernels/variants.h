@@ -224,6 +224,15 @@ typedef struct pte_tile_i8 {
   size_t y_stride, lanes;             /* lanes in 1..16: columns of the last panel that exist */
 } pte_tile_i8;
 
+/* What follows the sums of a tile of matmul_turned: y = finish(f32(sum) * (x_scale * w_scale)). */
+typedef struct pte_scaled_i8 {
+  const int32_t (*sum)[PTE_PANEL]; /* [rows][panels][16] */
+  const float *x_scale, *w_scale;  /* a row each; a column each, 16 of each panel */
+  const pte_finish_f32 *finish;    /* as seen from the first element */
+  float *y;
+  size_t y_stride, lanes; /* lanes in 1..16: columns of the last panel that exist */
+} pte_scaled_i8;
+
 /* A depthwise convolution of int8. */
 typedef struct pte_taps_i8 {
   size_t taps, channels;              /* channels: of a pixel */
@@ -266,6 +275,9 @@ typedef struct pte_gemm_static {
                size_t pixels, size_t step, int8_t *y);
   /* The same of such windows, for channels first .. end; NULL: there is none */
   void (*walk)(const pte_taps_i8 *t, size_t first, size_t end, const pte_walk_i8 *walk);
+  /* pte_turned_row and pte_scaled_tile of kernels/matrix/gemm_turned.h */
+  void (*turn)(size_t depth, const float *x, float *room, int8_t *code, float *scale);
+  void (*scaled)(const pte_scaled_i8 *scaled, size_t rows, size_t panels);
   uint8_t most_rows, most_panels; /* at most PTE_TALL and PTE_BESIDE */
   uint8_t widened;                /* bytes of an element of a row */
 } pte_gemm_static;

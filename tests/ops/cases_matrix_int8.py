@@ -1,4 +1,4 @@
-"""Cases of matmul_int8: every format, ragged sizes, hostile numbers."""
+"""Cases of matmul_int8 and matmul_turned: every format, ragged sizes, hostile numbers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,39 @@ def hostile() -> Array:
     return x
 
 
+def turned(m: tuple[int, ...], n: int, k: int, bias: bool = False, **rest: Any) -> Case:
+    xs, x = rest.pop("xs", ()), rest.pop("x", None)
+    inputs = (
+        normal(*m, k) if x is None else x,
+        stored("i8_channel", n, -(-k // 64) * 64),
+        normal(n) if bias else None,
+        *xs,
+    )
+    # A code that is off by one moves y by more than its scale times a weight: some tens.
+    return Case(
+        "matmul_turned", inputs, rest, terms=1, scale=100 * (k + 64), name=f"turned {m} {n} {k}"
+    )
+
+
+TURNED = [
+    *(turned((1 + i % 7,), n, k, i % 2 == 0) for i, (n, k) in enumerate(SIZES)),
+    *(turned((m,), n, 70) for m in (1, 2, 5, 6, 7, 11, 12, 13, 24, 25, 130, 200) for n in (16, 40)),
+    *(turned((25,), n, 130, True) for n in (1, 15, 16, 31, 32, 33, 300)),
+    turned((), 40, 70, True),
+    turned((13,), 64, 8200, True),
+    turned((2, 3), 40, 70, True, steps=relu()),
+    turned((2, 5), 37, 70, True, steps=scaled_sum(), xs=(np.broadcast_to(normal(37), (2, 5, 37)), normal(2, 5, 37))),
+    dataclasses.replace(turned((9,), 20, 100, x=hostile()), scale=np.float32(3e38)),
+    turned((0,), 20, 4),
+    turned((3,), 0, 4),
+    *(
+        Case("matmul_turned", (normal(3, 64), w), status=Status.BAD_PROGRAM)
+        for w in (stored("i4", 4, 64), stored("i8_channel", 4, 128), weight(normal(4, 64)))
+    ),
+]  # fmt: skip
+
 CASES = [
+    *TURNED,
     *(int8(name, (1 + i % 7,), n, k, i % 2 == 0) for name in NAMES for i, (n, k) in enumerate(SIZES)),
     *(int8(name, (m,), 40, 70) for name in NAMES for m in (1, 2, 3, 4, 5, 7, 130)),
     *(int8(name, (), 40, 70, True) for name in NAMES),

@@ -113,6 +113,9 @@ CASES: Final[dict[str, Case]] = {
     "matmul_int8": Case(
         ("f32 3 40", "w:i4 18 40", "f32 18", "f32 3 18"), ("f32 3 18",), {"steps": relu(2)}
     ),
+    "matmul_turned": Case(
+        ("f32 3 40", "w:i8_channel 18 64", "f32 18", "f32 3 18"), ("f32 3 18",), {"steps": relu(2)}
+    ),
     "conv_i8": Case(
         ("i8 1 5 5 4", "w:i8 6 12", "i32 6", "i32 6", "k:i8 6"),
         ("i8 1 3 4 6",),

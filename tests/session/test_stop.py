@@ -210,6 +210,7 @@ LARGE: dict[str, tuple[str, str, dict[str, Any]]] = {
     "pack": case("*f32 4096 16384", "w 4096 16384"),
     "matmul of a row": case("f32 1 8192, p 8192 8192, ", "f32 1 8192"),
     "matmul_int8": case("f32 4096 4096, w:i4 2048 4096, ", "f32 4096 2048"),
+    "matmul_turned": case("f32 4096 4096, w:i8_channel 2048 4096, ", "f32 4096 2048"),
     "add_i8": case(f"i8 {N}, i8 {N}", f"i8 {N}", **op_samples.ADD_I8),
     "resize": case("f32 1 2048 2048 4", "f32 1 4096 4096 4", mode="cubic", antialias=True),
     "resize to one": case(f"f32 1 {N >> 2} 1", "f32 1 1 1", mode="linear", antialias=True),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/matrix/gemm_static.h"
+#include "kernels/matrix/gemm_turned.h"
 #include "kernels/matrix/rescale__avx2.h"
 
 enum { ROWS = 4 }; /* six spill */
@@ -78,11 +79,15 @@ static void tile_avx2(size_t rows, size_t panels, const pte_tile_i8 *t) {
   }
 }
 
+PTE_TURNED_I8
+
 const pte_gemm_static pte_gemm_static__avx2 = {.gather = gather_avx2,
                                                .columns = pte_rescale_complete,
                                                .tile = tile_avx2,
                                                .lay = lay,
                                                .taps = taps,
+                                               .turn = turn,
+                                               .scaled = scaled,
                                                .most_rows = ROWS,
                                                .most_panels = 1,
                                                .widened = 2};

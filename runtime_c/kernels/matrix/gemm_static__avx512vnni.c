@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/matrix/gemm_static.h"
+#include "kernels/matrix/gemm_turned.h"
 #include "kernels/matrix/rescale__avx512.h"
 
 static void gather_vnni(const pte_gather_i8 *g) { pte_i8_gather(g, 0x80); }
@@ -81,6 +82,8 @@ static void tile_vnni(size_t rows, size_t panels, const pte_tile_i8 *t) {
 
 #include "kernels/matrix/gemm_static_taps__avx512vnni.inc"
 
+PTE_TURNED_I8
+
 const pte_gemm_static pte_gemm_static__avx512vnni = {.gather = gather_vnni,
                                                      .columns = pte_rescale_complete,
                                                      .settle = settle_vnni,
@@ -88,6 +91,8 @@ const pte_gemm_static pte_gemm_static__avx512vnni = {.gather = gather_vnni,
                                                      .lay = lay_vnni,
                                                      .taps = taps_vnni,
                                                      .walk = walk_vnni,
+                                                     .turn = turn,
+                                                     .scaled = scaled,
                                                      .most_rows = PTE_TALL,
                                                      .most_panels = PTE_BESIDE,
                                                      .widened = 1};

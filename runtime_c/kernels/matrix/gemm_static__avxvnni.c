@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/matrix/gemm_static.h"
+#include "kernels/matrix/gemm_turned.h"
 #include "kernels/matrix/rescale__avx2.h"
 
 enum { ROWS = 6 };
@@ -56,12 +57,16 @@ static void tile_avxvnni(size_t rows, size_t panels, const pte_tile_i8 *t) {
   }
 }
 
+PTE_TURNED_I8
+
 const pte_gemm_static pte_gemm_static__avxvnni = {.gather = gather_avxvnni,
                                                   .columns = pte_rescale_complete,
                                                   .settle = settle_avxvnni,
                                                   .tile = tile_avxvnni,
                                                   .lay = lay,
                                                   .taps = taps,
+                                                  .turn = turn,
+                                                  .scaled = scaled,
                                                   .most_rows = ROWS,
                                                   .most_panels = 1,
                                                   .widened = 1};

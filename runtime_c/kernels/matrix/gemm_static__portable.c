@@ -1,5 +1,6 @@
 /* int8 products in plain C: rows stay as they are. This file defines the bits. */
 #include "kernels/matrix/gemm_static.h"
+#include "kernels/matrix/gemm_turned.h"
 
 static void gather_portable(const pte_gather_i8 *g) { pte_i8_gather(g, 0); }
 
@@ -20,11 +21,15 @@ static void tile_portable(size_t rows, size_t panels, const pte_tile_i8 *t) {
 
 PTE_TAPS_I8(pte_i8_sixteen_plain)
 
+PTE_TURNED_I8
+
 const pte_gemm_static pte_gemm_static__portable = {.gather = gather_portable,
                                                    .columns = pte_rescale_complete,
                                                    .tile = tile_portable,
                                                    .lay = lay,
                                                    .taps = taps,
+                                                   .turn = turn,
+                                                   .scaled = scaled,
                                                    .most_rows = PTE_STRIP,
                                                    .most_panels = 1,
                                                    .widened = 1};

@@ -1,0 +1,193 @@
+/* matmul_turned: y = x w^T + bias with a scale a row of x and one a row of w, both turned, then the
+ * epilogue. x [*m, k] and y [*m, n] dense, w [n, k up to a multiple of 64] in panels of i8_channel;
+ * no aliasing. Sums of codes over all of K are exact, so nothing depends on their order.
+ *
+ * Two passes over the pool: all rows of x to codes in scratch, then blocks of rows x panels. */
+#include "core/size.h"
+#include "gen/ops.h"
+#include "kernels/matrix/epilogue.h"
+#include "kernels/matrix/finish.h"
+#include "kernels/matrix/panel_decode.h"
+
+enum {
+  BLOCK_ROWS = 16 * PTE_TALL, /* at most, whose codes stay in L2 */
+  BLOCK_PANELS = 8,
+  TILE_QUADS = 2048, /* of four products, of a tile */
+  TURN = 64,
+  ALIAS = 4096 /* rows so far apart would fall on each other in L1 */
+};
+
+typedef struct turned_plan {
+  const pte_call *call;
+  const pte_gemm_static *kernel;
+  pte_stored w;
+  size_t rows, columns, depth, panels, quads; /* depth: of x */
+  size_t row_blocks, column_blocks, row_bytes;
+  uint64_t epilogue_bytes, code_bytes, scale_bytes, share_bytes;
+  char *codes;   /* rows as the variant has them */
+  float *scales; /* of rows */
+  char *shares;
+  pte_finish_f32 finish;
+  const pte_engine *epilogue;
+} turned_plan;
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
+
+static bool plan_of(const pte_call *call, turned_plan *p) {
+  const pte_tensor *x = call->in[0], *w = call->in[1];
+  *p = (turned_plan){.call = call,
+                     .kernel = pte_gemm_static_pick(call->cpu),
+                     .w = pte_stored_of(w),
+                     .rows = (size_t)pte_tensor_span(x, 0, x->rank - 1u),
+                     .columns = (size_t)w->shape[0],
+                     .depth = (size_t)x->shape[x->rank - 1],
+                     .quads = (size_t)w->shape[1] / 4};
+  p->panels = pte_panel_count(p->columns);
+  p->row_blocks = ceil_div(p->rows, BLOCK_ROWS);
+  p->column_blocks =
+      p->rows < PTE_TALL ? least(call->threads, p->panels) : ceil_div(p->panels, BLOCK_PANELS);
+  p->row_bytes = 4 * p->quads * p->kernel->widened;
+  if (p->row_bytes % ALIAS == 0) p->row_bytes += 64;
+  const uint64_t any = 8 * (uint64_t)p->quads + 64; /* of any variant's */
+  return pte_mul(any, p->rows, &p->code_bytes) && pte_align(p->code_bytes, 64, &p->code_bytes) &&
+         pte_mul(sizeof(float), p->rows, &p->scale_bytes) &&
+         pte_align(p->scale_bytes, 64, &p->scale_bytes) &&
+         pte_mul(4 * (sizeof(float) + 1), p->quads, &p->share_bytes);
+}
+
+static void turn_task(void *context, size_t begin, size_t end, uint32_t thread) {
+  const turned_plan *p = context;
+  float *room = (float *)(void *)(p->shares + p->share_bytes * thread);
+  int8_t *codes = (int8_t *)(room + 4 * p->quads);
+  pte_pace pace = pte_call_pace(p->call);
+  for (size_t row = begin; row < end; row++) {
+    pte_gather_i8 g = {.x = codes, .windows = 1, .lines = 1, .bytes = 4 * p->quads};
+    g.to = p->codes + row * p->row_bytes, g.row_bytes = p->row_bytes;
+    if (!pte_pace_go(&pace, 4 * (int64_t)p->depth)) return;
+    p->kernel->turn(p->depth, (const float *)p->call->in[0]->data + row * p->depth, room, codes,
+                    &p->scales[row]);
+    p->kernel->gather(&g);
+  }
+}
+
+/* --- product
+ * -----------------------------------------------------------------------------------------------
+ */
+
+typedef struct panel_set {
+  size_t panel, count;
+  int32_t start[PTE_BESIDE][PTE_PANEL]; /* of the sums */
+} panel_set;
+
+static bool panels_open(const turned_plan *p, pte_pace *pace, size_t panel, size_t end,
+                        panel_set *set) {
+  *set = (panel_set){.panel = panel, .count = least(p->kernel->most_panels, end - panel)};
+  for (size_t i = 0; i < set->count && p->kernel->settle != NULL; i++)
+    for (size_t q = 0, some; q < p->quads; q += some) {
+      some = (size_t)pte_pace_take(pace, (int64_t)(p->quads - q), PTE_PANEL, 1);
+      if (some == 0) return false;
+      const uint8_t *codes = p->w.codes + ((panel + i) * p->quads + q) * (4 * PTE_PANEL);
+      p->kernel->settle(some, (const int8_t *)codes, set->start[i]);
+    }
+  return true;
+}
+
+/* Up to a tile's rows from `row` on times the panels of `set`. */
+static bool tile_run(const turned_plan *p, pte_pace *pace, const panel_set *set, size_t row,
+                     size_t rows) {
+  const size_t column = set->panel * PTE_PANEL, panel_bytes = p->quads * (4 * PTE_PANEL);
+  int32_t sum[PTE_TALL * PTE_BESIDE][PTE_PANEL];
+  pte_tile_i8 t = {.x = p->codes + row * p->row_bytes, .row_bytes = p->row_bytes, .sum = sum};
+  t.panel = (const int8_t *)p->w.codes + set->panel * panel_bytes, t.panel_bytes = panel_bytes;
+  t.next = t.panel, t.start = set->start[0], t.start_panel = PTE_PANEL;
+  for (size_t q = 0; q == 0 || q < p->quads; q += TILE_QUADS) {
+    t.quads = least(p->quads - q, TILE_QUADS);
+    if (!pte_pace_go(pace, (int64_t)(rows * set->count * PTE_PANEL * (t.quads + 4)))) return false;
+    p->kernel->tile(rows, set->count, &t);
+    t.x += t.quads * 4 * p->kernel->widened, t.panel += t.quads * (4 * PTE_PANEL);
+    t.start = sum[0], t.start_row = set->count * PTE_PANEL;
+  }
+  const pte_finish_f32 finish = pte_finish_at(&p->finish, row, column);
+  const pte_scaled_i8 s = {.sum = (const int32_t (*)[PTE_PANEL])sum,
+                           .x_scale = p->scales + row,
+                           .w_scale = (const float *)(const void *)p->w.scales + column,
+                           .finish = &finish,
+                           .y = (float *)p->call->out[0]->data + row * p->columns + column,
+                           .y_stride = p->columns,
+                           .lanes = least(p->columns - column, set->count * PTE_PANEL) -
+                                    (set->count - 1) * PTE_PANEL};
+  p->kernel->scaled(&s, rows, set->count);
+  return true;
+}
+
+static bool rows_finish(const turned_plan *p, pte_pace *pace, uint32_t thread, const size_t rows[2],
+                        size_t begin, size_t end) {
+  const uint32_t steps = p->epilogue == NULL ? 0 : p->epilogue->step_count;
+  for (size_t row = rows[0]; steps > 0 && row < rows[1]; row++)
+    for (size_t column = begin, count; column < end; column += count) {
+      count = (size_t)pte_pace_take(pace, (int64_t)(end - column), steps, PTE_TILE);
+      if (count == 0) return false;
+      pte_epilogue_run(p->epilogue, thread, (int64_t)row, (int64_t)column, (int64_t)count,
+                       (float *)p->call->out[0]->data + row * p->columns + column);
+    }
+  return true;
+}
+
+static void product_task(void *context, size_t begin, size_t end, uint32_t thread) {
+  const turned_plan *p = context;
+  const size_t tall = p->kernel->most_rows;
+  pte_pace pace = pte_call_pace(p->call);
+  for (size_t i = begin; i < end; i++) {
+    const size_t column = i / p->row_blocks, block = i % p->row_blocks;
+    const size_t rows[2] = {p->rows * block / p->row_blocks, p->rows * (block + 1) / p->row_blocks};
+    const size_t first = p->panels * column / p->column_blocks;
+    const size_t last = p->panels * (column + 1) / p->column_blocks;
+    const size_t strips = ceil_div(rows[1] - rows[0], tall);
+    panel_set set;
+    for (size_t panel = first; panel < last; panel += set.count) {
+      if (!panels_open(p, &pace, panel, last, &set)) return;
+      for (size_t s = 0, row = rows[0], next; s < strips; s++, row = next) {
+        next = row + (rows[1] - row) / (strips - s);
+        if (!tile_run(p, &pace, &set, row, next - row)) return;
+      }
+    }
+    if (!rows_finish(p, &pace, thread, rows, first * PTE_PANEL,
+                     least(last * PTE_PANEL, p->columns)))
+      return;
+  }
+}
+
+/* --- the operator
+ * ------------------------------------------------------------------------------------------ */
+
+static pte_status matmul_turned_scratch(const pte_call *call, uint64_t *out_bytes) {
+  const pte_matmul_turned_attrs *a = call->attrs;
+  turned_plan p;
+  uint64_t epilogue;
+  PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &epilogue));
+  bool fits = plan_of(call, &p) && pte_mul(p.share_bytes, call->threads, out_bytes) &&
+              pte_add(*out_bytes, p.code_bytes, out_bytes) &&
+              pte_add(*out_bytes, p.scale_bytes, out_bytes) &&
+              pte_add(*out_bytes, epilogue, out_bytes);
+  return fits ? PTE_OK : PTE_NO_MEMORY;
+}
+
+static pte_status matmul_turned_run(const pte_call *call) {
+  const pte_matmul_turned_attrs *a = call->attrs;
+  turned_plan p;
+  uint64_t epilogue;
+  PTE_TRY(pte_epilogue_scratch(call, a->steps, 3, &epilogue));
+  if (!plan_of(call, &p)) return PTE_NO_MEMORY;
+  p.codes = (char *)call->scratch + epilogue;
+  p.scales = (float *)(void *)(p.codes + p.code_bytes);
+  p.shares = (char *)p.scales + p.scale_bytes;
+  if (!pte_finish_of(call, a->steps, 3, &p.finish))
+    p.epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
+  pte_parallel(call, p.rows, 1 + 16384 / (p.depth + 1), turn_task, &p);
+  pte_parallel(call, p.row_blocks * p.column_blocks, 1, product_task, &p);
+  return pte_epilogue_close(p.epilogue, call);
+}
+
+const pte_kernel pte_matmul_turned_kernel = {.scratch = matmul_turned_scratch,
+                                             .run = matmul_turned_run};
