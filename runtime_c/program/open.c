@@ -227,7 +227,7 @@ pte_status pte_program_open(const void *bytes, size_t size, const pte_open_optio
     return pte_fail(error, PTE_BAD_ARGUMENT, "program_open: null pointer");
   if ((uintptr_t)bytes % 64 != 0 || (uintptr_t)memory.data % MEMORY_ALIGN != 0)
     return pte_fail(error, PTE_BAD_ARGUMENT,
-                    "program_open: expected bytes aligned to 64 and memory aligned to 16");
+                    "program_open: expected bytes aligned to 64, memory to 16");
   pte_arena arena = pte_arena_open(memory);
   pte_program *p = NULL;
   pte_segment *segments = NULL;

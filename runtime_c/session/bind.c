@@ -62,7 +62,7 @@ static pte_status bind_shape_dim(pte_session *s, uint32_t dim, const pte_prepare
   const char *name = pte_session_input_name(s, file->port);
   if (values == NULL || shape == NULL)
     return pte_fail(err, PTE_BAD_ARGUMENT,
-                    "input %s decides dimension %s: give its shape and values to prepare", name,
+                    "input %s decides %s: give its shape and values to prepare", name,
                     dim_name(s, dim));
   int64_t count = element_count(&s->program->values[input_port(s, file->port)->value], shape);
   if ((int64_t)file->element >= count)
