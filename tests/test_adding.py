@@ -503,7 +503,8 @@ def format_encodes_and_runs(copy: Path) -> None:
     """Encoded in C as in NumPy; times a unit matrix, the product is what NumPy decodes; digits are still told apart."""
     runner = next(p for p in (copy / "build/c").rglob("pte_run") if p.is_file())
     flags = ["-std=c11", "-shared", "-fPIC", "-Iruntime_c", "-Iruntime_c/include"]
-    sources = ["runtime_c/codec/i6.c", "runtime_c/gen/layout.c"]
+    archive = next(p for p in (copy / "build/c").rglob("libpteron*.a") if p.is_file())
+    sources = ["runtime_c/codec/i6.c", archive]
     sh(copy, "cc", *flags, *sources, "-o", "build/codec.so")
     python(copy, "-c", FORMAT_USE)
     np.save(copy / "build/unit.npy", np.eye(96, dtype=np.float32))
