@@ -57,7 +57,9 @@ def _numbers(fmt: Format, dtype: str, shape: tuple[int, int], rng: np.random.Gen
             return rng.integers(0, 64, shape).astype(np.uint8)
         case "i8":
             return rng.integers(-16, 16, shape).astype(np.int8)
-    return (rng.random(shape) + 0.1).astype({"f16": np.float16, "f32": np.float32}[dtype])
+    nested = any(kind in ("u8", "i8") for kind, _ in fmt.planes)  # numbers to 63 beside it
+    wide = (rng.random(shape) + 0.1) / (64 if nested else 1)
+    return wide.astype({"f16": np.float16, "f32": np.float32}[dtype])
 
 
 def weight_of(fmt: Format, codes: Array, *behind: Array, groups: int = 1) -> Weight:
