@@ -67,14 +67,14 @@ def made(name: str, **options: Any) -> Any:
     return transformers.AutoModelForCausalLM.from_config(config, **how).eval().float()
 
 
-def exported(module: Any, path: Path) -> None:
+def exported(module: Any, path: Path, logits: str = "all") -> None:
     pteron.export_model(
         module,
         path,
         kwargs={"input_ids": torch.zeros((1, 8), dtype=torch.long), "use_cache": False},
         dynamic_shapes={"input_ids": {1: "tokens"}, "use_cache": None},
         max_context=48,
-        logits="all",
+        logits=logits,
     )
 
 
@@ -96,6 +96,17 @@ def test_prefill_and_decode_agree_with_eager(name: str, tmp_path: Path) -> None:
     cuts = ((0, 9), (9, 10), (10, 11), (11, 20), *((i, i + 1) for i in range(20, 30)))
     assert pieces(model.session(), tokens, cuts).tobytes() == whole.tobytes()
     assert np.abs(whole - want).max() < 1e-5 * np.abs(want).max()
+
+
+@pytest.mark.parametrize("name", ["qwen2", "cohere2", "gptj"])
+def test_logits_are_those_of_the_last_token(name: str, tmp_path: Path) -> None:
+    module = made(name, **FAMILIES[name])
+    tokens = np.random.default_rng(1).integers(3, 97, (1, 30))
+    rows = []
+    for logits in ("all", "last"):
+        exported(module, tmp_path / "m.pte", logits)
+        rows.append(pieces(pteron.load(tmp_path / "m.pte", threads=1), tokens, [(0, 30)]))
+    assert rows[1].shape[:2] == (1, 1) and rows[1].tobytes() == rows[0][:, -1:].tobytes()
 
 
 @pytest.mark.parametrize("name", REFUSED)

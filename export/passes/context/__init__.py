@@ -25,7 +25,7 @@ from ...graph.fix import fix
 from ..clean import remove_unused
 from . import sight
 from .caches import Cache, all_apart, find_caches, grows_by, one_sequence
-from .last import last_token
+from .last import last_token, name_rows
 from .places import Runs
 from .probe import Given, Probe
 from .rewrite import DTYPES, Context, Room, rewrite
@@ -78,6 +78,7 @@ def keep_context(
     _run_of(model, new, capacity, has_past)
     windows = _masks(model, found, probe, capacity, has_past)
     _guards(model, probe, moving, capacity, has_past)
+    name_rows(model, probe, new)
     remove_unused(model)
     room = Room(capacity, DTYPES[cache])
     context = rewrite(model, found, tokens, room, (probe, moving, has_past), windows)

@@ -8,6 +8,7 @@ import numpy as np
 import onnx_ir as ir
 
 from ... import graph as g
+from .probe import Probe
 
 NAMES: Final = (
     "Add Sub Mul Div Tanh Cast Gelu Swish Sigmoid Relu Exp Sqrt Reciprocal Neg Identity Pow Erf MatMul Gemm RMSNormalization "
@@ -15,6 +16,25 @@ NAMES: Final = (
 )
 EACH_ALONE: Final = frozenset(NAMES.split())
 """Operators in which the rows of input 0 meet only constants, where all other inputs are constants."""
+
+
+def name_rows(model: ir.Model, probe: Probe, new: str) -> None:
+    """Says of outputs, and of what they are made of row by row, that axis 1 is a run's tokens, where that is so: inference knows
+    it as a size of no name."""
+    for output in model.graph.outputs:
+        value: ir.Value | None = output
+        while value is not None and _has_rows(value, probe):
+            value.shape = ir.Shape([new if i == 1 else d for i, d in enumerate(value.shape or ())])
+            node = value.producer()
+            value = _data(node) if node is not None and _alone(node) else None
+
+
+def _has_rows(value: ir.Value, probe: Probe) -> bool:
+    """One for each token of a run; extents are sums over numbers of tokens, so that three runs say which."""
+    if value.shape is None or len(value.shape) < 3:
+        return False
+    found = [(probe.extents(value, *run), run[1]) for run in ((97, 101), (103, 101), (97, 107))]
+    return all(extents is not None and extents[1] == n for extents, n in found)
 
 
 def last_token(model: ir.Model, new: str) -> None:
@@ -26,7 +46,7 @@ def last_token(model: ir.Model, new: str) -> None:
             continue
         value = output
         path: list[ir.Node] = []
-        while (node := value.producer()) is not None and _alone(node, path):
+        while (node := value.producer()) is not None and _alone(node):
             source = _data(node)
             if source is None or (g.dims(source) or [None, None])[:2] != dims[:2]:
                 break
@@ -58,7 +78,7 @@ def last_token(model: ir.Model, new: str) -> None:
         output.shape = ir.Shape([dims[0], 1, *dims[2:]])
 
 
-def _alone(node: ir.Node, path: list[ir.Node]) -> bool:
+def _alone(node: ir.Node) -> bool:
     """Whether the node takes rows one by one, and nobody else reads what it makes."""
     reads = len(node.outputs[0].uses()) + node.outputs[0].is_graph_output()
     return (
