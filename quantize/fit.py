@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 import onnx_ir as ir
@@ -160,8 +161,8 @@ def _within(
     least = sum(min(c.bits.values()) for c in costs)
     if least > min(limits):
         raise RecipeError(
-            f"target: expected at least {least / 8 / 1e6:.3f} MB for these layers, which is what their coarsest formats take, "
-            f"got room for {max(min(limits), 0) / 8 / 1e6:.3f} MB; raise it, or allow a coarser format (among)"
+            f"target: expected at least {math.ceil(least / 8):,} bytes for these layers, which is what their coarsest formats take, "
+            f"got room for {int(max(min(limits), 0) / 8):,}; raise it, or allow a coarser format (among)"
         )
     return within(costs, min(limits))
 

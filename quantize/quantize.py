@@ -149,7 +149,7 @@ def quantize_weights(
         given = list(samples(model, source, PROBES))
         probe = Probe(given, method.runner, wanted.embeddings, method.journal, model)
     known = _statistics(model, made, calibration, method, progress)
-    do = _rounder(known, method.journal, progress)
+    do = _rounder(known, method.journal, [c.layer.name for c in made.choices], progress)
     if wanted.fits:
         if probe is None:
             raise RecipeError(
@@ -160,9 +160,7 @@ def quantize_weights(
         rows = [do(dataclasses.replace(c, algorithm=NEAREST)).report for c in made.work]
         left = [c.layer.name for c in made.choices if c.format is None]
         return QuantReport(made.format, rows, left)
-    for number, choice in enumerate(made.work):
-        if progress:
-            progress(f"quantize {number + 1}/{len(made.work)} {choice.layer.name}")
+    for choice in made.work:
         do(choice)
     found = (
         {} if probe is None else evaluated(made, probe, do, method.evaluate is not None, progress)
@@ -174,9 +172,10 @@ def quantize_weights(
 
 
 def _rounder(
-    known: Statistics | None, journal: Journal, progress: Progress | None
+    known: Statistics | None, journal: Journal, layers: Sequence[str], progress: Progress | None
 ) -> Callable[[Choice], Rounded]:
-    """Rounds a choice once: what was rounded stays in memory, or in the journal where there is one."""
+    """Rounds a choice once: what was rounded stays in memory, or in the journal where there is one. `layers`: all, in order."""
+    numbers = {name: f"{i}/{len(layers)}" for i, name in enumerate(layers, 1)}
     default = GPTQ if known is not None else SEARCH
     done: dict[tuple[int, str, str, str], Rounded] = {}
     keys: dict[tuple[int, str, str, str], str] = {}
@@ -199,7 +198,8 @@ def _rounder(
         if kept is not None:
             return kept
         if progress:
-            progress(f"quantize {choice.layer.name} {fmt.name} {algorithm}")
+            name = choice.layer.name
+            progress(f"quantize {numbers[name]} {name} {fmt.name} {algorithm}")
         made = rounded(choice.layer, fmt, algorithm, moments)
         if journal.folder is None:
             done[key] = made

@@ -21,7 +21,7 @@ from pteron.cli import main
 from pteron.cli.describe import InstrRow, Placed, Plan
 from pteron.cli.pages.graph import paths
 from pteron.cli.pages.program import fitting, picture
-from pteron.cli.pages.template import Number, modules, outline, page, table
+from pteron.cli.pages.template import Number, broken, lasting, modules, outline, page, table
 
 STATES = """<ir_version: 9, opset_import: ["" : 20]>
 g (float[2] x, float[2] a, float[2] b) => (float[2] y, float[2] aa, float[2] bb) {
@@ -307,3 +307,12 @@ def test_states_and_blocks_are_drawn_where_they_belong(tmp_path: Path) -> None:
     }
     for state, module in (("a", "l.0"), ("b", "l.1")):
         assert frames[state].within(frames[module]), frames
+
+
+def test_times_have_digits_and_short_words_stay_whole() -> None:
+    assert [lasting(ms) for ms in (0.0, 0.000107, 0.0751, 0.1, 6.1734, 69.864, 1234.5)] == [
+        "0 µs", "0.107 µs", "75.1 µs", "0.1 ms", "6.17 ms", "69.9 ms", "1.23 s",
+    ]  # fmt: skip
+    assert broken("matmul_int8") == "matmul_int8"
+    assert broken("layers.0.gate_proj/MatMul") == "layers.<wbr>0.<wbr>gate_<wbr>proj/<wbr>MatMul"
+    assert broken("a<b&c") == "a&lt;b&amp;c"

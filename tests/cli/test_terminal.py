@@ -63,7 +63,9 @@ def test_a_log_has_a_line_a_stage(root: Path, tmp_path: Path) -> None:
         "capture",
         "passes",
     ]
-    assert any("quantize 1/" in line for line in lines) and "\x1b" not in done.stderr
+    steps = [line.split()[3:5] for line in lines if " s  quantize " in line]
+    assert steps == [["1/4", "first.0"], ["2/4", "second.0"], ["3/4", "third.0"], ["4/4", "head"]]
+    assert "\x1b" not in done.stderr
 
 
 def test_a_bar_never_goes_back() -> None:

@@ -6,7 +6,7 @@ from pteron.export.report import MethodReport, Report
 from pteron.schema.errors import PteronError
 
 from ..say import size
-from .template import Cell, Number, code, facts, page, table, text
+from .template import Cell, Number, code, facts, lasting, page, table, text
 
 
 def export_page(report: Report, model: str) -> str:
@@ -19,7 +19,7 @@ def export_page(report: Report, model: str) -> str:
     rows += [(f"planned for {name}", value) for name, value in report.dims.items()]
     notes = "".join(f"<li>{text(note)}" for note in report.notes)
     longest = max(report.seconds.values(), default=1.0) or 1.0
-    stages = [(k, Number(v, f"{v:.2f} s", v / longest)) for k, v in report.seconds.items()]
+    stages = [(k, Number(v, lasting(v * 1e3), v / longest)) for k, v in report.seconds.items()]
     return page(
         "Exported",
         [

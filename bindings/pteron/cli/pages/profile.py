@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..times import InstrTime, Spent
-from .template import Number, facts, modules, outline, page, table, text
+from .template import Number, facts, lasting, modules, outline, page, table, text
 
 
 def profile_page(spent: Spent, about: str) -> str:
@@ -13,7 +13,7 @@ def profile_page(spent: Spent, about: str) -> str:
     slowest = max((r.ms for r in spent.instructions), default=1.0) or 1.0
     order = sorted(spent.instructions, key=lambda r: r.instr)
     return page(
-        f"{spent.ms:.3f} ms a run",
+        f"{lasting(spent.ms)} a run",
         [
             facts([("runs", spent.runs), ("instructions", len(order)), ("operators", len(ops))]),
             "<h2>Operators</h2>",
@@ -22,7 +22,7 @@ def profile_page(spent: Spent, about: str) -> str:
                 [
                     (
                         o.op,
-                        Number(o.ms, f"{o.ms:.3f} ms", o.ms / longest),
+                        Number(o.ms, lasting(o.ms), o.ms / longest),
                         Number(o.ms, f"{o.ms / most:.1%}"),
                         Number(o.count, f"{o.count:.0f}"),
                     )
@@ -43,7 +43,7 @@ def profile_page(spent: Spent, about: str) -> str:
                     (
                         r.instr,
                         r.op,
-                        Number(r.ms, f"{r.ms:.3f} ms", r.ms / slowest),
+                        Number(r.ms, lasting(r.ms), r.ms / slowest),
                         Number(r.ms, f"{r.ms / most:.1%}"),
                         r.node,
                         r.source,
@@ -58,11 +58,11 @@ def profile_page(spent: Spent, about: str) -> str:
 
 def _sum(rows: list[InstrTime], whole: float) -> str:
     ms = sum(r.ms for r in rows)
-    return f"{ms:.3f} ms, {ms / whole:.1%}"
+    return f"{lasting(ms)}, {ms / whole:.1%}"
 
 
 def _step(row: InstrTime, whole: float) -> str:
     return (
-        f"<div class=step>#{row.instr} <b>{text(row.op)}</b> {row.ms:.3f} ms "
+        f"<div class=step>#{row.instr} <b>{text(row.op)}</b> {lasting(row.ms)} "
         f"<span class=soft>{row.ms / whole:.1%} {text(row.node.rpartition('/')[2])}</span></div>"
     )

@@ -93,7 +93,7 @@ def code(value: object) -> Markup:
 def facts(rows: Iterable[tuple[str, object]]) -> Markup:
     """Cards: what, and how much."""
     cards = (
-        f"<div class=fact><span class=soft>{escape(what)}</span><b>{escape(str(value))}</b></div>"
+        f"<div class=fact><span class=soft>{escape(what)}</span><b>{broken(str(value))}</b></div>"
         for what, value in rows
     )
     return Markup(f"<div class=facts>{''.join(cards)}</div>")
@@ -107,6 +107,13 @@ class Number:
     shown: str
     share: float | None = None
     bad: bool = False
+
+
+def lasting(ms: float) -> str:
+    """A time in the unit that it has digits in."""
+    if ms >= 1000:
+        return f"{ms / 1000:.2f} s"
+    return f"{ms:.3g} ms" if ms >= 0.1 else f"{ms * 1e3:.3g} \u00b5s"
 
 
 Cell = Markup | Number | str | int
@@ -137,7 +144,9 @@ def _cell(cell: Cell) -> str:
 
 
 def broken(name: str) -> Markup:
-    """A name that a line may break between its parts."""
+    """A name that a line may break between its parts, where it is longer than a word."""
+    if len(name) <= 16:
+        return text(name)
     return Markup(re.sub(r"([./_])", r"\1<wbr>", escape(name)))
 
 
