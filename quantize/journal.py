@@ -27,7 +27,7 @@ from .report import LayerReport
 from .rounding import Rounded
 from .samples import Sample
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Rises when the same inputs are rounded otherwise: entries of older versions are not found."""
 MARK: Final = "pteron.journal"
 """A file that such a folder has; others are left alone."""

@@ -50,7 +50,7 @@ class Method:
     `statistics`: a file that is written with a calibration and read without one. `evaluate`: samples that the loss is measured on,
     by `runner`. `journal`: keeps what was found. `ram_bytes`: what sums of statistics may take.
     `dry`: the graph stays as it is, and the report says what nearest rounding to the planned formats would cost.
-    `lazy`: codes stay in the journal until they are written.
+    `lazy`: codes stay in the journal until they are written. `threads` at most round rows.
     """
 
     statistics: Path | None = None
@@ -60,6 +60,7 @@ class Method:
     ram_bytes: int = RAM_BYTES
     dry: bool = False
     lazy: bool = False
+    threads: int = 1
 
     def __post_init__(self) -> None:
         if self.ram_bytes < 1:
@@ -149,7 +150,7 @@ def quantize_weights(
         given = list(samples(model, source, PROBES))
         probe = Probe(given, method.runner, wanted.embeddings, method.journal, model)
     known = _statistics(model, made, calibration, method, progress)
-    do = _rounder(known, method.journal, [c.layer.name for c in made.choices], progress)
+    do = _rounder(known, method, [c.layer.name for c in made.choices], progress)
     if wanted.fits:
         if probe is None:
             raise RecipeError(
@@ -172,10 +173,11 @@ def quantize_weights(
 
 
 def _rounder(
-    known: Statistics | None, journal: Journal, layers: Sequence[str], progress: Progress | None
+    known: Statistics | None, method: Method, layers: Sequence[str], progress: Progress | None
 ) -> Callable[[Choice], Rounded]:
     """Rounds a choice once: what was rounded stays in memory, or in the journal where there is one. `layers`: all, in order."""
     numbers = {name: f"{i}/{len(layers)}" for i, name in enumerate(layers, 1)}
+    journal = method.journal
     default = GPTQ if known is not None else SEARCH
     done: dict[tuple[int, str, str, str], Rounded] = {}
     keys: dict[tuple[int, str, str, str], str] = {}
@@ -200,7 +202,7 @@ def _rounder(
         if progress:
             name = choice.layer.name
             progress(f"quantize {numbers[name]} {name} {fmt.name} {algorithm}")
-        made = rounded(choice.layer, fmt, algorithm, moments)
+        made = rounded(choice.layer, fmt, algorithm, moments, method.threads)
         if journal.folder is None:
             done[key] = made
         else:

@@ -8,7 +8,9 @@ gptq     codes and scales of the least error at the layer's output, by statistic
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,7 @@ from .search import search
 from .statistics import Moments
 
 Array = NDArray[Any]
+T = TypeVar("T")
 
 NEAREST, SEARCH, GPTQ = ALGORITHMS
 
@@ -50,8 +53,10 @@ def matrix_of(layer: Layer) -> Array:
     return np.asarray(layer.matrix(read(tensor)), np.float32)
 
 
-def rounded(layer: Layer, fmt: BlockFormat, algorithm: str, moments: Moments | None) -> Rounded:
-    """Rounds a layer's weight.
+def rounded(
+    layer: Layer, fmt: BlockFormat, algorithm: str, moments: Moments | None, threads: int = 1
+) -> Rounded:
+    """Rounds a layer's weight; the result does not depend on the number of threads.
 
     Raises:
         QuantError: the weight has no form in the format.
@@ -64,10 +69,10 @@ def rounded(layer: Layer, fmt: BlockFormat, algorithm: str, moments: Moments | N
         if used == GPTQ and moments is not None:
             encoded = _by_gptq(w, fmt, moments)
         else:
-            encoded = _by_rows(w, fmt, used, moments)
+            encoded = _by_rows(w, fmt, used, moments, threads)
     except QuantError as error:
         raise QuantError(f"layer {layer.name}: {_whole(w, fmt) or error}") from None
-    return Rounded(encoded, _report(layer, w, encoded, used, moments))
+    return Rounded(encoded, _report(layer, w, encoded, used, moments, threads))
 
 
 def _by_gptq(w: Array, fmt: BlockFormat, moments: Moments) -> Encoded:
@@ -78,15 +83,27 @@ def _by_gptq(w: Array, fmt: BlockFormat, moments: Moments) -> Encoded:
     return Encoded(fmt, made.codes[:, :k], made.scale)
 
 
-def _by_rows(w: Array, fmt: BlockFormat, algorithm: str, moments: Moments | None) -> Encoded:
+def _in_bands(shape: tuple[int, int], work: Callable[[int, int], T], threads: int) -> list[T]:
+    """What `work` makes of each band of rows [begin, end), in order."""
+    n, k = shape
+    bands = list(rows_of(n, 64 * k)) if n else [(0, 0)]
+    if min(threads, len(bands)) == 1:
+        return [work(*band) for band in bands]
+    with ThreadPoolExecutor(min(threads, len(bands))) as pool:
+        return list(pool.map(lambda band: work(*band), bands))
+
+
+def _by_rows(
+    w: Array, fmt: BlockFormat, algorithm: str, moments: Moments | None, threads: int
+) -> Encoded:
     """Some rows at a time: the weight in f32 is the most that is held besides codes and scales."""
     n, k = w.shape
-    codes, scales = np.empty((n, k), np.uint8), []
-    weight = None
+    codes, weight = np.empty((n, k), np.uint8), None
     if moments is not None and algorithm == SEARCH:
         weight = np.diagonal(moments.second, axis1=1, axis2=2)
         weight = np.repeat(weight, n // len(weight), axis=0) if len(weight) > 1 else weight
-    for begin, end in rows_of(n, 64 * k) if n else [(0, 0)]:
+
+    def encode(begin: int, end: int) -> Array:
         rows = _filled(w[begin:end], fmt)
         if algorithm == NEAREST:
             part = blocks.encode(rows, fmt)
@@ -95,8 +112,9 @@ def _by_rows(w: Array, fmt: BlockFormat, algorithm: str, moments: Moments | None
             short = rows.shape[1] - k
             part = search(rows, fmt, None if some is None else np.pad(some, ((0, 0), (0, short))))
         codes[begin:end] = part.codes[:, :k]
-        scales.append(part.scale)
-    return Encoded(fmt, codes, np.concatenate(scales))
+        return part.scale
+
+    return Encoded(fmt, codes, np.concatenate(_in_bands(w.shape, encode, threads)))
 
 
 def _filled(rows: Array, fmt: BlockFormat) -> Array:
@@ -125,23 +143,30 @@ def _decoded(encoded: Encoded, n: int, k: int) -> Array:
 
 
 def _report(
-    layer: Layer, w: Array, encoded: Encoded, algorithm: str, moments: Moments | None
+    layer: Layer,
+    w: Array,
+    encoded: Encoded,
+    algorithm: str,
+    moments: Moments | None,
+    threads: int,
 ) -> LayerReport:
     n, k = w.shape
-    noise = power = worst = output = signal = 0.0
-    each = n // len(moments.second) if moments is not None else n
-    for begin, end in rows_of(n, 64 * k) if n else []:
+
+    def measure(begin: int, end: int) -> tuple[float, ...]:
         rows = w[begin:end]
         error = _decoded(_some(encoded, begin, end), end - begin, k) - rows
-        noise += float(np.square(error, dtype=np.float64).sum())
-        power += float(np.square(rows, dtype=np.float64).sum())
-        worst = max(worst, float(np.abs(error).max(initial=0)))
-        for g in range(begin // each, -(-end // each)) if moments is not None else ():
-            assert moments is not None
-            some = slice(max(g * each - begin, 0), (g + 1) * each - begin)
-            h = moments.second[g]
-            output += float(((error[some] @ h) * error[some]).sum(dtype=np.float64))
-            signal += float(((rows[some] @ h) * rows[some]).sum(dtype=np.float64))
+        output = signal = 0.0
+        second: Sequence[Array] = () if moments is None else tuple(moments.second)
+        each = n // max(len(second), 1)
+        for g, h in enumerate(second):
+            some = slice(max(g * each - begin, 0), max((g + 1) * each - begin, 0))
+            output += _along(error[some], h)
+            signal += _along(rows[some], h)
+        worst = max(float(error.max(initial=0)), -float(error.min(initial=0)))
+        return _power(error), _power(rows), output, signal, worst
+
+    sums = _in_bands(w.shape, measure, threads)
+    noise, power, output, signal, _ = (sum(part) for part in zip(*sums, strict=True))
     size = n * k * encoded.format.element.bits + encoded.scale.nbytes * 8
     return LayerReport(
         layer.name,
@@ -151,11 +176,20 @@ def _report(
         size / max(n * k, 1),
         noise,
         power,
-        worst,
+        max(band[-1] for band in sums),
         str(layer.node.name),
         algorithm=algorithm,
         output=output / signal if signal > 0 else None,
     )
+
+
+def _power(x: Array) -> float:
+    return float(np.square(x, dtype=np.float64).sum())
+
+
+def _along(x: Array, second: Array) -> float:
+    """The sum of squares at the output."""
+    return float(((x @ second) * x).sum(dtype=np.float64))
 
 
 def _some(encoded: Encoded, begin: int, end: int) -> Encoded:

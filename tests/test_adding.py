@@ -100,6 +100,15 @@ FORMAT_CODEC = """/* i6: the nearest of 64 integers, the lower one of a tie; blo
 #include "codec/block.h"
 #include "gen/layout.h"
 
+static void nearest(const float *w, size_t size, float step, uint8_t *codes) {
+  for (size_t i = 0; i < size; i++) {
+    float x = w[i] / step;
+    unsigned code = 0;
+    for (size_t l = 0; l < 63; l++) code += x > pte_i6_values[l] + 0.5f;
+    codes[i] = (uint8_t)code;
+  }
+}
+
 static int encode(const float *w, size_t count, size_t size, uint8_t *codes, void *scales) {
   uint16_t *scale = scales;
   for (size_t b = 0; b < count; b++, w += size, codes += size) {
@@ -108,18 +117,12 @@ static int encode(const float *w, size_t count, size_t size, uint8_t *codes, voi
     uint16_t half = pte_f16_from_f32(pte_block_step(bits, 31.0f));
     if (half >= PTE_F16_INFINITE) return 1;
     scale[b] = half > 0 ? half : 1;
-    float step = pte_f32_from_f16(scale[b]);
-    for (size_t i = 0; i < size; i++) {
-      float x = w[i] / step;
-      unsigned code = 0;
-      for (size_t l = 0; l < 63; l++) code += x > pte_i6_values[l] + 0.5f;
-      codes[i] = (uint8_t)code;
-    }
+    nearest(w, size, pte_f32_from_f16(scale[b]), codes);
   }
   return 0;
 }
 
-const pte_codec pte_codec_i6 = {32, sizeof(uint16_t), encode};
+const pte_codec pte_codec_i6 = {32, sizeof(uint16_t), encode, nearest};
 """
 
 FORMAT_USE = """

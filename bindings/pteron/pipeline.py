@@ -93,6 +93,8 @@ def _quantizer(
     """What `request.quantize` makes of each graph."""
     if request.quantize is None:
         return None
+    from .runtime.cpu import threads
+
     source = request.calibrate
     calibration = None if source is None else Calibration(source, record, request.samples)
     method = Method(
@@ -101,6 +103,7 @@ def _quantizer(
         record,
         kept,
         RAM_BYTES if request.max_ram is None else request.max_ram,
+        threads=threads(),
     )
     wanted = request.quantize
     if not isinstance(wanted, str | Recipe):

@@ -35,10 +35,17 @@ static inline float pte_block_step(uint32_t absmax_bits, float most) {
   return absmax_bits == 0 ? 1.0f : step > 0 ? step : pte_float(1);
 }
 
-/* least .. most in two's complement in the low `bits` bits. */
+/* 2^(byte - 127), exact; byte < 255. */
+static inline float pte_step_e8m0(uint32_t byte) {
+  return pte_float(byte == 0 ? 0x00400000u : byte << 23);
+}
+
+/* least .. most in two's complement in the low `bits` bits: adding 3 * 2^22 rounds and leaves the
+ * integer at the end of the sum's bits. */
 static inline uint8_t pte_code_range(float x, float least, float most, unsigned bits) {
-  float low = x < least ? least : x, kept = low > most ? most : low;
-  return (uint8_t)((uint32_t)(int32_t)pte_nearest(kept) & ((1u << bits) - 1));
+  float low = pte_pick(pte_mask(x < least), least, x);
+  float kept = pte_pick(pte_mask(low > most), most, low);
+  return (uint8_t)(pte_bits(kept + 12582912.0f) & ((1u << bits) - 1));
 }
 
 /* -most .. most; most = 2^(bits - 1) - 1. */

@@ -16,6 +16,24 @@ typedef struct pte_codec {
    * [count], none overlapping. Returns 0, or 1 where an element is infinite or NaN or a scale does
    * not fit its type; what codes and scales hold then is not said. */
   int (*encode)(const float *w, size_t count, size_t size, uint8_t *codes, void *scales);
+  /* The codes nearest to w / step, `size` of each; step is what a stored scale stands for. */
+  void (*nearest)(const float *w, size_t size, float step, uint8_t *codes);
 } pte_codec;
+
+/* What a search tries: quantize/search.py says what it means. */
+typedef struct pte_search {
+  const float *values; /* what each code stands for, 256 or as many as there are codes */
+  const void *scales;  /* candidates as they are stored, [candidates][count] */
+  size_t candidates;
+  size_t refits;       /* scales fitted to the codes afterwards; 0 for powers of two */
+  const float *weight; /* of each element's square, [weights][size]; NULL: all alike */
+  size_t weights;      /* block b has those of b % weights */
+} pte_search;
+
+/* Betters an encoding of `count` blocks of `size` elements, w [count][size]: codes [count][size]
+ * and scales [count], as row->encode left them, become those of the candidate or refit of least
+ * error. Nothing overlaps. */
+void pte_codec_search(const pte_codec *row, const pte_search *search, const float *w, size_t count,
+                      size_t size, uint8_t *codes, void *scales);
 
 #endif

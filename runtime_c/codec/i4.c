@@ -3,6 +3,10 @@
  * are those of the rounded scale. */
 #include "codec/block.h"
 
+static void nearest(const float *w, size_t size, float step, uint8_t *codes) {
+  for (size_t i = 0; i < size; i++) codes[i] = pte_code_range(w[i] / step, -8.0f, 7.0f, 4);
+}
+
 static int encode(const float *w, size_t count, size_t size, uint8_t *codes, void *scales) {
   uint16_t *scale = scales;
   for (size_t b = 0; b < count; b++, w += size, codes += size) {
@@ -13,9 +17,9 @@ static int encode(const float *w, size_t count, size_t size, uint8_t *codes, voi
     half = half > 0 ? half : 1;
     scale[b] = pte_block_extreme_above(w, size, bits) ? half | 0x8000 : half;
     float step = pte_f32_from_f16(scale[b]);
-    for (size_t i = 0; i < size; i++) codes[i] = pte_code_range(w[i] / step, -8.0f, 7.0f, 4);
+    nearest(w, size, step, codes);
   }
   return 0;
 }
 
-const pte_codec pte_codec_i4 = {32, sizeof(uint16_t), encode};
+const pte_codec pte_codec_i4 = {32, sizeof(uint16_t), encode, nearest};

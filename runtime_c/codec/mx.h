@@ -20,9 +20,11 @@ static inline uint32_t pte_mx_rceil(uint32_t absmax_bits, double most) {
   return absmax_bits == 0 ? 127 : byte < 0 ? 0 : (uint32_t)byte;
 }
 
-/* 2^(127 - byte), exact. */
-static inline float pte_mx_reciprocal(uint32_t byte) {
-  return pte_float(byte == 254 ? 0x00400000u : (254 - byte) << 23);
+/* Codes of w / step; the reciprocal of a power of two is exact. */
+PTE_ALWAYS void pte_mx_nearest(const float *w, size_t size, float step, uint8_t *codes, float most,
+                               unsigned exponent, unsigned mantissa) {
+  float by = 1 / step;
+  for (size_t i = 0; i < size; i++) codes[i] = pte_code_float(w[i] * by, most, exponent, mantissa);
 }
 
 /* Encodes blocks to floats of `exponent` and `mantissa` bits; `byte_of` gives the scale of a block
@@ -33,10 +35,8 @@ PTE_ALWAYS int pte_mx_encode(const float *w, size_t count, size_t size, uint8_t 
   for (size_t b = 0; b < count; b++, w += size, codes += size) {
     uint32_t bits = pte_block_absmax(w, size), byte = byte_of(bits);
     if (bits >= PTE_BITS_INFINITE) return 1;
-    float by = pte_mx_reciprocal(byte);
     scales[b] = (uint8_t)byte;
-    for (size_t i = 0; i < size; i++)
-      codes[i] = pte_code_float(w[i] * by, most, exponent, mantissa);
+    pte_mx_nearest(w, size, pte_step_e8m0(byte), codes, most, exponent, mantissa);
   }
   return 0;
 }

@@ -304,10 +304,11 @@ def means(
     from pteron.quantize.quantize import RAM_BYTES, Calibration, Method
 
     from ..pipeline import record
+    from ..runtime.cpu import threads
 
     given = Calibration(args.calibrate, record, args.samples) if args.calibrate else None
     ram = RAM_BYTES if args.max_ram is None else args.max_ram
-    return given, Method(args.statistics, args.evaluate, record, kept, ram, dry, lazy)
+    return given, Method(args.statistics, args.evaluate, record, kept, ram, dry, lazy, threads())
 
 
 def trial(args: argparse.Namespace, chosen: Recipe, tell: Tell) -> QuantReport:
