@@ -16,6 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/size"
+OBJECT = re.compile(r"/CMakeFiles/pteron_(?:objects|delegates)\.dir/(\w+)/([\w/]+)\.c\.o$")
+"""Of the libraries' targets: an older tree may have left others there."""
 
 
 def build() -> Path:
@@ -34,8 +36,8 @@ def parts() -> dict[str, int]:
     """Text, read-only data and data of the object files, by folder and, for kernels, by file."""
     sums: dict[str, int] = collections.Counter()
     for obj in sorted(BUILD.rglob("*.o")):
-        match = re.search(r"runtime_c/(?:CMakeFiles/[^/]+/)?(\w+)/([\w/]+)\.c\.o$", obj.as_posix())
-        if not match or "static" in obj.as_posix():
+        match = OBJECT.search(obj.as_posix())
+        if not match:
             continue
         rows = subprocess.run(["size", str(obj)], check=True, capture_output=True, text=True).stdout
         text, data, bss = map(int, rows.splitlines()[1].split()[:3])

@@ -153,7 +153,10 @@ class _Machine:
                 for v in i.outputs
             )
         with np.errstate(all="ignore"):
-            results = op.meaning(*xs, **attrs)
+            try:
+                results = op.meaning(*xs, **attrs)
+            except IndexError as error:
+                raise DataError(f"{i.op}: {error}") from error
         for v, y in zip(
             i.outputs, results if isinstance(results, tuple) else (results,), strict=False
         ):

@@ -78,7 +78,6 @@ def test_options_do_not_change() -> None:
         Options().fuse = False  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("wrong", [0.5, b"x", [1], object(), np.zeros(3), {1: 2}])
 @pytest.mark.parametrize(
     "name",
     [
@@ -86,10 +85,9 @@ def test_options_do_not_change() -> None:
         "states", "max_context", "cache", "logits", "hints", "fix", "fuse", "exec_mode", "delegates", "placement", "progress",
     ],
 )  # fmt: skip
-def test_a_value_of_another_type_is_named_before_any_work(
-    name: str, wrong: Any, root: Path
-) -> None:
-    if isinstance(wrong, dict) and name in ("kwargs", "methods"):
-        pytest.skip("a dict is what it takes")
-    with pytest.raises(PteronError, match=rf"^({name}|{name.rstrip('s')} )"):
-        pteron.export_model(root / "examples/digits/digits.onnx", **{name: wrong})
+def test_a_value_of_another_type_is_named_before_any_work(name: str, root: Path) -> None:
+    wrong: list[Any] = [0.5, b"x", [1], object(), np.zeros(3)]
+    wrong += [] if name in ("kwargs", "methods") else [{1: 2}]
+    for value in wrong:
+        with pytest.raises(PteronError, match=rf"^({name}|{name.rstrip('s')} )"):
+            pteron.export_model(root / "examples/digits/digits.onnx", **{name: value})

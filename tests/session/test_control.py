@@ -493,7 +493,7 @@ def test_an_entry_of_a_delegate_has_one_instruction() -> None:
         methods=(Method("main", *ports, (0, 3), 0),),
         delegates=(Delegate("null", "null-1", b"blob", None, "allow"),),
     )
-    with pytest.raises(ProgramError, match=r"instrs\[1\]\.index: delegates\[0\] has an instr"):
+    with pytest.raises(ProgramError, match=r"instrs\[1\]\.index: delegates\[0\] has one already"):
         runtime.load(emit_bytes(plan(program)))
 
 
