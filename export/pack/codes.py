@@ -45,10 +45,10 @@ def stored(coded: Coded, groups: int = 1) -> tuple[str, Elements] | None:
 
 def _candidates(coded: Coded) -> Iterator[tuple[str, Coded]]:
     """Formats that have such codes, and the weights with codes as they count them."""
-    dtype = coded.codes.dtype
+    dtype, order = coded.codes.dtype, _order(coded)
     if coded.format:
         rows = [f for f in FORMATS.values() if f.same_levels(FORMATS[coded.format])]
-        yield from ((f.name, coded) for f in sorted(rows, key=_order))
+        yield from ((f.name, coded) for f in sorted(rows, key=order))
         return
     if dtype not in (*UNSIGNED, *SIGNED):
         coded = _as_fn(coded)
@@ -56,20 +56,26 @@ def _candidates(coded: Coded) -> Iterator[tuple[str, Coded]]:
             spread(coded.zero, coded.codes.shape).astype(np.float32)
         ):
             coded = dataclasses.replace(coded, zero=None)
-            yield from ((f.name, coded) for f in sorted(_of_codes(coded.codes.dtype), key=_order))
+            yield from ((f.name, coded) for f in sorted(_of_codes(coded.codes.dtype), key=order))
         return
     without, zeroed = (_ends(plain) for plain in (_signed(coded), _with_zeros(coded)))
-    for fmt in sorted((f for f in FORMATS.values() if f.codes.startswith("i")), key=_order):
+    for fmt in sorted((f for f in FORMATS.values() if f.codes.startswith("i")), key=order):
         found = zeroed if fmt.second and not fmt.shifts else without
         base = 0 if fmt.shifts else -fmt.offset or -128
         if found is not None and base <= found[1] and found[2] < base + (1 << fmt.bits):
             yield fmt.name, found[0]
 
 
-def _order(fmt: Format) -> tuple[int, bool, float, int]:
-    """Few bits a code, then sums in integers, then few bits behind the codes."""
-    behind = sum(DTYPES[t].bits / (size or 1 << 20) for t, size in fmt.planes)
-    return fmt.bits, not fmt.dot, behind, fmt.id
+def _order(coded: Coded) -> Callable[[Format], tuple[int, bool, bool, float, int]]:
+    """Few bits a code, then powers of two where the scales are, so that a weight of OCP MX stays one, then sums in integers,
+    then few bits behind the codes."""
+    powers = coded.scale is not None and coded.scale.dtype == ml_dtypes.float8_e8m0fnu
+
+    def key(fmt: Format) -> tuple[int, bool, bool, float, int]:
+        behind = sum(DTYPES[t].bits / (size or 1 << 20) for t, size in fmt.planes)
+        return fmt.bits, powers and fmt.scale != "f8e8m0", not fmt.dot, behind, fmt.id
+
+    return key
 
 
 def _ends(coded: Coded | None) -> tuple[Coded, int, int] | None:

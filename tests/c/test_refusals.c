@@ -33,7 +33,7 @@ static void of_a_program(void) {
   REFUSED(pte_program_open(apart + 1, size, NULL, room, &program, &error), PTE_BAD_ARGUMENT,
           "program_open: expected bytes aligned to 64");
   REFUSED(pte_program_open(bytes, size, NULL, odd, &program, &error), PTE_BAD_ARGUMENT,
-          "memory aligned to 16");
+          "aligned to 64, memory to 16");
   REFUSED(pte_program_open(bytes, size, &options, room, &program, &error), PTE_BAD_ARGUMENT,
           "options: null pointer");
   CHECK_EQUAL(pte_program_get_info(NULL, &info), PTE_BAD_ARGUMENT);

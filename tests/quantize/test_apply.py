@@ -174,5 +174,5 @@ def test_modes_are_asked_for_by_name(root: Path, tmp_path: Path) -> None:
     assert read((tmp_path / "q.pte").read_bytes()).exec_mode == "exact: nf4"
     report = pteron.export_model(source, quantize="mxfp8", exec_mode="int8")
     assert any("Gemm with mxfp8 weights has no sums in integers" in note for note in report.notes)
-    with pytest.raises(ArgumentError, match="expected auto, exact, int8, got 'fast'"):
+    with pytest.raises(ArgumentError, match="expected auto, exact, int8, turned, got 'fast'"):
         pteron.export_model(source, quantize="nf4", exec_mode="fast")
