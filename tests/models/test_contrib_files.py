@@ -55,9 +55,9 @@ def test_products_with_weights_in_blocks(
     bits: int, block: int, zeros: str, n: int, k: int, tmp_path: Path
 ) -> None:
     report = check(tmp_path, *nbits(n, k, block, bits, zeros, bias=n == 5), tolerance=1e-4)
-    kept = {("none", 4): "i4", ("none", 8): "i8_f32", ("packed", 4): "i8_f32"}.get((zeros, bits))
-    if kept == "i8_f32" and k <= block:
-        kept = "i8_channel"  # one scale a row
+    zeroed = "i4_zero" if block == 32 else "i4_zero_128"
+    row = "i8_channel" if k <= block else "q8_0"  # one scale a row, or a block
+    kept = {("none", 4): "i4", ("none", 8): row, ("packed", 4): zeroed}.get((zeros, bits))
     if block % 32 == 0 and kept is not None:  # scales that f16 holds
         assert [p.format for p in report.products] == [kept]
     else:
