@@ -21,6 +21,7 @@ from typing import Final
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
+from shell import sh
 
 DET_ROW = '''
 
@@ -249,18 +250,6 @@ GENERATED = (
     "docs/operators.md",
     "docs/format.md",
 )
-
-
-def sh(where: Path, *command: object, **environment: str) -> str:
-    done = subprocess.run(
-        [str(c) for c in command],
-        cwd=where,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
-    return done.stdout
 
 
 def python(copy: Path, *arguments: str) -> None:

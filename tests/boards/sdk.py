@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import os
 import platform
 import shutil
-import subprocess
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
+import shell
 
 ROOT = Path(__file__).parents[2]
 HERE = f"{platform.machine()}-linux-gnu"
@@ -59,16 +58,7 @@ def need(*tools: str) -> None:
 
 
 def sh(*command: str | Path, timeout: float = 550, **environment: str) -> str:
-    done = subprocess.run(
-        [str(c) for c in command],
-        cwd=ROOT,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-    )
-    assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
-    return done.stdout
+    return shell.sh(ROOT, *command, timeout=timeout, **environment)
 
 
 @functools.cache
