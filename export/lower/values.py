@@ -33,9 +33,7 @@ class Values:
     def __init__(self) -> None:
         self.all: list[Value] = []
         self.constants: list[Constant] = []
-        self.taken: set[sympy.Symbol] = (
-            set()
-        )  # shape inputs' elements that something took for sizes
+        self.taken: set[sympy.Symbol] = set()  # shape inputs' elements, as sizes
         self._views: dict[tuple[Any, ...], int] = {}
         self._constant_of: dict[tuple[Any, ...], int] = {}
         self._constant_values: dict[int, int] = {}

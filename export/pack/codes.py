@@ -126,10 +126,9 @@ def _as_fn(coded: Coded) -> Coded:
     raw = codes.view(np.uint8)
     if np.any((raw & 0x7F == 0x7F) | (raw == 0x80)):
         return coded
-    half = (scale.parts if isinstance(scale, Blocks) else scale).astype(np.float32) / np.float32(2)
-    if not np.array_equal(
-        half * np.float32(2), scale.parts if isinstance(scale, Blocks) else scale
-    ):
+    parts = scale.parts if isinstance(scale, Blocks) else scale
+    half = parts.astype(np.float32) / np.float32(2)
+    if not np.array_equal(half * np.float32(2), parts):
         return coded
     less = Blocks(half, scale.axis, scale.size) if isinstance(scale, Blocks) else half
     return dataclasses.replace(coded, codes=raw.view(ml_dtypes.float8_e4m3fn), scale=less)

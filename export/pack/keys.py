@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Final
 
-from ..program import Instr, Program, State, Value
-
-TOKENS: Final = 16
-"""Of a panel."""
+from ..program import PANEL_TOKENS, Instr, Program, State, Value
 
 
 def keys_in_panels(program: Program) -> Program:
@@ -58,14 +54,14 @@ def _fits(s: State) -> bool:
         and (s.axis, len(s.shape), s.initial) == (2, 4, None)
         and s.dtype in ("f32", "f16")
         and sizes
-        and int(s.shape[2]) % TOKENS == 0
+        and int(s.shape[2]) % PANEL_TOKENS == 0
     )
 
 
 def _panels(s: State) -> State:
     batch, heads, tokens, size = s.shape
     return dataclasses.replace(
-        s, shape=(batch, heads, int(tokens) // TOKENS, size, TOKENS), role="panels"
+        s, shape=(batch, heads, int(tokens) // PANEL_TOKENS, size, PANEL_TOKENS), role="panels"
     )
 
 

@@ -8,7 +8,7 @@ A pass is a function `Program -> Program`.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,10 @@ class Constant:
     def array(self) -> NDArray[Any]:
         """All of it in memory: for what is small, and for tests."""
         return whole(self.elements)
+
+
+PANEL_TOKENS: Final = 16
+"""Side by side in a state whose role is panels."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pteron.schema.formats import FORMATS
 from pteron.schema.layout import CheckKind, DimKind, Layout, StateRole, Storage
 from pteron.schema.policies import POLICIES
 
-from ..program import Constant, Method, Port, Program, State, Value
+from ..program import PANEL_TOKENS, Constant, Method, Port, Program, State, Value
 from ..sizes.extents import symbols_of
 from .attributes import MAX_LIST
 from .refusal import refuse
@@ -20,8 +20,6 @@ DIM_KINDS: Final = {kind.name.lower() for kind in DimKind}
 ROLES: Final = {role.name.lower() for role in StateRole}
 HELD: Final = ("tokens", "panels")
 """Roles of states that have rows of tokens."""
-TOKENS: Final = 16
-"""Of a panel."""
 CHECK_KINDS: Final = {kind.name.lower() for kind in CheckKind}
 LAYOUTS: Final = {kind.name.lower() for kind in Layout}
 STORAGES: Final = {kind.name.lower() for kind in Storage}
@@ -160,8 +158,13 @@ def _check_role(program: Program, s: State, where: str) -> None:
         refuse(where, "role", "one position, i64[1]", f"{len(positions)}, {s.dtype}{list(s.shape)}")
     if s.role in HELD and not (positions and 0 <= s.axis < len(s.shape)):
         refuse(where, "axis", f"below {len(s.shape)}, beside a position", s.axis)
-    if s.role == "panels" and (s.axis == len(s.shape) - 1 or s.shape[-1] != TOKENS):
-        refuse(where, "shape", f"{TOKENS} tokens along the last axis", f"{s.dtype}{list(s.shape)}")
+    if s.role == "panels" and (s.axis == len(s.shape) - 1 or s.shape[-1] != PANEL_TOKENS):
+        refuse(
+            where,
+            "shape",
+            f"{PANEL_TOKENS} tokens along the last axis",
+            f"{s.dtype}{list(s.shape)}",
+        )
     if s.role not in HELD and s.axis != 0:
         refuse(where, "axis", 0, s.axis)
 
