@@ -287,9 +287,18 @@ typedef struct pte_addend_i8 {
   int32_t zero, multiplier, add, down; /* down: shift - 10 */
 } pte_addend_i8;
 
+/* Both addends and the sum's factor as one line of 16-bit products (the same file). */
+typedef struct pte_add_near {
+  int32_t high, low; /* factors / 256 and what is left: a's in the low half, b's above */
+  int32_t start, down;
+  int32_t decides; /* bits of the fraction; 0: every sum is exact */
+  bool usable;
+} pte_add_near;
+
 typedef struct pte_add_codes {
   pte_addend_i8 a, b;
   pte_rescale_columns columns; /* narrow, all alike */
+  pte_add_near near;
 } pte_add_codes;
 
 typedef struct pte_codes_i8 {

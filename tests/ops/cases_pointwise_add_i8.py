@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from ops.harness import Array, Case, Status
 
+from pteron.schema.meaning import int8 as integer
+
 EVERY: Array = np.arange(-128, 128).astype(np.int8)
 A, B = (np.ascontiguousarray(x) for x in np.meshgrid(EVERY, EVERY))
 PLAIN = {
@@ -24,8 +26,22 @@ def refused(**attrs: Any) -> Case:
     return dataclasses.replace(add(**attrs), status=Status.BAD_PROGRAM)
 
 
+def drawn(seed: int) -> Case:
+    """Factors as an export has them: addends of 2**19 or less, a sum's factor that brings them back."""
+    rng = np.random.default_rng(seed)
+    factors = [integer.multiplier_shift(float(s)) for s in rng.uniform(2.0**12, 2.0**19, 2)]
+    (am, ashift), (bm, bshift) = factors
+    m, shift = integer.multiplier_shift(float(2.0 ** rng.uniform(-21, -17)))
+    a_zero, b_zero, y_zero = (int(z) for z in rng.integers(-128, 128, 3))
+    return add(a_multiplier=am, a_shift=ashift, b_multiplier=bm, b_shift=bshift, multiplier=m, shift=shift,
+               a_zero=a_zero, b_zero=b_zero, y_zero=y_zero)  # fmt: skip
+
+
 CASES = [
     add(),
+    *map(drawn, range(24)),
+    *(add(a_multiplier=1 << 30, b_multiplier=1 << 30, a_shift=11 + d, b_shift=11, multiplier=1 << 30, shift=s, y_zero=z)
+      for d in (0, 1, 5) for s in (48, 49, 50, 51) for z in (-128, 5)),  # powers of two: ties
     add(low=5, high=60, y_zero=-128),
     add(np.tile(EVERY, 300), np.tile(EVERY[::-1], 300).copy()),
     *(add(EVERY, None, a_shift=30, multiplier=m, shift=s) for s in range(1, 63) for m in (0, 1 << 30, (1 << 31) - 1)),

@@ -43,6 +43,42 @@ static bool addend_of(int64_t zero, int64_t multiplier, int64_t shift, pte_adden
   return true;
 }
 
+/* A factor of both rescalings in units of 2^-down; false: it is none of 22 bits. `*exact` stays so
+ * where nothing is rounded. */
+static bool factor_of(int64_t multiplier, int64_t shift, const pte_add_i8_attrs *t, int32_t down,
+                      int64_t *out, bool *exact) {
+  const int64_t product = multiplier * t->multiplier, by = shift + t->shift - down;
+  if (by < 1 || by > 62) return false;
+  *out = (product + ((int64_t)1 << (by - 1))) >> by;
+  *exact = *exact && product == *out << by &&
+           (shift < 31 && multiplier % ((int64_t)1 << shift) == 0); /* nor is the addend */
+  return *out <= PTE_NEAR_FACTORS;
+}
+
+/* codes_i8.h says what for. t is apart from the exact sum by half a unit of each factor, 256 times,
+ * and by what rounding the addends does to the sum, half a unit of 2^down * multiplier / 2^shift
+ * each. */
+static pte_add_near near_of(const pte_add_i8_attrs *t, int32_t down) {
+  int64_t a, b;
+  bool exact = true;
+  if (t->shift < down || !factor_of(t->a_multiplier, t->a_shift, t, down, &a, &exact) ||
+      !factor_of(t->b_multiplier, t->b_shift, t, down, &b, &exact) || a + b > PTE_NEAR_FACTORS)
+    return (pte_add_near){.usable = false};
+  const int64_t apart = exact ? 0 : 256 + 1 + (t->multiplier >> (t->shift - down));
+  const int64_t start = (2 * t->y_zero + 1) * ((int64_t)1 << (down - 1)) -
+                        (t->a_zero - INT8_MIN) * a - (t->b_zero - INT8_MIN) * b;
+  const int64_t above = -(start + apart) & 255; /* to a multiple of 256 */
+  const bool sure = exact && above == 0;
+  return (pte_add_near){
+      .high = (int32_t)((a >> 8) | (b >> 8) << 16),
+      .low = (int32_t)((a & 255) | (b & 255) << 16),
+      .start = (int32_t)((start + apart + above) / 256),
+      .down = down,
+      .decides = sure ? 0 : (1 << down) - (1 << PTE_NEAR_MARGIN),
+      .usable = 2 * apart + above <= 1 << PTE_NEAR_MARGIN,
+  };
+}
+
 static void add_i8_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const add_i8 *s = context;
   const pte_tensor *b = s->call->in[1];
@@ -69,6 +105,8 @@ static pte_status add_i8_run(const pte_call *call) {
   s.lanes = s.narrow.columns.narrow && call->in[1] != NULL &&
             addend_of(t->a_zero, t->a_multiplier, t->a_shift, &s.narrow.a) &&
             addend_of(t->b_zero, t->b_multiplier, t->b_shift, &s.narrow.b);
+  for (int32_t down = PTE_NEAR_MOST; s.lanes && down >= PTE_NEAR_LEAST && !s.narrow.near.usable;)
+    s.narrow.near = near_of(t, down--);
   if (!s.lanes) {
     table_fill(s.a, t->a_zero, t->a_multiplier, t->a_shift);
     table_fill(s.b, t->b_zero, t->b_multiplier, t->b_shift);

@@ -21,6 +21,23 @@ INLINE int32_t pte_addend(int8_t code, const pte_addend_i8 *s) {
   return (int32_t)(h + s->add) >> s->down;
 }
 
+/* With S = `down` bits of a fraction and codes a' = a + 128, b' = b + 128
+ *
+ *     t = a' A + b' B + C
+ *
+ * where A and B are the factors of both rescalings in one, in units of 2^-S, and C has the zero
+ * points, the half that rounds, and what makes t no less than the exact sum; it is less than
+ * 2^PTE_NEAR_MARGIN units above (add_i8.c has the bound). So where the fraction of t is at least
+ * that, in bits where one of `decides` is set, t and the sum have one integer part; where it is
+ * not, once in some thousand, the exact way is asked. Factors that are powers of two leave no
+ * doubt. A = 256 high + low makes products of 16 bits, and start = C / 256. */
+enum {
+  PTE_NEAR_MOST = 21, /* S */
+  PTE_NEAR_LEAST = 19,
+  PTE_NEAR_MARGIN = 10,
+  PTE_NEAR_FACTORS = 1 << 22 /* A + B, at most: with a zero point t stays below 2^31 */
+};
+
 INLINE void pte_codes_add(size_t count, const int8_t *a, const int8_t *b, const pte_add_codes *k,
                           int8_t *y) {
   for (size_t i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/* Codes of int8 on AVX-512, sixteen at a time. */
+/* Codes of int8 on AVX-512. */
 #if PTE_HAVE_AVX512
 #include "kernels/matrix/rescale__avx512.h"
 #include "kernels/pointwise/codes_i8.h"
@@ -23,15 +23,65 @@ INLINE __m512i addend(const int8_t *codes, const addend_lanes *s) {
   return _mm512_srav_epi32(_mm512_add_epi32(high, s->add), s->down);
 }
 
-static void add(size_t count, const int8_t *a, const int8_t *b, const pte_add_codes *k, int8_t *y) {
+INLINE void add_sixteen(const int8_t *a, const int8_t *b, const pte_add_codes *k, int8_t *y) {
   const addend_lanes left = addend_lanes_of(&k->a), right = addend_lanes_of(&k->b);
   const rescale_lanes r = rescale_lanes_of(&k->columns);
+  __m512i sum = _mm512_add_epi32(addend(a, &left), addend(b, &right));
+  _mm_storeu_si128((__m128i *)(void *)y, rescaled_bytes(sum, &r));
+}
+
+static void add_exact(size_t count, const int8_t *a, const int8_t *b, const pte_add_codes *factors,
+                      int8_t *y) {
+  const pte_add_codes k = *factors; /* y is bytes and could be it */
+  for (size_t i = 0; i < count; i += LANES) add_sixteen(a + i, b + i, &k, y + i);
+}
+
+/* Words of a and b side by side. */
+INLINE __m512i near_sum(__m512i words, const pte_add_near *k) {
+  __m512i high = _mm512_madd_epi16(words, _mm512_set1_epi32(k->high));
+  __m512i low = _mm512_madd_epi16(words, _mm512_set1_epi32(k->low));
+  high = _mm512_slli_epi32(_mm512_add_epi32(high, _mm512_set1_epi32(k->start)), 8);
+  return _mm512_add_epi32(high, low);
+}
+
+/* As many vectors of 64 as there are. */
+static size_t add_near(size_t count, const int8_t *a, const int8_t *b, const pte_add_codes *factors,
+                       int8_t *y) {
+  const pte_add_near k = factors->near;
+  const __m512i away = _mm512_set1_epi8((char)0x80), zero = _mm512_setzero_si512();
+  const __m512i decides = _mm512_set1_epi32(k.decides);
+  const __m512i low = _mm512_set1_epi8((char)factors->columns.low);
+  const __m512i high = _mm512_set1_epi8((char)factors->columns.high);
+  const __m128i down = _mm_cvtsi32_si128(k.down);
   size_t i = 0;
-  for (; i + LANES <= count; i += LANES) {
-    __m512i sum = _mm512_add_epi32(addend(a + i, &left), addend(b + i, &right));
-    _mm_storeu_si128((__m128i *)(void *)(y + i), rescaled_bytes(sum, &r));
+  for (; i + PTE_CODES <= count; i += PTE_CODES) {
+    __m512i left = _mm512_xor_si512(_mm512_loadu_si512(a + i), away);
+    __m512i right = _mm512_xor_si512(_mm512_loadu_si512(b + i), away);
+    __m512i first = _mm512_unpacklo_epi8(left, right), last = _mm512_unpackhi_epi8(left, right);
+    __m512i t0 = near_sum(_mm512_unpacklo_epi8(first, zero), &k);
+    __m512i t1 = near_sum(_mm512_unpackhi_epi8(first, zero), &k);
+    __m512i t2 = near_sum(_mm512_unpacklo_epi8(last, zero), &k);
+    __m512i t3 = near_sum(_mm512_unpackhi_epi8(last, zero), &k);
+    __mmask16 sure = _mm512_test_epi32_mask(t0, decides);
+    sure = _mm512_mask_test_epi32_mask(sure, t1, decides);
+    sure = _mm512_mask_test_epi32_mask(sure, t2, decides);
+    sure = _mm512_mask_test_epi32_mask(sure, t3, decides);
+    if (k.decides != 0 && sure != 0xffff) {
+      add_exact(PTE_CODES, a + i, b + i, factors, y + i);
+      continue;
+    }
+    t0 = _mm512_packs_epi32(_mm512_sra_epi32(t0, down), _mm512_sra_epi32(t1, down));
+    t2 = _mm512_packs_epi32(_mm512_sra_epi32(t2, down), _mm512_sra_epi32(t3, down));
+    t0 = _mm512_packs_epi16(t0, t2);
+    _mm512_storeu_si512(y + i, _mm512_min_epi8(_mm512_max_epi8(t0, low), high));
   }
-  pte_codes_end(add, LANES, count - i, a + i, b + i, k, y + i);
+  return i;
+}
+
+static void add(size_t count, const int8_t *a, const int8_t *b, const pte_add_codes *k, int8_t *y) {
+  size_t i = k->near.usable ? add_near(count, a, b, k, y) : 0, end = count - (count - i) % LANES;
+  add_exact(end - i, a + i, b + i, k, y + i);
+  pte_codes_end(add_exact, LANES, count - end, a + end, b + end, k, y + end);
 }
 
 PTE_CODES_LARGER(__m512i, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_max_epi8)
