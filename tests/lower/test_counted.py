@@ -51,7 +51,7 @@ BOUNDS: dict[str, Callable[[int], slice]] = {
 
 
 def session(text: str, folder: Path) -> pteron.Model:
-    given = {"z": "f32[6]"} if "z" in text.split("y = ")[1] else {}
+    given = {"z": "f32[6]"} if "(z" in text else {}
     pteron.export_model(ir.to_proto(onnx_text(text, x="f32[4]", **given)), folder / "m.pte")
     return pteron.load(folder / "m.pte", threads=1)
 
@@ -101,3 +101,52 @@ def test_pads_that_a_run_counts(tmp_path: Path) -> None:
                 model.run(fed(model, x))
         else:
             np.testing.assert_array_equal(model.run(fed(model, x))["y"], np.pad(Z, (0, more)))
+
+
+TWO = f"{COUNT}{OTHER}e = Sub(c, d); "
+ONES = np.ones(1, np.float32)
+FALLING: dict[str, Callable[[int, int], Any]] = {
+    f"{TWO}y = Range(i64(0), Squeeze(e), i64(1))": lambda c, d: np.arange(c - d),
+    f"{TWO}y = Range(i64(9), Squeeze(e), i64(-2))": lambda c, d: np.arange(9, c - d, -2),
+    f"{TWO}y = Range(i64(0), Squeeze(Mod(c, [3])), i64(1))": lambda c, d: np.arange(c % 3),
+    f"{TWO}y = Expand(f32([1.0]), e)": lambda c, d: ONES.repeat(c - d),
+    f"{TWO}y = Expand(f32([1.0]), Concat(c, e, axis=0))": lambda c, d: np.ones((c, c - d)),
+    f"{TWO}y = Expand(f32([1.0]), Concat(c, d, Sub([4], c), axis=0))": lambda c, d: np.ones((c, d, 4 - c)),
+    f"{TWO}y = ConstantOfShape(e)": lambda c, d: np.zeros(c - d),
+    f"{TWO}y = Tile(z, e)": lambda c, d: np.tile(Z, size(c - d)),
+    f"{TWO}y, i = TopK(z, e)": lambda c, d: Z[::-1][: size(c - d)],
+    f"{TWO}y = Reshape(Expand(f32([1.0]), e), Concat([1], e, axis=0))": lambda c, d: np.ones((1, c - d)),
+    f"{TWO}y = Pad(z, Concat([0], e, axis=0))": lambda c, d: np.pad(Z, (0, c - d)),
+    f"{TWO}a, b = Split(x, Concat(e, Sub([4], e), axis=0)); y = Neg(a)": lambda c, d: -z_of(c)[: size(c - d)],
+    "s = Cast(ReduceSum(x, keepdims=0), to=7); y = Range(i64(1), s, i64(2))": lambda c, d: np.arange(1, c, 2),
+    "s = Cast(ReduceSum(x, keepdims=0), to=7); y = Range(s, i64(-4), i64(-3))": lambda c, d: np.arange(c, -4, -3),
+    "s = ReduceSum(x, keepdims=0); y = Range(f32(0.5), s, f32(0.75))": lambda c, d: np.arange(0.5, c, 0.75),
+    "s = Cast(ReduceSum(x), to=7); y = Expand(f32([1.0]), s)": lambda c, d: ONES.repeat(c),
+    "s = Cast(ReduceSum(x), to=7); y = ConstantOfShape(s)": lambda c, d: np.zeros(c),
+    f"{TWO}y = ConstantOfShape(Div([12], Add(c, [1])))": lambda c, d: np.zeros(12 // (c + 1)),
+}  # fmt: skip
+
+
+def size(n: int) -> int:
+    if n < 0:
+        raise ValueError(n)
+    return n
+
+
+def z_of(count: int) -> Any:
+    return next(x for x in X if int(x.sum()) == count)
+
+
+@pytest.mark.parametrize("text", FALLING)
+def test_sizes_that_are_largest_between_none_and_all(text: str, tmp_path: Path) -> None:
+    """One session, so that a size grows and falls from run to run; where it is negative the run says so."""
+    model = session(text, tmp_path)
+    for x in X:
+        count = int(x.sum())
+        try:
+            want = FALLING[text](count, 4 - count)
+        except ValueError:
+            with pytest.raises(pteron.PteronError, match=r"out of range|negative"):
+                model.run(fed(model, x))
+            continue
+        np.testing.assert_allclose(model.run(fed(model, x))["y"], want)

@@ -28,6 +28,7 @@ from ...windows import (
     static,
 )
 from ..matrix.conv import convolve
+from ..moving.counted import sizes as known_sizes
 
 EXACT_WIDE = ("i32", "u32", "i64", "u64", "f64")
 """Element types that f32 has not all elements of."""
@@ -218,7 +219,7 @@ def _resized(l: Lowering, n: Node) -> tuple[Shape, list[Fraction | None]]:
     out: list[Extent] = list(x.shape)
     factors: list[Fraction | None] = [None] * x.rank
     if sizes is not None and not same(product(sizes.shape), 0):
-        return _sized(l, n, axes, l.values.known(sizes, "the sizes"))
+        return _sized(l, n, axes, known_sizes(l, sizes, "the sizes"))
     array = l.values.array(n[2])
     if array is None:
         l.fail("scales are computed while running; expected a constant, or sizes instead of scales")

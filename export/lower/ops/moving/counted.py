@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from ....program.terms import Term, eq, index, le, lt, select
-from ....program.views import as_elements
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....program.terms import Term, eq, index, le, lt, select, term
+from ....program.views import Shape, as_elements
+from ....sizes import Extent
+from ....sizes.extents import at_most, maximum, same, symbols_of
+from ....sizes.ranges import between, direction
 from ...context import Lowering
-from ...elementwise import convert
+from ...elementwise import cast_term, convert
 from ...refs import Codes, Known, Ref
 
 
@@ -45,13 +53,123 @@ def slice_by_values(l: Lowering, x: Ref, axis: int, start: Ref, end: Ref, step: 
 
 
 def split_by_values(l: Lowering, x: Ref, axis: int, sizes: Ref, count: int) -> list[Ref]:
-    """Parts one behind the other, as long as `sizes` says while running."""
+    """Parts one behind the other, as long as `sizes` says while running; together they are the axis."""
     l.sizes.require_equal(sizes.shape[0], count, "a split has a size for each part")
     start: Ref = l.values.scalar(0, "i64")
+    whole = Known("i64", as_elements([x.shape[axis]], ()))
     parts = []
     for i in range(count):
         size = convert(l, l.reshape(l.slice(sizes, 0, i, 1), ()), "i64")
+        size = _asserted(l, size, _is_negative)
         end = l.pointwise(lambda a, b: a + b, [start, size], "i64")
+        if i == count - 1:
+            end = _asserted(l, end, lambda a, b: term("not", eq(a, b)), whole)
         parts.append(slice_by_values(l, x, axis, start, end, 1))
         start = end
     return parts
+
+
+def sizes(
+    l: Lowering, ref: Ref, what: str, beside: Shape = (), *, makes: Sequence[bool] | None = None
+) -> list[Extent]:
+    """The elements of a flat tensor that decide extents, which memory is planned for.
+
+    One that need not be largest where prepare measures is a counted dimension of its own, found in front of whatever has it; not
+    one that is an extent of what it is for, `beside`. `makes`: those that data decides are, too, at the end as many as are True
+    there and all in front of these.
+
+    Raises:
+        RefusedError: they are not known at export.
+    """
+    if makes is not None and l.values.sizes_in(ref) is None and isinstance(ref.shape[0], int):
+        lead = ref.shape[0] - len(makes)
+        if all(makes[max(-lead, 0) :]):
+            parts = [l.reshape(l.slice(ref, 0, i, 1), ()) for i in range(ref.shape[0])]
+            return [places_below(l, part, None, is_size=True).shape[0] for part in parts]
+    known = l.values.known(ref, what)
+    ways = [direction(n, _counted(l)) for n in known]
+    if None not in ways and not {1, -1} <= set(ways):
+        return known
+    return [
+        n if way in (0, 1) or any(same(n, m) for m in beside) else counted_size(l, n)
+        for n, way in zip(known, ways, strict=True)
+    ]
+
+
+def steady(l: Lowering, n: Extent) -> Extent:
+    """`n`, or a counted dimension where it is open."""
+    return counted_size(l, n) if is_open(l, n) else n
+
+
+def is_open(l: Lowering, n: Extent) -> bool:
+    """Whether a run may make it larger than it is where prepare measures: with all counted dimensions at 0, and with all at their
+    capacities; such as a - b."""
+    return direction(n, _counted(l)) is None
+
+
+def _counted(l: Lowering) -> set[Any]:
+    return {s for s, d in l.sizes.dims.items() if d.kind == "counted"}
+
+
+def counted_size(l: Lowering, n: Extent) -> Extent:
+    """A counted dimension that is `n` in each run."""
+    key = ("counted", n)
+    for scope in l.scopes:
+        if key in scope.done:
+            return _length(scope.done[key])
+    scalar = Known("i64", as_elements([n], ()))
+    places = places_below(l, scalar, _most(l, n), is_size=not at_most(0, n))
+    l.scopes[-1].done[key] = [places]
+    return places.shape[0]
+
+
+def _length(made: list[Ref | None]) -> Extent:
+    (places,) = made
+    assert places is not None
+    return places.shape[0]
+
+
+def _most(l: Lowering, n: Extent) -> Extent | None:
+    """What `n` is at most; None where a dimension in it has no bound but the session's."""
+    limits: dict[Any, tuple[Extent, Extent]] = {}
+    for s in symbols_of(n):
+        if l.sizes.is_counted(s):
+            capacity = l.sizes.dims[s].capacity
+            if capacity is None or l.sizes.is_counted(capacity):
+                return None
+            limits[s] = (0, capacity)
+    try:
+        return maximum(between(n, limits)[1], 0)
+    except ValueError:
+        return None
+
+
+def places_below(l: Lowering, count: Ref, most: Extent | None, *, is_size: bool = False) -> Ref:
+    """0, 1 .. count - 1, for a scalar that a run decides; none where it is negative, which a size must not be.
+
+    Beyond `most`, where that is known, there are none; without it a loop counts them, up to max_extent.
+    """
+    if is_size:
+        count = _asserted(l, count, _is_negative)
+    if most is not None:
+        mask = l.pointwise(lambda n: lt(index(0), n), [count], "bool", (most,))
+        length = l.sizes.counted("counted", most)
+        return l.reshape(l.one("nonzero", [mask], {}, "i64", (1, length)), (length,))
+    with l.block() as scope:
+        place = l.param("i64", (), "iteration")
+        l.result(l.values.scalar(True, "bool"))
+        l.result(place)
+    length = l.sizes.counted("counted", None)
+    return l.one("loop", [count, None], {"body": scope.index}, "i64", (length,))
+
+
+def _asserted(l: Lowering, x: Ref, wrong: Callable[..., Term], *others: Ref) -> Ref:
+    """The scalar `x`; the run fails where it is wrong (beside others): then the only element of a table is looked for behind it."""
+    table = l.values.constant(np.zeros(1, np.int64))
+    behind = l.pointwise(lambda *xs: cast_term(wrong(*xs), "bool", "i64"), [x, *others], "i64")
+    none = l.one("gather", [table, behind], {}, "i64", ())
+    return l.pointwise(lambda n, z: n + z, [x, none], "i64")
+
+
+def _is_negative(n: Term) -> Term:
+    return lt(n, 0)

@@ -15,7 +15,8 @@ from ...elementwise import convert, ordered, unordered
 from ...node import Node
 from ...refs import Codes, Ref
 from ...table import lowers
-from .counted import taken
+from ..rows.reduction import extreme_places
+from .counted import sizes, taken
 
 
 def bytes_only(l: Lowering, x: Ref) -> Ref:
@@ -158,7 +159,7 @@ def lower_compress(l: Lowering, n: Node) -> Ref:
 @lowers("TopK")
 def lower_topk(l: Lowering, n: Node) -> list[Ref]:
     x = n[0]
-    (count,) = l.values.known(l.reshape(n[1], (1,)), "k")
+    (count,) = sizes(l, l.reshape(n[1], (1,)), "k")
     axis = n.integer("axis", -1) % x.rank
     no_f64(l, x)
     source = l.move_axis(ordered(l, x), axis, -1)
@@ -182,13 +183,8 @@ def no_f64(l: Lowering, x: Ref) -> None:
 def lower_arg(l: Lowering, n: Node) -> Ref:
     x = n[0]
     axis = n.integer("axis") % x.rank
-    no_f64(l, x)
-    source = l.move_axis(ordered(l, x), axis, -1)
-    attrs = {
-        "kind": "max" if n.op_type == "ArgMax" else "min",
-        "last": bool(n.integer("select_last_index")),
-    }
-    y = l.one("arg_reduce", [source], attrs, "i64", source.shape[:-1])
+    kind = "max" if n.op_type == "ArgMax" else "min"
+    y = extreme_places(l, l.move_axis(x, axis, -1), kind, last=bool(n.integer("select_last_index")))
     return l.unsqueeze(y, [axis]) if n.integer("keepdims", 1) else y
 
 

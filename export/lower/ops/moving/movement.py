@@ -11,7 +11,7 @@ import onnx_ir as ir
 from pteron.schema.dtypes import DTYPES, INTEGERS
 
 from ....program.arrays import same_dtype
-from ....program.terms import Term, eq, index, le, lt, register, select
+from ....program.terms import Term, cast, eq, index, le, lt, register, select, stored, term
 from ....program.views import Shape
 from ....sizes import Extent, extents
 from ....sizes.extents import (
@@ -33,7 +33,7 @@ from ...elementwise import cast_term, convert
 from ...node import NAMES, Node
 from ...refs import Known, Ref
 from ...table import lowers
-from .counted import slice_by_values, split_by_values
+from .counted import is_open, places_below, sizes, slice_by_values, split_by_values, steady
 
 
 def axes_of(l: Lowering, n: Node, position: int, what: str = "axes") -> tuple[int, ...] | None:
@@ -79,7 +79,7 @@ def lower_dropout(l: Lowering, n: Node) -> list[Ref]:
 @lowers("Reshape")
 def lower_reshape(l: Lowering, n: Node) -> Ref:
     x = n[0]
-    wanted = l.values.known(n[1], "the new shape")
+    wanted = sizes(l, n[1], "the new shape", x.shape)
     return l.reshape(x, reshaped(l, x.shape, wanted, zero_is_zero=bool(n.integer("allowzero"))))
 
 
@@ -162,8 +162,8 @@ def lower_unsqueeze(l: Lowering, n: Node) -> Ref:
 
 @lowers("Expand")
 def lower_expand(l: Lowering, n: Node) -> Ref:
-    wanted = l.values.known(n[1], "the shape to expand to")
     x = n[0]
+    wanted = sizes(l, n[1], "the shape to expand to", x.shape, makes=[same(m, 1) for m in x.shape])
     for axis in range(max(-x.rank, -len(wanted)), 0):
         have, want = x.shape[axis], wanted[axis]
         if l.sizes.is_counted(have) and not (same(have, want) or same(want, 1) or is_narrow(have)):
@@ -211,8 +211,8 @@ def lower_slice(l: Lowering, n: Node) -> Ref:
         l.fail(f"the number of its starts is {parts}; expected a number")
     axes = tuple(range(parts) if given is None else l.values.numbers(given, "axes"))
     steps = [1] * parts if step is None else l.values.numbers(step, "steps")
-    sizes = [x.shape[axis] for axis in axes]
-    if _by_a_run(l, n[1], sizes) or _by_a_run(l, n[2]):
+    lengths = [x.shape[axis] for axis in axes]
+    if _by_a_run(l, n[1], lengths) or _by_a_run(l, n[2]):
         for i, (axis, stride) in enumerate(zip(axes, steps, strict=True)):
             low, high = (l.reshape(l.slice(b, 0, i, 1), ()) for b in (n[1], n[2]))
             x = slice_by_values(l, x, axis % x.rank, low, high, stride)
@@ -278,14 +278,15 @@ def lower_split(l: Lowering, n: Node) -> list[Ref]:
     x = n[0]
     axis = n.integer("axis")
     if n.get(1) is not None:
-        if l.values.sizes_in(n[1]) is None:
+        found = l.values.sizes_in(n[1])
+        if found is None or any(is_open(l, size) for size in found.flat):
             return split_by_values(l, x, axis % x.rank, n[1], len(n.wanted))
-        sizes = l.values.known(n[1], "the sizes of the parts")
+        lengths = l.values.known(n[1], "the sizes of the parts")
     else:
-        sizes = equal_parts(x.shape[axis], n.integer("num_outputs", len(n.wanted)))
+        lengths = equal_parts(x.shape[axis], n.integer("num_outputs", len(n.wanted)))
     start: Extent = 0
     parts = []
-    for size in sizes:
+    for size in lengths:
         parts.append(l.slice(x, axis, start, size))
         start = add(start, size)
     l.sizes.require_equal(start, x.shape[axis], "the parts of a split make up the axis")
@@ -348,7 +349,7 @@ def like_memory(l: Lowering, model: Ref, dtype: str, shape: Sequence[Extent]) ->
 @lowers("Tile")
 def lower_tile(l: Lowering, n: Node) -> Ref:
     x = n[0]
-    repeats = l.values.known(n[1], "how often to repeat")
+    repeats = sizes(l, n[1], "how often to repeat")
     split: list[Extent] = []
     for count, size in zip(repeats, x.shape, strict=True):
         split += [count, size]
@@ -362,7 +363,7 @@ def lower_tile(l: Lowering, n: Node) -> Ref:
 def lower_pad(l: Lowering, n: Node) -> Ref:
     x, given = l.unpacked(n[0]), n.get(2)
     mode = n.text("mode", "constant")
-    pads = l.values.known(n[1], "how much to pad")
+    pads = sizes(l, n[1], "how much to pad")
     fill = l.values.scalar(0, x.dtype) if given is None else l.unpacked(given)
     return convert(l, _padded(l, n, x, mode, pads, fill), n[0].dtype)
 
@@ -441,11 +442,16 @@ def lower_trilu(l: Lowering, n: Node) -> Ref:
 def lower_range(l: Lowering, n: Node) -> Ref:
     start, limit, delta = (l.reshape(n[i], ()) for i in range(3))
     bounds = [l.values.sizes_in(x) for x in (start, limit, delta)]
-    if any(b is None for b in bounds):
-        l.fail(
-            "its length is computed while running; expected constants, arithmetic on sizes, or small integer inputs"
-        )
-    a, b, step = (x.item() for x in bounds if x is not None)
+    known = [x.item() for x in bounds if x is not None]
+    kind = register(start.dtype)
+
+    def build(place: Term, first: Term, by: Term) -> Term:
+        return first + cast_term(place, "i64", kind) * by
+
+    if len(known) < 3 or (symbols_of(known[2]) and any(l.sizes.is_counted(v) for v in known)):
+        places = places_below(l, _steps(l, start, limit, delta), None)
+        return l.pointwise(build, [places, start, delta], start.dtype)
+    a, b, step = known
     if step == 0:
         l.fail("its step is 0; expected another number")
     if not any(symbols_of(v) for v in (a, b, step)):
@@ -454,14 +460,25 @@ def lower_range(l: Lowering, n: Node) -> Ref:
         span = sub(b, a) if step > 0 else sub(a, b)
         count = maximum(ceildiv(span, abs(step)), 0)
         _keep_signs(l, (a, b), count)
+        count = steady(l, count)
     else:
         l.fail(f"its step is {step}; expected a number where start or limit depend on sizes")
+    return l.pointwise(lambda a, by: build(index(0), a, by), [start, delta], start.dtype, (count,))
+
+
+def _steps(l: Lowering, start: Ref, limit: Ref, delta: Ref) -> Ref:
+    """ceil((limit - start) / delta) as i64, which is below 1 where there are none; of integers a step of 0 ends the run."""
     kind = register(start.dtype)
 
-    def build(first: Term, by: Term) -> Term:
-        return first + cast_term(index(0), "i64", kind) * by
+    def build(a: Term, b: Term, by: Term) -> Term:
+        span = stored(b - a, start.dtype)
+        if kind != "i64":
+            return cast(term("ceil", cast(span, "f64") / cast(by, "f64")), "i64")
+        whole = span / by
+        rest = span - whole * by
+        return whole + cast(select(lt(0, by), lt(0, rest), lt(rest, 0)), "i64")
 
-    return l.pointwise(build, [start, delta], start.dtype, (count,))
+    return l.pointwise(build, [start, limit, delta], "i64")
 
 
 def _keep_signs(l: Lowering, bounds: Sequence[Any], count: Extent) -> None:
@@ -489,7 +506,7 @@ def _range_count(l: Lowering, start: Any, limit: Any, step: Any, dtype: str) -> 
 
 @lowers("ConstantOfShape")
 def lower_constant_of_shape(l: Lowering, n: Node) -> Ref:
-    shape = tuple(l.values.known(n[0], "the shape"))
+    shape = tuple(sizes(l, n[0], "the shape", makes=[]))
     if not n.has("value"):
         return l.expand(l.values.scalar(0.0, "f32"), shape)
     value = n.value("value")
@@ -510,7 +527,7 @@ def lower_eye_like(l: Lowering, n: Node) -> Ref:
 @lowers("OneHot")
 def lower_one_hot(l: Lowering, n: Node) -> Ref:
     indices = n[0]
-    (depth,) = l.values.known(l.reshape(n[1], (1,)), "the depth")
+    (depth,) = sizes(l, l.reshape(n[1], (1,)), "the depth")
     axis = n.integer("axis", -1) % (indices.rank + 1)
     off, on = (l.squeeze(l.slice(n[2], 0, i, 1), [0]) for i in (0, 1))
     spread = l.unsqueeze(indices, [axis])

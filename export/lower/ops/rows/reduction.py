@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from pteron.schema.dtypes import DTYPES, INTEGERS
 
 from ....program.terms import Term, cast, eq, index, register, select, term
 from ....program.views import Elements, as_elements
-from ....sizes.extents import product
+from ....sizes.extents import at_most, product
 from ...context import Lowering
 from ...elementwise import convert, ordered, unordered
 from ...node import Node
 from ...refs import Known, Ref
 from ...table import lowers
-from ..moving.movement import axes_of
+from ..moving.movement import axes_of, concat
 
 BEFORE: dict[str, Callable[[Term], Term]] = {
     "ReduceL1": lambda x: term("abs", x),
@@ -136,10 +137,8 @@ def lower_softmax(l: Lowering, n: Node) -> Ref:
 
 def _softmax(l: Lowering, op: str, x: Ref) -> Ref:
     if op == "Hardmax":
-        y = l.one(
-            "arg_reduce", [convert(l, x, register(x.dtype))], {"kind": "max"}, "i64", x.shape[:-1]
-        )
         last = x.rank - 1
+        y = extreme_places(l, _some(l, x), "max")
         return l.pointwise(
             lambda a: cast(eq(a, index(last)), register(x.dtype)),
             [l.unsqueeze(y, [last])],
@@ -150,6 +149,27 @@ def _softmax(l: Lowering, op: str, x: Ref) -> Ref:
         return _softmax_f64(l, op, x)
     y = l.one("softmax", [convert(l, x, "f32")], {"log": op == "LogSoftmax"}, "f32", x.shape)
     return convert(l, y, x.dtype)
+
+
+def _some(l: Lowering, x: Ref) -> Ref:
+    """Rows of at least one element, for what compares them: where there may be none, the least number stands behind."""
+    if at_most(1, x.shape[-1]):
+        return x
+    least = l.expand(l.values.scalar(-math.inf, x.dtype), (*x.shape[:-1], 1))
+    return concat(l, [x, least], -1)
+
+
+def extreme_places(l: Lowering, x: Ref, kind: str, *, last: bool = False) -> Ref:
+    """Where the largest (max) or least (min) of each row stands: the first, or the last, of equals. NaN counts as either."""
+    if x.dtype == "f64":  # found, then looked for
+        best = reduce(l, x, [x.rank - 1], kind, keep=True)
+        x = l.pointwise(
+            lambda a, b: cast(eq(a, b) | term("is_nan", a), "i64"), [x, best], "i64", x.shape
+        )
+        kind = "max"
+    else:
+        x = ordered(l, x)
+    return l.one("arg_reduce", [x], {"kind": kind, "last": last}, "i64", x.shape[:-1])
 
 
 def _softmax_f64(l: Lowering, op: str, x: Ref) -> Ref:
