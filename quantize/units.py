@@ -150,7 +150,7 @@ def _conv(node: ir.Node, on_grid: set[ir.Value]) -> Unit | None:
 
 
 def _product(node: ir.Node, on_grid: set[ir.Value]) -> Unit | None:
-    return _gemm(node) if graphs.is_op(node, "Gemm") else _matmul(node)
+    return _gemm(node) if graphs.is_op(node, "Gemm") else _matmul(node, on_grid)
 
 
 def _gemm(node: ir.Node) -> Unit | None:
@@ -167,9 +167,15 @@ def _gemm(node: ir.Node) -> Unit | None:
     return Unit(node, node, (x,), axis, bias)
 
 
-def _matmul(node: ir.Node) -> Unit | None:
-    """With the Add of a constant [n] that may follow."""
-    x, shape = _activation(node.inputs[0]), _weight(node, 2)
+def _matmul(node: ir.Node, on_grid: set[ir.Value]) -> Unit | None:
+    """With the Add of a constant [n] that may follow; of two activations, where one is on a grid."""
+    x, y = map(_activation, node.inputs)
+    if x is not None and y is not None:
+        terms = (graphs.dims(x) or [None])[-1]
+        fits = isinstance(terms, int) and terms <= TERMS // 2
+        matrices = min(graphs.rank(x) or 0, graphs.rank(y) or 0) >= 2
+        return Unit(node, node, (x, y)) if fits and matrices and {x, y} & on_grid else None
+    shape = _weight(node, 2)
     if x is None or shape is None or shape[0] > TERMS:
         return None
     after = _only_user(node.outputs[0])
@@ -186,6 +192,30 @@ def _add(node: ir.Node, on_grid: set[ir.Value]) -> Unit | None:
         return None
     same = graphs.dims(a) is not None and graphs.dims(a) == graphs.dims(b)
     return Unit(node, node, (a, b)) if same and None not in (graphs.dims(a) or ()) else None
+
+
+def _multiply(node: ir.Node, on_grid: set[ir.Value]) -> Unit | None:
+    a, b = node.inputs
+    if a is None or b is None or a not in on_grid or b not in on_grid:
+        return None
+    return Unit(node, node, (a, b)) if int8.spreads(graphs.dims(a), graphs.dims(b)) else None
+
+
+def _join(node: ir.Node, on_grid: set[ir.Value]) -> Unit | None:
+    xs = tuple(x for x in node.inputs if x is not None and x in on_grid)
+    return Unit(node, node, xs) if len(xs) == len(node.inputs) else None
+
+
+def _function(node: ir.Node, on_grid: set[ir.Value]) -> Unit | None:
+    """Of a value that a unit makes; x * Sigmoid(x) is one."""
+    x = node.inputs[0]
+    if x is None or x not in on_grid:
+        return None
+    after = _only_user(node.outputs[0])
+    scaled = graphs.is_op(node, "Sigmoid") and after is not None and graphs.is_op(after, "Mul")
+    if after is not None and scaled and x in after.inputs:
+        return Unit(node, after, (x,))
+    return Unit(node, node, (x,))
 
 
 def _average(node: ir.Node, on_grid: set[ir.Value]) -> Unit | None:
@@ -216,6 +246,8 @@ def _same_grid(node: ir.Node, on_grid: set[ir.Value]) -> Unit | None:
     if any(graphs.constant_tensor(v) is None for v in node.inputs[1:] if v is not None):
         return None
     if graphs.is_op(node, "MaxPool") and int8.max_pool(node) is None:
+        return None
+    if graphs.is_op(node, "Resize") and not int8.copies(node):
         return None
     return Unit(node, node, (x,), same=True)
 
@@ -251,6 +283,9 @@ PLANNERS: Final[dict[Form, Callable[[ir.Node, set[ir.Value]], Unit | None]]] = {
     Form.CONVOLUTION: _conv,
     Form.PRODUCT: _product,
     Form.SUM: _add,
+    Form.SCALING: _multiply,
+    Form.JOIN: _join,
+    Form.FUNCTION: _function,
     Form.MEAN: _average,
     Form.MOVE: _same_grid,
     Form.LIMITS: _limits,

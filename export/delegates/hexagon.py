@@ -32,7 +32,7 @@ Row: TypeAlias = Any
 
 def supports(node: ir.Node) -> str | None:
     """Why the DSP does not take `node`, with the nearest change that makes it do so; None where it does."""
-    return refusal(node, _extents, _RULES)
+    return refusal(node, _extents, _RULES, _LOWER)
 
 
 def _extents(extents: list[int]) -> str | None:

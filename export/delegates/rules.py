@@ -19,13 +19,17 @@ Rule = Callable[[ir.Node, Any], str | None]
 
 
 def refusal(
-    node: ir.Node, extents: Callable[[list[int]], str | None], rules: Mapping[type[Any], Rule]
+    node: ir.Node,
+    extents: Callable[[list[int]], str | None],
+    rules: Mapping[type[Any], Rule],
+    writers: Mapping[type[Any], Any],
 ) -> str | None:
     """Why a delegate does not take `node`; None where it does.
 
     Args:
         extents: Its rule for the shape of each activation.
-        rules: Its rule for each kind of row; a kind without one is taken.
+        rules: Its rule for each kind of row; a kind without one is taken,
+        writers: if it is one of these.
     """
     try:
         row = integer.read(node)
@@ -33,7 +37,9 @@ def refusal(
         return str(error)
     if row is None:
         return "not an integer operator; quantize with --format int8 and calibration data"
-    for value in (*node.inputs[: integer.ACTIVATIONS.get(node.op_type, 1)], node.outputs[0]):
+    if type(row) not in writers:
+        return f"{node.op_type} has no form there; it stays on the CPU"
+    for value in (*node.inputs[: integer.activations(node)], node.outputs[0]):
         if reason := _activation(value, extents):
             return reason
     return rules[type(row)](node, row) if type(row) in rules else None

@@ -83,7 +83,7 @@ class Graph:
 
 def refusal(node: ir.Node) -> str | None:
     """Why `node` cannot be TOSA, with the nearest change that makes it so; None where it can."""
-    return rules.refusal(node, _rank_rule, _RULES)
+    return rules.refusal(node, _rank_rule, _RULES, _LOWER)
 
 
 def _rank_rule(extents: list[int]) -> str | None:

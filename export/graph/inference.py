@@ -38,10 +38,21 @@ def infer_node(node: ir.Node, opsets: Mapping[str, int]) -> None:
 
 def _own(node: ir.Node) -> None:
     x, (y,) = node.inputs[0], node.outputs
+    if node.op_type in ("Mul", "Product"):
+        y.shape = _as_of(node, {"Mul": "Mul", "Product": "MatMul"}[node.op_type])
     row = integer.read(node)
     y.type = ir.TensorType(ir.DataType.INT8)
     if row is not None and x is not None and x.shape is not None and type(row) in _SHAPES:
         y.shape = ir.Shape(_SHAPES[type(row)](row, list(x.shape)))
+
+
+def _as_of(node: ir.Node, op: str) -> ir.Shape | None:
+    """The shape that an ONNX operator of the same operands has."""
+    out = ir.Value(name="y")
+    like = ir.Node("", op, node.inputs, outputs=[out])
+    _onnx(like, {})
+    like.resize_inputs(0)
+    return out.shape
 
 
 def _windows(
@@ -73,7 +84,7 @@ def _linear(row: integer.Linear, x: Sizes) -> Sizes:
 
 
 def _average_pool(row: integer.AveragePool, x: Sizes) -> Sizes:
-    return [*x[:2], *_windows(x[2:], row.kernel_shape, row.strides)]
+    return [*x[:2], *_windows(x[2:], row.kernel_shape, row.strides, row.pads)]
 
 
 def _same(row: object, x: Sizes) -> Sizes:

@@ -6,10 +6,12 @@ them stand the plain ONNX operators that move int8 codes or choose among them, w
 
     Conv(x i8[b, c, *s], w i8[n, c // group, *k], bias i32[n], multiplier i32[n], shift i8[n]) -> i8[b, n, *o]
     Linear(x i8[..., k], w i8[n, k], bias, multiplier, shift) -> i8[..., n]
+    Product(a i8[*b, m, k], b i8[*b, k, n]) -> i8[*b, m, n], both activations
     Add(a i8, b i8)                 same shape
-    AveragePool(x i8[b, c, *s])     without padding
+    Mul(a i8, b i8)                 one shape is spread over the other
+    AveragePool(x i8[b, c, *s])     pads count as x_zero
     Rescale(x i8)                   another scale, and Relu or Clip by low and high
-    ONNX: MaxPool, Reshape, Flatten, Squeeze, Unsqueeze, Transpose
+    ONNX: MaxPool, Reshape, Flatten, Squeeze, Unsqueeze, Transpose, Concat, Resize to the nearest
 """
 
 from __future__ import annotations
@@ -85,11 +87,38 @@ class Add:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Mul:
+    """Product element by element of two tensors, one spread over the other as ONNX does."""
+
+    a_zero: int
+    b_zero: int
+    y_zero: int
+    multiplier: int
+    shift: int
+    low: int
+    high: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Product:
+    """Product of matrices that are both computed while running; axes before the last two as in ONNX's MatMul."""
+
+    a_zero: int
+    b_zero: int
+    y_zero: int
+    multiplier: int
+    shift: int
+    low: int
+    high: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class AveragePool:
-    """Means of windows without padding; ReduceMean over the spatial axes has one window."""
+    """Means of windows, pads begin..., end... counted as x_zero; ReduceMean over the spatial axes has one window."""
 
     kernel_shape: Axes
     strides: Axes
+    pads: Axes
     x_zero: int
     y_zero: int
     multiplier: int
@@ -132,13 +161,31 @@ class Reshape:
     """ONNX Reshape, Flatten, Squeeze or Unsqueeze of int8: the elements in order; the output's value has the shape."""
 
 
-Operation: TypeAlias = Conv | Linear | Add | AveragePool | Rescale | MaxPool | Transpose | Reshape
+@dataclasses.dataclass(frozen=True, slots=True)
+class Concat:
+    """ONNX Concat of int8 tensors of one scale."""
+
+    axis: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Resize:
+    """ONNX Resize of int8 that copies the nearest element."""
+
+
+Operation: TypeAlias = (
+    Conv | Linear | Product | Add | Mul | AveragePool | Rescale | MaxPool | Transpose | Reshape | Concat | Resize
+)  # fmt: skip
 
 OWN: Final[dict[str, type[Any]]] = {
-    kind.__name__: kind for kind in (Conv, Linear, Add, AveragePool, Rescale)
+    kind.__name__: kind for kind in (Conv, Linear, Product, Add, Mul, AveragePool, Rescale)
 }
-ACTIVATIONS: Final[dict[str, int]] = {"Add": 2}
-"""Inputs before the constants; 1 where nothing is said."""
+PAIRS: Final = ("Add", "Mul", "Product")
+
+
+def activations(node: ir.Node) -> int:
+    """How many inputs of an integer node stand before the constants."""
+    return len(node.inputs) if node.op_type == "Concat" else 2 if node.op_type in PAIRS else 1
 
 
 def is_integer(node: ir.Node) -> bool:
@@ -164,7 +211,9 @@ def read(node: ir.Node) -> Operation | None:
         return None if perm is None else Transpose(tuple(map(int, perm)))
     if g.is_op(node, "MaxPool"):
         return max_pool(node)
-    return None
+    if g.is_op(node, "Concat"):
+        return Concat(int(g.attr(node, "axis")))
+    return Resize() if g.is_op(node, "Resize") and copies(node) else None
 
 
 def _own(node: ir.Node) -> Operation:
@@ -173,7 +222,7 @@ def _own(node: ir.Node) -> Operation:
     if kind is None:
         raise ModelError(f"{where}: expected one of {', '.join(OWN)}; export again")
     found: dict[str, Any] = {}
-    slot = ACTIVATIONS.get(node.op_type, 1)
+    slot = activations(node)
     for field in dataclasses.fields(kind):
         if field.type == "Array":
             tensor = g.constant_tensor(node.inputs[slot]) if slot < len(node.inputs) else None
@@ -234,8 +283,12 @@ def run(node: ir.Node, *arrays: Array) -> Array:
         raise ModelError(f"{node.op_type} {node.name!r}: expected an integer node")
     if isinstance(row, Reshape):
         return KEEPS[node.op_type](node, *arrays)
+    if isinstance(row, Concat):
+        return np.concatenate(arrays, row.axis)
+    if isinstance(row, Resize):
+        raise ModelError(f"Resize {node.name!r}: its codes move as ONNX says; ask its reference")
     fields = {f.name: getattr(row, f.name) for f in dataclasses.fields(row)}
-    return _RUN[type(row)](*arrays[: ACTIVATIONS.get(node.op_type, 1)], **fields)
+    return _RUN[type(row)](*arrays[: activations(node)], **fields)
 
 
 def _transpose(x: Array, perm: Axes) -> Array:
@@ -245,7 +298,9 @@ def _transpose(x: Array, perm: Axes) -> Array:
 _RUN: Final[dict[type[Any], Callable[..., Array]]] = {
     Conv: integer.conv,
     Linear: integer.linear,
+    Product: integer.product,
     Add: integer.add,
+    Mul: integer.multiply,
     AveragePool: integer.average_pool,
     Rescale: integer.requantize,
     MaxPool: integer.max_pool,
@@ -289,6 +344,9 @@ class Form(enum.Enum):
     CONVOLUTION = enum.auto()
     PRODUCT = enum.auto()
     SUM = enum.auto()
+    SCALING = enum.auto()  # element by element
+    JOIN = enum.auto()
+    FUNCTION = enum.auto()  # of one value: its 256 results are looked up
     MEAN = enum.auto()
     MOVE = enum.auto()  # codes are moved or chosen: the result is on the grid of the operand
     LIMITS = enum.auto()
@@ -299,11 +357,17 @@ FORMS: Final[dict[str, Form]] = {
     "Gemm": Form.PRODUCT,
     "MatMul": Form.PRODUCT,
     "Add": Form.SUM,
+    "Mul": Form.SCALING,
+    "Concat": Form.JOIN,
+    **dict.fromkeys(
+        ("Sigmoid", "Tanh", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Elu"), Form.FUNCTION
+    ),
     "AveragePool": Form.MEAN,
     "GlobalAveragePool": Form.MEAN,
     "ReduceMean": Form.MEAN,
     "MaxPool": Form.MOVE,
     "Transpose": Form.MOVE,
+    "Resize": Form.MOVE,
     **dict.fromkeys(KEEPS, Form.MOVE),
     "Relu": Form.LIMITS,
     "Clip": Form.LIMITS,
@@ -344,9 +408,27 @@ def window(node: ir.Node, kernel: Sequence[int]) -> Window | None:
 
 
 def averages(node: ir.Node) -> bool:
-    """Whether an AveragePool has windows that lie inside x."""
+    """Whether every window of an AveragePool has one number of elements, pads counted."""
     found = window(node, g.attr(node, "kernel_shape"))
     if found is None or g.attr(node, "ceil_mode", 0):
         return False
     _, pads, dilations = found
-    return not any(pads) and all(n == 1 for n in dilations)
+    counted = not any(pads) or bool(g.attr(node, "count_include_pad", 0))
+    return counted and all(n == 1 for n in dilations)
+
+
+def copies(node: ir.Node) -> bool:
+    """Whether a Resize takes every element from one place of x, and from inside it."""
+    crops = g.attr(node, "coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize"
+    return not crops and str(g.attr(node, "mode", "nearest")) == "nearest"
+
+
+def spreads(a: Sequence[int | str | None] | None, b: Sequence[int | str | None] | None) -> bool:
+    """Whether one of two shapes has the other spread over it, as far as is known before a run."""
+    if a is None or b is None or None in (*a, *b):
+        return False
+    big, small = (a, b) if len(a) >= len(b) else (b, a)
+    pairs = list(zip(reversed(big), reversed(small), strict=False))
+    return all(n == m or m == 1 for n, m in pairs) or (
+        len(a) == len(b) and all(n == m or n == 1 for n, m in pairs)
+    )

@@ -145,6 +145,40 @@ def add(
     return rescale(left + right, multiplier, shift, y_zero, low, high)
 
 
+def multiply(
+    a: Array,
+    b: Array,
+    *,
+    a_zero: int,
+    b_zero: int,
+    y_zero: int,
+    multiplier: int,
+    shift: int,
+    low: int,
+    high: int,
+) -> Array:
+    """rescale((a - a_zero) * (b - b_zero)), element by element."""
+    v = (a.astype(np.int64) - a_zero) * (b.astype(np.int64) - b_zero)
+    return rescale(v, multiplier, shift, y_zero, low, high)
+
+
+def product(
+    a: Array,
+    b: Array,
+    *,
+    a_zero: int,
+    b_zero: int,
+    y_zero: int,
+    multiplier: int,
+    shift: int,
+    low: int,
+    high: int,
+) -> Array:
+    """rescale of the product of matrices a - a_zero and b - b_zero."""
+    v = (a.astype(np.int64) - a_zero) @ (b.astype(np.int64) - b_zero)
+    return rescale(v, multiplier, shift, y_zero, low, high)
+
+
 def add_factors(a_scale: float, b_scale: float, y_scale: float) -> tuple[float, float, float]:
     """Factors of `add` for a, b and their sum: 2**ADD_SHIFT is the larger addend's unit, halved for headroom."""
     common = 2 * max(a_scale, b_scale) / 2**ADD_SHIFT
@@ -156,6 +190,7 @@ def average_pool(
     *,
     kernel_shape: Sequence[int],
     strides: Sequence[int],
+    pads: Sequence[int],
     x_zero: int,
     y_zero: int,
     multiplier: int,
@@ -163,8 +198,9 @@ def average_pool(
     low: int,
     high: int,
 ) -> Array:
-    """rescale(sum over the window of x - x_zero), without padding; the factor holds 1 / number of the window's elements."""
-    views = _windows(x.astype(np.int64) - x_zero, kernel_shape, strides, [1] * len(strides))
+    """rescale(sum over the window of x - x_zero), pads counting as x_zero; the factor holds 1 / number of the window's elements."""
+    padded = np.pad(x.astype(np.int64) - x_zero, around(pads))
+    views = _windows(padded, kernel_shape, strides, [1] * len(strides))
     total = views.sum(tuple(range(-len(strides), 0)))
     return rescale(total, multiplier, shift, y_zero, low, high)
 
@@ -178,11 +214,15 @@ def max_pool(
     dilations: Sequence[int],
 ) -> Array:
     """Largest of each window; pads begin..., end... count as -128."""
-    axes = len(strides)
-    around = [(0, 0), (0, 0), *zip(pads[:axes], pads[axes:], strict=True)]
-    padded = np.pad(x, around, constant_values=LOWEST)
+    padded = np.pad(x, around(pads), constant_values=LOWEST)
     views = _windows(padded, kernel_shape, strides, dilations)
-    return np.asarray(views.max(tuple(range(-axes, 0))))
+    return np.asarray(views.max(tuple(range(-len(strides), 0))))
+
+
+def around(pads: Sequence[int]) -> list[tuple[int, int]]:
+    """For numpy.pad: pads begin..., end... of the axes after the first two."""
+    axes = len(pads) // 2
+    return [(0, 0), (0, 0), *zip(pads[:axes], pads[axes:], strict=True)]
 
 
 def requantize(

@@ -141,7 +141,13 @@ class Maker:
     def average_pool(self, x: ir.Value, kernel: int, stride: int) -> ir.Value:
         factor = arithmetic.multiplier_shift(float(self.rng.uniform(0.3, 0.8)) / kernel)
         row = integer.AveragePool(
-            (kernel, kernel), (stride, stride), self.zero(), self.zero(), *factor, **self.bounds()
+            (kernel, kernel),
+            (stride, stride),
+            (0,) * 4,
+            self.zero(),
+            self.zero(),
+            *factor,
+            **self.bounds(),
         )
         return self.own(row, x)
 
@@ -227,7 +233,7 @@ def _signal(m: Maker) -> Case:
     row = integer.Conv(w, bias, *factors, (2,), (1, 2), (1,), 1, 7, -3, -128, 127)
     y = m.plain("MaxPool", m.own(row, x), kernel_shape=[2], strides=[2])
     factor = arithmetic.multiplier_shift(0.3)
-    return m.case(m.own(integer.AveragePool((4,), (1,), -3, 5, *factor, -128, 127), y))
+    return m.case(m.own(integer.AveragePool((4,), (1,), (0, 0), -3, 5, *factor, -128, 127), y))
 
 
 def _residual(m: Maker) -> Case:

@@ -244,21 +244,58 @@ def test_rescale_by_every_shift() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "kernel", "strides"),
-    [((1, 5, 7, 7), (7, 7), (1, 1)), ((2, 19, 9, 8), (3, 2), (2, 1)), ((1, 4, 11), (3,), (3,)), ((1, 64, 8, 8), (2, 2), (2, 2))],
+    ("size", "kernel", "strides", "pads"),
+    [((1, 5, 7, 7), (7, 7), (1, 1), (0, 0, 0, 0)), ((2, 19, 9, 8), (3, 2), (2, 1), (0, 0, 0, 0)), ((1, 4, 11), (3,), (3,), (0, 0)),
+     ((1, 64, 8, 8), (2, 2), (2, 2), (0, 0, 0, 0)), ((1, 5, 7, 7), (7, 7), (3, 1), (2, 3, 4, 0)), ((2, 3, 6), (3,), (1,), (1, 1))],
 )  # fmt: skip
 def test_average_pool(
-    size: tuple[int, ...], kernel: tuple[int, ...], strides: tuple[int, ...]
+    size: tuple[int, ...], kernel: tuple[int, ...], strides: tuple[int, ...], pads: tuple[int, ...]
 ) -> None:
     rng = np.random.default_rng(6)
     built = Built.of(codes(rng, *size))
-    row = integer.AveragePool(kernel, strides, **ends(rng), **factor(rng, float(np.prod(kernel))))
+    some = ends(rng) | factor(rng, float(np.prod(kernel)))
+    row = integer.AveragePool(kernel, strides, pads, **some)
     built.agrees(built.add(row, built.graph.inputs[0]))
+
+
+def of_two(rng: np.random.Generator, kind: Any, terms: float) -> Any:
+    some = ends(rng)
+    zeros = {"a_zero": some.pop("x_zero"), "b_zero": int(rng.integers(-128, 128))}
+    return kind(**zeros, **some, **factor(rng, 75 * 75 * terms))
+
+
+@pytest.mark.parametrize(
+    "shapes", [((2, 5, 7), (2, 5, 7)), ((1, 6, 5, 3), (1, 6, 1, 1)), ((4,), (3, 4))]
+)
+def test_products_of_elements(shapes: tuple[tuple[int, ...], ...]) -> None:
+    rng = np.random.default_rng(9)
+    built = Built.of(*(codes(rng, *shape) for shape in shapes))
+    built.agrees(built.add(of_two(rng, integer.Mul, 1), *built.graph.inputs))
+
+
+@pytest.mark.parametrize("terms", [1, 64, 258, 259, 1000])
+def test_products_of_two_activations(terms: int) -> None:
+    """258 terms are what a sum in f32 holds exactly."""
+    rng = np.random.default_rng(terms)
+    a, b = codes(rng, 2, 3, 5, terms), codes(rng, 3, terms, 9)
+    a[0, 0, 0], b[0, :, 0] = -128, -128
+    built = Built.of(a, b)
+    row = dataclasses.replace(of_two(rng, integer.Product, terms), a_zero=127, b_zero=127)
+    built.agrees(built.add(row, *built.graph.inputs))
+
+
+def test_codes_that_are_joined_and_resized() -> None:
+    rng = np.random.default_rng(10)
+    built = Built.of(codes(rng, 1, 3, 4, 5), codes(rng, 1, 2, 4, 5))
+    joined = built.append(ir.node("Concat", built.graph.inputs, {"axis": 1}), *built.graph.inputs)
+    joined.dtype = ir.DataType.INT8
+    assert integer.read(joined.producer()) == integer.Concat(1)  # type: ignore[arg-type]
+    built.agrees(joined)
 
 
 def test_a_pool_that_f32_might_round_says_so() -> None:
     built = Built.of(np.zeros((1, 1, 300, 300), np.int8))
-    row = integer.AveragePool((299, 299), (1, 1), 0, 0, 1 << 30, 40, -128, 127)
+    row = integer.AveragePool((299, 299), (1, 1), (0,) * 4, 0, 0, 1 << 30, 40, -128, 127)
     y = built.add(row, built.graph.inputs[0])
     with pytest.raises(LoweringError, match="fewer than 65794"):
         built.agrees(y)
@@ -277,7 +314,8 @@ def test_a_network() -> None:
     y = built.add(conv(rng, 16, 16, (3, 3), pads=(1, 1, 1, 1)), x)
     y = built.add(conv(rng, 16, 16, (1, 1)), y)
     x = built.add(addition(rng), x, y)
-    x = built.add(integer.AveragePool((10, 11), (1, 1), **ends(rng), **factor(rng, 110)), x)
+    mean = integer.AveragePool((10, 11), (1, 1), (0,) * 4, **ends(rng), **factor(rng, 110))
+    x = built.add(mean, x)
     flat = ir.node("Flatten", [x])
     x = built.append(flat, x)
     fused = built.agrees(built.add(linear(rng, 10, 16), x))

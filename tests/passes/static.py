@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
+import onnx
 import onnx_ir as ir
 from onnx.reference import ReferenceEvaluator
 
@@ -35,12 +36,25 @@ def values_of(model: ir.Model, feeds: Sample) -> dict[str, np.ndarray]:
         if node.domain == integer.DOMAIN:
             found = [integer.run(node, *given)]
         else:
-            function = ReferenceEvaluator(ir.serde.serialize_node(node))
             names = [str(v.name) for v in node.inputs if v is not None]
             feed = dict(zip(names, (x for x in given if x is not None), strict=True))
-            found = function.run(None, feed)
+            found = alone(node, feed, model.opset_imports[""]).run(None, feed)
         values |= {str(v.name): x for v, x in zip(node.outputs, found, strict=True)}
     return values
+
+
+def alone(node: ir.Node, feed: Sample, opset: int) -> ReferenceEvaluator:
+    """The evaluator of one node; functions of ONNX ask for types."""
+    proto = ir.serde.serialize_node(node)
+    if not onnx.defs.get_schema(node.op_type, opset, "").has_context_dependent_function:
+        return ReferenceEvaluator(proto)
+    kinds = {n: onnx.helper.np_dtype_to_tensor_dtype(x.dtype) for n, x in feed.items()}
+    inputs = [onnx.helper.make_tensor_value_info(n, kinds[n], x.shape) for n, x in feed.items()]
+    outputs = [onnx.helper.make_tensor_value_info(str(v.name), 1, None) for v in node.outputs]
+    graph = onnx.helper.make_graph([proto], "alone", inputs, outputs)
+    imports = [onnx.helper.make_opsetid("", opset)]
+    model = onnx.helper.make_model(graph, opset_imports=imports)
+    return ReferenceEvaluator(onnx.shape_inference.infer_shapes(model))
 
 
 def run(model: ir.Model, feeds: Sample) -> list[np.ndarray]:

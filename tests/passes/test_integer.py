@@ -71,6 +71,34 @@ AFTER = {
         "y = MaxPool(Conv(x, w), kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 0, 1])",
         ["Conv", "MaxPool"],
     ),
+    "average padded": (
+        "y = AveragePool(Conv(x, w), kernel_shape=[3, 3], pads=[1, 0, 1, 2], count_include_pad=1)",
+        ["Conv", "AveragePool"],
+    ),
+    "mul": ("c = Conv(x, w); y = Mul(c, x)", ["Conv", "Mul"]),
+    "squeeze and excite": (
+        "c = Conv(x, w); y = Mul(GlobalAveragePool(c), c)", ["Conv", "AveragePool", "Mul"],
+    ),
+    "mul relu": ("c = Conv(x, w); y = Relu(Mul(c, c))", ["Conv", "Mul"]),
+    "concat": ("c = Conv(x, w); y = Concat(c, x, axis=1)", ["Conv", "Rescale", "Concat"]),
+    "concat relu": (
+        "c = Relu(Conv(x, w)); y = Relu(Concat(c, x, c, axis=-1))",
+        ["Conv", "Rescale", "Concat"],
+    ),
+    "resize": (
+        "y = Resize(Conv(x, w), None, None, [2, 6, 18, 12], mode='nearest', nearest_mode='floor',"
+        "coordinate_transformation_mode='asymmetric')",
+        ["Conv", "Resize"],
+    ),
+    "product": (
+        "c = Conv(x, w); y = MatMul(c, Transpose(x, perm=[0, 1, 3, 2]))",
+        ["Conv", "Transpose", "Product"],
+    ),
+    "silu": ("c = Conv(x, w); y = Mul(c, Sigmoid(c))", ["Conv", "Sigmoid", "Mul"]),
+    **{
+        op: (f"y = {op}(Conv(x, w))", ["Conv", op])
+        for op in ("Sigmoid", "Tanh", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Elu")
+    },
     "relu apart": ("c = Conv(x, w); y = Relu(c); z = Add(c, c)", ["Conv", "Rescale", "Add"]),
     "moves": (
         "y = Flatten(Transpose(Conv(x, w), perm=[0, 2, 3, 1]))", ["Conv", "Transpose", "Flatten"],
@@ -107,7 +135,7 @@ BLOCKS = {
         "p = Softmax(MatMul(q, Transpose(k, perm=[0, 2, 1])));"
         "h = Add(Add(MatMul(MatMul(p, v), wo), b), x);"
         "y = Add(MatMul(Relu(MatMul(h, w1)), w2), h)",
-        ["Linear", "Linear", "Linear", "Transpose", "MatMul", "Softmax", "MatMul", "Linear", "Add",
+        ["Linear", "Linear", "Linear", "Transpose", "Product", "Softmax", "Product", "Linear", "Add",
          "Linear", "Linear", "Add"],
         {
             "x": "f32[1, 6, 16]",
@@ -253,7 +281,7 @@ def test_a_mean_is_an_integer_node_though_only_its_reshape_is_quantized() -> Non
 @pytest.mark.parametrize(
     "model, reason",
     [
-        (lambda: qdq(0, np.int8, weight_zero=3), "zero points"),
+        (lambda: qdq(0, np.int8, weight_zero=99), "zero points"),
         (lambda: qdq(0, np.int8, scale=1e30), "calibrate again"),
         (lambda: qdq(0, np.int16), None),
     ],
@@ -263,6 +291,28 @@ def test_what_is_declined_stays_and_says_why(model: object, reason: str | None) 
     assert not integer_nodes(given)
     why = [n.metadata_props.get(WHY) for n in given.graph if n.op_type == "MatMul"]
     assert why == [None] if reason is None else reason in str(why[0])
+
+
+def test_zero_points_of_weights_are_taken_away_where_int8_holds_what_is_left() -> None:
+    x = {"x": normal(3, 8)}
+    for model in (qdq(0, np.int8, weight_zero=1), unsigned_weight()):
+        want = run(model, x)[0]
+        assert integer_nodes(model)
+        assert operators(model) == ["QuantizeLinear", "pteron.Linear", "DequantizeLinear"]
+        assert np.abs(run(model, x)[0] - want).max() <= 1.01 * codes_of(model, x)["y"][1]
+
+
+def unsigned_weight() -> ir.Model:
+    """As onnxruntime writes weights where it is asked for uint8, symmetric."""
+    model = qdq(0, np.int8)
+    initializers = model.graph.initializers
+    for name, more in (("w", 128), ("wz", 128)):
+        value = initializers[name]
+        assert value.const_value is not None
+        array = (value.const_value.numpy().astype(np.int16) + more).astype(np.uint8)
+        value.const_value = ir.tensor(array, name=name)
+        value.type = ir.TensorType(ir.DataType.UINT8)
+    return model
 
 
 def test_weights_stored_in_f32_behind_q_and_dq_are_taken() -> None:
@@ -391,7 +441,7 @@ def test_what_has_no_integer_form_says_why(call: str, reason: str) -> None:
     )
     given = {
         "w": normal(6, 6, 1, 1), "k": RNG.integers(-127, 128, (6, 6, 1, 1)).astype(np.int8), "b": "f32[6]",
-        "s": np.full(6, 0.01, np.float32), "z": np.ones(6, np.int8), "h": np.full(6, 1e12, np.float32),
+        "s": np.full(6, 0.01, np.float32), "z": np.full(6, 99, np.int8), "h": np.full(6, 1e12, np.float32),
     }  # fmt: skip
     used = {n: v for n, v in given.items() if re.search(rf"\b{n}\b", call)}
     model = onnx_text(text, x=IMAGE, **used)

@@ -74,9 +74,16 @@ def cases() -> dict[str, Case]:
         found[f"rescale {scale}"] = row, {"x": every}
     for kernel, stride in ((4, 4), (2, 2), (3, 1)):
         multiplier, shift = integer.multiplier_shift(0.9 / kernel**2)
-        row = {"op": "average_pool", "kernel_shape": [kernel] * 2, "strides": [stride] * 2}
+        row = {
+            "op": "average_pool",
+            "kernel_shape": [kernel] * 2,
+            "strides": [stride] * 2,
+            "pads": [0] * 4,
+        }
         row |= {"multiplier": multiplier, "shift": shift, **zeros(rng)}
         found[f"average_pool {kernel}"] = row, {"x": codes(rng, 2, 5, 8, 8)}
+    padded = {**found["average_pool 3"][0], "pads": [1, 0, 2, 1]}
+    found["average_pool padded"] = padded, {"x": codes(rng, 2, 5, 8, 8)}
     row = {"op": "max_pool", "kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}
     found["max_pool"] = row, {"x": codes(rng, 2, 5, 9, 9)}
     return found

@@ -146,16 +146,16 @@ def _is_stored(value: ir.Value | None) -> bool:
 
 
 def _weight(value: ir.Value | None, axis: int) -> tuple[Array, Array]:
-    """Codes int8 with the output channels first, and their scales f64[n]."""
+    """Codes int8, their zero points taken away, with the output channels first, and their scales f64[n]."""
     node = None if value is None else value.producer()
     if node is None or not g.is_op(node, "DequantizeLinear"):
         raise DeclinedError("its weight is not quantized to int8; quantize it")
     codes, scale = (g.constant_tensor(v) for v in node.inputs[:2])
-    zero = g.constant(node.inputs[2]) if len(node.inputs) > 2 else np.zeros(1)
-    if codes is None or scale is None or codes.dtype != ir.DataType.INT8:
+    zero = g.constant(node.inputs[2], 1 << 24) if len(node.inputs) > 2 else np.zeros(1)
+    if codes is None or scale is None or codes.dtype not in (ir.DataType.INT8, ir.DataType.UINT8):
         raise DeclinedError("its weight is not constant int8; quantize it to int8")
-    if zero is None or np.any(zero):
-        raise DeclinedError("its weight has zero points; quantize it symmetrically")
+    if zero is None:
+        raise DeclinedError("zero points of its weight are computed while running; fix them")
     rank = len(codes.shape)
     steps = scale.numpy().astype(np.float64)
     whole = scale.size == 1
@@ -163,8 +163,13 @@ def _weight(value: ir.Value | None, axis: int) -> tuple[Array, Array]:
         whole or (steps.ndim == 1 and g.attr(node, "axis", 1) % rank == axis)
     ):
         raise DeclinedError("its weight has scales along another axis than the output channels")
-    rows = np.ascontiguousarray(np.moveaxis(codes.numpy(), axis, 0))
-    return rows, np.broadcast_to(steps.reshape(-1), (len(rows),))
+    rows = np.moveaxis(codes.numpy(), axis, 0).astype(np.int16)
+    rows = rows - zero.astype(np.int16).reshape(-1, *[1] * (rank - 1))
+    if rows.size and not LOWEST <= rows.min() <= rows.max() <= HIGHEST:
+        raise DeclinedError(
+            "its weight less its zero points is beyond int8; quantize it symmetrically"
+        )
+    return rows.astype(np.int8), np.broadcast_to(steps.reshape(-1), (len(rows),))
 
 
 def _bias(value: ir.Value | None, scale: Array, rank: int | None) -> Array:
@@ -245,8 +250,10 @@ def _linear(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
         if g.attr(node, "transA", 0) or any(g.attr(node, k, 1.0) != 1 for k in ("alpha", "beta")):
             raise DeclinedError("Gemm with transA, alpha or beta; multiply the weight instead")
         axis = 0 if g.attr(node, "transB", 0) else 1
-    if g.rank(node.inputs[1]) not in (None, 2) or side(node.inputs[1]) is not None:
-        raise DeclinedError("a product of two activations has no integer form; leave it f32")
+    if side(node.inputs[1]) is not None:
+        return _product(c, graph)
+    if g.rank(node.inputs[1]) not in (None, 2):
+        raise DeclinedError("a product of matrices that are constant; multiply them before")
     w, steps = _weight(node.inputs[1], axis)
     addend = node.inputs[2] if len(node.inputs) > 2 else c.addend
     rank = 2 if g.is_op(node, "Gemm") else g.rank(node.outputs[0])
@@ -255,6 +262,52 @@ def _linear(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
     factors = _factors(x.scale * steps / c.scale, bounds)
     row = integer.Linear(w, bias, *factors, x.zero, c.zero, c.low, c.high)
     return [_own(row, [x.codes], graph, c)]
+
+
+def _product(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
+    """Of two activations; Gemm reads matrices as they lie."""
+    node = c.head
+    if c.addend is not None or len(node.inputs) > 2 or g.attr(node, "transB", 0):
+        raise DeclinedError("a product of two activations with a bias or transB; write it apart")
+    a, b = c.x(0), c.x(1)
+    terms = (g.dims(node.inputs[0]) or [None])[-1]
+    if not isinstance(terms, int) or min(g.rank(v) or 0 for v in node.inputs) < 2:
+        raise DeclinedError(f"a product of two activations over {terms} terms; fix their number")
+    factor = _factor(a.scale * b.scale / c.scale, terms * 255 * 255)
+    row = integer.Product(a.zero, b.zero, c.zero, *factor, c.low, c.high)
+    return [_own(row, [a.codes, b.codes], graph, c)]
+
+
+def _multiply(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
+    a, b = c.x(0), c.x(1)
+    extents = [g.dims(value) for value in c.head.inputs]
+    if not integer.spreads(*extents):
+        raise DeclinedError(f"factors have shapes {extents[0]} and {extents[1]}; spread one before")
+    factor = _factor(a.scale * b.scale / c.scale, 255 * 255)
+    row = integer.Mul(a.zero, b.zero, c.zero, *factor, c.low, c.high)
+    return [_own(row, [a.codes, b.codes], graph, c)]
+
+
+def _join(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
+    """Concat of codes; what has another grid than the result is brought to it before, and Relu there."""
+    new: list[ir.Node] = []
+    codes: list[ir.Value | None] = []
+    for slot, value in enumerate(c.head.inputs):
+        x = c.x(slot)
+        if (x.scale, x.zero, LOWEST, HIGHEST) == (c.scale, c.zero, c.low, c.high):
+            codes.append(x.codes)
+            continue
+        new.append(_rescaled(x, c, graph))
+        assert value is not None
+        new[-1].outputs[0].shape = value.shape
+        codes.append(new[-1].outputs[0])
+    joined = _plain("Concat", codes, list(c.head.attributes.values()))
+    joined.version, joined.outputs[0].shape = c.head.version, c.head.outputs[0].shape
+    return [*new, joined]
+
+
+def _looked_up(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
+    raise DeclinedError("a function of codes; its 256 results are looked up")
 
 
 def _add(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
@@ -283,14 +336,17 @@ def _average(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
         if extents is None or not all(isinstance(n, int) and n > 0 for n in extents[2:]):
             raise DeclinedError("mean over extents that are known while running only; fix them")
         kernel = strides = tuple(n for n in extents[2:] if isinstance(n, int))
+        pads = (0,) * 2 * len(kernel)
     else:
         kernel = tuple(map(int, g.attr(node, "kernel_shape")))
-        strides, _, _ = _window(node, kernel)
+        strides, pads, _ = _window(node, kernel)
         if not integer.averages(node):
-            raise DeclinedError("AveragePool with pads, dilations or ceil_mode; pad before it")
+            raise DeclinedError(
+                "AveragePool with dilations, ceil_mode or pads that do not count; pad before it"
+            )
     count = math.prod(kernel)
     factor = _factor(x.scale / (c.scale * count), 255 * count)
-    row = integer.AveragePool(kernel, strides, x.zero, c.zero, *factor, c.low, c.high)
+    row = integer.AveragePool(kernel, strides, pads, x.zero, c.zero, *factor, c.low, c.high)
     new = [_own(row, [x.codes], graph, c)]
     if g.is_op(node, "ReduceMean") and not g.attr(node, "keepdims", 1):
         assert extents is not None
@@ -314,6 +370,8 @@ def _move(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
     x.codes.type = ir.TensorType(ir.DataType.INT8)
     if g.is_op(node, "MaxPool") and integer.max_pool(node) is None:
         raise DeclinedError("MaxPool with auto_pad SAME, ceil_mode or indices; write pads")
+    if g.is_op(node, "Resize") and not integer.copies(node):
+        raise DeclinedError("Resize between elements, or from outside; leave it f32")
     new.outputs[0].shape = node.outputs[0].shape
     same = (x.scale, x.zero, LOWEST, HIGHEST) == (c.scale, c.zero, c.low, c.high)
     moved = Side(new.outputs[0], x.scale, x.zero)
@@ -366,6 +424,9 @@ BUILDERS: Final[dict[Form, Callable[[Cluster, ir.Graph], list[ir.Node]]]] = {
     Form.CONVOLUTION: _conv,
     Form.PRODUCT: _linear,
     Form.SUM: _add,
+    Form.SCALING: _multiply,
+    Form.JOIN: _join,
+    Form.FUNCTION: _looked_up,
     Form.MEAN: _average,
     Form.MOVE: _move,
     Form.LIMITS: _rescale,

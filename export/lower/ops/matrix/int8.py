@@ -1,12 +1,13 @@
-"""Integer nodes (export/graph/int8.py): products by `conv_i8`, sums by `add_i8`, pools in 64-bit steps; channels last.
+"""Integer nodes (export/graph/int8.py): products by `conv_i8`, sums by `add_i8`, the rest in 64-bit steps; channels last.
 
-A Linear is a convolution of its rows with a kernel of one. A pool sums in f32, which is exact while no sum can pass 2^24.
+A Linear is a convolution of its rows with a kernel of one. Pools, and products of what is computed while running, sum in f32, which
+is exact while no sum can pass 2^24.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +16,20 @@ from ....graph import int8 as integer
 from ....program.terms import Term, cast, term
 from ....sizes.extents import product
 from ...context import Lowering
+from ...elementwise import convert
 from ...node import Node
 from ...refs import Ref
 from ...table import lowers
 from ...windows import Window, channels_first, channels_last, counts
 from ..rows.reduction import reduce
 from .conv import convolve
+from .products import multiply
 
 Array = NDArray[Any]
 Row = TypeVar("Row")
 
 EXACT_F32: Final = 2**24
+EXACT_TERMS: Final = EXACT_F32 // (255 * 255)
 LEAST_ADDEND_SHIFT: Final = 10
 """Of `add_i8`: its addends fit in int32 then. Those of integer.add_factors have 11 and more."""
 
@@ -132,7 +136,45 @@ def _add(l: Lowering, operands: list[Ref], attrs: dict[str, Any]) -> Ref:
     return l.transpose(y, [order.index(a) for a in range(len(order))])
 
 
-def _requantized(v: Term, row: integer.AveragePool) -> Term:
+Scaled: TypeAlias = integer.AveragePool | integer.Mul | integer.Product
+
+
+@lowers("Mul", domain=integer.DOMAIN)
+def lower_multiply(l: Lowering, n: Node) -> Ref:
+    row = row_of(l, n, integer.Mul)
+    return l.pointwise(
+        lambda a, b: _requantized(
+            (cast(a, "i64") - row.a_zero) * (cast(b, "i64") - row.b_zero), row
+        ),
+        [n[0], n[1]],
+        "i8",
+    )
+
+
+@lowers("Product", domain=integer.DOMAIN)
+def lower_product(l: Lowering, n: Node) -> Ref:
+    """In floats, so many terms at a time that their sums are exact."""
+    row, k = row_of(l, n, integer.Product), n[0].shape[-1]
+    if not isinstance(k, int):
+        l.fail(
+            "a product over a number of terms that is known while running only; expected a number"
+        )
+    a, b = (
+        l.pointwise(lambda t, zero=zero: cast(t, "f32") - zero, [x], "f32")
+        for x, zero in ((n[0], row.a_zero), (n[1], row.b_zero))
+    )
+    sums = None
+    for first in range(0, max(k, 1), EXACT_TERMS):
+        size = min(EXACT_TERMS, k - first)
+        part = convert(
+            l, multiply(l, l.slice(a, -1, first, size), l.slice(b, -2, first, size)), "i64"
+        )
+        sums = part if sums is None else l.pointwise(lambda p, q: p + q, [sums, part], "i64")
+    assert sums is not None
+    return l.pointwise(lambda v: _requantized(v, row), [sums], "i8")
+
+
+def _requantized(v: Term, row: Scaled) -> Term:
     """schema/meaning/int8.py `rescale` of i64 in steps. There is no arithmetic shift: 2^63 is added before a logical one, and what
     became of it taken away after."""
     up = v * row.multiplier + ((1 << (row.shift - 1)) - (1 << 63))
@@ -145,14 +187,13 @@ def lower_average_pool(l: Lowering, n: Node) -> Ref:
     """One window is a sum over the image, in floats where they hold it; several are a depthwise convolution with ones."""
     row = row_of(l, n, integer.AveragePool)
     x, axes = n[0], len(row.kernel_shape)
-    if tuple(x.shape[2:]) == tuple(row.kernel_shape):
+    if tuple(x.shape[2:]) == tuple(row.kernel_shape) and not any(row.pads):
         exact = "f32" if product(row.kernel_shape) * 255 < EXACT_F32 else "i64"
         away = l.pointwise(lambda t: cast(t - row.x_zero, exact), [x], exact)
         sums = reduce(l, away, range(2, x.rank), "sum", keep=True)
     else:
-        sums = _window_sums(
-            l, x, row, Window(row.kernel_shape, row.strides, (1,) * axes, (0,) * axes, (0,) * axes)
-        )
+        pads = row.pads[:axes], row.pads[axes:]
+        sums = _window_sums(l, x, row, Window(row.kernel_shape, row.strides, (1,) * axes, *pads))
     return l.pointwise(lambda v: _requantized(cast(v, "i64"), row), [sums], "i8")
 
 
