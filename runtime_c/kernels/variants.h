@@ -261,8 +261,11 @@ typedef struct pte_gemm_static {
   void (*gather)(const pte_gather_i8 *gather);
   /* pte_rescale_complete */
   void (*columns)(pte_rescale_columns *columns);
-  /* bias[n] -= what the form of x adds to the sums of a panel; NULL: nothing */
-  void (*settle)(size_t quads, const int8_t *panel, int32_t *bias);
+  /* Where the form of x adds to sums: row 0 of a tile is one of zeros, which sums that alone. It
+   * leaves `start`, of all panels `start_panel` apart, which then joins the rows after it. NULL: it
+   * adds nothing. */
+  void (*settle)(size_t rows, size_t panels, int32_t *start, size_t start_panel,
+                 int32_t (*sum)[PTE_PANEL]);
   void (*tile)(size_t rows, size_t panels, const pte_tile_i8 *tile); /* in 1..most */
   /* Weights of channels first .. first + count, of 1 to 64, first a multiple of 64: code t of a
    * channel is codes[t / 4 * 64 + t % 4], channels `codes_step` apart */

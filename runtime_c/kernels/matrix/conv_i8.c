@@ -44,7 +44,8 @@ typedef struct conv_i8_plan {
   pte_conv_window w;
   size_t groups, rows, columns, channels, depth, quads, panels; /* but for rows, of one group */
   size_t block_rows, row_blocks, column_blocks;
-  bool matrix; /* rows of x are rows of a matrix */
+  size_t zeros; /* 1: the variant wants a row of them before each block (settle) */
+  bool matrix;  /* rows of x are rows of a matrix */
   bool depthwise;
   bool walk; /* depthwise, and the variant takes lines of windows of 3 by 3 */
   size_t row_bytes;
@@ -64,7 +65,7 @@ static pte_conv_lists lists_of(const pte_conv_i8_attrs *a) {
 static void plan_blocks(conv_i8_plan *p, uint32_t threads) {
   size_t row = 4 * p->quads + 1, sets = ceil_div(p->panels, p->kernel->most_panels);
   size_t fit = most(BLOCK_BYTES / row, least(FEW_ROWS, FEW_BYTES / row));
-  fit = most(least(fit, BLOCK_ROWS), PTE_TALL);
+  fit = most(least(fit, BLOCK_ROWS), PTE_TALL) - p->zeros;
   size_t work = pte_tasks_worth(p->depth * PTE_PANEL * p->rows, p->panels * p->groups, TASK_WORK);
   size_t wanted = threads <= 1 ? 1 : least(4 * (size_t)threads, work + 1);
   p->row_blocks = most(ceil_div(p->rows, fit), 1);
@@ -105,8 +106,9 @@ static bool plan_of(const pte_call *call, conv_i8_plan *p) {
   uint64_t rows = 8 * (p->quads + 8) + 64; /* of any variant's */
   p->row_bytes = (4 * p->quads * p->kernel->widened + 63) / 64 * 64;
   if (p->row_bytes % ALIAS == 0) p->row_bytes += 64;
+  p->zeros = p->kernel->settle != NULL;
   plan_blocks(p, call->threads);
-  return pte_align(p->depth, 64, &p->line_bytes) && pte_mul(rows, p->block_rows, &rows) &&
+  return pte_align(p->depth, 64, &p->line_bytes) && pte_mul(rows, p->block_rows + 1, &rows) &&
          pte_align(rows, 64, &rows) && pte_add(rows, p->line_bytes, &p->share_bytes);
 }
 
@@ -207,6 +209,16 @@ static bool rows_fill(const conv_i8_plan *p, pte_pace *pace, size_t group, size_
   return true;
 }
 
+/* A row of zeros in the variant's form. */
+static bool zeros_fill(const conv_i8_plan *p, pte_pace *pace, char *to, int8_t *line) {
+  if (p->depth == 0) return true;
+  if (!pte_pace_go(pace, (int64_t)p->depth)) return false;
+  memset(line, 0, p->depth);
+  p->kernel->gather(&(pte_gather_i8){
+      .x = line, .windows = 1, .lines = 1, .bytes = p->depth, .to = to, .row_bytes = p->row_bytes});
+  return true;
+}
+
 /* --- sums
  * ------------------------------------------------------------------------------------------------------
  */
@@ -233,8 +245,7 @@ typedef struct panel_set {
   bool narrow;
 } panel_set;
 
-static bool panels_open(const conv_i8_plan *p, pte_pace *pace, size_t group, size_t panel,
-                        panel_set *set) {
+static void panels_open(const conv_i8_plan *p, size_t group, size_t panel, panel_set *set) {
   set->count = least(p->kernel->most_panels, p->panels - panel);
   set->column = panel * PTE_PANEL;
   set->codes = (const int8_t *)p->call->in[1]->data +
@@ -245,60 +256,66 @@ static bool panels_open(const conv_i8_plan *p, pte_pace *pace, size_t group, siz
     pte_rescale_columns *c = &set->columns[i];
     columns_read(p, group * p->columns + column, least(PTE_PANEL, p->columns - column), c);
     set->narrow = set->narrow && c->narrow;
-    for (size_t q = 0, some; p->kernel->settle != NULL && q < p->quads; q += some) {
-      some = (size_t)pte_pace_take(pace, (int64_t)(p->quads - q), PTE_PANEL, 1);
-      if (some == 0) return false;
-      p->kernel->settle(some, set->codes + (i * p->quads + q) * (4 * PTE_PANEL), c->bias);
-    }
   }
-  return true;
 }
 
-/* Rows of a tile as far as one goes at a time: sums wrap, so that parts add up to the whole. */
-static bool tile_run(const conv_i8_plan *p, pte_pace *pace, const panel_set *set, size_t rows,
-                     const char *x, const int8_t *next, size_t next_step, int8_t *y,
+/* Rows of a tile as far as one goes at a time: sums wrap, so that parts add up to the whole.
+ * `settle`: the first row is one of zeros, and y has the rows after it. */
+static bool tile_run(const conv_i8_plan *p, pte_pace *pace, panel_set *set, bool settle,
+                     size_t rows, const char *x, const int8_t *next, size_t next_step, int8_t *y,
                      size_t y_stride) {
+  static const int32_t nothing[PTE_PANEL];
   int32_t sum[PTE_TALL * PTE_BESIDE][PTE_PANEL];
   const size_t lanes = least(p->columns - set->column, set->count * PTE_PANEL);
   const size_t ragged = lanes - (set->count - 1) * PTE_PANEL;
   pte_tile_i8 t = {.x = x, .panel = set->codes, .row_bytes = p->row_bytes, .sum = sum};
   t.panel_bytes = p->quads * (4 * PTE_PANEL);
   t.next = next, t.next_step = next_step;
-  t.start = set->columns[0].bias, t.start_panel = sizeof *set->columns / sizeof *t.start;
+  int32_t *bias = set->columns[0].bias;
+  const size_t bias_step = sizeof *set->columns / sizeof *bias;
+  t.start = settle ? nothing : bias, t.start_panel = settle ? 0 : bias_step;
   t.y = y, t.y_stride = y_stride, t.lanes = ragged;
   for (size_t q = 0; q == 0 || q < p->quads; q += TILE_QUADS) {
     t.quads = least(p->quads - q, TILE_QUADS);
     if (!pte_pace_go(pace, (int64_t)(rows * set->count * PTE_PANEL * (t.quads + 1)))) return false;
-    t.columns = set->narrow && q + t.quads == p->quads ? set->columns : NULL;
+    t.columns = set->narrow && !settle && q + t.quads == p->quads ? set->columns : NULL;
     p->kernel->tile(rows, set->count, &t);
     t.next += t.quads * next_step, t.x += t.quads * 4 * p->kernel->widened,
         t.panel += t.quads * (4 * PTE_PANEL);
     t.start = sum[0], t.start_row = set->count * PTE_PANEL, t.start_panel = PTE_PANEL;
   }
+  if (settle) {
+    p->kernel->settle(rows--, set->count, bias, bias_step, sum);
+    t.start += set->count * PTE_PANEL, t.quads = 0, t.columns = set->columns;
+    if (set->narrow && rows > 0) p->kernel->tile(rows, set->count, &t);
+  }
   for (size_t i = 0; !set->narrow && i < rows * set->count; i++) {
     size_t m = i / set->count, panel = i % set->count;
-    pte_rescale_row(sum[i], set->columns + panel, panel + 1 < set->count ? PTE_PANEL : ragged,
+    pte_rescale_row(sum[i + settle * set->count], set->columns + panel,
+                    panel + 1 < set->count ? PTE_PANEL : ragged,
                     y + m * y_stride + panel * PTE_PANEL);
   }
   return true;
 }
 
-/* All rows of the block times panels from `panel` on; columns past the last exist in the panel
- * only. */
+/* All rows of the block, a row of zeros before them where the variant wants one, times panels from
+ * `panel` on; columns past the last exist in the panel only. */
 static bool panels_run(const conv_i8_plan *p, pte_pace *pace, size_t group, size_t first,
                        size_t rows, size_t panel, const char *block) {
   const size_t all = p->columns * p->groups, tall = p->kernel->most_rows;
-  const size_t strips = ceil_div(rows, tall);
+  const size_t all_rows = rows + p->zeros, strips = ceil_div(all_rows, tall);
   panel_set set;
-  if (!panels_open(p, pace, group, panel, &set)) return false;
+  panels_open(p, group, panel, &set);
   int8_t *y = (int8_t *)p->call->out[0]->data + first * all + group * p->columns + set.column;
   /* The panels after these, evenly over all strips. */
   const size_t step = ceil_div(set.count * (4 * PTE_PANEL), strips);
   const int8_t *next = set.codes + set.count * p->quads * (4 * PTE_PANEL);
   for (size_t i = 0; i < strips; i++) { /* about as many rows each: few would wait for latency */
-    size_t at = rows * i / strips, strip = rows * (i + 1) / strips - at;
-    const char *x = block + at * p->row_bytes;
-    if (!tile_run(p, pace, &set, strip, x, next + i * p->quads * step, step, y + at * all, all))
+    size_t at = all_rows * i / strips, strip = all_rows * (i + 1) / strips - at;
+    const bool settle = i < p->zeros;
+    int8_t *to = y + (settle ? 0 : at - p->zeros) * all;
+    if (!tile_run(p, pace, &set, settle, strip, block + at * p->row_bytes,
+                  next + i * p->quads * step, step, to, all))
       return false;
   }
   return true;
@@ -310,12 +327,14 @@ static void conv_i8_task(void *context, size_t begin, size_t end, uint32_t threa
   char *line = (char *)p->call->scratch + p->share_bytes * thread, *block = line + p->line_bytes;
   size_t filled = SIZE_MAX;
   pte_pace pace = pte_call_pace(p->call);
+  if (p->zeros != 0 && !zeros_fill(p, &pace, block, (int8_t *)line)) return;
   for (size_t i = begin; i < end; i++) {
     size_t band = i / p->column_blocks, part = i % p->column_blocks;
     size_t group = band / p->row_blocks, first = band % p->row_blocks * p->block_rows;
     if (first >= p->rows) continue; /* the blocks before took all */
     size_t rows = least(p->block_rows, p->rows - first);
-    if (band != filled && !rows_fill(p, &pace, group, first, rows, block, (int8_t *)line)) return;
+    char *to = block + p->zeros * p->row_bytes;
+    if (band != filled && !rows_fill(p, &pace, group, first, rows, to, (int8_t *)line)) return;
     filled = band;
     size_t last = sets * (part + 1) / p->column_blocks;
     for (size_t set = sets * part / p->column_blocks; set < last; set++)

@@ -86,6 +86,23 @@ INLINE void pte_i8_put(const pte_tile_i8 *t, size_t rows, size_t panels,
   }
 }
 
+/* `settle` of pte_gemm_static. */
+INLINE void pte_i8_settle(size_t rows, size_t panels, int32_t *start, size_t start_panel,
+                          int32_t (*sum)[PTE_PANEL]) {
+  typedef uint32_t sixteen __attribute__((vector_size(64)));
+  for (size_t p = 0; p < panels; p++) {
+    sixteen begin, some;
+    memcpy(&begin, start + p * start_panel, sizeof begin), memcpy(&some, sum[p], sizeof some);
+    begin -= some;
+    memcpy(start + p * start_panel, &begin, sizeof begin);
+    for (size_t i = p + panels; i < rows * panels; i += panels) {
+      memcpy(&some, sum[i], sizeof some);
+      some += begin;
+      memcpy(sum[i], &some, sizeof some);
+    }
+  }
+}
+
 /* `lay` as 16-bit pairs of taps, [channels / 16][pairs][16][2]; an odd last one has a second of 0.
  */
 INLINE void pte_i8_lay(const pte_taps_i8 *t, size_t first, size_t count, const int8_t *codes,

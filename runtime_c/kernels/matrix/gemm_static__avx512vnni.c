@@ -1,6 +1,6 @@
 /* int8 products on AVX-512 with VNNI: vpdpbusd adds four products of a byte without sign and one
- * with to each lane, exact. The side without sign is x + 128; 128 times the sum of the weights
- * leaves again, with the bias. */
+ * with to each lane, exact. The side without sign is x + 128; what that adds, a row of zeros sums
+ * alone. */
 #if PTE_HAVE_AVX512VNNI
 #include <string.h>
 
@@ -10,17 +10,9 @@
 
 static void gather_vnni(const pte_gather_i8 *g) { pte_i8_gather(g, 0x80); }
 
-static void settle_vnni(size_t quads, const int8_t *panel, int32_t *bias) {
-  const __m512i away = _mm512_set1_epi8((char)0x80);
-  __m512i even = _mm512_setzero_si512(), odd = even;
-  size_t q = 0;
-  for (; q + 2 <= quads; q += 2) {
-    even = _mm512_dpbusd_epi32(even, away, _mm512_load_si512(panel + q * 64));
-    odd = _mm512_dpbusd_epi32(odd, away, _mm512_load_si512(panel + q * 64 + 64));
-  }
-  if (q < quads) even = _mm512_dpbusd_epi32(even, away, _mm512_load_si512(panel + q * 64));
-  __m512i all = _mm512_sub_epi32(_mm512_loadu_si512(bias), _mm512_add_epi32(even, odd));
-  _mm512_storeu_si512(bias, all);
+static void settle_vnni(size_t rows, size_t panels, int32_t *start, size_t start_panel,
+                        int32_t (*sum)[PTE_PANEL]) {
+  pte_i8_settle(rows, panels, start, start_panel, sum);
 }
 
 /* One panel's sums. Constants of both panels and 24 sums would not fit the registers together. */

@@ -15,15 +15,9 @@ INLINE __m256i half(const int8_t *panel, size_t h) {
   return _mm256_load_si256((const __m256i *)(const void *)(panel + 32 * h));
 }
 
-static void settle_avxvnni(size_t quads, const int8_t *panel, int32_t *bias) {
-  const __m256i away = _mm256_set1_epi8((char)0x80);
-  for (size_t h = 0; h < 2; h++) {
-    __m256i sum = _mm256_setzero_si256();
-    for (size_t q = 0; q < quads; q++)
-      sum = _mm256_dpbusd_avx_epi32(sum, away, half(panel + 64 * q, h));
-    __m256i *to = (__m256i *)(void *)(bias + 8 * h);
-    _mm256_storeu_si256(to, _mm256_sub_epi32(load(to), sum));
-  }
+static void settle_avxvnni(size_t rows, size_t panels, int32_t *start, size_t start_panel,
+                           int32_t (*sum)[PTE_PANEL]) {
+  pte_i8_settle(rows, panels, start, start_panel, sum);
 }
 
 INLINE void tile(const size_t rows, const pte_tile_i8 *t) {

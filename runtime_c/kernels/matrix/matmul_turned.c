@@ -23,6 +23,7 @@ typedef struct turned_plan {
   pte_stored w;
   size_t rows, columns, depth, panels, quads; /* depth: of x */
   size_t row_blocks, column_blocks, row_bytes;
+  size_t zeros; /* 1: the variant wants a row of them before each block (settle) */
   uint64_t epilogue_bytes, code_bytes, scale_bytes, share_bytes;
   char *codes;   /* rows as the variant has them */
   float *scales; /* of rows */
@@ -44,16 +45,23 @@ static bool plan_of(const pte_call *call, turned_plan *p) {
                      .depth = (size_t)x->shape[x->rank - 1],
                      .quads = (size_t)w->shape[1] / 4};
   p->panels = pte_panel_count(p->columns);
-  p->row_blocks = ceil_div(p->rows, BLOCK_ROWS);
+  p->zeros = p->kernel->settle != NULL;
+  p->row_blocks = ceil_div(p->rows, BLOCK_ROWS - 1);
   p->column_blocks =
       p->rows < PTE_TALL ? least(call->threads, p->panels) : ceil_div(p->panels, BLOCK_PANELS);
   p->row_bytes = 4 * p->quads * p->kernel->widened;
   if (p->row_bytes % ALIAS == 0) p->row_bytes += 64;
   const uint64_t any = 8 * (uint64_t)p->quads + 64; /* of any variant's */
-  return pte_mul(any, p->rows, &p->code_bytes) && pte_align(p->code_bytes, 64, &p->code_bytes) &&
+  return pte_mul(any, p->rows + p->row_blocks, &p->code_bytes) &&
+         pte_align(p->code_bytes, 64, &p->code_bytes) &&
          pte_mul(sizeof(float), p->rows, &p->scale_bytes) &&
          pte_align(p->scale_bytes, 64, &p->scale_bytes) &&
          pte_mul(4 * (sizeof(float) + 1), p->quads, &p->share_bytes);
+}
+
+/* Where row `row` of block `block` has its codes, or the row of zeros before the block's first. */
+static char *codes_at(const turned_plan *p, size_t row, size_t block) {
+  return p->codes + (row + block * p->zeros) * p->row_bytes;
 }
 
 static void turn_task(void *context, size_t begin, size_t end, uint32_t thread) {
@@ -63,10 +71,15 @@ static void turn_task(void *context, size_t begin, size_t end, uint32_t thread) 
   pte_pace pace = pte_call_pace(p->call);
   for (size_t row = begin; row < end; row++) {
     pte_gather_i8 g = {.x = codes, .windows = 1, .lines = 1, .bytes = 4 * p->quads};
-    g.to = p->codes + row * p->row_bytes, g.row_bytes = p->row_bytes;
+    const size_t block = ((row + 1) * p->row_blocks - 1) / p->rows;
+    g.to = codes_at(p, row + p->zeros, block), g.row_bytes = p->row_bytes;
     if (!pte_pace_go(&pace, 4 * (int64_t)p->depth)) return;
     p->kernel->turn(p->depth, (const float *)p->call->in[0]->data + row * p->depth, room, codes,
                     &p->scales[row]);
+    p->kernel->gather(&g);
+    if (p->zeros == 0 || row != p->rows * block / p->row_blocks) continue;
+    memset(codes, 0, g.bytes);
+    g.to = codes_at(p, row, block);
     p->kernel->gather(&g);
   }
 }
@@ -78,38 +91,32 @@ static void turn_task(void *context, size_t begin, size_t end, uint32_t thread) 
 typedef struct panel_set {
   size_t panel, count;
   int32_t start[PTE_BESIDE][PTE_PANEL]; /* of the sums */
+  const int8_t *next; /* the panels after these, asked for evenly over all strips */
+  size_t next_step;
 } panel_set;
 
-static bool panels_open(const turned_plan *p, pte_pace *pace, size_t panel, size_t end,
-                        panel_set *set) {
-  *set = (panel_set){.panel = panel, .count = least(p->kernel->most_panels, end - panel)};
-  for (size_t i = 0; i < set->count && p->kernel->settle != NULL; i++)
-    for (size_t q = 0, some; q < p->quads; q += some) {
-      some = (size_t)pte_pace_take(pace, (int64_t)(p->quads - q), PTE_PANEL, 1);
-      if (some == 0) return false;
-      const uint8_t *codes = p->w.codes + ((panel + i) * p->quads + q) * (4 * PTE_PANEL);
-      p->kernel->settle(some, (const int8_t *)codes, set->start[i]);
-    }
-  return true;
-}
-
-/* Up to a tile's rows from `row` on times the panels of `set`. */
-static bool tile_run(const turned_plan *p, pte_pace *pace, const panel_set *set, size_t row,
-                     size_t rows) {
+/* Up to a tile's rows from `row` on times the panels of `set`; `settle`: behind a row of zeros. */
+static bool tile_run(const turned_plan *p, pte_pace *pace, panel_set *set, bool settle,
+                     const char *x, size_t row, size_t rows) {
   const size_t column = set->panel * PTE_PANEL, panel_bytes = p->quads * (4 * PTE_PANEL);
+  const size_t all = rows + settle;
   int32_t sum[PTE_TALL * PTE_BESIDE][PTE_PANEL];
-  pte_tile_i8 t = {.x = p->codes + row * p->row_bytes, .row_bytes = p->row_bytes, .sum = sum};
+  pte_tile_i8 t = {.x = x, .row_bytes = p->row_bytes, .sum = sum};
   t.panel = (const int8_t *)p->w.codes + set->panel * panel_bytes, t.panel_bytes = panel_bytes;
-  t.next = t.panel, t.start = set->start[0], t.start_panel = PTE_PANEL;
+  t.next = set->next, t.next_step = set->next_step;
+  t.start = set->start[0], t.start_panel = PTE_PANEL;
   for (size_t q = 0; q == 0 || q < p->quads; q += TILE_QUADS) {
     t.quads = least(p->quads - q, TILE_QUADS);
-    if (!pte_pace_go(pace, (int64_t)(rows * set->count * PTE_PANEL * (t.quads + 4)))) return false;
-    p->kernel->tile(rows, set->count, &t);
+    if (!pte_pace_go(pace, (int64_t)(all * set->count * PTE_PANEL * (t.quads + 4)))) return false;
+    p->kernel->tile(all, set->count, &t);
     t.x += t.quads * 4 * p->kernel->widened, t.panel += t.quads * (4 * PTE_PANEL);
     t.start = sum[0], t.start_row = set->count * PTE_PANEL;
+    t.next += t.quads * t.next_step;
   }
+  set->next = t.next;
+  if (settle) p->kernel->settle(all, set->count, set->start[0], PTE_PANEL, sum);
   const pte_finish_f32 finish = pte_finish_at(&p->finish, row, column);
-  const pte_scaled_i8 s = {.sum = (const int32_t (*)[PTE_PANEL])sum,
+  const pte_scaled_i8 s = {.sum = (const int32_t (*)[PTE_PANEL])sum + settle * set->count,
                            .x_scale = p->scales + row,
                            .w_scale = (const float *)(const void *)p->w.scales + column,
                            .finish = &finish,
@@ -143,13 +150,18 @@ static void product_task(void *context, size_t begin, size_t end, uint32_t threa
     const size_t rows[2] = {p->rows * block / p->row_blocks, p->rows * (block + 1) / p->row_blocks};
     const size_t first = p->panels * column / p->column_blocks;
     const size_t last = p->panels * (column + 1) / p->column_blocks;
-    const size_t strips = ceil_div(rows[1] - rows[0], tall);
-    panel_set set;
-    for (size_t panel = first; panel < last; panel += set.count) {
-      if (!panels_open(p, &pace, panel, last, &set)) return;
-      for (size_t s = 0, row = rows[0], next; s < strips; s++, row = next) {
-        next = row + (rows[1] - row) / (strips - s);
-        if (!tile_run(p, &pace, &set, row, next - row)) return;
+    const size_t all = rows[1] - rows[0] + p->zeros, strips = ceil_div(all, tall);
+    for (size_t panel = first, count; panel < last; panel += count) {
+      count = least(p->kernel->most_panels, last - panel);
+      panel_set set = {.panel = panel, .count = count};
+      set.next = (const int8_t *)p->w.codes + (panel + count) * p->quads * (4 * PTE_PANEL);
+      set.next_step = ceil_div(count * (4 * PTE_PANEL), strips);
+      for (size_t s = 0; s < strips; s++) {
+        const size_t at = all * s / strips, after = all * (s + 1) / strips;
+        const size_t row = rows[0] + (s == 0 ? 0 : at - p->zeros);
+        const char *x = codes_at(p, rows[0] + at, block);
+        if (!tile_run(p, &pace, &set, s < p->zeros, x, row, rows[0] + after - p->zeros - row))
+          return;
       }
     }
     if (!rows_finish(p, &pace, thread, rows, first * PTE_PANEL,
