@@ -1,10 +1,10 @@
 /* Row vector times a 4096 x 4096 weight in the storage formats, by integer execution, against
  * reading the same bytes: the physical limit. Kernels have two or four panels side by side, of each
- * the codes, their upper plane and the scales; the read loop has as many sequential streams, the
- * faster of both counts, and no software prefetch. The weights are a ring beyond every cache.
+ * the codes, their upper plane and the scales; the read loop has as many sequential streams, with
+ * and without asking 1 KiB ahead; the fastest counts. The weights are a ring beyond every cache.
  *
  * Reading and multiplying alternate. A round gives the ratio of their times; the median of the
- * ratios counts, for other work on the machine slows both. The bar for 4 bits is 80 %.
+ * ratios counts, for other work on the machine slows both; the best of either is told beside it.
  *
  *     make bench-gemv, or build/bench-gemv [rounds] [mask of PTE_CPU_*] */
 #define _POSIX_C_SOURCE 200809L
@@ -19,6 +19,15 @@
 #include "pteron/host.h"
 
 enum { N = 4096, K = 4096, RING_BYTES = 256 << 20 };
+
+static const struct {
+  const char *name;
+  uint16_t format;
+} formats[] = {
+#define FORMAT(name) {#name, PTE_FORMAT_##name},
+    PTE_DOT_FORMATS(FORMAT)
+#undef FORMAT
+};
 
 static volatile uint64_t sink;
 static uint32_t cpu;
@@ -44,21 +53,27 @@ static double now(void) {
 /* --- reading
  * --------------------------------------------------------------------------------------------- */
 
-enum { PLANES = 3, TURNS = 32, WAYS = 2 }; /* a turn reads 1/32 of a panel: 1 KiB of 4-bit codes */
+enum {
+  PLANES = 3,
+  TURNS = 32, /* a turn reads 1/32 of a panel: 1 KiB of 4-bit codes */
+  AHEAD = 1024,
+  WAYS = 4 /* two or four streams, each without and with asking ahead */
+};
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-__attribute__((target("avx2"))) static void eat(const uint8_t *from, const uint8_t *end,
+__attribute__((target("avx2"))) static void eat(const uint8_t *from, const uint8_t *end, bool ahead,
                                                 __m256i *sum) {
   for (; from < end; from += 64) {
+    if (ahead) _mm_prefetch((const char *)(from + AHEAD), _MM_HINT_T1);
     sum[0] = _mm256_xor_si256(sum[0], _mm256_load_si256((const void *)from));
     sum[1] = _mm256_xor_si256(sum[1], _mm256_load_si256((const void *)(from + 32)));
   }
 }
 
 /* Panels begin .. end in `sides` runs side by side. */
-__attribute__((target("avx2"))) static void read_panels(const bench *b, const uint8_t *w,
-                                                        size_t begin, size_t end, size_t sides) {
+__attribute__((target("avx2"))) static void
+read_panels(const bench *b, const uint8_t *w, size_t begin, size_t end, size_t sides, bool ahead) {
   __m256i sum[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
   size_t run = (end - begin) / sides;
   for (size_t p = begin; p < begin + run; p++)
@@ -68,7 +83,7 @@ __attribute__((target("avx2"))) static void read_panels(const bench *b, const ui
         for (size_t i = 0; i < PLANES; i++) { /* whole cache lines */
           const uint8_t *panel = plane + (p + side * run) * b->plane[i];
           eat(panel + b->plane[i] * turn / TURNS / 64 * 64,
-              panel + b->plane[i] * (turn + 1) / TURNS / 64 * 64, sum);
+              panel + b->plane[i] * (turn + 1) / TURNS / 64 * 64, ahead, sum);
           plane += b->plane[i] * (N / 16);
         }
       }
@@ -76,9 +91,11 @@ __attribute__((target("avx2"))) static void read_panels(const bench *b, const ui
   sink = (uint64_t)_mm256_extract_epi64(sum[0], 0);
 }
 #else
-static void read_panels(const bench *b, const uint8_t *w, size_t begin, size_t end, size_t sides) {
+static void read_panels(const bench *b, const uint8_t *w, size_t begin, size_t end, size_t sides,
+                        bool ahead) {
   const uint8_t *plane = w;
   uint64_t sum = 0;
+  (void)ahead;
   for (size_t i = 0; i < PLANES; plane += b->plane[i++] * (N / 16)) {
     size_t run = (end - begin) / sides * b->plane[i] / 8;
     const uint64_t *from = (const void *)(plane + begin * b->plane[i]);
@@ -94,6 +111,7 @@ typedef struct reading {
   const bench *b;
   const uint8_t *w;
   size_t sides;
+  bool ahead;
 } reading;
 
 static void read_task(void *context, size_t begin, size_t end, uint32_t thread) {
@@ -101,11 +119,11 @@ static void read_task(void *context, size_t begin, size_t end, uint32_t thread) 
   size_t panels = N / 16, threads = r->b->threads;
   (void)thread;
   for (size_t i = begin; i < end; i++)
-    read_panels(r->b, r->w, panels * i / threads, panels * (i + 1) / threads, r->sides);
+    read_panels(r->b, r->w, panels * i / threads, panels * (i + 1) / threads, r->sides, r->ahead);
 }
 
-static void read_one(const bench *b, const uint8_t *w, size_t sides) {
-  reading r = {b, w, sides};
+static void read_one(const bench *b, const uint8_t *w, size_t way) {
+  reading r = {b, w, way % 2 ? 4 : 2, way >= 2};
   if (b->pool == NULL) read_task(&r, 0, 1, 0);
   else b->pool->run(b->pool->self, b->threads, 1, read_task, &r);
 }
@@ -165,11 +183,11 @@ static double median(double *values, size_t count) {
   return values[count / 2];
 }
 
-/* Seconds of one matrix, over four matrices of the ring; way 0 and 1 read, WAYS multiplies. */
+/* Seconds of one matrix, over four matrices of the ring; WAYS multiplies, the others read. */
 static double seconds_of(bench *b, size_t way, const uint8_t *w) {
   double begin = now();
   for (size_t m = 0; m < 4; m++)
-    if (way < WAYS) read_one(b, w + m * b->bytes, way == 0 ? 2 : 4);
+    if (way < WAYS) read_one(b, w + m * b->bytes, way);
     else multiply_one(b, w + m * b->bytes);
   return (now() - begin) / 4;
 }
@@ -187,10 +205,13 @@ static void measure(bench *b, size_t rounds) {
   }
   for (size_t way = 0; way <= WAYS; way++) middle[way] = median(seconds[way], count);
   for (size_t way = 0; way < WAYS; way++) best = middle[way] < middle[best] ? way : best;
-  printf("%-10s %u thread%s  read %5.1f GB/s (%zu x)  product %5.1f GB/s %5.0f us  %5.1f %%\n",
+  printf("%-10s %u thread%s  read %5.1f GB/s (%zu x%s)  product %5.1f GB/s %5.0f us  %5.1f %%"
+         "  best %5.1f and %5.1f GB/s\n",
          b->name, b->threads, b->threads > 1 ? "s" : " ", (double)b->bytes / middle[best] / 1e9,
-         best == 0 ? (size_t)2 : (size_t)4, (double)b->bytes / middle[WAYS] / 1e9,
-         middle[WAYS] * 1e6, 100 * median(ratio[best], count));
+         best % 2 ? (size_t)4 : (size_t)2, best < 2 ? "" : ", asked",
+         (double)b->bytes / middle[WAYS] / 1e9, middle[WAYS] * 1e6,
+         100 * median(ratio[best], count), (double)b->bytes / seconds[best][0] / 1e9,
+         (double)b->bytes / seconds[WAYS][0] / 1e9);
   fflush(stdout);
   for (size_t way = 0; way <= WAYS; way++) free(seconds[way]);
   for (size_t way = 0; way < WAYS; way++) free(ratio[way]);
@@ -209,10 +230,10 @@ int main(int argc, char **argv) {
     pte_pool *pool = NULL;
     pte_host_pool_options options = {.size = sizeof options, .threads = threads};
     if (threads > 1 && pte_host_pool_open(&options, &pool, NULL) != PTE_OK) return 1;
-    for (uint16_t format = 1; format < PTE_FORMAT_COUNT; format++) {
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+      const uint16_t format = formats[i].format;
       const pte_format_row *row = &pte_format_rows[format];
-      if (format == PTE_FORMAT_E4M3_CHANNEL || format == PTE_FORMAT_MXFP8) continue;
-      bench b = {.name = row->name, .format = format, .threads = threads, .pool = pool};
+      bench b = {.name = formats[i].name, .format = format, .threads = threads, .pool = pool};
       const size_t weights = (size_t)K * 16, low = row->bits == 6 ? 4 : row->bits;
       b.plane[0] = weights * low / 8;
       b.plane[1] = weights * (row->bits - low) / 8;

@@ -1,8 +1,10 @@
-"""Tokens a second of a decoder: python benchmarks/text.py [--threads 1,2] [--contexts 128,1500] [--gguf FILE --llama PYTHON]
+"""Tokens a second of a decoder: python benchmarks/text.py [--threads 1,2] [--contexts 128,1500] [--peers PYTHON]
 
-A Llama of 246 M weights (random ones: speed does not depend on them), NF4, its context in f32 and f16, decoding one token after
-another behind a context. Each runtime is a process that stays; they take turns, and the median and best of the rounds are told,
-so that a busy machine is busy for all. llama.cpp takes part where PYTHON has `xllamacpp` and FILE is the model in GGUF.
+A Llama of 246 M weights (random ones: speed does not depend on them), in 4 bits: what decoding one token after another behind a
+context takes, reading the context as a prompt, and the memory that loading and running add to the process at its peak.
+Each runtime is a process that stays; they take turns, and the median and best of the rounds are told, so that a busy machine is
+busy for all. llama.cpp and onnxruntime-genai take part where PYTHON has `llama_cpp`, `onnxruntime_genai`, `gguf`, `torch` and
+`transformers`. llama.cpp is to be built for the machine: CMAKE_ARGS=-DGGML_NATIVE=ON pip install --no-binary :all: llama-cpp-python.
 `--where` says what a token's time goes to, by instruction.
 """
 
@@ -17,40 +19,21 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from text_runtimes import code
+
 BUILD = Path(__file__).resolve().parent.parent / "build/text"
-ROOM, STEPS = 2048, 24
-OURS = """
-import sys, time, numpy as np, pteron
-path, threads, context, steps = sys.argv[1], *map(int, sys.argv[2:])
-model = pteron.load(path, threads=threads)
-tokens = np.random.default_rng(0).integers(3, 32000, (1, context))
-begin = time.perf_counter()
-model.run({"input_ids": tokens})
-print("ready", time.perf_counter() - begin, flush=True)
-for line in sys.stdin:
-    model.rewind(context)
-    each = pteron.generate(model, [5], max_new_tokens=steps)
-    next(each)
-    begin = time.perf_counter()
-    made = len(list(each))
-    print(made / (time.perf_counter() - begin), flush=True)
-"""
-LLAMA = """
-import sys, json, numpy as np, xllamacpp
-path, threads, context, steps = sys.argv[1], *map(int, sys.argv[2:])
-p = xllamacpp.CommonParams()
-p.model.path, p.n_ctx, p.n_parallel, p.verbosity, p.n_gpu_layers = path, 2048, 1, 0, 0
-p.cpuparams.n_threads = p.cpuparams_batch.n_threads = threads
-server = xllamacpp.Server(p)
-ids = np.random.default_rng(0).integers(3, 32000, context).tolist()
-def go():
-    asked = {"prompt": ids, "n_predict": steps, "temperature": 0, "ignore_eos": True, "cache_prompt": True}
-    told = server.handle_completions(asked)
-    return (json.loads(told) if isinstance(told, (str, bytes)) else told)["timings"]
-print("ready", go()["prompt_ms"] / 1e3, flush=True)
-for line in sys.stdin:
-    print(go()["predicted_per_second"], flush=True)
-"""
+ROOM, STEPS = 2048, 32
+LONG = 1024  # prompts of that many tokens are read in each third round
+CACHES = ("f32", "f16")
+
+
+def shape() -> Any:
+    from transformers import LlamaConfig
+
+    return LlamaConfig(
+        vocab_size=32000, hidden_size=1024, intermediate_size=2816, num_hidden_layers=16, num_attention_heads=16,
+        num_key_value_heads=4, max_position_embeddings=ROOM, tie_word_embeddings=False,
+    )  # fmt: skip
 
 
 def export(cache: str) -> Path:
@@ -59,19 +42,15 @@ def export(cache: str) -> Path:
     if path.exists():
         return path
     import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
+    from transformers import LlamaForCausalLM
 
     import pteron
     from pteron.quantize.recipe import recipe
 
     torch.manual_seed(0)
-    shape = LlamaConfig(
-        vocab_size=32000, hidden_size=1024, intermediate_size=2816, num_hidden_layers=16, num_attention_heads=16,
-        num_key_value_heads=4, max_position_embeddings=ROOM,
-    )  # fmt: skip
     BUILD.mkdir(parents=True, exist_ok=True)
     pteron.export_model(
-        LlamaForCausalLM(shape).eval(),
+        LlamaForCausalLM(shape()).eval(),
         path,
         kwargs={"input_ids": torch.zeros((1, 8), dtype=torch.long), "use_cache": False},
         dynamic_shapes={"input_ids": {1: "tokens"}, "use_cache": None},
@@ -82,17 +61,33 @@ def export(cache: str) -> Path:
     return path
 
 
+def made(python: str, step: str, path: Path) -> Path:
+    """A model of another runtime, made once by `python`."""
+    if not path.exists():
+        BUILD.mkdir(parents=True, exist_ok=True)
+        subprocess.run([python, Path(__file__).with_name("text_models.py"), step, path], check=True)
+    return path
+
+
+def gguf(python: str) -> Path:
+    return made(python, "gguf", BUILD / "llama-q4_0.gguf")
+
+
+def genai(python: str) -> Path:
+    return made(python, "genai", BUILD / "genai-int4")
+
+
 class Child:
     """A runtime in a process of its own that waits for its turn."""
 
-    def __init__(self, python: str, code: str, path: Path, threads: int, context: int) -> None:
-        words = [python, "-c", code, str(path), str(threads), str(context), str(STEPS)]
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True)
-        line = self._line()
-        while not line.startswith("ready"):
-            line = self._line()
-        self.prompt_s, self.rates = float(line.split()[1]), list[float]()
+    def __init__(self, python: str, runtime: str, path: Path, threads: int, context: int) -> None:
+        words = [python, "-c", code(runtime), *map(str, (path, threads, context, STEPS))]
+        self.process = subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self.prompt_s, self.rates, self.memory_mib = list[float](), list[float](), 0.0
+        while not self._line().startswith("ready"):
+            pass
 
     def _line(self) -> str:
         assert self.process.stdout is not None
@@ -101,11 +96,15 @@ class Child:
             raise SystemExit(f"{self.process.args}: ended")
         return line
 
-    def turn(self) -> None:
+    def turn(self, prompt: bool) -> None:
+        """Generates behind the context, which is read again first if `prompt`."""
         assert self.process.stdin is not None
-        self.process.stdin.write("go\n")
+        self.process.stdin.write("prompt\n" if prompt else "go\n")
         self.process.stdin.flush()
-        self.rates.append(float(self._line()))
+        read, rate, self.memory_mib = map(float, self._line().split())
+        self.rates.append(rate)
+        if prompt:
+            self.prompt_s.append(read)
 
     def close(self) -> None:
         assert self.process.stdin is not None
@@ -114,21 +113,24 @@ class Child:
 
 
 def compare(args: argparse.Namespace, threads: int, context: int) -> None:
+    here, peer = sys.executable, args.peers
     children = {
-        f"pteron nf4, {cache}": Child(sys.executable, OURS, export(cache), threads, context)
-        for cache in ("f32", "f16")
+        f"pteron nf4, {cache}": Child(here, "pteron", export(cache), threads, context)
+        for cache in CACHES
     }
-    if args.gguf:
-        children["llama.cpp"] = Child(args.llama, LLAMA, args.gguf, threads, context)
-    for _ in range(args.rounds):
+    if peer:
+        children["llama.cpp Q4_0"] = Child(peer, "llama.cpp", gguf(peer), threads, context)
+        children["genai int4"] = Child(peer, "onnxruntime-genai", genai(peer), threads, context)
+    for turn in range(args.rounds):
         for child in children.values():
-            child.turn()
+            child.turn(prompt=context < LONG or turn % 3 == 0)
     for name, child in children.items():
         child.close()
-        rates = child.rates
         print(
-            f"{name:18} {threads} threads, context {context}: median {statistics.median(rates):6.1f}, best {max(rates):6.1f} tokens/s; "
-            f"prompt {child.prompt_s:.2f} s; load {os.getloadavg()[0]:.1f}",
+            f"{name:16} {threads} threads, context {context:4}:"
+            f" decode {statistics.median(child.rates):6.1f} (best {max(child.rates):6.1f}) tokens/s,"
+            f" prompt {statistics.median(child.prompt_s) * 1e3:6.0f} (best {min(child.prompt_s) * 1e3:6.0f}) ms,"
+            f" memory {child.memory_mib:4.0f} MiB; load {os.getloadavg()[0]:.1f}",
             flush=True,
         )
 
@@ -162,9 +164,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", type=numbers, default=[1, 2])
     parser.add_argument("--contexts", type=numbers, default=[128, 1500])
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--gguf", type=Path)
-    parser.add_argument("--llama", default=sys.executable, metavar="PYTHON")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--peers", metavar="PYTHON")
     parser.add_argument("--where", action="store_true")
     args = parser.parse_args()
     for context in args.contexts:
