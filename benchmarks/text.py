@@ -24,7 +24,7 @@ from text_runtimes import code
 BUILD = Path(__file__).resolve().parent.parent / "build/text"
 ROOM, STEPS = 2048, 32
 LONG = 1024  # prompts of that many tokens are read in each third round
-CACHES = ("f32", "f16")
+CACHES = ("f32", "f16", "f8")
 
 
 def shape() -> Any:
@@ -143,7 +143,7 @@ def where(context: int) -> None:
     from pteron.schema.ops import OPS
 
     names = {op.id: name for name, op in OPS.items()}
-    for cache in ("f32", "f16"):
+    for cache in CACHES:
         model = pteron.load(export(cache), threads=1)
         model.run({"input_ids": np.random.default_rng(0).integers(3, 32000, (1, context))})
         least: dict[str, float] = {}

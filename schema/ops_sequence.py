@@ -22,7 +22,7 @@ RECURRENT = f"""
     bound="8 K eps",
     where="""
         h % g == 0; d <= 2**16; e <= 2**16; dtype(mask) in (bool, f32);
-        dtype(k) in (f32, f16); dtype(v) in (f32, f16);
+        dtype(k) in (f32, f16, f8e4m3); dtype(v) in (f32, f16, f8e4m3);
         len(l) <= 1; l == 16; p * product(l) == t;
         left_window <= 2**61; right_window <= 2**61
     """,
@@ -43,7 +43,7 @@ def attention(
     """softmax(cap(scale q k^T) + mask) v, query head i with key head i // (h / g). A bool mask is where to look, an f32
     mask is added. key_count[b] keys of batch b count, from the first. Query j stands at j (top_left) or j + keys - s
     (bottom_right, and for windows with key_count). A query that sees nothing gives 0. Key tiles of 64 at absolute positions,
-    merged in order: T x T is never stored. Keys and values of f16 count as the f32 that they are. The heads of a query come out side by side, as the next product
+    merged in order: T x T is never stored. Keys and values of f16 and f8e4m3 count as the f32 that they are. The heads of a query come out side by side, as the next product
     reads them. Keys may lie in panels of 16, [b, g, t / 16, d, 16] (panel_scatter). Milakov and Gimelshein 2018; Dao et al. 2022."""
     return sequence.attention(
         q, k, v, mask, key_count, scale, causal, softcap, left_window, right_window

@@ -110,7 +110,7 @@ TABLE = {
             ("1", "expected a number of tokens from 2"),
             ("-5", "expected a number of tokens from 2"),
         ],
-        "--cache": [("f8", "invalid choice"), ("f16", "expected max_context, too")],
+        "--cache": [("f4", "invalid choice"), ("f16", "expected max_context, too")],
         "--logits": [("first", "invalid choice"), ("all", "expected max_context, too")],
         "--dim": [
             ("batch", "expected SYMBOL=N"),

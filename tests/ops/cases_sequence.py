@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from ops.harness import Array, Case, Status, weight
 
+from pteron.schema.dtypes import DTYPES
 from pteron.schema.meaning.sequence import ACTIVATIONS
 
 RNG = np.random.default_rng(13)
@@ -50,6 +51,24 @@ def halves(case: Case, *inputs: int) -> Case:
     """These inputs in f16."""
     given = [x.astype(np.float16) if i in inputs else x for i, x in enumerate(case.inputs)]
     return dataclasses.replace(case, inputs=given)
+
+
+def eighths(case: Case, *inputs: int) -> Case:
+    """These inputs in E4M3."""
+    kind = DTYPES["f8e4m3"].numpy
+    given = [x.astype(kind) if i in inputs else x for i, x in enumerate(case.inputs)]
+    return dataclasses.replace(case, inputs=given)
+
+
+def every_code(nans: bool) -> Case:
+    """Values are all codes of E4M3, each weighed alone by a mask; a NaN, times 0 elsewhere, takes its column."""
+    look = np.eye(64, dtype=np.bool_)
+    made = attention(1, 1, 1, 64, 64, 4, 4, look)
+    codes = np.arange(256, dtype=np.uint8)
+    if not nans:
+        codes[[127, 255]] = 0
+    made.inputs[2] = codes.view(DTYPES["f8e4m3"].numpy).reshape(1, 1, 64, 4)
+    return dataclasses.replace(made, scale=448.0)
 
 
 def looks(*shape: int) -> Array:
@@ -116,6 +135,15 @@ CASES = [
         halves(attention(1, 4, 1, 3, 208, 64, 64, count=[170], causal="bottom_right"), 1, 2), 170
     ),
     panels(halves(attention(1, 4, 2, 3, 96, 5, 7), 1), 96),
+    panels(
+        eighths(attention(1, 4, 1, 3, 208, 64, 64, count=[170], causal="bottom_right"), 1, 2), 170
+    ),
+    panels(eighths(attention(1, 4, 2, 3, 96, 5, 7), 1), 96),
+    eighths(attention(2, 4, 2, 5, 70, 16, 24), 1, 2),
+    eighths(attention(1, 2, 2, 7, 65, 5, 3, causal="top_left", left_window=9), 1),
+    eighths(halves(attention(1, 2, 1, 2, 64, 9, 20), 2), 1),
+    every_code(nans=False),
+    every_code(nans=True),
     panels(attention(1, 4, 2, 9, 80, 8, 8, softcap=2.0), 80),
     panels(attention(2, 2, 1, 9, 80, 8, 8, looks(2, 2, 9, 80)), 80),
     panels(attention(1, 2, 1, 9, 96, 8, 8, causal="top_left", left_window=5), 9),

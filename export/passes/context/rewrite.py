@@ -15,7 +15,11 @@ from .caches import Cache, capacity_of
 from .places import Places, Runs, settle
 from .probe import Probe
 
-DTYPES: Final = {"f32": ir.DataType.FLOAT, "f16": ir.DataType.FLOAT16}
+DTYPES: Final = {
+    "f32": ir.DataType.FLOAT,
+    "f16": ir.DataType.FLOAT16,
+    "f8": ir.DataType.FLOAT8E4M3FN,
+}
 INT64 = ir.TensorType(ir.DataType.INT64)
 
 

@@ -34,7 +34,7 @@ static pte_attention plan(const pte_call *call) {
   a.panels = a.k->rank == 5;
   a.d = a.q->shape[3];
   a.e = a.v->shape[3];
-  a.staged = a.k->dtype == PTE_F16 && !a.panels ? TILE * a.d : 0;
+  a.staged = a.k->dtype != PTE_F32 && !a.panels ? TILE * a.d : 0;
   a.e_padded = (a.e + LANES - 1) / LANES * LANES;
   a.rows = a.per_group * a.queries;
   a.items_per_group = (a.rows + ROWS - 1) / ROWS;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from ....program.terms import Term, eq, index, le, lt, select, term
 from ....program.views import Shape, as_elements
@@ -16,6 +16,10 @@ from ...node import Node
 from ...refs import Known, Ref
 from ...table import lowers
 from ..moving.movement import concat, pad_constant
+
+
+NARROW: Final = ("f16", "f8e4m3")
+"""What the instruction reads keys and values in, apart from f32."""
 
 
 @lowers("Attention")
@@ -95,12 +99,12 @@ def _visible(l: Lowering, mask: Ref | None, past: Extent, shape: Shape, look: _L
 
 
 def _stored(l: Lowering, x: Ref) -> Ref:
-    """Keys or values as the instruction reads them: f16 as it is."""
-    return x if x.dtype == "f16" else convert(l, x, "f32")
+    """Keys or values as the instruction reads them: narrow ones as they are."""
+    return x if x.dtype in NARROW else convert(l, x, "f32")
 
 
 def _uncast(l: Lowering, n: Node, i: int) -> Ref:
-    """Input i, or the f16 that it was widened from: a cache of few bytes."""
+    """Input i, or the narrow type that it was widened from: a cache of few bytes."""
     kept = n.get(4) is not None or any(n.wanted[1:3])  # past and present are what the node says
     value = n.origin.inputs[i] if n.origin is not None and not kept else None
     cast = value.producer() if value is not None else None
@@ -108,7 +112,7 @@ def _uncast(l: Lowering, n: Node, i: int) -> Ref:
         return n[i]
     of = cast.inputs[0]
     source = l.env.values.get(of) if of is not None else None
-    return source if source is not None and source.dtype == "f16" else n[i]
+    return source if source is not None and source.dtype in NARROW else n[i]
 
 
 def _heads(l: Lowering, n: Node) -> list[Ref]:
