@@ -43,7 +43,12 @@ def here(session: Any, temperature: float) -> tuple[list[int], bytes, bytes]:
 @pytest.mark.parametrize("cpu", cross.CPUS)
 @pytest.mark.parametrize(
     "quantize, cache, room, temperature",
-    [(None, "f32", 64, 0.0), ("nf4", "f16", 64, 0.9), ("int8", "f32", 63, 0.9), ("nf4", "f8", 64, 0.9)],
+    [
+        (None, "f32", 64, 0.0),
+        ("nf4", "f16", 64, 0.9),
+        ("int8", "f32", 63, 0.9),
+        ("nf4", "f8", 64, 0.9),
+    ],
 )
 def test_the_same_text(
     quantize: str | None, cache: str, room: int, temperature: float, cpu: str, driver: Path, tmp_path: Path
