@@ -17,7 +17,6 @@ from ...refs import Known, Ref
 from ...table import lowers
 from ..moving.movement import concat, pad_constant
 
-
 NARROW: Final = ("f16", "f8e4m3")
 """What the instruction reads keys and values in, apart from f32."""
 
