@@ -8,7 +8,7 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export bench-quant bench-dispatch bench-text mca size clean ctest wheel fuzz races refusals mutants wheel-aarch64 sdk sweep graphs replay test-boards android-models web
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export bench-quant bench-dispatch bench-text mca size clean ctest wheel fuzz races refusals mutants wheel-aarch64 wheel-windows sdk sweep graphs replay test-boards android-models web
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -40,6 +40,7 @@ help:
 	@echo "make wheel   dist/: the archive of the sources, and a manylinux wheel built from it"
 	@echo "make sdk     dist/sdk/: archives of the C library and tools for x86-64, 64-bit Arm, 32-bit Arm, RISC-V; SDKS=native"
 	@echo "make wheel-aarch64  dist/, a wheel for 64-bit Arm by the cross compiler"
+	@echo "make wheel-windows  dist/, a wheel for 64-bit Windows by mingw-w64"
 
 # Rebuilt when the C sources or the build files change; Python files are seen at once (editable install).
 C_SOURCES := $(shell find runtime_c bindings -name '*.[ch]' -o -name '*.inc' -o -name 'CMakeLists.txt' -o -name '*.in' -o -name '*.cmake' 2>/dev/null) CMakeLists.txt bindings/ffi_build.py bindings/ffi_codec.py
@@ -179,6 +180,10 @@ replay: dev
 wheel-aarch64: $(VENV)/.dev
 	@_PYTHON_HOST_PLATFORM=linux-aarch64 CMAKE_ARGS=-DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/runtime_c/cmake/aarch64-linux-gnu.cmake \
 	  $(BIN)/python -m pip wheel -q --no-build-isolation --no-deps -w dist .
+
+# Needs gcc-mingw-w64-x86-64-posix.
+wheel-windows: $(VENV)/.dev
+	@PYTHON=$(abspath $(BIN))/python runtime_c/cmake/wheel_windows.sh dist
 
 SDKS ?= native aarch64-linux-gnu armv7-linux-gnueabihf riscv64-linux-gnu
 sdk:

@@ -97,9 +97,10 @@ static double pteron_peak_products(int kind, const char *isa) {
 /* 10^9 bytes a second read from a buffer of so many. */
 static double pteron_peak_bytes(size_t bytes) {
   const size_t count = bytes / sizeof(pteron_v64), times = ((size_t)64 << 20) / bytes + 1;
-  pteron_v64 *x = NULL;
+  char *taken = malloc(bytes + sizeof(pteron_v64));
   double best = 0;
-  if (posix_memalign((void **)&x, sizeof *x, bytes) != 0) return 0;
+  if (taken == NULL) return 0;
+  pteron_v64 *x = (void *)(taken + sizeof *x - (uintptr_t)taken % sizeof *x);
   memset(x, 0, bytes);
   for (int i = 0; i < PTERON_PEAK_ROUNDS; i++) {
     double begin = pteron_peak_now();
@@ -111,7 +112,7 @@ static double pteron_peak_bytes(size_t bytes) {
     double rate = 1e-9 * (double)(times * bytes) / (pteron_peak_now() - begin);
     best = rate > best ? rate : best;
   }
-  free(x);
+  free(taken);
   return best;
 }
 

@@ -13,6 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shell
+from program import op_samples, samples
+
+import pteron
 
 ROOT = Path(__file__).parents[2]
 HERE = f"{platform.machine()}-linux-gnu"
@@ -34,6 +37,9 @@ class Target:
             return []
         return [self.emulator, "-cpu", cpu or self.cpus[0], "-L", self.sysroot]
 
+    def pte_run(self, cpu: str = "") -> list[str]:
+        return [*self.command(cpu), str(unpacked(self) / "bin/pte_run")]
+
 
 TARGETS = (
     Target(HERE, "cc"),
@@ -41,6 +47,7 @@ TARGETS = (
     Target("armv7-linux-gnueabihf", "arm-linux-gnueabihf-gcc", "qemu-arm", ("cortex-a7", "max"), "/usr/arm-linux-gnueabihf"),
     Target("riscv64-linux-gnu", "riscv64-linux-gnu-gcc", "qemu-riscv64", ("rv64",), "/usr/riscv64-linux-gnu"),
 )  # fmt: skip
+FORMATS = (None, "nf4", "mxfp4", "int4", "int8", "fp8-e4m3")
 ARM64 = TARGETS[1]
 LATER = {"armv7-linux-gnueabihf", "riscv64-linux-gnu"}
 """Not in .ci/run: `make test-boards`."""
@@ -73,6 +80,31 @@ def unpacked(target: Target) -> Path:
         packed.extractall(folder, filter="data")
     (out,) = folder.iterdir()
     assert f"{out.name}.tar.gz" == archive.name
+    return out
+
+
+def write_corpus(folder: Path) -> list[Path]:
+    """A program for each operator and each thing that a file can hold; the digit classifier in formats, and static int8."""
+    samples.write(folder)
+    op_samples.write(folder)
+    source = ROOT / "examples/digits/digits.onnx"
+    images = (np.load(ROOT / "examples/digits/test.npz")["image"][:64] / 16).astype(np.float32)
+    for name in FORMATS:
+        pteron.export_model(source, folder / f"digits-{name}.pte", quantize=name)
+    static = {"quantize": "int8", "calibrate": {"image": images}}
+    pteron.export_model(source, folder / "digits-static.pte", **static)
+    return sorted(folder.glob("*.pte"))
+
+
+def digests(run: list[str], corpus: list[Path], *options: str) -> dict[str, str]:
+    """Of each program: what pte_run (`run` starts it) says of its outputs, or why it does not run; sizes of plans and times are
+    not compared."""
+    out = {}
+    script = 'for p in "$@"; do echo "@ $p"; $RUN "$p" $OPTIONS 2>&1 </dev/null; done'
+    said = sh("bash", "-c", script, "-", *corpus, RUN=" ".join(run), OPTIONS=" ".join(options))
+    for part in said.split("@ ")[1:]:
+        path, *lines = part.splitlines()
+        out[Path(path).stem] = "\n".join(x for x in lines if not x.startswith(("arena", "1 runs")))
     return out
 
 

@@ -7,16 +7,11 @@ import shutil
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from boards import sdk
-from program import op_samples, samples
-
-import pteron
 
 pytestmark = pytest.mark.slow
 CLASSES = {"x86_64": "ELF64", "aarch64": "ELF64", "armv7": "ELF32", "riscv64": "ELF64"}
-FORMATS = (None, "nf4", "mxfp4", "int4", "int8", "fp8-e4m3")
 
 
 @pytest.fixture(scope="module", params=sdk.EACH)
@@ -42,39 +37,17 @@ def test_the_archive_holds_library_headers_build_files_and_tools(target: sdk.Tar
 
 
 @pytest.fixture(scope="module")
-def corpus(root: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """A program for each operator and each thing that a file can hold; the digit classifier in formats, and static int8."""
-    folder = tmp_path_factory.mktemp("corpus")
-    samples.write(folder)
-    op_samples.write(folder)
-    source = root / "examples/digits/digits.onnx"
-    images = (np.load(root / "examples/digits/test.npz")["image"][:64] / 16).astype(np.float32)
-    for name in FORMATS:
-        pteron.export_model(source, folder / f"digits-{name}.pte", quantize=name)
-    static = {"quantize": "int8", "calibrate": {"image": images}}
-    pteron.export_model(source, folder / "digits-static.pte", **static)
-    return sorted(folder.glob("*.pte"))
-
-
-def digests(target: sdk.Target, corpus: list[Path], cpu: str, *options: str) -> dict[str, str]:
-    """Of each program: what pte_run says of its outputs, or why it does not run; sizes of plans and times are not compared."""
-    out = {}
-    script = 'for p in "$@"; do echo "@ $p"; $RUN "$p" $OPTIONS 2>&1; done'
-    run = " ".join([*target.command(cpu), str(sdk.unpacked(target) / "bin/pte_run")])
-    said = sdk.sh("bash", "-c", script, "-", *corpus, RUN=run, OPTIONS=" ".join(options))
-    for part in said.split("@ ")[1:]:
-        path, *lines = part.splitlines()
-        out[Path(path).stem] = "\n".join(x for x in lines if not x.startswith(("arena", "1 runs")))
-    return out
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return sdk.write_corpus(tmp_path_factory.mktemp("corpus"))
 
 
 def test_every_program_gives_the_digests_of_this_machine(
     target: sdk.Target, corpus: list[Path]
 ) -> None:
-    want = digests(sdk.TARGETS[0], corpus, "", "--portable")
+    want = sdk.digests(sdk.TARGETS[0].pte_run(), corpus, "--portable")
     assert sum(re.search("[0-9a-f]{64}", text) is not None for text in want.values()) > 55
     for cpu in target.cpus:
-        got = digests(target, corpus, cpu, "--threads", "2")
+        got = sdk.digests(target.pte_run(cpu), corpus, "--threads", "2")
         assert got == want, {
             name: (got[name], want[name]) for name in want if got[name] != want[name]
         }

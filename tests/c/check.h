@@ -8,6 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#if defined(_WIN32)
+#include "win32.h"
+#endif
+
 static int failures;
 
 #define CHECK(condition)                                                                           \

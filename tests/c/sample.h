@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(_WIN32)
+#include "win32.h"
+#endif
 #include "program/blake2s.h"
 
 /* 64-byte aligned and exactly `size` bytes, so that the sanitizer sees a read behind the end. The

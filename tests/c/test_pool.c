@@ -7,10 +7,12 @@
 #include <stdbool.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#if !defined(_WIN32)
+#include <sys/resource.h>
+#include <sys/wait.h>
+#endif
 
 #include "check.h"
 #include "core/fp.h"
@@ -131,6 +133,7 @@ static void two_sessions_may_share_it(void) {
   pte_host_pool_close(pool);
 }
 
+#if !defined(_WIN32) /* which does not fork, and has priorities in place of niceness */
 static void a_forked_child_runs_alone(void) {
   pte_pool *pool = open_pool(3);
   job *j = calloc(1, sizeof *j);
@@ -150,9 +153,13 @@ static void a_forked_child_runs_alone(void) {
   free(j);
   pte_host_pool_close(pool);
 }
+#define LAST_PROCESSOR (CPU_SETSIZE - 1)
+#else
+#define LAST_PROCESSOR 63
+#endif
 
 static void what_no_system_has_is_refused(void) {
-  static const uint32_t processor[] = {1u << 20}, absent[] = {CPU_SETSIZE - 1};
+  static const uint32_t processor[] = {1u << 20}, absent[] = {LAST_PROCESSOR};
   const uint32_t size = sizeof(pte_host_pool_options);
   static const struct {
     pte_host_pool_options options;
@@ -179,6 +186,7 @@ static void what_no_system_has_is_refused(void) {
   pte_host_pool_close(NULL);
 }
 
+#if !defined(_WIN32)
 /* The processors and niceness that threads see; `thread` 0 is the caller. */
 typedef struct place {
   _Atomic uint32_t seen, wrong;
@@ -217,6 +225,7 @@ static void workers_are_where_and_what_the_options_say(void) {
   CHECK(p.seen != 0 && p.wrong == 0);
   pte_host_pool_close(pool);
 }
+#endif
 
 static void a_pool_without_options_has_a_thread_a_processor(void) {
   pte_pool *pool = NULL;
@@ -231,9 +240,11 @@ int main(void) {
   parked_workers_take_part_again();
   a_task_may_use_the_pool_itself();
   two_sessions_may_share_it();
-  a_forked_child_runs_alone();
   what_no_system_has_is_refused();
+#if !defined(_WIN32)
+  a_forked_child_runs_alone();
   workers_are_where_and_what_the_options_say();
+#endif
   a_pool_without_options_has_a_thread_a_processor();
   return check_done();
 }

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"

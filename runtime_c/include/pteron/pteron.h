@@ -27,9 +27,12 @@ extern "C" {
 
 #if defined(__GNUC__)
 #define PTE_CHECKED __attribute__((warn_unused_result))
-#define PTE_API     __attribute__((visibility("default")))
 #else
 #define PTE_CHECKED
+#endif
+#if defined(__GNUC__) && !defined(_WIN32) /* a DLL has a list of what it exports */
+#define PTE_API __attribute__((visibility("default")))
+#else
 #define PTE_API
 #endif
 

@@ -1,11 +1,10 @@
 /* A program, a session and their memory under one handle. */
-#define _POSIX_C_SOURCE 200809L
 #include <string.h>
-#include <unistd.h>
 
 #include "core/error.h"
 #include "core/sized.h"
-#include "host/posix/file.h"
+#include "host/file.h"
+#include "host/system.h"
 #include "program/header.h"
 
 #define PTE_HOST_MAX_EXTERNALS 64
@@ -71,6 +70,14 @@ static const pte_external *given_external(const pte_host_model *m, const char *n
   return NULL;
 }
 
+/* Of a path, with what ends it; 0: a name alone. */
+static size_t folder_length(const char *path) {
+  size_t folder = 0;
+  for (size_t i = 0; path[i] != 0; i++)
+    if (pte_system_parts(path[i])) folder = i + 1;
+  return folder;
+}
+
 /* Externals are given, or lie beside the program: a name is a file name, never a path. */
 static pte_status find_external(pte_host_model *m, const char *path, const char *name,
                                 pte_error *error) {
@@ -85,13 +92,11 @@ static pte_status find_external(pte_host_model *m, const char *path, const char 
   if (path == NULL)
     return pte_fail(error, PTE_BAD_ARGUMENT,
                     "external %s: no path to look beside; give it in options.externals", name);
-  size_t length = strlen(name);
-  if (length == 0 || length >= sizeof m->external_names[0] || strchr(name, '/') != NULL ||
+  size_t length = strlen(name), folder = folder_length(path);
+  if (length == 0 || length >= sizeof m->external_names[0] || folder_length(name) != 0 ||
       name[0] == '.')
     return pte_fail(error, PTE_BAD_PROGRAM, "%s: external %s: expected a plain file name", path,
                     name);
-  const char *slash = strrchr(path, '/');
-  size_t folder = slash == NULL ? 0 : (size_t)(slash - path) + 1;
   pte_memory beside = {NULL, 0};
   PTE_TRY(allocate(m, folder + length + 1, "path", &beside, error));
   memcpy(beside.data, path, folder);

@@ -1,4 +1,4 @@
-/* Bytes of files and of callers, for as long as a model needs them. Internal to host/posix. */
+/* Bytes of files and of callers, for as long as a model needs them. Internal to host. */
 #ifndef PTE_HOST_FILE_H
 #define PTE_HOST_FILE_H
 
@@ -6,6 +6,8 @@
 
 #include "core/kernel.h"
 #include "pteron/host.h"
+
+#define PTE_HOST_ALIGN 64u /* of all memory, and of bytes that are used in place */
 
 /* All of a model's memory: the caller's allocator, or the system's. */
 typedef struct pte_host_memory {

@@ -6,21 +6,17 @@
  * none, runs alone. A task is open for joining while `ticket` holds its number; workers join under
  * the count `inside`. One that looks too late finds the shares exhausted or the ticket gone, and
  * touches nothing of the task. */
-#define _GNU_SOURCE
-#include <pthread.h>
-#include <sched.h>
+#include "host/thread.h" /* first: it asks for more of the C library */
+
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "core/error.h"
 #include "core/fp.h"
 #include "core/kernel.h"
 #include "core/sized.h"
+#include "host/system.h"
 #include "pteron/host.h"
 
 #define PTE_POOL_MAX_THREADS 256
@@ -37,10 +33,10 @@ typedef struct share {
 
 typedef struct pool {
   pte_pool public; /* first: handed out */
-  pthread_t *workers;
+  pte_thread *workers;
   share *shares; /* public.threads */
   uint32_t worker_count;
-  pid_t owner;
+  pte_owner owner;
 
   atomic_flag busy;        /* a run holds it; others do their work themselves */
   _Atomic uint64_t ticket; /* odd: a task is open; a closed one leaves it even */
@@ -54,13 +50,13 @@ typedef struct pool {
   void *context;
   size_t count, chunk;
 
-  pthread_mutex_t lock;
-  pthread_cond_t wake;
+  pte_lock lock;
+  pte_wake wake;
 
   const pte_host_pool_options *options; /* complete; while the pool is being opened */
   uint32_t settled;                     /* workers that have tried to be what the options say */
   const char *refused;                  /* what the system did not let them be, or NULL */
-  int reason;                           /* its errno */
+  int reason;                           /* the system's error */
 } pool;
 
 typedef struct worker {
@@ -103,14 +99,14 @@ static bool has_news(const pool *p, uint64_t seen) {
 /* Whoever opens a task looks at `awake` then, a worker that goes looks at the task then: one of
  * them sees the other. */
 static void park(pool *p, uint64_t seen) {
-  pthread_mutex_lock(&p->lock);
+  pte_lock_take(&p->lock);
   if (atomic_fetch_sub(&p->awake, 1) <= p->most_awake && has_news(p, seen)) {
     atomic_fetch_add(&p->awake, 1);
   } else {
-    while (p->called == 0 && !atomic_load(&p->closing)) pthread_cond_wait(&p->wake, &p->lock);
+    while (p->called == 0 && !atomic_load(&p->closing)) pte_wake_wait(&p->wake, &p->lock);
     if (p->called > 0) p->called--;
   }
-  pthread_mutex_unlock(&p->lock);
+  pte_lock_give(&p->lock);
 }
 
 static void wait_for_news(pool *p, uint64_t seen) {
@@ -127,45 +123,28 @@ static bool is_special(const pte_host_pool_options *o) {
   return o->niceness != 0 || o->processor_count != 0;
 }
 
-#if defined(__linux__)
-/* For the calling thread alone: what the system refuses, or NULL. */
-static const char *settle(const pte_host_pool_options *o) {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  for (uint32_t i = 0; i < o->processor_count; i++) CPU_SET(o->processors[i], &allowed);
-  if (o->processor_count != 0 && sched_setaffinity(0, sizeof allowed, &allowed) != 0)
-    return "processors";
-  if (o->niceness != 0 && setpriority(PRIO_PROCESS, 0, o->niceness) != 0) return "niceness";
-  return NULL;
-}
-#else
-static const char *settle(const pte_host_pool_options *o) {
-  (void)o;
-  return NULL;
-}
-#endif
-
 static void settle_worker(pool *p) {
-  const char *refused = settle(p->options);
-  int reason = errno;
-  pthread_mutex_lock(&p->lock);
+  const char *refused = pte_thread_settle(p->options);
+  int reason = pte_system_error();
+  pte_lock_take(&p->lock);
   if (refused != NULL) p->refused = refused, p->reason = reason;
   p->settled++;
-  pthread_cond_broadcast(&p->wake);
-  pthread_mutex_unlock(&p->lock);
+  pte_wake_all(&p->wake);
+  pte_lock_give(&p->lock);
 }
 
 /* Waits for the workers to settle. */
 static pte_status settled(pool *p, pte_error *error) {
-  pthread_mutex_lock(&p->lock);
-  while (p->settled < p->worker_count) pthread_cond_wait(&p->wake, &p->lock);
-  pthread_mutex_unlock(&p->lock);
+  pte_lock_take(&p->lock);
+  while (p->settled < p->worker_count) pte_wake_wait(&p->wake, &p->lock);
+  pte_lock_give(&p->lock);
   if (p->refused == NULL) return PTE_OK;
+  char room[PTE_SYSTEM_ROOM];
   return pte_fail(error, PTE_IO, "pool: the system refused its %s: %s", p->refused,
-                  strerror(p->reason));
+                  pte_system_text(p->reason, room));
 }
 
-static void *worker_main(void *argument) {
+PTE_THREAD(worker_main) {
   worker self = *(worker *)argument;
   free(argument);
   uint64_t seen = 0;
@@ -173,7 +152,7 @@ static void *worker_main(void *argument) {
   (void)pte_fp_enter();
   for (;;) {
     wait_for_news(self.pool, seen);
-    if (atomic_load(&self.pool->closing)) return NULL;
+    if (atomic_load(&self.pool->closing)) return 0;
     seen = atomic_load(&self.pool->ticket);
     if ((seen & 1) != 0) join(self.pool, seen, self.index);
   }
@@ -182,13 +161,13 @@ static void *worker_main(void *argument) {
 /* Only the process that made the threads may wake them: in a forked child the lock may be held for
  * ever. */
 static void wake_parked(pool *p) {
-  if (atomic_load(&p->awake) >= p->most_awake || getpid() != p->owner) return;
-  pthread_mutex_lock(&p->lock);
+  if (atomic_load(&p->awake) >= p->most_awake || pte_thread_owner() != p->owner) return;
+  pte_lock_take(&p->lock);
   for (; atomic_load(&p->awake) < p->most_awake; p->called++) {
     atomic_fetch_add(&p->awake, 1);
-    pthread_cond_signal(&p->wake);
+    pte_wake_one(&p->wake);
   }
-  pthread_mutex_unlock(&p->lock);
+  pte_lock_give(&p->lock);
 }
 
 /* A worker that takes long may have lost its processor to us. And long waits ask whether this is a
@@ -197,8 +176,8 @@ static void wait_for_workers(pool *p) {
   for (uint32_t i = 0; atomic_load(&p->inside) != 0; i++) {
     relax();
     if (i % 1024 != 1023) continue;
-    if (getpid() != p->owner) return;
-    sched_yield();
+    if (pte_thread_owner() != p->owner) return;
+    pte_thread_yield();
   }
 }
 
@@ -245,11 +224,12 @@ static pte_status start_workers(pool *p, pte_error *error) {
     if (self == NULL) return pte_fail(error, PTE_NO_MEMORY, "pool: the system has no memory");
     *self = (worker){p, i + 1, is_special(p->options)};
     atomic_fetch_add(&p->awake, 1);
-    int refused = pthread_create(&p->workers[i], NULL, worker_main, self);
+    int refused = pte_thread_start(&p->workers[i], worker_main, self);
     if (refused != 0) {
+      char room[PTE_SYSTEM_ROOM];
       free(self);
       return pte_fail(error, PTE_IO, "pool: the system refused thread %u of %u: %s", i + 2,
-                      p->public.threads, strerror(refused));
+                      p->public.threads, pte_system_text(refused, room));
     }
     p->worker_count++;
   }
@@ -271,15 +251,12 @@ static pte_status read_options(const pte_host_pool_options *given, pte_host_pool
                     out->niceness);
   if (out->processor_count != 0 && out->processors == NULL)
     return pte_fail(error, PTE_BAD_ARGUMENT, "pool: processors is NULL");
-#if defined(__linux__)
-  for (uint32_t i = 0; i < out->processor_count; i++)
-    if (out->processors[i] >= CPU_SETSIZE)
-      return pte_fail(error, PTE_BAD_ARGUMENT, "pool: expected processors below %u, got %u",
-                      (uint32_t)CPU_SETSIZE, out->processors[i]);
-#else
-  if (is_special(out))
+  if (PTE_PROCESSORS_MAX == 0 && is_special(out))
     return pte_fail(error, PTE_UNSUPPORTED, "pool: this system has no niceness of threads");
-#endif
+  for (uint32_t i = 0; i < out->processor_count; i++)
+    if (out->processors[i] >= PTE_PROCESSORS_MAX)
+      return pte_fail(error, PTE_BAD_ARGUMENT, "pool: expected processors below %u, got %u",
+                      (uint32_t)PTE_PROCESSORS_MAX, out->processors[i]);
   return PTE_OK;
 }
 
@@ -291,14 +268,14 @@ pte_status pte_host_pool_open(const pte_host_pool_options *given, pte_pool **out
   pool *p = calloc(1, sizeof *p);
   if (p == NULL) return pte_fail(error, PTE_NO_MEMORY, "pool: the system has no memory");
   p->public = (pte_pool){sizeof p->public, options.threads, p, pool_run};
-  p->owner = getpid();
+  p->owner = pte_thread_owner();
   p->most_awake = awake_at_most(&options);
   p->options = &options;
   p->workers = calloc(options.threads, sizeof *p->workers);
   p->shares = calloc(options.threads, sizeof *p->shares);
   atomic_flag_clear(&p->busy);
-  pthread_mutex_init(&p->lock, NULL);
-  pthread_cond_init(&p->wake, NULL);
+  pte_lock_open(&p->lock);
+  pte_wake_open(&p->wake);
   pte_status status = p->workers == NULL || p->shares == NULL
                           ? pte_fail(error, PTE_NO_MEMORY, "pool: the system has no memory")
                           : start_workers(p, error);
@@ -311,12 +288,12 @@ pte_status pte_host_pool_open(const pte_host_pool_options *given, pte_pool **out
 void pte_host_pool_close(pte_pool *public) {
   if (public == NULL) return;
   pool *p = public->self;
-  if (getpid() == p->owner) {
+  if (pte_thread_owner() == p->owner) {
     atomic_store(&p->closing, true);
-    pthread_mutex_lock(&p->lock);
-    pthread_cond_broadcast(&p->wake);
-    pthread_mutex_unlock(&p->lock);
-    for (uint32_t i = 0; i < p->worker_count; i++) pthread_join(p->workers[i], NULL);
+    pte_lock_take(&p->lock);
+    pte_wake_all(&p->wake);
+    pte_lock_give(&p->lock);
+    for (uint32_t i = 0; i < p->worker_count; i++) pte_thread_join(p->workers[i]);
   }
   free(p->workers);
   free(p->shares);

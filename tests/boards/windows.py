@@ -1,0 +1,33 @@
+"""Programs for 64-bit Windows, cross-compiled, and run by wine."""
+
+from __future__ import annotations
+
+import functools
+import os
+from pathlib import Path
+
+from boards import sdk
+
+CC = "x86_64-w64-mingw32-gcc-posix"
+TOOLCHAIN = sdk.ROOT / "runtime_c/cmake/x86_64-w64-mingw32.cmake"
+QUIET = {"WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml="}
+WINE = ["env", *(f"{name}={value}" for name, value in QUIET.items()), "wine"]
+
+
+@functools.cache
+def need() -> None:
+    """Skips where a tool is absent; makes wine's folder, which takes ten seconds, before anybody is timed."""
+    sdk.need("cmake", CC, "wine")
+    prefix = sdk.ROOT / "build/wine"
+    prefix.mkdir(parents=True, exist_ok=True)
+    os.environ["WINEPREFIX"] = str(prefix)
+    if not (prefix / "system.reg").exists():
+        sdk.sh("wineboot", "-i", **QUIET)
+
+
+def built(name: str, *options: str, targets: tuple[str, ...] = ()) -> Path:
+    """build/boards/<name>: Pteron configured with the options, and the targets (none: all) built."""
+    out = sdk.ROOT / "build/boards" / name
+    sdk.sh("cmake", "-S", sdk.ROOT, "-B", out, f"-DCMAKE_TOOLCHAIN_FILE={TOOLCHAIN}", *options)
+    sdk.sh("cmake", "--build", out, "-j", "2", *(w for t in targets for w in ("--target", t)))
+    return out
