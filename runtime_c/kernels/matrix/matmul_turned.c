@@ -11,7 +11,7 @@
 
 enum {
   BLOCK_ROWS = 16 * PTE_TALL, /* at most, whose codes stay in L2 */
-  BLOCK_PANELS = 8,
+  BLOCK_PANELS = 16,
   TILE_QUADS = 2048, /* of four products, of a tile */
   TURN = 64,
   ALIAS = 4096 /* rows so far apart would fall on each other in L1 */
