@@ -32,6 +32,13 @@ GROUPED = """
     k == product(kernel) * (c // groups)
 """
 
+MANY_TAPS = 128 * 64
+DEPTHWISE = """
+    groups >= 1; n % groups == 0; c % groups == 0; k == product(kernel) * (c // groups);
+    groups(w) == max(1, groups * min(1, n // groups * (c // groups) + k // 128 // 64 - 1))
+"""
+"""As GROUPED, but where a channel is a group of its own, of fewer than `MANY_TAPS` taps, weights lie in panels of one group."""
+
 MATRIX = "dtype(w) == f32; groups(w) == 1"
 DOT = ", ".join(f.name for f in FORMATS.values() if f.dot)
 
@@ -167,7 +174,7 @@ def matmul_turned(x: F, w: W, bias: F | None = None, *xs: A, steps: Steps = ()) 
     shape="[b, *i, c] [n, k] [n] [n] [n] -> [b, *o, n]",
     dtypes="i8",
     where=f"""
-        {WINDOW}; {SPREAD}; dtype(w) == i8; format(w) == plain; {GROUPED}; k <= 2**22;
+        {WINDOW}; {SPREAD}; dtype(w) == i8; format(w) == plain; {DEPTHWISE}; k <= 2**22;
         dtype(bias) == i32; dtype(multiplier) == i32; dtype(shift) == i8; -128 <= x_zero <= 127; {integer.CODE}
     """,
 )

@@ -8,6 +8,7 @@ still read as it was stays beside the packed form, and a note says so.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from pteron.schema.errors import ModelError
 from pteron.schema.ops import OPS
+from pteron.schema.ops_matrix import MANY_TAPS
 from pteron.schema.signature import signature
 
 from ..graph.weights import LARGE, Elements, Source, rows_of, whole
@@ -73,6 +75,16 @@ def panels(weight: NDArray[Any], groups: int = 1) -> NDArray[np.uint8]:
     return np.ascontiguousarray(out).reshape(-1).view(np.uint8)
 
 
+def stored_groups(instr: Instr, shape: Sequence[Any]) -> int:
+    """The groups of a weight [n, k] in panels: those of the instruction, but one for depthwise int8 (the row's relation)."""
+    groups = int(instr.attrs.get("groups", 1))
+    if instr.op != "conv_i8":
+        return groups
+    n, k = shape
+    one = n // groups * (k // math.prod(instr.attrs["kernel"])) <= 1
+    return 1 if one and k < MANY_TAPS else groups
+
+
 def taps(weight: NDArray[Any]) -> NDArray[np.uint8]:
     """[c, t] as [c / 16][t][16] bytes, channels filled up with zeros."""
     return panels(weight)
@@ -121,7 +133,7 @@ class _Packing:
             v = inputs[i]
             if v is None or self.program.values[v].layout != "strided":
                 continue
-            groups = int(instr.attrs.get("groups", 1))
+            groups = stored_groups(instr, self.program.values[v].shape)
             key = self._key(v, layout, groups)
             if instr.op == "matmul" and key is not None and self._turns(key, method):
                 at = self._constant((*key, "turned"), method)
@@ -175,7 +187,8 @@ class _Packing:
                 for i, layout in _weight_inputs(instr):
                     v = instr.inputs[i]
                     if v is not None and self.program.values[v].layout == "strided":
-                        found.add(self._key(v, layout, int(instr.attrs.get("groups", 1))))
+                        groups = stored_groups(instr, self.program.values[v].shape)
+                        found.add(self._key(v, layout, groups))
         return found - {None}  # type: ignore[return-value]
 
     def _key(self, v: int, layout: str, groups: int) -> Key | None:

@@ -267,10 +267,9 @@ typedef struct pte_gemm_static {
   void (*settle)(size_t rows, size_t panels, int32_t *start, size_t start_panel,
                  int32_t (*sum)[PTE_PANEL]);
   void (*tile)(size_t rows, size_t panels, const pte_tile_i8 *tile); /* in 1..most */
-  /* Weights of channels first .. first + count, of 1 to 64, first a multiple of 64: code t of a
-   * channel is codes[t / 4 * 64 + t % 4], channels `codes_step` apart */
-  void (*lay)(const pte_taps_i8 *t, size_t first, size_t count, const int8_t *codes,
-              size_t codes_step);
+  /* Weights of channels first .. first + count, of 1 to 64, first a multiple of 64, whose panels
+   * are at `codes`: pte_tap_codes */
+  void (*lay)(const pte_taps_i8 *t, size_t first, size_t count, const int8_t *codes);
   /* Pixels i side by side: y[i * channels + c] = rescaled bias[c] + sum over taps t of tap[t][i *
    * step + c] * weight, for c in first .. end, first as above; up to three pointers follow the
    * last, alike */

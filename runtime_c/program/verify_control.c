@@ -11,7 +11,7 @@ static bool binds(const pte_program *p, uint32_t a, uint32_t b) {
          (x->groups > 1 ? x->groups : 1) == (y->groups > 1 ? y->groups : 1);
 }
 
-static const char COUNTS[] = "the block has other params or results than it is given";
+static const char COUNTS[] = "the block has other params or results";
 
 static pte_status fail(const pte_verifier *v, uint32_t i, const char *field, const char *why) {
   return pte_refuse(v, "instrs[%u].%s: %s", i, field, why);
@@ -23,7 +23,7 @@ static pte_status check_child(pte_verifier *v, uint32_t block, uint32_t i, const
   const pte_program *p = v->program;
   PTE_TRY(pte_check_index(v, "instrs", i, field, child, p->block_count));
   if (child <= block || p->blocks[child].depth <= p->blocks[block].depth)
-    return fail(v, i, field, "expected a block with a higher index and depth");
+    return fail(v, i, field, "expected a higher index and depth");
   if (p->blocks[child].method != p->blocks[block].method)
     return fail(v, i, field, "the block is of another method");
   return PTE_OK;
@@ -83,7 +83,7 @@ static pte_status check_loop(pte_verifier *v, uint32_t block, uint32_t i,
   PTE_TRY(check_scalar(v, i, results[0], PTE_BOOL));
   for (uint32_t k = 0; k < b->results.count; k++)
     if (p->values[results[k]].storage == PTE_STORAGE_PARAM)
-      return fail(v, i, "body", "a result is a PARAM; expected a value of its own");
+      return fail(v, i, "body", "a result is a PARAM; expected its own value");
   if (carried != 0)
     PTE_TRY(check_binding(v, i, "carried", instr->inputs.start + 2, b->params.start + 1, carried));
   PTE_TRY(check_binding(v, i, "carried", b->results.start + 1, instr->outputs.start, carried));

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pteron.export.graph.weights import whole
-from pteron.export.pack import _panels_of, pack, panels, taps, unpanel
+from pteron.export.pack import _panels_of, pack, panels, stored_groups, taps, unpanel
 from pteron.export.program import Block, Constant, Instr, Method, Port, Program, Value
 from pteron.schema.errors import ModelError
 
@@ -110,3 +110,23 @@ def test_a_large_weight_is_packed_a_band_at_a_time(
     wanted = panels(np.ascontiguousarray(table[:, 1::2]), groups)
     assert made.shape == wanted.shape
     np.testing.assert_array_equal(whole(made), wanted)
+
+
+@pytest.mark.parametrize(
+    ("shape", "kernel", "groups", "stored"),
+    [
+        ((32, 9), (3, 3), 32, 1),  # depthwise: one group, so that a channel takes 12 bytes, not 192
+        ((64, 9), (3, 3), 32, 32),
+        ((32, 18), (3, 3), 32, 32),
+        ((32, 18), (3, 3), 1, 1),
+        ((2, 8191), (1, 8191), 2, 1),
+        ((2, 8192), (1, 8192), 2, 2),
+        ((0, 9), (3, 3), 3, 1),
+    ],
+)
+def test_int8_weights_of_a_channel_a_group_lie_in_one_group(
+    shape: tuple[int, int], kernel: tuple[int, ...], groups: int, stored: int
+):
+    attrs = {"groups": groups, "kernel": kernel}
+    assert stored_groups(Instr("conv_i8", (), (), attrs), shape) == stored
+    assert stored_groups(Instr("conv", (), (), attrs), shape) == groups

@@ -31,7 +31,7 @@ def conv(
     shift = RNG.integers(37, 40, n) + int(math.log2(depth + 1) / 2)
     inputs = (
         codes(batch, *size, c),
-        weight(codes(n, depth), groups),
+        weight(codes(n, depth), 1 if c == n == groups else groups),
         RNG.integers(-5000, 5000, n).astype(np.int32),
         RNG.integers(1 << 30, 1 << 31, n).astype(np.int32),
         shift.astype(np.int8),

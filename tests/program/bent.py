@@ -218,17 +218,17 @@ def called_by_two() -> Program:
     )  # fmt: skip
 
 
-@bent("a result is a PARAM; expected a value of its own")
+@bent("a result is a PARAM; expected its own value")
 def _() -> Program:
     return block(value(sample("control"), 3, storage="output"), 3, results=(8, 6))
 
 
-@bent("the block has other params or results than it is given")
+@bent("the block has other params or results")
 def _() -> Program:
     return block(sample("control"), 2, results=())
 
 
-@bent("the block has other params or results than it is given")
+@bent("the block has other params or results")
 def _() -> Program:
     return block(sample("control"), 4, results=())
 
@@ -238,7 +238,7 @@ def _() -> Program:
     return block(sample("control"), 4, results=(3,))
 
 
-@bent("the block has other params or results than it is given")
+@bent("the block has other params or results")
 def _() -> Program:
     return block(sample("control"), 3, results=(8,))
 

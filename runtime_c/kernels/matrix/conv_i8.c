@@ -1,6 +1,7 @@
 /* conv_i8: y[b, o, n] = rescale(bias[n] + sum over taps t, then channels c of the group, of x[b, o
  * * stride + t * dilation - begin, c] * w[n, t, c]), int8 in and out (rescale.h), sums in int32
- * that wraps. x and y dense, channels last; w int8 in panels [n/16][k/4][16][4]; no aliasing.
+ * that wraps. x and y dense, channels last; w int8 in panels [n/16][k/4][16][4] of each group, of
+ * all of them together where each is a channel; no aliasing.
  * Padding, and what spreads x, is x_zero.
  *
  * A block of windows is gathered into rows of K bytes (im2col, a block at a time), which each panel
@@ -31,7 +32,7 @@ enum {
   TASK_WORK = 131072, /* products that are worth a task, in sixteens */
   TILE_QUADS = 2048,  /* of four products, of a tile */
   SET = 64,           /* channels of a depthwise step, */
-  MOST_TAPS = 8192,   /* which sums them in one piece, */
+  MANY_TAPS = 8192,   /* which sums fewer in one piece (as the row says), */
   MOST_PIXELS = 64,   /* and pixels; */
   LONG_LINE = 1024,   /* of a line, where they are many more, */
   LINE_WORK = 8192    /* of which so many channels are worth a task */
@@ -101,7 +102,7 @@ static bool plan_of(const pte_call *call, conv_i8_plan *p) {
   p->quads = ceil_div(p->depth, 4);
   p->panels = pte_panel_count(p->columns);
   p->matrix = pte_conv_is_matrix(&p->w);
-  p->depthwise = p->groups > 1 && p->channels == 1 && p->columns == 1 && p->depth <= MOST_TAPS;
+  p->depthwise = p->groups > 1 && p->channels == 1 && p->columns == 1 && p->depth < MANY_TAPS;
   if (p->depthwise) return plan_depthwise(p);
   uint64_t rows = 8 * (p->quads + 8) + 64; /* of any variant's */
   p->row_bytes = (4 * p->quads * p->kernel->widened + 63) / 64 * 64;
@@ -352,17 +353,15 @@ typedef struct depthwise_run {
   char *shares;
 } depthwise_run;
 
-/* Of each group the panel has one row; here 64 channels lie side by side. */
 static bool weights_fill(const conv_i8_plan *p, pte_pace *pace, const pte_taps_i8 *t,
                          pte_rescale_columns *columns) {
-  const size_t step = p->quads * (4 * PTE_PANEL);
   for (size_t c = 0; c < p->channels; c += SET) {
     const size_t count = least(SET, p->channels - c);
     if (!pte_pace_go(pace, (int64_t)((p->depth + 4) * SET))) return false;
     for (size_t i = 0; i < SET; i += PTE_PANEL)
       columns_read(p, c + i, i < count ? least(PTE_PANEL, count - i) : 0,
                    &columns[(c + i) / PTE_PANEL]);
-    p->kernel->lay(t, c, count, (const int8_t *)p->call->in[1]->data + c * step, step);
+    p->kernel->lay(t, c, count, (const int8_t *)p->call->in[1]->data + c * 4 * p->quads);
   }
   return true;
 }

@@ -103,17 +103,22 @@ INLINE void pte_i8_settle(size_t rows, size_t panels, int32_t *start, size_t sta
   }
 }
 
+/* Of channel c of the panels at `codes`, four codes in a row, the next four 64 bytes further. */
+INLINE const int8_t *pte_tap_codes(const pte_taps_i8 *t, const int8_t *codes, size_t c) {
+  return codes + (c / PTE_PANEL * ((t->taps + 3) / 4) * PTE_PANEL + c % PTE_PANEL) * 4;
+}
+
 /* `lay` as 16-bit pairs of taps, [channels / 16][pairs][16][2]; an odd last one has a second of 0.
  */
-INLINE void pte_i8_lay(const pte_taps_i8 *t, size_t first, size_t count, const int8_t *codes,
-                       size_t codes_step) {
+INLINE void pte_i8_lay(const pte_taps_i8 *t, size_t first, size_t count, const int8_t *codes) {
   const size_t pairs = (t->taps + 1) / 2;
   int16_t *weight = (int16_t *)(void *)t->weight + 2 * first * pairs;
   memset(weight, 0, pairs * (count + PTE_PANEL - 1) / PTE_PANEL * PTE_PANEL * 2 * sizeof *weight);
-  for (size_t c = 0; c < count; c++, codes += codes_step)
+  for (size_t c = 0; c < count; c++)
     for (size_t k = 0; k < t->taps; k++) {
       size_t pair = c / PTE_PANEL * pairs + k / 2;
-      weight[(pair * PTE_PANEL + c % PTE_PANEL) * 2 + k % 2] = codes[k / 4 * 64 + k % 4];
+      weight[(pair * PTE_PANEL + c % PTE_PANEL) * 2 + k % 2] =
+          pte_tap_codes(t, codes, c)[k / 4 * 64 + k % 4];
     }
 }
 
@@ -145,9 +150,8 @@ INLINE void pte_i8_sixteen_plain(const pte_rescale_columns *columns, size_t pair
 
 /* The two functions above as those of a variant. */
 #define PTE_TAPS_I8(sixteen)                                                                       \
-  static void lay(const pte_taps_i8 *t, size_t first, size_t count, const int8_t *codes,           \
-                  size_t codes_step) {                                                             \
-    pte_i8_lay(t, first, count, codes, codes_step);                                                \
+  static void lay(const pte_taps_i8 *t, size_t first, size_t count, const int8_t *codes) {         \
+    pte_i8_lay(t, first, count, codes);                                                            \
   }                                                                                                \
   static void taps(const pte_taps_i8 *t, size_t first, size_t end, const int8_t *const *tap,       \
                    size_t pixels, size_t step, int8_t *y) {                                        \
