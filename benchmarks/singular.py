@@ -197,6 +197,11 @@ def channels(config: Any) -> Made:
     return {"past_values": (lambda b, s: torch.randn(b, *shape), _BATCH)}
 
 
+def wide_picture(config: Any) -> Made:
+    """Its smallest map has several pixels: PyTorch's norm of a group of one element is rounding noise, which a TopK follows."""
+    return {"pixel_values": (lambda b, s: torch.randn(b, 3, 128, 128), _BATCH)}
+
+
 def boxes(config: Any) -> Made:
     def corners(b: int, s: int) -> Any:
         return torch.rand(b, s, 4)
@@ -211,6 +216,7 @@ INPUTS: Final[dict[str, Callable[[Any], Made]]] = {
     "oneformer": task,
     "vjepa2": film,
     "bros": boxes,
+    "grounding-dino": wide_picture,
     **dict.fromkeys(["patchtst", "patchtsmixer"], channels),
     **dict.fromkeys(["autoformer", "informer", "time_series_transformer"], series),
 }

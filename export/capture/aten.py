@@ -432,20 +432,30 @@ def cummin(x: Any, dim: int) -> Any:
 
 
 def _extreme(x: Any, dim: int, best: Any, worst: Any) -> Any:
-    """Of all up to each place: every element beside every place; of equals the last."""
+    """Of equals the last."""
     if rank(x) == 0:
         return op.Identity(x), op.Constant(value_int=0)
+
+    def values(row: Any, seen: Any) -> Any:
+        return best(op.Where(seen, row, worst(row, ints(-1), keepdims=1)), ints(-1), keepdims=0)
+
+    def places(row: Any, seen: Any) -> Any:
+        equal = op.And(op.Equal(row, op.Unsqueeze(values(row, seen), ints(-1))), seen)
+        here = op.Where(equal, _range(extent(x, dim)), op.Constant(value_int=-1))
+        return op.ReduceMax(here, ints(-1), keepdims=0)
+
+    return seen_from(x, dim, values), seen_from(x, dim, places)
+
+
+def seen_from(x: Any, dim: int, reduced: Any) -> Any:
+    """What `reduced` makes of all elements up to each place: it gets every element beside every place, and which are seen."""
     dim %= rank(x)
     perm = [*range(rank(x))]
     perm[dim], perm[-1] = perm[-1], perm[dim]
     row = op.Unsqueeze(op.Transpose(x, perm=perm), ints(-2))
     here = _range(extent(x, dim))
     seen = op.LessOrEqual(here, op.Unsqueeze(here, ints(1)))
-    values = best(op.Where(seen, row, worst(row, ints(-1), keepdims=1)), ints(-1), keepdims=1)
-    equal = op.And(op.Equal(row, values), seen)
-    places = op.ReduceMax(op.Where(equal, here, op.Constant(value_int=-1)), ints(-1), keepdims=0)
-    values = op.Squeeze(values, ints(-1))
-    return op.Transpose(values, perm=perm), op.Transpose(places, perm=perm)
+    return op.Transpose(reduced(row, seen), perm=perm)
 
 
 def _windows(n: int, count: int) -> list[range]:

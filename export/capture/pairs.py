@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from pteron.schema.errors import ModelError
 
+from . import spectra
 from .traced import decomposed
 
 
@@ -34,7 +35,7 @@ def without_complex(torch: Any, program: Any, where: str) -> Any:
         return program
     table = torch._decomp.decomposition_table
     transforms = {op: how for op, how in table.items() if str(op).startswith("aten.fft_")}
-    program = decomposed(program, transforms)
+    program = decomposed(program, {**transforms, **spectra.table(torch)})
     writer = _Writer(torch, program, where)
     for node in list(program.graph.nodes):
         if node.op == "placeholder" and _is_complex(torch, node):
@@ -324,6 +325,11 @@ def _copy(w: _Writer, x: Pair, dtype: Any = None, **options: Any) -> Any:
     return w.call(w.aten._to_copy.default, x.re, dtype=dtype)
 
 
+def _pad(w: _Writer, x: Pair, pad: Sequence[Any], value: Any = 0) -> Pair:
+    both = (x.re, complex(value).real), (x.im, complex(value).imag)
+    return Pair(*(w.call(w.aten.constant_pad_nd.default, part, pad, v) for part, v in both))
+
+
 def _c2c(w: _Writer, x: Pair, *, dim: Sequence[int], forward: bool) -> Pair:
     for axis in dim:
         x = w.transform(x, axis, w.size(x.re, axis), forward)
@@ -384,6 +390,7 @@ FORMULAS: Final[dict[str, Callable[..., Any]]] = {
     "square": lambda w, x: _power(w, x, 2),
     "exp": _exp,
     "_to_copy": _copy,
+    "constant_pad_nd": _pad,
     "sym_size": lambda w, x, axis: w.call(w.aten.sym_size.int, x.re, axis),
     "fft_c2c": _c2c,
     "fft_r2c": _r2c,

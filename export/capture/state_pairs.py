@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from pteron.schema.errors import ModelError
 
@@ -74,6 +74,7 @@ def state_pairs(torch: Any, program: Any, where: str, *, ours: bool) -> Captured
             kept.append((arg.name, name))
         elif not (isinstance(arg, sig.ConstantArgument) and arg.value is None):
             kept.append((_number(torch, sig, graph, node, arg, f"{where}: output {name!r}"), name))
+    _first_names(torch, graph)
     _known_parts(torch, graph)
     _dense_before_views(torch, graph)
     _tensors_for_numbers(torch, graph)
@@ -201,6 +202,28 @@ def _tensors_for_numbers(torch: Any, graph: Any) -> None:
             with first.fake_mode:
                 made.meta["val"] = torch.ops.aten.scalar_tensor.default(value, dtype=dtype)
             node.update_arg(i, made)
+
+
+ALIASES: Final = {
+    "divide": "div", "true_divide": "div", "multiply": "mul", "subtract": "sub",
+    "greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le",
+    "not_equal": "ne", "negative": "neg", "absolute": "abs", "clip": "clamp", "fix": "trunc",
+    "arccos": "acos", "arcsin": "asin", "arctan": "atan", "arctan2": "atan2",
+    "arccosh": "acosh", "arcsinh": "asinh", "arctanh": "atanh",
+    "special_exp2": "exp2", "special_expm1": "expm1", "special_log1p": "log1p",
+    "special_expit": "sigmoid", "special_erf": "erf", "special_erfc": "erfc",
+    "concat": "cat", "concatenate": "cat", "row_stack": "vstack", "swapaxes": "transpose",
+}  # fmt: skip
+"""Second names of operators. torch.onnx makes operands of two dtypes one for the first alone."""
+
+
+def _first_names(torch: Any, graph: Any) -> None:
+    for node in graph.nodes:
+        if node.op == "call_function" and isinstance(node.target, torch._ops.OpOverload):
+            name = ALIASES.get(node.target._opname) if node.target.namespace == "aten" else None
+            packet = getattr(torch.ops.aten, name or "", None)
+            if hasattr(packet, node.target._overloadname):
+                node.target = getattr(packet, node.target._overloadname)
 
 
 def _known_parts(torch: Any, graph: Any) -> None:

@@ -16,7 +16,7 @@ from onnxscript.values import Opset
 
 from pteron.schema.dtypes import DTYPES
 
-from . import aten
+from . import aten, aten_places
 
 op: Final[Any] = Opset("", 24)
 FLOAT, DOUBLE, INT64 = 1, 11, 7
@@ -126,6 +126,14 @@ QUANTIZED: Final[dict[str, Callable[..., Any]]] = {
     "choose_qparams.tensor": choose_qparams,
     "dequantize_per_channel_group.default": dequantize_group,
 }
+WINDOWS: Final = {
+    "bartlett": (),
+    "blackman": (),
+    "hann": (),
+    "hamming": ("periodic_alpha", "periodic_alpha_beta"),
+    "kaiser": ("beta",),
+}
+"""Windows, and overloads beside the two that all have."""
 ATEN: Final[dict[str, Callable[..., Any]]] = {
     "_upsample_bilinear2d_aa.default": aten.antialiased("linear"),
     "_upsample_bicubic2d_aa.default": aten.antialiased("cubic"),
@@ -161,4 +169,35 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "cummax.default": aten.cummax,
     "cummin.default": aten.cummin,
     "cross_entropy_loss.default": aten.cross_entropy,
+    "copy.default": aten_places.copy,
+    "diagonal_scatter.default": aten_places.diagonal_scatter,
+    "as_strided_scatter.default": aten_places.as_strided_scatter,
+    "put.default": aten_places.put,
+    "scatter_reduce.two": aten_places.scatter_reduce,
+    "index_reduce.default": aten_places.index_reduce,
+    "masked_select.default": aten_places.masked_select,
+    "median.default": aten_places.median,
+    "median.dim": aten_places.median_dim,
+    "nanmedian.default": aten_places.nanmedian,
+    "nanmedian.dim": aten_places.nanmedian_dim,
+    "amax.default": aten_places.amax,
+    "amin.default": aten_places.amin,
+    "aminmax.default": aten_places.aminmax,
+    "cumprod.default": aten_places.cumprod,
+    "fmax.default": aten_places.fmax,
+    "fmin.default": aten_places.fmin,
+    "signbit.default": aten_places.signbit,
+    "copysign.Tensor": aten_places.copysign,
+    "copysign.Scalar": aten_places.copysign,
+    "hypot.default": aten_places.hypot,
+    "_cdist_forward.default": aten_places.cdist,
+    "hstack.default": aten_places.hstack,
+    "vstack.default": aten_places.vstack,
+    "dstack.default": aten_places.dstack,
+    "grid_sampler_3d.default": aten_places.grid_sampler_3d,
+    **{
+        f"{name}_window.{overload}": aten_places.window(getattr(torch, f"{name}_window"))
+        for name, more in WINDOWS.items()
+        for overload in ("default", "periodic", *more)
+    },
 }

@@ -34,6 +34,7 @@ class Values:
         self.all: list[Value] = []
         self.constants: list[Constant] = []
         self.taken: set[sympy.Symbol] = set()  # shape inputs' elements, as sizes
+        self.parts: dict[int, list[Ref]] = {}  # of flat tensors joined of others
         self._views: dict[tuple[Any, ...], int] = {}
         self._constant_of: dict[tuple[Any, ...], int] = {}
         self._constant_values: dict[int, int] = {}
@@ -159,6 +160,11 @@ class Values:
             return None
         self.taken |= named
         return ref.elements
+
+    def joined(self, ref: Ref) -> list[Ref]:
+        """What a flat tensor was joined of, or itself."""
+        whole = isinstance(ref, View) and views.covers(ref, self.all[ref.base].shape)
+        return self.parts.get(ref.base, [ref]) if isinstance(ref, View) and whole else [ref]
 
     def known(self, ref: Ref, what: str) -> list[Extent]:
         """The elements of a flat tensor that decides `what`.

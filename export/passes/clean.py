@@ -51,7 +51,8 @@ def _hands_on(node: ir.Node, x: ir.Value) -> bool:
         off = trains is None or g.scalar(trains) == 0
         return off and not any(v.uses() or v.is_graph_output() for v in node.outputs[1:])
     if g.is_op(node, "Cast"):
-        return x.dtype is not None and g.attr(node, "to") == int(x.dtype)
+        infinite = x.dtype == ir.DataType.FLOAT8E5M2  # saturates to the largest number
+        return x.dtype is not None and g.attr(node, "to") == int(x.dtype) and not infinite
     if g.is_op(node, "Transpose"):
         perm = g.attr(node, "perm")
         return perm is not None and list(perm) == list(range(len(perm)))

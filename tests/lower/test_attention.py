@@ -9,6 +9,9 @@ import pytest
 from lower.check import agrees, listing
 from lower.test_families import floats
 
+from pteron.export.graph.text import onnx_text
+from pteron.export.lower import lower
+
 Q, K, V = floats((2, 4, 5, 8)), floats((2, 2, 5, 8), 1), floats((2, 2, 5, 6), 2)
 FOUR = {"q": "f32[b, 4, s, 8]", "k": "f32[b, 2, s, 8]", "v": "f32[b, 2, s, 6]"}
 
@@ -109,3 +112,11 @@ def test_after_a_cache_queries_stand_at_its_end_whatever_the_width() -> None:
     attrs = "is_causal=1, q_num_heads=1, kv_num_heads=1"
     types = {k: f"f32{list(v.shape)}" for k, v in feeds.items()}
     agrees(f"y, pk, pv = Attention(q, k, v, None, gk, gv, {attrs})", feeds, **types)
+
+
+def test_a_head_of_any_size_has_an_angle_for_each_pair() -> None:
+    """Beside a node that ties the other sizes: the check is not left to where memory happens to end."""
+    text = "y = RotaryEmbedding(x, c, c, p); z = Expand(i, [2, 1])"
+    c = np.zeros((5, 4), np.float32)
+    program = lower(onnx_text(text, x="f32[2, s, m, h]", c=c, p="i64[2, 3]", i="f32[s, 1]"))
+    assert any("an angle for each pair" in check.text for check in program.checks)

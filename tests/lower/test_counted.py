@@ -123,6 +123,8 @@ FALLING: dict[str, Callable[[int, int], Any]] = {
     "s = ReduceSum(x, keepdims=0); y = Range(f32(0.5), s, f32(0.75))": lambda c, d: np.arange(0.5, c, 0.75),
     "s = Cast(ReduceSum(x), to=7); y = Expand(f32([1.0]), s)": lambda c, d: ONES.repeat(c),
     "s = Cast(ReduceSum(x), to=7); y = ConstantOfShape(s)": lambda c, d: np.zeros(c),
+    "s = Cast(ReduceSum(x), to=7); y = Add(Expand(f32([1.0]), Concat([2], s, [4], axis=0)), x)": lambda c, d: np.ones((2, c, 4)) + z_of(c),
+    "s = Cast(ReduceSum(x), to=7); y = Tile(z, s)": lambda c, d: np.tile(Z, c),
     f"{TWO}y = ConstantOfShape(Div([12], Add(c, [1])))": lambda c, d: np.zeros(12 // (c + 1)),
 }  # fmt: skip
 

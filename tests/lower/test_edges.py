@@ -336,6 +336,12 @@ def test_what_has_no_result_is_refused_by_the_nodes_name(
         lower(onnx_text(text, **declared))
 
 
+@pytest.mark.parametrize("call", ["Cast(x, to=19)", "Cast(x, to=19, saturate=0)", "CastLike(x, x)"])
+def test_infinities_of_small_floats_saturate_in_a_cast_to_what_they_are(call: str) -> None:
+    x = np.array([np.inf, -np.inf, 1.5, np.nan, 57344], ml_dtypes.float8_e5m2)
+    agrees(f"y = {call}", {"x": x}, x="f8e5m2[5]", opset=21)
+
+
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("kind", ["f32", "f64"])
 @pytest.mark.parametrize("extents", ["n, 0", "3, past", "past, 3", "0, n"])

@@ -124,3 +124,29 @@ def test_what_is_refused(function: Any, x: Any, text: str) -> None:
 
     with pytest.raises(pteron.ModelError, match=text):
         pteron.export_model(Module(), args=(x,))
+
+
+def spectrum(x: Any) -> Any:
+    w = torch.hann_window(16)
+    return torch.view_as_real(torch.stft(x, 16, 4, window=w, return_complex=True))
+
+
+def test_short_time_transforms(tmp_path: Path) -> None:
+    def both(x: Any, **options: Any) -> Any:
+        w = torch.hann_window(16)
+        s = torch.stft(x, 16, 4, window=w, return_complex=True)
+        return torch.istft(s * 1.5, 16, 4, window=w, **options)
+
+    functions = [
+        spectrum,
+        both,
+        lambda x: both(x, length=60),
+        lambda x: both(x, length=70),
+        lambda x: both(x, normalized=True),
+        lambda x: torch.stft(x, 16, win_length=12, center=False, return_complex=True).abs(),
+        lambda x: torch.stft(x, 16, normalized=True, onesided=False, return_complex=True).imag,
+    ]
+    agree(tmp_path, functions, (randn(2, 64),), (randn(3, 64),), dynamic=({0: "n"},))
+    cut = [lambda x: torch.fft.fft2(x.reshape(-1, 8, 8), s=(10, 6)).abs()]
+    agree(tmp_path, cut, (randn(2, 64),), (randn(3, 64),), dynamic=({0: "n"},))
+    agree(tmp_path, [spectrum], (randn(1, 64),), (randn(1, 90),), dynamic=({1: "t"},))

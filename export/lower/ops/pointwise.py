@@ -42,6 +42,8 @@ def _cast(l: Lowering, n: Node, dtype: str) -> Ref:
     saturate = n.integer("saturate", 1) != 0
     if dtype == "f8e8m0" and n.text("round_mode", "up") != "nearest":
         return _to_power(l, n[0], n.text("round_mode", "up"))
+    if n[0].dtype == dtype == "f8e5m2" and saturate:  # its infinities are numbers then
+        return l.one("repack", [l.unpacked(n[0])], {"saturate": True}, dtype, n[0].shape)
     return convert(l, n[0], dtype, saturate=saturate)
 
 

@@ -75,24 +75,40 @@ def sizes(
     """The elements of a flat tensor that decide extents, which memory is planned for.
 
     One that need not be largest where prepare measures is a counted dimension of its own, found in front of whatever has it; not
-    one that is an extent of what it is for, `beside`. `makes`: those that data decides are, too, at the end as many as are True
-    there and all in front of these.
+    one that is an extent of what it is for, `beside`. `makes`: one that data decides is, too, where this says so; it has the last
+    elements, those in front may all be.
 
     Raises:
         RefusedError: they are not known at export.
     """
-    if makes is not None and l.values.sizes_in(ref) is None and isinstance(ref.shape[0], int):
-        lead = ref.shape[0] - len(makes)
-        if all(makes[max(-lead, 0) :]):
-            parts = [l.reshape(l.slice(ref, 0, i, 1), ()) for i in range(ref.shape[0])]
-            return [places_below(l, part, None, is_size=True).shape[0] for part in parts]
-    known = l.values.known(ref, what)
+    known = _as_known(l, ref, makes)
+    if known is None:
+        known = l.values.known(ref, what)
     ways = [direction(n, _counted(l)) for n in known]
     if None not in ways and not {1, -1} <= set(ways):
         return known
     return [
         n if way in (0, 1) or any(same(n, m) for m in beside) else counted_size(l, n)
         for n, way in zip(known, ways, strict=True)
+    ]
+
+
+def _as_known(l: Lowering, ref: Ref, makes: Sequence[bool] | None) -> list[Extent] | None:
+    """The elements, counted where a run decides them; None where all are known, or one may not be counted."""
+    (count,) = ref.shape
+    if makes is None or not isinstance(count, int) or l.values.sizes_in(ref) is not None:
+        return None
+    found: list[Extent | None] = []
+    for part in l.values.joined(ref):
+        known = l.values.sizes_in(part)
+        found += [None] * int(part.shape[0]) if known is None else l.values.known(part, "")
+    may = [True] * (count - len(makes)) + list(makes)[max(len(makes) - count, 0) :]
+    if not all(ok or n is not None for ok, n in zip(may, found, strict=True)):
+        return None
+    scalar = (l.reshape(l.slice(ref, 0, i, 1), ()) for i in range(count))
+    return [
+        places_below(l, at, None, is_size=True).shape[0] if n is None else n
+        for at, n in zip(scalar, found, strict=True)
     ]
 
 

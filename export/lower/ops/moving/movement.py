@@ -12,7 +12,7 @@ from pteron.schema.dtypes import DTYPES, INTEGERS
 
 from ....program.arrays import same_dtype
 from ....program.terms import Term, cast, eq, index, le, lt, register, select, stored, term
-from ....program.views import Shape
+from ....program.views import Shape, View
 from ....sizes import Extent, extents
 from ....sizes.extents import (
     HUGE,
@@ -306,7 +306,10 @@ def equal_parts(size: Extent, count: int) -> list[Extent]:
 @lowers("Concat")
 def lower_concat(l: Lowering, n: Node) -> Ref:
     parts = [x for x in n.inputs if x is not None]
-    return concat(l, parts, n.integer("axis"))
+    y = concat(l, parts, n.integer("axis"))
+    if y.rank == 1 and y.dtype == "i64" and isinstance(y, View):
+        l.values.parts.setdefault(y.base, parts)
+    return y
 
 
 def concat(l: Lowering, parts: Sequence[Ref], axis: int) -> Ref:
@@ -349,7 +352,7 @@ def like_memory(l: Lowering, model: Ref, dtype: str, shape: Sequence[Extent]) ->
 @lowers("Tile")
 def lower_tile(l: Lowering, n: Node) -> Ref:
     x = n[0]
-    repeats = sizes(l, n[1], "how often to repeat")
+    repeats = sizes(l, n[1], "how often to repeat", makes=[True] * x.rank)
     split: list[Extent] = []
     for count, size in zip(repeats, x.shape, strict=True):
         split += [count, size]

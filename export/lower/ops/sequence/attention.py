@@ -273,6 +273,7 @@ def _angles(l: Lowering, n: Node, which: int, half: Extent) -> Ref:
     if positions is not None:
         shape = (*positions.shape, table.shape[1])
         table = l.one("gather", [table, convert(l, positions, "i64")], {}, table.dtype, shape)
+    l.sizes.require_at_most(half, table.shape[2], "a cache has an angle for each pair that turns")
     return l.unsqueeze(l.slice(table, 2, 0, half), [1])
 
 
