@@ -9,6 +9,7 @@ sx * sw. Plain ONNX of opset 13, which the integer pass reads as other tools' Q/
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -20,7 +21,9 @@ from pteron.schema.errors import QuantError
 
 from .calibrate import Ranges
 from .encode import elements
+from .encode.format import Encoded
 from .report import ActivationReport, LayerReport, QuantReport
+from .rounding import NEAREST, Rounded
 from .units import Unit
 
 Array = NDArray[Any]
@@ -60,8 +63,16 @@ def observed(plan: list[Unit]) -> list[str]:
     return list(found)
 
 
-def quantize_static(model: ir.Model, plan: list[Unit], ranges: Ranges) -> QuantReport:
+def quantize_static(
+    model: ir.Model,
+    plan: list[Unit],
+    ranges: Ranges,
+    found: Mapping[ir.Node, Rounded] | None = None,
+) -> QuantReport:
     """Writes Q/DQ for all units, in place.
+
+    Args:
+        found: Weights of nodes that an algorithm has rounded; others are rounded to nearest.
 
     Raises:
         QuantError: a range is missing, a weight is not finite or not representable; nothing is changed then.
@@ -78,7 +89,9 @@ def quantize_static(model: ir.Model, plan: list[Unit], ranges: Ranges) -> QuantR
                     seen = ActivationReport(str(value.name), *ends, float(grid.scale), grid.zero)
                     report.activations.append(seen)
     weights = [
-        (unit, _weight(unit, grids[unit.inputs[0]])) for unit in plan if unit.axis is not None
+        (unit, _weight(unit, grids[unit.inputs[0]], (found or {}).get(unit.head)))
+        for unit in plan
+        if unit.axis is not None
     ]
     used = graphs.names(model)
     for unit, (weight, row) in weights:
@@ -102,21 +115,26 @@ class _Weight:
     bias_scale: Array
 
 
-def _weight(unit: Unit, x: Grid) -> tuple[_Weight, LayerReport]:
-    """Rounds to nearest; a channel's scale is absmax / 127, more where its bias would not fit int32."""
+def _weight(unit: Unit, x: Grid, found: Rounded | None) -> tuple[_Weight, LayerReport]:
+    """To nearest a channel's scale is absmax / 127; it is more where its bias would not fit int32."""
     assert unit.axis is not None
     w = _numbers(unit.head.inputs[1], unit.name)
     rows = np.moveaxis(w, unit.axis, 0)
     n = len(rows)
     flat = np.ascontiguousarray(rows.reshape(n, -1))
     bias = None if unit.bias is None else _numbers(unit.bias, unit.name).reshape(-1)
-    absmax = np.abs(flat).max(1, initial=0.0)
-    step = absmax / np.float32(127)
-    if bias is not None:
-        step = np.maximum(step, np.abs(bias) / (BIAS_LIMIT * float(x.scale)))
-    scale = np.where(step > 0, np.maximum(step, SMALLEST_WEIGHT), 1).astype(np.float32)
-    ratio = np.asarray(flat / scale[:, None], np.float32)
-    codes = elements.encode(ratio, elements.I8).view(np.int8)
+    least = np.zeros(n) if bias is None else np.abs(bias) / (BIAS_LIMIT * float(x.scale))
+    least = np.maximum(least, SMALLEST_WEIGHT)
+    used = NEAREST
+    if found is not None and np.all(found.encoded.scale.reshape(-1) >= least):
+        codes, used = _as_rows(found.encoded, rows.shape), found.report.algorithm
+        scale = found.encoded.scale.reshape(-1)
+    else:
+        step = np.abs(flat).max(1, initial=0.0) / np.float32(127)
+        some = (step > 0) | (least > SMALLEST_WEIGHT)
+        scale = np.where(some, np.maximum(step, least), 1).astype(np.float32)
+        ratio = np.asarray(flat / scale[:, None], np.float32)
+        codes = elements.encode(ratio, elements.I8).view(np.int8)
     bias_scale = np.asarray(x.scale * scale, np.float32)
     if not np.isfinite(bias_scale).all():
         raise QuantError(f"layer {unit.name}: scale of input times scale of weight exceeds f32")
@@ -135,9 +153,19 @@ def _weight(unit: Unit, x: Grid) -> tuple[_Weight, LayerReport]:
         float(np.square(flat, dtype=np.float64).sum()),
         float(np.abs(error).max(initial=0)),
         str(unit.head.name),
+        algorithm=used,
+        output=None if found is None else found.report.output,
     )
     shaped = np.ascontiguousarray(np.moveaxis(codes.reshape(rows.shape), 0, unit.axis))
     return _Weight(shaped, scale, rounded, bias_scale), report
+
+
+def _as_rows(encoded: Encoded, shape: tuple[int, ...]) -> Array:
+    """Codes int8 [n, -1] in the order of a weight of this shape; an encoder has channels last."""
+    codes = encoded.codes.view(np.int8)
+    if len(shape) > 2:
+        codes = np.moveaxis(codes.reshape(shape[0], *shape[2:], shape[1]), -1, 1)
+    return np.ascontiguousarray(codes.reshape(shape[0], -1))
 
 
 def _numbers(value: ir.Value | None, name: str) -> Array:

@@ -16,15 +16,17 @@ from pteron.schema.errors import QuantError, RecipeError
 from .activations import observed, quantize_static
 from .apply import OPSET, apply
 from .calibrate import Ranges, Source, calibrated
+from .encode import int8
 from .fit import Probe, evaluated, fitted
 from .journal import NO_JOURNAL, Journal, digest, identity, whole
+from .layers import layers
 from .plan import Choice, Plan, plan
 from .recipe import SKIP, Recipe, recipe
 from .report import QuantReport
 from .rounding import GPTQ, NEAREST, SEARCH, Rounded, matrix_of, rounded
 from .samples import Runner, Samples, samples
 from .statistics import Statistics, collect, held, load, write
-from .units import units
+from .units import Unit, units
 
 Progress = Callable[[str], None]
 
@@ -90,7 +92,7 @@ def is_static(wanted: Recipe, calibrated: bool, given: Sequence[str]) -> bool:
     if wanted.activations == "int8" and not whole:
         raise RecipeError("activations int8: expected format int8 and a calibration; give both")
     static = whole and wanted.activations != "float"
-    asked = {"algorithm": wanted.algorithm, "target": wanted.fits, "embeddings": wanted.embeddings}
+    asked = {"target": wanted.fits, "embeddings": wanted.embeddings}
     idle = [*(name for name, is_there in asked.items() if is_there), *given] if static else []
     if idle:
         raise RecipeError(
@@ -119,7 +121,7 @@ def transformer(
     def transform(model: ir.Model) -> None:
         came = graphs.ROUNDED not in model.metadata_props and graphs.came_quantized(model)
         if static and calibration is not None:
-            report = quantize_activations(model, chosen, calibration, progress)
+            report = quantize_activations(model, chosen, calibration, method, progress)
         else:
             report = quantize_weights(model, chosen, calibration, method, progress)
         if report.layers and not came:
@@ -258,6 +260,7 @@ def quantize_activations(
     model: ir.Model,
     wanted: Recipe,
     calibration: Calibration,
+    method: Method,
     progress: Progress | None = None,
 ) -> QuantReport:
     """Static int8, in place: plan, calibrate, write Q/DQ.
@@ -275,9 +278,47 @@ def quantize_activations(
     if progress:
         progress(f"calibrate {len(names)} activations")
     source, runner, count = calibration.source, calibration.runner, calibration.count
-    report = quantize_static(model, plan, calibrated(model, names, source, runner, count))
+    ranges = calibrated(model, names, source, runner, count)
+    found = _weights(model, plan, wanted, calibration, method, progress)
+    report = quantize_static(model, plan, ranges, found)
     report.skipped += skipped
     return report
+
+
+def _weights(
+    model: ir.Model,
+    plan: list[Unit],
+    wanted: Recipe,
+    calibration: Calibration,
+    method: Method,
+    progress: Progress | None,
+) -> dict[ir.Node, Rounded]:
+    """Weights of the units by the algorithm that is asked for; to nearest they follow from the ranges alone.
+
+    Raises:
+        RecipeError: gptq and ranges, which say nothing of what layers read.
+    """
+    if wanted.algorithm in (None, NEAREST):
+        return {}
+    heads = {unit.head for unit in plan if unit.axis is not None}
+    some = [layer for layer in layers(model) if layer.node in heads]
+    source, known = calibration.source, None
+    if wanted.algorithm == GPTQ:
+        if isinstance(source, Ranges) or str(source).endswith(".json"):
+            raise RecipeError(
+                "algorithm gptq: expected samples, got ranges; give samples, or drop the algorithm"
+            )
+        given = samples(model, source, calibration.count)
+        known = held(collect(model, some, given, calibration.runner, method.ram_bytes, progress))
+    found: dict[ir.Node, Rounded] = {}
+    for layer in some:
+        if progress:
+            progress(f"quantize {layer.name} int8 {wanted.algorithm}")
+        moments = None if known is None else known.of(layer, *layer.extents)
+        found[layer.node] = rounded(
+            layer, int8.FORMAT, wanted.algorithm or NEAREST, moments, method.threads
+        )
+    return found
 
 
 def opset_of(wanted: Recipe) -> int:

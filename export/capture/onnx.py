@@ -64,7 +64,7 @@ def capture_onnx(
         ModelError: not ONNX, missing external data, unknown opset or domain, strings, sequences, optionals, complex.
     """
     where = Path(source).name if isinstance(source, (str, os.PathLike)) else "model"
-    model = _read(source, where)
+    model = read_onnx(source, where)
     model.graph.name = (
         name or model.graph.name or (Path(where).stem if where != "model" else "model")
     )
@@ -98,9 +98,14 @@ def capture_onnx(
     return model
 
 
-def _read(
+def read_onnx(
     source: str | os.PathLike[str] | bytes | onnx.ModelProto | ir.Model, where: str
 ) -> ir.Model:
+    """The model as it was written.
+
+    Raises:
+        ModelError: no such file, or bytes that are no model.
+    """
     if isinstance(source, ir.Model):
         return source.clone()
     try:
@@ -206,7 +211,7 @@ def files_of(path: Path) -> list[Path]:
         data = without_weights(path)
         if EXTERNAL not in (path.read_bytes() if data is None else data):
             return [path]
-        model = _read(path, str(path))
+        model = read_onnx(path, str(path))
     except (ModelError, OSError):  # capture will say so
         return [path]
     tensors = (t for _, t in (*_tensors(model), *_function_tensors(model)))

@@ -239,7 +239,7 @@ TABLE = {
     "completion": {},
 }  # fmt: skip
 IDLE = (
-    "--eval {npz}", "--algorithm gptq", "--max-loss 5", "--target-bpw 5", "--target-size 1MB", "--resume", "--max-ram 1GB",
+    "--eval {npz}", "--max-loss 5", "--target-bpw 5", "--target-size 1MB", "--resume", "--max-ram 1GB",
     "--embeddings", "--statistics {new}.npz", "--dry-run",
 )  # fmt: skip
 """What static int8 has no use for."""
@@ -256,7 +256,8 @@ POSITIONAL = [
     ("quantize", "{pte} -o {new}.onnx --format nf4", 2, "compiled already"),
     *((c, "{none}.pte" + NEEDED.get(c, ""), 2, "no such file") for c in PROGRAMS),
     *((c, "{folder}" + NEEDED.get(c, ""), 2, "got a folder") for c in PROGRAMS),
-    *((c, "{onnx}" + NEEDED.get(c, ""), 2, "got a model") for c in PROGRAMS),
+    *((c, "{onnx}" + NEEDED.get(c, ""), 2, "got a model") for c in PROGRAMS if c != "inspect"),
+    ("inspect", "{onnx} --html {new}.html", 2, "got a model"),
     *((c, "{text}" + NEEDED.get(c, ""), 4, "text.bin: header") for c in PROGRAMS),
     *((c, "/dev/null" + NEEDED.get(c, ""), 4, "header") for c in PROGRAMS),
     ("completion", "tcsh", 2, "invalid choice"),

@@ -11,7 +11,7 @@ import onnx
 import onnx_ir as ir
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-from passes.static import operators, quantized, run, values_of
+from passes.static import operators, quantized, reference, run, values_of
 
 import pteron
 from pteron.cli import main
@@ -21,6 +21,7 @@ from pteron.export.passes import run_passes
 from pteron.export.passes.int8 import integer_nodes
 from pteron.quantize.activations import grid_of
 from pteron.quantize.calibrate import Ranges, calibrated, observe, ranges_of
+from pteron.quantize.quantize import Calibration, quantize_model
 from pteron.quantize.recipe import recipe
 from pteron.quantize.report import QuantReport
 from pteron.quantize.samples import samples_of
@@ -354,6 +355,43 @@ def test_rules_leave_layers_in_f32() -> None:
         again = onnx_text("y = MatMul(x, a)", x="f32[2, 7]", a=WEIGHT)
         with pytest.raises(QuantError, match=text):
             quantized(again, sample(2, 7), recipe("int8", wrong))
+
+
+def test_gptq_rounds_weights_for_what_the_layers_read() -> None:
+    rng = np.random.default_rng(5)
+    mix = rng.standard_normal((3, 24)).astype(np.float32)  # inputs that a few directions make
+    given = [
+        {"x": (rng.standard_normal((16, 3)) @ mix).astype(np.float32).T.reshape(1, 24, 4, 4)}
+        for _ in range(24)
+    ]
+    w = rng.standard_normal((8, 24, 3, 3)).astype(np.float32)
+    b = rng.standard_normal(8).astype(np.float32)
+    source = onnx_text("y = Conv(x, w, b, pads=[1, 1, 1, 1])", x="f32[1, 24, 4, 4]", w=w, b=b)
+    errors = {}
+    for algorithm in ("nearest", "search", "gptq"):
+        model = source.clone()
+        report = quantized(model, given[:16], recipe("int8", algorithm=algorithm))
+        assert report.layers[0].algorithm == algorithm
+        scale = report.layers[0].shape
+        assert scale == (8, 216)
+        values = [(values_of(model, x)["y"], values_of(source, x)["y"]) for x in given[16:]]
+        weights = values_of(model, given[0])
+        used = next(v for n, v in weights.items() if n.endswith(".f32") and v.shape == w.shape)
+        exact = onnx_text("y = Conv(x, w, b, pads=[1, 1, 1, 1])", x="f32[1, 24, 4, 4]", w=used, b=b)
+        errors[algorithm] = sum(
+            float(np.square(values_of(exact, x)["y"] - want).sum())
+            for x, (_, want) in zip(given[16:], values, strict=True)
+        )
+        assert np.abs(used - w).max() < 0.1
+    assert errors["gptq"] < 0.5 * min(errors["nearest"], errors["search"]), errors
+
+
+def test_gptq_asks_for_samples() -> None:
+    model = onnx_text("y = MatMul(x, a)", x="f32[2, 7]", a=WEIGHT)
+    ranges = Ranges(1, {"x": (-1.0, 1.0), "y": (-1.0, 1.0)})
+    wanted = recipe("int8", algorithm="gptq")
+    with pytest.raises(QuantError, match="expected samples, got ranges"):
+        quantize_model(model, wanted, calibration=Calibration(ranges, reference, 1))
 
 
 def test_a_model_without_layers_is_refused() -> None:

@@ -1,4 +1,5 @@
 """What is in a program: sizes, ports, placement of nodes, instructions, and the memory plan; as text, JSON or an HTML page.
+Of an ONNX model: what it is quantized with.
 
 Sizes are those at the dimensions' hints; --dim SYMBOL=N asks for others.
 """
@@ -23,12 +24,18 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--dim", action="append", default=[], metavar="SYMBOL=N")
     parser.add_argument(
-        "--all", action="store_true", help="every instruction (default: the first 40)"
+        "--all",
+        action="store_true",
+        help="every instruction (default: the first 40); of a model, every weight",
     )
     parser.add_argument("--json", action="store_true")
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.program.suffix == ".onnx" and not (args.html or args.dim):
+        from .quantized import inspect
+
+        return inspect(args.program, args.all, args.json)
     from .describe import describe
 
     kind("--html", args.html, ".html")
