@@ -52,6 +52,7 @@ L.llama_log_set(quiet, None)
 model = L.llama_model_load_from_file(path.encode(), L.llama_model_default_params())
 params = L.llama_context_default_params()
 params.n_ctx, params.n_batch, params.n_threads, params.n_threads_batch = 2048, 2048, threads, threads
+params.flash_attn_type = 0  # faster here: 29 ms a token at 1,472, not 56
 context_of = L.llama_init_from_model(model, params)
 memory_of = L.llama_get_memory(context_of)
 def run(tokens):
