@@ -9,6 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import onnx
+from models.decoder import VOCABULARY, decoder
 from onnx import TensorProto, helper
 
 import pteron
@@ -33,6 +34,7 @@ def write(root: Path, folder: Path) -> None:
     """Everything that the tests of bindings/java open."""
     digits(root, folder)
     models(folder)
+    text(folder)
     hand_written(folder)
 
 
@@ -68,6 +70,15 @@ def digits(root: Path, folder: Path) -> None:
         for count in (1,) if "fix" in options else (1, 16):
             if name != "forbids":
                 case(folder, name, count, {"image": images[:count]})
+
+
+def text(folder: Path) -> None:
+    """A decoder with a context, and the logits of a prompt in one run."""
+    pteron.export_model(decoder(window=5), folder / "decoder.pte", max_context=32, logits="all")
+    tokens = np.random.default_rng(7).integers(0, VOCABULARY, (1, 12))
+    logits = pteron.load(folder / "decoder.pte", threads=1).run({"input_ids": tokens})["logits"]
+    (folder / "decoder.tokens").write_bytes(tokens.tobytes())
+    (folder / "decoder.logits").write_bytes(logits.tobytes())
 
 
 def models(folder: Path) -> None:

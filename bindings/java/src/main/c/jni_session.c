@@ -337,6 +337,63 @@ PTE_NATIVE(void, sessionReset), jlong handle) {
                     &error);
 }
 
+/* --- a context ------------------------------------------------------------------------------ */
+
+/* How many tokens it holds, and has room for. */
+PTE_NATIVE(jlongArray, sessionPosition), jlong handle) {
+  int64_t told[2];
+  pte_error error = {0};
+  (void)cls;
+  const pte_session *session = PTE_HANDLE(pte_java_session, handle)->session;
+  if (!pte_java_ok(env, pte_session_position(session, &told[0], &told[1], &error), &error))
+    return NULL;
+  const jlong given[] = {told[0], told[1]};
+  jlongArray out = (*env)->NewLongArray(env, 2);
+  if (out != NULL) (*env)->SetLongArrayRegion(env, out, 0, 2, given);
+  return out;
+}
+
+PTE_NATIVE(void, sessionRewind), jlong handle, jlong position) {
+  pte_error error = {0};
+  (void)cls;
+  pte_session *session = PTE_HANDLE(pte_java_session, handle)->session;
+  (void)pte_java_ok(env, pte_session_rewind(session, position, &error), &error);
+}
+
+PTE_NATIVE(jbyteArray, sessionSave), jlong handle) {
+  const pte_session *session = PTE_HANDLE(pte_java_session, handle)->session;
+  pte_error error = {0};
+  pte_memory memory;
+  uint64_t size;
+  (void)cls;
+  if (!pte_java_ok(env, pte_session_save_size(session, &size, &error), &error)) return NULL;
+  if (size > INT32_MAX) {
+    pte_java_throw(env, PTE_LIMIT, "save: a byte array holds less than 2 GiB; save states apart");
+    return NULL;
+  }
+  void *data = pte_java_take(env, (size_t)size, &memory);
+  if (data == NULL) return NULL;
+  jbyteArray out = NULL;
+  if (pte_java_ok(env, pte_session_save(session, data, (size_t)size, &error), &error) &&
+      (out = (*env)->NewByteArray(env, (jsize)size)) != NULL)
+    (*env)->SetByteArrayRegion(env, out, 0, (jsize)size, data);
+  pte_host_free(memory);
+  return out;
+}
+
+PTE_NATIVE(void, sessionRestore), jlong handle, jbyteArray saved) {
+  pte_session *session = PTE_HANDLE(pte_java_session, handle)->session;
+  jsize size = (*env)->GetArrayLength(env, saved);
+  pte_error error = {0};
+  pte_memory memory;
+  (void)cls;
+  void *data = pte_java_take(env, (size_t)size, &memory);
+  if (data == NULL) return;
+  (*env)->GetByteArrayRegion(env, saved, 0, size, data);
+  (void)pte_java_ok(env, pte_session_restore(session, data, (size_t)size, &error), &error);
+  pte_host_free(memory);
+}
+
 static void write_placements(pte_java_writer *w, const void *of) {
   const pte_session *session = of;
   pte_placement row = {.size = sizeof row};

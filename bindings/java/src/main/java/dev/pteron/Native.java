@@ -71,5 +71,13 @@ final class Native {
 
   static native void sessionReset(long session);
 
+  static native long[] sessionPosition(long session);
+
+  static native void sessionRewind(long session, long position);
+
+  static native byte[] sessionSave(long session);
+
+  static native void sessionRestore(long session, byte[] saved);
+
   static native byte[] sessionPlacements(long session);
 }

@@ -197,6 +197,50 @@ public final class Session implements AutoCloseable {
     }
   }
 
+  /** How many tokens the context of a decoder holds; the session was prepared, by a run or otherwise. */
+  public long position() {
+    return context(0);
+  }
+
+  /** How many tokens the context has room for. */
+  public long room() {
+    return context(1);
+  }
+
+  /** Forgets the tokens of the context from {@code position} on. */
+  public void rewind(long position) {
+    Handle session = enter();
+    try {
+      Native.sessionRewind(session.address(), position);
+    } finally {
+      exit(session);
+    }
+  }
+
+  /** What the session knows: its states, of a context the part in use. The session was prepared. */
+  public byte[] save() {
+    Handle session = enter();
+    try {
+      return Native.sessionSave(session.address());
+    } finally {
+      exit(session);
+    }
+  }
+
+  /**
+   * Goes on from what a session of the same program saved, with the same bits. Trusts nothing in it: where it does not
+   * fit, the session is as it was. The session was prepared.
+   */
+  public void restore(byte[] saved) {
+    PteronException.need(saved, "saved");
+    Handle session = enter();
+    try {
+      Native.sessionRestore(session.address(), saved);
+    } finally {
+      exit(session);
+    }
+  }
+
   /** Where the parts of the method that were compiled for delegates run, now. */
   public List<Placement> placements() {
     Handle session = enter();
@@ -227,6 +271,15 @@ public final class Session implements AutoCloseable {
   }
 
   // --- private ---------------------------------------------------------------------------------
+
+  private long context(int which) {
+    Handle session = enter();
+    try {
+      return Native.sessionPosition(session.address())[which];
+    } finally {
+      exit(session);
+    }
+  }
 
   /**
    * The session, with the lock held and one user more, so that nothing releases it meanwhile, not even the garbage
