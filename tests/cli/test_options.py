@@ -234,6 +234,7 @@ TABLE = {
             ("batch=-1", "expected a size from 1"),
             ("batch=1 --dim batch=2", "once"),
         ],
+        "--package": [("mbed", "expected one of arduino, cmsis, platformio, zephyr"), ("zephyr --package ''", "expected one of")],
     },
     "doctor": {},
     "completion": {},

@@ -20,10 +20,11 @@ from pteron.schema.errors import ProgramError
 
 from . import fixed, libc, sources
 from . import replaceable as whole
+from .packages import PACKAGES, written
 from .prepared import prepared
 from .texts import header
 
-__all__ = ["Amalgam", "amalgamate", "opened"]
+__all__ = ["PACKAGES", "Amalgam", "amalgamate", "opened", "written"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pteron.schema.errors import ArgumentError, OutputError
 
+from .. import __version__
 from . import say
 from .pairs import file, pairs, program
 
@@ -24,29 +25,41 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="the image opens and verifies programs itself: the one in it, and others that come later",
     )
+    parser.add_argument(
+        "--package",
+        action="append",
+        default=[],
+        metavar="TOOL",
+        help="what makes the folder a package of arduino, cmsis, platformio, zephyr; may be given again",
+    )
     parser.add_argument("--json", action="store_true")
 
 
 def run(args: argparse.Namespace) -> int:
     from pteron.export.write import write_text
 
-    from ..amalgamate import amalgamate, opened
+    from ..amalgamate import PACKAGES, amalgamate, opened, written
     from .describe import sizes_of
 
     path = program(args.program)
+    unknown = [tool for tool in args.package if tool not in PACKAGES]
+    if unknown:
+        raise ArgumentError(f"--package: expected one of {', '.join(PACKAGES)}, got {unknown[0]}")
     there = next(p for p in (args.output, *args.output.absolute().parents) if p.exists())
     if not there.is_dir():
         raise ArgumentError(f"{args.output}: expected a folder, but {there} is a file")
     data, held = opened(path)
     sizes = sizes_of(held, pairs("--dim", args.dim, int))
     made = amalgamate(data, held, path.name, sizes, replaceable=args.replaceable)
-    try:
-        args.output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        text = f"{args.output}: cannot be made: {error.strerror}; name another folder"
-        raise OutputError(text) from error
-    files = [args.output / "pteron_model.h", args.output / "pteron_model.c"]
-    for target, text in zip(files, (made.header, made.source)):
+    texts = {"pteron_model.h": made.header, "pteron_model.c": made.source}
+    texts |= written(args.package, path.name, __version__)
+    files = [args.output / name for name in texts]
+    for target, text in zip(files, texts.values()):
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            text = f"{args.output}: cannot be made: {error.strerror}; name another folder"
+            raise OutputError(text) from error
         write_text(target, text)
     say.result("amalgamate", args.json, made.facts, lambda: as_text(made.facts), files)
     return 0
