@@ -260,7 +260,7 @@ typedef struct pte_gemm_static {
    * bytes. */
   void (*gather)(const pte_gather_i8 *gather);
   /* pte_rescale_complete */
-  void (*columns)(pte_rescale_columns *columns);
+  void (*columns)(pte_rescale_columns *columns, const int8_t *shifts);
   /* Where the form of x adds to sums: row 0 of a tile is one of zeros, which sums that alone. It
    * leaves `start`, of all panels `start_panel` apart, which then joins the rows after it. NULL: it
    * adds nothing. */

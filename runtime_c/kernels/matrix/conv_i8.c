@@ -230,12 +230,21 @@ static void columns_read(const conv_i8_plan *p, size_t column, size_t count,
   const pte_conv_i8_attrs *a = p->attrs;
   const pte_tensor *const *in = p->call->in;
   const int8_t *shift = (const int8_t *)in[4]->data + column;
-  if (count < PTE_PANEL) *c = (pte_rescale_columns){.zero = 0};
-  memcpy(c->bias, (const int32_t *)in[2]->data + column, count * sizeof *c->bias);
-  memcpy(c->multiplier, (const int32_t *)in[3]->data + column, count * sizeof *c->multiplier);
-  for (size_t n = 0; n < PTE_PANEL; n++) c->down[n] = n < count ? shift[n] : PTE_SHIFT_NARROW;
+  const int32_t *bias = (const int32_t *)in[2]->data + column;
+  const int32_t *multiplier = (const int32_t *)in[3]->data + column;
+  int8_t last[PTE_PANEL];
   c->zero = (int32_t)a->y_zero, c->low = (int32_t)a->low, c->high = (int32_t)a->high;
-  p->kernel->columns(c);
+  if (count == PTE_PANEL) {
+    memcpy(c->bias, bias, sizeof c->bias);
+    memcpy(c->multiplier, multiplier, sizeof c->multiplier);
+  } else {
+    memset(c->bias, 0, sizeof c->bias), memset(c->multiplier, 0, sizeof c->multiplier);
+    memset(last, PTE_SHIFT_NARROW, sizeof last);
+    memcpy(c->bias, bias, count * sizeof *bias);
+    memcpy(c->multiplier, multiplier, count * sizeof *multiplier);
+    memcpy(last, shift, count), shift = last;
+  }
+  p->kernel->columns(c, shift);
 }
 
 /* Panels side by side of a group, and what follows their sums. */
@@ -311,8 +320,10 @@ static bool panels_run(const conv_i8_plan *p, pte_pace *pace, size_t group, size
   /* The panels after these, evenly over all strips. */
   const size_t step = ceil_div(set.count * (4 * PTE_PANEL), strips);
   const int8_t *next = set.codes + set.count * p->quads * (4 * PTE_PANEL);
-  for (size_t i = 0; i < strips; i++) { /* about as many rows each: few would wait for latency */
-    size_t at = all_rows * i / strips, strip = all_rows * (i + 1) / strips - at;
+  /* About as many rows each: few would wait for latency. */
+  const size_t each = all_rows / strips, more = all_rows % strips;
+  for (size_t i = 0, at = 0, strip; i < strips; i++, at += strip) {
+    strip = each + (i < more);
     const bool settle = i < p->zeros;
     int8_t *to = y + (settle ? 0 : at - p->zeros) * all;
     if (!tile_run(p, pace, &set, settle, strip, block + at * p->row_bytes,

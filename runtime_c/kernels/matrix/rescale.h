@@ -31,8 +31,7 @@ static inline int8_t pte_rescale(int32_t v, int32_t multiplier, int32_t shift, i
   return (int8_t)(y < low ? low : y > high ? high : y);
 }
 
-/* Completes columns of which bias, multiplier, zero, low and high are there, and in `down` the
- * shifts.
+/* Completes columns of which bias, multiplier, zero, low and high are there; `shifts` of each.
  *
  * Narrow: with h = floor(v * multiplier / 2^32) and 33 <= shift <= 55
  *
@@ -42,10 +41,10 @@ static inline int8_t pte_rescale(int32_t v, int32_t multiplier, int32_t shift, i
  * joins the same addition as zero << (shift - 32); |h| <= 2^30 and |add| <= 2^30 - 2^22 stay within
  * 32 bits. A factor below 1/4 has such a shift. The lowest multiplier is none: NEON's product is
  * doubled. */
-static inline void pte_rescale_complete(pte_rescale_columns *c) {
+static inline void pte_rescale_complete(pte_rescale_columns *c, const int8_t *shifts) {
   uint32_t wide = 0;
   for (size_t n = 0; n < PTE_PANEL; n++) {
-    const uint32_t shift = (uint32_t)c->down[n], over = shift - PTE_SHIFT_NARROW;
+    const uint32_t shift = (uint32_t)shifts[n], over = shift - PTE_SHIFT_NARROW;
     const uint32_t most = PTE_SHIFT_NARROW_MOST - PTE_SHIFT_NARROW;
     wide |= (over > most) | (c->multiplier[n] == INT32_MIN);
     c->add[n] = (int32_t)((1u << (over & 31)) * (2u * (uint32_t)c->zero + 1u));

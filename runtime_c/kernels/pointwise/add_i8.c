@@ -29,9 +29,10 @@ static void table_fill(int32_t *table, int64_t zero, int64_t multiplier, int64_t
 static pte_rescale_columns columns_of(const pte_add_i8_attrs *attrs) {
   pte_rescale_columns c = {
       .zero = (int32_t)attrs->y_zero, .low = (int32_t)attrs->low, .high = (int32_t)attrs->high};
+  int8_t shifts[PTE_PANEL];
   for (unsigned n = 0; n < PTE_PANEL; n++)
-    c.multiplier[n] = (int32_t)attrs->multiplier, c.down[n] = (int32_t)attrs->shift;
-  pte_rescale_complete(&c);
+    c.multiplier[n] = (int32_t)attrs->multiplier, shifts[n] = (int8_t)attrs->shift;
+  pte_rescale_complete(&c, shifts);
   return c;
 }
 
