@@ -104,52 +104,56 @@ PTE_ALWAYS void pte_turned_row(size_t depth, const float *x, float *room, int8_t
       code[i] = (int8_t)(int32_t)(pte_bits(room[i] * by + middle) - pte_bits(middle));
 }
 
-/* y = x where `take` is set. */
-PTE_ALWAYS void pte_limit_sixteen(const pte_sixteen_ints *take, float x, pte_sixteen *y) {
-  const pte_sixteen all = x - (pte_sixteen){0};
-  *y = (pte_sixteen)((*take & (pte_sixteen_ints)all) | (~*take & (pte_sixteen_ints)*y));
+/* `lanes` elements at `from` and zeros; nothing that is read for all sixteen goes through memory.
+ */
+PTE_ALWAYS void pte_sixteen_load(const float *from, size_t lanes, pte_sixteen *out) {
+  float some[PTE_PANEL] = {0};
+  if (lanes == PTE_PANEL) {
+    memcpy(out, from, sizeof *out);
+    return;
+  }
+  memcpy(some, from, lanes * sizeof *some);
+  memcpy(out, some, sizeof some);
 }
 
-/* Sixteen sums as f32, finished; `add` reads `lanes` elements, `y` gets as many. */
+/* v = limit where `take` is set. */
+#define PTE_LIMITED(v, take, limit)                                                                \
+  (pte_sixteen)(((take) & (pte_sixteen_ints)((limit) - (pte_sixteen){0})) |                        \
+                (~(take) & (pte_sixteen_ints)(v)))
+
+/* Sixteen sums as f32, finished; addends (NULL: none) have `lanes` elements, y gets as many. */
 PTE_ALWAYS void pte_scaled_sixteen(const pte_scaled_i8 *s, const int32_t *sum, float x_scale,
-                                   const float *w_scale, const float *const *add, size_t lanes,
-                                   float *y) {
+                                   const float *w_scale, const float *first, const float *second,
+                                   size_t lanes, float *y) {
+  const pte_finish_f32 *f = s->finish;
   pte_sixteen_ints codes;
   pte_sixteen v, more;
   memcpy(&codes, sum, sizeof codes), memcpy(&v, w_scale, sizeof v);
   v = __builtin_convertvector(codes, pte_sixteen) * (x_scale * v);
-#pragma GCC unroll 2
-  for (unsigned i = 0; i < PTE_ADDENDS; i++) {
-    if (add[i] == NULL) continue;
-    float some[PTE_PANEL] = {0};
-    if (lanes < PTE_PANEL) memcpy(some, add[i], lanes * sizeof *some);
-    memcpy(&more, lanes < PTE_PANEL ? some : add[i], sizeof more);
-    v += more;
+  if (first != NULL) pte_sixteen_load(first, lanes, &more), v += more;
+  if (second != NULL) pte_sixteen_load(second, lanes, &more), v += more;
+  if (f->at_least) v = PTE_LIMITED(v, v <= f->low, f->low);
+  if (f->at_most) v = PTE_LIMITED(v, v >= f->high, f->high);
+  if (lanes == PTE_PANEL) {
+    memcpy(y, &v, sizeof v);
+    return;
   }
-  if (s->finish->at_least) {
-    codes = v <= s->finish->low;
-    pte_limit_sixteen(&codes, s->finish->low, &v);
-  }
-  if (s->finish->at_most) {
-    codes = v >= s->finish->high;
-    pte_limit_sixteen(&codes, s->finish->high, &v);
-  }
-  if (lanes == PTE_PANEL) memcpy(y, &v, sizeof v);
-  else memcpy(y, &v, lanes * sizeof *y);
+  const pte_sixteen last = v; /* so that v itself has no address */
+  memcpy(y, &last, lanes * sizeof *y);
 }
 
 PTE_ALWAYS void pte_scaled_tile(const pte_scaled_i8 *s, size_t rows, size_t panels) {
-  for (size_t m = 0; m < rows; m++)
-    for (size_t p = 0; p < panels; p++) {
-      const float *add[PTE_ADDENDS];
-      for (unsigned i = 0; i < PTE_ADDENDS; i++) {
-        add[i] = s->finish->add[i];
-        if (add[i] != NULL) add[i] += m * s->finish->add_stride[i] + p * PTE_PANEL;
-      }
-      pte_scaled_sixteen(s, s->sum[m * panels + p], s->x_scale[m], s->w_scale + p * PTE_PANEL, add,
-                         p + 1 < panels ? PTE_PANEL : s->lanes,
-                         s->y + m * s->y_stride + p * PTE_PANEL);
+  for (size_t p = 0; p < panels; p++) {
+    const float *first = s->finish->add[0], *second = s->finish->add[1];
+    const size_t lanes = p + 1 < panels ? PTE_PANEL : s->lanes, at = p * PTE_PANEL;
+    for (size_t m = 0; m < rows; m++) {
+      pte_scaled_sixteen(s, s->sum[m * panels + p], s->x_scale[m], s->w_scale + at,
+                         first == NULL ? NULL : first + at, second == NULL ? NULL : second + at,
+                         lanes, s->y + m * s->y_stride + at);
+      if (first != NULL) first += s->finish->add_stride[0];
+      if (second != NULL) second += s->finish->add_stride[1];
     }
+  }
 }
 
 /* The two functions above as those of a variant. */
