@@ -16,6 +16,7 @@ from pteron.schema.dtypes import DTYPES, FLOATS
 from ..program import Coded, terms, views
 from ..program.terms import Term, cast, literal, load, lt, register, select, term
 from ..program.views import Shape, View
+from ..sizes.extents import is_narrow, same
 from .refs import Codes, Known, Ref
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def compute(
     shape: Shape,
 ) -> list[Ref]:
     """What Lowering.pointwise_many says."""
-    refs = [l.unpacked(x) for x in operands]
+    refs = _met(l, [l.unpacked(x) for x in operands])
     full = l.sizes.broadcast([*(x.shape for x in refs), shape])
     loaded: list[View] = []
     given: list[Term] = []
@@ -56,6 +57,23 @@ def compute(
     )
     back = [order.index(a) for a in range(len(full))]
     return [l.transpose(y, back) for y in ys]
+
+
+def _met(l: Lowering, refs: list[Ref]) -> list[Ref]:
+    """Operands that agree as far as a run must look: where one has an axis that only it can compare with another's, a reshape
+    to that one's extent does."""
+    for axis in range(-max((x.rank for x in refs), default=0), 0):
+        there = [x.shape[axis] for x in refs if x.rank >= -axis and not is_narrow(x.shape[axis])]
+        size = min(there, key=lambda n: (l.sizes.is_counted(n), str(n)), default=1)
+        for i, x in enumerate(refs):
+            if x.rank < -axis or is_narrow(x.shape[axis]) or same(x.shape[axis], size):
+                continue
+            either = l.sizes.is_counted(x.shape[axis]) or l.sizes.is_counted(size)
+            if either and l.sizes.is_left_to_runs(x.shape[axis], size):
+                shape = list(x.shape)
+                shape[axis] = size
+                refs[i] = l.reshape(x, shape)
+    return refs
 
 
 def _run(

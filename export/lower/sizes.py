@@ -118,8 +118,7 @@ class Sizes:
             first, second = self._at_capacity(a), self._at_capacity(b)
             if same(first, second):
                 return
-            free = UNBOUNDED in extents.symbols_of(first) | extents.symbols_of(second)
-            if free or (isinstance(first, int) and isinstance(second, int)):
+            if self.is_left_to_runs(first, second):
                 raise RefusedError(
                     f"{text}: {a} and {b} must be equal, which only a run decides; give it a size that stays, or take both "
                     "from one value"
@@ -128,6 +127,14 @@ class Sizes:
         check = Check(kind, a, b, f"{self.where}: {text}" if self.where else text)
         if not any(c.kind == kind and same(c.a, a) and same(c.b, b) for c in self.checks):
             self.checks.append(check)
+
+    def is_left_to_runs(self, a: Extent, b: Extent) -> bool:
+        """Whether prepare cannot tell if two sizes, of which a run may count one, are equal: at their capacities they are not,
+        or nothing bounds one."""
+        first, second = self._at_capacity(a), self._at_capacity(b)
+        free = UNBOUNDED in extents.symbols_of(first) | extents.symbols_of(second)
+        numbers = isinstance(first, int) and isinstance(second, int)
+        return not same(first, second) and (free or numbers)
 
     def is_counted(self, n: Extent) -> bool:
         """Whether a run decides it."""

@@ -129,7 +129,7 @@ def test_what_grows_from_round_to_round_is_counted() -> None:
     agrees(text, {"x": floats((2, 2)), "trips": np.array(3)})
 
 
-def test_what_grows_is_not_compared_with_a_size_that_does_not() -> None:
+def test_what_grows_is_compared_with_a_size_that_does_not_by_the_run() -> None:
     """Prepare, which has no sizes of a run, would compare 4096 with n."""
     text = """
     agraph (float[n] w, int64 trips, float[2] v) => (float[m] y) {
@@ -146,8 +146,11 @@ def test_what_grows_is_not_compared_with_a_size_that_does_not() -> None:
             }
         >
     }"""
-    with pytest.raises(LoweringError, match=r"Add .*: carried and Min\(carried, n\) must be equal"):
-        lower(ir.serde.deserialize_model(parsed(text)))
+    v = floats((2,))
+    agrees(text, *({"w": floats((6,)), "v": v, "trips": np.array(n)} for n in (0, 1, 2, 5)))
+    program = lower(ir.serde.deserialize_model(parsed(text)))
+    with pytest.raises((PteronError, ValueError), match="reshape"):
+        run(program, {"w": floats((3,)), "v": v, "trips": np.array(4)})
 
 
 def test_loops_in_loops() -> None:
@@ -265,16 +268,18 @@ def test_a_counted_size_beside_another_is_compared_by_the_run(size: str) -> None
         run(program, {**feeds, "c": np.arange(6) < 3})
 
 
-def test_a_counted_size_never_agrees_with_one_that_is_not_its_capacity() -> None:
+def test_a_counted_size_agrees_with_one_that_is_not_its_capacity_where_a_run_finds_it_so() -> None:
     text = """
     agraph (float[6] x, bool[6] c, float[3] z) => (float[k] y) {
         t = Compress(x, c)
         y = Add(t, z)
     }"""
-    with pytest.raises(
-        LoweringError, match=r"Add[^:]*: operands broadcast together.*which only a run decides"
-    ):
-        lower(ir.serde.deserialize_model(parsed(text)))
+    feeds = {"x": floats((6,)), "z": floats((3,), 1)}
+    agrees(text, {**feeds, "c": np.arange(6) % 2 == 1}, {**feeds, "c": np.arange(6) < 3})
+    program = lower(ir.serde.deserialize_model(parsed(text)))
+    for count in (0, 2, 6):
+        with pytest.raises((PteronError, ValueError)):
+            run(program, {**feeds, "c": np.arange(6) < count})
 
 
 @pytest.mark.parametrize(
