@@ -27,6 +27,7 @@ enum {
 
 enum {
   FEW_ROWS = 64,
+  HEAD_BYTES = 64, /* of a thread's share */
   BLOCK_ROWS = 16 * PTE_TALL,
   ALIAS = 4096,       /* rows so far apart would fall on each other in L1 */
   TASK_WORK = 131072, /* products that are worth a task, in sixteens */
@@ -110,7 +111,7 @@ static bool plan_of(const pte_call *call, conv_i8_plan *p) {
   p->zeros = p->kernel->settle != NULL;
   plan_blocks(p, call->threads);
   return pte_align(p->depth, 64, &p->line_bytes) && pte_mul(rows, p->block_rows + 1, &rows) &&
-         pte_align(rows, 64, &rows) && pte_add(rows, p->line_bytes, &p->share_bytes);
+         pte_align(rows, 64, &rows) && pte_add(rows, p->line_bytes + HEAD_BYTES, &p->share_bytes);
 }
 
 /* --- rows
@@ -333,21 +334,30 @@ static bool panels_run(const conv_i8_plan *p, pte_pace *pace, size_t group, size
   return true;
 }
 
+/* A thread's: which band its rows are, SIZE_MAX of none; a line; the rows. A thread has many tasks
+ * of a band. */
+static size_t *share_of(const conv_i8_plan *p, uint32_t thread) {
+  return (size_t *)(void *)((char *)p->call->scratch + p->share_bytes * thread);
+}
+
 static void conv_i8_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const conv_i8_plan *p = context;
   const size_t beside = p->kernel->most_panels, sets = ceil_div(p->panels, beside);
-  char *line = (char *)p->call->scratch + p->share_bytes * thread, *block = line + p->line_bytes;
-  size_t filled = SIZE_MAX;
+  size_t *filled = share_of(p, thread);
+  char *line = (char *)filled + HEAD_BYTES, *block = line + p->line_bytes;
   pte_pace pace = pte_call_pace(p->call);
-  if (p->zeros != 0 && !zeros_fill(p, &pace, block, (int8_t *)line)) return;
+  if (*filled == SIZE_MAX && p->zeros != 0 && !zeros_fill(p, &pace, block, (int8_t *)line)) return;
   for (size_t i = begin; i < end; i++) {
     size_t band = i / p->column_blocks, part = i % p->column_blocks;
     size_t group = band / p->row_blocks, first = band % p->row_blocks * p->block_rows;
     if (first >= p->rows) continue; /* the blocks before took all */
     size_t rows = least(p->block_rows, p->rows - first);
     char *to = block + p->zeros * p->row_bytes;
-    if (band != filled && !rows_fill(p, &pace, group, first, rows, to, (int8_t *)line)) return;
-    filled = band;
+    if (band != *filled) {
+      *filled = SIZE_MAX;
+      if (!rows_fill(p, &pace, group, first, rows, to, (int8_t *)line)) return;
+      *filled = band;
+    }
     size_t last = sets * (part + 1) / p->column_blocks;
     for (size_t set = sets * part / p->column_blocks; set < last; set++)
       if (!panels_run(p, &pace, group, first, rows, set * beside, block)) return;
@@ -516,6 +526,7 @@ static pte_status conv_i8_run(const pte_call *call) {
   }
   if (p.rows == 0 || p.columns == 0) return PTE_OK;
   if (p.depthwise) return run_depthwise(&p, &pace);
+  for (uint32_t i = 0; i < call->threads; i++) *share_of(&p, i) = SIZE_MAX;
   pte_parallel(call, p.groups * p.row_blocks * p.column_blocks, 1, conv_i8_task, &p);
   return PTE_OK;
 }
