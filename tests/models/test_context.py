@@ -127,6 +127,20 @@ def test_same_bits_for_every_processor_and_number_of_threads(cache: str, tmp_pat
     assert len(made) == 1
 
 
+def test_threads_share_the_keys_of_a_long_context(tmp_path: Path) -> None:
+    """Two waves of tiles for two key heads: bits of one thread, of one run and of pieces."""
+    exported(decoder(), tmp_path, max_context=2304)
+    program = pteron.Program(tmp_path / "m.pte")
+    tokens = np.random.default_rng(8).integers(0, VOCABULARY, (1, 2200))
+    made = {run(pteron.Session(program, threads=2), tokens).tobytes()}
+    cuts = ((0, 2040), (2040, 2046), (2046, 2053), (2053, 2190))
+    cuts += tuple((i, i + 1) for i in range(2190, 2200))
+    for cpu, threads in (*((cpu, 3) for cpu in variants()), (0, 1), (0, 2), (0, 4)):
+        session = pteron.Session(program, cpu=cpu, threads=threads)
+        made.add(pieces(session, tokens, cuts).tobytes())
+    assert len(made) == 1
+
+
 def test_more_tokens_than_there_is_room_for(tmp_path: Path) -> None:
     model = exported(decoder(), tmp_path)
     run(model, TOKENS)

@@ -153,6 +153,15 @@ CASES = [
     halves(attention(1, 2, 2, 7, 65, 5, 3, causal="top_left", left_window=9), 1),
     halves(attention(1, 2, 1, 2, 64, 9, 20), 2),
     attention(1, 3, 3, 100, 64, 64, 64),
+    *(  # few items, so that threads share keys; the first counts end in the first of two waves
+        attention(2, 8, 1, s, 2200, 16, 24, count=[count, 2177], causal="bottom_right")
+        for s, count in ((1, 2048), (7, 130), (1, 0))
+    ),
+    attention(1, 4, 1, 3, 300, 8, 8, looks(4, 3, 300)),
+    panels(
+        eighths(attention(1, 3, 1, 2, 2240, 16, 16, count=[2210], causal="bottom_right"), 1, 2),
+        2210,
+    ),
     *(attention(1, 2, 1, s, t, 16, 32) for s, t in ((3, 64 + 20), (29, 40), (210, 64 + 5))),
     attention(1, 2, 2, 13, 130, 32, 32, np.float32(np.where(np.arange(130) < 90, 0, -1e4))),
     attention(1, 2, 2, 13, 130, 8, 24, np.float32(np.arange(130) * -1.5)),

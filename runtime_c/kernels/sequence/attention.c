@@ -18,7 +18,11 @@ enum {
   STRIP = PTE_ATTENTION_STRIP,
   ROWS = PTE_ATTENTION_ROWS,
   ROWS_LEAST = 4 * PTE_ATTENTION_STRIP, /* fewer are not worth laying out the keys */
-  LANES = PTE_ATTENTION_LANES
+  LANES = PTE_ATTENTION_LANES,
+  WAVE = PTE_ATTENTION_WAVE,
+  PARTS = WAVE / PTE_ATTENTION_PART,
+  SHARED_ROWS = 64, /* more have threads enough to do, and much to merge */
+  SHARED_KEYS = 4 * TILE
 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -47,7 +51,15 @@ static pte_attention plan(const pte_call *call) {
     int64_t rows = (a.rows + a.items_per_group - 1) / a.items_per_group;
     a.rows_per_item = (rows + STRIP - 1) / STRIP * STRIP;
   }
+  a.shared = call->threads > 1 && blocks * a.items_per_group < 2 * (int64_t)call->threads &&
+             a.rows <= SHARED_ROWS && a.keys >= SHARED_KEYS && a.attrs->left_window < 0;
+  a.strips = a.rows_per_item / STRIP;
+  a.slot = 2 * LANES + STRIP * a.e_padded;
   return a;
+}
+
+static int64_t items_of(const pte_attention *a) {
+  return a->q->shape[0] * a->groups * a->items_per_group;
 }
 
 static pte_status scratch_of(const pte_attention *a, uint64_t *out_bytes) {
@@ -58,11 +70,19 @@ static pte_status scratch_of(const pte_attention *a, uint64_t *out_bytes) {
   return pte_align(facts + floats * sizeof(float), 64, out_bytes) ? PTE_OK : PTE_NO_MEMORY;
 }
 
+/* Floats of all tiles of a wave; few, because items and rows are. */
+static uint64_t tiles_of(const pte_attention *a) {
+  return a->shared ? (uint64_t)(items_of(a) * WAVE * a->strips * a->slot) : 0;
+}
+
 static pte_status attention_scratch(const pte_call *call, uint64_t *out_bytes) {
   pte_attention a = plan(call);
-  uint64_t bytes;
+  uint64_t bytes, more = tiles_of(&a);
   PTE_TRY(scratch_of(&a, &bytes));
-  return pte_mul(bytes, call->threads, out_bytes) ? PTE_OK : PTE_NO_MEMORY;
+  if (a.shared) more += (uint64_t)(items_of(&a) * 2 * (a.rows_per_item + LANES));
+  return pte_mul(bytes, call->threads, &bytes) && pte_add(bytes, more * sizeof(float), out_bytes)
+             ? PTE_OK
+             : PTE_NO_MEMORY;
 }
 
 typedef struct job {
@@ -70,10 +90,36 @@ typedef struct job {
   const pte_attention_f32 *variant;
 } job;
 
+static float *scratch_for(const job *j, uint32_t thread) {
+  return (float *)j->a.call->scratch + j->a.scratch_bytes / sizeof(float) * thread;
+}
+
 static void attention_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const job *j = context;
-  float *scratch = (float *)j->a.call->scratch + j->a.scratch_bytes / sizeof(float) * thread;
-  for (size_t i = begin; i < end; i++) j->variant->item(&j->a, (int64_t)i, scratch);
+  for (size_t i = begin; i < end; i++) j->variant->item(&j->a, (int64_t)i, scratch_for(j, thread));
+}
+
+static void part_task(void *context, size_t begin, size_t end, uint32_t thread) {
+  const job *j = context;
+  for (int64_t i = (int64_t)begin; i < (int64_t)end; i++)
+    j->variant->part(&j->a, i / PARTS, i % PARTS, scratch_for(j, thread));
+}
+
+static void merge_task(void *context, size_t begin, size_t end, uint32_t thread) {
+  const job *j = context;
+  for (size_t i = begin; i < end; i++) j->variant->merge(&j->a, (int64_t)i, scratch_for(j, thread));
+}
+
+/* A wave of tiles in all threads, then what they gave, and so on up to `keys`. */
+static void run_waves(const pte_call *call, job *j, int64_t keys) {
+  size_t items = (size_t)items_of(&j->a);
+  j->a.tiles = scratch_for(j, call->threads);
+  j->a.kept = j->a.tiles + tiles_of(&j->a);
+  do {
+    pte_parallel(call, items * PARTS, 1, part_task, j);
+    pte_parallel(call, items, 1, merge_task, j);
+    j->a.wave += WAVE;
+  } while (j->a.wave * TILE < keys);
 }
 
 static pte_status attention_run(const pte_call *call) {
@@ -81,14 +127,16 @@ static pte_status attention_run(const pte_call *call) {
   PTE_TRY(scratch_of(&j.a, &j.a.scratch_bytes));
   if (pte_tensor_count(call->out[0]) == 0) return PTE_OK;
   pte_pace pace = pte_call_pace(call);
+  int64_t keys = call->in[4] != NULL ? 0 : j.a.keys;
   for (int64_t b = 0; call->in[4] != NULL && b < j.a.q->shape[0]; b++) {
     if (!pte_pace_go(&pace, 1)) return PTE_CANCELLED;
     int64_t count = ((const int64_t *)call->in[4]->data)[b];
     if (count < 0 || count > j.a.keys)
       return pte_kernel_fail(call, PTE_BAD_DATA, "key count out of range", 4, b, count, j.a.keys);
+    keys = count > keys ? count : keys;
   }
-  size_t items = (size_t)(j.a.q->shape[0] * j.a.groups * j.a.items_per_group);
-  pte_parallel(call, items, 1, attention_task, &j);
+  if (j.a.shared) run_waves(call, &j, keys);
+  else pte_parallel(call, (size_t)items_of(&j.a), 1, attention_task, &j);
   return PTE_OK;
 }
 

@@ -8,7 +8,9 @@ enum {
   PTE_ATTENTION_TILE = 64,  /* keys; a part of the meaning: the tiles lie at absolute positions */
   PTE_ATTENTION_STRIP = 6,  /* query rows of one register tile */
   PTE_ATTENTION_ROWS = 198, /* query rows of one item at most; a multiple of the strip */
-  PTE_ATTENTION_LANES = 16  /* columns of a register tile */
+  PTE_ATTENTION_LANES = 16, /* columns of a register tile */
+  PTE_ATTENTION_WAVE = 32,  /* tiles of an item that threads share, until they are merged */
+  PTE_ATTENTION_PART = 4    /* of them, one thread's at a time */
 };
 
 /* Of one query row. Its keys are low .. high - 1, apart from the mask, which lies at element
@@ -30,6 +32,11 @@ typedef struct pte_attention {
   int64_t staged;         /* elements of a tile's keys that are widened before they are laid out */
   bool panels;            /* keys lie as [keys / 16][d][16], not as [keys][d] */
   uint64_t scratch_bytes; /* of one thread */
+  bool shared;            /* an item's tiles are shared by threads, and merged in order when all are
+                             done: the same sums. A wave begins at tile `wave`, */
+  int64_t wave, strips;   /* a tile has `strips` of `slot` floats: (m, l, o) of up to six rows */
+  int64_t slot;
+  float *tiles, *kept; /* [items][WAVE][strips][slot], and (m, l) of each item's rows */
 } pte_attention;
 
 #endif
