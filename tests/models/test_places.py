@@ -173,3 +173,14 @@ def test_windows_are_those_of_torch(tmp_path: Path) -> None:
         lambda x: x * torch.blackman_window(8),
     ]
     agree(tmp_path, functions, (randn(8),))
+
+
+def test_bounds_by_half_a_size(tmp_path: Path) -> None:
+    """Python's s // 2 of a size that may be 0 is Div of what divides, of which no sign need be known."""
+    functions = [
+        lambda x: x[:, -(x.shape[1] // 2 + 1) :],
+        lambda x: x[:, : -(x.shape[1] // 2)],
+        lambda x: x[:, x.shape[1] // 2 - x.shape[1] :],
+    ]
+    cases = [(randn(b, s, 4),) for b, s in ((2, 6), (3, 9), (1, 2))]
+    agree(tmp_path, functions, *cases, dynamic=({0: "b", 1: "s"},))

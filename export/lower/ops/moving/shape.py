@@ -122,7 +122,8 @@ def _calculate(op: str, a: Any, b: Any, dtype: str, *, fmod: bool = False) -> An
     if op in ("Min", "Max"):
         return extents.minimum(a, b) if op == "Min" else extents.maximum(a, b)
     if op in ("Div", "Mod") and at_most(1, b):
-        if at_most(0, a):
+        whole = op == "Div" and isinstance(b, int) and extents.same(extents.mod(a, b), 0)
+        if whole or at_most(0, a):
             return extents.floordiv(a, b) if op == "Div" else extents.mod(a, b)
         if op == "Mod" and not fmod:  # has the sign of b
             return extents.mod(a, b)
