@@ -92,7 +92,7 @@ test: dev
 	@.ci/steps
 
 # What .ci/run has no time for. Tools: apt-get install apksigner libsmali-java dexdump gcc-arm-none-eabi qemu-system-arm
-# gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross, and those of .ci/run.
+# gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross, and those of .ci/run (clang-19, mingw-w64 and wine among them).
 test-boards: dev-torch
 	@PTERON_REQUIRE_ALL=1 $(BIN)/python -m pytest tests -m boards
 

@@ -13,12 +13,12 @@ from typing import Final
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Isa:
-    """`feature`: its bit in PTE_CPU_*, never used again. `machine`: x86_64 or aarch64. `flags`: of the compiler, which is asked
-    whether it knows them. `needs`: a row above, without which it does not count. `says`: what it is, for the C header.
+    """`feature`: its bit in PTE_CPU_*, never used again. `machine`: x86_64, aarch64 or riscv64. `flags`: of the compiler, which is
+    asked whether it knows them, and the header of intrinsics where older compilers lack it. `needs`: a row above, without which it does not count. `says`: what it is, for the C header.
     `option`: of the build, which leaves it out.
 
     How it is found. On x86 `cpuid`: words "leaf.register bit" (7.1 is leaf 7, subleaf 1), all of which must be set, and `state`,
-    the registers that the system must save (XCR0). On Arm `hwcap` and `hwcap2` of Linux, `sysctl` of Apple's systems; where
+    the registers that the system must save (XCR0). On Arm and RISC-V `hwcap` and `hwcap2` of Linux, `sysctl` of Apple's systems; where
     none is given, each such processor has it.
     """
 
@@ -63,6 +63,9 @@ ROWS: Final = (
     Isa(
         "i8mm", 3, "aarch64", "-march=armv8.6-a+i8mm", "smmla", needs="dotprod",
         hwcap2=1 << 13, sysctl="hw.optional.arm.FEAT_I8MM",
+    ),
+    Isa(
+        "rvv", 7, "riscv64", "-march=rv64gcv -include riscv_vector.h", "vectors 1.0", hwcap=1 << (ord("V") - ord("A")),
     ),
 )  # fmt: skip
 """Of a machine the better ones stand lower: a kernel is taken for the last row that the processor has and the family knows."""

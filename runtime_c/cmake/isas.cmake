@@ -1,7 +1,7 @@
 # Instruction sets: of which machine, flags of the compiler, option of the build.
 # Written by schema/gen from schema/isas.py; do not edit.
 
-set(PTE_ISAS avx2 avxvnni avx512 avx512vnni neon dotprod i8mm)
+set(PTE_ISAS avx2 avxvnni avx512 avx512vnni neon dotprod i8mm rvv)
 set(PTE_ISA_avx2_MACHINE x86_64)
 set(PTE_ISA_avx2_FLAGS -mavx2 -mfma -mf16c)
 set(PTE_ISA_avx2_OPTION )
@@ -23,3 +23,6 @@ set(PTE_ISA_dotprod_OPTION )
 set(PTE_ISA_i8mm_MACHINE aarch64)
 set(PTE_ISA_i8mm_FLAGS -march=armv8.6-a+i8mm)
 set(PTE_ISA_i8mm_OPTION )
+set(PTE_ISA_rvv_MACHINE riscv64)
+set(PTE_ISA_rvv_FLAGS -march=rv64gcv -include riscv_vector.h)
+set(PTE_ISA_rvv_OPTION )

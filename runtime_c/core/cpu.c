@@ -27,8 +27,7 @@ uint32_t pte_cpu_detect(void) {
   const uint32_t state = (one.c & osxsave) != 0 ? xgetbv() : 0;
   uint32_t features = 0;
   for (const pte_isa *row = pte_isas; row < pte_isas + pte_isa_count; row++) {
-    bool all =
-        !row->arm && (features & row->needs) == row->needs && (state & row->state) == row->state;
+    bool all = (features & row->needs) == row->needs && (state & row->state) == row->state;
     for (unsigned i = 0; i < 4; i++) all = all && (has[i] & row->cpuid[i]) == row->cpuid[i];
     if (all) features |= row->feature;
   }
@@ -41,24 +40,16 @@ uint32_t pte_cpu_allow(uint32_t wanted) {
 
 #else
 
-#if defined(__aarch64__)
-static const bool arm = true;
-#else
-static const bool arm = false;
-#endif
-
 uint32_t pte_cpu_detect(void) {
   uint32_t features = 0;
   for (const pte_isa *row = pte_isas; row < pte_isas + pte_isa_count; row++)
-    if (arm && row->arm && (row->hwcap | row->hwcap2) == 0 && row->sysctl == NULL)
-      features |= row->feature;
+    if ((row->hwcap | row->hwcap2) == 0 && row->sysctl == NULL) features |= row->feature;
   return features;
 }
 
 uint32_t pte_cpu_allow(uint32_t wanted) {
   uint32_t known = 0;
-  for (const pte_isa *row = pte_isas; row < pte_isas + pte_isa_count; row++)
-    if (row->arm) known |= row->feature;
+  for (const pte_isa *row = pte_isas; row < pte_isas + pte_isa_count; row++) known |= row->feature;
   return wanted == PTE_CPU_DETECT ? pte_cpu_detect() : wanted & known;
 }
 

@@ -6,15 +6,14 @@
 
 #include "pteron/pteron.h"
 
-/* An instruction set, and what it is known by: a row of schema/isas.py. Rows that a row needs stand
- * above it. */
+/* An instruction set of this machine, and what it is known by: a row of schema/isas.py. Rows that a
+ * row needs stand above it. */
 typedef struct pte_isa {
   uint32_t feature, needs; /* PTE_CPU_* */
-  bool arm;
   uint32_t
       cpuid[4];   /* x86: bits of leaf 1 ecx, leaf 7 ebx and ecx, leaf 7.1 eax; all must be set */
   uint32_t state; /* x86: registers that the system saves (XCR0) */
-  uint32_t hwcap, hwcap2; /* Arm, Linux; none, nor a name: each processor has it */
+  uint32_t hwcap, hwcap2; /* Arm and RISC-V, Linux; none, nor a name: each processor has it */
   const char *sysctl;     /* Arm, Apple */
 } pte_isa;
 
@@ -23,7 +22,7 @@ extern const size_t pte_isa_count;
 
 /* Features that the processor itself admits without an operating system: all of them on x86 (cpuid,
  * and xgetbv for the state that the system saves); NEON alone on 64-bit Arm, where only the system
- * knows more (pte_host_cpu). */
+ * knows more (pte_host_cpu), as it alone knows of RISC-V. */
 uint32_t pte_cpu_detect(void);
 
 /* What a session asked for by `wanted` may use. On x86 it is never more than the processor has; on

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import PurePath
+from typing import Final
 
 from ..isas import ISAS, ROWS, Isa, cpuid_masks
 from .ops import head
 
 PORTABLE = "portable"
+MACROS: Final = {
+    "x86_64": "defined(__x86_64__) || defined(__i386__)",
+    "aarch64": "defined(__aarch64__)",
+    "riscv64": "defined(__riscv) && __riscv_xlen == 64",
+}
+"""A build has the rows of its machine."""
 
 
 def constants() -> list[str]:
@@ -26,16 +33,21 @@ def constants() -> list[str]:
 
 def isas_c() -> str:
     out = [head("What instruction sets are known by.", "schema/isas.py"), '#include "core/cpu.h"\n']
-    out += [f"const size_t pte_isa_count = {len(ROWS)};", "const pte_isa pte_isas[] = {"]
-    for row in ROWS:
-        masks = ", ".join(f"{mask:#x}u" for mask in cpuid_masks(row).values())
-        needs = 1 << ISAS[row.needs].feature if row.needs else 0
-        arm = str(row.machine == "aarch64").lower()
-        sysctl = f'"{row.sysctl}"' if row.sysctl else "NULL"
-        out.append(
-            f"  {{{1 << row.feature}u, {needs}u, {arm}, {{{masks}}}, {row.state:#x}u, {row.hwcap:#x}u, {row.hwcap2:#x}u, {sysctl}}},"
-        )
-    return "\n".join(out) + "\n};\n"
+    out += ["const pte_isa pte_isas[] = {"]
+    for i, machine in enumerate(MACROS):
+        out.append(f"#{'elif' if i else 'if'} {MACROS[machine]}")
+        out += [_isa(row) for row in ROWS if row.machine == machine]
+    out += ["#endif", "  {0} /* none stands behind it */", "};"]
+    out.append("const size_t pte_isa_count = sizeof pte_isas / sizeof *pte_isas - 1;")
+    return "\n".join(out) + "\n"
+
+
+def _isa(row: Isa) -> str:
+    masks = ", ".join(f"{mask:#x}u" for mask in cpuid_masks(row).values())
+    needs = 1 << ISAS[row.needs].feature if row.needs else 0
+    sysctl = f'"{row.sysctl}"' if row.sysctl else "NULL"
+    found = f"{row.state:#x}u, {row.hwcap:#x}u, {row.hwcap2:#x}u, {sysctl}"
+    return f"  {{{1 << row.feature}u, {needs}u, {{{masks}}}, {found}}},"
 
 
 def variants_inc(files: Iterable[PurePath]) -> str:

@@ -6,6 +6,7 @@ for each operator there.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -17,29 +18,48 @@ from ops.harness import Status, canonical
 from ops.library import ROOT, Target, program
 from ops.remote import Remote
 
+from pteron.schema.isas import ISAS
+
+
+@dataclasses.dataclass(frozen=True)
+class Machine:
+    """`untold`: features that the emulated processor has and the emulator tells nobody of."""
+
+    name: str
+    cc: tuple[str, ...]
+    emulator: str
+    cpu: str
+    untold: int = 0
+
+
+RISCV = ("clang-19", "--target=riscv64-linux-gnu")
 MACHINES = [
-    pytest.param("aarch64", ("aarch64-linux-gnu-gcc", "qemu-aarch64", "max"), id="aarch64"),
-    pytest.param(
-        "riscv64",
-        ("riscv64-linux-gnu-gcc", "qemu-riscv64", "rv64"),
-        id="riscv64",
-        marks=pytest.mark.boards,
+    pytest.param(Machine("aarch64", ("aarch64-linux-gnu-gcc",), "qemu-aarch64", "max"), id="aarch64"),
+    *(
+        pytest.param(
+            Machine(
+                "riscv64", RISCV, "qemu-riscv64", f"rv64,v=true,vlen={bits},vext_spec=v1.0", 1 << ISAS["rvv"].feature
+            ),
+            id=f"riscv64-{bits}",
+            marks=pytest.mark.boards,
+        )
+        for bits in (128, 256, 512)
     ),
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def built() -> Iterator[Callable[[str, tuple[str, str, str]], Remote]]:
+def built() -> Iterator[Callable[[Machine], Remote]]:
     """Makes the program for a machine, and starts it, once."""
-    started: dict[str, Remote] = {}
+    started: dict[Machine, Remote] = {}
 
-    def remote(machine: str, tools: tuple[str, str, str]) -> Remote:
-        missing = [tool for tool in tools[:2] if shutil.which(tool) is None]
+    def remote(machine: Machine) -> Remote:
+        missing = [t for t in (machine.cc[0], machine.emulator) if shutil.which(t) is None]
         if missing and not os.environ.get("PTERON_REQUIRE_ALL"):
             pytest.skip(f"not installed: {', '.join(missing)}")
         if machine not in started:
-            target = Target((tools[0],), machine, ROOT / f"build/ops-{machine}")
-            started[machine] = Remote([tools[1], "-cpu", tools[2], str(program(target))])
+            target = Target(machine.cc, machine.name, ROOT / f"build/ops-{machine.name}")
+            started[machine] = Remote([machine.emulator, "-cpu", machine.cpu, str(program(target))])
         return started[machine]
 
     yield remote
@@ -47,19 +67,18 @@ def built() -> Iterator[Callable[[str, tuple[str, str, str]], Remote]]:
         each.close()
 
 
-@pytest.mark.parametrize("machine, tools", MACHINES)
+@pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("op", sorted(CASES))
 def test_same_bytes_there(
-    machine: str,
-    tools: tuple[str, str, str],
+    machine: Machine,
     op: str,
-    built: Callable[[str, tuple[str, str, str]], Remote],
+    built: Callable[[Machine], Remote],
 ) -> None:
-    elsewhere = built(machine, tools)
+    elsewhere = built(machine)
     for i, case in enumerate(CASES[op]):
         outs = harness.outs_of(case)
         here = harness.run(case, outs)
-        for cpu in harness.variants(elsewhere.features()):
+        for cpu in harness.variants(elsewhere.features() | machine.untold):
             there = harness.run(case, outs, cpu=cpu, threads=2, remote=elsewhere)
             how = f"case {i} ({case}), cpu {cpu:#x}"
             assert (there.status, there.text) == (here.status, here.text), how

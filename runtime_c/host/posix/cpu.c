@@ -3,7 +3,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-#if defined(__aarch64__) && defined(__linux__)
+#if (defined(__aarch64__) || defined(__riscv)) && defined(__linux__)
 #include <sys/auxv.h>
 #elif defined(__aarch64__) && defined(__APPLE__)
 #include <sys/sysctl.h>
@@ -12,7 +12,7 @@
 #include "core/cpu.h"
 #include "pteron/host.h"
 
-#if defined(__aarch64__) && defined(__linux__)
+#if (defined(__aarch64__) || defined(__riscv)) && defined(__linux__)
 static bool has(const pte_isa *row) {
   return (row->hwcap | row->hwcap2) != 0 && (getauxval(AT_HWCAP) & row->hwcap) == row->hwcap &&
          (getauxval(AT_HWCAP2) & row->hwcap2) == row->hwcap2;
