@@ -48,14 +48,24 @@ static pte_status bind(pte_execution *run, uint32_t work, pte_tensor *param,
   return PTE_OK;
 }
 
+/* Both ends of a move that is about to be made: a block in between may have bound them anew, to
+ * nothing or to what nobody writes. */
+static pte_status check_move(pte_execution *run, uint32_t work, const pte_tensor *to,
+                             const pte_tensor *from, unsigned port) {
+  const pte_slot *slots = run->s->slots;
+  const pte_slot *base = &slots[slots[pte_session_value_of(run->s, to)].base];
+  const char *why = NULL;
+  if (to->data == NULL || from->data == NULL) why = "is bound to nothing";
+  else if ((base->flags & PTE_SLOT_READ_ONLY) != 0) why = "writes memory that is read-only";
+  return why == NULL ? PTE_OK : fail(run, work, PTE_BAD_PROGRAM, why, port);
+}
+
 /* to = from, the counted axes of `to` taking the extents of `from`. */
 static pte_status copy(pte_execution *run, uint32_t work, pte_tensor *to, const pte_tensor *from,
                        unsigned port) {
   PTE_TRY(pte_value_refresh(run->s, from, run->err));
   PTE_TRY(pte_counted_close(run->s, work, to, from->shape, port, run->err));
-  bool empty = pte_tensor_bytes(to) == 0;
-  if (!empty && (to->data == NULL || from->data == NULL))
-    return fail(run, work, PTE_BAD_PROGRAM, "is bound to nothing", port);
+  if (pte_tensor_bytes(to) != 0) PTE_TRY(check_move(run, work, to, from, port));
   pte_tensor_move(to, from, run->s->call.watch);
   return pte_execution_look(run, work);
 }
@@ -149,9 +159,10 @@ static pte_status store_row(loop *l, uint32_t i) {
   memmove(row.stride, out->stride + 1, sizeof row.stride - sizeof row.stride[0]);
   uint64_t bytes = pte_tensor_bytes(&row), end = 0;
   if (bytes == 0) return PTE_OK;
-  if (pte_element_bits(row.dtype) < 8 || out->data == NULL || from->data == NULL)
+  if (pte_element_bits(row.dtype) < 8)
     return fail(l->run, l->index, PTE_UNSUPPORTED, "rows of elements narrower than a byte",
                 128 + i);
+  PTE_TRY(check_move(l->run, l->index, out, from, 128 + i));
   if (!pte_mul((uint64_t)l->iteration + 1, bytes, &end) || end > room_of(s, out))
     return fail(l->run, l->index, PTE_LIMIT,
                 "more rows than the output has room for; raise max_extent", 128 + i);

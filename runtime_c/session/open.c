@@ -300,9 +300,8 @@ pte_status pte_session_size(const pte_program *p, uint32_t method, size_t *out_b
   pool rooms;
   pte_arena arena = pte_arena_measure();
   void *self = NULL;
-  pte_status status = pte_arena_take(&arena, 1, sizeof(pte_session), PTE_ARENA_ALIGN, &self);
-  if (status == PTE_OK) status = take_tables(&arena, p, method, &probe, &rooms);
-  if (status != PTE_OK) return pte_fail(err, PTE_LIMIT, "session: tables do not fit in memory");
+  PTE_TRY(pte_arena_take(&arena, 1, sizeof(pte_session), PTE_ARENA_ALIGN, &self));
+  PTE_TRY(take_tables(&arena, p, method, &probe, &rooms)); /* counts of 32 bits: it fits in 64 */
   PTE_TRY(pte_delegates_measure(p, method, &arena, err));
   if (arena.used > SIZE_MAX)
     return pte_fail(err, PTE_LIMIT, "session: tables do not fit in memory");

@@ -15,8 +15,7 @@ static void reset_one(pte_session *s, uint32_t value) {
   void *data = s->tensors[value].data;
   uint64_t bytes = s->slots[value].room_bytes;
   if (bytes == 0) return;
-  if (initial == PTE_NONE || s->program->constants[initial].size < bytes)
-    memset(data, 0, (size_t)bytes);
+  if (initial == PTE_NONE) memset(data, 0, (size_t)bytes);
   else memcpy(data, pte_program_constant(s->program, initial), (size_t)bytes);
 }
 

@@ -356,6 +356,55 @@ def test_writing_a_bound_constant_is_refused():
         called(PARAMS, layer=layer)(X)
 
 
+@pytest.mark.parametrize("writer", ["loop", "rows", "if"])
+@pytest.mark.parametrize("kind", ["constant", "input"])
+def test_what_a_block_inside_binds_anew_is_not_written(writer: str, kind: str):
+    """Control flow writes into a param that was proved; in between, another block got it as memory that nobody writes."""
+    kept = np.full((1, 5), 10, np.float32)
+    values = [
+        Value("x", "f32", (1, 5), "input", 0),
+        Value("on", "bool", (), "input", 1),
+        Value("trips", "i64", (), "input", 2),
+        Value("y", "f32", (1, 5), "output", 0),
+        Value("kept", "f32", (1, 5), kind, 3 if kind == "input" else 0),
+        Value("written", "f32", (1, 5), "param"),
+        Value("out", "f32", (1, 5), "param"),
+        Value("", "f32", (1, 5)),
+        Value("next", "f32", (1, 5)),
+        Value("i", "i64", (), "param"),
+        Value("go", "bool", ()),
+        Value("", "f32", (5,), "view", 0),
+        Value("row", "f32", (5,)),
+    ]
+    inside = (Instr("call", (4,), (7,), {"body": 3}), Instr("copy", (0,), (8,)))
+    goes_on, row = Instr("copy", (1,), (10,)), Instr("copy", (11,), (12,))
+    blocks = {
+        "loop": (
+            Block((Instr("call", (0,), (3,), {"body": 1}),)),
+            Block((Instr("loop", (2, None, 5), (6,), {"body": 2}),), (5,), (6,)),
+            Block((*inside, goes_on), (9, 5), (10, 8)),
+        ),
+        "rows": (
+            Block((Instr("call", (), (3,), {"body": 1}),)),
+            Block((Instr("loop", (2, None), (5,), {"body": 2}),), (), (5,)),
+            Block((*inside, row, goes_on), (9,), (10, 12)),
+        ),
+        "if": (
+            Block((Instr("call", (), (3,), {"body": 1}),)),
+            Block((Instr("if", (1,), (5,), {"then_block": 2, "else_block": 2}),), (), (5,)),
+            Block(inside, (), (8,)),
+        ),
+    }[writer]
+    rebinds = Block((Instr("copy", (5,), (6,)),), (5,), (6,))
+    constants = (Constant("kept", "f32", (1, 5), kept.copy()),) if kind == "constant" else ()
+    inputs = [0, 1, 2, *([4] if kind == "input" else [])]
+    m = model(values, (*blocks, rebinds), inputs, [3], constants=constants)
+    given = [np.zeros((1, 5), np.float32), np.bool_(True), np.int64(1)]
+    with pytest.raises(ProgramError, match="read-only"):
+        m(*given, *([kept] if kind == "input" else []))
+    assert np.all(kept == 10)
+
+
 def test_a_param_used_outside_its_block_is_refused():
     values = [Value("x", "f32", (5,), "input", 0), Value("y", "f32", (5,), "output", 0), PARAMS[0]]
     m = model(values, [Block((Instr("copy", (2,), (1,)),))], [0], [1])
@@ -464,6 +513,25 @@ def test_states_live_between_runs_and_shapes():
     assert np.array_equal(m(X), X)
     with pytest.raises(ProgramError, match="a view of elements"):
         m(X[:4])
+
+
+def test_a_state_of_counted_rows_is_saved():
+    """Of no row in one run and of all in another, while its room stays."""
+    values = [
+        Value("x", "f32", (n,), "input", 0),
+        Value("y", "i64", (1, c), "output", 0),
+        Value("where", "i64", (1, c)),
+        Value("seen", "i64", (1, c), "state", 0),
+        Value("position", "i64", (1,), "state", 1),
+    ]
+    instrs = (Instr("nonzero", (0,), (2,)), Instr("copy", (2,), (3,)), Instr("copy", (3,), (1,)))
+    seen = State("seen", "i64", (1, c), role="tokens", axis=1)
+    position = State("position", "i64", (1,), role="position")
+    m = model(values, [Block(instrs)], [0], [1], dims=(N, C), states=(seen, position))
+    for x in (X, 0 * X, X):
+        assert np.array_equal(m(x), [np.flatnonzero(x)])
+        m.restore(saved := m.save())
+        assert m.save() == saved
 
 
 def test_a_fault_names_instruction_operator_input_and_position():
