@@ -80,7 +80,7 @@ static pte_status total(pte_session *s, const pte_prepare_options *options, pte_
   if (!pte_align(sizes->scratch_bytes, PTE_ARENA_ALIGN, &sizes->scratch_bytes) ||
       !pte_add(sizes->planned_bytes, sizes->scratch_bytes, &sizes->arena_bytes) ||
       !pte_add(sizes->arena_bytes, sizes->state_bytes, &all) || all > SIZE_MAX / 2)
-    return pte_fail(err, PTE_LIMIT, "memory: these shapes need more than the address space");
+    return pte_fail(err, PTE_LIMIT, "memory: more than the address space");
   if (options->max_bytes == 0 || all <= options->max_bytes) return PTE_OK;
   return pte_fail(err, PTE_LIMIT, "memory: these shapes need %llu bytes, max_bytes is %llu", all,
                   options->max_bytes);
