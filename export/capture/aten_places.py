@@ -218,6 +218,11 @@ def cumprod(x: Any, dim: int, dtype: Any = None) -> Any:
     return seen_from(x, dim, product) if rank(x) else op.Cast(x, to=to)
 
 
+def to_whole(operator: str) -> Any:
+    """Integers are whole; ONNX rounds floats alone."""
+    return lambda x: (getattr(op, operator) if x.dtype.is_floating_point() else op.Identity)(x)
+
+
 def fmax(a: Any, b: Any) -> Any:
     return _ignoring_nan(op.Max, a, b)
 

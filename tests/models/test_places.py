@@ -123,6 +123,9 @@ def test_numbers_with_signs_and_without(tmp_path: Path) -> None:
         lambda a, b: torch.signbit(b[1:]),
         lambda a, b: torch.hypot(a[2:], b[2:]),
         lambda a, b: torch.hypot(a[2:] * 1e30, b[2:] * 1e30)[:3],
+        lambda a, b: torch.ceil(b[1:5].long()) + torch.floor(b[1:5].long()),
+        lambda a, b: torch.ceil(b) + torch.floor(b * 0.3) + torch.round(b * 0.7),
+        lambda a, b: torch.round(b[1:5].long()),
         lambda a, b: torch.fmax(a.nan_to_num(0, 9, -9).long(), torch.tensor(2)),
     ]
     a, b = (NAN, NAN, -0.0, 0.0, -2, INF), (NAN, 3.0, 0.0, -0.0, -5, -INF)
