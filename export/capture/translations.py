@@ -38,6 +38,8 @@ def translations(program: Any) -> dict[Any, Callable[..., Any]]:
         if f"quantized_decomposed.{name}" in used:
             packet, overload = name.split(".")
             table[getattr(getattr(torch.ops.quantized_decomposed, packet), overload)] = function
+    if AFFINE in used:
+        table[torch.ops.torchao.dequantize_affine.default] = dequantize_affine
     if "transformers.grouped_mm_fallback.default" in used:
         table[torch.ops.transformers.grouped_mm_fallback.default] = grouped_mm
     return table
@@ -118,6 +120,35 @@ def choose_qparams(x: Any, quant_min: int, quant_max: int, eps: float, dtype: An
     return op.Cast(scale, to=DOUBLE), op.Cast(point, to=INT64)
 
 
+AFFINE: Final = "torchao.dequantize_affine.default"
+
+
+def dequantize_affine(
+    q: Any,
+    block_size: Any,
+    scale: Any,
+    zero: Any,
+    input_dtype: Any,
+    quant_min: Any = None,
+    quant_max: Any = None,
+    output_dtype: Any = FLOAT,
+) -> Any:
+    """torchao's, of blocks along the last axis of a matrix, or of whole rows: (q - zero) * scale."""
+    rows, block = (int(n) for n in block_size)
+    shape = [int(n) for n in q.shape]
+    if rows != 1 or int(output_dtype) != FLOAT:
+        raise ValueError(
+            f"torchao: blocks of {rows} x {block} or a result of type {output_dtype}; expected rows and f32"
+        )
+    parts = [op.Cast(scale, to=FLOAT)]
+    if zero is not None:
+        parts.append(_zero(zero, _kind(input_dtype)))
+    if block == shape[1]:
+        flat = [op.Reshape(part, op.Constant(value_ints=[shape[0]])) for part in parts]
+        return op.DequantizeLinear(q, *flat, axis=0)
+    return op.DequantizeLinear(q, *parts, axis=1, block_size=block)
+
+
 QUANTIZED: Final[dict[str, Callable[..., Any]]] = {
     "quantize_per_tensor.default": quantize,
     "quantize_per_tensor.tensor": quantize,
@@ -138,6 +169,7 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "_upsample_bilinear2d_aa.default": aten.antialiased("linear"),
     "_upsample_bicubic2d_aa.default": aten.antialiased("cubic"),
     "_grouped_mm.default": grouped_mm,
+    "_int_mm.default": op.MatMulInteger,
     "_is_all_true.default": aten.is_all_true,
     "_is_any_true.default": aten.is_any_true,
     "scaled_dot_product_attention.default": aten.attention,

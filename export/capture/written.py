@@ -13,9 +13,10 @@ from pteron.schema.errors import ModelError
 
 @contextlib.contextmanager
 def eval_mode(module: Any) -> Iterator[None]:
-    """The module in eval mode; each submodule's own mode comes back."""
+    """The module in eval mode; each submodule's own mode comes back. What torch.export made has one mode, and says so."""
     modes = [(m, m.training) for m in module.modules()]
-    module.eval()
+    with contextlib.suppress(NotImplementedError):
+        module.eval()
     try:
         yield
     finally:
@@ -131,6 +132,10 @@ def _differences(torch: Any, a: dict[str, Any], b: dict[str, Any]) -> set[str]:
 def _equal(torch: Any, x: Any, y: Any) -> bool:
     if type(x) is not type(y):
         return False
+    if isinstance(x, torch.Tensor) and hasattr(x, "__tensor_flatten__"):  # of other tensors
+        (parts, told), (others, also) = x.__tensor_flatten__(), y.__tensor_flatten__()
+        alike = parts == others and str(told) == str(also)
+        return alike and all(_equal(torch, getattr(x, n), getattr(y, n)) for n in parts)
     if isinstance(x, torch.Tensor):
         return (
             x.shape == y.shape

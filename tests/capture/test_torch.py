@@ -276,6 +276,112 @@ def test_a_range_narrower_than_its_dtype_is_kept() -> None:
     np.testing.assert_allclose(run(model, x)[0], Narrow()(x).numpy(), atol=1e-6)
 
 
+def test_a_module_that_torch_export_made_is_captured_as_it_is() -> None:
+    """Its eval() is an error of torch; quantizers of PT2E leave such modules."""
+    x = torch.linspace(-3, 3, 16)
+    made = torch.export.export(Narrow(), (x,)).module()
+    np.testing.assert_allclose(run(capture(made, args=(x,)), x)[0], Narrow()(x).numpy(), atol=1e-6)
+
+
+class Planes(torch.Tensor):
+    """A weight of codes and scales, as torchao's, that can do what such weights have to."""
+
+    codes: Any
+    scale: Any
+
+    @staticmethod
+    def __new__(cls, codes: Any, scale: Any) -> Planes:
+        return torch.Tensor._make_wrapper_subclass(cls, codes.shape, dtype=torch.float32)  # type: ignore[attr-defined, no-any-return]
+
+    def __init__(self, codes: Any, scale: Any) -> None:
+        self.codes, self.scale = codes, scale
+
+    def __tensor_flatten__(self) -> tuple[list[str], None]:
+        return ["codes", "scale"], None
+
+    @staticmethod
+    def __tensor_unflatten__(inner: Any, meta: Any, size: Any, stride: Any) -> Planes:
+        return Planes(inner["codes"], inner["scale"])
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        wrapped = [a for a in args if isinstance(a, Planes)]
+        if func in (
+            torch.ops.aten.detach.default,
+            torch.ops.aten.clone.default,
+            torch.ops.aten.alias.default,
+        ):
+            return Planes(func(wrapped[0].codes), func(wrapped[0].scale))
+        if func == torch.ops.aten.t.default:
+            return (wrapped[0].codes.float() * wrapped[0].scale).t()
+        raise NotImplementedError(func)
+
+
+class OfPlanes(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        codes = torch.arange(-12, 12, dtype=torch.int8).reshape(3, 8)
+        self.weight = nn.Parameter(Planes(codes, torch.tensor([[0.5], [0.25], [3.0]])), False)
+
+    def forward(self, x: Any) -> Any:
+        return torch.ops.aten.mm(x, self.weight.t())
+
+
+def test_a_weight_of_other_tensors_is_compared_by_them() -> None:
+    x = torch.linspace(-3, 3, 16).reshape(2, 8)
+    want = OfPlanes()(x).detach().numpy()
+    np.testing.assert_allclose(run(capture(OfPlanes(), args=(x,)), x)[0], want, rtol=1e-6)
+
+
+def test_torchaos_blocks_stay_codes() -> None:
+    """The operator as torchao declares it, where torchao is not there."""
+    schema = (
+        "(Tensor input, int[] block_size, Tensor scale, Tensor? zero_point, ScalarType input_dtype, Scalar? quant_min=None,"
+        " Scalar? quant_max=None, ScalarType output_dtype=float32) -> Tensor"
+    )
+    if hasattr(torch.ops.torchao, "dequantize_affine"):
+        pytest.skip("torchao has been imported and declares its own")
+    library = torch.library.Library("torchao", "FRAGMENT")
+    library.define("dequantize_affine" + schema)
+
+    def meant(q: Any, block: Any, scale: Any, zero: Any, *_: Any, **__: Any) -> Any:
+        wide = q.reshape(q.shape[0], -1, block[1]).float()
+        if zero is not None:
+            wide = wide - zero.reshape(q.shape[0], -1, 1)
+        return (wide * scale.reshape(q.shape[0], -1, 1)).reshape(q.shape)
+
+    library.impl("dequantize_affine", meant, "CompositeImplicitAutograd")
+
+    class Affine(nn.Module):
+        def __init__(self, block: int) -> None:
+            super().__init__()
+            rng = np.random.default_rng(block)
+            blocks = 64 // block
+            self.block = block
+            self.register_buffer(
+                "q", torch.from_numpy(rng.integers(-8, 8, (5, 64)).astype(np.int8))
+            )
+            self.register_buffer(
+                "s", torch.from_numpy(rng.uniform(0.1, 1, (5, blocks)).astype(np.float32))
+            )
+            self.register_buffer(
+                "z", torch.from_numpy(rng.integers(-3, 4, (5, blocks)).astype(np.int8))
+            )
+
+        def forward(self, x: Any) -> Any:
+            w = torch.ops.torchao.dequantize_affine(
+                self.q, [1, self.block], self.s, self.z, torch.int8, -8, 7
+            )
+            return torch.nn.functional.linear(x, w)
+
+    x = torch.linspace(-3, 3, 128).reshape(2, 64)
+    for block in (32, 64):
+        module = Affine(block)
+        model = capture(module, args=(x,))
+        assert "DequantizeLinear" in {n.op_type for n in model.graph}
+        np.testing.assert_allclose(run(model, x)[0], module(x).numpy(), rtol=1e-5, atol=1e-5)
+
+
 class Branch(nn.Module):
     def forward(self, x: Any) -> Any:
         return x + 1 if x.sum() > 0 else x - 1
