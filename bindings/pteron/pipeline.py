@@ -22,18 +22,20 @@ from pteron.quantize.quantize import RAM_BYTES, Calibration, Method, transformer
 from pteron.quantize.recipe import Recipe
 from pteron.quantize.recipe_file import read_recipe
 from pteron.quantize.report import QuantReport
-from pteron.schema.errors import ArgumentError, shown
+from pteron.schema.errors import ArgumentError, naming_files, shown
 
 from .request import Request, front
 
 
 @front(Request)
+@naming_files()
 def export_model(request: Request) -> Report:
     """Compiles a model, or several as the methods of one program, and writes the program to a file.
 
     Raises:
         ArgumentError: a state, size or hint that names nothing of the model, a delegate that is not known, an `out` that is
             the model.
+        FileError: no such file, or no folder for one.
         ModelError: the source cannot be used, or its graph gives something else than the module.
         LoweringError: nodes have no lowering; all are named.
         QuantError: a format, a layer or samples that cannot be quantized with.

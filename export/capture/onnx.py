@@ -15,7 +15,7 @@ import onnx
 import onnx_ir as ir
 import onnx_ir.passes.common as common
 
-from pteron.schema.errors import ModelError
+from pteron.schema.errors import FileError, ModelError, existing, several
 
 from .. import graph as g
 from ..graph.naming import name_nodes, name_values
@@ -113,11 +113,11 @@ def read_onnx(
             return _deserialize(source, where)
         if isinstance(source, bytes):
             return _deserialize(_parse(source, where), where)
-        path = Path(source)
-        if not path.is_file():
-            raise ModelError(f"{path}: no such file")
+        path = existing(Path(source))
         data = without_weights(path)
         model = _deserialize(_parse(path.read_bytes() if data is None else data, where), where)
+    except FileError:
+        raise
     except OSError as error:
         raise ModelError(f"{where}: cannot be read: {error.strerror or error}") from error
     ir.external_data.set_base_dir(model.graph, str(path.parent))
@@ -189,16 +189,18 @@ def _check_opsets(model: ir.Model, where: str) -> None:
 
 def _check_domains(model: ir.Model, where: str) -> None:
     bad = [
-        f"{n.name!r} ({n.domain}.{n.op_type})"
+        n
         for n in g.nodes(model)
         if n.domain not in KNOWN_DOMAINS
         and n.op_identifier() not in model.functions
         and not contrib.known(n)
     ]
     if bad:
+        first = [f"{n.name!r} ({n.domain}.{n.op_type})" for n in bad[:5]]
         raise ModelError(
-            f"{where}: {len(bad)} nodes of unknown operators, expected ONNX's own or functions in the model: "
-            f"{', '.join(bad[:5])}{' ...' if len(bad) > 5 else ''}; export without runtime-specific optimization (onnxruntime: ORT_ENABLE_EXTENDED at most)"
+            f"{where}: {several(len(bad), 'node')} of unknown operators, expected ONNX's own or functions in the model: "
+            f"{', '.join(first)}{' ...' if len(bad) > 5 else ''}; export without runtime-specific optimization (onnxruntime: ORT_ENABLE_EXTENDED at most)",
+            tuple(n.name or "" for n in bad),
         )
     for node in g.nodes(model):
         if node.domain == "" and not onnx.defs.has(node.op_type, ""):

@@ -25,7 +25,7 @@ from typing import Any, Final
 
 import onnx_ir as ir
 
-from pteron.schema.errors import ModelError
+from pteron.schema.errors import ModelError, existing
 
 from .. import graph as g
 from ..graph import bounds
@@ -130,8 +130,7 @@ def _torch() -> Any:
 
 
 def _load(torch: Any, path: Path) -> Any:
-    if not path.is_file():
-        raise ModelError(f"{path}: no such file")
+    existing(path)
     try:
         return torch.export.load(path)
     except Exception as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 import re
 from pathlib import Path
 
@@ -95,3 +96,45 @@ def test_the_name_of_a_refused_instruction_is_data() -> None:
     assert refused("\x1b[2J\n\u00e9t\u00e9").endswith(" [node ?[2J???t??]")
     assert refused("layer." * 100 + "tanh").endswith("layer.tanh]")
     assert "[node" not in refused("")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "words"),
+    [
+        ("none.pte", FileNotFoundError, "no such file"),
+        ("", IsADirectoryError, "expected a file, got a folder"),
+        ("text/x.pte", NotADirectoryError, "no such file: a part of the path is no folder"),
+        ("none.onnx", FileNotFoundError, "no such file"),
+        ("none.pt2", FileNotFoundError, "no such file"),
+        ("text/x.onnx", NotADirectoryError, "no such file: a part of the path is no folder"),
+    ],
+)
+def test_a_name_of_no_file_is_an_error_of_pteron_and_pythons_own(
+    tmp_path: Path, name: str, kind: type[OSError], words: str
+) -> None:
+    (tmp_path / "text").write_text("text")
+    path = tmp_path / name
+    with pytest.raises(kind) as caught:
+        if path.suffix in (".onnx", ".pt2"):
+            pteron.export_model(path, tmp_path / "out.pte")
+        else:
+            pteron.load(path)
+    error = caught.value
+    assert isinstance(error, pteron.FileError) and isinstance(error, pteron.ArgumentError)
+    assert (str(error), error.filename) == (f"{path}: {words}", str(path)) and error.errno
+    assert isinstance(pickle.loads(pickle.dumps(error)), kind)
+
+
+def test_other_doors_for_files_say_it_alike(digits: Path, root: Path, tmp_path: Path) -> None:
+    model, out, none = root / "examples/digits/digits.onnx", tmp_path / "o.pte", tmp_path / "none"
+    for call in (
+        lambda: pteron.load(digits, externals={"a": none}),
+        lambda: pteron.export_model(model, none / "o.pte"),
+        lambda: pteron.export_model(
+            model, out, quantize="int8", calibrate=none.with_suffix(".npz")
+        ),
+        lambda: pteron.export_model(model, out, weights=none.with_suffix(".gguf")),
+    ):
+        with pytest.raises(pteron.FileError, match=f"^{re.escape(str(none))}.*: no such"):
+            call()
+    assert not out.exists()

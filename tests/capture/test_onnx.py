@@ -236,7 +236,6 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: b"garbage", "expected an ONNX model"),
     (lambda: b"PK\x03\x04zip", "zip file"),
     (lambda: b"\0\0\0\0TFL3", "TensorFlow Lite"),
-    (lambda: "/nowhere/model.onnx", "no such file"),
     (no_opset, "without graph or opset"),
     (lambda: model([helper.make_node("Relu", ["x"], ["y"])], opset=5), "opset 5 is older than 6"),
     (

@@ -30,7 +30,9 @@ from pteron.schema.errors import (
     OutputError,
     PlacementWarning,
     ProgramError,
+    PteronError,
     QuantError,
+    naming_files,
 )
 from pteron.schema.extras import missing
 
@@ -62,10 +64,6 @@ _CODES: tuple[tuple[type[BaseException], int], ...] = (
     (OutputError, 5),
     (InternalError, 1),
     (MemoryError, 5),
-    (FileNotFoundError, 2),
-    (IsADirectoryError, 2),
-    (NotADirectoryError, 2),
-    (PermissionError, 2),
     (OSError, 5),
     (ImportError, 2),
 )
@@ -159,7 +157,8 @@ def main(argv: list[str] | None = None, loaded: Callable[[], None] = lambda: Non
         loaded()
         with warnings.catch_warnings():
             warnings.showwarning = _say
-            code = int(args.run(args))
+            with naming_files():
+                code = int(args.run(args))
             sys.stdout.flush()
             return code
     except BrokenPipeError:  # the reader has what it wanted
@@ -206,17 +205,8 @@ def _say(
 def _text(error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError):
         return str(error) if "pip install" in str(error) else missing(error.name or "a module")
-    if isinstance(error, OSError) and error.filename and not isinstance(error, OutputError):
-        return f"{os.fspath(error.filename)}: {_reason(error)}"
-    if isinstance(error, OSError) and error.strerror and not isinstance(error, OutputError):
+    if isinstance(error, OSError) and error.filename and not isinstance(error, PteronError):
+        return f"{os.fspath(error.filename)}: {error.strerror or type(error).__name__}"
+    if isinstance(error, OSError) and error.strerror and not isinstance(error, PteronError):
         return f"what is printed cannot be written: {error.strerror}"
     return str(error) or type(error).__name__
-
-
-def _reason(error: OSError) -> str:
-    kinds: dict[Any, str] = {
-        FileNotFoundError: "no such file",
-        IsADirectoryError: "expected a file, got a folder",
-        PermissionError: "permission denied",
-    }
-    return kinds.get(type(error), error.strerror or type(error).__name__)

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from pteron.schema.errors import ArgumentError
+from pteron.schema.errors import ArgumentError, existing
 
 from .. import __version__
 from ..runtime import Model, TraceEvent, cpu
 from . import feeds, peers, roofline, say
-from .pairs import at_least, existing, file, names
+from .pairs import at_least, file, names
 from .times import summary
 
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pteron.schema.errors import PteronError
+from pteron.schema.errors import PteronError, existing
 
 from . import say
-from .pairs import asked, existing, file, kind, model, option, pairs, ready
+from .pairs import asked, file, kind, model, option, pairs, ready
 from .progress import progress
 from .quantize import check_static, keep_ranges, report_kind, static
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import errno
 import math
+import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from pteron.export.options import rows
 from pteron.schema.arrays import read_arrays
-from pteron.schema.errors import ArgumentError
+from pteron.schema.errors import ArgumentError, existing
 
 from ..request import Request
 
@@ -116,19 +117,6 @@ def file(text: str) -> Path:
     return Path(text)
 
 
-def existing(path: Path) -> Path:
-    """The path itself, of a file.
-
-    Raises:
-        FileNotFoundError: nothing is there; IsADirectoryError: a folder.
-    """
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "a folder", str(path))
-    if not path.exists():
-        raise FileNotFoundError(errno.ENOENT, "no such file", str(path))
-    return path
-
-
 def model(path: Path) -> Path:
     """The path itself, of something that may be a model.
 
@@ -183,7 +171,7 @@ def ready(outputs: Sequence[Path | None], inputs: Sequence[Path | None] = ()) ->
         if str(path) == "-":
             raise ArgumentError("-: expected a file's name; the standard output is /dev/stdout")
         if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, "a folder", str(path))
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if not path.parent.is_dir():
             raise ArgumentError(
                 f"{path}: expected a folder {path.parent}, got none; make it or name another"

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pteron.quantize.recipe import ACTIVATIONS, ALGORITHMS
+from pteron.schema.errors import existing
 
 from . import say
-from .pairs import asked, at_least, existing, file, kind, model, option, pairs, ready
+from .pairs import asked, at_least, file, kind, model, option, pairs, ready
 from .progress import Tell, progress
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def check_static(args: argparse.Namespace, format: str | None, option: str) -> R
     """The recipe that the options ask for, before any work.
 
     Raises:
-        FileNotFoundError: nothing to calibrate with.
+        FileError: nothing to calibrate with.
         ArgumentError: no such format, no such rule, or options that do not go together.
     """
     from pteron.schema.errors import ArgumentError

@@ -173,7 +173,7 @@ def load(
         DelegateError: a part must run on a delegate that is not here; where a fallback runs instead and the program asks
             for a warning, a PlacementWarning says why.
         ArgumentError: no such method or delegate, no such number of threads; neither a path nor bytes.
-        OSError: the file cannot be read.
+        FileError: no such file; OSError: it cannot be read.
         ProgramError: not a program, a damaged one (of its weights: `check`), or one that this runtime is too old for.
     """
     count, check = processor.threads(threads), flag("check", check)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pteron.schema.errors import AbsentError, ArgumentError, shown
+from pteron.schema.errors import AbsentError, ArgumentError, naming_files, shown
 
 from .._pteron import ffi, lib
 from .arguments import flag, kind_of, named, not_pickled
@@ -65,6 +65,7 @@ class Program:
     `copy`: files are read, and bytes copied, instead of used in place; see `load`.
     """
 
+    @naming_files()
     def __init__(
         self,
         source: str | Path | Bytes,
