@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import onnx_ir as ir
 
+from pteron.schema.errors import several
+
 from . import graph as g
 from .graph.naming import title
 from .pack.arithmetic import Product, products
@@ -85,7 +87,7 @@ class Report:
         for mine in self.methods:
             if mine.copied_bytes:
                 self.notes.append(
-                    f"{mine.name}: {mine.copies} copies move {mine.copied_bytes:,} bytes a run"
+                    f"{mine.name}: copied in a run: {several(mine.copied_bytes, 'byte')} by {several(mine.copies, 'instruction')}"
                 )
 
     def as_dict(self) -> dict[str, Any]:
@@ -97,11 +99,11 @@ class Report:
             total = sum(m.instructions.values())
             most = ", ".join(f"{k} {v}" for k, v in list(m.instructions.items())[:8])
             lines.append(
-                f"method {m.name}: {m.nodes_in} nodes, {m.nodes_out} after the passes, {total} instructions ({most})"
+                f"method {m.name}: {several(m.nodes_in, 'node')}, {m.nodes_out} after the passes, {several(total, 'instruction')} ({most})"
             )
             bound = f", at least {m.live_bytes:,} live" if m.live_bytes else ""
             lines.append(
-                f"  memory     {m.planned_bytes:,} bytes planned{bound}; {m.border_copies} copies into outputs"
+                f"  memory     {m.planned_bytes:,} bytes planned{bound}; {several(m.border_copies, 'copy', 'copies')} into outputs"
             )
         lines.append(f"constants    {self.constants:,} in {self.constants_bytes:,} bytes")
         if self.products:

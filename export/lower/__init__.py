@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 import onnx_ir as ir
 import sympy
 
-from pteron.schema.errors import LoweringError
+from pteron.schema.errors import LoweringError, several
 
 from ..program import Method, Program
 from ..program.rebuild import used_names, without_unused_dims
@@ -69,9 +69,9 @@ def _present(model: ir.Model, states: Mapping[str, str]) -> dict[str, str]:
 
 def _error(failures: list[Failure]) -> LoweringError:
     lines = sorted({f.line() for f in failures})
-    count = f"{len(failures)} nodes" if len(failures) > 1 else "1 node"
     return LoweringError(
-        f"{count} cannot be lowered:\n  " + "\n  ".join(lines), tuple(f.name for f in failures)
+        f"{several(len(failures), 'node')} cannot be lowered:\n  " + "\n  ".join(lines),
+        tuple(f.name for f in failures),
     )
 
 

@@ -10,6 +10,8 @@ import sympy
 Extent: TypeAlias = int | sympy.Expr
 """A size: a number, or an integer expression over the symbols named in `Program.dims`."""
 
+HUGE: Final = 2**31 - 1
+"""The largest size; ONNX models write such numbers for "to the end"."""
 NONE: Final = 0xFFFFFFFF
 MAX_ELEMENTS: Final = 1 << 40
 """Of a value: the product of its extents, those that are 0 left out."""
@@ -22,7 +24,7 @@ class Dim:
     name: str
     kind: str = "symbolic"
     min: int = 1
-    max: int = 2**31 - 1
+    max: int = HUGE
     hint: int = 1  # the size that the stored plan is made for
     port: int = NONE  # shape: method input
     element: int = 0  # shape: which of its elements

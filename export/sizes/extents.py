@@ -15,10 +15,7 @@ from typing import Any
 
 import sympy
 
-from . import Extent
-
-HUGE = 2**31 - 1
-"""No extent reaches it: ONNX models write such numbers for "to the end"."""
+from . import HUGE, Extent
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from pteron.cli import main
 from pteron.cli.describe import InstrRow, Placed, Plan
 from pteron.cli.pages.graph import paths
 from pteron.cli.pages.program import fitting, picture
-from pteron.cli.pages.template import Number, broken, lasting, modules, outline, page, table
+from pteron.cli.pages.template import Number, broken, lasting, modules, outline, page, place, table
 
 STATES = """<ir_version: 9, opset_import: ["" : 20]>
 g (float[2] x, float[2] a, float[2] b) => (float[2] y, float[2] aa, float[2] bb) {
@@ -111,6 +111,8 @@ def test_the_page_of_a_program_has_names_peak_modules_and_tables(
     assert sum(t == "th" and "aria-sort" in a for t, a in read.tags) > 10
     assert any("width=device-width" in str(a.get("content")) for t, a in read.tags if t == "meta")
     assert "prefers-color-scheme: dark" in text
+    for width in (1100, 380):  # the plan on a desk and on a phone
+        assert f'viewBox="0 0 {width} ' in text
 
 
 def drawn(page: Path) -> dict[str, Any]:
@@ -213,7 +215,7 @@ def test_the_page_of_an_export_tells_what_became_of_it_or_why_not(
     onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=9), bad)
     assert main(["export", str(bad), "-q", "--report", str(out)]) == 3
     read = stands_alone(out.read_text())
-    assert "Not exported" in read.texts and any("Nope" in t for t in read.texts)
+    assert "Not exported" in read.texts and f"{EVIL}n" in read.texts
     assert main(["export", str(bad), "-q", "--report", str(tmp_path / "r.json")]) == 3
     facts = json.loads((tmp_path / "r.json").read_text())
     assert facts["error"]["kind"].endswith("Error") and "Nope" in facts["error"]["text"]
@@ -259,6 +261,11 @@ def test_modules_fold_in_order_and_short_chains_are_one() -> None:
 def test_a_table_leaves_out_what_is_empty_and_sorts_by_value() -> None:
     text = table(["name", "weight", "#size"], [("a", "", Number(1024.0, "1 KiB")), ("b", "", 3)])
     assert "weight" not in text and "data-v=1024.0>1 KiB" in text and "data-v=3>3" in text
+
+
+def test_a_place_is_the_name_of_its_file_and_keeps_its_path() -> None:
+    assert place("/a/b/net.py:7") == "<span title='/a/b/net.py:7'>net.py:7</span>"
+    assert place("net.py:7") == "net.py:7" and place("") == ""
 
 
 def test_a_box_has_a_name_where_it_fits() -> None:

@@ -7,6 +7,7 @@ import dataclasses
 import json
 
 from pteron.export.write import write_text
+from pteron.schema.errors import several
 
 from ..runtime import TraceEvent
 from . import feeds, say
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
 
 def text(spent: Spent, top: int) -> str:
     whole = max(spent.ms, 1e-12)
-    lines = [f"{spent.ms:.3f} ms a run in instructions, mean of {spent.runs} runs", ""]
+    lines = [f"{spent.ms:.3f} ms a run in instructions, mean of {several(spent.runs, 'run')}", ""]
     lines.append(f"{'operator':18s} {'ms':>9s} {'share':>6s} {'count':>6s}")
     lines += [f"{o.op:18s} {o.ms:9.3f} {o.ms / whole:6.1%} {o.count:6.0f}" for o in spent.operators]
     lines += ["", f"{'instr':>5s} {'operator':18s} {'ms':>9s} {'share':>6s}  node"]

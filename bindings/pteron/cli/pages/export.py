@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pteron.export.report import MethodReport, Report
-from pteron.schema.errors import PteronError
 
 from ..say import size
 from .template import Cell, Number, code, facts, lasting, page, table, text
@@ -37,7 +36,7 @@ def export_page(report: Report, model: str) -> str:
 def failure_page(error: BaseException, model: str) -> str:
     """The page of an export that failed: the text, a row for each node that it names."""
     first, *rest = str(error).splitlines() or [type(error).__name__]
-    nodes = getattr(error, "nodes", ()) if isinstance(error, PteronError) else ()
+    nodes = () if rest else getattr(error, "nodes", ())  # lines of a text have more to say of them
     return page(
         "Not exported",
         [
@@ -56,7 +55,7 @@ def _method(m: MethodReport) -> list[str]:
         ("instructions", sum(m.instructions.values())),
         ("planned memory", size(m.planned_bytes)),
         ("live-bytes bound", size(m.live_bytes)),
-        ("copies", f"{m.copies} of {size(m.copied_bytes)}"),
+        ("copies", f"{m.copies}, {size(m.copied_bytes)}"),
     ]
     return [
         f"<h2>Method {text(m.name)}</h2>",

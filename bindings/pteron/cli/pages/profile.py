@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..times import InstrTime, Spent
-from .template import Number, facts, lasting, modules, outline, page, table, text
+from .template import Number, facts, lasting, modules, outline, page, place, table, text
 
 
 def profile_page(spent: Spent, about: str) -> str:
@@ -46,7 +46,7 @@ def profile_page(spent: Spent, about: str) -> str:
                         Number(r.ms, lasting(r.ms), r.ms / slowest),
                         Number(r.ms, f"{r.ms / most:.1%}"),
                         r.node,
-                        r.source,
+                        place(r.source),
                     )
                     for r in spent.instructions
                 ],

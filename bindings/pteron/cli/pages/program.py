@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pteron.export.sizes import HUGE
+from pteron.schema.errors import several
+
 from ..describe import Description, InstrRow, MethodFacts, Plan
 from ..say import size
 from .graph import STYLE, graph, script
@@ -16,13 +19,16 @@ from .template import (
     modules,
     outline,
     page,
+    place,
     table,
     text,
 )
 
 WIDTH, HEIGHT = 1100, 460
+PHONE = 380  # width of the picture that a phone shows
 LEFT, BOTTOM, TOP = 76, 26, 30
 LETTER = 6.8  # width of one of the names
+BOLD = 8.0  # of the peak's
 FEW = 8  # states that are shown at once
 STEP, WIDEST = 15, 16000  # of an instruction where there is room for names; of all
 
@@ -31,7 +37,7 @@ def program_page(about: Description) -> str:
     """The whole page as text."""
     rows = [("file", size(about.file_bytes)), ("model", about.model), ("weights", about.exec_mode)]
     rows += [(s["kind"], size(s["size"])) for s in about.segments]
-    dims = [(d.name, d.kind, d.min, d.max, d.size) for d in about.dims]
+    dims = [(d.name, d.kind, d.min, _most(d.max), d.size) for d in about.dims]
     return page(
         Path(about.path).name,
         [
@@ -79,7 +85,8 @@ def _method(method: MethodFacts, number: int) -> list[str]:
         _ports(method, plan),
         facts(rows),
         "<h3>Memory plan</h3>",
-        f"<div class='wide plan'>{picture(plan, method.instrs)}</div>",
+        f"<div class='plan large'>{picture(plan, method.instrs)}</div>",
+        f"<div class='plan small'>{picture(plan, method.instrs, PHONE)}</div>",
         _detail(plan, method.instrs),
         "<p class=soft>Across: instructions. Up: bytes of the arena. A box is a value from its first to its last use. "
         "The dashed line is where most bytes are alive.</p>",
@@ -97,6 +104,10 @@ def _method(method: MethodFacts, number: int) -> list[str]:
             [_row(r, number) for r in method.instrs],
         ),
     ]
+
+
+def _most(size: int) -> Number:
+    return Number(size, "any" if size >= HUGE else str(size))
 
 
 def _ports(method: MethodFacts, plan: Plan) -> str:
@@ -120,8 +131,7 @@ def _detail(plan: Plan, instrs: tuple[InstrRow, ...]) -> str:
 
 
 def _sum(rows: list[InstrRow]) -> str:
-    count = "1 instruction" if len(rows) == 1 else f"{len(rows)} instructions"
-    return f"{count}, writes {size(sum(r.bytes for r in rows))}"
+    return f"{several(len(rows), 'instruction')}, writes {size(sum(r.bytes for r in rows))}"
 
 
 def _row(row: InstrRow, method: int) -> tuple[Cell, ...]:
@@ -133,7 +143,7 @@ def _row(row: InstrRow, method: int) -> tuple[Cell, ...]:
         code(row.result),
         row.weight,
         row.node,
-        row.source,
+        place(row.source),
     )
 
 
@@ -156,7 +166,7 @@ def picture(plan: Plan, instrs: tuple[InstrRow, ...], wide: int = WIDTH) -> str:
     steps, total = len(instrs), plan.total_bytes
     across = (wide - LEFT - 8) / max(steps, 1)
     up = (HEIGHT - BOTTOM - TOP) / max(total, 1)
-    grown = f' style="width: {wide}px"' if wide != WIDTH else ""
+    grown = f' style="width: {wide}px"' if wide > WIDTH else ""
     parts = [f'<svg viewBox="0 0 {wide} {HEIGHT}"{grown} role="img" aria-label="memory plan">']
     for i in range(5):
         y = HEIGHT - BOTTOM - i / 4 * total * up
@@ -201,7 +211,9 @@ def _peak(plan: Plan, instrs: tuple[InstrRow, ...], across: float, wide: int) ->
         return ""
     x = LEFT + (plan.peak + 0.5) * across
     row = instrs[plan.peak]
-    label = f"peak {size(plan.live_bytes)} at #{row.index} {fitting(row.node or row.op, 48)}"
+    label = f"peak {size(plan.live_bytes)} at #{row.index}"
+    room = int((max(x, wide - x) - 8) / BOLD) - len(label) - 1
+    label = f"{label} {fitting(row.node or row.op, min(room, 48))}".rstrip()
     anchor, dx = ("end", -6) if x > wide / 2 else ("start", 6)
     return (
         f'<line class="peak" x1="{x:.1f}" x2="{x:.1f}" y1="14" y2="{HEIGHT - BOTTOM}"/>'

@@ -39,6 +39,7 @@ th[aria-sort=ascending]::after { content: " \\2191"; opacity: 1 } th[aria-sort=d
 .n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; min-width: 0 }
 code { font: 12px ui-monospace, monospace }
 .bar { display: inline-block; height: .7em; min-width: 1px; background: var(--bar); border-radius: 2px; margin-right: .5em } .bar.bad { background: var(--bad) }
+.plan.small { display: none }
 .bars { width: 34% ; min-width: 9rem; white-space: nowrap }
 details { border-left: 2px solid var(--line); margin: .15rem 0; padding-left: .7rem } summary { cursor: pointer; overflow-wrap: anywhere; padding: .1rem 0 }
 .step { padding: .1rem 0 .1rem 1rem; font-size: 13px; overflow-wrap: anywhere } .step:target { background: var(--card) }
@@ -46,7 +47,8 @@ details { border-left: 2px solid var(--line); margin: .15rem 0; padding-left: .7
 .plan text { font: 13px system-ui, sans-serif; fill: var(--soft) } .plan .name { fill: #111; font-size: 12px; pointer-events: none }
 .plan .peak { stroke: var(--bad); stroke-width: 2; stroke-dasharray: 5 4 } .plan .peaktext { fill: var(--bad); font-weight: 600 }
 .plan rect:hover { stroke: var(--ink); stroke-width: 1.5 }
-@media (max-width: 600px) { body { margin: 1rem auto; padding: 0 .7rem } .fact { padding: .3rem .6rem } td, th { padding-right: .6rem; white-space: nowrap } td wbr { display: none } td.bars { min-width: 8rem } }
+@media (max-width: 600px) { body { margin: 1rem auto; padding: 0 .7rem } .fact { padding: .3rem .6rem } td, th { padding-right: .6rem; white-space: nowrap } td wbr { display: none } td.bars { min-width: 8rem }
+  td.name { white-space: normal; min-width: 8.5rem } td.name wbr { display: inline } .plan.large { display: none } .plan.small { display: block } .plan.small svg { min-width: 0 } }
 """
 
 SCRIPT: Final = """
@@ -90,6 +92,14 @@ def code(value: object) -> Markup:
     return Markup(f"<code>{escape(str(value))}</code>")
 
 
+def place(source: str) -> Markup:
+    """A line of source by its file's name; the whole path is what a pointer that rests on it reads."""
+    short = source.rpartition("/")[2]
+    if short == source:
+        return text(source)
+    return Markup(f"<span title='{escape(source)}'>{broken(short)}</span>")
+
+
 def facts(rows: Iterable[tuple[str, object]]) -> Markup:
     """Cards: what, and how much."""
     cards = (
@@ -116,6 +126,9 @@ def lasting(ms: float) -> str:
     return f"{ms:.3g} ms" if ms >= 0.1 else f"{ms * 1e3:.3g} \u00b5s"
 
 
+WORD: Final = 16
+"""Letters of a text that stays on one line."""
+
 Cell = Markup | Number | str | int
 
 
@@ -140,12 +153,15 @@ def _cell(cell: Cell) -> str:
         return f"<td class=bars data-v={cell.value!r}><span class='{kind}' style='width:{width:.1f}%'></span>{escape(cell.shown)}"
     if isinstance(cell, int):
         return f"<td class=n data-v={cell}>{cell}"
-    return f"<td>{cell if isinstance(cell, Markup) else broken(cell)}"
+    if isinstance(cell, Markup):
+        return f"<td>{cell}"
+    kind = " class=name" if len(cell) > WORD else ""
+    return f"<td{kind}>{broken(cell)}"
 
 
 def broken(name: str) -> Markup:
     """A name that a line may break between its parts, where it is longer than a word."""
-    if len(name) <= 16:
+    if len(name) <= WORD:
         return text(name)
     return Markup(re.sub(r"([./_])", r"\1<wbr>", escape(name)))
 

@@ -13,9 +13,8 @@ from pteron.schema.dtypes import DTYPES, INTEGERS
 from ....program.arrays import same_dtype
 from ....program.terms import Term, cast, eq, index, le, lt, register, select, stored, term
 from ....program.views import Shape, View
-from ....sizes import Extent, extents
+from ....sizes import HUGE, Extent, extents
 from ....sizes.extents import (
-    HUGE,
     add,
     at_most,
     ceildiv,
@@ -261,7 +260,7 @@ def slice_range(
 def clamp(l: Lowering, at: Extent, size: Extent, low: Extent, high: Extent) -> Extent:
     """An index that may count from the end, brought into low .. high."""
     if isinstance(at, int):
-        if at <= -extents.HUGE:
+        if at <= -HUGE:
             return low
         return minimum(at, high) if at >= 0 else maximum(add(size, at), low)
     if at_most(at, 0):
