@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pteron.schema.errors import existing
+
 from . import say
-from .pairs import existing
 
 if TYPE_CHECKING:
     from pteron.quantize.found import Found, Stored
