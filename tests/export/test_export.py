@@ -117,7 +117,7 @@ def test_report_counts() -> None:
     assert report.dims == {"n": 5}
     assert report.constants == len(program.constants) == 1
     assert report.constants_bytes == 16 * 8 * 4
-    assert "method main: 2 nodes, 2 after the passes, 1 instructions (matmul 1)" in report.as_text()
+    assert "method main: 2 nodes, 2 after the passes, 1 instruction (matmul 1)" in report.as_text()
     assert json.loads(json.dumps(report.as_dict()))["dims"] == {"n": 5}
 
 
