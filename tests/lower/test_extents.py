@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import sympy
 
 from pteron.export.sizes import extents as e
 
@@ -62,3 +63,10 @@ def test_remainders_and_quotients_are_those_of_numbers(b: int) -> None:
             assert e.evaluate(e.mod(a, b), sizes) == x % b, (a, b, sizes)
             assert e.evaluate(e.floordiv(a, b), sizes) == x // b, (a, b, sizes)
             assert e.evaluate(e.ceildiv(a, b), sizes) == -(-x // b), (a, b, sizes)
+
+
+def test_a_size_that_others_are_divided_by_is_not_tried_at_0() -> None:
+    """What the guards of a module that asks for n % min(n, 256) come to."""
+    n, by = (sympy.Symbol(k, integer=True, nonnegative=True) for k in "ns")
+    rest = sympy.Mod(n, by)
+    assert e.same(sympy.Max(by, 1) * rest, by * rest)
