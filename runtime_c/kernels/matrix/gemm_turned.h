@@ -156,7 +156,13 @@ PTE_ALWAYS void pte_scaled_tile(const pte_scaled_i8 *s, size_t rows, size_t pane
   }
 }
 
-/* The two functions above as those of a variant. */
+/* The two functions above as those of a variant, and their members of its table. Only matmul_turned
+ * calls them: without it nothing of them stays. */
+#ifdef PTE_WITHOUT_MATMUL_TURNED
+#define PTE_TURNED_I8
+#define PTE_TURNED_MEMBERS .turn = NULL, .scaled = NULL
+#else
+#define PTE_TURNED_MEMBERS .turn = turn, .scaled = scaled
 #define PTE_TURNED_I8                                                                              \
   static void turn(size_t depth, const float *x, float *room, int8_t *code, float *scale) {        \
     pte_turned_row(depth, x, room, code, scale);                                                   \
@@ -164,5 +170,7 @@ PTE_ALWAYS void pte_scaled_tile(const pte_scaled_i8 *s, size_t rows, size_t pane
   static void scaled(const pte_scaled_i8 *s, size_t rows, size_t panels) {                         \
     pte_scaled_tile(s, rows, panels);                                                              \
   }
+
+#endif
 
 #endif
