@@ -133,17 +133,7 @@ def dense(
     padded[:, :n, :terms] = rows
     panels = padded.reshape(groups, tiles, LANES, words, 4).transpose(0, 1, 3, 2, 4)
 
-    def channels(values: Array, fill: int) -> Array:
-        out = np.full((groups, tiles * LANES), fill, np.int32)
-        out[:, :n] = values.reshape(groups, n)
-        return out
-
-    return Tables(
-        np.ascontiguousarray(panels),
-        channels(folded(bias, w, x_zero), 0),
-        channels(multiplier, 1 << 30),
-        channels(shift, 62),
-    )
+    return _tables(panels, (groups, n), tiles * LANES, w, bias, multiplier, shift, x_zero)
 
 
 def depthwise(w: Array, bias: Array, multiplier: Array, shift: Array, x_zero: int) -> Tables:
@@ -154,9 +144,24 @@ def depthwise(w: Array, bias: Array, multiplier: Array, shift: Array, x_zero: in
     padded[:c, :taps] = w
     panels = padded.reshape(blocks, 4, LANES, steps, 4).transpose(0, 3, 1, 2, 4)
 
+    return _tables(panels, (1, c), blocks * ALIGN, w, bias, multiplier, shift, x_zero)
+
+
+def _tables(
+    panels: Array,
+    real: tuple[int, int],
+    padded: int,
+    w: Array,
+    bias: Array,
+    multiplier: Array,
+    shift: Array,
+    x_zero: int,
+) -> Tables:
+    """Rows of i32 to `padded` channels; those that are not `real` come to 0."""
+
     def channels(values: Array, fill: int) -> Array:
-        out = np.full(blocks * ALIGN, fill, np.int32)
-        out[:c] = values
+        out = np.full((real[0], padded), fill, np.int32)
+        out[:, : real[1]] = values.reshape(real)
         return out
 
     return Tables(

@@ -2,8 +2,10 @@
 # intrinsics for vectors and leaves their variants out:
 #   cmake -S . -B build/riscv64 -DCMAKE_TOOLCHAIN_FILE=runtime_c/cmake/riscv64-linux-gnu.cmake
 # Needs gcc-riscv64-linux-gnu and libc6-dev-riscv64-cross. With qemu-user, ctest runs what was built.
-set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR riscv64)
+set(PTE_TRIPLET riscv64-linux-gnu)
+set(PTE_EMULATOR qemu-riscv64 -cpu rv64)
+include(${CMAKE_CURRENT_LIST_DIR}/debian.cmake)
 find_program(PTE_RISCV_CLANG clang-19)
 if(PTE_RISCV_CLANG)
   set(CMAKE_C_COMPILER ${PTE_RISCV_CLANG})
@@ -11,13 +13,4 @@ if(PTE_RISCV_CLANG)
   set(CMAKE_AR riscv64-linux-gnu-ar)
   set(CMAKE_RANLIB riscv64-linux-gnu-ranlib)
   set(CMAKE_STRIP riscv64-linux-gnu-strip)
-else()
-  set(CMAKE_C_COMPILER riscv64-linux-gnu-gcc)
-endif()
-set(CMAKE_FIND_ROOT_PATH /usr/riscv64-linux-gnu)
-set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER) # Python, ninja: this machine's
-set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
-find_program(PTE_QEMU qemu-riscv64)
-if(PTE_QEMU)
-  set(CMAKE_CROSSCOMPILING_EMULATOR ${PTE_QEMU} -cpu rv64 -L /usr/riscv64-linux-gnu)
 endif()

@@ -41,4 +41,17 @@ PTE_ALWAYS int pte_mx_encode(const float *w, size_t count, size_t size, uint8_t 
   return 0;
 }
 
+/* The codec of floats up to `MOST` (a double) of so many bits; `BYTE` gives a block's scale of its
+ * absmax, `bits`. */
+#define PTE_MX_CODEC(NAME, BYTE, MOST, EXPONENT, MANTISSA)                                         \
+  static uint32_t byte_of(uint32_t bits) { return BYTE; }                                          \
+  static void nearest(const float *w, size_t size, float step, uint8_t *codes) {                   \
+    pte_mx_nearest(w, size, step, codes, (float)(MOST), EXPONENT, MANTISSA);                       \
+  }                                                                                                \
+  static int encode(const float *w, size_t count, size_t size, uint8_t *codes, void *scales) {     \
+    return pte_mx_encode(w, count, size, codes, scales, byte_of, (float)(MOST), EXPONENT,          \
+                         MANTISSA);                                                                \
+  }                                                                                                \
+  const pte_codec pte_codec_##NAME = {PTE_MX_BLOCK, 1, encode, nearest};
+
 #endif

@@ -1,14 +1,4 @@
 /* mxfp4: OCP MX, elements E2M1. */
 #include "codec/mx.h"
 
-static uint32_t byte_of(uint32_t bits) { return pte_mx_floor(bits, 2); }
-
-static void nearest(const float *w, size_t size, float step, uint8_t *codes) {
-  pte_mx_nearest(w, size, step, codes, 6.0f, 2, 1);
-}
-
-static int encode(const float *w, size_t count, size_t size, uint8_t *codes, void *scales) {
-  return pte_mx_encode(w, count, size, codes, scales, byte_of, 6.0f, 2, 1);
-}
-
-const pte_codec pte_codec_mxfp4 = {PTE_MX_BLOCK, 1, encode, nearest};
+PTE_MX_CODEC(mxfp4, pte_mx_floor(bits, 2), 6.0, 2, 1)

@@ -3,6 +3,7 @@
  * more panels side by side, or the chains would be too few. */
 #if PTE_HAVE_AVX2
 #include "kernels/matrix/finish__avx2.h"
+#include "kernels/matrix/panels.h"
 
 #define INLINE static inline __attribute__((always_inline))
 enum { MOST_HALVES = 2 * PTE_ABREAST };
@@ -82,14 +83,8 @@ INLINE void streams_run(const size_t count, size_t k, size_t stride, const float
   }
 }
 
-/* Four streams, each a quarter of the panels, so that every one of them is sequential throughout.
- */
 static void vector_avx2(size_t k, size_t panels, const float *x, const float *panel, float *y) {
-  size_t quarter = panels / 4, size = k * PTE_PANEL;
-  for (size_t p = 0; p < quarter; p++)
-    streams_run(4, k, quarter * size, x, panel + p * size, y + p * PTE_PANEL, quarter * PTE_PANEL);
-  for (size_t p = quarter * 4; p < panels; p++)
-    streams_run(1, k, size, x, panel + p * size, y + p * PTE_PANEL, PTE_PANEL);
+  pte_panels_stream(streams_run, k, panels, x, panel, y);
 }
 
 const pte_gemm_f32 pte_gemm_f32__avx2 = {

@@ -2,6 +2,7 @@
  * the row element, which FMLA takes from a lane. K in order. */
 #if PTE_HAVE_NEON
 #include "kernels/matrix/finish__neon.h"
+#include "kernels/matrix/panels.h"
 
 #define INLINE static inline __attribute__((always_inline))
 enum { QUADS = PTE_PANEL / 4 };
@@ -70,11 +71,7 @@ INLINE void streams_run(const size_t count, size_t k, size_t stride, const float
 }
 
 static void vector_neon(size_t k, size_t panels, const float *x, const float *panel, float *y) {
-  size_t quarter = panels / 4, size = k * PTE_PANEL;
-  for (size_t p = 0; p < quarter; p++)
-    streams_run(4, k, quarter * size, x, panel + p * size, y + p * PTE_PANEL, quarter * PTE_PANEL);
-  for (size_t p = quarter * 4; p < panels; p++)
-    streams_run(1, k, size, x, panel + p * size, y + p * PTE_PANEL, PTE_PANEL);
+  pte_panels_stream(streams_run, k, panels, x, panel, y);
 }
 
 const pte_gemm_f32 pte_gemm_f32__neon = {

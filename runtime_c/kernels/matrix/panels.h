@@ -11,6 +11,19 @@ static inline size_t pte_panel_count(size_t columns) {
   return columns / PTE_PANEL + (columns % PTE_PANEL != 0);
 }
 
+/* A product of one row: four streams, each a quarter of the panels, so that every one of them is
+ * sequential throughout. `run` is for `count` panels at a distance of `stride` floats. */
+static inline __attribute__((always_inline)) void
+pte_panels_stream(void (*run)(size_t count, size_t k, size_t stride, const float *x,
+                              const float *panel, float *y, size_t y_stride),
+                  size_t k, size_t panels, const float *x, const float *panel, float *y) {
+  size_t quarter = panels / 4, size = k * PTE_PANEL;
+  for (size_t p = 0; p < quarter; p++)
+    run(4, k, quarter * size, x, panel + p * size, y + p * PTE_PANEL, quarter * PTE_PANEL);
+  for (size_t p = quarter * 4; p < panels; p++)
+    run(1, k, size, x, panel + p * size, y + p * PTE_PANEL, PTE_PANEL);
+}
+
 /* Tasks of `worth` products that `count` times `products` of them make: a product of a row may be
  * less than one. */
 static inline size_t pte_tasks_worth(size_t products, size_t count, size_t worth) {
