@@ -260,7 +260,7 @@ POSITIONAL = [
     *((c, "{onnx}" + NEEDED.get(c, ""), 2, "got a model") for c in PROGRAMS if c != "inspect"),
     ("inspect", "{onnx} --html {new}.html", 2, "got a model"),
     *((c, "{text}" + NEEDED.get(c, ""), 4, "text.bin: header") for c in PROGRAMS),
-    *((c, "/dev/null" + NEEDED.get(c, ""), 4, "header") for c in PROGRAMS),
+    *((c, device + NEEDED.get(c, ""), 2, "got a device") for c in PROGRAMS for device in ("/dev/null", "/dev/zero")),
     ("completion", "tcsh", 2, "invalid choice"),
     ("quantize", "{onnx} -o {new}.onnx --format nf4 --exec exact -q", 2, "--exec exact: is of programs"),
     ("quantize", "{onnx} -o {new}.onnx -q", 2, "expected --format or --recipe"),
@@ -397,6 +397,19 @@ def test_an_option_needs_its_value_and_takes_one(
                 once = [v for v in base if v not in a.option_strings]
                 twice = [command, *once, name, "1", a.option_strings[0], "2"]
                 refuses(twice, 2, "expected once, got it twice", files, capsys)
+            if name.startswith("--"):
+                refuses([command, *base, f"{name}=--"], 2, "expected one argument", files, capsys)
+
+
+@pytest.mark.parametrize("command", PROGRAMS)
+@pytest.mark.parametrize(
+    "name, shown", [("a\nb", r"a\nb"), ("\x1b[31mred", r"\x1b[31mred"), ("a\rb\x9b", r"a\rb\x9b")]
+)
+def test_what_was_given_does_not_break_the_line(
+    command: str, name: str, shown: str, files: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = NEEDED.get(command, "").format(**files).split()
+    refuses([command, name, *words], 2, f"{shown}: no such file", files, capsys)
 
 
 @pytest.mark.parametrize(

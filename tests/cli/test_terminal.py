@@ -81,15 +81,21 @@ def test_the_bar_knows_every_stage_of_an_export(root: Path, tmp_path: Path) -> N
     import pteron
 
     told: list[str] = []
+    samples = root / "examples/digits/calibration.npz"
     pteron.export_model(
         root / "examples/digits/digits.onnx",
         tmp_path / "d.pte",
         quantize="nf4",
+        calibrate=samples,
+        statistics=tmp_path / "s.npz",
+        evaluate=samples,
+        samples=4,
         delegates=["null", "cpu"],
         fix={"batch": 1},
         progress=told.append,
     )
     assert {stage.split()[0] for stage in told} | {"check", "context"} == set(STAGES)
+    told.remove("quantize")  # the whole, of which calibrating is the first part
     order = [STAGES.index(stage.split()[0]) for stage in told]
     assert order == sorted(order)
 
@@ -110,6 +116,14 @@ def test_a_bar_without_colours(root: Path, tmp_path: Path) -> None:
     words = ("export", root / "examples/digits/digits.onnx", "-o", tmp_path / "d.pte")
     shown = at_terminal(*words, NO_COLOR="1")[1]
     assert "━" in shown and "\x1b[3" not in shown and "\x1b[9" not in shown
+
+
+def test_a_terminal_that_only_takes_letters_has_a_line_a_stage(root: Path, tmp_path: Path) -> None:
+    words = ("export", root / "examples/digits/digits.onnx", "-o", tmp_path / "d.pte")
+    code, shown = at_terminal(*words, TERM="dumb")
+    lines = shown.splitlines()
+    assert code == 0 and len(lines) > 5 and "\x1b" not in shown and "\r\r" not in shown
+    assert all(line.endswith(stage) for line, stage in zip(lines, ["capture", "passes", "lower"]))
 
 
 # --- completion ----------------------------------------------------------------------------------

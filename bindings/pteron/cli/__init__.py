@@ -99,6 +99,12 @@ class Parser(argparse.ArgumentParser):
         """Help, which argparse would lose in silence where it cannot be printed."""
         print(message, end="", file=file or sys.stderr)
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """argparse takes "--" out of what an option is given, and leaves it nothing."""
+        if action.option_strings and action.nargs is None and arg_strings == ["--"]:
+            raise argparse.ArgumentError(action, "expected one argument, got --")
+        return super()._get_values(action, arg_strings)
+
     def error(self, message: str) -> NoReturn:
         command = self.prog.partition(" ")[2] or None
         say.fail(command, f"{message}; {self.prog} --help lists the options", 2)

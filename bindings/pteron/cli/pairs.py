@@ -136,9 +136,11 @@ def program(path: Path) -> Path:
     """The path itself, of something that may be a program.
 
     Raises:
-        ArgumentError: a model that is still to be compiled; as `existing` besides.
+        ArgumentError: a device, which may never end; a model that is still to be compiled; as `existing` besides.
     """
-    if existing(path).suffix in MODELS:
+    if existing(path).is_char_device():
+        raise ArgumentError(f"{path}: expected a file or a pipe, got a device")
+    if path.suffix in MODELS:
         raise ArgumentError(
             f"{path}: expected a .pte program, got a model; compile it first: pteron export {path}"
         )

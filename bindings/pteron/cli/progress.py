@@ -13,7 +13,7 @@ from . import say
 
 Tell = Callable[[str], None]
 STAGES: Final = (
-    "capture", "passes", "check", "context", "quantize", "partition", "lower", "fuse", "pack", "plan", "verify", "emit",
+    "capture", "passes", "check", "context", "calibrate", "quantize", "measure", "partition", "lower", "fuse", "pack", "plan", "verify", "emit",
 )  # fmt: skip
 """In the order of an export; not each has all."""
 
@@ -23,7 +23,7 @@ def progress(silent: bool) -> Iterator[Tell]:
     """Within it, what it gives is called with each stage as it begins."""
     if silent:
         yield lambda stage: None
-    elif sys.stderr.isatty() and (bar := _bar()) is not None:
+    elif say.can_redraw(sys.stderr) and (bar := _bar()) is not None:
         with bar as tell:
             yield tell
     else:
@@ -45,7 +45,7 @@ def share(stage: str, before: float = 0.0) -> float:
 
 
 def _bar() -> contextlib.AbstractContextManager[Tell] | None:
-    """A bar on stderr; None where rich is not installed. It keeps to NO_COLOR and TERM by itself."""
+    """A bar on stderr; None where rich is not installed. It keeps to NO_COLOR by itself."""
     try:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -49,7 +50,7 @@ def fail(
 
     `as_json` None asks the command line, for options that could not be read.
     """
-    where = " ".join(["pteron", *([command] if command else [])])
+    where, text = " ".join(["pteron", *([command] if command else [])]), _printable(text)
     aside(f"{paint(f'{where}:', 31, sys.stderr)} {text}")
     if "--json" in sys.argv[1:] if as_json is None else as_json:
         facts = {"kind": "UsageError", **(facts_of(error)["error"] if error else {})}
@@ -76,9 +77,20 @@ def facts_of(error: BaseException) -> dict[str, dict[str, Any]]:
 
 def paint(text: str, colour: int, to: TextIO) -> str:
     """`text` in an ANSI colour where `to` is a terminal that wants it (https://no-color.org)."""
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not to.isatty():
+    if os.environ.get("NO_COLOR") or not can_redraw(to):
         return text
     return f"\x1b[{colour}m{text}\x1b[0m"
+
+
+def _printable(text: str) -> str:
+    """Names may have line feeds and worse in them, which would break the line or command the terminal. Lines that go on are
+    indented."""
+    return re.sub(r"\n(?!  )|[^\n -~\u00a0-\U0010ffff]", lambda m: repr(m[0])[1:-1], text)
+
+
+def can_redraw(to: TextIO) -> bool:
+    """Whether it is a terminal that takes more than letters."""
+    return to.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _plain(value: Any) -> Any:
