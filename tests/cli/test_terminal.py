@@ -225,7 +225,7 @@ def test_ports_and_dims_are_structures(digits: Path, capsys: pytest.CaptureFixtu
 def test_an_error_is_json_too(digits: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.onnx").write_bytes(b"no model")
     for words, code, kind in (
-        (["run", "nowhere.pte"], 2, "FileNotFoundError"),
+        (["run", "nowhere.pte"], 2, "FileError"),
         (["run", digits, "--dim", "nope=1"], 2, "ArgumentError"),
         (["run", digits, "--seed", "x"], 2, "UsageError"),
         (["export", tmp_path / "bad.onnx"], 3, "ModelError"),

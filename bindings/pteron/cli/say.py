@@ -69,7 +69,8 @@ def aside(text: str) -> None:
 
 def facts_of(error: BaseException) -> dict[str, dict[str, Any]]:
     """The object `error`: its kind, its text, and the nodes where it is about some."""
-    facts: dict[str, Any] = {"kind": type(error).__name__, "text": str(error)}
+    kind = next(c.__name__ for c in type(error).__mro__ if not c.__name__.startswith("_"))
+    facts: dict[str, Any] = {"kind": kind, "text": str(error)}
     if nodes := getattr(error, "nodes", ()):
         facts["nodes"] = list(nodes)
     return {"error": facts}
