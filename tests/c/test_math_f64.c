@@ -158,6 +158,9 @@ static void remainders_are_those_of_c(void) {
     float p = pte_float((uint32_t)random_bits()), q = pte_float((uint32_t)(random_bits() >> 7));
     float less = pte_fmod(p, q), wanted = fmodf(p, q);
     CHECK(isnan(wanted) ? isnan(less) : pte_bits(less) == pte_bits(wanted));
+    x = pte_double(random_bits() >> (12 + i % 52)),
+    y = pte_double(random_bits() >> (12 + i / 52 % 52));
+    if (y != 0) CHECK(pte_fmod_f64(x, y) == fmod(x, y)); /* neither has a leading one of its own */
     if (failures != 0) return;
   }
 }

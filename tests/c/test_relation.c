@@ -42,6 +42,7 @@ enum { SPAN = 12 };
   R(FIRST, A, PTE_CODE_TAKE, X, Y, PTE_CODE_EQ)                                                    \
   R(EITHER, X, Y, PTE_CODE_OR, A, PTE_CODE_EQ)                                                     \
   R(OPERAND, PTE_CODE_BITS, 0, A, PTE_CODE_EQ)                                                     \
+  R(RESULT, PTE_CODE_BITS, 2, A, PTE_CODE_EQ)                                                      \
   R(HOLLOW, PTE_CODE_EMPTY, 0)
 
 #define NAME(name, ...) name,
@@ -233,6 +234,13 @@ static void an_operand_is_asked_for_its_type_and_emptiness(void) {
   CHECK(holds(HOLLOW));
 }
 
+static void a_result_is_accused_by_its_own_number(void) {
+  match.operands[2] = (pte_operand){.rank = 0, .dtype = PTE_F16}; /* behind the one input */
+  match.operands_bound = 1 << 2;
+  CHECK(is(RESULT, 16, 0, 0) && !is(RESULT, 32, 0, 0));
+  CHECK_EQUAL(fault.port, 128 + 1);
+}
+
 int main(void) {
   a_result_is_compared();
   division_goes_down_and_needs_a_positive_divisor();
@@ -247,5 +255,6 @@ int main(void) {
   an_empty_list_gives_way_to_another();
   what_is_not_known_holds();
   an_operand_is_asked_for_its_type_and_emptiness();
+  a_result_is_accused_by_its_own_number();
   return check_done();
 }
