@@ -316,7 +316,7 @@ static const change CHANGES[] = {
     {"pointwise", step_whole,       8, CAST, "instrs[0].steps[2]: cast: no such type, got 99"      },
     {"pointwise", method_block,     4, 3,    "methods[0].block: expected below 1, got 3"           },
     {"state",     other_block,      4, 0,    "methods[1].block: block 0 is of method 0"            },
-    {"control",   call_body,        4, 0,    "instrs[1].body: expected a block with a higher index"},
+    {"control",   call_body,        4, 0,    "instrs[1].body: expected a higher index and depth"   },
     {"control",   instr_attrs,      4, ~0u,  "instrs[0].attrs: if needs attributes"                },
     {"counted",   dims_ref,         4, 9999, "instrs[1].attrs: dims.values: expected expressions"  },
     {"state",     other_inputs,     4, 0,    "methods[1].inputs: expected ports from"              },
