@@ -264,6 +264,7 @@ POSITIONAL = [
     ("completion", "tcsh", 2, "invalid choice"),
     ("quantize", "{onnx} -o {new}.onnx --format nf4 --exec exact -q", 2, "--exec exact: is of programs"),
     ("quantize", "{onnx} -o {new}.onnx -q", 2, "expected --format or --recipe"),
+    ("quantize", "{onnx} --format nf4 -q", 2, "expected --output"),
     *(("quantize", "{onnx} -o {new}.onnx -q --format int8 --calibrate {npz} " + idle, 2, "expected weights alone") for idle in IDLE),
     ("quantize", "{onnx} -o {new}.onnx -q --format nf4 --dry-run --resume", 2, "--resume: has nothing to do"),
     ("quantize", "{onnx} -o {new}.onnx -q --format nf4 --dry-run --eval {npz}", 2, "--eval: has nothing to do"),

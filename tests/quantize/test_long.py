@@ -277,20 +277,16 @@ def test_a_rule_of_a_file_that_decides_nothing_is_refused(
     assert not (tmp_path / "q.onnx").exists()
 
 
+@pytest.mark.parametrize("out", [["-o", "q.onnx"], []])
 def test_a_dry_run_writes_nothing_and_tells_bits_and_errors(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    out: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    onnx.save(chain(), tmp_path / "m.onnx")
-    words = [
-        "quantize",
-        str(tmp_path / "m.onnx"),
-        "-o",
-        str(tmp_path / "q.onnx"),
-        "-q",
-        "--format",
-        "nf4",
-        "--dry-run",
-    ]
+    monkeypatch.chdir(tmp_path)
+    onnx.save(chain(), "m.onnx")
+    words = ["quantize", "m.onnx", *out, "-q", "--format", "nf4", "--dry-run"]
     assert main([*words, "--rule", "w1=int8", "--json"]) == 0
     told = capsys.readouterr().out
     assert '"bits": 4.25' in told and '"format": "int8"' in told and '"sqnr_db"' in told

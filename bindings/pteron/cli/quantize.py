@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=file, help=".onnx or .pt2 file")
-    parser.add_argument("-o", "--output", type=file, required=True, help="an .onnx or .pte file")
+    parser.add_argument(
+        "-o", "--output", type=file, help="an .onnx or .pte file; needed, but for --dry-run"
+    )
     parser.add_argument("--format", help="nf4, mxfp4 ...; an unknown one names all")
     parser.add_argument(
         "--recipe",
@@ -233,7 +235,11 @@ def keep_ranges(report: QuantReport, path: Path | None) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from pteron.schema.errors import ArgumentError
+
     model(args.model)
+    if args.output is None and not args.is_trial:
+        raise ArgumentError("quantize: expected --output; name an .onnx or .pte file, or --dry-run")
     kind("--output", args.output, ".onnx", ".pte")
     report_kind(args.report)
     written = args.statistics if args.calibrate else None
