@@ -86,7 +86,8 @@ INLINE void parts_run(const size_t rows, const size_t panels, const pte_parts_f3
   const size_t every = asked > 0 ? lines / asked : SIZE_MAX;
   const float *next = w + s->ahead;
   size_t until = every;
-  for (size_t t = 0; t < s->taps; t++, a += s->tap_stride - s->run, b += s->tap_stride - s->run)
+  const ptrdiff_t on = (ptrdiff_t)s->tap_stride - (ptrdiff_t)s->run; /* lines may overlap */
+  for (size_t t = 0; t < s->taps; t++, a += on, b += on)
     for (size_t k = 0; k < s->run; k++) {
       if (--until == 0) {
         _mm_prefetch((const char *)next, _MM_HINT_T1);
