@@ -44,19 +44,19 @@ def test_what_counts_has_its_whole_room_each_time():
 @pytest.mark.parametrize("by", ["if", "loop"])
 def test_results_that_are_views_are_moved_element_by_element(by: str):
     """A transposed, a reversed and an expanded view of what a block has made."""
-    shape, x = (3, 2), np.arange(6, dtype=np.float32).reshape(2, 3)
+    shape, x = (3, 2, 2), np.arange(12, dtype=np.float32).reshape(2, 2, 3)
     views = (
-        Value("", "f32", shape, "view", 5, (1, 3)),
-        Value("", "f32", shape, "view", 5, (-2, -1), 5),
-        Value("", "f32", shape, "view", 5, (0, 1), 2),
+        Value("", "f32", shape, "view", 5, (1, 6, 3)),
+        Value("", "f32", shape, "view", 5, (-4, -2, -1), 11),
+        Value("", "f32", shape, "view", 5, (0, 1, 4), 2),
     )
     values = [
-        Value("x", "f32", (2, 3), "input", 0),
+        Value("x", "f32", (2, 2, 3), "input", 0),
         Value("on", "bool", (), "input", 1),
         Value("trips", "i64", (), "input", 2),
         Value("zero", "f32", shape, "input", 3),
-        *[Value(f"y{k}", "f32", shape, "output", k) for k in range(3)][:1],
-        Value("made", "f32", (2, 3)),
+        Value("y0", "f32", shape, "output", 0),
+        Value("made", "f32", (2, 2, 3)),
         Value("i", "i64", (), "param"),
         Value("go", "bool", ()),
         *[Value(f"y{k}", "f32", shape, "output", k) for k in (1, 2)],
@@ -76,7 +76,9 @@ def test_results_that_are_views_are_moved_element_by_element(by: str):
     m = model(values, blocks, [0, 1, 2, 3], outputs)
     got = m(x, np.bool_(True), np.int64(2), np.zeros(shape, np.float32))
     flat = (x + 1).ravel()
-    for y, wanted in zip(got, ((x + 1).T, flat[::-1].reshape(shape), [flat[2:4]] * 3)):
+    for y, wanted in zip(
+        got, ((x + 1).transpose(2, 0, 1), flat[::-1].reshape(shape), [flat[[[2, 6], [3, 7]]]] * 3)
+    ):
         assert np.array_equal(y, wanted)
 
 
