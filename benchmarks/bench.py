@@ -1,8 +1,11 @@
 """Pteron beside other runtimes on this machine: python benchmarks/bench.py [--threads 1,2] [--runs 9] [--only NAME,...] [--vs NAMES]
 
-Each round runs every runtime once, in turn; a ratio is the median over rounds of ours / theirs, a time the least, which a
+Each round runs every runtime in turn, rested and warm; a ratio is the median over rounds of ours / theirs, a time the least, which a
 busy machine disturbs least. Models have seeded random weights. Writes RESULTS.md beside this file: the table, the share of
 the peak that operators reach, and what batches, tokens and sizes of images cost.
+
+A name is a model's, or has a form behind it: -int8 is what onnxruntime quantizes, one Q/DQ model for all; -dynamic is `--exec turned`
+beside the model that onnxruntime quantizes dynamically.
 """
 
 from __future__ import annotations
@@ -18,26 +21,78 @@ from pathlib import Path
 import numpy as np
 import onnx
 from models import MODELS, encoder, mobilenetv2, resnet50
+from onnxruntime.quantization import (
+    CalibrationDataReader,
+    QuantType,
+    quantize_dynamic,
+    quantize_static,
+)
+from onnxruntime.quantization.shape_inference import quant_pre_process
+
+os.environ.setdefault(
+    "ONEDNN_MAX_CPU_ISA", "AVX512_CORE_VNNI"
+)  # with AMX OpenVINO computes int8 models in f32
 
 import pteron
 from pteron.cli import peers, roofline
 from pteron.cli.bench import interleaved, machine, operators, reach
 
+NAMES = (
+    "resnet50",
+    "resnet50-int8",
+    "mobilenetv2",
+    "mobilenetv2-int8",
+    "encoder",
+    "encoder-dynamic",
+)
 RESULTS = Path(__file__).parent / "RESULTS.md"
 CURVES = (
-    ("ResNet-50, ms an image, by batch", "batch", (1, 2, 4, 8, 16), resnet50, lambda n: n),
-    ("Encoder of 6 layers, us a token, by tokens", "tokens", (8, 16, 32, 64, 128, 256, 512), encoder, lambda n: n / 1e3),
+    ("ResNet-50, ms an image, by batch", "batch", (1, 2, 4, 8, 16, 32), resnet50, lambda n: n),
+    ("Encoder of 6 layers, us a token, by tokens", "tokens", (1, 4, 8, 16, 32, 64, 128, 256, 512, 1024), encoder, lambda n: n / 1e3),
     ("MobileNetV2, ns a pixel, by edge", "size", (96, 128, 160, 192, 224, 288, 384), mobilenetv2, lambda n: n * n / 1e6),
 )  # fmt: skip
 """Title, argument of a model, its values, the model, and what milliseconds are divided by."""
 
 
+class Noise(CalibrationDataReader):
+    """Eight samples for each input of a model."""
+
+    def __init__(self, model: Path) -> None:
+        rng = np.random.default_rng(1)
+        inputs = [
+            (i.name, [d.dim_value for d in i.type.tensor_type.shape.dim])
+            for i in onnx.load(model).graph.input
+        ]
+        self.left = [
+            {n: rng.standard_normal(s).astype(np.float32) for n, s in inputs} for _ in range(8)
+        ]
+
+    def get_next(self) -> dict[str, np.ndarray] | None:
+        return self.left.pop() if self.left else None
+
+
+def made(name: str, folder: Path) -> tuple[Path, Path]:
+    """What peers run, and the program."""
+    base, _, form = name.partition("-")
+    model, source, target = folder / f"{base}.onnx", folder / f"{name}.onnx", folder / f"{name}.pte"
+    if target.exists():
+        return source, target
+    onnx.save(MODELS[base](), model)
+    if form == "dynamic":
+        quantize_dynamic(model, source, per_channel=True, weight_type=QuantType.QInt8)
+        pteron.export_model(model, target, exec_mode="turned")
+        return source, target
+    if form == "int8":
+        folded = folder / "folded.onnx"
+        quant_pre_process(model, folded)
+        quantize_static(folded, source, Noise(folded), per_channel=True)
+    pteron.export_model(source, target, exec_mode="int8" if form else "auto")
+    return source, target
+
+
 def bench(name: str, threads: int, runs: int, folder: Path, rivals: list[str]) -> list[str]:
     """Lines of the table."""
-    source, target = folder / f"{name}.onnx", folder / f"{name}.pte"
-    if not target.exists():
-        onnx.save(MODELS[name](), source)
-        pteron.export_model(source, target)
+    source, target = made(name, folder)
     started = time.perf_counter()
     model = pteron.load(target, threads=threads)
     rng = np.random.default_rng(0)
@@ -117,7 +172,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--runs", type=int, default=9)
-    parser.add_argument("--only", default=",".join(MODELS))
+    parser.add_argument("--only", default=",".join(NAMES))
     parser.add_argument("--vs", default=",".join(peers.PEERS))
     args = parser.parse_args()
     rivals = installed(args.vs.split(","))
@@ -131,8 +186,9 @@ def main() -> None:
     RESULTS.write_text(
         f"""# Results
 
-Written by `make bench` (`{" ".join(["python benchmarks/bench.py", *sys.argv[1:]])}`); f32, batch 1, seeded random weights.
-{machine()}, load average {os.getloadavg()[0]:.1f}; pteron {pteron.__version__}, {versions}.
+Written by `make bench` (`{" ".join(["python benchmarks/bench.py", *sys.argv[1:]])}`); batch 1, seeded random weights; f32,
+-int8 (static by onnxruntime, one Q/DQ model for all) and -dynamic (`--exec turned`; peers: what onnxruntime's `quantize_dynamic` makes).
+{machine()}, load average {os.getloadavg()[0]:.1f}; pteron {pteron.__version__}, {versions}, oneDNN held to {os.environ["ONEDNN_MAX_CPU_ISA"]}.
 Least of {args.runs} interleaved rounds in ms; ratio: median of pairs, ours / theirs; first: file to first output.
 A thread's peak: {", ".join(f"{name} {value:.0f}" for name, value in roofline.peaks(machine()).items())} (10^9 products and bytes a second, bindings/peaks.h).
 

@@ -8,7 +8,7 @@ import resource
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from ..runtime import Model, TraceEvent, cpu
 from . import feeds, peers, roofline, say
 from .pairs import at_least, file, names
 from .times import summary
+
+REST: Final = 0.05
+"""Seconds, longer than the threads of runtimes spin after a run."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -160,10 +163,17 @@ def text(report: dict[str, Any]) -> str:
 def interleaved(
     runners: dict[str, Callable[[], Any]], runs: int, warmup: int
 ) -> dict[str, list[float]]:
-    """Milliseconds of each runner, in turn, so that a drift of the machine meets all alike."""
+    """Milliseconds of each runner, in turn, so that a drift of the machine meets all alike.
+
+    Threads of some runtimes spin for a while after a run and would take a core from the next: with several, a turn is a rest, a
+    run that warms the caches, and one that counts.
+    """
     times: dict[str, list[float]] = {name: [] for name in runners}
     for i in range(warmup + runs):
         for name, once in runners.items():
+            if len(runners) > 1:
+                time.sleep(REST)
+                once()
             started = time.perf_counter()
             once()
             if i >= warmup:
