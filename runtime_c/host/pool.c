@@ -52,6 +52,8 @@ typedef struct pool {
 
   pte_lock lock;
   pte_wake wake;
+  pte_places places;          /* under the lock */
+  _Atomic pte_thread_id *ids; /* of workers that have begun */
 
   const pte_host_pool_options *options; /* complete; while the pool is being opened */
   uint32_t settled;                     /* workers that have tried to be what the options say */
@@ -148,6 +150,7 @@ PTE_THREAD(worker_main) {
   worker self = *(worker *)argument;
   free(argument);
   uint64_t seen = 0;
+  atomic_store(&self.pool->ids[self.index - 1], pte_thread_self());
   if (self.special) settle_worker(self.pool);
   (void)pte_fp_enter();
   for (;;) {
@@ -163,6 +166,7 @@ PTE_THREAD(worker_main) {
 static void wake_parked(pool *p) {
   if (atomic_load(&p->awake) >= p->most_awake || pte_thread_owner() != p->owner) return;
   pte_lock_take(&p->lock);
+  pte_places_leave(&p->places, p->worker_count, p->ids);
   for (; atomic_load(&p->awake) < p->most_awake; p->called++) {
     atomic_fetch_add(&p->awake, 1);
     pte_wake_one(&p->wake);
@@ -272,11 +276,13 @@ pte_status pte_host_pool_open(const pte_host_pool_options *given, pte_pool **out
   p->most_awake = awake_at_most(&options);
   p->options = &options;
   p->workers = calloc(options.threads, sizeof *p->workers);
+  p->ids = calloc(options.threads, sizeof *p->ids);
   p->shares = calloc(options.threads, sizeof *p->shares);
+  pte_places_open(&p->places, &options);
   atomic_flag_clear(&p->busy);
   pte_lock_open(&p->lock);
   pte_wake_open(&p->wake);
-  pte_status status = p->workers == NULL || p->shares == NULL
+  pte_status status = p->workers == NULL || p->shares == NULL || p->ids == NULL
                           ? pte_fail(error, PTE_NO_MEMORY, "pool: the system has no memory")
                           : start_workers(p, error);
   p->options = NULL;
@@ -297,5 +303,6 @@ void pte_host_pool_close(pte_pool *public) {
   }
   free(p->workers);
   free(p->shares);
+  free(p->ids);
   free(p);
 }

@@ -225,6 +225,43 @@ static void workers_are_where_and_what_the_options_say(void) {
   CHECK(p.seen != 0 && p.wrong == 0);
   pte_host_pool_close(pool);
 }
+
+/* `own` is the caller's only processor. */
+static void look_for_the_caller(void *context, size_t begin, size_t end, uint32_t thread) {
+  place *p = context;
+  cpu_set_t now;
+  (void)begin, (void)end;
+  CPU_ZERO(&now);
+  CHECK_EQUAL(sched_getaffinity(0, sizeof now, &now), 0);
+  CPU_AND(&now, &now, &p->own);
+  if (thread != 0 && CPU_COUNT(&now) != 0) atomic_fetch_add(&p->wrong, 1);
+  if (thread != 0) atomic_fetch_add(&p->seen, 1);
+  usleep(1000);
+}
+
+static void workers_leave_the_processor_of_the_caller(void) {
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  CHECK_EQUAL(sched_getaffinity(0, sizeof all, &all), 0);
+  if (CPU_COUNT(&all) == 1) return; /* there is no other */
+  pte_pool *pool = open_pool(2);
+  for (size_t at = 0, left = 4; at < CPU_SETSIZE && left > 0; at++) {
+    if (!CPU_ISSET(at, &all)) continue;
+    place p = {.wrong = 1};
+    left--;
+    CPU_ZERO(&p.own);
+    CPU_SET(at, &p.own);
+    CHECK_EQUAL(sched_setaffinity(0, sizeof p.own, &p.own), 0);
+    for (int i = 0; i < 100 && (p.seen == 0 || p.wrong != 0); i++) {
+      usleep(20000); /* so that the worker sleeps: those awake stay where they are */
+      p.seen = p.wrong = 0;
+      pool->run(pool->self, 12, 1, look_for_the_caller, &p);
+    }
+    CHECK(p.seen != 0 && p.wrong == 0);
+  }
+  CHECK_EQUAL(sched_setaffinity(0, sizeof all, &all), 0);
+  pte_host_pool_close(pool);
+}
 #endif
 
 static void a_pool_without_options_has_a_thread_a_processor(void) {
@@ -244,6 +281,7 @@ int main(void) {
 #if !defined(_WIN32)
   a_forked_child_runs_alone();
   workers_are_where_and_what_the_options_say();
+  workers_leave_the_processor_of_the_caller();
 #endif
   a_pool_without_options_has_a_thread_a_processor();
   return check_done();

@@ -8,7 +8,11 @@
 #endif
 #include <pthread.h>
 #include <sched.h>
+#include <stdint.h>
 #include <sys/resource.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
 #include <unistd.h>
 
 #include "pteron/host.h"
@@ -48,8 +52,37 @@ static inline const char *pte_thread_settle(const pte_host_pool_options *o) {
   if (o->niceness != 0 && setpriority(PRIO_PROCESS, 0, o->niceness) != 0) return "niceness";
   return NULL;
 }
+
+typedef pid_t pte_thread_id;
+typedef struct pte_places {
+  cpu_set_t allowed; /* of the thread that opens the pool, which its workers have from it */
+  int left;          /* the processor that they do not have now, or -1 */
+} pte_places;
+
+static inline pte_thread_id pte_thread_self(void) { return (pid_t)syscall(SYS_gettid); }
+
+static inline void pte_places_open(pte_places *p, const pte_host_pool_options *o) {
+  p->left = -1;
+  CPU_ZERO(&p->allowed);
+  if (o->processor_count == 0) (void)sched_getaffinity(0, sizeof p->allowed, &p->allowed);
+}
+
+static inline void pte_places_leave(pte_places *p, size_t count, _Atomic pte_thread_id *threads) {
+  const int here = sched_getcpu();
+  cpu_set_t others = p->allowed;
+  if (here < 0 || here >= CPU_SETSIZE || here == p->left) return;
+  CPU_CLR((size_t)here, &others);
+  if (CPU_COUNT(&others) == 0) return;
+  p->left = here;
+  for (size_t i = 0; i < count; i++) {
+    pid_t thread = threads[i];
+    if (thread != 0) (void)sched_setaffinity(thread, sizeof others, &others);
+    else p->left = -1; /* it has not begun: another time */
+  }
+}
 #else
 #define PTE_PROCESSORS_MAX 0
+PTE_PLACES_UNKNOWN
 
 static inline const char *pte_thread_settle(const pte_host_pool_options *o) {
   (void)o;

@@ -36,6 +36,7 @@ static inline void pte_wake_wait(pte_wake *wake, pte_lock *lock) {
 static inline void pte_wake_one(pte_wake *wake) { WakeConditionVariable(wake); }
 static inline void pte_wake_all(pte_wake *wake) { WakeAllConditionVariable(wake); }
 
+PTE_PLACES_UNKNOWN
 #define PTE_PROCESSORS_MAX 64 /* of a group: the process's own */
 
 /* Windows has five priorities where others have forty. */
