@@ -123,14 +123,18 @@ def naming_files() -> Iterator[None]:
 
 
 def existing(path: Path) -> Path:
-    """The path itself, of a file, a pipe or a device.
+    """The path itself, of a file or a pipe.
 
     Raises:
         FileError: nothing is there, or a folder.
+        ArgumentError: a device, which may never end.
     """
     with naming_files():
-        if stat.S_ISDIR(path.stat().st_mode):
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if stat.S_ISCHR(mode):
+        raise ArgumentError(f"{path}: expected a file or a pipe, got a device")
     return path
 
 

@@ -249,7 +249,11 @@ NEEDED = {"generate": " --tokens 1", "amalgamate": " -o {new}"}
 POSITIONAL = [
     ("export", "{none}.onnx -q", 2, "no such file"),
     ("export", "{folder} -q", 2, "got a folder"),
-    ("export", "/dev/null -q", 2, "got a pipe or a device"),
+    ("export", "/dev/null -q", 2, "got a device"),
+    ("quantize", "{onnx} -o {new}.onnx --format nf4 -q --calibrate /dev/zero", 2, "got a device"),
+    ("quantize", "{onnx} -o {new}.onnx --format nf4 -q --statistics /dev/zero", 2, "got a device"),
+    ("run", "{pte} -o {new}.gguf", 2, "got the name of another kind"),
+    ("export", "{onnx} -o {new}.yaml -q", 2, "got the name of another kind"),
     ("export", "{pte} -q -o {new}.pte", 2, "compiled already"),
     ("export", "{text} -q -o {new}.pte", 3, "expected an ONNX model"),
     ("quantize", "{none}.onnx -o {new}.onnx --format nf4", 2, "no such file"),

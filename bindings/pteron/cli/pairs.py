@@ -22,7 +22,9 @@ FORMS: Final = {"--rule": "REGEX=FORMAT", "--state": "INPUT=OUTPUT"}
 """How an option is written, where it is not SYMBOL=N."""
 
 MODELS: Final = (".onnx", ".pt2")
-KINDS: Final = {*MODELS, ".pte", ".npz", ".npy", ".json", ".html"}
+KINDS: Final = {
+    *MODELS, ".pte", ".npz", ".npy", ".json", ".html", ".yaml", ".yml", ".gguf", ".safetensors"
+}  # fmt: skip
 
 
 def option(parser: argparse.ArgumentParser, flag: str, name: str, **form: Any) -> None:
@@ -121,14 +123,14 @@ def model(path: Path) -> Path:
     """The path itself, of something that may be a model.
 
     Raises:
-        ArgumentError: a program already, a pipe or a device; as `existing` besides.
+        ArgumentError: a program already, or a pipe; as `existing` besides.
     """
     if existing(path).suffix == ".pte":
         raise ArgumentError(
             f"{path}: expected a model, got a .pte program, which is compiled already"
         )
     if not path.is_file():
-        raise ArgumentError(f"{path}: expected a file, got a pipe or a device; save it first")
+        raise ArgumentError(f"{path}: expected a file, got a pipe; save it first")
     return path
 
 
@@ -136,11 +138,9 @@ def program(path: Path) -> Path:
     """The path itself, of something that may be a program.
 
     Raises:
-        ArgumentError: a device, which may never end; a model that is still to be compiled; as `existing` besides.
+        ArgumentError: a model that is still to be compiled; as `existing` besides.
     """
-    if existing(path).is_char_device():
-        raise ArgumentError(f"{path}: expected a file or a pipe, got a device")
-    if path.suffix in MODELS:
+    if existing(path).suffix in MODELS:
         raise ArgumentError(
             f"{path}: expected a .pte program, got a model; compile it first: pteron export {path}"
         )

@@ -183,9 +183,7 @@ def wanted_format(args: argparse.Namespace) -> str:
     from pteron.schema.errors import ArgumentError
 
     if (args.format is None) == (args.recipe is None):
-        raise ArgumentError(
-            "quantize: expected --format or --recipe, got both or neither; give one"
-        )
+        raise ArgumentError("expected --format or --recipe, got both or neither; give one")
     if args.recipe is None:
         return str(args.format)
     kind("--recipe", args.recipe, ".yaml", ".yml")
@@ -239,7 +237,7 @@ def run(args: argparse.Namespace) -> int:
 
     model(args.model)
     if args.output is None and not args.is_trial:
-        raise ArgumentError("quantize: expected --output; name an .onnx or .pte file, or --dry-run")
+        raise ArgumentError("expected --output; name an .onnx or .pte file, or --dry-run")
     kind("--output", args.output, ".onnx", ".pte")
     report_kind(args.report)
     written = args.statistics if args.calibrate else None
