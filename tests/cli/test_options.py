@@ -44,6 +44,8 @@ FEEDS = {
     ],
     "--seed": [("-1", "at least 0"), ("x", "at least 0"), ("1.5", "at least 0"), ("9" * 30, "at most")],
     "--dim": [
+        ("batch=1_0", "expected SYMBOL=N"),
+        ("batch=\u0663", "expected SYMBOL=N"),
         ("batch", "expected SYMBOL=N"),
         ("batch=x", "expected SYMBOL=N"),
         ("=3", "expected SYMBOL=N"),
@@ -55,7 +57,7 @@ FEEDS = {
         (f"batch={'9' * 30}", "expected a size from 1"),
         ("batch=1 --dim batch=2", "expected batch once, got it twice"),
     ],
-    "--threads": [("-1", "at least 0"), ("many", "at least 0"), ("100000", "at most 256")],
+    "--threads": [("-1", "at least 0"), ("many", "at least 0"), ("1_0", "at least 0"), ("\u0663", "at least 0"), ("100000", "at most 256")],
     "--method": [("nope", "the program has main")],
     "--delegate": [("npu", "this build has"), (",", "this build has")],
 }  # fmt: skip
@@ -106,13 +108,14 @@ TABLE = {
             ("image=logits --state image=logits", "expected image once"),
         ],
         "--max-context": [
-            ("x", "invalid int value"),
+            ("x", "invalid integer value"),
             ("1", "expected a number of tokens from 2"),
             ("-5", "expected a number of tokens from 2"),
         ],
         "--cache": [("f4", "invalid choice"), ("f16", "expected max_context, too")],
         "--logits": [("first", "invalid choice"), ("all", "expected max_context, too")],
         "--dim": [
+            ("batch=1_0", "expected SYMBOL=N"),
             ("batch", "expected SYMBOL=N"),
             ("batch=x", "expected SYMBOL=N"),
             ("nope=3", "those are batch"),

@@ -13,7 +13,7 @@ from pteron.schema.errors import ArgumentError, OutputError
 
 from .. import __version__
 from . import say
-from .pairs import file, pairs, program
+from .pairs import file, integer, pairs, program
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     if not there.is_dir():
         raise ArgumentError(f"{args.output}: expected a folder, but {there} is a file")
     data, held = opened(path)
-    sizes = sizes_of(held, pairs("--dim", args.dim, int))
+    sizes = sizes_of(held, pairs("--dim", args.dim, integer))
     made = amalgamate(data, held, path.name, sizes, replaceable=args.replaceable)
     texts = {"pteron_model.h": made.header, "pteron_model.c": made.source}
     texts |= written(args.package, path.name, __version__)

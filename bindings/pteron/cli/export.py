@@ -10,7 +10,7 @@ from typing import Any
 from pteron.schema.errors import PteronError, existing
 
 from . import say
-from .pairs import asked, file, kind, model, option, pairs, ready
+from .pairs import asked, file, integer, kind, model, option, pairs, ready
 from .progress import progress
 from .quantize import check_static, keep_ranges, report_kind, static
 
@@ -24,7 +24,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="the program, under any name but that of another kind of file; default: the model's with .pte",
     )
     option(parser, "--state", "states", action="append", metavar="INPUT=OUTPUT")
-    option(parser, "--max-context", "max_context", type=int, metavar="TOKENS")
+    option(parser, "--max-context", "max_context", type=integer, metavar="TOKENS")
     option(parser, "--cache", "cache")
     option(parser, "--logits", "logits")
     option(parser, "--dim", "hints", action="append", metavar="SYMBOL=N")
@@ -78,8 +78,8 @@ def run(args: argparse.Namespace) -> int:
     ready(outputs, [args.model, args.weights, args.calibrate, None if written else args.statistics])
     options = asked(args) | {
         "states": pairs("--state", args.states, str),
-        "hints": pairs("--dim", args.hints, int),
-        "fix": pairs("--fix", args.fix, int),
+        "hints": pairs("--dim", args.hints, integer),
+        "fix": pairs("--fix", args.fix, integer),
         "quantized": lambda each: keep_ranges(each, args.ranges),
     }
     try:

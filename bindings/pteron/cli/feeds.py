@@ -11,7 +11,7 @@ import numpy as np
 from pteron.schema.errors import ArgumentError
 
 from ..runtime import Model, PortInfo, dtypes, load
-from .pairs import arrays, at_least, names, pairs, program
+from .pairs import arrays, at_least, integer, names, pairs, program
 
 Feeds = dict[str, Any]
 
@@ -107,7 +107,7 @@ def _typed(array: Any, name: str, model: Model) -> Any:
 
 def _made_up(args: argparse.Namespace, model: Model) -> Feeds:
     inputs = model.info.inputs
-    sizes = pairs("--dim", args.dim, int)
+    sizes = pairs("--dim", args.dim, integer)
     bounds = {
         s: b for p in inputs for s, b in zip(p.shape, p.bounds) if isinstance(s, str) and s != "?"
     }

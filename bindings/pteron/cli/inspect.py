@@ -10,7 +10,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from . import say
-from .pairs import file, kind, pairs, program, ready
+from .pairs import file, integer, kind, pairs, program, ready
 from .say import size
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
 
     kind("--html", args.html, ".html")
     ready([args.html], [args.program])
-    about = describe(program(args.program), pairs("--dim", args.dim, int))
+    about = describe(program(args.program), pairs("--dim", args.dim, integer))
     if args.html:
         from pteron.export.write import write_text
 

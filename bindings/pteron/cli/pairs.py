@@ -6,6 +6,7 @@ import argparse
 import errno
 import math
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -45,6 +46,17 @@ def asked(args: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(args, name) for name in rows(Request) if name in args}
 
 
+def integer(text: str) -> int:
+    """A sign and digits; Python takes `1_0`, blanks and the digits of every script besides.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    if not re.fullmatch("[+-]?[0-9]+", text):
+        raise ValueError(text)
+    return int(text)
+
+
 def pairs(option: str, items: Iterable[str], kind: Callable[[str], V]) -> dict[str, V]:
     """A dict of them. The last `=` divides: expressions may hold others.
 
@@ -73,7 +85,7 @@ def at_least(least: int, most: int = 2**31 - 1) -> Callable[[str], int]:
 
     def number(text: str) -> int:
         try:
-            value = int(text)
+            value = integer(text)
         except ValueError:
             value = least - 1
         if value > most:
