@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import tempfile
 from pathlib import Path
 
 from boards import sdk
@@ -18,7 +19,8 @@ WINE = ["env", *(f"{name}={value}" for name, value in QUIET.items()), "wine"]
 def need() -> None:
     """Skips where a tool is absent; makes wine's folder, which takes ten seconds, before anybody is timed."""
     sdk.need("cmake", CC, "wine")
-    prefix = sdk.ROOT / "build/wine"
+    # not in the checkout: drive z: is a link to /, and what lists the sources for an sdist would follow it
+    prefix = Path(tempfile.gettempdir()) / f"pteron-wine-{os.getuid()}"
     prefix.mkdir(parents=True, exist_ok=True)
     os.environ["WINEPREFIX"] = str(prefix)
     if not (prefix / "system.reg").exists():
