@@ -23,7 +23,7 @@ LIBC = {
     *("calloc", "free", "malloc", "posix_memalign"),
     *("close", "fstat", "mmap", "munmap", "open", "pread", "__errno_location"),
     *("clock_gettime", "getpid", "sched_getaffinity", "sched_yield", "sysconf", "__sched_cpucount"),
-    *("sched_setaffinity", "setpriority"),
+    *("sched_getcpu", "sched_setaffinity", "setpriority", "syscall"),
     *(f"pthread_cond_{verb}" for verb in ("broadcast", "destroy", "init", "signal", "wait")),
     *(f"pthread_mutex_{verb}" for verb in ("destroy", "init", "lock", "unlock")),
     *("pthread_create", "pthread_join"),
