@@ -87,29 +87,28 @@ class Add:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Mul:
+class _Factors:
+    """Two activations whose codes, less their zero points, are multiplied and rescaled."""
+
+    a_zero: int
+    b_zero: int
+    y_zero: int
+    multiplier: int
+    shift: int
+    low: int
+    high: int
+
+
+class Mul(_Factors):
     """Product element by element of two tensors, one spread over the other as ONNX does."""
 
-    a_zero: int
-    b_zero: int
-    y_zero: int
-    multiplier: int
-    shift: int
-    low: int
-    high: int
+    __slots__ = ()
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Product:
+class Product(_Factors):
     """Product of matrices that are both computed while running; axes before the last two as in ONNX's MatMul."""
 
-    a_zero: int
-    b_zero: int
-    y_zero: int
-    multiplier: int
-    shift: int
-    low: int
-    high: int
+    __slots__ = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

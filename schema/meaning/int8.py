@@ -6,8 +6,9 @@ TOSA 1.0. A tensor of zero point z and scale s means (q - z) * s. `low` and `hig
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -156,27 +157,15 @@ def multiply(
     shift: int,
     low: int,
     high: int,
+    combine: Callable[[Array, Array], Array] = np.multiply,
 ) -> Array:
-    """rescale((a - a_zero) * (b - b_zero)), element by element."""
-    v = (a.astype(np.int64) - a_zero) * (b.astype(np.int64) - b_zero)
+    """rescale((a - a_zero) * (b - b_zero)), element by element, or as `combine` does."""
+    v = combine(a.astype(np.int64) - a_zero, b.astype(np.int64) - b_zero)
     return rescale(v, multiplier, shift, y_zero, low, high)
 
 
-def product(
-    a: Array,
-    b: Array,
-    *,
-    a_zero: int,
-    b_zero: int,
-    y_zero: int,
-    multiplier: int,
-    shift: int,
-    low: int,
-    high: int,
-) -> Array:
-    """rescale of the product of matrices a - a_zero and b - b_zero."""
-    v = (a.astype(np.int64) - a_zero) @ (b.astype(np.int64) - b_zero)
-    return rescale(v, multiplier, shift, y_zero, low, high)
+product = functools.partial(multiply, combine=np.matmul)
+"""rescale of the product of matrices a - a_zero and b - b_zero."""
 
 
 def add_factors(a_scale: float, b_scale: float, y_scale: float) -> tuple[float, float, float]:
