@@ -24,7 +24,7 @@ from text_runtimes import code
 BUILD = Path(__file__).resolve().parent.parent / "build/text"
 ROOM, STEPS = 2048, 32
 LONG = 1024  # prompts of that many tokens are read in each third round
-CACHES = ("f32", "f16", "f8")
+CACHES = ("f32", "f16", "f8", "int8")
 
 
 def shape() -> Any:

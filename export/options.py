@@ -74,8 +74,8 @@ class Options:
     cache: str = row(
         "f32",
         "of max_context: what keys and values are kept in; f16 takes half the memory and rounds them, f8 (E4M3) "
-        "a quarter, to 3 bits behind the first",
-        choices=("f32", "f16", "f8"),
+        "a quarter, to 3 bits behind the first, int8 as little, to 127 steps with a scale a token",
+        choices=("f32", "f16", "f8", "int8"),
     )
     logits: str = row(
         "last",

@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("85583327800d75b3")
+SCHEMA_HASH: Final = bytes.fromhex("29a7cbd2eae297b1")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .meaning import sequence
+import numpy as np
+
+from .meaning import narrow, sequence
 from .meaning.sequence import ACTIVATIONS
 from .row import I64, A, F, Ints, W, op
 
@@ -17,12 +19,13 @@ RECURRENT = f"""
 @op(
     id=35,
     since=1,
-    shape="[b, h, s, d] [b, g, p, d, *l] [b, g, t, e] [b, h, s, t] [b] -> [b, s, h, e]",
+    shape="[b, h, s, d] [b, g, p, d, *l] [b, g, t, e] [b, h, s, t] [b] [b, g, t, 1] [b, g, t, 1] -> [b, s, h, e]",
     strided="q k v mask",
     bound="8 K eps",
     where="""
         h % g == 0; d <= 2**16; e <= 2**16; dtype(mask) in (bool, f32);
-        dtype(k) in (f32, f16, f8e4m3); dtype(v) in (f32, f16, f8e4m3);
+        dtype(k) in (f32, f16, f8e4m3, i8); dtype(v) in (f32, f16, f8e4m3, i8);
+        turned == 0 or d % 64 == 0;
         len(l) <= 1; l == 16; p * product(l) == t;
         left_window <= 2**61; right_window <= 2**61
     """,
@@ -33,21 +36,43 @@ def attention(
     v: A,
     mask: A | None = None,
     key_count: I64 | None = None,
+    k_scale: F | None = None,
+    v_scale: F | None = None,
     *,
     scale: float,
     causal: Literal["none", "top_left", "bottom_right"] = "none",
     softcap: float = 0.0,
     left_window: int = -1,
     right_window: int = -1,
+    turned: bool = False,
 ) -> F:
     """softmax(cap(scale q k^T) + mask) v, query head i with key head i // (h / g). A bool mask is where to look, an f32
     mask is added. key_count[b] keys of batch b count, from the first. Query j stands at j (top_left) or j + keys - s
     (bottom_right, and for windows with key_count). A query that sees nothing gives 0. Key tiles of 64 at absolute positions,
-    merged in order: T x T is never stored. Keys and values of f16 and f8e4m3 count as the f32 that they are. The heads of a query come out side by side, as the next product
+    merged in order: T x T is never stored. Keys and values of fewer bytes count as the f32 that they are, times their scales
+    (code_rows); for keys that are turned q is, too. The heads of a query come out side by side, as the next product
     reads them. Keys may lie in panels of 16, [b, g, t / 16, d, 16] (panel_scatter). Milakov and Gimelshein 2018; Dao et al. 2022."""
+    k = sequence.keys_in_rows(k)
+    q = narrow.turn(q) if turned else q
+    k, v = (x if by is None else x.astype(q.dtype) * by for x, by in ((k, k_scale), (v, v_scale)))
     return sequence.attention(
         q, k, v, mask, key_count, scale, causal, softcap, left_window, right_window
     ).swapaxes(1, 2)
+
+
+@op(
+    id=75,
+    since=1,
+    shape="[*s, d] -> [*s, d] [*s, 1]",
+    strided="x",
+    where="dtype(y0) == i8; turn == 0 or d % 64 == 0; d <= 2**16",
+)
+def code_rows(x: F, *, turn: bool = False) -> tuple[A, F]:
+    """Rows as codes of 8 bits and a scale each, absmax / 127: what a context keeps. Turned, which spreads a large element over 64
+    (narrow.turn), or as they are. A row with an infinity or a NaN has scale NaN and codes of 0."""
+    x = x.astype(np.float32)
+    codes, scale = narrow.row_codes(narrow.turn(x) if turn else x)
+    return codes, scale[..., None]
 
 
 @op(

@@ -52,7 +52,7 @@ def _fits(s: State) -> bool:
     return (
         s.role == "tokens"
         and (s.axis, len(s.shape), s.initial) == (2, 4, None)
-        and s.dtype in ("f32", "f16", "f8e4m3")
+        and s.dtype in ("f32", "f16", "f8e4m3", "i8")
         and sizes
         and int(s.shape[2]) % PANEL_TOKENS == 0
     )

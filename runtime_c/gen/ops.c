@@ -220,6 +220,11 @@ _Static_assert(PTE_MAX_ATTRS_BYTES >= 96, "raise PTE_MAX_ATTRS_BYTES");
 #else
 #define KERNEL_matmul_turned &pte_matmul_turned_kernel
 #endif
+#ifdef PTE_WITHOUT_CODE_ROWS
+#define KERNEL_code_rows NULL
+#else
+#define KERNEL_code_rows &pte_code_rows_kernel
+#endif
 
 const pte_shape_term pte_op_terms[] = {
   {0, 0, 0, 0},
@@ -250,6 +255,10 @@ const pte_shape_term pte_op_terms[] = {
   {0, 1, 0, 0},
   {0, 2, 0, 0},
   {0, 6, 0, 0},
+  {0, 0, 0, 0},
+  {0, 4, 0, 0},
+  {0, 6, 0, 0},
+  {2, 0, 0, 1},
   {0, 0, 0, 0},
   {0, 2, 0, 0},
   {0, 1, 0, 0},
@@ -303,239 +312,247 @@ const pte_shape_term pte_op_terms[] = {
   {0, 1, 0, 0},
   {0, 4, 0, 0},
   {0, 3, 0, 0},
+  {1, 0, 0, 0},
+  {2, 0, 0, 1},
 };
 
 const pte_op_port pte_op_ports[] = {
-  {711, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {729, 3, 0, PTE_RULE_F, false, false, false} /* x */,
   {307, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {934, 1, 3, PTE_RULE_A, false, false, false} /* bias */,
+  {954, 1, 3, PTE_RULE_A, false, false, false} /* bias */,
   {220, 1, 3, PTE_RULE_A, false, false, false} /* multiplier */,
-  {611, 1, 3, PTE_RULE_A, false, false, false} /* shift */,
-  {942, 3, 5, PTE_RULE_F, false, false, false} /* y */,
-  {1058, 1, 1, PTE_RULE_F, false, false, true} /* a */,
-  {1060, 1, 1, PTE_RULE_F, true, false, false} /* b */,
-  {942, 1, 1, PTE_RULE_F, false, false, false} /* y */,
-  {711, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {621, 1, 3, PTE_RULE_A, false, false, false} /* shift */,
+  {962, 3, 5, PTE_RULE_F, false, false, false} /* y */,
+  {1083, 1, 1, PTE_RULE_F, false, false, true} /* a */,
+  {1085, 1, 1, PTE_RULE_F, true, false, false} /* b */,
+  {962, 1, 1, PTE_RULE_F, false, false, false} /* y */,
+  {729, 3, 0, PTE_RULE_F, false, false, false} /* x */,
   {307, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {934, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
-  {1046, 3, 5, PTE_RULE_A, false, true, false} /* xs */,
-  {942, 3, 5, PTE_RULE_F, false, true, false} /* y */,
-  {711, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {954, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
+  {1071, 3, 5, PTE_RULE_A, false, true, false} /* xs */,
+  {962, 3, 5, PTE_RULE_F, false, true, false} /* y */,
+  {729, 3, 0, PTE_RULE_F, false, false, false} /* x */,
   {307, 2, 2, PTE_RULE_TAPS, false, false, false} /* w */,
-  {934, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
-  {1046, 3, 8, PTE_RULE_A, false, true, false} /* xs */,
-  {942, 3, 8, PTE_RULE_F, false, true, false} /* y */,
-  {942, 3, 8, PTE_RULE_F, false, false, false} /* y */,
-  {1062, 4, 11, PTE_RULE_F, false, true, false} /* q */,
+  {954, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
+  {1071, 3, 8, PTE_RULE_A, false, true, false} /* xs */,
+  {962, 3, 8, PTE_RULE_F, false, true, false} /* y */,
+  {1087, 4, 11, PTE_RULE_F, false, true, false} /* q */,
   {412, 5, 15, PTE_RULE_A, false, true, false} /* k */,
-  {962, 4, 20, PTE_RULE_A, false, true, false} /* v */,
-  {1004, 4, 24, PTE_RULE_A, true, true, false} /* mask */,
-  {497, 1, 0, PTE_RULE_I64, true, false, false} /* key_count */,
-  {942, 4, 28, PTE_RULE_F, false, false, false} /* y */,
-  {1049, 3, 8, PTE_RULE_F, false, false, false} /* y0 */,
-  {1052, 3, 8, PTE_RULE_I64, true, false, false} /* y1 */,
-  {892, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {982, 4, 20, PTE_RULE_A, false, true, false} /* v */,
+  {1024, 4, 24, PTE_RULE_A, true, true, false} /* mask */,
+  {507, 1, 0, PTE_RULE_I64, true, false, false} /* key_count */,
+  {659, 4, 28, PTE_RULE_F, true, false, false} /* k_scale */,
+  {739, 4, 28, PTE_RULE_F, true, false, false} /* v_scale */,
+  {962, 4, 32, PTE_RULE_F, false, false, false} /* y */,
+  {962, 3, 8, PTE_RULE_F, false, false, false} /* y */,
+  {1074, 3, 8, PTE_RULE_F, false, false, false} /* y0 */,
+  {1077, 3, 8, PTE_RULE_I64, true, false, false} /* y1 */,
+  {918, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
   {307, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {770, 2, 32, PTE_RULE_F, true, false, false} /* hidden */,
-  {949, 2, 32, PTE_RULE_F, true, false, false} /* cell */,
-  {582, 1, 16, PTE_RULE_F, true, false, false} /* peephole */,
-  {501, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {1049, 3, 34, PTE_RULE_F, false, false, false} /* y0 */,
-  {1052, 2, 32, PTE_RULE_F, true, false, false} /* y1 */,
-  {1055, 2, 32, PTE_RULE_F, true, false, false} /* y2 */,
-  {892, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {796, 2, 36, PTE_RULE_F, true, false, false} /* hidden */,
+  {969, 2, 36, PTE_RULE_F, true, false, false} /* cell */,
+  {592, 1, 16, PTE_RULE_F, true, false, false} /* peephole */,
+  {511, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
+  {1074, 3, 38, PTE_RULE_F, false, false, false} /* y0 */,
+  {1077, 2, 36, PTE_RULE_F, true, false, false} /* y1 */,
+  {1080, 2, 36, PTE_RULE_F, true, false, false} /* y2 */,
+  {918, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
   {307, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {934, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
-  {770, 2, 32, PTE_RULE_F, true, false, false} /* hidden */,
-  {501, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {892, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
-  {307, 2, 37, PTE_RULE_W, false, false, false} /* w */,
-  {770, 2, 2, PTE_RULE_F, true, false, false} /* hidden */,
-  {501, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {1049, 3, 11, PTE_RULE_F, false, false, false} /* y0 */,
-  {1052, 2, 2, PTE_RULE_F, true, false, false} /* y1 */,
-  {1046, 1, 1, PTE_RULE_A, false, true, true} /* xs */,
-  {942, 1, 1, PTE_RULE_A, false, true, false} /* y */,
-  {711, 2, 39, PTE_RULE_F, false, false, true} /* x */,
-  {969, 1, 6, PTE_RULE_F, true, false, false} /* gain */,
-  {934, 1, 6, PTE_RULE_F, true, false, false} /* bias */,
-  {1049, 2, 41, PTE_RULE_F, false, false, false} /* y0 */,
-  {1052, 1, 1, PTE_RULE_F, true, false, false} /* y1 */,
-  {1055, 1, 1, PTE_RULE_F, true, false, false} /* y2 */,
-  {942, 2, 41, PTE_RULE_F, false, false, false} /* y */,
-  {711, 2, 19, PTE_RULE_F, false, false, false} /* x */,
+  {954, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
+  {796, 2, 36, PTE_RULE_F, true, false, false} /* hidden */,
+  {511, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
+  {918, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {307, 2, 41, PTE_RULE_W, false, false, false} /* w */,
+  {796, 2, 2, PTE_RULE_F, true, false, false} /* hidden */,
+  {511, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
+  {1074, 3, 11, PTE_RULE_F, false, false, false} /* y0 */,
+  {1077, 2, 2, PTE_RULE_F, true, false, false} /* y1 */,
+  {1071, 1, 1, PTE_RULE_A, false, true, true} /* xs */,
+  {962, 1, 1, PTE_RULE_A, false, true, false} /* y */,
+  {729, 2, 43, PTE_RULE_F, false, false, true} /* x */,
+  {989, 1, 6, PTE_RULE_F, true, false, false} /* gain */,
+  {954, 1, 6, PTE_RULE_F, true, false, false} /* bias */,
+  {1074, 2, 45, PTE_RULE_F, false, false, false} /* y0 */,
+  {1077, 1, 1, PTE_RULE_F, true, false, false} /* y1 */,
+  {1080, 1, 1, PTE_RULE_F, true, false, false} /* y2 */,
+  {962, 2, 45, PTE_RULE_F, false, false, false} /* y */,
+  {729, 2, 19, PTE_RULE_F, false, false, false} /* x */,
   {307, 2, 10, PTE_RULE_W, false, false, false} /* w */,
-  {934, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
-  {1046, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
-  {942, 2, 1, PTE_RULE_F, false, true, false} /* y */,
-  {942, 2, 1, PTE_RULE_F, false, false, false} /* y */,
-  {711, 2, 19, PTE_RULE_F, false, false, false} /* x */,
+  {954, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
+  {1071, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
+  {962, 2, 1, PTE_RULE_F, false, true, false} /* y */,
+  {962, 2, 1, PTE_RULE_F, false, false, false} /* y */,
+  {729, 2, 19, PTE_RULE_F, false, false, false} /* x */,
   {307, 2, 2, PTE_RULE_W, false, false, false} /* w */,
-  {934, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
-  {1046, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
-  {942, 1, 0, PTE_RULE_I64, false, false, false} /* y */,
-  {711, 1, 1, PTE_RULE_T, false, false, false} /* x */,
-  {942, 1, 6, PTE_RULE_T, false, false, false} /* y */,
-  {711, 2, 43, PTE_RULE_T, false, true, false} /* x */,
-  {898, 3, 45, PTE_RULE_I64, false, false, false} /* index */,
-  {942, 3, 48, PTE_RULE_T, false, false, false} /* y */,
-  {711, 2, 19, PTE_RULE_F, false, true, true} /* x */,
-  {942, 2, 19, PTE_RULE_F, false, false, false} /* y */,
-  {711, 2, 39, PTE_RULE_F, false, true, false} /* x */,
-  {711, 2, 19, PTE_RULE_F, false, true, false} /* x */,
-  {942, 1, 1, PTE_RULE_I64, false, false, false} /* y */,
-  {711, 3, 0, PTE_RULE_F, false, false, false} /* x */,
-  {974, 3, 5, PTE_RULE_F, false, false, false} /* grid */,
-  {467, 0, 0, PTE_RULE_BOOL, false, false, false} /* condition */,
-  {942, 1, 51, PTE_RULE_A, false, false, false} /* y */,
-  {1046, 1, 51, PTE_RULE_A, false, false, false} /* xs */,
-  {711, 1, 1, PTE_RULE_T, false, true, false} /* x */,
-  {942, 1, 1, PTE_RULE_T, false, true, false} /* y */,
-  {711, 2, 0, PTE_RULE_T, false, true, false} /* x */,
-  {898, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
-  {942, 2, 52, PTE_RULE_T, false, false, false} /* y */,
+  {954, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
+  {1071, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
+  {962, 1, 0, PTE_RULE_I64, false, false, false} /* y */,
+  {729, 1, 1, PTE_RULE_T, false, false, false} /* x */,
+  {962, 1, 6, PTE_RULE_T, false, false, false} /* y */,
+  {729, 2, 47, PTE_RULE_T, false, true, false} /* x */,
+  {924, 3, 49, PTE_RULE_I64, false, false, false} /* index */,
+  {962, 3, 52, PTE_RULE_T, false, false, false} /* y */,
+  {729, 2, 19, PTE_RULE_F, false, true, true} /* x */,
+  {962, 2, 19, PTE_RULE_F, false, false, false} /* y */,
+  {729, 2, 43, PTE_RULE_F, false, true, false} /* x */,
+  {729, 2, 19, PTE_RULE_F, false, true, false} /* x */,
+  {962, 1, 1, PTE_RULE_I64, false, false, false} /* y */,
+  {729, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {994, 3, 5, PTE_RULE_F, false, false, false} /* grid */,
+  {477, 0, 0, PTE_RULE_BOOL, false, false, false} /* condition */,
+  {962, 1, 55, PTE_RULE_A, false, false, false} /* y */,
+  {1071, 1, 55, PTE_RULE_A, false, false, false} /* xs */,
+  {729, 1, 1, PTE_RULE_T, false, true, false} /* x */,
+  {962, 1, 1, PTE_RULE_T, false, true, false} /* y */,
+  {729, 2, 0, PTE_RULE_T, false, true, false} /* x */,
+  {924, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
+  {962, 2, 56, PTE_RULE_T, false, false, false} /* y */,
   {307, 2, 11, PTE_RULE_W, false, false, false} /* w */,
-  {898, 1, 1, PTE_RULE_I64, false, false, false} /* index */,
-  {711, 1, 1, PTE_RULE_T, false, true, false} /* x */,
-  {898, 1, 6, PTE_RULE_I64, false, true, false} /* index */,
-  {711, 1, 1, PTE_RULE_T, false, false, true} /* x */,
-  {898, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
-  {713, 1, 6, PTE_RULE_T, false, true, false} /* updates */,
-  {942, 1, 1, PTE_RULE_T, false, false, false} /* y */,
-  {711, 1, 1, PTE_RULE_T, false, false, true} /* x */,
-  {898, 2, 54, PTE_RULE_I64, false, false, false} /* index */,
-  {713, 1, 46, PTE_RULE_T, false, true, false} /* updates */,
-  {880, 4, 0, PTE_RULE_T, false, false, true} /* cache */,
-  {840, 4, 55, PTE_RULE_T, false, true, false} /* update */,
-  {916, 1, 0, PTE_RULE_I64, true, false, false} /* start */,
-  {942, 4, 0, PTE_RULE_T, false, false, false} /* y */,
-  {711, 1, 1, PTE_RULE_A, false, false, false} /* x */,
-  {942, 2, 59, PTE_RULE_I64, false, false, false} /* y */,
-  {1049, 2, 1, PTE_RULE_F, false, false, false} /* y0 */,
-  {1052, 2, 1, PTE_RULE_I64, false, false, false} /* y1 */,
-  {1058, 3, 61, PTE_RULE_F, false, true, false} /* a */,
-  {1060, 3, 1, PTE_RULE_F, false, true, false} /* b */,
-  {942, 3, 64, PTE_RULE_F, false, false, false} /* y */,
+  {924, 1, 1, PTE_RULE_I64, false, false, false} /* index */,
+  {729, 1, 1, PTE_RULE_T, false, true, false} /* x */,
+  {924, 1, 6, PTE_RULE_I64, false, true, false} /* index */,
+  {729, 1, 1, PTE_RULE_T, false, false, true} /* x */,
+  {924, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
+  {731, 1, 6, PTE_RULE_T, false, true, false} /* updates */,
+  {962, 1, 1, PTE_RULE_T, false, false, false} /* y */,
+  {729, 1, 1, PTE_RULE_T, false, false, true} /* x */,
+  {924, 2, 58, PTE_RULE_I64, false, false, false} /* index */,
+  {731, 1, 50, PTE_RULE_T, false, true, false} /* updates */,
+  {906, 4, 0, PTE_RULE_T, false, false, true} /* cache */,
+  {866, 4, 59, PTE_RULE_T, false, true, false} /* update */,
+  {936, 1, 0, PTE_RULE_I64, true, false, false} /* start */,
+  {962, 4, 0, PTE_RULE_T, false, false, false} /* y */,
+  {729, 1, 1, PTE_RULE_A, false, false, false} /* x */,
+  {962, 2, 63, PTE_RULE_I64, false, false, false} /* y */,
+  {1074, 2, 1, PTE_RULE_F, false, false, false} /* y0 */,
+  {1077, 2, 1, PTE_RULE_I64, false, false, false} /* y1 */,
+  {1083, 3, 65, PTE_RULE_F, false, true, false} /* a */,
+  {1085, 3, 1, PTE_RULE_F, false, true, false} /* b */,
+  {962, 3, 68, PTE_RULE_F, false, false, false} /* y */,
   {307, 2, 11, PTE_RULE_F, false, true, false} /* w */,
-  {942, 2, 11, PTE_RULE_W, false, false, false} /* y */,
-  {874, 3, 67, PTE_RULE_F, false, false, false} /* boxes */,
-  {812, 3, 28, PTE_RULE_F, false, false, false} /* scores */,
-  {904, 0, 0, PTE_RULE_I64, true, false, false} /* limit */,
-  {673, 0, 0, PTE_RULE_F, true, false, false} /* overlap */,
-  {527, 0, 0, PTE_RULE_F, true, false, false} /* threshold */,
-  {942, 2, 70, PTE_RULE_I64, false, false, false} /* y */,
-  {928, 0, 0, PTE_RULE_I64, true, false, false} /* trips */,
-  {467, 0, 0, PTE_RULE_BOOL, true, false, false} /* condition */,
-  {625, 1, 51, PTE_RULE_A, false, false, false} /* carried */,
-  {942, 1, 1, PTE_RULE_A, false, false, false} /* y */,
-  {880, 5, 72, PTE_RULE_T, false, false, true} /* cache */,
-  {840, 4, 77, PTE_RULE_T, false, true, false} /* update */,
-  {916, 1, 0, PTE_RULE_I64, false, false, false} /* start */,
-  {942, 5, 72, PTE_RULE_T, false, false, false} /* y */,
+  {962, 2, 11, PTE_RULE_W, false, false, false} /* y */,
+  {900, 3, 71, PTE_RULE_F, false, false, false} /* boxes */,
+  {838, 3, 32, PTE_RULE_F, false, false, false} /* scores */,
+  {930, 0, 0, PTE_RULE_I64, true, false, false} /* limit */,
+  {691, 0, 0, PTE_RULE_F, true, false, false} /* overlap */,
+  {537, 0, 0, PTE_RULE_F, true, false, false} /* threshold */,
+  {962, 2, 74, PTE_RULE_I64, false, false, false} /* y */,
+  {948, 0, 0, PTE_RULE_I64, true, false, false} /* trips */,
+  {477, 0, 0, PTE_RULE_BOOL, true, false, false} /* condition */,
+  {635, 1, 55, PTE_RULE_A, false, false, false} /* carried */,
+  {962, 1, 1, PTE_RULE_A, false, false, false} /* y */,
+  {906, 5, 76, PTE_RULE_T, false, false, true} /* cache */,
+  {866, 4, 81, PTE_RULE_T, false, true, false} /* update */,
+  {936, 1, 0, PTE_RULE_I64, false, false, false} /* start */,
+  {962, 5, 76, PTE_RULE_T, false, false, false} /* y */,
+  {1074, 2, 19, PTE_RULE_A, false, false, false} /* y0 */,
+  {1077, 2, 85, PTE_RULE_F, false, false, false} /* y1 */,
 };
 
 const pte_op_attr pte_op_attrs[] = {
-  {777, 4, 4, 0, true} /* kernel */,
-  {826, 12, 4, 0, true} /* stride */,
-  {564, 20, 4, 0, true} /* dilation */,
-  {868, 28, 4, 0, true} /* begin */,
-  {1019, 36, 4, 0, true} /* end */,
-  {819, 44, 4, 0, true} /* spread */,
-  {763, 56, 0, 0, true} /* groups */,
-  {854, 64, 0, 0, true} /* x_zero */,
-  {861, 72, 0, 0, true} /* y_zero */,
-  {1031, 80, 0, 0, true} /* low */,
-  {979, 88, 0, 0, true} /* high */,
-  {721, 8, 0, 0, true} /* a_zero */,
+  {803, 4, 4, 0, true} /* kernel */,
+  {852, 12, 4, 0, true} /* stride */,
+  {574, 20, 4, 0, true} /* dilation */,
+  {894, 28, 4, 0, true} /* begin */,
+  {1044, 36, 4, 0, true} /* end */,
+  {845, 44, 4, 0, true} /* spread */,
+  {789, 56, 0, 0, true} /* groups */,
+  {880, 64, 0, 0, true} /* x_zero */,
+  {887, 72, 0, 0, true} /* y_zero */,
+  {1056, 80, 0, 0, true} /* low */,
+  {999, 88, 0, 0, true} /* high */,
+  {747, 8, 0, 0, true} /* a_zero */,
   {218, 16, 0, 0, true} /* a_multiplier */,
-  {609, 24, 0, 0, true} /* a_shift */,
-  {735, 32, 0, 0, false} /* b_zero */,
+  {619, 24, 0, 0, true} /* a_shift */,
+  {761, 32, 0, 0, false} /* b_zero */,
   {244, 40, 0, 0, false} /* b_multiplier */,
-  {617, 48, 0, 0, false} /* b_shift */,
-  {861, 56, 0, 0, true} /* y_zero */,
+  {627, 48, 0, 0, false} /* b_shift */,
+  {887, 56, 0, 0, true} /* y_zero */,
   {220, 64, 0, 0, true} /* multiplier */,
-  {611, 72, 0, 0, true} /* shift */,
-  {1031, 80, 0, 0, true} /* low */,
-  {979, 88, 0, 0, true} /* high */,
-  {777, 4, 4, 0, true} /* kernel */,
-  {826, 12, 4, 0, true} /* stride */,
-  {564, 20, 4, 0, true} /* dilation */,
-  {868, 28, 4, 0, true} /* begin */,
-  {1019, 36, 4, 0, true} /* end */,
-  {819, 44, 4, 0, true} /* spread */,
-  {763, 56, 0, 0, false} /* groups */,
-  {922, 64, 7, 0, false} /* steps */,
-  {777, 4, 4, 0, true} /* kernel */,
-  {826, 12, 4, 0, true} /* stride */,
-  {564, 20, 4, 0, true} /* dilation */,
-  {868, 28, 4, 0, true} /* begin */,
-  {1019, 36, 4, 0, true} /* end */,
-  {922, 44, 7, 0, false} /* steps */,
-  {805, 4, 5, 0, false} /* scales */,
-  {1009, 12, 3, 3, false} /* mode */,
+  {621, 72, 0, 0, true} /* shift */,
+  {1056, 80, 0, 0, true} /* low */,
+  {999, 88, 0, 0, true} /* high */,
+  {803, 4, 4, 0, true} /* kernel */,
+  {852, 12, 4, 0, true} /* stride */,
+  {574, 20, 4, 0, true} /* dilation */,
+  {894, 28, 4, 0, true} /* begin */,
+  {1044, 36, 4, 0, true} /* end */,
+  {845, 44, 4, 0, true} /* spread */,
+  {789, 56, 0, 0, false} /* groups */,
+  {942, 64, 7, 0, false} /* steps */,
+  {803, 4, 4, 0, true} /* kernel */,
+  {852, 12, 4, 0, true} /* stride */,
+  {574, 20, 4, 0, true} /* dilation */,
+  {894, 28, 4, 0, true} /* begin */,
+  {1044, 36, 4, 0, true} /* end */,
+  {942, 44, 7, 0, false} /* steps */,
+  {661, 8, 1, 0, true} /* scale */,
+  {768, 16, 3, 3, false} /* causal */,
+  {715, 24, 1, 0, false} /* softcap */,
+  {357, 32, 0, 0, false} /* left_window */,
+  {296, 40, 0, 0, false} /* right_window */,
+  {197, 48, 2, 0, false} /* turned */,
+  {831, 4, 5, 0, false} /* scales */,
+  {1029, 12, 3, 3, false} /* mode */,
   {321, 16, 3, 6, false} /* coordinates */,
-  {657, 20, 3, 4, false} /* nearest */,
-  {886, 24, 1, 0, false} /* cubic */,
+  {675, 20, 3, 4, false} /* nearest */,
+  {912, 24, 1, 0, false} /* cubic */,
   {57, 32, 2, 0, false} /* exclude_outside */,
   {447, 36, 2, 0, false} /* antialias */,
   {176, 40, 1, 0, false} /* extrapolation */,
-  {784, 48, 5, 0, false} /* region */,
-  {910, 8, 1, 0, true} /* scale */,
-  {742, 16, 3, 3, false} /* causal */,
-  {697, 24, 1, 0, false} /* softcap */,
-  {357, 32, 0, 0, false} /* left_window */,
-  {296, 40, 0, 0, false} /* right_window */,
-  {777, 4, 4, 0, true} /* kernel */,
-  {826, 12, 4, 0, true} /* stride */,
-  {564, 20, 4, 0, true} /* dilation */,
-  {868, 28, 4, 0, true} /* begin */,
+  {810, 48, 5, 0, false} /* region */,
+  {803, 4, 4, 0, true} /* kernel */,
+  {852, 12, 4, 0, true} /* stride */,
+  {574, 20, 4, 0, true} /* dilation */,
+  {894, 28, 4, 0, true} /* begin */,
   {148, 36, 2, 0, false} /* channel_major */,
   {270, 40, 2, 0, false} /* column_major */,
-  {777, 4, 4, 0, true} /* kernel */,
-  {826, 12, 4, 0, true} /* stride */,
-  {564, 20, 4, 0, true} /* dilation */,
-  {868, 28, 4, 0, true} /* begin */,
-  {1019, 36, 4, 0, true} /* end */,
+  {803, 4, 4, 0, true} /* kernel */,
+  {852, 12, 4, 0, true} /* stride */,
+  {574, 20, 4, 0, true} /* dilation */,
+  {894, 28, 4, 0, true} /* begin */,
+  {1044, 36, 4, 0, true} /* end */,
   {162, 44, 2, 0, false} /* count_padding */,
   {309, 4, 4, 0, true} /* activations */,
-  {954, 16, 1, 0, false} /* clip */,
+  {974, 16, 1, 0, false} /* clip */,
   {283, 24, 2, 0, false} /* input_forget */,
-  {689, 28, 2, 0, false} /* reverse */,
+  {707, 28, 2, 0, false} /* reverse */,
   {309, 4, 4, 0, true} /* activations */,
-  {954, 16, 1, 0, false} /* clip */,
+  {974, 16, 1, 0, false} /* clip */,
   {0, 24, 2, 0, false} /* linear_before_reset */,
-  {689, 28, 2, 0, false} /* reverse */,
+  {707, 28, 2, 0, false} /* reverse */,
   {309, 4, 4, 0, true} /* activations */,
-  {954, 16, 1, 0, false} /* clip */,
-  {689, 24, 2, 0, false} /* reverse */,
-  {922, 4, 7, 0, true} /* steps */,
-  {501, 8, 0, 0, true} /* count */,
-  {641, 16, 1, 0, false} /* epsilon */,
-  {922, 4, 7, 0, false} /* steps */,
-  {847, 4, 6, 0, true} /* values */,
-  {868, 4, 6, 0, true} /* begin */,
-  {1009, 12, 3, 3, true} /* mode */,
+  {974, 16, 1, 0, false} /* clip */,
+  {707, 24, 2, 0, false} /* reverse */,
+  {942, 4, 7, 0, true} /* steps */,
+  {511, 8, 0, 0, true} /* count */,
+  {651, 16, 1, 0, false} /* epsilon */,
+  {942, 4, 7, 0, false} /* steps */,
+  {873, 4, 6, 0, true} /* values */,
+  {894, 4, 6, 0, true} /* begin */,
+  {1029, 12, 3, 3, true} /* mode */,
   {392, 8, 0, 0, false} /* batch_dims */,
-  {984, 4, 3, 2, false} /* kind */,
-  {477, 8, 2, 0, false} /* exclusive */,
-  {689, 12, 2, 0, false} /* reverse */,
-  {984, 4, 3, 5, true} /* kind */,
-  {501, 8, 0, 0, true} /* count */,
-  {984, 4, 3, 2, true} /* kind */,
-  {989, 8, 2, 0, false} /* last */,
-  {1009, 4, 3, 3, false} /* mode */,
+  {1004, 4, 3, 2, false} /* kind */,
+  {487, 8, 2, 0, false} /* exclusive */,
+  {707, 12, 2, 0, false} /* reverse */,
+  {1004, 4, 3, 5, true} /* kind */,
+  {511, 8, 0, 0, true} /* count */,
+  {1004, 4, 3, 2, true} /* kind */,
+  {1009, 8, 2, 0, false} /* last */,
+  {1029, 4, 3, 3, false} /* mode */,
   {168, 8, 3, 3, false} /* padding */,
   {134, 12, 2, 0, false} /* align_corners */,
   {436, 4, 8, 0, true} /* then_block */,
   {403, 8, 8, 0, true} /* else_block */,
-  {898, 8, 0, 0, true} /* index */,
-  {517, 4, 3, 5, false} /* reduction */,
-  {537, 4, 2, 0, false} /* circular */,
-  {649, 4, 2, 0, false} /* largest */,
-  {1027, 4, 2, 0, false} /* log */,
-  {749, 4, 2, 0, false} /* center */,
-  {939, 4, 8, 0, true} /* body */,
-  {600, 4, 2, 0, false} /* saturate */,
+  {924, 8, 0, 0, true} /* index */,
+  {527, 4, 3, 5, false} /* reduction */,
+  {547, 4, 2, 0, false} /* circular */,
+  {667, 4, 2, 0, false} /* largest */,
+  {1052, 4, 2, 0, false} /* log */,
+  {775, 4, 2, 0, false} /* center */,
+  {959, 4, 8, 0, true} /* body */,
+  {610, 4, 2, 0, false} /* saturate */,
+  {1039, 4, 2, 0, false} /* turn */,
 };
 
 const uint64_t pte_op_default_words[] = {
@@ -584,16 +601,17 @@ const uint64_t pte_op_default_words[] = {
   0x38u,
   0x0u,
   0x0u,
+  0x0u,
+  0xffffffffffffffffu,
+  0xffffffffffffffffu,
+  0x0u,
+  0x38u,
+  0x0u,
+  0x0u,
   0xbfe8000000000000u,
   0x0u,
   0x0u,
   0x0u,
-  0x30u,
-  0x0u,
-  0x0u,
-  0x0u,
-  0xffffffffffffffffu,
-  0xffffffffffffffffu,
   0x30u,
   0x0u,
   0x0u,
@@ -633,10 +651,10 @@ const int64_t pte_op_numbers[] = {
   INT64_C(-128),
   INT64_C(1) << PTE_F32,
   INT64_C(65536),
-  INT64_C(32),
   INT64_C(1) << PTE_BOOL | INT64_C(1) << PTE_F32,
-  INT64_C(1) << PTE_F32 | INT64_C(1) << PTE_F16 | INT64_C(1) << PTE_F8E4M3,
+  INT64_C(1) << PTE_F32 | INT64_C(1) << PTE_F16 | INT64_C(1) << PTE_F8E4M3 | INT64_C(1) << PTE_I8,
   INT64_C(2305843009213693952),
+  INT64_C(32),
   INT64_C(230),
   INT64_C(262144),
   INT64_C(2),
@@ -746,7 +764,6 @@ const uint8_t pte_op_relations[] = {
   46,
   47,
   48,
-  1,
   49,
   50,
   51,
@@ -759,10 +776,12 @@ const uint8_t pte_op_relations[] = {
   58,
   59,
   60,
+  1,
   61,
   62,
   63,
   64,
+  65,
   1,
   2,
   3,
@@ -771,71 +790,70 @@ const uint8_t pte_op_relations[] = {
   6,
   7,
   8,
-  65,
+  66,
   12,
   13,
   10,
-  66,
   67,
   68,
   69,
+  70,
   43,
   19,
-  70,
   71,
   72,
   73,
   74,
-  43,
-  19,
-  70,
-  71,
-  72,
   75,
   43,
   19,
-  70,
   71,
   72,
-  43,
-  70,
+  73,
   76,
-  77,
   43,
-  70,
+  19,
+  71,
+  72,
+  73,
+  43,
+  71,
+  77,
   78,
+  43,
+  71,
   79,
   80,
   81,
   82,
-  1,
   83,
+  1,
   84,
   85,
-  82,
   86,
+  83,
   87,
   88,
   89,
-  0,
   90,
+  0,
   91,
   92,
   93,
   94,
-  82,
-  48,
-  1,
   95,
-  82,
+  83,
+  60,
+  1,
   96,
+  83,
   97,
   98,
-  82,
-  96,
   99,
-  82,
+  83,
+  97,
   100,
+  83,
   101,
   102,
   103,
@@ -844,6 +862,10 @@ const uint8_t pte_op_relations[] = {
   106,
   107,
   108,
+  109,
+  18,
+  110,
+  111,
 };
 
 const uint16_t pte_op_relation_starts[] = {
@@ -896,66 +918,69 @@ const uint16_t pte_op_relation_starts[] = {
   457,
   464,
   470,
-  477,
-  489,
-  504,
-  522,
-  537,
-  551,
-  560,
-  566,
-  572,
-  577,
-  582,
-  587,
-  594,
-  600,
-  610,
-  616,
-  622,
-  630,
-  638,
-  647,
-  656,
-  663,
-  669,
-  677,
-  683,
+  479,
+  485,
+  491,
+  496,
+  501,
+  506,
+  521,
+  528,
+  534,
+  544,
+  550,
+  556,
+  563,
+  575,
+  590,
+  608,
+  623,
+  637,
+  645,
+  653,
+  662,
+  671,
+  678,
+  684,
   692,
-  699,
-  706,
-  711,
-  717,
-  722,
+  698,
+  707,
+  714,
+  721,
+  726,
+  732,
   737,
-  743,
-  750,
-  759,
-  767,
-  775,
-  799,
-  808,
-  821,
-  837,
-  846,
-  853,
-  862,
+  752,
+  758,
+  765,
+  774,
+  782,
+  790,
+  814,
+  823,
+  836,
+  852,
+  861,
   868,
-  873,
-  879,
-  891,
-  901,
-  911,
-  924,
-  931,
+  877,
+  883,
+  888,
+  894,
+  906,
+  916,
+  926,
   939,
-  945,
-  951,
-  961,
+  946,
+  954,
+  960,
   966,
   976,
-  986,
+  981,
   991,
+  1001,
+  1006,
+  1016,
+  1031,
 };
 
 const uint8_t pte_op_codes[] = {
@@ -978,29 +1003,31 @@ const uint8_t pte_op_codes[] = {
   0, 4, 72, 1, 1, 1, 62, 20, 0, 4, 56, 2, 7, 1, 127, 20, 0, 10, 1, 19, 8, 0, 13, 1,
   4, 56, 29, 0, 7, 1, 1, 0, 1, 0, 7, 0, 1, 1, 22, 1, 1, 23, 1, 1, 21, 27, 8, 28,
   21, 8, 36, 21, 8, 4, 1, 1, 22, 8, 20, 23, 22, 1, 1, 22, 8, 12, 24, 1, 1, 21, 27, 29,
-  0, 3, 2, 16, 8, 4, 29, 0, 3, 2, 2, 9, 32, 0, 15, 7, 0, 1, 1, 31, 0, 7, 0, 1,
-  1, 31, 7, 1, 1, 0, 29, 28, 0, 15, 8, 4, 1, 0, 29, 15, 8, 4, 15, 7, 0, 29, 28, 0,
-  15, 8, 48, 1, 0, 29, 15, 8, 48, 1, 2, 15, 7, 0, 23, 29, 28, 0, 5, 16, 19, 10, 1, 0,
-  29, 15, 8, 48, 1, 1, 31, 28, 0, 5, 12, 19, 4, 1, 0, 29, 5, 36, 1, 0, 29, 28, 0, 3,
-  1, 3, 4, 25, 1, 0, 29, 0, 3, 3, 2, 9, 32, 0, 3, 7, 2, 9, 32, 0, 10, 3, 19, 11,
-  0, 10, 1, 19, 12, 0, 10, 2, 19, 12, 0, 15, 7, 0, 1, 1, 32, 0, 7, 0, 1, 16, 29, 0,
-  3, 5, 16, 7, 0, 23, 3, 6, 29, 0, 4, 32, 2, 13, 32, 0, 4, 40, 2, 13, 32, 0, 8, 28,
-  1, 0, 2, 0, 20, 0, 8, 36, 1, 0, 2, 0, 20, 0, 3, 2, 1, 4, 3, 3, 23, 29, 0, 3,
-  4, 1, 3, 3, 3, 23, 29, 0, 15, 8, 4, 1, 3, 29, 0, 13, 1, 1, 1, 29, 0, 8, 4, 1,
-  0, 1, 10, 20, 0, 6, 16, 1, 0, 31, 0, 3, 2, 1, 3, 3, 3, 23, 29, 0, 15, 8, 4, 1,
-  2, 29, 0, 15, 8, 4, 1, 1, 29, 0, 12, 1, 19, 14, 0, 3, 0, 2, 15, 32, 0, 12, 1, 19,
-  16, 0, 3, 2, 3, 0, 1, 63, 21, 1, 64, 24, 1, 64, 23, 29, 0, 3, 0, 2, 17, 32, 0, 15,
-  9, 4, 3, 0, 29, 0, 11, 0, 1, 8, 25, 1, 0, 29, 0, 15, 9, 4, 15, 7, 0, 29, 0, 9,
-  4, 2, 18, 2, 19, 20, 0, 7, 0, 7, 1, 9, 4, 22, 26, 1, 0, 1, 0, 9, 4, 22, 27, 22,
-  7, 1, 1, 1, 26, 31, 0, 7, 3, 3, 0, 17, 7, 1, 29, 0, 10, 0, 19, 20, 1, 0, 29, 5,
-  4, 19, 21, 28, 0, 10, 0, 19, 22, 1, 0, 29, 5, 4, 19, 16, 1, 0, 29, 28, 0, 3, 0, 1,
-  1, 31, 14, 1, 28, 0, 3, 2, 15, 7, 0, 29, 0, 7, 0, 1, 1, 31, 14, 2, 28, 0, 7, 0,
-  2, 23, 32, 0, 10, 0, 19, 8, 0, 13, 0, 1, 1, 29, 0, 1, 1, 17, 7, 1, 1, 1, 17, 7,
-  0, 32, 0, 5, 4, 19, 4, 10, 0, 19, 24, 28, 0, 15, 7, 1, 18, 7, 2, 7, 1, 29, 0, 15,
-  7, 1, 17, 7, 2, 3, 0, 17, 7, 0, 29, 0, 3, 0, 15, 7, 0, 29, 0, 10, 0, 19, 25, 1,
-  0, 29, 0, 3, 1, 3, 0, 32, 0, 3, 4, 1, 3, 29, 0, 10, 0, 19, 26, 10, 0, 19, 27, 28,
-  0, 10, 1, 19, 28, 0, 10, 0, 19, 26, 10, 1, 19, 22, 29, 0, 10, 1, 19, 26, 10, 1, 19, 27,
-  28, 0, 10, 0, 19, 28, 0, 10, 1, 19, 26, 10, 0, 19, 22, 29, 0,
+  0, 3, 2, 16, 8, 4, 29, 0, 3, 2, 2, 9, 32, 0, 3, 1, 3, 4, 25, 1, 0, 29, 0, 3,
+  3, 2, 9, 32, 0, 3, 7, 2, 9, 32, 0, 10, 3, 19, 10, 0, 10, 1, 19, 11, 0, 10, 2, 19,
+  11, 0, 5, 48, 1, 0, 29, 3, 3, 1, 64, 25, 1, 0, 29, 28, 0, 15, 7, 0, 1, 1, 32, 0,
+  7, 0, 1, 16, 29, 0, 3, 5, 16, 7, 0, 23, 3, 6, 29, 0, 4, 32, 2, 12, 32, 0, 4, 40,
+  2, 12, 32, 0, 15, 7, 0, 1, 1, 31, 0, 7, 0, 1, 1, 31, 7, 1, 1, 0, 29, 28, 0, 15,
+  8, 4, 1, 0, 29, 15, 8, 4, 15, 7, 0, 29, 28, 0, 15, 8, 48, 1, 0, 29, 15, 8, 48, 1,
+  2, 15, 7, 0, 23, 29, 28, 0, 5, 16, 19, 13, 1, 0, 29, 15, 8, 48, 1, 1, 31, 28, 0, 5,
+  12, 19, 4, 1, 0, 29, 5, 36, 1, 0, 29, 28, 0, 8, 28, 1, 0, 2, 0, 20, 0, 8, 36, 1,
+  0, 2, 0, 20, 0, 3, 2, 1, 4, 3, 3, 23, 29, 0, 3, 4, 1, 3, 3, 3, 23, 29, 0, 15,
+  8, 4, 1, 3, 29, 0, 13, 1, 1, 1, 29, 0, 8, 4, 1, 0, 1, 10, 20, 0, 6, 16, 1, 0,
+  31, 0, 3, 2, 1, 3, 3, 3, 23, 29, 0, 15, 8, 4, 1, 2, 29, 0, 15, 8, 4, 1, 1, 29,
+  0, 12, 1, 19, 14, 0, 3, 0, 2, 15, 32, 0, 12, 1, 19, 16, 0, 3, 2, 3, 0, 1, 63, 21,
+  1, 64, 24, 1, 64, 23, 29, 0, 3, 0, 2, 17, 32, 0, 15, 9, 4, 3, 0, 29, 0, 11, 0, 1,
+  8, 25, 1, 0, 29, 0, 15, 9, 4, 15, 7, 0, 29, 0, 9, 4, 2, 18, 2, 19, 20, 0, 7, 0,
+  7, 1, 9, 4, 22, 26, 1, 0, 1, 0, 9, 4, 22, 27, 22, 7, 1, 1, 1, 26, 31, 0, 7, 3,
+  3, 0, 17, 7, 1, 29, 0, 10, 0, 19, 20, 1, 0, 29, 5, 4, 19, 21, 28, 0, 10, 0, 19, 22,
+  1, 0, 29, 5, 4, 19, 16, 1, 0, 29, 28, 0, 3, 0, 1, 1, 31, 14, 1, 28, 0, 3, 2, 15,
+  7, 0, 29, 0, 7, 0, 1, 1, 31, 14, 2, 28, 0, 7, 0, 2, 23, 32, 0, 10, 0, 19, 8, 0,
+  13, 0, 1, 1, 29, 0, 1, 1, 17, 7, 1, 1, 1, 17, 7, 0, 32, 0, 5, 4, 19, 4, 10, 0,
+  19, 24, 28, 0, 15, 7, 1, 18, 7, 2, 7, 1, 29, 0, 15, 7, 1, 17, 7, 2, 3, 0, 17, 7,
+  0, 29, 0, 3, 0, 15, 7, 0, 29, 0, 10, 0, 19, 25, 1, 0, 29, 0, 3, 1, 3, 0, 32, 0,
+  3, 4, 1, 3, 29, 0, 10, 0, 19, 26, 10, 0, 19, 27, 28, 0, 10, 1, 19, 28, 0, 10, 0, 19,
+  26, 10, 1, 19, 22, 29, 0, 10, 1, 19, 26, 10, 1, 19, 27, 28, 0, 10, 0, 19, 28, 0, 10, 1,
+  19, 26, 10, 0, 19, 22, 29, 0, 5, 4, 1, 0, 29, 3, 0, 1, 64, 25, 1, 0, 29, 28, 0, 3,
+  0, 2, 9, 32, 0,
 };
 
 const char pte_op_texts[] =
@@ -1039,147 +1066,151 @@ const char pte_op_texts[] =
   "then_block\0" /* 436 */
   "antialias\0" /* 447 */
   "attention\0" /* 457 */
-  "condition\0" /* 467 */
-  "exclusive\0" /* 477 */
-  "gather_nd\0" /* 487 */
-  "key_count\0" /* 497 */
-  "pointwise\0" /* 507 */
-  "reduction\0" /* 517 */
-  "threshold\0" /* 527 */
-  "circular\0" /* 537 */
-  "cumulate\0" /* 546 */
-  "delegate\0" /* 555 */
-  "dilation\0" /* 564 */
-  "max_pool\0" /* 573 */
-  "peephole\0" /* 582 */
-  "rms_norm\0" /* 591 */
-  "saturate\0" /* 600 */
-  "a_shift\0" /* 609 */
-  "b_shift\0" /* 617 */
-  "carried\0" /* 625 */
-  "conv_i8\0" /* 633 */
-  "epsilon\0" /* 641 */
-  "largest\0" /* 649 */
-  "nearest\0" /* 657 */
-  "nonzero\0" /* 665 */
-  "overlap\0" /* 673 */
-  "reshape\0" /* 681 */
-  "reverse\0" /* 689 */
-  "softcap\0" /* 697 */
-  "softmax\0" /* 705 */
-  "updates\0" /* 713 */
-  "a_zero\0" /* 721 */
-  "add_i8\0" /* 728 */
-  "b_zero\0" /* 735 */
-  "causal\0" /* 742 */
-  "center\0" /* 749 */
-  "gather\0" /* 756 */
-  "groups\0" /* 763 */
-  "hidden\0" /* 770 */
-  "kernel\0" /* 777 */
-  "region\0" /* 784 */
-  "repack\0" /* 791 */
-  "resize\0" /* 798 */
-  "scales\0" /* 805 */
-  "scores\0" /* 812 */
-  "spread\0" /* 819 */
-  "stride\0" /* 826 */
-  "unpack\0" /* 833 */
-  "update\0" /* 840 */
-  "values\0" /* 847 */
-  "x_zero\0" /* 854 */
-  "y_zero\0" /* 861 */
-  "begin\0" /* 868 */
-  "boxes\0" /* 874 */
-  "cache\0" /* 880 */
-  "cubic\0" /* 886 */
-  "gates\0" /* 892 */
-  "index\0" /* 898 */
-  "limit\0" /* 904 */
-  "scale\0" /* 910 */
-  "start\0" /* 916 */
-  "steps\0" /* 922 */
-  "trips\0" /* 928 */
-  "bias\0" /* 934 */
-  "body\0" /* 939 */
-  "call\0" /* 944 */
-  "cell\0" /* 949 */
-  "clip\0" /* 954 */
-  "conv\0" /* 959 */
-  "copy\0" /* 964 */
-  "gain\0" /* 969 */
-  "grid\0" /* 974 */
-  "high\0" /* 979 */
-  "kind\0" /* 984 */
-  "last\0" /* 989 */
-  "loop\0" /* 994 */
-  "lstm\0" /* 999 */
-  "mask\0" /* 1004 */
-  "mode\0" /* 1009 */
-  "topk\0" /* 1014 */
-  "end\0" /* 1019 */
-  "gru\0" /* 1023 */
-  "log\0" /* 1027 */
-  "low\0" /* 1031 */
-  "pad\0" /* 1035 */
-  "rnn\0" /* 1039 */
-  "if\0" /* 1043 */
-  "xs\0" /* 1046 */
-  "y0\0" /* 1049 */
-  "y1\0" /* 1052 */
-  "y2\0" /* 1055 */
-  "a\0" /* 1058 */
-  "b\0" /* 1060 */
-  "q\0" /* 1062 */
+  "code_rows\0" /* 467 */
+  "condition\0" /* 477 */
+  "exclusive\0" /* 487 */
+  "gather_nd\0" /* 497 */
+  "key_count\0" /* 507 */
+  "pointwise\0" /* 517 */
+  "reduction\0" /* 527 */
+  "threshold\0" /* 537 */
+  "circular\0" /* 547 */
+  "cumulate\0" /* 556 */
+  "delegate\0" /* 565 */
+  "dilation\0" /* 574 */
+  "max_pool\0" /* 583 */
+  "peephole\0" /* 592 */
+  "rms_norm\0" /* 601 */
+  "saturate\0" /* 610 */
+  "a_shift\0" /* 619 */
+  "b_shift\0" /* 627 */
+  "carried\0" /* 635 */
+  "conv_i8\0" /* 643 */
+  "epsilon\0" /* 651 */
+  "k_scale\0" /* 659 */
+  "largest\0" /* 667 */
+  "nearest\0" /* 675 */
+  "nonzero\0" /* 683 */
+  "overlap\0" /* 691 */
+  "reshape\0" /* 699 */
+  "reverse\0" /* 707 */
+  "softcap\0" /* 715 */
+  "softmax\0" /* 723 */
+  "updates\0" /* 731 */
+  "v_scale\0" /* 739 */
+  "a_zero\0" /* 747 */
+  "add_i8\0" /* 754 */
+  "b_zero\0" /* 761 */
+  "causal\0" /* 768 */
+  "center\0" /* 775 */
+  "gather\0" /* 782 */
+  "groups\0" /* 789 */
+  "hidden\0" /* 796 */
+  "kernel\0" /* 803 */
+  "region\0" /* 810 */
+  "repack\0" /* 817 */
+  "resize\0" /* 824 */
+  "scales\0" /* 831 */
+  "scores\0" /* 838 */
+  "spread\0" /* 845 */
+  "stride\0" /* 852 */
+  "unpack\0" /* 859 */
+  "update\0" /* 866 */
+  "values\0" /* 873 */
+  "x_zero\0" /* 880 */
+  "y_zero\0" /* 887 */
+  "begin\0" /* 894 */
+  "boxes\0" /* 900 */
+  "cache\0" /* 906 */
+  "cubic\0" /* 912 */
+  "gates\0" /* 918 */
+  "index\0" /* 924 */
+  "limit\0" /* 930 */
+  "start\0" /* 936 */
+  "steps\0" /* 942 */
+  "trips\0" /* 948 */
+  "bias\0" /* 954 */
+  "body\0" /* 959 */
+  "call\0" /* 964 */
+  "cell\0" /* 969 */
+  "clip\0" /* 974 */
+  "conv\0" /* 979 */
+  "copy\0" /* 984 */
+  "gain\0" /* 989 */
+  "grid\0" /* 994 */
+  "high\0" /* 999 */
+  "kind\0" /* 1004 */
+  "last\0" /* 1009 */
+  "loop\0" /* 1014 */
+  "lstm\0" /* 1019 */
+  "mask\0" /* 1024 */
+  "mode\0" /* 1029 */
+  "topk\0" /* 1034 */
+  "turn\0" /* 1039 */
+  "end\0" /* 1044 */
+  "gru\0" /* 1048 */
+  "log\0" /* 1052 */
+  "low\0" /* 1056 */
+  "pad\0" /* 1060 */
+  "rnn\0" /* 1064 */
+  "if\0" /* 1068 */
+  "xs\0" /* 1071 */
+  "y0\0" /* 1074 */
+  "y1\0" /* 1077 */
+  "y2\0" /* 1080 */
+  "a\0" /* 1083 */
+  "b\0" /* 1085 */
+  "q\0" /* 1087 */
   ;
 
 const pte_op_row pte_op_rows[] = {
-  {KERNEL_pointwise, 507, 71, 1u << PTE_F32, 1, 24, 48, 49, 73, 0, 1, 1, 1, 0, true, true, false, false, false},
-  {KERNEL_copy, 964, 79, 1u << PTE_F32, 2, 8, 83, 84, 0, 0, 1, 1, 0, 0, false, false, false, true, false},
-  {KERNEL_dims, 398, 77, 1u << PTE_F32, 3, 16, 0, 67, 77, 151, 0, 1, 1, 1, false, false, false, false, false},
-  {KERNEL_pad, 1035, 77, 1u << PTE_F32, 4, 16, 68, 69, 78, 152, 1, 1, 2, 5, false, false, false, false, false},
-  {KERNEL_gather, 756, 79, 1u << PTE_F32, 5, 8, 85, 87, 0, 152, 2, 1, 0, 1, false, false, false, true, false},
-  {KERNEL_gather_rows, 333, 79, 1u << PTE_F32, 6, 8, 88, 62, 0, 166, 2, 1, 0, 2, false, false, false, true, false},
-  {KERNEL_gather_elements, 73, 79, 1u << PTE_F32, 7, 8, 90, 69, 0, 168, 2, 1, 0, 4, false, false, false, true, false},
-  {KERNEL_gather_nd, 487, 77, 1u << PTE_F32, 8, 16, 70, 72, 80, 157, 2, 1, 1, 2, false, false, false, true, false},
-  {KERNEL_scatter_elements, 40, 79, 1u << PTE_F32, 9, 8, 92, 95, 94, 169, 3, 1, 1, 5, false, false, false, true, false},
-  {KERNEL_scatter_nd, 425, 79, 1u << PTE_F32, 10, 8, 96, 95, 94, 174, 3, 1, 1, 4, false, false, false, true, false},
-  {KERNEL_tensor_scatter, 119, 79, 1u << PTE_F32, 11, 8, 99, 102, 95, 152, 3, 1, 1, 1, false, false, false, true, false},
-  {KERNEL_nonzero, 665, 79, 1u << PTE_F32, 12, 8, 103, 104, 0, 178, 1, 1, 0, 3, false, false, false, true, true},
-  {KERNEL_topk, 1014, 80, 1u << PTE_F32 | 1u << PTE_I64, 13, 8, 76, 105, 96, 181, 1, 2, 1, 1, false, false, false, true, false},
-  {KERNEL_cumulate, 546, 77, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64, 14, 16, 73, 74, 81, 0, 1, 1, 3, 0, false, false, false, true, false},
-  {KERNEL_reduce, 385, 77, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_BOOL, 20, 16, 75, 8, 84, 159, 1, 1, 2, 2, false, false, false, false, false},
-  {KERNEL_arg_reduce, 381, 77, 1u << PTE_F32 | 1u << PTE_I64, 21, 16, 76, 77, 86, 161, 1, 1, 2, 1, false, false, false, false, false},
-  {KERNEL_softmax, 705, 79, 1u << PTE_F32, 22, 8, 73, 74, 97, 0, 1, 1, 1, 0, false, false, false, true, false},
-  {KERNEL_layer_norm, 414, 74, 1u << PTE_F32, 23, 24, 50, 53, 74, 0, 3, 3, 2, 0, false, false, false, false, false},
-  {KERNEL_rms_norm, 591, 74, 1u << PTE_F32, 24, 24, 50, 56, 74, 0, 2, 1, 2, 0, false, false, false, false, false},
-  {KERNEL_matmul, 263, 71, 1u << PTE_F32, 30, 24, 57, 61, 76, 142, 4, 1, 1, 2, true, false, false, true, false},
-  {KERNEL_batch_matmul, 257, 79, 1u << PTE_F32, 31, 8, 107, 109, 0, 0, 2, 1, 0, 0, false, false, false, true, false},
-  {KERNEL_pack, 793, 79, 1u << PTE_F32, 32, 8, 110, 111, 0, 124, 1, 1, 0, 3, false, false, false, true, false},
-  {KERNEL_conv, 959, 24, 1u << PTE_F32, 33, 80, 9, 13, 22, 46, 4, 1, 8, 24, true, false, false, false, false},
+  {KERNEL_pointwise, 517, 72, 1u << PTE_F32, 1, 24, 50, 51, 74, 0, 1, 1, 1, 0, true, true, false, false, false},
+  {KERNEL_copy, 984, 80, 1u << PTE_F32, 2, 8, 85, 86, 0, 0, 1, 1, 0, 0, false, false, false, true, false},
+  {KERNEL_dims, 398, 78, 1u << PTE_F32, 3, 16, 0, 69, 78, 152, 0, 1, 1, 1, false, false, false, false, false},
+  {KERNEL_pad, 1060, 78, 1u << PTE_F32, 4, 16, 70, 71, 79, 153, 1, 1, 2, 5, false, false, false, false, false},
+  {KERNEL_gather, 782, 80, 1u << PTE_F32, 5, 8, 87, 89, 0, 153, 2, 1, 0, 1, false, false, false, true, false},
+  {KERNEL_gather_rows, 333, 80, 1u << PTE_F32, 6, 8, 90, 64, 0, 167, 2, 1, 0, 2, false, false, false, true, false},
+  {KERNEL_gather_elements, 73, 80, 1u << PTE_F32, 7, 8, 92, 71, 0, 169, 2, 1, 0, 4, false, false, false, true, false},
+  {KERNEL_gather_nd, 497, 78, 1u << PTE_F32, 8, 16, 72, 74, 81, 158, 2, 1, 1, 2, false, false, false, true, false},
+  {KERNEL_scatter_elements, 40, 80, 1u << PTE_F32, 9, 8, 94, 97, 95, 170, 3, 1, 1, 5, false, false, false, true, false},
+  {KERNEL_scatter_nd, 425, 80, 1u << PTE_F32, 10, 8, 98, 97, 95, 175, 3, 1, 1, 4, false, false, false, true, false},
+  {KERNEL_tensor_scatter, 119, 80, 1u << PTE_F32, 11, 8, 101, 104, 96, 153, 3, 1, 1, 1, false, false, false, true, false},
+  {KERNEL_nonzero, 683, 80, 1u << PTE_F32, 12, 8, 105, 106, 0, 179, 1, 1, 0, 3, false, false, false, true, true},
+  {KERNEL_topk, 1034, 81, 1u << PTE_F32 | 1u << PTE_I64, 13, 8, 78, 107, 97, 182, 1, 2, 1, 1, false, false, false, true, false},
+  {KERNEL_cumulate, 556, 78, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64, 14, 16, 75, 76, 82, 0, 1, 1, 3, 0, false, false, false, true, false},
+  {KERNEL_reduce, 385, 78, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_BOOL, 20, 16, 77, 8, 85, 160, 1, 1, 2, 2, false, false, false, false, false},
+  {KERNEL_arg_reduce, 381, 78, 1u << PTE_F32 | 1u << PTE_I64, 21, 16, 78, 79, 87, 162, 1, 1, 2, 1, false, false, false, false, false},
+  {KERNEL_softmax, 723, 80, 1u << PTE_F32, 22, 8, 75, 76, 98, 0, 1, 1, 1, 0, false, false, false, true, false},
+  {KERNEL_layer_norm, 414, 75, 1u << PTE_F32, 23, 24, 52, 55, 75, 0, 3, 3, 2, 0, false, false, false, false, false},
+  {KERNEL_rms_norm, 601, 75, 1u << PTE_F32, 24, 24, 52, 58, 75, 0, 2, 1, 2, 0, false, false, false, false, false},
+  {KERNEL_matmul, 263, 72, 1u << PTE_F32, 30, 24, 59, 63, 77, 143, 4, 1, 1, 2, true, false, false, true, false},
+  {KERNEL_batch_matmul, 257, 80, 1u << PTE_F32, 31, 8, 109, 111, 0, 0, 2, 1, 0, 0, false, false, false, true, false},
+  {KERNEL_pack, 819, 80, 1u << PTE_F32, 32, 8, 112, 113, 0, 125, 1, 1, 0, 3, false, false, false, true, false},
+  {KERNEL_conv, 979, 24, 1u << PTE_F32, 33, 80, 9, 13, 22, 46, 4, 1, 8, 24, true, false, false, false, false},
   {KERNEL_conv_depthwise, 89, 34, 1u << PTE_F32, 34, 64, 14, 18, 30, 70, 4, 1, 6, 20, true, false, false, false, false},
-  {KERNEL_attention, 457, 49, 1u << PTE_F32, 35, 48, 20, 25, 45, 97, 5, 1, 5, 11, false, false, false, false, false},
-  {KERNEL_lstm, 999, 67, 1u << PTE_F32, 36, 32, 28, 34, 62, 121, 6, 3, 4, 8, false, false, false, false, false},
-  {KERNEL_gru, 1023, 67, 1u << PTE_F32, 37, 32, 37, 34, 66, 129, 5, 2, 4, 7, false, false, false, false, false},
-  {KERNEL_rnn, 1039, 67, 1u << PTE_F32, 38, 32, 42, 46, 70, 136, 4, 2, 3, 6, false, false, false, false, false},
-  {KERNEL_matmul_integer, 104, 79, 1u << PTE_I64, 39, 8, 107, 109, 0, 0, 2, 1, 0, 0, false, false, false, true, false},
-  {KERNEL_max_pool, 573, 55, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_I8, 40, 48, 0, 26, 50, 108, 1, 2, 6, 11, false, false, false, false, false},
-  {KERNEL_average_pool, 231, 61, 1u << PTE_F32, 41, 48, 0, 19, 56, 108, 1, 1, 6, 13, false, false, false, false, false},
-  {KERNEL_resize, 798, 42, 1u << PTE_F32, 42, 56, 0, 19, 36, 90, 1, 1, 9, 7, false, false, false, true, false},
-  {KERNEL_grid_sample, 345, 77, 1u << PTE_F32, 43, 16, 78, 19, 88, 162, 2, 1, 3, 4, false, false, false, true, false},
-  {KERNEL_non_max_suppression, 20, 79, 1u << PTE_F32, 44, 8, 112, 117, 98, 182, 5, 1, 1, 1, false, false, false, true, true},
-  {KERNEL_matmul_int8, 369, 71, 1u << PTE_F32, 45, 24, 57, 62, 76, 142, 4, 1, 1, 4, true, false, false, true, false},
-  {KERNEL_conv_i8, 633, 0, 1u << PTE_I8, 46, 96, 0, 5, 0, 0, 5, 1, 11, 34, false, false, false, false, false},
-  {KERNEL_add_i8, 728, 12, 1u << PTE_I8, 47, 96, 6, 8, 11, 34, 2, 1, 11, 12, false, false, false, false, false},
-  {NULL, 1043, 77, 1u << PTE_F32, 60, 16, 80, 81, 91, 0, 1, 1, 2, 0, false, true, true, false, false},
-  {NULL, 994, 79, 1u << PTE_F32, 61, 8, 118, 81, 99, 0, 3, 1, 1, 0, true, true, true, false, false},
-  {NULL, 944, 79, 1u << PTE_F32, 62, 8, 82, 81, 99, 0, 1, 1, 1, 0, true, true, true, false, false},
-  {NULL, 555, 77, 1u << PTE_F32, 63, 16, 82, 81, 93, 0, 1, 1, 1, 0, true, true, true, false, false},
-  {KERNEL_unpack, 833, 79, 1u << PTE_F32, 70, 8, 103, 121, 0, 183, 1, 1, 0, 3, false, false, false, true, false},
-  {KERNEL_repack, 791, 80, 1u << PTE_F32, 71, 8, 103, 121, 100, 186, 1, 1, 1, 3, false, false, false, true, false},
-  {KERNEL_reshape, 681, 79, 1u << PTE_F32, 72, 8, 68, 69, 0, 152, 1, 1, 0, 1, false, false, false, true, false},
-  {KERNEL_panel_scatter, 204, 79, 1u << PTE_F32, 73, 8, 122, 125, 0, 152, 3, 1, 0, 1, false, false, false, true, false},
-  {KERNEL_matmul_turned, 190, 71, 1u << PTE_F32, 74, 24, 63, 62, 76, 146, 4, 1, 1, 5, true, false, false, true, false},
+  {KERNEL_attention, 457, 42, 1u << PTE_F32, 35, 56, 19, 26, 36, 90, 7, 1, 6, 12, false, false, false, false, false},
+  {KERNEL_lstm, 1019, 68, 1u << PTE_F32, 36, 32, 30, 36, 63, 122, 6, 3, 4, 8, false, false, false, false, false},
+  {KERNEL_gru, 1048, 68, 1u << PTE_F32, 37, 32, 39, 36, 67, 130, 5, 2, 4, 7, false, false, false, false, false},
+  {KERNEL_rnn, 1064, 68, 1u << PTE_F32, 38, 32, 44, 48, 71, 137, 4, 2, 3, 6, false, false, false, false, false},
+  {KERNEL_matmul_integer, 104, 80, 1u << PTE_I64, 39, 8, 109, 111, 0, 0, 2, 1, 0, 0, false, false, false, true, false},
+  {KERNEL_max_pool, 583, 56, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_I8, 40, 48, 0, 28, 51, 109, 1, 2, 6, 11, false, false, false, false, false},
+  {KERNEL_average_pool, 231, 62, 1u << PTE_F32, 41, 48, 0, 27, 57, 109, 1, 1, 6, 13, false, false, false, false, false},
+  {KERNEL_resize, 824, 49, 1u << PTE_F32, 42, 56, 0, 27, 42, 102, 1, 1, 9, 7, false, false, false, true, false},
+  {KERNEL_grid_sample, 345, 78, 1u << PTE_F32, 43, 16, 80, 27, 89, 163, 2, 1, 3, 4, false, false, false, true, false},
+  {KERNEL_non_max_suppression, 20, 80, 1u << PTE_F32, 44, 8, 114, 119, 99, 183, 5, 1, 1, 1, false, false, false, true, true},
+  {KERNEL_matmul_int8, 369, 72, 1u << PTE_F32, 45, 24, 59, 64, 77, 143, 4, 1, 1, 4, true, false, false, true, false},
+  {KERNEL_conv_i8, 643, 0, 1u << PTE_I8, 46, 96, 0, 5, 0, 0, 5, 1, 11, 34, false, false, false, false, false},
+  {KERNEL_add_i8, 754, 12, 1u << PTE_I8, 47, 96, 6, 8, 11, 34, 2, 1, 11, 12, false, false, false, false, false},
+  {NULL, 1068, 78, 1u << PTE_F32, 60, 16, 82, 83, 92, 0, 1, 1, 2, 0, false, true, true, false, false},
+  {NULL, 1014, 80, 1u << PTE_F32, 61, 8, 120, 83, 100, 0, 3, 1, 1, 0, true, true, true, false, false},
+  {NULL, 964, 80, 1u << PTE_F32, 62, 8, 84, 83, 100, 0, 1, 1, 1, 0, true, true, true, false, false},
+  {NULL, 565, 78, 1u << PTE_F32, 63, 16, 84, 83, 94, 0, 1, 1, 1, 0, true, true, true, false, false},
+  {KERNEL_unpack, 859, 80, 1u << PTE_F32, 70, 8, 105, 123, 0, 184, 1, 1, 0, 3, false, false, false, true, false},
+  {KERNEL_repack, 817, 81, 1u << PTE_F32, 71, 8, 105, 123, 101, 187, 1, 1, 1, 3, false, false, false, true, false},
+  {KERNEL_reshape, 699, 80, 1u << PTE_F32, 72, 8, 70, 71, 0, 153, 1, 1, 0, 1, false, false, false, true, false},
+  {KERNEL_panel_scatter, 204, 80, 1u << PTE_F32, 73, 8, 124, 127, 0, 153, 3, 1, 0, 1, false, false, false, true, false},
+  {KERNEL_matmul_turned, 190, 72, 1u << PTE_F32, 74, 24, 65, 64, 77, 147, 4, 1, 1, 5, true, false, false, true, false},
+  {KERNEL_code_rows, 467, 80, 1u << PTE_F32, 75, 8, 78, 128, 102, 190, 1, 2, 1, 3, false, false, false, true, false},
 };
 
-const uint32_t pte_op_row_count = 46;
+const uint32_t pte_op_row_count = 47;

@@ -55,6 +55,7 @@ enum {
   PTE_OP_RESHAPE = 72,
   PTE_OP_PANEL_SCATTER = 73,
   PTE_OP_MATMUL_TURNED = 74,
+  PTE_OP_CODE_ROWS = 75,
 };
 
 enum { /* elements of `activations` */
@@ -294,9 +295,11 @@ typedef struct pte_attention_attrs {
   double softcap;
   int64_t left_window;
   int64_t right_window;
+  uint32_t turned;
+  uint32_t zero;
 } pte_attention_attrs;
-_Static_assert(sizeof(pte_attention_attrs) == 48, "attention");
-_Static_assert(offsetof(pte_attention_attrs, right_window) == 40, "attention");
+_Static_assert(sizeof(pte_attention_attrs) == 56, "attention");
+_Static_assert(offsetof(pte_attention_attrs, turned) == 48, "attention");
 extern const pte_kernel pte_attention_kernel;
 
 typedef struct pte_lstm_attrs {
@@ -518,6 +521,14 @@ _Static_assert(sizeof(pte_matmul_turned_attrs) == 24, "matmul_turned");
 _Static_assert(offsetof(pte_matmul_turned_attrs, steps) == 4, "matmul_turned");
 extern const pte_kernel pte_matmul_turned_kernel;
 
+typedef struct pte_code_rows_attrs {
+  uint32_t size;
+  uint32_t turn;
+} pte_code_rows_attrs;
+_Static_assert(sizeof(pte_code_rows_attrs) == 8, "code_rows");
+_Static_assert(offsetof(pte_code_rows_attrs, turn) == 4, "code_rows");
+extern const pte_kernel pte_code_rows_kernel;
+
 /* X(name) for every operator that has a kernel. */
 #define PTE_KERNELS(X) \
   X(pointwise) \
@@ -561,6 +572,7 @@ extern const pte_kernel pte_matmul_turned_kernel;
   X(repack) \
   X(reshape) \
   X(panel_scatter) \
-  X(matmul_turned)
+  X(matmul_turned) \
+  X(code_rows)
 
 #endif

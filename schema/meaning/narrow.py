@@ -74,9 +74,14 @@ def _added(square: Array) -> Array:
 
 
 def turned_codes(x: Array) -> tuple[Array, Array]:
-    """Codes [*m, k] of `turn` of x in f32, as i8, and scales [*m], f32: absmax / 127; NaN with codes of 0 where a number is not
-    finite, 1 where absmax is below 2^-120. Codes x * (127 / absmax) to nearest, ties to even."""
-    wide = turn(x.astype(np.float32))
+    """`row_codes` of `turn` of x in f32."""
+    return row_codes(turn(x.astype(np.float32)))
+
+
+def row_codes(wide: Array) -> tuple[Array, Array]:
+    """Codes [*m, k] of f32 rows, as i8, and scales [*m], f32: absmax / 127; NaN with codes of 0 where a number is not finite, 1
+    where absmax is below 2^-120. Codes x * (127 / absmax) to nearest, ties to even."""
+    wide = wide.astype(np.float32)
     with np.errstate(all="ignore"):
         top = np.abs(wide).max(-1, initial=0.0)
         codes = np.rint(wide * (np.float32(127) / top)[..., None])

@@ -26,8 +26,6 @@ def attention(
     right_window: int,
 ) -> Array:
     """softmax(cap(scale q k^T) + mask) v as [b, h, s, e]; see the row. Values that no query sees may be anything."""
-    if k.ndim == 5:
-        k = k.swapaxes(3, 4).reshape(*k.shape[:2], k.shape[2] * k.shape[4], k.shape[3])
     k, v = (np.repeat(x.astype(q.dtype), q.shape[1] // max(1, x.shape[1]), axis=1) for x in (k, v))
     score = scale * (q @ k.swapaxes(2, 3))
     score = softcap * np.tanh(score / softcap) if softcap > 0 else score
@@ -43,6 +41,13 @@ def attention(
     looked_at = np.any(np.broadcast_to(seen, score.shape), axis=2, keepdims=True).swapaxes(2, 3)
     y = (weight / np.where(total == 0, 1, total)) @ np.where(looked_at, v, 0)
     return y.astype(q.dtype)
+
+
+def keys_in_rows(k: Array) -> Array:
+    """[b, g, t, d] of keys, which may lie in panels [b, g, t / 16, d, 16]."""
+    if k.ndim == 4:
+        return k
+    return k.swapaxes(3, 4).reshape(*k.shape[:2], k.shape[2] * k.shape[4], k.shape[3])
 
 
 def visible(

@@ -9,7 +9,9 @@ import numpy as np
 from ops.harness import Array, Case, Status, weight
 
 from pteron.schema.dtypes import DTYPES
+from pteron.schema.meaning.narrow import row_codes, turn
 from pteron.schema.meaning.sequence import ACTIVATIONS
+from pteron.schema.row import Out
 
 RNG = np.random.default_rng(13)
 
@@ -58,6 +60,48 @@ def eighths(case: Case, *inputs: int) -> Case:
     kind = DTYPES["f8e4m3"].numpy
     given = [x.astype(kind) if i in inputs else x for i, x in enumerate(case.inputs)]
     return dataclasses.replace(case, inputs=given)
+
+
+def coded(case: Case, turned: bool = False) -> Case:
+    """Keys and values as codes of 8 bits with a scale a token; what lies behind the count is anything."""
+    q, k, v, mask, count = case.inputs
+    made = [
+        row_codes(turn(x) / np.float32(8) if turned and i == 0 else x) for i, x in enumerate((k, v))
+    ]
+    codes, scales = [c for c, _ in made], [s[..., None].copy() for _, s in made]
+    for i, known in enumerate([] if count is None else count):
+        for x in scales:
+            x[i, :, known:] = np.nan
+    attrs = {**case.attrs, "turned": turned}
+    if turned:
+        attrs["scale"] /= 8
+    return dataclasses.replace(case, inputs=[q, *codes, mask, count, *scales], attrs=attrs)
+
+
+def in_panels(case: Case) -> Case:
+    """Codes of keys in panels of 16."""
+    q, k, *rest = case.inputs
+    b, g, t, d = k.shape
+    laid = np.ascontiguousarray(k.reshape(b, g, t // 16, 16, d).swapaxes(3, 4))
+    return dataclasses.replace(case, inputs=[q, laid, *rest])
+
+
+def code_rows(*shape: int, turn: bool = False) -> Case:
+    return rows_of(normal(*shape), turn)
+
+
+def rows_of(x: Array, turn: bool) -> Case:
+    out = [Out(x.shape, "i8"), Out((*x.shape[:-1], 1), "f32")]
+    return Case("code_rows", [x], {"turn": turn}, out=out)
+
+
+def unusual_rows() -> Array:
+    """Rows with an infinity, a NaN, zeros, subnormal and huge numbers, ties."""
+    x = np.zeros((7, 64), np.float32)
+    x[0, 3], x[1, 5], x[3], x[4, ::2] = np.inf, np.nan, 1e-40, 3e38
+    x[5] = np.arange(64) - 0.5
+    x[5, 0], x[6, 9] = 127, -0.0
+    return x
 
 
 def every_code(nans: bool) -> Case:
@@ -142,6 +186,25 @@ CASES = [
     eighths(attention(2, 4, 2, 5, 70, 16, 24), 1, 2),
     eighths(attention(1, 2, 2, 7, 65, 5, 3, causal="top_left", left_window=9), 1),
     eighths(halves(attention(1, 2, 1, 2, 64, 9, 20), 2), 1),
+    *(
+        coded(attention(2, 4, 2, s, t, d, e, causal=causal), turned=d % 64 == 0)
+        for causal in ("none", "bottom_right")
+        for s, t, d, e in ((1, 1, 64, 1), (5, 70, 16, 24), (3, 130, 128, 50), (70, 70, 64, 64))
+    ),
+    in_panels(
+        coded(attention(2, 4, 1, 3, 208, 64, 64, count=[170, 4], causal="bottom_right"), True)
+    ),
+    in_panels(coded(attention(1, 4, 2, 9, 96, 5, 7, causal="top_left", left_window=5))),
+    in_panels(coded(attention(1, 3, 1, 2, 2240, 16, 16, count=[2210], causal="bottom_right"))),
+    coded(attention(2, 2, 1, 9, 70, 8, 8, looks(2, 2, 9, 70), softcap=2.0)),
+    *(
+        code_rows(*shape, turn=turn)
+        for shape in ((2, 3, 5, 64), (1, 2, 0, 64), (192,))
+        for turn in (False, True)
+    ),
+    code_rows(3, 4, 5),
+    code_rows(3, 0),
+    *(rows_of(unusual_rows(), turn) for turn in (False, True)),
     every_code(nans=False),
     every_code(nans=True),
     panels(attention(1, 4, 2, 9, 80, 8, 8, softcap=2.0), 80),

@@ -80,11 +80,12 @@ def test_saved_and_restored_in_another_session(model: pteron.Model) -> None:
     assert run(model.fork(), TOKENS[:, 11:]) == run(model, TOKENS[:, 11:]) == want
 
 
-@pytest.mark.parametrize("cache", ["f32", "f16", "f8"])
+@pytest.mark.parametrize("cache", ["f32", "f16", "f8", "int8"])
 def test_keys_in_panels_are_saved_without_what_was_forgotten(cache: str, tmp_path: Path) -> None:
     pteron.export_model(decoder(window=5), tmp_path / "m.pte", max_context=48, cache=cache)
     model = pteron.load(tmp_path / "m.pte", threads=1)
-    want, size = run(model, TOKENS), {"f32": 4, "f16": 2, "f8": 1}[cache]
+    want, size = run(model, TOKENS), {"f32": 4, "f16": 2, "f8": 1, "int8": 1}[cache]
+    scales = 4 * 2 * 4 if cache == "int8" else 0  # of a token: caches x heads x bytes
     for back in (0, 1, 15, 16, 17, 29):
         session, fresh = model.fork(), model.session()
         session.rewind(back)
@@ -93,7 +94,7 @@ def test_keys_in_panels_are_saved_without_what_was_forgotten(cache: str, tmp_pat
             run(fresh, TOKENS[:, :back])
         assert fresh.save() == saved, "the 30 tokens that were there are not in it"
         rows = 2 * back + 2 * 16 * -(-back // 16)
-        assert len(saved) == 96 + 8 + rows * 2 * 8 * size
+        assert len(saved) == 96 + 8 + rows * 2 * 8 * size + back * scales
         assert run(session.fork(), TOKENS[:, back:]) == want
     bent = bytearray(saved)
     bent[48] = 49

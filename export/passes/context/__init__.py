@@ -25,10 +25,11 @@ from ...graph.fix import fix
 from ..clean import remove_unused
 from . import sight
 from .caches import Cache, all_apart, find_caches, grows_by, one_sequence
+from .keep import DTYPES, Room
 from .last import last_token, name_rows
 from .places import Runs
 from .probe import Given, Probe
-from .rewrite import DTYPES, Context, Room, rewrite
+from .rewrite import Context, rewrite
 from .tokens import tokens_meet_in_attention
 
 MASK, COUNT = 3, 6

@@ -6,20 +6,15 @@ import collections
 import dataclasses
 import json
 from collections.abc import Mapping
-from typing import Final
 
 import onnx_ir as ir
 
 from ... import graph as g
 from .caches import Cache, capacity_of
+from .keep import Kept, Room, attend, keep
 from .places import Places, Runs, settle
 from .probe import Probe
 
-DTYPES: Final = {
-    "f32": ir.DataType.FLOAT,
-    "f16": ir.DataType.FLOAT16,
-    "f8": ir.DataType.FLOAT8E4M3FN,
-}
 INT64 = ir.TensorType(ir.DataType.INT64)
 
 
@@ -37,17 +32,6 @@ class Context:
     def as_text(self) -> str:
         seen = [f"{n} see {w or 'all'}" for w, n in sorted(self.windows.items())]
         return f"context of {self.capacity} tokens in {len(self.axes)} states; attention: {', '.join(seen)}"
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Room:
-    """How many tokens caches have room for, and what they are kept in where that is narrower than what is computed."""
-
-    capacity: int
-    dtype: ir.DataType
-
-    def narrows(self, value: ir.Value) -> bool:
-        return value.dtype == ir.DataType.FLOAT and self.dtype != value.dtype
 
 
 def rewrite(
@@ -79,38 +63,32 @@ def rewrite(
     graph.outputs.append(end.outputs[0])
     states = {str(position.name): str(end.outputs[0].name)}
     axes: dict[str, int] = {}
-    wholes: dict[ir.Value, ir.Value] = {}
+    kept: dict[ir.Value, Kept] = {}
     for i, cache in enumerate(found):
-        past = _past(
-            graph,
-            cache,
-            capacity_of(cache, sizes[i], room.capacity),
-            g.fresh(used, f"past.{i // 2}.{('key', 'value')[i % 2]}"),
-        )
-        narrow = room.narrows(cache.past or cache.new)
-        new = ir.node("Cast", [cache.new], {"to": int(room.dtype)}) if narrow else None
-        if new is not None:
-            past.type = ir.TensorType(room.dtype)
-        of = cache.new if new is None else new.outputs[0]
-        scatter = ir.node("TensorScatter", [past, of, position], {"axis": cache.axis})
-        whole = scatter.outputs[0]
-        whole.type, whole.shape = past.type, past.shape
-        wide = ir.node("Cast", [whole], {"to": int(ir.DataType.FLOAT)}) if narrow else None
-        made = [node for node in (new, scatter, wide) if node is not None]
-        g.carry(made, [cache.node])
-        graph.insert_before(cache.node, made)
-        read = whole if wide is None else wide.outputs[0]
-        wholes[cache.whole] = wholes[cache.new] = wholes[whole] = read
+        shape = capacity_of(cache, sizes[i], room.capacity)
+        name = g.fresh(used, f"past.{i // 2}.{('key', 'value')[i % 2]}")
+        past = _past(graph, cache, shape, name)
+        this = keep(cache, past, position, room, windows)
+        g.carry(this.nodes, [cache.node])
+        graph.insert_before(cache.node, this.nodes)
+        kept |= dict.fromkeys((cache.whole, cache.new, this.whole), this)
+        if this.past_scale is not None and this.scale is not None:
+            this.scale.name = g.fresh(used, f"{this.past_scale.name}.present")
+            graph.inputs.append(this.past_scale)
+            graph.outputs.append(this.scale)
+            name = str(this.past_scale.name)
+            states[name], axes[name] = this.scale.name, cache.axis
         if cache.past is None:
-            whole.name = g.fresh(used, str(past.name).replace("past", "present"))
-            graph.outputs.append(whole)
+            this.whole.name = g.fresh(used, str(past.name).replace("past", "present"))
+            graph.outputs.append(this.whole)
         else:
-            g.take_over(graph, cache.whole, whole)
+            g.take_over(graph, cache.whole, this.whole)
             if g.is_op(cache.node, "Concat"):
                 g.remove_idle(graph, [cache.node])
-        states[str(past.name)], axes[str(past.name)] = str(whole.name), cache.axis
+        states[str(past.name)], axes[str(past.name)] = str(this.whole.name), cache.axis
     for node, window in windows.items():
-        _attend(node, window, end.outputs[0], wholes)
+        new = attend(node, window, end.outputs[0], kept)
+        g.replace([node], [new], node.outputs[0], new.outputs[0])
     model.metadata_props[g.CONTEXT] = json.dumps({"position": position.name, "axes": axes})
     counted = dict(collections.Counter(windows.values()))
     return Context(states, str(position.name), axes, counted, room.capacity)
@@ -123,23 +101,3 @@ def _past(graph: ir.Graph, cache: Cache, shape: ir.Shape, name: str) -> ir.Value
     past = ir.Value(name=name, shape=shape, type=cache.new.type)
     graph.inputs.append(past)
     return past
-
-
-def _attend(
-    node: ir.Node, window: int, count: ir.Value, wholes: Mapping[ir.Value, ir.Value]
-) -> None:
-    """Keys and values are those kept; a query stands where its token does, and sees `window` keys, or all before it."""
-    keys, values = (wholes.get(v, v) if v is not None else None for v in node.inputs[1:3])
-    attributes = {
-        k: a for k, a in node.attributes.items() if k not in ("is_causal", "left_window_size")
-    }
-    attributes["is_causal"] = ir.AttrInt64("is_causal", 1)
-    if window:
-        attributes["left_window_size"] = ir.AttrInt64("left_window_size", window - 1)
-    new = ir.Node(
-        "",
-        "Attention",
-        [node.inputs[0], keys, values, None, None, None, count],
-        attributes.values(),
-    )
-    g.replace([node], [new], node.outputs[0], new.outputs[0])

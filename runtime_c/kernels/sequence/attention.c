@@ -29,8 +29,8 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static pte_attention plan(const pte_call *call) {
   const pte_tensor *const *in = call->in;
-  pte_attention a = {
-      .call = call, .attrs = call->attrs, .q = in[0], .k = in[1], .v = in[2], .mask = in[3]};
+  pte_attention a = {.call = call, .attrs = call->attrs, .q = in[0], .k = in[1], .v = in[2]};
+  a.mask = in[3], a.k_scale = in[5], a.v_scale = in[6];
   a.groups = a.k->shape[1];
   a.per_group = a.groups > 0 ? a.q->shape[1] / a.groups : 0;
   a.queries = a.q->shape[2];

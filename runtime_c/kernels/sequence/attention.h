@@ -27,6 +27,7 @@ typedef struct pte_attention {
   const pte_call *call;
   const pte_attention_attrs *attrs;
   const pte_tensor *q, *k, *v, *mask;
+  const pte_tensor *k_scale, *v_scale; /* a number a key each; NULL: none */
   int64_t rows, queries, keys, d, e, e_padded, per_group, groups;
   int64_t items_per_group, rows_per_item; /* items: (batch, group, rows) */
   int64_t staged;         /* elements of a tile's keys that are widened before they are laid out */

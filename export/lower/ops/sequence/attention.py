@@ -56,6 +56,36 @@ def lower_attention(l: Lowering, n: Node) -> Sequence[Ref | None]:
     return [y, k, v, scores]
 
 
+@lowers("CodeRows", domain="pteron")
+def lower_code_rows(l: Lowering, n: Node) -> Sequence[Ref | None]:
+    x = n[0]
+    shapes = (x.shape, (*x.shape[:-1], 1))
+    return l.emit(
+        "code_rows", [x], {"turn": bool(n.integer("turn"))}, list(zip(("i8", "f32"), shapes))
+    )
+
+
+@lowers("AttentionOfCodes", domain="pteron")
+def lower_attention_of_codes(l: Lowering, n: Node) -> Ref:
+    """Keys and values as codes with scales, q turned where the keys are: the products of both are 64 times as large."""
+    q, k, v, count = n[0], n[1], n[2], n[6]
+    turned = bool(n.integer("turned"))
+    scale = n.number("scale") if n.has("scale") else _default_scale(l, q)
+    look = _Look(n, False, True)
+    attrs: dict[str, Any] = {
+        "scale": scale / 64 if turned else scale,
+        "softcap": n.number("softcap"),
+        "causal": look.row_causal,
+        "left_window": look.left,
+        "right_window": look.right,
+        "turned": turned,
+    }
+    operands = [convert(l, q, "f32"), k, v, None, convert(l, count, "i64"), n.get(7), n.get(8)]
+    shape = (q.shape[0], q.shape[2], q.shape[1], v.shape[3])
+    y = convert(l, l.one("attention", operands, attrs, "f32", shape), q.dtype)
+    return l.transpose(y, (0, 2, 1, 3))
+
+
 class _Look:
     """Which keys a query may see, and where queries stand among the keys."""
 
