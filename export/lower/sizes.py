@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from ..graph.bounds import MOST
 from ..program.views import Shape
 from ..sizes import Check, Dim, Extent, extents
 from ..sizes.extents import is_narrow, same
+from ..sizes.ranges import between
 from .refs import RefusedError
 
 UNBOUNDED: Final = extents.symbol("max_extent")
@@ -148,6 +150,21 @@ class Sizes:
                 n = extents.extent(sympy.sympify(n).subs(s, capacity))
         return n
 
+    def most(self, n: Extent) -> Extent | None:
+        """What `n` is at most in any run, without counted dimensions; None where one has no bound but the session's."""
+        limits: dict[sympy.Symbol, tuple[Extent, Extent]] = {}
+        for s in extents.symbols_of(n):
+            if self.is_counted(s):
+                capacity = self.dims[s].capacity
+                bound = None if capacity is None else self.most(capacity)
+                if bound is None:
+                    return None
+                limits[s] = (0, bound)
+        try:
+            return extents.maximum(between(n, limits)[1], 0)
+        except ValueError:
+            return None
+
     def dim(self, name: str, **facts: Any) -> sympy.Symbol:
         """The dimension of that name; `facts` are fields of Dim."""
         s = extents.symbol(name, int(facts.get("min", 1)))
@@ -178,3 +195,7 @@ class Sizes:
                 break
             unique = f"{name}_{i}"
         return self.dim(unique, kind="counted", min=0, capacity=capacity)
+
+    def bound(self, s: sympy.Symbol, capacity: Extent) -> None:
+        """Gives a counted dimension without a capacity the one that was proved since."""
+        self.dims[s] = dataclasses.replace(self.dims[s], capacity=capacity)

@@ -129,6 +129,52 @@ def test_what_grows_from_round_to_round_is_counted() -> None:
     agrees(text, {"x": floats((2, 2)), "trips": np.array(3)})
 
 
+def test_what_a_loop_carries_has_the_bound_that_its_body_proves() -> None:
+    """Without one each such axis takes the memory of 4096 elements."""
+    text = """
+    agraph (float[a, s, 2] v, float[n] w, float[n] u, int64 trips) => (float[p, q, 2] y, float[r] z) {
+        yes = Constant<value = bool {1}>()
+        k = Constant<value = float[5, 4, 1] {1,2,3,4,5,6,7,8,9,10,1,2,3,4,5,6,7,8,9,10}>()
+        y, z = Loop (trips, yes, v, w) <
+            body = b (int64 i, bool go, float[d, e, 2] c, float[f] g) => (bool on, float[5, 4, 2] o, float[h] j) {
+                o = Add(c, k)
+                j = Concat<axis = 0>(g, u)
+                on = Identity(go)
+            }
+        >
+    }"""
+    w, u = floats((3,)), floats((3,))
+    many = [(floats((2, 3, 2)), 0), *((floats((5, 4, 2)), n) for n in (0, 1, 4))]
+    agrees(text, *({"v": v, "w": w, "u": u, "trips": np.array(n)} for v, n in many))
+    dims = {d.name: d for d in lower(ir.serde.deserialize_model(parsed(text))).dims}
+    counted = {n: str(d.capacity) for n, d in dims.items() if d.kind == "counted"}
+    assert counted == {
+        "carried": "Max(5, a)",
+        "carried_1": "Max(4, s)",
+        "carried_2": "n*trips + n",
+    }
+
+
+def test_the_bound_of_a_size_that_falls_with_what_is_counted() -> None:
+    """10 - c is the most where c is least."""
+    text = """
+    agraph (float[10] x, bool flag) => (float[m] y) {
+        zero = Constant<value = float {0.0}>()
+        on = Greater(x, zero)
+        some = Compress<axis = 0>(x, on)
+        n = Shape(some)
+        all = Constant<value = int64[1] {10}>()
+        none = Constant<value = int64[1] {0}>()
+        rest = Sub(all, n)
+        y = If (flag) <
+            then_branch = a () => (float[p] t) { t = Slice(x, none, rest) },
+            else_branch = b () => (float[q] e) { e = Identity(some) }
+        >
+    }"""
+    for x in (-np.arange(1, 11), np.arange(1, 11), np.arange(10) - 4):
+        agrees(text, *[{"x": x.astype(np.float32), "flag": np.array(v)} for v in (True, False)])
+
+
 def test_what_grows_is_compared_with_a_size_that_does_not_by_the_run() -> None:
     """Prepare, which has no sizes of a run, would compare 4096 with n."""
     text = """

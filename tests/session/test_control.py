@@ -150,6 +150,13 @@ def test_more_rows_than_the_capacity_are_a_limit():
         m(X, np.int64(51))
 
 
+def test_memory_that_the_system_does_not_give_says_whose_it_is_and_what_bounds_it():
+    with pytest.raises(
+        MemoryError, match=r"main: .* 2,748,779,069,440 bytes .*; max_extent bounds"
+    ):
+        loop_model(max_extent=2**37)(X, np.int64(3))
+
+
 def test_a_counted_size_goes_through_views_and_operators():
     values = [
         Value("x", "f32", (n,), "input", 0),

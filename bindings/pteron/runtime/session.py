@@ -6,8 +6,8 @@ import contextlib
 import dataclasses
 import threading
 import warnings
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from .memory import Memory, check, new_error, new_struct
 from .pool import Pool
 from .program import Bytes, PortInfo, Program
 from .turn import Turn
+
+T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -311,9 +313,9 @@ class Session:
         sizes, error = new_struct("pte_sizes"), new_error()
         check(lib.pte_prepare_size(self.pointer, options, sizes, error), error, self.info.name)
         if self._arena.size < sizes.arena_bytes:
-            self._arena = Memory(sizes.arena_bytes)
+            self._arena = self._take(Memory, sizes.arena_bytes)
         if self._state.size != sizes.state_bytes:
-            self._state = Memory(sizes.state_bytes)
+            self._state = self._take(Memory, sizes.state_bytes)
         status = lib.pte_session_prepare(
             self.pointer, options, self._arena.as_c(), self._state.as_c(), 0, error
         )
@@ -323,6 +325,15 @@ class Session:
         )
         self._prepared = key
         del keep
+
+    def _take(self, make: Callable[[int], T], size_bytes: int) -> T:
+        try:
+            return make(size_bytes)
+        except (MemoryError, ValueError):  # ValueError: more than any array can have
+            raise MemoryError(
+                f"{self.info.name}: the system does not give {size_bytes:,} bytes for inputs of these sizes; "
+                "max_extent bounds what only a run counts"
+            ) from None
 
     def _options(self, arrays: Sequence[Array]) -> tuple[Any, Any]:
         options = new_struct("pte_prepare_options")
@@ -371,7 +382,7 @@ class Session:
         extents = new_struct("pte_extents")
         check(lib.pte_session_output(self.pointer, index, extents))
         if given is None or not given.nbytes:
-            return np.empty(max(int(extents.size_bytes), 1), np.uint8)
+            return self._take(_bytes, max(int(extents.size_bytes), 1))
         shape = tuple(int(extents.shape[a]) for a in range(extents.rank))
         if given.shape != shape:
             raise ArgumentError(
@@ -384,6 +395,10 @@ class Session:
         check(lib.pte_session_output(self.pointer, index, extents))
         shape = tuple(int(extents.shape[a]) for a in range(extents.rank))
         return from_bytes(room, int(extents.dtype), shape)
+
+
+def _bytes(count: int) -> Array:
+    return np.empty(count, np.uint8)
 
 
 class States(MutableMapping[str, Array]):

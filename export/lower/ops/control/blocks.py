@@ -61,30 +61,19 @@ def _common(l: Lowering, a: Ref, b: Ref) -> Shape:
         )
     pairs = zip(a.shape, b.shape, strict=True)
     return tuple(
-        m if same(m, n) else l.sizes.counted("either", _capacity(l, m, n)) for m, n in pairs
+        m if same(m, n) else l.sizes.counted("either", _largest(l, m, n)) for m, n in pairs
     )
 
 
-def _capacity(l: Lowering, *sizes: Extent) -> Extent | None:
+def _largest(l: Lowering, *sizes: Extent) -> Extent | None:
     """The largest of `sizes`, or None where one is itself found while running without a bound."""
     top: Extent = 0
     for n in sizes:
-        bound = _bound(l, n)
+        bound = l.sizes.most(n)
         if bound is None:
             return None
         top = maximum(top, bound)
     return top
-
-
-def _bound(l: Lowering, n: Extent) -> Extent | None:
-    """`n` with counted dimensions at their capacities."""
-    for s in extents.symbols_of(n):
-        if l.sizes.dims[s].kind == "counted":
-            capacity = l.sizes.dims[s].capacity
-            if capacity is None:
-                return None
-            n = extents.extent(n.subs(s, capacity)) if not isinstance(n, int) else n
-    return n
 
 
 # --- Loop ---------------------------------------------------------------------------------------------------------------
@@ -119,9 +108,9 @@ def lower_loop(l: Lowering, n: Node) -> Sequence[Ref]:
     body = _body(l, initial, fill)
     always = _is_true(l, condition) and _is_true(l, body.go_on)
     count = _trip_count(l, trips)
-    length = (
-        count if always and count is not None else l.sizes.counted("rows", _capacity_of(l, count))
-    )
+    most = None if count is None else l.sizes.most(count)
+    length = count if always and count is not None else l.sizes.counted("rows", most)
+    _bounded(l, initial, body, most)
     return _run(l, None if always and trips is None else trips, condition, initial, body, length)
 
 
@@ -142,20 +131,16 @@ def _trip_count(l: Lowering, trips: Ref | None) -> Extent | None:
     return maximum(count, 0)
 
 
-def _capacity_of(l: Lowering, count: Extent | None) -> Extent | None:
-    return None if count is None else _bound(l, count)
-
-
 def _body(l: Lowering, initial: Sequence[Ref], fill: Any) -> _Body:
     """Lowers the body, again while an axis of what it carries turns out to change: such an axis is counted."""
     shapes: list[Shape] = [ref.shape for ref in initial]
-    before = len(l.blocks)
+    blocks, checks = len(l.blocks), len(l.sizes.checks)
     body = _attempt(l, initial, shapes, fill)
     for _ in range(ROUNDS):
         settled = [_joined(l, a, b.shape) for a, b in zip(shapes, body.carried, strict=True)]
         if settled == shapes:
             return body
-        del l.blocks[before:]
+        del l.blocks[blocks:], l.sizes.checks[checks:]
         shapes = settled
         body = _attempt(l, initial, shapes, fill)
     raise RefusedError("shapes that the loop carries do not settle; give them sizes that stay")
@@ -181,6 +166,19 @@ def _joined(l: Lowering, a: Shape, b: Shape) -> Shape:
         counted = any(l.sizes.dims[s].kind == "counted" for s in extents.symbols_of(m))
         out.append(m if same(m, n) or counted else l.sizes.counted("carried", None))
     return tuple(out)
+
+
+def _bounded(l: Lowering, initial: Sequence[Ref], body: _Body, most: Extent | None) -> None:
+    """Gives counted axes of what is carried the bounds that the body proves: its result's, or growth by as much a round, of `most`."""
+    for first, carried, made in zip(initial, body.shapes, body.carried, strict=True):
+        for m, c, n in zip(first.shape, carried, made.shape, strict=True):
+            if not same(m, c) and l.sizes.dims[c].capacity is None:
+                growth = None if most is None else l.sizes.most(extents.sub(n, c))
+                capacity = _largest(l, m, n)
+                if capacity is None and growth is not None:
+                    capacity = _largest(l, extents.add(m, extents.mul(most, growth)))
+                if capacity is not None:
+                    l.sizes.bound(c, capacity)
 
 
 def _run(
@@ -227,6 +225,7 @@ def lower_scan(l: Lowering, n: Node) -> Sequence[Ref]:
 
     body = _body(l, states, fill)
     trips = Known("i64", as_elements([length], ()))
+    _bounded(l, states, body, l.sizes.most(length))
     outputs = _run(l, trips, None, states, body, length)
     rows = list(_placed(l, n, outputs[len(states) :]))
     return [*outputs[: len(states)], *rows]

@@ -10,8 +10,8 @@ import numpy as np
 from ....program.terms import Term, eq, index, le, lt, select, term
 from ....program.views import Shape, as_elements
 from ....sizes import Extent
-from ....sizes.extents import at_most, maximum, same, symbols_of
-from ....sizes.ranges import between, direction
+from ....sizes.extents import at_most, same
+from ....sizes.ranges import direction
 from ...context import Lowering
 from ...elementwise import cast_term, convert
 from ...refs import Codes, Known, Ref
@@ -134,7 +134,7 @@ def counted_size(l: Lowering, n: Extent) -> Extent:
         if key in scope.done:
             return _length(scope.done[key])
     scalar = Known("i64", as_elements([n], ()))
-    places = places_below(l, scalar, _most(l, n), is_size=not at_most(0, n))
+    places = places_below(l, scalar, l.sizes.most(n), is_size=not at_most(0, n))
     l.scopes[-1].done[key] = [places]
     return places.shape[0]
 
@@ -143,21 +143,6 @@ def _length(made: list[Ref | None]) -> Extent:
     (places,) = made
     assert places is not None
     return places.shape[0]
-
-
-def _most(l: Lowering, n: Extent) -> Extent | None:
-    """What `n` is at most; None where a dimension in it has no bound but the session's."""
-    limits: dict[Any, tuple[Extent, Extent]] = {}
-    for s in symbols_of(n):
-        if l.sizes.is_counted(s):
-            capacity = l.sizes.dims[s].capacity
-            if capacity is None or l.sizes.is_counted(capacity):
-                return None
-            limits[s] = (0, capacity)
-    try:
-        return maximum(between(n, limits)[1], 0)
-    except ValueError:
-        return None
 
 
 def places_below(l: Lowering, count: Ref, most: Extent | None, *, is_size: bool = False) -> Ref:
