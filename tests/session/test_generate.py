@@ -163,6 +163,26 @@ def test_greedy(model: pteron.Model) -> None:
     assert list(pteron.generate(model, [3, 1, 4], stop=stop)) == want[: want.index(want[4]) + 1]
 
 
+def test_the_end_has_a_reason(model: pteron.Model) -> None:
+    want = greedy(model, [3, 1, 4], 38)
+    for options, end in (
+        ({}, "full"),
+        ({"max_new_tokens": 38}, "length"),
+        ({"max_new_tokens": 39}, "full"),
+        ({"max_new_tokens": 5}, "length"),
+        ({"max_new_tokens": 0}, "length"),
+        ({"stop": want[-1:], "max_new_tokens": 38}, "stop"),
+    ):
+        model.rewind(0)
+        made = pteron.generate(model, [3, 1, 4], **options)
+        ends = [made.end for _ in made]
+        assert made.end == end and ends[:-1] == [None] * len(ends[:-1]), options
+        assert ends[-1:] in ([], [end])
+    model.rewind(0)
+    made = pteron.generate(model, [3, 1, 4], max_new_tokens=38)
+    assert next(made) == want[0] and made.end is None
+
+
 def test_until_the_context_is_full(model: pteron.Model) -> None:
     assert len(list(pteron.generate(model, [3, 1, 4]))) == 40 - 3 + 1
     with pytest.raises(pteron.ArgumentError, match="at most the 0 that the context has room for"):
@@ -185,9 +205,6 @@ def test_draws_belong_to_positions(model: pteron.Model) -> None:
     [
         ({"sampling": None}, "sampling: expected a pteron.Sampling, got None"),
         ({"sampling": {"seed": 3}}, "sampling: expected a pteron.Sampling, got dict"),
-        ({"sampling": pteron.Sampling(temperature=TOKENS)}, "temperature: expected a number, got ndarray"),
-        ({"sampling": pteron.Sampling(top_k=TOKENS)}, "top_k: expected an integer from 0 to 4294967295, got ndarray"),
-        ({"sampling": pteron.Sampling(seed="x")}, "seed: expected an integer .*, got 'x'"),
         ({"max_new_tokens": 1.5}, "max_new_tokens: expected an integer .*, got 1.5"),
         ({"max_new_tokens": TOKENS}, "max_new_tokens: expected an integer .*, got ndarray"),
         ({"stop": 3}, "stop: expected a list of integers, got int"),
@@ -401,13 +418,19 @@ def test_draws_have_the_right_frequencies() -> None:
 BAD: list[dict[str, Any]] = [
     {"temperature": -1.0}, {"temperature": math.inf}, {"temperature": math.nan}, {"top_p": 0.0}, {"top_p": 1.1}, {"top_p": -0.1},
     {"min_p": 1.5}, {"top_k": -1}, {"top_k": 2**32}, {"seed": -1}, {"seed": 2**64}, {"stream": 1.5}, {"temperature": "hot"},
+    {"temperature": TOKENS}, {"top_k": TOKENS}, {"seed": "x"},
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("options", BAD, ids=str)
 def test_options_out_of_range(options: dict[str, Any]) -> None:
-    with pytest.raises(pteron.ArgumentError):
-        Sampler(pteron.Sampling(**({"temperature": 1.0} | options)))
+    with pytest.raises(pteron.ArgumentError, match=next(iter(options))):
+        pteron.Sampling(**({"temperature": 1.0} | options))
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    made = pteron.Sampling(temperature=np.float32(0.5), top_k=np.int64(3), seed=np.uint64(2))
+    assert Sampler(made)(np.array([1, 2, 3], np.float32), 0) in (0, 1, 2)
 
 
 @pytest.mark.parametrize("logits", [[], [np.nan], [np.nan, np.nan]])
@@ -458,6 +481,16 @@ def test_generate_on_the_command_line(
         assert main(sampled) == 0
         texts.add(capfd.readouterr().out)
     assert len(texts) == 1
+
+
+def test_a_full_context_is_told(path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for count, end in (("37", "length"), ("99", "full")):
+        command = ["generate", str(path), "--tokens", "3,1,4", "--max-new-tokens", count]
+        assert main(command) == 0
+        told = "the context of 40 tokens is full; " in capfd.readouterr().err
+        assert told == (end == "full")
+        assert main([*command, "--json"]) == 0
+        assert json.loads(capfd.readouterr().out)["end"] == end
 
 
 @pytest.mark.parametrize(

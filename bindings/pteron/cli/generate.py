@@ -88,8 +88,14 @@ def run(args: argparse.Namespace) -> int:
                 print(flush=True)
             if made:
                 say.aside(rate(len(args.tokens), times))
+        if each.end == "full":
+            say.aside(
+                f"the context of {model.room} tokens is full; export with a larger --max-context for more"
+            )
     if args.json:
-        say.result("generate", True, {"tokens": made, **facts(args.tokens, times)}, str)
+        say.result(
+            "generate", True, {"tokens": made, "end": each.end, **facts(args.tokens, times)}, str
+        )
     return 0
 
 

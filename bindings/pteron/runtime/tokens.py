@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import numbers
 import operator
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,9 @@ class Sampling:
 
     Else of the `top_k` largest logits (0: all), divided by the temperature, as many of the largest as make `top_p` of all
     probability (1: all), none below `min_p` of the largest. The draw follows from seed, stream and the token's position alone.
+
+    Raises:
+        ArgumentError: an option is out of its range.
     """
 
     temperature: float = 0.0
@@ -34,13 +38,12 @@ class Sampling:
     seed: int = 0
     stream: int = 0
 
+    def __post_init__(self) -> None:
+        Sampler(self)
+
 
 class Sampler:
-    """Draws by one Sampling.
-
-    Raises:
-        ArgumentError: an option is out of its range.
-    """
+    """Draws by one Sampling."""
 
     def __init__(self, sampling: Sampling) -> None:
         if not isinstance(sampling, Sampling):
@@ -50,9 +53,9 @@ class Sampler:
             setattr(self._options, name, integer(name, getattr(sampling, name), 0, 2**bits - 1))
         for name in ("temperature", "top_p", "min_p"):
             value = getattr(sampling, name)
-            if not isinstance(value, int | float) or not value == value:
+            if not isinstance(value, numbers.Real) or not value == value:
                 raise ArgumentError(f"{name}: expected a number, got {shown(value)}")
-            setattr(self._options, name, value)
+            setattr(self._options, name, float(value))
         if sampling.top_p == 0:
             raise ArgumentError("top_p: expected a number above 0, up to 1, got 0")
         self._room = Memory(0)
@@ -77,6 +80,18 @@ class Sampler:
         return int(found[0])
 
 
+class Generation(Iterator[int]):
+    """New tokens, as they come. `end` says why there are no more, with the last of them: "stop" (a token of `stop`), "length"
+    (`max_new_tokens`), "full" (the context has no room for the last one); None before that."""
+
+    def __init__(self, each: Callable[[Generation], Iterator[int]]) -> None:
+        self.end: str | None = None
+        self._each = each(self)
+
+    def __next__(self) -> int:
+        return next(self._each)
+
+
 def generate(
     model: Model | Session,
     tokens: Sequence[int],
@@ -84,10 +99,11 @@ def generate(
     max_new_tokens: int | None = None,
     sampling: Sampling = Sampling(),
     stop: Collection[int] = (),
-) -> Iterator[int]:
+) -> Generation:
     """Reads the tokens behind what the context holds, then gives one new token after another, as they come.
 
-    The context holds all but the last token given: whoever goes on begins with that one.
+    The context holds all but the last token given: whoever goes on begins with that one. `end` of what is returned says why it
+    ended.
 
     Args:
         max_new_tokens: None: until the context is full.
@@ -114,24 +130,25 @@ def generate(
         raise ArgumentError(
             f"tokens: expected at most the {left} that the context has room for, got {len(ids)}; export with a larger max_context"
         )
-    most = left - len(ids) + 1
+    most, end = left - len(ids) + 1, "full"
     if max_new_tokens is not None:
-        most = min(most, integer("max_new_tokens", max_new_tokens, 0, 2**63 - 1))
+        wanted = integer("max_new_tokens", max_new_tokens, 0, 2**63 - 1)
+        most, end = (wanted, "length") if wanted <= most else (most, end)
     dtype = session.inputs[0].numpy_dtype
-    return _each(session, (name, output, dtype), ids, most, sampler, ends)
 
+    def each(told: Generation) -> Iterator[int]:
+        given = ids
+        told.end = None if most else end
+        for left in reversed(range(most)):
+            logits = session.run({name: given.astype(dtype).reshape(1, -1)})[output]
+            token = sampler(logits[0, -1], session.position)
+            told.end = "stop" if token in ends else None if left else end
+            yield token
+            if told.end is not None:
+                return
+            given = np.array([token])
 
-def _each(
-    session: Session, ports: Any, ids: Array, count: int, sampler: Sampler, stop: frozenset[int]
-) -> Iterator[int]:
-    name, output, dtype = ports
-    for _ in range(count):
-        logits = session.run({name: ids.astype(dtype).reshape(1, -1)})[output]
-        token = sampler(logits[0, -1], session.position)
-        yield token
-        if token in stop:
-            return
-        ids = np.array([token])
+    return Generation(each)
 
 
 def _vocabulary(session: Session) -> int:
