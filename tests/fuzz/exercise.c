@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "fence.h"
 #include "pteron/delegate.h"
 
 #define MAX_PORTS 16
@@ -16,7 +17,9 @@ typedef struct subject {
   uint32_t input_count, output_count;
   int64_t shapes[MAX_PORTS][PTE_MAX_RANK], values[MAX_PORTS][64];
   const int64_t *shape_of[MAX_PORTS], *value_of[MAX_PORTS];
-  void *inputs[MAX_PORTS], *outputs[MAX_PORTS];
+  fence fences[MAX_PORTS];
+  const void *inputs[MAX_PORTS];
+  void *outputs[MAX_PORTS];
   exercise_result *result;
 } subject;
 
@@ -49,7 +52,7 @@ static void *take(exercise_result *r, uint64_t size, uint64_t cap) {
   return memory;
 }
 
-/* Small numbers that are legal as floats, indices and bools alike. */
+/* Small numbers that are legal as floats, indices and bools alike; one alone says twice, or yes. */
 static void fill(void *data, uint64_t size, uint8_t dtype) {
   uint8_t *bytes = data;
   for (uint64_t i = 0; i < size; i++) bytes[i] = (uint8_t)(i * 37 + 11);
@@ -57,7 +60,7 @@ static void fill(void *data, uint64_t size, uint8_t dtype) {
     for (uint64_t i = 0; i < size; i++) bytes[i] &= 1;
   if (dtype == PTE_I64)
     for (uint64_t i = 0; i + 8 <= size; i += 8) {
-      int64_t small = (int64_t)(i / 8 % 3);
+      int64_t small = (int64_t)((i / 8 + 2) % 3);
       memcpy(bytes + i, &small, 8);
     }
   if (dtype == PTE_F32)
@@ -92,10 +95,13 @@ static bool take_buffers(subject *s) {
     if (pte_session_input(s->session, i, &e) != PTE_OK) return false;
     if (e.size_bytes > EXERCISE_CAP_BYTES)
       return false; /* the caller's own buffers are not capped */
-    s->inputs[i] = take(s->result, e.size_bytes, EXERCISE_CAP_BYTES);
-    fill(s->inputs[i], e.size_bytes, e.dtype);
+    fence *f = &s->fences[i];
+    *f = fence_take((size_t)e.size_bytes);
+    fill(f->data, e.size_bytes, e.dtype);
     if (s->value_of[i] != NULL && e.dtype == PTE_I64)
-      for (uint64_t k = 0; k < e.size_bytes / 8; k++) ((int64_t *)s->inputs[i])[k] = 2;
+      for (uint64_t k = 0; k < e.size_bytes / 8; k++) ((int64_t *)f->data)[k] = 2;
+    fence_shut(f);
+    s->inputs[i] = f->data;
   }
   for (uint32_t i = 0; i < s->output_count; i++) {
     if (pte_session_output(s->session, i, &e) != PTE_OK) return false;
@@ -119,8 +125,7 @@ static void run(subject *s) {
   pte_error error = {0};
   for (unsigned k = 0; k < 2; k++) {
     options.deadline_ns = now_ns(NULL) + EXERCISE_DEADLINE_MS * 1000000u;
-    pte_status status =
-        pte_session_run(s->session, (const void *const *)s->inputs, s->outputs, &options, &error);
+    pte_status status = pte_session_run(s->session, s->inputs, s->outputs, &options, &error);
     uint64_t end = now_ns(NULL);
     if (!failed(s->result, status, &error)) s->result->stage = STAGE_RAN;
     if (end > options.deadline_ns + EXERCISE_SLACK_MS * 1000000u)
@@ -149,9 +154,9 @@ static void prepare_and_run(subject *s) {
     }
   }
   for (uint32_t i = 0; i < MAX_PORTS; i++) {
-    free(s->inputs[i]);
+    fence_drop(&s->fences[i]);
     free(s->outputs[i]);
-    s->inputs[i] = s->outputs[i] = NULL;
+    s->outputs[i] = NULL;
   }
   free(arena);
   free(state);
@@ -204,6 +209,10 @@ static void open_and_run(const uint8_t *bytes, size_t size, int run_it, bool del
 
 void exercise(const uint8_t *bytes, size_t size, int run_it, exercise_result *out) {
   memset(out, 0, sizeof *out);
-  open_and_run(bytes, size, run_it, false, out);
-  if (run_it && out->stage != STAGE_REFUSED) open_and_run(bytes, size, run_it, true, out);
+  fence file = fence_take(size);
+  if (size != 0) memcpy(file.data, bytes, size);
+  fence_shut(&file);
+  open_and_run(file.data, size, run_it, false, out);
+  if (run_it && out->stage != STAGE_REFUSED) open_and_run(file.data, size, run_it, true, out);
+  fence_drop(&file);
 }

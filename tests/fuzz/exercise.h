@@ -1,5 +1,5 @@
 /* Opens, prepares and runs whatever bytes it gets, within small caps: what hostile.c and the
- * fuzzers call. */
+ * fuzzers call. The file and the inputs lie in pages that nobody may write (fence.h). */
 #ifndef PTE_TEST_EXERCISE_H
 #define PTE_TEST_EXERCISE_H
 
@@ -32,7 +32,7 @@ typedef struct exercise_result {
 #define EXERCISE_DEADLINE_MS 50u
 #define EXERCISE_SLACK_MS    200u
 
-/* `bytes` is 64-byte aligned and exactly `size` long. `run` 0: opens only. */
+/* `run` 0: opens only. */
 void exercise(const uint8_t *bytes, size_t size, int run, exercise_result *out);
 
 #endif

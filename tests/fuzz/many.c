@@ -8,10 +8,7 @@
 static void run(void *context, uint64_t i, exercise_result *result) {
   const uint8_t *const *records = context;
   size_t size = (size_t)sample_word(records[i], 4);
-  uint8_t *bytes = sample_memory(size);
-  memcpy(bytes, records[i] + 4, size);
-  exercise(bytes, size, 1, result);
-  free(bytes);
+  exercise(records[i] + 4, size, 1, result);
 }
 
 int main(int argc, char **argv) {

@@ -257,13 +257,39 @@ static inline void change_step(mutant *m) {
   }
 }
 
+static inline void put_in_place(mutant *m, pte_range list, uint32_t from, uint32_t to) {
+  for (uint32_t k = 0; k < list.count && k < m->of[PTE_PROGRAM_REFS].count; k++) {
+    uint32_t *ref = ref_at(m, (uint64_t)list.start + k);
+    if (*ref == from) *ref = to;
+  }
+}
+
+/* A param of a block gives way to one that another block may bind, in its instructions too. */
+static inline void change_param(mutant *m, const pte_file_block *block) {
+  const pte_file_value *values = m->of[PTE_PROGRAM_VALUES].data;
+  const pte_file_instr *instrs = m->of[PTE_PROGRAM_INSTRS].data;
+  uint32_t from = *ref_at(m, (uint64_t)block->params.start + pick(m, block->params.count));
+  uint32_t to = pick(m, m->of[PTE_PROGRAM_VALUES].count);
+  for (unsigned k = 0; k < 8 && values[to].storage != PTE_STORAGE_PARAM; k++)
+    to = pick(m, m->of[PTE_PROGRAM_VALUES].count);
+  put_in_place(m, block->params, from, to);
+  put_in_place(m, block->results, from, to);
+  for (uint64_t i = block->instrs.start; i < (uint64_t)block->instrs.start + block->instrs.count;
+       i++) {
+    if (i >= m->of[PTE_PROGRAM_INSTRS].count) return;
+    put_in_place(m, instrs[i].inputs, from, to);
+    put_in_place(m, instrs[i].outputs, from, to);
+  }
+}
+
 /* Blocks, states, methods, constants: what binds the rest. */
 static inline void change_frame(mutant *m) {
   pte_file_block *block = ANY(m, BLOCKS, pte_file_block);
   pte_file_state *state = ANY(m, STATES, pte_file_state);
   pte_file_constant *constant = ANY(m, CONSTANTS, pte_file_constant);
-  uint32_t values = m->of[PTE_PROGRAM_VALUES].count, kind = pick(m, 6);
-  if (block != NULL && kind < 2) {
+  uint32_t values = m->of[PTE_PROGRAM_VALUES].count, kind = pick(m, 7);
+  if (block != NULL && values != 0 && kind == 6) change_param(m, block);
+  else if (block != NULL && kind < 2) {
     pte_range *list = kind == 0 ? &block->params : &block->results;
     if (pick(m, 4) == 0) list->count += 1 - 2 * pick(m, 2);
     else *ref_at(m, (uint64_t)list->start + pick(m, list->count)) = pick(m, values);

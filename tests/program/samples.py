@@ -252,6 +252,42 @@ def control() -> Program:
 
 
 @sample
+def nested() -> Program:
+    """A called block that loops over another: params are bound while those further out are."""
+    kept = Constant("kept", "f32", (4,), np.array([1, 2, 3, 4], np.float32))
+    values = [
+        Value("x", "f32", (4,), "input", 0),
+        Value("trips", "i64", (), "input", 1),
+        Value("x_true", "bool", (), "input", 2),
+        Value("y", "f32", (4,), "output", 0),
+        Value("kept", "f32", (4,), "constant", 0),
+        Value("in", "f32", (4,), "param"),
+        Value("out", "f32", (4,), "param"),
+        Value("iteration", "i64", (), "param"),
+        Value("carried", "f32", (4,), "param"),
+        Value("go", "bool", ()),
+        Value("made", "f32", (4,)),
+        Value("next", "f32", (4,)),
+        Value("inner", "f32", (4,), "param"),
+        Value("result", "f32", (4,), "param"),
+    ]
+    main = Block((Instr("call", (0,), (3,), {"body": 1}),))
+    outer = Block((Instr("loop", (1, None, 5), (6,), {"body": 2}),), (5,), (6,))
+    body = Block(
+        (
+            Instr("call", (4,), (10,), {"body": 3}),
+            Instr("pointwise", (8, 10), (11,), {"steps": add()}),
+            Instr("copy", (2,), (9,)),
+        ),
+        (7, 8),
+        (9, 11),
+    )
+    inner = Block((Instr("pointwise", (12,), (13,), {"steps": unary("neg")}),), (12,), (13,))
+    blocks, inputs = [main, outer, body, inner], [0, 1, 2]
+    return one_method(values, blocks, inputs, [3], constants=(kept,))
+
+
+@sample
 def counted() -> Program:
     """An extent that data decides, a shape input, dims as data."""
     dims = (
