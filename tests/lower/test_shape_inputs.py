@@ -101,6 +101,20 @@ def test_an_element_still_decides_an_extent() -> None:
     agrees(text, {"x": x, "s": np.array([2, 3], np.int64)}, x="f32[1, 1]", s="i64[2]")
 
 
+@pytest.mark.parametrize("dtype", VALUES)
+def test_an_element_of_either_type_decides_an_extent_while_running(dtype: str) -> None:
+    text = "t = Cast(s, to=7); y = Expand(x, t); k = Neg(s)"
+    program = lower(onnx_text(text, x="f32[1, 1]", s=f"{dtype}[2]"))
+    assert [d.kind for d in program.dims] == ["shape", "shape"]
+    runtime = pytest.importorskip("pteron.runtime.model", reason="needs the built module")
+    model = runtime.load(emit_bytes(plan(program)))
+    for sizes in ([2, 3], [4, 1]):
+        s = np.array(sizes, VALUES[dtype].dtype)
+        got = model.run({"x": np.full((1, 1), 7, np.float32), "s": s})
+        np.testing.assert_array_equal(got["y"], np.full(sizes, 7, np.float32))
+        np.testing.assert_array_equal(got["k"], -s)
+
+
 def test_sizes_are_not_stored_as_floats_that_they_are_not() -> None:
     text = "s = Shape(x); f = Cast(s, to=1); h = Div(f, 2.0); y = Add(x, h)"
     agrees(text, {"x": np.zeros(7, np.float32)}, x="f32[n]")

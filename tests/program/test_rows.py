@@ -64,6 +64,18 @@ def test_an_output_has_as_many_axes_as_its_row_says(op: str, attrs: dict[str, ob
         load(values, [Instr(op, (0,), outputs, attrs)], [0], [1])
 
 
+@pytest.mark.parametrize("count", [-1, 9, 2**40, -(2**63)])
+@pytest.mark.parametrize("rank", [7, 8])
+def test_an_attribute_takes_no_more_axes_than_there_are(count: int, rank: int) -> None:
+    values = [
+        Value("x", "f32", (1,) * rank, "input", 0),
+        Value("gain", "f32", (1,) * rank, "input", 1),
+        Value("y", "f32", (1,) * rank, "output", 0),
+    ]
+    with pytest.raises(pteron.ProgramError, match=f"rms_norm: x: expected rank 9, got {rank}"):
+        load(values, [Instr("rms_norm", (0, 1), (2,), {"count": count})], [0, 1], [2])
+
+
 @pytest.mark.parametrize("mode", ["wrap", "reflect"])
 def test_a_kernel_counts_into_counted_dimensions_only(mode: str) -> None:
     values = [
