@@ -3,7 +3,7 @@
     python tests/mutants/runtime.py --seed 7 --count 60
     python tests/mutants/runtime.py --refusals
 
-draws mutants (switches.py) from the .c files of core, program, session and host, or takes every refusal of program, session and
+draws mutants (switches.py) from the .c files of core, program, session, text and host, or takes every refusal of program, session and
 the kernels' checks. All turns are built in at once, each behind a switch, under sanitizers and into a Python module. One run
 of every test says which turns it meets; then each turn is switched on for what meets it, quickest first, until one fails:
 tests/c, tests/session and others (all in one process), changed and corrupted copies of programs. Of what lives, a turn that the compiler makes
@@ -37,12 +37,12 @@ import pytest
 from switches import Turn, alone, apart, mutants, refusals, turned
 from verdicts import HEAVY, OUT, ROOT, Chosen, in_child, journal, last_run, summary
 
-AREA: Final = ("core", "program", "session", "host")
+AREA: Final = ("core", "program", "session", "text", "host")
 ELSEWHERE: Final = {"none", "win32"}
 """Systems that this machine does not compile."""
 REFUSALS: Final = ("program", "session", "kernels")
 TESTS: Final = (
-    "tests/session/test_control.py", "tests/session/test_counted_again.py", "tests/session/test_interpreted.py", "tests/session/test_refused.py",
+    "tests/session/test_control.py", "tests/session/test_counted_again.py", "tests/session/test_generate.py", "tests/session/test_interpreted.py", "tests/session/test_refused.py",
     "tests/bindings/test_model.py", "tests/bindings/test_arguments.py", "tests/bindings/test_lifetime.py", "tests/lower/test_control.py",
     "tests/lower/test_shape_inputs.py", "tests/export/test_verify.py", "tests/program/test_reader.py", "tests/program/test_rows.py",
     "tests/program/test_steps.py",
