@@ -42,7 +42,7 @@ ELSEWHERE: Final = {"none", "win32"}
 """Systems that this machine does not compile."""
 REFUSALS: Final = ("program", "session", "kernels")
 TESTS: Final = (
-    "tests/session/test_control.py", "tests/session/test_counted_again.py", "tests/session/test_generate.py", "tests/session/test_interpreted.py", "tests/session/test_refused.py",
+    "tests/session/test_control.py", "tests/session/test_counted_again.py", "tests/session/test_carried.py", "tests/session/test_generate.py", "tests/session/test_interpreted.py", "tests/session/test_refused.py",
     "tests/bindings/test_model.py", "tests/bindings/test_arguments.py", "tests/bindings/test_lifetime.py", "tests/lower/test_control.py",
     "tests/lower/test_shape_inputs.py", "tests/export/test_verify.py", "tests/program/test_reader.py", "tests/program/test_rows.py",
     "tests/program/test_steps.py",
