@@ -138,6 +138,9 @@ def _check_state(program: Program, i: int) -> None:
         refuse(where, "layout", "strided", s.layout)
     if len(s.shape) > MAX_RANK:
         refuse(where, "rank", f"at most {MAX_RANK}", len(s.shape))
+    counted = {d.name for d in program.dims if d.kind == "counted"} if program.dims else set()
+    if counted & {x.name for e in s.shape for x in symbols_of(e)}:
+        refuse(where, "shape", "sizes that outlive a run", f"{list(s.shape)}, which one counts")
     _check_role(program, s, where)
     if s.initial is None:
         return

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "gen/ops.h"
 #include "session/delegates.h"
+#include "session/values.h"
 
 /* How long the tables are. */
 typedef struct counts {
@@ -198,19 +199,22 @@ static bool refs_are_dynamic(const pte_session *s, uint32_t start, uint32_t coun
   return false;
 }
 
-static void mark_dynamic_values(pte_session *s) {
+/* A state outlives the run that counted: its extents would not. */
+static pte_status mark_dynamic_values(pte_session *s, pte_error *err) {
   for (uint32_t v = 0; v < s->value_count; v++) {
     const pte_file_value *file = pte_session_file_value(s, v);
-    bool dynamic = refs_are_dynamic(s, file->shape, file->rank) ||
-                   refs_are_dynamic(s, file->strides, file->rank) ||
-                   (file->offset != PTE_NONE && s->exprs.dynamic[file->offset]);
     const uint8_t moving = PTE_SLOT_PARAM | PTE_SLOT_DYNAMIC; /* a base whose room changes too */
-    if (file->storage == PTE_STORAGE_VIEW && (s->slots[s->slots[v].base].flags & moving) == moving)
-      dynamic = true;
-    if (!dynamic) continue;
+    if (!refs_are_dynamic(s, file->shape, file->rank) &&
+        !refs_are_dynamic(s, file->strides, file->rank) &&
+        !(file->offset != PTE_NONE && s->exprs.dynamic[file->offset]) &&
+        (s->slots[s->slots[v].base].flags & moving) != moving)
+      continue;
+    if (file->storage == PTE_STORAGE_STATE)
+      return pte_value_misfit(s, v, PTE_BAD_PROGRAM, "a state of counted size", err);
     s->slots[v].flags |= PTE_SLOT_DYNAMIC;
     s->has_dynamic = true;
   }
+  return PTE_OK;
 }
 
 /* The `Dims` of an instruction: marked as used, or (second pass) asked whether one is dynamic. */
@@ -331,7 +335,7 @@ pte_status pte_session_open(const pte_program *p, uint32_t method, pte_memory me
   open_works(s, rooms);
   use_relations(s);
   pte_exprs_trace(&s->exprs);
-  mark_dynamic_values(s);
+  PTE_TRY(mark_dynamic_values(s, err));
   mark_dynamic_works(s);
   PTE_TRY(pte_delegates_open(s, &arena, err));
   s->tables = p->tables;

@@ -1,7 +1,7 @@
 #include "session/plan.h"
 
-#include "core/error.h"
 #include "core/size.h"
+#include "session/values.h"
 
 /* The end of value `v`, rounded up so that what lies above it is aligned. */
 static bool end_of(const pte_session *s, uint32_t v, uint64_t *out) {
@@ -34,5 +34,5 @@ pte_status pte_plan_value(pte_session *s, uint32_t v, pte_error *err) {
   if (file->storage == PTE_STORAGE_PLANNED) fits = place_planned(s, v, file);
   else if (file->storage == PTE_STORAGE_STATE) fits = place_state(s, v);
   if (fits) return PTE_OK;
-  return pte_fail(err, PTE_LIMIT, "value %u: the plan does not fit in 63 bits", s->first_value + v);
+  return pte_value_misfit(s, v, PTE_LIMIT, "the plan does not fit in 63 bits", err);
 }

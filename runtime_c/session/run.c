@@ -71,11 +71,9 @@ static void bind_buffers(pte_session *s, const void *const *inputs, void *const 
   }
 }
 
-/* Element `i` of an integer tensor; only the types that an index may have. */
+/* Element `i` of an i64 or i32: the types that an index may have. */
 static int64_t integer_at(const pte_tensor *t, uint32_t i) {
-  if (t->dtype == PTE_I64) return ((const int64_t *)t->data)[i];
-  if (t->dtype == PTE_I32) return ((const int32_t *)t->data)[i];
-  return 0;
+  return t->dtype == PTE_I64 ? ((const int64_t *)t->data)[i] : ((const int32_t *)t->data)[i];
 }
 
 /* A shape input's data must be what the session was prepared for: the plan depends on it. */

@@ -7,8 +7,8 @@
  * those beside a 0. */
 #define PTE_MAX_ELEMENTS ((int64_t)1 << 40)
 
-PTE_COLD static pte_status misfit(const pte_session *s, uint32_t v, pte_status status,
-                                  const char *text, pte_error *err) {
+PTE_COLD pte_status pte_value_misfit(const pte_session *s, uint32_t v, pte_status status,
+                                     const char *text, pte_error *err) {
   return pte_fail(err, status, "value %u: %s", s->first_value + v, text);
 }
 
@@ -16,9 +16,9 @@ PTE_COLD static pte_status extent_unknown(const pte_session *s, uint32_t v, uint
                                           pte_error *err) {
   if (err == NULL) return PTE_BAD_ARGUMENT; /* who tries sizes asks for every value */
   if (s->exprs.known[expr] == PTE_OVERFLOW)
-    return misfit(s, v, PTE_BAD_ARGUMENT, "a size does not fit in 64 bits", err);
+    return pte_value_misfit(s, v, PTE_BAD_ARGUMENT, "a size does not fit in 64 bits", err);
   if (s->exprs.known[expr] == PTE_DIVIDED)
-    return misfit(s, v, PTE_BAD_ARGUMENT, "a size is divided by zero", err);
+    return pte_value_misfit(s, v, PTE_BAD_ARGUMENT, "a size is divided by zero", err);
   uint32_t dim = pte_expr_blame(&s->exprs, expr);
   return pte_fail(
       err, PTE_BAD_ARGUMENT, "dimension %s: bound by no input of the method; give all shapes",
@@ -56,7 +56,7 @@ static pte_status set_strides(pte_session *s, uint32_t v, const pte_file_value *
       PTE_TRY(evaluated(s, v, file->strides + axis, &t->stride[axis], err));
     if (__builtin_mul_overflow(elements, extent > 0 ? extent : 1, &elements) ||
         elements > PTE_MAX_ELEMENTS)
-      return misfit(s, v, PTE_LIMIT, "more than 2^40 elements", err);
+      return pte_value_misfit(s, v, PTE_LIMIT, "more than 2^40 elements", err);
     dense *= extent; /* at most `elements` */
   }
   return PTE_OK;
@@ -97,7 +97,7 @@ static pte_status size_memory(pte_session *s, uint32_t v, const pte_file_value *
   pte_slot *slot = &s->slots[v];
   uint64_t bytes = 0;
   if (!pte_storage_bytes(t->dtype, t->layout, t->format, file->groups, t->rank, t->shape, &bytes))
-    return misfit(s, v, PTE_BAD_ARGUMENT, "its rows do not divide into its groups", err);
+    return pte_value_misfit(s, v, PTE_BAD_ARGUMENT, "its rows do not divide into its groups", err);
   if (fix && bytes > slot->room_bytes) slot->room_bytes = bytes;
   if (bytes <= slot->room_bytes) return PTE_OK;
   return pte_fail(err, PTE_LIMIT, "value %u: needs %llu bytes, its memory has %llu",

@@ -18,4 +18,8 @@ void pte_value_place(pte_session *s, uint32_t v);
  * address as bound params now say. PTE_LIMIT: it does not fit in its room. */
 PTE_CHECKED pte_status pte_value_refresh(pte_session *s, const pte_tensor *tensor, pte_error *err);
 
+/* Fails with "value <v>: <text>". */
+pte_status pte_value_misfit(const pte_session *s, uint32_t v, pte_status status, const char *text,
+                            pte_error *err);
+
 #endif

@@ -19,7 +19,6 @@
 #include "program/blake2s.h"
 #include "session/session.h"
 #include "session/state.h"
-#include "session/tensor.h"
 
 enum { HEAD = 64, DIGEST = 32, BODY = HEAD + DIGEST };
 static const char MAGIC[8] = {'P', 'T', 'E', 'S', 'T', 'A', 'T', 'E'};
@@ -56,7 +55,7 @@ static pieces pieces_of(const pte_session *s, uint32_t i, int64_t position) {
   uint64_t bytes = s->slots[s->state_values[i]].room_bytes;
   pieces p = {.data = t->data, .count = 1, .used = bytes, .stride = bytes};
   int64_t tokens = row_of(s, i);
-  if (tokens == 0 || pte_tensor_is_empty(t)) return p; /* its room may be counted, and have bytes */
+  if (tokens == 0 || bytes == 0) return p;
   p.count = (uint64_t)pte_tensor_span(t, 0, file->axis);
   p.stride = bytes / p.count;
   p.row = p.stride / (uint64_t)t->shape[file->axis];

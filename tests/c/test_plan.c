@@ -1,5 +1,5 @@
 /* Offsets: the maximum of the ends below, rounded up; states one behind the other. */
-// sources: session/plan.c core/error.c
+// sources: library
 #include "check.h"
 #include "session/plan.h"
 

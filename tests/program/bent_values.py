@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 import numpy as np
+import sympy
 from program.bending import (
     X,
     Y,
@@ -89,6 +90,15 @@ def _() -> Program:
     n = symbol(N)
     program = two_methods(Value("", "f32", (n,), "state", 0), states=(State("s", "f32", (2 * n,)),))
     return dataclasses.replace(program, dims=(N,))
+
+
+@bent("a state of counted size")
+def _() -> Program:
+    """How many there are is of one run; the state would outlive it."""
+    rows = Dim("rows", "counted", min=0, capacity=sympy.Integer(4))
+    shape = (2 * symbol(rows), 3)
+    program = two_methods(Value("", "f32", shape, "state", 0), states=(State("s", "f32", shape),))
+    return dataclasses.replace(program, dims=(rows,))
 
 
 @bent("states[0].layout: expected below 1, got 1")

@@ -523,25 +523,6 @@ def test_states_live_between_runs_and_shapes():
         m(X[:4])
 
 
-def test_a_state_of_counted_rows_is_saved():
-    """Of no row in one run and of all in another, while its room stays."""
-    values = [
-        Value("x", "f32", (n,), "input", 0),
-        Value("y", "i64", (1, c), "output", 0),
-        Value("where", "i64", (1, c)),
-        Value("seen", "i64", (1, c), "state", 0),
-        Value("position", "i64", (1,), "state", 1),
-    ]
-    instrs = (Instr("nonzero", (0,), (2,)), Instr("copy", (2,), (3,)), Instr("copy", (3,), (1,)))
-    seen = State("seen", "i64", (1, c), role="tokens", axis=1)
-    position = State("position", "i64", (1,), role="position")
-    m = model(values, [Block(instrs)], [0], [1], dims=(N, C), states=(seen, position))
-    for x in (X, 0 * X, X):
-        assert np.array_equal(m(x), [np.flatnonzero(x)])
-        m.restore(saved := m.save())
-        assert m.save() == saved
-
-
 def test_a_fault_names_instruction_operator_input_and_position():
     values = [
         Value("x", "f32", (5,), "input", 0),
