@@ -21,7 +21,7 @@ from pteron.export.plan import plan
 
 RUNTIME = Path(__file__).resolve().parent.parent.parent / "runtime_c"
 CALL = re.compile(
-    r'(?:\b(?:pte_refuse|pte_fail|pte_fault_at|fail\w*|bad\w*)\(|\(pte_fault\)\{)(?:[^";]|"(?:[^"\\]|\\.)*")*;'
+    r'(?:\b(?:pte_refuse|pte_fail|pte_fault_at|pte_value_misfit|fail\w*|bad\w*)\(|\(pte_fault\)\{)(?:[^";]|"(?:[^"\\]|\\.)*")*;'
 )
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
