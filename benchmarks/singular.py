@@ -27,6 +27,12 @@ _PICTURE_WORDS: Final = {
 
 CONFIGS: Final[dict[str, dict[str, Any]]] = {
     "funnel": {"architectures": ["FunnelModel"], "block_sizes": [2, 2, 2], "d_inner": 64},
+    "dbrx": {
+        "d_model": 32,
+        "n_heads": 4,
+        "attn_config": {"kv_n_heads": 2, "clip_qkv": 8.0, "rope_theta": 1e4},
+        "ffn_config": {"hidden_size": 32, "ffn_hidden_size": 64, "moe_num_experts": 4, "moe_top_k": 2},
+    },
     "hunyuan_v1_dense": {"head_dim": 8},
     "esm": {"vocab_size": 64, "pad_token_id": 1},
     "luke": {"entity_vocab_size": 64, "entity_emb_size": 32},
