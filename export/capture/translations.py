@@ -16,7 +16,7 @@ from onnxscript.values import Opset
 
 from pteron.schema.dtypes import DTYPES
 
-from . import aten, aten_places
+from . import aten, aten_places, aten_special
 
 op: Final[Any] = Opset("", 24)
 FLOAT, DOUBLE, INT64 = 1, 11, 7
@@ -226,6 +226,19 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "copysign.Scalar": aten_places.copysign,
     "hypot.default": aten_places.hypot,
     "_cdist_forward.default": aten_places.cdist,
+    "lgamma.default": aten_special.lgamma,
+    "special_gammaln.default": aten_special.lgamma,
+    "digamma.default": aten_special.digamma,
+    "special_digamma.default": aten_special.digamma,
+    "special_psi.default": aten_special.digamma,
+    "erfinv.default": aten_special.erfinv,
+    "special_erfinv.default": aten_special.erfinv,
+    "mode.default": aten_special.mode,
+    "unique_consecutive.default": aten_special.unique_consecutive,
+    "embedding_bag.default": aten_special.embedding_bag,
+    "embedding_bag.padding_idx": aten_special.embedding_bag,
+    "_embedding_bag.default": aten_special.embedding_bag,
+    "_embedding_bag_forward_only.default": aten_special.embedding_bag,
     "hstack.default": aten_places.hstack,
     "vstack.default": aten_places.vstack,
     "dstack.default": aten_places.dstack,

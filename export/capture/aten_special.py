@@ -1,0 +1,227 @@
+"""Translations of aten's special functions, of bags of embeddings, and of values by how often they come, which torch.onnx lacks.
+
+Functions are computed in f32, as PyTorch computes them for f32; arguments as in `aten`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+from pteron.schema.errors import ModelError
+
+from .aten import BOOL, FLOAT, INT64, extent, full_like, ints, op, rank
+from .aten_places import counting
+
+# --- special functions ---------------------------------------------------------------------------------------------------
+
+
+def real(x: float) -> Any:
+    return op.Constant(value_float=x)
+
+
+def horner(x: Any, coefficients: Sequence[float]) -> Any:
+    """The polynomial, of the constant term first."""
+    *rest, y = map(real, coefficients)
+    for c in reversed(rest):
+        y = op.Add(op.Mul(y, x), c)
+    return y
+
+
+def in_f32(function: Any) -> Any:
+    """`function` over f32; its result in the dtype of a float `x`, else in f32, as PyTorch promotes."""
+
+    def translated(x: Any) -> Any:
+        y = function(op.Cast(x, to=FLOAT))
+        return op.CastLike(y, x) if x.dtype.is_floating_point() else y
+
+    return translated
+
+
+ROOTS: Final = [
+    *(0.483128952, -0.145959693, 0.062911048, -0.0313191711, 0.0168082151),
+    *(-0.00927550206, 0.00532523766, -0.00397450667, 0.00244825835),
+]
+"""log(gamma(x)) / ((x - 1) (x - 2)) over x - 1.5, from 1 to 2: interpolated at Chebyshev's points, within 2e-7."""
+
+
+@in_f32
+def lgamma(x: Any) -> Any:
+    """log |gamma(x)|: factors at the roots 1 and 2, Stirling's series from 8 on, Euler's reflection below 0."""
+    one, two = real(1.0), real(2.0)
+    below = op.Less(x, real(0.0))
+    p = op.Where(below, op.Sub(one, x), op.Abs(x))  # of -0, too
+    # To 1 .. 2: gamma(p) = gamma(p + 1) / p = gamma(p - 1) (p - 1).
+    low, high = op.Less(p, one), op.Greater(p, two)
+    near = op.Where(low, op.Add(p, one), op.Where(high, op.Sub(p, one), p))
+    product = op.Mul(op.Sub(near, one), op.Sub(near, two))
+    small = op.Mul(product, horner(op.Sub(near, real(1.5)), ROOTS))
+    factor = op.Where(low, op.Div(one, p), op.Where(high, op.Sub(p, one), one))
+    small = op.Add(small, op.Log(factor))
+    small = op.Where(op.Less(p, real(3.0)), small, _stirling(p))
+    # Beside whole numbers only the distance from the nearest counts; at them it is infinite.
+    sine = op.Abs(op.Sin(op.Mul(op.Sub(x, op.Round(x)), real(math.pi))))
+    mirrored = op.Sub(op.Log(op.Div(real(math.pi), sine)), small)
+    y = op.Where(below, mirrored, small)
+    return op.Where(op.IsInf(x), real(math.inf), y)
+
+
+def _stirling(x: Any) -> Any:
+    """log(gamma(x)) from 3 on: below 8 by gamma(x + 5) = gamma(x) x (x + 1) .. (x + 4)."""
+    is_short = op.Less(x, real(8.0))
+    passed = x
+    for k in range(1, 5):
+        passed = op.Mul(passed, op.Add(x, real(float(k))))
+    z = op.Where(is_short, op.Add(x, real(5.0)), x)
+    inverse = op.Reciprocal(z)
+    series = op.Mul(inverse, horner(op.Mul(inverse, inverse), [1 / 12, -1 / 360, 1 / 1260]))
+    main = op.Mul(op.Sub(z, real(0.5)), op.Sub(op.Log(z), real(1.0)))
+    whole = op.Add(main, op.Add(series, real(0.5 * math.log(2 * math.pi) - 0.5)))
+    return op.Sub(whole, op.Log(op.Where(is_short, passed, real(1.0))))
+
+
+BERNOULLI: Final = [1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12]
+"""Of digamma's series in 1 / x^2."""
+
+
+@in_f32
+def digamma(x: Any) -> Any:
+    """psi(x) = psi(x + 1) - 1 / x up to 10, then the series; reflected below 0. -inf at 0 (inf at -0), NaN at other poles."""
+    zero, one = real(0.0), real(1.0)
+    below = op.Less(x, zero)
+    p = op.Where(below, op.Sub(one, x), x)
+    z, past = p, zero
+    for _ in range(10):
+        is_short = op.Less(z, real(10.0))
+        past = op.Add(past, op.Where(is_short, op.Reciprocal(z), zero))
+        z = op.Where(is_short, op.Add(z, one), z)
+    inverse = op.Reciprocal(z)
+    square = op.Mul(inverse, inverse)
+    series = op.Mul(square, horner(square, BERNOULLI))
+    y = op.Sub(op.Sub(op.Sub(op.Log(z), op.Mul(inverse, real(0.5))), series), past)
+    part = op.Sub(x, op.Round(x))
+    tangent = op.Tan(op.Mul(part, real(math.pi)))
+    mirrored = op.Where(
+        op.Equal(part, zero), real(math.nan), op.Sub(y, op.Div(real(math.pi), tangent))
+    )
+    y = op.Where(below, mirrored, y)
+    return op.Where(op.Equal(x, zero), op.Neg(op.Reciprocal(x)), y)
+
+
+@in_f32
+def erfinv(x: Any) -> Any:
+    """PyTorch's: a rational function in the middle, one of sqrt(-log) at the ends, and two of Newton's steps."""
+    one, size = real(1.0), op.Abs(x)
+    square = op.Mul(x, x)
+    top = horner(square, [0.886226899, -1.645349621, 0.914624893, -0.140543331])
+    bottom = horner(square, [1.0, -2.118377725, 1.442710462, -0.329097515, 0.012229801])
+    middle = op.Div(op.Mul(x, top), bottom)
+    z = op.Sqrt(op.Neg(op.Log(op.Mul(op.Sub(one, size), real(0.5)))))
+    top = horner(z, [-1.970840454, -1.624906493, 3.429567803, 1.641345311])
+    end = op.Mul(op.Sign(x), op.Div(top, horner(z, [1.0, 3.543889200, 1.637067800])))
+    y = op.Where(op.LessOrEqual(size, real(0.7)), middle, end)
+    for _ in range(2):
+        slope = op.Mul(real(2 / math.sqrt(math.pi)), op.Exp(op.Neg(op.Mul(y, y))))
+        y = op.Sub(y, op.Div(op.Sub(op.Erf(y), x), slope))
+    y = op.Where(op.Equal(size, one), op.Mul(x, real(math.inf)), y)
+    return op.Where(op.Greater(size, one), real(math.nan), y)
+
+
+# --- how often -----------------------------------------------------------------------------------------------------------
+
+
+def mode(x: Any, dim: int = -1, keepdim: bool = False) -> Any:
+    """The most frequent of each row, the least of several, and the last place where it stands."""
+    if rank(x) == 0:
+        return op.Identity(x), op.Constant(value_int=0)
+    dim %= rank(x)
+    perm = [*range(rank(x))]
+    perm[dim], perm[-1] = perm[-1], perm[dim]
+    row = op.Transpose(x, perm=perm)
+    by = op.Cast(row, to=INT64) if x.dtype.value == BOOL else row
+    equal = op.Equal(op.Unsqueeze(by, ints(-1)), op.Unsqueeze(by, ints(-2)))
+    often = op.ReduceSum(op.Cast(equal, to=INT64), ints(-1), keepdims=0)
+    is_most = op.Equal(often, op.ReduceMax(often, ints(-1), keepdims=1))
+    greatest = op.ReduceMax(by, ints(-1), keepdims=1)
+    value = op.ReduceMin(op.Where(is_most, by, greatest), ints(-1), keepdims=1)
+    here = op.Where(op.Equal(by, value), counting(extent(x, dim)), op.Constant(value_int=-1))
+    place = op.ReduceMax(here, ints(-1), keepdims=1)
+    value, place = op.Transpose(value, perm=perm), op.Transpose(place, perm=perm)
+    if not keepdim:
+        value, place = op.Squeeze(value, ints(dim)), op.Squeeze(place, ints(dim))
+    return op.CastLike(value, x), place
+
+
+def unique_consecutive(
+    x: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """Each run of equal elements once; where each element went; how long the runs are."""
+    if dim is not None and rank(x) != 1:
+        raise ModelError("unique_consecutive along an axis: expected dim=None or one axis")
+    flat = op.Reshape(x, ints(-1))
+    by = op.Cast(flat, to=INT64) if x.dtype.value == BOOL else flat
+    last, end = ints(-1), ints(2**63 - 1)
+    differs = op.Not(
+        op.Equal(op.Slice(by, ints(1), end, ints(0)), op.Slice(by, ints(0), last, ints(0)))
+    )
+    size = op.Size(flat)
+    first = op.Equal(op.Slice(counting(size), ints(0), ints(1), ints(0)), ints(0))
+    begins = op.Concat(first, differs, axis=0)
+    place = op.Compress(counting(size), begins, axis=0)
+    ends = op.Concat(op.Slice(place, ints(1), end, ints(0)), op.Reshape(size, ints(1)), axis=0)
+    inverse = op.Sub(
+        op.CumSum(op.Cast(begins, to=INT64), op.Constant(value_int=0)), op.Constant(value_int=1)
+    )
+    y = op.Compress(flat, begins, axis=0)
+    return y, op.Reshape(inverse, op.Shape(x)), op.Sub(ends, place)
+
+
+# --- bags of embeddings --------------------------------------------------------------------------------------------------
+
+SUM, MEAN, MAX = range(3)
+
+
+def embedding_bag(
+    table: Any,
+    indices: Any,
+    offsets: Any,
+    scale_grad_by_freq: bool = False,
+    mode: int = SUM,
+    sparse: bool = False,
+    weights: Any = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Any:
+    """Rows of the table, summed, averaged or the largest of each bag; those of the padding are in none. Empty bags are zeros."""
+    indices, offsets = op.Cast(indices, to=INT64), op.Cast(offsets, to=INT64)
+    if include_last_offset:
+        offsets = op.Slice(offsets, ints(0), ints(-1), ints(0))
+    begun = op.GreaterOrEqual(
+        op.Unsqueeze(counting(op.Size(indices)), ints(1)), op.Unsqueeze(offsets, ints(0))
+    )
+    bag = op.Sub(
+        op.ReduceSum(op.Cast(begun, to=INT64), ints(1), keepdims=0), op.Constant(value_int=1)
+    )
+    counted = op.Expand(op.Constant(value_ints=[1]), op.Shape(indices))
+    rows = op.Gather(table, indices)
+    if weights is not None:
+        rows = op.Mul(rows, op.Unsqueeze(weights, ints(1)))
+    if padding_idx is not None and padding_idx >= 0:
+        is_padding = op.Equal(indices, op.Constant(value_int=padding_idx))
+        counted = op.Where(is_padding, ints(0), counted)
+        nothing = full_like(table, -math.inf if mode == MAX else 0)
+        rows = op.Where(op.Unsqueeze(is_padding, ints(1)), nothing, rows)
+    at, bags = op.Unsqueeze(bag, ints(1)), op.Shape(offsets)
+    none = op.Expand(ints(0), bags)
+    count = op.ScatterND(none, at, counted, reduction="add")
+    shape = op.Concat(bags, op.Shape(table, start=1), axis=0)
+    start = op.Expand(full_like(table, -math.inf if mode == MAX else 0), shape)
+    y = op.ScatterND(start, at, rows, reduction="max" if mode == MAX else "add")
+    if mode == MEAN:
+        share = op.CastLike(op.Max(count, op.Constant(value_int=1)), table)
+        y = op.Div(y, op.Unsqueeze(share, ints(1)))
+    if mode == MAX:
+        is_empty = op.Unsqueeze(op.Equal(count, ints(0)), ints(1))
+        y = op.Where(is_empty, full_like(table, 0), y)
+    return y, bag, count, count
