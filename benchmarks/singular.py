@@ -31,7 +31,12 @@ CONFIGS: Final[dict[str, dict[str, Any]]] = {
         "d_model": 32,
         "n_heads": 4,
         "attn_config": {"kv_n_heads": 2, "clip_qkv": 8.0, "rope_theta": 1e4},
-        "ffn_config": {"hidden_size": 32, "ffn_hidden_size": 64, "moe_num_experts": 4, "moe_top_k": 2},
+        "ffn_config": {
+            "hidden_size": 32,
+            "ffn_hidden_size": 64,
+            "moe_num_experts": 4,
+            "moe_top_k": 2,
+        },
     },
     "hunyuan_v1_dense": {"head_dim": 8},
     "esm": {"vocab_size": 64, "pad_token_id": 1},

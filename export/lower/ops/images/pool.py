@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ....program.terms import Term, cast, index, lt, select, term
+from pteron.schema.dtypes import DTYPES
+
+from ....program.terms import Term, cast, index, le, lt, select, term
 from ....program.views import Shape
 from ....sizes import Extent, extents
 from ....sizes.extents import floordiv, mul, product, same
 from ...context import Lowering
-from ...elementwise import convert, rounded
+from ...elementwise import cast_term, convert, rounded
 from ...node import Node
 from ...refs import Ref
 from ...scaled import meant
@@ -28,7 +30,9 @@ from ...windows import (
     static,
 )
 from ..matrix.conv import convolve
+from ..moving.counted import asserted
 from ..moving.counted import sizes as known_sizes
+from ..rows.reduction import reduce
 
 EXACT_WIDE = ("i32", "u32", "i64", "u64", "f64")
 """Element types that f32 has not all elements of."""
@@ -161,7 +165,7 @@ def lower_resize(l: Lowering, n: Node) -> Ref:
         return x
     attrs = _resize_attrs(l, n, moving, factors)
     is_moved = attrs["mode"] == "nearest" and x.dtype in EXACT_WIDE
-    image, order = _as_image(l, x if is_moved else convert(l, x, "f32"), moving)
+    image, order = _as_image(l, x if is_moved else _in_f32(l, x), moving)
     shape = (image.shape[0], *(out[a] for a in moving), image.shape[-1])
     if is_moved:
         y = _nearest(l, image, attrs, shape)
@@ -170,6 +174,19 @@ def lower_resize(l: Lowering, n: Node) -> Ref:
     y = l.reshape(y, tuple(out[a] for a in order))
     y = l.transpose(y, [order.index(a) for a in range(x.rank)])
     return y if is_moved else rounded(l, y, x.dtype)
+
+
+def _in_f32(l: Lowering, x: Ref) -> Ref:
+    """`x` in the type that is resized; the run fails where that does not have an integer of `x`."""
+    if x.dtype not in EXACT_WIDE or x.dtype == "f64":
+        return convert(l, x, "f32")
+    least = -(2**24) if DTYPES[x.dtype].least else 0  # of u64 the top half is negative here
+    x = convert(l, x, "i64")
+    inside = l.pointwise(lambda t: le(least, t) & le(t, 2**24), [x], "bool")
+    beyond = l.pointwise(lambda t: 1 - cast_term(t, "bool", "i64"), [inside], "i64")
+    count = reduce(l, beyond, range(x.rank), "sum", keep=False)
+    count = asserted(l, count, lambda n: lt(0, n))
+    return convert(l, l.pointwise(lambda t, none: t + none, [x, count], "i64"), "f32")
 
 
 def _nearest(l: Lowering, image: Ref, attrs: dict[str, Any], shape: Shape) -> Ref:

@@ -60,10 +60,10 @@ def split_by_values(l: Lowering, x: Ref, axis: int, sizes: Ref, count: int) -> l
     parts = []
     for i in range(count):
         size = convert(l, l.reshape(l.slice(sizes, 0, i, 1), ()), "i64")
-        size = _asserted(l, size, _is_negative)
+        size = asserted(l, size, _is_negative)
         end = l.pointwise(lambda a, b: a + b, [start, size], "i64")
         if i == count - 1:
-            end = _asserted(l, end, lambda a, b: term("not", eq(a, b)), whole)
+            end = asserted(l, end, lambda a, b: term("not", eq(a, b)), whole)
         parts.append(slice_by_values(l, x, axis, start, end, 1))
         start = end
     return parts
@@ -151,7 +151,7 @@ def places_below(l: Lowering, count: Ref, most: Extent | None, *, is_size: bool 
     Beyond `most`, where that is known, there are none; without it a loop counts them, up to max_extent.
     """
     if is_size:
-        count = _asserted(l, count, _is_negative)
+        count = asserted(l, count, _is_negative)
     if most is not None:
         mask = l.pointwise(lambda n: lt(index(0), n), [count], "bool", (most,))
         length = l.sizes.counted("counted", most)
@@ -164,7 +164,7 @@ def places_below(l: Lowering, count: Ref, most: Extent | None, *, is_size: bool 
     return l.one("loop", [count, None], {"body": scope.index}, "i64", (length,))
 
 
-def _asserted(l: Lowering, x: Ref, wrong: Callable[..., Term], *others: Ref) -> Ref:
+def asserted(l: Lowering, x: Ref, wrong: Callable[..., Term], *others: Ref) -> Ref:
     """The scalar `x`; the run fails where it is wrong (beside others): then the only element of a table is looked for behind it."""
     table = l.values.constant(np.zeros(1, np.int64))
     behind = l.pointwise(lambda *xs: cast_term(wrong(*xs), "bool", "i64"), [x, *others], "i64")
