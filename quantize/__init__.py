@@ -46,6 +46,7 @@ __all__ += [
     "budget",
     "calibrate",
     "encode",
+    "equalize",
     "fit",
     "gptq",
     "journal",

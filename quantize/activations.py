@@ -42,6 +42,14 @@ class Grid:
     zero: int
 
 
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Solved:
+    """A weight that an algorithm has rounded, and what the bias makes up for, f32 [n]."""
+
+    rounded: Rounded
+    missed: Array | None = None
+
+
 def grid_of(low: float, high: float) -> Grid:
     """The grid of 256 values over [low, high], widened to hold 0, which it holds exactly. A range of zeros has scale 1."""
     low, high = min(low, 0.0), max(high, 0.0)
@@ -67,7 +75,7 @@ def quantize_static(
     model: ir.Model,
     plan: list[Unit],
     ranges: Ranges,
-    found: Mapping[ir.Node, Rounded] | None = None,
+    found: Mapping[ir.Node, Solved] | None = None,
 ) -> QuantReport:
     """Writes Q/DQ for all units, in place.
 
@@ -115,8 +123,8 @@ class _Weight:
     bias_scale: Array
 
 
-def _weight(unit: Unit, x: Grid, found: Rounded | None) -> tuple[_Weight, LayerReport]:
-    """To nearest a channel's scale is absmax / 127; it is more where its bias would not fit int32."""
+def _weight(unit: Unit, x: Grid, found: Solved | None) -> tuple[_Weight, LayerReport]:
+    """To nearest a channel's scale is absmax / 127; it is more where its bias would not fit int32, whoever has rounded the others."""
     assert unit.axis is not None
     w = _numbers(unit.head.inputs[1], unit.name)
     rows = np.moveaxis(w, unit.axis, 0)
@@ -125,16 +133,19 @@ def _weight(unit: Unit, x: Grid, found: Rounded | None) -> tuple[_Weight, LayerR
     bias = None if unit.bias is None else _numbers(unit.bias, unit.name).reshape(-1)
     least = np.zeros(n) if bias is None else np.abs(bias) / (BIAS_LIMIT * float(x.scale))
     least = np.maximum(least, SMALLEST_WEIGHT)
-    used = NEAREST
-    if found is not None and np.all(found.encoded.scale.reshape(-1) >= least):
-        codes, used = _as_rows(found.encoded, rows.shape), found.report.algorithm
-        scale = found.encoded.scale.reshape(-1)
-    else:
-        step = np.abs(flat).max(1, initial=0.0) / np.float32(127)
-        some = (step > 0) | (least > SMALLEST_WEIGHT)
-        scale = np.where(some, np.maximum(step, least), 1).astype(np.float32)
-        ratio = np.asarray(flat / scale[:, None], np.float32)
-        codes = elements.encode(ratio, elements.I8).view(np.int8)
+    step = np.abs(flat).max(1, initial=0.0) / np.float32(127)
+    some = (step > 0) | (least > SMALLEST_WEIGHT)
+    scale = np.where(some, np.maximum(step, least), 1).astype(np.float32)
+    ratio = np.asarray(flat / scale[:, None], np.float32)
+    codes = elements.encode(ratio, elements.I8).view(np.int8)
+    made = None if found is None else found.rounded
+    if found is not None and made is not None:
+        theirs = made.encoded.scale.reshape(-1)
+        fits = theirs >= least
+        codes = np.where(fits[:, None], _as_rows(made.encoded, rows.shape), codes)
+        scale = np.where(fits, theirs, scale)
+        if bias is not None and found.missed is not None:
+            bias = bias + np.where(fits, found.missed, 0)
     bias_scale = np.asarray(x.scale * scale, np.float32)
     if not np.isfinite(bias_scale).all():
         raise QuantError(f"layer {unit.name}: scale of input times scale of weight exceeds f32")
@@ -153,8 +164,8 @@ def _weight(unit: Unit, x: Grid, found: Rounded | None) -> tuple[_Weight, LayerR
         float(np.square(flat, dtype=np.float64).sum()),
         float(np.abs(error).max(initial=0)),
         str(unit.head.name),
-        algorithm=used,
-        output=None if found is None else found.report.output,
+        algorithm=NEAREST if made is None else made.report.algorithm,
+        output=None if made is None else made.report.output,
     )
     shaped = np.ascontiguousarray(np.moveaxis(codes.reshape(rows.shape), 0, unit.axis))
     return _Weight(shaped, scale, rounded, bias_scale), report

@@ -2,7 +2,10 @@
 
 Ranges are a file that can be used again:
 
-    {"format": "pteron.ranges", "version": 1, "samples": 64, "ranges": {"relu": [0.0, 5.25], ...}}
+    {"format": "pteron.ranges", "version": 2, "samples": 64, "ranges": {"relu": [0.0, 5.25], ...},
+     "channels": {"sum": [[-1.5, 0.0, ...], [0.25, 3.0, ...]], ...}}
+
+`channels` are the ends of each channel, axis 1, of the values that equalization may scale.
 """
 
 from __future__ import annotations
@@ -11,38 +14,61 @@ import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 import onnx_ir as ir
+from numpy.typing import NDArray
 
 from pteron.schema.errors import RecipeError
 
 from .samples import Runner, Samples, samples
 
 FORMAT: Final = "pteron.ranges"
-VERSION: Final = 1
+VERSION: Final = 2
+
+Ends: TypeAlias = tuple[NDArray[np.float32], NDArray[np.float32]]
+"""Smallest and largest element of each channel."""
+T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Ranges:
-    """Smallest and largest element of each value by name, over `samples` samples."""
+    """Smallest and largest element of each value by name, over `samples` samples; of some each channel's, too."""
 
     samples: int
     by_name: Mapping[str, tuple[float, float]]
+    channels: Mapping[str, Ends] = dataclasses.field(default_factory=dict)
 
     def __getitem__(self, name: str) -> tuple[float, float]:
         """Raises RecipeError where the value was not observed."""
-        if name not in self.by_name:
-            raise RecipeError(
-                f"calibration: no range for {name!r}; these ranges are of another model: calibrate again"
-            )
-        return self.by_name[name]
+        return _known(self.by_name, name)
+
+    def channels_of(self, name: str, count: int) -> Ends:
+        """Raises RecipeError where they were not observed, or the value had another number of channels."""
+        found = _known(self.channels, name)
+        if len(found[0]) != count:
+            raise _other(name)
+        return found
 
     def as_json(self) -> str:
         found = {name: list(pair) for name, pair in sorted(self.by_name.items())}
         head = {"format": FORMAT, "version": VERSION, "samples": self.samples}
-        return json.dumps(head | {"ranges": found}, indent=1) + "\n"
+        channels = {n: [x.tolist() for x in ends] for n, ends in sorted(self.channels.items())}
+        text = json.dumps(head | {"ranges": found}, indent=1)[:-2]
+        return f'{text},\n "channels": {json.dumps(channels)}\n}}\n'
+
+
+def _known(found: Mapping[str, T], name: str) -> T:
+    if name not in found:
+        raise _other(name)
+    return found[name]
+
+
+def _other(name: str) -> RecipeError:
+    return RecipeError(
+        f"calibration: no range for {name!r}; these ranges are of another model: calibrate again"
+    )
 
 
 def ranges_of(text: str | bytes, where: str) -> Ranges:
@@ -58,6 +84,7 @@ def ranges_of(text: str | bytes, where: str) -> Ranges:
                 f"{where}: expected {FORMAT} version {VERSION}, got {data.get('format')} {data.get('version')}; calibrate again"
             )
         found = {str(k): (float(low), float(high)) for k, (low, high) in data["ranges"].items()}
+        channels = {str(k): _ends(low, high) for k, (low, high) in data["channels"].items()}
         samples = int(data["samples"])
     except (
         ValueError,
@@ -73,19 +100,34 @@ def ranges_of(text: str | bytes, where: str) -> Ranges:
     for name, (low, high) in found.items():
         if not (np.isfinite(low) and np.isfinite(high) and low <= high):
             raise RecipeError(f"{where}: {name!r}: expected finite low <= high, got {low}, {high}")
-    return Ranges(samples, found)
+    return Ranges(samples, found, channels)
+
+
+def _ends(low: Any, high: Any) -> Ends:
+    """Raises ValueError where these are no ends."""
+    ends = np.asarray(low, np.float32), np.asarray(high, np.float32)
+    fits = ends[0].ndim == 1 and ends[0].shape == ends[1].shape
+    if not (fits and np.isfinite(ends).all() and (ends[0] <= ends[1]).all()):
+        raise ValueError("channels that are no finite low <= high")
+    return ends
 
 
 def observe(
-    model: ir.Model, wanted: Sequence[str], source: Samples, runner: Runner, count: int
+    model: ir.Model,
+    wanted: Sequence[str],
+    source: Samples,
+    runner: Runner,
+    count: int,
+    channels: Sequence[str] = (),
 ) -> Ranges:
-    """Runs the first `count` samples and keeps the ends of each wanted value.
+    """Runs the first `count` samples and keeps the ends of each wanted value, of `channels` each channel's, too.
 
     Raises:
         RecipeError: no samples; a sample does not fit the model's inputs or holds NaN or infinity; a value becomes so.
     """
     low: dict[str, float] = {}
     high: dict[str, float] = {}
+    each: dict[str, Ends] = {}
     number = 0
     for values in runner(model, wanted, samples(model, source, count)):
         for name, array in values.items():
@@ -97,21 +139,36 @@ def observe(
                     )
                 low[name] = min(low.get(name, ends[0]), ends[0])
                 high[name] = max(high.get(name, ends[1]), ends[1])
+        for name in channels:
+            if values[name].size:
+                each[name] = _wider(each.get(name), values[name])
         number += 1
     if number == 0:
         raise RecipeError("calibration: expected at least one sample, got none")
-    return Ranges(number, {name: (low[name], high[name]) for name in low})
+    return Ranges(number, {name: (low[name], high[name]) for name in low}, each)
+
+
+def _wider(ends: Ends | None, x: NDArray[Any]) -> Ends:
+    axes = tuple(i for i in range(x.ndim) if i != 1)
+    low, high = x.min(axes), x.max(axes)
+    return (low, high) if ends is None else (np.minimum(ends[0], low), np.maximum(ends[1], high))
 
 
 Source = Ranges | Samples
 
 
 def calibrated(
-    model: ir.Model, wanted: Sequence[str], source: Source, runner: Runner, count: int
+    model: ir.Model,
+    wanted: Sequence[str],
+    source: Source,
+    runner: Runner,
+    count: int,
+    channels: Sequence[str] = (),
 ) -> Ranges:
     """Ranges of the wanted values.
 
     Args:
+        channels: Of these, which are among the wanted, each channel's, too.
         source: Ranges; a path to a file of ranges (.json); or what `samples` takes.
         count: The number of samples that are run, from the first one on.
 
@@ -122,4 +179,4 @@ def calibrated(
         source = ranges_of(Path(source).read_bytes(), Path(source).name)
     if isinstance(source, Ranges):
         return source
-    return observe(model, wanted, source, runner, count)
+    return observe(model, wanted, source, runner, count, channels)

@@ -13,17 +13,18 @@ import onnx_ir as ir
 import pteron.export.graph as graphs
 from pteron.schema.errors import QuantError, RecipeError
 
-from .activations import observed, quantize_static
+from .activations import Solved, observed, quantize_static
 from .apply import OPSET, apply
 from .calibrate import Ranges, Source, calibrated
 from .encode import int8
+from .equalize import chains, equalized
 from .fit import Probe, evaluated, fitted
 from .journal import NO_JOURNAL, Journal, digest, identity, whole
 from .layers import layers
 from .plan import Choice, Plan, plan
 from .recipe import SKIP, Recipe, recipe
 from .report import QuantReport
-from .rounding import GPTQ, NEAREST, SEARCH, Rounded, matrix_of, rounded
+from .rounding import GPTQ, NEAREST, SEARCH, Rounded, matrix_of, missed, rounded
 from .samples import Runner, Samples, samples
 from .statistics import Statistics, collect, held, load, write
 from .units import Unit, units
@@ -274,13 +275,16 @@ def quantize_activations(
         raise QuantError(
             "static int8: expected a Conv, Gemm or MatMul with a constant weight, got none"
         )
-    names = observed(plan)
+    names, linked = observed(plan), chains(plan)
     if progress:
         progress(f"calibrate {len(names)} activations")
     source, runner, count = calibration.source, calibration.runner, calibration.count
-    ranges = calibrated(model, names, source, runner, count)
+    each = [str(value.name) for chain in linked for value in chain]
+    seen = calibrated(model, names, source, runner, count, each)
+    plan, ranges = equalized(model, plan, linked, seen)
     found = _weights(model, plan, wanted, calibration, method, progress)
     report = quantize_static(model, plan, ranges, found)
+    report.ranges = seen
     report.skipped += skipped
     return report
 
@@ -292,8 +296,10 @@ def _weights(
     calibration: Calibration,
     method: Method,
     progress: Progress | None,
-) -> dict[ir.Node, Rounded]:
+) -> dict[ir.Node, Solved]:
     """Weights of the units by the algorithm that is asked for; to nearest they follow from the ranges alone.
+
+    Where samples say what a layer reads and it has a bias, that takes the mean of the error, and the codes the rest.
 
     Raises:
         RecipeError: gptq and ranges, which say nothing of what layers read.
@@ -310,14 +316,18 @@ def _weights(
             )
         given = samples(model, source, calibration.count)
         known = held(collect(model, some, given, calibration.runner, method.ram_bytes, progress))
-    found: dict[ir.Node, Rounded] = {}
+    biased = {unit.head for unit in plan if unit.bias is not None}
+    found: dict[ir.Node, Solved] = {}
     for layer in some:
         if progress:
             progress(f"quantize {layer.name} int8 {wanted.algorithm}")
         moments = None if known is None else known.of(layer, *layer.extents)
-        found[layer.node] = rounded(
-            layer, int8.FORMAT, wanted.algorithm or NEAREST, moments, method.threads
-        )
+        with_bias = moments is not None and layer.node in biased
+        if moments is not None and with_bias:
+            moments = moments.centered()
+        made = rounded(layer, int8.FORMAT, wanted.algorithm or NEAREST, moments, method.threads)
+        lost = missed(layer, made, moments) if moments is not None and with_bias else None
+        found[layer.node] = Solved(made, lost)
     return found
 
 

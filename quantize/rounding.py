@@ -75,6 +75,13 @@ def rounded(
     return Rounded(encoded, _report(layer, w, encoded, used, moments, threads))
 
 
+def missed(layer: Layer, made: Rounded, moments: Moments) -> Array:
+    """What the mean of the inputs gives less at each output than it did: f32 [n]."""
+    error = (matrix_of(layer) - made.weight()).astype(np.float64)
+    mean = np.repeat(moments.mean, len(error) // len(moments.mean), axis=0)
+    return np.asarray((error * mean).sum(1), np.float32)
+
+
 def _by_gptq(w: Array, fmt: BlockFormat, moments: Moments) -> Encoded:
     wide, k = _filled(w, fmt), w.shape[1]
     short = wide.shape[1] - k

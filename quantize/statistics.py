@@ -3,8 +3,8 @@
 A layer w [n, k] that reads rows x [m, k] errs by (w - w') x: its mean square is the trace of (w - w') H (w - w')^T with
 H = x^T x / m. Layers that read the same share a record. The file is a .npz:
 
-    "statistics"   bytes of JSON: {"format": "pteron.statistics", "version": 1, "samples", "layers": {name: record}}
-    "<record>.second" f32 [groups, k, k], "<record>.absmax" f32 [groups, k], "<record>.rows" i64
+    "statistics"   bytes of JSON: {"format": "pteron.statistics", "version": 2, "samples", "layers": {name: record}}
+    "<record>.second" f32 [groups, k, k], "<record>.mean", "<record>.absmax" f32 [groups, k], "<record>.rows" i64
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .samples import Runner, Sample
 F32 = NDArray[np.float32]
 
 FORMAT: Final = "pteron.statistics"
-VERSION: Final = 1
+VERSION: Final = 2
 CHUNK: Final = 1024
 """Rows that are summed at once, in f32; what they sum to is added up in f64."""
 HEAD: Final = "statistics"
@@ -39,11 +39,20 @@ HEAD: Final = "statistics"
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """Of `rows` rows: `second` = x^T x / rows, [groups, k, k]; `absmax` [groups, k]."""
+    """Of `rows` rows: `second` = x^T x / rows, [groups, k, k]; `mean`, `absmax` [groups, k]."""
 
     second: F32
+    mean: F32
     absmax: F32
     rows: int
+
+    def centered(self) -> Moments:
+        """Of x - mean: what counts where a bias takes the rest."""
+        mean = self.mean.astype(np.float64)
+        second = self.second - mean[:, :, None] * mean[:, None, :]
+        at = np.arange(second.shape[1])
+        second[:, at, at] = np.maximum(second[:, at, at], 0)
+        return dataclasses.replace(self, second=second.astype(np.float32))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -159,6 +168,7 @@ class _Sum:
 
     def __init__(self, how: Reading, k: int) -> None:
         self.total = np.zeros((how.groups, k, k), np.float64)
+        self.first = np.zeros((how.groups, k), np.float64)
         self.absmax = np.zeros((how.groups, k), np.float32)
         self.parts: list[F32] = []
         self.held = self.rows = 0
@@ -176,13 +186,16 @@ class _Sum:
             return
         x = np.concatenate(self.parts, axis=1)
         self.total += x.swapaxes(1, 2) @ x
+        self.first += x.sum(1, dtype=np.float64)
         self.absmax = np.maximum(self.absmax, np.abs(x).max(1, initial=0))
         self.rows += x.shape[1]
         self.parts, self.held = [], 0
 
     def moments(self) -> Moments:
         self._sum()
-        return Moments((self.total / max(self.rows, 1)).astype(np.float32), self.absmax, self.rows)
+        count = max(self.rows, 1)
+        second, mean = (x.astype(np.float32) for x in (self.total / count, self.first / count))
+        return Moments(second, mean, self.absmax, self.rows)
 
 
 def held(made: Iterable[Record]) -> Statistics:
@@ -208,6 +221,7 @@ def write(path: Path, made: Iterable[Record]) -> None:
             samples = each.samples
             records |= dict.fromkeys(each.layers, each.name)
             _put(file, f"{each.name}.second", each.moments.second)
+            _put(file, f"{each.name}.mean", each.moments.mean)
             _put(file, f"{each.name}.absmax", each.moments.absmax)
             _put(file, f"{each.name}.rows", np.array(each.moments.rows, np.int64))
         head = {"format": FORMAT, "version": VERSION, "samples": samples, "layers": records}
@@ -256,14 +270,15 @@ def _get(path: Path, name: str) -> NDArray[Any]:
 
 def _moments(path: Path, record: str) -> Moments:
     try:
-        second, absmax, count = (
-            _get(path, f"{record}.{part}") for part in ("second", "absmax", "rows")
+        second, mean, absmax, count = (
+            _get(path, f"{record}.{part}") for part in ("second", "mean", "absmax", "rows")
         )
         shapes = second.ndim == 3 and second.shape[1:] == (second.shape[2],) * 2
-        if not shapes or absmax.shape != second.shape[:2] or second.dtype != np.float32:
+        shapes = shapes and mean.shape == absmax.shape == second.shape[:2]
+        if not shapes or second.dtype != np.float32:
             raise ValueError(f"record {record} has shapes {second.shape}, {absmax.shape}")
-        if not (np.isfinite(second).all() and np.isfinite(absmax).all()):
+        if not all(np.isfinite(x).all() for x in (second, mean, absmax)):
             raise ValueError(f"record {record} holds NaN or infinity")
-        return Moments(second, absmax.astype(np.float32), int(count))
+        return Moments(second, mean.astype(np.float32), absmax.astype(np.float32), int(count))
     except _DAMAGED as error:
         raise _refused(path, error) from None

@@ -82,7 +82,7 @@ STATIC = {
     ],
     "--statistics": [
         ("{none}.npz {nf4}", "no such file"),
-        ("{npz} {nf4}", "expected pteron.statistics version 1"),
+        ("{npz} {nf4}", "expected pteron.statistics version 2"),
         ("{new}.npz {int8} --calibrate {npz}", "expected weights alone"),
         ("{npz}", "expected"),
     ],

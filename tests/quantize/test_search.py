@@ -139,7 +139,8 @@ def test_threads_change_nothing(algorithm: str) -> None:
     imports = [helper.make_opsetid("", 21)]
     model = capture_onnx(helper.make_model(graph, opset_imports=imports, ir_version=10), opset=21)
     weigh = np.square(normal(1, k, 8))
-    moments = Moments(np.diagflat(weigh)[None], 9, np.ones((1, k), np.float32))
+    ones = np.ones((1, k), np.float32)
+    moments = Moments(np.diagflat(weigh)[None], 0 * ones, ones, 9)
     for given in (None, moments):
         made = [rounded(layers(model)[0], FORMATS["nf4"], algorithm, given, t) for t in (1, 3)]
         one, three = made

@@ -303,7 +303,7 @@ def test_a_damaged_file_of_samples_is_refused(tmp_path: Path) -> None:
     "samples, ranges", [("1e999", "{}"), ("1", '{"a": [1, 2, 3]}'), ("1", "[" * 100_000)]
 )
 def test_ranges_of_a_damaged_file_are_refused(samples: str, ranges: str, tmp_path: Path) -> None:
-    path, head = tmp_path / "r.json", '{"format": "pteron.ranges", "version": 1, "samples": '
+    path, head = tmp_path / "r.json", '{"format": "pteron.ranges", "version": 2, "samples": '
     path.write_text(f'{head}{samples}, "ranges": {ranges}}}')
     with pytest.raises(QuantError, match=r"r\.json"):
         calibrated(product(), ["x"], path, lambda *_: [], 1)
@@ -384,6 +384,25 @@ def test_gptq_rounds_weights_for_what_the_layers_read() -> None:
         )
         assert np.abs(used - w).max() < 0.1
     assert errors["gptq"] < 0.5 * min(errors["nearest"], errors["search"]), errors
+
+
+def test_a_bias_takes_the_mean_of_the_error_where_samples_are_there() -> None:
+    rng = np.random.default_rng(6)
+    given = [{"x": (rng.random((1, 9, 5, 5)) + 4).astype(np.float32)} for _ in range(8)]
+    constants = {"w": rng.standard_normal((6, 9, 1, 1)).astype(np.float32)}
+    constants["w"][0] *= 1e-9  # a bias that asks for a coarse step costs its channel, no other
+    constants["b"] = np.array([64, 1, 0, -1, 2, 0.5], np.float32)
+    source = onnx_text("y = Conv(x, w, b)", x="f32[1, 9, 5, 5]", **constants)
+    means = {}
+    for algorithm in ("nearest", "gptq"):
+        model = source.clone()
+        quantized(model, given, recipe("int8", algorithm=algorithm))
+        values = values_of(model, given[0])
+        parts = {n.partition(".")[0]: v for n, v in values.items() if n.endswith(".f32")}
+        exact = onnx_text("y = Conv(x, w, b)", x="f32[1, 9, 5, 5]", **parts)
+        error = [run(exact, x)[0] - run(source, x)[0] for x in given]
+        means[algorithm] = np.abs(np.mean(error, (0, 1, 3, 4)))[1:].mean()
+    assert means["gptq"] < 0.05 * means["nearest"], means
 
 
 def test_gptq_asks_for_samples() -> None:
