@@ -23,7 +23,7 @@ TURNS: Final = {
     "true": ["false"], "false": ["true"],
 }  # fmt: skip
 HOLDERS: Final = ("binary_expression", "assignment_expression", "unary_expression")
-FAILS: Final = r"(?:pte_refuse|pte_bad_index|pte_fail|pte_kernel_fail|pte_fault_at|pte_fault_text|fail\w*|bad\w*|too_large|extent_unknown|misfit)"
+FAILS: Final = r"(?:pte_refuse|pte_bad_index|pte_fail|pte_kernel_fail|pte_fault_at|pte_fault_text|fail\w*|bad\w*|too_large|extent_unknown|pte_value_misfit)"
 RETURN: Final = re.compile(
     rf"\breturn\s+(?:(?P<ternary>[^;?]*\?\s*PTE_OK\s*:\s*){FAILS}|{FAILS}|PTE_(?!OK\b|CANCELLED\b|NONE\b)[A-Z_]+\s*;|false\s*;)"
 )

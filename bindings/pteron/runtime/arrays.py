@@ -131,7 +131,7 @@ def buffers(
         ArgumentError: no such output, or an array that it cannot be written into as it is; the text says why.
     """
     known = {p.name: p for p in ports}
-    out = named("out", out, "arrays")
+    out = dict(named("out", out, "arrays"))  # asked once: what was checked is what is written
     taken: list[tuple[str, Array]] = [("an input", a) for a in inputs]
     for name, array in out.items():
         if name not in known:
@@ -151,4 +151,4 @@ def buffers(
                     f"{where}: shares memory with {other}; give it memory of its own"
                 )
         taken.append((f"out {name}", array))
-    return dict(out)
+    return out

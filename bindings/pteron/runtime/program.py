@@ -114,7 +114,8 @@ class Program:
         Raises:
             AbsentError: it was closed.
         """
-        return bytes(self.held.data) if self.pointer and self.held else b""
+        held = self.held
+        return bytes(held.data) if self.pointer and held else b""
 
     def close(self) -> None:
         """Lets the file go, once the sessions that are open are closed too. Closing twice does nothing."""
@@ -147,10 +148,9 @@ class Program:
         Raises:
             ProgramError: a segment's bytes have changed.
         """
-        error = new_error()
-        check(
-            lib.pte_program_check_digests(self.pointer, error), error, str(self.path or "program")
-        )
+        held, pointer, error = self.held, self.pointer, new_error()
+        check(lib.pte_program_check_digests(pointer, error), error, str(self.path or "program"))
+        del held  # which another thread may let go meanwhile
 
 
 def _copied(data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

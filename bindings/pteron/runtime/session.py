@@ -74,6 +74,7 @@ class Session:
     ) -> None:
         if not isinstance(program, Program):
             raise ArgumentError(f"program: expected a pteron.Program, got {kind_of(program)}")
+        held, pointer = program.held, program.pointer  # another thread may close it meanwhile
         self.threads = threads = integer("threads", threads, 1, MAX_THREADS)
         self.program, self.info = program, program.method(method)
         self._pool = Pool.shared(threads) if threads > 1 else None
@@ -87,13 +88,11 @@ class Session:
         self._arena, self._state = Memory(0), Memory(0)
         self.sizes = Sizes(0, 0, 0, 0)
         size, error, out = ffi.new("size_t *"), new_error(), ffi.new("pte_session **")
-        check(lib.pte_session_size(program.pointer, self.info.index, size, error), error)
+        check(lib.pte_session_size(pointer, self.info.index, size, error), error)
         self._memory = Memory(size[0])
-        status = lib.pte_session_open(
-            program.pointer, self.info.index, self._memory.as_c(), out, error
-        )
+        status = lib.pte_session_open(pointer, self.info.index, self._memory.as_c(), out, error)
         check(status, error)
-        keep = (program.held, self._memory)  # closing reads both
+        keep = (held, self._memory)  # closing reads both
         self._pointer = ffi.gc(out[0], lambda s, close=lib.pte_session_close, _=keep: close(s))
         self._closed = False
         self._placements = self._watch(placements(self.pointer), stacklevel=3)
@@ -174,7 +173,7 @@ class Session:
             self._prepare(arrays)
             outputs = self._run(arrays, rooms, timeout_s, trace)
             if self._placements:
-                self._placements = self._watch(self.placements, stacklevel=3)
+                self._placements = self._watch(placements(self.pointer), stacklevel=3)
             return outputs
 
     def prepare(self, shapes: Mapping[str, Sequence[int]]) -> Sizes:
@@ -196,7 +195,8 @@ class Session:
     def placements(self) -> tuple[Placement, ...]:
         """Where the parts of the method that were compiled for delegates run, now: one that fails is left for the CPU until
         the session is closed."""
-        return placements(self.pointer)
+        with self._lock:
+            return placements(self.pointer)
 
     @property
     def position(self) -> int:

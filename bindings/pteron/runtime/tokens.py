@@ -69,13 +69,11 @@ class Sampler:
         """
         row = np.ascontiguousarray(logits, np.float32).reshape(-1)
         needed = int(lib.pte_sample_room(len(row)))
-        if self._room.size < needed:
-            self._room = Memory(needed)
+        room = self._room if self._room.size >= needed else Memory(needed)
+        self._room = room
         found, error = ffi.new("uint32_t *"), new_error()
         view = ffi.cast("const float *", ffi.from_buffer(row)) if len(row) else ffi.NULL
-        status = lib.pte_sample(
-            self._options, view, len(row), position, self._room.as_c(), found, error
-        )
+        status = lib.pte_sample(self._options, view, len(row), position, room.as_c(), found, error)
         check(status, error)
         return int(found[0])
 
