@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("29a7cbd2eae297b1")
+SCHEMA_HASH: Final = bytes.fromhex("4938d5148640c490")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

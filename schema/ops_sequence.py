@@ -19,13 +19,13 @@ RECURRENT = f"""
 @op(
     id=35,
     since=1,
-    shape="[b, h, s, d] [b, g, p, d, *l] [b, g, t, e] [b, h, s, t] [b] [b, g, t, 1] [b, g, t, 1] -> [b, s, h, e]",
+    shape="[b, h, s, d] [b, g, p, d, *l] [b, g, t, e] [b, h, s, t] [b] [b, g, t, 1] [b, g, t, 1] [2, h] -> [b, s, h, e]",
     strided="q k v mask",
     bound="8 K eps",
     where="""
         h % g == 0; d <= 2**16; e <= 2**16; dtype(mask) in (bool, f32);
         dtype(k) in (f32, f16, f8e4m3, i8); dtype(v) in (f32, f16, f8e4m3, i8);
-        turned == 0 or d % 64 == 0;
+        turned * d % 64 == 0;
         len(l) <= 1; l == 16; p * product(l) == t;
         left_window <= 2**61; right_window <= 2**61
     """,
@@ -38,6 +38,7 @@ def attention(
     key_count: I64 | None = None,
     k_scale: F | None = None,
     v_scale: F | None = None,
+    bias: F | None = None,
     *,
     scale: float,
     causal: Literal["none", "top_left", "bottom_right"] = "none",
@@ -50,13 +51,14 @@ def attention(
     mask is added. key_count[b] keys of batch b count, from the first. Query j stands at j (top_left) or j + keys - s
     (bottom_right, and for windows with key_count). A query that sees nothing gives 0. Key tiles of 64 at absolute positions,
     merged in order: T x T is never stored. Keys and values of fewer bytes count as the f32 that they are, times their scales
-    (code_rows); for keys that are turned q is, too. The heads of a query come out side by side, as the next product
+    (codes); for keys that are turned q is, too. bias[0] of the head times key - query is added to capped scores (ALiBi, Press et al.
+    2022), bias[1] is the score of a key more, with a value of 0 (a sink; -inf: none). The heads of a query come out side by side, as the next product
     reads them. Keys may lie in panels of 16, [b, g, t / 16, d, 16] (panel_scatter). Milakov and Gimelshein 2018; Dao et al. 2022."""
     k = sequence.keys_in_rows(k)
     q = narrow.turn(q) if turned else q
     k, v = (x if by is None else x.astype(q.dtype) * by for x, by in ((k, k_scale), (v, v_scale)))
     return sequence.attention(
-        q, k, v, mask, key_count, scale, causal, softcap, left_window, right_window
+        q, k, v, mask, key_count, scale, causal, softcap, left_window, right_window, bias
     ).swapaxes(1, 2)
 
 
@@ -65,13 +67,13 @@ def attention(
     since=1,
     shape="[*s, d] -> [*s, d] [*s, 1]",
     strided="x",
-    where="dtype(y0) == i8; turn == 0 or d % 64 == 0; d <= 2**16",
+    where="dtype(y0) == i8; turned * d % 64 == 0; d <= 2**16",
 )
-def code_rows(x: F, *, turn: bool = False) -> tuple[A, F]:
+def codes(x: F, *, turned: bool = False) -> tuple[A, F]:
     """Rows as codes of 8 bits and a scale each, absmax / 127: what a context keeps. Turned, which spreads a large element over 64
     (narrow.turn), or as they are. A row with an infinity or a NaN has scale NaN and codes of 0."""
     x = x.astype(np.float32)
-    codes, scale = narrow.row_codes(narrow.turn(x) if turn else x)
+    codes, scale = narrow.row_codes(narrow.turn(x) if turned else x)
     return codes, scale[..., None]
 
 

@@ -28,7 +28,9 @@ class Found:
     nodes: list[ir.Node]
     scale: float = 1.0
     softcap: float = 0.0
-    mask: ir.Value | None = None
+    masks: list[ir.Value] = dataclasses.field(default_factory=list)  # what is added to scores
+    sink: ir.Value | None = None  # a score beside those of keys, [.., heads, queries, 1]
+    flat: ir.Value | None = None  # the shape with heads apart, of scores [batch * heads, ..]
     hide: tuple[ir.Value, ir.Value] | None = None  # condition and what it puts where it is false
     inverted: bool = False  # `hide` puts it where the condition is true
 
@@ -38,7 +40,8 @@ def recognise_attention(model: ir.Model) -> bool:
 
     Scales may stand on q, on k (before or after its transpose) or on the scores; the mask may be added or chosen by Where; PyTorch's
     guard Where(IsNaN(p), 0, p) is the operator's own meaning: a row that sees nothing gives zeros. Heads of k and v that
-    were repeated for those of q are not.
+    were repeated for those of q are not. A score beside those of keys that softmax takes and the values do not (a sink) is one of
+    a key of zeros behind the others, and a column of the mask.
     Requires: rank 4 [batch, heads, tokens, size], or 3, which gets a leading 1; a softmax over the last axis. Declines: a mask of
     one column (the operator pads short masks), a mask or operands that broadcast the batch, other uses of what lies between,
     a scale that is not positive.
@@ -54,8 +57,8 @@ def _rewrite(softmax: ir.Node) -> bool:
     graph = softmax.graph
     if not isinstance(graph, ir.Graph):
         return False
-    tail = _downward(softmax)
     found = Found([])
+    tail = _downward(softmax, found)
     scores = _upward(softmax.inputs[0], found)
     if tail is None or scores is None:
         return False
@@ -67,6 +70,10 @@ def _rewrite(softmax: ir.Node) -> bool:
     rank = next((r for r in map(g.rank, (softmax.outputs[0], q, v)) if r is not None), None)
     if rank not in (3, 4) or g.attr(softmax, "axis", -1) not in (-1, rank - 1):
         return False
+    if found.flat is not None:
+        rank = 3
+        if not _heads_flat(softmax, q, tail, found):
+            return False
     made: list[ir.Node] = []
     k, scale_t = _keys(k, rank, made, found.nodes)
     found.scale *= scale_q * scale_k * scale_t
@@ -74,9 +81,15 @@ def _rewrite(softmax: ir.Node) -> bool:
         return False
     k, v = _ungrouped(k, v)
     mask = _mask(graph, found, made)
-    if not _fits(q, k, v, mask, rank) or (mask is None and (found.mask or found.hide)):
+    flat = found.flat is not None
+    if not _fits(q, k, v, mask, rank, flat) or (mask is None and (found.masks or found.hide)):
         return False
     mask = _columns(mask, k, rank, made)
+    if found.sink is not None:
+        keys = [(g.dims(x) or [None] * 4)[2] for x in (k, v)]
+        if mask is None or g.rank(mask) != 4 or g.rank(found.sink) != 4 or not _one_size(keys):
+            return False
+        k, v, mask = _with_sink(graph, k, v, mask, found.sink, made)
     old = [*reversed(found.nodes), softmax, *tail]
     operands = [q, k, v] if rank == 4 else [_lead(x, graph, made) for x in (q, k, v)]
     attributes: list[ir.Attr] = [ir.AttrFloat32("scale", found.scale)]
@@ -91,18 +104,23 @@ def _rewrite(softmax: ir.Node) -> bool:
     return True
 
 
-def _downward(softmax: ir.Node) -> list[ir.Node] | None:
-    """From the softmax to its MatMul with v: [that], or [IsNaN, Where, that]."""
+def _downward(softmax: ir.Node, found: Found) -> list[ir.Node] | None:
+    """From the softmax to its MatMul with v: [that], or [IsNaN, Where, that], or [Slice or Reshape, that]."""
     p = softmax.outputs[0]
-    guard: list[ir.Node] = []
+    between: list[ir.Node] = []
     users = [use.node for use in p.uses()]
     if len(users) in (2, 3) and {u.op_type for u in users} == {"IsNaN", "Where"}:
         where = next(u for u in users if u.op_type == "Where")
         m = match(where.outputs[0], GUARD)
         if m is None or m["p"] is not p:
             return None
-        guard = [n for n in m.nodes if n is not softmax][-2:]
+        between = [n for n in m.nodes if n is not softmax][-2:]
         p = where.outputs[0]
+    elif len(users) == 1 and g.is_op(users[0], "Slice", "Reshape") and not p.is_graph_output():
+        if users[0].op_type == "Slice" and not _all_but_last(users[0]):
+            return None
+        between = users
+        p = users[0].outputs[0]
     uses = list(p.uses())
     if (
         len(uses) != 1
@@ -111,7 +129,93 @@ def _downward(softmax: ir.Node) -> list[ir.Node] | None:
         or uses[0].idx != 0
     ):
         return None
-    return [*guard, uses[0].node]
+    sinks = any(g.is_op(n, "Slice") for n in between)
+    if sinks and not _take_sink(softmax, found):
+        return None
+    if any(g.is_op(n, "Reshape") for n in between):
+        found.flat = between[0].inputs[1]
+    return [*between, uses[0].node]
+
+
+def _all_but_last(node: ir.Node) -> bool:
+    """A Slice that leaves out the last element along the last axis."""
+    told = [g.ints(v) for v in node.inputs[1:]]
+    rank = g.rank(node.inputs[0])
+    if len(told) < 3 or rank is None or told[:2] != [[0], [-1]]:
+        return False
+    return told[2] in ([-1], [rank - 1]) and told[3:] in ([], [[1]])
+
+
+def _take_sink(softmax: ir.Node, found: Found) -> bool:
+    """softmax(Concat(scores, sink) [- its largest]): the walk upward goes on from the scores."""
+    node = _only_use(softmax.inputs[0])
+    nodes = [] if node is None else [node]
+    if node is not None and g.is_op(node, "Sub"):
+        top, x = node.inputs[1].producer() if node.inputs[1] else None, node.inputs[0]
+        if top is None or x is None or not g.is_op(top, "ReduceMax") or top.inputs[0] is not x:
+            return False
+        axes, rank = g.axes_of(top), g.rank(x)
+        if rank is None or axes is None or not g.attr(top, "keepdims", 1):
+            return False
+        if rank - 1 not in [a % rank for a in axes]:
+            return False
+        if len(x.uses()) != 2 or len(top.outputs[0].uses()) != 1 or x.is_graph_output():
+            return False
+        node = x.producer()
+        nodes += [top, *([node] if node is not None else [])]
+    rank = g.rank(node.outputs[0]) if node is not None else None
+    if node is None or not g.is_op(node, "Concat") or len(node.inputs) != 2 or rank is None:
+        return False
+    extents = g.dims(node.inputs[1])
+    if int(g.attr(node, "axis")) % rank != rank - 1 or extents is None or extents[-1] != 1:
+        return False
+    found.sink = node.inputs[1]
+    found.nodes += nodes
+    return True
+
+
+def _with_sink(
+    graph: ir.Graph, k: ir.Value, v: ir.Value, mask: ir.Value, sink: ir.Value, made: list[ir.Node]
+) -> tuple[ir.Value, ir.Value, ir.Value]:
+    """Keys and values with one of zeros behind them, whose score is what the mask adds."""
+    ends = g.initializer(graph, np.array([0, 0, 0, 0, 0, 0, 1, 0], np.int64), "one_behind")
+    padded = [ir.Node("", "Pad", [x, ends]) for x in (k, v)]
+    parts = [
+        ir.Node("", "Shape", [x], [ir.AttrInt64("start", i), ir.AttrInt64("end", j)])
+        for x, i, j in ((sink, 0, 3), (mask, 3, 4))
+    ]
+    shape = ir.Node("", "Concat", [n.outputs[0] for n in parts], [ir.AttrInt64("axis", 0)])
+    wide = ir.Node("", "Expand", [mask, shape.outputs[0]])
+    both = ir.Node("", "Concat", [wide.outputs[0], sink], [ir.AttrInt64("axis", 3)])
+    for node in (*padded, wide, both):
+        node.outputs[0].type = mask.type if node in (wide, both) else k.type
+    made += [*padded, *parts, shape, wide, both]
+    return padded[0].outputs[0], padded[1].outputs[0], both.outputs[0]
+
+
+def _heads_flat(softmax: ir.Node, q: ir.Value, tail: Sequence[ir.Node], found: Found) -> bool:
+    """Whether scores [batch * heads, queries, keys] have their heads apart for the softmax alone, and all masks there are those of
+    one batch or of every head."""
+    apart = next((n for n in found.nodes if g.is_op(n, "Reshape")), None)
+    if apart is None or g.rank(q) != 3:
+        return False
+    there, back = elements(apart.inputs[1]), elements(tail[0].inputs[1])
+    rows = _extent(q, 0), _extent(q, 1)
+    if there is None or back is None or len(there) != 4 or len(back) != 3 or None in rows:
+        return False
+    heads = there[0] * there[1] if isinstance(there[0], int) and isinstance(there[1], int) else None
+    if heads != rows[0] or there[2] != rows[1] or tuple(back[:2]) != rows:
+        return False
+    added = [n.inputs[i] for n in found.nodes[: found.nodes.index(apart)] for i in (0, 1)]
+    return there[0] == 1 or all(
+        (g.dims(x) or [0, 0])[:2] == [1, 1] for x in added if x in found.masks
+    )
+
+
+def _extent(value: ir.Value, axis: int) -> int | Size | None:
+    node = value.producer()
+    told = elements(node.inputs[1]) if g.is_op(node, "Reshape") and node is not None else None
+    return told[axis] if told is not None and told[axis] != -1 else size_of(value, axis)
 
 
 def _only_use(value: ir.Value | None) -> ir.Node | None:
@@ -123,23 +227,32 @@ def _only_use(value: ir.Value | None) -> ir.Node | None:
 
 def _upward(value: ir.Value | None, found: Found) -> ir.Node | None:
     """From the softmax's input to the MatMul of q and k: mask first, then softcap, then scale."""
-    node = _only_use(value)
-    if node is not None and g.is_op(node, "Add"):
-        side = next((i for i in (0, 1) if _leads_to_matmul(node.inputs[i])), None)
-        if side is None:
-            return None
-        found.mask = node.inputs[1 - side]
+    if found.sink is not None:
+        value = found.nodes[-1].inputs[0]
+    while True:
+        node = _only_use(value)
+        if node is not None and g.is_op(node, "Add"):
+            side = next((i for i in (0, 1) if _leads_to_matmul(node.inputs[i])), None)
+            other = None if side is None else node.inputs[1 - side]
+            if side is None or other is None:
+                return None
+            found.masks.append(other)
+            value = node.inputs[side]
+        elif node is not None and g.is_op(node, "Where") and found.hide is None:
+            side = next((i for i in (1, 2) if _leads_to_matmul(node.inputs[i])), None)
+            if side is None or node.inputs[0] is None or node.inputs[3 - side] is None:
+                return None
+            if found.masks:  # what is added to hidden scores hides nothing
+                return None
+            fill = node.inputs[3 - side]
+            assert fill is not None
+            found.hide, found.inverted = (node.inputs[0], fill), side == 2
+            value = node.inputs[side]
+        elif node is not None and g.is_op(node, "Reshape") and found.flat is not None:
+            value = node.inputs[0]
+        else:
+            break
         found.nodes.append(node)
-        value = node.inputs[side]
-    elif node is not None and g.is_op(node, "Where"):
-        side = next((i for i in (1, 2) if _leads_to_matmul(node.inputs[i])), None)
-        if side is None or node.inputs[0] is None or node.inputs[3 - side] is None:
-            return None
-        fill = node.inputs[3 - side]
-        assert fill is not None
-        found.hide, found.inverted = (node.inputs[0], fill), side == 2
-        found.nodes.append(node)
-        value = node.inputs[side]
     cap = match(value, CAP) if value is not None else None
     if cap is not None and _only_use(value) is not None:
         limits = g.scalar(cap["c"]), g.scalar(cap["c2"])
@@ -159,9 +272,10 @@ def _upward(value: ir.Value | None, found: Found) -> ir.Node | None:
 
 def _leads_to_matmul(value: ir.Value | None) -> bool:
     node = _only_use(value)
-    while node is not None and g.is_op(node, "Mul", "Div", "Tanh"):
-        node = next((n for n in map(_only_use, node.inputs) if n is not None), None)
-    return g.is_op(node, "MatMul")
+    if g.is_op(node, "MatMul"):
+        return True
+    through = node is not None and g.is_op(node, "Mul", "Div", "Tanh", "Add", "Reshape")
+    return through and any(map(_leads_to_matmul, node.inputs if node is not None else []))
 
 
 def _unscale(
@@ -269,37 +383,55 @@ def _unrepeated(k: ir.Value) -> tuple[ir.Value, int]:
 
 
 def _mask(graph: ir.Graph, found: Found, made: list[ir.Node]) -> ir.Value | None:
-    """The operator's mask: a float one as it is; a condition as bool where it hides by -inf, else as 0 or the fill."""
-    if found.mask is not None:
-        return found.mask
+    """The operator's mask: float ones, added; a condition as bool where it hides by -inf, else as what is added, or 0, or the
+    fill."""
+    added = found.masks[0] if found.masks else None
+    for more in found.masks[1:]:
+        assert added is not None
+        node = ir.Node("", "Add", [added, more])
+        _told(node, added, more)
+        made.append(node)
+        added = node.outputs[0]
     if found.hide is None:
-        return None
+        return added
     condition, fill = found.hide
     number = g.scalar(fill)
     if number is None or number > -1e4:
         return None
-    if math.isinf(number):
+    if math.isinf(number) and added is None:
         if not found.inverted:
             return condition
         node = ir.Node("", "Not", [condition])
+        node.outputs[0].shape, node.outputs[0].type = condition.shape, condition.type
     else:
         dtype = fill.dtype.numpy() if fill.dtype is not None else np.dtype(np.float32)
-        zero = g.initializer(graph, np.zeros((), dtype), "zero")
+        shown = added or g.initializer(graph, np.zeros((), dtype), "zero")
         lowest = g.initializer(graph, np.array(number, dtype), "hidden")
-        node = ir.Node(
-            "", "Where", [condition, lowest, zero] if found.inverted else [condition, zero, lowest]
-        )
-    node.outputs[0].shape, made_type = (
-        condition.shape,
-        condition.type if math.isinf(number) else fill.type,
-    )
-    node.outputs[0].type = made_type
+        sides = [lowest, shown] if found.inverted else [shown, lowest]
+        node = ir.Node("", "Where", [condition, *sides])
+        _told(node, condition, shown)
+        node.outputs[0].type = fill.type
     made.append(node)
     return node.outputs[0]
 
 
-def _fits(q: ir.Value, k: ir.Value, v: ir.Value, mask: ir.Value | None, rank: int) -> bool:
-    """No operand broadcasts another's batch or heads, but for heads of k and v that divide those of q; the mask has a column
+def _told(node: ir.Node, a: ir.Value, b: ir.Value) -> None:
+    """Type and shape of what broadcasts."""
+    node.outputs[0].type = a.type
+    sides = [s for s in map(g.dims, (a, b)) if s is not None]
+    if len(sides) < 2:
+        return
+    rank = max(map(len, sides))
+    a_dims, b_dims = ([*(1 for _ in range(rank - len(s))), *s] for s in sides)
+    node.outputs[0].shape = ir.Shape(
+        [y if x == 1 else x for x, y in zip(a_dims, b_dims, strict=True)]
+    )
+
+
+def _fits(
+    q: ir.Value, k: ir.Value, v: ir.Value, mask: ir.Value | None, rank: int, flat: bool
+) -> bool:
+    """`flat`: the mask may have a leading 1 more. No operand broadcasts another's batch or heads, but for heads of k and v that divide those of q; the mask has a column
     for each key."""
     sizes = [g.dims(x) for x in (q, k, v)]
     if any(s is not None and len(s) != rank for s in sizes):
@@ -316,8 +448,10 @@ def _fits(q: ir.Value, k: ir.Value, v: ir.Value, mask: ir.Value | None, rank: in
     if mask is None:
         return True
     extents = g.dims(mask)
-    if extents is None or not 2 <= len(extents) <= rank or extents[-1] == 1:
+    if extents is None or not 2 <= len(extents) <= rank + flat or extents[-1] == 1:
         return False
+    if flat and len(extents) > rank:
+        extents = extents[1:]
     scores = sizes[0] or [None] * rank
     for mine, its in zip(reversed(extents[:-2]), reversed(scores[:-2]), strict=False):
         if mine != 1 and not _one_size([mine, its]):

@@ -8,7 +8,7 @@
 
 #include "core/flat.h"
 
-#define PTE_SCHEMA_HASH 0xb197e2ead2cba729u
+#define PTE_SCHEMA_HASH 0x90c4408614d53849u
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */

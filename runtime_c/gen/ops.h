@@ -55,7 +55,7 @@ enum {
   PTE_OP_RESHAPE = 72,
   PTE_OP_PANEL_SCATTER = 73,
   PTE_OP_MATMUL_TURNED = 74,
-  PTE_OP_CODE_ROWS = 75,
+  PTE_OP_CODES = 75,
 };
 
 enum { /* elements of `activations` */
@@ -521,13 +521,13 @@ _Static_assert(sizeof(pte_matmul_turned_attrs) == 24, "matmul_turned");
 _Static_assert(offsetof(pte_matmul_turned_attrs, steps) == 4, "matmul_turned");
 extern const pte_kernel pte_matmul_turned_kernel;
 
-typedef struct pte_code_rows_attrs {
+typedef struct pte_codes_attrs {
   uint32_t size;
-  uint32_t turn;
-} pte_code_rows_attrs;
-_Static_assert(sizeof(pte_code_rows_attrs) == 8, "code_rows");
-_Static_assert(offsetof(pte_code_rows_attrs, turn) == 4, "code_rows");
-extern const pte_kernel pte_code_rows_kernel;
+  uint32_t turned;
+} pte_codes_attrs;
+_Static_assert(sizeof(pte_codes_attrs) == 8, "codes");
+_Static_assert(offsetof(pte_codes_attrs, turned) == 4, "codes");
+extern const pte_kernel pte_codes_kernel;
 
 /* X(name) for every operator that has a kernel. */
 #define PTE_KERNELS(X) \
@@ -573,6 +573,6 @@ extern const pte_kernel pte_code_rows_kernel;
   X(reshape) \
   X(panel_scatter) \
   X(matmul_turned) \
-  X(code_rows)
+  X(codes)
 
 #endif

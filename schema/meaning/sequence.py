@@ -24,20 +24,31 @@ def attention(
     softcap: float,
     left_window: int,
     right_window: int,
+    bias: Array | None = None,
 ) -> Array:
     """softmax(cap(scale q k^T) + mask) v as [b, h, s, e]; see the row. Values that no query sees may be anything."""
     k, v = (np.repeat(x.astype(q.dtype), q.shape[1] // max(1, x.shape[1]), axis=1) for x in (k, v))
     score = scale * (q @ k.swapaxes(2, 3))
     score = softcap * np.tanh(score / softcap) if softcap > 0 else score
     seen = visible(q.shape[2], k.shape[2], key_count, causal, left_window, right_window)
+    slope, sink = (None, None) if bias is None else bias
+    if slope is not None:
+        at = positions(q.shape[2], k.shape[2], key_count, causal)
+        score = score + slope[:, None, None] * (np.arange(k.shape[2]) - at).astype(q.dtype)
     if mask is not None and mask.dtype == np.bool_:
         seen = seen & mask
     elif mask is not None:
         score = score + mask
     score = np.where(seen, score, -np.inf)
     top = score.max(-1, keepdims=True, initial=-np.inf)
+    top = top if sink is None else np.maximum(top, sink[:, None, None])
     weight = np.exp(score - np.where(np.isneginf(top), 0, top))
     total = weight.sum(-1, keepdims=True)
+    total = (
+        total
+        if sink is None
+        else total + np.exp(sink[:, None, None] - np.where(np.isneginf(top), 0, top))
+    )
     looked_at = np.any(np.broadcast_to(seen, score.shape), axis=2, keepdims=True).swapaxes(2, 3)
     y = (weight / np.where(total == 0, 1, total)) @ np.where(looked_at, v, 0)
     return y.astype(q.dtype)
@@ -60,8 +71,7 @@ def visible(
 ) -> Array:
     """Which keys a query sees, apart from the mask: [b or 1, 1, queries, keys]."""
     count = np.asarray([keys] if key_count is None else key_count)[:, None, None, None]
-    from_end = causal == "bottom_right" or (causal == "none" and key_count is not None)
-    at = np.arange(queries)[:, None] + (count - queries if from_end else 0)
+    at = positions(queries, keys, key_count, causal)
     key = np.arange(keys)
     seen: Array = (key < count) & (at == at)
     if causal != "none":
@@ -71,6 +81,14 @@ def visible(
     if right_window >= 0:
         seen = seen & (key <= at + right_window)
     return seen
+
+
+def positions(queries: int, keys: int, key_count: Array | None, causal: str) -> Array:
+    """Where queries stand among the keys: [b or 1, 1, queries, 1]."""
+    count = np.asarray([keys] if key_count is None else key_count)[:, None, None, None]
+    from_end = causal == "bottom_right" or (causal == "none" and key_count is not None)
+    at: Array = np.arange(queries)[:, None] + (count - queries if from_end else 0 * count)
+    return at
 
 
 def activation(index: int, x: Array) -> Array:

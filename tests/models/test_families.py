@@ -49,12 +49,12 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "biogpt": {},
     "persimmon": {},
     "helium": {"head_dim": 8},
+    "bloom": {"n_layer": 2, "n_head": 4},
+    "mpt": {"d_model": 32, "n_heads": 4, "n_layers": 2, "max_seq_len": 256},
+    "falcon of ALiBi": {"alibi": True, "ffn_hidden_size": 64},
+    "gpt_oss": {**EXPERTS, "head_dim": 8, "sliding_window": 8},
 }  # fmt: skip
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "bloom": ({"n_layer": 2, "n_head": 4}, "written out with ALiBi, sinks"),
-    "mpt": ({"d_model": 32, "n_heads": 4, "n_layers": 2, "max_seq_len": 128}, "written out with ALiBi, sinks"),
-    "falcon": ({"alibi": True, "ffn_hidden_size": 64}, "neither causal nor a window: it differs by head"),
-    "gpt_oss": ({**EXPERTS, "head_dim": 8}, "written out with ALiBi, sinks"),
     "mixtral": ({**EXPERTS, "experts_implementation": "grouped_mm"}, "make it with experts_implementation='batched_mm'"),
 }  # fmt: skip
 
@@ -67,7 +67,7 @@ def made(name: str, **options: Any) -> Any:
     return transformers.AutoModelForCausalLM.from_config(config, **how).eval().float()
 
 
-def exported(module: Any, path: Path, logits: str = "all") -> None:
+def exported(module: Any, path: Path, logits: str = "all", cache: str = "f32") -> None:
     pteron.export_model(
         module,
         path,
@@ -75,6 +75,7 @@ def exported(module: Any, path: Path, logits: str = "all") -> None:
         dynamic_shapes={"input_ids": {1: "tokens"}, "use_cache": None},
         max_context=48,
         logits=logits,
+        cache=cache,
     )
 
 
@@ -96,6 +97,18 @@ def test_prefill_and_decode_agree_with_eager(name: str, tmp_path: Path) -> None:
     cuts = ((0, 9), (9, 10), (10, 11), (11, 20), *((i, i + 1) for i in range(20, 30)))
     assert pieces(model.session(), tokens, cuts).tobytes() == whole.tobytes()
     assert np.abs(whole - want).max() < 1e-5 * np.abs(want).max()
+
+
+def test_slopes_beside_codes(tmp_path: Path) -> None:
+    module = made("bloom", **FAMILIES["bloom"])
+    tokens = np.random.default_rng(1).integers(3, 97, (1, 30))
+    with torch.no_grad():
+        want = module(input_ids=torch.tensor(tokens), use_cache=False).logits.numpy()
+    exported(module, tmp_path / "m.pte", cache="int8")
+    model = pteron.load(tmp_path / "m.pte", threads=1)
+    whole = pieces(model.session(), tokens, [(0, 30)])
+    assert pieces(model.session(), tokens, [(0, 9), (9, 10), (10, 30)]).tobytes() == whole.tobytes()
+    assert 1e-6 < np.abs(whole - want).max() / np.abs(want).max() < 0.02
 
 
 @pytest.mark.parametrize("name", ["qwen2", "cohere2", "gptj"])

@@ -86,13 +86,22 @@ def in_panels(case: Case) -> Case:
     return dataclasses.replace(case, inputs=[q, laid, *rest])
 
 
+def biased(case: Case, slope: bool = True, sink: bool = True) -> Case:
+    """With slopes, sinks or both by head."""
+    bias = np.zeros((2, case.inputs[0].shape[1]), np.float32)
+    bias[0] = np.float32(0.5) ** np.arange(bias.shape[1]) if slope else 0
+    bias[1] = np.linspace(-2, 9, bias.shape[1]) if sink else -np.inf
+    inputs = [*case.inputs, *[None] * (7 - len(case.inputs)), bias]
+    return dataclasses.replace(case, inputs=inputs)
+
+
 def code_rows(*shape: int, turn: bool = False) -> Case:
     return rows_of(normal(*shape), turn)
 
 
 def rows_of(x: Array, turn: bool) -> Case:
     out = [Out(x.shape, "i8"), Out((*x.shape[:-1], 1), "f32")]
-    return Case("code_rows", [x], {"turn": turn}, out=out)
+    return Case("codes", [x], {"turned": turn}, out=out)
 
 
 def unusual_rows() -> Array:
@@ -202,6 +211,19 @@ CASES = [
         for shape in ((2, 3, 5, 64), (1, 2, 0, 64), (192,))
         for turn in (False, True)
     ),
+    *(
+        biased(attention(2, 4, 2, s, t, 16, 24, count=c, causal=causal, softcap=cap), slope, sink)
+        for s, t, c, causal, cap in (
+            (1, 70, [65, 3], "bottom_right", 0.0),
+            (70, 130, [130, 77], "bottom_right", 2.0),
+            (5, 5, None, "top_left", 0.0),
+            (9, 70, [0, 70], "none", 0.0),
+        )
+        for slope, sink in ((True, False), (False, True), (True, True))
+    ),
+    biased(attention(1, 4, 1, 2, 2240, 16, 16, count=[2210], causal="bottom_right")),
+    biased(attention(2, 2, 2, 9, 70, 8, 8, looks(2, 2, 9, 70), left_window=5, causal="top_left")),
+    in_panels(biased(coded(attention(1, 4, 2, 9, 96, 5, 7, causal="top_left")))),
     code_rows(3, 4, 5),
     code_rows(3, 0),
     *(rows_of(unusual_rows(), turn) for turn in (False, True)),

@@ -165,8 +165,26 @@ FORMS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("window", [1, 2, 30, 40])
 def test_a_window_is_found(window: int, form: str, has_past: bool) -> None:
-    found = sight.window_of(lambda p, n: FORMS[form](seen(p, n, window)), 40, has_past)
-    assert found == (0 if window == 40 else window)
+    found = sight.sight_of(lambda p, n: FORMS[form](seen(p, n, window)), 40, has_past)
+    assert found == sight.Sight(0 if window == 40 else window)
+
+
+@pytest.mark.parametrize("has_past", [True, False])
+@pytest.mark.parametrize("by_query", [0, 1, -3.0])
+@pytest.mark.parametrize("window", [5, 40])
+def test_slopes_are_found(by_query: float, window: int, has_past: bool) -> None:
+    """Whatever is added by query, softmax does not see it."""
+    slopes = np.array([0.5, 2**-7, 0.0, -0.3])
+
+    def mask(past: int, new: int) -> Any:
+        keys, queries = np.arange(past + new), past + np.arange(new)[:, None]
+        added = slopes[:, None, None] * keys + by_query * queries
+        return np.where(seen(past, new, window), added, np.finfo(np.float32).min).astype(np.float32)
+
+    found = sight.sight_of(mask, 40, has_past)
+    assert isinstance(found, sight.Sight) and found.slopes is not None
+    assert found.window == (0 if window == 40 else window)
+    np.testing.assert_allclose(found.slopes, slopes, atol=2e-6)
 
 
 def flipped(query: int, key: int) -> sight.Mask:
@@ -181,19 +199,21 @@ def flipped(query: int, key: int) -> sight.Mask:
 
 @pytest.mark.parametrize("query, key", [(0, 0), (1, 0), (1, 1), (511, 3), (512, 0), (513, 513), (598, 1), (300, 301), (598, 599)])  # fmt: skip
 def test_one_key_elsewhere_is_no_window(query: int, key: int) -> None:
-    said = sight.window_of(flipped(query, key), 600, True)
+    said = sight.sight_of(flipped(query, key), 600, True)
     verb = "sees" if key > query else "does not see"
     assert said == f"query {query} {verb} key {key}, with 600 seen by the last"
 
 
 def test_masks_that_are_none() -> None:
-    of: Callable[[Callable[[int, int], Any]], int | str] = lambda m: sight.window_of(m, 8, True)  # noqa: E731
+    def of(mask: Callable[[int, int], Any]) -> sight.Sight | str:
+        return sight.sight_of(mask, 8, True)
+
     differs = of(lambda p, n: np.stack([seen(p, n, 8), seen(p, n, 4)]))
     assert differs == "it differs by head"
-    assert "bias" in str(of(lambda p, n: np.where(seen(p, n, 8), 0.5, -np.inf)))
+    assert "bias" in str(of(lambda p, n: np.where(seen(p, n, 8), np.arange(p + n) ** 2, -np.inf)))
     assert "bias" in str(of(lambda p, n: np.where(seen(p, n, 8), 0, -9999.0)))
     assert "expected [8, 8] queries and keys, got [8, 9]" in str(of(lambda p, n: np.pad(seen(p, n, 8), ((0, 0), (0, 1)))))  # fmt: skip
-    assert "looked at up to 8192" in str(sight.window_of(lambda p, n: seen(p, n, 9), 8193, False))
+    assert "looked at up to 8192" in str(sight.sight_of(lambda p, n: seen(p, n, 9), 8193, False))
 
 
 # --- places ----------------------------------------------------------------------------------------------------------

@@ -49,6 +49,20 @@ FORMS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
         "c = Mul(Tanh(Div(z, 20)), 20); y = MatMul(Softmax(c), v)",
         QKV,
     ),
+    "attention, sink": (
+        f"{SCORES}; a = Add(z, m); c = Concat(a, n, axis=-1); d = Sub(c, ReduceMax(c, [-1], keepdims=1));"
+        "y = MatMul(Slice(Softmax(d, axis=-1), [0], [-1], [3], [1]), v)",
+        {**QKV, "m": "f32[b, 1, s, t]", "n": "f32[b, 2, s, 1]"},
+    ),
+    "attention, two masks, condition": (
+        f"{SCORES}; a = Where(c, low, Add(n, Add(z, m))); y = MatMul(Softmax(a), v)",
+        {**QKV, "m": "f32[b, 1, s, t]", "n": "f32[2, 1, t]", "c": "bool[1, 1, s, t]", "low": np.array(-1e30, np.float32)},
+    ),
+    "attention, heads flat": (
+        "z = Mul(MatMul(q, Transpose(k, perm=[0, 2, 1])), 0.5); a = Reshape(Add(z, n), [1, 6, 5, 7]);"
+        "p = Reshape(Softmax(Add(a, m)), [6, 5, 7]); y = MatMul(p, v)",
+        {"q": "f32[6, 5, 4]", "k": "f32[6, 7, 4]", "v": "f32[6, 7, 5]", "n": "f32[6, 1, 7]", "m": "f32[1, 1, 5, 7]"},
+    ),
     "attention, rank 3": (
         "z = MatMul(q, Transpose(k, perm=[0, 2, 1])); y = MatMul(Softmax(Add(z, m)), v)",
         {"q": "f32[6, s, 4]", "k": "f32[6, t, 4]", "v": "f32[6, t, 5]", "m": "f32[6, s, t]"},

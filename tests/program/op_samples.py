@@ -99,7 +99,7 @@ CASES: Final[dict[str, Case]] = {
         ("f32 1 3 4 6",),
         {"scale": 0.25, "causal": "bottom_right", "softcap": 5.0, "left_window": 3},
     ),
-    "code_rows": Case(("f32 2 64",), ("i8 2 64", "f32 2 1"), {"turn": True}),
+    "codes": Case(("f32 2 64",), ("i8 2 64", "f32 2 1"), {"turned": True}),
     "lstm": Case(
         ("f32 3 2 16", "w 16 4", "f32 2 4", "f32 2 4", "f32 12", "i64 2"),
         ("f32 3 2 4", "f32 2 4", "f32 2 4"),

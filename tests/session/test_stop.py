@@ -217,7 +217,7 @@ LARGE: dict[str, tuple[str, str, dict[str, Any]]] = {
     "grid_sample": case("f32 1 64 64 1024, f32 1 256 256 2", "f32 1 256 256 1024", mode="cubic"),
     "unpack": case(f"f8e4m3 {N}", f"f32 {N}"),
     "repack": case(f"f32 {N}", f"f8e4m3 {N}"),
-    "code_rows": case(f"*f32 {N >> 6} 64", f"i8 {N >> 6} 64, f32 {N >> 6} 1", turn=True),
+    "codes": case(f"*f32 {N >> 6} 64", f"i8 {N >> 6} 64, f32 {N >> 6} 1", turned=True),
 }
 """The rows whose work only memory makes long."""
 

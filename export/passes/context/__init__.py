@@ -24,7 +24,7 @@ from ...graph import bounds
 from ...graph.fix import fix
 from ..clean import remove_unused
 from . import sight
-from .caches import Cache, all_apart, find_caches, grows_by, one_sequence
+from .caches import Cache, all_apart, find_caches, grows_by, one_sequence, take_sinks
 from .keep import DTYPES, Room
 from .last import last_token, name_rows
 from .places import Runs
@@ -60,11 +60,13 @@ def keep_context(
     found = find_caches(model)
     if not found:
         raise ModelError(
-            "max_context: expected Attention, got a model without; where one is written out with ALiBi, sinks or in another way "
+            "max_context: expected Attention, got a model without; where one is written out in a way "
             "that is not recognised, it cannot be kept"
         )
     fix([model], one_sequence(model, found))
     g.infer(model)
+    sinks = take_sinks(model)
+    found = find_caches(model)
     tokens = _tokens(model, found)
     new, past = str((g.dims(tokens) or [])[1]), grows_by(found)
     has_past = found[0].past is not None
@@ -74,15 +76,17 @@ def keep_context(
             "export the model with a dynamic past"
         )
     probe, moving = _probe(model, found, new, past)
+    sights = _masks(model, found, probe, capacity, has_past)
+    sights = {n: dataclasses.replace(s, sink=sinks.get(n)) for n, s in sights.items()}
     if not has_past:
+        remove_unused(model)
         tokens_meet_in_attention(model, tokens, probe)
     _run_of(model, new, capacity, has_past)
-    windows = _masks(model, found, probe, capacity, has_past)
     _guards(model, probe, moving, capacity, has_past)
     name_rows(model, probe, new)
     remove_unused(model)
     room = Room(capacity, DTYPES[cache])
-    context = rewrite(model, found, tokens, room, (probe, moving, has_past), windows)
+    context = rewrite(model, found, tokens, room, (probe, moving, has_past), sights)
     remove_unused(model)
     for value in [v for v in model.graph.inputs if v.name in NAMED]:
         if value.uses():
@@ -217,14 +221,14 @@ def _attentions(model: ir.Model, found: list[Cache]) -> list[ir.Node]:
 
 def _masks(
     model: ir.Model, found: list[Cache], probe: Probe, capacity: int, has_past: bool
-) -> dict[ir.Node, int]:
-    """How many keys a query of each Attention sees (0: all before it); they lose their masks.
+) -> dict[ir.Node, sight.Sight]:
+    """What a query of each Attention sees; they lose their masks.
 
     Raises:
         ModelError: a mask says something else.
     """
-    windows: dict[ir.Node, int] = {}
-    known: dict[ir.Value, int] = {}
+    sights: dict[ir.Node, sight.Sight] = {}
+    known: dict[ir.Value, sight.Sight] = {}
     for node in _attentions(model, found):
         mask = node.inputs[MASK] if len(node.inputs) > MASK else None
         causal = bool(g.attr(node, "is_causal", 0))
@@ -239,30 +243,31 @@ def _masks(
             )
         if mask is not None and mask not in known:
             at = partial(_elements, probe, mask)
-            said = _open(at) if causal else sight.window_of(at, capacity, has_past)
+            said = _open(at) if causal else sight.sight_of(at, capacity, has_past)
             if isinstance(said, str):
                 raise ModelError(
                     f"max_context: node {node.name!r} (Attention): its mask {mask.name!r} is neither causal nor a window: {said}"
                 )
             known[mask] = said
-        seen = [w for w in (own, 0 if mask is None else known[mask]) if w > 0]
-        windows[node] = min(seen, default=0)
+        told = sight.Sight() if mask is None else known[mask]
+        window = min((w for w in (own, told.window) if w > 0), default=0)
+        sights[node] = dataclasses.replace(told, window=window)
         if mask is not None:
             node.replace_input_with(MASK, None)
-    return windows
+    return sights
 
 
 def _elements(probe: Probe, value: ir.Value, past: int, new: int) -> g.Array:
     return probe([value], past, new)[0]
 
 
-def _open(mask: sight.Mask) -> int | str:
+def _open(mask: sight.Mask) -> sight.Sight | str:
     """A mask beside is_causal hides nothing more."""
     for run in ((0, 3), (4, 2)):
         array = mask(*run)
         if not np.all(array if array.dtype == np.bool_ else array == 0):
             return "it hides keys beside is_causal"
-    return 0
+    return sight.Sight()
 
 
 def _guards(

@@ -13,7 +13,7 @@ from pteron.schema.errors import ModelError
 from ... import graph as g
 from ...graph.fix import symbols
 
-KEYS, VALUES, PAST = (1, 2), (4, 5), 2
+KEYS, MASK, VALUES, PAST = (1, 2), 3, (4, 5), 2
 """Inputs of Attention; the axis of tokens in [batch, heads, tokens, size]."""
 
 
@@ -110,6 +110,45 @@ def capacity_of(cache: Cache, extents: list[int] | None, capacity: int) -> ir.Sh
             f"{g.dims(cache.past or cache.new)}; fix them: --fix NAME=SIZE"
         )
     return ir.Shape([capacity if i == cache.axis else n for i, n in enumerate(extents)])
+
+
+def take_sinks(model: ir.Model) -> dict[ir.Node, g.Array]:
+    """Attention over keys and values with one of zeros behind them, whose score is a constant by head => over those before it, and
+    that constant (recognise_attention makes them of sinks).
+
+    Raises:
+        ModelError: the score is no constant.
+    """
+    found: dict[ir.Node, g.Array] = {}
+    for node in model.graph:
+        column = node.inputs[MASK] if len(node.inputs) > MASK else None
+        both = column.producer() if column is not None else None
+        if not g.is_op(node, "Attention") or both is None or not g.is_op(both, "Concat"):
+            continue
+        sides = [_unpadded(node.inputs[i]) for i in KEYS]
+        if None in sides:
+            continue
+        mask, sink = both.inputs
+        of = sink.producer() if sink is not None else None
+        array = g.constant(of.inputs[0] if of is not None and g.is_op(of, "Expand") else sink)
+        if array is None or array.ndim != 4 or array.shape[2:] != (1, 1) or len(array) != 1:
+            raise ModelError(
+                f"max_context: node {node.name!r} (Attention): its sink is computed from data, expected a constant by head"
+            )
+        for i, value in zip(KEYS, sides, strict=True):
+            node.replace_input_with(i, value)
+        wide = mask.producer() if mask is not None else None
+        node.replace_input_with(MASK, wide.inputs[0] if g.is_op(wide, "Expand") and wide else mask)
+        found[node] = array.reshape(-1).astype(np.float32)
+    return found
+
+
+def _unpadded(value: ir.Value | None) -> ir.Value | None:
+    """x, where `value` is x with one token of zeros behind it."""
+    node = value.producer() if value is not None else None
+    if node is None or not g.is_op(node, "Pad") or len(node.inputs) != 2 or node.attributes:
+        return None
+    return node.inputs[0] if g.ints(node.inputs[1]) == [0, 0, 0, 0, 0, 0, 1, 0] else None
 
 
 def all_apart(model: ir.Model) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
+import numpy as np
 import onnx_ir as ir
 
 from ... import graph as g
 from .caches import KEYS, Cache
+from .sight import Sight
 
 DTYPES: Final = {
     "f32": ir.DataType.FLOAT,
@@ -50,12 +52,12 @@ class Kept:
 
 
 def keep(
-    cache: Cache, past: ir.Value, position: ir.Value, room: Room, windows: Mapping[ir.Node, int]
+    cache: Cache, past: ir.Value, position: ir.Value, room: Room, readers: Collection[ir.Node]
 ) -> Kept:
-    """`past` gets the type that it is kept in. `windows`: the Attentions."""
+    """`past` gets the type that it is kept in. `readers`: the Attentions."""
     ports = {
         i
-        for node in windows
+        for node in readers
         for i in KEYS
         if node.inputs[i] in (cache.whole, cache.new) and node.inputs[i] is not None
     }
@@ -83,7 +85,7 @@ def _coded(cache: Cache, past: ir.Value, position: ir.Value, turned: bool) -> Ke
     if new.dtype != ir.DataType.FLOAT:
         nodes.append(ir.node("Cast", [new], {"to": int(ir.DataType.FLOAT)}))
         new = nodes[0].outputs[0]
-    codes = ir.node("CodeRows", [new], {"turn": int(turned)}, domain=g.OURS, num_outputs=2)
+    codes = ir.node("CodeRows", [new], {"turned": int(turned)}, domain=g.OURS, num_outputs=2)
     types = past.type, FLOAT
     sizes = cache.new.shape, None if cache.new.shape is None else [*cache.new.shape[:3], 1]
     for made, kind, shape in zip(codes.outputs, types, sizes, strict=True):
@@ -102,27 +104,36 @@ def _scatter(cache: Cache, past: ir.Value, new: ir.Value, position: ir.Value) ->
     return node
 
 
-CODED: Final = "AttentionOfCodes"
-
-
-def attend(node: ir.Node, window: int, count: ir.Value, kept: Mapping[ir.Value, Kept]) -> ir.Node:
-    """Attention whose keys and values are those kept; a query stands where its token does, and sees `window` keys, or all before
-    it. Of codes: Ours, with scales behind the count."""
+def attend(
+    graph: ir.Graph, node: ir.Node, sight: Sight, count: ir.Value, kept: Mapping[ir.Value, Kept]
+) -> ir.Node:
+    """Attention whose keys and values are those kept; a query stands where its token does, and sees what `sight` says. With scales,
+    slopes or a sink: ours, with those behind the count."""
     told = [kept.get(v) if v is not None else None for v in node.inputs[1:3]]
     sides = [v if k is None else k.read for k, v in zip(told, node.inputs[1:3], strict=True)]
-    scales = [None if k is None else k.scale for k in told]
+    more = [None if k is None else k.scale for k in told]
+    more.append(_bias(graph, sight))
     attributes = {
         k: a for k, a in node.attributes.items() if k not in ("is_causal", "left_window_size")
     }
     attributes["is_causal"] = ir.AttrInt64("is_causal", 1)
-    if window:
-        attributes["left_window_size"] = ir.AttrInt64("left_window_size", window - 1)
-    inputs = [node.inputs[0], *sides, None, None, None, count]
-    domain, op = "", "Attention"
-    if any(s is not None for s in scales):
-        domain, op = g.OURS, CODED
+    if sight.window:
+        attributes["left_window_size"] = ir.AttrInt64("left_window_size", sight.window - 1)
+    inputs, domain = [node.inputs[0], *sides, None, None, None, count], ""
+    if any(v is not None for v in more):
+        domain, inputs = g.OURS, inputs + more
         attributes["turned"] = ir.AttrInt64("turned", int(told[0] is not None and told[0].turned))
-        inputs += scales
-    new = ir.Node(domain, op, inputs, attributes.values())
+    new = ir.Node(domain, "Attention", inputs, attributes.values())
     new.outputs[0].type, new.outputs[0].shape = node.outputs[0].type, node.outputs[0].shape
     return new
+
+
+def _bias(graph: ir.Graph, sight: Sight) -> ir.Value | None:
+    """Slopes and scores of sinks, [2, heads]."""
+    given = [x for x in (sight.slopes, sight.sink) if x is not None]
+    if not given:
+        return None
+    heads = len(given[0])
+    slopes = np.zeros(heads) if sight.slopes is None else sight.slopes
+    sink = np.full(heads, -np.inf) if sight.sink is None else sight.sink
+    return g.initializer(graph, np.stack([slopes, sink]).astype(np.float32), "bias")

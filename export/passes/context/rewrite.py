@@ -14,6 +14,7 @@ from .caches import Cache, capacity_of
 from .keep import Kept, Room, attend, keep
 from .places import Places, Runs, settle
 from .probe import Probe
+from .sight import Sight
 
 INT64 = ir.TensorType(ir.DataType.INT64)
 
@@ -40,9 +41,9 @@ def rewrite(
     tokens: ir.Value,
     room: Room,
     told: tuple[Probe, set[ir.Value], bool],
-    windows: Mapping[ir.Node, int],
+    sights: Mapping[ir.Node, Sight],
 ) -> Context:
-    """The last step of keep_context; masks are gone. `windows`: of each Attention that reads a cache.
+    """The last step of keep_context; masks are gone. `sights`: of each Attention that reads a cache.
 
     Raises:
         ModelError: something follows from the number of earlier tokens that is no position.
@@ -68,7 +69,7 @@ def rewrite(
         shape = capacity_of(cache, sizes[i], room.capacity)
         name = g.fresh(used, f"past.{i // 2}.{('key', 'value')[i % 2]}")
         past = _past(graph, cache, shape, name)
-        this = keep(cache, past, position, room, windows)
+        this = keep(cache, past, position, room, sights)
         g.carry(this.nodes, [cache.node])
         graph.insert_before(cache.node, this.nodes)
         kept |= dict.fromkeys((cache.whole, cache.new, this.whole), this)
@@ -86,11 +87,11 @@ def rewrite(
             if g.is_op(cache.node, "Concat"):
                 g.remove_idle(graph, [cache.node])
         states[str(past.name)], axes[str(past.name)] = str(this.whole.name), cache.axis
-    for node, window in windows.items():
-        new = attend(node, window, end.outputs[0], kept)
+    for node, seen in sights.items():
+        new = attend(graph, node, seen, end.outputs[0], kept)
         g.replace([node], [new], node.outputs[0], new.outputs[0])
     model.metadata_props[g.CONTEXT] = json.dumps({"position": position.name, "axes": axes})
-    counted = dict(collections.Counter(windows.values()))
+    counted = dict(collections.Counter(s.window for s in sights.values()))
     return Context(states, str(position.name), axes, counted, room.capacity)
 
 

@@ -17,7 +17,7 @@ enum {
  * `mask`.
  */
 typedef struct pte_attention_row {
-  int64_t low, high, mask;
+  int64_t low, high, mask, position, head;
   float *y;
 } pte_attention_row;
 
@@ -28,6 +28,7 @@ typedef struct pte_attention {
   const pte_attention_attrs *attrs;
   const pte_tensor *q, *k, *v, *mask;
   const pte_tensor *k_scale, *v_scale; /* a number a key each; NULL: none */
+  const float *slope, *sink;           /* a number a head each; NULL: neither */
   int64_t rows, queries, keys, d, e, e_padded, per_group, groups;
   int64_t items_per_group, rows_per_item; /* items: (batch, group, rows) */
   int64_t staged;         /* elements of a tile's keys that are widened before they are laid out */

@@ -61,14 +61,15 @@ def lower_code_rows(l: Lowering, n: Node) -> Sequence[Ref | None]:
     x = n[0]
     shapes = (x.shape, (*x.shape[:-1], 1))
     return l.emit(
-        "code_rows", [x], {"turn": bool(n.integer("turn"))}, list(zip(("i8", "f32"), shapes))
+        "codes", [x], {"turned": bool(n.integer("turned"))}, list(zip(("i8", "f32"), shapes))
     )
 
 
-@lowers("AttentionOfCodes", domain="pteron")
-def lower_attention_of_codes(l: Lowering, n: Node) -> Ref:
-    """Keys and values as codes with scales, q turned where the keys are: the products of both are 64 times as large."""
-    q, k, v, count = n[0], n[1], n[2], n[6]
+@lowers("Attention", domain="pteron")
+def lower_kept_attention(l: Lowering, n: Node) -> Ref:
+    """Keys and values of a context, as codes with scales or not, slopes and sinks by head. Where keys are turned q is, too: the
+    products of both are 64 times as large."""
+    q, k, v, count = n[0], *(_uncast(l, n, i) for i in (1, 2)), n[6]
     turned = bool(n.integer("turned"))
     scale = n.number("scale") if n.has("scale") else _default_scale(l, q)
     look = _Look(n, False, True)
@@ -80,7 +81,9 @@ def lower_attention_of_codes(l: Lowering, n: Node) -> Ref:
         "right_window": look.right,
         "turned": turned,
     }
-    operands = [convert(l, q, "f32"), k, v, None, convert(l, count, "i64"), n.get(7), n.get(8)]
+    k, v = (x if x.dtype == "i8" else _stored(l, x) for x in (k, v))
+    more = [None if x is None else convert(l, x, "f32") for x in map(n.get, range(7, 10))]
+    operands = [convert(l, q, "f32"), k, v, None, convert(l, count, "i64"), *more]
     shape = (q.shape[0], q.shape[2], q.shape[1], v.shape[3])
     y = convert(l, l.one("attention", operands, attrs, "f32", shape), q.dtype)
     return l.transpose(y, (0, 2, 1, 3))

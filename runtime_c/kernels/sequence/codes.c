@@ -1,4 +1,4 @@
-/* code_rows: y[i] = nearest(x[i] * (127 / top)), ties to even, scale = top / 127, top = max |x| of
+/* codes: y[i] = nearest(x[i] * (127 / top)), ties to even, scale = top / 127, top = max |x| of
  * a row; turned first: kernels/matrix/gemm_turned.h. A row that is not finite has scale NaN and
  * codes of 0, one below 2^-120 scale 1. x with any strides, y and scale dense; no aliasing. */
 #include "gen/ops.h"
@@ -26,14 +26,14 @@ static void code_row(const float *x, int64_t count, int8_t *code, float *scale) 
     code[i] = by == 0 ? 0 : (int8_t)(int32_t)(pte_bits(x[i] * by + middle) - pte_bits(middle));
 }
 
-static pte_status code_rows_scratch(const pte_call *call, uint64_t *out_bytes) {
+static pte_status codes_scratch(const pte_call *call, uint64_t *out_bytes) {
   const pte_tensor *x = call->in[0];
   *out_bytes = (uint64_t)x->shape[x->rank - 1] * sizeof(float);
   return PTE_OK;
 }
 
-static pte_status code_rows_run(const pte_call *call) {
-  const pte_code_rows_attrs *attrs = call->attrs;
+static pte_status codes_run(const pte_call *call) {
+  const pte_codes_attrs *attrs = call->attrs;
   const pte_tensor *x = call->in[0], *y = call->out[0], *scale = call->out[1];
   unsigned axis = x->rank - 1u;
   int64_t rows = pte_tensor_span(x, 0, axis), d = x->shape[axis];
@@ -44,11 +44,11 @@ static pte_status code_rows_run(const pte_call *call) {
     const float *from = (const float *)x->data + pte_coords_offset(&coords, x->stride, axis);
     if (!pte_pace_go(&pace, 8 * d + 8)) return PTE_CANCELLED;
     pte_row_copy(row, 1, from, x->stride[axis], d, 4);
-    for (int64_t k = 0; attrs->turn && k < d; k += PTE_TURN) pte_turn_64(row + k, row + k);
+    for (int64_t k = 0; attrs->turned && k < d; k += PTE_TURN) pte_turn_64(row + k, row + k);
     code_row(row, d, (int8_t *)y->data + i * d, (float *)scale->data + i);
     pte_coords_next(&coords, x->shape, axis);
   }
   return PTE_OK;
 }
 
-const pte_kernel pte_code_rows_kernel = {.scratch = code_rows_scratch, .run = code_rows_run};
+const pte_kernel pte_codes_kernel = {.scratch = codes_scratch, .run = codes_run};
