@@ -67,9 +67,24 @@ PTERON_CHAINS(pteron_fma_ymm, PTERON_YMM, pteron_v32, "x", PTERON_TWELVE(PTERON_
 PTERON_CHAINS(pteron_dot_zmm, PTERON_ZMM, pteron_v64, "v", PTERON_TWELVE(PTERON_DOT))
 PTERON_CHAINS(pteron_dot_ymm, PTERON_YMM, pteron_v32, "x", PTERON_TWELVE(PTERON_VDOT))
 
+/* Four chains of 16 x 16 x 64 products hide a tile's latency: three rounds of them are twelve. Who
+ * names the instruction set has asked the system for tiles (pte_host_cpu). */
+static void pteron_dot_amx(void) {
+  uint8_t shape[64] = {1};
+  for (int i = 0; i < 8; i++) shape[16 + 2 * i] = 64, shape[48 + i] = 16;
+#define PTERON_ROUND                                                                               \
+  "tdpbssd %%tmm6, %%tmm4, %%tmm0\n\ttdpbssd %%tmm7, %%tmm4, %%tmm1\n\t"                           \
+  "tdpbssd %%tmm6, %%tmm5, %%tmm2\n\ttdpbssd %%tmm7, %%tmm5, %%tmm3\n\t"
+  __asm__ volatile("ldtilecfg %0" : : "m"(shape));
+  for (long k = 0; k < PTERON_PEAK_STEPS; k++)
+    __asm__ volatile(PTERON_ROUND PTERON_ROUND PTERON_ROUND : : : "memory");
+  __asm__ volatile("tilerelease");
+}
+
 static double pteron_peak_products(int kind, const char *isa) {
   const int fma = kind == PTERON_PEAK_FMA;
-  if (strcmp(isa, "avx512vnni") == 0)
+  if (strcmp(isa, "amx") == 0 && !fma) return pteron_peak_rate(pteron_dot_amx, 16384);
+  if (strcmp(isa, "avx512vnni") == 0 || strcmp(isa, "amx") == 0)
     return pteron_peak_rate(fma ? pteron_fma_zmm : pteron_dot_zmm, fma ? 16 : 64);
   if (strcmp(isa, "avx512") == 0) return fma ? pteron_peak_rate(pteron_fma_zmm, 16) : 0;
   if (strcmp(isa, "avxvnni") == 0)

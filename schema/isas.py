@@ -18,7 +18,7 @@ class Isa:
     `option`: of the build, which leaves it out.
 
     How it is found. On x86 `cpuid`: words "leaf.register bit" (7.1 is leaf 7, subleaf 1), all of which must be set, and `state`,
-    the registers that the system must save (XCR0). On Arm and RISC-V `hwcap` and `hwcap2` of Linux, `sysctl` of Apple's systems; where
+    the registers that the system must save (XCR0), some of them only for a process that asked (core/cpu.h). On Arm and RISC-V `hwcap` and `hwcap2` of Linux, `sysctl` of Apple's systems; where
     none is given, each such processor has it.
     """
 
@@ -55,6 +55,10 @@ ROWS: Final = (
         "avx512vnni", 5, "x86_64", f"{AVX512} -mavx512vnni -mavx512vbmi", "VNNI and VBMI", needs="avx512",
         option="PTE_AVX512", cpuid="7.c1 7.c11",
     ),
+    Isa(
+        "amx", 8, "x86_64", f"{AVX512} -mavx512vnni -mavx512vbmi -mamx-tile -mamx-int8", "tiles of int8", needs="avx512vnni",
+        option="PTE_AVX512", cpuid="7.d24 7.d25", state=0x60000,
+    ),
     Isa("neon", 1, "aarch64", "", "on every 64-bit Arm"),
     Isa(
         "dotprod", 2, "aarch64", "-march=armv8.2-a+dotprod", "sdot", needs="neon",
@@ -79,7 +83,7 @@ def cpuid_masks(row: Isa) -> dict[str, int]:
     Raises:
         ValueError: a word is not one that core/cpu.c looks at.
     """
-    masks = dict.fromkeys(("1.c", "7.b", "7.c", "7.1.a"), 0)
+    masks = dict.fromkeys(("1.c", "7.b", "7.c", "7.1.a", "7.d"), 0)
     for word in row.cpuid.split():
         found = re.fullmatch(r"(.+)\.([abcd])(\d+)", word)
         place = f"{found.group(1)}.{found.group(2)}" if found else word

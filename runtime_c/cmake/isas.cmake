@@ -1,7 +1,7 @@
 # Instruction sets: of which machine, flags of the compiler, option of the build.
 # Written by schema/gen from schema/isas.py; do not edit.
 
-set(PTE_ISAS avx2 avxvnni avx512 avx512vnni neon dotprod i8mm rvv)
+set(PTE_ISAS avx2 avxvnni avx512 avx512vnni amx neon dotprod i8mm rvv)
 set(PTE_ISA_avx2_MACHINE x86_64)
 set(PTE_ISA_avx2_FLAGS -mavx2 -mfma -mf16c)
 set(PTE_ISA_avx2_OPTION )
@@ -14,6 +14,9 @@ set(PTE_ISA_avx512_OPTION PTE_AVX512)
 set(PTE_ISA_avx512vnni_MACHINE x86_64)
 set(PTE_ISA_avx512vnni_FLAGS -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c -mprefer-vector-width=512 -mavx512vnni -mavx512vbmi)
 set(PTE_ISA_avx512vnni_OPTION PTE_AVX512)
+set(PTE_ISA_amx_MACHINE x86_64)
+set(PTE_ISA_amx_FLAGS -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c -mprefer-vector-width=512 -mavx512vnni -mavx512vbmi -mamx-tile -mamx-int8)
+set(PTE_ISA_amx_OPTION PTE_AVX512)
 set(PTE_ISA_neon_MACHINE aarch64)
 set(PTE_ISA_neon_FLAGS )
 set(PTE_ISA_neon_OPTION )

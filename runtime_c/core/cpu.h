@@ -10,9 +10,9 @@
  * row needs stand above it. */
 typedef struct pte_isa {
   uint32_t feature, needs; /* PTE_CPU_* */
-  uint32_t
-      cpuid[4];   /* x86: bits of leaf 1 ecx, leaf 7 ebx and ecx, leaf 7.1 eax; all must be set */
-  uint32_t state; /* x86: registers that the system saves (XCR0) */
+  uint32_t cpuid[5]; /* x86: bits of leaf 1 ecx, leaf 7 ebx and ecx, leaf 7.1 eax, leaf 7 edx; all
+                        must be set */
+  uint32_t state;    /* x86: registers that the system saves (XCR0) */
   uint32_t hwcap, hwcap2; /* Arm and RISC-V, Linux; none, nor a name: each processor has it */
   const char *sysctl;     /* Arm, Apple */
 } pte_isa;
@@ -20,13 +20,17 @@ typedef struct pte_isa {
 extern const pte_isa pte_isas[];
 extern const size_t pte_isa_count;
 
-/* Features that the processor itself admits without an operating system: all of them on x86 (cpuid,
- * and xgetbv for the state that the system saves); NEON alone on 64-bit Arm, where only the system
- * knows more (pte_host_cpu), as it alone knows of RISC-V. */
+/* State that the system saves only for a process that asked for it (pte_host_cpu): tiles. */
+#define PTE_STATE_ON_REQUEST 0x60000u
+
+/* Features that the processor itself admits without an operating system: on x86 (cpuid, and xgetbv
+ * for the state that the system saves) all but those whose state is on request; NEON alone on
+ * 64-bit Arm, where only the system knows more (pte_host_cpu), as it alone knows of RISC-V. */
 uint32_t pte_cpu_detect(void);
 
-/* What a session asked for by `wanted` may use. On x86 it is never more than the processor has; on
- * Arm the caller's word is taken, for dotprod and i8mm cannot be asked for here. */
+/* What a session asked for by `wanted` may use. On x86 it is never more than the processor has, and
+ * whoever names a feature whose state is on request has made that; on Arm the caller's word is
+ * taken, for dotprod and i8mm cannot be asked for here. */
 uint32_t pte_cpu_allow(uint32_t wanted);
 
 #endif

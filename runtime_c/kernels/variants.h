@@ -33,9 +33,21 @@ enum {
   PTE_SPAN = 7,       /* rows of a part of a tile, at most */
   PTE_ADDENDS = 2,    /* of a finish */
   PTE_ABREAST = 4,    /* panels of a register tile, at most */
-  PTE_TALL = 12,      /* rows of a register tile of int8, at most, */
-  PTE_BESIDE = 2      /* and its panels */
+  PTE_TALL = 12,      /* rows of a tile of int8 in vector registers, at most, */
+  PTE_BESIDE = 2,     /* and panels of any */
+#if PTE_HAVE_AMX
+  PTE_SUMS = 64 /* rows times panels of a tile of int8, at most */
+#else
+  PTE_SUMS = PTE_TALL * PTE_BESIDE
+#endif
 };
+
+/* Members of a pte_gemm_static that only matmul_turned calls. */
+#ifdef PTE_WITHOUT_MATMUL_TURNED
+#define PTE_TURNED_MEMBERS(turn_name, scaled_name) .turn = NULL, .scaled = NULL
+#else
+#define PTE_TURNED_MEMBERS(turn_name, scaled_name) .turn = turn_name, .scaled = scaled_name
+#endif
 
 struct pte_engine; /* kernels/pointwise/pointwise.h */
 struct pte_pace;   /* core/watch.h */
@@ -270,6 +282,9 @@ typedef struct pte_gemm_static {
   void (*settle)(size_t rows, size_t panels, int32_t *start, size_t start_panel,
                  int32_t (*sum)[PTE_PANEL]);
   void (*tile)(size_t rows, size_t panels, const pte_tile_i8 *tile); /* in 1..most */
+  /* Around the tiles of a task: registers that the thread has only between them; NULL: none */
+  void (*enter)(void);
+  void (*leave)(void);
   /* Weights of channels first .. first + count, of 1 to 64, first a multiple of 64, whose panels
    * are at `codes`: pte_tap_codes */
   void (*lay)(const pte_taps_i8 *t, size_t first, size_t count, const int8_t *codes);
@@ -283,7 +298,7 @@ typedef struct pte_gemm_static {
   /* pte_turned_row and pte_scaled_tile of kernels/matrix/gemm_turned.h */
   void (*turn)(size_t depth, const float *x, float *room, int8_t *code, float *scale);
   void (*scaled)(const pte_scaled_i8 *scaled, size_t rows, size_t panels);
-  uint8_t most_rows, most_panels; /* at most PTE_TALL and PTE_BESIDE */
+  uint8_t most_rows, most_panels; /* at most PTE_BESIDE panels, PTE_SUMS together */
   uint8_t widened;                /* bytes of an element of a row */
 } pte_gemm_static;
 

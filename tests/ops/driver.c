@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/cpu.h"
 #include "core/math.h"
 #include "core/op.h"
 #include "core/shape.h"
 #include "gen/ops.h"
 #include "gen/steps.h"
+#include "pteron/host.h"
 
 enum { GUARD = 64, JUNK = 0xcd, CHUNK = 40 };
 
@@ -132,7 +132,7 @@ uint32_t pte_test_size(uint32_t of) {
   return of == 0 ? (uint32_t)sizeof(pte_tensor) : (uint32_t)sizeof(test_request);
 }
 
-uint32_t pte_test_features(void) { return pte_cpu_detect(); }
+uint32_t pte_test_features(void) { return pte_host_cpu(); }
 
 uint32_t pte_test_has_kernel(uint32_t op) {
   const pte_op_row *row = pte_op_find(op);

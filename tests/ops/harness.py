@@ -170,10 +170,10 @@ def features() -> int:
 
 
 def variants(have: int | None = None) -> list[int]:
-    """Masks that between them pick every variant of a processor (this one): none, all, and all without what comes on top."""
+    """Masks that between them pick every variant of a processor (this one): none, and of its rows the first, the first two ..."""
     have = features() if have is None else have
-    more = sum(1 << row.feature for row in ROWS if row.needs)
-    return sorted({0, have, have & ~more})
+    mine = [1 << row.feature for row in ROWS if have >> row.feature & 1]
+    return [sum(mine[:count]) for count in range(len(mine) + 1)]
 
 
 def has_kernel(op: str) -> bool:

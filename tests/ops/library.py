@@ -60,7 +60,7 @@ def sources(target: Target) -> list[Path]:
     found = [*c.glob("core/*.c"), *c.glob("gen/*.c"), *c.glob("kernels/**/*.c")]
     mine = (*target.isas, "portable")
     keep = [p for p in found if "__" not in p.stem or p.stem.split("__")[1] in mine]
-    return [*sorted(keep), Path(__file__).parent / "driver.c"]
+    return [*sorted(keep), c / "host/posix/cpu.c", Path(__file__).parent / "driver.c"]
 
 
 def _compile(target: Target, source: Path) -> Path:

@@ -18,10 +18,11 @@ MAX_THREADS: Final = 256
 
 
 def allowed(features: int | None) -> int:
-    """What a session may use, as the runtime takes it: all that the system reports, or these, 0 portable kernels alone."""
+    """What a session may use, as the runtime takes it: all that the system reports, or these of them, 0 portable kernels alone."""
+    have = int(lib.pte_host_cpu())
     if features is None:
-        return int(lib.pte_host_cpu())
-    return integer("cpu", features, 0, 2**32 - 1) or int(lib.PTE_CPU_PORTABLE)
+        return have
+    return integer("cpu", features, 0, 2**32 - 1) & have or int(lib.PTE_CPU_PORTABLE)
 
 
 def features() -> list[str]:

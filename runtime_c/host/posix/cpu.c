@@ -5,6 +5,8 @@
 
 #if (defined(__aarch64__) || defined(__riscv)) && defined(__linux__)
 #include <sys/auxv.h>
+#elif defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
 #elif defined(__aarch64__) && defined(__APPLE__)
 #include <sys/sysctl.h>
 #endif
@@ -23,6 +25,13 @@ static bool has(const pte_isa *row) {
   size_t size = sizeof found;
   return row->sysctl != NULL && sysctlbyname(row->sysctl, &found, &size, NULL, 0) == 0 &&
          found != 0;
+}
+#elif defined(__x86_64__) && defined(__linux__)
+/* The system makes room for such state in each thread that uses it, once the process has asked. */
+static bool has(const pte_isa *row) {
+  enum { REQUEST = 0x1023, TILE_DATA = 18 }; /* ARCH_REQ_XCOMP_PERM */
+  return (row->state & PTE_STATE_ON_REQUEST) != 0 && pte_cpu_allow(row->feature) != 0 &&
+         syscall(SYS_arch_prctl, REQUEST, TILE_DATA) == 0;
 }
 #else
 static bool has(const pte_isa *row) { /* the processor has said all */

@@ -30,7 +30,8 @@ PTE_API void pte_host_free(pte_memory memory);
  * pte_tracer. */
 PTE_API uint64_t pte_host_now(void *self);
 
-/* Features of this processor as the system reports them (PTE_CPU_*), and how many processors this
+/* Features of this processor as the system reports them (PTE_CPU_*), of which it is asked for those
+ * that it gives on request (AMX: for the process, from then on), and how many processors this
  * process may use. */
 PTE_API uint32_t pte_host_cpu(void);
 PTE_API uint32_t pte_host_processors(void);

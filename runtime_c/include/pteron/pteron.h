@@ -111,8 +111,9 @@ typedef struct pte_open_options {
 } pte_open_options;
 
 /* CPU features a session may use: 0, or a sum of those of pteron/types.h, or portable kernels
- * alone. More than the processor has does no harm on x86; on 64-bit Arm the caller's word is taken,
- * and PTE_CPU_DETECT is NEON: pte_host_cpu knows more. */
+ * alone. More than the processor has does no harm on x86, but PTE_CPU_AMX is not part of
+ * PTE_CPU_DETECT and is for a process that Linux gave it, which pte_host_cpu asks for; on 64-bit
+ * Arm the caller's word is taken, and PTE_CPU_DETECT is NEON: pte_host_cpu knows more. */
 #define PTE_CPU_DETECT   0u
 #define PTE_CPU_PORTABLE 0x80000000u
 

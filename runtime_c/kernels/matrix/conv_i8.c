@@ -28,7 +28,7 @@ enum {
 enum {
   FEW_ROWS = 64,
   HEAD_BYTES = 64, /* of a thread's share */
-  BLOCK_ROWS = 16 * PTE_TALL,
+  BLOCK_ROWS = 192,
   ALIAS = 4096,       /* rows so far apart would fall on each other in L1 */
   TASK_WORK = 131072, /* products that are worth a task, in sixteens */
   TILE_QUADS = 2048,  /* of four products, of a tile */
@@ -276,7 +276,7 @@ static bool tile_run(const conv_i8_plan *p, pte_pace *pace, panel_set *set, bool
                      size_t rows, const char *x, const int8_t *next, size_t next_step, int8_t *y,
                      size_t y_stride) {
   static const int32_t nothing[PTE_PANEL];
-  int32_t sum[PTE_TALL * PTE_BESIDE][PTE_PANEL];
+  _Alignas(64) int32_t sum[PTE_SUMS][PTE_PANEL];
   const size_t lanes = least(p->columns - set->column, set->count * PTE_PANEL);
   const size_t ragged = lanes - (set->count - 1) * PTE_PANEL;
   pte_tile_i8 t = {.x = x, .panel = set->codes, .row_bytes = p->row_bytes, .sum = sum};
@@ -340,8 +340,7 @@ static size_t *share_of(const conv_i8_plan *p, uint32_t thread) {
   return (size_t *)(void *)((char *)p->call->scratch + p->share_bytes * thread);
 }
 
-static void conv_i8_task(void *context, size_t begin, size_t end, uint32_t thread) {
-  const conv_i8_plan *p = context;
+static void bands_run(const conv_i8_plan *p, size_t begin, size_t end, uint32_t thread) {
   const size_t beside = p->kernel->most_panels, sets = ceil_div(p->panels, beside);
   size_t *filled = share_of(p, thread);
   char *line = (char *)filled + HEAD_BYTES, *block = line + p->line_bytes;
@@ -362,6 +361,13 @@ static void conv_i8_task(void *context, size_t begin, size_t end, uint32_t threa
     for (size_t set = sets * part / p->column_blocks; set < last; set++)
       if (!panels_run(p, &pace, group, first, rows, set * beside, block)) return;
   }
+}
+
+static void conv_i8_task(void *context, size_t begin, size_t end, uint32_t thread) {
+  const conv_i8_plan *p = context;
+  if (p->kernel->enter != NULL) p->kernel->enter();
+  bands_run(p, begin, end, thread);
+  if (p->kernel->leave != NULL) p->kernel->leave();
 }
 
 /* --- depthwise

@@ -79,14 +79,14 @@ static void tile_avx2(size_t rows, size_t panels, const pte_tile_i8 *t) {
   }
 }
 
-PTE_TURNED_I8
+PTE_TURNED_I8(static, turn, scaled)
 
 const pte_gemm_static pte_gemm_static__avx2 = {.gather = gather_avx2,
                                                .columns = pte_rescale_complete,
                                                .tile = tile_avx2,
                                                .lay = lay,
                                                .taps = taps,
-                                               PTE_TURNED_MEMBERS,
+                                               PTE_TURNED_MEMBERS(turn, scaled),
                                                .most_rows = ROWS,
                                                .most_panels = 1,
                                                .widened = 2};

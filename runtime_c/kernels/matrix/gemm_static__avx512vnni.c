@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/matrix/gemm_static.h"
+#include "kernels/matrix/gemm_static__avx512vnni.h"
 #include "kernels/matrix/gemm_turned.h"
 #include "kernels/matrix/rescale__avx512.h"
 
@@ -74,17 +75,22 @@ static void tile_vnni(size_t rows, size_t panels, const pte_tile_i8 *t) {
 
 #include "kernels/matrix/gemm_static_taps__avx512vnni.inc"
 
-PTE_TURNED_I8
+PTE_TURNED_I8(, pte_turn__avx512vnni, pte_scaled__avx512vnni)
 
-const pte_gemm_static pte_gemm_static__avx512vnni = {.gather = gather_vnni,
-                                                     .columns = pte_rescale_complete,
-                                                     .settle = settle_vnni,
-                                                     .tile = tile_vnni,
-                                                     .lay = lay_vnni,
-                                                     .taps = taps_vnni,
-                                                     .walk = walk_vnni,
-                                                     PTE_TURNED_MEMBERS,
-                                                     .most_rows = PTE_TALL,
-                                                     .most_panels = PTE_BESIDE,
-                                                     .widened = 1};
+void pte_columns__avx512vnni(pte_rescale_columns *columns, const int8_t *shifts) {
+  pte_rescale_complete(columns, shifts);
+}
+
+const pte_gemm_static pte_gemm_static__avx512vnni = {
+    .gather = gather_vnni,
+    .columns = pte_columns__avx512vnni,
+    .settle = settle_vnni,
+    .tile = tile_vnni,
+    .lay = pte_lay__avx512vnni,
+    .taps = pte_taps__avx512vnni,
+    .walk = pte_walk__avx512vnni,
+    PTE_TURNED_MEMBERS(pte_turn__avx512vnni, pte_scaled__avx512vnni),
+    .most_rows = PTE_TALL,
+    .most_panels = PTE_BESIDE,
+    .widened = 1};
 #endif

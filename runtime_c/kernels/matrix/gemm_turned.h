@@ -12,41 +12,70 @@
 
 enum { PTE_TURN = 64, PTE_TURN_EDGE = 8 };
 
-typedef float pte_eight __attribute__((vector_size(32)));
 typedef float pte_sixteen __attribute__((vector_size(64)));
 typedef int32_t pte_sixteen_ints __attribute__((vector_size(64)));
 
+/* Of one X or, where vectors have sixteen floats, of two side by side. */
+#if defined(__AVX512F__)
+enum { PTE_TURN_BESIDE = 2 };
+typedef pte_sixteen pte_turn_row;
+typedef pte_sixteen_ints pte_turn_bits;
+#else
+enum { PTE_TURN_BESIDE = 1 };
+typedef float pte_turn_row __attribute__((vector_size(32)));
+typedef int32_t pte_turn_bits __attribute__((vector_size(32)));
+#endif
+
 /* Rows 0 .. 7 become those of H times them. */
-PTE_ALWAYS void pte_turn_rows(pte_eight *row) {
+PTE_ALWAYS void pte_turn_rows(pte_turn_row *row) {
 #pragma GCC unroll 3
   for (unsigned d = 1; d < PTE_TURN_EDGE; d *= 2)
 #pragma GCC unroll 8
     for (unsigned i = 0; i < PTE_TURN_EDGE; i++)
       if ((i & d) == 0) {
-        const pte_eight a = row[i], b = row[i + d];
+        const pte_turn_row a = row[i], b = row[i + d];
         row[i] = a + b, row[i + d] = a - b;
       }
 }
 
-PTE_ALWAYS void pte_turn_transpose(pte_eight *row) {
+#if defined(__AVX512F__)
+#define PTE_TURN_LOW(a, b)      (pte_turn_row) _mm512_unpacklo_ps((__m512)(a), (__m512)(b))
+#define PTE_TURN_HIGH(a, b)     (pte_turn_row) _mm512_unpackhi_ps((__m512)(a), (__m512)(b))
+#define PTE_TURN_PAIRS(a, b, i) (pte_turn_row) _mm512_shuffle_ps((__m512)(a), (__m512)(b), i)
+/* Lanes of 128 bits: each X's first of both, and its second. */
+#define PTE_TURN_FIRSTS(a, b)                                                                      \
+  (pte_turn_row) _mm512_permutex2var_pd((__m512d)(a), _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13), \
+                                        (__m512d)(b))
+#define PTE_TURN_SECONDS(a, b)                                                                     \
+  (pte_turn_row) _mm512_permutex2var_pd(                                                           \
+      (__m512d)(a), _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15), (__m512d)(b))
+#elif defined(__AVX2__)
+#define PTE_TURN_LOW(a, b)      (pte_turn_row) _mm256_unpacklo_ps((__m256)(a), (__m256)(b))
+#define PTE_TURN_HIGH(a, b)     (pte_turn_row) _mm256_unpackhi_ps((__m256)(a), (__m256)(b))
+#define PTE_TURN_PAIRS(a, b, i) (pte_turn_row) _mm256_shuffle_ps((__m256)(a), (__m256)(b), i)
+#define PTE_TURN_FIRSTS(a, b)  (pte_turn_row) _mm256_permute2f128_ps((__m256)(a), (__m256)(b), 0x20)
+#define PTE_TURN_SECONDS(a, b) (pte_turn_row) _mm256_permute2f128_ps((__m256)(a), (__m256)(b), 0x31)
+#endif
+
+PTE_ALWAYS void pte_turn_transpose(pte_turn_row *row) {
 #if defined(__AVX2__)
-  __m256 a[PTE_TURN_EDGE], b[PTE_TURN_EDGE];
+  pte_turn_row a[PTE_TURN_EDGE], b[PTE_TURN_EDGE];
 #pragma GCC unroll 8
   for (int i = 0; i < 8; i += 2) {
-    a[i] = _mm256_unpacklo_ps((__m256)row[i], (__m256)row[i + 1]);
-    a[i + 1] = _mm256_unpackhi_ps((__m256)row[i], (__m256)row[i + 1]);
+    a[i] = PTE_TURN_LOW(row[i], row[i + 1]);
+    a[i + 1] = PTE_TURN_HIGH(row[i], row[i + 1]);
   }
 #pragma GCC unroll 8
   for (int i = 0; i < 8; i += 4) {
-    b[i] = _mm256_shuffle_ps(a[i], a[i + 2], 0x44);
-    b[i + 1] = _mm256_shuffle_ps(a[i], a[i + 2], 0xee);
-    b[i + 2] = _mm256_shuffle_ps(a[i + 1], a[i + 3], 0x44);
-    b[i + 3] = _mm256_shuffle_ps(a[i + 1], a[i + 3], 0xee);
+    b[i] = PTE_TURN_PAIRS(a[i], a[i + 2], 0x44);
+    b[i + 1] = PTE_TURN_PAIRS(a[i], a[i + 2], 0xee);
+    b[i + 2] = PTE_TURN_PAIRS(a[i + 1], a[i + 3], 0x44);
+    b[i + 3] = PTE_TURN_PAIRS(a[i + 1], a[i + 3], 0xee);
   }
 #pragma GCC unroll 8
   for (int i = 0; i < 4; i++) {
-    row[i] = (pte_eight)_mm256_permute2f128_ps(b[i], b[i + 4], 0x20);
-    row[i + 4] = (pte_eight)_mm256_permute2f128_ps(b[i], b[i + 4], 0x31);
+    row[i] = PTE_TURN_FIRSTS(b[i], b[i + 4]);
+    row[i + 4] = PTE_TURN_SECONDS(b[i], b[i + 4]);
   }
 #else
   float from[PTE_TURN], to[PTE_TURN];
@@ -56,17 +85,46 @@ PTE_ALWAYS void pte_turn_transpose(pte_eight *row) {
 #endif
 }
 
-PTE_ALWAYS void pte_turn_64(const float *x, float *to) {
-  pte_eight row[PTE_TURN_EDGE];
+PTE_ALWAYS void pte_turn_load(const float *x, size_t apart, pte_turn_row *row) {
+#if defined(__AVX512F__)
+  *row = (pte_turn_row)_mm512_insertf32x8(_mm512_castps256_ps512(_mm256_loadu_ps(x)),
+                                          _mm256_loadu_ps(x + apart), 1);
+#else
+  (void)apart;
+  memcpy(row, x, sizeof *row);
+#endif
+}
+
+PTE_ALWAYS void pte_turn_store(const pte_turn_row *row, size_t apart, float *to) {
+#if defined(__AVX512F__)
+  _mm256_storeu_ps(to, _mm512_castps512_ps256((__m512)*row));
+  _mm256_storeu_ps(to + apart, _mm512_extractf32x8_ps((__m512)*row, 1));
+#else
+  (void)apart;
+  memcpy(to, row, sizeof *row);
+#endif
+}
+
+/* Of each X from `x` on, `apart` floats apart, in place or not; magnitudes join `largest`, as bits:
+ * infinity and NaN are the largest. */
+PTE_ALWAYS void pte_turn_blocks(const float *x, float *to, size_t apart, pte_turn_bits *largest) {
+  pte_turn_row row[PTE_TURN_EDGE];
 #pragma GCC unroll 8
-  for (unsigned i = 0; i < PTE_TURN_EDGE; i++)
-    memcpy(&row[i], x + PTE_TURN_EDGE * i, sizeof row[i]);
+  for (unsigned i = 0; i < PTE_TURN_EDGE; i++) pte_turn_load(x + PTE_TURN_EDGE * i, apart, &row[i]);
   pte_turn_rows(row);
   pte_turn_transpose(row);
   pte_turn_rows(row);
 #pragma GCC unroll 8
-  for (unsigned i = 0; i < PTE_TURN_EDGE; i++)
-    memcpy(to + PTE_TURN_EDGE * i, &row[i], sizeof row[i]);
+  for (unsigned i = 0; i < PTE_TURN_EDGE; i++) {
+    const pte_turn_bits bits = (pte_turn_bits)row[i] & 0x7fffffff, more = bits > *largest;
+    *largest = (bits & more) | (*largest & ~more);
+    pte_turn_store(&row[i], apart, to + PTE_TURN_EDGE * i);
+  }
+}
+
+PTE_ALWAYS void pte_turn_64(const float *x, float *to) {
+  pte_turn_bits largest = {0};
+  pte_turn_blocks(x, to, 0, &largest);
 }
 
 /* A row of `depth` elements, zeros behind them up to a multiple of 64, to as many codes; `room` has
@@ -74,46 +132,32 @@ PTE_ALWAYS void pte_turn_64(const float *x, float *to) {
  * 2^-120, scale 1. */
 PTE_ALWAYS void pte_turned_row(size_t depth, const float *x, float *room, int8_t *code,
                                float *scale) {
+  enum { WIDE = PTE_TURN * PTE_TURN_BESIDE };
   const float middle = 12582912.0f; /* 3 * 2^22: a sum with it ends in an integer, ties even */
   const size_t wide = (depth + PTE_TURN - 1) / PTE_TURN * PTE_TURN;
-  uint32_t largest = 0; /* magnitude, as bits: infinity and NaN are the largest */
-  for (size_t k = 0; k < wide; k += PTE_TURN) {
-    float last[PTE_TURN] = {0};
-    const float *from = x + k;
-    if (depth - k < PTE_TURN) {
-      memcpy(last, x + k, (depth - k) * sizeof *x);
-      from = last;
-    }
-    pte_turn_64(from, room + k);
+  pte_turn_bits bits = {0};
+  int32_t largest = 0;
+  size_t k = 0;
+  for (; k + WIDE <= depth; k += WIDE) pte_turn_blocks(x + k, room + k, PTE_TURN, &bits);
+  if (k < depth) {
+    float last[WIDE] = {0}, turned[WIDE];
+    memcpy(last, x + k, (depth - k) * sizeof *x);
+    pte_turn_blocks(last, turned, PTE_TURN, &bits);
+    memcpy(room + k, turned, (wide - k) * sizeof *room);
   }
-  for (size_t k = 0; k < wide; k += PTE_TURN) /* when stores of other widths are through */
-    for (size_t i = k; i < k + PTE_TURN; i++) {
-      const uint32_t magnitude = pte_bits(room[i]) & 0x7fffffffu;
-      largest = magnitude > largest ? magnitude : largest;
-    }
-  const float top = pte_float(largest);
-  const bool finite = largest < 0x7f800000u, tiny = top < 0x1p-120f;
+  for (unsigned i = 0; i < PTE_TURN_EDGE * PTE_TURN_BESIDE; i++)
+    largest = bits[i] > largest ? bits[i] : largest;
+  const float top = pte_float((uint32_t)largest);
+  const bool finite = largest < 0x7f800000, tiny = top < 0x1p-120f;
   *scale = !finite ? PTE_NAN : tiny ? 1.0f : top / 127.0f;
   if (!finite || tiny) {
     memset(code, 0, wide);
     return;
   }
   const float by = 127.0f / top;
-  for (size_t k = 0; k < wide; k += PTE_TURN)
+  for (k = 0; k < wide; k += PTE_TURN)
     for (size_t i = k; i < k + PTE_TURN; i++)
       code[i] = (int8_t)(int32_t)(pte_bits(room[i] * by + middle) - pte_bits(middle));
-}
-
-/* `lanes` elements at `from` and zeros; nothing that is read for all sixteen goes through memory.
- */
-PTE_ALWAYS void pte_sixteen_load(const float *from, size_t lanes, pte_sixteen *out) {
-  float some[PTE_PANEL] = {0};
-  if (lanes == PTE_PANEL) {
-    memcpy(out, from, sizeof *out);
-    return;
-  }
-  memcpy(some, from, lanes * sizeof *some);
-  memcpy(out, some, sizeof some);
 }
 
 /* v = limit where `take` is set. */
@@ -121,56 +165,62 @@ PTE_ALWAYS void pte_sixteen_load(const float *from, size_t lanes, pte_sixteen *o
   (pte_sixteen)(((take) & (pte_sixteen_ints)((limit) - (pte_sixteen){0})) |                        \
                 (~(take) & (pte_sixteen_ints)(v)))
 
-/* Sixteen sums as f32, finished; addends (NULL: none) have `lanes` elements, y gets as many. */
-PTE_ALWAYS void pte_scaled_sixteen(const pte_scaled_i8 *s, const int32_t *sum, float x_scale,
-                                   const float *w_scale, const float *first, const float *second,
-                                   size_t lanes, float *y) {
-  const pte_finish_f32 *f = s->finish;
-  pte_sixteen_ints codes;
-  pte_sixteen v, more;
-  memcpy(&codes, sum, sizeof codes), memcpy(&v, w_scale, sizeof v);
-  v = __builtin_convertvector(codes, pte_sixteen) * (x_scale * v);
-  if (first != NULL) pte_sixteen_load(first, lanes, &more), v += more;
-  if (second != NULL) pte_sixteen_load(second, lanes, &more), v += more;
-  if (f->at_least) v = PTE_LIMITED(v, v <= f->low, f->low);
-  if (f->at_most) v = PTE_LIMITED(v, v >= f->high, f->high);
-  if (lanes == PTE_PANEL) {
+/* Panel `p` of a tile, whose sixteen columns all exist. */
+PTE_ALWAYS void pte_scaled_panel(const pte_scaled_i8 *s, size_t rows, size_t panels, size_t p) {
+  const pte_finish_f32 f = *s->finish;
+  const size_t at = p * PTE_PANEL, step[] = {f.add_stride[0], f.add_stride[1]};
+  const float *first = f.add[0] == NULL ? NULL : f.add[0] + at, *x_scale = s->x_scale;
+  const float *second = f.add[1] == NULL ? NULL : f.add[1] + at;
+  const int32_t (*sum)[PTE_PANEL] = s->sum + p;
+  float *y = s->y + at;
+  pte_sixteen w_scale, more;
+  memcpy(&w_scale, s->w_scale + at, sizeof w_scale);
+  for (size_t m = 0; m < rows; m++, sum += panels, y += s->y_stride) {
+    pte_sixteen_ints codes;
+    memcpy(&codes, *sum, sizeof codes);
+    pte_sixteen v = __builtin_convertvector(codes, pte_sixteen) * (x_scale[m] * w_scale);
+    if (first != NULL) memcpy(&more, first, sizeof more), v += more, first += step[0];
+    if (second != NULL) memcpy(&more, second, sizeof more), v += more, second += step[1];
+    if (f.at_least) v = PTE_LIMITED(v, v <= f.low, f.low);
+    if (f.at_most) v = PTE_LIMITED(v, v >= f.high, f.high);
     memcpy(y, &v, sizeof v);
-    return;
   }
-  const pte_sixteen last = v; /* so that v itself has no address */
-  memcpy(y, &last, lanes * sizeof *y);
+}
+
+/* The last panel's `lanes` columns, one by one. */
+PTE_ALWAYS void pte_scaled_rest(const pte_scaled_i8 *s, size_t rows, size_t panels) {
+  const pte_finish_f32 *f = s->finish;
+  const size_t at = (panels - 1) * PTE_PANEL;
+  for (size_t m = 0; m < rows; m++)
+    for (size_t n = 0; n < s->lanes; n++) {
+      const int32_t sum = s->sum[m * panels + panels - 1][n];
+      float v = (float)sum * (s->x_scale[m] * s->w_scale[at + n]);
+      for (unsigned i = 0; i < PTE_ADDENDS; i++)
+        if (f->add[i] != NULL) v += f->add[i][m * f->add_stride[i] + at + n];
+      if (f->at_least && v <= f->low) v = f->low;
+      if (f->at_most && v >= f->high) v = f->high;
+      s->y[m * s->y_stride + at + n] = v;
+    }
 }
 
 PTE_ALWAYS void pte_scaled_tile(const pte_scaled_i8 *s, size_t rows, size_t panels) {
-  for (size_t p = 0; p < panels; p++) {
-    const float *first = s->finish->add[0], *second = s->finish->add[1];
-    const size_t lanes = p + 1 < panels ? PTE_PANEL : s->lanes, at = p * PTE_PANEL;
-    for (size_t m = 0; m < rows; m++) {
-      pte_scaled_sixteen(s, s->sum[m * panels + p], s->x_scale[m], s->w_scale + at,
-                         first == NULL ? NULL : first + at, second == NULL ? NULL : second + at,
-                         lanes, s->y + m * s->y_stride + at);
-      if (first != NULL) first += s->finish->add_stride[0];
-      if (second != NULL) second += s->finish->add_stride[1];
-    }
-  }
+  const bool ragged = s->lanes < PTE_PANEL;
+  for (size_t p = 0; p < panels - ragged; p++) pte_scaled_panel(s, rows, panels, p);
+  if (ragged) pte_scaled_rest(s, rows, panels);
 }
 
-/* The two functions above as those of a variant, and their members of its table. Only matmul_turned
- * calls them: without it nothing of them stays. */
+/* The two functions above as those of a variant, by name. Only matmul_turned calls them: without it
+ * nothing of them stays. */
 #ifdef PTE_WITHOUT_MATMUL_TURNED
-#define PTE_TURNED_I8
-#define PTE_TURNED_MEMBERS .turn = NULL, .scaled = NULL
+#define PTE_TURNED_I8(kind, turn_name, scaled_name)
 #else
-#define PTE_TURNED_MEMBERS .turn = turn, .scaled = scaled
-#define PTE_TURNED_I8                                                                              \
-  static void turn(size_t depth, const float *x, float *room, int8_t *code, float *scale) {        \
+#define PTE_TURNED_I8(kind, turn_name, scaled_name)                                                \
+  kind void turn_name(size_t depth, const float *x, float *room, int8_t *code, float *scale) {     \
     pte_turned_row(depth, x, room, code, scale);                                                   \
   }                                                                                                \
-  static void scaled(const pte_scaled_i8 *s, size_t rows, size_t panels) {                         \
+  kind void scaled_name(const pte_scaled_i8 *s, size_t rows, size_t panels) {                      \
     pte_scaled_tile(s, rows, panels);                                                              \
   }
-
 #endif
 
 #endif

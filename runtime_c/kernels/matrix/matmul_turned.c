@@ -10,7 +10,7 @@
 #include "kernels/matrix/panel_decode.h"
 
 enum {
-  BLOCK_ROWS = 16 * PTE_TALL, /* at most, whose codes stay in L2 */
+  BLOCK_ROWS = 192, /* at most, whose codes stay in L2 */
   BLOCK_PANELS = 16,
   TILE_QUADS = 2048, /* of four products, of a tile */
   TURN = 64,
@@ -100,7 +100,7 @@ static bool tile_run(const turned_plan *p, pte_pace *pace, panel_set *set, bool 
                      const char *x, size_t row, size_t rows) {
   const size_t column = set->panel * PTE_PANEL, panel_bytes = p->quads * (4 * PTE_PANEL);
   const size_t all = rows + settle;
-  int32_t sum[PTE_TALL * PTE_BESIDE][PTE_PANEL];
+  _Alignas(64) int32_t sum[PTE_SUMS][PTE_PANEL];
   pte_tile_i8 t = {.x = x, .row_bytes = p->row_bytes, .sum = sum};
   t.panel = (const int8_t *)p->w.codes + set->panel * panel_bytes, t.panel_bytes = panel_bytes;
   t.next = set->next, t.next_step = set->next_step;
@@ -141,8 +141,7 @@ static bool rows_finish(const turned_plan *p, pte_pace *pace, uint32_t thread, c
   return true;
 }
 
-static void product_task(void *context, size_t begin, size_t end, uint32_t thread) {
-  const turned_plan *p = context;
+static void blocks_run(const turned_plan *p, size_t begin, size_t end, uint32_t thread) {
   const size_t tall = p->kernel->most_rows;
   pte_pace pace = pte_call_pace(p->call);
   for (size_t i = begin; i < end; i++) {
@@ -168,6 +167,13 @@ static void product_task(void *context, size_t begin, size_t end, uint32_t threa
                      least(last * PTE_PANEL, p->columns)))
       return;
   }
+}
+
+static void product_task(void *context, size_t begin, size_t end, uint32_t thread) {
+  const turned_plan *p = context;
+  if (p->kernel->enter != NULL) p->kernel->enter();
+  blocks_run(p, begin, end, thread);
+  if (p->kernel->leave != NULL) p->kernel->leave();
 }
 
 /* --- the operator

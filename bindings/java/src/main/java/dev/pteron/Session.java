@@ -56,7 +56,8 @@ public final class Session implements AutoCloseable {
     this.program = program;
     this.method = method;
     int threads = options.threads != 0 ? options.threads : Math.min(Native.processors(), 256);
-    int cpu = options.cpu != 0 ? options.cpu : Native.cpu();
+    int have = Native.cpu(); // which also asks the system for what it gives on request
+    int cpu = options.cpu != 0 ? options.cpu : have;
     long pool = threads == 1 ? 0 : POOLS.computeIfAbsent(threads, Native::poolOpen);
     long address =
         Native.sessionOpen(

@@ -1,0 +1,15 @@
+/* Of the variant for AVX-512 with VNNI, what that for AMX does likewise. */
+#ifndef PTE_GEMM_STATIC_AVX512VNNI_H
+#define PTE_GEMM_STATIC_AVX512VNNI_H
+
+#include "kernels/variants.h"
+
+void pte_columns__avx512vnni(pte_rescale_columns *columns, const int8_t *shifts);
+void pte_lay__avx512vnni(const pte_taps_i8 *t, size_t first, size_t count, const int8_t *codes);
+void pte_taps__avx512vnni(const pte_taps_i8 *t, size_t first, size_t end, const int8_t *const *tap,
+                          size_t pixels, size_t step, int8_t *y);
+void pte_walk__avx512vnni(const pte_taps_i8 *t, size_t first, size_t end, const pte_walk_i8 *w);
+void pte_turn__avx512vnni(size_t depth, const float *x, float *room, int8_t *code, float *scale);
+void pte_scaled__avx512vnni(const pte_scaled_i8 *s, size_t rows, size_t panels);
+
+#endif
