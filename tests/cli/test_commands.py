@@ -164,8 +164,9 @@ def test_bench_keeps_the_peaks_and_says_what_operators_reach(
     (tmp_path / "pteron/peaks.json").write_text(json.dumps({report["machine"]: doubled}))
     again = json.loads(run(capsys, "bench", digits, "--runs", 2, "--json")[1])
     assert again["peaks"] == doubled
-    (tmp_path / "pteron/peaks.json").write_text("no JSON")
-    assert run(capsys, "bench", digits, "--runs", 1)[0] == 0
+    for other in ("no JSON", "[]", '{"another machine": {}}', json.dumps({report["machine"]: 7})):
+        (tmp_path / "pteron/peaks.json").write_text(other)
+        assert run(capsys, "bench", digits, "--runs", 1)[0] == 0
 
 
 def test_work_of_a_program_with_dynamic_sizes(tmp_path: Path) -> None:

@@ -40,10 +40,9 @@ class Work:
 def peaks(machine: str) -> dict[str, float]:
     """Those of one thread, by kind; measured in half a second and kept for `machine` in the user's cache. 0: not known."""
     kept = cache()
-    with contextlib.suppress(OSError, ValueError):
-        found = json.loads(kept.read_text(encoding="utf-8"))
-        if set(found[machine]) == set(KINDS):
-            return {kind: float(found[machine][kind]) for kind in KINDS}
+    with contextlib.suppress(OSError, ValueError, LookupError, TypeError):  # or of another machine
+        found = json.loads(kept.read_text(encoding="utf-8"))[machine]
+        return {kind: float(found[kind]) for kind in KINDS}
     isa = cpu.features()[-1].encode()
     measured = {kind: _pteron.lib.pteron_peak(i, isa) for i, kind in enumerate(KINDS)}
     with contextlib.suppress(OSError):  # nowhere to keep it: measured again
