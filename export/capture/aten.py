@@ -44,14 +44,6 @@ def full_like(x: Any, value: float) -> Any:
     return op.CastLike(op.Constant(value_float=float(value)), x)
 
 
-def is_all_true(x: Any) -> Any:
-    return op.Cast(op.ReduceMin(op.Cast(x, to=INT32), keepdims=0), to=BOOL)
-
-
-def is_any_true(x: Any) -> Any:
-    return op.Not(is_all_true(op.Not(x)))
-
-
 def floordiv(a: Any, b: Any) -> Any:
     """Of sizes, towards minus infinity; torch.onnx writes Div, which rounds towards zero."""
     a, b = number(a), number(b)

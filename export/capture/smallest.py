@@ -13,7 +13,8 @@ from typing import Any
 def least_sizes(torch: Any, module: Any, program: Any, example: Any) -> dict[str, int]:
     """The least size that the program holds for, by the tracer's symbol, where that is more than its range says.
 
-    `module` writes nothing. Sizes for which it or the program fails are left alone: nothing is silently wrong there.
+    `module` writes nothing. Sizes for which it fails are left alone: nothing is wrong there. Where the traced program alone fails,
+    what is made of it may not.
     """
     tree = torch.utils._pytree
     leaves, spec = tree.tree_flatten(example)
@@ -34,12 +35,12 @@ def least_sizes(torch: Any, module: Any, program: Any, example: Any) -> dict[str
                 break
             wanted = _result(torch, ours, tree.tree_unflatten(small, spec))
             got = _result(torch, traced, tree.tree_unflatten(small, spec))
-            if wanted is None or got is None or _agree(torch, wanted, got):
+            if wanted is None or (got is not None and _agree(torch, wanted, got)):
                 continue
             if not _is_assumed_larger(program, symbol):
                 guarded = program.module()
-                if _result(torch, guarded, tree.tree_unflatten(small, spec)) is None:
-                    continue  # a guard refuses the size
+                if _is_guarded(guarded, tree.tree_unflatten(small, spec)):
+                    continue  # the program refuses the size
             least[symbol] = size + 1
             break
     return least
@@ -87,6 +88,17 @@ def _result(torch: Any, run: Any, inputs: Any) -> list[Any] | None:
         return list(torch.utils._pytree.tree_leaves(run(*inputs[0], **inputs[1])))
     except Exception:
         return None
+
+
+def _is_guarded(run: Any, inputs: Any) -> bool:
+    """Whether a guard refuses these, before any operator of the program could."""
+    try:
+        run(*inputs[0], **inputs[1])
+    except AssertionError:
+        return True
+    except Exception:
+        return False
+    return False
 
 
 def _agree(torch: Any, wanted: list[Any], got: list[Any]) -> bool:

@@ -16,7 +16,7 @@ from onnxscript.values import Opset
 
 from pteron.schema.dtypes import DTYPES
 
-from . import aten, aten_places, aten_special
+from . import aten, aten_places, aten_special, aten_whole
 
 op: Final[Any] = Opset("", 24)
 FLOAT, DOUBLE, INT64 = 1, 11, 7
@@ -170,8 +170,6 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "_upsample_bicubic2d_aa.default": aten.antialiased("cubic"),
     "_grouped_mm.default": grouped_mm,
     "_int_mm.default": op.MatMulInteger,
-    "_is_all_true.default": aten.is_all_true,
-    "_is_any_true.default": aten.is_any_true,
     "scaled_dot_product_attention.default": aten.attention,
     "_neg_view.default": aten.neg,
     "rsub.Scalar": aten.rsub,
@@ -239,6 +237,32 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "embedding_bag.padding_idx": aten_special.embedding_bag,
     "_embedding_bag.default": aten_special.embedding_bag,
     "_embedding_bag_forward_only.default": aten_special.embedding_bag,
+    "div.Tensor_mode": aten_whole.div_mode,
+    "div.Scalar_mode": aten_whole.div_mode,
+    "floor_divide.default": aten_whole.floor_divide,
+    "floor_divide.Scalar": aten_whole.floor_divide,
+    "remainder.Tensor": aten_whole.remainder,
+    "remainder.Scalar": aten_whole.remainder,
+    "any.default": aten_whole.some,
+    "any.dim": aten_whole.some,
+    "any.dims": aten_whole.some,
+    "all.default": aten_whole.every,
+    "all.dim": aten_whole.every,
+    "all.dims": aten_whole.every,
+    "_is_all_true.default": aten_whole.every,
+    "_is_any_true.default": aten_whole.some,
+    "sign.default": aten_whole.sign,
+    "neg.default": aten_whole.neg,
+    "kthvalue.default": aten_whole.kthvalue,
+    **{
+        f"{name}.{overload}": function
+        for names, function in (
+            (("__rshift__", "bitwise_right_shift"), aten_whole.shift_right),
+            (("__lshift__", "bitwise_left_shift"), aten_whole.shift_left),
+        )
+        for name in names
+        for overload in ("Tensor", "Scalar" if name.startswith("__") else "Tensor_Scalar")
+    },
     "hstack.default": aten_places.hstack,
     "vstack.default": aten_places.vstack,
     "dstack.default": aten_places.dstack,
