@@ -358,6 +358,20 @@ def test_an_addend_is_a_bias_only_along_the_columns(
     assert got.shape == want.shape and np.abs(got - want).max() <= 0.1001
 
 
+def test_an_addend_that_makes_more_columns_is_no_bias() -> None:
+    """Of a product with one column, a row of numbers makes as many columns as it has."""
+    text = (
+        "c = QuantizeLinear(x, 0.05, i8(3)); d = DequantizeLinear(c, 0.05, i8(3));"
+        "l = DequantizeLinear(w, 0.01, i8(0)); a = DequantizeLinear(b, 0.0005);"
+        "q = QuantizeLinear(Add(MatMul(d, l), a), 0.1, i8(-7)); y = DequantizeLinear(q, 0.1, i8(-7))"
+    )
+    bias = RNG.integers(-9000, 9000, 7).astype(np.int32)
+    model, x = onnx_text(text, x="f32[6, 6]", w=SQUARE[:, :1], b=bias), {"x": normal(6, 6)}
+    (want,) = run(model, x)
+    assert want.shape == (6, 7) and not integer_nodes(model)
+    np.testing.assert_array_equal(run(model, x)[0], want)
+
+
 @pytest.mark.parametrize("op", ["Conv(d, l)", "AveragePool(d, kernel_shape=[1, 1])", "Neg(d)"])
 def test_only_a_product_of_matrices_takes_an_addend(op: str) -> None:
     text = (
