@@ -302,6 +302,8 @@ pte_status pte_host_model_prepare(pte_host_model *m, const int64_t *const *shape
   pte_sizes sizes = {.size = sizeof sizes};
   PTE_TRY(pte_prepare_size(m->session, &options, &sizes, error));
   PTE_TRY(resize(m, &m->arena, sizes.arena_bytes, false, "arena", error));
+  if (m->state.size_bytes != sizes.state_bytes) /* others may lie at the address that it has now */
+    PTE_TRY(pte_session_reset(m->session, error));
   PTE_TRY(resize(m, &m->state, sizes.state_bytes, true, "states", error));
   PTE_TRY(pte_session_prepare(m->session, &options, m->arena, m->state, PTE_STATE_KEEP, error));
   tell_placements(m);

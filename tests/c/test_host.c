@@ -274,6 +274,59 @@ static void all_memory_is_the_callers_and_comes_back(void) {
   CHECK(whole);
 }
 
+enum { WIDTH = 64, FEW = 2, MANY = 4 };
+
+/* Has one block of the states' size, which it gives again, and none for more rows. */
+typedef struct stingy {
+  float *block;
+  bool given;
+} stingy;
+
+static void *stingy_allocate(void *self, size_t size_bytes, size_t align) {
+  stingy *s = self;
+  (void)align;
+  if (size_bytes == MANY * WIDTH * sizeof(float)) return NULL;
+  if (size_bytes != FEW * WIDTH * sizeof(float) || s->given) return sample_memory(size_bytes);
+  s->given = true;
+  return s->block;
+}
+
+static void stingy_release(void *self, void *data, size_t size_bytes) {
+  stingy *s = self;
+  (void)size_bytes;
+  if (data == s->block) s->given = false;
+  else free(data);
+}
+
+/* The first sum of the sample `held` for so many rows of ones, or -1. */
+static float sum_of_rows(pte_host_model *model, int64_t rows) {
+  float x[MANY * WIDTH], y[MANY * WIDTH];
+  const int64_t shape[] = {rows, WIDTH}, *shapes[] = {shape};
+  const void *inputs[] = {x};
+  void *outputs[] = {y};
+  pte_error error = {0};
+  for (int i = 0; i < MANY * WIDTH; i++) x[i] = 1;
+  if (pte_host_model_prepare(model, shapes, NULL, NULL, &error) != PTE_OK) return -1;
+  CHECK_EQUAL(pte_host_model_run(model, inputs, outputs, NULL, &error), PTE_OK);
+  return y[0];
+}
+
+/* Memory that comes back at the same address is no longer what the session knew. */
+static void states_whose_memory_went_begin_again(void) {
+  stingy s = {sample_memory(FEW * WIDTH * sizeof(float)), false};
+  pte_host_allocator allocator = {
+      .size = sizeof allocator, .self = &s, .allocate = stingy_allocate, .release = stingy_release};
+  pte_host_options options = {.size = sizeof options, .threads = 1, .allocator = &allocator};
+  pte_host_model *model = NULL;
+  pte_error error = {0};
+  CHECK_EQUAL(pte_host_model_open("build/samples/held.pte", &options, &model, &error), PTE_OK);
+  CHECK(sum_of_rows(model, FEW) == 1 && sum_of_rows(model, FEW) == 2);
+  CHECK(sum_of_rows(model, MANY) == -1);
+  CHECK(sum_of_rows(model, FEW) == 1);
+  pte_host_model_close(model);
+  free(s.block);
+}
+
 static void count_lines(void *self, uint32_t level, const char *text) {
   int *lines = self;
   CHECK(strstr(text, level == PTE_HOST_INFO ? "read into memory" : "runs on the CPU") != NULL);
@@ -394,6 +447,7 @@ int main(void) {
   constants_of_a_file_of_their_own_lie_beside_or_are_given();
   a_fault_names_where_the_bytes_came_from();
   all_memory_is_the_callers_and_comes_back();
+  states_whose_memory_went_begin_again();
   who_wants_it_is_told_what_is_no_failure();
   models_may_share_a_pool();
   a_model_has_as_many_threads_as_it_is_told();

@@ -181,6 +181,20 @@ def state() -> Program:
 
 
 @sample
+def held() -> Program:
+    """A state as long as the input is, to which each run adds."""
+    n = symbol(N)
+    values = [
+        Value("x", "f32", (n, 64), "input", 0),
+        Value("sum", "f32", (n, 64), "state", 0),
+        Value("y", "f32", (n, 64), "output", 0),
+    ]
+    block = Block((Instr("pointwise", (0, 1), (2,), {"steps": add()}), Instr("copy", (2,), (1,))))
+    states = (State("sum", "f32", (n, 64)),)
+    return one_method(values, [block], [0], [2], dims=(N,), states=states)
+
+
+@sample
 def context() -> Program:
     """A cache whose rows are of tokens, written in place one by one, and the position that counts them."""
     one = Constant("one", "i64", (1,), np.ones(1, np.int64))
