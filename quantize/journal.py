@@ -20,7 +20,7 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 from pteron.schema.arrays import read_arrays, write_arrays
-from pteron.schema.errors import QuantError
+from pteron.schema.errors import OutputError, PteronError, QuantError
 
 from .encode.format import BlockFormat, Encoded
 from .report import LayerReport
@@ -78,11 +78,19 @@ NO_JOURNAL: Final = Journal()
 
 
 def whole(path: Path, write: Callable[[Path], None]) -> None:
-    """A file that has its name only when it is complete."""
+    """A file that has its name only when it is complete.
+
+    Raises:
+        OutputError: the disk is full, or the folder cannot be written.
+    """
     part = path.with_name(f".{path.name}.part")
     try:
         write(part)
         part.replace(path)
+    except OSError as error:  # of a write it names no file
+        if isinstance(error, PteronError):  # of what is read to be written
+            raise
+        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from None
     finally:
         part.unlink(missing_ok=True)
 

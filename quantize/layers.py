@@ -55,7 +55,7 @@ class Layer:
 
 
 def layers(model: ir.Model, tables: bool = False) -> list[Layer]:
-    """Every constant weight of MatMul, Gemm, Conv and, with `tables`, Gather, in order."""
+    """Every constant weight of MatMul, Gemm, Conv and, with `tables`, Gather, in order; weights of no elements stay as they are."""
     found = list(_layers(model, tables))
     names = layer_names([(layer.node, layer.node.inputs[layer.slot]) for layer in found])
     return [dataclasses.replace(layer, name=name) for layer, name in zip(found, names, strict=True)]
@@ -77,7 +77,7 @@ def _layers(model: ir.Model, tables: bool) -> Iterator[Layer]:
             kind = "matmul"
         if kind == "gather" and graphs.attr(node, "axis", 0) != 0:
             continue
-        if len(shape) == 2 or (kind == "conv" and len(shape) > 2):
+        if 0 not in shape and (len(shape) == 2 or (kind == "conv" and len(shape) > 2)):
             yield Layer(node, slot, "", kind, shape)
 
 

@@ -109,12 +109,12 @@ def _dtype(value: ir.Value) -> bool | None:
 
 
 def _weight(node: ir.Node, rank: int | None = None) -> list[int] | None:
-    """Extents of the constant f32 weight at input 1."""
+    """Extents of the constant f32 weight at input 1; None where it has no elements, too."""
     tensor = graphs.constant_tensor(node.inputs[1]) if len(node.inputs) > 1 else None
     if tensor is None or tensor.dtype != ir.DataType.FLOAT:
         return None
     shape = [int(str(n)) for n in tensor.shape]
-    return shape if rank is None or len(shape) == rank else None
+    return shape if 0 not in shape and rank in (None, len(shape)) else None
 
 
 def _activation(value: ir.Value | None) -> ir.Value | None:
@@ -136,7 +136,7 @@ def _constant_bias(value: ir.Value | None, n: int) -> bool:
 
 def _conv(node: ir.Node, on_grid: set[ir.Value]) -> Unit | None:
     x, shape = _activation(node.inputs[0]), _weight(node)
-    if x is None or shape is None or len(shape) < 3 or shape[0] == 0:
+    if x is None or shape is None or len(shape) < 3:
         return None
     if int8.window(node, shape[2:]) is None:
         return None

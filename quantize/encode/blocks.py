@@ -101,7 +101,8 @@ def decode(encoded: Encoded) -> F32:
     """value(code) * scale, rounded to f32: what `exact` execution computes with; shape [n, k]."""
     n, k = encoded.codes.shape
     fmt = encoded.format
-    blocks = elements.decode(encoded.codes, fmt.element).reshape(n, encoded.scale.shape[1], -1)
+    each = n, encoded.scale.shape[1], fmt.block or k
+    blocks = elements.decode(encoded.codes, fmt.element).reshape(each)
     if fmt.scale == "e8m0":
         scale = _power_of_two(encoded.scale.astype(np.float64))
         return (blocks.astype(np.float64) * scale[..., None]).astype(np.float32).reshape(n, k)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import random
 import signal
 import subprocess
@@ -30,7 +32,7 @@ from pteron.quantize.quantize import Calibration, Method, quantize_model
 from pteron.quantize.recipe import recipe
 from pteron.quantize.recipe_file import bytes_of, read_recipe, targeted
 from pteron.quantize.report import QuantReport
-from pteron.schema.errors import QuantError, RecipeError
+from pteron.schema.errors import OutputError, QuantError, RecipeError
 
 
 def chain(depth: int = 6, width: int = 64) -> onnx.ModelProto:
@@ -392,6 +394,53 @@ def test_a_failed_run_leaves_no_journal(tmp_path: Path, capsys: pytest.CaptureFi
         assert main([*words, str(tmp_path / out)]) == 3
         assert "weights must be finite" in capsys.readouterr().err
     assert sorted(p.name for p in tmp_path.iterdir()) == ["m.onnx"]
+
+
+def test_a_full_disk_is_named_by_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Journals and statistics are written by others' code, whose errors name no file."""
+
+    def full(path: Path, *_: Any) -> None:
+        path.write_bytes(b"half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("pteron.quantize.journal.write_arrays", full)
+    monkeypatch.setattr("pteron.quantize.quantize.write", full)
+    named = pytest.raises(OutputError, match=r"\.npz: cannot be written: No space left on device")
+    with named, journal(tmp_path / "j", resume=False) as kept:
+        quantized(recipe("nf4"), journal=kept)
+    model = capture_onnx(chain(), opset=28)
+    calibration = Calibration(given(), record, 4)
+    with pytest.raises(OutputError, match=r"s\.npz: cannot be written: No space left on device"):
+        method = Method(tmp_path / "s.npz")
+        quantize_model(model, recipe("nf4"), calibration=calibration, method=method)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("shape", [(0, 48), (64, 0)])
+@pytest.mark.parametrize("name", ["nf4", "int8", "mxfp4"])
+def test_weights_of_no_elements_stay_as_they_are(
+    shape: tuple[int, int], name: str, tmp_path: Path
+) -> None:
+    n = shape[0]
+    ports = [
+        helper.make_tensor_value_info(v, TensorProto.FLOAT, ["n", m])
+        for v, m in (("x", n), ("y", shape[1]))
+    ]
+    held = [numpy_helper.from_array(np.zeros(shape, np.float32), "w")]
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["y"])], "g", ports[:1], ports[1:], held
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    x = np.ones((3, n), np.float32)
+    reports: list[QuantReport] = []
+    wanted = recipe(name, activations="float")
+    pteron.export_model(
+        model, tmp_path / "m.pte", quantize=wanted, calibrate={"x": x}, quantized=reports.append
+    )
+    assert not reports[0].layers
+    np.testing.assert_array_equal(
+        pteron.load(tmp_path / "m.pte")(x), x @ np.zeros(shape, np.float32)
+    )
 
 
 def test_a_program_and_a_model_of_a_journal_are_those_without(tmp_path: Path) -> None:
