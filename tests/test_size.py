@@ -97,6 +97,12 @@ def test_imports_are_few_and_known(library: Path) -> None:
     assert {name.removesuffix("64") for name in asked} <= LIBC  # open64: large files on 32 bits
 
 
+def test_android_has_what_the_library_may_ask_for() -> None:
+    """The package built without an NDK links against a list of what Android's libraries have."""
+    stubs = (ROOT / "android_demo/smoke/stubs.txt").read_text().split()
+    assert LIBC - {"__errno_location"} | {"__errno"} <= {*stubs}
+
+
 def test_no_segment_is_writable_and_executable(library: Path) -> None:
     rows = [line.split() for line in said("readelf", "-lW", library)]
     flags = {
