@@ -14,8 +14,10 @@
 #define PTE_LANE_COUNT 16
 #if defined(__AVX512F__)
 #define PTE_LANE_SUMS 24
-#else
+#elif (defined(__AVX2__) && defined(__FMA__)) || (defined(__aarch64__) && !defined(PTE_FMA_EMULATE))
 #define PTE_LANE_SUMS 6
+#else
+#define PTE_LANE_SUMS 1 /* plain arrays: more would only be more code */
 #endif
 
 #if defined(__AVX2__) && defined(__FMA__)

@@ -59,6 +59,10 @@ PTE_ALWAYS void pte_product_rows(int rows, int wide, int64_t blocks, pte_product
 
 /* `rows` in 1 .. 6, `blocks` of 16 columns. */
 static inline void pte_product_strip(int64_t rows, int64_t blocks, pte_product p) {
+#if PTE_LANE_SUMS == 1
+  for (int64_t row = 0; row < rows; row++, p.a += p.a_row, p.out += p.out_row)
+    pte_product_rows(1, 1, blocks, p);
+#else
   switch (rows) {
   case 1: pte_product_rows(1, PTE_PRODUCT_WIDE(1), blocks, p); break;
   case 2: pte_product_rows(2, PTE_PRODUCT_WIDE(2), blocks, p); break;
@@ -67,6 +71,7 @@ static inline void pte_product_strip(int64_t rows, int64_t blocks, pte_product p
   case 5: pte_product_rows(5, PTE_PRODUCT_WIDE(5), blocks, p); break;
   default: pte_product_rows(6, PTE_PRODUCT_WIDE(6), blocks, p); break;
   }
+#endif
 }
 
 #endif
