@@ -13,13 +13,14 @@ from typing import Final
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Isa:
-    """`feature`: its bit in PTE_CPU_*, never used again. `machine`: x86_64, aarch64 or riscv64. `flags`: of the compiler, which is
+    """`feature`: its bit in PTE_CPU_*, never used again. `machine`: x86_64, aarch64, riscv64 or armv8.1m. `flags`: of the compiler, which is
     asked whether it knows them, and the header of intrinsics where older compilers lack it. `needs`: a row above, without which it does not count. `says`: what it is, for the C header.
     `option`: of the build, which leaves it out.
 
     How it is found. On x86 `cpuid`: words "leaf.register bit" (7.1 is leaf 7, subleaf 1), all of which must be set, and `state`,
     the registers that the system must save (XCR0), some of them only for a process that asked (core/cpu.h). On Arm and RISC-V `hwcap` and `hwcap2` of Linux, `sysctl` of Apple's systems; where
-    none is given, each such processor has it.
+    none is given, each such processor has it. `macro`: the compiler's, of a target that always has it; such a variant takes the
+    portable one's place in what `pteron amalgamate` writes.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Isa:
     hwcap: int = 0
     hwcap2: int = 0
     sysctl: str = ""
+    macro: str = ""
 
 
 AVX512: Final = "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c -mprefer-vector-width=512"
@@ -71,6 +73,7 @@ ROWS: Final = (
     Isa(
         "rvv", 7, "riscv64", "-march=rv64gcv -include riscv_vector.h", "vectors 1.0", hwcap=1 << (ord("V") - ord("A")),
     ),
+    Isa("mve", 9, "armv8.1m", "", "vectors of Cortex-M, Helium", macro="__ARM_FEATURE_MVE"),
 )  # fmt: skip
 """Of a machine the better ones stand lower: a kernel is taken for the last row that the processor has and the family knows."""
 

@@ -75,7 +75,7 @@ FREESTANDING = {
     "limits.h",
     "stdatomic.h",
 }
-INTRINSICS = {"emmintrin.h", "immintrin.h", "arm_neon.h"}
+INTRINSICS = {"emmintrin.h", "immintrin.h", "arm_neon.h", "arm_mve.h"}
 SYSTEM = {"host", "tools", "delegates"}
 
 

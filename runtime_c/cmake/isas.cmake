@@ -1,7 +1,7 @@
 # Instruction sets: of which machine, flags of the compiler, option of the build.
 # Written by schema/gen from schema/isas.py; do not edit.
 
-set(PTE_ISAS avx2 avxvnni avx512 avx512vnni amx neon dotprod i8mm rvv)
+set(PTE_ISAS avx2 avxvnni avx512 avx512vnni amx neon dotprod i8mm rvv mve)
 set(PTE_ISA_avx2_MACHINE x86_64)
 set(PTE_ISA_avx2_FLAGS -mavx2 -mfma -mf16c)
 set(PTE_ISA_avx2_OPTION )
@@ -29,3 +29,6 @@ set(PTE_ISA_i8mm_OPTION )
 set(PTE_ISA_rvv_MACHINE riscv64)
 set(PTE_ISA_rvv_FLAGS -march=rv64gcv -include riscv_vector.h)
 set(PTE_ISA_rvv_OPTION )
+set(PTE_ISA_mve_MACHINE armv8.1m)
+set(PTE_ISA_mve_FLAGS )
+set(PTE_ISA_mve_OPTION )

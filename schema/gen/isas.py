@@ -14,6 +14,7 @@ MACROS: Final = {
     "x86_64": "defined(__x86_64__) || defined(__i386__)",
     "aarch64": "defined(__aarch64__)",
     "riscv64": "defined(__riscv) && __riscv_xlen == 64",
+    "armv8.1m": "defined(__ARM_FEATURE_MVE)",
 }
 """A build has the rows of its machine."""
 

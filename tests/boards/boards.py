@@ -81,14 +81,24 @@ def write_model(
     )
 
 
+def link(machine: Machine, out: Path, *words: str | Path) -> None:
+    """`out`: start.c and what the words say, sources and flags."""
+    gcc = ("arm-none-eabi-gcc", *machine.flags, *COMMON, "-nostdlib", "-Wl,--gc-sections")
+    sh(*gcc, HERE / "start.c", *words, "-T", HERE / "board.ld", "-lgcc", "-o", out)
+
+
+def emulated(machine: Machine, image: Path) -> list[str]:
+    """The command that runs an image; its exit status is the image's."""
+    how = ("-nographic", "-semihosting-config", "enable=on,target=native", "-kernel", str(image))
+    return ["qemu-system-arm", "-M", machine.emulated, *how]
+
+
 def run(machine: Machine, folder: Path, memory: int = 0, corrupted: int = 0) -> Run:
     """`folder` has pteron_model.c and input.h. `memory`: PTERON_MODEL_MEMORY, where given."""
     out = folder / f"{machine.name}-{memory}-{corrupted}.elf"
-    gcc = ("arm-none-eabi-gcc", *machine.flags, *COMMON, f"-DCORRUPTED={corrupted}")
     size = (f"-DPTERON_MODEL_MEMORY={memory}",) if memory else ()
-    sh(*gcc, *size, f"-I{folder}", "-nostdlib", "-Wl,--gc-sections", HERE / "start.c", HERE / "app.c", "-T", HERE / "board.ld", "-lgcc", "-o", out)  # fmt: skip
-    emulator = ("qemu-system-arm", "-M", machine.emulated, "-nographic", "-semihosting-config")
-    said = sh(*emulator, "enable=on,target=native", "-kernel", out)
+    link(machine, out, f"-DCORRUPTED={corrupted}", *size, f"-I{folder}", HERE / "app.c")
+    said = sh(*emulated(machine, out))
     text, data, bss = map(int, sh("arm-none-eabi-size", out).splitlines()[1].split()[:3])
     found = dict(re.findall(r"(memory|stack|taken) (\d+)", said))
     return Run(

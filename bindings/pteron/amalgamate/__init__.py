@@ -66,19 +66,17 @@ def amalgamate(
     kind = whole if replaceable else fixed
     root = sources.home()
     paths = sources.needed(root, kernels.ops, kind.FOLDERS)
-    families = [p.stem.partition("__")[0] for p in paths if "__portable" in p.name]
-    rows = "".join(
-        f"PTE_VARIANTS({f})\nPTE_VARIANT({f}, portable, PTE_CPU_ANY)\nPTE_VARIANTS_END\n"
-        for f in families
-    )
     headers = [root / each for each in kind.HEADERS]
-    body = sources.joined(root, [*paths, root / "kernels/variants.c", *headers], rows)
+    body = sources.joined(
+        root, [*paths, root / "kernels/variants.c", *headers], sources.families(paths)
+    )
     model = kind.model(data, program, ready)
     source = "".join(
         [
             f"/* {name} and the runtime for it: pteron amalgamate. Do not edit. */\n",
             '#include "pteron_model.h"\n\n',
             kernel_list(kernels, name),
+            sources.targets(),
             libc.TEXT,
             body,
             f"\n/* --- {name} --- */\n\n{model.text}",

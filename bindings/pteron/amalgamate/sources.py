@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
 from pteron.schema.errors import ArgumentError
+from pteron.schema.isas import ISAS
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(["<])([^">]+)[">][^\n]*\n', re.MULTILINE)
 DEFINES = r"^[ \t]*#[ \t]*define (\w+)"
-INTRINSICS = ("emmintrin.h", "immintrin.h", "arm_neon.h")
+INTRINSICS = ("emmintrin.h", "immintrin.h", "arm_neon.h", "arm_mve.h")
+ALWAYS = [row for row in ISAS.values() if row.macro]
+"""Instruction sets that a compiler's target has or has not."""
 
 
 def home() -> Path:
@@ -36,7 +39,7 @@ def home() -> Path:
 
 def needed(root: Path, ops: Iterable[str], folders: Iterable[str]) -> list[Path]:
     """Sources of these folders, and those without which these operators do not link, but for variants.c: each kernel's file,
-    and the .c of each header."""
+    and the .c of each header. Those of an instruction set stand last, so that no header stands in what one leaves out."""
     kernels = {p.stem: p for p in root.glob("kernels/*/*.c") if "__" not in p.name}
     todo = [kernels[op] for op in ops if op in kernels]
     todo += [p for folder in folders for p in sorted((root / folder).glob("*.c"))]
@@ -48,9 +51,11 @@ def needed(root: Path, ops: Iterable[str], folders: Iterable[str]) -> list[Path]
         seen[path] = None
         text = "".join(p.read_text() for p in reached(root, path))
         for family in re.findall(r"\bpte_(\w+)_pick\(call->cpu|\bpte_(\w+)_pick\(\w", text):
-            todo += root.glob(f"kernels/*/{''.join(family)}__portable.c")
+            for isa in ("portable", *(row.name for row in ALWAYS)):
+                todo += root.glob(f"kernels/*/{''.join(family)}__{isa}.c")
         todo += [p.with_suffix(".c") for p in reached(root, path) if p.with_suffix(".c").exists()]
-    return sorted(p for p in seen if p.name != "variants.c")
+    found = (p for p in seen if p.name != "variants.c")
+    return sorted(found, key=lambda p: (p.stem.partition("__")[2] not in ("", "portable"), p))
 
 
 def reached(root: Path, path: Path) -> list[Path]:
@@ -65,6 +70,31 @@ def reached(root: Path, path: Path) -> list[Path]:
 
 def resolved(root: Path, name: str) -> Path:
     return root / "include" / name if name.startswith("pteron/") else root / name
+
+
+def families(paths: Iterable[Path]) -> str:
+    """What stands for gen/variants.inc: of each family one variant, which the compiler's target decides."""
+    have = {p.stem for p in paths if "__" in p.stem}
+    out = []
+    for family in sorted(s.removesuffix("__portable") for s in have if s.endswith("__portable")):
+        out.append(f"PTE_VARIANTS({family})")
+        mine = [row.name for row in ALWAYS if f"{family}__{row.name}" in have]
+        for i, isa in enumerate(mine):
+            line = f"PTE_VARIANT({family}, {isa}, PTE_CPU_ANY)"
+            out += [f"#{'elif' if i else 'if'} PTE_HAVE_{isa.upper()}", line]
+        out += ["#else"] if mine else []
+        out.append(f"PTE_VARIANT({family}, portable, PTE_CPU_ANY)")
+        out += ["#endif"] if mine else []
+        out.append("PTE_VARIANTS_END")
+    return "\n".join(out) + "\n"
+
+
+def targets() -> str:
+    """Which variants the compiler's target decides about."""
+    rows = (
+        f"#ifdef {row.macro}\n#define PTE_HAVE_{row.name.upper()} 1\n#endif\n" for row in ALWAYS
+    )
+    return "".join(rows)
 
 
 # --- one text ----------------------------------------------------------------------------------
@@ -108,9 +138,23 @@ def joined(root: Path, paths: Iterable[Path], families: str) -> str:
     everywhere = "".join(t for rows in texts.values() for shared, t in rows if shared)
     taken |= {n for n in count if re.search(rf"\b{n}\b", everywhere)}
     lasting = set(re.findall(DEFINES, everywhere, re.MULTILINE))
-    return "".join(
-        whole(path.relative_to(root), texts[path], names[path] & taken, lasting) for path in paths
-    )
+    out = []
+    for path in paths:
+        rows = unless_better(path, texts[path], texts)
+        out.append(whole(path.relative_to(root), rows, names[path] & taken, lasting))
+    return "".join(out)
+
+
+def unless_better(
+    path: Path, rows: list[tuple[bool, str]], among: Container[Path]
+) -> list[tuple[bool, str]]:
+    """What is its own of a portable variant counts only where the target has none of the better ones among the files."""
+    family, _, isa = path.stem.partition("__")
+    better = [r for r in ALWAYS if path.with_name(f"{family}__{r.name}.c") in among]
+    if isa != "portable" or not better:
+        return rows
+    condition = " && ".join(f"!PTE_HAVE_{row.name.upper()}" for row in better)
+    return [(shared, t if shared else f"\n#if {condition}\n{t}\n#endif\n") for shared, t in rows]
 
 
 def whole(name: Path, rows: list[tuple[bool, str]], clashing: set[str], lasting: set[str]) -> str:

@@ -81,7 +81,8 @@ enum { /* storage formats */
 #define PTE_CPU_AVXVNNI    64u /* VNNI without AVX-512; with PTE_CPU_AVX2 */
 #define PTE_CPU_RVV        128u /* vectors 1.0 */
 #define PTE_CPU_AMX        256u /* tiles of int8; with PTE_CPU_AVX512VNNI */
-#define PTE_CPU_FEATURES 511u /* all of them */
+#define PTE_CPU_MVE        512u /* vectors of Cortex-M, Helium */
+#define PTE_CPU_FEATURES 1023u /* all of them */
 
 /* Bits of one element; 0: no such type. */
 static inline unsigned pte_dtype_bits(unsigned dtype) {
