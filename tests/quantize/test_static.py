@@ -71,6 +71,17 @@ def session(path: Path, plain: bool = True) -> Any:
 DIGITS = ["Conv", "Conv", "Add", "MaxPool", "Conv", "AveragePool", "Reshape", "Linear"]
 
 
+def test_onnxruntime_fuses_every_convolution(written: Path, tmp_path: Path) -> None:
+    """What docs/quantize.md says of its option for int8 on x86; without it branches keep convolutions in f32."""
+    options = ort.SessionOptions()
+    options.add_session_config_entry("session.qdqisint8allowed", "1")
+    options.optimized_model_filepath = str(tmp_path / "optimized.onnx")
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    ort.InferenceSession(str(written / "q.onnx"), options)
+    kinds = [node.op_type for node in onnx.load(tmp_path / "optimized.onnx").graph.node]
+    assert kinds.count("QLinearConv") == DIGITS.count("Conv") and "Conv" not in kinds, kinds
+
+
 def test_the_digits_are_integers_from_end_to_end(written: Path) -> None:
     kinds = operators(integer_model(written / "q.onnx"))
     assert kinds[0] == "QuantizeLinear" and kinds[-1] == "DequantizeLinear"
