@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "biogpt": {},
     "persimmon": {},
     "helium": {"head_dim": 8},
+    "granitemoe": EXPERTS,
     "bloom": {"n_layer": 2, "n_head": 4},
     "mpt": {"d_model": 32, "n_heads": 4, "n_layers": 2, "max_seq_len": 256},
     "falcon of ALiBi": {"alibi": True, "ffn_hidden_size": 64},
@@ -68,11 +70,14 @@ def made(name: str, **options: Any) -> Any:
 
 
 def exported(module: Any, path: Path, logits: str = "all", cache: str = "f32") -> None:
+    module.config.use_cache = False
+    named = "use_cache" in inspect.signature(module.forward).parameters
     pteron.export_model(
         module,
         path,
-        kwargs={"input_ids": torch.zeros((1, 8), dtype=torch.long), "use_cache": False},
-        dynamic_shapes={"input_ids": {1: "tokens"}, "use_cache": None},
+        kwargs={"input_ids": torch.zeros((1, 8), dtype=torch.long)}
+        | ({"use_cache": False} if named else {}),
+        dynamic_shapes={"input_ids": {1: "tokens"}} | ({"use_cache": None} if named else {}),
         max_context=48,
         logits=logits,
         cache=cache,
