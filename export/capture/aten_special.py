@@ -12,7 +12,7 @@ from typing import Any, Final
 from pteron.schema.errors import ModelError
 
 from .aten import BOOL, FLOAT, INT64, extent, full_like, ints, op, rank
-from .aten_places import counting
+from .aten_places import counting, signbit
 
 # --- special functions ---------------------------------------------------------------------------------------------------
 
@@ -126,6 +126,36 @@ def erfinv(x: Any) -> Any:
         y = op.Sub(y, op.Div(op.Sub(op.Erf(y), x), slope))
     y = op.Where(op.Equal(size, one), op.Mul(x, real(math.inf)), y)
     return op.Where(op.Greater(size, one), real(math.nan), y)
+
+
+def log_sigmoid(x: Any) -> Any:
+    """min(x, 0) - log(1 + exp(-|x|)); torch.onnx has the logarithm of what is 0 below -88."""
+    zero = full_like(x, 0)
+    return op.Sub(op.Min(x, zero), op.Log(op.Add(full_like(x, 1), op.Exp(op.Neg(op.Abs(x))))))
+
+
+def log_sigmoid_forward(x: Any) -> Any:
+    return log_sigmoid(x), op.Exp(op.Neg(op.Abs(x)))
+
+
+def logaddexp(a: Any, b: Any) -> Any:
+    """From the greater on: exp of it may be infinite."""
+    greater = op.Max(a, b)
+    apart = op.Neg(op.Abs(op.Sub(a, b)))
+    y = op.Add(greater, op.Log(op.Add(full_like(a, 1), op.Exp(apart))))
+    return op.Where(op.And(op.Equal(a, b), op.IsInf(a)), a, y)
+
+
+def atan2(y: Any, x: Any) -> Any:
+    """By the quotient of the smaller by the greater, in the half that the signs say, of zeros too."""
+    wide, high = op.Abs(x), op.Abs(y)
+    great, small = op.Max(wide, high), op.Min(wide, high)
+    quotient = op.Div(small, op.Where(op.Equal(great, full_like(x, 0)), full_like(x, 1), great))
+    both = op.And(op.IsInf(x), op.IsInf(y))
+    angle = op.Atan(op.Where(both, full_like(x, 1), quotient))
+    angle = op.Where(op.Greater(high, wide), op.Sub(full_like(x, math.pi / 2), angle), angle)
+    angle = op.Where(signbit(x), op.Sub(full_like(x, math.pi), angle), angle)
+    return op.Where(signbit(y), op.Neg(angle), angle)
 
 
 # --- how often -----------------------------------------------------------------------------------------------------------

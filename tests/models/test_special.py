@@ -37,6 +37,19 @@ def test_where_the_error_function_has_a_value(tmp_path: Path) -> None:
     agree(tmp_path, functions, (every,), (every[::2],), dynamic=({0: "n"},))
 
 
+def test_logarithms_of_what_f32_has_not_and_angles_of_zeros(tmp_path: Path) -> None:
+    x = torch.tensor([0.0, 1, 90, -90, 1e4, -1e4, 3, -0.0, -2, INF])
+    y = torch.tensor([3.0, 1, 3, -91, 1e4, 5, -0.0, 0.0, -1e-3, INF])
+    functions = [
+        lambda x, y: torch.nn.functional.logsigmoid(x),
+        torch.logaddexp,
+        lambda x, y: torch.nn.functional.binary_cross_entropy_with_logits(x[:8], y[:8].sigmoid()),
+    ]
+    agree(tmp_path, functions, (x.abs()[:9] * 0.01, y[:9]), (x[:9], y[:9]), (y[:9], x[:9]))
+    points = [(x, y), (y, x), (x, -y), (-y, -x), (x * 0, -(y.abs())), (x, y * NAN)]
+    agree(tmp_path, [torch.atan2], *points)
+
+
 def test_the_most_frequent(tmp_path: Path) -> None:
     x = (randn(3, 5, 4) * 1.2).round()
     functions = [
