@@ -105,6 +105,20 @@ static void back_is_no_further_than_it_came(void) {
   close_stage(&s);
 }
 
+static void a_full_context_is_saved_and_restored(void) {
+  stage one = new_session(), two = new_session();
+  for (int i = 0; i < ROWS; i++) run(&one, i);
+  sample saved = save(&one);
+  CHECK_EQUAL(restore(&two, saved.bytes, saved.size), PTE_OK);
+  CHECK_EQUAL(position(&two), ROWS);
+  sample again = save(&two);
+  CHECK(again.size == saved.size && memcmp(again.bytes, saved.bytes, saved.size) == 0);
+  free(again.bytes);
+  free(saved.bytes);
+  close_stage(&one);
+  close_stage(&two);
+}
+
 /* Every byte bent, and every prefix, each in memory of its own so that the sanitizer sees more. */
 static void damaged_bytes_are_refused_and_change_nothing(void) {
   stage s = new_session();
@@ -211,6 +225,7 @@ int main(void) {
   a_fork_goes_on_as_its_original_does();
   gone_back_it_writes_over_what_was_there();
   back_is_no_further_than_it_came();
+  a_full_context_is_saved_and_restored();
   damaged_bytes_are_refused_and_change_nothing();
   numbers_of_one_who_means_harm_are_refused();
   a_position_in_the_state_may_be_anything();

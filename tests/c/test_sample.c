@@ -1,0 +1,63 @@
+/* Drawing tokens: what it takes of the room that it asks for, and the largest logit of all. */
+// sources: library
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "check.h"
+#include "pteron/pteron.h"
+#include "sample.h"
+
+enum { COUNT = 37 };
+
+/* In room of exactly the bytes asked for, so that the sanitizer sees the byte behind it. */
+static pte_status draw(pte_sampling options, const float *logits, uint32_t count, uint32_t *out) {
+  options.size = sizeof options;
+  pte_memory room = {sample_memory(pte_sample_room(count)), pte_sample_room(count)};
+  pte_error error = {0};
+  pte_status status = pte_sample(&options, logits, count, 7, room, out, &error);
+  free(room.data);
+  return status;
+}
+
+static void all_options_keep_to_their_room(void) {
+  float logits[COUNT];
+  for (int i = 0; i < COUNT; i++) logits[i] = (float)(i * 29 % 11);
+  for (uint32_t count = 1; count <= COUNT; count++)
+    for (uint32_t top_k = 0; top_k <= count + 1; top_k++)
+      for (int part = 1; part <= 4; part++) {
+        uint32_t id = COUNT;
+        pte_sampling options = {
+            .temperature = 0.8f, .top_k = top_k, .top_p = (float)part / 4, .min_p = 0.01f};
+        CHECK_EQUAL(draw(options, logits, count, &id), PTE_OK);
+        CHECK(id < count);
+      }
+}
+
+static void the_first_of_the_largest_needs_no_draw(void) {
+  const float logits[] = {1, 5, 5, 5, -1};
+  pte_sampling coldest = {.temperature = 0}, one = {.temperature = 3, .top_k = 1};
+  for (uint64_t seed = 0; seed < 50; seed++) {
+    uint32_t id = 0;
+    coldest.seed = one.seed = seed;
+    CHECK(draw(coldest, logits, 5, &id) == PTE_OK && id == 1);
+    CHECK(draw(one, logits, 5, &id) == PTE_OK && id == 1);
+    coldest.size = sizeof coldest;
+    CHECK_EQUAL(pte_sample(&coldest, logits, 5, 7, (pte_memory){0}, &id, NULL), PTE_OK);
+  }
+}
+
+static void room_that_is_short_is_refused(void) {
+  const float logits[] = {1, 2};
+  pte_sampling options = {.size = sizeof options, .temperature = 1};
+  char room[64];
+  uint32_t id = 9;
+  pte_memory one_less = {room, pte_sample_room(2) - 1};
+  CHECK_EQUAL(pte_sample(&options, logits, 2, 0, one_less, &id, NULL), PTE_NO_MEMORY);
+}
+
+int main(void) {
+  all_options_keep_to_their_room();
+  the_first_of_the_largest_needs_no_draw();
+  room_that_is_short_is_refused();
+  return check_done();
+}
