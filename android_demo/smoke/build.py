@@ -64,7 +64,9 @@ def dex(out: Path) -> Path:
     template = (HERE / "smali/dev/pteron/Native.smali").read_text()
     methods = "".join(f".method static native {n}{d}\n.end method\n" for n, d in found)
     (texts / "dev/pteron/Native.smali").write_text(template + methods)
-    sh("smali", "assemble", "--api", "26", "-o", out / "classes.dex", texts)
+    # one job, files in order: how several end decides where data lies
+    files = sorted(texts.rglob("*.smali"))
+    sh("smali", "assemble", "--api", "26", "--jobs", "1", "-o", out / "classes.dex", *files)
     return out / "classes.dex"
 
 
