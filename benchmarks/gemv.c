@@ -234,10 +234,11 @@ int main(int argc, char **argv) {
       const uint16_t format = formats[i].format;
       const pte_format_row *row = &pte_format_rows[format];
       bench b = {.name = formats[i].name, .format = format, .threads = threads, .pool = pool};
-      const size_t weights = (size_t)K * 16, low = row->bits == 6 ? 4 : row->bits;
+      const size_t weights = (size_t)K * 16,
+                   low = row->bits % 3 == 0 ? row->bits / 3 * 2u : row->bits;
       b.plane[0] = weights * low / 8;
       b.plane[1] = weights * (row->bits - low) / 8;
-      b.plane[2] = (row->block ? weights / row->block : 16) * pte_dtype_bits(row->scale) / 8;
+      b.plane[2] = (row->block ? weights >> row->block : 16) * pte_dtype_bits(row->scale) / 8;
       b.bytes = (b.plane[0] + b.plane[1] + b.plane[2]) * (N / 16);
       b.matrices = RING_BYTES / b.bytes;
       b.ring = ring, b.x = x, b.y = y;

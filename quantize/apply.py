@@ -28,7 +28,7 @@ from pteron.export.graph.weights import rows_of
 
 from . import levels
 from .encode import elements
-from .encode.format import Encoded
+from .encode.format import BlockFormat, Encoded
 from .encode.table import FORMATS
 from .layers import Layer
 from .plan import Choice, Plan
@@ -88,8 +88,12 @@ def _insert(
     assert isinstance(graph, ir.Graph)
     fmt = encoded.format
     coded = _codes(encoded) if again is None else _later(_codes(encoded), again)
+
+    def constant(array: Array, name: str) -> ir.Value:
+        return graphs.initializer(graph, array, graphs.fresh(used, f"{layer.name}.{name}"))
+
     codes = graphs.initializer(graph, coded, graphs.fresh(used, layer.name + ".codes"))
-    scale = graphs.initializer(graph, _scale(encoded), graphs.fresh(used, layer.name + ".scale"))
+    scale = constant(_scale(encoded), "scale")
     nodes: list[ir.Node] = []
 
     def add(
@@ -105,6 +109,10 @@ def _insert(
         nodes.append(ir.Node(domain, op, inputs, attrs, outputs=[out], name=out.name))
         return out
 
+    if encoded.outer is not None:
+        scale = add(
+            "DequantizeLinear", [scale, constant(encoded.outer[:, 0], "outer")], {"axis": 0}
+        )
     if fmt.element.levels is not None:
         function = levels.declare_levels(model, fmt.stored)
         size = {"block_size": fmt.block or encoded.codes.shape[1]}
@@ -115,7 +123,10 @@ def _insert(
         axis = {"axis": 1, "block_size": fmt.block} if fmt.block else {"axis": 0}
         if fmt.scale == "e8m0":
             axis["output_dtype"] = int(ir.DataType.FLOAT)
-        w = add("DequantizeLinear", [codes, scale], axis)
+        parts = [codes, scale]
+        if encoded.zero is not None:
+            parts.append(constant(encoded.zero.astype(_kind(fmt)), "zero"))
+        w = add("DequantizeLinear", parts, axis)
     if layer.kind == "matmul":
         w = add("Transpose", [w], {"perm": [1, 0]})
     elif len(layer.shape) > 2:
@@ -144,7 +155,7 @@ def _later(codes: Array, again: Callable[[], Rounded]) -> ir.TensorProtocol:
 def _codes(encoded: Encoded) -> Array:
     """The codes in the ONNX type of the format."""
     fmt = encoded.format
-    kind = np.dtype(getattr(ml_dtypes, fmt.codes, fmt.codes))
+    kind = _kind(fmt)
     if not fmt.element.integer:
         return encoded.codes.view(kind)
     out = np.empty(encoded.codes.shape, kind)
@@ -152,6 +163,10 @@ def _codes(encoded: Encoded) -> Array:
         codes = encoded.codes[begin:end]
         out[begin:end] = elements.decode(codes, fmt.element).astype(np.int8).astype(kind)
     return out
+
+
+def _kind(fmt: BlockFormat) -> np.dtype[Any]:
+    return np.dtype(getattr(ml_dtypes, fmt.codes, fmt.codes))
 
 
 def _scale(encoded: Encoded) -> Array:

@@ -9,16 +9,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
-from .encode.format import BlockFormat
-
-SCALE_BITS = {"f16": 16, "f32": 32, "e8m0": 8}
-
-
-def bits_of(fmt: BlockFormat, n: int, k: int) -> int:
-    """Of a weight [n, k] with its scales."""
-    blocks = -(-k // fmt.block) if fmt.block else 1
-    return n * k * fmt.element.bits + n * blocks * SCALE_BITS[fmt.scale]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Costs:

@@ -10,7 +10,7 @@ import onnx_ir as ir
 
 from pteron.schema.errors import QuantError, RecipeError
 
-from .budget import Costs, bits_of, moves, within
+from .budget import Costs, moves, within
 from .encode.table import FORMATS
 from .journal import Journal, digest, identity
 from .measure import Weights, losses
@@ -60,7 +60,7 @@ class Probe:
 
 def _facts(item: Sequence[tuple[Sequence[int], Rounded]]) -> Iterator[object]:
     for numbers, made in item:
-        yield from (tuple(numbers), made.report.format, made.encoded.codes, made.encoded.scale)
+        yield from (tuple(numbers), made.report.format, *made.encoded.parts)
 
 
 def evaluated(
@@ -116,7 +116,7 @@ def _costs(
     bits, errors, coarsest = [], [], []
     for i in free:
         choice = made.choices[i]
-        bits.append({name: bits_of(FORMATS[name], *choice.layer.extents) for name in names})
+        bits.append({name: FORMATS[name].bits_of(*choice.layer.extents) for name in names})
         tried = {
             name: do(dataclasses.replace(choice, format=FORMATS[name], algorithm=SEARCH))
             for name in names

@@ -8,14 +8,16 @@ coordinate descent over codes and scales take what the greedy order left: each l
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .encode import blocks, elements
-from .encode.format import BlockFormat, Encoded
-from .search import search, stored
+from .encode.format import BlockFormat, Encoded, joined
+from .search import search
 
 F32 = NDArray[np.float32]
 
@@ -37,43 +39,68 @@ def gptq(w: F32, fmt: BlockFormat, second: F32, sweeps: int = SWEEPS) -> Encoded
     begun = search(w, fmt, np.diagonal(second, axis1=1, axis2=2))
     each = len(w) // len(second)
     parts = [
-        _group(w[g * each :][:each], begun.scale[g * each :][:each], fmt, moments, sweeps)
+        _group(w[g * each :][:each], begun.each(_rows(g * each, each)), moments, sweeps)
         for g, moments in enumerate(second)
     ]
-    codes, scales = zip(*parts, strict=True)
-    return Encoded(fmt, np.concatenate(codes), np.concatenate(scales))
+    return joined(parts)
 
 
-def _group(
-    w: F32, scale: NDArray[Any], fmt: BlockFormat, second: F32, sweeps: int
-) -> tuple[elements.Codes, NDArray[Any]]:
+def _rows(begin: int, count: int) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    return lambda part: part[begin : begin + count]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Grid:
+    """What codes of each column stand for: `step` and `zero` of its block and row, [k, n]."""
+
+    element: elements.Element
+    step: F32
+    zero: NDArray[np.int8] | None
+
+    def nearest(self, x: F32, j: int) -> elements.Codes:
+        return elements.encode(x / self.step[j], self.element, self._zero(j))
+
+    def value(self, codes: elements.Codes, j: int) -> F32:
+        return np.asarray(elements.decode(codes, self.element, self._zero(j)) * self.step[j])
+
+    def _zero(self, j: int) -> NDArray[np.int8] | None:
+        return None if self.zero is None else self.zero[j]
+
+
+def _group(w: F32, begun: Encoded, second: F32, sweeps: int) -> Encoded:
     h = second.astype(np.float64)
     diagonal = np.diagonal(h).copy()
     idle = diagonal <= 0
     h[idle, idle] = 1
     h[np.diag_indices_from(h)] += DAMP * max(float(diagonal.mean()), LEAST)
+    fmt, step = begun.format, blocks.steps(begun)
     block = fmt.block or max(w.shape[1], 1)
-    codes = _greedy(w, np.repeat(blocks.steps(scale, fmt), block, axis=1), fmt, h)
+
+    def each(part: NDArray[Any]) -> NDArray[Any]:
+        return np.ascontiguousarray(np.repeat(part, block, axis=1).T)
+
+    zero = None if begun.zero is None else each(begun.zero)
+    codes = _greedy(w, _Grid(fmt.element, each(step), zero), h)
     moments = h.astype(np.float32)
     for _ in range(sweeps):
         if fmt.scale != "e8m0":
-            scale = _rescaled(w, codes, scale, fmt, moments)
-        codes = _descend(w, codes, np.repeat(blocks.steps(scale, fmt), block, axis=1), fmt, moments)
-    return codes, scale
+            step = _rescaled(w, codes, step, begun, moments)
+        codes = _descend(w, codes, _Grid(fmt.element, each(step), zero), moments)
+    return blocks.with_steps(begun, codes, step)
 
 
-def _greedy(w: F32, step: F32, fmt: BlockFormat, h: NDArray[np.float64]) -> elements.Codes:
+def _greedy(w: F32, grid: _Grid, h: NDArray[np.float64]) -> elements.Codes:
     order = np.argsort(-np.diagonal(h), kind="stable")
     inverse = np.linalg.inv(h[np.ix_(order, order)])
     upper = np.linalg.cholesky((inverse + inverse.T) / 2).T.astype(np.float32)
-    left, steps = np.ascontiguousarray(w.T[order]), np.ascontiguousarray(step.T[order])
+    left = np.ascontiguousarray(w.T[order])
     codes = np.empty(left.shape, np.uint8)
     for begin in range(0, len(left), BATCH):
         end = min(begin + BATCH, len(left))
         missed = np.empty((end - begin, left.shape[1]), np.float32)
         for j in range(begin, end):
-            codes[j] = elements.encode(left[j] / steps[j], fmt.element)
-            taken = elements.decode(codes[j], fmt.element) * steps[j]
+            codes[j] = grid.nearest(left[j], order[j])
+            taken = grid.value(codes[j], order[j])
             missed[j - begin] = (left[j] - taken) / upper[j, j]
             left[j + 1 : end] -= upper[j, j + 1 : end, None] * missed[j - begin]
         left[end:] -= upper[begin:end, end:].T @ missed
@@ -82,39 +109,38 @@ def _greedy(w: F32, step: F32, fmt: BlockFormat, h: NDArray[np.float64]) -> elem
     return np.ascontiguousarray(out.T)
 
 
-def _descend(w: F32, codes: elements.Codes, step: F32, fmt: BlockFormat, h: F32) -> elements.Codes:
+def _descend(w: F32, codes: elements.Codes, grid: _Grid, h: F32) -> elements.Codes:
     """Each column once more, with all others as they are."""
-    steps, out = np.ascontiguousarray(step.T), np.ascontiguousarray(codes.T)
-    now = elements.decode(out, fmt.element) * steps
+    out = np.ascontiguousarray(codes.T)
+    now = elements.decode(out, grid.element, grid.zero) * grid.step
     pull = h @ (np.ascontiguousarray(w.T) - now)  # minus half the gradient, [k, n]
     for begin in range(0, len(now), BATCH):
         end = min(begin + BATCH, len(now))
         moved = np.empty((end - begin, now.shape[1]), np.float32)
         for j in range(begin, end):
             wanted = now[j] + pull[j] / h[j, j]
-            out[j] = elements.encode(wanted / steps[j], fmt.element)
-            moved[j - begin] = elements.decode(out[j], fmt.element) * steps[j] - now[j]
+            out[j] = grid.nearest(wanted, j)
+            moved[j - begin] = grid.value(out[j], j) - now[j]
             pull[begin:end] -= h[begin:end, j, None] * moved[j - begin]
         pull[:begin] -= h[:begin, begin:end] @ moved
         pull[end:] -= h[end:, begin:end] @ moved
     return np.ascontiguousarray(out.T)
 
 
-def _rescaled(
-    w: F32, codes: elements.Codes, scale: NDArray[Any], fmt: BlockFormat, h: F32
-) -> NDArray[Any]:
+def _rescaled(w: F32, codes: elements.Codes, before: F32, begun: Encoded, h: F32) -> F32:
     """Each block's scale once more, with codes and all other scales as they are."""
-    block = fmt.block or max(w.shape[1], 1)
-    level = elements.decode(codes, fmt.element)
-    steps = blocks.steps(scale, fmt).copy()
-    out = scale.copy()
+    block = begun.format.block or max(w.shape[1], 1)
+    fmt, steps = begun.format, before.copy()
+    zero = None if begun.zero is None else np.repeat(begun.zero, block, axis=1)
+    level = elements.decode(codes, fmt.element, zero)
     pull = (w - level * np.repeat(steps, block, axis=1)) @ h
     for b in range(steps.shape[1]):
         at = slice(b * block, (b + 1) * block)
         some = level[:, at]
         power = ((some @ h[at, at]) * some).sum(1, dtype=np.float64)
         more = (some * pull[:, at]).sum(1, dtype=np.float64) / np.maximum(power, 1e-300)
-        out[:, b] = stored((steps[:, b] + more).astype(np.float32), fmt)
-        moved = blocks.steps(out[:, b], fmt) - steps[:, b]
-        pull -= (moved[:, None] * some) @ h[at]
-    return out
+        wanted = (steps[:, b] + more).astype(np.float32)[:, None]
+        now = blocks.snapped(wanted, fmt, begun.outer)[:, 0]
+        pull -= ((now - steps[:, b])[:, None] * some) @ h[at]
+        steps[:, b] = now
+    return steps

@@ -9,7 +9,6 @@ import onnx_ir as ir
 
 from pteron.schema.errors import RecipeError
 
-from .budget import bits_of
 from .encode.format import BlockFormat
 from .layers import Layer, layers
 from .recipe import Recipe
@@ -39,7 +38,7 @@ class Choice:
     def bits(self) -> int:
         """What the weight takes with its scales."""
         n, k = self.layer.extents
-        return 32 * n * k if self.format is None else bits_of(self.format, n, k)
+        return 32 * n * k if self.format is None else self.format.bits_of(n, k)
 
     @property
     def weights(self) -> int:

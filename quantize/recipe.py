@@ -10,7 +10,7 @@ from typing import Final
 from pteron.schema.errors import RecipeError
 
 from .encode.format import BlockFormat
-from .encode.table import FORMATS
+from .encode.table import FORMATS, said
 
 SKIP = "skip"
 ALGORITHMS: Final = ("nearest", "search", "gptq")
@@ -89,9 +89,7 @@ def recipe(
     """
     for name in (format, *(rules or {}).values()):
         if name not in FORMATS and name != SKIP:
-            raise RecipeError(
-                f"format {name!r}: expected one of {', '.join(FORMATS)}, or skip in a rule"
-            )
+            raise RecipeError(f"format {name!r}: expected one of {said()}, or skip in a rule")
     if algorithm and algorithm not in ALGORITHMS:
         raise RecipeError(f"algorithm {algorithm!r}: expected one of {', '.join(ALGORITHMS)}")
     if activations not in ACTIVATIONS:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from .budget import bits_of
 from .calibrate import Ranges
 from .encode.table import FORMATS
 
@@ -145,9 +144,9 @@ def mended(row: LayerReport) -> tuple[str, int] | None:
     if row.format not in FORMATS:  # of another tool
         return None
     n, k = row.shape
-    now = bits_of(FORMATS[row.format], n, k)
+    now = FORMATS[row.format].bits_of(n, k)
     finer = {
-        name: bits_of(FORMATS[name], n, k)
+        name: FORMATS[name].bits_of(n, k)
         for name in FINER
         if FORMATS[name].element.bits > FORMATS[row.format].element.bits
     }

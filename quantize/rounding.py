@@ -20,7 +20,7 @@ from pteron.export.graph.weights import read, rows_of
 from pteron.schema.errors import QuantError
 
 from .encode import blocks
-from .encode.format import BlockFormat, Encoded
+from .encode.format import BlockFormat, Encoded, joined
 from .gptq import gptq
 from .layers import Layer
 from .recipe import ALGORITHMS
@@ -87,7 +87,7 @@ def _by_gptq(w: Array, fmt: BlockFormat, moments: Moments) -> Encoded:
     short = wide.shape[1] - k
     second = np.pad(moments.second, ((0, 0), (0, short), (0, short)))
     made = gptq(wide, fmt, second)
-    return Encoded(fmt, made.codes[:, :k], made.scale)
+    return dataclasses.replace(made, codes=made.codes[:, :k])
 
 
 def _in_bands(shape: tuple[int, int], work: Callable[[int, int], T], threads: int) -> list[T]:
@@ -110,7 +110,7 @@ def _by_rows(
         weight = np.diagonal(moments.second, axis1=1, axis2=2)
         weight = np.repeat(weight, n // len(weight), axis=0) if len(weight) > 1 else weight
 
-    def encode(begin: int, end: int) -> Array:
+    def encode(begin: int, end: int) -> Encoded:
         rows = _filled(w[begin:end], fmt)
         if algorithm == NEAREST:
             part = blocks.encode(rows, fmt)
@@ -119,9 +119,9 @@ def _by_rows(
             short = rows.shape[1] - k
             part = search(rows, fmt, None if some is None else np.pad(some, ((0, 0), (0, short))))
         codes[begin:end] = part.codes[:, :k]
-        return part.scale
+        return dataclasses.replace(part, codes=codes[begin:end, :0])
 
-    return Encoded(fmt, codes, np.concatenate(_in_bands(w.shape, encode, threads)))
+    return dataclasses.replace(joined(_in_bands(w.shape, encode, threads)), codes=codes)
 
 
 def _filled(rows: Array, fmt: BlockFormat) -> Array:
@@ -146,7 +146,7 @@ def _decoded(encoded: Encoded, n: int, k: int) -> Array:
     short = -k % fmt.block if fmt.block else 0
     if short:
         codes = np.pad(codes, ((0, 0), (0, short)))
-    return blocks.decode(Encoded(fmt, codes, encoded.scale))[:, :k]
+    return blocks.decode(dataclasses.replace(encoded, codes=codes))[:, :k]
 
 
 def _report(
@@ -174,7 +174,8 @@ def _report(
 
     sums = _in_bands(w.shape, measure, threads)
     noise, power, output, signal, _ = (sum(part) for part in zip(*sums, strict=True))
-    size = n * k * encoded.format.element.bits + encoded.scale.nbytes * 8
+    behind = sum(part.nbytes for part in encoded.parts[1:])
+    size = n * k * encoded.format.element.bits + behind * 8
     return LayerReport(
         layer.name,
         layer.node.op_type,
@@ -200,4 +201,4 @@ def _along(x: Array, second: Array) -> float:
 
 
 def _some(encoded: Encoded, begin: int, end: int) -> Encoded:
-    return Encoded(encoded.format, encoded.codes[begin:end], encoded.scale[begin:end])
+    return encoded.each(lambda part: part[begin:end])

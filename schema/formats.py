@@ -103,6 +103,8 @@ def format_(
             )
         if outer_block % (block or 1):
             raise ValueError(f"format {name}: expected an outer block of whole blocks")
+        if block & (block - 1) or outer_block & (outer_block - 1) or 1 in (block, outer_block):
+            raise ValueError(f"format {name}: expected blocks of a power of two above 1")
         FORMATS[name] = Format(
             id, name, bits, block, scale, codes, offset, levels, dot, foreign, zero or shift, bool(shift), outer,
             outer_block, meaning,
@@ -202,13 +204,13 @@ def mxint8(codes: Array, scale: Array) -> Array:
     return spread(codes.view(np.int8).astype(np.float32), power_of_two(scale), 32)
 
 
-@format_(id=13, bits=4, block=32, scale="f16", codes="i4", offset=8, zero="i8", foreign=True)
+@format_(id=13, bits=4, block=32, scale="f16", codes="i4", offset=8, zero="i8")
 def i4_zero(codes: Array, scale: Array, zero: Array) -> Array:
     """Integers -8 .. 7 stored with 8 added, less a zero point of 32, times an f16 scale of 32."""
     return spread(codes.astype(np.float32) - 8 - each(zero, 32, codes.shape), scale, 32)
 
 
-@format_(id=14, bits=4, block=128, scale="f16", codes="i4", offset=8, zero="i8", foreign=True)
+@format_(id=14, bits=4, block=128, scale="f16", codes="i4", offset=8, zero="i8")
 def i4_zero_128(codes: Array, scale: Array, zero: Array) -> Array:
     """As i4_zero, in blocks of 128."""
     return spread(codes.astype(np.float32) - 8 - each(zero, 128, codes.shape), scale, 128)
@@ -258,7 +260,7 @@ def q6_k(codes: Array, scale: Array, outer: Array) -> Array:
     return spread(codes.astype(np.float32) - 32, nested(scale, outer, 16), 16)
 
 
-@format_(id=21, bits=8, block=32, scale="f16", codes="i8", foreign=True)
+@format_(id=21, bits=8, block=32, scale="f16", codes="i8")
 def q8_0(codes: Array, scale: Array) -> Array:
     """Of ggml: signed bytes, f16 scale of 32."""
     return spread(codes.view(np.int8).astype(np.float32), scale, 32)
@@ -276,7 +278,7 @@ def iq4_nl(codes: Array, scale: Array) -> Array:
     return spread(IQ4_NL_VALUES[codes], scale, 32)
 
 
-@format_(id=23, bits=4, block=16, scale="f8e4m3", codes="f4e2m1", outer="f32", foreign=True)
+@format_(id=23, bits=4, block=16, scale="f8e4m3", codes="f4e2m1", outer="f32")
 def nvfp4(codes: Array, scale: Array, outer: Array) -> Array:
     """E2M1 elements, E4M3 scale of 16 times an f32 scale of the row."""
     return spread(float_values(2, 1)[codes], nested(scale, outer, 0), 16)
@@ -288,10 +290,70 @@ def nf4_f32(codes: Array, scale: Array) -> Array:
     return spread(NF4_VALUES[codes], scale, 64)
 
 
-@format_(id=25, bits=8, block=128, scale="f32", codes="f8e4m3", foreign=True)
+@format_(id=25, bits=8, block=128, scale="f32", codes="f8e4m3")
 def e4m3_f32(codes: Array, scale: Array) -> Array:
     """FP8 E4M3FN codes, f32 scale of 128."""
     return spread(float_values(4, 3)[codes], scale, 128)
+
+
+@format_(id=26, bits=4, block=32, scale="f8e4m3", levels=NF4_VALUES, outer="f32")
+def nf4_e4m3(codes: Array, scale: Array, outer: Array) -> Array:
+    """NF4_VALUES[code], E4M3 scale of 32 times an f32 scale of the row."""
+    return spread(NF4_VALUES[codes], nested(scale, outer, 0), 32)
+
+
+@format_(id=27, bits=8, scale="f32", codes="f8e5m2")
+def e5m2_channel(codes: Array, scale: Array) -> Array:
+    """FP8 E5M2 codes, one f32 scale a row."""
+    return spread(float_values(5, 2)[codes], scale)
+
+
+def integers(id: int, bits: int, block: int) -> None:
+    """Signed integers of few bits in groups: i<bits>_<block>."""
+    half = 1 << (bits - 1)
+
+    def meaning(codes: Array, scale: Array) -> Array:
+        return spread(codes.astype(np.float32) - half, scale, block)
+
+    meaning.__name__ = f"i{bits}_{block}"
+    meaning.__doc__ = (
+        f"Integers {-half} .. {half - 1} stored with {half} added, f16 scale of {block}."
+    )
+    format_(id, bits, block, "f16", f"i{bits}", half, dot=bits == 4 and block % 32 == 0)(meaning)
+
+
+def integers_zero(id: int, bits: int, block: int) -> None:
+    """The same less a zero point: i<bits>_zero_<block>."""
+    half = 1 << (bits - 1)
+
+    def meaning(codes: Array, scale: Array, zero: Array) -> Array:
+        return spread(
+            codes.astype(np.float32) - half - each(zero, block, codes.shape), scale, block
+        )
+
+    meaning.__name__ = f"i{bits}_zero_{block}"
+    meaning.__doc__ = f"As i{bits}_{block}, less a zero point of {block}."
+    format_(id, bits, block, "f16", f"i{bits}", half, zero="i8")(meaning)
+
+
+GROUPS: Final = (16, 32, 64, 128, 256)
+"""Sizes that a group of integers may have."""
+
+for place, size in enumerate(GROUPS):
+    if size != 32:
+        integers(28 + place, 4, size)
+    if size not in (32, 128):
+        integers_zero(33 + place, 4, size)
+    integers(38 + place, 3, size)
+    integers_zero(43 + place, 3, size)
+    integers(48 + place, 2, size)
+    integers_zero(53 + place, 2, size)
+
+
+@format_(id=29, bits=8, block=128, scale="f16", codes="i8")
+def i8_128(codes: Array, scale: Array) -> Array:
+    """Signed bytes, f16 scale of 128."""
+    return spread(codes.view(np.int8).astype(np.float32), scale, 128)
 
 
 NF4_SEVEN: Final = (np.rint(63 * NF4_VALUES.astype(np.float64)) + 64).astype(np.uint8)

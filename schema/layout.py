@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("4938d5148640c490")
+SCHEMA_HASH: Final = bytes.fromhex("f6f8cf4cc0da310f")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

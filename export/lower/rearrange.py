@@ -249,4 +249,5 @@ def _each(coded: Coded, view: Callable[[Any], Any], axes: Sequence[int]) -> Code
             return Blocks(view(part.parts), list(axes).index(part.axis), part.size, nested)
         return later(codes.shape, part.dtype, lambda: view(spread(part, old)))
 
-    return each_part(coded, codes, seen)
+    made = each_part(coded, codes, seen)
+    return made if axes or coded.origin is not None else dataclasses.replace(made, origin=coded)

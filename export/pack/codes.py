@@ -2,7 +2,9 @@
 
     8 bit   [n/16][ceil(k/4)][16][4]
     4 bit   [n/16][ceil(k/8)][16][4]: byte j of a row holds code k+j in its low and k+4+j in its high nibble
-    6 bit   a plane of the low 4 bits, then [n/16][ceil(k/16)][16][4] with the upper 2 bits of codes k+j, k+4+j, k+8+j, k+12+j
+    2 bit   [n/16][ceil(k/16)][16][4]: byte j of a row holds codes k+j, k+4+j, k+8+j, k+12+j from bit 0 up
+    6 bit   a plane of the low 4 bits, then one of the upper 2, both as above, k to 16
+    3 bit   a plane of the low 2 bits, then [n/16][ceil(k/32)][16][4] with the upper bits of codes k+j, k+4+j, ... k+28+j
     then    [n/16][ceil(k/block)][16] for each of the format's planes: scales, zero points or shifts, outer ones
 
 `n` is padded to 16 in each group and k to the step, with zeros.
@@ -21,7 +23,7 @@ from numpy.typing import NDArray
 from pteron.schema.dtypes import DTYPES
 from pteron.schema.formats import FORMATS, Format
 
-from ..graph.weights import LARGE, Elements, Source, rows_of
+from ..graph.weights import LARGE, Elements, Source, rows_of, whole
 from ..program import Blocks, Coded
 from ..program.arrays import spread
 
@@ -36,11 +38,26 @@ def stored(coded: Coded, groups: int = 1) -> tuple[str, Elements] | None:
     """The format that stores exactly these weights [n, k] in the fewest bits, and its bytes; None: no format does."""
     if coded.codes.ndim != 2 or coded.scale is None or coded.dtype != "f32":
         return None
+    coded = _in_blocks(coded)
     for name, plain in _candidates(coded):
         planes = _planes(FORMATS[name], plain)
         if planes is not None:
             return name, _packed(FORMATS[name], plain.codes, planes, groups)
     return None
+
+
+def _in_blocks(coded: Coded) -> Coded:
+    """The same weights with scales of blocks, where views led back to how they were: a convolution's [n, k]."""
+    origin, shape = coded.origin, coded.codes.shape
+    if origin is None or origin.codes.shape != shape:
+        return coded
+    pairs = [(coded.scale, origin.scale), (coded.zero, origin.zero), (coded.shift, origin.shift)]
+    same = np.array_equal(coded.codes, origin.codes) and all(
+        (a is None) == (b is None)
+        and (a is None or b is None or np.array_equal(spread(a, shape), spread(b, shape)))
+        for a, b in pairs
+    )
+    return origin if same else coded
 
 
 def _candidates(coded: Coded) -> Iterator[tuple[str, Coded]]:
@@ -66,13 +83,14 @@ def _candidates(coded: Coded) -> Iterator[tuple[str, Coded]]:
             yield fmt.name, found[0]
 
 
-def _order(coded: Coded) -> Callable[[Format], tuple[int, bool, bool, float, int]]:
+def _order(coded: Coded) -> Callable[[Format], tuple[int, bool, bool, int, int]]:
     """Few bits a code, then powers of two where the scales are, so that a weight of OCP MX stays one, then sums in integers,
     then few bits behind the codes."""
     powers = coded.scale is not None and coded.scale.dtype == ml_dtypes.float8_e8m0fnu
+    k = coded.codes.shape[1]
 
-    def key(fmt: Format) -> tuple[int, bool, bool, float, int]:
-        behind = sum(DTYPES[t].bits / (size or 1 << 20) for t, size in fmt.planes)
+    def key(fmt: Format) -> tuple[int, bool, bool, int, int]:
+        behind = sum(DTYPES[t].bits * (-(-k // size) if size else 1) for t, size in fmt.planes)
         return fmt.bits, powers and fmt.scale != "f8e8m0", not fmt.dot, behind, fmt.id
 
     return key
@@ -104,18 +122,20 @@ def _signed(coded: Coded) -> Coded | None:
 
 
 def _with_zeros(coded: Coded) -> Coded | None:
-    """The same weights of four bits, signed, with a zero point of each block that a byte holds."""
+    """The same weights of few bits, signed, with a zero point of each block that a byte holds."""
     zero, codes = coded.zero, coded.codes
-    if not isinstance(zero, Blocks) or coded.shift is not None or codes.dtype not in FOURS:
+    if coded.shift is not None or codes.dtype not in FOURS:
         return None
-    less = 8 if codes.dtype in UNSIGNED else 0
-    parts = zero.parts.astype(np.int16) - less
+    most = int(codes.max(initial=0))
+    less = 1 << most.bit_length() >> 1 if codes.dtype in UNSIGNED else 0
+    found = np.zeros((), np.int8) if zero is None else zero
+    parts = (found.parts if isinstance(found, Blocks) else whole(found)).astype(np.int16) - less
     if parts.min(initial=0) < -128 or parts.max(initial=0) > 127:
         return None
-    moved = (codes.astype(np.int8) - np.int8(less)).astype(np.int8)
-    return dataclasses.replace(
-        coded, codes=moved, zero=Blocks(parts.astype(np.int8), zero.axis, zero.size)
-    )
+    moved, narrow = (codes.astype(np.int8) - np.int8(less)).astype(np.int8), parts.astype(np.int8)
+    if isinstance(found, Blocks):
+        return dataclasses.replace(coded, codes=moved, zero=Blocks(narrow, found.axis, found.size))
+    return dataclasses.replace(coded, codes=moved, zero=narrow)
 
 
 def _as_fn(coded: Coded) -> Coded:
@@ -147,7 +167,7 @@ def _planes(fmt: Format, coded: Coded) -> list[Array] | None:
     inner: list[Array | None] = []
     for part, dtype in zip(parts, (fmt.scale, fmt.second), strict=False):
         if not fmt.outer:
-            inner.append(_plane(dtype, part, shape, fmt.block or k))
+            inner.append(_behind(dtype, part, shape, fmt.block or k))
             continue
         nested = (
             part.nested
@@ -158,7 +178,7 @@ def _planes(fmt: Format, coded: Coded) -> list[Array] | None:
             return None
         inner.append(_narrow(dtype, nested.codes.astype(np.float64)))
         per = fmt.outer_block // fmt.block or max(nested.codes.shape[1], 1)
-        outer.append(_plane(fmt.outer, nested.scale, nested.codes.shape, per))
+        outer.append(_behind(fmt.outer, nested.scale, nested.codes.shape, per))
     found = [plane for plane in (*inner, *outer) if plane is not None]
     return found if len(found) == len(inner) + len(outer) else None
 
@@ -203,16 +223,14 @@ def unpack(fmt: Format, data: Array, shape: tuple[int, int], groups: int = 1) ->
     step = STEP[fmt.bits]
     wide = -(-k // step) * step
     size = tall * wide
-    if fmt.bits == 8:
-        codes = _from_plane(data[:size].reshape(tall // ROWS, -1, ROWS, 4), 8)
-        used = size
-    else:
-        codes = _from_plane(data[: size // 2].reshape(tall // ROWS, -1, ROWS, 4), 4)
-        used = size // 2
-        if fmt.bits == 6:
-            high = data[used : used + size // 4].reshape(tall // ROWS, -1, ROWS, 4)
-            codes = codes | _from_plane(high, 2) << 4
-            used += size // 4
+    used, codes = 0, np.zeros((tall, wide), np.uint8)
+    for shift, bits in zip(
+        (0, LOWER[fmt.bits]), (LOWER[fmt.bits], fmt.bits - LOWER[fmt.bits]), strict=True
+    ):
+        if bits:
+            plane = data[used : used + size * bits // 8].reshape(tall // ROWS, -1, ROWS, 4)
+            codes |= _from_plane(plane, bits) << np.uint8(shift)
+            used += size * bits // 8
     out = [_ungrouped(codes[:, :k], n, groups)]
     for dtype, elements in fmt.planes:
         kind = np.dtype(DTYPES["u8" if dtype.startswith("f8") else dtype].numpy)
@@ -246,7 +264,9 @@ def _raw(fmt: Format, codes: Array) -> Array:
     return np.ascontiguousarray(codes).view(np.uint8) if fmt.codes else codes.astype(np.uint8)
 
 
-def _plane(dtype: str, part: Elements | Blocks, shape: tuple[int, ...], block: int) -> Array | None:
+def _behind(
+    dtype: str, part: Elements | Blocks, shape: tuple[int, ...], block: int
+) -> Array | None:
     """A number of each block, [n, blocks], where the weights [n, k] have that structure and lose nothing."""
     first = _by_block(part, shape, block)
     return None if first is None else _narrow(dtype, first.astype(np.float64))
@@ -307,25 +327,32 @@ def _plane8(codes: Array) -> Array:
     return np.ascontiguousarray(steps).reshape(-1).view(np.uint8)
 
 
-def _plane4(codes: Array) -> Array:
-    n = len(codes)
-    steps = codes.reshape(n // ROWS, ROWS, -1, 2, 4).swapaxes(1, 2)  # [n/16][k/8][16][2][4]
-    return np.ascontiguousarray(steps[..., 0, :] | steps[..., 1, :] << 4).reshape(-1)
-
-
-def _plane2(codes: Array) -> Array:
-    n = len(codes)
-    steps = codes.reshape(n // ROWS, ROWS, -1, 4, 4).swapaxes(1, 2)  # [n/16][k/16][16][4][4]
-    shifts = np.array([0, 2, 4, 6], np.uint8)[:, None]
+def _plane(codes: Array, bits: int) -> Array:
+    """Codes of 1, 2 or 4 bits, k being whole steps: every fourth one in a byte."""
+    each = 8 // bits
+    steps = codes.reshape(len(codes) // ROWS, ROWS, -1, each, 4).swapaxes(
+        1, 2
+    )  # [n/16][k][16][each][4]
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)[:, None]
     return np.ascontiguousarray(np.bitwise_or.reduce(steps << shifts, axis=-2)).reshape(-1)
 
 
-STEP: Final = {8: 4, 4: 8, 6: 16}
+STEP: Final = {8: 4, 4: 8, 2: 16, 6: 16, 3: 32}
 """Codes along k that lie side by side in a panel, by their bits."""
+LOWER: Final = {8: 8, 4: 4, 2: 2, 6: 4, 3: 2}
+"""Bits of the first plane."""
 PLANES: Final[dict[int, tuple[Callable[[Array], Array], ...]]] = {
     8: (_plane8,),
-    4: (lambda tall: _plane4(_widen(tall, 8) & 15),),
-    6: (lambda tall: _plane4(_widen(tall, 16) & 15), lambda tall: _plane2(_widen(tall, 16) >> 4)),
+    4: (lambda tall: _plane(_widen(tall, 8) & 15, 4),),
+    2: (lambda tall: _plane(_widen(tall, 16) & 3, 2),),
+    6: (
+        lambda tall: _plane(_widen(tall, 16) & 15, 4),
+        lambda tall: _plane(_widen(tall, 16) >> 4, 2),
+    ),
+    3: (
+        lambda tall: _plane(_widen(tall, 32) & 3, 2),
+        lambda tall: _plane(_widen(tall, 32) >> 2, 1),
+    ),
 }
 """The planes of rows in multiples of 16, one code a byte."""
 

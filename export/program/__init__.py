@@ -47,6 +47,7 @@ class Coded:
     dtype: str = "f32"
     shift: Elements | Blocks | None = None
     format: str = ""  # codes are places among the levels of this format of schema/formats.py
+    origin: Coded | None = None  # with blocks, of which these are a view where they were spread
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)

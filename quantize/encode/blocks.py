@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,8 +18,11 @@ from . import codec, elements
 from .elements import F32, Element
 from .format import BlockFormat, Encoded
 
-SCALES: Final[dict[str, Any]] = {"f16": np.float16, "f32": np.float32, "e8m0": np.uint8}
+SCALES: Final[dict[str, Any]] = {
+    "f16": np.float16, "f32": np.float32, "e8m0": np.uint8, "e4m3": ml_dtypes.float8_e4m3fn,
+}  # fmt: skip
 """What scales are held as."""
+E4M3_MOST: Final = np.float32(448)
 
 
 def encode(w: F32, fmt: BlockFormat) -> Encoded:
@@ -28,13 +32,13 @@ def encode(w: F32, fmt: BlockFormat) -> Encoded:
         w: Weights [n, k], finite; k a multiple of fmt.block.
 
     Returns:
-        Codes and scales. A block of zeros has scale 1 (E8M0: 2^0) and codes of zero.
+        Codes and scales. A block of zeros has scale 1 (E8M0: 2^0; E4M3: 1 times that of the row) and values of zero.
 
     Raises:
         QuantError: k is no multiple of the block; a value is NaN or infinite; an absmax does not fit the scale's type.
 
     Error bound: |w - decode| <= half a step of the element at that value, times the scale; an f16 scale adds
-    2^-11 of the block's absmax (more below 2^-14 * max, where f16 is subnormal), the floor rule clips up to a fourth.
+    2^-11 of the block's absmax (more below 2^-14 * max, where f16 is subnormal), one of E4M3 2^-4; the floor rule clips up to a fourth.
     """
     k = w.shape[1]
     block = fmt.block or max(k, 1)
@@ -42,8 +46,8 @@ def encode(w: F32, fmt: BlockFormat) -> Encoded:
         raise QuantError(
             f"{fmt.name}: last axis must be a multiple of {block}, got {k}; pad the weight or pick int8"
         )
-    quick = codec.encode(fmt.stored, w, block, SCALES[fmt.scale])
-    return Encoded(fmt, *quick) if quick is not None else reference(w, fmt)
+    quick = codec.encode(w, fmt, block, outer_of(w, fmt))
+    return quick if quick is not None else reference(w, fmt)
 
 
 def reference(w: F32, fmt: BlockFormat) -> Encoded:
@@ -63,6 +67,21 @@ def reference(w: F32, fmt: BlockFormat) -> Encoded:
         )
         codes = elements.encode(ratio.astype(np.float32), fmt.element)
         return Encoded(fmt, codes.reshape(n, k), scale)
+    if fmt.zero:
+        return _with_zeros(blocks, fmt)
+    if fmt.scale == "e4m3":
+        outer = outer_of(w, fmt)
+        assert outer is not None
+        least = np.maximum(absmax / np.float32(fmt.element.max), np.float32(2**-149))
+        inner = inner_of(np.where(absmax > 0, least, np.float32(0)), outer)
+        step = np.asarray(inner.astype(np.float32) * outer)
+        codes = elements.encode(np.asarray(blocks / step[..., None]), fmt.element)
+        return Encoded(fmt, codes.reshape(n, k), inner, outer=outer)
+    return _with_scales(blocks, absmax, fmt)
+
+
+def _with_scales(blocks: F32, absmax: F32, fmt: BlockFormat) -> Encoded:
+    n = len(blocks)
     largest = -fmt.element.least if fmt.rule == "signed" else fmt.element.max
     least = np.maximum(absmax / np.float32(largest), np.float32(2**-149))
     step: F32 = np.where(absmax > 0, least, 1).astype(np.float32)
@@ -72,8 +91,7 @@ def reference(w: F32, fmt: BlockFormat) -> Encoded:
         ratio = blocks * np.where(np.isfinite(reciprocal), reciprocal, np.float32(0))[..., None]
         stored = step
     elif fmt.scale == "f16":
-        with np.errstate(over="ignore"):
-            half = np.maximum(step.astype(np.float16), np.float16(2**-24))
+        half = _half(step)
         if fmt.rule == "signed":
             half = np.where(_extreme(blocks) > 0, -half, half)
         stored = half.astype(np.float32)
@@ -82,11 +100,61 @@ def reference(w: F32, fmt: BlockFormat) -> Encoded:
         stored, ratio = step, blocks / step[..., None]
     with np.errstate(over="ignore"):
         kept = stored.astype(SCALES[fmt.scale])
-    if not np.isfinite(kept).all():
+    _refuse_infinite(kept, absmax, fmt)
+    codes = elements.encode(ratio.astype(np.float32), fmt.element)
+    return Encoded(fmt, codes.reshape(n, kept.shape[1] * blocks.shape[2]), kept)
+
+
+def _with_zeros(blocks: F32, fmt: BlockFormat) -> Encoded:
+    """The ends of each block and 0 between the first code and the last."""
+    low, high = blocks.min(-1, initial=0.0), blocks.max(-1, initial=0.0)
+    scale = scale_between(low, high, fmt)
+    _refuse_infinite(scale, np.maximum(high, -low), fmt)
+    zero = zero_of(low, scale, fmt)
+    ratio = blocks / scale.astype(np.float32)[..., None]
+    codes = elements.encode(ratio, fmt.element, zero[..., None])
+    return Encoded(fmt, codes.reshape(len(blocks), scale.shape[1] * blocks.shape[2]), scale, zero)
+
+
+def scale_between(low: F32, high: F32, fmt: BlockFormat) -> NDArray[np.float16]:
+    """What brings numbers from `low` (at most 0) to `high` (at least 0) to codes; 1 where both are 0."""
+    steps = np.float32((1 << fmt.element.bits) - 1)
+    return _half(np.where(low == high, np.float32(1), high / steps - low / steps))
+
+
+def zero_of(low: F32, scale: NDArray[np.float16], fmt: BlockFormat) -> NDArray[np.int8]:
+    """The code of 0 where `low` is to have the first one."""
+    steps = (1 << fmt.element.bits) - 1
+    first = np.clip(np.rint(-low / scale.astype(np.float32)), 0, steps)
+    return np.asarray(first + np.float32(fmt.element.least)).astype(np.int8)
+
+
+def _half(step: F32) -> NDArray[np.float16]:
+    with np.errstate(over="ignore"):
+        return np.maximum(step.astype(np.float16), np.float16(2**-24))
+
+
+def _refuse_infinite(scale: NDArray[Any], absmax: F32, fmt: BlockFormat) -> None:
+    if not np.isfinite(scale).all():
         raise QuantError(
             f"{fmt.name}: a block's absmax {absmax.max():.3g} does not fit an f16 scale; pick int8 or fp8-e4m3"
         )
-    return Encoded(fmt, elements.encode(ratio.astype(np.float32), fmt.element).reshape(n, k), kept)
+
+
+def outer_of(w: F32, fmt: BlockFormat) -> F32 | None:
+    """Of each row, [n, 1], what scales of E4M3 are multiplied by: the largest scale becomes 448; 1 for a row of zeros."""
+    if fmt.scale != "e4m3":
+        return None
+    absmax = np.maximum(w.max(1, initial=0.0), -w.min(1, initial=0.0))[:, None].astype(np.float32)
+    with np.errstate(invalid="ignore"):
+        outer = np.maximum(absmax / (np.float32(fmt.element.max) * E4M3_MOST), np.float32(2**-126))
+    return np.where(absmax > 0, outer, np.float32(1)).astype(np.float32)
+
+
+def inner_of(step: F32, outer: F32) -> NDArray[Any]:
+    """The E4M3 scale next to step / outer, at least the smallest; 1 where there is nothing to scale."""
+    codes = np.maximum(elements.encode(np.asarray(np.maximum(step, 0) / outer), elements.E4M3), 1)
+    return np.where(step != 0, codes, 0x38).astype(np.uint8).view(ml_dtypes.float8_e4m3fn)
 
 
 def _extreme(blocks: F32) -> F32:
@@ -98,22 +166,43 @@ def _extreme(blocks: F32) -> F32:
 
 
 def decode(encoded: Encoded) -> F32:
-    """value(code) * scale, rounded to f32: what `exact` execution computes with; shape [n, k]."""
+    """(value(code) - zero) * scale, rounded to f32: what `exact` execution computes with; shape [n, k]."""
     n, k = encoded.codes.shape
-    fmt = encoded.format
-    each = n, encoded.scale.shape[1], fmt.block or k
-    blocks = elements.decode(encoded.codes, fmt.element).reshape(each)
+    fmt, scale = encoded.format, encoded.scale
+    codes = encoded.codes.reshape(n, scale.shape[1], fmt.block or k)
+    zero = None if encoded.zero is None else encoded.zero[..., None]
+    blocks = elements.decode(codes, fmt.element, zero)
     if fmt.scale == "e8m0":
-        scale = _power_of_two(encoded.scale.astype(np.float64))
-        return (blocks.astype(np.float64) * scale[..., None]).astype(np.float32).reshape(n, k)
-    return (blocks * encoded.scale.astype(np.float32)[..., None]).astype(np.float32).reshape(n, k)
+        power = _power_of_two(scale.astype(np.float64))
+        return (blocks.astype(np.float64) * power[..., None]).astype(np.float32).reshape(n, k)
+    return np.asarray(blocks * steps(encoded)[..., None]).reshape(n, k)
 
 
-def steps(scale: NDArray[Any], fmt: BlockFormat) -> F32:
-    """What stored scales stand for; exact in f32."""
-    if fmt.scale == "e8m0":
-        return _power_of_two(scale.astype(np.float64)).astype(np.float32)
-    return scale.astype(np.float32)
+def steps(encoded: Encoded) -> F32:
+    """What stored scales stand for, [n, blocks]."""
+    if encoded.format.scale == "e8m0":
+        return _power_of_two(encoded.scale.astype(np.float64)).astype(np.float32)
+    scale = encoded.scale.astype(np.float32)
+    return scale if encoded.outer is None else np.asarray(scale * encoded.outer)
+
+
+def snapped(step: F32, fmt: BlockFormat, outer: F32 | None) -> F32:
+    """The nearest steps of a format that is not one of powers of two which scales stand for: finite, not 0; 1 (times `outer`) for 0."""
+    if outer is not None:
+        return np.asarray(inner_of(step, outer).astype(np.float32) * outer)
+    kind = SCALES[fmt.scale]
+    least, most = float(np.finfo(kind).smallest_subnormal), float(np.finfo(kind).max)
+    size = np.clip(np.abs(step), least, most)
+    return np.where(step == 0, 1, np.copysign(size, step)).astype(kind).astype(np.float32)
+
+
+def with_steps(encoded: Encoded, codes: elements.Codes, step: F32) -> Encoded:
+    """The same weights with other codes and `snapped` steps."""
+    fmt, outer = encoded.format, encoded.outer
+    scale = encoded.scale
+    if fmt.scale != "e8m0":
+        scale = step.astype(SCALES[fmt.scale]) if outer is None else inner_of(step, outer)
+    return Encoded(fmt, codes, scale, encoded.zero, outer)
 
 
 def _power_of_two(byte: NDArray[np.float64]) -> NDArray[np.float64]:

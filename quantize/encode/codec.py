@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
+
+from . import elements
+from .format import BlockFormat, Encoded
 
 try:
     from pteron._codec import ffi, lib
@@ -17,47 +21,71 @@ Codes = NDArray[np.uint8]
 Scales = NDArray[Any]
 
 
-def encode(name: str, w: F32, block: int, scale: type[np.generic]) -> tuple[Codes, Scales] | None:
-    """Codes [n, k] and scales [n, k // block] of a weight [n, k] in the storage format `name`, other threads running on.
+def encode(w: F32, fmt: BlockFormat, block: int, outer: F32 | None) -> Encoded | None:
+    """Codes and scales of a weight [n, k], other threads running on; `outer` of its rows, where the format has that.
 
     None: there is no C encoder, or it refuses the weight; then NumPy encodes it, or says what is wrong.
     """
     n, k = w.shape
-    codes, scales = np.empty((n, k), np.uint8), np.empty((n, k // block), scale)
-    row = _row(name, block, scales.itemsize)
+    row = _row(fmt, block)
     if row is None:
         return None
-    done = row.encode(
-        _bytes("float", w), scales.size, block, _bytes("uint8_t", codes), _bytes("char", scales)
-    )
-    return (codes, scales) if done == 0 else None
+    codes, zeros = np.empty((n, k), np.uint8), None
+    kind = {"f16": np.float16, "f32": np.float32, "e8m0": np.uint8, "e4m3": np.float32}[fmt.scale]
+    scales: Scales = np.empty((n, k // block), kind)
+    if outer is not None:
+        scales[...] = outer
+    given = [
+        _bytes("float", w),
+        scales.size,
+        block,
+        _bytes("uint8_t", codes),
+        _bytes("char", scales),
+    ]
+    if fmt.zero:
+        zeros = np.empty(scales.shape, np.int8)
+        done = row.encode_zero(*given, _bytes("int8_t", zeros))
+    else:
+        done = row.encode(*given)
+    if done != 0:
+        return None
+    if outer is not None:
+        scales = inner(scales, outer)
+    return Encoded(fmt, codes, scales, zeros, outer)
+
+
+def inner(steps: F32, outer: F32) -> Scales:
+    """Scales of E4M3 that were multiplied by outer ones."""
+    return elements.encode(steps / outer, elements.E4M3).view(ml_dtypes.float8_e4m3fn)
 
 
 def search(
-    name: str,
+    made: Encoded,
     w: F32,
-    codes: Codes,
     scales: Scales,
     values: F32,
     offers: Scales,
+    zeros: NDArray[np.int8] | None,
     refits: int,
     weight: F32 | None,
 ) -> bool:
-    """Betters codes [n, k] and scales [n, blocks] of a weight that is not empty, in place, other threads running on, by scales [c, n, blocks] that are offered.
+    """Betters codes and zero points of a weight that is not empty, and `scales` [n, blocks], in place, other threads running on, by
+    scales [c, n, blocks] that are offered, with `zeros` where the format has them.
 
     False: there is no C encoder, nothing is done. See `..search`, which this is to the bit.
     """
     n, k = w.shape
-    block = k // scales.shape[1]
-    row = _row(name, block, scales.itemsize)
+    block, codes = k // scales.shape[1], made.codes
+    row = _row(made.format, block)
     if row is None:
         return False
     assert codes.flags.c_contiguous and scales.flags.c_contiguous and codes.shape == w.shape
     assert offers.shape == (len(offers), *scales.shape) and offers.dtype == scales.dtype
+    assert (zeros is None) == (made.zero is None) and (zeros is None or zeros.shape == offers.shape)
     assert weight is None or weight.shape in ((1, k), (n, k))
-    keep = [_bytes("float", values), _bytes("char", offers), _bytes("float", weight)]
+    keep = [_bytes("float", values), _bytes("char", offers), _bytes("int8_t", zeros), _bytes("float", weight)]  # fmt: skip
     weights = 0 if weight is None else weight.size // block
-    task = ffi.new("pte_search *", [keep[0], keep[1], len(offers), refits, keep[2], weights])
+    task = ffi.new("pte_search *", [*keep[:3], len(offers), refits, keep[3], weights])
     lib.pte_codec_search(
         row,
         task,
@@ -66,16 +94,19 @@ def search(
         block,
         _bytes("uint8_t", codes),
         _bytes("char", scales),
+        _bytes("int8_t", made.zero),
     )
     return True
 
 
-def _row(name: str, block: int, scale_bytes: int) -> Any:
-    row = getattr(lib, f"pte_codec_{name}", None)
+def _row(fmt: BlockFormat, block: int) -> Any:
+    row = getattr(lib, f"pte_codec_{fmt.codec or fmt.stored}", None)
     if row is None:
         return None
-    if row.scale_bytes != scale_bytes or row.block not in (0, block):
-        raise TypeError(f"codec {name}: blocks of {row.block} and {row.scale_bytes} bytes a scale")
+    if row.block not in (0, block):
+        raise TypeError(
+            f"codec {fmt.codec or fmt.stored}: expected blocks of {row.block}, got {block}"
+        )
     return ffi.addressof(row)
 
 

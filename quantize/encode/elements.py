@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,11 @@ E2M1: Final = Element("e2m1", 4, 6.0, 2, 1)
 NF4: Final = Element("nf4", 4, 1.0, 0, 0, levels=NF4_VALUES)
 I8: Final = Element("i8", 8, 127.0, 6, 0, integer=True)
 I4: Final = Element("i4", 4, 7.0, 2, 0, integer=True, low=-8.0)
+I3: Final = Element("i3", 3, 3.0, 1, 0, integer=True, low=-4.0)
+I2: Final = Element("i2", 2, 1.0, 0, 0, integer=True, low=-2.0)
+I4_SYMMETRIC: Final = Element("i4_symmetric", 4, 7.0, 2, 0, integer=True)
+I3_SYMMETRIC: Final = Element("i3_symmetric", 3, 3.0, 1, 0, integer=True)
+I2_SYMMETRIC: Final = Element("i2_symmetric", 2, 1.0, 0, 0, integer=True)
 
 
 @functools.cache
@@ -64,11 +69,12 @@ def values(element: Element) -> F32:
     return float_values(element.bits - 1 - element.mantissa, element.mantissa)
 
 
-def encode(x: F32, element: Element) -> Codes:
+def encode(x: F32, element: Element, zero: NDArray[np.int8] | None = None) -> Codes:
     """Codes of the nearest values.
 
     Args:
         x: Any shape; finite.
+        zero: Of integers, the code of 0, which broadcasts against x.
 
     Returns:
         Codes of the same shape, one a byte, the low `bits` bits used (two's complement for integers).
@@ -78,9 +84,15 @@ def encode(x: F32, element: Element) -> Codes:
     if element.levels is not None:
         middles = (element.levels[1:] + element.levels[:-1]) / np.float32(2)
         return np.searchsorted(middles, x, side="left").astype(np.uint8)
-    clamped = np.clip(x, np.float32(element.least), np.float32(element.max))
+    least: NDArray[Any] | np.float32 = np.float32(element.least)
+    most: NDArray[Any] | np.float32 = np.float32(element.max)
+    base: NDArray[np.int64] | np.int64 = np.int64(0)
+    if zero is not None:
+        least, most, base = least - zero.astype(np.float32), most - zero.astype(np.float32), zero.astype(np.int64)  # fmt: skip
+    clamped = np.clip(x, least, most)
     if element.integer:
-        return (np.rint(clamped).astype(np.int64) & ((1 << element.bits) - 1)).astype(np.uint8)
+        codes = np.rint(clamped).astype(np.int64) + base
+        return np.asarray((codes & ((1 << element.bits) - 1)).astype(np.uint8))
     return _encode_float(clamped, element)
 
 
@@ -97,6 +109,7 @@ def _encode_float(x: F32, element: Element) -> Codes:
     return np.asarray((code | sign).astype(np.uint8))
 
 
-def decode(codes: Codes, element: Element) -> F32:
+def decode(codes: Codes, element: Element, zero: NDArray[np.int8] | None = None) -> F32:
     """What codes stand for, f32, same shape."""
-    return np.asarray(values(element)[codes], np.float32)
+    found = np.asarray(values(element)[codes], np.float32)
+    return found if zero is None else found - zero.astype(np.float32)

@@ -1,19 +1,4 @@
-/* e4m3_channel: FP8 E4M3FN with an f32 scale a row, absmax / 448. */
-#include "codec/block.h"
+/* e4m3_channel: FP8 E4M3FN. */
+#include "codec/fp8.h"
 
-static void nearest(const float *w, size_t size, float step, uint8_t *codes) {
-  for (size_t i = 0; i < size; i++) codes[i] = pte_code_float(w[i] / step, 448.0f, 4, 3);
-}
-
-static int encode(const float *w, size_t count, size_t size, uint8_t *codes, void *scales) {
-  float *scale = scales;
-  for (size_t b = 0; b < count; b++, w += size, codes += size) {
-    uint32_t bits = pte_block_absmax(w, size);
-    if (bits >= PTE_BITS_INFINITE) return 1;
-    float step = scale[b] = pte_block_step(bits, 448.0f);
-    nearest(w, size, step, codes);
-  }
-  return 0;
-}
-
-const pte_codec pte_codec_e4m3_channel = {0, sizeof(float), encode, nearest};
+PTE_FP8_CODEC(e4m3_channel, 448.0f, 4, 3)

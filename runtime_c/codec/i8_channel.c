@@ -16,4 +16,4 @@ static int encode(const float *w, size_t count, size_t size, uint8_t *codes, voi
   return 0;
 }
 
-const pte_codec pte_codec_i8_channel = {0, sizeof(float), encode, nearest};
+const pte_codec pte_codec_i8_channel = {0, sizeof(float), encode, nearest, NULL, NULL};

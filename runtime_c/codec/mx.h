@@ -52,6 +52,6 @@ PTE_ALWAYS int pte_mx_encode(const float *w, size_t count, size_t size, uint8_t 
     return pte_mx_encode(w, count, size, codes, scales, byte_of, (float)(MOST), EXPONENT,          \
                          MANTISSA);                                                                \
   }                                                                                                \
-  const pte_codec pte_codec_##NAME = {PTE_MX_BLOCK, 1, encode, nearest};
+  const pte_codec pte_codec_##NAME = {PTE_MX_BLOCK, 1, encode, nearest, NULL, NULL};
 
 #endif

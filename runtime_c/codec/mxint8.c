@@ -17,4 +17,4 @@ static int encode(const float *w, size_t count, size_t size, uint8_t *codes, voi
   return 0;
 }
 
-const pte_codec pte_codec_mxint8 = {PTE_MX_BLOCK, 1, encode, nearest};
+const pte_codec pte_codec_mxint8 = {PTE_MX_BLOCK, 1, encode, nearest, NULL, NULL};

@@ -27,6 +27,14 @@ static float step_of(const pte_codec *row, const void *scales, size_t at) {
   return ((const float *)scales)[at];
 }
 
+static int32_t zero_of(const int8_t *zeros, size_t at) { return zeros == NULL ? 0 : zeros[at]; }
+
+static void nearest(const block *b, const float *w, size_t size, float step, int32_t zero,
+                    uint8_t *codes) {
+  if (b->row->nearest_zero) b->row->nearest_zero(w, size, step, zero, codes);
+  else b->row->nearest(w, size, step, codes);
+}
+
 static void copy_scale(const pte_codec *row, void *to, size_t at, const void *from, size_t i) {
   if (row->scale_bytes == 1) ((uint8_t *)to)[at] = ((const uint8_t *)from)[i];
   if (row->scale_bytes == 2) ((uint16_t *)to)[at] = ((const uint16_t *)from)[i];
@@ -68,7 +76,7 @@ PTE_ALWAYS void add_products(const float *level, const float *w, const float *we
 }
 
 /* The error under `step`, of the codes nearest to w or, if `kept`, of those that the block has. */
-static double error_of(const block *b, float step, bool kept) {
+static double error_of(const block *b, float step, int32_t zero, bool kept) {
   double lane[LANES] = {0};
   float level[TILE];
   uint8_t made[TILE];
@@ -76,8 +84,8 @@ static double error_of(const block *b, float step, bool kept) {
     size_t size = b->size - begin < TILE ? b->size - begin : TILE, i = 0;
     const float *w = b->w + begin, *weight = b->weight ? b->weight + begin : NULL;
     const uint8_t *codes = kept ? b->codes + begin : made;
-    if (!kept) b->row->nearest(w, size, step, made);
-    for (size_t j = 0; j < size; j++) level[j] = b->values[codes[j]];
+    if (!kept) nearest(b, w, size, step, zero, made);
+    for (size_t j = 0; j < size; j++) level[j] = b->values[codes[j]] - (float)zero;
     if (weight)
       for (; i + LANES <= size; i += LANES)
         add_misses(level + i, w + i, weight + i, LANES, step, lane);
@@ -89,13 +97,13 @@ static double error_of(const block *b, float step, bool kept) {
 }
 
 /* The scale of least error for the codes as they are. */
-static float refit(const block *b) {
+static float refit(const block *b, int32_t zero) {
   double power[LANES] = {0}, along[LANES] = {0};
   float level[TILE];
   for (size_t begin = 0; begin < b->size; begin += TILE) {
     size_t size = b->size - begin < TILE ? b->size - begin : TILE, i = 0;
     const float *w = b->w + begin, *weight = b->weight ? b->weight + begin : NULL;
-    for (size_t j = 0; j < size; j++) level[j] = b->values[b->codes[begin + j]];
+    for (size_t j = 0; j < size; j++) level[j] = b->values[b->codes[begin + j]] - (float)zero;
     for (; i + LANES <= size; i += LANES)
       add_products(level + i, w + i, weight ? weight + i : NULL, LANES, power, along);
     add_products(level + i, w + i, weight ? weight + i : NULL, size - i, power, along);
@@ -105,36 +113,39 @@ static float refit(const block *b) {
 }
 
 static void search_block(const pte_search *search, const block *b, size_t at, size_t count,
-                         void *scales) {
-  double least = error_of(b, step_of(b->row, scales, at), true);
+                         void *scales, int8_t *zeros) {
+  double least = error_of(b, step_of(b->row, scales, at), zero_of(zeros, at), true);
   size_t best = search->candidates;
   for (size_t c = 0; c < search->candidates; c++) {
-    double error = error_of(b, step_of(b->row, search->scales, c * count + at), false);
+    double error = error_of(b, step_of(b->row, search->scales, c * count + at),
+                            zero_of(search->zeros, c * count + at), false);
     best = error < least ? c : best;
     least = error < least ? error : least;
   }
   if (best < search->candidates) {
     copy_scale(b->row, scales, at, search->scales, best * count + at);
-    b->row->nearest(b->w, b->size, step_of(b->row, scales, at), b->codes);
+    if (zeros) zeros[at] = search->zeros[best * count + at];
+    nearest(b, b->w, b->size, step_of(b->row, scales, at), zero_of(zeros, at), b->codes);
   }
   for (size_t r = 0; r < search->refits; r++) {
-    float wanted = refit(b);
+    const int32_t zero = zero_of(zeros, at);
+    float wanted = refit(b, zero);
     if (wanted != wanted) break; /* sums that overflowed */
     stored scale = store(b->row, wanted);
-    double error = error_of(b, step_of(b->row, &scale, 0), false);
+    double error = error_of(b, step_of(b->row, &scale, 0), zero, false);
     if (!(error < least)) break; /* the next one would be the same */
     least = error;
     copy_scale(b->row, scales, at, &scale, 0);
-    b->row->nearest(b->w, b->size, step_of(b->row, scales, at), b->codes);
+    nearest(b, b->w, b->size, step_of(b->row, scales, at), zero, b->codes);
   }
 }
 
 void pte_codec_search(const pte_codec *row, const pte_search *search, const float *w, size_t count,
-                      size_t size, uint8_t *codes, void *scales) {
+                      size_t size, uint8_t *codes, void *scales, int8_t *zeros) {
   for (size_t at = 0; at < count; at++) {
     const float *weight =
         search->weight ? search->weight + at % search->weights * size : search->weight;
     const block one = {row, search->values, w + at * size, weight, size, codes + at * size};
-    search_block(search, &one, at, count, scales);
+    search_block(search, &one, at, count, scales, zeros);
   }
 }

@@ -59,8 +59,8 @@ static bool panel_bytes(uint32_t dtype, uint32_t format, uint32_t groups, const 
   const uint8_t planes[] = {row.scale, row.second, row.outer, row.second != 0 ? row.outer : 0};
   for (unsigned i = 0; i < sizeof planes; i++) {
     if (planes[i] == 0) continue;
-    uint64_t block = i < 2 ? row.block : row.outer_block;
-    uint64_t blocks = block == 0 ? 1 : k / block + (k % block != 0);
+    uint32_t block = i < 2 ? row.block : row.outer_block;
+    uint64_t blocks = block == 0 ? 1 : (k >> block) + (k % (UINT64_C(1) << block) != 0);
     if (!pte_mul(rows, blocks, &bytes) ||
         !pte_mul(bytes, pte_element_bits(planes[i]) / 8, &bytes) || !pte_add(*out, bytes, out))
       return false;

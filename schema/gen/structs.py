@@ -120,16 +120,16 @@ def layout_h(schema: Schema, digest: bytes) -> str:
         out += [f"  PTE_{snake(table.name)}_FIELDS".upper() + f" = {len(table.fields)}", "};"]
         out += [f"extern const pte_flat_table pte_{snake(table.name)}_table;", ""]
     out += [
-        "/* Dtypes are 0 where a format has no such plane. */",
+        "/* Dtypes are 0 where a format has no such plane, blocks the exponents of powers of two. */",
         "typedef struct pte_format_row {",
     ]
     out += [
-        "  uint8_t bits;         /* of a code; 0: elements of the constant's dtype, or no such format */",
-        "  uint8_t scale;        /* dtype of the scales */",
-        "  uint8_t second;       /* I8: of zero points; another: of what is added, codes from 0 on */",
-        "  uint8_t outer;        /* of the scales of scales, and of what is added */",
-        "  uint16_t block;       /* elements a scale along K; 0: one scale a row */",
-        "  uint16_t outer_block; /* a multiple of it, or 0 */",
+        "  uint32_t bits : 4;        /* of a code; 0: elements of the constant's dtype, or no such format */",
+        "  uint32_t scale : 6;       /* dtype of the scales */",
+        "  uint32_t second : 6;      /* I8: of zero points; another: of what is added, codes from 0 on */",
+        "  uint32_t outer : 6;       /* of the scales of scales, and of what is added */",
+        "  uint32_t block : 5;       /* elements a scale along K; 0: one scale a row */",
+        "  uint32_t outer_block : 5; /* a multiple of it, or 0 */",
         "} pte_format_row;",
         f"#define PTE_FORMAT_COUNT {1 + max(f.id for f in FORMATS.values())}",
     ]
@@ -169,9 +169,12 @@ def _c_formats() -> list[str]:
         (f.name.upper(), code_kind(f)) for f in FORMATS.values() if f.codes and first[f] is f
     ]
     out += ["#define PTE_CODE_FORMATS(X) " + " ".join(f"X({f}, {kind})" for f, kind in formulas)]
-    out += ["/* X(format): those with sums in integers. */"]
-    dots = [f.name.upper() for f in FORMATS.values() if f.dot]
-    out += ["#define PTE_DOT_FORMATS(X) " + " ".join(f"X({f})" for f in dots)]
+    out += ["/* X(format): those with sums in integers, the first of such codes and scales. */"]
+    dots = {f: _first_dot(f) for f in FORMATS.values() if f.dot}
+    out += [
+        "#define PTE_DOT_FORMATS(X) "
+        + " ".join(f"X({f.name.upper()})" for f in dict.fromkeys(dots.values()))
+    ]
     out += ["/* That table, or NULL. */"]
     out += [
         "static inline const float *pte_format_levels(uint32_t format) {",
@@ -188,8 +191,18 @@ def _c_formats() -> list[str]:
     )
     out += _c_constants("bits", "Bits of a code.", {f: str(f.bits) for f in FORMATS.values()})
     out += _c_constants("scale", "Dtype of the scales.", scales)
-    blocks = {f: str(f.block) for f in FORMATS.values()}
-    return [*out, *_c_constants("block", "Elements a scale along K; 0: one scale a row.", blocks)]
+    sums = {f: f"PTE_FORMAT_{o.name.upper()}" for f, o in dots.items()}
+    return [*out, *_c_constants("sums", "The one of PTE_DOT_FORMATS that it is summed as.", sums)]
+
+
+def _first_dot(fmt: Format) -> Format:
+    """The first that sums such codes times such scales, of blocks of any size."""
+    return next(f for f in FORMATS.values() if f.dot and _summed(f) == _summed(fmt))
+
+
+def _summed(row: Format) -> tuple[object, ...]:
+    table = None if row.levels is None else table_of(row).name
+    return *_alike(row), table, row.scale, row.second, row.outer
 
 
 def _c_constants(name: str, text: str, values: dict[Format, str]) -> list[str]:
@@ -240,7 +253,7 @@ def layout_c(schema: Schema) -> str:
             f"PTE_{name.upper()}" if name else "0" for name in (fmt.scale, fmt.second, fmt.outer)
         )
         out.append(
-            f"  [{fmt.id}] = {{{fmt.bits}, {', '.join(dtypes)}, {fmt.block}, {fmt.outer_block}}},"
+            f"  [{fmt.id}] = {{{fmt.bits}, {', '.join(dtypes)}, {_exponent(fmt.block)}, {_exponent(fmt.outer_block)}}},"
         )
     sevens = ", ".join(str(t) for t in NF4_SEVEN)
     out += ["};"]
@@ -251,6 +264,11 @@ def layout_c(schema: Schema) -> str:
         for name, _ in sorted(schema.enums["DType"].values, key=lambda v: v[1])
     ]
     return "\n".join(out) + "\n};\n"
+
+
+def _exponent(size: int) -> int:
+    """Of a power of two above 1; 0: none."""
+    return max(size, 1).bit_length() - 1
 
 
 def _element(schema: Schema, table: Table) -> str:

@@ -34,8 +34,8 @@ from pteron.quantize.encode import blocks, codec
 from pteron.quantize.encode.table import FORMATS
 w = np.random.default_rng(0).standard_normal((64, 256)).astype(np.float32)
 for fmt in FORMATS.values():
-    codes, scale = codec.encode(fmt.stored, w, fmt.block or 256, blocks.SCALES[fmt.scale])
-    print(fmt.name, hashlib.blake2s(codes.tobytes() + scale.tobytes()).hexdigest())
+    made = codec.encode(w, fmt, fmt.block or 256, blocks.outer_of(w, fmt))
+    print(fmt.name, hashlib.blake2s(b"".join(part.tobytes() for part in made.parts)).hexdigest())
 """
 
 

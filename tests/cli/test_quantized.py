@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+from encoders import ENCODERS
 from onnx import TensorProto, helper, numpy_helper
 
 from pteron.cli import main
-from pteron.quantize.recipe import FORMATS
 
 N, K = 24, 96
 
@@ -50,7 +50,8 @@ def test_a_model_of_floats(plain: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "not quantized" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", FORMATS)
+# ONNX has no integers of three bits, and zero points of four
+@pytest.mark.parametrize("name", [f.name for f in ENCODERS if f.element.bits != 3 and not f.zero])
 def test_what_we_write_has_the_bits_that_the_report_says(
     name: str, plain: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -33,7 +33,7 @@ def test_codes_and_planes_come_back(fmt, k: int, groups: int) -> None:  # type: 
     behind = planes_of(fmt, n, k, rng)
     data = codes.pack(fmt, raw, *behind, groups=groups)
     rows = groups * -(-(n // groups) // 16) * 16
-    step = {8: 4, 4: 8, 6: 16}[fmt.bits]
+    step = {8: 4, 4: 8, 6: 16, 3: 32, 2: 16}[fmt.bits]
     more = sum(plane.shape[1] * plane.itemsize for plane in behind)
     assert data.size == rows * -(-k // step) * step * fmt.bits // 8 + rows * more
     back = codes.unpack(fmt, data, (n, k), groups)
@@ -115,18 +115,18 @@ BY_BLOCK = np.repeat(RNG.random((20, 2)).astype(np.float32) + 0.1, 32, axis=1)
 @pytest.mark.parametrize(
     ("kind", "low", "high", "zero", "scale", "name"),
     [
-        (ml_dtypes.uint4, 0, 16, 8, HALF, "i4"),
+        (ml_dtypes.uint4, 0, 16, 8, HALF, "i4_64"),
         (ml_dtypes.uint4, 0, 16, 8, WIDE, "i4_f32"),
         (ml_dtypes.uint4, 0, 16, 8, BY_BLOCK, "i4_f32"),
-        (ml_dtypes.uint4, 0, 16, 3, BY_BLOCK, "i8_f32"),
-        (ml_dtypes.uint4, 0, 16, 5, HALVES, "q5_0"),
+        (ml_dtypes.uint4, 0, 16, 3, BY_BLOCK, "i4_zero_f32"),
+        (ml_dtypes.uint4, 0, 16, 5, HALVES, "i4_zero"),
         (np.int8, -32, 32, None, HALVES, "q5_0"),
         (np.int8, -33, 32, None, HALVES, "q8_0"),
-        (ml_dtypes.uint4, 0, 16, None, BY_BLOCK, "i8_f32"),
+        (ml_dtypes.uint4, 0, 16, None, BY_BLOCK, "i4_zero_f32"),
         (ml_dtypes.uint4, 5, 8, 5, BY_BLOCK, "i4_f32"),
         (ml_dtypes.uint2, 0, 4, 2, BY_BLOCK, "i4_f32"),
-        (ml_dtypes.int4, -8, 8, 0, HALF, "i4"),
-        (ml_dtypes.int4, -8, 8, -8, BY_BLOCK, "i8_f32"),
+        (ml_dtypes.int4, -8, 8, 0, HALF, "i4_64"),
+        (ml_dtypes.int4, -8, 8, -8, BY_BLOCK, "i4_zero_f32"),
         (np.int8, -128, 128, None, WIDE, "i8_channel"),
         (np.int8, -128, 128, 0, BY_BLOCK, "i8_f32"),
         (np.uint8, 0, 256, 128, BY_BLOCK, "i8_f32"),

@@ -10,7 +10,7 @@ from ops.cases_matrix import normal, relu, scaled_sum
 from ops.harness import Array, Case, Status, weight
 from ops.stored import stored
 
-NAMES = ("i8_channel", "nf4", "mxfp6", "mxfp4", "i4")
+NAMES = ("i8_channel", "nf4", "mxfp6", "mxfp4", "i4", "i4_64", "i4_256")
 SIZES = ((1, 1), (5, 7), (16, 32), (17, 33), (33, 70), (48, 129), (70, 300), (20, 0), (97, 64))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import Any
 
 import ml_dtypes
@@ -12,7 +13,12 @@ from ops.harness import Array, Weight
 from pteron.schema.formats import FORMATS, NF4_SEVEN, Format
 from pteron.schema.formats import spread as scaled
 
-NAMES = tuple(name for name in FORMATS if name != "plain")
+NAMES = tuple(
+    name
+    for name in FORMATS
+    if name != "plain" and not re.fullmatch(r"i[234](_zero)?_(32|64|128)", name)
+)
+"""Groups of integers by their ends, 16 and 256."""
 
 
 def stored(name: str, n: int, k: int, groups: int = 1, integers: bool = False) -> Weight:
@@ -83,7 +89,7 @@ def spread(x: Array, groups: int) -> Array:
 
 
 def planes(bits: int, codes: Array, groups: int) -> list[Array]:
-    unit = {8: 4, 6: 16, 4: 8}[bits]
+    unit = {8: 4, 6: 16, 4: 8, 3: 32, 2: 16}[bits]
     wide = np.zeros((len(codes), -(-codes.shape[1] // unit) * unit), np.uint8)
     wide[:, : codes.shape[1]] = codes
     # [panel][step][4 of a byte's row][16] -> [panel][step][16][4]
@@ -91,8 +97,12 @@ def planes(bits: int, codes: Array, groups: int) -> list[Array]:
     fours = fours.reshape(len(fours), wide.shape[1] // 4, 4, 16).swapaxes(2, 3)
     if bits == 8:
         return [fours.reshape(-1)]
-    low = (fours[:, 0::2] & 15) | (fours[:, 1::2] & 15) << 4
-    if bits == 4:
-        return [low.reshape(-1)]
-    high = sum((fours[:, i::4] >> 4) << (2 * i) for i in range(4))
-    return [low.reshape(-1), np.asarray(high, np.uint8).reshape(-1)]
+    split = {6: (4, 2), 4: (4,), 3: (2, 1), 2: (2,)}[bits]
+    found, below = [], 0
+    for width in split:
+        each = 8 // width  # fours of a row that share four bytes
+        mask = np.uint8((1 << width) - 1)
+        parts = [(fours[:, i::each] >> below & mask) << (width * i) for i in range(each)]
+        found.append(np.asarray(sum(parts), np.uint8).reshape(-1))
+        below += width
+    return found

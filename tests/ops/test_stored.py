@@ -75,7 +75,7 @@ def integers(name: str, codes: Array) -> Array:
     given: Any = codes.view(np.int8) if name == "i8_channel" else codes
     scale = one[:, 0] if name == "i8_channel" else one * 127
     value = FORMATS[name].meaning(given, scale.astype(np.float32 if scale.ndim == 1 else np.uint8))
-    if name == "i4":
+    if FORMATS[name].codes == "i4":
         return codes.astype(np.int64) - 8
     return np.asarray(np.rint(value * {"mxfp4": 2, "mxfp6": 8}.get(name, 1)), np.int64)
 

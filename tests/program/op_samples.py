@@ -147,13 +147,18 @@ def _dim(capacity: int) -> Dim:
 COUNTED: Final = symbol(_dim(0))
 
 
+KINDS: Final = {"f8e8m0": np.uint8, "f16": np.float16, "f32": np.float32, "i8": np.int8}
+
+
 def coded(name: str, shape: tuple[int, ...]) -> NDArray[np.uint8]:
     """Bytes of a weight [n, k] in a storage format, with a few kinds of codes and scales."""
     fmt = FORMATS[name]
     codes = (np.arange(np.prod(shape)) * 7 % (1 << fmt.bits)).astype(np.uint8).reshape(shape)
-    blocks = -(-shape[1] // fmt.block) if fmt.block else 1
-    dtype = {"f8e8m0": np.uint8, "f16": np.float16, "f32": np.float32}[fmt.scale]
-    return pack(fmt, codes, np.full((shape[0], blocks), 100, dtype))
+    planes = (
+        np.full((shape[0], -(-shape[1] // size) if size else 1), 100, KINDS[dtype])
+        for dtype, size in fmt.planes
+    )
+    return pack(fmt, codes, *planes)
 
 
 def weight(kind: str, fmt: str, shape: tuple[int, ...], groups: int) -> tuple[str, Any]:

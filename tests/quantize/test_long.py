@@ -22,7 +22,7 @@ import pteron
 from pteron.cli import main
 from pteron.export.capture.onnx import capture_onnx
 from pteron.pipeline import record
-from pteron.quantize.budget import Costs, bits_of, moves, within
+from pteron.quantize.budget import Costs, moves, within
 from pteron.quantize.encode.table import FORMATS
 from pteron.quantize.fit import AMONG
 from pteron.quantize.journal import journal
@@ -126,7 +126,7 @@ def test_planned_bits_are_those_of_the_report(name: str) -> None:
     report = quantized(recipe(name, activations="float"))
     for row in report.layers:
         n, k = row.shape
-        assert bits_of(FORMATS[name], n, k) == round(row.bits * n * k)
+        assert FORMATS[name].bits_of(n, k) == round(row.bits * n * k)
 
 
 @pytest.mark.parametrize("bits", [4.25, 5.0, 6.0, 8.5])

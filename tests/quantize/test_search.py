@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from encoders import ENCODERS, alike
 from onnx import TensorProto, helper, numpy_helper
 
 from pteron.export.capture.onnx import capture_onnx
@@ -14,31 +15,26 @@ from pteron.quantize.encode.format import BlockFormat, Encoded
 from pteron.quantize.encode.table import FORMATS
 from pteron.quantize.layers import layers
 from pteron.quantize.rounding import rounded
-from pteron.quantize.search import REFITS, candidates, reference, search
+from pteron.quantize.search import offered, reference, refits_of, search
 from pteron.quantize.statistics import Moments
 from pteron.schema.errors import QuantError
 
 pytest.importorskip("pteron._codec", reason="the C encoders are not built")
 
-formats = pytest.mark.parametrize("fmt", FORMATS.values(), ids=lambda f: f.name)
+formats = pytest.mark.parametrize("fmt", ENCODERS, ids=lambda f: f.name)
 
 
 def same(w: np.ndarray, fmt: BlockFormat, weight: np.ndarray | None = None) -> Encoded:
     """What both find, which is the same."""
     block = fmt.block or w.shape[1]
-    cut = np.ascontiguousarray(w).reshape(len(w), -1, block)
-    refits = 0 if fmt.scale == "e8m0" else REFITS
-    offers = np.stack(list(candidates(cut, fmt)))
     first = blocks.encode(w, fmt)
-    want = reference(np.ascontiguousarray(w), first, offers, refits, weight)
-    for made in (first, search(w, fmt, weight)):
-        if made is first:
-            values = elements.values(fmt.element)
-            assert codec.search(
-                fmt.stored, w, made.codes, made.scale, values, offers, refits, weight
-            )
-        np.testing.assert_array_equal(made.scale.view(np.uint8), want.scale.view(np.uint8))
-        np.testing.assert_array_equal(made.codes, want.codes)
+    offers, zeros = offered(np.ascontiguousarray(w).reshape(len(w), -1, block), first)
+    want = reference(np.ascontiguousarray(w), first, offers, zeros, refits_of(fmt), weight)
+    scales = blocks.steps(first) if first.outer is not None else first.scale
+    values = elements.values(fmt.element)
+    assert codec.search(first, w, scales, values, offers, zeros, refits_of(fmt), weight)
+    alike(blocks.with_steps(first, first.codes, scales) if first.outer is not None else first, want)
+    alike(search(w, fmt, weight), want)
     return want
 
 

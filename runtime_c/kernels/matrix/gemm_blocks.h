@@ -12,7 +12,8 @@
  *     mxfp6       8 value                  1/8
  *     nf4         pte_nf4_seven - 64       f32(1/63): the levels in 7 bits
  *
- * A format with `dot` in schema/formats.py has a line there, its two rows below, its bytes in
+ * A format with `dot` in schema/formats.py, but for one with such codes and scales in other blocks,
+ * has a line there, its two rows below, its bytes in
  * gemm_blocks_x86.inc and what those need in constants_of and bytes_of of the two x86 variants; the
  * other variants read the rows. Without the rows nothing here compiles. Of 8 bits there are only
  * codes with a sign, of 6 bits only E2M3. */
@@ -56,7 +57,7 @@ static inline int32_t pte_i8_MXFP6(uint32_t code) {
 static inline int32_t pte_i8_integer(uint32_t format, uint32_t code) {
 #define CASE(name)                                                                                 \
   case PTE_FORMAT_##name: return (pte_i8_##name)(code);
-  switch (format) {
+  switch (pte_format_sums(format)) {
     PTE_DOT_FORMATS(CASE)
   default: return 0;
   }
@@ -65,21 +66,20 @@ static inline int32_t pte_i8_integer(uint32_t format, uint32_t code) {
 static inline float pte_i8_factor(uint32_t format) {
 #define CASE(name)                                                                                 \
   case PTE_FORMAT_##name: return PTE_I8_FACTOR_##name;
-  switch (format) {
+  switch (pte_format_sums(format)) {
     PTE_DOT_FORMATS(CASE)
   default: return 0;
   }
 #undef CASE
 }
 
-/* Elements of a row in a unit of codes (64 bytes; 128 and 64 of 6 bits), and the scale of a block
- * of 32, which is a part of one or all of it. */
+/* Elements of a row in a unit of codes (64 bytes; 128 and 64 of 6 bits), and the scale of block
+ * `at` of 32, which is a part of one or all of it. */
 static inline size_t pte_i8_unit(uint32_t format) {
   return pte_format_bits(format) == 8 ? 4 : pte_format_bits(format) == 6 ? 16 : 8;
 }
-static inline size_t pte_i8_scale_at(uint32_t format, size_t block) {
-  unsigned each = pte_format_block(format);
-  return each == 0 ? 0 : block / (each / PTE_I8_BLOCK);
+static inline size_t pte_i8_scale_at(const pte_stored *w, size_t at) {
+  return at >> w->block_exponent;
 }
 
 /* A row of `depth` elements to codes, with zeros behind them in the last block; steps and sums of

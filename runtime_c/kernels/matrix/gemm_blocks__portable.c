@@ -15,7 +15,7 @@ static int32_t integer_at(const pte_stored *w, size_t panel, size_t k, size_t n)
 }
 
 static float scale_at(const pte_stored *w, size_t panel, size_t block, size_t n) {
-  size_t at = (panel * w->blocks + pte_i8_scale_at(w->format, block)) * PTE_PANEL + n;
+  size_t at = (panel * w->blocks + pte_i8_scale_at(w, block)) * PTE_PANEL + n;
   uint16_t half;
   float scale;
   if (w->scale_bytes == 1) return pte_f32_from_e8m0(w->scales[at]);

@@ -2,7 +2,13 @@
 
 PTE_LEVEL_TABLES
 
+enum { ROW = 8 * sizeof(size_t) - 1 };
+
 static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
+/* A whole row where there is no exponent. */
+static size_t size_of(unsigned exponent) {
+  return exponent == 0 ? SIZE_MAX : (size_t)1 << exponent;
+}
 
 /* The planes behind the codes, in order. */
 static void planes_place(pte_stored *s, size_t panels, const pte_format_row *row) {
@@ -21,20 +27,23 @@ pte_stored pte_stored_of(const pte_tensor *w) {
   size_t panels = groups * pte_panel_count((size_t)w->shape[0] / groups);
   pte_stored s = {.codes = w->data,
                   .depth = k,
-                  .block = row->block == 0 ? SIZE_MAX : row->block,
-                  .blocks = row->block == 0 ? 1 : ceil_div(k, row->block),
-                  .outer_block = row->outer_block == 0 ? SIZE_MAX : row->outer_block,
-                  .outers = row->outer_block == 0 ? 1 : ceil_div(k, row->outer_block),
+                  .block = size_of(row->block),
+                  .blocks = row->block == 0 ? 1 : ceil_div(k, size_of(row->block)),
+                  .outer_block = size_of(row->outer_block),
+                  .outers = row->outer_block == 0 ? 1 : ceil_div(k, size_of(row->outer_block)),
                   .format = w->format,
-                  .scale_bytes = pte_dtype_bits(row->scale) / 8};
+                  .scale_bytes = pte_dtype_bits(row->scale) / 8,
+                  .block_exponent = row->block == 0 ? ROW : row->block - 5u};
   switch (row->bits) {
+  case 2: s.steps = ceil_div(k, 16); break;
+  case 3: s.steps = ceil_div(k, 32) * 2; break;
   case 4: s.steps = ceil_div(k, 8); break;
   case 6: s.steps = ceil_div(k, 16) * 2; break;
   default: s.steps = ceil_div(k, 4); break;
   }
   if (s.codes == NULL) return s; /* at prepare there are shapes only */
   s.high = s.codes + panels * s.steps * 64;
-  s.scales = row->bits == 6 ? s.high + panels * s.steps * 32 : s.high;
+  s.scales = s.high + (row->bits % 3 == 0 ? panels * s.steps * 32 : 0);
   planes_place(&s, panels, row);
   return s;
 }

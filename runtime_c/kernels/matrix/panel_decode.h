@@ -3,9 +3,11 @@
  *
  *     8-bit codes  [panel][ceil(K/4)][16][4]
  *     4-bit codes  [panel][ceil(K/8)][16][4], byte j of a row: code k+j low, code k+4+j high
+ *     2-bit codes  [panel][ceil(K/16)][16][4], byte j: k+j, k+4+j, k+8+j, k+12+j from bit 0 up
  *     6-bit codes  their low 4 bits as 4-bit codes [panel][2 ceil(K/16)][16][4], then their high 2
- *                  bits [panel][ceil(K/16)][16][4]: byte j has those of k+j, k+4+j, k+8+j, k+12+j
- *                  from bit 0 up
+ *                  bits as 2-bit codes [panel][ceil(K/16)][16][4]
+ *     3-bit codes  their low 2 bits as 2-bit codes [panel][2 ceil(K/32)][16][4], then their high
+ *                  bits [panel][ceil(K/32)][16][4]: byte j has those of k+j, k+4+j, ... k+28+j
  *     scales       [panel][ceil(K/block)][16] behind the codes; [panel][16] where block is 0
  *     second       zero points or what is added, the same; then the outer scales of both */
 #ifndef PTE_PANEL_DECODE_H
@@ -18,7 +20,7 @@
 enum { PTE_STORED_PLANES = 4 }; /* scales, second, and their outer ones */
 
 typedef struct pte_stored {
-  const uint8_t *codes, *high; /* high: the upper plane of 6-bit codes */
+  const uint8_t *codes, *high; /* high: the upper plane of 3 and 6-bit codes */
   const uint8_t *scales;
   const uint8_t *planes[PTE_STORED_PLANES]; /* NULL: none; the first is `scales` */
   size_t depth;                             /* K */
@@ -27,6 +29,7 @@ typedef struct pte_stored {
   size_t block;                             /* elements a scale */
   size_t outers, outer_block;
   uint32_t format, scale_bytes;
+  uint32_t block_exponent; /* of the blocks of 32 in a block, 2^this of them; all bits: the row */
 } pte_stored;
 
 /* The parts of a weight whose format has scales. */
