@@ -48,6 +48,7 @@ def here(session: Any, temperature: float) -> tuple[list[int], bytes, bytes]:
         ("nf4", "f16", 64, 0.9),
         ("int8", "f32", 63, 0.9),
         ("nf4", "f8", 64, 0.9),
+        ("nf4", "int8", 64, 0.9),
     ],
 )
 def test_the_same_text(
