@@ -112,6 +112,7 @@ static bool blocks_agree(uint32_t format) {
   w.steps = (depth + unit - 1) / unit * (bits == 6 ? 2 : 1), w.high = bytes + panels * w.steps * 64;
   w.blocks = each == 0 ? 1 : (depth + each - 1) / each;
   w.scale_bytes = pte_dtype_bits(pte_format_scale(format)) / 8;
+  w.block_exponent = each == 0 ? 31u : pte_format_rows[format].block - 5u;
   const pte_rows_i8 all = {.blocks = blocks, .codes = codes, .steps = steps, .sums = sums};
   for (size_t r = 0; r < rows; r++) {
     for (size_t k = 0; k < depth; k++) x[k] = (float)(int32_t)draw(20001) - 10000.0f;

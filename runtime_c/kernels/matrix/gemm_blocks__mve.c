@@ -90,7 +90,7 @@ static void panels_mve(const pte_stored *w, const pte_rows_i8 *x, size_t rows, s
   for (size_t p = panel; p < panel + count; p++) {
     float acc[PTE_I8_ROWS][PTE_PANEL] = {{0}};
     for (size_t b = 0; b < x->blocks; b++) {
-      const size_t at = p * w->blocks + pte_i8_scale_at(w->format, b);
+      const size_t at = p * w->blocks + pte_i8_scale_at(w, b);
       const uint8_t *codes = w->codes + p * w->steps * 64 + b * block_bytes;
       const uint8_t *high = w->high + p * w->steps * 32 + b * block_bytes / 2;
       block_add(w, x, rows, b, codes, high, w->scales + at * PTE_PANEL * w->scale_bytes, table,
