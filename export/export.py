@@ -156,7 +156,7 @@ def _compiled(
                 program = fuse(program)
             made.append(("fuse", program))
         with stage("pack"):
-            program = pack(keys_in_panels(program), report.notes, modes)
+            program = pack(keys_in_panels(program), report.notes, modes, options.fast_conv)
         made.append(("pack", program))
         with stage("plan"):
             program = plan(program)

@@ -100,6 +100,12 @@ class Options:
         "output, both sides turned by Hadamard matrices",
         choices=MODES,
     )
+    fast_conv: bool = row(
+        False,
+        "convolutions of 3 x 3 in f32 by Winograd's F(4 x 4, 3 x 3) where that is faster: other rounding, about three times the "
+        "error, and weights four times as large",
+        kind=FLAG,
+    )
     delegates: str | Sequence[str | Delegate] = row(
         "cpu",
         "who runs what it can, in this order: hexagon,cpu; cpu, or nobody, takes the rest",

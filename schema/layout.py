@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("f6f8cf4cc0da310f")
+SCHEMA_HASH: Final = bytes.fromhex("21da2a81d9ccb716")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

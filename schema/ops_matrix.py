@@ -7,7 +7,7 @@ import numpy as np
 from .formats import FORMATS
 from .meaning import int8 as integer
 from .meaning import narrow, windows
-from .row import A, F, Ints, Steps, Taps, W, op
+from .row import A, F, Ints, Outs, Steps, Taps, W, op
 from .steps import epilogue
 
 WINDOW = """
@@ -103,6 +103,32 @@ def conv(
     row j of group g is packed row g * round_up(n / groups, 16) + j. Epilogue as in matmul."""
     y = windows.conv(x, w, kernel, stride, dilation, begin, end, spread, groups)
     return epilogue(y, bias, xs, steps)
+
+
+@op(
+    id=76,
+    since=1,
+    shape="[b, i, j, c] [m, c] [n] [b, p, q, n]... -> [b, p, q, n]",
+    strided="xs",
+    bound="2 K eps",
+    where="""
+        0 <= begin <= 2; c % 16 == 0; n % 16 == 0; m == 36 * n;
+        dtype(w) == f32; format(w) == plain; groups(w) == 36
+    """,
+)
+def conv_winograd(
+    x: F,
+    w: W,
+    bias: F | None = None,
+    *xs: A,
+    begin: int,
+    steps: Steps = (),
+    out: Outs,
+) -> F:
+    """conv of 3 x 3 windows and stride 1 by F(4 x 4, 3 x 3), x behind `begin` zeros and before as many as y asks for: y = A^T ((B^T x B) * U) A for each 6 x 6 pixels of
+    x, whose 36 products are sums over c by groups of w, [36, n, c]: U = G w G^T. K is c + 16, of A^T, B^T, x and U without
+    their signs; rms errors are some 3 times those of conv. Lavin and Gray 2015."""
+    return epilogue(windows.winograd(x, w, begin, out[0].shape[1:3]), bias, xs, steps)
 
 
 @op(

@@ -24,25 +24,28 @@ from ..graph.weights import LARGE, Elements, Source, rows_of, whole
 from ..program import Block, Blocks, Constant, Instr, Program, Value
 from ..program.arrays import each_part, spread
 from ..program.rebuild import homes, prune, renumber, used_values
-from . import arithmetic, codes, turned
+from . import arithmetic, codes, turned, winograd
 
 ROWS: Final = 16  # of a panel
 Key = tuple[Any, ...]
 
 
 def pack(
-    program: Program, notes: list[str] | None = None, exec_modes: Sequence[str] = ()
+    program: Program,
+    notes: list[str] | None = None,
+    exec_modes: Sequence[str] = (),
+    fast_conv: bool = False,
 ) -> Program:
     """Packs every weight; idempotent. `notes` gets a line for each constant that is stored in two layouts.
 
     `exec_modes`, one of options.MODES for each method (default: exact), decides which products are integer ones; the
-    program then says what they are.
+    program then says what they are. `fast_conv`: convolutions become conv_winograd where that pays.
 
     Raises:
         ModelError: depthwise taps or grouped weights are computed at run time, for which there is no instruction.
     """
     modes = exec_modes or (arithmetic.EXACT,) * len(program.methods)
-    work = _Packing(program, modes)
+    work = _Packing(program, modes, fast_conv)
     blocks = tuple(
         work.block(block, method)
         for block, (method, _) in zip(program.blocks, homes(program), strict=True)
@@ -76,7 +79,10 @@ def panels(weight: NDArray[Any], groups: int = 1) -> NDArray[np.uint8]:
 
 
 def stored_groups(instr: Instr, shape: Sequence[Any]) -> int:
-    """The groups of a weight [n, k] in panels: those of the instruction, but one for depthwise int8 (the row's relation)."""
+    """The groups of a weight [n, k] in panels: those of the instruction, but one for depthwise int8, and one each product of
+    a Winograd tile (the rows' relations)."""
+    if instr.op == "conv_winograd":
+        return winograd.PRODUCTS
     groups = int(instr.attrs.get("groups", 1))
     if instr.op != "conv_i8":
         return groups
@@ -110,8 +116,9 @@ def _step(dtype: np.dtype[Any]) -> int:
 class _Packing:
     """Values and constants made so far; indices go on from the program's."""
 
-    def __init__(self, program: Program, modes: Sequence[str]) -> None:
+    def __init__(self, program: Program, modes: Sequence[str], fast_conv: bool) -> None:
         self.modes = modes
+        self.fast_conv = fast_conv
         self.program = program
         self.values: list[Value] = []
         self.constants: list[Constant] = []
@@ -142,6 +149,11 @@ class _Packing:
                         instr, op="matmul_turned", inputs=(inputs[0], at, *inputs[2:])
                     )
                 ]
+            if key is not None and self._winograd(instr, key):
+                at = self._constant((*key, "winograd"), method)
+                attrs = winograd.attributes(instr.attrs)
+                ports = (inputs[0], at, *inputs[2:])
+                return [dataclasses.replace(instr, op="conv_winograd", inputs=ports, attrs=attrs)]
             if key is not None:
                 inputs[i] = self._constant(key, method)
                 continue
@@ -166,6 +178,14 @@ class _Packing:
         source = self.program.constants[key[0]]
         asked = self.modes[method] == arithmetic.TURNED and source.coded is None
         return asked and source.dtype == "f32" and turned.pays(key[1])
+
+    def _winograd(self, instr: Instr, key: Key) -> bool:
+        """Whether a conv by the weight, which is no quantized one, is conv_winograd."""
+        source, values = self.program.constants[key[0]], self.program.values
+        x, y = instr.inputs[0], instr.outputs[0]
+        if not self.fast_conv or source.coded is not None or x is None or y is None:
+            return False
+        return winograd.pays(instr, values[x], values[y])
 
     def _gather(self, instr: Instr, method: int) -> Instr:
         table, index = instr.inputs
@@ -210,6 +230,11 @@ class _Packing:
             if key[6:] == ("turned",):
                 form = turned.FORMAT
                 shape, stored = turned.weight(
+                    lambda: _view(whole(source.elements), *key[1:4]), shape
+                )
+            if key[6:] == ("winograd",):
+                groups = winograd.PRODUCTS
+                shape, stored = winograd.weight(
                     lambda: _view(whole(source.elements), *key[1:4]), shape
                 )
             self.made[key] = len(self.program.constants) + len(self.constants)

@@ -8,9 +8,10 @@
 
 #include "core/math.h"
 
-/* pte_lanes_fma: x * b + c; pte_lanes_larger: x where it is larger than best or a NaN, else best;
- * pte_lanes_transpose: to[i][j] = from[j][i] for a block of 8 x 8. PTE_LANE_SUMS: how many may be
- * kept in registers beside the operands of a product. */
+/* pte_lanes_all: x in every lane; pte_lanes_fma: x * b + c; pte_lanes_larger: x where it is larger
+ * than best or a NaN, else best; pte_lanes_smaller likewise; pte_lanes_transpose: to[i][j] =
+ * from[j][i] for a block of 8 x 8. PTE_LANE_SUMS: how many may be kept in registers beside the
+ * operands of a product. */
 #define PTE_LANE_COUNT 16
 #if defined(__AVX512F__)
 #define PTE_LANE_SUMS 24
@@ -32,6 +33,7 @@ typedef struct pte_lanes {
 PTE_ALWAYS pte_lanes pte_lanes_load(const float *x) { return (pte_lanes){_mm512_loadu_ps(x)}; }
 PTE_ALWAYS void pte_lanes_store(float *x, pte_lanes a) { _mm512_storeu_ps(x, a.all); }
 PTE_ALWAYS pte_lanes pte_lanes_zero(void) { return (pte_lanes){_mm512_setzero_ps()}; }
+PTE_ALWAYS pte_lanes pte_lanes_all(float x) { return (pte_lanes){_mm512_set1_ps(x)}; }
 PTE_ALWAYS pte_lanes pte_lanes_fma(const float *x, pte_lanes b, pte_lanes c) {
   return (pte_lanes){_mm512_fmadd_ps(_mm512_set1_ps(*x), b.all, c.all)};
 }
@@ -41,6 +43,10 @@ PTE_ALWAYS pte_lanes pte_lanes_add(pte_lanes a, pte_lanes b) {
 PTE_ALWAYS pte_lanes pte_lanes_larger(pte_lanes x, pte_lanes best) {
   __mmask16 nan = _mm512_cmp_ps_mask(x.all, x.all, _CMP_UNORD_Q);
   return (pte_lanes){_mm512_mask_mov_ps(_mm512_max_ps(x.all, best.all), nan, x.all)};
+}
+PTE_ALWAYS pte_lanes pte_lanes_smaller(pte_lanes x, pte_lanes best) {
+  __mmask16 nan = _mm512_cmp_ps_mask(x.all, x.all, _CMP_UNORD_Q);
+  return (pte_lanes){_mm512_mask_mov_ps(_mm512_min_ps(x.all, best.all), nan, x.all)};
 }
 
 #elif defined(__AVX2__) && defined(__FMA__)
@@ -58,6 +64,9 @@ PTE_ALWAYS void pte_lanes_store(float *x, pte_lanes a) {
 PTE_ALWAYS pte_lanes pte_lanes_zero(void) {
   return (pte_lanes){_mm256_setzero_ps(), _mm256_setzero_ps()};
 }
+PTE_ALWAYS pte_lanes pte_lanes_all(float x) {
+  return (pte_lanes){_mm256_set1_ps(x), _mm256_set1_ps(x)};
+}
 PTE_ALWAYS pte_lanes pte_lanes_fma(const float *x, pte_lanes b, pte_lanes c) {
   __m256 a = _mm256_broadcast_ss(x);
   return (pte_lanes){_mm256_fmadd_ps(a, b.lo, c.lo), _mm256_fmadd_ps(a, b.hi, c.hi)};
@@ -72,6 +81,12 @@ PTE_ALWAYS __m256 pte_larger_256(__m256 x, __m256 best) {
 }
 PTE_ALWAYS pte_lanes pte_lanes_larger(pte_lanes x, pte_lanes best) {
   return (pte_lanes){pte_larger_256(x.lo, best.lo), pte_larger_256(x.hi, best.hi)};
+}
+PTE_ALWAYS __m256 pte_smaller_256(__m256 x, __m256 best) {
+  return _mm256_blendv_ps(_mm256_min_ps(x, best), x, _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+}
+PTE_ALWAYS pte_lanes pte_lanes_smaller(pte_lanes x, pte_lanes best) {
+  return (pte_lanes){pte_smaller_256(x.lo, best.lo), pte_smaller_256(x.hi, best.hi)};
 }
 
 #elif defined(__aarch64__) && !defined(PTE_FMA_EMULATE)
@@ -94,6 +109,12 @@ PTE_ALWAYS pte_lanes pte_lanes_zero(void) {
       {zero, zero, zero, zero}
   };
 }
+PTE_ALWAYS pte_lanes pte_lanes_all(float x) {
+  float32x4_t all = vdupq_n_f32(x);
+  return (pte_lanes){
+      {all, all, all, all}
+  };
+}
 PTE_ALWAYS pte_lanes pte_lanes_fma(const float *x, pte_lanes b, pte_lanes c) {
   for (int i = 0; i < 4; i++) c.q[i] = vfmaq_n_f32(c.q[i], b.q[i], *x);
   return c;
@@ -106,6 +127,14 @@ PTE_ALWAYS pte_lanes pte_lanes_larger(pte_lanes x, pte_lanes best) {
   for (int i = 0; i < 4; i++) { /* not (best >= x), so that a NaN is taken; but one in best stays */
     uint32x4_t keep =
         vorrq_u32(vcgeq_f32(best.q[i], x.q[i]), vmvnq_u32(vceqq_f32(best.q[i], best.q[i])));
+    best.q[i] = vbslq_f32(keep, best.q[i], x.q[i]);
+  }
+  return best;
+}
+PTE_ALWAYS pte_lanes pte_lanes_smaller(pte_lanes x, pte_lanes best) {
+  for (int i = 0; i < 4; i++) {
+    uint32x4_t keep =
+        vorrq_u32(vcleq_f32(best.q[i], x.q[i]), vmvnq_u32(vceqq_f32(best.q[i], best.q[i])));
     best.q[i] = vbslq_f32(keep, best.q[i], x.q[i]);
   }
   return best;
@@ -140,6 +169,11 @@ PTE_ALWAYS pte_lanes pte_lanes_load(const float *x) {
 }
 PTE_ALWAYS void pte_lanes_store(float *x, pte_lanes a) { memcpy(x, a.at, sizeof a.at); }
 PTE_ALWAYS pte_lanes pte_lanes_zero(void) { return (pte_lanes){{0}}; }
+PTE_ALWAYS pte_lanes pte_lanes_all(float x) {
+  pte_lanes a;
+  for (int i = 0; i < PTE_LANE_COUNT; i++) a.at[i] = x;
+  return a;
+}
 PTE_ALWAYS pte_lanes pte_lanes_fma(const float *x, pte_lanes b, pte_lanes c) {
   for (int i = 0; i < PTE_LANE_COUNT; i++) c.at[i] = pte_fma(*x, b.at[i], c.at[i]);
   return c;
@@ -151,6 +185,13 @@ PTE_ALWAYS pte_lanes pte_lanes_add(pte_lanes a, pte_lanes b) {
 PTE_ALWAYS pte_lanes pte_lanes_larger(pte_lanes x, pte_lanes best) {
   for (int i = 0; i < PTE_LANE_COUNT; i++) {
     uint32_t take = pte_mask((x.at[i] > best.at[i]) | (x.at[i] != x.at[i]));
+    best.at[i] = pte_pick(take, x.at[i], best.at[i]);
+  }
+  return best;
+}
+PTE_ALWAYS pte_lanes pte_lanes_smaller(pte_lanes x, pte_lanes best) {
+  for (int i = 0; i < PTE_LANE_COUNT; i++) {
+    uint32_t take = pte_mask((x.at[i] < best.at[i]) | (x.at[i] != x.at[i]));
     best.at[i] = pte_pick(take, x.at[i], best.at[i]);
   }
   return best;

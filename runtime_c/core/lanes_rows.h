@@ -5,13 +5,11 @@
 
 #include "core/lanes.h"
 
-/* pte_lanes_all: one value in every lane. pte_lanes_fused: a * b + c. pte_lanes_within: x in lanes
- * low .. high - 1, -inf elsewhere. pte_lanes_weight: e^(x - top), 0 where x is -inf. pte_lanes_top,
- * pte_lanes_total: the largest (NaN where any is) and the sum, by the tree (l, l + 8), (l, l + 4),
- * (l, l + 2), (l, l + 1). */
+/* pte_lanes_fused: a * b + c. pte_lanes_within: x in lanes low .. high - 1, -inf elsewhere.
+ * pte_lanes_weight: e^(x - top), 0 where x is -inf. pte_lanes_top, pte_lanes_total: the largest
+ * (NaN where any is) and the sum, by the tree (l, l + 8), (l, l + 4), (l, l + 2), (l, l + 1). */
 #if defined(__AVX512F__)
 
-PTE_ALWAYS pte_lanes pte_lanes_all(float x) { return (pte_lanes){_mm512_set1_ps(x)}; }
 PTE_ALWAYS pte_lanes pte_lanes_subtract(pte_lanes a, pte_lanes b) {
   return (pte_lanes){_mm512_sub_ps(a.all, b.all)};
 }
@@ -70,11 +68,6 @@ PTE_ALWAYS float pte_lanes_total(pte_lanes x) {
   for (int i = 0; i < PTE_LANE_COUNT; i++) y[i] = value;                                           \
   return pte_lanes_load(y)
 
-PTE_ALWAYS pte_lanes pte_lanes_all(float x) {
-  float y[PTE_LANE_COUNT];
-  for (int i = 0; i < PTE_LANE_COUNT; i++) y[i] = x;
-  return pte_lanes_load(y);
-}
 #define PTE_LANES_TWO(name, value)                                                                 \
   PTE_ALWAYS pte_lanes name(pte_lanes a, pte_lanes b) {                                            \
     float z[PTE_LANE_COUNT];                                                                       \

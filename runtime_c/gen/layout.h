@@ -8,7 +8,7 @@
 
 #include "core/flat.h"
 
-#define PTE_SCHEMA_HASH 0x0f31dac04ccff8f6u
+#define PTE_SCHEMA_HASH 0x16b7ccd9812ada21u
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */

@@ -225,6 +225,11 @@ _Static_assert(PTE_MAX_ATTRS_BYTES >= 96, "raise PTE_MAX_ATTRS_BYTES");
 #else
 #define KERNEL_codes &pte_codes_kernel
 #endif
+#ifdef PTE_WITHOUT_CONV_WINOGRAD
+#define KERNEL_conv_winograd NULL
+#else
+#define KERNEL_conv_winograd &pte_conv_winograd_kernel
+#endif
 
 const pte_shape_term pte_op_terms[] = {
   {0, 0, 0, 0},
@@ -272,6 +277,12 @@ const pte_shape_term pte_op_terms[] = {
   {0, 3, 0, 0},
   {0, 2, 0, 0},
   {0, 2, 0, 0},
+  {0, 4, 0, 0},
+  {0, 3, 0, 0},
+  {0, 0, 0, 0},
+  {0, 6, 0, 0},
+  {0, 7, 0, 0},
+  {0, 5, 0, 0},
   {1, 0, 0, 0},
   {1, 1, 8, 0},
   {1, 0, 0, 0},
@@ -319,243 +330,250 @@ const pte_shape_term pte_op_terms[] = {
 };
 
 const pte_op_port pte_op_ports[] = {
-  {719, 3, 0, PTE_RULE_F, false, false, false} /* x */,
-  {307, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {950, 1, 3, PTE_RULE_A, false, false, false} /* bias */,
-  {220, 1, 3, PTE_RULE_A, false, false, false} /* multiplier */,
-  {611, 1, 3, PTE_RULE_A, false, false, false} /* shift */,
-  {958, 3, 5, PTE_RULE_F, false, false, false} /* y */,
-  {1074, 1, 1, PTE_RULE_F, false, false, true} /* a */,
-  {1076, 1, 1, PTE_RULE_F, true, false, false} /* b */,
-  {958, 1, 1, PTE_RULE_F, false, false, false} /* y */,
-  {719, 3, 0, PTE_RULE_F, false, false, false} /* x */,
-  {307, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {950, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
-  {1062, 3, 5, PTE_RULE_A, false, true, false} /* xs */,
-  {958, 3, 5, PTE_RULE_F, false, true, false} /* y */,
-  {719, 3, 0, PTE_RULE_F, false, false, false} /* x */,
-  {307, 2, 2, PTE_RULE_TAPS, false, false, false} /* w */,
-  {950, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
-  {1062, 3, 8, PTE_RULE_A, false, true, false} /* xs */,
-  {958, 3, 8, PTE_RULE_F, false, true, false} /* y */,
-  {1078, 4, 11, PTE_RULE_F, false, true, false} /* q */,
-  {412, 5, 15, PTE_RULE_A, false, true, false} /* k */,
-  {978, 4, 20, PTE_RULE_A, false, true, false} /* v */,
-  {1020, 4, 24, PTE_RULE_A, true, true, false} /* mask */,
-  {497, 1, 0, PTE_RULE_I64, true, false, false} /* key_count */,
-  {649, 4, 28, PTE_RULE_F, true, false, false} /* k_scale */,
-  {729, 4, 28, PTE_RULE_F, true, false, false} /* v_scale */,
-  {950, 2, 32, PTE_RULE_F, true, false, false} /* bias */,
-  {958, 4, 34, PTE_RULE_F, false, false, false} /* y */,
-  {958, 3, 8, PTE_RULE_F, false, false, false} /* y */,
-  {1065, 3, 8, PTE_RULE_F, false, false, false} /* y0 */,
-  {1068, 3, 8, PTE_RULE_I64, true, false, false} /* y1 */,
-  {914, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
-  {307, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {786, 2, 38, PTE_RULE_F, true, false, false} /* hidden */,
-  {965, 2, 38, PTE_RULE_F, true, false, false} /* cell */,
-  {582, 1, 16, PTE_RULE_F, true, false, false} /* peephole */,
-  {501, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {1065, 3, 40, PTE_RULE_F, false, false, false} /* y0 */,
-  {1068, 2, 38, PTE_RULE_F, true, false, false} /* y1 */,
-  {1071, 2, 38, PTE_RULE_F, true, false, false} /* y2 */,
-  {914, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
-  {307, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {950, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
-  {786, 2, 38, PTE_RULE_F, true, false, false} /* hidden */,
-  {501, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {914, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
-  {307, 2, 43, PTE_RULE_W, false, false, false} /* w */,
-  {786, 2, 2, PTE_RULE_F, true, false, false} /* hidden */,
-  {501, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {1065, 3, 11, PTE_RULE_F, false, false, false} /* y0 */,
-  {1068, 2, 2, PTE_RULE_F, true, false, false} /* y1 */,
-  {1062, 1, 1, PTE_RULE_A, false, true, true} /* xs */,
-  {958, 1, 1, PTE_RULE_A, false, true, false} /* y */,
-  {719, 2, 45, PTE_RULE_F, false, false, true} /* x */,
-  {985, 1, 6, PTE_RULE_F, true, false, false} /* gain */,
-  {950, 1, 6, PTE_RULE_F, true, false, false} /* bias */,
-  {1065, 2, 47, PTE_RULE_F, false, false, false} /* y0 */,
-  {1068, 1, 1, PTE_RULE_F, true, false, false} /* y1 */,
-  {1071, 1, 1, PTE_RULE_F, true, false, false} /* y2 */,
-  {958, 2, 47, PTE_RULE_F, false, false, false} /* y */,
-  {719, 2, 19, PTE_RULE_F, false, false, false} /* x */,
-  {307, 2, 10, PTE_RULE_W, false, false, false} /* w */,
-  {950, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
-  {1062, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
-  {958, 2, 1, PTE_RULE_F, false, true, false} /* y */,
-  {958, 2, 1, PTE_RULE_F, false, false, false} /* y */,
-  {719, 2, 19, PTE_RULE_F, false, false, false} /* x */,
-  {307, 2, 2, PTE_RULE_W, false, false, false} /* w */,
-  {950, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
-  {1062, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
-  {958, 1, 0, PTE_RULE_I64, false, false, false} /* y */,
-  {719, 1, 1, PTE_RULE_T, false, false, false} /* x */,
-  {958, 1, 6, PTE_RULE_T, false, false, false} /* y */,
-  {719, 2, 49, PTE_RULE_T, false, true, false} /* x */,
-  {920, 3, 51, PTE_RULE_I64, false, false, false} /* index */,
-  {958, 3, 54, PTE_RULE_T, false, false, false} /* y */,
-  {719, 2, 19, PTE_RULE_F, false, true, true} /* x */,
-  {958, 2, 19, PTE_RULE_F, false, false, false} /* y */,
-  {719, 2, 45, PTE_RULE_F, false, true, false} /* x */,
-  {719, 2, 19, PTE_RULE_F, false, true, false} /* x */,
-  {958, 1, 1, PTE_RULE_I64, false, false, false} /* y */,
-  {719, 3, 0, PTE_RULE_F, false, false, false} /* x */,
-  {990, 3, 5, PTE_RULE_F, false, false, false} /* grid */,
-  {467, 0, 0, PTE_RULE_BOOL, false, false, false} /* condition */,
-  {958, 1, 57, PTE_RULE_A, false, false, false} /* y */,
-  {1062, 1, 57, PTE_RULE_A, false, false, false} /* xs */,
-  {719, 1, 1, PTE_RULE_T, false, true, false} /* x */,
-  {958, 1, 1, PTE_RULE_T, false, true, false} /* y */,
-  {719, 2, 0, PTE_RULE_T, false, true, false} /* x */,
-  {920, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
-  {958, 2, 58, PTE_RULE_T, false, false, false} /* y */,
-  {307, 2, 11, PTE_RULE_W, false, false, false} /* w */,
-  {920, 1, 1, PTE_RULE_I64, false, false, false} /* index */,
-  {719, 1, 1, PTE_RULE_T, false, true, false} /* x */,
-  {920, 1, 6, PTE_RULE_I64, false, true, false} /* index */,
-  {719, 1, 1, PTE_RULE_T, false, false, true} /* x */,
-  {920, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
-  {721, 1, 6, PTE_RULE_T, false, true, false} /* updates */,
-  {958, 1, 1, PTE_RULE_T, false, false, false} /* y */,
-  {719, 1, 1, PTE_RULE_T, false, false, true} /* x */,
-  {920, 2, 60, PTE_RULE_I64, false, false, false} /* index */,
-  {721, 1, 52, PTE_RULE_T, false, true, false} /* updates */,
-  {896, 4, 0, PTE_RULE_T, false, false, true} /* cache */,
-  {856, 4, 61, PTE_RULE_T, false, true, false} /* update */,
-  {932, 1, 0, PTE_RULE_I64, true, false, false} /* start */,
-  {958, 4, 0, PTE_RULE_T, false, false, false} /* y */,
-  {719, 1, 1, PTE_RULE_A, false, false, false} /* x */,
-  {958, 2, 65, PTE_RULE_I64, false, false, false} /* y */,
-  {1065, 2, 1, PTE_RULE_F, false, false, false} /* y0 */,
-  {1068, 2, 1, PTE_RULE_I64, false, false, false} /* y1 */,
-  {1074, 3, 67, PTE_RULE_F, false, true, false} /* a */,
-  {1076, 3, 1, PTE_RULE_F, false, true, false} /* b */,
-  {958, 3, 70, PTE_RULE_F, false, false, false} /* y */,
-  {307, 2, 11, PTE_RULE_F, false, true, false} /* w */,
-  {958, 2, 11, PTE_RULE_W, false, false, false} /* y */,
-  {890, 3, 73, PTE_RULE_F, false, false, false} /* boxes */,
-  {828, 3, 34, PTE_RULE_F, false, false, false} /* scores */,
-  {926, 0, 0, PTE_RULE_I64, true, false, false} /* limit */,
-  {681, 0, 0, PTE_RULE_F, true, false, false} /* overlap */,
-  {527, 0, 0, PTE_RULE_F, true, false, false} /* threshold */,
-  {958, 2, 76, PTE_RULE_I64, false, false, false} /* y */,
-  {944, 0, 0, PTE_RULE_I64, true, false, false} /* trips */,
-  {467, 0, 0, PTE_RULE_BOOL, true, false, false} /* condition */,
-  {625, 1, 57, PTE_RULE_A, false, false, false} /* carried */,
-  {958, 1, 1, PTE_RULE_A, false, false, false} /* y */,
-  {896, 5, 78, PTE_RULE_T, false, false, true} /* cache */,
-  {856, 4, 83, PTE_RULE_T, false, true, false} /* update */,
-  {932, 1, 0, PTE_RULE_I64, false, false, false} /* start */,
-  {958, 5, 78, PTE_RULE_T, false, false, false} /* y */,
-  {1065, 2, 19, PTE_RULE_A, false, false, false} /* y0 */,
-  {1068, 2, 87, PTE_RULE_F, false, false, false} /* y1 */,
+  {733, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {321, 2, 3, PTE_RULE_W, false, false, false} /* w */,
+  {964, 1, 3, PTE_RULE_A, false, false, false} /* bias */,
+  {234, 1, 3, PTE_RULE_A, false, false, false} /* multiplier */,
+  {625, 1, 3, PTE_RULE_A, false, false, false} /* shift */,
+  {972, 3, 5, PTE_RULE_F, false, false, false} /* y */,
+  {1088, 1, 1, PTE_RULE_F, false, false, true} /* a */,
+  {1090, 1, 1, PTE_RULE_F, true, false, false} /* b */,
+  {972, 1, 1, PTE_RULE_F, false, false, false} /* y */,
+  {733, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {321, 2, 3, PTE_RULE_W, false, false, false} /* w */,
+  {964, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
+  {1076, 3, 5, PTE_RULE_A, false, true, false} /* xs */,
+  {972, 3, 5, PTE_RULE_F, false, true, false} /* y */,
+  {733, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {321, 2, 2, PTE_RULE_TAPS, false, false, false} /* w */,
+  {964, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
+  {1076, 3, 8, PTE_RULE_A, false, true, false} /* xs */,
+  {972, 3, 8, PTE_RULE_F, false, true, false} /* y */,
+  {1092, 4, 11, PTE_RULE_F, false, true, false} /* q */,
+  {426, 5, 15, PTE_RULE_A, false, true, false} /* k */,
+  {992, 4, 20, PTE_RULE_A, false, true, false} /* v */,
+  {1034, 4, 24, PTE_RULE_A, true, true, false} /* mask */,
+  {511, 1, 0, PTE_RULE_I64, true, false, false} /* key_count */,
+  {663, 4, 28, PTE_RULE_F, true, false, false} /* k_scale */,
+  {743, 4, 28, PTE_RULE_F, true, false, false} /* v_scale */,
+  {964, 2, 32, PTE_RULE_F, true, false, false} /* bias */,
+  {972, 4, 34, PTE_RULE_F, false, false, false} /* y */,
+  {972, 3, 8, PTE_RULE_F, false, false, false} /* y */,
+  {1079, 3, 8, PTE_RULE_F, false, false, false} /* y0 */,
+  {1082, 3, 8, PTE_RULE_I64, true, false, false} /* y1 */,
+  {928, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {321, 2, 3, PTE_RULE_W, false, false, false} /* w */,
+  {800, 2, 38, PTE_RULE_F, true, false, false} /* hidden */,
+  {979, 2, 38, PTE_RULE_F, true, false, false} /* cell */,
+  {596, 1, 16, PTE_RULE_F, true, false, false} /* peephole */,
+  {515, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
+  {1079, 3, 40, PTE_RULE_F, false, false, false} /* y0 */,
+  {1082, 2, 38, PTE_RULE_F, true, false, false} /* y1 */,
+  {1085, 2, 38, PTE_RULE_F, true, false, false} /* y2 */,
+  {928, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {321, 2, 3, PTE_RULE_W, false, false, false} /* w */,
+  {964, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
+  {800, 2, 38, PTE_RULE_F, true, false, false} /* hidden */,
+  {515, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
+  {928, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {321, 2, 43, PTE_RULE_W, false, false, false} /* w */,
+  {800, 2, 2, PTE_RULE_F, true, false, false} /* hidden */,
+  {515, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
+  {1079, 3, 11, PTE_RULE_F, false, false, false} /* y0 */,
+  {1082, 2, 2, PTE_RULE_F, true, false, false} /* y1 */,
+  {733, 4, 11, PTE_RULE_F, false, false, false} /* x */,
+  {321, 2, 45, PTE_RULE_W, false, false, false} /* w */,
+  {964, 1, 17, PTE_RULE_F, true, false, false} /* bias */,
+  {1076, 4, 47, PTE_RULE_A, false, true, false} /* xs */,
+  {972, 4, 47, PTE_RULE_F, false, false, false} /* y */,
+  {1076, 1, 1, PTE_RULE_A, false, true, true} /* xs */,
+  {972, 1, 1, PTE_RULE_A, false, true, false} /* y */,
+  {733, 2, 51, PTE_RULE_F, false, false, true} /* x */,
+  {999, 1, 6, PTE_RULE_F, true, false, false} /* gain */,
+  {964, 1, 6, PTE_RULE_F, true, false, false} /* bias */,
+  {1079, 2, 53, PTE_RULE_F, false, false, false} /* y0 */,
+  {1082, 1, 1, PTE_RULE_F, true, false, false} /* y1 */,
+  {1085, 1, 1, PTE_RULE_F, true, false, false} /* y2 */,
+  {972, 2, 53, PTE_RULE_F, false, false, false} /* y */,
+  {733, 2, 19, PTE_RULE_F, false, false, false} /* x */,
+  {321, 2, 10, PTE_RULE_W, false, false, false} /* w */,
+  {964, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
+  {1076, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
+  {972, 2, 1, PTE_RULE_F, false, true, false} /* y */,
+  {972, 2, 1, PTE_RULE_F, false, false, false} /* y */,
+  {733, 2, 19, PTE_RULE_F, false, false, false} /* x */,
+  {321, 2, 2, PTE_RULE_W, false, false, false} /* w */,
+  {964, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
+  {1076, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
+  {972, 1, 0, PTE_RULE_I64, false, false, false} /* y */,
+  {733, 1, 1, PTE_RULE_T, false, false, false} /* x */,
+  {972, 1, 6, PTE_RULE_T, false, false, false} /* y */,
+  {733, 2, 55, PTE_RULE_T, false, true, false} /* x */,
+  {934, 3, 57, PTE_RULE_I64, false, false, false} /* index */,
+  {972, 3, 60, PTE_RULE_T, false, false, false} /* y */,
+  {733, 2, 19, PTE_RULE_F, false, true, true} /* x */,
+  {972, 2, 19, PTE_RULE_F, false, false, false} /* y */,
+  {733, 2, 51, PTE_RULE_F, false, true, false} /* x */,
+  {733, 2, 19, PTE_RULE_F, false, true, false} /* x */,
+  {972, 1, 1, PTE_RULE_I64, false, false, false} /* y */,
+  {733, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {1004, 3, 5, PTE_RULE_F, false, false, false} /* grid */,
+  {481, 0, 0, PTE_RULE_BOOL, false, false, false} /* condition */,
+  {972, 1, 63, PTE_RULE_A, false, false, false} /* y */,
+  {1076, 1, 63, PTE_RULE_A, false, false, false} /* xs */,
+  {733, 1, 1, PTE_RULE_T, false, true, false} /* x */,
+  {972, 1, 1, PTE_RULE_T, false, true, false} /* y */,
+  {733, 2, 0, PTE_RULE_T, false, true, false} /* x */,
+  {934, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
+  {972, 2, 64, PTE_RULE_T, false, false, false} /* y */,
+  {321, 2, 11, PTE_RULE_W, false, false, false} /* w */,
+  {934, 1, 1, PTE_RULE_I64, false, false, false} /* index */,
+  {733, 1, 1, PTE_RULE_T, false, true, false} /* x */,
+  {934, 1, 6, PTE_RULE_I64, false, true, false} /* index */,
+  {733, 1, 1, PTE_RULE_T, false, false, true} /* x */,
+  {934, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
+  {735, 1, 6, PTE_RULE_T, false, true, false} /* updates */,
+  {972, 1, 1, PTE_RULE_T, false, false, false} /* y */,
+  {733, 1, 1, PTE_RULE_T, false, false, true} /* x */,
+  {934, 2, 66, PTE_RULE_I64, false, false, false} /* index */,
+  {735, 1, 58, PTE_RULE_T, false, true, false} /* updates */,
+  {910, 4, 0, PTE_RULE_T, false, false, true} /* cache */,
+  {870, 4, 67, PTE_RULE_T, false, true, false} /* update */,
+  {946, 1, 0, PTE_RULE_I64, true, false, false} /* start */,
+  {972, 4, 0, PTE_RULE_T, false, false, false} /* y */,
+  {733, 1, 1, PTE_RULE_A, false, false, false} /* x */,
+  {972, 2, 71, PTE_RULE_I64, false, false, false} /* y */,
+  {1079, 2, 1, PTE_RULE_F, false, false, false} /* y0 */,
+  {1082, 2, 1, PTE_RULE_I64, false, false, false} /* y1 */,
+  {1088, 3, 73, PTE_RULE_F, false, true, false} /* a */,
+  {1090, 3, 1, PTE_RULE_F, false, true, false} /* b */,
+  {972, 3, 76, PTE_RULE_F, false, false, false} /* y */,
+  {321, 2, 11, PTE_RULE_F, false, true, false} /* w */,
+  {972, 2, 11, PTE_RULE_W, false, false, false} /* y */,
+  {904, 3, 79, PTE_RULE_F, false, false, false} /* boxes */,
+  {842, 3, 34, PTE_RULE_F, false, false, false} /* scores */,
+  {940, 0, 0, PTE_RULE_I64, true, false, false} /* limit */,
+  {695, 0, 0, PTE_RULE_F, true, false, false} /* overlap */,
+  {541, 0, 0, PTE_RULE_F, true, false, false} /* threshold */,
+  {972, 2, 82, PTE_RULE_I64, false, false, false} /* y */,
+  {958, 0, 0, PTE_RULE_I64, true, false, false} /* trips */,
+  {481, 0, 0, PTE_RULE_BOOL, true, false, false} /* condition */,
+  {639, 1, 63, PTE_RULE_A, false, false, false} /* carried */,
+  {972, 1, 1, PTE_RULE_A, false, false, false} /* y */,
+  {910, 5, 84, PTE_RULE_T, false, false, true} /* cache */,
+  {870, 4, 89, PTE_RULE_T, false, true, false} /* update */,
+  {946, 1, 0, PTE_RULE_I64, false, false, false} /* start */,
+  {972, 5, 84, PTE_RULE_T, false, false, false} /* y */,
+  {1079, 2, 19, PTE_RULE_A, false, false, false} /* y0 */,
+  {1082, 2, 93, PTE_RULE_F, false, false, false} /* y1 */,
 };
 
 const pte_op_attr pte_op_attrs[] = {
-  {793, 4, 4, 0, true} /* kernel */,
-  {842, 12, 4, 0, true} /* stride */,
-  {564, 20, 4, 0, true} /* dilation */,
-  {884, 28, 4, 0, true} /* begin */,
-  {1035, 36, 4, 0, true} /* end */,
-  {835, 44, 4, 0, true} /* spread */,
-  {779, 56, 0, 0, true} /* groups */,
-  {870, 64, 0, 0, true} /* x_zero */,
-  {877, 72, 0, 0, true} /* y_zero */,
-  {1047, 80, 0, 0, true} /* low */,
-  {995, 88, 0, 0, true} /* high */,
-  {737, 8, 0, 0, true} /* a_zero */,
-  {218, 16, 0, 0, true} /* a_multiplier */,
-  {609, 24, 0, 0, true} /* a_shift */,
-  {751, 32, 0, 0, false} /* b_zero */,
-  {244, 40, 0, 0, false} /* b_multiplier */,
-  {617, 48, 0, 0, false} /* b_shift */,
-  {877, 56, 0, 0, true} /* y_zero */,
-  {220, 64, 0, 0, true} /* multiplier */,
-  {611, 72, 0, 0, true} /* shift */,
-  {1047, 80, 0, 0, true} /* low */,
-  {995, 88, 0, 0, true} /* high */,
-  {793, 4, 4, 0, true} /* kernel */,
-  {842, 12, 4, 0, true} /* stride */,
-  {564, 20, 4, 0, true} /* dilation */,
-  {884, 28, 4, 0, true} /* begin */,
-  {1035, 36, 4, 0, true} /* end */,
-  {835, 44, 4, 0, true} /* spread */,
-  {779, 56, 0, 0, false} /* groups */,
-  {938, 64, 7, 0, false} /* steps */,
-  {793, 4, 4, 0, true} /* kernel */,
-  {842, 12, 4, 0, true} /* stride */,
-  {564, 20, 4, 0, true} /* dilation */,
-  {884, 28, 4, 0, true} /* begin */,
-  {1035, 36, 4, 0, true} /* end */,
-  {938, 44, 7, 0, false} /* steps */,
-  {651, 8, 1, 0, true} /* scale */,
-  {758, 16, 3, 3, false} /* causal */,
-  {705, 24, 1, 0, false} /* softcap */,
-  {357, 32, 0, 0, false} /* left_window */,
-  {296, 40, 0, 0, false} /* right_window */,
-  {197, 48, 2, 0, false} /* turned */,
-  {821, 4, 5, 0, false} /* scales */,
-  {1025, 12, 3, 3, false} /* mode */,
-  {321, 16, 3, 6, false} /* coordinates */,
-  {665, 20, 3, 4, false} /* nearest */,
-  {908, 24, 1, 0, false} /* cubic */,
+  {807, 4, 4, 0, true} /* kernel */,
+  {856, 12, 4, 0, true} /* stride */,
+  {578, 20, 4, 0, true} /* dilation */,
+  {898, 28, 4, 0, true} /* begin */,
+  {1049, 36, 4, 0, true} /* end */,
+  {849, 44, 4, 0, true} /* spread */,
+  {793, 56, 0, 0, true} /* groups */,
+  {884, 64, 0, 0, true} /* x_zero */,
+  {891, 72, 0, 0, true} /* y_zero */,
+  {1061, 80, 0, 0, true} /* low */,
+  {1009, 88, 0, 0, true} /* high */,
+  {751, 8, 0, 0, true} /* a_zero */,
+  {232, 16, 0, 0, true} /* a_multiplier */,
+  {623, 24, 0, 0, true} /* a_shift */,
+  {765, 32, 0, 0, false} /* b_zero */,
+  {258, 40, 0, 0, false} /* b_multiplier */,
+  {631, 48, 0, 0, false} /* b_shift */,
+  {891, 56, 0, 0, true} /* y_zero */,
+  {234, 64, 0, 0, true} /* multiplier */,
+  {625, 72, 0, 0, true} /* shift */,
+  {1061, 80, 0, 0, true} /* low */,
+  {1009, 88, 0, 0, true} /* high */,
+  {807, 4, 4, 0, true} /* kernel */,
+  {856, 12, 4, 0, true} /* stride */,
+  {578, 20, 4, 0, true} /* dilation */,
+  {898, 28, 4, 0, true} /* begin */,
+  {1049, 36, 4, 0, true} /* end */,
+  {849, 44, 4, 0, true} /* spread */,
+  {793, 56, 0, 0, false} /* groups */,
+  {952, 64, 7, 0, false} /* steps */,
+  {807, 4, 4, 0, true} /* kernel */,
+  {856, 12, 4, 0, true} /* stride */,
+  {578, 20, 4, 0, true} /* dilation */,
+  {898, 28, 4, 0, true} /* begin */,
+  {1049, 36, 4, 0, true} /* end */,
+  {952, 44, 7, 0, false} /* steps */,
+  {665, 8, 1, 0, true} /* scale */,
+  {772, 16, 3, 3, false} /* causal */,
+  {719, 24, 1, 0, false} /* softcap */,
+  {371, 32, 0, 0, false} /* left_window */,
+  {310, 40, 0, 0, false} /* right_window */,
+  {211, 48, 2, 0, false} /* turned */,
+  {835, 4, 5, 0, false} /* scales */,
+  {1039, 12, 3, 3, false} /* mode */,
+  {335, 16, 3, 6, false} /* coordinates */,
+  {679, 20, 3, 4, false} /* nearest */,
+  {922, 24, 1, 0, false} /* cubic */,
   {57, 32, 2, 0, false} /* exclude_outside */,
-  {447, 36, 2, 0, false} /* antialias */,
-  {176, 40, 1, 0, false} /* extrapolation */,
-  {800, 48, 5, 0, false} /* region */,
-  {793, 4, 4, 0, true} /* kernel */,
-  {842, 12, 4, 0, true} /* stride */,
-  {564, 20, 4, 0, true} /* dilation */,
-  {884, 28, 4, 0, true} /* begin */,
+  {461, 36, 2, 0, false} /* antialias */,
+  {190, 40, 1, 0, false} /* extrapolation */,
+  {814, 48, 5, 0, false} /* region */,
+  {807, 4, 4, 0, true} /* kernel */,
+  {856, 12, 4, 0, true} /* stride */,
+  {578, 20, 4, 0, true} /* dilation */,
+  {898, 28, 4, 0, true} /* begin */,
   {148, 36, 2, 0, false} /* channel_major */,
-  {270, 40, 2, 0, false} /* column_major */,
-  {793, 4, 4, 0, true} /* kernel */,
-  {842, 12, 4, 0, true} /* stride */,
-  {564, 20, 4, 0, true} /* dilation */,
-  {884, 28, 4, 0, true} /* begin */,
-  {1035, 36, 4, 0, true} /* end */,
-  {162, 44, 2, 0, false} /* count_padding */,
-  {309, 4, 4, 0, true} /* activations */,
-  {970, 16, 1, 0, false} /* clip */,
-  {283, 24, 2, 0, false} /* input_forget */,
-  {697, 28, 2, 0, false} /* reverse */,
-  {309, 4, 4, 0, true} /* activations */,
-  {970, 16, 1, 0, false} /* clip */,
+  {284, 40, 2, 0, false} /* column_major */,
+  {807, 4, 4, 0, true} /* kernel */,
+  {856, 12, 4, 0, true} /* stride */,
+  {578, 20, 4, 0, true} /* dilation */,
+  {898, 28, 4, 0, true} /* begin */,
+  {1049, 36, 4, 0, true} /* end */,
+  {176, 44, 2, 0, false} /* count_padding */,
+  {323, 4, 4, 0, true} /* activations */,
+  {984, 16, 1, 0, false} /* clip */,
+  {297, 24, 2, 0, false} /* input_forget */,
+  {711, 28, 2, 0, false} /* reverse */,
+  {323, 4, 4, 0, true} /* activations */,
+  {984, 16, 1, 0, false} /* clip */,
   {0, 24, 2, 0, false} /* linear_before_reset */,
-  {697, 28, 2, 0, false} /* reverse */,
-  {309, 4, 4, 0, true} /* activations */,
-  {970, 16, 1, 0, false} /* clip */,
-  {697, 24, 2, 0, false} /* reverse */,
-  {938, 4, 7, 0, true} /* steps */,
-  {501, 8, 0, 0, true} /* count */,
-  {641, 16, 1, 0, false} /* epsilon */,
-  {938, 4, 7, 0, false} /* steps */,
-  {863, 4, 6, 0, true} /* values */,
-  {884, 4, 6, 0, true} /* begin */,
-  {1025, 12, 3, 3, true} /* mode */,
-  {392, 8, 0, 0, false} /* batch_dims */,
-  {1000, 4, 3, 2, false} /* kind */,
-  {477, 8, 2, 0, false} /* exclusive */,
-  {697, 12, 2, 0, false} /* reverse */,
-  {1000, 4, 3, 5, true} /* kind */,
-  {501, 8, 0, 0, true} /* count */,
-  {1000, 4, 3, 2, true} /* kind */,
-  {1005, 8, 2, 0, false} /* last */,
-  {1025, 4, 3, 3, false} /* mode */,
-  {168, 8, 3, 3, false} /* padding */,
+  {711, 28, 2, 0, false} /* reverse */,
+  {323, 4, 4, 0, true} /* activations */,
+  {984, 16, 1, 0, false} /* clip */,
+  {711, 24, 2, 0, false} /* reverse */,
+  {898, 8, 0, 0, true} /* begin */,
+  {952, 16, 7, 0, false} /* steps */,
+  {952, 4, 7, 0, true} /* steps */,
+  {515, 8, 0, 0, true} /* count */,
+  {655, 16, 1, 0, false} /* epsilon */,
+  {952, 4, 7, 0, false} /* steps */,
+  {877, 4, 6, 0, true} /* values */,
+  {898, 4, 6, 0, true} /* begin */,
+  {1039, 12, 3, 3, true} /* mode */,
+  {406, 8, 0, 0, false} /* batch_dims */,
+  {1014, 4, 3, 2, false} /* kind */,
+  {491, 8, 2, 0, false} /* exclusive */,
+  {711, 12, 2, 0, false} /* reverse */,
+  {1014, 4, 3, 5, true} /* kind */,
+  {515, 8, 0, 0, true} /* count */,
+  {1014, 4, 3, 2, true} /* kind */,
+  {1019, 8, 2, 0, false} /* last */,
+  {1039, 4, 3, 3, false} /* mode */,
+  {182, 8, 3, 3, false} /* padding */,
   {134, 12, 2, 0, false} /* align_corners */,
-  {436, 4, 8, 0, true} /* then_block */,
-  {403, 8, 8, 0, true} /* else_block */,
-  {920, 8, 0, 0, true} /* index */,
-  {517, 4, 3, 5, false} /* reduction */,
-  {537, 4, 2, 0, false} /* circular */,
-  {657, 4, 2, 0, false} /* largest */,
-  {1043, 4, 2, 0, false} /* log */,
-  {765, 4, 2, 0, false} /* center */,
-  {955, 4, 8, 0, true} /* body */,
-  {600, 4, 2, 0, false} /* saturate */,
-  {197, 4, 2, 0, false} /* turned */,
+  {450, 4, 8, 0, true} /* then_block */,
+  {417, 8, 8, 0, true} /* else_block */,
+  {934, 8, 0, 0, true} /* index */,
+  {531, 4, 3, 5, false} /* reduction */,
+  {551, 4, 2, 0, false} /* circular */,
+  {671, 4, 2, 0, false} /* largest */,
+  {1057, 4, 2, 0, false} /* log */,
+  {779, 4, 2, 0, false} /* center */,
+  {969, 4, 8, 0, true} /* body */,
+  {614, 4, 2, 0, false} /* saturate */,
+  {211, 4, 2, 0, false} /* turned */,
 };
 
 const uint64_t pte_op_default_words[] = {
@@ -819,56 +837,63 @@ const uint8_t pte_op_relations[] = {
   71,
   72,
   73,
-  43,
-  71,
   77,
   78,
-  43,
-  71,
   79,
   80,
+  43,
+  19,
   81,
+  43,
+  71,
   82,
   83,
-  1,
+  43,
+  71,
   84,
   85,
   86,
-  83,
   87,
   88,
+  1,
   89,
   90,
-  0,
   91,
+  88,
   92,
   93,
   94,
   95,
-  83,
-  60,
-  1,
+  0,
   96,
-  83,
   97,
   98,
   99,
-  83,
-  97,
   100,
-  83,
+  88,
+  60,
+  1,
   101,
+  88,
   102,
   103,
   104,
+  88,
+  102,
   105,
+  88,
   106,
   107,
   108,
   109,
-  18,
   110,
   111,
+  112,
+  113,
+  114,
+  18,
+  115,
+  116,
 };
 
 const uint16_t pte_op_relation_starts[] = {
@@ -950,40 +975,45 @@ const uint16_t pte_op_relation_starts[] = {
   704,
   711,
   718,
-  723,
-  729,
-  734,
-  749,
-  755,
-  762,
-  771,
-  779,
-  787,
-  811,
+  726,
+  735,
+  744,
+  753,
+  759,
+  764,
+  770,
+  775,
+  790,
+  796,
+  803,
+  812,
   820,
-  833,
-  849,
-  858,
-  865,
+  828,
+  852,
+  861,
   874,
-  880,
-  885,
-  891,
-  903,
-  913,
-  923,
-  936,
-  943,
-  951,
-  957,
-  963,
-  973,
-  978,
-  988,
+  890,
+  899,
+  906,
+  915,
+  921,
+  926,
+  932,
+  944,
+  954,
+  964,
+  977,
+  984,
+  992,
   998,
-  1003,
-  1013,
-  1025,
+  1004,
+  1014,
+  1019,
+  1029,
+  1039,
+  1044,
+  1054,
+  1066,
 };
 
 const uint8_t pte_op_codes[] = {
@@ -1016,20 +1046,22 @@ const uint8_t pte_op_codes[] = {
   1, 0, 29, 5, 36, 1, 0, 29, 28, 0, 8, 28, 1, 0, 2, 0, 20, 0, 8, 36, 1, 0, 2, 0,
   20, 0, 3, 2, 1, 4, 3, 3, 23, 29, 0, 3, 4, 1, 3, 3, 3, 23, 29, 0, 15, 8, 4, 1,
   3, 29, 0, 13, 1, 1, 1, 29, 0, 8, 4, 1, 0, 1, 10, 20, 0, 6, 16, 1, 0, 31, 0, 3,
-  2, 1, 3, 3, 3, 23, 29, 0, 15, 8, 4, 1, 2, 29, 0, 15, 8, 4, 1, 1, 29, 0, 12, 1,
-  19, 14, 0, 3, 0, 2, 15, 32, 0, 12, 1, 19, 16, 0, 3, 2, 3, 0, 1, 63, 21, 1, 64, 24,
-  1, 64, 23, 29, 0, 3, 0, 2, 17, 32, 0, 15, 9, 4, 3, 0, 29, 0, 11, 0, 1, 8, 25, 1,
-  0, 29, 0, 15, 9, 4, 15, 7, 0, 29, 0, 9, 4, 2, 18, 2, 19, 20, 0, 7, 0, 7, 1, 9,
-  4, 22, 26, 1, 0, 1, 0, 9, 4, 22, 27, 22, 7, 1, 1, 1, 26, 31, 0, 7, 3, 3, 0, 17,
-  7, 1, 29, 0, 10, 0, 19, 20, 1, 0, 29, 5, 4, 19, 21, 28, 0, 10, 0, 19, 22, 1, 0, 29,
-  5, 4, 19, 16, 1, 0, 29, 28, 0, 3, 0, 1, 1, 31, 14, 1, 28, 0, 3, 2, 15, 7, 0, 29,
-  0, 7, 0, 1, 1, 31, 14, 2, 28, 0, 7, 0, 2, 23, 32, 0, 10, 0, 19, 8, 0, 13, 0, 1,
-  1, 29, 0, 1, 1, 17, 7, 1, 1, 1, 17, 7, 0, 32, 0, 5, 4, 19, 4, 10, 0, 19, 24, 28,
-  0, 15, 7, 1, 18, 7, 2, 7, 1, 29, 0, 15, 7, 1, 17, 7, 2, 3, 0, 17, 7, 0, 29, 0,
-  3, 0, 15, 7, 0, 29, 0, 10, 0, 19, 25, 1, 0, 29, 0, 3, 1, 3, 0, 32, 0, 3, 4, 1,
-  3, 29, 0, 10, 0, 19, 26, 10, 0, 19, 27, 28, 0, 10, 1, 19, 28, 0, 10, 0, 19, 26, 10, 1,
-  19, 22, 29, 0, 10, 1, 19, 26, 10, 1, 19, 27, 28, 0, 10, 0, 19, 28, 0, 10, 1, 19, 26, 10,
-  0, 19, 22, 29, 0, 5, 4, 3, 0, 23, 1, 64, 25, 1, 0, 29, 0, 3, 0, 2, 9, 32, 0,
+  2, 1, 3, 3, 3, 23, 29, 0, 15, 8, 4, 1, 2, 29, 0, 15, 8, 4, 1, 1, 29, 0, 4, 8,
+  1, 0, 1, 2, 20, 0, 3, 3, 1, 16, 25, 1, 0, 29, 0, 3, 5, 1, 16, 25, 1, 0, 29, 0,
+  3, 4, 1, 36, 3, 5, 23, 29, 0, 13, 1, 1, 36, 29, 0, 12, 1, 19, 14, 0, 3, 0, 2, 15,
+  32, 0, 12, 1, 19, 16, 0, 3, 2, 3, 0, 1, 63, 21, 1, 64, 24, 1, 64, 23, 29, 0, 3, 0,
+  2, 17, 32, 0, 15, 9, 4, 3, 0, 29, 0, 11, 0, 1, 8, 25, 1, 0, 29, 0, 15, 9, 4, 15,
+  7, 0, 29, 0, 9, 4, 2, 18, 2, 19, 20, 0, 7, 0, 7, 1, 9, 4, 22, 26, 1, 0, 1, 0,
+  9, 4, 22, 27, 22, 7, 1, 1, 1, 26, 31, 0, 7, 3, 3, 0, 17, 7, 1, 29, 0, 10, 0, 19,
+  20, 1, 0, 29, 5, 4, 19, 21, 28, 0, 10, 0, 19, 22, 1, 0, 29, 5, 4, 19, 16, 1, 0, 29,
+  28, 0, 3, 0, 1, 1, 31, 14, 1, 28, 0, 3, 2, 15, 7, 0, 29, 0, 7, 0, 1, 1, 31, 14,
+  2, 28, 0, 7, 0, 2, 23, 32, 0, 10, 0, 19, 8, 0, 13, 0, 1, 1, 29, 0, 1, 1, 17, 7,
+  1, 1, 1, 17, 7, 0, 32, 0, 5, 4, 19, 4, 10, 0, 19, 24, 28, 0, 15, 7, 1, 18, 7, 2,
+  7, 1, 29, 0, 15, 7, 1, 17, 7, 2, 3, 0, 17, 7, 0, 29, 0, 3, 0, 15, 7, 0, 29, 0,
+  10, 0, 19, 25, 1, 0, 29, 0, 3, 1, 3, 0, 32, 0, 3, 4, 1, 3, 29, 0, 10, 0, 19, 26,
+  10, 0, 19, 27, 28, 0, 10, 1, 19, 28, 0, 10, 0, 19, 26, 10, 1, 19, 22, 29, 0, 10, 1, 19,
+  26, 10, 1, 19, 27, 28, 0, 10, 0, 19, 28, 0, 10, 1, 19, 26, 10, 0, 19, 22, 29, 0, 5, 4,
+  3, 0, 23, 1, 64, 25, 1, 0, 29, 0, 3, 0, 2, 9, 32, 0,
 };
 
 const char pte_op_texts[] =
@@ -1043,175 +1075,177 @@ const char pte_op_texts[] =
   "tensor_scatter\0" /* 119 */
   "align_corners\0" /* 134 */
   "channel_major\0" /* 148 */
-  "count_padding\0" /* 162 */
-  "extrapolation\0" /* 176 */
-  "matmul_turned\0" /* 190 */
-  "panel_scatter\0" /* 204 */
-  "a_multiplier\0" /* 218 */
-  "average_pool\0" /* 231 */
-  "b_multiplier\0" /* 244 */
-  "batch_matmul\0" /* 257 */
-  "column_major\0" /* 270 */
-  "input_forget\0" /* 283 */
-  "right_window\0" /* 296 */
-  "activations\0" /* 309 */
-  "coordinates\0" /* 321 */
-  "gather_rows\0" /* 333 */
-  "grid_sample\0" /* 345 */
-  "left_window\0" /* 357 */
-  "matmul_int8\0" /* 369 */
-  "arg_reduce\0" /* 381 */
-  "batch_dims\0" /* 392 */
-  "else_block\0" /* 403 */
-  "layer_norm\0" /* 414 */
-  "scatter_nd\0" /* 425 */
-  "then_block\0" /* 436 */
-  "antialias\0" /* 447 */
-  "attention\0" /* 457 */
-  "condition\0" /* 467 */
-  "exclusive\0" /* 477 */
-  "gather_nd\0" /* 487 */
-  "key_count\0" /* 497 */
-  "pointwise\0" /* 507 */
-  "reduction\0" /* 517 */
-  "threshold\0" /* 527 */
-  "circular\0" /* 537 */
-  "cumulate\0" /* 546 */
-  "delegate\0" /* 555 */
-  "dilation\0" /* 564 */
-  "max_pool\0" /* 573 */
-  "peephole\0" /* 582 */
-  "rms_norm\0" /* 591 */
-  "saturate\0" /* 600 */
-  "a_shift\0" /* 609 */
-  "b_shift\0" /* 617 */
-  "carried\0" /* 625 */
-  "conv_i8\0" /* 633 */
-  "epsilon\0" /* 641 */
-  "k_scale\0" /* 649 */
-  "largest\0" /* 657 */
-  "nearest\0" /* 665 */
-  "nonzero\0" /* 673 */
-  "overlap\0" /* 681 */
-  "reshape\0" /* 689 */
-  "reverse\0" /* 697 */
-  "softcap\0" /* 705 */
-  "softmax\0" /* 713 */
-  "updates\0" /* 721 */
-  "v_scale\0" /* 729 */
-  "a_zero\0" /* 737 */
-  "add_i8\0" /* 744 */
-  "b_zero\0" /* 751 */
-  "causal\0" /* 758 */
-  "center\0" /* 765 */
-  "gather\0" /* 772 */
-  "groups\0" /* 779 */
-  "hidden\0" /* 786 */
-  "kernel\0" /* 793 */
-  "region\0" /* 800 */
-  "repack\0" /* 807 */
-  "resize\0" /* 814 */
-  "scales\0" /* 821 */
-  "scores\0" /* 828 */
-  "spread\0" /* 835 */
-  "stride\0" /* 842 */
-  "unpack\0" /* 849 */
-  "update\0" /* 856 */
-  "values\0" /* 863 */
-  "x_zero\0" /* 870 */
-  "y_zero\0" /* 877 */
-  "begin\0" /* 884 */
-  "boxes\0" /* 890 */
-  "cache\0" /* 896 */
-  "codes\0" /* 902 */
-  "cubic\0" /* 908 */
-  "gates\0" /* 914 */
-  "index\0" /* 920 */
-  "limit\0" /* 926 */
-  "start\0" /* 932 */
-  "steps\0" /* 938 */
-  "trips\0" /* 944 */
-  "bias\0" /* 950 */
-  "body\0" /* 955 */
-  "call\0" /* 960 */
-  "cell\0" /* 965 */
-  "clip\0" /* 970 */
-  "conv\0" /* 975 */
-  "copy\0" /* 980 */
-  "gain\0" /* 985 */
-  "grid\0" /* 990 */
-  "high\0" /* 995 */
-  "kind\0" /* 1000 */
-  "last\0" /* 1005 */
-  "loop\0" /* 1010 */
-  "lstm\0" /* 1015 */
-  "mask\0" /* 1020 */
-  "mode\0" /* 1025 */
-  "topk\0" /* 1030 */
-  "end\0" /* 1035 */
-  "gru\0" /* 1039 */
-  "log\0" /* 1043 */
-  "low\0" /* 1047 */
-  "pad\0" /* 1051 */
-  "rnn\0" /* 1055 */
-  "if\0" /* 1059 */
-  "xs\0" /* 1062 */
-  "y0\0" /* 1065 */
-  "y1\0" /* 1068 */
-  "y2\0" /* 1071 */
-  "a\0" /* 1074 */
-  "b\0" /* 1076 */
-  "q\0" /* 1078 */
+  "conv_winograd\0" /* 162 */
+  "count_padding\0" /* 176 */
+  "extrapolation\0" /* 190 */
+  "matmul_turned\0" /* 204 */
+  "panel_scatter\0" /* 218 */
+  "a_multiplier\0" /* 232 */
+  "average_pool\0" /* 245 */
+  "b_multiplier\0" /* 258 */
+  "batch_matmul\0" /* 271 */
+  "column_major\0" /* 284 */
+  "input_forget\0" /* 297 */
+  "right_window\0" /* 310 */
+  "activations\0" /* 323 */
+  "coordinates\0" /* 335 */
+  "gather_rows\0" /* 347 */
+  "grid_sample\0" /* 359 */
+  "left_window\0" /* 371 */
+  "matmul_int8\0" /* 383 */
+  "arg_reduce\0" /* 395 */
+  "batch_dims\0" /* 406 */
+  "else_block\0" /* 417 */
+  "layer_norm\0" /* 428 */
+  "scatter_nd\0" /* 439 */
+  "then_block\0" /* 450 */
+  "antialias\0" /* 461 */
+  "attention\0" /* 471 */
+  "condition\0" /* 481 */
+  "exclusive\0" /* 491 */
+  "gather_nd\0" /* 501 */
+  "key_count\0" /* 511 */
+  "pointwise\0" /* 521 */
+  "reduction\0" /* 531 */
+  "threshold\0" /* 541 */
+  "circular\0" /* 551 */
+  "cumulate\0" /* 560 */
+  "delegate\0" /* 569 */
+  "dilation\0" /* 578 */
+  "max_pool\0" /* 587 */
+  "peephole\0" /* 596 */
+  "rms_norm\0" /* 605 */
+  "saturate\0" /* 614 */
+  "a_shift\0" /* 623 */
+  "b_shift\0" /* 631 */
+  "carried\0" /* 639 */
+  "conv_i8\0" /* 647 */
+  "epsilon\0" /* 655 */
+  "k_scale\0" /* 663 */
+  "largest\0" /* 671 */
+  "nearest\0" /* 679 */
+  "nonzero\0" /* 687 */
+  "overlap\0" /* 695 */
+  "reshape\0" /* 703 */
+  "reverse\0" /* 711 */
+  "softcap\0" /* 719 */
+  "softmax\0" /* 727 */
+  "updates\0" /* 735 */
+  "v_scale\0" /* 743 */
+  "a_zero\0" /* 751 */
+  "add_i8\0" /* 758 */
+  "b_zero\0" /* 765 */
+  "causal\0" /* 772 */
+  "center\0" /* 779 */
+  "gather\0" /* 786 */
+  "groups\0" /* 793 */
+  "hidden\0" /* 800 */
+  "kernel\0" /* 807 */
+  "region\0" /* 814 */
+  "repack\0" /* 821 */
+  "resize\0" /* 828 */
+  "scales\0" /* 835 */
+  "scores\0" /* 842 */
+  "spread\0" /* 849 */
+  "stride\0" /* 856 */
+  "unpack\0" /* 863 */
+  "update\0" /* 870 */
+  "values\0" /* 877 */
+  "x_zero\0" /* 884 */
+  "y_zero\0" /* 891 */
+  "begin\0" /* 898 */
+  "boxes\0" /* 904 */
+  "cache\0" /* 910 */
+  "codes\0" /* 916 */
+  "cubic\0" /* 922 */
+  "gates\0" /* 928 */
+  "index\0" /* 934 */
+  "limit\0" /* 940 */
+  "start\0" /* 946 */
+  "steps\0" /* 952 */
+  "trips\0" /* 958 */
+  "bias\0" /* 964 */
+  "body\0" /* 969 */
+  "call\0" /* 974 */
+  "cell\0" /* 979 */
+  "clip\0" /* 984 */
+  "conv\0" /* 989 */
+  "copy\0" /* 994 */
+  "gain\0" /* 999 */
+  "grid\0" /* 1004 */
+  "high\0" /* 1009 */
+  "kind\0" /* 1014 */
+  "last\0" /* 1019 */
+  "loop\0" /* 1024 */
+  "lstm\0" /* 1029 */
+  "mask\0" /* 1034 */
+  "mode\0" /* 1039 */
+  "topk\0" /* 1044 */
+  "end\0" /* 1049 */
+  "gru\0" /* 1053 */
+  "log\0" /* 1057 */
+  "low\0" /* 1061 */
+  "pad\0" /* 1065 */
+  "rnn\0" /* 1069 */
+  "if\0" /* 1073 */
+  "xs\0" /* 1076 */
+  "y0\0" /* 1079 */
+  "y1\0" /* 1082 */
+  "y2\0" /* 1085 */
+  "a\0" /* 1088 */
+  "b\0" /* 1090 */
+  "q\0" /* 1092 */
   ;
 
 const pte_op_row pte_op_rows[] = {
-  {KERNEL_pointwise, 507, 72, 1u << PTE_F32, 1, 24, 51, 52, 74, 0, 1, 1, 1, 0, true, true, false, false, false},
-  {KERNEL_copy, 980, 80, 1u << PTE_F32, 2, 8, 86, 87, 0, 0, 1, 1, 0, 0, false, false, false, true, false},
-  {KERNEL_dims, 398, 78, 1u << PTE_F32, 3, 16, 0, 70, 78, 152, 0, 1, 1, 1, false, false, false, false, false},
-  {KERNEL_pad, 1051, 78, 1u << PTE_F32, 4, 16, 71, 72, 79, 153, 1, 1, 2, 5, false, false, false, false, false},
-  {KERNEL_gather, 772, 80, 1u << PTE_F32, 5, 8, 88, 90, 0, 153, 2, 1, 0, 1, false, false, false, true, false},
-  {KERNEL_gather_rows, 333, 80, 1u << PTE_F32, 6, 8, 91, 65, 0, 167, 2, 1, 0, 2, false, false, false, true, false},
-  {KERNEL_gather_elements, 73, 80, 1u << PTE_F32, 7, 8, 93, 72, 0, 169, 2, 1, 0, 4, false, false, false, true, false},
-  {KERNEL_gather_nd, 487, 78, 1u << PTE_F32, 8, 16, 73, 75, 81, 158, 2, 1, 1, 2, false, false, false, true, false},
-  {KERNEL_scatter_elements, 40, 80, 1u << PTE_F32, 9, 8, 95, 98, 95, 170, 3, 1, 1, 5, false, false, false, true, false},
-  {KERNEL_scatter_nd, 425, 80, 1u << PTE_F32, 10, 8, 99, 98, 95, 175, 3, 1, 1, 4, false, false, false, true, false},
-  {KERNEL_tensor_scatter, 119, 80, 1u << PTE_F32, 11, 8, 102, 105, 96, 153, 3, 1, 1, 1, false, false, false, true, false},
-  {KERNEL_nonzero, 673, 80, 1u << PTE_F32, 12, 8, 106, 107, 0, 179, 1, 1, 0, 3, false, false, false, true, true},
-  {KERNEL_topk, 1030, 81, 1u << PTE_F32 | 1u << PTE_I64, 13, 8, 79, 108, 97, 182, 1, 2, 1, 1, false, false, false, true, false},
-  {KERNEL_cumulate, 546, 78, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64, 14, 16, 76, 77, 82, 0, 1, 1, 3, 0, false, false, false, true, false},
-  {KERNEL_reduce, 385, 78, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_BOOL, 20, 16, 78, 8, 85, 160, 1, 1, 2, 2, false, false, false, false, false},
-  {KERNEL_arg_reduce, 381, 78, 1u << PTE_F32 | 1u << PTE_I64, 21, 16, 79, 80, 87, 162, 1, 1, 2, 1, false, false, false, false, false},
-  {KERNEL_softmax, 713, 80, 1u << PTE_F32, 22, 8, 76, 77, 98, 0, 1, 1, 1, 0, false, false, false, true, false},
-  {KERNEL_layer_norm, 414, 75, 1u << PTE_F32, 23, 24, 53, 56, 75, 0, 3, 3, 2, 0, false, false, false, false, false},
-  {KERNEL_rms_norm, 591, 75, 1u << PTE_F32, 24, 24, 53, 59, 75, 0, 2, 1, 2, 0, false, false, false, false, false},
-  {KERNEL_matmul, 263, 72, 1u << PTE_F32, 30, 24, 60, 64, 77, 143, 4, 1, 1, 2, true, false, false, true, false},
-  {KERNEL_batch_matmul, 257, 80, 1u << PTE_F32, 31, 8, 110, 112, 0, 0, 2, 1, 0, 0, false, false, false, true, false},
-  {KERNEL_pack, 809, 80, 1u << PTE_F32, 32, 8, 113, 114, 0, 125, 1, 1, 0, 3, false, false, false, true, false},
-  {KERNEL_conv, 975, 24, 1u << PTE_F32, 33, 80, 9, 13, 22, 46, 4, 1, 8, 24, true, false, false, false, false},
+  {KERNEL_pointwise, 521, 72, 1u << PTE_F32, 1, 24, 56, 57, 76, 0, 1, 1, 1, 0, true, true, false, false, false},
+  {KERNEL_copy, 994, 80, 1u << PTE_F32, 2, 8, 91, 92, 0, 0, 1, 1, 0, 0, false, false, false, true, false},
+  {KERNEL_dims, 412, 78, 1u << PTE_F32, 3, 16, 0, 75, 80, 159, 0, 1, 1, 1, false, false, false, false, false},
+  {KERNEL_pad, 1065, 78, 1u << PTE_F32, 4, 16, 76, 77, 81, 160, 1, 1, 2, 5, false, false, false, false, false},
+  {KERNEL_gather, 786, 80, 1u << PTE_F32, 5, 8, 93, 95, 0, 160, 2, 1, 0, 1, false, false, false, true, false},
+  {KERNEL_gather_rows, 347, 80, 1u << PTE_F32, 6, 8, 96, 70, 0, 174, 2, 1, 0, 2, false, false, false, true, false},
+  {KERNEL_gather_elements, 73, 80, 1u << PTE_F32, 7, 8, 98, 77, 0, 176, 2, 1, 0, 4, false, false, false, true, false},
+  {KERNEL_gather_nd, 501, 78, 1u << PTE_F32, 8, 16, 78, 80, 83, 165, 2, 1, 1, 2, false, false, false, true, false},
+  {KERNEL_scatter_elements, 40, 80, 1u << PTE_F32, 9, 8, 100, 103, 97, 177, 3, 1, 1, 5, false, false, false, true, false},
+  {KERNEL_scatter_nd, 439, 80, 1u << PTE_F32, 10, 8, 104, 103, 97, 182, 3, 1, 1, 4, false, false, false, true, false},
+  {KERNEL_tensor_scatter, 119, 80, 1u << PTE_F32, 11, 8, 107, 110, 98, 160, 3, 1, 1, 1, false, false, false, true, false},
+  {KERNEL_nonzero, 687, 80, 1u << PTE_F32, 12, 8, 111, 112, 0, 186, 1, 1, 0, 3, false, false, false, true, true},
+  {KERNEL_topk, 1044, 81, 1u << PTE_F32 | 1u << PTE_I64, 13, 8, 84, 113, 99, 189, 1, 2, 1, 1, false, false, false, true, false},
+  {KERNEL_cumulate, 560, 78, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64, 14, 16, 81, 82, 84, 0, 1, 1, 3, 0, false, false, false, true, false},
+  {KERNEL_reduce, 399, 78, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_BOOL, 20, 16, 83, 8, 87, 167, 1, 1, 2, 2, false, false, false, false, false},
+  {KERNEL_arg_reduce, 395, 78, 1u << PTE_F32 | 1u << PTE_I64, 21, 16, 84, 85, 89, 169, 1, 1, 2, 1, false, false, false, false, false},
+  {KERNEL_softmax, 727, 80, 1u << PTE_F32, 22, 8, 81, 82, 100, 0, 1, 1, 1, 0, false, false, false, true, false},
+  {KERNEL_layer_norm, 428, 75, 1u << PTE_F32, 23, 24, 58, 61, 77, 0, 3, 3, 2, 0, false, false, false, false, false},
+  {KERNEL_rms_norm, 605, 75, 1u << PTE_F32, 24, 24, 58, 64, 77, 0, 2, 1, 2, 0, false, false, false, false, false},
+  {KERNEL_matmul, 277, 72, 1u << PTE_F32, 30, 24, 65, 69, 79, 150, 4, 1, 1, 2, true, false, false, true, false},
+  {KERNEL_batch_matmul, 271, 80, 1u << PTE_F32, 31, 8, 115, 117, 0, 0, 2, 1, 0, 0, false, false, false, true, false},
+  {KERNEL_pack, 823, 80, 1u << PTE_F32, 32, 8, 118, 119, 0, 125, 1, 1, 0, 3, false, false, false, true, false},
+  {KERNEL_conv, 989, 24, 1u << PTE_F32, 33, 80, 9, 13, 22, 46, 4, 1, 8, 24, true, false, false, false, false},
   {KERNEL_conv_depthwise, 89, 34, 1u << PTE_F32, 34, 64, 14, 18, 30, 70, 4, 1, 6, 20, true, false, false, false, false},
-  {KERNEL_attention, 457, 42, 1u << PTE_F32, 35, 56, 19, 27, 36, 90, 8, 1, 6, 12, false, false, false, false, false},
-  {KERNEL_lstm, 1015, 68, 1u << PTE_F32, 36, 32, 31, 37, 63, 122, 6, 3, 4, 8, false, false, false, false, false},
-  {KERNEL_gru, 1039, 68, 1u << PTE_F32, 37, 32, 40, 37, 67, 130, 5, 2, 4, 7, false, false, false, false, false},
-  {KERNEL_rnn, 1055, 68, 1u << PTE_F32, 38, 32, 45, 49, 71, 137, 4, 2, 3, 6, false, false, false, false, false},
-  {KERNEL_matmul_integer, 104, 80, 1u << PTE_I64, 39, 8, 110, 112, 0, 0, 2, 1, 0, 0, false, false, false, true, false},
-  {KERNEL_max_pool, 573, 56, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_I8, 40, 48, 0, 29, 51, 109, 1, 2, 6, 11, false, false, false, false, false},
-  {KERNEL_average_pool, 231, 62, 1u << PTE_F32, 41, 48, 0, 28, 57, 109, 1, 1, 6, 13, false, false, false, false, false},
-  {KERNEL_resize, 814, 49, 1u << PTE_F32, 42, 56, 0, 28, 42, 102, 1, 1, 9, 7, false, false, false, true, false},
-  {KERNEL_grid_sample, 345, 78, 1u << PTE_F32, 43, 16, 81, 28, 89, 163, 2, 1, 3, 4, false, false, false, true, false},
-  {KERNEL_non_max_suppression, 20, 80, 1u << PTE_F32, 44, 8, 115, 120, 99, 183, 5, 1, 1, 1, false, false, false, true, true},
-  {KERNEL_matmul_int8, 369, 72, 1u << PTE_F32, 45, 24, 60, 65, 77, 143, 4, 1, 1, 4, true, false, false, true, false},
-  {KERNEL_conv_i8, 633, 0, 1u << PTE_I8, 46, 96, 0, 5, 0, 0, 5, 1, 11, 34, false, false, false, false, false},
-  {KERNEL_add_i8, 744, 12, 1u << PTE_I8, 47, 96, 6, 8, 11, 34, 2, 1, 11, 12, false, false, false, false, false},
-  {NULL, 1059, 78, 1u << PTE_F32, 60, 16, 83, 84, 92, 0, 1, 1, 2, 0, false, true, true, false, false},
-  {NULL, 1010, 80, 1u << PTE_F32, 61, 8, 121, 84, 100, 0, 3, 1, 1, 0, true, true, true, false, false},
-  {NULL, 960, 80, 1u << PTE_F32, 62, 8, 85, 84, 100, 0, 1, 1, 1, 0, true, true, true, false, false},
-  {NULL, 555, 78, 1u << PTE_F32, 63, 16, 85, 84, 94, 0, 1, 1, 1, 0, true, true, true, false, false},
-  {KERNEL_unpack, 849, 80, 1u << PTE_F32, 70, 8, 106, 124, 0, 184, 1, 1, 0, 3, false, false, false, true, false},
-  {KERNEL_repack, 807, 81, 1u << PTE_F32, 71, 8, 106, 124, 101, 187, 1, 1, 1, 3, false, false, false, true, false},
-  {KERNEL_reshape, 689, 80, 1u << PTE_F32, 72, 8, 71, 72, 0, 153, 1, 1, 0, 1, false, false, false, true, false},
-  {KERNEL_panel_scatter, 204, 80, 1u << PTE_F32, 73, 8, 125, 128, 0, 153, 3, 1, 0, 1, false, false, false, true, false},
-  {KERNEL_matmul_turned, 190, 72, 1u << PTE_F32, 74, 24, 66, 65, 77, 147, 4, 1, 1, 5, true, false, false, true, false},
-  {KERNEL_codes, 902, 80, 1u << PTE_F32, 75, 8, 79, 129, 102, 190, 1, 2, 1, 3, false, false, false, true, false},
+  {KERNEL_attention, 471, 42, 1u << PTE_F32, 35, 56, 19, 27, 36, 90, 8, 1, 6, 12, false, false, false, false, false},
+  {KERNEL_lstm, 1029, 68, 1u << PTE_F32, 36, 32, 31, 37, 63, 122, 6, 3, 4, 8, false, false, false, false, false},
+  {KERNEL_gru, 1053, 68, 1u << PTE_F32, 37, 32, 40, 37, 67, 130, 5, 2, 4, 7, false, false, false, false, false},
+  {KERNEL_rnn, 1069, 68, 1u << PTE_F32, 38, 32, 45, 49, 71, 137, 4, 2, 3, 6, false, false, false, false, false},
+  {KERNEL_matmul_integer, 104, 80, 1u << PTE_I64, 39, 8, 115, 117, 0, 0, 2, 1, 0, 0, false, false, false, true, false},
+  {KERNEL_max_pool, 587, 56, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_I8, 40, 48, 0, 29, 51, 109, 1, 2, 6, 11, false, false, false, false, false},
+  {KERNEL_average_pool, 245, 62, 1u << PTE_F32, 41, 48, 0, 28, 57, 109, 1, 1, 6, 13, false, false, false, false, false},
+  {KERNEL_resize, 828, 49, 1u << PTE_F32, 42, 56, 0, 28, 42, 102, 1, 1, 9, 7, false, false, false, true, false},
+  {KERNEL_grid_sample, 359, 78, 1u << PTE_F32, 43, 16, 86, 28, 91, 170, 2, 1, 3, 4, false, false, false, true, false},
+  {KERNEL_non_max_suppression, 20, 80, 1u << PTE_F32, 44, 8, 120, 125, 101, 190, 5, 1, 1, 1, false, false, false, true, true},
+  {KERNEL_matmul_int8, 383, 72, 1u << PTE_F32, 45, 24, 65, 70, 79, 150, 4, 1, 1, 4, true, false, false, true, false},
+  {KERNEL_conv_i8, 647, 0, 1u << PTE_I8, 46, 96, 0, 5, 0, 0, 5, 1, 11, 34, false, false, false, false, false},
+  {KERNEL_add_i8, 758, 12, 1u << PTE_I8, 47, 96, 6, 8, 11, 34, 2, 1, 11, 12, false, false, false, false, false},
+  {NULL, 1073, 78, 1u << PTE_F32, 60, 16, 88, 89, 94, 0, 1, 1, 2, 0, false, true, true, false, false},
+  {NULL, 1024, 80, 1u << PTE_F32, 61, 8, 126, 89, 102, 0, 3, 1, 1, 0, true, true, true, false, false},
+  {NULL, 974, 80, 1u << PTE_F32, 62, 8, 90, 89, 102, 0, 1, 1, 1, 0, true, true, true, false, false},
+  {NULL, 569, 78, 1u << PTE_F32, 63, 16, 90, 89, 96, 0, 1, 1, 1, 0, true, true, true, false, false},
+  {KERNEL_unpack, 863, 80, 1u << PTE_F32, 70, 8, 111, 129, 0, 191, 1, 1, 0, 3, false, false, false, true, false},
+  {KERNEL_repack, 821, 81, 1u << PTE_F32, 71, 8, 111, 129, 103, 194, 1, 1, 1, 3, false, false, false, true, false},
+  {KERNEL_reshape, 703, 80, 1u << PTE_F32, 72, 8, 76, 77, 0, 160, 1, 1, 0, 1, false, false, false, true, false},
+  {KERNEL_panel_scatter, 218, 80, 1u << PTE_F32, 73, 8, 130, 133, 0, 160, 3, 1, 0, 1, false, false, false, true, false},
+  {KERNEL_matmul_turned, 204, 72, 1u << PTE_F32, 74, 24, 71, 70, 79, 154, 4, 1, 1, 5, true, false, false, true, false},
+  {KERNEL_codes, 916, 80, 1u << PTE_F32, 75, 8, 84, 134, 104, 197, 1, 2, 1, 3, false, false, false, true, false},
+  {KERNEL_conv_winograd, 162, 68, 1u << PTE_F32, 76, 32, 51, 55, 74, 143, 4, 1, 2, 7, true, false, false, false, false},
 };
 
-const uint32_t pte_op_row_count = 47;
+const uint32_t pte_op_row_count = 48;

@@ -56,6 +56,7 @@ enum {
   PTE_OP_PANEL_SCATTER = 73,
   PTE_OP_MATMUL_TURNED = 74,
   PTE_OP_CODES = 75,
+  PTE_OP_CONV_WINOGRAD = 76,
 };
 
 enum { /* elements of `activations` */
@@ -529,6 +530,15 @@ _Static_assert(sizeof(pte_codes_attrs) == 8, "codes");
 _Static_assert(offsetof(pte_codes_attrs, turned) == 4, "codes");
 extern const pte_kernel pte_codes_kernel;
 
+typedef struct pte_conv_winograd_attrs {
+  uint32_t size;
+  int64_t begin;
+  pte_steps steps;
+} pte_conv_winograd_attrs;
+_Static_assert(sizeof(pte_conv_winograd_attrs) == 32, "conv_winograd");
+_Static_assert(offsetof(pte_conv_winograd_attrs, steps) == 16, "conv_winograd");
+extern const pte_kernel pte_conv_winograd_kernel;
+
 /* X(name) for every operator that has a kernel. */
 #define PTE_KERNELS(X) \
   X(pointwise) \
@@ -573,6 +583,7 @@ extern const pte_kernel pte_codes_kernel;
   X(reshape) \
   X(panel_scatter) \
   X(matmul_turned) \
-  X(codes)
+  X(codes) \
+  X(conv_winograd)
 
 #endif

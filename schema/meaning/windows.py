@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -48,6 +48,50 @@ def conv(
         for g, part in enumerate(w.reshape(groups, n // groups, depth))
     ]
     return np.concatenate(parts, -1)
+
+
+WINOGRAD_IN: Final = np.array(
+    [
+        [4, 0, -5, 0, 1, 0],
+        [0, -4, -4, 1, 1, 0],
+        [0, 4, -4, -1, 1, 0],
+        [0, -2, -1, 2, 1, 0],
+        [0, 2, -1, -2, 1, 0],
+        [0, 4, 0, -5, 0, 1],
+    ],
+    np.float64,
+)
+WINOGRAD_WEIGHT: Final = np.array(
+    [[6, 0, 0], [-4, -4, -4], [-4, 4, -4], [1, 2, 4], [1, -2, 4], [0, 0, 24]], np.float64
+)
+"""A 24th of what it says, so that it is exact."""
+WINOGRAD_OUT: Final = np.array(
+    [[1, 1, 1, 1, 1, 0], [0, 1, -1, 2, -2, 0], [0, 1, 1, 4, 4, 0], [0, 1, -1, 8, -8, 1]], np.float64
+)
+"""B^T, G and A^T of F(4, 3) at the points 0, 1, -1, 2, -2 and infinity."""
+
+
+def winograd(
+    x: Array,
+    u: Array,
+    begin: int,
+    out: Sequence[int],
+    into: Array = WINOGRAD_IN,
+    back: Array = WINOGRAD_OUT,
+) -> Array:
+    """conv of 3 x 3 windows by transformed weights u [36 n, c] to `out` pixels; see the row. `into` and `back` are B^T and A^T."""
+    down, across = (-(-o // 4) for o in out)
+    grown = np.zeros((len(x), 4 * down + 2, 4 * across + 2, x.shape[-1]), x.dtype)
+    inside = grown[:, begin : begin + x.shape[1], begin : begin + x.shape[2]]
+    inside[:] = x[:, : inside.shape[1], : inside.shape[2]]
+    tiles = np.empty((len(x), down, across, 6, 6, x.shape[-1]), x.dtype)
+    for i, k in itertools.product(range(6), range(6)):
+        tiles[:, :, :, i, k] = grown[:, i:, k:][:, ::4, ::4][:, :down, :across]
+    v = np.einsum("ip,btsprc,jr->btsijc", into, tiles, into)
+    m = np.einsum("btsijc,ijnc->btsijn", v, u.reshape(6, 6, len(u) // 36, u.shape[1]))
+    y = np.einsum("pi,btsijn,rj->btpsrn", back, m, back)
+    whole: Array = y.reshape(len(x), 4 * down, 4 * across, y.shape[-1])
+    return whole[:, : out[0], : out[1]]
 
 
 def padded(x: Array, begin: Sequence[int], end: Sequence[int], spread: Sequence[int]) -> Array:

@@ -1,4 +1,4 @@
-"""Cases of matmul, batch_matmul, pack, conv and conv_depthwise: ragged sizes, empty sums, epilogues, hostile attributes."""
+"""Cases of matmul, batch_matmul, pack and convolutions: ragged sizes, empty sums, epilogues, hostile attributes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from ops.harness import Array, Case, Status, taps, weight
 
+from pteron.schema.meaning import windows
+from pteron.schema.meaning.windows import WINOGRAD_IN, WINOGRAD_OUT
 from pteron.schema.row import Out
 from pteron.schema.steps import Step
 
@@ -35,6 +37,20 @@ def scaled_sum() -> tuple[Step, ...]:
         Step("load", "f32", 2, source="f32", arg=2),
         Step("mul", "f32", 0, (0, 1)),
         Step("add", "f32", 0, (0, 2)),
+        Step("store", "f32", args=(0,)),
+    )
+
+
+def clipped_sum() -> tuple[Step, ...]:
+    """min(max(y + xs[0], -0.5), 6)."""
+    return (
+        Step("load", "f32", 0, source="f32", arg=0),
+        Step("load", "f32", 1, source="f32", arg=1),
+        Step("add", "f32", 0, (0, 1)),
+        Step("literal", "f32", 2, arg=-0.5),
+        Step("max", "f32", 0, (0, 2)),
+        Step("literal", "f32", 3, arg=6.0),
+        Step("min", "f32", 0, (0, 3)),
         Step("store", "f32", args=(0,)),
     )
 
@@ -118,6 +134,27 @@ def depthwise(size: tuple[int, ...], c: int, kernel: int | tuple[int, ...], batc
     )
 
 
+def winograd(size: tuple[int, int], c: int, n: int, batch: int = 1, begin: int = 1, end: tuple[int, int] = (1, 1),
+             bias: bool = True, steps: Any = (), xs: Any = ()) -> Case:  # fmt: skip
+    out = tuple(max(i + begin + e - 2, 0) for i, e in zip(size, end, strict=True))
+    x, u = normal(batch, *size, c), normal(36 * n, c)
+    inputs = [x, weight(u, 36), normal(n) if bias else None]
+    inputs += [np.broadcast_to(x, (batch, *out, n)) for x in xs]
+    sums = windows.winograd(
+        np.abs(x), np.abs(u), begin, out, np.abs(WINOGRAD_IN), np.abs(WINOGRAD_OUT)
+    )
+    attrs = {"begin": begin, **({"steps": steps} if steps else {})}
+    most = max((float(np.abs(v).max(initial=1)) for v in xs), default=1.0)
+    return Case(
+        "conv_winograd",
+        inputs,
+        attrs,
+        [Out((batch, *out, n), "f32")],
+        c + 16,
+        scale=(sums + 4) * most,
+    )
+
+
 def refused(case: Case, status: Status, **attrs: Any) -> Case:
     return Case(case.op, case.inputs, {**case.attrs, **attrs}, case.out, status=status)
 
@@ -178,6 +215,16 @@ CASES = [
     conv((4, 230), 8, 40, (3, 5), begin=(0, 2), end=2, steps=scaled_sum(), xs=(normal(40), normal(1, 4, 230, 40))),
     conv((9, 20), 16, 32, 1, stride=(2, 3), begin=-1, groups=2),
     conv((5, 9), 4, 20, (3, 1), stride=(1, 2), begin=(1, 0)),
+    *(winograd((7 + i, 6), (16, 48)[i % 2], (32, 16)[i % 2], batch=1 + i % 2, bias=i % 3 > 0) for i in range(5)),
+    winograd((14, 30), 32, 48, begin=2, end=(3, 0)),
+    winograd((60, 61), 16, 272, steps=relu()),
+    winograd((28, 9), 80, 32, steps=scaled_sum(), xs=(normal(32), normal(1, 28, 9, 32))),
+    winograd((6, 6), 16, 544, steps=scaled_sum(), xs=(normal(544), normal(1, 6, 6, 544))),
+    winograd((9, 8), 16, 16, steps=clipped_sum(), xs=(normal(2, 9, 8, 16),), batch=2),
+    winograd((3, 3), 1200, 16, begin=0, end=(0, 0)),
+    winograd((3, 5), 0, 16),
+    winograd((0, 1), 16, 16, begin=2, end=(9, 1)),
+    winograd((2, 4), 16, 16, begin=0, end=(0, 0)),
     depthwise((9,), 5, 3, begin=1, end=1),
     depthwise((9, 10), 40, 3, stride=2, begin=1, end=1, batch=2),
     depthwise((9, 10), 33, (5, 3), dilation=(1, 2), begin=2, end=1),
@@ -197,5 +244,6 @@ CASES = [
         for value in ((0, 3), (-HUGE, 3), (HUGE, 3), (2, 3), (3,), (3, 3, 3))
     ),
     *(refused(PLAIN, Status.BAD_PROGRAM, **{name: (value, 0)}) for name in ("begin", "end") for value in (1, HUGE, -HUGE)),
+    *(refused(winograd((6, 6), 16, 16), Status.BAD_PROGRAM, begin=p) for p in (-HUGE, -1, 3, HUGE)),
     *(refused(PLAIN, Status.BAD_PROGRAM, groups=groups) for groups in (-HUGE, -1, 0, 2, 3, HUGE)),
 ]  # fmt: skip

@@ -15,7 +15,7 @@ import sympy
 from numpy.typing import NDArray
 
 from pteron.export.file.emit import emit_bytes
-from pteron.export.pack import panels, taps
+from pteron.export.pack import panels, stored_groups, taps
 from pteron.export.pack.codes import pack
 from pteron.export.plan import plan
 from pteron.export.program import Block, Constant, Instr, Method, Port, Program, Value
@@ -92,6 +92,11 @@ CASES: Final[dict[str, Case]] = {
         ("f32 1 5 5 4", "w 6 12", "f32 6"),
         ("f32 1 3 4 6",),
         {**CONV, "spread": (1, 1), "groups": 2, "steps": relu()},
+    ),
+    "conv_winograd": Case(
+        ("f32 1 5 6 16", "w 576 16", "f32 16", "f32 1 4 6 16"),
+        ("f32 1 4 6 16",),
+        {"begin": 1, "steps": relu(2)},
     ),
     "conv_depthwise": Case(("f32 1 5 5 20", "t 20 6"), ("f32 1 3 4 20",), CONV),
     "attention": Case(
@@ -173,7 +178,7 @@ def weight(kind: str, fmt: str, shape: tuple[int, ...], groups: int) -> tuple[st
 def program(name: str) -> Program:
     """The case of operator `name`: its inputs are the method's, its outputs too (a packed one is planned)."""
     case = CASES[name]
-    groups = int(case.attrs.get("groups", 1))
+    attrs = {"kernel": (), **case.attrs}
     values: list[Value] = []
     constants: list[Constant] = []
     dims: list[Dim] = []
@@ -192,6 +197,7 @@ def program(name: str) -> Program:
             if dtype in ("w", "t"):
                 layout = "panels" if dtype == "w" else "taps"
                 if side == "input":
+                    groups = stored_groups(Instr(name, (), (), attrs), shape)
                     element, stored = weight(dtype, fmt, shape, groups)
                     kind = {"groups": groups, "format": fmt if fmt in FORMATS else "plain"}
                     constants.append(Constant("w", element, shape, stored, layout, **kind))

@@ -202,7 +202,7 @@ def small(call: Call) -> bool:
     """Extents that a meaning can be evaluated on: none is 0, and no window has thousands of taps."""
     lists = [n for v in call.attrs.values() if isinstance(v, tuple) for n in v]
     shapes = [o.shape for o in (*call.inputs, *call.outputs) if o]
-    return all(-64 <= n <= 64 for n in lists) and all(0 < math.prod(s) <= 4096 for s in shapes)
+    return all(-64 <= n <= 64 for n in lists) and all(0 < math.prod(s) <= 1 << 14 for s in shapes)
 
 
 def meaning(op: Op, call: Call) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ import pytest
 from program import op_samples
 
 from pteron.export.file.emit import emit_bytes
+from pteron.export.pack import stored_groups
 from pteron.export.plan import plan
 from pteron.export.program import Block, Constant, Instr, Method, Port, Program, Value
 from pteron.export.sizes import Dim
@@ -211,6 +212,7 @@ LARGE: dict[str, tuple[str, str, dict[str, Any]]] = {
     "matmul of a row": case("f32 1 8192, p 8192 8192, ", "f32 1 8192"),
     "matmul_int8": case("f32 4096 4096, w:i4 2048 4096, ", "f32 4096 2048"),
     "matmul_turned": case("f32 4096 4096, w:i8_channel 2048 4096, ", "f32 4096 2048"),
+    "conv_winograd": case("f32 1 256 512 512, w 18432 512, ", "f32 1 256 512 512", begin=1),
     "add_i8": case(f"i8 {N}, i8 {N}", f"i8 {N}", **op_samples.ADD_I8),
     "resize": case("f32 1 2048 2048 4", "f32 1 4096 4096 4", mode="cubic", antialias=True),
     "resize to one": case(f"f32 1 {N >> 2} 1", "f32 1 1 1", mode="linear", antialias=True),
@@ -255,13 +257,18 @@ def large(
             blocks.append(Instr("pack", (source,), (len(values) - 1,)))
         elif (kind[0] in "wt" and not output) or kind.startswith("k:"):
             letter, _, fmt = kind.partition(":")
+            groups = stored_groups(Instr(op, (), (), {"kernel": (), **attrs}), shape)
             element, data = (
-                op_samples.weight(letter, fmt, shape, 1)
+                op_samples.weight(letter, fmt, shape, groups)
                 if letter != "k"
                 else (fmt, np.full(shape, 30, np.int8))
             )
             layout = {"w": "panels", "t": "taps", "k": "strided"}[letter]
-            more = {"layout": layout, "format": fmt if fmt in FORMATS else "plain"}
+            more = {
+                "layout": layout,
+                "format": fmt if fmt in FORMATS else "plain",
+                "groups": groups,
+            }
             constants.append(Constant("w", element, shape, data, **more))
             values.append(Value("w", element, shape, "constant", len(constants) - 1, **more))
         elif output:

@@ -35,6 +35,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     option(parser, "--quantize", "quantize", metavar="FORMAT")
     static(parser)
     option(parser, "--no-fuse", "fuse")
+    option(parser, "--fast-conv", "fast_conv")
     option(parser, "--strip", "debug")
     parser.add_argument(
         "--check",

@@ -25,7 +25,14 @@ if TYPE_CHECKING:  # the exporter is read where a program is: it takes more memo
 KINDS: Final = ("fma", "dot", "L2", "memory")
 """As bindings/peaks.h numbers them: 10^9 products, and bytes read, a second and thread."""
 
-FLOATS: Final = ("conv", "conv_depthwise", "matmul", "batch_matmul", "attention")
+FLOATS: Final = (
+    "conv",
+    "conv_depthwise",
+    "conv_winograd",
+    "matmul",
+    "batch_matmul",
+    "attention",
+)
 CODES: Final = ("conv_i8", "matmul_int8")
 
 
@@ -97,6 +104,8 @@ def _work(values: Sequence[Value], instr: Instr, sizes: Mapping[Any, int]) -> Wo
         depth = 2 * shape(instr.inputs[1])[-2]
     elif instr.op == "batch_matmul":
         depth = shape(instr.inputs[0])[-1]
+    elif instr.op == "conv_winograd":  # 36 products for 16 pixels
+        out, depth = out * 36 // 16, shape(instr.inputs[1])[1]
     elif instr.op in (*FLOATS, *CODES):
         depth = shape(instr.inputs[1])[1]
     return Work(out * depth, moved)

@@ -2,6 +2,7 @@
  * two panels, K in order; else 6 x 32, twelve sums, which cover two FMA pipes of latency 4. Fewer
  * rows take more panels side by side. */
 #if PTE_HAVE_AVX512
+#include "kernels/matrix/finish.h"
 #include "kernels/matrix/finish__avx512.h"
 #include "kernels/matrix/panels.h"
 
@@ -113,27 +114,59 @@ INLINE void parts_run(const size_t rows, const size_t panels, const pte_parts_f3
                             p + 1 < panels ? 0xffff : last, sum[m * panels + p]);
 }
 
-static void parts_avx512(size_t rows, size_t panels, const pte_parts_f32 *s) {
-#define ROWS(n)                                                                                    \
-  case 2 * (n): parts_run(n, 1, s); break;                                                         \
-  case 2 * (n) + 1: parts_run(n, 2, s); break
-  switch (2 * rows + panels - 1) {
-    ROWS(1);
-    ROWS(2);
-    ROWS(3);
-    ROWS(4);
-    ROWS(5);
-    ROWS(6);
-    ROWS(7);
-    ROWS(8);
-    ROWS(9);
-    ROWS(10);
-    ROWS(11);
-    ROWS(12);
-    ROWS(13);
-    ROWS(14);
+#define PANEL(n)                                                                                   \
+  case n: parts_run(n, 1, s); break
+#define PANELS(n)                                                                                  \
+  case n: parts_run(n, 2, s); break
+
+static void panel_run(size_t rows, const pte_parts_f32 *s) {
+  switch (rows) {
+    PANEL(1);
+    PANEL(2);
+    PANEL(3);
+    PANEL(4);
+    PANEL(5);
+    PANEL(6);
+    PANEL(7);
   }
-#undef ROWS
+}
+
+/* Part `i`, of `rows` rows, of a tile of one panel: seven sums nearly keep both pipes busy. */
+static void part_run(const pte_parts_f32 *s, size_t i, size_t rows) {
+  const size_t half = (rows + 1) / 2;
+  pte_finish_f32 finish[2];
+  pte_parts_f32 part = *s;
+  part.x[0] = s->x[i], part.x[1] = s->x[i] + half * s->row_stride;
+  part.out[0] = s->out[i], part.out[1] = s->out[i] + half * s->out_stride;
+  if (s->finish != NULL) {
+    finish[0] = s->finish[i], finish[1] = pte_finish_at(&s->finish[i], half, 0);
+    part.finish = finish;
+  }
+  panel_run(rows, &part);
+}
+
+static void parts_avx512(size_t rows, size_t panels, const pte_parts_f32 *s) {
+  if (panels == 1) {
+    part_run(s, 0, (rows + 1) / 2);
+    part_run(s, 1, rows / 2);
+    return;
+  }
+  switch (rows) {
+    PANELS(1);
+    PANELS(2);
+    PANELS(3);
+    PANELS(4);
+    PANELS(5);
+    PANELS(6);
+    PANELS(7);
+    PANELS(8);
+    PANELS(9);
+    PANELS(10);
+    PANELS(11);
+    PANELS(12);
+    PANELS(13);
+    PANELS(14);
+  }
 }
 
 /* `count` panels at a distance of `stride` floats, each a stream of its own. */
