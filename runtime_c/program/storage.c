@@ -21,19 +21,10 @@ static bool dense_bytes(uint32_t dtype, uint32_t rank, const int64_t *shape, uin
   return true;
 }
 
-/* Elements along K that one step of 64 bytes (or of one element a row) holds: K is padded to it. */
-static uint64_t panel_step(uint32_t bits) {
-  switch (bits) {
-  case 2: return 16;
-  case 3: return 32;
-  case 4: return 8;
-  case 6: return 16;
-  case 8: return 4;
-  case 16:
-  case 32:
-  case 64: return 1;
-  default: return 0;
-  }
+/* Elements along K that one step of 64 bytes (or of one element a row) holds: K is padded to it. A
+ * code of 3 or 6 bits lies in two planes, of which the lower one has two thirds of it. */
+static uint32_t panel_step(uint32_t bits) {
+  return bits > 8 ? 1 : (bits % 3 == 0 ? 96 : 32) / bits;
 }
 
 /* Rows of all groups, each padded to 16. */
@@ -52,15 +43,15 @@ static bool panel_bytes(uint32_t dtype, uint32_t format, uint32_t groups, const 
   const pte_format_row row = pte_format_rows[format];
   uint32_t bits = row.bits != 0 ? row.bits : pte_element_bits(dtype);
   uint64_t step = panel_step(bits), rows, k = (uint64_t)shape[1], bytes;
-  if (step == 0 || !panel_rows((uint64_t)shape[0], groups, &rows) ||
-      !pte_mul(rows, ceil_to(k, step), &bytes) || !pte_mul(bytes, bits, &bytes))
+  if (!panel_rows((uint64_t)shape[0], groups, &rows) || !pte_mul(rows, ceil_to(k, step), &bytes) ||
+      !pte_mul(bytes, bits, &bytes))
     return false;
   *out = bytes / 8;
   const uint8_t planes[] = {row.scale, row.second, row.outer, row.second != 0 ? row.outer : 0};
   for (unsigned i = 0; i < sizeof planes; i++) {
     if (planes[i] == 0) continue;
     uint32_t block = i < 2 ? row.block : row.outer_block;
-    uint64_t blocks = block == 0 ? 1 : (k >> block) + (k % (UINT64_C(1) << block) != 0);
+    uint64_t blocks = block == 0 ? 1 : (k + (1u << block) - 1) >> block; /* k is positive */
     if (!pte_mul(rows, blocks, &bytes) ||
         !pte_mul(bytes, pte_element_bits(planes[i]) / 8, &bytes) || !pte_add(*out, bytes, out))
       return false;
