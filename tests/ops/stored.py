@@ -64,7 +64,8 @@ def _numbers(fmt: Format, dtype: str, shape: tuple[int, int], rng: np.random.Gen
         case "i8":
             return rng.integers(-16, 16, shape).astype(np.int8)
     nested = any(kind in ("u8", "i8") for kind, _ in fmt.planes)  # numbers to 63 beside it
-    wide = (rng.random(shape) + 0.1) / (64 if nested else 1)
+    far = 128 if fmt.codes == "f8e5m2" else 1  # its codes reach 2^7 times those of E4M3
+    wide = (rng.random(shape) + 0.1) / (64 if nested else far)
     return wide.astype({"f16": np.float16, "f32": np.float32}[dtype])
 
 
