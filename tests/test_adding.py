@@ -410,8 +410,8 @@ def test_one_of_each_touches_only_its_files(scratch: Path) -> None:
     [
         ('bits=8, block=32, scale="f8e8m0", codes="f8e8m0"', "panel_decode__portable", "value_f8e8m0"),
         ('bits=4, block=32, scale="f16", codes="i4", offset=7', "panel_decode__portable", "value_i4_less_7"),
-        ('bits=4, block=32, scale="f16", codes="i4", offset=8, dot=True', "gemm_blocks__portable", "pte_i8_FORGOTTEN"),
-        ('bits=4, block=32, scale="f16", codes="i4", offset=8, dot=True', "matmul_int8", "PTE_I8_FACTOR_FORGOTTEN"),
+        ('bits=4, block=32, scale="f32", codes="i4", offset=8, dot=True', "gemm_blocks__portable", "pte_i8_FORGOTTEN"),
+        ('bits=4, block=32, scale="f32", codes="i4", offset=8, dot=True', "matmul_int8", "PTE_I8_FACTOR_FORGOTTEN"),
     ],
 )  # fmt: skip
 def test_a_format_without_its_arithmetic_does_not_compile(
