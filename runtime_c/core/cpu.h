@@ -10,11 +10,14 @@
  * row needs stand above it. */
 typedef struct pte_isa {
   uint32_t feature, needs; /* PTE_CPU_* */
-  uint32_t cpuid[5]; /* x86: bits of leaf 1 ecx, leaf 7 ebx and ecx, leaf 7.1 eax, leaf 7 edx; all
-                        must be set */
-  uint32_t state;    /* x86: registers that the system saves (XCR0) */
-  uint32_t hwcap, hwcap2; /* Arm and RISC-V, Linux; none, nor a name: each processor has it */
-  const char *sysctl;     /* Arm, Apple */
+#if defined(__x86_64__) || defined(__i386__)
+  uint32_t cpuid[5]; /* bits of leaf 1 ecx, leaf 7 ebx and ecx, leaf 7.1 eax, leaf 7 edx; all must
+                        be set */
+  uint32_t state;    /* registers that the system saves (XCR0) */
+#else
+  uint32_t hwcap, hwcap2; /* Linux; none, nor a name: each processor has it */
+  const char *sysctl;     /* Apple */
+#endif
 } pte_isa;
 
 extern const pte_isa pte_isas[];

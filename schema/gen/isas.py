@@ -44,11 +44,14 @@ def isas_c() -> str:
 
 
 def _isa(row: Isa) -> str:
-    masks = ", ".join(f"{mask:#x}u" for mask in cpuid_masks(row).values())
     needs = 1 << ISAS[row.needs].feature if row.needs else 0
-    sysctl = f'"{row.sysctl}"' if row.sysctl else "NULL"
-    found = f"{row.state:#x}u, {row.hwcap:#x}u, {row.hwcap2:#x}u, {sysctl}"
-    return f"  {{{1 << row.feature}u, {needs}u, {{{masks}}}, {found}}},"
+    if row.machine == "x86_64":
+        masks = ", ".join(f"{mask:#x}u" for mask in cpuid_masks(row).values())
+        found = f"{{{masks}}}, {row.state:#x}u"
+    else:
+        sysctl = f'"{row.sysctl}"' if row.sysctl else "NULL"
+        found = f"{row.hwcap:#x}u, {row.hwcap2:#x}u, {sysctl}"
+    return f"  {{{1 << row.feature}u, {needs}u, {found}}},"
 
 
 def variants_inc(files: Iterable[PurePath]) -> str:
