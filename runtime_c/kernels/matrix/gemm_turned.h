@@ -26,16 +26,27 @@ typedef float pte_turn_row __attribute__((vector_size(32)));
 typedef int32_t pte_turn_bits __attribute__((vector_size(32)));
 #endif
 
+/* Rows lie in registers where vectors are of eight floats or can be; elsewhere loops are smaller.
+ */
+#if defined(__AVX2__) || defined(__aarch64__)
+#define PTE_TURN_EACH _Pragma("GCC unroll 8")
+#define PTE_TURN_PART PTE_ALWAYS
+#else
+#define PTE_TURN_EACH _Pragma("GCC unroll 1")
+#define PTE_TURN_PART static inline
+#endif
+
 /* Rows 0 .. 7 become those of H times them. */
 PTE_ALWAYS void pte_turn_rows(pte_turn_row *row) {
-#pragma GCC unroll 3
-  for (unsigned d = 1; d < PTE_TURN_EDGE; d *= 2)
-#pragma GCC unroll 8
+  PTE_TURN_EACH
+  for (unsigned d = 1; d < PTE_TURN_EDGE; d *= 2) {
+    PTE_TURN_EACH
     for (unsigned i = 0; i < PTE_TURN_EDGE; i++)
       if ((i & d) == 0) {
         const pte_turn_row a = row[i], b = row[i + d];
         row[i] = a + b, row[i + d] = a - b;
       }
+  }
 }
 
 #if defined(__AVX512F__)
@@ -107,14 +118,15 @@ PTE_ALWAYS void pte_turn_store(const pte_turn_row *row, size_t apart, float *to)
 
 /* Of each X from `x` on, `apart` floats apart, in place or not; magnitudes join `largest`, as bits:
  * infinity and NaN are the largest. */
-PTE_ALWAYS void pte_turn_blocks(const float *x, float *to, size_t apart, pte_turn_bits *largest) {
+PTE_TURN_PART void pte_turn_blocks(const float *x, float *to, size_t apart,
+                                   pte_turn_bits *largest) {
   pte_turn_row row[PTE_TURN_EDGE];
-#pragma GCC unroll 8
+  PTE_TURN_EACH
   for (unsigned i = 0; i < PTE_TURN_EDGE; i++) pte_turn_load(x + PTE_TURN_EDGE * i, apart, &row[i]);
   pte_turn_rows(row);
   pte_turn_transpose(row);
   pte_turn_rows(row);
-#pragma GCC unroll 8
+  PTE_TURN_EACH
   for (unsigned i = 0; i < PTE_TURN_EDGE; i++) {
     const pte_turn_bits bits = (pte_turn_bits)row[i] & 0x7fffffff, more = bits > *largest;
     *largest = (bits & more) | (*largest & ~more);
