@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 
 from .. import relation, shape, signature
 from ..formats import FORMATS
@@ -123,12 +124,15 @@ class Pools:
         return self.numbers.index(text)
 
     @staticmethod
-    def place(pool: list[str], rows: list[str]) -> int:
-        """The first index of `rows`, in order, in the pool: where they are already, or at its end, which may begin them."""
+    def place(pool: list[str], rows: Sequence[str | None]) -> int:
+        """The first index of `rows`, in order, in the pool: where they are already, or at its end, which may begin them. None is a
+        row that nobody reads."""
         at = next(
-            at for at in range(len(pool) + 1) if pool[at : at + len(rows)] == rows[: len(pool) - at]
+            at
+            for at in range(len(pool) + 1)
+            if all(row in (None, there) for row, there in zip(rows, pool[at:], strict=False))
         )
-        pool += rows[len(pool) - at :]
+        pool += [row or "0" for row in rows[len(pool) - at :]]
         if len(pool) > 256:
             raise ValueError("a table of operators has more than 256 rows; widen core/op.h")
         return at
@@ -197,7 +201,8 @@ def _words(op: Op) -> list[str]:
 
 
 def _defaults(sig: signature.Signature, pools: Pools) -> int:
-    """The attribute struct of an instruction that has none, in words of 8 bytes; what is required is 0."""
+    """The attribute struct of an instruction that has none, in words of 8 bytes; nobody reads them up to the last that begins what
+    is required, for the verifier refuses a shorter struct."""
     lists = [
         a.name for a in sig.attrs if a.default and not isinstance(a.default, int | float | str)
     ]
@@ -206,9 +211,9 @@ def _defaults(sig: signature.Signature, pools: Pools) -> int:
     nothing = {a.name: a.values[0] if a.values else () if _is_list(a) else 0 for a in sig.attrs}
     given = {a.name: a.default for a in sig.attrs if a.default is not None}
     stored = signature.pack_attrs(sig, nothing | given)
-    return pools.place(
-        pools.defaults, [f"{word:#x}u" for (word,) in struct.iter_unpack("<Q", stored)]
-    )
+    unread = max((a.offset // 8 + 1 for a in sig.attrs if a.default is None), default=0)
+    words = [f"{word:#x}u" for (word,) in struct.iter_unpack("<Q", stored)]
+    return pools.place(pools.defaults, [None] * unread + words[unread:])
 
 
 def _is_list(a: signature.Attr) -> bool:
