@@ -257,7 +257,8 @@ def large(
             blocks.append(Instr("pack", (source,), (len(values) - 1,)))
         elif (kind[0] in "wt" and not output) or kind.startswith("k:"):
             letter, _, fmt = kind.partition(":")
-            groups = stored_groups(Instr(op, (), (), {"kernel": (), **attrs}), shape)
+            like = Instr(op, (), (), {"kernel": (), **attrs})
+            groups = 1 if letter == "k" else stored_groups(like, shape)
             element, data = (
                 op_samples.weight(letter, fmt, shape, groups)
                 if letter != "k"
