@@ -213,7 +213,7 @@ def _defaults(sig: signature.Signature, pools: Pools) -> int:
     stored = signature.pack_attrs(sig, nothing | given)
     unread = max((a.offset // 8 + 1 for a in sig.attrs if a.default is None), default=0)
     words = [f"{word:#x}u" for (word,) in struct.iter_unpack("<Q", stored)]
-    return pools.place(pools.defaults, [None] * unread + words[unread:])
+    return pools.place(pools.defaults, [*[None] * unread, *words[unread:]])
 
 
 def _is_list(a: signature.Attr) -> bool:
