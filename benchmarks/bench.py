@@ -188,7 +188,8 @@ def main() -> None:
 
 Written by `make bench` (`{" ".join(["python benchmarks/bench.py", *sys.argv[1:]])}`); batch 1, seeded random weights; f32,
 -int8 (static by onnxruntime, one Q/DQ model for all) and -dynamic (`--exec turned`; peers: what onnxruntime's `quantize_dynamic` makes).
-{machine()}, load average {os.getloadavg()[0]:.1f}; pteron {pteron.__version__}, {versions}, oneDNN held to {os.environ["ONEDNN_MAX_CPU_ISA"]}.
+{machine()}, load average {os.getloadavg()[0]:.1f}; pteron {pteron.__version__}, {versions}, oneDNN held to {os.environ["ONEDNN_MAX_CPU_ISA"]}
+(with AMX OpenVINO computes int8 models in f32), ours and onnxruntime not.
 Least of {args.runs} interleaved rounds in ms; ratio: median of pairs, ours / theirs; first: file to first output.
 A thread's peak: {", ".join(f"{name} {value:.0f}" for name, value in roofline.peaks(machine()).items())} (10^9 products and bytes a second, bindings/peaks.h).
 
