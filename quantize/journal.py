@@ -46,7 +46,7 @@ class Journal:
             return None
         row = json.loads(arrays["report"].tobytes())
         report = LayerReport(**row | {"shape": tuple(row["shape"])})
-        scale = arrays["scale"].view(blocks.SCALES[fmt.scale])
+        scale = arrays["scale"].view(blocks.scale_type(fmt))
         zero, outer = arrays.get("zero"), arrays.get("outer")
         return Rounded(Encoded(fmt, arrays["codes"], scale, zero, outer), report)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -99,7 +100,10 @@ class _Machine:
             start = np.zeros(shape, same_dtype(s.dtype))
             if s.initial is not None:
                 start = self.program.constants[s.initial].array
-            self.states[i] = np.array(given.get(s.name, start)).reshape(shape)
+            kept = np.array(given.get(s.name, start))
+            if kept.size != math.prod(shape):  # prepared for other sizes: it begins anew
+                kept = np.array(start)
+            self.states[i] = kept.reshape(shape)
 
     def size(self, x: Extent) -> int:
         return extents.evaluate(x, self.sizes)

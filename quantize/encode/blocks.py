@@ -8,21 +8,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from pteron.schema.dtypes import DTYPES
 from pteron.schema.errors import QuantError
 
 from . import codec, elements
 from .elements import F32, Element
 from .format import BlockFormat, Encoded
 
-SCALES: Final[dict[str, Any]] = {
-    "f16": np.float16, "f32": np.float32, "e8m0": np.uint8, "e4m3": ml_dtypes.float8_e4m3fn,
-}  # fmt: skip
-"""What scales are held as."""
+SCALES: Final = {"f16": "f16", "f32": "f32", "e8m0": "u8", "e4m3": "f8e4m3"}
+"""What scales are held as, by names of schema/dtypes."""
 E4M3_MOST: Final = np.float32(448)
+
+
+def scale_type(fmt: BlockFormat) -> np.dtype[Any]:
+    """What the scales of a format are held as; those of E4M3 need ml_dtypes."""
+    return DTYPES[SCALES[fmt.scale]].numpy
 
 
 def encode(w: F32, fmt: BlockFormat) -> Encoded:
@@ -99,7 +102,7 @@ def _with_scales(blocks: F32, absmax: F32, fmt: BlockFormat) -> Encoded:
     else:
         stored, ratio = step, blocks / step[..., None]
     with np.errstate(over="ignore"):
-        kept = stored.astype(SCALES[fmt.scale])
+        kept = stored.astype(scale_type(fmt))
     _refuse_infinite(kept, absmax, fmt)
     codes = elements.encode(ratio.astype(np.float32), fmt.element)
     return Encoded(fmt, codes.reshape(n, kept.shape[1] * blocks.shape[2]), kept)
@@ -154,7 +157,7 @@ def outer_of(w: F32, fmt: BlockFormat) -> F32 | None:
 def inner_of(step: F32, outer: F32) -> NDArray[Any]:
     """The E4M3 scale next to step / outer, at least the smallest; 1 where there is nothing to scale."""
     codes = np.maximum(elements.encode(np.asarray(np.maximum(step, 0) / outer), elements.E4M3), 1)
-    return np.where(step != 0, codes, 0x38).astype(np.uint8).view(ml_dtypes.float8_e4m3fn)
+    return np.where(step != 0, codes, 0x38).astype(np.uint8).view(DTYPES["f8e4m3"].numpy)
 
 
 def _extreme(blocks: F32) -> F32:
@@ -190,7 +193,7 @@ def snapped(step: F32, fmt: BlockFormat, outer: F32 | None) -> F32:
     """The nearest steps of a format that is not one of powers of two which scales stand for: finite, not 0; 1 (times `outer`) for 0."""
     if outer is not None:
         return np.asarray(inner_of(step, outer).astype(np.float32) * outer)
-    kind = SCALES[fmt.scale]
+    kind = scale_type(fmt)
     least, most = float(np.finfo(kind).smallest_subnormal), float(np.finfo(kind).max)
     size = np.clip(np.abs(step), least, most)
     return np.where(step == 0, 1, np.copysign(size, step)).astype(kind).astype(np.float32)
@@ -201,7 +204,7 @@ def with_steps(encoded: Encoded, codes: elements.Codes, step: F32) -> Encoded:
     fmt, outer = encoded.format, encoded.outer
     scale = encoded.scale
     if fmt.scale != "e8m0":
-        scale = step.astype(SCALES[fmt.scale]) if outer is None else inner_of(step, outer)
+        scale = step.astype(scale_type(fmt)) if outer is None else inner_of(step, outer)
     return Encoded(fmt, codes, scale, encoded.zero, outer)
 
 

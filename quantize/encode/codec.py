@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
+
+from pteron.schema.dtypes import DTYPES
 
 from . import elements
 from .format import BlockFormat, Encoded
@@ -56,7 +57,7 @@ def encode(w: F32, fmt: BlockFormat, block: int, outer: F32 | None) -> Encoded |
 
 def inner(steps: F32, outer: F32) -> Scales:
     """Scales of E4M3 that were multiplied by outer ones."""
-    return elements.encode(steps / outer, elements.E4M3).view(ml_dtypes.float8_e4m3fn)
+    return elements.encode(steps / outer, elements.E4M3).view(DTYPES["f8e4m3"].numpy)
 
 
 def search(

@@ -103,7 +103,9 @@ static bool blocks_agree(uint32_t format) {
   static _Alignas(64) int8_t codes[ROWS * BLOCKS * PTE_I8_BLOCK];
   static float x[DEPTH], steps[ROWS * BLOCKS], out[2][ROWS][PANELS * PTE_PANEL];
   static int32_t sums[ROWS * BLOCKS];
-  const uint32_t bits = pte_format_bits(format), each = pte_format_block(format);
+  const uint32_t bits = pte_format_bits(format), each = pte_format_rows[format].block == 0
+                                                            ? 0
+                                                            : 1u << pte_format_rows[format].block;
   const size_t depth = 1 + draw(DEPTH), rows = 1 + draw(ROWS), panels = 1 + draw(PANELS);
   const size_t blocks = (depth + PTE_I8_BLOCK - 1) / PTE_I8_BLOCK, unit = pte_i8_unit(format);
   fill(bytes, sizeof bytes), memset(out, 0, sizeof out);

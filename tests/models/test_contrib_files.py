@@ -55,10 +55,12 @@ def test_products_with_weights_in_blocks(
     bits: int, block: int, zeros: str, n: int, k: int, tmp_path: Path
 ) -> None:
     report = check(tmp_path, *nbits(n, k, block, bits, zeros, bias=n == 5), tolerance=1e-4)
-    zeroed = "i4_zero" if block == 32 else "i4_zero_128"
-    row = "i8_channel" if k <= block else "q8_0"  # one scale a row, or a block
-    kept = {("none", 4): "i4", ("none", 8): row, ("packed", 4): zeroed}.get((zeros, bits))
-    if block % 32 == 0 and kept is not None:  # scales that f16 holds
+    behind = "" if block == 32 else f"_{block}"
+    eight = {16: None, 32: "q8_0", 128: "i8_128"}[block]
+    row = "i8_channel" if k <= block else eight  # one scale a row, or a block
+    four = {("none", 4): f"i4{behind}", ("packed", 4): f"i4_zero{behind}"}
+    kept = (four | {("none", 8): row}).get((zeros, bits))
+    if kept is not None:  # scales that f16 holds
         assert [p.format for p in report.products] == [kept]
     else:
         assert not report.products

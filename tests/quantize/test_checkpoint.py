@@ -176,7 +176,7 @@ def test_compressed_tensors(symmetric: bool, tmp_path: Path) -> None:
         **parts,
     )
     assert placed(path, meant(codes, zero, scale), tmp_path) == (
-        "i4" if symmetric else "i4_zero_128"
+        "i4_128" if symmetric else "i4_zero_128"
     )
 
 
