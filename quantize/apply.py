@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import ml_dtypes
 import numpy as np
@@ -37,6 +37,8 @@ from .rounding import Rounded
 
 Array = NDArray[Any]
 
+CODED: Final = {"e8m0": ml_dtypes.float8_e8m0fnu, "e4m3": ml_dtypes.float8_e4m3fn}
+"""ONNX's types of scales that are held as codes."""
 OPSET: dict[str, int] = {f.name: f.opset for f in FORMATS.values()}
 """The lowest opset that has a format's types: what a written model declares."""
 
@@ -170,8 +172,8 @@ def _kind(fmt: BlockFormat) -> np.dtype[Any]:
 
 
 def _scale(encoded: Encoded) -> Array:
-    """[n, blocks] for block formats, [n] for whole rows; E8M0 bytes as ONNX's type."""
-    if encoded.format.scale == "e8m0":
-        return encoded.scale.view(ml_dtypes.float8_e8m0fnu)
-    whole = not encoded.format.block and encoded.format.element.levels is None
-    return encoded.scale[:, 0] if whole else encoded.scale
+    """[n, blocks] for block formats, [n] for whole rows; codes as ONNX's types."""
+    fmt, scale = encoded.format, encoded.scale
+    if fmt.scale in CODED:
+        scale = scale.view(CODED[fmt.scale])
+    return scale[:, 0] if not fmt.block and fmt.element.levels is None else scale

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from pteron.schema.arrays import read_arrays, write_arrays
 from pteron.schema.errors import OutputError, PteronError, QuantError
 
-from .encode import blocks
 from .encode.format import BlockFormat, Encoded
 from .report import LayerReport
 from .rounding import Rounded
@@ -46,15 +45,13 @@ class Journal:
             return None
         row = json.loads(arrays["report"].tobytes())
         report = LayerReport(**row | {"shape": tuple(row["shape"])})
-        scale = arrays["scale"].view(blocks.scale_type(fmt))
         zero, outer = arrays.get("zero"), arrays.get("outer")
-        return Rounded(Encoded(fmt, arrays["codes"], scale, zero, outer), report)
+        return Rounded(Encoded(fmt, arrays["codes"], arrays["scale"], zero, outer), report)
 
     def keep(self, key: str, made: Rounded) -> None:
         text = json.dumps(dataclasses.asdict(made.report)).encode()
         one = made.encoded
-        scale = one.scale.view(np.uint8) if one.scale.itemsize == 1 else one.scale
-        arrays = {"codes": one.codes, "scale": scale}
+        arrays = {"codes": one.codes, "scale": one.scale}
         arrays |= {"zero": one.zero} if one.zero is not None else {}
         arrays |= {"outer": one.outer} if one.outer is not None else {}
         self._write(key, arrays | {"report": np.frombuffer(text, np.uint8)})

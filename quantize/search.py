@@ -101,7 +101,7 @@ def candidates(cut: F32, fmt: BlockFormat, outer: F32 | None = None) -> Iterator
             yield np.where(absmax > 0, np.clip(floor + more, 0, 254), 127).astype(np.uint8)
         return
     signs = (1.0, -1.0) if lopsided(fmt) and outer is None else (1.0,)
-    kind = np.float32 if outer is not None else blocks.scale_type(fmt)
+    kind = np.float32 if outer is not None else fmt.scale_type
     for factor in FACTORS:
         for sign in signs:
             step = absmax * np.float32(sign * factor / fmt.element.max)
@@ -170,7 +170,7 @@ class _Best:
         heavy = level if self.weight is None else level * self.weight
         scale = _sum(heavy * self.cut) / np.maximum(_sum(heavy * level), 1e-300)
         step = blocks.snapped(scale.astype(np.float32), self.fmt, None)
-        return step.astype(blocks.scale_type(self.fmt))
+        return step.astype(self.fmt.scale_type)
 
     def encoded(self, first: Encoded) -> Encoded:
         codes = self.codes.reshape(len(self.cut), -1)

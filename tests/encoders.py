@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from pteron.quantize.encode import blocks, codec
+from pteron.quantize.encode import codec, nested
 from pteron.quantize.encode.format import BlockFormat, Encoded
 from pteron.quantize.encode.table import FORMATS
 
@@ -22,7 +22,7 @@ ENCODERS: Final = tuple(
 def quick(w: np.ndarray, fmt: BlockFormat) -> Encoded | None:
     """By the C encoder, or None where it refuses."""
     with np.errstate(all="ignore"):
-        outer = blocks.outer_of(np.where(np.isfinite(w), w, 0), fmt)
+        outer = nested.outer_of(np.where(np.isfinite(w), w, 0), fmt)
     return codec.encode(w, fmt, fmt.block or max(w.shape[1], 1), outer)
 
 

@@ -11,21 +11,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.schema.dtypes import DTYPES
 from pteron.schema.errors import QuantError
 
-from . import codec, elements
+from . import codec, elements, nested
 from .elements import F32, Element
 from .format import BlockFormat, Encoded
-
-SCALES: Final = {"f16": "f16", "f32": "f32", "e8m0": "u8", "e4m3": "f8e4m3"}
-"""What scales are held as, by names of schema/dtypes."""
-E4M3_MOST: Final = np.float32(448)
-
-
-def scale_type(fmt: BlockFormat) -> np.dtype[Any]:
-    """What the scales of a format are held as; those of E4M3 need ml_dtypes."""
-    return DTYPES[SCALES[fmt.scale]].numpy
 
 
 def encode(w: F32, fmt: BlockFormat) -> Encoded:
@@ -49,7 +39,7 @@ def encode(w: F32, fmt: BlockFormat) -> Encoded:
         raise QuantError(
             f"{fmt.name}: last axis must be a multiple of {block}, got {k}; pad the weight or pick int8"
         )
-    quick = codec.encode(w, fmt, block, outer_of(w, fmt))
+    quick = codec.encode(w, fmt, block, nested.outer_of(w, fmt))
     return quick if quick is not None else reference(w, fmt)
 
 
@@ -73,11 +63,11 @@ def reference(w: F32, fmt: BlockFormat) -> Encoded:
     if fmt.zero:
         return _with_zeros(blocks, fmt)
     if fmt.scale == "e4m3":
-        outer = outer_of(w, fmt)
+        outer = nested.outer_of(w, fmt)
         assert outer is not None
         least = np.maximum(absmax / np.float32(fmt.element.max), np.float32(2**-149))
-        inner = inner_of(np.where(absmax > 0, least, np.float32(0)), outer)
-        step = np.asarray(inner.astype(np.float32) * outer)
+        inner = nested.inner_of(np.where(absmax > 0, least, np.float32(0)), outer)
+        step = nested.steps_of(inner, outer)
         codes = elements.encode(np.asarray(blocks / step[..., None]), fmt.element)
         return Encoded(fmt, codes.reshape(n, k), inner, outer=outer)
     return _with_scales(blocks, absmax, fmt)
@@ -102,7 +92,7 @@ def _with_scales(blocks: F32, absmax: F32, fmt: BlockFormat) -> Encoded:
     else:
         stored, ratio = step, blocks / step[..., None]
     with np.errstate(over="ignore"):
-        kept = stored.astype(scale_type(fmt))
+        kept = stored.astype(fmt.scale_type)
     _refuse_infinite(kept, absmax, fmt)
     codes = elements.encode(ratio.astype(np.float32), fmt.element)
     return Encoded(fmt, codes.reshape(n, kept.shape[1] * blocks.shape[2]), kept)
@@ -144,22 +134,6 @@ def _refuse_infinite(scale: NDArray[Any], absmax: F32, fmt: BlockFormat) -> None
         )
 
 
-def outer_of(w: F32, fmt: BlockFormat) -> F32 | None:
-    """Of each row, [n, 1], what scales of E4M3 are multiplied by: the largest scale becomes 448; 1 for a row of zeros."""
-    if fmt.scale != "e4m3":
-        return None
-    absmax = np.maximum(w.max(1, initial=0.0), -w.min(1, initial=0.0))[:, None].astype(np.float32)
-    with np.errstate(invalid="ignore"):
-        outer = np.maximum(absmax / (np.float32(fmt.element.max) * E4M3_MOST), np.float32(2**-126))
-    return np.where(absmax > 0, outer, np.float32(1)).astype(np.float32)
-
-
-def inner_of(step: F32, outer: F32) -> NDArray[Any]:
-    """The E4M3 scale next to step / outer, at least the smallest; 1 where there is nothing to scale."""
-    codes = np.maximum(elements.encode(np.asarray(np.maximum(step, 0) / outer), elements.E4M3), 1)
-    return np.where(step != 0, codes, 0x38).astype(np.uint8).view(DTYPES["f8e4m3"].numpy)
-
-
 def _extreme(blocks: F32) -> F32:
     """The first of each block's elements with the largest magnitude."""
     if not blocks.shape[-1]:
@@ -185,15 +159,16 @@ def steps(encoded: Encoded) -> F32:
     """What stored scales stand for, [n, blocks]."""
     if encoded.format.scale == "e8m0":
         return _power_of_two(encoded.scale.astype(np.float64)).astype(np.float32)
-    scale = encoded.scale.astype(np.float32)
-    return scale if encoded.outer is None else np.asarray(scale * encoded.outer)
+    if encoded.outer is not None:
+        return nested.steps_of(encoded.scale, encoded.outer)
+    return encoded.scale.astype(np.float32)
 
 
 def snapped(step: F32, fmt: BlockFormat, outer: F32 | None) -> F32:
     """The nearest steps of a format that is not one of powers of two which scales stand for: finite, not 0; 1 (times `outer`) for 0."""
     if outer is not None:
-        return np.asarray(inner_of(step, outer).astype(np.float32) * outer)
-    kind = scale_type(fmt)
+        return nested.steps_of(nested.inner_of(step, outer), outer)
+    kind = fmt.scale_type
     least, most = float(np.finfo(kind).smallest_subnormal), float(np.finfo(kind).max)
     size = np.clip(np.abs(step), least, most)
     return np.where(step == 0, 1, np.copysign(size, step)).astype(kind).astype(np.float32)
@@ -204,7 +179,7 @@ def with_steps(encoded: Encoded, codes: elements.Codes, step: F32) -> Encoded:
     fmt, outer = encoded.format, encoded.outer
     scale = encoded.scale
     if fmt.scale != "e8m0":
-        scale = step.astype(scale_type(fmt)) if outer is None else inner_of(step, outer)
+        scale = step.astype(fmt.scale_type) if outer is None else nested.inner_of(step, outer)
     return Encoded(fmt, codes, scale, encoded.zero, outer)
 
 

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.schema.dtypes import DTYPES
-
-from . import elements
+from . import nested
 from .format import BlockFormat, Encoded
 
 try:
@@ -32,8 +30,7 @@ def encode(w: F32, fmt: BlockFormat, block: int, outer: F32 | None) -> Encoded |
     if row is None:
         return None
     codes, zeros = np.empty((n, k), np.uint8), None
-    kind = {"f16": np.float16, "f32": np.float32, "e8m0": np.uint8, "e4m3": np.float32}[fmt.scale]
-    scales: Scales = np.empty((n, k // block), kind)
+    scales: Scales = np.empty((n, k // block), fmt.scale_type if outer is None else np.float32)
     if outer is not None:
         scales[...] = outer
     given = [
@@ -51,13 +48,8 @@ def encode(w: F32, fmt: BlockFormat, block: int, outer: F32 | None) -> Encoded |
     if done != 0:
         return None
     if outer is not None:
-        scales = inner(scales, outer)
+        scales = nested.inner_of(scales, outer)
     return Encoded(fmt, codes, scales, zeros, outer)
-
-
-def inner(steps: F32, outer: F32) -> Scales:
-    """Scales of E4M3 that were multiplied by outer ones."""
-    return elements.encode(steps / outer, elements.E4M3).view(DTYPES["f8e4m3"].numpy)
 
 
 def search(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .elements import Codes, Element
+
+SCALES: Final = {"f32": np.float32, "f16": np.float16, "e8m0": np.uint8, "e4m3": np.uint8}
+"""What scales are held as: those of 8 bits as their codes."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -37,16 +40,21 @@ class BlockFormat:
         """Whether blocks have zero points."""
         return self.rule == "zero"
 
+    @property
+    def scale_type(self) -> np.dtype[Any]:
+        """Of which scales are held."""
+        return np.dtype(SCALES[self.scale])
+
     def bits_of(self, n: int, k: int) -> int:
         """Of a weight [n, k] with all that belongs to its codes."""
         blocks = -(-k // self.block) if self.block else 1
-        behind = {"f16": 16, "f32": 32, "e8m0": 8, "e4m3": 8}[self.scale] + 8 * self.zero
+        behind = 8 * (self.scale_type.itemsize + self.zero)
         return n * (k * self.element.bits + blocks * behind + 32 * (self.scale == "e4m3"))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Encoded:
-    """codes [n, k], one a byte; scale [n, k // block] (or [n, 1]): f16, f32, E8M0 bytes as uint8, or E4M3.
+    """codes [n, k], one a byte; scale [n, k // block] (or [n, 1]): f16, f32, or codes of E8M0 or E4M3.
 
     `zero` [n, k // block] i8 where the format has zero points; `outer` f32 [n, 1], by which scales of E4M3 are multiplied.
     """
