@@ -39,6 +39,17 @@ def extent(x: Any, axis: int) -> Any:
     return op.Squeeze(op.Shape(x, start=axis, end=axis + 1))
 
 
+def counting(end: Any) -> Any:
+    """0, 1 .. end - 1."""
+    return op.Range(op.Constant(value_int=0), end, op.Constant(value_int=1))
+
+
+def reached(count: Any, bounds: Any) -> Any:
+    """Of 0, 1 .. count - 1, how many of the bounds, which ascend, each has come to."""
+    is_past = op.GreaterOrEqual(op.Unsqueeze(counting(count), ints(1)), bounds)
+    return op.ReduceSum(op.Cast(is_past, to=INT64), ints(1), keepdims=0)
+
+
 def full_like(x: Any, value: float) -> Any:
     """A scalar of the dtype of `x`."""
     return op.CastLike(op.Constant(value_float=float(value)), x)
@@ -48,10 +59,6 @@ def floordiv(a: Any, b: Any) -> Any:
     """Of sizes, towards minus infinity; torch.onnx writes Div, which rounds towards zero."""
     a, b = number(a), number(b)
     return op.Div(op.Sub(a, op.Mod(a, b)), b)
-
-
-def neg(x: Any) -> Any:
-    return op.Neg(x)
 
 
 def rsub(x: Any, other: Any, alpha: Any = 1) -> Any:
@@ -115,7 +122,7 @@ def _written_out(
     perm = [*range(rank(k) - 2), rank(k) - 1, rank(k) - 2]
     scores = op.Mul(op.MatMul(q, op.Transpose(k, perm=perm)), full_like(q, scale))
     if is_causal:
-        rows, columns = (_range(extent(x, -2)) for x in (q, k))
+        rows, columns = (counting(extent(x, -2)) for x in (q, k))
         mask = op.GreaterOrEqual(op.Unsqueeze(rows, ints(1)), op.Unsqueeze(columns, ints(0)))
     if mask is None:
         return op.MatMul(op.Softmax(scores, axis=-1), v)
@@ -142,10 +149,6 @@ def _repeated_heads(x: Any, q: Any) -> Any:
 # --- moving --------------------------------------------------------------------------------------------------------------
 
 
-def _range(end: Any) -> Any:
-    return op.Range(op.Constant(value_int=0), end, op.Constant(value_int=1))
-
-
 def roll(x: Any, shifts: Any, dims: Sequence[int] = ()) -> Any:
     """Element i comes from i - shift, around the end: slices where the size is known, else a gather."""
     if rank(x) == 0:
@@ -162,7 +165,7 @@ def roll(x: Any, shifts: Any, dims: Sequence[int] = ()) -> Any:
 def _rolled(x: Any, shift: Any, axis: int, size: Any) -> Any:
     if not (isinstance(size, int) and isinstance(shift, int)):
         whole = op.Squeeze(op.Shape(x, start=axis, end=axis + 1))
-        places = op.Mod(op.Sub(_range(whole), number(shift)), whole)
+        places = op.Mod(op.Sub(counting(whole), number(shift)), whole)
         return op.Gather(x, places, axis=axis)
     if not size or not shift % size:
         return op.Identity(x)
@@ -191,7 +194,7 @@ def repeat_interleave(repeats: Any, output_size: Any = None) -> Any:
     if output_size is None:
         output_size = op.ReduceSum(counts, keepdims=0)
     ends = op.CumSum(counts, op.Constant(value_int=0))
-    place = op.Unsqueeze(_range(number(output_size)), ints(1))
+    place = op.Unsqueeze(counting(number(output_size)), ints(1))
     past = op.Cast(op.GreaterOrEqual(place, op.Unsqueeze(ends, ints(0))), to=INT64)
     return op.Cast(op.ReduceSum(past, ints(1), keepdims=0), to=repeats.dtype.value)
 
@@ -433,7 +436,7 @@ def _extreme(x: Any, dim: int, best: Any, worst: Any) -> Any:
 
     def places(row: Any, seen: Any) -> Any:
         equal = op.And(op.Equal(row, op.Unsqueeze(values(row, seen), ints(-1))), seen)
-        here = op.Where(equal, _range(extent(x, dim)), op.Constant(value_int=-1))
+        here = op.Where(equal, counting(extent(x, dim)), op.Constant(value_int=-1))
         return op.ReduceMax(here, ints(-1), keepdims=0)
 
     return seen_from(x, dim, values), seen_from(x, dim, places)
@@ -445,7 +448,7 @@ def seen_from(x: Any, dim: int, reduced: Any) -> Any:
     perm = [*range(rank(x))]
     perm[dim], perm[-1] = perm[-1], perm[dim]
     row = op.Unsqueeze(op.Transpose(x, perm=perm), ints(-2))
-    here = _range(extent(x, dim))
+    here = counting(extent(x, dim))
     seen = op.LessOrEqual(here, op.Unsqueeze(here, ints(1)))
     return op.Transpose(reduced(row, seen), perm=perm)
 

@@ -16,13 +16,21 @@ import torch
 from pteron.schema.dtypes import DTYPES
 from pteron.schema.errors import ModelError
 
-from .aten import INT32, INT64, extent, floordiv, full_like, ints, op, rank, seen_from
+from .aten import (
+    FLOAT,
+    INT32,
+    INT64,
+    counting,
+    extent,
+    floordiv,
+    full_like,
+    ints,
+    op,
+    rank,
+    seen_from,
+)
 
-FLOAT, INT16 = 1, 5
-
-
-def counting(end: Any) -> Any:
-    return op.Range(op.Constant(value_int=0), end, op.Constant(value_int=1))
+INT16 = 5
 
 
 # --- writing -------------------------------------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from pteron.schema.errors import ModelError
 
-from .aten import BOOL, FLOAT, INT64, extent, full_like, ints, op, rank
-from .aten_places import counting, signbit
+from .aten import BOOL, FLOAT, INT64, counting, extent, full_like, ints, op, rank, reached
+from .aten_places import signbit
 
 # --- special functions ---------------------------------------------------------------------------------------------------
 
@@ -227,12 +227,7 @@ def embedding_bag(
     indices, offsets = op.Cast(indices, to=INT64), op.Cast(offsets, to=INT64)
     if include_last_offset:
         offsets = op.Slice(offsets, ints(0), ints(-1), ints(0))
-    begun = op.GreaterOrEqual(
-        op.Unsqueeze(counting(op.Size(indices)), ints(1)), op.Unsqueeze(offsets, ints(0))
-    )
-    bag = op.Sub(
-        op.ReduceSum(op.Cast(begun, to=INT64), ints(1), keepdims=0), op.Constant(value_int=1)
-    )
+    bag = op.Sub(reached(op.Size(indices), offsets), op.Constant(value_int=1))
     counted = op.Expand(op.Constant(value_ints=[1]), op.Shape(indices))
     rows = op.Gather(table, indices)
     if weights is not None:

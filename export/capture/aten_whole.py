@@ -11,7 +11,7 @@ import torch
 
 from pteron.schema.dtypes import DTYPES
 
-from .aten import BOOL, INT32, INT64, ints, op, rank
+from .aten import BOOL, INT32, INT64, full_like, ints, op, rank
 
 UINT64 = 13
 
@@ -29,7 +29,7 @@ def div_mode(x: Any, other: Any, rounding_mode: str | None = None) -> Any:
     quotient = op.Div(a, b)
     if rounding_mode == "trunc" or not kind.is_signed:
         return quotient
-    zero = op.CastLike(op.Constant(value_int=0), a)
+    zero = full_like(a, 0)
     is_part = op.Not(op.Equal(op.Mod(a, b), zero))
     is_below = op.Xor(op.Less(a, zero), op.Less(b, zero))
     return op.Sub(quotient, op.CastLike(op.And(is_part, is_below), a))
@@ -41,9 +41,7 @@ def floor_divide(x: Any, other: Any) -> Any:
 
 def _whole(x: Any) -> Any:
     """Towards zero."""
-    return op.Where(
-        op.Less(x, op.CastLike(op.Constant(value_float=0.0), x)), op.Ceil(x), op.Floor(x)
-    )
+    return op.Where(op.Less(x, full_like(x, 0)), op.Ceil(x), op.Floor(x))
 
 
 def remainder(x: Any, other: Any) -> Any:
@@ -58,7 +56,7 @@ def remainder(x: Any, other: Any) -> Any:
 
 def _part(a: Any, b: Any) -> tuple[Any, Any]:
     """fmod, and where it lies on the other side of 0 than the divisor."""
-    zero = op.CastLike(op.Constant(value_float=0.0), a)
+    zero = full_like(a, 0)
     part = op.Mod(a, b, fmod=1)
     is_other_side = op.Xor(op.Less(b, zero), op.Less(part, zero))
     return part, op.And(op.Not(op.Equal(part, zero)), is_other_side)
@@ -66,14 +64,13 @@ def _part(a: Any, b: Any) -> tuple[Any, Any]:
 
 def _floor_of_floats(a: Any, b: Any) -> Any:
     """c10::div_floor_floating."""
-    one, half = (op.CastLike(op.Constant(value_float=x), a) for x in (1.0, 0.5))
+    one, half = full_like(a, 1), full_like(a, 0.5)
     part, is_other_side = _part(a, b)
     quotient = op.Div(op.Sub(a, part), b)
     quotient = op.Where(is_other_side, op.Sub(quotient, one), quotient)
     floor = op.Floor(quotient)
     floor = op.Where(op.Greater(op.Sub(quotient, floor), half), op.Add(floor, one), floor)
-    zero = op.CastLike(op.Constant(value_float=0.0), a)
-    return op.Where(op.Equal(b, zero), op.Div(a, b), floor)
+    return op.Where(op.Equal(b, full_like(a, 0)), op.Div(a, b), floor)
 
 
 def _common(*values: Any) -> Any:
@@ -120,13 +117,13 @@ def sign(x: Any) -> Any:
     y = op.Sign(x)
     if not x.dtype.is_floating_point():
         return y
-    return op.Where(op.IsNaN(x), op.CastLike(op.Constant(value_float=0.0), x), y)
+    return op.Where(op.IsNaN(x), full_like(x, 0), y)
 
 
 def neg(x: Any) -> Any:
     """Unsigned integers wrap, for which ONNX has no Neg."""
     if x.dtype.name.startswith("UINT"):
-        return op.Sub(op.CastLike(op.Constant(value_int=0), x), x)
+        return op.Sub(full_like(x, 0), x)
     return op.Neg(x)
 
 
@@ -145,11 +142,11 @@ def shift_right(x: Any, by: Any) -> Any:
 def shift_left(x: Any, by: Any) -> Any:
     kind = _common(x, by)
     x, by = _of(x, kind), _of(by, kind)
-    width = op.CastLike(op.Constant(value_int=torch.iinfo(kind).bits), by)
-    low = op.Cast(op.Min(by, op.Sub(width, op.CastLike(op.Constant(value_int=1), by))), to=UINT64)
+    bits = torch.iinfo(kind).bits
+    low = op.Cast(op.Min(by, full_like(by, bits - 1)), to=UINT64)
     y = op.BitShift(op.Cast(op.Cast(x, to=INT64), to=UINT64), low, direction="LEFT")
     y = op.CastLike(op.Cast(y, to=INT64), x)
-    return op.Where(op.Less(by, width), y, op.Sub(y, y))
+    return op.Where(op.Less(by, full_like(by, bits)), y, op.Sub(y, y))
 
 
 def kthvalue(x: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:

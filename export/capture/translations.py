@@ -12,14 +12,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import torch
-from onnxscript.values import Opset
 
 from pteron.schema.dtypes import DTYPES
 
 from . import aten, aten_places, aten_special, aten_whole
+from .aten import FLOAT, INT64, extent, op, reached
 
-op: Final[Any] = Opset("", 24)
-FLOAT, DOUBLE, INT64 = 1, 11, 7
+DOUBLE: Final = 11
 KINDS: Final = {
     getattr(torch, DTYPES[name].word): DTYPES[name] for name in ("i8", "u8", "i16", "u16", "i32")
 }
@@ -48,10 +47,7 @@ def translations(program: Any) -> dict[Any, Callable[..., Any]]:
 def grouped_mm(a: Any, b: Any, offs: Any, bias: Any = None, out_dtype: Any = None) -> Any:
     """Rows of `a` below offs[n] (and not below offs[n - 1]) times b[n]."""
     one = op.Constant(value_ints=[1])
-    rows = op.Squeeze(op.Shape(a, start=0, end=1))
-    row = op.Range(op.Constant(value_int=0), rows, op.Constant(value_int=1))
-    past = op.Cast(op.GreaterOrEqual(op.Unsqueeze(row, one), op.Cast(offs, to=INT64)), to=INT64)
-    expert = op.ReduceSum(past, one, keepdims=0)
+    expert = reached(extent(a, 0), op.Cast(offs, to=INT64))
     return op.Squeeze(op.MatMul(op.Unsqueeze(a, one), op.Gather(b, expert)), one)
 
 
@@ -171,7 +167,6 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "_grouped_mm.default": grouped_mm,
     "_int_mm.default": op.MatMulInteger,
     "scaled_dot_product_attention.default": aten.attention,
-    "_neg_view.default": aten.neg,
     "rsub.Scalar": aten.rsub,
     "rsub.Tensor": aten.rsub,
     "roll.default": aten.roll,
@@ -257,6 +252,7 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "_is_any_true.default": aten_whole.some,
     "sign.default": aten_whole.sign,
     "neg.default": aten_whole.neg,
+    "_neg_view.default": aten_whole.neg,
     "kthvalue.default": aten_whole.kthvalue,
     **{
         f"{name}.{overload}": function
