@@ -139,13 +139,29 @@ PTE_ALWAYS void pte_turn_64(const float *x, float *to) {
   pte_turn_blocks(x, to, 0, &largest);
 }
 
-/* A row of `depth` elements, zeros behind them up to a multiple of 64, to as many codes; `room` has
- * space for them as f32. One with an infinity or a NaN has scale NaN and codes of zero; one below
- * 2^-120, scale 1. */
+/* A row of `count` elements whose largest magnitude is `largest`, as bits, to codes and a scale,
+ * largest / 127. One with an infinity or a NaN has scale NaN and codes of zero; one below 2^-120,
+ * scale 1. */
+PTE_ALWAYS void pte_row_codes(size_t count, const float *x, uint32_t largest, int8_t *code,
+                              float *scale) {
+  const float middle = 12582912.0f; /* 3 * 2^22: a sum with it ends in an integer, ties even */
+  const float top = pte_float(largest);
+  const bool finite = largest < 0x7f800000u, tiny = top < 0x1p-120f;
+  *scale = !finite ? PTE_NAN : tiny ? 1.0f : top / 127.0f;
+  if (!finite || tiny) {
+    memset(code, 0, count);
+    return;
+  }
+  const float by = 127.0f / top;
+  for (size_t i = 0; i < count; i++)
+    code[i] = (int8_t)(int32_t)(pte_bits(x[i] * by + middle) - pte_bits(middle));
+}
+
+/* A row of `depth` elements, zeros behind them up to a multiple of 64, turned, to as many codes and
+ * a scale; `room` has space for them as f32. */
 PTE_ALWAYS void pte_turned_row(size_t depth, const float *x, float *room, int8_t *code,
                                float *scale) {
   enum { WIDE = PTE_TURN * PTE_TURN_BESIDE };
-  const float middle = 12582912.0f; /* 3 * 2^22: a sum with it ends in an integer, ties even */
   const size_t wide = (depth + PTE_TURN - 1) / PTE_TURN * PTE_TURN;
   pte_turn_bits bits = {0};
   int32_t largest = 0;
@@ -159,17 +175,7 @@ PTE_ALWAYS void pte_turned_row(size_t depth, const float *x, float *room, int8_t
   }
   for (unsigned i = 0; i < PTE_TURN_EDGE * PTE_TURN_BESIDE; i++)
     largest = bits[i] > largest ? bits[i] : largest;
-  const float top = pte_float((uint32_t)largest);
-  const bool finite = largest < 0x7f800000, tiny = top < 0x1p-120f;
-  *scale = !finite ? PTE_NAN : tiny ? 1.0f : top / 127.0f;
-  if (!finite || tiny) {
-    memset(code, 0, wide);
-    return;
-  }
-  const float by = 127.0f / top;
-  for (k = 0; k < wide; k += PTE_TURN)
-    for (size_t i = k; i < k + PTE_TURN; i++)
-      code[i] = (int8_t)(int32_t)(pte_bits(room[i] * by + middle) - pte_bits(middle));
+  pte_row_codes(wide, room, (uint32_t)largest, code, scale);
 }
 
 /* v = limit where `take` is set. */

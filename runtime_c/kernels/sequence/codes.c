@@ -15,17 +15,6 @@ static uint32_t top_of(const float *x, int64_t count) {
   return top;
 }
 
-static void code_row(const float *x, int64_t count, int8_t *code, float *scale) {
-  const float middle = 12582912.0f; /* 3 * 2^22: a sum with it ends in an integer, ties even */
-  uint32_t bits = top_of(x, count);
-  float top = pte_float(bits);
-  bool finite = bits < 0x7f800000u, tiny = top < 0x1p-120f;
-  *scale = !finite ? PTE_NAN : tiny ? 1.0f : top / 127.0f;
-  float by = finite && !tiny ? 127.0f / top : 0.0f;
-  for (int64_t i = 0; i < count; i++)
-    code[i] = by == 0 ? 0 : (int8_t)(int32_t)(pte_bits(x[i] * by + middle) - pte_bits(middle));
-}
-
 static pte_status codes_scratch(const pte_call *call, uint64_t *out_bytes) {
   const pte_tensor *x = call->in[0];
   *out_bytes = (uint64_t)x->shape[x->rank - 1] * sizeof(float);
@@ -45,7 +34,8 @@ static pte_status codes_run(const pte_call *call) {
     if (!pte_pace_go(&pace, 8 * d + 8)) return PTE_CANCELLED;
     pte_row_copy(row, 1, from, x->stride[axis], d, 4);
     for (int64_t k = 0; attrs->turned && k < d; k += PTE_TURN) pte_turn_64(row + k, row + k);
-    code_row(row, d, (int8_t *)y->data + i * d, (float *)scale->data + i);
+    pte_row_codes((size_t)d, row, top_of(row, d), (int8_t *)y->data + i * d,
+                  (float *)scale->data + i);
     pte_coords_next(&coords, x->shape, axis);
   }
   return PTE_OK;
