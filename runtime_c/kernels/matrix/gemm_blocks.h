@@ -82,6 +82,19 @@ static inline size_t pte_i8_scale_at(const pte_stored *w, size_t at) {
   return at >> w->block_exponent;
 }
 
+/* Scale `at` of all, as f32. */
+static inline float pte_i8_scale(const pte_stored *w, size_t at) {
+  uint16_t half;
+  float scale;
+  if (w->scale_bytes == 1) return pte_f32_from_e8m0(w->scales[at]);
+  if (w->scale_bytes == 2) {
+    memcpy(&half, w->scales + 2 * at, sizeof half);
+    return pte_f32_from_f16(half);
+  }
+  memcpy(&scale, w->scales + 4 * at, sizeof scale);
+  return scale;
+}
+
 /* A row of `depth` elements to codes, with zeros behind them in the last block; steps and sums of
  * its blocks. A block with an infinity or a NaN has step NaN and codes of zero. */
 static inline void pte_i8_quantize(size_t depth, const float *x, float factor, int8_t *code,

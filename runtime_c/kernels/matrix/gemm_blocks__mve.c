@@ -45,28 +45,16 @@ static column column_of(const uint32_t bits, const uint8_t *codes, const uint8_t
   return (column){vldrbq_gather_offset_s8(table, a), vldrbq_gather_offset_s8(table, b)};
 }
 
-static float scale_at(const pte_stored *w, const uint8_t *scales, size_t n) {
-  uint16_t half;
-  float scale;
-  if (w->scale_bytes == 1) return pte_f32_from_e8m0(scales[n]);
-  if (w->scale_bytes == 2) {
-    memcpy(&half, scales + 2 * n, sizeof half);
-    return pte_f32_from_f16(half);
-  }
-  memcpy(&scale, scales + 4 * n, sizeof scale);
-  return scale;
-}
-
-/* acc[r][n] of block b: `codes` and `high` are those of the panel's column 0 there. */
+/* acc[r][n] of block b: `codes`, `high` and scale number `scales` are of the panel's column 0. */
 static void block_add(const pte_stored *w, const pte_rows_i8 *x, size_t rows, size_t b,
-                      const uint8_t *codes, const uint8_t *high, const uint8_t *scales,
-                      const int8_t *table, float (*acc)[PTE_PANEL]) {
+                      const uint8_t *codes, const uint8_t *high, size_t scales, const int8_t *table,
+                      float (*acc)[PTE_PANEL]) {
   const uint32_t bits = pte_format_bits(w->format);
   const size_t left = w->depth - b * PTE_I8_BLOCK, unit = bits == 8 ? 4 : 8;
   const size_t steps = ((left < PTE_I8_BLOCK ? left : PTE_I8_BLOCK) + unit - 1) / unit;
   for (size_t n = 0; n < PTE_PANEL; n++) {
     const column t = column_of(bits, codes + 4 * n, high + 4 * n, steps, table);
-    const float scale = scale_at(w, scales, n);
+    const float scale = pte_i8_scale(w, scales + n);
     for (size_t r = 0; r < rows; r++) {
       const int8_t *code = x->codes + (r * x->blocks + b) * PTE_I8_BLOCK;
       int8x16_t first = vldrbq_s8(code), second = vldrbq_s8(code + HALF);
@@ -90,11 +78,10 @@ static void panels_mve(const pte_stored *w, const pte_rows_i8 *x, size_t rows, s
   for (size_t p = panel; p < panel + count; p++) {
     float acc[PTE_I8_ROWS][PTE_PANEL] = {{0}};
     for (size_t b = 0; b < x->blocks; b++) {
-      const size_t at = p * w->blocks + pte_i8_scale_at(w, b);
+      const size_t scales = (p * w->blocks + pte_i8_scale_at(w, b)) * PTE_PANEL;
       const uint8_t *codes = w->codes + p * w->steps * 64 + b * block_bytes;
       const uint8_t *high = w->high + p * w->steps * 32 + b * block_bytes / 2;
-      block_add(w, x, rows, b, codes, high, w->scales + at * PTE_PANEL * w->scale_bytes, table,
-                acc);
+      block_add(w, x, rows, b, codes, high, scales, table, acc);
     }
     for (size_t r = 0; r < rows; r++)
       memcpy(out + r * out_stride + (p - panel) * PTE_PANEL, acc[r], sizeof acc[r]);

@@ -14,24 +14,12 @@ static int32_t integer_at(const pte_stored *w, size_t panel, size_t k, size_t n)
   return pte_i8_integer(w->format, code);
 }
 
-static float scale_at(const pte_stored *w, size_t panel, size_t block, size_t n) {
-  size_t at = (panel * w->blocks + pte_i8_scale_at(w, block)) * PTE_PANEL + n;
-  uint16_t half;
-  float scale;
-  if (w->scale_bytes == 1) return pte_f32_from_e8m0(w->scales[at]);
-  if (w->scale_bytes == 2) {
-    memcpy(&half, w->scales + 2 * at, sizeof half);
-    return pte_f32_from_f16(half);
-  }
-  memcpy(&scale, w->scales + 4 * at, sizeof scale);
-  return scale;
-}
-
 static void block_add(const pte_stored *w, const pte_rows_i8 *x, size_t rows, size_t panel,
                       size_t b, size_t count, float (*acc)[PTE_PANEL]) {
+  const size_t scales = (panel * w->blocks + pte_i8_scale_at(w, b)) * PTE_PANEL;
   for (size_t n = 0; n < PTE_PANEL; n++) {
     int32_t t[PTE_I8_BLOCK];
-    float scale = scale_at(w, panel, b, n);
+    const float scale = pte_i8_scale(w, scales + n);
     for (size_t i = 0; i < count; i++) t[i] = integer_at(w, panel, b * PTE_I8_BLOCK + i, n);
     for (size_t r = 0; r < rows; r++) {
       const int8_t *code = x->codes + (r * x->blocks + b) * PTE_I8_BLOCK;
