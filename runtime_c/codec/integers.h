@@ -1,9 +1,10 @@
 /* Integers of few bits with an f16 scale a block of any size; the codes are those of the rounded
  * scale.
  *
- *     signed     the element with the largest magnitude has the lowest code, so the scale of a
- * block has the sign that it has not symmetric  absmax has the largest code zero       the block's
- * ends and 0 have codes; the one of 0 is its zero point */
+ *     signed     the element of the largest magnitude has the lowest code, so the scale has the
+ *                sign that it has not
+ *     symmetric  absmax has the largest code
+ *     zero       the ends of the block and 0 have codes; that of 0 is its zero point */
 #ifndef PTE_CODEC_INTEGERS_H
 #define PTE_CODEC_INTEGERS_H
 
@@ -21,7 +22,7 @@ PTE_ALWAYS void pte_nearest_range(const float *w, size_t size, float step, float
   for (size_t i = 0; i < size; i++) codes[i] = pte_code_range(w[i] / step, least, most, bits);
 }
 
-/* `largest`: what absmax is divided by. */
+/* `turns`: signed, else symmetric. */
 PTE_ALWAYS int pte_integers_encode(const float *w, size_t count, size_t size, uint8_t *codes,
                                    uint16_t *scale, float least, float most, unsigned bits,
                                    bool turns) {
