@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-import numpy as np
-
 from .meaning import narrow, sequence
 from .meaning.sequence import ACTIVATIONS
 from .row import I64, A, F, Ints, W, op
@@ -72,9 +70,8 @@ def attention(
 def codes(x: F, *, turned: bool = False) -> tuple[A, F]:
     """Rows as codes of 8 bits and a scale each, absmax / 127: what a context keeps. Turned, which spreads a large element over 64
     (narrow.turn), or as they are. A row with an infinity or a NaN has scale NaN and codes of 0."""
-    x = x.astype(np.float32)
-    codes, scale = narrow.row_codes(narrow.turn(x) if turned else x)
-    return codes, scale[..., None]
+    rows, scale = narrow.turned_codes(x) if turned else narrow.row_codes(x)
+    return rows, scale[..., None]
 
 
 @op(

@@ -78,10 +78,10 @@ def turned_codes(x: Array) -> tuple[Array, Array]:
     return row_codes(turn(x.astype(np.float32)))
 
 
-def row_codes(wide: Array) -> tuple[Array, Array]:
-    """Codes [*m, k] of f32 rows, as i8, and scales [*m], f32: absmax / 127; NaN with codes of 0 where a number is not finite, 1
+def row_codes(x: Array) -> tuple[Array, Array]:
+    """Codes [*m, k] of rows in f32, as i8, and scales [*m], f32: absmax / 127; NaN with codes of 0 where a number is not finite, 1
     where absmax is below 2^-120. Codes x * (127 / absmax) to nearest, ties to even."""
-    wide = wide.astype(np.float32)
+    wide = x.astype(np.float32)
     with np.errstate(all="ignore"):
         top = np.abs(wide).max(-1, initial=0.0)
         codes = np.rint(wide * (np.float32(127) / top)[..., None])

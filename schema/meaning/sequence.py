@@ -31,24 +31,21 @@ def attention(
     score = scale * (q @ k.swapaxes(2, 3))
     score = softcap * np.tanh(score / softcap) if softcap > 0 else score
     seen = visible(q.shape[2], k.shape[2], key_count, causal, left_window, right_window)
-    slope, sink = (None, None) if bias is None else bias
+    slope, sink = (None, None) if bias is None else bias[:, :, None, None]
     if slope is not None:
         at = positions(q.shape[2], k.shape[2], key_count, causal)
-        score = score + slope[:, None, None] * (np.arange(k.shape[2]) - at).astype(q.dtype)
+        score = score + slope * (np.arange(k.shape[2]) - at).astype(q.dtype)
     if mask is not None and mask.dtype == np.bool_:
         seen = seen & mask
     elif mask is not None:
         score = score + mask
     score = np.where(seen, score, -np.inf)
     top = score.max(-1, keepdims=True, initial=-np.inf)
-    top = top if sink is None else np.maximum(top, sink[:, None, None])
-    weight = np.exp(score - np.where(np.isneginf(top), 0, top))
+    top = top if sink is None else np.maximum(top, sink)
+    top = np.where(np.isneginf(top), 0, top)
+    weight = np.exp(score - top)
     total = weight.sum(-1, keepdims=True)
-    total = (
-        total
-        if sink is None
-        else total + np.exp(sink[:, None, None] - np.where(np.isneginf(top), 0, top))
-    )
+    total = total if sink is None else total + np.exp(sink - top)
     looked_at = np.any(np.broadcast_to(seen, score.shape), axis=2, keepdims=True).swapaxes(2, 3)
     y = (weight / np.where(total == 0, 1, total)) @ np.where(looked_at, v, 0)
     return y.astype(q.dtype)
