@@ -151,12 +151,13 @@ def tensor_scatter(cache: T, update: T, start: I64 | None = None, *, circular: b
     inplace="cache",
     where="bits(cache) % 8 == 0",
 )
-def panel_scatter(cache: T, update: T, start: I64) -> T:
-    """y = cache with y[b, :, at // 16, :, at % 16] = update[b, :, j], at = start[b] + j; BAD_DATA beyond 16 p. In place on
-    a state: nothing else is touched. The keys of a context as attention reads them, 16 side by side."""
+def panel_scatter(cache: T, update: T, start: I64, *, circular: bool = False) -> T:
+    """y = cache with y[b, :, at // 16, :, at % 16] = update[b, :, j], at = start[b] + j; modulo 16 p if circular, else
+    BAD_DATA beyond. In place on a state: nothing else is touched. The keys of a context as attention reads them, 16 side by side."""
     y = cache.copy()
     for b in range(cache.shape[0]):
         at = int(start[b]) + np.arange(update.shape[2])
+        at = at % (16 * cache.shape[2]) if circular else at
         y[b][:, at // 16, :, at % 16] = update[b].swapaxes(0, 1)
     return y
 

@@ -25,6 +25,7 @@ RECURRENT = f"""
         dtype(k) in (f32, f16, f8e4m3, i8); dtype(v) in (f32, f16, f8e4m3, i8);
         turned * d % 64 == 0;
         len(l) <= 1; l == 16; p * product(l) == t;
+        0 <= ring <= 2**61; ring == 0 or t % 64 == 0; ring == 0 or bits(mask) == 0; ring == 0 or left_window >= 0;
         left_window <= 2**61; right_window <= 2**61
     """,
 )
@@ -44,6 +45,7 @@ def attention(
     left_window: int = -1,
     right_window: int = -1,
     turned: bool = False,
+    ring: int = 0,
 ) -> F:
     """softmax(cap(scale q k^T) + mask) v, query head i with key head i // (h / g). A bool mask is where to look, an f32
     mask is added. key_count[b] keys of batch b count, from the first. Query j stands at j (top_left) or j + keys - s
@@ -51,12 +53,13 @@ def attention(
     merged in order: T x T is never stored. Keys and values of fewer bytes count as the f32 that they are, times their scales
     (codes); for keys that are turned q is, too. bias[0] of the head times key - query is added to capped scores (ALiBi, Press et al.
     2022), bias[1] is the score of a key more, with a value of 0 (a sink; -inf: none). The heads of a query come out side by side, as the next product
-    reads them. Keys may lie in panels of 16, [b, g, t / 16, d, 16] (panel_scatter). Milakov and Gimelshein 2018; Dao et al. 2022."""
+    reads them. Keys may lie in panels of 16, [b, g, t / 16, d, 16] (panel_scatter). In a ring key j lies at j modulo t:
+    the last t of key_count[b] are there, of at most `ring`. Milakov and Gimelshein 2018; Dao et al. 2022."""
     k = sequence.keys_in_rows(k)
     q = narrow.turn(q) if turned else q
     k, v = (x if by is None else x.astype(q.dtype) * by for x, by in ((k, k_scale), (v, v_scale)))
     return sequence.attention(
-        q, k, v, mask, key_count, scale, causal, softcap, left_window, right_window, bias
+        q, k, v, mask, key_count, scale, causal, softcap, left_window, right_window, bias, ring > 0
     ).swapaxes(1, 2)
 
 

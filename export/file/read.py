@@ -262,7 +262,9 @@ class _Reader:
         initial = None if r["initial"] == NONE else r["initial"]
         dtype, layout = DType(r["dtype"]).name.lower(), Layout(r["layout"]).name.lower()
         role = StateRole(r["role"]).name.lower()
-        return State(self.t["strings"][r["name"]], dtype, shape, initial, layout, role, r["axis"])
+        return State(
+            self.t["strings"][r["name"]], dtype, shape, initial, layout, role, r["axis"], r["reach"]
+        )
 
     def value(self, index: int, r: Mapping[str, Any]) -> Value:
         names = self.debug["value_names"]

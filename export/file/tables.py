@@ -296,5 +296,5 @@ def _located(where: str, work: Any, item: Any) -> bytes:
         raise ProgramError(f"{where}: {error}") from error
 
 
-def _role(state: State) -> tuple[int, int]:
-    return StateRole[state.role.upper()], state.axis
+def _role(state: State) -> tuple[int, int, int]:
+    return StateRole[state.role.upper()], state.axis, state.reach

@@ -139,8 +139,8 @@ def initial_values(model: ir.Model) -> dict[str, g.Array]:
     return found
 
 
-def state_roles(model: ir.Model) -> dict[str, tuple[str, int]]:
-    """What the states of a context are: ("position", 0), or ("tokens", axis).
+def state_roles(model: ir.Model) -> dict[str, tuple[str, int, int]]:
+    """What the states of a context are: ("position", 0, reach), or ("tokens", axis, reach); `reach` as in program.State.
 
     Raises:
         ModelError: metadata that `keep_context` does not write.
@@ -150,8 +150,10 @@ def state_roles(model: ir.Model) -> dict[str, tuple[str, int]]:
         return {}
     try:
         told = json.loads(text)
-        axes = {str(name): ("tokens", int(axis)) for name, axis in told["axes"].items()}
-        return {str(told["position"]): ("position", 0), **axes}
+        reach = {str(name): int(tokens) for name, tokens in told.get("reach", {}).items()}
+        axes = {str(n): ("tokens", int(axis), reach.get(n, 0)) for n, axis in told["axes"].items()}
+        position = str(told["position"])
+        return {position: ("position", 0, reach.get(position, 0)), **axes}
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ModelError(
             f"{g.CONTEXT}: expected what --max-context writes, got {text[:60]!r}"

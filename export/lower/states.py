@@ -21,10 +21,8 @@ def with_initial(program: Program, models: Sequence[ir.Model]) -> Program:
             constants.append(Constant(f"{state.name}.initial", state.dtype, array.shape, array))
             states[i] = dataclasses.replace(state, initial=len(constants) - 1)
     roles = {name: role for model in models for name, role in state_roles(model).items()}
-    states = [
-        dataclasses.replace(s, role=roles[s.name][0], axis=roles[s.name][1])
-        if s.name in roles
-        else s
-        for s in states
-    ]
+    for i, state in enumerate(states):
+        if state.name in roles:
+            role, axis, reach = roles[state.name]
+            states[i] = dataclasses.replace(state, role=role, axis=axis, reach=reach)
     return dataclasses.replace(program, constants=tuple(constants), states=tuple(states))

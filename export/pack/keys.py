@@ -72,8 +72,9 @@ def _is_whole(view: Value, of: Value) -> bool:
 def _others(instr: Instr, values: dict[int, int], written: dict[int, int]) -> Iterator[int]:
     """States that the instruction reads or writes in another way than a cache of keys is."""
     places = values | written
-    scatters = instr.op == "tensor_scatter" and not instr.attrs.get("circular", False)
-    scatters = scatters and instr.inputs[0] in values and instr.outputs[0] in written
+    scatters = (
+        instr.op == "tensor_scatter" and instr.inputs[0] in values and instr.outputs[0] in written
+    )
     scatters = scatters and len(instr.inputs) > 2 and instr.inputs[2] is not None
     scatters = scatters and values[instr.inputs[0] or 0] == written[instr.outputs[0] or 0]
     for i, v in enumerate(instr.inputs):
@@ -88,4 +89,4 @@ def _others(instr: Instr, values: dict[int, int], written: dict[int, int]) -> It
 def _scatter(instr: Instr, places: dict[int, int], moved: set[int]) -> Instr:
     if instr.op != "tensor_scatter" or places.get(instr.inputs[0] or 0) not in moved:
         return instr
-    return dataclasses.replace(instr, op="panel_scatter", attrs={})
+    return dataclasses.replace(instr, op="panel_scatter")

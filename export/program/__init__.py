@@ -78,7 +78,8 @@ PANEL_TOKENS: Final = 16
 @dataclasses.dataclass(frozen=True, slots=True)
 class State:
     """Memory that outlives a run; `initial` is a constant's index or None (zeros). role: value, position, tokens
-    (a row each along `axis`) or panels (16 each along `axis`, told apart by the last one)."""
+    (a row each along `axis`) or panels (16 each along `axis`, told apart by the last one). `reach`: of a position how many tokens
+    there may be, 0: as many as there are rows; of tokens and panels that are a ring how many behind the position a run reads."""
 
     name: str
     dtype: str
@@ -87,6 +88,7 @@ class State:
     layout: str = "strided"
     role: str = "value"
     axis: int = 0
+    reach: int = 0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -170,6 +170,8 @@ def _check_role(program: Program, s: State, where: str) -> None:
         )
     if s.role not in HELD and s.axis != 0:
         refuse(where, "axis", 0, s.axis)
+    if s.reach < 0 or s.reach >= 2**32 or (s.role == "value" and s.reach):
+        refuse(where, "reach", "tokens of a context", s.reach)
 
 
 # --- methods and values -------------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ static const pte_flat_field program_fields[] = {
   {"dims", PTE_FLAT_VECTOR, true, 48, 8},
   {"checks", PTE_FLAT_VECTOR, true, 16, 4},
   {"constants", PTE_FLAT_VECTOR, true, 40, 8},
-  {"states", PTE_FLAT_VECTOR, true, 20, 4},
+  {"states", PTE_FLAT_VECTOR, true, 24, 4},
   {"values", PTE_FLAT_VECTOR, true, 32, 4},
   {"instrs", PTE_FLAT_VECTOR, true, 28, 4},
   {"blocks", PTE_FLAT_VECTOR, true, 32, 4},

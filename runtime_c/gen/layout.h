@@ -8,7 +8,7 @@
 
 #include "core/flat.h"
 
-#define PTE_SCHEMA_HASH 0x16b7ccd9812ada21u
+#define PTE_SCHEMA_HASH 0x73a7de69d08d7134u
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */
@@ -194,8 +194,9 @@ typedef struct pte_file_state {
   uint8_t layout;
   uint8_t role;
   uint8_t axis;
+  uint32_t reach;
 } pte_file_state;
-_Static_assert(sizeof(pte_file_state) == 20, "State");
+_Static_assert(sizeof(pte_file_state) == 24, "State");
 _Static_assert(offsetof(pte_file_state, shape) == 0, "State.shape");
 _Static_assert(offsetof(pte_file_state, name) == 8, "State.name");
 _Static_assert(offsetof(pte_file_state, initial) == 12, "State.initial");
@@ -203,6 +204,7 @@ _Static_assert(offsetof(pte_file_state, dtype) == 16, "State.dtype");
 _Static_assert(offsetof(pte_file_state, layout) == 17, "State.layout");
 _Static_assert(offsetof(pte_file_state, role) == 18, "State.role");
 _Static_assert(offsetof(pte_file_state, axis) == 19, "State.axis");
+_Static_assert(offsetof(pte_file_state, reach) == 20, "State.reach");
 
 typedef struct pte_file_value {
   uint32_t base;

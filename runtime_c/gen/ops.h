@@ -297,10 +297,10 @@ typedef struct pte_attention_attrs {
   int64_t left_window;
   int64_t right_window;
   uint32_t turned;
-  uint32_t zero;
+  int64_t ring;
 } pte_attention_attrs;
-_Static_assert(sizeof(pte_attention_attrs) == 56, "attention");
-_Static_assert(offsetof(pte_attention_attrs, turned) == 48, "attention");
+_Static_assert(sizeof(pte_attention_attrs) == 64, "attention");
+_Static_assert(offsetof(pte_attention_attrs, ring) == 56, "attention");
 extern const pte_kernel pte_attention_kernel;
 
 typedef struct pte_lstm_attrs {
@@ -508,9 +508,10 @@ extern const pte_kernel pte_reshape_kernel;
 
 typedef struct pte_panel_scatter_attrs {
   uint32_t size;
-  uint32_t zero;
+  uint32_t circular;
 } pte_panel_scatter_attrs;
 _Static_assert(sizeof(pte_panel_scatter_attrs) == 8, "panel_scatter");
+_Static_assert(offsetof(pte_panel_scatter_attrs, circular) == 4, "panel_scatter");
 extern const pte_kernel pte_panel_scatter_kernel;
 
 typedef struct pte_matmul_turned_attrs {

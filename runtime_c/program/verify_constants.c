@@ -71,6 +71,8 @@ static pte_status verify_state(pte_verifier *v, uint32_t i) {
                             p->expr_count));
   PTE_TRY(pte_check_index(v, "states", i, "axis", s->axis,
                           s->role >= PTE_ROLE_TOKENS ? s->shape.count : 1));
+  if (s->role == PTE_ROLE_VALUE && s->reach != 0)
+    return pte_refuse(v, "states[%u].reach: expected 0 of a value, got %u", i, s->reach);
   if (s->initial == PTE_NONE) return PTE_OK;
   const pte_file_constant *c = &p->constants[s->initial];
   if (c->dtype != s->dtype || c->layout != PTE_STRIDED ||

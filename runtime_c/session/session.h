@@ -91,6 +91,7 @@ struct pte_session {
                            state_values */
   unsigned char *state; /* the block; NULL before the first prepare */
   bool state_valid;
+  int64_t written; /* tokens that a context went back from: their rows of a ring are no others' */
 };
 
 /* Writes what all calls share into every instruction's. */

@@ -20,6 +20,7 @@ static void reset_one(pte_session *s, uint32_t value) {
 }
 
 void pte_states_reset(pte_session *s) {
+  s->written = 0;
   for (uint32_t i = 0; i < s->state_count; i++) reset_one(s, s->state_values[i]);
 }
 

@@ -25,16 +25,18 @@ def attention(
     left_window: int,
     right_window: int,
     bias: Array | None = None,
+    circular: bool = False,
 ) -> Array:
     """softmax(cap(scale q k^T) + mask) v as [b, h, s, e]; see the row. Values that no query sees may be anything."""
     k, v = (np.repeat(x.astype(q.dtype), q.shape[1] // max(1, x.shape[1]), axis=1) for x in (k, v))
     score = scale * (q @ k.swapaxes(2, 3))
     score = softcap * np.tanh(score / softcap) if softcap > 0 else score
-    seen = visible(q.shape[2], k.shape[2], key_count, causal, left_window, right_window)
+    key = keys_at(k.shape[2], key_count if circular else None)
+    seen = visible(q.shape[2], key, key_count, causal, left_window, right_window)
     slope, sink = (None, None) if bias is None else bias[:, :, None, None]
     if slope is not None:
         at = positions(q.shape[2], k.shape[2], key_count, causal)
-        score = score + slope * (np.arange(k.shape[2]) - at).astype(q.dtype)
+        score = score + slope * (key - at).astype(q.dtype)
     if mask is not None and mask.dtype == np.bool_:
         seen = seen & mask
     elif mask is not None:
@@ -58,19 +60,30 @@ def keys_in_rows(k: Array) -> Array:
     return k.swapaxes(3, 4).reshape(*k.shape[:2], k.shape[2] * k.shape[4], k.shape[3])
 
 
+def keys_at(rows: int, circular_count: Array | None) -> Array:
+    """Which key each row holds, [b or 1, 1, 1, rows]: i, or of a ring the last one before the count that is i modulo the rows
+    (negative: none yet)."""
+    row = np.arange(rows)[None, None, None]
+    if circular_count is None:
+        return row
+    last = np.asarray(circular_count)[:, None, None, None] - 1
+    held: Array = last - (last - row) % max(rows, 1)
+    return held
+
+
 def visible(
     queries: int,
-    keys: int,
+    key: Array,
     key_count: Array | None,
     causal: str,
     left_window: int,
     right_window: int,
 ) -> Array:
-    """Which keys a query sees, apart from the mask: [b or 1, 1, queries, keys]."""
+    """Which of the keys `key` (keys_at) a query sees, apart from the mask: [b or 1, 1, queries, keys]."""
+    keys = key.shape[-1]
     count = np.asarray([keys] if key_count is None else key_count)[:, None, None, None]
     at = positions(queries, keys, key_count, causal)
-    key = np.arange(keys)
-    seen: Array = (key < count) & (at == at)
+    seen: Array = (key >= 0) & (key < count) & (at == at)
     if causal != "none":
         seen = seen & (key <= at)
     if left_window >= 0:

@@ -6,7 +6,7 @@
 
 #include "stage.h"
 
-enum { ROWS = 8, CACHE = 2 * ROWS * 4, HEAD = 96, POSITION = 48, BYTES = 56 };
+enum { ROWS = 8, CACHE = 2 * ROWS * 4, HEAD = 104, POSITION = 48, BYTES = 64 };
 
 /* What a session says of itself. */
 typedef struct told {
@@ -54,9 +54,9 @@ static pte_status restore(stage *s, const void *bytes, size_t size) {
 static void reseal(uint8_t *bytes, size_t size) {
   pte_blake2s hash;
   pte_blake2s_begin(&hash, 32);
-  pte_blake2s_add(&hash, bytes, 64);
+  pte_blake2s_add(&hash, bytes, 72);
   pte_blake2s_add(&hash, bytes + HEAD, size - HEAD);
-  pte_blake2s_end(&hash, bytes + 64);
+  pte_blake2s_end(&hash, bytes + 72);
 }
 
 static void a_fork_goes_on_as_its_original_does(void) {
@@ -193,7 +193,7 @@ static void room_that_is_wrong_is_said(void) {
   sample saved = save(&s);
   CHECK_EQUAL(pte_session_save(s.session, saved.bytes, saved.size - 1, &s.error), PTE_BAD_ARGUMENT);
   CHECK_EQUAL(pte_session_save(s.session, NULL, saved.size, &s.error), PTE_BAD_ARGUMENT);
-  CHECK_TEXT(s.error.text, "expected room for 104 bytes");
+  CHECK_TEXT(s.error.text, "expected room for 112 bytes");
   free(saved.bytes);
   close_stage(&s);
   stage fresh = open_stage("context", NULL, false);

@@ -84,6 +84,44 @@ def test_keys_in_panels_give_the_bits_of_keys_in_rows(cache: str, tmp_path: Path
     assert made[0] == made[1]
 
 
+@pytest.mark.parametrize("form", ["concat", "attention", "whole"])
+@pytest.mark.parametrize("cache", ["f32", "f16", "int8"])
+def test_a_window_is_kept_as_a_ring(
+    cache: str, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """320 tokens of 512 for a window of 5: bytes of a cache with room for all, that take less."""
+    source, room = decoder(form, 5), 512
+    tokens = np.random.default_rng(7).integers(0, VOCABULARY, (1, room))
+    model = exported(source, tmp_path, max_context=room, cache=cache)
+    report = pteron.export_model(source, tmp_path / "m.pte", max_context=room, cache=cache)
+    assert any("1 see all, 1 see 5 (kept: 320)" in note for note in report.notes)
+    sizes = {name: size for name, size in report.states.items() if name.endswith((".key", "value"))}
+    assert sorted(s / max(sizes.values()) for s in sizes.values()) == [320 / 512] * 2 + [1] * 2
+    assert model.room == room and model.inputs[0].bounds[1] == (1, 316)
+    cuts = [(0, 310), (310, 311), *((i, i + 1) for i in range(311, 330)), (330, 500), (500, room)]
+    ring = pieces(model.session(), tokens, cuts)
+    with pytest.raises(pteron.DataError, match=r"key count out of range|no room in the cache"):
+        for _ in range(room + 1):
+            run(model, tokens[:, :1])
+    monkeypatch.setattr("pteron.export.passes.context.keep.RUN", room)
+    whole = run(exported(source, tmp_path, max_context=room, cache=cache), tokens)
+    assert ring.tobytes() == whole.tobytes()
+    if cache == "f32":
+        np.testing.assert_allclose(ring, logits(source, tokens), rtol=2e-5, atol=2e-5)
+
+
+def test_rings_have_the_same_bits_for_every_processor(tmp_path: Path) -> None:
+    exported(decoder(window=70), tmp_path, max_context=512)
+    program = pteron.Program(tmp_path / "m.pte")
+    tokens = np.random.default_rng(7).integers(0, VOCABULARY, (1, 500))
+    cuts, made = [(0, 250), (250, 490), *((i, i + 1) for i in range(490, 500))], set()
+    for cpu in variants():
+        for threads in (1, 2, 3):
+            session = pteron.Session(program, cpu=cpu, threads=threads)
+            made.add(pieces(session, tokens, cuts).tobytes())
+    assert len(made) == 1
+
+
 def test_logits_of_the_last_token(tmp_path: Path) -> None:
     every = run(exported(decoder(), tmp_path), TOKENS)
     last = run(exported(decoder(), tmp_path, logits="last"), TOKENS)

@@ -55,6 +55,9 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "mpt": {"d_model": 32, "n_heads": 4, "n_layers": 2, "max_seq_len": 256},
     "falcon of ALiBi": {"alibi": True, "ffn_hidden_size": 64},
     "gpt_oss": {**EXPERTS, "head_dim": 8, "sliding_window": 8},
+    "mistral": {"sliding_window": 8},
+    "gemma2": {"head_dim": 8, "sliding_window": 8},
+    "gemma3_text": {"head_dim": 8, "sliding_window": 8},
 }  # fmt: skip
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "mixtral": ({**EXPERTS, "experts_implementation": "grouped_mm"}, "make it with experts_implementation='batched_mm'"),
@@ -69,16 +72,18 @@ def made(name: str, **options: Any) -> Any:
     return transformers.AutoModelForCausalLM.from_config(config, **how).eval().float()
 
 
-def exported(module: Any, path: Path, logits: str = "all", cache: str = "f32") -> None:
+def exported(
+    module: Any, path: Path, logits: str = "all", cache: str = "f32", room: int = 48
+) -> Any:
     module.config.use_cache = False
     named = "use_cache" in inspect.signature(module.forward).parameters
-    pteron.export_model(
+    return pteron.export_model(
         module,
         path,
         kwargs={"input_ids": torch.zeros((1, 8), dtype=torch.long)}
         | ({"use_cache": False} if named else {}),
         dynamic_shapes={"input_ids": {1: "tokens"}} | ({"use_cache": None} if named else {}),
-        max_context=48,
+        max_context=room,
         logits=logits,
         cache=cache,
     )
@@ -102,6 +107,19 @@ def test_prefill_and_decode_agree_with_eager(name: str, tmp_path: Path) -> None:
     cuts = ((0, 9), (9, 10), (10, 11), (11, 20), *((i, i + 1) for i in range(20, 30)))
     assert pieces(model.session(), tokens, cuts).tobytes() == whole.tobytes()
     assert np.abs(whole - want).max() < 1e-5 * np.abs(want).max()
+
+
+@pytest.mark.parametrize("name", ["mistral", "gemma2", "gemma3_text", "gpt_oss"])
+def test_windows_are_rings(name: str, tmp_path: Path) -> None:
+    module = made(name, **FAMILIES[name] | {"max_position_embeddings": 512})
+    tokens = np.random.default_rng(1).integers(3, 97, (1, 400))
+    with torch.no_grad():
+        want = module(input_ids=torch.tensor(tokens), use_cache=False).logits.numpy()
+    report = exported(module, tmp_path / "m.pte", room=448)
+    assert any("see 8 (kept: 320)" in note for note in report.notes)
+    model = pteron.load(tmp_path / "m.pte", threads=1)
+    got = pieces(model, tokens, [(0, 300), (300, 390), *((i, i + 1) for i in range(390, 400))])
+    assert np.abs(got - want).max() < 1e-5 * np.abs(want).max() and model.room == 448
 
 
 def test_slopes_beside_codes(tmp_path: Path) -> None:

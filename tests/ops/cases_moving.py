@@ -92,10 +92,10 @@ def tensor_scatter(u: int, start: list[int] | None, circular: bool) -> Case:
     return Case("tensor_scatter", inputs, {"circular": circular})
 
 
-def panel_scatter(u: int, start: list[int], dtype: Any = np.float32) -> Case:
+def panel_scatter(u: int, start: list[int], dtype: Any = np.float32, **how: Any) -> Case:
     batch = len(start)
     inputs = [numbers((batch, 3, 2, 5, 16), dtype), numbers((batch, 3, u, 5), dtype)]
-    return Case("panel_scatter", [*inputs, np.array(start)])
+    return Case("panel_scatter", [*inputs, np.array(start)], how)
 
 
 def bad(op: str, inputs: list[Any], position: int, **rest: Any) -> Case:
@@ -193,6 +193,7 @@ CASES = [
     *(tensor_scatter(*a) for a in ((3, [4, 1], True), (5, [7, 12], True), (3, None, True))),
     *(panel_scatter(*a) for a in ((3, [2, 15]), (32, [0]), (17, [15, 0, 7]), (0, [32]), (1, [31]))),
     *(panel_scatter(9, [11], d) for d in DTYPES),
+    *(panel_scatter(u, at, circular=True) for u, at in ((3, [30, 2**40]), (32, [17]), (40, [5]))),
     bad("panel_scatter", [*panel_scatter(2, [0, 0]).inputs[:2], np.array([30, 31])], 1),
     bad("panel_scatter", [*panel_scatter(2, [0]).inputs[:2], np.array([-1])], 0),
     bad("panel_scatter", [*panel_scatter(2, [0]).inputs[:2], np.array([2**62])], 0),

@@ -95,6 +95,17 @@ def biased(case: Case, slope: bool = True, sink: bool = True) -> Case:
     return dataclasses.replace(case, inputs=inputs)
 
 
+def ringed(case: Case, most: int = 2**20) -> Case:
+    """Keys at their place modulo the rows; what no query sees is anything."""
+    rows, window, count = case.inputs[2].shape[2], case.attrs["left_window"], case.inputs[4]
+    for b, keys in enumerate(count):
+        held = {j % rows for j in range(max(0, keys - case.inputs[0].shape[2] - window), keys)}
+        for x in (*case.inputs[1:3], *case.inputs[5:7]):
+            if x is not None and x.dtype.kind == "f" and x.ndim == 4:
+                x[b, :, [j for j in range(rows) if j not in held]] = np.nan
+    return dataclasses.replace(case, attrs={**case.attrs, "ring": most})
+
+
 def code_rows(*shape: int, turn: bool = False) -> Case:
     return rows_of(normal(*shape), turn)
 
@@ -225,6 +236,54 @@ CASES = [
     biased(attention(2, 2, 2, 9, 70, 8, 8, looks(2, 2, 9, 70), left_window=5, causal="top_left")),
     in_panels(biased(coded(attention(1, 4, 2, 9, 96, 5, 7, causal="top_left")))),
     code_rows(3, 4, 5),
+    *(
+        ringed(attention(2, 4, 2, s, 128, 16, 24, count=c, causal="bottom_right", left_window=w))
+        for s, w, c in (
+            (1, 0, [1, 127]),
+            (1, 63, [128, 129]),
+            (5, 100, [5, 1000]),
+            (70, 58, [192, 193]),
+            (128, 0, [128, 3000]),
+            (7, 2**40, [500, 2**20]),
+        )
+    ),
+    ringed(
+        halves(
+            attention(1, 2, 1, 3, 64, 64, 64, count=[700], causal="bottom_right", left_window=40),
+            1,
+            2,
+        )
+    ),
+    panels(
+        ringed(
+            attention(1, 4, 2, 9, 192, 8, 8, count=[1234], causal="bottom_right", left_window=70),
+            1234,
+        ),
+        192,
+    ),
+    ringed(
+        in_panels(
+            coded(
+                attention(
+                    1, 4, 1, 3, 128, 64, 64, count=[201], causal="bottom_right", left_window=77
+                ),
+                True,
+            )
+        )
+    ),
+    ringed(
+        biased(
+            attention(1, 4, 2, 4, 128, 16, 16, count=[333], causal="bottom_right", left_window=50)
+        )
+    ),
+    ringed(attention(1, 2, 1, 2, 64, 8, 8, count=[9], left_window=3, right_window=0)),
+    dataclasses.replace(
+        ringed(
+            attention(1, 2, 1, 1, 64, 8, 8, count=[101], causal="bottom_right", left_window=3), 100
+        ),
+        status=Status.BAD_DATA,
+        position=0,
+    ),
     code_rows(3, 0),
     *(rows_of(unusual_rows(), turn) for turn in (False, True)),
     every_code(nans=False),

@@ -125,6 +125,11 @@ def _() -> Program:
     return two_methods(states=(State("s", "f32", (16, 4), axis=1),))
 
 
+@bent("states[0].reach: expected 0 of a value, got 5")
+def _() -> Program:
+    return two_methods(states=(State("s", "f32", (16, 4), reach=5),))
+
+
 @bent("a value there is not PLANNED")
 def _() -> Program:
     return value(sample("moves"), 3, above=(0,))

@@ -132,13 +132,15 @@ def generate(
     if max_new_tokens is not None:
         wanted = integer("max_new_tokens", max_new_tokens, 0, 2**63 - 1)
         most, end = (wanted, "length") if wanted <= most else (most, end)
-    dtype = session.inputs[0].numpy_dtype
+    dtype, longest = session.inputs[0].numpy_dtype, session.inputs[0].bounds[1][1]
 
     def each(told: Generation) -> Iterator[int]:
         given = ids
         told.end = None if most else end
         for left in reversed(range(most)):
-            logits = session.run({name: given.astype(dtype).reshape(1, -1)})[output]
+            for i in range(0, len(given), longest):  # a window's ring takes no more at a time
+                piece = given[i : i + longest].astype(dtype).reshape(1, -1)
+                logits = session.run({name: piece})[output]
             token = sampler(logits[0, -1], session.position)
             told.end = "stop" if token in ends else None if left else end
             yield token

@@ -25,7 +25,7 @@ from ...graph.fix import fix
 from ..clean import remove_unused
 from . import sight
 from .caches import Cache, all_apart, find_caches, grows_by, one_sequence, take_sinks
-from .keep import DTYPES, Room
+from .keep import DTYPES, Room, in_rings
 from .last import last_token, name_rows
 from .places import Runs
 from .probe import Given, Probe
@@ -81,12 +81,13 @@ def keep_context(
     if not has_past:
         remove_unused(model)
         tokens_meet_in_attention(model, tokens, probe)
-    _run_of(model, new, capacity, has_past)
+    rooms = in_rings(Room(capacity, DTYPES[cache]), found, sights)
+    longest = min(r.capacity - r.reach for r in rooms.values())
+    _run_of(model, new, longest, has_past)
     _guards(model, probe, moving, capacity, has_past)
     name_rows(model, probe, new)
     remove_unused(model)
-    room = Room(capacity, DTYPES[cache])
-    context = rewrite(model, found, tokens, room, (probe, moving, has_past), sights)
+    context = rewrite(model, found, tokens, rooms, (probe, moving, has_past), sights, capacity)
     remove_unused(model)
     for value in [v for v in model.graph.inputs if v.name in NAMED]:
         if value.uses():

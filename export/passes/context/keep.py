@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -20,22 +20,52 @@ DTYPES: Final = {
     "int8": ir.DataType.INT8,
 }
 FLOAT: Final = ir.TensorType(ir.DataType.FLOAT)
+TILE: Final = 64
+"""Tokens of a tile of attention: rings are whole ones."""
+RUN: Final = 256
+"""Tokens that a run may have at least beside those of a window."""
 TURNED: Final = 64
 """Keys whose size is a multiple of it are turned before they are rounded: a large channel would take the steps of all."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Room:
-    """How many tokens caches have room for, and what they are kept in where that is narrower than what is computed."""
+    """How many tokens a cache has room for, and what it is kept in where that is narrower than what is computed."""
 
     capacity: int
     dtype: ir.DataType
+    reach: int = 0  # of a ring: how many tokens before its own a query sees
 
     def narrows(self, value: ir.Value) -> bool:
         return value.dtype == ir.DataType.FLOAT and self.dtype not in (
             value.dtype,
             ir.DataType.INT8,
         )
+
+
+def in_rings(
+    room: Room, found: Sequence[Cache], sights: Mapping[ir.Node, Sight]
+) -> dict[Cache, Room]:
+    """The room of each cache. A window's is a ring, the last tokens alone, where that takes less; all that read a cache see no
+    more, and keys and values that meet have the same."""
+    windows = {c: [s.window for n, s in sights.items() if reads(n, c)] for c in found}
+    seen = {c: 0 if 0 in w else max(w, default=0) for c, w in windows.items()}
+    for _ in found:  # what meets agrees; once more for each that it changes
+        for node in sights:
+            both = [c for c in found if reads(node, c)]
+            widest = max((seen[c] for c in both), default=0)
+            seen |= dict.fromkeys(both, widest if all(seen[c] for c in both) else 0)
+    made = dict.fromkeys(found, room)
+    for cache, width in seen.items():
+        rows = -(-(width - 1 + RUN) // TILE) * TILE
+        if width and rows < room.capacity:
+            made[cache] = dataclasses.replace(room, capacity=rows, reach=width - 1)
+    return made
+
+
+def reads(node: ir.Node, cache: Cache) -> bool:
+    """Whether the Attention reads the cache."""
+    return any(v in (cache.whole, cache.new) for v in node.inputs[1:3] if v is not None)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -49,6 +79,7 @@ class Kept:
     past_scale: ir.Value | None = None
     scale: ir.Value | None = None
     turned: bool = False
+    ring: bool = False
 
 
 def keep(
@@ -64,19 +95,19 @@ def keep(
     if room.dtype == ir.DataType.INT8 and ports:
         size = past.shape[3] if past.shape is not None else 0
         turned = ports == {KEYS[0]} and isinstance(size, int) and size % TURNED == 0
-        return _coded(cache, past, position, turned)
+        return _coded(cache, past, position, room, turned)
     narrow = room.narrows(cache.past or cache.new)
     new = ir.node("Cast", [cache.new], {"to": int(room.dtype)}) if narrow else None
     if new is not None:
         past.type = ir.TensorType(room.dtype)
-    scatter = _scatter(cache, past, cache.new if new is None else new.outputs[0], position)
+    scatter = _scatter(cache, past, cache.new if new is None else new.outputs[0], position, room)
     whole = scatter.outputs[0]
     wide = ir.node("Cast", [whole], {"to": int(ir.DataType.FLOAT)}) if narrow else None
     nodes = [node for node in (new, scatter, wide) if node is not None]
-    return Kept(nodes, whole, whole if wide is None else wide.outputs[0])
+    return Kept(nodes, whole, whole if wide is None else wide.outputs[0], ring=room.reach > 0)
 
 
-def _coded(cache: Cache, past: ir.Value, position: ir.Value, turned: bool) -> Kept:
+def _coded(cache: Cache, past: ir.Value, position: ir.Value, room: Room, turned: bool) -> Kept:
     assert past.shape is not None
     past.type = ir.TensorType(ir.DataType.INT8)
     rows = ir.Shape([*past.shape[:3], 1])
@@ -91,24 +122,33 @@ def _coded(cache: Cache, past: ir.Value, position: ir.Value, turned: bool) -> Ke
     for made, kind, shape in zip(codes.outputs, types, sizes, strict=True):
         made.type, made.shape = kind, None if shape is None else ir.Shape(shape)
     scatters = [
-        _scatter(cache, of, made, position)
+        _scatter(cache, of, made, position, room)
         for of, made in zip((past, past_scale), codes.outputs, strict=True)
     ]
     whole, scale = (s.outputs[0] for s in scatters)
-    return Kept([*nodes, codes, *scatters], whole, whole, past_scale, scale, turned)
+    ring = room.reach > 0
+    return Kept([*nodes, codes, *scatters], whole, whole, past_scale, scale, turned, ring)
 
 
-def _scatter(cache: Cache, past: ir.Value, new: ir.Value, position: ir.Value) -> ir.Node:
-    node = ir.node("TensorScatter", [past, new, position], {"axis": cache.axis})
+def _scatter(
+    cache: Cache, past: ir.Value, new: ir.Value, position: ir.Value, room: Room
+) -> ir.Node:
+    mode = {"mode": "circular"} if room.reach else {}
+    node = ir.node("TensorScatter", [past, new, position], {"axis": cache.axis, **mode})
     node.outputs[0].type, node.outputs[0].shape = past.type, past.shape
     return node
 
 
 def attend(
-    graph: ir.Graph, node: ir.Node, sight: Sight, count: ir.Value, kept: Mapping[ir.Value, Kept]
+    graph: ir.Graph,
+    node: ir.Node,
+    sight: Sight,
+    count: ir.Value,
+    kept: Mapping[ir.Value, Kept],
+    capacity: int,
 ) -> ir.Node:
     """Attention whose keys and values are those kept; a query stands where its token does, and sees what `sight` says. With scales,
-    slopes or a sink: ours, with those behind the count."""
+    slopes, a sink or a ring: ours, with those behind the count; `capacity`: tokens that pass through a ring at most."""
     told = [kept.get(v) if v is not None else None for v in node.inputs[1:3]]
     sides = [v if k is None else k.read for k, v in zip(told, node.inputs[1:3], strict=True)]
     more = [None if k is None else k.scale for k in told]
@@ -120,9 +160,11 @@ def attend(
     if sight.window:
         attributes["left_window_size"] = ir.AttrInt64("left_window_size", sight.window - 1)
     inputs, domain = [node.inputs[0], *sides, None, None, None, count], ""
-    if any(v is not None for v in more):
+    ring = any(k is not None and k.ring for k in told)
+    if ring or any(v is not None for v in more):
         domain, inputs = g.OURS, inputs + more
         attributes["turned"] = ir.AttrInt64("turned", int(told[0] is not None and told[0].turned))
+        attributes["ring"] = ir.AttrInt64("ring", capacity if ring else 0)
     new = ir.Node(domain, "Attention", inputs, attributes.values())
     new.outputs[0].type, new.outputs[0].shape = node.outputs[0].type, node.outputs[0].shape
     return new

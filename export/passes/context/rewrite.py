@@ -28,10 +28,12 @@ class Context:
     position: str
     axes: dict[str, int]
     windows: dict[int, int]
+    rings: dict[int, int]  # tokens that are kept for a window, where that is not all
     capacity: int
 
     def as_text(self) -> str:
-        seen = [f"{n} see {w or 'all'}" for w, n in sorted(self.windows.items())]
+        kept = {w: f" (kept: {n})" for w, n in self.rings.items()}
+        seen = [f"{n} see {w or 'all'}{kept.get(w, '')}" for w, n in sorted(self.windows.items())]
         return f"context of {self.capacity} tokens in {len(self.axes)} states; attention: {', '.join(seen)}"
 
 
@@ -39,11 +41,12 @@ def rewrite(
     model: ir.Model,
     found: list[Cache],
     tokens: ir.Value,
-    room: Room,
+    rooms: Mapping[Cache, Room],
     told: tuple[Probe, set[ir.Value], bool],
     sights: Mapping[ir.Node, Sight],
+    capacity: int,
 ) -> Context:
-    """The last step of keep_context; masks are gone. `sights`: of each Attention that reads a cache.
+    """The last step of keep_context; masks are gone. `sights`: of each Attention that reads a cache; `rooms`: of each cache.
 
     Raises:
         ModelError: something follows from the number of earlier tokens that is no position.
@@ -58,14 +61,16 @@ def rewrite(
         node.outputs[0].shape = ir.Shape([1])
     sizes = [probe.extents(c.new, 0, 1) for c in found]
     places = Places(graph, position, count.outputs[0], [count, end])
-    settle(model, probe, moving, Runs.of(room.capacity, has_past), places)
+    settle(model, probe, moving, Runs.of(capacity, has_past), places)
     graph.insert_before(next(iter(graph)), places.made)
     graph.inputs.append(position)
     graph.outputs.append(end.outputs[0])
     states = {str(position.name): str(end.outputs[0].name)}
     axes: dict[str, int] = {}
+    reach: dict[str, int] = {}
     kept: dict[ir.Value, Kept] = {}
     for i, cache in enumerate(found):
+        room = rooms[cache]
         shape = capacity_of(cache, sizes[i], room.capacity)
         name = g.fresh(used, f"past.{i // 2}.{('key', 'value')[i % 2]}")
         past = _past(graph, cache, shape, name)
@@ -79,6 +84,7 @@ def rewrite(
             graph.outputs.append(this.scale)
             name = str(this.past_scale.name)
             states[name], axes[name] = this.scale.name, cache.axis
+            reach |= {name: room.reach} if this.ring else {}
         if cache.past is None:
             this.whole.name = g.fresh(used, str(past.name).replace("past", "present"))
             graph.outputs.append(this.whole)
@@ -87,12 +93,17 @@ def rewrite(
             if g.is_op(cache.node, "Concat"):
                 g.remove_idle(graph, [cache.node])
         states[str(past.name)], axes[str(past.name)] = str(this.whole.name), cache.axis
+        reach |= {str(past.name): room.reach} if this.ring else {}
     for node, seen in sights.items():
-        new = attend(graph, node, seen, end.outputs[0], kept)
+        new = attend(graph, node, seen, end.outputs[0], kept, capacity)
         g.replace([node], [new], node.outputs[0], new.outputs[0])
-    model.metadata_props[g.CONTEXT] = json.dumps({"position": position.name, "axes": axes})
+    told_of = {"position": position.name, "axes": axes}
+    if reach:
+        told_of["reach"] = {**reach, str(position.name): capacity}
+    model.metadata_props[g.CONTEXT] = json.dumps(told_of)
     counted = dict(collections.Counter(s.window for s in sights.values()))
-    return Context(states, str(position.name), axes, counted, room.capacity)
+    rings = {r.reach + 1: r.capacity for r in rooms.values() if r.reach}
+    return Context(states, str(position.name), axes, counted, rings, capacity)
 
 
 def _past(graph: ir.Graph, cache: Cache, shape: ir.Shape, name: str) -> ir.Value:

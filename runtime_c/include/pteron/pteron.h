@@ -353,8 +353,9 @@ PTE_API PTE_CHECKED pte_status pte_session_position(const pte_session *session,
                                                     int64_t *out_position, int64_t *out_room,
                                                     pte_error *error);
 
-/* Forgets the tokens from `position` on. PTE_BAD_ARGUMENT: there are fewer, or a state does not say
- * which part of it is of which token. */
+/* Forgets the tokens from `position` on. PTE_BAD_ARGUMENT: there are fewer, a state does not say
+ * which part of it is of which token, or one that keeps a window alone has written over tokens that
+ * are seen from there (position 0 is always there). */
 PTE_API PTE_CHECKED pte_status pte_session_rewind(pte_session *session, int64_t position,
                                                   pte_error *error);
 

@@ -5,7 +5,8 @@
  * = p v, sequential over the keys it sees. The tiles are merged in ascending order: m' = max(m,
  * mT), l' = l exp(m - m') + lT exp(mT - m'), o' alike; y = o / l. A tile in which nothing is seen
  * does not exist. So decoding token by token gives the bits of one long prefill, and T x T is never
- * stored. q k v mask with any strides, y dense with the
+ * stored. In a ring a tile lies at its place modulo the keys there is room for. q k v mask with any
+ * strides, y dense with the
  * heads of a query side by side, no aliasing. Sources: Milakov and Gimelshein 2018;
  * Dao et al. 2022. */
 #include "kernels/sequence/attention.h"
@@ -36,6 +37,7 @@ static pte_attention plan(const pte_call *call) {
   a.per_group = a.groups > 0 ? a.q->shape[1] / a.groups : 0;
   a.queries = a.q->shape[2];
   a.keys = a.v->shape[2];
+  a.most = a.attrs->ring > 0 ? a.attrs->ring : a.keys;
   a.panels = a.k->rank == 5;
   a.d = a.q->shape[3];
   a.e = a.v->shape[3];
@@ -132,8 +134,8 @@ static pte_status attention_run(const pte_call *call) {
   for (int64_t b = 0; call->in[4] != NULL && b < j.a.q->shape[0]; b++) {
     if (!pte_pace_go(&pace, 1)) return PTE_CANCELLED;
     int64_t count = ((const int64_t *)call->in[4]->data)[b];
-    if (count < 0 || count > j.a.keys)
-      return pte_kernel_fail(call, PTE_BAD_DATA, "key count out of range", 4, b, count, j.a.keys);
+    if (count < 0 || count > j.a.most)
+      return pte_kernel_fail(call, PTE_BAD_DATA, "key count out of range", 4, b, count, j.a.most);
     keys = count > keys ? count : keys;
   }
   if (j.a.shared) run_waves(call, &j, keys);

@@ -30,6 +30,7 @@ typedef struct pte_attention {
   const pte_tensor *k_scale, *v_scale; /* a number a key each; NULL: none */
   const float *slope, *sink;           /* a number a head each; NULL: neither */
   int64_t rows, queries, keys, d, e, e_padded, per_group, groups;
+  int64_t most; /* keys that may count: those there is room for, in a ring as many as it says */
   int64_t items_per_group, rows_per_item; /* items: (batch, group, rows) */
   int64_t staged;         /* elements of a tile's keys that are widened before they are laid out */
   bool panels;            /* keys lie as [keys / 16][d][16], not as [keys][d] */

@@ -67,7 +67,7 @@ def lower_code_rows(l: Lowering, n: Node) -> Sequence[Ref | None]:
 
 @lowers("Attention", domain="pteron")
 def lower_kept_attention(l: Lowering, n: Node) -> Ref:
-    """Keys and values of a context, as codes with scales or not, slopes and sinks by head. Where keys are turned q is, too: the
+    """Keys and values of a context, as codes with scales or not, in a ring or not, slopes and sinks by head. Where keys are turned q is, too: the
     products of both are 64 times as large."""
     q, k, v, count = n[0], *(_uncast(l, n, i) for i in (1, 2)), n[6]
     turned = bool(n.integer("turned"))
@@ -80,6 +80,7 @@ def lower_kept_attention(l: Lowering, n: Node) -> Ref:
         "left_window": look.left,
         "right_window": look.right,
         "turned": turned,
+        "ring": n.integer("ring"),
     }
     k, v = (x if x.dtype == "i8" else _stored(l, x) for x in (k, v))
     more = [None if x is None else convert(l, x, "f32") for x in map(n.get, range(7, 10))]
