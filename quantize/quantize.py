@@ -150,7 +150,8 @@ def quantize_weights(
     source = _source(wanted, calibration, method)
     probe = None
     if source is not None and method.runner is not None:
-        given = list(samples(model, source, PROBES))
+        what = "calibration" if method.evaluate is None else "evaluation"
+        given = list(samples(model, source, PROBES, what))
         probe = Probe(given, method.runner, wanted.embeddings, method.journal, model)
     known = _statistics(model, made, calibration, method, progress)
     do = _rounder(known, method, [c.layer.name for c in made.choices], progress)

@@ -27,43 +27,48 @@ Samples = str | Path | Mapping[str, Array] | Iterable[Sample]
 input to array, one a sample."""
 
 
-def samples(model: ir.Model, source: Samples, count: int) -> Iterable[Sample]:
+def samples(
+    model: ir.Model, source: Samples, count: int, what: str = "calibration"
+) -> Iterable[Sample]:
     """The first `count` of a source, each checked when it is reached; again each time where the source can be.
+
+    `what`: the name of a source that has none, of no file.
 
     Raises:
         RecipeError: see `samples_of`; a sample does not fit the model's inputs or holds NaN or infinity.
     """
     if count < 1:
-        raise RecipeError(f"calibration: expected at least one sample, got {count}")
+        raise RecipeError(f"{what}: expected at least one sample, got {count}")
     if isinstance(source, (str, Path)):
-        path = Path(source)
+        path, what = Path(source), Path(source).name
         files = sorted(path.glob("*.npz")) if path.is_dir() else [path]
         if not files:
-            raise RecipeError(f"{path.name}: expected a folder with .npz files, got none in it")
+            raise RecipeError(f"{what}: expected a folder with .npz files, got none in it")
         source = [s for file in files for s in samples_of(model, _arrays(file), file.name)]
     elif isinstance(source, Mapping):
-        source = samples_of(model, {k: np.asarray(v) for k, v in source.items()}, "calibration")
+        source = samples_of(model, {k: np.asarray(v) for k, v in source.items()}, what)
     if not isinstance(source, Iterable):
         raise RecipeError(
-            f"calibration: expected a file, a dict of arrays or samples, got {type(source).__name__}"
+            f"{what}: expected a file, a dict of arrays or samples, got {type(source).__name__}"
         )
-    return _Checked(model, source, count)
+    return _Checked(model, source, count, what)
 
 
 class _Checked:
     """The first samples of a source, checked on the way."""
 
-    def __init__(self, model: ir.Model, source: Iterable[Sample], count: int) -> None:
-        self.model, self.source, self.count = model, source, count
+    def __init__(self, model: ir.Model, source: Iterable[Sample], count: int, what: str) -> None:
+        self.model, self.source, self.count, self.what = model, source, count, what
 
     def __iter__(self) -> Iterator[Sample]:
-        return _checked(self.model, itertools.islice(self.source, min(self.count, sys.maxsize)))
+        first = itertools.islice(self.source, min(self.count, sys.maxsize))
+        return _checked(self.model, first, self.what)
 
 
-def _checked(model: ir.Model, samples: Iterable[Sample]) -> Iterator[Sample]:
+def _checked(model: ir.Model, samples: Iterable[Sample], what: str) -> Iterator[Sample]:
     inputs = {v.name: v for v in model.graph.inputs}
     for number, sample in enumerate(samples):
-        where = f"calibration: sample {number}"
+        where = f"{what}: sample {number}"
         if not isinstance(sample, Mapping):
             raise RecipeError(
                 f"{where}: expected a dict from input to array, got {type(sample).__name__}"

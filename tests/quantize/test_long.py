@@ -416,6 +416,16 @@ def test_a_full_disk_is_named_by_its_file(tmp_path: Path, monkeypatch: pytest.Mo
     assert list(tmp_path.iterdir()) == []
 
 
+def test_samples_that_do_not_fit_are_named_by_where_they_are(tmp_path: Path) -> None:
+    """A file of its own measures the loss: it is no calibration."""
+    bad = {"x0": np.full((1, 64), np.nan, np.float32)}
+    np.savez(tmp_path / "other.npz", **bad)
+    for given, where in ((bad, "evaluation"), (tmp_path / "other.npz", r"other\.npz")):
+        with pytest.raises(RecipeError, match=f"^{where}: sample 0: input 'x0': expected finite"):
+            model = capture_onnx(chain(), opset=28)
+            quantize_model(model, recipe("nf4"), method=Method(evaluate=given, runner=record))
+
+
 @pytest.mark.parametrize("shape", [(0, 48), (64, 0)])
 @pytest.mark.parametrize("name", ["nf4", "int8", "mxfp4"])
 def test_weights_of_no_elements_stay_as_they_are(
