@@ -229,17 +229,19 @@ def _upward(value: ir.Value | None, found: Found) -> ir.Node | None:
     """From the softmax's input to the MatMul of q and k: mask first, then softcap, then scale."""
     if found.sink is not None:
         value = found.nodes[-1].inputs[0]
+    way = _way_to_matmul(value)
     while True:
         node = _only_use(value)
         if node is not None and g.is_op(node, "Add"):
-            side = next((i for i in (0, 1) if _leads_to_matmul(node.inputs[i])), None)
+            side = next((i for i in (0, 1) if node.inputs[i] in way), None)
             other = None if side is None else node.inputs[1 - side]
             if side is None or other is None:
                 return None
             found.masks.append(other)
             value = node.inputs[side]
         elif node is not None and g.is_op(node, "Where") and found.hide is None:
-            side = next((i for i in (1, 2) if _leads_to_matmul(node.inputs[i])), None)
+            ways = {i: _way_to_matmul(node.inputs[i]) for i in (1, 2)}
+            side = next((i for i in (1, 2) if ways[i]), None)
             if side is None or node.inputs[0] is None or node.inputs[3 - side] is None:
                 return None
             if found.masks:  # what is added to hidden scores hides nothing
@@ -247,7 +249,7 @@ def _upward(value: ir.Value | None, found: Found) -> ir.Node | None:
             fill = node.inputs[3 - side]
             assert fill is not None
             found.hide, found.inverted = (node.inputs[0], fill), side == 2
-            value = node.inputs[side]
+            value, way = node.inputs[side], ways[side]
         elif node is not None and g.is_op(node, "Reshape") and found.flat is not None:
             value = node.inputs[0]
         else:
@@ -270,12 +272,23 @@ def _upward(value: ir.Value | None, found: Found) -> ir.Node | None:
     return node
 
 
-def _leads_to_matmul(value: ir.Value | None) -> bool:
-    node = _only_use(value)
-    if g.is_op(node, "MatMul"):
-        return True
-    through = node is not None and g.is_op(node, "Mul", "Div", "Tanh", "Add", "Reshape")
-    return through and any(map(_leads_to_matmul, node.inputs if node is not None else []))
+def _way_to_matmul(value: ir.Value | None) -> set[ir.Value]:
+    """`value` and those that it is made of, by what only the walk uses, as far as they are made of a MatMul."""
+    seen: list[tuple[ir.Value, ir.Value | None]] = []
+    todo: list[tuple[ir.Value | None, ir.Value | None]] = [(value, None)]
+    while todo:
+        x, made = todo.pop()
+        node = _only_use(x)
+        if x is None or node is None:
+            continue
+        seen.append((x, made))
+        if g.is_op(node, "Mul", "Div", "Tanh", "Add", "Reshape"):
+            todo += [(y, x) for y in node.inputs]
+    way: set[ir.Value] = set()
+    for x, made in reversed(seen):  # what a value is made of stands behind it
+        if x in way or g.is_op(x.producer(), "MatMul"):
+            way |= {x} if made is None else {x, made}
+    return way
 
 
 def _unscale(

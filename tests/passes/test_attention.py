@@ -265,3 +265,12 @@ def test_a_mask_of_unknown_width_is_widened_first() -> None:
     assert recognise_attention(model)
     for got, expected in zip(run(model, arrays), want, strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("first", ["Neg(x)", "MatMul(q, Transpose(k, perm=[0, 1, 3, 2]))"])
+def test_a_way_to_the_scores_may_be_long(first: str) -> None:
+    """Longer than Python recurses."""
+    sums = "; ".join(f"s{i + 1} = Add(s{i}, m)" for i in range(1200))
+    text = f"s0 = {first}; {sums}; y = MatMul(Softmax(s1200), v)"
+    model = onnx_text(text, x="f32[b, 2, s, t]", m="f32[b, 1, s, t]", **QKV)
+    assert recognise_attention(model) == first.startswith("MatMul")
