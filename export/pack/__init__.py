@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,28 @@ from ..program.rebuild import homes, prune, renumber, used_values
 from . import arithmetic, codes, turned, winograd
 
 ROWS: Final = 16  # of a panel
-Key = tuple[Any, ...]
+
+
+class Key(NamedTuple):
+    """A view of a constant as a weight [n, k], and how it is packed: `way` names another operator's form of it."""
+
+    constant: int
+    shape: tuple[int, int]
+    strides: tuple[Any, ...]
+    offset: Any
+    layout: str
+    groups: int
+    way: str = ""
+
+    def seen(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Elements at the strides, in elements, of the dense `array`."""
+        flat = np.ascontiguousarray(array).reshape(-1)
+        if 0 in self.shape:
+            return np.zeros(self.shape, array.dtype)
+        steps = tuple(int(s) * flat.itemsize for s in self.strides)
+        return np.lib.stride_tricks.as_strided(
+            flat[int(self.offset) :], self.shape, steps, writeable=False
+        )
 
 
 def pack(
@@ -60,7 +81,7 @@ def pack(
     packed = dataclasses.replace(packed, exec_mode=arithmetic.summary(rows, alone))
     packed = renumber(packed, [_views_last(packed, order) for order in orders])
     if notes is not None:
-        notes += _stored_twice(packed, {key[0] for key in work.made})
+        notes += _stored_twice(packed, {key.constant for key in work.made})
         for mode in (arithmetic.INT8, arithmetic.TURNED):
             notes += arithmetic.unmet(rows, mode) if mode in modes else []
     return prune(packed)
@@ -142,18 +163,11 @@ class _Packing:
                 continue
             groups = stored_groups(instr, self.program.values[v].shape)
             key = self._key(v, layout, groups)
-            if instr.op == "matmul" and key is not None and self._turns(key, method):
-                at = self._constant((*key, "turned"), method)
-                return [
-                    dataclasses.replace(
-                        instr, op="matmul_turned", inputs=(inputs[0], at, *inputs[2:])
-                    )
-                ]
-            if key is not None and self._winograd(instr, key):
-                at = self._constant((*key, "winograd"), method)
-                attrs = winograd.attributes(instr.attrs)
+            op, attrs = ("", {}) if key is None else self._other(instr, key, method)
+            if key is not None and op:
+                at = self._constant(key._replace(way=op), method)
                 ports = (inputs[0], at, *inputs[2:])
-                return [dataclasses.replace(instr, op="conv_winograd", inputs=ports, attrs=attrs)]
+                return [dataclasses.replace(instr, op=op, inputs=ports, attrs=attrs)]
             if key is not None:
                 inputs[i] = self._constant(key, method)
                 continue
@@ -173,26 +187,26 @@ class _Packing:
             return "matmul"
         return arithmetic.product_of(self.modes[method], packed.format)
 
-    def _turns(self, key: Key, method: int) -> bool:
-        """Whether a matmul by the weight, which is no quantized one, is matmul_turned."""
-        source = self.program.constants[key[0]]
-        asked = self.modes[method] == arithmetic.TURNED and source.coded is None
-        return asked and source.dtype == "f32" and turned.pays(key[1])
-
-    def _winograd(self, instr: Instr, key: Key) -> bool:
-        """Whether a conv by the weight, which is no quantized one, is conv_winograd."""
-        source, values = self.program.constants[key[0]], self.program.values
+    def _other(self, instr: Instr, key: Key, method: int) -> tuple[str, dict[str, Any]]:
+        """The operator, with its attributes, that takes the place of one by a float weight that is no quantized one; "": none."""
+        source, values = self.program.constants[key.constant], self.program.values
+        if source.coded is not None or source.dtype != "f32":
+            return "", {}
+        if instr.op == "matmul" and self.modes[method] == arithmetic.TURNED:
+            return ("matmul_turned" if turned.pays(key.shape) else ""), instr.attrs
         x, y = instr.inputs[0], instr.outputs[0]
-        if not self.fast_conv or source.coded is not None or x is None or y is None:
-            return False
-        return winograd.pays(instr, values[x], values[y])
+        if not self.fast_conv or x is None or y is None:
+            return "", {}
+        if winograd.pays(instr, values[x], values[y]):
+            return "conv_winograd", winograd.attributes(instr.attrs)
+        return "", {}
 
     def _gather(self, instr: Instr, method: int) -> Instr:
         table, index = instr.inputs
         key = None if table is None else self._key(table, "panels", 1)
         if key is None:
             return instr
-        quantized = _coded(self.program.constants[key[0]], key) is not None
+        quantized = _coded(self.program.constants[key.constant], key) is not None
         if key not in self._tables and not quantized:
             return instr
         return Instr(
@@ -212,35 +226,19 @@ class _Packing:
         return found - {None}  # type: ignore[return-value]
 
     def _key(self, v: int, layout: str, groups: int) -> Key | None:
-        """What `v` reads, where that is a constant: (constant, shape, strides, offset, layout, groups)."""
+        """What `v` reads, where that is a constant."""
         value = self.program.values[v]
         base = self.program.values[value.base] if value.storage == "view" else value
         if base.storage != "constant" or base.layout != "strided" or len(value.shape) != 2:
             return None
         dense = (value.shape[1], 1)
-        return (base.base, value.shape, value.strides or dense, value.offset, layout, groups)
+        return Key(base.base, value.shape, value.strides or dense, value.offset, layout, groups)
 
     def _constant(self, key: Key, method: int) -> int:
         """The value, in `method`, of the packed constant."""
         if key not in self.made:
-            source = self.program.constants[key[0]]
-            shape, (layout, groups) = key[1], key[4:6]
-            coded = _coded(source, key) if layout == "panels" else None
-            form, stored = coded or ("plain", _panels_of(source, key))
-            if key[6:] == ("turned",):
-                form = turned.FORMAT
-                shape, stored = turned.weight(
-                    lambda: _view(whole(source.elements), *key[1:4]), shape
-                )
-            if key[6:] == ("winograd",):
-                groups = winograd.PRODUCTS
-                shape, stored = winograd.weight(
-                    lambda: _view(whole(source.elements), *key[1:4]), shape
-                )
             self.made[key] = len(self.program.constants) + len(self.constants)
-            self.constants.append(
-                Constant(source.name, source.dtype, shape, stored, layout, form, groups)
-            )
+            self.constants.append(_constant_of(self.program.constants[key.constant], key))
         at = self.made[key]
         if (method, at) not in self._packed:
             c = self.constants[at - len(self.program.constants)]
@@ -287,26 +285,34 @@ def _weight_inputs(instr: Instr) -> list[tuple[int, str]]:
     ]
 
 
-def _view(array: NDArray[Any], shape: Any, strides: Any, offset: Any) -> NDArray[Any]:
-    """Elements at the given strides, in elements, of the dense `array`."""
-    flat = np.ascontiguousarray(array).reshape(-1)
-    if 0 in shape:
-        return np.zeros(shape, array.dtype)
-    steps = tuple(int(s) * flat.itemsize for s in strides)
-    return np.lib.stride_tricks.as_strided(flat[int(offset) :], shape, steps, writeable=False)
+def _constant_of(source: Constant, key: Key) -> Constant:
+    """The constant that `key` stands for."""
+
+    def view() -> NDArray[Any]:
+        return key.seen(whole(source.elements))
+
+    shape, groups, form = key.shape, key.groups, "plain"
+    if key.way == "matmul_turned":
+        form, (shape, stored) = turned.FORMAT, turned.weight(view, shape)
+    elif key.way == "conv_winograd":
+        groups, (shape, stored) = winograd.PRODUCTS, winograd.weight(view, shape)
+    else:
+        coded = _coded(source, key) if key.layout == "panels" else None
+        form, stored = coded or (form, _panels_of(source, key))
+    return Constant(source.name, source.dtype, shape, stored, key.layout, form, groups)
 
 
 def _panels_of(source: Constant, key: Key) -> Elements:
     """`panels` or `taps` of a constant's view: of large ones when they are written, some panels at a time."""
-    (n, k), groups = key[1], key[5]
+    (n, k), groups = key.shape, key.groups
     dtype = source.elements.dtype
     if source.elements.nbytes < LARGE:
-        return panels(_view(whole(source.elements), *key[1:4]), groups)
+        return panels(key.seen(whole(source.elements)), groups)
     rows = n // groups
     tall, wide = -(-rows // ROWS) * ROWS, -(-k // _step(dtype)) * _step(dtype)
 
     def bands() -> Iterator[NDArray[Any]]:
-        array = _view(whole(source.elements), *key[1:4])
+        array = key.seen(whole(source.elements))
         for group in range(groups):
             for begin, end in rows_of(rows, wide * dtype.itemsize, ROWS):
                 yield panels(array[group * rows + begin : group * rows + end])
@@ -321,13 +327,13 @@ def _coded(source: Constant, key: Key) -> tuple[str, Elements] | None:
         return None
 
     shape = c.codes.shape
-    if key[1:4] != (shape, (key[1][1], 1), 0):
+    if (key.shape, key.strides, key.offset) != (shape, (key.shape[1], 1), 0):
 
         def seen(part: Elements | Blocks) -> NDArray[Any]:
-            return _view(spread(part, shape), *key[1:4])
+            return key.seen(spread(part, shape))
 
         c = each_part(c, seen(c.codes), seen)
-    return codes.stored(c, int(key[5]))
+    return codes.stored(c, key.groups)
 
 
 def _views_last(program: Program, order: list[int]) -> list[int]:

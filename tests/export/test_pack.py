@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pteron.export.graph.weights import whole
-from pteron.export.pack import _panels_of, pack, panels, stored_groups, taps, unpanel
+from pteron.export.pack import Key, _panels_of, pack, panels, stored_groups, taps, unpanel
 from pteron.export.program import Block, Constant, Instr, Method, Port, Program, Value
 from pteron.schema.errors import ModelError
 
@@ -105,8 +105,7 @@ def test_a_large_weight_is_packed_a_band_at_a_time(
     monkeypatch.setattr("pteron.export.pack.LARGE", 0)
     table = np.arange(2 * n * k).reshape(n, 2 * k).astype(kind)
     source = Constant("w", dtype, table.shape, table)
-    key = (0, (n, k), (2 * k, 2), 1, "panels", groups)
-    made = _panels_of(source, key)  # type: ignore[arg-type]
+    made = _panels_of(source, Key(0, (n, k), (2 * k, 2), 1, "panels", groups))
     wanted = panels(np.ascontiguousarray(table[:, 1::2]), groups)
     assert made.shape == wanted.shape
     np.testing.assert_array_equal(whole(made), wanted)
