@@ -21,8 +21,9 @@ def least_sizes(torch: Any, module: Any, program: Any, example: Any) -> dict[str
     symbols = dict.fromkeys(str(e) for _, _, e in _dynamic_axes(torch, program) if e.is_Symbol)
     if not symbols:
         return {}
-    ours, traced = copy.deepcopy(module), program.module(check_guards=False)
-    traced._forward_pre_hooks.clear()  # they ask that sizes of inputs lie in the assumed ranges
+    ours = copy.deepcopy(module)
+    # Hooks of the call would ask that sizes of inputs lie in the assumed ranges.
+    traced = program.module(check_guards=False).forward
     least: dict[str, int] = {}
     # PyTorch ends the process where bags have no offsets.
     has_bags = any("embedding_bag" in str(n.target) for n in program.graph.nodes)
@@ -95,10 +96,8 @@ def _is_guarded(run: Any, inputs: Any) -> bool:
     """Whether a guard refuses these, before any operator of the program could."""
     try:
         run(*inputs[0], **inputs[1])
-    except AssertionError:
-        return True
-    except Exception:
-        return False
+    except Exception as error:
+        return isinstance(error, AssertionError)
     return False
 
 
