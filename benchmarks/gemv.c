@@ -22,19 +22,24 @@ enum { N = 4096, K = 4096, RING_BYTES = 256 << 20 };
 
 static const struct {
   const char *name;
-  uint16_t format;
+  uint8_t format;
 } formats[] = {
 #define FORMAT(name) {#name, PTE_FORMAT_##name},
     PTE_DOT_FORMATS(FORMAT)
 #undef FORMAT
 };
 
+/* Exponent of the elements that share a scale; 0: the row. */
+static uint8_t usual_block(uint8_t format) {
+  return format == PTE_FORMAT_I8 ? 0 : format == PTE_FORMAT_NF4 ? 6 : 5;
+}
+
 static volatile uint64_t sink;
 static uint32_t cpu;
 
 typedef struct bench {
   const char *name;
-  uint16_t format;
+  uint8_t format, block;
   size_t plane[3]; /* bytes of a panel: codes, the upper plane of 6 bits, scales */
   size_t bytes, matrices;
   uint8_t *ring;
@@ -146,7 +151,7 @@ static void multiply_one(bench *b, const uint8_t *w) {
   pte_tensor weight = {
       (void *)w, {N, K},
         {0, 0},
-        PTE_F32, 2, PTE_PANELS, 0, b->format, 1
+        PTE_F32, 2, PTE_PANELS, b->format, b->block, 1
   };
   const pte_tensor *in[3] = {&x, &weight, NULL};
   pte_tensor *out[1] = {&y};
@@ -231,14 +236,18 @@ int main(int argc, char **argv) {
     pte_host_pool_options options = {.size = sizeof options, .threads = threads};
     if (threads > 1 && pte_host_pool_open(&options, &pool, NULL) != PTE_OK) return 1;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-      const uint16_t format = formats[i].format;
+      const uint8_t format = formats[i].format, block = usual_block(format);
       const pte_format_row *row = &pte_format_rows[format];
-      bench b = {.name = formats[i].name, .format = format, .threads = threads, .pool = pool};
+      bench b = {.name = formats[i].name,
+                 .format = format,
+                 .block = block,
+                 .threads = threads,
+                 .pool = pool};
       const size_t weights = (size_t)K * 16,
                    low = row->bits % 3 == 0 ? row->bits / 3 * 2u : row->bits;
       b.plane[0] = weights * low / 8;
       b.plane[1] = weights * (row->bits - low) / 8;
-      b.plane[2] = (row->block ? weights >> row->block : 16) * pte_dtype_bits(row->scale) / 8;
+      b.plane[2] = (block ? weights >> block : 16) * pte_dtype_bits(row->scale) / 8;
       b.bytes = (b.plane[0] + b.plane[1] + b.plane[2]) * (N / 16);
       b.matrices = RING_BYTES / b.bytes;
       b.ring = ring, b.x = x, b.y = y;

@@ -1,14 +1,13 @@
-"""Storage formats of constants: one decorated decoder each, which is the format's meaning.
+"""Storage formats of constants.
 
-A format says what one block of `block` elements along K looks like and what number each code stands for. PLAIN means
-that the bytes are elements of the constant's dtype. Block scales, where a format has them, follow the codes of the
-constant in planes (docs/format.md draws them). Formats are added here; nothing else lists them.
+A row says what a code stands for and which numbers lie behind the codes; how many elements of K share those, the block, is a number of
+each constant. PLAIN means that the bytes are elements of the constant's dtype. docs/format.md draws the planes of the others. Rows are
+added here; nothing else lists them.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -16,10 +15,13 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
+BLOCKS: Final = (16, 32, 64, 128, 256)
+"""Elements of K that may share a scale, powers of two; or all of a row: 0."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Format:
-    """`bits` a code, `block` elements a scale (0: the whole row), `scale` the dtype of the scales (empty: none).
+    """Row `row` with scales of `block` elements (0: the whole row). `bits` a code, `scale` the dtype of the scales (empty: none).
 
     A code is an element of dtype `codes`, to which `offset` is added: kernels/matrix/panel_decode.inc has a function for each
     such pair, and does not compile without it; or the place of one of `levels`, which ascend, and whose decoder is
@@ -32,7 +34,9 @@ class Format:
     """
 
     id: int
+    row: str
     name: str
+    text: str
     bits: int
     block: int
     scale: str
@@ -45,7 +49,6 @@ class Format:
     shifts: bool
     outer: str
     outer_block: int
-    meaning: Callable[..., Any]
 
     def same_levels(self, other: Format) -> bool:
         """Codes are places in one table."""
@@ -54,23 +57,62 @@ class Format:
         return np.array_equal(self.levels, other.levels)
 
     @property
+    def exponent(self) -> int:
+        """Of the block, as a file has it; 0: the row."""
+        return max(self.block, 1).bit_length() - 1
+
+    @property
     def planes(self) -> tuple[tuple[str, int], ...]:
         """What lies behind the codes, in order: dtype, and elements of a row that share a number (0: all)."""
         inner = [(dtype, self.block) for dtype in (self.scale, self.second) if dtype]
         return (*inner, *([(self.outer, self.outer_block)] * len(inner) if self.outer else ()))
 
+    def meaning(self, codes: Array, *planes: Array) -> Array:
+        """The weights [n, k] of codes, one a byte, and of the planes behind them, [n, blocks] ([n] for whole rows): (value - zero) *
+        scale + shift, each operation rounded to f32; a scale of E8M0 is exact, whatever it is."""
+        if not self.bits:
+            return codes
+        inner = [p.astype(np.float32) for p in planes]
+        if self.outer:
+            half = len(inner) // 2
+            per = self.outer_block // self.block if self.outer_block else 0
+            inner = [nested(p, o, per) for p, o in zip(inner[:half], inner[half:], strict=True)]
+        scale = power_of_two(planes[0]) if self.scale == "f8e8m0" else inner[0]
+        if not self.second:
+            return spread(self.values(codes), scale, self.block)
+        second = each(inner[1], self.block, codes.shape)
+        if self.shifts:
+            return spread(codes.astype(np.float32), scale, self.block) + second
+        return spread(self.values(codes) - second, scale, self.block)
+
+    def values(self, codes: Array) -> Array:
+        """What codes stand for, f32."""
+        if self.levels is not None:
+            return np.asarray(self.levels[codes])
+        if self.codes.startswith("f"):
+            return float_values(int(self.codes[-3]), int(self.codes[-1]))[codes]
+        whole = codes if self.offset else codes.view(np.int8)
+        return whole.astype(np.float32) - np.float32(self.offset)
+
+
+ROWS: Final[dict[str, Format]] = {}
+"""By the name of the row, with the block that is usual for it."""
 
 FORMATS: Final[dict[str, Format]] = {}
+"""Rows with each block that they may have, by name: the row's where the block is the usual one, else <row>_<block>, <row>_channel."""
 
 MOST_ID: Final = 62
-"""Relations of rows name sets of formats as the bits of one positive 64-bit integer."""
+"""Relations of operators name sets of rows as the bits of one positive 64-bit integer."""
 
 
-def format_(
+def row(
     id: int,
+    name: str,
     bits: int,
+    scale: str,
+    text: str,
+    *,
     block: int = 0,
-    scale: str = "",
     codes: str = "",
     offset: int = 0,
     levels: Array | None = None,
@@ -80,38 +122,36 @@ def format_(
     shift: str = "",
     outer: str = "",
     outer_block: int = 0,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Adds the decorated decoder to FORMATS. `id`: at most MOST_ID, never reused."""
-
-    def add(meaning: Callable[..., Any]) -> Callable[..., Any]:
-        name = meaning.__name__
-        if not 0 <= id <= MOST_ID:
-            raise ValueError(f"format {name}: expected an id of 0 to {MOST_ID}, got {id}")
-        if name in FORMATS or any(row.id == id for row in FORMATS.values()):
-            raise ValueError(f"format {name}: id {id} or the name is taken")
-        if levels is not None and (levels.shape != (1 << bits,) or np.any(np.diff(levels) <= 0)):
-            raise ValueError(f"format {name}: expected {1 << bits} ascending levels")
-        if bits and bool(codes) == (levels is not None):
-            raise ValueError(f"format {name}: expected either codes or levels")
-        if dot and block % 32:
-            raise ValueError(
-                f"format {name}: sums in integers have blocks of 32, a scale has {block}"
-            )
-        if zero not in ("", "i8") or shift == "i8" or (zero and (shift or outer)):
-            raise ValueError(
-                f"format {name}: expected zero points in i8, or a shift of another type"
-            )
-        if outer_block % (block or 1):
-            raise ValueError(f"format {name}: expected an outer block of whole blocks")
-        if block & (block - 1) or outer_block & (outer_block - 1) or 1 in (block, outer_block):
-            raise ValueError(f"format {name}: expected blocks of a power of two above 1")
-        FORMATS[name] = Format(
-            id, name, bits, block, scale, codes, offset, levels, dot, foreign, zero or shift, bool(shift), outer,
-            outer_block, meaning,
+) -> None:
+    """Adds a row. `id`: at most MOST_ID, never reused; `block`: the usual one, 0 where none is."""
+    if not 0 <= id <= MOST_ID:
+        raise ValueError(f"format {name}: expected an id of 0 to {MOST_ID}, got {id}")
+    if name in FORMATS or name in ROWS or any(other.id == id for other in ROWS.values()):
+        raise ValueError(f"format {name}: id {id} or the name is taken")
+    if levels is not None and (levels.shape != (1 << bits,) or np.any(np.diff(levels) <= 0)):
+        raise ValueError(f"format {name}: expected {1 << bits} ascending levels")
+    if bits and bool(codes) == (levels is not None):
+        raise ValueError(f"format {name}: expected either codes or levels")
+    if zero not in ("", "i8") or shift == "i8" or (zero and (shift or outer)):
+        raise ValueError(f"format {name}: expected zero points in i8, or a shift of another type")
+    if outer_block not in (0, BLOCKS[-1]) or block not in (0, *BLOCKS):
+        raise ValueError(
+            f"format {name}: expected an outer block of {BLOCKS[-1]} or a row, a usual block of {BLOCKS} or 0"
+        )
+    for size in (0,) if not bits else BLOCKS if outer_block else (0, *BLOCKS):
+        usual = size == block and (size > 0 or not bits)
+        full = name if usual else f"{name}_{size or 'channel'}"
+        FORMATS[full] = Format(
+            id, name, full, text, bits, size, scale, codes, offset, levels, dot and size % 32 == 0, foreign,
+            zero or shift, bool(shift), outer, outer_block,
         )  # fmt: skip
-        return meaning
+        if size == block:
+            ROWS[name] = FORMATS[full]
 
-    return add
+
+def named(name: str, block: int) -> str:
+    """The name, in FORMATS, of a row with scales of `block` elements."""
+    return next(f.name for f in FORMATS.values() if (f.row, f.block) == (name, block))
 
 
 # The published constants: quantiles of N(0, 1), eight levels above zero and seven below. The last bits decide ties.
@@ -126,235 +166,49 @@ NF4_VALUES: Final = np.array(
 )  # fmt: skip
 
 
-@format_(id=0, bits=0)
-def plain(codes: Array) -> Array:
-    """Elements of the constant's dtype, as they are."""
-    return codes
-
-
-@format_(id=1, bits=8, scale="f32", codes="i8", dot=True)
-def i8_channel(codes: Array, scale: Array) -> Array:
-    """Signed bytes, one f32 scale a row: w = f32(code) * scale."""
-    return spread(codes.view(np.int8).astype(np.float32), scale)
-
-
-@format_(id=2, bits=4, block=64, scale="f16", levels=NF4_VALUES, dot=True)
-def nf4(codes: Array, scale: Array) -> Array:
-    """NF4_VALUES[code] * scale. Dettmers et al. 2023."""
-    return spread(NF4_VALUES[codes], scale, 64)
-
-
-@format_(id=3, bits=8, scale="f32", codes="f8e4m3")
-def e4m3_channel(codes: Array, scale: Array) -> Array:
-    """FP8 E4M3FN codes, one f32 scale a row."""
-    return spread(float_values(4, 3)[codes], scale)
-
-
-@format_(id=4, bits=8, block=32, scale="f8e8m0", codes="f8e4m3")
-def mxfp8(codes: Array, scale: Array) -> Array:
-    """OCP MX: E4M3 elements, E8M0 scale of 32."""
-    return spread(float_values(4, 3)[codes], power_of_two(scale), 32)
-
-
-@format_(id=5, bits=6, block=32, scale="f8e8m0", codes="f6e2m3", dot=True)
-def mxfp6(codes: Array, scale: Array) -> Array:
-    """OCP MX: E2M3 elements, E8M0 scale of 32."""
-    return spread(float_values(2, 3)[codes], power_of_two(scale), 32)
-
-
-@format_(id=6, bits=4, block=32, scale="f8e8m0", codes="f4e2m1", dot=True)
-def mxfp4(codes: Array, scale: Array) -> Array:
-    """OCP MX: E2M1 elements, E8M0 scale of 32."""
-    return spread(float_values(2, 1)[codes], power_of_two(scale), 32)
-
-
-@format_(id=7, bits=4, block=32, scale="f16", codes="i4", offset=8, dot=True)
-def i4(codes: Array, scale: Array) -> Array:
-    """Integers -8 .. 7 stored with 8 added, f16 scale of 32."""
-    return spread(codes.astype(np.float32) - np.float32(8), scale, 32)
-
-
-@format_(id=8, bits=4, block=32, scale="f32", codes="i4", offset=8, foreign=True)
-def i4_f32(codes: Array, scale: Array) -> Array:
-    """Integers -8 .. 7 stored with 8 added, f32 scale of 32."""
-    return spread(codes.astype(np.float32) - np.float32(8), scale, 32)
-
-
-@format_(id=9, bits=8, block=32, scale="f32", codes="i8", foreign=True)
-def i8_f32(codes: Array, scale: Array) -> Array:
-    """Signed bytes, f32 scale of 32."""
-    return spread(codes.view(np.int8).astype(np.float32), scale, 32)
-
-
-@format_(id=10, bits=8, block=32, scale="f8e8m0", codes="f8e5m2")
-def mxfp8_e5m2(codes: Array, scale: Array) -> Array:
-    """OCP MX: E5M2 elements, E8M0 scale of 32."""
-    return spread(float_values(5, 2)[codes], power_of_two(scale), 32)
-
-
-@format_(id=11, bits=6, block=32, scale="f8e8m0", codes="f6e3m2")
-def mxfp6_e3m2(codes: Array, scale: Array) -> Array:
-    """OCP MX: E3M2 elements, E8M0 scale of 32."""
-    return spread(float_values(3, 2)[codes], power_of_two(scale), 32)
-
-
-@format_(id=12, bits=8, block=32, scale="f8e8m0", codes="i8")
-def mxint8(codes: Array, scale: Array) -> Array:
-    """OCP MX: signed bytes, E8M0 scale of 32. OCP counts a code in units of 2^-6; here the scale has taken that in."""
-    return spread(codes.view(np.int8).astype(np.float32), power_of_two(scale), 32)
-
-
-@format_(id=13, bits=4, block=32, scale="f16", codes="i4", offset=8, zero="i8")
-def i4_zero(codes: Array, scale: Array, zero: Array) -> Array:
-    """Integers -8 .. 7 stored with 8 added, less a zero point of 32, times an f16 scale of 32."""
-    return spread(codes.astype(np.float32) - 8 - each(zero, 32, codes.shape), scale, 32)
-
-
-@format_(id=14, bits=4, block=128, scale="f16", codes="i4", offset=8, zero="i8")
-def i4_zero_128(codes: Array, scale: Array, zero: Array) -> Array:
-    """As i4_zero, in blocks of 128."""
-    return spread(codes.astype(np.float32) - 8 - each(zero, 128, codes.shape), scale, 128)
-
-
-@format_(id=15, bits=4, block=32, scale="f32", codes="i4", offset=8, zero="i8", foreign=True)
-def i4_zero_f32(codes: Array, scale: Array, zero: Array) -> Array:
-    """As i4_zero, with f32 scales."""
-    return spread(codes.astype(np.float32) - 8 - each(zero, 32, codes.shape), scale, 32)
-
-
-@format_(id=16, bits=4, block=32, scale="f16", codes="i4", offset=8, shift="f16", foreign=True)
-def q4_1(codes: Array, scale: Array, shift: Array) -> Array:
-    """Of ggml: integers 0 .. 15 times an f16 scale of 32, rounded to f32, plus an f16 number of 32."""
-    return shifted(codes, scale, shift, 32)
-
-
-@format_(
-    id=17, bits=4, block=32, scale="u8", codes="i4", offset=8, shift="u8", outer="f16", outer_block=256,
-    foreign=True,
-)  # fmt: skip
-def q4_k(codes: Array, scale: Array, shift: Array, outer: Array, outer_shift: Array) -> Array:
-    """Of ggml: as q4_1, scale and shift being bytes times an f16 number each of 256."""
-    return shifted(codes, nested(scale, outer, 8), nested(shift, outer_shift, 8), 32)
-
-
-@format_(id=18, bits=6, block=32, scale="f16", codes="i6", offset=32, foreign=True)
-def q5_0(codes: Array, scale: Array) -> Array:
-    """Of ggml, and all else that fits 6 bits: integers -32 .. 31 stored with 32 added, f16 scale of 32."""
-    return spread(codes.astype(np.float32) - 32, scale, 32)
-
-
-@format_(
-    id=19, bits=6, block=32, scale="u8", codes="i6", offset=32, shift="u8", outer="f16", outer_block=256,
-    foreign=True,
-)  # fmt: skip
-def q5_k(codes: Array, scale: Array, shift: Array, outer: Array, outer_shift: Array) -> Array:
-    """Of ggml: as q4_k, integers 0 .. 63."""
-    return shifted(codes, nested(scale, outer, 8), nested(shift, outer_shift, 8), 32)
-
-
-@format_(
-    id=20, bits=6, block=16, scale="i8", codes="i6", offset=32, outer="f16", outer_block=256, foreign=True
-)  # fmt: skip
-def q6_k(codes: Array, scale: Array, outer: Array) -> Array:
-    """Of ggml: integers -32 .. 31 stored with 32 added, scale of 16 a signed byte times an f16 number of 256."""
-    return spread(codes.astype(np.float32) - 32, nested(scale, outer, 16), 16)
-
-
-@format_(id=21, bits=8, block=32, scale="f16", codes="i8")
-def q8_0(codes: Array, scale: Array) -> Array:
-    """Of ggml: signed bytes, f16 scale of 32."""
-    return spread(codes.view(np.int8).astype(np.float32), scale, 32)
-
-
 # Bytes of ggml: its quantiles for weights, times 127.
 IQ4_NL_VALUES: Final = np.array(
     [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113], np.float32
 )
 
-
-@format_(id=22, bits=4, block=32, scale="f16", levels=IQ4_NL_VALUES, foreign=True)
-def iq4_nl(codes: Array, scale: Array) -> Array:
-    """Of ggml: IQ4_NL_VALUES[code] * scale of 32."""
-    return spread(IQ4_NL_VALUES[codes], scale, 32)
-
-
-@format_(id=23, bits=4, block=16, scale="f8e4m3", codes="f4e2m1", outer="f32")
-def nvfp4(codes: Array, scale: Array, outer: Array) -> Array:
-    """E2M1 elements, E4M3 scale of 16 times an f32 scale of the row."""
-    return spread(float_values(2, 1)[codes], nested(scale, outer, 0), 16)
-
-
-@format_(id=24, bits=4, block=64, scale="f32", levels=NF4_VALUES, foreign=True)
-def nf4_f32(codes: Array, scale: Array) -> Array:
-    """NF4_VALUES[code] * scale of 64, in f32."""
-    return spread(NF4_VALUES[codes], scale, 64)
-
-
-@format_(id=25, bits=8, block=128, scale="f32", codes="f8e4m3")
-def e4m3_f32(codes: Array, scale: Array) -> Array:
-    """FP8 E4M3FN codes, f32 scale of 128."""
-    return spread(float_values(4, 3)[codes], scale, 128)
-
-
-@format_(id=26, bits=4, block=32, scale="f8e4m3", levels=NF4_VALUES, outer="f32")
-def nf4_e4m3(codes: Array, scale: Array, outer: Array) -> Array:
-    """NF4_VALUES[code], E4M3 scale of 32 times an f32 scale of the row."""
-    return spread(NF4_VALUES[codes], nested(scale, outer, 0), 32)
-
-
-@format_(id=27, bits=8, scale="f32", codes="f8e5m2")
-def e5m2_channel(codes: Array, scale: Array) -> Array:
-    """FP8 E5M2 codes, one f32 scale a row."""
-    return spread(float_values(5, 2)[codes], scale)
-
-
-def integers(id: int, bits: int, block: int) -> None:
-    """Signed integers of few bits in groups: i<bits>_<block>."""
-    half = 1 << (bits - 1)
-
-    def meaning(codes: Array, scale: Array) -> Array:
-        return spread(codes.astype(np.float32) - half, scale, block)
-
-    meaning.__name__ = f"i{bits}_{block}"
-    meaning.__doc__ = (
-        f"Integers {-half} .. {half - 1} stored with {half} added, f16 scale of {block}."
-    )
-    format_(id, bits, block, "f16", f"i{bits}", half, dot=bits == 4 and block % 32 == 0)(meaning)
-
-
-def integers_zero(id: int, bits: int, block: int) -> None:
-    """The same less a zero point: i<bits>_zero_<block>."""
-    half = 1 << (bits - 1)
-
-    def meaning(codes: Array, scale: Array, zero: Array) -> Array:
-        return spread(
-            codes.astype(np.float32) - half - each(zero, block, codes.shape), scale, block
-        )
-
-    meaning.__name__ = f"i{bits}_zero_{block}"
-    meaning.__doc__ = f"As i{bits}_{block}, less a zero point of {block}."
-    format_(id, bits, block, "f16", f"i{bits}", half, zero="i8")(meaning)
-
-
-GROUPS: Final = (16, 32, 64, 128, 256)
-"""Sizes that a group of integers may have."""
-
-for place, size in enumerate(GROUPS):
-    if size != 32:
-        integers(28 + place, 4, size)
-    if size not in (32, 128):
-        integers_zero(33 + place, 4, size)
-    integers(38 + place, 3, size)
-    integers_zero(43 + place, 3, size)
-    integers(48 + place, 2, size)
-    integers_zero(53 + place, 2, size)
-
-
-@format_(id=29, bits=8, block=128, scale="f16", codes="i8")
-def i8_128(codes: Array, scale: Array) -> Array:
-    """Signed bytes, f16 scale of 128."""
-    return spread(codes.view(np.int8).astype(np.float32), scale, 128)
-
+# fmt: off
+row(0, "plain", 0, "", "Elements of the constant's dtype, as they are.")
+row(1, "i8", 8, "f32", "Signed bytes.", codes="i8", dot=True)
+row(2, "nf4", 4, "f16", "NF4_VALUES[code] * scale. Dettmers et al. 2023.", block=64, levels=NF4_VALUES, dot=True)
+row(3, "e4m3", 8, "f32", "FP8 E4M3FN.", codes="f8e4m3")
+row(4, "mxfp8", 8, "f8e8m0", "OCP MX: E4M3 elements.", block=32, codes="f8e4m3")
+row(5, "mxfp6", 6, "f8e8m0", "OCP MX: E2M3 elements.", block=32, codes="f6e2m3", dot=True)
+row(6, "mxfp4", 4, "f8e8m0", "OCP MX: E2M1 elements.", block=32, codes="f4e2m1", dot=True)
+row(7, "i4", 4, "f16", "Integers -8 .. 7 stored with 8 added.", block=32, codes="i4", offset=8, dot=True)
+row(8, "i4_f32", 4, "f32", "As i4, with f32 scales.", block=32, codes="i4", offset=8, foreign=True)
+row(10, "mxfp8_e5m2", 8, "f8e8m0", "OCP MX: E5M2 elements.", block=32, codes="f8e5m2")
+row(11, "mxfp6_e3m2", 6, "f8e8m0", "OCP MX: E3M2 elements.", block=32, codes="f6e3m2")
+row(12, "mxint8", 8, "f8e8m0", "OCP MX: signed bytes. OCP counts a code in units of 2^-6; here the scale has taken that in.",
+    block=32, codes="i8")
+row(13, "i4_zero", 4, "f16", "As i4, less a zero point of the block.", block=32, codes="i4", offset=8, zero="i8")
+row(15, "i4_zero_f32", 4, "f32", "As i4_zero, with f32 scales.", block=32, codes="i4", offset=8, zero="i8", foreign=True)
+row(16, "q4_1", 4, "f16", "Of ggml: integers 0 .. 15 times the scale, rounded to f32, plus a number of the block.",
+    block=32, codes="i4", offset=8, shift="f16", foreign=True)
+row(17, "q4_k", 4, "u8", "Of ggml: as q4_1, scale and shift being bytes times an f16 number each of 256.",
+    block=32, codes="i4", offset=8, shift="u8", outer="f16", outer_block=256, foreign=True)
+row(18, "q5_0", 6, "f16", "Of ggml, and all else that fits 6 bits: integers -32 .. 31 stored with 32 added.",
+    block=32, codes="i6", offset=32, foreign=True)
+row(19, "q5_k", 6, "u8", "Of ggml: as q4_k, integers 0 .. 63.",
+    block=32, codes="i6", offset=32, shift="u8", outer="f16", outer_block=256, foreign=True)
+row(20, "q6_k", 6, "i8", "Of ggml: integers -32 .. 31 stored with 32 added, the scale a signed byte times an f16 number of 256.",
+    block=16, codes="i6", offset=32, outer="f16", outer_block=256, foreign=True)
+row(21, "q8_0", 8, "f16", "Of ggml: signed bytes.", block=32, codes="i8")
+row(22, "iq4_nl", 4, "f16", "Of ggml: IQ4_NL_VALUES[code] * scale.", block=32, levels=IQ4_NL_VALUES, foreign=True)
+row(23, "nvfp4", 4, "f8e4m3", "E2M1 elements, the scale times an f32 scale of the row.", block=16, codes="f4e2m1", outer="f32")
+row(24, "nf4_f32", 4, "f32", "NF4_VALUES[code] * scale.", block=64, levels=NF4_VALUES, foreign=True)
+row(26, "nf4_e4m3", 4, "f8e4m3", "NF4_VALUES[code], the scale times an f32 scale of the row.",
+    block=32, levels=NF4_VALUES, outer="f32")
+row(27, "e5m2", 8, "f32", "FP8 E5M2.", codes="f8e5m2")
+row(38, "i3", 3, "f16", "Integers -4 .. 3 stored with 4 added.", codes="i3", offset=4)
+row(43, "i3_zero", 3, "f16", "As i3, less a zero point of the block.", codes="i3", offset=4, zero="i8")
+row(48, "i2", 2, "f16", "Integers -2 .. 1 stored with 2 added.", codes="i2", offset=2)
+row(53, "i2_zero", 2, "f16", "As i2, less a zero point of the block.", codes="i2", offset=2, zero="i8")
+# fmt: on
 
 NF4_SEVEN: Final = (np.rint(63 * NF4_VALUES.astype(np.float64)) + 64).astype(np.uint8)
 """The levels in 7 bits, for sums in integers: t stands for (t - 64) / 63; -1, 0 and 1 are exact."""
@@ -393,13 +247,8 @@ def spread(values: Array, scale: Array, block: int = 0) -> Array:
 
 
 def each(part: Array, block: int, shape: tuple[int, ...]) -> Array:
-    """A number of each block [n, ceil(k / block)] for each of its codes [n, k]."""
-    return np.repeat(part.astype(np.float32), block, axis=1)[:, : shape[1]]
-
-
-def shifted(codes: Array, scale: Array, shift: Array, block: int) -> Array:
-    """codes * scale + shift of the block, each operation rounded to f32."""
-    return spread(codes.astype(np.float32), scale, block) + each(shift, block, codes.shape)
+    """A number of each block [n, ceil(k / block)] (0: of the row) for each of its codes [n, k]."""
+    return np.repeat(part.astype(np.float32), block or max(shape[1], 1), axis=1)[:, : shape[1]]
 
 
 def nested(scale: Array, outer: Array, blocks: int) -> Array:

@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("34718dd069dea773")
+SCHEMA_HASH: Final = bytes.fromhex("b666fca80490c837")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 
@@ -121,9 +121,9 @@ STRUCTS: Final = {
     "Dim": Struct("<qqqIIIIB7x", ("min", "max", "hint", "name", "port", "element", "capacity", "kind"), 48, 8),
     "Check": Struct("<IIIB3x", ("a", "b", "text", "kind"), 16, 4),
     "Range": Struct("<II", ("start", "count"), 8, 4),
-    "Constant": Struct("<QQIIIIHBBHH", ("offset", "size", "shape_start", "shape_count", "segment", "name", "format", "dtype", "layout", "groups", "zero"), 40, 8),
+    "Constant": Struct("<QQIIIIBBBBHH", ("offset", "size", "shape_start", "shape_count", "segment", "name", "format", "block", "dtype", "layout", "groups", "zero"), 40, 8),
     "State": Struct("<IIIIBBBBI", ("shape_start", "shape_count", "name", "initial", "dtype", "layout", "role", "axis", "reach"), 24, 4),
-    "Value": Struct("<IIIIIIBBBBHH", ("base", "shape", "strides", "offset", "above_start", "above_count", "dtype", "storage", "layout", "rank", "format", "groups"), 32, 4),
+    "Value": Struct("<IIIIIIBBBBBBH", ("base", "shape", "strides", "offset", "above_start", "above_count", "dtype", "storage", "layout", "rank", "format", "block", "groups"), 32, 4),
     "Step": Struct("<BBBBBBH", ("op", "type", "dst", "a", "b", "c", "arg"), 8, 2),
     "Instr": Struct("<IIIIIIHH", ("inputs_start", "inputs_count", "outputs_start", "outputs_count", "attrs", "node", "op", "zero"), 28, 4),
     "Block": Struct("<IIIIIIIB3x", ("instrs_start", "instrs_count", "params_start", "params_count", "results_start", "results_count", "method", "depth"), 32, 4),

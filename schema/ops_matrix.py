@@ -40,7 +40,7 @@ DEPTHWISE = """
 """As GROUPED, but where a channel is a group of its own, of fewer than `MANY_TAPS` taps, weights lie in panels of one group."""
 
 MATRIX = "dtype(w) == f32; groups(w) == 1"
-DOT = ", ".join(f.name for f in FORMATS.values() if f.dot)
+DOT = ", ".join(dict.fromkeys(f.row for f in FORMATS.values() if f.dot))
 
 
 @op(
@@ -171,7 +171,7 @@ def matmul_integer(a: F, b: F) -> F:
     shape="[*m, k] [n, k] [n] [*m, n]... -> [*m, n]",
     strided="xs",
     bound="2 K eps",
-    where=f"{MATRIX}; format(w) in ({DOT}); k <= 2**18",
+    where=f"{MATRIX}; format(w) in ({DOT}); block(w) % 32 == 0; k <= 2**18",
 )
 def matmul_int8(x: F, w: W, bias: F | None = None, *xs: A, steps: Steps = ()) -> F:
     """y = q(x) w^T + bias for w in i8_channel, i4, nf4, mxfp4, mxfp6; steps as in matmul; q: narrow.eight_codes, blocks of 32.
@@ -186,7 +186,7 @@ def matmul_int8(x: F, w: W, bias: F | None = None, *xs: A, steps: Steps = ()) ->
     shape="[*m, k] [n, j] [n] [*m, n]... -> [*m, n]",
     strided="xs",
     bound="2 K eps",
-    where=f"{MATRIX}; format(w) in (i8_channel); j == (k + 63) // 64 * 64; k <= 2**17",
+    where=f"{MATRIX}; format(w) == i8; block(w) == 0; j == (k + 63) // 64 * 64; k <= 2**17",
 )
 def matmul_turned(x: F, w: W, bias: F | None = None, *xs: A, steps: Steps = ()) -> F:
     """y = q(turn(x)) w^T + bias for w in i8_channel whose rows were turned, too, and divided by 64; steps as in matmul. turn

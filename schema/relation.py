@@ -19,8 +19,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 CODES: Final = (
-    "end", "small", "number", "dim", "int", "word", "float", "run", "list", "dims", "dtype", "bits", "format", "groups",
-    "empty", "len", "product", "drop", "take", "in", "within", "add", "sub", "mul", "div", "mod", "min", "max", "or",
+    "end", "small", "number", "dim", "int", "word", "float", "run", "list", "dims", "dtype", "bits", "format", "block",
+    "groups", "empty", "len", "product", "drop", "take", "in", "within", "add", "sub", "mul", "div", "mod", "min", "max", "or",
     "eq", "ne", "ge", "le",
 )  # fmt: skip
 """What a code may be; the position is the number in the C table. A tree is (code, arguments ...)."""
@@ -30,7 +30,7 @@ _BINARY: Final = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.FloorDiv: "div", ast.Mod: "mod", ast.Or: "or",
     ast.Eq: "eq", ast.NotEq: "ne", ast.GtE: "ge", ast.LtE: "le",
 }  # fmt: skip
-OF_PORT: Final = ("dtype", "bits", "format", "groups", "empty")
+OF_PORT: Final = ("dtype", "bits", "format", "block", "groups", "empty")
 OF_ATTR: Final = ("int", "word", "float", "list", "dims")
 OF_LIST: Final = ("len", "product", "drop", "take")
 LIMIT: Final = 1 << 63

@@ -26,7 +26,7 @@ kernel relies on them and checks nothing by hand that they can say. Each is a Py
     kind != mean or dtype(x) == f32             words of an enum, element types
     dtype(w) == f32; format(w) == plain; groups(w) == 1; bits(x) % 8 == 0
 
-Names are the line's dimensions and runs, and attributes; `dtype`, `format`, `groups`, `bits` and `empty` ask of an input or
+Names are the line's dimensions and runs, and attributes; `dtype`, `format`, `block`, `groups`, `bits` and `empty` ask of an input or
 output by its name. The operators are + - * // % or, == != <= >=, a <= x <= b, in, [n:], [:n], and the functions len, product,
 min, max. What names an absent operand holds. schema/relation.py has the rules; verify evaluates what the file decides,
 prepare all of it, and the exporter both. A run of the line is best tied to another first: later relations may rely on it.

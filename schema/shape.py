@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from . import relation
 from .dtypes import DTYPES
-from .formats import FORMATS
+from .formats import FORMATS, ROWS
 from .row import Op
 from .signature import CONTROL, Attr, Port, signature
 
@@ -108,7 +108,7 @@ def relations(op: Op) -> tuple[tuple[str, relation.Tree], ...]:
         {a.name: a.kind for a in sig.attrs},
         {a.name: a.values for a in sig.attrs},
         ports,
-        {f.name: f.id for f in FORMATS.values()},
+        {name: f.id for name, f in ROWS.items()},
     )
     try:
         return tuple((text, relation.parse(text, names)) for text in op.where)
@@ -281,7 +281,9 @@ def _check_attrs(op: Op, known: tuple[Attr, ...], attrs: Mapping[str, Any]) -> N
 def _facts(o: Operand) -> dict[str, Any]:
     """What a relation may ask of an operand; what is not known is left out."""
     extents = [_plain(n) for n in o.shape]
-    facts: dict[str, Any] = {"groups": o.groups or None, "format": o.format or None}
+    facts: dict[str, Any] = {"groups": o.groups or None}
+    if o.format:
+        facts |= {"format": FORMATS[o.format].row, "block": FORMATS[o.format].block}
     if o.dtype:
         facts |= {"dtype": o.dtype, "bits": DTYPES[o.dtype].bits}
     if 0 in extents or all(isinstance(n, int) or getattr(n, "is_positive", False) for n in extents):

@@ -77,13 +77,9 @@ def lower_det(l: Lowering, node: Node) -> list[Ref]:
     return l.emit("determinant", [x], {}, [(x.dtype, x.shape[:-2])])
 """
 
-FORMAT_ROW = '''
-
-@format_(id=61, bits=6, block=32, scale="f16", levels=np.arange(-32, 32, dtype=np.float32))
-def i6(codes: Array, scale: Array) -> Array:
-    """Integers -32 .. 31 stored with 32 added, f16 scale of 32."""
-    return spread(codes.astype(np.float32) - np.float32(32), scale, 32)
-'''
+FORMAT_ROW = """
+row(61, "i6", 6, "f16", "Integers -32 .. 31 stored with 32 added.", block=32, levels=np.arange(-32, 32, dtype=np.float32))
+"""
 
 FORMAT_ENCODER = '''"""Integers -32 .. 31, f16 scale of 32."""
 
@@ -408,10 +404,10 @@ def test_one_of_each_touches_only_its_files(scratch: Path) -> None:
 @pytest.mark.parametrize(
     "row, source, missing",
     [
-        ('bits=8, block=32, scale="f8e8m0", codes="f8e8m0"', "panel_decode__portable", "value_f8e8m0"),
-        ('bits=4, block=32, scale="f16", codes="i4", offset=7', "panel_decode__portable", "value_i4_less_7"),
-        ('bits=4, block=32, scale="f32", codes="i4", offset=8, dot=True', "gemm_blocks__portable", "pte_i8_FORGOTTEN"),
-        ('bits=4, block=32, scale="f32", codes="i4", offset=8, dot=True', "matmul_int8", "PTE_I8_FACTOR_FORGOTTEN"),
+        ('8, "f8e8m0", "", block=32, codes="f8e8m0"', "panel_decode__portable", "value_f8e8m0"),
+        ('4, "f16", "", block=32, codes="i4", offset=7', "panel_decode__portable", "value_i4_less_7"),
+        ('4, "f32", "", block=32, codes="i4", offset=8, dot=True', "gemm_blocks__portable", "pte_i8_FORGOTTEN"),
+        ('4, "f32", "", block=32, codes="i4", offset=8, dot=True', "matmul_int8", "PTE_I8_FACTOR_FORGOTTEN"),
     ],
 )  # fmt: skip
 def test_a_format_without_its_arithmetic_does_not_compile(
@@ -419,7 +415,7 @@ def test_a_format_without_its_arithmetic_does_not_compile(
 ) -> None:
     formats = scratch / "schema/formats.py"
     before = formats.read_text()
-    text = f"\n\n@format_(id=62, {row})\ndef forgotten(codes: Array, scale: Array) -> Array:\n    return codes\n"
+    text = f'\nrow(62, "forgotten", {row})\n'
     path = f"runtime_c/kernels/matrix/{source}.c"
     check = ["cc", "-std=c11", "-fsyntax-only", "-Iruntime_c", "-Iruntime_c/include", path]
     try:

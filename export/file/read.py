@@ -61,7 +61,7 @@ from .emit import (
 from .flat import read_table
 from .tables import literal_value
 
-FORMAT_NAMES: Final = {row.id: name for name, row in FORMATS.items()}
+FORMAT_NAMES: Final = {(f.id, f.exponent): name for name, f in FORMATS.items()}
 OP_NAMES: Final = {row.id: name for name, row in OPS.items()}
 STEP_NAMES: Final = {row.id: name for name, row in STEPS.items()}
 EXECUTORCH: Final = (b"ET12", b"ET13")
@@ -245,7 +245,7 @@ class _Reader:
         dtype, layout = DType(r["dtype"]).name.lower(), Layout(r["layout"]).name.lower()
         segment = np.frombuffer(self.bodies[r["segment"]], np.uint8)
         stored: NDArray[Any] = segment[r["offset"] : r["offset"] + r["size"]]
-        format_ = FORMAT_NAMES[r["format"]]
+        format_ = FORMAT_NAMES[r["format"], r["block"]]
         name = self.t["strings"][r["name"]]
         if stored.nbytes != r["size"]:
             raise ProgramError(f"constant {name}: expected {r['size']} bytes, got {stored.nbytes}")
@@ -279,7 +279,7 @@ class _Reader:
             offset=0 if r["offset"] == NONE else self.exprs[r["offset"]],
             above=tuple(self.index(v) for v in self.refs(r["above_start"], r["above_count"])),
             layout=Layout(r["layout"]).name.lower(),
-            format=FORMAT_NAMES[r["format"]],
+            format=FORMAT_NAMES[r["format"], r["block"]],
             groups=r["groups"],
         )
 

@@ -151,7 +151,7 @@ class Tables:
         segment, offset, size = place
         shape = self._list(self.ints, "ints", c.shape, 0)
         codes = (
-            FORMATS[c.format].id,
+            *_format(c.format),
             DType[c.dtype.upper()],
             Layout[c.layout.upper()],
             c.groups,
@@ -174,7 +174,7 @@ class Tables:
             *above,
             *codes,
             len(v.shape),
-            FORMATS[v.format].id,
+            *_format(v.format),
             v.groups,
         )
 
@@ -286,6 +286,11 @@ def _pack(name: str, *values: int) -> bytes:
         raise ProgramError(
             f"{name}: expected numbers that fit {STRUCTS[name].fields}, got {values}"
         ) from error
+
+
+def _format(name: str) -> tuple[int, int]:
+    """Row and block of a storage format."""
+    return FORMATS[name].id, FORMATS[name].exponent
 
 
 def _located(where: str, work: Any, item: Any) -> bytes:

@@ -83,15 +83,16 @@ def _candidates(coded: Coded) -> Iterator[tuple[str, Coded]]:
             yield fmt.name, found[0]
 
 
-def _order(coded: Coded) -> Callable[[Format], tuple[int, bool, bool, int, int]]:
-    """Few bits a code, then powers of two where the scales are, so that a weight of OCP MX stays one, then sums in integers,
-    then few bits behind the codes."""
+def _order(coded: Coded) -> Callable[[Format], tuple[int, bool, int, bool, bool, int]]:
+    """Few bits a code, then powers of two where the scales are, so that a weight of OCP MX stays one, then few bits
+    behind the codes, then sums in integers, then the block that the weights have."""
     powers = coded.scale is not None and coded.scale.dtype == ml_dtypes.float8_e8m0fnu
-    k = coded.codes.shape[1]
+    k, own = coded.codes.shape[1], coded.scale.size if isinstance(coded.scale, Blocks) else 0
 
-    def key(fmt: Format) -> tuple[int, bool, bool, int, int]:
+    def key(fmt: Format) -> tuple[int, bool, int, bool, bool, int]:
         behind = sum(DTYPES[t].bits * (-(-k // size) if size else 1) for t, size in fmt.planes)
-        return fmt.bits, powers and fmt.scale != "f8e8m0", not fmt.dot, behind, fmt.id
+        other = powers and fmt.scale != "f8e8m0"
+        return fmt.bits, other, behind, not fmt.dot, fmt.block != own, fmt.id
 
     return key
 
@@ -294,6 +295,10 @@ def _by_block(scale: Elements | Blocks, shape: tuple[int, ...], block: int) -> A
     n, k = shape
     if isinstance(scale, Blocks) and scale.axis == 1 and scale.size % block == 0:
         return np.repeat(scale.parts, scale.size // block, axis=1)[:, : -(-k // block)]
+    if isinstance(scale, Blocks) and scale.axis == 1 and (block >= k or block % scale.size == 0):
+        few = scale.parts[:, :: -(-block // scale.size)]
+        same = np.repeat(few, -(-block // scale.size), axis=1)[:, : scale.parts.shape[1]]
+        return few if np.array_equal(same, scale.parts) else None
     each = spread(scale, shape)
     first = np.ascontiguousarray(each[:, ::block])
     for a, b in rows_of(n, 4 * k):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
+from ...schema.formats import FORMATS
 from ...schema.ops import OPS
 from ...schema.signature import CONTROL
 from ...schema.steps import Step
@@ -14,7 +15,7 @@ from . import Program
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Kernels:
-    """Names of operators, (step, compute type), element types and storage formats."""
+    """Names of operators, (step, compute type), element types and rows of storage formats."""
 
     ops: frozenset[str]
     steps: frozenset[tuple[str, str]]
@@ -36,12 +37,12 @@ def kernels_of(program: Program) -> Kernels:
     steps = {(s.op, s.type) for i in instrs for v in i.attrs.values() for s in _steps(v)}
     held = {v.dtype for v in program.values} | {s.dtype for s in program.states}
     held |= {c.dtype for c in program.constants}
-    formats = {v.format for v in program.values} | {c.format for c in program.constants}
+    stored = {v.format for v in program.values} | {c.format for c in program.constants}
     return Kernels(
         frozenset(i.op for i in instrs),
         frozenset(steps),
         frozenset(held),
-        frozenset(formats | {"plain"}),
+        frozenset({"plain", *(FORMATS[name].row for name in stored)}),
     )
 
 

@@ -9,37 +9,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pteron.schema.formats import GROUPS
+from pteron.schema.formats import BLOCKS, named
 
 from .elements import I2, I2_SYMMETRIC, I3, I3_SYMMETRIC, I4, I4_SYMMETRIC, I8, Element
 from .format import BlockFormat
 
 SMALL: Final = ((I4, I4_SYMMETRIC, "int4", 21), (I3, I3_SYMMETRIC, "int4", 21), (I2, I2_SYMMETRIC, "int2", 25))  # fmt: skip
-KEPT: Final = {"i4_32": "i4", "i4_zero_32": "i4_zero"}
-"""Storage formats that have names of their own."""
 
 
 def _formats() -> Iterator[BlockFormat]:
     for whole, even, codes, opset in SMALL:
-        for group in GROUPS:
+        for group in BLOCKS:
             yield _format(whole, group, "", "signed", codes, opset)
             yield _format(even, group, "-sym", "absmax", codes, opset)
             yield _format(whole, group, "-asym", "zero", codes, opset)
-    for group, stored in ((32, "q8_0"), (128, "i8_128")):
+    for group in (32, 128):
         yield BlockFormat(
-            f"int8-g{group}", stored, I8, group, "f16", "absmax", "int8", 21, "i8_symmetric"
-        )
+            f"int8-g{group}", named("q8_0", group), I8, group, "f16", "absmax", "int8", 21, "i8_symmetric"
+        )  # fmt: skip
 
 
 def _format(
     element: Element, group: int, kind: str, rule: str, codes: str, opset: int
 ) -> BlockFormat:
-    base = f"i{element.bits}"
     zero = "_zero" if rule == "zero" else ""
-    stored = KEPT.get(f"{base}{zero}_{group}", f"{base}{zero}_{group}")
+    stored = named(f"i{element.bits}{zero}", group)
     name = f"int{element.bits}{kind}" + (f"-g{group}" if group != 32 else "")
-    codec = element.name + zero
-    return BlockFormat(name, stored, element, group, "f16", rule, codes, opset, codec)
+    return BlockFormat(name, stored, element, group, "f16", rule, codes, opset, element.name + zero)
 
 
 FORMATS: Final = tuple(_formats())

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Final
 
 import pteron.quantize.encode as here
+from pteron.schema.formats import BLOCKS
 from pteron.schema.formats import FORMATS as STORED
-from pteron.schema.formats import GROUPS
 
 from .format import BlockFormat
 
@@ -29,5 +29,5 @@ FORMATS: Final = {f.name: f for f in sorted(_rows(), key=lambda f: STORED[f.stor
 def said() -> str:
     """All names, those of groups as a pattern."""
     single = [name for name in FORMATS if not re.match(r"int[234]", name)]
-    groups = ", ".join(str(size) for size in GROUPS)
+    groups = ", ".join(str(size) for size in BLOCKS)
     return f"{', '.join(single)}, int4, int3, int2 (-sym or -asym, then -gN, a scale for N of {groups})"

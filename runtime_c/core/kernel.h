@@ -30,14 +30,14 @@
 
 /* Strides are in elements. Elements narrower than a byte are dense: `data` is the first byte.
  * PANELS and TAPS: shape is the logical [n, k] or [c, t], strides are meaningless, `data` is
- * 64-byte aligned and holds what pte_storage_bytes says for dtype, layout, format, groups and
- * shape: `check` compares `groups` with the attribute of that name. */
+ * 64-byte aligned and holds what pte_storage_bytes says for dtype, layout, format, block,
+ * groups and shape: `check` compares `groups` with the attribute of that name. */
 typedef struct pte_tensor {
   void *data;
   int64_t shape[PTE_MAX_RANK];
   int64_t stride[PTE_MAX_RANK];
-  uint8_t dtype, rank, layout, reserved;
-  uint16_t format;
+  uint8_t dtype, rank, layout;
+  uint8_t format, block; /* block: exponent of the elements of K that share a scale; 0: the row */
   uint16_t groups; /* PANELS of a conv weight: groups padded to 16 rows apart; 0 and 1 = one */
 } pte_tensor;
 

@@ -8,8 +8,8 @@
 /* What a row looks at of a value. */
 typedef struct pte_operand {
   const int64_t *shape; /* NULL: the extents are not known yet */
-  uint16_t format, groups;
-  uint8_t rank, dtype;
+  uint16_t groups;
+  uint8_t format, block, rank, dtype;
 } pte_operand;
 
 /* Dimensions, runs and operands bound so far. Shapes given to it are borrowed until the match ends.

@@ -48,6 +48,7 @@ typedef enum pte_relation_code {
   PTE_CODE_DTYPE, /* + input, or inputs + output */
   PTE_CODE_BITS,
   PTE_CODE_FORMAT,
+  PTE_CODE_BLOCK, /* elements; 0: the row */
   PTE_CODE_GROUPS,
   PTE_CODE_EMPTY,
   PTE_CODE_LEN, /* + a list's code and what follows it */

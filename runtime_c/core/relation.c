@@ -65,6 +65,7 @@ static term port_fact(const machine *m, unsigned code, uint8_t port) {
   if (code == PTE_CODE_DTYPE) return number(o->dtype);
   if (code == PTE_CODE_BITS) return number(pte_dtype_bits(o->dtype));
   if (code == PTE_CODE_FORMAT) return number(o->format);
+  if (code == PTE_CODE_BLOCK) return number(1 << o->block & ~1);
   if (code == PTE_CODE_GROUPS) return number(o->groups > 1 ? o->groups : 1);
   bool empty = false;
   for (uint32_t axis = 0; axis < o->rank; axis++) empty |= o->shape[axis] == 0;

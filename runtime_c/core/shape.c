@@ -128,7 +128,7 @@ pte_status pte_shape_port(pte_shape_match *match, bool output, uint32_t i,
 static pte_status tensor_port(pte_shape_match *match, bool output, uint32_t i, const pte_tensor *t,
                               pte_fault *fault) {
   if (t == NULL) return PTE_OK;
-  pte_operand o = {t->shape, t->format, t->groups, t->rank, t->dtype};
+  pte_operand o = {t->shape, t->groups, t->format, t->block, t->rank, t->dtype};
   return pte_shape_port(match, output, i, &o, fault);
 }
 

@@ -8,7 +8,7 @@
 
 #include "core/flat.h"
 
-#define PTE_SCHEMA_HASH 0x73a7de69d08d7134u
+#define PTE_SCHEMA_HASH 0x37c89004a8fc66b6u
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */
@@ -168,7 +168,8 @@ typedef struct pte_file_constant {
   pte_range shape;
   uint32_t segment;
   uint32_t name;
-  uint16_t format;
+  uint8_t format;
+  uint8_t block;
   uint8_t dtype;
   uint8_t layout;
   uint16_t groups;
@@ -181,6 +182,7 @@ _Static_assert(offsetof(pte_file_constant, shape) == 16, "Constant.shape");
 _Static_assert(offsetof(pte_file_constant, segment) == 24, "Constant.segment");
 _Static_assert(offsetof(pte_file_constant, name) == 28, "Constant.name");
 _Static_assert(offsetof(pte_file_constant, format) == 32, "Constant.format");
+_Static_assert(offsetof(pte_file_constant, block) == 33, "Constant.block");
 _Static_assert(offsetof(pte_file_constant, dtype) == 34, "Constant.dtype");
 _Static_assert(offsetof(pte_file_constant, layout) == 35, "Constant.layout");
 _Static_assert(offsetof(pte_file_constant, groups) == 36, "Constant.groups");
@@ -216,7 +218,8 @@ typedef struct pte_file_value {
   uint8_t storage;
   uint8_t layout;
   uint8_t rank;
-  uint16_t format;
+  uint8_t format;
+  uint8_t block;
   uint16_t groups;
 } pte_file_value;
 _Static_assert(sizeof(pte_file_value) == 32, "Value");
@@ -230,6 +233,7 @@ _Static_assert(offsetof(pte_file_value, storage) == 25, "Value.storage");
 _Static_assert(offsetof(pte_file_value, layout) == 26, "Value.layout");
 _Static_assert(offsetof(pte_file_value, rank) == 27, "Value.rank");
 _Static_assert(offsetof(pte_file_value, format) == 28, "Value.format");
+_Static_assert(offsetof(pte_file_value, block) == 29, "Value.block");
 _Static_assert(offsetof(pte_file_value, groups) == 30, "Value.groups");
 
 _Static_assert(sizeof(pte_step) == 8, "Step");
@@ -388,19 +392,22 @@ enum { /* Debug */
 };
 extern const pte_flat_table pte_debug_table;
 
-/* Dtypes are 0 where a format has no such plane, blocks the exponents of powers of two. */
+/* Dtypes are 0 where a format has no such plane. */
 typedef struct pte_format_row {
   uint32_t bits : 4;        /* of a code; 0: elements of the constant's dtype, or no such format */
   uint32_t scale : 6;       /* dtype of the scales */
   uint32_t second : 6;      /* I8: of zero points; another: of what is added, codes from 0 on */
   uint32_t outer : 6;       /* of the scales of scales, and of what is added */
-  uint32_t block : 5;       /* elements a scale along K; 0: one scale a row */
-  uint32_t outer_block : 5; /* a multiple of it, or 0 */
+  uint32_t outer_block : 5; /* exponent of the elements of K that share one; 0: all of a row */
 } pte_format_row;
-#define PTE_FORMAT_COUNT 58
+#define PTE_FORMAT_COUNT 54
+enum { /* exponents of a constant's block, where it is not 0 */
+  PTE_LEAST_BLOCK = 4,
+  PTE_MOST_BLOCK = 8
+};
 extern const pte_format_row pte_format_rows[PTE_FORMAT_COUNT];
 /* For tools: names by number. */
-#define PTE_FORMAT_NAMES {[0] = "plain", [1] = "i8_channel", [2] = "nf4", [3] = "e4m3_channel", [4] = "mxfp8", [5] = "mxfp6", [6] = "mxfp4", [7] = "i4", [8] = "i4_f32", [9] = "i8_f32", [10] = "mxfp8_e5m2", [11] = "mxfp6_e3m2", [12] = "mxint8", [13] = "i4_zero", [14] = "i4_zero_128", [15] = "i4_zero_f32", [16] = "q4_1", [17] = "q4_k", [18] = "q5_0", [19] = "q5_k", [20] = "q6_k", [21] = "q8_0", [22] = "iq4_nl", [23] = "nvfp4", [24] = "nf4_f32", [25] = "e4m3_f32", [26] = "nf4_e4m3", [27] = "e5m2_channel", [28] = "i4_16", [33] = "i4_zero_16", [38] = "i3_16", [43] = "i3_zero_16", [48] = "i2_16", [53] = "i2_zero_16", [39] = "i3_32", [44] = "i3_zero_32", [49] = "i2_32", [54] = "i2_zero_32", [30] = "i4_64", [35] = "i4_zero_64", [40] = "i3_64", [45] = "i3_zero_64", [50] = "i2_64", [55] = "i2_zero_64", [31] = "i4_128", [41] = "i3_128", [46] = "i3_zero_128", [51] = "i2_128", [56] = "i2_zero_128", [32] = "i4_256", [37] = "i4_zero_256", [42] = "i3_256", [47] = "i3_zero_256", [52] = "i2_256", [57] = "i2_zero_256", [29] = "i8_128"}
+#define PTE_FORMAT_NAMES {[0] = "plain", [1] = "i8", [2] = "nf4", [3] = "e4m3", [4] = "mxfp8", [5] = "mxfp6", [6] = "mxfp4", [7] = "i4", [8] = "i4_f32", [10] = "mxfp8_e5m2", [11] = "mxfp6_e3m2", [12] = "mxint8", [13] = "i4_zero", [15] = "i4_zero_f32", [16] = "q4_1", [17] = "q4_k", [18] = "q5_0", [19] = "q5_k", [20] = "q6_k", [21] = "q8_0", [22] = "iq4_nl", [23] = "nvfp4", [24] = "nf4_f32", [26] = "nf4_e4m3", [27] = "e5m2", [38] = "i3", [43] = "i3_zero", [48] = "i2", [53] = "i2_zero"}
 extern const float pte_nf4_values[16];
 extern const float pte_iq4_nl_values[16];
 /* Their definitions, for the one file that has them. */
@@ -408,9 +415,9 @@ extern const float pte_iq4_nl_values[16];
 /* X(format): those whose codes are places in a table, the first with so many bits. */
 #define PTE_LEVEL_FORMATS(X) X(NF4)
 /* X(format, what its codes are): the others, the first with such codes. */
-#define PTE_CODE_FORMATS(X) X(I8_CHANNEL, i8) X(E4M3_CHANNEL, f8e4m3) X(MXFP6, f6e2m3) X(MXFP4, f4e2m1) X(I4, i4_less_8) X(MXFP8_E5M2, f8e5m2) X(MXFP6_E3M2, f6e3m2) X(Q5_0, i6_less_32) X(I3_16, i3_less_4) X(I2_16, i2_less_2)
-/* X(format): those with sums in integers, the first of such codes and scales. */
-#define PTE_DOT_FORMATS(X) X(I8_CHANNEL) X(NF4) X(MXFP6) X(MXFP4) X(I4)
+#define PTE_CODE_FORMATS(X) X(I8, i8) X(E4M3, f8e4m3) X(MXFP6, f6e2m3) X(MXFP4, f4e2m1) X(I4, i4_less_8) X(MXFP8_E5M2, f8e5m2) X(MXFP6_E3M2, f6e3m2) X(Q5_0, i6_less_32) X(I3, i3_less_4) X(I2, i2_less_2)
+/* X(format): those with sums in integers. */
+#define PTE_DOT_FORMATS(X) X(I8) X(NF4) X(MXFP6) X(MXFP4) X(I4)
 /* That table, or NULL. */
 static inline const float *pte_format_levels(uint32_t format) {
   switch (format) {
@@ -425,61 +432,34 @@ static inline const float *pte_format_levels(uint32_t format) {
 static inline unsigned pte_format_codes(uint32_t format) {
   switch (format) {
   case PTE_FORMAT_PLAIN: return PTE_FORMAT_PLAIN;
-  case PTE_FORMAT_I8_CHANNEL: return PTE_FORMAT_I8_CHANNEL;
+  case PTE_FORMAT_I8: return PTE_FORMAT_I8;
   case PTE_FORMAT_NF4: return PTE_FORMAT_NF4;
-  case PTE_FORMAT_E4M3_CHANNEL: return PTE_FORMAT_E4M3_CHANNEL;
-  case PTE_FORMAT_MXFP8: return PTE_FORMAT_E4M3_CHANNEL;
+  case PTE_FORMAT_E4M3: return PTE_FORMAT_E4M3;
+  case PTE_FORMAT_MXFP8: return PTE_FORMAT_E4M3;
   case PTE_FORMAT_MXFP6: return PTE_FORMAT_MXFP6;
   case PTE_FORMAT_MXFP4: return PTE_FORMAT_MXFP4;
   case PTE_FORMAT_I4: return PTE_FORMAT_I4;
   case PTE_FORMAT_I4_F32: return PTE_FORMAT_I4;
-  case PTE_FORMAT_I8_F32: return PTE_FORMAT_I8_CHANNEL;
   case PTE_FORMAT_MXFP8_E5M2: return PTE_FORMAT_MXFP8_E5M2;
   case PTE_FORMAT_MXFP6_E3M2: return PTE_FORMAT_MXFP6_E3M2;
-  case PTE_FORMAT_MXINT8: return PTE_FORMAT_I8_CHANNEL;
+  case PTE_FORMAT_MXINT8: return PTE_FORMAT_I8;
   case PTE_FORMAT_I4_ZERO: return PTE_FORMAT_I4;
-  case PTE_FORMAT_I4_ZERO_128: return PTE_FORMAT_I4;
   case PTE_FORMAT_I4_ZERO_F32: return PTE_FORMAT_I4;
   case PTE_FORMAT_Q4_1: return PTE_FORMAT_I4;
   case PTE_FORMAT_Q4_K: return PTE_FORMAT_I4;
   case PTE_FORMAT_Q5_0: return PTE_FORMAT_Q5_0;
   case PTE_FORMAT_Q5_K: return PTE_FORMAT_Q5_0;
   case PTE_FORMAT_Q6_K: return PTE_FORMAT_Q5_0;
-  case PTE_FORMAT_Q8_0: return PTE_FORMAT_I8_CHANNEL;
+  case PTE_FORMAT_Q8_0: return PTE_FORMAT_I8;
   case PTE_FORMAT_IQ4_NL: return PTE_FORMAT_NF4;
   case PTE_FORMAT_NVFP4: return PTE_FORMAT_MXFP4;
   case PTE_FORMAT_NF4_F32: return PTE_FORMAT_NF4;
-  case PTE_FORMAT_E4M3_F32: return PTE_FORMAT_E4M3_CHANNEL;
   case PTE_FORMAT_NF4_E4M3: return PTE_FORMAT_NF4;
-  case PTE_FORMAT_E5M2_CHANNEL: return PTE_FORMAT_MXFP8_E5M2;
-  case PTE_FORMAT_I4_16: return PTE_FORMAT_I4;
-  case PTE_FORMAT_I4_ZERO_16: return PTE_FORMAT_I4;
-  case PTE_FORMAT_I3_16: return PTE_FORMAT_I3_16;
-  case PTE_FORMAT_I3_ZERO_16: return PTE_FORMAT_I3_16;
-  case PTE_FORMAT_I2_16: return PTE_FORMAT_I2_16;
-  case PTE_FORMAT_I2_ZERO_16: return PTE_FORMAT_I2_16;
-  case PTE_FORMAT_I3_32: return PTE_FORMAT_I3_16;
-  case PTE_FORMAT_I3_ZERO_32: return PTE_FORMAT_I3_16;
-  case PTE_FORMAT_I2_32: return PTE_FORMAT_I2_16;
-  case PTE_FORMAT_I2_ZERO_32: return PTE_FORMAT_I2_16;
-  case PTE_FORMAT_I4_64: return PTE_FORMAT_I4;
-  case PTE_FORMAT_I4_ZERO_64: return PTE_FORMAT_I4;
-  case PTE_FORMAT_I3_64: return PTE_FORMAT_I3_16;
-  case PTE_FORMAT_I3_ZERO_64: return PTE_FORMAT_I3_16;
-  case PTE_FORMAT_I2_64: return PTE_FORMAT_I2_16;
-  case PTE_FORMAT_I2_ZERO_64: return PTE_FORMAT_I2_16;
-  case PTE_FORMAT_I4_128: return PTE_FORMAT_I4;
-  case PTE_FORMAT_I3_128: return PTE_FORMAT_I3_16;
-  case PTE_FORMAT_I3_ZERO_128: return PTE_FORMAT_I3_16;
-  case PTE_FORMAT_I2_128: return PTE_FORMAT_I2_16;
-  case PTE_FORMAT_I2_ZERO_128: return PTE_FORMAT_I2_16;
-  case PTE_FORMAT_I4_256: return PTE_FORMAT_I4;
-  case PTE_FORMAT_I4_ZERO_256: return PTE_FORMAT_I4;
-  case PTE_FORMAT_I3_256: return PTE_FORMAT_I3_16;
-  case PTE_FORMAT_I3_ZERO_256: return PTE_FORMAT_I3_16;
-  case PTE_FORMAT_I2_256: return PTE_FORMAT_I2_16;
-  case PTE_FORMAT_I2_ZERO_256: return PTE_FORMAT_I2_16;
-  case PTE_FORMAT_I8_128: return PTE_FORMAT_I8_CHANNEL;
+  case PTE_FORMAT_E5M2: return PTE_FORMAT_MXFP8_E5M2;
+  case PTE_FORMAT_I3: return PTE_FORMAT_I3;
+  case PTE_FORMAT_I3_ZERO: return PTE_FORMAT_I3;
+  case PTE_FORMAT_I2: return PTE_FORMAT_I2;
+  case PTE_FORMAT_I2_ZERO: return PTE_FORMAT_I2;
   default: return 0;
   }
 }
@@ -487,20 +467,18 @@ static inline unsigned pte_format_codes(uint32_t format) {
 static inline unsigned pte_format_bits(uint32_t format) {
   switch (format) {
   case PTE_FORMAT_PLAIN: return 0;
-  case PTE_FORMAT_I8_CHANNEL: return 8;
+  case PTE_FORMAT_I8: return 8;
   case PTE_FORMAT_NF4: return 4;
-  case PTE_FORMAT_E4M3_CHANNEL: return 8;
+  case PTE_FORMAT_E4M3: return 8;
   case PTE_FORMAT_MXFP8: return 8;
   case PTE_FORMAT_MXFP6: return 6;
   case PTE_FORMAT_MXFP4: return 4;
   case PTE_FORMAT_I4: return 4;
   case PTE_FORMAT_I4_F32: return 4;
-  case PTE_FORMAT_I8_F32: return 8;
   case PTE_FORMAT_MXFP8_E5M2: return 8;
   case PTE_FORMAT_MXFP6_E3M2: return 6;
   case PTE_FORMAT_MXINT8: return 8;
   case PTE_FORMAT_I4_ZERO: return 4;
-  case PTE_FORMAT_I4_ZERO_128: return 4;
   case PTE_FORMAT_I4_ZERO_F32: return 4;
   case PTE_FORMAT_Q4_1: return 4;
   case PTE_FORMAT_Q4_K: return 4;
@@ -511,37 +489,12 @@ static inline unsigned pte_format_bits(uint32_t format) {
   case PTE_FORMAT_IQ4_NL: return 4;
   case PTE_FORMAT_NVFP4: return 4;
   case PTE_FORMAT_NF4_F32: return 4;
-  case PTE_FORMAT_E4M3_F32: return 8;
   case PTE_FORMAT_NF4_E4M3: return 4;
-  case PTE_FORMAT_E5M2_CHANNEL: return 8;
-  case PTE_FORMAT_I4_16: return 4;
-  case PTE_FORMAT_I4_ZERO_16: return 4;
-  case PTE_FORMAT_I3_16: return 3;
-  case PTE_FORMAT_I3_ZERO_16: return 3;
-  case PTE_FORMAT_I2_16: return 2;
-  case PTE_FORMAT_I2_ZERO_16: return 2;
-  case PTE_FORMAT_I3_32: return 3;
-  case PTE_FORMAT_I3_ZERO_32: return 3;
-  case PTE_FORMAT_I2_32: return 2;
-  case PTE_FORMAT_I2_ZERO_32: return 2;
-  case PTE_FORMAT_I4_64: return 4;
-  case PTE_FORMAT_I4_ZERO_64: return 4;
-  case PTE_FORMAT_I3_64: return 3;
-  case PTE_FORMAT_I3_ZERO_64: return 3;
-  case PTE_FORMAT_I2_64: return 2;
-  case PTE_FORMAT_I2_ZERO_64: return 2;
-  case PTE_FORMAT_I4_128: return 4;
-  case PTE_FORMAT_I3_128: return 3;
-  case PTE_FORMAT_I3_ZERO_128: return 3;
-  case PTE_FORMAT_I2_128: return 2;
-  case PTE_FORMAT_I2_ZERO_128: return 2;
-  case PTE_FORMAT_I4_256: return 4;
-  case PTE_FORMAT_I4_ZERO_256: return 4;
-  case PTE_FORMAT_I3_256: return 3;
-  case PTE_FORMAT_I3_ZERO_256: return 3;
-  case PTE_FORMAT_I2_256: return 2;
-  case PTE_FORMAT_I2_ZERO_256: return 2;
-  case PTE_FORMAT_I8_128: return 8;
+  case PTE_FORMAT_E5M2: return 8;
+  case PTE_FORMAT_I3: return 3;
+  case PTE_FORMAT_I3_ZERO: return 3;
+  case PTE_FORMAT_I2: return 2;
+  case PTE_FORMAT_I2_ZERO: return 2;
   default: return 0;
   }
 }
@@ -549,20 +502,18 @@ static inline unsigned pte_format_bits(uint32_t format) {
 static inline unsigned pte_format_scale(uint32_t format) {
   switch (format) {
   case PTE_FORMAT_PLAIN: return 0;
-  case PTE_FORMAT_I8_CHANNEL: return PTE_F32;
+  case PTE_FORMAT_I8: return PTE_F32;
   case PTE_FORMAT_NF4: return PTE_F16;
-  case PTE_FORMAT_E4M3_CHANNEL: return PTE_F32;
+  case PTE_FORMAT_E4M3: return PTE_F32;
   case PTE_FORMAT_MXFP8: return PTE_F8E8M0;
   case PTE_FORMAT_MXFP6: return PTE_F8E8M0;
   case PTE_FORMAT_MXFP4: return PTE_F8E8M0;
   case PTE_FORMAT_I4: return PTE_F16;
   case PTE_FORMAT_I4_F32: return PTE_F32;
-  case PTE_FORMAT_I8_F32: return PTE_F32;
   case PTE_FORMAT_MXFP8_E5M2: return PTE_F8E8M0;
   case PTE_FORMAT_MXFP6_E3M2: return PTE_F8E8M0;
   case PTE_FORMAT_MXINT8: return PTE_F8E8M0;
   case PTE_FORMAT_I4_ZERO: return PTE_F16;
-  case PTE_FORMAT_I4_ZERO_128: return PTE_F16;
   case PTE_FORMAT_I4_ZERO_F32: return PTE_F32;
   case PTE_FORMAT_Q4_1: return PTE_F16;
   case PTE_FORMAT_Q4_K: return PTE_U8;
@@ -573,51 +524,12 @@ static inline unsigned pte_format_scale(uint32_t format) {
   case PTE_FORMAT_IQ4_NL: return PTE_F16;
   case PTE_FORMAT_NVFP4: return PTE_F8E4M3;
   case PTE_FORMAT_NF4_F32: return PTE_F32;
-  case PTE_FORMAT_E4M3_F32: return PTE_F32;
   case PTE_FORMAT_NF4_E4M3: return PTE_F8E4M3;
-  case PTE_FORMAT_E5M2_CHANNEL: return PTE_F32;
-  case PTE_FORMAT_I4_16: return PTE_F16;
-  case PTE_FORMAT_I4_ZERO_16: return PTE_F16;
-  case PTE_FORMAT_I3_16: return PTE_F16;
-  case PTE_FORMAT_I3_ZERO_16: return PTE_F16;
-  case PTE_FORMAT_I2_16: return PTE_F16;
-  case PTE_FORMAT_I2_ZERO_16: return PTE_F16;
-  case PTE_FORMAT_I3_32: return PTE_F16;
-  case PTE_FORMAT_I3_ZERO_32: return PTE_F16;
-  case PTE_FORMAT_I2_32: return PTE_F16;
-  case PTE_FORMAT_I2_ZERO_32: return PTE_F16;
-  case PTE_FORMAT_I4_64: return PTE_F16;
-  case PTE_FORMAT_I4_ZERO_64: return PTE_F16;
-  case PTE_FORMAT_I3_64: return PTE_F16;
-  case PTE_FORMAT_I3_ZERO_64: return PTE_F16;
-  case PTE_FORMAT_I2_64: return PTE_F16;
-  case PTE_FORMAT_I2_ZERO_64: return PTE_F16;
-  case PTE_FORMAT_I4_128: return PTE_F16;
-  case PTE_FORMAT_I3_128: return PTE_F16;
-  case PTE_FORMAT_I3_ZERO_128: return PTE_F16;
-  case PTE_FORMAT_I2_128: return PTE_F16;
-  case PTE_FORMAT_I2_ZERO_128: return PTE_F16;
-  case PTE_FORMAT_I4_256: return PTE_F16;
-  case PTE_FORMAT_I4_ZERO_256: return PTE_F16;
-  case PTE_FORMAT_I3_256: return PTE_F16;
-  case PTE_FORMAT_I3_ZERO_256: return PTE_F16;
-  case PTE_FORMAT_I2_256: return PTE_F16;
-  case PTE_FORMAT_I2_ZERO_256: return PTE_F16;
-  case PTE_FORMAT_I8_128: return PTE_F16;
-  default: return 0;
-  }
-}
-/* The one of PTE_DOT_FORMATS that it is summed as. */
-static inline unsigned pte_format_sums(uint32_t format) {
-  switch (format) {
-  case PTE_FORMAT_I8_CHANNEL: return PTE_FORMAT_I8_CHANNEL;
-  case PTE_FORMAT_NF4: return PTE_FORMAT_NF4;
-  case PTE_FORMAT_MXFP6: return PTE_FORMAT_MXFP6;
-  case PTE_FORMAT_MXFP4: return PTE_FORMAT_MXFP4;
-  case PTE_FORMAT_I4: return PTE_FORMAT_I4;
-  case PTE_FORMAT_I4_64: return PTE_FORMAT_I4;
-  case PTE_FORMAT_I4_128: return PTE_FORMAT_I4;
-  case PTE_FORMAT_I4_256: return PTE_FORMAT_I4;
+  case PTE_FORMAT_E5M2: return PTE_F32;
+  case PTE_FORMAT_I3: return PTE_F16;
+  case PTE_FORMAT_I3_ZERO: return PTE_F16;
+  case PTE_FORMAT_I2: return PTE_F16;
+  case PTE_FORMAT_I2_ZERO: return PTE_F16;
   default: return 0;
   }
 }

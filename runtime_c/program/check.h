@@ -72,9 +72,10 @@ PTE_CHECKED pte_status pte_check_fields(const pte_verifier *v, const char *table
 PTE_CHECKED pte_status pte_check_spend(pte_verifier *v, const char *table, uint32_t i,
                                        uint32_t count);
 
-/* Checks dtype, layout, format and that they fit together. */
+/* Checks dtype, layout, format, block and that they fit together. */
 PTE_CHECKED pte_status pte_check_type(const pte_verifier *v, const char *table, uint32_t i,
-                                      uint32_t dtype, uint32_t layout, uint32_t format);
+                                      uint32_t dtype, uint32_t layout, uint32_t format,
+                                      uint32_t block);
 
 /* Whether refs[start ...) are constant expressions equal to the ints of `shape`. */
 bool pte_static_shape_is(const pte_program *program, uint32_t start, uint32_t rank,

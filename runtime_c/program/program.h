@@ -105,11 +105,10 @@ void pte_program_where(const pte_program *program, uint32_t instr, pte_error *er
 /* pte_dtype_bits, with its table once in the core instead of once a file. */
 unsigned pte_element_bits(uint32_t dtype);
 
-/* Whether a storage format has this number. */
-bool pte_is_format(uint32_t format);
-/* Bytes that a tensor's elements take in this layout and format; extents are at least 0.
- * false: more than 63 bits, or a combination that no format has. */
-bool pte_storage_bytes(uint32_t dtype, uint32_t layout, uint32_t format, uint32_t groups,
-                       uint32_t rank, const int64_t *shape, uint64_t *out);
+/* Whether a storage format has this number, and may have this block. */
+bool pte_is_format(uint32_t format, uint32_t block);
+/* Bytes that a tensor's elements take by its dtype, layout, format, block, groups and shape;
+ * extents are at least 0. false: more than 63 bits, or a combination that no format has. */
+bool pte_storage_bytes(const pte_tensor *t, uint64_t *out);
 
 #endif

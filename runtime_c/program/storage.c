@@ -33,24 +33,25 @@ static bool panel_rows(uint64_t n, uint32_t groups, uint64_t *out) {
   return n % g == 0 && pte_mul(ceil_to(n / g, 16), g, out);
 }
 
-bool pte_is_format(uint32_t format) {
-  return format == PTE_FORMAT_PLAIN ||
-         (format < PTE_FORMAT_COUNT && pte_format_rows[format].bits != 0);
+bool pte_is_format(uint32_t format, uint32_t block) {
+  if (format == PTE_FORMAT_PLAIN) return block == 0;
+  if (format >= PTE_FORMAT_COUNT || pte_format_rows[format].bits == 0) return false;
+  return block == 0 ? pte_format_rows[format].outer_block == 0
+                    : block >= PTE_LEAST_BLOCK && block <= PTE_MOST_BLOCK;
 }
 
-static bool panel_bytes(uint32_t dtype, uint32_t format, uint32_t groups, const int64_t *shape,
-                        uint64_t *out) {
-  const pte_format_row row = pte_format_rows[format];
-  uint32_t bits = row.bits != 0 ? row.bits : pte_element_bits(dtype);
-  uint64_t step = panel_step(bits), rows, k = (uint64_t)shape[1], bytes;
-  if (!panel_rows((uint64_t)shape[0], groups, &rows) || !pte_mul(rows, ceil_to(k, step), &bytes) ||
-      !pte_mul(bytes, bits, &bytes))
+static bool panel_bytes(const pte_tensor *t, uint64_t *out) {
+  const pte_format_row row = pte_format_rows[t->format];
+  uint32_t bits = row.bits != 0 ? row.bits : pte_element_bits(t->dtype);
+  uint64_t step = panel_step(bits), rows, k = (uint64_t)t->shape[1], bytes;
+  if (!panel_rows((uint64_t)t->shape[0], t->groups, &rows) ||
+      !pte_mul(rows, ceil_to(k, step), &bytes) || !pte_mul(bytes, bits, &bytes))
     return false;
   *out = bytes / 8;
   const uint8_t planes[] = {row.scale, row.second, row.outer, row.second != 0 ? row.outer : 0};
   for (unsigned i = 0; i < sizeof planes; i++) {
     if (planes[i] == 0) continue;
-    uint32_t block = i < 2 ? row.block : row.outer_block;
+    uint32_t block = i < 2 ? t->block : row.outer_block;
     uint64_t blocks = block == 0 ? 1 : (k + (1u << block) - 1) >> block; /* k is positive */
     if (!pte_mul(rows, blocks, &bytes) ||
         !pte_mul(bytes, pte_element_bits(planes[i]) / 8, &bytes) || !pte_add(*out, bytes, out))
@@ -65,17 +66,15 @@ static bool taps_bytes(uint32_t dtype, const int64_t *shape, uint64_t *out) {
          pte_mul(count, bytes, out);
 }
 
-bool pte_storage_bytes(uint32_t dtype, uint32_t layout, uint32_t format, uint32_t groups,
-                       uint32_t rank, const int64_t *shape, uint64_t *out) {
+bool pte_storage_bytes(const pte_tensor *t, uint64_t *out) {
   uint64_t bytes = 0;
   bool fits = false;
-  if (pte_element_bits(dtype) == 0 || !pte_is_format(format)) return false;
-  if (layout == PTE_STRIDED && format == PTE_FORMAT_PLAIN)
-    fits = dense_bytes(dtype, rank, shape, &bytes);
-  else if (layout == PTE_PANELS && rank == 2)
-    fits = panel_bytes(dtype, format, groups, shape, &bytes);
-  else if (layout == PTE_TAPS && rank == 2 && format == PTE_FORMAT_PLAIN)
-    fits = taps_bytes(dtype, shape, &bytes);
+  if (pte_element_bits(t->dtype) == 0 || !pte_is_format(t->format, t->block)) return false;
+  if (t->layout == PTE_STRIDED && t->format == PTE_FORMAT_PLAIN)
+    fits = dense_bytes(t->dtype, t->rank, t->shape, &bytes);
+  else if (t->layout == PTE_PANELS && t->rank == 2) fits = panel_bytes(t, &bytes);
+  else if (t->layout == PTE_TAPS && t->rank == 2 && t->format == PTE_FORMAT_PLAIN)
+    fits = taps_bytes(t->dtype, t->shape, &bytes);
   if (!fits || bytes > INT64_MAX) return false;
   *out = bytes;
   return true;

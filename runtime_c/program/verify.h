@@ -8,12 +8,12 @@
  * segments, externals.
  *   - enums are defined, ranks at most 8, reserved bytes zero. Expressions refer to lower ones; a
  * counted dimension's capacity is a lower expression than those that use the dimension.
- *   - values: a base is of the right kind, of equal dtype (layout, format, groups, and static shape
- * for a constant); views lie in a lower value of the same method that is no view; `above` names
- * lower PLANNED values of the same method; INPUT and OUTPUT values are their port's value; a method
- * has each state once, ascending.
+ *   - values: a base is of the right kind, of equal dtype (layout, format, block, groups, and
+ * static shape for a constant); views lie in a lower value of the same method that is no view;
+ * `above` names lower PLANNED values of the same method; INPUT and OUTPUT values are their port's
+ * value; a method has each state once, ascending.
  *   - constants lie in a CONSTANTS segment and have exactly the bytes that dtype, layout, format,
- * groups, shape need.
+ * block, groups, shape need.
  *   - instructions: operator known and in this build; number, rank (the row's shape line on ranks),
  * dtype, layout of inputs and outputs as the row says; outputs are never CONSTANT or INPUT, nor
  * views of them; attribute struct in bounds, enums defined, lists in bounds (Dims: existing

@@ -1,5 +1,7 @@
 /* Constants, states and delegates: names, types, and for constants exactly the bytes that their
  * type needs. */
+#include <string.h>
+
 #include "core/size.h"
 #include "program/check.h"
 #include "pteron/types.h"
@@ -36,15 +38,22 @@ static pte_status verify_constant(pte_verifier *v, uint32_t i) {
   const pte_program *p = v->program;
   const pte_file_constant *c = &p->constants[i];
   PTE_CHECK_FIELDS(v, "constants", i, c, CONSTANT);
-  PTE_TRY(pte_check_type(v, "constants", i, c->dtype, c->layout, c->format));
+  PTE_TRY(pte_check_type(v, "constants", i, c->dtype, c->layout, c->format, c->block));
   if (c->groups > 1 && c->layout != PTE_PANELS)
     return pte_refuse(v, "constants[%u].groups: needs layout PANELS", i);
   const int64_t *shape = p->tables.ints + c->shape.start;
   for (uint32_t axis = 0; axis < c->shape.count; axis++)
     if (shape[axis] < 0)
       return pte_refuse(v, "constants[%u].shape: axis %u is %lld", i, axis, shape[axis]);
+  pte_tensor t = {.dtype = c->dtype,
+                  .rank = (uint8_t)c->shape.count,
+                  .layout = c->layout,
+                  .format = c->format,
+                  .block = c->block,
+                  .groups = c->groups};
+  memcpy(t.shape, shape, c->shape.count * sizeof *shape);
   uint64_t bytes;
-  if (!pte_storage_bytes(c->dtype, c->layout, c->format, c->groups, c->shape.count, shape, &bytes))
+  if (!pte_storage_bytes(&t, &bytes))
     return pte_refuse(v, "constants[%u].layout: no such layout for this dtype, format and shape",
                       i);
   if (bytes != c->size)
@@ -65,7 +74,7 @@ static pte_status verify_state(pte_verifier *v, uint32_t i) {
   const pte_program *p = v->program;
   const pte_file_state *s = &p->states[i];
   PTE_CHECK_FIELDS(v, "states", i, s, STATE);
-  PTE_TRY(pte_check_type(v, "states", i, s->dtype, s->layout, PTE_FORMAT_PLAIN));
+  PTE_TRY(pte_check_type(v, "states", i, s->dtype, s->layout, PTE_FORMAT_PLAIN, 0));
   for (uint32_t axis = 0; axis < s->shape.count; axis++)
     PTE_TRY(pte_check_index(v, "states", i, "shape", p->tables.refs[s->shape.start + axis],
                             p->expr_count));

@@ -7,7 +7,7 @@
 static bool binds(const pte_program *p, uint32_t a, uint32_t b) {
   const pte_file_value *x = &p->values[a], *y = &p->values[b];
   return x->dtype == y->dtype && x->rank == y->rank && x->layout == y->layout &&
-         x->format == y->format &&
+         x->format == y->format && x->block == y->block &&
          (x->groups > 1 ? x->groups : 1) == (y->groups > 1 ? y->groups : 1);
 }
 

@@ -92,7 +92,7 @@ static pte_status check_operand(subject *s, bool output, uint32_t k, uint32_t re
     return fail(s, side, k, "other layout than the operator's row says");
   if (output && !writable(p, value)) return fail(s, side, k, "written, but an INPUT or CONSTANT");
   pte_fault fault;
-  pte_operand o = {NULL, value->format, value->groups, value->rank, value->dtype};
+  pte_operand o = {NULL, value->groups, value->format, value->block, value->rank, value->dtype};
   if (pte_shape_port(&s->match, output, k, &o, &fault) != PTE_OK)
     return pte_refuse(s->v, "instrs[%u].%s: %s: %s: expected rank %lld, got %u", s->i, side,
                       pte_op_text(s->row->name), pte_op_text(port->name), fault.expected,

@@ -22,8 +22,9 @@ static pte_status check_constant(pte_verifier *v, uint32_t i) {
   PTE_TRY(pte_check_index(v, "values", i, "base", value->base, p->constant_count));
   const pte_file_constant *c = &p->constants[value->base];
   if (c->dtype != value->dtype || c->layout != value->layout || c->format != value->format ||
+      c->block != value->block ||
       (c->groups > 1 ? c->groups : 1) != (value->groups > 1 ? value->groups : 1))
-    return fail(v, i, "base", "the constant has another dtype, layout, format or groups");
+    return fail(v, i, "base", "the constant has another dtype, layout, format, block or groups");
   if (!pte_static_shape_is(p, value->shape, value->rank, c->shape))
     return fail(v, i, "shape", "expected the constant's, in numbers");
   return PTE_OK;
@@ -116,7 +117,7 @@ static const pte_field VALUE[] = {
 static pte_status verify_value(pte_verifier *v, uint32_t i, const pte_file_method *method,
                                uint32_t *next_state) {
   const pte_file_value *value = &v->program->values[i];
-  PTE_TRY(pte_check_type(v, "values", i, value->dtype, value->layout, value->format));
+  PTE_TRY(pte_check_type(v, "values", i, value->dtype, value->layout, value->format, value->block));
   PTE_CHECK_FIELDS(v, "values", i, value, VALUE);
   PTE_TRY(check_exprs(v, i, "shape", value->shape, value->rank));
   bool packed = value->layout != PTE_STRIDED;

@@ -166,8 +166,7 @@ static void describe(const pte_tensor *t, pte_delegate_tensor *out) {
   *out = (pte_delegate_tensor){.data = t->data, .dtype = t->dtype, .rank = t->rank};
   memcpy(out->shape, t->shape, sizeof out->shape);
   uint64_t bytes = 0; /* tensors have passed pte_value_size: it fits */
-  if (pte_storage_bytes(t->dtype, t->layout, t->format, t->groups, t->rank, t->shape, &bytes))
-    out->size_bytes = bytes;
+  if (pte_storage_bytes(t, &bytes)) out->size_bytes = bytes;
 }
 
 /* false: an operand is not dense. */

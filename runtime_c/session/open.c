@@ -176,6 +176,7 @@ static void open_values(pte_session *s) {
     t->rank = file->rank;
     t->layout = file->layout;
     t->format = file->format;
+    t->block = file->block;
     t->groups = file->groups;
     slot->base = file->storage == PTE_STORAGE_VIEW ? file->base - s->first_value : v;
     slot->flags = file->storage == PTE_STORAGE_VIEW ? s->slots[slot->base].flags

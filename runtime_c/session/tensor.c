@@ -36,9 +36,7 @@ bool pte_tensor_range(const pte_tensor *t, int64_t first, int64_t *out_low, int6
 
 uint64_t pte_tensor_bytes(const pte_tensor *t) {
   uint64_t bytes = 0;
-  bool fits =
-      pte_storage_bytes(t->dtype, t->layout, t->format, t->groups, t->rank, t->shape, &bytes);
-  return fits ? bytes : 0; /* tensors have passed pte_value_size: it fits */
+  return pte_storage_bytes(t, &bytes) ? bytes : 0; /* tensors have passed pte_value_size: it fits */
 }
 
 /* `count` elements; both ends step by their own strides. false: the run is to end. */

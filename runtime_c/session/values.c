@@ -80,8 +80,7 @@ static pte_status size_view(pte_session *s, uint32_t v, const pte_file_value *fi
   bool inside = t->layout == PTE_STRIDED && pte_tensor_range(t, first, &low, &high) && low >= 0;
   if (bits >= 8) inside = inside && (uint64_t)high < room / (bits / 8);
   else
-    inside = inside && first == 0 && pte_tensor_is_dense(t) &&
-             pte_storage_bytes(t->dtype, t->layout, t->format, 0, t->rank, t->shape, &bytes) &&
+    inside = inside && first == 0 && pte_tensor_is_dense(t) && pte_storage_bytes(t, &bytes) &&
              bytes <= room;
   if (!inside)
     return pte_fail(err, PTE_BAD_PROGRAM,
@@ -91,12 +90,11 @@ static pte_status size_view(pte_session *s, uint32_t v, const pte_file_value *fi
   return PTE_OK;
 }
 
-static pte_status size_memory(pte_session *s, uint32_t v, const pte_file_value *file, bool fix,
-                              pte_error *err) {
+static pte_status size_memory(pte_session *s, uint32_t v, bool fix, pte_error *err) {
   const pte_tensor *t = &s->tensors[v];
   pte_slot *slot = &s->slots[v];
   uint64_t bytes = 0;
-  if (!pte_storage_bytes(t->dtype, t->layout, t->format, file->groups, t->rank, t->shape, &bytes))
+  if (!pte_storage_bytes(t, &bytes))
     return pte_value_misfit(s, v, PTE_BAD_ARGUMENT, "its rows do not divide into its groups", err);
   if (fix && bytes > slot->room_bytes) slot->room_bytes = bytes;
   if (bytes <= slot->room_bytes) return PTE_OK;
@@ -109,7 +107,7 @@ pte_status pte_value_size(pte_session *s, uint32_t v, bool fix, pte_error *err) 
   PTE_TRY(set_shape(s, v, file, err));
   PTE_TRY(set_strides(s, v, file, err));
   return file->storage == PTE_STORAGE_VIEW ? size_view(s, v, file, err)
-                                           : size_memory(s, v, file, fix, err);
+                                           : size_memory(s, v, fix, err);
 }
 
 void pte_value_place(pte_session *s, uint32_t v) {

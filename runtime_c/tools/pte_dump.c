@@ -98,9 +98,9 @@ static void print_constants(const pte_program *p) {
     printf("constant %u: '%s' %s[", i, pte_program_string(p, c->name), pte_dtype_names[c->dtype]);
     for (uint32_t axis = 0; axis < c->shape.count; axis++)
       printf("%s%lld", axis == 0 ? "" : ", ", (long long)p->tables.ints[c->shape.start + axis]);
-    printf("]%s %s, %llu bytes at %llu of segment %u\n", layout_name(c->layout),
-           format_names[c->format], (unsigned long long)c->size, (unsigned long long)c->offset,
-           c->segment);
+    printf("]%s %s of %u, %llu bytes at %llu of segment %u\n", layout_name(c->layout),
+           format_names[c->format], 1u << c->block & ~1u, (unsigned long long)c->size,
+           (unsigned long long)c->offset, c->segment);
   }
   for (uint32_t i = 0; i < p->state_count; i++) {
     const pte_file_state *s = &p->states[i];

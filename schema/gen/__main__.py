@@ -77,7 +77,7 @@ def schema_hash(fbs_text: str) -> bytes:
     lines += [
         repr((s.id, s.name, s.types, s.result, s.arity, s.reads)) for s in steps.STEPS.values()
     ]
-    lines += [repr((f.id, f.name, f.bits, f.block, f.planes)) for f in formats.FORMATS.values()]
+    lines += [repr((f.id, f.row, f.bits, f.planes)) for f in formats.ROWS.values()]
     return hashlib.blake2s("\n".join(lines).encode(), digest_size=8).digest()
 
 

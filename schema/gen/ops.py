@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 
 from .. import relation, shape, signature
-from ..formats import FORMATS
+from ..formats import ROWS
 from ..meaning.sequence import ACTIVATIONS
 from ..ops import OPS
 from ..row import Op
@@ -309,7 +309,7 @@ def _mask(op: Op, left: relation.Tree, words: tuple[str, ...]) -> str:
     if left[0] == "dtype":
         return " | ".join(f"INT64_C(1) << PTE_{word.upper()}" for word in words)
     if left[0] == "format":
-        places = [FORMATS[word].id for word in words]
+        places = [ROWS[word].id for word in words]
     else:
         values = next(a.values for a in signature.signature(op).attrs if a.name == left[1])
         places = [values.index(word) for word in words]

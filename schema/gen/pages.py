@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..dtypes import DTYPES
-from ..formats import FORMATS
+from ..formats import ROWS
 from ..ops import OPS
 from ..row import Op
 from ..signature import CONTROL, Port, Signature, signature
@@ -146,16 +146,16 @@ def _formats() -> list[str]:
     rows = [
         (
             f.id,
-            f.name,
+            f.row,
             f.bits or "of the dtype",
-            ", ".join(f"{dtype} of {size or 'the row'}" for dtype, size in f.planes) or "none",
-            _sentence(f.meaning),
+            ", ".join(dtype for dtype in (f.scale, f.second) if dtype) or "none",
+            f"{f.outer} of {f.outer_block or 'the row'}" if f.outer else "none",
+            f.text,
         )
-        for f in FORMATS.values()
+        for f in ROWS.values()
     ]
-    return _rows(
-        ("id:", "format", "bits a code", "behind the codes: numbers of elements", "w"), rows
-    )
+    heads = ("id:", "format", "bits a code", "of each block", "of those", "meaning")
+    return _rows(heads, rows)
 
 
 def _sentence(meaning: Callable[..., Any]) -> str:

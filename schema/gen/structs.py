@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..dtypes import DTYPES
-from ..formats import FORMATS, NF4_SEVEN, Format
+from ..formats import BLOCKS, NF4_SEVEN, ROWS, Format
 from . import isas
 from .fbs import SCALARS, Field, Schema, Struct, Table, size_of
 from .ops import head
@@ -34,7 +34,7 @@ PREFIX = {
 KERNEL_STRUCTS = {"Range": "pte_range", "Step": "pte_step"}
 """Structs that kernels see too: declared in core/kernel.h, asserted here."""
 
-LEVELS = [f for f in FORMATS.values() if f.levels is not None]
+LEVELS = [f for f in ROWS.values() if f.levels is not None]
 
 
 def code_kind(row: Format) -> str:
@@ -81,7 +81,7 @@ def types_h(schema: Schema) -> str:
             "",
         ]
     out += ["enum { /* storage formats */"]
-    out += [f"  PTE_FORMAT_{f.name.upper()} = {f.id}," for f in FORMATS.values()]
+    out += [f"  PTE_FORMAT_{f.row.upper()} = {f.id}," for f in ROWS.values()]
     out += ["};\n", *isas.constants(), "/* Bits of one element; 0: no such type. */"]
     out += ["static inline unsigned pte_dtype_bits(unsigned dtype) {"]
     bits = ", ".join(str(row.bits) for row in DTYPES.values())
@@ -120,7 +120,7 @@ def layout_h(schema: Schema, digest: bytes) -> str:
         out += [f"  PTE_{snake(table.name)}_FIELDS".upper() + f" = {len(table.fields)}", "};"]
         out += [f"extern const pte_flat_table pte_{snake(table.name)}_table;", ""]
     out += [
-        "/* Dtypes are 0 where a format has no such plane, blocks the exponents of powers of two. */",
+        "/* Dtypes are 0 where a format has no such plane. */",
         "typedef struct pte_format_row {",
     ]
     out += [
@@ -128,13 +128,16 @@ def layout_h(schema: Schema, digest: bytes) -> str:
         "  uint32_t scale : 6;       /* dtype of the scales */",
         "  uint32_t second : 6;      /* I8: of zero points; another: of what is added, codes from 0 on */",
         "  uint32_t outer : 6;       /* of the scales of scales, and of what is added */",
-        "  uint32_t block : 5;       /* elements a scale along K; 0: one scale a row */",
-        "  uint32_t outer_block : 5; /* a multiple of it, or 0 */",
+        "  uint32_t outer_block : 5; /* exponent of the elements of K that share one; 0: all of a row */",
         "} pte_format_row;",
-        f"#define PTE_FORMAT_COUNT {1 + max(f.id for f in FORMATS.values())}",
+        f"#define PTE_FORMAT_COUNT {1 + max(f.id for f in ROWS.values())}",
+        "enum { /* exponents of a constant's block, where it is not 0 */",
+        f"  PTE_LEAST_BLOCK = {_exponent(BLOCKS[0])},",
+        f"  PTE_MOST_BLOCK = {_exponent(BLOCKS[-1])}",
+        "};",
     ]
     out += ["extern const pte_format_row pte_format_rows[PTE_FORMAT_COUNT];"]
-    names = ", ".join(f'[{f.id}] = "{f.name}"' for f in FORMATS.values())
+    names = ", ".join(f'[{f.id}] = "{name}"' for name, f in ROWS.items())
     out += ["/* For tools: names by number. */", f"#define PTE_FORMAT_NAMES {{{names}}}"]
     out += _c_formats()
     out += [
@@ -146,9 +149,9 @@ def layout_h(schema: Schema, digest: bytes) -> str:
 
 def _c_formats() -> list[str]:
     """What a kernel asks about a format that it knows while compiling."""
-    out = [f"extern const float pte_{f.name}_values[{1 << f.bits}];" for f in TABLES]
+    out = [f"extern const float pte_{f.row}_values[{1 << f.bits}];" for f in TABLES]
     tables = (
-        f"const float pte_{f.name}_values[] = {{{', '.join(f'{float(v).hex()}f' for v in f.levels)}}};"
+        f"const float pte_{f.row}_values[] = {{{', '.join(f'{float(v).hex()}f' for v in f.levels)}}};"
         for f in TABLES
         if f.levels is not None
     )
@@ -159,56 +162,37 @@ def _c_formats() -> list[str]:
         "/* X(format): those whose codes are places in a table, the first with so many bits. */"
     ]
     out += [
-        "#define PTE_LEVEL_FORMATS(X) " + " ".join(f"X({f.name.upper()})" for f in widths.values())
+        "#define PTE_LEVEL_FORMATS(X) " + " ".join(f"X({f.row.upper()})" for f in widths.values())
     ]
     out += ["/* X(format, what its codes are): the others, the first with such codes. */"]
-    first = {
-        f: next(o for o in FORMATS.values() if _alike(o) == _alike(f)) for f in FORMATS.values()
-    }
-    formulas = [
-        (f.name.upper(), code_kind(f)) for f in FORMATS.values() if f.codes and first[f] is f
-    ]
+    first = {f: next(o for o in ROWS.values() if _alike(o) == _alike(f)) for f in ROWS.values()}
+    formulas = [(f.row.upper(), code_kind(f)) for f in ROWS.values() if f.codes and first[f] is f]
     out += ["#define PTE_CODE_FORMATS(X) " + " ".join(f"X({f}, {kind})" for f, kind in formulas)]
-    out += ["/* X(format): those with sums in integers, the first of such codes and scales. */"]
-    dots = {f: _first_dot(f) for f in FORMATS.values() if f.dot}
-    out += [
-        "#define PTE_DOT_FORMATS(X) "
-        + " ".join(f"X({f.name.upper()})" for f in dict.fromkeys(dots.values()))
-    ]
+    out += ["/* X(format): those with sums in integers. */"]
+    dots = " ".join(f"X({f.row.upper()})" for f in ROWS.values() if f.dot)
+    out += [f"#define PTE_DOT_FORMATS(X) {dots}"]
     out += ["/* That table, or NULL. */"]
     out += [
         "static inline const float *pte_format_levels(uint32_t format) {",
         "  switch (format) {",
     ]
     out += [
-        f"  case PTE_FORMAT_{f.name.upper()}: return pte_{table_of(f).name}_values;" for f in LEVELS
+        f"  case PTE_FORMAT_{f.row.upper()}: return pte_{table_of(f).row}_values;" for f in LEVELS
     ]
     out += ["  default: return NULL;", "  }", "}"]
-    scales = {f: f"PTE_{f.scale.upper()}" if f.scale else "0" for f in FORMATS.values()}
-    decoders = {f: f"PTE_FORMAT_{o.name.upper()}" for f, o in first.items()}
+    scales = {f: f"PTE_{f.scale.upper()}" if f.scale else "0" for f in ROWS.values()}
+    decoders = {f: f"PTE_FORMAT_{o.row.upper()}" for f, o in first.items()}
     out += _c_constants(
         "codes", "The first format with such codes, whose decoder is theirs.", decoders
     )
-    out += _c_constants("bits", "Bits of a code.", {f: str(f.bits) for f in FORMATS.values()})
-    out += _c_constants("scale", "Dtype of the scales.", scales)
-    sums = {f: f"PTE_FORMAT_{o.name.upper()}" for f, o in dots.items()}
-    return [*out, *_c_constants("sums", "The one of PTE_DOT_FORMATS that it is summed as.", sums)]
-
-
-def _first_dot(fmt: Format) -> Format:
-    """The first that sums such codes times such scales, of blocks of any size."""
-    return next(f for f in FORMATS.values() if f.dot and _summed(f) == _summed(fmt))
-
-
-def _summed(row: Format) -> tuple[object, ...]:
-    table = None if row.levels is None else table_of(row).name
-    return *_alike(row), table, row.scale, row.second, row.outer
+    out += _c_constants("bits", "Bits of a code.", {f: str(f.bits) for f in ROWS.values()})
+    return [*out, *_c_constants("scale", "Dtype of the scales.", scales)]
 
 
 def _c_constants(name: str, text: str, values: dict[Format, str]) -> list[str]:
     out = [f"/* {text} */", f"static inline unsigned pte_format_{name}(uint32_t format) {{"]
     out += ["  switch (format) {"]
-    out += [f"  case PTE_FORMAT_{f.name.upper()}: return {value};" for f, value in values.items()]
+    out += [f"  case PTE_FORMAT_{f.row.upper()}: return {value};" for f, value in values.items()]
     return [*out, "  default: return 0;", "  }", "}"]
 
 
@@ -248,12 +232,12 @@ def layout_c(schema: Schema) -> str:
             "",
         ]
     out += ["const pte_format_row pte_format_rows[PTE_FORMAT_COUNT] = {"]
-    for fmt in FORMATS.values():
+    for fmt in ROWS.values():
         dtypes = (
             f"PTE_{name.upper()}" if name else "0" for name in (fmt.scale, fmt.second, fmt.outer)
         )
         out.append(
-            f"  [{fmt.id}] = {{{fmt.bits}, {', '.join(dtypes)}, {_exponent(fmt.block)}, {_exponent(fmt.outer_block)}}},"
+            f"  [{fmt.id}] = {{{fmt.bits}, {', '.join(dtypes)}, {_exponent(fmt.outer_block)}}},"
         )
     sevens = ", ".join(str(t) for t in NF4_SEVEN)
     out += ["};"]

@@ -103,18 +103,16 @@ static bool blocks_agree(uint32_t format) {
   static _Alignas(64) int8_t codes[ROWS * BLOCKS * PTE_I8_BLOCK];
   static float x[DEPTH], steps[ROWS * BLOCKS], out[2][ROWS][PANELS * PTE_PANEL];
   static int32_t sums[ROWS * BLOCKS];
-  const uint32_t bits = pte_format_bits(format), each = pte_format_rows[format].block == 0
-                                                            ? 0
-                                                            : 1u << pte_format_rows[format].block;
+  const uint32_t bits = pte_format_bits(format), exponent = draw(5) == 0 ? 0 : 5 + draw(4);
   const size_t depth = 1 + draw(DEPTH), rows = 1 + draw(ROWS), panels = 1 + draw(PANELS);
   const size_t blocks = (depth + PTE_I8_BLOCK - 1) / PTE_I8_BLOCK, unit = pte_i8_unit(format);
   fill(bytes, sizeof bytes), memset(out, 0, sizeof out);
   scales_draw(scales, sizeof scales / 4, pte_format_scale(format));
   pte_stored w = {.codes = bytes, .scales = scales, .depth = depth, .format = format};
   w.steps = (depth + unit - 1) / unit * (bits == 6 ? 2 : 1), w.high = bytes + panels * w.steps * 64;
-  w.blocks = each == 0 ? 1 : (depth + each - 1) / each;
+  w.blocks = exponent == 0 ? 1 : (depth + (1u << exponent) - 1) >> exponent;
   w.scale_bytes = pte_dtype_bits(pte_format_scale(format)) / 8;
-  w.block_exponent = each == 0 ? 31u : pte_format_rows[format].block - 5u;
+  w.block_exponent = exponent == 0 ? 31u : exponent - 5u;
   const pte_rows_i8 all = {.blocks = blocks, .codes = codes, .steps = steps, .sums = sums};
   for (size_t r = 0; r < rows; r++) {
     for (size_t k = 0; k < depth; k++) x[k] = (float)(int32_t)draw(20001) - 10000.0f;

@@ -354,42 +354,52 @@ static void a_changed_field_is_named(void) {
   (void)value_base;
 }
 
+/* Of groups and shape as given, in whole rows where a format has scales. */
+static bool stored_bytes(uint32_t dtype, uint32_t layout, uint32_t format, uint32_t groups,
+                         uint32_t rank, const int64_t *shape, uint64_t *out) {
+  pte_tensor t = {.dtype = (uint8_t)dtype,
+                  .rank = (uint8_t)rank,
+                  .layout = (uint8_t)layout,
+                  .format = (uint8_t)format,
+                  .groups = (uint16_t)groups};
+  memcpy(t.shape, shape, rank * sizeof *shape);
+  return pte_storage_bytes(&t, out);
+}
+
 static void panels_have_whole_rows_and_steps(void) {
   uint64_t bytes = 0;
   const int64_t shape[2] = {17, 5};
-  CHECK(pte_storage_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_PLAIN, 1, 2, shape, &bytes));
+  CHECK(stored_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_PLAIN, 1, 2, shape, &bytes));
   CHECK_EQUAL(bytes, 32 * 5 * 4);
-  CHECK(pte_storage_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_I8_CHANNEL, 1, 2, shape, &bytes));
+  CHECK(stored_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_I8, 1, 2, shape, &bytes));
   CHECK_EQUAL(bytes, 32 * 8 + 32 * 4);
   const int64_t grouped[2] = {34, 5};
-  CHECK(pte_storage_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_PLAIN, 2, 2, grouped, &bytes));
+  CHECK(stored_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_PLAIN, 2, 2, grouped, &bytes));
   CHECK_EQUAL(bytes, 64 * 5 * 4);
-  CHECK(!pte_storage_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_PLAIN, 3, 2, grouped, &bytes));
-  CHECK(pte_storage_bytes(PTE_F32, PTE_TAPS, PTE_FORMAT_PLAIN, 1, 2, shape, &bytes));
+  CHECK(!stored_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_PLAIN, 3, 2, grouped, &bytes));
+  CHECK(stored_bytes(PTE_F32, PTE_TAPS, PTE_FORMAT_PLAIN, 1, 2, shape, &bytes));
   CHECK_EQUAL(bytes, 32 * 5 * 4);
 }
 
 static void what_is_no_type_or_format_has_no_storage(void) {
   uint64_t bytes = 0;
   const int64_t shape[2] = {16, 4};
-  CHECK(!pte_storage_bytes(99, PTE_STRIDED, PTE_FORMAT_PLAIN, 0, 2, shape, &bytes));
-  CHECK(!pte_storage_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_COUNT, 0, 2, shape, &bytes));
-  CHECK(!pte_storage_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_PLAIN, 3, 2, shape, &bytes));
-  CHECK(pte_storage_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_PLAIN, 0, 2, shape, &bytes));
+  CHECK(!stored_bytes(99, PTE_STRIDED, PTE_FORMAT_PLAIN, 0, 2, shape, &bytes));
+  CHECK(!stored_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_COUNT, 0, 2, shape, &bytes));
+  CHECK(!stored_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_PLAIN, 3, 2, shape, &bytes));
+  CHECK(stored_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_PLAIN, 0, 2, shape, &bytes));
 }
 
 static void sizes_that_do_not_fit_have_no_storage(void) {
   uint64_t bytes = 0;
   const int64_t huge[3] = {INT64_MAX, INT64_MAX, INT64_MAX}, empty[3] = {INT64_MAX, 0, INT64_MAX};
-  CHECK(!pte_storage_bytes(PTE_F32, PTE_STRIDED, PTE_FORMAT_PLAIN, 1, 3, huge, &bytes));
-  CHECK(!pte_storage_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_PLAIN, 1, 2, huge, &bytes));
-  CHECK(!pte_storage_bytes(PTE_F32, PTE_TAPS, PTE_FORMAT_PLAIN, 1, 2, huge, &bytes));
-  CHECK(!pte_storage_bytes(PTE_F32, PTE_STRIDED, PTE_FORMAT_PLAIN, 1, 1, huge, &bytes));
-  CHECK(
-      pte_storage_bytes(PTE_I4, PTE_STRIDED, PTE_FORMAT_PLAIN, 1, 1, (const int64_t[]){5}, &bytes));
+  CHECK(!stored_bytes(PTE_F32, PTE_STRIDED, PTE_FORMAT_PLAIN, 1, 3, huge, &bytes));
+  CHECK(!stored_bytes(PTE_F32, PTE_PANELS, PTE_FORMAT_PLAIN, 1, 2, huge, &bytes));
+  CHECK(!stored_bytes(PTE_F32, PTE_TAPS, PTE_FORMAT_PLAIN, 1, 2, huge, &bytes));
+  CHECK(!stored_bytes(PTE_F32, PTE_STRIDED, PTE_FORMAT_PLAIN, 1, 1, huge, &bytes));
+  CHECK(stored_bytes(PTE_I4, PTE_STRIDED, PTE_FORMAT_PLAIN, 1, 1, (const int64_t[]){5}, &bytes));
   CHECK_EQUAL(bytes, 3);
-  CHECK(!pte_storage_bytes(PTE_F64, PTE_STRIDED, PTE_FORMAT_PLAIN, 1, 2, empty, &bytes) ||
-        bytes == 0);
+  CHECK(!stored_bytes(PTE_F64, PTE_STRIDED, PTE_FORMAT_PLAIN, 1, 2, empty, &bytes) || bytes == 0);
 }
 
 int main(void) {

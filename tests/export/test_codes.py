@@ -52,7 +52,7 @@ def test_scales_that_do_not_fit_the_format_are_left_alone() -> None:
     q = np.ones((2, 64), np.int8).astype(ml_dtypes.int4)
     fits = Coded(q, np.full((2, 64), 0.5, np.float32))
     assert codes.stored(fits) is not None
-    assert form(Coded(q, np.full((2, 64), 0.1, np.float32))) == "i4_f32"  # no f16
+    assert form(Coded(q, np.full((2, 64), 0.1, np.float32))) == "i4_f32_channel"  # no f16
     uneven = np.arange(128, dtype=np.float32).reshape(2, 64) + 1
     assert codes.stored(Coded(q, uneven)) is None
 
@@ -115,8 +115,8 @@ BY_BLOCK = np.repeat(RNG.random((20, 2)).astype(np.float32) + 0.1, 32, axis=1)
 @pytest.mark.parametrize(
     ("kind", "low", "high", "zero", "scale", "name"),
     [
-        (ml_dtypes.uint4, 0, 16, 8, HALF, "i4_64"),
-        (ml_dtypes.uint4, 0, 16, 8, WIDE, "i4_f32"),
+        (ml_dtypes.uint4, 0, 16, 8, HALF, "i4_channel"),
+        (ml_dtypes.uint4, 0, 16, 8, WIDE, "i4_f32_channel"),
         (ml_dtypes.uint4, 0, 16, 8, BY_BLOCK, "i4_f32"),
         (ml_dtypes.uint4, 0, 16, 3, BY_BLOCK, "i4_zero_f32"),
         (ml_dtypes.uint4, 0, 16, 5, HALVES, "i4_zero"),
@@ -125,11 +125,11 @@ BY_BLOCK = np.repeat(RNG.random((20, 2)).astype(np.float32) + 0.1, 32, axis=1)
         (ml_dtypes.uint4, 0, 16, None, BY_BLOCK, "i4_zero_f32"),
         (ml_dtypes.uint4, 5, 8, 5, BY_BLOCK, "i4_f32"),
         (ml_dtypes.uint2, 0, 4, 2, BY_BLOCK, "i4_f32"),
-        (ml_dtypes.int4, -8, 8, 0, HALF, "i4_64"),
+        (ml_dtypes.int4, -8, 8, 0, HALF, "i4_channel"),
         (ml_dtypes.int4, -8, 8, -8, BY_BLOCK, "i4_zero_f32"),
         (np.int8, -128, 128, None, WIDE, "i8_channel"),
-        (np.int8, -128, 128, 0, BY_BLOCK, "i8_f32"),
-        (np.uint8, 0, 256, 128, BY_BLOCK, "i8_f32"),
+        (np.int8, -128, 128, 0, BY_BLOCK, "i8_32"),
+        (np.uint8, 0, 256, 128, BY_BLOCK, "i8_32"),
         (np.uint8, 0, 256, 128, WIDE, "i8_channel"),
         (np.uint8, 0, 256, 127, BY_BLOCK, None),
         (np.uint8, 0, 256, None, BY_BLOCK, None),

@@ -118,8 +118,8 @@ def test_every_storage_format_that_we_round_to_has_an_encoder_in_both_languages(
     from pteron import _codec
     from pteron.schema.formats import FORMATS as STORED
 
-    assert {fmt.stored for fmt in FORMATS.values()} == {
-        f.name for f in STORED.values() if f.bits and not f.foreign
+    assert {STORED[fmt.stored].row for fmt in FORMATS.values()} == {
+        f.row for f in STORED.values() if f.bits and not f.foreign
     }
     rows = {f"pte_codec_{fmt.codec or fmt.stored}" for fmt in FORMATS.values()}
     assert rows | {"pte_codec_search"} == set(dir(_codec.lib))

@@ -141,7 +141,8 @@ static inline void change_value(mutant *m) {
   if (kind < 7) change_shape(m, v);
   else if (kind == 7) v->dtype = (uint8_t)pick(m, PTE_DTYPE_COUNT);
   else if (kind < 10 && v->layout != PTE_PANELS && pick(m, 16) != 0) change_shape(m, v);
-  else if (kind == 8) v->format = (uint16_t)pick(m, PTE_FORMAT_COUNT);
+  else if (kind == 8)
+    v->format = (uint8_t)pick(m, PTE_FORMAT_COUNT), v->block = (uint8_t)pick(m, 10);
   else if (kind == 9) v->groups = (uint16_t)telling_int(m);
   else if (kind == 10) v->layout = (uint8_t)pick(m, PTE_LAYOUT_COUNT);
   else v->above = (pte_range){pick(m, m->of[PTE_PROGRAM_REFS].count), pick(m, 3)};

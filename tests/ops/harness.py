@@ -55,6 +55,8 @@ class Weight:
     layout: Layout = Layout.PANELS
     dtype: str = "f32"
     groups: int = 1
+    block: int = 0
+    """Its exponent."""
 
 
 def weight(array: Array, groups: int = 1) -> Weight:
@@ -114,8 +116,8 @@ class _Tensor(ctypes.Structure):
         ("dtype", ctypes.c_uint8),
         ("rank", ctypes.c_uint8),
         ("layout", ctypes.c_uint8),
-        ("reserved", ctypes.c_uint8),
-        ("format", ctypes.c_uint16),
+        ("format", ctypes.c_uint8),
+        ("block", ctypes.c_uint8),
         ("groups", ctypes.c_uint16),
     ]
 
@@ -207,7 +209,7 @@ def _input(x: Any, keep: list[Any]) -> _Tensor:
         data[: len(x.stored)] = x.stored
         keep.append(data)
         t = _describe(x.array.shape, [0] * x.array.ndim, x.dtype, data.ctypes.data)
-        t.layout, t.format, t.groups = int(x.layout), x.format, x.groups
+        t.layout, t.format, t.block, t.groups = int(x.layout), x.format, x.block, x.groups
         return t
     dtype = name_of(x.dtype)
     if stored_bytes(dtype, 8) < 8:  # narrower than a byte

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 from ops.harness import Array, Weight
 
-from pteron.schema.formats import FORMATS, NF4_SEVEN, Format
+from pteron.schema.formats import FORMATS, NF4_SEVEN, ROWS, Format
 from pteron.schema.formats import spread as scaled
 
+OF_ALL_BLOCKS = ("i4", "i3_zero", "q5_k", "nvfp4", "nf4")
 NAMES = tuple(
-    name
-    for name in FORMATS
-    if name != "plain" and not re.fullmatch(r"i[234](_zero)?_(32|64|128)", name)
+    f.name for f in FORMATS.values() if f.bits and (f is ROWS[f.row] or f.row in OF_ALL_BLOCKS)
 )
-"""Groups of integers by their ends, 16 and 256."""
+"""Every row with its usual block, some with each that there is."""
 
 
 def stored(name: str, n: int, k: int, groups: int = 1, integers: bool = False) -> Weight:
@@ -32,9 +30,11 @@ def stored(name: str, n: int, k: int, groups: int = 1, integers: bool = False) -
         codes[codes & 0x7C == 0x7C] ^= 4
     planes = planes_of(fmt, n, k, rng)
     w = weight_of(fmt, codes, *planes, groups=groups)
-    if integers and name == "nf4":
+    if integers and fmt.row == "nf4":
         levels = (NF4_SEVEN.astype(np.float64) - 64) / 63
-        return dataclasses.replace(w, array=scaled(levels[codes], planes[0].astype(np.float64), 64))
+        return dataclasses.replace(
+            w, array=scaled(levels[codes], planes[0].astype(np.float64), fmt.block)
+        )
     return w
 
 
@@ -72,12 +72,10 @@ def _numbers(fmt: Format, dtype: str, shape: tuple[int, int], rng: np.random.Gen
 def weight_of(fmt: Format, codes: Array, *behind: Array, groups: int = 1) -> Weight:
     """Codes [n, k] as unsigned bytes, and what they mean, with their bytes in panels."""
     meaning: Any = codes.view(np.int8) if fmt.codes == "i8" else codes
-    given = behind if fmt.block else (behind[0][:, 0], *behind[1:])
-    array = fmt.meaning(meaning, *given)
+    array = fmt.meaning(meaning, *behind)
     rest = [spread(plane, groups).reshape(-1).view(np.uint8) for plane in behind]
-    return Weight(
-        array, np.concatenate([*planes(fmt.bits, codes, groups), *rest]), fmt.id, groups=groups
-    )
+    data = np.concatenate([*planes(fmt.bits, codes, groups), *rest])
+    return Weight(array, data, fmt.id, groups=groups, block=fmt.exponent)
 
 
 def spread(x: Array, groups: int) -> Array:

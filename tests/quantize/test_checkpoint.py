@@ -190,7 +190,7 @@ def test_fp8_with_a_scale_of_blocks_of_rows_and_columns(tmp_path: Path) -> None:
     path = tmp_path / "m.safetensors"
     st.save_file({"fc.weight": codes, "fc.weight_scale": scale}, path)
     want = codes.float().numpy() * np.repeat(np.repeat(scale.numpy(), 16, 0), 128, 1)
-    assert placed(path, want, tmp_path) == "e4m3_f32"
+    assert placed(path, want, tmp_path) == "e4m3_128"
 
 
 @pytest.mark.parametrize("nested", [True, False])

@@ -74,8 +74,16 @@ def c_agrees(library: ctypes.CDLL, op: Op, call: Call, ranks_only: bool) -> bool
     for output, side in ((0, call.inputs), (1, call.outputs)):
         for i, o in enumerate(side):
             if o is not None:
-                fmt = 0 if o.format == "plain" else FORMATS[o.format].id
-                ports += [output, i, len(o.shape), DType[o.dtype.upper()], fmt, o.groups]
+                fmt = FORMATS[o.format]
+                ports += [
+                    output,
+                    i,
+                    len(o.shape),
+                    DType[o.dtype.upper()],
+                    fmt.id,
+                    fmt.exponent,
+                    o.groups,
+                ]
                 extents += o.shape
     sig, ints, attrs = signature(op), list[int](), dict(call.attrs)
     for a in sig.attrs:
@@ -90,7 +98,7 @@ def c_agrees(library: ctypes.CDLL, op: Op, call: Call, ranks_only: bool) -> bool
             op.id,
             pack_attrs(sig, attrs),
             (ctypes.c_int64 * 64)(*ints),
-            len(ports) // 6,
+            len(ports) // 7,
             (ctypes.c_int32 * len(ports))(*ports),
             (ctypes.c_int64 * len(extents))(*extents),
             int(ranks_only),

@@ -198,8 +198,8 @@ class Places:
             str(self.values[v]["dtype"]),
             str(len(shape)),
             str(self.values[v]["layout"]),
-            "0",
             str(self.values[v]["format"]),
+            str(self.values[v]["block"]),
             str(self.values[v]["groups"]),
         ]
         return f"{{{', '.join(words)}}}"

@@ -15,7 +15,7 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 from pteron.schema.dtypes import DTYPES
-from pteron.schema.formats import FORMATS
+from pteron.schema.formats import ROWS
 
 from ...program import Blocks, Coded
 from ...program.arrays import decode
@@ -77,7 +77,7 @@ def lower_dequantize(l: Lowering, n: Node) -> Ref:
     return _decoded(l, n, x, scale, zero, dtype)
 
 
-LEVELS = {f"Dequantize{f.name.upper()}": f.name for f in FORMATS.values() if f.levels is not None}
+LEVELS = {f"Dequantize{name.upper()}": name for name, f in ROWS.items() if f.levels is not None}
 
 
 @lowers(*LEVELS, domain="pteron")

@@ -6,14 +6,13 @@
  * rounded:
  *
  *     format      t                        factor
- *     i8_channel  code                     1
+ *     i8          code                     1
  *     i4          code - 8                 1
  *     mxfp4       2 value                  1/2
  *     mxfp6       8 value                  1/8
  *     nf4         pte_nf4_seven - 64       f32(1/63): the levels in 7 bits
  *
- * A format with `dot` in schema/formats.py, but for one with such codes and scales in other blocks,
- * has a line there, its two rows below, its bytes in
+ * A format with `dot` in schema/formats.py has a line there, its two rows below, its bytes in
  * gemm_blocks_x86.inc and what those need in constants_of and bytes_of of the two x86 variants; the
  * other variants read the rows. Without the rows nothing here compiles. Of 8 bits there are only
  * codes with a sign, of 6 bits only E2M3. */
@@ -33,13 +32,13 @@ typedef struct pte_rows_i8 {
   const int32_t *sums;
 } pte_rows_i8;
 
-#define PTE_I8_FACTOR_I8_CHANNEL 1.0f
-#define PTE_I8_FACTOR_I4         1.0f
-#define PTE_I8_FACTOR_MXFP4      0.5f
-#define PTE_I8_FACTOR_MXFP6      0.125f
-#define PTE_I8_FACTOR_NF4        (1.0f / 63.0f)
+#define PTE_I8_FACTOR_I8    1.0f
+#define PTE_I8_FACTOR_I4    1.0f
+#define PTE_I8_FACTOR_MXFP4 0.5f
+#define PTE_I8_FACTOR_MXFP6 0.125f
+#define PTE_I8_FACTOR_NF4   (1.0f / 63.0f)
 
-static inline int32_t pte_i8_I8_CHANNEL(uint32_t code) { return (int32_t)(code << 24) >> 24; }
+static inline int32_t pte_i8_I8(uint32_t code) { return (int32_t)(code << 24) >> 24; }
 static inline int32_t pte_i8_I4(uint32_t code) { return (int32_t)code - 8; }
 static inline int32_t pte_i8_NF4(uint32_t code) { return pte_nf4_seven[code] - 64; }
 static inline int32_t pte_i8_MXFP4(uint32_t code) {
@@ -57,7 +56,7 @@ static inline int32_t pte_i8_MXFP6(uint32_t code) {
 static inline int32_t pte_i8_integer(uint32_t format, uint32_t code) {
 #define CASE(name)                                                                                 \
   case PTE_FORMAT_##name: return (pte_i8_##name)(code);
-  switch (pte_format_sums(format)) {
+  switch (format) {
     PTE_DOT_FORMATS(CASE)
   default: return 0;
   }
@@ -66,7 +65,7 @@ static inline int32_t pte_i8_integer(uint32_t format, uint32_t code) {
 static inline float pte_i8_factor(uint32_t format) {
 #define CASE(name)                                                                                 \
   case PTE_FORMAT_##name: return PTE_I8_FACTOR_##name;
-  switch (pte_format_sums(format)) {
+  switch (format) {
     PTE_DOT_FORMATS(CASE)
   default: return 0;
   }

@@ -37,7 +37,7 @@ INLINE constants constants_of(const uint32_t format) {
 INLINE __m256i bytes_of(const uint32_t format, const size_t q, walk at, constants c,
                         __m256i *sign) {
   __m256i codes = load(at.codes + q / 2 * 64);
-  if (format == PTE_FORMAT_I8_CHANNEL) {
+  if (format == PTE_FORMAT_I8) {
     *sign = codes;
     return _mm256_abs_epi8(codes);
   }
@@ -92,7 +92,7 @@ INLINE void parts_add(const uint32_t format, const size_t rows, const size_t par
           for (size_t r = 0; r < rows; r++) {
             size_t i = p * rows + r;
             __m256i codes = _mm256_set1_epi32(four(x.codes + r * stride + (s * quads + q) * 4));
-            if (format == PTE_FORMAT_I8_CHANNEL || format == PTE_FORMAT_MXFP6)
+            if (format == PTE_FORMAT_I8 || format == PTE_FORMAT_MXFP6)
               codes = _mm256_sign_epi8(codes, sign);
             __m256i both = _mm256_maddubs_epi16(bytes, codes);
             if (pairs_kept(format)) pairs[i] = _mm256_add_epi16(pairs[i], both);
@@ -110,7 +110,7 @@ INLINE void parts_add(const uint32_t format, const size_t rows, const size_t par
 /* One row: the halves of two panels share the activations. Four rows share a half of the panel. */
 INLINE void block_add(const uint32_t format, const size_t rows, const size_t panels, size_t units,
                       pte_rows_i8 x, const walk *at, constants c, pte_lanes *acc) {
-  const bool biased = format != PTE_FORMAT_I8_CHANNEL && format != PTE_FORMAT_MXFP6;
+  const bool biased = format != PTE_FORMAT_I8 && format != PTE_FORMAT_MXFP6;
   const size_t together = PARTS / rows;
 #pragma GCC unroll 2
   for (size_t first = 0; first < 2 * panels; first += together) {

@@ -38,7 +38,7 @@ INLINE constants constants_of(const uint32_t format) {
 /* The unsigned bytes of elements 4q .. 4q + 3 of the unit at `at`. */
 INLINE __m512i bytes_of(const uint32_t format, const size_t q, walk at, constants c) {
   __m512i codes = load(at.codes + q / 2 * 64);
-  if (format == PTE_FORMAT_I8_CHANNEL) return _mm512_xor_si512(codes, c.table);
+  if (format == PTE_FORMAT_I8) return _mm512_xor_si512(codes, c.table);
   if (q % 2) codes = _mm512_srli_epi16(codes, 4);
   if (format == PTE_FORMAT_I4) return _mm512_and_si512(codes, c.low);
   if (format == PTE_FORMAT_MXFP6) {

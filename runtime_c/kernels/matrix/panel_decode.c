@@ -27,13 +27,13 @@ pte_stored pte_stored_of(const pte_tensor *w) {
   size_t panels = groups * pte_panel_count((size_t)w->shape[0] / groups);
   pte_stored s = {.codes = w->data,
                   .depth = k,
-                  .block = size_of(row->block),
-                  .blocks = row->block == 0 ? 1 : ceil_div(k, size_of(row->block)),
+                  .block = size_of(w->block),
+                  .blocks = w->block == 0 ? 1 : ceil_div(k, size_of(w->block)),
                   .outer_block = size_of(row->outer_block),
                   .outers = row->outer_block == 0 ? 1 : ceil_div(k, size_of(row->outer_block)),
                   .format = w->format,
                   .scale_bytes = pte_dtype_bits(row->scale) / 8,
-                  .block_exponent = row->block == 0 ? ROW : row->block - 5u};
+                  .block_exponent = w->block == 0 ? ROW : w->block - 5u};
   switch (row->bits) {
   case 2: s.steps = ceil_div(k, 16); break;
   case 3: s.steps = ceil_div(k, 32) * 2; break;
