@@ -22,22 +22,52 @@ PTE_ALWAYS pte_lanes pte_lanes_divide(pte_lanes a, pte_lanes b) {
 PTE_ALWAYS pte_lanes pte_lanes_fused(pte_lanes a, pte_lanes b, pte_lanes c) {
   return (pte_lanes){_mm512_fmadd_ps(a.all, b.all, c.all)};
 }
-/* pte_exp in the lanes of `keep`, 0 in others: e 2^n is rounded once by vscalefps, as by the two
- * products there. Below -104 it is 0; left out, because results that vanish take an assist. */
-PTE_ALWAYS __m512 pte_exp_512(__mmask16 keep, __m512 x) {
+/* e^x = e 2^n: pte_exp up to the rounding of that, e as the result. */
+PTE_ALWAYS __m512 pte_exp_parts_512(__m512 x, __m512 *n) {
   const __m512 magic = _mm512_set1_ps(PTE_MAGIC);
-  keep = _mm512_mask_cmp_ps_mask(keep, x, _mm512_set1_ps(-104.0f), _CMP_NLT_UQ);
-  __m512 a = _mm512_min_ps(_mm512_set1_ps(90.0f), x); /* a NaN is the second operand: kept */
-  __m512 shifted = _mm512_fmadd_ps(a, _mm512_set1_ps(0x1.715476p+0f), magic);
-  __m512 n = _mm512_sub_ps(shifted, magic);
-  __m512 r = _mm512_fmadd_ps(n, _mm512_set1_ps(-0x1.62e430p-1f), a);
-  r = _mm512_fmadd_ps(n, _mm512_set1_ps(0x1.05c610p-29f), r);
+  __m512 shifted = _mm512_fmadd_ps(x, _mm512_set1_ps(0x1.715476p+0f), magic);
+  *n = _mm512_sub_ps(shifted, magic);
+  __m512 r = _mm512_fmadd_ps(*n, _mm512_set1_ps(-0x1.62e430p-1f), x);
+  r = _mm512_fmadd_ps(*n, _mm512_set1_ps(0x1.05c610p-29f), r);
   __m512 q = _mm512_fmadd_ps(r, _mm512_set1_ps(0x1.6d5736p-10f), _mm512_set1_ps(0x1.1241d0p-7f));
   q = _mm512_fmadd_ps(q, r, _mm512_set1_ps(0x1.5554e0p-5f));
   q = _mm512_fmadd_ps(q, r, _mm512_set1_ps(0x1.555486p-3f));
   q = _mm512_fmadd_ps(q, r, _mm512_set1_ps(0.5f));
-  __m512 e = _mm512_add_ps(_mm512_fmadd_ps(q, _mm512_mul_ps(r, r), r), _mm512_set1_ps(1.0f));
+  return _mm512_add_ps(_mm512_fmadd_ps(q, _mm512_mul_ps(r, r), r), _mm512_set1_ps(1.0f));
+}
+/* pte_exp in the lanes of `keep`, 0 in others: e 2^n is rounded once by vscalefps, as by the two
+ * products there. Below -104 it is 0; left out, because results that vanish take an assist. */
+PTE_ALWAYS __m512 pte_exp_512(__mmask16 keep, __m512 x) {
+  keep = _mm512_mask_cmp_ps_mask(keep, x, _mm512_set1_ps(-104.0f), _CMP_NLT_UQ);
+  __m512 a = _mm512_min_ps(_mm512_set1_ps(90.0f), x); /* a NaN is the second operand: kept */
+  __m512 n, e = pte_exp_parts_512(a, &n);
   return _mm512_maskz_scalef_ps(keep, e, n);
+}
+/* pte_erf; the power is of -18 .. 0, so that none of its limits is met. */
+PTE_ALWAYS __m512 pte_erf_512(__m512 x) {
+#define SET(value) _mm512_set1_ps(value)
+  const __m512 a = _mm512_abs_ps(x), s = _mm512_mul_ps(x, x);
+  const __m512 b = _mm512_min_ps(SET(4.0f), a), sb = _mm512_mul_ps(b, b);
+  __m512 r = _mm512_fmadd_ps(b, SET(-0x1.220000p-16f), SET(0x1.91cfb2p-12f));
+  __m512 u = _mm512_fmadd_ps(b, SET(-0x1.fd1438p-9f), SET(0x1.8d6342p-6f));
+  r = _mm512_fmadd_ps(r, sb, u);
+  r = _mm512_fmadd_ps(r, b, SET(-0x1.b55cb8p-4f));
+  r = _mm512_fmadd_ps(r, b, SET(-0x1.450aa0p-1f));
+  r = _mm512_fmadd_ps(r, b, SET(-0x1.079d0cp-3f));
+  r = _mm512_fmsub_ps(r, b, b);
+  __m512 n, e = pte_exp_parts_512(r, &n);
+  const __m512 large = _mm512_sub_ps(SET(1.0f), _mm512_scalef_ps(e, n));
+  __m512 q = _mm512_fmadd_ps(s, SET(-0x1.38e000p-11f), SET(0x1.471a58p-8f));
+  q = _mm512_fmadd_ps(q, s, SET(-0x1.b691b2p-6f));
+  q = _mm512_fmadd_ps(q, s, SET(0x1.ce1c44p-4f));
+  q = _mm512_fmadd_ps(q, s, SET(-0x1.812700p-2f));
+  q = _mm512_fmadd_ps(q, s, SET(0x1.06eba8p-3f));
+  const __mmask16 far = _mm512_cmp_ps_mask(a, SET(0.927734375f), _CMP_GT_OQ);
+  const __m512 y = _mm512_mask_mov_ps(_mm512_fmadd_ps(q, a, a), far, large);
+  const __m512i sign = _mm512_set1_epi32(INT32_MIN); /* sign ? x : y */
+  return _mm512_castsi512_ps(
+      _mm512_ternarylogic_epi32(sign, _mm512_castps_si512(x), _mm512_castps_si512(y), 0xca));
+#undef SET
 }
 PTE_ALWAYS pte_lanes pte_lanes_exp(pte_lanes x) { return (pte_lanes){pte_exp_512(0xffff, x.all)}; }
 PTE_ALWAYS pte_lanes pte_lanes_within(pte_lanes x, int low, int high) {

@@ -37,17 +37,21 @@ PTE_ALWAYS pte_power pte_exp_reduce(float x) {
 /* 2^n for n in -126 .. 127 */
 PTE_ALWAYS float pte_power_of_two(int32_t n) { return pte_float((uint32_t)(n + 127) << 23); }
 
+/* e^r of a reduced x */
+PTE_ALWAYS float pte_exp_fraction(float r) {
+  float q = pte_fma(r, 0x1.6d5736p-10f, 0x1.1241d0p-7f);
+  q = pte_fma(q, r, 0x1.5554e0p-5f);
+  q = pte_fma(q, r, 0x1.555486p-3f);
+  q = pte_fma(q, r, 0.5f);
+  return pte_fma(q, r * r, r) + 1.0f;
+}
+
 /* e^x * 2^shift, shift 0 or -1; two factors because 2^n alone may not be a normal number. */
 PTE_ALWAYS float pte_exp_scaled(float x, int32_t shift) {
   float low = pte_pick(pte_mask(x < -104.0f), -104.0f, x);
   pte_power p = pte_exp_reduce(pte_pick(pte_mask(x > 90.0f), 90.0f, low));
-  float q = pte_fma(p.r, 0x1.6d5736p-10f, 0x1.1241d0p-7f);
-  q = pte_fma(q, p.r, 0x1.5554e0p-5f);
-  q = pte_fma(q, p.r, 0x1.555486p-3f);
-  q = pte_fma(q, p.r, 0.5f);
-  float e = pte_fma(q, p.r * p.r, p.r) + 1.0f;
   int32_t n = p.n + shift, half = n >> 1;
-  return e * pte_power_of_two(half) * pte_power_of_two(n - half);
+  return pte_exp_fraction(p.r) * pte_power_of_two(half) * pte_power_of_two(n - half);
 }
 
 PTE_ALWAYS float pte_exp(float x) { return pte_exp_scaled(x, 0); }
@@ -249,7 +253,8 @@ PTE_ALWAYS float pte_erf(float x) {
   r = pte_fma(r, b, -0x1.450aa0p-1f);
   r = pte_fma(r, b, -0x1.079d0cp-3f);
   r = pte_fma(r, b, -b);
-  float large = 1.0f - pte_exp(r);
+  pte_power p = pte_exp_reduce(r); /* of -18 .. 0, or a NaN, which stays one */
+  float large = 1.0f - pte_exp_fraction(p.r) * pte_power_of_two(p.n);
   float q = pte_fma(s, -0x1.38e000p-11f, 0x1.471a58p-8f);
   q = pte_fma(q, s, -0x1.b691b2p-6f);
   q = pte_fma(q, s, 0x1.ce1c44p-4f);

@@ -16,7 +16,8 @@ Steps = tuple[Step, ...]
 EVERY = {"i8": np.arange(-128, 128).astype(np.int8), "u8": np.arange(256).astype(np.uint8)}
 LIMITS = {"i8": (-128, 127), "u8": (0, 255)}
 TIES = np.arange(-600, 600, dtype=np.float32) * np.float32(0.125)
-FLOATS: Array = np.concatenate([np.float32(SPECIAL), TIES, values(9, "f32")])
+NEAR = np.linspace(-8, 8, 4001, dtype=np.float32)  # where functions have their parts
+FLOATS: Array = np.concatenate([np.float32(SPECIAL), TIES, NEAR, values(9, "f32")])
 
 
 def literal(dst: int, value: float, type_: str = "f32") -> Step:
