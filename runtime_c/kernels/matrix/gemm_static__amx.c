@@ -60,16 +60,30 @@ INLINE void last_step(bool tall, bool wide, const pte_tile_i8 *t, size_t lower, 
   step(tall, wide, x, x + lower * t->row_bytes, t->row_bytes, last[0], sizeof last[0]);
 }
 
+/* Whether all rows start alike. That is added in the end: sixteen loads of one line are slow. */
+INLINE bool one_start(const pte_tile_i8 *t) { return t->start_row == 0; }
+INLINE __m512i start_of(const pte_tile_i8 *t, size_t panel) {
+  return one_start(t) ? _mm512_loadu_si512(t->start + panel * t->start_panel)
+                      : _mm512_setzero_si512();
+}
+
 /* Up to 16 rows or, where `tall`, those and the 16 from row `lower` on: some may be in both. */
 INLINE void tile(bool tall, bool wide, size_t lower, const pte_tile_i8 *t,
                  int32_t (*sum)[PTE_PANEL]) {
   const size_t from_row = t->start_row * sizeof *t->start, to_row = (1u + wide) * sizeof *sum;
   const int32_t *start = t->start, *start_below = start + lower * t->start_row;
   SEEN;
-  _tile_loadd(0, start, from_row);
-  if (wide) _tile_loadd(1, start + t->start_panel, from_row);
-  if (tall) _tile_loadd(2, start_below, from_row);
-  if (tall && wide) _tile_loadd(3, start_below + t->start_panel, from_row);
+  if (one_start(t)) {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+  } else {
+    _tile_loadd(0, start, from_row);
+    if (wide) _tile_loadd(1, start + t->start_panel, from_row);
+    if (tall) _tile_loadd(2, start_below, from_row);
+    if (tall && wide) _tile_loadd(3, start_below + t->start_panel, from_row);
+  }
   const char *x = t->x, *below = x + lower * t->row_bytes;
   const int8_t *panel = t->panel, *next = t->next;
   size_t left = t->quads;
@@ -89,10 +103,22 @@ INLINE void tile(bool tall, bool wide, size_t lower, const pte_tile_i8 *t,
 INLINE void put(size_t rows, size_t panels, const pte_tile_i8 *t, int32_t (*sum)[PTE_PANEL]) {
   for (size_t p = 0; p < panels; p++) {
     const rescale_lanes r = rescale_lanes_of(t->columns + p);
+    const __m512i start = start_of(t, p);
     const __mmask16 mask = (__mmask16)(0xffffu >> (p + 1 < panels ? 0 : PTE_PANEL - t->lanes));
     int8_t *y = t->y + p * PTE_PANEL;
-    for (size_t m = 0; m < rows; m++, y += t->y_stride)
-      _mm_mask_storeu_epi8(y, mask, rescaled_bytes(_mm512_loadu_si512(sum[m * panels + p]), &r));
+    for (size_t m = 0; m < rows; m++, y += t->y_stride) {
+      const __m512i all = _mm512_add_epi32(_mm512_loadu_si512(sum[m * panels + p]), start);
+      _mm_mask_storeu_epi8(y, mask, rescaled_bytes(all, &r));
+    }
+  }
+}
+
+INLINE void start_add(size_t rows, size_t panels, const pte_tile_i8 *t, int32_t (*sum)[PTE_PANEL]) {
+  for (size_t p = 0; p < panels; p++) {
+    const __m512i start = start_of(t, p);
+    if (_mm512_test_epi32_mask(start, start) == 0) continue;
+    for (size_t i = p; i < rows * panels; i += panels)
+      _mm512_storeu_si512(sum[i], _mm512_add_epi32(_mm512_loadu_si512(sum[i]), start));
   }
 }
 
@@ -106,6 +132,7 @@ static void tile_amx(size_t rows, size_t panels, const pte_tile_i8 *t) {
   else tile(false, false, 0, t, sum);
   if (rows < EDGE) shape(EDGE);
   if (t->columns != NULL) put(rows, panels, t, sum);
+  else start_add(rows, panels, t, sum);
 }
 
 static void gather_amx(const pte_gather_i8 *g) { pte_i8_gather(g, 0); }

@@ -116,6 +116,16 @@ PTE_ALWAYS void pte_turn_store(const pte_turn_row *row, size_t apart, float *to)
 #endif
 }
 
+/* The larger of each. A comparison and a choice instead would take as long as all of the rest: each
+ * waits for the one before. */
+#if defined(__AVX512F__)
+#define PTE_TURN_LARGER(a, b) (pte_turn_bits) _mm512_max_epi32((__m512i)(a), (__m512i)(b))
+#elif defined(__AVX2__)
+#define PTE_TURN_LARGER(a, b) (pte_turn_bits) _mm256_max_epi32((__m256i)(a), (__m256i)(b))
+#else
+#define PTE_TURN_LARGER(a, b) (((a) & ((a) > (b))) | ((b) & ~((a) > (b))))
+#endif
+
 /* Of each X from `x` on, `apart` floats apart, in place or not; magnitudes join `largest`, as bits:
  * infinity and NaN are the largest. */
 PTE_TURN_PART void pte_turn_blocks(const float *x, float *to, size_t apart,
@@ -128,8 +138,8 @@ PTE_TURN_PART void pte_turn_blocks(const float *x, float *to, size_t apart,
   pte_turn_rows(row);
   PTE_TURN_EACH
   for (unsigned i = 0; i < PTE_TURN_EDGE; i++) {
-    const pte_turn_bits bits = (pte_turn_bits)row[i] & 0x7fffffff, more = bits > *largest;
-    *largest = (bits & more) | (*largest & ~more);
+    const pte_turn_bits bits = (pte_turn_bits)row[i] & 0x7fffffff;
+    *largest = PTE_TURN_LARGER(bits, *largest);
     pte_turn_store(&row[i], apart, to + PTE_TURN_EDGE * i);
   }
 }
