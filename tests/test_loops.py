@@ -82,6 +82,14 @@ def test_the_reader_finds_a_spill() -> None:
     assert [at for at, text in loop if SPILL.match(text)] == [12]
 
 
+def test_functions_of_pointwise_programs_are_on_vectors(objects: list[Path]) -> None:
+    """exp, sin and their like are inline functions: one more call in that file, and GCC's allowance for inlining may end before
+    them, which leaves their loops without vectors (203 fused products then were 28)."""
+    (path,) = {p.parents[1] / "pointwise/pointwise__avx2.c.o" for p in objects}
+    listing = subprocess.run(["objdump", "-d", path], check=True, capture_output=True, text=True)
+    assert len(re.findall(r"vfn?m(?:add|sub)\d+ps .*%ymm", listing.stdout)) > 180
+
+
 def test_sums_of_products_stay_in_registers(objects: list[Path]) -> None:
     loops, spills = 0, {}
     for path in objects:

@@ -23,6 +23,12 @@ typedef struct pte_isa {
 extern const pte_isa pte_isas[];
 extern const size_t pte_isa_count;
 
+/* What every processor has that the build is for: variants below it are left out, and a session
+ * that may not use it is refused. */
+#ifndef PTE_LEAST
+#define PTE_LEAST 0u
+#endif
+
 /* State that the system saves only for a process that asked for it (pte_host_cpu): tiles. */
 #define PTE_STATE_ON_REQUEST 0x60000u
 

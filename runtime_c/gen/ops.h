@@ -99,6 +99,12 @@ _Static_assert(offsetof(pte_dims_attrs, values) == 4, "dims");
 extern const pte_kernel pte_dims_kernel;
 
 enum { PTE_PAD_MODE_REFLECT = 0, PTE_PAD_MODE_EDGE = 1, PTE_PAD_MODE_WRAP = 2 };
+#ifdef PTE_KEPT_PAD_MODE
+#define PTE_KEPT_IS_PAD_MODE(name, value) || (value) == PTE_PAD_MODE_##name
+#define PTE_PAD_MODE_KEPT(value) (0 PTE_KEPT_PAD_MODE(PTE_KEPT_IS_PAD_MODE, value))
+#else
+#define PTE_PAD_MODE_KEPT(value) 1
+#endif
 typedef struct pte_pad_attrs {
   uint32_t size;
   pte_range begin;
@@ -138,6 +144,12 @@ _Static_assert(offsetof(pte_gather_nd_attrs, batch_dims) == 8, "gather_nd");
 extern const pte_kernel pte_gather_nd_kernel;
 
 enum { PTE_SCATTER_ELEMENTS_REDUCTION_NONE = 0, PTE_SCATTER_ELEMENTS_REDUCTION_ADD = 1, PTE_SCATTER_ELEMENTS_REDUCTION_MUL = 2, PTE_SCATTER_ELEMENTS_REDUCTION_MAX = 3, PTE_SCATTER_ELEMENTS_REDUCTION_MIN = 4 };
+#ifdef PTE_KEPT_SCATTER_ELEMENTS_REDUCTION
+#define PTE_KEPT_IS_SCATTER_ELEMENTS_REDUCTION(name, value) || (value) == PTE_SCATTER_ELEMENTS_REDUCTION_##name
+#define PTE_SCATTER_ELEMENTS_REDUCTION_KEPT(value) (0 PTE_KEPT_SCATTER_ELEMENTS_REDUCTION(PTE_KEPT_IS_SCATTER_ELEMENTS_REDUCTION, value))
+#else
+#define PTE_SCATTER_ELEMENTS_REDUCTION_KEPT(value) 1
+#endif
 typedef struct pte_scatter_elements_attrs {
   uint32_t size;
   uint32_t reduction;
@@ -147,6 +159,12 @@ _Static_assert(offsetof(pte_scatter_elements_attrs, reduction) == 4, "scatter_el
 extern const pte_kernel pte_scatter_elements_kernel;
 
 enum { PTE_SCATTER_ND_REDUCTION_NONE = 0, PTE_SCATTER_ND_REDUCTION_ADD = 1, PTE_SCATTER_ND_REDUCTION_MUL = 2, PTE_SCATTER_ND_REDUCTION_MAX = 3, PTE_SCATTER_ND_REDUCTION_MIN = 4 };
+#ifdef PTE_KEPT_SCATTER_ND_REDUCTION
+#define PTE_KEPT_IS_SCATTER_ND_REDUCTION(name, value) || (value) == PTE_SCATTER_ND_REDUCTION_##name
+#define PTE_SCATTER_ND_REDUCTION_KEPT(value) (0 PTE_KEPT_SCATTER_ND_REDUCTION(PTE_KEPT_IS_SCATTER_ND_REDUCTION, value))
+#else
+#define PTE_SCATTER_ND_REDUCTION_KEPT(value) 1
+#endif
 typedef struct pte_scatter_nd_attrs {
   uint32_t size;
   uint32_t reduction;
@@ -179,6 +197,12 @@ _Static_assert(offsetof(pte_topk_attrs, largest) == 4, "topk");
 extern const pte_kernel pte_topk_kernel;
 
 enum { PTE_CUMULATE_KIND_SUM = 0, PTE_CUMULATE_KIND_PROD = 1 };
+#ifdef PTE_KEPT_CUMULATE_KIND
+#define PTE_KEPT_IS_CUMULATE_KIND(name, value) || (value) == PTE_CUMULATE_KIND_##name
+#define PTE_CUMULATE_KIND_KEPT(value) (0 PTE_KEPT_CUMULATE_KIND(PTE_KEPT_IS_CUMULATE_KIND, value))
+#else
+#define PTE_CUMULATE_KIND_KEPT(value) 1
+#endif
 typedef struct pte_cumulate_attrs {
   uint32_t size;
   uint32_t kind;
@@ -190,6 +214,12 @@ _Static_assert(offsetof(pte_cumulate_attrs, reverse) == 12, "cumulate");
 extern const pte_kernel pte_cumulate_kernel;
 
 enum { PTE_REDUCE_KIND_SUM = 0, PTE_REDUCE_KIND_MEAN = 1, PTE_REDUCE_KIND_MAX = 2, PTE_REDUCE_KIND_MIN = 3, PTE_REDUCE_KIND_PROD = 4 };
+#ifdef PTE_KEPT_REDUCE_KIND
+#define PTE_KEPT_IS_REDUCE_KIND(name, value) || (value) == PTE_REDUCE_KIND_##name
+#define PTE_REDUCE_KIND_KEPT(value) (0 PTE_KEPT_REDUCE_KIND(PTE_KEPT_IS_REDUCE_KIND, value))
+#else
+#define PTE_REDUCE_KIND_KEPT(value) 1
+#endif
 typedef struct pte_reduce_attrs {
   uint32_t size;
   uint32_t kind;
@@ -200,6 +230,12 @@ _Static_assert(offsetof(pte_reduce_attrs, count) == 8, "reduce");
 extern const pte_kernel pte_reduce_kernel;
 
 enum { PTE_ARG_REDUCE_KIND_MAX = 0, PTE_ARG_REDUCE_KIND_MIN = 1 };
+#ifdef PTE_KEPT_ARG_REDUCE_KIND
+#define PTE_KEPT_IS_ARG_REDUCE_KIND(name, value) || (value) == PTE_ARG_REDUCE_KIND_##name
+#define PTE_ARG_REDUCE_KIND_KEPT(value) (0 PTE_KEPT_ARG_REDUCE_KIND(PTE_KEPT_IS_ARG_REDUCE_KIND, value))
+#else
+#define PTE_ARG_REDUCE_KIND_KEPT(value) 1
+#endif
 typedef struct pte_arg_reduce_attrs {
   uint32_t size;
   uint32_t kind;
@@ -289,6 +325,12 @@ _Static_assert(offsetof(pte_conv_depthwise_attrs, steps) == 44, "conv_depthwise"
 extern const pte_kernel pte_conv_depthwise_kernel;
 
 enum { PTE_ATTENTION_CAUSAL_NONE = 0, PTE_ATTENTION_CAUSAL_TOP_LEFT = 1, PTE_ATTENTION_CAUSAL_BOTTOM_RIGHT = 2 };
+#ifdef PTE_KEPT_ATTENTION_CAUSAL
+#define PTE_KEPT_IS_ATTENTION_CAUSAL(name, value) || (value) == PTE_ATTENTION_CAUSAL_##name
+#define PTE_ATTENTION_CAUSAL_KEPT(value) (0 PTE_KEPT_ATTENTION_CAUSAL(PTE_KEPT_IS_ATTENTION_CAUSAL, value))
+#else
+#define PTE_ATTENTION_CAUSAL_KEPT(value) 1
+#endif
 typedef struct pte_attention_attrs {
   uint32_t size;
   double scale;
@@ -371,8 +413,26 @@ _Static_assert(offsetof(pte_average_pool_attrs, count_padding) == 44, "average_p
 extern const pte_kernel pte_average_pool_kernel;
 
 enum { PTE_RESIZE_MODE_NEAREST = 0, PTE_RESIZE_MODE_LINEAR = 1, PTE_RESIZE_MODE_CUBIC = 2 };
+#ifdef PTE_KEPT_RESIZE_MODE
+#define PTE_KEPT_IS_RESIZE_MODE(name, value) || (value) == PTE_RESIZE_MODE_##name
+#define PTE_RESIZE_MODE_KEPT(value) (0 PTE_KEPT_RESIZE_MODE(PTE_KEPT_IS_RESIZE_MODE, value))
+#else
+#define PTE_RESIZE_MODE_KEPT(value) 1
+#endif
 enum { PTE_RESIZE_COORDINATES_HALF_PIXEL = 0, PTE_RESIZE_COORDINATES_HALF_PIXEL_SYMMETRIC = 1, PTE_RESIZE_COORDINATES_PYTORCH_HALF_PIXEL = 2, PTE_RESIZE_COORDINATES_ALIGN_CORNERS = 3, PTE_RESIZE_COORDINATES_ASYMMETRIC = 4, PTE_RESIZE_COORDINATES_TF_CROP_AND_RESIZE = 5 };
+#ifdef PTE_KEPT_RESIZE_COORDINATES
+#define PTE_KEPT_IS_RESIZE_COORDINATES(name, value) || (value) == PTE_RESIZE_COORDINATES_##name
+#define PTE_RESIZE_COORDINATES_KEPT(value) (0 PTE_KEPT_RESIZE_COORDINATES(PTE_KEPT_IS_RESIZE_COORDINATES, value))
+#else
+#define PTE_RESIZE_COORDINATES_KEPT(value) 1
+#endif
 enum { PTE_RESIZE_NEAREST_ROUND_PREFER_FLOOR = 0, PTE_RESIZE_NEAREST_ROUND_PREFER_CEIL = 1, PTE_RESIZE_NEAREST_FLOOR = 2, PTE_RESIZE_NEAREST_CEIL = 3 };
+#ifdef PTE_KEPT_RESIZE_NEAREST
+#define PTE_KEPT_IS_RESIZE_NEAREST(name, value) || (value) == PTE_RESIZE_NEAREST_##name
+#define PTE_RESIZE_NEAREST_KEPT(value) (0 PTE_KEPT_RESIZE_NEAREST(PTE_KEPT_IS_RESIZE_NEAREST, value))
+#else
+#define PTE_RESIZE_NEAREST_KEPT(value) 1
+#endif
 typedef struct pte_resize_attrs {
   uint32_t size;
   pte_range scales;
@@ -390,7 +450,19 @@ _Static_assert(offsetof(pte_resize_attrs, region) == 48, "resize");
 extern const pte_kernel pte_resize_kernel;
 
 enum { PTE_GRID_SAMPLE_MODE_LINEAR = 0, PTE_GRID_SAMPLE_MODE_NEAREST = 1, PTE_GRID_SAMPLE_MODE_CUBIC = 2 };
+#ifdef PTE_KEPT_GRID_SAMPLE_MODE
+#define PTE_KEPT_IS_GRID_SAMPLE_MODE(name, value) || (value) == PTE_GRID_SAMPLE_MODE_##name
+#define PTE_GRID_SAMPLE_MODE_KEPT(value) (0 PTE_KEPT_GRID_SAMPLE_MODE(PTE_KEPT_IS_GRID_SAMPLE_MODE, value))
+#else
+#define PTE_GRID_SAMPLE_MODE_KEPT(value) 1
+#endif
 enum { PTE_GRID_SAMPLE_PADDING_ZEROS = 0, PTE_GRID_SAMPLE_PADDING_BORDER = 1, PTE_GRID_SAMPLE_PADDING_REFLECTION = 2 };
+#ifdef PTE_KEPT_GRID_SAMPLE_PADDING
+#define PTE_KEPT_IS_GRID_SAMPLE_PADDING(name, value) || (value) == PTE_GRID_SAMPLE_PADDING_##name
+#define PTE_GRID_SAMPLE_PADDING_KEPT(value) (0 PTE_KEPT_GRID_SAMPLE_PADDING(PTE_KEPT_IS_GRID_SAMPLE_PADDING, value))
+#else
+#define PTE_GRID_SAMPLE_PADDING_KEPT(value) 1
+#endif
 typedef struct pte_grid_sample_attrs {
   uint32_t size;
   uint32_t mode;
@@ -586,5 +658,20 @@ extern const pte_kernel pte_conv_winograd_kernel;
   X(matmul_turned) \
   X(codes) \
   X(conv_winograd)
+
+/* X(OP, op, ATTR, attr) for every attribute that is one of some words. */
+#define PTE_ENUM_ATTRS(X) \
+  X(PAD, pad, MODE, mode) \
+  X(SCATTER_ELEMENTS, scatter_elements, REDUCTION, reduction) \
+  X(SCATTER_ND, scatter_nd, REDUCTION, reduction) \
+  X(CUMULATE, cumulate, KIND, kind) \
+  X(REDUCE, reduce, KIND, kind) \
+  X(ARG_REDUCE, arg_reduce, KIND, kind) \
+  X(ATTENTION, attention, CAUSAL, causal) \
+  X(RESIZE, resize, MODE, mode) \
+  X(RESIZE, resize, COORDINATES, coordinates) \
+  X(RESIZE, resize, NEAREST, nearest) \
+  X(GRID_SAMPLE, grid_sample, MODE, mode) \
+  X(GRID_SAMPLE, grid_sample, PADDING, padding)
 
 #endif

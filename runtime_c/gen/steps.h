@@ -93,9 +93,15 @@ extern const pte_step_row pte_step_rows[PTE_STEP_ROWS];
  * --emit-kernel-list. Others are refused when a program is opened. */
 #ifdef PTE_KEPT_STEPS
 #define PTE_KEPT_IS(o, t, op, type) || ((op) == PTE_STEP_##o && (type) == PTE_STEP_##t)
+#define PTE_KEPT_IS_OP(o, t, op, type) || (op) == PTE_STEP_##o
+#define PTE_KEPT_IS_TYPE(o, t, op, type) || (type) == PTE_STEP_##t
 #define PTE_STEP_KEPT(op, type) (0 PTE_KEPT_STEPS(PTE_KEPT_IS, op, type))
+#define PTE_STEP_OP_KEPT(op) (0 PTE_KEPT_STEPS(PTE_KEPT_IS_OP, op, 0)) /* in any type */
+#define PTE_STEP_TYPE_KEPT(type) (0 PTE_KEPT_STEPS(PTE_KEPT_IS_TYPE, 0, type)) /* any opcode */
 #else
 #define PTE_STEP_KEPT(op, type) 1
+#define PTE_STEP_OP_KEPT(op) 1
+#define PTE_STEP_TYPE_KEPT(type) 1
 #endif
 /* What a compiler may rely on where a step of this type is run. */
 #define PTE_STEP_ONLY(op, type)                             \

@@ -1,7 +1,5 @@
 #include "kernels/variants.h"
 
-#include "pteron/pteron.h"
-
 #define PTE_VARIANTS(family)               const pte_variant pte_##family##_variants[] = {
 #define PTE_VARIANT(family, isa, features) {features, &pte_##family##__##isa},
 #define PTE_VARIANTS_END                                                                           \

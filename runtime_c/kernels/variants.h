@@ -8,7 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/cpu.h"
+
 #define PTE_CPU_ANY 0u /* in a row of gen/variants.inc: needs no feature (PTE_CPU_*) */
+
+#if PTE_HAVE_AVX512
+#define PTE_PARTS true /* a variant of gemm_f32 has `parts` */
+#else
+#define PTE_PARTS false
+#endif
 
 /* Every family, once. */
 #define PTE_FAMILIES(FAMILY)                                                                       \
@@ -128,7 +136,8 @@ typedef struct pte_parts_f32 {
 typedef struct pte_gemm_f32 {
   /* rows in 1..PTE_STRIP; panels is 1, abreast[rows] or abreast[rows + 1] */
   void (*tile)(size_t rows, size_t panels, const pte_tile_f32 *tile);
-  /* rows in 1..2 * PTE_SPAN, of one or two panels; knows `missing`. NULL: there is none. */
+  /* rows in 1..2 * PTE_SPAN, of one or two panels; knows `missing`. NULL: there is none; builds
+   * without PTE_PARTS have none at all. */
   void (*parts)(size_t rows, size_t panels, const pte_parts_f32 *tile);
   /* y[panels][16] = panels times x[k], whole sums */
   void (*vector)(size_t k, size_t panels, const float *x, const float *panel, float *y);
@@ -353,8 +362,8 @@ typedef struct pte_variant {
   const void *functions;
 } pte_variant;
 
-/* The functions of the first row whose features are all in `cpu`. The last row needs none, so there
- * is one. */
+/* The functions of the first row whose features are all in `cpu`. There is one: the last row needs
+ * none, or what every processor has that the build is for (PTE_LEAST; prepare looks). */
 static inline const void *pte_variant_pick(const pte_variant *row, uint32_t cpu) {
   while ((row->features & cpu) != row->features) row++;
   return row->functions;

@@ -2,6 +2,7 @@
  * type needs. */
 #include <string.h>
 
+#include "core/kept.h"
 #include "core/size.h"
 #include "program/check.h"
 #include "pteron/types.h"
@@ -93,6 +94,7 @@ static pte_status verify_state(pte_verifier *v, uint32_t i) {
 
 pte_status pte_verify_constants(pte_verifier *v) {
   for (uint32_t i = 0; i < v->program->constant_count; i++) PTE_TRY(verify_constant(v, i));
+  if (v->program->state_count > 0) PTE_NEEDS_STATES(v->error);
   for (uint32_t i = 0; i < v->program->state_count; i++) PTE_TRY(verify_state(v, i));
   return PTE_OK;
 }

@@ -1,4 +1,5 @@
 /* Instructions that name blocks: nesting ends, and both sides of a binding agree. */
+#include "core/kept.h"
 #include "gen/ops.h"
 #include "program/check.h"
 #include "pteron/types.h"
@@ -116,10 +117,13 @@ static pte_status check_call(pte_verifier *v, uint32_t block, uint32_t i, const 
 pte_status pte_verify_control(pte_verifier *v, uint32_t block, uint32_t i, const void *attrs) {
   const pte_program *p = v->program;
   switch (p->instrs[i].op) {
-  case PTE_OP_IF: return check_if(v, block, i, attrs);
-  case PTE_OP_LOOP: return check_loop(v, block, i, attrs);
-  case PTE_OP_CALL: return check_call(v, block, i, "body", ((const pte_call_attrs *)attrs)->body);
+  case PTE_OP_IF: return PTE_OP_KEPT(IF) ? check_if(v, block, i, attrs) : PTE_UNSUPPORTED;
+  case PTE_OP_LOOP: return PTE_OP_KEPT(LOOP) ? check_loop(v, block, i, attrs) : PTE_UNSUPPORTED;
+  case PTE_OP_CALL:
+    if (!PTE_OP_KEPT(CALL)) return PTE_UNSUPPORTED;
+    return check_call(v, block, i, "body", ((const pte_call_attrs *)attrs)->body);
   case PTE_OP_DELEGATE: {
+    if (!PTE_OP_KEPT(DELEGATE)) return PTE_UNSUPPORTED;
     int64_t index = ((const pte_delegate_attrs *)attrs)->index;
     if (index < 0 || index >= p->delegate_count)
       return pte_bad_index(v, "instrs", i, "index", (uint64_t)index, p->delegate_count);

@@ -1,4 +1,5 @@
 /* Expressions, dimensions and relations: lower operands, defined kinds, sensible bounds. */
+#include "core/kept.h"
 #include "program/check.h"
 #include "pteron/types.h"
 
@@ -43,6 +44,8 @@ static pte_status verify_dim(pte_verifier *v, uint32_t i) {
   if (d->hint < d->min || d->hint > d->max)
     return pte_refuse(v, "dims[%u].hint: expected %lld to %lld, got %lld", i, d->min, d->max,
                       d->hint);
+  if (d->kind == PTE_DIM_COUNTED && !PTE_COUNTED_KEPT)
+    return pte_fail(v->error, PTE_UNSUPPORTED, "dims[%u]: counted ones are not in this build", i);
   if (d->kind == PTE_DIM_COUNTED && d->capacity != PTE_NONE)
     PTE_TRY(pte_check_index(v, "dims", i, "capacity", d->capacity, p->expr_count));
   if (d->kind == PTE_DIM_SHAPE)

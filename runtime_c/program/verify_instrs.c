@@ -1,6 +1,7 @@
 /* Instructions against their operator's row: arity, dtypes, layouts, ranks, attributes. */
 #include <string.h>
 
+#include "core/kept.h"
 #include "core/relation.h"
 #include "core/shape.h"
 #include "gen/ops.h"
@@ -152,16 +153,33 @@ static pte_status spend_pairs(pte_verifier *v, uint32_t i, uint32_t inputs, uint
   return PTE_OK;
 }
 
+static pte_status fail_absent(pte_verifier *v, uint32_t i, const pte_op_row *row) {
+  return pte_fail(v->error, PTE_UNSUPPORTED,
+                  "instrs[%u].op: %s is not in this build of the runtime", i,
+                  pte_op_text(row->name));
+}
+
+/* Whether the build has operator `id` with these words: one that the session runs has no kernel
+ * that could be absent, and kinds of an operator may be left out. */
+static bool is_kept(uint32_t id, const void *attrs) {
+  (void)id, (void)attrs;
+#define PTE_WORDS(OP, op, ATTR, attr)                                                              \
+  if (id == PTE_OP_##OP && !PTE_##OP##_##ATTR##_KEPT(((const pte_##op##_attrs *)attrs)->attr))     \
+    return false;
+  PTE_ENUM_ATTRS(PTE_WORDS)
+#undef PTE_WORDS
+  return (PTE_OP_KEPT(IF) || id != PTE_OP_IF) && (PTE_OP_KEPT(LOOP) || id != PTE_OP_LOOP) &&
+         (PTE_OP_KEPT(CALL) || id != PTE_OP_CALL) &&
+         (PTE_OP_KEPT(DELEGATE) || id != PTE_OP_DELEGATE);
+}
+
 pte_status pte_verify_instr(pte_verifier *v, uint32_t block, uint32_t i) {
   const pte_program *p = v->program;
   const pte_file_instr *instr = &p->instrs[i];
   const pte_op_row *row = pte_op_find(instr->op);
   if (row == NULL)
     return pte_refuse(v, "instrs[%u].op: %u is not an operator", i, (uint32_t)instr->op);
-  if (row->kernel == NULL && !row->control)
-    return pte_fail(v->error, PTE_UNSUPPORTED,
-                    "instrs[%u].op: %s is not in this build of the runtime", i,
-                    pte_op_text(row->name));
+  if (row->kernel == NULL && !row->control) return fail_absent(v, i, row);
   PTE_CHECK_FIELDS(v, "instrs", i, instr, INSTR);
   uint64_t scratch[PTE_MAX_ATTRS_BYTES / 8];
   const void *attrs = NULL;
@@ -172,6 +190,7 @@ pte_status pte_verify_instr(pte_verifier *v, uint32_t block, uint32_t i) {
                .i = i,
                .f = PTE_NONE,
                .t = PTE_NONE};
+  if (!is_kept(row->id, attrs)) return fail_absent(v, i, row);
   pte_shape_begin(&s.match, row, attrs);
   PTE_TRY(check_side(&s, false, instr->inputs));
   PTE_TRY(check_side(&s, true, instr->outputs));

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/kept.h"
 #include "core/shape.h"
 #include "gen/ops.h"
 #include "session/control_check.h"
@@ -284,7 +285,8 @@ pte_status pte_check_work(pte_session *s, uint32_t index, bool placed, uint64_t 
   *out_scratch = 0;
   pte_fault_clear(s);
   PTE_TRY(pte_check_overlap(s, index, placed, err));
-  if (row->id == PTE_OP_DELEGATE) return pte_delegate_check(s, index, out_scratch, err);
+  if (PTE_OP_KEPT(DELEGATE) && row->id == PTE_OP_DELEGATE)
+    return pte_delegate_check(s, index, out_scratch, err);
   if (row->control) return pte_control_check(s, index, err);
   PTE_TRY(check_dense(s, index, err));
   PTE_TRY(check_sizes(s, index, placed, err));

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/kept.h"
 #include "core/size.h"
 #include "gen/ops.h"
 #include "session/counted.h"
@@ -250,10 +251,12 @@ static pte_status dispatch(pte_execution *run, uint32_t index) {
   if (work->run != NULL) return pte_instruction_end(run, index, work->run(&work->call));
   if (work->bound || work->dynamic) PTE_TRY(pte_instruction_prove(run, index));
   switch (work->row->id) {
-  case PTE_OP_IF: return run_if(run, index);
-  case PTE_OP_LOOP: return run_loop(run, index);
-  case PTE_OP_CALL: return run_called(run, index, ((const pte_call_attrs *)work->call.attrs)->body);
-  case PTE_OP_DELEGATE: return run_delegate(run, index);
+  case PTE_OP_IF: return PTE_OP_KEPT(IF) ? run_if(run, index) : PTE_UNSUPPORTED;
+  case PTE_OP_LOOP: return PTE_OP_KEPT(LOOP) ? run_loop(run, index) : PTE_UNSUPPORTED;
+  case PTE_OP_CALL:
+    if (!PTE_OP_KEPT(CALL)) return PTE_UNSUPPORTED;
+    return run_called(run, index, ((const pte_call_attrs *)work->call.attrs)->body);
+  case PTE_OP_DELEGATE: return PTE_OP_KEPT(DELEGATE) ? run_delegate(run, index) : PTE_UNSUPPORTED;
   default: return pte_instruction_end(run, index, work->row->kernel->run(&work->call));
   }
 }

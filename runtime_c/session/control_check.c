@@ -2,6 +2,7 @@
  * What is left, and all addresses, control.c checks while it runs. */
 #include "session/control_check.h"
 
+#include "core/kept.h"
 #include "gen/ops.h"
 #include "session/fault.h"
 
@@ -61,13 +62,17 @@ pte_status pte_control_check(pte_session *s, uint32_t index, pte_error *err) {
   const pte_work *work = &s->works[index];
   switch (work->row->id) {
   case PTE_OP_IF:
+    if (!PTE_OP_KEPT(IF)) return PTE_UNSUPPORTED;
     PTE_TRY(check_results(s, index, ((const pte_if_attrs *)work->call.attrs)->then_block, err));
     return check_results(s, index, ((const pte_if_attrs *)work->call.attrs)->else_block, err);
   case PTE_OP_LOOP:
+    if (!PTE_OP_KEPT(LOOP)) return PTE_UNSUPPORTED;
     return check_loop(s, index, ((const pte_loop_attrs *)work->call.attrs)->body, err);
   case PTE_OP_CALL:
+    if (!PTE_OP_KEPT(CALL)) return PTE_UNSUPPORTED;
     return check_called(s, index, ((const pte_call_attrs *)work->call.attrs)->body, err);
   case PTE_OP_DELEGATE: {
+    if (!PTE_OP_KEPT(DELEGATE)) return PTE_UNSUPPORTED;
     uint32_t entry = (uint32_t)((const pte_delegate_attrs *)work->call.attrs)->index;
     uint32_t fallback = s->program->delegates[entry].fallback;
     return fallback == PTE_NONE ? PTE_OK : check_called(s, index, fallback, err);

@@ -1,6 +1,7 @@
 #include "session/counted.h"
 
 #include "core/error.h"
+#include "core/kept.h"
 #include "session/fault.h"
 #include "session/values.h"
 
@@ -15,7 +16,7 @@ static bool is_dynamic(const pte_session *s, uint32_t v) {
 }
 
 void pte_counted_set_all(pte_session *s, bool full) {
-  if (!s->has_dynamic) return;
+  if (!PTE_COUNTED_KEPT || !s->has_dynamic) return;
   for (uint32_t dim = 0; dim < s->exprs.dim_count; dim++)
     if (s->exprs.dims[dim].kind == PTE_DIM_COUNTED)
       s->exprs.dim_values[dim] = full ? s->exprs.dim_capacity[dim] : 0;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/kept.h"
 #include "core/size.h"
 #include "core/sized.h"
 #include "gen/ops.h"
@@ -113,6 +114,7 @@ static pte_status place(const pte_program *p, uint32_t entry, pte_placed *placed
 static pte_status place_all(const pte_program *p, uint32_t method, pte_placed *placed,
                             pte_arena *arena, pte_error *err) {
   entries all;
+  if (!PTE_OP_KEPT(DELEGATE)) return PTE_OK; /* nor has the program an instruction for one */
   PTE_TRY(find_entries(p, method, &all, err));
   for (uint32_t entry = 0; entry < p->delegate_count; entry++) {
     pte_placed *own = placed == NULL ? NULL : &placed[entry];

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "core/kept.h"
+
 typedef struct outcome {
   int64_t value;
   pte_known known;
@@ -60,10 +62,14 @@ void pte_exprs_reset(pte_exprs *x) {
   memset(x->dim_known, PTE_UNBOUND, x->dim_count);
 }
 
+static bool is_counted(const pte_exprs *x, const pte_file_expr *dim) {
+  return PTE_COUNTED_KEPT && x->dims[dim->a].kind == PTE_DIM_COUNTED;
+}
+
 void pte_exprs_trace(pte_exprs *x) {
   for (uint32_t i = 0; i < x->expr_count; i++) {
     const pte_file_expr *e = &x->exprs[i];
-    if (e->op == PTE_EXPR_DIM) x->dynamic[i] = x->dims[e->a].kind == PTE_DIM_COUNTED;
+    if (e->op == PTE_EXPR_DIM) x->dynamic[i] = is_counted(x, e);
     else x->dynamic[i] = !is_leaf(e) && (x->dynamic[e->a] || x->dynamic[e->b]);
   }
   /* Downwards: operands and capacities have lower indices than their users. */
@@ -71,7 +77,7 @@ void pte_exprs_trace(pte_exprs *x) {
     const pte_file_expr *e = &x->exprs[i];
     if (!x->used[i]) continue;
     if (!is_leaf(e)) x->used[e->a] = x->used[e->b] = true;
-    if (e->op != PTE_EXPR_DIM || x->dims[e->a].kind != PTE_DIM_COUNTED) continue;
+    if (e->op != PTE_EXPR_DIM || !is_counted(x, e)) continue;
     if (x->dims[e->a].capacity != PTE_NONE) x->used[x->dims[e->a].capacity] = true;
   }
 }
@@ -101,7 +107,7 @@ static bool evaluate_at(pte_exprs *x, uint32_t i) {
 void pte_exprs_evaluate(pte_exprs *x, bool *changed) {
   for (uint32_t i = 0; i < x->expr_count; i++) {
     const pte_file_expr *e = &x->exprs[i];
-    if (e->op == PTE_EXPR_DIM && x->dims[e->a].kind == PTE_DIM_COUNTED) bind_capacity(x, e->a);
+    if (e->op == PTE_EXPR_DIM && is_counted(x, e)) bind_capacity(x, e->a);
     if (evaluate_at(x, i)) *changed = true;
   }
 }

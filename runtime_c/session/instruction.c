@@ -1,12 +1,13 @@
 #include "session/instruction.h"
 
+#include "core/kept.h"
 #include "session/check.h"
 #include "session/counted.h"
 #include "session/fault.h"
 #include "session/values.h"
 
 static pte_status refresh_operands(pte_execution *run, const pte_work *work) {
-  if (work->row->counts)
+  if (PTE_COUNTED_KEPT && work->row->counts)
     for (uint32_t i = 0; i < work->call.out_count; i++)
       if (work->call.out[i] != NULL) pte_counted_open(run->s, work->call.out[i]);
   for (uint32_t i = 0; i < work->call.in_count; i++)
@@ -20,7 +21,7 @@ pte_status pte_instruction_prove(pte_execution *run, uint32_t index) {
   pte_session *s = run->s;
   const pte_work *work = &s->works[index];
   PTE_TRY(refresh_operands(run, work));
-  if (!work->dynamic) return pte_check_overlap(s, index, true, run->err);
+  if (!PTE_COUNTED_KEPT || !work->dynamic) return pte_check_overlap(s, index, true, run->err);
   uint64_t scratch = 0;
   PTE_TRY(pte_check_work(s, index, true, &scratch, run->err));
   if (scratch <= s->sizes.scratch_bytes) return PTE_OK;
@@ -32,7 +33,7 @@ pte_status pte_instruction_end(pte_execution *run, uint32_t index, pte_status st
   const pte_work *work = &s->works[index];
   if (pte_call_ended(&work->call)) return pte_execution_look(run, index);
   if (status != PTE_OK) return pte_fault_text(s, index, status, run->err);
-  if (!work->row->counts) return PTE_OK;
+  if (!PTE_COUNTED_KEPT || !work->row->counts) return PTE_OK;
   for (uint32_t i = 0; i < work->call.out_count; i++)
     if (work->call.out[i] != NULL)
       PTE_TRY(pte_counted_close(s, index, work->call.out[i], work->call.out[i]->shape, 128 + i,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/kept.h"
 #include "gen/ops.h"
 #include "session/delegates.h"
 #include "session/values.h"
@@ -202,7 +203,7 @@ static bool refs_are_dynamic(const pte_session *s, uint32_t start, uint32_t coun
 
 /* A state outlives the run that counted: its extents would not. */
 static pte_status mark_dynamic_values(pte_session *s, pte_error *err) {
-  for (uint32_t v = 0; v < s->value_count; v++) {
+  for (uint32_t v = 0; PTE_COUNTED_KEPT && v < s->value_count; v++) {
     const pte_file_value *file = pte_session_file_value(s, v);
     const uint8_t moving = PTE_SLOT_PARAM | PTE_SLOT_DYNAMIC; /* a base whose room changes too */
     if (!refs_are_dynamic(s, file->shape, file->rank) &&

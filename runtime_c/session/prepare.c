@@ -152,6 +152,9 @@ static pte_status measure(pte_session *s, const pte_prepare_options *given, pte_
   if (s == NULL) return pte_fail(err, PTE_BAD_ARGUMENT, "session: NULL");
   PTE_TRY(read_options(given, options, err));
   uint32_t cpu = pte_cpu_allow(options->cpu);
+  if ((cpu & PTE_LEAST) != PTE_LEAST)
+    return pte_fail(err, PTE_UNSUPPORTED, "cpu: %u, this build is for processors with %u", cpu,
+                    PTE_LEAST);
   bool changed = s->has_dynamic || s->call.threads != options->threads || s->call.cpu != cpu;
   bool known = s->measured;
   s->prepared = s->measured = false;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/kept.h"
 #include "core/kernel.h"
 #include "core/math.h"
 #include "core/size.h"
@@ -142,6 +143,7 @@ size_t pte_sample_room(uint32_t count) {
 
 pte_status pte_sample(const pte_sampling *options, const float *logits, uint32_t count,
                       uint64_t position, pte_memory room, uint32_t *out_id, pte_error *err) {
+  PTE_NEEDS_STATES(err);
   pte_sampling o;
   PTE_TRY(check_options(options, &o, err));
   candidate best = {.weight = 0};

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/kept.h"
 #include "core/size.h"
 #include "program/blake2s.h"
 #include "session/session.h"
@@ -137,6 +138,7 @@ static int64_t position_within(const pte_session *s) {
 
 pte_status pte_session_position(const pte_session *s, int64_t *out_position, int64_t *out_room,
                                 pte_error *err) {
+  PTE_NEEDS_STATES(err);
   PTE_TRY(check_prepared(s, err));
   if (position_of(s) == NULL)
     return pte_fail(err, PTE_BAD_ARGUMENT, "session: its program keeps no context of tokens");
@@ -158,6 +160,7 @@ static int64_t first_of(const pte_session *s, past at) {
 }
 
 pte_status pte_session_rewind(pte_session *s, int64_t position, pte_error *err) {
+  PTE_NEEDS_STATES(err);
   int64_t now;
   PTE_TRY(pte_session_position(s, &now, NULL, err));
   for (uint32_t i = 0; i < s->state_count; i++)
@@ -218,12 +221,14 @@ static void digest_of(const unsigned char *bytes, uint64_t body, uint8_t digest[
 }
 
 pte_status pte_session_save_size(const pte_session *s, uint64_t *out_bytes, pte_error *err) {
+  PTE_NEEDS_STATES(err);
   PTE_TRY(check_prepared(s, err));
   *out_bytes = BODY + body_bytes(s, past_of(s, position_within(s)));
   return PTE_OK;
 }
 
 pte_status pte_session_save(const pte_session *s, void *data, size_t size_bytes, pte_error *err) {
+  PTE_NEEDS_STATES(err);
   uint64_t needed;
   PTE_TRY(pte_session_save_size(s, &needed, err));
   if (data == NULL || size_bytes != needed)
@@ -274,6 +279,7 @@ static pte_status check_saved(const pte_session *s, const unsigned char *from, s
 
 pte_status pte_session_restore(pte_session *s, const void *data, size_t size_bytes,
                                pte_error *err) {
+  PTE_NEEDS_STATES(err);
   head h;
   PTE_TRY(check_prepared(s, err));
   PTE_TRY(check_saved(s, data, size_bytes, &h, err));

@@ -70,19 +70,39 @@ def variants_inc(files: Iterable[PurePath]) -> str:
             )
         found.setdefault(family, set()).add(isa)
     what = "PTE_VARIANT(family, isa, features): the best of a family first, the portable one last."
-    out = [head(what, "schema/isas.py and the names of the files in kernels/")]
+    out = [head(what, "schema/isas.py and the names of the files in kernels/"), *_least()]
     for family, isas in found.items():
         if PORTABLE not in isas:
             raise ValueError(f"{family}: there is no {family}__{PORTABLE}.c")
         out.append(f"PTE_VARIANTS({family})")
-        out += [line for row in reversed(ROWS) if row.name in isas for line in _row(row, family)]
-        out += [f"PTE_VARIANT({family}, {PORTABLE}, PTE_CPU_ANY)", "PTE_VARIANTS_END"]
+        better: list[str] = []
+        for row in reversed(ROWS):
+            if row.name in isas:
+                name = row.name.upper()
+                out += _row(family, row.name, f"PTE_CPU_{name}", [f"PTE_HAVE_{name}", *better])
+                better.append(f"!PTE_LEAST_{name}")
+        out += _row(family, PORTABLE, "PTE_CPU_ANY", better)
+        out.append("PTE_VARIANTS_END")
     return "\n".join(out) + "\n"
 
 
-def _row(row: Isa, family: str) -> list[str]:
-    name = row.name.upper()
-    return [f"#if PTE_HAVE_{name}", f"PTE_VARIANT({family}, {row.name}, PTE_CPU_{name})", "#endif"]
+def _row(family: str, name: str, features: str, conditions: list[str]) -> list[str]:
+    row = f"PTE_VARIANT({family}, {name}, {features})"
+    return [f"#if {' && '.join(conditions)}", row, "#endif"] if conditions else [row]
+
+
+def _least() -> list[str]:
+    """A row that every processor of the build has takes the place of those below it."""
+    out = []
+    for row in ROWS:
+        name = row.name.upper()
+        out.append(f"#define PTE_LEAST_{name} (PTE_HAVE_{name} && (PTE_LEAST & PTE_CPU_{name}))")
+    return out
+
+
+def _mask(row: Isa) -> int:
+    """Its feature and those that it needs."""
+    return 1 << row.feature | (_mask(ISAS[row.needs]) if row.needs else 0)
 
 
 def isas_cmake() -> str:
@@ -93,4 +113,5 @@ def isas_cmake() -> str:
         out.append(f"set(PTE_ISA_{row.name}_MACHINE {row.machine})")
         out.append(f"set(PTE_ISA_{row.name}_FLAGS {row.flags})")
         out.append(f"set(PTE_ISA_{row.name}_OPTION {row.option})")
+        out.append(f"set(PTE_ISA_{row.name}_LEAST {_mask(row)})")
     return "\n".join(out) + "\n"

@@ -51,7 +51,29 @@ def ops_h() -> str:
     out += ["/* X(name) for every operator that has a kernel. */", "#define PTE_KERNELS(X) \\"]
     names = [op.name for op in OPS.values() if op.name not in signature.CONTROL]
     out += [f"  X({name}) \\" for name in names[:-1]] + [f"  X({names[-1]})", ""]
+    out += ["/* X(OP, op, ATTR, attr) for every attribute that is one of some words. */"]
+    out += ["#define PTE_ENUM_ATTRS(X) \\"]
+    rows = [
+        (op.name, a.name)
+        for op in OPS.values()
+        for a in signature.signature(op).attrs
+        if a.kind == "enum"
+    ]
+    words = [f"  X({op.upper()}, {op}, {attr.upper()}, {attr})" for op, attr in rows]
+    out += [" \\\n".join(words), ""]
     return "\n".join(out) + "\n#endif\n"
+
+
+def _kept(what: str) -> list[str]:
+    """Which values of an attribute a build for known programs has."""
+    return [
+        f"#ifdef PTE_KEPT_{what}",
+        f"#define PTE_KEPT_IS_{what}(name, value) || (value) == PTE_{what}_##name",
+        f"#define PTE_{what}_KEPT(value) (0 PTE_KEPT_{what}(PTE_KEPT_IS_{what}, value))",
+        "#else",
+        f"#define PTE_{what}_KEPT(value) 1",
+        "#endif",
+    ]
 
 
 def _op_declarations(op: Op) -> list[str]:
@@ -63,6 +85,7 @@ def _op_declarations(op: Op) -> list[str]:
                 f"PTE_{op.name}_{a.name}_{v}".upper() + f" = {i}" for i, v in enumerate(a.values)
             )
             out.append(f"enum {{ {names} }};")
+            out += _kept(f"{op.name}_{a.name}".upper())
     out += [f"typedef struct pte_{op.name}_attrs {{", "  uint32_t size;"]
     end = 4
     for a in sig.attrs:
@@ -340,9 +363,15 @@ KEPT = [
     " * --emit-kernel-list. Others are refused when a program is opened. */",
     "#ifdef PTE_KEPT_STEPS",
     "#define PTE_KEPT_IS(o, t, op, type) || ((op) == PTE_STEP_##o && (type) == PTE_STEP_##t)",
+    "#define PTE_KEPT_IS_OP(o, t, op, type) || (op) == PTE_STEP_##o",
+    "#define PTE_KEPT_IS_TYPE(o, t, op, type) || (type) == PTE_STEP_##t",
     "#define PTE_STEP_KEPT(op, type) (0 PTE_KEPT_STEPS(PTE_KEPT_IS, op, type))",
+    "#define PTE_STEP_OP_KEPT(op) (0 PTE_KEPT_STEPS(PTE_KEPT_IS_OP, op, 0)) /* in any type */",
+    "#define PTE_STEP_TYPE_KEPT(type) (0 PTE_KEPT_STEPS(PTE_KEPT_IS_TYPE, 0, type)) /* any opcode */",
     "#else",
     "#define PTE_STEP_KEPT(op, type) 1",
+    "#define PTE_STEP_OP_KEPT(op) 1",
+    "#define PTE_STEP_TYPE_KEPT(type) 1",
     "#endif",
     "/* What a compiler may rely on where a step of this type is run. */",
     "#define PTE_STEP_ONLY(op, type)                             \\",

@@ -64,7 +64,7 @@ WINDOW(i8, int8_t)
 /* f32 and i8 without indices: what networks ask for. */
 static bool window_only(const max_pool *p, pte_pace *pace, const pte_taps *taps, pte_offsets *o,
                         int64_t channels, const char *x, void *y) {
-  const bool codes = p->call->in[0]->dtype == PTE_I8;
+  const bool codes = PTE_DTYPE_KEPT(PTE_I8) && p->call->in[0]->dtype == PTE_I8;
   pte_coords coords = {{0}};
   if (codes) start_i8(y, NULL, channels);
   else start_f32(y, NULL, channels);
@@ -139,7 +139,7 @@ static pte_status max_pool_run(const pte_call *call) {
   max_pool p = {
       .call = call, .channel_major = a->channel_major != 0, .column_major = a->column_major != 0};
   p.variant = pte_pool_f32_pick(call->cpu);
-  p.codes = pte_codes_i8_pick(call->cpu);
+  if (PTE_DTYPE_KEPT(PTE_I8)) p.codes = pte_codes_i8_pick(call->cpu);
   p.window =
       pte_window_of(call, y, (const pte_range[]){a->kernel, a->stride, a->dilation, a->begin});
   if (pte_tensor_count(y) == 0) return PTE_OK;

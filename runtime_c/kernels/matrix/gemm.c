@@ -61,6 +61,8 @@ typedef struct gemm_block {
   pte_pace *pace; /* the functions below that return bool look: false: the run is to end */
 } gemm_block;
 
+static bool has_spans(const gemm_block *b) { return PTE_PARTS && b->span_count > 0; }
+
 /* The block's first column, through all groups, and how many it has. */
 static size_t first_column(const gemm_block *b) {
   return b->group * b->g->columns + b->panel_begin * PTE_PANEL;
@@ -204,7 +206,7 @@ static bool run_panels(const gemm_block *b, const gemm_step *k, size_t panel, si
                                 b->decoded + p * PTE_GEMM_DEPTH * PTE_PANEL);
   bool more = !g->panels.decoded && panel + 2 * panels <= b->panel_end;
   size_t next = more ? panels * b->taps * b->run * PTE_PANEL : 0;
-  if (b->span_count == 0) return run_strips(b, s, panels, next);
+  if (!has_spans(b)) return run_strips(b, s, panels, next);
   return run_spans(b, &s, k->tap * g->lines.tap_stride + k->offset, panels, next);
 }
 
@@ -212,7 +214,7 @@ static bool run_panels(const gemm_block *b, const gemm_step *k, size_t panel, si
  * exist goes alone. */
 static bool run_step(const gemm_block *b, const gemm_step *k) {
   size_t abreast = 2;
-  if (b->span_count == 0) abreast = b->kernel->abreast[ceil_div(b->rows, pte_strips(b->rows))];
+  if (!has_spans(b)) abreast = b->kernel->abreast[ceil_div(b->rows, pte_strips(b->rows))];
   size_t whole = b->kernel->masked ? b->panel_end : least(b->panel_end, b->g->columns / PTE_PANEL);
   size_t p = b->panel_begin;
   for (; p + abreast <= whole; p += abreast)
@@ -225,10 +227,10 @@ static bool run_step(const gemm_block *b, const gemm_step *k) {
 /* One strip reads each weight once: there is no reuse to block for, so a panel in place streams, as
  * far as a tile may go. Steps are about as long each. */
 static bool run_depth(const gemm_block *b) {
-  bool stream = b->rows <= PTE_STRIP && b->span_count == 0;
+  bool stream = b->rows <= PTE_STRIP && !has_spans(b);
   size_t depth = b->g->panels.decoded ? PTE_GEMM_DEPTH
                  : stream             ? PTE_GEMM_LONG
-                 : b->span_count > 0  ? PTE_GEMM_EVEN
+                 : has_spans(b)       ? PTE_GEMM_EVEN
                                       : PTE_GEMM_WIDE;
   size_t taps = most(depth / b->run, 1), run = least(depth, b->run);
   taps = ceil_div(b->taps, ceil_div(b->taps, taps)), run = ceil_div(b->run, ceil_div(b->run, run));
@@ -336,7 +338,7 @@ bool pte_gemm_scratch(const pte_gemm *g, uint32_t threads, uint64_t *out_bytes) 
 /* Whether the variant takes rows that lie evenly, and these do. Lines of a few would be tiles of
  * a few. */
 static bool even(const pte_gemm *g, const pte_gemm_f32 *kernel) {
-  return kernel->parts != NULL && g->lines.width > PTE_SPAN / 2 && g->rows > PTE_STRIP;
+  return PTE_PARTS && kernel->parts != NULL && g->lines.width > PTE_SPAN / 2 && g->rows > PTE_STRIP;
 }
 
 /* Cuts the block's part of each line into spans. */

@@ -1,5 +1,7 @@
 #include "kernels/matrix/panel_decode.h"
 
+#include "core/kept.h"
+
 PTE_LEVEL_TABLES
 
 enum { ROW = 8 * sizeof(size_t) - 1 };
@@ -49,7 +51,7 @@ pte_stored pte_stored_of(const pte_tensor *w) {
 }
 
 pte_panels pte_weight_panels(const pte_tensor *w, uint32_t cpu, pte_weight *memory) {
-  if (w->format == PTE_FORMAT_PLAIN) {
+  if (!PTE_STORED_KEPT || w->format == PTE_FORMAT_PLAIN) {
     memory->plain = (pte_plain_panels){w->data, (size_t)w->shape[1]};
     return (pte_panels){.read = pte_plain_panels_read, .self = &memory->plain};
   }

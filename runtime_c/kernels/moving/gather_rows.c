@@ -1,5 +1,6 @@
 /* gather_rows: y[i] = row index[i] of a weight in panels, decoded to f32; no
  * aliasing. Reads one of 16 rows of every cache line. */
+#include "core/kept.h"
 #include "gen/ops.h"
 #include "kernels/moving/index.h"
 #include "kernels/matrix/panel_decode.h"
@@ -30,8 +31,9 @@ static void gather_rows_task(void *context, size_t begin, size_t end, uint32_t t
   const pte_tensor *w = call->in[0];
   const int64_t *index = call->in[1]->data;
   const pte_panel_decode *decode = pte_panel_decode_pick(call->cpu);
-  pte_stored stored =
-      w->format == PTE_FORMAT_PLAIN ? (pte_stored){.codes = NULL} : pte_stored_of(w);
+  pte_stored stored = !PTE_STORED_KEPT || w->format == PTE_FORMAT_PLAIN
+                          ? (pte_stored){.codes = NULL}
+                          : pte_stored_of(w);
   pte_pace pace = pte_call_pace(call);
   bool goes_on = true;
   (void)thread;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/kept.h"
 #include "kernels/matrix/rescale.h"
 
 enum { PTE_CODES = 64 }; /* of a vector, at most */

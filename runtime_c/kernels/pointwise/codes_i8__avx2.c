@@ -82,5 +82,5 @@ static void add(size_t count, const int8_t *a, const int8_t *b, const pte_add_co
 
 PTE_CODES_LARGER(__m256i, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_max_epi8)
 
-const pte_codes_i8 pte_codes_i8__avx2 = {.add = add, .larger = larger};
+const pte_codes_i8 pte_codes_i8__avx2 = {.add = PTE_WITH(ADD_I8, add), .larger = larger};
 #endif

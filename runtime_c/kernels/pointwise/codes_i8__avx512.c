@@ -86,5 +86,5 @@ static void add(size_t count, const int8_t *a, const int8_t *b, const pte_add_co
 
 PTE_CODES_LARGER(__m512i, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_max_epi8)
 
-const pte_codes_i8 pte_codes_i8__avx512 = {.add = add, .larger = larger};
+const pte_codes_i8 pte_codes_i8__avx512 = {.add = PTE_WITH(ADD_I8, add), .larger = larger};
 #endif

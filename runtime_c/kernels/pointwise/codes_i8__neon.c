@@ -30,7 +30,7 @@ static void add(size_t count, const int8_t *a, const int8_t *b, const pte_add_co
 
 PTE_CODES_LARGER(int8x16_t, vld1q_s8, vst1q_s8, vmaxq_s8)
 
-const pte_codes_i8 pte_codes_i8__neon = {.add = add, .larger = larger};
+const pte_codes_i8 pte_codes_i8__neon = {.add = PTE_WITH(ADD_I8, add), .larger = larger};
 #else
 typedef int pte_codes_i8__neon_is_absent;
 #endif

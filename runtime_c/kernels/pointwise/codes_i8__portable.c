@@ -10,4 +10,4 @@ INLINE void store_one(void *y, int8_t code) { *(int8_t *)y = code; }
 INLINE int8_t larger_one(int8_t a, int8_t b) { return a > b ? a : b; }
 PTE_CODES_LARGER(int8_t, load_one, store_one, larger_one)
 
-const pte_codes_i8 pte_codes_i8__portable = {.add = add, .larger = larger};
+const pte_codes_i8 pte_codes_i8__portable = {.add = PTE_WITH(ADD_I8, add), .larger = larger};

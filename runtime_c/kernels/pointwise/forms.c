@@ -222,12 +222,14 @@ static void trace(reading *r) {
 
 void pte_forms_find(const pte_forms_source *source, pte_form *forms) {
   reading r = {.source = source, .steps = source->steps, .forms = forms};
+  if (!PTE_FORMS_KEPT) return; /* nor does anybody look */
   trace(&r);
   for (unsigned i = 0; i < source->step_count; i++) {
-    if (is(&r, i, PTE_STEP_STORE, PTE_STEP_I64)) find_quantize(&r, i);
+    if (is(&r, i, PTE_STEP_STORE, PTE_STEP_I64)) (void)(PTE_QUANTIZE_KEPT && find_quantize(&r, i));
     else if (is(&r, i, PTE_STEP_MUL, PTE_STEP_F32))
-      (void)(find_dequantize(&r, i) || find_gelu(&r, i) || find_silu(&r, i));
+      (void)((PTE_DEQUANTIZE_KEPT && find_dequantize(&r, i)) ||
+             (PTE_GELU_KEPT && find_gelu(&r, i)) || (PTE_SILU_KEPT && find_silu(&r, i)));
   }
-  for (unsigned i = 0; i < source->step_count; i++)
+  for (unsigned i = 0; PTE_DEQUANTIZE_KEPT && i < source->step_count; i++)
     if (is(&r, i, PTE_STEP_CAST, PTE_STEP_F32)) find_dequantize(&r, i);
 }

@@ -15,6 +15,16 @@ typedef enum pte_form_kind {
   PTE_FORM_SILU        /* dst = x * (one / (exp(-x) + one)) */
 } pte_form_kind;
 
+/* Forms whose steps the build has (gen/steps.h). */
+#define PTE_DEQUANTIZE_KEPT                                                                        \
+  (PTE_STEP_KEPT(PTE_STEP_LOAD, PTE_STEP_I64) && PTE_STEP_KEPT(PTE_STEP_CAST, PTE_STEP_F32))
+#define PTE_QUANTIZE_KEPT                                                                          \
+  (PTE_STEP_KEPT(PTE_STEP_NEAREST, PTE_STEP_F32) && PTE_STEP_KEPT(PTE_STEP_STORE, PTE_STEP_I64))
+#define PTE_GELU_KEPT PTE_STEP_KEPT(PTE_STEP_ERF, PTE_STEP_F32)
+#define PTE_SILU_KEPT                                                                              \
+  (PTE_STEP_KEPT(PTE_STEP_EXP, PTE_STEP_F32) && PTE_STEP_KEPT(PTE_STEP_NEG, PTE_STEP_F32))
+#define PTE_FORMS_KEPT (PTE_DEQUANTIZE_KEPT || PTE_QUANTIZE_KEPT || PTE_GELU_KEPT || PTE_SILU_KEPT)
+
 /* Of one step; `x` is a register or an operand. */
 typedef struct pte_form {
   uint8_t kind, x;

@@ -4,6 +4,7 @@
  */
 #include "kernels/pointwise/pointwise.h"
 
+#include "core/kept.h"
 #include "core/size.h"
 #include "gen/ops.h"
 
@@ -198,6 +199,7 @@ static void pointwise_task(void *context, size_t begin, size_t end, uint32_t thr
  */
 
 enum { CODES = 256, WORTH = 4 * CODES };
+#define BYTES_KEPT (PTE_DTYPE_KEPT(PTE_I8) || PTE_DTYPE_KEPT(PTE_U8) || PTE_DTYPE_KEPT(PTE_BOOL))
 
 typedef struct recoding {
   const pte_code_table *variant;
@@ -249,7 +251,8 @@ static bool run_recoding(const pte_call *call) {
 static pte_status pointwise_run(const pte_call *call) {
   pte_operands o = operands_of(call);
   const pte_tensor *model = model_of(&o);
-  if (model == NULL || pte_tensor_count(model) == 0 || run_recoding(call)) return PTE_OK;
+  if (model == NULL || pte_tensor_count(model) == 0 || (BYTES_KEPT && run_recoding(call)))
+    return PTE_OK;
   pte_engine *e = pte_engine_open(call, program_of(call), &o, call->scratch);
   size_t tiles = (size_t)((e->count + PTE_TILE - 1) / PTE_TILE), grain = 1 + 48 / e->step_count;
   pte_parallel(call, tiles, grain, pointwise_task, e);

@@ -6,6 +6,7 @@
  * lanes are a vector; where neighbouring reductions lie side by side (a mean over space, channels
  * last), so are they; else elements are gathered tile by tile. All three give the same bits. bool:
  * max is or, min is and. i64 wraps. */
+#include "core/kept.h"
 #include "core/math.h"
 #include "gen/ops.h"
 #include "kernels/rows/rows.h"
@@ -176,15 +177,16 @@ static void reduce_one(const reduce_job *job, pte_pace *pace, const void *x, voi
                        int64_t index) {
   int64_t count = job->reduced.count * job->reduced.length;
   bool mean = job->kind == PTE_REDUCE_KIND_MEAN;
-  if (job->x->dtype == PTE_F32) {
+  const unsigned dtype = job->x->dtype;
+  if (dtype == PTE_F32 && PTE_DTYPE_KEPT(PTE_F32)) {
     float sum = reduce_f32(job, pace, x);
     ((float *)y)[index] = mean ? sum / (float)count : sum;
-  } else if (job->x->dtype == PTE_F64) {
+  } else if (dtype == PTE_F64 && PTE_DTYPE_KEPT(PTE_F64)) {
     double sum = reduce_f64(job, pace, x);
     ((double *)y)[index] = mean ? sum / (double)count : sum;
-  } else if (job->x->dtype == PTE_I64) {
+  } else if (dtype == PTE_I64 && PTE_DTYPE_KEPT(PTE_I64)) {
     ((int64_t *)y)[index] = reduce_i64(job, pace, x);
-  } else {
+  } else if (PTE_DTYPE_KEPT(PTE_BOOL)) {
     ((uint8_t *)y)[index] =
         (uint8_t)(reduce_bool(job, pace, x) > 0); /* empty: the lowest number, or the highest */
   }
