@@ -32,7 +32,8 @@ static pte_attention plan(const pte_call *call) {
   const pte_tensor *const *in = call->in;
   pte_attention a = {.call = call, .attrs = call->attrs, .q = in[0], .k = in[1], .v = in[2]};
   a.mask = in[3], a.k_scale = in[5], a.v_scale = in[6];
-  if (in[7] != NULL) a.slope = in[7]->data, a.sink = a.slope + in[7]->shape[1];
+  const float *bias = in[7] != NULL ? in[7]->data : NULL; /* at prepare there are shapes only */
+  if (bias != NULL) a.slope = bias, a.sink = bias + in[7]->shape[1];
   a.groups = a.k->shape[1];
   a.per_group = a.groups > 0 ? a.q->shape[1] / a.groups : 0;
   a.queries = a.q->shape[2];
