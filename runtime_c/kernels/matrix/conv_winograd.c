@@ -99,19 +99,20 @@ static bool plan_of(const pte_call *call, winograd_plan *p) {
 /* --- a block of tiles
  * --------------------------------------------------------------------------------------- */
 
-typedef struct winograd_tile {
-  int64_t batch, y, x; /* its first pixel of the result */
-} winograd_tile;
+/* The first pixel of a tile of the result. */
+typedef struct winograd_corner {
+  int64_t batch, y, x;
+} winograd_corner;
 
-static winograd_tile tile_at(const winograd_plan *p, size_t index) {
+static winograd_corner corner_of(const winograd_plan *p, size_t index) {
   const size_t line = index / p->across;
-  return (winograd_tile){(int64_t)(line / p->down), 4 * (int64_t)(line % p->down),
-                         4 * (int64_t)(index % p->across)};
+  return (winograd_corner){(int64_t)(line / p->down), 4 * (int64_t)(line % p->down),
+                           4 * (int64_t)(index % p->across)};
 }
 
 static bool tile_forward(const winograd_plan *p, pte_pace *pace, size_t index, float *v,
                          size_t step) {
-  const winograd_tile t = tile_at(p, index);
+  const winograd_corner t = corner_of(p, index);
   const float *x = p->call->in[0]->data, *pixel[PRODUCTS];
   const int64_t channels = (int64_t)p->channels;
   for (int64_t i = 0; i < PRODUCTS; i++) {
@@ -143,7 +144,7 @@ static bool line_finish(const winograd_plan *p, pte_pace *pace, uint32_t thread,
 /* Sums m [36][`step` floats] of a tile to `count` columns of y. */
 static bool tile_back(const winograd_plan *p, pte_pace *pace, uint32_t thread, size_t index,
                       const float *m, size_t step, size_t column, size_t count) {
-  const winograd_tile at = tile_at(p, index);
+  const winograd_corner at = corner_of(p, index);
   const int64_t row = (at.batch * p->out_high + at.y) * p->out_wide + at.x;
   const size_t n = p->panels * PTE_PANEL;
   const pte_finish_f32 finish = pte_finish_at(&p->finish, (size_t)row, column);
