@@ -148,14 +148,15 @@ class Pools:
 
     @staticmethod
     def place(pool: list[str], rows: Sequence[str | None]) -> int:
-        """The first index of `rows`, in order, in the pool: where they are already, or at its end, which may begin them. None is a
-        row that nobody reads."""
-        at = next(
-            at
-            for at in range(len(pool) + 1)
-            if all(row in (None, there) for row, there in zip(rows, pool[at:], strict=False))
-        )
-        pool += [row or "0" for row in rows[len(pool) - at :]]
+        """The first index of `rows`, in order, in the pool: where they are already, or at its end, which may begin them. Where
+        a row is None any will do."""
+
+        def fits(at: int) -> bool:
+            pairs = zip(rows, pool[at:], strict=False)
+            return all(row is None or row == there for row, there in pairs)
+
+        at = next(at for at in range(len(pool) + 1) if fits(at))
+        pool += ["0" if row is None else row for row in rows[len(pool) - at :]]
         if len(pool) > 256:
             raise ValueError("a table of operators has more than 256 rows; widen core/op.h")
         return at
@@ -224,8 +225,8 @@ def _words(op: Op) -> list[str]:
 
 
 def _defaults(sig: signature.Signature, pools: Pools) -> int:
-    """The attribute struct of an instruction that has none, in words of 8 bytes; nobody reads them up to the last that begins what
-    is required, for the verifier refuses a shorter struct."""
+    """The attribute struct of an instruction that names no attribute, in words of 8 bytes. The verifier refuses a struct that ends
+    before the last required attribute: words up to there are never read."""
     lists = [
         a.name for a in sig.attrs if a.default and not isinstance(a.default, int | float | str)
     ]
