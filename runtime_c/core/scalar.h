@@ -110,8 +110,9 @@ static inline float pte_fma_emulated(float a, float b, float c) {
   return (float)pte_double(bits);
 }
 
-#if !defined(PTE_FMA_EMULATE) &&                                                                   \
-    (defined(__FMA__) || defined(__FP_FAST_FMAF) || defined(__ARM_FEATURE_FMA))
+/* clang says it of RISC-V by the extension alone. */
+#if !defined(PTE_FMA_EMULATE) && (defined(__FMA__) || defined(__FP_FAST_FMAF) ||                   \
+                                  defined(__ARM_FEATURE_FMA) || defined(__riscv_f))
 static inline float pte_fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 #else
 static inline float pte_fma(float a, float b, float c) { return pte_fma_emulated(a, b, c); }
