@@ -240,9 +240,63 @@ def changed(blob: bytes, at: int, word: int) -> bytes:
     return blob[:at] + struct.pack("<I", word) + blob[at + 4 :]
 
 
+def replaced(blob: bytes, change: Callable[[list[list[int]]], None]) -> bytes:
+    """With other instructions, each a list of words; the bound of ids grows by what is added."""
+    parts = payload.read(blob)
+    words = [w for _, w in instructions(blob)]
+    before = sum(map(len, words))
+    change(words)
+    head = list(struct.unpack_from("<5I", parts.sections[vgf.CODE]))
+    head[3] += max(0, sum(map(len, words)) - before)
+    flat = [*head, *(word for each in words for word in each)]
+    code = struct.pack(f"<{len(flat)}I", *flat)
+    return payload.write(
+        payload.Payload(parts.kind, parts.target, {**parts.sections, vgf.CODE: code})
+    )
+
+
+def of(words: list[list[int]], opcode: int) -> list[list[int]]:
+    return [w for w in words if w[0] & 0xFFFF == opcode]
+
+
+def zeros_of_gigabytes(blob: bytes) -> bytes:
+    """Five constants of 1 GiB in three words each."""
+    new = struct.unpack_from("<I", blob, section(blob, vgf.CODE)[0] + 12)[0]
+    one, length, array, dims, tensor = range(new, new + 5)
+
+    def change(words: list[list[int]]) -> None:
+        int32 = next(w[1] for w in of(words, 21) if w[2] == 32)
+        at = words.index(of(words, 4182)[0])
+        words[at:at] = [
+            [43 | 4 << 16, int32, one, 1],
+            [43 | 4 << 16, int32, length, 1 << 28],
+            [28 | 4 << 16, array, int32, one],
+            [44 | 4 << 16, array, dims, length],
+            [4163 | 5 << 16, tensor, int32, one, dims],
+            *([46 | 3 << 16, tensor, new + 5 + k] for k in range(5)),
+        ]
+
+    return replaced(blob, change)
+
+
+def one_variable_twice(blob: bytes) -> bytes:
+    """The variable of the input is bound as the output, too."""
+
+    def change(words: list[list[int]]) -> None:
+        entry = of(words, 4182)[0]
+        first, second = entry[-2:]
+        entry[-1] = first
+        binding = next(w for w in of(words, 71) if w[1] == second and w[2] == 33)
+        binding[1] = first
+
+    return replaced(blob, change)
+
+
 @pytest.mark.parametrize(
     "name, change",
     [
+        ("constants of gigabytes in a few words", zeros_of_gigabytes),
+        ("one variable as input and output", one_variable_twice),
         ("an operator's result is another type", lambda b: changed(b, ext_inst(2)(b) + 4, 2)),
         ("an operator of another number", lambda b: changed(b, ext_inst(2)(b) + 16, 3)),
         ("an operand of another kind", lambda b: changed(b, ext_inst(14)(b) + 20, 3)),

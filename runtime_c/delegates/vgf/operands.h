@@ -44,7 +44,8 @@ typedef struct pte_vgf_code {
   uint32_t capabilities, extensions, decorations;
   uint32_t inputs, outputs; /* masks: seen */
   bool has_model, has_graph, has_end;
-  uint64_t steps, value_bytes; /* of all operators so far */
+  uint64_t steps;       /* of all operators so far */
+  uint64_t value_bytes; /* of their results and of all constants */
 } pte_vgf_code;
 
 static inline uint32_t pte_vgf_opcode(const uint32_t *i) { return i[0] & 0xffff; }

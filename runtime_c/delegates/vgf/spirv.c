@@ -139,8 +139,16 @@ static bool constant_bool(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
   return n == 3 && i[1] != 0 && i[1] == c->boolean && define(c, i[2]);
 }
 
+/* Counts a tensor that the device holds, however few words say it: a file must not take all of its
+ * memory. */
+static bool has_room(pte_vgf_code *c, const pte_vgf_shape *tensor) {
+  c->value_bytes += pte_vgf_elements(tensor) * (tensor->bits / 8);
+  return c->value_bytes <= PTE_VGF_MAX_BYTES;
+}
+
 static bool constant_null(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
-  return n == 3 && pte_vgf_defined(c, i[1], OP_TYPE_TENSOR) != NULL && define(c, i[2]);
+  pte_vgf_shape shape;
+  return n == 3 && pte_vgf_type_shape(c, i[1], &shape) && has_room(c, &shape) && define(c, i[2]);
 }
 
 /* Whether `id` is a constant with the shape of one row of `whole`. */
@@ -164,23 +172,26 @@ static bool constant_composite(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
     if (shape.rank == 1 ? !pte_vgf_int(c, i[3 + k], shape.bits, &value)
                         : !is_row(c, i[3 + k], &shape))
       return false;
-  return define(c, i[2]);
+  return has_room(c, &shape) && define(c, i[2]);
 }
 
 static bool graph_constant(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
   uint32_t io = c->model->input_count + c->model->output_count;
-  return n == 4 && i[3] < c->model->constant_count && is_tensor(c, i[1], io + i[3]) &&
-         define(c, i[2]);
+  if (n != 4 || i[3] >= c->model->constant_count || !is_tensor(c, i[1], io + i[3])) return false;
+  pte_vgf_tensor tensor = pte_vgf_model_tensor(c->model, io + i[3]);
+  return has_room(c, &tensor.shape) && define(c, i[2]);
 }
 
-/* Whether `id` is decorated as binding `k` of set 0, once. */
+/* Whether `id` is decorated as binding `k` of set 0, and as nothing else. */
 static bool is_bound(const pte_vgf_code *c, uint32_t id, uint32_t k) {
   uint32_t bindings = 0, sets = 0;
   for (size_t w = HEADER_WORDS; w < c->cursor; w += pte_vgf_length(c->words + w)) {
     const uint32_t *i = c->words + w;
     if (pte_vgf_opcode(i) != OP_DECORATE || i[1] != id) continue;
-    if (i[2] == DECORATION_BINDING && i[3] == k) bindings++;
-    if (i[2] == DECORATION_SET && i[3] == 0) sets++;
+    bool is_right = i[3] == (i[2] == DECORATION_BINDING ? k : 0);
+    if (!is_right) return false;
+    if (i[2] == DECORATION_BINDING) bindings++;
+    else sets++;
   }
   return bindings == 1 && sets == 1;
 }
@@ -212,15 +223,14 @@ static bool graph_input(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
          is_tensor(c, i[1], (uint32_t)k) && mark(&c->inputs, (uint32_t)k) && define(c, i[2]);
 }
 
-/* Bounded together: a file must not take the machine for days, or all of its memory. */
+/* Its steps are bounded, too: a file must not take the machine for days. */
 static bool ext_inst(pte_vgf_code *c, const uint32_t *i, uint32_t n) {
   pte_vgf_shape result;
   uint64_t steps = 0;
   if (n < 5 || i[3] != c->tosa || !c->has_graph || !pte_vgf_type_shape(c, i[1], &result))
     return false;
   if (!pte_vgf_tosa_check(c, i[4], i + 5, n - 5, &result, &steps)) return false;
-  c->value_bytes += pte_vgf_elements(&result) * (result.bits / 8);
-  if (steps > PTE_VGF_MAX_STEPS - c->steps || c->value_bytes > PTE_VGF_MAX_BYTES) return false;
+  if (steps > PTE_VGF_MAX_STEPS - c->steps || !has_room(c, &result)) return false;
   c->steps += steps;
   return define(c, i[2]);
 }
