@@ -229,7 +229,8 @@ def unpack(fmt: Format, data: Array, shape: tuple[int, int], groups: int = 1) ->
         (0, LOWER[fmt.bits]), (LOWER[fmt.bits], fmt.bits - LOWER[fmt.bits]), strict=True
     ):
         if bits:
-            plane = data[used : used + size * bits // 8].reshape(tall // ROWS, -1, ROWS, 4)
+            plane = data[used : used + size * bits // 8]
+            plane = plane.reshape(tall // ROWS, wide * bits // 32, ROWS, 4)
             codes |= _from_plane(plane, bits) << np.uint8(shift)
             used += size * bits // 8
     out = [_ungrouped(codes[:, :k], n, groups)]
@@ -313,12 +314,13 @@ def _grouped(rows: Array, groups: int) -> Array:
     each = n // groups
     out = np.zeros((groups, -(-each // ROWS) * ROWS, k), rows.dtype)
     out[:, :each] = rows.reshape(groups, each, k)
-    return out.reshape(-1, k)
+    return out.reshape(out.shape[0] * out.shape[1], k)
 
 
 def _ungrouped(rows: Array, n: int, groups: int) -> Array:
-    each = rows.reshape(groups, -1, rows.shape[-1])
-    return np.ascontiguousarray(each[:, : n // groups].reshape(n, -1))
+    tall, k = rows.shape
+    each = rows.reshape(groups, tall // groups, k)
+    return np.ascontiguousarray(each[:, : n // groups].reshape(n, k))
 
 
 def _widen(codes: Array, step: int) -> Array:
@@ -327,17 +329,18 @@ def _widen(codes: Array, step: int) -> Array:
 
 
 def _plane8(codes: Array) -> Array:
-    n = len(codes)
-    steps = _widen(codes, 4).reshape(n // ROWS, ROWS, -1, 4).swapaxes(1, 2)
+    wide = _widen(codes, 4)
+    n, k = wide.shape
+    steps = wide.reshape(n // ROWS, ROWS, k // 4, 4).swapaxes(1, 2)
     return np.ascontiguousarray(steps).reshape(-1).view(np.uint8)
 
 
 def _plane(codes: Array, bits: int) -> Array:
     """Codes of 1, 2 or 4 bits, k being whole steps: every fourth one in a byte."""
     each = 8 // bits
-    steps = codes.reshape(len(codes) // ROWS, ROWS, -1, each, 4).swapaxes(
-        1, 2
-    )  # [n/16][k][16][each][4]
+    n, k = codes.shape
+    steps = codes.reshape(n // ROWS, ROWS, k // (4 * each), each, 4)
+    steps = steps.swapaxes(1, 2)  # [n/16][k][16][each][4]
     shifts = np.arange(0, 8, bits, dtype=np.uint8)[:, None]
     return np.ascontiguousarray(np.bitwise_or.reduce(steps << shifts, axis=-2)).reshape(-1)
 
@@ -367,4 +370,5 @@ def _from_plane(steps: Array, bits: int) -> Array:
     shifts = np.arange(0, 8, bits, dtype=np.uint8)[:, None]
     mask = np.uint8((1 << bits) - 1)
     codes = (steps[..., None, :] >> shifts) & mask  # [n/16][steps][16][8/bits][4]
-    return np.ascontiguousarray(codes.swapaxes(1, 2)).reshape(len(steps) * ROWS, -1)
+    n, k = len(steps) * ROWS, steps.shape[1] * (8 // bits) * 4
+    return np.ascontiguousarray(codes.swapaxes(1, 2)).reshape(n, k)

@@ -138,7 +138,8 @@ static pte_status check_options(const pte_sampling *given, pte_sampling *o, pte_
 }
 
 size_t pte_sample_room(uint32_t count) {
-  return (size_t)count * (sizeof(candidate) + sizeof(uint32_t));
+  const size_t each = sizeof(candidate) + sizeof(uint32_t);
+  return (size_t)count > SIZE_MAX / each ? SIZE_MAX : (size_t)count * each;
 }
 
 pte_status pte_sample(const pte_sampling *options, const float *logits, uint32_t count,

@@ -55,7 +55,13 @@ static void room_that_is_short_is_refused(void) {
   CHECK_EQUAL(pte_sample(&options, logits, 2, 0, one_less, &id, NULL), PTE_NO_MEMORY);
 }
 
+static void the_room_of_many_does_not_wrap(void) {
+  CHECK(pte_sample_room(UINT32_MAX) >= UINT32_MAX);
+  CHECK(pte_sample_room(UINT32_C(1) << 30) >= UINT32_C(1) << 30);
+}
+
 int main(void) {
+  the_room_of_many_does_not_wrap();
   all_options_keep_to_their_room();
   the_first_of_the_largest_needs_no_draw();
   room_that_is_short_is_refused();

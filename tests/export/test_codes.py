@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+from onnx import TensorProto, helper
 from ops.stored import planes_of
 
+import pteron
 from pteron.export import pack
 from pteron.export.export import export
 from pteron.export.graph.text import onnx_text
@@ -24,7 +27,7 @@ PACKED = [f for f in FORMATS.values() if f.bits]
 
 
 @pytest.mark.parametrize("groups", [1, 3])
-@pytest.mark.parametrize("k", [1, 7, 32, 33, 144])
+@pytest.mark.parametrize("k", [0, 1, 7, 32, 33, 144])
 @pytest.mark.parametrize("fmt", PACKED, ids=lambda f: f.name)
 def test_codes_and_planes_come_back(fmt, k: int, groups: int) -> None:  # type: ignore[no-untyped-def]
     rng = np.random.default_rng(k)
@@ -198,3 +201,24 @@ def test_scales_of_eight_bits_are_powers_of_two(kind: Any, factor: float) -> Non
     found = form(Coded(q, each * np.float32(factor)))
     eight = found is not None and FORMATS[found].scale == "f8e8m0"
     assert eight == (factor == 2.0**-3)
+
+
+@pytest.mark.parametrize("kind", [TensorProto.INT8, TensorProto.INT4, TensorProto.UINT4])
+@pytest.mark.parametrize("shape", [(0, 5), (4, 0)])
+def test_a_weight_without_elements(kind: int, shape: tuple[int, int], tmp_path: Path) -> None:
+    k, n = shape
+    weight = helper.make_tensor("w", kind, [k, n], [])
+    scale = helper.make_tensor("s", TensorProto.FLOAT, [n], [0.5] * n)
+    nodes = [
+        helper.make_node("DequantizeLinear", ["w", "s"], ["d"], axis=1),
+        helper.make_node("MatMul", ["x", "d"], ["y"]),
+    ]
+    x, y = (
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, dims)
+        for name, dims in (("x", [3, k]), ("y", [3, n]))
+    )
+    graph = helper.make_graph(nodes, "none", [x], [y], [weight, scale])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
+    pteron.export_model(model, tmp_path / "m.pte")
+    got = pteron.load(tmp_path / "m.pte")(np.ones((3, k), np.float32))
+    np.testing.assert_array_equal(got, np.zeros((3, n), np.float32))
