@@ -274,7 +274,7 @@ class _Reader:
             dtype=DType(r["dtype"]).name.lower(),
             shape=self.extents(r["shape"], rank),
             storage=Storage(r["storage"]).name.lower(),
-            base=r["base"],
+            base=0 if r["storage"] == Storage.PARAM else r["base"],
             strides=None if r["strides"] == NONE else self.extents(r["strides"], rank),
             offset=0 if r["offset"] == NONE else self.exprs[r["offset"]],
             above=tuple(self.index(v) for v in self.refs(r["above_start"], r["above_count"])),

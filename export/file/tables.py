@@ -5,6 +5,7 @@ Emit puts the vectors into a FlatBuffer; read takes them out again.
 
 from __future__ import annotations
 
+import dataclasses
 import struct
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -18,7 +19,7 @@ from pteron.schema.signature import CONTROL, pack_attrs, signature
 from pteron.schema.steps import MAX_STEPS, STEPS, TYPES, Step
 
 from ..program import Constant, Delegate, Instr, Method, Program, State, Value
-from ..program.rebuild import homes
+from ..program.rebuild import homes, param_owners
 from ..sizes import NONE, Extent
 from ..sizes.expressions import Expressions
 
@@ -134,8 +135,10 @@ class Tables:
             initial = NONE if state.initial is None else state.initial
             codes = (DType[state.dtype.upper()], Layout[state.layout.upper()], *_role(state))
             s["states"].append(_pack("State", *shape, self._string(state.name), initial, *codes))
+        owners = param_owners(program)
         for i, value in enumerate(program.values):
-            s["values"].append(_located(f"value {i} ({value.name})", self._value, value))
+            own = dataclasses.replace(value, base=owners[i]) if i in owners else value
+            s["values"].append(_located(f"value {i} ({value.name})", self._value, own))
         for block, home in zip(program.blocks, homes(program), strict=True):
             start = len(s["instrs"])
             for i, instr in enumerate(block.instrs, start):

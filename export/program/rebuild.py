@@ -56,6 +56,20 @@ def homes(program: Program) -> list[tuple[int, int]]:
     return [out[i] for i in range(len(program.blocks))]
 
 
+def _is_param(program: Program, v: int) -> bool:
+    return 0 <= v < len(program.values) and program.values[v].storage == "param"
+
+
+def param_owners(program: Program) -> dict[int, int]:
+    """The block that each param belongs to: the one that has it as a parameter, else the outermost that has it as a result."""
+    owners: dict[int, int] = {}
+    for side in ("params", "results"):
+        for b, block in enumerate(program.blocks):
+            for v in getattr(block, side):
+                owners.setdefault(v, b)
+    return {v: b for v, b in owners.items() if _is_param(program, v)}
+
+
 def used_values(program: Program) -> set[int]:
     """Values that an instruction, a block or a port names, and the bases of views among them."""
     found: set[int] = set()

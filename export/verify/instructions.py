@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pteron.schema import shape as shape_line
@@ -14,7 +14,7 @@ from pteron.schema.shape import Operand
 from pteron.schema.signature import CONTROL, Port, Signature, signature
 
 from ..program import Block, Instr, Program, Value
-from ..program.rebuild import homes
+from ..program.rebuild import homes, param_owners
 from .attributes import MAX_LIST, check_attributes, dims_names
 from .memory import Memory
 from .points import Points
@@ -39,10 +39,15 @@ def check_blocks(program: Program, points: Points, memory: Memory, packed: bool)
             refuse(f"block {b}", "depth", f"at most {MAX_DEPTH}", depth)
         _check_block(program, b, block, program.methods[method].values, depth == 0)
     _check_delegates(program, where)
+    owners = param_owners(program)
+    for b, block in enumerate(program.blocks):
+        for v in block.params:
+            if owners[v] != b:
+                refuse(f"block {b}", "params", "values of its own", f"one of block {owners[v]}")
     at = 0
     seen: set[Any] = set()
     for b, block in enumerate(program.blocks):
-        subject = _Instructions(program, points, memory, packed, where, b, seen)
+        subject = _Instructions(program, points, memory, packed, where, owners, b, seen)
         for instr in block.instrs:
             subject.check(at, instr)
             at += 1
@@ -94,6 +99,7 @@ class _Instructions:
         memory: Memory,
         packed: bool,
         homes: Sequence[tuple[int, int]],
+        params: Mapping[int, int],
         block: int,
         seen: set[Any],
     ) -> None:
@@ -102,6 +108,7 @@ class _Instructions:
         self.memory: Final = memory
         self.packed: Final = packed
         self.homes: Final = homes
+        self.params: Final = params
         self.block: Final = block
         self.seen: Final = seen  # shapes that fit their row: most layers repeat them
         self.values: Final = program.methods[homes[block][0]].values
@@ -266,6 +273,8 @@ class _Control:
         for v in b.results:
             if self.owner.value(v).storage != "param":
                 self._refuse(f"{field}: result", "bound as param", self.owner.value(v).storage)
+            if self.owner.params[v] != child:
+                self._refuse(f"{field}: result", "a param of its own", "one of another block")
         self._bind(field, b.params, self.instr.inputs)
         self._bind(field, b.results, self.instr.outputs)
 

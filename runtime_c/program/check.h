@@ -106,6 +106,11 @@ typedef struct pte_steps_port {
 PTE_CHECKED pte_status pte_verify_steps(pte_verifier *v, uint32_t i, const pte_steps *steps,
                                         const pte_steps_port *port);
 
+/* Whether the value is a param or a called block's result of `block`. */
+static inline bool pte_is_param(const pte_file_value *value, uint32_t block) {
+  return value->storage == PTE_STORAGE_PARAM && value->base == block;
+}
+
 /* The blocks that a control instruction of block `block` names. */
 PTE_CHECKED pte_status pte_verify_control(pte_verifier *v, uint32_t block, uint32_t i,
                                           const void *attrs);

@@ -12,8 +12,8 @@ static pte_status verify_values_of(pte_verifier *v, uint32_t i, const char *fiel
     if (value - m->values.start >= m->values.count)
       return pte_refuse(v, "blocks[%u].%s: value %u is not of method %u", i, field, value,
                         p->blocks[i].method);
-    if (params && p->values[value].storage != PTE_STORAGE_PARAM)
-      return pte_refuse(v, "blocks[%u].%s: value %u is not PARAM", i, field, value);
+    if (params && !pte_is_param(&p->values[value], i))
+      return pte_refuse(v, "blocks[%u].%s: value %u is no PARAM of it", i, field, value);
   }
   return PTE_OK;
 }

@@ -108,8 +108,8 @@ static pte_status check_call(pte_verifier *v, uint32_t block, uint32_t i, const 
   if (b->params.count != instr->inputs.count || b->results.count != instr->outputs.count)
     return fail(v, i, field, COUNTS);
   for (uint32_t k = 0; k < b->results.count; k++)
-    if (p->values[p->tables.refs[b->results.start + k]].storage != PTE_STORAGE_PARAM)
-      return fail(v, i, field, "a result of a called block is not PARAM");
+    if (!pte_is_param(&p->values[p->tables.refs[b->results.start + k]], child))
+      return fail(v, i, field, "a result of a called block is no PARAM of it");
   PTE_TRY(check_binding(v, i, field, b->params.start, instr->inputs.start, b->params.count));
   return check_binding(v, i, field, b->results.start, instr->outputs.start, b->results.count);
 }

@@ -105,7 +105,7 @@ static pte_status check_storage(pte_verifier *v, uint32_t i, const pte_file_meth
   case PTE_STORAGE_OUTPUT: return check_port(v, i, method->outputs);
   case PTE_STORAGE_PLANNED:
     return value->base == 0 ? PTE_OK : fail(v, i, "base", "expected 0 for PLANNED");
-  default: return PTE_OK; /* PARAM: the blocks look at it */
+  default: return pte_check_index(v, "values", i, "base", value->base, v->program->block_count);
   }
 }
 

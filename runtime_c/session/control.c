@@ -49,8 +49,13 @@ static pte_status bind(pte_execution *run, uint32_t work, pte_tensor *param,
   return PTE_OK;
 }
 
-/* Both ends of a move that is about to be made: a block in between may have bound them anew, to
- * nothing or to what nobody writes. */
+/* What was bound for a block is nothing behind its end. */
+static void unbind(const pte_session *s, pte_range refs) {
+  for (uint32_t i = 0; i < refs.count; i++) ref_tensor(s, refs, i)->data = NULL;
+}
+
+/* Both ends of a move that is about to be made: what had no bytes when the instruction was proven
+ * may have some now. */
 static pte_status check_move(pte_execution *run, uint32_t work, const pte_tensor *to,
                              const pte_tensor *from, unsigned port) {
   const pte_slot *slots = run->s->slots;
@@ -97,6 +102,8 @@ static pte_status run_called(pte_execution *run, uint32_t index, uint32_t block)
     PTE_TRY(pte_value_refresh(run->s, result, run->err));
     PTE_TRY(pte_counted_close(run->s, index, work->call.out[i], result->shape, 128 + i, run->err));
   }
+  unbind(s, file->params);
+  unbind(s, file->results);
   return PTE_OK;
 }
 
@@ -194,6 +201,7 @@ static pte_status end(loop *l) {
     if (param == NULL) shape[0] = l->iteration;
     PTE_TRY(pte_counted_close(l->run->s, l->index, out, shape, 128 + i, l->run->err));
   }
+  unbind(l->run->s, l->body->params);
   return PTE_OK;
 }
 

@@ -233,9 +233,46 @@ def _() -> Program:
     return block(sample("control"), 4, results=())
 
 
-@bent("a result of a called block is not PARAM")
+@bent("a result of a called block is no PARAM of it")
 def _() -> Program:
     return block(sample("control"), 4, results=(3,))
+
+
+@bent("a result of a called block is no PARAM of it")
+def _() -> Program:
+    """It is one of the block that calls."""
+    return called_in_turn(Block((Instr("copy", (4,), (5,)),), (4,), (3,)))
+
+
+@bent("is no PARAM of it")
+def _() -> Program:
+    """Two blocks have one parameter."""
+    return called_in_turn(Block((Instr("copy", (2,), (5,)),), (2,), (5,)))
+
+
+@bent("is bound to nothing", "what is bound to a param shows while running")
+def _() -> Program:
+    """A block reads a parameter of one that has ended."""
+    return called_in_turn(Block((Instr("copy", (2,), (5,)),), (4,), (5,)))
+
+
+@bent("is bound to nothing", "what is bound to a param shows while running")
+def _() -> Program:
+    """And one of a loop that has ended."""
+    values = [X, Y, *(Value(n, "f32", (4,), s) for n, s in (("c", "param"), ("", "planned")))]
+    values += [Value("trips", "i64", (), "input", 1), Value("", "i64", (), "param")]
+    values += [Value("on", "bool", (), "input", 2), Value("", "bool", ()), Value("", "f32", (4,))]
+    body = Block((Instr("copy", (6,), (7,)), Instr("copy", (0,), (8,))), (5, 2), (7, 8))
+    loop = Instr("loop", (4, None, 0), (3,), {"body": 1})
+    return called(values, loop, Instr("copy", (2,), (1,)), body=body)
+
+
+def called_in_turn(second: Block) -> Program:
+    """One block after the other: the first has params 2 and 3, `second` what it says of 2 to 5."""
+    values = [X, Y, *(Value("", "f32", (4,), "param") for _ in range(4)), Value("", "f32", (4,))]
+    first = Block((Instr("copy", (2,), (3,)),), (2,), (3,))
+    calls = (Instr("call", (0,), (6,), {"body": 1}), Instr("call", (6,), (1,), {"body": 2}))
+    return one_method(values, [Block(calls), first, second], [0], [1])
 
 
 @bent("the block has other params or results")
