@@ -16,7 +16,7 @@ from onnxscript.values import Opset
 from pteron.schema.errors import ModelError
 
 op: Final[Any] = Opset("", 24)
-FLOAT, INT32, INT64, BOOL = 1, 6, 7, 9
+FLOAT, INT32, INT64, BOOL, DOUBLE = 1, 6, 7, 9, 11
 INFINITE: Final = 2**63 - 1
 
 
@@ -353,16 +353,23 @@ def _overhang(n: Any, k: int, s: int, p: int) -> int:
 
 
 def adaptive_avg_pool3d(x: Any, output_size: Sequence[int]) -> Any:
-    """The mean along each axis in turn: a product with the shares that each element has in each result."""
+    """The mean along each axis in turn: what lies in a window is gathered, zeros in place of what a longer one has more."""
     sizes, y = list(x.shape), x
     for axis, count in zip(range(len(sizes) - 3, len(sizes)), output_size, strict=True):
-        shares = np.zeros((_fixed(sizes[axis]), count), np.float32)
-        for i, window in enumerate(_windows(len(shares), count)):
-            shares[window, i] = 1 / len(window)
-        perm = [*range(len(sizes))]
-        perm[axis], perm[-1] = perm[-1], perm[axis]
-        matrix = op.CastLike(op.Constant(value=ir.tensor(shares)), x)
-        y = op.Transpose(op.MatMul(op.Transpose(y, perm=perm), matrix), perm=perm)
+        windows = list(_windows(_fixed(sizes[axis]), count))
+        longest = max(map(len, windows), default=1)
+        each = [[w[min(k, len(w) - 1)] for k in range(longest)] for w in windows]
+        places = np.array(each, np.int64).reshape(count, longest)
+        y = op.Gather(y, op.Constant(value=ir.tensor(places)), axis=axis)
+        lengths = np.array([len(w) for w in windows])
+        along = (count, longest, *[1] * (len(sizes) - 1 - axis))
+        is_more = np.broadcast_to(np.arange(longest) >= lengths[:, None], (count, longest))
+        if is_more.any():
+            mask = op.Constant(value=ir.tensor(np.ascontiguousarray(is_more).reshape(along)))
+            y = op.Where(mask, full_like(x, 0), y)
+        share = (1 / lengths).astype(np.float32).reshape(count, *along[2:])
+        share = op.CastLike(op.Constant(value=ir.tensor(share)), x)
+        y = op.Mul(op.ReduceSum(y, ints(axis + 1), keepdims=0), share)
     return y
 
 
@@ -382,7 +389,9 @@ def searchsorted(
     else:
         wide = op.Unsqueeze(x, ints(-1))
         row = row if rank(row) == 1 else op.Unsqueeze(row, ints(-2))
-    before = op.LessOrEqual(row, wide) if right or side == "right" else op.Less(row, wide)
+    # So that all lies before a NaN.
+    behind = op.Greater(row, wide) if right or side == "right" else op.GreaterOrEqual(row, wide)
+    before = op.Not(behind)
     to = INT32 if out_int32 else INT64
     return op.ReduceSum(op.Cast(before, to=to), ints(-1), keepdims=0)
 
@@ -419,23 +428,28 @@ def adaptive_max_pool(x: Any, output_size: Sequence[int]) -> Any:
 
 
 def cummax(x: Any, dim: int) -> Any:
-    return _extreme(x, dim, op.ReduceMax, op.ReduceMin)
+    return _extreme(x, dim, op.ReduceMax)
 
 
 def cummin(x: Any, dim: int) -> Any:
-    return _extreme(x, dim, op.ReduceMin, op.ReduceMax)
+    return _extreme(x, dim, op.ReduceMin)
 
 
-def _extreme(x: Any, dim: int, best: Any, worst: Any) -> Any:
-    """Of equals the last."""
+def _extreme(x: Any, dim: int, best: Any) -> Any:
+    """Of equals the last; a NaN is further out than all."""
     if rank(x) == 0:
         return op.Identity(x), op.Constant(value_int=0)
 
     def values(row: Any, seen: Any) -> Any:
-        return best(op.Where(seen, row, worst(row, ints(-1), keepdims=1)), ints(-1), keepdims=0)
+        first = op.Slice(row, ints(0), ints(1), ints(-1))  # which every place sees
+        return best(op.Where(seen, row, first), ints(-1), keepdims=0)
 
     def places(row: Any, seen: Any) -> Any:
-        equal = op.And(op.Equal(row, op.Unsqueeze(values(row, seen), ints(-1))), seen)
+        found = op.Unsqueeze(values(row, seen), ints(-1))
+        equal = op.Equal(row, found)
+        if x.dtype.is_floating_point():
+            equal = op.Or(equal, op.And(op.IsNaN(row), op.IsNaN(found)))
+        equal = op.And(equal, seen)
         here = op.Where(equal, counting(extent(x, dim)), op.Constant(value_int=-1))
         return op.ReduceMax(here, ints(-1), keepdims=0)
 

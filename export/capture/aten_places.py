@@ -17,6 +17,7 @@ from pteron.schema.dtypes import DTYPES
 from pteron.schema.errors import ModelError
 
 from .aten import (
+    DOUBLE,
     FLOAT,
     INT32,
     INT64,
@@ -134,6 +135,49 @@ def index_reduce(
     return scatter_reduce(x, dim, index, source, reduce, include_self)
 
 
+def diagonal(x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """Element k of the new last axis from (k, k + offset), or (k - offset, k); torch.onnx sums products with 0 and 1."""
+    dim1, dim2 = dim1 % rank(x), dim2 % rank(x)
+    outer = [a for a in range(rank(x)) if a not in (dim1, dim2)]
+    rows, columns = extent(x, dim1), extent(x, dim2)
+    down, right = max(-offset, 0), max(offset, 0)
+    length = op.Min(
+        *(op.Sub(n, op.Constant(value_int=k)) for n, k in ((rows, down), (columns, right)))
+    )
+    length = op.Max(length, op.Constant(value_int=0))
+    step = op.Add(columns, op.Constant(value_int=1))
+    first = op.Add(op.Mul(op.Constant(value_int=down), columns), op.Constant(value_int=right))
+    places = op.Add(op.Mul(counting(length), step), first)
+    lead = [op.Shape(op.Transpose(x, perm=[*outer, dim1, dim2]), end=len(outer))] if outer else []
+    flat = op.Concat(*lead, op.Reshape(op.Mul(rows, columns), ints(1)), axis=0)
+    flat = op.Reshape(op.Transpose(x, perm=[*outer, dim1, dim2]), flat, allowzero=1)
+    return op.Gather(flat, places, axis=len(outer))
+
+
+def histc(x: Any, bins: int = 100, low: float = 0, high: float = 0) -> Any:
+    """How many elements lie in each of `bins` equal parts of low .. high, of the least to the greatest where these are equal."""
+    flat = op.Reshape(x, ints(-1))
+    least, most = full_like(x, low), full_like(x, high)
+    if low == high:
+        if not all(isinstance(n, int) for n in x.shape) or 0 in x.shape:
+            raise ModelError("histc without a range, of a size that may be 0: give min and max")
+        one = full_like(x, 1)
+        least, most = (reduce(flat, keepdims=0) for reduce in (op.ReduceMin, op.ReduceMax))
+        same = op.Equal(least, most)
+        both = (
+            op.Where(same, wide(end, one), end) for wide, end in ((op.Sub, least), (op.Add, most))
+        )
+        least, most = both
+    place = op.Div(op.Mul(op.Sub(flat, least), full_like(x, bins)), op.Sub(most, least))
+    place = op.Min(op.Floor(place), full_like(x, bins - 1))
+    is_inside = op.And(op.GreaterOrEqual(flat, least), op.LessOrEqual(flat, most))
+    number = op.CastLike(counting(op.Constant(value_int=bins)), x)
+    is_there = op.And(
+        op.Equal(op.Unsqueeze(place, ints(0)), op.Unsqueeze(number, ints(1))), is_inside
+    )
+    return op.ReduceSum(op.CastLike(is_there, x), ints(1), keepdims=0)
+
+
 # --- choosing ------------------------------------------------------------------------------------------------------------
 
 
@@ -219,9 +263,13 @@ def cumprod(x: Any, dim: int, dtype: Any = None) -> Any:
     given = x.dtype.value if x.dtype.is_floating_point() else INT64
     to = int(dtype) if dtype is not None and int(dtype) > 0 else given
 
+    # PyTorch multiplies floats in f64: in f32 the order would show where a part of the product is beyond its range.
+    inner = INT64 if to == INT64 else DOUBLE
+
     def product(row: Any, seen: Any) -> Any:
-        wide = op.Cast(row, to=to)
-        return op.ReduceProd(op.Where(seen, wide, full_like(wide, 1)), ints(-1), keepdims=0)
+        wide = op.Cast(row, to=inner)
+        y = op.ReduceProd(op.Where(seen, wide, full_like(wide, 1)), ints(-1), keepdims=0)
+        return op.Cast(y, to=to)
 
     return seen_from(x, dim, product) if rank(x) else op.Cast(x, to=to)
 
@@ -277,7 +325,7 @@ def cdist(a: Any, b: Any, p: float, mode: Any = None) -> Any:
     last = ints(-1)
     if p == 0:
         there = op.CastLike(op.Not(op.Equal(apart, full_like(a, 0))), a)
-        return op.ReduceSum(there, last, keepdims=0)
+        return op.ReduceSum(op.Where(op.IsNaN(apart), apart, there), last, keepdims=0)
     if p == 1:
         return op.ReduceSum(apart, last, keepdims=0)
     if p == 2:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from pteron.schema.errors import ModelError
 
-from .aten import BOOL, FLOAT, INT64, counting, extent, full_like, ints, op, rank, reached
+from .aten import BOOL, DOUBLE, FLOAT, INT64, counting, extent, full_like, ints, op, rank, reached
 from .aten_places import signbit
 
 # --- special functions ---------------------------------------------------------------------------------------------------
@@ -32,11 +32,99 @@ def horner(x: Any, coefficients: Sequence[float]) -> Any:
 def in_f32(function: Any) -> Any:
     """`function` over f32; its result in the dtype of a float `x`, else in f32, as PyTorch promotes."""
 
-    def translated(x: Any) -> Any:
-        y = function(op.Cast(x, to=FLOAT))
+    def translated(x: Any, *others: Any) -> Any:
+        y = function(*(op.Cast(t, to=FLOAT) for t in (x, *others)))
         return op.CastLike(y, x) if x.dtype.is_floating_point() else y
 
     return translated
+
+
+def in_own(function: Any) -> Any:
+    """`function` of values that an f32 rounds no further than their own type does: f64 stays, all else is `in_f32`."""
+    narrow = in_f32(function)
+    return lambda *x: function(*x) if x[0].dtype.value == DOUBLE else narrow(*x)
+
+
+def _log1p(x: Any) -> Any:
+    """log(1 + x) times what the sum lost of x: torch.onnx has 0 where 1 + x rounds to 1."""
+    one = full_like(x, 1)
+    whole = op.Add(one, x)
+    y = op.Mul(op.Log(whole), op.Div(x, op.Sub(whole, one)))
+    is_x = op.Or(op.Equal(whole, one), op.IsInf(x, detect_negative=0))
+    return op.Where(is_x, x, y)
+
+
+log1p: Final = in_own(_log1p)
+
+
+@in_own
+def expm1(x: Any) -> Any:
+    """exp(x) - 1 times what the exponential lost of x."""
+    one = full_like(x, 1)
+    power = op.Exp(x)
+    less = op.Sub(power, one)
+    y = op.Mul(less, op.Div(x, op.Log(power)))
+    y = op.Where(op.Equal(less, op.Neg(one)), less, y)
+    return op.Where(op.Equal(power, one), x, op.Where(op.IsInf(power), power, y))
+
+
+def _exp_of_square(x: Any, sign: int) -> Any:
+    """exp(+-x^2) for |x| <= 11: of what sixteenths hold of x, squared exactly, and of the rest."""
+    near = op.Mul(op.Round(op.Mul(x, real(16.0))), real(1 / 16))
+    rest = op.Mul(op.Sub(x, near), op.Add(x, near))
+    parts = (op.Exp(op.Mul(part, real(float(sign)))) for part in (op.Mul(near, near), rest))
+    return op.Mul(*parts)
+
+
+TAIL: Final = [
+    *(-1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806),
+    *(0.27886807, -1.13520398, 1.48851587, -0.82215223, 0.17087277),
+]
+"""log(exp(x^2) erfc(x) / t) over t = 1 / (1 + x / 2), x >= 0, within 1.2e-7. Press et al., Numerical Recipes, erfcc."""
+
+
+def _scaled_tail(size: Any) -> Any:
+    """exp(x^2) erfc(x) from 0 on."""
+    t = op.Reciprocal(op.Add(op.Mul(size, real(0.5)), real(1.0)))
+    return op.Mul(t, op.Exp(horner(t, TAIL)))
+
+
+def _scaled(x: Any) -> Any:
+    """exp(x^2) erfc(x)."""
+    tail = _scaled_tail(op.Abs(x))
+    least = op.Min(op.Max(x, real(-11.0)), real(0.0))
+    below = op.Sub(op.Mul(_exp_of_square(least, 1), real(2.0)), tail)
+    y = op.Where(op.Less(x, real(0.0)), below, tail)
+    return op.Where(op.Less(x, real(-10.0)), real(math.inf), y)
+
+
+erfcx: Final = in_f32(_scaled)
+
+
+def _tail(x: Any) -> Any:
+    """erfc(x) = 1 - erf(x), and another way where that is nearly 0."""
+    size = op.Min(op.Max(x, real(0.0)), real(11.0))
+    tail = op.Mul(_exp_of_square(size, -1), _scaled_tail(size))
+    y = op.Where(op.Less(x, real(0.5)), op.Sub(real(1.0), op.Erf(x)), tail)
+    return op.Where(op.IsNaN(x), x, y)
+
+
+erfc: Final = in_f32(_tail)
+
+
+@in_f32
+def ndtr(x: Any) -> Any:
+    return op.Mul(_tail(op.Mul(x, real(-math.sqrt(0.5)))), real(0.5))
+
+
+@in_f32
+def log_ndtr(x: Any) -> Any:
+    """Below 1 by the scaled tail, which does not underflow; from there on by what is missing from 1."""
+    y = op.Mul(x, real(math.sqrt(0.5)))
+    scaled = _scaled(op.Neg(y))
+    below = op.Sub(op.Log(op.Mul(scaled, real(0.5))), op.Mul(y, y))
+    above = _log1p(op.Mul(_tail(y), real(-0.5)))
+    return op.Where(op.Less(x, real(1.0)), below, above)
 
 
 ROOTS: Final = [
@@ -128,22 +216,47 @@ def erfinv(x: Any) -> Any:
     return op.Where(op.Greater(size, one), real(math.nan), y)
 
 
+@in_own
 def log_sigmoid(x: Any) -> Any:
     """min(x, 0) - log(1 + exp(-|x|)); torch.onnx has the logarithm of what is 0 below -88."""
-    zero = full_like(x, 0)
-    return op.Sub(op.Min(x, zero), op.Log(op.Add(full_like(x, 1), op.Exp(op.Neg(op.Abs(x))))))
+    return op.Sub(op.Min(x, full_like(x, 0)), _log1p(op.Exp(op.Neg(op.Abs(x)))))
 
 
 def log_sigmoid_forward(x: Any) -> Any:
     return log_sigmoid(x), op.Exp(op.Neg(op.Abs(x)))
 
 
+@in_own
 def logaddexp(a: Any, b: Any) -> Any:
-    """From the greater on: exp of it may be infinite."""
-    greater = op.Max(a, b)
+    return _added_logarithms(a, b, 1.0)
+
+
+@in_own
+def logaddexp2(a: Any, b: Any) -> Any:
+    return _added_logarithms(a, b, math.log(2))
+
+
+def _added_logarithms(a: Any, b: Any, base: float) -> Any:
+    """From the greater on: its power may be infinite. `base` is the logarithm of what is raised."""
+    greater, base = op.Max(a, b), full_like(a, base)
     apart = op.Neg(op.Abs(op.Sub(a, b)))
-    y = op.Add(greater, op.Log(op.Add(full_like(a, 1), op.Exp(apart))))
+    y = op.Add(greater, op.Div(_log1p(op.Exp(op.Mul(apart, base))), base))
     return op.Where(op.And(op.Equal(a, b), op.IsInf(a)), a, y)
+
+
+def logit(x: Any, eps: float | None = None) -> Any:
+    """log(x / (1 - x)), of x no nearer to 0 or 1 than `eps`; NaN stays."""
+    one = full_like(x, 1)
+    if eps is not None:
+        low, high = full_like(x, eps), full_like(x, 1 - eps)
+        x = op.Where(op.Less(x, low), low, op.Where(op.Greater(x, high), high, x))
+    return op.Log(op.Div(x, op.Sub(one, x)))
+
+
+def heaviside(x: Any, at_zero: Any) -> Any:
+    """0 of NaN."""
+    zero = full_like(x, 0)
+    return op.Where(op.Equal(x, zero), at_zero, op.CastLike(op.Greater(x, zero), x))
 
 
 def atan2(y: Any, x: Any) -> Any:
