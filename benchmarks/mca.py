@@ -22,6 +22,10 @@ TOOLS = ("clang-19", "llvm-mca-19")
 TARGET = "aarch64-linux-gnu"
 ITERATIONS = 200
 DOT = "armv8.2-a+dotprod"
+MATRIX = "armv8.6-a+i8mm"
+BEFORE_SMMLA = ("cortex-a55", "neoverse-n1")
+SDOT = "sdot v{0}.4s, v{1}.16b, v{2}.16b"
+SMMLA = "smmla v{0}.4s, v{1}.16b, v{2}.16b"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,13 +36,18 @@ class Kernel:
     peak: str  # the same on registers alone: {0} .. {2} are vectors
     arch: str = "armv8-a"
 
+    def runs_on(self, cpu: str) -> bool:
+        return self.arch != MATRIX or cpu not in BEFORE_SMMLA
+
 
 KERNELS = {
     "f32 tile": Kernel("gemm_f32__neon", "tile_neon", r"fmla\s+v", "fmla v{0}.4s, v{1}.4s, v{2}.4s"),
     "f32 row": Kernel("gemm_f32__neon", "vector_neon", r"fmla\s+v", "fmla v{0}.4s, v{1}.4s, v{2}.4s"),
     "f32 depthwise": Kernel("depthwise_f32__neon", "row_neon", r"fmla\s+v", "fmla v{0}.4s, v{1}.4s, v{2}.4s"),
-    "i8 tile, SDOT": Kernel("gemm_static__dotprod", "tile_neon", r"sdot\s+v", "sdot v{0}.4s, v{1}.16b, v{2}.16b", DOT),
+    "i8 tile, SMMLA": Kernel("gemm_static__i8mm", "tile_neon", r"smmla\s+v", SMMLA, MATRIX),
+    "i8 tile, SDOT": Kernel("gemm_static__dotprod", "tile_neon", r"sdot\s+v", SDOT, DOT),
     "i8 tile, no SDOT": Kernel("gemm_static__neon", "tile_neon", r"smull2?\s+v", "smull v{0}.8h, v{1}.8b, v{2}.8b"),
+    "i4 rows, SDOT": Kernel("gemm_blocks__dotprod", "panel_I4", r"sdot\s+v", SDOT, DOT),
 }  # fmt: skip
 
 
@@ -110,11 +119,11 @@ def share(kernel: Kernel, loop: list[str], cpu: str) -> Share:
 
 
 def shares(cpus: tuple[str, ...] = CPUS) -> dict[tuple[str, str], Share]:
-    """By loop and core."""
+    """By loop and core that has its instructions."""
     found = {}
     for name, kernel in KERNELS.items():
         loop = widest(kernel)
-        found |= {(name, cpu): share(kernel, loop, cpu) for cpu in cpus}
+        found |= {(name, cpu): share(kernel, loop, cpu) for cpu in cpus if kernel.runs_on(cpu)}
     return found
 
 
@@ -127,8 +136,9 @@ def main() -> None:
     found = shares(cpus)
     print(f"{'share of peak':18s}" + "".join(f"{cpu:>14s}" for cpu in cpus) + "  spills")
     for name in KERNELS:
-        row = [found[name, cpu] for cpu in cpus]
-        print(f"{name:18s}" + "".join(f"{s.share:14.0%}" for s in row) + f"  {row[0].spills}")
+        row = [found.get((name, cpu)) for cpu in cpus]
+        line = "".join(f"{s.share:14.0%}" if s else f"{'-':>14s}" for s in row)
+        print(f"{name:18s}{line}  {max(s.spills for s in row if s)}")
 
 
 if __name__ == "__main__":

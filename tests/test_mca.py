@@ -24,14 +24,17 @@ MCA = load()
 
 pytestmark = pytest.mark.skipif(bool(MCA.missing()), reason=f"needs {', '.join(MCA.TOOLS)}")
 
-FLOORS: Final = {
+FLOORS: Final[dict[str, tuple[float | None, ...]]] = {
     "f32 tile": (0.37, 0.68, 0.95, 0.95, 0.95),
     "f32 row": (0.14, 0.33, 0.85, 0.85, 0.65),
     "f32 depthwise": (0.13, 0.34, 0.80, 0.95, 0.60),
-    "i8 tile, SDOT": (0.60, 0.54, 0.95, 0.95, 0.95),
+    "i8 tile, SMMLA": (None, 0.41, None, 0.87, 0.86),
+    "i8 tile, SDOT": (0.66, 0.62, 0.95, 0.95, 0.95),
     "i8 tile, no SDOT": (0.30, 0.13, 0.80, 0.40, 0.80),
+    "i4 rows, SDOT": (0.32, 0.19, 0.46, 0.46, 0.45),
 }
-"""What LLVM 19 predicts, a little less, on the cores of `CPUS` in turn. A better loop raises its line."""
+"""What LLVM 19 predicts, a little less, on the cores of `CPUS` in turn; None: it lacks the instruction. A better loop raises
+its line."""
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +49,9 @@ def test_every_loop_has_its_floors() -> None:
 @pytest.mark.parametrize("name", FLOORS)
 def test_a_loop_reaches_its_share(name: str, shares: dict[tuple[str, str], Any]) -> None:
     for cpu, least in zip(MCA.CPUS, FLOORS[name], strict=True):
+        assert ((name, cpu) in shares) == (least is not None)
+        if least is None:
+            continue
         assert least <= shares[name, cpu].share <= 1.05, (name, cpu, shares[name, cpu])
         assert shares[name, cpu].spills == 0, (name, cpu)
 
