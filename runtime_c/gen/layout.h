@@ -358,7 +358,7 @@ enum { /* Program */
   PTE_PROGRAM_PORTS = 14,
   PTE_PROGRAM_METHODS = 15,
   PTE_PROGRAM_DELEGATES = 16,
-  PTE_PROGRAM_FIELDS = 17
+  PTE_PROGRAM_FIELDS = 17,
 };
 extern const pte_flat_table pte_program_table;
 
@@ -372,7 +372,7 @@ enum { /* Manifest */
   PTE_MANIFEST_MEMORY = 6,
   PTE_MANIFEST_CONSTANT_BYTES = 7,
   PTE_MANIFEST_EXEC_MODE = 8,
-  PTE_MANIFEST_FIELDS = 9
+  PTE_MANIFEST_FIELDS = 9,
 };
 extern const pte_flat_table pte_manifest_table;
 
@@ -380,7 +380,7 @@ enum { /* DebugNode */
   PTE_DEBUG_NODE_NAME = 0,
   PTE_DEBUG_NODE_OP_TYPE = 1,
   PTE_DEBUG_NODE_SOURCE = 2,
-  PTE_DEBUG_NODE_FIELDS = 3
+  PTE_DEBUG_NODE_FIELDS = 3,
 };
 extern const pte_flat_table pte_debug_node_table;
 
@@ -388,7 +388,7 @@ enum { /* Debug */
   PTE_DEBUG_NODES = 0,
   PTE_DEBUG_VALUE_NAMES = 1,
   PTE_DEBUG_PLACEMENTS = 2,
-  PTE_DEBUG_FIELDS = 3
+  PTE_DEBUG_FIELDS = 3,
 };
 extern const pte_flat_table pte_debug_table;
 

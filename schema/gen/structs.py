@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 
 from ..dtypes import DTYPES
 from ..formats import BLOCKS, NF4_SEVEN, ROWS, Format
@@ -102,28 +103,34 @@ def layout_h(schema: Schema, digest: bytes) -> str:
         f'#define PTE_FILE_IDENTIFIER "{schema.identifier}"\n',
     ]
     for name, prefix in PREFIX.items():
-        out += [f"enum {{ /* {name} */"]
-        out += [f"  {prefix}{word} = {value}," for word, value in schema.enums[name].values]
-        out += [
-            "};",
-            f"#define {prefix}COUNT {1 + max(v for _, v in schema.enums[name].values)}",
-            "",
-        ]
+        values = schema.enums[name].values
+        out += _c_enum(name, {f"{prefix}{word}": value for word, value in values})
+        out += [f"#define {prefix}COUNT {1 + max(value for _, value in values)}", ""]
     for struct in schema.structs.values():
         out += _c_struct(schema, struct)
     out += ["/* Tables as the verifier sees them, fields by number. */"]
     for table in schema.tables.values():
-        out += [f"enum {{ /* {table.name} */"]
-        out += [
-            f"  PTE_{snake(table.name)}_{f.name}".upper() + f" = {f.offset}," for f in table.fields
-        ]
-        out += [f"  PTE_{snake(table.name)}_FIELDS".upper() + f" = {len(table.fields)}", "};"]
+        prefix = f"PTE_{snake(table.name)}_".upper()
+        fields = {prefix + f.name.upper(): f.offset for f in table.fields}
+        out += _c_enum(table.name, fields | {f"{prefix}FIELDS": len(fields)})
         out += [f"extern const pte_flat_table pte_{snake(table.name)}_table;", ""]
-    out += [
+    out += [*_c_format_rows(), *_c_formats()]
+    out += ["extern const uint8_t pte_nf4_seven[16]; /* round(63 value) + 64 */"]
+    out += ["extern const char pte_dtype_names[][11];", "", "#endif", ""]
+    return "\n".join(out)
+
+
+def _c_enum(name: str, values: dict[str, int]) -> list[str]:
+    rows = (f"  {word} = {value}," for word, value in values.items())
+    return [f"enum {{ /* {name} */", *rows, "};"]
+
+
+def _c_format_rows() -> list[str]:
+    """What stored bytes say of a format, by its number."""
+    names = ", ".join(f'[{f.id}] = "{name}"' for name, f in ROWS.items())
+    return [
         "/* Dtypes are 0 where a format has no such plane. */",
         "typedef struct pte_format_row {",
-    ]
-    out += [
         "  uint32_t bits : 4;        /* of a code; 0: elements of the constant's dtype, or no such format */",
         "  uint32_t scale : 6;       /* dtype of the scales */",
         "  uint32_t second : 6;      /* I8: of zero points; another: of what is added, codes from 0 on */",
@@ -135,65 +142,63 @@ def layout_h(schema: Schema, digest: bytes) -> str:
         f"  PTE_LEAST_BLOCK = {_exponent(BLOCKS[0])},",
         f"  PTE_MOST_BLOCK = {_exponent(BLOCKS[-1])}",
         "};",
+        "extern const pte_format_row pte_format_rows[PTE_FORMAT_COUNT];",
+        "/* For tools: names by number. */",
+        f"#define PTE_FORMAT_NAMES {{{names}}}",
     ]
-    out += ["extern const pte_format_row pte_format_rows[PTE_FORMAT_COUNT];"]
-    names = ", ".join(f'[{f.id}] = "{name}"' for name, f in ROWS.items())
-    out += ["/* For tools: names by number. */", f"#define PTE_FORMAT_NAMES {{{names}}}"]
-    out += _c_formats()
-    out += [
-        "extern const uint8_t pte_nf4_seven[16]; /* round(63 value) + 64 */",
-    ]
-    out += ["extern const char pte_dtype_names[][11];", "", "#endif", ""]
-    return "\n".join(out)
 
 
 def _c_formats() -> list[str]:
     """What a kernel asks about a format that it knows while compiling."""
-    out = [f"extern const float pte_{f.row}_values[{1 << f.bits}];" for f in TABLES]
+    rows = ROWS.values()
+    widths = {f.bits: f for f in reversed(LEVELS)}
+    first = {f: next(o for o in rows if _alike(o) == _alike(f)) for f in rows}
+    coded = [f for f in rows if f.codes and first[f] is f]
     tables = (
         f"const float pte_{f.row}_values[] = {{{', '.join(f'{float(v).hex()}f' for v in f.levels)}}};"
         for f in TABLES
         if f.levels is not None
     )
-    out += ["/* Their definitions, for the one file that has them. */"]
-    out += ["#define PTE_LEVEL_TABLES " + " ".join(tables)]
-    widths = {f.bits: f for f in reversed(LEVELS)}
-    out += [
-        "/* X(format): those whose codes are places in a table, the first with so many bits. */"
+    return [
+        *(f"extern const float pte_{f.row}_values[{1 << f.bits}];" for f in TABLES),
+        "/* Their definitions, for the one file that has them. */",
+        "#define PTE_LEVEL_TABLES " + " ".join(tables),
+        "/* X(format): those whose codes are places in a table, the first with so many bits. */",
+        _c_each("LEVEL", (f.row.upper() for f in widths.values())),
+        "/* X(format, what its codes are): the others, the first with such codes. */",
+        _c_each("CODE", (f"{f.row.upper()}, {code_kind(f)}" for f in coded)),
+        "/* X(format): those with sums in integers. */",
+        _c_each("DOT", (f.row.upper() for f in rows if f.dot)),
+        "/* That table, or NULL. */",
+        *_c_switch(
+            "const float *pte_format_levels",
+            {f: f"pte_{table_of(f).row}_values" for f in LEVELS},
+            "NULL",
+        ),
+        "/* The first format with such codes, whose decoder is theirs. */",
+        *_c_switch(
+            "unsigned pte_format_codes",
+            {f: f"PTE_FORMAT_{o.row.upper()}" for f, o in first.items()},
+        ),
+        "/* Bits of a code. */",
+        *_c_switch("unsigned pte_format_bits", {f: str(f.bits) for f in rows}),
+        "/* Dtype of the scales. */",
+        *_c_switch(
+            "unsigned pte_format_scale",
+            {f: f"PTE_{f.scale.upper()}" if f.scale else "0" for f in rows},
+        ),
     ]
-    out += [
-        "#define PTE_LEVEL_FORMATS(X) " + " ".join(f"X({f.row.upper()})" for f in widths.values())
-    ]
-    out += ["/* X(format, what its codes are): the others, the first with such codes. */"]
-    first = {f: next(o for o in ROWS.values() if _alike(o) == _alike(f)) for f in ROWS.values()}
-    formulas = [(f.row.upper(), code_kind(f)) for f in ROWS.values() if f.codes and first[f] is f]
-    out += ["#define PTE_CODE_FORMATS(X) " + " ".join(f"X({f}, {kind})" for f, kind in formulas)]
-    out += ["/* X(format): those with sums in integers. */"]
-    dots = " ".join(f"X({f.row.upper()})" for f in ROWS.values() if f.dot)
-    out += [f"#define PTE_DOT_FORMATS(X) {dots}"]
-    out += ["/* That table, or NULL. */"]
-    out += [
-        "static inline const float *pte_format_levels(uint32_t format) {",
-        "  switch (format) {",
-    ]
-    out += [
-        f"  case PTE_FORMAT_{f.row.upper()}: return pte_{table_of(f).row}_values;" for f in LEVELS
-    ]
-    out += ["  default: return NULL;", "  }", "}"]
-    scales = {f: f"PTE_{f.scale.upper()}" if f.scale else "0" for f in ROWS.values()}
-    decoders = {f: f"PTE_FORMAT_{o.row.upper()}" for f, o in first.items()}
-    out += _c_constants(
-        "codes", "The first format with such codes, whose decoder is theirs.", decoders
-    )
-    out += _c_constants("bits", "Bits of a code.", {f: str(f.bits) for f in ROWS.values()})
-    return [*out, *_c_constants("scale", "Dtype of the scales.", scales)]
 
 
-def _c_constants(name: str, text: str, values: dict[Format, str]) -> list[str]:
-    out = [f"/* {text} */", f"static inline unsigned pte_format_{name}(uint32_t format) {{"]
-    out += ["  switch (format) {"]
-    out += [f"  case PTE_FORMAT_{f.row.upper()}: return {value};" for f, value in values.items()]
-    return [*out, "  default: return 0;", "  }", "}"]
+def _c_each(kind: str, rows: Iterable[str]) -> str:
+    return f"#define PTE_{kind}_FORMATS(X) " + " ".join(f"X({row})" for row in rows)
+
+
+def _c_switch(signature: str, values: Mapping[Format, str], other: str = "0") -> list[str]:
+    """A function of a format's number."""
+    cases = (f"  case PTE_FORMAT_{f.row.upper()}: return {value};" for f, value in values.items())
+    out = [f"static inline {signature}(uint32_t format) {{", "  switch (format) {", *cases]
+    return [*out, f"  default: return {other};", "  }", "}"]
 
 
 def _c_struct(schema: Schema, struct: Struct) -> list[str]:
