@@ -244,8 +244,6 @@ def _upward(value: ir.Value | None, found: Found) -> ir.Node | None:
             side = next((i for i in (1, 2) if ways[i]), None)
             if side is None or node.inputs[0] is None or node.inputs[3 - side] is None:
                 return None
-            if found.masks:  # what is added to hidden scores hides nothing
-                return None
             fill = node.inputs[3 - side]
             assert fill is not None
             found.hide, found.inverted = (node.inputs[0], fill), side == 2
@@ -273,7 +271,8 @@ def _upward(value: ir.Value | None, found: Found) -> ir.Node | None:
 
 
 def _way_to_matmul(value: ir.Value | None) -> set[ir.Value]:
-    """`value` and those that it is made of, by what only the walk uses, as far as they are made of a MatMul."""
+    """`value` and those that it is made of, by what only the walk uses, as far as they are made of a MatMul. Not through Where: a
+    mask that is added to hidden scores shows them again."""
     seen: list[tuple[ir.Value, ir.Value | None]] = []
     todo: list[tuple[ir.Value | None, ir.Value | None]] = [(value, None)]
     while todo:

@@ -58,6 +58,20 @@ FORMS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
         f"{SCORES}; a = Where(c, low, Add(n, Add(z, m))); y = MatMul(Softmax(a), v)",
         {**QKV, "m": "f32[b, 1, s, t]", "n": "f32[2, 1, t]", "c": "bool[1, 1, s, t]", "low": np.array(-1e30, np.float32)},
     ),
+    "attention, condition under a mask": (
+        f"{SCORES}; a = Add(Where(c, z, low), m); y = MatMul(Softmax(a), v)",
+        {**QKV, "m": "f32[b, 1, s, t]", "c": "bool[1, 1, s, 1]", "low": np.array(-3e4, np.float32)},
+    ),
+    "attention, heads flat, two batches": (
+        "z = MatMul(q, Transpose(k, perm=[0, 2, 1])); a = Reshape(z, [2, 3, 5, 7]);"
+        "p = Reshape(Softmax(Add(a, m)), [6, 5, 7]); y = MatMul(p, v)",
+        {"q": "f32[6, 5, 4]", "k": "f32[6, 7, 4]", "v": "f32[6, 7, 5]", "m": "f32[2, 1, 5, 7]"},
+    ),
+    "attention, heads flat, no mask": (
+        "z = MatMul(q, Transpose(k, perm=[0, 2, 1])); p = Reshape(Softmax(Reshape(z, [1, 6, 5, 7])), [6, 5, 7]);"
+        "y = MatMul(p, v)",
+        {"q": "f32[6, 5, 4]", "k": "f32[6, 7, 4]", "v": "f32[6, 7, 5]"},
+    ),
     "attention, heads flat": (
         "z = Mul(MatMul(q, Transpose(k, perm=[0, 2, 1])), 0.5); a = Reshape(Add(z, n), [1, 6, 5, 7]);"
         "p = Reshape(Softmax(Add(a, m)), [6, 5, 7]); y = MatMul(p, v)",
