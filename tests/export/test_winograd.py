@@ -46,6 +46,11 @@ def model(
         nodes.append(helper.make_node("Conv", [last, f"w{i}", f"b{i}"], [f"c{i}"], **attrs))
         nodes.append(helper.make_node("Clip", [f"c{i}", "low", "high"], [f"y{i}"]))
         last = f"y{i}"
+    if layers == 1:  # as it is a result, it would have channels first and stay what it is
+        head = RNG.standard_normal((8, w[0], *(1 for _ in w[2:]))).astype(np.float32)
+        weights.append(numpy_helper.from_array(head, "head"))
+        nodes.append(helper.make_node("Conv", [last, "head"], ["y"]))
+        last = "y"
     for name, value in (("low", 0), ("high", 6)):
         weights.append(numpy_helper.from_array(np.float32(value), name))
     ends = [
@@ -68,10 +73,14 @@ def operators(path: Path, **options: Any) -> list[str]:
 FITS = (1, 32, 16, 16), (48, 32, 3, 3)
 
 
+def test_such_a_convolution_becomes_one(tmp_path: Path) -> None:
+    assert "conv_winograd" in operators(model(tmp_path / "m.onnx", *FITS), fast_conv=True)
+
+
 @pytest.mark.parametrize(
     ("x", "w", "attrs"),
     [
-        (*FITS, {"strides": [2, 2]}),
+        ((1, 32, 32, 32), FITS[1], {"strides": [2, 2]}),
         (*FITS, {"dilations": [2, 2], "pads": [2, 2, 2, 2]}),
         (FITS[0], (48, 16, 3, 3), {"group": 2}),
         (FITS[0], (48, 32, 1, 3), {"pads": [0, 1, 0, 1]}),
@@ -82,6 +91,7 @@ FITS = (1, 32, 16, 16), (48, 32, 3, 3)
         ((1, 32, "h", 16), FITS[1], {}),
         ((1, 32, 64), (48, 32, 3), {"pads": [1, 1]}),
         (*FITS, {"pads": [0, 1, 2, 1]}),
+        (*FITS, {"pads": [3, 3, 3, 3]}),
     ],
 )
 def test_other_convolutions_stay(
