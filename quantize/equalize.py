@@ -51,9 +51,8 @@ def chains(plan: Sequence[Unit]) -> list[Chain]:
         for value in joined:
             chain_of[value] = joined
     for value in made:
-        readers = {use.node for use in value.uses() if use.idx == 0 or use.node.op_type == "Add"}
-        all_of_them = len(readers) == len({use.node for use in value.uses()})
-        if value.is_graph_output() or not readers <= heads or not all_of_them or not readers:
+        readers = {use.node for use in value.uses()}
+        if value.is_graph_output() or not readers <= heads or not readers:
             spoiled.add(value)
     found = {id(c): c for c in chain_of.values() if not c & spoiled}
     return [tuple(v for v in made if v in chain) for chain in found.values()]
@@ -132,6 +131,5 @@ def _put(graph: ir.Graph, node: ir.Node, slot: int, array: Array, used: set[str]
     assert old is not None
     name = graphs.fresh(used, f"{old.name}.equalized")
     new = graphs.initializer(graph, np.asarray(array, np.float32), name)
-    new.type, new.shape = old.type, old.shape
     node.replace_input_with(slot, new)
     return new
