@@ -210,7 +210,12 @@ def test_masks_that_are_none() -> None:
 
     differs = of(lambda p, n: np.stack([seen(p, n, 8), seen(p, n, 4)]))
     assert differs == "it differs by head"
-    assert "bias" in str(of(lambda p, n: np.where(seen(p, n, 8), np.arange(p + n) ** 2, -np.inf)))
+    added = "what it adds to scores "
+    for curve in (lambda keys: keys**2, lambda keys: keys + 0.5 * (keys == 1)):
+        bent = of(lambda p, n, c=curve: np.where(seen(p, n, 8), c(np.arange(p + n)), -np.inf))  # type: ignore[misc]
+        assert bent == f"{added}is no slope times how far a key is (a bias by position)"
+    steeper = of(lambda p, n: np.where(seen(p, n, 8), (1 + (p > 4)) * np.arange(p + n), -np.inf))
+    assert steeper == f"{added}differs by their place (a bias by position)"
     assert "bias" in str(of(lambda p, n: np.where(seen(p, n, 8), 0, -9999.0)))
     assert "expected [8, 8] queries and keys, got [8, 9]" in str(of(lambda p, n: np.pad(seen(p, n, 8), ((0, 0), (0, 1)))))  # fmt: skip
     assert "looked at up to 8192" in str(sight.sight_of(lambda p, n: seen(p, n, 9), 8193, False))
