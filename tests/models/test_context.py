@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 import pytest
 from models.decoder import VOCABULARY, decoder, logits
-from onnx import helper
+from onnx import helper, numpy_helper
 from ops.harness import variants
 
 import pteron
@@ -240,9 +240,11 @@ def spliced(kind: str, to: str, form: str = "concat") -> onnx.ModelProto:
     return model
 
 
-def mixed(form: str, *nodes: onnx.NodeProto) -> onnx.ModelProto:
-    """`nodes` make "mixed" of "logits"."""
+def mixed(form: str, *nodes: onnx.NodeProto, **constants: Any) -> onnx.ModelProto:
+    """`nodes` make "mixed" of "logits" and constants."""
     model = decoder(form)
+    for name, array in constants.items():
+        model.graph.initializer.append(numpy_helper.from_array(np.asarray(array), name))
     model.graph.node.extend(nodes)
     model.graph.output[0].name = "mixed"
     return model
@@ -260,6 +262,20 @@ REFUSED = {
                       helper.make_node("Shape", ["logits"], ["extents"]),
                       helper.make_node("Reshape", ["turned", "extents"], ["mixed"])),
         r"\(Reshape\) may mix tokens",
+    ),
+    "repeats tokens": (
+        lambda: mixed("whole", helper.make_node("Tile", ["logits", "twice"], ["mixed"]), twice=[1, 2, 1]),
+        r"\(Tile\) may mix tokens",
+    ),
+    "puts tokens side by side": (
+        lambda: mixed("whole", helper.make_node("Tile", ["logits", "twice"], ["texts"]),
+                      helper.make_node("Reshape", ["texts", "pairs"], ["mixed"]), twice=[1, 2, 1], pairs=[1, -1, 2 * VOCABULARY]),
+        r"\(Reshape\) may mix tokens",
+    ),
+    "writes over a token": (
+        lambda: mixed("whole", helper.make_node("ScatterND", ["logits", "at", "row"], ["mixed"]), at=[[0, 0]],
+                      row=np.zeros((1, VOCABULARY), np.float32)),
+        r"\(ScatterND\) may mix tokens",
     ),
     "normalizes over tokens": (
         lambda: mixed("whole", helper.make_node("Softmax", ["logits"], ["mixed"], axis=1)),

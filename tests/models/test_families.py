@@ -21,6 +21,10 @@ SMALL = {
 }  # fmt: skip
 EXPERTS = {"num_experts": 4, "num_local_experts": 4, "num_experts_per_tok": 2}
 GPT = {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 128}
+LATENT = {
+    "q_lora_rank": 16, "kv_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope_head_dim": 8, "v_head_dim": 8, "num_key_value_heads": 4,
+    "n_routed_experts": 4, "n_shared_experts": 1, "moe_intermediate_size": 32,
+}  # fmt: skip
 FAMILIES: dict[str, dict[str, Any]] = {
     "mixtral": {**EXPERTS, "sliding_window": None},
     "falcon": {"multi_query": True, "ffn_hidden_size": 64},
@@ -55,6 +59,10 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "mpt": {"d_model": 32, "n_heads": 4, "n_layers": 2, "max_seq_len": 256},
     "falcon of ALiBi": {"alibi": True, "ffn_hidden_size": 64},
     "gpt_oss": {**EXPERTS, "head_dim": 8, "sliding_window": 8},
+    "deepseek_v3": {**EXPERTS, **LATENT, "n_group": 2, "topk_group": 1, "first_k_dense_replace": 1},
+    "deepseek_v2": {**EXPERTS, **LATENT, "topk_method": "greedy", "first_k_dense_replace": 1},
+    "llama4_text": {**EXPERTS, "head_dim": 8, "intermediate_size_mlp": 64, "attention_chunk_size": 64},
+    "diffllama": {},
     "mistral": {"sliding_window": 8},
     "gemma2": {"head_dim": 8, "sliding_window": 8},
     "gemma3_text": {"head_dim": 8, "sliding_window": 8},

@@ -192,7 +192,7 @@ def settle(
 def _place(
     probe: Probe, value: ir.Value, users: list[tuple[ir.Node, int]], runs: Runs
 ) -> Place | None:
-    """What the value is; None: it is a size of the run, and stays."""
+    """What the value is; None: it is a size of the run, or follows from none, and stays."""
     place = fit([probe([value], *run)[0] for run in runs.tried], runs)
     node, at = users[0]
     where = f"max_context: node {node.name!r} ({node.op_type}): input {at} ({value.name!r})"
@@ -201,6 +201,8 @@ def _place(
             f"{where} follows from the number of tokens; expected positions or lengths (a + b * past + c * new + d * i), got other "
             "numbers"
         )
+    if place.axis is None and not np.any(place.of_past) and not np.any(place.of_new):
+        return None  # the same for any number
     sizes = all(i in EXTENTS.get(n.op_type, ()) for n, i in users)
     if sizes and np.any(place.of_past):
         raise ModelError(

@@ -21,6 +21,8 @@ POINTWISE: Final = frozenset(NAMES.split())
 SORTED: Final = (
     "experts to which tokens are sorted: make it with experts_implementation='batched_mm'; else "
 )
+ONE_TEXT: Final = ("Attention", "RotaryEmbedding")
+"""What takes the places of tokens from their axis."""
 TRIED: Final = 7919
 """A number of tokens that no other extent of a model is, or a multiple of."""
 
@@ -32,6 +34,9 @@ def tokens_meet_in_attention(model: ir.Model, tokens: ir.Value, probe: Probe) ->
         ModelError: a node may mix tokens, or is not known not to.
     """
     axis: dict[ir.Value, int] = {tokens: 1}
+    lead: dict[ir.Value, int] = {
+        tokens: 1
+    }  # whole texts that lie one behind the other along that axis
     for node in model.graph:
         inner = (v for body in _bodies(node) for n in body.all_nodes() for v in n.inputs)
         if any(v in axis for v in inner):
@@ -39,11 +44,15 @@ def tokens_meet_in_attention(model: ir.Model, tokens: ir.Value, probe: Probe) ->
         data = [(i, v) for i, v in enumerate(node.inputs) if v is not None and v in axis]
         if not data or g.is_op(node, "Shape", "Size"):
             continue
-        made = _axis_of(node, axis, probe)
-        if made is None:
+        texts = {lead[v] for _, v in data}
+        made = _axis_of(node, axis, probe) if len(texts) == 1 else None
+        count = texts.pop()
+        if g.is_op(node, "Reshape", "Tile") and node.inputs[0] in axis:
+            made, count = _laid(node, axis[node.inputs[0]], count, probe)
+        if made is None or (count != 1 and g.is_op(node, *ONE_TEXT)):
             raise ModelError(_mixed(node))
-        for value in node.outputs:
-            axis[value] = made
+        axis |= dict.fromkeys(node.outputs, made)
+        lead |= dict.fromkeys(node.outputs, count)
     for output in model.graph.outputs:
         rows, maker = probe.extents(output, 0, TRIED), output.producer()
         if output in axis and rows is not None and rows[axis[output]] != TRIED and maker:
@@ -89,6 +98,8 @@ def _axis_of(node: ir.Node, axis: dict[ir.Value, int], probe: Probe) -> int | No
         return _picked(node, axis)
     if kind in ("GatherElements", "ScatterElements"):
         return _by_elements(node, axis, rank, probe)
+    if kind == "ScatterND":
+        return _written(node, axis, probe)
     if kind == "MatMul":
         return _product(node, axis)
     if kind == "Gemm":
@@ -138,8 +149,8 @@ def _moved(
         if kind == "Squeeze":
             return None if at in fixed else at - sum(a < at for a in fixed)
         return [i for i in range(whole) if i not in fixed][at]
-    if kind == "Reshape":
-        return _reshaped(node, at, probe)
+    if kind in ("Reshape", "Tile"):
+        return at  # _laid
     if kind == "Expand":
         wide = g.rank(node.outputs[0])
         return None if wide is None else at + wide - rank
@@ -217,17 +228,38 @@ def _product(node: ir.Node, axis: dict[ir.Value, int]) -> int | None:
     return (ranks[2] or 0) + places[0]
 
 
-def _reshaped(node: ir.Node, at: int, probe: Probe) -> int | None:
-    """Where the axis stays one of as many tokens, or of so many rows for each (a choice of experts), one token behind the other.
+def _laid(node: ir.Node, at: int, lead: int, probe: Probe) -> tuple[int | None, int]:
+    """Of Reshape and Tile: where the axis stays one of as many tokens, or of so many rows for each (a choice of experts), one token
+    behind the other, and how many texts lie along it.
 
     Tokens lie n * front apart in what is reshaped and in what is made, so each has as many elements of both.
     """
     before, after = (probe.extents(v, 0, TRIED) for v in (node.inputs[0], node.outputs[0]))
     if before is None or after is None or before[at] == 0 or before[at] % TRIED:
+        return None, lead
+    if g.is_op(node, "Tile"):
+        return at, lead * after[at] // before[at]
+    front = math.prod(before[:at]) * lead
+    for i, n in enumerate(after):
+        texts, rest = divmod(front, max(1, math.prod(after[:i])))
+        if n and not n % TRIED and texts and not rest and not n // TRIED % texts:
+            return i, texts
+    return None, lead
+
+
+def _written(node: ir.Node, axis: dict[ir.Value, int], probe: Probe) -> int | None:
+    """ScatterND at places that are no tokens': parts of what each token has."""
+    table, index, updates = node.inputs
+    rank, extents = g.rank(index), probe.extents(index, 0, TRIED)
+    if rank is None or extents is None or index in axis:
         return None
-    front = math.prod(before[:at])
-    fits = [i for i, n in enumerate(after) if n and not n % TRIED and math.prod(after[:i]) == front]
-    return fits[0] if len(fits) == 1 else None
+    deep = extents[-1]
+    places = {axis[table]} if table in axis else set()
+    places |= {axis[updates] - (rank - 1) + deep} if updates in axis else set()
+    others = [v for v in (table, updates) if v not in axis]
+    if len(places) != 1 or min(places) < deep or not all(v in probe.sized for v in others):
+        return None
+    return places.pop()
 
 
 def _picked(node: ir.Node, axis: dict[ir.Value, int]) -> int | None:
