@@ -5,7 +5,8 @@ context takes, reading the context as a prompt, and the memory that loading and 
 Each runtime is a process that stays; they take turns, and the median and best of the rounds are told, so that a busy machine is
 busy for all. llama.cpp and onnxruntime-genai take part where PYTHON has `llama_cpp`, `onnxruntime_genai`, `gguf`, `torch` and
 `transformers`. llama.cpp is to be built for the machine: CMAKE_ARGS=-DGGML_NATIVE=ON pip install --no-binary :all: llama-cpp-python.
-`--where` says what a token's time goes to, by instruction.
+`--where` says what a token's time goes to, by instruction. `--write` puts the rows measured into benchmarks/TEXT.md, in place of
+those of the same contexts and threads.
 """
 
 from __future__ import annotations
@@ -25,6 +26,18 @@ BUILD = Path(__file__).resolve().parent.parent / "build/text"
 ROOM, STEPS = 2048, 32
 LONG = 1024  # prompts of that many tokens are read in each third round
 CACHES = ("f32", "f16", "f8", "int8")
+TABLE = Path(__file__).with_name("TEXT.md")
+HEAD = """# Text generation beside other runtimes
+
+Written by `make bench-text BENCH='--peers PYTHON --write'` (`benchmarks/text.py`): a Llama of 246 M random weights (16 layers, width
+1,024, 4 key heads of 64), greedy, one sequence. Ours in NF4 (`--exec auto`), llama.cpp in Q4_0 with its f16 cache, onnxruntime-genai
+in int4, blocks of 32. The runtimes take turns; a rate is the median of the rounds, in parentheses the best; ratio: median of the
+rounds' pairs, ours / the faster of the others in that round. Where others work on the machine (load), ratios say more than rates.
+Memory: what loading and running add to the process, its peak less what it began with, in MiB.
+
+| context | threads | runtime | decode tokens/s | ratio | prompt ms | ratio | memory | load |
+|---|---|---|---|---|---|---|---|---|
+"""
 
 
 def shape() -> Any:
@@ -112,11 +125,12 @@ class Child:
         self.process.wait()
 
 
-def compare(args: argparse.Namespace, threads: int, context: int) -> None:
+def compare(args: argparse.Namespace, threads: int, context: int) -> list[str]:
+    """Rows of the table."""
     here, peer = sys.executable, args.peers
     children = {
         f"pteron nf4, {cache}": Child(here, "pteron", export(cache), threads, context)
-        for cache in CACHES
+        for cache in args.caches
     }
     if peer:
         children["llama.cpp Q4_0"] = Child(peer, "llama.cpp", gguf(peer), threads, context)
@@ -124,8 +138,18 @@ def compare(args: argparse.Namespace, threads: int, context: int) -> None:
     for turn in range(args.rounds):
         for child in children.values():
             child.turn(prompt=context < LONG or turn % 3 == 0)
+    others = [c for name, c in children.items() if not name.startswith("pteron")]
+    rows = []
     for name, child in children.items():
         child.close()
+        ours = others if child not in others else []
+        faster = ratio(child.rates, [c.rates for c in ours], max)
+        sooner = ratio(child.prompt_s, [c.prompt_s for c in ours], min)
+        rows.append(
+            f"| {context} | {threads} | {name} | {statistics.median(child.rates):.0f} ({max(child.rates):.0f}) | {faster} "
+            f"| {statistics.median(child.prompt_s) * 1e3:.0f} ({min(child.prompt_s) * 1e3:.0f}) | {sooner} "
+            f"| {child.memory_mib:.0f} | {os.getloadavg()[0]:.1f} |"
+        )
         print(
             f"{name:16} {threads} threads, context {context:4}:"
             f" decode {statistics.median(child.rates):6.1f} (best {max(child.rates):6.1f}) tokens/s,"
@@ -133,6 +157,22 @@ def compare(args: argparse.Namespace, threads: int, context: int) -> None:
             f" memory {child.memory_mib:4.0f} MiB; load {os.getloadavg()[0]:.1f}",
             flush=True,
         )
+    return rows
+
+
+def ratio(ours: list[float], others: list[list[float]], best: Any) -> str:
+    """The median over rounds of ours / the best of the others in that round."""
+    pairs = [a / best(of) for a, *of in zip(ours, *others, strict=True)] if others else []
+    return f"{statistics.median(pairs):.2f}" if pairs else ""
+
+
+def write(rows: list[str]) -> None:
+    """Into the table, in place of those of the same context and threads."""
+    same = {tuple(row.split("|")[1:3]) for row in rows}
+    kept = TABLE.read_text().splitlines() if TABLE.exists() else []
+    kept = [r for r in kept if r[2:3].isdigit() and tuple(r.split("|")[1:3]) not in same]
+    by_size = sorted(kept + rows, key=lambda row: [int(n) for n in row.split("|")[1:3]])
+    TABLE.write_text(HEAD + "\n".join(by_size) + "\n")
 
 
 def where(context: int) -> None:
@@ -166,11 +206,15 @@ def main() -> None:
     parser.add_argument("--contexts", type=numbers, default=[128, 1500])
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--peers", metavar="PYTHON")
+    parser.add_argument("--caches", type=lambda text: text.split(","), default=CACHES)
     parser.add_argument("--where", action="store_true")
+    parser.add_argument("--write", action="store_true")
     args = parser.parse_args()
     for context in args.contexts:
         for threads in () if args.where else args.threads:
-            compare(args, threads, context)
+            rows = compare(args, threads, context)
+            if args.write:
+                write(rows)
         if args.where:
             where(context)
 

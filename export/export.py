@@ -32,6 +32,7 @@ from .pack.arithmetic import EXACT
 from .pack.keys import keys_in_panels
 from .passes import run_passes
 from .passes.context import keep_context
+from .passes.experts import split_experts
 from .passes.int8 import integer_nodes
 from .plan import plan
 from .program import Placement, Program
@@ -89,6 +90,9 @@ def export(
         _clean(model, stage, report, None if options.fix else runner)
         if options.max_context is not None:
             states |= _keep_context(model, options, stage, report)
+        if split_experts(model):
+            with stage("passes"):
+                run_passes(model, progress=report.passed)
         if transform is not None:
             with stage("quantize"):
                 transform(model)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ops.harness import variants
 
 import pteron
 
@@ -81,7 +82,12 @@ def made(name: str, **options: Any) -> Any:
 
 
 def exported(
-    module: Any, path: Path, logits: str = "all", cache: str = "f32", room: int = 48
+    module: Any,
+    path: Path,
+    logits: str = "all",
+    cache: str = "f32",
+    room: int = 48,
+    quantize: str | None = None,
 ) -> Any:
     module.config.use_cache = False
     named = "use_cache" in inspect.signature(module.forward).parameters
@@ -94,6 +100,7 @@ def exported(
         max_context=room,
         logits=logits,
         cache=cache,
+        quantize=quantize,
     )
 
 
@@ -115,6 +122,28 @@ def test_prefill_and_decode_agree_with_eager(name: str, tmp_path: Path) -> None:
     cuts = ((0, 9), (9, 10), (10, 11), (11, 20), *((i, i + 1) for i in range(20, 30)))
     assert pieces(model.session(), tokens, cuts).tobytes() == whole.tobytes()
     assert np.abs(whole - want).max() < 1e-5 * np.abs(want).max()
+
+
+def test_experts_are_stored_in_few_bits_and_read_where_chosen(tmp_path: Path) -> None:
+    wide = {"hidden_size": 128, "intermediate_size": 256, "num_experts": 8, "num_local_experts": 8}
+    module = made("mixtral", **FAMILIES["mixtral"] | wide)
+    tokens = np.random.default_rng(1).integers(3, 97, (1, 30))
+    with torch.no_grad():
+        want = module(input_ids=torch.tensor(tokens), use_cache=False).logits.numpy()
+    sizes = []
+    for quantize in (None, "nf4"):
+        exported(module, tmp_path / "m.pte", quantize=quantize)
+        sizes.append((tmp_path / "m.pte").stat().st_size)
+    assert sizes[1] < sizes[0] / 5
+    program = pteron.Program(tmp_path / "m.pte")
+    cuts, bits = ((0, 9), (9, 10), *((i, i + 1) for i in range(10, 30))), set()
+    for cpu in variants():
+        for threads in (1, 2, 3):
+            session = pteron.Session(program, cpu=cpu, threads=threads)
+            bits.add(pieces(session, tokens, cuts).tobytes())
+    whole = pieces(pteron.Session(program), tokens, [(0, 30)])
+    assert bits == {whole.tobytes()}
+    assert 1e-4 < np.abs(whole - want).max() / np.abs(want).max() < 0.2
 
 
 @pytest.mark.parametrize("name", ["mistral", "gemma2", "gemma3_text", "gpt_oss"])
