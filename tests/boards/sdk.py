@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import platform
+import re
 import shutil
 import tarfile
 from collections.abc import Mapping
@@ -80,6 +81,16 @@ def unpacked(target: Target) -> Path:
         packed.extractall(folder, filter="data")
     (out,) = folder.iterdir()
     assert f"{out.name}.tar.gz" == archive.name
+    return out
+
+
+def declared() -> set[str]:
+    """The functions of the C interface: what a library exports."""
+    out: set[str] = set()
+    for header in (ROOT / "runtime_c/include/pteron").glob("*.h"):
+        text = re.sub(r"^[ \t]*#.*$", "", header.read_text(), flags=re.M)
+        if header.name != "delegates.h":  # a library of its own
+            out |= set(re.findall(r"\bPTE_API\b[^;(]*?\b(pte_\w+)\s*\(", text))
     return out
 
 

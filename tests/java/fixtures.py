@@ -18,6 +18,7 @@ from pteron.export.plan import plan
 from pteron.export.program import Block, Instr, Method, Port, Program, State, Value
 from pteron.export.sizes import Dim
 from pteron.export.sizes.expressions import symbol
+from pteron.runtime import Sampler
 from pteron.schema.dtypes import name_of, to_stored
 from pteron.schema.steps import Step
 
@@ -79,6 +80,24 @@ def text(folder: Path) -> None:
     logits = pteron.load(folder / "decoder.pte", threads=1).run({"input_ids": tokens})["logits"]
     (folder / "decoder.tokens").write_bytes(tokens.tobytes())
     (folder / "decoder.logits").write_bytes(logits.tobytes())
+    rows = [
+        " ".join(map(str, [*how.values(), at, draw(how, logits[0, -1], at)]))
+        for how in DRAWS
+        for at in (0, 5, 2**40)
+    ]
+    (folder / "decoder.draws").write_text("\n".join(rows))
+
+
+DRAWS = (
+    {"temperature": 0.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0, "seed": 0, "stream": 0},
+    {"temperature": 0.75, "top_k": 0, "top_p": 1.0, "min_p": 0.0, "seed": 2**63 + 5, "stream": 1},
+    {"temperature": 1.5, "top_k": 7, "top_p": 0.875, "min_p": 0.0, "seed": 3, "stream": 2**40},
+    {"temperature": 4.0, "top_k": 0, "top_p": 1.0, "min_p": 0.125, "seed": 4, "stream": 0},
+)
+
+
+def draw(how: dict[str, Any], logits: np.ndarray, position: int) -> int:
+    return int(Sampler(pteron.Sampling(**how))(logits, position))
 
 
 def models(folder: Path) -> None:

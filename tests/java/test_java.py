@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from boards import sdk
 from java import fixtures
 
 from pteron.schema.dtypes import DTYPES
@@ -93,6 +94,55 @@ def test_every_native_method_has_its_function_and_nothing_else_is_exported(
         assert types == re.findall(r"\b(j[a-z]+(?:Array)?) \w+", ours[1]), name
 
 
+CONSTANTS = {"INPUT", "OUTPUT", "STATE", "KEEP", "RESET", "ADOPT"}
+ELSEWHERE = {
+    "pte_api_version": "one library: it is made with its JNI",
+    "pte_dtype_name": "DType",
+    "pte_delegate_null": "for tests of C",
+    "pte_program_method_count": "Program.methods",
+    "pte_program_find_method": "Program.method",
+    "pte_host_pool_close": "the pool of a JVM stays",
+    **{
+        f"pte_host_model_{verb}": "Program and Session own what it owns, with the garbage collector's rules"
+        for verb in (
+            "open",
+            "open_fd",
+            "open_bytes",
+            "close",
+            "program",
+            "session",
+            "prepare",
+            "run",
+        )
+    },
+}
+"""Functions of C without a call in JNI, and what stands for them."""
+
+
+def test_java_reaches_what_c_has(root: Path) -> None:
+    """Every function of the C interface is called for a native method, and every native method for a public one."""
+    texts = "".join(p.read_text() for p in (JAVA / "main/c").glob("*.c"))
+    called = set(re.findall(r"\b(pte_\w+)\b", texts))
+    assert {*ELSEWHERE} == sdk.declared() - called
+    java = {p.stem: p.read_text() for p in (JAVA / "main/java").rglob("*.java")}
+    natives = re.findall(r"static native \S+ (\w+)\(", java.pop("Native"))
+    rest = "".join(java.values())
+    assert (
+        len(natives) >= 24
+        and {*natives} == {*re.findall(r"\bNative(?:\.|::)(\w+)", rest)} - CONSTANTS
+    )
+    header = (root / "runtime_c/include/pteron/pteron.h").read_text()
+    for struct in ("open_options", "prepare_options", "run_options", "sampling"):
+        body = re.search(rf"typedef struct pte_{struct} \{{(.*?)\n\}}", header, re.S)
+        assert body is not None, struct
+        rows = re.sub(r"/\*.*?\*/", "", body[1], flags=re.S).split(";")
+        fields = {
+            w for row in rows for w in re.findall(r"(?<=\(\*)\w+|\w+(?=\s*,|\s*$)", row.strip())
+        }
+        unset = {name for name in fields if not re.search(rf"\.{name}\b", texts)}
+        assert len(fields) > 4 and unset <= {"reserved", "now_self"}, (struct, unset)
+
+
 def test_the_dtypes_of_java_are_the_runtimes() -> None:
     text = (JAVA / "main/java/dev/pteron/DType.java").read_text()
     rows = [
@@ -135,7 +185,7 @@ def test_java_gives_the_bytes_of_python(
     )
     assert "WARNING" not in said, said[:4000]
     count = re.search(r"(\d+) tests successful", said)
-    assert count is not None and int(count[1]) >= 19, said
+    assert count is not None and int(count[1]) >= 24, said
 
 
 SHELL = """

@@ -80,4 +80,14 @@ final class Native {
   static native void sessionRestore(long session, byte[] saved);
 
   static native byte[] sessionPlacements(long session);
+
+  static native int sample(
+      float[] logits,
+      int topK,
+      float temperature,
+      float topP,
+      float minP,
+      long seed,
+      long stream,
+      long position);
 }

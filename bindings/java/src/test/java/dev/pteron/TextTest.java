@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Map;
@@ -78,6 +79,37 @@ class TextTest {
       session.resetStates();
       assertArrayEquals(want[6], run(session, 0, 7));
     }
+  }
+
+  @Test
+  void aTokenIsDrawnAsPythonDrawsIt() throws IOException {
+    ByteBuffer last = ByteBuffer.allocateDirect(2 * want[11].length);
+    last.put(want[10]).put(want[11]).flip();
+    int count = want[11].length / 4;
+    Tensor logits = Tensor.wrap(DType.F32, last, 1, 2, count);
+    int drawn = 0;
+    for (String line : Files.readAllLines(Fixtures.FOLDER.resolve("decoder.draws"))) {
+      String[] w = line.split(" ");
+      Sampling how =
+          new Sampling()
+              .temperature(Float.parseFloat(w[0]))
+              .topK(Integer.parseInt(w[1]))
+              .topP(Float.parseFloat(w[2]))
+              .minP(Float.parseFloat(w[3]))
+              .seed(Long.parseUnsignedLong(w[4]), Long.parseUnsignedLong(w[5]));
+      assertEquals(Integer.parseInt(w[7]), how.next(logits, Long.parseLong(w[6])), line);
+      drawn++;
+    }
+    assertEquals(12, drawn);
+    for (float never : new float[] {-1, Float.NaN, Float.POSITIVE_INFINITY})
+      assertThrows(
+          PteronException.BadArgument.class, () -> new Sampling().temperature(never).next(logits, 0));
+    assertThrows(PteronException.BadArgument.class, () -> new Sampling().topK(-1));
+    assertThrows(PteronException.BadArgument.class, () -> new Sampling().next(logits, -1));
+    for (Tensor wrong : new Tensor[] {null, Tensor.of(new long[1], 1), Tensor.zeros(DType.F32, 0), Tensor.zeros(DType.F32)})
+      assertThrows(PteronException.BadArgument.class, () -> new Sampling().next(wrong, 0));
+    Tensor none = Tensor.of(new float[] {Float.NaN, Float.NaN}, 2);
+    assertThrows(PteronException.BadData.class, () -> new Sampling().next(none, 0));
   }
 
   @Test
