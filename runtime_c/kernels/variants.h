@@ -222,13 +222,14 @@ struct pte_stored;  /* kernels/matrix/panel_decode.h */
 struct pte_rows_i8; /* kernels/matrix/gemm_blocks.h */
 
 typedef struct pte_gemm_blocks {
-  /* out[rows][16 count] = rows of x times panels from `panel` on; rows in 1 .. 4; nothing aliases
-   * out */
+  /* out[rows][16 count] = rows of x times panels from `panel` on; rows in 1 .. most_rows; nothing
+   * aliases out */
   void (*panels)(const struct pte_stored *w, const struct pte_rows_i8 *x, size_t rows, size_t panel,
                  size_t count, float *out, size_t out_stride);
   /* pte_i8_quantize of kernels/matrix/gemm_blocks.h */
   void (*quantize)(size_t depth, const float *x, float factor, int8_t *code, float *step,
                    int32_t *sum);
+  uint8_t most_rows;
 } pte_gemm_blocks;
 
 /* What follows the sums of 16 columns; kernels/matrix/rescale.h fills it and says what `narrow` is.

@@ -73,6 +73,7 @@ CASES = [
     *TURNED,
     *(int8(name, (1 + i % 7,), n, k, i % 2 == 0) for name in NAMES for i, (n, k) in enumerate(SIZES)),
     *(int8(name, (m,), 40, 70) for name in NAMES for m in (1, 2, 3, 4, 5, 7, 130)),
+    *(int8(name, (m,), 40, k) for name in NAMES for m, k in ((16, 130), (35, 300), (70, 1100))),
     *(int8(name, (), 40, 70, True) for name in NAMES),
     *(int8(name, (1,), 600, 530) for name in NAMES),
     *(int8(name, (2, 3), 40, 70, True, steps=relu()) for name in NAMES),
@@ -81,6 +82,10 @@ CASES = [
         for name in NAMES
     ),
     *(dataclasses.replace(int8(name, (9,), 20, 100, x=hostile()), sums=False, scale=np.float32(3e38)) for name in NAMES),
+    *(
+        dataclasses.replace(int8(name, (18,), 20, 100, x=np.tile(hostile(), (2, 1))), sums=False, scale=np.float32(3e38))
+        for name in NAMES
+    ),
     int8("nf4", (0,), 20, 4),
     int8("i4", (3,), 0, 4),
     *(

@@ -21,7 +21,15 @@
 
 #include "kernels/matrix/panel_decode.h"
 
-enum { PTE_I8_BLOCK = 32, PTE_I8_ROWS = 4 };
+enum {
+  PTE_I8_BLOCK = 32,
+  PTE_I8_ROWS = 4, /* that a variant takes together, */
+#if PTE_HAVE_AMX
+  PTE_I8_TALL = 64 /* and the most of any */
+#else
+  PTE_I8_TALL = PTE_I8_ROWS
+#endif
+};
 
 /* Rows of x: row r has codes + r * blocks * 32 (-127 .. 127, zeros behind K), steps + r * blocks
  * and sums + r * blocks, which are those of its codes. */

@@ -8,6 +8,7 @@
 typedef struct constants {
   __m512i table, low;
 } constants;
+#include "kernels/matrix/gemm_blocks__avx512vnni.h"
 #include "kernels/matrix/gemm_blocks_x86.inc"
 
 INLINE __m512i load(const uint8_t *from) { return _mm512_load_si512(from); }
@@ -90,6 +91,39 @@ INLINE void block_add(const uint32_t format, const size_t rows, const size_t pan
                                 scales_read(format, at[i / rows].scales));
     acc[i].all = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum[i]), both, acc[i].all);
   }
+}
+
+INLINE void blocks_read(const uint32_t format, const pte_stored *w, size_t panel, size_t first,
+                        size_t count, int8_t *codes, float *scales) {
+  const size_t unit = pte_i8_unit(format), units = PTE_I8_BLOCK / unit, quads = unit / 4;
+  const size_t row_bytes = w->scale_bytes * PTE_PANEL;
+  const constants c = constants_of(format);
+  const __m512i bias = _mm512_set1_epi8((char)bias_of(format));
+  const uint8_t *from = w->codes + panel * w->steps * 64 + first * units * code_bytes(format);
+  const uint8_t *high = w->high + panel * w->steps * 32 + first * units * 64;
+  const uint8_t *scale = w->scales + panel * w->blocks * row_bytes;
+  size_t left = (w->depth + unit - 1) / unit - first * units;
+  for (size_t b = first; b < first + count; b++, scales += PTE_PANEL) {
+    _mm512_storeu_ps(scales, scales_read(format, scale + pte_i8_scale_at(w, b) * row_bytes));
+    for (size_t s = 0; s < units; s++, from += code_bytes(format), high += 64)
+#pragma GCC unroll 4
+      for (size_t q = 0; q < quads; q++, codes += 64) {
+        __m512i t = _mm512_setzero_si512();
+        if (left > 0) t = _mm512_sub_epi8(bytes_of(format, q, (walk){from, high, NULL}, c), bias);
+        _mm512_store_si512(codes, t);
+        if (q + 1 == quads && left > 0) left--;
+      }
+  }
+}
+
+void pte_blocks_read__avx512vnni(const pte_stored *w, size_t panel, size_t first, size_t count,
+                                 int8_t *codes, float *scales) {
+#define CASE(name)                                                                                 \
+  case PTE_FORMAT_##name:                                                                          \
+    blocks_read(PTE_FORMAT_##name, w, panel, first, count, codes, scales);                         \
+    break;
+  switch (w->format) { PTE_DOT_FORMATS(CASE) }
+#undef CASE
 }
 #else
 typedef int pte_gemm_blocks__avx512vnni_is_absent;

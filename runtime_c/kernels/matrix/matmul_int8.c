@@ -47,11 +47,11 @@ static void quantize_task(void *context, size_t begin, size_t end, uint32_t thre
  * -----------------------------------------------------------------------------------------------
  */
 
-/* Up to four rows by `count` panels; columns past the last exist in the panel only. */
+/* Up to most_rows rows by `count` panels; columns past the last exist in the panel only. */
 static bool strip_run(const int8_plan *p, pte_pace *pace, size_t row, size_t rows, size_t panel,
                       size_t count) {
   pte_rows_i8 x = p->x;
-  float *out = (float *)p->call->out[0]->data + row * p->columns, tile[PTE_I8_ROWS][PTE_PANEL];
+  float *out = (float *)p->call->out[0]->data + row * p->columns, tile[PTE_I8_TALL][PTE_PANEL];
   size_t whole = least(panel + count, p->columns / PTE_PANEL) - panel, at = panel + whole;
   x.codes += row * x.blocks * PTE_I8_BLOCK;
   x.steps += row * x.blocks;
@@ -74,6 +74,8 @@ static bool row_finish(const int8_plan *p, pte_pace *pace, uint32_t thread, size
                        size_t begin, size_t end) {
   float *y = (float *)p->call->out[0]->data + row * p->columns;
   uint32_t steps = p->epilogue == NULL ? 0 : p->epilogue->step_count;
+  const pte_finish_f32 *f = &p->finish;
+  if (steps == 0 && f->add[0] == NULL && !f->at_least && !f->at_most) return true;
   for (size_t count; begin < end; begin += count) {
     count = (size_t)pte_pace_take(pace, (int64_t)(end - begin), 2 + steps, PTE_TILE);
     if (count == 0) return false;
@@ -95,12 +97,13 @@ static void product_task(void *context, size_t begin, size_t end, uint32_t threa
     size_t first = panels * column / p->column_blocks;
     size_t last = panels * (column + 1) / p->column_blocks;
     size_t row = block * BLOCK_ROWS, row_end = least(row + BLOCK_ROWS, p->rows);
+    size_t tall = least(p->kernel->most_rows, row_end - row);
     if (row_end - row < PTE_I8_ROWS)
       goes_on = strip_run(p, &pace, row, row_end - row, first, last - first);
     else /* the codes of a panel stay in the cache for all strips; the last may do rows again */
       for (size_t panel = first; panel < last; panel++)
-        for (size_t m = row; goes_on && m < row_end; m += PTE_I8_ROWS)
-          goes_on = strip_run(p, &pace, least(m, row_end - PTE_I8_ROWS), PTE_I8_ROWS, panel, 1);
+        for (size_t m = row; goes_on && m < row_end; m += tall)
+          goes_on = strip_run(p, &pace, least(m, row_end - tall), tall, panel, 1);
     for (size_t m = row; goes_on && m < row_end; m++)
       goes_on =
           row_finish(p, &pace, thread, m, first * PTE_PANEL, least(last * PTE_PANEL, p->columns));
