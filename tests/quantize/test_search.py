@@ -122,6 +122,16 @@ def test_the_scale_of_least_error_is_found_where_it_is_known() -> None:
     np.testing.assert_array_equal(found.codes, codes & 15)
 
 
+@formats
+def test_refits_lower_the_error_of_scales_that_are_no_powers_or_products(fmt: BlockFormat) -> None:
+    w = normal(16, 512)
+    first = blocks.encode(w, fmt)
+    offers, zeros = offered(w.reshape(16, -1, fmt.block or 512), first)
+    without = blocks.decode(reference(w, first, offers, zeros, 0, None))
+    without, found = (np.square(x - w).sum() for x in (without, blocks.decode(search(w, fmt))))
+    assert found < without if fmt.scale in ("f16", "f32") else found == without
+
+
 @pytest.mark.parametrize("algorithm", ["nearest", "search"])
 def test_threads_change_nothing(algorithm: str) -> None:
     """Codes, scales and the report, of two and a half bands of rows."""

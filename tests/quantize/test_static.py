@@ -25,6 +25,7 @@ from pteron.quantize.quantize import Calibration, quantize_model
 from pteron.quantize.recipe import recipe
 from pteron.quantize.report import QuantReport
 from pteron.quantize.samples import samples_of
+from pteron.quantize.statistics import Moments
 from pteron.schema.errors import QuantError
 
 ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -413,7 +414,25 @@ def test_a_bias_takes_the_mean_of_the_error_where_samples_are_there() -> None:
         exact = onnx_text("y = Conv(x, w, b)", x="f32[1, 9, 5, 5]", **parts)
         error = [run(exact, x)[0] - run(source, x)[0] for x in given]
         means[algorithm] = np.abs(np.mean(error, (0, 1, 3, 4)))[1:].mean()
+        assert not parts["w"][0].any(), "codes of its own scale, which is coarser than its weights"
     assert means["gptq"] < 0.05 * means["nearest"], means
+
+
+def test_moments_about_the_mean() -> None:
+    x = np.random.default_rng(7).standard_normal((50, 6)) * [1, 2, 3, 0, 0, 0] + [
+        4,
+        -3,
+        0,
+        1,
+        7.1,
+        5.3,
+    ]
+    second, mean = (a.astype(np.float32)[None] for a in (x.T @ x / len(x), x.mean(0)))
+    made = Moments(second, mean, np.abs(x).max(0).astype(np.float32)[None], len(x)).centered()
+    np.testing.assert_allclose(made.second[0], np.cov(x.T, bias=True), atol=1e-5)
+    assert (np.diagonal(made.second[0]) >= 0).all(), (
+        "numbers that are constant are near 0, not below"
+    )
 
 
 def test_gptq_asks_for_samples() -> None:
