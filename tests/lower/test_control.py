@@ -171,6 +171,8 @@ def test_the_bound_of_a_size_that_falls_with_what_is_counted() -> None:
             else_branch = b () => (float[q] e) { e = Identity(some) }
         >
     }"""
+    dims = {d.name: d for d in lower(ir.serde.deserialize_model(parsed(text))).dims}
+    assert dims["either"].capacity == 10
     for x in (-np.arange(1, 11), np.arange(1, 11), np.arange(10) - 4):
         agrees(text, *[{"x": x.astype(np.float32), "flag": np.array(v)} for v in (True, False)])
 
