@@ -17,6 +17,7 @@ import onnx.helper as oh
 import pytest
 
 import pteron
+from pteron.runtime import cpu
 
 X = np.zeros((2, 1, 8, 8), np.float32)
 LOADS: list[tuple[Any, dict[str, Any], str]] = [
@@ -226,3 +227,12 @@ def test_tensors_that_numpy_cannot_see_are_refused_by_name(digits: Path) -> None
             with pytest.raises(pteron.ArgumentError, match="input image: expected a dense array"):
                 model(tensor)
         assert model(torch.zeros(2, 1, 8, 8, requires_grad=True)).shape == (2, 10)
+
+
+def test_features_that_the_processor_has_not_are_not_used() -> None:
+    """A kernel of them would end the process."""
+    have = cpu.allowed(None)
+    assert cpu.allowed(2**32 - 1) == have
+    one, missing = have & -have, ~have & -~have
+    assert cpu.allowed(one) == (one or cpu.allowed(0))
+    assert cpu.allowed(missing) == cpu.allowed(0)

@@ -25,14 +25,14 @@ from pteron.pipeline import record
 from pteron.quantize.budget import Costs, moves, within
 from pteron.quantize.encode.table import FORMATS
 from pteron.quantize.fit import AMONG
-from pteron.quantize.journal import journal
+from pteron.quantize.journal import journal, whole
 from pteron.quantize.layers import layers
 from pteron.quantize.measure import distances, losses
 from pteron.quantize.quantize import Calibration, Method, quantize_model
 from pteron.quantize.recipe import recipe
 from pteron.quantize.recipe_file import bytes_of, read_recipe, targeted
 from pteron.quantize.report import QuantReport
-from pteron.schema.errors import OutputError, QuantError, RecipeError
+from pteron.schema.errors import FileError, OutputError, QuantError, RecipeError
 
 
 def chain(depth: int = 6, width: int = 64) -> onnx.ModelProto:
@@ -414,6 +414,14 @@ def test_a_full_disk_is_named_by_its_file(tmp_path: Path, monkeypatch: pytest.Mo
         method = Method(tmp_path / "s.npz")
         quantize_model(model, recipe("nf4"), calibration=calibration, method=method)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_read_to_be_written_keeps_its_name(tmp_path: Path) -> None:
+    def missing(_: Path) -> None:
+        raise FileError(errno.ENOENT, "no such file", "weights.bin")
+
+    with pytest.raises(FileError, match=r"^weights\.bin"):
+        whole(tmp_path / "q.npz", missing)
 
 
 def test_samples_that_do_not_fit_are_named_by_where_they_are(tmp_path: Path) -> None:
