@@ -145,14 +145,15 @@ def lgamma(x: Any) -> Any:
     near = op.Where(low, op.Add(p, one), op.Where(high, op.Sub(p, one), p))
     product = op.Mul(op.Sub(near, one), op.Sub(near, two))
     small = op.Mul(product, horner(op.Sub(near, real(1.5)), ROOTS))
-    factor = op.Where(low, op.Div(one, p), op.Where(high, op.Sub(p, one), one))
-    small = op.Add(small, op.Log(factor))
+    factor = op.Log(op.Where(low, p, op.Where(high, op.Sub(p, one), one)))
+    small = op.Add(small, op.Where(low, op.Neg(factor), factor))
     small = op.Where(op.Less(p, real(3.0)), small, _stirling(p))
     # Beside whole numbers only the distance from the nearest counts; at them it is infinite.
     sine = op.Abs(op.Sin(op.Mul(op.Sub(x, op.Round(x)), real(math.pi))))
-    mirrored = op.Sub(op.Log(op.Div(real(math.pi), sine)), small)
+    mirrored = op.Sub(real(math.log(math.pi)), op.Add(op.Log(sine), small))
     y = op.Where(below, mirrored, small)
-    return op.Where(op.IsInf(x), real(math.inf), y)
+    is_pole = op.And(below, op.Equal(sine, real(0.0)))
+    return op.Where(op.Or(is_pole, op.IsInf(x)), real(math.inf), y)
 
 
 def _stirling(x: Any) -> Any:
@@ -286,9 +287,13 @@ def mode(x: Any, dim: int = -1, keepdim: bool = False) -> Any:
     equal = op.Equal(op.Unsqueeze(by, ints(-1)), op.Unsqueeze(by, ints(-2)))
     often = op.ReduceSum(op.Cast(equal, to=INT64), ints(-1), keepdims=0)
     is_most = op.Equal(often, op.ReduceMax(often, ints(-1), keepdims=1))
-    greatest = op.ReduceMax(by, ints(-1), keepdims=1)
-    value = op.ReduceMin(op.Where(is_most, by, greatest), ints(-1), keepdims=1)
-    here = op.Where(op.Equal(by, value), counting(extent(x, dim)), op.Constant(value_int=-1))
+    floats = x.dtype.is_floating_point()
+    behind = full_like(x, math.inf) if floats else op.ReduceMax(by, ints(-1), keepdims=1)
+    value = op.ReduceMin(op.Where(is_most, by, behind), ints(-1), keepdims=1)
+    is_there = op.Equal(by, value)
+    if floats:  # a NaN equals none, so it is the value where there is nothing else
+        is_there = op.Or(is_there, op.And(op.IsNaN(by), op.IsNaN(value)))
+    here = op.Where(is_there, counting(extent(x, dim)), op.Constant(value_int=-1))
     place = op.ReduceMax(here, ints(-1), keepdims=1)
     value, place = op.Transpose(value, perm=perm), op.Transpose(place, perm=perm)
     if not keepdim:

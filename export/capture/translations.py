@@ -16,9 +16,8 @@ import torch
 from pteron.schema.dtypes import DTYPES
 
 from . import aten, aten_places, aten_special, aten_whole
-from .aten import FLOAT, INT64, extent, op, reached
+from .aten import DOUBLE, FLOAT, INT64, extent, op, reached
 
-DOUBLE: Final = 11
 KINDS: Final = {
     getattr(torch, DTYPES[name].word): DTYPES[name] for name in ("i8", "u8", "i16", "u16", "i32")
 }

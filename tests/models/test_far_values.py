@@ -160,3 +160,16 @@ def test_distances_that_count(tmp_path: Path) -> None:
     far = x.clone()
     far[0, 0], far[1, 1] = NAN, INF
     hold(tmp_path, [lambda x, y: torch.cdist(x, y, p=0.0)], (x, y), (far, y))
+
+
+def test_logarithms_of_the_gamma_function_at_its_ends(tmp_path: Path) -> None:
+    x = torch.cat(
+        [ENDS, -ENDS, TINY, -TINY[TINY < 0.1], torch.tensor([-1e10, -(2.0**24), 1e38, -2, -7])]
+    )
+    hold(tmp_path, [torch.lgamma], (x[(x - 1).abs() > 1e-3],))
+
+
+def test_the_most_frequent_beside_nan(tmp_path: Path) -> None:
+    """Where PyTorch's is no matter of how it sorts NaN."""
+    x = torch.tensor([[1, NAN, 1, 2], [NAN] * 4, [INF, -INF, INF, NAN], [INF, INF, 0, 0]])
+    hold(tmp_path, [lambda x: x.mode(1)[0]], (x,), (x.flip(0),))
