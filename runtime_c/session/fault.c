@@ -58,9 +58,9 @@ pte_status pte_fault_at(pte_session *s, uint32_t work, pte_status status, const 
 
 pte_status pte_fault_extent(const pte_session *s, uint32_t work, pte_status status, uint32_t port,
                             uint32_t axis, int64_t expected, int64_t got, pte_error *err) {
-  pte_fail(err, status, "op %u (%s): %s %u, axis %u: expected %lld elements, got %lld",
+  pte_fail(err, status, "op %u (%s)%s%u, axis %u: expected %lld elements, got %lld",
            pte_session_instr(s, work), pte_op_text(s->works[work].row->name),
-           port >= 128 ? "output" : "input", port >= 128 ? port - 128 : port, axis, expected, got);
+           port_kind((uint8_t)port), port & 127u, axis, expected, got);
   pte_fault_where(s, work, err);
   return status;
 }
