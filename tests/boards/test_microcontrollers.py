@@ -37,12 +37,12 @@ class Form:
 
 IN_CI = "digits-int8"
 FORMS = {
-    "digits-int8": Form("digits", (60, 20), "int8"),
-    "digits-f32": Form("digits", (77, 54)),
-    "digits-int8-replaceable": Form("digits", (113, 28), "int8", True),
-    "keywords-int8": Form("keywords", (80, 50), "int8"),
-    "block-f32": Form("block", (187, 42)),
-    "block-nf4": Form("block", (73, 42), "nf4"),
+    "digits-int8": Form("digits", (49, 20), "int8"),
+    "digits-f32": Form("digits", (61, 54)),
+    "digits-int8-replaceable": Form("digits", (95, 28), "int8", True),
+    "keywords-int8": Form("keywords", (70, 50), "int8"),
+    "block-f32": Form("block", (180, 42)),
+    "block-nf4": Form("block", (67, 42), "nf4"),
 }
 
 
