@@ -51,7 +51,9 @@ def reached(count: Any, bounds: Any) -> Any:
 
 
 def full_like(x: Any, value: float) -> Any:
-    """A scalar of the dtype of `x`."""
+    """A scalar of the dtype of `x`, where that is known to be f64 with all of its digits."""
+    if x.dtype is not None and x.dtype.value == DOUBLE:
+        return op.Constant(value=ir.tensor(np.array(value, np.float64)))
     return op.CastLike(op.Constant(value_float=float(value)), x)
 
 

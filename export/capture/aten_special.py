@@ -68,6 +68,16 @@ def expm1(x: Any) -> Any:
     return op.Where(op.Equal(power, one), x, op.Where(op.IsInf(power), power, y))
 
 
+def logarithm(base: float) -> Any:
+    """torch.onnx divides logarithms of f64 by an f32."""
+
+    def translated(x: Any) -> Any:
+        x = x if x.dtype.is_floating_point() else op.Cast(x, to=FLOAT)
+        return op.Div(op.Log(x), full_like(x, math.log(base)))
+
+    return translated
+
+
 def _exp_of_square(x: Any, sign: int) -> Any:
     """exp(+-x^2) for |x| <= 11: of what sixteenths hold of x, squared exactly, and of the rest."""
     near = op.Mul(op.Round(op.Mul(x, real(16.0))), real(1 / 16))

@@ -233,6 +233,8 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "logaddexp.default": aten_special.logaddexp,
     "logaddexp2.default": aten_special.logaddexp2,
     "log1p.default": aten_special.log1p,
+    "log2.default": aten_special.logarithm(2),
+    "log10.default": aten_special.logarithm(10),
     "special_log1p.default": aten_special.log1p,
     "expm1.default": aten_special.expm1,
     "special_expm1.default": aten_special.expm1,

@@ -173,3 +173,10 @@ def test_the_most_frequent_beside_nan(tmp_path: Path) -> None:
     """Where PyTorch's is no matter of how it sorts NaN."""
     x = torch.tensor([[1, NAN, 1, 2], [NAN] * 4, [INF, -INF, INF, NAN], [INF, INF, 0, 0]])
     hold(tmp_path, [lambda x: x.mode(1)[0]], (x,), (x.flip(0),))
+
+
+def test_f64_keeps_its_digits(tmp_path: Path) -> None:
+    x = torch.cat([ALL.double() * 1.1, torch.logspace(-300, 300, 61, dtype=torch.float64)])
+    y = x.roll(5)
+    unary = [lambda x, y, f=f: f(x) for f in (torch.log, torch.log2, torch.log10, F.logsigmoid)]
+    hold(tmp_path, [*unary, torch.atan2, torch.logaddexp], (x, y), within=1e-11, floor=1e-14)
