@@ -170,7 +170,11 @@ def write(rows: list[str]) -> None:
     """Into the table, in place of those of the same context and threads."""
     same = {tuple(row.split("|")[1:3]) for row in rows}
     kept = TABLE.read_text().splitlines() if TABLE.exists() else []
-    kept = [r for r in kept if r[2:3].isdigit() and tuple(r.split("|")[1:3]) not in same]
+    kept = [
+        r
+        for r in kept
+        if r[:2] == "| " and r[2:3].isdigit() and tuple(r.split("|")[1:3]) not in same
+    ]
     by_size = sorted(kept + rows, key=lambda row: [int(n) for n in row.split("|")[1:3]])
     TABLE.write_text(HEAD + "\n".join(by_size) + "\n")
 

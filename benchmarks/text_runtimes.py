@@ -35,7 +35,7 @@ before = memory("VmRSS")
 model = pteron.load(path, threads=threads)
 def prompt(ids):
     model.states.reset()
-    model.run({"input_ids": ids[None]})
+    next(pteron.generate(model, ids.tolist(), max_new_tokens=1))
 def back(count):
     model.rewind(count)
 def decode(count):
