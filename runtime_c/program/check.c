@@ -72,10 +72,9 @@ pte_status pte_check_type(const pte_verifier *v, const char *table, uint32_t i, 
                           uint32_t layout, uint32_t format, uint32_t block) {
   PTE_TRY(pte_check_index(v, table, i, "dtype", dtype, PTE_DTYPE_COUNT));
   PTE_TRY(pte_check_index(v, table, i, "layout", layout, PTE_LAYOUT_COUNT));
-  if (!pte_is_format(format, block))
-    return pte_refuse(v, "%s[%u].format: no format %u of block %u", table, i, format, block);
-  if (layout != PTE_PANELS && format != PTE_FORMAT_PLAIN)
-    return pte_refuse(v, "%s[%u].format: %u needs layout PANELS", table, i, format);
+  if (!pte_is_format(format, block) || (layout != PTE_PANELS && format != PTE_FORMAT_PLAIN))
+    return pte_refuse(v, "%s[%u].format: no %u of block %u in layout %u", table, i, format, block,
+                      layout);
   if (!PTE_DTYPE_KEPT(dtype) || !PTE_FORMAT_KEPT(format))
     return pte_refuse(v, "%s[%u]: %s, format %u is not in this build", table, i,
                       pte_dtype_names[dtype], format);

@@ -46,17 +46,13 @@ static pte_status verify_constant(pte_verifier *v, uint32_t i) {
   for (uint32_t axis = 0; axis < c->shape.count; axis++)
     if (shape[axis] < 0)
       return pte_refuse(v, "constants[%u].shape: axis %u is %lld", i, axis, shape[axis]);
-  pte_tensor t = {.dtype = c->dtype,
-                  .rank = (uint8_t)c->shape.count,
-                  .layout = c->layout,
-                  .format = c->format,
-                  .block = c->block,
-                  .groups = c->groups};
+  pte_tensor t;
+  t.dtype = c->dtype, t.rank = (uint8_t)c->shape.count, t.layout = c->layout;
+  t.format = c->format, t.block = c->block, t.groups = c->groups;
   memcpy(t.shape, shape, c->shape.count * sizeof *shape);
   uint64_t bytes;
   if (!pte_storage_bytes(&t, &bytes))
-    return pte_refuse(v, "constants[%u].layout: no such layout for this dtype, format and shape",
-                      i);
+    return pte_refuse(v, "constants[%u].layout: none for this dtype, format and shape", i);
   if (bytes != c->size)
     return pte_refuse(v, "constants[%u].size: expected %llu bytes for its shape, got %llu", i,
                       bytes, c->size);

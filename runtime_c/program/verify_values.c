@@ -24,7 +24,7 @@ static pte_status check_constant(pte_verifier *v, uint32_t i) {
   if (c->dtype != value->dtype || c->layout != value->layout || c->format != value->format ||
       c->block != value->block ||
       (c->groups > 1 ? c->groups : 1) != (value->groups > 1 ? value->groups : 1))
-    return fail(v, i, "base", "the constant has another dtype, layout, format, block or groups");
+    return fail(v, i, "base", "the constant is of another kind");
   if (!pte_static_shape_is(p, value->shape, value->rank, c->shape))
     return fail(v, i, "shape", "expected the constant's, in numbers");
   return PTE_OK;

@@ -195,7 +195,7 @@ def _() -> Program:
     return dataclasses.replace(program, constants=(dataclasses.replace(bias, shape=(-1,)),))
 
 
-@bent("no such layout for this dtype, format and shape")
+@bent("none for this dtype, format and shape")
 def _() -> Program:
     odd = Constant("w", "f32", (17, 4), np.zeros(1, np.uint8), "panels", groups=3)
     values = [X, Y, Value("w", "f32", (17, 4), "constant", 0, layout="panels", groups=3)]
