@@ -67,11 +67,18 @@ static void tile_avx512(size_t rows, size_t panels, const pte_tile_f32 *s) {
   }
 }
 
+/* Row `m` of up to seven, one, three and five steps being known: an address needs no sum. */
+INLINE const float *row_at(const char *x, const size_t m, size_t step, size_t step_3,
+                           size_t step_5) {
+  const size_t places[PTE_SPAN] = {0, step, step * 2, step_3, step * 4, step_5, step_3 * 2};
+  return (const float *)(const void *)(x + places[m]);
+}
+
 /* Up to 14 x 32 of rows that lie evenly: half the weights a product that 6 x 32 asks of L2, and no
  * pointers. */
 INLINE void parts_run(const size_t rows, const size_t panels, const pte_parts_f32 *s) {
   const __mmask16 last = (__mmask16)(0xffffu >> s->missing);
-  const size_t half = (rows + 1) / 2, r = s->row_stride;
+  const size_t half = (rows + 1) / 2;
   __m512 sum[4 * PTE_SPAN];
 #pragma GCC unroll 14
   for (size_t m = 0; m < rows; m++)
@@ -81,29 +88,31 @@ INLINE void parts_run(const size_t rows, const size_t panels, const pte_parts_f3
       sum[m * panels + p] = s->first ? _mm512_setzero_ps()
                                      : _mm512_maskz_loadu_ps(p + 1 < panels ? 0xffff : last, out);
     }
-  const float *a = s->x[0], *b = s->x[1], *w = s->panel[0];
-  const size_t beside = panels > 1 ? (size_t)(s->panel[1] - w) : 0;
-  const size_t lines = s->taps * s->run, asked = s->ahead_lines;
-  const size_t every = asked > 0 ? lines / asked : SIZE_MAX;
-  const float *next = w + s->ahead;
-  size_t until = every;
-  const ptrdiff_t on = (ptrdiff_t)s->tap_stride - (ptrdiff_t)s->run; /* lines may overlap */
+  const char *a = (const char *)s->x[0], *b = (const char *)s->x[1], *w = (const char *)s->panel[0];
+  size_t beside = panels > 1 ? (size_t)((const char *)s->panel[1] - w) : 0;
+  size_t step = 4 * s->row_stride, step_3 = 3 * step, step_5 = 5 * step;
+  const char *ask = w + 4 * s->ahead;
+  const size_t every = s->ahead_lines > 0 ? s->taps * s->run / s->ahead_lines : SIZE_MAX;
+  const size_t on = 4 * (s->tap_stride - s->run); /* lines may overlap: it wraps */
+  __asm__("" : "+r"(beside), "+r"(step), "+r"(step_3), "+r"(step_5)); /* registers, not additions */
   for (size_t t = 0; t < s->taps; t++, a += on, b += on)
-    for (size_t k = 0; k < s->run; k++) {
-      if (--until == 0) {
-        _mm_prefetch((const char *)next, _MM_HINT_T1);
-        if (panels > 1) _mm_prefetch((const char *)(next + beside), _MM_HINT_T1);
-        next += PTE_PANEL, until = every;
+    for (size_t left = s->run, count; left > 0; left -= count) {
+      count = left < every ? left : every;
+      if (every != SIZE_MAX) {
+        _mm_prefetch(ask, _MM_HINT_T1);
+        if (panels > 1) _mm_prefetch(ask + beside, _MM_HINT_T1);
+        ask += 4 * PTE_PANEL;
       }
-      __m512 v = _mm512_load_ps(w), u = panels > 1 ? _mm512_load_ps(w + beside) : v;
+      const char *end = a + 4 * count;
+      for (; a != end; a += 4, b += 4, w += 4 * PTE_PANEL) {
+        __m512 v = _mm512_load_ps(w), u = panels > 1 ? _mm512_load_ps(w + beside) : v;
 #pragma GCC unroll 14
-      for (size_t m = 0; m < rows; m++) {
-        __m512 x = _mm512_set1_ps((m < half ? a : b)[m % half * r]);
-        sum[m * panels] = _mm512_fmadd_ps(x, v, sum[m * panels]);
-        if (panels > 1) sum[m * panels + 1] = _mm512_fmadd_ps(x, u, sum[m * panels + 1]);
+        for (size_t m = 0; m < rows; m++) {
+          __m512 x = _mm512_set1_ps(*row_at(m < half ? a : b, m % half, step, step_3, step_5));
+          sum[m * panels] = _mm512_fmadd_ps(x, v, sum[m * panels]);
+          if (panels > 1) sum[m * panels + 1] = _mm512_fmadd_ps(x, u, sum[m * panels + 1]);
+        }
       }
-      a++, b++, w += PTE_PANEL;
-      __asm__("" : "+r"(a), "+r"(b), "+r"(w)); /* two addresses, not one for each row */
     }
   if (s->finish != NULL) pte_finish_parts_avx512(s->finish, half, rows, panels, 0, last, sum);
 #pragma GCC unroll 14
