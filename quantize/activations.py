@@ -9,7 +9,7 @@ sx * sw. Plain ONNX of opset 13, which the integer pass reads as other tools' Q/
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -41,13 +41,20 @@ class Grid:
     scale: np.float32
     zero: int
 
+    def rounded(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The nearest of these values."""
+        codes = np.clip(np.rint(x / self.scale) + self.zero, -128, 127)
+        return np.asarray((codes - self.zero) * self.scale, np.float32)
+
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Solved:
-    """A weight that an algorithm has rounded, and what the bias makes up for, f32 [n]."""
+    """A weight that an algorithm has rounded, and what the bias makes up for, f32 [n]: `missed` by the weight, `moved` by its
+    inputs where they are rounded."""
 
     rounded: Rounded
     missed: Array | None = None
+    moved: Array | None = None
 
 
 def grid_of(low: float, high: float) -> Grid:
@@ -71,43 +78,61 @@ def observed(plan: list[Unit]) -> list[str]:
     return list(found)
 
 
+def grids_of(plan: Sequence[Unit], ranges: Ranges) -> dict[ir.Value, Grid]:
+    """The grid of each value that units read or make, in order; moved elements keep theirs.
+
+    Raises:
+        RecipeError: a range is missing.
+    """
+    grids: dict[ir.Value, Grid] = {}
+    for unit in plan:
+        for value in unit.inputs:
+            if value not in grids:
+                grids[value] = grid_of(*ranges[str(value.name)])
+        if unit.output not in grids:
+            ends = None if unit.same else ranges[str(unit.output.name)]
+            grids[unit.output] = grids[unit.inputs[0]] if ends is None else grid_of(*ends)
+    return grids
+
+
 def quantize_static(
     model: ir.Model,
     plan: list[Unit],
     ranges: Ranges,
-    found: Mapping[ir.Node, Solved] | None = None,
+    found: Mapping[int, Solved] | None = None,
+    floats: Collection[int] = (),
 ) -> QuantReport:
     """Writes Q/DQ for all units, in place.
 
     Args:
-        found: Weights of nodes that an algorithm has rounded; others are rounded to nearest.
+        found: Weights of units, by their places in the plan, that an algorithm has rounded; others are rounded to nearest.
+        floats: Places of units that compute in f32: their weights are rounded, what they read and make is not.
 
     Raises:
         QuantError: a range is missing, a weight is not finite or not representable; nothing is changed then.
     """
-    grids: dict[ir.Value, Grid] = {}
+    grids = grids_of(plan, ranges)
     report = QuantReport("int8", ranges=ranges)
-    for unit in plan:
-        for value, same in [(x, False) for x in unit.inputs] + [(unit.output, unit.same)]:
-            if value not in grids:
-                ends = ranges[str(value.name)] if not same else (0.0, 0.0)
-                grids[value] = grids[unit.inputs[0]] if same else grid_of(*ends)
-                if not same:
-                    grid = grids[value]
-                    seen = ActivationReport(str(value.name), *ends, float(grid.scale), grid.zero)
-                    report.activations.append(seen)
-    weights = [
-        (unit, _weight(unit, grids[unit.inputs[0]], (found or {}).get(unit.head)))
-        for unit in plan
-        if unit.axis is not None
-    ]
+    weights = []
+    for i, unit in enumerate(plan):
+        if unit.axis is not None:
+            grid = None if i in floats else grids[unit.inputs[0]]
+            weights.append((unit, _weight(unit, grid, (found or {}).get(i))))
     used = graphs.names(model)
     for unit, (weight, row) in weights:
         _insert_weight(model.graph, unit, weight, used)
         report.layers.append(row)
-    made = {unit.output for unit in plan}
-    users = {node for unit in plan for node in (unit.head, unit.tail)}
-    for value, grid in grids.items():
+    rounding = [unit for i, unit in enumerate(plan) if i not in floats]
+    report.floats = [unit.name for i, unit in enumerate(plan) if i in floats]
+    made = {unit.output for unit in rounding}
+    users = {node for unit in rounding for node in (unit.head, unit.tail)}
+    moves = {unit.output for unit in rounding if unit.same}
+    for value in {value: None for u in rounding for value in (*u.inputs, u.output)}:
+        grid, name = grids[value], str(value.name)
+        if value not in moves:
+            report.activations.append(
+                ActivationReport(name, *ranges[name], float(grid.scale), grid.zero)
+            )
         _insert_grid(model.graph, value, grid, None if value in made else users, used)
     graphs.drop_unread(model)
     return report
@@ -115,23 +140,28 @@ def quantize_static(
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class _Weight:
-    """codes int8 as the weight is shaped, scale f32[n], bias int32[n] of scale bias_scale f32[n]."""
+    """codes int8 as the weight is shaped, scale f32[n], bias int32[n] of scale bias_scale f32[n], or f32[n] without one."""
 
     codes: Array
     scale: Array
     bias: Array | None
-    bias_scale: Array
+    bias_scale: Array | None
 
 
-def _weight(unit: Unit, x: Grid, found: Solved | None) -> tuple[_Weight, LayerReport]:
-    """To nearest a channel's scale is absmax / 127; it is more where its bias would not fit int32, whoever has rounded the others."""
+def _weight(unit: Unit, x: Grid | None, found: Solved | None) -> tuple[_Weight, LayerReport]:
+    """To nearest a channel's scale is absmax / 127; it is more where its bias would not fit int32, whoever has rounded the others.
+
+    `x`: what the unit reads is rounded to; None: it is not, and the bias stays f32.
+    """
     assert unit.axis is not None
     w = _numbers(unit.head.inputs[1], unit.name)
     rows = np.moveaxis(w, unit.axis, 0)
     n = len(rows)
     flat = np.ascontiguousarray(rows.reshape(n, -1))
     bias = None if unit.bias is None else _numbers(unit.bias, unit.name).reshape(-1)
-    least = np.zeros(n) if bias is None else np.abs(bias) / (BIAS_LIMIT * float(x.scale))
+    least = np.zeros(n)
+    if bias is not None and x is not None:
+        least = np.abs(bias) / (BIAS_LIMIT * float(x.scale))
     least = np.maximum(least, SMALLEST_WEIGHT)
     step = np.abs(flat).max(1, initial=0.0) / np.float32(127)
     some = (step > 0) | (least > SMALLEST_WEIGHT)
@@ -144,15 +174,8 @@ def _weight(unit: Unit, x: Grid, found: Solved | None) -> tuple[_Weight, LayerRe
         fits = theirs >= least
         codes = np.where(fits[:, None], _as_rows(made.encoded, rows.shape), codes)
         scale = np.where(fits, theirs, scale)
-        if bias is not None and found.missed is not None:
-            bias = bias + np.where(fits, found.missed, 0)
-    bias_scale = np.asarray(x.scale * scale, np.float32)
-    if not np.isfinite(bias_scale).all():
-        raise QuantError(f"layer {unit.name}: scale of input times scale of weight exceeds f32")
-    rounded = None
-    if bias is not None:
-        wide = np.rint(bias.astype(np.float64) / bias_scale.astype(np.float64))
-        rounded = np.clip(wide, -(2**31), 2**31 - 1).astype(np.int32)
+        bias = bias if bias is None else bias + np.where(fits, _made_up(found, x), 0)
+    bias, bias_scale = _in_integers(unit, bias, x, scale)
     error = codes * scale[:, None] - flat
     report = LayerReport(
         unit.name,
@@ -168,7 +191,29 @@ def _weight(unit: Unit, x: Grid, found: Solved | None) -> tuple[_Weight, LayerRe
         output=None if made is None else made.report.output,
     )
     shaped = np.ascontiguousarray(np.moveaxis(codes.reshape(rows.shape), 0, unit.axis))
-    return _Weight(shaped, scale, rounded, bias_scale), report
+    return _Weight(shaped, scale, bias, bias_scale), report
+
+
+def _made_up(found: Solved, x: Grid | None) -> Array:
+    """What the bias takes: f32 [n], or [1] where nothing is known."""
+    none = np.zeros(1, np.float32)
+    weight = none if found.missed is None else found.missed
+    return weight if x is None or found.moved is None else weight - found.moved
+
+
+def _in_integers(
+    unit: Unit, bias: Array | None, x: Grid | None, scale: Array
+) -> tuple[Array | None, Array | None]:
+    """The bias as int32 at the scale of the sums; as it is where the inputs are not rounded."""
+    if x is None:
+        return bias, None
+    steps = np.asarray(x.scale * scale, np.float32)
+    if not np.isfinite(steps).all():
+        raise QuantError(f"layer {unit.name}: scale of input times scale of weight exceeds f32")
+    if bias is None:
+        return None, steps
+    wide = np.rint(bias.astype(np.float64) / steps.astype(np.float64))
+    return np.clip(wide, -(2**31), 2**31 - 1).astype(np.int32), steps
 
 
 def _as_rows(encoded: Encoded, shape: tuple[int, ...]) -> Array:
@@ -200,10 +245,16 @@ def _insert_weight(graph: ir.Graph, unit: Unit, weight: _Weight, used: set[str])
         (use.node, use.idx) for use in unit.bias.uses() if use.node in (head, *_users(head))
     )
     shape = list(graphs.constant_tensor(unit.bias).shape)  # type: ignore[union-attr]
-    last = {"axis": len(shape) - 1}
-    parts = {"codes": weight.bias.reshape(shape), "scale": weight.bias_scale}
-    name = str(unit.bias.name)
-    new = _dequantized(graph, node, name, parts, last, used, unit.bias)
+    name, codes = str(unit.bias.name), weight.bias.reshape(shape)
+    if weight.bias_scale is None:
+        new = graphs.initializer(
+            graph, codes.astype(np.float32), graphs.fresh(used, f"{name}.bias")
+        )
+        new.type, new.shape = unit.bias.type, unit.bias.shape
+    else:
+        last = {"axis": len(shape) - 1}
+        parts = {"codes": codes, "scale": weight.bias_scale}
+        new = _dequantized(graph, node, name, parts, last, used, unit.bias)
     node.replace_input_with(slot, new)
 
 

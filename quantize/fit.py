@@ -20,6 +20,17 @@ from .rounding import SEARCH, Rounded
 from .samples import Runner, Sample
 
 Round = Callable[[Choice], Rounded]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What a metric says of the model as it was and of all layers rounded; the loss of layers alone, by name."""
+
+    exact: float
+    loss: float
+    layers: dict[str, float]
+
+
 AMONG = ("nf4", "mxfp6", "int8")
 """What layers may get, beside the recipe's format, where nothing else is said."""
 
@@ -34,10 +45,14 @@ class Probe:
     journal: Journal
     model: ir.Model
 
-    def losses(self, items: Sequence[Sequence[tuple[Sequence[int], Rounded]]]) -> Iterator[float]:
+    def losses(
+        self,
+        items: Sequence[Sequence[tuple[Sequence[int], Rounded]]],
+        metric: str = "cosine",
+    ) -> Iterator[float]:
         """Of each item: the weights of these layers replaced by what they were rounded to."""
         keep = self.journal.folder is not None
-        about = identity(self.model, self.given) if keep else ""
+        about = identity(self.model, self.given) + metric if keep else ""
         keys = [digest(about, *_facts(item)) if keep else "" for item in items]
         known = [self.journal.loss(key) if keep else None for key in keys]
         new = [item for item, loss in zip(items, known, strict=True) if loss is None]
@@ -47,7 +62,7 @@ class Probe:
                 yield {i: made.weight() for numbers, made in item for i in numbers}
 
         found = (
-            losses(self.model, self.tables, variants(), self.given, self.runner)
+            losses(self.model, self.tables, variants(), self.given, self.runner, metric)
             if new
             else iter(())
         )
@@ -64,19 +79,22 @@ def _facts(item: Sequence[tuple[Sequence[int], Rounded]]) -> Iterator[object]:
 
 
 def evaluated(
-    made: Plan, probe: Probe, do: Round, each: bool, progress: Callable[[str], None] | None
-) -> dict[str, float]:
-    """The loss of all layers together, by "", and with `each` of each alone, by its name."""
+    made: Plan, probe: Probe, do: Round, metric: str, each: bool, progress: Callable[[str], None] | None
+) -> Evaluated:  # fmt: skip
+    """What all layers cost together, by the metric, and with `each` the loss of each alone."""
     alike = _alike(made)
     work = made.work
     whole = [(alike[c.weight], do(c)) for c in work]
-    items = [whole, *([pair] for pair in whole if each)]
+    if progress and each:
+        progress("measure all layers")
+    exact, loss = probe.losses([[], whole], metric)
     found: dict[str, float] = {}
-    for name, loss in zip(["", *(c.layer.name for c in work)], probe.losses(items), strict=False):
-        if progress and each:
-            progress(f"measure {len(found) + 1}/{len(items)} {name or 'all layers'}")
-        found[name] = loss
-    return found
+    names = [c.layer.name for c in work] if each else []
+    for name, alone in zip(names, probe.losses([[pair] for pair in whole if each]), strict=True):
+        if progress:
+            progress(f"measure {len(found) + 1}/{len(names)} {name}")
+        found[name] = alone
+    return Evaluated(exact, loss, found)
 
 
 def _alike(made: Plan) -> dict[tuple[int, str], list[int]]:
@@ -106,7 +124,7 @@ def fitted(model: ir.Model, made: Plan, wanted: Recipe, probe: Probe, do: Round)
     if wanted.target_bits is not None or wanted.target_bytes is not None:
         chosen = _within(model, made, wanted, free, costs)
     if wanted.max_loss is not None:
-        chosen = _below(made, wanted.max_loss, free, costs, chosen, probe, do)
+        chosen = _below(made, wanted, free, costs, chosen, probe, do)
     return _with(made, free, chosen)
 
 
@@ -168,10 +186,12 @@ def _within(
 
 
 def _below(
-    made: Plan, limit: float, free: Sequence[int], costs: Sequence[Costs],
+    made: Plan, wanted: Recipe, free: Sequence[int], costs: Sequence[Costs],
     chosen: list[str], probe: Probe, do: Round,
 ) -> list[str]:  # fmt: skip
     """The fewest moves from `chosen` on that keep the measured loss of the whole model below the limit."""
+    limit = wanted.max_loss
+    assert limit is not None
     steps = list(moves([_from(c, name) for c, name in zip(costs, chosen, strict=True)]))
 
     def after(count: int) -> list[str]:
@@ -183,7 +203,8 @@ def _below(
     def loss(count: int) -> float:
         plan = _with(made, free, after(count))
         alike = _alike(plan)
-        return next(probe.losses([[(alike[c.weight], do(c)) for c in plan.work]]))
+        items = [[(alike[c.weight], do(c)) for c in plan.work]]
+        return next(probe.losses(items, wanted.metric))
 
     low, high = 0, len(steps)
     reached = loss(high)

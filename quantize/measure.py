@@ -1,13 +1,18 @@
 """What rounding costs at the model's outputs: the graph is run with weights as inputs, so one program serves every variant.
 
-The loss of two outputs is 1 - cosine of each vector along the last axis, times 10^4, and the mean of all; an output of
-single numbers is one vector. Outputs that are no floats say nothing.
+An output is vectors along its last axis; one of single numbers is one vector. Outputs that are no floats say nothing. Metrics:
+
+cosine      1 - cosine with the vector of the model as it is, times 10^4, the mean of all: what is called loss
+top1        per cent of the vectors whose largest element is another
+perplexity  exp of the mean of -log of the probability that logits [n, t, words] give the next of the tokens [n, t] that are read
 """
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -24,7 +29,13 @@ Array = NDArray[Any]
 Weights = Mapping[int, Array]
 """Number of a layer -> its matrix [n, k] instead of the model's own."""
 
-SCALE: Final = 1e4
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Metric:
+    """`each`: costs of the vectors of an output, by what it was, is and the sample; `whole`: what their mean says."""
+
+    each: Callable[[Array, Array, Sample], Array]
+    whole: Callable[[float], float]
 
 
 def losses(
@@ -33,6 +44,7 @@ def losses(
     variants: Iterable[Weights],
     given: Sequence[Sample],
     runner: Runner,
+    metric: str = "cosine",
 ) -> Iterator[float]:
     """The loss of each variant against the model as it is, over the samples.
 
@@ -40,37 +52,73 @@ def losses(
         tables: Layers are numbered as `layers(model, tables)` has them.
 
     Raises:
-        RecipeError: no output is a float, or one is NaN or infinite.
+        RecipeError: no output is a float, or one is NaN or infinite; the metric is of other outputs.
     """
-    outputs = [str(v.name) for v in model.graph.outputs]
     copy, names, own = _opened(model, tables)
     found = layers(model, tables)
-    nothing: Weights = {}
 
-    def feeds() -> Iterator[Sample]:
-        for variant in itertools.chain([nothing], variants):
+    def feeds() -> Iterator[list[Sample]]:
+        for variant in itertools.chain([{}], variants):
             changed = {names[i]: found[i].shaped(matrix) for i, matrix in variant.items()}
-            for sample in given:
-                yield {**sample, **own, **changed}
+            yield [{**sample, **own, **changed} for sample in given]
 
-    made = iter(runner(copy, outputs, feeds()))
-    wanted = [next(made) for _ in given]
-    floats = [n for n in outputs if all(_is_float(w[n]) for w in wanted)]
+    outputs = [str(v.name) for v in model.graph.outputs]
+    yield from losses_of_rounds(copy, outputs, feeds(), runner, metric)
+
+
+def losses_of_rounds(
+    model: ir.Model,
+    outputs: Sequence[str],
+    feeds: Iterable[Sequence[Sample]],
+    runner: Runner,
+    metric: str = "cosine",
+) -> Iterator[float]:
+    """The loss of each round of samples but the first against the first, all by one program."""
+    rounds = iter(feeds)
+    given = next(rounds)
+    made = iter(
+        runner(model, outputs, itertools.chain(given, itertools.chain.from_iterable(rounds)))
+    )
+    yield from _judged([next(made) for _ in given], made, given, metric)
+
+
+def losses_of(
+    model: ir.Model,
+    others: Iterable[ir.Model],
+    given: Sequence[Sample],
+    runner: Runner,
+    metric: str = "cosine",
+) -> Iterator[float]:
+    """The loss of other models with the same inputs and outputs, as `losses`."""
+    outputs = [str(v.name) for v in model.graph.outputs]
+    wanted = list(runner(model, outputs, given))
+    runs = (values for other in others for values in runner(other, outputs, given))
+    yield from _judged(wanted, runs, given, metric)
+
+
+def _judged(
+    wanted: Sequence[Sample], made: Iterator[Sample], given: Sequence[Sample], metric: str
+) -> Iterator[float]:
+    """A number for each round of the samples."""
+    how = METRICS[metric]
+    floats = [n for n in wanted[0] if all(_is_float(w[n]) for w in wanted)]
     if not floats:
         raise RecipeError(
             "loss: expected an output of floats with elements, got none; drop what asks for it"
         )
     while True:
         each = []
-        for want in wanted:
+        for want, sample in zip(wanted, given, strict=True):
             got = next(made, None)
             if got is None:
                 return
-            each += [distances(want[name], got[name]) for name in floats]
-        loss = float(np.concatenate(each).mean() * SCALE)
-        if not np.isfinite(loss):
-            raise RecipeError("loss: an output is NaN or infinite on these samples; leave them out")
-        yield loss
+            for name in floats:
+                if not (np.isfinite(want[name]).all() and np.isfinite(got[name]).all()):
+                    raise RecipeError(
+                        "loss: an output is NaN or infinite on these samples; leave them out"
+                    )
+                each.append(how.each(want[name], got[name], sample))
+        yield how.whole(float(np.concatenate(each).mean()))
 
 
 def _opened(model: ir.Model, tables: bool) -> tuple[ir.Model, list[str], dict[str, Array]]:
@@ -102,13 +150,14 @@ def _is_float(x: Array) -> bool:
     return x.dtype.kind == "f" and x.size > 0
 
 
+def _vectors(x: Array) -> Array:
+    whole = x.ndim == 0 or x.shape[-1] == 1
+    return x.astype(np.float64).reshape((1, -1) if whole else (-1, x.shape[-1]))
+
+
 def distances(want: Array, got: Array) -> Array:
     """1 - cosine of each pair of vectors, from 0 to 2; 0 of two zeros, 1 where one is zero."""
-    whole = want.ndim == 0 or want.shape[-1] == 1
-    a, b = (
-        x.astype(np.float64).reshape((1, -1) if whole else (-1, want.shape[-1]))
-        for x in (want, got)
-    )
+    a, b = _vectors(want), _vectors(got)
     sizes = [np.sqrt(np.square(x).sum(1)) for x in (a, b)]
     both = sizes[0] * sizes[1]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -116,3 +165,30 @@ def distances(want: Array, got: Array) -> Array:
             both > 0, (a * b).sum(1) / both, (sizes[0] == sizes[1]).astype(np.float64)
         )
     return np.asarray(np.maximum(1 - cosine, 0))
+
+
+def _elsewhere(want: Array, got: Array) -> Array:
+    """1 where the first largest elements of two vectors lie apart, else 0."""
+    return np.asarray(_vectors(want).argmax(1) != _vectors(got).argmax(1), np.float64)
+
+
+def _surprises(got: Array, sample: Sample) -> Array:
+    """-log of the probability of each next token."""
+    tokens = next((x for x in sample.values() if x.dtype.kind in "iu" and x.ndim == 2), None)
+    if tokens is None or got.ndim != 3 or got.shape[:2] != tokens.shape or tokens.shape[1] < 2:
+        shape = None if tokens is None else list(tokens.shape)
+        raise RecipeError(
+            f"metric perplexity: expected logits [n, t, words] of tokens [n, t], two or more, got {list(got.shape)} of {shape}; "
+            "ask for another metric"
+        )
+    logits = got[:, :-1].astype(np.float64)
+    logits -= logits.max(-1, keepdims=True)
+    following = np.take_along_axis(logits, tokens[:, 1:, None].astype(np.int64), 2)[..., 0]
+    return np.asarray(np.log(np.exp(logits).sum(-1)) - following).reshape(-1)
+
+
+METRICS: Final = {
+    "cosine": Metric(lambda want, got, _: distances(want, got), lambda mean: 1e4 * mean),
+    "top1": Metric(lambda want, got, _: _elsewhere(want, got), lambda mean: 100 * mean),
+    "perplexity": Metric(lambda _, got, sample: _surprises(got, sample), math.exp),
+}

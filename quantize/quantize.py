@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import onnx
 import onnx_ir as ir
@@ -13,18 +13,20 @@ import onnx_ir as ir
 import pteron.export.graph as graphs
 from pteron.schema.errors import QuantError, RecipeError
 
-from .activations import Solved, observed, quantize_static
+from .activations import Grid, Solved, grids_of, observed, quantize_static
 from .apply import OPSET, apply
 from .calibrate import Ranges, Source, calibrated
 from .encode import int8
 from .equalize import chains, equalized
 from .fit import Probe, evaluated, fitted
+from .floats import floats
 from .journal import NO_JOURNAL, Journal, digest, identity, whole
 from .layers import layers
+from .measure import losses_of
 from .plan import Choice, Plan, plan
 from .recipe import SKIP, Recipe, recipe
 from .report import QuantReport
-from .rounding import GPTQ, NEAREST, SEARCH, Rounded, matrix_of, missed, rounded
+from .rounding import GPTQ, NEAREST, SEARCH, Rounded, matrix_of, missed, moved, rounded
 from .samples import Runner, Samples, samples
 from .statistics import Statistics, collect, held, load, write
 from .units import Unit, units
@@ -93,8 +95,14 @@ def is_static(wanted: Recipe, calibrated: bool, given: Sequence[str]) -> bool:
     if wanted.activations == "int8" and not whole:
         raise RecipeError("activations int8: expected format int8 and a calibration; give both")
     static = whole and wanted.activations != "float"
-    asked = {"target": wanted.fits, "embeddings": wanted.embeddings}
-    idle = [*(name for name, is_there in asked.items() if is_there), *given] if static else []
+    asked = {
+        "target_bpw": wanted.target_bits is not None,
+        "target_size": wanted.target_bytes is not None,
+        "among": bool(wanted.among),
+        "embeddings": wanted.embeddings,
+    }
+    beside = [name for name in given if name != "evaluate"]
+    idle = [*(name for name, is_there in asked.items() if is_there), *beside] if static else []
     if idle:
         raise RecipeError(
             f"{idle[0]}: expected weights alone, got int8 activations; ask for float activations, or drop it"
@@ -167,12 +175,16 @@ def quantize_weights(
         return QuantReport(made.format, rows, left)
     for choice in made.work:
         do(choice)
-    found = (
-        {} if probe is None else evaluated(made, probe, do, method.evaluate is not None, progress)
-    )
+    found, alone = None, method.evaluate is not None
+    if probe is not None:
+        found = evaluated(made, probe, do, wanted.metric, alone, progress)
     report = apply(model, made, do, lazy=method.lazy and method.journal.folder is not None)
-    report.loss = found.get("")
-    report.layers = [dataclasses.replace(row, loss=found.get(row.name)) for row in report.layers]
+    if found is None:
+        return report
+    report.metric, report.exact, report.loss = wanted.metric, found.exact, found.loss
+    report.layers = [
+        dataclasses.replace(row, loss=found.layers.get(row.name)) for row in report.layers
+    ]
     return report
 
 
@@ -235,8 +247,8 @@ def _statistics(
     """Of the layers' inputs: from samples, which are written if a file is given, or from the file."""
     if calibration is None:
         return None if method.statistics is None else load(method.statistics)
-    source = calibration.source
-    if isinstance(source, Ranges) or str(source).endswith(".json"):
+    source = _samples_of(calibration.source)
+    if source is None:
         raise RecipeError(
             "calibration: expected samples for statistics, got ranges; give samples, or drop the calibration"
         )
@@ -283,52 +295,99 @@ def quantize_activations(
     each = [str(value.name) for chain in linked for value in chain]
     seen = calibrated(model, names, source, runner, count, each)
     plan, ranges = equalized(model, plan, linked, seen)
-    found = _weights(model, plan, wanted, calibration, method, progress)
-    report = quantize_static(model, plan, ranges, found)
+    grids = grids_of(plan, ranges)
+    found = _weights(model, plan, grids, wanted, calibration, method, progress)
+    kept = _floats(model, plan, grids, found, ranges, wanted, calibration, method, progress)
+    before = model.clone()
+    report = quantize_static(model, plan, ranges, found, kept)
     report.ranges = seen
     report.skipped += skipped
+    if method.evaluate is not None and method.runner is not None:
+        given = list(samples(before, method.evaluate, PROBES))
+        both = losses_of(before, [before, model], given, method.runner, wanted.metric)
+        report.metric, (report.exact, report.loss) = wanted.metric, both
     return report
+
+
+def _floats(
+    model: ir.Model, plan: list[Unit], grids: Mapping[ir.Value, Grid], found: Mapping[int, Solved],
+    ranges: Ranges, wanted: Recipe, calibration: Calibration, method: Method, progress: Progress | None,
+) -> frozenset[int]:  # fmt: skip
+    """Places of the units that compute in f32 for the sake of the largest loss.
+
+    Raises:
+        RecipeError: there are no samples to measure with; QuantError: it cannot be kept.
+    """
+    if wanted.max_loss is None:
+        return frozenset()
+    source = _samples_of(calibration.source)
+    if source is None:
+        raise RecipeError("max-loss: expected samples to measure with, got ranges; give samples")
+    given = list(samples(model, source, min(calibration.count, PROBES)))
+
+    def build(kept: frozenset[int]) -> ir.Model:
+        copy = model.clone()
+        quantize_static(copy, units(copy, wanted)[0], ranges, found, kept)
+        return copy
+
+    return floats(
+        model, plan, grids, wanted.max_loss, wanted.metric, given, calibration.runner, build, progress
+    )  # fmt: skip
+
+
+def _samples_of(source: Source) -> Samples | None:
+    """None where it has ranges alone."""
+    return None if isinstance(source, Ranges) or str(source).endswith(".json") else source
 
 
 def _weights(
     model: ir.Model,
     plan: list[Unit],
+    grids: Mapping[ir.Value, Grid],
     wanted: Recipe,
     calibration: Calibration,
     method: Method,
     progress: Progress | None,
-) -> dict[ir.Node, Solved]:
-    """Weights of the units by the algorithm that is asked for; to nearest they follow from the ranges alone.
+) -> dict[int, Solved]:
+    """Weights of the units, by their places, as the algorithm says; to nearest they follow from the ranges alone.
 
-    Where samples say what a layer reads and it has a bias, that takes the mean of the error, and the codes the rest.
+    Where samples say what a layer reads and it has a bias, that takes the mean of the error, its input's too, and the codes the
+    rest.
 
     Raises:
         RecipeError: gptq and ranges, which say nothing of what layers read.
     """
-    if wanted.algorithm in (None, NEAREST):
+    source, known = _samples_of(calibration.source), None
+    algorithm = wanted.algorithm or (NEAREST if source is None else GPTQ)
+    if algorithm == NEAREST:
         return {}
-    heads = {unit.head for unit in plan if unit.axis is not None}
+    heads = {unit.head: i for i, unit in enumerate(plan) if unit.axis is not None}
     some = [layer for layer in layers(model) if layer.node in heads]
-    source, known = calibration.source, None
-    if wanted.algorithm == GPTQ:
-        if isinstance(source, Ranges) or str(source).endswith(".json"):
+    if algorithm == GPTQ:
+        if source is None:
             raise RecipeError(
                 "algorithm gptq: expected samples, got ranges; give samples, or drop the algorithm"
             )
         given = samples(model, source, calibration.count)
-        known = held(collect(model, some, given, calibration.runner, method.ram_bytes, progress))
+        roundings = {str(value.name): grid.rounded for value, grid in grids.items()}
+        made = collect(
+            model, some, given, calibration.runner, method.ram_bytes, progress, roundings
+        )
+        known = held(made)
     biased = {unit.head for unit in plan if unit.bias is not None}
-    found: dict[ir.Node, Solved] = {}
+    found: dict[int, Solved] = {}
     for layer in some:
         if progress:
-            progress(f"quantize {layer.name} int8 {wanted.algorithm}")
+            progress(f"quantize {layer.name} int8 {algorithm}")
         moments = None if known is None else known.of(layer, *layer.extents)
         with_bias = moments is not None and layer.node in biased
         if moments is not None and with_bias:
             moments = moments.centered()
-        made = rounded(layer, int8.FORMAT, wanted.algorithm or NEAREST, moments, method.threads)
-        lost = missed(layer, made, moments) if moments is not None and with_bias else None
-        found[layer.node] = Solved(made, lost)
+        one = rounded(layer, int8.FORMAT, algorithm, moments, method.threads)
+        parts: tuple[Any, ...] = ()
+        if moments is not None and with_bias:
+            parts = missed(layer, one, moments), moved(one, moments)
+        found[heads[layer.node]] = Solved(one, *parts)
     return found
 
 

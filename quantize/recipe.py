@@ -17,6 +17,8 @@ ALGORITHMS: Final = ("nearest", "search", "gptq")
 """What rounds; see `rounding`."""
 ACTIVATIONS: Final = ("auto", "float", "int8")
 """auto: int8 where the format is int8 and there is a calibration."""
+METRICS: Final = ("cosine", "top1", "perplexity")
+"""What a largest loss and an evaluation are told in; see `measure`."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class Recipe:
     """`format` for every layer but where a rule says otherwise; `embeddings`: tables of Gather too.
 
     `algorithm` as in `rounding`; "": gptq where there are statistics, else search. With a target, bits a weight, bytes of the whole
-    model or a largest loss, `format` and those of `among` are given out by what they cost at the output.
+    model or a largest loss, in words of `metric`, `format` and those of `among` are given out by what they cost at the output.
     """
 
     format: str
@@ -48,6 +50,7 @@ class Recipe:
     target_bytes: int | None = None
     max_loss: float | None = None
     among: tuple[str, ...] = ()
+    metric: str = "cosine"
 
     @property
     def fits(self) -> bool:

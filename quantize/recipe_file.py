@@ -5,6 +5,7 @@ embeddings: true       # tables that Gather reads, too
 algorithm: gptq        # nearest, search, gptq; default: what the data allow
 activations: float     # auto, float, int8
 target_bpw: 4.5        # or target_size: 12MB, max_loss: 50
+metric: cosine         # cosine, top1, perplexity: what max_loss and an evaluation are told in
 among: [nf4, mxfp6, int8]
 rules:                 # in order, the last one that matches decides
   - match: "encoder\\\\.layer\\\\.5"
@@ -24,11 +25,11 @@ from typing import Any, Final
 
 from pteron.schema.errors import RecipeError
 
-from .recipe import Recipe, Rule, recipe
+from .recipe import METRICS, Recipe, Rule, recipe
 
 UNITS: Final = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}  # fmt: skip
 KEYS: Final = (
-    "format", "embeddings", "algorithm", "activations", "target_bpw", "target_size", "max_loss", "among", "rules",
+    "format", "embeddings", "algorithm", "activations", "target_bpw", "target_size", "max_loss", "metric", "among", "rules",
 )  # fmt: skip
 RULE_KEYS: Final = ("match", "format", "algorithm")
 
@@ -99,28 +100,36 @@ def recipe_of(data: Any, where: str) -> Recipe:
         made.target_bytes,
         _get(data, "max_loss", (int, float), None, where),
         _get(data, "among", list, [], where),
+        _get(data, "metric", str, "cosine", where),
     )
 
 
 def targeted(
-    made: Recipe, bits: float | None, size: int | None, loss: float | None, among: Iterable[str]
+    made: Recipe,
+    bits: float | None,
+    size: int | None,
+    loss: float | None,
+    among: Iterable[str],
+    metric: str = "cosine",
 ) -> Recipe:
     """With what the formats are to keep to.
 
     Raises:
-        RecipeError: numbers that are none or not above 0, a format that is not known, formats to choose among without a target.
+        RecipeError: a metric that is none; numbers that are none or not above 0, a format that is not known, formats to choose among without a target.
     """
     for name, value in (("target_bpw", bits), ("target_size", size), ("max_loss", loss)):
         if value is not None and not (math.isfinite(value) and value > 0):
             raise RecipeError(f"{name}: expected a number above 0, got {value}")
     if bits is not None and size is not None:
         raise RecipeError("target_bpw, target_size: expected one of them, got both; drop one")
+    if metric not in METRICS:
+        raise RecipeError(f"metric {metric!r}: expected one of {', '.join(METRICS)}")
     for name in among:
         if not isinstance(name, str) or name == "skip":
             raise RecipeError(f"among: expected names of formats, got {name!r}")
         recipe(name)
     made = dataclasses.replace(
-        made, target_bits=bits, target_bytes=size, max_loss=loss, among=tuple(among)
+        made, target_bits=bits, target_bytes=size, max_loss=loss, among=tuple(among), metric=metric
     )
     if made.among and not made.fits:
         raise RecipeError("among: expected target_bpw, target_size or max_loss, too")

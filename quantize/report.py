@@ -67,7 +67,8 @@ class ActivationReport:
 
 @dataclasses.dataclass(slots=True)
 class QuantReport:
-    """`activations` and `ranges` are of static quantization only; `loss` is of all layers together, where it was measured."""
+    """`activations`, `ranges` and `floats`, units left in f32, are of static quantization only; `loss` is of all layers together,
+    where it was measured, in words of `metric`, and `exact` what the model as it was has."""
 
     format: str
     layers: list[LayerReport] = dataclasses.field(default_factory=list)
@@ -75,6 +76,9 @@ class QuantReport:
     activations: list[ActivationReport] = dataclasses.field(default_factory=list)
     ranges: Ranges | None = None
     loss: float | None = None
+    exact: float = 0.0
+    metric: str = "cosine"
+    floats: list[str] = dataclasses.field(default_factory=list)
 
     @property
     def weights(self) -> int:
@@ -105,6 +109,8 @@ class QuantReport:
             "format": self.format,
             "weights": self.weights,
             "bits": self.bits,
+            "metric": self.metric,
+            "exact": self.exact,
             "loss": self.loss,
             "layers": rows,
             "worst": [
@@ -113,12 +119,13 @@ class QuantReport:
                 if (mend := mended(r)) is not None
             ],
             "skipped": self.skipped,
+            "floats": self.floats,
             "samples": self.ranges.samples if self.ranges else 0,
             "activations": [dataclasses.asdict(a) for a in self.activations],
         }
 
     def as_text(self) -> str:
-        measured = "" if self.loss is None else f", loss {self.loss:.4g}"
+        measured = "" if self.loss is None else f", {said(self.metric, self.loss, self.exact)}"
         lines = [
             f"{self.format}: {len(self.layers)} {'layer' if len(self.layers) == 1 else 'layers'}, "
             f"{self.weights} weights, {self.bits:.3f} bits a weight{measured}"
@@ -132,11 +139,19 @@ class QuantReport:
             for r in self.layers
         ]
         lines += [f"  {name:40s} left as it is" for name in self.skipped]
+        lines += [f"  {name:40s} computes in f32" for name in self.floats]
         lines += [
             f"  {a.name:40s} int8 values in [{a.low:.6g}, {a.high:.6g}], step {a.scale:.6g}, zero {a.zero}"
             for a in self.activations
         ]
         return "\n".join(lines)
+
+
+def said(metric: str, loss: float, exact: float) -> str:
+    """What a metric found, in words."""
+    if metric == "top1":
+        return f"the largest element is another in {loss:.4g} % of the outputs"
+    return f"loss {loss:.4g}" if metric == "cosine" else f"{metric} {loss:.6g}, in f32 {exact:.6g}"
 
 
 def mended(row: LayerReport) -> tuple[str, int] | None:

@@ -77,9 +77,18 @@ def rounded(
 
 def missed(layer: Layer, made: Rounded, moments: Moments) -> Array:
     """What the mean of the inputs gives less at each output than it did: f32 [n]."""
-    error = (matrix_of(layer) - made.weight()).astype(np.float64)
-    mean = np.repeat(moments.mean, len(error) // len(moments.mean), axis=0)
-    return np.asarray((error * mean).sum(1), np.float32)
+    return _mean_of(matrix_of(layer) - made.weight(), moments.mean)
+
+
+def moved(made: Rounded, moments: Moments) -> Array | None:
+    """What rounding the inputs adds to the mean of each output: f32 [n]; None where they are not rounded."""
+    return None if moments.moved is None else _mean_of(made.weight(), moments.moved)
+
+
+def _mean_of(w: Array, mean: Array) -> Array:
+    """w x for the mean x of each row's group."""
+    each = np.repeat(mean, len(w) // len(mean), axis=0)
+    return np.asarray((w.astype(np.float64) * each).sum(1), np.float32)
 
 
 def _by_gptq(w: Array, fmt: BlockFormat, moments: Moments) -> Encoded:

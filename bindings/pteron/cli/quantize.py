@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pteron.quantize.recipe import ACTIVATIONS, ALGORITHMS
+from pteron.quantize.recipe import ACTIVATIONS, ALGORITHMS, METRICS
 from pteron.schema.errors import existing
 
 from . import say
@@ -86,7 +86,12 @@ def targets(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--max-loss", type=float, metavar="LOSS",
-        help="as few bits as keep the mean of 1 - cosine at the outputs, times 10^4, below LOSS",
+        help="as few bits, or units of static int8 in f32, as keep the metric at the outputs at LOSS or below",
+    )  # fmt: skip
+    parser.add_argument(
+        "--metric", choices=METRICS, default="cosine",
+        help="of --max-loss and --eval: the mean of 1 - cosine at the outputs, times 10^4 (cosine); per cent of outputs whose "
+        "largest element is another (top1); perplexity of the tokens that are read",
     )  # fmt: skip
     parser.add_argument(
         "--among", default="", metavar="FORMATS", help="formats for a target: nf4,mxfp6,int8"
@@ -171,7 +176,7 @@ def asked_recipe(args: argparse.Namespace, format: str) -> Recipe:
     if not hasattr(args, "among"):
         return made
     among = [name.strip() for name in args.among.split(",")] if args.among else []
-    return targeted(made, args.target_bpw, args.target_size, args.max_loss, among)
+    return targeted(made, args.target_bpw, args.target_size, args.max_loss, among, args.metric)
 
 
 def wanted_format(args: argparse.Namespace) -> str:
@@ -195,6 +200,7 @@ def wanted_format(args: argparse.Namespace) -> str:
         "target_bpw",
         "target_size",
         "max_loss",
+        "metric",
         "among",
     )
     for name in names:

@@ -1,0 +1,174 @@
+"""Static int8 under a largest loss: which units compute in f32; what metrics say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+import pytest
+from passes.static import operators, values_of
+
+import pteron
+from pteron.cli import main
+from pteron.export.graph.text import onnx_text
+from pteron.export.passes.int8 import integer_nodes
+from pteron.pipeline import record
+from pteron.quantize.floats import steps
+from pteron.quantize.measure import METRICS, losses_of
+from pteron.quantize.quantize import Calibration, Method, quantize_model
+from pteron.quantize.recipe import recipe
+from pteron.quantize.recipe_file import targeted
+from pteron.quantize.report import QuantReport
+from pteron.quantize.units import units
+from pteron.schema.errors import QuantError, RecipeError
+
+RNG = np.random.default_rng(11)
+FINE = RNG.standard_normal((8, 4, 1, 1)).astype(np.float32)
+COARSE = RNG.standard_normal((8, 8, 1, 1)).astype(np.float32)
+COARSE[0] *= 400  # a channel that leaves the others few steps
+TURN = RNG.standard_normal((8, 8, 1, 1)).astype(np.float32)
+TURN[:, 0] = 0
+
+
+def network() -> ir.Model:
+    """Clip stands between channels of unlike ranges and what could equalize them."""
+    return onnx_text(
+        "a = Relu(Conv(x, fine)); b = Clip(Conv(a, coarse), low, high); c = Relu(Conv(b, turn)); y = Conv(c, turn)",
+        x="f32[1, 4, 6, 6]", fine=FINE, coarse=COARSE, turn=TURN, low=np.float32(-1e4), high=np.float32(1e4),
+    )  # fmt: skip
+
+
+def given(count: int = 8, seed: int = 3) -> list[dict[str, np.ndarray]]:
+    rng = np.random.default_rng(seed)
+    return [{"x": rng.standard_normal((1, 4, 6, 6)).astype(np.float32)} for _ in range(count)]
+
+
+def quantized(
+    most: float | None, metric: str = "cosine", **how: Any
+) -> tuple[ir.Model, QuantReport]:
+    model = network()
+    wanted = targeted(recipe("int8"), None, None, most, (), metric)
+    calibration = Calibration(given(), record, 8)
+    return quantize_model(
+        model, wanted, calibration=calibration, method=Method(runner=record, **how)
+    )
+
+
+def test_the_units_around_what_loses_most_compute_in_f32() -> None:
+    loose = quantized(None)[1]
+    assert loose.floats == []
+    model, report = quantized(2.0, evaluate=given(8, 3))
+    assert report.loss is not None and report.loss <= 2.0
+    assert set(report.floats) == {"coarse", "turn"} or len(report.floats) < 4, report.floats
+    assert [a.name for a in report.activations].count("b") == 0
+    assert {r.name for r in report.layers} >= {"coarse"}  # its weight is rounded all the same
+    whole = quantized(None, evaluate=given(8, 3))[1]
+    assert whole.loss is not None and whole.loss > 2.0
+    integer_nodes(model)
+    kinds = operators(model)
+    assert "Conv" in kinds and "pteron.Conv" in kinds
+
+
+def test_a_loss_that_holds_leaves_all_in_int8_and_one_that_cannot_is_refused() -> None:
+    assert quantized(1e4)[1].floats == []
+    with pytest.raises(QuantError, match=r"max-loss: expected at most 1e-09, got .* with weights"):
+        quantized(1e-9)
+
+
+def test_a_program_with_units_in_f32_is_the_model_that_is_written(tmp_path: Path) -> None:
+    wanted = targeted(recipe("int8"), None, None, 2.0, ())
+    done: list[QuantReport] = []
+    pteron.export_model(
+        network(), tmp_path / "a.pte", quantize=wanted, calibrate=given(), quantized=done.append
+    )
+    assert done[0].floats and {r.arithmetic for r in done[0].layers} == {"static", "exact"}
+    model = quantized(2.0)[0]
+    integer_nodes(model)
+    runs = pteron.load(tmp_path / "a.pte")
+    for sample in given(3, 5):
+        want = values_of(model, sample)["y"]
+        np.testing.assert_allclose(
+            runs(sample["x"]), want, rtol=1e-4, atol=1e-4 * np.abs(want).max()
+        )
+
+
+def test_the_dearest_value_a_product_is_freed_first() -> None:
+    model = network()
+    plan = units(model, recipe("int8"))[0]
+    values = {str(v.name): v for u in plan for v in (*u.inputs, u.output)}
+    alone = {
+        values[n]: loss for n, loss in {"x": 0.0, "a": 0.1, "b": 50.0, "c": 1.0, "y": 2.0}.items()
+    }
+    found = [sorted(each) for each in steps(plan, alone)]
+    assert found[0] == [1, 2]  # what makes b and what reads it
+    assert found[1] == [1, 2, 3]  # c and y at once
+    assert found[-1] == [0, 1, 2, 3]
+
+
+def test_what_a_largest_loss_asks_for() -> None:
+    wanted = targeted(recipe("int8"), None, None, 2.0, ())
+    ranges = quantized(None)[1].ranges
+    assert ranges is not None
+    with pytest.raises(RecipeError, match="max-loss: expected samples to measure with"):
+        quantize_model(network(), wanted, calibration=Calibration(ranges, record, 8))
+    for other in ({"bits": 5.0, "size": None}, {"bits": None, "size": 1000}):
+        with pytest.raises(RecipeError, match=r"target_.*: expected weights alone"):
+            quantize_model(
+                network(), targeted(recipe("int8"), other["bits"], other["size"], None, ()),
+                calibration=Calibration(given(), record, 8),
+            )  # fmt: skip
+    with pytest.raises(
+        RecipeError, match="metric 'top5': expected one of cosine, top1, perplexity"
+    ):
+        targeted(recipe("int8"), None, None, 2.0, (), "top5")
+
+
+def test_samples_ask_for_gptq_and_ranges_for_nearest() -> None:
+    report = quantized(None)[1]
+    assert {r.algorithm for r in report.layers} == {"gptq"}
+    assert report.ranges is not None
+    again = Calibration(report.ranges, record, 8)
+    assert {
+        r.algorithm for r in quantize_model(network(), recipe("int8"), calibration=again)[1].layers
+    } == {"nearest"}
+
+
+# --- metrics ------------------------------------------------------------------------------------------------------------
+
+
+def test_top1_counts_vectors_whose_largest_element_is_another() -> None:
+    want = np.array([[1, 2, 3], [3, 2, 1], [0, 5, 0], [1, 1, 0]], np.float32)
+    got = np.array([[1, 2, 9], [1, 2, 0], [0, 9, 1], [1, 2, 0]], np.float32)
+    assert METRICS["top1"].each(want, got, {}).tolist() == [0, 1, 0, 1]
+    assert METRICS["top1"].whole(0.25) == 25
+
+
+def test_perplexity_is_that_of_the_next_tokens() -> None:
+    rng = np.random.default_rng(2)
+    tokens = rng.integers(0, 7, (2, 5))
+    table = rng.standard_normal((7, 7)).astype(np.float32)
+    model = onnx_text("y = Gather(table, x)", x="i64[2, 5]", table=table)
+    other = onnx_text("y = Gather(table, x)", x="i64[2, 5]", table=2 * table)
+    got = list(losses_of(model, [model, other], [{"x": tokens}], record, "perplexity"))
+    for loss, logits in zip(got, (table, 2 * table), strict=True):
+        odds = np.exp(logits[tokens[:, :-1]].astype(np.float64))
+        odds /= odds.sum(-1, keepdims=True)
+        chosen = [odds[i, j, tokens[i, j + 1]] for i in range(2) for j in range(4)]
+        np.testing.assert_allclose(loss, np.prod(chosen) ** (-1 / 8), rtol=1e-5)
+    with pytest.raises(RecipeError, match="metric perplexity: expected logits"):
+        quantized(2.0, "perplexity")
+
+
+def test_an_evaluation_is_told_in_words_of_the_metric(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    images = (np.load(root / "examples/digits/test.npz")["image"][:64] / 16).astype(np.float32)
+    np.savez(tmp_path / "x.npz", image=images)
+    source, samples = str(root / "examples/digits/digits.onnx"), str(tmp_path / "x.npz")
+    words = ["quantize", source, "-o", str(tmp_path / "q.pte"), "-q", "--eval", samples]
+    assert main([*words, "--format", "int2", "--metric", "top1"]) == 0
+    assert "the largest element is another in " in capsys.readouterr().out
+    assert main([*words, "--format", "int8", "--calibrate", samples, "--metric", "top1"]) == 0
+    assert "the largest element is another in 0 % of the outputs" in capsys.readouterr().out
