@@ -91,8 +91,7 @@ def _group(w: F32, begun: Encoded, second: F32, sweeps: int) -> Encoded:
 
 def _greedy(w: F32, grid: _Grid, h: NDArray[np.float64]) -> elements.Codes:
     order = np.argsort(-np.diagonal(h), kind="stable")
-    inverse = np.linalg.inv(h[np.ix_(order, order)])
-    upper = np.linalg.cholesky((inverse + inverse.T) / 2).T.astype(np.float32)
+    upper = _upper(h[np.ix_(order, order)])
     left = np.ascontiguousarray(w.T[order])
     codes = np.empty(left.shape, np.uint8)
     for begin in range(0, len(left), BATCH):
@@ -107,6 +106,18 @@ def _greedy(w: F32, grid: _Grid, h: NDArray[np.float64]) -> elements.Codes:
     out = np.empty_like(codes)
     out[order] = codes
     return np.ascontiguousarray(out.T)
+
+
+def _upper(h: NDArray[np.float64]) -> F32:
+    """The factor of the inverse. Moments in f32 about a large mean can be off by more than `DAMP`: then the diagonal gets more."""
+    more = float(np.diagonal(h).mean())
+    while True:
+        inverse = np.linalg.inv(h)
+        try:
+            return np.asarray(np.linalg.cholesky((inverse + inverse.T) / 2).T, np.float32)
+        except np.linalg.LinAlgError:
+            h = h + more * np.eye(len(h))
+            more *= 10
 
 
 def _descend(w: F32, codes: elements.Codes, grid: _Grid, h: F32) -> elements.Codes:

@@ -166,6 +166,7 @@ TABLE = {
         "--target-bpw": [("x", "invalid float"), ("0", "above 0"), ("nan", "above 0"), ("4", "expected samples")],
         "--target-size": [("x", "expected a number of bytes"), ("0", "above 0"), ("1MB --target-bpw 4", "one of them")],
         "--max-loss": [("x", "invalid float"), ("-1", "above 0"), ("inf", "above 0")],
+        "--metric": [("top5", "invalid choice")],
         "--among": [("int8", "expected target_bpw"), (", --target-bpw 4 --calibrate {npz}", "expected one of int8"), ("nope --target-bpw 4", "expected one of int8")],
         "--eval": [("{none}.npz", "no such file"), ("{text}", "expected an .npz file of samples")],
         "--max-ram": [("x", "expected a number of bytes"), ("-1", "expected a number of bytes"), ("1GB", "give a calibration"), ("0 --calibrate {npz}", "above 0")],
@@ -243,7 +244,7 @@ TABLE = {
     "completion": {},
 }  # fmt: skip
 IDLE = (
-    "--eval {npz}", "--max-loss 5", "--target-bpw 5", "--target-size 1MB", "--resume", "--max-ram 1GB",
+    "--target-bpw 5", "--target-size 1MB", "--resume", "--max-ram 1GB",
     "--embeddings", "--statistics {new}.npz", "--dry-run",
 )  # fmt: skip
 """What static int8 has no use for."""
