@@ -15,6 +15,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pteron.schema.errors import QuantError
+
 from .encode import blocks, elements
 from .encode.format import BlockFormat, Encoded, joined
 from .search import search
@@ -34,8 +36,12 @@ def gptq(w: F32, fmt: BlockFormat, second: F32, sweeps: int = SWEEPS) -> Encoded
     """Rounds [n, k] for inputs with second moments [groups, k, k]; rows of one group are next to each other.
 
     Raises:
-        QuantError: as `blocks.encode`.
+        QuantError: as `blocks.encode`; moments are not finite.
     """
+    if not np.isfinite(second).all():
+        raise QuantError(
+            "gptq: expected samples with finite second moments, got inputs whose squares are beyond f32; leave them out"
+        )
     begun = search(w, fmt, np.diagonal(second, axis1=1, axis2=2))
     each = len(w) // len(second)
     parts = [
@@ -112,8 +118,8 @@ def _upper(h: NDArray[np.float64]) -> F32:
     """The factor of the inverse. Moments in f32 about a large mean can be off by more than `DAMP`: then the diagonal gets more."""
     more = float(np.diagonal(h).mean())
     while True:
-        inverse = np.linalg.inv(h)
         try:
+            inverse = np.linalg.inv(h)
             return np.asarray(np.linalg.cholesky((inverse + inverse.T) / 2).T, np.float32)
         except np.linalg.LinAlgError:
             h = h + more * np.eye(len(h))

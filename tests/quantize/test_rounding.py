@@ -25,7 +25,7 @@ from pteron.quantize.recipe import recipe
 from pteron.quantize.report import QuantReport
 from pteron.quantize.samples import samples
 from pteron.quantize.search import search
-from pteron.schema.errors import RecipeError
+from pteron.schema.errors import QuantError, RecipeError
 
 EACH = pytest.mark.parametrize("fmt", ENCODERS, ids=lambda f: f.name)
 
@@ -113,6 +113,18 @@ def test_groups_have_their_own_moments(fmt: BlockFormat) -> None:
         alone = gptq(w[half], fmt, second[None])
         np.testing.assert_array_equal(together.codes[half], alone.codes)
         np.testing.assert_array_equal(together.scale[half], alone.scale)
+
+
+def test_moments_that_are_no_moments() -> None:
+    """Off by more than the damping they still round; infinite ones are refused."""
+    w = np.random.default_rng(0).standard_normal((4, 64)).astype(np.float32)
+    second = np.full((1, 64, 64), 1e6, np.float32)
+    second[0] -= 3e4 * np.eye(64, dtype=np.float32)
+    assert np.linalg.eigvalsh(second[0]).min() < -DAMP * 1e6
+    error = blocks.decode(gptq(w, FORMATS["nf4"], second)) - w
+    assert np.abs(error.sum(1)).max() < 0.1
+    with pytest.raises(QuantError, match="finite second moments"):
+        gptq(w, FORMATS["nf4"], np.full((1, 64, 64), np.inf, np.float32))
 
 
 def test_inputs_that_were_all_zero_change_nothing_for_others() -> None:
