@@ -83,16 +83,20 @@ def _candidates(coded: Coded) -> Iterator[tuple[str, Coded]]:
             yield fmt.name, found[0]
 
 
-def _order(coded: Coded) -> Callable[[Format], tuple[int, bool, int, bool, bool, int]]:
-    """Few bits a code, then powers of two where the scales are, so that a weight of OCP MX stays one, then few bits
-    behind the codes, then sums in integers, then the block that the weights have."""
+def _order(coded: Coded) -> Callable[[Format], tuple[int, bool, int, bool, int, bool, int, int]]:
+    """Few bits a code, then powers of two where the scales are, so that a weight of OCP MX stays one, then few bits behind the
+    codes where rows have several blocks, then sums in integers, which are worth more than a byte or two a row, then few bits a
+    row, and of blocks that are whole rows the usual one, then the row's."""
     powers = coded.scale is not None and coded.scale.dtype == ml_dtypes.float8_e8m0fnu
-    k, own = coded.codes.shape[1], coded.scale.size if isinstance(coded.scale, Blocks) else 0
+    k = coded.codes.shape[1]
 
-    def key(fmt: Format) -> tuple[int, bool, int, bool, bool, int]:
-        behind = sum(DTYPES[t].bits * (-(-k // size) if size else 1) for t, size in fmt.planes)
+    def key(fmt: Format) -> tuple[int, bool, int, bool, int, bool, int, int]:
+        counts = [(DTYPES[t].bits, -(-k // size) if size else 1) for t, size in fmt.planes]
+        of_blocks = sum(bits * count for bits, count in counts if count > 1)
+        of_rows = sum(bits * count for bits, count in counts if count <= 1)
         other = powers and fmt.scale != "f8e8m0"
-        return fmt.bits, other, behind, not fmt.dot, fmt.block != own, fmt.id
+        unusual = fmt.name != fmt.row
+        return fmt.bits, other, of_blocks, not fmt.dot, of_rows, unusual, fmt.block, fmt.id
 
     return key
 

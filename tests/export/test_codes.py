@@ -131,6 +131,7 @@ BY_BLOCK = np.repeat(RNG.random((20, 2)).astype(np.float32) + 0.1, 32, axis=1)
         (ml_dtypes.int4, -8, 8, 0, HALF, "i4_channel"),
         (ml_dtypes.int4, -8, 8, -8, BY_BLOCK, "i4_zero_f32"),
         (np.int8, -128, 128, None, WIDE, "i8_channel"),
+        (np.int8, -128, 128, None, HALF, "i8_channel"),
         (np.int8, -128, 128, 0, BY_BLOCK, "i8_32"),
         (np.uint8, 0, 256, 128, BY_BLOCK, "i8_32"),
         (np.uint8, 0, 256, 128, WIDE, "i8_channel"),

@@ -171,7 +171,8 @@ def test_by_default_each_format_has_its_own_arithmetic_and_the_file_says_which(
     source, pte = root / "examples/digits/digits.onnx", tmp_path / "q.pte"
     report = pteron.export_model(source, pte, quantize=name, quantized=reports.append)
     stored = FORMATS[name].stored
-    of_gemm = "int8" if STORED[stored].dot else "exact"
+    gemm = "i8_channel" if STORED[stored].row == "q8_0" else stored  # of rows that are one group
+    of_gemm = "int8" if STORED[gemm].dot else "exact"
     want = {"Conv": "exact", "Gemm": of_gemm}
     assert {(p.operator, p.arithmetic) for p in report.products} == set(want.items())
     assert [(r.operator, r.arithmetic) for r in reports[0].layers] == [
