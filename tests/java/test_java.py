@@ -8,10 +8,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from boards import sdk
 from java import fixtures
 
+import pteron
 from pteron.schema.dtypes import DTYPES
 
 ROOT = Path(__file__).parents[2]
@@ -177,7 +179,8 @@ def test_java_gives_the_bytes_of_python(
     data.mkdir()
     fixtures.write(root, data)
     said = sh(
-        *("java", "-Xcheck:jni", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+        *("java", "-Xcheck:jni", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+        *("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch"),  # the heap is no part of what grows
         *(f"-Dpteron.library={library}", f"-Dpteron.fixtures={data}"),
         *("-cp", f"{tmp_path / 'tests'}:{both}", "org.junit.platform.console.ConsoleLauncher"),
         *("--scan-class-path", tmp_path / "tests", "--details=tree", "--disable-banner"),
@@ -186,6 +189,45 @@ def test_java_gives_the_bytes_of_python(
     assert "WARNING" not in said, said[:4000]
     count = re.search(r"(\d+) tests successful", said)
     assert count is not None and int(count[1]) >= 24, said
+
+
+KOTLIN = """
+import dev.pteron.*
+import java.util.concurrent.TimeUnit
+
+fun main(args: Array<String>) {
+    Program.open(args[0]).use { program ->
+        program.session { threads(1) }.use { session ->
+            val image = tensorOf(*FloatArray(64) { it / 64f }, shape = longArrayOf(1, 1, 8, 8))
+            val logits = session.run("image" to image).getValue("logits").toFloats()
+            val timed = session.run("image" to image) { timeout(1, TimeUnit.HOURS) }.getValue("logits")
+            check(logits.contentEquals(timed.toFloats()))
+            println(logits.joinToString(" ") { "%08x".format(it.toRawBits()) })
+        }
+    }
+}
+"""
+
+
+@pytest.mark.boards
+def test_the_kotlin_face_compiles_and_gives_the_bytes_of_python(
+    library: Path, classes: Path, digits: Path, tmp_path: Path
+) -> None:
+    """By Debian's Kotlin 1.3, older than any that Android's plugin takes."""
+    if shutil.which("kotlinc") is None:
+        pytest.skip("not installed: kotlinc (kotlin)")
+    (tmp_path / "Use.kt").write_text(KOTLIN)
+    jars = [JARS / f"{name}.jar" for name in ("kotlin-stdlib", "kotlin-stdlib-jdk7")]
+    (tmp_path / "out").mkdir()
+    path = ":".join(map(str, [classes / "main", tmp_path / "out", *jars]))
+    face = JAVA / "main/kotlin"
+    said = sh("kotlinc", "-Werror", face, tmp_path / "Use.kt", "-cp", path, "-d", tmp_path / "out")
+    assert "warning: " not in said.replace("VM warning", "")
+    command = ("java", "-Xcheck:jni", f"-Dpteron.library={library}", "-cp", path, "UseKt", digits)
+    got = bytes.fromhex("".join(sh(*command).split()))
+    image = (np.arange(64, dtype=np.float32) / 64).reshape(1, 1, 8, 8)
+    with pteron.load(digits, threads=1) as model:
+        assert got == model(image).astype(">f4").tobytes()
 
 
 SHELL = """
