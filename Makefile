@@ -95,6 +95,7 @@ test: dev
 # gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross, and those of .ci/run (clang-19, mingw-w64 and wine among them).
 test-boards: dev-torch
 	@PTERON_REQUIRE_ALL=1 $(BIN)/python -m pytest tests -m boards
+	@$(BIN)/python tests/boards/table.py docs/boards.md
 
 android-models: dev-torch
 	@$(BIN)/python -W ignore android_demo/models.py

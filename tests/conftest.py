@@ -31,6 +31,16 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         report.longrepr = f"skipped although everything must run: {report.longrepr}"
 
 
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    if config.option.markexpr == "boards":
+        from boards import table
+
+        kinds = ("passed", "failed", "error", "")  # "": setup and teardown that went well
+        table.record(r for kind in kinds for r in terminalreporter.getreports(kind))
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     return ROOT

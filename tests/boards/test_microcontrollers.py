@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -78,14 +79,15 @@ def model(
 
 @pytest.mark.parametrize("machine", boards.MACHINES, ids=lambda m: m.name)
 def test_the_bytes_are_those_of_this_machine_in_the_memory_that_it_says(
-    model: Case, machine: boards.Machine
+    model: Case, machine: boards.Machine, record_property: Callable[[str, object], None]
 ) -> None:
     run = boards.run(machine, model.folder)
     assert run.output == model.output
     run = boards.run(machine, model.folder, memory=run.memory)
     assert run.output == model.output
     flash, memory = model.most
-    print(model.folder.name, machine.name, run.flash, run.static, run.stack)
+    form = model.folder.name.rstrip("0123456789")
+    record_property("bytes", f"{form} {machine.name}: flash {run.flash}, memory {run.static}, stack {run.stack}")  # fmt: skip
     assert run.flash < flash * 1024
     assert run.static + run.stack < memory * 1024
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -42,10 +43,11 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def test_every_program_gives_the_digests_of_this_machine(
-    target: sdk.Target, corpus: list[Path]
+    target: sdk.Target, corpus: list[Path], record_property: Callable[[str, object], None]
 ) -> None:
     want = sdk.digests(sdk.TARGETS[0].pte_run(), corpus, "--portable")
     assert sum(re.search("[0-9a-f]{64}", text) is not None for text in want.values()) > 55
+    record_property("programs", f"pte_run on {len(want)} programs, 2 threads")
     for cpu in target.cpus:
         got = sdk.digests(target.pte_run(cpu), corpus, "--threads", "2")
         assert got == want, {

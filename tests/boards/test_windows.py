@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -46,9 +47,12 @@ def test_all_c_tests_pass(whole: Path) -> None:
 
 
 @pytest.mark.boards
-def test_every_program_gives_the_digests_of_this_machine(whole: Path, tmp_path: Path) -> None:
+def test_every_program_gives_the_digests_of_this_machine(
+    whole: Path, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
     corpus = sdk.write_corpus(tmp_path)
     want = sdk.digests(sdk.TARGETS[0].pte_run(), corpus, "--portable")
+    record_property("programs", f"pte_run on {len(want)} programs, portable and with 2 threads")
     run = [*windows.WINE, str(whole / "runtime_c/pte_run.exe")]
     for options in (["--threads", "2"], ["--portable"]):
         got = {

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.mark.parametrize("target", ["x86_64-linux-musl", "x86_64-linux-gnu.2.17"])
 def test_other_c_libraries_give_the_digests_of_this_machine(
-    target: str, zig: Path, corpus: list[Path]
+    target: str, zig: Path, corpus: list[Path], record_property: Callable[[str, object], None]
 ) -> None:
     toolchain = sdk.ROOT / "runtime_c/cmake/zig.cmake"
     words = [f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", f"-DPTE_ZIG={zig / 'zig'}"]
@@ -69,6 +70,7 @@ def test_other_c_libraries_give_the_digests_of_this_machine(
     else:
         assert versions and max(versions) <= (2, 17)
     want = sdk.digests(sdk.TARGETS[0].pte_run(), corpus, "--portable")
+    record_property("programs", f"pte_run on {len(want)} programs, 2 threads")
     got = sdk.digests([str(run)], corpus, "--threads", "2")
     assert got == want, {name: (got[name], want[name]) for name in want if got[name] != want[name]}
 
