@@ -91,7 +91,7 @@ lint: dev
 test: dev
 	@.ci/steps
 
-# What .ci/run has no time for. Tools: apt-get install apksigner libsmali-java dexdump chromium nodejs
+# What .ci/run has no time for. Tools: apt-get install apksigner libsmali-java dexdump chromium nodejs kotlin
 # gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross, and those of .ci/run (clang-19, mingw-w64 and wine among them).
 test-boards: dev-torch
 	@PTERON_REQUIRE_ALL=1 $(BIN)/python -m pytest tests -m boards
