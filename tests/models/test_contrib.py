@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from models.contrib import RNG, Fixed, check, f, i8, i32, model_of, results, u8
+from models.contrib import RNG, Fixed, check, f, i7, i8, i32, model_of, results, u8
 
 import pteron
 from pteron.export.capture import capture
@@ -151,7 +151,7 @@ def test_embeddings(kinds: bool, mask: bool, places: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("zeros", ["none", "scalar", "columns"])
-@pytest.mark.parametrize("kind", [u8, i8])
+@pytest.mark.parametrize("kind", [u8, i7])
 def test_integer_products_that_give_floats(
     bias: bool, zeros: str, kind: Any, tmp_path: Path
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from models.contrib import RNG, Fixed, check, f, i8, i32, model_of, results, u8
+from models.contrib import RNG, Fixed, check, f, i7, i32, model_of, results, u8
 from models.through import reference
 
 import pteron
@@ -62,7 +62,7 @@ def test_attention_with_a_past(causal: int, masked: bool, now: int, tmp_path: Pa
 def test_attention_with_integer_projections(mask: str, causal: int, tmp_path: Path) -> None:
     one = lambda x: Fixed(np.array(x, np.float32))  # noqa: E731
     inputs = [
-        u8(2, 4, 8), Fixed(i8(8, 24)), Fixed(f(24)), one(0.01), one(0.006), MASKS[mask],
+        u8(2, 4, 8), Fixed(i7(8, 24)), Fixed(f(24)), one(0.01), one(0.006), MASKS[mask],
         Fixed(np.array(128, np.uint8)), Fixed(np.array(3, np.int8)),
     ]  # fmt: skip
     attributes = {"num_heads": 2, "unidirectional": causal}

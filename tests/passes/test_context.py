@@ -307,8 +307,8 @@ def test_the_last_token_is_cut_out_early(text: str) -> None:
     last_token(model, "n")
     got = run(model, feeds)
     assert [a.shape[1] for a in got] == [1] * len(got)
-    for a, b in zip(got, want, strict=True):
-        np.testing.assert_array_equal(a, b[:, -1:])
+    for a, b in zip(got, want, strict=True):  # NumPy sums one row in another order than five
+        np.testing.assert_allclose(a, b[:, -1:], rtol=1e-6, atol=1e-6)
     after = [u.node.op_type for n in model.graph if n.op_type == "Slice" for u in n.outputs[0].uses()]  # fmt: skip
     assert after == ([CUTS[text]] if CUTS[text] else [])
 
