@@ -104,20 +104,51 @@ PTE_ALWAYS float pte_lanes_total(pte_lanes x) {
     pte_lanes_store(z, b);                                                                         \
     PTE_LANES_EACH(value);                                                                         \
   }
+PTE_LANES_TWO(pte_lanes_weight,
+              pte_pick(pte_mask(x[i] != -PTE_INFINITY), pte_exp(x[i] - z[i]), 0.0f))
+PTE_ALWAYS pte_lanes pte_lanes_exp(pte_lanes a) { PTE_LANES_EACH(pte_exp(x[i])); }
+PTE_ALWAYS pte_lanes pte_lanes_within(pte_lanes a, int low, int high) {
+  PTE_LANES_EACH(pte_pick(pte_mask((i >= low) & (i < high)), x[i], -PTE_INFINITY));
+}
+
+#if defined(__AVX2__) && defined(__FMA__)
+
+/* Through arrays each step of a sum or a maximum would wait for the store before it. */
+PTE_ALWAYS pte_lanes pte_lanes_subtract(pte_lanes a, pte_lanes b) {
+  return (pte_lanes){_mm256_sub_ps(a.lo, b.lo), _mm256_sub_ps(a.hi, b.hi)};
+}
+PTE_ALWAYS pte_lanes pte_lanes_multiply(pte_lanes a, pte_lanes b) {
+  return (pte_lanes){_mm256_mul_ps(a.lo, b.lo), _mm256_mul_ps(a.hi, b.hi)};
+}
+PTE_ALWAYS pte_lanes pte_lanes_divide(pte_lanes a, pte_lanes b) {
+  return (pte_lanes){_mm256_div_ps(a.lo, b.lo), _mm256_div_ps(a.hi, b.hi)};
+}
+PTE_ALWAYS pte_lanes pte_lanes_fused(pte_lanes a, pte_lanes b, pte_lanes c) {
+  return (pte_lanes){_mm256_fmadd_ps(a.lo, b.lo, c.lo), _mm256_fmadd_ps(a.hi, b.hi, c.hi)};
+}
+PTE_ALWAYS float pte_lanes_top(pte_lanes a) {
+  __m256 x = pte_larger_256(a.lo, a.hi);
+  x = pte_larger_256(x, _mm256_permute2f128_ps(x, x, 1));
+  x = pte_larger_256(x, _mm256_permute_ps(x, 0x4e));
+  return _mm256_cvtss_f32(pte_larger_256(x, _mm256_permute_ps(x, 0xb1)));
+}
+PTE_ALWAYS float pte_lanes_total(pte_lanes a) {
+  __m256 both = _mm256_add_ps(a.lo, a.hi);
+  __m128 x = _mm_add_ps(_mm256_castps256_ps128(both), _mm256_extractf128_ps(both, 1));
+  x = _mm_add_ps(x, _mm_movehl_ps(x, x));
+  return _mm_cvtss_f32(_mm_add_ss(x, _mm_movehdup_ps(x)));
+}
+
+#else
+
 PTE_LANES_TWO(pte_lanes_subtract, x[i] - z[i])
 PTE_LANES_TWO(pte_lanes_multiply, x[i] * z[i])
 PTE_LANES_TWO(pte_lanes_divide, x[i] / z[i])
-PTE_LANES_TWO(pte_lanes_weight,
-              pte_pick(pte_mask(x[i] != -PTE_INFINITY), pte_exp(x[i] - z[i]), 0.0f))
 PTE_ALWAYS pte_lanes pte_lanes_fused(pte_lanes a, pte_lanes b, pte_lanes c) {
   float z[PTE_LANE_COUNT], w[PTE_LANE_COUNT];
   pte_lanes_store(z, b);
   pte_lanes_store(w, c);
   PTE_LANES_EACH(pte_fma(x[i], z[i], w[i]));
-}
-PTE_ALWAYS pte_lanes pte_lanes_exp(pte_lanes a) { PTE_LANES_EACH(pte_exp(x[i])); }
-PTE_ALWAYS pte_lanes pte_lanes_within(pte_lanes a, int low, int high) {
-  PTE_LANES_EACH(pte_pick(pte_mask((i >= low) & (i < high)), x[i], -PTE_INFINITY));
 }
 PTE_ALWAYS float pte_lanes_top(pte_lanes a) {
   float x[PTE_LANE_COUNT];
@@ -134,6 +165,8 @@ PTE_ALWAYS float pte_lanes_total(pte_lanes a) {
     for (int i = 0; i < half; i++) x[i] += x[i + half];
   return x[0];
 }
+
+#endif
 #undef PTE_LANES_TWO
 #undef PTE_LANES_EACH
 
