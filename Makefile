@@ -21,7 +21,7 @@ help:
 	@echo "make web     build/web: WebAssembly, the page of examples/web, its programs; needs clang-19 and lld-19"
 	@echo "make lint    ruff, mypy, clang-format"
 	@echo "make gen     generated files from schema/"
-	@echo "make bench   beside onnxruntime and openvino, where installed: writes benchmarks/RESULTS.md"
+	@echo "make bench   beside onnxruntime and openvino, where installed: writes benchmarks/RESULTS.md; BENCH='--out FILE': that of another processor"
 	@echo "make sweep   architectures of transformers and timm against eager; goes on where it was"
 	@echo "make fuzz    libFuzzer on the verifier and on runs, two minutes each (clang-19)"
 	@echo "make races   the thread sanitizer on the pool, on sessions side by side, on every kernel"
@@ -139,7 +139,7 @@ mca: $(VENV)/.runtime
 	@$(BIN)/python benchmarks/mca.py
 
 bench: dev
-	@$(BIN)/python benchmarks/bench.py
+	@$(BIN)/python benchmarks/bench.py $(BENCH)
 
 sweep: dev-torch
 	@$(BIN)/python -m pip install -q --no-deps timm==1.0.31 torchvision==0.28.0 "pillow>=11"

@@ -1,8 +1,9 @@
 """Pteron beside other runtimes on this machine: python benchmarks/bench.py [--threads 1,2] [--runs 9] [--only NAME,...] [--vs NAMES]
+    [--no-curves] [--out FILE]
 
 Each round runs every runtime in turn, rested and warm; a ratio is the median over rounds of ours / theirs, a time the least, which a
-busy machine disturbs least. Models have seeded random weights. Writes RESULTS.md beside this file: the table, the share of
-the peak that operators reach, and what batches, tokens and sizes of images cost.
+busy machine disturbs least. Models have seeded random weights. Writes the table, the share of the peak that operators reach, and
+what batches, tokens and sizes of images cost: to RESULTS.md beside this file or, for another class of processors, `--out`.
 
 A name is a model's, or has a form behind it: -int8 is what onnxruntime quantizes, one Q/DQ model for all; -dynamic is `--exec turned`
 beside the model that onnxruntime quantizes dynamically.
@@ -174,6 +175,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=9)
     parser.add_argument("--only", default=",".join(NAMES))
     parser.add_argument("--vs", default=",".join(peers.PEERS))
+    parser.add_argument("--curves", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()
     rivals = installed(args.vs.split(","))
     rows = []
@@ -181,9 +184,12 @@ def main() -> None:
         for name in args.only.split(","):
             for threads in map(int, args.threads.split(",")):
                 rows += bench(name, threads, args.runs, Path(folder), rivals)
-        curves = [line for c in CURVES for line in curve(Path(folder), *c, args.runs)]
+        wanted = CURVES if args.curves else ()
+        curves = [line for c in wanted for line in curve(Path(folder), *c, args.runs)]
+    if curves:
+        curves = ["", "## Cost against size", "", *curves]
     versions = ", ".join(f"{r} {peers.version(r)}" for r in rivals)
-    RESULTS.write_text(
+    args.out.write_text(
         f"""# Results
 
 Written by `make bench` (`{" ".join(["python benchmarks/bench.py", *sys.argv[1:]])}`); batch 1, seeded random weights; f32,
@@ -196,9 +202,7 @@ A thread's peak: {", ".join(f"{name} {value:.0f}" for name, value in roofline.pe
 | model | threads | runtime | ms | ratio | difference | first ms | most of our time |
 |---|---|---|---|---|---|---|---|
 """
-        + "\n".join(rows)
-        + "\n\n## Cost against size\n\n"
-        + "\n".join(curves).rstrip()
+        + "\n".join([*rows, *curves]).rstrip()
         + "\n",
         encoding="utf-8",
     )
