@@ -94,6 +94,24 @@ class QuantReport:
         measured = bool(self.layers) and all(r.loss is not None for r in self.layers)
         return sorted(self.layers, key=lambda r: -(r.loss or 0) if measured else -r.cost)[:most]
 
+    def front(self) -> list[tuple[str, float, float]]:
+        """Size against accuracy where each layer's own loss is known: (layer, bytes of all weights, share of these losses left).
+
+        First what is, of no layer, then one layer more mended in each, those first that lose most for the bytes they take. What a
+        mended layer still loses is not counted.
+        """
+        losses = [r.loss or 0.0 for r in self.layers if r.loss is not None]
+        whole, left = sum(losses), sum(losses)
+        if whole <= 0:
+            return []
+        bits = sum(r.bits * r.shape[0] * r.shape[1] for r in self.layers)
+        found = [(r.loss or 0.0, mend[1], r.name) for r in self.layers if (mend := mended(r))]
+        points = [("", bits / 8, 1.0)]
+        for loss, more, name in sorted(found, key=lambda f: -f[0] / max(f[1], 1)):
+            bits, left = bits + more, left - loss
+            points.append((name, bits / 8, max(left, 0.0) / whole))
+        return points
+
     def executed(self, arithmetic: Mapping[str, str]) -> None:
         """Fills in which arithmetic the nodes have in the exported program."""
         self.layers = [
@@ -117,6 +135,9 @@ class QuantReport:
                 {"name": r.name, "rule": mend[0], "bits": mend[1]}
                 for r in self.worst()
                 if (mend := mended(r)) is not None
+            ],
+            "front": [
+                {"mended": name, "bytes": size, "left": left} for name, size, left in self.front()
             ],
             "skipped": self.skipped,
             "floats": self.floats,

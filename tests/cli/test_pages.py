@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shutil
@@ -21,7 +22,9 @@ from pteron.cli import main
 from pteron.cli.describe import InstrRow, Placed, Plan
 from pteron.cli.pages.graph import paths
 from pteron.cli.pages.program import fitting, picture
+from pteron.cli.pages.quantization import quantization_page
 from pteron.cli.pages.template import Number, broken, lasting, modules, outline, page, place, table
+from pteron.quantize.report import QuantReport
 
 STATES = """<ir_version: 9, opset_import: ["" : 20]>
 g (float[2] x, float[2] a, float[2] b) => (float[2] y, float[2] aa, float[2] bb) {
@@ -181,6 +184,37 @@ def test_the_page_of_a_quantization_sorts_by_error(root: Path, tmp_path: Path) -
     ]
     assert len(values) == 3 and all(10 < v < 40 for v in values)
     assert "Left as they are: head." in read.texts
+
+
+@pytest.mark.parametrize(
+    "metric, heads", [("cosine", {"loss"}), ("top1", {"another largest element"})]
+)
+def test_the_page_of_a_quantization_draws_its_front(
+    metric: str, heads: set[str], root: Path, tmp_path: Path
+) -> None:
+    """The loss in words of its metric, and a point for the model as it is and for each layer that a rule mends."""
+    folder = root / "examples/digits"
+    words = [folder / "digits.onnx", "-o", tmp_path / "q.pte", "-q", "--format", "nf4"]
+    given = ["--eval", folder / "calibration.npz", "--metric", metric]
+    for out in (tmp_path / "r.html", tmp_path / "r.json"):
+        assert main(["quantize", *map(str, [*words, *given, "--report", out])]) == 0
+    read = stands_alone((tmp_path / "r.html").read_text())
+    assert heads | {"Size against accuracy"} <= set(read.texts)
+    assert ("loss" in read.texts[: read.texts.index("Layers")]) == (metric == "cosine")
+    points = json.loads((tmp_path / "r.json").read_text())["front"]
+    assert len(points) == sum(t == "circle" for t, _ in read.tags) == 5
+    assert [p["bytes"] for p in points] == sorted({p["bytes"] for p in points})
+    assert [p["left"] for p in points] == sorted((p["left"] for p in points), reverse=True)
+    saved = [a["left"] - b["left"] for a, b in itertools.pairwise(points)]
+    taken = [b["bytes"] - a["bytes"] for a, b in itertools.pairwise(points)]
+    worth = [s / t for s, t in zip(saved, taken, strict=True)]
+    assert points[0]["mended"] == "" and worth == sorted(worth, reverse=True)
+
+
+def test_the_page_of_a_quantization_says_its_perplexity() -> None:
+    report = QuantReport("nf4", loss=12.5, exact=12.25, metric="perplexity")
+    read = stands_alone(quantization_page(report))
+    assert {"perplexity in f32", "12.25", "perplexity", "12.5"} <= set(read.texts)
 
 
 def test_the_page_of_a_calibration_has_the_grids(root: Path, tmp_path: Path) -> None:

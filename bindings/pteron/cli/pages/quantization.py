@@ -9,6 +9,13 @@ from pteron.quantize.report import LayerReport, QuantReport, mended
 from .template import Cell, Number, facts, page, table, text
 
 WORST = 10
+STYLE = """
+.front svg { width: 100%; max-width: 760px; height: auto; background: var(--card); border-radius: 8px; display: block }
+.front text { font: 12px system-ui, sans-serif; fill: var(--soft) } .front path { fill: none; stroke: var(--line) }
+.front .line { stroke: var(--bar); stroke-width: 2 } .front circle { fill: var(--bar) } .front .now { fill: var(--bad) }
+"""
+LEFT, TOP, WIDE, HIGH = 56, 16, 660, 190
+"""Of the plot of the front, in its own units."""
 
 
 def quantization_page(report: QuantReport, about: str = "") -> str:
@@ -21,7 +28,7 @@ def quantization_page(report: QuantReport, about: str = "") -> str:
         ("left as they are", len(report.skipped)),
     ]
     if report.loss is not None:
-        rows.append(("loss", f"{report.loss:.4g}"))
+        rows += _lost(report, report.loss)
     left = ", ".join(report.skipped)
     return page(
         f"{report.format}: {report.bits:.3f} bits a weight",
@@ -32,10 +39,21 @@ def quantization_page(report: QuantReport, about: str = "") -> str:
             _explained(report.layers),
             _layers(report.layers) if count else "<p>Nothing was quantized.</p>",
             _worst(report),
+            _front(report),
             _activations(report),
         ],
         about,
+        style=STYLE,
     )
+
+
+def _lost(report: QuantReport, loss: float) -> list[tuple[str, object]]:
+    """What the metric says of all layers together, beside f32 where that has a number of its own."""
+    if report.metric == "top1":
+        return [("another largest element", f"{loss:.4g} %")]
+    if report.metric == "cosine":
+        return [("loss", f"{loss:.4g}")]
+    return [(f"{report.metric} in f32", f"{report.exact:.6g}"), (report.metric, f"{loss:.6g}")]
 
 
 def _explained(layers: list[LayerReport]) -> str:
@@ -107,6 +125,50 @@ def _worst(report: QuantReport) -> str:
         "#bytes more",
     ]
     return "<h2>Worst layers</h2>" + table(heads, rows)
+
+
+def _front(report: QuantReport) -> str:
+    """Size against accuracy: a point for each layer more that its rule mends."""
+    points = report.front()
+    if len(points) < 2:
+        return ""
+    least, most = points[0][1], points[-1][1]
+
+    def at(size: float, left: float) -> tuple[float, float]:
+        share = (size - least) / (most - least) if most > least else 0.0
+        return LEFT + share * WIDE, TOP + (1 - left) * HIGH
+
+    parts = [f'<svg viewBox="0 0 {LEFT + WIDE + 24} {TOP + HIGH + 44}" role="img" aria-label="size against accuracy">']  # fmt: skip
+    for left in (0.0, 0.25, 0.5, 0.75, 1.0):
+        _, y = at(least, left)
+        parts.append(f'<path d="M{LEFT} {y:.1f}h{WIDE}"/>')
+        parts.append(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{left:.0%}</text>')
+    for step in range(5):
+        size = least + (most - least) * step / 4
+        x, y = at(size, 0.0)
+        anchor = "end" if step == 4 else "middle"
+        parts.append(f'<text x="{x:.1f}" y="{y + 20:.1f}" text-anchor="{anchor}">{_bytes(size)}</text>')  # fmt: skip
+    middle = LEFT + WIDE / 2
+    parts.append(f'<text x="{middle}" y="{TOP + HIGH + 38}" text-anchor="middle">weights</text>')
+    line = "L".join("{:.1f} {:.1f}".format(*at(size, left)) for _, size, left in points)
+    parts.append(f'<path class="line" d="M{line}"/>')
+    for name, size, left in points:
+        x, y = at(size, left)
+        about = f"{name or 'as it is'}: {_bytes(size)}, {left:.1%}"
+        kind = "" if name else ' class="now"'
+        parts.append(f'<circle{kind} cx="{x:.1f}" cy="{y:.1f}" r="4"><title>{text(about)}</title></circle>')  # fmt: skip
+    return (
+        "<h2>Size against accuracy</h2><p class=soft>What is left of the sum of the layers' losses as one layer more gets the rule that "
+        "mends it, those first that lose most for the bytes it takes; red is the model as it is.</p>"
+        f"<div class='wide front'>{''.join(parts)}</svg></div>"
+    )
+
+
+def _bytes(size: float) -> str:
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= scale:
+            return f"{size / scale:.3g} {unit}"
+    return f"{size:.0f} B"
 
 
 def _activations(report: QuantReport) -> str:
