@@ -106,25 +106,28 @@ def quantize_static(
 
     Args:
         found: Weights of units, by their places in the plan, that an algorithm has rounded; others are rounded to nearest.
-        floats: Places of units that compute in f32: their weights are rounded, what they read and make is not.
+        floats: Places of units that compute in f32: their weights are rounded, what they make is not, nor what they read unless a unit
+            in int8 makes it.
 
     Raises:
         QuantError: a range is missing, a weight is not finite or not representable; nothing is changed then.
     """
     grids = grids_of(plan, ranges)
     report = QuantReport("int8", ranges=ranges)
+    rounding = [unit for i, unit in enumerate(plan) if i not in floats]
+    made = {unit.output for unit in rounding}
     weights = []
     for i, unit in enumerate(plan):
         if unit.axis is not None:
-            grid = None if i in floats else grids[unit.inputs[0]]
-            weights.append((unit, _weight(unit, grid, (found or {}).get(i))))
+            grid, solved = None if i in floats else grids[unit.inputs[0]], (found or {}).get(i)
+            if solved is not None and grid is None and unit.inputs[0] not in made:
+                solved = dataclasses.replace(solved, moved=None)
+            weights.append((unit, _weight(unit, grid, solved)))
     used = graphs.names(model)
     for unit, (weight, row) in weights:
         _insert_weight(model.graph, unit, weight, used)
         report.layers.append(row)
-    rounding = [unit for i, unit in enumerate(plan) if i not in floats]
     report.floats = [unit.name for i, unit in enumerate(plan) if i in floats]
-    made = {unit.output for unit in rounding}
     users = {node for unit in rounding for node in (unit.head, unit.tail)}
     moves = {unit.output for unit in rounding if unit.same}
     for value in {value: None for u in rounding for value in (*u.inputs, u.output)}:
@@ -151,7 +154,7 @@ class _Weight:
 def _weight(unit: Unit, x: Grid | None, found: Solved | None) -> tuple[_Weight, LayerReport]:
     """To nearest a channel's scale is absmax / 127; it is more where its bias would not fit int32, whoever has rounded the others.
 
-    `x`: what the unit reads is rounded to; None: it is not, and the bias stays f32.
+    `x`: the grid of what the unit reads; None: it computes in f32, and the bias stays so. `found.moved`: None where it reads exact values.
     """
     assert unit.axis is not None
     w = _numbers(unit.head.inputs[1], unit.name)
@@ -174,7 +177,7 @@ def _weight(unit: Unit, x: Grid | None, found: Solved | None) -> tuple[_Weight, 
         fits = theirs >= least
         codes = np.where(fits[:, None], _as_rows(made.encoded, rows.shape), codes)
         scale = np.where(fits, theirs, scale)
-        bias = bias if bias is None else bias + np.where(fits, _made_up(found, x), 0)
+        bias = bias if bias is None else bias + np.where(fits, _made_up(found), 0)
     bias, bias_scale = _in_integers(unit, bias, x, scale)
     error = codes * scale[:, None] - flat
     report = LayerReport(
@@ -194,11 +197,11 @@ def _weight(unit: Unit, x: Grid | None, found: Solved | None) -> tuple[_Weight, 
     return _Weight(shaped, scale, bias, bias_scale), report
 
 
-def _made_up(found: Solved, x: Grid | None) -> Array:
+def _made_up(found: Solved) -> Array:
     """What the bias takes: f32 [n], or [1] where nothing is known."""
     none = np.zeros(1, np.float32)
     weight = none if found.missed is None else found.missed
-    return weight if x is None or found.moved is None else weight - found.moved
+    return weight if found.moved is None else weight - found.moved
 
 
 def _in_integers(

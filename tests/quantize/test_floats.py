@@ -11,13 +11,16 @@ import pytest
 from passes.static import operators, values_of
 
 import pteron
+import pteron.export.graph as graphs
 from pteron.cli import main
 from pteron.export.graph.text import onnx_text
 from pteron.export.passes.int8 import integer_nodes
 from pteron.pipeline import record
+from pteron.quantize.activations import grids_of, observed, quantize_static
+from pteron.quantize.calibrate import calibrated
 from pteron.quantize.floats import steps
 from pteron.quantize.measure import METRICS, losses_of
-from pteron.quantize.quantize import Calibration, Method, quantize_model
+from pteron.quantize.quantize import Calibration, Method, _weights, quantize_model
 from pteron.quantize.recipe import recipe
 from pteron.quantize.recipe_file import targeted
 from pteron.quantize.report import QuantReport
@@ -75,6 +78,28 @@ def test_a_loss_that_holds_leaves_all_in_int8_and_one_that_cannot_is_refused() -
     assert quantized(1e4)[1].floats == []
     with pytest.raises(QuantError, match=r"max-loss: expected at most 1e-09, got .* with weights"):
         quantized(1e-9)
+
+
+@pytest.mark.parametrize("rounded", [True, False])
+def test_the_bias_of_a_unit_in_f32_takes_the_mean_of_what_rounding_moved(rounded: bool) -> None:
+    """Loud channel 0 makes the others of `a` round to zero: where a unit in int8 makes `a`, its reader's bias has their mean."""
+    model = onnx_text(
+        "a = Clip(Conv(x, w, b), low, high); y = Conv(a, v, c)",
+        x="f32[1, 4, 6, 6]", low=np.float32(0), high=np.float32(1e4), b=np.full(8, 0.4, np.float32),
+        w=COARSE[:, :4] * np.float32([1, *[0.01] * 7])[:, None, None, None],
+        v=np.abs(TURN), c=np.zeros(8, np.float32),
+    )  # fmt: skip
+    graphs.infer(model)
+    wanted, data = recipe("int8"), given()
+    calibration, method = Calibration(data, record, 8), Method()
+    plan = units(model, wanted)[0]
+    ranges = calibrated(model, observed(plan), data, record, 8)
+    found = _weights(model, plan, grids_of(plan, ranges), wanted, calibration, method, None)
+    copy = model.clone()
+    quantize_static(copy, units(copy, wanted)[0], ranges, found, {1} if rounded else {0, 1})
+    want, got = (np.concatenate([values_of(m, s)["y"] for s in data]) for m in (model, copy))
+    error = (got - want).mean((0, 2, 3))
+    assert np.abs(error).max() < 0.02 * want.mean(), error
 
 
 def test_a_program_with_units_in_f32_is_the_model_that_is_written(tmp_path: Path) -> None:
