@@ -24,7 +24,7 @@ from pteron.cli.pages.graph import paths
 from pteron.cli.pages.program import fitting, picture
 from pteron.cli.pages.quantization import quantization_page
 from pteron.cli.pages.template import Number, broken, lasting, modules, outline, page, place, table
-from pteron.quantize.report import QuantReport
+from pteron.quantize.report import LayerReport, QuantReport
 
 STATES = """<ir_version: 9, opset_import: ["" : 20]>
 g (float[2] x, float[2] a, float[2] b) => (float[2] y, float[2] aa, float[2] bb) {
@@ -215,6 +215,20 @@ def test_the_page_of_a_quantization_says_its_perplexity() -> None:
     report = QuantReport("nf4", loss=12.5, exact=12.25, metric="perplexity")
     read = stands_alone(quantization_page(report))
     assert {"perplexity in f32", "12.25", "perplexity", "12.5"} <= set(read.texts)
+
+
+def test_the_layers_in_red_are_those_that_cost_most() -> None:
+    """By their losses where these were measured, whatever the ratio of signal to noise."""
+    rows = [
+        LayerReport(
+            f"l{i}", "MatMul", "nf4", (64, 64), 4.25, 0.01 * (1 + i), 1.0, 0.1, loss=12.0 - i
+        )
+        for i in range(12)
+    ]
+    text = quantization_page(QuantReport("nf4", rows))
+    assert re.findall(r"<td>(l\d+)<td class=bars[^>]*><span class='bar bad'", text) == [
+        f"l{i}" for i in range(10)
+    ]
 
 
 def test_the_page_of_a_calibration_has_the_grids(root: Path, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def quantization_page(report: QuantReport, about: str = "") -> str:
             f"<p>Left as they are: {text(left)}.</p>" if left else "",
             "<h2>Layers</h2>",
             _explained(report.layers),
-            _layers(report.layers) if count else "<p>Nothing was quantized.</p>",
+            _layers(report) if count else "<p>Nothing was quantized.</p>",
             _worst(report),
             _front(report),
             _activations(report),
@@ -73,9 +73,10 @@ def _explained(layers: list[LayerReport]) -> str:
     )
 
 
-def _layers(layers: list[LayerReport]) -> str:
+def _layers(report: QuantReport) -> str:
+    layers = report.layers
     top = max((r.sqnr_db for r in layers if math.isfinite(r.sqnr_db)), default=1.0)
-    worst = {id(r) for r in sorted(layers, key=lambda r: r.sqnr_db)[:WORST] if len(layers) > WORST}
+    worst = {id(r) for r in report.worst(WORST) if len(layers) > WORST}
     known = any(r.arithmetic for r in layers)  # once exported
     told = [
         name for name in ("output", "loss") if any(getattr(r, name) is not None for r in layers)
