@@ -3,7 +3,7 @@
     python android_demo/smoke/build.py OUT PROGRAM.pte
 
 Needs aapt, android-framework-res, apksigner, clang-19, lld-19, gcc-aarch64-linux-gnu, libsmali-java, a JDK, cmake.
-No phone has installed it: check.py and host_load.c say what is known of it. An app for people is built by Gradle.
+No phone has installed it: tests/android/test_smoke.py and host_load.c say what is known of it. An app for people is built by Gradle.
 """
 
 from __future__ import annotations

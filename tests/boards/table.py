@@ -48,10 +48,12 @@ def text() -> str:
             named = [case for case in row["cases"] if case]
             count = str(len(row["cases"]))
             listed = f"{count}: {', '.join(named)}" if 0 < len(named) <= NAMED else count
-            said = "; ".join(dict.fromkeys(row["said"]))
-            what = test.removeprefix("test_").replace("_", " ") + (f" ({said})" if said else "")
+            said = list(dict.fromkeys(row["said"]))
+            what = test.removeprefix("test_").replace("_", " ")
+            what += f" ({said[0]})" if len(said) == 1 else ""
             failed = f" **failed: {', '.join(row['failed'])}**" if row["failed"] else ""
             lines.append(f"| {file} | {what}{failed} | {listed} | {row['seconds']:.0f} |")
+            lines += [f"| | {text} | | |" for text in said[1:] and said]
             file, cases, seconds = "", cases + len(row["cases"]), seconds + row["seconds"]
     lines.append(f"| in all | | {cases:.0f} | {seconds:.0f} |")
     return "\n".join(lines) + "\n"

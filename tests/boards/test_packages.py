@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
-import tarfile
 import venv
 from pathlib import Path
 from xml.etree import ElementTree
@@ -70,25 +70,87 @@ def test_another_tool_is_refused(digits: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+ZEPHYR = """
+cmake_minimum_required(VERSION 3.22)
+project(stand_in C)
+set(CONFIG_PTERON_MODEL y)
+macro(zephyr_library_named name)
+  add_library(${name} STATIC)
+  set(current ${name})
+endmacro()
+macro(zephyr_library_sources)
+  target_sources(${current} PRIVATE ${ARGN})
+endmacro()
+macro(zephyr_library_compile_options)
+  target_compile_options(${current} PRIVATE ${ARGN})
+endmacro()
+macro(zephyr_include_directories)
+  include_directories(${ARGN})
+endmacro()
+add_subdirectory(${FOLDER}/zephyr module)
+"""
+"""The four functions of Zephyr's that the module calls, as their documentation has them."""
+
+
+@pytest.mark.boards
+def test_the_module_builds_where_zephyrs_functions_stand_for_themselves(
+    folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(ZEPHYR)
+    sdk.sh("cmake", "-S", tmp_path, "-B", tmp_path / "out", f"-DFOLDER={folder}")
+    sdk.sh("cmake", "--build", tmp_path / "out")
+    names = sdk.sh("nm", "--defined-only", tmp_path / "out/module/libpteron_model.a")
+    assert " T pteron_model_run" in names
+
+
+TOOLS = {"pio": "platformio==6.2.0", "pykwalify": "pykwalify==1.8.0", "west": "west==1.5.0", "menuconfig": "kconfiglib==14.1.0"}  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def tools() -> Path:
-    """An environment of their own: both pin what others pin otherwise."""
+    """An environment of their own: they pin what others pin otherwise."""
     out = sdk.ROOT / "build/package-tools"
-    if not (out / "bin/pio").exists() or not (out / "bin/pykwalify").exists():
+    if not all((out / "bin" / tool).exists() for tool in TOOLS):
         venv.create(out, with_pip=True)
-        sdk.sh(out / "bin/pip", "install", "-q", "platformio==6.2.0", "pykwalify==1.8.0")
+        sdk.sh(out / "bin/pip", "install", "-q", *TOOLS.values())
     return out / "bin"
 
 
 @pytest.mark.boards
-def test_platformio_packs_it(folder: Path, tools: Path, tmp_path: Path) -> None:
+def test_platformio_packs_and_installs_it(folder: Path, tools: Path, tmp_path: Path) -> None:
     at = {
         "PLATFORMIO_CORE_DIR": str(tmp_path / "core"),
         "PLATFORMIO_SETTING_ENABLE_TELEMETRY": "no",
     }
-    sdk.sh(tools / "pio", "pkg", "pack", "-o", tmp_path / "it.tar.gz", folder, **at)
-    with tarfile.open(tmp_path / "it.tar.gz") as packed:
-        assert set(packed.getnames()) >= {"library.json", "pteron_model.c", "pteron_model.h"}
+    packed, libraries = tmp_path / "it.tar.gz", tmp_path / "libraries"
+    libraries.mkdir()
+    sdk.sh(tools / "pio", "pkg", "pack", "-o", packed, folder, **at)
+    into = ("--global", "--storage-dir", libraries, "--library", f"file://{packed}")
+    sdk.sh(tools / "pio", "pkg", "install", *into, **at)
+    (installed,) = libraries.iterdir()
+    files = {path.name for path in installed.iterdir()}
+    assert files >= {"library.json", "library.properties", "pteron_model.c", "pteron_model.h"}
+
+
+@pytest.mark.boards
+def test_west_fetches_the_module_and_kconfig_has_its_switch(
+    folder: Path, tools: Path, tmp_path: Path
+) -> None:
+    origin, app = tmp_path / "origin", tmp_path / "app"
+    shutil.copytree(folder, origin)
+    app.mkdir()
+    git = ("git", "-C", origin, "-c", "user.name=it", "-c", "user.email=it@localhost")
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "it")):
+        sdk.sh(*git, *words)
+    row = f"{{name: digits, url: 'file://{origin}', revision: HEAD, path: modules/digits}}"
+    (app / "west.yml").write_text(f"manifest: {{projects: [{row}]}}\n")
+    sdk.sh(tools / "west", "init", "-l", app)
+    west = f"cd {tmp_path} && {tools}/west"
+    sdk.sh("bash", "-c", f"{west} update")
+    assert "modules/digits" in sdk.sh("bash", "-c", f"{west} list")
+    kconfig = tmp_path / "modules/digits/zephyr/Kconfig"
+    script = "import kconfiglib as k, sys; c = k.Kconfig(sys.argv[1]); s = c.syms['PTERON_MODEL']; print(s.type == k.BOOL, c.warnings)"  # fmt: skip
+    assert sdk.sh(tools / "python", "-c", script, kconfig) == "True []\n"
 
 
 @pytest.mark.boards
