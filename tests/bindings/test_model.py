@@ -252,3 +252,21 @@ def test_bytes_that_change_move_no_address(digits: Path) -> None:
     aligned[:] = 255
     x = np.zeros((2, 1, 8, 8), np.float32)
     assert model(x).shape == (2, 10)
+
+
+def test_one_long_name_of_many_axes_is_one_text(tmp_path: Path) -> None:
+    """Each port and axis had a copy of its own: 400 KB of a file became 630 MB."""
+    f = TensorProto.FLOAT
+    long = "d" * 10_000
+    ports = {"a": (f, [long, long]), "b": (f, [long, long])}
+    path = save(
+        tmp_path / "m.pte",
+        [helper.make_node("Add", ["a", "b"], ["c"])],
+        ports,
+        {"c": (f, [long, long])},
+    )
+    with pteron.load(path) as model:
+        method = model.program.methods[0]
+        axes = [axis for port in (*method.inputs, *method.outputs) for axis in port.shape]
+    assert axes == [long] * 6
+    assert len({id(axis) for axis in axes}) == 1

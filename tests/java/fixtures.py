@@ -144,7 +144,7 @@ def program(folder: Path, name: str, values: list[Value], blocks: list[Block], *
 
 
 def hand_written(folder: Path) -> None:
-    """A state that sums, a loop without an end, a gather whose indices may be wrong."""
+    """A state that sums, a loop without an end, a gather whose indices may be wrong, one long name of many axes."""
     n = symbol(N)
     values = [
         Value("x", "f32", (n,), "input", 0),
@@ -169,3 +169,8 @@ def hand_written(folder: Path) -> None:
         Value("y", "f32", (3,), "output", 0),
     ]
     program(folder, "gather", values, [Block((Instr("gather", (0, 1), (2,)),))])
+    long = Dim("d" * 50_000, min=1, max=64, hint=4)
+    shape, count = (symbol(long),) * 8, 50
+    values = [Value(f"x{i}", "f32", shape, "input", i) for i in range(count)]
+    values.append(Value("y", "f32", shape, "output", 0))
+    program(folder, "names", values, [Block((Instr("copy", (0,), (count,)),))], dims=(long,))

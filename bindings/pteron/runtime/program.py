@@ -92,9 +92,9 @@ class Program:
         check(status, error, where)
         self.held: Held | None = Held(data, memory, (keep, self.delegates))
         self._pointer = out[0]
-        self.methods = tuple(
-            _method(self.pointer, i) for i in range(lib.pte_program_method_count(self.pointer))
-        )
+        texts: dict[int, str] = {}
+        count = lib.pte_program_method_count(self.pointer)
+        self.methods = tuple(_method(self.pointer, i, texts) for i in range(count))
 
     @property
     def pointer(self) -> Any:
@@ -213,28 +213,40 @@ def _open_options(externals: Mapping[str, Any], delegates: Sequence[Delegate]) -
     return options, (names, views, rows, permitted)
 
 
-def _method(program: Any, index: int) -> MethodInfo:
+def _text(chars: Any, texts: dict[int, str]) -> str:
+    """Words of a program, once for each place: ports and axes without number may name the same ones."""
+    at = int(ffi.cast("uintptr_t", chars))
+    if at not in texts:
+        texts[at] = ffi.string(chars).decode()
+    return texts[at]
+
+
+def _method(program: Any, index: int, texts: dict[int, str]) -> MethodInfo:
     info = new_struct("pte_method_info")
     check(lib.pte_program_method(program, index, info))
+
+    def ports(query: Any, count: int) -> tuple[PortInfo, ...]:
+        return tuple(_port(query, program, index, i, texts) for i in range(count))
+
     return MethodInfo(
-        ffi.string(info.name).decode(),
+        _text(info.name, texts),
         index,
-        tuple(_port(lib.pte_program_input, program, index, i) for i in range(info.input_count)),
-        tuple(_port(lib.pte_program_output, program, index, i) for i in range(info.output_count)),
-        tuple(_port(lib.pte_program_state, program, index, i) for i in range(info.state_count)),
+        ports(lib.pte_program_input, info.input_count),
+        ports(lib.pte_program_output, info.output_count),
+        ports(lib.pte_program_state, info.state_count),
     )
 
 
-def _port(query: Any, program: Any, method: int, index: int) -> PortInfo:
+def _port(query: Any, program: Any, method: int, index: int, texts: dict[int, str]) -> PortInfo:
     info = new_struct("pte_port_info")
     check(query(program, method, index, info))
     shape: list[int | str] = []
     for axis in range(info.rank):
         symbol = info.symbol[axis]
-        text = ffi.string(symbol).decode() if symbol != ffi.NULL else ""
+        text = _text(symbol, texts) if symbol != ffi.NULL else ""
         shape.append(int(info.shape[axis]) if info.shape[axis] >= 0 else text or "?")
     return PortInfo(
-        ffi.string(info.name).decode(),
+        _text(info.name, texts),
         int(info.dtype),
         tuple(shape),
         tuple((int(info.minimum[a]), int(info.maximum[a])) for a in range(info.rank)),

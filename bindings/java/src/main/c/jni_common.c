@@ -59,6 +59,9 @@ void *pte_java_take(JNIEnv *env, size_t size_bytes, pte_memory *out) {
 
 /* --- bytes ---------------------------------------------------------------------------------- */
 
+/* Ports and axes may share one long name: without this a small file could ask for any amount. */
+enum { MOST_BYTES = 1 << 24 };
+
 static void put(pte_java_writer *w, const void *bytes, size_t count) {
   if (w->at != NULL) memcpy(w->at + w->used, bytes, count);
   w->used += count;
@@ -68,7 +71,7 @@ void pte_java_put_u32(pte_java_writer *w, uint32_t value) { put(w, &value, sizeo
 void pte_java_put_i64(pte_java_writer *w, int64_t value) { put(w, &value, sizeof value); }
 
 void pte_java_put_text(pte_java_writer *w, const char *text) {
-  size_t length = text == NULL ? 0 : strlen(text);
+  size_t length = text == NULL || w->used > MOST_BYTES ? 0 : strlen(text);
   pte_java_put_u32(w, (uint32_t)length);
   put(w, text, length);
 }
@@ -78,6 +81,10 @@ jbyteArray pte_java_bytes(JNIEnv *env, void (*write)(pte_java_writer *w, const v
   pte_java_writer count = {NULL, 0};
   pte_memory room = {NULL, 0};
   write(&count, of);
+  if (count.used > MOST_BYTES) {
+    pte_java_throw(env, PTE_LIMIT, "names: expected 16 MiB at most, counted where they are used");
+    return NULL;
+  }
   pte_java_writer w = {pte_java_take(env, count.used, &room), 0};
   if (w.at == NULL) return NULL;
   write(&w, of);

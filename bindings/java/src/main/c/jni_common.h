@@ -63,7 +63,8 @@ void pte_java_put_u32(pte_java_writer *w, uint32_t value);
 void pte_java_put_i64(pte_java_writer *w, int64_t value);
 void pte_java_put_text(pte_java_writer *w, const char *text);
 
-/* A byte array of what `write` writes; NULL with an exception pending where there is no memory. */
+/* A byte array of what `write` writes; NULL with an exception pending where there is no memory, or
+ * the words of a program take more than 16 MiB. */
 jbyteArray pte_java_bytes(JNIEnv *env, void (*write)(pte_java_writer *w, const void *of),
                           const void *of);
 

@@ -203,6 +203,8 @@ static void record(void *self, uint32_t instr, uint32_t op, uint32_t node, uint6
   events *all = self;
   const jlong event[EVENT_NUMBERS] = {instr, op, node, (jlong)begin, (jlong)end};
   size_t at = all->count * sizeof event;
+  all->lost |= all->count == INT32_MAX / EVENT_NUMBERS; /* more than a Java array holds */
+  if (all->lost) return;
   if (at + sizeof event > all->memory.size_bytes) {
     pte_memory larger;
     if (pte_host_alloc(2 * at + 64 * sizeof event, &larger) != PTE_OK) {
@@ -220,7 +222,7 @@ static void record(void *self, uint32_t instr, uint32_t op, uint32_t node, uint6
 static jlongArray events_given(JNIEnv *env, const events *all) {
   jsize count = (jsize)(all->count * EVENT_NUMBERS);
   if (all->lost) {
-    pte_java_throw(env, PTE_NO_MEMORY, "trace: the system has no more memory");
+    pte_java_throw(env, PTE_NO_MEMORY, "trace: no room for so many events");
     return NULL;
   }
   jlongArray out = (*env)->NewLongArray(env, count);

@@ -112,6 +112,14 @@ class MisuseTest {
   }
 
   @Test
+  void oneLongNameOfManyAxesIsNotCopiedForEach() {
+    PteronException many =
+        assertThrows(
+            PteronException.Limit.class, () -> Program.open(Fixtures.path("names")).close());
+    assertTrue(many.getMessage().contains("16 MiB"), many.getMessage());
+  }
+
+  @Test
   void wrongOptions() {
     refused("0 to 256, got 257", () -> new Session.Options().threads(257));
     refused("0 or more, got -1", () -> new Session.Options().limits(-1, 0));
