@@ -250,9 +250,7 @@ def _insert_weight(graph: ir.Graph, unit: Unit, weight: _Weight, used: set[str])
     shape = list(graphs.constant_tensor(unit.bias).shape)  # type: ignore[union-attr]
     name, codes = str(unit.bias.name), weight.bias.reshape(shape)
     if weight.bias_scale is None:
-        new = graphs.initializer(
-            graph, codes.astype(np.float32), graphs.fresh(used, f"{name}.bias")
-        )
+        new = graphs.initializer(graph, codes.astype(np.float32), f"{name}.bias", used)
         new.type, new.shape = unit.bias.type, unit.bias.shape
     else:
         last = {"axis": len(shape) - 1}
@@ -270,8 +268,7 @@ def _dequantized(
     used: set[str], like: ir.Value | None,
 ) -> ir.Value:  # fmt: skip
     inputs = [
-        graphs.initializer(graph, array, graphs.fresh(used, f"{name}.{part}"))
-        for part, array in parts.items()
+        graphs.initializer(graph, array, f"{name}.{part}", used) for part, array in parts.items()
     ]
     node = _node("DequantizeLinear", inputs, attributes, graphs.fresh(used, f"{name}.f32"))
     node.outputs[0].type = ir.TensorType(ir.DataType.FLOAT)
@@ -297,8 +294,7 @@ def _insert_grid(
         "zero": np.array(grid.zero, np.int8),
     }
     constants = [
-        graphs.initializer(graph, array, graphs.fresh(used, f"{name}.{part}"))
-        for part, array in parts.items()
+        graphs.initializer(graph, array, f"{name}.{part}", used) for part, array in parts.items()
     ]
     if output:
         value.name = graphs.fresh(used, f"{name}.exact")

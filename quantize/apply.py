@@ -92,9 +92,9 @@ def _insert(
     coded = _codes(encoded) if again is None else _later(_codes(encoded), again)
 
     def constant(array: Array, name: str) -> ir.Value:
-        return graphs.initializer(graph, array, graphs.fresh(used, f"{layer.name}.{name}"))
+        return graphs.initializer(graph, array, f"{layer.name}.{name}", used)
 
-    codes = graphs.initializer(graph, coded, graphs.fresh(used, layer.name + ".codes"))
+    codes = graphs.initializer(graph, coded, layer.name + ".codes", used)
     scale = constant(_scale(encoded), "scale")
     nodes: list[ir.Node] = []
 
@@ -133,9 +133,7 @@ def _insert(
         w = add("Transpose", [w], {"perm": [1, 0]})
     elif len(layer.shape) > 2:
         wide = [layer.shape[0], *layer.shape[2:], layer.shape[1]]
-        shape = graphs.initializer(
-            graph, np.array(wide, np.int64), graphs.fresh(used, layer.name + ".shape")
-        )
+        shape = graphs.initializer(graph, np.array(wide, np.int64), layer.name + ".shape", used)
         rank = len(wide)
         w = add(
             "Transpose",

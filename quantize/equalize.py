@@ -129,7 +129,6 @@ def _put(graph: ir.Graph, node: ir.Node, slot: int, array: Array, used: set[str]
     """A constant of this node alone; others may read the old one."""
     old = node.inputs[slot]
     assert old is not None
-    name = graphs.fresh(used, f"{old.name}.equalized")
-    new = graphs.initializer(graph, np.asarray(array, np.float32), name)
+    new = graphs.initializer(graph, np.asarray(array, np.float32), f"{old.name}.equalized", used)
     node.replace_input_with(slot, new)
     return new

@@ -167,11 +167,20 @@ def fresh(used: set[str], wanted: str) -> str:
     return name
 
 
-def initializer(graph: ir.Graph, array: Array | ir.TensorProtocol, name: str) -> ir.Value:
-    """Adds a constant to `graph`, its name made unique among the graph's own values."""
+def initializer(
+    graph: ir.Graph,
+    array: Array | ir.TensorProtocol,
+    name: str,
+    used: set[str] | None = None,
+) -> ir.Value:
+    """Adds a constant to `graph`, its name made unique among `used`, which it is added to.
+
+    None: among the graph's own values, in a walk over all its nodes; who adds one for each node keeps `used`.
+    """
     tensor = ir.tensor(array) if isinstance(array, np.ndarray) else array
-    used = set(graph.initializers) | {v.name for n in graph for v in n.outputs if v.name}
-    used |= {v.name for v in graph.inputs if v.name}
+    if used is None:
+        used = set(graph.initializers) | {v.name for n in graph for v in n.outputs if v.name}
+        used |= {v.name for v in graph.inputs if v.name}
     value = ir.Value(
         name=fresh(used, name),
         shape=sizes(tensor),

@@ -252,14 +252,20 @@ def max_pool(node: ir.Node) -> MaxPool | None:
     )
 
 
-def build(row: Operation, activations: Sequence[ir.Value], graph: ir.Graph, name: str) -> ir.Node:
-    """The node of one of our rows, in no graph yet; its constants become initializers of `graph`."""
+def build(
+    row: Operation,
+    activations: Sequence[ir.Value],
+    graph: ir.Graph,
+    name: str,
+    used: set[str] | None = None,
+) -> ir.Node:
+    """The node of one of our rows, in no graph yet; its constants become initializers of `graph` (`used`: names that are taken)."""
     inputs: list[ir.Value] = list(activations)
     attributes: list[ir.Attr] = []
     for field in dataclasses.fields(row):
         value = getattr(row, field.name)
         if isinstance(value, np.ndarray):
-            inputs.append(g.initializer(graph, value, f"{name}.{field.name}"))
+            inputs.append(g.initializer(graph, value, f"{name}.{field.name}", used))
         elif isinstance(value, int):
             attributes.append(ir.AttrInt64(field.name, value))
         else:

@@ -50,7 +50,7 @@ def _rewrite(graph: ir.Graph, last: ir.Node, used: set[str], reasons: dict[ir.No
     if found is None:
         return False
     try:
-        new = clusters.build(found, graph)
+        new = clusters.build(found, clusters.Target(graph, used))
     except DeclinedError as error:
         reasons[found.head] = str(error)
         return False

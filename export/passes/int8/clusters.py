@@ -38,6 +38,14 @@ class Side:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Target:
+    """Where constants go, and the names that are taken."""
+
+    graph: ir.Graph
+    used: set[str]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Cluster:
     """`nodes` in graph order, from the head to Q; the result's grid, and its limits in codes."""
 
@@ -230,7 +238,7 @@ def _factor(factor: float, bound: int) -> tuple[int, int]:
 # --- builders -----------------------------------------------------------------------------------------------------------
 
 
-def _conv(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
+def _conv(c: Cluster, to: Target) -> list[ir.Node]:
     x, node = c.x(), c.head
     w, steps = _weight(node.inputs[1], 0)
     bias = _bias(node.inputs[2] if len(node.inputs) > 2 else None, x.scale * steps, 1)
@@ -240,10 +248,10 @@ def _conv(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
     group = int(g.attr(node, "group", 1))
     ends = (x.zero, c.zero, c.low, c.high)
     row = integer.Conv(w, bias, *factors, strides, pads, dilations, group, *ends)
-    return [_own(row, [x.codes], graph, c)]
+    return [_own(row, [x.codes], to, c)]
 
 
-def _linear(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
+def _linear(c: Cluster, to: Target) -> list[ir.Node]:
     x, node = c.x(), c.head
     axis = 1
     if g.is_op(node, "Gemm"):
@@ -251,7 +259,7 @@ def _linear(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
             raise DeclinedError("Gemm with transA, alpha or beta; multiply the weight instead")
         axis = 0 if g.attr(node, "transB", 0) else 1
     if side(node.inputs[1]) is not None:
-        return _product(c, graph)
+        return _product(c, to)
     if g.rank(node.inputs[1]) not in (None, 2):
         raise DeclinedError("a product of matrices that are constant; multiply them before")
     w, steps = _weight(node.inputs[1], axis)
@@ -261,10 +269,10 @@ def _linear(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
     bounds = meaning.product_bounds(w.shape[1], bias)
     factors = _factors(x.scale * steps / c.scale, bounds)
     row = integer.Linear(w, bias, *factors, x.zero, c.zero, c.low, c.high)
-    return [_own(row, [x.codes], graph, c)]
+    return [_own(row, [x.codes], to, c)]
 
 
-def _product(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
+def _product(c: Cluster, to: Target) -> list[ir.Node]:
     """Of two activations; Gemm reads matrices as they lie."""
     node = c.head
     if c.addend is not None or len(node.inputs) > 2 or g.attr(node, "transB", 0):
@@ -275,20 +283,20 @@ def _product(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
         raise DeclinedError(f"a product of two activations over {terms} terms; fix their number")
     factor = _factor(a.scale * b.scale / c.scale, terms * 255 * 255)
     row = integer.Product(a.zero, b.zero, c.zero, *factor, c.low, c.high)
-    return [_own(row, [a.codes, b.codes], graph, c)]
+    return [_own(row, [a.codes, b.codes], to, c)]
 
 
-def _multiply(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
+def _multiply(c: Cluster, to: Target) -> list[ir.Node]:
     a, b = c.x(0), c.x(1)
     extents = [g.dims(value) for value in c.head.inputs]
     if not integer.spreads(*extents):
         raise DeclinedError(f"factors have shapes {extents[0]} and {extents[1]}; spread one before")
     factor = _factor(a.scale * b.scale / c.scale, 255 * 255)
     row = integer.Mul(a.zero, b.zero, c.zero, *factor, c.low, c.high)
-    return [_own(row, [a.codes, b.codes], graph, c)]
+    return [_own(row, [a.codes, b.codes], to, c)]
 
 
-def _join(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
+def _join(c: Cluster, to: Target) -> list[ir.Node]:
     """Concat of codes; what has another grid than the result is brought to it before, and Relu there."""
     new: list[ir.Node] = []
     codes: list[ir.Value | None] = []
@@ -297,7 +305,7 @@ def _join(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
         if (x.scale, x.zero, LOWEST, HIGHEST) == (c.scale, c.zero, c.low, c.high):
             codes.append(x.codes)
             continue
-        new.append(_rescaled(x, c, graph))
+        new.append(_rescaled(x, c, to))
         assert value is not None
         new[-1].outputs[0].shape = value.shape
         codes.append(new[-1].outputs[0])
@@ -306,11 +314,11 @@ def _join(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
     return [*new, joined]
 
 
-def _looked_up(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
+def _looked_up(c: Cluster, to: Target) -> list[ir.Node]:
     raise DeclinedError("a function of codes; its 256 results are looked up")
 
 
-def _add(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
+def _add(c: Cluster, to: Target) -> list[ir.Node]:
     a, b = c.x(0), c.x(1)
     extents = [g.dims(value) for value in c.head.inputs]
     if extents[0] is None or extents[0] != extents[1] or None in extents[0]:
@@ -320,10 +328,10 @@ def _add(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
     factor = _factor(parts[2], 255 << meaning.ADD_SHIFT)
     ends = (c.low, c.high)
     row = integer.Add(a.zero, *left, b.zero, *right, c.zero, *factor, *ends)
-    return [_own(row, [a.codes, b.codes], graph, c)]
+    return [_own(row, [a.codes, b.codes], to, c)]
 
 
-def _average(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
+def _average(c: Cluster, to: Target) -> list[ir.Node]:
     """A mean over all spatial axes is one window; without keepdims the extents of 1 go by Squeeze."""
     x, node = c.x(), c.head
     extents = g.dims(node.inputs[0]) or g.dims(x.codes)
@@ -347,11 +355,13 @@ def _average(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
     count = math.prod(kernel)
     factor = _factor(x.scale / (c.scale * count), 255 * count)
     row = integer.AveragePool(kernel, strides, pads, x.zero, c.zero, *factor, c.low, c.high)
-    new = [_own(row, [x.codes], graph, c)]
+    new = [_own(row, [x.codes], to, c)]
     if g.is_op(node, "ReduceMean") and not g.attr(node, "keepdims", 1):
         assert extents is not None
         new[0].outputs[0].shape = ir.Shape([*_shape(extents[:2]), *[1] * len(kernel)])
-        axes_value = g.initializer(graph, np.arange(2, len(extents)), f"{node.name}.axes")
+        axes_value = g.initializer(
+            to.graph, np.arange(2, len(extents)), f"{node.name}.axes", to.used
+        )
         new.append(_plain("Squeeze", [new[0].outputs[0], axes_value], []))
     return new
 
@@ -360,7 +370,7 @@ def _shape(extents: list[int | str | None]) -> list[int | ir.SymbolicDim]:
     return [n if isinstance(n, int) else ir.SymbolicDim(n) for n in extents]
 
 
-def _move(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
+def _move(c: Cluster, to: Target) -> list[ir.Node]:
     """The operator on codes; Rescale after it where the grids differ or Relu narrows."""
     x, node = c.x(), c.head
     if any(g.constant_tensor(v) is None for v in node.inputs[1:] if v is not None):
@@ -375,16 +385,16 @@ def _move(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
     new.outputs[0].shape = node.outputs[0].shape
     same = (x.scale, x.zero, LOWEST, HIGHEST) == (c.scale, c.zero, c.low, c.high)
     moved = Side(new.outputs[0], x.scale, x.zero)
-    return [new] if same else [new, _rescaled(moved, c, graph)]
+    return [new] if same else [new, _rescaled(moved, c, to)]
 
 
-def _rescale(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
+def _rescale(c: Cluster, to: Target) -> list[ir.Node]:
     """Relu, Clip, or nothing at all between DQ and Q."""
     if g.is_op(c.head, "DequantizeLinear"):
         x = side(c.head.outputs[0])
         if x is None:
             raise DeclinedError("a constant that is quantized while running")
-        return [_rescaled(x, c, graph)]
+        return [_rescaled(x, c, to)]
     limits = narrowed(c.head, c.scale, c.zero)
     if limits is None:
         raise DeclinedError(
@@ -392,17 +402,17 @@ def _rescale(c: Cluster, graph: ir.Graph) -> list[ir.Node]:
         )
     low, high = (min(max(limit, c.low), c.high) for limit in limits)
     narrow = dataclasses.replace(c, low=low, high=high)
-    return [_rescaled(c.x(), narrow, graph)]
+    return [_rescaled(c.x(), narrow, to)]
 
 
-def _rescaled(x: Side, c: Cluster, graph: ir.Graph) -> ir.Node:
+def _rescaled(x: Side, c: Cluster, to: Target) -> ir.Node:
     factor = _factor(x.scale / c.scale, 255)
     row = integer.Rescale(x.zero, c.zero, *factor, min(c.low, c.high), c.high)
-    return _own(row, [x.codes], graph, c)
+    return _own(row, [x.codes], to, c)
 
 
-def _own(row: Operation, inputs: list[ir.Value], graph: ir.Graph, c: Cluster) -> ir.Node:
-    node = integer.build(row, inputs, graph, str(c.head.name))
+def _own(row: Operation, inputs: list[ir.Value], to: Target, c: Cluster) -> ir.Node:
+    node = integer.build(row, inputs, to.graph, str(c.head.name), to.used)
     node.outputs[0].shape = c.nodes[-1].outputs[0].shape or c.nodes[-2].outputs[0].shape
     return node
 
@@ -420,7 +430,7 @@ def _window(node: ir.Node, kernel: Sequence[int]) -> integer.Window:
     return found
 
 
-BUILDERS: Final[dict[Form, Callable[[Cluster, ir.Graph], list[ir.Node]]]] = {
+BUILDERS: Final[dict[Form, Callable[[Cluster, Target], list[ir.Node]]]] = {
     Form.CONVOLUTION: _conv,
     Form.PRODUCT: _linear,
     Form.SUM: _add,
@@ -433,11 +443,11 @@ BUILDERS: Final[dict[Form, Callable[[Cluster, ir.Graph], list[ir.Node]]]] = {
 }
 
 
-def build(cluster: Cluster, graph: ir.Graph) -> list[ir.Node]:
+def build(cluster: Cluster, to: Target) -> list[ir.Node]:
     """The nodes that take the cluster's place.
 
     Raises:
         DeclinedError: there are none; the text says why.
     """
     form = integer.form(cluster.head)
-    return BUILDERS[form or Form.LIMITS](cluster, graph)  # without an operator: another grid
+    return BUILDERS[form or Form.LIMITS](cluster, to)  # without an operator: another grid
