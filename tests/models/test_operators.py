@@ -37,9 +37,11 @@ def agree(folder: Path, functions: list[Any], *cases: tuple[Any, ...], dynamic: 
     model = pteron.load(folder / "m.pte", threads=1)
     for inputs in cases:
         got = model(*inputs)
-        for i, (g, w) in enumerate(zip(got if isinstance(got, tuple) else (got,), module(*inputs))):
+        pairs = zip(got if isinstance(got, tuple) else (got,), module(*inputs), strict=True)
+        for i, (g, w) in enumerate(pairs):
             want = w.detach().numpy() if isinstance(w, torch.Tensor) else np.asarray(w)
             assert g.shape == want.shape, f"result {i}"
+            assert g.dtype == want.dtype or not isinstance(w, torch.Tensor), f"result {i}"
             np.testing.assert_allclose(g, want, rtol=1e-4, atol=1e-5, err_msg=f"result {i}")
 
 
