@@ -11,7 +11,20 @@ from typing import Any, Final
 
 from pteron.schema.errors import ModelError
 
-from .aten import BOOL, DOUBLE, FLOAT, INT64, counting, extent, full_like, ints, op, rank, reached
+from .aten import (
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    INT64,
+    counting,
+    extent,
+    full_like,
+    ints,
+    op,
+    rank,
+    reached,
+    seen_from,
+)
 from .aten_places import signbit
 
 # --- special functions ---------------------------------------------------------------------------------------------------
@@ -253,6 +266,23 @@ def _added_logarithms(a: Any, b: Any, base: float) -> Any:
     apart = op.Neg(op.Abs(op.Sub(a, b)))
     y = op.Add(greater, op.Div(_log1p(op.Exp(op.Mul(apart, base))), base))
     return op.Where(op.And(op.Equal(a, b), op.IsInf(a)), a, y)
+
+
+def logcumsumexp(x: Any, dim: int) -> Any:
+    """Each place from the greatest up to it on: torch.onnx takes the greatest of all, beside which what comes before it is 0."""
+    if rank(x) == 0:
+        return op.Identity(x)
+
+    def logarithm(row: Any, seen: Any) -> Any:
+        wide = op.Cast(row, to=inner)
+        wide = op.Where(seen, wide, full_like(wide, -math.inf))
+        greatest = op.ReduceMax(wide, ints(-1), keepdims=1)
+        base = op.Where(op.IsInf(greatest), full_like(greatest, 0), greatest)
+        total = op.ReduceSum(op.Exp(op.Sub(wide, base)), ints(-1), keepdims=0)
+        return op.CastLike(op.Add(op.Log(total), op.Squeeze(base, ints(-1))), x)
+
+    inner = DOUBLE if x.dtype.value == DOUBLE else FLOAT
+    return seen_from(x, dim, logarithm)
 
 
 def logit(x: Any, eps: float | None = None) -> Any:

@@ -50,6 +50,19 @@ def test_logarithms_of_what_f32_has_not_and_angles_of_zeros(tmp_path: Path) -> N
     agree(tmp_path, [torch.atan2], *points)
 
 
+def test_logarithms_of_sums_that_grow(tmp_path: Path) -> None:
+    x = randn(3, 4, 5)
+    far = x * torch.tensor([1.0, -9e3, 40, 1e-3, 2e4])
+    edges = torch.tensor([-INF, -INF, 2, -1e30, INF]).expand(3, 4, 5)
+    functions = [
+        lambda x: x.logcumsumexp(0),
+        lambda x: x.logcumsumexp(-1),
+    ]
+    agree(tmp_path, functions, (x,), (far,), (edges,), (x[:0],), dynamic=({0: "n"},))
+    functions = [lambda x: x.double().logcumsumexp(1), lambda x: x[0, 0, 0].logcumsumexp(0)]
+    agree(tmp_path, functions, (far,))
+
+
 def test_the_most_frequent(tmp_path: Path) -> None:
     x = (randn(3, 5, 4) * 1.2).round()
     functions = [
