@@ -285,6 +285,28 @@ def logcumsumexp(x: Any, dim: int) -> Any:
     return seen_from(x, dim, logarithm)
 
 
+def multilabel_margin_loss(x: Any, target: Any, reduction: int = 1) -> Any:
+    """max(0, 1 - x[t] + x[k]) of all targets t before the first -1 and classes k that are none; PyTorch's decomposition takes the
+    places from the -1 on for targets."""
+    flat, count, zero = rank(x) == 1, extent(x, -1), op.Constant(value_int=0)
+    x, target = (op.Unsqueeze(v, ints(0)) if flat else v for v in (x, target))
+    places, none = counting(count), op.Constant(value_int=-1)
+    end = op.ReduceMin(op.Where(op.Equal(target, none), places, count), ints(1), keepdims=1)
+    valid = op.Less(places, end)
+    equal = op.Equal(op.Unsqueeze(op.Where(valid, target, none), ints(2)), places)
+    free = op.Not(op.Cast(op.ReduceMax(op.Cast(equal, to=INT64), ints(1), keepdims=1), to=BOOL))
+    at = op.GatherElements(x, op.Where(valid, target, zero), axis=1)
+    apart = op.Sub(op.Unsqueeze(at, ints(2)), op.Unsqueeze(x, ints(1)))
+    margin = op.Sub(full_like(x, 1), apart)
+    nothing = full_like(x, 0)
+    counts = op.And(op.And(op.Unsqueeze(valid, ints(2)), free), op.Greater(margin, nothing))
+    y = op.ReduceSum(op.Where(counts, margin, nothing), ints(1, 2), keepdims=0)
+    y = op.Div(y, op.CastLike(count, x))
+    if reduction == 0:
+        return op.Squeeze(y, ints(0)) if flat else y
+    return (op.ReduceMean if reduction == 1 else op.ReduceSum)(y, ints(0), keepdims=0)
+
+
 def logit(x: Any, eps: float | None = None) -> Any:
     """log(x / (1 - x)), of x no nearer to 0 or 1 than `eps`; NaN stays."""
     one = full_like(x, 1)

@@ -232,6 +232,7 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "log_sigmoid_forward.default": aten_special.log_sigmoid_forward,
     "logaddexp.default": aten_special.logaddexp,
     "logaddexp2.default": aten_special.logaddexp2,
+    "multilabel_margin_loss.default": aten_special.multilabel_margin_loss,
     "logcumsumexp.default": aten_special.logcumsumexp,
     "log1p.default": aten_special.log1p,
     "log2.default": aten_special.logarithm(2),

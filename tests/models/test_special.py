@@ -63,6 +63,21 @@ def test_logarithms_of_sums_that_grow(tmp_path: Path) -> None:
     agree(tmp_path, functions, (far,))
 
 
+def test_targets_end_at_the_first_that_is_none(tmp_path: Path) -> None:
+    loss = torch.nn.functional.multilabel_margin_loss
+    functions = [
+        lambda x, t: loss(x, t),
+        lambda x, t: loss(x, t, reduction="none"),
+        lambda x, t: loss(x, t, reduction="sum"),
+        lambda x, t: loss(x[0], t[0], reduction="none"),
+    ]
+    every, some = [[1, 2, 3, 0]] * 2, [[3, 0, -1, 1], [-1, 2, 1, 0]]
+    x = randn(2, 4)
+    odd = torch.where(x > x.mean(), x, NAN)
+    full, ended = torch.tensor(every), torch.tensor(some)
+    agree(tmp_path, functions, (x, full), (x, ended), (x * 3, ended.flip(0)), (odd, ended))
+
+
 def test_the_most_frequent(tmp_path: Path) -> None:
     x = (randn(3, 5, 4) * 1.2).round()
     functions = [
