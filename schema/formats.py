@@ -128,7 +128,7 @@ def row(
         raise ValueError(f"format {name}: expected an id of 0 to {MOST_ID}, got {id}")
     if name in FORMATS or name in ROWS or any(other.id == id for other in ROWS.values()):
         raise ValueError(f"format {name}: id {id} or the name is taken")
-    if levels is not None and (levels.shape != (1 << bits,) or np.any(np.diff(levels) <= 0)):
+    if levels is not None and (levels.shape != (1 << bits,) or not _ascend(levels)):
         raise ValueError(f"format {name}: expected {1 << bits} ascending levels")
     if bits and bool(codes) == (levels is not None):
         raise ValueError(f"format {name}: expected either codes or levels")
@@ -147,6 +147,12 @@ def row(
         )  # fmt: skip
         if size == block:
             ROWS[name] = FORMATS[full]
+
+
+def _ascend(levels: Array) -> bool:
+    """-0 may lie before 0."""
+    zeros = (levels[:-1] == 0) & np.signbit(levels[:-1]) & ~np.signbit(levels[1:])
+    return bool(np.all((np.diff(levels) > 0) | zeros))
 
 
 def named(name: str, block: int) -> str:
@@ -170,6 +176,15 @@ NF4_VALUES: Final = np.array(
 IQ4_NL_VALUES: Final = np.array(
     [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113], np.float32
 )
+
+# Of bitsandbytes: eight magnitudes of either sign, which it has in another order.
+FP4_VALUES: Final = np.array(
+    [
+        -1.0, -0.6666666865348816, -0.5, -0.3333333432674408, -0.25, -0.1666666716337204, -0.0052083334885537624, -0.0,
+        0.0, 0.0052083334885537624, 0.1666666716337204, 0.25, 0.3333333432674408, 0.5, 0.6666666865348816, 1.0,
+    ],
+    np.float32,
+)  # fmt: skip
 
 # fmt: off
 row(0, "plain", 0, "", "Elements of the constant's dtype, as they are.")
@@ -204,9 +219,24 @@ row(24, "nf4_f32", 4, "f32", "NF4_VALUES[code] * scale.", block=64, levels=NF4_V
 row(26, "nf4_e4m3", 4, "f8e4m3", "NF4_VALUES[code], the scale times an f32 scale of the row.",
     block=32, levels=NF4_VALUES, outer="f32")
 row(27, "e5m2", 8, "f32", "FP8 E5M2.", codes="f8e5m2")
+row(28, "i8_zero", 8, "f32", "Signed bytes, less a zero point of the block.", codes="i8", zero="i8", foreign=True)
+row(29, "e2m1", 4, "f32", "E2M1 elements.", block=32, codes="f4e2m1", foreign=True)
+row(30, "fp4", 4, "f32", "FP4_VALUES[code] * scale, of bitsandbytes.", block=64, levels=FP4_VALUES, foreign=True)
+row(33, "e2m3", 6, "f32", "E2M3 elements.", block=32, codes="f6e2m3", foreign=True)
+row(34, "e3m2", 6, "f32", "E3M2 elements.", block=32, codes="f6e3m2", foreign=True)
+row(35, "q5_1", 6, "f16", "Of ggml: as q4_1, integers 0 .. 63.",
+    block=32, codes="i6", offset=32, shift="f16", foreign=True)
+row(36, "iq4_xs", 4, "i8", "Of ggml: as iq4_nl, the scale a signed byte times an f16 number of 256.",
+    block=32, levels=IQ4_NL_VALUES, outer="f16", outer_block=256, foreign=True)
+row(37, "q2_k", 2, "u8", "Of ggml: as q4_k, integers 0 .. 3.",
+    block=16, codes="i2", offset=2, shift="u8", outer="f16", outer_block=256, foreign=True)
 row(38, "i3", 3, "f16", "Integers -4 .. 3 stored with 4 added.", codes="i3", offset=4)
+row(39, "i3_f32", 3, "f32", "As i3, with f32 scales.", codes="i3", offset=4, foreign=True)
+row(40, "q3_k", 3, "i8", "Of ggml: integers -4 .. 3 stored with 4 added, the scale a signed byte times an f16 number of 256.",
+    block=16, codes="i3", offset=4, outer="f16", outer_block=256, foreign=True)
 row(43, "i3_zero", 3, "f16", "As i3, less a zero point of the block.", codes="i3", offset=4, zero="i8")
 row(48, "i2", 2, "f16", "Integers -2 .. 1 stored with 2 added.", codes="i2", offset=2)
+row(49, "i2_f32", 2, "f32", "As i2, with f32 scales.", codes="i2", offset=2, foreign=True)
 row(53, "i2_zero", 2, "f16", "As i2, less a zero point of the block.", codes="i2", offset=2, zero="i8")
 # fmt: on
 

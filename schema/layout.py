@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("b666fca80490c837")
+SCHEMA_HASH: Final = bytes.fromhex("1997d7ff9dd25589")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

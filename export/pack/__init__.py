@@ -27,10 +27,12 @@ from ..program.rebuild import homes, prune, renumber, used_values
 from . import arithmetic, codes, turned, winograd
 
 ROWS: Final = 16  # of a panel
+PLAIN: Final = "plain"
+"""Elements as they are: of weights whose operator reads no codes."""
 
 
 class Key(NamedTuple):
-    """A view of a constant as a weight [n, k], and how it is packed: `way` names another operator's form of it."""
+    """A view of a constant as a weight [n, k], and how it is packed: `way` names another operator's form of it, or is PLAIN."""
 
     constant: int
     shape: tuple[int, int]
@@ -169,7 +171,8 @@ class _Packing:
                 ports = (inputs[0], at, *inputs[2:])
                 return [dataclasses.replace(instr, op=op, inputs=ports, attrs=attrs)]
             if key is not None:
-                inputs[i] = self._constant(key, method)
+                way = PLAIN if _reads_no_codes(instr, i) else ""
+                inputs[i] = self._constant(key._replace(way=way), method)
                 continue
             inputs[i], made = self._computed(v, layout, groups, method, instr)
             before.append(made)
@@ -285,19 +288,26 @@ def _weight_inputs(instr: Instr) -> list[tuple[int, str]]:
     ]
 
 
+def _reads_no_codes(instr: Instr, i: int) -> bool:
+    """The row has float weights at this input as elements alone: a recurrence reads them at every step."""
+    row = OPS[instr.op]
+    name = signature(row).inputs[i].name
+    return {f"format({name}) == plain", f"dtype({name}) == f32"} <= {*row.where}
+
+
 def _constant_of(source: Constant, key: Key) -> Constant:
     """The constant that `key` stands for."""
 
     def view() -> NDArray[Any]:
         return key.seen(whole(source.elements))
 
-    shape, groups, form = key.shape, key.groups, "plain"
+    shape, groups, form = key.shape, key.groups, PLAIN
     if key.way == "matmul_turned":
         form, (shape, stored) = turned.FORMAT, turned.weight(view, shape)
     elif key.way == "conv_winograd":
         groups, (shape, stored) = winograd.PRODUCTS, winograd.weight(view, shape)
     else:
-        coded = _coded(source, key) if key.layout == "panels" else None
+        coded = _coded(source, key) if key.layout == "panels" and key.way != PLAIN else None
         form, stored = coded or (form, _panels_of(source, key))
     return Constant(source.name, source.dtype, shape, stored, key.layout, form, groups)
 

@@ -31,13 +31,14 @@ Array = NDArray[Any]
 ROWS: Final = 16
 UNSIGNED: Final = tuple(DTYPES[name].numpy for name in ("u8", "u4", "u2"))
 SIGNED: Final = tuple(DTYPES[name].numpy for name in ("i8", "i4", "i2"))
-FOURS: Final = tuple(DTYPES[name].numpy for name in ("u4", "i4", "u2", "i2"))
 
 
 def stored(coded: Coded, groups: int = 1) -> tuple[str, Elements] | None:
     """The format that stores exactly these weights [n, k] in the fewest bits, and its bytes; None: no format does."""
-    if coded.codes.ndim != 2 or coded.scale is None or coded.dtype != "f32":
+    if coded.codes.ndim != 2 or coded.dtype != "f32":
         return None
+    if coded.scale is None:  # widened, and multiplied elsewhere
+        coded = dataclasses.replace(coded, scale=np.ones((), np.float32))
     coded = _in_blocks(coded)
     for name, plain in _candidates(coded):
         planes = _planes(FORMATS[name], plain)
@@ -127,36 +128,50 @@ def _signed(coded: Coded) -> Coded | None:
 
 
 def _with_zeros(coded: Coded) -> Coded | None:
-    """The same weights of few bits, signed, with a zero point of each block that a byte holds."""
+    """The same weights, signed, with a zero point of each block that a byte holds."""
     zero, codes = coded.zero, coded.codes
-    if coded.shift is not None or codes.dtype not in FOURS:
+    if coded.shift is not None:
         return None
-    most = int(codes.max(initial=0))
-    less = 1 << most.bit_length() >> 1 if codes.dtype in UNSIGNED else 0
     found = np.zeros((), np.int8) if zero is None else zero
-    parts = (found.parts if isinstance(found, Blocks) else whole(found)).astype(np.int16) - less
-    if parts.min(initial=0) < -128 or parts.max(initial=0) > 127:
+    points = (found.parts if isinstance(found, Blocks) else whole(found)).astype(np.int16)
+    most = int(codes.max(initial=0))
+    half = 1 << most.bit_length() >> 1 if codes.dtype in UNSIGNED else 0
+    less = max(half, int(points.max(initial=0)) - 127)
+    parts = points - less
+    if parts.min(initial=0) < -128 or most - less > 127:
         return None
-    moved, narrow = (codes.astype(np.int8) - np.int8(less)).astype(np.int8), parts.astype(np.int8)
+    moved, narrow = (codes.astype(np.int16) - less).astype(np.int8), parts.astype(np.int8)
     if isinstance(found, Blocks):
         return dataclasses.replace(coded, codes=moved, zero=Blocks(narrow, found.axis, found.size))
     return dataclasses.replace(coded, codes=moved, zero=narrow)
 
 
+FNUZ: Final = {
+    np.dtype(ml_dtypes.float8_e4m3fnuz): np.dtype(ml_dtypes.float8_e4m3fn),
+    np.dtype(ml_dtypes.float8_e5m2fnuz): np.dtype(ml_dtypes.float8_e5m2),
+}
+
+
 def _as_fn(coded: Coded) -> Coded:
-    """E4M3FNUZ as E4M3FN of half the scale, where no code means something else there: 240 and NaN."""
+    """FNUZ as the codes of the same values, or of twice them and half the scale, where all that are there have one: the former
+    has not all of the smallest, the latter not those above 224 (E4M3) or 28672 (E5M2)."""
     codes, scale = coded.codes, coded.scale
-    if codes.dtype != ml_dtypes.float8_e4m3fnuz or not isinstance(scale, Blocks | np.ndarray):
+    if codes.dtype not in FNUZ or scale is None:
         return coded
-    raw = codes.view(np.uint8)
-    if np.any((raw & 0x7F == 0x7F) | (raw == 0x80)):
-        return coded
-    parts = scale.parts if isinstance(scale, Blocks) else scale
-    half = parts.astype(np.float32) / np.float32(2)
-    if not np.array_equal(half * np.float32(2), parts):
-        return coded
-    less = Blocks(half, scale.axis, scale.size) if isinstance(scale, Blocks) else half
-    return dataclasses.replace(coded, codes=raw.view(ml_dtypes.float8_e4m3fn), scale=less)
+    kind, used = FNUZ[codes.dtype], np.unique(codes.view(np.uint8))
+    with np.errstate(over="ignore", invalid="ignore"):
+        means = np.arange(256, dtype=np.uint8).view(codes.dtype).astype(np.float32)
+        for times in (np.float32(1), np.float32(2)):
+            table = (means * times).astype(kind)
+            parts = (scale.parts if isinstance(scale, Blocks) else whole(scale)).astype(np.float32)
+            less = parts / times
+            back = table.astype(np.float32)
+            if back[used].tobytes() == (means * times)[used].tobytes() and np.array_equal(
+                less * times, parts, equal_nan=True
+            ):
+                given = Blocks(less, scale.axis, scale.size) if isinstance(scale, Blocks) else less
+                return dataclasses.replace(coded, codes=table[codes.view(np.uint8)], scale=given)
+    return coded
 
 
 def _planes(fmt: Format, coded: Coded) -> list[Array] | None:
@@ -282,11 +297,12 @@ def _narrow(dtype: str, exact: Array) -> Array | None:
     """The same numbers in another type; None where it has not all of them."""
     if dtype == "f8e8m0":
         mantissa, exponent = np.frexp(exact)
-        fits = np.all((mantissa == 0.5) & (exponent - 1 >= -127) & (exponent - 1 <= 127))
-        return (exponent - 1 + 127).astype(np.uint8) if fits else None
+        none, byte = np.isnan(exact), exponent - 1 + 127
+        fits = np.all(none | (mantissa == 0.5) & (byte >= 0) & (byte < 255))
+        return np.where(none, 255, byte).astype(np.uint8) if fits else None
     with np.errstate(over="ignore", invalid="ignore"):
         narrow = exact.astype(DTYPES[dtype].numpy)
-    same = np.array_equal(narrow.astype(np.float64), exact)
+    same = np.array_equal(narrow.astype(np.float64), exact, equal_nan=dtype == "f32")
     return narrow if same and not _loses_a_sign(narrow, exact) else None
 
 

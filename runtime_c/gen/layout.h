@@ -8,7 +8,7 @@
 
 #include "core/flat.h"
 
-#define PTE_SCHEMA_HASH 0x37c89004a8fc66b6u
+#define PTE_SCHEMA_HASH 0x8955d29dffd79719u
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */
@@ -407,15 +407,16 @@ enum { /* exponents of a constant's block, where it is not 0 */
 };
 extern const pte_format_row pte_format_rows[PTE_FORMAT_COUNT];
 /* For tools: names by number. */
-#define PTE_FORMAT_NAMES {[0] = "plain", [1] = "i8", [2] = "nf4", [3] = "e4m3", [4] = "mxfp8", [5] = "mxfp6", [6] = "mxfp4", [7] = "i4", [8] = "i4_f32", [10] = "mxfp8_e5m2", [11] = "mxfp6_e3m2", [12] = "mxint8", [13] = "i4_zero", [15] = "i4_zero_f32", [16] = "q4_1", [17] = "q4_k", [18] = "q5_0", [19] = "q5_k", [20] = "q6_k", [21] = "q8_0", [22] = "iq4_nl", [23] = "nvfp4", [24] = "nf4_f32", [26] = "nf4_e4m3", [27] = "e5m2", [38] = "i3", [43] = "i3_zero", [48] = "i2", [53] = "i2_zero"}
+#define PTE_FORMAT_NAMES {[0] = "plain", [1] = "i8", [2] = "nf4", [3] = "e4m3", [4] = "mxfp8", [5] = "mxfp6", [6] = "mxfp4", [7] = "i4", [8] = "i4_f32", [10] = "mxfp8_e5m2", [11] = "mxfp6_e3m2", [12] = "mxint8", [13] = "i4_zero", [15] = "i4_zero_f32", [16] = "q4_1", [17] = "q4_k", [18] = "q5_0", [19] = "q5_k", [20] = "q6_k", [21] = "q8_0", [22] = "iq4_nl", [23] = "nvfp4", [24] = "nf4_f32", [26] = "nf4_e4m3", [27] = "e5m2", [28] = "i8_zero", [29] = "e2m1", [30] = "fp4", [33] = "e2m3", [34] = "e3m2", [35] = "q5_1", [36] = "iq4_xs", [37] = "q2_k", [38] = "i3", [39] = "i3_f32", [40] = "q3_k", [43] = "i3_zero", [48] = "i2", [49] = "i2_f32", [53] = "i2_zero"}
 extern const float pte_nf4_values[16];
 extern const float pte_iq4_nl_values[16];
+extern const float pte_fp4_values[16];
 /* Their definitions, for the one file that has them. */
-#define PTE_LEVEL_TABLES const float pte_nf4_values[] = {-0x1.0000000000000p+0f, -0x1.6473620000000p-1f, -0x1.0cd6600000000p-1f, -0x1.9465400000000p-2f, -0x1.23449a0000000p-2f, -0x1.7a6a7e0000000p-3f, -0x1.74f0e20000000p-4f, 0x0.0p+0f, 0x1.45f5fe0000000p-4f, 0x1.4995c60000000p-3f, 0x1.f809ba0000000p-3f, 0x1.5a06740000000p-2f, 0x1.c349700000000p-2f, 0x1.200f560000000p-1f, 0x1.7227660000000p-1f, 0x1.0000000000000p+0f}; const float pte_iq4_nl_values[] = {-0x1.fc00000000000p+6f, -0x1.a000000000000p+6f, -0x1.4c00000000000p+6f, -0x1.0400000000000p+6f, -0x1.8800000000000p+5f, -0x1.1800000000000p+5f, -0x1.6000000000000p+4f, -0x1.4000000000000p+3f, 0x1.0000000000000p+0f, 0x1.a000000000000p+3f, 0x1.9000000000000p+4f, 0x1.3000000000000p+5f, 0x1.a800000000000p+5f, 0x1.1400000000000p+6f, 0x1.6400000000000p+6f, 0x1.c400000000000p+6f};
+#define PTE_LEVEL_TABLES const float pte_nf4_values[] = {-0x1.0000000000000p+0f, -0x1.6473620000000p-1f, -0x1.0cd6600000000p-1f, -0x1.9465400000000p-2f, -0x1.23449a0000000p-2f, -0x1.7a6a7e0000000p-3f, -0x1.74f0e20000000p-4f, 0x0.0p+0f, 0x1.45f5fe0000000p-4f, 0x1.4995c60000000p-3f, 0x1.f809ba0000000p-3f, 0x1.5a06740000000p-2f, 0x1.c349700000000p-2f, 0x1.200f560000000p-1f, 0x1.7227660000000p-1f, 0x1.0000000000000p+0f}; const float pte_iq4_nl_values[] = {-0x1.fc00000000000p+6f, -0x1.a000000000000p+6f, -0x1.4c00000000000p+6f, -0x1.0400000000000p+6f, -0x1.8800000000000p+5f, -0x1.1800000000000p+5f, -0x1.6000000000000p+4f, -0x1.4000000000000p+3f, 0x1.0000000000000p+0f, 0x1.a000000000000p+3f, 0x1.9000000000000p+4f, 0x1.3000000000000p+5f, 0x1.a800000000000p+5f, 0x1.1400000000000p+6f, 0x1.6400000000000p+6f, 0x1.c400000000000p+6f}; const float pte_fp4_values[] = {-0x1.0000000000000p+0f, -0x1.5555560000000p-1f, -0x1.0000000000000p-1f, -0x1.5555560000000p-2f, -0x1.0000000000000p-2f, -0x1.5555560000000p-3f, -0x1.5555560000000p-8f, -0x0.0p+0f, 0x0.0p+0f, 0x1.5555560000000p-8f, 0x1.5555560000000p-3f, 0x1.0000000000000p-2f, 0x1.5555560000000p-2f, 0x1.0000000000000p-1f, 0x1.5555560000000p-1f, 0x1.0000000000000p+0f};
 /* X(format): those whose codes are places in a table, the first with so many bits. */
 #define PTE_LEVEL_FORMATS(X) X(NF4)
 /* X(format, what its codes are): the others, the first with such codes. */
-#define PTE_CODE_FORMATS(X) X(I8, i8) X(E4M3, f8e4m3) X(MXFP6, f6e2m3) X(MXFP4, f4e2m1) X(I4, i4_less_8) X(MXFP8_E5M2, f8e5m2) X(MXFP6_E3M2, f6e3m2) X(Q5_0, i6_less_32) X(I3, i3_less_4) X(I2, i2_less_2)
+#define PTE_CODE_FORMATS(X) X(I8, i8) X(E4M3, f8e4m3) X(MXFP6, f6e2m3) X(MXFP4, f4e2m1) X(I4, i4_less_8) X(MXFP8_E5M2, f8e5m2) X(MXFP6_E3M2, f6e3m2) X(Q5_0, i6_less_32) X(Q2_K, i2_less_2) X(I3, i3_less_4)
 /* X(format): those with sums in integers. */
 #define PTE_DOT_FORMATS(X) X(I8) X(NF4) X(MXFP6) X(MXFP4) X(I4)
 /* That table, or NULL. */
@@ -425,6 +426,8 @@ static inline const float *pte_format_levels(uint32_t format) {
   case PTE_FORMAT_IQ4_NL: return pte_iq4_nl_values;
   case PTE_FORMAT_NF4_F32: return pte_nf4_values;
   case PTE_FORMAT_NF4_E4M3: return pte_nf4_values;
+  case PTE_FORMAT_FP4: return pte_fp4_values;
+  case PTE_FORMAT_IQ4_XS: return pte_iq4_nl_values;
   default: return NULL;
   }
 }
@@ -456,10 +459,21 @@ static inline unsigned pte_format_codes(uint32_t format) {
   case PTE_FORMAT_NF4_F32: return PTE_FORMAT_NF4;
   case PTE_FORMAT_NF4_E4M3: return PTE_FORMAT_NF4;
   case PTE_FORMAT_E5M2: return PTE_FORMAT_MXFP8_E5M2;
+  case PTE_FORMAT_I8_ZERO: return PTE_FORMAT_I8;
+  case PTE_FORMAT_E2M1: return PTE_FORMAT_MXFP4;
+  case PTE_FORMAT_FP4: return PTE_FORMAT_NF4;
+  case PTE_FORMAT_E2M3: return PTE_FORMAT_MXFP6;
+  case PTE_FORMAT_E3M2: return PTE_FORMAT_MXFP6_E3M2;
+  case PTE_FORMAT_Q5_1: return PTE_FORMAT_Q5_0;
+  case PTE_FORMAT_IQ4_XS: return PTE_FORMAT_NF4;
+  case PTE_FORMAT_Q2_K: return PTE_FORMAT_Q2_K;
   case PTE_FORMAT_I3: return PTE_FORMAT_I3;
+  case PTE_FORMAT_I3_F32: return PTE_FORMAT_I3;
+  case PTE_FORMAT_Q3_K: return PTE_FORMAT_I3;
   case PTE_FORMAT_I3_ZERO: return PTE_FORMAT_I3;
-  case PTE_FORMAT_I2: return PTE_FORMAT_I2;
-  case PTE_FORMAT_I2_ZERO: return PTE_FORMAT_I2;
+  case PTE_FORMAT_I2: return PTE_FORMAT_Q2_K;
+  case PTE_FORMAT_I2_F32: return PTE_FORMAT_Q2_K;
+  case PTE_FORMAT_I2_ZERO: return PTE_FORMAT_Q2_K;
   default: return 0;
   }
 }
@@ -491,9 +505,20 @@ static inline unsigned pte_format_bits(uint32_t format) {
   case PTE_FORMAT_NF4_F32: return 4;
   case PTE_FORMAT_NF4_E4M3: return 4;
   case PTE_FORMAT_E5M2: return 8;
+  case PTE_FORMAT_I8_ZERO: return 8;
+  case PTE_FORMAT_E2M1: return 4;
+  case PTE_FORMAT_FP4: return 4;
+  case PTE_FORMAT_E2M3: return 6;
+  case PTE_FORMAT_E3M2: return 6;
+  case PTE_FORMAT_Q5_1: return 6;
+  case PTE_FORMAT_IQ4_XS: return 4;
+  case PTE_FORMAT_Q2_K: return 2;
   case PTE_FORMAT_I3: return 3;
+  case PTE_FORMAT_I3_F32: return 3;
+  case PTE_FORMAT_Q3_K: return 3;
   case PTE_FORMAT_I3_ZERO: return 3;
   case PTE_FORMAT_I2: return 2;
+  case PTE_FORMAT_I2_F32: return 2;
   case PTE_FORMAT_I2_ZERO: return 2;
   default: return 0;
   }
@@ -526,9 +551,20 @@ static inline unsigned pte_format_scale(uint32_t format) {
   case PTE_FORMAT_NF4_F32: return PTE_F32;
   case PTE_FORMAT_NF4_E4M3: return PTE_F8E4M3;
   case PTE_FORMAT_E5M2: return PTE_F32;
+  case PTE_FORMAT_I8_ZERO: return PTE_F32;
+  case PTE_FORMAT_E2M1: return PTE_F32;
+  case PTE_FORMAT_FP4: return PTE_F32;
+  case PTE_FORMAT_E2M3: return PTE_F32;
+  case PTE_FORMAT_E3M2: return PTE_F32;
+  case PTE_FORMAT_Q5_1: return PTE_F16;
+  case PTE_FORMAT_IQ4_XS: return PTE_I8;
+  case PTE_FORMAT_Q2_K: return PTE_U8;
   case PTE_FORMAT_I3: return PTE_F16;
+  case PTE_FORMAT_I3_F32: return PTE_F32;
+  case PTE_FORMAT_Q3_K: return PTE_I8;
   case PTE_FORMAT_I3_ZERO: return PTE_F16;
   case PTE_FORMAT_I2: return PTE_F16;
+  case PTE_FORMAT_I2_F32: return PTE_F32;
   case PTE_FORMAT_I2_ZERO: return PTE_F16;
   default: return 0;
   }
