@@ -61,7 +61,7 @@ $(VENV)/.dev: $(VENV)/.runtime pyproject.toml
 $(VENV)/.torch: $(VENV)/.dev pyproject.toml
 	@$(BIN)/python -m pip install -q "torch==2.13.0"
 	@$(BIN)/python -m pip install -q --no-build-isolation -e ".[search]"
-	@$(BIN)/python -m pip install -q --no-deps "bitsandbytes==0.50.2" "gguf==0.19.0" "compressed-tensors==0.20.0" loguru psutil  # what ours is compared with
+	@$(BIN)/python -m pip install -q --no-deps "bitsandbytes==0.50.2" "gguf==0.19.0" "compressed-tensors==0.20.0" "torchao==0.18.0" loguru psutil  # what ours is compared with
 	@touch $@
 
 dev: $(VENV)/.dev

@@ -23,6 +23,7 @@ from .batch_norm import fold_batch_norm
 from .castlike import castlike_to_cast
 from .clean import remove_no_ops, remove_unused
 from .dedupe import deduplicate, eliminate_common, lift_constants
+from .dequantize import recognise_dequantize
 from .fold import fold_constants
 from .gelu import recognise_gelu
 from .norms import recognise_layer_norm, recognise_rms_norm
@@ -37,6 +38,7 @@ PASSES: Final[tuple[Pass, ...]] = (
     remove_no_ops,
     castlike_to_cast,
     fold_constants,
+    recognise_dequantize,
     remove_sequences,
     deduplicate,
     eliminate_common,
