@@ -105,6 +105,33 @@ def q5_k(raw: Array) -> Weight:
     return Weight(_rows(codes), scale, 32, shift=shift)
 
 
+def _twos(raw: Array) -> Array:
+    """[.., 64] -> [.., 256]: of each 32 bytes bits 0 and 1, then bits 2 and 3, and so on."""
+    two = raw.reshape(*raw.shape[:-1], 2, 1, 32)
+    codes = two >> np.array([0, 2, 4, 6], np.uint8)[:, None] & 3
+    return codes.reshape(*raw.shape[:-1], 256)
+
+
+def q2_k(raw: Array) -> Weight:
+    both = raw[..., :16]
+    scale, least = Nested(_rows(both & 15), _half(raw, 80), 16), _rows(both >> 4)
+    shift = Nested(least, -_half(raw, 82), 16)
+    codes = _rows(_twos(raw[..., 16:80])).astype(ml_dtypes.uint2)
+    return Weight(codes, scale, 16, shift=shift)
+
+
+def q3_k(raw: Array) -> Weight:
+    low, high = (
+        raw[..., 96:104],
+        raw[..., None, 104:108] >> np.arange(0, 8, 2, dtype=np.uint8)[:, None],
+    )
+    upper = (high & 3).reshape(*raw.shape[:-1], 16)
+    scale = (_nibbles(low) | upper << 4).astype(np.int8) - 32
+    top = raw[..., None, :32] >> np.arange(8, dtype=np.uint8)[:, None] & 1
+    codes = _twos(raw[..., 32:96]).astype(np.int8) - 4 * (1 - top.reshape(*raw.shape[:-1], 256))
+    return Weight(_rows(codes).astype(np.int8), Nested(_rows(scale), _half(raw, 108), 16), 16)
+
+
 def q6_k(raw: Array) -> Weight:
     low = raw[..., :128].reshape(*raw.shape[:-1], 2, 64)
     high = raw[..., 128:192].reshape(*raw.shape[:-1], 2, 1, 32)
@@ -117,6 +144,15 @@ def q6_k(raw: Array) -> Weight:
 
 def iq4_nl(raw: Array) -> Weight:
     return Weight(_rows(_nibbles(raw[..., 2:])), _half(raw, 0), 32, levels="iq4_nl")
+
+
+def iq4_xs(raw: Array) -> Weight:
+    high = np.ascontiguousarray(raw[..., 2:4]).view("<u2") >> np.arange(0, 16, 2, dtype=np.uint16)
+    pairs = np.stack([raw[..., 4:8] & 15, raw[..., 4:8] >> 4], axis=-1)
+    low = pairs.reshape(*raw.shape[:-1], 8)
+    scale = (low | (high & 3).astype(np.uint8) << 4).astype(np.int8) - 32
+    codes = _nibbles(raw[..., 8:].reshape(*raw.shape[:-1], 8, 16))
+    return Weight(_rows(codes), Nested(_rows(scale), _half(raw, 0), 8), 32, levels="iq4_nl")
 
 
 def _e2m1(codes: Array) -> Array:
@@ -146,10 +182,13 @@ LAYOUTS: Final = {
     6: Layout("Q5_0", 32, 22, q5_0),
     7: Layout("Q5_1", 32, 24, q5_1),
     8: Layout("Q8_0", 32, 34, q8_0),
+    10: Layout("Q2_K", 256, 84, q2_k),
+    11: Layout("Q3_K", 256, 110, q3_k),
     12: Layout("Q4_K", 256, 144, q4_k),
     13: Layout("Q5_K", 256, 176, q5_k),
     14: Layout("Q6_K", 256, 210, q6_k),
     20: Layout("IQ4_NL", 32, 18, iq4_nl),
+    23: Layout("IQ4_XS", 256, 136, iq4_xs),
     39: Layout("MXFP4", 32, 17, mxfp4),
     40: Layout("NVFP4", 64, 36, nvfp4),
 }

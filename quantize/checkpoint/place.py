@@ -44,6 +44,7 @@ def place(model: ir.Model, tensors: dict[str, Tensor], source: str) -> QuantRepo
     found, report, taken = layers(model, tables=True), QuantReport(source), set[str]()
     writer, alike = Writer(model), dict[str, float]()
     done: dict[tuple[int, str], ir.Value] = {}
+    orders: dict[tuple[int, str], Array | None] = {}
     for layer in found:
         name = _name_of(layer, names)
         if name is None or len(layer.shape) != 2:
@@ -55,8 +56,9 @@ def place(model: ir.Model, tensors: dict[str, Tensor], source: str) -> QuantRepo
             got, old = tensors[name].read(), layer.matrix(read(_tensor(weight)))
             row, alike[name] = _compared(layer, tensors[name], got, np.asarray(old, np.float32))
             report.layers.append(row)
-            done[key] = writer.value(layer, got)
+            done[key], orders[key] = writer.value(layer, got)
         layer.node.replace_input_with(layer.slot, done[key])
+        writer.reorder(layer, orders[key])
         taken.add(name)
     _check_alike(source, alike)
     if not taken:
@@ -157,8 +159,26 @@ class Writer:
     def __post_init__(self) -> None:
         self.used = graphs.names(self.model)
 
-    def value(self, layer: Layer, weight: Weight | Array) -> ir.Value:
-        """The weight as the layer reads it, made in front of the layer."""
+    def reorder(self, layer: Layer, order: Array | None) -> None:
+        """Brings the layer's input into the order of the weight's columns."""
+        x, graph = layer.node.inputs[0], layer.node.graph
+        if order is None or x is None:
+            return
+        assert isinstance(graph, ir.Graph)
+        places = graphs.initializer(
+            graph, order.astype(np.int64), graphs.fresh(self.used, f"{layer.name}.order")
+        )
+        name = graphs.fresh(self.used, f"{layer.name}.Gather")
+        out = ir.Value(name=name, type=x.type, shape=x.shape)
+        axis = 0 if graphs.attr(layer.node, "transA", 0) else -1
+        gather = ir.Node(
+            "", "Gather", [x, places], [ir.AttrInt64("axis", axis)], outputs=[out], name=name
+        )
+        graph.insert_before(layer.node, [gather])
+        layer.node.replace_input_with(0, out)
+
+    def value(self, layer: Layer, weight: Weight | Array) -> tuple[ir.Value, Array | None]:
+        """The weight as the layer reads it, made in front of the layer; and the order of K, where that is another."""
         graph = layer.node.graph
         assert isinstance(graph, ir.Graph)
         nodes: list[ir.Node] = []
@@ -178,14 +198,19 @@ class Writer:
             nodes.append(ir.Node(domain, op, list(inputs), made, outputs=[out], name=name))
             return out
 
-        if isinstance(weight, Weight):
+        order = weight.order if isinstance(weight, Weight) else None
+        if isinstance(weight, Weight) and (order is None or layer.slot == 1):
             w = self._decoded(weight, constant, add)
+        elif isinstance(
+            weight, Weight
+        ):  # a table has nothing that could be brought into that order
+            w, order = constant(weight.decoded(), "weight"), None
         else:
             w = constant(np.asarray(weight, np.float32), "weight")
         if layer.kind == "matmul":
             w = add("Transpose", [w], perm=[1, 0])
         graph.insert_before(layer.node, nodes)
-        return w
+        return w, order
 
     def _decoded(
         self, w: Weight, constant: Callable[[Array, str], ir.Value], add: Callable[..., ir.Value]

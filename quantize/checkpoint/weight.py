@@ -33,6 +33,7 @@ class Weight:
     """(codes - zero) * scale + shift, each operation rounded to f32; `block` codes of a row share the others (0: all).
 
     `codes` [n, k] in the type that ONNX has them in; with `levels`, a format of schema/formats.py, places in its table.
+    `order`: which element of K each column is, where they lie otherwise.
     """
 
     codes: Array
@@ -41,9 +42,14 @@ class Weight:
     zero: Array | None = None
     shift: Array | Nested | None = None
     levels: str = ""
+    order: Array | None = None
 
     def decoded(self) -> Array:
-        """f32 [n, k]."""
+        """f32 [n, k], K in its own order."""
+        values = self._decoded()
+        return values if self.order is None else values[:, np.argsort(self.order)]
+
+    def _decoded(self) -> Array:
         shape = self.codes.shape
         table = FORMATS[self.levels].levels if self.levels else None
         values = (

@@ -24,14 +24,22 @@ W = RNG.standard_normal((N, K)).astype(np.float32) / 16
 X = RNG.standard_normal((3, K)).astype(np.float32)
 FORMAT_OF = {
     "Q4_0": "i4", "Q4_1": "q4_1", "Q5_0": "q5_0", "Q8_0": "q8_0", "Q4_K": "q4_k", "Q5_K": "q5_k", "Q6_K": "q6_k",
-    "IQ4_NL": "iq4_nl", "MXFP4": "mxfp4", "NVFP4": "nvfp4",
+    "IQ4_NL": "iq4_nl", "Q5_1": "q5_1", "Q2_K": "q2_k", "Q3_K": "q3_k", "IQ4_XS": "iq4_xs", "MXFP4": "mxfp4", "NVFP4": "nvfp4",
 }  # fmt: skip
 
 
 def raw_of(layout: ggml.Layout, rows: int = N, k: int = K) -> np.ndarray[Any, Any]:
     """Blocks of any codes; scales of ordinary size, which lie where each struct has them."""
     raw = RNG.integers(0, 256, (rows, k // layout.block, layout.nbytes)).astype(np.uint8)
-    halves = {"Q4_1": (0, 2), "Q5_1": (0, 2), "Q4_K": (0, 2), "Q5_K": (0, 2), "Q6_K": (208,)}
+    halves = {
+        "Q4_1": (0, 2),
+        "Q5_1": (0, 2),
+        "Q4_K": (0, 2),
+        "Q5_K": (0, 2),
+        "Q6_K": (208,),
+        "Q2_K": (80, 82),
+        "Q3_K": (108,),
+    }
     if layout.name == "MXFP4":
         raw[..., 0] = RNG.integers(110, 130, raw.shape[:-1])
     elif layout.name == "NVFP4":
@@ -94,7 +102,7 @@ def test_a_gguf_file_becomes_a_program_of_as_few_bits(kind: int, tmp_path: Path)
     raw = raw_of(layout)
     path = gguf_file(tmp_path / "m.gguf", kind, raw)
     want = layout.read(raw).decoded()
-    assert placed(path, want, tmp_path) == FORMAT_OF.get(layout.name, "plain")
+    assert placed(path, want, tmp_path) == FORMAT_OF[layout.name]
 
 
 def packed(codes: np.ndarray[Any, Any], bits: int = 4) -> np.ndarray[Any, Any]:
@@ -157,6 +165,34 @@ def test_gptq(version: str, size: int, tmp_path: Path) -> None:
     assert placed(path, meant(codes, zero, scale), tmp_path) == expected
 
 
+def test_gptq_by_the_order_of_activations(tmp_path: Path) -> None:
+    codes, zero, scale = groups(32)
+    group = RNG.permutation(np.arange(K) // 32).astype(np.int32)
+    save(
+        tmp_path / "m.safetensors", fc__qweight=packed(codes).T, fc__qzeros=packed(zero.T), fc__scales=scale.T,
+        fc__g_idx=group,
+    )  # fmt: skip
+    facts = {"quantization_config": {"bits": 4, "checkpoint_format": "gptq_v2"}}
+    (tmp_path / "config.json").write_text(json.dumps(facts))
+    each = zero.astype(np.float32)[:, group], scale.astype(np.float32)[:, group]
+    want = (codes.astype(np.float32) - each[0]) * each[1]
+    (tensor,) = read_checkpoint(tmp_path / "m.safetensors").values()
+    assert tensor.read().decoded().tobytes() == want.tobytes()
+    out = tmp_path / "m.pte"
+    report = export_model(model(want), out, weights=tmp_path / "m.safetensors")
+    assert [row.format for row in report.products] == ["i4_zero"]
+    (y,) = load(out).run({"x": X}).values()
+    np.testing.assert_allclose(y, X @ want.T, rtol=1e-4, atol=1e-4)
+    bad = group.copy()
+    bad[:2] = bad[0] + 1
+    save(
+        tmp_path / "m.safetensors", fc__qweight=packed(codes).T, fc__qzeros=packed(zero.T), fc__scales=scale.T,
+        fc__g_idx=bad,
+    )  # fmt: skip
+    with pytest.raises(QuantError, match=r"fc.g_idx: expected groups of 32 of 512 elements"):
+        export_model(model(want), None, weights=tmp_path / "m.safetensors")
+
+
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_compressed_tensors(symmetric: bool, tmp_path: Path) -> None:
     tool = pytest.importorskip("compressed_tensors.compressors.pack_quantized.helpers")
@@ -191,6 +227,89 @@ def test_fp8_with_a_scale_of_blocks_of_rows_and_columns(tmp_path: Path) -> None:
     st.save_file({"fc.weight": codes, "fc.weight_scale": scale}, path)
     want = codes.float().numpy() * np.repeat(np.repeat(scale.numpy(), 16, 0), 128, 1)
     assert placed(path, want, tmp_path) == "e4m3_128"
+
+
+FLOATS = {
+    "nvfp4": ("float", 4, 16, "tensor_group", None, "e2m1_16"),
+    "mxfp4": ("float", 4, 32, "group", "uint8", "mxfp4"),
+    "mxfp6": ("float", 6, 32, "group", "uint8", "mxfp6"),
+    "mxfp8": ("float", 8, 32, "group", "uint8", "mxfp8"),
+}
+
+
+@pytest.mark.parametrize("kind", FLOATS)
+def test_floats_of_compressed_tensors(kind: str, tmp_path: Path) -> None:
+    """Its own compressors pack and unpack; they unpack to bfloat16, ours is that before it is rounded."""
+    ct = pytest.importorskip("compressed_tensors.quantization")
+    base = pytest.importorskip("compressed_tensors.compressors.base")
+    st, torch = pytest.importorskip("safetensors.torch"), pytest.importorskip("torch")
+    pytest.importorskip("compressed_tensors.compressors")
+    type_, bits, group, strategy, scale_dtype, expected = FLOATS[kind]
+    args = ct.QuantizationArgs(
+        num_bits=bits, type=type_, group_size=group, strategy=strategy, symmetric=True,
+        scale_dtype=None if scale_dtype is None else getattr(torch, scale_dtype),
+    )  # fmt: skip
+    scheme = ct.QuantizationScheme(targets=["Linear"], weights=args)
+    name = "mxfp8-quantized" if kind == "mxfp8" else f"{kind}-pack-quantized"
+    tool = base.BaseCompressor.get_value_from_registry(name)
+    absmax = torch.tensor(np.abs(W).reshape(N, -1, group).max(-1))
+    parts = {"weight": torch.tensor(W)}
+    if kind == "nvfp4":
+        parts["weight_global_scale"] = torch.tensor([448 * 6 / np.abs(W).max()])
+        parts["weight_scale"] = absmax / 6 * parts["weight_global_scale"]
+        parts["weight_scale"] = parts["weight_scale"].to(torch.float8_e4m3fn).float()
+    else:
+        parts["weight_scale"] = torch.exp2(
+            torch.floor(torch.log2(absmax)) - {4: 2, 6: 2, 8: 8}[bits]
+        )
+    kept = tool.compress(parts, scheme)
+    path = tmp_path / "m.safetensors"
+    st.save_file({f"fc.{k}": v.contiguous() for k, v in kept.items()}, path)
+    theirs = tool.decompress(kept, scheme)["weight"].float().numpy()
+    (tensor,) = read_checkpoint(path).values()
+    want = tensor.read().decoded()
+    np.testing.assert_array_equal(want.astype(ml_dtypes.bfloat16).astype(np.float32), theirs)
+    assert placed(path, want, tmp_path) == expected
+
+
+@pytest.mark.parametrize("kind", ["nf4", "fp4"])
+@pytest.mark.parametrize("k", [K, 96])
+def test_four_bits_of_bitsandbytes(kind: str, k: int, tmp_path: Path) -> None:
+    """Every code; of 96 columns blocks of 64 run on over rows."""
+    bnb = pytest.importorskip("bitsandbytes.functional")
+    st, torch = pytest.importorskip("safetensors.torch"), pytest.importorskip("torch")
+    w = torch.tensor(W[:, :k].copy())
+    kept, state = bnb.quantize_4bit(w, blocksize=64, quant_type=kind)
+    kept = torch.arange(kept.numel()).to(torch.uint8).reshape(kept.shape)
+    path = tmp_path / "m.safetensors"
+    st.save_file(
+        {"fc.weight": kept} | {f"fc.weight.{n}": v for n, v in state.as_dict(packed=True).items()},
+        path,
+    )
+    want = bnb.dequantize_4bit(kept, state).numpy()
+    (tensor,) = read_checkpoint(path).values()
+    assert tensor.read().decoded().tobytes() == want.tobytes()
+    if k == K:
+        expected = {"nf4": "nf4_f32", "fp4": "fp4"}[kind]
+        assert placed(path, want, tmp_path) == expected
+
+
+def test_int8_of_bitsandbytes(tmp_path: Path) -> None:
+    """Its own dequantization rounds twice, after the largest magnitude of the row and after 1 / 127."""
+    bnb = pytest.importorskip("bitsandbytes")
+    st, torch = pytest.importorskip("safetensors.torch"), pytest.importorskip("torch")
+    layer = bnb.nn.Linear8bitLt(K, N, bias=False, has_fp16_weights=False)
+    layer.load_state_dict({"weight": torch.tensor(W)})
+    layer = layer.to("cpu")
+    layer(torch.tensor(X))
+    path = tmp_path / "m.safetensors"
+    st.save_file({f"fc.{n}": v for n, v in layer.state_dict().items()}, path)
+    state = layer.state_dict()
+    theirs = bnb.functional.int8_vectorwise_dequant(state["weight"], state["SCB"]).numpy()
+    (tensor,) = read_checkpoint(path).values()
+    want = tensor.read().decoded()
+    np.testing.assert_allclose(want, theirs, rtol=2**-22)
+    assert placed(path, want, tmp_path) == "i8_channel"
 
 
 @pytest.mark.parametrize("nested", [True, False])
