@@ -8,8 +8,11 @@ killed runs are known, and swept by the next run that writes into the folder.
 from __future__ import annotations
 
 import contextlib
+import contextvars
+import dataclasses
 import errno
 import fcntl
+import functools
 import os
 import re
 import secrets
@@ -78,20 +81,73 @@ def is_stdout(path: Path) -> bool:
         return False
 
 
+@dataclasses.dataclass(slots=True)
+class _Together:
+    """`stack` has parts that are complete; `last`: what puts them into their places, and what was to be done after that."""
+
+    stack: contextlib.ExitStack
+    last: list[Callable[[], None]]
+
+
+_TOGETHER: Final[contextvars.ContextVar[_Together | None]] = contextvars.ContextVar(
+    "together", default=None
+)
+
+
+@contextlib.contextmanager
+def together() -> Iterator[None]:
+    """All files that are written in the body take their places when it is done: none of them where one fails.
+
+    What is written cannot be read before. Raises as `write_whole` does.
+    """
+    with contextlib.ExitStack() as stack:
+        made = _Together(stack, [])
+        token = _TOGETHER.set(made)
+        try:
+            yield
+        finally:
+            _TOGETHER.reset(token)
+        for do in made.last:
+            do()
+
+
+def afterwards(do: Callable[[], None]) -> None:
+    """Does it when what was written so far is in its place: now, or at the end of `together`, where that succeeds."""
+    made = _TOGETHER.get()
+    if made is None:
+        do()
+    else:
+        made.last.append(do)
+
+
 @contextlib.contextmanager
 def parts(*paths: Path) -> Iterator[list[Path]]:
     """Names to write in place of `paths`; the files take their places together, when the body is done."""
-    with contextlib.ExitStack() as stack:
-        made = [stack.enter_context(_part(path)) for path in paths]
-        try:
+    with contextlib.ExitStack() as own:
+        outer = _TOGETHER.get()
+        stack = own if outer is None else outer.stack
+        with _named(paths, made := []):
+            made += [stack.enter_context(_part(path)) for path in paths]
             yield [part for part, _ in made]
-            for _, finish in made:
-                finish()
-        except OSError as error:
-            ours = {None, *(str(part) for part, _ in made)}
-            if isinstance(error, OutputError) or error.filename not in ours:
-                raise
-            raise _failed(paths[0], error) from error
+        afterwards(functools.partial(_finish, paths, made))
+
+
+def _finish(paths: Sequence[Path], made: list[tuple[Path, Callable[[], None]]]) -> None:
+    with _named(paths, made):
+        for _, finish in made:
+            finish()
+
+
+@contextlib.contextmanager
+def _named(paths: Sequence[Path], made: list[tuple[Path, Callable[[], None]]]) -> Iterator[None]:
+    """Errors of the parts are those of the files."""
+    try:
+        yield
+    except OSError as error:
+        ours = {None, *(str(part) for part, _ in made)}
+        if isinstance(error, OutputError) or error.filename not in ours:
+            raise
+        raise _failed(paths[0], error) from error
 
 
 @contextlib.contextmanager

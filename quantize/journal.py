@@ -100,8 +100,13 @@ def whole(path: Path, write: Callable[[Path], None]) -> None:
 
 
 @contextlib.contextmanager
-def journal(folder: Path | None, resume: bool) -> Iterator[Journal]:
-    """A journal until the work is done or fails; what ends the process, or an interrupt, leaves it.
+def journal(
+    folder: Path | None,
+    resume: bool,
+    afterwards: Callable[[Callable[[], None]], None] = lambda do: do(),
+) -> Iterator[Journal]:
+    """A journal until the work is done, its output in its place, or fails; what ends the process, or an interrupt, leaves it, as
+    does an output that another file beside it keeps from its place: `afterwards` does what it is given when the output is there.
 
     Raises:
         QuantError: something else is there.
@@ -120,7 +125,7 @@ def journal(folder: Path | None, resume: bool) -> Iterator[Journal]:
     except Exception:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    shutil.rmtree(folder, ignore_errors=True)
+    afterwards(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 def digest(*parts: object) -> str:

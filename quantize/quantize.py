@@ -303,7 +303,7 @@ def quantize_activations(
     report.ranges = seen
     report.skipped += skipped
     if method.evaluate is not None and method.runner is not None:
-        given = list(samples(before, method.evaluate, PROBES))
+        given = list(samples(before, method.evaluate, PROBES, "evaluation"))
         both = losses_of(before, [before, model], given, method.runner, wanted.metric)
         report.metric, (report.exact, report.loss) = wanted.metric, both
     return report

@@ -16,7 +16,7 @@ from pteron.export.export import Stages, Transform, export
 from pteron.export.file.emit import emit
 from pteron.export.options import Options
 from pteron.export.report import Report
-from pteron.export.write import apart, write_whole
+from pteron.export.write import afterwards, apart, write_whole
 from pteron.quantize.journal import Journal, journal
 from pteron.quantize.quantize import RAM_BYTES, Calibration, Method, transformer
 from pteron.quantize.recipe import Recipe
@@ -42,7 +42,7 @@ def export_model(request: Request) -> Report:
     """
     distinct(request.source, request.out)
     report = Report()
-    with journal(kept_at(request.out, request.resume), request.resume) as kept:
+    with journal(kept_at(request.out, request.resume), request.resume, afterwards) as kept:
         _export(request, report, kept)
     return report
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import json
 import os
@@ -436,3 +437,60 @@ def test_names_that_are_no_utf8_are_names(
     capsys.readouterr()
     assert main(["bench", str(program), "--runs", "1", "--vs-onnx", str(source)]) in (0, 2)
     assert len(capsys.readouterr().err.splitlines()) <= 1
+
+
+# --- several files appear together -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", [".json", ".html"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "quantize {m} -o {out}.onnx --format nf4 --report {report} -q",
+        "quantize {m} -o {out}.pte --format nf4 --report {report} -q",
+        "export {m} -o {out}.pte --report {report} -q",
+    ],
+)
+def test_an_output_whose_report_finds_no_room_is_not_there(
+    words: str, suffix: str, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    folder = tmp_path / "out"
+    folder.mkdir()
+    names = {"m": model, "out": folder / "q", "report": folder / f"r{suffix}"}
+    for word in words.format(**names).split():
+        if word.startswith(str(folder / "q")):
+            Path(word).write_bytes(b"before")
+    before = {p.name: p.read_bytes() for p in folder.iterdir()}
+
+    def full(part: Path, text: str) -> None:
+        part.write_text(text[:100])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("pteron.export.write._fill", full)
+    assert main(words.format(**names).split()) != 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"r{suffix}: cannot be written: No space left on device; nothing was changed" in line
+    assert {p.name: p.read_bytes() for p in folder.iterdir()} == before
+    monkeypatch.undo()
+    assert main(words.format(**names).split()) == 0
+    assert {p.name for p in folder.iterdir()} == {*before, f"r{suffix}"}
+
+
+def test_a_journal_outlives_an_output_that_found_no_place(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = (
+        f"quantize {model} -o {tmp_path}/q.onnx --format nf4 --report {tmp_path}/r.json --resume -q"
+    )
+
+    def full(part: Path, text: str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("pteron.export.write._fill", full)
+    assert main(words.split()) != 0
+    kept = tmp_path / "q.onnx.journal"
+    assert kept.is_dir() and len(list(kept.iterdir())) > 1
+    monkeypatch.undo()
+    assert main(words.split()) == 0
+    assert not kept.exists() and (tmp_path / "q.onnx").exists()

@@ -63,6 +63,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from pteron.export.write import together
+
     from ..pipeline import export_model
     from .pages.export import export_page, failure_page
 
@@ -83,17 +85,19 @@ def run(args: argparse.Namespace) -> int:
         "fix": pairs("--fix", args.fix, integer),
         "quantized": lambda each: keep_ranges(each, args.ranges),
     }
+    report = None
     try:
-        with progress(args.quiet or args.json) as tell:
-            report = export_model(args.model, target, progress=tell, **options)
+        with together():
+            with progress(args.quiet or args.json) as tell:
+                report = export_model(args.model, target, progress=tell, **options)
+            if args.report:
+                write_report(args, export_page(report, str(args.model)), report.as_dict())
     except PteronError as error:
-        if args.report:
+        if args.report and report is None:
             write_report(args, failure_page(error, str(args.model)), say.facts_of(error))
         raise
     if args.kernel_list and target:
         write_kernel_list(args.kernel_list, target)
-    if args.report:
-        write_report(args, export_page(report, str(args.model)), report.as_dict())
     say.result("export", args.json, report.as_dict(), report.as_text, outputs)
     return 0
 

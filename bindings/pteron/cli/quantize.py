@@ -253,9 +253,18 @@ def run(args: argparse.Namespace) -> int:
     assert chosen is not None  # there is a format or a recipe
     if args.evaluate is not None:
         existing(args.evaluate) if not args.evaluate.is_dir() else None
-    with progress(args.quiet or args.json) as tell:
-        report = trial(args, chosen, tell) if args.is_trial else write(args, chosen, tell)
-    keep_ranges(report, args.ranges)
+    from pteron.export.write import together
+
+    with together():
+        with progress(args.quiet or args.json) as tell:
+            report = trial(args, chosen, tell) if args.is_trial else write(args, chosen, tell)
+        keep_ranges(report, args.ranges)
+        keep_report(args, report)
+    say.result("quantize", args.json, report.as_dict(), report.as_text, outputs)
+    return 0
+
+
+def keep_report(args: argparse.Namespace, report: QuantReport) -> None:
     if args.report:
         from pteron.export.write import write_text
 
@@ -268,8 +277,6 @@ def run(args: argparse.Namespace) -> int:
             if html
             else say.as_text("quantize", report.as_dict()),
         )
-    say.result("quantize", args.json, report.as_dict(), report.as_text, outputs)
-    return 0
 
 
 def write(args: argparse.Namespace, chosen: Recipe, tell: Tell) -> QuantReport:
@@ -299,12 +306,13 @@ def write(args: argparse.Namespace, chosen: Recipe, tell: Tell) -> QuantReport:
         raise ArgumentError(
             f"{args.model}: expected an .onnx model for an .onnx output; write a .pte, or export to ONNX first"
         )
+    from pteron.export.write import afterwards
     from pteron.quantize.journal import journal
 
     from ..pipeline import distinct, kept_at
 
     distinct(args.model, args.output)
-    with journal(kept_at(args.output, args.resume), args.resume) as kept:
+    with journal(kept_at(args.output, args.resume), args.resume, afterwards) as kept:
         return to_onnx(args.model, args.output, chosen, tell, *means(args, kept, lazy=True))
 
 
