@@ -55,11 +55,12 @@ def test_products_with_weights_in_blocks(
     bits: int, block: int, zeros: str, n: int, k: int, tmp_path: Path
 ) -> None:
     report = check(tmp_path, *nbits(n, k, block, bits, zeros, bias=n == 5), tolerance=1e-4)
-    behind = "" if block == 32 else "_channel" if k <= block else f"_{block}"
+    groups = "channel" if k <= block else block
+    behind = "" if block == 32 else f"_{groups}"
     eight = {16: "q8_0_16", 32: "q8_0", 128: "q8_0_128"}[block]
     row = "i8_channel" if k <= block else eight  # one scale a row, or a block
-    four = {("none", 4): f"i4{behind}", ("packed", 4): f"i4_zero{behind}"}
-    kept = (four | {("none", 8): row}).get((zeros, bits))
+    zeroed = {("packed", 4): f"i4_zero{behind}", ("packed", 8): f"i8_zero_{groups}"}
+    kept = ({("none", 4): f"i4{behind}", ("none", 8): row} | zeroed).get((zeros, bits))
     if kept is not None:  # scales that f16 holds
         assert [p.format for p in report.products] == [kept]
     else:
