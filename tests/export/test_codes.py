@@ -52,7 +52,7 @@ def test_the_place_of_a_four_bit_code() -> None:
 
 
 def test_scales_that_do_not_fit_the_format_are_left_alone() -> None:
-    q = np.ones((2, 64), np.int8).astype(ml_dtypes.int4)
+    q = np.full((2, 64), 7, np.int8).astype(ml_dtypes.int4)
     fits = Coded(q, np.full((2, 64), 0.5, np.float32))
     assert codes.stored(fits) is not None
     assert form(Coded(q, np.full((2, 64), 0.1, np.float32))) == "i4_f32_channel"  # no f16
@@ -126,8 +126,8 @@ BY_BLOCK = np.repeat(RNG.random((20, 2)).astype(np.float32) + 0.1, 32, axis=1)
         (np.int8, -32, 32, None, HALVES, "q5_0"),
         (np.int8, -33, 32, None, HALVES, "q8_0"),
         (ml_dtypes.uint4, 0, 16, None, BY_BLOCK, "i4_zero_f32"),
-        (ml_dtypes.uint4, 5, 8, 5, BY_BLOCK, "i4_f32"),
-        (ml_dtypes.uint2, 0, 4, 2, BY_BLOCK, "i4_f32"),
+        (ml_dtypes.uint4, 5, 8, 5, BY_BLOCK, "i3_f32_32"),
+        (ml_dtypes.uint2, 0, 4, 2, BY_BLOCK, "i2_f32_32"),
         (ml_dtypes.int4, -8, 8, 0, HALF, "i4_channel"),
         (ml_dtypes.int4, -8, 8, -8, BY_BLOCK, "i4_zero_f32"),
         (np.int8, -128, 128, None, WIDE, "i8_channel"),
@@ -135,13 +135,13 @@ BY_BLOCK = np.repeat(RNG.random((20, 2)).astype(np.float32) + 0.1, 32, axis=1)
         (np.int8, -128, 128, 0, BY_BLOCK, "i8_32"),
         (np.uint8, 0, 256, 128, BY_BLOCK, "i8_32"),
         (np.uint8, 0, 256, 128, WIDE, "i8_channel"),
-        (np.uint8, 0, 256, 127, BY_BLOCK, None),
-        (np.uint8, 0, 256, None, BY_BLOCK, None),
-        (np.int8, -128, 128, 1, BY_BLOCK, None),
+        (np.uint8, 0, 256, 127, BY_BLOCK, "i8_zero_32"),
+        (np.uint8, 0, 256, None, BY_BLOCK, "i8_zero_32"),
+        (np.int8, -128, 128, 1, BY_BLOCK, "i8_zero_32"),
     ],
 )
 def test_zero_points_go_into_signed_codes(
-    kind: Any, low: int, high: int, zero: int | None, scale: Any, name: str | None
+    kind: Any, low: int, high: int, zero: int | None, scale: Any, name: str
 ) -> None:
     q = RNG.integers(low, high, (20, 64))
     q[0, 0], q[0, 1] = low, high - 1
