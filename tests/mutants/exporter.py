@@ -137,27 +137,58 @@ class Watch:
         self.coverage.switch_context("")
 
 
-def watch(out: Path) -> int:
-    """In a child: runs all tests and writes {"seconds": {test: s}, "lines": {file: {line: [number of test, 0: import]}}}."""
+def watch(tests: Path, out: Path) -> int:
+    """In a child: runs a file of tests and writes {"seconds": {test: s}, "failed": [test], "lines": {file: {line: [test, "" at import]}}}."""
     import coverage  # pyright: ignore[reportMissingImports]
 
     cov = coverage.Coverage(data_file=None, source=[str(ROOT / "export")], config_file=False)
     seen = Watch(cov)
     cov.start()
-    pytest.main(["-q", "-p", "no:cacheprovider", *FAST, *(f"--ignore={f}" for f in SLOW)], [seen])
+    pytest.main(["-q", "-p", "no:cacheprovider", str(tests.relative_to(ROOT))], [seen])
     cov.stop()
-    good = [t for t in seen.seconds if t not in seen.failed]
-    print(f"{len(good)} tests; not used, for they fail on the plain source: {sorted(seen.failed)}")
     data = cov.get_data()
-    at = {t: i for i, t in enumerate(["", *good])}
-    lines = {
-        str(Path(f).relative_to(ROOT)): {
-            n: [at[t] for t in tests if t in at] for n, tests in data.contexts_by_lineno(f).items()
-        }
-        for f in data.measured_files()
-    }
-    out.write_text(json.dumps({"seconds": {t: seen.seconds[t] for t in good}, "lines": lines}))
-    return 0 if len(good) > 20 * len(seen.failed) else 1
+    lines = {str(Path(f).relative_to(ROOT)): data.contexts_by_lineno(f) for f in data.measured_files()}  # fmt: skip
+    begun = out.with_suffix(".tmp")
+    begun.write_text(json.dumps({"seconds": seen.seconds, "failed": sorted(seen.failed), "lines": lines}))  # fmt: skip
+    begun.rename(out)
+    return 0
+
+
+def reached() -> dict[str, Any]:
+    """{"seconds": {test: s}, "lines": {file: {line: [number of test, 0: import]}}} of all tests, those left out that fail on the plain source.
+    What a file of tests reaches is build/mutants/reach/FILE.json at once; what stands there is not run again."""
+    seconds: dict[str, float] = {}
+    failed: set[str] = set()
+    lines: dict[str, dict[str, list[str]]] = {}
+    for said in map(reached_by, files_of_tests()):
+        seconds |= said["seconds"]
+        failed |= set(said["failed"])
+        for file, reached in said["lines"].items():
+            for n, names in reached.items():
+                lines.setdefault(file, {}).setdefault(n, []).extend(names)
+    for t in failed:
+        del seconds[t]
+    if len(seconds) <= 20 * len(failed):
+        sys.exit(f"{len(failed)} tests fail on the plain source: {sorted(failed)}")
+    print(f"{len(seconds)} tests; not used, for they fail on the plain source: {sorted(failed)}")
+    at = {t: i for i, t in enumerate(["", *seconds])}
+    numbered = {
+        file: {n: sorted({at[t] for t in names if t in at}) for n, names in each.items()} for file, each in lines.items()
+    }  # fmt: skip
+    return {"seconds": seconds, "lines": numbered}
+
+
+def reached_by(tests: Path) -> dict[str, Any]:
+    part = OUT / "reach" / f"{str(tests.relative_to(ROOT)).replace('/', '.')}.json"
+    if not part.exists() and in_child(lambda: watch(tests, part), OUT / "reach.log", 3000):
+        sys.exit(f"{tests} does not end: {OUT / 'reach.log'}")
+    return dict(json.loads(part.read_text()))
+
+
+def files_of_tests() -> list[Path]:
+    named = (ROOT / f for f in FAST)
+    every = (g for f in named for g in ([f] if f.suffix else sorted(f.rglob("test_*.py"))))
+    return [f for f in every if str(f.relative_to(ROOT)) not in SLOW]
 
 
 @functools.cache
@@ -224,7 +255,7 @@ def try_graphs(chosen: Sequence[tuple[int, str]]) -> int:
     """In a child: until one is a defect."""
     for seed, only in chosen:
         print("RUNS", f"graph {seed} {only}", flush=True)
-        signal.setitimer(signal.ITIMER_REAL, 120)
+        signal.setitimer(signal.ITIMER_PROF, 120)
         if is_defect(seed, only):
             return 1
     return 0
@@ -264,17 +295,14 @@ def main() -> None:
     os.chdir(ROOT)
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     sys.path.insert(0, str(ROOT / "tests"))
-    OUT.mkdir(parents=True, exist_ok=True)
+    (OUT / "reach").mkdir(parents=True, exist_ok=True)
     for name in HEAVY:
         importlib.import_module(name)
-    reach = OUT / "reach.json"
-    if not reach.exists() and in_child(lambda: watch(reach), OUT / "reach.log", 3000):
-        reach.unlink(missing_ok=True)
-        sys.exit(f"the tests fail on the plain source: {OUT / 'reach.log'}")
+    known = reached()
     plain = OUT / "graphs.json"
     if in_child(lambda: watch_graphs(plain), OUT / "log", 1000):
         sys.exit(f"the random graphs fail on the plain source: {OUT / 'log'}")
-    known = json.loads(reach.read_text()) | {"graphs": json.loads(plain.read_text())}
+    known["graphs"] = json.loads(plain.read_text())
     r = random.Random(told.seed)
     files = sorted(f for a in AREA for f in (ROOT / "export").glob(f"{a}.py"))
     found = [list(mutants(f)) if told.again else places(f, r) for f in files]

@@ -27,25 +27,25 @@ HEAVY = (
 
 
 class Chosen:
-    """These tests in this order, each named before it runs, each with an end."""
+    """These tests in this order, each named before it runs, each with an end in seconds of the processor, so that a busy machine kills no mutant."""
 
     def __init__(self, tests: Sequence[str], seconds: dict[str, float]) -> None:
         self.rank = {t: i for i, t in enumerate(tests)}
         self.seconds = seconds
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process, in C too
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)  # ends the process, in C too
 
     def pytest_sessionstart(self) -> None:
-        signal.setitimer(signal.ITIMER_REAL, 120)  # for what files do when they are read
+        signal.setitimer(signal.ITIMER_PROF, 120)  # for what files do when they are read
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         items[:] = sorted((i for i in items if i.nodeid in self.rank), key=lambda i: self.rank[i.nodeid])  # fmt: skip
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         print("RUNS", nodeid, flush=True)
-        signal.setitimer(signal.ITIMER_REAL, 20 + 20 * self.seconds.get(nodeid, 1))
+        signal.setitimer(signal.ITIMER_PROF, 20 + 20 * self.seconds.get(nodeid, 1))
 
     def pytest_sessionfinish(self) -> None:
-        signal.setitimer(signal.ITIMER_REAL, 0)  # what comes after has an end of its own
+        signal.setitimer(signal.ITIMER_PROF, 0)  # what comes after has an end of its own
 
 
 def last_run(log: Path) -> str:
