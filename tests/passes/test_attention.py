@@ -213,6 +213,16 @@ def test_a_batch_that_is_regrouped_is_no_repetition() -> None:
     np.testing.assert_allclose(run(model, arrays)[0], want[0], rtol=1e-5, atol=1e-6)
 
 
+def test_heads_repeated_to_a_shape_that_data_decides_are_left() -> None:
+    text = "kk = Reshape(Expand(Unsqueeze(k, [2]), e), r); vv = Reshape(Expand(Unsqueeze(v, [2]), e), r); y = Attention(q, kk, vv)"
+    given = {"q": "f32[2, 6, 5, 4]", "k": "f32[2, 2, 7, 4]", "v": "f32[2, 2, 7, 4]"}
+    for e in ("i64[5]", np.array([3, 1, 1]), np.array([1, 2, 2, 3, 7, 4])):
+        model = onnx_text(text, **given, e=e, r=np.array([2, 6, 7, 4]))
+        infer(model)
+        run_passes(model)
+        assert "kk" in as_text(model)
+
+
 def test_grouped_heads_of_an_attention_that_is_there() -> None:
     text = f"{REPEATS[0]}; kk = Reshape(Expand(Unsqueeze(k, [2]), e), r); vv = Reshape(Expand(Unsqueeze(v, [2]), e), r); y = Attention(q, kk, vv)"
     model = onnx_text(text, q="f32[b, 6, s, 4]", k="f32[b, 2, t, 4]", v="f32[b, 2, t, 4]")

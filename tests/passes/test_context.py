@@ -132,8 +132,11 @@ def test_tokens_alone(text: str) -> None:
 @pytest.mark.parametrize("text", [*MIXED, *CAREFUL])
 def test_what_may_mix_tokens_is_named(text: str) -> None:
     model, tokens, probe = model_of(text)
-    with pytest.raises(ModelError, match=rf"\({ {**MIXED, **CAREFUL}[text] }\) may mix tokens"):
+    with pytest.raises(
+        ModelError, match=rf"\({ {**MIXED, **CAREFUL}[text] }\) may mix tokens"
+    ) as e:
         tokens_meet_in_attention(model, tokens, probe)
+    assert ("experts" in str(e.value)) is ("TopK" in text)
     if text in MIXED:
         assert not each_alone(model, tokens)
 

@@ -29,8 +29,15 @@ def model(
         "shape": np.array([-1, 2, IN]), "flat": np.array([-1, IN, rows] if side == "left" else [-1, rows, IN]),
     }  # fmt: skip
     node = helper.make_node
+    chooser = [node("TopK", ["s", "two"], ["best", "top"])]
+    if chosen == "parts":
+        given["parts"] = np.array([scores - 2, 2])
+        chooser = [
+            node("Cast", ["s"], ["whole"], to=TensorProto.INT64),
+            node("Split", ["whole", "parts"], ["best", "top"], axis=-1),
+        ]
     nodes = [
-        node("TopK", ["s", "two"], ["best", "top"]),
+        *chooser,
         node("Neg" if chosen == "negative" else "Identity", ["top"], ["choice"]),
         node("Reshape", ["choice", "last"], ["flat_choice"]),
         node("Unsqueeze", ["flat_choice", "one"], ["index"]),
@@ -86,6 +93,8 @@ def test_each_expert_meets_the_rows_that_chose_it(side: str, pick: str) -> None:
         np.testing.assert_allclose(run(made, rows), run(source, rows), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("how", [{"chosen": "negative"}, {"scores": EXPERTS + 1}, {"rows": 2}])
+@pytest.mark.parametrize(
+    "how", [{"chosen": "negative"}, {"chosen": "parts"}, {"scores": EXPERTS + 1}, {"rows": 2}]
+)
 def test_what_may_be_no_choice_of_experts_stays(how: dict[str, Any]) -> None:
     assert not split(model("left GatherND", **how))[0]

@@ -302,6 +302,17 @@ def test_zero_points_of_weights_are_taken_away_where_int8_holds_what_is_left() -
         assert np.abs(run(model, x)[0] - want).max() <= 1.01 * codes_of(model, x)["y"][1]
 
 
+@pytest.mark.parametrize("code", [-128, 0, 127])
+def test_a_weight_of_one_code_is_taken(code: int) -> None:
+    model, x = qdq(0, np.int8), {"x": normal(3, 8)}
+    value = model.graph.initializers["w"]
+    assert value.const_value is not None
+    value.const_value = ir.tensor(np.full_like(value.const_value.numpy(), code), name="w")
+    want = run(model, x)[0]
+    assert integer_nodes(model)
+    assert np.abs(run(model, x)[0] - want).max() <= 1.01 * codes_of(model, x)["y"][1]
+
+
 def unsigned_weight() -> ir.Model:
     """As onnxruntime writes weights where it is asked for uint8, symmetric."""
     model = qdq(0, np.int8)
@@ -444,6 +455,8 @@ def test_names_and_sources_survive() -> None:
         ("Conv(d, w)", "not quantized"),
         ("Conv(d, DequantizeLinear(k, s, axis=1))", "along another axis"),
         ("Conv(d, DequantizeLinear(k, s, z, axis=0))", "zero points"),
+        ("Conv(d, DequantizeLinear(k, t))", "not constant int8"),
+        ("Conv(d, DequantizeLinear(u, 0.01))", "not constant int8"),
         ("Conv(d, DequantizeLinear(k, s, axis=0), b)", "computed while running"),
         ("Conv(d, DequantizeLinear(k, s, axis=0), h)", "does not fit int32"),
     ],
@@ -455,7 +468,7 @@ def test_what_has_no_integer_form_says_why(call: str, reason: str) -> None:
     )
     given = {
         "w": normal(6, 6, 1, 1), "k": RNG.integers(-127, 128, (6, 6, 1, 1)).astype(np.int8), "b": "f32[6]",
-        "s": np.full(6, 0.01, np.float32), "z": np.full(6, 99, np.int8), "h": np.full(6, 1e12, np.float32),
+        "s": np.full(6, 0.01, np.float32), "z": np.full(6, 99, np.int8), "t": "f32[]", "u": "i8[6, 6, 1, 1]", "h": np.full(6, 1e12, np.float32),
     }  # fmt: skip
     used = {n: v for n, v in given.items() if re.search(rf"\b{n}\b", call)}
     model = onnx_text(text, x=IMAGE, **used)

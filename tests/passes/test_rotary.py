@@ -44,6 +44,10 @@ LEFT = {
     "wrong half": FORMS["slices"].replace("Concat(Neg(b), a", "Concat(Neg(a), b"),
     "no minus": FORMS["slices"].replace("Neg(b)", "Abs(b)"),
     "uneven": FORMS["slices"].replace("[4]", "[3]"),
+    "angles of two": FORMS["slices"].replace("Cos(e)", "Add(Cos(e), e)"),
+    "turned around": FORMS["slices"].replace(
+        "Cos(e)", "Gather(Cos(e), [7, 6, 5, 4, 3, 2, 1, 0], axis=2)"
+    ),
 }
 
 
