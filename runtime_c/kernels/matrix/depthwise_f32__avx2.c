@@ -20,16 +20,23 @@ INLINE void sums_run(const size_t n, const size_t panels, const pte_depthwise_ro
   const float *w = s->weight + c * s->lines * s->taps;
   for (size_t l = 0; l < s->lines; l++) {
     const size_t ahead = s->stride * s->step[l], aside = s->dilation * s->step[l];
-    const float *x = s->line[l] + m * ahead + c;
-    for (size_t t = 0; t < s->taps; t++, w += PTE_PANEL, x += aside)
+    const float *x = s->line[l] + m * ahead + c, *y = x + 3 * ahead;
+    for (size_t t = 0; t < s->taps; t++, w += PTE_PANEL) {
+      __m256 weight[6];
 #pragma GCC unroll 6
-      for (size_t e = 0; e < eights; e++) {
-        __m256 weight = _mm256_load_ps(w + e / EIGHTS * panel + e % EIGHTS * EIGHT);
+      for (size_t e = 0; e < eights; e++)
+        weight[e] = _mm256_load_ps(w + e / EIGHTS * panel + e % EIGHTS * EIGHT);
 #pragma GCC unroll 6
-        for (size_t i = 0; i < n; i++)
-          sum[i * eights + e] = _mm256_fmadd_ps(_mm256_loadu_ps(x + i * ahead + e * EIGHT), weight,
-                                                sum[i * eights + e]);
-      }
+      for (size_t i = 0; i < n; i++)
+#pragma GCC unroll 6
+        for (size_t e = 0; e < eights; e++) {
+          const float *at = (i < 3 ? x : y) + i % 3 * ahead + e * EIGHT;
+          sum[i * eights + e] =
+              _mm256_fmadd_ps(_mm256_loadu_ps(at), weight[e], sum[i * eights + e]);
+        }
+      x += aside, y += aside;
+      __asm__("" : "+r"(x), "+r"(y)); /* two addresses, not one for each load */
+    }
   }
   const pte_finish_f32 finish = pte_finish_at(s->finish, m, 0);
   float *out = s->out + m * s->out_stride + c;
