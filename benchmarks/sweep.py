@@ -14,20 +14,16 @@ from __future__ import annotations
 import argparse
 import collections
 import importlib
-import json
-import os
-import resource
-import signal
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import architectures
 import numpy as np
 import torch
+from apart import add, apart, read, verdict
 
 import pteron
 from pteron.export.capture.check import differs
@@ -42,7 +38,6 @@ def main() -> None:
         return
     architectures.stub_torchvision()
     import_all()
-    journal.parent.mkdir(parents=True, exist_ok=True)
     done = {row["name"] for row in read(journal)} if not options.again else set()
     left = [n for n in architectures.names(options.only) if n not in done][: options.limit]
     end = time.monotonic() + 60 * options.minutes
@@ -50,8 +45,7 @@ def main() -> None:
         if time.monotonic() > end:
             break
         row = {"name": name, **deepest(name, options.layers, options.seconds)}
-        with journal.open("a") as file:
-            file.write(json.dumps(row) + "\n")
+        add(journal, row)
         print(f"{i + 1}/{len(left)} {line(row)}", flush=True)
     report(read(journal))
 
@@ -69,14 +63,6 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--again", action="store_true", help="those in the journal, too")
     parser.add_argument("--report", action="store_true")
     return parser.parse_args()
-
-
-def read(journal: Path) -> list[dict[str, Any]]:
-    """The last verdict of each name."""
-    rows = (
-        [json.loads(line) for line in journal.read_text().splitlines()] if journal.is_file() else []
-    )
-    return list({row["name"]: row for row in rows}.values())
 
 
 def report(rows: list[dict[str, Any]]) -> None:
@@ -103,41 +89,21 @@ def line(row: dict[str, Any]) -> str:
 
 def deepest(name: str, layers: int, seconds: int) -> dict[str, Any]:
     """The verdicts with so many layers, or with two where those take too long."""
-    row = apart(lambda: one(name, layers), seconds)
+    row = both_ways(apart(lambda: one(name, layers), seconds))
     if row["static"]["verdict"] == "slow" and layers > 2:
-        layers, row = 2, apart(lambda: one(name, 2), 2 * seconds)
+        layers, row = 2, both_ways(apart(lambda: one(name, 2), 2 * seconds))
     return {"layers": layers, **row}
 
 
-def apart(work: Callable[[], dict[str, Any]], seconds: int) -> dict[str, Any]:
-    """Runs `work` in a fork, which is ended after `seconds` of its time; a verdict whatever happens to it."""
-    into, out = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.close(into)
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
-        signal.alarm(60 * seconds)  # for what waits for ever
-        try:
-            row = work()
-        except Exception as error:
-            row = both("traceback", f"{type(error).__name__}: {error}")
-        os.write(out, json.dumps(row).encode()[:60000])
-        os._exit(0)
-    os.close(out)
-    with os.fdopen(into, "rb") as pipe:
-        data = pipe.read()
-    _, status, used = os.wait4(pid, 0)
-    if data:
-        row = json.loads(data)
-    elif os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGALRM, signal.SIGXCPU):
-        row = both("slow", f"more than {seconds} s")
-    else:
-        row = both("killed", f"status {status}")
-    return {**row, "seconds": round(used.ru_utime + used.ru_stime, 1)}
+def both_ways(row: dict[str, Any]) -> dict[str, Any]:
+    """Of one that ended before it could say."""
+    return (
+        row if "static" in row else {**both(row["verdict"], row["text"]), "seconds": row["seconds"]}
+    )
 
 
-def both(verdict: str, text: str) -> dict[str, Any]:
-    return {way: {"verdict": verdict, "text": text[:600]} for way in ("static", "dynamic")}
+def both(kind: str, text: str) -> dict[str, Any]:
+    return {way: verdict(kind, text) for way in ("static", "dynamic")}
 
 
 def import_all() -> None:

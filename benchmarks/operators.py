@@ -1,0 +1,181 @@
+"""PyTorch's own table of operators with its own samples: export, run, compare with eager.
+
+    python benchmarks/operators.py [--dtype float32] [--only REGEX] [--samples N] [--minutes N] [--journal FILE] [--seconds N] [--again]
+    python benchmarks/operators.py --report        what the journals say, by verdict
+
+The table is torch.testing's op_db (it wants `pip install expecttest`). A sample's tensors are inputs, all else of it is fixed. A program is
+made from one draw of a sample's values, its check on them off, and must agree with eager on that draw and on another: what a user who
+exports without a check would get. What differs is exported again with the check: `differs` where that refuses it, `wrong` where it does not.
+A line for each operator goes to the journal; what is there already is not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import re
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from apart import add, apart, read, verdict
+from sweep import compare, kind_of
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.utils import _pytree
+
+import pteron
+
+GOOD = ("ok", "untraced", "random", "none")
+"""`untraced`: torch.export refuses; `random`: eager itself differs; `none`: no sample that gives tensors, or a sparse one."""
+WORST = ("killed", "traceback", "wrong", "slow", "differs", "refused", *GOOD)
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    options = parsed()
+    if options.report:
+        for journal in sorted(Path("build").glob("operators-*.jsonl")):
+            report(journal.stem, read(journal))
+        return
+    journal = Path(options.journal or f"build/operators-{options.dtype}.jsonl")
+    torch.set_num_threads(1)
+    pteron.export_model(torch.nn.Linear(4, 4), args=(torch.randn(2, 4),))  # fills all tables once
+    done = set() if options.again else {row["name"] for row in read(journal)}
+    dtype = getattr(torch, options.dtype)
+    left = [op for op in op_db if dtype in op.supported_dtypes("cpu")]
+    left = [op for op in left if name_of(op) not in done and re.search(options.only, name_of(op))]
+    end = time.monotonic() + 60 * options.minutes
+    for i, op in enumerate(left):
+        if time.monotonic() > end:
+            break
+        row = apart(lambda op=op: one(op, dtype, options.samples), options.seconds)
+        add(journal, {"name": name_of(op), **row})
+        print(f"{i + 1}/{len(left)} {name_of(op)}: {row['verdict']} {row['text']}", flush=True)
+    report(journal.stem, read(journal))
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--dtype", default="float32")
+    parser.add_argument("--only", default="", help="names that the expression finds")
+    parser.add_argument(
+        "--samples", type=int, default=4, help="of each operator, spread over its list"
+    )
+    parser.add_argument("--minutes", type=float, default=10**6, help="begin none after these")
+    parser.add_argument("--journal", help="default build/operators-DTYPE.jsonl")
+    parser.add_argument(
+        "--seconds", type=int, default=60, help="of processor time for each operator"
+    )
+    parser.add_argument("--again", action="store_true", help="those in the journal, too")
+    parser.add_argument("--report", action="store_true")
+    return parser.parse_args()
+
+
+def report(title: str, rows: list[dict[str, Any]]) -> None:
+    for row in sorted(rows, key=lambda r: (WORST.index(r["verdict"]), r["name"])):
+        if row["verdict"] not in GOOD:
+            print(f"{row['name']}: {row['verdict']} {row['text']}")
+    count = collections.Counter(r["verdict"] for r in rows)
+    print(f"{title}: {len(rows)} ({', '.join(f'{n} {v}' for v, n in count.most_common())})")
+
+
+def name_of(op: Any) -> str:
+    return f"{op.name}.{op.variant_test_name}" if op.variant_test_name else str(op.name)
+
+
+INPUT = "an input"
+
+
+class Call(torch.nn.Module):
+    """An operator whose tensors are inputs, by position; everything else of a sample is fixed."""
+
+    def __init__(self, function: Any, leaves: list[Any], spec: Any) -> None:
+        super().__init__()
+        self.function, self.spec = function, spec
+        self.fixed = [INPUT if isinstance(x, torch.Tensor) else x for x in leaves]
+
+    def forward(self, *tensors: Any) -> Any:
+        left = iter(tensors)
+        leaves = [next(left) if x is INPUT else x for x in self.fixed]
+        sample, args, kwargs = _pytree.tree_unflatten(leaves, self.spec)
+        result = self.function(sample, *args, **kwargs)
+        return tuple(x for x in _pytree.tree_leaves(result) if isinstance(x, torch.Tensor))
+
+
+def one(op: Any, dtype: Any, count: int) -> dict[str, Any]:
+    """The worst verdict of an operator's samples."""
+    rows = [attempt(*case) for case in cases(op, dtype, count)]
+    return min(rows, key=lambda r: WORST.index(r["verdict"]), default=verdict("none"))
+
+
+def cases(op: Any, dtype: Any, count: int) -> Iterator[tuple[Call, list[Any], list[Any]]]:
+    """A sample as a module, and the tensors of two draws of it."""
+    draws = []
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        draws.append(
+            [
+                _pytree.tree_flatten((s.input, s.args, s.kwargs))
+                for s in op.sample_inputs("cpu", dtype)
+            ]
+        )
+    whole = len(draws[0])
+    for i in sorted({k * whole // count for k in range(count)}) if whole else ():
+        (leaves, spec), (others, _) = (draw[min(i, len(draw) - 1)] for draw in draws)
+        a, b = (
+            [x.detach() for x in each if isinstance(x, torch.Tensor)] for each in (leaves, others)
+        )
+        if [(x.shape, x.dtype) for x in a] != [(x.shape, x.dtype) for x in b]:
+            b = a
+        if a:
+            yield Call(op.op, leaves, spec), a, b
+
+
+def attempt(module: Call, a: list[Any], b: list[Any]) -> dict[str, Any]:
+    try:
+        with torch.no_grad():
+            wanted = [tuple(x.clone() for x in module(*clones(case))) for case in (a, b)]
+            again = module(*clones(a))
+    except Exception as error:
+        return verdict("none", f"eager: {type(error).__name__}: {error}")
+    if not wanted[0] or any(x.layout != torch.strided for x in (*a, *wanted[0])):
+        return verdict("none")
+    if compare(tuple(x.numpy() for x in again), wanted[0]) is not None:
+        return verdict("random")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "m.pte"
+        try:
+            pteron.export_model(module, path, args=tuple(clones(a)), check=False)
+            model = pteron.load(path, threads=1)
+            for i, (case, want) in enumerate(zip((a, b), wanted, strict=True)):
+                text = compare(model(*clones(case)), want)
+                if text is not None:
+                    return caught(module, a, f"draw {i}, {[tuple(x.shape) for x in a]}: {text}")
+        except pteron.PteronError as error:
+            return verdict(kind_of(error), str(error))
+        except Exception as error:
+            return verdict("traceback", f"{type(error).__name__}: {error}")
+    return verdict("ok")
+
+
+def caught(module: Call, a: list[Any], text: str) -> dict[str, Any]:
+    """Whether the check on the example's values says so, too."""
+    try:
+        pteron.export_model(module, args=tuple(clones(a)))
+    except pteron.PteronError:
+        return verdict("differs", text)
+    return verdict("wrong", text)
+
+
+def clones(values: list[Any]) -> list[Any]:
+    return [x.clone() for x in values]
+
+
+if __name__ == "__main__":
+    main()
