@@ -181,6 +181,12 @@ def histc(x: Any, bins: int = 100, low: float = 0, high: float = 0) -> Any:
 # --- choosing ------------------------------------------------------------------------------------------------------------
 
 
+def nonzero(x: Any) -> Any:
+    """[found, axes]: of a number 0 axes, where ONNX counts one."""
+    found = op.Transpose(op.NonZero(x), perm=[1, 0])
+    return found if rank(x) else op.Slice(found, ints(0), ints(0), ints(1))
+
+
 def masked_select(x: Any, mask: Any) -> Any:
     wide, where = op.Expand(x, op.Shape(mask)), op.Expand(mask, op.Shape(x))
     return op.Compress(op.Reshape(wide, ints(-1)), op.Reshape(where, ints(-1)), axis=0)

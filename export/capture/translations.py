@@ -202,6 +202,7 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "put.default": aten_places.put,
     "scatter_reduce.two": aten_places.scatter_reduce,
     "index_reduce.default": aten_places.index_reduce,
+    "nonzero.default": aten_places.nonzero,
     "masked_select.default": aten_places.masked_select,
     "median.default": aten_places.median,
     "median.dim": aten_places.median_dim,

@@ -155,6 +155,11 @@ def test_results_whose_size_data_decides(tmp_path: Path) -> None:
     agree(tmp_path, functions, (x, i), (torch.tensor([0.0, 0.0, 5.0]), torch.tensor([0, 2, 2])))
 
 
+def test_places_in_a_number_have_no_axis(tmp_path: Path) -> None:
+    functions = [lambda x: x.nonzero(), lambda x: x.nonzero(as_tuple=True)[0], torch.argwhere]
+    agree(tmp_path, functions, (torch.tensor(2.0),), (torch.tensor(0.0),))
+
+
 def test_checks_of_data_do_not_stand_in_the_way(tmp_path: Path) -> None:
     def forward(x: Any) -> Any:
         torch._check_tensor_all(x < 100)
