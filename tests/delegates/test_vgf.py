@@ -147,6 +147,10 @@ def test_two_threads_share_the_device(driver: Driver, blob: Path) -> None:
     driver("together", blob, 5)
 
 
+def test_a_device_that_hangs_keeps_its_memory_and_nobody_waits(driver: Driver, blob: Path) -> None:
+    driver("hang", blob)
+
+
 def test_the_same_segment_gives_the_same_bytes() -> None:
     assert compiled(make("two_outputs")) == compiled(make("two_outputs"))
 

@@ -4,6 +4,8 @@
  *   corrupt PAYLOAD N SEED   N payloads with a few changed bytes: opened, and run where they open
  *   accept                   whether the delegate runs here; says why not
  *   together PAYLOAD N       two instances in two threads, N runs each
+ *   hang PAYLOAD             the device does not end in time: the run and close do, and leave it
+ * its memory
  *
  * Exits with 0 when all held. Built with sanitizers by test_vgf.py. */
 #define _POSIX_C_SOURCE 200809L
@@ -12,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "delegates/vgf/model.h"
+#include "delegates/vgf/graph.h"
 #include "driver.h"
 #include "pteron/types.h"
 
@@ -191,6 +193,51 @@ static void run_together(const char *path, int count) {
   free(payload.data);
 }
 
+/* --- a device that hangs --------------------------------------------------------------------- */
+
+static VkResult never(VkDevice device, uint32_t count, const VkFence *fences, VkBool32 all,
+                      uint64_t timeout_ns) {
+  (void)device, (void)count, (void)fences, (void)all;
+  MUST(timeout_ns <= UINT64_C(2000000000)); /* waits without end otherwise */
+  return VK_TIMEOUT;
+}
+
+static void no_fence(VkDevice device, VkFence fence, const VkAllocationCallbacks *with) {
+  (void)device, (void)fence, (void)with;
+  MUST(!"destroyed while the device has it");
+}
+
+static void no_memory(VkDevice device, VkDeviceMemory memory, const VkAllocationCallbacks *with) {
+  (void)device, (void)memory, (void)with;
+  MUST(!"freed while the device writes to it");
+}
+
+static uint64_t later(void *self) { return (*(uint64_t *)self)++; }
+
+static void run_hanging(const char *path) {
+  opened o, after;
+  bytes payload = read_file(path);
+  uint64_t now = 1;
+  const pte_delegate_until soon = {.deadline_ns = 9, .now = later, .now_self = &now};
+  MUST(open_payload(payload, &o) == PTE_OK);
+  take_tensors(&o);
+  pte_vgf_device *v = ((pte_vgf_graph *)o.instance)->v, real = *v;
+  v->vkWaitForFences = never;
+  v->vkDestroyFence = no_fence;
+  v->vkFreeMemory = no_memory;
+  MUST(o.api->run(o.instance, &o.io, NULL, &soon, &o.error) == PTE_DELEGATE);
+  MUST(strstr(o.error.text, "told to end") != NULL);
+  close_payload(&o);
+  v->vkWaitForFences = real.vkWaitForFences;
+  v->vkDestroyFence = real.vkDestroyFence;
+  v->vkFreeMemory = real.vkFreeMemory;
+  MUST(open_payload(payload, &after) == PTE_OK);
+  take_tensors(&after);
+  must_run(&after);
+  close_payload(&after);
+  free(payload.data);
+}
+
 int main(int count, char **words) {
   const char *command = count > 1 ? words[1] : "";
   if (strcmp(command, "run") == 0) {
@@ -199,6 +246,8 @@ int main(int count, char **words) {
     run_corrupt(words[2], (uint32_t)atoi(words[3]), (uint64_t)atoll(words[4]));
   } else if (strcmp(command, "together") == 0 && count == 4) {
     run_together(words[2], atoi(words[3]));
+  } else if (strcmp(command, "hang") == 0 && count == 3) {
+    run_hanging(words[2]);
   } else if (strcmp(command, "accept") == 0) {
     pte_error error = {0};
     const pte_delegate_api *api = pte_delegate_vgf();

@@ -50,6 +50,8 @@ PTE_CHECKED pte_status pte_vgf_graph_open(pte_vgf_graph *g, pte_vgf_plan *plans,
 PTE_CHECKED pte_status pte_vgf_graph_run(pte_vgf_graph *g, const pte_delegate_io *io,
                                          const pte_delegate_until *until, pte_error *error);
 
+/* Waits for a run that was told to end, a second at most: what a device then still computes with
+ * stays until the process ends. */
 void pte_vgf_graph_close(pte_vgf_graph *g);
 
 #endif
