@@ -49,11 +49,10 @@ class Grid:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Solved:
-    """A weight that an algorithm has rounded, and what the bias makes up for, f32 [n]: `missed` by the weight, `moved` by its
-    inputs where they are rounded."""
+    """A weight that an algorithm has rounded, and what its bias makes up for besides, f32 [n]: `moved` by its inputs where they
+    are rounded."""
 
     rounded: Rounded
-    missed: Array | None = None
     moved: Array | None = None
 
 
@@ -199,8 +198,8 @@ def _weight(unit: Unit, x: Grid | None, found: Solved | None) -> tuple[_Weight, 
 
 def _made_up(found: Solved) -> Array:
     """What the bias takes: f32 [n], or [1] where nothing is known."""
-    none = np.zeros(1, np.float32)
-    weight = none if found.missed is None else found.missed
+    missed = found.rounded.missed
+    weight = np.zeros(1, np.float32) if missed is None else missed
     return weight if found.moved is None else weight - found.moved
 
 

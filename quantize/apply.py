@@ -66,9 +66,21 @@ def apply(
             again = functools.partial(done, choice) if lazy else None
             values[choice.key] = _insert(model, layer, made.encoded, used, again, shared=shared)
             report.layers.append(made.report)
+            if made.missed is not None:
+                _correct(layer, made.missed, used)
         layer.node.replace_input_with(layer.slot, values[choice.key])
     graphs.drop_unread(model)
     return report
+
+
+def _correct(layer: Layer, missed: Array, used: set[str]) -> None:
+    """The layer's bias makes up for what its weight misses; who else has the constant keeps it."""
+    bias, tensor = layer.bias, graphs.constant_tensor(layer.bias)
+    assert bias is not None and tensor is not None and isinstance(layer.node.graph, ir.Graph)
+    before = tensor.numpy()
+    array = np.asarray(before + missed.reshape(before.shape), np.float32)
+    new = graphs.initializer(layer.node.graph, array, f"{layer.name}.bias", used)
+    layer.node.replace_input_with(2, new)
 
 
 def _insert(

@@ -59,7 +59,7 @@ class Probe:
 
         def variants() -> Iterator[Weights]:
             for item in new:
-                yield {i: made.weight() for numbers, made in item for i in numbers}
+                yield {i: (made.weight(), made.missed) for numbers, made in item for i in numbers}
 
         found = (
             losses(self.model, self.tables, variants(), self.given, self.runner, metric)
@@ -75,7 +75,7 @@ class Probe:
 
 def _facts(item: Sequence[tuple[Sequence[int], Rounded]]) -> Iterator[object]:
     for numbers, made in item:
-        yield from (tuple(numbers), made.report.format, *made.encoded.parts)
+        yield from (tuple(numbers), made.report.format, *made.encoded.parts, made.missed)
 
 
 def evaluated(

@@ -27,7 +27,7 @@ from .report import LayerReport
 from .rounding import Rounded
 from .samples import Sample
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Rises when the same inputs are rounded otherwise: entries of older versions are not found."""
 MARK: Final = "pteron.journal"
 """A file that such a folder has; others are left alone."""
@@ -46,7 +46,8 @@ class Journal:
         row = json.loads(arrays["report"].tobytes())
         report = LayerReport(**row | {"shape": tuple(row["shape"])})
         zero, outer = arrays.get("zero"), arrays.get("outer")
-        return Rounded(Encoded(fmt, arrays["codes"], arrays["scale"], zero, outer), report)
+        encoded = Encoded(fmt, arrays["codes"], arrays["scale"], zero, outer)
+        return Rounded(encoded, report, arrays.get("missed"))
 
     def keep(self, key: str, made: Rounded) -> None:
         text = json.dumps(dataclasses.asdict(made.report)).encode()
@@ -54,6 +55,7 @@ class Journal:
         arrays = {"codes": one.codes, "scale": one.scale}
         arrays |= {"zero": one.zero} if one.zero is not None else {}
         arrays |= {"outer": one.outer} if one.outer is not None else {}
+        arrays |= {"missed": made.missed} if made.missed is not None else {}
         self._write(key, arrays | {"report": np.frombuffer(text, np.uint8)})
 
     def loss(self, key: str) -> float | None:

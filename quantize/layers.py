@@ -53,6 +53,18 @@ class Layer:
         wide = matrix.reshape(self.shape[0], *self.shape[2:], self.shape[1])
         return np.ascontiguousarray(np.moveaxis(wide, -1, 1))
 
+    @property
+    def bias(self) -> ir.Value | None:
+        """The constant [n] that the node itself adds, once, to what it makes."""
+        values = self.node.inputs[2:3] if self.kind != "gather" else ()
+        value = next(iter(values), None)
+        tensor = graphs.constant_tensor(value)
+        once = all(graphs.attr(self.node, name, 1.0) == 1.0 for name in ("alpha", "beta"))
+        if tensor is None or tensor.dtype != ir.DataType.FLOAT or not once:
+            return None
+        n = self.extents[0]
+        return value if [int(str(d)) for d in tensor.shape][-1:] == [n] == [tensor.size] else None
+
 
 def layers(model: ir.Model, tables: bool = False) -> list[Layer]:
     """Every constant weight of MatMul, Gemm, Conv and, with `tables`, Gather, in order; weights of no elements stay as they are."""

@@ -26,8 +26,8 @@ from .layers import layers
 from .samples import Runner, Sample
 
 Array = NDArray[Any]
-Weights = Mapping[int, Array]
-"""Number of a layer -> its matrix [n, k] instead of the model's own."""
+Weights = Mapping[int, tuple[Array, Array | None]]
+"""Number of a layer -> its matrix [n, k] instead of the model's own, and what its bias has more, [n]."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -54,12 +54,17 @@ def losses(
     Raises:
         RecipeError: no output is a float, or one is NaN or infinite; the metric is of other outputs.
     """
-    copy, names, own = _opened(model, tables)
+    copy, names, biases, own = _opened(model, tables)
     found = layers(model, tables)
 
     def feeds() -> Iterator[list[Sample]]:
         for variant in itertools.chain([{}], variants):
-            changed = {names[i]: found[i].shaped(matrix) for i, matrix in variant.items()}
+            changed = {names[i]: found[i].shaped(matrix) for i, (matrix, _) in variant.items()}
+            changed |= {
+                biases[i]: (own[biases[i]] + more).astype(np.float32)
+                for i, (_, more) in variant.items()
+                if more is not None
+            }
             yield [{**sample, **own, **changed} for sample in given]
 
     outputs = [str(v.name) for v in model.graph.outputs]
@@ -121,29 +126,40 @@ def _judged(
         yield how.whole(float(np.concatenate(each).mean()))
 
 
-def _opened(model: ir.Model, tables: bool) -> tuple[ir.Model, list[str], dict[str, Array]]:
-    """A copy whose layers' weights are inputs; what each layer's is called, and what the model has there."""
+def _opened(
+    model: ir.Model, tables: bool
+) -> tuple[ir.Model, list[str], dict[int, str], dict[str, Array]]:
+    """A copy whose layers' weights and biases are inputs; what each layer's is called, and what the model has there."""
     copy = model.clone()
     used = graphs.names(copy)
     inputs: dict[int, ir.Value] = {}
-    names, own = [], {}
-    for layer in layers(copy, tables):
+    names: list[str] = []
+    own: dict[str, Array] = {}
+    biases: dict[int, str] = {}
+
+    def opened(tensor: ir.TensorProtocol, name: str) -> ir.Value:
+        kind = ir.TensorType(ir.DataType.FLOAT)
+        made = ir.Value(name=name, type=kind, shape=graphs.sizes(tensor))
+        copy.graph.inputs.append(made)
+        own[name] = np.ascontiguousarray(tensor.numpy(), np.float32)
+        return made
+
+    for number, layer in enumerate(layers(copy, tables)):
         weight = layer.node.inputs[layer.slot]
         assert weight is not None
         tensor = graphs.constant_tensor(weight)
         assert tensor is not None
         key = id(weight)
         if key not in inputs:
-            name = graphs.fresh(used, f"{weight.name}.weight")
-            made = ir.Value(
-                name=name, type=ir.TensorType(ir.DataType.FLOAT), shape=ir.Shape(layer.shape)
-            )
-            copy.graph.inputs.append(made)
-            inputs[key], own[name] = made, np.ascontiguousarray(tensor.numpy(), np.float32)
+            inputs[key] = opened(tensor, graphs.fresh(used, f"{weight.name}.weight"))
         layer.node.replace_input_with(layer.slot, inputs[key])
         names.append(str(inputs[key].name))
+        bias, numbers = layer.bias, graphs.constant_tensor(layer.bias)
+        if bias is not None and numbers is not None:
+            biases[number] = graphs.fresh(used, f"{bias.name}.bias")
+            layer.node.replace_input_with(2, opened(numbers, biases[number]))
     graphs.drop_unread(copy)
-    return copy, names, own
+    return copy, names, biases, own
 
 
 def _is_float(x: Array) -> bool:

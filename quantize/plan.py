@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Sequence
 
 import onnx_ir as ir
@@ -18,7 +19,8 @@ from .recipe import Recipe
 class Choice:
     """`format` None: the layer stays as it is. `algorithm` "": what the statistics allow.
 
-    `weight` is equal where layers read one weight in one way. `free`: no rule decided; `first`: no layer before it has the same.
+    `weight` is equal where layers read one weight in one way. `free`: no rule decided; `first`: no layer before it has the same,
+    `alone`: no other.
     """
 
     layer: Layer
@@ -27,12 +29,18 @@ class Choice:
     weight: tuple[int, str]
     free: bool
     first: bool
+    alone: bool
 
     @property
     def key(self) -> tuple[int, str, str]:
         """Equal where one stored weight does for both."""
         number, kind = self.weight
         return number, self.format.name if self.format else "", kind
+
+    @property
+    def biased(self) -> bool:
+        """Whether a bias makes up for what this weight misses: others have theirs where they share it."""
+        return self.alone and self.layer.bias is not None
 
     @property
     def bits(self) -> int:
@@ -71,10 +79,12 @@ def plan(model: ir.Model, recipe: Recipe) -> Plan:
     chosen = [recipe.choose(layer.names) for layer in found]
     _refuse_idle(recipe, found, [by for _, _, by in chosen])
     seen: set[tuple[int, str]] = set()
+    readers = Counter((id(layer.node.inputs[layer.slot]), layer.kind) for layer in found)
     rows = []
     for layer, (fmt, algorithm, by) in zip(found, chosen, strict=True):
         weight = id(layer.node.inputs[layer.slot]), layer.kind
-        rows.append(Choice(layer, fmt, algorithm, weight, by is None, weight not in seen))
+        first, alone = weight not in seen, readers[weight] == 1
+        rows.append(Choice(layer, fmt, algorithm, weight, by is None, first, alone))
         seen.add(weight)
     return Plan(recipe.format, tuple(rows))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import onnx
 import onnx_ir as ir
@@ -26,7 +26,7 @@ from .measure import losses_of
 from .plan import Choice, Plan, plan
 from .recipe import SKIP, Recipe, recipe
 from .report import QuantReport
-from .rounding import GPTQ, NEAREST, SEARCH, Rounded, matrix_of, missed, moved, rounded
+from .rounding import GPTQ, NEAREST, SEARCH, Rounded, matrix_of, moved, rounded
 from .samples import Runner, Samples, samples
 from .statistics import Statistics, collect, held, load, write
 from .units import Unit, units
@@ -208,7 +208,7 @@ def _rounder(
         if key not in keys or journal.folder is None:
             moments = None if known is None else known.of(choice.layer, *choice.layer.extents)
         if journal.folder is not None and key not in keys:
-            seen = "" if moments is None else digest(moments.second)
+            seen = "" if moments is None else digest(moments.second, moments.mean, choice.biased)
             keys[key] = digest(
                 choice.layer.name, matrix_of(choice.layer), fmt.name, algorithm, seen
             )
@@ -218,7 +218,7 @@ def _rounder(
         if progress:
             name = choice.layer.name
             progress(f"quantize {numbers[name]} {name} {fmt.name} {algorithm}")
-        made = rounded(choice.layer, fmt, algorithm, moments, method.threads)
+        made = rounded(choice.layer, fmt, algorithm, moments, method.threads, biased=choice.biased)
         if journal.folder is None:
             done[key] = made
         else:
@@ -380,14 +380,10 @@ def _weights(
         if progress:
             progress(f"quantize {layer.name} int8 {algorithm}")
         moments = None if known is None else known.of(layer, *layer.extents)
-        with_bias = moments is not None and layer.node in biased
-        if moments is not None and with_bias:
-            moments = moments.centered()
-        one = rounded(layer, int8.FORMAT, algorithm, moments, method.threads)
-        parts: tuple[Any, ...] = ()
-        if moments is not None and with_bias:
-            parts = missed(layer, one, moments), moved(one, moments)
-        found[heads[layer.node]] = Solved(one, *parts)
+        has = layer.node in biased
+        one = rounded(layer, int8.FORMAT, algorithm, moments, method.threads, biased=has)
+        more = moved(one, moments) if moments is not None and has else None
+        found[heads[layer.node]] = Solved(one, more)
     return found
 
 

@@ -36,10 +36,14 @@ NEAREST, SEARCH, GPTQ = ALGORITHMS
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Rounded:
-    """A weight's codes [n, k] and scales, and what they cost."""
+    """A weight's codes [n, k] and scales, and what they cost.
+
+    `missed` f32 [n]: what the mean of the inputs gives less at each output than it did, where a bias makes up for it.
+    """
 
     encoded: Encoded
     report: LayerReport
+    missed: Array | None = None
 
     def weight(self) -> Array:
         """What the codes stand for, f32 [n, k]."""
@@ -54,14 +58,24 @@ def matrix_of(layer: Layer) -> Array:
 
 
 def rounded(
-    layer: Layer, fmt: BlockFormat, algorithm: str, moments: Moments | None, threads: int = 1
+    layer: Layer,
+    fmt: BlockFormat,
+    algorithm: str,
+    moments: Moments | None,
+    threads: int = 1,
+    *,
+    biased: bool = False,
 ) -> Rounded:
     """Rounds a layer's weight; the result does not depend on the number of threads.
+
+    `biased`: the layer has a bias of its own. By moments that takes the mean of the error, and the codes the rest.
 
     Raises:
         QuantError: the weight has no form in the format.
     """
     w = matrix_of(layer)
+    takes = biased and moments is not None
+    moments = moments.centered() if moments is not None and takes else moments
     used = algorithm if moments is not None or algorithm != GPTQ else SEARCH
     if not w.size:
         used = NEAREST
@@ -72,12 +86,10 @@ def rounded(
             encoded = _by_rows(w, fmt, used, moments, threads)
     except QuantError as error:
         raise QuantError(f"layer {layer.name}: {_whole(w, fmt) or error}") from None
-    return Rounded(encoded, _report(layer, w, encoded, used, moments, threads))
-
-
-def missed(layer: Layer, made: Rounded, moments: Moments) -> Array:
-    """What the mean of the inputs gives less at each output than it did: f32 [n]."""
-    return _mean_of(matrix_of(layer) - made.weight(), moments.mean)
+    made = Rounded(encoded, _report(layer, w, encoded, used, moments, threads))
+    if moments is None or not takes:
+        return made
+    return dataclasses.replace(made, missed=_mean_of(w - made.weight(), moments.mean))
 
 
 def moved(made: Rounded, moments: Moments) -> Array | None:

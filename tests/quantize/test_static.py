@@ -14,6 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 from passes.static import operators, quantized, reference, run, values_of
 
 import pteron
+import pteron.export.graph as g
 from pteron.cli import main
 from pteron.export.capture.onnx import capture_onnx
 from pteron.export.graph.text import onnx_text
@@ -21,7 +22,8 @@ from pteron.export.passes import run_passes
 from pteron.export.passes.int8 import integer_nodes
 from pteron.quantize.activations import grid_of
 from pteron.quantize.calibrate import Ranges, calibrated, observe, ranges_of
-from pteron.quantize.quantize import Calibration, quantize_model
+from pteron.quantize.measure import distances
+from pteron.quantize.quantize import Calibration, Method, quantize_model, transformer
 from pteron.quantize.recipe import recipe
 from pteron.quantize.report import QuantReport
 from pteron.quantize.samples import samples_of
@@ -415,6 +417,37 @@ def test_a_bias_takes_the_mean_of_the_error_where_samples_are_there() -> None:
         means[algorithm] = np.abs(np.mean(error, (0, 1, 3, 4)))[1:].mean()
         assert not parts["w"][0].any(), "codes of its own scale, which is coarser than its weights"
     assert means["gptq"] < 0.05 * means["nearest"], means
+
+
+def test_a_bias_takes_the_mean_of_the_error_of_weights_alone() -> None:
+    rng = np.random.default_rng(9)
+    given = [{"x": (rng.random((1, 9, 5, 5)) + 4).astype(np.float32)} for _ in range(8)]
+    constants = {"w": rng.standard_normal((6, 9, 1, 1)).astype(np.float32)}
+    constants |= {"v": rng.standard_normal((4, 6)).astype(np.float32)}
+    constants |= {"b": np.ones(6, np.float32), "c": np.ones(4, np.float32)}
+    text = "h = Conv(x, w, b); i = Flatten(GlobalAveragePool(h)); y = Gemm(i, v, c, transB=1)"
+    model = onnx_text(text, x="f32[1, 9, 5, 5]", **constants)
+    want = [run(model, x)[0] for x in given]
+    done: list[QuantReport] = []
+    method = Method(runner=reference, evaluate=given)
+    transformer("int4", None, done.append, Calibration(given, reference, 64), method)(model)
+    got = [run(model, x)[0] for x in given]
+    error = np.array(got) - np.array(want)
+    assert np.abs(error).max() > 0.02
+    assert np.abs(error.mean(0)).max() < 1e-3, error.mean(0)
+    loss = 1e4 * np.mean([distances(a, b) for a, b in zip(want, got, strict=True)])
+    assert done[0].loss == pytest.approx(loss, rel=1e-2)  # what is measured has these biases
+
+
+def test_weights_that_two_layers_share_leave_their_biases_alone() -> None:
+    rng = np.random.default_rng(10)
+    given = [{"x": rng.random((3, 32)).astype(np.float32)}]
+    constants = {"v": rng.standard_normal((32, 32)).astype(np.float32)}
+    constants |= {"b": np.ones(32, np.float32), "c": np.zeros(32, np.float32)}
+    model = onnx_text("h = Gemm(x, v, b); y = Gemm(h, v, c)", x="f32[3, 32]", **constants)
+    quantized(model, given, "int4")
+    biases = [node.inputs[2] for node in model.graph if node.op_type == "Gemm"]
+    assert [g.constant_tensor(v).numpy().tolist() for v in biases] == [[1.0] * 32, [0.0] * 32]
 
 
 def test_moments_about_the_mean() -> None:
