@@ -296,6 +296,16 @@ REFUSED: dict[str, tuple[Any, ...]] = {
         [f(2, 32), Fixed(u8(4, 1, 16)), Fixed(f(4, 1))],
         {"K": -32, "N": 4, "block_size": 32},
     ),
+    "expected g_idx of blocks 0 to 0, got 0 to 1": (
+        "MatMulNBits",
+        [f(2, 32), Fixed(u8(4, 1, 16)), Fixed(f(4, 1)), None, Fixed(np.arange(32) // 16)],
+        {"K": 32, "N": 4, "block_size": 32},
+    ),
+    "expected g_idx of 32 elements, got 31": (
+        "MatMulNBits",
+        [f(2, 32), Fixed(u8(4, 1, 16)), Fixed(f(4, 1)), None, Fixed(np.zeros(31, np.int32))],
+        {"K": 32, "N": 4, "block_size": 32},
+    ),
     "expected alpha as float": ("QuickGelu", [X], {"alpha": "much"}),
     "expected input 1, got none": ("BiasGelu", [X], {}),
     "output 1 ('y1') is read": ("SkipLayerNormalization", [X, X, Fixed(f(8))], {}, ["FLOAT"] * 2),

@@ -139,12 +139,22 @@ def matmul_nbits(
     if min(K, N) < 1 or block_size < 1:
         n.refuse(f"expected K, N and block_size above 0, got {K}, {N}, {block_size}")
     blocks = -(-K // block_size)
-    _check_order(n, K, block_size)
     codes = _codes(n, 1, (N, blocks * block_size), bits)
     scale = _shaped(n, 2, (N, blocks), "scales")
     zero = _zeros(n, 3, (N, blocks), bits)
-    w = _decoded(n, codes, scale, zero, block_size, K)
-    x = n[0]
+    x, groups = n[0], _groups(n, K, blocks)
+    # K by block: a row of x is brought into that order, which costs less than floats in place of codes
+    order = None if groups is None else np.argsort(groups, kind="stable")
+    if groups is None or order is None or np.array_equal(groups, np.arange(K) // block_size):
+        w = _decoded(n, codes, scale, zero, block_size, K)
+    elif np.array_equal(groups[order], np.arange(K) // block_size):
+        codes = ir.tensor(np.ascontiguousarray(codes.numpy()[:, order]))
+        w = _decoded(n, codes, scale, zero, block_size, K)
+        x = n("Gather", x, n.constant(order, "order"), axis=-1)
+    else:
+        each = [part.astype(np.float32)[:, groups] for part in (scale, zero)]
+        floats = (codes.numpy()[:, :K].astype(np.float32) - each[1]) * each[0]
+        w = n.constant(np.ascontiguousarray(floats), "weight")
     wide = x.dtype == ir.DataType.FLOAT or scale.dtype == ir.DataType.FLOAT
     y = n(
         "MatMul",
@@ -269,13 +279,19 @@ def _zeros(n: Foreign, i: int, shape: tuple[int, int], bits: int) -> g.Array:
     return wide[:, : shape[1]].astype(np.uint8).astype(np.float32)
 
 
-def _check_order(n: Foreign, k: int, block: int) -> None:
-    """g_idx, the block of each element of K: only in order."""
+def _groups(n: Foreign, k: int, blocks: int) -> g.Array | None:
+    """g_idx, the block whose scale each element of K has; None: in order."""
     if n.get(4) is None:
-        return
-    order = _constant(n, 4, "g_idx").numpy().reshape(-1)[:k]
-    if not np.array_equal(order, np.arange(k) // block):
-        n.refuse("g_idx brings K into another order, which is not covered")
+        return None
+    groups = _constant(n, 4, "g_idx").numpy().reshape(-1)[:k]
+    if groups.size < k:
+        n.refuse(f"expected g_idx of {k} elements, got {groups.size}")
+    groups = np.where(groups < 0, groups + blocks, groups).astype(np.int64)
+    if groups.min() < 0 or groups.max() >= blocks:
+        n.refuse(
+            f"expected g_idx of blocks 0 to {blocks - 1}, got {groups.min()} to {groups.max()}"
+        )
+    return groups
 
 
 @means("GatherBlockQuantized")
