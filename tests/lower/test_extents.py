@@ -13,6 +13,7 @@ N, M = e.symbol("n"), e.symbol("m")
 def test_what_is_the_same_is_proved() -> None:
     assert e.same(e.mul(e.add(N, 1), 2), 2 * N + 2)
     assert e.same(e.floordiv(e.floordiv(N, 2), 2), e.floordiv(N, 4))
+    assert e.same(e.ceildiv(e.ceildiv(N, 2), 3), e.ceildiv(N, 6))
     assert not e.same(e.mul(e.floordiv(N, 2), 2), N)
     assert not e.same(N, M)
 
