@@ -44,6 +44,17 @@ def test_codes_and_planes_come_back(fmt, k: int, groups: int) -> None:  # type: 
         np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.parametrize("fmt", PACKED, ids=lambda f: f.name)
+def test_large_weights_are_written_in_bands_of_rows(fmt) -> None:  # type: ignore[no-untyped-def]
+    rng, (n, k) = np.random.default_rng(1), (601, 131)
+    q = rng.integers(0, 1 << (fmt.bits - 1), (n, k)).astype(np.int8)
+    behind = planes_of(fmt, n, k, rng)
+    bands = codes._packed(fmt, q, behind, 1)
+    want = codes.pack(fmt, codes._raw(fmt, q), *behind)
+    assert not isinstance(bands, np.ndarray) and bands.size == want.size
+    np.testing.assert_array_equal(np.concatenate([b.reshape(-1) for b in bands.bands()]), want)
+
+
 def test_the_place_of_a_four_bit_code() -> None:
     raw = np.zeros((16, 16), np.uint8)
     raw[5, 8 + 6] = 9

@@ -123,7 +123,8 @@ def test_integers_lose_their_zero_points(a: int, b: int, by_column: bool, seed: 
     agrees(text, {"x": x}, x=typed(x), y=y, p=np.array(a, np.uint8), q=zero)
 
 
-def test_quantized_products_round_once() -> None:
+@pytest.mark.parametrize("zero", [np.uint8(118), np.int8(-110)])
+def test_quantized_products_round_once(zero: np.generic) -> None:
     rng = np.random.default_rng(1)
     a = rng.integers(0, 256, (4, 3)).astype(np.uint8)
     agrees(
@@ -136,5 +137,5 @@ def test_quantized_products_round_once() -> None:
         t=np.float32(0.02),
         u=np.uint8(120),
         v=np.float32(0.03),
-        w=np.uint8(118),
+        w=zero,
     )

@@ -57,6 +57,7 @@ ALONE = [
     "y = ArgMax(x, axis=2)", "y = ArgMin(x, axis=-1, keepdims=0)", "y = GatherElements(x, ArgMax(x, axis=2), axis=2)",
     "y = ScatterElements(x, ArgMax(x, axis=2), ReduceSum(x, [2]), axis=2)", "y = Transpose(GatherND(Transpose(x, perm=[2, 0, 1]), [[1], [3]]), perm=[1, 2, 0])",
     "y = GatherND(w, Unsqueeze(ArgMax(x, axis=2, keepdims=0), [2]))",
+    "t1 = Transpose(x, perm=[2, 1, 0]); u1 = Gather(Neg(t1), [1, 3], axis=0); y = Transpose(ScatterND(t1, [[0], [2]], u1), perm=[2, 1, 0])",
     "y = Gather(t, k)", "y = Transpose(Gather(u, k, axis=1), perm=[1, 2, 0])", "y = Transpose(Gather(u, k, axis=-1), perm=[1, 2, 0])",
 ]  # fmt: skip
 MIXED = {

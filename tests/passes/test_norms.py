@@ -49,6 +49,17 @@ def test_other_axes_are_left(axes: str) -> None:
     becomes(recognise_layer_norm, text, "", x="f32[n, 3, 4]")
 
 
+def test_a_gain_is_left_where_others_read_what_it_scales() -> None:
+    becomes(
+        recognise_rms_norm,
+        "e = Add(ReduceMean(Mul(x, x), [-1]), 1e-6); r = Div(x, Sqrt(e)); m = Mul(r, g); o = Abs(r); y = Add(m, o)",
+        "r = RMSNormalization(x, r_gain, axis=-1, epsilon=1e-06); m = Mul(r, g); o = Abs(r); y = Add(m, o)",
+        1e-5,
+        x="f32[b, n, 16]",
+        g=G,
+    )
+
+
 def test_unknown_size_is_left() -> None:
     text = "m = ReduceMean(x, [-1]); d = Sub(x, m); v = ReduceMean(Mul(d, d), [-1]); y = Div(d, Sqrt(Add(v, 1e-5)))"
     becomes(recognise_layer_norm, text, "", x="f32[3, n]")
