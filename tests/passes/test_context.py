@@ -14,7 +14,7 @@ from passes.same import run
 from pteron.export import graph as g
 from pteron.export.graph.text import as_text, onnx_text
 from pteron.export.passes.context import keep_context, sight
-from pteron.export.passes.context.last import last_token
+from pteron.export.passes.context.last import last_token, name_rows
 from pteron.export.passes.context.places import Place, Places, Runs, fit
 from pteron.export.passes.context.probe import Probe
 from pteron.export.passes.context.tokens import tokens_meet_in_attention
@@ -315,6 +315,18 @@ def test_the_last_token_is_cut_out_early(text: str) -> None:
         np.testing.assert_allclose(a, b[:, -1:], rtol=1e-6, atol=1e-6)
     after = [u.node.op_type for n in model.graph if n.op_type == "Slice" for u in n.outputs[0].uses()]  # fmt: skip
     assert after == ([CUTS[text]] if CUTS[text] else [])
+
+
+@pytest.mark.parametrize(
+    "text, rows",
+    [("y = Relu(x)", "new"), ("y = Concat(x, x, axis=1)", None), ("y = Slice(x, [0], [3], [1])", None)],
+)  # fmt: skip
+def test_an_axis_is_named_that_has_a_row_for_each_token(text: str, rows: str | None) -> None:
+    model, _, probe = model_of(text)
+    (output,) = model.graph.outputs
+    output.shape = ir.Shape([1, None, 6])
+    name_rows(model, probe, "new")
+    assert g.dims(output) == [1, rows, 6]
 
 
 @pytest.mark.parametrize("shape", ["f32[1, n]", "f32[1, 5, 6]"])
