@@ -25,6 +25,13 @@ def test_equal_terms_are_one_and_zeros_keep_their_sign() -> None:
     assert literal(1, "i64") is not literal(True, "bool")
 
 
+def test_a_long_sum_needs_no_more_registers_than_a_short_one() -> None:
+    left = right = term("exp", load(0, "f32"))
+    for i in range(1, 9):
+        left, right = left + load(i, "f32"), load(i, "f32") + right
+    assert left.need == right.need == (load(0, "f32") + load(1, "f32")).need
+
+
 def test_steps_compute_what_the_terms_say() -> None:
     x, y = load(0, "f32"), load(1, "i32")
     z = select(terms.lt(x, 0.0), -x, x) * terms.cast(y + 3, "f32")
