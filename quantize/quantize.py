@@ -28,7 +28,7 @@ from .recipe import SKIP, Recipe, recipe
 from .report import QuantReport
 from .rounding import GPTQ, NEAREST, SEARCH, Rounded, matrix_of, moved, rounded
 from .samples import Runner, Samples, samples
-from .statistics import Statistics, collect, held, load, write
+from .statistics import Statistics, collect, held, load, spilled, write
 from .units import Unit, units
 
 Progress = Callable[[str], None]
@@ -260,7 +260,7 @@ def _statistics(
         return load(method.statistics)
     kept = method.journal.path("statistics.npz")
     if kept is None:
-        return held(found)
+        return spilled(found)
     mark = kept.with_suffix(".of")
     of = identity(model, given)
     if not (kept.exists() and mark.exists() and mark.read_text() == of):

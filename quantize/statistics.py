@@ -12,11 +12,12 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import numpy as np
 import onnx_ir as ir
@@ -27,6 +28,7 @@ from pteron.schema.errors import RecipeError
 from .layers import Layer
 from .readings import Reading, reading, rows
 from .samples import Runner, Sample
+from .stretches import Order, in_stretches
 
 F32 = NDArray[np.float32]
 
@@ -107,10 +109,10 @@ def collect(
 ) -> Iterator[Record]:
     """A record of each reading of the layers. `roundings`: how values are rounded before they are read, by name.
 
-    The samples are run once, or more often where the sums would take more than `ram_bytes`: at least one record each time.
+    The samples are run once, in stretches of the graph whose weights and sums take `ram_bytes` together, or have one record.
 
     Raises:
-        RecipeError: no samples, samples that cannot be run twice, or a value that is NaN or infinite.
+        RecipeError: no samples, or a value that is NaN or infinite.
     """
     found: dict[Reading, int] = {}
     readers: dict[Reading, list[str]] = {}
@@ -119,43 +121,44 @@ def collect(
         if how is not None:
             found[how] = layer.extents[1]
             readers.setdefault(how, []).append(layer.name)
-    passes = list(_passes(found, ram_bytes))
-    if len(passes) > 1 and iter(given) is given:
-        raise RecipeError(
-            f"calibration: statistics need {len(passes)} runs under this limit of memory, and these samples can be read once; give a list or a file"
-        )
+    passes = list(_passes(found, Order(model.graph), ram_bytes))
+    parts = [list(dict.fromkeys(how.value for how in some)) for some in passes]
     number = 0
-    for count, some in enumerate(passes):
+    for count, (some, runs) in enumerate(
+        zip(passes, in_stretches(model, parts, given, runner), strict=True)
+    ):
         if progress:
             progress(f"calibrate {count + 1}/{len(passes)} {len(some)} inputs of layers")
         sums = {how: _Sum(how, k, (roundings or {}).get(how.value)) for how, k in some.items()}
-        seen = _observe(model, sums, given, runner)
+        seen = _observe(sums, runs)
         for how, total in sums.items():
             yield Record(f"{number:04}", tuple(readers[how]), total.moments(), seen)
             number += 1
 
 
-def _passes(found: Mapping[Reading, int], ram_bytes: int) -> Iterator[dict[Reading, int]]:
-    """Readings whose sums fit into the memory together, in order."""
-    some: dict[Reading, int] = {}
-    taken = 0
+def _passes(
+    found: Mapping[Reading, int], order: Order, ram_bytes: int
+) -> Iterator[dict[Reading, int]]:
+    """Readings whose sums fit into the memory together with the weights that are read until then, as values are made."""
+    by_value: dict[str, dict[Reading, int]] = {}
     for how, k in found.items():
-        size = how.groups * k * k * 12 + 4 * CHUNK * k * how.groups
-        if some and taken + size > ram_bytes:
+        by_value.setdefault(how.value, {})[how] = k
+    some: dict[Reading, int] = {}
+    taken = begin = last = 0
+    for value in sorted(by_value, key=lambda name: order.place(order.values[name])):
+        size = sum(h.groups * k * k * 12 + 4 * CHUNK * k * h.groups for h, k in by_value[value].items())  # fmt: skip
+        if some and taken + size + order.weights(begin, value) > ram_bytes:
             yield some
-            some, taken = {}, 0
-        some[how] = k
-        taken += size
+            some, taken, begin = {}, 0, last
+        some |= by_value[value]
+        taken, last = taken + size, order.place(order.values[value])
     if some:
         yield some
 
 
-def _observe(
-    model: ir.Model, sums: Mapping[Reading, _Sum], given: Iterable[Sample], runner: Runner
-) -> int:
-    wanted = list(dict.fromkeys(how.value for how in sums))
+def _observe(sums: Mapping[Reading, _Sum], runs: Iterable[Mapping[str, NDArray[Any]]]) -> int:
     count = 0
-    for values in runner(model, wanted, given):
+    for values in runs:
         for name, array in values.items():
             if not np.isfinite(array).all():
                 raise RecipeError(
@@ -223,7 +226,14 @@ def held(made: Iterable[Record]) -> Statistics:
 # --- files ----------------------------------------------------------------------------------------------------------------
 
 
-def write(path: Path, made: Iterable[Record]) -> None:
+def spilled(made: Iterable[Record]) -> Statistics:
+    """In a file without a name, which ends with the process or with what is returned."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115
+    write(file, made)
+    return load(file)
+
+
+def write(path: Path | IO[bytes], made: Iterable[Record]) -> None:
     """Records one after another, as they are made: one is in memory at a time."""
     records: dict[str, str] = {}
     samples = 0
@@ -246,7 +256,7 @@ def _put(file: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
         np.lib.format.write_array(out, np.asarray(array, order="C"), allow_pickle=False)
 
 
-def load(path: Path) -> Statistics:
+def load(path: Path | IO[bytes]) -> Statistics:
     """Statistics whose records stay in the file until they are read.
 
     Raises:
@@ -268,18 +278,18 @@ _DAMAGED: Final = (
 """What zipfile, json and numpy raise over bytes that may be anything."""
 
 
-def _refused(path: Path, error: Exception) -> RecipeError:
+def _refused(path: Path | IO[bytes], error: Exception) -> RecipeError:
     return RecipeError(
-        f"{path.name}: expected {FORMAT} version {VERSION}, got another file or half of one ({error}); calibrate again"
+        f"{path.name if isinstance(path, Path) else 'statistics'}: expected {FORMAT} version {VERSION}, got another file or half of one ({error}); calibrate again"
     )
 
 
-def _get(path: Path, name: str) -> NDArray[Any]:
+def _get(path: Path | IO[bytes], name: str) -> NDArray[Any]:
     with zipfile.ZipFile(path) as file, file.open(f"{name}.npy") as entry:
         return np.asarray(np.lib.format.read_array(io.BytesIO(entry.read()), allow_pickle=False))
 
 
-def _moments(path: Path, record: str) -> Moments:
+def _moments(path: Path | IO[bytes], record: str) -> Moments:
     try:
         second, mean, absmax, count = (
             _get(path, f"{record}.{part}") for part in ("second", "mean", "absmax", "rows")

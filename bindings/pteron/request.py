@@ -81,7 +81,7 @@ class Request(Options):
     )
     max_ram: int | None = row(
         None,
-        "bytes that statistics of layers may take at once, at least those of one layer",
+        "bytes that weights and statistics may take at once while samples run, at least those of one layer",
         kind=COUNT,
     )
     quantized: Callable[[QuantReport], None] | None = row(

@@ -1,0 +1,163 @@
+"""A graph run in stretches, one after another, so that the weights of one are in memory at a time.
+
+A stretch ends with the last of the values that are wanted of it. Floats that later stretches read lie in a folder meanwhile, a file
+for each sample; integers and booleans, which are sizes and masks, are made again from them. No node of a weight runs twice.
+
+    nodes      a  b | c  d | e        wanted (b), (d), (e)
+    files         b ->  b, d -> ...   where e reads b and d
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+from numpy.typing import NDArray
+from onnx_ir.analysis import analyze_implicit_usage
+
+import pteron.export.graph as graphs
+
+from .samples import Runner, Sample
+
+KEPT = (ir.DataType.FLOAT, ir.DataType.DOUBLE, ir.DataType.FLOAT16)
+"""What files take, and what is worth one."""
+
+
+class Order:
+    """The values of a graph in the order in which they are made; inputs and constants before all others."""
+
+    def __init__(self, graph: ir.Graph) -> None:
+        self.graph = graph
+        self.values = {str(v.name): v for v in graph.inputs}
+        self.at: dict[ir.Node, int] = {}
+        self.bytes = [0]  # of constants that nodes up to this one read
+        captured = analyze_implicit_usage(graph)
+        self.reads: dict[ir.Node, list[ir.Value]] = {}
+        seen: set[ir.Value] = set()
+        for i, node in enumerate(graph, 1):
+            inside = (v for body in graphs.bodies(node) for v in captured.get(body, ()))
+            self.reads[node] = [v for v in (*node.inputs, *inside) if v is not None]
+            self.at[node] = i
+            self.values |= {str(v.name): v for v in node.outputs}
+            tensors = {v: v.const_value for v in self.reads[node] if v not in seen}
+            seen |= set(tensors)
+            new = sum(int(t.nbytes) for t in tensors.values() if t is not None)
+            self.bytes.append(self.bytes[-1] + new)
+
+    def place(self, value: ir.Value) -> int:
+        node = value.producer()
+        return 0 if node is None else self.at[node]
+
+    def weights(self, begin: int, name: str) -> int:
+        """Bytes of the constants that nodes behind place `begin` read until the value is made."""
+        return max(self.bytes[self.place(self.values[name])] - self.bytes[begin], 0)
+
+    def needs(self, wanted: Iterable[ir.Value], begin: int) -> set[ir.Value]:
+        """Inputs of the graph, and floats made up to `begin`, from which nodes make the wanted values."""
+        found, seen, left = set[ir.Value](), set[ir.Value](), list(wanted)
+        while left:
+            value = left.pop()
+            if value in seen or value.const_value is not None:
+                continue
+            seen.add(value)
+            node = value.producer()
+            if node is None or (self.at[node] <= begin and value.dtype in KEPT):
+                found.add(value)
+            else:
+                left += self.reads[node]
+        return found
+
+
+def in_stretches(
+    model: ir.Model, parts: Sequence[Sequence[str]], given: Iterable[Sample], runner: Runner
+) -> Iterator[Iterator[Mapping[str, NDArray[Any]]]]:
+    """For each part, values by name in the order in which they are made, an iterator: for each sample the values of the part.
+
+    Each is to be read to its end before the next. The samples are read once.
+    """
+    if len(parts) < 2:
+        yield from (iter(runner(model, names, given)) for names in parts)
+        return
+    order = Order(model.graph)
+    values = [[order.values[name] for name in part] for part in parts]
+    ends = [max(map(order.place, part)) for part in values]
+    needs = [order.needs(part, begin) for part, begin in zip(values, [0, *ends[:-1]], strict=True)]
+    with tempfile.TemporaryDirectory() as folder:
+        files = _Files(Path(folder))
+        for i, part in enumerate(values):
+            later = {v for need in needs[i + 1 :] for v in need if order.place(v) <= ends[i]}
+            source: Iterable[Sample] = given if i == 0 else files.read(needs[i])
+            yield _run(
+                model,
+                part,
+                needs[i] if i else set(model.graph.inputs),
+                later,
+                source,
+                files,
+                runner,
+            )
+
+
+class _Files:
+    """The values of each sample that are still to be read."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.shapes: list[dict[str, tuple[int, ...]]] = []
+        self.symbols: dict[tuple[int, ...], str] = {}
+
+    def read(self, names: Iterable[ir.Value]) -> Iterator[Sample]:
+        wanted = [str(v.name) for v in names]
+        for number in range(len(self.shapes)):
+            with np.load(self.folder / f"{number}.npz") as held:
+                yield {name: held[name] for name in wanted}
+
+    def keep(self, number: int, made: Mapping[str, Any], names: Sequence[str]) -> None:
+        """Those of `names` that `made` or the sample's file has; the file then has no others."""
+        path = self.folder / f"{number}.npz"
+        kept = {name: np.asarray(made[name]) for name in names if name in made}
+        if path.exists():
+            with np.load(path) as held:
+                kept |= {
+                    name: held[name] for name in held.files if name in names and name not in kept
+                }
+        np.savez(path, **kept)  # type: ignore[arg-type]
+        self.shapes[number : number + 1] = [{name: x.shape for name, x in kept.items()}]
+
+    def shape(self, name: str) -> list[int | str]:
+        """As long in all samples: an extent. Else a symbol, the same one for axes that are as long as each other in each sample."""
+        columns = zip(*(shapes[name] for shapes in self.shapes), strict=True)
+        return [
+            column[0]
+            if len(set(column)) == 1
+            else self.symbols.setdefault(column, f"n{len(self.symbols)}")
+            for column in columns
+        ]
+
+
+def _run(
+    model: ir.Model, part: Sequence[ir.Value], inputs: set[ir.Value], later: set[ir.Value], source: Iterable[Sample],
+    files: _Files, runner: Runner,
+) -> Iterator[Mapping[str, NDArray[Any]]]:  # fmt: skip
+    made = [v for v in {*part, *later} if v not in inputs and v.producer() is not None]
+    names, kept = [str(v.name) for v in part], [str(v.name) for v in later]
+    outputs = sorted({str(v.name) for v in made})
+    if outputs:
+        some = ir.convenience.extract(model.graph, list(inputs), made)
+        if files.shapes:
+            for value in (v for node in some for v in node.outputs):
+                value.shape = None  # it names the extents of the whole model's inputs
+            for value in some.inputs:
+                value.shape = ir.Shape(files.shape(str(value.name)))
+        cut = ir.Model(some, ir_version=model.ir_version)
+        runs = runner(cut, [*outputs, *(str(v.name) for v in some.inputs)], source)
+    else:
+        runs = source
+    for number, values in enumerate(runs):
+        yield {name: np.asarray(values[name]) for name in names}
+        if kept:
+            files.keep(number, values, kept)
