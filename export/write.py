@@ -83,9 +83,11 @@ def is_stdout(path: Path) -> bool:
 
 @dataclasses.dataclass(slots=True)
 class _Together:
-    """`stack` has parts that are complete; `last`: what puts them into their places, and what was to be done after that."""
+    """`stack` has parts that are complete, `parts` their names; `last`: what puts them into their places, and what was to be
+    done after that."""
 
     stack: contextlib.ExitStack
+    parts: dict[Path, Path]
     last: list[Callable[[], None]]
 
 
@@ -98,10 +100,10 @@ _TOGETHER: Final[contextvars.ContextVar[_Together | None]] = contextvars.Context
 def together() -> Iterator[None]:
     """All files that are written in the body take their places when it is done: none of them where one fails.
 
-    What is written cannot be read before. Raises as `write_whole` does.
+    What is written can be read before where `complete` says. Raises as `write_whole` does.
     """
     with contextlib.ExitStack() as stack:
-        made = _Together(stack, [])
+        made = _Together(stack, {}, [])
         token = _TOGETHER.set(made)
         try:
             yield
@@ -109,6 +111,12 @@ def together() -> Iterator[None]:
             _TOGETHER.reset(token)
         for do in made.last:
             do()
+
+
+def complete(path: Path) -> Path:
+    """Where a file that this body of `together` wrote lies whole until it takes its place."""
+    made = _TOGETHER.get()
+    return path if made is None else made.parts.get(path, path)
 
 
 def afterwards(do: Callable[[], None]) -> None:
@@ -129,6 +137,8 @@ def parts(*paths: Path) -> Iterator[list[Path]]:
         with _named(paths, made := []):
             made += [stack.enter_context(_part(path)) for path in paths]
             yield [part for part, _ in made]
+        if outer is not None:
+            outer.parts.update(zip(paths, (part for part, _ in made), strict=True))
         afterwards(functools.partial(_finish, paths, made))
 
 

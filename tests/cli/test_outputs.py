@@ -113,6 +113,34 @@ def test_two_outputs_are_two_files(tmp_path: Path) -> None:
 # --- what is there keeps its kind ----------------------------------------------------------------
 
 
+def test_a_kernel_list_that_cannot_be_written_leaves_no_program(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "m.pte"
+    out.write_bytes(b"old")
+    assert (
+        main(["export", str(model), "-o", str(out), "--emit-kernel-list", "/proc/k.h", "-q"]) == 5
+    )
+    assert "/proc/k.h: cannot be written" in capsys.readouterr().err
+    assert out.read_bytes() == b"old" and not leftovers(tmp_path)
+
+
+def test_a_kernel_list_is_of_a_program_that_goes_to_the_standard_output(
+    model: Path, tmp_path: Path
+) -> None:
+    """Which cannot be read again: it waited for ever."""
+    for out in ("/dev/stdout", tmp_path / "m.pte"):
+        words = ["export", model, "-o", out, "--emit-kernel-list", tmp_path / f"{Path(out).stem}.h"]
+        done = subprocess.run(
+            [*PTERON, *words, "-q"], stdout=subprocess.PIPE, timeout=120, check=True
+        )
+        if out == "/dev/stdout":
+            piped = done.stdout
+    assert piped == (tmp_path / "m.pte").read_bytes()
+    lists = [(tmp_path / f"{name}.h").read_text().splitlines()[1:] for name in ("stdout", "m")]
+    assert lists[0] == lists[1]
+
+
 def test_mode_and_links_stay(model: Path, tmp_path: Path) -> None:
     real = tmp_path / "folder" / "real.pte"
     real.parent.mkdir()

@@ -90,14 +90,14 @@ def run(args: argparse.Namespace) -> int:
         with together():
             with progress(args.quiet or args.json) as tell:
                 report = export_model(args.model, target, progress=tell, **options)
+            if args.kernel_list and target:
+                write_kernel_list(args.kernel_list, target)
             if args.report:
                 write_report(args, export_page(report, str(args.model)), report.as_dict())
     except PteronError as error:
         if args.report and report is None:
             write_report(args, failure_page(error, str(args.model)), say.facts_of(error))
         raise
-    if args.kernel_list and target:
-        write_kernel_list(args.kernel_list, target)
     say.result("export", args.json, report.as_dict(), report.as_text, outputs)
     return 0
 
@@ -105,9 +105,10 @@ def run(args: argparse.Namespace) -> int:
 def write_kernel_list(path: Path, program: Path) -> None:
     from pteron.export.file.read import read
     from pteron.export.program.kernels import header, kernels_of
-    from pteron.export.write import write_text
+    from pteron.export.write import complete, write_text
 
-    write_text(path, header(kernels_of(read(program.read_bytes())), program.name))
+    kernels = kernels_of(read(complete(program).read_bytes()))
+    write_text(path, header(kernels, program.name))
 
 
 def write_report(args: argparse.Namespace, html: str, facts: Mapping[str, Any]) -> None:
