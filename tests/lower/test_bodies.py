@@ -1,6 +1,7 @@
 """Joining programs: the bound holds, nothing is lost, and the result is what compiling both at once gives."""
 
 import numpy as np
+import pytest
 
 from pteron.export.optimize import bodies
 from pteron.export.program import terms
@@ -62,3 +63,11 @@ def test_what_needs_more_registers_or_steps_than_there_are_is_not_joined():
         long = joined
     assert long.steps == 256
     assert bodies.join(long, [], last, {bodies.load(7, "f32"): long.outputs[0]}) is None
+
+
+def test_an_operand_of_both_is_no_reason_to_count_registers(monkeypatch: pytest.MonkeyPatch):
+    inner = bodies.read([load(0, "f32") + load(1, "f32")], [1, 2])
+    outer = bodies.read([load(0, "f32") * load(1, "f32")], [9, 2])
+    monkeypatch.delattr(bodies, "registers")
+    made = bodies.join(inner, [], outer, {bodies.load(9, "f32"): inner.outputs[0]})
+    assert made is not None and made.operands == (1, 2)

@@ -47,6 +47,14 @@ def test_a_constant_right_operand_is_a_weight() -> None:
     ]
 
 
+@pytest.mark.parametrize("shape, is_bias", [((4,), True), ((1, 4), True), ((5, 1), False)])
+def test_an_addend_of_gemm_is_a_bias_where_it_is_a_row(
+    shape: tuple[int, ...], is_bias: bool
+) -> None:
+    lines = listing("out = Gemm(x, w, c)", x="f32[5, 3]", w=floats((3, 4)), c=floats(shape))
+    assert (len(lines) == 1) is is_bias, lines
+
+
 @pytest.mark.parametrize("c", [(), (4,), (1, 4), (5, 1), (5, 4), None])
 @pytest.mark.parametrize("attrs", ["", "alpha=0.5", "beta=2.0", "alpha=0.5, beta=0.0"])
 def test_gemm_adds_what_broadcasts(c: tuple[int, ...] | None, attrs: str) -> None:
