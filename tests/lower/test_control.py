@@ -92,10 +92,13 @@ agraph (float[4] x, int64 trips, bool start) => (float[4] last, float[t, 4] rows
 }"""
 
 
+@pytest.mark.parametrize("start", [True, False])
 @pytest.mark.parametrize("trips", [1, 3, 20])
-def test_a_loop_carries_collects_and_stops(trips: int) -> None:
+def test_a_loop_carries_collects_and_stops(trips: int, start: bool) -> None:
     x = abs(floats((4,)))
-    agrees(LOOP, {"x": x, "trips": np.array(trips), "start": np.array(True)})
+    feeds = {"x": x, "trips": np.array(trips), "start": np.array(start)}
+    agrees(LOOP, feeds)
+    agrees(LOOP.replace("(trips, start, x)", "(trips, , x)"), feeds)
 
 
 def test_a_loop_that_always_goes_on_has_exactly_its_trips() -> None:
