@@ -25,6 +25,12 @@ def test_order_is_proved_or_unknown() -> None:
     assert e.maximum(1, N) == N
 
 
+def test_of_two_sizes_the_one_of_fewer_operations_is_simpler() -> None:
+    long, short = N * N + 2 * N * M + M * M, (N + M) ** 2
+    assert e.simpler(long, short) == e.simpler(short, long) == short
+    assert e.simpler(N, 3) == e.simpler(3, N) == 3
+
+
 def test_division_is_whole_where_it_can_be_shown() -> None:
     assert e.exact_div(12 * N * M, 4 * N) == 3 * M
     assert e.exact_div(N * M + 2 * M, M) == N + 2

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy
 
 from pteron.export.graph.text import onnx_text
-from pteron.export.lower import lower
+from pteron.export.lower import lower, scaled
 from pteron.export.plan.lifetimes import MAX_EXTENT
 from pteron.export.program.interpret import run
 from tests.lower.check import agrees
@@ -89,6 +90,15 @@ def test_sizes_scaled_in_f32_round_as_f32_does(op: str, rounding: str, symbolic:
                     continue
             y = run(program, {"x": np.zeros(n, np.float32)})["y"]
             assert y.shape == (want,), (scale, n)
+
+
+@pytest.mark.parametrize("least", [0, 1])
+@pytest.mark.parametrize("first", [3, 70000, 1 << 20, (1 << 20) + 1, 5 << 20])
+def test_an_expression_holds_up_to_the_first_size_where_it_does_not(first: int, least: int) -> None:
+    x = scaled.Scaled("f32", "Cast", (scaled.SIZE,))
+    other = scaled.SIZE + sympy.floor(scaled.SIZE / first)
+    assert scaled._agreed(x, other, least) == first - 1
+    assert scaled._agreed(x, scaled.SIZE, least) == 1 << 24
 
 
 def test_a_size_beyond_what_f32_counts_is_refused() -> None:

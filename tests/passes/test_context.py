@@ -14,6 +14,7 @@ from passes.same import run
 from pteron.export import graph as g
 from pteron.export.graph.text import as_text, onnx_text
 from pteron.export.passes.context import keep_context, sight
+from pteron.export.passes.context.caches import find_caches
 from pteron.export.passes.context.last import last_token, name_rows
 from pteron.export.passes.context.places import Place, Places, Runs, fit
 from pteron.export.passes.context.probe import Probe
@@ -147,6 +148,24 @@ def test_tokens_are_axis_1_of_the_results(perm: list[int]) -> None:
     model, tokens, probe = model_of(f"y = Transpose(x, perm={perm})")
     with pytest.raises(ModelError, match=rf"'y': expected tokens along axis 1, got axis {perm.index(1)}"):  # fmt: skip
         tokens_meet_in_attention(model, tokens, probe)
+
+
+# --- caches ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("grown", [True, False])
+@pytest.mark.parametrize("past", ["a, b", "Relu(a), Relu(b)"])
+def test_a_cache_grows_from_an_input_to_an_output(past: str, grown: bool) -> None:
+    """Else what is new is kept; what is made of an input is none."""
+    sizes = dict.fromkeys("xkv", "f32[1, 2, n, 4]") | dict.fromkeys("ab", "f32[1, 2, m, 4]")
+    more = "" if grown else "; z = Add(p, q)"
+    model = onnx_text(f"y, p, q = Attention(x, k, v, None, {past}){more}", **sizes)
+    g.infer(model)
+    found = [(c.past and c.past.name, c.new.name, c.whole.name) for c in find_caches(model)]
+    is_grown = grown and past == "a, b"
+    assert found == (
+        [("a", "k", "p"), ("b", "v", "q")] if is_grown else [(None, n, n) for n in "kv"]
+    )
 
 
 # --- masks -----------------------------------------------------------------------------------------------------------
