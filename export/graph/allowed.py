@@ -160,7 +160,9 @@ def _check_types(
         text = "" if t is None else _text(t)
         wanted = {*formal.types, *older.inputs[min(i, len(older.inputs) - 1)].types}
         if text and text not in wanted:
-            raise NotAllowedError(f"{formal.name} is {_short(text)}; expected {_listed(wanted)}")
+            raise NotAllowedError(
+                f"{_named(schema, i)} is {_short(text)}; expected {_listed(wanted)}"
+            )
     if schema.name in LENIENT:
         return
     check_agreement(schema, ["" if t is None else _text(t) for t in types])
@@ -184,6 +186,12 @@ def _elements(data: onnx.TensorProto | None) -> list[int] | None:
     return [int(n) for n in onnx.numpy_helper.to_array(data).reshape(-1)]
 
 
+def _named(schema: Any, i: int) -> str:
+    """Operand `i`; one of many by its place, too."""
+    formal = schema.inputs[min(i, len(schema.inputs) - 1)]
+    return f"{formal.name} {i}" if formal.option.name == "Variadic" else str(formal.name)
+
+
 def check_agreement(schema: Any, types: Sequence[str]) -> None:
     """Operands that the definition gives one type have one; "" is one that is absent or not known.
 
@@ -198,7 +206,7 @@ def check_agreement(schema: Any, types: Sequence[str]) -> None:
         first = bound.setdefault(formal.type_str, t)
         if first != t:
             raise NotAllowedError(
-                f"{formal.name} is {_short(t)}; expected {_short(first)} as the operand before it has: cast one of them"
+                f"{_named(schema, i)} is {_short(t)}; expected {_short(first)} as the operand before it has: cast one of them"
             )
 
 

@@ -183,6 +183,16 @@ def test_any_text_may_name_a_dimension(first: str, second: str) -> None:
     assert {d.name for d in export(proto, Options(fix={first: 3})).dims} <= {second}
 
 
+@pytest.mark.parametrize("node, name", [("Concat", "inputs 2"), ("Sum", "data_0 2"), ("Add", "B")])
+def test_an_operand_of_another_type_is_named(node: str, name: str) -> None:
+    """One of many by its place."""
+    kinds = [F, INT] if node == "Add" else [F, F, INT]
+    names = [f"x{i}" for i in range(len(kinds))]
+    attrs = {"axis": 0} if node == "Concat" else {}
+    with pytest.raises(ModelError, match=rf"\({node}\): {name} is int64; expected float"):
+        capture(model(N(node, names, ["y"], **attrs), [(k, [4]) for k in kinds]))
+
+
 def test_a_call_of_a_function_with_too_many_operands_is_refused_by_name() -> None:
     proto = model(N("Twice", ["x0", "x0"], ["y"], domain="own"), [X])
     proto.functions.append(
