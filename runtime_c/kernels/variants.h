@@ -264,6 +264,8 @@ typedef struct pte_tile_i8 {
   int32_t (*sum)[PTE_PANEL];          /* [rows][panels][16]; may be `start` */
   int8_t *y;                          /* dense in a row, aliases nothing */
   size_t y_stride, lanes;             /* lanes in 1..16: columns of the last panel that exist */
+  const uint32_t *peaks;              /* what `peaks` and `limit` say, where the variant has them */
+  uint32_t limit;
 } pte_tile_i8;
 
 /* What follows the sums of a tile of matmul_turned: y = finish(f32(sum) * (x_scale * w_scale)). */
@@ -322,6 +324,13 @@ typedef struct pte_gemm_static {
                size_t pixels, size_t step, int8_t *y);
   /* The same of such windows, for channels first .. end; NULL: there is none */
   void (*walk)(const pte_taps_i8 *t, size_t first, size_t end, const pte_walk_i8 *walk);
+  /* What is faster where most elements are not far above -128: NULL, it is this. */
+  const struct pte_gemm_static *low;
+  /* Where pairs of products must fit 16 bits: the largest element of the rows of a tile, above
+   * -128, for every four along K, and those after them up to eight; how large it may be for a
+   * panel. NULL: they need not. */
+  void (*peaks)(size_t rows, size_t quads, const char *x, size_t row_bytes, uint32_t *peaks);
+  uint32_t (*limit)(size_t quads, const int8_t *panel);
   /* pte_turned_row and pte_scaled_tile of kernels/matrix/gemm_turned.h */
   void (*turn)(size_t depth, const float *x, float *room, int8_t *code, float *scale);
   void (*scaled)(const pte_scaled_i8 *scaled, size_t rows, size_t panels);

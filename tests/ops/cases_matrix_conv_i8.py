@@ -82,6 +82,23 @@ def some_wide(case: Case) -> Case:
     return with_input(case, shift=shift)
 
 
+def behind_relu(case: Case, most: int) -> Case:
+    """Elements from -128 to most - 128, one of a hundred to 127."""
+    x = RNG.integers(0, most + 1, case.inputs[0].shape)  # type: ignore[union-attr]
+    x[RNG.random(x.shape) < 0.01] = 255
+    return with_input(case, x=(x - 128).astype(np.int8))
+
+
+def pairs_at_the_end() -> Case:
+    """Sums of two products about the ends of 16 bits: panels of one weight each, times each element above -128."""
+    case = conv((256,), 64, 96, 1, x_zero=-128)
+    ends = np.repeat(np.array([-128, 127, -127, 64, 1, 0], np.int8), 16)
+    x = np.arange(-128, 128).astype(np.int8)
+    return with_input(
+        case, x=np.repeat(x, 64).reshape(1, 256, 64), w=weight(np.repeat(ends[:, None], 64, 1))
+    )
+
+
 def refused(status: Status = Status.BAD_PROGRAM, **attrs: Any) -> Case:
     return dataclasses.replace(PLAIN, attrs=PLAIN.attrs | attrs, status=status)
 
@@ -143,6 +160,12 @@ CASES = [
     conv((3, 3), 4, 5, 3, begin=9, end=9),
     conv((6, 5), 4, 5, 3, low=7, high=7),
     all_ends(),
+    pairs_at_the_end(),
+    *(behind_relu(conv((m,), k, n, 1, x_zero=-128), most) for m, k, n in ((16, 5, 16), (17, 64, 33), (50, 129, 20)) for most in (0, 60, 140, 255)),
+    *(behind_relu(conv((9, 11), c, 20, 3, begin=1, end=1, x_zero=-128), 90) for c in (3, 6, 16, 70)),
+    behind_relu(conv((40,), 8192, 17, 1, x_zero=-128), 90),
+    behind_relu(conv((9, 8), 12, 24, 3, groups=3, begin=1, end=1, x_zero=-128, batch=2), 90),
+    some_wide(behind_relu(conv((20,), 30, 70, 1, x_zero=-128), 90)),
     *(refused(**{name: value}) for name in ("kernel", "stride", "dilation", "spread") for value in ((0, 3), (HUGE, 3), (3,))),
     *(refused(**{name: (value, 0)}) for name in ("begin", "end") for value in (1, HUGE, -HUGE)),
     *(refused(groups=groups) for groups in (-HUGE, -1, 0, 2, 3, HUGE)),

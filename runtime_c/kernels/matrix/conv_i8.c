@@ -32,6 +32,7 @@ enum {
   ALIAS = 4096,       /* rows so far apart would fall on each other in L1 */
   TASK_WORK = 131072, /* products that are worth a task, in sixteens */
   TILE_QUADS = 2048,  /* of four products, of a tile */
+  LOW_ROWS = 16,      /* that pay for looking at weights (the variant's `limit`) */
   SET = 64,           /* channels of a depthwise step, */
   MANY_TAPS = 8192,   /* which sums fewer in one piece (as the row says), */
   MOST_PIXELS = 64,   /* and pixels; */
@@ -47,6 +48,7 @@ typedef struct conv_i8_plan {
   size_t groups, rows, columns, channels, depth, quads, panels; /* but for rows, of one group */
   size_t block_rows, row_blocks, column_blocks;
   size_t zeros; /* 1: the variant wants a row of them before each block (settle) */
+  size_t peaks; /* of a strip, behind the rows of a block */
   bool matrix;  /* rows of x are rows of a matrix */
   bool depthwise;
   bool walk; /* depthwise, and the variant takes lines of windows of 3 by 3 */
@@ -105,10 +107,14 @@ static bool plan_of(const pte_call *call, conv_i8_plan *p) {
   p->matrix = pte_conv_is_matrix(&p->w);
   p->depthwise = p->groups > 1 && p->channels == 1 && p->columns == 1 && p->depth < MANY_TAPS;
   if (p->depthwise) return plan_depthwise(p);
-  uint64_t rows = 8 * (p->quads + 8) + 64; /* of any variant's */
+  if (p->kernel->low != NULL && a->x_zero == INT8_MIN && p->rows >= LOW_ROWS &&
+      p->quads <= TILE_QUADS)
+    p->kernel = p->kernel->low;
+  uint64_t rows = 8 * (p->quads + 8) + 64; /* of any variant's, peaks among them */
   p->row_bytes = (4 * p->quads * p->kernel->widened + 63) / 64 * 64;
   if (p->row_bytes % ALIAS == 0) p->row_bytes += 64;
   p->zeros = p->kernel->settle != NULL;
+  p->peaks = p->kernel->peaks == NULL ? 0 : (p->quads + 7) / 8 * 8;
   plan_blocks(p, call->threads);
   return pte_align(p->depth, 64, &p->line_bytes) && pte_mul(rows, p->block_rows + 1, &rows) &&
          pte_align(rows, 64, &rows) && pte_add(rows, p->line_bytes + HEAD_BYTES, &p->share_bytes);
@@ -254,6 +260,8 @@ typedef struct panel_set {
   const int8_t *codes;
   pte_rescale_columns columns[PTE_BESIDE];
   bool narrow;
+  const uint32_t *peaks; /* of the rows that are next, and what the panel takes */
+  uint32_t limit;
 } panel_set;
 
 static void panels_open(const conv_i8_plan *p, size_t group, size_t panel, panel_set *set) {
@@ -268,6 +276,34 @@ static void panels_open(const conv_i8_plan *p, size_t group, size_t panel, panel
     columns_read(p, group * p->columns + column, least(PTE_PANEL, p->columns - column), c);
     set->narrow = set->narrow && c->narrow;
   }
+  if (p->peaks != 0) set->limit = p->kernel->limit(p->quads, set->codes);
+}
+
+/* A block's rows, with those of zeros, in tiles of about as many each: few would wait for latency.
+ */
+typedef struct strips {
+  size_t count, each, more;
+} strips;
+
+static strips strips_of(const conv_i8_plan *p, size_t rows) {
+  const size_t all = rows + p->zeros, count = ceil_div(all, p->kernel->most_rows);
+  return (strips){count, all / count, all % count};
+}
+
+/* They lie behind the rows. */
+static uint32_t *peaks_of(const conv_i8_plan *p, size_t rows, const char *block) {
+  return (uint32_t *)(void *)(uintptr_t)(block + (rows + p->zeros) * p->row_bytes);
+}
+
+static bool peaks_fill(const conv_i8_plan *p, pte_pace *pace, size_t rows, const char *block) {
+  const strips s = strips_of(p, rows);
+  uint32_t *peaks = peaks_of(p, rows, block);
+  for (size_t i = 0, strip; i < s.count; i++, block += strip * p->row_bytes, peaks += p->peaks) {
+    strip = s.each + (i < s.more);
+    if (!pte_pace_go(pace, (int64_t)(strip * p->quads))) return false;
+    p->kernel->peaks(strip, p->quads, block, p->row_bytes, peaks);
+  }
+  return true;
 }
 
 /* Rows of a tile as far as one goes at a time: sums wrap, so that parts add up to the whole.
@@ -282,6 +318,7 @@ static bool tile_run(const conv_i8_plan *p, pte_pace *pace, panel_set *set, bool
   pte_tile_i8 t = {.x = x, .panel = set->codes, .row_bytes = p->row_bytes, .sum = sum};
   t.panel_bytes = p->quads * (4 * PTE_PANEL);
   t.next = next, t.next_step = next_step;
+  t.peaks = set->peaks, t.limit = set->limit;
   int32_t *bias = set->columns[0].bias;
   const size_t bias_step = sizeof *set->columns / sizeof *bias;
   t.start = settle ? nothing : bias, t.start_panel = settle ? 0 : bias_step;
@@ -313,18 +350,17 @@ static bool tile_run(const conv_i8_plan *p, pte_pace *pace, panel_set *set, bool
  * `panel` on; columns past the last exist in the panel only. */
 static bool panels_run(const conv_i8_plan *p, pte_pace *pace, size_t group, size_t first,
                        size_t rows, size_t panel, const char *block) {
-  const size_t all = p->columns * p->groups, tall = p->kernel->most_rows;
-  const size_t all_rows = rows + p->zeros, strips = ceil_div(all_rows, tall);
+  const size_t all = p->columns * p->groups;
+  const strips s = strips_of(p, rows);
   panel_set set;
   panels_open(p, group, panel, &set);
   int8_t *y = (int8_t *)p->call->out[0]->data + first * all + group * p->columns + set.column;
   /* The panels after these, evenly over all strips. */
-  const size_t step = ceil_div(set.count * (4 * PTE_PANEL), strips);
+  const size_t step = ceil_div(set.count * (4 * PTE_PANEL), s.count);
   const int8_t *next = set.codes + set.count * p->quads * (4 * PTE_PANEL);
-  /* About as many rows each: few would wait for latency. */
-  const size_t each = all_rows / strips, more = all_rows % strips;
-  for (size_t i = 0, at = 0, strip; i < strips; i++, at += strip) {
-    strip = each + (i < more);
+  set.peaks = peaks_of(p, rows, block);
+  for (size_t i = 0, at = 0, strip; i < s.count; i++, at += strip, set.peaks += p->peaks) {
+    strip = s.each + (i < s.more);
     const bool settle = i < p->zeros;
     int8_t *to = y + (settle ? 0 : at - p->zeros) * all;
     if (!tile_run(p, pace, &set, settle, strip, block + at * p->row_bytes,
@@ -355,6 +391,7 @@ static void bands_run(const conv_i8_plan *p, size_t begin, size_t end, uint32_t 
     if (band != *filled) {
       *filled = SIZE_MAX;
       if (!rows_fill(p, &pace, group, first, rows, to, (int8_t *)line)) return;
+      if (p->peaks != 0 && !peaks_fill(p, &pace, rows, block)) return;
       *filled = band;
     }
     size_t last = sets * (part + 1) / p->column_blocks;

@@ -1,7 +1,14 @@
-/* int8 products on AVX2: everything is widened to 16 bits, where vpmaddwd is exact for all codes
- * (vpmaddubsw saturates; |x| times sign(w, x), which does not, takes as many instructions and no
- * weight of -128). Four elements of a row of x are stored as x0 x2 x1 x3, so that 32 bits
- * broadcast meet the even and the odd bytes of the panel, which shifts bring apart. */
+/* int8 products on AVX2, for two kinds of rows.
+ *
+ * Any: everything is widened to 16 bits, where vpmaddwd is exact for all codes. Four elements of a
+ * row of x are stored as x0 x2 x1 x3, so that 32 bits broadcast meet the even and the odd bytes of
+ * the panel, which shifts bring apart: four instructions for 32 products. |x| times sign(w, x)
+ * takes as many, and no weight of -128.
+ *
+ * Low: most elements are not far above -128, as behind a ReLU. Rows are bytes, x + 128, and
+ * vpmaddubsw makes that three instructions. It saturates where two products leave 16 bits: a quad
+ * of a tile where they could (`peaks`, `limit`) is widened by itself, which costs no more than a
+ * branch where there are few. */
 #if PTE_HAVE_AVX2
 #include <string.h>
 
@@ -32,17 +39,19 @@ static void widen(size_t count, const int8_t *x, int16_t *to) {
   }
 }
 
-static void gather_avx2(const pte_gather_i8 *g) {
-  pte_gather_i8 one = *g;
-  const size_t count = g->lines * g->bytes;
-  one.windows = 1;
-  for (size_t i = 0; i < g->windows; i++, one.x += g->step) {
-    char *row = (char *)g->to + i * g->row_bytes;
-    one.to = row + g->row_bytes / 2;
-    pte_i8_gather(&one, 0);
-    widen(count, one.to, (int16_t *)(void *)row);
-  }
+static __attribute__((noinline)) void bytes_gather(const pte_gather_i8 *g, uint8_t flip) {
+  pte_i8_gather(g, flip);
 }
+
+static void gather_avx2(const pte_gather_i8 *g) {
+  pte_gather_i8 bytes = *g;
+  char *row = bytes.to = (char *)g->to + g->row_bytes / 2;
+  bytes_gather(&bytes, 0);
+  for (size_t i = 0; i < g->windows; i++, row += g->row_bytes)
+    widen(g->lines * g->bytes, (int8_t *)row, (int16_t *)(void *)(row - g->row_bytes / 2));
+}
+
+static void gather_low(const pte_gather_i8 *g) { bytes_gather(g, 0x80); }
 
 INLINE __m256i pair(const char *x) {
   int32_t both;
@@ -50,38 +59,126 @@ INLINE __m256i pair(const char *x) {
   return _mm256_set1_epi32(both);
 }
 
-INLINE void tile(const size_t rows, const pte_tile_i8 *t) {
-  const char *x = t->x;
-  const int8_t *panel = t->panel;
-  __m256i sum[ROWS][2];
-  begin(rows, t, sum);
-  for (size_t q = 0; q < t->quads; q++, panel += 64, x += 8) {
-    const __m256i low = load(panel), high = load(panel + 32);
-    const __m256i even[] = {_mm256_srai_epi16(_mm256_slli_epi16(low, 8), 8),
-                            _mm256_srai_epi16(_mm256_slli_epi16(high, 8), 8)};
-    const __m256i odd[] = {_mm256_srai_epi16(low, 8), _mm256_srai_epi16(high, 8)};
-#pragma GCC unroll 4
-    for (size_t m = 0; m < rows; m++) {
-      const __m256i first = pair(x + m * t->row_bytes), second = pair(x + m * t->row_bytes + 4);
+/* Panel codes 0 and 2, 1 and 3 of each four, in 16 bits. */
+typedef struct parts {
+  __m256i even[2], odd[2];
+} parts;
+
+INLINE parts parts_of(__m256i low, __m256i high) {
+  return (parts){
+      {_mm256_srai_epi16(_mm256_slli_epi16(low, 8), 8),
+       _mm256_srai_epi16(_mm256_slli_epi16(high, 8), 8)},
+      {_mm256_srai_epi16(low, 8), _mm256_srai_epi16(high, 8)}
+  };
+}
+
+INLINE void parts_add(const parts *w, __m256i first, __m256i second, __m256i *sum) {
 #pragma GCC unroll 2
-      for (size_t h = 0; h < 2; h++) {
-        sum[m][h] = _mm256_add_epi32(sum[m][h], _mm256_madd_epi16(even[h], first));
-        sum[m][h] = _mm256_add_epi32(sum[m][h], _mm256_madd_epi16(odd[h], second));
-      }
-    }
+  for (size_t h = 0; h < 2; h++) {
+    sum[h] = _mm256_add_epi32(sum[h], _mm256_madd_epi16(w->even[h], first));
+    sum[h] = _mm256_add_epi32(sum[h], _mm256_madd_epi16(w->odd[h], second));
   }
-  put(rows, t, sum);
+}
+
+/* Rows from `live` on are the last one again. */
+INLINE void rows_of(const size_t rows, size_t live, const pte_tile_i8 *t, const char **x) {
+  x[0] = t->x;
+#pragma GCC unroll 4
+  for (size_t m = 1; m < rows; m++) x[m] = x[m - 1] + (m < live ? t->row_bytes : 0);
+}
+
+INLINE void tile(const size_t rows, size_t live, const pte_tile_i8 *t) {
+  const int8_t *panel = t->panel;
+  const char *x[ROWS];
+  __m256i sum[ROWS][2];
+  rows_of(rows, live, t, x);
+  begin(rows, t, sum);
+  for (size_t q = 0; q < t->quads; q++, panel += 64) {
+    const parts w = parts_of(load(panel), load(panel + 32));
+#pragma GCC unroll 4
+    for (size_t m = 0; m < rows; m++)
+      parts_add(&w, pair(x[m] + 8 * q), pair(x[m] + 8 * q + 4), sum[m]);
+  }
+  put(rows, live, t, sum);
 }
 
 static void tile_avx2(size_t rows, size_t panels, const pte_tile_i8 *t) {
   (void)panels; /* one */
-  switch (rows) {
-  case 1: tile(1, t); break;
-  case 2: tile(2, t); break;
-  case 3: tile(3, t); break;
-  case 4: tile(4, t); break;
+  if (rows == 1) tile(1, 1, t);
+  else tile(ROWS, rows, t);
+}
+
+static void tile_low(size_t rows, size_t panels, const pte_tile_i8 *t) {
+  const __m256i ones = _mm256_set1_epi16(1);
+  const int8_t *panel = t->panel;
+  const char *x[ROWS];
+  __m256i sum[ROWS][2];
+  (void)panels; /* one */
+  rows_of(ROWS, rows, t, x);
+  begin(ROWS, t, sum);
+  for (size_t q = 0; q < t->quads; q++, panel += 64) {
+    const __m256i low = load(panel), high = load(panel + 32);
+    if (__builtin_expect(t->peaks[q] > t->limit, 0)) {
+      const parts w = parts_of(low, high);
+#pragma GCC unroll 4
+      for (size_t m = 0; m < ROWS; m++) {
+        const __m256i both = pair(x[m] + 4 * q);
+        const __m256i first = _mm256_srli_epi16(_mm256_slli_epi16(both, 8), 8);
+        parts_add(&w, first, _mm256_srli_epi16(both, 8), sum[m]);
+        __asm__("" : "+x"(sum[m][0]), "+x"(sum[m][1])); /* one row after another: nothing spills */
+      }
+      continue;
+    }
+#pragma GCC unroll 4
+    for (size_t m = 0; m < ROWS; m++) {
+      const __m256i both = pair(x[m] + 4 * q);
+      const __m256i a = _mm256_madd_epi16(_mm256_maddubs_epi16(both, low), ones);
+      const __m256i b = _mm256_madd_epi16(_mm256_maddubs_epi16(both, high), ones);
+      sum[m][0] = _mm256_add_epi32(sum[m][0], a);
+      sum[m][1] = _mm256_add_epi32(sum[m][1], b);
+    }
+  }
+  put(ROWS, rows, t, sum);
+}
+
+static void settle_low(size_t rows, size_t panels, int32_t *start, size_t start_panel,
+                       int32_t (*sum)[PTE_PANEL]) {
+  pte_i8_settle(rows, panels, start, start_panel, sum);
+}
+
+static void peaks_low(size_t rows, size_t quads, const char *x, size_t row_bytes, uint32_t *peaks) {
+  for (size_t q = 0; q < quads; q += 8, x += 32) {
+    __m256i most = load(x);
+    for (size_t m = 1; m < rows; m++) most = _mm256_max_epu8(most, load(x + m * row_bytes));
+    most = _mm256_max_epu8(most, _mm256_srli_epi32(most, 16));
+    most = _mm256_max_epu8(most, _mm256_srli_epi32(most, 8));
+    most = _mm256_and_si256(most, _mm256_set1_epi32(255));
+    _mm256_storeu_si256((__m256i *)(void *)(peaks + q), most);
   }
 }
+
+/* vpavgb rounds up: twice it is no less than the sum of two magnitudes. */
+static uint32_t limit_low(size_t quads, const int8_t *panel) {
+  __m256i most = _mm256_setzero_si256();
+  uint8_t half[32], largest = 1;
+  for (size_t i = 0; i < 2 * quads; i++) {
+    const __m256i size = _mm256_abs_epi8(load(panel + 32 * i));
+    most = _mm256_max_epu8(most, _mm256_avg_epu8(size, _mm256_srli_epi16(size, 8)));
+  }
+  _mm256_storeu_si256((__m256i *)(void *)half, most);
+  for (size_t i = 0; i < sizeof half; i++) largest = half[i] > largest ? half[i] : largest;
+  return INT16_MAX / (2u * largest);
+}
+
+static const pte_gemm_static low = {.gather = gather_low,
+                                    .columns = pte_rescale_complete,
+                                    .settle = settle_low,
+                                    .tile = tile_low,
+                                    .peaks = peaks_low,
+                                    .limit = limit_low,
+                                    .most_rows = ROWS,
+                                    .most_panels = 1,
+                                    .widened = 1};
 
 PTE_TURNED_I8(static, turn, scaled)
 
@@ -90,6 +187,7 @@ const pte_gemm_static pte_gemm_static__avx2 = {.gather = gather_avx2,
                                                .tile = tile_avx2,
                                                .lay = lay,
                                                .taps = taps,
+                                               .low = &low,
                                                PTE_TURNED_MEMBERS(turn, scaled),
                                                .most_rows = ROWS,
                                                .most_panels = 1,

@@ -36,7 +36,7 @@ INLINE void tile(const size_t rows, const pte_tile_i8 *t) {
       sum[m][1] = _mm256_dpbusd_avx_epi32(sum[m][1], codes, high);
     }
   }
-  put(rows, t, sum);
+  put(rows, rows, t, sum);
 }
 
 static void tile_avxvnni(size_t rows, size_t panels, const pte_tile_i8 *t) {
