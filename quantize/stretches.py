@@ -143,7 +143,8 @@ def _run(
     model: ir.Model, part: Sequence[ir.Value], inputs: set[ir.Value], later: set[ir.Value], source: Iterable[Sample],
     files: _Files, runner: Runner,
 ) -> Iterator[Mapping[str, NDArray[Any]]]:  # fmt: skip
-    made = [v for v in {*part, *later} if v not in inputs and v.producer() is not None]
+    held = set(files.shapes[0]) if files.shapes else set[str]()
+    made = [v for v in {*part, *later} if v.name not in held and v.producer() is not None]
     names, kept = [str(v.name) for v in part], [str(v.name) for v in later]
     outputs = sorted({str(v.name) for v in made})
     if outputs:

@@ -15,6 +15,7 @@ from onnx import numpy_helper
 
 from pteron.export import graph as graphs
 from pteron.export.capture.onnx import capture_onnx
+from pteron.export.graph.text import onnx_text
 from pteron.export.passes import run_passes
 from pteron.pipeline import record
 from pteron.quantize.layers import layers
@@ -123,6 +124,24 @@ def test_files_hold_what_is_still_to_be_read_and_go(
         sizes.append([len(np.load(f).files) for f in sorted(tmp_path.rglob("*.npz"))])
     assert sizes[0] == [1, 1] and max(n for each in sizes for n in each) <= 3
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_value_that_a_stretch_does_not_read_waits_for_the_next() -> None:
+    text = "h = MatMul(x, v); a = MatMul(h, w); b = MatMul(a, w); y = Add(b, h); z = MatMul(y, w)"
+    rng = np.random.default_rng(4)
+    weights = {n: rng.standard_normal((WIDTH, WIDTH)).astype(np.float32) for n in ("v", "w")}
+    model = onnx_text(text, outputs="z", x=f"f32[n, {WIDTH}]", **weights)
+    graphs.infer(model)
+    given = samples((4, 6))
+    whole = list(record(model, ["a", "b", "y"], given))
+    found: dict[str, list[np.ndarray]] = {}
+    for name, runs in zip(
+        "aby", in_stretches(model, [["a"], ["b"], ["y"]], given, record), strict=True
+    ):
+        found[name] = [values[name] for values in runs]
+    for name, values in found.items():
+        for got, want in zip(values, whole, strict=True):
+            np.testing.assert_array_equal(got, want[name])
 
 
 def test_places_and_bytes_are_of_the_order_of_nodes() -> None:
