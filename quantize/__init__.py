@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from . import (
         activations,
         apply,
+        biases,
         budget,
         calibrate,
         encode,
@@ -44,6 +45,7 @@ __all__ = ["Calibration", "QuantReport", "Ranges", "Recipe", "Rule"]
 __all__ += [
     "activations",
     "apply",
+    "biases",
     "budget",
     "calibrate",
     "encode",

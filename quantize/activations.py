@@ -49,11 +49,12 @@ class Grid:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Solved:
-    """A weight that an algorithm has rounded, and what its bias makes up for besides, f32 [n]: `moved` by its inputs where they
-    are rounded."""
+    """A weight that an algorithm has rounded. `mean`: of what it made of the samples in f32, f64 [n]; `shift`: what its bias has
+    more, so that it makes that again (`biases`)."""
 
     rounded: Rounded
-    moved: Array | None = None
+    mean: Array | None = None
+    shift: Array | None = None
 
 
 def grid_of(low: float, high: float) -> Grid:
@@ -113,31 +114,95 @@ def quantize_static(
     """
     grids = grids_of(plan, ranges)
     report = QuantReport("int8", ranges=ranges)
-    rounding = [unit for i, unit in enumerate(plan) if i not in floats]
-    made = {unit.output for unit in rounding}
-    weights = []
-    for i, unit in enumerate(plan):
-        if unit.axis is not None:
-            grid, solved = None if i in floats else grids[unit.inputs[0]], (found or {}).get(i)
-            if solved is not None and grid is None and unit.inputs[0] not in made:
-                solved = dataclasses.replace(solved, moved=None)
-            weights.append((unit, _weight(unit, grid, solved)))
+    weights = _weights(plan, grids, found or {}, floats)
     used = graphs.names(model)
-    for unit, (weight, row) in weights:
-        _insert_weight(model.graph, unit, weight, used)
+    for i, (weight, row) in weights.items():
+        _insert_weight(model.graph, plan[i], weight, used)
         report.layers.append(row)
     report.floats = [unit.name for i, unit in enumerate(plan) if i in floats]
-    users = {node for unit in rounding for node in (unit.head, unit.tail)}
+    rounding = [unit for i, unit in enumerate(plan) if i not in floats]
     moves = {unit.output for unit in rounding if unit.same}
-    for value in {value: None for u in rounding for value in (*u.inputs, u.output)}:
+    for value in (v for v in _touched(rounding) if v not in moves):
         grid, name = grids[value], str(value.name)
-        if value not in moves:
-            report.activations.append(
-                ActivationReport(name, *ranges[name], float(grid.scale), grid.zero)
-            )
-        _insert_grid(model.graph, value, grid, None if value in made else users, used)
+        report.activations.append(
+            ActivationReport(name, *ranges[name], float(grid.scale), grid.zero)
+        )
+    _insert_grids(model.graph, rounding, grids, used)
     graphs.drop_unread(model)
     return report
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Bias:
+    """A bias in `simulate_static`: `value`, a constant; `numbers`, what the model had; `step` of its codes, None of one in f32."""
+
+    value: ir.Value
+    numbers: Array
+    step: Array | None
+
+    def shifted(self, shift: Array) -> None:
+        """Has what is written of the model's numbers and so much more."""
+        made = (self.numbers.reshape(-1) + shift).astype(np.float32)
+        if self.step is not None:
+            made = (_codes(made, self.step) * self.step).astype(np.float32)
+        self.value.const_value = ir.tensor(made.reshape(self.numbers.shape), name=self.value.name)
+
+
+def simulate_static(
+    model: ir.Model,
+    plan: list[Unit],
+    ranges: Ranges,
+    found: Mapping[int, Solved],
+    floats: Collection[int] = (),
+) -> dict[int, Bias]:
+    """As `quantize_static`, in f32: weights and biases are the numbers that their codes stand for. The biases by places."""
+    grids = grids_of(plan, ranges)
+    weights = _weights(plan, grids, found, floats)
+    used = graphs.names(model)
+    biases = {}
+    for i, (weight, _) in weights.items():
+        unit = plan[i]
+        plain = graphs.initializer(model.graph, weight.numbers(unit), f"{unit.name}.plain", used)
+        unit.head.replace_input_with(1, plain)
+        if unit.bias is not None:
+            numbers = _numbers(unit.bias, unit.name)
+            value = graphs.initializer(model.graph, numbers, f"{unit.name}.bias", used)
+            node, slot = _reads_bias(unit)
+            node.replace_input_with(slot, value)
+            biases[i] = Bias(value, numbers, weight.bias_scale)
+    rounding = [unit for i, unit in enumerate(plan) if i not in floats]
+    _insert_grids(model.graph, rounding, grids, used)
+    graphs.drop_unread(model)
+    return biases
+
+
+def _weights(
+    plan: Sequence[Unit],
+    grids: Mapping[ir.Value, Grid],
+    found: Mapping[int, Solved],
+    floats: Collection[int],
+) -> dict[int, tuple[_Weight, LayerReport]]:
+    """Of the units that have one, by their places."""
+    return {
+        i: _weight(unit, None if i in floats else grids[unit.inputs[0]], found.get(i))
+        for i, unit in enumerate(plan)
+        if unit.axis is not None
+    }
+
+
+def _touched(units: Sequence[Unit]) -> list[ir.Value]:
+    """What they read and make, in order."""
+    return list({value: None for unit in units for value in (*unit.inputs, unit.output)})
+
+
+def _insert_grids(
+    graph: ir.Graph, rounding: Sequence[Unit], grids: Mapping[ir.Value, Grid], used: set[str]
+) -> None:
+    """All values that these units read and make are rounded."""
+    made = {unit.output for unit in rounding}
+    users = {node for unit in rounding for node in (unit.head, unit.tail)}
+    for value in _touched(rounding):
+        _insert_grid(graph, value, grids[value], None if value in made else users, used)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -149,11 +214,17 @@ class _Weight:
     bias: Array | None
     bias_scale: Array | None
 
+    def numbers(self, unit: Unit) -> Array:
+        """What the codes stand for, f32."""
+        assert unit.axis is not None
+        shape = [-1 if i == unit.axis else 1 for i in range(self.codes.ndim)]
+        return np.asarray(self.codes * self.scale.reshape(shape), np.float32)
+
 
 def _weight(unit: Unit, x: Grid | None, found: Solved | None) -> tuple[_Weight, LayerReport]:
     """To nearest a channel's scale is absmax / 127; it is more where its bias would not fit int32, whoever has rounded the others.
 
-    `x`: the grid of what the unit reads; None: it computes in f32, and the bias stays so. `found.moved`: None where it reads exact values.
+    `x`: the grid of what the unit reads; None: it computes in f32, and the bias stays so.
     """
     assert unit.axis is not None
     w = _numbers(unit.head.inputs[1], unit.name)
@@ -176,7 +247,8 @@ def _weight(unit: Unit, x: Grid | None, found: Solved | None) -> tuple[_Weight, 
         fits = theirs >= least
         codes = np.where(fits[:, None], _as_rows(made.encoded, rows.shape), codes)
         scale = np.where(fits, theirs, scale)
-        bias = bias if bias is None else bias + np.where(fits, _made_up(found), 0)
+        if bias is not None and found.shift is not None:
+            bias = (bias + found.shift).astype(np.float32)
     bias, bias_scale = _in_integers(unit, bias, x, scale)
     error = codes * scale[:, None] - flat
     report = LayerReport(
@@ -196,13 +268,6 @@ def _weight(unit: Unit, x: Grid | None, found: Solved | None) -> tuple[_Weight, 
     return _Weight(shaped, scale, bias, bias_scale), report
 
 
-def _made_up(found: Solved) -> Array:
-    """What the bias takes: f32 [n], or [1] where nothing is known."""
-    missed = found.rounded.missed
-    weight = np.zeros(1, np.float32) if missed is None else missed
-    return weight if found.moved is None else weight - found.moved
-
-
 def _in_integers(
     unit: Unit, bias: Array | None, x: Grid | None, scale: Array
 ) -> tuple[Array | None, Array | None]:
@@ -214,8 +279,12 @@ def _in_integers(
         raise QuantError(f"layer {unit.name}: scale of input times scale of weight exceeds f32")
     if bias is None:
         return None, steps
+    return _codes(bias, steps), steps
+
+
+def _codes(bias: Array, steps: Array) -> Array:
     wide = np.rint(bias.astype(np.float64) / steps.astype(np.float64))
-    return np.clip(wide, -(2**31), 2**31 - 1).astype(np.int32), steps
+    return np.clip(wide, -(2**31), 2**31 - 1).astype(np.int32)
 
 
 def _as_rows(encoded: Encoded, shape: tuple[int, ...]) -> Array:
@@ -243,9 +312,7 @@ def _insert_weight(graph: ir.Graph, unit: Unit, weight: _Weight, used: set[str])
     head.replace_input_with(1, _dequantized(graph, head, unit.name, parts, channels, used, old))
     if unit.bias is None or weight.bias is None:
         return
-    node, slot = next(
-        (use.node, use.idx) for use in unit.bias.uses() if use.node in (head, *_users(head))
-    )
+    node, slot = _reads_bias(unit)
     shape = list(graphs.constant_tensor(unit.bias).shape)  # type: ignore[union-attr]
     name, codes = str(unit.bias.name), weight.bias.reshape(shape)
     if weight.bias_scale is None:
@@ -258,8 +325,11 @@ def _insert_weight(graph: ir.Graph, unit: Unit, weight: _Weight, used: set[str])
     node.replace_input_with(slot, new)
 
 
-def _users(node: ir.Node) -> list[ir.Node]:
-    return [use.node for use in node.outputs[0].uses()]
+def _reads_bias(unit: Unit) -> tuple[ir.Node, int]:
+    """The node that adds the bias, and which of its inputs that is."""
+    assert unit.bias is not None
+    near = {unit.head, *(use.node for use in unit.head.outputs[0].uses())}
+    return next((use.node, use.idx) for use in unit.bias.uses() if use.node in near)
 
 
 def _dequantized(

@@ -26,7 +26,7 @@ from .units import Unit
 Array = NDArray[Any]
 Chain = tuple[ir.Value, ...]
 
-SHARE: Final = 0.75
+SHARE: Final = 0.5
 """How much of a range, as a power, goes to what reads the value: all of it would move the loss to the weights there."""
 MOST: Final = 6
 """Factors are 2 ** -6 at least: a channel that hardly spoke in the samples may in other runs."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -15,6 +16,7 @@ from pteron.schema.errors import QuantError, RecipeError
 
 from .activations import Grid, Solved, grids_of, observed, quantize_static
 from .apply import OPSET, apply
+from .biases import made_up
 from .calibrate import Ranges, Source, calibrated
 from .encode import int8
 from .equalize import chains, equalized
@@ -26,7 +28,7 @@ from .measure import losses_of
 from .plan import Choice, Plan, plan
 from .recipe import SKIP, Recipe, recipe
 from .report import QuantReport
-from .rounding import GPTQ, NEAREST, SEARCH, Rounded, matrix_of, moved, rounded
+from .rounding import GPTQ, NEAREST, SEARCH, Rounded, matrix_of, mean_of, rounded
 from .samples import Runner, Samples, samples
 from .statistics import Statistics, collect, held, load, spilled, write
 from .units import Unit, units
@@ -296,10 +298,11 @@ def quantize_activations(
     seen = calibrated(model, names, source, runner, count, each)
     plan, ranges = equalized(model, plan, linked, seen)
     grids = grids_of(plan, ranges)
-    found = _weights(model, plan, grids, wanted, calibration, method, progress)
-    kept = _floats(model, plan, grids, found, ranges, wanted, calibration, method, progress)
+    found = _weights(model, plan, wanted, calibration, method, progress)
+    solved = _solver(model, ranges, found, wanted, calibration, progress)
+    kept = _floats(model, plan, grids, solved, ranges, wanted, calibration, progress)
     before = model.clone()
-    report = quantize_static(model, plan, ranges, found, kept)
+    report = quantize_static(model, plan, ranges, solved(kept), kept)
     report.ranges = seen
     report.skipped += skipped
     if method.evaluate is not None and method.runner is not None:
@@ -309,9 +312,31 @@ def quantize_activations(
     return report
 
 
+Solver = Callable[[frozenset[int]], Mapping[int, Solved]]
+"""Weights and biases by the places of units, of the network in which these units compute in f32."""
+
+
+def _solver(
+    model: ir.Model, ranges: Ranges, found: Mapping[int, Solved], wanted: Recipe, calibration: Calibration,
+    progress: Progress | None,
+) -> Solver:  # fmt: skip
+    source = _samples_of(calibration.source)
+    if source is None or all(solved.mean is None for solved in found.values()):
+        return lambda kept: found
+    given = samples(model, source, calibration.count)
+
+    @functools.cache
+    def solved(kept: frozenset[int]) -> Mapping[int, Solved]:
+        copy = model.clone()
+        plan = units(copy, wanted)[0]
+        return made_up(copy, plan, ranges, found, kept, given, calibration.runner, progress)
+
+    return solved
+
+
 def _floats(
-    model: ir.Model, plan: list[Unit], grids: Mapping[ir.Value, Grid], found: Mapping[int, Solved],
-    ranges: Ranges, wanted: Recipe, calibration: Calibration, method: Method, progress: Progress | None,
+    model: ir.Model, plan: list[Unit], grids: Mapping[ir.Value, Grid], solved: Solver, ranges: Ranges,
+    wanted: Recipe, calibration: Calibration, progress: Progress | None,
 ) -> frozenset[int]:  # fmt: skip
     """Places of the units that compute in f32 for the sake of the largest loss.
 
@@ -327,7 +352,7 @@ def _floats(
 
     def build(kept: frozenset[int]) -> ir.Model:
         copy = model.clone()
-        quantize_static(copy, units(copy, wanted)[0], ranges, found, kept)
+        quantize_static(copy, units(copy, wanted)[0], ranges, solved(kept), kept)
         return copy
 
     return floats(
@@ -343,7 +368,6 @@ def _samples_of(source: Source) -> Samples | None:
 def _weights(
     model: ir.Model,
     plan: list[Unit],
-    grids: Mapping[ir.Value, Grid],
     wanted: Recipe,
     calibration: Calibration,
     method: Method,
@@ -351,8 +375,7 @@ def _weights(
 ) -> dict[int, Solved]:
     """Weights of the units, by their places, as the algorithm says; to nearest they follow from the ranges alone.
 
-    Where samples say what a layer reads and it has a bias, that takes the mean of the error, its input's too, and the codes the
-    rest.
+    Where samples say what a layer reads and it has a bias, codes leave the mean of the error to that.
 
     Raises:
         RecipeError: gptq and ranges, which say nothing of what layers read.
@@ -369,10 +392,7 @@ def _weights(
                 "algorithm gptq: expected samples, got ranges; give samples, or drop the algorithm"
             )
         given = samples(model, source, calibration.count)
-        roundings = {str(value.name): grid.rounded for value, grid in grids.items()}
-        made = collect(
-            model, some, given, calibration.runner, method.ram_bytes, progress, roundings
-        )
+        made = collect(model, some, given, calibration.runner, method.ram_bytes, progress)
         known = held(made)
     biased = {unit.head for unit in plan if unit.bias is not None}
     found: dict[int, Solved] = {}
@@ -382,8 +402,8 @@ def _weights(
         moments = None if known is None else known.of(layer, *layer.extents)
         has = layer.node in biased
         one = rounded(layer, int8.FORMAT, algorithm, moments, method.threads, biased=has)
-        more = moved(one, moments) if moments is not None and has else None
-        found[heads[layer.node]] = Solved(one, more)
+        mean = mean_of(matrix_of(layer), moments.mean) if moments is not None and has else None
+        found[heads[layer.node]] = Solved(one, mean)
     return found
 
 

@@ -81,24 +81,40 @@ def rows(how: Reading, x: Array) -> Array:
     if how.window is None:
         wide = x.swapaxes(-1, -2) if how.turned else x
         return wide.reshape(1, -1, wide.shape[-1])
-    w = how.window
+    seen, groups = _seen(how.window, x), how.window.groups
+    rank = x.ndim - 2
+    places, kernel = seen.shape[2 : x.ndim], how.window.kernel
+    each = seen.reshape(len(x), groups, x.shape[1] // groups, *places, *kernel)
+    order = (1, 0, *range(3, 3 + rank), *range(3 + rank, 3 + 2 * rank), 2)
+    return each.transpose(order).reshape(groups, -1, math.prod(kernel) * (x.shape[1] // groups))
+
+
+def summed(how: Reading, x: Array) -> tuple[Array, int]:
+    """The sum of these rows, f64 [groups, k], and their number; no row is copied."""
+    if how.window is None:
+        found = rows(how, x)
+        return found.sum(1, dtype=np.float64), found.shape[1]
+    seen, groups = _seen(how.window, x), how.window.groups
+    axes = (0, *range(2, x.ndim))
+    taps = [seen[(..., *tap)].sum(axes, dtype=np.float64) for tap in np.ndindex(how.window.kernel)]
+    each = np.stack(taps).reshape(len(taps), groups, -1)
+    return each.swapaxes(0, 1).reshape(groups, -1), len(x) * math.prod(seen.shape[2 : x.ndim])
+
+
+def _seen(w: Window, x: Array) -> Array:
+    """A view of what the window sees, [b, c, *places, *kernel]."""
     spatial = x.shape[2:]
     pads = [
         _same(w, i, n) if w.same else pair
         for i, (n, pair) in enumerate(zip(spatial, w.pads, strict=True))
     ]
-    padded = np.pad(x, [(0, 0), (0, 0), *pads])
+    padded = np.pad(x, [(0, 0), (0, 0), *pads]) if any(map(any, pads)) else x
     reach = tuple((k - 1) * d + 1 for k, d in zip(w.kernel, w.dilations, strict=True))
     axes = tuple(range(2, x.ndim))
     seen = np.lib.stride_tricks.sliding_window_view(padded, reach, axis=axes)
     steps = [slice(None, None, s) for s in w.strides]
     taps = [slice(None, None, d) for d in w.dilations]
-    seen = seen[(slice(None), slice(None), *steps, *taps)]  # [b, c, *places, *kernel]
-    places, rank = seen.shape[2 : x.ndim], len(w.kernel)
-    each = seen.reshape(len(x), w.groups, x.shape[1] // w.groups, *places, *w.kernel)
-    order = (1, 0, *range(3, 3 + rank), *range(3 + rank, 3 + 2 * rank), 2)
-    k = math.prod(w.kernel) * (x.shape[1] // w.groups)
-    return each.transpose(order).reshape(w.groups, -1, k)
+    return seen[(slice(None), slice(None), *steps, *taps)]
 
 
 def _same(w: Window, i: int, extent: int) -> tuple[int, int]:

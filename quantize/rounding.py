@@ -89,18 +89,15 @@ def rounded(
     made = Rounded(encoded, _report(layer, w, encoded, used, moments, threads))
     if moments is None or not takes:
         return made
-    return dataclasses.replace(made, missed=_mean_of(w - made.weight(), moments.mean))
+    return dataclasses.replace(
+        made, missed=mean_of(w - made.weight(), moments.mean).astype(np.float32)
+    )
 
 
-def moved(made: Rounded, moments: Moments) -> Array | None:
-    """What rounding the inputs adds to the mean of each output: f32 [n]; None where they are not rounded."""
-    return None if moments.moved is None else _mean_of(made.weight(), moments.moved)
-
-
-def _mean_of(w: Array, mean: Array) -> Array:
-    """w x for the mean x of each row's group."""
+def mean_of(w: Array, mean: Array) -> Array:
+    """w x for the mean x of each row's group, f64 [n]."""
     each = np.repeat(mean, len(w) // len(mean), axis=0)
-    return np.asarray((w.astype(np.float64) * each).sum(1), np.float32)
+    return np.asarray((w.astype(np.float64) * each).sum(1))
 
 
 def _by_gptq(w: Array, fmt: BlockFormat, moments: Moments) -> Encoded:

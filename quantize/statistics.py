@@ -37,21 +37,16 @@ VERSION: Final = 2
 CHUNK: Final = 1024
 """Rows that are summed at once, in f32; what they sum to is added up in f64."""
 HEAD: Final = "statistics"
-Rounding = Callable[[F32], F32]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """Of `rows` rows: `second` = x^T x / rows, [groups, k, k]; `mean`, `absmax` [groups, k].
-
-    `moved`: what rounding x adds to its mean, [groups, k], where it is rounded; files do not hold it.
-    """
+    """Of `rows` rows: `second` = x^T x / rows, [groups, k, k]; `mean`, `absmax` [groups, k]."""
 
     second: F32
     mean: F32
     absmax: F32
     rows: int
-    moved: F32 | None = None
 
     def centered(self) -> Moments:
         """Of x - mean: what counts where a bias takes the rest."""
@@ -105,9 +100,8 @@ def collect(
     runner: Runner,
     ram_bytes: int,
     progress: Callable[[str], None] | None = None,
-    roundings: Mapping[str, Rounding] | None = None,
 ) -> Iterator[Record]:
-    """A record of each reading of the layers. `roundings`: how values are rounded before they are read, by name.
+    """A record of each reading of the layers.
 
     The samples are run once, in stretches of the graph whose weights and sums take `ram_bytes` together, or have one record.
 
@@ -129,7 +123,7 @@ def collect(
     ):
         if progress:
             progress(f"calibrate {count + 1}/{len(passes)} {len(some)} inputs of layers")
-        sums = {how: _Sum(how, k, (roundings or {}).get(how.value)) for how, k in some.items()}
+        sums = {how: _Sum(how, k) for how, k in some.items()}
         seen = _observe(sums, runs)
         for how, total in sums.items():
             yield Record(f"{number:04}", tuple(readers[how]), total.moments(), seen)
@@ -175,9 +169,7 @@ def _observe(sums: Mapping[Reading, _Sum], runs: Iterable[Mapping[str, NDArray[A
 class _Sum:
     """x^T x of rows that come in parts."""
 
-    def __init__(self, how: Reading, k: int, rounding: Rounding | None = None) -> None:
-        self.rounding = rounding
-        self.moved = np.zeros((how.groups, k), np.float64)
+    def __init__(self, how: Reading, k: int) -> None:
         self.total = np.zeros((how.groups, k, k), np.float64)
         self.first = np.zeros((how.groups, k), np.float64)
         self.absmax = np.zeros((how.groups, k), np.float32)
@@ -199,8 +191,6 @@ class _Sum:
         self.total += x.swapaxes(1, 2) @ x
         self.first += x.sum(1, dtype=np.float64)
         self.absmax = np.maximum(self.absmax, np.abs(x).max(1, initial=0))
-        if self.rounding is not None:
-            self.moved += (self.rounding(x) - x).sum(1, dtype=np.float64)
         self.rows += x.shape[1]
         self.parts, self.held = [], 0
 
@@ -208,8 +198,7 @@ class _Sum:
         self._sum()
         count = max(self.rows, 1)
         second, mean = (x.astype(np.float32) for x in (self.total / count, self.first / count))
-        moved = None if self.rounding is None else (self.moved / count).astype(np.float32)
-        return Moments(second, mean, self.absmax, self.rows, moved)
+        return Moments(second, mean, self.absmax, self.rows)
 
 
 def held(made: Iterable[Record]) -> Statistics:

@@ -16,11 +16,11 @@ from pteron.cli import main
 from pteron.export.graph.text import onnx_text
 from pteron.export.passes.int8 import integer_nodes
 from pteron.pipeline import record
-from pteron.quantize.activations import grids_of, observed, quantize_static
+from pteron.quantize.activations import observed, quantize_static
 from pteron.quantize.calibrate import calibrated
 from pteron.quantize.floats import steps
 from pteron.quantize.measure import METRICS, losses_of
-from pteron.quantize.quantize import Calibration, Method, _weights, quantize_model
+from pteron.quantize.quantize import Calibration, Method, _solver, _weights, quantize_model
 from pteron.quantize.recipe import recipe
 from pteron.quantize.recipe_file import targeted
 from pteron.quantize.report import QuantReport
@@ -94,9 +94,11 @@ def test_the_bias_of_a_unit_in_f32_takes_the_mean_of_what_rounding_moved(rounded
     calibration, method = Calibration(data, record, 8), Method()
     plan = units(model, wanted)[0]
     ranges = calibrated(model, observed(plan), data, record, 8)
-    found = _weights(model, plan, grids_of(plan, ranges), wanted, calibration, method, None)
+    weights = _weights(model, plan, wanted, calibration, method, None)
+    kept = frozenset({1} if rounded else {0, 1})
+    found = _solver(model, ranges, weights, wanted, calibration, None)(kept)
     copy = model.clone()
-    quantize_static(copy, units(copy, wanted)[0], ranges, found, {1} if rounded else {0, 1})
+    quantize_static(copy, units(copy, wanted)[0], ranges, found, kept)
     want, got = (np.concatenate([values_of(m, s)["y"] for s in data]) for m in (model, copy))
     error = (got - want).mean((0, 2, 3))
     assert np.abs(error).max() < 0.02 * want.mean(), error
