@@ -108,18 +108,30 @@ INLINE const int8_t *pte_tap_codes(const pte_taps_i8 *t, const int8_t *codes, si
   return codes + (c / PTE_PANEL * ((t->taps + 3) / 4) * PTE_PANEL + c % PTE_PANEL) * 4;
 }
 
-/* `lay` as 16-bit pairs of taps, [channels / 16][pairs][16][2]; an odd last one has a second of 0.
- */
+/* Of three lines by three columns (`walk`), pairs 2 j and 2 j + 1 are those of column j: of lines 0
+ * and 1, and of line 2 alone. */
+INLINE size_t pte_tap_slot(const pte_taps_i8 *t, size_t k) {
+  return t->walk ? k % 3 * 4 + k / 3 : k;
+}
+INLINE size_t pte_tap_pairs(const pte_taps_i8 *t) { return t->walk ? 6 : (t->taps + 1) / 2; }
+
+/* `lay` as 16-bit pairs of taps, [channels / 16][pairs][16][2], 0 where a pair has no second. */
 INLINE void pte_i8_lay(const pte_taps_i8 *t, size_t first, size_t count, const int8_t *codes) {
-  const size_t pairs = (t->taps + 1) / 2;
+  const size_t pairs = pte_tap_pairs(t);
   int16_t *weight = (int16_t *)(void *)t->weight + 2 * first * pairs;
   memset(weight, 0, pairs * (count + PTE_PANEL - 1) / PTE_PANEL * PTE_PANEL * 2 * sizeof *weight);
   for (size_t c = 0; c < count; c++)
     for (size_t k = 0; k < t->taps; k++) {
-      size_t pair = c / PTE_PANEL * pairs + k / 2;
-      weight[(pair * PTE_PANEL + c % PTE_PANEL) * 2 + k % 2] =
+      const size_t slot = pte_tap_slot(t, k), pair = c / PTE_PANEL * pairs + slot / 2;
+      weight[(pair * PTE_PANEL + c % PTE_PANEL) * 2 + slot % 2] =
           pte_tap_codes(t, codes, c)[k / 4 * 64 + k % 4];
     }
+}
+
+/* Where a line of a walk has a column. */
+INLINE const int8_t *pte_walk_at(const pte_walk_i8 *w, size_t l, int64_t column) {
+  bool real = column >= w->from && column < w->to;
+  return real ? w->line[l] + (column - w->from) * (int64_t)w->step[l] : w->zeros;
 }
 
 /* `taps`, with `sixteen` for one pixel and panel, which stores `lanes` codes. */

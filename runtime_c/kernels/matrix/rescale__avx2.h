@@ -18,9 +18,9 @@ INLINE __m256i eight_rescaled(__m256i sum, const pte_rescale_columns *c, size_t 
 
 INLINE __m128i rescaled_bytes(__m256i low, __m256i high, const pte_rescale_columns *c) {
   __m256i words = _mm256_packs_epi32(eight_rescaled(low, c, 0), eight_rescaled(high, c, 8));
-  words = _mm256_permute4x64_epi64(words, 0xd8);
-  __m128i bytes =
+  __m128i bytes = /* of low, high, low, high: four each */
       _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+  bytes = _mm_shuffle_epi32(bytes, 0xd8);
   bytes = _mm_max_epi8(bytes, _mm_set1_epi8((char)c->low));
   return _mm_min_epi8(bytes, _mm_set1_epi8((char)c->high));
 }
