@@ -30,6 +30,18 @@ def position(pointer: Any) -> tuple[int, int]:
     return int(found[0]), int(found[1])
 
 
+def full(pointer: Any) -> str:
+    """What to do where no other token has room; empty while one has, and without a context."""
+    found = ffi.new("int64_t[2]")
+    status = lib.pte_session_position(pointer, found, found + 1, new_error())
+    if status != lib.PTE_OK or found[0] < found[1]:
+        return ""
+    return (
+        f"the context holds all {found[1]} tokens that it has room for: rewind the session, take another, "
+        "or export with a larger max_context"
+    )
+
+
 def rewind(pointer: Any, to: int) -> None:
     error = new_error()
     check(lib.pte_session_rewind(pointer, to, error), error)

@@ -62,8 +62,8 @@ def text_of(error: Any) -> str:
     return str(ffi.string(error.text).decode("utf-8", "replace"))
 
 
-def check(status: int, error: Any = None, where: str = "") -> None:
-    """Raises what `status` stands for, with the runtime's own words.
+def check(status: int, error: Any = None, where: str = "", advice: str = "") -> None:
+    """Raises what `status` stands for, with the runtime's own words and, behind them, what to do.
 
     Raises:
         PteronError: one of its kinds; MemoryError and OSError for PTE_NO_MEMORY and PTE_IO.
@@ -73,5 +73,5 @@ def check(status: int, error: Any = None, where: str = "") -> None:
     text = text_of(error) if error is not None else ""
     name = ffi.string(lib.pte_status_name(status)).decode()
     raise _RAISES.get(status, PteronError)(
-        ": ".join(part for part in (where, text or name) if part)
+        ": ".join(part for part in (where, text or name) if part) + (advice and f"; {advice}")
     )

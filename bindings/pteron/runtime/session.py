@@ -373,7 +373,8 @@ class Session:
             )
         del keep
         _raise_caught()
-        check(status, error, self.info.name)
+        advice = context.full(self.pointer) if status == lib.PTE_BAD_DATA else ""
+        check(status, error, self.info.name, advice)
         made = {p.name: self._shaped(i, outputs[i]) for i, p in enumerate(self.info.outputs)}
         return made | {n: a for n, a in given.items() if a.shape == made[n].shape}
 
