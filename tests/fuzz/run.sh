@@ -8,16 +8,24 @@ case ${1:-} in runs=*) limit="-$1 -seed=1" ;; esac
 cc=${FUZZ_CC:-clang-19}
 python=${PYTHON:-${VENV:-.venv}/bin/python}
 cmake -S . -B build/fuzz/library -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER="$cc" -DPTE_BUILD_SHARED=OFF \
-  -DPTE_BUILD_TOOLS=OFF -DPTE_BUILD_TESTS=OFF -DCMAKE_C_FLAGS="-O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" >build/fuzz.log 2>&1
+  -DPTE_BUILD_TOOLS=OFF -DPTE_BUILD_TESTS=OFF -DPTE_SANITIZE=fuzzer-no-link,address,undefined >build/fuzz.log 2>&1
 cmake --build build/fuzz/library -j 2 >>build/fuzz.log 2>&1 || { tail -30 build/fuzz.log; exit 1; }
 PYTHONPATH=.tree "$python" tests/program/samples.py build/fuzz/corpus
 PYTHONPATH=.tree "$python" tests/program/op_samples.py build/fuzz/corpus
-for target in fuzz_verify fuzz_run; do
+fuzz() { # TARGET: its last lines are in build/fuzz/TARGET.log
   $cc -std=c11 -g -O1 -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Iruntime_c -Iruntime_c/include \
-    -Itests/c -Itests/fuzz tests/fuzz/$target.c tests/fuzz/exercise.c build/fuzz/library/runtime_c/libpteron.a \
-    -lm -pthread -o build/fuzz/$target
-  mkdir -p build/fuzz/found_$target
+    -Itests/c -Itests/fuzz "tests/fuzz/$1.c" tests/fuzz/exercise.c build/fuzz/library/runtime_c/libpteron.a \
+    -lm -pthread -o "build/fuzz/$1" &&
+    mkdir -p "build/fuzz/found_$1" &&
+    "build/fuzz/$1" "$limit" -max_len=8192 -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
+      -artifact_prefix=build/fuzz/ "build/fuzz/found_$1" build/fuzz/corpus 2>&1 | tail -12
+}
+fuzz fuzz_verify >build/fuzz/fuzz_verify.log 2>&1 & # beside the other
+verify=$! failed=0
+fuzz fuzz_run >build/fuzz/fuzz_run.log 2>&1 || failed=1
+wait $verify || failed=1
+for target in fuzz_verify fuzz_run; do
   echo "$target"
-  build/fuzz/$target $limit -max_len=8192 -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
-    -artifact_prefix=build/fuzz/ build/fuzz/found_$target build/fuzz/corpus 2>&1 | tail -12
+  cat build/fuzz/$target.log
 done
+exit $failed
