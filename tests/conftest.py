@@ -20,13 +20,8 @@ if NPU_PYTHON.exists():
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     outcome = yield
     report = outcome.get_result()  # type: ignore[attr-defined]
-    optional = item.get_closest_marker("optional") is not None
-    if (
-        report.skipped
-        and os.environ.get("PTERON_REQUIRE_ALL")
-        and not optional
-        and not hasattr(report, "wasxfail")
-    ):
+    everything = os.environ.get("PTERON_REQUIRE_ALL")
+    if report.skipped and everything and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = f"skipped although everything must run: {report.longrepr}"
 

@@ -161,7 +161,6 @@ def test_completion_knows_every_option_of_every_command() -> None:
         assert done.returncode == 0 and not [n for n in wanted if n not in done.stdout]
 
 
-@pytest.mark.optional
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_other_shells_take_the_script(shell: str, tmp_path: Path) -> None:
     if shutil.which(shell) is None:
