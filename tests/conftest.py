@@ -26,14 +26,11 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         report.longrepr = f"skipped although everything must run: {report.longrepr}"
 
 
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    if config.option.markexpr == "boards":
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.markexpr == "boards" and not hasattr(config, "workerinput"):
         from boards import table
 
-        kinds = ("passed", "failed", "error", "")  # "": setup and teardown that went well
-        table.record(r for kind in kinds for r in terminalreporter.getreports(kind))
+        config.pluginmanager.register(table.Record())
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from turns import one_at_a_time
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -49,13 +50,23 @@ def size() -> Any:
 
 
 @pytest.fixture(scope="module")
-def report(size: Any) -> dict[str, Any]:
-    return dict(size.report())
+def built(size: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path]:
+    """The report, and the library as it was then."""
+    library = tmp_path_factory.mktemp("size") / "libpteron.so"
+    with one_at_a_time("size"):
+        report = dict(size.report())
+        shutil.copy(size.BUILD / "libpteron.stripped.so", library)
+    return report, library
 
 
 @pytest.fixture(scope="module")
-def library(size: Any, report: dict[str, Any]) -> Path:
-    return Path(size.BUILD) / "libpteron.stripped.so"
+def report(built: tuple[dict[str, Any], Path]) -> dict[str, Any]:
+    return built[0]
+
+
+@pytest.fixture(scope="module")
+def library(built: tuple[dict[str, Any], Path]) -> Path:
+    return built[1]
 
 
 def said(*command: object) -> list[str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import dataclasses
 import functools
 import platform
 import re
 import shutil
 import tarfile
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import numpy as np
 import pytest
 import shell
 from program import op_samples, samples
+from turns import one_at_a_time
 
 import pteron
 
@@ -71,14 +74,15 @@ def sh(*command: str | Path, timeout: float = 550, **environment: str) -> str:
 
 @functools.cache
 def unpacked(target: Target) -> Path:
-    """The folder that the archive holds; a second call in a session, and an unchanged tree, cost little."""
+    """The folder that the archive holds, this process's own; a second call, and an unchanged tree, cost little."""
     need("cmake", target.cc, target.emulator)
     what = "native" if target.name == HERE else target.name
-    archive = Path(sh(ROOT / "runtime_c/cmake/sdk.sh", ROOT / "dist/sdk", what).strip())
-    folder = ROOT / "build/sdk" / target.name / "unpacked"
-    shutil.rmtree(folder, ignore_errors=True)
-    with tarfile.open(archive) as packed:
-        packed.extractall(folder, filter="data")
+    folder = Path(tempfile.mkdtemp(prefix=f"pteron-{target.name}-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    with one_at_a_time("sdk"):
+        archive = Path(sh(ROOT / "runtime_c/cmake/sdk.sh", ROOT / "dist/sdk", what).strip())
+        with tarfile.open(archive) as packed:
+            packed.extractall(folder, filter="data")
     (out,) = folder.iterdir()
     assert f"{out.name}.tar.gz" == archive.name
     return out

@@ -19,6 +19,18 @@ NAMED = 6
 """So many cases are named; of more the number is said."""
 
 
+class Record:
+    """A plugin of pytest: after each test the run so far is written, so that what is ended early keeps its rows."""
+
+    def __init__(self) -> None:
+        self.reports: list[Any] = []
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self.reports.append(report)
+        if report.when == "teardown":
+            record(self.reports)
+
+
 def record(reports: Iterable[Any]) -> None:
     """Adds the tests of one run, with what they said by record_property, in the place of their older rows."""
     files: dict[str, dict[str, dict[str, Any]]] = {}
