@@ -10,9 +10,10 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import dataclasses
+import enum
 import errno
 import fcntl
-import functools
+import operator
 import os
 import re
 import secrets
@@ -81,14 +82,23 @@ def is_stdout(path: Path) -> bool:
         return False
 
 
+class _Step(enum.IntEnum):
+    """Of several files at once, in this order: what may still fail comes before what changes a file."""
+
+    SYNC = 0
+    STREAM = 1
+    MOVE = 2
+    AFTERWARDS = 3
+
+
 @dataclasses.dataclass(slots=True)
 class _Together:
     """`stack` has parts that are complete, `parts` their names; `last`: what puts them into their places, and what was to be
-    done after that."""
+    done after that, by its step."""
 
     stack: contextlib.ExitStack
     parts: dict[Path, Path]
-    last: list[Callable[[], None]]
+    last: list[tuple[_Step, Callable[[], None]]]
 
 
 _TOGETHER: Final[contextvars.ContextVar[_Together | None]] = contextvars.ContextVar(
@@ -109,8 +119,12 @@ def together() -> Iterator[None]:
             yield
         finally:
             _TOGETHER.reset(token)
-        for do in made.last:
-            do()
+        _in_steps(made.last)
+
+
+def _in_steps(what: Sequence[tuple[_Step, Callable[[], None]]]) -> None:
+    for _, do in sorted(what, key=operator.itemgetter(0)):
+        do()
 
 
 def complete(path: Path) -> Path:
@@ -125,7 +139,7 @@ def afterwards(do: Callable[[], None]) -> None:
     if made is None:
         do()
     else:
-        made.last.append(do)
+        made.last.append((_Step.AFTERWARDS, do))
 
 
 @contextlib.contextmanager
@@ -134,34 +148,43 @@ def parts(*paths: Path) -> Iterator[list[Path]]:
     with contextlib.ExitStack() as own:
         outer = _TOGETHER.get()
         stack = own if outer is None else outer.stack
-        with _named(paths, made := []):
-            made += [stack.enter_context(_part(path)) for path in paths]
-            yield [part for part, _ in made]
-        if outer is not None:
-            outer.parts.update(zip(paths, (part for part, _ in made), strict=True))
-        afterwards(functools.partial(_finish, paths, made))
+        names: list[Path] = []
+        steps: list[tuple[_Step, Callable[[], None]]] = []
+        with _named(paths, names):
+            for path in paths:
+                part, todo = stack.enter_context(_part(path))
+                names.append(part)
+                steps += [(step, _within(paths, names, do)) for step, do in todo]
+            yield names
+        if outer is None:
+            _in_steps(steps)
+        else:
+            outer.parts.update(zip(paths, names, strict=True))
+            outer.last += steps
 
 
-def _finish(paths: Sequence[Path], made: list[tuple[Path, Callable[[], None]]]) -> None:
-    with _named(paths, made):
-        for _, finish in made:
-            finish()
+def _within(paths: Sequence[Path], names: list[Path], do: Callable[[], None]) -> Callable[[], None]:
+    def done() -> None:
+        with _named(paths, names):
+            do()
+
+    return done
 
 
 @contextlib.contextmanager
-def _named(paths: Sequence[Path], made: list[tuple[Path, Callable[[], None]]]) -> Iterator[None]:
+def _named(paths: Sequence[Path], names: list[Path]) -> Iterator[None]:
     """Errors of the parts are those of the files."""
     try:
         yield
     except OSError as error:
-        ours = {None, *(str(part) for part, _ in made)}
+        ours = {None, *map(str, names)}
         if isinstance(error, OutputError) or error.filename not in ours:
             raise
         raise _failed(paths[0], error) from error
 
 
 @contextlib.contextmanager
-def _part(path: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
+def _part(path: Path) -> Iterator[tuple[Path, list[tuple[_Step, Callable[[], None]]]]]:
     """A locked empty file, and what moves it to `path`; it is gone afterwards."""
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
@@ -180,14 +203,17 @@ def _part(path: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
     try:
         with contextlib.suppress(OSError):  # a file system without locks: its parts are not swept
             fcntl.flock(held, fcntl.LOCK_EX)
-        yield part, lambda: _stream(part, path) if streamed else _move(held, part, path)
+        if streamed:
+            yield part, [(_Step.STREAM, lambda: _stream(part, path))]
+        else:
+            move = (_Step.MOVE, lambda: _move(part, path))
+            yield part, [(_Step.SYNC, lambda: os.fsync(held)), move]
     finally:
         part.unlink(missing_ok=True)
         os.close(held)
 
 
-def _move(held: int, part: Path, path: Path) -> None:
-    os.fsync(held)
+def _move(part: Path, path: Path) -> None:
     target = Path(os.path.realpath(path))  # a link goes on pointing at its file
     with contextlib.suppress(FileNotFoundError):
         before = target.stat()
