@@ -5,9 +5,11 @@ from __future__ import annotations
 import atexit
 import dataclasses
 import functools
+import os
 import platform
 import re
 import shutil
+import sys
 import tarfile
 import tempfile
 from collections.abc import Mapping
@@ -51,6 +53,8 @@ TARGETS = (
     Target("armv7-linux-gnueabihf", "arm-linux-gnueabihf-gcc", "qemu-arm", ("cortex-a7", "max"), "/usr/arm-linux-gnueabihf"),
     Target("riscv64-linux-gnu", "riscv64-linux-gnu-gcc", "qemu-riscv64", ("rv64",), "/usr/riscv64-linux-gnu"),
 )  # fmt: skip
+MAKES_PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+"""As the Makefile has it: after another cmake `make sdk` would compile everything again."""
 FORMATS = (None, "nf4", "mxfp4", "int4", "int8", "fp8-e4m3")
 ARM64 = TARGETS[1]
 LATER = {"armv7-linux-gnueabihf", "riscv64-linux-gnu"}
@@ -80,7 +84,8 @@ def unpacked(target: Target) -> Path:
     folder = Path(tempfile.mkdtemp(prefix=f"pteron-{target.name}-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     with one_at_a_time("sdk"):
-        archive = Path(sh(ROOT / "runtime_c/cmake/sdk.sh", ROOT / "dist/sdk", what).strip())
+        words = (ROOT / "runtime_c/cmake/sdk.sh", ROOT / "dist/sdk", what)
+        archive = Path(sh(*words, PATH=MAKES_PATH).strip())
         with tarfile.open(archive) as packed:
             packed.extractall(folder, filter="data")
     (out,) = folder.iterdir()
