@@ -264,8 +264,8 @@ typedef struct pte_tile_i8 {
   int32_t (*sum)[PTE_PANEL];          /* [rows][panels][16]; may be `start` */
   int8_t *y;                          /* dense in a row, aliases nothing */
   size_t y_stride, lanes;             /* lanes in 1..16: columns of the last panel that exist */
-  const uint32_t *peaks;              /* what `peaks` and `limit` say, where the variant has them */
-  uint32_t limit;
+  const uint32_t *peaks;              /* what the functions of these names say, where there are */
+  const uint64_t *pairs;
 } pte_tile_i8;
 
 /* What follows the sums of a tile of matmul_turned: y = finish(f32(sum) * (x_scale * w_scale)). */
@@ -326,11 +326,11 @@ typedef struct pte_gemm_static {
   void (*walk)(const pte_taps_i8 *t, size_t first, size_t end, const pte_walk_i8 *walk);
   /* What is faster where most elements are not far above -128: NULL, it is this. */
   const struct pte_gemm_static *low;
-  /* Where pairs of products must fit 16 bits: the largest element of the rows of a tile, above
-   * -128, for every four along K, and those after them up to eight; how large it may be for a
-   * panel. NULL: they need not. */
+  /* Where pairs of products must fit 16 bits, for every four along K: the largest element of the
+   * rows of a tile, above -128; of a panel half of the largest sum of two magnitudes, rounded up,
+   * in the low byte. Quads are done up to a multiple of eight and four. NULL: they need not. */
   void (*peaks)(size_t rows, size_t quads, const char *x, size_t row_bytes, uint32_t *peaks);
-  uint32_t (*limit)(size_t quads, const int8_t *panel);
+  void (*pairs)(size_t quads, const int8_t *panel, uint64_t *pairs);
   /* pte_turned_row and pte_scaled_tile of kernels/matrix/gemm_turned.h */
   void (*turn)(size_t depth, const float *x, float *room, int8_t *code, float *scale);
   void (*scaled)(const pte_scaled_i8 *scaled, size_t rows, size_t panels);

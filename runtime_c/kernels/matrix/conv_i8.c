@@ -32,7 +32,7 @@ enum {
   ALIAS = 4096,       /* rows so far apart would fall on each other in L1 */
   TASK_WORK = 131072, /* products that are worth a task, in sixteens */
   TILE_QUADS = 2048,  /* of four products, of a tile */
-  LOW_ROWS = 16,      /* that pay for looking at weights (the variant's `limit`) */
+  LOW_ROWS = 16,      /* that pay for looking at weights (the variant's `pairs`) */
   SET = 64,           /* channels of a depthwise step, */
   MANY_TAPS = 8192,   /* which sums fewer in one piece (as the row says), */
   MOST_PIXELS = 64,   /* and pixels; */
@@ -110,14 +110,15 @@ static bool plan_of(const pte_call *call, conv_i8_plan *p) {
   if (p->kernel->low != NULL && a->x_zero == INT8_MIN && p->rows >= LOW_ROWS &&
       p->quads <= TILE_QUADS)
     p->kernel = p->kernel->low;
-  uint64_t rows = 8 * (p->quads + 8) + 64; /* of any variant's, peaks among them */
+  uint64_t rows = 8 * (p->quads + 8) + 64; /* of any variant's, with peaks; pairs take one */
   p->row_bytes = (4 * p->quads * p->kernel->widened + 63) / 64 * 64;
   if (p->row_bytes % ALIAS == 0) p->row_bytes += 64;
   p->zeros = p->kernel->settle != NULL;
   p->peaks = p->kernel->peaks == NULL ? 0 : (p->quads + 7) / 8 * 8;
   plan_blocks(p, call->threads);
-  return pte_align(p->depth, 64, &p->line_bytes) && pte_mul(rows, p->block_rows + 1, &rows) &&
-         pte_align(rows, 64, &rows) && pte_add(rows, p->line_bytes + HEAD_BYTES, &p->share_bytes);
+  return pte_align(p->depth, 64, &p->line_bytes) &&
+         pte_mul(rows, p->block_rows + 1 + (p->peaks != 0), &rows) && pte_align(rows, 64, &rows) &&
+         pte_add(rows, p->line_bytes + HEAD_BYTES, &p->share_bytes);
 }
 
 /* --- rows
@@ -260,8 +261,8 @@ typedef struct panel_set {
   const int8_t *codes;
   pte_rescale_columns columns[PTE_BESIDE];
   bool narrow;
-  const uint32_t *peaks; /* of the rows that are next, and what the panel takes */
-  uint32_t limit;
+  const uint32_t *peaks; /* of the rows that are next */
+  uint64_t *pairs;
 } panel_set;
 
 static void panels_open(const conv_i8_plan *p, size_t group, size_t panel, panel_set *set) {
@@ -276,7 +277,7 @@ static void panels_open(const conv_i8_plan *p, size_t group, size_t panel, panel
     columns_read(p, group * p->columns + column, least(PTE_PANEL, p->columns - column), c);
     set->narrow = set->narrow && c->narrow;
   }
-  if (p->peaks != 0) set->limit = p->kernel->limit(p->quads, set->codes);
+  if (p->peaks != 0) p->kernel->pairs(p->quads, set->codes, set->pairs);
 }
 
 /* A block's rows, with those of zeros, in tiles of about as many each: few would wait for latency.
@@ -290,7 +291,7 @@ static strips strips_of(const conv_i8_plan *p, size_t rows) {
   return (strips){count, all / count, all % count};
 }
 
-/* They lie behind the rows. */
+/* They lie behind the rows, and pairs of a panel behind them. */
 static uint32_t *peaks_of(const conv_i8_plan *p, size_t rows, const char *block) {
   return (uint32_t *)(void *)(uintptr_t)(block + (rows + p->zeros) * p->row_bytes);
 }
@@ -318,7 +319,7 @@ static bool tile_run(const conv_i8_plan *p, pte_pace *pace, panel_set *set, bool
   pte_tile_i8 t = {.x = x, .panel = set->codes, .row_bytes = p->row_bytes, .sum = sum};
   t.panel_bytes = p->quads * (4 * PTE_PANEL);
   t.next = next, t.next_step = next_step;
-  t.peaks = set->peaks, t.limit = set->limit;
+  t.peaks = set->peaks, t.pairs = set->pairs;
   int32_t *bias = set->columns[0].bias;
   const size_t bias_step = sizeof *set->columns / sizeof *bias;
   t.start = settle ? nothing : bias, t.start_panel = settle ? 0 : bias_step;
@@ -352,13 +353,15 @@ static bool panels_run(const conv_i8_plan *p, pte_pace *pace, size_t group, size
                        size_t rows, size_t panel, const char *block) {
   const size_t all = p->columns * p->groups;
   const strips s = strips_of(p, rows);
+  uint32_t *peaks = peaks_of(p, rows, block);
   panel_set set;
+  set.pairs = (uint64_t *)(void *)(peaks + s.count * p->peaks);
   panels_open(p, group, panel, &set);
   int8_t *y = (int8_t *)p->call->out[0]->data + first * all + group * p->columns + set.column;
   /* The panels after these, evenly over all strips. */
   const size_t step = ceil_div(set.count * (4 * PTE_PANEL), s.count);
   const int8_t *next = set.codes + set.count * p->quads * (4 * PTE_PANEL);
-  set.peaks = peaks_of(p, rows, block);
+  set.peaks = peaks;
   for (size_t i = 0, at = 0, strip; i < s.count; i++, at += strip, set.peaks += p->peaks) {
     strip = s.each + (i < s.more);
     const bool settle = i < p->zeros;

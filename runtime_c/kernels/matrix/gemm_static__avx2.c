@@ -7,7 +7,7 @@
  *
  * Low: most elements are not far above -128, as behind a ReLU. Rows are bytes, x + 128, and
  * vpmaddubsw makes that three instructions. It saturates where two products leave 16 bits: a quad
- * of a tile where they could (`peaks`, `limit`) is widened by itself, which costs no more than a
+ * of a tile where they could (`peaks`, `pairs`) is widened by itself, which costs no more than a
  * branch where there are few. */
 #if PTE_HAVE_AVX2
 #include <string.h>
@@ -118,7 +118,7 @@ static void tile_low(size_t rows, size_t panels, const pte_tile_i8 *t) {
   begin(ROWS, t, sum);
   for (size_t q = 0; q < t->quads; q++, panel += 64) {
     const __m256i low = load(panel), high = load(panel + 32);
-    if (__builtin_expect(t->peaks[q] > t->limit, 0)) {
+    if (__builtin_expect(t->peaks[q] * (uint8_t)t->pairs[q] > INT16_MAX / 2, 0)) {
       const parts w = parts_of(low, high);
 #pragma GCC unroll 4
       for (size_t m = 0; m < ROWS; m++) {
@@ -157,17 +157,23 @@ static void peaks_low(size_t rows, size_t quads, const char *x, size_t row_bytes
   }
 }
 
-/* vpavgb rounds up: twice it is no less than the sum of two magnitudes. */
-static uint32_t limit_low(size_t quads, const int8_t *panel) {
-  __m256i most = _mm256_setzero_si256();
-  uint8_t half[32], largest = 1;
-  for (size_t i = 0; i < 2 * quads; i++) {
-    const __m256i size = _mm256_abs_epi8(load(panel + 32 * i));
-    most = _mm256_max_epu8(most, _mm256_avg_epu8(size, _mm256_srli_epi16(size, 8)));
+/* Of each eight bytes the largest that is left of a quad's; vpavgb rounds up. */
+static void pairs_low(size_t quads, const int8_t *panel, uint64_t *pairs) {
+  for (size_t q = 0; q < quads; q++, panel += 64) {
+    const __m256i a = _mm256_abs_epi8(load(panel)), b = _mm256_abs_epi8(load(panel + 32));
+    const __m256i most = _mm256_max_epu8(_mm256_avg_epu8(a, _mm256_srli_epi16(a, 8)),
+                                         _mm256_avg_epu8(b, _mm256_srli_epi16(b, 8)));
+    __m128i half = _mm_max_epu8(_mm256_castsi256_si128(most), _mm256_extracti128_si256(most, 1));
+    half = _mm_max_epu8(half, _mm_srli_si128(half, 8));
+    _mm_storel_epi64((__m128i *)(void *)(pairs + q), half);
   }
-  _mm256_storeu_si256((__m256i *)(void *)half, most);
-  for (size_t i = 0; i < sizeof half; i++) largest = half[i] > largest ? half[i] : largest;
-  return INT16_MAX / (2u * largest);
+  for (size_t q = 0; q < quads; q += 4) {
+    __m256i half = load(pairs + q);
+    half = _mm256_max_epu8(half, _mm256_srli_epi64(half, 32));
+    half = _mm256_max_epu8(half, _mm256_srli_epi64(half, 16));
+    half = _mm256_max_epu8(half, _mm256_srli_epi64(half, 8));
+    _mm256_storeu_si256((__m256i *)(void *)(pairs + q), half);
+  }
 }
 
 static const pte_gemm_static low = {.gather = gather_low,
@@ -175,7 +181,7 @@ static const pte_gemm_static low = {.gather = gather_low,
                                     .settle = settle_low,
                                     .tile = tile_low,
                                     .peaks = peaks_low,
-                                    .limit = limit_low,
+                                    .pairs = pairs_low,
                                     .most_rows = ROWS,
                                     .most_panels = 1,
                                     .widened = 1};
