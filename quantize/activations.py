@@ -41,11 +41,6 @@ class Grid:
     scale: np.float32
     zero: int
 
-    def rounded(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The nearest of these values."""
-        codes = np.clip(np.rint(x / self.scale) + self.zero, -128, 127)
-        return np.asarray((codes - self.zero) * self.scale, np.float32)
-
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Solved:

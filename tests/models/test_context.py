@@ -84,6 +84,9 @@ def test_keys_in_panels_give_the_bits_of_keys_in_rows(cache: str, tmp_path: Path
     assert made[0] == made[1]
 
 
+FULL = r"(key count out of range|no room in the cache).*; .* all 512 tokens .* larger max_context"
+
+
 @pytest.mark.parametrize("form", ["concat", "attention", "whole"])
 @pytest.mark.parametrize("cache", ["f32", "f16", "int8"])
 def test_a_window_is_kept_as_a_ring(
@@ -100,7 +103,7 @@ def test_a_window_is_kept_as_a_ring(
     assert model.room == room and model.inputs[0].bounds[1] == (1, 316)
     cuts = [(0, 310), (310, 311), *((i, i + 1) for i in range(311, 330)), (330, 500), (500, room)]
     ring = pieces(model.session(), tokens, cuts)
-    with pytest.raises(pteron.DataError, match=r"all 512 tokens .* larger max_context"):
+    with pytest.raises(pteron.DataError, match=FULL):
         for _ in range(room + 1):
             run(model, tokens[:, :1])
     monkeypatch.setattr("pteron.export.passes.context.keep.RUN", room)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pteron.schema.errors import AbsentError, ArgumentError
+from pteron.schema.errors import AbsentError, ArgumentError, PteronError
 
 from .._pteron import ffi, lib
 from .arguments import kind_of
@@ -32,12 +32,14 @@ def position(pointer: Any) -> tuple[int, int]:
 
 def full(pointer: Any) -> str:
     """What to do where no other token has room; empty while one has, and without a context."""
-    found = ffi.new("int64_t[2]")
-    status = lib.pte_session_position(pointer, found, found + 1, new_error())
-    if status != lib.PTE_OK or found[0] < found[1]:
+    try:
+        held, room = position(pointer)
+    except PteronError:
+        return ""
+    if held < room:
         return ""
     return (
-        f"the context holds all {found[1]} tokens that it has room for: rewind the session, take another, "
+        f"the context holds all {room} tokens that it has room for: rewind the session, take another, "
         "or export with a larger max_context"
     )
 

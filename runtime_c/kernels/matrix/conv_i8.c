@@ -280,8 +280,7 @@ static void panels_open(const conv_i8_plan *p, size_t group, size_t panel, panel
   if (p->peaks != 0) p->kernel->pairs(p->quads, set->codes, set->pairs);
 }
 
-/* A block's rows, with those of zeros, in tiles of about as many each: few would wait for latency.
- */
+/* Rows of a block, of zeros too, in tiles of about as many each: few would wait for latency. */
 typedef struct strips {
   size_t count, each, more;
 } strips;
@@ -292,11 +291,11 @@ static strips strips_of(const conv_i8_plan *p, size_t rows) {
 }
 
 /* They lie behind the rows, and pairs of a panel behind them. */
-static uint32_t *peaks_of(const conv_i8_plan *p, size_t rows, const char *block) {
-  return (uint32_t *)(void *)(uintptr_t)(block + (rows + p->zeros) * p->row_bytes);
+static uint32_t *peaks_of(const conv_i8_plan *p, size_t rows, char *block) {
+  return (uint32_t *)(void *)(block + (rows + p->zeros) * p->row_bytes);
 }
 
-static bool peaks_fill(const conv_i8_plan *p, pte_pace *pace, size_t rows, const char *block) {
+static bool peaks_fill(const conv_i8_plan *p, pte_pace *pace, size_t rows, char *block) {
   const strips s = strips_of(p, rows);
   uint32_t *peaks = peaks_of(p, rows, block);
   for (size_t i = 0, strip; i < s.count; i++, block += strip * p->row_bytes, peaks += p->peaks) {
@@ -350,7 +349,7 @@ static bool tile_run(const conv_i8_plan *p, pte_pace *pace, panel_set *set, bool
 /* All rows of the block, a row of zeros before them where the variant wants one, times panels from
  * `panel` on; columns past the last exist in the panel only. */
 static bool panels_run(const conv_i8_plan *p, pte_pace *pace, size_t group, size_t first,
-                       size_t rows, size_t panel, const char *block) {
+                       size_t rows, size_t panel, char *block) {
   const size_t all = p->columns * p->groups;
   const strips s = strips_of(p, rows);
   uint32_t *peaks = peaks_of(p, rows, block);

@@ -39,6 +39,7 @@ static void widen(size_t count, const int8_t *x, int16_t *to) {
   }
 }
 
+/* Once for both kinds of rows. */
 static __attribute__((noinline)) void bytes_gather(const pte_gather_i8 *g, uint8_t flip) {
   pte_i8_gather(g, flip);
 }
