@@ -6,8 +6,8 @@
 #include "core/lanes.h"
 
 /* pte_lanes_fused: a * b + c. pte_lanes_within: x in lanes low .. high - 1, -inf elsewhere.
- * pte_lanes_weight: e^(x - top), 0 where x is -inf. pte_lanes_top, pte_lanes_total: the largest
- * (NaN where any is) and the sum, by the tree (l, l + 8), (l, l + 4), (l, l + 2), (l, l + 1). */
+ * pte_lanes_exp: e^x, x at most 0 or a NaN. pte_lanes_top, pte_lanes_total: the largest (NaN where
+ * any is) and the sum, by the tree (l, l + 8), (l, l + 4), (l, l + 2), (l, l + 1). */
 #if defined(__AVX512F__)
 
 PTE_ALWAYS pte_lanes pte_lanes_subtract(pte_lanes a, pte_lanes b) {
@@ -74,10 +74,6 @@ PTE_ALWAYS pte_lanes pte_lanes_within(pte_lanes x, int low, int high) {
   const __mmask16 inside = (__mmask16)((1u << high) - (1u << low));
   return (pte_lanes){_mm512_mask_mov_ps(_mm512_set1_ps(-PTE_INFINITY), inside, x.all)};
 }
-PTE_ALWAYS pte_lanes pte_lanes_weight(pte_lanes x, pte_lanes top) {
-  __mmask16 seen = _mm512_cmp_ps_mask(x.all, _mm512_set1_ps(-PTE_INFINITY), _CMP_NEQ_UQ);
-  return (pte_lanes){pte_exp_512(seen, pte_lanes_subtract(x, top).all)};
-}
 PTE_ALWAYS float pte_lanes_top(pte_lanes x) {
   __mmask16 nan = _mm512_cmp_ps_mask(x.all, x.all, _CMP_UNORD_Q);
   return nan != 0 ? PTE_NAN : _mm512_reduce_max_ps(x.all);
@@ -104,14 +100,37 @@ PTE_ALWAYS float pte_lanes_total(pte_lanes x) {
     pte_lanes_store(z, b);                                                                         \
     PTE_LANES_EACH(value);                                                                         \
   }
-PTE_LANES_TWO(pte_lanes_weight,
-              pte_pick(pte_mask(x[i] != -PTE_INFINITY), pte_exp(x[i] - z[i]), 0.0f))
-PTE_ALWAYS pte_lanes pte_lanes_exp(pte_lanes a) { PTE_LANES_EACH(pte_exp(x[i])); }
 PTE_ALWAYS pte_lanes pte_lanes_within(pte_lanes a, int low, int high) {
   PTE_LANES_EACH(pte_pick(pte_mask((i >= low) & (i < high)), x[i], -PTE_INFINITY));
 }
 
 #if defined(__AVX2__) && defined(__FMA__)
+
+/* Below -104 it is 0; left out, because results that vanish take an assist. */
+PTE_ALWAYS __m256 pte_exp_256(__m256 x) {
+#define SET(value) _mm256_set1_ps(value)
+  const __m256 keep = _mm256_cmp_ps(x, SET(-104.0f), _CMP_NLT_UQ), magic = SET(PTE_MAGIC);
+  x = _mm256_and_ps(x, keep);
+  const __m256 shifted = _mm256_fmadd_ps(x, SET(0x1.715476p+0f), magic);
+  const __m256 n = _mm256_sub_ps(shifted, magic);
+  __m256 r = _mm256_fmadd_ps(n, SET(-0x1.62e430p-1f), x);
+  r = _mm256_fmadd_ps(n, SET(0x1.05c610p-29f), r);
+  __m256 q = _mm256_fmadd_ps(r, SET(0x1.6d5736p-10f), SET(0x1.1241d0p-7f));
+  q = _mm256_fmadd_ps(q, r, SET(0x1.5554e0p-5f));
+  q = _mm256_fmadd_ps(q, r, SET(0x1.555486p-3f));
+  q = _mm256_fmadd_ps(q, r, SET(0.5f));
+  q = _mm256_add_ps(_mm256_fmadd_ps(q, _mm256_mul_ps(r, r), r), SET(1.0f));
+#undef SET
+  const __m256i bias = _mm256_set1_epi32(127);
+  const __m256i all = _mm256_sub_epi32(_mm256_castps_si256(shifted), _mm256_castps_si256(magic));
+  const __m256i half = _mm256_srai_epi32(all, 1), rest = _mm256_sub_epi32(all, half);
+  q = _mm256_mul_ps(q, _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(half, bias), 23)));
+  q = _mm256_mul_ps(q, _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(rest, bias), 23)));
+  return _mm256_and_ps(q, keep);
+}
+PTE_ALWAYS pte_lanes pte_lanes_exp(pte_lanes x) {
+  return (pte_lanes){pte_exp_256(x.lo), pte_exp_256(x.hi)};
+}
 
 /* Through arrays each step of a sum or a maximum would wait for the store before it. */
 PTE_ALWAYS pte_lanes pte_lanes_subtract(pte_lanes a, pte_lanes b) {
@@ -141,6 +160,7 @@ PTE_ALWAYS float pte_lanes_total(pte_lanes a) {
 
 #else
 
+PTE_ALWAYS pte_lanes pte_lanes_exp(pte_lanes a) { PTE_LANES_EACH(pte_exp(x[i])); }
 PTE_LANES_TWO(pte_lanes_subtract, x[i] - z[i])
 PTE_LANES_TWO(pte_lanes_multiply, x[i] * z[i])
 PTE_LANES_TWO(pte_lanes_divide, x[i] / z[i])
