@@ -5,8 +5,8 @@ Each round runs every runtime in turn, rested and warm; a ratio is the median ov
 busy machine disturbs least. Models have seeded random weights. Writes the table, the share of the peak that operators reach, and
 what batches, tokens and sizes of images cost: to RESULTS.md beside this file or, for another class of processors, `--out`.
 
-A name is a model's, or has a form behind it: -int8 is what onnxruntime quantizes, one Q/DQ model for all; -dynamic is `--exec turned`
-beside the model that onnxruntime quantizes dynamically.
+A name is a model's, or has a form behind it: -fast is `--fast-conv`; -int8 is what onnxruntime quantizes, one Q/DQ model for all;
+-dynamic is `--exec turned` beside the model that onnxruntime quantizes dynamically.
 """
 
 from __future__ import annotations
@@ -40,11 +40,14 @@ from pteron.cli.bench import interleaved, machine, operators, reach
 
 NAMES = (
     "resnet50",
+    "resnet50-fast",
     "resnet50-int8",
     "mobilenetv2",
     "mobilenetv2-int8",
     "encoder",
     "encoder-dynamic",
+    "vit",
+    "vit-dynamic",
 )
 RESULTS = Path(__file__).parent / "RESULTS.md"
 CURVES = (
@@ -77,6 +80,10 @@ def made(name: str, folder: Path) -> tuple[Path, Path]:
     base, _, form = name.partition("-")
     model, source, target = folder / f"{base}.onnx", folder / f"{name}.onnx", folder / f"{name}.pte"
     if target.exists():
+        return source, target
+    if form == "fast":
+        onnx.save(MODELS[base](), source)
+        pteron.export_model(source, target, fast_conv=True)
         return source, target
     onnx.save(MODELS[base](), model)
     if form == "dynamic":
@@ -193,7 +200,7 @@ def main() -> None:
         f"""# Results
 
 Written by `make bench` (`{" ".join(["python benchmarks/bench.py", *sys.argv[1:]])}`); batch 1, seeded random weights; f32,
--int8 (static by onnxruntime, one Q/DQ model for all) and -dynamic (`--exec turned`; peers: what onnxruntime's `quantize_dynamic` makes).
+-fast (`--fast-conv`), -int8 (static by onnxruntime, one Q/DQ model for all) and -dynamic (`--exec turned`; peers: what onnxruntime's `quantize_dynamic` makes).
 {machine()}, load average {os.getloadavg()[0]:.1f}; pteron {pteron.__version__}, {versions}, oneDNN held to {os.environ["ONEDNN_MAX_CPU_ISA"]}
 (with AMX OpenVINO computes int8 models in f32), ours and onnxruntime not.
 Least of {args.runs} interleaved rounds in ms; ratio: median of pairs, ours / theirs; first: file to first output.

@@ -110,34 +110,67 @@ def encoder(
 ) -> onnx.ModelProto:
     """A transformer encoder of MiniLM's shape over embeddings [1, tokens, width]."""
     net, x = Net(), "embedded"
-    head = width // heads
-
-    def dense(x: str, n_in: int, n_out: int) -> str:
-        return net.node(
-            "Add",
-            net.node("MatMul", x, net.weight(n_in, n_out, scale=n_in**-0.5)),
-            net.weight(n_out, scale=0.1),
-        )
-
-    shape = numpy_helper.from_array(np.array([0, 0, heads, head], np.int64), "split")
-    merged = numpy_helper.from_array(np.array([0, 0, width], np.int64), "merge")
-    net.weights += [shape, merged]
+    split_and_merge(net, width, heads)
     for _ in range(layers):
-        q, k, v = (net.node("Reshape", dense(x, width, width), "split") for _ in range(3))
-        q, v = (net.node("Transpose", t, perm=[0, 2, 1, 3]) for t in (q, v))
-        scores = net.node("MatMul", q, net.node("Transpose", k, perm=[0, 2, 3, 1]))
-        scores = net.node(
-            "Softmax", net.node("Mul", scores, net.weight(1, scale=0, shift=head**-0.5)), axis=-1
-        )
-        y = net.node("Transpose", net.node("MatMul", scores, v), perm=[0, 2, 1, 3])
-        x = norm(
-            net, net.node("Add", x, dense(net.node("Reshape", y, "merge"), width, width)), width
-        )
-        y = dense(net.node("Gelu", dense(x, width, 4 * width)), 4 * width, width)
-        x = norm(net, net.node("Add", x, y), width)
+        x = norm(net, net.node("Add", x, attend(net, x, width, heads)), width)
+        x = norm(net, net.node("Add", x, feed(net, x, width)), width)
     model = net.model({"embedded": [1, tokens, width]}, x, [1, tokens, width])
     model.opset_import[0].version = 20
     return model
+
+
+def vit(
+    layers: int = 12, width: int = 384, heads: int = 6, size: int = 224, patch: int = 16
+) -> onnx.ModelProto:
+    """A vision transformer, ViT-S/16: norms come first, a token for the class, 1000 of them."""
+    net, side = Net(), size // patch
+    split_and_merge(net, width, heads)
+    rows = numpy_helper.from_array(np.array([0, width, side * side], np.int64), "rows")
+    first = numpy_helper.from_array(np.array(0, np.int64), "first")
+    net.weights += [rows, first]
+    kernel = net.weight(width, 3, patch, patch, scale=(3 * patch * patch) ** -0.5)
+    x = net.node(
+        "Conv", "image", kernel, net.weight(width), kernel_shape=[patch] * 2, strides=[patch] * 2
+    )
+    x = net.node("Transpose", net.node("Reshape", x, "rows"), perm=[0, 2, 1])
+    x = net.node("Concat", net.weight(1, 1, width), x, axis=1)
+    x = net.node("Add", x, net.weight(1, side * side + 1, width))
+    for _ in range(layers):
+        x = net.node("Add", x, attend(net, norm(net, x, width), width, heads))
+        x = net.node("Add", x, feed(net, norm(net, x, width), width))
+    x = net.node("Gather", norm(net, x, width), "first", axis=1)
+    y = net.node("Gemm", x, net.weight(1000, width, scale=width**-0.5), net.weight(1000), transB=1)
+    model = net.model({"image": [1, 3, size, size]}, y, [1, 1000])
+    model.opset_import[0].version = 20
+    return model
+
+
+def split_and_merge(net: Net, width: int, heads: int) -> None:
+    """The shapes that attend() reads."""
+    for name, shape in (("split", [0, 0, heads, width // heads]), ("merge", [0, 0, width])):
+        net.weights.append(numpy_helper.from_array(np.array(shape, np.int64), name))
+
+
+def attend(net: Net, x: str, width: int, heads: int) -> str:
+    q, k, v = (net.node("Reshape", dense(net, x, width, width), "split") for _ in range(3))
+    q, v = (net.node("Transpose", t, perm=[0, 2, 1, 3]) for t in (q, v))
+    scores = net.node("MatMul", q, net.node("Transpose", k, perm=[0, 2, 3, 1]))
+    scale = net.weight(1, scale=0, shift=(width // heads) ** -0.5)
+    scores = net.node("Softmax", net.node("Mul", scores, scale), axis=-1)
+    y = net.node("Transpose", net.node("MatMul", scores, v), perm=[0, 2, 1, 3])
+    return dense(net, net.node("Reshape", y, "merge"), width, width)
+
+
+def feed(net: Net, x: str, width: int) -> str:
+    return dense(net, net.node("Gelu", dense(net, x, width, 4 * width)), 4 * width, width)
+
+
+def dense(net: Net, x: str, n_in: int, n_out: int) -> str:
+    return net.node(
+        "Add",
+        net.node("MatMul", x, net.weight(n_in, n_out, scale=n_in**-0.5)),
+        net.weight(n_out, scale=0.1),
+    )
 
 
 def norm(net: Net, x: str, width: int) -> str:
@@ -149,4 +182,4 @@ def norm(net: Net, x: str, width: int) -> str:
     )
 
 
-MODELS = {"resnet50": resnet50, "mobilenetv2": mobilenetv2, "encoder": encoder}
+MODELS = {"resnet50": resnet50, "mobilenetv2": mobilenetv2, "encoder": encoder, "vit": vit}
