@@ -18,8 +18,8 @@ from pteron.schema.errors import ModelError
 
 from .. import graph as g
 from ..graph.naming import name_nodes
+from .affine import fold_batch_norm, fold_factor
 from .attention import group_heads, recognise_attention
-from .batch_norm import fold_batch_norm
 from .castlike import castlike_to_cast
 from .clean import remove_no_ops, remove_unused
 from .dedupe import deduplicate, eliminate_common, lift_constants
@@ -43,6 +43,7 @@ PASSES: Final[tuple[Pass, ...]] = (
     deduplicate,
     eliminate_common,
     fold_batch_norm,
+    fold_factor,
     recognise_gelu,
     recognise_layer_norm,
     recognise_rms_norm,

@@ -367,14 +367,14 @@ def to_onnx(
     """
     from pteron.export.capture.onnx import capture_onnx
     from pteron.export.graph.save import save_onnx
-    from pteron.export.passes.batch_norm import fold_batch_norm
+    from pteron.export.passes.affine import fold_batch_norm, fold_factor
     from pteron.export.passes.clean import remove_no_ops, remove_unused
     from pteron.export.passes.dedupe import lift_constants
     from pteron.quantize.quantize import opset_of, quantize_model
 
     captured = capture_onnx(source, opset=opset_of(chosen))
     if calibration is not None:
-        for step in (lift_constants, remove_no_ops, fold_batch_norm, remove_unused):
+        for step in (lift_constants, remove_no_ops, fold_batch_norm, fold_factor, remove_unused):
             step(captured)
     model, report = quantize_model(
         captured, chosen, progress=tell, calibration=calibration, method=method

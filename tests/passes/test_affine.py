@@ -1,4 +1,4 @@
-"""Batch normalization goes into the weights before it."""
+"""Batch normalization and factors go into the weights before them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from passes.same import becomes
 
 from pteron.export.graph.text import onnx_text
-from pteron.export.passes.batch_norm import fold_batch_norm
+from pteron.export.passes.affine import fold_batch_norm, fold_factor
 
 RNG = np.random.default_rng(1)
 
@@ -47,6 +47,45 @@ def test_folds(call: str, bias: bool) -> None:
         **given,
         **norm(channels),
     )
+
+
+FACTORS = [(), (1,), (1, 1, 1), "each"]
+"""Shapes of a factor: of one number, or of one for each channel."""
+
+
+@pytest.mark.parametrize("shape", FACTORS, ids=str)
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("call", CASES)
+def test_factors_fold(call: str, bias: bool, shape: str | tuple[int, ...]) -> None:
+    x, weight, channels = CASES[call]
+    rank = len(weight)
+    if rank == 2 and len(shape) == 3:
+        shape = (1, 1)
+    if shape == "each":
+        shape = (channels, *[1] * (rank - 2))
+    made = call.replace("w,", "w, b,").replace("w)", "w, b)") if bias else call
+    after = call.replace(" w", " n_y_w, n_y_b" if bias else " n_y_w")
+    given = {"b": floats(channels)} if bias else {}
+    for text in (f"y = Mul({made}, s)", f"y = Mul(s, {made})"):
+        factor = np.asarray(RNG.standard_normal(shape), np.float32)
+        becomes(fold_factor, text, f"y = {after}", 2e-5, x=x, w=floats(*weight), s=factor, **given)
+
+
+@pytest.mark.parametrize("shape", [(5,), (1, 5, 1), (2, 1, 1, 1), (1, 1, 6, 1, 1), (6, 5, 5)])
+def test_factors_that_are_not_of_channels_stay(shape: tuple[int, ...]) -> None:
+    text, given = "y = Mul(Conv(x, w), s)", {"x": "f32[2, 4, 5, 5]", "w": floats(6, 4, 1, 1)}
+    becomes(fold_factor, text, "", s=floats(*shape), **given)
+
+
+@pytest.mark.parametrize("value", [np.inf, np.nan, 3e38])
+def test_factors_that_are_not_finite_stay(value: float) -> None:
+    text, factor = "y = Mul(Conv(x, w), s)", np.full(1, value, np.float32)
+    becomes(fold_factor, text, "", x="f32[1, 4, 5, 5]", w=floats(6, 4, 1, 1), s=factor)
+
+
+def test_a_factor_of_what_others_read_stays() -> None:
+    text = "c = Conv(x, w); y = Mul(c, s); z = Neg(c)"
+    becomes(fold_factor, text, "", x="f32[1, 2, 4, 4]", w=floats(6, 2, 1, 1), s=floats(1))
 
 
 def test_another_user_of_the_convolution_keeps_it() -> None:
