@@ -111,7 +111,7 @@ def bench(name: str, threads: int, runs: int, folder: Path, rivals: list[str]) -
     errors = {}
     for rival in rivals:
         runners[rival] = peers.peer(rival, source, feeds, threads)  # type: ignore[assignment]
-        want = peers.PEERS[rival](source, feeds, threads)()[0]
+        want = runners[rival]()[0]
         errors[rival] = float(np.abs(got - want).max() / np.abs(want).max())
     times = {k: np.array(v) for k, v in interleaved(runners, runs, 2).items()}
     spent = ", ".join(reached(target, model, feeds, threads))
@@ -181,7 +181,7 @@ def main() -> None:
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--runs", type=int, default=9)
     parser.add_argument("--only", default=",".join(NAMES))
-    parser.add_argument("--vs", default=",".join(peers.PEERS))
+    parser.add_argument("--vs", default="onnxruntime,openvino")
     parser.add_argument("--curves", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Latency percentiles, load time, memory, and operators beside what the processor can do; with --vs-onnx, other runtimes in turn."""
+"""Latency percentiles, load time, memory, and operators beside what the processor can do; with --vs, other runtimes in turn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pteron.schema.errors import ArgumentError, existing
 from .. import __version__
 from ..runtime import Model, TraceEvent, cpu
 from . import feeds, peers, roofline, say
-from .pairs import at_least, file, names
+from .pairs import at_least, file
 from .times import summary
 
 REST: Final = 0.05
@@ -34,8 +34,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--vs",
-        metavar="NAMES",
-        help=f"which of {','.join(peers.PEERS)}, where installed (default onnxruntime); with --vs-onnx",
+        metavar="NAME[=FILE],...",
+        help=f"which of {','.join(peers.PEERS)}, where installed (default onnxruntime), each on a file of its own or the ONNX model",
     )
     parser.add_argument("--json", action="store_true")
 
@@ -43,10 +43,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.vs_onnx:
         existing(args.vs_onnx)
-    elif args.vs is not None:
-        raise ArgumentError(
-            f"--vs {args.vs}: expected --vs-onnx ONNX with it, the model that other runtimes open"
-        )
+    named = args.vs if args.vs is not None else "onnxruntime" if args.vs_onnx else None
+    rivals = {} if named is None else peers.wanted(named, args.vs_onnx)
     started = time.perf_counter()
     model = feeds.model_of(args)
     opened_ms = (time.perf_counter() - started) * 1e3
@@ -58,13 +56,13 @@ def run(args: argparse.Namespace) -> int:
     threads = cpu.threads(args.threads)
     runners: dict[str, Callable[[], Any]] = {"pteron": lambda: model.run(inputs)}
     differences = {}
-    for name in names(args.vs or "onnxruntime") if args.vs_onnx else ():
-        runners[name] = peer = peers.peer(name, args.vs_onnx, inputs, threads)
+    for name, path in rivals.items():
+        runners[name] = peer = peers.peer(name, path, inputs, threads)
         theirs = peer()
         ours, got = ([list(a.shape) for a in each] for each in (outputs.values(), theirs))
         if ours != got:
             raise ArgumentError(
-                f"--vs-onnx {args.vs_onnx}: expected the program's model, with outputs {ours}, got {got}"
+                f"{path}: expected the program's model, with outputs {ours}, got {got}"
             )
         differences[name] = max(_relative(a, b) for a, b in zip(outputs.values(), theirs))
     times = interleaved(runners, args.runs, args.warmup)

@@ -19,6 +19,8 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("", "onnxscript", "onnxscript", "pip install 'pteron[torch]'"),
     ("bench --vs-onnx", "onnxruntime", "onnxruntime", "pip install onnxruntime"),
     ("bench --vs openvino", "openvino", "openvino", "pip install openvino"),
+    ("bench --vs litert", "ai_edge_litert", "ai-edge-litert", "pip install ai-edge-litert"),
+    ("bench --vs executorch", "executorch", "executorch", "pip install executorch"),
 )
 
 """What needs a module: what, module, distribution, how to get it."""

@@ -1,18 +1,21 @@
-"""Other runtimes on the ONNX model that a program came from, where they are installed."""
+"""Other runtimes on the model that a program came from, where they are installed."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
-from pteron.schema.errors import ArgumentError
+import numpy as np
+
+from pteron.schema.errors import ArgumentError, existing
 
 Runner = Callable[[], list[Any]]
 
 
-def onnxruntime(path: Path, inputs: dict[str, Any], threads: int) -> Runner:
+def _onnxruntime(path: Path, inputs: dict[str, Any], threads: int) -> Runner:
     import onnxruntime as ort
 
     options = ort.SessionOptions()
@@ -22,7 +25,7 @@ def onnxruntime(path: Path, inputs: dict[str, Any], threads: int) -> Runner:
     return lambda: list(session.run(None, inputs))
 
 
-def openvino(path: Path, inputs: dict[str, Any], threads: int) -> Runner:
+def _openvino(path: Path, inputs: dict[str, Any], threads: int) -> Runner:
     """In f32: it would take bf16 where the processor has it."""
     import openvino as ov  # pyright: ignore[reportMissingImports]
 
@@ -42,29 +45,114 @@ def openvino(path: Path, inputs: dict[str, Any], threads: int) -> Runner:
     return run
 
 
-PEERS: Final = {"onnxruntime": onnxruntime, "openvino": openvino}
+def _litert(path: Path, inputs: dict[str, Any], threads: int) -> Runner:
+    """Its inputs by name or, where it has others, in order; images with channels last where it wants them so."""
+    from ai_edge_litert.interpreter import (  # pyright: ignore[reportMissingImports]
+        Interpreter,
+    )
+
+    model = Interpreter(str(path), num_threads=threads)
+    model.allocate_tensors()
+    wanted = model.get_input_details()
+    if len(wanted) != len(inputs):
+        raise ValueError(f"expected {len(wanted)} inputs, got {len(inputs)}")
+    named = all(d["name"] in inputs for d in wanted)
+    arrays = [inputs[d["name"]] for d in wanted] if named else list(inputs.values())
+    given = [(d["index"], _laid_out(d, array)) for d, array in zip(wanted, arrays)]
+    made = [d["index"] for d in model.get_output_details()]
+
+    def run() -> list[Any]:
+        for index, array in given:
+            model.set_tensor(index, array)
+        model.invoke()
+        return [model.get_tensor(index) for index in made]
+
+    return run
+
+
+def _laid_out(wanted: dict[str, Any], array: Any) -> Any:
+    shape, dtype = tuple(map(int, wanted["shape"])), np.dtype(wanted["dtype"])
+    if array.ndim == 4 and array.shape != shape:
+        array = np.ascontiguousarray(array.transpose(0, 2, 3, 1))
+    if array.shape != shape or array.dtype != dtype:
+        raise ValueError(
+            f"input {wanted['name']}: expected {dtype} {list(shape)}, got {array.dtype} {list(array.shape)}"
+        )
+    return array
+
+
+def _executorch(path: Path, inputs: dict[str, Any], threads: int) -> Runner:
+    """By what its own Runtime calls: that has no say in threads. Arguments are tensors of the PyTorch that comes with it."""
+    from executorch.extension.pybindings import (  # pyright: ignore[reportMissingImports]
+        portable_lib,
+    )
+
+    portable_lib._unsafe_reset_threadpool(threads)
+    model = portable_lib._load_for_executorch(str(path))
+    given = [portable_lib._torch.from_numpy(array) for array in inputs.values()]
+    return lambda: [made.numpy() for made in model.forward(given)]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Peer:
+    """`reads`: what its files are called, where they are not ONNX."""
+
+    open: Callable[[Path, dict[str, Any], int], Runner]
+    package: str
+    reads: str = ""
+
+
+PEERS: Final = {
+    "onnxruntime": Peer(_onnxruntime, "onnxruntime"),
+    "openvino": Peer(_openvino, "openvino"),
+    "litert": Peer(_litert, "ai-edge-litert", ".tflite"),
+    "executorch": Peer(_executorch, "executorch", ".pte"),
+}
+
+
+def wanted(text: str, model: Path | None) -> dict[str, Path]:
+    """Which runtime opens which file, of `--vs NAME[=FILE],...` and the ONNX model beside it.
+
+    Raises:
+        ArgumentError: no such runtime, no file for it, or one that does not exist.
+    """
+    found = {}
+    for item in text.split(","):
+        name, _, own = (part.strip() for part in item.partition("="))
+        if name not in PEERS:
+            raise ArgumentError(f"--vs: expected one of {', '.join(PEERS)}, got {name!r}")
+        reads = PEERS[name].reads
+        if not own and reads:
+            raise ArgumentError(
+                f"--vs {name}: it opens files of its own, expected {name}=FILE{reads}"
+            )
+        if not own and model is None:
+            raise ArgumentError(
+                f"--vs {name}: expected --vs-onnx ONNX with it, the model that it opens, or {name}=FILE"
+            )
+        found[name] = existing(Path(own)) if own else model
+    return found  # type: ignore[return-value]
 
 
 def peer(name: str, path: Path, inputs: dict[str, Any], threads: int) -> Runner:
     """The model, loaded and run once.
 
     Raises:
-        ArgumentError: no such peer, it is not installed, or it refuses the model.
+        ArgumentError: it is not installed, or it refuses the model.
     """
-    if name not in PEERS:
-        raise ArgumentError(f"--vs: expected one of {', '.join(PEERS)}, got {name!r}")
+    one = PEERS[name]
     try:
-        runner = PEERS[name](path, inputs, threads)
+        runner = one.open(path, inputs, threads)
         runner()
     except ImportError as error:
         raise ArgumentError(
-            f"--vs {name}: it is not installed ({error}); pip install {name}, or leave it out"
+            f"--vs {name}: it is not installed ({error}); pip install {one.package}, or leave it out"
         ) from None
     except Exception as error:  # its own kinds
         (why, *_) = str(error).splitlines() or [type(error).__name__]
-        raise ArgumentError(f"--vs-onnx {path}: {name} refuses: {why}") from None
+        raise ArgumentError(f"{path}: {name} refuses: {why}") from None
     return runner
 
 
 def version(name: str) -> str:
-    return metadata.version(name)
+    return metadata.version(PEERS[name].package)
