@@ -1,28 +1,32 @@
 """Size against accuracy of quantized weights: writes docs/quantization.md and its plot.
 
-    make bench-quant        about an hour on two cores; needs make dev-torch
+    make bench-quant        two hours of a core; needs make dev-torch
     python benchmarks/quantization.py --models decoder --formats nf4 int8        some of it
+    python benchmarks/quantization.py --peers PYTHON --models minilm --formats --targets        other tools alone
 
 minilm: 200 sentences of Python's documentation are embedded by the C runtime; the loss is mean(1 - cosine) x 10^4 against PyTorch in
 f32. 1,024 other sentences calibrate. decoder: the perplexity of text that benchmarks/small_decoder.py kept apart from what its model
 learned, by the C runtime; 256 pieces of what it learned calibrate. Only linear layers are quantized; bits count scales.
-anchors: other tools round MiniLM's linear layers; what they say the weights are runs exactly, in the same runtime.
+anchors: other tools round MiniLM's linear layers, in PYTHON's environment (benchmarks/anchors.py says what it needs); what they say
+the weights are runs exactly, in the same runtime. Those that calibrate have the same 1,024 sentences.
 What is measured goes to benchmarks/quantization.jsonl, in place of what was measured of the same, and the page is made from that.
 """
 
 from __future__ import annotations
 
 import argparse
+import collections
 import dataclasses
 import importlib.util
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,29 +34,32 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 import numpy as np
 import onnx_ir as ir
+from anchors import tools, whole
 
 import pteron
 from pteron.export.passes import run_passes
 from pteron.export.write import write_text
 from pteron.pipeline import record
+from pteron.quantize import statistics
+from pteron.quantize.encode.table import FORMATS as ALL
 from pteron.quantize.layers import layers
-from pteron.quantize.measure import METRICS, losses
-from pteron.quantize.quantize import Calibration, Method, quantize_weights
+from pteron.quantize.measure import METRICS, Weights, losses
+from pteron.quantize.quantize import RAM_BYTES, Method, quantize_weights
 from pteron.quantize.recipe import recipe
 from pteron.quantize.recipe_file import targeted
 from pteron.quantize.report import QuantReport
 from pteron.quantize.rounding import matrix_of
 
 ROOT = Path(__file__).parent.parent
-FORMATS = ("nf4", "mxfp4", "int4", "mxfp6", "int8", "fp8-e4m3", "mxfp8")
+FORMATS = tuple(name for name in ALL if not re.match(r"int[234].*-g", name))
+"""Integers of less than 8 bits in blocks of 32 alone."""
 TARGETS = (4.5, 5.0, 5.5)
+BARS = ((4.31, 60), (5.0, 40), (6.25, 11))
+"""Bits a weight, and the loss that is allowed in them."""
 KEPT = Path(__file__).with_suffix(".jsonl")
 PIECES = 96
-GGUF = {"Q4_0": 4.5, "Q4_1": 5.0, "Q5_0": 5.5, "Q5_1": 6.0, "Q8_0": 8.5}
 TEST, BATCH, LONGEST = slice(64, 264), 25, 96
 CALIBRATION = slice(264, 264 + 1024)
-
-Arrays = Mapping[str, np.ndarray]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -92,7 +99,7 @@ class MiniLM:
         test = sorted(texts[TEST], key=len)
         self.test = [arrays(test[i : i + BATCH]) for i in range(0, len(test), BATCH)]
         self.calibration = [arrays([text]) for text in texts[CALIBRATION]]
-        module = search.Embed(search.AutoModel.from_pretrained(weights)).eval()
+        self.module = module = search.Embed(search.AutoModel.from_pretrained(weights)).eval()
         args = tuple(torch.from_numpy(a) for a in self.test[0].values())
         axes = {0: "batch", 1: "seq"}
         self.graph = capture_torch(module, args=args, dynamic_shapes=({**axes}, {**axes}))
@@ -102,8 +109,18 @@ class MiniLM:
         self.wanted = np.concatenate(each)
 
     def loss(self, graph: ir.Model, mode: str) -> float:
-        got = np.concatenate(list(outputs(graph, mode, self.test)))
+        return self.apart(np.concatenate(list(outputs(graph, mode, self.test))))
+
+    def apart(self, got: np.ndarray) -> float:
+        """What embeddings have lost."""
         return float(np.mean(1 - (got.astype(np.float64) * self.wanted).sum(1)) * 1e4)
+
+    def traced(self, path: Path) -> None:
+        """The module as TorchScript."""
+        import torch
+
+        example = tuple(torch.from_numpy(a) for a in self.test[0].values())
+        torch.jit.trace(self.module, example, check_trace=False).save(str(path))
 
 
 class SmallDecoder:
@@ -147,14 +164,16 @@ def main() -> None:
     parser.add_argument("--formats", nargs="*", default=FORMATS)
     parser.add_argument("--algorithms", nargs="*", default=COLOURS, choices=COLOURS)
     parser.add_argument("--targets", nargs="*", type=float, default=TARGETS)
-    parser.add_argument("--anchors", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--anchors", nargs="*", default=(*tools(), *whole()))
+    parser.add_argument("--statistics", type=Path, help="a folder: kept there, and taken from it")
+    parser.add_argument("--peers", metavar="PYTHON", default=sys.executable)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     for name in options.models:
         measured(name, options)
     rows = kept()
     write_text(ROOT / "docs/quantization.md", page(rows))
-    write_text(ROOT / "docs/quantization.svg", plot([r for r in rows if drawn(r)]))
+    write_text(ROOT / "docs/quantization.svg", plot([r for r in rows if r.model == "minilm"]))
 
 
 def measured(which: str, options: argparse.Namespace) -> None:
@@ -162,59 +181,73 @@ def measured(which: str, options: argparse.Namespace) -> None:
     model = MODELS[which]()
     if which == "decoder":
         keep(Row(which, "f32", "nearest", 32, (model.loss(model.graph, "exact"), math.nan)))
-    elif options.anchors:
-        anchors(model)
     with tempfile.TemporaryDirectory() as folder:
-        statistics = Path(folder) / "statistics.npz"
+        seen = (options.statistics or Path(folder)) / f"{which}.npz"
+        if not seen.exists():
+            found = layers(model.graph, False)
+            records = statistics.collect(model.graph, found, model.calibration, record, RAM_BYTES)
+            statistics.write(seen, records)
+        if isinstance(model, MiniLM):
+            anchors(model, options, Path(folder), statistics.load(seen))
 
-        def run(
-            name: str, wanted: Any, method: Method, calibration: Calibration | None = None
-        ) -> None:
+        def run(name: str, wanted: Any, method: Method) -> None:
             graph = model.graph.clone()
-            report: QuantReport = quantize_weights(graph, wanted, calibration, method)
+            report: QuantReport = quantize_weights(graph, wanted, None, method)
             graph.metadata_props["pteron.quantized"] = wanted.format
             losses = model.loss(graph, "exact"), model.loss(graph, "auto")
             keep(Row(which, name, wanted.algorithm or "gptq", report.bits, losses))
 
-        first = Calibration(model.calibration, record, len(model.calibration))
         for name in options.formats:
             for algorithm in options.algorithms:
                 chosen = recipe(name, algorithm=algorithm, activations="float")
-                if algorithm != "gptq":
-                    run(name, chosen, Method())
-                else:
-                    run(name, chosen, Method(statistics), None if statistics.exists() else first)
+                run(name, chosen, Method(seen if algorithm == "gptq" else None))
         for bits in options.targets:
             wanted = targeted(recipe("nf4"), bits, None, None, ())
-            method = Method(statistics, model.calibration[:64], record)
-            run(f"{bits:g} bits at most", wanted, method, None if statistics.exists() else first)
+            run(f"{bits:g} bits at most", wanted, Method(seen, model.calibration[:64], record))
 
 
-def anchors(model: MiniLM) -> None:
-    """What other tools make of the same weights."""
-    import bitsandbytes.functional as bnb
-    import gguf
-    import torch
-
-    def of_gguf(name: str) -> Callable[[np.ndarray], np.ndarray]:
-        kind = gguf.GGMLQuantizationType[name]
-        return lambda w: gguf.quants.dequantize(gguf.quants.quantize(w, kind), kind)
-
-    def nf4(w: np.ndarray) -> np.ndarray:
-        codes, state = bnb.quantize_4bit(torch.from_numpy(w), blocksize=64, quant_type="nf4")
-        return np.asarray(bnb.dequantize_4bit(codes, state).numpy())
-
-    tools = {
-        "bitsandbytes nf4": (nf4, 4.5),
-        **{f"gguf {n}": (of_gguf(n), bits) for n, bits in GGUF.items()},
-    }
+def anchors(
+    model: MiniLM, options: argparse.Namespace, folder: Path, seen: statistics.Statistics
+) -> None:
+    """What other tools make of the same model; one that fails is told and left out."""
     found = layers(model.graph, False)
-    made = (
-        {i: round_(matrix_of(layer)) for i, layer in enumerate(found)}
-        for round_, _ in tools.values()
-    )
-    lost = losses(model.graph, False, made, model.test, record)
-    for (name, (_, bits)), loss in zip(tools.items(), lost, strict=True):
+    given = {"module": np.array(str(folder / "module.pt"))}
+    model.traced(folder / "module.pt")
+    for i, layer in enumerate(found):
+        given[f"w{i}"] = matrix_of(layer)
+        moments = seen.of(layer, *layer.extents)
+        assert moments is not None and len(moments.second) == 1
+        values, vectors = np.linalg.eigh(moments.second[0].astype(np.float64))
+        rows = np.sqrt(np.maximum(values, 0) * len(values))[:, None] * vectors.T
+        given[f"x{i}"] = rows.astype(np.float32)
+    for part, samples in (("calibration", model.calibration), ("test", model.test)):
+        for name in samples[0]:
+            each = [row for sample in samples for row in sample[name]]
+            padded = [np.pad(row, (0, LONGEST - len(row))) for row in each]
+            given[f"{part}.{name}"] = np.stack(padded)
+    np.savez(folder / "given.npz", **given)  # type: ignore[arg-type]
+    told: collections.deque[tuple[str, float]] = collections.deque()
+
+    def each() -> Iterator[Weights]:
+        for name in options.anchors:
+            command = [options.peers, ROOT / "benchmarks/anchors.py", name, folder / "given.npz"]
+            ran = subprocess.run([*command, folder / "made.npz"], capture_output=True, text=True)
+            if ran.returncode:
+                last = ran.stderr.strip().splitlines()[-1:]
+                print(f"minilm {name}: left out: {' '.join(last)}", flush=True)
+                continue
+            with np.load(folder / "made.npz") as made:
+                bits = float(made["bits"])
+                if "outputs" in made.files:
+                    loss = model.apart(made["outputs"])
+                    keep(Row("minilm", name, "anchor", bits, (loss, math.nan)))
+                    continue
+                rounded: Weights = {i: (made[f"w{i}"], None) for i in range(len(found))}
+            told.append((name, bits))
+            yield rounded
+
+    for loss in losses(model.graph, False, each(), model.test, record):
+        name, bits = told.popleft()
         keep(Row("minilm", name, "anchor", bits, (loss, math.nan)))
 
 
@@ -238,22 +271,37 @@ def page(rows: list[Row]) -> str:
     return f"""# Size against accuracy
 
 Written by `make bench-quant` (benchmarks/quantization.py), which says how, from benchmarks/quantization.jsonl.
-`exact` computes with the weights as they are stored, `auto` with activations in 8 bits where the format has sums in integers.
+Only linear layers are quantized; bits count scales. The formats and the algorithms nearest, search and GPTQ: [quantize.md](quantize.md).
+`exact` computes with the weights as they are stored, `auto` with activations in 8 bits where the format has sums in integers; nearest and search are exact.
+`N bits at most` takes a format for each layer by what it costs, measured.
 A dash was not measured.
 
 ## MiniLM-L6
 
-Linear layers, loss of 200 sentence embeddings, 1,024 other sentences for GPTQ; less is better.
+Its 36 linear layers. Loss: 10,000 times the mean of 1 - cosine between the embeddings of 200 sentences and PyTorch's in f32; less is better.
+GPTQ reads 1,024 other sentences. Both are of Python's documentation.
 
 ![bits a weight against loss, both lower is better](quantization.svg)
 
 {table([r for r in rows if r.model == "minilm"], 1)}
 
-What other tools round the same weights to, computed exactly:
+What is asked of them:
 
-| tool | bits a weight | loss |
-|---|---|---|
+{bars(rows)}
+
+## Other tools on the same layers
+
+Each by its own code (benchmarks/anchors.py names the versions); bits are what it stores, scales as it holds them.
+What it says its weights are is computed exactly by our runtime, NNCF's model by OpenVINO in f32.
+`imatrix`, `AWQ`, `scale estimation` and `GPTQ` read the 1,024 sentences; beside: the least loss of ours in as many bits or fewer.
+
+| tool | bits a weight | loss | ours in as many bits |
+|---|---|---|---|
 {anchor_lines(rows)}
+
+- torchao's Int4WeightOnlyConfig asks for mslk or CUDA; measured is its form for the CPU (prototype.quantization.int4), in bfloat16 as that kernel has it, and IntxWeightOnlyConfig.
+- GPTQ of onnxruntime 1.31.1 gives what its nearest rounding (RTN) gives: it reads the column of an upper triangular factor where the row is meant (neural_compressor/weight_only.py, `Hinv1[i:, i]`), so nothing is passed on. Its bits have scales in f32, as the model is.
+- Not measured: the package hqq (no wheel; its method is in torchao and onnxruntime), AutoRound, GPTQModel, AutoAWQ and llm-compressor (made for decoders, most for GPUs; not tried on an encoder).
 
 {decoder(rows)}
 """
@@ -291,9 +339,30 @@ def table(rows: list[Row], digits: int) -> str:
     return head + "\n".join(lines)
 
 
+def bars(rows: list[Row]) -> str:
+    """A line for each: the best of the rows in so many bits, and whether it is enough."""
+    ours = [r for r in rows if r.model == "minilm" and r.algorithm != "anchor"]
+    lines = []
+    for bits, most in BARS:
+        best = min((r for r in ours if r.bits <= bits), key=lambda r: r.losses[0])
+        lines.append(_bar(f"{most} in {bits:g} bits", best, best.losses[0], most))
+    best = next(r for r in ours if (r.name, r.algorithm) == ("int8", "gptq"))
+    return "\n".join([*lines, _bar("6 with int8 weights and activations", best, best.losses[1], 6)])
+
+
+def _bar(what: str, best: Row, loss: float, most: float) -> str:
+    held = "holds" if loss <= most else "missed"
+    return f"- at most {what}: {held}, {loss:.1f} by {best.name} ({best.algorithm}), {best.bits:.3f} bits"
+
+
 def anchor_lines(rows: list[Row]) -> str:
-    found = [r for r in rows if r.algorithm == "anchor"]
-    return "\n".join(f"| {r.name} | {r.bits:.3f} | {_shown(r.losses[0], 1)} |" for r in found)
+    ours = [r for r in rows if r.model == "minilm" and r.algorithm != "anchor"]
+    lines = []
+    for row in (r for r in rows if r.algorithm == "anchor"):
+        best = min((r for r in ours if r.bits <= row.bits), key=lambda r: r.losses[0])
+        beside = f"{best.losses[0]:.1f}, {best.name}, {best.algorithm}, {best.bits:.3f}"
+        lines.append(f"| {row.name} | {row.bits:.3f} | {row.losses[0]:.1f} | {beside} |")
+    return "\n".join(lines)
 
 
 def agreement(rows: list[Row]) -> str:
@@ -315,64 +384,79 @@ def _shown(number: float, digits: int) -> str:
 
 
 COLOURS = {"nearest": "#b0b4bf", "search": "#6b8fd6", "gptq": "#1d4ed8"}
-
-
-def drawn(row: Row) -> bool:
-    return row.model == "minilm" and row.algorithm in COLOURS and row.bits >= 4
+OTHERS = "#c2410c"
+WIDE, TALL, LEFT, LOW = 1000, 560, 60, 500
 
 
 def plot(rows: list[Row]) -> str:
-    """Bits across, the logarithm of the loss up; a dot a row."""
-    wide, tall, left, low = 720, 400, 60, 350
-    most = max(r.bits for r in rows) + 0.3
-    ends = (
-        math.log10(min(r.losses[0] for r in rows)) - 0.1,
-        math.log10(max(r.losses[0] for r in rows)) + 0.1,
-    )
+    """Bits across, the logarithm of the loss up; a dot a row, a ring a row of another tool, and the front of each."""
+    few, most = math.floor(min(r.bits for r in rows)), max(r.bits for r in rows) + 0.8
+    logs = [math.log10(r.losses[0]) for r in rows]
+    least, largest = min(logs) - 0.1, max(logs) + 0.1
 
-    def x(bits: float) -> float:
-        return left + (bits - 4) / (most - 4) * (wide - left - 90)
-
-    def y(loss: float) -> float:
-        return low - (math.log10(loss) - ends[0]) / (ends[1] - ends[0]) * (low - 20)
+    def at(row: Row) -> tuple[float, float]:
+        up = (math.log10(row.losses[0]) - least) / (largest - least)
+        return LEFT + (row.bits - few) / (most - few) * (WIDE - LEFT), LOW - up * (LOW - 20)
 
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {tall}" font-family="sans-serif" font-size="12">',
-        f'<rect width="{wide}" height="{tall}" fill="white"/>',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {TALL}" font-family="sans-serif" font-size="12">',
+        f'<rect width="{WIDE}" height="{TALL}" fill="white"/>',
     ]
-    for loss in (0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500):
-        if ends[0] <= math.log10(loss) <= ends[1]:
-            at = y(loss)
-            parts.append(f'<path d="M{left} {at:.1f}H{wide - 20}" stroke="#e5e7eb"/>')
-            parts.append(
-                f'<text x="{left - 8}" y="{at + 4:.1f}" text-anchor="end" fill="#555">{loss:g}</text>'
-            )
-    for bits in range(4, math.floor(most) + 1):
-        parts.append(
-            f'<text x="{x(bits):.1f}" y="{low + 20}" text-anchor="middle" fill="#555">{bits}</text>'
-        )
-    parts.append(
-        f'<text x="{(left + wide) / 2}" y="{low + 42}" text-anchor="middle">bits a weight</text>'
-    )
-    parts.append(
-        f'<text x="16" y="{low / 2}" text-anchor="middle" transform="rotate(-90 16 {low / 2})">loss</text>'
-    )
-    rows = [r for r in rows if r.algorithm in COLOURS]
-    front = sorted((r for r in rows if r.algorithm == "gptq"), key=lambda r: (r.bits, r.losses[0]))
-    kept = [r for i, r in enumerate(front) if all(r.losses[0] < s.losses[0] for s in front[:i])]
-    line = "L".join(f"{x(r.bits):.1f} {y(r.losses[0]):.1f}" for r in kept)
-    parts.append(f'<path d="M{line}" fill="none" stroke="#1d4ed8" stroke-opacity=".4"/>')
+    for loss in (d * 10.0**e for e in range(-1, 5) for d in (1, 2, 5)):
+        if least <= math.log10(loss) <= largest:
+            y = at(Row("", "", "", few, (loss, 0)))[1]
+            parts.append(f'<path d="M{LEFT} {y:.1f}H{WIDE}" stroke="#e5e7eb"/>')
+            parts.append(_text(LEFT - 8, y + 4, f"{loss:g}", "#555", "end"))
+    for bits in range(few, math.floor(most) + 1):
+        x = at(Row("", "", "", bits, (1, 0)))[0]
+        parts.append(_text(x, LOW + 20, str(bits), "#555", "middle"))
+    parts.append(_text((LEFT + WIDE) / 2, LOW + 42, "bits a weight", "black", "middle"))
+    parts.append(f'<g transform="translate(16 {LOW / 2}) rotate(-90)">{_text(0, 0, "loss", "black", "middle")}</g>')  # fmt: skip
+    fronts: list[tuple[Row, str]] = []
+    for colour, some in (
+        (COLOURS["gptq"], [r for r in rows if r.algorithm != "anchor"]),
+        (OTHERS, [r for r in rows if r.algorithm == "anchor"]),
+    ):
+        front = _front(some)
+        fronts += [(r, colour) for r in front]
+        line = "L".join(f"{x:.1f} {y:.1f}" for x, y in map(at, front))
+        parts.append(f'<path d="M{line}" fill="none" stroke="{colour}" stroke-opacity=".4"/>')
     for r in rows:
-        at = f'cx="{x(r.bits):.1f}" cy="{y(r.losses[0]):.1f}"'
-        parts.append(f'<circle {at} r="4" fill="{COLOURS[r.algorithm]}"/>')
-        if r.algorithm == "gptq":
-            parts.append(
-                f'<text x="{x(r.bits) + 7:.1f}" y="{y(r.losses[0]) + 4:.1f}">{r.name}</text>'
+        x, y = at(r)
+        fill = COLOURS.get(r.algorithm, "none")
+        edge = "none" if r.algorithm in COLOURS else OTHERS
+        title = f"{r.name}, {r.algorithm}: {r.bits:.3f} bits, {r.losses[0]:.1f}"
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{fill}" stroke="{edge}"><title>{title}</title></circle>')  # fmt: skip
+    placed: list[tuple[float, float, float]] = []
+    for r, colour in fronts:  # of ours under the line, of others above it
+        x, y = at(r)
+        wide, side = 6.5 * len(r.name), 1 if colour == OTHERS else -1
+        begin = x + 7 if side > 0 else x - 7 - wide
+        y += next(
+            move
+            for move in range(-side * 5 + 4, -side * LOW, -side * 12)
+            if all(
+                abs(y + move - v) > 11 or begin + wide < u or u + w < begin for u, v, w in placed
             )
-    for i, (name, colour) in enumerate(COLOURS.items()):
-        parts.append(f'<circle cx="{wide - 110}" cy="{30 + 18 * i}" r="4" fill="{colour}"/>')
-        parts.append(f'<text x="{wide - 100}" y="{34 + 18 * i}">{name}</text>')
+        )
+        placed.append((begin, y, wide))
+        parts.append(_text(x + 7 * side, y, r.name, colour, "start" if side > 0 else "end"))
+    for i, (name, colour) in enumerate({**COLOURS, "other tools": OTHERS}.items()):
+        fill = colour if name in COLOURS else "none"
+        y = 30 + 18 * i
+        parts.append(f'<circle cx="{WIDE - 110}" cy="{y}" r="4" fill="{fill}" stroke="{colour}"/>')
+        parts.append(_text(WIDE - 100, y + 4, name, "black", "start"))
     return "\n".join([*parts, "</svg>", ""])
+
+
+def _front(rows: list[Row]) -> list[Row]:
+    """Those that lose less than all in as many bits or fewer."""
+    some = sorted(rows, key=lambda r: (r.bits, r.losses[0]))
+    return [r for i, r in enumerate(some) if all(r.losses[0] < s.losses[0] for s in some[:i])]
+
+
+def _text(x: float, y: float, text: str, colour: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}">{text}</text>'
 
 
 if __name__ == "__main__":
