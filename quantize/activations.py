@@ -79,15 +79,19 @@ def grids_of(plan: Sequence[Unit], ranges: Ranges) -> dict[ir.Value, Grid]:
     Raises:
         RecipeError: a range is missing.
     """
-    grids: dict[ir.Value, Grid] = {}
+    return {value: grid_of(*ends) for value, ends in _ends(plan, ranges).items()}
+
+
+def _ends(plan: Sequence[Unit], ranges: Ranges) -> dict[ir.Value, tuple[float, float]]:
+    found: dict[ir.Value, tuple[float, float]] = {}
     for unit in plan:
         for value in unit.inputs:
-            if value not in grids:
-                grids[value] = grid_of(*ranges[str(value.name)])
-        if unit.output not in grids:
-            ends = None if unit.same else ranges[str(unit.output.name)]
-            grids[unit.output] = grids[unit.inputs[0]] if ends is None else grid_of(*ends)
-    return grids
+            if value not in found:
+                found[value] = ranges[str(value.name)]
+        if unit.output not in found:
+            moved = found[unit.inputs[0]] if unit.same else None
+            found[unit.output] = moved or ranges[str(unit.output.name)]
+    return found
 
 
 def quantize_static(
@@ -107,7 +111,7 @@ def quantize_static(
     Raises:
         QuantError: a range is missing, a weight is not finite or not representable; nothing is changed then.
     """
-    grids = grids_of(plan, ranges)
+    ends, grids = _ends(plan, ranges), grids_of(plan, ranges)
     report = QuantReport("int8", ranges=ranges)
     weights = _weights(plan, grids, found or {}, floats)
     used = graphs.names(model)
@@ -120,7 +124,7 @@ def quantize_static(
     for value in (v for v in _touched(rounding) if v not in moves):
         grid, name = grids[value], str(value.name)
         report.activations.append(
-            ActivationReport(name, *ranges[name], float(grid.scale), grid.zero)
+            ActivationReport(name, *ends[value], float(grid.scale), grid.zero)
         )
     _insert_grids(model.graph, rounding, grids, used)
     graphs.drop_unread(model)

@@ -1,16 +1,18 @@
-"""Which units of static int8 compute in f32, so that the model keeps to a loss: those that touch the values that lose most.
+"""Which units of static int8 compute in f32, so that the model keeps to a loss: those around the roundings that lose most.
 
-What an int8 model loses it loses by rounding activations: each value alone is rounded, by Where in one program that has all of
-their grids, and the loss measured. Squares of errors add up, so freeing a value saves its loss; but all units that touch it have
-to compute in f32. The values that save most for the products that this takes come first, until the loss of the whole model,
-which is measured, is small enough.
+What an int8 model loses it loses by rounding activations. One program in f32 has every place where one may be rounded, each behind
+a Where; each rounding alone is switched on and the loss measured, on few samples: what is wanted is an order. Squares of errors add
+up, so a mix of units in int8 and f32 loses about the sum of its roundings. `steps` frees the rounding that saves most a product, with
+the units that ask for it, then the next; how far it has to go follows from the model that would be written, its biases made up for
+that mix, measured at few steps: about a line through the two nearest.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, NoReturn
 
 import numpy as np
 import onnx_ir as ir
@@ -19,62 +21,120 @@ import pteron.export.graph as graphs
 from pteron.schema.errors import QuantError
 
 from .activations import Grid
-from .measure import losses_of, losses_of_rounds
+from .measure import judged
 from .samples import Runner, Sample
 from .units import Unit
 
+MEASURED: Final = 4
+"""Mixes that are measured at most, besides all units in int8: each takes as long as making up its biases."""
 Build = Callable[[frozenset[int]], ir.Model]
 """The model with all units in int8 but those at these places of the plan."""
-PROBES: Final = 16
-"""Samples on which each value alone is rounded: what is wanted is an order."""
+Progress = Callable[[str], None]
+PROBES: Final = 8
+"""Samples on which each rounding alone is measured."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Rounding:
+    """A value is rounded for one of its readers, `uses` of it or the graph's `output`, if a unit of `owners` is in int8.
+
+    These are the unit that makes the value, which rounds it for all, and the reader.
+    """
+
+    value: ir.Value
+    owners: frozenset[int]
+    uses: tuple[tuple[ir.Node, int], ...]
+    output: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Simulated:
+    """A model in f32 whose inputs `switches` say which of the `roundings` are done."""
+
+    model: ir.Model
+    roundings: tuple[Rounding, ...]
+    switches: tuple[str, ...]
+
+    def done(self, sample: Sample, some: Sequence[bool]) -> Sample:
+        return {**sample, **{n: np.array(on) for n, on in zip(self.switches, some, strict=True)}}
 
 
 def floats(
     model: ir.Model,
     plan: Sequence[Unit],
-    grids: Mapping[ir.Value, Grid],
+    simulate: Callable[[], Simulated],
     most: float,
     metric: str,
     given: Sequence[Sample],
     runner: Runner,
     build: Build,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> frozenset[int]:
-    """Places of the units that compute in f32: the first of `steps` under which the metric is at most `most`.
+    """Places of the units that compute in f32: the first of `steps` found under which the metric is at most `most`.
+
+    Args:
+        simulate: The model, every rounding of an activation behind a switch.
 
     Raises:
         QuantError: rounded weights alone lose more.
     """
-    values = _rounded(plan, grids)
-    if progress:
-        progress(f"measure {len(values)} activations")
-    alone = dict(zip(values, _alone(model, values, given[:PROBES], runner), strict=True))
-    sets = [frozenset[int](), *steps(plan, alone)]
+    outputs = [str(v.name) for v in model.graph.outputs]
+    wanted = list(runner(model, outputs, given))
 
-    def loss(count: int) -> float:
+    def loss(kept: frozenset[int]) -> float:
         if progress:
-            progress(f"measure with {len(sets[count])} of {len(plan)} units in f32")
-        return next(losses_of(model, [build(sets[count])], given, runner, metric))
+            progress(f"measure with {len(kept)} of {len(plan)} units in f32")
+        made = iter(runner(build(kept), outputs, given))
+        return next(judged(wanted, made, given, metric))
 
-    low, high = 0, len(sets) - 1
-    if loss(low) <= most:
-        return sets[low]
-    reached = loss(high)
-    if reached > most:
-        raise QuantError(
-            f"max-loss: expected at most {most:g}, got {reached:.4g} with weights alone in int8; raise it, or skip layers by rules"
-        )
-    low += 1
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if loss(middle) <= most else (middle + 1, high)
-    return sets[low]
+    reached = loss(frozenset())
+    if reached <= most:
+        return frozenset()
+    program = simulate()
+    alone = list(_alone(program, outputs, given[:PROBES], runner, progress))
+    owners = [rounding.owners for rounding in program.roundings]
+    sets = [frozenset[int](), *steps(owners, alone, [products(unit) for unit in plan])]
+    left = [sum(x for x, by in zip(alone, owners, strict=True) if not by <= kept) for kept in sets]
+    return sets[_first(left, reached, most, lambda i: loss(sets[i]))]
 
 
-def _rounded(plan: Sequence[Unit], grids: Mapping[ir.Value, Grid]) -> dict[ir.Value, Grid]:
-    """Values with grids of their own."""
-    moved = {unit.output for unit in plan if unit.same}
-    return {value: grid for value, grid in grids.items() if value not in moved}
+def _first(left: Sequence[float], whole: float, most: float, loss: Callable[[int], float]) -> int:
+    """The first step found whose loss is at most `most`.
+
+    Args:
+        left: What the roundings of each step lose by themselves, falling to 0.
+        whole: The loss of step 0, more than `most`.
+    """
+    low, high, last = 0, len(left) - 1, len(left) - 1
+    below = {0: whole, last: 0.0}  # of the last step a guess, until it is measured
+    known = False
+    for _ in range(MEASURED):
+        if high - low == 1 and known:
+            break
+        fall = (below[low] - most) / max(below[low] - below[high], 1e-300)
+        target = left[low] + fall * (left[high] - left[low])
+        step = next(i for i in range(low + 1, high + 1) if left[i] <= target or i == high)
+        step = max(step, (low + high) // 2) if low else step  # a line that said too little once
+        step = min(step, high - 1) if known else step
+        reached = loss(step)
+        below[step] = reached
+        if reached <= most:
+            high, known = step, True
+        elif step == last:
+            _refuse(most, reached)
+        else:
+            low = step
+    if not known:
+        reached = loss(last)
+        if reached > most:
+            _refuse(most, reached)
+    return high
+
+
+def _refuse(most: float, reached: float) -> NoReturn:
+    raise QuantError(
+        f"max-loss: expected at most {most:g}, got {reached:.4g} with weights alone in int8; raise it, or skip layers by rules"
+    )
 
 
 def products(unit: Unit) -> int:
@@ -82,93 +142,114 @@ def products(unit: Unit) -> int:
     result = math.prod(n for n in graphs.dims(unit.head.outputs[0]) or () if isinstance(n, int))
     tensor = graphs.constant_tensor(unit.weight)
     if tensor is None or unit.axis is None:
-        return result
-    return result * tensor.size // int(str(tensor.shape[unit.axis]))
+        return max(result, 1)
+    return max(result * tensor.size // int(str(tensor.shape[unit.axis])), 1)
 
 
-def steps(plan: Sequence[Unit], alone: Mapping[ir.Value, float]) -> Iterator[frozenset[int]]:
-    """Growing sets of units, by places, that free one value more at each step: the one that saves most a product first."""
-    touching = {value: _touching(plan, value) for value in alone}
-    cost = [max(products(unit), 1) for unit in plan]
+def steps(
+    owners: Sequence[frozenset[int]], alone: Sequence[float], costs: Sequence[int]
+) -> Iterator[frozenset[int]]:
+    """Growing sets of units, by places, that free one rounding more at each step: the one that saves most a product first.
+
+    Args:
+        owners: Of each rounding the units that ask for it.
+        alone: What it loses.
+        costs: Products of each unit.
+    """
     kept: frozenset[int] = frozenset()
-    left = dict(alone)
+    left = list(range(len(owners)))
     while left:
         best: tuple[float, frozenset[int]] | None = None
-        for value in left:
-            more = touching[value] - kept
-            freed = sum(loss for v, loss in left.items() if touching[v] <= kept | more)
-            gain = freed / max(sum(cost[i] for i in more), 1)
+        for more in dict.fromkeys(owners[i] - kept for i in left):
+            freed = sum(alone[i] for i in left if owners[i] <= kept | more)
+            gain = freed / sum(costs[i] for i in more)
             if best is None or gain > best[0]:
                 best = gain, more
         assert best is not None
         kept |= best[1]
-        left = {v: loss for v, loss in left.items() if not touching[v] <= kept}
+        left = [i for i in left if not owners[i] <= kept]
         yield kept
 
 
-def _touching(plan: Sequence[Unit], value: ir.Value) -> frozenset[int]:
-    """Places of the units that read or make a value, or what moving its elements makes of it."""
-    alike, found = {value}, set[int]()
-    for i, unit in enumerate(plan):  # in graph order
-        if alike & {*unit.inputs, unit.output}:
-            found.add(i)
-            alike |= {unit.output} if unit.same else set()
-    return frozenset(found)
-
-
 def _alone(
-    model: ir.Model, values: Mapping[ir.Value, Grid], given: Sequence[Sample], runner: Runner
-) -> Iterator[float]:
-    """The loss of each value alone, rounded."""
-    copy, outputs, switches = _switched(model, {str(v.name): g for v, g in values.items()})
-    off = dict.fromkeys(switches, np.array(False))
+    simulated: Simulated, outputs: Sequence[str], given: Sequence[Sample], runner: Runner, progress: Progress | None
+) -> Iterator[float]:  # fmt: skip
+    """The loss of each rounding alone."""
+    count = len(simulated.roundings)
 
-    def feeds() -> Iterator[list[Sample]]:
-        yield [{**sample, **off} for sample in given]
-        for name in switches:
-            yield [{**sample, **off, name: np.array(True)} for sample in given]
+    def feeds() -> Iterator[Sample]:
+        for on in range(-1, count):
+            if progress and on >= 0:
+                progress(f"measure {on + 1}/{count} {simulated.roundings[on].value.name}")
+            some = [on == i for i in range(count)]
+            yield from (simulated.done(sample, some) for sample in given)
 
-    yield from losses_of_rounds(copy, outputs, feeds(), runner)
+    made = iter(runner(simulated.model, outputs, feeds()))
+    plain = [next(made) for _ in given]
+    yield from judged(plain, made, given, "cosine")
 
 
-def _switched(model: ir.Model, grids: Mapping[str, Grid]) -> tuple[ir.Model, list[str], list[str]]:
-    """A copy in which an input decides of each value whether it is rounded; its outputs and these inputs, by name."""
-    copy = model.clone()
-    used = graphs.names(copy)
-    made = {str(v.name): v for node in copy.graph for v in node.outputs}
-    made |= {str(v.name): v for v in copy.graph.inputs}
+def simulated(model: ir.Model, plan: Sequence[Unit], grids: Mapping[ir.Value, Grid]) -> Simulated:
+    """Puts every rounding that the plan may do behind a switch, in place."""
+    used = graphs.names(model)
+    found = tuple(_roundings(plan, grids))
     switches = []
-    for name, grid in grids.items():
-        value = made[name]
-        switch = ir.Value(name=graphs.fresh(used, f"{name}.is_rounded"))
-        switch.type, switch.shape = ir.TensorType(ir.DataType.BOOL), ir.Shape([])
-        copy.graph.inputs.append(switch)
-        switches.append(str(switch.name))
-        _insert_switch(copy.graph, value, grid, switch, used)
-    return copy, [str(v.name) for v in copy.graph.outputs], switches
+    for value in dict.fromkeys(rounding.value for rounding in found):
+        some = [rounding for rounding in found if rounding.value is value]
+        switches += _insert_switches(model.graph, value, grids[value], some, used)
+    return Simulated(model, found, tuple(switches))
 
 
-def _insert_switch(
-    graph: ir.Graph, value: ir.Value, grid: Grid, switch: ir.Value, used: set[str]
-) -> None:
-    readers = list(value.uses())
+def _roundings(plan: Sequence[Unit], grids: Mapping[ir.Value, Grid]) -> Iterator[Rounding]:
+    """Value by value; what a unit moves lies on the grid of what it reads."""
+    makers = {unit.output: i for i, unit in enumerate(plan) if not unit.same}
+    places = {node: i for i, unit in enumerate(plan) for node in (unit.head, unit.tail)}
+    for value in grids:
+        readers: dict[int | None, list[tuple[ir.Node, int]]] = {}
+        for use in value.uses():
+            readers.setdefault(places.get(use.node), []).append((use.node, use.idx))
+        if value.is_graph_output():
+            readers.setdefault(None, [])
+        for reader, uses in readers.items():
+            owners = frozenset(i for i in (makers.get(value), reader) if i is not None)
+            if owners:
+                output = reader is None and value.is_graph_output()
+                yield Rounding(value, owners, tuple(uses), output)
+
+
+def _insert_switches(
+    graph: ir.Graph, value: ir.Value, grid: Grid, some: Sequence[Rounding], used: set[str]
+) -> list[str]:
+    """Names of the inputs that decide."""
+    name = str(value.name)
     constants = [
-        graphs.initializer(graph, array, graphs.fresh(used, f"{value.name}.{part}"))
+        graphs.initializer(graph, array, graphs.fresh(used, f"{name}.{part}"))
         for part, array in (("scale", np.array(grid.scale)), ("zero", np.array(grid.zero, np.int8)))
     ]
     quantize = _node("QuantizeLinear", [value, *constants], ir.DataType.INT8, value, used)
     codes = quantize.outputs[0]
     restore = _node("DequantizeLinear", [codes, *constants], ir.DataType.FLOAT, value, used)
-    choice = [switch, restore.outputs[0], value]
-    choose = _node("Where", choice, ir.DataType.FLOAT, value, used)
-    nodes, producer = [quantize, restore, choose], value.producer()
+    nodes, switches = [quantize, restore], []
+    for rounding in some:
+        switch = ir.Value(name=graphs.fresh(used, f"{name}.is_rounded"))
+        switch.type, switch.shape = ir.TensorType(ir.DataType.BOOL), ir.Shape([])
+        graph.inputs.append(switch)
+        switches.append(str(switch.name))
+        choice = [switch, restore.outputs[0], value]
+        choose = _node("Where", choice, ir.DataType.FLOAT, value, used)
+        nodes.append(choose)
+        for node, slot in rounding.uses:
+            node.replace_input_with(slot, choose.outputs[0])
+        if rounding.output:
+            value.name = graphs.fresh(used, f"{name}.exact")
+            choose.outputs[0].name = name
+            graph.outputs[:] = [choose.outputs[0] if v is value else v for v in graph.outputs]
+    producer = value.producer()
     if producer is None:
         graph.insert_before(graph[0], nodes)
     else:
         graph.insert_after(producer, nodes)
-    for use in readers:
-        use.node.replace_input_with(use.idx, choose.outputs[0])
-    graph.outputs[:] = [choose.outputs[0] if v is value else v for v in graph.outputs]
+    return switches
 
 
 def _node(

@@ -84,7 +84,7 @@ def losses_of_rounds(
     made = iter(
         runner(model, outputs, itertools.chain(given, itertools.chain.from_iterable(rounds)))
     )
-    yield from _judged([next(made) for _ in given], made, given, metric)
+    yield from judged([next(made) for _ in given], made, given, metric)
 
 
 def losses_of(
@@ -98,13 +98,13 @@ def losses_of(
     outputs = [str(v.name) for v in model.graph.outputs]
     wanted = list(runner(model, outputs, given))
     runs = (values for other in others for values in runner(other, outputs, given))
-    yield from _judged(wanted, runs, given, metric)
+    yield from judged(wanted, runs, given, metric)
 
 
-def _judged(
+def judged(
     wanted: Sequence[Sample], made: Iterator[Sample], given: Sequence[Sample], metric: str
 ) -> Iterator[float]:
-    """A number for each round of the samples."""
+    """What the metric says of each round of the samples in `made`; `wanted` are the values that they had."""
     how = METRICS[metric]
     floats = [n for n in wanted[0] if all(_is_float(w[n]) for w in wanted)]
     if not floats:

@@ -14,14 +14,14 @@ import onnx_ir as ir
 import pteron.export.graph as graphs
 from pteron.schema.errors import QuantError, RecipeError
 
-from .activations import Grid, Solved, grids_of, observed, quantize_static
+from .activations import Solved, grids_of, observed, quantize_static
 from .apply import OPSET, apply
 from .biases import made_up
 from .calibrate import Ranges, Source, calibrated
 from .encode import int8
 from .equalize import chains, equalized
 from .fit import Probe, evaluated, fitted
-from .floats import floats
+from .floats import Simulated, floats, simulated
 from .journal import NO_JOURNAL, Journal, digest, identity, whole
 from .layers import layers
 from .measure import losses_of
@@ -297,10 +297,9 @@ def quantize_activations(
     each = [str(value.name) for chain in linked for value in chain]
     seen = calibrated(model, names, source, runner, count, each)
     plan, ranges = equalized(model, plan, linked, seen)
-    grids = grids_of(plan, ranges)
     found = _weights(model, plan, wanted, calibration, method, progress)
     solved = _solver(model, ranges, found, wanted, calibration, progress)
-    kept = _floats(model, plan, grids, solved, ranges, wanted, calibration, progress)
+    kept = _floats(model, plan, solved, ranges, wanted, calibration, method, progress)
     before = model.clone()
     report = quantize_static(model, plan, ranges, solved(kept), kept)
     report.ranges = seen
@@ -335,28 +334,35 @@ def _solver(
 
 
 def _floats(
-    model: ir.Model, plan: list[Unit], grids: Mapping[ir.Value, Grid], solved: Solver, ranges: Ranges,
-    wanted: Recipe, calibration: Calibration, progress: Progress | None,
+    model: ir.Model, plan: list[Unit], solved: Solver, ranges: Ranges, wanted: Recipe, calibration: Calibration,
+    method: Method, progress: Progress | None,
 ) -> frozenset[int]:  # fmt: skip
-    """Places of the units that compute in f32 for the sake of the largest loss.
+    """Places of the units that compute in f32 for the sake of the largest loss, on the samples of the evaluation where there are some.
 
     Raises:
         RecipeError: there are no samples to measure with; QuantError: it cannot be kept.
     """
     if wanted.max_loss is None:
         return frozenset()
-    source = _samples_of(calibration.source)
+    source, what = _samples_of(calibration.source), "calibration"
+    if method.evaluate is not None:
+        source, what = method.evaluate, "evaluation"
     if source is None:
         raise RecipeError("max-loss: expected samples to measure with, got ranges; give samples")
-    given = list(samples(model, source, min(calibration.count, PROBES)))
+    given = list(samples(model, source, PROBES, what))
 
     def build(kept: frozenset[int]) -> ir.Model:
         copy = model.clone()
         quantize_static(copy, units(copy, wanted)[0], ranges, solved(kept), kept)
         return copy
 
+    def simulate() -> Simulated:
+        copy = model.clone()
+        again = units(copy, wanted)[0]
+        return simulated(copy, again, grids_of(again, ranges))
+
     return floats(
-        model, plan, grids, wanted.max_loss, wanted.metric, given, calibration.runner, build, progress
+        model, plan, simulate, wanted.max_loss, wanted.metric, given, calibration.runner, build, progress
     )  # fmt: skip
 
 

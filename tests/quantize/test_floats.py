@@ -16,9 +16,10 @@ from pteron.cli import main
 from pteron.export.graph.text import onnx_text
 from pteron.export.passes.int8 import integer_nodes
 from pteron.pipeline import record
-from pteron.quantize.activations import observed, quantize_static
+from pteron.quantize import floats
+from pteron.quantize.activations import grids_of, observed, quantize_static, simulate_static
 from pteron.quantize.calibrate import calibrated
-from pteron.quantize.floats import steps
+from pteron.quantize.floats import simulated, steps
 from pteron.quantize.measure import METRICS, losses_of
 from pteron.quantize.quantize import Calibration, Method, _solver, _weights, quantize_model
 from pteron.quantize.recipe import recipe
@@ -121,17 +122,69 @@ def test_a_program_with_units_in_f32_is_the_model_that_is_written(tmp_path: Path
         )
 
 
-def test_the_dearest_value_a_product_is_freed_first() -> None:
-    model = network()
-    plan = units(model, recipe("int8"))[0]
-    values = {str(v.name): v for u in plan for v in (*u.inputs, u.output)}
-    alone = {
-        values[n]: loss for n, loss in {"x": 0.0, "a": 0.1, "b": 50.0, "c": 1.0, "y": 2.0}.items()
-    }
-    found = [sorted(each) for each in steps(plan, alone)]
+def test_the_dearest_rounding_a_product_is_freed_first() -> None:
+    owners = [frozenset(each) for each in ({0}, {0, 1}, {1, 2}, {2, 3}, {3})]  # x, a, b, c, y
+    alone, costs = [0.0, 0.1, 50.0, 1.0, 2.0], [4, 8, 8, 8]
+    found = [sorted(each) for each in steps(owners, alone, costs)]
     assert found[0] == [1, 2]  # what makes b and what reads it
     assert found[1] == [1, 2, 3]  # c and y at once
     assert found[-1] == [0, 1, 2, 3]
+
+
+BRANCHES = (
+    "a = Relu(Conv(x, fine)); m = MaxPool(a, kernel_shape=[1, 1]); b = Conv(m, turn); c = Add(b, a); d = Softplus(c); "
+    "y = Conv(c, turn); z = Identity(c)"
+)
+
+
+@pytest.mark.parametrize("kept", [(), (0,), (0, 2), (1,), (2, 3), (0, 3, 4), (0, 1, 2, 3, 4)])
+def test_a_mix_in_the_simulation_is_the_model_that_is_written(kept: tuple[int, ...]) -> None:
+    """Values of several readers, one that is moved, one that is an output, too."""
+    model = onnx_text(BRANCHES, x="f32[1, 4, 6, 6]", fine=FINE, turn=TURN)
+    graphs.infer(model)
+    wanted, data = recipe("int8"), given()
+    plan = units(model, wanted)[0]
+    assert len(plan) == 5
+    ranges = calibrated(model, observed(plan), data, record, 8)
+    written = model.clone()
+    quantize_static(written, units(written, wanted)[0], ranges, {}, kept)
+    plan = units(model, wanted)[0]
+    simulate_static(model, plan, ranges, {}, range(len(plan)))  # weights as they are written
+    program = simulated(model, plan, grids_of(plan, ranges))
+    some = [not rounding.owners <= set(kept) for rounding in program.roundings]
+    for sample in data[:2]:
+        want, got = values_of(written, sample), values_of(model, program.done(sample, some))
+        for name in (str(v.name) for v in written.graph.outputs):
+            close = 1e-4 * np.abs(want[name]).max()
+            np.testing.assert_allclose(got[name], want[name], rtol=1e-4, atol=close)
+
+
+@pytest.mark.parametrize("floor", [0.0, 0.5])
+@pytest.mark.parametrize("bend", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("most", [0.6, 1.0, 3.0, 7.9])
+def test_few_mixes_are_measured_and_the_loss_holds(floor: float, bend: float, most: float) -> None:
+    """Whether roundings lose what they lose alone, more or less, and whatever weights lose."""
+    left = [float(x) for x in np.linspace(1, 0, 41) ** 2]
+    asked: list[int] = []
+
+    def loss(step: int) -> float:
+        asked.append(step)
+        return floor + (8 - floor) * left[step] ** bend
+
+    found = floats._first(left, 8.0, most, loss)
+    assert loss(found) <= most
+    assert len(set(asked)) <= floats.MEASURED + 1
+    best = next(i for i in range(41) if loss(i) <= most)
+    assert found <= best + 5, (found, best)
+    with pytest.raises(QuantError, match=r"expected at most 0\.6, got 0\.7 with weights"):
+        floats._first(left, 8.0, 0.6, lambda step: 0.7 + left[step])
+
+
+def test_a_largest_loss_is_kept_on_the_evaluation_where_there_is_one() -> None:
+    loud = [{"x": 0.01 * s["x"]} for s in given(8, 7)]  # few steps of every grid
+    plain, other = quantized(30.0)[1], quantized(30.0, evaluate=loud)[1]
+    assert other.loss is not None and other.loss <= 30.0
+    assert len(other.floats) > len(plain.floats)
 
 
 def test_what_a_largest_loss_asks_for() -> None:
