@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -109,6 +110,7 @@ INTEGERS: Final = tuple(d.name for d in DTYPES.values() if d.is_integer and not 
 FLOATS: Final = tuple(d.name for d in DTYPES.values() if d.is_float and not d.packed)
 
 
+@functools.lru_cache(64)  # NumPy makes the text of a name anew each time
 def name_of(kind: np.dtype[Any]) -> str:
     """The name here of an array's type.
 
@@ -139,7 +141,7 @@ def to_stored(array: Array, dtype: str) -> Array:
 
 def from_stored(data: Array, dtype: str, shape: tuple[int, ...]) -> Array:
     """The reverse: `data` uint8 [bytes] as elements; no copy for whole-byte types."""
-    row, count = DTYPES[dtype], int(np.prod(shape, dtype=np.int64))
+    row, count = DTYPES[dtype], math.prod(shape)
     if not row.is_narrow:
         return data[: stored_bytes(dtype, count)].view(row.numpy).reshape(shape)
     lanes = np.unpackbits(data, bitorder="little")[: count * row.bits].reshape(count, row.bits)
