@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
@@ -82,14 +83,14 @@ def _laid_out(wanted: dict[str, Any], array: Any) -> Any:
 
 
 def _executorch(path: Path, inputs: dict[str, Any], threads: int) -> Runner:
-    """By what its own Runtime calls: that has no say in threads. Arguments are tensors of the PyTorch that comes with it."""
+    """By what its own Runtime calls: that has no say in threads. Arguments are tensors of the PyTorch that it has loaded."""
     from executorch.extension.pybindings import (  # pyright: ignore[reportMissingImports]
         portable_lib,
     )
 
     portable_lib._unsafe_reset_threadpool(threads)
     model = portable_lib._load_for_executorch(str(path))
-    given = [portable_lib._torch.from_numpy(array) for array in inputs.values()]
+    given = [sys.modules["torch"].from_numpy(array) for array in inputs.values()]
     return lambda: [made.numpy() for made in model.forward(given)]
 
 
