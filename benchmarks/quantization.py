@@ -299,8 +299,10 @@ What it says its weights are is computed exactly by our runtime, NNCF's model by
 |---|---|---|---|
 {anchor_lines(rows)}
 
+- llama.cpp's kinds whose blocks have 256 weights do not fit rows of 384, 30 of the 36 layers: as its `quantize` does, those take Q5_0 for Q4_K, Q5_1 for Q5_K, Q8_0 for Q6_K, IQ4_NL for IQ4_XS.
+- gguf is what that package's Python rounds to; its Q4_0 loses to the last digit what llama.cpp's does.
 - torchao's Int4WeightOnlyConfig asks for mslk or CUDA; measured is its form for the CPU (prototype.quantization.int4), in bfloat16 as that kernel has it, and IntxWeightOnlyConfig.
-- GPTQ of onnxruntime 1.31.1 gives what its nearest rounding (RTN) gives: it reads the column of an upper triangular factor where the row is meant (neural_compressor/weight_only.py, `Hinv1[i:, i]`), so nothing is passed on. Its bits have scales in f32, as the model is.
+- GPTQ of onnxruntime 1.31.1 gives what its nearest rounding (RTN) gives: it reads the column of an upper triangular factor where the row is meant (neural_compressor/weight_only.py, `Hinv1[i:, i]`), so nothing is passed on; seen on random matrices, to 3e-8. Its bits have scales in f32, as the model is.
 - Not measured: the package hqq (no wheel; its method is in torchao and onnxruntime), AutoRound, GPTQModel, AutoAWQ and llm-compressor (made for decoders, most for GPUs; not tried on an encoder).
 
 {decoder(rows)}
@@ -376,7 +378,10 @@ def agreement(rows: list[Row]) -> str:
         return ""
     ranks = [np.argsort(np.argsort([of[model][key] for key in same])) for model in MODELS]
     rho = float(np.corrcoef(ranks)[0, 1])
-    return f"Both models have {len(same)} of these; how they rank them has a correlation (Spearman's) of {rho:.2f}."
+    most = int(np.argmax(abs(ranks[0] - ranks[1])))
+    name, algorithm = same[most]
+    return f"""Both models have {len(same)} of these; how they rank them has a correlation (Spearman's) of {rho:.2f}.
+They differ most on {name} by {algorithm}: place {ranks[0][most] + 1} of {len(same)} on MiniLM, {ranks[1][most] + 1} here."""
 
 
 def _shown(number: float, digits: int) -> str:
