@@ -30,7 +30,8 @@ from .recipe import SKIP, Recipe, recipe
 from .report import QuantReport
 from .rounding import GPTQ, NEAREST, SEARCH, Rounded, matrix_of, mean_of, rounded
 from .samples import Runner, Samples, samples
-from .statistics import Statistics, collect, held, load, spilled, write
+from .scaling import NONE, scaled
+from .statistics import Moments, Statistics, collect, held, load, spilled, write
 from .units import Unit, units
 
 Progress = Callable[[str], None]
@@ -102,6 +103,7 @@ def is_static(wanted: Recipe, calibrated: bool, given: Sequence[str]) -> bool:
         "target_size": wanted.target_bytes is not None,
         "among": bool(wanted.among),
         "embeddings": wanted.embeddings,
+        "scaling": wanted.scaling != NONE,
     }
     beside = [name for name in given if name != "evaluate"]
     idle = [*(name for name, is_there in asked.items() if is_there), *beside] if static else []
@@ -114,6 +116,10 @@ def is_static(wanted: Recipe, calibrated: bool, given: Sequence[str]) -> bool:
     if wanted.algorithm == GPTQ and not calibrated and "statistics" not in given:
         raise RecipeError(
             "algorithm gptq: expected samples or statistics, got neither; give a calibration, or ask for search"
+        )
+    if wanted.scaling != NONE and not calibrated and "statistics" not in given:
+        raise RecipeError(
+            f"scaling {wanted.scaling}: expected samples or statistics, got neither; give a calibration, or drop it"
         )
     return static
 
@@ -150,11 +156,11 @@ def quantize_weights(
     method: Method = Method(),
     progress: Progress | None = None,
 ) -> QuantReport:
-    """Rounds weights, in place: plan, statistics, a layer at a time, write.
+    """Rounds weights, in place: plan, statistics, scaling, a layer at a time, write.
 
     Raises:
         QuantError: a weight cannot be encoded; RecipeError: a rule matches no layer, or samples do not fit; nothing is
-            changed then.
+            changed then, but that channels may have been scaled.
     """
     made = plan(model, wanted)
     source = _source(wanted, calibration, method)
@@ -163,7 +169,9 @@ def quantize_weights(
         what = "calibration" if method.evaluate is None else "evaluation"
         given = list(samples(model, source, PROBES, what))
         probe = Probe(given, method.runner, wanted.embeddings, method.journal, model)
-    known = _statistics(model, made, calibration, method, progress)
+    known, alphas = _statistics(model, made, calibration, method, progress), dict[str, float]()
+    if known is not None and wanted.scaling != NONE and not method.dry:
+        known, alphas = scaled(model, made, known, wanted.scaling, _trial(method), progress)
     do = _rounder(known, method, [c.layer.name for c in made.choices], progress)
     if wanted.fits:
         if probe is None:
@@ -181,6 +189,9 @@ def quantize_weights(
     if probe is not None:
         found = evaluated(made, probe, do, wanted.metric, alone, progress)
     report = apply(model, made, do, lazy=method.lazy and method.journal.folder is not None)
+    report.layers = [
+        dataclasses.replace(row, alpha=alphas.get(row.name, 0.0)) for row in report.layers
+    ]
     if found is None:
         return report
     report.metric, report.exact, report.loss = wanted.metric, found.exact, found.loss
@@ -188,6 +199,19 @@ def quantize_weights(
         dataclasses.replace(row, loss=found.layers.get(row.name)) for row in report.layers
     ]
     return report
+
+
+def _trial(method: Method) -> Callable[[Choice, Moments], Rounded]:
+    """Rounds a choice by these moments, and keeps nothing."""
+
+    def round_(choice: Choice, moments: Moments) -> Rounded:
+        assert choice.format is not None
+        algorithm, biased = choice.algorithm or GPTQ, choice.biased
+        return rounded(
+            choice.layer, choice.format, algorithm, moments, method.threads, biased=biased
+        )
+
+    return round_
 
 
 def _rounder(

@@ -15,6 +15,8 @@ from .encode.table import FORMATS, said
 SKIP = "skip"
 ALGORITHMS: Final = ("nearest", "search", "gptq")
 """What rounds; see `rounding`."""
+SCALINGS: Final = ("none", "fold", "multiply")
+"""Of channels before weights are rounded; see `scaling`."""
 ACTIVATIONS: Final = ("auto", "float", "int8")
 """auto: int8 where the format is int8 and there is a calibration."""
 METRICS: Final = ("cosine", "top1", "perplexity")
@@ -51,6 +53,7 @@ class Recipe:
     max_loss: float | None = None
     among: tuple[str, ...] = ()
     metric: str = "cosine"
+    scaling: str = "none"
 
     @property
     def fits(self) -> bool:
@@ -77,6 +80,7 @@ def recipe(
     embeddings: bool = False,
     algorithm: str = "",
     activations: str = "auto",
+    scaling: str = "none",
 ) -> Recipe:
     """Checks and compiles.
 
@@ -86,9 +90,10 @@ def recipe(
         embeddings: Quantize tables that Gather reads.
         algorithm: One of ALGORITHMS; "": gptq where there are statistics, else search.
         activations: One of ACTIVATIONS.
+        scaling: One of SCALINGS.
 
     Raises:
-        RecipeError: an unknown format, algorithm or kind of activations, or a pattern that does not compile.
+        RecipeError: an unknown format, algorithm, kind of activations or scaling, or a pattern that does not compile.
     """
     for name in (format, *(rules or {}).values()):
         if name not in FORMATS and name != SKIP:
@@ -97,10 +102,12 @@ def recipe(
         raise RecipeError(f"algorithm {algorithm!r}: expected one of {', '.join(ALGORITHMS)}")
     if activations not in ACTIVATIONS:
         raise RecipeError(f"activations {activations!r}: expected one of {', '.join(ACTIVATIONS)}")
+    if scaling not in SCALINGS:
+        raise RecipeError(f"scaling {scaling!r}: expected one of {', '.join(SCALINGS)}")
     compiled = []
     for pattern, name in (rules or {}).items():
         try:
             compiled.append(Rule(re.compile(pattern), name))
         except re.error as error:
             raise RecipeError(f"rule {pattern!r}: not a regular expression: {error}") from None
-    return Recipe(format, tuple(compiled), embeddings, algorithm, activations)
+    return Recipe(format, tuple(compiled), embeddings, algorithm, activations, scaling=scaling)

@@ -4,6 +4,7 @@ format: nf4            # for every layer that no rule decides
 embeddings: true       # tables that Gather reads, too
 algorithm: gptq        # nearest, search, gptq; default: what the data allow
 activations: float     # auto, float, int8
+scaling: fold          # none, fold, multiply
 target_bpw: 4.5        # or target_size: 12MB, max_loss: 50
 metric: cosine         # cosine, top1, perplexity: what max_loss and an evaluation are told in
 among: [nf4, mxfp6, int8]
@@ -29,7 +30,7 @@ from .recipe import METRICS, Recipe, Rule, recipe
 
 UNITS: Final = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}  # fmt: skip
 KEYS: Final = (
-    "format", "embeddings", "algorithm", "activations", "target_bpw", "target_size", "max_loss", "metric", "among", "rules",
+    "format", "embeddings", "algorithm", "activations", "scaling", "target_bpw", "target_size", "max_loss", "metric", "among", "rules",
 )  # fmt: skip
 RULE_KEYS: Final = ("match", "format", "algorithm")
 
@@ -87,6 +88,7 @@ def recipe_of(data: Any, where: str) -> Recipe:
         embeddings=_get(data, "embeddings", bool, False, where),
         algorithm=_get(data, "algorithm", str, "", where),
         activations=_get(data, "activations", str, "auto", where),
+        scaling=_get(data, "scaling", str, "none", where),
     )
     size = data.get("target_size")
     made = dataclasses.replace(

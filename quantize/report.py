@@ -21,7 +21,7 @@ class LayerReport:
 
     `node` is the first that reads it; `arithmetic`, exact, int8 or static, is known once the graph was exported. `output`: mean
     square of the error at the layer's output over that of the output, by statistics. `loss`:
-    of the whole model where this layer alone is rounded.
+    of the whole model where this layer alone is rounded. `alpha`: by which its input was scaled.
     """
 
     name: str
@@ -37,6 +37,7 @@ class LayerReport:
     algorithm: str = "nearest"
     output: float | None = None
     loss: float | None = None
+    alpha: float = 0.0
 
     @property
     def cost(self) -> float:

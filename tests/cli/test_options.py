@@ -162,6 +162,7 @@ TABLE = {
             ("nope=skip", "decides no layer"),
         ],
         "--algorithm": [("awq", "invalid choice"), ("gptq", "expected samples or statistics")],
+        "--scaling": [("awq", "invalid choice"), ("fold", "expected samples or statistics"), ("fold --calibrate {npz} --format int8", "expected weights alone")],
         "--recipe": [("{none}.yaml", "give one")],
         "--target-bpw": [("x", "invalid float"), ("0", "above 0"), ("nan", "above 0"), ("4", "expected samples")],
         "--target-size": [("x", "expected a number of bytes"), ("0", "above 0"), ("1MB --target-bpw 4", "one of them")],

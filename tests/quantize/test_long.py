@@ -199,11 +199,12 @@ def test_a_recipe_says_what_the_options_say(tmp_path: Path) -> None:
     path = tmp_path / "r.yaml"
     path.write_text(
         "format: nf4\nembeddings: true\nalgorithm: search\nactivations: float\ntarget_bpw: 4.5\namong: [int8]\n"
+        "scaling: fold\n"
         "rules:\n  - {match: a.b, format: int8, algorithm: nearest}\n  - {match: c, format: skip}\n"
     )
     made = read_recipe(path)
     want = targeted(
-        recipe("nf4", {"a.b": "int8", "c": "skip"}, True, "search", "float"),
+        recipe("nf4", {"a.b": "int8", "c": "skip"}, True, "search", "float", "fold"),
         4.5,
         None,
         None,
@@ -213,7 +214,15 @@ def test_a_recipe_says_what_the_options_say(tmp_path: Path) -> None:
         (r.pattern, r.format) for r in want.rules
     ]
     assert [r.algorithm for r in made.rules] == ["nearest", ""]
-    for name in ("format", "embeddings", "algorithm", "activations", "target_bits", "among"):
+    for name in (
+        "format",
+        "embeddings",
+        "algorithm",
+        "activations",
+        "target_bits",
+        "among",
+        "scaling",
+    ):
         assert getattr(made, name) == getattr(want, name)
 
 
@@ -228,6 +237,7 @@ def test_a_recipe_says_what_the_options_say(tmp_path: Path) -> None:
         ("format: nf4\nembeding: true", "got 'embeding'; did you mean embeddings"),
         ("format: nf4\nembeddings: 1", "embeddings: expected true or false, got 1"),
         ("format: nf4\nalgorithm: awq", "expected one of nearest"),
+        ("format: nf4\nscaling: awq", "expected one of none, fold, multiply"),
         ("format: nf4\nrules: {a: int8}", "rules: expected a list"),
         ("format: nf4\nrules: [{match: a}]", "rule 1: expected format, got none"),
         ("format: nf4\nrules: [{match: '(', format: int8}]", "not a regular expression"),

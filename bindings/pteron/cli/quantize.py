@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pteron.quantize.recipe import ACTIVATIONS, ALGORITHMS, METRICS
+from pteron.quantize.recipe import ACTIVATIONS, ALGORITHMS, METRICS, SCALINGS
 from pteron.schema.errors import existing
 
 from . import say
@@ -36,7 +36,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--recipe",
         type=file,
         metavar="FILE",
-        help="what --format, --rule, --embeddings, --algorithm, --activations and the targets say, as YAML",
+        help="what --format, --rule, --embeddings, --algorithm, --activations, --scaling and the targets say, as YAML",
     )
     parser.add_argument(
         "--rule",
@@ -54,6 +54,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--activations", choices=ACTIVATIONS, default="auto",
         help="auto: int8 with --format int8 --calibrate, else float",
+    )  # fmt: skip
+    parser.add_argument(
+        "--scaling", choices=SCALINGS, default="none",
+        help="with samples: channels that layers read are scaled before weights are rounded (AWQ), by weights and norms around "
+        "them (fold), or by a multiplication more where those cannot (multiply)",
     )  # fmt: skip
     static(parser)
     parser.add_argument("--embeddings", action="store_true", help="tables that Gather reads, too")
@@ -171,7 +176,8 @@ def asked_recipe(args: argparse.Namespace, format: str) -> Recipe:
     if format.endswith((".yaml", ".yml")):
         return read_recipe(existing(Path(format)))
     rules = pairs("--rule", getattr(args, "rule", ()), str)
-    words = (getattr(args, "algorithm", ""), getattr(args, "activations", "auto"))
+    defaults = {"algorithm": "", "activations": "auto", "scaling": "none"}
+    words = [getattr(args, name, default) for name, default in defaults.items()]
     made = recipe(format, rules, getattr(args, "embeddings", False), *words)
     if not hasattr(args, "among"):
         return made
@@ -197,6 +203,7 @@ def wanted_format(args: argparse.Namespace) -> str:
         "embeddings",
         "algorithm",
         "activations",
+        "scaling",
         "target_bpw",
         "target_size",
         "max_loss",
