@@ -19,7 +19,8 @@ from .levels import DOMAIN as OURS
 from .levels import SHIFTED
 
 CODES: Final[dict[str, tuple[tuple[int, tuple[int, ...]], ...]]] = {
-    **dict.fromkeys(("MatMulNBits", "MatMulBnb4"), ((1, (2, 3)),)),
+    "MatMulNBits": ((1, (2, 3, 4)),),
+    "MatMulBnb4": ((1, (2,)),),
     "GatherBlockQuantized": ((0, (2, 3)),),
     "QMoE": ((2, (3, 11)), (5, (6, 12)), (8, (9, 13))),
     **dict.fromkeys(("QLinearConv", "QLinearMatMul", "QGemm"), ((3, (4, 5)),)),
@@ -28,7 +29,7 @@ CODES: Final[dict[str, tuple[tuple[int, tuple[int, ...]], ...]]] = {
     "DynamicQuantizeMatMul": ((1, (2, 3)),),
     "QAttention": ((1, (4, 7)),),
 }
-"""Operators that read codes themselves: the slot of the codes, and those of their scales and zero points."""
+"""Operators that read codes themselves: the slot of the codes, and those of their scales, zero points, and what else belongs to them."""
 STEPS: Final = (
     "Cast",
     "Identity",
@@ -182,7 +183,7 @@ def _format(node: ir.Node, tensor: ir.TensorProtocol) -> tuple[str, int]:
 
 def _has_zero(node: ir.Node, parts: Sequence[ir.Value | None]) -> bool:
     """Zero points that are not all 0."""
-    constants = [graphs.constant_tensor(v) for part in parts[1:] for v in _behind(part)]
+    constants = [graphs.constant_tensor(v) for part in parts[1:2] for v in _behind(part)]
     return any(t is not None and t.size > 0 and bool(t.numpy().any()) for t in constants)
 
 

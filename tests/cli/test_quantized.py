@@ -84,6 +84,25 @@ def test_onnxruntimes_blocks(
         )
 
 
+@pytest.mark.parametrize("zero", [True, False])
+def test_the_order_of_blocks_counts_and_is_no_zero_point(
+    zero: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    constants = {
+        "b": np.ones((N, 3, 16), np.uint8), "s": np.ones((N, 3), np.float32), "z": np.full((N, 2), 0x88, np.uint8),
+        "order": np.arange(K, dtype=np.int32)[::-1].copy() // 32,
+    }  # fmt: skip
+    inputs = ["x", "b", "s", "z" if zero else "", "order"]
+    node = helper.make_node(
+        "MatMulNBits", inputs, ["y"], domain="com.microsoft", K=K, N=N, bits=4, block_size=32
+    )
+    if not zero:
+        del constants["z"]
+    (row,) = inspected(model_of([node], constants, tmp_path / "m.onnx"), capsys)["formats"]
+    assert (row["format"], row["count"], row["zero"]) == ("uint4", N * K, zero)
+    assert row["bits"] == pytest.approx(4 + 1 + zero * 16 / K + K * 32 / (N * K))
+
+
 def test_scales_of_scales_count_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     constants = {
         "w": np.ones((N, K), np.int8), "s": np.ones((N, 3), np.uint8), "o": np.float32([0.5]),
