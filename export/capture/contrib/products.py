@@ -146,10 +146,10 @@ def matmul_nbits(
     # K by block: a row of x is brought into that order, which costs less than floats in place of codes
     order = None if groups is None else np.argsort(groups, kind="stable")
     if groups is None or order is None or np.array_equal(groups, np.arange(K) // block_size):
-        w = _decoded(n, codes, scale, zero, block_size, K)
+        w = decoded(n, codes, scale, zero, block_size, K)
     elif np.array_equal(groups[order], np.arange(K) // block_size):
         codes = ir.tensor(np.ascontiguousarray(codes.numpy()[:, order]))
-        w = _decoded(n, codes, scale, zero, block_size, K)
+        w = decoded(n, codes, scale, zero, block_size, K)
         x = n("Gather", x, n.constant(order, "order"), axis=-1)
     else:
         each = [part.astype(np.float32)[:, groups] for part in (scale, zero)]
@@ -184,7 +184,7 @@ def matmul_bnb4(
     count = K * N
     if min(K, N, block_size) < 1:
         n.refuse(f"expected K, N and block_size above 0, got {K}, {N}, {block_size}")
-    packed, most = _constant(n, 1, "B").numpy().reshape(-1), _constant(n, 2, "absmax").numpy()
+    packed, most = constant_of(n, 1, "B").numpy().reshape(-1), constant_of(n, 2, "absmax").numpy()
     if packed.dtype != np.uint8 or packed.size != -(-count // 2):
         n.refuse(
             f"expected B as uint8 with {-(-count // 2)} bytes, got {packed.dtype} {packed.size}"
@@ -200,7 +200,7 @@ def matmul_bnb4(
     return n("CastLike", n("MatMul", n("Cast", n[0], to=int(ir.DataType.FLOAT)), weight), n[0])
 
 
-def _decoded(
+def decoded(
     n: Foreign, codes: ir.TensorProtocol, scale: g.Array, zero: g.Array, block: int, k: int
 ) -> ir.Value:
     """f32 [N, K]: DequantizeLinear where zero points are integers, else the weight itself."""
@@ -217,7 +217,7 @@ def _decoded(
     return n.constant(np.ascontiguousarray(w), "weight")
 
 
-def _constant(n: Foreign, i: int, what: str) -> ir.TensorProtocol:
+def constant_of(n: Foreign, i: int, what: str) -> ir.TensorProtocol:
     tensor = g.constant_tensor(n[i])
     if tensor is None:
         n.refuse(f"input {i} ({what}) is computed while running, expected a constant")
@@ -225,7 +225,7 @@ def _constant(n: Foreign, i: int, what: str) -> ir.TensorProtocol:
 
 
 def _shaped(n: Foreign, i: int, shape: tuple[int, int], what: str) -> g.Array:
-    array = _constant(n, i, what).numpy()
+    array = constant_of(n, i, what).numpy()
     if array.size != shape[0] * shape[1]:
         n.refuse(f"expected {what} of {list(shape)} elements, got {list(array.shape)}")
     return np.asarray(array.reshape(shape))
@@ -233,7 +233,7 @@ def _shaped(n: Foreign, i: int, shape: tuple[int, int], what: str) -> g.Array:
 
 def _codes(n: Foreign, i: int, shape: tuple[int, int], bits: int) -> ir.TensorProtocol:
     """Packed bytes, low bits first, are the bytes of ONNX's own packed type."""
-    tensor = _constant(n, i, "B")
+    tensor = constant_of(n, i, "B")
     if tensor.size * 8 != shape[0] * shape[1] * bits or tensor.dtype != ir.DataType.UINT8:
         n.refuse(
             f"expected B as uint8 with {shape[0] * shape[1] * bits // 8} bytes, got {tensor.dtype.name} {list(tensor.shape)}"
@@ -252,10 +252,10 @@ def retyped(
             base_dir=tensor.base_dir,
         )  # fmt: skip
     raw = tensor.tobytes()
-    return ir.Tensor(_unpacked(np.frombuffer(raw, np.uint8), dtype, shape), dtype=dtype, name=name)
+    return ir.Tensor(unpacked(np.frombuffer(raw, np.uint8), dtype, shape), dtype=dtype, name=name)
 
 
-def _unpacked(raw: g.Array, dtype: ir.DataType, shape: Sequence[int]) -> g.Array:
+def unpacked(raw: g.Array, dtype: ir.DataType, shape: Sequence[int]) -> g.Array:
     bits = dtype.bitwidth
     if bits == 8:
         return raw.reshape(shape)
@@ -268,14 +268,14 @@ def _zeros(n: Foreign, i: int, shape: tuple[int, int], bits: int) -> g.Array:
     """Zero points as numbers [N, blocks]: packed like B row by row, in A's type, or the middle of the codes."""
     if n.get(i) is None:
         return np.full(shape, float(1 << (bits - 1)), np.float32)
-    tensor = _constant(n, i, "zero_points")
+    tensor = constant_of(n, i, "zero_points")
     if tensor.dtype != ir.DataType.UINT8:
         return _shaped(n, i, shape, "zero_points").astype(np.float32)
     width = -(-shape[1] * bits // 8)
     if tensor.size != shape[0] * width:
         n.refuse(f"expected zero_points of {[shape[0], width]} bytes, got {list(tensor.shape)}")
     raw = np.frombuffer(tensor.tobytes(), np.uint8)
-    wide = _unpacked(raw, CODES[bits], (shape[0], width * 8 // bits))
+    wide = unpacked(raw, CODES[bits], (shape[0], width * 8 // bits))
     return wide[:, : shape[1]].astype(np.uint8).astype(np.float32)
 
 
@@ -283,7 +283,7 @@ def _groups(n: Foreign, k: int, blocks: int) -> g.Array | None:
     """g_idx, the block whose scale each element of K has; None: in order."""
     if n.get(4) is None:
         return None
-    groups = _constant(n, 4, "g_idx").numpy().reshape(-1)[:k]
+    groups = constant_of(n, 4, "g_idx").numpy().reshape(-1)[:k]
     if groups.size < k:
         n.refuse(f"expected g_idx of {k} elements, got {groups.size}")
     groups = np.where(groups < 0, groups + blocks, groups).astype(np.int64)
@@ -305,21 +305,21 @@ def gather_block_quantized(
 ) -> ir.Value:
     """Rows of a table in blocks: Gather(DequantizeLinear(table))."""
     n.only("bits", bits, *CODES)
-    data, scale = _constant(n, 0, "data"), n[2]
+    data, scale = constant_of(n, 0, "data"), n[2]
     rank = len(data.shape)
     zero = n.get(3)
     if data.dtype == ir.DataType.UINT8:
         shape = [int(str(d)) for d in data.shape]
         shape[-1] = shape[-1] * 8 // bits
-        blocks = [int(str(d)) for d in _constant(n, 2, "scales").shape]
+        blocks = [int(str(d)) for d in constant_of(n, 2, "scales").shape]
         data = retyped(data, CODES[bits], shape)
         kind = CODES[bits].numpy()
         if zero is None:
             zeros = np.full(blocks, 1 << (bits - 1), np.uint8)
         else:
-            raw = np.frombuffer(_constant(n, 3, "zero_points").tobytes(), np.uint8)
+            raw = np.frombuffer(constant_of(n, 3, "zero_points").tobytes(), np.uint8)
             width = -(-blocks[-1] * bits // 8) * 8 // bits
-            zeros = _unpacked(raw, CODES[bits], [*blocks[:-1], width])[..., : blocks[-1]]
+            zeros = unpacked(raw, CODES[bits], [*blocks[:-1], width])[..., : blocks[-1]]
         zero = n.constant(zeros.astype(np.uint8).astype(kind), "zero")
     axis = quantize_axis % rank
     codes = n.constant(data, "codes")
