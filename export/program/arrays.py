@@ -30,12 +30,12 @@ def decode(coded: Coded, dtype: str) -> NDArray[Any]:
         codes = codes.astype(np.int64) - zero
     levels = FORMATS[coded.format].levels if coded.format else None
     values = codes.astype(np.float32) if levels is None else levels[codes]
-    if coded.scale is not None:
-        with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):
+        if coded.scale is not None:
             values = values * spread(coded.scale, shape).astype(np.float32)
             if coded.shift is not None:
                 values = values + spread(coded.shift, shape).astype(np.float32)
-    return values.astype(same_dtype(coded.dtype)).astype(same_dtype(dtype))
+        return values.astype(same_dtype(coded.dtype)).astype(same_dtype(dtype))
 
 
 def decoded(coded: Coded, dtype: str) -> Source:

@@ -269,6 +269,39 @@ def test_classifiers_that_onnxruntime_quantized(
     assert (got.argmax(1) == want.argmax(1)).mean() > 0.9
 
 
+@pytest.mark.parametrize("domain", ["", "com.microsoft"])
+@pytest.mark.parametrize("by_channel", [True, False])
+@pytest.mark.parametrize("weight", ["QInt8", "QInt16", "QUInt16"])
+@pytest.mark.parametrize("kind", ["QInt16", "QUInt16"])
+def test_classifiers_in_sixteen_bits(
+    kind: str, weight: str, by_channel: bool, domain: str, root: Path, tmp_path: Path
+) -> None:
+    """Both compute in f32 between the same roundings, whose sums may fall to the other side of a tie: a few steps of 1 / 65,536 of the
+    range; between QuantizeLinear and DequantizeLinear of the same floats nothing differs."""
+    from onnxruntime.quantization import QuantFormat, QuantType, quantize_static
+
+    source, made = root / "examples/digits/digits.onnx", tmp_path / "q.onnx"
+    quantize_static(
+        str(source), str(made), Images(), quant_format=QuantFormat.QDQ, per_channel=by_channel,
+        activation_type=QuantType[kind], weight_type=QuantType[weight],
+        extra_options={"UseQDQContribOps": domain != "", "ActivationSymmetric": kind == "QInt16"},
+    )  # fmt: skip
+    model = onnx.load(made)
+    found = {n.domain for n in model.graph.node if n.op_type == "QuantizeLinear"}
+    assert domain in found
+    first = next(
+        n for n in model.graph.node if n.op_type == "DequantizeLinear" and "image" in n.output[0]
+    )
+    model.graph.output.append(onnx.helper.make_tensor_value_info(first.output[0], 1, None))
+    feeds = {"image": np.abs(f(32, 1, 8, 8))}
+    pteron.export_model(model, tmp_path / "m.pte")
+    got, want = pteron.load(tmp_path / "m.pte").run(feeds), reference(model, feeds)
+    assert got[first.output[0]].tobytes() == want[first.output[0]].tobytes()
+    (name,) = set(want) - {first.output[0]}
+    step = np.ptp(want[name]) / (1 << 16)
+    assert np.abs(got[name] - want[name]).max() <= 16 * step
+
+
 def test_fused_convolutions_and_layouts_of_one_processor(root: Path, tmp_path: Path) -> None:
     source = tmp_path / "d.onnx"
     source.write_bytes((root / "examples/digits/digits.onnx").read_bytes())

@@ -187,6 +187,20 @@ def test_floats_that_have_no_such_codes_are_kept_whole(kind: str, tmp_path: Path
     assert kept.format == "plain"
 
 
+@pytest.mark.parametrize("kind", FNUZ)
+def test_every_number_of_fnuz_is_that_of_ml_dtypes(kind: str, tmp_path: Path) -> None:
+    """All 256 codes but that of NaN, which would be each sum's: a row of the product is a column of the weight."""
+    codes = np.resize(np.arange(256), (N, K)).astype(np.uint8)
+    codes[codes == 0x80] = 0
+    given, scale = codes.view(FNUZ[kind][0]), SCALES["row"][0]
+    nodes, parts = dequantized(given, scale, axis=0)
+    out, x = tmp_path / "m.pte", np.eye(K, dtype=F)
+    pteron.export_model(model([*nodes, node("Gemm", ["x", "w"], ["y"], transB=1)], parts, x=x), out)
+    want = given.astype(F) * scale[:, None]
+    np.testing.assert_array_equal(pteron.load(out).run({"x": x})["y"], want.T)
+    assert len(np.unique(given.astype(F))) == 255
+
+
 # --- weights of recurrences ---------------------------------------------------------------------------------------------
 
 
