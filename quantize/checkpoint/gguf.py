@@ -117,13 +117,14 @@ def _named(name: str) -> str:
 def _tensor(
     path: Path, name: str, shape: tuple[int, ...], kind: int, at: int, facts: dict[str, Any]
 ) -> Tensor:
-    count = math.prod(shape)
+    count, heads = math.prod(shape), _heads(path, name, shape, facts)
     if kind in FLOATS:
         called, dtype = FLOATS[kind]
         nbytes = count * dtype.itemsize
 
         def floats() -> Array:
-            return np.fromfile(path, dtype, count, offset=at).reshape(shape).astype(np.float32)
+            values = np.fromfile(path, dtype, count, offset=at).reshape(shape)
+            return _straight(values, heads).astype(np.float32)
 
         return Tensor(called, shape, nbytes, floats)
     layout = LAYOUTS.get(kind)
@@ -137,9 +138,7 @@ def _tensor(
 
     def blocked() -> Weight:
         raw = np.fromfile(path, np.uint8, rows * blocks * layout.nbytes, offset=at)
-        raw = raw.reshape(rows, blocks, layout.nbytes)
-        heads = _heads(name, facts)
-        return layout.read(raw if heads is None else _straight(raw, heads))
+        return layout.read(_straight(raw.reshape(rows, blocks, layout.nbytes), heads))
 
     return Tensor(layout.name, (rows, shape[-1]), rows * blocks * layout.nbytes, blocked)
 
@@ -151,20 +150,27 @@ def _refuse(path: Path, name: str, kind: int) -> Weight:
     )
 
 
-def _heads(name: str, facts: dict[str, Any]) -> int | None:
-    """Of a weight whose rows were turned: heads."""
+def _heads(path: Path, name: str, shape: tuple[int, ...], facts: dict[str, Any]) -> int:
+    """Of a weight or bias whose rows were turned: heads; 0 of others."""
     arch = facts.get("general.architecture")
-    found = re.search(r"\.attn_([qk])\.weight$", name)
-    if arch not in TURNED or not found:
-        return None
-    heads = int(facts.get(f"{arch}.attention.head_count", 1))
-    return int(facts.get(f"{arch}.attention.head_count_kv", heads)) if found[1] == "k" else heads
+    found = re.match(r"blk\.(\d+)\.attn_([qk])\.(weight|bias)$", name)
+    if arch not in TURNED or not found or not shape:
+        return 0
+    told = facts.get(f"{arch}.attention.head_count", 1)
+    if found[2] == "k":
+        told = facts.get(f"{arch}.attention.head_count_kv", told)
+    if isinstance(told, list):  # a number a layer
+        told = told[int(found[1])] if int(found[1]) < len(told) else 0
+    if not isinstance(told, int) or told < 1 or shape[0] % (2 * told):
+        raise QuantError(
+            f"{path}: tensor {name}: expected rows of whole pairs in each of its heads, got {shape[0]} rows and {told} heads"
+        )
+    return told
 
 
 def _straight(rows: Array, heads: int) -> Array:
     """Rows [heads, half, 2] back to [heads, 2, half]."""
-    n = len(rows)
-    if n % (2 * heads):
+    if not heads:
         return rows
-    order = np.arange(n).reshape(heads, n // heads // 2, 2).swapaxes(1, 2).reshape(-1)
-    return rows[order]
+    turned = rows.reshape(heads, len(rows) // heads // 2, 2, *rows.shape[1:])
+    return turned.swapaxes(1, 2).reshape(rows.shape)
