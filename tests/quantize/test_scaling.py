@@ -73,7 +73,7 @@ LEFT = {
     "shared weight": "z = MatMul(x, u); y = MatMul(Relu(MatMul(x, u)), w)",
     "other axis": f"n = LayerNormalization(x, g, axis=-1); y = MatMul(Transpose(n, perm=[0, 2, 1]), t{K})",
     "softmax": "y = MatMul(Softmax(MatMul(x, u)), w)",
-    "present": "a, _, after = Attention(MatMul(x, u), MatMul(x, half), MatMul(x, half2), q_num_heads=4, kv_num_heads=2); y = MatMul(a, w)",
+    "present": f"a, before, after = Attention({Q}, {KEY}, {V}); y = MatMul({MERGED.format('a')}, w)",
     "other reader": "m = MatMul(x, u); r = Relu(m); y = Add(MatMul(r, w), Tanh(m))",
     "spread": "m = MatMul(ReduceMean(x, [1]), u); y = MatMul(Add(Relu(ReduceMean(x, [2])), c), w)",
     "rows": "y = MatMul(Transpose(MatMul(Softmax(MatMul(x, kx5)), Mul(Tanh(x), 2.0)), perm=[0, 2, 1]), ox5)",
@@ -158,8 +158,17 @@ def test_heads_of_queries_that_share_one_of_values_share_factors() -> None:
 
 @pytest.mark.parametrize("case", LEFT)
 def test_what_cannot_take_factors_is_left(case: str) -> None:
-    model = network(LEFT[case], "y n" if case == "output" else "")
+    model = network(LEFT[case], {"output": "y n", "present": "y before after"}.get(case, ""))
     assert fold(*last(model), Shapes(model)) is None
+
+
+@pytest.mark.parametrize("how", ["fold", "multiply"])
+def test_a_weight_that_another_layer_reads_is_left(how: str) -> None:
+    """Its rows would be multiplied for both."""
+    model = network("z = MatMul(Tanh(x), w); y = MatMul(Relu(MatMul(x, u)), w)", "z y")
+    seen = known(model, samples(3))
+    groups = scaling._groups(model, plan(model, recipe("int4")), seen, how)
+    assert "w" not in [c.layer.node.inputs[1].name for group in groups for c in group.choices]  # type: ignore[union-attr]
 
 
 def rounded(model: ir.Model, wanted: Recipe, given: list[dict[str, np.ndarray]]) -> QuantReport:
