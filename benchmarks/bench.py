@@ -81,20 +81,19 @@ def made(name: str, folder: Path) -> tuple[Path, Path]:
     model, source, target = folder / f"{base}.onnx", folder / f"{name}.onnx", folder / f"{name}.pte"
     if target.exists():
         return source, target
-    if form == "fast":
+    if form in ("", "fast"):
         onnx.save(MODELS[base](), source)
-        pteron.export_model(source, target, fast_conv=True)
+        pteron.export_model(source, target, fast_conv=form == "fast")
         return source, target
     onnx.save(MODELS[base](), model)
     if form == "dynamic":
         quantize_dynamic(model, source, per_channel=True, weight_type=QuantType.QInt8)
         pteron.export_model(model, target, exec_mode="turned")
         return source, target
-    if form == "int8":
-        folded = folder / "folded.onnx"
-        quant_pre_process(model, folded)
-        quantize_static(folded, source, Noise(folded), per_channel=True)
-    pteron.export_model(source, target, exec_mode="int8" if form else "auto")
+    folded = folder / "folded.onnx"
+    quant_pre_process(model, folded)
+    quantize_static(folded, source, Noise(folded), per_channel=True)
+    pteron.export_model(source, target, exec_mode="int8")
     return source, target
 
 
@@ -181,7 +180,7 @@ def main() -> None:
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--runs", type=int, default=9)
     parser.add_argument("--only", default=",".join(NAMES))
-    parser.add_argument("--vs", default="onnxruntime,openvino")
+    parser.add_argument("--vs", default=",".join(n for n, p in peers.PEERS.items() if not p.reads))
     parser.add_argument("--curves", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()

@@ -79,7 +79,11 @@ def grids_of(plan: Sequence[Unit], ranges: Ranges) -> dict[ir.Value, Grid]:
     Raises:
         RecipeError: a range is missing.
     """
-    return {value: grid_of(*ends) for value, ends in _ends(plan, ranges).items()}
+    return _grids(_ends(plan, ranges))
+
+
+def _grids(ends: Mapping[ir.Value, tuple[float, float]]) -> dict[ir.Value, Grid]:
+    return {value: grid_of(*pair) for value, pair in ends.items()}
 
 
 def _ends(plan: Sequence[Unit], ranges: Ranges) -> dict[ir.Value, tuple[float, float]]:
@@ -111,7 +115,8 @@ def quantize_static(
     Raises:
         QuantError: a range is missing, a weight is not finite or not representable; nothing is changed then.
     """
-    ends, grids = _ends(plan, ranges), grids_of(plan, ranges)
+    ends = _ends(plan, ranges)
+    grids = _grids(ends)
     report = QuantReport("int8", ranges=ranges)
     weights = _weights(plan, grids, found or {}, floats)
     used = graphs.names(model)

@@ -21,7 +21,7 @@ import pteron.export.graph as graphs
 from pteron.schema.errors import QuantError
 
 from .activations import Grid
-from .measure import judged
+from .measure import judged, losses_of_rounds
 from .samples import Runner, Sample
 from .units import Unit
 
@@ -177,16 +177,14 @@ def _alone(
     """The loss of each rounding alone."""
     count = len(simulated.roundings)
 
-    def feeds() -> Iterator[Sample]:
+    def feeds() -> Iterator[list[Sample]]:
         for on in range(-1, count):
             if progress and on >= 0:
                 progress(f"measure {on + 1}/{count} {simulated.roundings[on].value.name}")
             some = [on == i for i in range(count)]
-            yield from (simulated.done(sample, some) for sample in given)
+            yield [simulated.done(sample, some) for sample in given]
 
-    made = iter(runner(simulated.model, outputs, feeds()))
-    plain = [next(made) for _ in given]
-    yield from judged(plain, made, given, "cosine")
+    yield from losses_of_rounds(simulated.model, outputs, feeds(), runner)
 
 
 def simulated(model: ir.Model, plan: Sequence[Unit], grids: Mapping[ir.Value, Grid]) -> Simulated:

@@ -97,10 +97,6 @@ def _alone(value: ir.Value, readers: Sequence[ir.Node]) -> bool:
     return not value.is_graph_output() and all(use.node in readers for use in value.uses())
 
 
-def _only(value: ir.Value) -> bool:
-    return not value.is_graph_output() and len(value.uses()) == 1
-
-
 class _Walk:
     """From a value back to constants: each step asks what made it, with the numbers of the channels in its elements' order."""
 
@@ -118,7 +114,7 @@ class _Walk:
 
     def before(self, value: ir.Value | None, ids: Array) -> bool:
         """As `made`, of a value that one node reads."""
-        return value is not None and _only(value) and self.made(value, ids)
+        return value is not None and graphs.read_once(value) and self.made(value, ids)
 
     def norm(self, node: ir.Node, ids: Array) -> bool:
         channels = _last(ids)
@@ -136,7 +132,7 @@ class _Walk:
     def _weight(self, node: ir.Node, channels: Array) -> bool:
         weight, extents = node.inputs[1], self.shapes.of(node.inputs[1])
         turned = graphs.is_op(node, "Gemm") and bool(graphs.attr(node, "transB", 0))
-        if weight is None or not _only(weight) or extents is None or len(extents) != 2:
+        if weight is None or not graphs.read_once(weight) or extents is None or len(extents) != 2:
             return False
         if extents[0 if turned else 1] != len(channels):
             return False

@@ -86,6 +86,11 @@ def is_op(node: ir.Node | None, *names: str) -> bool:
     return node is not None and node.domain == "" and node.op_type in names
 
 
+def read_once(value: ir.Value) -> bool:
+    """Whether one input of one node is all that reads it."""
+    return len(value.uses()) == 1 and not value.is_graph_output()
+
+
 def came_quantized(model: ir.Model) -> bool:
     return any(node.op_type == "DequantizeLinear" for node in nodes(model))
 

@@ -80,8 +80,7 @@ def _linear_before(node: ir.Node, value: ir.Value | None) -> ir.Node | None:
     linear = None if value is None else value.producer()
     if value is None or linear is None or not g.is_op(linear, *BEFORE):
         return None
-    alone = len(value.uses()) == 1 and not value.is_graph_output()
-    return linear if alone and linear.graph is node.graph else None
+    return linear if g.read_once(value) and linear.graph is node.graph else None
 
 
 def _fold(

@@ -220,9 +220,7 @@ def _extent(value: ir.Value, axis: int) -> int | Size | None:
 
 def _only_use(value: ir.Value | None) -> ir.Node | None:
     """The node that makes `value`, where nothing but the walk uses it."""
-    if value is None or value.is_graph_output() or len(value.uses()) != 1:
-        return None
-    return value.producer()
+    return value.producer() if value is not None and g.read_once(value) else None
 
 
 def _upward(value: ir.Value | None, found: Found) -> ir.Node | None:

@@ -162,10 +162,17 @@ def test_what_cannot_take_factors_is_left(case: str) -> None:
     assert fold(*last(model), Shapes(model)) is None
 
 
+SHARED = [
+    "z = MatMul(Tanh(x), w); y = MatMul(Relu(MatMul(x, u)), w)",
+    "n = LayerNormalization(x, g, c); z = MatMul(n, w); y = MatMul(n, w)",
+]
+
+
+@pytest.mark.parametrize("text", SHARED)
 @pytest.mark.parametrize("how", ["fold", "multiply"])
-def test_a_weight_that_another_layer_reads_is_left(how: str) -> None:
+def test_a_weight_that_another_layer_reads_is_left(how: str, text: str) -> None:
     """Its rows would be multiplied for both."""
-    model = network("z = MatMul(Tanh(x), w); y = MatMul(Relu(MatMul(x, u)), w)", "z y")
+    model = network(text, "z y")
     seen = known(model, samples(3))
     groups = scaling._groups(model, plan(model, recipe("int4")), seen, how)
     assert "w" not in [c.layer.node.inputs[1].name for group in groups for c in group.choices]  # type: ignore[union-attr]

@@ -117,7 +117,7 @@ def wanted(text: str, model: Path | None) -> dict[str, Path]:
     Raises:
         ArgumentError: no such runtime, no file for it, or one that does not exist.
     """
-    found = {}
+    found: dict[str, Path] = {}
     for item in text.split(","):
         name, _, own = (part.strip() for part in item.partition("="))
         if name not in PEERS:
@@ -127,12 +127,13 @@ def wanted(text: str, model: Path | None) -> dict[str, Path]:
             raise ArgumentError(
                 f"--vs {name}: it opens files of its own, expected {name}=FILE{reads}"
             )
-        if not own and model is None:
+        path = existing(Path(own)) if own else model
+        if path is None:
             raise ArgumentError(
                 f"--vs {name}: expected --vs-onnx ONNX with it, the model that it opens, or {name}=FILE"
             )
-        found[name] = existing(Path(own)) if own else model
-    return found  # type: ignore[return-value]
+        found[name] = path
+    return found
 
 
 def peer(name: str, path: Path, inputs: dict[str, Any], threads: int) -> Runner:

@@ -106,9 +106,8 @@ def _move_before(node: ir.Node) -> ir.Node | None:
     ):
         return None
     assert value is not None
-    alone = len(value.uses()) == 1 and not value.is_graph_output()
     fixed = all(g.constant_tensor(v) is not None for v in move.inputs[1:])
-    return move if alone and fixed and clusters.side(move.inputs[0]) is None else None
+    return move if g.read_once(value) and fixed and clusters.side(move.inputs[0]) is None else None
 
 
 def _swap(move: ir.Node, quantize: ir.Node, used: set[str]) -> ir.Node:

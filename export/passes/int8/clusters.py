@@ -122,8 +122,7 @@ def _before(value: ir.Value | None) -> ir.Node | None:
     node = None if value is None else value.producer()
     if value is None or node is None or len(node.outputs) > 1:
         return None
-    alone = len(value.uses()) == 1 and not value.is_graph_output()
-    return node if alone or side(value) is not None else None
+    return node if g.read_once(value) or side(value) is not None else None
 
 
 def narrowed(node: ir.Node, scale: float, zero: int) -> tuple[int, int] | None:
