@@ -36,14 +36,15 @@
   FAMILY(codes_i8)
 
 enum {
-  PTE_ROW_BLOCK = 64, /* columns that are reduced side by side */
-  PTE_PANEL = 16,     /* output columns of a weight panel */
-  PTE_STRIP = 6,      /* rows of a register tile, and the row stride of a pointer table */
-  PTE_SPAN = 7,       /* rows of a part of a tile, at most */
-  PTE_ADDENDS = 2,    /* of a finish */
-  PTE_ABREAST = 4,    /* panels of a register tile, at most */
-  PTE_TALL = 12,      /* rows of a tile of int8 in vector registers, at most, */
-  PTE_BESIDE = 2,     /* and panels of any */
+  PTE_ROW_BLOCK = 64,    /* columns that are reduced side by side */
+  PTE_PANEL = 16,        /* output columns of a weight panel */
+  PTE_STRIP = 6,         /* rows of a register tile, and the row stride of a pointer table */
+  PTE_SPAN = 7,          /* rows of a part of a tile, at most */
+  PTE_ADDENDS = 2,       /* of a finish */
+  PTE_ABREAST = 4,       /* panels of a register tile, at most */
+  PTE_TALL = 12,         /* rows of a tile of int8 in vector registers, at most, */
+  PTE_BESIDE = 2,        /* and panels of any */
+  PTE_TILE_QUADS = 2048, /* of four products, of a tile of int8 */
 #if PTE_HAVE_AMX
   PTE_SUMS = 64 /* rows times panels of a tile of int8, at most */
 #else
@@ -264,8 +265,7 @@ typedef struct pte_tile_i8 {
   int32_t (*sum)[PTE_PANEL];          /* [rows][panels][16]; may be `start` */
   int8_t *y;                          /* dense in a row, aliases nothing */
   size_t y_stride, lanes;             /* lanes in 1..16: columns of the last panel that exist */
-  const uint32_t *peaks;              /* what the functions of these names say, where there are */
-  const uint64_t *pairs;
+  const uint32_t *peaks, *pairs;      /* what the functions of these names say, where there are */
 } pte_tile_i8;
 
 /* What follows the sums of a tile of matmul_turned: y = finish(f32(sum) * (x_scale * w_scale)). */
@@ -324,19 +324,26 @@ typedef struct pte_gemm_static {
                size_t pixels, size_t step, int8_t *y);
   /* The same of such windows, for channels first .. end; NULL: there is none */
   void (*walk)(const pte_taps_i8 *t, size_t first, size_t end, const pte_walk_i8 *walk);
-  /* What is faster where most elements are not far above -128: NULL, it is this. */
-  const struct pte_gemm_static *low;
-  /* Where pairs of products must fit 16 bits, for every four along K: the largest element of the
-   * rows of a tile, above -128; of a panel half of the largest sum of two magnitudes, rounded up,
-   * in the low byte. Quads are done up to a multiple of eight and four. NULL: they need not. */
+  /* What is faster for many rows, where most elements are not far above -128, or not far from 0:
+   * NULL, it is this. */
+  const struct pte_gemm_static *low, *near;
+  /* Where sums of products must fit 16 bits: for every eight elements along K, of the rows of a
+   * tile and of a panel, factors of a bound, in the low half of four products, above it of two.
+   * Peaks begin with what a tile takes off each of most_rows rows; up to a multiple of eight there
+   * is room for factors. NULL: they need not. */
   void (*peaks)(size_t rows, size_t quads, const char *x, size_t row_bytes, uint32_t *peaks);
-  void (*pairs)(size_t quads, const int8_t *panel, uint64_t *pairs);
+  void (*pairs)(size_t quads, const int8_t *panel, uint32_t *pairs);
   /* pte_turned_row and pte_scaled_tile of kernels/matrix/gemm_turned.h */
   void (*turn)(size_t depth, const float *x, float *room, int8_t *code, float *scale);
   void (*scaled)(const pte_scaled_i8 *scaled, size_t rows, size_t panels);
   uint8_t most_rows, most_panels; /* at most PTE_BESIDE panels, PTE_SUMS together */
   uint8_t widened;                /* bytes of an element of a row */
 } pte_gemm_static;
+
+/* Of a tile's rows. */
+static inline size_t pte_peaks_count(const pte_gemm_static *kernel, size_t quads) {
+  return kernel->peaks == NULL ? 0 : kernel->most_rows + (quads + 15) / 16 * 8;
+}
 
 /* An addend of add_i8 whose shift lanes allow (kernels/pointwise/codes_i8.h). */
 typedef struct pte_addend_i8 {

@@ -89,9 +89,19 @@ def behind_relu(case: Case, most: int) -> Case:
     return with_input(case, x=(x - 128).astype(np.int8))
 
 
-def pairs_at_the_end() -> Case:
-    """Sums of two products about the ends of 16 bits: panels of one weight each, times each element above -128."""
-    case = conv((256,), 64, 96, 1, x_zero=-128)
+def around_zero(case: Case, spread: float) -> Case:
+    """Elements and weights as a normal distribution has them."""
+
+    def few(spread: float, shape: tuple[int, ...]) -> Array:
+        return np.clip(np.rint(RNG.normal(0, spread, shape)), -128, 127).astype(np.int8)
+
+    x, w = (np.shape(getattr(given, "array", given)) for given in case.inputs[:2])
+    return with_input(case, x=few(spread, x), w=weight(few(30, w)))
+
+
+def sums_at_the_end(x_zero: int) -> Case:
+    """Sums of two and four products about the ends of 16 bits: panels of one weight each, times each element."""
+    case = conv((256,), 64, 96, 1, x_zero=x_zero)
     ends = np.repeat(np.array([-128, 127, -127, 64, 1, 0], np.int8), 16)
     x = np.arange(-128, 128).astype(np.int8)
     return with_input(
@@ -160,7 +170,8 @@ CASES = [
     conv((3, 3), 4, 5, 3, begin=9, end=9),
     conv((6, 5), 4, 5, 3, low=7, high=7),
     all_ends(),
-    pairs_at_the_end(),
+    *(sums_at_the_end(zero) for zero in (-128, 3)),
+    *(around_zero(conv((m,), k, 33, 1), spread) for m, k in ((16, 3), (17, 20), (19, 130), (30, 500), (16, 1100)) for spread in (8, 25, 60)),
     *(behind_relu(conv((m,), k, n, 1, x_zero=-128), most) for m, k, n in ((16, 5, 16), (17, 64, 33), (50, 129, 20)) for most in (0, 60, 140, 255)),
     *(behind_relu(conv((9, 11), c, 20, 3, begin=1, end=1, x_zero=-128), 90) for c in (3, 6, 16, 70)),
     behind_relu(conv((40,), 8192, 17, 1, x_zero=-128), 90),

@@ -58,6 +58,7 @@ TURNED = [
     *(turned((25,), n, 130, True) for n in (1, 15, 16, 31, 32, 33, 300)),
     turned((), 40, 70, True),
     turned((13,), 64, 8200, True),
+    *(turned((m,), 33, k) for m, k in ((16, 64), (50, 600), (200, 1100), (20, 8200))),
     turned((2, 3), 40, 70, True, steps=relu()),
     turned((2, 5), 37, 70, True, steps=scaled_sum(), xs=(np.broadcast_to(normal(37), (2, 5, 37)), normal(2, 5, 37))),
     dataclasses.replace(turned((9,), 20, 100, x=hostile()), scale=np.float32(3e38)),

@@ -31,8 +31,7 @@ enum {
   BLOCK_ROWS = 192,
   ALIAS = 4096,       /* rows so far apart would fall on each other in L1 */
   TASK_WORK = 131072, /* products that are worth a task, in sixteens */
-  TILE_QUADS = 2048,  /* of four products, of a tile */
-  LOW_ROWS = 16,      /* that pay for looking at weights (the variant's `pairs`) */
+  MANY_ROWS = 16,     /* that pay for looking at weights (the variant's `pairs`) */
   SET = 64,           /* channels of a depthwise step, */
   MANY_TAPS = 8192,   /* which sums fewer in one piece (as the row says), */
   MOST_PIXELS = 64,   /* and pixels; */
@@ -107,14 +106,13 @@ static bool plan_of(const pte_call *call, conv_i8_plan *p) {
   p->matrix = pte_conv_is_matrix(&p->w);
   p->depthwise = p->groups > 1 && p->channels == 1 && p->columns == 1 && p->depth < MANY_TAPS;
   if (p->depthwise) return plan_depthwise(p);
-  if (p->kernel->low != NULL && a->x_zero == INT8_MIN && p->rows >= LOW_ROWS &&
-      p->quads <= TILE_QUADS)
-    p->kernel = p->kernel->low;
+  if (p->kernel->low != NULL && p->rows >= MANY_ROWS && p->quads <= PTE_TILE_QUADS)
+    p->kernel = a->x_zero == INT8_MIN ? p->kernel->low : p->kernel->near;
   uint64_t rows = 8 * (p->quads + 8) + 64; /* of any variant's, with peaks; pairs take one */
   p->row_bytes = (4 * p->quads * p->kernel->widened + 63) / 64 * 64;
   if (p->row_bytes % ALIAS == 0) p->row_bytes += 64;
   p->zeros = p->kernel->settle != NULL;
-  p->peaks = p->kernel->peaks == NULL ? 0 : (p->quads + 7) / 8 * 8;
+  p->peaks = pte_peaks_count(p->kernel, p->quads);
   plan_blocks(p, call->threads);
   return pte_align(p->depth, 64, &p->line_bytes) &&
          pte_mul(rows, p->block_rows + 1 + (p->peaks != 0), &rows) && pte_align(rows, 64, &rows) &&
@@ -262,7 +260,7 @@ typedef struct panel_set {
   pte_rescale_columns columns[PTE_BESIDE];
   bool narrow;
   const uint32_t *peaks; /* of the rows that are next */
-  uint64_t *pairs;
+  uint32_t *pairs;
 } panel_set;
 
 static void panels_open(const conv_i8_plan *p, size_t group, size_t panel, panel_set *set) {
@@ -323,8 +321,8 @@ static bool tile_run(const conv_i8_plan *p, pte_pace *pace, panel_set *set, bool
   const size_t bias_step = sizeof *set->columns / sizeof *bias;
   t.start = settle ? nothing : bias, t.start_panel = settle ? 0 : bias_step;
   t.y = y, t.y_stride = y_stride, t.lanes = ragged;
-  for (size_t q = 0; q == 0 || q < p->quads; q += TILE_QUADS) {
-    t.quads = least(p->quads - q, TILE_QUADS);
+  for (size_t q = 0; q == 0 || q < p->quads; q += PTE_TILE_QUADS) {
+    t.quads = least(p->quads - q, PTE_TILE_QUADS);
     if (!pte_pace_go(pace, (int64_t)(rows * set->count * PTE_PANEL * (t.quads + 1)))) return false;
     t.columns = set->narrow && !settle && q + t.quads == p->quads ? set->columns : NULL;
     p->kernel->tile(rows, set->count, &t);
@@ -354,7 +352,7 @@ static bool panels_run(const conv_i8_plan *p, pte_pace *pace, size_t group, size
   const strips s = strips_of(p, rows);
   uint32_t *peaks = peaks_of(p, rows, block);
   panel_set set;
-  set.pairs = (uint64_t *)(void *)(peaks + s.count * p->peaks);
+  set.pairs = peaks + s.count * p->peaks;
   panels_open(p, group, panel, &set);
   int8_t *y = (int8_t *)p->call->out[0]->data + first * all + group * p->columns + set.column;
   /* The panels after these, evenly over all strips. */

@@ -2,7 +2,8 @@
  * epilogue. x [*m, k] and y [*m, n] dense, w [n, k up to a multiple of 64] in panels of i8_channel;
  * no aliasing. Sums of codes over all of K are exact, so nothing depends on their order.
  *
- * Two passes over the pool: all rows of x to codes in scratch, then blocks of rows x panels. */
+ * Two passes over the pool: all rows of x to codes in scratch, a strip after another, then blocks
+ * of rows x panels. A strip is the rows of a tile. */
 #include "core/size.h"
 #include "gen/ops.h"
 #include "kernels/matrix/epilogue.h"
@@ -12,7 +13,7 @@
 enum {
   BLOCK_ROWS = 192, /* at most, whose codes stay in L2 */
   BLOCK_PANELS = 16,
-  TILE_QUADS = 2048, /* of four products, of a tile */
+  MANY_ROWS = 16, /* that pay for looking at weights (the variant's `pairs`) */
   TURN = 64,
   ALIAS = 4096 /* rows so far apart would fall on each other in L1 */
 };
@@ -23,7 +24,9 @@ typedef struct turned_plan {
   pte_stored w;
   size_t rows, columns, depth, panels, quads; /* depth: of x */
   size_t row_blocks, column_blocks, row_bytes;
-  size_t zeros; /* 1: the variant wants a row of them before each block (settle) */
+  size_t zeros;  /* 1: the variant wants a row of them before each block (settle) */
+  size_t strips; /* of each block */
+  size_t peaks;  /* of a strip, behind all codes */
   uint64_t epilogue_bytes, code_bytes, scale_bytes, share_bytes;
   char *codes;   /* rows as the variant has them */
   float *scales; /* of rows */
@@ -45,13 +48,20 @@ static bool plan_of(const pte_call *call, turned_plan *p) {
                      .depth = (size_t)x->shape[x->rank - 1],
                      .quads = (size_t)w->shape[1] / 4};
   p->panels = pte_panel_count(p->columns);
+  if (p->kernel->near != NULL && p->rows >= MANY_ROWS && p->quads <= PTE_TILE_QUADS)
+    p->kernel = p->kernel->near;
   p->zeros = p->kernel->settle != NULL;
+  p->peaks = pte_peaks_count(p->kernel, p->quads);
   p->row_blocks = ceil_div(p->rows, BLOCK_ROWS - 1);
+  if (p->rows > 0) {
+    const size_t block = ceil_div(p->rows, p->row_blocks) + p->zeros;
+    p->strips = ceil_div(block, p->kernel->most_rows);
+  }
   p->column_blocks =
       p->rows < PTE_TALL ? least(call->threads, p->panels) : ceil_div(p->panels, BLOCK_PANELS);
   p->row_bytes = 4 * p->quads * p->kernel->widened;
   if (p->row_bytes % ALIAS == 0) p->row_bytes += 64;
-  const uint64_t any = 8 * (uint64_t)p->quads + 64; /* of any variant's */
+  const uint64_t any = 8 * (uint64_t)p->quads + 64; /* of any variant's, with peaks */
   return pte_mul(any, p->rows + p->row_blocks, &p->code_bytes) &&
          pte_align(p->code_bytes, 64, &p->code_bytes) &&
          pte_mul(sizeof(float), p->rows, &p->scale_bytes) &&
@@ -59,28 +69,52 @@ static bool plan_of(const pte_call *call, turned_plan *p) {
          pte_mul(4 * (sizeof(float) + 1), p->quads, &p->share_bytes);
 }
 
-/* Where row `row` of block `block` has its codes, or the row of zeros before the block's first. */
-static char *codes_at(const turned_plan *p, size_t row, size_t block) {
-  return p->codes + (row + block * p->zeros) * p->row_bytes;
+/* Rows of a tile: `all` of block `block` from its row `at` on, of which a row of zeros is the first
+ * where there is one. */
+typedef struct turned_strip {
+  size_t block, at, all;
+  size_t row; /* of x: the first that is none of zeros */
+  char *codes;
+  uint32_t *peaks;
+} turned_strip;
+
+static turned_strip strip_at(const turned_plan *p, size_t block, size_t i) {
+  const size_t first = p->rows * block / p->row_blocks;
+  const size_t all = p->rows * (block + 1) / p->row_blocks - first + p->zeros;
+  turned_strip s = {.block = block, .at = all * i / p->strips};
+  s.all = all * (i + 1) / p->strips - s.at;
+  s.row = first + (s.at > 0 ? s.at - p->zeros : 0);
+  s.codes = p->codes + (first + block * p->zeros + s.at) * p->row_bytes;
+  s.peaks = (uint32_t *)(void *)(p->codes + (p->rows + p->row_blocks * p->zeros) * p->row_bytes) +
+            (block * p->strips + i) * p->peaks;
+  return s;
+}
+
+static bool strip_turn(const turned_plan *p, pte_pace *pace, const turned_strip *s, float *room) {
+  int8_t *codes = (int8_t *)(room + 4 * p->quads);
+  pte_gather_i8 g = {.x = codes, .windows = 1, .lines = 1, .bytes = 4 * p->quads};
+  g.to = s->codes, g.row_bytes = p->row_bytes;
+  for (size_t i = 0, row = s->row; i < s->all; i++, g.to = (char *)g.to + p->row_bytes) {
+    if (!pte_pace_go(pace, 4 * (int64_t)p->depth)) return false;
+    if (s->at + i < p->zeros) {
+      memset(codes, 0, g.bytes);
+    } else {
+      const float *x = (const float *)p->call->in[0]->data + row * p->depth;
+      p->kernel->turn(p->depth, x, room, codes, &p->scales[row++]);
+    }
+    p->kernel->gather(&g);
+  }
+  if (p->peaks != 0) p->kernel->peaks(s->all, p->quads, s->codes, p->row_bytes, s->peaks);
+  return true;
 }
 
 static void turn_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const turned_plan *p = context;
   float *room = (float *)(void *)(p->shares + p->share_bytes * thread);
-  int8_t *codes = (int8_t *)(room + 4 * p->quads);
   pte_pace pace = pte_call_pace(p->call);
-  for (size_t row = begin; row < end; row++) {
-    pte_gather_i8 g = {.x = codes, .windows = 1, .lines = 1, .bytes = 4 * p->quads};
-    const size_t block = ((row + 1) * p->row_blocks - 1) / p->rows;
-    g.to = codes_at(p, row + p->zeros, block), g.row_bytes = p->row_bytes;
-    if (!pte_pace_go(&pace, 4 * (int64_t)p->depth)) return;
-    p->kernel->turn(p->depth, (const float *)p->call->in[0]->data + row * p->depth, room, codes,
-                    &p->scales[row]);
-    p->kernel->gather(&g);
-    if (p->zeros == 0 || row != p->rows * block / p->row_blocks) continue;
-    memset(codes, 0, g.bytes);
-    g.to = codes_at(p, row, block);
-    p->kernel->gather(&g);
+  for (size_t i = begin; i < end; i++) {
+    const turned_strip s = strip_at(p, i / p->strips, i % p->strips);
+    if (!strip_turn(p, &pace, &s, room)) return;
   }
 }
 
@@ -93,20 +127,23 @@ typedef struct panel_set {
   int32_t start[PTE_BESIDE][PTE_PANEL]; /* of the sums */
   const int8_t *next; /* the panels after these, asked for evenly over all strips */
   size_t next_step;
+  uint32_t *pairs;
 } panel_set;
 
-/* Up to a tile's rows from `row` on times the panels of `set`; `settle`: behind a row of zeros. */
-static bool tile_run(const turned_plan *p, pte_pace *pace, panel_set *set, bool settle,
-                     const char *x, size_t row, size_t rows) {
+/* A strip times the panels of `set`. */
+static bool tile_run(const turned_plan *p, pte_pace *pace, panel_set *set,
+                     const turned_strip *strip) {
   const size_t column = set->panel * PTE_PANEL, panel_bytes = p->quads * (4 * PTE_PANEL);
-  const size_t all = rows + settle;
+  const size_t all = strip->all, row = strip->row;
+  const bool settle = strip->at < p->zeros;
   _Alignas(64) int32_t sum[PTE_SUMS][PTE_PANEL];
-  pte_tile_i8 t = {.x = x, .row_bytes = p->row_bytes, .sum = sum};
+  pte_tile_i8 t = {.x = strip->codes, .row_bytes = p->row_bytes, .sum = sum};
   t.panel = (const int8_t *)p->w.codes + set->panel * panel_bytes, t.panel_bytes = panel_bytes;
   t.next = set->next, t.next_step = set->next_step;
+  t.peaks = strip->peaks, t.pairs = set->pairs;
   t.start = set->start[0], t.start_panel = PTE_PANEL;
-  for (size_t q = 0; q == 0 || q < p->quads; q += TILE_QUADS) {
-    t.quads = least(p->quads - q, TILE_QUADS);
+  for (size_t q = 0; q == 0 || q < p->quads; q += PTE_TILE_QUADS) {
+    t.quads = least(p->quads - q, PTE_TILE_QUADS);
     if (!pte_pace_go(pace, (int64_t)(all * set->count * PTE_PANEL * (t.quads + 4)))) return false;
     p->kernel->tile(all, set->count, &t);
     t.x += t.quads * 4 * p->kernel->widened, t.panel += t.quads * (4 * PTE_PANEL);
@@ -124,7 +161,7 @@ static bool tile_run(const turned_plan *p, pte_pace *pace, panel_set *set, bool 
                            .y_stride = p->columns,
                            .lanes = least(p->columns - column, set->count * PTE_PANEL) -
                                     (set->count - 1) * PTE_PANEL};
-  p->kernel->scaled(&s, rows, set->count);
+  p->kernel->scaled(&s, all - settle, set->count);
   return true;
 }
 
@@ -142,25 +179,23 @@ static bool rows_finish(const turned_plan *p, pte_pace *pace, uint32_t thread, c
 }
 
 static void blocks_run(const turned_plan *p, size_t begin, size_t end, uint32_t thread) {
-  const size_t tall = p->kernel->most_rows;
   pte_pace pace = pte_call_pace(p->call);
   for (size_t i = begin; i < end; i++) {
     const size_t column = i / p->row_blocks, block = i % p->row_blocks;
     const size_t rows[2] = {p->rows * block / p->row_blocks, p->rows * (block + 1) / p->row_blocks};
     const size_t first = p->panels * column / p->column_blocks;
     const size_t last = p->panels * (column + 1) / p->column_blocks;
-    const size_t all = rows[1] - rows[0] + p->zeros, strips = ceil_div(all, tall);
     for (size_t panel = first, count; panel < last; panel += count) {
       count = least(p->kernel->most_panels, last - panel);
       panel_set set = {.panel = panel, .count = count};
-      set.next = (const int8_t *)p->w.codes + (panel + count) * p->quads * (4 * PTE_PANEL);
-      set.next_step = ceil_div(count * (4 * PTE_PANEL), strips);
-      for (size_t s = 0; s < strips; s++) {
-        const size_t at = all * s / strips, after = all * (s + 1) / strips;
-        const size_t row = rows[0] + (s == 0 ? 0 : at - p->zeros);
-        const char *x = codes_at(p, rows[0] + at, block);
-        if (!tile_run(p, &pace, &set, s < p->zeros, x, row, rows[0] + after - p->zeros - row))
-          return;
+      const int8_t *codes = (const int8_t *)p->w.codes + panel * p->quads * (4 * PTE_PANEL);
+      set.next = codes + count * p->quads * (4 * PTE_PANEL);
+      set.next_step = ceil_div(count * (4 * PTE_PANEL), p->strips);
+      set.pairs = (uint32_t *)(void *)(p->shares + p->share_bytes * thread);
+      if (p->peaks != 0) p->kernel->pairs(p->quads, codes, set.pairs);
+      for (size_t s = 0; s < p->strips; s++) {
+        const turned_strip strip = strip_at(p, block, s);
+        if (!tile_run(p, &pace, &set, &strip)) return;
       }
     }
     if (!rows_finish(p, &pace, thread, rows, first * PTE_PANEL,
@@ -202,7 +237,8 @@ static pte_status matmul_turned_run(const pte_call *call) {
   p.shares = (char *)p.scales + p.scale_bytes;
   if (!pte_finish_of(call, a->steps, 3, &p.finish))
     p.epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
-  pte_parallel(call, p.rows, 1 + 16384 / (p.depth + 1), turn_task, &p);
+  pte_parallel(call, p.row_blocks * p.strips, 1 + 16384 / (p.kernel->most_rows * (p.depth + 1)),
+               turn_task, &p);
   pte_parallel(call, p.row_blocks * p.column_blocks, 1, product_task, &p);
   return pte_epilogue_close(p.epilogue, call);
 }

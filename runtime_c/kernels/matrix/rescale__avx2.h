@@ -8,21 +8,36 @@
 
 INLINE __m256i load(const void *from) { return _mm256_loadu_si256((const __m256i *)from); }
 
-INLINE __m256i eight_rescaled(__m256i sum, const pte_rescale_columns *c, size_t n) {
-  const __m256i multiplier = load(c->multiplier + n);
-  __m256i even = _mm256_mul_epi32(sum, multiplier);
-  __m256i odd = _mm256_mul_epi32(_mm256_srli_epi64(sum, 32), _mm256_srli_epi64(multiplier, 32));
-  __m256i high = _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);
-  return _mm256_srav_epi32(_mm256_add_epi32(high, load(c->add + n)), load(c->down + n));
+typedef struct rescale_lanes {
+  __m256i multiplier[2], odd[2], add[2], down[2]; /* odd: multipliers of odd lanes */
+  __m128i low, high;
+} rescale_lanes;
+
+INLINE rescale_lanes rescale_lanes_of(const pte_rescale_columns *c) {
+  rescale_lanes r;
+#pragma GCC unroll 2
+  for (size_t h = 0; h < 2; h++) {
+    r.multiplier[h] = load(c->multiplier + 8 * h);
+    r.odd[h] = _mm256_srli_epi64(r.multiplier[h], 32);
+    r.add[h] = load(c->add + 8 * h), r.down[h] = load(c->down + 8 * h);
+  }
+  r.low = _mm_set1_epi8((char)c->low), r.high = _mm_set1_epi8((char)c->high);
+  return r;
 }
 
-INLINE __m128i rescaled_bytes(__m256i low, __m256i high, const pte_rescale_columns *c) {
-  __m256i words = _mm256_packs_epi32(eight_rescaled(low, c, 0), eight_rescaled(high, c, 8));
+INLINE __m256i eight_rescaled(__m256i sum, const rescale_lanes *r, size_t h) {
+  __m256i even = _mm256_mul_epi32(sum, r->multiplier[h]);
+  __m256i odd = _mm256_mul_epi32(_mm256_srli_epi64(sum, 32), r->odd[h]);
+  __m256i high = _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);
+  return _mm256_srav_epi32(_mm256_add_epi32(high, r->add[h]), r->down[h]);
+}
+
+INLINE __m128i rescaled_bytes(__m256i low, __m256i high, const rescale_lanes *r) {
+  __m256i words = _mm256_packs_epi32(eight_rescaled(low, r, 0), eight_rescaled(high, r, 1));
   __m128i bytes = /* of low, high, low, high: four each */
       _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
   bytes = _mm_shuffle_epi32(bytes, 0xd8);
-  bytes = _mm_max_epi8(bytes, _mm_set1_epi8((char)c->low));
-  return _mm_min_epi8(bytes, _mm_set1_epi8((char)c->high));
+  return _mm_min_epi8(_mm_max_epi8(bytes, r->low), r->high);
 }
 
 INLINE void bytes_store(int8_t *y, size_t lanes, __m128i bytes) {

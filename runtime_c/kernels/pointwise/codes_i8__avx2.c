@@ -24,9 +24,10 @@ INLINE __m256i eight_added(const int8_t *a, const int8_t *b, const pte_add_codes
 static void add_exact(size_t count, const int8_t *a, const int8_t *b, const pte_add_codes *factors,
                       int8_t *y) {
   const pte_add_codes k = *factors; /* y is bytes and could be it */
+  const rescale_lanes r = rescale_lanes_of(&k.columns);
   for (size_t i = 0; i < count; i += LANES) {
     __m256i low = eight_added(a + i, b + i, &k), high = eight_added(a + i + 8, b + i + 8, &k);
-    bytes_store(y + i, PTE_PANEL, rescaled_bytes(low, high, &k.columns));
+    bytes_store(y + i, PTE_PANEL, rescaled_bytes(low, high, &r));
   }
 }
 
