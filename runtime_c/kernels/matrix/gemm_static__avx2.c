@@ -113,6 +113,11 @@ static void tile_avx2(size_t rows, size_t panels, const pte_tile_i8 *t) {
 
 /* --- bytes: `near`, or low */
 
+INLINE void sums_load(int32_t (*from)[PTE_PANEL], __m256i (*sum)[2]) {
+#pragma GCC unroll 4
+  for (size_t m = 0; m < ROWS; m++) sum[m][0] = load(from[m]), sum[m][1] = load(from[m] + 8);
+}
+
 INLINE __m256i weights(const bool near, const int8_t *panel) {
   return near ? _mm256_xor_si256(load(panel), _mm256_set1_epi8(INT8_MIN)) : load(panel);
 }
@@ -229,21 +234,51 @@ static void tile_near(size_t rows, size_t panels, const pte_tile_i8 *t) {
   put(ROWS, rows, t, sum);
 }
 
+/* Where two quads of low rows begin, or a last one, of which four products do not fit: [1] two do.
+ */
+typedef struct others {
+  size_t count[2];
+  uint16_t first[2][PTE_TILE_QUADS / 2];
+} others;
+
+INLINE void others_add(const bool fits, const pte_tile_i8 *t, const char *const *x, const others *o,
+                       __m256i (*sum)[2]) {
+  for (size_t i = 0; i < o->count[fits]; i++)
+    for (size_t q = o->first[fits][i], end = q + 2; q < end && q < t->quads; q++)
+      quad_add(false, fits, t->panel + 64 * q, x, q, sum);
+}
+
+/* Joins `room`: here they leave registers to the loop of the many. */
+static __attribute__((noinline)) void others_low(const pte_tile_i8 *t, const char *const *x,
+                                                 const others *o, int32_t (*room)[PTE_PANEL]) {
+  __m256i sum[ROWS][2];
+  sums_load(room, sum);
+  others_add(true, t, x, o, sum);
+  others_add(false, t, x, o, sum);
+  sums_store(ROWS, sum, room);
+}
+
 static void tile_low(size_t rows, size_t panels, const pte_tile_i8 *t) {
   const uint32_t *peaks = t->peaks + ROWS, *pairs = t->pairs;
+  _Alignas(32) int32_t room[ROWS][PTE_PANEL];
   const int8_t *panel = t->panel;
   const char *x[ROWS];
   __m256i sum[ROWS][2];
+  others o;
   (void)panels; /* one */
   rows_of(ROWS, rows, t, x);
   begin(ROWS, t, sum);
-  for (size_t q = 0; q < t->quads; q += 2, panel += 128, peaks++, pairs++) {
-    for (; q + 1 < t->quads && fits(*peaks & UINT16_MAX, *pairs & UINT16_MAX); q += 2, panel += 128)
-      quads_add(false, panel, x, q, sum), peaks++, pairs++;
-    for (size_t i = q; i < t->quads && i < q + 2; i++)
-      quad_add(false, fits(*peaks >> 16, *pairs >> 16), panel + 64 * (i - q), x, i, sum);
-  }
-  put(ROWS, rows, t, sum);
+  o.count[0] = o.count[1] = 0;
+  for (size_t q = 0; q < t->quads; q += 2, panel += 128, peaks++, pairs++)
+    if (q + 1 < t->quads && fits(*peaks & UINT16_MAX, *pairs & UINT16_MAX))
+      quads_add(false, panel, x, q, sum);
+    else {
+      const bool two = fits(*peaks >> 16, *pairs >> 16);
+      o.first[two][o.count[two]++] = (uint16_t)q;
+    }
+  sums_store(ROWS, sum, room);
+  if (o.count[0] + o.count[1] > 0) others_low(t, x, &o, room);
+  rows_put(rows, t, (const int32_t (*)[PTE_PANEL])room);
 }
 
 static void settle_low(size_t rows, size_t panels, int32_t *start, size_t start_panel,
