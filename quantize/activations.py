@@ -104,6 +104,7 @@ def quantize_static(
     ranges: Ranges,
     found: Mapping[int, Solved] | None = None,
     floats: Collection[int] = (),
+    exact: Collection[int] = (),
 ) -> QuantReport:
     """Writes Q/DQ for all units, in place.
 
@@ -111,6 +112,7 @@ def quantize_static(
         found: Weights of units, by their places in the plan, that an algorithm has rounded; others are rounded to nearest.
         floats: Places of units that compute in f32: their weights are rounded, what they make is not, nor what they read unless a unit
             in int8 makes it.
+        exact: Places among those of units whose weights are not rounded either.
 
     Raises:
         QuantError: a range is missing, a weight is not finite or not representable; nothing is changed then.
@@ -118,12 +120,13 @@ def quantize_static(
     ends = _ends(plan, ranges)
     grids = _grids(ends)
     report = QuantReport("int8", ranges=ranges)
-    weights = _weights(plan, grids, found or {}, floats)
+    weights = _weights(plan, grids, found or {}, floats, exact)
     used = graphs.names(model)
     for i, (weight, row) in weights.items():
         _insert_weight(model.graph, plan[i], weight, used)
         report.layers.append(row)
     report.floats = [unit.name for i, unit in enumerate(plan) if i in floats]
+    report.exact_weights = [plan[i].name for i in sorted(exact) if plan[i].axis is not None]
     rounding = [unit for i, unit in enumerate(plan) if i not in floats]
     moves = {unit.output for unit in rounding if unit.same}
     for value in (v for v in _touched(rounding) if v not in moves):
@@ -158,10 +161,11 @@ def simulate_static(
     ranges: Ranges,
     found: Mapping[int, Solved],
     floats: Collection[int] = (),
+    exact: Collection[int] = (),
 ) -> dict[int, Bias]:
     """As `quantize_static`, in f32: weights and biases are the numbers that their codes stand for. The biases by places."""
     grids = grids_of(plan, ranges)
-    weights = _weights(plan, grids, found, floats)
+    weights = _weights(plan, grids, found, floats, exact)
     used = graphs.names(model)
     biases = {}
     for i, (weight, _) in weights.items():
@@ -185,12 +189,13 @@ def _weights(
     grids: Mapping[ir.Value, Grid],
     found: Mapping[int, Solved],
     floats: Collection[int],
+    exact: Collection[int],
 ) -> dict[int, tuple[_Weight, LayerReport]]:
-    """Of the units that have one, by their places."""
+    """Of the units that have one and round it, by their places."""
     return {
         i: _weight(unit, None if i in floats else grids[unit.inputs[0]], found.get(i))
         for i, unit in enumerate(plan)
-        if unit.axis is not None
+        if unit.axis is not None and i not in exact
     }
 
 

@@ -44,18 +44,19 @@ def made_up(
     ranges: Ranges,
     found: Mapping[int, Solved],
     floats: Collection[int],
+    exact: Collection[int],
     given: Iterable[Sample],
     runner: Runner,
     progress: Callable[[str], None] | None = None,
 ) -> dict[int, Solved]:
-    """`found` with the shifts of biases, for the network in which the units at these places compute in f32.
+    """`found` with the shifts of biases, for the network in which the units at these places compute in f32, `exact` with f32 weights.
 
     Args:
         model: Is rounded, in place: a copy, with the plan of the copy.
         found: Weights by places in the plan; those with a mean get a shift.
         given: Samples; each is run once, in stretches from layer to layer.
     """
-    biases = simulate_static(model, plan, ranges, found, floats)
+    biases = simulate_static(model, plan, ranges, found, floats, exact)
     wanted = _wanted(model, plan, found, biases)
     done = dict(found)
     parts = [[value] for value in wanted]

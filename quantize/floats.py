@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final, NoReturn
+from typing import Final
 
 import numpy as np
 import onnx_ir as ir
@@ -26,12 +26,21 @@ from .samples import Runner, Sample
 from .units import Unit
 
 MEASURED: Final = 4
-"""Mixes that are measured at most, besides all units in int8: each takes as long as making up its biases."""
-Build = Callable[[frozenset[int]], ir.Model]
-"""The model with all units in int8 but those at these places of the plan."""
+"""Mixes that are measured at most, besides all units in int8 and rounded weights alone: each takes as long as making up its biases."""
 Progress = Callable[[str], None]
 PROBES: Final = 8
 """Samples on which each rounding alone is measured."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Mix:
+    """Which units, by their places in the plan, compute in f32, and which of these have weights of f32, too."""
+
+    floats: frozenset[int] = frozenset()
+    exact: frozenset[int] = frozenset()
+
+
+Build = Callable[[Mix], ir.Model]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -69,72 +78,66 @@ def floats(
     runner: Runner,
     build: Build,
     progress: Progress | None = None,
-) -> frozenset[int]:
-    """Places of the units that compute in f32: the first of `steps` found under which the metric is at most `most`.
+) -> Mix:
+    """The first of `steps` found under which the metric is at most `most`; where rounded weights alone lose more, units in f32 have f32
+    weights.
 
     Args:
         simulate: The model, every rounding of an activation behind a switch.
 
     Raises:
-        QuantError: rounded weights alone lose more.
+        QuantError: no unit can be in int8.
     """
     outputs = [str(v.name) for v in model.graph.outputs]
     wanted = list(runner(model, outputs, given))
 
-    def loss(kept: frozenset[int]) -> float:
+    def loss(mix: Mix) -> float:
         if progress:
-            progress(f"measure with {len(kept)} of {len(plan)} units in f32")
-        made = iter(runner(build(kept), outputs, given))
+            weights = ", weights too" if mix.exact else ""
+            progress(f"measure with {len(mix.floats)} of {len(plan)} units in f32{weights}")
+        made = iter(runner(build(mix), outputs, given))
         return next(judged(wanted, made, given, metric))
 
-    reached = loss(frozenset())
+    reached = loss(Mix())
     if reached <= most:
-        return frozenset()
+        return Mix()
     program = simulate()
     alone = list(_alone(program, outputs, given[:PROBES], runner, progress))
     owners = [rounding.owners for rounding in program.roundings]
     sets = [frozenset[int](), *steps(owners, alone, [products(unit) for unit in plan])]
     left = [sum(x for x, by in zip(alone, owners, strict=True) if not by <= kept) for kept in sets]
-    return sets[_first(left, reached, most, lambda i: loss(sets[i]))]
+    mixes, least = [Mix(kept) for kept in sets], loss(Mix(sets[-1]))
+    if least > most:
+        mixes, least = [Mix(kept, kept) for kept in sets], 0.0
+    found = mixes[_first(left, reached, least, most, lambda i: loss(mixes[i]))]
+    if len(found.exact) == len(plan):
+        raise QuantError(
+            f"max-loss: expected at most {most:g}, which leaves no unit in int8; raise it, or do not quantize"
+        )
+    return found
 
 
-def _first(left: Sequence[float], whole: float, most: float, loss: Callable[[int], float]) -> int:
+def _first(
+    left: Sequence[float], whole: float, least: float, most: float, loss: Callable[[int], float]
+) -> int:
     """The first step found whose loss is at most `most`.
 
     Args:
         left: What the roundings of each step lose by themselves, falling to 0.
-        whole: The loss of step 0, more than `most`.
+        whole: The loss of step 0, more than `most`; least: that of the last, at most `most`.
     """
-    low, high, last = 0, len(left) - 1, len(left) - 1
-    below = {0: whole, last: 0.0}  # of the last step a guess, until it is measured
-    known = False
+    low, high = 0, len(left) - 1
+    below = {low: whole, high: least}
     for _ in range(MEASURED):
-        if high - low == 1 and known:
+        if high - low == 1:
             break
         fall = (below[low] - most) / max(below[low] - below[high], 1e-300)
         target = left[low] + fall * (left[high] - left[low])
-        step = next(i for i in range(low + 1, high + 1) if left[i] <= target or i == high)
+        step = next(i for i in range(low + 1, high) if left[i] <= target or i == high - 1)
         step = max(step, (low + high) // 2) if low else step  # a line that said too little once
-        step = min(step, high - 1) if known else step
-        reached = loss(step)
-        below[step] = reached
-        if reached <= most:
-            high, known = step, True
-        elif step == last:
-            _refuse(most, reached)
-        else:
-            low = step
-    if not known:
-        reached = loss(last)
-        if reached > most:
-            _refuse(most, reached)
+        below[step] = loss(step)
+        low, high = (low, step) if below[step] <= most else (step, high)
     return high
-
-
-def _refuse(most: float, reached: float) -> NoReturn:
-    raise QuantError(
-        f"max-loss: expected at most {most:g}, got {reached:.4g} with weights alone in int8; raise it, or skip layers by rules"
-    )
 
 
 def products(unit: Unit) -> int:

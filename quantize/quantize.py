@@ -21,7 +21,7 @@ from .calibrate import Ranges, Source, calibrated
 from .encode import int8
 from .equalize import chains, equalized
 from .fit import Probe, evaluated, fitted
-from .floats import Simulated, floats, simulated
+from .floats import Mix, Simulated, floats, simulated
 from .journal import NO_JOURNAL, Journal, digest, identity, whole
 from .layers import layers
 from .measure import losses_of
@@ -323,9 +323,9 @@ def quantize_activations(
     plan, ranges = equalized(model, plan, linked, seen)
     found = _weights(model, plan, wanted, calibration, method, progress)
     solved = _solver(model, ranges, found, wanted, calibration, progress)
-    kept = _floats(model, plan, solved, ranges, wanted, calibration, method, progress)
+    mix = _floats(model, plan, solved, ranges, wanted, calibration, method, progress)
     before = model.clone()
-    report = quantize_static(model, plan, ranges, solved(kept), kept)
+    report = quantize_static(model, plan, ranges, solved(mix), mix.floats, mix.exact)
     report.ranges = seen
     report.skipped += skipped
     if method.evaluate is not None and method.runner is not None:
@@ -335,8 +335,8 @@ def quantize_activations(
     return report
 
 
-Solver = Callable[[frozenset[int]], Mapping[int, Solved]]
-"""Weights and biases by the places of units, of the network in which these units compute in f32."""
+Solver = Callable[[Mix], Mapping[int, Solved]]
+"""Weights and biases by the places of units, of the network that is such a mix."""
 
 
 def _solver(
@@ -345,14 +345,14 @@ def _solver(
 ) -> Solver:  # fmt: skip
     source = _samples_of(calibration.source)
     if source is None or all(solved.mean is None for solved in found.values()):
-        return lambda kept: found
+        return lambda mix: found
     given = samples(model, source, calibration.count)
 
     @functools.cache
-    def solved(kept: frozenset[int]) -> Mapping[int, Solved]:
+    def solved(mix: Mix) -> Mapping[int, Solved]:
         copy = model.clone()
-        plan = units(copy, wanted)[0]
-        return made_up(copy, plan, ranges, found, kept, given, calibration.runner, progress)
+        plan, runner = units(copy, wanted)[0], calibration.runner
+        return made_up(copy, plan, ranges, found, mix.floats, mix.exact, given, runner, progress)
 
     return solved
 
@@ -360,14 +360,14 @@ def _solver(
 def _floats(
     model: ir.Model, plan: list[Unit], solved: Solver, ranges: Ranges, wanted: Recipe, calibration: Calibration,
     method: Method, progress: Progress | None,
-) -> frozenset[int]:  # fmt: skip
-    """Places of the units that compute in f32 for the sake of the largest loss, on the samples of the evaluation where there are some.
+) -> Mix:  # fmt: skip
+    """Units that compute in f32 for the sake of the largest loss, on the samples of the evaluation where there are some.
 
     Raises:
         RecipeError: there are no samples to measure with; QuantError: it cannot be kept.
     """
     if wanted.max_loss is None:
-        return frozenset()
+        return Mix()
     source, what = _samples_of(calibration.source), "calibration"
     if method.evaluate is not None:
         source, what = method.evaluate, "evaluation"
@@ -375,9 +375,10 @@ def _floats(
         raise RecipeError("max-loss: expected samples to measure with, got ranges; give samples")
     given = list(samples(model, source, PROBES, what))
 
-    def build(kept: frozenset[int]) -> ir.Model:
+    def build(mix: Mix) -> ir.Model:
         copy = model.clone()
-        quantize_static(copy, units(copy, wanted)[0], ranges, solved(kept), kept)
+        plan = units(copy, wanted)[0]
+        quantize_static(copy, plan, ranges, solved(mix), mix.floats, mix.exact)
         return copy
 
     def simulate() -> Simulated:

@@ -68,8 +68,9 @@ class ActivationReport:
 
 @dataclasses.dataclass(slots=True)
 class QuantReport:
-    """`activations`, `ranges` and `floats`, units left in f32, are of static quantization only; `loss` is of all layers together,
-    where it was measured, in words of `metric`, and `exact` what the model as it was has."""
+    """`activations`, `ranges`, `floats`, units left in f32, and `exact_weights`, those of them whose weights are, too, are of static
+    quantization only; `loss` is of all layers together, where it was measured, in words of `metric`, and `exact` what the model as it
+    was has."""
 
     format: str
     layers: list[LayerReport] = dataclasses.field(default_factory=list)
@@ -80,6 +81,7 @@ class QuantReport:
     exact: float = 0.0
     metric: str = "cosine"
     floats: list[str] = dataclasses.field(default_factory=list)
+    exact_weights: list[str] = dataclasses.field(default_factory=list)
 
     @property
     def weights(self) -> int:
@@ -142,6 +144,7 @@ class QuantReport:
             ],
             "skipped": self.skipped,
             "floats": self.floats,
+            "exact_weights": self.exact_weights,
             "samples": self.ranges.samples if self.ranges else 0,
             "activations": [dataclasses.asdict(a) for a in self.activations],
         }
@@ -161,7 +164,9 @@ class QuantReport:
             for r in self.layers
         ]
         lines += [f"  {name:40s} left as it is" for name in self.skipped]
-        lines += [f"  {name:40s} computes in f32" for name in self.floats]
+        for name in self.floats:
+            weight = ", weight too" if name in self.exact_weights else ""
+            lines.append(f"  {name:40s} computes in f32{weight}")
         lines += [
             f"  {a.name:40s} int8 values in [{a.low:.6g}, {a.high:.6g}], step {a.scale:.6g}, zero {a.zero}"
             for a in self.activations
