@@ -10,6 +10,7 @@ from typing import Final
 
 import onnx
 import onnx_ir as ir
+from threadpoolctl import threadpool_limits
 
 import pteron.export.graph as graphs
 from pteron.schema.errors import QuantError, RecipeError
@@ -39,7 +40,9 @@ Progress = Callable[[str], None]
 
 RAM_BYTES: Final = 4 << 30
 PROBES: Final = 64
-"""Samples that a loss is measured on."""
+"""Samples that a loss is measured on,"""
+JUDGES: Final = 256
+"""and where few mixes of static int8 are told apart by it."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -136,6 +139,10 @@ def transformer(
     static = is_static(chosen, calibration is not None, method.given)
 
     def transform(model: ir.Model) -> None:
+        with threadpool_limits(limits=1, user_api="blas"):  # sums of two threads are others
+            quantize(model)
+
+    def quantize(model: ir.Model) -> None:
         came = graphs.ROUNDED not in model.metadata_props and graphs.came_quantized(model)
         if static and calibration is not None:
             report = quantize_activations(model, chosen, calibration, method, progress)
@@ -373,7 +380,7 @@ def _floats(
         source, what = method.evaluate, "evaluation"
     if source is None:
         raise RecipeError("max-loss: expected samples to measure with, got ranges; give samples")
-    given = list(samples(model, source, PROBES, what))
+    given = list(samples(model, source, JUDGES, what))
 
     def build(mix: Mix) -> ir.Model:
         copy = model.clone()

@@ -494,3 +494,31 @@ def test_a_program_and_a_model_of_a_journal_are_those_without(tmp_path: Path) ->
 def test_layers_are_numbered_alike_in_a_copy() -> None:
     model = capture_onnx(chain(), opset=28)
     assert [x.name for x in layers(model)] == [x.name for x in layers(model.clone())]
+
+
+def test_threads_of_numpy_change_no_byte(tmp_path: Path) -> None:
+    """Its BLAS sums in another order by two."""
+    model = chain(2, 600)
+    onnx.save(model, tmp_path / "m.onnx")
+    np.savez(tmp_path / "x.npz", **given(900, 600))
+    made = []
+    asked = [
+        "--format",
+        "int8",
+        "--activations",
+        "float",
+        "--calibrate",
+        "x.npz",
+        "--samples",
+        "900",
+    ]
+    for threads in ("1", "2"):
+        out = tmp_path / f"{threads}.onnx"
+        seen = tmp_path / f"{threads}.npz"
+        words = ["quantize", "m.onnx", "-o", out, "-q", *asked, "--statistics", seen]
+        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        environment = {**os.environ, **dict.fromkeys(names, threads)}
+        command = [sys.executable, "-m", "pteron", *map(str, words)]
+        subprocess.run(command, cwd=tmp_path, env=environment, check=True)
+        made.append((out.read_bytes(), seen.read_bytes()))
+    assert made[0] == made[1]
