@@ -9,9 +9,9 @@
  * where two quads meet before they are widened: five instructions for 64 products. Low rows are x +
  * 128, where most elements are not far above -128, as behind a ReLU. Near rows are x, most not far
  * from 0, and weights are raised by 128, for which the sums of rows make up. Where 16 bits could be
- * left (`peaks` times `pairs`), two quads are added in 32 bits, or widened first. Of low rows that
- * is seldom; of near ones which is which is as good as random to a branch, so that it is found for
- * 64 of them at once, and each kind is a loop. */
+ * left (`peaks` times `pairs`), two quads are added in 32 bits, or widened first. Which is which is
+ * often as good as random to a branch: it is found for 64 of them at once, and each kind is a loop.
+ */
 #if PTE_HAVE_AVX2
 #include <string.h>
 
@@ -113,11 +113,6 @@ static void tile_avx2(size_t rows, size_t panels, const pte_tile_i8 *t) {
 
 /* --- bytes: `near`, or low */
 
-INLINE void sums_load(int32_t (*from)[PTE_PANEL], __m256i (*sum)[2]) {
-#pragma GCC unroll 4
-  for (size_t m = 0; m < ROWS; m++) sum[m][0] = load(from[m]), sum[m][1] = load(from[m] + 8);
-}
-
 INLINE __m256i weights(const bool near, const int8_t *panel) {
   return near ? _mm256_xor_si256(load(panel), _mm256_set1_epi8(INT8_MIN)) : load(panel);
 }
@@ -170,8 +165,6 @@ INLINE void quads_add(const bool near, const int8_t *panel, const char *const *x
   }
 }
 
-INLINE bool fits(uint32_t peak, uint32_t sum) { return peak * sum <= INT16_MAX; }
-
 /* Bit i: of two quads from 2 (at + i) on, whether sums of four products fit, and of two. */
 typedef struct kinds {
   uint64_t four, two;
@@ -198,23 +191,22 @@ INLINE size_t first_of(uint64_t left, size_t at) {
   return 2 * (at + (size_t)__builtin_ctzll(left));
 }
 
-INLINE void apart_add(bool fits, uint64_t left, size_t at, const pte_tile_i8 *t,
+INLINE void apart_add(const bool near, bool fits, uint64_t left, size_t at, const pte_tile_i8 *t,
                       const char *const *x, __m256i (*sum)[2]) {
   for (; left != 0; left &= left - 1) {
     const size_t first = first_of(left, at);
     for (size_t q = first; q < first + 2 && q < t->quads; q++)
-      quad_add(true, fits, t->panel + 64 * q, x, q, sum);
+      quad_add(near, fits, t->panel + 64 * q, x, q, sum);
   }
 }
 
-static void tile_near(size_t rows, size_t panels, const pte_tile_i8 *t) {
+INLINE void tile_bytes(const bool near, size_t rows, const pte_tile_i8 *t) {
   const char *x[ROWS];
   __m256i sum[ROWS][2];
-  (void)panels; /* one */
   rows_of(ROWS, rows, t, x);
   begin(ROWS, t, sum);
 #pragma GCC unroll 4
-  for (size_t m = 0; m < ROWS; m++) {
+  for (size_t m = 0; near && m < ROWS; m++) {
     const __m256i raised = _mm256_set1_epi32((int32_t)t->peaks[m]);
     sum[m][0] = _mm256_sub_epi32(sum[m][0], raised);
     sum[m][1] = _mm256_sub_epi32(sum[m][1], raised);
@@ -226,59 +218,22 @@ static void tile_near(size_t rows, size_t panels, const pte_tile_i8 *t) {
     const uint64_t four = k.four & (whole < 64 ? some & ~(UINT64_MAX << whole) : some);
     for (uint64_t left = four; left != 0; left &= left - 1) {
       const size_t q = first_of(left, at);
-      quads_add(true, t->panel + 64 * q, x, q, sum);
+      quads_add(near, t->panel + 64 * q, x, q, sum);
     }
-    apart_add(true, k.two & ~four & some, at, t, x, sum);
-    apart_add(false, ~k.two & some, at, t, x, sum);
+    apart_add(near, true, k.two & ~four & some, at, t, x, sum);
+    apart_add(near, false, ~k.two & some, at, t, x, sum);
   }
   put(ROWS, rows, t, sum);
 }
 
-/* Where two quads of low rows begin, or a last one, of which four products do not fit: [1] two do.
- */
-typedef struct others {
-  size_t count[2];
-  uint16_t first[2][PTE_TILE_QUADS / 2];
-} others;
-
-INLINE void others_add(const bool fits, const pte_tile_i8 *t, const char *const *x, const others *o,
-                       __m256i (*sum)[2]) {
-  for (size_t i = 0; i < o->count[fits]; i++)
-    for (size_t q = o->first[fits][i], end = q + 2; q < end && q < t->quads; q++)
-      quad_add(false, fits, t->panel + 64 * q, x, q, sum);
-}
-
-/* Joins `room`: here they leave registers to the loop of the many. */
-static __attribute__((noinline)) void others_low(const pte_tile_i8 *t, const char *const *x,
-                                                 const others *o, int32_t (*room)[PTE_PANEL]) {
-  __m256i sum[ROWS][2];
-  sums_load(room, sum);
-  others_add(true, t, x, o, sum);
-  others_add(false, t, x, o, sum);
-  sums_store(ROWS, sum, room);
-}
-
 static void tile_low(size_t rows, size_t panels, const pte_tile_i8 *t) {
-  const uint32_t *peaks = t->peaks + ROWS, *pairs = t->pairs;
-  _Alignas(32) int32_t room[ROWS][PTE_PANEL];
-  const int8_t *panel = t->panel;
-  const char *x[ROWS];
-  __m256i sum[ROWS][2];
-  others o;
   (void)panels; /* one */
-  rows_of(ROWS, rows, t, x);
-  begin(ROWS, t, sum);
-  o.count[0] = o.count[1] = 0;
-  for (size_t q = 0; q < t->quads; q += 2, panel += 128, peaks++, pairs++)
-    if (q + 1 < t->quads && fits(*peaks & UINT16_MAX, *pairs & UINT16_MAX))
-      quads_add(false, panel, x, q, sum);
-    else {
-      const bool two = fits(*peaks >> 16, *pairs >> 16);
-      o.first[two][o.count[two]++] = (uint16_t)q;
-    }
-  sums_store(ROWS, sum, room);
-  if (o.count[0] + o.count[1] > 0) others_low(t, x, &o, room);
-  rows_put(rows, t, (const int32_t (*)[PTE_PANEL])room);
+  tile_bytes(false, rows, t);
+}
+
+static void tile_near(size_t rows, size_t panels, const pte_tile_i8 *t) {
+  (void)panels; /* one */
+  tile_bytes(true, rows, t);
 }
 
 static void settle_low(size_t rows, size_t panels, int32_t *start, size_t start_panel,
