@@ -16,9 +16,16 @@ fuzz() { # TARGET: its last lines are in build/fuzz/TARGET.log
   $cc -std=c11 -g -O1 -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Iruntime_c -Iruntime_c/include \
     -Itests/c -Itests/fuzz "tests/fuzz/$1.c" tests/fuzz/exercise.c build/fuzz/library/runtime_c/libpteron.a \
     -lm -pthread -o "build/fuzz/$1" &&
-    mkdir -p "build/fuzz/found_$1" &&
-    "build/fuzz/$1" "$limit" -max_len=8192 -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
-      -artifact_prefix=build/fuzz/ "build/fuzz/found_$1" build/fuzz/corpus 2>&1 | tail -12
+    mkdir -p "build/fuzz/found_$1" || return 1
+  local raw="build/fuzz/$1.raw" failed=0
+  "build/fuzz/$1" "$limit" -max_len=8192 -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
+    -artifact_prefix=build/fuzz/ "build/fuzz/found_$1" build/fuzz/corpus >"$raw" 2>&1 || failed=1
+  if [ $failed = 1 ]; then # what was broken, and the input: base64 -d | gunzip
+    grep -aE -m 3 '^broken promise|ERROR: |runtime error:' "$raw" || true
+    sed -n "s/.*Test unit written to //p" "$raw" | while read -r found; do gzip -9c "$found" | base64 -w 0; echo; done
+  fi
+  tail -12 "$raw"
+  return $failed
 }
 fuzz fuzz_verify >build/fuzz/fuzz_verify.log 2>&1 & # beside the other
 verify=$! failed=0

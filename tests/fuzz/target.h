@@ -19,7 +19,7 @@ static inline int fuzz_one(const uint8_t *data, size_t size, int run) {
   exercise_result result;
   exercise(data, size, run, &result);
   if (result.broken[0] != 0) {
-    fprintf(stderr, "%s: %s\n", result.broken, result.text);
+    fprintf(stderr, "broken promise: %s: %s\n", result.broken, result.text);
     abort();
   }
   return 0;
