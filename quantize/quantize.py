@@ -10,7 +10,6 @@ from typing import Final
 
 import onnx
 import onnx_ir as ir
-from threadpoolctl import threadpool_limits
 
 import pteron.export.graph as graphs
 from pteron.schema.errors import QuantError, RecipeError
@@ -18,6 +17,7 @@ from pteron.schema.errors import QuantError, RecipeError
 from .activations import Solved, grids_of, observed, quantize_static
 from .apply import OPSET, apply
 from .biases import made_up
+from .blas import one_order
 from .calibrate import Ranges, Source, calibrated
 from .encode import int8
 from .equalize import chains, equalized
@@ -139,10 +139,6 @@ def transformer(
     static = is_static(chosen, calibration is not None, method.given)
 
     def transform(model: ir.Model) -> None:
-        with threadpool_limits(limits=1, user_api="blas"):  # sums of two threads are others
-            quantize(model)
-
-    def quantize(model: ir.Model) -> None:
         came = graphs.ROUNDED not in model.metadata_props and graphs.came_quantized(model)
         if static and calibration is not None:
             report = quantize_activations(model, chosen, calibration, method, progress)
@@ -156,6 +152,7 @@ def transformer(
     return transform
 
 
+@one_order
 def quantize_weights(
     model: ir.Model,
     wanted: Recipe,
@@ -303,6 +300,7 @@ def _statistics(
     return load(kept)
 
 
+@one_order
 def quantize_activations(
     model: ir.Model,
     wanted: Recipe,

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from pteron.schema.errors import RecipeError
 
+from .blas import one_order
 from .layers import Layer
 from .readings import Reading, reading, rows
 from .samples import Runner, Sample
@@ -184,6 +185,7 @@ class _Sum:
             if self.held >= CHUNK:
                 self._sum()
 
+    @one_order
     def _sum(self) -> None:
         if not self.parts:
             return
