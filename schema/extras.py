@@ -10,7 +10,16 @@ from urllib.parse import unquote, urlsplit
 EXTRAS: Final = {
     "torch": ("torch", "onnxscript", "torchvision"),
     "npu": ("tosa_serializer", "model_converter", "vgfpy", "emulation_layer"),
-    "export": ("onnx", "onnx_ir", "ml_dtypes", "sympy", "flatbuffers", "rich", "yaml"),
+    "export": (
+        "onnx",
+        "onnx_ir",
+        "ml_dtypes",
+        "sympy",
+        "flatbuffers",
+        "rich",
+        "yaml",
+        "threadpoolctl",
+    ),
 }
 ALONE: Final = {"onnxruntime": "onnxruntime", "transformers": "transformers"}
 

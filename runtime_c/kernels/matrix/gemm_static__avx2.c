@@ -200,17 +200,22 @@ INLINE void apart_add(const bool near, bool fits, uint64_t left, size_t at, cons
   }
 }
 
+/* What codes as they are, times weights that are 128 too large, have too much. */
+INLINE void lower(const pte_tile_i8 *t, __m256i (*sum)[2]) {
+#pragma GCC unroll 4
+  for (size_t m = 0; m < ROWS; m++) {
+    const __m256i raised = _mm256_set1_epi32((int32_t)t->peaks[m]);
+    sum[m][0] = _mm256_sub_epi32(sum[m][0], raised);
+    sum[m][1] = _mm256_sub_epi32(sum[m][1], raised);
+  }
+}
+
 INLINE void tile_bytes(const bool near, size_t rows, const pte_tile_i8 *t) {
   const char *x[ROWS];
   __m256i sum[ROWS][2];
   rows_of(ROWS, rows, t, x);
   begin(ROWS, t, sum);
-#pragma GCC unroll 4
-  for (size_t m = 0; near && m < ROWS; m++) {
-    const __m256i raised = _mm256_set1_epi32((int32_t)t->peaks[m]);
-    sum[m][0] = _mm256_sub_epi32(sum[m][0], raised);
-    sum[m][1] = _mm256_sub_epi32(sum[m][1], raised);
-  }
+  if (near) lower(t, sum);
   for (size_t at = 0, all = (t->quads + 1) / 2; at < all; at += 64) {
     const size_t count = all - at < 64 ? all - at : 64, whole = t->quads / 2 - at;
     const uint64_t some = UINT64_MAX >> (64 - count);
