@@ -1,4 +1,4 @@
-"""QMoE of com.microsoft against onnxruntime's CPU: bits, blocks, activations, routing; what only other processors define is refused."""
+"""MoE and QMoE of com.microsoft against onnxruntime's CPU: weights, activations, routing; what only other processors define is refused."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import onnx_ir as ir
 import pytest
 from models.contrib import RNG, Fixed, check, model_of
 from models.test_contrib_files import packed
+from models.through import reference
 
 import pteron
 from pteron.export.file.read import read
@@ -156,6 +157,82 @@ def test_weights_beside_the_file(tmp_path: Path) -> None:
     )
     pteron.export_model(path, tmp_path / "b.pte")
     assert (tmp_path / "a.pte").read_bytes() == (tmp_path / "b.pte").read_bytes()
+
+
+def of_floats(
+    *, bias: bool = False, half: bool = False, act: str = "relu", k: int = 2, **attributes: Any
+) -> Case:
+    kind = np.float16 if half else np.float32
+    width = INNER * (2 if act == "swiglu" else 1)
+    parts: list[Any] = [
+        RNG.standard_normal((T, H)),
+        np.argsort(RNG.random((T, E)), axis=1) * 0.5 + 0.1,
+    ]
+    for out, inner in ((width, H), (H, INNER)):
+        parts.append(Fixed((RNG.standard_normal((E, out, inner)) / 8).astype(kind)))
+        parts.append(Fixed(RNG.standard_normal((E, out)).astype(kind)) if bias else None)
+    parts[:2] = [p.astype(kind) for p in parts[:2]]
+    if not bias:
+        parts.pop()
+    given = {"k": k, "activation_type": act} | ({"swiglu_fusion": 1} if act == "swiglu" else {})
+    return "MoE", parts, given | attributes, ["FLOAT16" if half else "FLOAT"]
+
+
+@pytest.mark.parametrize("act", ["relu", "gelu", "silu", "identity", "swiglu"])
+@pytest.mark.parametrize("bias", [True, False])
+def test_experts_of_floats(act: str, bias: bool, tmp_path: Path) -> None:
+    check(tmp_path, *of_floats(act=act, bias=bias))
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+@pytest.mark.parametrize("normalize", [0, 1])
+def test_gates_of_floats(normalize: int, k: int, tmp_path: Path) -> None:
+    check(tmp_path, *of_floats(k=k, normalize_routing_weights=normalize))
+
+
+def test_experts_of_halves(tmp_path: Path) -> None:
+    """The same numbers in f32 are what onnxruntime gets: in f16 its CPU gives others, which no reading of the definition explains."""
+    op, parts, given, _ = of_floats(half=True, bias=True)
+    wide = [
+        Fixed(p.array.astype(np.float32)) if isinstance(p, Fixed) else p.astype(np.float32)
+        for p in parts
+    ]
+    model, feeds = model_of(op, wide, given, ["FLOAT"])
+    want = reference(model, feeds)["y0"]
+    model, feeds = model_of(op, parts, given, ["FLOAT16"])
+    pteron.export_model(model, tmp_path / "m.pte")
+    got = pteron.load(tmp_path / "m.pte").run(feeds)["y0"]
+    assert got.dtype == np.float16
+    np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-3 * np.abs(want).max())
+
+
+@pytest.mark.parametrize("half", [True, False])
+def test_floats_beside_the_file(half: bool, tmp_path: Path) -> None:
+    model, _ = model_of(*of_floats(half=half))
+    pteron.export_model(model, tmp_path / "a.pte")
+    path = tmp_path / "m.onnx"
+    loaded = ir.from_proto(onnx.ModelProto.FromString(model.SerializeToString()))
+    ir.save(loaded, path, external_data="m.data")
+    pteron.export_model(path, tmp_path / "b.pte")
+    assert (tmp_path / "a.pte").read_bytes() == (tmp_path / "b.pte").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["nf4", "int8-g32"])
+def test_experts_of_floats_are_quantized(name: str, tmp_path: Path) -> None:
+    """Each expert is a layer."""
+    model, _ = model_of(*of_floats())
+    pteron.export_model(model, tmp_path / "m.pte", quantize=name)
+    kept = [c for c in read((tmp_path / "m.pte").read_bytes()).constants if c.layout == "panels"]
+    assert len(kept) == 2 * E
+    assert all(c.format != "plain" for c in kept)
+
+
+def test_experts_of_another_shape_are_refused(tmp_path: Path) -> None:
+    op, parts, attributes, outputs = of_floats()
+    parts[2] = Fixed(parts[2].array.swapaxes(1, 2).copy())
+    model, _ = model_of(op, parts, attributes, outputs)
+    with pytest.raises(ModelError, match="expected fc2 of 4 experts over 64, got 4 over 32"):
+        pteron.export_model(model, tmp_path / "m.pte")
 
 
 REFUSED = {

@@ -259,6 +259,8 @@ def unpacked(raw: g.Array, dtype: ir.DataType, shape: Sequence[int]) -> g.Array:
     bits = dtype.bitwidth
     if bits == 8:
         return raw.reshape(shape)
+    if bits > 8:
+        return raw.view(dtype.numpy()).reshape(shape)
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
     codes = (raw[:, None] >> shifts) & np.uint8((1 << bits) - 1)
     return codes.reshape(-1)[: int(np.prod(shape))].reshape(shape).view(dtype.numpy())
