@@ -23,13 +23,14 @@ from .encode import int8
 from .equalize import chains, equalized
 from .fit import Probe, evaluated, fitted
 from .floats import Mix, Simulated, floats, simulated
-from .journal import NO_JOURNAL, Journal, digest, identity, whole
+from .journal import NO_JOURNAL, Journal, identity, whole
 from .layers import layers
 from .measure import losses_of
 from .plan import Choice, Plan, plan
 from .recipe import SKIP, Recipe, recipe
 from .report import QuantReport
-from .rounding import GPTQ, NEAREST, SEARCH, Rounded, matrix_of, mean_of, rounded
+from .rounder import Rounder
+from .rounding import GPTQ, NEAREST, Rounded, matrix_of, mean_of, rounded
 from .samples import Runner, Samples, samples
 from .scaling import NONE, scaled
 from .statistics import Moments, Statistics, collect, held, load, spilled, write
@@ -176,7 +177,8 @@ def quantize_weights(
     known, alphas = _statistics(model, made, calibration, method, progress), dict[str, float]()
     if known is not None and wanted.scaling != NONE and not method.dry:
         known, alphas = scaled(model, made, known, wanted.scaling, _trial(method), progress)
-    do = _rounder(known, method, [c.layer.name for c in made.choices], progress)
+    names = [c.layer.name for c in made.choices]
+    do = Rounder(known, names, method.journal, method.threads, method.ram_bytes, progress)
     if wanted.fits:
         if probe is None:
             raise RecipeError(
@@ -187,8 +189,7 @@ def quantize_weights(
         rows = [do(dataclasses.replace(c, algorithm=NEAREST)).report for c in made.work]
         left = [c.layer.name for c in made.choices if c.format is None]
         return QuantReport(made.format, rows, left)
-    for choice in made.work:
-        do(choice)
+    do.ahead(made.work)
     found, alone = None, method.evaluate is not None
     if probe is not None:
         found = evaluated(made, probe, do, wanted.metric, alone, progress)
@@ -216,46 +217,6 @@ def _trial(method: Method) -> Callable[[Choice, Moments], Rounded]:
         )
 
     return round_
-
-
-def _rounder(
-    known: Statistics | None, method: Method, layers: Sequence[str], progress: Progress | None
-) -> Callable[[Choice], Rounded]:
-    """Rounds a choice once: what was rounded stays in memory, or in the journal where there is one. `layers`: all, in order."""
-    numbers = {name: f"{i}/{len(layers)}" for i, name in enumerate(layers, 1)}
-    journal = method.journal
-    default = GPTQ if known is not None else SEARCH
-    done: dict[tuple[int, str, str, str], Rounded] = {}
-    keys: dict[tuple[int, str, str, str], str] = {}
-
-    def do(choice: Choice) -> Rounded:
-        assert choice.format is not None
-        fmt, algorithm = choice.format, choice.algorithm or default
-        key = (*choice.key, algorithm)
-        if key in done:
-            return done[key]
-        moments = None
-        if key not in keys or journal.folder is None:
-            moments = None if known is None else known.of(choice.layer, *choice.layer.extents)
-        if journal.folder is not None and key not in keys:
-            seen = "" if moments is None else digest(moments.second, moments.mean, choice.biased)
-            keys[key] = digest(
-                choice.layer.name, matrix_of(choice.layer), fmt.name, algorithm, seen
-            )
-        kept = journal.rounded(keys[key], fmt) if key in keys else None
-        if kept is not None:
-            return kept
-        if progress:
-            name = choice.layer.name
-            progress(f"quantize {numbers[name]} {name} {fmt.name} {algorithm}")
-        made = rounded(choice.layer, fmt, algorithm, moments, method.threads, biased=choice.biased)
-        if journal.folder is None:
-            done[key] = made
-        else:
-            journal.keep(keys[key], made)
-        return made
-
-    return do
 
 
 def _source(wanted: Recipe, calibration: Calibration | None, method: Method) -> Samples | None:

@@ -514,3 +514,40 @@ def test_threads_of_numpy_change_no_byte(way: str, tmp_path: Path) -> None:
         made.append([path.read_bytes() for path in sorted(tmp_path.glob(f"{threads}.*"))])
     assert made[0] == made[1]
     assert len(made[0]) == (1 if way == "plan" else 2)
+
+
+# --- layers side by side --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_layers_side_by_side_have_the_codes_of_one_at_a_time(kept: bool, tmp_path: Path) -> None:
+    """Statistics in a file, which threads share; with a journal and without one."""
+    made = []
+    for threads, ram in ((1, 1 << 30), (3, 1 << 30), (3, 1)):
+        model, told = capture_onnx(chain(), opset=28), list[str]()
+        with journal(tmp_path / f"{threads}.{ram}" if kept else None, resume=False) as book:
+            method = Method(runner=record, threads=threads, ram_bytes=ram, journal=book)
+            calibration = Calibration(given(), record, 12)
+            wanted = recipe("int4", activations="float")
+            quantize_model(
+                model, wanted, calibration=calibration, method=method, progress=told.append
+            )
+            made.append([v.const_value.tobytes() for v in model.graph.initializers.values()])
+        rounded = [line.split()[1:] for line in told if line.startswith("quantize")]
+        assert sorted(rounded) == [[f"{i + 1}/6", f"w{i}", "int4", "gptq"] for i in range(6)]
+    assert made[0] == made[1] == made[2]
+
+
+def test_of_layers_side_by_side_the_first_error_is_told() -> None:
+    proto = chain()
+    for number in (3, 1):  # rows beyond the f16 scales of int4
+        tensor = proto.graph.initializer[number]
+        tensor.CopyFrom(
+            numpy_helper.from_array(numpy_helper.to_array(tensor) * np.float32(1e7), tensor.name)
+        )
+    method = Method(runner=record, threads=3)
+    calibration = Calibration({"x0": given()["x0"] * np.float32(1e-12)}, record, 12)
+    with pytest.raises(QuantError, match="layer w1: "):
+        quantize_model(
+            capture_onnx(proto, opset=28), recipe("int4", activations="float"), calibration=calibration, method=method
+        )  # fmt: skip
