@@ -1,10 +1,12 @@
-"""What can take a factor for each channel of a value: constants before it, through what keeps channels apart.
+"""What can take a factor for each channel of a value, or a matrix: constants before it, through what keeps channels apart.
 
     y = LayerNormalization(x, g, b)        y / s: g / s, b / s
     y = Mul(x, g), Add(x, b), x not const  y / s: g / s; b / s and x / s
     y = MatMul(x, w), Gemm(x, w, c)        y / s: columns of w / s, c / s
     y = Relu(x), Mul(gate, x)              y / s: x / s
     y = Attention(q, k, v)                 y / s: v / s; heads of y that share one of v share factors
+
+A matrix of all channels of a head of attention goes through what is linear: products, sums with constants, Attention, Identity.
 
 Reshape and Transpose are followed by the numbers of the channels themselves: an array of them lies behind a value as its elements do.
 Nobody else may read a value on the way. Shapes are those of two sets of sizes, and known where both say the same.
@@ -35,7 +37,7 @@ EVEN: Final = ("Relu", "LeakyRelu", "Identity")
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Place:
-    """Input `slot` of `node`, a constant, is divided by the factors of `channels`, which spread over it as over an operand."""
+    """Input `slot` of `node`, a constant, takes the factors of `channels`, which spread over it as over an operand."""
 
     node: ir.Node
     slot: int
@@ -82,12 +84,8 @@ def fold(value: ir.Value, readers: Sequence[ir.Node], shapes: Shapes) -> Fold | 
     Args:
         readers: Nodes that make up for it; nobody else may read the value.
     """
-    extents = shapes.of(value)
-    if extents is None or extents[-1:] in ([], [UNKNOWN]) or not _alone(value, readers):
-        return None
-    walk = _Walk(shapes, np.arange(extents[-1]))
-    ids = np.arange(extents[-1]).reshape((1,) * (len(extents) - 1) + (-1,))
-    if not walk.made(value, ids):
+    walk = Walk(shapes, STEPS)
+    if not _alone(value, readers) or not walk.back(value):
         return None
     return Fold(tuple(walk.places), walk.tied)
 
@@ -97,20 +95,38 @@ def _alone(value: ir.Value, readers: Sequence[ir.Node]) -> bool:
     return not value.is_graph_output() and all(use.node in readers for use in value.uses())
 
 
-class _Walk:
-    """From a value back to constants: each step asks what made it, with the numbers of the channels in its elements' order."""
+class Walk:
+    """From a value back to constants: each step asks what made it, with the numbers of the channels in its elements' order.
 
-    def __init__(self, shapes: Shapes, tied: Array) -> None:
-        self.shapes, self.tied = shapes, tied
+    `places`, `tied`: as `Fold` has them. `apart` [count]: the head of attention that each channel is of; `meets_attention`: on the way,
+    whether it takes anything or not. `stopped`: the first node that takes nothing.
+    """
+
+    def __init__(self, shapes: Shapes, steps: Steps) -> None:
+        self.shapes, self.steps = shapes, steps
         self.places: list[Place] = []
+        self.tied = self.apart = np.arange(0)
+        self.stopped: ir.Node | None = None
+        self.meets_attention = False
+
+    def back(self, value: ir.Value) -> bool:
+        """Whether what makes the value takes something for each of its channels, the last axis."""
+        extents = self.shapes.of(value)
+        if extents is None or extents[-1:] in ([], [UNKNOWN]):
+            return False
+        self.tied, self.apart = np.arange(extents[-1]), np.zeros(extents[-1], np.int64)
+        return self.made(value, self.tied.reshape((1,) * (len(extents) - 1) + (-1,)))
 
     def made(self, value: ir.Value, ids: Array) -> bool:
         """Whether what makes the value takes the factors; then the places are known. `ids` has the rank of the value."""
         node = value.producer()
         if node is None or node.domain != "" or value is not node.outputs[0]:
+            self.stopped = self.stopped or node
             return False
-        step = STEPS.get(node.op_type)
-        return step is not None and step(self, node, ids)
+        step = self.steps.get(node.op_type)
+        takes = step is not None and step(self, node, ids)
+        self.stopped = self.stopped or (None if takes else node)
+        return takes
 
     def before(self, value: ir.Value | None, ids: Array) -> bool:
         """As `made`, of a value that one node reads."""
@@ -145,7 +161,12 @@ class _Walk:
         """p @ v: channels of v, where each belongs to a column of one matrix."""
         v = node.inputs[1]
         row = ids.ndim >= 2 and ids.shape[-2] == 1
-        return row and self._whole(v, ids) and self.before(v, ids)
+        if not row or not self._whole(v, ids):
+            return False
+        self.meets_attention = True
+        each = ids.reshape(-1, ids.shape[-1])
+        self._part(each, np.arange(len(each))[:, None])
+        return self.before(v, ids)
 
     def _whole(self, value: ir.Value | None, ids: Array) -> bool:
         """Each element of the operand meets one channel: it is as long as the result where channels differ."""
@@ -178,6 +199,14 @@ class _Walk:
             self.places, self.tied = kept
         return False
 
+    def looked_up(self, node: ir.Node, ids: Array) -> bool:
+        """Rows of a table."""
+        channels, extents = _last(ids), self.shapes.of(node.inputs[0])
+        if channels is None or extents is None or extents[-1:] != [len(channels)]:
+            return False
+        along = graphs.attr(node, "axis", 0) in (-1, len(extents) - 1)
+        return not along and self._constants(node, [0], channels)
+
     def even(self, node: ir.Node, ids: Array) -> bool:
         return self.before(node.inputs[0], ids)
 
@@ -205,6 +234,7 @@ class _Walk:
         return self.before(node.inputs[0], whole.reshape((1,) * at + tuple(before[at:])))
 
     def attended(self, node: ir.Node, ids: Array) -> bool:
+        self.meets_attention = True
         v, mine, of_v = (
             node.inputs[2],
             self.shapes.of(node.outputs[0]),
@@ -224,6 +254,7 @@ class _Walk:
             return False
         each = ids.reshape(shared, heads // shared, size)
         self._tie(each)
+        self._part(each, np.arange(heads).reshape(shared, -1, 1))
         kept = each[:, 0]
         wide = kept.reshape(1, shared, 1, size) if len(mine) == 4 else kept.reshape(1, 1, -1)
         return self.before(v, wide)
@@ -233,6 +264,11 @@ class _Walk:
         as_first = self.tied.copy()
         as_first[each] = each[:, :1]
         self.tied = as_first[self.tied]
+
+    def _part(self, each: Array, heads: Array) -> None:
+        """Channels are of these heads, within those that they were of."""
+        self.apart = self.apart * heads.size
+        self.apart[each] += heads
 
     def _constants(self, node: ir.Node, slots: Sequence[int], channels: Array) -> bool:
         """The node's constants at these inputs take the factors; absent ones need none."""
@@ -261,15 +297,20 @@ def _constant_of(node: ir.Node, rank: int) -> int | None:
     return None
 
 
-STEPS: Final[Mapping[str, Callable[[_Walk, ir.Node, Array], bool]]] = {
-    "LayerNormalization": _Walk.norm,
-    "RMSNormalization": _Walk.norm,
-    "MatMul": _Walk.product,
-    "Gemm": _Walk.product,
-    "Add": _Walk.sum,
-    "Mul": _Walk.scaled,
-    "Transpose": _Walk.transposed,
-    "Reshape": _Walk.reshaped,
-    "Attention": _Walk.attended,
-    **dict.fromkeys(EVEN, _Walk.even),
+Steps = Mapping[str, Callable[[Walk, ir.Node, Array], bool]]
+
+STEPS: Final[Steps] = {
+    "LayerNormalization": Walk.norm,
+    "RMSNormalization": Walk.norm,
+    "MatMul": Walk.product,
+    "Gemm": Walk.product,
+    "Add": Walk.sum,
+    "Mul": Walk.scaled,
+    "Transpose": Walk.transposed,
+    "Reshape": Walk.reshaped,
+    "Attention": Walk.attended,
+    **dict.fromkeys(EVEN, Walk.even),
 }
+"""What takes a factor for each channel."""
+LINEAR: Final[Steps] = {name: STEPS[name] for name in ("MatMul", "Gemm", "Add", "Transpose", "Reshape", "Attention", "Identity")}  # fmt: skip
+"""What takes a matrix of the channels of a head."""
