@@ -3,6 +3,7 @@
     make bench-quant        two hours of a core; needs make dev-torch
     python benchmarks/quantization.py --models decoder --formats nf4 int8        some of it
     python benchmarks/quantization.py --peers PYTHON --models minilm --formats --targets        other tools alone
+    python benchmarks/quantization.py --models decoder --formats int4 --targets --rotation all        printed, not kept
 
 minilm: 200 sentences of Python's documentation are embedded by the C runtime; the loss is mean(1 - cosine) x 10^4 against PyTorch in
 f32. 1,024 other sentences calibrate. decoder: the perplexity of text that benchmarks/small_decoder.py kept apart from what its model
@@ -45,9 +46,10 @@ from pteron.quantize.encode.table import FORMATS as ALL
 from pteron.quantize.layers import layers
 from pteron.quantize.measure import METRICS, Weights, losses
 from pteron.quantize.quantize import RAM_BYTES, Method, quantize_weights
-from pteron.quantize.recipe import recipe
+from pteron.quantize.recipe import ROTATIONS, recipe
 from pteron.quantize.recipe_file import targeted
 from pteron.quantize.report import QuantReport
+from pteron.quantize.rotation import rotated
 from pteron.quantize.rounding import matrix_of
 
 ROOT = Path(__file__).parent.parent
@@ -166,11 +168,15 @@ def main() -> None:
     parser.add_argument("--targets", nargs="*", type=float, default=TARGETS)
     parser.add_argument("--anchors", nargs="*", default=(*tools(), *whole()))
     parser.add_argument("--statistics", type=Path, help="a folder: kept there, and taken from it")
+    parser.add_argument("--rotation", choices=ROTATIONS, default="none", help="of the f32 models")
+    parser.add_argument("--seed", type=int, default=0, help="of --rotation")
     parser.add_argument("--peers", metavar="PYTHON", default=sys.executable)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     for name in options.models:
         measured(name, options)
+    if options.rotation != "none":
+        return
     rows = kept()
     write_text(ROOT / "docs/quantization.md", page(rows))
     write_text(ROOT / "docs/quantization.svg", plot([r for r in rows if r.model == "minilm"]))
@@ -178,16 +184,21 @@ def main() -> None:
 
 def measured(which: str, options: argparse.Namespace) -> None:
     """Everything that is asked for of a model, into the file."""
-    model = MODELS[which]()
+    model, turned, tell = MODELS[which](), options.rotation != "none", keep
+    if turned:
+        tell = show
+        for row in rotated(model.graph, options.rotation, options.seed):
+            print(f"{which} {row.name}: {row.text}")
     if which == "decoder":
-        keep(Row(which, "f32", "nearest", 32, (model.loss(model.graph, "exact"), math.nan)))
+        tell(Row(which, "f32", "nearest", 32, (model.loss(model.graph, "exact"), math.nan)))
     with tempfile.TemporaryDirectory() as folder:
-        seen = (options.statistics or Path(folder)) / f"{which}.npz"
+        name = f"{which}-{options.rotation}-{options.seed}" if turned else which
+        seen = (options.statistics or Path(folder)) / f"{name}.npz"
         if not seen.exists():
             found = layers(model.graph, False)
             records = statistics.collect(model.graph, found, model.calibration, record, RAM_BYTES)
             statistics.write(seen, records)
-        if isinstance(model, MiniLM):
+        if isinstance(model, MiniLM) and not turned:
             anchors(model, options, Path(folder), statistics.load(seen))
 
         def run(name: str, wanted: Any, method: Method) -> None:
@@ -195,7 +206,7 @@ def measured(which: str, options: argparse.Namespace) -> None:
             report: QuantReport = quantize_weights(graph, wanted, None, method)
             graph.metadata_props["pteron.quantized"] = wanted.format
             losses = model.loss(graph, "exact"), model.loss(graph, "auto")
-            keep(Row(which, name, wanted.algorithm or "gptq", report.bits, losses))
+            tell(Row(which, name, wanted.algorithm or "gptq", report.bits, losses))
 
         for name in options.formats:
             for algorithm in options.algorithms:
@@ -263,6 +274,10 @@ def keep(row: Row) -> None:
     rows = [*(r for r in kept() if (r.model, r.name, r.algorithm) != what), row]
     rows.sort(key=lambda r: (r.model, r.bits, r.name, r.algorithm))
     KEPT.write_text("".join(json.dumps(dataclasses.asdict(r)) + "\n" for r in rows))
+    show(row)
+
+
+def show(row: Row) -> None:
     exact, auto = row.losses
     print(f"{row.model} {row.name:16s} {row.algorithm:8s} {row.bits:6.3f} bits  {exact:9.4f} {auto:9.4f}", flush=True)  # fmt: skip
 

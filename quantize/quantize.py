@@ -29,6 +29,7 @@ from .measure import losses_of
 from .plan import Choice, Plan, plan
 from .recipe import SKIP, Recipe, recipe
 from .report import QuantReport
+from .rotation import rotated
 from .rounder import Rounder
 from .rounding import GPTQ, NEAREST, Rounded, matrix_of, mean_of, rounded
 from .samples import Runner, Samples, samples
@@ -108,6 +109,7 @@ def is_static(wanted: Recipe, calibrated: bool, given: Sequence[str]) -> bool:
         "among": bool(wanted.among),
         "embeddings": wanted.embeddings,
         "scaling": wanted.scaling != NONE,
+        "rotation": wanted.rotation != NONE,
     }
     beside = [name for name in given if name != "evaluate"]
     idle = [*(name for name, is_there in asked.items() if is_there), *beside] if static else []
@@ -161,20 +163,24 @@ def quantize_weights(
     method: Method = Method(),
     progress: Progress | None = None,
 ) -> QuantReport:
-    """Rounds weights, in place: plan, statistics, scaling, a layer at a time, write.
+    """Rounds weights, in place: plan, rotation, statistics, scaling, a layer at a time, write.
 
     Raises:
-        QuantError: a weight cannot be encoded; RecipeError: a rule matches no layer, or samples do not fit; nothing is
-            changed then, but that channels may have been scaled.
+        QuantError: a weight cannot be encoded; RecipeError: a rule matches no layer, nothing can be rotated, or samples do not
+            fit; nothing is changed then, but that channels may have been rotated and scaled.
     """
+    model = model.clone() if method.dry and wanted.rotation != NONE else model
     made = plan(model, wanted)
+    turned = rotated(model, wanted.rotation, wanted.seed) if wanted.rotation != NONE else []
     source = _source(wanted, calibration, method)
     probe = None
     if source is not None and method.runner is not None:
         what = "calibration" if method.evaluate is None else "evaluation"
         given = list(samples(model, source, PROBES, what))
         probe = Probe(given, method.runner, wanted.embeddings, method.journal, model)
-    known, alphas = _statistics(model, made, calibration, method, progress), dict[str, float]()
+    words = f"{wanted.rotation}, seed {wanted.seed}" if turned else ""
+    known = _statistics(model, made, calibration, method, progress, words)
+    alphas: dict[str, float] = {}
     if known is not None and wanted.scaling != NONE and not method.dry:
         known, alphas = scaled(model, made, known, wanted.scaling, _trial(method), progress)
     names = [c.layer.name for c in made.choices]
@@ -188,7 +194,7 @@ def quantize_weights(
     if method.dry:
         rows = [do(dataclasses.replace(c, algorithm=NEAREST)).report for c in made.work]
         left = [c.layer.name for c in made.choices if c.format is None]
-        return QuantReport(made.format, rows, left)
+        return QuantReport(made.format, rows, left, rotated=turned)
     do.ahead(made.work)
     found, alone = None, method.evaluate is not None
     if probe is not None:
@@ -197,6 +203,7 @@ def quantize_weights(
     report.layers = [
         dataclasses.replace(row, alpha=alphas.get(row.name, 0.0)) for row in report.layers
     ]
+    report.rotated = turned
     if found is None:
         return report
     report.metric, report.exact, report.loss = wanted.metric, found.exact, found.loss
@@ -234,10 +241,20 @@ def _statistics(
     calibration: Calibration | None,
     method: Method,
     progress: Progress | None,
+    rotation: str,
 ) -> Statistics | None:
-    """Of the layers' inputs: from samples, which are written if a file is given, or from the file."""
+    """Of the layers' inputs: from samples, which are written if a file is given, or from the file.
+
+    Raises:
+        RecipeError: those of the file were rotated otherwise.
+    """
     if calibration is None:
-        return None if method.statistics is None else load(method.statistics)
+        known = None if method.statistics is None else load(method.statistics)
+        if known is not None and known.rotation != rotation:
+            raise RecipeError(
+                f"statistics: expected those of rotation {rotation or 'none'}, got {known.rotation or 'none'}; calibrate again"
+            )
+        return known
     source = _samples_of(calibration.source)
     if source is None:
         raise RecipeError(
@@ -247,7 +264,7 @@ def _statistics(
     layers = [choice.layer for choice in made.choices]
     found = collect(model, layers, given, calibration.runner, method.ram_bytes, progress)
     if method.statistics is not None:
-        whole(method.statistics, lambda part: write(part, found))
+        whole(method.statistics, lambda part: write(part, found, rotation))
         return load(method.statistics)
     kept = method.journal.path("statistics.npz")
     if kept is None:

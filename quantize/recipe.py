@@ -17,6 +17,8 @@ ALGORITHMS: Final = ("nearest", "search", "gptq")
 """What rounds; see `rounding`."""
 SCALINGS: Final = ("none", "fold", "multiply")
 """Of channels before weights are rounded; see `scaling`."""
+ROTATIONS: Final = ("none", "heads", "stream", "all")
+"""Of channels before that; see `rotation`."""
 ACTIVATIONS: Final = ("auto", "float", "int8")
 """auto: int8 where the format is int8 and there is a calibration."""
 METRICS: Final = ("cosine", "top1", "perplexity")
@@ -54,6 +56,8 @@ class Recipe:
     among: tuple[str, ...] = ()
     metric: str = "cosine"
     scaling: str = "none"
+    rotation: str = "none"
+    seed: int = 0
 
     @property
     def fits(self) -> bool:
@@ -81,6 +85,8 @@ def recipe(
     algorithm: str = "",
     activations: str = "auto",
     scaling: str = "none",
+    rotation: str = "none",
+    seed: int = 0,
 ) -> Recipe:
     """Checks and compiles.
 
@@ -91,9 +97,12 @@ def recipe(
         algorithm: One of ALGORITHMS; "": gptq where there are statistics, else search.
         activations: One of ACTIVATIONS.
         scaling: One of SCALINGS.
+        rotation: One of ROTATIONS.
+        seed: Of the signs of rotations, 0 or more.
 
     Raises:
-        RecipeError: an unknown format, algorithm, kind of activations or scaling, or a pattern that does not compile.
+        RecipeError: an unknown format, algorithm, kind of activations, scaling or rotation, a seed without one, or a pattern that does not
+            compile.
     """
     for name in (format, *(rules or {}).values()):
         if name not in FORMATS and name != SKIP:
@@ -104,10 +113,23 @@ def recipe(
         raise RecipeError(f"activations {activations!r}: expected one of {', '.join(ACTIVATIONS)}")
     if scaling not in SCALINGS:
         raise RecipeError(f"scaling {scaling!r}: expected one of {', '.join(SCALINGS)}")
+    if rotation not in ROTATIONS:
+        raise RecipeError(f"rotation {rotation!r}: expected one of {', '.join(ROTATIONS)}")
+    if seed < 0 or (seed and rotation == "none"):
+        raise RecipeError(f"seed {seed}: expected a number of 0 or more, and a rotation, too")
     compiled = []
     for pattern, name in (rules or {}).items():
         try:
             compiled.append(Rule(re.compile(pattern), name))
         except re.error as error:
             raise RecipeError(f"rule {pattern!r}: not a regular expression: {error}") from None
-    return Recipe(format, tuple(compiled), embeddings, algorithm, activations, scaling=scaling)
+    return Recipe(
+        format,
+        tuple(compiled),
+        embeddings,
+        algorithm,
+        activations,
+        scaling=scaling,
+        rotation=rotation,
+        seed=seed,
+    )

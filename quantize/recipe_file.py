@@ -5,6 +5,8 @@ embeddings: true       # tables that Gather reads, too
 algorithm: gptq        # nearest, search, gptq; default: what the data allow
 activations: float     # auto, float, int8
 scaling: fold          # none, fold, multiply
+rotation: all          # none, heads, stream, all
+seed: 1                # of its signs
 target_bpw: 4.5        # or target_size: 12MB, max_loss: 50
 metric: cosine         # cosine, top1, perplexity: what max_loss and an evaluation are told in
 among: [nf4, mxfp6, int8]
@@ -30,7 +32,7 @@ from .recipe import METRICS, Recipe, Rule, recipe
 
 UNITS: Final = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}  # fmt: skip
 KEYS: Final = (
-    "format", "embeddings", "algorithm", "activations", "scaling", "target_bpw", "target_size", "max_loss", "metric", "among", "rules",
+    "format", "embeddings", "algorithm", "activations", "scaling", "rotation", "seed", "target_bpw", "target_size", "max_loss", "metric", "among", "rules",
 )  # fmt: skip
 RULE_KEYS: Final = ("match", "format", "algorithm")
 
@@ -89,6 +91,8 @@ def recipe_of(data: Any, where: str) -> Recipe:
         algorithm=_get(data, "algorithm", str, "", where),
         activations=_get(data, "activations", str, "auto", where),
         scaling=_get(data, "scaling", str, "none", where),
+        rotation=_get(data, "rotation", str, "none", where),
+        seed=_get(data, "seed", int, 0, where),
     )
     size = data.get("target_size")
     made = dataclasses.replace(

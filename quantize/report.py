@@ -66,6 +66,28 @@ class ActivationReport:
     zero: int
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Rotated:
+    """The residual stream that a sum is of, or the values of heads that a layer reads: `count` rotations of `size` channels.
+
+    `why`: it stays as it is.
+    """
+
+    name: str
+    kind: str
+    size: int
+    count: int
+    why: str = ""
+
+    @property
+    def text(self) -> str:
+        what = "heads" if self.kind == "heads" else "residual stream"
+        if self.why:
+            return f"{what} not rotated: {self.why}"
+        many = f"{self.count} x " if self.kind == "heads" else ""
+        return f"{what} rotated, {many}{self.size} channels"
+
+
 @dataclasses.dataclass(slots=True)
 class QuantReport:
     """`activations`, `ranges`, `floats`, units left in f32, and `exact_weights`, those of them whose weights are, too, are of static
@@ -82,6 +104,7 @@ class QuantReport:
     metric: str = "cosine"
     floats: list[str] = dataclasses.field(default_factory=list)
     exact_weights: list[str] = dataclasses.field(default_factory=list)
+    rotated: list[Rotated] = dataclasses.field(default_factory=list)
 
     @property
     def weights(self) -> int:
@@ -143,6 +166,7 @@ class QuantReport:
                 {"mended": name, "bytes": size, "left": left} for name, size, left in self.front()
             ],
             "skipped": self.skipped,
+            "rotated": [dataclasses.asdict(r) for r in self.rotated],
             "floats": self.floats,
             "exact_weights": self.exact_weights,
             "samples": self.ranges.samples if self.ranges else 0,
@@ -164,6 +188,7 @@ class QuantReport:
             for r in self.layers
         ]
         lines += [f"  {name:40s} left as it is" for name in self.skipped]
+        lines += [f"  {r.name:40s} {r.text}" for r in self.rotated]
         for name in self.floats:
             weight = ", weight too" if name in self.exact_weights else ""
             lines.append(f"  {name:40s} computes in f32{weight}")

@@ -3,7 +3,7 @@
 A layer w [n, k] that reads rows x [m, k] errs by (w - w') x: its mean square is the trace of (w - w') H (w - w')^T with
 H = x^T x / m. Layers that read the same share a record. The file is a .npz:
 
-    "statistics"   bytes of JSON: {"format": "pteron.statistics", "version": 2, "samples", "layers": {name: record}}
+    "statistics"   bytes of JSON: {"format": "pteron.statistics", "version": 2, "samples", "layers": {name: record}}, and "rotation"
     "<record>.second" f32 [groups, k, k], "<record>.mean", "<record>.absmax" f32 [groups, k], "<record>.rows" i64
 """
 
@@ -70,11 +70,13 @@ class Record:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Statistics:
-    """`records`: layer -> the record of its input; `read` gives one, from memory or a file."""
+    """`records`: layer -> the record of its input; `read` gives one, from memory or a file. `rotation`: of the channels that were
+    observed, in words; "": none."""
 
     samples: int
     records: Mapping[str, str]
     read: Callable[[str], Moments]
+    rotation: str = ""
 
     def of(self, layer: Layer, n: int, k: int) -> Moments | None:
         """Moments of a layer with a matrix [n, k]; None where nothing was observed.
@@ -224,7 +226,7 @@ def spilled(made: Iterable[Record]) -> Statistics:
     return load(file)
 
 
-def write(path: Path | IO[bytes], made: Iterable[Record]) -> None:
+def write(path: Path | IO[bytes], made: Iterable[Record], rotation: str = "") -> None:
     """Records one after another, as they are made: one is in memory at a time."""
     records: dict[str, str] = {}
     samples = 0
@@ -237,6 +239,7 @@ def write(path: Path | IO[bytes], made: Iterable[Record]) -> None:
             _put(file, f"{each.name}.absmax", each.moments.absmax)
             _put(file, f"{each.name}.rows", np.array(each.moments.rows, np.int64))
         head = {"format": FORMAT, "version": VERSION, "samples": samples, "layers": records}
+        head |= {"rotation": rotation} if rotation else {}
         text = json.dumps(head, sort_keys=True).encode()
         _put(file, HEAD, np.frombuffer(text, np.uint8))
 
@@ -258,7 +261,10 @@ def load(path: Path | IO[bytes]) -> Statistics:
         if (head["format"], head["version"]) != (FORMAT, VERSION):
             raise ValueError(f"{head['format']} version {head['version']}")
         records = {str(k): str(v) for k, v in head["layers"].items()}
-        return Statistics(int(head["samples"]), records, lambda record: _moments(path, record))
+        rotation = str(head.get("rotation", ""))
+        return Statistics(
+            int(head["samples"]), records, lambda record: _moments(path, record), rotation
+        )
     except _DAMAGED as error:
         raise _refused(path, error) from None
 

@@ -199,12 +199,12 @@ def test_a_recipe_says_what_the_options_say(tmp_path: Path) -> None:
     path = tmp_path / "r.yaml"
     path.write_text(
         "format: nf4\nembeddings: true\nalgorithm: search\nactivations: float\ntarget_bpw: 4.5\namong: [int8]\n"
-        "scaling: fold\n"
+        "scaling: fold\nrotation: all\nseed: 3\n"
         "rules:\n  - {match: a.b, format: int8, algorithm: nearest}\n  - {match: c, format: skip}\n"
     )
     made = read_recipe(path)
     want = targeted(
-        recipe("nf4", {"a.b": "int8", "c": "skip"}, True, "search", "float", "fold"),
+        recipe("nf4", {"a.b": "int8", "c": "skip"}, True, "search", "float", "fold", "all", 3),
         4.5,
         None,
         None,
@@ -222,6 +222,8 @@ def test_a_recipe_says_what_the_options_say(tmp_path: Path) -> None:
         "target_bits",
         "among",
         "scaling",
+        "rotation",
+        "seed",
     ):
         assert getattr(made, name) == getattr(want, name)
 
@@ -238,6 +240,9 @@ def test_a_recipe_says_what_the_options_say(tmp_path: Path) -> None:
         ("format: nf4\nembeddings: 1", "embeddings: expected true or false, got 1"),
         ("format: nf4\nalgorithm: awq", "expected one of nearest"),
         ("format: nf4\nscaling: awq", "expected one of none, fold, multiply"),
+        ("format: nf4\nrotation: hadamard", "expected one of none, heads, stream, all"),
+        ("format: nf4\nrotation: all\nseed: 1.5", "seed: expected a number, got 1.5"),
+        ("format: nf4\nseed: 1", "and a rotation, too"),
         ("format: nf4\nrules: {a: int8}", "rules: expected a list"),
         ("format: nf4\nrules: [{match: a}]", "rule 1: expected format, got none"),
         ("format: nf4\nrules: [{match: '(', format: int8}]", "not a regular expression"),

@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pteron.quantize.recipe import ACTIVATIONS, ALGORITHMS, METRICS, SCALINGS
+from pteron.quantize.recipe import ACTIVATIONS, ALGORITHMS, METRICS, ROTATIONS, SCALINGS
 from pteron.schema.errors import existing
 
 from . import say
@@ -36,7 +36,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--recipe",
         type=file,
         metavar="FILE",
-        help="what --format, --rule, --embeddings, --algorithm, --activations, --scaling and the targets say, as YAML",
+        help="what --format, --rule, --embeddings, --algorithm, --activations, --scaling, --rotation, --seed and the targets say, as YAML",
     )
     parser.add_argument(
         "--rule",
@@ -60,6 +60,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="with samples: channels that layers read are scaled before weights are rounded (AWQ), by weights and norms around "
         "them (fold), or by a multiplication more where those cannot (multiply)",
     )  # fmt: skip
+    parser.add_argument(
+        "--rotation", choices=ROTATIONS, default="none",
+        help="channels are rotated in the weights around them before these are rounded (QuaRot): of the values of attention heads, of "
+        "the residual stream, or of both (all)",
+    )  # fmt: skip
+    parser.add_argument("--seed", type=at_least(0), default=0, help="of the signs of --rotation")
     static(parser)
     parser.add_argument("--embeddings", action="store_true", help="tables that Gather reads, too")
     targets(parser)
@@ -176,9 +182,9 @@ def asked_recipe(args: argparse.Namespace, format: str) -> Recipe:
     if format.endswith((".yaml", ".yml")):
         return read_recipe(existing(Path(format)))
     rules = pairs("--rule", getattr(args, "rule", ()), str)
-    defaults = {"algorithm": "", "activations": "auto", "scaling": "none"}
-    words = [getattr(args, name, default) for name, default in defaults.items()]
-    made = recipe(format, rules, getattr(args, "embeddings", False), *words)
+    names = ("embeddings", "algorithm", "activations", "scaling", "rotation", "seed")
+    asked = {name: getattr(args, name) for name in names if hasattr(args, name)}
+    made = recipe(format, rules, **asked)
     if not hasattr(args, "among"):
         return made
     among = [name.strip() for name in args.among.split(",")] if args.among else []
@@ -204,6 +210,8 @@ def wanted_format(args: argparse.Namespace) -> str:
         "algorithm",
         "activations",
         "scaling",
+        "rotation",
+        "seed",
         "target_bpw",
         "target_size",
         "max_loss",

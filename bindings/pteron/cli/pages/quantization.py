@@ -35,6 +35,7 @@ def quantization_page(report: QuantReport, about: str = "") -> str:
         [
             facts(rows),
             f"<p>Left as they are: {text(left)}.</p>" if left else "",
+            _rotated(report),
             "<h2>Layers</h2>",
             _explained(report.layers),
             _layers(report) if count else "<p>Nothing was quantized.</p>",
@@ -170,6 +171,11 @@ def _bytes(size: float) -> str:
         if size >= scale:
             return f"{size / scale:.3g} {unit}"
     return f"{size:.0f} B"
+
+
+def _rotated(report: QuantReport) -> str:
+    rows: list[tuple[Cell, ...]] = [(r.name, r.text) for r in report.rotated]
+    return "<h2>Rotations</h2>" + table(["value", "what became of it"], rows) if rows else ""
 
 
 def _activations(report: QuantReport) -> str:
