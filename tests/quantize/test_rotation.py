@@ -311,9 +311,9 @@ def test_a_weight_takes_the_matrix_along_its_channels() -> None:
 
 @pytest.fixture(scope="module")
 def llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Grouped heads, norms written out, and rows of weights that are large: what rotations are for."""
+    """Grouped heads, norms written out, and a large channel of the weights that read the stream: what rotations are for."""
     model = ir.from_proto(Decoder("whole").model())
-    for layer in layers(model):
+    for layer in (one for one in layers(model) if one.extents[0] in (16, 64, VOCABULARY)):
         value = layer.node.inputs[1]
         tensor = g.constant_tensor(value)
         assert value is not None and tensor is not None
@@ -362,7 +362,7 @@ def test_the_command_rotates_and_loses_less(llama: Path, tmp_path: Path) -> None
     assert a == b != c
     want = logits_of(llama)
     errors = {n: np.square(logits_of(tmp_path / f"{n}.onnx") - want).mean() for n in ("plain", "a", "c")}  # fmt: skip
-    assert max(errors["a"], errors["c"]) < 0.7 * errors["plain"]
+    assert max(errors["a"], errors["c"]) < 0.4 * errors["plain"]
 
 
 def test_statistics_are_of_one_rotation(llama: Path, tmp_path: Path) -> None:
