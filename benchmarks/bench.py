@@ -36,7 +36,8 @@ os.environ.setdefault(
 
 import pteron
 from pteron.cli import peers, roofline
-from pteron.cli.bench import interleaved, machine, operators, reach
+from pteron.cli.bench import interleaved, operators, reach
+from pteron.runtime import cpu
 
 NAMES = (
     "resnet50",
@@ -131,7 +132,7 @@ def reached(
 ) -> list[str]:
     """The operators that take most of the time, with the shares of the processor's peaks that they reach."""
     work = roofline.work_of(target, {name: x.shape for name, x in feeds.items()})
-    found = operators(model, feeds, 10, (work, roofline.peaks(machine()), threads))[:4]
+    found = operators(model, feeds, 10, (work, roofline.peaks(cpu.machine()), threads))[:4]
     return [f"{o['op']} {o['share']:.0%} ({reach(o)})" for o in found]
 
 
@@ -200,10 +201,10 @@ def main() -> None:
 
 Written by `make bench` (`{" ".join(["python benchmarks/bench.py", *sys.argv[1:]])}`); batch 1, seeded random weights; f32,
 -fast (`--fast-conv`), -int8 (static by onnxruntime, one Q/DQ model for all) and -dynamic (`--exec turned`; peers: what onnxruntime's `quantize_dynamic` makes).
-{machine()}, load average {os.getloadavg()[0]:.1f}; pteron {pteron.__version__}, {versions}, oneDNN held to {os.environ["ONEDNN_MAX_CPU_ISA"]}
+{cpu.machine()}, load average {os.getloadavg()[0]:.1f}; pteron {pteron.__version__}, {versions}, oneDNN held to {os.environ["ONEDNN_MAX_CPU_ISA"]}
 (with AMX OpenVINO computes int8 models in f32), ours and onnxruntime not.
 Least of {args.runs} interleaved rounds in ms; ratio: median of pairs, ours / theirs; first: file to first output.
-A thread's peak: {", ".join(f"{name} {value:.0f}" for name, value in roofline.peaks(machine()).items())} (10^9 products and bytes a second, bindings/peaks.h).
+A thread's peak: {", ".join(f"{name} {value:.0f}" for name, value in roofline.peaks(cpu.machine()).items())} (10^9 products and bytes a second, bindings/peaks.h).
 
 | model | threads | runtime | ms | ratio | difference | first ms | most of our time |
 |---|---|---|---|---|---|---|---|

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from pteron.cli.bench import machine
 from pteron.export.file.emit import emit_bytes
 from pteron.export.plan import plan
 from pteron.export.program import Block, Instr, Method, Port, Program, Value
+from pteron.runtime import cpu
 from pteron.runtime.model import Model, load
 from pteron.schema.steps import Step
 
@@ -60,7 +60,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=300)
     rounds = parser.parse_args().rounds
-    print(machine())
+    print(cpu.machine())
     for op in KINDS:
         print(f"{op:10s} {cost(op, rounds):6.0f} ns")
 

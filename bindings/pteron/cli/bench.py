@@ -66,10 +66,10 @@ def run(args: argparse.Namespace) -> int:
             )
         differences[name] = max(_relative(a, b) for a, b in zip(outputs.values(), theirs))
     times = interleaved(runners, args.runs, args.warmup)
-    limits = roofline.peaks(machine())
+    limits = roofline.peaks(cpu.machine())
     work = roofline.work_of(Path(args.program), {k: v.shape for k, v in inputs.items()})
     report = {
-        "machine": machine(),
+        "machine": cpu.machine(),
         "versions": {
             "pteron": __version__,
             "numpy": np.__version__,
@@ -95,17 +95,6 @@ def run(args: argparse.Namespace) -> int:
     }
     say.result("bench", args.json, report, lambda: text(report))
     return 0
-
-
-def machine() -> str:
-    """The processor's name, as far as the system says it, and the kernels it gets."""
-    name = platform.processor() or platform.machine()
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        name = next(x.partition(":")[2].strip() for x in lines if x.startswith("model name"))
-    except (OSError, StopIteration):
-        pass
-    return f"{name}, {cpu.available()} processors, kernels {cpu.features()[-1]}"
 
 
 Roof = tuple[Mapping[int, roofline.Work], Mapping[str, float], int]

@@ -10,7 +10,8 @@ import numpy as np
 
 from pteron.schema.errors import ArgumentError
 
-from ..runtime import Model, PortInfo, dtypes, load
+from ..runtime import Model, load
+from ..runtime.arrays import made_up
 from .pairs import arrays, at_least, integer, names, pairs, program
 
 Feeds = dict[str, Any]
@@ -121,18 +122,6 @@ def _made_up(args: argparse.Namespace, model: Model) -> Feeds:
             raise ArgumentError(f"--dim {name}={size}: expected a size from {low} to {high}")
     rng = np.random.default_rng(args.seed or 0)
     try:
-        return {p.name: _random(p, sizes, rng) for p in inputs}
+        return {p.name: made_up(p, sizes, rng) for p in inputs}
     except ValueError as error:  # more elements than an array can have
         raise MemoryError(str(error)) from None
-
-
-def _random(port: PortInfo, sizes: dict[str, int], rng: np.random.Generator) -> Any:
-    """Floats from N(0, 1), booleans, integers 0 or 1 (valid as ids, masks and positions)."""
-    shape = tuple(
-        size if isinstance(size, int) else sizes.get(size, max(1, low))
-        for size, (low, _) in zip(port.shape, port.bounds)
-    )
-    kind = dtypes.numpy_of(port.dtype)
-    if kind.kind in "iub":
-        return rng.integers(0, 2, shape).astype(kind)
-    return rng.standard_normal(shape).astype(np.float32).astype(kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -29,6 +30,17 @@ def features() -> list[str]:
     """Names of the kernel variants that sessions pick from, best last."""
     mask = lib.pte_host_cpu()
     return ["portable", *(row.name for row in ROWS if mask >> row.feature & 1)]
+
+
+def machine() -> str:
+    """The processor's name, as far as the system says it, and the kernels it gets."""
+    name = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        name = next(x.partition(":")[2].strip() for x in lines if x.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    return f"{name}, {available()} processors, kernels {features()[-1]}"
 
 
 def threads(asked: int | None = None) -> int:
