@@ -25,10 +25,9 @@ from ..program import Block, Blocks, Constant, Instr, Program, Value
 from ..program.arrays import each_part, spread
 from ..program.rebuild import homes, prune, renumber, used_values
 from . import arithmetic, codes, turned, winograd
+from .choices import PLAIN, Decide, by_rule, site_of
 
 ROWS: Final = 16  # of a panel
-PLAIN: Final = "plain"
-"""Elements as they are: of weights whose operator reads no codes."""
 
 
 class Key(NamedTuple):
@@ -58,17 +57,19 @@ def pack(
     notes: list[str] | None = None,
     exec_modes: Sequence[str] = (),
     fast_conv: bool = False,
+    decide: Decide = by_rule,
 ) -> Program:
     """Packs every weight; idempotent. `notes` gets a line for each constant that is stored in two layouts.
 
-    `exec_modes`, one of options.MODES for each method (default: exact), decides which products are integer ones; the
-    program then says what they are. `fast_conv`: convolutions become conv_winograd where that pays.
+    `exec_modes`, one of options.MODES for each method (default: exact), says which products may be integer ones; the
+    program then says what they are. `fast_conv`: convolutions may become conv_winograd. `decide` is asked for each of these, in
+    order, whether it does.
 
     Raises:
         ModelError: depthwise taps or grouped weights are computed at run time, for which there is no instruction.
     """
     modes = exec_modes or (arithmetic.EXACT,) * len(program.methods)
-    work = _Packing(program, modes, fast_conv)
+    work = _Packing(program, modes, fast_conv, decide)
     blocks = tuple(
         work.block(block, method)
         for block, (method, _) in zip(program.blocks, homes(program), strict=True)
@@ -85,7 +86,7 @@ def pack(
     if notes is not None:
         notes += _stored_twice(packed, {key.constant for key in work.made})
         for mode in (arithmetic.INT8, arithmetic.TURNED):
-            notes += arithmetic.unmet(rows, mode) if mode in modes else []
+            notes += arithmetic.unmet(rows, mode, work.asked) if mode in modes else []
     return prune(packed)
 
 
@@ -139,9 +140,13 @@ def _step(dtype: np.dtype[Any]) -> int:
 class _Packing:
     """Values and constants made so far; indices go on from the program's."""
 
-    def __init__(self, program: Program, modes: Sequence[str], fast_conv: bool) -> None:
+    def __init__(
+        self, program: Program, modes: Sequence[str], fast_conv: bool, decide: Decide
+    ) -> None:
         self.modes = modes
         self.fast_conv = fast_conv
+        self.decide = decide
+        self.asked: set[str] = set()  # operators that `decide` was asked for
         self.program = program
         self.values: list[Value] = []
         self.constants: list[Constant] = []
@@ -165,10 +170,11 @@ class _Packing:
                 continue
             groups = stored_groups(instr, self.program.values[v].shape)
             key = self._key(v, layout, groups)
-            op, attrs = ("", {}) if key is None else self._other(instr, key, method)
+            op = "" if key is None else self._other(instr, key, method)
             if key is not None and op:
                 at = self._constant(key._replace(way=op), method)
                 ports = (inputs[0], at, *inputs[2:])
+                attrs = instr.attrs if op != "conv_winograd" else winograd.attributes(instr.attrs)
                 return [dataclasses.replace(instr, op=op, inputs=ports, attrs=attrs)]
             if key is not None:
                 way = PLAIN if _reads_no_codes(instr, i) else ""
@@ -179,30 +185,39 @@ class _Packing:
         if instr.op == "gather":
             return [self._gather(instr, method)]
         if instr.op == "matmul":
-            instr = dataclasses.replace(instr, op=self._product(inputs[1], method))
+            instr = dataclasses.replace(instr, op=self._product(instr, inputs[1], method))
         return [*before, dataclasses.replace(instr, inputs=tuple(inputs))]
 
-    def _product(self, weight: int | None, method: int) -> str:
+    def _product(self, instr: Instr, weight: int | None, method: int) -> str:
         """The operator for a weight that was packed here; of any other the plain product."""
         at = None if weight is None else weight - len(self.program.values)
         packed = None if at is None or at < 0 else self.values[at]
         if packed is None or packed.storage != "constant":
             return "matmul"
-        return arithmetic.product_of(self.modes[method], packed.format)
+        op = arithmetic.product_of(self.modes[method], packed.format)
+        return op if op == "matmul" or self._chosen(op, packed.format, instr) else "matmul"
 
-    def _other(self, instr: Instr, key: Key, method: int) -> tuple[str, dict[str, Any]]:
-        """The operator, with its attributes, that takes the place of one by a float weight that is no quantized one; "": none."""
+    def _other(self, instr: Instr, key: Key, method: int) -> str:
+        """The operator that takes the place of one by a float weight that is no quantized one; "": none."""
         source, values = self.program.constants[key.constant], self.program.values
         if source.coded is not None or source.dtype != "f32":
-            return "", {}
+            return ""
         if instr.op == "matmul" and self.modes[method] == arithmetic.TURNED:
-            return ("matmul_turned" if turned.pays(key.shape) else ""), instr.attrs
+            op = "matmul_turned" if turned.fits(key.shape) else ""
+        else:
+            x, y = instr.inputs[0], instr.outputs[0]
+            there = self.fast_conv and x is not None and y is not None
+            fits = there and winograd.fits(instr, values[x or 0], values[y or 0])
+            op = "conv_winograd" if fits else ""
+        return op if op and self._chosen(op, PLAIN, instr) else ""
+
+    def _chosen(self, operator: str, format: str, instr: Instr) -> bool:
+        """Whether it takes the place of a conv or matmul that it can compute."""
         x, y = instr.inputs[0], instr.outputs[0]
-        if not self.fast_conv or x is None or y is None:
-            return "", {}
-        if winograd.pays(instr, values[x], values[y]):
-            return "conv_winograd", winograd.attributes(instr.attrs)
-        return "", {}
+        assert x is not None and y is not None
+        self.asked.add(operator)
+        values = self.program.values
+        return self.decide(site_of(operator, format, instr, values[x], values[y]))
 
     def _gather(self, instr: Instr, method: int) -> Instr:
         table, index = instr.inputs

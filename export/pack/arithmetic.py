@@ -11,7 +11,7 @@ turned  as int8; and float weights of products are rounded to 8 bits a row, acti
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 import onnx_ir as ir
@@ -89,14 +89,16 @@ def summary(rows: Iterable[Product], delegates: Iterable[str] = ()) -> str:
     return "; ".join(f"{mode}: {', '.join(formats)}" for mode, formats in modes) or "f32"
 
 
-def unmet(rows: Sequence[Product], mode: str) -> list[str]:
-    """Notes on what cannot follow `--exec int8` or `--exec turned`."""
-    if not rows:
+def unmet(rows: Sequence[Product], mode: str, asked: Collection[str] = ()) -> list[str]:
+    """Notes on what cannot follow `--exec int8` or `--exec turned`; `asked`: operators of a choice, which may have gone
+    against them."""
+    if not rows and INTEGER.keys().isdisjoint(asked):
         weights = "weight is quantized"
         if mode == TURNED:
             weights = "product has a constant weight of K 64 or more"
         return [f"{mode} was asked for, but no {weights}: nothing is computed in integers"]
     exact = [row for row in rows if row.arithmetic == EXACT and row.op != LOOKUP]
+    exact = [row for row in exact if row.op == product_of(mode, row.format) or row.op != "matmul"]
     kinds = dict.fromkeys((row.operator, row.format) for row in exact)
     return [
         f"{mode} was asked for, but {operator} with {format} weights has no sums in integers: "

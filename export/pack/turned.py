@@ -25,7 +25,7 @@ MOST_DEPTH: Final = 1 << 17
 """K of matmul_turned, at most."""
 
 
-def pays(shape: tuple[int, ...]) -> bool:
+def fits(shape: tuple[int, ...]) -> bool:
     """Whether a weight [n, k] is large enough: zeros fill k up to a multiple of 64."""
     return TURN <= shape[1] <= MOST_DEPTH
 

@@ -25,18 +25,23 @@ LEAST_TILES: Final = 16
 """Of 4 x 4 pixels, at batch 1: with fewer the weights, read from memory once a run, take longer than the products."""
 
 
-def pays(instr: Instr, x: Value, y: Value) -> bool:
-    """Whether a conv by a constant weight is what conv_winograd computes, and faster by it."""
+def fits(instr: Instr, x: Value, y: Value) -> bool:
+    """Whether a conv by a constant weight is what conv_winograd computes."""
     a = instr.attrs
-    if instr.op != "conv" or tuple(a["kernel"]) != (3, 3) or a["groups"] != 1:
+    if instr.op != "conv" or tuple(a["kernel"]) != (3, 3) or a.get("groups", 1) != 1:
         return False
     if any(step != 1 for key in ("stride", "dilation", "spread") for step in a[key]):
         return False
     channels = (x.shape[-1], y.shape[-1])
-    fits = all(isinstance(c, int) and c % PANEL == 0 and c >= LEAST_CHANNELS for c in channels)
+    whole = all(isinstance(c, int) and c % PANEL == 0 for c in channels)
     dense = y.storage != "view" or y.strides is None
-    around = a["begin"][0] == a["begin"][1] and 0 <= a["begin"][0] <= MOST_PADDING
-    return fits and dense and around and _tiles(y.shape[1:-1]) >= LEAST_TILES
+    return whole and dense and a["begin"][0] == a["begin"][1] and 0 <= a["begin"][0] <= MOST_PADDING
+
+
+def pays(x: Value, y: Value) -> bool:
+    """Whether conv_winograd, where it fits, is faster on most processors."""
+    channels = min(int(x.shape[-1]), int(y.shape[-1]))
+    return channels >= LEAST_CHANNELS and _tiles(y.shape[1:-1]) >= LEAST_TILES
 
 
 def _tiles(pixels: tuple[Any, ...]) -> int:
