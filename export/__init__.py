@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         program,
         report,
         sizes,
+        tune,
         verify,
     )
     from .delegates import Delegate
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Delegate", "Options", "Program", "Report"]
 __all__ += ["capture", "delegates", "export", "file", "graph", "lower", "optimize", "options"]
-__all__ += ["pack", "passes", "plan", "program", "report", "sizes", "verify"]
+__all__ += ["pack", "passes", "plan", "program", "report", "sizes", "tune", "verify"]
 
 if not TYPE_CHECKING:
     _HOMES = {name: f"pteron.export.{name.lower()}" for name in ("Program", "Report")}

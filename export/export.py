@@ -1,6 +1,6 @@
 """The stages from a source model to a planned Program, in order, each usable alone.
 
-capture -> passes -> lower -> fuse -> pack -> plan -> verify, which says whether the runtime would take the program, and
+capture -> passes -> lower -> fuse -> (tune) -> pack -> plan -> verify, which says whether the runtime would take the program, and
 where it would not, after which stage.
 """
 
@@ -21,7 +21,7 @@ from .capture import capture
 from .capture.check import Runner, check, example_of
 from .delegates import chosen
 from .delegates.partition import partition
-from .graph.fix import fix
+from .graph.fix import fix, symbols
 from .graph.states import state_pairs
 from .lower import lower
 from .optimize.fuse import fuse
@@ -29,6 +29,7 @@ from .optimize.share import share
 from .options import Options, Progress
 from .pack import arithmetic, pack
 from .pack.arithmetic import EXACT
+from .pack.choices import Decide, by_rule
 from .pack.keys import keys_in_panels
 from .passes import run_passes
 from .passes.context import keep_context
@@ -37,6 +38,7 @@ from .passes.int8 import integer_nodes
 from .plan import plan
 from .program import Placement, Program
 from .report import Report
+from .tune import Tuning, decided
 from .verify import verify
 
 Transform = Callable[[ir.Model], None]
@@ -50,6 +52,7 @@ def export(
     *,
     transform: Transform | None = None,
     runner: Runner | None = None,
+    tuning: Tuning | None = None,
     report: Report | None = None,
 ) -> Program:
     """Compiles one model, or several as the methods of one program.
@@ -59,6 +62,7 @@ def export(
         transform: Changes each cleaned graph before it is lowered: quantization.
         runner: Runs each graph that came from PyTorch once on its example inputs, before `transform`, to compare it with the
             module; None: nothing is compared.
+        tuning: Measurements to choose operators by, and a timer for `mode="max-autotune"`; None: rules choose.
         report: Filled on the way.
 
     Raises:
@@ -67,6 +71,10 @@ def export(
         LoweringError: nodes have no lowering; all are named.
         InternalError: a stage made what the runtime would refuse.
     """
+    if options.mode == "max-autotune" and (tuning is None or tuning.timer is None):
+        raise ArgumentError(
+            "mode max-autotune: expected a tuning with a timer, got none; pteron.export_model has one"
+        )
     report = Report() if report is None else report
     stage = Stages(report, options.progress)
     asked = chosen(options.delegates)
@@ -84,6 +92,8 @@ def export(
             )
     states = state_pairs(list(models.values()), options.states or {})
     fix(list(models.values()), options.fix or {})
+    if options.mode == "reduce-overhead":
+        _check_fixed(list(models.values()))
 
     for name, model in models.items():
         report.begin(name, model)
@@ -104,9 +114,9 @@ def export(
                 first = len({(p.method, p.reason) for p in placements if p.delegate != "cpu"})
                 placements += partition(model, asked, options.placement, name, first)
 
-    program = _compiled(models, states, modes, options, stage, report)
+    program = _compiled(models, states, modes, options, stage, report, tuning)
     program = dataclasses.replace(program, placements=tuple(placements))
-    report.end(program)
+    report.end(program, is_tuned=tuning is not None)
     return program
 
 
@@ -144,6 +154,7 @@ def _compiled(
     options: Options,
     stage: Stages,
     report: Report,
+    tuning: Tuning | None,
 ) -> Program:
     """Graphs to a planned program, which is verified once, as it is written. Where that or a stage fails, what each stage
     made is verified in their order: the first that the runtime would refuse is the error."""
@@ -159,8 +170,17 @@ def _compiled(
             with stage("fuse"):
                 program = fuse(program)
             made.append(("fuse", program))
+        source = keys_in_panels(program)
+        decide: Decide = by_rule
+
+        def packed(decide: Decide, notes: list[str] | None = None) -> Program:
+            return pack(source, notes, modes, options.fast_conv, decide)
+
+        if tuning is not None:
+            with stage("tune"):
+                decide = decided(source, packed, tuning, report.chosen, report.notes)
         with stage("pack"):
-            program = pack(keys_in_panels(program), report.notes, modes, options.fast_conv)
+            program = packed(decide, report.notes)
         made.append(("pack", program))
         with stage("plan"):
             program = plan(program)
@@ -170,6 +190,16 @@ def _compiled(
         for name, each in made:
             verify(each, name)
         raise
+
+
+def _check_fixed(models: Sequence[ir.Model]) -> None:
+    """Raises ArgumentError: an input has a size that nobody fixed."""
+    left = sorted({name for model in models for name in symbols(model)})
+    if left:
+        raise ArgumentError(
+            f"mode reduce-overhead: expected a size for every dimension, got none for {', '.join(left)}; "
+            f"give {' '.join(f'--dim {name}=N' for name in left)}"
+        )
 
 
 def _check_hints(program: Program, hints: Mapping[str, int]) -> None:

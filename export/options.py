@@ -24,6 +24,8 @@ Progress = Callable[[str], None]
 
 MODES: Final = ("auto", "exact", "int8", "turned")
 """How products of quantized weights are computed: pack/arithmetic.py says what each means."""
+LATENCIES: Final = ("default", "reduce-overhead", "max-autotune")
+"""What an export does for the time of a run, by the names of torch.compile."""
 MOST_CONTEXT: Final = 1 << 24
 """Tokens that a context may have room for."""
 
@@ -106,6 +108,13 @@ class Options:
         "error, and weights four times as large",
         kind=FLAG,
     )
+    mode: str = row(
+        "default",
+        "what is done for the time of a run: rules choose among operators (default); sizes are fixed, those of --dim too, which "
+        "leaves fewer instructions (reduce-overhead); both operators are measured on this machine where another of --fast-conv "
+        "or --exec may take a place (max-autotune)",
+        choices=LATENCIES,
+    )
     delegates: str | Sequence[str | Delegate] = row(
         "cpu",
         "who runs what it can, in this order: hexagon,cpu; cpu, or nobody, takes the rest",
@@ -160,6 +169,13 @@ class Options:
                 raise ArgumentError(
                     f"hint {name}: the dimension is fixed, which leaves nothing to plan for; drop the hint or the fix"
                 )
+        if self.mode == "reduce-overhead":
+            if self.max_context is not None:
+                raise ArgumentError(
+                    "mode reduce-overhead: expected no max_context, for its runs have any number of tokens; drop one of them"
+                )
+            object.__setattr__(self, "fix", {**(self.fix or {}), **(self.hints or {})})
+            object.__setattr__(self, "hints", None)
 
 
 def _sizes(option: str, given: Mapping[str, int] | None) -> dict[str, int] | None:

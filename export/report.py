@@ -17,8 +17,10 @@ from .pack.arithmetic import Product, products
 from .plan.measure import Sized
 from .program import Method, Placement, Program
 from .program.rebuild import walk
+from .tune import Chosen
 
 MOST_ROWS: Final = 20
+MOST_SITES: Final = 4
 
 
 @dataclasses.dataclass
@@ -49,6 +51,7 @@ class Report:
     dims: dict[str, int] = dataclasses.field(default_factory=dict)  # name: hint
     placements: list[Placement] = dataclasses.field(default_factory=list)
     products: list[Product] = dataclasses.field(default_factory=list)  # of quantized weights
+    chosen: list[Chosen] = dataclasses.field(default_factory=list)  # with a profile or by timing
     notes: list[str] = dataclasses.field(default_factory=list)
     seconds: dict[str, float] = dataclasses.field(default_factory=dict)
     file_bytes: int = 0
@@ -67,8 +70,9 @@ class Report:
         self.methods[-1].nodes_out = count.total()
         self.methods[-1].operators = dict(count.most_common())
 
-    def end(self, program: Program) -> None:
-        """Measures the finished program."""
+    def end(self, program: Program, is_tuned: bool = False) -> None:
+        """Measures the finished program; `is_tuned`: operators were to be chosen."""
+        self.notes += choice_notes(self.chosen) if is_tuned else []
         self.dims = {d.name: d.hint for d in program.dims}
         self.products = list(products(program))
         self.placements = list(program.placements)
@@ -110,6 +114,7 @@ class Report:
             kinds = collections.Counter((p.arithmetic, p.format) for p in self.products)
             counts = ", ".join(f"{n} {format} {mode}" for (mode, format), n in kinds.items())
             lines.append(f"quantized    {counts}")
+        lines += choice_lines(self.chosen)
         if self.states:
             lines.append(
                 "states       " + ", ".join(f"{k} {v:,} bytes" for k, v in self.states.items())
@@ -140,6 +145,31 @@ def placement_lines(rows: Sequence[Placement]) -> list[str]:
     if len(left) > MOST_ROWS:
         lines.append(f"  cpu        ... {len(left) - MOST_ROWS} more: pteron inspect has all")
     return lines
+
+
+def choice_lines(rows: Sequence[Chosen]) -> list[str]:
+    """How many sites got which operator."""
+    if not rows:
+        return []
+    known = [row for row in rows if row.ratio is not None]
+    counts = collections.Counter(row.took for row in rows)
+    took = ", ".join(f"{n} {op}" for op, n in counts.most_common())
+    return [f"chosen       {took}; {len(known)} of {several(len(rows), 'site')} as measured"]
+
+
+def choice_notes(rows: Sequence[Chosen]) -> list[str]:
+    """What was not measured."""
+    if not rows:
+        return [
+            "tune: nothing has two operators to choose from; --fast-conv, --exec int8 or --exec turned give some"
+        ]
+    sites = list(dict.fromkeys(row.site for row in rows if row.ratio is None))
+    if not sites:
+        return []
+    more = f" and {len(sites) - MOST_SITES} more" if len(sites) > MOST_SITES else ""
+    return [
+        f"tune: not in the profile, by the rule: {', '.join(sites[:MOST_SITES])}{more}; measure with --mode max-autotune"
+    ]
 
 
 def _count(program: Program, method: Method, mine: MethodReport, at: Sized) -> None:

@@ -22,8 +22,9 @@ PYTHON = {
     "cli": {
         "schema", "export", "quantize", "runtime", "request", "pipeline", "amalgamate", "_pteron",
     },
+    "timing": {"schema", "export", "runtime"},
     "request": {"schema", "export", "quantize"},
-    "pipeline": {"schema", "export", "quantize", "request", "runtime"},
+    "pipeline": {"schema", "export", "quantize", "request", "runtime", "timing"},
     "": {"schema", "pipeline", "runtime"},
 }  # fmt: skip
 FOLDERS = {"schema": "schema", "export": "export", "quantize": "quantize"}
@@ -41,13 +42,14 @@ EXPORT = {
     "optimize": {"graph.weights", "program", "sizes"},
     "pack": {"graph", "program"},
     "plan": {"program", "sizes"},
+    "tune": {"graph.naming", "pack.choices", "plan", "program"},
     "delegates": {"graph", "passes.int8", "plan.place", "program"},
     "file": {"graph.weights", "plan", "program", "sizes"},
     "verify": {"file.tables", "plan.lifetimes", "program", "sizes"},
-    "report": {"graph", "pack", "plan", "program", "sizes"},
+    "report": {"graph", "pack", "plan", "program", "sizes", "tune"},
     "export": {
         "capture", "delegates", "graph", "lower", "optimize", "options", "pack", "passes", "plan", "program", "report",
-        "verify",
+        "tune", "verify",
     },
 }  # fmt: skip
 
@@ -92,6 +94,7 @@ def python_files() -> list[tuple[str, Path]]:
                     "cli": "cli",
                     "__main__.py": "cli",
                     "pipeline.py": "pipeline",
+                    "timing.py": "timing",
                     "request.py": "request",
                 }.get(first, ""),
                 p,

@@ -16,7 +16,7 @@ from pteron.export.export import Stages, Transform, export
 from pteron.export.file.emit import emit
 from pteron.export.options import Options
 from pteron.export.report import Report
-from pteron.export.write import afterwards, apart, write_whole
+from pteron.export.write import afterwards, apart, write_text, write_whole
 from pteron.quantize.journal import Journal, journal
 from pteron.quantize.quantize import RAM_BYTES, Calibration, Method, transformer
 from pteron.quantize.recipe import Recipe
@@ -25,6 +25,7 @@ from pteron.quantize.report import QuantReport
 from pteron.schema.errors import ArgumentError, naming_files, shown
 
 from .request import Request, front
+from .timing import tuning_of
 
 
 @front(Request)
@@ -49,21 +50,26 @@ def export_model(request: Request) -> Report:
 
 def _export(request: Request, report: Report, kept: Journal) -> None:
     done = list[QuantReport]()
+    tuning = tuning_of(request.mode, request.tune)
     program = export(
         request.source if request.methods is None else request.methods,
         request,
         transform=_transform(request, kept, done.append, report),
         runner=record if request.check else None,
+        tuning=tuning,
         report=report,
     )
     for each in done:
         each.executed({p.node: p.arithmetic for p in report.products})
         if request.quantized is not None:
             request.quantized(each)
-    if request.out is not None:
-        write = partial(emit, program, debug=request.debug)
-        with Stages(report, request.progress)("emit"):
-            report.file_bytes = write_whole(Path(request.out), write)
+    if request.out is None:
+        return
+    write = partial(emit, program, debug=request.debug)
+    with Stages(report, request.progress)("emit"):
+        report.file_bytes = write_whole(Path(request.out), write)
+    if request.tune is not None and tuning is not None and tuning.timer is not None:
+        write_text(Path(request.tune), tuning.profile.as_text())
 
 
 def _transform(

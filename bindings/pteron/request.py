@@ -84,6 +84,13 @@ class Request(Options):
         "bytes that weights and statistics may take at once while samples run, at least those of one layer",
         kind=COUNT,
     )
+    tune: str | os.PathLike[str] | None = row(
+        None,
+        "a profile (.json) of what operators took on some machine, by which they are chosen where --fast-conv or --exec leaves a "
+        "choice: the same bytes wherever the export runs; with --mode max-autotune what it lacks is measured and added, and a file "
+        "that is not there is begun",
+        kind=PATH,
+    )
     quantized: Callable[[QuantReport], None] | None = row(
         None,
         "called with the report of each quantized graph",

@@ -133,6 +133,14 @@ TABLE = {
             ("batch=-1", "at least 1"),
             ("batch=1 --fix batch=2", "once"),
         ],
+        "--mode": [("fast", "invalid choice"), ("reduce-overhead", "give --dim batch=N")],
+        "--tune": [
+            ("{none}.json", "no such file"),
+            ("{folder}", "got a folder"),
+            ("{json}", "expected a profile, got something else"),
+            ("{npz}", "another kind of file"),
+            ("{none}/p.json --mode max-autotune", "expected a folder"),
+        ],
         "--delegate": [("npu", "expected"), (",", "expected"), ("cpu,cpu,x", "got 'x'")],
         "--placement": [("never", "invalid choice"), ("forbid", "expected a delegate, got the CPU alone")],
         "--report": [("{new}.txt", "expected an .html or .json"), ("{onnx}", ".html or .json")],
@@ -210,6 +218,7 @@ TABLE = {
             (f"batch={'9' * 30}", "expected a size from 1"),
             ("batch=1 --dim batch=2", "once"),
         ],
+        "--tune": [("{none}.json", "no such file"), ("{json}", "expected a profile, got something else")],
     },
     "verify": {
         "--inputs": [("{npz}", "got one of them"), ("{none}.npz --outputs {npz}", "no such file"),

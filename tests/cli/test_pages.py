@@ -328,7 +328,7 @@ def test_a_box_has_a_name_where_it_fits() -> None:
 
 def test_blocks_lie_in_a_box_of_what_runs_them() -> None:
     def row(index: int, op: str, module: str, within: int | None) -> InstrRow:
-        return InstrRow(index, 0, op, 0, "", "", "", module, "", (), within)
+        return InstrRow(index, 0, op, 0, "", "", "", "", module, "", (), within)
 
     rows = [
         row(0, "delegate", "", None),

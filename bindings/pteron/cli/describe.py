@@ -10,9 +10,12 @@ from typing import Any
 from pteron.export.file.read import read, read_file
 from pteron.export.graph.naming import title
 from pteron.export.pack.arithmetic import product
+from pteron.export.pack.choices import seen
 from pteron.export.plan.measure import Sized, measured
 from pteron.export.program import Instr, Method, Placement, Program, State, Value
 from pteron.export.program.rebuild import blocks_of, walk
+from pteron.export.tune import key_of
+from pteron.export.tune.profile import Profile
 from pteron.schema.errors import ArgumentError, ProgramError
 
 Makers = tuple[int | str, ...]
@@ -28,6 +31,7 @@ class InstrRow:
     bytes: int
     result: str
     weight: str  # format of a quantized weight and the arithmetic with it
+    tuned: str  # the other operator that could compute it, and what a profile says of the two
     node: str  # of the source that it is from
     module: (
         str  # the dotted path of the module that the node lies in, "" where the file does not know
@@ -161,8 +165,8 @@ def sizes_of(program: Program, sizes: Mapping[str, int]) -> dict[str, int]:
     return {d.name: sizes.get(d.name, d.hint) for d in program.dims if d.kind != "counted"}
 
 
-def describe(path: Path, sizes: Mapping[str, int]) -> Description:
-    """Reads a file and evaluates it at the hints, or at `sizes` where they name a dimension.
+def describe(path: Path, sizes: Mapping[str, int], profile: Profile | None = None) -> Description:
+    """Reads a file and evaluates it at the hints, or at `sizes` where they name a dimension; `profile`: of what operators take.
 
     Raises:
         ProgramError: the bytes are not a program; ArgumentError: see sizes_of.
@@ -181,7 +185,7 @@ def describe(path: Path, sizes: Mapping[str, int]) -> Description:
         program.exec_mode,
         [{"kind": e.kind.name.lower(), "offset": e.offset, "size": e.size} for e in file.entries],
         [DimFacts(d.name, d.kind, d.min, d.max, view.dims[d.name]) for d in program.dims],
-        [_method(program, m, view) for m in program.methods],
+        [_method(program, m, view, profile) for m in program.methods],
         [
             DelegateFacts(i, d.name, d.target, len(d.blob), d.policy, d.fallback is not None)
             for i, d in enumerate(program.delegates)
@@ -190,7 +194,7 @@ def describe(path: Path, sizes: Mapping[str, int]) -> Description:
     )
 
 
-def _method(program: Program, method: Method, view: Sized) -> MethodFacts:
+def _method(program: Program, method: Method, view: Sized, profile: Profile | None) -> MethodFacts:
     rows = []
     made: Made = {p.value: (p.name,) for p in method.inputs}
     made |= {v: (program.states[program.values[v].base].name,) for v in _states(program, method)}
@@ -209,6 +213,7 @@ def _method(program: Program, method: Method, view: Sized) -> MethodFacts:
                 sum(map(view.bytes, outputs)),
                 ", ".join(f"{v.dtype}{_shape(v)}" for v in outputs),
                 f"{found.format} {found.arithmetic}" if found else "",
+                "" if profile is None else _tuned(program, instr, view, profile),
                 name,
                 node.name.rpartition("/")[0] if node and name == node.name else "",
                 node.source if node else "",
@@ -231,6 +236,17 @@ def _method(program: Program, method: Method, view: Sized) -> MethodFacts:
         tuple(rows),
         plan(program, method, view),
     )
+
+
+def _tuned(program: Program, instr: Instr, view: Sized, profile: Profile) -> str:
+    """Its time in the profile as a part of the other operator's, "0.54 of conv"; "" where that was not measured."""
+    site = seen(program, instr)
+    times = None if site is None else profile.measured.get(key_of(site, view))
+    if site is None or times is None:
+        return ""
+    if instr.op == site.operator:
+        return f"{times.own / times.plain:.2f} of {site.plain}"
+    return f"{times.plain / times.own:.2f} of {site.operator}"
 
 
 def _node(program: Program, instr: Instr) -> str:

@@ -36,6 +36,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     static(parser)
     option(parser, "--no-fuse", "fuse")
     option(parser, "--fast-conv", "fast_conv")
+    option(parser, "--mode", "mode")
+    option(parser, "--tune", "tune", type=file, metavar="FILE")
     option(parser, "--strip", "debug")
     parser.add_argument(
         "--check",
@@ -74,11 +76,14 @@ def run(args: argparse.Namespace) -> int:
     kind("--output", out, ".pte")
     target = None if args.is_trial else out
     written = args.statistics if args.calibrate else None
-    outputs = [target, args.ranges, args.report, args.kernel_list, written]
+    measured = args.tune if args.mode == "max-autotune" else None
+    outputs = [target, args.ranges, args.report, args.kernel_list, written, measured]
     report_kind(args.report)
     if args.weights is not None and not args.weights.is_dir():
         existing(args.weights)
-    ready(outputs, [args.model, args.weights, args.calibrate, None if written else args.statistics])
+    kind("--tune", args.tune, ".json")
+    read = [None if written else args.statistics, None if measured else args.tune]
+    ready(outputs, [args.model, args.weights, args.calibrate, *read])
     options = asked(args) | {
         "states": pairs("--state", args.states, str),
         "hints": pairs("--dim", args.hints, integer),

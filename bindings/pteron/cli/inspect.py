@@ -24,6 +24,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--dim", action="append", default=[], metavar="SYMBOL=N")
     parser.add_argument(
+        "--tune",
+        type=file,
+        metavar="FILE",
+        help="a profile of export: what operators took there, beside those that could take their places",
+    )
+    parser.add_argument(
         "--all",
         action="store_true",
         help="every instruction (default: the first 40); of a model, every weight",
@@ -32,15 +38,18 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.program.suffix == ".onnx" and not (args.html or args.dim):
+    if args.program.suffix == ".onnx" and not (args.html or args.dim or args.tune):
         from .quantized import inspect
 
         return inspect(args.program, args.all, args.json)
+    from pteron.export.tune.profile import read_profile
+
     from .describe import describe
 
     kind("--html", args.html, ".html")
-    ready([args.html], [args.program])
-    about = describe(program(args.program), pairs("--dim", args.dim, integer))
+    ready([args.html], [args.program, args.tune])
+    profile = None if args.tune is None else read_profile(args.tune)
+    about = describe(program(args.program), pairs("--dim", args.dim, integer), profile)
     if args.html:
         from pteron.export.write import write_text
 
@@ -81,11 +90,13 @@ def text(about: Description, most: int | None) -> str:
             f"  memory {size(plan.total_bytes)} planned, {ratio:.3f} of the live-bytes bound {size(plan.live_bytes)}; "
             f"states {size(plan.state_bytes)}"
         )
-        lines += ["", f"  {'#':>4s} {'operator':16s} {'bytes':>10s}  result  weight  <-  node"]
+        tuned = "  tuned" if any(row.tuned for row in method.instrs) else ""
+        head = f"  {'#':>4s} {'operator':16s} {'bytes':>10s}  result  weight{tuned}  <-  node"
+        lines += ["", head]
         shown = method.instrs[:most]
         lines += [
             f"  {row.index:4d} {'  ' * row.depth + row.op:16s} {size(row.bytes):>10s}  {row.result}"
-            f"{f'  {row.weight}' if row.weight else ''}  <-  {f'{row.node} {row.source}'.rstrip()}"
+            f"{f'  {row.weight}' if row.weight else ''}{f'  {row.tuned}' if row.tuned else ''}  <-  {f'{row.node} {row.source}'.rstrip()}"
             for row in shown
         ]
         if len(shown) < len(method.instrs):

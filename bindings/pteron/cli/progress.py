@@ -13,7 +13,7 @@ from . import say
 
 Tell = Callable[[str], None]
 STAGES: Final = (
-    "capture", "passes", "check", "context", "calibrate", "quantize", "measure", "partition", "lower", "fuse", "pack", "plan", "verify", "emit",
+    "capture", "passes", "check", "context", "calibrate", "quantize", "measure", "partition", "lower", "fuse", "tune", "pack", "plan", "verify", "emit",
 )  # fmt: skip
 """In the order of an export; not each has all."""
 

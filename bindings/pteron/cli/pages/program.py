@@ -141,7 +141,7 @@ def _row(row: InstrRow, method: int) -> tuple[Cell, ...]:
         at,
         Number(row.bytes, size(row.bytes)),
         code(row.result),
-        row.weight,
+        " ".join(filter(None, (row.weight, row.tuned))),
         row.node,
         place(row.source),
     )
@@ -156,7 +156,7 @@ def _step(row: InstrRow, method: int) -> str:
     name = row.node.rpartition("/")[2] if row.module else row.node
     return (
         f"<div class=step id=m{method}i{row.index}>#{row.index} <b>{text(row.op)}</b> "
-        f"{code(row.result)} <span class=soft>{text(' '.join(filter(None, (row.weight, name))))}"
+        f"{code(row.result)} <span class=soft>{text(' '.join(filter(None, (row.weight, row.tuned, name))))}"
         f"{f' &larr; {read}' if read else ''}</span></div>"
     )
 
