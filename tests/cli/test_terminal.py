@@ -92,6 +92,7 @@ def test_the_bar_knows_every_stage_of_an_export(root: Path, tmp_path: Path) -> N
         samples=4,
         delegates=["null", "cpu"],
         fix={"batch": 1},
+        mode="max-autotune",
         progress=told.append,
     )
     assert {stage.split()[0] for stage in told} | {"check", "context"} == set(STAGES)
