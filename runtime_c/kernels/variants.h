@@ -124,9 +124,9 @@ typedef struct pte_tile_f32 {
 typedef struct pte_parts_f32 {
   const float *x[2];
   size_t row_stride, taps, tap_stride, run;
-  const float *panel[2];     /* 64-byte aligned */
-  size_t ahead, ahead_lines; /* the panels to come lie so many floats on, and so many of their lines
-                                are to be asked for meanwhile */
+  const float *panel[2]; /* 64-byte aligned */
+  const float *ask;      /* of the first panel to come: asked for at first, */
+  size_t further;        /* and with each step of K so many bytes further; 0: nothing is */
   float *out[2];
   size_t out_stride;
   const pte_finish_f32 *finish; /* of both parts; NULL: the sum goes on */

@@ -5,7 +5,10 @@
 #include "core/size.h"
 #include "kernels/moving/place.h"
 
-enum { BLOCK_PANELS = 32 }; /* out block 192 x 512 floats: 384 KiB */
+enum {
+  BLOCK_PANELS = 32, /* out block 192 x 512 floats: 384 KiB */
+  NEAR = 160         /* K of panels so short that asking for them costs more than they do */
+};
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 static size_t most(size_t a, size_t b) { return a > b ? a : b; }
@@ -154,7 +157,7 @@ static bool run_spans(const gemm_block *b, const pte_tile_f32 *from, size_t at, 
                       size_t next) {
   const pte_gemm_lines *l = &b->g->lines;
   const size_t tiles = ceil_div(b->span_count, 2), lines = from->taps * from->run;
-  const size_t share = tiles < 2 || next == 0 ? 0 : ceil_div(lines, tiles);
+  const size_t share = tiles < 2 || next == 0 || lines <= NEAR ? 0 : ceil_div(lines, tiles);
   const int64_t row_cost = (int64_t)(panels * PTE_PANEL * lines);
   pte_finish_f32 finish[2];
   pte_parts_f32 s = {
@@ -163,17 +166,17 @@ static bool run_spans(const gemm_block *b, const pte_tile_f32 *from, size_t at, 
       .tap_stride = l->tap_stride,
       .run = from->run,
       .panel = {from->panel[0], from->panel[1]},
+      .further = ceil_div(share * PTE_PANEL * sizeof(float), lines),
       .out_stride = from->out_stride,
       .finish = from->finish == NULL ? NULL : finish,
       .missing = from->missing,
       .first = from->first
   };
-  for (size_t i = 0, used, asked = 0; i < b->span_count; i += used) {
+  for (size_t i = 0, used, tile = 0; i < b->span_count; i += used, tile++) {
     gemm_span parts[2];
     size_t rows = tile_of(b, i, parts, &used);
     if (!pte_pace_go(b->pace, (int64_t)rows * row_cost)) return false;
-    s.ahead = next + asked * PTE_PANEL, s.ahead_lines = least(share, lines - least(asked, lines));
-    asked += s.ahead_lines;
+    s.ask = from->panel[0] + next + tile * share * PTE_PANEL;
     for (size_t j = 0; j < 2; j++) {
       s.x[j] = parts[j].x + at, s.out[j] = from->out + parts[j].row * s.out_stride;
       if (s.finish != NULL) finish[j] = pte_finish_at(from->finish, parts[j].row, 0);

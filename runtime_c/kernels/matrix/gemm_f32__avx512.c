@@ -74,6 +74,36 @@ INLINE const float *row_at(const char *x, const size_t m, size_t step, size_t st
   return (const float *)(const void *)(x + places[m]);
 }
 
+/* All of K into the sums of parts_run. A line that is asked for is so with several steps in turn:
+ * to do it once would take a branch, which costs more. */
+INLINE void steps_run(const size_t rows, const size_t panels, const bool asks,
+                      const pte_parts_f32 *s, __m512 *sum) {
+  const size_t half = (rows + 1) / 2;
+  const char *a = (const char *)s->x[0], *b = (const char *)s->x[1], *w = (const char *)s->panel[0];
+  size_t beside = panels > 1 ? (size_t)((const char *)s->panel[1] - w) : 0;
+  size_t step = 4 * s->row_stride, step_3 = 3 * step, step_5 = 5 * step;
+  const size_t on = 4 * (s->tap_stride - s->run); /* lines may overlap: it wraps */
+  const char *ask = (const char *)s->ask;
+  __asm__("" : "+r"(beside), "+r"(step), "+r"(step_3), "+r"(step_5)); /* registers, not additions */
+  for (size_t t = 0; t < s->taps; t++, a += on, b += on) {
+    const char *end = a + 4 * s->run;
+    for (; a != end; a += 4, b += 4, w += 4 * PTE_PANEL) {
+      __m512 v = _mm512_load_ps(w), u = panels > 1 ? _mm512_load_ps(w + beside) : v;
+      if (asks) {
+        _mm_prefetch(ask, _MM_HINT_T1);
+        if (panels > 1) _mm_prefetch(ask + beside, _MM_HINT_T1);
+        ask += s->further;
+      }
+#pragma GCC unroll 14
+      for (size_t m = 0; m < rows; m++) {
+        __m512 x = _mm512_set1_ps(*row_at(m < half ? a : b, m % half, step, step_3, step_5));
+        sum[m * panels] = _mm512_fmadd_ps(x, v, sum[m * panels]);
+        if (panels > 1) sum[m * panels + 1] = _mm512_fmadd_ps(x, u, sum[m * panels + 1]);
+      }
+    }
+  }
+}
+
 /* Up to 14 x 32 of rows that lie evenly: half the weights a product that 6 x 32 asks of L2, and no
  * pointers. */
 INLINE void parts_run(const size_t rows, const size_t panels, const pte_parts_f32 *s) {
@@ -88,32 +118,8 @@ INLINE void parts_run(const size_t rows, const size_t panels, const pte_parts_f3
       sum[m * panels + p] = s->first ? _mm512_setzero_ps()
                                      : _mm512_maskz_loadu_ps(p + 1 < panels ? 0xffff : last, out);
     }
-  const char *a = (const char *)s->x[0], *b = (const char *)s->x[1], *w = (const char *)s->panel[0];
-  size_t beside = panels > 1 ? (size_t)((const char *)s->panel[1] - w) : 0;
-  size_t step = 4 * s->row_stride, step_3 = 3 * step, step_5 = 5 * step;
-  const char *ask = w + 4 * s->ahead;
-  const size_t every = s->ahead_lines > 0 ? s->taps * s->run / s->ahead_lines : SIZE_MAX;
-  const size_t on = 4 * (s->tap_stride - s->run); /* lines may overlap: it wraps */
-  __asm__("" : "+r"(beside), "+r"(step), "+r"(step_3), "+r"(step_5)); /* registers, not additions */
-  for (size_t t = 0; t < s->taps; t++, a += on, b += on)
-    for (size_t left = s->run, count; left > 0; left -= count) {
-      count = left < every ? left : every;
-      if (every != SIZE_MAX) {
-        _mm_prefetch(ask, _MM_HINT_T1);
-        if (panels > 1) _mm_prefetch(ask + beside, _MM_HINT_T1);
-        ask += 4 * PTE_PANEL;
-      }
-      const char *end = a + 4 * count;
-      for (; a != end; a += 4, b += 4, w += 4 * PTE_PANEL) {
-        __m512 v = _mm512_load_ps(w), u = panels > 1 ? _mm512_load_ps(w + beside) : v;
-#pragma GCC unroll 14
-        for (size_t m = 0; m < rows; m++) {
-          __m512 x = _mm512_set1_ps(*row_at(m < half ? a : b, m % half, step, step_3, step_5));
-          sum[m * panels] = _mm512_fmadd_ps(x, v, sum[m * panels]);
-          if (panels > 1) sum[m * panels + 1] = _mm512_fmadd_ps(x, u, sum[m * panels + 1]);
-        }
-      }
-    }
+  if (s->further > 0) steps_run(rows, panels, true, s, sum);
+  else steps_run(rows, panels, false, s, sum);
   if (s->finish != NULL) pte_finish_parts_avx512(s->finish, half, rows, panels, 0, last, sum);
 #pragma GCC unroll 14
   for (size_t m = 0; m < rows; m++)
