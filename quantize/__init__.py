@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from . import (
         activations,
         apply,
-        biases,
         budget,
         calibrate,
         encode,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
         samples,
         scaling,
         search,
+        solve,
         statistics,
         units,
     )
@@ -50,7 +50,6 @@ __all__ = ["Calibration", "QuantReport", "Ranges", "Recipe", "Rule"]
 __all__ += [
     "activations",
     "apply",
-    "biases",
     "budget",
     "calibrate",
     "encode",
@@ -75,6 +74,7 @@ __all__ += [
     "samples",
     "scaling",
     "search",
+    "solve",
     "statistics",
     "units",
 ]

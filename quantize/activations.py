@@ -44,11 +44,9 @@ class Grid:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Solved:
-    """A weight that an algorithm has rounded. `mean`: of what it made of the samples in f32, f64 [n]; `shift`: what its bias has
-    more, so that it makes that again (`biases`)."""
+    """A weight that an algorithm has rounded. `shift`: what its bias has more (`solve`)."""
 
     rounded: Rounded
-    mean: Array | None = None
     shift: Array | None = None
 
 
@@ -140,48 +138,62 @@ def quantize_static(
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class Bias:
-    """A bias in `simulate_static`: `value`, a constant; `numbers`, what the model had; `step` of its codes, None of one in f32."""
+class Constants:
+    """The constants of a unit in `simulate_static`: `weight`, `bias`; `source` is the unit in the model as it was, `x` the grid that it
+    reads."""
 
-    value: ir.Value
-    numbers: Array
-    step: Array | None
+    source: Unit
+    x: Grid | None
+    weight: ir.Value
+    bias: ir.Value | None
 
-    def shifted(self, shift: Array) -> None:
-        """Has what is written of the model's numbers and so much more."""
-        made = (self.numbers.reshape(-1) + shift).astype(np.float32)
-        if self.step is not None:
-            made = (_codes(made, self.step) * self.step).astype(np.float32)
-        self.value.const_value = ir.tensor(made.reshape(self.numbers.shape), name=self.value.name)
+    def become(self, found: Solved) -> None:
+        """What would be written of it."""
+        made = _weight(self.source, self.x, found)[0]
+        _set(self.weight, made.numbers(self.source))
+        if self.bias is not None and made.bias is not None:
+            scale = made.bias_scale
+            bias = made.bias if scale is None else (made.bias * scale).astype(np.float32)
+            assert self.bias.const_value is not None
+            _set(self.bias, bias.reshape(self.bias.const_value.numpy().shape))
+
+
+def _set(value: ir.Value, array: Array) -> None:
+    value.const_value = ir.tensor(array, name=value.name)
 
 
 def simulate_static(
     model: ir.Model,
-    plan: list[Unit],
+    source: Sequence[Unit],
+    plan: Sequence[Unit],
     ranges: Ranges,
-    found: Mapping[int, Solved],
     floats: Collection[int] = (),
     exact: Collection[int] = (),
-) -> dict[int, Bias]:
-    """As `quantize_static`, in f32: weights and biases are the numbers that their codes stand for. The biases by places."""
+) -> dict[int, Constants]:
+    """As `quantize_static`, in f32: weights are the numbers that their codes stand for, biases still those of the model.
+
+    `source`: the plan of the model that stays as it is. The constants by places.
+    """
     grids = grids_of(plan, ranges)
-    weights = _weights(plan, grids, found, floats, exact)
+    weights = _weights(plan, grids, {}, floats, exact)
     used = graphs.names(model)
-    biases = {}
+    found = {}
     for i, (weight, _) in weights.items():
         unit = plan[i]
         plain = graphs.initializer(model.graph, weight.numbers(unit), f"{unit.name}.plain", used)
         unit.head.replace_input_with(1, plain)
+        bias = None
         if unit.bias is not None:
             numbers = _numbers(unit.bias, unit.name)
-            value = graphs.initializer(model.graph, numbers, f"{unit.name}.bias", used)
+            bias = graphs.initializer(model.graph, numbers, f"{unit.name}.bias", used)
             node, slot = _reads_bias(unit)
-            node.replace_input_with(slot, value)
-            biases[i] = Bias(value, numbers, weight.bias_scale)
+            node.replace_input_with(slot, bias)
+        x = None if i in floats else grids[unit.inputs[0]]
+        found[i] = Constants(source[i], x, plain, bias)
     rounding = [unit for i, unit in enumerate(plan) if i not in floats]
     _insert_grids(model.graph, rounding, grids, used)
     graphs.drop_unread(model)
-    return biases
+    return found
 
 
 def _weights(

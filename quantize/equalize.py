@@ -3,8 +3,8 @@
     y = Conv(x, w, b), z = Conv(y, v)   =>   y_c / s_c = Conv(x, w_c / s_c, b_c / s_c), z = Conv(y / s, v_c * s_c)
 
 One scale rounds all channels of a value, so the small ones lose most. Nagel et al. 2019, https://arxiv.org/abs/1906.04721,
-with ranges of activations in place of those of weights, and along a chain of sums one factor for all its values. Factors are powers
-of two: the network computes the same numbers in f32, short of subnormal ones.
+with ranges of activations in place of those of weights, and along a chain of sums one factor for all its values. In f32 the network
+computes the same numbers, but that each weight is rounded once more.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .units import Unit
 Array = NDArray[Any]
 Chain = tuple[ir.Value, ...]
 
-SHARE: Final = 0.5
+SHARE: Final = 0.75
 """How much of a range, as a power, goes to what reads the value: all of it would move the loss to the weights there."""
 MOST: Final = 6
 """Factors are 2 ** -6 at least: a channel that hardly spoke in the samples may in other runs."""
@@ -85,8 +85,7 @@ def _factors(seen: Sequence[Ends]) -> Array:
     """[c] of 1 and less. Values of a chain count alike, each by its largest channel."""
     largest = [np.maximum(-low, high) for low, high in seen]
     share = np.max([x / max(float(x.max(initial=0)), 2.0**-100) for x in largest], axis=0)
-    power = np.rint(SHARE * np.log2(np.maximum(share, 2.0**-100)))
-    return np.asarray(2.0 ** np.clip(power, -MOST, 0), np.float32)
+    return np.asarray(np.clip(share.astype(np.float64) ** SHARE, 2.0**-MOST, 1), np.float32)
 
 
 def _ends(

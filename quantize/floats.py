@@ -3,8 +3,8 @@
 What an int8 model loses it loses by rounding activations. One program in f32 has every place where one may be rounded, each behind
 a Where; each rounding alone is switched on and the loss measured, on few samples: what is wanted is an order. Squares of errors add
 up, so a mix of units in int8 and f32 loses about the sum of its roundings. `steps` frees the rounding that saves most a product, with
-the units that ask for it, then the next; how far it has to go follows from the model that would be written, its biases made up for
-that mix, measured at few steps: about a line through the two nearest.
+the units that ask for it, then the next; how far it has to go follows from the model that would be written, its weights and biases
+made for that mix, measured at few steps: about a line through the two nearest.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .samples import Runner, Sample
 from .units import Unit
 
 MEASURED: Final = 4
-"""Mixes that are measured at most, besides all units in int8 and rounded weights alone: each takes as long as making up its biases."""
+"""Mixes that are measured at most, besides all units in int8 and rounded weights alone: each takes as long as rounding its weights."""
 Progress = Callable[[str], None]
 PROBES: Final = 8
 """Samples on which each rounding alone is measured."""

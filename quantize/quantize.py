@@ -16,7 +16,6 @@ from pteron.schema.errors import QuantError, RecipeError
 
 from .activations import Solved, grids_of, observed, quantize_static
 from .apply import OPSET, apply
-from .biases import made_up
 from .blas import one_order
 from .calibrate import Ranges, Source, calibrated
 from .encode import int8
@@ -31,10 +30,11 @@ from .recipe import SKIP, Recipe, recipe
 from .report import QuantReport
 from .rotation import rotated
 from .rounder import Rounder
-from .rounding import GPTQ, NEAREST, Rounded, matrix_of, mean_of, rounded
+from .rounding import GPTQ, NEAREST, Rounded, rounded
 from .samples import Runner, Samples, samples
 from .scaling import NONE, scaled
-from .statistics import Moments, Statistics, collect, held, load, spilled, write
+from .solve import solved
+from .statistics import Moments, Statistics, collect, load, spilled, write
 from .units import Unit, units
 
 Progress = Callable[[str], None]
@@ -304,11 +304,10 @@ def quantize_activations(
     each = [str(value.name) for chain in linked for value in chain]
     seen = calibrated(model, names, source, runner, count, each)
     plan, ranges = equalized(model, plan, linked, seen)
-    found = _weights(model, plan, wanted, calibration, method, progress)
-    solved = _solver(model, ranges, found, wanted, calibration, progress)
-    mix = _floats(model, plan, solved, ranges, wanted, calibration, method, progress)
+    solver = _solver(model, plan, ranges, wanted, calibration, method.threads, progress)
+    mix = _floats(model, plan, solver, ranges, wanted, calibration, method, progress)
     before = model.clone()
-    report = quantize_static(model, plan, ranges, solved(mix), mix.floats, mix.exact)
+    report = quantize_static(model, plan, ranges, solver(mix), mix.floats, mix.exact)
     report.ranges = seen
     report.skipped += skipped
     if method.evaluate is not None and method.runner is not None:
@@ -323,25 +322,42 @@ Solver = Callable[[Mix], Mapping[int, Solved]]
 
 
 def _solver(
-    model: ir.Model, ranges: Ranges, found: Mapping[int, Solved], wanted: Recipe, calibration: Calibration,
+    model: ir.Model, plan: list[Unit], ranges: Ranges, wanted: Recipe, calibration: Calibration, threads: int,
     progress: Progress | None,
 ) -> Solver:  # fmt: skip
+    """By GPTQ weights and biases depend on the mix; by others weights follow from themselves or from the ranges alone.
+
+    Raises:
+        RecipeError: gptq and ranges, which say nothing of what layers read.
+    """
     source = _samples_of(calibration.source)
-    if source is None or all(solved.mean is None for solved in found.values()):
+    algorithm = wanted.algorithm or (NEAREST if source is None else GPTQ)
+    if algorithm == NEAREST:
+        return lambda mix: {}
+    if algorithm != GPTQ:
+        found = _weights(model, plan, algorithm, threads, progress)
         return lambda mix: found
+    if source is None:
+        raise RecipeError(
+            "algorithm gptq: expected samples, got ranges; give samples, or drop the algorithm"
+        )
     given = samples(model, source, calibration.count)
+    before = model.clone()
+    exact = units(before, wanted)[0]
 
     @functools.cache
-    def solved(mix: Mix) -> Mapping[int, Solved]:
-        copy = model.clone()
-        plan, runner = units(copy, wanted)[0], calibration.runner
-        return made_up(copy, plan, ranges, found, mix.floats, mix.exact, given, runner, progress)
+    def of(mix: Mix) -> Mapping[int, Solved]:
+        copy = before.clone()
+        copied, runner = units(copy, wanted)[0], calibration.runner
+        return solved(
+            before, exact, copy, copied, ranges, mix.floats, mix.exact, given, runner, threads, progress
+        )  # fmt: skip
 
-    return solved
+    return of
 
 
 def _floats(
-    model: ir.Model, plan: list[Unit], solved: Solver, ranges: Ranges, wanted: Recipe, calibration: Calibration,
+    model: ir.Model, plan: list[Unit], solver: Solver, ranges: Ranges, wanted: Recipe, calibration: Calibration,
     method: Method, progress: Progress | None,
 ) -> Mix:  # fmt: skip
     """Units that compute in f32 for the sake of the largest loss, on the samples of the evaluation where there are some.
@@ -361,7 +377,7 @@ def _floats(
     def build(mix: Mix) -> ir.Model:
         copy = model.clone()
         plan = units(copy, wanted)[0]
-        quantize_static(copy, plan, ranges, solved(mix), mix.floats, mix.exact)
+        quantize_static(copy, plan, ranges, solver(mix), mix.floats, mix.exact)
         return copy
 
     def simulate() -> Simulated:
@@ -380,44 +396,16 @@ def _samples_of(source: Source) -> Samples | None:
 
 
 def _weights(
-    model: ir.Model,
-    plan: list[Unit],
-    wanted: Recipe,
-    calibration: Calibration,
-    method: Method,
-    progress: Progress | None,
+    model: ir.Model, plan: list[Unit], algorithm: str, threads: int, progress: Progress | None
 ) -> dict[int, Solved]:
-    """Weights of the units, by their places, as the algorithm says; to nearest they follow from the ranges alone.
-
-    Where samples say what a layer reads and it has a bias, codes leave the mean of the error to that.
-
-    Raises:
-        RecipeError: gptq and ranges, which say nothing of what layers read.
-    """
-    source, known = _samples_of(calibration.source), None
-    algorithm = wanted.algorithm or (NEAREST if source is None else GPTQ)
-    if algorithm == NEAREST:
-        return {}
+    """Weights of the units, by their places, where no sample says what they read."""
     heads = {unit.head: i for i, unit in enumerate(plan) if unit.axis is not None}
-    some = [layer for layer in layers(model) if layer.node in heads]
-    if algorithm == GPTQ:
-        if source is None:
-            raise RecipeError(
-                "algorithm gptq: expected samples, got ranges; give samples, or drop the algorithm"
-            )
-        given = samples(model, source, calibration.count)
-        made = collect(model, some, given, calibration.runner, method.ram_bytes, progress)
-        known = held(made)
-    biased = {unit.head for unit in plan if unit.bias is not None}
     found: dict[int, Solved] = {}
-    for layer in some:
+    for layer in (layer for layer in layers(model) if layer.node in heads):
         if progress:
             progress(f"quantize {layer.name} int8 {algorithm}")
-        moments = None if known is None else known.of(layer, *layer.extents)
-        has = layer.node in biased
-        one = rounded(layer, int8.FORMAT, algorithm, moments, method.threads, biased=has)
-        mean = mean_of(matrix_of(layer), moments.mean) if moments is not None and has else None
-        found[heads[layer.node]] = Solved(one, mean)
+        one = rounded(layer, int8.FORMAT, algorithm, None, threads)
+        found[heads[layer.node]] = Solved(one)
     return found
 
 

@@ -89,18 +89,6 @@ def rows(how: Reading, x: Array) -> Array:
     return each.transpose(order).reshape(groups, -1, math.prod(kernel) * (x.shape[1] // groups))
 
 
-def summed(how: Reading, x: Array) -> tuple[Array, int]:
-    """The sum of these rows, f64 [groups, k], and their number; no row is copied."""
-    if how.window is None:
-        found = rows(how, x)
-        return found.sum(1, dtype=np.float64), found.shape[1]
-    seen, groups = _seen(how.window, x), how.window.groups
-    axes = (0, *range(2, x.ndim))
-    taps = [seen[(..., *tap)].sum(axes, dtype=np.float64) for tap in np.ndindex(how.window.kernel)]
-    each = np.stack(taps).reshape(len(taps), groups, -1)
-    return each.swapaxes(0, 1).reshape(groups, -1), len(x) * math.prod(seen.shape[2 : x.ndim])
-
-
 def _seen(w: Window, x: Array) -> Array:
     """A view of what the window sees, [b, c, *places, *kernel]."""
     spatial = x.shape[2:]

@@ -65,15 +65,17 @@ def rounded(
     threads: int = 1,
     *,
     biased: bool = False,
+    w: Array | None = None,
 ) -> Rounded:
     """Rounds a layer's weight; the result does not depend on the number of threads.
 
-    `biased`: the layer has a bias of its own. By moments that takes the mean of the error, and the codes the rest.
+    `biased`: the layer has a bias of its own. By moments that takes the mean of the error, and the codes the rest. `w` [n, k]: is rounded
+    in place of the layer's own.
 
     Raises:
         QuantError: the weight has no form in the format.
     """
-    w = matrix_of(layer)
+    w = matrix_of(layer) if w is None else w
     takes = biased and moments is not None
     moments = moments.centered() if moments is not None and takes else moments
     used = algorithm if moments is not None or algorithm != GPTQ else SEARCH

@@ -69,7 +69,7 @@ def samples(count: int) -> list[dict[str, np.ndarray]]:
 
 
 @pytest.mark.parametrize("case", CHAINS)
-def test_the_network_computes_the_same_bits(case: str) -> None:
+def test_the_network_computes_the_same_numbers(case: str) -> None:
     text, constants, wanted = CHAINS[case]
     model = onnx_text(text, **X, **constants)
     g.infer(model)
@@ -81,18 +81,20 @@ def test_the_network_computes_the_same_bits(case: str) -> None:
     seen = observe(model, observed(plan), given, reference, 4, each)
     want = [run(model, x)[0] for x in given]
     plan, ranges = equalized(model, plan, found, seen)
-    assert [run(model, x)[0].tobytes() for x in given] == [y.tobytes() for y in want]
+    for x, y in zip(given, want, strict=True):
+        np.testing.assert_allclose(run(model, x)[0], y, rtol=0, atol=2e-6 * np.abs(y).max())
 
     for name in each:  # ranges are those of the network as it is, and its channels are closer
         values = np.concatenate([values_of(model, x)[name] for x in given])
-        assert ranges[name] == (values.min(), values.max())
+        np.testing.assert_allclose(ranges[name], (values.min(), values.max()), rtol=1e-5)
         low, high = seen.channels[name]
         before, after = np.maximum(-low, high), np.abs(values).max((0, 2, 3))
-        assert after.max() <= 2**0.5 * before.max()  # no value of a chain gets coarser steps
+        assert after.max() <= (1 + 1e-5) * before.max()  # no value of a chain gets coarser steps
         if case != "unlike sums":
             spread = before.max() / before.min()
             assert after.max() / after.min() <= 4 * max(spread**0.5, spread / 2**MOST)
-        assert (after >= before).all() and (after <= before * 2**MOST).all()
+        grown = after / before
+        assert (grown >= 1 - 1e-5).all() and (grown <= (1 + 1e-5) * 2**MOST).all()
 
 
 def test_ranges_of_another_model_are_refused() -> None:

@@ -21,7 +21,7 @@ from pteron.quantize.activations import grids_of, observed, quantize_static, sim
 from pteron.quantize.calibrate import calibrated
 from pteron.quantize.floats import simulated, steps
 from pteron.quantize.measure import METRICS, losses_of
-from pteron.quantize.quantize import Calibration, Method, _solver, _weights, quantize_model
+from pteron.quantize.quantize import Calibration, Method, _solver, quantize_model
 from pteron.quantize.recipe import recipe
 from pteron.quantize.recipe_file import targeted
 from pteron.quantize.report import QuantReport
@@ -115,12 +115,11 @@ def test_the_bias_of_a_unit_in_f32_takes_the_mean_of_what_rounding_moved(rounded
     )  # fmt: skip
     graphs.infer(model)
     wanted, data = recipe("int8"), given()
-    calibration, method = Calibration(data, record, 8), Method()
+    calibration = Calibration(data, record, 8)
     plan = units(model, wanted)[0]
     ranges = calibrated(model, observed(plan), data, record, 8)
-    weights = _weights(model, plan, wanted, calibration, method, None)
     kept = frozenset({1} if rounded else {0, 1})
-    found = _solver(model, ranges, weights, wanted, calibration, None)(floats.Mix(kept))
+    found = _solver(model, plan, ranges, wanted, calibration, 1, None)(floats.Mix(kept))
     copy = model.clone()
     quantize_static(copy, units(copy, wanted)[0], ranges, found, kept)
     want, got = (np.concatenate([values_of(m, s)["y"] for s in data]) for m in (model, copy))
@@ -172,7 +171,7 @@ def test_a_mix_in_the_simulation_is_the_model_that_is_written(kept: tuple[int, .
     written = model.clone()
     quantize_static(written, units(written, wanted)[0], ranges, {}, kept)
     plan = units(model, wanted)[0]
-    simulate_static(model, plan, ranges, {}, range(len(plan)))  # weights as they are written
+    simulate_static(model, plan, plan, ranges, range(len(plan)))  # weights as they are written
     program = simulated(model, plan, grids_of(plan, ranges))
     some = [not rounding.owners <= set(kept) for rounding in program.roundings]
     for sample in data[:2]:

@@ -20,7 +20,7 @@ from pteron.quantize.encode.format import BlockFormat
 from pteron.quantize.encode.table import FORMATS
 from pteron.quantize.gptq import DAMP, gptq
 from pteron.quantize.layers import layers
-from pteron.quantize.readings import reading, rows, summed
+from pteron.quantize.readings import reading, rows
 from pteron.quantize.recipe import recipe
 from pteron.quantize.report import QuantReport
 from pteron.quantize.samples import samples
@@ -183,9 +183,6 @@ def test_a_layer_is_the_product_of_its_rows_and_its_matrix(conv: dict[str, objec
         assert value is not None and value.const_value is not None
         matrix = layer.matrix(value.const_value.numpy())
         read = rows(how, given[how.value])
-        total, count = summed(how, given[how.value])
-        np.testing.assert_allclose(total, read.sum(1, dtype=np.float64), rtol=1e-12)
-        assert count == read.shape[1]
         cut = matrix.reshape(how.groups, -1, matrix.shape[1])
         made = np.concatenate([r @ m.T for r, m in zip(read, cut, strict=True)], axis=1)
         n = want[out].shape[1] if out == "h" else want[out].shape[-1]

@@ -1,4 +1,4 @@
-"""Biases make up for rounding: in the rounded network every layer's result has the mean that it has in f32."""
+"""Layers after one another in the rounded network: each result keeps its mean, weights make up for what was lost before."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from passes.static import quantized, values_of
 
 from pteron.export.graph.text import onnx_text
+from pteron.quantize import solve
 from pteron.quantize.recipe import recipe
 
 C = 8
@@ -82,3 +83,49 @@ def test_every_layer_keeps_its_mean_in_the_rounded_network(
         assert (np.abs(mean - exact) <= step / 2 + small).all(), (name, mean, exact, step)
     others = zip(means(apart, LAYERS, given), want, steps(apart), strict=True)
     assert sum((np.abs(a - b) > 5 * step).any() for a, b, step in others) >= 3, "was not moved"
+
+
+@pytest.mark.parametrize("biased", [True, False])
+def test_a_weight_makes_up_as_least_squares_with_a_ridge(biased: bool) -> None:
+    """Of |w x - v x'|^2 + r |v - w|^2, about the mean where there is a bias, by NumPy's least squares of the rows with the ridge."""
+    rng = np.random.default_rng(5)
+    groups, rows, k = 2, 3 * solve.CHUNK // 2, 6
+    x = rng.standard_normal((groups, rows, k)).astype(np.float32) + 2
+    turn = np.eye(k) + 0.2 * rng.standard_normal((k, k))
+    y = (x @ turn + 0.1 * rng.standard_normal(x.shape)).astype(np.float32)
+    w = rng.standard_normal((2 * groups, k)).astype(np.float32)
+    sums = solve._Sums(groups, k)
+    for begin, end in ((0, 100), (100, rows)):
+        sums.add(x[:, begin:end], y[:, begin:end])
+    got = sums.made_up(w, biased)
+    for g in range(groups):
+        a, b = (z[g] - z[g].mean(0) * biased for z in (x, y))
+        ridge = np.sqrt(solve.RIDGE * rows * np.square(b).mean()) * np.eye(k)
+        some = w[2 * g : 2 * g + 2]
+        want = np.linalg.lstsq(np.r_[b, ridge], np.r_[a @ some.T, ridge @ some.T])[0].T
+        np.testing.assert_allclose(got[2 * g : 2 * g + 2], want, rtol=0, atol=2e-5)
+        assert np.abs(want - some).max() > 1e-2
+
+
+def test_weights_make_up_for_what_earlier_layers_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One loud channel makes all others round to 0; it tells what they were, and Clip keeps equalization away."""
+    rng = np.random.default_rng(7)
+    first = rng.standard_normal((1, C, 1, 1)).repeat(C, 0).astype(np.float32)
+    first[1:] *= 1e-3
+    last = rng.random((C, C, 1, 1)).astype(np.float32)
+    last[:, 1:] *= 300
+    source = onnx_text(
+        "h = Clip(Conv(x, w), low, high); y = Conv(h, v, b)", x=f"f32[1, {C}, 6, 6]",
+        w=first, v=last, b=np.zeros(C, np.float32), low=np.float32(-1e4), high=np.float32(1e4),
+    )  # fmt: skip
+    given, others = samples(rng, 12), samples(rng, 12)
+
+    def error() -> float:
+        model = source.clone()
+        quantized(model, given)
+        values = [[values_of(m, x)["y"] for x in others] for m in (model, source)]
+        return float(np.linalg.norm(np.subtract(*values)))
+
+    made_up = error()
+    monkeypatch.setattr(solve, "RIDGE", 1e12)
+    assert made_up < 0.85 * error()
