@@ -22,6 +22,7 @@ from .encode import int8
 from .equalize import chains, equalized
 from .fit import Probe, evaluated, fitted
 from .floats import Mix, Simulated, floats, simulated
+from .inputs import settled
 from .journal import NO_JOURNAL, Journal, identity, whole
 from .layers import layers
 from .measure import losses_of
@@ -303,6 +304,9 @@ def quantize_activations(
     source, runner, count = calibration.source, calibration.runner, calibration.count
     each = [str(value.name) for chain in linked for value in chain]
     seen = calibrated(model, names, source, runner, count, each)
+    given = _samples_of(source)
+    if given is not None:
+        seen = settled(model, seen, samples(model, given, count))
     plan, ranges = equalized(model, plan, linked, seen)
     solver = _solver(model, plan, ranges, wanted, calibration, method.threads, progress)
     mix = _floats(model, plan, solver, ranges, wanted, calibration, method, progress)
