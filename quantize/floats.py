@@ -28,6 +28,8 @@ from .units import Unit
 MEASURED: Final = 4
 """Mixes that are measured at most, besides all units in int8 and rounded weights alone: each takes as long as rounding its weights."""
 Progress = Callable[[str], None]
+SHARE: Final = 0.5
+"""Of the largest loss that rounded weights alone may take: beyond it few units in int8 fit beside them."""
 PROBES: Final = 8
 """Samples on which each rounding alone is measured."""
 
@@ -79,8 +81,8 @@ def floats(
     build: Build,
     progress: Progress | None = None,
 ) -> Mix:
-    """The first of `steps` found under which the metric is at most `most`; where rounded weights alone lose more, units in f32 have f32
-    weights.
+    """The first of `steps` found under which the metric is at most `most`; where rounded weights alone lose more than `SHARE` of that, units
+    in f32 have f32 weights.
 
     Args:
         simulate: The model, every rounding of an activation behind a switch.
@@ -107,7 +109,7 @@ def floats(
     sets = [frozenset[int](), *steps(owners, alone, [products(unit) for unit in plan])]
     left = [sum(x for x, by in zip(alone, owners, strict=True) if not by <= kept) for kept in sets]
     mixes, least = [Mix(kept) for kept in sets], loss(Mix(sets[-1]))
-    if least > most:
+    if least > SHARE * most:
         mixes, least = [Mix(kept, kept) for kept in sets], 0.0
     found = mixes[_first(left, reached, least, most, lambda i: loss(mixes[i]))]
     if len(found.exact) == len(plan):
