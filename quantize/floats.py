@@ -26,7 +26,8 @@ from .samples import Runner, Sample
 from .units import Unit
 
 MEASURED: Final = 4
-"""Mixes that are measured at most, besides all units in int8 and rounded weights alone: each takes as long as rounding its weights."""
+"""Mixes that are measured, besides all units in int8 and rounded weights alone: each takes as long as rounding its weights. More only
+where none of them is a result."""
 Progress = Callable[[str], None]
 SHARE: Final = 0.5
 """Of the largest loss that rounded weights alone may take: beyond it few units in int8 fit beside them."""
@@ -111,7 +112,8 @@ def floats(
     mixes, least = [Mix(kept) for kept in sets], loss(Mix(sets[-1]))
     if least > SHARE * most:
         mixes, least = [Mix(kept, kept) for kept in sets], 0.0
-    found = mixes[_first(left, reached, least, most, lambda i: loss(mixes[i]))]
+    ends = len(mixes[-1].exact) < len(plan)
+    found = mixes[_first(left, reached, least, most, lambda i: loss(mixes[i]), ends)]
     if len(found.exact) == len(plan):
         raise QuantError(
             f"max-loss: expected at most {most:g}, which leaves no unit in int8; raise it, or do not quantize"
@@ -120,19 +122,18 @@ def floats(
 
 
 def _first(
-    left: Sequence[float], whole: float, least: float, most: float, loss: Callable[[int], float]
-) -> int:
+    left: Sequence[float], whole: float, least: float, most: float, loss: Callable[[int], float], ends: bool = True
+) -> int:  # fmt: skip
     """The first step found whose loss is at most `most`.
 
     Args:
         left: What the roundings of each step lose by themselves, falling to 0.
         whole: The loss of step 0, more than `most`; least: that of the last, at most `most`.
+        ends: Whether the last one is a result; if not, it is what is found where no other is.
     """
     low, high = 0, len(left) - 1
-    below = {low: whole, high: least}
-    for _ in range(MEASURED):
-        if high - low == 1:
-            break
+    below, last = {low: whole, high: least}, high
+    while high - low > 1 and (len(below) < MEASURED + 2 or (high == last and not ends)):
         fall = (below[low] - most) / max(below[low] - below[high], 1e-300)
         target = left[low] + fall * (left[high] - left[low])
         step = next(i for i in range(low + 1, high) if left[i] <= target or i == high - 1)

@@ -200,6 +200,20 @@ def test_few_mixes_are_measured_and_the_loss_holds(floor: float, bend: float, mo
     assert found <= best + 5, (found, best)
 
 
+def test_a_step_before_one_that_is_no_result_is_found_however_late() -> None:
+    """Which all but the last unit in f32 reaches alone: an error said that none does."""
+    left = [4000.0 - i for i in range(4001)]
+    asked: list[int] = []
+
+    def loss(step: int) -> float:
+        asked.append(step)
+        return 8.0 if step < 3999 else 1.0
+
+    assert floats._first(left, 8.0, 0.0, 2.0, loss, ends=False) == 3999
+    assert len(asked) <= 9
+    assert floats._first(left, 8.0, 0.0, 2.0, loss) == 4000
+
+
 def test_a_largest_loss_is_kept_on_the_evaluation_where_there_is_one() -> None:
     loud = [{"x": 0.01 * s["x"]} for s in given(8, 7)]  # few steps of every grid
     plain, other = quantized(30.0)[1], quantized(30.0, evaluate=loud)[1]
