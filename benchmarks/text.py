@@ -4,7 +4,8 @@ A Llama of 246 M weights (random ones: speed does not depend on them), in 4 bits
 context takes, reading the context as a prompt, and the memory that loading and running add to the process at its peak.
 Each runtime is a process that stays; they take turns, and the median and best of the rounds are told, so that a busy machine is
 busy for all. llama.cpp and onnxruntime-genai take part where PYTHON has `llama_cpp`, `onnxruntime_genai`, `gguf`, `torch` and
-`transformers`. llama.cpp is to be built for the machine: CMAKE_ARGS=-DGGML_NATIVE=ON pip install --no-binary :all: llama-cpp-python.
+`transformers`. llama.cpp is to be built for the machine: CMAKE_ARGS=-DGGML_NATIVE=ON pip install --no-binary :all: llama-cpp-python; 0.3.36 with AMX ended in
+a segmentation fault: there -DGGML_NATIVE=OFF, and ON what the processor else has (-DGGML_AVX512_VNNI=ON and its kind).
 `--where` says what a token's time goes to, by instruction. `--write` puts the rows measured into benchmarks/TEXT.md, in place of
 those of the same contexts and threads.
 """
@@ -33,7 +34,7 @@ Written by `make bench-text BENCH='--peers PYTHON --write'` (`benchmarks/text.py
 1,024, 4 key heads of 64), greedy, one sequence. Ours in NF4 (`--exec auto`), llama.cpp in Q4_0 with its f16 cache, onnxruntime-genai
 in int4, blocks of 32. The runtimes take turns; a rate is the median of the rounds, in parentheses the best; ratio: median of the
 rounds' pairs, ours / the faster of the others in that round. Where others work on the machine (load), ratios say more than rates.
-Memory: what loading and running add to the process, its peak less what it began with, in MiB.
+Memory: what loading and running add to the process, its peak less what it began with, in MiB. Machine: {machine}.
 
 | context | threads | runtime | decode tokens/s | ratio | prompt ms | ratio | memory | load |
 |---|---|---|---|---|---|---|---|---|
@@ -168,6 +169,8 @@ def ratio(ours: list[float], others: list[list[float]], best: Any) -> str:
 
 def write(rows: list[str]) -> None:
     """Into the table, in place of those of the same context and threads."""
+    from pteron.runtime import cpu
+
     same = {tuple(row.split("|")[1:3]) for row in rows}
     kept = TABLE.read_text().splitlines() if TABLE.exists() else []
     kept = [
@@ -176,7 +179,7 @@ def write(rows: list[str]) -> None:
         if r[:2] == "| " and r[2:3].isdigit() and tuple(r.split("|")[1:3]) not in same
     ]
     by_size = sorted(kept + rows, key=lambda row: [int(n) for n in row.split("|")[1:3]])
-    TABLE.write_text(HEAD + "\n".join(by_size) + "\n")
+    TABLE.write_text(HEAD.format(machine=cpu.machine()) + "\n".join(by_size) + "\n")
 
 
 def where(context: int) -> None:
