@@ -30,7 +30,6 @@ from .stretches import Order, in_stretches
 from .units import Unit
 
 Array = NDArray[Any]
-Runs = Iterable[Mapping[str, Array]]
 
 RIDGE: Final = 10.0
 """Times the mean square of a column: weights make up for what the strongest directions of x' tell. MobileNetV2 by 64 crops of photographs,

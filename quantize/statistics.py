@@ -205,17 +205,6 @@ class _Sum:
         return Moments(second, mean, self.absmax, self.rows)
 
 
-def held(made: Iterable[Record]) -> Statistics:
-    """All in memory."""
-    kept: dict[str, Moments] = {}
-    records: dict[str, str] = {}
-    samples = 0
-    for each in made:
-        kept[each.name], samples = each.moments, each.samples
-        records |= dict.fromkeys(each.layers, each.name)
-    return Statistics(samples, records, kept.__getitem__)
-
-
 # --- files ----------------------------------------------------------------------------------------------------------------
 
 

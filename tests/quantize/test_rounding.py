@@ -199,7 +199,7 @@ def test_a_file_of_statistics_gives_what_was_collected_in_one_pass_or_several(
     x = np.random.default_rng(2).standard_normal((5, 4, 9, 8)).astype(np.float32)
     given = samples(model, {"x": x}, 4)
     found = layers(model)
-    once = statistics.held(statistics.collect(model, found, given, record, 1 << 30))
+    once = statistics.spilled(statistics.collect(model, found, given, record, 1 << 30))
     several = tmp_path / "s.npz"
     statistics.write(several, statistics.collect(model, found, given, record, 1))
     again = statistics.load(several)

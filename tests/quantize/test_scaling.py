@@ -23,7 +23,7 @@ from pteron.quantize.quantize import Calibration, Method, _trial, quantize_weigh
 from pteron.quantize.readings import reading
 from pteron.quantize.recipe import Recipe, recipe
 from pteron.quantize.report import QuantReport
-from pteron.quantize.statistics import Statistics, collect, held
+from pteron.quantize.statistics import Statistics, collect, spilled
 from pteron.schema.errors import RecipeError
 
 ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -109,7 +109,7 @@ def last(model: ir.Model) -> tuple[ir.Value, list[ir.Node]]:
 
 
 def known(model: ir.Model, given: list[dict[str, np.ndarray]]) -> Statistics:
-    return held(collect(model, layers(model), given, reference, 1 << 30))
+    return spilled(collect(model, layers(model), given, reference, 1 << 30))
 
 
 @pytest.mark.parametrize("how", ["fold", "multiply"])
@@ -204,7 +204,7 @@ def test_statistics_are_those_of_the_scaled_network() -> None:
     after, alphas = scaling.scaled(model, made, before, "fold", _trial(Method()))
     assert all(alphas[choice.layer.name] > 0 for choice in made.choices[:2])
     each = [choice.layer for choice in made.choices]
-    again = held(collect(model, each, given, reference, 1 << 30))
+    again = spilled(collect(model, each, given, reference, 1 << 30))
     for layer in each:
         got, want = after.of(layer, K, K), again.of(layer, K, K)
         assert got is not None and want is not None and got.rows == want.rows
