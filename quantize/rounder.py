@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
+from .encode.format import BlockFormat
 from .journal import Journal, digest
 from .plan import Choice
 from .rounding import GPTQ, SEARCH, Rounded, matrix_of, rounded
@@ -79,7 +80,7 @@ class Rounder:
         assert choice.format is not None
         fmt, algorithm = choice.format, self._algorithm(choice)
         key = (*choice.key, algorithm)
-        found = self._done.get(key) or self._kept(key, choice)
+        found = self._done.get(key) or self._kept(key, fmt)
         if found is not None:
             return found
         moments = self._moments(choice)
@@ -87,10 +88,10 @@ class Rounder:
             seen = "" if moments is None else digest(moments.second, moments.mean, choice.biased)
             matrix = matrix_of(choice.layer)
             self._keys[key] = digest(choice.layer.name, matrix, fmt.name, algorithm, seen)
-            found = self._kept(key, choice)
+            found = self._kept(key, fmt)
             if found is not None:
                 return found
-        self._tell(choice, algorithm)
+        self._tell(choice.layer.name, fmt, algorithm)
         made = rounded(choice.layer, fmt, algorithm, moments, threads, biased=choice.biased)
         if key in self._keys:
             self._journal.keep(self._keys[key], made)
@@ -98,10 +99,8 @@ class Rounder:
             self._done[key] = made
         return made
 
-    def _kept(self, key: Key, choice: Choice) -> Rounded | None:
-        if key not in self._keys or choice.format is None:
-            return None
-        return self._journal.rounded(self._keys[key], choice.format)
+    def _kept(self, key: Key, fmt: BlockFormat) -> Rounded | None:
+        return self._journal.rounded(self._keys[key], fmt) if key in self._keys else None
 
     def _moments(self, choice: Choice) -> Moments | None:
         """A file is read by one at a time."""
@@ -110,8 +109,7 @@ class Rounder:
         with self._one:
             return self._known.of(choice.layer, *choice.layer.extents)
 
-    def _tell(self, choice: Choice, algorithm: str) -> None:
-        if self._progress and choice.format is not None:
-            name, fmt = choice.layer.name, choice.format.name
+    def _tell(self, name: str, fmt: BlockFormat, algorithm: str) -> None:
+        if self._progress:
             with self._one:
-                self._progress(f"quantize {self._numbers[name]} {name} {fmt} {algorithm}")
+                self._progress(f"quantize {self._numbers[name]} {name} {fmt.name} {algorithm}")
