@@ -9,6 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from models.llama_gguf import llama_file
 
 from pteron import export_model, load
 from pteron.export.file.read import read
@@ -105,33 +106,9 @@ def test_a_gguf_file_becomes_a_program_of_as_few_bits(kind: int, tmp_path: Path)
     assert placed(path, want, tmp_path) == FORMAT_OF[layout.name]
 
 
-def llama_file(path: Path, state: dict[str, Any], heads: Any, pairs: Any) -> Path:
-    """A llama's state as its converter writes it: rows of queries and keys, and their biases, in the order of the other rotation."""
-    gguf = pytest.importorskip("gguf")
-    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, 4)
-    writer = gguf.GGUFWriter(path, "llama")
-    writer.add_head_count(heads)
-    writer.add_head_count_kv(pairs)
-    for name, value in state.items():
-        array = value.numpy()
-        if "q_proj" in name or "k_proj" in name:
-            told = heads if "q_proj" in name else pairs
-            n = told if isinstance(told, int) else told[int(name.split(".")[2])]
-            half = len(array) // n // 2
-            array = array.reshape(n, 2, half, *array.shape[1:]).swapaxes(1, 2).reshape(array.shape)
-        kind = gguf.GGMLQuantizationType.F32
-        if array.ndim == 2 and "k_proj" not in name:  # keys stay floats: files mix types
-            kind = gguf.GGMLQuantizationType.Q8_0
-            array = gguf.quants.quantize(np.ascontiguousarray(array), kind)
-        stem, _, end = name.rpartition(".")
-        writer.add_tensor(
-            f"{names.get_name(stem)}.{end}", np.ascontiguousarray(array), raw_dtype=kind
-        )
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return path
+def kind_of(name: str) -> str:
+    """Keys stay floats: files mix types."""
+    return "F32" if "k_proj" in name else "Q8_0"
 
 
 @pytest.mark.parametrize("each", [True, False])
@@ -146,7 +123,7 @@ def test_rows_of_llama_are_those_of_transformers(each: bool, tmp_path: Path) -> 
     llama = LlamaForCausalLM(config)
     state = {name: value.detach().normal_() for name, value in llama.state_dict().items()}
     told: tuple[Any, Any] = ([4, 4], [2, 2]) if each else (4, 2)
-    found = read_checkpoint(llama_file(tmp_path / "m.gguf", state, *told))
+    found = read_checkpoint(llama_file(tmp_path / "m.gguf", state, *told, kind_of))
     for name, value in state.items():
         got = found[name.removeprefix("model.")].read()
         new = got.decoded() if isinstance(got, Weight) else got
@@ -158,7 +135,7 @@ def test_rows_of_llama_are_those_of_transformers(each: bool, tmp_path: Path) -> 
 def test_heads_that_cannot_be_are_refused(heads: Any, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     state = {"model.layers.1.self_attn.o_proj.weight": torch.zeros(64, 64)}
-    path = llama_file(tmp_path / "m.gguf", state, heads, 2)
+    path = llama_file(tmp_path / "m.gguf", state, heads, 2, kind_of)
     raw = (
         path.read_bytes()
         .replace(b"attn_output.weight", b"attn_q.weight")

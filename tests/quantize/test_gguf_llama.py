@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from models.llama_gguf import llama_file
 
 import pteron
 
@@ -22,39 +24,16 @@ def config() -> Any:
     )  # fmt: skip
 
 
-def converted(path: Path, state: dict[str, Any]) -> None:
-    """As llama.cpp's converter: keys of the file, names, the order of rows; each matrix gets another type."""
-    gguf = pytest.importorskip("gguf")
-    writer, names = (
-        gguf.GGUFWriter(path, "llama"),
-        gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, LAYERS),
-    )
+def described(writer: Any) -> None:
+    """With the keys that a reader makes the config of."""
     writer.add_name("small")
     writer.add_context_length(2048)
     writer.add_embedding_length(WIDTH)
     writer.add_block_count(LAYERS)
     writer.add_feed_forward_length(2 * WIDTH)
-    writer.add_head_count(HEADS)
-    writer.add_head_count_kv(PAIRS)
     writer.add_layer_norm_rms_eps(1e-6)
     writer.add_rope_dimension_count(WIDTH // HEADS)
     writer.add_vocab_size(WORDS)
-    kinds = [gguf.GGMLQuantizationType[k] for k in ("Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1")]
-    matrices = [name for name, value in state.items() if value.ndim == 2]
-    for name, value in state.items():
-        array, kind = value.numpy(), gguf.GGMLQuantizationType.F32
-        heads = HEADS if "q_proj" in name else PAIRS if "k_proj" in name else 0
-        if heads:
-            array = array.reshape(heads, 2, -1, WIDTH).swapaxes(1, 2).reshape(array.shape)
-        if name in matrices:
-            kind = kinds[matrices.index(name) % len(kinds)]
-            array = gguf.quants.quantize(np.ascontiguousarray(array), kind)
-        stem, _, end = name.rpartition(".")
-        writer.add_tensor(f"{names.get_name(stem)}.{end}", array, raw_dtype=kind)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
 
 
 def test_logits_are_those_of_transformers(tmp_path: Path) -> None:
@@ -64,8 +43,10 @@ def test_logits_are_those_of_transformers(tmp_path: Path) -> None:
 
     torch.manual_seed(0)
     module = transformers.LlamaForCausalLM(config()).eval()
-    path = tmp_path / "m.gguf"
-    converted(path, {name: value.detach() for name, value in module.state_dict().items()})
+    state = {name: value.detach() for name, value in module.state_dict().items()}
+    kinds = itertools.cycle(["Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1"])
+    kind_of = {name: next(kinds) for name, value in state.items() if value.ndim == 2}
+    path = llama_file(tmp_path / "m.gguf", state, HEADS, PAIRS, kind_of.__getitem__, described)
     pteron.export_model(
         module,
         tmp_path / "m.pte",
