@@ -7,7 +7,7 @@ busy for all. llama.cpp and onnxruntime-genai take part where PYTHON has `llama_
 `transformers`. llama.cpp is to be built for the machine: CMAKE_ARGS=-DGGML_NATIVE=ON pip install --no-binary :all: llama-cpp-python; 0.3.36 with AMX ended in
 a segmentation fault: there -DGGML_NATIVE=OFF, and ON what the processor else has (-DGGML_AVX512_VNNI=ON and its kind).
 `--where` says what a token's time goes to, by instruction. `--write` puts the rows measured into benchmarks/TEXT.md, in place of
-those of the same contexts and threads.
+those of the same contexts and threads, and of those of another machine.
 """
 
 from __future__ import annotations
@@ -168,18 +168,20 @@ def ratio(ours: list[float], others: list[list[float]], best: Any) -> str:
 
 
 def write(rows: list[str]) -> None:
-    """Into the table, in place of those of the same context and threads."""
+    """Into the table, in place of those of the same context and threads; rows of another machine go."""
     from pteron.runtime import cpu
 
+    head = HEAD.format(machine=cpu.machine())
     same = {tuple(row.split("|")[1:3]) for row in rows}
-    kept = TABLE.read_text().splitlines() if TABLE.exists() else []
+    text = TABLE.read_text() if TABLE.exists() else ""
+    kept = text.splitlines() if text.startswith(head) else []
     kept = [
         r
         for r in kept
         if r[:2] == "| " and r[2:3].isdigit() and tuple(r.split("|")[1:3]) not in same
     ]
     by_size = sorted(kept + rows, key=lambda row: [int(n) for n in row.split("|")[1:3]])
-    TABLE.write_text(HEAD.format(machine=cpu.machine()) + "\n".join(by_size) + "\n")
+    TABLE.write_text(head + "\n".join(by_size) + "\n")
 
 
 def where(context: int) -> None:
