@@ -64,4 +64,8 @@ void pte_engine_run(const pte_engine *engine, uint32_t thread, float *y, int64_t
 /* PTE_BAD_DATA where any run met an integer division by zero, at the lowest position. */
 pte_status pte_engine_close(const pte_engine *engine, const pte_call *call);
 
+/* A step of pointwise_rare.inc, of the variant for AVX2. */
+int64_t pte_pointwise_rare__avx2(const pte_step *s, const void *a, const void *b, void *y,
+                                 size_t n);
+
 #endif

@@ -2,3 +2,8 @@
  * same bits. */
 #define VARIANT pte_pointwise__avx2
 #include "kernels/pointwise/pointwise_steps.inc"
+
+int64_t pte_pointwise_rare__avx2(const pte_step *s, const void *a, const void *b, void *y,
+                                 size_t n) {
+  return run_rare(s, a, b, y, n);
+}

@@ -1,4 +1,7 @@
 /* The pointwise engine for AVX-512: the same source, vectorised by the compiler, the
- * same bits. */
+ * same bits. Rare steps are those of AVX2: here they would take 35 KB more. */
 #define VARIANT pte_pointwise__avx512
+#if PTE_HAVE_AVX2
+#define PTE_RARE_STEPS pte_pointwise_rare__avx2
+#endif
 #include "kernels/pointwise/pointwise_steps.inc"
