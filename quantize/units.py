@@ -224,13 +224,13 @@ def _average(node: ir.Node, on_grid: set[ir.Value]) -> Unit | None:
 
 
 def _means(node: ir.Node) -> bool:
-    """Whether the integer contract has this mean: windows inside x, or all spatial axes, whose extents are known."""
+    """Whether the integer contract has this mean: windows whose numbers of elements are known, or all spatial axes, likewise."""
     x = node.inputs[0]
     extents = graphs.dims(x)
     if extents is None or len(extents) < 3:
         return False
     if graphs.is_op(node, "AveragePool"):
-        return int8.averages(node)
+        return int8.averages(node) or int8.counted(node, extents) is not None
     if graphs.is_op(node, "ReduceMean"):
         axes = graphs.axes_of(node) or []
         spatial = sorted(a % len(extents) for a in axes) == list(range(2, len(extents)))

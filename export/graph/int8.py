@@ -10,6 +10,7 @@ them stand the plain ONNX operators that move int8 codes or choose among them, w
     Add(a i8, b i8)                 same shape
     Mul(a i8, b i8)                 one shape is spread over the other
     AveragePool(x i8[b, c, *s])     pads count as x_zero
+    InnerAverage(x i8[b, c, *s], multiplier i32[*o])   pads do not count: a factor for each place
     Rescale(x i8)                   another scale, and Relu or Clip by low and high
     ONNX: MaxPool, Reshape, Flatten, Squeeze, Unsqueeze, Transpose, Concat, Resize to the nearest
 """
@@ -126,6 +127,22 @@ class AveragePool:
     high: int
 
 
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class InnerAverage:
+    """Means of what windows have inside x; pads begin..., end... as far as windows reach, which ceil_mode lets hang over the end."""
+
+    multiplier: Array
+    kernel_shape: Axes
+    strides: Axes
+    pads: Axes
+    dilations: Axes
+    x_zero: int
+    y_zero: int
+    shift: int
+    low: int
+    high: int
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Rescale:
     """The same values at another scale, clamped."""
@@ -173,11 +190,12 @@ class Resize:
 
 
 Operation: TypeAlias = (
-    Conv | Linear | Product | Add | Mul | AveragePool | Rescale | MaxPool | Transpose | Reshape | Concat | Resize
+    Conv | Linear | Product | Add | Mul | AveragePool | InnerAverage | Rescale | MaxPool | Transpose | Reshape | Concat | Resize
 )  # fmt: skip
 
 OWN: Final[dict[str, type[Any]]] = {
-    kind.__name__: kind for kind in (Conv, Linear, Product, Add, Mul, AveragePool, Rescale)
+    kind.__name__: kind
+    for kind in (Conv, Linear, Product, Add, Mul, AveragePool, InnerAverage, Rescale)
 }
 PAIRS: Final = ("Add", "Mul", "Product")
 
@@ -307,6 +325,7 @@ _RUN: Final[dict[type[Any], Callable[..., Array]]] = {
     Add: integer.add,
     Mul: integer.multiply,
     AveragePool: integer.average_pool,
+    InnerAverage: integer.inner_average,
     Rescale: integer.requantize,
     MaxPool: integer.max_pool,
     Transpose: _transpose,
@@ -413,13 +432,51 @@ def window(node: ir.Node, kernel: Sequence[int]) -> Window | None:
 
 
 def averages(node: ir.Node) -> bool:
-    """Whether every window of an AveragePool has one number of elements, pads counted."""
+    """Whether every window of an AveragePool has one number of elements, pads counted, whatever the extents; see `counted`."""
     found = window(node, g.attr(node, "kernel_shape"))
     if found is None or g.attr(node, "ceil_mode", 0):
         return False
     _, pads, dilations = found
     counted = not any(pads) or bool(g.attr(node, "count_include_pad", 0))
     return counted and all(n == 1 for n in dilations)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """Windows of an AveragePool over numbers of elements, `counts` [*o], that they have at each place; `pads` as `InnerAverage` has them."""
+
+    strides: Axes
+    pads: Axes
+    dilations: Axes
+    counts: Array
+
+
+def counted(node: ir.Node, extents: Sequence[int | str | None] | None) -> Counted | None:
+    """Of an AveragePool over x of these extents [b, c, *s]; None where they are not numbers, or a window has nothing inside.
+
+    Elements count inside x or, with count_include_pad, inside x padded, which the windows of ceil_mode hang over.
+    """
+    kernel = tuple(map(int, g.attr(node, "kernel_shape")))
+    found = window(node, kernel)
+    sizes = [n for n in (extents or ())[2:] if isinstance(n, int)]
+    if found is None or len(sizes) != len(kernel):
+        return None
+    strides, pads, dilations = found
+    begins, ends = pads[: len(kernel)], pads[len(kernel) :]
+    ceil, whole = bool(g.attr(node, "ceil_mode", 0)), bool(g.attr(node, "count_include_pad", 0))
+    counts, reach = np.ones((), np.int64), []
+    for n, k, s, d, b, e in zip(sizes, kernel, strides, dilations, begins, ends, strict=True):
+        span = (k - 1) * d + 1
+        places = (n + b + e - span) // s + 1
+        if ceil:
+            places = min(-(-(n + b + e - span) // s) + 1, (n + b - 1) // s + 1)
+        if places < 1:
+            return None
+        taps = np.arange(places)[:, None] * s + np.arange(k) * d - b
+        inside = (taps >= (-b if whole else 0)) & (taps < n + (e if whole else 0))
+        counts = counts[..., None] * inside.sum(1)
+        reach.append(max((places - 1) * s + span - n - b, 0))
+    return Counted(strides, (*begins, *reach), dilations, counts) if counts.all() else None
 
 
 def copies(node: ir.Node) -> bool:

@@ -194,6 +194,39 @@ def average_pool(
     return rescale(total, multiplier, shift, y_zero, low, high)
 
 
+def inner_average(
+    x: Array,
+    *,
+    kernel_shape: Sequence[int],
+    strides: Sequence[int],
+    pads: Sequence[int],
+    dilations: Sequence[int],
+    multiplier: Array,
+    shift: int,
+    x_zero: int,
+    y_zero: int,
+    low: int,
+    high: int,
+) -> Array:
+    """As `average_pool`, where windows count what they have inside: multiplier[*o] of each place holds 1 / that number. See `shares`."""
+    padded = np.pad(x.astype(np.int64) - x_zero, around(pads))
+    views = _windows(padded, kernel_shape, strides, dilations)
+    total = views.sum(tuple(range(-len(strides), 0)))
+    return rescale(total, multiplier, shift, y_zero, low, high)
+
+
+def shares(scale: float, counts: Array) -> tuple[Array, int]:
+    """Factors scale / counts as i32 multipliers of one shift, that of the largest: `multiplier_shift` of it.
+
+    Raises:
+        ValueError: the largest is not in (0, 2**29).
+    """
+    least = int(counts.min())
+    first, shift = multiplier_shift(scale / least)
+    rest = {int(n): round(math.ldexp(scale / int(n), shift)) for n in np.unique(counts)}
+    return np.vectorize({**rest, least: first}.__getitem__, otypes=[np.int32])(counts), shift
+
+
 def max_pool(
     x: Array,
     *,

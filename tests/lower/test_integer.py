@@ -258,6 +258,34 @@ def test_average_pool(
     built.agrees(built.add(row, built.graph.inputs[0]))
 
 
+@pytest.mark.parametrize(
+    ("size", "kernel", "strides", "pads", "dilations", "places"),
+    [((1, 5, 7, 7), (3, 3), (1, 1), (1, 1, 1, 1), (1, 1), (7, 7)), ((2, 19, 9, 8), (3, 2), (2, 1), (0, 1, 2, 0), (1, 1), (5, 8)),
+     ((1, 4, 11), (3,), (3,), (2, 5), (2,), (5,)), ((1, 64, 8, 8), (2, 2), (2, 2), (1, 0, 1, 0), (1, 3), (5, 3))],
+)  # fmt: skip
+def test_averages_of_what_is_inside(
+    size: tuple[int, ...], kernel: tuple[int, ...], strides: tuple[int, ...], pads: tuple[int, ...], dilations: tuple[int, ...],
+    places: tuple[int, ...],
+) -> None:  # fmt: skip
+    """On every thread count and instruction set the bytes of the NumPy meaning, whatever the places' factors."""
+    rng = np.random.default_rng(8)
+    built = Built.of(codes(rng, *size))
+    some = ends(rng)
+    first, shift = factor(rng, float(np.prod(kernel))).values()
+    factors = (first / rng.integers(1, 10, places)).astype(np.int32)
+    row = integer.InnerAverage(factors, kernel, strides, pads, dilations, **some, shift=shift)
+    built.agrees(built.add(row, built.graph.inputs[0]))
+
+
+def test_factors_of_other_places_are_refused() -> None:
+    built = Built.of(np.zeros((1, 1, 4, 4), np.int8))
+    row = integer.InnerAverage(
+        np.full((4, 1), 1 << 30, np.int32), (3, 3), (1, 1), (1,) * 4, (1, 1), 0, 0, 40, -128, 127
+    )
+    with pytest.raises(LoweringError, match=r"factors of \(4, 1\) places, got \(4, 4\)"):
+        built.agrees(built.add(row, built.graph.inputs[0]))
+
+
 def of_two(rng: np.random.Generator, kind: Any, terms: float) -> Any:
     some = ends(rng)
     zeros = {"a_zero": some.pop("x_zero"), "b_zero": int(rng.integers(-128, 128))}

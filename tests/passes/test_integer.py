@@ -75,6 +75,22 @@ AFTER = {
         "y = AveragePool(Conv(x, w), kernel_shape=[3, 3], pads=[1, 0, 1, 2], count_include_pad=1)",
         ["Conv", "AveragePool"],
     ),
+    "average without pads": (
+        "y = AveragePool(Conv(x, w), kernel_shape=[3, 3], pads=[1, 1, 1, 1])",
+        ["Conv", "InnerAverage"],
+    ),
+    "average upper": (
+        "y = AveragePool(Conv(x, w), kernel_shape=[3, 2], strides=[2, 1], auto_pad='SAME_UPPER')",
+        ["Conv", "InnerAverage"],
+    ),
+    "average ceil": (
+        "y = AveragePool(Conv(x, w), kernel_shape=[2, 4], strides=[2, 2], ceil_mode=1)",
+        ["Conv", "InnerAverage"],
+    ),
+    "average apart": (
+        "y = Relu(AveragePool(Conv(x, w), kernel_shape=[2, 2], dilations=[2, 1], pads=[0, 1, 1, 0]))",
+        ["Conv", "InnerAverage"],
+    ),
     "mul": ("c = Conv(x, w); y = Mul(c, x)", ["Conv", "Mul"]),
     "squeeze and excite": (
         "c = Conv(x, w); y = Mul(GlobalAveragePool(c), c)", ["Conv", "AveragePool", "Mul"],
@@ -444,9 +460,7 @@ def test_names_and_sources_survive() -> None:
 @pytest.mark.parametrize(
     "call, reason",
     [
-        ("AveragePool(d, kernel_shape=[2, 2], dilations=[2, 2])", "dilations"),
-        ("AveragePool(d, kernel_shape=[2, 2], ceil_mode=1)", "ceil_mode"),
-        ("AveragePool(d, kernel_shape=[2, 2], pads=[0, 0, 1, 0])", "pads"),
+        ("AveragePool(d, kernel_shape=[1, 2], pads=[0, 0, 1, 0])", "windows of pads alone"),
         ("MaxPool(d, kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1)", "ceil_mode"),
         ("MaxPool(d, kernel_shape=[2, 2], auto_pad='SAME_UPPER')", "SAME"),
         ("ReduceMean(d, [1], keepdims=1)", "mean over axes"),

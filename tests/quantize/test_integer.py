@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import onnx_ir as ir
 import pytest
 
@@ -163,6 +164,56 @@ def test_half_goes_up() -> None:
     assert integer.scaled(np.array([-3, -2, -1, 0, 1, 2, 3]), *half).tolist() == [
         -1, -1, 0, 0, 1, 1, 2,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [{"pads": [1, 1, 1, 1]}, {"pads": [1, 0, 2, 1], "strides": [2, 3]}, {"auto_pad": "SAME_LOWER", "strides": [2, 2]},
+     {"ceil_mode": 1, "strides": [3, 3]}, {"ceil_mode": 1, "strides": [4, 2], "pads": [1, 1, 1, 1], "count_include_pad": 1},
+     {"dilations": [2, 1], "pads": [1, 1, 1, 0]}],
+)  # fmt: skip
+def test_counted_windows_are_those_of_onnx(attributes: dict[str, Any]) -> None:
+    """The sum over a window times its count's share is ONNX's mean, and beside one count's share that of `average_pool`."""
+    x = codes(np.random.default_rng(1), 2, 3, 8, 7)
+    value = ir.Value(name="x", type=ir.TensorType(ir.DataType.FLOAT), shape=ir.Shape(x.shape))
+    node = ir.node("AveragePool", [value], {"kernel_shape": [3, 2], **attributes})
+    found = nodes.counted(node, x.shape)
+    assert found is not None and len(np.unique(found.counts)) > 1
+    node.outputs[0].name = "y"
+    proto = ir.serde.serialize_node(node)
+    session = onnxruntime_of(proto, x.shape)
+    want = session.run(None, {"x": x.astype(np.float32) - 5})[0]
+    assert want.shape[2:] == found.counts.shape
+    multiplier, shift = integer.shares(0.739, found.counts)
+    ends = {"x_zero": 5, "y_zero": -7, "low": -128, "high": 127}
+    given: dict[str, Any] = {"strides": found.strides, "pads": found.pads, **ends}
+    got = integer.inner_average(
+        x, kernel_shape=(3, 2), dilations=found.dilations, multiplier=multiplier, shift=shift, **given
+    )  # fmt: skip
+    steps = np.clip(np.floor(want.astype(np.float64) * 0.739 + 0.5) - 7, -128, 127)
+    np.testing.assert_array_equal(got, steps)
+    full = found.counts == found.counts.max()
+    if max(found.dilations) == 1 and found.counts.max() == 6:
+        one, other = integer.multiplier_shift(0.739 / 6)
+        plain = integer.average_pool(x, kernel_shape=(3, 2), multiplier=one, shift=other, **given)
+        np.testing.assert_array_equal(got[..., full], plain[..., full])
+
+
+def onnxruntime_of(proto: Any, shape: tuple[int, ...]) -> Any:
+    ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    x = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, shape)
+    y = onnx.helper.make_tensor_value_info(proto.output[0], onnx.TensorProto.FLOAT, None)
+    graph = onnx.helper.make_graph([proto], "g", [x], [y])
+    imports = [onnx.helper.make_opsetid("", 20)]
+    model = onnx.helper.make_model(graph, opset_imports=imports, ir_version=9)
+    return ort.InferenceSession(model.SerializeToString())
+
+
+def test_windows_of_pads_alone_have_no_mean() -> None:
+    value = ir.Value(name="x", type=ir.TensorType(ir.DataType.FLOAT), shape=ir.Shape([1, 1, 4, 4]))
+    node = ir.node("AveragePool", [value], {"kernel_shape": [1, 1], "pads": [1, 1, 1, 1]})
+    assert nodes.counted(node, (1, 1, 4, 4)) is None
+    assert nodes.counted(node, (1, 1, "h", 4)) is None and nodes.counted(node, None) is None
 
 
 ROWS: dict[str, Any] = {

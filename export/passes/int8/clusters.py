@@ -335,6 +335,8 @@ def _average(c: Cluster, to: Target) -> list[ir.Node]:
     x, node = c.x(), c.head
     extents = g.dims(node.inputs[0]) or g.dims(x.codes)
     whole = not g.is_op(node, "AveragePool")
+    if not whole and not integer.averages(node):
+        return _inner_average(c, to, extents)
     if g.is_op(node, "ReduceMean"):
         axes = sorted(a % len(extents) for a in g.axes_of(node) or ()) if extents else []
         if extents is None or len(extents) < 3 or axes != list(range(2, len(extents))):
@@ -347,10 +349,6 @@ def _average(c: Cluster, to: Target) -> list[ir.Node]:
     else:
         kernel = tuple(map(int, g.attr(node, "kernel_shape")))
         strides, pads, _ = _window(node, kernel)
-        if not integer.averages(node):
-            raise DeclinedError(
-                "AveragePool with dilations, ceil_mode or pads that do not count; pad before it"
-            )
     count = math.prod(kernel)
     factor = _factor(x.scale / (c.scale * count), 255 * count)
     row = integer.AveragePool(kernel, strides, pads, x.zero, c.zero, *factor, c.low, c.high)
@@ -363,6 +361,25 @@ def _average(c: Cluster, to: Target) -> list[ir.Node]:
         )
         new.append(_plain("Squeeze", [new[0].outputs[0], axes_value], []))
     return new
+
+
+def _inner_average(c: Cluster, to: Target, extents: list[int | str | None] | None) -> list[ir.Node]:
+    """Windows that have other numbers of elements at the edges, or lie apart."""
+    x, node = c.x(), c.head
+    kernel = tuple(map(int, g.attr(node, "kernel_shape")))
+    found = integer.counted(node, extents)
+    if found is None:
+        raise DeclinedError(
+            "AveragePool with dilations, ceil_mode or pads that do not count, over extents that are known while running only, or with "
+            "windows of pads alone; fix them, or pad before it"
+        )
+    scale, most = x.scale / c.scale, math.prod(kernel)
+    _factor(scale / float(found.counts.min()), 255 * most)
+    multiplier, shift = meaning.shares(scale, found.counts)
+    row = integer.InnerAverage(
+        multiplier, kernel, found.strides, found.pads, found.dilations, x.zero, c.zero, shift, c.low, c.high
+    )  # fmt: skip
+    return [_own(row, [x.codes], to, c)]
 
 
 def _shape(extents: list[int | str | None]) -> list[int | ir.SymbolicDim]:

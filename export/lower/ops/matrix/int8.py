@@ -136,7 +136,7 @@ def _add(l: Lowering, operands: list[Ref], attrs: dict[str, Any]) -> Ref:
     return l.transpose(y, [order.index(a) for a in range(len(order))])
 
 
-Scaled: TypeAlias = integer.AveragePool | integer.Mul | integer.Product
+Scaled: TypeAlias = integer.AveragePool | integer.InnerAverage | integer.Mul | integer.Product
 
 
 @lowers("Mul", domain=integer.DOMAIN)
@@ -144,7 +144,7 @@ def lower_multiply(l: Lowering, n: Node) -> Ref:
     row = row_of(l, n, integer.Mul)
     return l.pointwise(
         lambda a, b: _requantized(
-            (cast(a, "i64") - row.a_zero) * (cast(b, "i64") - row.b_zero), row
+            (cast(a, "i64") - row.a_zero) * (cast(b, "i64") - row.b_zero), row, row.multiplier
         ),
         [n[0], n[1]],
         "i8",
@@ -171,13 +171,13 @@ def lower_product(l: Lowering, n: Node) -> Ref:
         )
         sums = part if sums is None else l.pointwise(lambda p, q: p + q, [sums, part], "i64")
     assert sums is not None
-    return l.pointwise(lambda v: _requantized(v, row), [sums], "i8")
+    return l.pointwise(lambda v: _requantized(v, row, row.multiplier), [sums], "i8")
 
 
-def _requantized(v: Term, row: Scaled) -> Term:
+def _requantized(v: Term, row: Scaled, multiplier: Term | int) -> Term:
     """schema/meaning/int8.py `rescale` of i64 in steps. There is no arithmetic shift: 2^63 is added before a logical one, and what
     became of it taken away after."""
-    up = v * row.multiplier + ((1 << (row.shift - 1)) - (1 << 63))
+    up = v * multiplier + ((1 << (row.shift - 1)) - (1 << 63))
     y = term("shr", up, row.shift) + (row.y_zero - (1 << (63 - row.shift)))
     return term("min", term("max", y, row.low), row.high)
 
@@ -194,10 +194,30 @@ def lower_average_pool(l: Lowering, n: Node) -> Ref:
     else:
         pads = row.pads[:axes], row.pads[axes:]
         sums = _window_sums(l, x, row, Window(row.kernel_shape, row.strides, (1,) * axes, *pads))
-    return l.pointwise(lambda v: _requantized(cast(v, "i64"), row), [sums], "i8")
+    return l.pointwise(lambda v: _requantized(cast(v, "i64"), row, row.multiplier), [sums], "i8")
 
 
-def _window_sums(l: Lowering, x: Ref, row: integer.AveragePool, window: Window) -> Ref:
+@lowers("InnerAverage", domain=integer.DOMAIN)
+def lower_inner_average(l: Lowering, n: Node) -> Ref:
+    """Sums as of AveragePool, pads adding nothing; what they are multiplied by is a constant of places."""
+    row = row_of(l, n, integer.InnerAverage)
+    axes = len(row.kernel_shape)
+    pads = row.pads[:axes], row.pads[axes:]
+    window = Window(row.kernel_shape, row.strides, row.dilations, *pads)
+    sums = _window_sums(l, n[0], row, window)
+    factors = l.values.constant(row.multiplier)
+    if tuple(sums.shape[2:]) != row.multiplier.shape:
+        l.fail(
+            f"factors of {row.multiplier.shape} places, got {tuple(sums.shape[2:])}; expected as many"
+        )
+    return l.pointwise(
+        lambda v, m: _requantized(cast(v, "i64"), row, cast(m, "i64")), [sums, factors], "i8"
+    )
+
+
+def _window_sums(
+    l: Lowering, x: Ref, row: integer.AveragePool | integer.InnerAverage, window: Window
+) -> Ref:
     channels, taps = x.shape[1], product(window.kernel)
     if not isinstance(channels, int) or taps * 255 >= EXACT_F32:
         l.fail(
