@@ -28,7 +28,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import pteron
-from pteron.quantize.recipe import recipe
+from pteron.quantize.recipe import RANGES, recipe
 from pteron.quantize.recipe_file import targeted
 
 CALIBRATE = [
@@ -286,6 +286,10 @@ def kept(net: Net, samples: Array, folder: Path) -> tuple[Path, Run]:
     return program(net, samples, folder, targeted(recipe("int8"), None, None, MOST, (), "top1"))
 
 
+def ranged(rule: str) -> Callable[[Net, Array, Path], tuple[Path, Run]]:
+    return lambda net, samples, folder: program(net, samples, folder, recipe("int8", range=rule))
+
+
 def weights(net: Net, samples: Array, folder: Path) -> tuple[Path, Run]:
     wanted = dataclasses.replace(recipe("int8"), activations="float")
     return program(net, samples, folder, wanted)
@@ -354,6 +358,7 @@ QUANTIZERS: Mapping[str, Callable[[Net, Array, Path], tuple[Path, Run]]] = {
     "onnxruntime QDQ, MinMax": onnxruntime_of("MinMax"),
     "NNCF": nncf,
     "default": ours,
+    **{f"--range {rule}": ranged(rule) for rule in RANGES[1:]},
     "weights alone": weights,
     "--max-loss 3 --metric top1": kept,
     "onnxruntime QDQ, Entropy": onnxruntime_of("Entropy"),

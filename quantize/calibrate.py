@@ -1,11 +1,12 @@
-"""Calibration: the range that each activation takes over a few samples. Min-max, no outliers removed.
+"""Calibration: the range that each activation takes over a few samples, outliers and all, and narrower ones that `clipping` finds.
 
 Ranges are a file that can be used again:
 
-    {"format": "pteron.ranges", "version": 2, "samples": 64, "ranges": {"relu": [0.0, 5.25], ...},
-     "channels": {"sum": [[-1.5, 0.0, ...], [0.25, 3.0, ...]], ...}}
+    {"format": "pteron.ranges", "version": 3, "samples": 64, "rule": "mse", "ranges": {"relu": [0.0, 5.25], ...},
+     "clipped": {"relu": [0.0, 4.5], ...}, "channels": {"sum": [[-1.5, 0.0, ...], [0.25, 3.0, ...]], ...}}
 
-`channels` are the ends of each channel, axis 1, of the values that equalization may scale.
+`channels` are the ends of each channel, axis 1, of the values that equalization may scale; `clipped` those of values behind it, by the rule.
+Version 2 had neither a rule nor what it clips.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ from numpy.typing import NDArray
 
 from pteron.schema.errors import RecipeError
 
+from .recipe import MINMAX, RANGES
 from .samples import Runner, Samples, samples
 
 FORMAT: Final = "pteron.ranges"
-VERSION: Final = 2
+VERSION: Final = 3
+OLDER: Final = 2
 
 Ends: TypeAlias = tuple[NDArray[np.float32], NDArray[np.float32]]
 """Smallest and largest element of each channel."""
@@ -34,11 +37,16 @@ T = TypeVar("T")
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Ranges:
-    """Smallest and largest element of each value by name, over `samples` samples; of some each channel's, too."""
+    """Smallest and largest element of each value by name, over `samples` samples; of some each channel's, too.
+
+    `clipped`: narrower ranges of values that are equalized, by `rule`.
+    """
 
     samples: int
     by_name: Mapping[str, tuple[float, float]]
     channels: Mapping[str, Ends] = dataclasses.field(default_factory=dict)
+    rule: str = MINMAX
+    clipped: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
 
     def __getitem__(self, name: str) -> tuple[float, float]:
         """Raises RecipeError where the value was not observed."""
@@ -52,10 +60,13 @@ class Ranges:
         return found
 
     def as_json(self) -> str:
-        found = {name: list(pair) for name, pair in sorted(self.by_name.items())}
-        head = {"format": FORMAT, "version": VERSION, "samples": self.samples}
+        found, clipped = (
+            {name: list(pair) for name, pair in sorted(pairs.items())}
+            for pairs in (self.by_name, self.clipped)
+        )
+        head = {"format": FORMAT, "version": VERSION, "samples": self.samples, "rule": self.rule}
         channels = {n: [x.tolist() for x in ends] for n, ends in sorted(self.channels.items())}
-        text = json.dumps(head | {"ranges": found}, indent=1)[:-2]
+        text = json.dumps(head | {"ranges": found, "clipped": clipped}, indent=1)[:-2]
         return f'{text},\n "channels": {json.dumps(channels)}\n}}\n'
 
 
@@ -79,11 +90,15 @@ def ranges_of(text: str | bytes, where: str) -> Ranges:
     """
     try:
         data = json.loads(text)
-        if (data.get("format"), data.get("version")) != (FORMAT, VERSION):
+        if data.get("format") != FORMAT or data.get("version") not in (OLDER, VERSION):
             raise RecipeError(
                 f"{where}: expected {FORMAT} version {VERSION}, got {data.get('format')} {data.get('version')}; calibrate again"
             )
-        found = {str(k): (float(low), float(high)) for k, (low, high) in data["ranges"].items()}
+        found, clipped = (
+            {str(k): (float(low), float(high)) for k, (low, high) in pairs.items()}
+            for pairs in (data["ranges"], data.get("clipped", {}))
+        )
+        rule = data.get("rule", MINMAX)
         channels = {str(k): _ends(low, high) for k, (low, high) in data["channels"].items()}
         samples = int(data["samples"])
     except (
@@ -97,10 +112,12 @@ def ranges_of(text: str | bytes, where: str) -> Ranges:
         raise RecipeError(
             f"{where}: expected a file of ranges, got another or half of one ({error}); calibrate again"
         ) from None
-    for name, (low, high) in found.items():
+    if rule not in RANGES:
+        raise RecipeError(f"{where}: rule {rule!r}: expected one of {', '.join(RANGES)}")
+    for name, (low, high) in (*found.items(), *clipped.items()):
         if not (np.isfinite(low) and np.isfinite(high) and low <= high):
             raise RecipeError(f"{where}: {name!r}: expected finite low <= high, got {low}, {high}")
-    return Ranges(samples, found, channels)
+    return Ranges(samples, found, channels, rule, clipped)
 
 
 def _ends(low: Any, high: Any) -> Ends:

@@ -18,6 +18,7 @@ from .activations import Solved, grids_of, observed, quantize_static
 from .apply import OPSET, apply
 from .blas import one_order
 from .calibrate import Ranges, Source, calibrated
+from .clipping import clipped
 from .encode import int8
 from .equalize import chains, equalized
 from .fit import Probe, evaluated, fitted
@@ -27,7 +28,7 @@ from .journal import NO_JOURNAL, Journal, identity, whole
 from .layers import layers
 from .measure import losses_of
 from .plan import Choice, Plan, plan
-from .recipe import SKIP, Recipe, recipe
+from .recipe import MINMAX, SKIP, Recipe, recipe
 from .report import QuantReport
 from .rotation import rotated
 from .rounder import Rounder
@@ -117,6 +118,10 @@ def is_static(wanted: Recipe, calibrated: bool, given: Sequence[str]) -> bool:
     if idle:
         raise RecipeError(
             f"{idle[0]}: expected weights alone, got int8 activations; ask for float activations, or drop it"
+        )
+    if wanted.range and not static:
+        raise RecipeError(
+            f"range {wanted.range}: expected int8 activations; give format int8 and a calibration, or drop it"
         )
     if not calibrated and "max_ram" in given:
         raise RecipeError("max_ram: expected samples, of which sums are made; give a calibration")
@@ -298,16 +303,7 @@ def quantize_activations(
         raise QuantError(
             "static int8: expected a Conv, Gemm or MatMul with a constant weight, got none"
         )
-    names, linked = observed(plan), chains(plan)
-    if progress:
-        progress(f"calibrate {len(names)} activations")
-    source, runner, count = calibration.source, calibration.runner, calibration.count
-    each = [str(value.name) for chain in linked for value in chain]
-    seen = calibrated(model, names, source, runner, count, each)
-    given = _samples_of(source)
-    if given is not None:
-        seen = settled(model, seen, samples(model, given, count))
-    plan, ranges = equalized(model, plan, linked, seen)
+    plan, ranges, seen = _ranged(model, plan, wanted, calibration, progress)
     solver = _solver(model, plan, ranges, wanted, calibration, method.threads, progress)
     mix = _floats(model, plan, solver, ranges, wanted, calibration, method, progress)
     before = model.clone()
@@ -319,6 +315,39 @@ def quantize_activations(
         both = losses_of(before, [before, model], given, method.runner, wanted.metric)
         report.metric, (report.exact, report.loss) = wanted.metric, both
     return report
+
+
+def _ranged(
+    model: ir.Model, plan: list[Unit], wanted: Recipe, calibration: Calibration, progress: Progress | None
+) -> tuple[list[Unit], Ranges, Ranges]:  # fmt: skip
+    """The plan of the model, which is equalized in place, its ranges, and those that were seen before, which a file may hold.
+
+    Raises:
+        RecipeError: ranges of another rule than is asked for.
+    """
+    names, linked = observed(plan), chains(plan)
+    if progress:
+        progress(f"calibrate {len(names)} activations")
+    source, runner, count = calibration.source, calibration.runner, calibration.count
+    each = [str(value.name) for chain in linked for value in chain]
+    seen = calibrated(model, names, source, runner, count, each)
+    given = _samples_of(source)
+    on_codes: set[str] = set()
+    if given is not None:
+        whole, seen = seen, settled(model, seen, samples(model, given, count))
+        on_codes = {name for name in names if seen[name] != whole[name]}
+    elif wanted.range not in ("", seen.rule):
+        raise RecipeError(
+            f"range {wanted.range}: expected samples or ranges of it, got ranges of {seen.rule}; give samples"
+        )
+    plan, ranges = equalized(model, plan, linked, seen)
+    if given is not None and wanted.range not in ("", MINMAX):
+        ends = {name: ranges[name] for name in names if name not in on_codes}
+        if progress:
+            progress(f"calibrate {len(ends)} activations by {wanted.range}")
+        found = clipped(model, ends, wanted.range, samples(model, given, count), runner)
+        seen = dataclasses.replace(seen, rule=wanted.range, clipped=found)
+    return plan, dataclasses.replace(ranges, by_name={**ranges.by_name, **seen.clipped}), seen
 
 
 Solver = Callable[[Mix], Mapping[int, Solved]]

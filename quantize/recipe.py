@@ -21,6 +21,9 @@ ROTATIONS: Final = ("none", "heads", "stream", "all")
 """Of channels before that; see `rotation`."""
 ACTIVATIONS: Final = ("auto", "float", "int8")
 """auto: int8 where the format is int8 and there is a calibration."""
+RANGES: Final = ("minmax", "percentile", "entropy", "mse")
+"""Of activations in static int8; see `clipping`."""
+MINMAX: Final = RANGES[0]
 METRICS: Final = ("cosine", "top1", "perplexity")
 """What a largest loss and an evaluation are told in; see `measure`."""
 
@@ -43,6 +46,7 @@ class Recipe:
 
     `algorithm` as in `rounding`; "": gptq where there are statistics, else search. With a target, bits a weight, bytes of the whole
     model or a largest loss, in words of `metric`, `format` and those of `among` are given out by what they cost at the output.
+    `range` "": what a file of ranges says, else minmax.
     """
 
     format: str
@@ -58,6 +62,7 @@ class Recipe:
     scaling: str = "none"
     rotation: str = "none"
     seed: int = 0
+    range: str = ""
 
     @property
     def fits(self) -> bool:
@@ -87,6 +92,7 @@ def recipe(
     scaling: str = "none",
     rotation: str = "none",
     seed: int = 0,
+    range: str = "",
 ) -> Recipe:
     """Checks and compiles.
 
@@ -99,10 +105,11 @@ def recipe(
         scaling: One of SCALINGS.
         rotation: One of ROTATIONS.
         seed: Of the signs of rotations, 0 or more.
+        range: One of RANGES, of activations in static int8; "": minmax, or what a file of ranges says.
 
     Raises:
-        RecipeError: an unknown format, algorithm, kind of activations, scaling or rotation, a seed without one, or a pattern that does not
-            compile.
+        RecipeError: an unknown format, algorithm, kind of activations, scaling, rotation or range, a seed without a rotation, or a pattern
+            that does not compile.
     """
     for name in (format, *(rules or {}).values()):
         if name not in FORMATS and name != SKIP:
@@ -115,6 +122,8 @@ def recipe(
         raise RecipeError(f"scaling {scaling!r}: expected one of {', '.join(SCALINGS)}")
     if rotation not in ROTATIONS:
         raise RecipeError(f"rotation {rotation!r}: expected one of {', '.join(ROTATIONS)}")
+    if range and range not in RANGES:
+        raise RecipeError(f"range {range!r}: expected one of {', '.join(RANGES)}")
     if seed < 0 or (seed and rotation == "none"):
         raise RecipeError(f"seed {seed}: expected a number of 0 or more, and a rotation, too")
     compiled = []
@@ -132,4 +141,5 @@ def recipe(
         scaling=scaling,
         rotation=rotation,
         seed=seed,
+        range=range,
     )

@@ -7,6 +7,7 @@ activations: float     # auto, float, int8
 scaling: fold          # none, fold, multiply
 rotation: all          # none, heads, stream, all
 seed: 1                # of its signs
+range: mse             # minmax, percentile, entropy, mse: of activations in static int8
 target_bpw: 4.5        # or target_size: 12MB, max_loss: 50
 metric: cosine         # cosine, top1, perplexity: what max_loss and an evaluation are told in
 among: [nf4, mxfp6, int8]
@@ -32,7 +33,7 @@ from .recipe import METRICS, Recipe, Rule, recipe
 
 UNITS: Final = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}  # fmt: skip
 KEYS: Final = (
-    "format", "embeddings", "algorithm", "activations", "scaling", "rotation", "seed", "target_bpw", "target_size", "max_loss", "metric", "among", "rules",
+    "format", "embeddings", "algorithm", "activations", "scaling", "rotation", "seed", "range", "target_bpw", "target_size", "max_loss", "metric", "among", "rules",
 )  # fmt: skip
 RULE_KEYS: Final = ("match", "format", "algorithm")
 
@@ -93,6 +94,7 @@ def recipe_of(data: Any, where: str) -> Recipe:
         scaling=_get(data, "scaling", str, "none", where),
         rotation=_get(data, "rotation", str, "none", where),
         seed=_get(data, "seed", int, 0, where),
+        range=_get(data, "range", str, "", where),
     )
     size = data.get("target_size")
     made = dataclasses.replace(

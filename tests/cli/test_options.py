@@ -173,6 +173,7 @@ TABLE = {
         "--scaling": [("awq", "invalid choice"), ("fold", "expected samples or statistics"), ("fold --calibrate {npz} --format int8", "expected weights alone")],
         "--rotation": [("r1", "invalid choice"), ("all", "expected a residual stream or values of attention"), ("all --calibrate {npz} --format int8", "expected weights alone")],
         "--seed": [("-1", "at least 0"), ("3", "and a rotation, too")],
+        "--range": [("kl", "invalid choice"), ("mse", "expected int8 activations"), ("mse --calibrate {npz} --format nf4", "expected int8 activations")],
         "--recipe": [("{none}.yaml", "give one")],
         "--target-bpw": [("x", "invalid float"), ("0", "above 0"), ("nan", "above 0"), ("4", "expected samples")],
         "--target-size": [("x", "expected a number of bytes"), ("0", "above 0"), ("1MB --target-bpw 4", "one of them")],

@@ -11,6 +11,7 @@ from onnx.reference import ReferenceEvaluator
 
 from pteron.export import graph as g
 from pteron.export.graph import int8 as integer
+from pteron.quantize.calibrate import Source
 from pteron.quantize.quantize import Calibration, transformer
 from pteron.quantize.recipe import Recipe
 from pteron.quantize.report import QuantReport
@@ -62,7 +63,7 @@ def run(model: ir.Model, feeds: Sample) -> list[np.ndarray]:
     return [values[str(v.name)] for v in model.graph.outputs]
 
 
-def quantized(model: ir.Model, samples: list[Sample], recipe: str | Recipe = "int8") -> QuantReport:
+def quantized(model: ir.Model, samples: Source, recipe: str | Recipe = "int8") -> QuantReport:
     """`model` becomes Q/DQ in place, calibrated on the samples."""
     done: list[QuantReport] = []
     transformer(recipe, None, done.append, Calibration(samples, reference, 64))(model)

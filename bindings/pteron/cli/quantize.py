@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pteron.quantize.recipe import ACTIVATIONS, ALGORITHMS, METRICS, ROTATIONS, SCALINGS
+from pteron.quantize.recipe import ACTIVATIONS, ALGORITHMS, METRICS, RANGES, ROTATIONS, SCALINGS
 from pteron.schema.errors import existing
 
 from . import say
@@ -36,7 +36,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--recipe",
         type=file,
         metavar="FILE",
-        help="what --format, --rule, --embeddings, --algorithm, --activations, --scaling, --rotation, --seed and the targets say, as YAML",
+        help="what --format, --rule, --embeddings, --algorithm, --activations, --scaling, --rotation, --seed, --range and the targets say, as YAML",
     )
     parser.add_argument(
         "--rule",
@@ -66,6 +66,11 @@ def add(parser: argparse.ArgumentParser) -> None:
         "the residual stream, or of both (all)",
     )  # fmt: skip
     parser.add_argument("--seed", type=at_least(0), default=0, help="of the signs of --rotation")
+    parser.add_argument(
+        "--range", choices=RANGES, default="",
+        help="of activations in static int8: all of what samples showed (minmax, the default), or without outliers, by how many "
+        "(percentile), by what codes tell of how elements lie (entropy) or by what they miss (mse)",
+    )  # fmt: skip
     static(parser)
     parser.add_argument("--embeddings", action="store_true", help="tables that Gather reads, too")
     targets(parser)
@@ -182,7 +187,7 @@ def asked_recipe(args: argparse.Namespace, format: str) -> Recipe:
     if format.endswith((".yaml", ".yml")):
         return read_recipe(existing(Path(format)))
     rules = pairs("--rule", getattr(args, "rule", ()), str)
-    names = ("embeddings", "algorithm", "activations", "scaling", "rotation", "seed")
+    names = ("embeddings", "algorithm", "activations", "scaling", "rotation", "seed", "range")
     asked = {name: getattr(args, name) for name in names if hasattr(args, name)}
     made = recipe(format, rules, **asked)
     if not hasattr(args, "among"):
@@ -212,6 +217,7 @@ def wanted_format(args: argparse.Namespace) -> str:
         "scaling",
         "rotation",
         "seed",
+        "range",
         "target_bpw",
         "target_size",
         "max_loss",
