@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         search,
         solve,
         statistics,
+        undone,
         units,
     )
     from .calibrate import Ranges
@@ -80,6 +81,7 @@ __all__ += [
     "search",
     "solve",
     "statistics",
+    "undone",
     "units",
 ]
 

@@ -37,6 +37,7 @@ from .samples import Runner, Samples, samples
 from .scaling import NONE, scaled
 from .solve import solved
 from .statistics import Moments, Statistics, collect, load, spilled, write
+from .undone import undone_on_error
 from .units import Unit, units
 
 Progress = Callable[[str], None]
@@ -162,6 +163,7 @@ def transformer(
 
 
 @one_order
+@undone_on_error
 def quantize_weights(
     model: ir.Model,
     wanted: Recipe,
@@ -173,7 +175,7 @@ def quantize_weights(
 
     Raises:
         QuantError: a weight cannot be encoded; RecipeError: a rule matches no layer, nothing can be rotated, or samples do not
-            fit; nothing is changed then, but that channels may have been rotated and scaled.
+            fit; nothing is changed then.
     """
     model = model.clone() if method.dry and wanted.rotation != NONE else model
     made = plan(model, wanted)
@@ -285,6 +287,7 @@ def _statistics(
 
 
 @one_order
+@undone_on_error
 def quantize_activations(
     model: ir.Model,
     wanted: Recipe,
@@ -295,7 +298,7 @@ def quantize_activations(
     """Static int8, in place: plan, calibrate, write Q/DQ.
 
     Raises:
-        QuantError: nothing to quantize, or what planning, calibration and writing refuse.
+        QuantError: nothing to quantize, or what planning, calibration and writing refuse; nothing is changed then.
     """
     graphs.infer(model)
     plan, skipped = units(model, wanted)
