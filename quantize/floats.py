@@ -21,6 +21,7 @@ import pteron.export.graph as graphs
 from pteron.schema.errors import QuantError
 
 from .activations import Grid
+from .journal import NO_JOURNAL, Journal, digest
 from .measure import judged, losses_of_rounds
 from .samples import Runner, Sample
 from .units import Unit
@@ -81,12 +82,15 @@ def floats(
     runner: Runner,
     build: Build,
     progress: Progress | None = None,
+    journal: Journal = NO_JOURNAL,
+    of: str = "",
 ) -> Mix:
     """The first of `steps` found under which the metric is at most `most`; where rounded weights alone lose more than `SHARE` of that, units
     in f32 have f32 weights.
 
     Args:
         simulate: The model, every rounding of an activation behind a switch.
+        journal: Has losses that were measured `of` this model on these samples.
 
     Raises:
         QuantError: no unit can be in int8.
@@ -95,6 +99,14 @@ def floats(
     wanted = list(runner(model, outputs, given))
 
     def loss(mix: Mix) -> float:
+        key = digest("loss", of, metric, sorted(mix.floats), sorted(mix.exact))
+        known = journal.loss(key)
+        if known is None:
+            known = measured(mix)
+            journal.keep_loss(key, known)
+        return known
+
+    def measured(mix: Mix) -> float:
         if progress:
             weights = ", weights too" if mix.exact else ""
             progress(f"measure with {len(mix.floats)} of {len(plan)} units in f32{weights}")
@@ -105,7 +117,7 @@ def floats(
     if reached <= most:
         return Mix()
     program = simulate()
-    alone = list(_alone(program, outputs, given[:PROBES], runner, progress))
+    alone = _alone(program, outputs, given[:PROBES], runner, progress, journal, of)
     owners = [rounding.owners for rounding in program.roundings]
     sets = [frozenset[int](), *steps(owners, alone, [products(unit) for unit in plan])]
     left = [sum(x for x, by in zip(alone, owners, strict=True) if not by <= kept) for kept in sets]
@@ -178,19 +190,29 @@ def steps(
 
 
 def _alone(
-    simulated: Simulated, outputs: Sequence[str], given: Sequence[Sample], runner: Runner, progress: Progress | None
-) -> Iterator[float]:  # fmt: skip
+    simulated: Simulated, outputs: Sequence[str], given: Sequence[Sample], runner: Runner, progress: Progress | None,
+    journal: Journal, of: str,
+) -> list[float]:  # fmt: skip
     """The loss of each rounding alone."""
     count = len(simulated.roundings)
+    keys = [digest("alone", of, i) for i in range(count)]
+    known = [journal.loss(key) for key in keys]
+    left = [i for i in range(count) if known[i] is None]
 
     def feeds() -> Iterator[list[Sample]]:
-        for on in range(-1, count):
+        for on in [-1, *left]:
             if progress and on >= 0:
                 progress(f"measure {on + 1}/{count} {simulated.roundings[on].value.name}")
             some = [on == i for i in range(count)]
             yield [simulated.done(sample, some) for sample in given]
 
-    yield from losses_of_rounds(simulated.model, outputs, feeds(), runner)
+    found = {i: x for i, x in enumerate(known) if x is not None}
+    if left:
+        losses = losses_of_rounds(simulated.model, outputs, feeds(), runner)
+        for i, loss in zip(left, losses, strict=True):
+            found[i] = loss
+            journal.keep_loss(keys[i], loss)
+    return [found[i] for i in range(count)]
 
 
 def simulated(model: ir.Model, plan: Sequence[Unit], grids: Mapping[ir.Value, Grid]) -> Simulated:

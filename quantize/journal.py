@@ -49,14 +49,25 @@ class Journal:
         encoded = Encoded(fmt, arrays["codes"], arrays["scale"], zero, outer)
         return Rounded(encoded, report, arrays.get("missed"))
 
-    def keep(self, key: str, made: Rounded) -> None:
+    def keep(self, key: str, made: Rounded, **more: NDArray[Any]) -> None:
         text = json.dumps(dataclasses.asdict(made.report)).encode()
         one = made.encoded
         arrays = {"codes": one.codes, "scale": one.scale}
         arrays |= {"zero": one.zero} if one.zero is not None else {}
         arrays |= {"outer": one.outer} if one.outer is not None else {}
         arrays |= {"missed": made.missed} if made.missed is not None else {}
-        self._write(key, arrays | {"report": np.frombuffer(text, np.uint8)})
+        self._write(key, arrays | more | {"report": np.frombuffer(text, np.uint8)})
+
+    def array(self, key: str, name: str) -> NDArray[Any] | None:
+        """Of those that were kept with what was rounded."""
+        return (self._read(key) or {}).get(name)
+
+    def text(self, key: str) -> str | None:
+        arrays = self._read(key)
+        return None if arrays is None else arrays["text"].tobytes().decode()
+
+    def keep_text(self, key: str, text: str) -> None:
+        self._write(key, {"text": np.frombuffer(text.encode(), np.uint8)})
 
     def loss(self, key: str) -> float | None:
         arrays = self._read(key)

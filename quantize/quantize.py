@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,14 +18,14 @@ from pteron.schema.errors import QuantError, RecipeError
 from .activations import Solved, grids_of, observed, quantize_static
 from .apply import OPSET, apply
 from .blas import one_order
-from .calibrate import Ranges, Source, calibrated
+from .calibrate import Ranges, Source, calibrated, ranges_of
 from .clipping import clipped
 from .encode import int8
 from .equalize import chains, equalized
 from .fit import Probe, evaluated, fitted
 from .floats import Mix, Simulated, floats, simulated
 from .inputs import settled
-from .journal import NO_JOURNAL, Journal, identity, whole
+from .journal import NO_JOURNAL, Journal, digest, identity, whole
 from .layers import layers
 from .measure import losses_of
 from .plan import Choice, Plan, plan
@@ -32,7 +33,7 @@ from .recipe import MINMAX, SKIP, Recipe, recipe
 from .report import QuantReport
 from .rotation import rotated
 from .rounder import Rounder
-from .rounding import GPTQ, NEAREST, Rounded, rounded
+from .rounding import GPTQ, NEAREST, Rounded, matrix_of, rounded
 from .samples import Runner, Samples, samples
 from .scaling import NONE, scaled
 from .solve import solved
@@ -114,7 +115,7 @@ def is_static(wanted: Recipe, calibrated: bool, given: Sequence[str]) -> bool:
         "scaling": wanted.scaling != NONE,
         "rotation": wanted.rotation != NONE,
     }
-    beside = [name for name in given if name != "evaluate"]
+    beside = [name for name in given if name not in ("evaluate", "resume")]
     idle = [*(name for name, is_there in asked.items() if is_there), *beside] if static else []
     if idle:
         raise RecipeError(
@@ -301,13 +302,16 @@ def quantize_activations(
         QuantError: nothing to quantize, or what planning, calibration and writing refuse; nothing is changed then.
     """
     graphs.infer(model)
+    if isinstance(calibration.source, Iterator):  # it is read more than once
+        read = list(itertools.islice(calibration.source, calibration.count))
+        calibration = dataclasses.replace(calibration, source=read)
     plan, skipped = units(model, wanted)
     if not plan:
         raise QuantError(
             "static int8: expected a Conv, Gemm or MatMul with a constant weight, got none"
         )
-    plan, ranges, seen = _ranged(model, plan, wanted, calibration, progress)
-    solver = _solver(model, plan, ranges, wanted, calibration, method.threads, progress)
+    plan, ranges, seen = _ranged(model, plan, wanted, calibration, method.journal, progress)
+    solver = _solver(model, plan, ranges, wanted, calibration, method, progress)
     mix = _floats(model, plan, solver, ranges, wanted, calibration, method, progress)
     before = model.clone()
     report = quantize_static(model, plan, ranges, solver(mix), mix.floats, mix.exact)
@@ -321,7 +325,7 @@ def quantize_activations(
 
 
 def _ranged(
-    model: ir.Model, plan: list[Unit], wanted: Recipe, calibration: Calibration, progress: Progress | None
+    model: ir.Model, plan: list[Unit], wanted: Recipe, calibration: Calibration, journal: Journal, progress: Progress | None
 ) -> tuple[list[Unit], Ranges, Ranges]:  # fmt: skip
     """The plan of the model, which is equalized in place, its ranges, and those that were seen before, which a file may hold.
 
@@ -333,12 +337,16 @@ def _ranged(
         progress(f"calibrate {len(names)} activations")
     source, runner, count = calibration.source, calibration.runner, calibration.count
     each = [str(value.name) for chain in linked for value in chain]
+    key = _key(journal, model, calibration, "ranges", names, each, wanted.range)
+    kept = journal.text(key)
+    if kept is not None:
+        source = ranges_of(kept, "journal")
     seen = calibrated(model, names, source, runner, count, each)
     given = _samples_of(source)
     on_codes: set[str] = set()
     if given is not None:
-        whole, seen = seen, settled(model, seen, samples(model, given, count))
-        on_codes = {name for name in names if seen[name] != whole[name]}
+        observed_ends, seen = seen, settled(model, seen, samples(model, given, count))
+        on_codes = {name for name in names if seen[name] != observed_ends[name]}
     elif wanted.range not in ("", seen.rule):
         raise RecipeError(
             f"range {wanted.range}: expected samples or ranges of it, got ranges of {seen.rule}; give samples"
@@ -350,7 +358,21 @@ def _ranged(
             progress(f"calibrate {len(ends)} activations by {wanted.range}")
         found = clipped(model, ends, wanted.range, samples(model, given, count), runner)
         seen = dataclasses.replace(seen, rule=wanted.range, clipped=found)
+    if given is not None:
+        journal.keep_text(key, seen.as_json())
     return plan, dataclasses.replace(ranges, by_name={**ranges.by_name, **seen.clipped}), seen
+
+
+def _key(
+    journal: Journal, model: ir.Model, calibration: Calibration, *parts: object, samples_too: Samples | None = None
+) -> str:  # fmt: skip
+    """The name of what follows from the model, the samples and the parts; "" where nothing is kept."""
+    source = _samples_of(calibration.source)
+    if journal.folder is None:
+        return ""
+    given = () if source is None else samples(model, source, calibration.count)
+    more = () if samples_too is None else samples(model, samples_too, JUDGES)
+    return digest(identity(model, given), identity(model, more), *parts)
 
 
 Solver = Callable[[Mix], Mapping[int, Solved]]
@@ -358,7 +380,7 @@ Solver = Callable[[Mix], Mapping[int, Solved]]
 
 
 def _solver(
-    model: ir.Model, plan: list[Unit], ranges: Ranges, wanted: Recipe, calibration: Calibration, threads: int,
+    model: ir.Model, plan: list[Unit], ranges: Ranges, wanted: Recipe, calibration: Calibration, method: Method,
     progress: Progress | None,
 ) -> Solver:  # fmt: skip
     """By GPTQ weights and biases depend on the mix; by others weights follow from themselves or from the ranges alone.
@@ -371,7 +393,7 @@ def _solver(
     if algorithm == NEAREST:
         return lambda mix: {}
     if algorithm != GPTQ:
-        found = _weights(model, plan, algorithm, threads, progress)
+        found = _weights(model, plan, algorithm, method, progress)
         return lambda mix: found
     if source is None:
         raise RecipeError(
@@ -380,13 +402,16 @@ def _solver(
     given = samples(model, source, calibration.count)
     before = model.clone()
     exact = units(before, wanted)[0]
+    parts = [unit.name for unit in exact], sorted(ranges.by_name.items())
+    key = _key(method.journal, before, calibration, *parts)
 
     @functools.cache
     def of(mix: Mix) -> Mapping[int, Solved]:
         copy = before.clone()
         copied, runner = units(copy, wanted)[0], calibration.runner
         return solved(
-            before, exact, copy, copied, ranges, mix.floats, mix.exact, given, runner, threads, progress
+            before, exact, copy, copied, ranges, mix.floats, mix.exact, given, runner, method.threads, progress,
+            method.journal, key,
         )  # fmt: skip
 
     return of
@@ -421,8 +446,10 @@ def _floats(
         again = units(copy, wanted)[0]
         return simulated(copy, again, grids_of(again, ranges))
 
+    parts = [unit.name for unit in plan], sorted(ranges.by_name.items()), wanted.algorithm
+    key = _key(method.journal, model, calibration, *parts, samples_too=source)
     return floats(
-        model, plan, simulate, wanted.max_loss, wanted.metric, given, calibration.runner, build, progress
+        model, plan, simulate, wanted.max_loss, wanted.metric, given, calibration.runner, build, progress, method.journal, key
     )  # fmt: skip
 
 
@@ -432,7 +459,7 @@ def _samples_of(source: Source) -> Samples | None:
 
 
 def _weights(
-    model: ir.Model, plan: list[Unit], algorithm: str, threads: int, progress: Progress | None
+    model: ir.Model, plan: list[Unit], algorithm: str, method: Method, progress: Progress | None
 ) -> dict[int, Solved]:
     """Weights of the units, by their places, where no sample says what they read."""
     heads = {unit.head: i for i, unit in enumerate(plan) if unit.axis is not None}
@@ -440,7 +467,11 @@ def _weights(
     for layer in (layer for layer in layers(model) if layer.node in heads):
         if progress:
             progress(f"quantize {layer.name} int8 {algorithm}")
-        one = rounded(layer, int8.FORMAT, algorithm, None, threads)
+        key = digest(layer.name, matrix_of(layer), int8.FORMAT.name, algorithm)
+        one = method.journal.rounded(key, int8.FORMAT)
+        if one is None:
+            one = rounded(layer, int8.FORMAT, algorithm, None, method.threads)
+            method.journal.keep(key, one)
         found[heads[layer.node]] = Solved(one)
     return found
 

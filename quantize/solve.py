@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from .activations import Constants, Solved, simulate_static
 from .calibrate import Ranges
 from .encode import int8
+from .journal import NO_JOURNAL, Journal, digest
 from .layers import Layer, layers
 from .readings import Reading, reading, rows
 from .rounding import GPTQ, matrix_of, mean_of, rounded
@@ -59,12 +60,15 @@ def solved(
     runner: Runner,
     threads: int = 1,
     progress: Callable[[str], None] | None = None,
+    journal: Journal = NO_JOURNAL,
+    of: str = "",
 ) -> dict[int, Solved]:
     """Weights and shifts of biases by places, of the network in which the units at `floats` compute in f32, `exact` with f32 weights.
 
     Args:
         copy: Is rounded, in place: a copy of the model, with `copied`, the plan of the copy.
         given: Samples; each is run twice, in stretches from layer to layer, in f32 and rounded.
+        journal: Has what was solved `of` this model, by these ranges and samples. What it lacks sums what the same stretches give.
 
     Raises:
         QuantError: a weight has no form in int8.
@@ -76,14 +80,34 @@ def solved(
         layer = next(x for x in layers(model) if x.node is plan[place].head)
         found[place] = Solved(rounded(layer, int8.FORMAT, GPTQ, None, threads))
         constants[place].become(found[place])
+    keys = {
+        pair.place: digest("solved", of, sorted(floats), sorted(exact), pair.place)
+        for pair in pairs
+    }
+    kept = {place: _kept(journal, key) for place, key in keys.items()}
     parts = _parts(pairs, copy)
+    if all(kept.values()):
+        return found | {place: one for place, one in kept.items() if one is not None}
     for number, (some, runs) in enumerate(_in_step(model, copy, parts, given, runner), 1):
         if progress:
             progress(f"quantize {number}/{len(parts)} for {some[0].exact.name} int8 {GPTQ}")
-        sums = _summed({pair.reads: pair for pair in some}, runs)
+        left = [pair for pair in some if kept[pair.place] is None]
+        sums = _summed({pair.reads: pair for pair in left}, runs)
         for pair in some:
-            found[pair.place] = _one(pair, sums[pair.reads], plan[pair.place], threads)
+            one = kept[pair.place]
+            if one is None:
+                one = _one(pair, sums[pair.reads], plan[pair.place], threads)
+                more = {} if one.shift is None else {"shift": one.shift}
+                journal.keep(keys[pair.place], one.rounded, **more)
+            else:
+                pair.constants.become(one)
+            found[pair.place] = one
     return found
+
+
+def _kept(journal: Journal, key: str) -> Solved | None:
+    made = journal.rounded(key, int8.FORMAT)
+    return None if made is None else Solved(made, journal.array(key, "shift"))
 
 
 def _pairs(
