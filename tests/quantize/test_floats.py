@@ -119,7 +119,7 @@ def test_the_bias_of_a_unit_in_f32_takes_the_mean_of_what_rounding_moved(rounded
     plan = units(model, wanted)[0]
     ranges = calibrated(model, observed(plan), data, record, 8)
     kept = frozenset({1} if rounded else {0, 1})
-    found = _solver(model, plan, ranges, wanted, calibration, 1, None)(floats.Mix(kept))
+    found = _solver(model, plan, ranges, wanted, calibration, Method(), None)(floats.Mix(kept))
     copy = model.clone()
     quantize_static(copy, units(copy, wanted)[0], ranges, found, kept)
     want, got = (np.concatenate([values_of(m, s)["y"] for s in data]) for m in (model, copy))
