@@ -19,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CPUS = ("cortex-a55", "cortex-a510", "neoverse-n1", "neoverse-n2", "neoverse-v1")
 TOOLS = ("clang-19", "llvm-mca-19")
+GCC = "aarch64-linux-gnu-gcc"
 TARGET = "aarch64-linux-gnu"
 ITERATIONS = 200
 DOT = "armv8.2-a+dotprod"
@@ -61,12 +62,12 @@ def missing() -> list[str]:
     return [tool for tool in TOOLS if shutil.which(tool) is None]
 
 
-def assembly(kernel: Kernel) -> str:
-    """What clang makes of the variant, with the build's flags and no core in particular."""
+def assembly(kernel: Kernel, compiler: tuple[str, ...] = (TOOLS[0], f"--target={TARGET}")) -> str:
+    """What the compiler makes of the variant, with the build's flags and no core in particular."""
     flags = ["-std=c11", "-O2", "-ftree-vectorize", "-ffp-contract=off", "-fno-math-errno", f"-march={kernel.arch}"]  # fmt: skip
     folders = [f"-I{ROOT / 'runtime_c'}", f"-I{ROOT / 'runtime_c/include'}"]
     source = ROOT / f"runtime_c/kernels/matrix/{kernel.file}.c"
-    command = ["clang-19", f"--target={TARGET}", *flags, "-DPTE_HAVE_NEON=1", *folders, "-S", "-o", "-", str(source)]  # fmt: skip
+    command = [*compiler, *flags, "-DPTE_HAVE_NEON=1", *folders, "-S", "-o", "-", str(source)]  # fmt: skip
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
@@ -75,21 +76,21 @@ def innermost(text: str, function: str) -> Iterator[list[str]]:
     begin = re.search(rf"^{function}:", text, re.MULTILINE)
     if begin is None:
         raise ValueError(f"{function}: not in the assembly; was it renamed or inlined?")
-    lines = text[begin.start() :].split("\n.Lfunc_end", 1)[0].splitlines()
+    lines = re.split(r"\n(?:\.Lfunc_end|\s+\.size)", text[begin.start() :])[0].splitlines()
     places = {line.split(":")[0]: i for i, line in enumerate(lines) if re.match(r"[.\w]+:", line)}
     jumps = []
     for at, line in enumerate(lines):
-        to = re.match(r"\s+(?:b|b\.\w+|cbn?z\s+\w+,|tbn?z\s+\w+,\s*#\d+,)\s+(\.L\w+)", line)
+        to = re.match(r"\s+(?:b|b\.\w+|b\w\w|cbn?z\s+\w+,|tbn?z\s+\w+,\s*#\d+,)\s+(\.L\w+)", line)
         if to and places.get(to.group(1), at) < at:
             jumps.append((places[to.group(1)], at))
     for first, last in jumps:
         if not any(first <= a and b <= last and (a, b) != (first, last) for a, b in jumps):
-            yield [line for line in lines[first : last + 1] if not re.match(r"\s+\.", line)]
+            yield [line for line in lines[first : last + 1] if not re.match(r"\s+\.|#", line)]
 
 
-def widest(kernel: Kernel) -> list[str]:
-    """Of the loops with products the one with most."""
-    loops = list(innermost(assembly(kernel), kernel.function))
+def widest(kernel: Kernel, text: str = "") -> list[str]:
+    """Of the loops with products the one with most; `text`: what another compiler makes of the variant."""
+    loops = list(innermost(text or assembly(kernel), kernel.function))
     body = max(loops, key=lambda loop: _products(kernel, loop), default=[])
     if _products(kernel, body) == 0:
         raise ValueError(f"{kernel.file} {kernel.function}: no innermost loop has {kernel.product}")

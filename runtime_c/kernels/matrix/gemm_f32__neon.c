@@ -1,7 +1,9 @@
-/* f32 matrix tiles on NEON: 6 x 16, four registers a row: 24 accumulators, 4 weights, the rest for
- * the row element, which FMLA takes from a lane. K in order. */
+/* f32 matrix tiles on NEON: 6 x 16, four registers a row. K in order. */
 #if PTE_HAVE_NEON
+#define LANE_VECTOR     float32x4_t
+#define LANE_PRODUCT(i) "fmla %[sum].4s, %[w].4s, %[x].s[" #i "]"
 #include "kernels/matrix/finish__neon.h"
+#include "kernels/matrix/lanes__neon.h"
 #include "kernels/matrix/panels.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -18,20 +20,10 @@ INLINE void tile_run(const size_t rows, const pte_tile_f32 *s) {
           s->first ? vdupq_n_f32(0) : vld1q_f32(s->out + m * s->out_stride + 4 * q);
   const float *const *row = s->row;
   for (size_t t = 0; t < s->taps; t++, row += PTE_STRIP) {
-    const float *b = s->panel[0] + t * s->tap_stride * PTE_PANEL;
-    const float *a[PTE_STRIP];
+    const char *a[PTE_STRIP];
 #pragma GCC unroll 6
-    for (size_t m = 0; m < rows; m++) a[m] = row[m] + s->offset;
-    for (size_t k = 0; k < s->run; k++, b += PTE_PANEL) {
-      float32x4_t w[QUADS];
-#pragma GCC unroll 4
-      for (size_t q = 0; q < QUADS; q++) w[q] = vld1q_f32(b + 4 * q);
-#pragma GCC unroll 6
-      for (size_t m = 0; m < rows; m++)
-#pragma GCC unroll 4
-        for (size_t q = 0; q < QUADS; q++)
-          sum[m * QUADS + q] = vfmaq_n_f32(sum[m * QUADS + q], w[q], a[m][k]);
-    }
+    for (size_t m = 0; m < rows; m++) a[m] = (const char *)(row[m] + s->offset);
+    lanes_add(rows, s->run, a, (const char *)(s->panel[0] + t * s->tap_stride * PTE_PANEL), sum);
   }
   if (s->finish != NULL) pte_finish_neon(s->finish, rows, QUADS, 0, sum);
 #pragma GCC unroll 6
