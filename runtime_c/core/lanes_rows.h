@@ -43,32 +43,6 @@ PTE_ALWAYS __m512 pte_exp_512(__m512 x) {
   __m512 n, e = pte_exp_parts_512(a, &n);
   return _mm512_maskz_scalef_ps(keep, e, n);
 }
-/* pte_erf; the power is of -18 .. 0, so that none of its limits is met. */
-PTE_ALWAYS __m512 pte_erf_512(__m512 x) {
-#define SET(value) _mm512_set1_ps(value)
-  const __m512 a = _mm512_abs_ps(x), s = _mm512_mul_ps(x, x);
-  const __m512 b = _mm512_min_ps(SET(4.0f), a), sb = _mm512_mul_ps(b, b);
-  __m512 r = _mm512_fmadd_ps(b, SET(-0x1.220000p-16f), SET(0x1.91cfb2p-12f));
-  __m512 u = _mm512_fmadd_ps(b, SET(-0x1.fd1438p-9f), SET(0x1.8d6342p-6f));
-  r = _mm512_fmadd_ps(r, sb, u);
-  r = _mm512_fmadd_ps(r, b, SET(-0x1.b55cb8p-4f));
-  r = _mm512_fmadd_ps(r, b, SET(-0x1.450aa0p-1f));
-  r = _mm512_fmadd_ps(r, b, SET(-0x1.079d0cp-3f));
-  r = _mm512_fmsub_ps(r, b, b);
-  __m512 n, e = pte_exp_parts_512(r, &n);
-  const __m512 large = _mm512_sub_ps(SET(1.0f), _mm512_scalef_ps(e, n));
-  __m512 q = _mm512_fmadd_ps(s, SET(-0x1.38e000p-11f), SET(0x1.471a58p-8f));
-  q = _mm512_fmadd_ps(q, s, SET(-0x1.b691b2p-6f));
-  q = _mm512_fmadd_ps(q, s, SET(0x1.ce1c44p-4f));
-  q = _mm512_fmadd_ps(q, s, SET(-0x1.812700p-2f));
-  q = _mm512_fmadd_ps(q, s, SET(0x1.06eba8p-3f));
-  const __mmask16 far = _mm512_cmp_ps_mask(a, SET(0.927734375f), _CMP_GT_OQ);
-  const __m512 y = _mm512_mask_mov_ps(_mm512_fmadd_ps(q, a, a), far, large);
-  const __m512i sign = _mm512_set1_epi32(INT32_MIN); /* sign ? x : y */
-  return _mm512_castsi512_ps(
-      _mm512_ternarylogic_epi32(sign, _mm512_castps_si512(x), _mm512_castps_si512(y), 0xca));
-#undef SET
-}
 PTE_ALWAYS pte_lanes pte_lanes_exp(pte_lanes x) { return (pte_lanes){pte_exp_512(x.all)}; }
 PTE_ALWAYS pte_lanes pte_lanes_within(pte_lanes x, int low, int high) {
   const __mmask16 inside = (__mmask16)((1u << high) - (1u << low));

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 from ops.cases_matrix import normal, relu, scaled_sum
+from ops.cases_pointwise_forms import GELU, SILU, STORE
 from ops.harness import Array, Case, Status, weight
 from ops.stored import stored
+
+from pteron.schema.steps import Step
 
 NAMES = ("i8_channel", "nf4", "mxfp6", "mxfp4", "i4", "i4_64", "i4_256")
 SIZES = ((1, 1), (5, 7), (16, 32), (17, 33), (33, 70), (48, 129), (70, 300), (20, 0), (97, 64))
@@ -52,7 +55,39 @@ def turned(m: tuple[int, ...], n: int, k: int, bias: bool = False, **rest: Any) 
     )
 
 
+def added(*operands: int) -> tuple[Step, ...]:
+    """r2 = y and operands of the program, added from the left."""
+    first, *rest = operands
+    adds = ((Step("load", "f32", 0, arg=x), Step("add", "f32", 2, (2, 0))) for x in rest)
+    return (Step("load", "f32", 2, arg=first), *(step for pair in adds for step in pair))
+
+
+def whole(steps: tuple[Step, ...], *xs: Array, m: int = 30, n: int = 300, k: int = 70) -> Case:
+    """Sums of ordinary size, so that functions have their curves there."""
+    case = turned((m,), n, k, x=normal(m, k) * np.float32(1e-3), steps=(*steps, *STORE), xs=xs)
+    return dataclasses.replace(case, name=f"{case.name} {len(steps)}")
+
+
+ROW, FULL = np.broadcast_to(normal(300), (30, 300)), normal(30, 300)[::-1]
+WHOLE = [
+    *(whole((*added(*operands), *form), *xs) for form in (GELU, SILU) for operands, *xs in (
+        ((0,),), ((0, 1), ROW), ((1, 0), ROW), ((0, 1), FULL), ((0, 1), FULL.copy())
+    )),
+    whole((*added(0, 0), *GELU)),
+    whole((*added(0, 1), *GELU), normal(300, 30).T),
+    whole((*added(0, 1), *GELU, *SILU), ROW),
+    *(
+        Case("matmul", (normal(30, 40), weight(normal(300, 40)), bias, x), {"steps": (*added(0, 1), *GELU, *STORE)}, terms=41, scale=40, name=f"gelu {i}")
+        for i, (bias, x) in enumerate(((None, ROW), (normal(300), FULL)))
+    ),
+]  # fmt: skip
+"""Programs that are one form, and some that are nearly: tests/ops/test_forms.py compares them with their steps."""
+
 TURNED = [
+    *WHOLE,
+    *(whole(added(*range(1 + len(xs))), *xs, m=m) for m, xs in ((30, (ROW,)), (30, (ROW, FULL.copy())))),
+    *(turned((m,), 64, 128, True) for m in (11, 14, 23, 35, 36, 47, 48, 255, 256, 257, 600)),
+    turned((150,), 32, 5000, True),
     *(turned((1 + i % 7,), n, k, i % 2 == 0) for i, (n, k) in enumerate(SIZES)),
     *(turned((m,), n, 70) for m in (1, 2, 5, 6, 7, 11, 12, 13, 24, 25, 130, 200) for n in (16, 40)),
     *(turned((25,), n, 130, True) for n in (1, 15, 16, 31, 32, 33, 300)),

@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 from ops import harness
+from ops.cases_matrix_int8 import WHOLE
 from ops.cases_pointwise_forms import FORMS
 from ops.harness import Case, Status
 
@@ -45,3 +46,15 @@ def test_forms_have_the_bits_of_their_steps(case: Case) -> None:
             ), (at, cpu)
             signs = [np.signbit(y[~np.isnan(y)]) for y in (got.outputs[0].astype(np.float32), want.outputs[0].astype(np.float32))]  # fmt: skip
             assert np.array_equal(*signs), (at, cpu)
+
+
+@pytest.mark.parametrize("case", WHOLE, ids=str)
+def test_programs_that_are_one_form_have_the_bits_of_their_steps(case: Case) -> None:
+    *steps, store = case.attrs["steps"]
+    twice = tuple(Step("neg", "f32", 2, (2,)) for _ in range(2))
+    more = dataclasses.replace(case, attrs={**case.attrs, "steps": (*steps, *twice, store)})
+    for cpu in harness.variants():
+        got, want = (harness.run(c, harness.outs_of(c), cpu=cpu) for c in (case, more))
+        assert got.status == want.status == Status.OK
+        assert got.outputs[0] is not None and want.outputs[0] is not None
+        assert np.array_equal(got.outputs[0].view(np.uint32), want.outputs[0].view(np.uint32)), cpu

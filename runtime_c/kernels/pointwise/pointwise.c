@@ -7,6 +7,7 @@
 #include "core/kept.h"
 #include "core/size.h"
 #include "gen/ops.h"
+#include "kernels/moving/place.h"
 
 enum { FAULT_BYTES = 64 };
 
@@ -108,6 +109,45 @@ static int64_t *fault_of(const pte_engine *e, uint32_t thread) {
   return (int64_t *)(void *)(e->threads + thread * e->thread_bytes);
 }
 
+/* Steps that are run: two loads and their sum, or one load, then the form, then its store. */
+enum { WHOLE_ALONE = 3, WHOLE_ADDED = 5 };
+
+static const pte_tensor *addend_of(const pte_engine *e, const uint16_t *run,
+                                   const pte_operands *o) {
+  const pte_step *a = &e->steps[run[0]], *b = &e->steps[run[1]], *sum = &e->steps[run[2]];
+  bool sums = b->op == PTE_STEP_LOAD && sum->op == PTE_STEP_ADD &&
+              ((sum->a == a->dst && sum->b == b->dst) || (sum->a == b->dst && sum->b == a->dst));
+  return sums && a->dst != b->dst && (a->arg == 0) != (b->arg == 0) ? operand(o, a->arg + b->arg)
+                                                                    : NULL;
+}
+
+/* Whether the program is one form of a matrix's element, or of that and an addend in rows. A sum
+ * that something else reads as well would be kept by a step that runs. */
+static void find_whole(pte_engine *e, const pte_operands *o) {
+  uint16_t run[WHOLE_ADDED];
+  unsigned count = 0;
+  if (!PTE_FORMS_KEPT || o->y == NULL || e->rank == 0) return;
+  for (uint16_t i = 0; i < e->step_count; i++) {
+    if (e->forms[i].kind == PTE_FORM_PART) continue;
+    if (count == WHOLE_ADDED) return;
+    run[count++] = i;
+  }
+  if (count != WHOLE_ALONE && count != WHOLE_ADDED) return;
+  const pte_step *load = &e->steps[run[0]], *made = &e->steps[run[count - 3]];
+  const pte_step *last = &e->steps[run[count - 2]], *store = &e->steps[run[count - 1]];
+  const pte_form *form = &e->forms[run[count - 2]];
+  if (load->op != PTE_STEP_LOAD || store->op != PTE_STEP_STORE ||
+      (form->kind != PTE_FORM_GELU && form->kind != PTE_FORM_SILU) || form->x != made->dst ||
+      store->a != last->dst || (count == WHOLE_ALONE && load->arg != 0))
+    return;
+  if (count == WHOLE_ADDED) {
+    const pte_tensor *add = addend_of(e, run, o);
+    if (add == NULL || add->dtype != PTE_F32 || !pte_place_even(add, &e->add_stride)) return;
+    e->add = add->data;
+  }
+  e->whole = form;
+}
+
 pte_engine *pte_engine_open(const pte_call *call, pte_steps program, const pte_operands *o,
                             void *memory) {
   const pte_tensor *model = model_of(o);
@@ -141,6 +181,7 @@ pte_engine *pte_engine_open(const pte_call *call, pte_steps program, const pte_o
   }
   for (uint32_t i = 0; i < e->thread_count; i++) *fault_of(e, i) = -1;
   pte_forms_find(&(pte_forms_source){steps, e->literals, xs, outs, e->step_count}, forms);
+  find_whole(e, o);
   e->variant = pte_pointwise_pick(call->cpu);
   e->watch = call->watch;
   return e;

@@ -34,6 +34,10 @@ struct pte_engine {
   pte_watch *watch;
   const pte_step *steps;
   const pte_form *forms; /* by step */
+  const pte_form
+      *whole;       /* the form of y, or of y + `add`, that is all the program; NULL: none is */
+  const float *add; /* rows (all axes but the last) `add_stride` apart; NULL: nothing */
+  size_t add_stride;
   const uint64_t *literals;
   const pte_walk *xs, *outs; /* by operand and by output */
   unsigned char *threads; /* [thread_count][thread_bytes]: the fault's position (64 bytes), then the
