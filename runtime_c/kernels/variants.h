@@ -54,9 +54,10 @@ enum {
 
 /* Members of a pte_gemm_static that only matmul_turned calls. */
 #ifdef PTE_WITHOUT_MATMUL_TURNED
-#define PTE_TURNED_MEMBERS(turn_name, scaled_name) .turn = NULL, .scaled = NULL
+#define PTE_TURNED_MEMBERS(turn_name, codes_name, scaled_name) .turn = NULL, .scaled = NULL
 #else
-#define PTE_TURNED_MEMBERS(turn_name, scaled_name) .turn = turn_name, .scaled = scaled_name
+#define PTE_TURNED_MEMBERS(turn_name, codes_name, scaled_name)                                     \
+  .turn = turn_name, .codes = codes_name, .scaled = scaled_name
 #endif
 
 struct pte_engine; /* kernels/pointwise/pointwise.h */
@@ -333,9 +334,15 @@ typedef struct pte_gemm_static {
    * is room for factors. NULL: they need not. */
   void (*peaks)(size_t rows, size_t quads, const char *x, size_t row_bytes, uint32_t *peaks);
   void (*pairs)(size_t quads, const int8_t *panel, uint32_t *pairs);
-  /* pte_turned_row and pte_scaled_tile of kernels/matrix/gemm_turned.h */
-  void (*turn)(size_t depth, const float *x, float *room, int8_t *code, float *scale);
+  /* pte_turned_row, pte_row_codes and pte_scaled_tile of kernels/matrix/gemm_turned.h */
+  uint32_t (*turn)(size_t depth, const float *x, float *to);
+  void (*codes)(size_t count, const float *x, uint32_t largest, int8_t *code, float *scale);
   void (*scaled)(const pte_scaled_i8 *scaled, size_t rows, size_t panels);
+  /* tile and scaled at once, of most_rows by most_panels panels whose columns all exist, from one
+   * start for all rows, with a finish without limits; settle, too, where it is not NULL: where that
+   * leaves `start`. NULL: there is none */
+  void (*turned)(const pte_tile_i8 *tile, const pte_scaled_i8 *scaled,
+                 int32_t (*settle)[PTE_PANEL]);
   uint8_t most_rows, most_panels; /* at most PTE_BESIDE panels, PTE_SUMS together */
   uint8_t widened;                /* bytes of an element of a row */
 } pte_gemm_static;

@@ -172,7 +172,7 @@ const pte_gemm_static pte_gemm_static__amx = {
     .lay = pte_lay__avx512vnni,
     .taps = pte_taps__avx512vnni,
     .walk = pte_walk__avx512vnni,
-    PTE_TURNED_MEMBERS(pte_turn__avx512vnni, pte_scaled__avx512vnni),
+    PTE_TURNED_MEMBERS(pte_turn__avx512vnni, pte_codes__avx512vnni, pte_scaled__avx512vnni),
     .most_rows = 2 * EDGE,
     .most_panels = PTE_BESIDE,
     .widened = 1};

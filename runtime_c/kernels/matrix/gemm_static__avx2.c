@@ -345,7 +345,7 @@ static void pairs_near(size_t quads, const int8_t *panel, uint32_t *pairs) {
   }
 }
 
-PTE_TURNED_I8(static, turn, scaled)
+PTE_TURNED_I8(static, turn, codes, scaled)
 
 static const pte_gemm_static low = {.gather = gather_low,
                                     .columns = pte_rescale_complete,
@@ -362,7 +362,7 @@ static const pte_gemm_static near = {.gather = gather_near,
                                      .tile = tile_near,
                                      .peaks = peaks_near,
                                      .pairs = pairs_near,
-                                     PTE_TURNED_MEMBERS(turn, scaled),
+                                     PTE_TURNED_MEMBERS(turn, codes, scaled),
                                      .most_rows = ROWS,
                                      .most_panels = 1,
                                      .widened = 1};
@@ -429,7 +429,7 @@ const pte_gemm_static pte_gemm_static__avx2 = {.gather = gather_avx2,
                                                .walk = walk,
                                                .low = &low,
                                                .near = &near,
-                                               PTE_TURNED_MEMBERS(turn, scaled),
+                                               PTE_TURNED_MEMBERS(turn, codes, scaled),
                                                .most_rows = ROWS,
                                                .most_panels = 1,
                                                .widened = 2};

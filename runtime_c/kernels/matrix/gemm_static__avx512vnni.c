@@ -75,7 +75,10 @@ static void tile_vnni(size_t rows, size_t panels, const pte_tile_i8 *t) {
 
 #include "kernels/matrix/gemm_static_taps__avx512vnni.inc"
 
-PTE_TURNED_I8(, pte_turn__avx512vnni, pte_scaled__avx512vnni)
+#ifndef PTE_WITHOUT_MATMUL_TURNED
+#include "kernels/matrix/gemm_turned__avx512vnni.inc"
+#endif
+PTE_TURNED_I8(, pte_turn__avx512vnni, pte_codes__avx512vnni, pte_scaled__avx512vnni)
 
 void pte_columns__avx512vnni(pte_rescale_columns *columns, const int8_t *shifts) {
   pte_rescale_complete(columns, shifts);
@@ -89,7 +92,10 @@ const pte_gemm_static pte_gemm_static__avx512vnni = {
     .lay = pte_lay__avx512vnni,
     .taps = pte_taps__avx512vnni,
     .walk = pte_walk__avx512vnni,
-    PTE_TURNED_MEMBERS(pte_turn__avx512vnni, pte_scaled__avx512vnni),
+    PTE_TURNED_MEMBERS(pte_turn__avx512vnni, pte_codes__avx512vnni, pte_scaled__avx512vnni),
+#ifndef PTE_WITHOUT_MATMUL_TURNED
+    .turned = turned_vnni,
+#endif
     .most_rows = PTE_TALL,
     .most_panels = PTE_BESIDE,
     .widened = 1};

@@ -9,7 +9,9 @@ void pte_lay__avx512vnni(const pte_taps_i8 *t, size_t first, size_t count, const
 void pte_taps__avx512vnni(const pte_taps_i8 *t, size_t first, size_t end, const int8_t *const *tap,
                           size_t pixels, size_t step, int8_t *y);
 void pte_walk__avx512vnni(const pte_taps_i8 *t, size_t first, size_t end, const pte_walk_i8 *w);
-void pte_turn__avx512vnni(size_t depth, const float *x, float *room, int8_t *code, float *scale);
+uint32_t pte_turn__avx512vnni(size_t depth, const float *x, float *to);
+void pte_codes__avx512vnni(size_t count, const float *x, uint32_t largest, int8_t *code,
+                           float *scale);
 void pte_scaled__avx512vnni(const pte_scaled_i8 *s, size_t rows, size_t panels);
 
 #endif

@@ -51,7 +51,7 @@ static void tile_avxvnni(size_t rows, size_t panels, const pte_tile_i8 *t) {
   }
 }
 
-PTE_TURNED_I8(static, turn, scaled)
+PTE_TURNED_I8(static, turn, codes, scaled)
 
 const pte_gemm_static pte_gemm_static__avxvnni = {.gather = gather_avxvnni,
                                                   .columns = pte_rescale_complete,
@@ -59,7 +59,7 @@ const pte_gemm_static pte_gemm_static__avxvnni = {.gather = gather_avxvnni,
                                                   .tile = tile_avxvnni,
                                                   .lay = lay,
                                                   .taps = taps,
-                                                  PTE_TURNED_MEMBERS(turn, scaled),
+                                                  PTE_TURNED_MEMBERS(turn, codes, scaled),
                                                   .most_rows = ROWS,
                                                   .most_panels = 1,
                                                   .widened = 1};

@@ -74,14 +74,14 @@ static void sixteen_mve(const pte_rescale_columns *columns, size_t pairs, const 
 }
 
 PTE_TAPS_I8(sixteen_mve)
-PTE_TURNED_I8(static, turn, scaled)
+PTE_TURNED_I8(static, turn, codes, scaled)
 
 const pte_gemm_static pte_gemm_static__mve = {.gather = gather_mve,
                                               .columns = pte_rescale_complete,
                                               .tile = tile_mve,
                                               .lay = lay,
                                               .taps = taps,
-                                              PTE_TURNED_MEMBERS(turn, scaled),
+                                              PTE_TURNED_MEMBERS(turn, codes, scaled),
                                               .most_rows = ROWS,
                                               .most_panels = 1,
                                               .widened = 1};

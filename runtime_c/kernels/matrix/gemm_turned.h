@@ -167,25 +167,24 @@ PTE_ALWAYS void pte_row_codes(size_t count, const float *x, uint32_t largest, in
     code[i] = (int8_t)(int32_t)(pte_bits(x[i] * by + middle) - pte_bits(middle));
 }
 
-/* A row of `depth` elements, zeros behind them up to a multiple of 64, turned, to as many codes and
- * a scale; `room` has space for them as f32. */
-PTE_ALWAYS void pte_turned_row(size_t depth, const float *x, float *room, int8_t *code,
-                               float *scale) {
+/* A row of `depth` elements, zeros behind them up to a multiple of 64, turned; returns the largest
+ * magnitude, as bits. Where two blocks are turned side by side, there is room for 64 more. */
+PTE_ALWAYS uint32_t pte_turned_row(size_t depth, const float *x, float *to) {
   enum { WIDE = PTE_TURN * PTE_TURN_BESIDE };
-  const size_t wide = (depth + PTE_TURN - 1) / PTE_TURN * PTE_TURN;
+  float last[WIDE];
   pte_turn_bits bits = {0};
   int32_t largest = 0;
-  size_t k = 0;
-  for (; k + WIDE <= depth; k += WIDE) pte_turn_blocks(x + k, room + k, PTE_TURN, &bits);
-  if (k < depth) {
-    float last[WIDE] = {0}, turned[WIDE];
-    memcpy(last, x + k, (depth - k) * sizeof *x);
-    pte_turn_blocks(last, turned, PTE_TURN, &bits);
-    memcpy(room + k, turned, (wide - k) * sizeof *room);
+  for (size_t k = 0; k < depth; k += WIDE) {
+    const float *from = x + k;
+    if (depth - k < WIDE) {
+      memset(last, 0, sizeof last);
+      from = memcpy(last, from, (depth - k) * sizeof *x);
+    }
+    pte_turn_blocks(from, to + k, PTE_TURN, &bits);
   }
   for (unsigned i = 0; i < PTE_TURN_EDGE * PTE_TURN_BESIDE; i++)
     largest = bits[i] > largest ? bits[i] : largest;
-  pte_row_codes(wide, room, (uint32_t)largest, code, scale);
+  return (uint32_t)largest;
 }
 
 /* v = limit where `take` is set. */
@@ -193,8 +192,20 @@ PTE_ALWAYS void pte_turned_row(size_t depth, const float *x, float *room, int8_t
   (pte_sixteen)(((take) & (pte_sixteen_ints)((limit) - (pte_sixteen){0})) |                        \
                 (~(take) & (pte_sixteen_ints)(v)))
 
-/* Panel `p` of a tile, whose sixteen columns all exist. */
-PTE_ALWAYS void pte_scaled_panel(const pte_scaled_i8 *s, size_t rows, size_t panels, size_t p) {
+/* The first `lanes` of sixteen floats; without masks there are all of them. */
+#if defined(__AVX512F__)
+#define PTE_TURN_MASK(lanes) (__mmask16)((1u << (lanes)) - 1)
+#define PTE_TURN_READ(v, from, lanes)                                                              \
+  (v) = (pte_sixteen)_mm512_maskz_loadu_ps(PTE_TURN_MASK(lanes), from)
+#define PTE_TURN_WRITE(to, v, lanes) _mm512_mask_storeu_ps(to, PTE_TURN_MASK(lanes), (__m512)(v))
+#else
+#define PTE_TURN_READ(v, from, lanes) memcpy(&(v), from, sizeof(v))
+#define PTE_TURN_WRITE(to, v, lanes)  memcpy(to, &(v), sizeof(v))
+#endif
+
+/* Panel `p` of a tile: `lanes` columns. */
+PTE_ALWAYS void pte_scaled_panel(const pte_scaled_i8 *s, size_t rows, size_t panels, size_t p,
+                                 size_t lanes) {
   const pte_finish_f32 f = *s->finish;
   const size_t at = p * PTE_PANEL, step[] = {f.add_stride[0], f.add_stride[1]};
   const float *first = f.add[0] == NULL ? NULL : f.add[0] + at, *x_scale = s->x_scale;
@@ -202,19 +213,27 @@ PTE_ALWAYS void pte_scaled_panel(const pte_scaled_i8 *s, size_t rows, size_t pan
   const int32_t (*sum)[PTE_PANEL] = s->sum + p;
   float *y = s->y + at;
   pte_sixteen w_scale, more;
-  memcpy(&w_scale, s->w_scale + at, sizeof w_scale);
+  (void)lanes;
+  PTE_TURN_READ(w_scale, s->w_scale + at, lanes);
   for (size_t m = 0; m < rows; m++, sum += panels, y += s->y_stride) {
     pte_sixteen_ints codes;
     memcpy(&codes, *sum, sizeof codes);
     pte_sixteen v = __builtin_convertvector(codes, pte_sixteen) * (x_scale[m] * w_scale);
-    if (first != NULL) memcpy(&more, first, sizeof more), v += more, first += step[0];
-    if (second != NULL) memcpy(&more, second, sizeof more), v += more, second += step[1];
+    if (first != NULL) {
+      PTE_TURN_READ(more, first, lanes);
+      v += more, first += step[0];
+    }
+    if (second != NULL) {
+      PTE_TURN_READ(more, second, lanes);
+      v += more, second += step[1];
+    }
     if (f.at_least) v = PTE_LIMITED(v, v <= f.low, f.low);
     if (f.at_most) v = PTE_LIMITED(v, v >= f.high, f.high);
-    memcpy(y, &v, sizeof v);
+    PTE_TURN_WRITE(y, v, lanes);
   }
 }
 
+#if !defined(__AVX512F__)
 /* The last panel's `lanes` columns, one by one. */
 PTE_ALWAYS void pte_scaled_rest(const pte_scaled_i8 *s, size_t rows, size_t panels) {
   const pte_finish_f32 *f = s->finish;
@@ -230,21 +249,31 @@ PTE_ALWAYS void pte_scaled_rest(const pte_scaled_i8 *s, size_t rows, size_t pane
       s->y[m * s->y_stride + at + n] = v;
     }
 }
+#endif
 
 PTE_ALWAYS void pte_scaled_tile(const pte_scaled_i8 *s, size_t rows, size_t panels) {
+#if defined(__AVX512F__)
+  for (size_t p = 0; p < panels; p++)
+    pte_scaled_panel(s, rows, panels, p, p + 1 < panels ? PTE_PANEL : s->lanes);
+#else
   const bool ragged = s->lanes < PTE_PANEL;
-  for (size_t p = 0; p < panels - ragged; p++) pte_scaled_panel(s, rows, panels, p);
+  for (size_t p = 0; p < panels - ragged; p++) pte_scaled_panel(s, rows, panels, p, PTE_PANEL);
   if (ragged) pte_scaled_rest(s, rows, panels);
+#endif
 }
 
-/* The two functions above as those of a variant, by name. Only matmul_turned calls them: without it
+/* What a variant has of the functions above, by name. Only matmul_turned calls them: without it
  * nothing of them stays. */
 #ifdef PTE_WITHOUT_MATMUL_TURNED
-#define PTE_TURNED_I8(kind, turn_name, scaled_name)
+#define PTE_TURNED_I8(kind, turn_name, codes_name, scaled_name)
 #else
-#define PTE_TURNED_I8(kind, turn_name, scaled_name)                                                \
-  kind void turn_name(size_t depth, const float *x, float *room, int8_t *code, float *scale) {     \
-    pte_turned_row(depth, x, room, code, scale);                                                   \
+#define PTE_TURNED_I8(kind, turn_name, codes_name, scaled_name)                                    \
+  kind uint32_t turn_name(size_t depth, const float *x, float *to) {                               \
+    return pte_turned_row(depth, x, to);                                                           \
+  }                                                                                                \
+  kind void codes_name(size_t count, const float *x, uint32_t largest, int8_t *code,               \
+                       float *scale) {                                                             \
+    pte_row_codes(count, x, largest, code, scale);                                                 \
   }                                                                                                \
   kind void scaled_name(const pte_scaled_i8 *s, size_t rows, size_t panels) {                      \
     pte_scaled_tile(s, rows, panels);                                                              \

@@ -11,9 +11,12 @@
 #include "kernels/matrix/panel_decode.h"
 
 enum {
-  BLOCK_ROWS = 192, /* at most, whose codes stay in L2 */
+  BLOCK_BYTES = 1 << 19, /* of codes, which stay in L2, */
+  LEAST_ROWS = 128,      /* or of so many rows, */
+  MOST_ROWS = 256,       /* and at most these */
   BLOCK_PANELS = 16,
   MANY_ROWS = 16, /* that pay for looking at weights (the variant's `pairs`) */
+  FEW_ROWS = 4,   /* of a tile that has not enough sums to keep the processor busy are less */
   TURN = 64,
   ALIAS = 4096 /* rows so far apart would fall on each other in L1 */
 };
@@ -52,57 +55,101 @@ static bool plan_of(const pte_call *call, turned_plan *p) {
     p->kernel = p->kernel->near;
   p->zeros = p->kernel->settle != NULL;
   p->peaks = pte_peaks_count(p->kernel, p->quads);
-  p->row_blocks = ceil_div(p->rows, BLOCK_ROWS - 1);
+  p->row_bytes = 4 * p->quads * p->kernel->widened;
+  if (p->row_bytes % ALIAS == 0) p->row_bytes += 64;
+  size_t block_rows = least(BLOCK_BYTES / (4 * p->quads + 1), MOST_ROWS);
+  if (block_rows < LEAST_ROWS) block_rows = LEAST_ROWS;
+  p->row_blocks = ceil_div(p->rows, block_rows - 1);
   if (p->rows > 0) {
     const size_t block = ceil_div(p->rows, p->row_blocks) + p->zeros;
     p->strips = ceil_div(block, p->kernel->most_rows);
   }
-  p->column_blocks =
-      p->rows < PTE_TALL ? least(call->threads, p->panels) : ceil_div(p->panels, BLOCK_PANELS);
-  p->row_bytes = 4 * p->quads * p->kernel->widened;
-  if (p->row_bytes % ALIAS == 0) p->row_bytes += 64;
+  p->column_blocks = least(call->threads, p->panels);
+  if (p->rows >= PTE_TALL) { /* as many for each thread */
+    const size_t each = ceil_div(ceil_div(p->panels, BLOCK_PANELS), call->threads);
+    p->column_blocks = least(each * call->threads, ceil_div(p->panels, PTE_BESIDE));
+  }
   const uint64_t any = 8 * (uint64_t)p->quads + 64; /* of any variant's, with peaks */
   return pte_mul(any, p->rows + p->row_blocks, &p->code_bytes) &&
          pte_align(p->code_bytes, 64, &p->code_bytes) &&
          pte_mul(sizeof(float), p->rows, &p->scale_bytes) &&
          pte_align(p->scale_bytes, 64, &p->scale_bytes) &&
-         pte_mul(4 * (sizeof(float) + 1), p->quads, &p->share_bytes);
+         pte_mul(4 * (2 * sizeof(float) + 1), p->quads, &p->share_bytes) &&
+         pte_add(p->share_bytes, 2 * sizeof(float) * TURN, &p->share_bytes);
 }
 
-/* Rows of a tile: `all` of block `block` from its row `at` on, of which a row of zeros is the first
- * where there is one. */
+/* Rows that are multiplied panel by panel, of which a row of zeros is the first where there is one.
+ */
+typedef struct turned_block {
+  size_t index, first, all; /* first: row of x and y */
+} turned_block;
+
+static turned_block block_at(const turned_plan *p, size_t i) {
+  const size_t first = p->rows * i / p->row_blocks, end = p->rows * (i + 1) / p->row_blocks;
+  return (turned_block){.index = i, .first = first, .all = end - first + p->zeros};
+}
+
+/* Rows of a tile: `all` of a block from its row `at` on. */
 typedef struct turned_strip {
-  size_t block, at, all;
+  size_t at, all;
   size_t row; /* of x: the first that is none of zeros */
   char *codes;
   uint32_t *peaks;
 } turned_strip;
 
-static turned_strip strip_at(const turned_plan *p, size_t block, size_t i) {
-  const size_t first = p->rows * block / p->row_blocks;
-  const size_t all = p->rows * (block + 1) / p->row_blocks - first + p->zeros;
-  turned_strip s = {.block = block, .at = all * i / p->strips};
-  s.all = all * (i + 1) / p->strips - s.at;
-  s.row = first + (s.at > 0 ? s.at - p->zeros : 0);
-  s.codes = p->codes + (first + block * p->zeros + s.at) * p->row_bytes;
+/* Strips have most_rows rows, since that tile is the fastest a row; but a last one of very few
+ * would wait for its own sums, so the last two share then what is left for both. */
+static turned_strip strip_at(const turned_plan *p, const turned_block *b, size_t i) {
+  const size_t most = p->kernel->most_rows, full = p->strips - least(p->strips, 2);
+  turned_strip s = {.at = least(i, full) * most, .all = most};
+  if (i >= full) {
+    const size_t left = b->all - full * most;
+    const size_t share = left < most + FEW_ROWS ? (left + 1) / 2 : most;
+    const size_t before = p->strips == 1 ? 0 : (i - full) * share;
+    s.at += before, s.all = p->strips == 1 || before != 0 ? left - before : share;
+  }
+  s.row = b->first + (s.at > 0 ? s.at - p->zeros : 0);
+  s.codes = p->codes + (b->first + b->index * p->zeros + s.at) * p->row_bytes;
   s.peaks = (uint32_t *)(void *)(p->codes + (p->rows + p->row_blocks * p->zeros) * p->row_bytes) +
-            (block * p->strips + i) * p->peaks;
+            (b->index * p->strips + i) * p->peaks;
   return s;
 }
 
+/* `code` as row `i` of the strip. */
+static void row_put(const turned_plan *p, const turned_strip *s, size_t i, const int8_t *code) {
+  const pte_gather_i8 g = {.x = code,
+                           .windows = 1,
+                           .lines = 1,
+                           .bytes = 4 * p->quads,
+                           .to = s->codes + i * p->row_bytes,
+                           .row_bytes = p->row_bytes};
+  p->kernel->gather(&g);
+}
+
+/* A row is turned before the one before it becomes codes: a scale waits for all of its row, and
+ * nothing else would be done meanwhile. `room`: two rows and what is turned
+ * beside their ends, then codes. */
 static bool strip_turn(const turned_plan *p, pte_pace *pace, const turned_strip *s, float *room) {
-  int8_t *codes = (int8_t *)(room + 4 * p->quads);
-  pte_gather_i8 g = {.x = codes, .windows = 1, .lines = 1, .bytes = 4 * p->quads};
-  g.to = s->codes, g.row_bytes = p->row_bytes;
-  for (size_t i = 0, row = s->row; i < s->all; i++, g.to = (char *)g.to + p->row_bytes) {
-    if (!pte_pace_go(pace, 4 * (int64_t)p->depth)) return false;
-    if (s->at + i < p->zeros) {
-      memset(codes, 0, g.bytes);
-    } else {
-      const float *x = (const float *)p->call->in[0]->data + row * p->depth;
-      p->kernel->turn(p->depth, x, room, codes, &p->scales[row++]);
+  const size_t wide = 4 * p->quads, rows = s->row + s->all - (s->at < p->zeros);
+  const float *x = (const float *)p->call->in[0]->data + s->row * p->depth;
+  const size_t apart = wide + TURN;
+  int8_t *code = (int8_t *)(room + 2 * apart);
+  uint32_t before = 0;
+  size_t i = 0;
+  memset(code, 0, wide);
+  if (s->at < p->zeros) row_put(p, s, i++, code);
+  for (size_t row = s->row; row <= rows; row++, x += p->depth) {
+    float *to = room + row % 2 * apart, *from = room + (row + 1) % 2 * apart;
+    uint32_t largest = 0;
+    if (row < rows) {
+      if (!pte_pace_go(pace, 4 * (int64_t)p->depth)) return false;
+      largest = p->kernel->turn(p->depth, x, to);
     }
-    p->kernel->gather(&g);
+    if (row > s->row) {
+      p->kernel->codes(wide, from, before, code, &p->scales[row - 1]);
+      row_put(p, s, i++, code);
+    }
+    before = largest;
   }
   if (p->peaks != 0) p->kernel->peaks(s->all, p->quads, s->codes, p->row_bytes, s->peaks);
   return true;
@@ -113,7 +160,8 @@ static void turn_task(void *context, size_t begin, size_t end, uint32_t thread) 
   float *room = (float *)(void *)(p->shares + p->share_bytes * thread);
   pte_pace pace = pte_call_pace(p->call);
   for (size_t i = begin; i < end; i++) {
-    const turned_strip s = strip_at(p, i / p->strips, i % p->strips);
+    const turned_block block = block_at(p, i / p->strips);
+    const turned_strip s = strip_at(p, &block, i % p->strips);
     if (!strip_turn(p, &pace, &s, room)) return;
   }
 }
@@ -128,40 +176,65 @@ typedef struct panel_set {
   const int8_t *next; /* the panels after these, asked for evenly over all strips */
   size_t next_step;
   uint32_t *pairs;
+  bool whole; /* the variant has a tile of these that does all at once */
 } panel_set;
+
+static bool whole_tiles(const turned_plan *p, const panel_set *set) {
+  return p->kernel->turned != NULL && set->count == p->kernel->most_panels &&
+         (set->panel + set->count) * PTE_PANEL <= p->columns && p->quads <= PTE_TILE_QUADS &&
+         !p->finish.at_least && !p->finish.at_most;
+}
+
+/* Sums of a strip times the panels of `set`, in pieces of K, then what `s` says. */
+static bool sums_run(const turned_plan *p, pte_pace *pace, panel_set *set, pte_tile_i8 *t,
+                     size_t rows, bool settle, pte_scaled_i8 *s) {
+  _Alignas(64) int32_t sum[PTE_SUMS][PTE_PANEL];
+  t->sum = sum;
+  for (size_t q = 0; q == 0 || q < p->quads; q += PTE_TILE_QUADS) {
+    t->quads = least(p->quads - q, PTE_TILE_QUADS);
+    if (!pte_pace_go(pace, (int64_t)(rows * set->count * PTE_PANEL * (t->quads + 4)))) return false;
+    p->kernel->tile(rows, set->count, t);
+    t->x += t->quads * 4 * p->kernel->widened, t->panel += t->quads * (4 * PTE_PANEL);
+    t->start = sum[0], t->start_row = set->count * PTE_PANEL;
+    t->next += t->quads * t->next_step;
+  }
+  set->next = t->next;
+  if (settle) p->kernel->settle(rows, set->count, set->start[0], PTE_PANEL, sum);
+  s->sum = (const int32_t (*)[PTE_PANEL])sum + settle * set->count;
+  p->kernel->scaled(s, rows - settle, set->count);
+  return true;
+}
 
 /* A strip times the panels of `set`. */
 static bool tile_run(const turned_plan *p, pte_pace *pace, panel_set *set,
                      const turned_strip *strip) {
   const size_t column = set->panel * PTE_PANEL, panel_bytes = p->quads * (4 * PTE_PANEL);
-  const size_t all = strip->all, row = strip->row;
   const bool settle = strip->at < p->zeros;
-  _Alignas(64) int32_t sum[PTE_SUMS][PTE_PANEL];
-  pte_tile_i8 t = {.x = strip->codes, .row_bytes = p->row_bytes, .sum = sum};
-  t.panel = (const int8_t *)p->w.codes + set->panel * panel_bytes, t.panel_bytes = panel_bytes;
-  t.next = set->next, t.next_step = set->next_step;
-  t.peaks = strip->peaks, t.pairs = set->pairs;
-  t.start = set->start[0], t.start_panel = PTE_PANEL;
-  for (size_t q = 0; q == 0 || q < p->quads; q += PTE_TILE_QUADS) {
-    t.quads = least(p->quads - q, PTE_TILE_QUADS);
-    if (!pte_pace_go(pace, (int64_t)(all * set->count * PTE_PANEL * (t.quads + 4)))) return false;
-    p->kernel->tile(all, set->count, &t);
-    t.x += t.quads * 4 * p->kernel->widened, t.panel += t.quads * (4 * PTE_PANEL);
-    t.start = sum[0], t.start_row = set->count * PTE_PANEL;
-    t.next += t.quads * t.next_step;
-  }
-  set->next = t.next;
-  if (settle) p->kernel->settle(all, set->count, set->start[0], PTE_PANEL, sum);
-  const pte_finish_f32 finish = pte_finish_at(&p->finish, row, column);
-  const pte_scaled_i8 s = {.sum = (const int32_t (*)[PTE_PANEL])sum + settle * set->count,
-                           .x_scale = p->scales + row,
-                           .w_scale = (const float *)(const void *)p->w.scales + column,
-                           .finish = &finish,
-                           .y = (float *)p->call->out[0]->data + row * p->columns + column,
-                           .y_stride = p->columns,
-                           .lanes = least(p->columns - column, set->count * PTE_PANEL) -
-                                    (set->count - 1) * PTE_PANEL};
-  p->kernel->scaled(&s, all - settle, set->count);
+  const pte_finish_f32 finish = pte_finish_at(&p->finish, strip->row, column);
+  pte_tile_i8 t = {.x = strip->codes,
+                   .panel = (const int8_t *)p->w.codes + set->panel * panel_bytes,
+                   .quads = p->quads,
+                   .row_bytes = p->row_bytes,
+                   .panel_bytes = panel_bytes,
+                   .next = set->next,
+                   .next_step = set->next_step,
+                   .start = set->start[0],
+                   .start_panel = PTE_PANEL,
+                   .peaks = strip->peaks,
+                   .pairs = set->pairs};
+  pte_scaled_i8 s = {.x_scale = p->scales + strip->row,
+                     .w_scale = (const float *)(const void *)p->w.scales + column,
+                     .finish = &finish,
+                     .y = (float *)p->call->out[0]->data + strip->row * p->columns + column,
+                     .y_stride = p->columns,
+                     .lanes = least(p->columns - column, set->count * PTE_PANEL) -
+                              (set->count - 1) * PTE_PANEL};
+  if (!set->whole || strip->all < p->kernel->most_rows)
+    return sums_run(p, pace, set, &t, strip->all, settle, &s);
+  if (!pte_pace_go(pace, (int64_t)(strip->all * set->count * PTE_PANEL * (p->quads + 4))))
+    return false;
+  p->kernel->turned(&t, &s, settle ? set->start : NULL);
+  set->next += p->quads * set->next_step;
   return true;
 }
 
@@ -181,8 +254,9 @@ static bool rows_finish(const turned_plan *p, pte_pace *pace, uint32_t thread, c
 static void blocks_run(const turned_plan *p, size_t begin, size_t end, uint32_t thread) {
   pte_pace pace = pte_call_pace(p->call);
   for (size_t i = begin; i < end; i++) {
-    const size_t column = i / p->row_blocks, block = i % p->row_blocks;
-    const size_t rows[2] = {p->rows * block / p->row_blocks, p->rows * (block + 1) / p->row_blocks};
+    const size_t column = i / p->row_blocks;
+    const turned_block block = block_at(p, i % p->row_blocks);
+    const size_t rows[2] = {block.first, block.first + block.all - p->zeros};
     const size_t first = p->panels * column / p->column_blocks;
     const size_t last = p->panels * (column + 1) / p->column_blocks;
     for (size_t panel = first, count; panel < last; panel += count) {
@@ -192,9 +266,10 @@ static void blocks_run(const turned_plan *p, size_t begin, size_t end, uint32_t 
       set.next = codes + count * p->quads * (4 * PTE_PANEL);
       set.next_step = ceil_div(count * (4 * PTE_PANEL), p->strips);
       set.pairs = (uint32_t *)(void *)(p->shares + p->share_bytes * thread);
+      set.whole = whole_tiles(p, &set);
       if (p->peaks != 0) p->kernel->pairs(p->quads, codes, set.pairs);
       for (size_t s = 0; s < p->strips; s++) {
-        const turned_strip strip = strip_at(p, block, s);
+        const turned_strip strip = strip_at(p, &block, s);
         if (!tile_run(p, &pace, &set, &strip)) return;
       }
     }
