@@ -9,7 +9,8 @@
  *
  * The transforms are fused steps in a fixed order, the products the chains of gemm.h, so threads,
  * blocks and variants change no bit. A block of tiles stays in L2 from transform to transform while
- * the weights, of which there are four times as many as pixels ask for, stream by. Source: Lavin
+ * the weights, of which there are four times as many as pixels ask for, stream by: each pair of
+ * panels is asked for while the one before it is multiplied, from product to product. Source: Lavin
  * and Gray 2015. */
 #include "core/size.h"
 #include "gen/ops.h"
@@ -17,8 +18,9 @@
 
 enum {
   PRODUCTS = 36,
-  BLOCK_FLOATS = 3 << 17, /* transformed pixels and sums of a block: 1.5 MiB of L2 */
-  MOST_PANELS = 16        /* of a block's columns */
+  BLOCK_FLOATS = 3 << 16, /* transformed pixels and sums of a block: 768 KiB of L2 */
+  BLOCK_PAIRS = 4,        /* of panels, of a block's columns */
+  LEAST_TILES = 32        /* of a block: with fewer the weights pass by too often */
 };
 
 typedef struct winograd_plan {
@@ -26,7 +28,7 @@ typedef struct winograd_plan {
   const pte_winograd_f32 *kernel;
   const pte_gemm_f32 *gemm;
   int64_t high, wide, out_high, out_wide, begin; /* pixels */
-  size_t channels, panels;
+  size_t channels, panels, pairs;
   size_t down, across, tiles; /* of an image; of all */
   size_t tile_blocks, column_blocks;
   uint64_t epilogue_bytes, zeros_bytes, v_bytes, m_bytes, share_bytes;
@@ -35,6 +37,12 @@ typedef struct winograd_plan {
   pte_finish_f32 finish;
   const pte_engine *epilogue;
 } winograd_plan;
+
+/* What a thread has for itself; behind it are planes of transformed pixels, of sums, and scratch of
+ * pte_gemm_part. */
+typedef struct winograd_share {
+  _Alignas(64) size_t filled; /* the block whose pixels are there */
+} winograd_share;
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 static size_t most(size_t a, size_t b) { return a > b ? a : b; }
@@ -55,17 +63,28 @@ static pte_gemm gemm_of(const winograd_plan *p, size_t rows, size_t panels) {
                     .watch = p->call->watch};
 }
 
-/* Blocks as large as they fit; more of them where threads would idle, of columns first: each block
- * of tiles reads all of its weights. */
+/* Blocks as large as they fit, as many for each thread if they can be tiles of the products each;
+ * where threads would idle, more of columns: each block of tiles reads all of its weights. */
 static void split(winograd_plan *p) {
   const size_t threads = p->call->threads;
-  const size_t row = PRODUCTS * (p->channels + least(p->panels, MOST_PANELS) * PTE_PANEL);
-  const size_t fit = least(most(BLOCK_FLOATS / row, 2 * PTE_SPAN), PTE_GEMM_ROWS);
-  p->tile_blocks = ceil_div(p->tiles, fit);
-  p->column_blocks = ceil_div(p->panels, MOST_PANELS);
-  if (p->tile_blocks < threads)
-    p->column_blocks =
-        most(p->column_blocks, least(p->panels, ceil_div(threads, most(p->tile_blocks, 1))));
+  const size_t row = PRODUCTS * (p->channels + least(p->pairs, BLOCK_PAIRS) * 2 * PTE_PANEL);
+  const size_t fit = least(most(BLOCK_FLOATS / row, LEAST_TILES), PTE_GEMM_ROWS);
+  const size_t blocks = most(ceil_div(p->tiles, fit), 1);
+  p->tile_blocks = blocks;
+  for (size_t some = threads; threads > 1 && some <= 4 * threads; some *= 4) {
+    const size_t even = ceil_div(blocks, some) * some;
+    if (p->tiles / even >= 2 * PTE_SPAN) p->tile_blocks = even;
+  }
+  p->column_blocks =
+      most(ceil_div(p->pairs, BLOCK_PAIRS), least(p->pairs, ceil_div(threads, p->tile_blocks)));
+}
+
+/* Floats from one of the 36 planes to the next, of `floats` each: a whole line more and an odd
+ * number of them, so that the 36 places of a transform are in as many sets of a cache. */
+static size_t plane_of(size_t floats) { return (floats / PTE_PANEL | 1) * PTE_PANEL; }
+static bool planes_bytes(size_t rows, size_t columns, uint64_t *out) {
+  return pte_mul(PRODUCTS * sizeof(float) * (uint64_t)rows, columns, out) &&
+         pte_add(*out, PRODUCTS * sizeof(float) * PTE_PANEL, out);
 }
 
 static bool plan_of(const pte_call *call, winograd_plan *p) {
@@ -81,17 +100,17 @@ static bool plan_of(const pte_call *call, winograd_plan *p) {
                        .begin = a->begin,
                        .channels = (size_t)x->shape[3],
                        .panels = (size_t)y->shape[3] / PTE_PANEL};
+  p->pairs = ceil_div(p->panels, 2);
   p->down = ceil_div((size_t)p->out_high, 4), p->across = ceil_div((size_t)p->out_wide, 4);
   p->tiles = (size_t)y->shape[0] * p->down * p->across;
   split(p);
-  const size_t rows = ceil_div(p->tiles, most(p->tile_blocks, 1));
-  const pte_gemm g = gemm_of(p, rows, ceil_div(p->panels, most(p->column_blocks, 1)));
-  const uint64_t pixel = PRODUCTS * sizeof(float);
+  const size_t rows = ceil_div(p->tiles, p->tile_blocks);
+  const pte_gemm g = gemm_of(p, rows, 2 * ceil_div(p->pairs, most(p->column_blocks, 1)));
   return pte_epilogue_scratch(call, a->steps, 3, &p->epilogue_bytes) == PTE_OK &&
          pte_mul(p->channels, sizeof(float), &p->zeros_bytes) &&
-         pte_mul(pixel * rows, p->channels, &p->v_bytes) &&
-         pte_mul(pixel * rows, g.columns, &p->m_bytes) &&
-         pte_gemm_scratch(&g, 1, &p->share_bytes) &&
+         planes_bytes(rows, p->channels, &p->v_bytes) &&
+         planes_bytes(rows, g.columns, &p->m_bytes) && pte_gemm_scratch(&g, 1, &p->share_bytes) &&
+         pte_add(p->share_bytes, sizeof(winograd_share), &p->share_bytes) &&
          pte_add(p->share_bytes, p->v_bytes, &p->share_bytes) &&
          pte_add(p->share_bytes, p->m_bytes, &p->share_bytes);
 }
@@ -115,10 +134,12 @@ static bool tile_forward(const winograd_plan *p, pte_pace *pace, size_t index, f
   const winograd_corner t = corner_of(p, index);
   const float *x = p->call->in[0]->data, *pixel[PRODUCTS];
   const int64_t channels = (int64_t)p->channels;
-  for (int64_t i = 0; i < PRODUCTS; i++) {
-    const int64_t line = t.y + i / 6 - p->begin, at = t.x + i % 6 - p->begin;
-    const bool inside = line >= 0 && line < p->high && at >= 0 && at < p->wide;
-    pixel[i] = inside ? x + ((t.batch * p->high + line) * p->wide + at) * channels : p->zeros;
+  for (int64_t i = 0; i < 6; i++) {
+    const int64_t line = t.y + i - p->begin, first = (t.batch * p->high + line) * p->wide;
+    for (int64_t k = 0, at = t.x - p->begin; k < 6; k++, at++) {
+      const bool inside = line >= 0 && line < p->high && at >= 0 && at < p->wide;
+      pixel[6 * i + k] = inside ? x + (first + at) * channels : p->zeros;
+    }
   }
   for (int64_t c = 0, count; c < channels; c += count) {
     count = pte_pace_take(pace, channels - c, 8 * PRODUCTS, PTE_PANEL);
@@ -167,25 +188,95 @@ static bool tile_back(const winograd_plan *p, pte_pace *pace, uint32_t thread, s
   return true;
 }
 
-static bool block_run(const winograd_plan *p, pte_pace *pace, uint32_t thread,
-                      const size_t tiles[2], const size_t panels[2], bool fill) {
-  const size_t count = tiles[1] - tiles[0], wide = panels[1] - panels[0], c = p->channels;
-  char *share = p->shares + p->share_bytes * thread;
-  float *v = (float *)(void *)share, *m = (float *)(void *)(share + p->v_bytes);
-  for (size_t t = 0; fill && t < count; t++)
-    if (!tile_forward(p, pace, tiles[0] + t, v + t * c, count * c)) return false;
-  pte_gemm g = gemm_of(p, count, wide);
-  for (size_t e = 0; e < PRODUCTS; e++) {
-    const pte_matrix rows = {v + e * count * c, c, 0};
-    const pte_plain_panels u = {
-        (const float *)p->call->in[1]->data + (e * p->panels + panels[0]) * c * PTE_PANEL, c};
-    g.source = &rows, g.panels.self = &u, g.out = m + e * count * g.columns;
-    pte_gemm_part(&g, p->gemm, share + p->v_bytes + p->m_bytes, 0, (size_t[]){0, count},
-                  (size_t[]){0, wide});
+/* A block while it is computed. */
+typedef struct winograd_block {
+  const winograd_plan *p;
+  pte_pace *pace;
+  size_t tiles, first_panel, panels;
+  float *v, *m; /* planes [36] of rows [tiles][channels] and [tiles][panels][16] */
+  size_t v_plane, m_plane;
+  void *scratch; /* of pte_gemm_part */
+} winograd_block;
+
+/* `panels` panels from u on, one or two, times a plane of pixels, in tiles of as many rows each.
+ * Each tile asks for its share of the panels that are `next`, if any. */
+static bool pair_run(const winograd_block *b, const float *v, const float *u, const float *next,
+                     float *m, size_t panels) {
+  const size_t c = b->p->channels, strips = ceil_div(b->tiles, 2 * PTE_SPAN);
+  const size_t steps = most(ceil_div(c, PTE_GEMM_EVEN), 1), stride = b->panels * PTE_PANEL;
+  for (size_t i = 0; i < steps * strips; i++) {
+    const size_t k = c * (i / strips) / steps, run = c * (i / strips + 1) / steps - k;
+    const size_t strip = i % strips, row = b->tiles * strip / strips,
+                 rows = b->tiles * (strip + 1) / strips - row, half = (rows + 1) / 2;
+    const float *x = v + row * c + k, *w = u + k * PTE_PANEL;
+    float *out = m + row * stride;
+    const pte_parts_f32 s = {
+        .x = {x,   x + half * c       },
+        .row_stride = c,
+        .taps = 1,
+        .tap_stride = run,
+        .run = run,
+        .panel = {w,   w + c * PTE_PANEL  },
+        .ask = next == NULL ? NULL : next + (k + run * strip / strips) * PTE_PANEL,
+        .further = next == NULL ? 0 : ceil_div(PTE_PANEL * sizeof *next, strips),
+        .out = {out, out + half * stride},
+        .out_stride = stride,
+        .first = k == 0
+    };
+    if (!pte_pace_go(b->pace, (int64_t)(rows * panels * PTE_PANEL * run))) return false;
+    b->p->gemm->parts(rows, panels, &s);
   }
-  for (size_t t = 0; t < count; t++)
-    if (!tile_back(p, pace, thread, tiles[0] + t, m + t * g.columns, count * g.columns,
-                   panels[0] * PTE_PANEL, g.columns))
+  return true;
+}
+
+static bool product_run(const winograd_block *b, size_t e) {
+  const winograd_plan *p = b->p;
+  const size_t panel = p->channels * PTE_PANEL;
+  const float *u = (const float *)p->call->in[1]->data + (e * p->panels + b->first_panel) * panel;
+  const float *v = b->v + e * b->v_plane, *after = u + p->panels * panel;
+  float *m = b->m + e * b->m_plane;
+  if (PTE_PARTS && p->gemm->parts != NULL && b->tiles > PTE_STRIP) {
+    for (size_t i = 0; i < b->panels; i += 2) {
+      const float *next = i + 2 < b->panels ? u + (i + 2) * panel : e + 1 < PRODUCTS ? after : NULL;
+      if (!pair_run(b, v, u + i * panel, next, m + i * PTE_PANEL, least(b->panels - i, 2)))
+        return false;
+    }
+    return true;
+  }
+  const pte_matrix rows = {v, p->channels, 0};
+  const pte_plain_panels panels = {u, p->channels};
+  pte_gemm g = gemm_of(p, b->tiles, b->panels);
+  g.source = &rows, g.panels.self = &panels, g.out = m;
+  pte_gemm_part(&g, p->gemm, b->scratch, 0, (size_t[]){0, b->tiles}, (size_t[]){0, b->panels});
+  return true;
+}
+
+static bool block_run(const winograd_plan *p, pte_pace *pace, uint32_t thread, size_t block,
+                      const size_t panels[2]) {
+  const size_t first = p->tiles * block / p->tile_blocks, c = p->channels;
+  const size_t tiles = p->tiles * (block + 1) / p->tile_blocks - first;
+  const size_t wide = panels[1] - panels[0], columns = wide * PTE_PANEL;
+  char *room = p->shares + p->share_bytes * thread;
+  winograd_share *share = (winograd_share *)(void *)room;
+  float *v = (float *)(void *)(share + 1), *m = (float *)(void *)((char *)v + p->v_bytes);
+  const winograd_block b = {p,
+                            pace,
+                            tiles,
+                            panels[0],
+                            wide,
+                            v,
+                            m,
+                            plane_of(tiles * c),
+                            plane_of(tiles * columns),
+                            (char *)m + p->m_bytes};
+  for (size_t t = 0; share->filled != block && t < tiles; t++)
+    if (!tile_forward(p, pace, first + t, v + t * c, b.v_plane)) return false;
+  share->filled = block;
+  for (size_t e = 0; e < PRODUCTS; e++)
+    if (!product_run(&b, e)) return false;
+  for (size_t t = 0; t < tiles; t++)
+    if (!tile_back(p, pace, thread, first + t, m + t * columns, b.m_plane, panels[0] * PTE_PANEL,
+                   columns))
       return false;
   return true;
 }
@@ -195,11 +286,9 @@ static void winograd_task(void *context, size_t begin, size_t end, uint32_t thre
   pte_pace pace = pte_call_pace(p->call);
   for (size_t i = begin; i < end; i++) {
     const size_t block = i / p->column_blocks, column = i % p->column_blocks;
-    const size_t tiles[2] = {p->tiles * block / p->tile_blocks,
-                             p->tiles * (block + 1) / p->tile_blocks};
-    const size_t panels[2] = {p->panels * column / p->column_blocks,
-                              p->panels * (column + 1) / p->column_blocks};
-    if (!block_run(p, &pace, thread, tiles, panels, i == begin || column == 0)) return;
+    const size_t panels[2] = {p->pairs * column / p->column_blocks * 2,
+                              least(p->pairs * (column + 1) / p->column_blocks * 2, p->panels)};
+    if (!block_run(p, &pace, thread, block, panels)) return;
   }
 }
 
@@ -224,6 +313,8 @@ static pte_status conv_winograd_run(const pte_call *call) {
   if (!pte_row_move(&pace, zeros, 1, &zero, 0, (int64_t)p.channels, 4)) return PTE_CANCELLED;
   p.zeros = (const float *)(const void *)zeros;
   p.shares = zeros + p.zeros_bytes;
+  for (uint32_t i = 0; i < call->threads; i++)
+    ((winograd_share *)(void *)(p.shares + p.share_bytes * i))->filled = SIZE_MAX;
   if (!pte_finish_of(call, a->steps, 3, &p.finish))
     p.epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
   pte_parallel(call, p.tile_blocks * p.column_blocks, 1, winograd_task, &p);
