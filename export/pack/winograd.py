@@ -20,9 +20,10 @@ from ..program import Instr, Value
 PANEL: Final = 16
 PRODUCTS: Final = 36
 MOST_PADDING: Final = 2
-LEAST_CHANNELS: Final = 32
-LEAST_TILES: Final = 16
-"""Of 4 x 4 pixels, at batch 1: with fewer the weights, read from memory once a run, take longer than the products."""
+LEAST_TILES: Final = 8
+"""Of 4 x 4 pixels, of all images: with fewer the weights, read from memory once a run, take longer than the products."""
+MANY_CHANNELS: Final = 64
+"""With fewer the transforms, and what surrounds 36 small products, ask for more tiles: together as many as these have."""
 
 
 def fits(instr: Instr, x: Value, y: Value) -> bool:
@@ -40,16 +41,16 @@ def fits(instr: Instr, x: Value, y: Value) -> bool:
 
 def pays(x: Value, y: Value) -> bool:
     """Whether conv_winograd, where it fits, is faster on most processors."""
-    channels = min(int(x.shape[-1]), int(y.shape[-1]))
-    return channels >= LEAST_CHANNELS and _tiles(y.shape[1:-1]) >= LEAST_TILES
+    channels = min(int(x.shape[-1]), int(y.shape[-1]), MANY_CHANNELS)
+    return channels * _tiles(y.shape) >= MANY_CHANNELS * LEAST_TILES
 
 
-def _tiles(pixels: tuple[Any, ...]) -> int:
-    """Of an image; 0 where its size is not known at export."""
-    high, wide = pixels
+def _tiles(shape: tuple[Any, ...]) -> int:
+    """Of all images, one where their number is not known at export; 0 where their size is not."""
+    batch, high, wide, _ = shape
     if not isinstance(high, int) or not isinstance(wide, int):
         return 0
-    return -(-high // 4) * -(-wide // 4)
+    return (batch if isinstance(batch, int) else 1) * -(-high // 4) * -(-wide // 4)
 
 
 def attributes(attrs: dict[str, Any]) -> dict[str, Any]:

@@ -73,8 +73,20 @@ def operators(path: Path, **options: Any) -> list[str]:
 FITS = (1, 32, 16, 16), (48, 32, 3, 3)
 
 
-def test_such_a_convolution_becomes_one(tmp_path: Path) -> None:
-    assert "conv_winograd" in operators(model(tmp_path / "m.onnx", *FITS), fast_conv=True)
+@pytest.mark.parametrize(
+    ("x", "w"),
+    [
+        FITS,
+        ((1, 16, 16, 32), (16, 16, 3, 3)),
+        (("n", 32, 13, 16), FITS[1]),
+        ((2, 64, 7, 7), (80, 64, 3, 3)),
+        ((8, 64, 4, 4), (64, 64, 3, 3)),
+    ],
+)
+def test_such_a_convolution_becomes_one(
+    tmp_path: Path, x: tuple[Any, ...], w: tuple[int, ...]
+) -> None:
+    assert "conv_winograd" in operators(model(tmp_path / "m.onnx", x, w), fast_conv=True)
 
 
 @pytest.mark.parametrize(
@@ -84,10 +96,12 @@ def test_such_a_convolution_becomes_one(tmp_path: Path) -> None:
         (*FITS, {"dilations": [2, 2], "pads": [2, 2, 2, 2]}),
         (FITS[0], (48, 16, 3, 3), {"group": 2}),
         (FITS[0], (48, 32, 1, 3), {"pads": [0, 1, 0, 1]}),
-        ((1, 16, 16, 16), (48, 16, 3, 3), {}),
+        ((1, 16, 16, 28), (48, 16, 3, 3), {}),  # 28 tiles of 16 channels
         ((1, 40, 16, 16), (48, 40, 3, 3), {}),
         (FITS[0], (24, 32, 3, 3), {}),
-        ((1, 32, 12, 16), FITS[1], {}),  # 12 tiles
+        ((1, 32, 12, 20), FITS[1], {}),  # 15 tiles of 32
+        ((7, 64, 4, 4), (64, 64, 3, 3), {}),  # 7 tiles of 64
+        (("n", 512, 7, 7), (64, 512, 3, 3), {}),  # 4 tiles an image
         ((1, 32, "h", 16), FITS[1], {}),
         ((1, 32, 64), (48, 32, 3), {"pads": [1, 1]}),
         (*FITS, {"pads": [0, 1, 2, 1]}),
