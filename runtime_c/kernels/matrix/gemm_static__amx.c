@@ -103,7 +103,6 @@ INLINE void tile(bool tall, bool wide, size_t lower, const pte_tile_i8 *t,
 /* Two whole panels of two rows at a time: four registers are narrowed as one. Returns how many rows
  * are done. */
 INLINE size_t put_pairs(size_t rows, const pte_tile_i8 *t, int32_t (*sum)[PTE_PANEL]) {
-  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   const __m512i low = _mm512_set1_epi8((char)t->columns->low);
   const __m512i high = _mm512_set1_epi8((char)t->columns->high);
   const rescale_lanes r[] = {rescale_lanes_of(t->columns), rescale_lanes_of(t->columns + 1)};
@@ -116,8 +115,7 @@ INLINE size_t put_pairs(size_t rows, const pte_tile_i8 *t, int32_t (*sum)[PTE_PA
       const __m512i one = _mm512_loadu_si512(sum[2 * m + i]);
       v[i] = rescaled_lanes(_mm512_add_epi32(one, start[i % 2]), &r[i % 2]);
     }
-    __m512i y = _mm512_packs_epi16(_mm512_packs_epi32(v[0], v[1]), _mm512_packs_epi32(v[2], v[3]));
-    y = _mm512_min_epi8(_mm512_max_epi8(_mm512_permutexvar_epi32(order, y), low), high);
+    const __m512i y = _mm512_min_epi8(_mm512_max_epi8(bytes_of_four(v), low), high);
     int8_t *to = t->y + m * t->y_stride;
     _mm256_storeu_si256((__m256i *)(void *)to, _mm512_castsi512_si256(y));
     _mm256_storeu_si256((__m256i *)(void *)(to + t->y_stride), _mm512_extracti64x4_epi64(y, 1));

@@ -16,20 +16,53 @@ static void settle_vnni(size_t rows, size_t panels, int32_t *start, size_t start
   pte_i8_settle(rows, panels, start, start_panel, sum);
 }
 
-/* One panel's sums. Constants of both panels and 24 sums would not fit the registers together. */
-INLINE void put(const size_t rows, const size_t panels, const size_t p, const pte_tile_i8 *t,
-                __m512i (*sum)[PTE_BESIDE]) {
-  if (t->columns == NULL) {
-#pragma GCC unroll 12
-    for (size_t m = 0; m < rows; m++) _mm512_storeu_si512(t->sum[m * panels + p], sum[m][p]);
-    return;
-  }
-  const rescale_lanes r = rescale_lanes_of(t->columns + p);
-  const __mmask16 mask = (__mmask16)(0xffffu >> (p + 1 < panels ? 0 : PTE_PANEL - t->lanes));
-  int8_t *y = t->y + p * PTE_PANEL;
+/* One panel's sums. */
+INLINE void row_by_row(const size_t rows, const pte_tile_i8 *t, __m512i (*sum)[PTE_BESIDE]) {
+  const rescale_lanes r = rescale_lanes_of(t->columns);
+  const __mmask16 some = (__mmask16)(UINT16_MAX >> (PTE_PANEL - t->lanes));
+  int8_t *y = t->y;
 #pragma GCC unroll 12
   for (size_t m = 0; m < rows; m++, y += t->y_stride)
-    _mm_mask_storeu_epi8(y, mask, rescaled_bytes(sum[m][p], &r));
+    _mm_mask_storeu_epi8(y, some, rescaled_bytes(sum[m][0], &r));
+}
+
+/* Two panels' sums, two rows at a time: four registers are narrowed as one. Their constants and 24
+ * sums do not fit the registers together, so instructions read those of the second in memory. */
+INLINE void two_by_two(const size_t rows, const pte_tile_i8 *t, __m512i (*sum)[PTE_BESIDE]) {
+  const rescale_lanes r[] = {rescale_lanes_of(t->columns), rescale_lanes_of(t->columns + 1)};
+  const __m512i low = _mm512_set1_epi8((char)t->columns->low);
+  const __m512i high = _mm512_set1_epi8((char)t->columns->high);
+  const __mmask32 some = UINT32_MAX >> (PTE_PANEL - t->lanes);
+  int8_t *y = t->y;
+#pragma GCC unroll 6
+  for (size_t m = 0; m < rows; m += 2, y += 2 * t->y_stride) {
+    const bool both = m + 1 < rows;
+    __m512i v[4];
+#pragma GCC unroll 4
+    for (size_t i = 0; i < 4; i++)
+      v[i] = i < 2 || both ? rescaled_lanes(sum[m + i / 2][i % 2], &r[i % 2]) : v[i - 2];
+    v[0] = _mm512_min_epi8(_mm512_max_epi8(bytes_of_four(v), low), high);
+    _mm256_mask_storeu_epi8(y, some, _mm512_castsi512_si256(v[0]));
+    if (both)
+      _mm256_mask_storeu_epi8(y + t->y_stride, some, _mm512_extracti64x4_epi64(v[0], 1));
+  }
+}
+
+INLINE void put(const size_t rows, const size_t panels, const pte_tile_i8 *t,
+                __m512i (*sum)[PTE_BESIDE]) {
+  int32_t (*to)[PTE_PANEL] = t->sum;
+  if (t->columns != NULL && panels == 2) {
+    two_by_two(rows, t, sum);
+    return;
+  }
+  if (t->columns != NULL) {
+    row_by_row(rows, t, sum);
+    return;
+  }
+#pragma GCC unroll 12
+  for (size_t m = 0; m < rows; m++)
+#pragma GCC unroll 2
+    for (size_t p = 0; p < panels; p++) _mm512_storeu_si512(to[m * panels + p], sum[m][p]);
 }
 
 INLINE void tile(const size_t rows, const size_t panels, const pte_tile_i8 *t) {
@@ -56,8 +89,7 @@ INLINE void tile(const size_t rows, const size_t panels, const pte_tile_i8 *t) {
         sum[m][p] = _mm512_dpbusd_epi32(sum[m][p], codes, weight[p]);
     }
   }
-#pragma GCC unroll 2
-  for (size_t p = 0; p < panels; p++) put(rows, panels, p, t, sum);
+  put(rows, panels, t, sum);
 }
 
 #define TALL(rows)                                                                                 \

@@ -34,4 +34,11 @@ INLINE __m128i rescaled_bytes(__m512i sum, const rescale_lanes *r) {
   return _mm_min_epi8(_mm_max_epi8(bytes, r->low), r->high);
 }
 
+/* Codes of four vectors, one after another. */
+INLINE __m512i bytes_of_four(const __m512i *v) {
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  __m512i words = _mm512_packs_epi32(v[0], v[1]), more = _mm512_packs_epi32(v[2], v[3]);
+  return _mm512_permutexvar_epi32(order, _mm512_packs_epi16(words, more));
+}
+
 #endif
