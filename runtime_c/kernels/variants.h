@@ -61,6 +61,7 @@ enum {
 #endif
 
 struct pte_engine; /* kernels/pointwise/pointwise.h */
+struct pte_form;   /* kernels/pointwise/forms.h */
 struct pte_pace;   /* core/watch.h */
 
 typedef struct pte_pointwise {
@@ -69,6 +70,10 @@ typedef struct pte_pointwise {
    * by zero, or -1. */
   int64_t (*run)(const struct pte_engine *engine, void *registers, float *y, int64_t begin,
                  int64_t end);
+  /* y[i * planes + p] = code of x[p * apart + i], as PTE_FORM_QUANTIZE of kernels/pointwise/forms.h
+   * has it, i < n <= PTE_TILE, in 2 .. PTE_PLANES planes; NULL: not in this build */
+  void (*side_by_side)(const struct pte_form *form, size_t planes, size_t n, const float *x,
+                       size_t apart, uint8_t *y);
 } pte_pointwise;
 
 typedef struct pte_code_table {

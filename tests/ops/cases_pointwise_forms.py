@@ -100,6 +100,10 @@ def codes(dtype: str, count: int = 3000) -> Array:
     return np.resize(EVERY[dtype], count)
 
 
+def image(shape: tuple[int, ...]) -> Array:
+    return np.resize(FLOATS, shape)
+
+
 FORMS = [
     *(
         case(f"quantize_{dtype}_{zero}_{scale}", [FLOATS], (*LOAD, *encoding(zero, scale, dtype)), dtype)
@@ -107,6 +111,12 @@ FORMS = [
         for zero in (None, 0, 5, -128, 300)
         for scale in (0.25, 0.0186584)
     ),
+    *(
+        case(f"quantize_planes_{'x'.join(map(str, shape))}_{dtype}", [image(shape)], (*LOAD, *encoding(5, 0.0186584, dtype)), dtype)
+        for dtype in ("i8", "u8")
+        for shape in ((1, 3, 19, 31), (2, 3, 16, 16), (2, 2, 300), (1, 4, 5, 7, 11), (3, 5, 67))
+    ),
+    case("quantize_planes_of_sums", [image((1, 3, 19, 31))], (*LOAD, Step("abs", "f32", 2, (2,)), *encoding(5, 0.02, "i8")), "i8"),
     case("quantize_far", [FLOATS], (*LOAD, *encoding(3, 0.01, "i8", 100.0)), "i8"),
     case("quantize_broken_far", [FLOATS], (*LOAD, *encoding(3, 0.01, "i8", 100.5)), "i8"),
     *(

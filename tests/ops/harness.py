@@ -242,7 +242,7 @@ class _Buffer:
     def make(cls, spec: Out, strided: bool | str) -> _Buffer:
         count = int(np.prod(spec.shape, dtype=np.int64))
         if strided and stored_bytes(spec.dtype, 8) >= 8:
-            make = _Scatter.part if strided == "part" else _Scatter.of
+            make = {"part": _Scatter.part, "last": _Scatter.last}.get(str(strided), _Scatter.of)
             room = make(spec.shape, DTYPES[spec.dtype].numpy)
             return cls(room.memory, spec, room.view, True)
         size = stored_bytes(spec.dtype, count)
@@ -319,6 +319,15 @@ class _Scatter:
         return cls(memory, view[..., 2 : 2 + shape[-1]] if shape else view)
 
     @classmethod
+    def last(cls, shape: Sequence[int], dtype: Any) -> _Scatter:
+        """Axis 1 innermost, nothing between the elements."""
+        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        memory = aligned(size + 2 * GUARD)
+        memory[:] = 0xCD
+        inner = memory[GUARD : GUARD + size].view(dtype).reshape(shape[0], *shape[2:], shape[1])
+        return cls(memory, np.moveaxis(inner, -1, 1))
+
+    @classmethod
     def of(cls, shape: Sequence[int], dtype: Any) -> _Scatter:
         room = [2 * n + 1 for n in reversed(shape)]
         item = np.dtype(dtype).itemsize
@@ -348,7 +357,7 @@ def run(
     in_place: int | None = None,
     remote: Callable[[Any, list[Any]], int] | None = None,
 ) -> Result:
-    """Runs the kernel once. `strided_outputs`: far from dense, or a "part" of something wider. `in_place`: output 0 shares the memory of (a copy of) that input. `remote` runs it elsewhere
+    """Runs the kernel once. `strided_outputs`: far from dense, or a "part" of something wider, or with axis 1 "last". `in_place`: output 0 shares the memory of (a copy of) that input. `remote` runs it elsewhere
     (remote.py)."""
     row = OPS[case.op]
     sig = signature(row)

@@ -58,3 +58,14 @@ def test_programs_that_are_one_form_have_the_bits_of_their_steps(case: Case) -> 
         assert got.status == want.status == Status.OK
         assert got.outputs[0] is not None and want.outputs[0] is not None
         assert np.array_equal(got.outputs[0].view(np.uint32), want.outputs[0].view(np.uint32)), cpu
+
+
+@pytest.mark.parametrize("case", [c for c in FORMS if c.inputs[0].ndim > 2], ids=str)
+@pytest.mark.parametrize("threads", (1, 3))
+def test_codes_of_planes_are_the_same_as_pixels(case: Case, threads: int) -> None:
+    for cpu in harness.variants():
+        outs = harness.outs_of(case)
+        want = harness.run(case, outs, cpu=cpu)
+        got = harness.run(case, outs, cpu=cpu, threads=threads, strided_outputs="last")
+        assert got.status == Status.OK and got.outputs[0] is not None
+        assert np.array_equal(got.outputs[0], want.outputs[0]), cpu

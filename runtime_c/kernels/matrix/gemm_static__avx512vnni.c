@@ -43,8 +43,7 @@ INLINE void two_by_two(const size_t rows, const pte_tile_i8 *t, __m512i (*sum)[P
       v[i] = i < 2 || both ? rescaled_lanes(sum[m + i / 2][i % 2], &r[i % 2]) : v[i - 2];
     v[0] = _mm512_min_epi8(_mm512_max_epi8(bytes_of_four(v), low), high);
     _mm256_mask_storeu_epi8(y, some, _mm512_castsi512_si256(v[0]));
-    if (both)
-      _mm256_mask_storeu_epi8(y + t->y_stride, some, _mm512_extracti64x4_epi64(v[0], 1));
+    if (both) _mm256_mask_storeu_epi8(y + t->y_stride, some, _mm512_extracti64x4_epi64(v[0], 1));
   }
 }
 

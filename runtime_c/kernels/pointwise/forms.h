@@ -25,6 +25,8 @@ typedef enum pte_form_kind {
   (PTE_STEP_KEPT(PTE_STEP_EXP, PTE_STEP_F32) && PTE_STEP_KEPT(PTE_STEP_NEG, PTE_STEP_F32))
 #define PTE_FORMS_KEPT (PTE_DEQUANTIZE_KEPT || PTE_QUANTIZE_KEPT || PTE_GELU_KEPT || PTE_SILU_KEPT)
 
+enum { PTE_PLANES = 4 };
+
 /* Of one step; `x` is a register or an operand. */
 typedef struct pte_form {
   uint8_t kind, x;
