@@ -259,8 +259,9 @@ typedef struct panel_set {
   const int8_t *codes;
   pte_rescale_columns columns[PTE_BESIDE];
   bool narrow;
-  const uint32_t *peaks; /* of the rows that are next */
   uint32_t *pairs;
+  pte_tile_i8 tile; /* what is the same for all rows */
+  _Alignas(64) int32_t sum[PTE_SUMS][PTE_PANEL];
 } panel_set;
 
 static void panels_open(const conv_i8_plan *p, size_t group, size_t panel, panel_set *set) {
@@ -276,6 +277,18 @@ static void panels_open(const conv_i8_plan *p, size_t group, size_t panel, panel
     set->narrow = set->narrow && c->narrow;
   }
   if (p->peaks != 0) p->kernel->pairs(p->quads, set->codes, set->pairs);
+  const size_t lanes = least(p->columns - set->column, set->count * PTE_PANEL);
+  set->tile = (pte_tile_i8){.panel = set->codes,
+                            .quads = p->quads,
+                            .row_bytes = p->row_bytes,
+                            .panel_bytes = p->quads * (4 * PTE_PANEL),
+                            .start = set->columns[0].bias,
+                            .start_panel = sizeof *set->columns / sizeof *set->columns->bias,
+                            .columns = set->columns,
+                            .sum = set->sum,
+                            .y_stride = p->columns * p->groups,
+                            .lanes = lanes - (set->count - 1) * PTE_PANEL,
+                            .pairs = set->pairs};
 }
 
 /* Rows of a block, of zeros too, in tiles of about as many each: few would wait for latency. */
@@ -304,43 +317,42 @@ static bool peaks_fill(const conv_i8_plan *p, pte_pace *pace, size_t rows, char 
   return true;
 }
 
-/* Rows of a tile as far as one goes at a time: sums wrap, so that parts add up to the whole.
+/* The tile at `t` as far as one goes at a time: sums wrap, so that parts add up to the whole.
  * `settle`: the first row is one of zeros, and y has the rows after it. */
-static bool tile_run(const conv_i8_plan *p, pte_pace *pace, panel_set *set, bool settle,
-                     size_t rows, const char *x, const int8_t *next, size_t next_step, int8_t *y,
-                     size_t y_stride) {
+static bool tile_parts(const conv_i8_plan *p, pte_pace *pace, panel_set *set, bool settle,
+                       size_t rows, pte_tile_i8 t) {
   static const int32_t nothing[PTE_PANEL];
-  _Alignas(64) int32_t sum[PTE_SUMS][PTE_PANEL];
-  const size_t lanes = least(p->columns - set->column, set->count * PTE_PANEL);
-  const size_t ragged = lanes - (set->count - 1) * PTE_PANEL;
-  pte_tile_i8 t = {.x = x, .panel = set->codes, .row_bytes = p->row_bytes, .sum = sum};
-  t.panel_bytes = p->quads * (4 * PTE_PANEL);
-  t.next = next, t.next_step = next_step;
-  t.peaks = set->peaks, t.pairs = set->pairs;
   int32_t *bias = set->columns[0].bias;
-  const size_t bias_step = sizeof *set->columns / sizeof *bias;
-  t.start = settle ? nothing : bias, t.start_panel = settle ? 0 : bias_step;
-  t.y = y, t.y_stride = y_stride, t.lanes = ragged;
+  if (settle) t.start = nothing, t.start_panel = 0;
   for (size_t q = 0; q == 0 || q < p->quads; q += PTE_TILE_QUADS) {
     t.quads = least(p->quads - q, PTE_TILE_QUADS);
     if (!pte_pace_go(pace, (int64_t)(rows * set->count * PTE_PANEL * (t.quads + 1)))) return false;
     t.columns = set->narrow && !settle && q + t.quads == p->quads ? set->columns : NULL;
     p->kernel->tile(rows, set->count, &t);
-    t.next += t.quads * next_step, t.x += t.quads * 4 * p->kernel->widened,
+    t.next += t.quads * t.next_step, t.x += t.quads * 4 * p->kernel->widened,
         t.panel += t.quads * (4 * PTE_PANEL);
-    t.start = sum[0], t.start_row = set->count * PTE_PANEL, t.start_panel = PTE_PANEL;
+    t.start = set->sum[0], t.start_row = set->count * PTE_PANEL, t.start_panel = PTE_PANEL;
   }
   if (settle) {
-    p->kernel->settle(rows--, set->count, bias, bias_step, sum);
+    p->kernel->settle(rows--, set->count, bias, set->tile.start_panel, set->sum);
     t.start += set->count * PTE_PANEL, t.quads = 0, t.columns = set->columns;
     if (set->narrow && rows > 0) p->kernel->tile(rows, set->count, &t);
   }
   for (size_t i = 0; !set->narrow && i < rows * set->count; i++) {
     size_t m = i / set->count, panel = i % set->count;
-    pte_rescale_row(sum[i + settle * set->count], set->columns + panel,
-                    panel + 1 < set->count ? PTE_PANEL : ragged,
-                    y + m * y_stride + panel * PTE_PANEL);
+    pte_rescale_row(set->sum[i + settle * set->count], set->columns + panel,
+                    panel + 1 < set->count ? PTE_PANEL : t.lanes,
+                    t.y + m * t.y_stride + panel * PTE_PANEL);
   }
+  return true;
+}
+
+static bool tile_run(const conv_i8_plan *p, pte_pace *pace, panel_set *set, bool settle,
+                     size_t rows) {
+  if (settle || !set->narrow || p->quads > PTE_TILE_QUADS)
+    return tile_parts(p, pace, set, settle, rows, set->tile);
+  if (!pte_pace_go(pace, (int64_t)(rows * set->count * PTE_PANEL * (p->quads + 1)))) return false;
+  p->kernel->tile(rows, set->count, &set->tile);
   return true;
 }
 
@@ -354,18 +366,18 @@ static bool panels_run(const conv_i8_plan *p, pte_pace *pace, size_t group, size
   panel_set set;
   set.pairs = peaks + s.count * p->peaks;
   panels_open(p, group, panel, &set);
-  int8_t *y = (int8_t *)p->call->out[0]->data + first * all + group * p->columns + set.column;
+  pte_tile_i8 *t = &set.tile;
+  t->y = (int8_t *)p->call->out[0]->data + first * all + group * p->columns + set.column;
   /* The panels after these, evenly over all strips. */
-  const size_t step = ceil_div(set.count * (4 * PTE_PANEL), s.count);
-  const int8_t *next = set.codes + set.count * p->quads * (4 * PTE_PANEL);
-  set.peaks = peaks;
-  for (size_t i = 0, at = 0, strip; i < s.count; i++, at += strip, set.peaks += p->peaks) {
+  t->next_step = ceil_div(set.count * (4 * PTE_PANEL), s.count);
+  t->next = set.codes + set.count * p->quads * (4 * PTE_PANEL);
+  t->x = block, t->peaks = peaks;
+  for (size_t i = 0, strip; i < s.count; i++, t->peaks += p->peaks) {
     strip = s.each + (i < s.more);
     const bool settle = i < p->zeros;
-    int8_t *to = y + (settle ? 0 : at - p->zeros) * all;
-    if (!tile_run(p, pace, &set, settle, strip, block + at * p->row_bytes,
-                  next + i * p->quads * step, step, to, all))
-      return false;
+    if (!tile_run(p, pace, &set, settle, strip)) return false;
+    t->next += p->quads * t->next_step, t->x += strip * p->row_bytes;
+    t->y += (strip - settle) * all;
   }
   return true;
 }
