@@ -61,20 +61,37 @@ WINDOW(f64, double)
 WINDOW(i64, int64_t)
 WINDOW(i8, int8_t)
 
-/* f32 and i8 without indices: what networks ask for. */
-static bool window_only(const max_pool *p, pte_pace *pace, const pte_taps *taps, pte_offsets *o,
-                        int64_t channels, const char *x, void *y) {
+/* How many windows from `out` on, along the last axis, have as many taps, their own all inside x.
+ */
+static int64_t windows_alike(const pte_window *w, const pte_taps *taps, const pte_coords *out) {
+  if (w->axes == 0 || taps->total == 0) return 1;
+  const unsigned last = w->axes - 1;
+  if (taps->count[last] < w->kernel[last]) return 1;
+  const int64_t end = taps->first[last] + (w->kernel[last] - 1) * w->dilation[last];
+  const int64_t inside = (w->in[last] - 1 - end) / w->stride[last] + 1;
+  const int64_t left = w->out[last] - out->at[last];
+  return inside < left ? inside : left;
+}
+
+/* f32 and i8 without indices: what networks ask for. `windows` side by side, which are alike. */
+static bool windows_only(const max_pool *p, pte_pace *pace, const pte_taps *taps, pte_offsets *o,
+                         int64_t channels, int64_t windows, const char *x, char *y) {
+  const pte_window *w = &p->window;
   const bool codes = PTE_DTYPE_KEPT(PTE_I8) && p->call->in[0]->dtype == PTE_I8;
-  pte_coords coords = {{0}};
-  if (codes) start_i8(y, NULL, channels);
-  else start_f32(y, NULL, channels);
-  if (taps->total == 0) return pte_pace_go(pace, channels);
-  x += pte_window_start(&p->window, taps) * (codes ? 1 : (int64_t)sizeof(float));
-  for (int64_t left = taps->total, count; left > 0; left -= count) {
-    count = pte_window_offsets(&p->window, taps, left, &coords, o);
-    if (pace->watch != NULL && !pte_pace_go(pace, count * channels)) return false;
-    if (codes) p->codes->larger(count, o->at, (size_t)channels, (const void *)x, y);
-    else p->variant->larger(count, o->at, channels, (const void *)x, y);
+  const int64_t pixel = w->channels * (codes ? 1 : (int64_t)sizeof(float));
+  const int64_t step = windows > 1 ? w->stride[w->axes - 1] * pixel : 0;
+  if (taps->total > 0) x += pte_window_start(w, taps) / w->channels * pixel;
+  for (int64_t i = 0; i < windows; i++, x += step, y += pixel) {
+    pte_coords coords = {{0}};
+    if (codes) start_i8((void *)y, NULL, channels);
+    else start_f32((void *)y, NULL, channels);
+    if (taps->total == 0) return pte_pace_go(pace, channels);
+    for (int64_t left = taps->total, count; left > 0; left -= count) {
+      count = pte_window_offsets(w, taps, left, &coords, o);
+      if (pace->watch != NULL && !pte_pace_go(pace, count * channels)) return false;
+      if (codes) p->codes->larger(count, o->at, (size_t)channels, (const void *)x, (void *)y);
+      else p->variant->larger(count, o->at, channels, (const void *)x, (void *)y);
+    }
   }
   return true;
 }
@@ -90,23 +107,25 @@ static void number_indices(const max_pool *p, int64_t batch, int64_t c, int64_t 
   }
 }
 
-/* Channels c .. end of one window; `index` may be NULL. */
+/* Channels c .. end of one window, or of `windows` that are alike; `index` may be NULL. */
 static bool window_channels(const max_pool *p, pte_pace *pace, const pte_taps *taps, pte_offsets *o,
-                            int64_t c, int64_t end, const char *x, char *y, int64_t *index) {
+                            int64_t c, int64_t end, int64_t windows, const char *x, char *y,
+                            int64_t *index) {
   unsigned dtype = p->call->in[0]->dtype, bytes = pte_dtype_bits(dtype) / 8;
   const void *from = x + c * bytes;
-  void *best = y + c * bytes;
+  char *best = y + c * bytes;
   int64_t *to = index == NULL ? NULL : index + c, count = end - c;
   if ((dtype == PTE_F32 || dtype == PTE_I8) && to == NULL)
-    return window_only(p, pace, taps, o, count, x + c * bytes, best);
+    return windows_only(p, pace, taps, o, count, windows, x + c * bytes, best);
   if (!pte_pace_go(pace, count)) return false;
   const bool integers =
       PTE_DTYPE_KEPT(PTE_I64); /* indices are; f32 and i8 are here with them alone */
   switch (dtype) {
-  case PTE_F32: return integers && window_f32(p, pace, taps, count, from, best, to);
-  case PTE_F64: return PTE_DTYPE_KEPT(PTE_F64) && window_f64(p, pace, taps, count, from, best, to);
-  case PTE_I8: return integers && window_i8(p, pace, taps, count, from, best, to);
-  default: return integers && window_i64(p, pace, taps, count, from, best, to);
+  case PTE_F32: return integers && window_f32(p, pace, taps, count, from, (void *)best, to);
+  case PTE_F64:
+    return PTE_DTYPE_KEPT(PTE_F64) && window_f64(p, pace, taps, count, from, (void *)best, to);
+  case PTE_I8: return integers && window_i8(p, pace, taps, count, from, (void *)best, to);
+  default: return integers && window_i64(p, pace, taps, count, from, (void *)best, to);
   }
 }
 
@@ -118,17 +137,21 @@ static void max_pool_task(void *context, size_t begin, size_t end, uint32_t thre
   pte_coords out = pte_coords_at(first % w->pixels_out, w->out, w->axes);
   pte_pace pace = pte_call_pace(p->call);
   pte_offsets offsets = {.count = {0}};
+  const bool only = index == NULL && (x->dtype == PTE_F32 || x->dtype == PTE_I8);
   (void)thread;
-  for (int64_t i = first; i < (int64_t)end; i++) {
+  for (int64_t i = first, alike; i < (int64_t)end; i += alike) {
     pte_taps taps = pte_window_taps(w, &out);
     int64_t batch = i / w->pixels_out;
     int64_t *to = index != NULL ? (int64_t *)index->data + i * w->channels : NULL;
     char *from = pte_element(x, batch * image), *best = pte_element(y, i * w->channels);
+    alike = only ? windows_alike(w, &taps, &out) : 1;
+    if (alike > (int64_t)end - i) alike = (int64_t)end - i;
     for (int64_t c = 0, stop; c < w->channels; c = stop) {
       stop = w->channels - c < PTE_WINDOW_CHANNELS ? w->channels : c + PTE_WINDOW_CHANNELS;
-      if (!window_channels(p, &pace, &taps, &offsets, c, stop, from, best, to)) return;
+      if (!window_channels(p, &pace, &taps, &offsets, c, stop, alike, from, best, to)) return;
       if (to != NULL) number_indices(p, batch, c, stop, to);
     }
+    if (w->axes > 0) out.at[w->axes - 1] += alike - 1; /* they lie in one line */
     pte_coords_next(&out, w->out, w->axes);
   }
 }
