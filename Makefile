@@ -8,7 +8,7 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-export bench-quant bench-dispatch bench-text mca size clean ctest wheel fuzz races refusals mutants wheel-aarch64 wheel-windows sdk sweep graphs replay test-boards android-models web
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-attention bench-export bench-quant bench-dispatch bench-text mca size clean ctest wheel fuzz races refusals mutants wheel-aarch64 wheel-windows sdk sweep graphs replay test-boards android-models web
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -32,6 +32,7 @@ help:
 	@echo "make bench-gemm  matrix kernels against the peak of this processor"
 	@echo "make bench-gemv  stored weights times a vector against reading them"
 	@echo "make mca     shares of peak that llvm-mca predicts for the inner loops on cores of Arm (clang-19, llvm-19)"
+	@echo "make bench-attention  attention of encoders and decoders against the peak of this processor"
 	@echo "make bench-dispatch  nanoseconds an instruction of a chain of tiny ones"
 	@echo "make bench-export  seconds and memory of an export: 100 to 10,000 nodes, a decoder of 984 MB"
 	@echo "make bench-quant  size against accuracy of quantized weights: writes docs/quantization.md"
@@ -121,6 +122,13 @@ bench-gemv:
 	@cmake --build build/bench -j >>build/bench.log
 	@$(CC) -O2 -Iruntime_c -Iruntime_c/include benchmarks/gemv.c build/bench/runtime_c/libpteron.a -pthread -o build/bench-gemv
 	@build/bench-gemv
+
+bench-attention:
+	@mkdir -p build
+	@cmake -S . -B build/bench -DPTE_BUILD_TESTS=OFF -DPTE_BUILD_TOOLS=OFF -DPTE_BUILD_SHARED=OFF >build/bench.log
+	@cmake --build build/bench -j >>build/bench.log
+	@$(CC) -O2 -Iruntime_c -Iruntime_c/include benchmarks/attention.c build/bench/runtime_c/libpteron.a -pthread -lm -o build/bench-attention
+	@build/bench-attention
 
 bench-dispatch: dev
 	@$(BIN)/python benchmarks/dispatch.py
