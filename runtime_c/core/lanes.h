@@ -9,9 +9,9 @@
 #include "core/math.h"
 
 /* pte_lanes_all: x in every lane; pte_lanes_fma: x * b + c; pte_lanes_larger: x where it is larger
- * than best or a NaN, else best; pte_lanes_smaller likewise; pte_lanes_transpose: to[i][j] =
- * from[j][i] for a block of 8 x 8. PTE_LANE_SUMS: how many may be kept in registers beside the
- * operands of a product. */
+ * than best or a NaN, else best; pte_lanes_smaller likewise; pte_lanes_most: the larger, either
+ * where one is a NaN; pte_lanes_transpose: to[i][j] = from[j][i] for a block of 8 x 8.
+ * PTE_LANE_SUMS: how many may be kept in registers beside the operands of a product. */
 #define PTE_LANE_COUNT 16
 #if defined(__AVX512F__)
 #define PTE_LANE_SUMS 24
@@ -47,6 +47,9 @@ PTE_ALWAYS pte_lanes pte_lanes_larger(pte_lanes x, pte_lanes best) {
 PTE_ALWAYS pte_lanes pte_lanes_smaller(pte_lanes x, pte_lanes best) {
   __mmask16 nan = _mm512_cmp_ps_mask(x.all, x.all, _CMP_UNORD_Q);
   return (pte_lanes){_mm512_mask_mov_ps(_mm512_min_ps(x.all, best.all), nan, x.all)};
+}
+PTE_ALWAYS pte_lanes pte_lanes_most(pte_lanes a, pte_lanes b) {
+  return (pte_lanes){_mm512_max_ps(a.all, b.all)};
 }
 
 #elif defined(__AVX2__) && defined(__FMA__)
@@ -87,6 +90,9 @@ PTE_ALWAYS __m256 pte_smaller_256(__m256 x, __m256 best) {
 }
 PTE_ALWAYS pte_lanes pte_lanes_smaller(pte_lanes x, pte_lanes best) {
   return (pte_lanes){pte_smaller_256(x.lo, best.lo), pte_smaller_256(x.hi, best.hi)};
+}
+PTE_ALWAYS pte_lanes pte_lanes_most(pte_lanes a, pte_lanes b) {
+  return (pte_lanes){_mm256_max_ps(a.lo, b.lo), _mm256_max_ps(a.hi, b.hi)};
 }
 
 #elif defined(__aarch64__) && !defined(PTE_FMA_EMULATE)
@@ -138,6 +144,10 @@ PTE_ALWAYS pte_lanes pte_lanes_smaller(pte_lanes x, pte_lanes best) {
     best.q[i] = vbslq_f32(keep, best.q[i], x.q[i]);
   }
   return best;
+}
+PTE_ALWAYS pte_lanes pte_lanes_most(pte_lanes a, pte_lanes b) {
+  for (int i = 0; i < 4; i++) a.q[i] = vmaxq_f32(a.q[i], b.q[i]);
+  return a;
 }
 PTE_ALWAYS void pte_lanes_transpose_4(const float *from, int64_t from_row, float *to,
                                       int64_t to_row) {
@@ -196,6 +206,11 @@ PTE_ALWAYS pte_lanes pte_lanes_smaller(pte_lanes x, pte_lanes best) {
   }
   return best;
 }
+PTE_ALWAYS pte_lanes pte_lanes_most(pte_lanes a, pte_lanes b) {
+  for (int i = 0; i < PTE_LANE_COUNT; i++)
+    a.at[i] = pte_pick(pte_mask(a.at[i] > b.at[i]), a.at[i], b.at[i]);
+  return a;
+}
 PTE_ALWAYS void pte_lanes_transpose(const float *from, int64_t from_row, float *to,
                                     int64_t to_row) {
   for (int i = 0; i < 8; i++)
@@ -223,6 +238,39 @@ PTE_ALWAYS void pte_lanes_transpose(const float *from, int64_t from_row, float *
   for (int i = 0; i < 4; i++) {
     _mm256_storeu_ps(to + i * to_row, _mm256_permute2f128_ps(a[i], a[i + 4], 0x20));
     _mm256_storeu_ps(to + (i + 4) * to_row, _mm256_permute2f128_ps(a[i], a[i + 4], 0x31));
+  }
+}
+#endif
+
+#if defined(__AVX512F__)
+/* The same for a block of 16 x 16. */
+PTE_ALWAYS void pte_lanes_transpose_16(const float *from, int64_t from_row, float *to,
+                                       int64_t to_row) {
+  __m512 a[16], b[16];
+#pragma GCC unroll 8
+  for (int i = 0; i < 16; i += 2) {
+    a[i] = _mm512_loadu_ps(from + i * from_row);
+    a[i + 1] = _mm512_loadu_ps(from + (i + 1) * from_row);
+    b[i] = _mm512_unpacklo_ps(a[i], a[i + 1]);
+    b[i + 1] = _mm512_unpackhi_ps(a[i], a[i + 1]);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 16; i += 4) {
+    a[i] = _mm512_shuffle_ps(b[i], b[i + 2], 0x44);
+    a[i + 1] = _mm512_shuffle_ps(b[i], b[i + 2], 0xee);
+    a[i + 2] = _mm512_shuffle_ps(b[i + 1], b[i + 3], 0x44);
+    a[i + 3] = _mm512_shuffle_ps(b[i + 1], b[i + 3], 0xee);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; i++) { /* quarters of rows i, i + 4, i + 8, i + 12 */
+    __m512 even = _mm512_shuffle_f32x4(a[i], a[i + 4], 0x88);
+    __m512 odd = _mm512_shuffle_f32x4(a[i], a[i + 4], 0xdd);
+    __m512 even_2 = _mm512_shuffle_f32x4(a[i + 8], a[i + 12], 0x88);
+    __m512 odd_2 = _mm512_shuffle_f32x4(a[i + 8], a[i + 12], 0xdd);
+    _mm512_storeu_ps(to + i * to_row, _mm512_shuffle_f32x4(even, even_2, 0x88));
+    _mm512_storeu_ps(to + (i + 4) * to_row, _mm512_shuffle_f32x4(odd, odd_2, 0x88));
+    _mm512_storeu_ps(to + (i + 8) * to_row, _mm512_shuffle_f32x4(even, even_2, 0xdd));
+    _mm512_storeu_ps(to + (i + 12) * to_row, _mm512_shuffle_f32x4(odd, odd_2, 0xdd));
   }
 }
 #endif

@@ -7,7 +7,9 @@
 
 /* pte_lanes_fused: a * b + c. pte_lanes_within: x in lanes low .. high - 1, -inf elsewhere.
  * pte_lanes_exp: e^x, x at most 0 or a NaN. pte_lanes_top, pte_lanes_total: the largest (NaN where
- * any is) and the sum, by the tree (l, l + 8), (l, l + 4), (l, l + 2), (l, l + 1). */
+ * any is) and the sum, by the tree (l, l + 8), (l, l + 4), (l, l + 2), (l, l + 1). pte_lanes_tops,
+ * pte_lanes_totals: of `rows` side by side; x and out have room for a multiple of four, and what
+ * lies behind `rows` in x has some value. */
 #if defined(__AVX512F__)
 
 PTE_ALWAYS pte_lanes pte_lanes_subtract(pte_lanes a, pte_lanes b) {
@@ -43,7 +45,12 @@ PTE_ALWAYS __m512 pte_exp_512(__m512 x) {
   __m512 n, e = pte_exp_parts_512(a, &n);
   return _mm512_maskz_scalef_ps(keep, e, n);
 }
-PTE_ALWAYS pte_lanes pte_lanes_exp(pte_lanes x) { return (pte_lanes){pte_exp_512(x.all)}; }
+/* pte_exp_512 of what is never above 0. */
+PTE_ALWAYS pte_lanes pte_lanes_exp(pte_lanes x) {
+  const __mmask16 keep = _mm512_cmp_ps_mask(x.all, _mm512_set1_ps(-104.0f), _CMP_NLT_UQ);
+  __m512 n, e = pte_exp_parts_512(x.all, &n);
+  return (pte_lanes){_mm512_maskz_scalef_ps(keep, e, n)};
+}
 PTE_ALWAYS pte_lanes pte_lanes_within(pte_lanes x, int low, int high) {
   const __mmask16 inside = (__mmask16)((1u << high) - (1u << low));
   return (pte_lanes){_mm512_mask_mov_ps(_mm512_set1_ps(-PTE_INFINITY), inside, x.all)};
@@ -58,6 +65,22 @@ PTE_ALWAYS float pte_lanes_total(pte_lanes x) {
   b = _mm_add_ps(b, _mm_movehl_ps(b, b));
   return _mm_cvtss_f32(_mm_add_ss(b, _mm_movehdup_ps(b)));
 }
+/* The tree of four rows at a time: a quarter of a register becomes a row's. */
+#define PTE_LANES_ROWS(name, meet)                                                                 \
+  PTE_ALWAYS void name(int64_t rows, const pte_lanes *x, float *out) {                             \
+    for (int64_t i = 0; i < rows; i += 4) {                                                        \
+      __m512 a = x[i].all, b = x[i + 1].all, c = x[i + 2].all, d = x[i + 3].all;                   \
+      a = meet(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xee));                \
+      c = meet(_mm512_shuffle_f32x4(c, d, 0x44), _mm512_shuffle_f32x4(c, d, 0xee));                \
+      a = meet(_mm512_shuffle_f32x4(a, c, 0x88), _mm512_shuffle_f32x4(a, c, 0xdd));                \
+      a = meet(a, _mm512_permute_ps(a, 0x4e));                                                     \
+      a = meet(a, _mm512_permute_ps(a, 0xb1));                                                     \
+      _mm_storeu_ps(out + i, _mm512_castps512_ps128(_mm512_maskz_compress_ps(0x1111, a)));         \
+    }                                                                                              \
+  }
+PTE_LANES_ROWS(pte_lanes_tops, _mm512_max_ps)
+PTE_LANES_ROWS(pte_lanes_totals, _mm512_add_ps)
+#undef PTE_LANES_ROWS
 
 #else
 
@@ -134,7 +157,13 @@ PTE_ALWAYS float pte_lanes_total(pte_lanes a) {
 
 #else
 
-PTE_ALWAYS pte_lanes pte_lanes_exp(pte_lanes a) { PTE_LANES_EACH(pte_exp(x[i])); }
+#if PTE_LANE_SUMS == 1 /* plain C is to be small */
+__attribute__((noinline, unused)) static pte_lanes pte_lanes_exp(pte_lanes a) {
+#else
+PTE_ALWAYS pte_lanes pte_lanes_exp(pte_lanes a) {
+#endif
+  PTE_LANES_EACH(pte_exp(x[i]));
+}
 PTE_LANES_TWO(pte_lanes_subtract, x[i] - z[i])
 PTE_LANES_TWO(pte_lanes_multiply, x[i] * z[i])
 PTE_LANES_TWO(pte_lanes_divide, x[i] / z[i])
@@ -161,6 +190,12 @@ PTE_ALWAYS float pte_lanes_total(pte_lanes a) {
 }
 
 #endif
+PTE_ALWAYS void pte_lanes_tops(int64_t rows, const pte_lanes *x, float *out) {
+  for (int64_t i = 0; i < rows; i++) out[i] = pte_lanes_top(x[i]);
+}
+PTE_ALWAYS void pte_lanes_totals(int64_t rows, const pte_lanes *x, float *out) {
+  for (int64_t i = 0; i < rows; i++) out[i] = pte_lanes_total(x[i]);
+}
 #undef PTE_LANES_TWO
 #undef PTE_LANES_EACH
 

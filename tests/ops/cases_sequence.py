@@ -155,6 +155,17 @@ def not_finite() -> Case:
     return made
 
 
+def hidden_tile() -> Case:
+    """Every other row sees nothing of the first tile, another only a NaN there, which makes all of its row one."""
+    mask = np.zeros((50, 150), np.float32)
+    mask[::2, :64] = mask[7, :150] = -np.inf
+    made = attention(1, 2, 2, 50, 150, 16, 32, mask)
+    assert made.inputs[3] is not None
+    made.inputs[3] = np.array(made.inputs[3])
+    made.inputs[3][:, :, 7, 3] = np.nan
+    return made
+
+
 def recurrent(op: str, t: int, b: int, h: int, *, first: bool = True, **how: Any) -> Case:
     """gates, weight and, where `first`, biases, peepholes and states."""
     gates = {"lstm": 4, "gru": 3, "rnn": 1}[op]
@@ -310,6 +321,10 @@ CASES = [
     attention(1, 2, 2, 13, 130, 32, 32, np.float32(np.where(np.arange(130) < 90, 0, -1e4))),
     attention(1, 2, 2, 13, 130, 8, 24, np.float32(np.arange(130) * -1.5)),
     not_finite(),
+    hidden_tile(),
+    attention(2, 3, 3, 50, 150, 16, 16, causal="bottom_right", left_window=20),
+    attention(1, 2, 2, 35, 100, 16, 48, scale=-0.3),
+    attention(1, 2, 1, 31, 80, 32, 32, np.float32(np.where(np.arange(80) < 70, 0, -1e4))),
     attention(1, 1, 1, 0, 3, 4, 4),
     attention(1, 1, 1, 3, 0, 4, 4),
     attention(2, 0, 0, 3, 3, 4, 4),

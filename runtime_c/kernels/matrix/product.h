@@ -3,7 +3,7 @@
 #ifndef PTE_PRODUCT_H
 #define PTE_PRODUCT_H
 
-#include "core/lanes.h"
+#include "core/lanes_rows.h"
 
 /* out[rows][columns] (+)= a[rows][k] b[k][columns]; columns in blocks of 16, block p of b starts at
  * b + p * b_block and its row i at i * b_row more. `first`: the sum starts at +0, else at what is
@@ -15,63 +15,105 @@ typedef struct pte_product {
   bool first;
 } pte_product;
 
-/* One register tile; `rows` and `blocks` are constants in each caller. */
+/* One register tile; `rows` and `blocks` are constants in each caller. Three rows of `a` have an
+ * address of their own and two steps: registers for more there are not. */
 PTE_ALWAYS void pte_product_tile(int rows, int blocks, const pte_product *p) {
   pte_lanes sum[PTE_LANE_SUMS];
-#pragma GCC unroll 24
-  for (int i = 0; i < rows * blocks; i++)
-    sum[i] = p->first
-                 ? pte_lanes_zero()
-                 : pte_lanes_load(p->out + i / blocks * p->out_row + i % blocks * PTE_LANE_COUNT);
-  for (int64_t k = 0; k < p->k; k++) {
-#pragma GCC unroll 6
+  float *out = p->out;
+#pragma GCC unroll 12
+  for (int row = 0; row < rows; row++, out += p->out_row) {
+#pragma GCC unroll 4
+    for (int block = 0; block < blocks; block++)
+      sum[row * blocks + block] =
+          p->first ? pte_lanes_zero() : pte_lanes_load(out + block * PTE_LANE_COUNT);
+  }
+  const float *a[4] = {p->a, p->a + 3 * p->a_row, p->a + 6 * p->a_row, p->a + 9 * p->a_row};
+  const float *b = p->b;
+  for (int64_t k = 0; k < p->k; k++, b += p->b_row) {
+#if PTE_LANE_SUMS >= 24
+    pte_lanes at[4];
+#pragma GCC unroll 4
+    for (int block = 0; block < blocks; block++) at[block] = pte_lanes_load(b + block * p->b_block);
+#pragma GCC unroll 12
+    for (int row = 0; row < rows; row++) {
+      pte_lanes x = pte_lanes_all(a[row / 3][row % 3 * p->a_row + k]);
+#pragma GCC unroll 4
+      for (int block = 0; block < blocks; block++)
+        sum[row * blocks + block] = pte_lanes_fused(x, at[block], sum[row * blocks + block]);
+    }
+#else
+#pragma GCC unroll 4
     for (int block = 0; block < blocks; block++) {
-      pte_lanes b = pte_lanes_load(p->b + block * p->b_block + k * p->b_row);
-#pragma GCC unroll 6
-      for (int row = 0; row < rows; row++) {
-        int i = row * blocks + block;
-        sum[i] = pte_lanes_fma(p->a + row * p->a_row + k, b, sum[i]);
+      pte_lanes at = pte_lanes_load(b + block * p->b_block);
+#pragma GCC unroll 12
+      for (int row = 0; row < rows; row++)
+        sum[row * blocks + block] =
+            pte_lanes_fma(a[row / 3] + row % 3 * p->a_row + k, at, sum[row * blocks + block]);
+    }
+#endif
+  }
+  out = p->out;
+#pragma GCC unroll 12
+  for (int row = 0; row < rows; row++, out += p->out_row) {
+#pragma GCC unroll 4
+    for (int block = 0; block < blocks; block++)
+      pte_lanes_store(out + block * PTE_LANE_COUNT, sum[row * blocks + block]);
+  }
+}
+
+/* The tiles that a target has registers for: rows and blocks. Each a function, whose registers are
+ * its own. */
+#if PTE_LANE_SUMS >= 24
+#define PTE_PRODUCT_TILES(X)                                                                       \
+  X(1, 1)                                                                                          \
+  X(1, 2)                                                                                          \
+  X(1, 4)                                                                                          \
+  X(2, 1)                                                                                          \
+  X(2, 2)                                                                                          \
+  X(2, 4)                                                                                          \
+  X(3, 1)                                                                                          \
+  X(3, 2)                                                                                          \
+  X(3, 4) X(4, 1) X(4, 2) X(4, 4) X(5, 1) X(5, 2) X(5, 4) X(6, 1) X(6, 2) X(6, 4) X(12, 1) X(12, 2)
+#define PTE_PRODUCT_WIDE(rows) 4
+#elif PTE_LANE_SUMS > 1
+#define PTE_PRODUCT_TILES(X)                                                                       \
+  X(1, 1) X(1, 2) X(1, 4) X(2, 1) X(2, 2) X(3, 1) X(3, 2) X(4, 1) X(5, 1) X(6, 1)
+#define PTE_PRODUCT_WIDE(rows) ((rows) == 1 ? 4 : (rows) <= 3 ? 2 : 1)
+#else
+#define PTE_PRODUCT_TILES(X)   X(1, 1)
+#define PTE_PRODUCT_WIDE(rows) 1
+#endif
+
+#define PTE_PRODUCT_FUNCTION(rows, blocks)                                                         \
+  __attribute__((noinline)) static void pte_product_##rows##_##blocks(const pte_product *p) {      \
+    pte_product_tile(rows, blocks, p);                                                             \
+  }
+PTE_PRODUCT_TILES(PTE_PRODUCT_FUNCTION)
+#undef PTE_PRODUCT_FUNCTION
+
+/* Any number of rows, best twelve, `blocks` of 16 columns. One block alone has too few chains to
+ * keep the units busy, and so have two of six rows. `p` moves on as it is used: a copy would wait
+ * for its parts to be written. */
+static void pte_product_strip(int64_t rows, int64_t blocks, pte_product *p) {
+  const float *b = p->b;
+  float *out = p->out;
+  for (int64_t now; rows > 0; rows -= now, p->a += now * p->a_row, out += now * p->out_row) {
+    now = PTE_LANE_SUMS >= 24 && rows >= 12 && blocks < 4 ? 12 : PTE_LANE_SUMS > 1 ? 6 : 1;
+    if (rows <= now) now = rows;
+    else if (now == 6 && rows < 12) now = (rows + 1) / 2; /* 4 and 4, not 6 and 2 */
+    int64_t wide = PTE_PRODUCT_WIDE(now);
+    p->b = b, p->out = out;
+    for (int64_t left = blocks; left > 0; left -= wide) {
+      while (wide > left) wide /= 2;
+      switch (now * 8 + wide) {
+#define PTE_PRODUCT_CASE(rows, blocks)                                                             \
+  case (rows) * 8 + (blocks): pte_product_##rows##_##blocks(p); break;
+        PTE_PRODUCT_TILES(PTE_PRODUCT_CASE)
+#undef PTE_PRODUCT_CASE
       }
+      p->b += wide * p->b_block, p->out += wide * PTE_LANE_COUNT;
     }
   }
-#pragma GCC unroll 24
-  for (int i = 0; i < rows * blocks; i++)
-    pte_lanes_store(p->out + i / blocks * p->out_row + i % blocks * PTE_LANE_COUNT, sum[i]);
-}
-
-/* Blocks side by side, so that enough sums are under way and their registers suffice. */
-#if PTE_LANE_SUMS >= 24
-#define PTE_PRODUCT_WIDE(rows) 4
-#else
-#define PTE_PRODUCT_WIDE(rows) ((rows) == 1 ? 4 : (rows) <= 3 ? 2 : 1)
-#endif
-
-PTE_ALWAYS void pte_product_rows(int rows, int wide, int64_t blocks, pte_product p) {
-  for (; blocks >= wide; blocks -= wide, p.b += wide * p.b_block, p.out += wide * PTE_LANE_COUNT)
-    pte_product_tile(rows, wide, &p);
-  if (wide == 4 && blocks >= 2) { /* one alone has too few chains to keep the units busy */
-    pte_product_tile(rows, 2, &p);
-    blocks -= 2, p.b += 2 * p.b_block, p.out += 2 * PTE_LANE_COUNT;
-  }
-  for (; blocks > 0; blocks--, p.b += p.b_block, p.out += PTE_LANE_COUNT)
-    pte_product_tile(rows, 1, &p);
-}
-
-/* `rows` in 1 .. 6, `blocks` of 16 columns. */
-static inline void pte_product_strip(int64_t rows, int64_t blocks, pte_product p) {
-#if PTE_LANE_SUMS == 1
-  for (int64_t row = 0; row < rows; row++, p.a += p.a_row, p.out += p.out_row)
-    pte_product_rows(1, 1, blocks, p);
-#else
-  switch (rows) {
-  case 1: pte_product_rows(1, PTE_PRODUCT_WIDE(1), blocks, p); break;
-  case 2: pte_product_rows(2, PTE_PRODUCT_WIDE(2), blocks, p); break;
-  case 3: pte_product_rows(3, PTE_PRODUCT_WIDE(3), blocks, p); break;
-  case 4: pte_product_rows(4, PTE_PRODUCT_WIDE(4), blocks, p); break;
-  case 5: pte_product_rows(5, PTE_PRODUCT_WIDE(5), blocks, p); break;
-  default: pte_product_rows(6, PTE_PRODUCT_WIDE(6), blocks, p); break;
-  }
-#endif
 }
 
 #endif

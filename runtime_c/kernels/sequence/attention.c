@@ -18,7 +18,8 @@ enum {
   TILE = PTE_ATTENTION_TILE,
   STRIP = PTE_ATTENTION_STRIP,
   ROWS = PTE_ATTENTION_ROWS,
-  ROWS_LEAST = 4 * PTE_ATTENTION_STRIP, /* fewer are not worth laying out the keys */
+  TALL = PTE_ATTENTION_TALL,
+  ROWS_LEAST = 4 * TALL, /* fewer are not worth laying out the keys */
   LANES = PTE_ATTENTION_LANES,
   WAVE = PTE_ATTENTION_WAVE,
   PARTS = WAVE / PTE_ATTENTION_PART,
@@ -27,6 +28,7 @@ enum {
 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static pte_attention plan(const pte_call *call) {
   const pte_tensor *const *in = call->in;
@@ -51,15 +53,60 @@ static pte_attention plan(const pte_call *call) {
   if (call->threads > 1 && blocks > 0 && blocks * a.items_per_group < wanted)
     a.items_per_group =
         least((wanted + blocks - 1) / blocks, (a.rows + ROWS_LEAST - 1) / ROWS_LEAST);
-  if (a.items_per_group > 0) { /* items of like size, in whole strips */
+  if (a.items_per_group > 0) { /* items of like size, in whole register tiles */
     int64_t rows = (a.rows + a.items_per_group - 1) / a.items_per_group;
-    a.rows_per_item = (rows + STRIP - 1) / STRIP * STRIP;
+    a.rows_per_item = (rows + TALL - 1) / TALL * TALL;
   }
+  a.strip = least(a.rows_per_item, STRIP);
   a.shared = call->threads > 1 && blocks * a.items_per_group < 2 * (int64_t)call->threads &&
              a.rows <= SHARED_ROWS && a.keys >= SHARED_KEYS && a.attrs->left_window < 0;
-  a.strips = a.rows_per_item / STRIP;
-  a.slot = 2 * LANES + STRIP * a.e_padded;
+  a.strips = (a.rows_per_item + STRIP - 1) / STRIP;
+  a.side = (a.strip + LANES - 1) / LANES * LANES;
+  a.slot = 2 * a.side + a.strip * a.e_padded;
   return a;
+}
+
+void pte_attention_find(const pte_attention *a, int64_t batch, int64_t group, int64_t keys,
+                        int64_t first, int64_t count, pte_attention_row *row) {
+  const pte_attention_attrs *attrs = a->attrs;
+  bool counted = a->call->in[4] != NULL && attrs->causal == PTE_ATTENTION_CAUSAL_NONE;
+  bool from_end = counted || attrs->causal == PTE_ATTENTION_CAUSAL_BOTTOM_RIGHT;
+  const int64_t none[4] = {0}, *step = a->mask == NULL ? none : a->mask->stride, *q = a->q->stride;
+  int64_t head = group * a->per_group + first / a->queries, query = first % a->queries;
+  int64_t q_at = 0, mask_at = 0, heads = a->per_group * a->groups;
+  float *y = NULL;
+  for (int64_t i = 0; i < count; i++) {
+    if (query == a->queries) query = 0, head++;
+    if (i == 0 || query == 0) { /* from one query of a head to the next it is a step */
+      q_at = batch * q[0] + head * q[1] + query * q[2];
+      mask_at = batch * step[0] + head * step[1] + query * step[2];
+      y = (float *)a->call->out[0]->data + ((batch * a->queries + query) * heads + head) * a->e;
+    }
+    int64_t position = query + (from_end ? keys - a->queries : 0);
+    int64_t low = most(keys - a->keys, 0), high = keys;
+    if (attrs->causal != PTE_ATTENTION_CAUSAL_NONE) high = least(high, position + 1);
+    if (attrs->right_window >= 0) high = least(high, position + attrs->right_window + 1);
+    if (attrs->left_window >= 0) low = most(low, position - attrs->left_window);
+    row[i] = (pte_attention_row){.low = low,
+                                 .high = most(low, high),
+                                 .q = q_at,
+                                 .mask = mask_at,
+                                 .position = position,
+                                 .head = head,
+                                 .y = y};
+    query++, q_at += q[2], mask_at += step[2], y += heads * a->e;
+  }
+}
+
+pte_attention_shared pte_attention_meet(const pte_attention_sight *see, int64_t rows) {
+  pte_attention_shared all = {.low = TILE, .end = TILE};
+  for (int64_t i = 0; i < rows; i++) {
+    all.low = least(all.low, see[i].low), all.begin = most(all.begin, see[i].low);
+    all.end = least(all.end, see[i].high);
+    if (see[i].high > see[i].low) all.high = most(all.high, see[i].high);
+  }
+  if (all.begin >= all.end) all.begin = all.end = TILE;
+  return all;
 }
 
 static int64_t items_of(const pte_attention *a) {
@@ -68,9 +115,10 @@ static int64_t items_of(const pte_attention *a) {
 
 static pte_status scratch_of(const pte_attention *a, uint64_t *out_bytes) {
   uint64_t d = (uint64_t)a->d, e = (uint64_t)a->e_padded, rows = (uint64_t)a->rows_per_item;
+  uint64_t strip = (uint64_t)a->strip;
   if (d > UINT32_MAX || e > UINT32_MAX) return PTE_NO_MEMORY;
   uint64_t facts = (rows + LANES) * (sizeof(pte_attention_row) + 2 * sizeof(float));
-  uint64_t floats = TILE * (d + e + STRIP) + STRIP * e + rows * d + (uint64_t)a->staged;
+  uint64_t floats = TILE * (d + e + strip + 2) + strip * e + rows * d + (uint64_t)a->staged;
   return pte_align(facts + floats * sizeof(float), 64, out_bytes) ? PTE_OK : PTE_NO_MEMORY;
 }
 
