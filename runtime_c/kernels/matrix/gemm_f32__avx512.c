@@ -82,7 +82,7 @@ INLINE void steps_run(const size_t rows, const size_t panels, const bool asks,
   const char *a = (const char *)s->x[0], *b = (const char *)s->x[1], *w = (const char *)s->panel[0];
   size_t beside = panels > 1 ? (size_t)((const char *)s->panel[1] - w) : 0;
   size_t step = 4 * s->row_stride, step_3 = 3 * step, step_5 = 5 * step;
-  const size_t on = 4 * (s->tap_stride - s->run); /* lines may overlap: it wraps */
+  const ptrdiff_t on = 4 * (ptrdiff_t)(s->tap_stride - s->run); /* below 0 where lines overlap */
   const char *ask = (const char *)s->ask;
   __asm__("" : "+r"(beside), "+r"(step), "+r"(step_3), "+r"(step_5)); /* registers, not additions */
   for (size_t t = 0; t < s->taps; t++, a += on, b += on) {
