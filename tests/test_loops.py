@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from turns import one_at_a_time
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -61,7 +62,8 @@ def objects() -> list[Path]:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    module.build()
+    with one_at_a_time("size"):
+        module.build()
     found = sorted(Path(module.BUILD).rglob("pteron_objects.dir/kernels/matrix/*__*.o"))
     return [p for p in found if "__portable" not in p.name and p.name not in DECODERS]
 
