@@ -5,6 +5,7 @@
 #include <immintrin.h>
 
 #define VARIANT pte_gemm_blocks__avx512vnni
+enum { AHEAD = 3072 };
 typedef struct constants {
   __m512i table, low;
 } constants;
