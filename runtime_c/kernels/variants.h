@@ -124,18 +124,23 @@ typedef struct pte_tile_f32 {
   bool first;                   /* the sum starts at +0 and not at the partial sum in out */
 } pte_tile_f32;
 
-/* The same of rows that lie evenly, in two parts: row m of part i begins at x[i] + m * row_stride,
- * its taps lie tap_stride apart, the weights of all taps one behind the other. The first part has
- * half of the rows, rounded up. */
-typedef struct pte_parts_f32 {
+/* Rows of a tile that lie evenly, in two parts: row m of part i begins at x[i] + m * row_stride and
+ * is row row[i] + m of out and finish. The first part has half of the rows, rounded up. */
+typedef struct pte_pair_f32 {
   const float *x[2];
-  size_t row_stride, taps, tap_stride, run;
-  const float *panel[2]; /* 64-byte aligned */
-  const float *ask;      /* of the first panel to come: asked for at first, */
-  size_t further;        /* and with each step of K so many bytes further; 0: nothing is */
-  float *out[2];
+  size_t row[2], rows;
+} pte_pair_f32;
+
+/* Tiles of such rows, the weights of all taps one behind the other. */
+typedef struct pte_parts_f32 {
+  size_t offset, row_stride, taps, tap_stride, run; /* offset: of the first tap in a row */
+  const float *panel[2];                            /* 64-byte aligned */
+  const float *ask;       /* of the first panel to come: asked for at first, */
+  size_t further, beyond; /* with each step of K so many bytes further; 0: nothing is; and with each
+                             tile so many floats */
+  float *out;
   size_t out_stride;
-  const pte_finish_f32 *finish; /* of both parts; NULL: the sum goes on */
+  const pte_finish_f32 *finish; /* NULL: the sum goes on */
   unsigned missing;
   bool first;
 } pte_parts_f32;
@@ -143,9 +148,9 @@ typedef struct pte_parts_f32 {
 typedef struct pte_gemm_f32 {
   /* rows in 1..PTE_STRIP; panels is 1, abreast[rows] or abreast[rows + 1] */
   void (*tile)(size_t rows, size_t panels, const pte_tile_f32 *tile);
-  /* rows in 1..2 * PTE_SPAN, of one or two panels; knows `missing`. NULL: there is none; builds
-   * without PTE_PARTS have none at all. */
-  void (*parts)(size_t rows, size_t panels, const pte_parts_f32 *tile);
+  /* `count` tiles of 1..2 * PTE_SPAN rows and one or two panels; knows `missing`. NULL: there is
+   * none; builds without PTE_PARTS have none at all. */
+  void (*parts)(size_t panels, const pte_parts_f32 *tiles, const pte_pair_f32 *pair, size_t count);
   /* y[panels][16] = panels times x[k], whole sums */
   void (*vector)(size_t k, size_t panels, const float *x, const float *panel, float *y);
   bool masked;                    /* knows `missing`; else such a tile goes through copies */
@@ -157,7 +162,10 @@ typedef struct pte_gemm_f32 {
  * .. end, sequential and fused. */
 typedef struct pte_depthwise_row_f32 {
   const float *const *line;
-  const size_t *step;                   /* floats from pixel to pixel; 0: all of it is padding */
+  const size_t *step; /* floats from pixel to pixel; 0: all of it is padding */
+  ptrdiff_t
+      column;   /* of pixel 0's first tap, for `whole`: -1 or more; `row` begins line[l] there */
+  size_t width; /* columns that there are, for `whole`: no tap is more than one behind them */
   size_t lines, taps, stride, dilation; /* taps: of a line; stride, dilation: in pixels */
   size_t pixels, first, end;            /* first: a multiple of 16 */
   const float *weight;                  /* [c / 16][lines * taps][16], 64-byte aligned */
@@ -166,8 +174,13 @@ typedef struct pte_depthwise_row_f32 {
   size_t out_stride;
 } pte_depthwise_row_f32;
 
+enum { PTE_WHOLE = 4 }; /* pixels of a whole line, at least */
+
 typedef struct pte_depthwise_f32 {
   void (*row)(const pte_depthwise_row_f32 *row);
+  /* The same of a line with its edges: three taps, dilation 1, stride 1 or 2. NULL: there is none.
+   */
+  void (*whole)(const pte_depthwise_row_f32 *row);
 } pte_depthwise_f32;
 
 /* Where a tile of up to 4 x 4 pixels goes; `y`, `finish` and their rows are those of its first. */

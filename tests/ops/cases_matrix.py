@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,25 @@ def relu() -> tuple[Step, ...]:
         Step("max", "f32", 0, (0, 1)),
         Step("store", "f32", args=(0,)),
     )
+
+
+def limited(op: str, limit: float) -> tuple[Step, ...]:
+    """max or min of y and a limit."""
+    return (
+        Step("load", "f32", 0, source="f32", arg=0),
+        Step("literal", "f32", 1, arg=limit),
+        Step(op, "f32", 0, (0, 1)),
+        Step("store", "f32", args=(0,)),
+    )
+
+
+def signed_zeros(case: Case) -> Case:
+    """Products that vanish, so that sums are zeros of either sign, and biases that keep the sign."""
+    x, _, bias = (value for value in case.inputs[:3])
+    assert isinstance(x, np.ndarray) and isinstance(bias, np.ndarray)
+    x *= np.float32(1e-45)
+    bias[:] = -0.0
+    return case
 
 
 def scaled_sum() -> tuple[Step, ...]:
@@ -238,6 +258,13 @@ CASES = [
     depthwise((9, 10), 40, 3, begin=1, end=1, steps=scaled_sum(), xs=(normal(40), normal(1, 9, 10, 40))),
     *(depthwise((2, 1 + i), (16, 29, 136)[i % 3], 3, begin=1, end=1, batch=2) for i in range(20)),
     *(depthwise((7, 30 + i), (40, 150)[i % 2], 3, stride=2, begin=i % 3, end=1) for i in range(4)),
+    *(depthwise((3, 5 + i), (16, 40)[i % 2], 3, stride=2, begin=i % 2, end=i // 2 % 2, steps=relu()) for i in range(26)),
+    *(depthwise((3, 4 + i), 24, 3, begin=i % 2, end=i // 2 % 3) for i in range(12)),
+    *(
+        signed_zeros(make(steps=limited(op, limit)))
+        for make in (partial(conv, (8, 9), 3, 32, 1), partial(depthwise, (8, 9), 16, 3, begin=1, end=1))
+        for op, limit in (("max", 0.0), ("max", -0.0), ("min", 0.0), ("min", -0.0), ("max", -1.0))
+    ),
     depthwise((1100,), 70, 9, begin=4, end=4),
     depthwise((40, 300), 20, 3, begin=1, end=1, steps=relu()),
     depthwise((9, 31), 48, (3, 5), dilation=(2, 3), stride=(1, 3), begin=(2, 7), end=(1, 3)),

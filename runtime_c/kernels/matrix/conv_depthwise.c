@@ -28,7 +28,7 @@ typedef struct depthwise_plan {
   const pte_call *call;
   const pte_depthwise_f32 *kernel;
   pte_conv_window w;
-  size_t pixels, channels, taps, bands, band_pixels;
+  size_t pixels, channels, taps, bands, band_unit, band_pixels;
   size_t lines, inside[2]; /* of a window; pixels of a line from .. to that go together */
   float *out;
   size_t out_stride;
@@ -52,13 +52,16 @@ static pte_conv_lists lists_of(const pte_conv_depthwise_attrs *a) {
   };
 }
 
-/* Bands of pixels, about four for each thread where they are worth it. */
+/* Bands of pixels, about four for each thread where they are worth it; of whole lines, where there
+ * are enough. */
 static void plan_bands(depthwise_plan *p, size_t threads) {
   size_t work = p->channels * p->taps * p->pixels / TASK_WORK + 1;
   size_t wanted = threads <= 1 ? 1 : least(4 * threads, work);
   p->bands = most(ceil_div(p->pixels, BAND / (p->channels + 1) + 1), 1);
   p->bands = ceil_div(p->bands, wanted) * wanted;
-  p->band_pixels = ceil_div(p->pixels, p->bands);
+  size_t width = most((size_t)p->w.axis[2].out, 1);
+  p->band_unit = p->pixels / width >= 2 * p->bands ? width : 1;
+  p->band_pixels = ceil_div(p->pixels / p->band_unit, p->bands) * p->band_unit;
 }
 
 static void plan_inside(depthwise_plan *p) {
@@ -129,6 +132,15 @@ static bool piece_next(const depthwise_plan *p, const band *k, piece *r) {
   return true;
 }
 
+/* Whether the variant takes this part of a line with its edges. */
+static bool is_whole(const depthwise_plan *p, const piece *r) {
+  const pte_conv_axis *wide = &p->w.axis[2];
+  const int64_t end = (wide->out - 1) * wide->stride + wide->kernel - wide->begin;
+  return p->kernel->whole != NULL && p->taps <= FEW_TAPS && r->end - r->from >= PTE_WHOLE &&
+         wide->kernel == 3 && wide->dilation == 1 && wide->stride <= 2 && wide->begin <= 1 &&
+         end <= wide->in + 1;
+}
+
 /* Where the lines of a window start that reads its first column at `place`; or, where `place` is
  * none, each tap of the window of pixel `at`. */
 static size_t addresses_fill(const depthwise_plan *p, const band *k, const piece *r, int64_t place,
@@ -161,23 +173,27 @@ static bool sums_run(const depthwise_plan *p, pte_pace *pace, const band *k, siz
   s->stride = (size_t)p->w.axis[2].stride, s->dilation = (size_t)p->w.axis[2].dilation;
   s->out = k->out + at * k->out_stride, s->out_stride = k->out_stride;
   if (!pte_pace_go(pace, (int64_t)(s->pixels * (s->end - s->first) * p->taps))) return false;
-  p->kernel->row(s);
+  if (s->width > 0) p->kernel->whole(s);
+  else p->kernel->row(s);
   return true;
 }
 
-/* Channels first .. end of the pixels that go together. */
+/* Channels first .. end of pieces of lines: the pixels that go together. */
 static bool inside_run(const depthwise_plan *p, pte_pace *pace, const band *k, size_t first,
                        size_t end) {
   const pte_conv_axis *wide = &p->w.axis[2];
   const size_t reach = most(PTE_CHUNK / (GROUP * p->taps), 8);
   piece r = piece_first(p, k);
   do {
-    const size_t to = least(r.end, p->inside[1]);
-    for (size_t from = most(r.from, p->inside[0]), next; from < to; from = next) {
-      next = to - from > reach ? from + reach : to;
+    const bool whole = is_whole(p, &r);
+    const size_t to = whole ? r.end : least(r.end, p->inside[1]);
+    for (size_t from = whole ? r.from : most(r.from, p->inside[0]), next; from < to; from = next) {
+      next = to - from >= reach + PTE_WHOLE ? from + reach : to;
       pte_depthwise_row_f32 s = {.line = k->line, .step = k->step, .first = first, .end = end};
       s.pixels = next - from, s.taps = (size_t)wide->kernel;
-      s.lines = addresses_fill(p, k, &r, (int64_t)from * wide->stride - wide->begin, false, 0);
+      s.column = (ptrdiff_t)((int64_t)from * wide->stride - wide->begin);
+      if (whole) s.width = (size_t)wide->in;
+      s.lines = addresses_fill(p, k, &r, whole ? 0 : (int64_t)s.column, false, 0);
       if (!sums_run(p, pace, k, r.at + from - r.from, &s)) return false;
     }
   } while (piece_next(p, k, &r));
@@ -189,7 +205,7 @@ static bool edges_run(const depthwise_plan *p, pte_pace *pace, const band *k) {
   const size_t some = most(PTE_CHUNK / p->taps / PTE_PANEL, 1) * PTE_PANEL;
   piece r = piece_first(p, k);
   do {
-    for (size_t i = r.from; i < r.end; i++) {
+    for (size_t i = is_whole(p, &r) ? r.end : r.from; i < r.end; i++) {
       if (i == most(p->inside[0], r.from) && i < p->inside[1]) i = least(p->inside[1], r.end);
       if (i == r.end) break;
       pte_depthwise_row_f32 s = {.line = k->line, .step = k->step, .taps = 1, .pixels = 1};
@@ -213,7 +229,7 @@ static size_t group_of(const depthwise_plan *p, const band *k) {
 
 static bool band_run(const depthwise_plan *p, pte_pace *pace, const band *k) {
   const size_t group = group_of(p, k);
-  for (size_t c = 0; p->inside[0] < p->inside[1] && c < p->channels; c += group)
+  for (size_t c = 0; c < p->channels; c += group)
     if (!inside_run(p, pace, k, c, least(p->channels, c + group))) return false;
   return edges_run(p, pace, k);
 }
@@ -241,8 +257,9 @@ static void depthwise_task(void *context, size_t begin, size_t end, uint32_t thr
   char *scratch = p->shares + p->share_bytes * thread;
   pte_pace pace = pte_call_pace(p->call);
   for (size_t i = begin; i < end; i++) {
-    band k = {.first = p->pixels * i / p->bands, .out_stride = p->out_stride};
-    k.count = p->pixels * (i + 1) / p->bands - k.first;
+    const size_t units = p->pixels / p->band_unit;
+    band k = {.first = units * i / p->bands * p->band_unit, .out_stride = p->out_stride};
+    k.count = units * (i + 1) / p->bands * p->band_unit - k.first;
     k.line = (const float **)(void *)scratch;
     k.step = (size_t *)(void *)(scratch + p->taps * sizeof(float *));
     k.out = p->place != NULL ? (float *)(void *)(scratch + p->table_bytes)

@@ -208,23 +208,27 @@ static bool pair_run(const winograd_block *b, const float *v, const float *u, co
     const size_t k = c * (i / strips) / steps, run = c * (i / strips + 1) / steps - k;
     const size_t strip = i % strips, row = b->tiles * strip / strips,
                  rows = b->tiles * (strip + 1) / strips - row, half = (rows + 1) / 2;
-    const float *x = v + row * c + k, *w = u + k * PTE_PANEL;
-    float *out = m + row * stride;
+    const float *x = v + row * c, *w = u + k * PTE_PANEL;
+    const pte_pair_f32 pair = {
+        {x,   x + half * c},
+        {row, row + half  },
+        rows
+    };
     const pte_parts_f32 s = {
-        .x = {x,   x + half * c       },
+        .offset = k,
         .row_stride = c,
         .taps = 1,
         .tap_stride = run,
         .run = run,
-        .panel = {w,   w + c * PTE_PANEL  },
-        .ask = next == NULL ? NULL : next + (k + run * strip / strips) * PTE_PANEL,
+        .panel = {w, w + c * PTE_PANEL},
+        .ask = next == NULL ? w : next + (k + run * strip / strips) * PTE_PANEL,
         .further = next == NULL ? 0 : ceil_div(PTE_PANEL * sizeof *next, strips),
-        .out = {out, out + half * stride},
+        .out = m,
         .out_stride = stride,
         .first = k == 0
     };
     if (!pte_pace_go(b->pace, (int64_t)(rows * panels * PTE_PANEL * run))) return false;
-    b->p->gemm->parts(rows, panels, &s);
+    b->p->gemm->parts(panels, &s, &pair, 1);
   }
   return true;
 }

@@ -99,7 +99,7 @@ static void row_avx2(const pte_depthwise_row_f32 *s) {
   }
 }
 
-const pte_depthwise_f32 pte_depthwise_f32__avx2 = {row_avx2};
+const pte_depthwise_f32 pte_depthwise_f32__avx2 = {.row = row_avx2};
 #else
 typedef int pte_depthwise_f32__avx2_is_absent;
 #endif

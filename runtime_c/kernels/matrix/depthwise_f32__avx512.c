@@ -39,9 +39,8 @@ INLINE void sums_run(const size_t n, const size_t panels, const pte_depthwise_ro
       __asm__("" : "+r"(x), "+r"(y), "+r"(z)); /* three addresses, not one for each load */
     }
   }
-  const pte_finish_f32 finish = pte_finish_at(s->finish, m, 0);
   float *out = s->out + m * s->out_stride + c;
-  pte_finish_avx512(&finish, n, panels, c, mask, sum);
+  pte_finish_avx512(s->finish, m, n, panels, c, mask, sum);
 #pragma GCC unroll 8
   for (size_t i = 0; i < n; i++, out += s->out_stride)
 #pragma GCC unroll 8
@@ -64,35 +63,89 @@ static void panel_run(const pte_depthwise_row_f32 *s, size_t m, size_t n, size_t
   }
 }
 
-static void panels_run(const pte_depthwise_row_f32 *s, size_t m, size_t n, size_t c) {
-  switch (n) {
-  case 1: sums_run(1, 8, s, m, c, 0xffff); break;
-  case 2: sums_run(2, 4, s, m, c, 0xffff); break;
-  case 3: sums_run(3, 2, s, m, c, 0xffff); break;
-  case 4: sums_run(4, 2, s, m, c, 0xffff); break;
-  case 5: sums_run(5, 2, s, m, c, 0xffff); break;
-  case 6: sums_run(6, 2, s, m, c, 0xffff); break;
-  case 7: sums_run(7, 2, s, m, c, 0xffff); break;
-  default: sums_run(8, 2, s, m, c, 0xffff); break;
-  }
-}
-
-/* Pieces of about as many pixels each, so of one or two only where there are no more. */
+/* Pieces of about as many pixels each, so of one or two only where there are no more: these take
+ * more panels. */
 static void row_avx512(const pte_depthwise_row_f32 *s) {
   const size_t pieces = (s->pixels + ABREAST - 1) / ABREAST;
-  const size_t wide = PTE_PANEL * (s->pixels == 1 ? 8 : s->pixels == 2 ? 4 : 2);
+  const size_t wide = PTE_PANEL * (s->pixels == 1 ? 8 : s->pixels == 2 ? 4 : 1);
   for (size_t c = s->first, used; c < s->end; c += used) {
-    const bool whole = s->end - c >= wide;
+    const bool whole = wide > PTE_PANEL && s->end - c >= wide;
     used = whole ? wide : PTE_PANEL;
-    for (size_t i = 0, m = 0, end; i < pieces; i++, m = end) {
+    if (whole && s->pixels == 1) sums_run(1, 8, s, 0, c, 0xffff);
+    if (whole && s->pixels == 2) sums_run(2, 4, s, 0, c, 0xffff);
+    for (size_t i = 0, m = 0, end; !whole && i < pieces; i++, m = end) {
       end = s->pixels * (i + 1) / pieces;
-      if (whole) panels_run(s, m, end - m, c);
-      else panel_run(s, m, end - m, c);
+      panel_run(s, m, end - m, c);
     }
   }
 }
 
-const pte_depthwise_f32 pte_depthwise_f32__avx512 = {row_avx512};
+enum { SIDE = 7 }; /* pixels side by side of a whole line */
+
+/* Pixels m .. m + n of a whole line: what they read of a line of x is loaded once for all of them.
+ * Only their first and their last column can be one that there is not: the one beside it is what is
+ * read instead, by a mask of nothing. (Where it would be need not be memory, and to suppress such a
+ * fault takes hundreds of cycles.) */
+INLINE void three_run(const size_t n, const size_t stride, const pte_depthwise_row_f32 *s, size_t m,
+                      size_t c, __mmask16 mask) {
+  const size_t columns = (n - 1) * stride + 3;
+  const ptrdiff_t second = s->column + (ptrdiff_t)(m * stride) + 1;
+  const bool has_first = second > 0,
+             has_last = second + (ptrdiff_t)columns <= (ptrdiff_t)s->width + 1;
+  const __mmask16 left = has_first ? mask : 0, right = has_last ? mask : 0;
+  const float *w = s->weight + c * s->lines * 3;
+  __m512 sum[SIDE];
+#pragma GCC unroll 7
+  for (size_t i = 0; i < n; i++) sum[i] = _mm512_setzero_ps();
+  for (size_t l = 0; l < s->lines; l++, w += 3 * PTE_PANEL) {
+    const ptrdiff_t step = (ptrdiff_t)s->step[l];
+    const float *x = s->line[l] + second * step + c, *first = x - (has_first ? step : 0);
+    const float *last = x + (ptrdiff_t)(columns - 3 + has_last) * step;
+    __m512 v[2 * SIDE + 1];
+    v[0] = some_load(left, first), v[columns - 1] = some_load(right, last);
+#pragma GCC unroll 13
+    for (size_t i = 0; i + 2 < columns; i++) {
+      if (i > 0 && i % 3 == 0) x += 3 * step;
+      v[i + 1] = some_load(mask, x + (ptrdiff_t)(i % 3) * step);
+    }
+#pragma GCC unroll 3
+    for (size_t t = 0; t < 3; t++) {
+      const __m512 weight = _mm512_load_ps(w + t * PTE_PANEL);
+#pragma GCC unroll 7
+      for (size_t i = 0; i < n; i++) sum[i] = _mm512_fmadd_ps(v[i * stride + t], weight, sum[i]);
+    }
+  }
+  pte_finish_avx512(s->finish, m, n, 1, c, mask, sum);
+  float *out = s->out + m * s->out_stride + c;
+#pragma GCC unroll 7
+  for (size_t i = 0; i < n; i++, out += s->out_stride) _mm512_mask_storeu_ps(out, mask, sum[i]);
+}
+
+/* Pieces of as many pixels; the last one may begin before the one before it ends. */
+INLINE void line_run(const size_t n, const size_t stride, const pte_depthwise_row_f32 *s) {
+  for (size_t c = s->first; c < s->end; c += PTE_PANEL) {
+    const size_t lanes = s->end - c < PTE_PANEL ? s->end - c : PTE_PANEL;
+    for (size_t m = 0; m < s->pixels; m += n)
+      three_run(n, stride, s, m + n < s->pixels ? m : s->pixels - n, c,
+                (__mmask16)((1u << lanes) - 1));
+  }
+}
+
+static void whole_avx512(const pte_depthwise_row_f32 *s) {
+  const size_t pieces = (s->pixels + SIDE - 1) / SIDE;
+  switch ((s->pixels + pieces - 1) / pieces * 2 + s->stride) {
+  case 9:
+  case 11: line_run(4, 1, s); break; /* five: fewer loops for a few widths */
+  case 10:
+  case 12: line_run(4, 2, s); break;
+  case 13: line_run(6, 1, s); break;
+  case 14: line_run(6, 2, s); break;
+  case 15: line_run(7, 1, s); break;
+  default: line_run(7, 2, s); break;
+  }
+}
+
+const pte_depthwise_f32 pte_depthwise_f32__avx512 = {.row = row_avx512, .whole = whole_avx512};
 #else
 typedef int pte_depthwise_f32__avx512_is_absent;
 #endif

@@ -81,7 +81,7 @@ static void row_neon(const pte_depthwise_row_f32 *s) {
   for (size_t m = 0; c < s->end && m < s->pixels; m++) pixel_last(s, m, c);
 }
 
-const pte_depthwise_f32 pte_depthwise_f32__neon = {row_neon};
+const pte_depthwise_f32 pte_depthwise_f32__neon = {.row = row_neon};
 #else
 typedef int pte_depthwise_f32__neon_is_absent;
 #endif

@@ -21,4 +21,4 @@ static void row_portable(const pte_depthwise_row_f32 *s) {
       panel_run(s, m, c, s->end - c < PTE_PANEL ? s->end - c : PTE_PANEL);
 }
 
-const pte_depthwise_f32 pte_depthwise_f32__portable = {row_portable};
+const pte_depthwise_f32 pte_depthwise_f32__portable = {.row = row_portable};

@@ -45,9 +45,15 @@ static content read_add(reading *r, const content *a, const content *b) {
   return (content){.kind = SUM, .age = ++r->age};
 }
 
+/* Zeros of either sign are equal, and of equals the limit is taken: instructions know no such rule,
+ * so +0 as the lower one, which is relu's, is the only zero that variants need to take. */
+static bool is_odd_zero(float limit, stage after) {
+  return limit == 0 && (after == LOWERED || __builtin_signbit(limit));
+}
+
 static content read_limit(reading *r, const content *sum, const content *limit, stage after) {
   if (!newest(r, sum) || sum->stage >= after || limit->kind != LITERAL ||
-      limit->value != limit->value)
+      limit->value != limit->value || is_odd_zero(limit->value, after))
     return (content){.kind = OTHER};
   if (after == RAISED) r->finish->at_least = true, r->finish->low = limit->value;
   else r->finish->at_most = true, r->finish->high = limit->value;

@@ -44,18 +44,12 @@ const float *pte_plain_panels_read(const void *self, size_t panel, size_t k, siz
 /* --- one block: rows x panels in one thread
  * ----------------------------------------------------------------------- */
 
-/* Up to PTE_SPAN rows of a line, `row` being the first one's number in the block. */
-typedef struct gemm_span {
-  const float *x;
-  size_t row, rows;
-} gemm_span;
-
 typedef struct gemm_block {
   const pte_gemm *g;
   const pte_gemm_f32 *kernel;
   const float **table; /* rows by pointers, or */
-  gemm_span *spans;    /* spans of them, where they lie evenly */
-  size_t span_count;   /* 0: by pointers */
+  pte_pair_f32 *pairs; /* tiles of them, where they lie evenly */
+  size_t pair_count;   /* 0: by pointers */
   size_t taps, run;    /* of a row, either way */
   float *decoded;      /* [PTE_ABREAST][PTE_GEMM_DEPTH][16] */
   float *out;          /* the block's first element */
@@ -64,7 +58,7 @@ typedef struct gemm_block {
   pte_pace *pace; /* the functions below that return bool look: false: the run is to end */
 } gemm_block;
 
-static bool has_spans(const gemm_block *b) { return PTE_PARTS && b->span_count > 0; }
+static bool has_pairs(const gemm_block *b) { return PTE_PARTS && b->pair_count > 0; }
 
 /* The block's first column, through all groups, and how many it has. */
 static size_t first_column(const gemm_block *b) {
@@ -135,53 +129,34 @@ static bool run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, size_
   return true;
 }
 
-/* The tile that begins with span `i`: it and the next one, where they are about as long, or its
- * halves. Sets where its parts begin; returns how many rows it has. */
-static size_t tile_of(const gemm_block *b, size_t i, gemm_span parts[2], size_t *out_used) {
-  const gemm_span *s = b->spans + i;
-  bool pair = i + 1 < b->span_count && s[0].rows <= s[1].rows + 1 && s[1].rows <= s[0].rows + 1;
-  *out_used = pair ? 2 : 1;
-  if (pair) {
-    bool turned = s[0].rows < s[1].rows;
-    parts[0] = s[turned], parts[1] = s[!turned];
-    return s[0].rows + s[1].rows;
-  }
-  size_t half = s->rows - s->rows / 2;
-  parts[0] = s[0];
-  parts[1] = (gemm_span){s->x + half * b->g->lines.row_stride, s->row + half, s->rows / 2};
-  return s->rows;
-}
-
-/* The same over spans, where rows lie evenly; `at`: the step's place in a row. */
-static bool run_spans(const gemm_block *b, const pte_tile_f32 *from, size_t at, size_t panels,
+/* The same of pairs, where rows lie evenly; `at`: the step's place in a row. */
+static bool run_pairs(const gemm_block *b, const pte_tile_f32 *from, size_t at, size_t panels,
                       size_t next) {
   const pte_gemm_lines *l = &b->g->lines;
-  const size_t tiles = ceil_div(b->span_count, 2), lines = from->taps * from->run;
-  const size_t share = tiles < 2 || next == 0 || lines <= NEAR ? 0 : ceil_div(lines, tiles);
-  const int64_t row_cost = (int64_t)(panels * PTE_PANEL * lines);
-  pte_finish_f32 finish[2];
+  const size_t lines = from->taps * from->run;
+  const size_t share =
+      b->pair_count < 2 || next == 0 || lines <= NEAR ? 0 : ceil_div(lines, b->pair_count);
+  const int64_t cost = (int64_t)(2 * PTE_SPAN * panels * PTE_PANEL * lines);
   pte_parts_f32 s = {
+      .offset = at,
       .row_stride = l->row_stride,
       .taps = from->taps,
       .tap_stride = l->tap_stride,
       .run = from->run,
       .panel = {from->panel[0], from->panel[1]},
+      .ask = from->panel[0] + next,
       .further = ceil_div(share * PTE_PANEL * sizeof(float), lines),
+      .beyond = share * PTE_PANEL,
+      .out = from->out,
       .out_stride = from->out_stride,
-      .finish = from->finish == NULL ? NULL : finish,
+      .finish = from->finish,
       .missing = from->missing,
       .first = from->first
   };
-  for (size_t i = 0, used, tile = 0; i < b->span_count; i += used, tile++) {
-    gemm_span parts[2];
-    size_t rows = tile_of(b, i, parts, &used);
-    if (!pte_pace_go(b->pace, (int64_t)rows * row_cost)) return false;
-    s.ask = from->panel[0] + next + tile * share * PTE_PANEL;
-    for (size_t j = 0; j < 2; j++) {
-      s.x[j] = parts[j].x + at, s.out[j] = from->out + parts[j].row * s.out_stride;
-      if (s.finish != NULL) finish[j] = pte_finish_at(from->finish, parts[j].row, 0);
-    }
-    b->kernel->parts(rows, panels, &s);
+  for (size_t i = 0, count; i < b->pair_count; i += count, s.ask += count * s.beyond) {
+    count = (size_t)pte_pace_take(b->pace, (int64_t)(b->pair_count - i), cost, 1);
+    if (count == 0) return false;
+    b->kernel->parts(panels, &s, b->pairs + i, count);
   }
   return true;
 }
@@ -209,15 +184,15 @@ static bool run_panels(const gemm_block *b, const gemm_step *k, size_t panel, si
                                 b->decoded + p * PTE_GEMM_DEPTH * PTE_PANEL);
   bool more = !g->panels.decoded && panel + 2 * panels <= b->panel_end;
   size_t next = more ? panels * b->taps * b->run * PTE_PANEL : 0;
-  if (!has_spans(b)) return run_strips(b, s, panels, next);
-  return run_spans(b, &s, k->tap * g->lines.tap_stride + k->offset, panels, next);
+  if (!has_pairs(b)) return run_strips(b, s, panels, next);
+  return run_pairs(b, &s, k->tap * g->lines.tap_stride + k->offset, panels, next);
 }
 
 /* As many panels side by side as the tile takes; without masks, a panel with columns that do not
  * exist goes alone. */
 static bool run_step(const gemm_block *b, const gemm_step *k) {
   size_t abreast = 2;
-  if (!has_spans(b)) abreast = b->kernel->abreast[ceil_div(b->rows, pte_strips(b->rows))];
+  if (!has_pairs(b)) abreast = b->kernel->abreast[ceil_div(b->rows, pte_strips(b->rows))];
   size_t whole = b->kernel->masked ? b->panel_end : least(b->panel_end, b->g->columns / PTE_PANEL);
   size_t p = b->panel_begin;
   for (; p + abreast <= whole; p += abreast)
@@ -230,10 +205,10 @@ static bool run_step(const gemm_block *b, const gemm_step *k) {
 /* One strip reads each weight once: there is no reuse to block for, so a panel in place streams, as
  * far as a tile may go. Steps are about as long each. */
 static bool run_depth(const gemm_block *b) {
-  bool stream = b->rows <= PTE_STRIP && !has_spans(b);
+  bool stream = b->rows <= PTE_STRIP && !has_pairs(b);
   size_t depth = b->g->panels.decoded ? PTE_GEMM_DEPTH
                  : stream             ? PTE_GEMM_LONG
-                 : has_spans(b)       ? PTE_GEMM_EVEN
+                 : has_pairs(b)       ? PTE_GEMM_EVEN
                                       : PTE_GEMM_WIDE;
   size_t taps = most(depth / b->run, 1), run = least(depth, b->run);
   taps = ceil_div(b->taps, ceil_div(b->taps, taps)), run = ceil_div(b->run, ceil_div(b->run, run));
@@ -309,14 +284,14 @@ static size_t block_columns(const pte_gemm *g) {
 
 static bool share_of(const pte_gemm *g, gemm_share *out) {
   uint64_t rows = least(g->rows, PTE_GEMM_ROWS), slots = pte_strips((size_t)rows) * PTE_STRIP;
-  uint64_t spans, pieces = 0;
+  uint64_t pairs, pieces = 0;
   gemm_share s = {
       .decoded = g->panels.decoded ? sizeof(float[PTE_ABREAST * PTE_GEMM_DEPTH * PTE_PANEL]) : 0};
   uint64_t held = g->place == NULL ? 0 : block_columns(g);
   if (g->lines.width > 0) pieces = (rows + g->lines.width - 2) / g->lines.width + 1;
-  spans = (rows / PTE_SPAN + pieces) * sizeof(gemm_span);
+  pairs = (rows / PTE_SPAN + pieces) * sizeof(pte_pair_f32);
   bool fits = pte_mul(slots * sizeof(float *), g->taps, &s.table) &&
-              pte_align(s.table > spans ? s.table : spans, 64, &s.table) &&
+              pte_align(s.table > pairs ? s.table : pairs, 64, &s.table) &&
               pte_mul(pieces * sizeof(float), g->lines.piece_floats, &pieces) &&
               pte_mul(rows * sizeof(float), g->copy_floats, &s.copy) &&
               pte_align(s.copy > pieces ? s.copy : pieces, 64, &s.copy) &&
@@ -344,18 +319,46 @@ static bool even(const pte_gemm *g, const pte_gemm_f32 *kernel) {
   return PTE_PARTS && kernel->parts != NULL && g->lines.width > PTE_SPAN / 2 && g->rows > PTE_STRIP;
 }
 
-/* Cuts the block's part of each line into spans. */
-static bool fill_spans(gemm_block *b, float *room) {
+/* Up to PTE_SPAN rows of a line, `row` being the first one's number in the block. */
+typedef struct gemm_span {
+  const float *x;
+  size_t row, rows;
+} gemm_span;
+
+static void add_pair(gemm_block *b, gemm_span s, gemm_span t) {
+  const gemm_span *more = s.rows < t.rows ? &t : &s, *less = s.rows < t.rows ? &s : &t;
+  b->pairs[b->pair_count++] = (pte_pair_f32){
+      {more->x,   less->x  },
+      {more->row, less->row},
+      s.rows + t.rows
+  };
+}
+
+/* A tile of its own: no other span of about as many rows is beside it. */
+static void add_halves(gemm_block *b, gemm_span s) {
+  const size_t half = s.rows - s.rows / 2;
+  const gemm_span rest = {s.x + half * b->g->lines.row_stride, s.row + half, s.rows / 2};
+  add_pair(b, (gemm_span){s.x, s.row, half}, rest);
+}
+
+/* Cuts the block's part of each line into spans, and joins these to tiles. */
+static bool fill_pairs(gemm_block *b, float *room) {
   const pte_gemm_lines *l = &b->g->lines;
+  gemm_span held = {.rows = 0};
   for (size_t done = 0, count; done < b->rows; done += count, room += l->piece_floats) {
     count = least(l->width - (b->row + done) % l->width, b->rows - done);
     const float *x = l->piece(b->g->source, b->group, b->row + done, count, room, b->pace);
     if (x == NULL) return false;
     for (size_t i = 0, at = 0, end, n = ceil_div(count, PTE_SPAN); i < n; i++, at = end) {
       end = count * (i + 1) / n;
-      b->spans[b->span_count++] = (gemm_span){x + at * l->row_stride, done + at, end - at};
+      const gemm_span s = {x + at * l->row_stride, done + at, end - at};
+      const bool joins = held.rows <= s.rows + 1 && s.rows <= held.rows + 1;
+      if (held.rows > 0 && joins) add_pair(b, held, s);
+      else if (held.rows > 0) add_halves(b, held);
+      held = held.rows > 0 && joins ? (gemm_span){.rows = 0} : s;
     }
   }
+  if (held.rows > 0) add_halves(b, held);
   return true;
 }
 
@@ -363,11 +366,11 @@ static bool fill_block(gemm_block *b, const gemm_share *share, void *scratch) {
   char *bytes = scratch;
   float *copy = (float *)(void *)(bytes + share->table);
   b->decoded = (float *)(void *)(bytes + share->table + share->copy);
-  b->table = (const float **)scratch, b->spans = (gemm_span *)scratch, b->span_count = 0;
+  b->table = (const float **)scratch, b->pairs = (pte_pair_f32 *)scratch, b->pair_count = 0;
   b->taps = b->g->taps, b->run = b->g->run;
   if (b->run != 0 && even(b->g, b->kernel)) {
     b->taps = b->g->lines.taps, b->run = b->g->lines.run;
-    return fill_spans(b, copy);
+    return fill_pairs(b, copy);
   }
   pte_gemm_rows rows = {b->group, b->row, b->rows, b->g->taps, b->table, copy, b->pace};
   return b->run == 0 || b->g->fill(b->g->source, &rows);

@@ -41,7 +41,7 @@ INLINE void tile_run(const size_t rows, const size_t panels, const pte_tile_f32 
       }
     }
   }
-  if (s->finish != NULL) pte_finish_avx512(s->finish, rows, panels, 0, last, sum);
+  if (s->finish != NULL) pte_finish_avx512(s->finish, 0, rows, panels, 0, last, sum);
 #pragma GCC unroll 6
   for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 4
@@ -77,15 +77,16 @@ INLINE const float *row_at(const char *x, const size_t m, size_t step, size_t st
 /* All of K into the sums of parts_run. A line that is asked for is so with several steps in turn:
  * to do it once would take a branch, which costs more. */
 INLINE void steps_run(const size_t rows, const size_t panels, const bool asks,
-                      const pte_parts_f32 *s, __m512 *sum) {
+                      const pte_parts_f32 *s, const pte_pair_f32 *t, const float *next,
+                      __m512 *sum) {
   const size_t half = (rows + 1) / 2;
-  const char *a = (const char *)s->x[0], *b = (const char *)s->x[1], *w = (const char *)s->panel[0];
+  const char *a = (const char *)(t->x[0] + s->offset), *b = (const char *)(t->x[1] + s->offset);
+  const char *w = (const char *)s->panel[0], *ask = (const char *)next;
   size_t beside = panels > 1 ? (size_t)((const char *)s->panel[1] - w) : 0;
   size_t step = 4 * s->row_stride, step_3 = 3 * step, step_5 = 5 * step;
   const ptrdiff_t on = 4 * (ptrdiff_t)(s->tap_stride - s->run); /* below 0 where lines overlap */
-  const char *ask = (const char *)s->ask;
   __asm__("" : "+r"(beside), "+r"(step), "+r"(step_3), "+r"(step_5)); /* registers, not additions */
-  for (size_t t = 0; t < s->taps; t++, a += on, b += on) {
+  for (size_t i = 0; i < s->taps; i++, a += on, b += on) {
     const char *end = a + 4 * s->run;
     for (; a != end; a += 4, b += 4, w += 4 * PTE_PANEL) {
       __m512 v = _mm512_load_ps(w), u = panels > 1 ? _mm512_load_ps(w + beside) : v;
@@ -106,36 +107,47 @@ INLINE void steps_run(const size_t rows, const size_t panels, const bool asks,
 
 /* Up to 14 x 32 of rows that lie evenly: half the weights a product that 6 x 32 asks of L2, and no
  * pointers. */
-INLINE void parts_run(const size_t rows, const size_t panels, const pte_parts_f32 *s) {
+INLINE void parts_run(const size_t rows, const size_t panels, const pte_parts_f32 *s,
+                      const pte_pair_f32 *t, const float *ask) {
   const __mmask16 last = (__mmask16)(0xffffu >> s->missing);
   const size_t half = (rows + 1) / 2;
   __m512 sum[4 * PTE_SPAN];
+#pragma GCC unroll 28
+  for (size_t i = 0; i < rows * panels; i++) sum[i] = _mm512_setzero_ps();
+  size_t step = 4 * s->out_stride, step_3 = 3 * step, step_5 = 5 * step;
+  float *begin = s->out;
+  if (!s->first) {
+    const char *at[2] = {(char *)begin + t->row[0] * step, (char *)begin + t->row[1] * step};
 #pragma GCC unroll 14
-  for (size_t m = 0; m < rows; m++)
+    for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 2
-    for (size_t p = 0; p < panels; p++) {
-      const float *out = s->out[m / half] + m % half * s->out_stride + PTE_PANEL * p;
-      sum[m * panels + p] = s->first ? _mm512_setzero_ps()
-                                     : _mm512_maskz_loadu_ps(p + 1 < panels ? 0xffff : last, out);
-    }
-  if (s->further > 0) steps_run(rows, panels, true, s, sum);
-  else steps_run(rows, panels, false, s, sum);
-  if (s->finish != NULL) pte_finish_parts_avx512(s->finish, half, rows, panels, 0, last, sum);
+      for (size_t p = 0; p < panels; p++)
+        sum[m * panels + p] = _mm512_maskz_loadu_ps(
+            p + 1 < panels ? 0xffff : last,
+            row_at(at[m / half], m % half, step, step_3, step_5) + PTE_PANEL * p);
+  }
+  if (panels > 1 && rows > PTE_SPAN && s->further > 0)
+    steps_run(rows, panels, true, s, t, ask, sum);
+  else steps_run(rows, panels, false, s, t, ask, sum);
+  if (s->finish != NULL)
+    pte_finish_parts_avx512(s->finish, t->row, half, rows, panels, 0, last, sum);
+  char *out[2] = {(char *)begin + t->row[0] * step, (char *)begin + t->row[1] * step};
 #pragma GCC unroll 14
   for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 2
     for (size_t p = 0; p < panels; p++)
-      _mm512_mask_storeu_ps(s->out[m / half] + m % half * s->out_stride + PTE_PANEL * p,
-                            p + 1 < panels ? 0xffff : last, sum[m * panels + p]);
+      _mm512_mask_storeu_ps(
+          (float *)(uintptr_t)row_at(out[m / half], m % half, step, step_3, step_5) + PTE_PANEL * p,
+          p + 1 < panels ? 0xffff : last, sum[m * panels + p]);
 }
 
 #define PANEL(n)                                                                                   \
-  case n: parts_run(n, 1, s); break
+  case n: parts_run(n, 1, s, t, ask); break
 #define PANELS(n)                                                                                  \
-  case n: parts_run(n, 2, s); break
+  case n: parts_run(n, 2, s, t, ask); break
 
-static void panel_run(size_t rows, const pte_parts_f32 *s) {
-  switch (rows) {
+static void panel_run(const pte_parts_f32 *s, const pte_pair_f32 *t, const float *ask) {
+  switch (t->rows) {
     PANEL(1);
     PANEL(2);
     PANEL(3);
@@ -143,44 +155,50 @@ static void panel_run(size_t rows, const pte_parts_f32 *s) {
     PANEL(5);
     PANEL(6);
     PANEL(7);
+    PANEL(14);
   }
 }
 
-/* Part `i`, of `rows` rows, of a tile of one panel: seven sums nearly keep both pipes busy. */
-static void part_run(const pte_parts_f32 *s, size_t i, size_t rows) {
-  const size_t half = (rows + 1) / 2;
-  pte_finish_f32 finish[2];
-  pte_parts_f32 part = *s;
-  part.x[0] = s->x[i], part.x[1] = s->x[i] + half * s->row_stride;
-  part.out[0] = s->out[i], part.out[1] = s->out[i] + half * s->out_stride;
-  if (s->finish != NULL) {
-    finish[0] = s->finish[i], finish[1] = pte_finish_at(&s->finish[i], half, 0);
-    part.finish = finish;
-  }
-  panel_run(rows, &part);
+/* Part `i` of a tile of one panel: seven sums nearly keep both pipes busy. */
+static void part_run(const pte_parts_f32 *s, const pte_pair_f32 *t, size_t i, const float *ask) {
+  const size_t rows = (t->rows + 1 - i) / 2, half = (rows + 1) / 2;
+  const pte_pair_f32 part = {
+      {t->x[i],   t->x[i] + half * s->row_stride},
+      {t->row[i], t->row[i] + half              },
+      rows
+  };
+  panel_run(s, &part, ask);
 }
 
-static void parts_avx512(size_t rows, size_t panels, const pte_parts_f32 *s) {
-  if (panels == 1) {
-    part_run(s, 0, (rows + 1) / 2);
-    part_run(s, 1, rows / 2);
-    return;
-  }
-  switch (rows) {
-    PANELS(1);
-    PANELS(2);
-    PANELS(3);
-    PANELS(4);
-    PANELS(5);
-    PANELS(6);
-    PANELS(7);
-    PANELS(8);
-    PANELS(9);
-    PANELS(10);
-    PANELS(11);
-    PANELS(12);
-    PANELS(13);
-    PANELS(14);
+static void parts_avx512(size_t panels, const pte_parts_f32 *s, const pte_pair_f32 *t,
+                         size_t count) {
+  const float *ask = s->ask;
+  for (const pte_pair_f32 *end = t + count; t != end; t++, ask += s->beyond) {
+    if (panels == 1) {
+      if (t->rows == 2 * PTE_SPAN) {
+        panel_run(s, t, ask);
+      } else {
+        part_run(s, t, 0, ask);
+        part_run(s, t, 1, ask);
+      }
+      continue;
+    }
+    switch (t->rows) {
+      PANELS(1);
+      PANELS(2);
+      PANELS(3);
+      PANELS(4);
+      PANELS(5);
+      PANELS(6);
+      PANELS(7);
+      PANELS(8);
+      PANELS(9);
+      PANELS(10);
+      PANELS(11);
+      PANELS(12);
+      PANELS(13);
+      PANELS(14);
+    }
   }
 }
 
