@@ -63,19 +63,30 @@ static void panel_run(const pte_depthwise_row_f32 *s, size_t m, size_t n, size_t
   }
 }
 
-/* Pieces of about as many pixels each, so of one or two only where there are no more: these take
- * more panels. */
+static void panels_run(const pte_depthwise_row_f32 *s, size_t m, size_t n, size_t c) {
+  switch (n) {
+  case 1: sums_run(1, 8, s, m, c, 0xffff); break;
+  case 2: sums_run(2, 4, s, m, c, 0xffff); break;
+  case 3: sums_run(3, 2, s, m, c, 0xffff); break;
+  case 4: sums_run(4, 2, s, m, c, 0xffff); break;
+  case 5: sums_run(5, 2, s, m, c, 0xffff); break;
+  case 6: sums_run(6, 2, s, m, c, 0xffff); break;
+  case 7: sums_run(7, 2, s, m, c, 0xffff); break;
+  default: sums_run(8, 2, s, m, c, 0xffff); break;
+  }
+}
+
+/* Pieces of about as many pixels each, so of one or two only where there are no more. */
 static void row_avx512(const pte_depthwise_row_f32 *s) {
   const size_t pieces = (s->pixels + ABREAST - 1) / ABREAST;
-  const size_t wide = PTE_PANEL * (s->pixels == 1 ? 8 : s->pixels == 2 ? 4 : 1);
+  const size_t wide = PTE_PANEL * (s->pixels == 1 ? 8 : s->pixels == 2 ? 4 : 2);
   for (size_t c = s->first, used; c < s->end; c += used) {
-    const bool whole = wide > PTE_PANEL && s->end - c >= wide;
+    const bool whole = s->end - c >= wide;
     used = whole ? wide : PTE_PANEL;
-    if (whole && s->pixels == 1) sums_run(1, 8, s, 0, c, 0xffff);
-    if (whole && s->pixels == 2) sums_run(2, 4, s, 0, c, 0xffff);
-    for (size_t i = 0, m = 0, end; !whole && i < pieces; i++, m = end) {
+    for (size_t i = 0, m = 0, end; i < pieces; i++, m = end) {
       end = s->pixels * (i + 1) / pieces;
-      panel_run(s, m, end - m, c);
+      if (whole) panels_run(s, m, end - m, c);
+      else panel_run(s, m, end - m, c);
     }
   }
 }
