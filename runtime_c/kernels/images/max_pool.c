@@ -61,6 +61,12 @@ WINDOW(f64, double)
 WINDOW(i64, int64_t)
 WINDOW(i8, int8_t)
 
+#ifdef PTE_SMALL_BUFFERS /* where code is dear, too: each window by itself */
+enum { BESIDE = 0 };
+#else
+enum { BESIDE = 1 };
+#endif
+
 /* How many windows from `out` on, along the last axis, have as many taps, their own all inside x.
  */
 static int64_t windows_alike(const pte_window *w, const pte_taps *taps, const pte_coords *out) {
@@ -144,14 +150,14 @@ static void max_pool_task(void *context, size_t begin, size_t end, uint32_t thre
     int64_t batch = i / w->pixels_out;
     int64_t *to = index != NULL ? (int64_t *)index->data + i * w->channels : NULL;
     char *from = pte_element(x, batch * image), *best = pte_element(y, i * w->channels);
-    alike = only ? windows_alike(w, &taps, &out) : 1;
+    alike = BESIDE && only ? windows_alike(w, &taps, &out) : 1;
     if (alike > (int64_t)end - i) alike = (int64_t)end - i;
     for (int64_t c = 0, stop; c < w->channels; c = stop) {
       stop = w->channels - c < PTE_WINDOW_CHANNELS ? w->channels : c + PTE_WINDOW_CHANNELS;
       if (!window_channels(p, &pace, &taps, &offsets, c, stop, alike, from, best, to)) return;
       if (to != NULL) number_indices(p, batch, c, stop, to);
     }
-    if (w->axes > 0) out.at[w->axes - 1] += alike - 1; /* they lie in one line */
+    if (BESIDE && w->axes > 0) out.at[w->axes - 1] += alike - 1; /* they lie in one line */
     pte_coords_next(&out, w->out, w->axes);
   }
 }

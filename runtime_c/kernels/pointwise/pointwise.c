@@ -353,7 +353,7 @@ static pte_status pointwise_run(const pte_call *call) {
   if (model == NULL || pte_tensor_count(model) == 0 || (BYTES_KEPT && run_recoding(call)))
     return PTE_OK;
   pte_engine *e = pte_engine_open(call, program_of(call), &o, call->scratch);
-  if (PTE_QUANTIZE_KEPT && run_pixels(call, e)) return PTE_OK;
+  if (PTE_PIXELS_KEPT && run_pixels(call, e)) return PTE_OK;
   size_t tiles = (size_t)((e->count + PTE_TILE - 1) / PTE_TILE), grain = 1 + 48 / e->step_count;
   pte_parallel(call, tiles, grain, pointwise_task, e);
   return pte_engine_close(e, call);

@@ -13,10 +13,12 @@
 #include "kernels/pointwise/forms.h"
 #include "kernels/variants.h"
 
-#ifdef PTE_SMALL_BUFFERS /* a machine with some tens of KB of memory */
+#ifdef PTE_SMALL_BUFFERS /* a machine with some tens of KB of memory, and of code */
 enum { PTE_TILE = 32 };
+#define PTE_PIXELS_KEPT 0
 #else
 enum { PTE_TILE = 256 };
+#define PTE_PIXELS_KEPT PTE_QUANTIZE_KEPT
 #endif
 
 /* What a program works on. With `y`, operand 0 and output 0 are y. */
