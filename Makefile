@@ -109,26 +109,14 @@ web: dev-torch
 demo: $(VENV)/.runtime
 	@PTERON_NPU_PYTHON=$${PTERON_NPU_PYTHON:-$(wildcard $(CURDIR)/$(NPU_VENV)/bin/python)} $(BIN)/python examples/digits/demo.py
 
-bench-gemm:
+# Kernels alone: a program of C each.
+BENCHES := bench-gemm bench-gemv bench-attention
+$(BENCHES): bench-%:
 	@mkdir -p build
 	@cmake -S . -B build/bench -DPTE_BUILD_TESTS=OFF -DPTE_BUILD_TOOLS=OFF -DPTE_BUILD_SHARED=OFF >build/bench.log
 	@cmake --build build/bench -j >>build/bench.log
-	@$(CC) -O2 -Iruntime_c -Iruntime_c/include benchmarks/gemm.c build/bench/runtime_c/libpteron.a -pthread -o build/bench-gemm
-	@build/bench-gemm
-
-bench-gemv:
-	@mkdir -p build
-	@cmake -S . -B build/bench -DPTE_BUILD_TESTS=OFF -DPTE_BUILD_TOOLS=OFF -DPTE_BUILD_SHARED=OFF >build/bench.log
-	@cmake --build build/bench -j >>build/bench.log
-	@$(CC) -O2 -Iruntime_c -Iruntime_c/include benchmarks/gemv.c build/bench/runtime_c/libpteron.a -pthread -o build/bench-gemv
-	@build/bench-gemv
-
-bench-attention:
-	@mkdir -p build
-	@cmake -S . -B build/bench -DPTE_BUILD_TESTS=OFF -DPTE_BUILD_TOOLS=OFF -DPTE_BUILD_SHARED=OFF >build/bench.log
-	@cmake --build build/bench -j >>build/bench.log
-	@$(CC) -O2 -Iruntime_c -Iruntime_c/include benchmarks/attention.c build/bench/runtime_c/libpteron.a -pthread -lm -o build/bench-attention
-	@build/bench-attention
+	@$(CC) -O2 -Iruntime_c -Iruntime_c/include benchmarks/$*.c build/bench/runtime_c/libpteron.a -pthread -lm -o build/$@
+	@build/$@
 
 bench-dispatch: dev
 	@$(BIN)/python benchmarks/dispatch.py

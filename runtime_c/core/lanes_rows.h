@@ -37,20 +37,17 @@ PTE_ALWAYS __m512 pte_exp_parts_512(__m512 x, __m512 *n) {
   q = _mm512_fmadd_ps(q, r, _mm512_set1_ps(0.5f));
   return _mm512_add_ps(_mm512_fmadd_ps(q, _mm512_mul_ps(r, r), r), _mm512_set1_ps(1.0f));
 }
-/* pte_exp: e 2^n is rounded once by vscalefps, as by the two products there. Below -104 it is 0;
- * left out, because results that vanish take an assist. */
-PTE_ALWAYS __m512 pte_exp_512(__m512 x) {
+/* pte_exp of what is at most 90: e 2^n is rounded once by vscalefps, as by the two products there.
+ * Below -104 it is 0; left out, because results that vanish take an assist. */
+PTE_ALWAYS __m512 pte_exp_below_512(__m512 x) {
   const __mmask16 keep = _mm512_cmp_ps_mask(x, _mm512_set1_ps(-104.0f), _CMP_NLT_UQ);
-  __m512 a = _mm512_min_ps(_mm512_set1_ps(90.0f), x); /* a NaN is the second operand: kept */
-  __m512 n, e = pte_exp_parts_512(a, &n);
+  __m512 n, e = pte_exp_parts_512(x, &n);
   return _mm512_maskz_scalef_ps(keep, e, n);
 }
-/* pte_exp_512 of what is never above 0. */
-PTE_ALWAYS pte_lanes pte_lanes_exp(pte_lanes x) {
-  const __mmask16 keep = _mm512_cmp_ps_mask(x.all, _mm512_set1_ps(-104.0f), _CMP_NLT_UQ);
-  __m512 n, e = pte_exp_parts_512(x.all, &n);
-  return (pte_lanes){_mm512_maskz_scalef_ps(keep, e, n)};
+PTE_ALWAYS __m512 pte_exp_512(__m512 x) { /* a NaN is the second operand: kept */
+  return pte_exp_below_512(_mm512_min_ps(_mm512_set1_ps(90.0f), x));
 }
+PTE_ALWAYS pte_lanes pte_lanes_exp(pte_lanes x) { return (pte_lanes){pte_exp_below_512(x.all)}; }
 PTE_ALWAYS pte_lanes pte_lanes_within(pte_lanes x, int low, int high) {
   const __mmask16 inside = (__mmask16)((1u << high) - (1u << low));
   return (pte_lanes){_mm512_mask_mov_ps(_mm512_set1_ps(-PTE_INFINITY), inside, x.all)};
