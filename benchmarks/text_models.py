@@ -43,6 +43,15 @@ def in_gguf(name: str) -> str:
     return f"blk.{layer}.{NAMES[part]}.weight"
 
 
+def paired(name: str, values: Any, config: Any) -> Any:
+    """Queries and keys, whose channels llama.cpp rotates in pairs side by side."""
+    if "q_proj" not in name and "k_proj" not in name:
+        return values
+    heads = config.num_attention_heads if "q_proj" in name else config.num_key_value_heads
+    halves = values.reshape(heads, 2, -1, values.shape[1])
+    return halves.swapaxes(1, 2).reshape(values.shape).copy()
+
+
 def gguf(path: Path) -> None:
     import gguf as g
 
@@ -66,7 +75,7 @@ def gguf(path: Path) -> None:
     w.add_token_scores([0.0] * VOCABULARY)
     w.add_token_types([2, 3, 3] + [6] * 256 + [1] * len(words))
     for name, weight in model.state_dict().items():
-        values = weight.numpy()
+        values = paired(name, weight.numpy(), c)
         if values.ndim == 1:
             w.add_tensor(in_gguf(name), values)
         else:

@@ -240,7 +240,7 @@ TABLE = {
         **FEEDS,
         "--runs": [("0", "at least 1"), ("x", "at least 1")],
         "--warmup": [("-1", "at least 0"), ("x", "at least 0")],
-        "--vs": [("openvino", "expected --vs-onnx ONNX with it"), ("nobody --vs-onnx {onnx}", "expected one of onnxruntime"), (", --vs-onnx {onnx}", "expected one of"), ("litert --vs-onnx {onnx}", "expected litert=FILE.tflite"), ("onnxruntime={none}.onnx", "no such file"), ("onnxruntime={text}", "refuses")],
+        "--vs": [("openvino", "expected --vs-onnx ONNX with it"), ("nobody --vs-onnx {onnx}", "expected one of onnxruntime"), (", --vs-onnx {onnx}", "expected one of"), ("litert --vs-onnx {onnx}", "expected litert=FILE.tflite"), ("llama.cpp", "expected llama.cpp=FILE.gguf"), ("onnxruntime={none}.onnx", "no such file"), ("onnxruntime={text}", "refuses")],
         "--vs-onnx": [("{other}", "expected the program's model"), ("{none}.onnx", "no such file"), ("{folder}", "got a folder"), ("{text}", "refuses")],
     },
     "amalgamate": {

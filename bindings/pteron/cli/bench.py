@@ -8,7 +8,7 @@ import resource
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -16,12 +16,9 @@ from pteron.schema.errors import ArgumentError, existing
 
 from .. import __version__
 from ..runtime import Model, TraceEvent, cpu
-from . import feeds, peers, roofline, say
+from . import decoders, feeds, peers, roofline, say
 from .pairs import at_least, file
 from .times import summary
-
-REST: Final = 0.05
-"""Seconds, longer than the threads of runtimes spin after a run."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +42,8 @@ def run(args: argparse.Namespace) -> int:
         existing(args.vs_onnx)
     named = args.vs if args.vs is not None else "onnxruntime" if args.vs_onnx else None
     rivals = {} if named is None else peers.wanted(named, args.vs_onnx)
+    if any(peers.PEERS[name].open is None for name in rivals):
+        return decoders.run(args, rivals)
     started = time.perf_counter()
     model = feeds.model_of(args)
     opened_ms = (time.perf_counter() - started) * 1e3
@@ -64,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
             raise ArgumentError(
                 f"{path}: expected the program's model, with outputs {ours}, got {got}"
             )
-        differences[name] = max(_relative(a, b) for a, b in zip(outputs.values(), theirs))
+        differences[name] = max(peers.difference(a, b) for a, b in zip(outputs.values(), theirs))
     times = interleaved(runners, args.runs, args.warmup)
     limits = roofline.peaks(cpu.machine())
     work = roofline.work_of(Path(args.program), {k: v.shape for k, v in inputs.items()})
@@ -159,7 +158,7 @@ def interleaved(
     for i in range(warmup + runs):
         for name, once in runners.items():
             if len(runners) > 1:
-                time.sleep(REST)
+                time.sleep(peers.REST)
                 once()
             started = time.perf_counter()
             once()
@@ -171,8 +170,3 @@ def interleaved(
 def percentiles(ms: list[float]) -> dict[str, float]:
     p50, p90, p99 = np.percentile(ms, [50, 90, 99])
     return {"p50": float(p50), "p90": float(p90), "p99": float(p99), "min": float(min(ms))}
-
-
-def _relative(a: Any, b: Any) -> float:
-    scale = float(np.abs(b.astype(np.float64)).max(initial=0.0)) or 1.0
-    return float(np.abs(a.astype(np.float64) - b.astype(np.float64)).max(initial=0.0)) / scale

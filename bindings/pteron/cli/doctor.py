@@ -21,6 +21,7 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("bench --vs openvino", "openvino", "openvino", "pip install openvino"),
     ("bench --vs litert", "ai_edge_litert", "ai-edge-litert", "pip install ai-edge-litert"),
     ("bench --vs executorch", "executorch", "executorch", "pip install executorch"),
+    ("bench --vs llama.cpp", "llama_cpp", "llama-cpp-python", "pip install llama-cpp-python"),
 )
 
 """What needs a module: what, module, distribution, how to get it."""

@@ -7,13 +7,16 @@ import sys
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from pteron.schema.errors import ArgumentError, existing
 
 Runner = Callable[[], list[Any]]
+
+REST: Final = 0.05
+"""Seconds, longer than the threads of runtimes spin after a run."""
 
 
 def _onnxruntime(path: Path, inputs: dict[str, Any], threads: int) -> Runner:
@@ -96,9 +99,9 @@ def _executorch(path: Path, inputs: dict[str, Any], threads: int) -> Runner:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Peer:
-    """`reads`: what its files are called, where they are not ONNX."""
+    """`open`: None where it makes text (decoders.py). `reads`: what its files are called, where they are not ONNX."""
 
-    open: Callable[[Path, dict[str, Any], int], Runner]
+    open: Callable[[Path, dict[str, Any], int], Runner] | None
     package: str
     reads: str = ""
 
@@ -108,6 +111,7 @@ PEERS: Final = {
     "openvino": Peer(_openvino, "openvino"),
     "litert": Peer(_litert, "ai-edge-litert", ".tflite"),
     "executorch": Peer(_executorch, "executorch", ".pte"),
+    "llama.cpp": Peer(None, "llama-cpp-python", ".gguf"),
 }
 
 
@@ -133,6 +137,10 @@ def wanted(text: str, model: Path | None) -> dict[str, Path]:
                 f"--vs {name}: expected --vs-onnx ONNX with it, the model that it opens, or {name}=FILE"
             )
         found[name] = path
+    texts = [name for name in found if PEERS[name].open is None]
+    if texts and len(texts) < len(found):
+        others = ", ".join(name for name in found if name not in texts)
+        raise ArgumentError(f"--vs {texts[0]}: it makes text, expected it without {others}")
     return found
 
 
@@ -142,18 +150,37 @@ def peer(name: str, path: Path, inputs: dict[str, Any], threads: int) -> Runner:
     Raises:
         ArgumentError: it is not installed, or it refuses the model.
     """
-    one = PEERS[name]
+    start = PEERS[name].open
+    assert start
+    runner = opened(name, path, lambda: start(path, inputs, threads))
+    opened(name, path, runner)
+    return runner
+
+
+T = TypeVar("T")
+
+
+def opened(name: str, path: Path, call: Callable[[], T]) -> T:
+    """What the call gives; its errors, of the runtime's own kinds, in our words.
+
+    Raises:
+        ArgumentError: the runtime is not installed, or it refuses the model.
+    """
     try:
-        runner = one.open(path, inputs, threads)
-        runner()
+        return call()
     except ImportError as error:
         raise ArgumentError(
-            f"--vs {name}: it is not installed ({error}); pip install {one.package}, or leave it out"
+            f"--vs {name}: it is not installed ({error}); pip install {PEERS[name].package}, or leave it out"
         ) from None
-    except Exception as error:  # its own kinds
+    except Exception as error:
         (why, *_) = str(error).splitlines() or [type(error).__name__]
         raise ArgumentError(f"{path}: {name} refuses: {why}") from None
-    return runner
+
+
+def difference(a: Any, b: Any) -> float:
+    """The largest, of the largest magnitude in `b`."""
+    scale = float(np.abs(b.astype(np.float64)).max(initial=0.0)) or 1.0
+    return float(np.abs(a.astype(np.float64) - b.astype(np.float64)).max(initial=0.0)) / scale
 
 
 def version(name: str) -> str:
