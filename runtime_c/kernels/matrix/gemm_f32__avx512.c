@@ -91,8 +91,8 @@ INLINE void steps_run(const size_t rows, const size_t panels, const bool asks,
     for (; a != end; a += 4, b += 4, w += 4 * PTE_PANEL) {
       __m512 v = _mm512_load_ps(w), u = panels > 1 ? _mm512_load_ps(w + beside) : v;
       if (asks) {
-        _mm_prefetch(ask, _MM_HINT_T1);
-        if (panels > 1) _mm_prefetch(ask + beside, _MM_HINT_T1);
+        _mm_prefetch(ask, _MM_HINT_T0);
+        if (panels > 1) _mm_prefetch(ask + beside, _MM_HINT_T0);
         ask += s->further;
       }
 #pragma GCC unroll 14
