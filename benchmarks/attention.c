@@ -2,7 +2,8 @@
  * in the same rounds: an encoder's heads, plain and with an additive mask, a decoder's prompt, and
  * a step of decoding over a context of codes. Products count that a query needs: of keys it sees.
  *
- *     make bench-attention, or build/bench-attention [rounds] [mask of PTE_CPU_*]
+ *     make bench-attention, or build/bench-attention [rounds] [mask of PTE_CPU_*, 0: this one's]
+ *                                                    [part of a shape's name] [threads]
  *
  * The digest is of the results: two builds that print the same gave the same bits. */
 #define _POSIX_C_SOURCE 200809L
@@ -166,13 +167,17 @@ static void measure(const shape *s, int rounds, const pte_pool *pool, uint32_t t
 int main(int argc, char **argv) {
   int rounds = argc > 1 ? atoi(argv[1]) : 9;
   rounds = rounds < 1 ? 1 : rounds > 101 ? 101 : rounds;
-  cpu = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : pte_cpu_allow(PTE_CPU_DETECT);
+  cpu = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 0;
+  if (cpu == 0) cpu = pte_cpu_allow(PTE_CPU_DETECT);
+  const char *part = argc > 3 ? argv[3] : "";
+  uint32_t only = argc > 4 ? (uint32_t)atoi(argv[4]) : 0;
   for (uint32_t threads = 1; threads <= 2; threads++) {
+    if (only != 0 && threads != only) continue;
     pte_pool *pool = NULL;
     pte_host_pool_options options = {.size = sizeof options, .threads = threads};
     if (threads > 1 && pte_host_pool_open(&options, &pool, NULL) != PTE_OK) return 1;
     for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++)
-      measure(&shapes[i], rounds, pool, threads);
+      if (strstr(shapes[i].name, part) != NULL) measure(&shapes[i], rounds, pool, threads);
     if (pool != NULL) pte_host_pool_close(pool);
   }
   return 0;
