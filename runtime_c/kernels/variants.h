@@ -47,6 +47,8 @@ enum {
   PTE_TILE_QUADS = 2048, /* of four products, of a tile of int8 */
 #if PTE_HAVE_AMX
   PTE_SUMS = 64 /* rows times panels of a tile of int8, at most */
+#elif PTE_HAVE_NEON
+  PTE_SUMS = 2 * PTE_TALL * PTE_BESIDE
 #else
   PTE_SUMS = PTE_TALL * PTE_BESIDE
 #endif
