@@ -6,7 +6,11 @@
 #include "kernels/matrix/finish__neon.h"
 
 #define INLINE static inline __attribute__((always_inline))
-enum { QUADS = PTE_PANEL / 4 };
+enum {
+  QUADS = PTE_PANEL / 4,
+  ABREAST = 8, /* pixels of three taps, */
+  SPARE = 4    /* of which so many may be computed twice */
+};
 
 /* Pixels m .. m + n, `quads` times four channels from `c` on. Both numbers are constants in each
  * caller, so that the sums live in registers. */
@@ -69,15 +73,84 @@ static void panel_run(const pte_depthwise_row_f32 *s, size_t m, size_t n, size_t
   }
 }
 
-/* Pieces of about as many pixels each. */
-static void row_neon(const pte_depthwise_row_f32 *s) {
-  const size_t pieces = (s->pixels + PTE_STRIP - 1) / PTE_STRIP;
-  size_t c = s->first;
-  for (; c < s->end && s->end - c >= PTE_PANEL; c += PTE_PANEL)
-    for (size_t i = 0, m = 0, end; i < pieces; i++, m = end) {
-      end = s->pixels * (i + 1) / pieces;
-      panel_run(s, m, end - m, c);
+/* sum += x * weight, in the order in which it stands: see lanes__neon.h. */
+INLINE void add(float32x4_t *sum, float32x4_t x, float32x4_t weight, const float **next) {
+#ifdef __clang__
+  __asm__ volatile("fmla %0.4s, %2.4s, %3.4s" : "+w"(*sum), "+r"(*next) : "w"(x), "w"(weight));
+#else
+  (void)next;
+  __asm__ volatile("fmla %0.4s, %1.4s, %2.4s" : "+w"(*sum) : "w"(x), "w"(weight));
+#endif
+}
+
+/* Pixels m .. m + n of three taps, eight channels from `c` on. A column of x is loaded once for all
+ * of them, among the products of the one before. */
+INLINE void three_run(const size_t n, const size_t stride, const pte_depthwise_row_f32 *s, size_t m,
+                      size_t c) {
+  const size_t columns = (n - 1) * stride + 3;
+  float32x4_t sum[2 * ABREAST];
+#pragma GCC unroll 16
+  for (size_t i = 0; i < 2 * n; i++) sum[i] = vdupq_n_f32(0);
+  const float *w = s->weight + c / PTE_PANEL * PTE_PANEL * s->lines * 3 + c % PTE_PANEL;
+  for (size_t l = 0; l < s->lines; l++, w += 3 * PTE_PANEL) {
+    const size_t step = s->step[l];
+    const float *x = s->line[l] + m * stride * step + c;
+    float32x4_t weight[6], low = vld1q_f32(x), high = vld1q_f32(x + 4);
+#pragma GCC unroll 6
+    for (size_t i = 0; i < 6; i++) weight[i] = vld1q_f32(w + i / 2 * PTE_PANEL + i % 2 * 4);
+#pragma GCC unroll 17
+    for (size_t j = 0; j < columns; j++) {
+      const bool more = j + 1 < columns;
+      float32x4_t next_low = low, next_high = high;
+      if (more) x += step, next_low = vld1q_f32(x);
+#pragma GCC unroll 6
+      for (size_t k = 0, done = 0; k < 6; k++) { /* a tap, half of the channels */
+        const size_t t = k / 2, i = (j - t) / stride;
+        if (j < t || (j - t) % stride != 0 || i >= n) continue;
+        add(&sum[2 * i + k % 2], k % 2 == 0 ? low : high, weight[k], &x);
+        if (more && done++ == 0) next_high = vld1q_f32(x + 4);
+      }
+      low = next_low, high = next_high;
     }
+  }
+  const pte_finish_f32 finish = pte_finish_at(s->finish, m, 0);
+  float *out = s->out + m * s->out_stride + c;
+  pte_finish_neon(&finish, n, 2, c, sum);
+#pragma GCC unroll 8
+  for (size_t i = 0; i < n; i++, out += s->out_stride)
+    vst1q_f32(out, sum[2 * i]), vst1q_f32(out + 4, sum[2 * i + 1]);
+}
+
+/* Pieces of about as many pixels each, from m on. */
+static void pieces_run(const pte_depthwise_row_f32 *s, size_t m, size_t c) {
+  const size_t first = m, pixels = s->pixels - m, pieces = (pixels + PTE_STRIP - 1) / PTE_STRIP;
+  for (size_t i = 1, end; i <= pieces; i++, m = end) {
+    end = first + pixels * i / pieces;
+    panel_run(s, m, end - m, c);
+  }
+}
+
+/* The last of the pieces of eight pixels may begin before the one before it ends, if most of it is
+ * new. */
+static void threes_run(const pte_depthwise_row_f32 *s, size_t c) {
+  size_t m = 0;
+  for (; m + SPARE < s->pixels; m += ABREAST) {
+    const size_t from = m + ABREAST < s->pixels ? m : s->pixels - ABREAST;
+    for (size_t half = c; half < c + PTE_PANEL; half += PTE_PANEL / 2) {
+      if (s->stride == 1) three_run(ABREAST, 1, s, from, half);
+      else three_run(ABREAST, 2, s, from, half);
+    }
+  }
+  if (m < s->pixels) pieces_run(s, m, c);
+}
+
+static void row_neon(const pte_depthwise_row_f32 *s) {
+  const bool three = s->taps == 3 && s->dilation == 1 && s->stride - 1 <= 1 && s->pixels >= ABREAST;
+  size_t c = s->first;
+  for (; c < s->end && s->end - c >= PTE_PANEL; c += PTE_PANEL) {
+    if (three) threes_run(s, c);
+    else pieces_run(s, 0, c);
+  }
   for (size_t m = 0; c < s->end && m < s->pixels; m++) pixel_last(s, m, c);
 }
 

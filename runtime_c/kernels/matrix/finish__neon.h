@@ -17,7 +17,7 @@ static inline __attribute__((always_inline)) void pte_finish_neon(const pte_fini
     if (f->add[i] == NULL) continue;
     const float *add = f->add[i] + column;
     const size_t stride = f->add_stride[i];
-#pragma GCC unroll 6
+#pragma GCC unroll 8
     for (size_t m = 0; m < rows; m++, add += stride)
 #pragma GCC unroll 4
       for (size_t q = 0; q < quads; q++)
