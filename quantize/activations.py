@@ -9,7 +9,8 @@ sx * sw. Plain ONNX of opset 13, which the integer pass reads as other tools' Q/
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+import functools
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +18,7 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 import pteron.export.graph as graphs
+from pteron.export.graph.weights import Elements, Source, read, whole
 from pteron.schema.errors import QuantError
 
 from .calibrate import Ranges
@@ -24,6 +26,7 @@ from .encode import elements
 from .encode.format import Encoded
 from .report import ActivationReport, LayerReport, QuantReport
 from .rounding import NEAREST, Rounded
+from .shelf import Shelf, tensor_of
 from .units import Unit
 
 Array = NDArray[Any]
@@ -44,10 +47,14 @@ class Grid:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Solved:
-    """A weight that an algorithm has rounded. `shift`: what its bias has more (`solve`)."""
+    """A weight that an algorithm has rounded, which `made` gives. `shift`: what its bias has more (`solve`)."""
 
-    rounded: Rounded
+    made: Callable[[], Rounded]
     shift: Array | None = None
+
+    @property
+    def rounded(self) -> Rounded:
+        return self.made()
 
 
 def grid_of(low: float, high: float) -> Grid:
@@ -139,23 +146,42 @@ def quantize_static(
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Constants:
-    """The constants of a unit in `simulate_static`: `weight`, `bias`; `source` is the unit in the model as it was, `x` the grid that it
-    reads."""
+    """The constants of a unit in `simulate_static`: `weight`, `bias`; `source` is the unit in the model as it was, `before` its weight
+    there, `x` the grid that it reads."""
 
     source: Unit
+    before: ir.Value | None
     x: Grid | None
     weight: ir.Value
     bias: ir.Value | None
 
     def become(self, found: Solved) -> None:
         """What would be written of it."""
-        made = _weight(self.source, self.x, found)[0]
-        _set(self.weight, made.numbers(self.source))
+        made = _weight(self.source, self.x, found, self.before)[0]
+        numbers = functools.partial(_plainly, self.source, self.x, found, self.before)
+        self.weight.const_value = _later(made.codes.shape, numbers)
         if self.bias is not None and made.bias is not None:
             scale = made.bias_scale
             bias = made.bias if scale is None else (made.bias * scale).astype(np.float32)
             assert self.bias.const_value is not None
             _set(self.bias, bias.reshape(self.bias.const_value.numpy().shape))
+
+
+def _plainly(unit: Unit, x: Grid | None, found: Solved | None, before: ir.Value | None) -> Array:
+    return _weight(unit, x, found, before)[0].numbers(unit)
+
+
+def _later(shape: Sequence[int], numbers: Callable[[], Array]) -> ir.TensorProtocol:
+    """A weight in f32 while it is read."""
+    return ir.LazyTensor(
+        lambda: ir.tensor(numbers()), dtype=ir.DataType.FLOAT, shape=ir.Shape(shape)
+    )
+
+
+def _shape(weight: ir.Value | None) -> tuple[int, ...]:
+    tensor = graphs.constant_tensor(weight)
+    assert tensor is not None
+    return tuple(int(str(n)) for n in tensor.shape)
 
 
 def _set(value: ir.Value, array: Array) -> None:
@@ -175,12 +201,15 @@ def simulate_static(
     `source`: the plan of the model that stays as it is. The constants by places.
     """
     grids = grids_of(plan, ranges)
-    weights = _weights(plan, grids, {}, floats, exact)
     used = graphs.names(model)
     found = {}
-    for i, (weight, _) in weights.items():
-        unit = plan[i]
-        plain = graphs.initializer(model.graph, weight.numbers(unit), f"{unit.name}.plain", used)
+    for i, unit in enumerate(plan):
+        if unit.axis is None or i in exact:
+            continue
+        x = None if i in floats else grids[unit.inputs[0]]
+        before = source[i].weight
+        tensor = _later(_shape(before), functools.partial(_plainly, source[i], x, None, before))
+        plain = graphs.initializer(model.graph, tensor, f"{unit.name}.plain", used)
         unit.head.replace_input_with(1, plain)
         bias = None
         if unit.bias is not None:
@@ -188,8 +217,7 @@ def simulate_static(
             bias = graphs.initializer(model.graph, numbers, f"{unit.name}.bias", used)
             node, slot = _reads_bias(unit)
             node.replace_input_with(slot, bias)
-        x = None if i in floats else grids[unit.inputs[0]]
-        found[i] = Constants(source[i], x, plain, bias)
+        found[i] = Constants(source[i], before, x, plain, bias)
     rounding = [unit for i, unit in enumerate(plan) if i not in floats]
     _insert_grids(model.graph, rounding, grids, used)
     graphs.drop_unread(model)
@@ -203,12 +231,15 @@ def _weights(
     floats: Collection[int],
     exact: Collection[int],
 ) -> dict[int, tuple[_Weight, LayerReport]]:
-    """Of the units that have one and round it, by their places."""
-    return {
-        i: _weight(unit, None if i in floats else grids[unit.inputs[0]], found.get(i))
-        for i, unit in enumerate(plan)
-        if unit.axis is not None and i not in exact
-    }
+    """Of the units that have one and round it, by their places; codes wait in a file."""
+    made, shelf = {}, Shelf()
+    for i, unit in enumerate(plan):
+        if unit.axis is not None and i not in exact:
+            x = None if i in floats else grids[unit.inputs[0]]
+            weight, row = _weight(unit, x, found.get(i))
+            codes = shelf.put(whole(weight.codes))
+            made[i] = dataclasses.replace(weight, codes=codes), row
+    return made
 
 
 def _touched(units: Sequence[Unit]) -> list[ir.Value]:
@@ -230,7 +261,7 @@ def _insert_grids(
 class _Weight:
     """codes int8 as the weight is shaped, scale f32[n], bias int32[n] of scale bias_scale f32[n], or f32[n] without one."""
 
-    codes: Array
+    codes: Elements
     scale: Array
     bias: Array | None
     bias_scale: Array | None
@@ -238,17 +269,19 @@ class _Weight:
     def numbers(self, unit: Unit) -> Array:
         """What the codes stand for, f32."""
         assert unit.axis is not None
-        shape = [-1 if i == unit.axis else 1 for i in range(self.codes.ndim)]
-        return np.asarray(self.codes * self.scale.reshape(shape), np.float32)
+        shape = [-1 if i == unit.axis else 1 for i in range(len(self.codes.shape))]
+        return np.asarray(whole(self.codes) * self.scale.reshape(shape), np.float32)
 
 
-def _weight(unit: Unit, x: Grid | None, found: Solved | None) -> tuple[_Weight, LayerReport]:
+def _weight(
+    unit: Unit, x: Grid | None, found: Solved | None, before: ir.Value | None = None
+) -> tuple[_Weight, LayerReport]:
     """To nearest a channel's scale is absmax / 127; it is more where its bias would not fit int32, whoever has rounded the others.
 
-    `x`: the grid of what the unit reads; None: it computes in f32, and the bias stays so.
+    `x`: the grid of what the unit reads; None: it computes in f32, and the bias stays so. `before`: its weight, where it reads another now.
     """
     assert unit.axis is not None
-    w = _numbers(unit.head.inputs[1], unit.name)
+    w = _numbers(before or unit.head.inputs[1], unit.name)
     rows = np.moveaxis(w, unit.axis, 0)
     n = len(rows)
     flat = np.ascontiguousarray(rows.reshape(n, -1))
@@ -319,7 +352,7 @@ def _as_rows(encoded: Encoded, shape: tuple[int, ...]) -> Array:
 def _numbers(value: ir.Value | None, name: str) -> Array:
     tensor = graphs.constant_tensor(value)
     assert tensor is not None
-    array = np.asarray(tensor.numpy(), np.float32)
+    array = np.asarray(read(tensor), np.float32)
     if not np.isfinite(array).all():
         raise QuantError(f"layer {name}: weights and biases must be finite, got NaN or infinity")
     return array
@@ -328,7 +361,7 @@ def _numbers(value: ir.Value | None, name: str) -> Array:
 def _insert_weight(graph: ir.Graph, unit: Unit, weight: _Weight, used: set[str]) -> None:
     """The weight and the bias of a unit become DequantizeLinear of constants."""
     head, channels = unit.head, {"axis": unit.axis}
-    parts = {"codes": weight.codes, "scale": weight.scale}
+    parts: dict[str, Elements] = {"codes": weight.codes, "scale": weight.scale}
     old = head.inputs[1]
     head.replace_input_with(1, _dequantized(graph, head, unit.name, parts, channels, used, old))
     if unit.bias is None or weight.bias is None:
@@ -354,12 +387,13 @@ def _reads_bias(unit: Unit) -> tuple[ir.Node, int]:
 
 
 def _dequantized(
-    graph: ir.Graph, before: ir.Node, name: str, parts: dict[str, Array], attributes: dict[str, Any],
+    graph: ir.Graph, before: ir.Node, name: str, parts: Mapping[str, Elements], attributes: dict[str, Any],
     used: set[str], like: ir.Value | None,
 ) -> ir.Value:  # fmt: skip
-    inputs = [
-        graphs.initializer(graph, array, f"{name}.{part}", used) for part, array in parts.items()
-    ]
+    inputs = []
+    for part, some in parts.items():
+        held = tensor_of(some) if isinstance(some, Source) else some
+        inputs.append(graphs.initializer(graph, held, f"{name}.{part}", used))
     node = _node("DequantizeLinear", inputs, attributes, graphs.fresh(used, f"{name}.f32"))
     node.outputs[0].type = ir.TensorType(ir.DataType.FLOAT)
     node.outputs[0].shape = None if like is None else like.shape

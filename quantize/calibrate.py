@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
@@ -25,6 +26,7 @@ from pteron.schema.errors import RecipeError
 
 from .recipe import MINMAX, RANGES
 from .samples import Runner, Samples, samples
+from .stretches import in_stretches, within
 
 FORMAT: Final = "pteron.ranges"
 VERSION: Final = 3
@@ -136,8 +138,11 @@ def observe(
     runner: Runner,
     count: int,
     channels: Sequence[str] = (),
+    ram_bytes: int = sys.maxsize,
 ) -> Ranges:
     """Runs the first `count` samples and keeps the ends of each wanted value, of `channels` each channel's, too.
+
+    In stretches, one after another, whose weights take at most `ram_bytes`, or are those of one value.
 
     Raises:
         RecipeError: no samples; a sample does not fit the model's inputs or holds NaN or infinity; a value becomes so.
@@ -145,24 +150,28 @@ def observe(
     low: dict[str, float] = {}
     high: dict[str, float] = {}
     each: dict[str, Ends] = {}
-    number = 0
-    for values in runner(model, wanted, samples(model, source, count)):
-        for name, array in values.items():
-            if array.size:
-                ends = float(array.min()), float(array.max())
-                if not np.isfinite(ends).all():
-                    raise RecipeError(
-                        f"calibration: sample {number}: {name!r} must be finite, got {ends}; leave this sample out"
-                    )
-                low[name] = min(low.get(name, ends[0]), ends[0])
-                high[name] = max(high.get(name, ends[1]), ends[1])
-        for name in channels:
-            if values[name].size:
-                each[name] = _wider(each.get(name), values[name])
-        number += 1
-    if number == 0:
-        raise RecipeError("calibration: expected at least one sample, got none")
+    number, parts = 0, within(model, wanted, ram_bytes)
+    for runs in in_stretches(model, parts, samples(model, source, count), runner):
+        number = 0
+        for values in runs:
+            for name, array in values.items():
+                if array.size:
+                    ends = _ends_of(array, f"calibration: sample {number}: {name!r}")
+                    low[name] = min(low.get(name, ends[0]), ends[0])
+                    high[name] = max(high.get(name, ends[1]), ends[1])
+                    if name in channels:
+                        each[name] = _wider(each.get(name), array)
+            number += 1
+        if number == 0:
+            raise RecipeError("calibration: expected at least one sample, got none")
     return Ranges(number, {name: (low[name], high[name]) for name in low}, each)
+
+
+def _ends_of(x: NDArray[Any], where: str) -> tuple[float, float]:
+    ends = float(x.min()), float(x.max())
+    if not np.isfinite(ends).all():
+        raise RecipeError(f"{where} must be finite, got {ends}; leave this sample out")
+    return ends
 
 
 def _wider(ends: Ends | None, x: NDArray[Any]) -> Ends:
@@ -181,6 +190,7 @@ def calibrated(
     runner: Runner,
     count: int,
     channels: Sequence[str] = (),
+    ram_bytes: int = sys.maxsize,
 ) -> Ranges:
     """Ranges of the wanted values.
 
@@ -188,6 +198,7 @@ def calibrated(
         channels: Of these, which are among the wanted, each channel's, too.
         source: Ranges; a path to a file of ranges (.json); or what `samples` takes.
         count: The number of samples that are run, from the first one on.
+        ram_bytes: As `observe` has it.
 
     Raises:
         RecipeError: see `observe`, `samples`, `ranges_of`.
@@ -196,4 +207,4 @@ def calibrated(
         source = ranges_of(Path(source).read_bytes(), Path(source).name)
     if isinstance(source, Ranges):
         return source
-    return observe(model, wanted, source, runner, count, channels)
+    return observe(model, wanted, source, runner, count, channels, ram_bytes)

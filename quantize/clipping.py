@@ -14,6 +14,7 @@ Inputs whose codes `inputs` has brought to lie on their elements keep that range
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 
 from .activations import grid_of
 from .samples import Runner, Sample
+from .stretches import in_stretches, within
 
 Array = NDArray[Any]
 Pair = tuple[float, float]
@@ -78,21 +80,25 @@ def histograms(
     ends: Mapping[str, Pair],
     given: Iterable[Sample],
     runner: Runner,
+    ram_bytes: int = sys.maxsize,
 ) -> dict[str, Histogram]:
-    """Of the values that `ends` names, over the samples, a bin where a value has left its ends; values that were always 0 have none."""
+    """Of the values that `ends` names, over the samples, a bin where a value has left its ends; values that were always 0 have none.
+
+    In stretches, as `calibrate.observe`.
+    """
     wide = {n: (min(low, 0.0), max(high, 0.0)) for n, (low, high) in ends.items()}
     found = {n: Histogram(*pair, np.zeros(BINS, np.int64)) for n, pair in wide.items() if any(pair)}
-    for values in runner(model, list(found), given):
-        for name, histogram in found.items():
-            found[name] = histogram.added(np.asarray(values[name]))
+    for runs in in_stretches(model, within(model, found, ram_bytes), given, runner):
+        for values in runs:
+            found |= {name: found[name].added(np.asarray(x)) for name, x in values.items()}
     return found
 
 
 def clipped(
-    model: ir.Model, ends: Mapping[str, Pair], rule: str, given: Iterable[Sample], runner: Runner
-) -> dict[str, Pair]:
+    model: ir.Model, ends: Mapping[str, Pair], rule: str, given: Iterable[Sample], runner: Runner, ram_bytes: int = sys.maxsize
+) -> dict[str, Pair]:  # fmt: skip
     """The ends of the named values by a rule of `RULES`."""
-    found = histograms(model, ends, given, runner)
+    found = histograms(model, ends, given, runner, ram_bytes)
     return {name: RULES[rule](histogram) for name, histogram in found.items()}
 
 

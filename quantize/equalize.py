@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 import pteron.export.graph as graphs
 from pteron.export.graph.int8 import Form, form
+from pteron.export.graph.weights import read
 
 from .calibrate import Ends, Ranges
 from .units import Unit
@@ -71,7 +72,8 @@ def equalized(
     """Weights and biases take the factors, in place; the plan and the ranges as they are then."""
     factors: dict[ir.Value, Array] = {}
     for chain in found:
-        count = len(_constant(next(u for u in plan if u.output is chain[0]).head.inputs[1]))
+        weight = next(u for u in plan if u.output is chain[0]).head.inputs[1]
+        count = int(str(graphs.constant_tensor(weight).shape[0]))  # type: ignore[union-attr]
         seen = [ranges.channels_of(str(v.name), count) for v in chain]
         factors |= dict.fromkeys(chain, _factors(seen))
     factors = {value: s for value, s in factors.items() if (s != 1).any()}
@@ -104,30 +106,42 @@ def _scaled(graph: ir.Graph, unit: Unit, factors: Mapping[ir.Value, Array], used
     behind, ahead = factors.get(unit.inputs[0]), factors.get(unit.output)
     if behind is None and ahead is None:
         return unit
-    w = _constant(unit.head.inputs[1])
+    tensor = graphs.constant_tensor(unit.head.inputs[1])
+    assert tensor is not None
+    groups = int(graphs.attr(unit.head, "group", 1))
+    bias = unit.bias
+    if ahead is not None and bias is not None:
+        bias = _put(graph, unit.head, 2, ir.tensor(_constant(bias) / ahead), used)
+    later = ir.LazyTensor(
+        lambda: ir.tensor(_by(read(tensor), groups, behind, ahead)),
+        dtype=ir.DataType.FLOAT,
+        shape=graphs.sizes(tensor),
+    )
+    _put(graph, unit.head, 1, later, used)
+    return dataclasses.replace(unit, bias=bias)
+
+
+def _by(w: Array, groups: int, behind: Array | None, ahead: Array | None) -> Array:
     if behind is not None:
-        groups = int(graphs.attr(unit.head, "group", 1))
         parts = behind.reshape(groups, 1, w.shape[1], *[1] * (w.ndim - 2))
         w = (w.reshape(groups, -1, *w.shape[1:]) * parts).reshape(w.shape)
-    bias = unit.bias
     if ahead is not None:
         w = w / ahead.reshape(-1, *[1] * (w.ndim - 1))
-        if bias is not None:
-            bias = _put(graph, unit.head, 2, _constant(bias) / ahead, used)
-    _put(graph, unit.head, 1, w, used)
-    return dataclasses.replace(unit, bias=bias)
+    return np.asarray(w, np.float32)
 
 
 def _constant(value: ir.Value | None) -> Array:
     tensor = graphs.constant_tensor(value)
     assert tensor is not None
-    return np.asarray(tensor.numpy(), np.float32)
+    return np.asarray(read(tensor), np.float32)
 
 
-def _put(graph: ir.Graph, node: ir.Node, slot: int, array: Array, used: set[str]) -> ir.Value:
+def _put(
+    graph: ir.Graph, node: ir.Node, slot: int, tensor: ir.TensorProtocol, used: set[str]
+) -> ir.Value:
     """A constant of this node alone; others may read the old one."""
     old = node.inputs[slot]
     assert old is not None
-    new = graphs.initializer(graph, np.asarray(array, np.float32), f"{old.name}.equalized", used)
+    new = graphs.initializer(graph, tensor, f"{old.name}.equalized", used)
     node.replace_input_with(slot, new)
     return new

@@ -19,6 +19,7 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
+from pteron.export.graph.weights import Elements, Source, bands, elements_of
 from pteron.schema.arrays import read_arrays, write_arrays
 from pteron.schema.errors import OutputError, PteronError, QuantError
 
@@ -27,7 +28,7 @@ from .report import LayerReport
 from .rounding import Rounded
 from .samples import Sample
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Rises when the same inputs are rounded otherwise: entries of older versions are not found."""
 MARK: Final = "pteron.journal"
 """A file that such a folder has; others are left alone."""
@@ -145,9 +146,10 @@ def digest(*parts: object) -> str:
     """Of texts, numbers and arrays."""
     made = hashlib.sha256(f"{VERSION}".encode())
     for part in parts:
-        if isinstance(part, np.ndarray):
+        if isinstance(part, (np.ndarray, Source)):
             made.update(f"{part.dtype}{part.shape}".encode())
-            made.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
+            for band in bands(part):
+                made.update(np.ascontiguousarray(band).reshape(-1).view(np.uint8).data)
         else:
             made.update(f"{part!r};".encode())
     return made.hexdigest()[:32]
@@ -163,6 +165,13 @@ def identity(model: ir.Model, given: Iterable[Sample]) -> str:
     for name, value in model.graph.initializers.items():
         tensor = value.const_value
         if tensor is not None and tensor.dtype != ir.DataType.STRING:
-            parts += [name, np.frombuffer(tensor.tobytes(), np.uint8)]
-    parts += [x for sample in given for pair in sorted(sample.items()) for x in pair]
+            parts += [name, digest(_held(tensor))]
+    parts += [digest(*(x for pair in sorted(sample.items()) for x in pair)) for sample in given]
     return digest(*parts)
+
+
+def _held(tensor: ir.TensorProtocol) -> Elements:
+    """The elements; of less than a byte each the bytes."""
+    if tensor.dtype.bitwidth < 8:
+        return np.frombuffer(tensor.tobytes(), np.uint8)
+    return elements_of(tensor)

@@ -36,6 +36,7 @@ from .rounder import Rounder
 from .rounding import GPTQ, NEAREST, Rounded, matrix_of, rounded
 from .samples import Runner, Samples, samples
 from .scaling import NONE, scaled
+from .shelf import Shelf
 from .solve import solved
 from .statistics import Moments, Statistics, collect, load, spilled, write
 from .undone import undone_on_error
@@ -115,7 +116,7 @@ def is_static(wanted: Recipe, calibrated: bool, given: Sequence[str]) -> bool:
         "scaling": wanted.scaling != NONE,
         "rotation": wanted.rotation != NONE,
     }
-    beside = [name for name in given if name not in ("evaluate", "resume")]
+    beside = [name for name in given if name not in ("evaluate", "resume", "max_ram")]
     idle = [*(name for name, is_there in asked.items() if is_there), *beside] if static else []
     if idle:
         raise RecipeError(
@@ -310,7 +311,7 @@ def quantize_activations(
         raise QuantError(
             "static int8: expected a Conv, Gemm or MatMul with a constant weight, got none"
         )
-    plan, ranges, seen = _ranged(model, plan, wanted, calibration, method.journal, progress)
+    plan, ranges, seen = _ranged(model, plan, wanted, calibration, method, progress)
     solver = _solver(model, plan, ranges, wanted, calibration, method, progress)
     mix = _floats(model, plan, solver, ranges, wanted, calibration, method, progress)
     before = model.clone()
@@ -325,14 +326,14 @@ def quantize_activations(
 
 
 def _ranged(
-    model: ir.Model, plan: list[Unit], wanted: Recipe, calibration: Calibration, journal: Journal, progress: Progress | None
+    model: ir.Model, plan: list[Unit], wanted: Recipe, calibration: Calibration, method: Method, progress: Progress | None
 ) -> tuple[list[Unit], Ranges, Ranges]:  # fmt: skip
     """The plan of the model, which is equalized in place, its ranges, and those that were seen before, which a file may hold.
 
     Raises:
         RecipeError: ranges of another rule than is asked for.
     """
-    names, linked = observed(plan), chains(plan)
+    names, linked, journal = observed(plan), chains(plan), method.journal
     if progress:
         progress(f"calibrate {len(names)} activations")
     source, runner, count = calibration.source, calibration.runner, calibration.count
@@ -341,7 +342,7 @@ def _ranged(
     kept = journal.text(key)
     if kept is not None:
         source = ranges_of(kept, "journal")
-    seen = calibrated(model, names, source, runner, count, each)
+    seen = calibrated(model, names, source, runner, count, each, method.ram_bytes)
     given = _samples_of(source)
     on_codes: set[str] = set()
     if given is not None:
@@ -356,7 +357,8 @@ def _ranged(
         ends = {name: ranges[name] for name in names if name not in on_codes}
         if progress:
             progress(f"calibrate {len(ends)} activations by {wanted.range}")
-        found = clipped(model, ends, wanted.range, samples(model, given, count), runner)
+        again = samples(model, given, count)
+        found = clipped(model, ends, wanted.range, again, runner, method.ram_bytes)
         seen = dataclasses.replace(seen, rule=wanted.range, clipped=found)
     if given is not None:
         journal.keep_text(key, seen.as_json())
@@ -464,6 +466,7 @@ def _weights(
     """Weights of the units, by their places, where no sample says what they read."""
     heads = {unit.head: i for i, unit in enumerate(plan) if unit.axis is not None}
     found: dict[int, Solved] = {}
+    shelf = Shelf()
     for layer in (layer for layer in layers(model) if layer.node in heads):
         if progress:
             progress(f"quantize {layer.name} int8 {algorithm}")
@@ -472,7 +475,7 @@ def _weights(
         if one is None:
             one = rounded(layer, int8.FORMAT, algorithm, None, method.threads)
             method.journal.keep(key, one)
-        found[heads[layer.node]] = Solved(one)
+        found[heads[layer.node]] = Solved(shelf.rounded(one))
     return found
 
 

@@ -72,6 +72,20 @@ class Order:
         return found
 
 
+def within(model: ir.Model, names: Iterable[str], ram_bytes: int) -> list[list[str]]:
+    """The named values in parts, as they are made: the weights that are read until each part is made fit into the memory, or are those
+    of one value."""
+    order = Order(model.graph)
+    parts: list[list[str]] = []
+    begin = 0
+    for name in sorted(names, key=lambda name: order.place(order.values[name])):
+        if not parts or order.weights(begin, name) > ram_bytes:
+            begin = order.place(order.values[parts[-1][-1]]) if parts else 0
+            parts.append([])
+        parts[-1].append(name)
+    return parts
+
+
 def in_stretches(
     model: ir.Model, parts: Sequence[Sequence[str]], given: Iterable[Sample], runner: Runner
 ) -> Iterator[Iterator[Mapping[str, NDArray[Any]]]]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 import onnx_ir as ir
 
 from .. import graph as g
+from ..graph.weights import LARGE, Source, elements_of, read
 
 BEFORE: Final = ("Conv", "ConvTranspose", "Gemm")
 LARGEST: Final = 1 << 28
-"""Elements of a weight; every weight is in memory once while it is scaled."""
+"""Elements of a weight, which is in memory while it is scaled: where it lies in a file, whenever it is read."""
 
 
 def fold_batch_norm(model: ir.Model) -> bool:
@@ -91,19 +93,27 @@ def _fold(
     shift: g.Array | None,
 ) -> bool:
     """`node`, which makes (y - mean) * scale + shift of what `linear` makes; without a shift and a bias there is none after."""
-    graph, weight = node.graph, g.constant(linear.inputs[1], LARGEST)
+    graph, tensor = node.graph, g.constant_tensor(linear.inputs[1])
     with_bias = len(linear.inputs) > 2 and linear.inputs[2] is not None
     bias = g.constant(linear.inputs[2]) if with_bias else np.float32(0)
-    if weight is None or bias is None or weight.dtype != np.float32 or bias.dtype != np.float32:
+    if tensor is None or tensor.size > LARGEST or tensor.dtype != ir.DataType.FLOAT:
         return False
-    scaled = _scaled(linear, weight, scale)
+    if bias is None or bias.dtype != np.float32 or not isinstance(graph, ir.Graph):
+        return False
+    by = _by(linear, tensor, scale)
     moved = (bias - mean) * scale
     moved = np.broadcast_to(moved if shift is None else moved + shift, scale.shape)
-    if scaled is None or not isinstance(graph, ir.Graph):
+    scaled = None if by is None else by()
+    if by is None or scaled is None:
         return False
     if not (np.isfinite(scale).all() and np.isfinite(scaled).all() and np.isfinite(moved).all()):
         return False
-    inputs = [linear.inputs[0], g.initializer(graph, scaled, f"{node.name}_w")]
+    held: g.Array | ir.TensorProtocol = scaled
+    if isinstance(elements_of(tensor), Source) and tensor.nbytes >= LARGE:
+        held = ir.LazyTensor(
+            lambda: ir.tensor(by()), dtype=ir.DataType.FLOAT, shape=g.sizes(tensor)
+        )
+    inputs = [linear.inputs[0], g.initializer(graph, held, f"{node.name}_w")]
     if with_bias or shift is not None:
         inputs.append(g.initializer(graph, np.asarray(moved, np.float32), f"{node.name}_b"))
     new = ir.Node("", linear.op_type, inputs, list(linear.attributes.values()), name=linear.name)
@@ -112,24 +122,23 @@ def _fold(
     return True
 
 
-def _scaled(linear: ir.Node, weight: g.Array, scale: g.Array) -> g.Array | None:
-    """`weight` with each output channel times its scale; None for a form that is not covered."""
+def _by(linear: ir.Node, tensor: ir.TensorProtocol, scale: g.Array) -> Callable[[], g.Array] | None:
+    """Makes the weight with each output channel times its scale; None for a form that is not covered."""
+    shape = g.sizes(tensor).numpy()
     if linear.op_type == "Conv":
-        return np.asarray(weight * scale.reshape(-1, *[1] * (weight.ndim - 1)))
+        return lambda: np.asarray(read(tensor) * scale.reshape(-1, *[1] * (len(shape) - 1)))
     if (
         linear.op_type == "ConvTranspose"
     ):  # [in, out / groups, ...]: a group's inputs make its outputs
         groups = int(g.attr(linear, "group", 1))
-        by_group = weight.reshape(groups, -1, *weight.shape[1:])
-        factor = scale.reshape(groups, 1, weight.shape[1], *[1] * (weight.ndim - 2))
-        return np.asarray((by_group * factor).reshape(weight.shape))
-    if (
-        g.attr(linear, "alpha", 1.0) != 1.0
-        or g.attr(linear, "beta", 1.0) != 1.0
-        or weight.ndim != 2
-    ):
+        factor = scale.reshape(groups, 1, shape[1], *[1] * (len(shape) - 2))
+        by_group = groups, -1, *shape[1:]
+        return lambda: np.asarray((read(tensor).reshape(by_group) * factor).reshape(shape))
+    plain = g.attr(linear, "alpha", 1.0) == 1.0 and g.attr(linear, "beta", 1.0) == 1.0
+    if not plain or len(shape) != 2:
         return None
     bias = linear.inputs[2] if len(linear.inputs) > 2 else None
     if bias is not None and g.dims(bias) not in ([], [1], [len(scale)], [1, len(scale)]):
         return None
-    return np.asarray(weight * (scale[:, None] if g.attr(linear, "transB", 0) else scale[None, :]))
+    wide = scale[:, None] if g.attr(linear, "transB", 0) else scale[None, :]
+    return lambda: np.asarray(read(tensor) * wide)

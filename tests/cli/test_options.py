@@ -257,7 +257,7 @@ TABLE = {
     "completion": {},
 }  # fmt: skip
 IDLE = (
-    "--target-bpw 5", "--target-size 1MB", "--max-ram 1GB",
+    "--target-bpw 5", "--target-size 1MB",
     "--embeddings", "--statistics {new}.npz", "--dry-run",
 )  # fmt: skip
 """What static int8 has no use for."""

@@ -126,3 +126,24 @@ def test_groups_of_a_transposed_convolution() -> None:
         session = ort.InferenceSession(ir.to_proto(model).SerializeToString())
         answers.append(session.run(None, {"x": x})[0])
     np.testing.assert_allclose(answers[1], answers[0], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("call", CASES)
+def test_a_weight_that_is_read_when_asked_for_stays_so(call: str) -> None:
+    """Not all weights of a model are in memory at once; the numbers are those of one that is."""
+    x, shape, _ = CASES[call]
+    large = (shape[0] * 32, shape[1] * 32, *shape[2:])
+    w, parts = floats(*large), norm(12 * 32)
+    text = f"n_y = {call}; y = BatchNormalization(n_y, g, h, m, v)"
+    made = []
+    for is_lazy in (False, True):
+        model = onnx_text(text, x=x.replace("4", "128"), w=w, **parts)
+        value = model.graph.initializers["w"]
+        if is_lazy:
+            value.const_value = ir.LazyTensor(
+                lambda: ir.tensor(w), dtype=ir.DataType.FLOAT, shape=ir.Shape(w.shape)
+            )
+        assert fold_batch_norm(model)
+        made.append(next(iter(model.graph)).inputs[1].const_value)  # type: ignore[union-attr]
+    assert isinstance(made[1], ir.LazyTensor) and not isinstance(made[0], ir.LazyTensor)
+    np.testing.assert_array_equal(made[1].numpy(), made[0].numpy())

@@ -129,3 +129,17 @@ def test_weights_make_up_for_what_earlier_layers_lost(monkeypatch: pytest.Monkey
     made_up = error()
     monkeypatch.setattr(solve, "RIDGE", 1e12)
     assert made_up < 0.85 * error()
+
+
+def test_samples_that_are_all_the_same_move_no_weight() -> None:
+    """About the mean nothing is left of them but rounding, which made systems without a solution."""
+    rng = np.random.default_rng(0)
+    model = network(rng)
+    x = np.broadcast_to(rng.random((1, C, 1, 1)), (1, C, 6, 6)).astype(np.float32)
+    sums = solve._Sums(1, C)
+    rows = x.reshape(1, C, 36).swapaxes(1, 2)
+    for _ in range(7):
+        sums.add(rows, rows + np.float32(0.01))
+    w = rng.standard_normal((C, C)).astype(np.float32)
+    np.testing.assert_allclose(sums.made_up(w, True), w, atol=0.05)
+    quantized(model, [{"x": x}] * 7)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -17,6 +18,7 @@ from passes.static import reference
 
 import pteron
 from pteron.export.graph.text import onnx_text
+from pteron.pipeline import record
 from pteron.quantize.journal import Journal, journal
 from pteron.quantize.quantize import Calibration, Method, quantize_activations
 from pteron.quantize.recipe import Recipe, recipe
@@ -41,14 +43,15 @@ def network(depth: int = 4, channels: int = 12) -> tuple[ir.Model, dict[str, np.
 
 
 def test_a_killed_run_goes_on_and_gives_the_same_bytes(tmp_path: Path) -> None:
-    """Ten kills, while it rounds, measures and chooses units for f32."""
+    """Ten kills, while it rounds, measures and chooses units for f32; with little memory, which changes no byte either."""
     model, given = network()
     onnx.save(ir.serde.serialize_model(model), tmp_path / "m.onnx")
     np.savez(tmp_path / "x.npz", **given)
     words = "quantize m.onnx --format int8 --calibrate x.npz -q --max-loss 1 --range mse"
 
     def start(out: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "pteron", *words.split(), "-o", out, "--resume"]
+        more = [] if out == "whole.onnx" else ["--max-ram", "8KB"]
+        command = [sys.executable, "-m", "pteron", *words.split(), *more, "-o", out, "--resume"]
         return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
 
     def entries() -> int:
@@ -126,6 +129,28 @@ def test_samples_that_can_be_read_once_are_as_good(rule: str) -> None:
         quantize_activations(model, recipe("int8", range=rule), calibration, Method())
         made.append(ir.serde.serialize_model(model).SerializeToString(deterministic=True))
     assert made[0] == made[1]
+
+
+@pytest.mark.parametrize("rule", ["", "mse"])
+def test_samples_run_in_stretches_whose_weights_fit(rule: str) -> None:
+    """A model of eight layers: no run has more weights than fit, or one layer's, and the bytes are those without a ceiling."""
+    made, most = [], []
+    one = 4 * 12 * 12 * 9
+    for ram in (1 << 32, 2 * one + 500, 1):
+        model, given = network(8, 12)
+        runs: list[int] = []
+
+        def counting(some: ir.Model, *rest: Any, runs: list[int] = runs) -> Any:
+            held = [v.const_value.nbytes for v in some.graph.initializers.values()]  # type: ignore[union-attr]
+            runs.append(sum(n for n in held if n >= one))
+            return record(some, *rest)
+
+        calibration = Calibration({"x": given["x"][:6]}, counting, 6)
+        quantize_activations(model, recipe("int8", range=rule), calibration, Method(ram_bytes=ram))
+        made.append(ir.serde.serialize_model(model).SerializeToString(deterministic=True))
+        most.append(max(runs))
+    assert most[0] >= 8 * one and most[1:] == [2 * one, one]
+    assert made[0] == made[1] == made[2]
 
 
 def test_a_program_takes_a_journal_too(tmp_path: Path) -> None:
