@@ -15,6 +15,7 @@ import onnx_ir as ir
 import pteron.export.graph as graphs
 from pteron.export.graph import int8
 from pteron.export.graph.int8 import Form, form
+from pteron.export.graph.int8_resize import between
 from pteron.schema.errors import RecipeError
 
 from .layers import layer_names
@@ -247,7 +248,7 @@ def _same_grid(node: ir.Node, on_grid: set[ir.Value]) -> Unit | None:
         return None
     if graphs.is_op(node, "MaxPool") and int8.max_pool(node) is None:
         return None
-    if graphs.is_op(node, "Resize") and not int8.copies(node):
+    if graphs.is_op(node, "Resize") and not (int8.copies(node) or between(node)):
         return None
     return Unit(node, node, (x,), same=True)
 

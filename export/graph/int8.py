@@ -12,6 +12,7 @@ them stand the plain ONNX operators that move int8 codes or choose among them, w
     AveragePool(x i8[b, c, *s])     pads count as x_zero
     InnerAverage(x i8[b, c, *s], multiplier i32[*o])   pads do not count: a factor for each place
     Rescale(x i8)                   another scale, and Relu or Clip by low and high
+    Interpolate(x i8[b, c, *s])     -> i8[b, c, *extents], Resize between elements (`int8_resize`)
     ONNX: MaxPool, Reshape, Flatten, Squeeze, Unsqueeze, Transpose, Concat, Resize to the nearest
 """
 
@@ -189,13 +190,26 @@ class Resize:
     """ONNX Resize of int8 that copies the nearest element."""
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Interpolate:
+    """Resize between elements: along axis 2 + i element j lies at (j * denominators[i] + offsets[i]) / numerators[i] of x."""
+
+    extents: Axes
+    numerators: Axes
+    denominators: Axes
+    offsets: Axes
+    multiplier: int
+    shift: int
+
+
 Operation: TypeAlias = (
     Conv | Linear | Product | Add | Mul | AveragePool | InnerAverage | Rescale | MaxPool | Transpose | Reshape | Concat | Resize
+    | Interpolate
 )  # fmt: skip
 
 OWN: Final[dict[str, type[Any]]] = {
     kind.__name__: kind
-    for kind in (Conv, Linear, Product, Add, Mul, AveragePool, InnerAverage, Rescale)
+    for kind in (Conv, Linear, Product, Add, Mul, AveragePool, InnerAverage, Rescale, Interpolate)
 }
 PAIRS: Final = ("Add", "Mul", "Product")
 
@@ -327,6 +341,7 @@ _RUN: Final[dict[type[Any], Callable[..., Array]]] = {
     AveragePool: integer.average_pool,
     InnerAverage: integer.inner_average,
     Rescale: integer.requantize,
+    Interpolate: integer.interpolate,
     MaxPool: integer.max_pool,
     Transpose: _transpose,
 }

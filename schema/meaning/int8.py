@@ -247,6 +247,40 @@ def around(pads: Sequence[int]) -> list[tuple[int, int]]:
     return [(0, 0), (0, 0), *zip(pads[:axes], pads[axes:], strict=True)]
 
 
+def interpolate(
+    x: Array,
+    *,
+    extents: Sequence[int],
+    numerators: Sequence[int],
+    denominators: Sequence[int],
+    offsets: Sequence[int],
+    multiplier: int,
+    shift: int,
+) -> Array:
+    """TOSA's RESIZE (BILINEAR), along each axis after the first two, then RESCALE: x[b, c, *s] -> [b, c, *extents], on one grid.
+
+    Element j lies at (j * denominator + offset) / numerator, between the two elements of x around it, or on the first or last one.
+    The factor is 1 / the product of the numerators.
+    """
+    total = x.astype(np.int64)
+    places = zip(extents, numerators, denominators, offsets, strict=True)
+    for axis, (out, n, d, offset) in enumerate(places, 2):
+        before, after, part = neighbours(x.shape[axis], out, n, d, offset)
+        part = part.reshape(-1, *[1] * (x.ndim - 1 - axis))
+        left, right = (np.take(total, at, axis) for at in (before, after))
+        total = left * (n - part) + right * part
+    return rescale(total, multiplier, shift, 0, LOWEST, HIGHEST)
+
+
+def neighbours(
+    extent: int, out: int, numerator: int, denominator: int, offset: int
+) -> tuple[Array, Array, Array]:
+    """For each of `out` elements the two of `extent` that it lies between, and how far from the first, in parts of the numerator."""
+    at, part = np.divmod(np.arange(out, dtype=np.int64) * denominator + offset, numerator)
+    before, after = (np.clip(i, 0, extent - 1) for i in (at, at + 1))
+    return before, after, part
+
+
 def requantize(
     x: Array, *, x_zero: int, y_zero: int, multiplier: int, shift: int, low: int, high: int
 ) -> Array:

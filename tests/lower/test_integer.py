@@ -23,6 +23,7 @@ from pteron.export.plan import plan
 from pteron.export.program import Program
 from pteron.export.program.interpret import run
 from pteron.schema.errors import LoweringError
+from pteron.schema.meaning import int8 as meaning
 
 runtime = pytest.importorskip("pteron._pteron", reason="the C runtime is not built")
 FEW = settings(max_examples=40, deadline=None, derandomize=True)
@@ -274,6 +275,38 @@ def test_averages_of_what_is_inside(
     first, shift = factor(rng, float(np.prod(kernel))).values()
     factors = (first / rng.integers(1, 10, places)).astype(np.int32)
     row = integer.InnerAverage(factors, kernel, strides, pads, dilations, **some, shift=shift)
+    built.agrees(built.add(row, built.graph.inputs[0]))
+
+
+@pytest.mark.parametrize(
+    ("size", "extents", "lines"),
+    [((1, 5, 6, 7), (12, 14), ((4, 2, -1), (4, 2, -1))), ((2, 3, 8, 8), (2, 4), ((1, 4, 0), (1, 2, 0))), ((2, 19, 4, 5), (9, 11), ((8, 3, 0), (10, 4, 0))),
+     ((1, 3, 9), (31,), ((7, 2, -3),)), ((1, 2, 6, 5), (6, 10), ((1, 1, 0), (4, 2, -1))), ((1, 1, 400, 500), (401, 499), ((400, 399, 0), (498, 499, 0))),
+     ((2, 33, 5, 1), (8, 3), ((16, 10, -3), (3, 1, -1))), ((1, 4, 8, 8), (4, 16), ((2, 4, 1), (2, 1, 0)))],
+)  # fmt: skip
+def test_codes_between_codes(
+    size: tuple[int, ...], extents: tuple[int, ...], lines: tuple[tuple[int, int, int], ...]
+) -> None:
+    """By powers of two, half a pixel aside and not, by other fractions, and where f32 has not all sums."""
+    rng = np.random.default_rng(9)
+    x = codes(rng, *size)
+    x[..., -1], x[..., 0] = -128, 127
+    numerators, denominators, offsets = zip(*lines, strict=True)
+    ends = factor(rng, 1)
+    ends["multiplier"], ends["shift"] = meaning.multiplier_shift(1 / np.prod(numerators))
+    row = integer.Interpolate(extents, numerators, denominators, offsets, **ends)
+    built = Built.of(x)
+    built.agrees(built.add(row, built.graph.inputs[0]))
+
+
+@pytest.mark.parametrize(("n", "half"), [(4, 0), (6, 0), (9, 0), (10, 1), (12, 1), (28, 0)])
+def test_halves_between_codes_go_where_rescale_has_them(n: int, half: int) -> None:
+    """What f32 makes of them: factors above and below 1 / n, and it."""
+    a, b = np.meshgrid(np.arange(-128, 128), np.arange(-128, 128, 5), indexing="ij")
+    x = np.stack([a.reshape(-1), b.reshape(-1)], -1).astype(np.int8)[None]
+    factors = meaning.multiplier_shift(1 / n)
+    row = integer.Interpolate((n + 1,), (n,), (1 + half,), (-half,), *factors)
+    built = Built.of(x)
     built.agrees(built.add(row, built.graph.inputs[0]))
 
 

@@ -106,6 +106,20 @@ AFTER = {
         "coordinate_transformation_mode='asymmetric')",
         ["Conv", "Resize"],
     ),
+    "resize between": (
+        "y = Resize(Conv(x, w), None, None, [2, 6, 18, 16], mode='linear')",
+        ["Conv", "Interpolate"],
+    ),
+    "resize between, smaller": (
+        "y = Relu(Resize(Conv(x, w), None, None, [2, 6, 4, 5], mode='linear',"
+        "coordinate_transformation_mode='pytorch_half_pixel'))",
+        ["Conv", "Interpolate", "Rescale"],
+    ),
+    "resize between corners": (
+        "y = Resize(Conv(x, w), None, None, [20, 7], axes=[2, 3], mode='linear',"
+        "coordinate_transformation_mode='align_corners')",
+        ["Conv", "Interpolate"],
+    ),
     "product": (
         "c = Conv(x, w); y = MatMul(c, Transpose(x, perm=[0, 1, 3, 2]))",
         ["Conv", "Transpose", "Product"],

@@ -13,8 +13,13 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 import pytest
+from onnx.reference import ReferenceEvaluator
 
+import pteron
+import pteron.export.graph as graphs
 from pteron.export.graph import int8 as nodes
+from pteron.export.graph.int8_resize import between
+from pteron.export.graph.text import onnx_text
 from pteron.schema.meaning import int8 as integer
 
 Case = tuple[dict[str, Any], dict[str, np.ndarray]]
@@ -46,6 +51,15 @@ def conv_case(
     }  # fmt: skip
     arrays = {"x": codes(rng, 2, c, size, size), "w": codes(rng, n, c // group, k, k, low=-127)}
     return row, arrays | factors(rng, n, 1e-3)
+
+
+LINES: dict[str, tuple[list[int], list[tuple[int, int, int]]]] = {
+    "twice": ([10, 14], [(4, 2, -1), (4, 2, -1)]),
+    "half, thrice": ([2, 21], [(2, 4, 1), (6, 2, -2)]),
+    "corners": ([9, 10], [(8, 4, 0), (9, 6, 0)]),
+    "one axis, by a fraction": ([5, 4], [(1, 1, 0), (8, 14, 3)]),
+}
+"""Extents from 5 x 7, and (numerator, denominator, offset) of each axis."""
 
 
 def cases() -> dict[str, Case]:
@@ -85,6 +99,12 @@ def cases() -> dict[str, Case]:
         found[f"average_pool {kernel}"] = row, {"x": codes(rng, 2, 5, 8, 8)}
     padded = {**found["average_pool 3"][0], "pads": [1, 0, 2, 1]}
     found["average_pool padded"] = padded, {"x": codes(rng, 2, 5, 8, 8)}
+    for name, (extents, lines) in LINES.items():
+        n, d, offset = (list(part) for part in zip(*lines, strict=True))
+        multiplier, shift = integer.multiplier_shift(1 / (n[0] * n[1]))
+        row = {"op": "interpolate", "extents": extents, "numerators": n, "denominators": d, "offsets": offset}  # fmt: skip
+        row |= {"multiplier": multiplier, "shift": shift}
+        found[f"interpolate {name}"] = row, {"x": codes(rng, 2, 3, 5, 7)}
     row = {"op": "max_pool", "kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}
     found["max_pool"] = row, {"x": codes(rng, 2, 5, 9, 9)}
     return found
@@ -93,7 +113,7 @@ def cases() -> dict[str, Case]:
 CASES = cases()
 MEANING: dict[str, Callable[..., np.ndarray]] = {
     "conv": integer.conv, "linear": integer.linear, "add": integer.add, "max_pool": integer.max_pool,
-    "rescale": integer.requantize, "average_pool": integer.average_pool,
+    "rescale": integer.requantize, "average_pool": integer.average_pool, "interpolate": integer.interpolate,
 }  # fmt: skip
 
 
@@ -255,3 +275,82 @@ def test_plain_operators_are_integer_nodes_where_they_read_int8() -> None:
         np.testing.assert_array_equal(nodes.run(node, x, *inputs), want)
         value.type = ir.TensorType(ir.DataType.FLOAT)
         assert nodes.read(node) is None
+
+
+RESIZES = [
+    f"[{h}, {w}], axes=[2, 3], mode='linear', coordinate_transformation_mode='{mode}'"
+    for mode in (
+        "half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "half_pixel_symmetric",
+    )
+    for h, w in ((10, 14), (20, 28), (3, 5), (8, 7), (2, 15))
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", RESIZES)
+def test_resize_between_elements_is_that_of_onnx_rounded_once(call: str) -> None:
+    model = onnx_text(f"y = Resize(x, None, None, {call})", x="f32[2, 3, 5, 7]")
+    graphs.infer(model)
+    row = between(model.graph[0])
+    assert row is not None
+    x = codes(np.random.default_rng(3), 2, 3, 5, 7)
+    proto = ir.serde.serialize_model(model)
+    (want,) = ReferenceEvaluator(proto).run(None, {"x": x.astype(np.float32)})
+    got = integer.interpolate(x, **dataclasses.asdict(row))
+    assert np.abs(got - want).max() <= 0.5 + 1e-4
+
+
+@pytest.mark.parametrize("call", RESIZES)
+def test_a_program_is_within_a_step_of_onnxruntime(call: str, tmp_path: Path) -> None:
+    """Which resizes floats between the Q and DQ that the program has none of."""
+    ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    text = f"d = DequantizeLinear(QuantizeLinear(x, s, z), s, z); r = Resize(d, None, None, {call}); y = DequantizeLinear(QuantizeLinear(r, s, z), s, z)"
+    constants = {"s": np.array(0.5, np.float32), "z": np.array(-7, np.int8)}
+    model = onnx_text(text, x="f32[2, 3, 5, 7]", **constants)
+    proto = ir.serde.serialize_model(model)
+    proto.ir_version, proto.opset_import[0].version = 10, 21  # what it reads
+    session = ort.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
+    x = np.random.default_rng(4).uniform(-60, 66, (2, 3, 5, 7)).astype(np.float32)
+    (want,) = session.run(None, {"x": x})
+    onnx.save(proto, tmp_path / "m.onnx")
+    pteron.export_model(tmp_path / "m.onnx", tmp_path / "m.pte", exec_mode="int8")
+    program = pteron.load(tmp_path / "m.pte")
+    assert np.abs(program(x) - want).max() <= 0.5
+
+
+def scaled(scales: list[float], size: str = "f32[1, 3, 6, 8]", **attributes: Any) -> ir.Model:
+    words = ", ".join(f"{k}={v!r}" for k, v in attributes.items())
+    text = f"y = Resize(x, None, s, mode='linear'{', ' if words else ''}{words})"
+    model = onnx_text(text, x=size, s=np.array(scales, np.float32))
+    graphs.infer(model)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("scales", "mode", "want"),
+    [([2, 2], "half_pixel", [(4, 2, -1)] * 2), ([1, 4], "half_pixel", [(1, 1, 0), (8, 2, -3)]), ([0.5, 2 / 3], "asymmetric", [(1, 2, 0), (2, 3, 0)]),
+     ([3, 1.25], "half_pixel", [(3, 1, -1), (10, 8, -1)]), ([1.5, 2], "align_corners", [(8, 5, 0), (15, 7, 0)])],
+)  # fmt: skip
+def test_scales_become_small_fractions(
+    scales: list[float], mode: str, want: list[tuple[int, int, int]]
+) -> None:
+    row = between(scaled([1, 1, *scales], coordinate_transformation_mode=mode).graph[0])
+    assert row is not None
+    assert list(zip(row.numerators, row.denominators, row.offsets, strict=True)) == want
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        scaled([1, 1, 0.5, 0.5], antialias=1),
+        scaled([1, 2, 1, 2]),
+        scaled([1, 1, 2, 2, 2], "f32[1, 2, 3, 4, 5]"),
+        scaled([1, 1, 2, 2], "f32[1, 2, h, 5]"),
+        scaled([1, 1, 1 / 17, 1], "f32[1, 2, 40, 5]"),
+        scaled([1, 1, 0.7123456, 2]),
+        scaled([1, 1, 2, 2], coordinate_transformation_mode="tf_crop_and_resize"),
+        scaled([1, 1, 3, 3], "f32[1, 2, 1, 1]", coordinate_transformation_mode="align_corners"),
+        scaled([1, 1, 2, 2], "f32[1, 2, 1500, 1500]", coordinate_transformation_mode="align_corners"),
+    ],
+)  # fmt: skip
+def test_what_has_no_such_form_is_left(model: ir.Model) -> None:
+    assert between(model.graph[0]) is None

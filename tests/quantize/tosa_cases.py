@@ -129,6 +129,26 @@ def average_pool(row: dict[str, Any], x: np.ndarray) -> np.ndarray:
     return conv(full, x, ones, bias=np.zeros(c, np.int32), **consts)
 
 
+def interpolate(row: dict[str, Any], x: np.ndarray) -> np.ndarray:
+    g, extents = Graph(row), list(row["extents"])
+    lines = list(zip(row["numerators"], row["denominators"], row["offsets"]))
+    borders = [
+        (out - 1) * d - (size - 1) * n + offset
+        for (n, d, offset), size, out in zip(lines, x.shape[2:], extents)
+    ]
+    scale = [part for n, d, _ in lines for part in (n, d)]
+    numbers = ((4, scale), (2, [offset for _, _, offset in lines]), (2, borders))
+    inputs = [g.feed(x.transpose(0, 2, 3, 1))]
+    inputs += [
+        g.graph.addConst([n], ts.DType.SHAPE, np.array(v, np.int64), name=f"s{i}").name
+        for i, (n, v) in enumerate(numbers)
+    ]
+    shape = [len(x), *extents, x.shape[1]]
+    total = g.op("RESIZE", inputs, shape, I32, "ResizeAttribute", ts.ResizeMode.BILINEAR)
+    y = g.rescale(total, shape, row["multiplier"], row["shift"], 0, 0, (I32, I8))
+    return g.finish(y, shape).transpose(0, 3, 1, 2)
+
+
 def max_pool(row: dict[str, Any], x: np.ndarray) -> np.ndarray:
     g = Graph(row)
     top, left, bottom, right = row["pads"]

@@ -19,6 +19,7 @@ from pteron.schema.meaning.int8 import HIGHEST, LOWEST
 from ... import graph as g
 from ...graph import int8 as integer
 from ...graph.int8 import Array, Form, Operation
+from ...graph.int8_resize import between
 
 BIAS_TOLERANCE: Final = 2.0**-20
 """Relative: scales of biases that count as sx * sw, which others round differently."""
@@ -397,11 +398,20 @@ def _move(c: Cluster, to: Target) -> list[ir.Node]:
     if g.is_op(node, "MaxPool") and integer.max_pool(node) is None:
         raise DeclinedError("MaxPool with auto_pad SAME, ceil_mode or indices; write pads")
     if g.is_op(node, "Resize") and not integer.copies(node):
-        raise DeclinedError("Resize between elements, or from outside; leave it f32")
+        new = _between(c, to)
     new.outputs[0].shape = node.outputs[0].shape
     same = (x.scale, x.zero, LOWEST, HIGHEST) == (c.scale, c.zero, c.low, c.high)
     moved = Side(new.outputs[0], x.scale, x.zero)
     return [new] if same else [new, _rescaled(moved, c, to)]
+
+
+def _between(c: Cluster, to: Target) -> ir.Node:
+    row = between(c.head)
+    if row is None:
+        raise DeclinedError(
+            "Resize that is cubic, crops, smooths, has extents that are known while running only, or steps beyond TOSA's; leave it f32"
+        )
+    return _own(row, [c.x().codes], to, c)
 
 
 def _rescale(c: Cluster, to: Target) -> list[ir.Node]:
