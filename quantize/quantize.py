@@ -46,6 +46,9 @@ Progress = Callable[[str], None]
 
 
 RAM_BYTES: Final = 4 << 30
+_SIZED: Final = ", whose products read weights of 8 bits and no fewer, so there is nothing to give out: max_loss leaves units in f32"
+IDLE: Final = {"target_bpw": _SIZED, "target_size": _SIZED, "among": _SIZED}
+"""Why static int8 has no use for it."""
 PROBES: Final = 64
 """Samples that a loss is measured on,"""
 JUDGES: Final = 256
@@ -120,7 +123,7 @@ def is_static(wanted: Recipe, calibrated: bool, given: Sequence[str]) -> bool:
     idle = [*(name for name, is_there in asked.items() if is_there), *beside] if static else []
     if idle:
         raise RecipeError(
-            f"{idle[0]}: expected weights alone, got int8 activations; ask for float activations, or drop it"
+            f"{idle[0]}: expected weights alone, got int8 activations{IDLE.get(idle[0], '')}; ask for float activations, or drop it"
         )
     if wanted.range and not static:
         raise RecipeError(
