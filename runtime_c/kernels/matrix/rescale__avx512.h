@@ -24,7 +24,7 @@ INLINE rescale_lanes rescale_lanes_of(const pte_rescale_columns *c) {
 
 INLINE __m512i rescaled_lanes(__m512i sum, const rescale_lanes *r) {
   __m512i even = _mm512_mul_epi32(sum, r->even);
-  __m512i odd = _mm512_mul_epi32(_mm512_srli_epi64(sum, 32), r->odd);
+  __m512i odd = _mm512_mul_epi32(_mm512_shuffle_epi32(sum, _MM_PERM_DDBB), r->odd);
   __m512i high = _mm512_mask_shuffle_epi32(odd, 0x5555, even, _MM_PERM_DDBB);
   return _mm512_srav_epi32(_mm512_add_epi32(high, r->add), r->down);
 }
