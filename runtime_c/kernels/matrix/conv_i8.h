@@ -1,0 +1,41 @@
+/* Convolutions of static int8: what conv_i8.c and conv_i8_depthwise.c share. */
+#ifndef PTE_CONV_I8_H
+#define PTE_CONV_I8_H
+
+#include "core/watch.h"
+#include "gen/ops.h"
+#include "kernels/matrix/conv_window.h"
+#include "kernels/matrix/rescale.h"
+
+typedef struct pte_conv_i8_plan {
+  const pte_call *call;
+  const pte_conv_i8_attrs *attrs;
+  const pte_gemm_static *kernel;
+  pte_conv_window w;
+  size_t groups, rows, columns, channels, depth, quads, panels; /* but for rows, of one group */
+  size_t block_rows, row_blocks, column_blocks;
+  bool odd_sets; /* column blocks are of whole panels, not of sets of them */
+  size_t zeros;  /* 1: the variant wants a row of them before each block (settle) */
+  size_t peaks;  /* of a strip, behind the rows of a block */
+  bool matrix;   /* rows of x are rows of a matrix */
+  bool depthwise;
+  bool walk; /* depthwise, and the variant takes lines of windows of 3 by 3 */
+  size_t row_bytes;
+  uint64_t line_bytes, kept_bytes, share_bytes; /* kept: of columns, 0: none are */
+  uint64_t weight_bytes, column_bytes; /* depthwise: they and a line in front of the shares */
+} pte_conv_i8_plan;
+
+/* Completes the plan of a depthwise convolution; false: it needs more memory than there can be. */
+bool pte_conv_i8_plan_depthwise(pte_conv_i8_plan *p);
+
+/* Runs it; PTE_CANCELLED: the run is to end. */
+pte_status pte_conv_i8_depthwise(const pte_conv_i8_plan *p, pte_pace *pace);
+
+/* Columns `column` .. + `count` of all groups. */
+void pte_conv_i8_columns(const pte_conv_i8_plan *p, size_t column, size_t count,
+                         pte_rescale_columns *c);
+
+/* How many windows from `pixel` on, along a line of y, lie wholly in x. */
+size_t pte_conv_i8_inside(const pte_conv_i8_plan *p, const pte_conv_pixel *pixel);
+
+#endif
