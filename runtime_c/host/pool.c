@@ -79,10 +79,9 @@ static void work(pool *p, uint32_t thread) {
   const uint32_t threads = p->public.threads;
   for (uint32_t i = 0; i < threads; i++) {
     share *s = &p->shares[(thread + i) % threads];
-    for (size_t at; (at = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed)) < s->end;) {
-      size_t begin = at * p->chunk, left = p->count - begin;
-      p->task(p->context, begin, begin + (left < p->chunk ? left : p->chunk), thread);
-    }
+    for (size_t at;
+         (at = atomic_fetch_add_explicit(&s->next, p->chunk, memory_order_relaxed)) < s->end;)
+      p->task(p->context, at, s->end - at < p->chunk ? s->end : at + p->chunk, thread);
   }
 }
 
@@ -185,12 +184,15 @@ static void wait_for_workers(pool *p) {
   }
 }
 
-static void deal(pool *p, size_t chunks) {
-  const size_t each = chunks / p->public.threads, over = chunks % p->public.threads;
+/* As many items for each, or as many of `unit` where fewer are not worth a task. */
+static void deal(pool *p, size_t unit) {
+  const size_t units = p->count / unit + (p->count % unit != 0);
+  const size_t each = units / p->public.threads, over = units % p->public.threads;
   for (size_t i = 0, begin = 0; i < p->public.threads; i++) {
-    p->shares[i].end = begin + each + (i < over);
+    const size_t end = begin + (each + (i < over)) * unit;
+    p->shares[i].end = end < p->count ? end : p->count;
     atomic_store_explicit(&p->shares[i].next, begin, memory_order_relaxed);
-    begin = p->shares[i].end;
+    begin = end;
   }
 }
 
@@ -206,7 +208,7 @@ static void pool_run(void *self, size_t count, size_t grain, pte_task task, void
   p->context = context;
   p->count = count;
   p->chunk = even > grain ? even : (grain == 0 ? 1 : grain);
-  deal(p, count / p->chunk + (count % p->chunk != 0));
+  deal(p, even > grain ? 1 : p->chunk);
   atomic_fetch_add(&p->ticket, 1);
   wake_parked(p);
   work(p, 0);
