@@ -377,7 +377,7 @@ typedef struct pte_addend_i8 {
   int32_t zero, multiplier, add, down; /* down: shift - 10 */
 } pte_addend_i8;
 
-/* Both addends and the sum's factor as one line of 16-bit products (the same file). */
+/* Both addends and the sum's factor as one line of products (the same file). */
 typedef struct pte_add_near {
   int32_t high, low; /* factors / 256 and what is left: a's in the low half, b's above */
   int32_t start, down;
@@ -391,12 +391,22 @@ typedef struct pte_add_codes {
   pte_add_near near;
 } pte_add_codes;
 
+/* Windows side by side: y[i * y_step + c] = the largest of x[i * x_step + offset[t] + c] over t <
+ * taps, of which there are some, and of what y has there, unless they are the `first`. */
+typedef struct pte_larger_i8 {
+  size_t windows, channels, x_step, y_step;
+  int64_t taps;
+  const int64_t *offset;
+  const int8_t *x;
+  int8_t *y; /* aliases nothing */
+  bool first;
+} pte_larger_i8;
+
 typedef struct pte_codes_i8 {
   /* y[i] = rescaled sum of both addends, i < count; y may be a */
   void (*add)(size_t count, const int8_t *a, const int8_t *b, const pte_add_codes *factors,
               int8_t *y);
-  /* y[c] = the larger of y[c] and x[offset[t] + c] over t < taps, c < count; nothing aliases y */
-  void (*larger)(int64_t taps, const int64_t *offset, size_t count, const int8_t *x, int8_t *y);
+  void (*larger)(const pte_larger_i8 *larger);
 } pte_codes_i8;
 
 /* A row of gen/variants.inc; a family's rows are a table of their own, so that a linker leaves out

@@ -19,6 +19,8 @@ typedef struct add_i8 {
   int8_t y[CODES];
 } add_i8;
 
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
 static void table_fill(int32_t *table, int64_t zero, int64_t multiplier, int64_t shift) {
   for (int32_t code = INT8_MIN; code <= INT8_MAX; code++)
     table[(uint8_t)code] =
@@ -44,39 +46,53 @@ static bool addend_of(int64_t zero, int64_t multiplier, int64_t shift, pte_adden
   return true;
 }
 
-/* A factor of both rescalings in units of 2^-down; false: it is none of 22 bits. `*exact` stays so
- * where nothing is rounded. */
-static bool factor_of(int64_t multiplier, int64_t shift, const pte_add_i8_attrs *t, int32_t down,
-                      int64_t *out, bool *exact) {
+/* Of a line that stands for exact sums. */
+typedef struct near_line {
+  int64_t below, above; /* 256 times how far the line may be from them, at most */
+  bool exact;           /* nothing is rounded */
+} near_line;
+
+/* A factor of both rescalings in units of 2^-down, rounded; false: it is none of 22 bits. The line
+ * is apart from the sum by what rounding adds to the factor, a code's distance from zero times. */
+static bool factor_of(int64_t zero, int64_t multiplier, int64_t shift, const pte_add_i8_attrs *t,
+                      int32_t down, int64_t *out, near_line *line) {
   const int64_t product = multiplier * t->multiplier, by = shift + t->shift - down;
   if (by < 1 || by > 62) return false;
   *out = (product + ((int64_t)1 << (by - 1))) >> by;
-  *exact = *exact && product == *out << by &&
-           (shift < 31 && multiplier % ((int64_t)1 << shift) == 0); /* nor is the addend */
-  return *out <= PTE_NEAR_FACTORS;
+  if (*out > PTE_NEAR_FACTORS) return false;
+  const int64_t added = (*out << by) - product;
+  const int64_t part =
+      by > 8 ? added >> (by - 8) : added * (1 << (8 - by)); /* or one more, of 256 */
+  const int64_t least = INT8_MIN - zero, most = INT8_MAX - zero;
+  line->above += larger(least * part, most * (part + 1));
+  line->below += larger(-most * part, -least * (part + 1));
+  line->exact = line->exact && added == 0 &&
+                (shift < 31 && multiplier % ((int64_t)1 << shift) == 0); /* nor is the addend */
+  return true;
 }
 
-/* codes_i8.h says what for. t is apart from the exact sum by half a unit of each factor, 256 times,
- * and by what rounding the addends does to the sum, half a unit of 2^down * multiplier / 2^shift
- * each. */
+/* codes_i8.h says what for. Rounding the addends does no more to the sum than half a unit of 2^down
+ * * multiplier / 2^shift each. */
 static pte_add_near near_of(const pte_add_i8_attrs *t, int32_t down) {
   int64_t a, b;
-  bool exact = true;
-  if (t->shift < down || !factor_of(t->a_multiplier, t->a_shift, t, down, &a, &exact) ||
-      !factor_of(t->b_multiplier, t->b_shift, t, down, &b, &exact) || a + b > PTE_NEAR_FACTORS)
+  near_line line = {.exact = true};
+  if (t->shift < down || !factor_of(t->a_zero, t->a_multiplier, t->a_shift, t, down, &a, &line) ||
+      !factor_of(t->b_zero, t->b_multiplier, t->b_shift, t, down, &b, &line) ||
+      a + b > PTE_NEAR_FACTORS)
     return (pte_add_near){.usable = false};
-  const int64_t apart = exact ? 0 : 256 + 1 + (t->multiplier >> (t->shift - down));
-  const int64_t start = (2 * t->y_zero + 1) * ((int64_t)1 << (down - 1)) -
-                        (t->a_zero - INT8_MIN) * a - (t->b_zero - INT8_MIN) * b;
-  const int64_t above = -(start + apart) & 255; /* to a multiple of 256 */
-  const bool sure = exact && above == 0;
+  const int64_t rounded = (t->multiplier >> (t->shift - down)) + 1;
+  const int64_t below = line.exact ? 0 : line.below / 256 + 1 + rounded;
+  const int64_t apart = line.exact ? 0 : below + line.above / 256 + 1 + rounded;
+  int32_t margin = 0;
+  while (margin < down && apart > (int64_t)1 << margin) margin++;
   return (pte_add_near){
       .high = (int32_t)((a >> 8) | (b >> 8) << 16),
       .low = (int32_t)((a & 255) | (b & 255) << 16),
-      .start = (int32_t)((start + apart + above) / 256),
+      .start = (int32_t)((2 * t->y_zero + 1) * ((int64_t)1 << (down - 1)) + below -
+                         (t->a_zero - INT8_MIN) * a - (t->b_zero - INT8_MIN) * b),
       .down = down,
-      .decides = sure ? 0 : (1 << down) - (1 << PTE_NEAR_MARGIN),
-      .usable = 2 * apart + above <= 1 << PTE_NEAR_MARGIN,
+      .decides = line.exact ? 0 : (1 << down) - (1 << margin),
+      .usable = margin <= PTE_NEAR_MARGIN,
   };
 }
 

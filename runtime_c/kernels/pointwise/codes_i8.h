@@ -27,15 +27,15 @@ INLINE int32_t pte_addend(int8_t code, const pte_addend_i8 *s) {
  *     t = a' A + b' B + C
  *
  * where A and B are the factors of both rescalings in one, in units of 2^-S, and C has the zero
- * points, the half that rounds, and what makes t no less than the exact sum; it is less than
- * 2^PTE_NEAR_MARGIN units above (add_i8.c has the bound). So where the fraction of t is at least
- * that, in bits where one of `decides` is set, t and the sum have one integer part; where it is
- * not, once in some thousand, the exact way is asked. Factors that are powers of two leave no
- * doubt. A = 256 high + low makes products of 16 bits, and start = C / 256. */
+ * points, the half that rounds, and what makes t no less than the exact sum (add_i8.c has by how
+ * much it is more). So where a bit of the fraction is set that this does not reach, one of
+ * `decides`, t and the sum have one integer part; where none is, once in some ten thousand, the
+ * exact way is asked. Factors that are powers of two leave no doubt. A = 256 high + low makes
+ * products of 16 bits. */
 enum {
-  PTE_NEAR_MOST = 21, /* S */
+  PTE_NEAR_MOST = 22, /* S */
   PTE_NEAR_LEAST = 19,
-  PTE_NEAR_MARGIN = 10,
+  PTE_NEAR_MARGIN = 10,      /* bits of the fraction that may not decide, at most */
   PTE_NEAR_FACTORS = 1 << 22 /* A + B, at most: with a zero point t stays below 2^31 */
 };
 
@@ -47,22 +47,44 @@ INLINE void pte_codes_add(size_t count, const int8_t *a, const int8_t *b, const 
   }
 }
 
-/* The function of a variant: as many channels as `type` holds stay in a register over all taps. */
-#define PTE_CODES_LARGER(type, load, store, max)                                                   \
-  static void larger(int64_t taps, const int64_t *offset, size_t count, const int8_t *x,           \
-                     int8_t *y) {                                                                  \
-    size_t c = 0;                                                                                  \
-    for (; c + sizeof(type) <= count; c += sizeof(type)) {                                         \
-      type best = load((const void *)(y + c));                                                     \
-      for (int64_t t = 0; t < taps; t++)                                                           \
-        best = max(best, load((const void *)(x + offset[t] + c)));                                 \
-      store((void *)(y + c), best);                                                                \
-    }                                                                                              \
-    for (int64_t t = 0; t < taps; t++)                                                             \
-      for (size_t i = c; i < count; i++) {                                                         \
-        int8_t other = x[offset[t] + (int64_t)i];                                                  \
-        y[i] = other > y[i] ? other : y[i];                                                        \
+/* The function of a variant: as many channels as `type` holds stay in a register over all taps,
+ * those of some windows at a time. */
+#ifdef PTE_SMALL_BUFFERS /* where code is dear, too */
+enum { PTE_LARGER_BESIDE = 1 };
+#else
+enum { PTE_LARGER_BESIDE = 4 };
+#endif
+#define PTE_CODES_LARGER(name, type, load, store, max)                                             \
+  INLINE void name##_of(const size_t windows, const pte_larger_i8 *l, const int8_t *x,             \
+                        int8_t *y) {                                                               \
+    type best[PTE_LARGER_BESIDE];                                                                  \
+    _Pragma("GCC unroll 4") for (size_t i = 0; i < windows; i++) best[i] =                         \
+        load((const void *)(l->first ? x + i * l->x_step + l->offset[0] : y + i * l->y_step));     \
+    for (int64_t t = l->first; t < l->taps; t++)                                                   \
+      _Pragma("GCC unroll 4") for (size_t i = 0; i < windows; i++) best[i] =                       \
+          max(best[i], load((const void *)(x + i * l->x_step + l->offset[t])));                    \
+    _Pragma("GCC unroll 4") for (size_t i = 0; i < windows; i++)                                   \
+        store((void *)(y + i * l->y_step), best[i]);                                               \
+  }                                                                                                \
+  INLINE void name##_rest(const pte_larger_i8 *l, size_t c, const int8_t *x, int8_t *y) {          \
+    for (; c < l->channels; c++)                                                                   \
+      for (int64_t t = 0; t < l->taps; t++) {                                                      \
+        int8_t other = x[l->offset[t] + (int64_t)c];                                               \
+        y[c] = (l->first && t == 0) || other > y[c] ? other : y[c];                                \
       }                                                                                            \
+  }                                                                                                \
+  INLINE void name##_windows(const pte_larger_i8 *l) {                                             \
+    const int8_t *x = l->x;                                                                        \
+    int8_t *y = l->y;                                                                              \
+    for (size_t left = l->windows, n; left > 0; left -= n) {                                       \
+      size_t c = 0;                                                                                \
+      n = left < PTE_LARGER_BESIDE ? 1 : PTE_LARGER_BESIDE;                                        \
+      for (; c + sizeof(type) <= l->channels; c += sizeof(type)) {                                 \
+        if (n > 1) name##_of(PTE_LARGER_BESIDE, l, x + c, y + c);                                  \
+        else name##_of(1, l, x + c, y + c);                                                        \
+      }                                                                                            \
+      for (size_t i = 0; i < n; i++, x += l->x_step, y += l->y_step) name##_rest(l, c, x, y);      \
+    }                                                                                              \
   }
 
 /* The end of an addition: `add` on whole vectors of `lanes`, at most PTE_CODES. */

@@ -35,8 +35,8 @@ static void add_exact(size_t count, const int8_t *a, const int8_t *b, const pte_
 INLINE __m256i near_sum(__m256i words, const pte_add_near *k) {
   __m256i high = _mm256_madd_epi16(words, _mm256_set1_epi32(k->high));
   __m256i low = _mm256_madd_epi16(words, _mm256_set1_epi32(k->low));
-  high = _mm256_slli_epi32(_mm256_add_epi32(high, _mm256_set1_epi32(k->start)), 8);
-  return _mm256_add_epi32(high, low);
+  low = _mm256_add_epi32(low, _mm256_set1_epi32(k->start));
+  return _mm256_add_epi32(_mm256_slli_epi32(high, 8), low);
 }
 
 /* Lanes in doubt: all bits set. */
@@ -81,7 +81,8 @@ static void add(size_t count, const int8_t *a, const int8_t *b, const pte_add_co
   pte_codes_end(add_exact, LANES, count - end, a + end, b + end, k, y + end);
 }
 
-PTE_CODES_LARGER(__m256i, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_max_epi8)
+PTE_CODES_LARGER(larger, __m256i, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_max_epi8)
+static void larger(const pte_larger_i8 *l) { larger_windows(l); }
 
 const pte_codes_i8 pte_codes_i8__avx2 = {.add = PTE_WITH(ADD_I8, add), .larger = larger};
 #endif

@@ -2,6 +2,7 @@
 #if PTE_HAVE_AVX512
 #include "kernels/matrix/rescale__avx512.h"
 #include "kernels/pointwise/codes_i8.h"
+#include "kernels/pointwise/codes_i8__avx512.h"
 
 enum { LANES = 16 };
 
@@ -30,8 +31,8 @@ INLINE void add_sixteen(const int8_t *a, const int8_t *b, const pte_add_codes *k
   _mm_storeu_si128((__m128i *)(void *)y, rescaled_bytes(sum, &r));
 }
 
-static void add_exact(size_t count, const int8_t *a, const int8_t *b, const pte_add_codes *factors,
-                      int8_t *y) {
+void pte_codes_exact__avx512(size_t count, const int8_t *a, const int8_t *b,
+                             const pte_add_codes *factors, int8_t *y) {
   const pte_add_codes k = *factors; /* y is bytes and could be it */
   for (size_t i = 0; i < count; i += LANES) add_sixteen(a + i, b + i, &k, y + i);
 }
@@ -40,8 +41,8 @@ static void add_exact(size_t count, const int8_t *a, const int8_t *b, const pte_
 INLINE __m512i near_sum(__m512i words, const pte_add_near *k) {
   __m512i high = _mm512_madd_epi16(words, _mm512_set1_epi32(k->high));
   __m512i low = _mm512_madd_epi16(words, _mm512_set1_epi32(k->low));
-  high = _mm512_slli_epi32(_mm512_add_epi32(high, _mm512_set1_epi32(k->start)), 8);
-  return _mm512_add_epi32(high, low);
+  low = _mm512_add_epi32(low, _mm512_set1_epi32(k->start));
+  return _mm512_add_epi32(_mm512_slli_epi32(high, 8), low);
 }
 
 /* As many vectors of 64 as there are. */
@@ -67,7 +68,7 @@ static size_t add_near(size_t count, const int8_t *a, const int8_t *b, const pte
     sure = _mm512_mask_test_epi32_mask(sure, t2, decides);
     sure = _mm512_mask_test_epi32_mask(sure, t3, decides);
     if (k.decides != 0 && sure != 0xffff) {
-      add_exact(PTE_CODES, a + i, b + i, factors, y + i);
+      pte_codes_exact__avx512(PTE_CODES, a + i, b + i, factors, y + i);
       continue;
     }
     t0 = _mm512_packs_epi32(_mm512_sra_epi32(t0, down), _mm512_sra_epi32(t1, down));
@@ -78,13 +79,16 @@ static size_t add_near(size_t count, const int8_t *a, const int8_t *b, const pte
   return i;
 }
 
-static void add(size_t count, const int8_t *a, const int8_t *b, const pte_add_codes *k, int8_t *y) {
+void pte_codes_add__avx512(size_t count, const int8_t *a, const int8_t *b, const pte_add_codes *k,
+                           int8_t *y) {
   size_t i = k->near.usable ? add_near(count, a, b, k, y) : 0, end = count - (count - i) % LANES;
-  add_exact(end - i, a + i, b + i, k, y + i);
-  pte_codes_end(add_exact, LANES, count - end, a + end, b + end, k, y + end);
+  pte_codes_exact__avx512(end - i, a + i, b + i, k, y + i);
+  pte_codes_end(pte_codes_exact__avx512, LANES, count - end, a + end, b + end, k, y + end);
 }
 
-PTE_CODES_LARGER(__m512i, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_max_epi8)
+PTE_CODES_LARGER(larger, __m512i, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_max_epi8)
+void pte_codes_larger__avx512(const pte_larger_i8 *larger) { larger_windows(larger); }
 
-const pte_codes_i8 pte_codes_i8__avx512 = {.add = PTE_WITH(ADD_I8, add), .larger = larger};
+const pte_codes_i8 pte_codes_i8__avx512 = {.add = PTE_WITH(ADD_I8, pte_codes_add__avx512),
+                                           .larger = pte_codes_larger__avx512};
 #endif
