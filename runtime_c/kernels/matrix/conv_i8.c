@@ -53,9 +53,12 @@ static void plan_blocks(pte_conv_i8_plan *p, size_t threads) {
   p->row_blocks = most(ceil_div(p->rows, fit), 1);
   if (p->row_blocks > 1 && wanted > 1) p->row_blocks = ceil_div(p->row_blocks, threads) * threads;
   p->block_rows = ceil_div(p->rows, p->row_blocks);
-  p->column_blocks = most(1, least(sets, ceil_div(wanted, most(1, p->row_blocks * p->groups))));
-  if (p->column_blocks > threads) p->column_blocks -= p->column_blocks % threads;
-  p->odd_sets = p->column_blocks >= threads && sets % threads != 0;
+  const size_t bands = p->row_blocks * p->groups;
+  p->column_blocks = most(1, least(sets, ceil_div(wanted, most(1, bands))));
+  if (bands % threads == 0 || p->column_blocks < threads)
+    return; /* each has as many, or one none */
+  p->column_blocks -= p->column_blocks % threads;
+  p->odd_sets = sets % threads != 0;
 }
 
 static bool plan_of(const pte_call *call, pte_conv_i8_plan *p) {
