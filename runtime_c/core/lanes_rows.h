@@ -48,6 +48,29 @@ PTE_ALWAYS __m512 pte_exp_512(__m512 x) { /* a NaN is the second operand: kept *
   return pte_exp_below_512(_mm512_min_ps(_mm512_set1_ps(90.0f), x));
 }
 PTE_ALWAYS pte_lanes pte_lanes_exp(pte_lanes x) { return (pte_lanes){pte_exp_below_512(x.all)}; }
+/* Of four, step by step: a chain of its own for each is longer than what a core looks ahead. */
+PTE_ALWAYS void pte_lanes_exp_4(pte_lanes *x) {
+  const __m512 magic = _mm512_set1_ps(PTE_MAGIC);
+  __m512 n[4], q[4];
+  __mmask16 keep[4];
+#define EACH(...)                                                                                  \
+  _Pragma("GCC unroll 4") for (int i = 0; i < 4; i++) { __VA_ARGS__; }
+#define SET(value) _mm512_set1_ps(value)
+  EACH(keep[i] = _mm512_cmp_ps_mask(x[i].all, SET(-104.0f), _CMP_NLT_UQ))
+  EACH(n[i] = _mm512_fmadd_ps(x[i].all, SET(0x1.715476p+0f), magic))
+  EACH(n[i] = _mm512_sub_ps(n[i], magic))
+  EACH(x[i].all = _mm512_fmadd_ps(n[i], SET(-0x1.62e430p-1f), x[i].all))
+  EACH(x[i].all = _mm512_fmadd_ps(n[i], SET(0x1.05c610p-29f), x[i].all))
+  EACH(q[i] = _mm512_fmadd_ps(x[i].all, SET(0x1.6d5736p-10f), SET(0x1.1241d0p-7f)))
+  EACH(q[i] = _mm512_fmadd_ps(q[i], x[i].all, SET(0x1.5554e0p-5f)))
+  EACH(q[i] = _mm512_fmadd_ps(q[i], x[i].all, SET(0x1.555486p-3f)))
+  EACH(q[i] = _mm512_fmadd_ps(q[i], x[i].all, SET(0.5f)))
+  EACH(q[i] = _mm512_fmadd_ps(q[i], _mm512_mul_ps(x[i].all, x[i].all), x[i].all))
+  EACH(q[i] = _mm512_add_ps(q[i], SET(1.0f)))
+  EACH(x[i].all = _mm512_maskz_scalef_ps(keep[i], q[i], n[i]))
+#undef SET
+#undef EACH
+}
 PTE_ALWAYS pte_lanes pte_lanes_within(pte_lanes x, int low, int high) {
   const __mmask16 inside = (__mmask16)((1u << high) - (1u << low));
   return (pte_lanes){_mm512_mask_mov_ps(_mm512_set1_ps(-PTE_INFINITY), inside, x.all)};
