@@ -6,13 +6,15 @@
 #include "core/lanes_rows.h"
 
 /* out[rows][columns] (+)= a[rows][k] b[k][columns]; columns in blocks of 16, block p of b starts at
- * b + p * b_block and its row i at i * b_row more. `first`: the sum starts at +0, else at what is
- * in out. Nothing aliases out. */
+ * b + p * b_block and its row i at i * b_row more, all in elements. `first`: the sum starts at +0,
+ * else at what is in out. Nothing aliases out. */
 typedef struct pte_product {
   const float *a, *b;
   float *out;
   int64_t k, a_row, b_row, b_block, out_row;
   bool first;
+  const void *codes; /* what pte_product_narrow reads in place of b, */
+  int64_t bytes;     /* an element has 1, int8, or 2, halves */
 } pte_product;
 
 /* One register tile; `rows` and `blocks` are constants in each caller. Three rows of `a` have an
@@ -90,6 +92,75 @@ PTE_ALWAYS void pte_product_tile(int rows, int blocks, const pte_product *p) {
   }
 PTE_PRODUCT_TILES(PTE_PRODUCT_FUNCTION)
 #undef PTE_PRODUCT_FUNCTION
+
+/* Codes are widened on the way to the product: other units do that than those that multiply, and a
+ * tile of sums waits for neither. Four blocks of 16 columns. What the next 4 KiB of b on are, is
+ * asked for: the keys and values of a context lie in far memory. */
+#if defined(__AVX512F__)
+#define PTE_PRODUCT_NARROW 1
+PTE_ALWAYS void pte_product_narrow_tile(int rows, const pte_product *p) {
+  enum { BLOCKS = 4, AHEAD = 4096, LINE = 64 };
+  pte_lanes sum[4 * BLOCKS], at[BLOCKS];
+#pragma GCC unroll 16
+  for (int i = 0; i < rows * BLOCKS; i++)
+    sum[i] = p->first
+                 ? pte_lanes_zero()
+                 : pte_lanes_load(p->out + i / BLOCKS * p->out_row + i % BLOCKS * PTE_LANE_COUNT);
+  const int64_t row = p->b_row * p->bytes, block = p->b_block * p->bytes;
+  const int64_t step = row < LINE * p->bytes ? LINE * p->bytes : row;
+  const char *b = p->codes, *ahead = b + AHEAD;
+  const float *a = p->a, *a_2 = a + 2 * p->a_row;
+  for (int64_t k = 0; k < p->k; k++, b += row, ahead += step) {
+    __builtin_prefetch(ahead, 0, 1);
+    if (p->bytes == 1) {
+#pragma GCC unroll 4
+      for (int i = 0; i < BLOCKS; i++)
+        at[i].all = _mm512_cvtepi32_ps(
+            _mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)(b + i * block))));
+    } else {
+      __builtin_prefetch(ahead + LINE, 0, 1);
+#pragma GCC unroll 4
+      for (int i = 0; i < BLOCKS; i++)
+        at[i].all = _mm512_cvtph_ps(_mm256_loadu_si256((const void *)(b + i * block)));
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < rows * BLOCKS; i++) {
+      const float *from = i / BLOCKS < 2 ? a : a_2;
+      sum[i] = pte_lanes_fma(from + i / BLOCKS % 2 * p->a_row + k, at[i % BLOCKS], sum[i]);
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < rows * BLOCKS; i++)
+    pte_lanes_store(p->out + i / BLOCKS * p->out_row + i % BLOCKS * PTE_LANE_COUNT, sum[i]);
+}
+#define PTE_PRODUCT_FUNCTION(rows)                                                                 \
+  __attribute__((noinline)) static void pte_product_narrow_##rows(const pte_product *p) {          \
+    pte_product_narrow_tile(rows, p);                                                              \
+  }
+PTE_PRODUCT_FUNCTION(1)
+PTE_PRODUCT_FUNCTION(2)
+PTE_PRODUCT_FUNCTION(4)
+#undef PTE_PRODUCT_FUNCTION
+
+/* Any number of rows, `blocks` of 16 columns, a multiple of four. */
+static void pte_product_narrow(int64_t rows, int64_t blocks, pte_product *p) {
+  const char *b = p->codes;
+  float *out = p->out;
+  for (int64_t now; rows > 0; rows -= now, p->a += now * p->a_row, out += now * p->out_row) {
+    now = rows >= 4 ? 4 : rows >= 2 ? 2 : 1;
+    p->out = out;
+    for (int64_t i = 0; i < blocks; i += 4, p->out += 4 * PTE_LANE_COUNT) {
+      p->codes = b + i * p->b_block * p->bytes;
+      if (now == 4) pte_product_narrow_4(p);
+      else if (now == 2) pte_product_narrow_2(p);
+      else pte_product_narrow_1(p);
+    }
+  }
+}
+#else
+#define PTE_PRODUCT_NARROW 0
+#define pte_product_narrow(rows, blocks, p)
+#endif
 
 /* Any number of rows, best twelve, `blocks` of 16 columns. One block alone has too few chains to
  * keep the units busy, and so have two of six rows. `p` moves on as it is used: a copy would wait
