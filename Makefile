@@ -36,7 +36,7 @@ help:
 	@echo "make bench-dispatch  nanoseconds an instruction of a chain of tiny ones"
 	@echo "make bench-export  seconds and memory of an export: 100 to 10,000 nodes, a decoder of 984 MB"
 	@echo "make bench-quant  size against accuracy of quantized weights: writes docs/quantization.md"
-	@echo "make bench-text  tokens a second of a decoder; BENCH='--peers PYTHON': beside llama.cpp and onnxruntime-genai; --where"
+	@echo "make bench-text  tokens a second of a decoder; BENCH='--peers PYTHON': beside llama.cpp, onnxruntime-genai, OpenVINO; --where"
 	@echo "make size    bytes of the runtime by part"
 	@echo "make wheel   dist/: the archive of the sources, and a manylinux wheel built from it"
 	@echo "make sdk     dist/sdk/: archives of the C library and tools for x86-64, 64-bit Arm, 32-bit Arm, RISC-V; SDKS=native"

@@ -3,11 +3,11 @@
 A Llama of 246 M weights (random ones: speed does not depend on them), in 4 bits: what decoding one token after another behind a
 context takes, reading the context as a prompt, and the memory that loading and running add to the process at its peak.
 Each runtime is a process that stays; they take turns, and the median and best of the rounds are told, so that a busy machine is
-busy for all. llama.cpp and onnxruntime-genai take part where PYTHON has `llama_cpp`, `onnxruntime_genai`, `gguf`, `torch` and
-`transformers`. llama.cpp is to be built for the machine: CMAKE_ARGS=-DGGML_NATIVE=ON pip install --no-binary :all: llama-cpp-python; 0.3.36 with AMX ended in
+busy for all. Those take part whose modules PYTHON has: `llama_cpp` (its model needs `gguf`), `onnxruntime_genai` (`onnx_ir`, `onnx`),
+`openvino` (`nncf`; prompts alone); all need `torch` and `transformers` until their models are made. llama.cpp is to be built for the machine: CMAKE_ARGS=-DGGML_NATIVE=ON pip install --no-binary :all: llama-cpp-python; 0.3.36 with AMX ended in
 a segmentation fault: there -DGGML_NATIVE=OFF, and ON what the processor else has (-DGGML_AVX512_VNNI=ON and its kind).
-`--where` says what a token's time goes to, by instruction. `--write` puts the rows measured into benchmarks/TEXT.md, in place of
-those of the same contexts and threads, and of those of another machine.
+`--where` says what a token's time goes to, by instruction. `--write` puts the rows measured into this machine's section of
+benchmarks/TEXT.md, in place of those of the same contexts and threads.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ CACHES = ("f32", "f16", "f8", "int8")
 TABLE = Path(__file__).with_name("TEXT.md")
 HEAD = """# Text generation beside other runtimes
 
-Written by `make bench-text BENCH='--peers PYTHON --write'` (`benchmarks/text.py`): a Llama of 246 M random weights (16 layers, width
-1,024, 4 key heads of 64), greedy, one sequence. Ours in NF4 (`--exec auto`), llama.cpp in Q4_0 with its f16 cache, onnxruntime-genai
-in int4, blocks of 32. The runtimes take turns; a rate is the median of the rounds, in parentheses the best; ratio: median of the
-rounds' pairs, ours / the faster of the others in that round. Where others work on the machine (load), ratios say more than rates.
-Memory: what loading and running add to the process, its peak less what it began with, in MiB. Machine: {machine}.
-
-| context | threads | runtime | decode tokens/s | ratio | prompt ms | ratio | memory | load |
+Written by `make bench-text BENCH='--peers PYTHON --write'` (`benchmarks/text.py`), a section a machine: a Llama of 246 M random weights
+(16 layers, width 1,024, 4 key heads of 64), greedy, one sequence. Ours in NF4 (`--exec auto`), llama.cpp in Q4_0 with its f16 cache,
+onnxruntime-genai in int4, blocks of 32, OpenVINO in int4, groups of 32, which reads prompts only. The runtimes take turns; a rate is the
+median of the rounds, in parentheses the best; ratio: median of the rounds' pairs, ours / the faster of the others in that round. Where
+others work on the machine (load), ratios say more than rates. Memory: what loading and running add to the process, its peak less what
+it began with, in MiB.
+"""
+COLUMNS = """| context | threads | runtime | decode tokens/s | ratio | prompt ms | ratio | memory | load |
 |---|---|---|---|---|---|---|---|---|
 """
 
@@ -91,6 +92,26 @@ def genai(python: str) -> Path:
     return made(python, "genai", BUILD / "genai-int4")
 
 
+def openvino(python: str) -> Path:
+    return made(python, "openvino", BUILD / "openvino-int4.xml")
+
+
+PEERS = {
+    "llama_cpp": ("llama.cpp", "Q4_0", gguf),
+    "onnxruntime_genai": ("onnxruntime-genai", "int4", genai),
+    "openvino": ("openvino", "int4", openvino),
+}
+"""By the module that PYTHON needs: the runtime, its format, and what makes its model."""
+
+
+def there(python: str | None) -> list[str]:
+    """The modules of PEERS that `python` has."""
+    if not python:
+        return []
+    asked = f"import importlib.util as u; print(*(m for m in {[*PEERS]} if u.find_spec(m)))"
+    return subprocess.run([python, "-c", asked], check=True, capture_output=True, text=True).stdout.split()  # fmt: skip
+
+
 class Child:
     """A runtime in a process of its own that waits for its turn."""
 
@@ -100,8 +121,9 @@ class Child:
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self.prompt_s, self.rates, self.memory_mib = list[float](), list[float](), 0.0
-        while not self._line().startswith("ready"):
+        while not (line := self._line()).startswith("ready"):
             pass
+        self.version = line.split()[1]
 
     def _line(self) -> str:
         assert self.process.stdout is not None
@@ -116,7 +138,8 @@ class Child:
         self.process.stdin.write("prompt\n" if prompt else "go\n")
         self.process.stdin.flush()
         read, rate, self.memory_mib = map(float, self._line().split())
-        self.rates.append(rate)
+        if rate:
+            self.rates.append(rate)
         if prompt:
             self.prompt_s.append(read)
 
@@ -129,35 +152,32 @@ class Child:
 def compare(args: argparse.Namespace, threads: int, context: int) -> list[str]:
     """Rows of the table."""
     here, peer = sys.executable, args.peers
-    children = {
+    ours = {
         f"pteron nf4, {cache}": Child(here, "pteron", export(cache), threads, context)
         for cache in args.caches
     }
-    if peer:
-        children["llama.cpp Q4_0"] = Child(peer, "llama.cpp", gguf(peer), threads, context)
-        children["genai int4"] = Child(peer, "onnxruntime-genai", genai(peer), threads, context)
+    others = {}
+    for module in there(peer):
+        name, form, make = PEERS[module]
+        child = Child(peer, name, make(peer), threads, context)
+        others[f"{name} {child.version} {form}"] = child
+    children = {**ours, **others}
     for turn in range(args.rounds):
         for child in children.values():
             child.turn(prompt=context < LONG or turn % 3 == 0)
-    others = [c for name, c in children.items() if not name.startswith("pteron")]
     rows = []
     for name, child in children.items():
         child.close()
-        ours = others if child not in others else []
-        faster = ratio(child.rates, [c.rates for c in ours], max)
-        sooner = ratio(child.prompt_s, [c.prompt_s for c in ours], min)
+        of = [] if name in others else list(others.values())
+        faster = ratio(child.rates, [c.rates for c in of if c.rates], max)
+        sooner = ratio(child.prompt_s, [c.prompt_s for c in of], min)
+        told = f"{statistics.median(child.rates):.0f} ({max(child.rates):.0f})" if child.rates else "-"  # fmt: skip
+        prompt = f"{statistics.median(child.prompt_s) * 1e3:.0f} ({min(child.prompt_s) * 1e3:.0f})"
         rows.append(
-            f"| {context} | {threads} | {name} | {statistics.median(child.rates):.0f} ({max(child.rates):.0f}) | {faster} "
-            f"| {statistics.median(child.prompt_s) * 1e3:.0f} ({min(child.prompt_s) * 1e3:.0f}) | {sooner} "
+            f"| {context} | {threads} | {name} | {told} | {faster} | {prompt} | {sooner} "
             f"| {child.memory_mib:.0f} | {os.getloadavg()[0]:.1f} |"
         )
-        print(
-            f"{name:16} {threads} threads, context {context:4}:"
-            f" decode {statistics.median(child.rates):6.1f} (best {max(child.rates):6.1f}) tokens/s,"
-            f" prompt {statistics.median(child.prompt_s) * 1e3:6.0f} (best {min(child.prompt_s) * 1e3:6.0f}) ms,"
-            f" memory {child.memory_mib:4.0f} MiB; load {os.getloadavg()[0]:.1f}",
-            flush=True,
-        )
+        print(rows[-1], flush=True)
     return rows
 
 
@@ -167,21 +187,32 @@ def ratio(ours: list[float], others: list[list[float]], best: Any) -> str:
     return f"{statistics.median(pairs):.2f}" if pairs else ""
 
 
+def sections() -> dict[str, list[str]]:
+    """The rows of each machine that the file has."""
+    found: dict[str, list[str]] = {}
+    for line in TABLE.read_text().splitlines() if TABLE.exists() else []:
+        if line.startswith("## "):
+            rows = found.setdefault(line[3:], [])
+        elif line.startswith("| ") and line[2].isdigit():
+            rows.append(line)
+    return found
+
+
 def write(rows: list[str]) -> None:
-    """Into the table, in place of those of the same context and threads; rows of another machine go."""
+    """Into this machine's section, in place of those of the same context and threads."""
     from pteron.runtime import cpu
 
-    head = HEAD.format(machine=cpu.machine())
-    same = {tuple(row.split("|")[1:3]) for row in rows}
-    text = TABLE.read_text() if TABLE.exists() else ""
-    kept = text.splitlines() if text.startswith(head) else []
-    kept = [
-        r
-        for r in kept
-        if r[:2] == "| " and r[2:3].isdigit() and tuple(r.split("|")[1:3]) not in same
+    def size(row: str) -> list[int]:
+        return [int(n) for n in row.split("|")[1:3]]
+
+    found = sections()
+    kept = [row for row in found.get(cpu.machine(), []) if size(row) not in map(size, rows)]
+    found[cpu.machine()] = sorted(kept + rows, key=size)
+    parts = [
+        HEAD,
+        *(f"## {name}\n\n{COLUMNS}" + "\n".join(of) + "\n" for name, of in found.items()),
     ]
-    by_size = sorted(kept + rows, key=lambda row: [int(n) for n in row.split("|")[1:3]])
-    TABLE.write_text(head + "\n".join(by_size) + "\n")
+    TABLE.write_text("\n".join(parts))
 
 
 def where(context: int) -> None:
@@ -215,7 +246,7 @@ def main() -> None:
     parser.add_argument("--contexts", type=numbers, default=[128, 1500])
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--peers", metavar="PYTHON")
-    parser.add_argument("--caches", type=lambda text: text.split(","), default=CACHES)
+    parser.add_argument("--caches", type=lambda text: text.split(","), default=["f16", "int8"])
     parser.add_argument("--where", action="store_true")
     parser.add_argument("--write", action="store_true")
     args = parser.parse_args()

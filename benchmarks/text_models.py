@@ -1,6 +1,7 @@
-"""The decoder of benchmarks/text.py as other runtimes take it: python text_models.py gguf FILE | genai FOLDER
+"""The decoder of benchmarks/text.py as other runtimes take it: python text_models.py gguf FILE | genai FOLDER | openvino FILE.xml
 
-`gguf`: Q4_0, the norms in f32, for llama.cpp. `genai`: int4 in blocks of 32 by onnxruntime-genai's own builder.
+`gguf`: Q4_0, the norms in f32, for llama.cpp. `genai`: int4 in blocks of 32 by onnxruntime-genai's own builder. `openvino`: symmetric
+int4 in groups of 32 by NNCF; reads a prompt and gives the last logits, without the states that tokens behind it would need.
 """
 
 from __future__ import annotations
@@ -105,8 +106,28 @@ def genai(path: Path) -> None:
         subprocess.run([sys.executable, builder, *source, *what, *extra], check=True)
 
 
+def openvino(path: Path) -> None:
+    import nncf
+    import openvino as ov
+    import torch
+
+    class Last(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.whole = decoder()
+
+        def forward(self, input_ids: Any) -> Any:
+            mask = torch.ones_like(input_ids)  # else it looks for packed sequences, by a diff
+            seen = self.whole.model(input_ids=input_ids, attention_mask=mask, use_cache=False)[0]
+            return self.whole.lm_head(seen[:, -1])
+
+    model = ov.convert_model(Last().eval(), example_input=torch.zeros((1, 8), dtype=torch.long))
+    mode = nncf.CompressWeightsMode.INT4_SYM
+    ov.save_model(nncf.compress_weights(model, mode=mode, group_size=32, all_layers=True), path)
+
+
 def main() -> None:
-    {"gguf": gguf, "genai": genai}[sys.argv[1]](Path(sys.argv[2]))
+    {"gguf": gguf, "genai": genai, "openvino": openvino}[sys.argv[1]](Path(sys.argv[2]))
 
 
 if __name__ == "__main__":

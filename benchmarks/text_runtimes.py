@@ -1,13 +1,14 @@
 """What each runtime of benchmarks/text.py runs in a process of its own: python -c COMMON + its part, PATH THREADS CONTEXT STEPS.
 
-A part defines `prompt(ids)`, which begins anew and reads a prompt, `back(count)`, which forgets all but the first `count` tokens, and
-`decode(count)`, which makes that many tokens, greedily, one after another. COMMON measures the memory before it loads anything.
+A part defines `prompt(ids)`, which begins anew and reads a prompt, `back(count)`, which forgets all but the first `count` tokens,
+`decode(count)`, which makes that many tokens, greedily, one after another (None where it only reads), and `package`, whose version is
+told. COMMON measures the memory before it loads anything.
 """
 
 from __future__ import annotations
 
 COMMON = """
-import sys, time, numpy as np
+import importlib.metadata, sys, time, numpy as np
 path, threads, context, steps = sys.argv[1], *map(int, sys.argv[2:])
 ids = np.random.default_rng(0).integers(300, 32000, context)
 def memory(row):
@@ -20,17 +21,20 @@ def seconds(call, *args):
 
 TURNS = """
 seconds(prompt, ids)
-print("ready", flush=True)
+print("ready", importlib.metadata.version(package), flush=True)
 for line in sys.stdin:
     read = seconds(prompt, ids) if line == "prompt\\n" else 0
-    back(context)
-    decode(1)
-    rate = steps / seconds(decode, steps)
+    rate = 0
+    if decode:
+        back(context)
+        decode(1)
+        rate = steps / seconds(decode, steps)
     print(read, rate, memory("VmHWM") - before, flush=True)
 """
 
 PTERON = """
 import pteron
+package = "pteron"
 before = memory("VmRSS")
 model = pteron.load(path, threads=threads)
 def prompt(ids):
@@ -45,6 +49,7 @@ def decode(count):
 
 LLAMA_CPP = """
 import llama_cpp as L
+package = "llama-cpp-python"
 before = memory("VmRSS")
 L.llama_backend_init()
 quiet = L.llama_log_callback(lambda *_: None)
@@ -72,6 +77,7 @@ def decode(count):
 
 GENAI = """
 import json, onnxruntime_genai as G
+package = "onnxruntime-genai"
 before = memory("VmRSS")
 config = G.Config(path)
 config.overlay(json.dumps({"model": {"decoder": {"session_options": {"intra_op_num_threads": threads}}}}))
@@ -90,7 +96,18 @@ def decode(count):
         generator.generate_next_token()
 """
 
-PARTS = {"pteron": PTERON, "llama.cpp": LLAMA_CPP, "onnxruntime-genai": GENAI}
+OPENVINO = """
+import openvino as O
+package = "openvino"
+before = memory("VmRSS")
+config = {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "PERFORMANCE_HINT": "LATENCY"}
+request = O.Core().compile_model(path, "CPU", config).create_infer_request()
+def prompt(ids):
+    request.infer([ids.astype(np.int64)[None]])
+decode = None
+"""
+
+PARTS = {"pteron": PTERON, "llama.cpp": LLAMA_CPP, "onnxruntime-genai": GENAI, "openvino": OPENVINO}
 
 
 def code(runtime: str) -> str:
