@@ -21,6 +21,8 @@ CODE: Final = (
     "; ".join(f"-128 <= {name} <= 127" for name in ("y_zero", "low", "high")) + "; low <= high"
 )
 """What rows say of the zero point and the limits of `rescale`."""
+SHIFT_MOST: Final = 55
+"""Of factors that `multiplier_shift` makes: kernels take 32-bit lanes for 16 channels side by side where none has a larger one."""
 SUM_LIMIT: Final = 2**31
 """Sums of products stay below; who makes a node proves it: see `product_bounds`."""
 ADD_SHIFT: Final = 20
@@ -28,9 +30,10 @@ ADD_SHIFT: Final = 20
 
 
 def multiplier_shift(scale: float) -> tuple[int, int]:
-    """The factor of RESCALE nearest to `scale`: multiplier / 2**shift, multiplier in [2**30, 2**31), shift in 2 .. 62.
+    """The factor of RESCALE nearest to `scale`: multiplier / 2**shift, multiplier in [2**30, 2**31), shift in 2 .. 55.
 
-    A scale below 2**-32, which takes every int32 to 0, becomes 2**-32, which does so too.
+    A scale below 2**-25, by which int32 has results of 6 bits, has a multiplier of as many bits as that shift leaves: no result moves
+    by more than 2**-25. One below 2**-32, which takes every int32 to 0, becomes 2**-32, which does so too.
 
     Raises:
         ValueError: scale is not in (0, 2**29).
@@ -42,7 +45,9 @@ def multiplier_shift(scale: float) -> tuple[int, int]:
     if multiplier == 2**31:
         multiplier, exponent = 2**30, exponent + 1
     shift = 31 - exponent
-    return (2**30, 62) if shift > 62 else (multiplier, shift)
+    if shift > SHIFT_MOST:
+        return max(round(math.ldexp(scale, SHIFT_MOST)), 2 ** (SHIFT_MOST - 32)), SHIFT_MOST
+    return multiplier, shift
 
 
 def multipliers_shifts(scales: Array) -> tuple[Array, Array]:

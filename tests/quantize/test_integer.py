@@ -164,11 +164,19 @@ def test_sums_in_python_integers_agree(name: str) -> None:
         assert got[i, j] == min(max(v, row["low"]), row["high"])
 
 
-@pytest.mark.parametrize("scale", [1.0, 0.5, 1 / 3, 0.99999999999, 1e-5, 123.4, 2.0**28, 2.0**-31])
+@pytest.mark.parametrize("scale", [1.0, 0.5, 1 / 3, 0.99999999999, 1e-5, 123.4, 2.0**28, 2.0**-25])
 def test_a_factor_is_within_half_a_unit_of_31_bits(scale: float) -> None:
     multiplier, shift = integer.multiplier_shift(scale)
-    assert 2**30 <= multiplier < 2**31 and 2 <= shift <= 62
+    assert 2**30 <= multiplier < 2**31 and 2 <= shift <= 55
     assert abs(multiplier / 2**shift - scale) <= scale * 2.0**-31
+
+
+@pytest.mark.parametrize("scale", [0.999 * 2**-25, 1e-8, 1.7e-9, 2.0**-31, 2.0**-32])
+def test_a_tiny_factor_has_a_shift_that_narrow_lanes_take(scale: float) -> None:
+    """Channels whose weights are nearly nothing would make those beside them slow."""
+    multiplier, shift = integer.multiplier_shift(scale)
+    assert 2**23 <= multiplier < 2**30 and shift == 55
+    assert abs(multiplier / 2**shift - scale) * 2**31 <= 2.0**-25
 
 
 def test_factors_that_round_everything_to_zero_do_so() -> None:
