@@ -133,13 +133,16 @@ typedef struct pte_pair_f32 {
   size_t row[2], rows;
 } pte_pair_f32;
 
+/* Whether a tile of two panels has time to ask for weights to come. */
+static inline bool pte_pair_asks(const pte_pair_f32 *t) { return t->rows > PTE_SPAN; }
+
 /* Tiles of such rows, the weights of all taps one behind the other. */
 typedef struct pte_parts_f32 {
   size_t offset, row_stride, taps, tap_stride, run; /* offset: of the first tap in a row */
   const float *panel[2];                            /* 64-byte aligned */
   const float *ask;       /* of the first panel to come: asked for at first, */
   size_t further, beyond; /* with each step of K so many bytes further; 0: nothing is; and with each
-                             tile so many floats */
+                             tile that asks so many floats */
   float *out;
   size_t out_stride;
   const pte_finish_f32 *finish; /* NULL: the sum goes on */

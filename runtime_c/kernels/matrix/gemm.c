@@ -105,9 +105,9 @@ static void tile_ragged(const pte_gemm_f32 *kernel, size_t rows, pte_tile_f32 s)
 /* A panel block stays in L1 while the strips of the row block pass by, read from L2. Each strip
  * asks for its share of the next panel block, which comes from L3 or memory; with few strips that
  * would be a burst, which hurts. */
-static bool run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, size_t next) {
+static bool run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, const float *ask) {
   size_t strips = pte_strips(b->rows), lines = s.taps * s.run;
-  size_t share = strips < 4 || next == 0 ? 0 : ceil_div(lines, strips);
+  size_t share = strips < 4 || ask == NULL ? 0 : ceil_div(lines, strips);
   const float *const *row = s.row;
   pte_finish_f32 finish = s.finish == NULL ? (pte_finish_f32){.low = 0} : *s.finish;
   int64_t row_cost = (int64_t)(panels * PTE_PANEL * lines), all = (int64_t)b->rows * row_cost;
@@ -119,7 +119,7 @@ static bool run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, size_
     if (apart && !pte_pace_go(b->pace, (int64_t)count * row_cost)) return false;
     for (size_t k = i * share; k < least(lines, (i + 1) * share); k++)
       for (size_t p = 0; p < panels; p++)
-        __builtin_prefetch(s.panel[p] + next + k * PTE_PANEL, 0, 2);
+        __builtin_prefetch(ask + (s.panel[p] - s.panel[0]) + k * PTE_PANEL, 0, 2);
     s.row = row + i * PTE_STRIP * b->g->taps;
     if (s.missing > 0 && !b->kernel->masked) tile_ragged(b->kernel, count, s);
     else b->kernel->tile(count, panels, &s);
@@ -129,13 +129,20 @@ static bool run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, size_
   return true;
 }
 
+/* How many of pairs begin .. end ask for weights to come. */
+static size_t pairs_asking(const gemm_block *b, size_t begin, size_t end) {
+  size_t count = 0;
+  for (; begin < end; begin++) count += pte_pair_asks(&b->pairs[begin]);
+  return count;
+}
+
 /* The same of pairs, where rows lie evenly; `at`: the step's place in a row. */
 static bool run_pairs(const gemm_block *b, const pte_tile_f32 *from, size_t at, size_t panels,
-                      size_t next) {
+                      const float *ask) {
   const pte_gemm_lines *l = &b->g->lines;
   const size_t lines = from->taps * from->run;
-  const size_t share =
-      b->pair_count < 2 || next == 0 || lines <= NEAR ? 0 : ceil_div(lines, b->pair_count);
+  const size_t asking = ask == NULL || lines <= NEAR ? 0 : pairs_asking(b, 0, b->pair_count);
+  const size_t share = asking == 0 ? 0 : ceil_div(lines, asking);
   const int64_t cost = (int64_t)(2 * PTE_SPAN * panels * PTE_PANEL * lines);
   pte_parts_f32 s = {
       .offset = at,
@@ -144,7 +151,7 @@ static bool run_pairs(const gemm_block *b, const pte_tile_f32 *from, size_t at, 
       .tap_stride = l->tap_stride,
       .run = from->run,
       .panel = {from->panel[0], from->panel[1]},
-      .ask = from->panel[0] + next,
+      .ask = ask,
       .further = ceil_div(share * PTE_PANEL * sizeof(float), lines),
       .beyond = share * PTE_PANEL,
       .out = from->out,
@@ -153,12 +160,28 @@ static bool run_pairs(const gemm_block *b, const pte_tile_f32 *from, size_t at, 
       .missing = from->missing,
       .first = from->first
   };
-  for (size_t i = 0, count; i < b->pair_count; i += count, s.ask += count * s.beyond) {
+  for (size_t i = 0, count; i < b->pair_count; i += count) {
     count = (size_t)pte_pace_take(b->pace, (int64_t)(b->pair_count - i), cost, 1);
     if (count == 0) return false;
     b->kernel->parts(panels, &s, b->pairs + i, count);
+    if (share > 0) s.ask += pairs_asking(b, i, i + count) * s.beyond;
   }
   return true;
+}
+
+/* The weights that come after `panels` panels from `panel` on: those beside them; after the last
+ * ones of the block those of the next step, or of the block beside. NULL: they are not known. */
+static const float *weights_to_come(const gemm_block *b, const gemm_step *k, size_t panel,
+                                    size_t panels) {
+  const pte_panels *from = &b->g->panels;
+  const size_t all = pte_panel_count(b->g->columns);
+  size_t at = k->tap * b->run + k->offset, next = panel + panels, count = k->taps * k->run;
+  if (next + panels > b->panel_end) {
+    const bool last = at + count == b->taps * b->run;
+    next = last ? b->panel_end : b->panel_begin, at = last ? 0 : at + count;
+  }
+  if (from->decoded || next + panels > all) return NULL;
+  return from->read(from->self, b->group * all + next, at, count, NULL);
 }
 
 /* One step over K for `panels` panels from `panel` on (of the group). */
@@ -182,10 +205,9 @@ static bool run_panels(const gemm_block *b, const gemm_step *k, size_t panel, si
   for (size_t p = 0; p < panels; p++)
     s.panel[p] = g->panels.read(g->panels.self, place + p, at, count,
                                 b->decoded + p * PTE_GEMM_DEPTH * PTE_PANEL);
-  bool more = !g->panels.decoded && panel + 2 * panels <= b->panel_end;
-  size_t next = more ? panels * b->taps * b->run * PTE_PANEL : 0;
-  if (!has_pairs(b)) return run_strips(b, s, panels, next);
-  return run_pairs(b, &s, k->tap * g->lines.tap_stride + k->offset, panels, next);
+  const float *ask = weights_to_come(b, k, panel, panels);
+  if (!has_pairs(b)) return run_strips(b, s, panels, ask);
+  return run_pairs(b, &s, k->tap * g->lines.tap_stride + k->offset, panels, ask);
 }
 
 /* As many panels side by side as the tile takes; without masks, a panel with columns that do not

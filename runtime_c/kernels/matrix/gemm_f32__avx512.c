@@ -126,7 +126,7 @@ INLINE void parts_run(const size_t rows, const size_t panels, const pte_parts_f3
             p + 1 < panels ? 0xffff : last,
             row_at(at[m / half], m % half, step, step_3, step_5) + PTE_PANEL * p);
   }
-  if (panels > 1 && rows > PTE_SPAN && s->further > 0)
+  if (panels > 1 && rows > PTE_SPAN && s->further > 0) /* pte_pair_asks */
     steps_run(rows, panels, true, s, t, ask, sum);
   else steps_run(rows, panels, false, s, t, ask, sum);
   if (s->finish != NULL)
@@ -173,7 +173,7 @@ static void part_run(const pte_parts_f32 *s, const pte_pair_f32 *t, size_t i, co
 static void parts_avx512(size_t panels, const pte_parts_f32 *s, const pte_pair_f32 *t,
                          size_t count) {
   const float *ask = s->ask;
-  for (const pte_pair_f32 *end = t + count; t != end; t++, ask += s->beyond) {
+  for (const pte_pair_f32 *end = t + count; t != end; ask += pte_pair_asks(t++) ? s->beyond : 0) {
     if (panels == 1) {
       if (t->rows == 2 * PTE_SPAN) {
         panel_run(s, t, ask);
