@@ -296,8 +296,15 @@ static bool run_block(const gemm_block *b) {
  * ---------------------------------------------------------------------------------- */
 
 typedef struct gemm_share {
-  uint64_t table, copy, decoded, block, total; /* bytes */
+  uint64_t table, copy, decoded, block, total; /* bytes; the last ones are a gemm_held */
 } gemm_share;
+
+/* The rows that a share has laid out: those of a band; SIZE_MAX: of none. */
+typedef struct gemm_held {
+  size_t band, pair_count;
+} gemm_held;
+
+enum { HELD_BYTES = 64 };
 
 /* Columns of a block, at most: all of them for one row, whose panels should stream. */
 static size_t block_columns(const pte_gemm *g) {
@@ -319,7 +326,7 @@ static bool share_of(const pte_gemm *g, gemm_share *out) {
               pte_align(s.copy > pieces ? s.copy : pieces, 64, &s.copy) &&
               pte_mul(rows * sizeof(float), held, &s.block) && pte_align(s.block, 64, &s.block) &&
               pte_add(s.table, s.copy, &s.total) && pte_add(s.total, s.decoded, &s.total) &&
-              pte_add(s.total, s.block, &s.total);
+              pte_add(s.total, s.block, &s.total) && pte_add(s.total, HELD_BYTES, &s.total);
   *out = s;
   return fits;
 }
@@ -384,16 +391,18 @@ static bool fill_pairs(gemm_block *b, float *room) {
   return true;
 }
 
-static bool fill_block(gemm_block *b, const gemm_share *share, void *scratch) {
-  char *bytes = scratch;
-  float *copy = (float *)(void *)(bytes + share->table);
-  b->decoded = (float *)(void *)(bytes + share->table + share->copy);
-  b->table = (const float **)scratch, b->pairs = (pte_pair_f32 *)scratch, b->pair_count = 0;
-  b->taps = b->g->taps, b->run = b->g->run;
-  if (b->run != 0 && even(b->g, b->kernel)) {
-    b->taps = b->g->lines.taps, b->run = b->g->lines.run;
-    return fill_pairs(b, copy);
-  }
+/* Where rows will lie in a thread's share. */
+static void place_block(gemm_block *b, const gemm_share *share, char *scratch) {
+  const bool lies = b->g->run != 0 && even(b->g, b->kernel);
+  b->decoded = (float *)(void *)(scratch + share->table + share->copy);
+  b->table = (const float **)(void *)scratch, b->pairs = (pte_pair_f32 *)(void *)scratch;
+  b->taps = lies ? b->g->lines.taps : b->g->taps, b->run = lies ? b->g->lines.run : b->g->run;
+}
+
+static bool fill_block(gemm_block *b, const gemm_share *share, char *scratch) {
+  float *copy = (float *)(void *)(scratch + share->table);
+  b->pair_count = 0;
+  if (b->run != 0 && even(b->g, b->kernel)) return fill_pairs(b, copy);
   pte_gemm_rows rows = {b->group, b->row, b->rows, b->g->taps, b->table, copy, b->pace};
   return b->run == 0 || b->g->fill(b->g->source, &rows);
 }
@@ -406,6 +415,7 @@ void pte_gemm_part(const pte_gemm *g, const pte_gemm_f32 *kernel, void *scratch,
   for (size_t m = rows[0]; m < rows[1]; m += PTE_GEMM_ROWS) {
     gemm_block b = {.g = g, .kernel = kernel, .group = group, .row = m, .pace = &pace};
     b.rows = least(PTE_GEMM_ROWS, rows[1] - m);
+    place_block(&b, &share, scratch);
     if (!fill_block(&b, &share, scratch)) return;
     for (b.panel_begin = panels[0]; b.panel_begin < panels[1]; b.panel_begin += BLOCK_PANELS) {
       b.panel_end = least(b.panel_begin + BLOCK_PANELS, panels[1]);
@@ -428,8 +438,10 @@ typedef struct gemm_grid {
 } gemm_grid;
 
 /* Blocks of at most 192 rows x 32 panels; more of them where threads would idle, as long as a block
- * keeps 2^17 steps (two microseconds) and, split by rows, 8 strips. Four blocks a thread even out
- * cores of different speed; a row vector, whose panels should stream, gets one. */
+ * keeps 2^17 steps (two microseconds) and, split by rows, 8 strips, or 7 tiles of rows that lie
+ * evenly: threads that each take all rows of half the panels read these from memory once. Four
+ * blocks a thread even out cores of different speed; a row vector, whose panels should stream, gets
+ * one. */
 static void grid_split(gemm_grid *grid, uint32_t threads) {
   const pte_gemm *g = grid->g;
   size_t depth = most(g->taps * g->run, 1), strip_work = depth * PTE_PANEL;
@@ -439,7 +451,8 @@ static void grid_split(gemm_grid *grid, uint32_t threads) {
   grid->row_blocks = ceil_div(g->rows, PTE_GEMM_ROWS / grid->unit * grid->unit);
   grid->column_blocks = ceil_div(g->columns, block_columns(g));
   size_t rows_wanted = ceil_div(wanted, g->groups * grid->column_blocks);
-  grid->row_blocks = most(grid->row_blocks, least(rows_wanted, g->rows / (8 * PTE_STRIP)));
+  const size_t least_rows = even(g, grid->kernel) ? 7 * grid->unit : 8 * PTE_STRIP;
+  grid->row_blocks = most(grid->row_blocks, least(rows_wanted, g->rows / least_rows));
   size_t columns_wanted = ceil_div(wanted, g->groups * grid->row_blocks);
   grid->column_blocks = most(grid->column_blocks, least(columns_wanted, grid->panels));
 }
@@ -477,10 +490,13 @@ static size_t row_begin(const gemm_grid *grid, size_t block) {
   return ceil_div(at, grid->unit) * grid->unit;
 }
 
+static gemm_held *held_of(const gemm_grid *grid, size_t thread) {
+  return (gemm_held *)(void *)(grid->scratch + grid->share.total * (thread + 1) - HELD_BYTES);
+}
+
 static void grid_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const gemm_grid *grid = context;
   const pte_gemm *g = grid->g;
-  size_t filled = SIZE_MAX;
   pte_pace pace = pte_pace_of(g->watch);
   gemm_block b = {.g = g, .kernel = grid->kernel, .pace = &pace};
   for (size_t i = begin; i < end; i++) {
@@ -492,9 +508,16 @@ static void grid_task(void *context, size_t begin, size_t end, uint32_t thread) 
     b.panel_begin = grid->panels * column / grid->column_blocks;
     b.panel_end = grid->panels * (column + 1) / grid->column_blocks;
     char *scratch = grid->scratch + grid->share.total * thread;
-    if (band != filled && !fill_block(&b, &grid->share, scratch)) return;
-    filled = band;
-    aim_block(&b, (float *)(void *)(scratch + grid->share.total - grid->share.block));
+    gemm_held *held = held_of(grid, thread);
+    place_block(&b, &grid->share, scratch);
+    if (grid->column_blocks > 1 && held->band == band) {
+      b.pair_count = held->pair_count;
+    } else {
+      held->band = SIZE_MAX;
+      if (!fill_block(&b, &grid->share, scratch)) return;
+      *held = (gemm_held){band, b.pair_count};
+    }
+    aim_block(&b, (float *)(void *)((char *)held - grid->share.block));
     if (!run_block(&b)) return;
     if (g->epilogue != NULL && !run_epilogue(&b, thread)) return;
     if (g->place != NULL && !put_block(&b)) return;
@@ -506,5 +529,7 @@ void pte_gemm_run(const pte_call *call, const pte_gemm *g, void *scratch) {
   if (g->groups == 0 || g->rows == 0 || g->columns == 0 || !share_of(g, &grid.share)) return;
   grid.panels = pte_panel_count(g->columns);
   grid_split(&grid, call->threads);
+  for (size_t i = 0; grid.column_blocks > 1 && i < call->threads; i++)
+    held_of(&grid, i)->band = SIZE_MAX;
   pte_parallel(call, g->groups * grid.row_blocks * grid.column_blocks, 1, grid_task, &grid);
 }
