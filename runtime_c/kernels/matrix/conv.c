@@ -17,14 +17,18 @@
 #include "kernels/matrix/conv_window.h"
 #include "kernels/matrix/panel_decode.h"
 
-enum { FEW_CHANNELS = 16 };
+enum {
+  FEW_CHANNELS = 16,
+  ALIKE = 1024 /* floats: lines that far apart share their set of L1 */
+};
 
 typedef struct conv_source {
   pte_conv_window w;
   const float *x, *zeros; /* zeros: one run */
   size_t group_channels;
   bool joined;   /* the taps of the last axis are one run */
-  int64_t pitch; /* of copied lines, floats */
+  bool whole;    /* lines are copied as a whole, so that */
+  int64_t pitch; /* copies are so many floats apart */
 } conv_source;
 
 static pte_conv_lists lists_of(const pte_conv_attrs *a) {
@@ -84,17 +88,15 @@ static bool conv_fill(const void *source, const pte_gemm_rows *rows) {
 /* --- rows that lie evenly
  * ------------------------------------------------------------------------------------------- */
 
-/* Row `first` of x itself: windows of one pixel, none of which is padding. */
-static const float *piece_in_place(const void *source, size_t group, size_t first, size_t count,
-                                   float *room, pte_pace *pace) {
+/* A row of x itself: windows of one pixel, none of which is padding. */
+static const float *piece_in_place(const void *source, pte_gemm_piece *piece) {
   const conv_source *s = source;
   const pte_conv_axis *axis = s->w.axis;
-  const pte_conv_pixel pixel = pte_conv_pixel_at(&s->w, first);
+  const pte_conv_pixel pixel = pte_conv_pixel_at(&s->w, piece->first);
   int64_t at = pixel.batch;
-  (void)count, (void)room, (void)pace;
   for (unsigned i = 0; i < PTE_CONV_AXES; i++)
     at = at * axis[i].in + pixel.at[i] * axis[i].stride - axis[i].begin;
-  return s->x + at * s->w.channels + group * s->group_channels;
+  return s->x + at * s->w.channels + piece->group * s->group_channels;
 }
 
 /* Pixels `place` .. + `count` of a line of x, NULL: of padding, with zeros where it has none. */
@@ -110,26 +112,36 @@ static void line_copy(const conv_source *s, const float *line, int64_t place, in
   memset(to + end * channels, 0, (size_t)((count - end) * channels) * sizeof *to);
 }
 
-/* What the windows of `count` rows read, line by line, with the padding. */
-static const float *piece_copied(const void *source, size_t group, size_t first, size_t count,
-                                 float *room, pte_pace *pace) {
+/* Lines that the windows of the line above read, too: they are there. */
+static int64_t lines_shared(const conv_source *s, const pte_gemm_piece *piece, int64_t at) {
+  const pte_conv_axis *high = &s->w.axis[1];
+  bool shares = piece->follows && s->whole && at > 0 && s->w.axis[0].kernel == 1;
+  return shares && high->dilation == 1 && high->kernel > high->stride ? high->kernel - high->stride
+                                                                      : 0;
+}
+
+/* What the windows of the piece's rows read, line by line, with the padding; all of a line, if it
+ * is not long, so that the next piece finds there what it reads. */
+static const float *piece_copied(const void *source, pte_gemm_piece *piece) {
   const conv_source *s = source;
   const pte_conv_axis *deep = &s->w.axis[0], *high = &s->w.axis[1], *wide = &s->w.axis[2];
-  const pte_conv_pixel pixel = pte_conv_pixel_at(&s->w, first);
-  const int64_t place = pixel.at[2] * wide->stride - wide->begin;
-  const int64_t columns = ((int64_t)count - 1) * wide->stride + wide->kernel;
-  float *to = room;
-  (void)group;
+  const pte_conv_pixel pixel = pte_conv_pixel_at(&s->w, piece->first);
+  const int64_t first = s->whole ? 0 : pixel.at[2];
+  const int64_t last = s->whole ? wide->out - 1 : first + (int64_t)piece->count - 1;
+  const int64_t place = first * wide->stride - wide->begin;
+  const int64_t columns = (last - first) * wide->stride + wide->kernel;
+  const int64_t shared = lines_shared(s, piece, pixel.at[1]);
+  const float *x = piece->room - shared * s->pitch;
   for (int64_t d = 0; d < deep->kernel; d++) {
     int64_t z = pte_conv_place(deep, pixel.at[0], d);
-    for (int64_t i = 0; i < high->kernel; i++, to += s->pitch) {
+    for (int64_t i = shared; i < high->kernel; i++, piece->room += s->pitch) {
       int64_t y = z < 0 ? -1 : pte_conv_place(high, pixel.at[1], i);
       int64_t line = ((pixel.batch * deep->in + z) * high->in + y) * wide->in;
-      if (!pte_pace_go(pace, columns * s->w.channels)) return NULL;
-      line_copy(s, y < 0 ? NULL : s->x + line * s->w.channels, place, columns, to);
+      if (!pte_pace_go(piece->pace, columns * s->w.channels)) return NULL;
+      line_copy(s, y < 0 ? NULL : s->x + line * s->w.channels, place, columns, piece->room);
     }
   }
-  return room;
+  return x + (pixel.at[2] - first) * wide->stride * s->w.channels;
 }
 
 static bool inside(const pte_conv_axis *axis) {
@@ -153,8 +165,10 @@ static pte_gemm_lines lines_of_rows(conv_source *s, size_t groups) {
   if (groups > 1 || axis[2].spread > 1 || axis[2].stride > axis[2].kernel ||
       (axis[2].dilation > 1 && axis[2].kernel > 1))
     return (pte_gemm_lines){.width = 0};
-  int64_t longest = width < PTE_GEMM_ROWS ? width : PTE_GEMM_ROWS;
+  s->whole = width <= PTE_GEMM_ROWS;
+  int64_t longest = s->whole ? width : PTE_GEMM_ROWS;
   s->pitch = ((longest - 1) * axis[2].stride + axis[2].kernel) * s->w.channels;
+  if (s->pitch * axis[1].stride % ALIKE == 0) s->pitch += ALIKE / 2 / axis[1].stride;
   if (s->pitch > PTE_CHUNK) return (pte_gemm_lines){.width = 0}; /* a line is copied as a whole */
   lines.tap_stride = (size_t)s->pitch, lines.piece_floats = (size_t)(taps * s->pitch);
   lines.piece = piece_copied;

@@ -7,7 +7,8 @@
 
 enum {
   BLOCK_PANELS = 32, /* out block 192 x 512 floats: 384 KiB */
-  NEAR = 160         /* K of panels so short that asking for them costs more than they do */
+  NEAR = 160,        /* K of panels so short that asking for them costs more than they do */
+  ALIKE = 1024       /* floats: addresses a multiple of 4 KiB apart share their set of L1 */
 };
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
@@ -22,11 +23,9 @@ bool pte_matrix_fill(const void *source, const pte_gemm_rows *rows) {
   return true;
 }
 
-static const float *matrix_piece(const void *source, size_t group, size_t first, size_t count,
-                                 float *room, pte_pace *pace) {
+static const float *matrix_piece(const void *source, pte_gemm_piece *piece) {
   const pte_matrix *s = source;
-  (void)count, (void)room, (void)pace;
-  return s->a + group * s->group_step + first * s->stride;
+  return s->a + piece->group * s->group_step + piece->first * s->stride;
 }
 
 pte_gemm_lines pte_matrix_lines(size_t rows, size_t run, size_t stride) {
@@ -370,15 +369,19 @@ static void add_halves(gemm_block *b, gemm_span s) {
   add_pair(b, (gemm_span){s.x, s.row, half}, rest);
 }
 
-/* Cuts the block's part of each line into spans, and joins these to tiles. */
+/* Cuts the block's part of each line into spans, and joins these to tiles. Of rows whose addresses
+ * are alike in what chooses a set of L1 no more go together than such a set holds lines, twelve. */
 static bool fill_pairs(gemm_block *b, float *room) {
   const pte_gemm_lines *l = &b->g->lines;
   gemm_span held = {.rows = 0};
-  for (size_t done = 0, count; done < b->rows; done += count, room += l->piece_floats) {
+  pte_gemm_piece piece = {.group = b->group, .room = room, .pace = b->pace};
+  for (size_t done = 0, count; done < b->rows; done += count) {
     count = least(l->width - (b->row + done) % l->width, b->rows - done);
-    const float *x = l->piece(b->g->source, b->group, b->row + done, count, room, b->pace);
+    piece.first = b->row + done, piece.count = count, piece.follows = done > 0;
+    const float *x = l->piece(b->g->source, &piece);
     if (x == NULL) return false;
-    for (size_t i = 0, at = 0, end, n = ceil_div(count, PTE_SPAN); i < n; i++, at = end) {
+    const size_t longest = l->row_stride % ALIKE == 0 && count > PTE_SPAN ? 6 : PTE_SPAN;
+    for (size_t i = 0, at = 0, end, n = ceil_div(count, longest); i < n; i++, at = end) {
       end = count * (i + 1) / n;
       const gemm_span s = {x + at * l->row_stride, done + at, end - at};
       const bool joins = held.rows <= s.rows + 1 && s.rows <= held.rows + 1;

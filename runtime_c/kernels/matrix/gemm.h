@@ -23,15 +23,21 @@ typedef struct pte_gemm_rows {
   pte_pace *pace;
 } pte_gemm_rows;
 
+/* Rows first .. first + count of a group, all in one line, asked for by the driver. */
+typedef struct pte_gemm_piece {
+  size_t group, first, count;
+  bool follows; /* the rows before were the piece before, and lie where room ends */
+  float *room;  /* for rows that lie nowhere; moves behind what is laid out there */
+  pte_pace *pace;
+} pte_gemm_piece;
+
 /* Rows that lie evenly, `width` of them in a line: row m of a line begins m * row_stride behind its
- * first, and has `taps` runs of `run`, tap_stride apart, in the order of K. `piece` says where row
- * `first` begins, which `count` rows of its line follow; where they lie nowhere it lays them out in
- * `room` first. NULL: the run is to end. width 0: rows do not lie so. */
+ * first, and has `taps` runs of `run`, tap_stride apart, in the order of K. `piece` says where the
+ * first of a piece begins. NULL: the run is to end. width 0: rows do not lie so. */
 typedef struct pte_gemm_lines {
   size_t width, taps, run, row_stride, tap_stride;
-  size_t piece_floats; /* `room` of a piece of up to PTE_GEMM_ROWS rows */
-  const float *(*piece)(const void *source, size_t group, size_t first, size_t count, float *room,
-                        pte_pace *pace);
+  size_t piece_floats; /* of `room`, at most, for a piece of up to PTE_GEMM_ROWS rows */
+  const float *(*piece)(const void *source, pte_gemm_piece *piece);
 } pte_gemm_lines;
 
 /* false: the run is to end. */
