@@ -257,10 +257,17 @@ typedef struct pte_gemm_blocks {
   uint8_t most_rows;
 } pte_gemm_blocks;
 
+#if defined(__x86_64__)
+#define PTE_WHOLE_LINES _Alignas(64) /* what a vector of 64 bytes reads in one piece */
+#else
+#define PTE_WHOLE_LINES
+#endif
+
 /* What follows the sums of 16 columns; kernels/matrix/rescale.h fills it and says what `narrow` is.
  */
 typedef struct pte_rescale_columns {
-  int32_t bias[PTE_PANEL], multiplier[PTE_PANEL];
+  PTE_WHOLE_LINES int32_t bias[PTE_PANEL];
+  int32_t multiplier[PTE_PANEL];
   int32_t down[PTE_PANEL], add[PTE_PANEL]; /* shift - 32; of narrow ones, what rounds */
   int32_t zero, low, high;
   bool narrow;

@@ -55,24 +55,23 @@ INLINE void pte_i8_line(size_t bytes, const int8_t *from, char *to, uint8_t flip
 PTE_LINES_BY(pte_bytes8)
 PTE_LINES_BY(pte_bytes16)
 
-/* pte_gather_i8 as bytes ^ flip. */
-INLINE void pte_i8_gather(const pte_gather_i8 *g, uint8_t flip) {
+/* pte_gather_i8 as bytes ^ flip, for long lines. */
+INLINE void pte_i8_gather_long(const pte_gather_i8 *g, uint8_t flip) {
   const int8_t *x = g->x;
   char *to = g->to;
-  if (g->bytes >= 8 && g->bytes <= 16) {
-    pte_bytes8_lines(g, flip);
-    return;
-  }
-  if (g->bytes > 16 && g->bytes <= 32) {
-    pte_bytes16_lines(g, flip);
-    return;
-  }
   for (size_t i = 0; i < g->windows; i++, x += g->step, to += g->row_bytes) {
     char *end = to;
     for (size_t l = 0; l < g->lines; l++, end += g->bytes)
       pte_i8_line(g->bytes, x + l * g->pitch, end, flip);
     for (; (end - to) % 4 != 0; end++) *end = (char)flip;
   }
+}
+
+/* For any. */
+INLINE void pte_i8_gather(const pte_gather_i8 *g, uint8_t flip) {
+  if (g->bytes >= 8 && g->bytes <= 16) pte_bytes8_lines(g, flip);
+  else if (g->bytes > 16 && g->bytes <= 32) pte_bytes16_lines(g, flip);
+  else pte_i8_gather_long(g, flip);
 }
 
 /* What a tile does with sum[m][p][n] in the end. */

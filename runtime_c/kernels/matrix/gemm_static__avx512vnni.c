@@ -9,7 +9,27 @@
 #include "kernels/matrix/gemm_turned.h"
 #include "kernels/matrix/rescale__avx512.h"
 
-static void gather_vnni(const pte_gather_i8 *g) { pte_i8_gather(g, 0x80); }
+/* Windows of lines of at most 32 bytes: an image of few channels has many, and short ones. */
+INLINE void lines_gather(const pte_gather_i8 *g) {
+  const __m256i flip = _mm256_set1_epi8((char)0x80);
+  const __mmask32 there = UINT32_MAX >> (32 - g->bytes);
+  const size_t count = g->lines * g->bytes, pad = -count % 4;
+  const int8_t *x = g->x;
+  char *row = g->to;
+  for (size_t i = 0; i < g->windows; i++, x += g->step, row += g->row_bytes) {
+    const int8_t *from = x;
+    char *to = row;
+    for (size_t l = 0; l < g->lines; l++, from += g->pitch, to += g->bytes)
+      _mm256_mask_storeu_epi8(to, there,
+                              _mm256_xor_si256(_mm256_maskz_loadu_epi8(there, from), flip));
+    if (pad != 0) memset(to, 0x80, pad);
+  }
+}
+
+static void gather_vnni(const pte_gather_i8 *g) {
+  if (g->bytes <= 32 && g->bytes > 0) lines_gather(g);
+  else pte_i8_gather_long(g, 0x80);
+}
 
 static void settle_vnni(size_t rows, size_t panels, int32_t *start, size_t start_panel,
                         int32_t (*sum)[PTE_PANEL]) {
@@ -68,11 +88,18 @@ INLINE void tile(const size_t rows, const size_t panels, const pte_tile_i8 *t) {
   const char *x = t->x;
   const int8_t *w = t->panel, *next = t->next;
   __m512i sum[PTE_TALL][PTE_BESIDE];
-#pragma GCC unroll 12
-  for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 2
-    for (size_t p = 0; p < panels; p++)
-      sum[m][p] = _mm512_loadu_si512(t->start + m * t->start_row + p * t->start_panel);
+  for (size_t p = 0; p < panels; p++) sum[0][p] = _mm512_loadu_si512(t->start + p * t->start_panel);
+#pragma GCC unroll 12
+  for (size_t m = 1; m < rows; m++)
+#pragma GCC unroll 2
+    for (size_t p = 0; p < panels; p++) sum[m][p] = sum[0][p];
+  if (t->start_row != 0)
+#pragma GCC unroll 12
+    for (size_t m = 1; m < rows; m++)
+#pragma GCC unroll 2
+      for (size_t p = 0; p < panels; p++)
+        sum[m][p] = _mm512_loadu_si512(t->start + m * t->start_row + p * t->start_panel);
   for (size_t q = 0; q < t->quads; q++, w += 64, x += 4, next += t->next_step) {
     __m512i weight[PTE_BESIDE];
     _mm_prefetch((const char *)next, _MM_HINT_T1);
