@@ -9,7 +9,9 @@ enum {
   SET = 64,           /* channels of a step, */
   MOST_PIXELS = 64,   /* and pixels; */
   LONG_LINE = 1024,   /* of a line, where they are many more, */
-  LINE_WORK = 8192    /* of which so many channels are worth a task */
+  LINE_WORK = 8192,   /* of which so many channels are worth a task; */
+  MANY_SETS = 3,      /* of a thread: it takes its own, of all lines, */
+  GROUP = 8           /* so many at a time: their weights stay in L1 from line to line */
 };
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
@@ -33,19 +35,21 @@ bool pte_conv_i8_plan_depthwise(pte_conv_i8_plan *p) {
 typedef struct depthwise_run {
   const pte_conv_i8_plan *plan;
   pte_taps_i8 taps;
-  const int8_t *zeros; /* a pixel of x_zero */
+  pte_rescale_columns *columns; /* those of taps */
+  const int8_t *zeros;          /* a pixel of x_zero */
   char *shares;
 } depthwise_run;
 
-static bool weights_fill(const pte_conv_i8_plan *p, pte_pace *pace, const pte_taps_i8 *t,
-                         pte_rescale_columns *columns) {
-  for (size_t c = 0; c < p->channels; c += SET) {
+/* Of channels first .. end; first is a multiple of SET. */
+static bool weights_fill(const depthwise_run *r, pte_pace *pace, size_t first, size_t end) {
+  const pte_conv_i8_plan *p = r->plan;
+  for (size_t c = first; c < end; c += SET) {
     const size_t count = least(SET, p->channels - c);
     if (!pte_pace_go(pace, (int64_t)((p->depth + 4) * SET))) return false;
     for (size_t i = 0; i < SET; i += PTE_PANEL)
       pte_conv_i8_columns(p, c + i, i < count ? least(PTE_PANEL, count - i) : 0,
-                          &columns[(c + i) / PTE_PANEL]);
-    p->kernel->lay(t, c, count, (const int8_t *)p->call->in[1]->data + c * 4 * p->quads);
+                          &r->columns[(c + i) / PTE_PANEL]);
+    p->kernel->lay(&r->taps, c, count, (const int8_t *)p->call->in[1]->data + c * 4 * p->quads);
   }
   return true;
 }
@@ -102,9 +106,9 @@ static void depthwise_task(void *context, size_t begin, size_t end, uint32_t thr
   }
 }
 
-/* The windows of a line of y from `pixel` on, `count` of them. */
+/* Channels first .. end of the windows of a line of y from `pixel` on, `count` of them. */
 static bool walk_run(const depthwise_run *r, pte_pace *pace, const pte_conv_pixel *pixel,
-                     size_t count, int8_t *y) {
+                     size_t count, size_t first, size_t end, int8_t *y) {
   const pte_conv_i8_plan *p = r->plan;
   const pte_conv_axis *deep = &p->w.axis[0], *high = &p->w.axis[1], *wide = &p->w.axis[2];
   const int64_t place = pixel->at[2] * wide->stride - wide->begin;
@@ -117,11 +121,25 @@ static bool walk_run(const depthwise_run *r, pte_pace *pace, const pte_conv_pixe
     w.line[l] = at < 0 ? r->zeros : (const int8_t *)p->call->in[0]->data + line * p->w.channels;
     w.step[l] = at < 0 ? 0 : p->channels;
   }
-  for (size_t c = 0, some; c < p->channels; c += some) {
+  for (size_t c = first, some; c < end; c += some) {
     int64_t cost = (int64_t)(p->depth * count);
-    some = (size_t)pte_pace_take(pace, (int64_t)(p->channels - c), cost, SET);
+    some = (size_t)pte_pace_take(pace, (int64_t)(end - c), cost, SET);
     if (some == 0) return false;
     p->kernel->walk(&r->taps, c, c + some, &w);
+  }
+  return true;
+}
+
+/* Lines begin .. end of y. */
+static bool walk_lines(const depthwise_run *r, pte_pace *pace, size_t begin, size_t end,
+                       size_t first, size_t last) {
+  const pte_conv_i8_plan *p = r->plan;
+  const size_t width = (size_t)p->w.axis[2].out;
+  int8_t *y = (int8_t *)p->call->out[0]->data;
+  for (size_t i = begin * width, some; i < end * width; i += some) {
+    const pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, i);
+    some = least(width - (size_t)pixel.at[2], LONG_LINE);
+    if (!walk_run(r, pace, &pixel, some, first, last, y + i * p->channels)) return false;
   }
   return true;
 }
@@ -129,15 +147,22 @@ static bool walk_run(const depthwise_run *r, pte_pace *pace, const pte_conv_pixe
 /* Items are lines of y. */
 static void walk_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const depthwise_run *r = context;
+  pte_pace pace = pte_call_pace(r->plan->call);
+  (void)thread;
+  (void)walk_lines(r, &pace, begin, end, 0, r->plan->channels);
+}
+
+/* Items are sets of channels. */
+static void sets_task(void *context, size_t begin, size_t end, uint32_t thread) {
+  const depthwise_run *r = context;
   const pte_conv_i8_plan *p = r->plan;
-  const size_t width = (size_t)p->w.axis[2].out;
-  int8_t *y = (int8_t *)p->call->out[0]->data;
+  const size_t lines = p->rows / (size_t)p->w.axis[2].out;
   pte_pace pace = pte_call_pace(p->call);
   (void)thread;
-  for (size_t i = begin * width, some; i < end * width; i += some) {
-    const pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, i);
-    some = least(width - (size_t)pixel.at[2], LONG_LINE);
-    if (!walk_run(r, &pace, &pixel, some, y + i * p->channels)) return;
+  for (size_t i = begin; i < end; i += GROUP) {
+    const size_t first = i * SET, last = least(p->channels, least(end, i + GROUP) * SET);
+    if (!weights_fill(r, &pace, first, last)) return;
+    if (!walk_lines(r, &pace, 0, lines, first, last)) return;
   }
 }
 
@@ -148,14 +173,20 @@ pte_status pte_conv_i8_depthwise(const pte_conv_i8_plan *p, pte_pace *pace) {
   depthwise_run r = {
       .plan = p,
       .taps = {p->depth, p->channels, columns, scratch, p->walk},
+      .columns = columns,
       .zeros = zeros,
       .shares = (char *)zeros + p->line_bytes
   };
-  if (!weights_fill(p, pace, &r.taps, columns)) return PTE_CANCELLED;
+  const size_t line = (size_t)p->w.axis[2].out, sets = ceil_div(p->channels, SET);
+  const size_t threads = p->call->threads;
   if (!pte_row_move(pace, zeros, 1, &(int8_t){(int8_t)p->attrs->x_zero}, 0, (int64_t)p->channels,
                     1))
     return PTE_CANCELLED;
-  const size_t line = (size_t)p->w.axis[2].out;
+  if (p->walk && sets >= MANY_SETS * threads) {
+    pte_parallel(p->call, sets, ceil_div(sets, threads), sets_task, &r);
+    return PTE_OK;
+  }
+  if (!weights_fill(&r, pace, 0, p->channels)) return PTE_CANCELLED;
   if (p->walk)
     pte_parallel(p->call, p->rows / line, 1 + LINE_WORK / (line * p->channels + 1), walk_task, &r);
   else
