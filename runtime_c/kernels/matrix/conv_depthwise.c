@@ -16,12 +16,11 @@
 #include "kernels/moving/place.h"
 
 enum {
-  BAND = 32768,       /* elements of a band of pixels, about: a part of L2 */
-  NEAR_BYTES = 24576, /* of x, about, that lines of a band share: half of L1 or more */
-  GROUP = 32,         /* channels of a group, at least and a multiple of that */
-  TASK_WORK = 65536,  /* products that are worth a band */
-  FEW_TAPS = 4096     /* windows of more go one by one, by channels: eight pixels, a group and these
-                         are PTE_CHUNK steps */
+  BAND = 32768,      /* elements of a band of pixels, about: a part of L2 */
+  GROUP = 32,        /* channels of a group, at least and a multiple of that */
+  TASK_WORK = 65536, /* products that are worth a band */
+  FEW_TAPS = 4096    /* windows of more go one by one, by channels: eight pixels, a group and these
+                        are PTE_CHUNK steps */
 };
 
 typedef struct depthwise_plan {
@@ -60,7 +59,7 @@ static void plan_bands(depthwise_plan *p, size_t threads) {
   p->bands = most(ceil_div(p->pixels, BAND / (p->channels + 1) + 1), 1);
   p->bands = ceil_div(p->bands, wanted) * wanted;
   size_t width = most((size_t)p->w.axis[2].out, 1);
-  p->band_unit = p->pixels / width >= 2 * p->bands ? width : 1;
+  p->band_unit = p->pixels / width >= p->bands ? width : 1;
   p->band_pixels = ceil_div(p->pixels / p->band_unit, p->bands) * p->band_unit;
 }
 
@@ -219,12 +218,11 @@ static bool edges_run(const depthwise_plan *p, pte_pace *pace, const band *k) {
   return true;
 }
 
-/* Channels whose part of the lines that a band reads stays near meanwhile. */
+/* Channels that go together: as many as a look at the watch allows. What fewer of them save in L1
+ * is less than what each piece of a line costs anew. */
 static size_t group_of(const depthwise_plan *p, const band *k) {
-  const pte_conv_axis *high = &p->w.axis[1], *wide = &p->w.axis[2];
-  size_t rows = k->count / (size_t)wide->out * (size_t)high->stride + p->lines + 1;
-  size_t bytes = rows * least((size_t)wide->in, k->count * (size_t)wide->stride) * sizeof(float);
-  return most(NEAR_BYTES / (bytes + 1) / GROUP, 1) * GROUP;
+  const size_t pixels = least((size_t)p->w.axis[2].out, k->count);
+  return most(PTE_CHUNK / p->taps / pixels / GROUP, 1) * GROUP;
 }
 
 static bool band_run(const depthwise_plan *p, pte_pace *pace, const band *k) {
