@@ -440,6 +440,15 @@ typedef struct gemm_grid {
   size_t unit;                              /* rows that a tile has at best */
 } gemm_grid;
 
+/* Blocks of columns, at most: two panels each where tiles have two, and as many for each thread. */
+static size_t column_limit(const gemm_grid *grid, size_t threads) {
+  const size_t bands = grid->g->groups * grid->row_blocks, pairs = ceil_div(grid->panels, 2);
+  if (!even(grid->g, grid->kernel) || bands * pairs < threads) return grid->panels;
+  size_t limit = pairs;
+  while (limit > 1 && bands * limit % threads != 0) limit--;
+  return limit > 1 ? limit : pairs;
+}
+
 /* Blocks of at most 192 rows x 32 panels; more of them where threads would idle, as long as a block
  * keeps 2^17 steps (two microseconds) and, split by rows, 8 strips, or 7 tiles of rows that lie
  * evenly: threads that each take all rows of half the panels read these from memory once. Four
@@ -457,7 +466,8 @@ static void grid_split(gemm_grid *grid, uint32_t threads) {
   const size_t least_rows = even(g, grid->kernel) ? 7 * grid->unit : 8 * PTE_STRIP;
   grid->row_blocks = most(grid->row_blocks, least(rows_wanted, g->rows / least_rows));
   size_t columns_wanted = ceil_div(wanted, g->groups * grid->row_blocks);
-  grid->column_blocks = most(grid->column_blocks, least(columns_wanted, grid->panels));
+  columns_wanted = least(columns_wanted, column_limit(grid, most(threads, 1)));
+  grid->column_blocks = most(grid->column_blocks, columns_wanted);
 }
 
 /* Rows that lie in the block whole and dense are one span. */
