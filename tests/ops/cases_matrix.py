@@ -233,6 +233,14 @@ CASES = [
       for i, w in enumerate((4, 7, 8, 9, 10, 13, 15, 16, 29, 31))),
     conv((2, 3, 30), 5, 20, (2, 3, 5), begin=(1, 1, 3), end=(0, 2, 2), dilation=(1, 2, 1)),
     conv((4, 230), 8, 40, (3, 5), begin=(0, 2), end=2, steps=scaled_sum(), xs=(normal(40), normal(1, 4, 230, 40))),
+    # lines that windows of the next line read, too: other images, strides, dilations, rows of a block from amid a line
+    *(conv((5, 9), 20, 40, 3, stride=(s, 1), dilation=(d, 1), begin=1, end=1, batch=4) for s, d in ((1, 1), (2, 1), (1, 2), (3, 1))),
+    conv((6, 5, 9), 6, 20, (2, 3, 3), begin=1, end=1),
+    conv((40, 23), 20, 40, 3, begin=1, end=1),
+    # rows that share a set of L1, and blocks of columns of rows that a thread has laid out
+    conv((3, 20), 1024, 36, 1),
+    conv((7, 16), 512, 40, 3, stride=2, begin=1, end=1),
+    conv((14, 14), 64, 400, 3, begin=1, end=1),
     conv((9, 20), 16, 32, 1, stride=(2, 3), begin=-1, groups=2),
     conv((5, 9), 4, 20, (3, 1), stride=(1, 2), begin=(1, 0)),
     *(winograd((7 + i, 6), (16, 48)[i % 2], (32, 16)[i % 2], batch=1 + i % 2, bias=i % 3 > 0) for i in range(5)),
