@@ -1,8 +1,8 @@
-/* Matrix kernels of one thread against what the processor can do, measured in the same rounds:
+/* Matrix kernels against what the processor can do, measured in the same rounds by as many threads:
  * products and convolution layers against the peak of fused multiply-adds, a row vector against
- * reading the weights.
+ * one thread's reading of the weights.
  *
- *     make bench-gemm, or build/bench-gemm [rounds] [mask of PTE_CPU_*]
+ *     make bench-gemm, or build/bench-gemm [rounds] [mask of PTE_CPU_*, 0: all] [threads]
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -11,6 +11,11 @@
 
 #include "gen/ops.h"
 #include "peak.h"
+#include "pteron/host.h"
+
+enum { MAX_THREADS = 64 };
+static uint32_t threads = 1;
+static pte_pool *pool; /* NULL: one thread */
 
 /* --- calls
  * ---------------------------------------------------------------------------------------------------------
@@ -53,7 +58,8 @@ static void run(job *j, void *scratch, uint64_t *out_bytes) {
                    .out_count = 1,
                    .tables = &j->tables,
                    .scratch = scratch,
-                   .threads = 1,
+                   .threads = threads,
+                   .pool = pool,
                    .cpu = cpu,
                    .fault = &fault};
   if (scratch != NULL) j->kernel->run(&call);
@@ -74,6 +80,21 @@ static double read_rate(const job *j) {
   return j->bytes / (now() - begin);
 }
 
+static void peak_task(void *context, size_t begin, size_t end, uint32_t thread) {
+  double *rate = context;
+  (void)thread;
+  for (size_t i = begin; i < end; i++) rate[i] = peak_of(500000);
+}
+
+/* Of all threads at once. */
+static double peak_of_all(void) {
+  double rate[MAX_THREADS], sum = 0;
+  if (pool == NULL) return peak_of(500000);
+  pool->run(pool->self, threads, 1, peak_task, rate);
+  for (uint32_t i = 0; i < threads; i++) sum += rate[i];
+  return sum;
+}
+
 static void measure(job *j, int rounds) {
   double share[101], rate[101];
   uint64_t bytes = 0;
@@ -82,7 +103,7 @@ static void measure(job *j, int rounds) {
   int reps = (int)(2e8 / j->flop) + 1;
   run(j, scratch, NULL);
   for (int r = 0; r < rounds; r++) {
-    double top = j->bytes > 0 ? read_rate(j) : peak_of(500000), begin = now();
+    double top = j->bytes > 0 ? read_rate(j) : peak_of_all(), begin = now();
     for (int i = 0; i < reps; i++) run(j, scratch, NULL);
     double seconds = (now() - begin) / reps;
     rate[r] = (j->bytes > 0 ? j->bytes : j->flop) / seconds;
@@ -139,7 +160,13 @@ static void conv(int64_t size, int64_t channels, int64_t columns, int64_t kernel
 
 int main(int argc, char **argv) {
   int rounds = argc > 1 ? atoi(argv[1]) : 9;
-  cpu = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : pte_cpu_allow(PTE_CPU_DETECT);
+  cpu = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 0;
+  if (cpu == 0) cpu = pte_cpu_allow(PTE_CPU_DETECT);
+  if (argc > 3) threads = (uint32_t)strtoul(argv[3], NULL, 0);
+  const pte_host_pool_options options = {.size = sizeof options, .threads = threads};
+  if (threads < 1 || threads > MAX_THREADS ||
+      (threads > 1 && pte_host_pool_open(&options, &pool, NULL) != PTE_OK))
+    return 1;
   matmul(1024, 1024, 1024, rounds);
   matmul(128, 384, 384, rounds);
   matmul(128, 1536, 384, rounds);
