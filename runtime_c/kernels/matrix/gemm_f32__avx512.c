@@ -105,6 +105,40 @@ INLINE void steps_run(const size_t rows, const size_t panels, const bool asks,
   }
 }
 
+/* The same of 14 x 32 where of the second panel only the lower half exists: two rows share a
+ * register there, three products for four. */
+INLINE void steps_halved(const pte_parts_f32 *s, const pte_pair_f32 *t, __m512 *sum) {
+  const char *a = (const char *)(t->x[0] + s->offset), *b = (const char *)(t->x[1] + s->offset);
+  const char *w = (const char *)s->panel[0];
+  size_t beside = (size_t)((const char *)s->panel[1] - w);
+  size_t step = 4 * s->row_stride, step_3 = 3 * step, step_5 = 5 * step;
+  const ptrdiff_t on = 4 * (ptrdiff_t)(s->tap_stride - s->run);
+  __m512 both[PTE_SPAN];
+  __asm__("" : "+r"(beside), "+r"(step), "+r"(step_3), "+r"(step_5));
+#pragma GCC unroll 7
+  for (size_t m = 0; m < PTE_SPAN; m++) both[m] = _mm512_setzero_ps();
+  for (size_t i = 0; i < s->taps; i++, a += on, b += on) {
+    const char *end = a + 4 * s->run;
+    for (; a != end; a += 4, b += 4, w += 4 * PTE_PANEL) {
+      const __m512 v = _mm512_load_ps(w),
+                   u = _mm512_broadcast_f32x8(_mm256_load_ps((const float *)(w + beside)));
+#pragma GCC unroll 7
+      for (size_t m = 0; m < PTE_SPAN; m++) {
+        __m512 x = _mm512_set1_ps(*row_at(a, m, step, step_3, step_5));
+        __m512 y = _mm512_set1_ps(*row_at(b, m, step, step_3, step_5));
+        sum[2 * m] = _mm512_fmadd_ps(x, v, sum[2 * m]);
+        sum[2 * (m + PTE_SPAN)] = _mm512_fmadd_ps(y, v, sum[2 * (m + PTE_SPAN)]);
+        both[m] = _mm512_fmadd_ps(_mm512_mask_blend_ps(0xff00, x, y), u, both[m]);
+      }
+    }
+  }
+#pragma GCC unroll 7
+  for (size_t m = 0; m < PTE_SPAN; m++) {
+    sum[2 * m + 1] = both[m];
+    sum[2 * (m + PTE_SPAN) + 1] = _mm512_shuffle_f32x4(both[m], both[m], 0x4e);
+  }
+}
+
 /* Up to 14 x 32 of rows that lie evenly: half the weights a product that 6 x 32 asks of L2, and no
  * pointers. */
 INLINE void parts_run(const size_t rows, const size_t panels, const pte_parts_f32 *s,
@@ -126,7 +160,9 @@ INLINE void parts_run(const size_t rows, const size_t panels, const pte_parts_f3
             p + 1 < panels ? 0xffff : last,
             row_at(at[m / half], m % half, step, step_3, step_5) + PTE_PANEL * p);
   }
-  if (panels > 1 && rows > PTE_SPAN && s->further > 0) /* pte_pair_asks */
+  if (panels > 1 && rows == 2 * PTE_SPAN && s->missing >= PTE_PANEL / 2 && s->first)
+    steps_halved(s, t, sum);
+  else if (panels > 1 && rows > PTE_SPAN && s->further > 0) /* pte_pair_asks */
     steps_run(rows, panels, true, s, t, ask, sum);
   else steps_run(rows, panels, false, s, t, ask, sum);
   if (s->finish != NULL)
