@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 LIBC = {
     *("memcmp", "memcpy", "memmove", "memset", "strchr", "strcmp", "strerror", "strlen", "strrchr"),
     *("calloc", "free", "malloc", "posix_memalign"),
-    *("close", "fstat", "mmap", "munmap", "open", "pread", "__errno_location"),
+    *("close", "fstat", "madvise", "mmap", "munmap", "open", "pread", "__errno_location"),
     *("clock_gettime", "getpid", "sched_getaffinity", "sched_yield", "sysconf", "__sched_cpucount"),
     *("sched_getcpu", "sched_setaffinity", "setpriority", "syscall"),
     *(f"pthread_cond_{verb}" for verb in ("broadcast", "destroy", "init", "signal", "wait")),

@@ -169,6 +169,16 @@ def test_weights_are_mapped_not_copied(digits: Path) -> None:
     assert model.program.held.memory.size < 64 * 1024
 
 
+@pytest.mark.skipif(
+    not Path("/sys/kernel/mm/transparent_hugepage").exists(), reason="no large pages here"
+)
+def test_weights_are_asked_for_in_large_pages(digits: Path) -> None:
+    model = pteron.load(digits, threads=1)
+    maps = Path("/proc/self/smaps").read_text().split(str(digits))
+    del model
+    assert " hg" in maps[1].split("VmFlags:")[1].splitlines()[0]
+
+
 def test_a_damaged_file_is_refused_by_name(digits: Path, tmp_path: Path) -> None:
     data = bytearray(digits.read_bytes())
     data[9] ^= 0xFF

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #if defined(_WIN32)
@@ -440,7 +441,38 @@ static void structs_without_a_size_are_refused(void) {
   CHECK(strstr(error.text, "log") != NULL && model == NULL);
 }
 
+#if defined(__linux__)
+/* Whether the system was asked for large pages where `address` lies. */
+static bool asked_for_large_pages(const void *address) {
+  char line[256];
+  bool here = false, asked = false;
+  FILE *maps = fopen("/proc/self/smaps", "r");
+  for (unsigned long begin, end; maps != NULL && fgets(line, sizeof line, maps) != NULL;) {
+    if (sscanf(line, "%lx-%lx ", &begin, &end) == 2)
+      here = begin <= (uintptr_t)address && (uintptr_t)address < end;
+    asked = asked || (here && strncmp(line, "VmFlags:", 8) == 0 && strstr(line, " hg") != NULL);
+  }
+  if (maps != NULL) fclose(maps);
+  return asked;
+}
+
+static void much_memory_is_asked_for_in_large_pages(void) {
+  pte_memory much = {NULL, 0}, little = {NULL, 0};
+  CHECK_EQUAL(pte_host_alloc((size_t)5 << 20, &much), PTE_OK);
+  CHECK_EQUAL(pte_host_alloc(4096, &little), PTE_OK);
+  CHECK((uintptr_t)much.data % ((uintptr_t)2 << 20) == 0);
+  bool has_them = access("/sys/kernel/mm/transparent_hugepage", F_OK) == 0;
+  CHECK_EQUAL(asked_for_large_pages(much.data), has_them);
+  CHECK(!asked_for_large_pages(little.data));
+  pte_host_free(much);
+  pte_host_free(little);
+}
+#endif
+
 int main(void) {
+#if defined(__linux__)
+  much_memory_is_asked_for_in_large_pages();
+#endif
   bytes_are_used_in_place_or_copied();
   a_part_of_a_file_is_a_program();
   a_part_that_is_not_there_is_refused();

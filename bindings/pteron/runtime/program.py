@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import mmap
 import os
@@ -197,7 +198,11 @@ def _bytes_of(source: str | Path | Bytes, copy: bool, name: str = "source") -> A
             if file.readinto(room.data) != size:
                 raise OSError(f"{source}: became shorter while it was read")
             return room
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        if hasattr(mmap, "MADV_HUGEPAGE"):  # as host/posix does; the system may refuse
+            with contextlib.suppress(OSError):
+                mapped.madvise(mmap.MADV_HUGEPAGE)
+        return mapped
 
 
 def _open_options(externals: Mapping[str, Any], delegates: Sequence[Delegate]) -> tuple[Any, Any]:

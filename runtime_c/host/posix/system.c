@@ -1,6 +1,7 @@
 /* Files and memory of POSIX systems. */
 #define _POSIX_C_SOURCE 200809L
-#if !defined(__LP64__) /* parts of files above 2 GiB on 32-bit systems */
+#define _DEFAULT_SOURCE /* madvise */
+#if !defined(__LP64__)  /* parts of files above 2 GiB on 32-bit systems */
 #define _FILE_OFFSET_BITS 64
 #endif
 #include "host/system.h"
@@ -12,6 +13,18 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Asks for pages of this size, where the system has them: a walk over weights and tensors meets a
+ * new small page with every 64 lines. It may refuse. */
+#define LARGE_PAGE ((size_t)2 << 20)
+
+static void ask_large(void *data, size_t length) {
+#if defined(MADV_HUGEPAGE)
+  if (length >= LARGE_PAGE) (void)madvise(data, length, MADV_HUGEPAGE);
+#else
+  (void)data, (void)length;
+#endif
+}
 
 int pte_system_error(void) { return errno; }
 
@@ -39,7 +52,9 @@ bool pte_system_measure(pte_system_file file, uint64_t *out_size, bool *out_plai
 
 void *pte_system_map(pte_system_file file, uint64_t offset, size_t length) {
   void *data = mmap(NULL, length, PROT_READ, MAP_PRIVATE, (int)file, (off_t)offset);
-  return data == MAP_FAILED ? NULL : data;
+  if (data == MAP_FAILED) return NULL;
+  ask_large(data, length);
+  return data;
 }
 
 void pte_system_unmap(void *data, size_t length) { munmap(data, length); }
@@ -56,7 +71,10 @@ int64_t pte_system_read(pte_system_file file, void *to, size_t size, uint64_t at
 void *pte_system_allocate(void *self, size_t size_bytes, size_t align) {
   void *data = NULL;
   (void)self;
-  return posix_memalign(&data, align, size_bytes) == 0 ? data : NULL;
+  if (size_bytes >= LARGE_PAGE && align < LARGE_PAGE) align = LARGE_PAGE;
+  if (posix_memalign(&data, align, size_bytes) != 0) return NULL;
+  ask_large(data, size_bytes);
+  return data;
 }
 
 void pte_system_release(void *self, void *data, size_t size_bytes) {
