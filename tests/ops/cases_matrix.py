@@ -241,6 +241,7 @@ CASES = [
     conv((3, 20), 1024, 36, 1),
     conv((7, 16), 512, 40, 3, stride=2, begin=1, end=1),
     conv((14, 14), 64, 400, 3, begin=1, end=1),
+    conv((15, 15), 8, 520, 3, begin=1, end=1),
     conv((9, 20), 16, 32, 1, stride=(2, 3), begin=-1, groups=2),
     conv((5, 9), 4, 20, (3, 1), stride=(1, 2), begin=(1, 0)),
     *(winograd((7 + i, 6), (16, 48)[i % 2], (32, 16)[i % 2], batch=1 + i % 2, bias=i % 3 > 0) for i in range(5)),
