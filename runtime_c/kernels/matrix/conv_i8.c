@@ -87,11 +87,12 @@ static bool plan_of(const pte_call *call, pte_conv_i8_plan *p) {
   plan_blocks(p, call->threads);
   p->kept_bytes = 0;
   if (KEEPS && p->row_blocks > 1 && p->groups == 1 && p->peaks == 0 &&
-      !pte_mul(p->panels, sizeof(pte_rescale_columns) + 1, &p->kept_bytes))
+      !(pte_mul(p->panels, sizeof(pte_rescale_columns) + 1, &p->kept_bytes) &&
+        pte_align(p->kept_bytes, 64, &p->kept_bytes)))
     return false;
   return pte_align(p->depth, 64, &p->line_bytes) &&
-         pte_mul(rows, p->block_rows + 1 + (p->peaks != 0), &rows) &&
-         pte_add(rows, p->kept_bytes, &rows) && pte_align(rows, 64, &rows) &&
+         pte_mul(rows, p->block_rows + 1 + (p->peaks != 0), &rows) && pte_align(rows, 64, &rows) &&
+         pte_add(rows, p->kept_bytes, &rows) &&
          pte_add(rows, p->line_bytes + HEAD_BYTES, &p->share_bytes);
 }
 
@@ -241,7 +242,7 @@ typedef struct panel_set {
 
 /* What a thread keeps of its first block: columns, and which panels they are there of. */
 static pte_rescale_columns *kept_of(const pte_conv_i8_plan *p, char *share) {
-  return (void *)(share + p->share_bytes - ceil_div((size_t)p->kept_bytes, 64) * 64);
+  return (void *)(share + p->share_bytes - p->kept_bytes);
 }
 static char *there_of(const pte_conv_i8_plan *p, char *share) {
   return (char *)(kept_of(p, share) + p->panels);
