@@ -113,11 +113,11 @@ def refused(status: Status = Status.BAD_PROGRAM, **attrs: Any) -> Case:
     return dataclasses.replace(PLAIN, attrs=PLAIN.attrs | attrs, status=status)
 
 
-def bad_shift(value: int) -> Case:
-    shift = np.asarray(PLAIN.inputs[4]).copy()
-    shift[3] = value
-    case = with_input(PLAIN, shift=shift)
-    return dataclasses.replace(case, status=Status.BAD_DATA, position=3)
+def bad_shift(value: int, case: Case, at: int) -> Case:
+    shift = np.asarray(case.inputs[4]).copy()
+    shift[at] = value
+    case = with_input(case, shift=shift)
+    return dataclasses.replace(case, status=Status.BAD_DATA, position=at)
 
 
 PLAIN = conv((7, 7), 4, 6, 3)
@@ -127,6 +127,8 @@ HUGE = 1 << 62
 CASES = [
     *(conv((m,), k, n, 1) for m in (1, 2, 3, 5, 6, 7, 13) for k, n in ((1, 1), (5, 16), (33, 17), (64, 40))),
     conv((300,), 70, 50, 1),
+    conv((50,), 500, 144, 1),
+    some_wide(conv((400,), 30, 97, 1)),
     conv((1,), 2048, 200, 1),
     conv((5,), 3000, 20, 1, x_zero=-128),
     conv((14, 15), 32, 48, 1, batch=2),
@@ -144,6 +146,7 @@ CASES = [
     conv((30, 31), 70, 70, 3, groups=70, begin=1, end=1),
     *(conv((4, 1 + i), c, c, 3, groups=c, stride=1 + i % 2, begin=(i % 3, i // 2 % 3), end=(1, 2), batch=2)
       for i, c in enumerate((5, 32, 33, 64, 70, 96, 100, 129) * 2)),
+    *(some_wide(conv((4, 5), c, c, 3, groups=c, stride=s, begin=1, end=1)) for c, s in ((390, 1), (600, 2))),
     conv((3, 7, 8), 40, 40, (1, 3, 3), groups=40, begin=(1, 2, 4), end=(1, 0, 0), dilation=(1, 3, 1), stride=(2, 1, 2)),
     conv((7, 9), 20, 20, 3, groups=20, begin=(-1, -2), end=(1, 3), spread=(2, 1), low=-20, high=90),
     some_wide(conv((5, 6), 97, 97, 3, groups=97, begin=1, end=1, stride=2)),
@@ -182,7 +185,8 @@ CASES = [
     *(refused(groups=groups) for groups in (-HUGE, -1, 0, 2, 3, HUGE)),
     *(refused(**{name: value}) for name in CODES for value in (-129, 128, HUGE, -HUGE)),
     refused(low=3, high=2),
-    *(bad_shift(value) for value in (-128, -1, 0, 63, 127)),
+    *(bad_shift(value, PLAIN, 3) for value in (-128, -1, 0, 63, 127)),
+    *(bad_shift(value, conv((2,), 4, 21, 1), 8 + at) for at, value in enumerate((-128, -1, 0, 63, 127))),
     dataclasses.replace(with_input(PLAIN, w=FLOATS), status=Status.BAD_PROGRAM),
     *(
         dataclasses.replace(with_input(PLAIN, **{name: np.ones(6, np.int64)}), status=Status.BAD_PROGRAM)
