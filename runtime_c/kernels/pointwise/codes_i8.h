@@ -73,7 +73,7 @@ enum { PTE_LARGER_BESIDE = 4 };
         y[c] = (l->first && t == 0) || other > y[c] ? other : y[c];                                \
       }                                                                                            \
   }                                                                                                \
-  INLINE void name##_windows(const pte_larger_i8 *l) {                                             \
+  static void name(const pte_larger_i8 *l) {                                                       \
     const int8_t *x = l->x;                                                                        \
     int8_t *y = l->y;                                                                              \
     for (size_t left = l->windows, n; left > 0; left -= n) {                                       \

@@ -82,7 +82,6 @@ static void add(size_t count, const int8_t *a, const int8_t *b, const pte_add_co
 }
 
 PTE_CODES_LARGER(larger, __m256i, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_max_epi8)
-static void larger(const pte_larger_i8 *l) { larger_windows(l); }
 
 const pte_codes_i8 pte_codes_i8__avx2 = {.add = PTE_WITH(ADD_I8, add), .larger = larger};
 #endif

@@ -87,7 +87,7 @@ void pte_codes_add__avx512(size_t count, const int8_t *a, const int8_t *b, const
 }
 
 PTE_CODES_LARGER(larger, __m512i, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_max_epi8)
-void pte_codes_larger__avx512(const pte_larger_i8 *larger) { larger_windows(larger); }
+void pte_codes_larger__avx512(const pte_larger_i8 *windows) { larger(windows); }
 
 const pte_codes_i8 pte_codes_i8__avx512 = {.add = PTE_WITH(ADD_I8, pte_codes_add__avx512),
                                            .larger = pte_codes_larger__avx512};

@@ -9,6 +9,6 @@ void pte_codes_add__avx512(size_t count, const int8_t *a, const int8_t *b, const
 /* `count`: of whole vectors of 16. */
 void pte_codes_exact__avx512(size_t count, const int8_t *a, const int8_t *b,
                              const pte_add_codes *factors, int8_t *y);
-void pte_codes_larger__avx512(const pte_larger_i8 *larger);
+void pte_codes_larger__avx512(const pte_larger_i8 *windows);
 
 #endif

@@ -29,7 +29,6 @@ static void add(size_t count, const int8_t *a, const int8_t *b, const pte_add_co
 }
 
 PTE_CODES_LARGER(larger, int8x16_t, vld1q_s8, vst1q_s8, vmaxq_s8)
-static void larger(const pte_larger_i8 *l) { larger_windows(l); }
 
 const pte_codes_i8 pte_codes_i8__neon = {.add = PTE_WITH(ADD_I8, add), .larger = larger};
 #else

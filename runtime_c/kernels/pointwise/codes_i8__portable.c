@@ -9,6 +9,5 @@ INLINE int8_t load_one(const void *x) { return *(const int8_t *)x; }
 INLINE void store_one(void *y, int8_t code) { *(int8_t *)y = code; }
 INLINE int8_t larger_one(int8_t a, int8_t b) { return a > b ? a : b; }
 PTE_CODES_LARGER(larger, int8_t, load_one, store_one, larger_one)
-static void larger(const pte_larger_i8 *l) { larger_windows(l); }
 
 const pte_codes_i8 pte_codes_i8__portable = {.add = PTE_WITH(ADD_I8, add), .larger = larger};
