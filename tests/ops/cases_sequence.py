@@ -225,6 +225,14 @@ CASES = [
     in_panels(
         coded(attention(2, 4, 1, 3, 208, 64, 64, count=[170, 4], causal="bottom_right"), True)
     ),
+    *(
+        how(attention(1, h, 1, s, 208, d, e, count=[201], causal="bottom_right"))
+        for how in (
+            lambda case: in_panels(coded(case)),
+            lambda case: panels(halves(case, 1, 2), 201),
+        )
+        for h, s, d, e in ((1, 1, 64, 64), (2, 1, 64, 128), (7, 1, 32, 64), (3, 5, 64, 192))
+    ),
     in_panels(coded(attention(1, 4, 2, 9, 96, 5, 7, causal="top_left", left_window=5))),
     in_panels(coded(attention(1, 3, 1, 2, 2240, 16, 16, count=[2210], causal="bottom_right"))),
     coded(attention(2, 2, 1, 9, 70, 8, 8, looks(2, 2, 9, 70), softcap=2.0)),

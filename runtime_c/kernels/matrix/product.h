@@ -72,10 +72,7 @@ PTE_ALWAYS void pte_product_tile(int rows, int blocks, const pte_product *p) {
   X(1, 4)                                                                                          \
   X(2, 1)                                                                                          \
   X(2, 2)                                                                                          \
-  X(2, 4)                                                                                          \
-  X(3, 1)                                                                                          \
-  X(3, 2)                                                                                          \
-  X(3, 4) X(4, 1) X(4, 2) X(4, 4) X(5, 1) X(5, 2) X(5, 4) X(6, 1) X(6, 2) X(6, 4) X(12, 1) X(12, 2)
+  X(2, 4) X(3, 1) X(3, 2) X(3, 4) X(4, 1) X(4, 2) X(4, 4) X(6, 1) X(6, 2) X(6, 4) X(12, 1) X(12, 2)
 #define PTE_PRODUCT_WIDE(rows) 4
 #elif PTE_LANE_SUMS > 1
 #define PTE_PRODUCT_TILES(X)                                                                       \
@@ -172,6 +169,7 @@ static void pte_product_strip(int64_t rows, int64_t blocks, pte_product *p) {
     now = PTE_LANE_SUMS >= 24 && rows >= 12 && blocks < 4 ? 12 : PTE_LANE_SUMS > 1 ? 6 : 1;
     if (rows <= now) now = rows;
     else if (now == 6 && rows < 12) now = (rows + 1) / 2; /* 4 and 4, not 6 and 2 */
+    if (now == 5 && PTE_LANE_SUMS >= 24) now = 3;         /* and 2: chains enough */
     int64_t wide = PTE_PRODUCT_WIDE(now);
     p->b = b, p->out = out;
     for (int64_t left = blocks; left > 0; left -= wide) {
