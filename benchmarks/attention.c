@@ -1,6 +1,7 @@
 /* Attention of one thread and of two against the peak of fused multiply-adds of as many, measured
  * in the same rounds: an encoder's heads, plain and with an additive mask, a decoder's prompt, and
- * a step of decoding over a context of codes. Products count that a query needs: of keys it sees.
+ * a step of decoding over a context of floats, codes or halves. Products count that a query needs:
+ * of keys it sees.
  *
  *     make bench-attention, or build/bench-attention [rounds] [mask of PTE_CPU_*, 0: this one's]
  *                                                    [part of a shape's name] [threads]
@@ -20,20 +21,22 @@ typedef struct shape {
   const char *name;
   int64_t heads, groups, queries, keys, size;
   enum { NONE, KEYS, PAIRS } mask; /* an additive one: a number a key, or a query and key */
-  bool causal, coded;              /* coded: int8, keys in panels, a scale a token */
+  bool causal;
+  enum { FLOATS, CODES, HALVES } cache; /* codes: int8, a scale a token; both: keys in panels */
 } shape;
 
 static const shape shapes[] = {
-    {"ViT-S/16",                  6,  6,  197,  197,  64, NONE,  false, false},
-    {"MiniLM",                    12, 12, 128,  128,  32, NONE,  false, false},
-    {"MiniLM, mask of keys",      12, 12, 128,  128,  32, KEYS,  false, false},
-    {"MiniLM, mask of pairs",     12, 12, 128,  128,  32, PAIRS, false, false},
-    {"prompt of 128, 8 on 2",     8,  2,  128,  128,  64, NONE,  true,  false},
-    {"prompt of 1500, 8 on 2",    8,  2,  1500, 1500, 64, NONE,  true,  false},
-    {"prompt of 1500, int8",      8,  2,  1500, 1504, 64, NONE,  true,  true },
-    {"a token at 1500, 8 on 2",   8,  2,  1,    1500, 64, NONE,  true,  false},
-    {"a token at 1500, int8",     8,  2,  1,    1504, 64, NONE,  true,  true },
-    {"a token at 1500, int8, 32", 32, 8,  1,    1504, 64, NONE,  true,  true },
+    {"ViT-S/16",                  6,  6,  197,  197,  64, NONE,  false, FLOATS},
+    {"MiniLM",                    12, 12, 128,  128,  32, NONE,  false, FLOATS},
+    {"MiniLM, mask of keys",      12, 12, 128,  128,  32, KEYS,  false, FLOATS},
+    {"MiniLM, mask of pairs",     12, 12, 128,  128,  32, PAIRS, false, FLOATS},
+    {"prompt of 128, 8 on 2",     8,  2,  128,  128,  64, NONE,  true,  FLOATS},
+    {"prompt of 1500, 8 on 2",    8,  2,  1500, 1500, 64, NONE,  true,  FLOATS},
+    {"prompt of 1500, int8",      8,  2,  1500, 1504, 64, NONE,  true,  CODES },
+    {"a token at 1500, 8 on 2",   8,  2,  1,    1500, 64, NONE,  true,  FLOATS},
+    {"a token at 1500, int8",     8,  2,  1,    1504, 64, NONE,  true,  CODES },
+    {"a token at 1500, int8, 32", 32, 8,  1,    1504, 64, NONE,  true,  CODES },
+    {"a token at 1500, f16, 32",  32, 8,  1,    1504, 64, NONE,  true,  HALVES},
 };
 
 static uint32_t seed = 1;
@@ -60,6 +63,7 @@ static pte_tensor tensor(uint8_t dtype, float size, unsigned rank, const int64_t
   t.data = aligned_alloc(64, ((size_t)step * 4 + 127) / 64 * 64);
   for (int64_t i = 0; i < step; i++) {
     if (dtype == PTE_I8) ((int8_t *)t.data)[i] = (int8_t)(127 * number());
+    else if (dtype == PTE_F16) ((uint16_t *)t.data)[i] = (uint16_t)(0x3000 + 0x300 * number());
     else ((float *)t.data)[i] = size * number();
   }
   return t;
@@ -75,7 +79,7 @@ static pte_tensor heads_of(float size, int64_t tokens, int64_t heads, int64_t de
 
 static void open_job(job *j, const shape *s) {
   seed = 1;
-  *j = (job){.s = s, .known = s->coded ? 1500 : s->keys};
+  *j = (job){.s = s, .known = s->cache != FLOATS ? 1500 : s->keys};
   j->attrs = (pte_attention_attrs){.size = sizeof j->attrs,
                                    .scale = 1 / sqrt((double)s->size),
                                    .causal = s->causal ? PTE_ATTENTION_CAUSAL_BOTTOM_RIGHT : 0,
@@ -84,10 +88,14 @@ static void open_job(job *j, const shape *s) {
   j->q = heads_of(4, s->queries, s->heads, s->size);
   j->k = heads_of(1, s->keys, s->groups, s->size);
   j->v = heads_of(1, s->keys, s->groups, s->size);
-  if (s->coded) {
+  if (s->cache != FLOATS) {
+    uint8_t dtype = s->cache == CODES ? PTE_I8 : PTE_F16;
+    free(j->k.data), free(j->v.data);
+    j->k = tensor(dtype, 0, 5, (int64_t[]){1, s->groups, s->keys / 16, s->size, 16});
+    j->v = tensor(dtype, 0, 4, (int64_t[]){1, s->groups, s->keys, s->size});
+  }
+  if (s->cache == CODES) {
     int64_t scales[] = {1, s->groups, s->keys, 1};
-    j->k = tensor(PTE_I8, 0, 5, (int64_t[]){1, s->groups, s->keys / 16, s->size, 16});
-    j->v = tensor(PTE_I8, 0, 4, (int64_t[]){1, s->groups, s->keys, s->size});
     j->k_scale = tensor(PTE_F32, 0.01f, 4, scales), j->v_scale = tensor(PTE_F32, 0.01f, 4, scales);
     j->in[5] = &j->k_scale, j->in[6] = &j->v_scale;
   }
