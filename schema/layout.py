@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("1997d7ff9dd25589")
+SCHEMA_HASH: Final = bytes.fromhex("ffbbeb88bcadf758")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

@@ -49,3 +49,38 @@ def add_i8(
     if b is not None:
         v = v + integer.scaled(b.astype(np.int64) - b_zero, b_multiplier, b_shift)
     return integer.rescale(v, multiplier, shift, y_zero, low, high)
+
+
+@op(
+    id=78,
+    since=1,
+    shape="[*s] [*s] -> [*s]",
+    dtypes="i16",
+    inplace="a",
+    where=f"""
+        -32768 <= a_zero <= 32767; 0 <= a_multiplier <= 2**31 - 1; 17 <= a_shift <= 62;
+        -32768 <= b_zero <= 32767; 0 <= b_multiplier <= 2**31 - 1; 17 <= b_shift <= 62;
+        0 <= multiplier <= 2**31 - 1; 1 <= shift <= 62; {integer.WORD}
+    """,
+)
+def add_i16(
+    a: F,
+    b: F | None = None,
+    *,
+    a_zero: int,
+    a_multiplier: int,
+    a_shift: int,
+    b_zero: int = 0,
+    b_multiplier: int = 0,
+    b_shift: int = 17,
+    y_zero: int,
+    multiplier: int,
+    shift: int,
+    low: int,
+    high: int,
+) -> F:
+    """add_i8 in i16: a_shift and b_shift in 17 .. 62, so that the sum fits in int32."""
+    v = integer.scaled(a.astype(np.int64) - a_zero, a_multiplier, a_shift)
+    if b is not None:
+        v = v + integer.scaled(b.astype(np.int64) - b_zero, b_multiplier, b_shift)
+    return integer.rescale(v, multiplier, shift, y_zero, low, high, np.int16)

@@ -108,7 +108,7 @@ def stored_groups(instr: Instr, shape: Sequence[Any]) -> int:
     if instr.op == "conv_winograd":
         return winograd.PRODUCTS
     groups = int(instr.attrs.get("groups", 1))
-    if instr.op != "conv_i8":
+    if instr.op not in ("conv_i8", "conv_i16"):
         return groups
     n, k = shape
     one = n // groups * (k // math.prod(instr.attrs["kernel"])) <= 1

@@ -64,7 +64,7 @@ def products(program: Program) -> Iterator[Product]:
 def product(program: Program, instr: Instr) -> Product | None:
     """What the instruction does with a quantized weight; None where it reads none."""
     values = [program.values[v] for v in instr.inputs if v is not None]
-    static = instr.op == "conv_i8"
+    static = instr.op in ("conv_i8", "conv_i16")
     formats = ["i8"] if static else [v.format for v in values if v.format != "plain"]
     if not formats:
         return None

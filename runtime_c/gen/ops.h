@@ -57,6 +57,8 @@ enum {
   PTE_OP_MATMUL_TURNED = 74,
   PTE_OP_CODES = 75,
   PTE_OP_CONV_WINOGRAD = 76,
+  PTE_OP_CONV_I16 = 77,
+  PTE_OP_ADD_I16 = 78,
 };
 
 enum { /* elements of `activations` */
@@ -612,6 +614,43 @@ _Static_assert(sizeof(pte_conv_winograd_attrs) == 32, "conv_winograd");
 _Static_assert(offsetof(pte_conv_winograd_attrs, steps) == 16, "conv_winograd");
 extern const pte_kernel pte_conv_winograd_kernel;
 
+typedef struct pte_conv_i16_attrs {
+  uint32_t size;
+  pte_range kernel;
+  pte_range stride;
+  pte_range dilation;
+  pte_range begin;
+  pte_range end;
+  pte_range spread;
+  uint32_t wide;
+  int64_t groups;
+  int64_t x_zero;
+  int64_t y_zero;
+  int64_t low;
+  int64_t high;
+} pte_conv_i16_attrs;
+_Static_assert(sizeof(pte_conv_i16_attrs) == 96, "conv_i16");
+_Static_assert(offsetof(pte_conv_i16_attrs, high) == 88, "conv_i16");
+extern const pte_kernel pte_conv_i16_kernel;
+
+typedef struct pte_add_i16_attrs {
+  uint32_t size;
+  int64_t a_zero;
+  int64_t a_multiplier;
+  int64_t a_shift;
+  int64_t b_zero;
+  int64_t b_multiplier;
+  int64_t b_shift;
+  int64_t y_zero;
+  int64_t multiplier;
+  int64_t shift;
+  int64_t low;
+  int64_t high;
+} pte_add_i16_attrs;
+_Static_assert(sizeof(pte_add_i16_attrs) == 96, "add_i16");
+_Static_assert(offsetof(pte_add_i16_attrs, high) == 88, "add_i16");
+extern const pte_kernel pte_add_i16_kernel;
+
 /* X(name) for every operator that has a kernel. */
 #define PTE_KERNELS(X) \
   X(pointwise) \
@@ -657,7 +696,9 @@ extern const pte_kernel pte_conv_winograd_kernel;
   X(panel_scatter) \
   X(matmul_turned) \
   X(codes) \
-  X(conv_winograd)
+  X(conv_winograd) \
+  X(conv_i16) \
+  X(add_i16)
 
 /* X(OP, op, ATTR, attr) for every attribute that is one of some words. */
 #define PTE_ENUM_ATTRS(X) \

@@ -1,7 +1,9 @@
-"""What static int8 operators compute: int8 in and out, exact int32 sums, TOSA's RESCALE in between. ONNX layout.
+"""What static integer operators compute: int8 or int16 in and out, exact sums, TOSA's RESCALE in between. ONNX layout.
 
 One definition for the CPU and every delegate; equal to the bit to CONV2D, MATMUL, ADD and RESCALE (scale32, SINGLE_ROUND) of
 TOSA 1.0. A tensor of zero point z and scale s means (q - z) * s. `low` and `high` are a fused Relu or Clip, in codes of the result.
+Results have the type of the first operand; weights are int8 always. Sums that int32 does not hold saturate there, which changes no
+result where a step of the result is less than 2**15 of the sum (`admits`); of int8 there are none.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..row import Array
 from . import windows
@@ -23,10 +26,13 @@ CODE: Final = (
 """What rows say of the zero point and the limits of `rescale`."""
 SHIFT_MOST: Final = 55
 """Of factors that `multiplier_shift` makes: kernels take 32-bit lanes for 16 channels side by side where none has a larger one."""
+WORD: Final = CODE.replace("-128", "-32768").replace("127", "32767")
+"""The same of int16."""
 SUM_LIMIT: Final = 2**31
 """Sums of products stay below; who makes a node proves it: see `product_bounds`."""
 ADD_SHIFT: Final = 20
-"""Both addends of `add` are brought to the scale 2 * max(a_scale, b_scale) / 2**ADD_SHIFT first."""
+ADD_SHIFTS: Final = {8: 20, 16: 14}
+"""By the operands' bits: both addends of `add` are brought to the scale 2 * max(a_scale, b_scale) / 2**shift first."""
 
 
 def multiplier_shift(scale: float) -> tuple[int, int]:
@@ -62,8 +68,14 @@ def admits(bound: int, shift: int) -> bool:
 
 
 def product_bounds(terms: int, bias: Array) -> Array:
-    """The largest |bias + sum of `terms` products (x - zero) * w| of each channel, i64[n]."""
+    """The largest |bias + sum of `terms` products (x - zero) * w| of each channel, i64[n], x int8."""
     return np.asarray(terms * 255 * 128 + np.abs(bias.astype(np.int64)))
+
+
+def word_bounds(w: Array, bias: Array, x_zero: int) -> Array:
+    """The same of int16 x and the weights that there are, int8 [n, ...], i64[n]."""
+    sums = np.abs(w.reshape(len(w), -1).astype(np.int64)).sum(1)
+    return np.asarray(sums * (2**15 + abs(x_zero)) + np.abs(bias.astype(np.int64)))
 
 
 def product_bound(terms: int, bias: Array) -> int:
@@ -78,10 +90,21 @@ def scaled(v: Array, multiplier: Array | int, shift: Array | int) -> Array:
 
 
 def rescale(
-    v: Array, multiplier: Array | int, shift: Array | int, zero: int, low: int, high: int
+    v: Array,
+    multiplier: Array | int,
+    shift: Array | int,
+    zero: int,
+    low: int,
+    high: int,
+    kind: DTypeLike = np.int8,
 ) -> Array:
-    """Integers that int32 holds to int8: scaled(v) + zero, clamped to [low, high]."""
-    return np.asarray(np.clip(scaled(v, multiplier, shift) + zero, low, high), np.int8)
+    """Integers that int32 holds to int8 or another `kind`: scaled(v) + zero, clamped to [low, high]."""
+    return np.asarray(np.clip(scaled(v, multiplier, shift) + zero, low, high), kind)
+
+
+def saturated(v: Array) -> Array:
+    """The nearest integers that int32 holds."""
+    return np.asarray(np.clip(v, -SUM_LIMIT, SUM_LIMIT - 1))
 
 
 def conv(
@@ -100,7 +123,7 @@ def conv(
     low: int,
     high: int,
 ) -> Array:
-    """x i8[b, c, *s], w i8[n, c // group, *k]; bias, multiplier i32[n], shift i8[n]; pads begin..., end... count as x_zero."""
+    """x i8 or i16[b, c, *s], w i8[n, c // group, *k]; bias, multiplier i32[n], shift i8[n]; pads begin..., end... count as x_zero."""
     axes = x.ndim - 2
     pixels = np.moveaxis(x, 1, -1).astype(np.float64) - x_zero  # f64 is exact below 2**53
     rows = np.moveaxis(w, 1, -1).reshape(len(w), -1).astype(np.float64)
@@ -108,7 +131,7 @@ def conv(
     total = windows.conv(
         pixels, rows, kernel, strides, dilations, begin, end, [1] * axes, group
     ).astype(np.int64)
-    y = rescale(total + bias, multiplier, shift, y_zero, low, high)
+    y = rescale(saturated(total + bias), multiplier, shift, y_zero, low, high, x.dtype)
     return np.ascontiguousarray(np.moveaxis(y, -1, 1))
 
 
@@ -124,9 +147,9 @@ def linear(
     low: int,
     high: int,
 ) -> Array:
-    """x i8[..., k], w i8[n, k], bias and multiplier i32[n], shift i8[n] -> i8[..., n]."""
+    """x i8 or i16[..., k], w i8[n, k], bias and multiplier i32[n], shift i8[n] -> as x[..., n]."""
     total = ((x.astype(np.float64) - x_zero) @ w.T.astype(np.float64)).astype(np.int64)
-    return rescale(total + bias, multiplier, shift, y_zero, low, high)
+    return rescale(saturated(total + bias), multiplier, shift, y_zero, low, high, x.dtype)
 
 
 def add(
@@ -148,7 +171,7 @@ def add(
     """rescale(scaled(a - a_zero) + scaled(b - b_zero)); factors from `add_factors`."""
     left = scaled(a.astype(np.int64) - a_zero, a_multiplier, a_shift)
     right = scaled(b.astype(np.int64) - b_zero, b_multiplier, b_shift)
-    return rescale(left + right, multiplier, shift, y_zero, low, high)
+    return rescale(left + right, multiplier, shift, y_zero, low, high, a.dtype)
 
 
 def multiply(
@@ -166,16 +189,18 @@ def multiply(
 ) -> Array:
     """rescale((a - a_zero) * (b - b_zero)), element by element, or as `combine` does."""
     v = combine(a.astype(np.int64) - a_zero, b.astype(np.int64) - b_zero)
-    return rescale(v, multiplier, shift, y_zero, low, high)
+    return rescale(v, multiplier, shift, y_zero, low, high, a.dtype)
 
 
 product = functools.partial(multiply, combine=np.matmul)
 """rescale of the product of matrices a - a_zero and b - b_zero."""
 
 
-def add_factors(a_scale: float, b_scale: float, y_scale: float) -> tuple[float, float, float]:
-    """Factors of `add` for a, b and their sum: 2**ADD_SHIFT is the larger addend's unit, halved for headroom."""
-    common = 2 * max(a_scale, b_scale) / 2**ADD_SHIFT
+def add_factors(
+    a_scale: float, b_scale: float, y_scale: float, bits: int = 8
+) -> tuple[float, float, float]:
+    """Factors of `add` for a, b and their sum: 2**ADD_SHIFTS[bits] is the larger addend's unit, halved for headroom."""
+    common = 2 * max(a_scale, b_scale) / 2 ** ADD_SHIFTS[bits]
     return a_scale / common, b_scale / common, common / y_scale
 
 
@@ -196,7 +221,7 @@ def average_pool(
     padded = np.pad(x.astype(np.int64) - x_zero, around(pads))
     views = _windows(padded, kernel_shape, strides, [1] * len(strides))
     total = views.sum(tuple(range(-len(strides), 0)))
-    return rescale(total, multiplier, shift, y_zero, low, high)
+    return rescale(total, multiplier, shift, y_zero, low, high, x.dtype)
 
 
 def inner_average(
@@ -217,7 +242,7 @@ def inner_average(
     padded = np.pad(x.astype(np.int64) - x_zero, around(pads))
     views = _windows(padded, kernel_shape, strides, dilations)
     total = views.sum(tuple(range(-len(strides), 0)))
-    return rescale(total, multiplier, shift, y_zero, low, high)
+    return rescale(total, multiplier, shift, y_zero, low, high, x.dtype)
 
 
 def shares(scale: float, counts: Array) -> tuple[Array, int]:
@@ -240,8 +265,8 @@ def max_pool(
     pads: Sequence[int],
     dilations: Sequence[int],
 ) -> Array:
-    """Largest of each window; pads begin..., end... count as -128."""
-    padded = np.pad(x, around(pads), constant_values=LOWEST)
+    """Largest of each window; pads begin..., end... count as the least code."""
+    padded = np.pad(x, around(pads), constant_values=np.iinfo(x.dtype).min)
     views = _windows(padded, kernel_shape, strides, dilations)
     return np.asarray(views.max(tuple(range(-len(strides), 0))))
 
@@ -287,10 +312,19 @@ def neighbours(
 
 
 def requantize(
-    x: Array, *, x_zero: int, y_zero: int, multiplier: int, shift: int, low: int, high: int
+    x: Array,
+    *,
+    x_zero: int,
+    y_zero: int,
+    multiplier: int,
+    shift: int,
+    low: int,
+    high: int,
+    bits: int = 8,
 ) -> Array:
-    """int8 to int8 of another scale: rescale(x - x_zero)."""
-    return rescale(x.astype(np.int64) - x_zero, multiplier, shift, y_zero, low, high)
+    """int8 or int16 to `bits` of another scale: rescale(x - x_zero)."""
+    kind = np.int8 if bits == 8 else np.int16
+    return rescale(x.astype(np.int64) - x_zero, multiplier, shift, y_zero, low, high, kind)
 
 
 def _windows(

@@ -61,6 +61,8 @@ ADD_I8: Final = {
     "y_zero": -4, "multiplier": 1 << 30, "shift": 50, "low": -4, "high": 99,
 }  # fmt: skip
 
+ADD_I16: Final = ADD_I8 | {"a_shift": 17, "b_shift": 17, "shift": 44}
+
 CASES: Final[dict[str, Case]] = {
     "pointwise": Case(("f32 2 3", "f32 2 3"), ("f32 2 3",), {"steps": relu(2)}),
     "copy": Case(("i8 2 3",), ("i8 2 3",)),
@@ -127,11 +129,26 @@ CASES: Final[dict[str, Case]] = {
         ("i8 1 3 4 6",),
         {**CONV, "spread": (1, 1), "groups": 2, "x_zero": 3, "y_zero": -4, "low": -4, "high": 99},
     ),
+    "conv_i16": Case(
+        ("i16 1 5 5 4", "w:i8 6 12", "i32 6", "i32 6", "k:i8 6"),
+        ("i16 1 3 4 6",),
+        {
+            **CONV,
+            "spread": (1, 1),
+            "groups": 2,
+            "x_zero": 3,
+            "y_zero": -4,
+            "low": -4,
+            "high": 999,
+            "wide": True,
+        },
+    ),
     "add_i8": Case(
         ("i8 2 3", "i8 2 3"),
         ("i8 2 3",),
         ADD_I8,
     ),
+    "add_i16": Case(("i16 2 3", "i16 2 3"), ("i16 2 3",), ADD_I16),
     "matmul_integer": Case(("i64 2 3 5", "i64 2 5 4"), ("i64 2 3 4",)),
     "max_pool": Case(("f32 1 5 5 3",), ("f32 1 3 4 3", "i64 1 3 4 3"), WINDOW),
     "average_pool": Case(("f32 1 5 5 3",), ("f32 1 3 4 3",), CONV),

@@ -166,6 +166,9 @@ ENDLESS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "conv_i8": case(
         "i8 1 2048 2048 4, w:i8 64 3844, i32 64, i32 64, k:i8 64", "i8 1 2048 2048 64", **CONV, **I8
     ),
+    "conv_i16": case(
+        "i16 1 2048 2048 4, w:i8 64 3844, i32 64, i32 64, k:i8 64", "i16 1 2048 2048 64", **CONV, **I8, wide=True
+    ),
     "attention": case(
         "*f32 1 1 65536 64, *f32 1 1 16777216 64, *f32 1 1 16777216 64",
         "f32 1 65536 1 64",
@@ -214,6 +217,7 @@ LARGE: dict[str, tuple[str, str, dict[str, Any]]] = {
     "matmul_turned": case("f32 4096 4096, w:i8_channel 2048 4096, ", "f32 4096 2048"),
     "conv_winograd": case("f32 1 256 512 512, w 18432 512, ", "f32 1 256 512 512", begin=1),
     "add_i8": case(f"i8 {N}, i8 {N}", f"i8 {N}", **op_samples.ADD_I8),
+    "add_i16": case(f"i16 {N >> 1}, i16 {N >> 1}", f"i16 {N >> 1}", **op_samples.ADD_I16),
     "resize": case("f32 1 2048 2048 4", "f32 1 4096 4096 4", mode="cubic", antialias=True),
     "resize to one": case(f"f32 1 {N >> 2} 1", "f32 1 1 1", mode="linear", antialias=True),
     "grid_sample": case("f32 1 64 64 1024, f32 1 256 256 2", "f32 1 256 256 1024", mode="cubic"),

@@ -33,7 +33,7 @@ FLOATS: Final = (
     "batch_matmul",
     "attention",
 )
-CODES: Final = ("conv_i8", "matmul_int8", "matmul_turned")
+CODES: Final = ("conv_i8", "conv_i16", "matmul_int8", "matmul_turned")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -1,0 +1,135 @@
+/* int16 times int8 on AVX2: vpmaddwd is exact, two products of words at most 2^23. Bytes of a panel
+ * become the high halves of words, as on AVX-512. */
+#if PTE_HAVE_AVX2
+#include "core/kept.h"
+#include "kernels/matrix/rescale__avx2.h"
+#include "kernels/matrix/rescale_i16.h"
+
+enum { ROWS = 4 };
+
+INLINE void words_put(__m256i low, __m256i high, const rescale_lanes *r,
+                      const pte_rescale_columns *c, size_t lanes, int16_t *y) {
+  int16_t some[PTE_PANEL];
+  __m256i words = _mm256_packs_epi32(eight_rescaled(low, r, 0), eight_rescaled(high, r, 1));
+  words = _mm256_permute4x64_epi64(words, 0xd8);
+  words = _mm256_max_epi16(words, _mm256_set1_epi16((short)c->low));
+  words = _mm256_min_epi16(words, _mm256_set1_epi16((short)c->high));
+  _mm256_storeu_si256((__m256i *)(void *)(lanes == PTE_PANEL ? y : some), words);
+  if (lanes < PTE_PANEL) memcpy(y, some, lanes * sizeof *y);
+}
+
+static __attribute__((noinline)) void rows_put(size_t rows, const pte_tile_i16 *t) {
+  const rescale_lanes r = rescale_lanes_of(t->columns);
+  for (size_t m = 0; m < rows; m++)
+    words_put(load(t->sum[m]), load(t->sum[m] + 8), &r, t->columns, t->lanes,
+              t->y + m * t->y_stride);
+}
+
+/* Elements 2 i and 2 i + 1 of each quad. */
+INLINE __m256i words_of(__m256i bytes, size_t i) {
+  const __m128i first = _mm_set_epi32(0x0d800c80, 0x09800880, 0x05800480, 0x01800080);
+  const __m128i last = _mm_set_epi32(0x0f800e80, 0x0b800a80, 0x07800680, 0x03800280);
+  const __m256i order = _mm256_broadcastsi128_si256(i == 0 ? first : last);
+  return _mm256_srai_epi16(_mm256_shuffle_epi8(bytes, order), 8);
+}
+
+INLINE __m256i pair_of(const int16_t *x) {
+  int32_t pair;
+  memcpy(&pair, x, sizeof pair);
+  return _mm256_set1_epi32(pair);
+}
+
+INLINE void tile_of(const size_t rows, const pte_tile_i16 *t) {
+  const int16_t *x = t->x;
+  const int8_t *w = t->panel;
+  __m256i sum[ROWS][2];
+#pragma GCC unroll 4
+  for (size_t m = 0; m < rows; m++) {
+    sum[m][0] = load(t->start[m * t->start_row]);
+    sum[m][1] = load(t->start[m * t->start_row] + 8);
+  }
+  for (size_t q = 0; q < t->quads; q++, w += 64, x += 4) {
+#pragma GCC unroll 2
+    for (size_t i = 0; i < 2; i++) {
+      const __m256i low = words_of(load(w), i), high = words_of(load(w + 32), i);
+#pragma GCC unroll 4
+      for (size_t m = 0; m < rows; m++) {
+        const __m256i pair = pair_of(x + m * t->row + 2 * i);
+        sum[m][0] = _mm256_add_epi32(sum[m][0], _mm256_madd_epi16(pair, low));
+        sum[m][1] = _mm256_add_epi32(sum[m][1], _mm256_madd_epi16(pair, high));
+      }
+    }
+  }
+#pragma GCC unroll 4
+  for (size_t m = 0; m < rows; m++) {
+    _mm256_storeu_si256((__m256i *)(void *)t->sum[m], sum[m][0]);
+    _mm256_storeu_si256((__m256i *)(void *)(t->sum[m] + 8), sum[m][1]);
+  }
+  if (t->columns != NULL) rows_put(rows, t);
+}
+
+static void tile(size_t rows, const pte_tile_i16 *t) {
+  if (rows == ROWS) tile_of(ROWS, t);
+  else if (rows == ROWS / 2) tile_of(ROWS / 2, t);
+  else tile_of(1, t);
+}
+
+INLINE __m256i words_load(const int16_t *x, size_t lanes) {
+  int16_t some[PTE_PANEL] = {0};
+  if (lanes == PTE_PANEL) return load(x);
+  memcpy(some, x, lanes * sizeof *x);
+  return load(some);
+}
+
+/* Sums begin without the bias, in the order that unpacking leaves. */
+static void taps(const pte_taps_i16 *t, size_t first, size_t end, const int16_t *const *tap,
+                 size_t pixels, size_t step, int16_t *y) {
+  for (size_t c = first; c < end; c += PTE_PANEL) {
+    const size_t lanes = end - c < PTE_PANEL ? end - c : PTE_PANEL;
+    const pte_rescale_columns *columns = t->columns + c / PTE_PANEL;
+    const rescale_lanes r = rescale_lanes_of(columns);
+    for (size_t i = 0; i < pixels; i++) {
+      const int16_t *w = t->weight + c * (t->taps + t->taps % 2);
+      __m256i low = _mm256_setzero_si256(), high = low;
+      for (size_t k = 0; k < t->taps; k += 2, w += 2 * PTE_PANEL) {
+        const __m256i a = words_load(tap[k] + i * step + c, lanes);
+        const __m256i b = words_load(tap[k + 1] + i * step + c, lanes);
+        const __m256i some = _mm256_madd_epi16(_mm256_unpacklo_epi16(a, b), load(w));
+        low = _mm256_add_epi32(low, some);
+        high = _mm256_add_epi32(
+            high, _mm256_madd_epi16(_mm256_unpackhi_epi16(a, b), load(w + PTE_PANEL)));
+      }
+      const __m256i begin = _mm256_permute2x128_si256(low, high, 0x20);
+      const __m256i rest = _mm256_permute2x128_si256(low, high, 0x31);
+      words_put(_mm256_add_epi32(begin, load(columns->bias)),
+                _mm256_add_epi32(rest, load(columns->bias + 8)), &r, columns, lanes,
+                y + i * t->channels + c);
+    }
+  }
+}
+
+INLINE __m256i addends(const int16_t *codes, const rescale_lanes *r) {
+  const __m128i words = _mm_loadu_si128((const __m128i *)(const void *)codes);
+  return eight_rescaled(_mm256_slli_epi32(_mm256_cvtepi16_epi32(words), 16), r, 0);
+}
+
+static void add(size_t count, const int16_t *a, const int16_t *b, const pte_rescale_columns *f,
+                int16_t *y) {
+  const rescale_lanes left = rescale_lanes_of(f), right = rescale_lanes_of(f + 1);
+  const pte_rescale_columns last = f[2]; /* y is words and could be it */
+  const rescale_lanes sum = rescale_lanes_of(&last);
+  for (size_t i = 0; i < count; i += PTE_PANEL) {
+    const __m256i low = _mm256_add_epi32(addends(a + i, &left), addends(b + i, &right));
+    const __m256i high = _mm256_add_epi32(addends(a + i + 8, &left), addends(b + i + 8, &right));
+    words_put(low, high, &sum, &last, PTE_PANEL, y + i);
+  }
+}
+
+const pte_gemm_i16 pte_gemm_i16__avx2 = {.tile = tile,
+                                         .taps = taps,
+                                         .add = PTE_WITH(ADD_I16, add),
+                                         .most_rows = ROWS,
+                                         .most_panels = 1,
+                                         .block = PTE_PANEL,
+                                         .pairs = true};
+#endif
