@@ -2,8 +2,8 @@
 
     x -> Conv(w, b) -> Relu -> y   =>   DQ(Q(x)) -> Conv(DQ(w int8), DQ(b int32)) -> Relu -> DQ(Q(y))
 
-Activations: one scale and zero point a tensor, int8; weights: symmetric, a scale for each output channel; biases: int32 of scale
-sx * sw. Plain ONNX of opset 13, which the integer pass reads as other tools' Q/DQ models.
+Activations: one scale and zero point a tensor, int8, or one scale alone, int16; weights: symmetric, a scale for each output channel; biases: int32 of scale
+sx * sw. Plain ONNX of opset 13, of 21 with int16, which the integer pass reads as other tools' Q/DQ models.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 import pteron.export.graph as graphs
+from pteron.export.graph import int8
 from pteron.export.graph.weights import Elements, Source, read, whole
 from pteron.schema.errors import QuantError
 
@@ -39,10 +40,16 @@ BIAS_LIMIT: Final = 2.0**30
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Grid:
-    """The values (code - zero) * scale, code in -128 .. 127."""
+    """The values (code - zero) * scale, code in -128 .. 127, or of 16 bits."""
 
     scale: np.float32
     zero: int
+    bits: int = 8
+
+    @property
+    def zero_point(self) -> Array:
+        """Of the codes' type."""
+        return np.array(self.zero, np.int8 if self.bits == 8 else np.int16)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -57,11 +64,16 @@ class Solved:
         return self.made()
 
 
-def grid_of(low: float, high: float) -> Grid:
-    """The grid of 256 values over [low, high], widened to hold 0, which it holds exactly. A range of zeros has scale 1."""
+def grid_of(low: float, high: float, bits: int = 8) -> Grid:
+    """The grid of 256 values over [low, high], widened to hold 0, which it holds exactly. A range of zeros has scale 1.
+
+    Of 16 bits it is symmetric about 0, as TOSA and TFLite want it.
+    """
     low, high = min(low, 0.0), max(high, 0.0)
     if low == high:
-        return Grid(np.float32(1), 0)
+        return Grid(np.float32(1), 0, bits)
+    if bits == 16:
+        return Grid(np.float32(max(-low / 32768, high / 32767, SMALLEST_ACTIVATION)), 0, bits)
     scale = np.float32(max((high - low) / 255, SMALLEST_ACTIVATION))
     return Grid(scale, int(np.clip(round(-128 - low / float(scale)), -128, 127)))
 
@@ -84,11 +96,11 @@ def grids_of(plan: Sequence[Unit], ranges: Ranges) -> dict[ir.Value, Grid]:
     Raises:
         RecipeError: a range is missing.
     """
-    return _grids(_ends(plan, ranges))
+    return _grids(_ends(plan, ranges), ranges.bits)
 
 
-def _grids(ends: Mapping[ir.Value, tuple[float, float]]) -> dict[ir.Value, Grid]:
-    return {value: grid_of(*pair) for value, pair in ends.items()}
+def _grids(ends: Mapping[ir.Value, tuple[float, float]], bits: int) -> dict[ir.Value, Grid]:
+    return {value: grid_of(*pair, bits) for value, pair in ends.items()}
 
 
 def _ends(plan: Sequence[Unit], ranges: Ranges) -> dict[ir.Value, tuple[float, float]]:
@@ -123,7 +135,7 @@ def quantize_static(
         QuantError: a range is missing, a weight is not finite or not representable; nothing is changed then.
     """
     ends = _ends(plan, ranges)
-    grids = _grids(ends)
+    grids = _grids(ends, ranges.bits)
     report = QuantReport("int8", ranges=ranges)
     weights = _weights(plan, grids, found or {}, floats, exact)
     used = graphs.names(model)
@@ -137,7 +149,7 @@ def quantize_static(
     for value in (v for v in _touched(rounding) if v not in moves):
         grid, name = grids[value], str(value.name)
         report.activations.append(
-            ActivationReport(name, *ends[value], float(grid.scale), grid.zero)
+            ActivationReport(name, *ends[value], float(grid.scale), grid.zero, grid.bits)
         )
     _insert_grids(model.graph, rounding, grids, used)
     graphs.drop_unread(model)
@@ -415,7 +427,7 @@ def _insert_grid(
     readers = [use for use in value.uses() if only is None or use.node in only]
     parts: dict[str, Array] = {
         "scale": np.array(grid.scale),
-        "zero": np.array(grid.zero, np.int8),
+        "zero": grid.zero_point,
     }
     constants = [
         graphs.initializer(graph, array, f"{name}.{part}", used) for part, array in parts.items()
@@ -426,7 +438,7 @@ def _insert_grid(
         "QuantizeLinear", [value, *constants], {}, graphs.fresh(used, f"{name}.quantized")
     )
     codes = quantize.outputs[0]
-    codes.type, codes.shape = ir.TensorType(ir.DataType.INT8), value.shape
+    codes.type, codes.shape = ir.TensorType(int8.TYPES[grid.bits]), value.shape
     rounded = name if output else graphs.fresh(used, f"{name}.rounded")
     restore = _node("DequantizeLinear", [codes, *constants], {}, rounded)
     out = restore.outputs[0]

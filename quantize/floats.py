@@ -18,6 +18,7 @@ import numpy as np
 import onnx_ir as ir
 
 import pteron.export.graph as graphs
+from pteron.export.graph import int8
 from pteron.schema.errors import QuantError
 
 from .activations import Grid
@@ -250,9 +251,9 @@ def _insert_switches(
     name = str(value.name)
     constants = [
         graphs.initializer(graph, array, graphs.fresh(used, f"{name}.{part}"))
-        for part, array in (("scale", np.array(grid.scale)), ("zero", np.array(grid.zero, np.int8)))
+        for part, array in (("scale", np.array(grid.scale)), ("zero", grid.zero_point))
     ]
-    quantize = _node("QuantizeLinear", [value, *constants], ir.DataType.INT8, value, used)
+    quantize = _node("QuantizeLinear", [value, *constants], int8.TYPES[grid.bits], value, used)
     codes = quantize.outputs[0]
     restore = _node("DequantizeLinear", [codes, *constants], ir.DataType.FLOAT, value, used)
     nodes, switches = [quantize, restore], []

@@ -101,15 +101,17 @@ class Method:
 
 
 def is_static(wanted: Recipe, calibrated: bool, given: Sequence[str]) -> bool:
-    """Whether activations become int8. `given`: what else is asked for, of `Method.given`.
+    """Whether activations become int8 or int16. `given`: what else is asked for, of `Method.given`.
 
     Raises:
         RecipeError: they cannot, or something is asked for that is of weights alone and would do nothing; or it would do nothing
             without samples.
     """
     whole = wanted.format == "int8" and calibrated
-    if wanted.activations == "int8" and not whole:
-        raise RecipeError("activations int8: expected format int8 and a calibration; give both")
+    if wanted.activations in ("int8", "int16") and not whole:
+        raise RecipeError(
+            f"activations {wanted.activations}: expected format int8 and a calibration; give both"
+        )
     static = whole and wanted.activations != "float"
     asked = {
         "target_bpw": wanted.target_bits is not None,
@@ -128,6 +130,10 @@ def is_static(wanted: Recipe, calibrated: bool, given: Sequence[str]) -> bool:
     if wanted.range and not static:
         raise RecipeError(
             f"range {wanted.range}: expected int8 activations; give format int8 and a calibration, or drop it"
+        )
+    if wanted.range in ("entropy", "mse") and wanted.activations == "int16":
+        raise RecipeError(
+            f"range {wanted.range}: expected 256 codes, which it counts with, got int16 activations; ask for percentile, or drop it"
         )
     if not calibrated and "max_ram" in given:
         raise RecipeError("max_ram: expected samples, of which sums are made; give a calibration")
@@ -315,6 +321,7 @@ def quantize_activations(
             "static int8: expected a Conv, Gemm or MatMul with a constant weight, got none"
         )
     plan, ranges, seen = _ranged(model, plan, wanted, calibration, method, progress)
+    ranges = dataclasses.replace(ranges, bits=wanted.activation_bits)
     solver = _solver(model, plan, ranges, wanted, calibration, method, progress)
     mix = _floats(model, plan, solver, ranges, wanted, calibration, method, progress)
     before = model.clone()
@@ -380,6 +387,8 @@ def _key(
     return digest(identity(model, given), identity(model, more), *parts)
 
 
+WORDS: Final = 21
+"""The first opset whose QuantizeLinear has int16."""
 Solver = Callable[[Mix], Mapping[int, Solved]]
 """Weights and biases by the places of units, of the network that is such a mix."""
 
@@ -483,9 +492,10 @@ def _weights(
 
 
 def opset_of(wanted: Recipe) -> int:
-    """The lowest opset that has every format a recipe may choose."""
+    """The lowest opset that has every format a recipe may choose, and its activations."""
     chosen = {wanted.format, *(rule.format for rule in wanted.rules)} - {SKIP}
-    return max((OPSET[name] for name in chosen), default=1)
+    least = max((OPSET[name] for name in chosen), default=1)
+    return max(least, WORDS) if wanted.activation_bits == 16 else least
 
 
 def quantize_model(

@@ -19,7 +19,7 @@ SCALINGS: Final = ("none", "fold", "multiply")
 """Of channels before weights are rounded; see `scaling`."""
 ROTATIONS: Final = ("none", "heads", "stream", "all")
 """Of channels before that; see `rotation`."""
-ACTIVATIONS: Final = ("auto", "float", "int8")
+ACTIVATIONS: Final = ("auto", "float", "int8", "int16")
 """auto: int8 where the format is int8 and there is a calibration."""
 RANGES: Final = ("minmax", "percentile", "entropy", "mse")
 """Of activations in static int8; see `clipping`."""
@@ -63,6 +63,11 @@ class Recipe:
     rotation: str = "none"
     seed: int = 0
     range: str = ""
+
+    @property
+    def activation_bits(self) -> int:
+        """Of static quantization."""
+        return 16 if self.activations == "int16" else 8
 
     @property
     def fits(self) -> bool:

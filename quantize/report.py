@@ -64,6 +64,7 @@ class ActivationReport:
     high: float
     scale: float
     zero: int
+    bits: int = 8
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -193,7 +194,7 @@ class QuantReport:
             weight = ", weight too" if name in self.exact_weights else ""
             lines.append(f"  {name:40s} computes in f32{weight}")
         lines += [
-            f"  {a.name:40s} int8 values in [{a.low:.6g}, {a.high:.6g}], step {a.scale:.6g}, zero {a.zero}"
+            f"  {a.name:40s} int{a.bits} values in [{a.low:.6g}, {a.high:.6g}], step {a.scale:.6g}, zero {a.zero}"
             for a in self.activations
         ]
         return "\n".join(lines)

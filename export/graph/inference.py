@@ -41,7 +41,7 @@ def _own(node: ir.Node) -> None:
     if node.op_type in ("Mul", "Product"):
         y.shape = _as_of(node, {"Mul": "Mul", "Product": "MatMul"}[node.op_type])
     row = integer.read(node)
-    y.type = ir.TensorType(ir.DataType.INT8)
+    y.type = ir.TensorType(ir.DataType.INT8 if row is None else integer.result_type(row, x))
     if row is not None and x is not None and x.shape is not None and type(row) in _SHAPES:
         y.shape = ir.Shape(_SHAPES[type(row)](row, list(x.shape)))
 

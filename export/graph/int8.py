@@ -1,8 +1,9 @@
-"""Integer nodes: the static int8 operators of a Graph, what the integer pass writes and the CPU and delegates read.
+"""Integer nodes: the static int8 and int16 operators of a Graph, what the integer pass writes and the CPU and delegates read.
 
-They are ONNX nodes of domain `pteron.integer` over int8 tensors in ONNX layout. A field of a row below is an initializer where it
+They are ONNX nodes of domain `pteron.integer` over int8 tensors in ONNX layout, or over int16 ones wherever i8 stands for an activation;
+the result has the type of the operands, of Rescale `bits`. A field of a row below is an initializer where it
 is an array, in this order after the activations, and an attribute of its name otherwise. schema/meaning/int8.py has the meaning. Beside
-them stand the plain ONNX operators that move int8 codes or choose among them, whose two sides have one scale.
+them stand the plain ONNX operators that move such codes or choose among them, whose two sides have one scale.
 
     Conv(x i8[b, c, *s], w i8[n, c // group, *k], bias i32[n], multiplier i32[n], shift i8[n]) -> i8[b, n, *o]
     Linear(x i8[..., k], w i8[n, k], bias, multiplier, shift) -> i8[..., n]
@@ -13,6 +14,7 @@ them stand the plain ONNX operators that move int8 codes or choose among them, w
     InnerAverage(x i8[b, c, *s], multiplier i32[*o])   pads do not count: a factor for each place
     Rescale(x i8)                   another scale, and Relu or Clip by low and high
     Interpolate(x i8[b, c, *s])     -> i8[b, c, *extents], Resize between elements (`int8_resize`)
+    MaxPool(x i16)                  of int8 it is ONNX's, which has no int16
     ONNX: MaxPool, Reshape, Flatten, Squeeze, Unsqueeze, Transpose, Concat, Resize to the nearest
 """
 
@@ -146,7 +148,7 @@ class InnerAverage:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Rescale:
-    """The same values at another scale, clamped."""
+    """The same values at another scale or of other `bits`, 8 or 16, clamped."""
 
     x_zero: int
     y_zero: int
@@ -154,11 +156,12 @@ class Rescale:
     shift: int
     low: int
     high: int
+    bits: int = 8
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class MaxPool:
-    """ONNX MaxPool of int8, its attributes complete; pads count as -128."""
+    """ONNX's MaxPool of int8, its attributes complete, and ours of int16; pads count as the least code."""
 
     kernel_shape: Axes
     strides: Axes
@@ -209,9 +212,13 @@ Operation: TypeAlias = (
 
 OWN: Final[dict[str, type[Any]]] = {
     kind.__name__: kind
-    for kind in (Conv, Linear, Product, Add, Mul, AveragePool, InnerAverage, Rescale, Interpolate)
+    for kind in (
+        Conv, Linear, Product, Add, Mul, AveragePool, InnerAverage, Rescale, Interpolate, MaxPool
+    )  # fmt: skip
 }
 PAIRS: Final = ("Add", "Mul", "Product")
+TYPES: Final = {8: ir.DataType.INT8, 16: ir.DataType.INT16}
+"""Of activations, by their bits."""
 
 
 def activations(node: ir.Node) -> int:
@@ -232,7 +239,7 @@ def read(node: ir.Node) -> Operation | None:
     """
     if node.domain == DOMAIN:
         return _own(node)
-    if not node.inputs or node.inputs[0] is None or node.inputs[0].dtype != ir.DataType.INT8:
+    if not node.inputs or node.inputs[0] is None or node.inputs[0].dtype not in TYPES.values():
         return None
     if g.is_op(node, *KEEPS):
         return Reshape()
@@ -262,6 +269,8 @@ def _own(node: ir.Node) -> Operation:
         else:
             value = g.attr(node, field.name)
             value = value if value is None or isinstance(value, int) else tuple(map(int, value))
+        if value is None and field.default is not dataclasses.MISSING:
+            value = field.default
         if value is None:
             raise ModelError(f"{where}: expected {field.name}, got nothing; export again")
         found[field.name] = value
@@ -302,8 +311,16 @@ def build(
             attributes.append(ir.AttrInt64(field.name, value))
         else:
             attributes.append(ir.AttrInt64s(field.name, value))
-    out = ir.Value(name=f"{name}.i8", type=ir.TensorType(ir.DataType.INT8))  # of unknown shape
+    kind = result_type(row, activations[0])
+    out = ir.Value(name=f"{name}.i8", type=ir.TensorType(kind))  # of unknown shape
     return ir.Node(DOMAIN, type(row).__name__, inputs, attributes, outputs=[out], name=name)
+
+
+def result_type(row: Operation, x: ir.Value | None) -> ir.DataType:
+    """Of a node of ours whose first operand is x."""
+    if isinstance(row, Rescale):
+        return TYPES[row.bits]
+    return ir.DataType.INT8 if x is None or x.dtype is None else x.dtype
 
 
 def run(node: ir.Node, *arrays: Array) -> Array:

@@ -30,7 +30,6 @@ WORD: Final = CODE.replace("-128", "-32768").replace("127", "32767")
 """The same of int16."""
 SUM_LIMIT: Final = 2**31
 """Sums of products stay below; who makes a node proves it: see `product_bounds`."""
-ADD_SHIFT: Final = 20
 ADD_SHIFTS: Final = {8: 20, 16: 14}
 """By the operands' bits: both addends of `add` are brought to the scale 2 * max(a_scale, b_scale) / 2**shift first."""
 

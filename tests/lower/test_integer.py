@@ -38,7 +38,7 @@ def codes(rng: np.random.Generator, *shape: int) -> Array:
 
 @dataclasses.dataclass
 class Built:
-    """A graph whose inputs are int8 tensors, and what its nodes compute, in NumPy."""
+    """A graph whose inputs are int8 or int16 tensors, and what its nodes compute, in NumPy."""
 
     graph: ir.Graph
     arrays: dict[str, Array]
@@ -51,9 +51,8 @@ class Built:
             names = [
                 f"d{axis}_{n}" if symbolic and axis != 1 else n for axis, n in enumerate(x.shape)
             ]
-            inputs.append(
-                ir.Value(name=f"x{i}", type=ir.TensorType(ir.DataType.INT8), shape=ir.Shape(names))
-            )
+            kind = ir.TensorType(ir.DataType.from_numpy(x.dtype))
+            inputs.append(ir.Value(name=f"x{i}", type=kind, shape=ir.Shape(names)))
         opsets = {"": OPSET, integer.DOMAIN: integer.VERSION}
         graph = ir.Graph(inputs, [], nodes=[], opset_imports=opsets, name="integers")
         built = cls(graph, {f"x{i}": x for i, x in enumerate(arrays)})
@@ -100,7 +99,7 @@ def ran(program: Program, arrays: dict[str, Array]) -> list[tuple[str, dict[str,
 def same(got: dict[str, Array], wanted: dict[str, Array], how: str) -> None:
     assert got.keys() == wanted.keys()
     for name, want in wanted.items():
-        assert got[name].dtype == np.int8, how
+        assert got[name].dtype == want.dtype, how
         np.testing.assert_array_equal(got[name], want, err_msg=f"{how}: {name}")
 
 

@@ -23,8 +23,8 @@ WHY: Final = "pteron.f32"
 def integer_nodes(model: ir.Model) -> bool:
     """Q(Relu(Conv(DQ(x), DQ(w), DQ(b)))) => pteron.integer.Conv(x, w, b, multiplier, shift); so for all of integer.FORMS.
 
-    Relu or Clip before Q becomes low and high, a constant Add after MatMul the bias. Requires: x and the result int8 (uint8 becomes
-    int8, see `signed_codes`) with one constant scale and zero point; w int8, symmetric, of one scale or one for each output channel.
+    Relu or Clip before Q becomes low and high, a constant Add after MatMul the bias. Requires: x and the result int8 or int16 (uint8
+    and uint16 become these, see `signed_codes`) with one constant scale and zero point; w int8, symmetric, of one scale or one for each output channel.
     Declines, with the reason in WHY: a value inside has other readers, what a builder names. Differs from f32 by rounding: one step.
     """
     changed = signed_codes(model) | quantize_before_moves(model)
@@ -83,7 +83,7 @@ def _left(node: ir.Node) -> str | None:
 def quantize_before_moves(model: ir.Model) -> bool:
     """Q(Move(x)) => Move(Q(x)): the same codes, and what makes x may become an integer node.
 
-    Move: Reshape, Flatten, Squeeze, Unsqueeze, Transpose. Requires: Q of int8 with one scale. Declines: others read Move's result, its
+    Move: Reshape, Flatten, Squeeze, Unsqueeze, Transpose. Requires: Q of int8 or int16 with one scale. Declines: others read Move's result, its
     shape is not constant, x comes from DequantizeLinear (a cluster already).
     """
     changed, used = False, g.names(model)
@@ -114,9 +114,10 @@ def _swap(move: ir.Node, quantize: ir.Node, used: set[str]) -> ir.Node:
     """The new Q, in front of `move`, which makes what the old one made, by its name."""
     graph, x, moved, codes = move.graph, move.inputs[0], move.outputs[0], quantize.outputs[0]
     assert graph is not None and x is not None
+    kind = g.constant_tensor(quantize.inputs[2]).dtype  # type: ignore[union-attr]
     inner = ir.Value(
         name=g.fresh(used, f"{codes.name}.before"),
-        type=ir.TensorType(ir.DataType.INT8),
+        type=ir.TensorType(kind),
         shape=x.shape,
     )
     first = ir.Node(
@@ -126,7 +127,7 @@ def _swap(move: ir.Node, quantize: ir.Node, used: set[str]) -> ir.Node:
     first.metadata_props.update(quantize.metadata_props)
     graph.insert_before(move, [first])
     move.replace_input_with(0, inner)
-    moved.type = ir.TensorType(ir.DataType.INT8)
+    moved.type = ir.TensorType(kind)
     name, codes.name = codes.name, g.fresh(used, f"{codes.name}.after")
     g.take_over(graph, codes, moved)
     graph.remove(quantize, safe=True)
@@ -135,7 +136,7 @@ def _swap(move: ir.Node, quantize: ir.Node, used: set[str]) -> ir.Node:
 
 
 def signed_codes(model: ir.Model) -> bool:
-    """Q and DQ of uint8 with zero point z => of int8 with zero point z - 128: the same numbers.
+    """Q and DQ of uint8 with zero point z => of int8 with zero point z - 128: the same numbers; so uint16 with z - 2**15.
 
     Requires: one scale and zero point, constants; every reader of the codes is such a DQ. Declines: codes that are graph outputs or that
     other operators read.
@@ -149,18 +150,18 @@ def signed_codes(model: ir.Model) -> bool:
         if codes.is_graph_output() or not all(g.is_op(n, "DequantizeLinear") for n in readers):
             continue
         zeros = [_unsigned_zero(n) for n in (node, *readers)]
-        if any(z is None for z in zeros):
+        if any(z is None for z in zeros) or len({z.dtype for z in zeros if z is not None}) > 1:
             continue
         for each, zero in zip((node, *readers), zeros, strict=True):
             assert zero is not None
-            _set_zero(node.graph, each, zero - 128)
-        codes.type = ir.TensorType(ir.DataType.INT8)
+            _set_zero(node.graph, each, zero)
+        codes.type = ir.TensorType(ir.DataType.from_numpy(zeros[0].dtype))  # type: ignore[union-attr]
         changed = True
     return changed
 
 
-def _unsigned_zero(node: ir.Node) -> int | None:
-    """The zero point of a Q or DQ of uint8 with one scale; None for any other."""
+def _unsigned_zero(node: ir.Node) -> g.Array | None:
+    """Of a Q or DQ of uint8 or uint16 with one scale: the zero point of what takes its place, of its type; None for any other."""
     scale = g.constant_tensor(node.inputs[1])
     if scale is None or scale.size != 1:
         return None
@@ -168,16 +169,20 @@ def _unsigned_zero(node: ir.Node) -> int | None:
     if value is None:
         unsigned = g.attr(node, "output_dtype", 0) in (0, int(ir.DataType.UINT8))
         is_codes = node.op_type == "QuantizeLinear" or node.inputs[0].dtype == ir.DataType.UINT8  # type: ignore[union-attr]
-        return 0 if unsigned and is_codes else None
+        return np.array(-128, np.int8) if unsigned and is_codes else None
     tensor = g.constant_tensor(value)
-    if tensor is None or tensor.dtype != ir.DataType.UINT8 or tensor.size != 1:
+    if tensor is None or tensor.size != 1:
         return None
-    return int(tensor.numpy().reshape(()))
+    if tensor.dtype not in (ir.DataType.UINT8, ir.DataType.UINT16):
+        return None
+    bits = 8 if tensor.dtype == ir.DataType.UINT8 else 16
+    zero = int(tensor.numpy().reshape(())) - (1 << (bits - 1))
+    return np.array(zero, integer.TYPES[bits].numpy())
 
 
-def _set_zero(graph: ir.Graph, node: ir.Node, zero: int) -> None:
+def _set_zero(graph: ir.Graph, node: ir.Node, zero: g.Array) -> None:
     """Takes the place of the zero point in a new list of inputs."""
-    value = g.initializer(graph, np.array(zero, np.int8), f"{node.name}.zero")
+    value = g.initializer(graph, zero, f"{node.name}.zero")
     if len(node.inputs) < 3:
         node.resize_inputs(3)
     node.replace_input_with(2, value)

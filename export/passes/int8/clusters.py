@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeAlias
 
 import numpy as np
 import onnx_ir as ir
 
 from pteron.schema.meaning import int8 as meaning
-from pteron.schema.meaning.int8 import HIGHEST, LOWEST
 
 from ... import graph as g
 from ...graph import int8 as integer
@@ -23,6 +22,10 @@ from ...graph.int8_resize import between
 
 BIAS_TOLERANCE: Final = 2.0**-20
 """Relative: scales of biases that count as sx * sw, which others round differently."""
+LEAST_SATURATED: Final = 2.0**-14
+"""Steps of a result for each of a sum: above, the result of a sum that int32 does not hold is beyond all codes of int16."""
+WINDOW_WORDS: Final = 256
+"""Elements whose sum is exact in f32, whatever the codes and the zero point of int16."""
 
 
 class DeclinedError(Exception):
@@ -31,11 +34,17 @@ class DeclinedError(Exception):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Side:
-    """An int8 activation: (codes - zero) * scale."""
+    """An activation of int8 or int16: (codes - zero) * scale."""
 
     codes: ir.Value
     scale: float
     zero: int
+    bits: int = 8
+
+    @property
+    def most(self) -> int:
+        """The largest |code - zero|: of int8 whatever zero is."""
+        return 255 if self.bits == 8 else (1 << 15) + abs(self.zero)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -48,7 +57,8 @@ class Target:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Cluster:
-    """`nodes` in graph order, from the head to Q; the result's grid, and its limits in codes."""
+    """`nodes` in graph order, from the head to Q; the result's grid, and its limits in codes. `widened`: what takes the place of
+    operands of int8 beside int16 (`_in_words`)."""
 
     nodes: list[ir.Node]
     scale: float
@@ -56,6 +66,8 @@ class Cluster:
     low: int
     high: int
     addend: ir.Value | None = None
+    bits: int = 8
+    widened: Mapping[int, Side] = dataclasses.field(default_factory=dict)
 
     @property
     def head(self) -> ir.Node:
@@ -64,35 +76,50 @@ class Cluster:
     def x(self, slot: int = 0) -> Side:
         """The quantized input `slot`. Declines where it is not."""
         value = self.head.inputs[slot]
-        found = side(value)
+        found = self.widened.get(slot) or side(value)
         if found is None:
             name = "" if value is None else value.name
             raise DeclinedError(f"input {slot} ({name!r}) is not quantized to int8; quantize it")
         return found
 
+    @property
+    def whole(self) -> tuple[float, int, int, int, int]:
+        """The grid, and its limits: of a side without limits `whole_of`."""
+        return self.scale, self.zero, self.bits, self.low, self.high
+
+
+def ends(bits: int) -> tuple[int, int]:
+    """The least and the largest code."""
+    return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+
+
+def whole_of(x: Side) -> tuple[float, int, int, int, int]:
+    return x.scale, x.zero, x.bits, *ends(x.bits)
+
 
 def side(value: ir.Value | None) -> Side | None:
-    """What a DequantizeLinear of int8 activations with one scale and zero point reads."""
+    """What a DequantizeLinear of int8 or int16 activations with one scale and zero point reads."""
     node = None if value is None else value.producer()
     if node is None or not g.is_op(node, "DequantizeLinear"):
         return None
     codes, found = node.inputs[0], grid(node)
     if codes is None or found is None or g.constant_tensor(codes) is not None:
         return None
-    return Side(codes, *found) if codes.dtype in (None, ir.DataType.INT8) else None
+    return Side(codes, *found) if codes.dtype in (None, integer.TYPES[found[2]]) else None
 
 
-def grid(node: ir.Node) -> tuple[float, int] | None:
-    """Scale and zero point of a Q or DQ of int8, f32, with one of each."""
+def grid(node: ir.Node) -> tuple[float, int, int] | None:
+    """Scale, zero point and bits of a Q or DQ of int8 or int16, f32, with one of each."""
     if len(node.inputs) < 3 or g.attr(node, "block_size", 0):
         return None
     scale, zero = g.constant_tensor(node.inputs[1]), g.constant_tensor(node.inputs[2])
     if scale is None or zero is None or scale.size != 1 or zero.size != 1:
         return None
-    if scale.dtype != ir.DataType.FLOAT or zero.dtype != ir.DataType.INT8:
+    bits = {kind: bits for bits, kind in integer.TYPES.items()}.get(zero.dtype)
+    if scale.dtype != ir.DataType.FLOAT or bits is None:
         return None
     step = float(scale.numpy().reshape(()))
-    return (step, int(zero.numpy().reshape(()))) if 0 < step < math.inf else None
+    return (step, int(zero.numpy().reshape(())), bits) if 0 < step < math.inf else None
 
 
 def find(last: ir.Node) -> Cluster | None:
@@ -100,7 +127,7 @@ def find(last: ir.Node) -> Cluster | None:
     found = grid(last)
     if found is None:
         return None
-    limits, nodes, addend = (LOWEST, HIGHEST), [last], None
+    limits, nodes, addend = ends(found[2]), [last], None
     node = _before(last.inputs[0])
     if node is not None and g.is_op(node, "Relu", "Clip") and side(node.inputs[0]) is None:
         narrower = narrowed(node, *found)
@@ -115,7 +142,8 @@ def find(last: ir.Node) -> Cluster | None:
                 break
     if node is None or not (integer.form(node) or g.is_op(node, "DequantizeLinear")):
         return None
-    return Cluster([node, *nodes], *found, *limits, addend)
+    scale, zero, bits = found
+    return Cluster([node, *nodes], scale, zero, *limits, addend, bits)
 
 
 def _before(value: ir.Value | None) -> ir.Node | None:
@@ -126,18 +154,18 @@ def _before(value: ir.Value | None) -> ir.Node | None:
     return node if g.read_once(value) or side(value) is not None else None
 
 
-def narrowed(node: ir.Node, scale: float, zero: int) -> tuple[int, int] | None:
+def narrowed(node: ir.Node, scale: float, zero: int, bits: int) -> tuple[int, int] | None:
     """Limits in codes of Relu or of a Clip with constant limits."""
+    low, high = least, most = ends(bits)
     if g.is_op(node, "Relu"):
-        return zero, HIGHEST
-    low, high = LOWEST, HIGHEST
+        return zero, high
     for slot in (1, 2):
         value = node.inputs[slot] if slot < len(node.inputs) else None
         if value is not None:
             number = g.scalar(value)
             if number is None or math.isnan(number):
                 return None
-            code = int(np.clip(np.rint(np.clip(number / scale, -1e6, 1e6)) + zero, LOWEST, HIGHEST))
+            code = int(np.clip(np.rint(np.clip(number / scale, -1e6, 1e6)) + zero, least, most))
             low, high = (code, high) if slot == 1 else (low, code)
     return min(low, high), high
 
@@ -173,7 +201,7 @@ def _weight(value: ir.Value | None, axis: int) -> tuple[Array, Array]:
         raise DeclinedError("its weight has scales along another axis than the output channels")
     rows = np.moveaxis(codes.numpy(), axis, 0).astype(np.int16)
     rows = rows - zero.astype(np.int16).reshape(-1, *[1] * (rank - 1))
-    if rows.size and not LOWEST <= rows.min() <= rows.max() <= HIGHEST:
+    if rows.size and not -128 <= rows.min() <= rows.max() <= 127:
         raise DeclinedError(
             "its weight less its zero points is beyond int8; quantize it symmetrically"
         )
@@ -221,6 +249,20 @@ def _factors(factor: Array, bounds: Array) -> tuple[Array, Array]:
     return np.array([m for m, _ in pairs], np.int32), np.array([s for _, s in pairs], np.int8)
 
 
+def _product_factors(
+    w: Array, steps: Array, bias: Array, x: Side, c: Cluster
+) -> tuple[Array, Array]:
+    """Of products with weights. Sums of int16 that int32 does not hold saturate, which must leave the result at its limits."""
+    factor = x.scale * steps / c.scale
+    if x.bits == 8:
+        return _factors(factor, meaning.product_bounds(math.prod(w.shape[1:]), bias))
+    bounds = meaning.word_bounds(w, bias, x.zero)
+    wide = bounds >= meaning.SUM_LIMIT
+    if wide.any() and (x.zero or (factor[wide] <= LEAST_SATURATED).any()):
+        raise DeclinedError(f"its sums reach {bounds.max()}, beyond int32; fewer terms are needed")
+    return _factors(factor, np.minimum(bounds, meaning.SUM_LIMIT - 1))
+
+
 def _factor(factor: float, bound: int) -> tuple[int, int]:
     if bound >= meaning.SUM_LIMIT:
         raise DeclinedError(f"its sums reach {bound}, beyond int32; fewer terms are needed")
@@ -242,8 +284,7 @@ def _conv(c: Cluster, to: Target) -> list[ir.Node]:
     x, node = c.x(), c.head
     w, steps = _weight(node.inputs[1], 0)
     bias = _bias(node.inputs[2] if len(node.inputs) > 2 else None, x.scale * steps, 1)
-    bounds = meaning.product_bounds(math.prod(w.shape[1:]), bias)
-    factors = _factors(x.scale * steps / c.scale, bounds)
+    factors = _product_factors(w, steps, bias, x, c)
     strides, pads, dilations = _window(node, w.shape[2:])
     group = int(g.attr(node, "group", 1))
     ends = (x.zero, c.zero, c.low, c.high)
@@ -266,8 +307,7 @@ def _linear(c: Cluster, to: Target) -> list[ir.Node]:
     addend = node.inputs[2] if len(node.inputs) > 2 else c.addend
     rank = 2 if g.is_op(node, "Gemm") else g.rank(node.outputs[0])
     bias = _bias(addend, x.scale * steps, rank)
-    bounds = meaning.product_bounds(w.shape[1], bias)
-    factors = _factors(x.scale * steps / c.scale, bounds)
+    factors = _product_factors(w, steps, bias, x, c)
     row = integer.Linear(w, bias, *factors, x.zero, c.zero, c.low, c.high)
     return [_own(row, [x.codes], to, c)]
 
@@ -281,7 +321,7 @@ def _product(c: Cluster, to: Target) -> list[ir.Node]:
     terms = (g.dims(node.inputs[0]) or [None])[-1]
     if not isinstance(terms, int) or min(g.rank(v) or 0 for v in node.inputs) < 2:
         raise DeclinedError(f"a product of two activations over {terms} terms; fix their number")
-    factor = _factor(a.scale * b.scale / c.scale, terms * 255 * 255)
+    factor = _factor(a.scale * b.scale / c.scale, terms * a.most * b.most)
     row = integer.Product(a.zero, b.zero, c.zero, *factor, c.low, c.high)
     return [_own(row, [a.codes, b.codes], to, c)]
 
@@ -291,7 +331,7 @@ def _multiply(c: Cluster, to: Target) -> list[ir.Node]:
     extents = [g.dims(value) for value in c.head.inputs]
     if not integer.spreads(*extents):
         raise DeclinedError(f"factors have shapes {extents[0]} and {extents[1]}; spread one before")
-    factor = _factor(a.scale * b.scale / c.scale, 255 * 255)
+    factor = _factor(a.scale * b.scale / c.scale, a.most * b.most)
     row = integer.Mul(a.zero, b.zero, c.zero, *factor, c.low, c.high)
     return [_own(row, [a.codes, b.codes], to, c)]
 
@@ -302,20 +342,22 @@ def _join(c: Cluster, to: Target) -> list[ir.Node]:
     codes: list[ir.Value | None] = []
     for slot, value in enumerate(c.head.inputs):
         x = c.x(slot)
-        if (x.scale, x.zero, LOWEST, HIGHEST) == (c.scale, c.zero, c.low, c.high):
+        if whole_of(x) == c.whole:
             codes.append(x.codes)
             continue
         new.append(_rescaled(x, c, to))
         assert value is not None
         new[-1].outputs[0].shape = value.shape
         codes.append(new[-1].outputs[0])
-    joined = _plain("Concat", codes, list(c.head.attributes.values()))
+    joined = _plain("Concat", codes, list(c.head.attributes.values()), c.bits)
     joined.version, joined.outputs[0].shape = c.head.version, c.head.outputs[0].shape
     return [*new, joined]
 
 
 def _looked_up(c: Cluster, to: Target) -> list[ir.Node]:
-    raise DeclinedError("a function of codes; its 256 results are looked up")
+    if c.x().bits == 8:
+        raise DeclinedError("a function of codes; its 256 results are looked up")
+    raise DeclinedError("a function of int16, which is too many codes to look up")
 
 
 def _add(c: Cluster, to: Target) -> list[ir.Node]:
@@ -323,11 +365,10 @@ def _add(c: Cluster, to: Target) -> list[ir.Node]:
     extents = [g.dims(value) for value in c.head.inputs]
     if extents[0] is None or extents[0] != extents[1] or None in extents[0]:
         raise DeclinedError(f"addends have shapes {extents[0]} and {extents[1]}; expected the same")
-    parts = meaning.add_factors(a.scale, b.scale, c.scale)
-    left, right = (_factor(f, 255) for f in parts[:2])
-    factor = _factor(parts[2], 255 << meaning.ADD_SHIFT)
-    ends = (c.low, c.high)
-    row = integer.Add(a.zero, *left, b.zero, *right, c.zero, *factor, *ends)
+    parts = meaning.add_factors(a.scale, b.scale, c.scale, a.bits)
+    left, right = (_factor(f, x.most) for f, x in zip(parts[:2], (a, b), strict=True))
+    factor = _factor(parts[2], max(a.most, b.most) << meaning.ADD_SHIFTS[a.bits])
+    row = integer.Add(a.zero, *left, b.zero, *right, c.zero, *factor, c.low, c.high)
     return [_own(row, [a.codes, b.codes], to, c)]
 
 
@@ -350,8 +391,9 @@ def _average(c: Cluster, to: Target) -> list[ir.Node]:
     else:
         kernel = tuple(map(int, g.attr(node, "kernel_shape")))
         strides, pads, _ = _window(node, kernel)
+        _sums_of_windows(kernel, x)
     count = math.prod(kernel)
-    factor = _factor(x.scale / (c.scale * count), 255 * count)
+    factor = _factor(x.scale / (c.scale * count), x.most * count)
     row = integer.AveragePool(kernel, strides, pads, x.zero, c.zero, *factor, c.low, c.high)
     new = [_own(row, [x.codes], to, c)]
     if g.is_op(node, "ReduceMean") and not g.attr(node, "keepdims", 1):
@@ -360,7 +402,7 @@ def _average(c: Cluster, to: Target) -> list[ir.Node]:
         axes_value = g.initializer(
             to.graph, np.arange(2, len(extents)), f"{node.name}.axes", to.used
         )
-        new.append(_plain("Squeeze", [new[0].outputs[0], axes_value], []))
+        new.append(_plain("Squeeze", [new[0].outputs[0], axes_value], [], x.bits))
     return new
 
 
@@ -375,12 +417,19 @@ def _inner_average(c: Cluster, to: Target, extents: list[int | str | None] | Non
             "windows of pads alone; fix them, or pad before it"
         )
     scale, most = x.scale / c.scale, math.prod(kernel)
-    _factor(scale / float(found.counts.min()), 255 * most)
+    _sums_of_windows(kernel, x)
+    _factor(scale / float(found.counts.min()), x.most * most)
     multiplier, shift = meaning.shares(scale, found.counts)
     row = integer.InnerAverage(
         multiplier, kernel, found.strides, found.pads, found.dilations, x.zero, c.zero, shift, c.low, c.high
     )  # fmt: skip
     return [_own(row, [x.codes], to, c)]
+
+
+def _sums_of_windows(kernel: Sequence[int], x: Side) -> None:
+    """They are made in f32 (export/lower)."""
+    if x.bits == 16 and math.prod(kernel) > WINDOW_WORDS:
+        raise DeclinedError(f"windows of {math.prod(kernel)} elements of int16, beyond 256")
 
 
 def _shape(extents: list[int | str | None]) -> list[int | ir.SymbolicDim]:
@@ -392,17 +441,21 @@ def _move(c: Cluster, to: Target) -> list[ir.Node]:
     x, node = c.x(), c.head
     if any(g.constant_tensor(v) is None for v in node.inputs[1:] if v is not None):
         raise DeclinedError(f"{node.op_type} to a shape that is known while running only")
-    new = _plain(node.op_type, [x.codes, *node.inputs[1:]], list(node.attributes.values()))
+    attributes = list(node.attributes.values())
+    new = _plain(node.op_type, [x.codes, *node.inputs[1:]], attributes, x.bits)
     new.version = node.version
-    x.codes.type = ir.TensorType(ir.DataType.INT8)
-    if g.is_op(node, "MaxPool") and integer.max_pool(node) is None:
-        raise DeclinedError("MaxPool with auto_pad SAME, ceil_mode or indices; write pads")
+    x.codes.type = ir.TensorType(integer.TYPES[x.bits])
+    if g.is_op(node, "MaxPool"):
+        pool = integer.max_pool(node)
+        if pool is None:
+            raise DeclinedError("MaxPool with auto_pad SAME, ceil_mode or indices; write pads")
+        if x.bits == 16:
+            new = integer.build(pool, [x.codes], to.graph, str(node.name), to.used)
     if g.is_op(node, "Resize") and not integer.copies(node):
         new = _between(c, to)
     new.outputs[0].shape = node.outputs[0].shape
-    same = (x.scale, x.zero, LOWEST, HIGHEST) == (c.scale, c.zero, c.low, c.high)
-    moved = Side(new.outputs[0], x.scale, x.zero)
-    return [new] if same else [new, _rescaled(moved, c, to)]
+    moved = dataclasses.replace(x, codes=new.outputs[0])
+    return [new] if whole_of(x) == c.whole else [new, _rescaled(moved, c, to)]
 
 
 def _between(c: Cluster, to: Target) -> ir.Node:
@@ -411,6 +464,8 @@ def _between(c: Cluster, to: Target) -> ir.Node:
         raise DeclinedError(
             "Resize that is cubic, crops, smooths, has extents that are known while running only, or steps beyond TOSA's; leave it f32"
         )
+    if c.x().bits == 16:
+        raise DeclinedError("Resize between elements of int16; quantize it to int8")
     return _own(row, [c.x().codes], to, c)
 
 
@@ -421,7 +476,7 @@ def _rescale(c: Cluster, to: Target) -> list[ir.Node]:
         if x is None:
             raise DeclinedError("a constant that is quantized while running")
         return [_rescaled(x, c, to)]
-    limits = narrowed(c.head, c.scale, c.zero)
+    limits = narrowed(c.head, c.scale, c.zero, c.bits)
     if limits is None:
         raise DeclinedError(
             "Clip with limits that are known while running only; make them constant"
@@ -432,8 +487,8 @@ def _rescale(c: Cluster, to: Target) -> list[ir.Node]:
 
 
 def _rescaled(x: Side, c: Cluster, to: Target) -> ir.Node:
-    factor = _factor(x.scale / c.scale, 255)
-    row = integer.Rescale(x.zero, c.zero, *factor, min(c.low, c.high), c.high)
+    factor = _factor(x.scale / c.scale, x.most)
+    row = integer.Rescale(x.zero, c.zero, *factor, min(c.low, c.high), c.high, c.bits)
     return _own(row, [x.codes], to, c)
 
 
@@ -443,8 +498,8 @@ def _own(row: Operation, inputs: list[ir.Value], to: Target, c: Cluster) -> ir.N
     return node
 
 
-def _plain(op: str, inputs: list[ir.Value | None], attributes: list[ir.Attr]) -> ir.Node:
-    out = ir.Value(type=ir.TensorType(ir.DataType.INT8))
+def _plain(op: str, inputs: list[ir.Value | None], attributes: list[ir.Attr], bits: int) -> ir.Node:
+    out = ir.Value(type=ir.TensorType(integer.TYPES[bits]))
     return ir.Node("", op, inputs, attributes, outputs=[out])
 
 
@@ -456,7 +511,10 @@ def _window(node: ir.Node, kernel: Sequence[int]) -> integer.Window:
     return found
 
 
-BUILDERS: Final[dict[Form, Callable[[Cluster, Target], list[ir.Node]]]] = {
+Builder: TypeAlias = Callable[[Cluster, Target], list[ir.Node]]
+COMPUTES: Final = (Form.CONVOLUTION, Form.PRODUCT, Form.SUM, Form.SCALING, Form.MEAN)
+"""Forms whose operators have one type throughout; the others meet another one by Rescale."""
+BUILDERS: Final[dict[Form, Builder]] = {
     Form.CONVOLUTION: _conv,
     Form.PRODUCT: _linear,
     Form.SUM: _add,
@@ -475,5 +533,34 @@ def build(cluster: Cluster, to: Target) -> list[ir.Node]:
     Raises:
         DeclinedError: there are none; the text says why.
     """
-    form = integer.form(cluster.head)
-    return BUILDERS[form or Form.LIMITS](cluster, to)  # without an operator: another grid
+    form = integer.form(cluster.head) or Form.LIMITS  # without an operator: another grid
+    if form in COMPUTES and any(x.bits != cluster.bits for x in _sides(cluster).values()):
+        return _in_words(cluster, BUILDERS[form], to)
+    return BUILDERS[form](cluster, to)
+
+
+def _sides(c: Cluster) -> dict[int, Side]:
+    """What the head reads that is quantized."""
+    found = {slot: side(value) for slot, value in enumerate(c.head.inputs)}
+    return {slot: x for slot, x in found.items() if x is not None}
+
+
+def _in_words(c: Cluster, builder: Builder, to: Target) -> list[ir.Node]:
+    """int8 and int16 in one cluster: all of it is computed in int16, between nodes that change the type and no code."""
+    new: list[ir.Node] = []
+    widened: dict[int, Side] = {}
+    for slot, x in _sides(c).items():
+        if x.bits == 8:
+            new.append(_retyped(x.codes, f"{c.head.name}.{slot}", 16, to))
+            widened[slot] = Side(new[-1].outputs[0], x.scale, x.zero, 16)
+    new += builder(dataclasses.replace(c, widened=widened), to)
+    if c.bits == 8:
+        new.append(_retyped(new[-1].outputs[0], f"{c.head.name}.narrow", 8, to))
+    return new
+
+
+def _retyped(codes: ir.Value, name: str, bits: int, to: Target) -> ir.Node:
+    row = integer.Rescale(0, 0, 1 << 30, 30, *ends(bits), bits)
+    node = integer.build(row, [codes], to.graph, name, to.used)
+    node.outputs[0].shape = codes.shape
+    return node

@@ -185,6 +185,8 @@ def _activations(report: QuantReport) -> str:
         (a.name, *(Number(v, f"{v:.6g}") for v in (a.low, a.high, a.scale)), a.zero)
         for a in report.activations
     ]
-    return f"<h2>Activations</h2><p>int8, ranges over {report.ranges.samples} samples.</p>" + table(
+    kinds = sorted({f"int{a.bits}" for a in report.activations})
+    said = f"{' and '.join(kinds)}, ranges over {report.ranges.samples} samples."
+    return f"<h2>Activations</h2><p>{said}</p>" + table(
         ["value", "#lowest", "#highest", "#step", "#zero point"], rows
     )

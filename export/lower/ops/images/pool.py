@@ -11,6 +11,7 @@ import numpy as np
 
 from pteron.schema.dtypes import DTYPES
 
+from ....graph import INTEGER
 from ....program.terms import Term, cast, index, le, lt, select, term
 from ....program.views import Shape
 from ....sizes import Extent, extents
@@ -37,10 +38,11 @@ from ..rows.reduction import reduce
 EXACT_WIDE = ("i32", "u32", "i64", "u64", "f64")
 """Element types that f32 has not all elements of."""
 
-KERNEL_TYPES = {"f32": "f32", "f16": "f32", "bf16": "f32", "f64": "f64"}
+KERNEL_TYPES = {"f32": "f32", "f16": "f32", "bf16": "f32", "i16": "f32", "f64": "f64"}
 
 
 @lowers("MaxPool")
+@lowers("MaxPool", domain=INTEGER)
 def lower_max_pool(l: Lowering, n: Node) -> Sequence[Ref | None]:
     x = n[0]
     window, out = _pool_window(l, n, x)

@@ -1,4 +1,5 @@
-"""Integer nodes (export/graph/int8.py): products by `conv_i8`, sums by `add_i8`, the rest in 64-bit steps; channels last.
+"""Integer nodes (export/graph/int8.py): products by `conv_i8` and `conv_i16`, sums by `add_i8` and `add_i16`, the rest in 64-bit steps;
+channels last.
 
 A Linear is a convolution of its rows with a kernel of one. Pools, and products of what is computed while running, sum in f32, which
 is exact while no sum can pass 2^24.
@@ -11,6 +12,8 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pteron.schema.meaning import int8 as meaning
 
 from ....graph import int8 as integer
 from ....program.terms import Term, cast, term
@@ -30,8 +33,10 @@ Row = TypeVar("Row")
 
 EXACT_F32: Final = 2**24
 EXACT_TERMS: Final = EXACT_F32 // (255 * 255)
-LEAST_ADDEND_SHIFT: Final = 10
-"""Of `add_i8`: its addends fit in int32 then. Those of integer.add_factors have 11 and more."""
+LEAST_ADDEND_SHIFT: Final = {"i8": 10, "i16": 17}
+"""Of `add_i8` and `add_i16`: their addends fit in int32 then. Those of integer.add_factors have 11 and 17, and more."""
+STEPS: Final = {"i8": 255, "i16": 65535}
+"""The most that a code is from a zero point."""
 
 
 def row_of(l: Lowering, n: Node, kind: type[Row]) -> Row:
@@ -105,8 +110,14 @@ def _product(
         groups * w.shape[1] // product(window.kernel),
         "channels of the input and of the weights",
     )
+    if x.dtype == "i16":
+        bounds = meaning.word_bounds(w, row.bias, row.x_zero)
+        attrs["wide"] = bool((bounds >= meaning.SUM_LIMIT).any())
+        if attrs["wide"] and (bias != moved).any():
+            l.fail("sums beyond int32 that a zero point moves; expected zero point 0")
     shape = (x.shape[0], *counts(x.shape[1:-1], window), len(w))
-    return l.one("conv_i8", [x, *(l.values.constant(part) for part in parts)], attrs, "i8", shape)
+    operands = [x, *(l.values.constant(part) for part in parts)]
+    return l.one(f"conv_{x.dtype}", operands, attrs, x.dtype, shape)
 
 
 # --- element by element -------------------------------------------------------------------------------------------------
@@ -115,15 +126,22 @@ def _product(
 @lowers("Add", domain=integer.DOMAIN)
 def lower_add(l: Lowering, n: Node) -> Ref:
     row = row_of(l, n, integer.Add)
-    if min(row.a_shift, row.b_shift) < LEAST_ADDEND_SHIFT:
-        l.fail(f"a_shift {row.a_shift}, b_shift {row.b_shift}; expected {LEAST_ADDEND_SHIFT} .. 62")
+    least = LEAST_ADDEND_SHIFT[n[0].dtype]
+    if min(row.a_shift, row.b_shift) < least:
+        l.fail(f"a_shift {row.a_shift}, b_shift {row.b_shift}; expected {least} .. 62")
     return _add(l, [n[0], n[1]], dataclasses.asdict(row))
 
 
 @lowers("Rescale", domain=integer.DOMAIN)
 def lower_rescale(l: Lowering, n: Node) -> Ref:
-    """An addition without second addend, whose first keeps its scale."""
-    attrs = dataclasses.asdict(row_of(l, n, integer.Rescale))
+    """An addition without second addend, whose first keeps its scale; to other bits in steps."""
+    row = row_of(l, n, integer.Rescale)
+    attrs = dataclasses.asdict(row)
+    to = f"i{attrs.pop('bits')}"
+    if to != n[0].dtype:
+        return l.pointwise(
+            lambda t: _requantized(cast(t, "i64") - row.x_zero, row, row.multiplier), [n[0]], to
+        )
     same = {"a_zero": attrs.pop("x_zero"), "a_multiplier": 1 << 30, "a_shift": 30}
     return _add(l, [n[0]], attrs | same)
 
@@ -132,11 +150,14 @@ def _add(l: Lowering, operands: list[Ref], attrs: dict[str, Any]) -> Ref:
     """In the axis order of the first operand's memory."""
     order = l.memory_order(operands[0])
     shape = tuple(operands[0].shape[a] for a in order)
-    y = l.one("add_i8", [l.transpose(x, order) for x in operands], attrs, "i8", shape)
+    kind = operands[0].dtype
+    y = l.one(f"add_{kind}", [l.transpose(x, order) for x in operands], attrs, kind, shape)
     return l.transpose(y, [order.index(a) for a in range(len(order))])
 
 
-Scaled: TypeAlias = integer.AveragePool | integer.InnerAverage | integer.Mul | integer.Product
+Scaled: TypeAlias = (
+    integer.AveragePool | integer.InnerAverage | integer.Mul | integer.Product | integer.Rescale
+)
 
 
 @lowers("Mul", domain=integer.DOMAIN)
@@ -147,7 +168,7 @@ def lower_multiply(l: Lowering, n: Node) -> Ref:
             (cast(a, "i64") - row.a_zero) * (cast(b, "i64") - row.b_zero), row, row.multiplier
         ),
         [n[0], n[1]],
-        "i8",
+        n[0].dtype,
     )
 
 
@@ -171,7 +192,7 @@ def lower_product(l: Lowering, n: Node) -> Ref:
         )
         sums = part if sums is None else l.pointwise(lambda p, q: p + q, [sums, part], "i64")
     assert sums is not None
-    return l.pointwise(lambda v: _requantized(v, row, row.multiplier), [sums], "i8")
+    return l.pointwise(lambda v: _requantized(v, row, row.multiplier), [sums], n[0].dtype)
 
 
 def _requantized(v: Term, row: Scaled, multiplier: Term | int) -> Term:
@@ -188,13 +209,14 @@ def lower_average_pool(l: Lowering, n: Node) -> Ref:
     row = row_of(l, n, integer.AveragePool)
     x, axes = n[0], len(row.kernel_shape)
     if tuple(x.shape[2:]) == tuple(row.kernel_shape) and not any(row.pads):
-        exact = "f32" if product(row.kernel_shape) * 255 < EXACT_F32 else "i64"
+        most = product(row.kernel_shape) * STEPS[x.dtype]
+        exact = "f32" if most < EXACT_F32 else "i64"
         away = l.pointwise(lambda t: cast(t - row.x_zero, exact), [x], exact)
         sums = reduce(l, away, range(2, x.rank), "sum", keep=True)
     else:
         pads = row.pads[:axes], row.pads[axes:]
         sums = _window_sums(l, x, row, Window(row.kernel_shape, row.strides, (1,) * axes, *pads))
-    return l.pointwise(lambda v: _requantized(cast(v, "i64"), row, row.multiplier), [sums], "i8")
+    return l.pointwise(lambda v: _requantized(cast(v, "i64"), row, row.multiplier), [sums], x.dtype)
 
 
 @lowers("InnerAverage", domain=integer.DOMAIN)
@@ -211,7 +233,7 @@ def lower_inner_average(l: Lowering, n: Node) -> Ref:
             f"factors of {row.multiplier.shape} places, got {tuple(sums.shape[2:])}; expected as many"
         )
     return l.pointwise(
-        lambda v, m: _requantized(cast(v, "i64"), row, cast(m, "i64")), [sums, factors], "i8"
+        lambda v, m: _requantized(cast(v, "i64"), row, cast(m, "i64")), [sums, factors], n[0].dtype
     )
 
 
@@ -219,9 +241,10 @@ def _window_sums(
     l: Lowering, x: Ref, row: integer.AveragePool | integer.InnerAverage, window: Window
 ) -> Ref:
     channels, taps = x.shape[1], product(window.kernel)
-    if not isinstance(channels, int) or taps * 255 >= EXACT_F32:
+    most = -(-EXACT_F32 // STEPS[x.dtype])
+    if not isinstance(channels, int) or taps >= most:
         l.fail(
-            f"a window of {taps} elements over {channels} channels; expected fewer than 65794, and a number of channels"
+            f"a window of {taps} elements over {channels} channels; expected fewer than {most}, and a number of channels"
         )
     away = l.pointwise(lambda t: cast(t - row.x_zero, "f32"), [channels_last(l, x)], "f32")
     ones = l.values.constant(np.ones((channels, 1, *window.kernel), np.float32))
