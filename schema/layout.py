@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("ffbbeb88bcadf758")
+SCHEMA_HASH: Final = bytes.fromhex("91e9fd7d8af5fba9")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

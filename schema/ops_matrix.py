@@ -238,7 +238,7 @@ def conv_i8(
     shape="[b, *i, c] [n, k] [n] [n] [n] -> [b, *o, n]",
     dtypes="i16",
     where=f"""
-        {WINDOW}; {SPREAD}; dtype(w) == i8; format(w) == plain; {DEPTHWISE}; k <= 2**22;
+        {WINDOW}; o == max(0, ({ROOM.format(spread="1")}) // stride + 1); dtype(w) == i8; format(w) == plain; {DEPTHWISE}; k <= 2**22;
         dtype(bias) == i32; dtype(multiplier) == i32; dtype(shift) == i8; -32768 <= x_zero <= 32767; {integer.WORD}
     """,
 )
@@ -254,7 +254,6 @@ def conv_i16(
     dilation: Ints,
     begin: Ints,
     end: Ints,
-    spread: Ints,
     wide: bool = False,
     groups: int,
     x_zero: int,
@@ -262,9 +261,9 @@ def conv_i16(
     low: int,
     high: int,
 ) -> F:
-    """conv_i8 with x and y in i16, w in i8. The sum wraps in int32; where `wide`, it is exact and saturates to int32."""
+    """conv_i8 with x and y in i16, w in i8, without spread. The sum wraps in int32; where `wide`, it is exact and saturates to int32."""
     pixels, rows = x.astype(np.float64) - x_zero, w.astype(np.float64)
-    v = windows.conv(pixels, rows, kernel, stride, dilation, begin, end, spread, groups)
+    v = windows.conv(pixels, rows, kernel, stride, dilation, begin, end, (1,) * len(kernel), groups)
     v = (v + (rows.sum(1) * x_zero + bias)).astype(np.int64)
     v = np.clip(v, -(2**31), 2**31 - 1) if wide else v.astype(np.int32)
     return integer.rescale(v, multiplier, shift, y_zero, low, high, np.int16)

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(
     reason="needs cmake and binutils",
 )
 
-PRODUCT = re.compile(r"vfn?m(add|sub)\d|vpdpbusd|vpmadd")
+PRODUCT = re.compile(r"vfn?m(add|sub)\d|vpdpbusd|vpdpwssd|vpmadd")
 """Instructions that a loop of products has."""
 SPILL = re.compile(r"v?mov\w+ +%[xyz]mm\d+,(-?0x[0-9a-f]+)?\(%r[sb]p")
 """A vector register on its way to the stack."""

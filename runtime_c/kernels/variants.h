@@ -445,8 +445,8 @@ typedef struct pte_taps_i16 {
 typedef struct pte_gemm_i16 {
   void (*tile)(size_t rows, const pte_tile_i16 *tile); /* rows: most_rows, half of them, or one */
   /* Pixels i side by side: y[i * channels + c] = rescaled bias[c] + sum over taps k of tap[k][i *
-   * step + c] * weight, c in first .. end, first a multiple of PTE_BLOCK_I16; a pointer follows the
-   * last, alike */
+   * step + c] * weight, c in first .. end, first a multiple of PTE_BLOCK_I16, end even; a pointer
+   * follows the last, alike */
   void (*taps)(const pte_taps_i16 *t, size_t first, size_t end, const int16_t *const *tap,
                size_t pixels, size_t step, int16_t *y);
   /* y[i] = rescaled sum of a[i] 2^16 and b[i] 2^16, rescaled each, i < count, a multiple of 16;

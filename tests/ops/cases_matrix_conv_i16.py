@@ -28,6 +28,7 @@ def conv(
     own = {name: rest.pop(name, value) for name, value in CODES.items()}
     attrs = window(len(size), kernel, **rest)
     out = extents(size, attrs)
+    del attrs["spread"]
     depth = math.prod(attrs["kernel"]) * (c // groups)
     shift = RNG.integers(36, 39, n) + int(math.log2(depth + 1) / 2)
     inputs = (
@@ -127,15 +128,13 @@ CASES = [
     conv((9, 9), 40, 40, 3, groups=40, begin=1, end=1, x_zero=-99),
     conv((9, 10), 33, 33, (5, 3), groups=33, dilation=(1, 2), begin=2, end=1, stride=(2, 1), batch=2),
     conv((5, 6, 7), 16, 16, 3, groups=16, begin=1, end=1, x_zero=-32768, low=0),
-    conv((6, 6), 4, 4, 4, groups=4, begin=2, end=2, spread=2),
     conv((30, 31), 70, 70, 3, groups=70, begin=1, end=1),
     *(conv((4, 1 + i), c, c, 3, groups=c, stride=1 + i % 2, begin=(i % 3, i // 2 % 3), end=(1, 2), batch=2)
       for i, c in enumerate((5, 16, 17, 32, 33, 48, 64, 70, 96, 100, 129))),
     conv((3, 7, 8), 40, 40, (1, 3, 3), groups=40, begin=(1, 2, 4), end=(1, 0, 0), dilation=(1, 3, 1), stride=(2, 1, 2)),
-    conv((7, 9), 20, 20, 3, groups=20, begin=(-1, -2), end=(1, 3), spread=(2, 1), low=-20, high=90),
+    conv((7, 9), 20, 20, 3, groups=20, begin=(-1, -2), end=(1, 3), low=-20, high=90),
     conv((9, 9), 8, 16, 3, groups=8),
-    conv((6, 6), 4, 5, 4, begin=2, end=2, spread=2),
-    conv((5,), 20, 5, 5, begin=-1, end=3, spread=3),
+    conv((9,), 20, 5, 5, begin=-1, end=3),
     conv((30, 30), 3, 40, 7, stride=2, begin=3, end=3),
     conv((40, 41), 16, 33, 3, begin=1, end=1, low=-500, high=9999),
     conv((6, 6), 300, 20, 3, begin=1, end=1, wide=True),
@@ -155,7 +154,7 @@ CASES = [
     conv((3, 3), 4, 5, 3, begin=9, end=9),
     conv((6, 5), 4, 5, 3, low=7, high=7),
     *(all_ends(wide) for wide in (False, True)),
-    *(refused(**{name: value}) for name in ("kernel", "stride", "dilation", "spread") for value in ((0, 3), (HUGE, 3), (3,))),
+    *(refused(**{name: value}) for name in ("kernel", "stride", "dilation") for value in ((0, 3), (HUGE, 3), (3,))),
     *(refused(**{name: (value, 0)}) for name in ("begin", "end") for value in (1, HUGE, -HUGE)),
     *(refused(groups=groups) for groups in (-HUGE, -1, 0, 2, 3, HUGE)),
     *(refused(**{name: value}) for name in ("x_zero", "y_zero", "low", "high") for value in (-32769, 32768, HUGE, -HUGE)),

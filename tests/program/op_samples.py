@@ -134,7 +134,6 @@ CASES: Final[dict[str, Case]] = {
         ("i16 1 3 4 6",),
         {
             **CONV,
-            "spread": (1, 1),
             "groups": 2,
             "x_zero": 3,
             "y_zero": -4,

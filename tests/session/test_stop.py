@@ -133,6 +133,7 @@ LONG = (
     Step("store", "f32", args=(0,)),
 )
 I8 = {"x_zero": 0, "y_zero": 0, "low": -128, "high": 127, "groups": 1, "spread": (1, 1)}
+I16 = {"x_zero": 0, "y_zero": 0, "low": -128, "high": 127, "groups": 1, "wide": True}
 N = 1 << 26  # elements: as much as a test may take; "*" takes no memory
 HUGE = 1 << 40
 COUNTED = Dim("t", "counted", min=0)
@@ -167,8 +168,7 @@ ENDLESS: dict[str, tuple[str, str, dict[str, Any]]] = {
         "i8 1 2048 2048 4, w:i8 64 3844, i32 64, i32 64, k:i8 64", "i8 1 2048 2048 64", **CONV, **I8
     ),
     "conv_i16": case(
-        "i16 1 2048 2048 4, w:i8 64 3844, i32 64, i32 64, k:i8 64", "i16 1 2048 2048 64", **CONV, **I8, wide=True
-    ),
+        "i16 1 2048 2048 4, w:i8 64 3844, i32 64, i32 64, k:i8 64", "i16 1 2048 2048 64", **CONV, **I16),
     "attention": case(
         "*f32 1 1 65536 64, *f32 1 1 16777216 64, *f32 1 1 16777216 64",
         "f32 1 65536 1 64",

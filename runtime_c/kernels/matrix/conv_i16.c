@@ -1,6 +1,6 @@
 /* conv_i16: y[b, o, n] = rescale(bias[n] + sum over taps t, then channels c of the group, of x[b, o
  * * stride + t * dilation - begin, c] * w[n, t, c]), int16 in and out, w int8 in panels as of
- * conv_i8. x and y dense, channels last; no aliasing. Padding, and what spreads x, is x_zero.
+ * conv_i8. x and y dense, channels last; no aliasing. Padding is x_zero.
  *
  * Sums wrap in int32. Where the program says `wide` they are exact: parts of K that int32 holds
  * whatever the data are added in int64, which saturates to int32 in the end.
@@ -47,7 +47,9 @@ static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
 
 static bool plan_of(const pte_call *call, conv_i16_plan *p) {
   const pte_conv_i16_attrs *a = call->attrs;
-  const pte_conv_lists lists = {a->kernel, a->stride, a->dilation, a->begin, a->end, a->spread};
+  const pte_conv_lists lists = {
+      a->kernel, a->stride, a->dilation, a->begin, a->end, {0, 0}
+  };
   const pte_tensor *y = call->out[0], *w = call->in[1];
   *p = (conv_i16_plan){.call = call, .attrs = a, .kernel = pte_gemm_i16_pick(call->cpu)};
   p->w = pte_conv_window_of(call, &lists);
@@ -99,8 +101,7 @@ static int16_t *gather_line(const conv_i16_plan *p, const int16_t *line, int64_t
   const int64_t place = at * axis->stride - axis->begin;
   const size_t kernel = (size_t)axis->kernel;
   if (line == NULL) return zeros_put(p, kernel * p->channels, to);
-  if (p->groups == 1 && axis->dilation == 1 && axis->spread == 1 && place >= 0 &&
-      place + axis->kernel <= axis->in) {
+  if (p->groups == 1 && axis->dilation == 1 && place >= 0 && place + axis->kernel <= axis->in) {
     memcpy(to, line + place * p->w.channels, kernel * p->channels * sizeof *to);
     return to + kernel * p->channels;
   }
@@ -179,7 +180,7 @@ typedef struct panel_set {
 static void panels_open(const conv_i16_plan *p, size_t group, size_t panel, panel_set *s) {
   s->count = least(p->kernel->most_panels, p->panels - panel);
   s->column = panel * PTE_PANEL;
-  s->narrow = !p->attrs->wide;
+  s->narrow = true;
   memset(s->start, 0, sizeof s->start);
   for (size_t i = 0; i < s->count; i++) {
     const size_t column = s->column + i * PTE_PANEL;
@@ -220,7 +221,8 @@ static bool rows_run(const conv_i16_plan *p, pte_pace *pace, panel_set *s, size_
   for (size_t q = 0; q == 0 || q < p->quads; q += part) {
     t.quads = least(p->quads - q, part);
     if (!pte_pace_go(pace, (int64_t)(rows * s->count * PTE_PANEL * (t.quads + 1)))) return false;
-    t.columns = s->narrow && q + t.quads == p->quads ? s->columns : NULL;
+    const bool last = q + t.quads == p->quads && !p->attrs->wide;
+    t.columns = s->narrow && last ? s->columns : NULL;
     p->kernel->tile(rows, &t);
     t.x += 4 * t.quads, t.panel += t.quads * (4 * PTE_PANEL);
     if (p->attrs->wide)
@@ -228,7 +230,12 @@ static bool rows_run(const conv_i16_plan *p, pte_pace *pace, panel_set *s, size_
         for (size_t n = 0; n < PTE_PANEL; n++) s->exact[i][n] += s->sum[i][n];
     else t.start = (const int32_t (*)[PTE_PANEL])s->sum, t.start_row = beside;
   }
-  if (p->attrs->wide) exact_take(s, rows * beside, beside, s->sum);
+  if (p->attrs->wide) {
+    exact_take(s, rows * beside, beside, s->sum);
+    t.quads = 0, t.start = (const int32_t (*)[PTE_PANEL])s->sum, t.start_row = beside;
+    t.columns = s->columns;
+    if (s->narrow) p->kernel->tile(rows, &t);
+  }
   for (size_t i = 0; !s->narrow && i < rows * t.lanes; i++) {
     const size_t m = i / t.lanes, n = i % t.lanes, panel = n / PTE_PANEL;
     y[m * t.y_stride + n] = pte_rescale_i16(s->sum[m * beside + panel][n % PTE_PANEL],
@@ -332,8 +339,7 @@ static size_t windows_inside(const conv_i16_plan *p, const pte_conv_pixel *pixel
   for (unsigned i = 0; i < PTE_CONV_AXES; i++) {
     const pte_conv_axis *axis = &p->w.axis[i];
     const int64_t place = pixel->at[i] * axis->stride - axis->begin;
-    if (axis->spread > 1 || place < 0 || place + (axis->kernel - 1) * axis->dilation >= axis->in)
-      return 0;
+    if (place < 0 || place + (axis->kernel - 1) * axis->dilation >= axis->in) return 0;
   }
   const int64_t span = (wide->kernel - 1) * wide->dilation + 1;
   const int64_t last = (wide->in - span + wide->begin) / wide->stride;
@@ -366,10 +372,10 @@ static bool taps_run(const depthwise_run *r, pte_pace *pace, const int16_t *cons
     const int64_t cost = (int64_t)(p->depth * pixels);
     some = (size_t)pte_pace_take(pace, (int64_t)(p->channels - c), cost, PTE_BLOCK_I16);
     if (some == 0) return false;
-    if (!r->narrow)
-      for (size_t i = 0; i < pixels; i++)
-        taps_any(r, c, c + some, tap, i * step, y + i * p->channels);
-    else p->kernel->taps(&r->taps, c, c + some, tap, pixels, step, y);
+    const size_t end = c + some, odd = r->narrow ? end / 2 * 2 : c;
+    if (odd > c) p->kernel->taps(&r->taps, c, odd, tap, pixels, step, y);
+    for (size_t i = 0; odd < end && i < pixels; i++)
+      taps_any(r, odd, end, tap, i * step, y + i * p->channels);
   }
   return true;
 }

@@ -57,6 +57,8 @@ INLINE void tile_of(const size_t rows, const pte_tile_i16 *t) {
         const __m256i pair = pair_of(x + m * t->row + 2 * i);
         sum[m][0] = _mm256_add_epi32(sum[m][0], _mm256_madd_epi16(pair, low));
         sum[m][1] = _mm256_add_epi32(sum[m][1], _mm256_madd_epi16(pair, high));
+        /* Products of both halves added first would be more than the registers hold. */
+        __asm__("" : "+x"(sum[m][0]), "+x"(sum[m][1]));
       }
     }
   }
@@ -74,37 +76,43 @@ static void tile(size_t rows, const pte_tile_i16 *t) {
   else tile_of(1, t);
 }
 
-INLINE __m256i words_load(const int16_t *x, size_t lanes) {
-  int16_t some[PTE_PANEL] = {0};
-  if (lanes == PTE_PANEL) return load(x);
-  memcpy(some, x, lanes * sizeof *x);
-  return load(some);
+/* Of an even number of channels; `some` are those of a block that is not whole. */
+INLINE __m256i words_load(const int16_t *x, bool whole, __m256i some) {
+  return whole ? load(x) : _mm256_maskload_epi32((const int *)(const void *)x, some);
 }
 
 /* Sums begin without the bias, in the order that unpacking leaves. */
+INLINE void pixels_put(const bool whole, const pte_taps_i16 *t, const int16_t *weight, size_t lanes,
+                       const int16_t *const *tap, size_t at, size_t pixels, size_t step,
+                       const pte_rescale_columns *columns, int16_t *y) {
+  const rescale_lanes r = rescale_lanes_of(columns);
+  const __m256i places = _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14);
+  const __m256i some = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)lanes), places);
+  for (size_t i = 0; i < pixels; i++, at += step, y += t->channels) {
+    const int16_t *w = weight;
+    __m256i low = _mm256_setzero_si256(), high = low;
+    for (size_t k = 0; k < t->taps; k += 2, w += 2 * PTE_PANEL) {
+      const __m256i a = words_load(tap[k] + at, whole, some);
+      const __m256i b = words_load(tap[k + 1] + at, whole, some);
+      low = _mm256_add_epi32(low, _mm256_madd_epi16(_mm256_unpacklo_epi16(a, b), load(w)));
+      high = _mm256_add_epi32(high,
+                              _mm256_madd_epi16(_mm256_unpackhi_epi16(a, b), load(w + PTE_PANEL)));
+    }
+    const __m256i begin = _mm256_permute2x128_si256(low, high, 0x20);
+    const __m256i rest = _mm256_permute2x128_si256(low, high, 0x31);
+    words_put(_mm256_add_epi32(begin, load(columns->bias)),
+              _mm256_add_epi32(rest, load(columns->bias + 8)), &r, columns, lanes, y);
+  }
+}
+
 static void taps(const pte_taps_i16 *t, size_t first, size_t end, const int16_t *const *tap,
                  size_t pixels, size_t step, int16_t *y) {
   for (size_t c = first; c < end; c += PTE_PANEL) {
     const size_t lanes = end - c < PTE_PANEL ? end - c : PTE_PANEL;
+    const int16_t *w = t->weight + c * (t->taps + t->taps % 2);
     const pte_rescale_columns *columns = t->columns + c / PTE_PANEL;
-    const rescale_lanes r = rescale_lanes_of(columns);
-    for (size_t i = 0; i < pixels; i++) {
-      const int16_t *w = t->weight + c * (t->taps + t->taps % 2);
-      __m256i low = _mm256_setzero_si256(), high = low;
-      for (size_t k = 0; k < t->taps; k += 2, w += 2 * PTE_PANEL) {
-        const __m256i a = words_load(tap[k] + i * step + c, lanes);
-        const __m256i b = words_load(tap[k + 1] + i * step + c, lanes);
-        const __m256i some = _mm256_madd_epi16(_mm256_unpacklo_epi16(a, b), load(w));
-        low = _mm256_add_epi32(low, some);
-        high = _mm256_add_epi32(
-            high, _mm256_madd_epi16(_mm256_unpackhi_epi16(a, b), load(w + PTE_PANEL)));
-      }
-      const __m256i begin = _mm256_permute2x128_si256(low, high, 0x20);
-      const __m256i rest = _mm256_permute2x128_si256(low, high, 0x31);
-      words_put(_mm256_add_epi32(begin, load(columns->bias)),
-                _mm256_add_epi32(rest, load(columns->bias + 8)), &r, columns, lanes,
-                y + i * t->channels + c);
-    }
+    if (lanes == PTE_PANEL) pixels_put(true, t, w, PTE_PANEL, tap, c, pixels, step, columns, y + c);
+    else pixels_put(false, t, w, lanes, tap, c, pixels, step, columns, y + c);
   }
 }
 
