@@ -77,6 +77,11 @@ def weights(net: Net, samples: Array, folder: Path) -> tuple[Path, Run]:
     return program(net, samples, folder, wanted)
 
 
+def words(net: Net, samples: Array, folder: Path) -> tuple[Path, Run]:
+    wanted = dataclasses.replace(recipe("int8"), activations="int16")
+    return program(net, samples, folder, wanted)
+
+
 def floating(net: Net, samples: Array, folder: Path) -> tuple[Path, Run]:
     return program(net, samples, folder, None)
 
@@ -156,6 +161,7 @@ QUANTIZERS: Mapping[str, Callable[[Net, Array, Path], tuple[Path, Run]]] = {
     "default": ours,
     **{f"--range {rule}": ranged(rule) for rule in RANGES[1:]},
     "weights alone": weights,
+    "--activations int16": words,
     "--max-loss 3 --metric top1": kept,
     "onnxruntime QDQ, Entropy": onnxruntime_of("Entropy"),
 }

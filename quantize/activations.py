@@ -36,6 +36,8 @@ SMALLEST_ACTIVATION: Final = 2.0**-40
 SMALLEST_WEIGHT: Final = 2.0**-80
 """Least scales: their product, the bias's scale, is a normal f32."""
 BIAS_LIMIT: Final = 2.0**30
+HEADROOM: Final = 2.0
+"""Times the range that samples showed, of int16: what others than these reach beyond would be lost, and of 16 bits one is not missed."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -67,13 +69,14 @@ class Solved:
 def grid_of(low: float, high: float, bits: int = 8) -> Grid:
     """The grid of 256 values over [low, high], widened to hold 0, which it holds exactly. A range of zeros has scale 1.
 
-    Of 16 bits it is symmetric about 0, as TOSA and TFLite want it.
+    Of 16 bits it is symmetric about 0, as TOSA and TFLite want it, and wider (HEADROOM).
     """
     low, high = min(low, 0.0), max(high, 0.0)
     if low == high:
         return Grid(np.float32(1), 0, bits)
     if bits == 16:
-        return Grid(np.float32(max(-low / 32768, high / 32767, SMALLEST_ACTIVATION)), 0, bits)
+        step = HEADROOM * max(-low / 32768, high / 32767)
+        return Grid(np.float32(max(step, SMALLEST_ACTIVATION)), 0, bits)
     scale = np.float32(max((high - low) / 255, SMALLEST_ACTIVATION))
     return Grid(scale, int(np.clip(round(-128 - low / float(scale)), -128, 127)))
 

@@ -213,8 +213,17 @@ Operation: TypeAlias = (
 OWN: Final[dict[str, type[Any]]] = {
     kind.__name__: kind
     for kind in (
-        Conv, Linear, Product, Add, Mul, AveragePool, InnerAverage, Rescale, Interpolate, MaxPool
-    )  # fmt: skip
+        Conv,
+        Linear,
+        Product,
+        Add,
+        Mul,
+        AveragePool,
+        InnerAverage,
+        Rescale,
+        Interpolate,
+        MaxPool,
+    )
 }
 PAIRS: Final = ("Add", "Mul", "Product")
 TYPES: Final = {8: ir.DataType.INT8, 16: ir.DataType.INT16}

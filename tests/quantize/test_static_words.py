@@ -110,11 +110,12 @@ def test_delegates_leave_int16_to_the_cpu(written: Path) -> None:
             assert "INT8" in str(refusal(node)) or "static" in str(refusal(node))
 
 
-def test_grids_are_symmetric() -> None:
+def test_grids_are_symmetric_and_twice_as_wide_as_what_samples_showed() -> None:
     for low, high in ((-1.0, 3.0), (-3.0, 1.0), (0.0, 0.0), (2.0, 5.0)):
         grid = grid_of(low, high, 16)
         assert grid.zero == 0 and grid.zero_point.dtype == np.int16
-        assert low >= -32768.5 * float(grid.scale) and high <= 32767.5 * float(grid.scale)
+        assert min(low, 0) >= -16384.5 * float(grid.scale)
+        assert max(high, 0) <= 16384 * float(grid.scale)
 
 
 @pytest.mark.parametrize(
