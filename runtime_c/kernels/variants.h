@@ -41,6 +41,7 @@ enum {
   PTE_PANEL = 16,        /* output columns of a weight panel */
   PTE_STRIP = 6,         /* rows of a register tile, and the row stride of a pointer table */
   PTE_SPAN = 7,          /* rows of a part of a tile, at most */
+  PTE_FEW = 14,          /* rows that read each weight once, at most */
   PTE_ADDENDS = 2,       /* of a finish */
   PTE_ABREAST = 4,       /* panels of a register tile, at most */
   PTE_TALL = 12,         /* rows of a tile of int8 in vector registers, at most, */
@@ -135,7 +136,9 @@ typedef struct pte_pair_f32 {
 } pte_pair_f32;
 
 /* Whether a tile of two panels has time to ask for weights to come. */
-static inline bool pte_pair_asks(const pte_pair_f32 *t) { return t->rows > PTE_SPAN; }
+static inline bool pte_pair_asks(const pte_pair_f32 *t) {
+  return t->rows > PTE_SPAN || t->rows == 4 || t->rows == 6; /* these are of few rows, too */
+}
 
 /* Tiles of such rows, the weights of all taps one behind the other. */
 typedef struct pte_parts_f32 {
@@ -151,12 +154,25 @@ typedef struct pte_parts_f32 {
   bool first;
 } pte_parts_f32;
 
+/* Few rows times panels, whole sums. */
+typedef struct pte_few_f32 {
+  const float *x, *panel; /* rows row_stride apart; panels one behind the other */
+  size_t rows, row_stride, depth, panels;
+  float *out;
+  size_t out_stride;
+  const pte_finish_f32 *finish;
+  unsigned missing; /* columns of the last panel that do not exist */
+} pte_few_f32;
+
 typedef struct pte_gemm_f32 {
   /* rows in 1..PTE_STRIP; panels is 1, abreast[rows] or abreast[rows + 1] */
   void (*tile)(size_t rows, size_t panels, const pte_tile_f32 *tile);
   /* `count` tiles of 1..2 * PTE_SPAN rows and one or two panels; knows `missing`. NULL: there is
    * none; builds without PTE_PARTS have none at all. */
   void (*parts)(size_t panels, const pte_parts_f32 *tiles, const pte_pair_f32 *pair, size_t count);
+  /* 2 .. PTE_FEW rows times pairs begin .. end of panels: pair i is i and i + panels / 2, the last
+   * panel of an odd number a pair of its own; knows `missing`. NULL: as `parts`. */
+  void (*few)(const pte_few_f32 *few, size_t begin, size_t end);
   /* y[panels][16] = panels times x[k], whole sums */
   void (*vector)(size_t k, size_t panels, const float *x, const float *panel, float *y);
   bool masked;                    /* knows `missing`; else such a tile goes through copies */

@@ -191,6 +191,8 @@ CASES = [
     matmul((30,), 530, 40, True),
     matmul((565,), 37, 6),
     matmul((31,), 64, 1100, True),
+    matmul((13,), 85, 2100, True, steps=relu()),
+    matmul((6,), 40, 4099),
     matmul((26,), 96, 20, True, steps=relu()),
     matmul((1,), 600, 520, True),
     matmul((3,), 20, 0, True),

@@ -51,7 +51,9 @@ typedef struct gemm_block {
   size_t pair_count;   /* 0: by pointers */
   size_t taps, run;    /* of a row, either way */
   float *decoded;      /* [PTE_ABREAST][PTE_GEMM_DEPTH][16] */
-  float *out;          /* the block's first element */
+  const float *few;    /* rows that are few, few_stride apart; NULL: they are not */
+  size_t few_stride;
+  float *out; /* the block's first element */
   size_t out_stride;
   size_t group, row, rows, panel_begin, panel_end;
   pte_pace *pace; /* the functions below that return bool look: false: the run is to end */
@@ -284,10 +286,36 @@ static bool run_vector(const gemm_block *b) {
   return finish_row(b, 0, false);
 }
 
+static bool run_few(const gemm_block *b) {
+  const pte_gemm *g = b->g;
+  const size_t panels = b->panel_end - b->panel_begin, end = b->panel_end * PTE_PANEL;
+  const size_t place = b->group * pte_panel_count(g->columns) + b->panel_begin;
+  const pte_finish_f32 finish = pte_finish_at(&g->finish, b->row, first_column(b));
+  const size_t pairs = ceil_div(panels, 2);
+  const pte_few_f32 s = {.x = b->few,
+                         .panel = g->panels.read(g->panels.self, place, 0, g->run, NULL),
+                         .rows = b->rows,
+                         .row_stride = b->few_stride,
+                         .depth = g->run,
+                         .panels = panels,
+                         .out = b->out,
+                         .out_stride = b->out_stride,
+                         .finish = &finish,
+                         .missing = end > g->columns ? (unsigned)(end - g->columns) : 0};
+  const int64_t cost = (int64_t)(2 * FOUR * b->rows * g->run);
+  for (size_t done = 0, count; done < pairs; done += count) {
+    count = (size_t)pte_pace_take(b->pace, (int64_t)(pairs - done), cost, 1);
+    if (count == 0) return false;
+    b->kernel->few(&s, done, done + count);
+  }
+  return true;
+}
+
 static bool run_block(const gemm_block *b) {
   const pte_gemm *g = b->g;
   bool vector = b->rows == 1 && g->taps == 1 && !g->panels.decoded && g->run <= VECTOR_DEPTH;
   if (g->taps == 0 || g->run == 0) return run_empty(b);
+  if (PTE_PARTS && b->few != NULL) return run_few(b);
   return vector ? run_vector(b) : run_depth(b);
 }
 
@@ -296,6 +324,8 @@ static bool run_block(const gemm_block *b) {
 
 typedef struct gemm_share {
   uint64_t table, copy, decoded, block, total; /* bytes; the last ones are a gemm_held */
+  bool few;     /* rows are so few that reading the weights is what takes time: each is read once */
+  size_t apart; /* floats from row to row of those that are copied, else fall on each other in L1 */
 } gemm_share;
 
 /* The rows that a share has laid out: those of a band; SIZE_MAX: of none. */
@@ -305,24 +335,29 @@ typedef struct gemm_held {
 
 enum { HELD_BYTES = 64 };
 
-/* Columns of a block, at most: all of them for one row, whose panels should stream. */
-static size_t block_columns(const pte_gemm *g) {
-  return g->rows == 1 ? g->columns : least(g->columns, BLOCK_PANELS * PTE_PANEL);
+/* Columns of a block, at most: all of them for one row or few, whose panels should stream. */
+static size_t block_columns(const pte_gemm *g, bool streams) {
+  return streams ? g->columns : least(g->columns, BLOCK_PANELS * PTE_PANEL);
 }
 
 static bool share_of(const pte_gemm *g, gemm_share *out) {
   uint64_t rows = least(g->rows, PTE_GEMM_ROWS), slots = pte_strips((size_t)rows) * PTE_STRIP;
-  uint64_t pairs, pieces = 0;
+  uint64_t pairs, pieces = 0, apart;
   gemm_share s = {
       .decoded = g->panels.decoded ? sizeof(float[PTE_ABREAST * PTE_GEMM_DEPTH * PTE_PANEL]) : 0};
-  uint64_t held = g->place == NULL ? 0 : block_columns(g);
+  const pte_gemm_lines *l = &g->lines;
+  s.few = PTE_PARTS && g->rows > 1 && g->rows <= PTE_FEW && l->width == g->rows && l->taps == 1 &&
+          l->piece_floats == 0 && !g->panels.decoded && g->run <= VECTOR_DEPTH / 2;
+  if (s.few && l->row_stride % ALIKE == 0) s.apart = g->run + PTE_PANEL;
+  uint64_t held = g->place == NULL ? 0 : block_columns(g, g->rows == 1 || s.few);
+  apart = sizeof(float) * rows * s.apart;
   if (g->lines.width > 0) pieces = (rows + g->lines.width - 2) / g->lines.width + 1;
   pairs = (rows / PTE_SPAN + pieces) * sizeof(pte_pair_f32);
   bool fits = pte_mul(slots * sizeof(float *), g->taps, &s.table) &&
               pte_align(s.table > pairs ? s.table : pairs, 64, &s.table) &&
               pte_mul(pieces * sizeof(float), g->lines.piece_floats, &pieces) &&
               pte_mul(rows * sizeof(float), g->copy_floats, &s.copy) &&
-              pte_align(s.copy > pieces ? s.copy : pieces, 64, &s.copy) &&
+              pte_align(most(most(s.copy, pieces), apart), 64, &s.copy) &&
               pte_mul(rows * sizeof(float), held, &s.block) && pte_align(s.block, 64, &s.block) &&
               pte_add(s.table, s.copy, &s.total) && pte_add(s.total, s.decoded, &s.total) &&
               pte_add(s.total, s.block, &s.total) && pte_add(s.total, HELD_BYTES, &s.total);
@@ -381,7 +416,9 @@ static bool fill_pairs(gemm_block *b, float *room) {
     const float *x = l->piece(b->g->source, &piece);
     if (x == NULL) return false;
     const size_t longest = l->row_stride % ALIKE == 0 && count > PTE_SPAN ? 6 : PTE_SPAN;
-    for (size_t i = 0, at = 0, end, n = ceil_div(count, longest); i < n; i++, at = end) {
+    size_t n = ceil_div(count, longest);
+    if (count == b->rows && n > 1) n += n % 2; /* all joined */
+    for (size_t i = 0, at = 0, end; i < n; i++, at = end) {
       end = count * (i + 1) / n;
       const gemm_span s = {x + at * l->row_stride, done + at, end - at};
       const bool joins = held.rows <= s.rows + 1 && s.rows <= held.rows + 1;
@@ -402,9 +439,25 @@ static void place_block(gemm_block *b, const gemm_share *share, char *scratch) {
   b->taps = lies ? b->g->lines.taps : b->g->taps, b->run = lies ? b->g->lines.run : b->g->run;
 }
 
+/* `apart`: 0, or where rows are copied to `room`. */
+static bool few_fill(gemm_block *b, size_t apart, float *room) {
+  const pte_gemm_lines *l = &b->g->lines;
+  pte_gemm_piece piece = {b->group, b->row, b->rows, false, NULL, b->pace};
+  b->few = l->piece(b->g->source, &piece);
+  b->few_stride = l->row_stride;
+  if (b->few == NULL || apart == 0) return b->few != NULL;
+  if (!pte_pace_go(b->pace, (int64_t)(b->rows * l->run))) return false;
+  for (size_t m = 0; m < b->rows; m++)
+    memcpy(room + m * apart, b->few + m * l->row_stride, l->run * sizeof *room);
+  b->few = room, b->few_stride = apart;
+  return true;
+}
+
 static bool fill_block(gemm_block *b, const gemm_share *share, char *scratch) {
   float *copy = (float *)(void *)(scratch + share->table);
-  b->pair_count = 0;
+  b->pair_count = 0, b->few = NULL;
+  if (PTE_PARTS && share->few && b->kernel->few != NULL && b->run != 0 && b->rows == b->g->rows)
+    return few_fill(b, share->apart, copy);
   if (b->run != 0 && even(b->g, b->kernel)) return fill_pairs(b, copy);
   pte_gemm_rows rows = {b->group, b->row, b->rows, b->g->taps, b->table, copy, b->pace};
   return b->run == 0 || b->g->fill(b->g->source, &rows);
@@ -452,16 +505,17 @@ static size_t column_limit(const gemm_grid *grid, size_t threads) {
 /* Blocks of at most 192 rows x 32 panels; more of them where threads would idle, as long as a block
  * keeps 2^17 steps (two microseconds) and, split by rows, 8 strips, or 7 tiles of rows that lie
  * evenly: threads that each take all rows of half the panels read these from memory once. Four
- * blocks a thread even out cores of different speed; a row vector, whose panels should stream, gets
- * one. */
+ * blocks a thread even out cores of different speed; where panels should stream, each gets one.
+ */
 static void grid_split(gemm_grid *grid, uint32_t threads) {
   const pte_gemm *g = grid->g;
   size_t depth = most(g->taps * g->run, 1), strip_work = depth * PTE_PANEL;
   size_t work = most(pte_tasks_worth(strip_work * g->rows, grid->panels * g->groups, 131072), 1);
-  size_t wanted = threads <= 1 ? 1 : least(g->rows == 1 ? threads : 4 * (size_t)threads, work);
+  bool streams = g->rows == 1 || (grid->share.few && grid->kernel->few != NULL);
+  size_t wanted = threads <= 1 ? 1 : least(streams ? threads : 4 * (size_t)threads, work);
   grid->unit = even(g, grid->kernel) ? 2 * PTE_SPAN : 2 * PTE_STRIP;
   grid->row_blocks = ceil_div(g->rows, PTE_GEMM_ROWS / grid->unit * grid->unit);
-  grid->column_blocks = ceil_div(g->columns, block_columns(g));
+  grid->column_blocks = ceil_div(g->columns, block_columns(g, streams));
   size_t rows_wanted = ceil_div(wanted, g->groups * grid->column_blocks);
   const size_t least_rows = even(g, grid->kernel) ? 7 * grid->unit : 8 * PTE_STRIP;
   grid->row_blocks = most(grid->row_blocks, least(rows_wanted, g->rows / least_rows));
@@ -523,7 +577,7 @@ static void grid_task(void *context, size_t begin, size_t end, uint32_t thread) 
     char *scratch = grid->scratch + grid->share.total * thread;
     gemm_held *held = held_of(grid, thread);
     place_block(&b, &grid->share, scratch);
-    if (grid->column_blocks > 1 && held->band == band) {
+    if (grid->column_blocks > 1 && held->band == band && !grid->share.few) {
       b.pair_count = held->pair_count;
     } else {
       held->band = SIZE_MAX;

@@ -160,10 +160,10 @@ INLINE void parts_run(const size_t rows, const size_t panels, const pte_parts_f3
             p + 1 < panels ? 0xffff : last,
             row_at(at[m / half], m % half, step, step_3, step_5) + PTE_PANEL * p);
   }
+  const bool asks = rows > PTE_SPAN || rows == 4 || rows == 6; /* pte_pair_asks */
   if (panels > 1 && rows == 2 * PTE_SPAN && s->missing >= PTE_PANEL / 2 && s->first)
     steps_halved(s, t, sum);
-  else if (panels > 1 && rows > PTE_SPAN && s->further > 0) /* pte_pair_asks */
-    steps_run(rows, panels, true, s, t, ask, sum);
+  else if (panels > 1 && asks && s->further > 0) steps_run(rows, panels, true, s, t, ask, sum);
   else steps_run(rows, panels, false, s, t, ask, sum);
   if (s->finish != NULL)
     pte_finish_parts_avx512(s->finish, t->row, half, rows, panels, 0, last, sum);
@@ -260,9 +260,12 @@ static void vector_avx512(size_t k, size_t panels, const float *x, const float *
   pte_panels_stream(streams_run, k, panels, x, panel, y);
 }
 
+#include "kernels/matrix/gemm_few__avx512.inc"
+
 const pte_gemm_f32 pte_gemm_f32__avx512 = {
     .tile = tile_avx512,
     .parts = parts_avx512,
+    .few = few_avx512,
     .vector = vector_avx512,
     .masked = true,
     .abreast = {0, 4, 4, 2, 2, 2, 2},
