@@ -23,8 +23,9 @@
 
 enum {
   PTE_I8_BLOCK = 32,
-  PTE_I8_ROWS = 4, /* that a variant takes together, */
-#if PTE_HAVE_AMX
+  PTE_I8_ROWS = 4,                 /* that a variant takes together, */
+  PTE_I8_BEHIND = PTE_I8_ROWS - 1, /* rows of zeros behind the last one, */
+#if PTE_HAVE_AMX || PTE_HAVE_AVX512VNNI
   PTE_I8_TALL = 64 /* and the most of any */
 #else
   PTE_I8_TALL = PTE_I8_ROWS
@@ -32,7 +33,7 @@ enum {
 };
 
 /* Rows of x: row r has codes + r * blocks * 32 (-127 .. 127, zeros behind K), steps + r * blocks
- * and sums + r * blocks, which are those of its codes. */
+ * and sums + r * blocks, which are those of its codes. PTE_I8_BEHIND rows more can be read. */
 typedef struct pte_rows_i8 {
   size_t blocks;
   const int8_t *codes;

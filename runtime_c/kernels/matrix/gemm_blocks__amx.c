@@ -108,17 +108,6 @@ static void panel_run(const pte_stored *w, const pte_rows_i8 *x, size_t rows, si
   }
 }
 
-/* What is no strip: four rows together, the last perhaps once more. */
-static void rest_run(const pte_stored *w, const pte_rows_i8 *x, size_t first, size_t rows,
-                     size_t panel, size_t count, float *out, size_t out_stride) {
-  for (size_t row = first; row < rows; row += PTE_I8_ROWS) {
-    size_t at = row + PTE_I8_ROWS <= rows ? row : rows < PTE_I8_ROWS ? 0 : rows - PTE_I8_ROWS;
-    const pte_rows_i8 some = rows_from(x, at, 0);
-    pte_gemm_blocks__avx512vnni.panels(w, &some, rows - at < PTE_I8_ROWS ? rows - at : PTE_I8_ROWS,
-                                       panel, count, out + at * out_stride, out_stride);
-  }
-}
-
 static void panels_amx(const pte_stored *w, const pte_rows_i8 *x, size_t rows, size_t panel,
                        size_t count, float *out, size_t out_stride) {
   const size_t strips = rows / EDGE * EDGE;
@@ -128,7 +117,10 @@ static void panels_amx(const pte_stored *w, const pte_rows_i8 *x, size_t rows, s
       panel_run(w, x, strips, panel + p, out + p * PTE_PANEL, out_stride);
     _tile_release();
   }
-  rest_run(w, x, x->blocks > 0 ? strips : 0, rows, panel, count, out, out_stride);
+  const pte_rows_i8 rest = rows_from(x, strips, 0);
+  if (strips < rows)
+    pte_gemm_blocks__avx512vnni.panels(w, &rest, rows - strips, panel, count,
+                                       out + strips * out_stride, out_stride);
 }
 
 const pte_gemm_blocks pte_gemm_blocks__amx = {panels_amx, pte_i8_quantize, PTE_I8_TALL};

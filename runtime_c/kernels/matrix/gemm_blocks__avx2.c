@@ -8,8 +8,7 @@
 #if PTE_HAVE_AVX2
 #include <immintrin.h>
 
-#define VARIANT pte_gemm_blocks__avx2
-enum { AHEAD = 4096 }; /* its sums wait longer */
+enum { FEWER = 0, AHEAD = 4096 }; /* its sums wait longer */
 typedef struct constants {
   __m256i table, low, ones;
 } constants;
@@ -21,7 +20,8 @@ INLINE __m256i load(const uint8_t *from) {
   return _mm256_load_si256((const __m256i *)(const void *)from);
 }
 
-INLINE constants constants_of(const uint32_t format) {
+INLINE constants constants_of(const uint32_t format, const pte_stored *w) {
+  (void)w;
   static const uint8_t mxfp6[16] = {16, 18, 20, 22, 24, 26, 28, 30, 32, 36, 40, 44, 48, 52, 56, 60};
   const uint8_t *table = format == PTE_FORMAT_NF4     ? pte_nf4_seven
                          : format == PTE_FORMAT_MXFP6 ? mxfp6
@@ -137,6 +137,46 @@ INLINE void block_add(const uint32_t format, const size_t rows, const size_t pan
     }
   }
 }
+
+/* Each format by its two functions. */
+#define FORMAT(name)                                                                               \
+  static void row_##name(const tile *t) { tile_run(PTE_FORMAT_##name, 1, ABREAST, t); }            \
+  static void rows_##name(const tile *t) { tile_run(PTE_FORMAT_##name, PTE_I8_ROWS, 1, t); }
+PTE_DOT_FORMATS(FORMAT)
+#undef FORMAT
+
+typedef struct tiles {
+  void (*row)(const tile *), (*rows)(const tile *);
+} tiles;
+
+static const tiles tiles_of[] = {
+#define FORMAT(name) [PTE_FORMAT_##name] = {row_##name, rows_##name},
+    PTE_DOT_FORMATS(FORMAT)
+#undef FORMAT
+};
+
+/* Rows that are no four take turns at panels that stay in the second cache. */
+enum { TURN_BYTES = 256 << 10 };
+
+static void panels_avx2(const pte_stored *w, const pte_rows_i8 *x, size_t rows, size_t panel,
+                        size_t count, float *out, size_t out_stride) {
+  tile t = {w, *x, rows, panel, 0, 0, out, out_stride};
+  if (rows == PTE_I8_ROWS) {
+    for (; t.panel < panel + count; t.panel++, t.out += PTE_PANEL) tiles_of[w->format].rows(&t);
+    return;
+  }
+  size_t turn = rows == 1 ? count : TURN_BYTES / (64 * w->steps + 1) / ABREAST * ABREAST + ABREAST;
+  for (size_t some; count > 0; count -= some, t.panel += some, t.out += some * PTE_PANEL) {
+    tile row = t;
+    some = count < turn ? count : turn;
+    for (size_t r = 0; r < rows; r++, row.out += out_stride) {
+      pairs_run(tiles_of[w->format].row, row, some);
+      row.x.codes += x->blocks * PTE_I8_BLOCK, row.x.steps += x->blocks, row.x.sums += x->blocks;
+    }
+  }
+}
+
+const pte_gemm_blocks pte_gemm_blocks__avx2 = {panels_avx2, pte_i8_quantize, PTE_I8_ROWS};
 #else
 typedef int pte_gemm_blocks__avx2_is_absent;
 #endif

@@ -3,11 +3,12 @@
  * unsigned, its bias leaving by the sum of the activations. A row of the panel is a lane. */
 #if PTE_HAVE_AVX512VNNI
 #include <immintrin.h>
+#include <stdint.h>
 
-#define VARIANT pte_gemm_blocks__avx512vnni
-enum { AHEAD = 3072 };
+enum { FEWER = 1, AHEAD = 4096, READ_AHEAD = 8192 /* of rows that share what is read */ };
 typedef struct constants {
-  __m512i table, low;
+  __m512i table, low, bias; /* bias: less it, in 32 bits */
+  uint32_t scale;           /* dtype */
 } constants;
 #include "kernels/matrix/gemm_blocks__avx512vnni.h"
 #include "kernels/matrix/gemm_blocks_x86.inc"
@@ -26,24 +27,26 @@ INLINE __m512i mxfp6_table(void) {
                             _mm256_sub_epi8(zero, size), 1);
 }
 
-/* Four bits: codes themselves are looked up in `low`, which masks; i8: its sign bit flips. */
-INLINE constants constants_of(const uint32_t format) {
-  const __m512i low = _mm512_set1_epi8(15);
-  switch (format) {
-  case PTE_FORMAT_NF4: return (constants){repeat(pte_nf4_seven), low};
-  case PTE_FORMAT_MXFP4: return (constants){repeat(mxfp4_bytes), low};
-  case PTE_FORMAT_MXFP6: return (constants){mxfp6_table(), low};
-  default: return (constants){_mm512_set1_epi8(-128), low};
-  }
+/* Formats of as many bits are one function. `low` masks what the upper plane joins; i8: its sign
+ * bit flips. */
+INLINE constants constants_of(const uint32_t format, const pte_stored *w) {
+  static const uint8_t four_bits[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  constants c = {_mm512_set1_epi8(-128), _mm512_set1_epi8(15),
+                 _mm512_set1_epi32(-bias_of(w->format)), pte_format_scale(w->format)};
+  if (pte_format_bits(format) == 6) c.table = mxfp6_table();
+  if (pte_format_bits(format) == 4)
+    c.table = repeat(w->format == PTE_FORMAT_NF4     ? pte_nf4_seven
+                     : w->format == PTE_FORMAT_MXFP4 ? mxfp4_bytes
+                                                     : four_bits);
+  return c;
 }
 
 /* The unsigned bytes of elements 4q .. 4q + 3 of the unit at `at`. */
 INLINE __m512i bytes_of(const uint32_t format, const size_t q, walk at, constants c) {
   __m512i codes = load(at.codes + q / 2 * 64);
-  if (format == PTE_FORMAT_I8) return _mm512_xor_si512(codes, c.table);
+  if (pte_format_bits(format) == 8) return _mm512_xor_si512(codes, c.table);
   if (q % 2) codes = _mm512_srli_epi16(codes, 4);
-  if (format == PTE_FORMAT_I4) return _mm512_and_si512(codes, c.low);
-  if (format == PTE_FORMAT_MXFP6) {
+  if (pte_format_bits(format) == 6) {
     __m512i high = load(at.high);
     high = q == 0   ? _mm512_slli_epi16(high, 4)
            : q == 1 ? _mm512_slli_epi16(high, 2)
@@ -55,9 +58,9 @@ INLINE __m512i bytes_of(const uint32_t format, const size_t q, walk at, constant
 }
 
 /* E8M0: byte 0 is 2^-127, subnormal; 255 is NaN. */
-INLINE __m512 scales_read(const uint32_t format, const uint8_t *from) {
-  if (pte_format_scale(format) == PTE_F32) return _mm512_loadu_ps(from);
-  if (pte_format_scale(format) == PTE_F16)
+INLINE __m512 scales_read(uint32_t dtype, const uint8_t *from) {
+  if (dtype == PTE_F32) return _mm512_loadu_ps(from);
+  if (dtype == PTE_F16)
     return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)from));
   __m512i byte = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)from));
   __m512i scale = _mm512_max_epi32(_mm512_slli_epi32(byte, 23), _mm512_set1_epi32(0x00400000));
@@ -65,67 +68,235 @@ INLINE __m512 scales_read(const uint32_t format, const uint8_t *from) {
   return _mm512_castsi512_ps(_mm512_mask_set1_epi32(scale, nan, -1));
 }
 
+/* As intrinsics GCC 12 copies the sum before and after. */
+INLINE void dot(__m512i *sum, __m512i bytes, __m512i x) {
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(*sum) : "v"(bytes), "v"(x));
+}
+
+/* What limits it are loads: panels side by side share those of x. */
 INLINE void block_add(const uint32_t format, const size_t rows, const size_t panels, size_t units,
                       pte_rows_i8 x, const walk *at, constants c, pte_lanes *acc) {
   const size_t quads = pte_i8_unit(format) / 4, stride = x.blocks * PTE_I8_BLOCK;
-  __m512i sum[MOST_PANELS];
+  const bool four_bits = pte_format_bits(format) == 4; /* the others are one format each */
+  const __m512i bias = four_bits ? c.bias : _mm512_set1_epi32(-bias_of(format));
+  __m512i sum[MOST_SUMS];
 #pragma GCC unroll 4
-  for (size_t i = 0; i < panels * rows; i++)
-    sum[i] = _mm512_set1_epi32(-bias_of(format) * x.sums[i % rows * x.blocks]);
+  for (size_t r = 0; r < rows; r++) {
+    const __m512i start = _mm512_mullo_epi32(_mm512_set1_epi32(x.sums[r * x.blocks]), bias);
+#pragma GCC unroll 2
+    for (size_t p = 0; p < panels; p++) sum[p * rows + r] = start;
+  }
   for (size_t s = 0; s < units; s++)
 #pragma GCC unroll 4
-    for (size_t q = 0; q < quads; q++)
+    for (size_t q = 0; q < quads; q++) {
+      __m512i bytes[ABREAST];
+#pragma GCC unroll 2
+      for (size_t p = 0; p < panels; p++)
+        bytes[p] = bytes_of(
+            format, q, (walk){at[p].codes + s * code_bytes(format), at[p].high + s * 64, NULL}, c);
 #pragma GCC unroll 4
-      for (size_t p = 0; p < panels; p++) {
-        walk unit = {at[p].codes + s * code_bytes(format), at[p].high + s * 64, NULL};
-        __m512i bytes = bytes_of(format, q, unit, c);
-#pragma GCC unroll 4
-        for (size_t r = 0; r < rows; r++) {
-          __m512i *i = sum + p * rows + r;
-          *i = _mm512_dpbusd_epi32(
-              *i, bytes, _mm512_set1_epi32(four(x.codes + r * stride + (s * quads + q) * 4)));
-        }
+      for (size_t r = 0; r < rows; r++) {
+        const __m512i all = _mm512_set1_epi32(four(x.codes + r * stride + (s * quads + q) * 4));
+#pragma GCC unroll 2
+        for (size_t p = 0; p < panels; p++) dot(&sum[p * rows + r], bytes[p], all);
       }
+    }
+#pragma GCC unroll 2
+  for (size_t p = 0; p < panels; p++) {
+    const __m512 scale = scales_read(four_bits ? c.scale : pte_format_scale(format), at[p].scales);
 #pragma GCC unroll 4
-  for (size_t i = 0; i < panels * rows; i++) {
-    __m512 both = _mm512_mul_ps(_mm512_set1_ps(x.steps[i % rows * x.blocks]),
-                                scales_read(format, at[i / rows].scales));
-    acc[i].all = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum[i]), both, acc[i].all);
+    for (size_t r = 0; r < rows; r++) {
+      const size_t i = p * rows + r;
+      const __m512 both = _mm512_mul_ps(_mm512_set1_ps(x.steps[r * x.blocks]), scale);
+      acc[i].all = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum[i]), both, acc[i].all);
+    }
   }
 }
 
+/* Into t or, `raw`, the unsigned bytes that are looked up. */
 INLINE void blocks_read(const uint32_t format, const pte_stored *w, size_t panel, size_t first,
-                        size_t count, int8_t *codes, float *scales) {
+                        size_t count, bool raw, int8_t *codes, float *scales) {
   const size_t unit = pte_i8_unit(format), units = PTE_I8_BLOCK / unit, quads = unit / 4;
   const size_t row_bytes = w->scale_bytes * PTE_PANEL;
-  const constants c = constants_of(format);
-  const __m512i bias = _mm512_set1_epi8((char)bias_of(format));
-  const uint8_t *from = w->codes + panel * w->steps * 64 + first * units * code_bytes(format);
-  const uint8_t *high = w->high + panel * w->steps * 32 + first * units * 64;
+  walk at = {w->codes + panel * w->steps * 64 + first * units * code_bytes(format),
+             w->high + panel * w->steps * 32 + first * units * 64, NULL};
   const uint8_t *scale = w->scales + panel * w->blocks * row_bytes;
   size_t left = (w->depth + unit - 1) / unit - first * units;
-  for (size_t b = first; b < first + count; b++, scales += PTE_PANEL) {
-    _mm512_storeu_ps(scales, scales_read(format, scale + pte_i8_scale_at(w, b) * row_bytes));
-    for (size_t s = 0; s < units; s++, from += code_bytes(format), high += 64)
+  constants c = constants_of(format, w);
+  if (!raw && pte_format_bits(format) == 8) c.table = _mm512_setzero_si512();
+  else if (!raw) c.table = _mm512_sub_epi8(c.table, _mm512_set1_epi8((char)bias_of(w->format)));
+  for (size_t b = first; b < first + count; b++, scales += PTE_PANEL, left -= units) {
+    const size_t last = (left < units ? left : units) - 1;
+    at.scales = scale + pte_i8_scale_at(w, b) * row_bytes;
+    if (pte_format_bits(format) == 6)
+      for (size_t i = 0; i < units * 64; i += 64)
+        _mm_prefetch((const char *)(at.high + READ_AHEAD / 2 + i), _MM_HINT_T0);
+    _mm_prefetch((const char *)(at.scales + READ_AHEAD / 12), _MM_HINT_T0);
+    _mm512_storeu_ps(scales, scales_read(c.scale, at.scales));
+    for (size_t s = 0; s < units; s++) {
+      const size_t u = s < last ? s : last; /* what is behind K meets zeros */
+      const walk here = {at.codes + u * code_bytes(format), at.high + u * 64, NULL};
 #pragma GCC unroll 4
-      for (size_t q = 0; q < quads; q++, codes += 64) {
-        __m512i t = _mm512_setzero_si512();
-        if (left > 0) t = _mm512_sub_epi8(bytes_of(format, q, (walk){from, high, NULL}, c), bias);
-        _mm512_store_si512(codes, t);
-        if (q + 1 == quads && left > 0) left--;
-      }
+      for (size_t q = 0; q < quads; q++, codes += 64)
+        _mm512_store_si512(codes, bytes_of(format, q, here, c));
+    }
+    at.codes += units * code_bytes(format), at.high += units * 64;
   }
+}
+
+static void some_read(const pte_stored *w, size_t panel, size_t first, size_t count, bool raw,
+                      int8_t *codes, float *scales) {
+  const unsigned bits = pte_format_bits(w->format);
+  if (bits == 4) blocks_read(PTE_FORMAT_NF4, w, panel, first, count, raw, codes, scales);
+  else if (bits == 6) blocks_read(PTE_FORMAT_MXFP6, w, panel, first, count, raw, codes, scales);
+  else blocks_read(PTE_FORMAT_I8, w, panel, first, count, raw, codes, scales);
 }
 
 void pte_blocks_read__avx512vnni(const pte_stored *w, size_t panel, size_t first, size_t count,
                                  int8_t *codes, float *scales) {
-#define CASE(name)                                                                                 \
-  case PTE_FORMAT_##name:                                                                          \
-    blocks_read(PTE_FORMAT_##name, w, panel, first, count, codes, scales);                         \
-    break;
-  switch (w->format) { PTE_DOT_FORMATS(CASE) }
-#undef CASE
+  some_read(w, panel, first, count, false, codes, scales);
 }
+
+/* --- rows together: their codes meet a panel's that became bytes once for all of them
+ * ----------------------------------------------------------------------------------------------
+ */
+
+enum {
+  PART = 8,  /* blocks that are read at a time */
+  TALL = 6,  /* rows of a strip, at most */
+  MANY = 32, /* rows together, at most */
+  PART_BYTES = PART * PTE_I8_BLOCK * PTE_PANEL
+};
+
+typedef struct part {
+  _Alignas(64) int8_t w[ABREAST][PART_BYTES]; /* [PART][8][16][4], unsigned, */
+  float scales[ABREAST][PART * PTE_PANEL];
+  size_t count;
+  int32_t bias; /* too large by so much */
+  bool begins;  /* the sums start at +0 */
+  float *out[ABREAST];
+  size_t rows, out_stride, last_out;
+  const int8_t *last;
+  const uint8_t *ask[ABREAST]; /* codes to come, asked for evenly */
+  size_t ask_step;
+  int32_t start[TALL][PART]; /* of the sums of the strip's rows, and what they are multiplied by */
+  float step[TALL][PART];
+} part;
+
+/* Rows 0 .. most - 2, `stride` and out_stride apart, and the last one. */
+INLINE void strip_run(const size_t most, part *p, const int8_t *x, size_t stride) {
+  __m512 acc[TALL][ABREAST];
+#define OUT(r, i) (p->out[i] + ((r) + 1 < most ? (r) * p->out_stride : p->last_out))
+#pragma GCC unroll 6
+  for (size_t r = 0; r < most; r++)
+#pragma GCC unroll 2
+    for (size_t i = 0; i < ABREAST; i++)
+      acc[r][i] = p->begins ? _mm512_setzero_ps() : _mm512_loadu_ps(OUT(r, i));
+  const char *ask = (const char *)p->ask[0];
+  const size_t ask_beside = (size_t)(p->ask[1] - p->ask[0]), ask_step = p->ask_step;
+  const int8_t *w = p->w[0], *a[] = {x, x + 3 * stride, p->last};
+  for (size_t b = 0; b < p->count; b++) {
+    __m512i sum[TALL][ABREAST];
+#pragma GCC unroll 6
+    for (size_t r = 0; r < most; r++) sum[r][0] = sum[r][1] = _mm512_set1_epi32(p->start[r][b]);
+    for (const int8_t *end = w + PTE_I8_BLOCK * PTE_PANEL; w != end; w += 64) {
+      const __m512i first = _mm512_load_si512(w), second = _mm512_load_si512(w + PART_BYTES);
+#pragma GCC unroll 6
+      for (size_t r = 0; r < most; r++) {
+        const int8_t *from = r + 1 < most ? a[r / 3] + r % 3 * stride : a[2];
+        const __m512i all = _mm512_set1_epi32(four(from));
+        dot(&sum[r][0], first, all);
+        dot(&sum[r][1], second, all);
+      }
+      _mm_prefetch(ask, _MM_HINT_T0);
+      _mm_prefetch(ask + ask_beside, _MM_HINT_T0);
+      a[0] += 4, a[1] += 4, a[2] += 4, ask += ask_step;
+    }
+#pragma GCC unroll 6
+    for (size_t r = 0; r < most; r++)
+#pragma GCC unroll 2
+      for (size_t i = 0; i < ABREAST; i++) {
+        const __m512 scale = _mm512_load_ps(p->scales[i] + b * PTE_PANEL);
+        acc[r][i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum[r][i]),
+                                    _mm512_mul_ps(_mm512_set1_ps(p->step[r][b]), scale), acc[r][i]);
+      }
+  }
+#pragma GCC unroll 6
+  for (size_t r = 0; r < most; r++)
+#pragma GCC unroll 2
+    for (size_t i = 0; i < ABREAST; i++) _mm512_storeu_ps(OUT(r, i), acc[r][i]);
+#undef OUT
+  p->ask[0] = (const uint8_t *)ask, p->ask[1] = p->ask[0] + ask_beside;
+}
+
+/* Up to six of `rows` rows. Of one to three, four are done: the first or the last one again. */
+static void some_rows(part *p, pte_rows_i8 x, size_t rows, size_t out_stride) {
+  const size_t most = rows > 4 && rows != 7 && rows != 8 ? TALL : 4;
+  const size_t stride = x.blocks * PTE_I8_BLOCK;
+  const __mmask8 some = (__mmask8)((1u << p->count) - 1);
+  const __m256i bias = _mm256_set1_epi32(-p->bias);
+  p->rows = rows < most ? rows : most;
+  const size_t on = p->rows > 2, last = p->rows - 1;
+  p->last = x.codes + last * stride, p->last_out = last * out_stride,
+  p->out_stride = on * out_stride;
+#pragma GCC unroll 1
+  for (size_t r = 0; r < most; r++) {
+    const size_t at = (r + 1 < most ? r * on : last) * x.blocks;
+    const __m256i sums = _mm256_maskz_loadu_epi32(some, x.sums + at);
+    _mm256_storeu_ps(p->step[r], _mm256_maskz_loadu_ps(some, x.steps + at));
+    _mm256_storeu_si256((__m256i *)(void *)p->start[r], _mm256_mullo_epi32(sums, bias));
+  }
+  if (most == TALL) strip_run(TALL, p, x.codes, stride);
+  else strip_run(4, p, x.codes, on * stride);
+}
+
+/* Panels `panel` and that `apart` further; one twice where that is 0. */
+static void pair_run(const pte_stored *w, const pte_rows_i8 *x, size_t rows, size_t panel,
+                     size_t apart, float *out, size_t out_stride) {
+  const size_t unit = pte_i8_unit(w->format), units = PTE_I8_BLOCK / unit;
+  const size_t bytes = units * code_bytes(w->format); /* of a block's codes */
+  part p;
+  p.ask_step = (bytes / 8 + (rows - 1) / TALL) / ((rows + TALL - 1) / TALL);
+  p.begins = true, p.bias = bias_of(w->format);
+  for (size_t b = 0; b < x->blocks; b += PART, p.begins = false) {
+    p.count = x->blocks - b < PART ? x->blocks - b : PART;
+    for (size_t i = 0; i < ABREAST; i++) {
+      p.ask[i] = w->codes + (panel + i * apart) * w->steps * 64 + b * bytes + READ_AHEAD;
+      some_read(w, panel + i * apart, b, p.count, true, p.w[i], p.scales[i]);
+    }
+    for (size_t row = 0; row < rows; row += p.rows) {
+      const size_t at = row * x->blocks + b;
+      p.out[0] = out + row * out_stride, p.out[1] = p.out[0] + apart * PTE_PANEL;
+      some_rows(&p,
+                (pte_rows_i8){x->blocks, x->codes + at * PTE_I8_BLOCK, x->steps + at, x->sums + at},
+                rows - row, out_stride);
+    }
+  }
+}
+
+static void row_4(const tile *t) { tile_run(PTE_FORMAT_NF4, 1, ABREAST, t); }
+static void row_6(const tile *t) { tile_run(PTE_FORMAT_MXFP6, 1, ABREAST, t); }
+static void row_8(const tile *t) { tile_run(PTE_FORMAT_I8, 1, ABREAST, t); }
+static void rows_4(const tile *t) { tile_run(PTE_FORMAT_NF4, PTE_I8_ROWS, ABREAST, t); }
+
+/* Codes of four bits are so few bytes that of up to four rows the sums would wait for what is
+ * stored first. */
+static void panels_avx512vnni(const pte_stored *w, const pte_rows_i8 *x, size_t rows, size_t panel,
+                              size_t count, float *out, size_t out_stride) {
+  const tile t = {w, *x, rows, panel, 0, 0, out, out_stride};
+  const size_t apart = count / ABREAST;
+  const unsigned bits = pte_format_bits(w->format);
+  if (rows == 1) pairs_run(bits == 4 ? row_4 : bits == 6 ? row_6 : row_8, t, count);
+  else if (rows <= PTE_I8_ROWS && bits == 4) pairs_run(rows_4, t, count);
+  else if (x->blocks == 0)
+    for (size_t r = 0; r < rows; r++)
+      memset(out + r * out_stride, 0, count * PTE_PANEL * sizeof *out);
+  else
+    for (size_t p = 0; p < count; p = p + 1 == apart ? 2 * apart : p + 1)
+      pair_run(w, x, rows, panel + p, p < apart ? apart : 0, out + p * PTE_PANEL, out_stride);
+}
+
+const pte_gemm_blocks pte_gemm_blocks__avx512vnni = {panels_avx512vnni, pte_i8_quantize, MANY};
 #else
 typedef int pte_gemm_blocks__avx512vnni_is_absent;
 #endif

@@ -10,7 +10,8 @@
 enum {
   BLOCK_ROWS = 64, /* whose codes stay in L2 */
   BLOCK_PANELS = 16,
-  DOT = 4 /* products of codes that count as one operation */
+  PAIR_ROWS = 32, /* a variant may take two panels together of so many rows, at most */
+  DOT = 4         /* products of codes that count as one operation */
 };
 
 typedef struct int8_plan {
@@ -30,6 +31,7 @@ typedef struct int8_plan {
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
+static size_t together(size_t rows) { return rows <= PAIR_ROWS ? 2 : 1; } /* panels */
 
 static void quantize_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const int8_plan *p = context;
@@ -58,7 +60,7 @@ static bool strip_run(const int8_plan *p, pte_pace *pace, size_t row, size_t row
   x.sums += row * x.blocks;
   int64_t cost = (int64_t)(rows * PTE_PANEL * (p->depth + DOT) / DOT);
   for (size_t done = 0, some; done < whole; done += some, panel += some) {
-    some = (size_t)pte_pace_take(pace, (int64_t)(whole - done), cost, 1);
+    some = (size_t)pte_pace_take(pace, (int64_t)(whole - done), cost, (int64_t)together(rows));
     if (some == 0) return false;
     p->kernel->panels(&p->w, &x, rows, panel, some, out + panel * PTE_PANEL, p->columns);
   }
@@ -98,12 +100,14 @@ static void product_task(void *context, size_t begin, size_t end, uint32_t threa
     size_t last = panels * (column + 1) / p->column_blocks;
     size_t row = block * BLOCK_ROWS, row_end = least(row + BLOCK_ROWS, p->rows);
     size_t tall = least(p->kernel->most_rows, row_end - row);
-    if (row_end - row < PTE_I8_ROWS)
+    if (tall > PTE_I8_ROWS) tall = ceil_div(row_end - row, ceil_div(row_end - row, tall));
+    if (row_end - row <= tall) /* panels stream */
       goes_on = strip_run(p, &pace, row, row_end - row, first, last - first);
     else /* the codes of a panel stay in the cache for all strips; the last may do rows again */
-      for (size_t panel = first; panel < last; panel++)
+      for (size_t panel = first; panel < last; panel += together(tall))
         for (size_t m = row; goes_on && m < row_end; m += tall)
-          goes_on = strip_run(p, &pace, least(m, row_end - tall), tall, panel, 1);
+          goes_on = strip_run(p, &pace, least(m, row_end - tall), tall, panel,
+                              least(together(tall), last - panel));
     for (size_t m = row; goes_on && m < row_end; m++)
       goes_on =
           row_finish(p, &pace, thread, m, first * PTE_PANEL, least(last * PTE_PANEL, p->columns));
@@ -133,9 +137,9 @@ static int8_plan plan_of(const pte_call *call) {
 /* Bytes of codes, which come first, and of codes, steps and sums. */
 static bool plan_bytes(const int8_plan *p, uint64_t *codes, uint64_t *all) {
   uint64_t count, rest;
-  return pte_mul(p->rows, p->x.blocks, &count) && pte_mul(count, PTE_I8_BLOCK, codes) &&
-         pte_align(*codes, 64, codes) && pte_mul(count, sizeof(float) + sizeof(int32_t), &rest) &&
-         pte_add(*codes, rest, all);
+  return pte_mul(p->rows + PTE_I8_BEHIND, p->x.blocks, &count) &&
+         pte_mul(count, PTE_I8_BLOCK, codes) && pte_align(*codes, 64, codes) &&
+         pte_mul(count, sizeof(float) + sizeof(int32_t), &rest) && pte_add(*codes, rest, all);
 }
 
 static pte_status matmul_int8_scratch(const pte_call *call, uint64_t *out_bytes) {
@@ -155,7 +159,11 @@ static pte_status matmul_int8_run(const pte_call *call) {
   char *scratch = (char *)call->scratch + epilogue;
   p.codes = (int8_t *)scratch;
   p.steps = (float *)(void *)(scratch + codes);
-  p.sums = (int32_t *)(void *)(p.steps + p.rows * p.x.blocks);
+  p.sums = (int32_t *)(void *)(p.steps + (p.rows + PTE_I8_BEHIND) * p.x.blocks);
+  const size_t end = p.rows * p.x.blocks, behind = PTE_I8_BEHIND * p.x.blocks;
+  memset(p.codes + end * PTE_I8_BLOCK, 0, behind * PTE_I8_BLOCK);
+  memset(p.steps + end, 0, behind * sizeof *p.steps);
+  memset(p.sums + end, 0, behind * sizeof *p.sums);
   p.x.codes = p.codes, p.x.steps = p.steps, p.x.sums = p.sums;
   if (!pte_finish_of(call, a->steps, 3, &p.finish))
     p.epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
