@@ -306,7 +306,7 @@ typedef struct pte_tile_i8 {
   const int8_t *panel; /* 64-byte aligned */
   size_t quads, row_bytes, panel_bytes;
   const int8_t *next; /* what is read later, to be asked for `next_step` bytes further each quad */
-  size_t next_step;
+  size_t next_step, next_panel; /* 0, or the same so much further */
   const int32_t *start;
   size_t start_row, start_panel;      /* between rows and panels of `start` */
   const pte_rescale_columns *columns; /* a panel each, narrow ones; NULL: sums go to `sum` */

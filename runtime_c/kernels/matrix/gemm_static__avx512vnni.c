@@ -103,6 +103,7 @@ INLINE void tile(const size_t rows, const size_t panels, const pte_tile_i8 *t) {
   for (size_t q = 0; q < t->quads; q++, w += 64, x += 4, next += t->next_step) {
     __m512i weight[PTE_BESIDE];
     _mm_prefetch((const char *)next, _MM_HINT_T1);
+    if (panels == 2) _mm_prefetch((const char *)(next + t->next_panel), _MM_HINT_T1);
 #pragma GCC unroll 2
     for (size_t p = 0; p < panels; p++) weight[p] = _mm512_load_si512(w + p * t->panel_bytes);
 #pragma GCC unroll 12

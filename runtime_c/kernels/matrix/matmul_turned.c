@@ -174,7 +174,7 @@ typedef struct panel_set {
   size_t panel, count;
   int32_t start[PTE_BESIDE][PTE_PANEL]; /* of the sums */
   const int8_t *next; /* the panels after these, asked for evenly over all strips */
-  size_t next_step;
+  size_t next_step, next_panel;
   uint32_t *pairs;
   bool whole; /* the variant has a tile of these that does all at once */
 } panel_set;
@@ -218,6 +218,7 @@ static bool tile_run(const turned_plan *p, pte_pace *pace, panel_set *set,
                    .panel_bytes = panel_bytes,
                    .next = set->next,
                    .next_step = set->next_step,
+                   .next_panel = set->next_panel,
                    .start = set->start[0],
                    .start_panel = PTE_PANEL,
                    .peaks = strip->peaks,
@@ -253,6 +254,7 @@ static bool rows_finish(const turned_plan *p, pte_pace *pace, uint32_t thread, c
 
 static void blocks_run(const turned_plan *p, size_t begin, size_t end, uint32_t thread) {
   pte_pace pace = pte_call_pace(p->call);
+  const bool beside = p->strips == 1 && p->kernel->turned != NULL; /* asks for a line at a time */
   for (size_t i = begin; i < end; i++) {
     const size_t column = i / p->row_blocks;
     const turned_block block = block_at(p, i % p->row_blocks);
@@ -265,6 +267,7 @@ static void blocks_run(const turned_plan *p, size_t begin, size_t end, uint32_t 
       const int8_t *codes = (const int8_t *)p->w.codes + panel * p->quads * (4 * PTE_PANEL);
       set.next = codes + count * p->quads * (4 * PTE_PANEL);
       set.next_step = ceil_div(count * (4 * PTE_PANEL), p->strips);
+      if (beside) set.next_step /= count, set.next_panel = (count - 1) * p->quads * (4 * PTE_PANEL);
       set.pairs = (uint32_t *)(void *)(p->shares + p->share_bytes * thread);
       set.whole = whole_tiles(p, &set);
       if (p->peaks != 0) p->kernel->pairs(p->quads, codes, set.pairs);
