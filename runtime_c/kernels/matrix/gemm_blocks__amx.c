@@ -123,5 +123,5 @@ static void panels_amx(const pte_stored *w, const pte_rows_i8 *x, size_t rows, s
                                        out + strips * out_stride, out_stride);
 }
 
-const pte_gemm_blocks pte_gemm_blocks__amx = {panels_amx, pte_i8_quantize, PTE_I8_TALL};
+const pte_gemm_blocks pte_gemm_blocks__amx = {panels_amx, pte_i8_quantize__avx512vnni, PTE_I8_TALL};
 #endif

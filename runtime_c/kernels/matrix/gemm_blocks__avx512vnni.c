@@ -296,7 +296,13 @@ static void panels_avx512vnni(const pte_stored *w, const pte_rows_i8 *x, size_t 
       pair_run(w, x, rows, panel + p, p < apart ? apart : 0, out + p * PTE_PANEL, out_stride);
 }
 
-const pte_gemm_blocks pte_gemm_blocks__avx512vnni = {panels_avx512vnni, pte_i8_quantize, MANY};
+void pte_i8_quantize__avx512vnni(size_t depth, const float *x, float factor, int8_t *code,
+                                 float *step, int32_t *sum) {
+  pte_i8_quantize(depth, x, factor, code, step, sum);
+}
+
+const pte_gemm_blocks pte_gemm_blocks__avx512vnni = {panels_avx512vnni, pte_i8_quantize__avx512vnni,
+                                                     MANY};
 #else
 typedef int pte_gemm_blocks__avx512vnni_is_absent;
 #endif
