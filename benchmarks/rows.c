@@ -1,6 +1,6 @@
-/* Products of few rows of f32, of stored weights by integer execution, and turned: what a row more
- * costs. The weights are a ring beyond every cache, as those of a network are; the limit is the
- * longer of reading them and of multiplying.
+/* Products of few rows of f32, of stored weights by integer execution or exactly, and turned: what
+ * a row more costs. The weights are a ring beyond every cache, as those of a network are; the limit
+ * is the longer of reading them and of multiplying.
  *
  *     make bench-rows, or build/bench-rows [threads] [rounds] [name of a format [n k [rows]]] */
 #define _POSIX_C_SOURCE 200809L
@@ -32,6 +32,8 @@ static const way ways[] = {
     {"I4",     &pte_matmul_int8_kernel,   &blocks, PTE_FORMAT_I4,    5},
     {"MXFP4",  &pte_matmul_int8_kernel,   &blocks, PTE_FORMAT_MXFP4, 5},
     {"MXFP6",  &pte_matmul_int8_kernel,   &blocks, PTE_FORMAT_MXFP6, 5},
+    {"E4M3",   &pte_matmul_kernel,        &plain,  PTE_FORMAT_E4M3,  0},
+    {"MXFP8",  &pte_matmul_kernel,        &plain,  PTE_FORMAT_MXFP8, 5},
 };
 static const int64_t sizes[][2] = {
     {384,  384 },

@@ -227,7 +227,7 @@ static bool run_step(const gemm_block *b, const gemm_step *k) {
 
 /* One strip reads each weight once: there is no reuse to block for, so a panel in place streams, as
  * far as a tile may go. Steps are about as long each. */
-static bool run_depth(const gemm_block *b) {
+static bool run_steps(const gemm_block *b) {
   bool stream = b->rows <= PTE_STRIP && !has_pairs(b);
   size_t depth = b->g->panels.decoded ? PTE_GEMM_DEPTH
                  : stream             ? PTE_GEMM_LONG
@@ -240,6 +240,19 @@ static bool run_depth(const gemm_block *b) {
       gemm_step k = {tap, least(taps, b->taps - tap), offset, least(run, b->run - offset)};
       if (!run_step(b, &k)) return false;
     }
+  return true;
+}
+
+/* Panels that are decoded for one strip are so to their end, a few at a time: codes stream too. */
+static bool run_depth(const gemm_block *b) {
+  const bool few = b->g->panels.decoded && b->rows <= PTE_STRIP && !has_pairs(b);
+  const size_t panels = few ? PTE_ABREAST : b->panel_end;
+  gemm_block part = *b;
+  for (; part.panel_begin < b->panel_end; part.panel_begin = part.panel_end) {
+    part.panel_end = least(part.panel_begin + panels, b->panel_end);
+    part.out = b->out + (part.panel_begin - b->panel_begin) * PTE_PANEL;
+    if (!run_steps(&part)) return false;
+  }
   return true;
 }
 
