@@ -317,6 +317,8 @@ static bool peaks_fill(const pte_conv_i8_plan *p, pte_pace *pace, size_t rows, c
 static bool tile_parts(const pte_conv_i8_plan *p, pte_pace *pace, panel_set *set, bool settle,
                        size_t rows, pte_tile_i8 t) {
   static const int32_t nothing[PTE_PANEL];
+  void (*wide)(const int32_t *, const pte_rescale_columns *, size_t, int8_t *) =
+      p->kernel->wide != NULL ? p->kernel->wide : pte_rescale_row;
   int32_t *bias = set->columns[0].bias;
   if (settle) t.start = nothing, t.start_panel = 0;
   for (size_t q = 0; q == 0 || q < p->quads; q += PTE_TILE_QUADS) {
@@ -335,9 +337,8 @@ static bool tile_parts(const pte_conv_i8_plan *p, pte_pace *pace, panel_set *set
   }
   for (size_t i = 0; !set->narrow && i < rows * set->count; i++) {
     size_t m = i / set->count, panel = i % set->count;
-    pte_rescale_row(set->sum[i + settle * set->count], set->columns + panel,
-                    panel + 1 < set->count ? PTE_PANEL : t.lanes,
-                    t.y + m * t.y_stride + panel * PTE_PANEL);
+    wide(set->sum[i + settle * set->count], set->columns + panel,
+         panel + 1 < set->count ? PTE_PANEL : t.lanes, t.y + m * t.y_stride + panel * PTE_PANEL);
   }
   return true;
 }

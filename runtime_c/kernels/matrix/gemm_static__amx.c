@@ -165,6 +165,7 @@ const pte_gemm_static pte_gemm_static__amx = {
     .gather = gather_amx,
     .columns = pte_columns__avx512vnni,
     .tile = tile_amx,
+    .wide = pte_wide__avx512vnni,
     .enter = enter_amx,
     .leave = leave_amx,
     .lay = pte_lay__avx512vnni,

@@ -139,6 +139,15 @@ static void tile_vnni(size_t rows, size_t panels, const pte_tile_i8 *t) {
 #endif
 PTE_TURNED_I8(, pte_turn__avx512vnni, pte_codes__avx512vnni, pte_scaled__avx512vnni)
 
+void pte_wide__avx512vnni(const int32_t *sum, const pte_rescale_columns *c, size_t lanes,
+                          int8_t *y) {
+  const __m512i v = wide_lanes(_mm512_loadu_si512(sum), _mm512_loadu_si512(c->multiplier),
+                               _mm512_loadu_si512(c->down), c->zero);
+  const __m128i bytes = _mm_max_epi8(_mm512_cvtsepi32_epi8(v), _mm_set1_epi8((char)c->low));
+  _mm_mask_storeu_epi8(y, (__mmask16)(0xffffu >> (PTE_PANEL - lanes)),
+                       _mm_min_epi8(bytes, _mm_set1_epi8((char)c->high)));
+}
+
 void pte_columns__avx512vnni(pte_rescale_columns *columns, const int8_t *shifts) {
   pte_rescale_complete(columns, shifts);
 }
@@ -148,6 +157,7 @@ const pte_gemm_static pte_gemm_static__avx512vnni = {
     .columns = pte_columns__avx512vnni,
     .settle = settle_vnni,
     .tile = tile_vnni,
+    .wide = pte_wide__avx512vnni,
     .lay = pte_lay__avx512vnni,
     .taps = pte_taps__avx512vnni,
     .walk = pte_walk__avx512vnni,

@@ -29,6 +29,26 @@ INLINE __m512i rescaled_lanes(__m512i sum, const rescale_lanes *r) {
   return _mm512_srav_epi32(_mm512_add_epi32(high, r->add), r->down);
 }
 
+/* Half of the lanes of any columns in 64 bits, the low halves, of shifts there. */
+INLINE __m512i wide_half(__m512i sum, __m512i multiplier, __m512i shift, __m512i zero) {
+  const __m512i one = _mm512_set1_epi64(1), most = _mm512_set1_epi64(INT16_MAX);
+  const __m512i half = _mm512_sllv_epi64(one, _mm512_sub_epi64(shift, one));
+  const __m512i product = _mm512_add_epi64(_mm512_mul_epi32(sum, multiplier), half);
+  const __m512i y = _mm512_add_epi64(_mm512_srav_epi64(product, shift), zero);
+  return _mm512_max_epi64(_mm512_min_epi64(y, most),
+                          _mm512_sub_epi64(_mm512_setzero_si512(), most));
+}
+
+/* rescaled_lanes of columns that need not be narrow, within 16 bits. */
+INLINE __m512i wide_lanes(__m512i sum, __m512i multiplier, __m512i down, int32_t zero) {
+  const __m512i shift = _mm512_add_epi32(down, _mm512_set1_epi32(32)),
+                add = _mm512_set1_epi64(zero);
+  const __m512i even = wide_half(sum, multiplier, _mm512_maskz_mov_epi32(0x5555, shift), add);
+  const __m512i odd = wide_half(_mm512_srli_epi64(sum, 32), _mm512_srli_epi64(multiplier, 32),
+                                _mm512_srli_epi64(shift, 32), add);
+  return _mm512_mask_shuffle_epi32(even, 0xaaaa, odd, _MM_PERM_CCAA);
+}
+
 INLINE __m128i rescaled_bytes(__m512i sum, const rescale_lanes *r) {
   __m128i bytes = _mm512_cvtsepi32_epi8(rescaled_lanes(sum, r));
   return _mm_min_epi8(_mm_max_epi8(bytes, r->low), r->high);
