@@ -11,20 +11,14 @@
 #include "core/size.h"
 #include "gen/layout.h"
 #include "kernels/matrix/conv_i8.h"
+#include "kernels/matrix/conv_i8_depthwise.h"
 #include "kernels/matrix/panels.h"
 #include "kernels/rows/rows.h"
 
-#ifdef PTE_SMALL_BUFFERS /* a machine with some tens of KB of memory */
-enum { BLOCK_BYTES = 1024, FEW_BYTES = 1024, KEEPS = 0 };
-#else
 enum {
-  KEEPS = 1,            /* columns from block to block */
-  BLOCK_BYTES = 131072, /* of gathered rows, about, */
-  FEW_BYTES = 524288    /* but this where it makes FEW_ROWS: weights come from far for each block */
-};
-#endif
-
-enum {
+  SMALL = PTE_CONV_I8_SMALL,
+  BLOCK_BYTES = SMALL ? 1024 : 131072, /* of gathered rows, about, */
+  FEW_BYTES = SMALL ? 1024 : 524288,   /* but this for FEW_ROWS: weights come far for each block */
   FEW_ROWS = 64,
   HEAD_BYTES = 64, /* of a thread's share */
   BLOCK_ROWS = 192,
@@ -86,7 +80,7 @@ static bool plan_of(const pte_call *call, pte_conv_i8_plan *p) {
   p->peaks = pte_peaks_count(p->kernel, p->quads);
   plan_blocks(p, call->threads);
   p->kept_bytes = 0;
-  if (KEEPS && p->row_blocks > 1 && p->groups == 1 && p->peaks == 0 &&
+  if (!SMALL && p->row_blocks > 1 && p->groups == 1 && p->peaks == 0 &&
       !(pte_mul(p->panels, sizeof(pte_rescale_columns) + 1, &p->kept_bytes) &&
         pte_align(p->kept_bytes, 64, &p->kept_bytes)))
     return false;
@@ -250,7 +244,7 @@ static char *there_of(const pte_conv_i8_plan *p, char *share) {
 
 static void columns_open(const pte_conv_i8_plan *p, size_t group, size_t panel, char *share,
                          panel_set *set) {
-  char *there = p->kept_bytes == 0 ? NULL : there_of(p, share) + panel;
+  char *there = SMALL || p->kept_bytes == 0 ? NULL : there_of(p, share) + panel;
   set->columns = there == NULL ? set->own : kept_of(p, share) + panel;
   set->zeros = p->zeros;
   if (there != NULL && *there != 0) set->zeros = 0;
@@ -383,7 +377,7 @@ static bool panels_run(const pte_conv_i8_plan *p, pte_pace *pace, size_t group, 
 /* The first panel of a block of columns. */
 static size_t part_begin(const pte_conv_i8_plan *p, size_t part) {
   const size_t beside = p->kernel->most_panels, sets = ceil_div(p->panels, beside);
-  if (p->odd_sets) return p->panels * part / p->column_blocks;
+  if (!SMALL && p->odd_sets) return p->panels * part / p->column_blocks;
   return least(p->panels, sets * part / p->column_blocks * beside);
 }
 
@@ -454,7 +448,7 @@ static pte_status conv_i8_run(const pte_call *call) {
   if (!plan_of(call, &p)) return PTE_NO_MEMORY;
   for (int64_t n = 0, end = 0, all = call->in[4]->shape[0]; n < all; n++) {
     if (n == end && (end += pte_pace_take(&pace, all - n, 1, 8)) == n) return PTE_CANCELLED;
-    if (n + 8 <= end && shifts_fine(shift + n)) n += 7;
+    if (!SMALL && n + 8 <= end && shifts_fine(shift + n)) n += 7;
     else if (shift[n] < PTE_SHIFT_LEAST || shift[n] > PTE_SHIFT_MOST)
       return pte_kernel_fail(call, PTE_BAD_DATA, "shift out of range", 4, n, shift[n],
                              PTE_SHIFT_MOST);
@@ -463,7 +457,7 @@ static pte_status conv_i8_run(const pte_call *call) {
   if (p.depthwise) return pte_conv_i8_depthwise(&p, &pace);
   for (uint32_t i = 0; i < call->threads; i++) {
     *share_of(&p, i) = SIZE_MAX;
-    if (p.kept_bytes != 0) memset(there_of(&p, (char *)share_of(&p, i)), 0, p.panels);
+    if (!SMALL && p.kept_bytes != 0) memset(there_of(&p, (char *)share_of(&p, i)), 0, p.panels);
   }
   pte_parallel(call, p.groups * p.row_blocks * p.column_blocks, 1, conv_i8_task, &p);
   return PTE_OK;

@@ -7,6 +7,13 @@
 #include "kernels/matrix/conv_window.h"
 #include "kernels/matrix/rescale.h"
 
+#ifdef PTE_SMALL_BUFFERS /* a machine with some tens of KB of memory, one thread, where code is    \
+                            dear */
+enum { PTE_CONV_I8_SMALL = 1 };
+#else
+enum { PTE_CONV_I8_SMALL = 0 };
+#endif
+
 typedef struct pte_conv_i8_plan {
   const pte_call *call;
   const pte_conv_i8_attrs *attrs;
@@ -24,12 +31,6 @@ typedef struct pte_conv_i8_plan {
   uint64_t line_bytes, kept_bytes, share_bytes; /* kept: of columns, 0: none are */
   uint64_t weight_bytes, column_bytes; /* depthwise: they and a line in front of the shares */
 } pte_conv_i8_plan;
-
-/* Completes the plan of a depthwise convolution; false: it needs more memory than there can be. */
-bool pte_conv_i8_plan_depthwise(pte_conv_i8_plan *p);
-
-/* Runs it; PTE_CANCELLED: the run is to end. */
-pte_status pte_conv_i8_depthwise(const pte_conv_i8_plan *p, pte_pace *pace);
 
 /* Columns `column` .. + `count` of all groups. */
 void pte_conv_i8_columns(const pte_conv_i8_plan *p, size_t column, size_t count,

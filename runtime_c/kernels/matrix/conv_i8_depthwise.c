@@ -1,17 +1,19 @@
 /* conv_i8 of groups of one channel and one column each: channels are multiplied as they lie in a
  * pixel, 64 at a time, by weights that are laid out for that once a run. */
+#include "kernels/matrix/conv_i8_depthwise.h"
+
 #include "core/size.h"
-#include "kernels/matrix/conv_i8.h"
 #include "kernels/rows/rows.h"
 
 enum {
-  TASK_WORK = 131072, /* products that are worth a task, in sixteens */
-  SET = 64,           /* channels of a step, */
-  MOST_PIXELS = 64,   /* and pixels; */
-  LONG_LINE = 1024,   /* of a line, where they are many more, */
-  LINE_WORK = 8192,   /* of which so many channels are worth a task; */
-  MANY_SETS = 3,      /* of a thread: it takes its own, of all lines, */
-  GROUP = 8           /* so many at a time: their weights stay in L1 from line to line */
+  WALKS = !PTE_CONV_I8_SMALL, /* whose variants have none */
+  TASK_WORK = 131072,         /* products that are worth a task, in sixteens */
+  SET = 64,                   /* channels of a step, */
+  MOST_PIXELS = 64,           /* and pixels; */
+  LONG_LINE = 1024,           /* of a line, where they are many more, */
+  LINE_WORK = 8192,           /* of which so many channels are worth a task; */
+  MANY_SETS = 3,              /* of a thread: it takes its own, of all lines, */
+  GROUP = 8                   /* so many at a time: their weights stay in L1 from line to line */
 };
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
@@ -21,7 +23,7 @@ static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
 /* All channels are one group, which variants take 64 at a time. */
 bool pte_conv_i8_plan_depthwise(pte_conv_i8_plan *p) {
   const pte_conv_axis *deep = &p->w.axis[0], *high = &p->w.axis[1], *wide = &p->w.axis[2];
-  p->walk = p->kernel->walk != NULL && deep->kernel == 1 && high->kernel == 3 &&
+  p->walk = WALKS && p->kernel->walk != NULL && deep->kernel == 1 && high->kernel == 3 &&
             wide->kernel == 3 && wide->dilation == 1 && wide->spread == 1 && wide->stride <= 2;
   const size_t sets = ceil_div(p->groups, SET);
   p->channels = p->groups, p->groups = 1;
@@ -182,12 +184,12 @@ pte_status pte_conv_i8_depthwise(const pte_conv_i8_plan *p, pte_pace *pace) {
   if (!pte_row_move(pace, zeros, 1, &(int8_t){(int8_t)p->attrs->x_zero}, 0, (int64_t)p->channels,
                     1))
     return PTE_CANCELLED;
-  if (p->walk && sets >= MANY_SETS * threads) {
+  if (WALKS && p->walk && sets >= MANY_SETS * threads) {
     pte_parallel(p->call, sets, ceil_div(sets, threads), sets_task, &r);
     return PTE_OK;
   }
   if (!weights_fill(&r, pace, 0, p->channels)) return PTE_CANCELLED;
-  if (p->walk)
+  if (WALKS && p->walk)
     pte_parallel(p->call, p->rows / line, 1 + LINE_WORK / (line * p->channels + 1), walk_task, &r);
   else
     pte_parallel(p->call, p->rows, 1 + 4 * TASK_WORK / (p->depth * p->channels + 1), depthwise_task,

@@ -1,0 +1,13 @@
+/* The convolutions of conv_i8 whose groups have one channel and one column each. */
+#ifndef PTE_CONV_I8_DEPTHWISE_H
+#define PTE_CONV_I8_DEPTHWISE_H
+
+#include "kernels/matrix/conv_i8.h"
+
+/* Completes the plan of a depthwise convolution; false: it needs more memory than there can be. */
+bool pte_conv_i8_plan_depthwise(pte_conv_i8_plan *p);
+
+/* Runs it; PTE_CANCELLED: the run is to end. */
+pte_status pte_conv_i8_depthwise(const pte_conv_i8_plan *p, pte_pace *pace);
+
+#endif
