@@ -188,11 +188,9 @@ class _Sums:
         return Moments(second, mean, self.absmax, self.count)
 
     def made_up(self, w: Array, biased: bool) -> Array:
-        """The weight [n, k] that gives of x' what is nearest to w x, with the ridge; the sums are spent."""
+        """The weight [n, k] that gives of x' what is nearest to w x, with the ridge. Layers that read the same share the sums, which stay."""
         count = max(self.count, 1)
-        second, cross = self.second, self.cross
-        second /= count
-        cross /= count
+        second, cross = self.second / count, self.cross / count
         mean, exact = self.first / count, self.exact / count
         k = second.shape[1]
         square = np.trace(second, axis1=1, axis2=2) / max(k, 1)

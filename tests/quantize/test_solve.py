@@ -143,3 +143,17 @@ def test_samples_that_are_all_the_same_move_no_weight() -> None:
     w = rng.standard_normal((C, C)).astype(np.float32)
     np.testing.assert_allclose(sums.made_up(w, True), w, atol=0.05)
     quantized(model, [{"x": x}] * 7)
+
+
+@pytest.mark.parametrize("biased", [False, True])
+def test_layers_that_read_the_same_are_each_made_as_if_alone(biased: bool) -> None:
+    """Queries, keys and values share the sums of what they read."""
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((1, 40, C)).astype(np.float32) + 1
+    w = rng.standard_normal((5, C)).astype(np.float32)
+    sums = solve._Sums(1, C)
+    sums.add(x, x + rng.standard_normal(x.shape).astype(np.float32) / 8)
+    want, before = sums.made_up(w, biased), sums.moments()
+    for _ in range(3):
+        np.testing.assert_array_equal(sums.made_up(w, biased), want)
+        np.testing.assert_array_equal(sums.moments().second, before.second)
