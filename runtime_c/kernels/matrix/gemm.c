@@ -15,31 +15,6 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 static size_t most(size_t a, size_t b) { return a > b ? a : b; }
 static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
 
-bool pte_matrix_fill(const void *source, const pte_gemm_rows *rows) {
-  const pte_matrix *s = source;
-  const float *a = s->a + rows->group * s->group_step + rows->first * s->stride;
-  pte_gemm_walk walk = pte_gemm_walk_begin(rows);
-  for (size_t r = 0; r < rows->count; r++) *pte_gemm_walk_next(&walk) = a + r * s->stride;
-  return true;
-}
-
-static const float *matrix_piece(const void *source, pte_gemm_piece *piece) {
-  const pte_matrix *s = source;
-  return s->a + piece->group * s->group_step + piece->first * s->stride;
-}
-
-pte_gemm_lines pte_matrix_lines(size_t rows, size_t run, size_t stride) {
-  return (pte_gemm_lines){
-      .width = rows, .taps = 1, .run = run, .row_stride = stride, .piece = matrix_piece};
-}
-
-const float *pte_plain_panels_read(const void *self, size_t panel, size_t k, size_t count,
-                                   float *block) {
-  const pte_plain_panels *s = self;
-  (void)count, (void)block;
-  return s->data + (panel * s->depth + k) * PTE_PANEL;
-}
-
 /* --- one block: rows x panels in one thread
  * ----------------------------------------------------------------------- */
 
@@ -304,17 +279,10 @@ static bool run_few(const gemm_block *b) {
   const size_t panels = b->panel_end - b->panel_begin, end = b->panel_end * PTE_PANEL;
   const size_t place = b->group * pte_panel_count(g->columns) + b->panel_begin;
   const pte_finish_f32 finish = pte_finish_at(&g->finish, b->row, first_column(b));
-  const size_t pairs = ceil_div(panels, 2);
-  const pte_few_f32 s = {.x = b->few,
-                         .panel = g->panels.read(g->panels.self, place, 0, g->run, NULL),
-                         .rows = b->rows,
-                         .row_stride = b->few_stride,
-                         .depth = g->run,
-                         .panels = panels,
-                         .out = b->out,
-                         .out_stride = b->out_stride,
-                         .finish = &finish,
-                         .missing = end > g->columns ? (unsigned)(end - g->columns) : 0};
+  const size_t pairs = ceil_div(panels, 2), missing = end > g->columns ? end - g->columns : 0;
+  const float *panel = g->panels.read(g->panels.self, place, 0, g->run, NULL);
+  const pte_few_f32 s = {b->few, panel,  b->rows,       b->few_stride, g->run,
+                         panels, b->out, b->out_stride, &finish,       (unsigned)missing};
   const int64_t cost = (int64_t)(2 * FOUR * b->rows * g->run);
   for (size_t done = 0, count; done < pairs; done += count) {
     count = (size_t)pte_pace_take(b->pace, (int64_t)(pairs - done), cost, 1);
