@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("91e9fd7d8af5fba9")
+SCHEMA_HASH: Final = bytes.fromhex("8bf2fba886322ecc")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

@@ -254,14 +254,14 @@ def conv_i16(
     dilation: Ints,
     begin: Ints,
     end: Ints,
-    wide: bool = False,
+    wide: int = 0,
     groups: int,
     x_zero: int,
     y_zero: int,
     low: int,
     high: int,
 ) -> F:
-    """conv_i8 with x and y in i16, w in i8, without spread. The sum wraps in int32; where `wide`, it is exact and saturates to int32."""
+    """conv_i8 with x and y in i16, w in i8, without spread. The sum wraps in int32; where `wide` is not 0, it is exact and saturates to int32."""
     pixels, rows = x.astype(np.float64) - x_zero, w.astype(np.float64)
     v = windows.conv(pixels, rows, kernel, stride, dilation, begin, end, (1,) * len(kernel), groups)
     v = (v + (rows.sum(1) * x_zero + bias)).astype(np.int64)

@@ -108,20 +108,22 @@ typedef struct pte_op_attr {
 /* The last input or output stands for any number of values where it is variadic. */
 typedef struct pte_op_row {
   const pte_kernel *kernel; /* NULL: run by the session, or not in this build */
-  uint16_t name;            /* pte_op_text */
-  uint16_t defaults;        /* pte_op_default_words[defaults ...) */
-  uint16_t dtypes;          /* bit d: `F` may be element type d */
-  uint16_t id;
-  uint8_t attrs_bytes;
-  uint8_t inputs, outputs; /* pte_op_ports[inputs ...) */
-  uint8_t attrs;           /* pte_op_attrs[attrs ...) */
-  uint8_t relations;       /* pte_op_relations[relations ...) */
-  uint8_t input_count, output_count, attr_count, relation_count;
+  unsigned short name : 12; /* pte_op_text */
   bool input_variadic : 1;
   bool output_variadic : 1;
   bool control : 1;      /* run by the session */
   bool has_defaults : 1; /* no attribute is required */
-  bool counts : 1;       /* the kernel sets the counted axes of its outputs */
+  uint16_t defaults;     /* pte_op_default_words[defaults ...) */
+  uint16_t dtypes;       /* bit d: `F` may be element type d */
+  uint8_t id;
+  uint8_t attrs_bytes;
+  uint8_t inputs, outputs; /* pte_op_ports[inputs ...) */
+  uint8_t attrs;           /* pte_op_attrs[attrs ...) */
+  uint8_t relations;       /* pte_op_relations[relations ...) */
+  uint8_t input_count, output_count;
+  uint8_t attr_count : 7;
+  bool counts : 1; /* the kernel sets the counted axes of its outputs */
+  uint8_t relation_count;
 } pte_op_row;
 
 /* The largest attribute struct, in bytes (asserted in gen/ops.c). */

@@ -621,15 +621,15 @@ typedef struct pte_conv_i16_attrs {
   pte_range dilation;
   pte_range begin;
   pte_range end;
-  uint32_t wide;
+  int64_t wide;
   int64_t groups;
   int64_t x_zero;
   int64_t y_zero;
   int64_t low;
   int64_t high;
 } pte_conv_i16_attrs;
-_Static_assert(sizeof(pte_conv_i16_attrs) == 88, "conv_i16");
-_Static_assert(offsetof(pte_conv_i16_attrs, high) == 80, "conv_i16");
+_Static_assert(sizeof(pte_conv_i16_attrs) == 96, "conv_i16");
+_Static_assert(offsetof(pte_conv_i16_attrs, high) == 88, "conv_i16");
 extern const pte_kernel pte_conv_i16_kernel;
 
 typedef struct pte_add_i16_attrs {

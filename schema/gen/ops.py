@@ -350,13 +350,13 @@ def _op_row(op: Op, pools: Pools) -> str:
     dtypes = " | ".join(f"1u << PTE_{d.upper()}" for d in op.dtypes)
     name = pools.text(op.name)
     pooled = f"{_ports(op, False, pools)}, {_ports(op, True, pools)}, {_attrs(sig, pools)}, {_relations(op, pools)}"
-    counts = f"{len(sig.inputs)}, {len(sig.outputs)}, {len(sig.attrs)}, {len(op.where)}"
     variadic = [any(p.variadic for p in side) for side in (sig.inputs, sig.outputs)]
-    flags = ", ".join(
-        str(flag).lower() for flag in [*variadic, control, sig.has_defaults, bool(op.counts)]
+    flags = ", ".join(str(flag).lower() for flag in [*variadic, control, sig.has_defaults])
+    first = (
+        f"{kernel}, {name}, {flags}, {_defaults(sig, pools)}, {dtypes}, {op.id}, {sig.attrs_bytes}"
     )
-    first = f"{kernel}, {name}, {_defaults(sig, pools)}, {dtypes}, {op.id}, {sig.attrs_bytes}"
-    return f"  {{{first}, {pooled}, {counts}, {flags}}},"
+    counts = f"{len(sig.inputs)}, {len(sig.outputs)}, {len(sig.attrs)}, {str(bool(op.counts)).lower()}, {len(op.where)}"
+    return f"  {{{first}, {pooled}, {counts}}},"
 
 
 KEPT = [

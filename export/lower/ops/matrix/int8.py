@@ -113,7 +113,7 @@ def _product(
     if x.dtype == "i16":
         bounds = meaning.word_bounds(w, row.bias, row.x_zero)
         del attrs["spread"]
-        attrs["wide"] = bool((bounds >= meaning.SUM_LIMIT).any())
+        attrs["wide"] = int((bounds >= meaning.SUM_LIMIT).any())
         if attrs["wide"] and (bias != moved).any():
             l.fail("sums beyond int32 that a zero point moves; expected zero point 0")
     shape = (x.shape[0], *counts(x.shape[1:-1], window), len(w))
