@@ -79,56 +79,56 @@ static int64_t windows_alike(const pte_window *w, const pte_taps *taps, const pt
   return inside < left ? inside : left;
 }
 
-/* f32 and i8 without indices: what networks ask for. `windows` side by side, which are alike. */
-static bool windows_f32(const max_pool *p, pte_pace *pace, const pte_taps *taps, pte_offsets *o,
-                        int64_t channels, int64_t windows, const float *x, float *y) {
-  const pte_window *w = &p->window;
-  const int64_t step = windows > 1 ? w->stride[w->axes - 1] * w->channels : 0;
-  for (int64_t i = 0; i < windows; i++, x += step, y += w->channels) {
-    pte_coords coords = {{0}};
-    start_f32(y, NULL, channels);
-    if (taps->total == 0) return pte_pace_go(pace, channels);
-    for (int64_t left = taps->total, count; left > 0; left -= count) {
-      count = pte_window_offsets(w, taps, left, &coords, o);
-      if (pace->watch != NULL && !pte_pace_go(pace, count * channels)) return false;
-      p->variant->larger(count, o->at, channels, x, y);
-    }
+/* Some taps of windows side by side, `first` of all of them. */
+static bool windows_f32(const max_pool *p, pte_pace *pace, const pte_larger_i8 *l, const float *x,
+                        float *y) {
+  const int64_t channels = (int64_t)l->channels;
+  for (size_t i = 0; i < l->windows; i++, x += l->x_step, y += l->y_step) {
+    if (l->first) start_f32(y, NULL, channels);
+    if (pace->watch != NULL && !pte_pace_go(pace, l->taps * channels)) return false;
+    p->variant->larger(l->taps, l->offset, channels, x, y);
   }
   return true;
 }
 
-static bool windows_i8(const max_pool *p, pte_pace *pace, const pte_taps *taps, pte_offsets *o,
-                       int64_t channels, int64_t windows, const int8_t *x, int8_t *y) {
+static bool windows_i8(const max_pool *p, pte_pace *pace, pte_larger_i8 l, const int8_t *x,
+                       int8_t *y) {
+  for (size_t left = l.windows; left > 0; left -= l.windows) {
+    l.windows = (size_t)pte_pace_take(pace, (int64_t)left, l.taps * (int64_t)l.channels, 1);
+    if (l.windows == 0) return false;
+    l.x = x, l.y = y;
+    p->codes->larger(&l);
+    x += l.windows * l.x_step, y += l.windows * l.y_step;
+  }
+  return true;
+}
+
+/* f32 and i8 without indices: what networks ask for. `windows` side by side, which are alike. */
+static bool windows_only(const max_pool *p, pte_pace *pace, const pte_taps *taps, pte_offsets *o,
+                         int64_t channels, int64_t windows, const void *x, void *y) {
   const pte_window *w = &p->window;
+  const bool codes = PTE_DTYPE_KEPT(PTE_I8) && p->call->in[0]->dtype == PTE_I8;
   const int64_t step = windows > 1 ? w->stride[w->axes - 1] * w->channels : 0;
-  pte_coords coords = {{0}};
-  pte_larger_i8 l = {.channels = (size_t)channels,
+  pte_larger_i8 l = {.windows = (size_t)windows,
+                     .channels = (size_t)channels,
                      .x_step = (size_t)step,
                      .y_step = (size_t)w->channels,
                      .offset = o->at,
                      .first = true};
   if (taps->total == 0) { /* one alone: others have all of theirs */
-    start_i8(y, NULL, channels);
+    if (codes) start_i8(y, NULL, channels);
+    else start_f32(y, NULL, channels);
     return pte_pace_go(pace, channels);
   }
+  const int64_t start = pte_window_start(w, taps);
+  pte_coords coords = {{0}};
   for (int64_t left = taps->total; left > 0; left -= l.taps, l.first = false) {
     l.taps = pte_window_offsets(w, taps, left, &coords, o);
-    for (int64_t i = 0, some; i < windows; i += some) {
-      some = pte_pace_take(pace, windows - i, l.taps * channels, 1);
-      if (some == 0) return false;
-      l.windows = (size_t)some, l.x = x + i * step, l.y = y + i * w->channels;
-      p->codes->larger(&l);
-    }
+    if (!(codes ? windows_i8(p, pace, l, (const int8_t *)x + start, y)
+                : windows_f32(p, pace, &l, (const float *)x + start, y)))
+      return false;
   }
   return true;
-}
-
-static bool windows_only(const max_pool *p, pte_pace *pace, const pte_taps *taps, pte_offsets *o,
-                         int64_t channels, int64_t windows, const void *x, void *y) {
-  const int64_t start = taps->total > 0 ? pte_window_start(&p->window, taps) : 0;
-  if (PTE_DTYPE_KEPT(PTE_I8) && p->call->in[0]->dtype == PTE_I8)
-    return windows_i8(p, pace, taps, o, channels, windows, (const int8_t *)x + start, y);
-  return windows_f32(p, pace, taps, o, channels, windows, (const float *)x + start, y);
 }
 
 /* From the pixel within an image to ONNX's flat index. */

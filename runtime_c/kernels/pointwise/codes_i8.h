@@ -48,23 +48,23 @@ INLINE void pte_codes_add(size_t count, const int8_t *a, const int8_t *b, const 
 }
 
 /* The function of a variant: as many channels as `type` holds stay in a register over all taps,
- * those of some windows at a time. */
-#ifdef PTE_SMALL_BUFFERS /* where code is dear, too */
+ * those of some windows at a time; one that is left stands for as many. */
+#if defined(PTE_SMALL_BUFFERS) || !(defined(__AVX2__) || defined(__ARM_NEON)) /* bytes alone */
 enum { PTE_LARGER_BESIDE = 1 };
 #else
 enum { PTE_LARGER_BESIDE = 4 };
 #endif
 #define PTE_CODES_LARGER(name, type, load, store, max)                                             \
-  INLINE void name##_of(const size_t windows, const pte_larger_i8 *l, const int8_t *x,             \
+  INLINE void name##_of(const pte_larger_i8 *l, size_t x_step, size_t y_step, const int8_t *x,     \
                         int8_t *y) {                                                               \
     type best[PTE_LARGER_BESIDE];                                                                  \
-    _Pragma("GCC unroll 4") for (size_t i = 0; i < windows; i++) best[i] =                         \
-        load((const void *)(l->first ? x + i * l->x_step + l->offset[0] : y + i * l->y_step));     \
+    _Pragma("GCC unroll 4") for (size_t i = 0; i < PTE_LARGER_BESIDE; i++) best[i] =               \
+        load((const void *)(l->first ? x + i * x_step + l->offset[0] : y + i * y_step));           \
     for (int64_t t = l->first; t < l->taps; t++)                                                   \
-      _Pragma("GCC unroll 4") for (size_t i = 0; i < windows; i++) best[i] =                       \
-          max(best[i], load((const void *)(x + i * l->x_step + l->offset[t])));                    \
-    _Pragma("GCC unroll 4") for (size_t i = 0; i < windows; i++)                                   \
-        store((void *)(y + i * l->y_step), best[i]);                                               \
+      _Pragma("GCC unroll 4") for (size_t i = 0; i < PTE_LARGER_BESIDE; i++) best[i] =             \
+          max(best[i], load((const void *)(x + i * x_step + l->offset[t])));                       \
+    _Pragma("GCC unroll 4") for (size_t i = 0; i < PTE_LARGER_BESIDE; i++)                         \
+        store((void *)(y + i * y_step), best[i]);                                                  \
   }                                                                                                \
   INLINE void name##_rest(const pte_larger_i8 *l, size_t c, const int8_t *x, int8_t *y) {          \
     for (; c < l->channels; c++)                                                                   \
@@ -77,12 +77,11 @@ enum { PTE_LARGER_BESIDE = 4 };
     const int8_t *x = l->x;                                                                        \
     int8_t *y = l->y;                                                                              \
     for (size_t left = l->windows, n; left > 0; left -= n) {                                       \
-      size_t c = 0;                                                                                \
       n = left < PTE_LARGER_BESIDE ? 1 : PTE_LARGER_BESIDE;                                        \
-      for (; c + sizeof(type) <= l->channels; c += sizeof(type)) {                                 \
-        if (n > 1) name##_of(PTE_LARGER_BESIDE, l, x + c, y + c);                                  \
-        else name##_of(1, l, x + c, y + c);                                                        \
-      }                                                                                            \
+      const size_t x_step = n > 1 ? l->x_step : 0, y_step = n > 1 ? l->y_step : 0;                 \
+      size_t c = 0;                                                                                \
+      for (; c + sizeof(type) <= l->channels; c += sizeof(type))                                   \
+        name##_of(l, x_step, y_step, x + c, y + c);                                                \
       for (size_t i = 0; i < n; i++, x += l->x_step, y += l->y_step) name##_rest(l, c, x, y);      \
     }                                                                                              \
   }
