@@ -48,7 +48,7 @@ INLINE void pte_codes_add(size_t count, const int8_t *a, const int8_t *b, const 
 }
 
 /* The function of a variant: as many channels as `type` holds stay in a register over all taps,
- * those of some windows at a time; one that is left stands for as many. */
+ * those of some windows at a time: the last of a line again, one alone as often. */
 #if defined(PTE_SMALL_BUFFERS) || !(defined(__AVX2__) || defined(__ARM_NEON)) /* bytes alone */
 enum { PTE_LARGER_BESIDE = 1 };
 #else
@@ -77,7 +77,8 @@ enum { PTE_LARGER_BESIDE = 4 };
     const int8_t *x = l->x;                                                                        \
     int8_t *y = l->y;                                                                              \
     for (size_t left = l->windows, n; left > 0; left -= n) {                                       \
-      n = left < PTE_LARGER_BESIDE ? 1 : PTE_LARGER_BESIDE;                                        \
+      n = l->windows < PTE_LARGER_BESIDE ? 1 : PTE_LARGER_BESIDE;                                  \
+      for (; left < n; left++) x -= l->x_step, y -= l->y_step;                                     \
       const size_t x_step = n > 1 ? l->x_step : 0, y_step = n > 1 ? l->y_step : 0;                 \
       size_t c = 0;                                                                                \
       for (; c + sizeof(type) <= l->channels; c += sizeof(type))                                   \
