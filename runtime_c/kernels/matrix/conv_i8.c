@@ -10,8 +10,8 @@
 
 #include "core/size.h"
 #include "gen/layout.h"
-#include "kernels/matrix/conv_i8.h"
 #include "kernels/matrix/conv_i8_depthwise.h"
+#include "kernels/matrix/conv_i8_plan.h"
 #include "kernels/matrix/panels.h"
 #include "kernels/rows/rows.h"
 

@@ -2,7 +2,7 @@
 #ifndef PTE_CONV_I8_DEPTHWISE_H
 #define PTE_CONV_I8_DEPTHWISE_H
 
-#include "kernels/matrix/conv_i8.h"
+#include "kernels/matrix/conv_i8_plan.h"
 
 /* Completes the plan of a depthwise convolution; false: it needs more memory than there can be. */
 bool pte_conv_i8_plan_depthwise(pte_conv_i8_plan *p);

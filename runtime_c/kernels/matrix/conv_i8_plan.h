@@ -1,14 +1,13 @@
-/* Convolutions of static int8: what conv_i8.c and conv_i8_depthwise.c share. */
-#ifndef PTE_CONV_I8_H
-#define PTE_CONV_I8_H
+/* How a convolution of static int8 is divided, and what conv_i8.c gives conv_i8_depthwise.c. */
+#ifndef PTE_CONV_I8_PLAN_H
+#define PTE_CONV_I8_PLAN_H
 
 #include "core/watch.h"
 #include "gen/ops.h"
 #include "kernels/matrix/conv_window.h"
 #include "kernels/matrix/rescale.h"
 
-#ifdef PTE_SMALL_BUFFERS /* a machine with some tens of KB of memory, one thread, where code is    \
-                            dear */
+#ifdef PTE_SMALL_BUFFERS /* a machine with some tens of KB of memory, where code is dear */
 enum { PTE_CONV_I8_SMALL = 1 };
 #else
 enum { PTE_CONV_I8_SMALL = 0 };
