@@ -113,9 +113,9 @@ typedef struct pte_op_row {
   bool output_variadic : 1;
   bool control : 1;      /* run by the session */
   bool has_defaults : 1; /* no attribute is required */
-  uint16_t defaults;     /* pte_op_default_words[defaults ...) */
   uint16_t dtypes;       /* bit d: `F` may be element type d */
-  uint8_t id;
+  uint16_t id;
+  uint8_t defaults; /* pte_op_default_words[defaults ...) */
   uint8_t attrs_bytes;
   uint8_t inputs, outputs; /* pte_op_ports[inputs ...) */
   uint8_t attrs;           /* pte_op_attrs[attrs ...) */

@@ -353,7 +353,7 @@ def _op_row(op: Op, pools: Pools) -> str:
     variadic = [any(p.variadic for p in side) for side in (sig.inputs, sig.outputs)]
     flags = ", ".join(str(flag).lower() for flag in [*variadic, control, sig.has_defaults])
     first = (
-        f"{kernel}, {name}, {flags}, {_defaults(sig, pools)}, {dtypes}, {op.id}, {sig.attrs_bytes}"
+        f"{kernel}, {name}, {flags}, {dtypes}, {op.id}, {_defaults(sig, pools)}, {sig.attrs_bytes}"
     )
     counts = f"{len(sig.inputs)}, {len(sig.outputs)}, {len(sig.attrs)}, {str(bool(op.counts)).lower()}, {len(op.where)}"
     return f"  {{{first}, {pooled}, {counts}}},"

@@ -55,7 +55,10 @@ def test_a_killed_run_goes_on_and_gives_the_same_bytes(tmp_path: Path) -> None:
         return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
 
     def entries() -> int:
-        return len(list((tmp_path / "killed.onnx.journal").glob("*.npz")))
+        try:
+            return sum(p.suffix == ".npz" for p in (tmp_path / "killed.onnx.journal").iterdir())
+        except FileNotFoundError:  # not begun, or taken away at the end
+            return 0
 
     assert start("whole.onnx").wait() == 0
     whole = (tmp_path / "whole.onnx").read_bytes()

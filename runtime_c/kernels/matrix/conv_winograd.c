@@ -14,7 +14,7 @@
  * and Gray 2015. */
 #include "core/size.h"
 #include "gen/ops.h"
-#include "kernels/matrix/gemm.h"
+#include "kernels/matrix/gemm_plain.h"
 
 enum {
   PRODUCTS = 36,

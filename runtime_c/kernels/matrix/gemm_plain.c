@@ -1,5 +1,4 @@
-/* Rows of a plain matrix and panels in place, as kernels/matrix/gemm.c asks for them. */
-#include "kernels/matrix/gemm.h"
+#include "kernels/matrix/gemm_plain.h"
 
 bool pte_matrix_fill(const void *source, const pte_gemm_rows *rows) {
   const pte_matrix *s = source;

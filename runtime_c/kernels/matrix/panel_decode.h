@@ -15,7 +15,7 @@
 
 #include "core/half.h"
 #include "gen/layout.h"
-#include "kernels/matrix/gemm.h"
+#include "kernels/matrix/gemm_plain.h"
 
 enum { PTE_STORED_PLANES = 4 }; /* scales, second, and their outer ones */
 
