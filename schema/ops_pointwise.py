@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from .meaning import int8 as integer
 from .row import A, F, Outs, Steps, op
 from .steps import evaluate
@@ -45,10 +43,7 @@ def add_i8(
 ) -> F:
     """add of schema/meaning/int8.py; without b, a's addend alone. a_shift and b_shift in 10 .. 62, so that the sum fits in int32;
     multipliers are not negative."""
-    v = integer.scaled(a.astype(np.int64) - a_zero, a_multiplier, a_shift)
-    if b is not None:
-        v = v + integer.scaled(b.astype(np.int64) - b_zero, b_multiplier, b_shift)
-    return integer.rescale(v, multiplier, shift, y_zero, low, high)
+    return integer.add(a, b, a_zero, a_multiplier, a_shift, b_zero, b_multiplier, b_shift, y_zero, multiplier, shift, low, high)  # fmt: skip
 
 
 @op(
@@ -80,7 +75,4 @@ def add_i16(
     high: int,
 ) -> F:
     """add_i8 in i16: a_shift and b_shift in 17 .. 62, so that the sum fits in int32."""
-    v = integer.scaled(a.astype(np.int64) - a_zero, a_multiplier, a_shift)
-    if b is not None:
-        v = v + integer.scaled(b.astype(np.int64) - b_zero, b_multiplier, b_shift)
-    return integer.rescale(v, multiplier, shift, y_zero, low, high, np.int16)
+    return integer.add(a, b, a_zero, a_multiplier, a_shift, b_zero, b_multiplier, b_shift, y_zero, multiplier, shift, low, high)  # fmt: skip

@@ -153,8 +153,7 @@ def linear(
 
 def add(
     a: Array,
-    b: Array,
-    *,
+    b: Array | None,
     a_zero: int,
     a_multiplier: int,
     a_shift: int,
@@ -167,10 +166,11 @@ def add(
     low: int,
     high: int,
 ) -> Array:
-    """rescale(scaled(a - a_zero) + scaled(b - b_zero)); factors from `add_factors`."""
-    left = scaled(a.astype(np.int64) - a_zero, a_multiplier, a_shift)
-    right = scaled(b.astype(np.int64) - b_zero, b_multiplier, b_shift)
-    return rescale(left + right, multiplier, shift, y_zero, low, high, a.dtype)
+    """rescale(scaled(a - a_zero) + scaled(b - b_zero)), without b of a alone; factors from `add_factors`."""
+    total = scaled(a.astype(np.int64) - a_zero, a_multiplier, a_shift)
+    if b is not None:
+        total = total + scaled(b.astype(np.int64) - b_zero, b_multiplier, b_shift)
+    return rescale(total, multiplier, shift, y_zero, low, high, a.dtype)
 
 
 def multiply(

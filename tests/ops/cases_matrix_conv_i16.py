@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from ops.cases_matrix import extents, window
+from ops.cases_matrix_conv_i8 import FLOATS, HUGE, bad_shift, some_wide, with_input
 from ops.harness import Array, Case, Status, weight
 
 from pteron.schema.row import Out
@@ -42,12 +43,6 @@ def conv(
     return Case("conv_i16", inputs, {**attrs, "groups": groups, **own}, [Out(out_shape, "i16")])
 
 
-def with_input(case: Case, **arrays: Any) -> Case:
-    names = ("x", "w", "bias", "multiplier", "shift")
-    inputs = tuple(arrays.get(name, old) for name, old in zip(names, case.inputs, strict=True))
-    return dataclasses.replace(case, inputs=inputs)
-
-
 def all_ends(wide: bool) -> Case:
     """Every product of the ends of x with -128, -1, 0, 127, and every end of bias, multiplier and shift."""
     case = conv((1,), 64, 36, 1, wide=wide)
@@ -76,13 +71,6 @@ def narrow_ends(zero: int, low: int = -32768, high: int = 32767) -> Case:
     )
 
 
-def some_shifts(case: Case) -> Case:
-    """Panels side by side of which one has a shift that 32-bit lanes do not take."""
-    shift = np.asarray(case.inputs[4]).copy()
-    shift[20], shift[69] = 32, 56
-    return with_input(case, shift=shift)
-
-
 def largest(case: Case, x: int, w: int, bias: int = 0) -> Case:
     """Every product the same: sums at the end of what a part holds, and beyond int32."""
     given = case.inputs[0]
@@ -101,16 +89,7 @@ def refused(status: Status = Status.BAD_PROGRAM, **attrs: Any) -> Case:
     return dataclasses.replace(PLAIN, attrs=PLAIN.attrs | attrs, status=status)
 
 
-def bad_shift(value: int) -> Case:
-    shift = np.asarray(PLAIN.inputs[4]).copy()
-    shift[3] = value
-    case = with_input(PLAIN, shift=shift)
-    return dataclasses.replace(case, status=Status.BAD_DATA, position=3)
-
-
 PLAIN = conv((7, 7), 4, 6, 3)
-FLOATS = weight(np.ones((6, 36), np.float32))
-HUGE = 1 << 62
 
 CASES = [
     *(conv((m,), k, n, 1, wide=k == 33) for m in (1, 2, 3, 4, 5, 6, 7, 13) for k, n in ((1, 1), (5, 16), (33, 17), (64, 40))),
@@ -140,8 +119,8 @@ CASES = [
     conv((6, 6), 300, 20, 3, begin=1, end=1, wide=True),
     *(conv((3,), 9000, 33, 1, wide=wide) for wide in (False, True)),
     *(narrow_ends(zero, *limits) for zero in (-32768, 0, 32767) for limits in ((-32768, 32767), (-7, 9))),
-    some_shifts(conv((5,), 30, 70, 1)),
-    some_shifts(conv((5, 6), 97, 97, 3, groups=97, begin=1, end=1)),
+    some_wide(conv((5,), 30, 70, 1)),
+    some_wide(conv((5, 6), 97, 97, 3, groups=97, begin=1, end=1)),
     *(largest(conv((7,), k, 20, 1, wide=wide), x, w, bias)
       for k in (508, 512, 1200) for x, w in ((-32768, -128), (-32768, 127), (32767, 127)) for wide in (False, True)
       for bias in (0, 2**31 - 1, -(2**31))),
@@ -159,7 +138,7 @@ CASES = [
     *(refused(groups=groups) for groups in (-HUGE, -1, 0, 2, 3, HUGE)),
     *(refused(**{name: value}) for name in ("x_zero", "y_zero", "low", "high") for value in (-32769, 32768, HUGE, -HUGE)),
     refused(low=3, high=2),
-    *(bad_shift(value) for value in (-128, -1, 0, 63, 127)),
+    *(bad_shift(value, PLAIN, 3) for value in (-128, -1, 0, 63, 127)),
     dataclasses.replace(with_input(PLAIN, w=FLOATS), status=Status.BAD_PROGRAM),
     *(
         dataclasses.replace(with_input(PLAIN, **{name: np.ones(6, np.int64)}), status=Status.BAD_PROGRAM)

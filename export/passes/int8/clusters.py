@@ -201,7 +201,8 @@ def _weight(value: ir.Value | None, axis: int) -> tuple[Array, Array]:
         raise DeclinedError("its weight has scales along another axis than the output channels")
     rows = np.moveaxis(codes.numpy(), axis, 0).astype(np.int16)
     rows = rows - zero.astype(np.int16).reshape(-1, *[1] * (rank - 1))
-    if rows.size and not -128 <= rows.min() <= rows.max() <= 127:
+    least, most = ends(8)
+    if rows.size and not least <= rows.min() <= rows.max() <= most:
         raise DeclinedError(
             "its weight less its zero points is beyond int8; quantize it symmetrically"
         )

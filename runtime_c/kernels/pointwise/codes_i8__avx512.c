@@ -1,7 +1,6 @@
 /* Codes of int8 on AVX-512. */
 #if PTE_HAVE_AVX512
 #include "kernels/matrix/rescale__avx512.h"
-#include "kernels/pointwise/codes_i8.h"
 #include "kernels/pointwise/codes_i8__avx512.h"
 
 enum { LANES = 16 };
@@ -50,10 +49,7 @@ static size_t add_near(size_t count, const int8_t *a, const int8_t *b, const pte
                        int8_t *y) {
   const pte_add_near k = factors->near;
   const __m512i away = _mm512_set1_epi8((char)0x80), zero = _mm512_setzero_si512();
-  const __m512i decides = _mm512_set1_epi32(k.decides);
-  const __m512i low = _mm512_set1_epi8((char)factors->columns.low);
-  const __m512i high = _mm512_set1_epi8((char)factors->columns.high);
-  const __m128i down = _mm_cvtsi32_si128(k.down);
+  const near_ends ends = near_ends_of(factors);
   size_t i = 0;
   for (; i + PTE_CODES <= count; i += PTE_CODES) {
     __m512i left = _mm512_xor_si512(_mm512_loadu_si512(a + i), away);
@@ -63,18 +59,8 @@ static size_t add_near(size_t count, const int8_t *a, const int8_t *b, const pte
     __m512i t1 = near_sum(_mm512_unpackhi_epi8(first, zero), &k);
     __m512i t2 = near_sum(_mm512_unpacklo_epi8(last, zero), &k);
     __m512i t3 = near_sum(_mm512_unpackhi_epi8(last, zero), &k);
-    __mmask16 sure = _mm512_test_epi32_mask(t0, decides);
-    sure = _mm512_mask_test_epi32_mask(sure, t1, decides);
-    sure = _mm512_mask_test_epi32_mask(sure, t2, decides);
-    sure = _mm512_mask_test_epi32_mask(sure, t3, decides);
-    if (k.decides != 0 && sure != 0xffff) {
+    if (!near_put(t0, t1, t2, t3, &ends, y + i))
       pte_codes_exact__avx512(PTE_CODES, a + i, b + i, factors, y + i);
-      continue;
-    }
-    t0 = _mm512_packs_epi32(_mm512_sra_epi32(t0, down), _mm512_sra_epi32(t1, down));
-    t2 = _mm512_packs_epi32(_mm512_sra_epi32(t2, down), _mm512_sra_epi32(t3, down));
-    t0 = _mm512_packs_epi16(t0, t2);
-    _mm512_storeu_si512(y + i, _mm512_min_epi8(_mm512_max_epi8(t0, low), high));
   }
   return i;
 }

@@ -1,9 +1,6 @@
 /* Codes of int8 on AVX-512 with VNNI: a sum's factors meet codes as they are, in two instructions.
  */
 #if PTE_HAVE_AVX512VNNI
-#include <immintrin.h>
-
-#include "kernels/pointwise/codes_i8.h"
 #include "kernels/pointwise/codes_i8__avx512.h"
 
 typedef struct near_lanes {
@@ -28,11 +25,8 @@ INLINE __m512i near_sum(__m512i codes, const near_lanes *k) {
 static size_t add_near(size_t count, const int8_t *a, const int8_t *b, const pte_add_codes *factors,
                        int8_t *y) {
   const near_lanes k = near_lanes_of(&factors->near);
-  const int32_t some = factors->near.decides;
-  const __m512i decides = _mm512_set1_epi32(some), zero = _mm512_setzero_si512();
-  const __m512i low = _mm512_set1_epi8((char)factors->columns.low);
-  const __m512i high = _mm512_set1_epi8((char)factors->columns.high);
-  const __m128i down = _mm_cvtsi32_si128(factors->near.down);
+  const near_ends ends = near_ends_of(factors);
+  const __m512i zero = _mm512_setzero_si512();
   size_t i = 0;
   for (; i + PTE_CODES <= count; i += PTE_CODES) {
     __m512i left = _mm512_loadu_si512(a + i), right = _mm512_loadu_si512(b + i);
@@ -41,18 +35,8 @@ static size_t add_near(size_t count, const int8_t *a, const int8_t *b, const pte
     __m512i t1 = near_sum(_mm512_unpackhi_epi8(zero, first), &k);
     __m512i t2 = near_sum(_mm512_unpacklo_epi8(zero, last), &k);
     __m512i t3 = near_sum(_mm512_unpackhi_epi8(zero, last), &k);
-    __mmask16 sure = _mm512_test_epi32_mask(t0, decides);
-    sure = _mm512_mask_test_epi32_mask(sure, t1, decides);
-    sure = _mm512_mask_test_epi32_mask(sure, t2, decides);
-    sure = _mm512_mask_test_epi32_mask(sure, t3, decides);
-    if (sure != 0xffff && some != 0) {
+    if (!near_put(t0, t1, t2, t3, &ends, y + i))
       pte_codes_exact__avx512(PTE_CODES, a + i, b + i, factors, y + i);
-      continue;
-    }
-    t0 = _mm512_packs_epi32(_mm512_sra_epi32(t0, down), _mm512_sra_epi32(t1, down));
-    t2 = _mm512_packs_epi32(_mm512_sra_epi32(t2, down), _mm512_sra_epi32(t3, down));
-    t0 = _mm512_packs_epi16(t0, t2);
-    _mm512_storeu_si512(y + i, _mm512_min_epi8(_mm512_max_epi8(t0, low), high));
   }
   return i;
 }
