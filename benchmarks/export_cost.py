@@ -11,7 +11,6 @@ import argparse
 import cProfile
 import json
 import pstats
-import resource
 import subprocess
 import sys
 import tempfile
@@ -193,6 +192,7 @@ SHAPES: dict[str, Callable[[int], onnx.ModelProto]] = {
 
 def measure(path: str, kind: str, profile: str) -> None:
     """Exports once; prints a line of JSON."""
+    from pteron.cli.memory import peak_bytes
     from pteron.export.delegates import Delegate
     from pteron.pipeline import export_model
 
@@ -203,16 +203,17 @@ def measure(path: str, kind: str, profile: str) -> None:
     options |= {"delegates": rows} if kind == "delegate" else {}
     target = Path(path).with_suffix(f".{kind}.pte")
     export_model(tiny.SerializeToString(), target, **options)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak_bytes() or 0
     started, trace = time.process_time(), cProfile.Profile()
     if profile:
         trace.enable()
     report = export_model(path, target, **options)
     trace.disable()
+    peak = peak_bytes() or 0
     row = {
         "seconds": time.process_time() - started,
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        "over": (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024,
+        "peak": peak / 2**20,
+        "over": (peak - before) / 2**20,
         "stages": report.seconds,
         "bytes": target.stat().st_size,
     }

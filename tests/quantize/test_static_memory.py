@@ -58,20 +58,20 @@ def deep(path: Path, layers: int = LAYERS, wide: int = 32) -> None:
 
 
 MEASURE = r"""
-import re, sys
-from pathlib import Path
+import sys
 from pteron.cli import main
+from pteron.cli.memory import peak_bytes
 def run(name, *more):
     words = [f"{name}.onnx", "-o", f"{name}.q.onnx", "--calibrate", f"{name}.npz", "--format", "int8", "-q", *more]
     assert main(["quantize", *words]) == 0
-    return int(re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text())[1])
+    return peak_bytes()
 before = run("small")
-print((run("m", *sys.argv[1:]) - before) * 1024)
+print(run("m", *sys.argv[1:]) - before)
 """
 
 
 def peak(folder: Path, *more: str) -> int:
-    """Bytes that quantizing `m.onnx` takes more than a small model. VmHWM: of getrusage a process inherits its parent's."""
+    """Bytes that quantizing `m.onnx` takes more than a small model."""
     done = subprocess.run(
         [sys.executable, "-c", MEASURE, *more], cwd=folder, stdout=subprocess.PIPE, text=True, check=True
     )  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import platform
-import resource
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,7 +15,7 @@ from pteron.schema.errors import ArgumentError, existing
 
 from .. import __version__
 from ..runtime import Model, TraceEvent, cpu
-from . import decoders, feeds, peers, roofline, say
+from . import decoders, feeds, memory, peers, roofline, say
 from .pairs import at_least, file
 from .times import summary
 
@@ -51,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     started = time.perf_counter()
     outputs = model.run(inputs)
     first_ms = (time.perf_counter() - started) * 1e3
-    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = memory.peak_bytes()
     threads = cpu.threads(args.threads)
     runners: dict[str, Callable[[], Any]] = {"pteron": lambda: model.run(inputs)}
     differences = {}
@@ -78,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
         "peaks": limits,
         "open_ms": opened_ms,
         "first_run_ms": first_ms,
-        "peak_rss_mb": peak_mb,
+        "peak_rss_mb": None if peak is None else peak / 2**20,
         "arena_bytes": model.sizes.arena_bytes,
         "file_bytes": model.program.size_bytes,
         "latency_ms": {name: percentiles(row) for name, row in times.items()},
@@ -123,9 +122,11 @@ def reach(operator: Mapping[str, Any]) -> str:
 
 
 def text(report: dict[str, Any]) -> str:
+    peak = report["peak_rss_mb"]
     lines = [
         f"{report['machine']}; {report['threads']} threads; pteron {report['versions']['pteron']}",
-        f"open {report['open_ms']:.2f} ms, first run {report['first_run_ms']:.2f} ms, peak RSS {report['peak_rss_mb']:.0f} MB, "
+        f"open {report['open_ms']:.2f} ms, first run {report['first_run_ms']:.2f} ms, "
+        f"peak RSS {'not known here' if peak is None else f'{peak:.0f} MB'}, "
         f"arena {report['arena_bytes'] / 1e6:.2f} MB, file {report['file_bytes'] / 1e6:.2f} MB",
     ]
     lines += [
