@@ -57,18 +57,18 @@ def _window_rule(node: ir.Node, kernel: Order, row: Row, terms: int) -> str | No
 
 def _conv_rule(node: ir.Node, row: integer.Conv) -> str | None:
     terms = math.prod(row.w.shape[1:])
-    return _window_rule(node, row.w.shape[2:], row, terms) or _sum_rule(row, terms)
+    return _window_rule(node, row.w.shape[2:], row, terms) or _sum_rule(row)
 
 
 def _linear_rule(node: ir.Node, row: integer.Linear) -> str | None:
     rows = math.prod(_shape(node.inputs[0])[:-1])
     if max(rows, *row.w.shape) > image.MAX_EXTENT:
         return f"{rows} rows or weights {row.w.shape}, at most {image.MAX_EXTENT}; split it"
-    return _sum_rule(row, row.w.shape[1])
+    return _sum_rule(row)
 
 
-def _sum_rule(row: integer.Conv | integer.Linear, terms: int) -> str | None:
-    bound = arithmetic.product_bound(terms, row.bias)
+def _sum_rule(row: integer.Conv | integer.Linear) -> str | None:
+    bound = int(arithmetic.sum_bounds(row.w, row.bias).max(initial=0))
     if bound < arithmetic.SUM_LIMIT:
         return None
     return f"sums up to {bound} leave int32; split the sum"

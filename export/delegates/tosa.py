@@ -102,15 +102,15 @@ def _windows(node: ir.Node, kernel: Order, row: Row) -> str | None:
 
 
 def _conv_rule(node: ir.Node, row: integer.Conv) -> str | None:
-    return _windows(node, row.w.shape[2:], row) or _sum_rule(row, int(np.prod(row.w.shape[1:])))
+    return _windows(node, row.w.shape[2:], row) or _sum_rule(row)
 
 
 def _linear_rule(node: ir.Node, row: integer.Linear) -> str | None:
-    return _sum_rule(row, row.w.shape[1])
+    return _sum_rule(row)
 
 
-def _sum_rule(row: integer.Conv | integer.Linear, terms: int) -> str | None:
-    bounds = arithmetic.product_bounds(terms, row.bias)
+def _sum_rule(row: integer.Conv | integer.Linear) -> str | None:
+    bounds = arithmetic.sum_bounds(row.w, row.bias)
     pairs = zip(bounds.tolist(), row.shift.tolist())
     if all(b < arithmetic.SUM_LIMIT and arithmetic.admits(b, shift) for b, shift in pairs):
         return None

@@ -29,7 +29,7 @@ SHIFT_MOST: Final = 55
 WORD: Final = CODE.replace("-128", "-32768").replace("127", "32767")
 """The same of int16."""
 SUM_LIMIT: Final = 2**31
-"""Sums of products stay below; who makes a node proves it: see `product_bounds`."""
+"""Sums of products stay below; who makes a node proves it: see `sum_bounds`."""
 ADD_SHIFTS: Final = {8: 20, 16: 14}
 """By the operands' bits: both addends of `add` are brought to the scale 2 * max(a_scale, b_scale) / 2**shift first."""
 
@@ -66,20 +66,12 @@ def admits(bound: int, shift: int) -> bool:
     return bound < 1 << (shift - 1)
 
 
-def product_bounds(terms: int, bias: Array) -> Array:
-    """The largest |bias + sum of `terms` products (x - zero) * w| of each channel, i64[n], x int8."""
-    return np.asarray(terms * 255 * 128 + np.abs(bias.astype(np.int64)))
-
-
-def word_bounds(w: Array, bias: Array, x_zero: int) -> Array:
-    """The same of int16 x and the weights that there are, int8 [n, ...], i64[n]."""
+def sum_bounds(w: Array, bias: Array, bits: int = 8, x_zero: int = 0) -> Array:
+    """The largest |bias + sum of products (x - x_zero) * w| of each channel, i64[n], by the weights that there are, int8 [n, ...]; of
+    int8 x whatever x_zero is."""
+    most = 255 if bits == 8 else 2**15 + abs(x_zero)
     sums = np.abs(w.reshape(len(w), -1).astype(np.int64)).sum(1)
-    return np.asarray(sums * (2**15 + abs(x_zero)) + np.abs(bias.astype(np.int64)))
-
-
-def product_bound(terms: int, bias: Array) -> int:
-    """The largest of `product_bounds`."""
-    return int(product_bounds(terms, bias).max(initial=0))
+    return np.asarray(sums * most + np.abs(bias.astype(np.int64)))
 
 
 def scaled(v: Array, multiplier: Array | int, shift: Array | int) -> Array:

@@ -19,6 +19,7 @@ from pteron.export.passes.fold import fold_constants
 from pteron.export.passes.int8 import WHY, integer_nodes, signed_codes
 from pteron.export.passes.int8.clusters import BUILDERS
 from pteron.quantize.units import PLANNERS
+from pteron.schema.meaning import int8 as meaning
 
 RNG = np.random.default_rng(11)
 IMAGE = "f32[2, 6, 9, 8]"
@@ -396,6 +397,33 @@ def test_an_addend_is_a_bias_only_along_the_columns(
     assert ("pteron.Linear" in operators(model)) is taken
     (got,) = run(model, x)
     assert got.shape == want.shape and np.abs(got - want).max() <= 0.1001
+
+
+@pytest.mark.parametrize(("step", "why"), [(2e-3, ""), (2e-6, "beyond int32")])
+def test_a_bias_at_the_end_of_int32_gives_way_where_that_shows_in_no_result(
+    step: float, why: str
+) -> None:
+    """As onnxruntime writes channels of next to no weight: their scale is the least by which int32 holds their bias."""
+    text = (
+        "c = QuantizeLinear(x, 0.05, i8(3)); d = DequantizeLinear(c, 0.05, i8(3));"
+        "l = DequantizeLinear(w, 1e-9, i8(0)); a = DequantizeLinear(b, 5e-11); r = Gemm(d, l, a);"
+        f"q = QuantizeLinear(r, {step}, i8(-7)); y = DequantizeLinear(q, {step}, i8(-7))"
+    )
+    bias = np.array([1, -1] * 3, np.int32) * (2**31 - 10_000)
+    model, x = onnx_text(text, x="f32[6, 6]", w=SQUARE, b=bias), {"x": W[:6, :6].copy()}
+    want = run(model, x)[0]
+    assert integer_nodes(model) is not bool(why)
+    heads = [n for n in g.nodes(model) if n.op_type in ("Gemm", "Linear")]
+    assert [n.metadata_props.get(WHY, "").find(why) >= 0 for n in heads] == [True]
+    if not why:
+        assert abs(integer.read(heads[0]).bias.astype(np.int64)).max() < 2**31 - 10_000
+    assert np.abs(run(model, x)[0] - want).max() <= 1.01 * step
+
+
+def test_sums_are_bounded_by_the_weights_that_there_are() -> None:
+    w, bias = np.array([[1, -2], [-128, 127]], np.int8), np.array([-5, 2**31 - 1], np.int32)
+    assert meaning.sum_bounds(w, bias).tolist() == [770, 255 * 255 + 2**31 - 1]
+    assert meaning.sum_bounds(w, bias, 16, -9).tolist()[0] == 3 * (2**15 + 9) + 5
 
 
 def test_an_addend_that_makes_more_columns_is_no_bias() -> None:

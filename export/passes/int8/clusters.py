@@ -22,6 +22,9 @@ from ...graph.int8_resize import between
 
 BIAS_TOLERANCE: Final = 2.0**-20
 """Relative: scales of biases that count as sx * sw, which others round differently."""
+BIAS_GIVES: Final = 2.0**-5
+"""Steps of a result by which a bias may be nearer to 0 than it says, so that int32 holds sums with it: quantizers give a channel of
+next to no weight a bias at the end of int32."""
 LEAST_SATURATED: Final = 2.0**-14
 """Steps of a result for each of a sum: above, the result of a sum that int32 does not hold is beyond all codes of int16."""
 WINDOW_WORDS: Final = 256
@@ -250,18 +253,27 @@ def _factors(factor: Array, bounds: Array) -> tuple[Array, Array]:
     return np.array([m for m, _ in pairs], np.int32), np.array([s for _, s in pairs], np.int8)
 
 
-def _product_factors(
-    w: Array, steps: Array, bias: Array, x: Side, c: Cluster
-) -> tuple[Array, Array]:
-    """Of products with weights. Sums of int16 that int32 does not hold saturate, which must leave the result at its limits."""
+def _summed(w: Array, steps: Array, bias: Array, x: Side, c: Cluster) -> tuple[Array, Array, Array]:
+    """Bias, multipliers and shifts of products with weights. Sums of int16 that int32 does not hold saturate, which must leave the
+    result at its limits."""
     factor = x.scale * steps / c.scale
+    bias = _held(w, bias, x, factor)
+    bounds = meaning.sum_bounds(w, bias, x.bits, x.zero)
     if x.bits == 8:
-        return _factors(factor, meaning.product_bounds(math.prod(w.shape[1:]), bias))
-    bounds = meaning.word_bounds(w, bias, x.zero)
+        return bias, *_factors(factor, bounds)
     wide = bounds >= meaning.SUM_LIMIT
     if wide.any() and (x.zero or (factor[wide] <= LEAST_SATURATED).any()):
         raise DeclinedError(f"its sums reach {bounds.max()}, beyond int32; fewer terms are needed")
-    return _factors(factor, np.minimum(bounds, meaning.SUM_LIMIT - 1))
+    return bias, *_factors(factor, np.minimum(bounds, meaning.SUM_LIMIT - 1))
+
+
+def _held(w: Array, bias: Array, x: Side, factor: Array) -> Array:
+    """The bias, or what int32 holds with any sum where that is as good (BIAS_GIVES)."""
+    products = meaning.sum_bounds(w, np.zeros_like(bias), x.bits, x.zero)
+    room = np.maximum(meaning.SUM_LIMIT - 1 - products, 0)
+    held = np.clip(bias.astype(np.int64), -room, room)
+    gives = np.abs(bias - held) * factor <= BIAS_GIVES
+    return np.where(gives, held, bias).astype(np.int32)
 
 
 def _factor(factor: float, bound: int) -> tuple[int, int]:
@@ -285,11 +297,11 @@ def _conv(c: Cluster, to: Target) -> list[ir.Node]:
     x, node = c.x(), c.head
     w, steps = _weight(node.inputs[1], 0)
     bias = _bias(node.inputs[2] if len(node.inputs) > 2 else None, x.scale * steps, 1)
-    factors = _product_factors(w, steps, bias, x, c)
+    parts = _summed(w, steps, bias, x, c)
     strides, pads, dilations = _window(node, w.shape[2:])
     group = int(g.attr(node, "group", 1))
     ends = (x.zero, c.zero, c.low, c.high)
-    row = integer.Conv(w, bias, *factors, strides, pads, dilations, group, *ends)
+    row = integer.Conv(w, *parts, strides, pads, dilations, group, *ends)
     return [_own(row, [x.codes], to, c)]
 
 
@@ -308,8 +320,8 @@ def _linear(c: Cluster, to: Target) -> list[ir.Node]:
     addend = node.inputs[2] if len(node.inputs) > 2 else c.addend
     rank = 2 if g.is_op(node, "Gemm") else g.rank(node.outputs[0])
     bias = _bias(addend, x.scale * steps, rank)
-    factors = _product_factors(w, steps, bias, x, c)
-    row = integer.Linear(w, bias, *factors, x.zero, c.zero, c.low, c.high)
+    parts = _summed(w, steps, bias, x, c)
+    row = integer.Linear(w, *parts, x.zero, c.zero, c.low, c.high)
     return [_own(row, [x.codes], to, c)]
 
 

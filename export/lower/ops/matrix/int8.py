@@ -111,7 +111,7 @@ def _product(
         "channels of the input and of the weights",
     )
     if x.dtype == "i16":
-        bounds = meaning.word_bounds(w, row.bias, row.x_zero)
+        bounds = meaning.sum_bounds(w, row.bias, 16, row.x_zero)
         del attrs["spread"]
         attrs["wide"] = int((bounds >= meaning.SUM_LIMIT).any())
         if attrs["wide"] and (bias != moved).any():
