@@ -359,7 +359,7 @@ typedef struct pte_gemm_static {
   void (*settle)(size_t rows, size_t panels, int32_t *start, size_t start_panel,
                  int32_t (*sum)[PTE_PANEL]);
   void (*tile)(size_t rows, size_t panels, const pte_tile_i8 *tile); /* in 1..most */
-  /* y of a row's sums of a panel, any columns; NULL: pte_rescale_row */
+  /* y of a row's sums of a panel, any columns (pte_rescale_lift); NULL: pte_rescale_row */
   void (*wide)(const int32_t *sum, const pte_rescale_columns *columns, size_t lanes, int8_t *y);
   /* Around the tiles of a task: registers that the thread has only between them; NULL: none */
   void (*enter)(void);

@@ -75,6 +75,18 @@ def narrow_ends(zero: int, low: int = -128, high: int = 127) -> Case:
     )
 
 
+def every_shift(case: Case) -> Case:
+    """On its 992 channels; multipliers of all sizes and both signs, biases of all sizes that leave int32 to either side."""
+    few = np.array([-(2**31), -(2**30), -3, 0, 1, 2**19 + 1, 2**30, 2**31 - 1], np.int32)
+    sizes = RNG.integers(0, 2**31, 992) >> RNG.integers(0, 31, 992)
+    return with_input(
+        case,
+        bias=(sizes * RNG.choice([-1, 1], 992)).astype(np.int32),
+        multiplier=np.tile(few, 124),
+        shift=np.repeat(np.arange(1, 63), 16).astype(np.int8),
+    )
+
+
 def some_wide(case: Case) -> Case:
     """Panels side by side of which one has a shift that 32-bit lanes do not take."""
     shift = np.asarray(case.inputs[4]).copy()
@@ -162,6 +174,9 @@ CASES = [
     conv((9, 9), 6, 20, 3, stride=2, dilation=(2, 1), begin=1, end=1),
     *(conv((6, 7), c, 5, (2, k), begin=1, end=2) for c, k in ((1, 1), (1, 3), (3, 3), (3, 5), (7, 9), (9, 7), (32, 2), (33, 2))),
     *(narrow_ends(zero, *limits) for zero in (-128, 0, 127) for limits in ((-128, 127), (-7, 9))),
+    *(every_shift(conv((m,), 5, 992, 1, y_zero=zero)) for m, zero in ((4, -128), (17, 127))),
+    every_shift(conv((4, 5), 992, 992, 3, groups=992, begin=1, end=1)),
+    every_shift(conv((3, 4), 992, 992, 2, groups=992, low=-7, high=9)),
     some_wide(conv((5,), 30, 70, 1)),
     some_wide(conv((5, 6), 97, 97, 3, groups=97, begin=1, end=1)),
     some_wide(conv((5, 6), 130, 130, 2, groups=130, stride=2)),

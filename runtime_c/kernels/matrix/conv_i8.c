@@ -220,6 +220,7 @@ void pte_conv_i8_columns(const pte_conv_i8_plan *p, size_t column, size_t count,
     memcpy(last, shift, count), shift = last;
   }
   p->kernel->columns(c, shift);
+  if (!SMALL && !c->narrow) pte_rescale_lift(c);
 }
 
 /* Panels side by side of a group, and what follows their sums. */

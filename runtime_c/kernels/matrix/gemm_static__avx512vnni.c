@@ -141,11 +141,10 @@ PTE_TURNED_I8(, pte_turn__avx512vnni, pte_codes__avx512vnni, pte_scaled__avx512v
 
 void pte_wide__avx512vnni(const int32_t *sum, const pte_rescale_columns *c, size_t lanes,
                           int8_t *y) {
-  const __m512i v = wide_lanes(_mm512_loadu_si512(sum), _mm512_loadu_si512(c->multiplier),
-                               _mm512_loadu_si512(c->down), c->zero);
-  const __m128i bytes = _mm_max_epi8(_mm512_cvtsepi32_epi8(v), _mm_set1_epi8((char)c->low));
-  _mm_mask_storeu_epi8(y, (__mmask16)(0xffffu >> (PTE_PANEL - lanes)),
-                       _mm_min_epi8(bytes, _mm_set1_epi8((char)c->high)));
+  const rescale_lanes r = rescale_lanes_of(c);
+  const __m512i v = lifted_lanes(_mm512_loadu_si512(sum), r, c->zero);
+  const __m128i bytes = _mm_max_epi8(_mm512_cvtsepi32_epi8(v), r.low);
+  _mm_mask_storeu_epi8(y, (__mmask16)(0xffffu >> (PTE_PANEL - lanes)), _mm_min_epi8(bytes, r.high));
 }
 
 void pte_columns__avx512vnni(pte_rescale_columns *columns, const int8_t *shifts) {

@@ -53,6 +53,23 @@ static inline void pte_rescale_complete(pte_rescale_columns *c, const int8_t *sh
   c->narrow = wide == 0;
 }
 
+/* Columns that are not narrow, after that, as lanes of 32 bits take them, too, where the zero point
+ * joins behind the shift: the results are the same.
+ *
+ * A small multiplier is doubled as the shift is, the lowest one halved. Then a shift below 33 has a
+ * multiplier of 2^30 or more: v << (33 - shift), saturated, has the result of v at a shift of 33,
+ * as what saturates is beyond all codes; so is every v but 0 at the least shift that is left. */
+static inline void pte_rescale_lift(pte_rescale_columns *c) {
+  enum { LEAST = 12 }; /* a factor of 2^18 */
+  for (size_t n = 0; n < PTE_PANEL; n++) {
+    int32_t m = c->multiplier[n], shift = c->down[n] + 32;
+    for (; shift < PTE_SHIFT_NARROW && m < 1 << 30 && m > -(1 << 30); m *= 2) shift++;
+    if (m == INT32_MIN) m /= 2, shift--;
+    shift = shift < LEAST ? LEAST : shift;
+    c->multiplier[n] = m, c->down[n] = shift - 32;
+  }
+}
+
 /* a + b, modulo 2^32. */
 static inline int32_t pte_wrapping_add(int32_t a, int32_t b) {
   return (int32_t)((uint32_t)a + (uint32_t)b);

@@ -1,4 +1,4 @@
-/* RESCALE (rescale.h) of sixteen narrow columns in 32-bit lanes of AVX-512. */
+/* RESCALE (rescale.h) of sixteen columns in 32-bit lanes of AVX-512. */
 #ifndef PTE_RESCALE_AVX512_H
 #define PTE_RESCALE_AVX512_H
 
@@ -29,24 +29,15 @@ INLINE __m512i rescaled_lanes(__m512i sum, const rescale_lanes *r) {
   return _mm512_srav_epi32(_mm512_add_epi32(high, r->add), r->down);
 }
 
-/* Half of the lanes of any columns in 64 bits, the low halves, of shifts there. */
-INLINE __m512i wide_half(__m512i sum, __m512i multiplier, __m512i shift, __m512i zero) {
-  const __m512i one = _mm512_set1_epi64(1), most = _mm512_set1_epi64(INT16_MAX);
-  const __m512i half = _mm512_sllv_epi64(one, _mm512_sub_epi64(shift, one));
-  const __m512i product = _mm512_add_epi64(_mm512_mul_epi32(sum, multiplier), half);
-  const __m512i y = _mm512_add_epi64(_mm512_srav_epi64(product, shift), zero);
-  return _mm512_max_epi64(_mm512_min_epi64(y, most),
-                          _mm512_sub_epi64(_mm512_setzero_si512(), most));
-}
-
-/* rescaled_lanes of columns that need not be narrow, within 16 bits. */
-INLINE __m512i wide_lanes(__m512i sum, __m512i multiplier, __m512i down, int32_t zero) {
-  const __m512i shift = _mm512_add_epi32(down, _mm512_set1_epi32(32)),
-                add = _mm512_set1_epi64(zero);
-  const __m512i even = wide_half(sum, multiplier, _mm512_maskz_mov_epi32(0x5555, shift), add);
-  const __m512i odd = wide_half(_mm512_srli_epi64(sum, 32), _mm512_srli_epi64(multiplier, 32),
-                                _mm512_srli_epi64(shift, 32), add);
-  return _mm512_mask_shuffle_epi32(even, 0xaaaa, odd, _MM_PERM_CCAA);
+/* The same of any columns, as pte_rescale_lift leaves those that are not narrow. */
+INLINE __m512i lifted_lanes(__m512i sum, rescale_lanes r, int32_t zero) {
+  const __m512i one = _mm512_set1_epi32(1), least = _mm512_set1_epi32(INT32_MIN);
+  const __m512i up = _mm512_max_epi32(_mm512_sub_epi32(one, r.down), _mm512_setzero_si512());
+  const __m512i bottom = _mm512_srav_epi32(least, up);
+  sum = _mm512_min_epi32(_mm512_max_epi32(sum, bottom), ~bottom);
+  r.down = _mm512_max_epi32(r.down, one);
+  r.add = _mm512_sllv_epi32(one, _mm512_sub_epi32(r.down, one));
+  return _mm512_add_epi32(rescaled_lanes(_mm512_sllv_epi32(sum, up), &r), _mm512_set1_epi32(zero));
 }
 
 INLINE __m128i rescaled_bytes(__m512i sum, const rescale_lanes *r) {
