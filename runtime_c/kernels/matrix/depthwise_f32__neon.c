@@ -74,17 +74,32 @@ static void panel_run(const pte_depthwise_row_f32 *s, size_t m, size_t n, size_t
 }
 
 /* sum += x * weight, in the order in which it stands: see lanes__neon.h. */
-INLINE void add(float32x4_t *sum, float32x4_t x, float32x4_t weight, const float **next) {
+INLINE void add(float32x4_t *sum, float32x4_t x, float32x4_t weight, const float **next,
+                const float **w) {
 #ifdef __clang__
-  __asm__ volatile("fmla %0.4s, %2.4s, %3.4s" : "+w"(*sum), "+r"(*next) : "w"(x), "w"(weight));
+  __asm__ volatile("fmla %0.4s, %3.4s, %4.4s"
+                   : "+w"(*sum), "+r"(*next), "+r"(*w)
+                   : "w"(x), "w"(weight));
 #else
-  (void)next;
+  (void)next, (void)w;
   __asm__ volatile("fmla %0.4s, %1.4s, %2.4s" : "+w"(*sum) : "w"(x), "w"(weight));
 #endif
 }
 
+/* Eight channels: of a column of x, of a tap. */
+typedef struct eight {
+  float32x4_t half[2];
+} eight;
+
+INLINE eight eight_load(const float *x) {
+  return (eight){
+      {vld1q_f32(x), vld1q_f32(x + 4)}
+  };
+}
+
 /* Pixels m .. m + n of three taps, eight channels from `c` on. A column of x is loaded once for all
- * of them, among the products of the one before. */
+ * of them, among the products of the column two before; so are the weights of a tap, those of the
+ * next line where this one has done with them. Behind the last line the same is read once more. */
 INLINE void three_run(const size_t n, const size_t stride, const pte_depthwise_row_f32 *s, size_t m,
                       size_t c) {
   const size_t columns = (n - 1) * stride + 3;
@@ -92,25 +107,40 @@ INLINE void three_run(const size_t n, const size_t stride, const pte_depthwise_r
 #pragma GCC unroll 16
   for (size_t i = 0; i < 2 * n; i++) sum[i] = vdupq_n_f32(0);
   const float *w = s->weight + c / PTE_PANEL * PTE_PANEL * s->lines * 3 + c % PTE_PANEL;
-  for (size_t l = 0; l < s->lines; l++, w += 3 * PTE_PANEL) {
-    const size_t step = s->step[l];
-    const float *x = s->line[l] + m * stride * step + c;
-    float32x4_t weight[6], low = vld1q_f32(x), high = vld1q_f32(x + 4);
-#pragma GCC unroll 6
-    for (size_t i = 0; i < 6; i++) weight[i] = vld1q_f32(w + i / 2 * PTE_PANEL + i % 2 * 4);
+  const float *const *line = s->line;
+  const size_t *steps = s->step;
+  size_t step = *steps;
+  const float *x = *line + m * stride * step + c;
+  eight tap[3] = {eight_load(w), eight_load(w + PTE_PANEL)}, now = eight_load(x), next;
+  next = eight_load(x + step), x += 2 * step, w += 2 * PTE_PANEL;
+  for (size_t left = s->lines; left > 0; left--) {
+    const size_t more = left > 1, w_step = more * PTE_PANEL;
+    const float *below = x;
+    size_t down = step;
 #pragma GCC unroll 17
     for (size_t j = 0; j < columns; j++) {
-      const bool more = j + 1 < columns;
-      float32x4_t next_low = low, next_high = high;
-      if (more) x += step, next_low = vld1q_f32(x);
+      const size_t t = j == 1 ? 2 : j + 3 - columns; /* the tap whose weights are read */
+      const bool reads = j == 1 || j == columns - 3 || j == columns - 2;
+      eight after = next;
+      size_t done = 0;
+      if (j == 0) line += more, steps += more;
+      if (j == 1) down = *steps;
+      if (j == 2) below = *line + c;
+      if (j == 4) below += m * stride * down;
+      if (j + 2 == columns) x = below, step = down;
 #pragma GCC unroll 6
-      for (size_t k = 0, done = 0; k < 6; k++) { /* a tap, half of the channels */
-        const size_t t = k / 2, i = (j - t) / stride;
-        if (j < t || (j - t) % stride != 0 || i >= n) continue;
-        add(&sum[2 * i + k % 2], k % 2 == 0 ? low : high, weight[k], &x);
-        if (more && done++ == 0) next_high = vld1q_f32(x + 4);
+      for (size_t k = 0; k < 6; k++) { /* a tap, half of the channels */
+        const size_t i = (j - k / 2) / stride;
+        if (j < k / 2 || (j - k / 2) % stride != 0 || i >= n) continue;
+        add(&sum[2 * i + k % 2], now.half[k % 2], tap[k / 2].half[k % 2], &x, &w);
+        if (done < 2) after.half[done] = vld1q_f32(x + 4 * done);
+        else if (reads && done < 4) tap[t].half[done - 2] = vld1q_f32(w + 4 * (done - 2));
+        if (done++ == 1) x += step;
       }
-      low = next_low, high = next_high;
+#pragma GCC unroll 2
+      for (; reads && done < 4; done++) tap[t].half[done - 2] = vld1q_f32(w + 4 * (done - 2));
+      if (reads) w += w_step;
+      now = next, next = after;
     }
   }
   const pte_finish_f32 finish = pte_finish_at(s->finish, m, 0);

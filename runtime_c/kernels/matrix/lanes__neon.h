@@ -25,8 +25,8 @@
 enum {
   LANE_QUADS = 4,              /* registers of weights for a step of K, */
   LANE_FOURS = 4 * LANE_QUADS, /* for four, for which a row has one */
-  LANE_ROWS = 6,               /* at most */
-  LANE_AHEAD = 3               /* rows that are read among the products of the four steps before */
+  LANE_MOVES = LANE_FOURS - 4, /* the one of four that moves on */
+  LANE_ROWS = 6                /* at most */
 };
 
 PTE_ALWAYS void lane_add(LANE_VECTOR *sum, LANE_VECTOR w, LANE_VECTOR x, const size_t i,
@@ -46,30 +46,37 @@ PTE_ALWAYS LANE_VECTOR lanes_read(const char *from) {
   return x;
 }
 
-/* Four steps of K `fours` times: rows from a[m] + *at on, weights from *b; both move on. */
-PTE_ALWAYS void fours_add(const size_t rows, const size_t fours, const char *const *a,
-                          ptrdiff_t *at, const char **b, LANE_VECTOR *sum) {
-  LANE_VECTOR x[LANE_ROWS], w = lanes_read(*b);
-  const size_t first = rows < LANE_AHEAD ? rows : LANE_AHEAD;
-#pragma GCC unroll 3
-  for (size_t m = 0; m < first; m++) x[m] = lanes_read(a[m] + *at);
-#pragma GCC unroll 32
-  for (size_t i = 0; i < fours * LANE_FOURS; i++) {
-    const size_t step = i % LANE_FOURS;
-    const bool ends = i + 1 == fours * LANE_FOURS, turns = step + 1 == LANE_FOURS && !ends;
-    const size_t early = step == 0 && rows > LANE_AHEAD ? LANE_AHEAD - 1 : 0;
-    LANE_VECTOR *to = sum + i % LANE_QUADS, next = w;
-    if (turns) *at += (ptrdiff_t)sizeof *x;
+/* A register of weights of four steps times all rows. The last reads the next four's, `more`: rows
+ * from a[m] + *at on, weights from *b. */
+PTE_ALWAYS void lane_step(const size_t rows, const size_t i, const bool more, const char *const *a,
+                          ptrdiff_t *at, const char **b, LANE_VECTOR *x, LANE_VECTOR *w,
+                          LANE_VECTOR *sum) {
+  const bool last = i + 1 == LANE_FOURS, reads = last && more;
+  LANE_VECTOR next = *w;
+  const ptrdiff_t after = (ptrdiff_t)i + 1 - (i > LANE_MOVES ? LANE_FOURS : 0);
 #pragma GCC unroll 6
-    for (size_t m = 0; m < rows; m++, to += LANE_QUADS) {
-      const size_t read = step == 0 ? m + LANE_AHEAD : turns && m < LANE_AHEAD ? m : rows;
-      lane_add(to, w, x[m], step / LANE_QUADS, at, b);
-      if (read < rows) x[read] = lanes_read(a[read] + *at);
-      if (m == early && !ends) next = lanes_read(*b + (i + 1) * sizeof next);
+  for (size_t m = 0; m < rows; m++) {
+    lane_add(sum + m * LANE_QUADS + i % LANE_QUADS, *w, x[m], i / LANE_QUADS, at, b);
+    if (m == 0 && (more || !last)) next = lanes_read(*b + after * (ptrdiff_t)sizeof next);
+    if (i == LANE_MOVES &&
+        m == (rows > 2 ? 2 : rows - 1)) { /* long before anything is read there */
+      *at += (ptrdiff_t)sizeof next, *b += LANE_FOURS * sizeof next;
+      __asm__("" : "+r"(*at)); /* one number, which GCC would make two of */
     }
-    w = next;
+    if (reads && m % 2 == 0 && m > 0) { /* two together, for a Cortex-A510 */
+      x[m - 2] = lanes_read(a[m - 2] + *at), x[m - 1] = lanes_read(a[m - 1] + *at);
+    }
   }
-  *at += (ptrdiff_t)sizeof *x, *b += fours * LANE_FOURS * sizeof w;
+#pragma GCC unroll 2
+  for (size_t m = (rows - 1) / 2 * 2; reads && m < rows; m++) x[m] = lanes_read(a[m] + *at);
+  *w = next;
+}
+
+/* All of four steps but the first register of weights. */
+PTE_ALWAYS void lane_steps(const size_t rows, const bool more, const char *const *a, ptrdiff_t *at,
+                           const char **b, LANE_VECTOR *x, LANE_VECTOR *w, LANE_VECTOR *sum) {
+#pragma GCC unroll 16
+  for (size_t i = 1; i < LANE_FOURS; i++) lane_step(rows, i, more, a, at, b, x, w, sum);
 }
 
 /* One step. */
@@ -94,15 +101,25 @@ PTE_ALWAYS void one_add(const size_t rows, const char *const *a, ptrdiff_t at, c
  * are what is counted from, so that one number says how far it is and where. */
 PTE_ALWAYS void lanes_add(const size_t rows, size_t steps, const char *const *a, const char *b,
                           LANE_VECTOR *sum) {
-  const size_t rest = steps % 4, bytes = (steps - rest) * 4;
-  const char *end[LANE_ROWS];
+  const size_t fours = steps / 4;
+  const ptrdiff_t four = sizeof *sum;
+  const char *last[LANE_ROWS];
+  ptrdiff_t at = fours > 0 ? four - (ptrdiff_t)fours * four : 0;
 #pragma GCC unroll 6
-  for (size_t m = 0; m < rows; m++) end[m] = a[m] + bytes;
-  ptrdiff_t at = -(ptrdiff_t)bytes;
-  if (bytes % 32 != 0) fours_add(rows, 1, end, &at, &b, sum);
-  while (at != 0) fours_add(rows, 2, end, &at, &b, sum);
-  for (size_t left = rest; left > 0; left--, at += 4, b += LANE_QUADS * sizeof *sum)
-    one_add(rows, end, at, b, sum);
+  for (size_t m = 0; m < rows; m++) last[m] = a[m] - at;
+  if (fours > 0) {
+    LANE_VECTOR x[LANE_ROWS], w = lanes_read(b);
+#pragma GCC unroll 6
+    for (size_t m = 0; m < rows; m++) x[m] = lanes_read(a[m]);
+    lane_step(rows, 0, true, last, &at, &b, x, &w, sum);
+    while (at != 0) {
+      lane_steps(rows, true, last, &at, &b, x, &w, sum);
+      lane_step(rows, 0, true, last, &at, &b, x, &w, sum);
+    }
+    lane_steps(rows, false, last, &at, &b, x, &w, sum);
+  }
+  for (size_t left = steps % 4; left > 0; left--, at += 4, b += LANE_QUADS * sizeof *sum)
+    one_add(rows, last, at, b, sum);
 }
 
 #endif
