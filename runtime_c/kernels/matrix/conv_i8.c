@@ -24,7 +24,8 @@ enum {
   BLOCK_ROWS = 192,
   ALIAS = 4096,       /* rows so far apart would fall on each other in L1 */
   TASK_WORK = 131072, /* products that are worth a task, in sixteens */
-  MANY_ROWS = 16,     /* that pay for looking at weights (the variant's `pairs`) */
+  MANY_ROWS = 16,     /* that pay for looking at weights (the variant's `pairs`), */
+  MANY_QUADS = 12,    /* and quads, for looking at either */
   MANY_TAPS = 8192    /* of a depthwise channel: fewer are summed in one piece (as the row says) */
 };
 
@@ -71,7 +72,8 @@ static bool plan_of(const pte_call *call, pte_conv_i8_plan *p) {
   p->matrix = pte_conv_is_matrix(&p->w);
   p->depthwise = p->groups > 1 && p->channels == 1 && p->columns == 1 && p->depth < MANY_TAPS;
   if (p->depthwise) return pte_conv_i8_plan_depthwise(p);
-  if (p->kernel->low != NULL && p->rows >= MANY_ROWS && p->quads <= PTE_TILE_QUADS)
+  if (p->kernel->low != NULL && p->rows >= MANY_ROWS && p->quads >= MANY_QUADS &&
+      p->quads <= PTE_TILE_QUADS)
     p->kernel = a->x_zero == INT8_MIN ? p->kernel->low : p->kernel->near;
   uint64_t rows = 8 * (p->quads + 8) + 64; /* of any variant's, with peaks; pairs take one */
   p->row_bytes = (4 * p->quads * p->kernel->widened + 63) / 64 * 64;

@@ -119,11 +119,12 @@ INLINE void pte_i8_lay(const pte_taps_i8 *t, size_t first, size_t count, const i
   const size_t pairs = pte_tap_pairs(t);
   int16_t *weight = (int16_t *)(void *)t->weight + 2 * first * pairs;
   memset(weight, 0, pairs * (count + PTE_PANEL - 1) / PTE_PANEL * PTE_PANEL * 2 * sizeof *weight);
-  for (size_t c = 0; c < count; c++)
+  for (size_t c = 0; c < count; c += PTE_PANEL, weight += 2 * PTE_PANEL * pairs)
     for (size_t k = 0; k < t->taps; k++) {
-      const size_t slot = pte_tap_slot(t, k), pair = c / PTE_PANEL * pairs + slot / 2;
-      weight[(pair * PTE_PANEL + c % PTE_PANEL) * 2 + slot % 2] =
-          pte_tap_codes(t, codes, c)[k / 4 * 64 + k % 4];
+      const size_t slot = pte_tap_slot(t, k), lanes = count - c < PTE_PANEL ? count - c : PTE_PANEL;
+      const int8_t *from = pte_tap_codes(t, codes, c) + k / 4 * 64 + k % 4;
+      int16_t *to = weight + slot / 2 * (2 * PTE_PANEL) + slot % 2;
+      for (size_t n = 0; n < lanes; n++) to[2 * n] = from[4 * n];
     }
 }
 

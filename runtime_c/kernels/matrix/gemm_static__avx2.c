@@ -22,23 +22,14 @@
 enum { ROWS = 4 }; /* six spill */
 #include "kernels/matrix/gemm_static_x86.inc"
 
-static void widen_four(const int8_t *x, int16_t *to) {
-  to[0] = x[0], to[1] = x[2], to[2] = x[1], to[3] = x[3];
-}
-
-/* Forwards: `row` may end where x does. */
+/* Forwards: `to` is the row that x is the second half of. Of the last sixteen, what lies behind the
+ * row's elements is widened, too. */
 static void widen(size_t count, const int8_t *x, int16_t *to) {
   const __m128i order = _mm_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15);
-  size_t at = 0;
-  for (; at + 16 <= count; at += 16) {
+  for (size_t at = 0; at < count; at += 16) {
     __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(x + at));
     __m256i wide = _mm256_cvtepi8_epi16(_mm_shuffle_epi8(bytes, order));
     _mm256_storeu_si256((__m256i *)(void *)(to + at), wide);
-  }
-  for (; at < count; at += 4) {
-    int8_t four[4] = {0};
-    memcpy(four, x + at, count - at < 4 ? count - at : 4);
-    widen_four(four, to + at);
   }
 }
 
