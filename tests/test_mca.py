@@ -32,6 +32,7 @@ FLOORS: Final[dict[str, tuple[float | None, ...]]] = {
     "i8 tile, SMMLA": (None, 0.51, None, 0.98, 0.98),
     "i8 tile, SDOT": (0.80, 0.63, 0.98, 0.98, 0.98),
     "i8 tile, no SDOT": (0.30, 0.13, 0.80, 0.40, 0.80),
+    "i8 depthwise": (0.22, 0.16, 0.96, 0.96, 0.47),
     "i4 rows, SDOT": (0.32, 0.19, 0.46, 0.46, 0.45),
 }
 """What LLVM 19 predicts, a little less, on the cores of `CPUS` in turn; None: it lacks the instruction. A better loop raises
