@@ -214,6 +214,12 @@ def there(names: list[str]) -> list[str]:
     return [name for name in names if name not in absent]
 
 
+FREE = f"""oneDNN held to {os.environ["ONEDNN_MAX_CPU_ISA"]}
+(with AMX OpenVINO computes int8 models in f32), ours and onnxruntime not."""
+HELD = """oneDNN alike, onnxruntime not.
+By AVX2 OpenVINO adds two products of int8 in 16 bits, which saturate: the differences of -int8. Ours are exact."""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", default="1,2")
@@ -242,8 +248,7 @@ def main() -> None:
 
 Written by `make bench` (`{" ".join(["python benchmarks/bench.py", *sys.argv[1:]])}`); batch 1, seeded random weights, of efficientnet (Lite0) trained ones; f32,
 -fast (`--fast-conv`), -int8 (static by onnxruntime, one Q/DQ model for all) and -dynamic (`--exec turned`; peers: what onnxruntime's `quantize_dynamic` makes).
-{machine(args.isa)}, load average {os.getloadavg()[0]:.1f}; pteron {pteron.__version__}, {versions}, oneDNN held to {os.environ["ONEDNN_MAX_CPU_ISA"]}
-(with AMX OpenVINO computes int8 models in f32), ours and onnxruntime not.
+{machine(args.isa)}, load average {os.getloadavg()[0]:.1f}; pteron {pteron.__version__}, {versions}, {HELD if args.isa else FREE}
 Least of {args.runs} interleaved rounds in ms; ratio: median of pairs, ours / theirs; first: file to first output.
 A thread's peak: {", ".join(f"{name} {value:.0f}" for name, value in roofline.peaks(machine(args.isa), args.isa).items())} (10^9 products and bytes a second, bindings/peaks.h).
 
