@@ -12,8 +12,8 @@ INLINE void words_put(const int32x4_t *sum, const pte_rescale_columns *c, size_t
   int16_t some[PTE_PANEL], *to = lanes == PTE_PANEL ? y : some;
 #pragma GCC unroll 2
   for (size_t h = 0; h < 2; h++) {
-    const int16x4_t low = vqmovn_s32(four_rescaled(sum[2 * h], c, 8 * h));
-    const int16x4_t high = vqmovn_s32(four_rescaled(sum[2 * h + 1], c, 8 * h + 4));
+    const int16x4_t low = vqmovn_s32(four_rescaled(true, sum[2 * h], c, 8 * h));
+    const int16x4_t high = vqmovn_s32(four_rescaled(true, sum[2 * h + 1], c, 8 * h + 4));
     const int16x8_t words = vmaxq_s16(vcombine_s16(low, high), vdupq_n_s16((int16_t)c->low));
     vst1q_s16(to + 8 * h, vminq_s16(words, vdupq_n_s16((int16_t)c->high)));
   }
@@ -88,7 +88,7 @@ static void taps(const pte_taps_i16 *t, size_t first, size_t end, const int16_t 
 }
 
 INLINE int32x4_t addends(int16x4_t codes, const pte_rescale_columns *c) {
-  return four_rescaled(vshll_n_s16(codes, 16), c, 0);
+  return four_rescaled(true, vshll_n_s16(codes, 16), c, 0);
 }
 
 static void add(size_t count, const int16_t *a, const int16_t *b, const pte_rescale_columns *f,

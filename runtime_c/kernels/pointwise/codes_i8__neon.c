@@ -23,7 +23,7 @@ static void add(size_t count, const int8_t *a, const int8_t *b, const pte_add_co
       sum[2 * h + 1] =
           vaddq_s32(addend(vget_high_s16(left), &k->a), addend(vget_high_s16(right), &k->b));
     }
-    sums_store(sum, &k->columns, PTE_PANEL, y + i);
+    sums_store(true, sum, &k->columns, PTE_PANEL, y + i);
   }
   pte_codes_end(add, LANES, count - i, a + i, b + i, k, y + i);
 }
