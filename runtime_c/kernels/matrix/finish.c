@@ -1,5 +1,7 @@
 #include "kernels/matrix/finish.h"
 
+#include <string.h>
+
 #include "core/math.h"
 #include "gen/steps.h"
 #include "kernels/moving/place.h"
@@ -105,4 +107,42 @@ bool pte_finish_of(const pte_call *call, pte_steps steps, uint32_t first_x, pte_
       steps.steps.count == 0 || (call->out[0]->rank > 0 && read_program(&r, steps, first_x));
   *out = covered ? whole : plain;
   return covered;
+}
+
+/* Vectors that every compiler of ours knows, and most processors have. */
+typedef float four __attribute__((vector_size(16)));
+typedef int32_t four_ints __attribute__((vector_size(16)));
+enum { FOUR = 4 };
+
+static inline four four_load(const float *from) {
+  four v;
+  memcpy(&v, from, sizeof v);
+  return v;
+}
+
+/* v, and `limit` where `take` is set. */
+static inline four four_limited(four v, four_ints take, float limit) {
+  const four all = limit - (four){0};
+  return (four)((take & (four_ints)all) | (~take & (four_ints)v));
+}
+
+/* Whole vectors, a kind of step after another. */
+void pte_finish_row(const pte_finish_f32 *finish, size_t row, size_t column, size_t count,
+                    float *y) {
+  const size_t whole = count - count % FOUR;
+#define EACH(result)                                                                               \
+  for (size_t n = 0; n < whole; n += FOUR) {                                                       \
+    four v = four_load(y + n);                                                                     \
+    v = result;                                                                                    \
+    memcpy(y + n, &v, sizeof v);                                                                   \
+  }
+  for (unsigned i = 0; i < PTE_ADDENDS; i++) {
+    if (finish->add[i] == NULL) continue;
+    const float *add = finish->add[i] + row * finish->add_stride[i] + column;
+    EACH(v + four_load(add + n))
+  }
+  if (finish->at_least) EACH(four_limited(v, v <= finish->low, finish->low))
+  if (finish->at_most) EACH(four_limited(v, v >= finish->high, finish->high))
+#undef EACH
+  for (size_t n = whole; n < count; n++) y[n] = pte_finish_one(finish, y[n], row, column + n);
 }

@@ -32,4 +32,8 @@ static inline float pte_finish_one(const pte_finish_f32 *finish, float y, size_t
   return y;
 }
 
+/* The same of `count` elements at y, from `column` on. */
+void pte_finish_row(const pte_finish_f32 *finish, size_t row, size_t column, size_t count,
+                    float *y);
+
 #endif

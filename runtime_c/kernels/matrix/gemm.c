@@ -240,7 +240,7 @@ static bool finish_row(const gemm_block *b, size_t m, bool empty) {
     pte_finish_f32 finish = pte_finish_at(&b->g->finish, b->row + m, first_column(b) + at);
     if (count == 0) return false;
     if (empty) memset(out, 0, count * sizeof *out);
-    for (size_t n = 0; n < count; n++) out[n] = pte_finish_one(&finish, out[n], 0, n);
+    pte_finish_row(&finish, 0, 0, count, out);
   }
   return true;
 }

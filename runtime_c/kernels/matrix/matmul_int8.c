@@ -75,13 +75,13 @@ static bool strip_run(const int8_plan *p, pte_pace *pace, size_t row, size_t row
 static bool row_finish(const int8_plan *p, pte_pace *pace, uint32_t thread, size_t row,
                        size_t begin, size_t end) {
   float *y = (float *)p->call->out[0]->data + row * p->columns;
-  uint32_t steps = p->epilogue == NULL ? 0 : p->epilogue->step_count;
+  const uint32_t steps = p->epilogue == NULL ? 0 : p->epilogue->step_count;
   const pte_finish_f32 *f = &p->finish;
   if (steps == 0 && f->add[0] == NULL && !f->at_least && !f->at_most) return true;
   for (size_t count; begin < end; begin += count) {
     count = (size_t)pte_pace_take(pace, (int64_t)(end - begin), 2 + steps, PTE_TILE);
     if (count == 0) return false;
-    for (size_t n = begin; n < begin + count; n++) y[n] = pte_finish_one(&p->finish, y[n], row, n);
+    pte_finish_row(f, row, begin, count, y + begin);
     if (steps > 0)
       pte_epilogue_run(p->epilogue, thread, (int64_t)row, (int64_t)begin, (int64_t)count,
                        y + begin);
