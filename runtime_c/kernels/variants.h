@@ -269,8 +269,10 @@ typedef struct pte_gemm_blocks {
   void (*panels)(const struct pte_stored *w, const struct pte_rows_i8 *x, size_t rows, size_t panel,
                  size_t count, float *out, size_t out_stride);
   /* pte_i8_quantize of kernels/matrix/gemm_blocks.h */
-  void (*quantize)(size_t depth, const float *x, float factor, int8_t *code, float *step,
-                   int32_t *sum);
+  void (*quantize)(size_t depth, const float *x, float factor, int32_t bias, int8_t *code,
+                   float *step, int32_t *start);
+  /* what a format's integers are too large by where they are multiplied; NULL: nothing */
+  int32_t (*bias)(uint32_t format);
   uint8_t most_rows;
 } pte_gemm_blocks;
 

@@ -102,7 +102,7 @@ static bool blocks_agree(uint32_t format) {
   static uint8_t scales[PANELS * BLOCKS * PTE_PANEL * 4];
   static _Alignas(64) int8_t codes[ROWS * BLOCKS * PTE_I8_BLOCK];
   static float x[DEPTH], steps[ROWS * BLOCKS], out[2][ROWS][PANELS * PTE_PANEL];
-  static int32_t sums[ROWS * BLOCKS];
+  static int32_t starts[ROWS * BLOCKS];
   const uint32_t bits = pte_format_bits(format), exponent = draw(5) == 0 ? 0 : 5 + draw(4);
   const size_t depth = 1 + draw(DEPTH), rows = 1 + draw(ROWS), panels = 1 + draw(PANELS);
   const size_t blocks = (depth + PTE_I8_BLOCK - 1) / PTE_I8_BLOCK, unit = pte_i8_unit(format);
@@ -113,11 +113,11 @@ static bool blocks_agree(uint32_t format) {
   w.blocks = exponent == 0 ? 1 : (depth + (1u << exponent) - 1) >> exponent;
   w.scale_bytes = pte_dtype_bits(pte_format_scale(format)) / 8;
   w.block_exponent = exponent == 0 ? 31u : exponent - 5u;
-  const pte_rows_i8 all = {.blocks = blocks, .codes = codes, .steps = steps, .sums = sums};
+  const pte_rows_i8 all = {.blocks = blocks, .codes = codes, .steps = steps, .starts = starts};
   for (size_t r = 0; r < rows; r++) {
     for (size_t k = 0; k < depth; k++) x[k] = (float)(int32_t)draw(20001) - 10000.0f;
-    pte_i8_quantize(depth, x, pte_i8_factor(format), codes + r * blocks * PTE_I8_BLOCK,
-                    steps + r * blocks, sums + r * blocks);
+    pte_i8_quantize(depth, x, pte_i8_factor(format), 0, codes + r * blocks * PTE_I8_BLOCK,
+                    steps + r * blocks, starts + r * blocks);
   }
   for (size_t i = 0; i < 2; i++) {
     const pte_gemm_blocks *g = i == 0 ? &pte_gemm_blocks__portable : &pte_gemm_blocks__mve;

@@ -109,7 +109,7 @@ CASES = [
     *TURNED,
     *(int8(name, (1 + i % 7,), n, k, i % 2 == 0) for name in NAMES for i, (n, k) in enumerate(SIZES)),
     *(int8(name, (m,), 40, 70) for name in NAMES for m in (1, 2, 3, 4, 5, 7, 130)),
-    *(int8(name, (m,), 72, 600) for name in NAMES for m in (3, 6, 8, 13, 33)),
+    *(int8(name, (m,), 72, 600) for name in NAMES for m in (3, 6, 8, 13, 33, 71)),
     *(int8(name, (m,), 40, k) for name in NAMES for m, k in ((16, 130), (35, 300), (70, 1100))),
     *(int8(name, (), 40, 70, True) for name in NAMES),
     *(int8(name, (1,), 600, 530) for name in NAMES),

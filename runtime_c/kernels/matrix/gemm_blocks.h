@@ -33,12 +33,13 @@ enum {
 };
 
 /* Rows of x: row r has codes + r * blocks * 32 (-127 .. 127, zeros behind K), steps + r * blocks
- * and sums + r * blocks, which are those of its codes. PTE_I8_BEHIND rows more can be read. */
+ * and starts + r * blocks, what sums of its blocks start at: those of its codes times what the
+ * variant's weights are too large by, taken off. PTE_I8_BEHIND rows more can be read. */
 typedef struct pte_rows_i8 {
   size_t blocks;
   const int8_t *codes;
   const float *steps;
-  const int32_t *sums;
+  const int32_t *starts;
 } pte_rows_i8;
 
 #define PTE_I8_FACTOR_I8    1.0f
@@ -103,13 +104,13 @@ static inline float pte_i8_scale(const pte_stored *w, size_t at) {
   return scale;
 }
 
-/* A row of `depth` elements to codes, with zeros behind them in the last block; steps and sums of
+/* A row of `depth` elements to codes, with zeros behind them in the last block; steps and starts of
  * its blocks. A block with an infinity or a NaN has step NaN and codes of zero. */
-static inline void pte_i8_quantize(size_t depth, const float *x, float factor, int8_t *code,
-                                   float *step, int32_t *sum) {
+static inline void pte_i8_quantize(size_t depth, const float *x, float factor, int32_t bias,
+                                   int8_t *code, float *step, int32_t *start) {
   const float middle =
       12582912.0f; /* 3 * 2^22: what is added to it becomes an integer, ties even */
-  for (; depth > 0; code += PTE_I8_BLOCK, step++, sum++) {
+  for (; depth > 0; code += PTE_I8_BLOCK, step++, start++) {
     size_t count = depth < PTE_I8_BLOCK ? depth : PTE_I8_BLOCK;
     float block[PTE_I8_BLOCK] = {0};
     uint32_t largest = 0; /* magnitude, as bits: infinity and NaN are the largest */
@@ -132,7 +133,7 @@ static inline void pte_i8_quantize(size_t depth, const float *x, float factor, i
       code[i] = (int8_t)nearest;
       total += nearest;
     }
-    *sum = total;
+    *start = -bias * total;
     x += count, depth -= count;
   }
 }

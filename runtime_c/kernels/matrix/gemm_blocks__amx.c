@@ -90,7 +90,7 @@ static void strip_run(bool begins, const pte_rows_i8 *x, size_t count, const int
 
 INLINE pte_rows_i8 rows_from(const pte_rows_i8 *x, size_t row, size_t block) {
   const size_t at = row * x->blocks + block;
-  return (pte_rows_i8){x->blocks, x->codes + at * PTE_I8_BLOCK, x->steps + at, x->sums + at};
+  return (pte_rows_i8){x->blocks, x->codes + at * PTE_I8_BLOCK, x->steps + at, x->starts + at};
 }
 
 /* Whole strips of rows times one panel. */
@@ -123,5 +123,6 @@ static void panels_amx(const pte_stored *w, const pte_rows_i8 *x, size_t rows, s
                                        out + strips * out_stride, out_stride);
 }
 
-const pte_gemm_blocks pte_gemm_blocks__amx = {panels_amx, pte_i8_quantize__avx512vnni, PTE_I8_TALL};
+const pte_gemm_blocks pte_gemm_blocks__amx = {panels_amx, pte_i8_quantize__avx512vnni,
+                                              pte_i8_bias__avx512vnni, PTE_I8_TALL};
 #endif

@@ -1,5 +1,5 @@
 /* Integer products on AVX2: the weight is the unsigned side of vpmaddubsw, its bias leaves by the
- * sum of the activations. 16 bits hold the pair sums of
+ * sums' starts. 16 bits hold the pair sums of
  *     i4     0 .. 15:  2 * 15 * 127 * 8 = 30480, a whole block
  *     mxfp4  0 .. 24:  2 * 24 * 127 * 4 = 24384, half a block
  *     mxfp6  0 .. 60:  2 * 60 * 127 * 2 = 30480, two fours; the activations take its sign
@@ -125,7 +125,7 @@ INLINE void block_add(const uint32_t format, const size_t rows, const size_t pan
     }
 #pragma GCC unroll 4
     for (size_t i = 0; i < PARTS; i++)
-      sum[i] = _mm256_set1_epi32(biased ? -bias_of(format) * x.sums[i % rows * x.blocks] : 0);
+      sum[i] = _mm256_set1_epi32(biased ? x.starts[i % rows * x.blocks] : 0);
     parts_add(format, rows, together, units, x, part, c, sum);
 #pragma GCC unroll 4
     for (size_t i = 0; i < PARTS; i++) {
@@ -171,12 +171,16 @@ static void panels_avx2(const pte_stored *w, const pte_rows_i8 *x, size_t rows, 
     some = count < turn ? count : turn;
     for (size_t r = 0; r < rows; r++, row.out += out_stride) {
       pairs_run(tiles_of[w->format].row, row, some);
-      row.x.codes += x->blocks * PTE_I8_BLOCK, row.x.steps += x->blocks, row.x.sums += x->blocks;
+      row.x.codes += x->blocks * PTE_I8_BLOCK, row.x.steps += x->blocks;
+      row.x.starts += x->blocks;
     }
   }
 }
 
-const pte_gemm_blocks pte_gemm_blocks__avx2 = {panels_avx2, pte_i8_quantize, PTE_I8_ROWS};
+static int32_t bias_avx2(uint32_t format) { return bias_of(format); }
+
+const pte_gemm_blocks pte_gemm_blocks__avx2 = {panels_avx2, pte_i8_quantize, bias_avx2,
+                                               PTE_I8_ROWS};
 #else
 typedef int pte_gemm_blocks__avx2_is_absent;
 #endif

@@ -1,14 +1,14 @@
 /* Integer products on AVX-512 with VNNI and VBMI. vpermb looks bytes up by six bits and ignores the
  * two above, so the codes need no mask; vpdpbusd adds four products to 32 bits exactly, the weight
- * unsigned, its bias leaving by the sum of the activations. A row of the panel is a lane. */
+ * unsigned, its bias leaving by the sums' starts. A row of the panel is a lane. */
 #if PTE_HAVE_AVX512VNNI
 #include <immintrin.h>
 #include <stdint.h>
 
 enum { FEWER = 1, AHEAD = 4096, READ_AHEAD = 8192 /* of rows that share what is read */ };
 typedef struct constants {
-  __m512i table, low, bias; /* bias: less it, in 32 bits */
-  uint32_t scale;           /* dtype */
+  __m512i table, low;
+  uint32_t scale; /* dtype */
 } constants;
 #include "kernels/matrix/gemm_blocks__avx512vnni.h"
 #include "kernels/matrix/gemm_blocks_x86.inc"
@@ -31,8 +31,7 @@ INLINE __m512i mxfp6_table(void) {
  * bit flips. */
 INLINE constants constants_of(const uint32_t format, const pte_stored *w) {
   static const uint8_t four_bits[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  constants c = {_mm512_set1_epi8(-128), _mm512_set1_epi8(15),
-                 _mm512_set1_epi32(-bias_of(w->format)), pte_format_scale(w->format)};
+  constants c = {_mm512_set1_epi8(-128), _mm512_set1_epi8(15), pte_format_scale(w->format)};
   if (pte_format_bits(format) == 6) c.table = mxfp6_table();
   if (pte_format_bits(format) == 4)
     c.table = repeat(w->format == PTE_FORMAT_NF4     ? pte_nf4_seven
@@ -78,11 +77,10 @@ INLINE void block_add(const uint32_t format, const size_t rows, const size_t pan
                       pte_rows_i8 x, const walk *at, constants c, pte_lanes *acc) {
   const size_t quads = pte_i8_unit(format) / 4, stride = x.blocks * PTE_I8_BLOCK;
   const bool four_bits = pte_format_bits(format) == 4; /* the others are one format each */
-  const __m512i bias = four_bits ? c.bias : _mm512_set1_epi32(-bias_of(format));
   __m512i sum[MOST_SUMS];
 #pragma GCC unroll 4
   for (size_t r = 0; r < rows; r++) {
-    const __m512i start = _mm512_mullo_epi32(_mm512_set1_epi32(x.sums[r * x.blocks]), bias);
+    const __m512i start = _mm512_set1_epi32(x.starts[r * x.blocks]);
 #pragma GCC unroll 2
     for (size_t p = 0; p < panels; p++) sum[p * rows + r] = start;
   }
@@ -164,114 +162,95 @@ void pte_blocks_read__avx512vnni(const pte_stored *w, size_t panel, size_t first
 enum {
   PART = 8,  /* blocks that are read at a time */
   TALL = 6,  /* rows of a strip, at most */
-  MANY = 32, /* rows together, at most */
+  MANY = 64, /* rows together, at most */
   PART_BYTES = PART * PTE_I8_BLOCK * PTE_PANEL
 };
 
 typedef struct part {
-  _Alignas(64) int8_t w[ABREAST][PART_BYTES]; /* [PART][8][16][4], unsigned, */
+  _Alignas(64) int8_t w[ABREAST][PART_BYTES]; /* [PART][8][16][4], unsigned */
   float scales[ABREAST][PART * PTE_PANEL];
+  float sums[MANY + PTE_I8_BEHIND][ABREAST][PTE_PANEL]; /* so far; where out is, rows would meet in
+                                                           one set of the first cache */
   size_t count;
-  int32_t bias; /* too large by so much */
-  bool begins;  /* the sums start at +0 */
-  float *out[ABREAST];
-  size_t rows, out_stride, last_out;
-  const int8_t *last;
-  const uint8_t *ask[ABREAST]; /* codes to come, asked for evenly */
-  size_t ask_step;
-  int32_t start[TALL][PART]; /* of the sums of the strip's rows, and what they are multiplied by */
-  float step[TALL][PART];
+  bool begins;                 /* the sums start at +0 */
+  const uint8_t *ask[ABREAST]; /* codes to come, asked for evenly: */
+  size_t ask_bytes;            /* so many a block */
 } part;
 
-/* Rows 0 .. most - 2, `stride` and out_stride apart, and the last one. */
-INLINE void strip_run(const size_t most, part *p, const int8_t *x, size_t stride) {
+/* `most` rows, x the first of them; its sums. */
+INLINE void strip_run(const size_t most, part *p, pte_rows_i8 x, float (*out)[ABREAST][PTE_PANEL]) {
   __m512 acc[TALL][ABREAST];
-#define OUT(r, i) (p->out[i] + ((r) + 1 < most ? (r) * p->out_stride : p->last_out))
 #pragma GCC unroll 6
   for (size_t r = 0; r < most; r++)
 #pragma GCC unroll 2
     for (size_t i = 0; i < ABREAST; i++)
-      acc[r][i] = p->begins ? _mm512_setzero_ps() : _mm512_loadu_ps(OUT(r, i));
-  const char *ask = (const char *)p->ask[0];
-  const size_t ask_beside = (size_t)(p->ask[1] - p->ask[0]), ask_step = p->ask_step;
-  const int8_t *w = p->w[0], *a[] = {x, x + 3 * stride, p->last};
-  for (size_t b = 0; b < p->count; b++) {
+      acc[r][i] = p->begins ? _mm512_setzero_ps() : _mm512_load_ps(out[r][i]);
+  const size_t stride = x.blocks * PTE_I8_BLOCK;
+  const int8_t *w = p->w[0], *a[] = {x.codes, x.codes + 3 * stride};
+  const float *scales = p->scales[0];
+  for (size_t b = 0; b < p->count; b++, scales += PTE_PANEL, x.starts++, x.steps++) {
     __m512i sum[TALL][ABREAST];
+    for (size_t i = 0; i < p->ask_bytes; i += 64) {
+      _mm_prefetch((const char *)(p->ask[0] + i), _MM_HINT_T0);
+      _mm_prefetch((const char *)(p->ask[1] + i), _MM_HINT_T0);
+    }
+    p->ask[0] += p->ask_bytes, p->ask[1] += p->ask_bytes;
 #pragma GCC unroll 6
-    for (size_t r = 0; r < most; r++) sum[r][0] = sum[r][1] = _mm512_set1_epi32(p->start[r][b]);
+    for (size_t r = 0; r < most; r++)
+      sum[r][0] = sum[r][1] = _mm512_set1_epi32(x.starts[r * x.blocks]);
     for (const int8_t *end = w + PTE_I8_BLOCK * PTE_PANEL; w != end; w += 64) {
       const __m512i first = _mm512_load_si512(w), second = _mm512_load_si512(w + PART_BYTES);
 #pragma GCC unroll 6
       for (size_t r = 0; r < most; r++) {
-        const int8_t *from = r + 1 < most ? a[r / 3] + r % 3 * stride : a[2];
-        const __m512i all = _mm512_set1_epi32(four(from));
+        const __m512i all = _mm512_set1_epi32(four(a[r / 3] + r % 3 * stride));
         dot(&sum[r][0], first, all);
         dot(&sum[r][1], second, all);
       }
-      _mm_prefetch(ask, _MM_HINT_T0);
-      _mm_prefetch(ask + ask_beside, _MM_HINT_T0);
-      a[0] += 4, a[1] += 4, a[2] += 4, ask += ask_step;
+      a[0] += 4, a[1] += 4;
     }
+    const __m512 scale[] = {_mm512_load_ps(scales), _mm512_load_ps(scales + PART * PTE_PANEL)};
 #pragma GCC unroll 6
-    for (size_t r = 0; r < most; r++)
+    for (size_t r = 0; r < most; r++) {
+      const __m512 step = _mm512_set1_ps(x.steps[r * x.blocks]);
 #pragma GCC unroll 2
-      for (size_t i = 0; i < ABREAST; i++) {
-        const __m512 scale = _mm512_load_ps(p->scales[i] + b * PTE_PANEL);
-        acc[r][i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum[r][i]),
-                                    _mm512_mul_ps(_mm512_set1_ps(p->step[r][b]), scale), acc[r][i]);
-      }
+      for (size_t i = 0; i < ABREAST; i++)
+        acc[r][i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum[r][i]), _mm512_mul_ps(step, scale[i]),
+                                    acc[r][i]);
+    }
   }
 #pragma GCC unroll 6
   for (size_t r = 0; r < most; r++)
 #pragma GCC unroll 2
-    for (size_t i = 0; i < ABREAST; i++) _mm512_storeu_ps(OUT(r, i), acc[r][i]);
-#undef OUT
-  p->ask[0] = (const uint8_t *)ask, p->ask[1] = p->ask[0] + ask_beside;
+    for (size_t i = 0; i < ABREAST; i++) _mm512_store_ps(out[r][i], acc[r][i]);
 }
 
-/* Up to six of `rows` rows. Of one to three, four are done: the first or the last one again. */
-static void some_rows(part *p, pte_rows_i8 x, size_t rows, size_t out_stride) {
-  const size_t most = rows > 4 && rows != 7 && rows != 8 ? TALL : 4;
-  const size_t stride = x.blocks * PTE_I8_BLOCK;
-  const __mmask8 some = (__mmask8)((1u << p->count) - 1);
-  const __m256i bias = _mm256_set1_epi32(-p->bias);
-  p->rows = rows < most ? rows : most;
-  const size_t on = p->rows > 2, last = p->rows - 1;
-  p->last = x.codes + last * stride, p->last_out = last * out_stride,
-  p->out_stride = on * out_stride;
-#pragma GCC unroll 1
-  for (size_t r = 0; r < most; r++) {
-    const size_t at = (r + 1 < most ? r * on : last) * x.blocks;
-    const __m256i sums = _mm256_maskz_loadu_epi32(some, x.sums + at);
-    _mm256_storeu_ps(p->step[r], _mm256_maskz_loadu_ps(some, x.steps + at));
-    _mm256_storeu_si256((__m256i *)(void *)p->start[r], _mm256_mullo_epi32(sums, bias));
-  }
-  if (most == TALL) strip_run(TALL, p, x.codes, stride);
-  else strip_run(4, p, x.codes, on * stride);
-}
-
-/* Panels `panel` and that `apart` further; one twice where that is 0. */
+/* Panels `panel` and that `apart` further; one twice where that is 0. What a strip has beyond the
+ * last row are rows that can be read and sums that nobody does. */
 static void pair_run(const pte_stored *w, const pte_rows_i8 *x, size_t rows, size_t panel,
                      size_t apart, float *out, size_t out_stride) {
   const size_t unit = pte_i8_unit(w->format), units = PTE_I8_BLOCK / unit;
   const size_t bytes = units * code_bytes(w->format); /* of a block's codes */
+  const size_t strips = (rows + TALL - 1) / TALL;
   part p;
-  p.ask_step = (bytes / 8 + (rows - 1) / TALL) / ((rows + TALL - 1) / TALL);
-  p.begins = true, p.bias = bias_of(w->format);
+  p.ask_bytes = (bytes + strips - 1) / strips, p.begins = true;
   for (size_t b = 0; b < x->blocks; b += PART, p.begins = false) {
     p.count = x->blocks - b < PART ? x->blocks - b : PART;
     for (size_t i = 0; i < ABREAST; i++) {
       p.ask[i] = w->codes + (panel + i * apart) * w->steps * 64 + b * bytes + READ_AHEAD;
       some_read(w, panel + i * apart, b, p.count, true, p.w[i], p.scales[i]);
     }
-    for (size_t row = 0; row < rows; row += p.rows) {
-      const size_t at = row * x->blocks + b;
-      p.out[0] = out + row * out_stride, p.out[1] = p.out[0] + apart * PTE_PANEL;
-      some_rows(&p,
-                (pte_rows_i8){x->blocks, x->codes + at * PTE_I8_BLOCK, x->steps + at, x->sums + at},
-                rows - row, out_stride);
+    for (size_t row = 0, most; row < rows; row += most) {
+      const size_t left = rows - row, at = row * x->blocks + b;
+      const pte_rows_i8 from = {x->blocks, x->codes + at * PTE_I8_BLOCK, x->steps + at,
+                                x->starts + at};
+      most = left > 4 && left != 7 && left != 8 ? TALL : 4;
+      if (most == TALL) strip_run(TALL, &p, from, p.sums + row);
+      else strip_run(4, &p, from, p.sums + row);
     }
   }
+  for (size_t r = 0; r < rows; r++, out += out_stride)
+    for (size_t i = 0; i < ABREAST; i++)
+      memcpy(out + i * apart * PTE_PANEL, p.sums[r][i], sizeof p.sums[r][i]);
 }
 
 static void row_4(const tile *t) { tile_run(PTE_FORMAT_NF4, 1, ABREAST, t); }
@@ -296,13 +275,14 @@ static void panels_avx512vnni(const pte_stored *w, const pte_rows_i8 *x, size_t 
       pair_run(w, x, rows, panel + p, p < apart ? apart : 0, out + p * PTE_PANEL, out_stride);
 }
 
-void pte_i8_quantize__avx512vnni(size_t depth, const float *x, float factor, int8_t *code,
-                                 float *step, int32_t *sum) {
-  pte_i8_quantize(depth, x, factor, code, step, sum);
+void pte_i8_quantize__avx512vnni(size_t depth, const float *x, float factor, int32_t bias,
+                                 int8_t *code, float *step, int32_t *start) {
+  pte_i8_quantize(depth, x, factor, bias, code, step, start);
 }
+int32_t pte_i8_bias__avx512vnni(uint32_t format) { return bias_of(format); }
 
 const pte_gemm_blocks pte_gemm_blocks__avx512vnni = {panels_avx512vnni, pte_i8_quantize__avx512vnni,
-                                                     MANY};
+                                                     pte_i8_bias__avx512vnni, MANY};
 #else
 typedef int pte_gemm_blocks__avx512vnni_is_absent;
 #endif

@@ -9,8 +9,9 @@
 void pte_blocks_read__avx512vnni(const pte_stored *w, size_t panel, size_t first, size_t count,
                                  int8_t *codes, float *scales);
 
-/* pte_i8_quantize. */
-void pte_i8_quantize__avx512vnni(size_t depth, const float *x, float factor, int8_t *code,
-                                 float *step, int32_t *sum);
+/* pte_i8_quantize, and the variant's bias. */
+void pte_i8_quantize__avx512vnni(size_t depth, const float *x, float factor, int32_t bias,
+                                 int8_t *code, float *step, int32_t *start);
+int32_t pte_i8_bias__avx512vnni(uint32_t format);
 
 #endif

@@ -88,7 +88,7 @@ static void panels_mve(const pte_stored *w, const pte_rows_i8 *x, size_t rows, s
   }
 }
 
-const pte_gemm_blocks pte_gemm_blocks__mve = {panels_mve, pte_i8_quantize, PTE_I8_ROWS};
+const pte_gemm_blocks pte_gemm_blocks__mve = {panels_mve, pte_i8_quantize, NULL, PTE_I8_ROWS};
 #else
 typedef int pte_gemm_blocks__mve_is_absent;
 #endif

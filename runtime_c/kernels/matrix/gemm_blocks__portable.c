@@ -43,4 +43,5 @@ static void panels_portable(const pte_stored *w, const pte_rows_i8 *x, size_t ro
   }
 }
 
-const pte_gemm_blocks pte_gemm_blocks__portable = {panels_portable, pte_i8_quantize, PTE_I8_ROWS};
+const pte_gemm_blocks pte_gemm_blocks__portable = {panels_portable, pte_i8_quantize, NULL,
+                                                   PTE_I8_ROWS};

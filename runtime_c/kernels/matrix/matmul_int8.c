@@ -10,8 +10,9 @@
 enum {
   BLOCK_ROWS = 64, /* whose codes stay in L2 */
   BLOCK_PANELS = 16,
-  PAIR_ROWS = 32, /* a variant may take two panels together of so many rows, at most */
-  DOT = 4         /* products of codes that count as one operation */
+  PAIR_ROWS = 64, /* a variant may take two panels together of so many rows, at most */
+  DOT = 4,        /* products of codes that count as one operation, */
+  DOT_TALL = 16   /* of variants that take more rows than PTE_I8_ROWS */
 };
 
 typedef struct int8_plan {
@@ -20,10 +21,11 @@ typedef struct int8_plan {
   pte_stored w;
   size_t rows, columns, depth, row_blocks, column_blocks;
   float factor;
+  int32_t bias;
   const float *from;
   int8_t *codes;
   float *steps;
-  int32_t *sums;
+  int32_t *starts;
   pte_rows_i8 x;
   pte_finish_f32 finish;
   const pte_engine *epilogue;
@@ -40,8 +42,8 @@ static void quantize_task(void *context, size_t begin, size_t end, uint32_t thre
   for (size_t row = begin; row < end; row++) {
     size_t at = row * p->x.blocks;
     if (!pte_pace_go(&pace, 4 * (int64_t)p->depth)) return;
-    p->kernel->quantize(p->depth, p->from + row * p->depth, p->factor, p->codes + at * PTE_I8_BLOCK,
-                        p->steps + at, p->sums + at);
+    p->kernel->quantize(p->depth, p->from + row * p->depth, p->factor, p->bias,
+                        p->codes + at * PTE_I8_BLOCK, p->steps + at, p->starts + at);
   }
 }
 
@@ -57,8 +59,9 @@ static bool strip_run(const int8_plan *p, pte_pace *pace, size_t row, size_t row
   size_t whole = least(panel + count, p->columns / PTE_PANEL) - panel, at = panel + whole;
   x.codes += row * x.blocks * PTE_I8_BLOCK;
   x.steps += row * x.blocks;
-  x.sums += row * x.blocks;
-  int64_t cost = (int64_t)(rows * PTE_PANEL * (p->depth + DOT) / DOT);
+  x.starts += row * x.blocks;
+  const size_t dot = p->kernel->most_rows > PTE_I8_ROWS ? DOT_TALL : DOT;
+  int64_t cost = (int64_t)(rows * PTE_PANEL * (p->depth + dot) / dot);
   for (size_t done = 0, some; done < whole; done += some, panel += some) {
     some = (size_t)pte_pace_take(pace, (int64_t)(whole - done), cost, (int64_t)together(rows));
     if (some == 0) return false;
@@ -128,13 +131,14 @@ static int8_plan plan_of(const pte_call *call) {
                  .factor = pte_i8_factor(w->format),
                  .from = x->data};
   size_t panels = pte_panel_count(p.columns), threads = call->threads;
+  if (p.kernel->bias != NULL) p.bias = p.kernel->bias(w->format);
   p.x.blocks = ceil_div(p.depth, PTE_I8_BLOCK);
   p.row_blocks = ceil_div(p.rows, BLOCK_ROWS);
   p.column_blocks = p.rows == 1 ? least(threads, panels) : ceil_div(panels, BLOCK_PANELS);
   return p;
 }
 
-/* Bytes of codes, which come first, and of codes, steps and sums. */
+/* Bytes of codes, which come first, and of codes, steps and starts. */
 static bool plan_bytes(const int8_plan *p, uint64_t *codes, uint64_t *all) {
   uint64_t count, rest;
   return pte_mul(p->rows + PTE_I8_BEHIND, p->x.blocks, &count) &&
@@ -159,12 +163,12 @@ static pte_status matmul_int8_run(const pte_call *call) {
   char *scratch = (char *)call->scratch + epilogue;
   p.codes = (int8_t *)scratch;
   p.steps = (float *)(void *)(scratch + codes);
-  p.sums = (int32_t *)(void *)(p.steps + (p.rows + PTE_I8_BEHIND) * p.x.blocks);
+  p.starts = (int32_t *)(void *)(p.steps + (p.rows + PTE_I8_BEHIND) * p.x.blocks);
   const size_t end = p.rows * p.x.blocks, behind = PTE_I8_BEHIND * p.x.blocks;
   memset(p.codes + end * PTE_I8_BLOCK, 0, behind * PTE_I8_BLOCK);
   memset(p.steps + end, 0, behind * sizeof *p.steps);
-  memset(p.sums + end, 0, behind * sizeof *p.sums);
-  p.x.codes = p.codes, p.x.steps = p.steps, p.x.sums = p.sums;
+  memset(p.starts + end, 0, behind * sizeof *p.starts);
+  p.x.codes = p.codes, p.x.steps = p.steps, p.x.starts = p.starts;
   if (!pte_finish_of(call, a->steps, 3, &p.finish))
     p.epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
   pte_parallel(call, p.rows, 1 + 16384 / (p.depth + 1), quantize_task, &p);
