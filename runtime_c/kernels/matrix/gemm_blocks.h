@@ -104,37 +104,43 @@ static inline float pte_i8_scale(const pte_stored *w, size_t at) {
   return scale;
 }
 
+/* A block to codes. One with an infinity or a NaN has step NaN and codes of zero. */
+PTE_ALWAYS void pte_i8_quantize_block(const float *x, float factor, int32_t bias, int8_t *code,
+                                      float *step, int32_t *start) {
+  const float middle =
+      12582912.0f;      /* 3 * 2^22: what is added to it becomes an integer, ties even */
+  uint32_t largest = 0; /* magnitude, as bits: infinity and NaN are the largest */
+  int32_t total = 0;
+  for (size_t i = 0; i < PTE_I8_BLOCK; i++) {
+    const uint32_t magnitude = pte_bits(x[i]) & 0x7fffffffu;
+    largest = magnitude > largest ? magnitude : largest;
+  }
+  const float scale = pte_float(largest) / 127.0f;
+  const bool finite = largest < 0x7f800000u;
+  *step = !finite ? PTE_NAN : scale == 0.0f ? factor : scale * factor;
+  *start = 0;
+  if (!finite || scale == 0.0f) {
+    memset(code, 0, PTE_I8_BLOCK);
+    return;
+  }
+  for (size_t i = 0; i < PTE_I8_BLOCK; i++) { /* up to 190 where scale is subnormal */
+    int32_t nearest = (int32_t)pte_bits(x[i] / scale + middle) - (int32_t)pte_bits(middle);
+    nearest = nearest > 127 ? 127 : nearest < -127 ? -127 : nearest;
+    code[i] = (int8_t)nearest;
+    total += nearest;
+  }
+  *start = -bias * total;
+}
+
 /* A row of `depth` elements to codes, with zeros behind them in the last block; steps and starts of
- * its blocks. A block with an infinity or a NaN has step NaN and codes of zero. */
+ * its blocks. */
 static inline void pte_i8_quantize(size_t depth, const float *x, float factor, int32_t bias,
                                    int8_t *code, float *step, int32_t *start) {
-  const float middle =
-      12582912.0f; /* 3 * 2^22: what is added to it becomes an integer, ties even */
-  for (; depth > 0; code += PTE_I8_BLOCK, step++, start++) {
-    size_t count = depth < PTE_I8_BLOCK ? depth : PTE_I8_BLOCK;
-    float block[PTE_I8_BLOCK] = {0};
-    uint32_t largest = 0; /* magnitude, as bits: infinity and NaN are the largest */
-    int32_t total = 0;
-    memcpy(block, x, count * sizeof *x);
-    for (size_t i = 0; i < PTE_I8_BLOCK; i++) {
-      uint32_t magnitude = pte_bits(block[i]) & 0x7fffffffu;
-      largest = magnitude > largest ? magnitude : largest;
-    }
-    float scale = pte_float(largest) / 127.0f;
-    bool finite = largest < 0x7f800000u;
-    *step = !finite ? PTE_NAN : scale == 0.0f ? factor : scale * factor;
-    if (!finite || scale == 0.0f) {
-      memset(block, 0, sizeof block);
-      scale = 1.0f;
-    }
-    for (size_t i = 0; i < PTE_I8_BLOCK; i++) { /* up to 190 where scale is subnormal */
-      int32_t nearest = (int32_t)pte_bits(block[i] / scale + middle) - (int32_t)pte_bits(middle);
-      nearest = nearest > 127 ? 127 : nearest < -127 ? -127 : nearest;
-      code[i] = (int8_t)nearest;
-      total += nearest;
-    }
-    *start = -bias * total;
-    x += count, depth -= count;
+  float last[PTE_I8_BLOCK] = {0};
+  for (size_t k = 0; k < depth; k += PTE_I8_BLOCK) {
+    const float *from = x + k;
+    if (depth - k < PTE_I8_BLOCK) from = memcpy(last, from, (depth - k) * sizeof *x);
+    pte_i8_quantize_block(from, factor, bias, code + k, step++, start++);
   }
 }
 

@@ -275,8 +275,58 @@ static void panels_avx512vnni(const pte_stored *w, const pte_rows_i8 *x, size_t 
       pair_run(w, x, rows, panel + p, p < apart ? apart : 0, out + p * PTE_PANEL, out_stride);
 }
 
+/* --- rows to codes
+ * ------------------------------------------------------------------------------------------ */
+
+enum { SCALES = PTE_PANEL }; /* that are found at a time */
+
+/* The largest magnitudes of `count` blocks, as bits. */
+INLINE void blocks_largest(size_t count, const float *x, uint32_t *largest) {
+  const __m512i rest = _mm512_set1_epi32(INT32_MAX);
+  for (size_t b = 0; b < count; b++, x += PTE_I8_BLOCK) {
+    const __m512i low = _mm512_and_si512(rest, _mm512_loadu_si512(x));
+    const __m512i high = _mm512_and_si512(rest, _mm512_loadu_si512(x + PTE_PANEL));
+    largest[b] = _mm512_reduce_max_epu32(_mm512_max_epu32(low, high));
+  }
+}
+
+/* pte_i8_quantize_block by a product in place of each division. It is within 2.3e-5 of what the
+ * division gives, so its nearest integer is that one's unless it lies that close to the middle of
+ * two. Returns whether any does, or is no number. */
+INLINE bool block_multiply(const float *x, float by, int32_t bias, int8_t *code, int32_t *start) {
+  const __m512 middle = _mm512_set1_ps(12582912.0f);
+  __m512i nearest[2];
+  __mmask16 close = 0;
+#pragma GCC unroll 2
+  for (size_t i = 0; i < 2; i++) {
+    const __m512 y = _mm512_mul_ps(_mm512_loadu_ps(x + i * PTE_PANEL), _mm512_set1_ps(by));
+    const __m512 moved = _mm512_add_ps(y, middle);
+    const __m512 off = _mm512_abs_ps(_mm512_sub_ps(y, _mm512_sub_ps(moved, middle)));
+    close |= _mm512_cmp_ps_mask(off, _mm512_set1_ps(0.49996f), _CMP_NLE_UQ);
+    nearest[i] = _mm512_sub_epi32(_mm512_castps_si512(moved), _mm512_castps_si512(middle));
+    _mm_storeu_si128((__m128i *)(void *)(code + i * PTE_PANEL), _mm512_cvtepi32_epi8(nearest[i]));
+  }
+  *start = -bias * _mm512_reduce_add_epi32(_mm512_add_epi32(nearest[0], nearest[1]));
+  return close != 0;
+}
+
+/* Blocks whose scale is no ordinary number are divided. */
 void pte_i8_quantize__avx512vnni(size_t depth, const float *x, float factor, int32_t bias,
                                  int8_t *code, float *step, int32_t *start) {
+  const uint32_t least = 0x0d800000 /* 2^-100 */, infinite = 0x7f800000;
+  uint32_t largest[SCALES] = {0};
+  float by[SCALES];
+  for (size_t count; (count = depth / PTE_I8_BLOCK) > 0; depth -= count * PTE_I8_BLOCK) {
+    count = count < SCALES ? count : SCALES;
+    blocks_largest(count, x, largest);
+    const __m512 scale = _mm512_div_ps(_mm512_loadu_ps(largest), _mm512_set1_ps(127));
+    _mm512_storeu_ps(by, _mm512_div_ps(_mm512_set1_ps(1), scale));
+    _mm512_mask_storeu_ps(step, (__mmask16)((1u << count) - 1),
+                          _mm512_mul_ps(scale, _mm512_set1_ps(factor)));
+    for (size_t b = 0; b < count; b++, x += PTE_I8_BLOCK, code += PTE_I8_BLOCK, step++, start++)
+      if (block_multiply(x, by[b], bias, code, start) || largest[b] - least >= infinite - least)
+        pte_i8_quantize(PTE_I8_BLOCK, x, factor, bias, code, step, start);
+  }
   pte_i8_quantize(depth, x, factor, bias, code, step, start);
 }
 int32_t pte_i8_bias__avx512vnni(uint32_t format) { return bias_of(format); }
