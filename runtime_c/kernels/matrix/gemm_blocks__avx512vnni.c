@@ -163,6 +163,8 @@ enum {
   PART = 8,  /* blocks that are read at a time */
   TALL = 6,  /* rows of a strip, at most */
   MANY = 64, /* rows together, at most */
+  FEW = 2,   /* strips */
+  STEPS = PTE_I8_BLOCK / 4,
   PART_BYTES = PART * PTE_I8_BLOCK * PTE_PANEL
 };
 
@@ -172,29 +174,34 @@ typedef struct part {
   float sums[MANY + PTE_I8_BEHIND][ABREAST][PTE_PANEL]; /* so far; where out is, rows would meet in
                                                            one set of the first cache */
   size_t count;
-  bool begins;                 /* the sums start at +0 */
-  const uint8_t *ask[ABREAST]; /* codes to come, asked for evenly: */
-  size_t ask_bytes;            /* so many a block */
+  bool begins;        /* the sums start at +0 */
+  const uint8_t *ask; /* codes to come, and those of the panel beside, asked for evenly: */
+  size_t ask_beside, ask_bytes; /* so many a block */
 } part;
 
-/* `most` rows, x the first of them; its sums. */
-INLINE void strip_run(const size_t most, part *p, pte_rows_i8 x, float (*out)[ABREAST][PTE_PANEL]) {
+INLINE void ask_for(const uint8_t *at, size_t beside) {
+  _mm_prefetch((const char *)at, _MM_HINT_T0);
+  _mm_prefetch((const char *)(at + beside), _MM_HINT_T0);
+}
+
+/* `most` rows, x the first of them; its sums. `few`: strips are so few that a block's lines at once
+ * would be a burst, which hurts; else asking at each step would take a tenth of the products. */
+INLINE void strip_run(const size_t most, const bool few, part *p, pte_rows_i8 x,
+                      float (*out)[ABREAST][PTE_PANEL]) {
   __m512 acc[TALL][ABREAST];
 #pragma GCC unroll 6
   for (size_t r = 0; r < most; r++)
 #pragma GCC unroll 2
     for (size_t i = 0; i < ABREAST; i++)
       acc[r][i] = p->begins ? _mm512_setzero_ps() : _mm512_load_ps(out[r][i]);
-  const size_t stride = x.blocks * PTE_I8_BLOCK;
+  const size_t stride = x.blocks * PTE_I8_BLOCK, beside = p->ask_beside, bytes = p->ask_bytes;
   const int8_t *w = p->w[0], *a[] = {x.codes, x.codes + 3 * stride};
   const float *scales = p->scales[0];
   for (size_t b = 0; b < p->count; b++, scales += PTE_PANEL, x.starts++, x.steps++) {
     __m512i sum[TALL][ABREAST];
-    for (size_t i = 0; i < p->ask_bytes; i += 64) {
-      _mm_prefetch((const char *)(p->ask[0] + i), _MM_HINT_T0);
-      _mm_prefetch((const char *)(p->ask[1] + i), _MM_HINT_T0);
-    }
-    p->ask[0] += p->ask_bytes, p->ask[1] += p->ask_bytes;
+    const uint8_t *ask = p->ask;
+    p->ask += bytes;
+    for (; !few && ask < p->ask; ask += 64) ask_for(ask, beside);
 #pragma GCC unroll 6
     for (size_t r = 0; r < most; r++)
       sum[r][0] = sum[r][1] = _mm512_set1_epi32(x.starts[r * x.blocks]);
@@ -206,6 +213,7 @@ INLINE void strip_run(const size_t most, part *p, pte_rows_i8 x, float (*out)[AB
         dot(&sum[r][0], first, all);
         dot(&sum[r][1], second, all);
       }
+      if (few) ask_for(ask, beside), ask += bytes / STEPS;
       a[0] += 4, a[1] += 4;
     }
     const __m512 scale[] = {_mm512_load_ps(scales), _mm512_load_ps(scales + PART * PTE_PANEL)};
@@ -231,12 +239,14 @@ static void pair_run(const pte_stored *w, const pte_rows_i8 *x, size_t rows, siz
   const size_t unit = pte_i8_unit(w->format), units = PTE_I8_BLOCK / unit;
   const size_t bytes = units * code_bytes(w->format); /* of a block's codes */
   const size_t strips = (rows + TALL - 1) / TALL;
+  const bool few = strips <= FEW;
   part p;
-  p.ask_bytes = (bytes + strips - 1) / strips, p.begins = true;
+  p.ask_bytes = (bytes + strips - 1) / strips, p.ask_beside = apart * w->steps * 64;
+  p.begins = true;
   for (size_t b = 0; b < x->blocks; b += PART, p.begins = false) {
     p.count = x->blocks - b < PART ? x->blocks - b : PART;
+    p.ask = w->codes + panel * w->steps * 64 + b * bytes + READ_AHEAD;
     for (size_t i = 0; i < ABREAST; i++) {
-      p.ask[i] = w->codes + (panel + i * apart) * w->steps * 64 + b * bytes + READ_AHEAD;
       some_read(w, panel + i * apart, b, p.count, true, p.w[i], p.scales[i]);
     }
     for (size_t row = 0, most; row < rows; row += most) {
@@ -244,8 +254,10 @@ static void pair_run(const pte_stored *w, const pte_rows_i8 *x, size_t rows, siz
       const pte_rows_i8 from = {x->blocks, x->codes + at * PTE_I8_BLOCK, x->steps + at,
                                 x->starts + at};
       most = left > 4 && left != 7 && left != 8 ? TALL : 4;
-      if (most == TALL) strip_run(TALL, &p, from, p.sums + row);
-      else strip_run(4, &p, from, p.sums + row);
+      if (most == TALL && few) strip_run(TALL, true, &p, from, p.sums + row);
+      else if (most == TALL) strip_run(TALL, false, &p, from, p.sums + row);
+      else if (few) strip_run(4, true, &p, from, p.sums + row);
+      else strip_run(4, false, &p, from, p.sums + row);
     }
   }
   for (size_t r = 0; r < rows; r++, out += out_stride)
