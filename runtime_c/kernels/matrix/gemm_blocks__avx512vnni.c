@@ -322,6 +322,13 @@ INLINE bool block_multiply(const float *x, float by, int32_t bias, int8_t *code,
   return close != 0;
 }
 
+/* What goes by divisions, once. */
+__attribute__((noinline)) static void row_divide(size_t depth, const float *x, float factor,
+                                                 int32_t bias, int8_t *code, float *step,
+                                                 int32_t *start) {
+  pte_i8_quantize(depth, x, factor, bias, code, step, start);
+}
+
 /* Blocks whose scale is no ordinary number are divided. */
 void pte_i8_quantize__avx512vnni(size_t depth, const float *x, float factor, int32_t bias,
                                  int8_t *code, float *step, int32_t *start) {
@@ -337,9 +344,9 @@ void pte_i8_quantize__avx512vnni(size_t depth, const float *x, float factor, int
                           _mm512_mul_ps(scale, _mm512_set1_ps(factor)));
     for (size_t b = 0; b < count; b++, x += PTE_I8_BLOCK, code += PTE_I8_BLOCK, step++, start++)
       if (block_multiply(x, by[b], bias, code, start) || largest[b] - least >= infinite - least)
-        pte_i8_quantize(PTE_I8_BLOCK, x, factor, bias, code, step, start);
+        row_divide(PTE_I8_BLOCK, x, factor, bias, code, step, start);
   }
-  pte_i8_quantize(depth, x, factor, bias, code, step, start);
+  if (depth > 0) row_divide(depth, x, factor, bias, code, step, start);
 }
 int32_t pte_i8_bias__avx512vnni(uint32_t format) { return bias_of(format); }
 
