@@ -109,6 +109,12 @@ bool pte_finish_of(const pte_call *call, pte_steps steps, uint32_t first_x, pte_
   return covered;
 }
 
+#ifdef __OPTIMIZE_SIZE__
+static size_t finish_fours(const pte_finish_f32 *finish, size_t count, float *y) {
+  (void)finish, (void)count, (void)y;
+  return 0;
+}
+#else
 /* Vectors that every compiler of ours knows, and most processors have. */
 typedef float four __attribute__((vector_size(16)));
 typedef int32_t four_ints __attribute__((vector_size(16)));
@@ -126,9 +132,8 @@ static inline four four_limited(four v, four_ints take, float limit) {
   return (four)((take & (four_ints)all) | (~take & (four_ints)v));
 }
 
-/* Whole vectors, a kind of step after another. */
-void pte_finish_row(const pte_finish_f32 *finish, size_t row, size_t column, size_t count,
-                    float *y) {
+/* Whole vectors of pte_finish_row, a kind of step after another; returns how many elements. */
+static size_t finish_fours(const pte_finish_f32 *finish, size_t count, float *y) {
   const size_t whole = count - count % FOUR;
 #define EACH(result)                                                                               \
   for (size_t n = 0; n < whole; n += FOUR) {                                                       \
@@ -136,13 +141,18 @@ void pte_finish_row(const pte_finish_f32 *finish, size_t row, size_t column, siz
     v = result;                                                                                    \
     memcpy(y + n, &v, sizeof v);                                                                   \
   }
-  for (unsigned i = 0; i < PTE_ADDENDS; i++) {
-    if (finish->add[i] == NULL) continue;
-    const float *add = finish->add[i] + row * finish->add_stride[i] + column;
-    EACH(v + four_load(add + n))
-  }
+  for (unsigned i = 0; i < PTE_ADDENDS; i++)
+    if (finish->add[i] != NULL) EACH(v + four_load(finish->add[i] + n))
   if (finish->at_least) EACH(four_limited(v, v <= finish->low, finish->low))
   if (finish->at_most) EACH(four_limited(v, v >= finish->high, finish->high))
 #undef EACH
-  for (size_t n = whole; n < count; n++) y[n] = pte_finish_one(finish, y[n], row, column + n);
+  return whole;
+}
+#endif
+
+void pte_finish_row(const pte_finish_f32 *finish, size_t row, size_t column, size_t count,
+                    float *y) {
+  const pte_finish_f32 at = pte_finish_at(finish, row, column);
+  for (size_t n = finish_fours(&at, count, y); n < count; n++)
+    y[n] = pte_finish_one(&at, y[n], 0, n);
 }

@@ -237,10 +237,9 @@ static bool finish_row(const gemm_block *b, size_t m, bool empty) {
   for (size_t at = 0, count; at < columns; at += count) {
     count = (size_t)pte_pace_take(b->pace, (int64_t)(columns - at), 2, 1);
     float *out = b->out + m * b->out_stride + at;
-    pte_finish_f32 finish = pte_finish_at(&b->g->finish, b->row + m, first_column(b) + at);
     if (count == 0) return false;
     if (empty) memset(out, 0, count * sizeof *out);
-    pte_finish_row(&finish, 0, 0, count, out);
+    pte_finish_row(&b->g->finish, b->row + m, first_column(b) + at, count, out);
   }
   return true;
 }
