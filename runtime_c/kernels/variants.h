@@ -17,6 +17,11 @@
 #else
 #define PTE_PARTS false
 #endif
+#if PTE_HAVE_AVX2 || PTE_HAVE_NEON
+#define PTE_FLOATS true /* a variant of panel_decode has `few` */
+#else
+#define PTE_FLOATS false
+#endif
 
 /* Every family, once. */
 #define PTE_FAMILIES(FAMILY)                                                                       \
@@ -41,7 +46,8 @@ enum {
   PTE_PANEL = 16,        /* output columns of a weight panel */
   PTE_STRIP = 6,         /* rows of a register tile, and the row stride of a pointer table */
   PTE_SPAN = 7,          /* rows of a part of a tile, at most */
-  PTE_FEW = 14,          /* rows that read each weight once, at most */
+  PTE_FEW = 14,          /* rows that read each weight once, at most, */
+  PTE_FEW_STORED = 8,    /* and of weights that are decoded on the way */
   PTE_ADDENDS = 2,       /* of a finish */
   PTE_ABREAST = 4,       /* panels of a register tile, at most */
   PTE_TALL = 12,         /* rows of a tile of int8 in vector registers, at most, */
@@ -156,7 +162,7 @@ typedef struct pte_parts_f32 {
 
 /* Few rows times panels, whole sums. */
 typedef struct pte_few_f32 {
-  const float *x, *panel; /* rows row_stride apart; panels one behind the other */
+  const float *x, *panel; /* rows row_stride apart; panels one behind the other; stored ones NULL */
   size_t rows, row_stride, depth, panels;
   float *out;
   size_t out_stride;
@@ -258,6 +264,8 @@ typedef struct pte_pool_f32 {
 typedef struct pte_panel_decode {
   /* a pte_panel_read (kernels/matrix/gemm.h) of a pte_stored (kernels/matrix/panel_decode.h) */
   const float *(*read)(const void *self, size_t panel, size_t k, size_t count, float *block);
+  /* a pte_panels_few of one whose codes are `floats`; NULL: there is none */
+  bool (*few)(const void *self, size_t panel, size_t count, const pte_few_f32 *few);
 } pte_panel_decode;
 
 struct pte_stored;  /* kernels/matrix/panel_decode.h */

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from ops.cases_matrix import conv, normal, relu
 from ops.harness import Case
-from ops.stored import NAMES, every, stored
+from ops.stored import FP8, NAMES, every, stored
 
 from pteron.schema.steps import Step
 
@@ -43,6 +43,8 @@ CASES = [
     *(matmul(name, m, 40, 70) for name in NAMES for m in (1, 2, 7, 201)),
     *(matmul(name, 3, 40, 70, True, relu()) for name in NAMES),
     *(matmul(name, 1, 600, 530) for name in NAMES),
+    *(matmul(name, m, n, k) for name in FP8 for m in range(1, 10) for n, k in ((40, 64), (149, 300))),
+    *(matmul(name, m, 70, 132, True, relu()) for name in FP8 for m in (1, 3, 8)),
     *(
         stored_conv(name, c, n, groups)
         for name in NAMES

@@ -17,6 +17,7 @@ NAMES = tuple(
     f.name for f in FORMATS.values() if f.bits and (f is ROWS[f.row] or f.row in OF_ALL_BLOCKS)
 )
 """Every row with its usual block, some with each that there is."""
+FP8 = tuple(name for name in NAMES if FORMATS[name].codes in ("f8e4m3", "f8e5m2"))
 
 
 def stored(name: str, n: int, k: int, groups: int = 1, integers: bool = False) -> Weight:

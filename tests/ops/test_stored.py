@@ -12,7 +12,7 @@ from ops.cases_matrix_int8 import NAMES as INT8
 from ops.cases_matrix_int8 import hostile
 from ops.cases_stored import CASES
 from ops.harness import Array, Case, Weight, canonical, weight
-from ops.stored import NAMES, planes_of, weight_of
+from ops.stored import FP8, NAMES, planes_of, weight_of
 
 from pteron.schema.formats import FORMATS, NF4_SEVEN
 from pteron.schema.meaning.narrow import eight_codes
@@ -44,11 +44,11 @@ SCALES: dict[str, Array] = {
 }
 
 
-def every_code(name: str, at: int) -> Weight:
-    """A row for each number (as stored) in plane `at`, with every code in it."""
+def every_code(name: str, at: int, among: slice = slice(None)) -> Weight:
+    """A row for each number (as stored) in plane `at`, with every code in it, or those `among` them."""
     fmt = FORMATS[name]
     numbers = SCALES[fmt.planes[at][0]]
-    codes = np.tile(np.arange(1 << fmt.bits, dtype=np.uint8), (len(numbers), 1))
+    codes = np.tile(np.arange(1 << fmt.bits, dtype=np.uint8)[among], (len(numbers), 1))
     behind = planes_of(fmt, *codes.shape, np.random.default_rng(1))
     behind[at] = np.repeat(numbers[:, None], behind[at].shape[1], 1)
     return weight_of(fmt, codes, *behind)
@@ -65,6 +65,21 @@ def test_every_code_with_every_kind_of_number(name: str, at: int) -> None:
     outs = harness.outs_of(case)
     for cpu in harness.variants():
         assert canonical(harness.run(case, outs, cpu=cpu).outputs[0]) == canonical(w.array)
+
+
+@pytest.mark.parametrize("rows", (1, 2, 4, 7))
+@pytest.mark.parametrize("among", (slice(None), slice(0, 120), slice(128, 248)), ids=str)
+@pytest.mark.parametrize("name", FP8)
+def test_few_rows_by_every_code_and_scale(name: str, among: slice, rows: int) -> None:
+    """Products decode on the way what is ordinary alone; with anything else they go as of many rows."""
+    with np.errstate(all="ignore"):
+        w = every_code(name, 0, among)
+    x = np.random.default_rng(5).standard_normal((rows, w.array.shape[1])).astype(np.float32)
+    case = Case("matmul", (x, w, None))
+    outs = harness.outs_of(case)
+    want = canonical(harness.run(case, outs, inputs=(x, weight(w.array), None)).outputs[0])
+    for cpu in harness.variants():
+        assert canonical(harness.run(case, outs, cpu=cpu).outputs[0]) == want
 
 
 def integers(name: str, codes: Array) -> Array:

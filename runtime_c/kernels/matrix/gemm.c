@@ -186,8 +186,7 @@ static bool run_panels(const gemm_block *b, const gemm_step *k, size_t panel, si
   return run_pairs(b, &s, k->tap * g->lines.tap_stride + k->offset, panels, ask);
 }
 
-/* As many panels side by side as the tile takes; without masks, a panel with columns that do not
- * exist goes alone. */
+/* As many panels side by side as the tile takes; without masks a ragged panel goes alone. */
 static bool run_step(const gemm_block *b, const gemm_step *k) {
   size_t abreast = 2;
   if (!has_pairs(b)) abreast = b->kernel->abreast[ceil_div(b->rows, pte_strips(b->rows))];
@@ -244,9 +243,9 @@ static bool finish_row(const gemm_block *b, size_t m, bool empty) {
   return true;
 }
 
-static bool run_empty(const gemm_block *b) {
+static bool finish_rows(const gemm_block *b, bool empty) {
   for (size_t m = 0; m < b->rows; m++)
-    if (!finish_row(b, m, true)) return false;
+    if (!finish_row(b, m, empty)) return false;
   return true;
 }
 
@@ -255,22 +254,34 @@ enum {
   FOUR = PTE_PANEL / 4  /* reading the weights is what takes time: four steps count as one */
 };
 
-static bool run_vector(const gemm_block *b) {
+/* `count` panels from the block's `panel` on into `out`, before they are finished; false: there are
+ * weights that are not taken so. */
+static bool run_whole(const gemm_block *b, size_t panel, size_t count, float *out, size_t stride) {
   const pte_gemm *g = b->g;
-  size_t whole = columns_of(b) / PTE_PANEL, rest = columns_of(b) % PTE_PANEL;
-  size_t place = b->group * pte_panel_count(g->columns) + b->panel_begin;
-  const float *x = b->table[0], *panels = g->panels.read(g->panels.self, place, 0, g->run, NULL);
+  const size_t place = b->group * pte_panel_count(g->columns) + b->panel_begin + panel;
+  const pte_few_f32 few = {b->few, NULL, b->rows, b->few_stride, g->run, 0, out, stride, NULL, 0};
+  if (PTE_FLOATS && g->panels.decoded) return g->panels.few(g->panels.self, place, count, &few);
+  b->kernel->vector(g->run, count, b->table[0],
+                    g->panels.read(g->panels.self, place, 0, g->run, NULL), out);
+  return true;
+}
+
+/* One row of weights in place, or few of such as are decoded on the way. */
+static bool run_vector(const gemm_block *b) {
+  const size_t whole = columns_of(b) / PTE_PANEL, rest = columns_of(b) % PTE_PANEL;
+  const int64_t cost = (int64_t)(FOUR * b->rows * b->g->run);
   for (size_t p = 0, count; p < whole; p += count) {
-    count = (size_t)pte_pace_take(b->pace, (int64_t)(whole - p), (int64_t)g->run * FOUR, 8);
+    count = (size_t)pte_pace_take(b->pace, (int64_t)(whole - p), cost, 8);
     if (count == 0) return false;
-    b->kernel->vector(g->run, count, x, panels + p * g->run * PTE_PANEL, b->out + p * PTE_PANEL);
+    if (!run_whole(b, p, count, b->out + p * PTE_PANEL, b->out_stride)) return run_depth(b);
   }
   if (rest > 0) {
-    float tile[PTE_PANEL];
-    b->kernel->vector(g->run, 1, x, panels + whole * g->run * PTE_PANEL, tile);
-    memcpy(b->out + whole * PTE_PANEL, tile, rest * sizeof *tile);
+    float tile[PTE_FEW_STORED][PTE_PANEL];
+    if (!run_whole(b, whole, 1, tile[0], PTE_PANEL)) return run_depth(b);
+    for (size_t m = 0; m < b->rows; m++)
+      memcpy(b->out + m * b->out_stride + whole * PTE_PANEL, tile[m], rest * sizeof *tile[m]);
   }
-  return finish_row(b, 0, false);
+  return finish_rows(b, false);
 }
 
 static bool run_few(const gemm_block *b) {
@@ -293,10 +304,11 @@ static bool run_few(const gemm_block *b) {
 
 static bool run_block(const gemm_block *b) {
   const pte_gemm *g = b->g;
-  bool vector = b->rows == 1 && g->taps == 1 && !g->panels.decoded && g->run <= VECTOR_DEPTH;
-  if (g->taps == 0 || g->run == 0) return run_empty(b);
-  if (PTE_PARTS && b->few != NULL) return run_few(b);
-  return vector ? run_vector(b) : run_depth(b);
+  const bool vector = g->panels.decoded ? PTE_FLOATS && b->few != NULL
+                                        : b->rows == 1 && g->taps == 1 && g->run <= VECTOR_DEPTH;
+  if (g->taps == 0 || g->run == 0) return finish_rows(b, true);
+  if (vector) return run_vector(b);
+  return PTE_PARTS && b->few != NULL ? run_few(b) : run_depth(b);
 }
 
 /* --- scratch: one share a thread
@@ -326,8 +338,11 @@ static bool share_of(const pte_gemm *g, gemm_share *out) {
   gemm_share s = {
       .decoded = g->panels.decoded ? sizeof(float[PTE_ABREAST * PTE_GEMM_DEPTH * PTE_PANEL]) : 0};
   const pte_gemm_lines *l = &g->lines;
-  s.few = PTE_PARTS && g->rows > 1 && g->rows <= PTE_FEW && l->width == g->rows && l->taps == 1 &&
-          l->piece_floats == 0 && !g->panels.decoded && g->run <= VECTOR_DEPTH / 2;
+  s.few = l->width == g->rows && l->taps == 1 && l->piece_floats == 0 &&
+          (g->panels.decoded
+               ? PTE_FLOATS && g->panels.floats && g->rows <= PTE_FEW_STORED &&
+                     g->copy_floats == 0 && g->run <= VECTOR_DEPTH
+               : PTE_PARTS && g->rows > 1 && g->rows <= PTE_FEW && g->run <= VECTOR_DEPTH / 2);
   if (s.few && l->row_stride % ALIKE == 0) s.apart = g->run + PTE_PANEL;
   uint64_t held = g->place == NULL ? 0 : block_columns(g, g->rows == 1 || s.few);
   apart = sizeof(float) * rows * s.apart;
@@ -345,12 +360,6 @@ static bool share_of(const pte_gemm *g, gemm_share *out) {
   return fits;
 }
 
-void pte_gemm_put(pte_gemm *g, const pte_tensor *y) {
-  bool even = pte_place_even(y, &g->out_stride);
-  g->out = y->data;
-  g->place = even ? NULL : y;
-}
-
 bool pte_gemm_scratch(const pte_gemm *g, uint32_t threads, uint64_t *out_bytes) {
   gemm_share share;
   return share_of(g, &share) && pte_mul(share.total, threads, out_bytes);
@@ -360,6 +369,12 @@ bool pte_gemm_scratch(const pte_gemm *g, uint32_t threads, uint64_t *out_bytes) 
  * a few. */
 static bool even(const pte_gemm *g, const pte_gemm_f32 *kernel) {
   return PTE_PARTS && kernel->parts != NULL && g->lines.width > PTE_SPAN / 2 && g->rows > PTE_STRIP;
+}
+
+/* Whether rows are few, and the variant takes them so. */
+static bool takes_few(const pte_gemm *g, const pte_gemm_f32 *kernel, const gemm_share *share) {
+  return (PTE_PARTS || PTE_FLOATS) && share->few &&
+         (g->panels.decoded ? g->panels.few != NULL : kernel->few != NULL);
 }
 
 /* Up to PTE_SPAN rows of a line, `row` being the first one's number in the block. */
@@ -436,8 +451,10 @@ static bool few_fill(gemm_block *b, size_t apart, float *room) {
 static bool fill_block(gemm_block *b, const gemm_share *share, char *scratch) {
   float *copy = (float *)(void *)(scratch + share->table);
   b->pair_count = 0, b->few = NULL;
-  if (PTE_PARTS && share->few && b->kernel->few != NULL && b->run != 0 && b->rows == b->g->rows)
-    return few_fill(b, share->apart, copy);
+  if (takes_few(b->g, b->kernel, share) && b->run != 0 && b->rows == b->g->rows) {
+    if (!few_fill(b, share->apart, copy)) return false;
+    if (!b->g->panels.decoded) return true;
+  } /* those of weights that are decoded may yet go the other way */
   if (b->run != 0 && even(b->g, b->kernel)) return fill_pairs(b, copy);
   pte_gemm_rows rows = {b->group, b->row, b->rows, b->g->taps, b->table, copy, b->pace};
   return b->run == 0 || b->g->fill(b->g->source, &rows);
@@ -491,7 +508,7 @@ static void grid_split(gemm_grid *grid, uint32_t threads) {
   const pte_gemm *g = grid->g;
   size_t depth = most(g->taps * g->run, 1), strip_work = depth * PTE_PANEL;
   size_t work = most(pte_tasks_worth(strip_work * g->rows, grid->panels * g->groups, 131072), 1);
-  bool streams = g->rows == 1 || (grid->share.few && grid->kernel->few != NULL);
+  bool streams = g->rows == 1 || takes_few(g, grid->kernel, &grid->share);
   size_t wanted = threads <= 1 ? 1 : least(streams ? threads : 4 * (size_t)threads, work);
   grid->unit = even(g, grid->kernel) ? 2 * PTE_SPAN : 2 * PTE_STRIP;
   grid->row_blocks = ceil_div(g->rows, PTE_GEMM_ROWS / grid->unit * grid->unit);

@@ -49,10 +49,16 @@ typedef bool pte_gemm_fill(const void *source, const pte_gemm_rows *rows);
 typedef const float *pte_panel_read(const void *self, size_t panel, size_t k, size_t count,
                                     float *block);
 
+/* few->out[m][16 count] = `few->rows` <= PTE_FEW_STORED rows times `count` panels from `panel` on,
+ * before they are finished. false: there are weights that it does not take; `out` is undefined. */
+typedef bool pte_panels_few(const void *self, size_t panel, size_t count, const pte_few_f32 *few);
+
 typedef struct pte_panels {
   pte_panel_read *read;
+  pte_panels_few *few; /* NULL: the variant has none, or not of this format */
   const void *self;
   bool decoded; /* read writes `block`; else panels lie in place one behind the other */
+  bool floats;  /* of a format that some variant has `few` of */
 } pte_panels;
 
 typedef struct pte_gemm {
@@ -82,8 +88,8 @@ enum {
 /* Sets out, out_stride and place for rows x columns of `y`, dense or not. */
 void pte_gemm_put(pte_gemm *g, const pte_tensor *y);
 
-/* Bytes of scratch that pte_gemm_run needs; reads groups, rows, taps, copy_floats, place and
- * panels.decoded. false: they do not fit in 64 bits. */
+/* Bytes of scratch that pte_gemm_run needs; reads groups, rows, taps, copy_floats, place,
+ * panels.decoded and panels.floats. false: they do not fit in 64 bits. */
 bool pte_gemm_scratch(const pte_gemm *g, uint32_t threads, uint64_t *out_bytes);
 
 /* Computes all, on the call's pool, in the call's scratch from `scratch` on (64-byte aligned). */

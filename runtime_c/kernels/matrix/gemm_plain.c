@@ -1,5 +1,7 @@
 #include "kernels/matrix/gemm_plain.h"
 
+#include "kernels/moving/place.h"
+
 bool pte_matrix_fill(const void *source, const pte_gemm_rows *rows) {
   const pte_matrix *s = source;
   const float *a = s->a + rows->group * s->group_step + rows->first * s->stride;
@@ -23,4 +25,10 @@ const float *pte_plain_panels_read(const void *self, size_t panel, size_t k, siz
   const pte_plain_panels *s = self;
   (void)count, (void)block;
   return s->data + (panel * s->depth + k) * PTE_PANEL;
+}
+
+void pte_gemm_put(pte_gemm *g, const pte_tensor *y) {
+  bool even = pte_place_even(y, &g->out_stride);
+  g->out = y->data;
+  g->place = even ? NULL : y;
 }

@@ -6,6 +6,12 @@ PTE_LEVEL_TABLES
 
 enum { ROW = 8 * sizeof(size_t) - 1 };
 
+/* Whether kernels/matrix/panel_floats.h may take it. */
+static bool is_floats(const pte_format_row *row, uint32_t codes, size_t k) {
+  return (codes == PTE_FORMAT_E4M3 || codes == PTE_FORMAT_MXFP8_E5M2) && k % 4 == 0 &&
+         (row->scale == PTE_F32 || row->scale == PTE_F8E8M0) && row->second == 0 && row->outer == 0;
+}
+
 static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
 /* A whole row where there is no exponent. */
 static size_t size_of(unsigned exponent) {
@@ -35,7 +41,8 @@ pte_stored pte_stored_of(const pte_tensor *w) {
                   .outers = row->outer_block == 0 ? 1 : ceil_div(k, size_of(row->outer_block)),
                   .format = w->format,
                   .scale_bytes = pte_dtype_bits(row->scale) / 8,
-                  .block_exponent = w->block == 0 ? ROW : w->block - 5u};
+                  .block_exponent = w->block == 0 ? ROW : w->block - 5u,
+                  .floats = is_floats(row, pte_format_codes(w->format), k)};
   switch (row->bits) {
   case 2: s.steps = ceil_div(k, 16); break;
   case 3: s.steps = ceil_div(k, 32) * 2; break;
@@ -55,6 +62,8 @@ pte_panels pte_weight_panels(const pte_tensor *w, uint32_t cpu, pte_weight *memo
     memory->plain = (pte_plain_panels){w->data, (size_t)w->shape[1]};
     return (pte_panels){.read = pte_plain_panels_read, .self = &memory->plain};
   }
-  memory->stored = pte_stored_of(w);
-  return (pte_panels){pte_panel_decode_pick(cpu)->read, &memory->stored, true};
+  const pte_panel_decode *decode = pte_panel_decode_pick(cpu);
+  pte_stored *s = &memory->stored;
+  *s = pte_stored_of(w);
+  return (pte_panels){decode->read, s->floats ? decode->few : NULL, s, true, s->floats};
 }

@@ -30,6 +30,7 @@ typedef struct pte_stored {
   size_t outers, outer_block;
   uint32_t format, scale_bytes;
   uint32_t block_exponent; /* of the blocks of 32 in a block, 2^this of them; all bits: the row */
+  bool floats;             /* FP8, each scale f32 or E8M0 and all there is, K in whole steps */
 } pte_stored;
 
 /* The parts of a weight whose format has scales. */

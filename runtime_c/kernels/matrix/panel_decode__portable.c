@@ -1,3 +1,5 @@
 /* Decoding of stored weights in plain C. */
-#define VARIANT pte_panel_decode__portable
+#define CODES_HERE(codes) true
 #include "kernels/matrix/panel_decode.inc"
+
+const pte_panel_decode pte_panel_decode__portable = {panel_read, NULL};
