@@ -2,7 +2,10 @@
  * a row more costs. The weights are a ring beyond every cache, as those of a network are; the limit
  * is the longer of reading them and of multiplying.
  *
- *     make bench-rows, or build/bench-rows [threads] [rounds] [name of a format [n k [rows]]] */
+ *     make bench-rows, or build/bench-rows [threads] [rounds] [name of a format [n k [rows, 0: all
+ * [mask]]]]
+ *
+ * with a mask of PTE_CPU_*. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
@@ -111,7 +114,7 @@ static size_t bytes_of(const way *y, int64_t n, int64_t k) {
 int main(int argc, char **argv) {
   threads = argc > 1 ? (uint32_t)atoi(argv[1]) : 1;
   const int rounds = argc > 2 ? atoi(argv[2]) : 9;
-  cpu = pte_cpu_allow(PTE_CPU_DETECT);
+  cpu = pte_cpu_allow(argc > 7 ? (uint32_t)strtoul(argv[7], NULL, 0) : PTE_CPU_DETECT);
   ring = aligned_alloc(1 << 21, RING_BYTES);
   uint32_t seed = 1;
   for (size_t i = 0; i < RING_BYTES; i++) /* 56 .. 63: scales of any type are ordinary numbers */
@@ -130,7 +133,7 @@ int main(int argc, char **argv) {
       if (argc > 5 && (n != atoi(argv[4]) || k != atoi(argv[5]))) continue;
       printf("%-6s %4lld x %4lld, us:", ways[i].name, (long long)n, (long long)k);
       for (size_t r = 0; r < sizeof row_counts / sizeof *row_counts; r++) {
-        if (argc > 6 && row_counts[r] != atoi(argv[6])) continue;
+        if (argc > 6 && atoi(argv[6]) != 0 && row_counts[r] != atoi(argv[6])) continue;
         const double t = seconds_of(&ways[i], row_counts[r], n, k, bytes, x, y, rounds);
         printf(" %lld:%.1f", (long long)row_counts[r], 1e6 * t);
       }
