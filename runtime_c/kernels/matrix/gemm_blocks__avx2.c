@@ -8,7 +8,7 @@
 #if PTE_HAVE_AVX2
 #include <immintrin.h>
 
-enum { FEWER = 0, AHEAD = 4096 }; /* its sums wait longer */
+enum { FEWER = 0, AHEAD = 4096, AHEAD_6 = 4096 }; /* its sums wait longer */
 typedef struct constants {
   __m256i table, low, ones;
 } constants;
