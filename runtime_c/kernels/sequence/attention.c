@@ -23,6 +23,7 @@ enum {
   LANES = PTE_ATTENTION_LANES,
   WAVE = PTE_ATTENTION_WAVE,
   PARTS = WAVE / PTE_ATTENTION_PART,
+  ALONE = 64,       /* queries of a head that pay for keys of its own: none is copied then */
   SHARED_ROWS = 64, /* more have threads enough to do, and much to merge */
   SHARED_KEYS = 4 * TILE
 };
@@ -36,9 +37,11 @@ static pte_attention plan(const pte_call *call) {
   a.mask = in[3], a.k_scale = in[5], a.v_scale = in[6];
   const float *bias = in[7] != NULL ? in[7]->data : NULL; /* at prepare there are shapes only */
   if (bias != NULL) a.slope = bias, a.sink = bias + in[7]->shape[1];
+  a.heads = a.q->shape[1];
   a.groups = a.k->shape[1];
-  a.per_group = a.groups > 0 ? a.q->shape[1] / a.groups : 0;
   a.queries = a.q->shape[2];
+  a.block_heads = a.queries >= ALONE ? 1 : a.groups > 0 ? a.heads / a.groups : 0;
+  a.blocks = a.block_heads > 0 ? a.heads / a.block_heads : 0;
   a.keys = a.v->shape[2];
   a.most = a.attrs->ring > 0 ? a.attrs->ring : a.keys;
   a.panels = a.k->rank == 5;
@@ -46,19 +49,19 @@ static pte_attention plan(const pte_call *call) {
   a.e = a.v->shape[3];
   a.staged = a.k->dtype != PTE_F32 && !a.panels ? TILE * a.d : 0;
   a.e_padded = (a.e + LANES - 1) / LANES * LANES;
-  a.rows = a.per_group * a.queries;
-  a.items_per_group = (a.rows + ROWS - 1) / ROWS;
-  /* A block of keys is laid out anew for each item: few items, but three a thread. */
-  int64_t blocks = a.q->shape[0] * a.groups, wanted = 3 * (int64_t)call->threads;
-  if (call->threads > 1 && blocks > 0 && blocks * a.items_per_group < wanted)
-    a.items_per_group =
+  a.rows = a.block_heads * a.queries;
+  a.items_per_block = (a.rows + ROWS - 1) / ROWS;
+  /* Keys are laid out anew for each item: few items, but three a thread. */
+  int64_t blocks = a.q->shape[0] * a.blocks, wanted = 3 * (int64_t)call->threads;
+  if (call->threads > 1 && blocks > 0 && blocks * a.items_per_block < wanted)
+    a.items_per_block =
         least((wanted + blocks - 1) / blocks, (a.rows + ROWS_LEAST - 1) / ROWS_LEAST);
-  if (a.items_per_group > 0) { /* items of like size, in whole register tiles */
-    int64_t rows = (a.rows + a.items_per_group - 1) / a.items_per_group;
+  if (a.items_per_block > 0) { /* items of like size, in whole register tiles */
+    int64_t rows = (a.rows + a.items_per_block - 1) / a.items_per_block;
     a.rows_per_item = (rows + TALL - 1) / TALL * TALL;
   }
   a.strip = least(a.rows_per_item, STRIP);
-  a.shared = call->threads > 1 && blocks * a.items_per_group < 2 * (int64_t)call->threads &&
+  a.shared = call->threads > 1 && blocks * a.items_per_block < 2 * (int64_t)call->threads &&
              a.rows <= SHARED_ROWS && a.keys >= SHARED_KEYS && a.attrs->left_window < 0;
   a.strips = (a.rows_per_item + STRIP - 1) / STRIP;
   a.side = (a.strip + LANES - 1) / LANES * LANES;
@@ -66,14 +69,14 @@ static pte_attention plan(const pte_call *call) {
   return a;
 }
 
-void pte_attention_find(const pte_attention *a, int64_t batch, int64_t group, int64_t keys,
+void pte_attention_find(const pte_attention *a, int64_t batch, int64_t block, int64_t keys,
                         int64_t first, int64_t count, pte_attention_row *row) {
   const pte_attention_attrs *attrs = a->attrs;
   bool counted = a->call->in[4] != NULL && attrs->causal == PTE_ATTENTION_CAUSAL_NONE;
   bool from_end = counted || attrs->causal == PTE_ATTENTION_CAUSAL_BOTTOM_RIGHT;
   const int64_t none[4] = {0}, *step = a->mask == NULL ? none : a->mask->stride, *q = a->q->stride;
-  int64_t head = group * a->per_group + first / a->queries, query = first % a->queries;
-  int64_t q_at = 0, mask_at = 0, heads = a->per_group * a->groups;
+  int64_t head = block * a->block_heads + first / a->queries, query = first % a->queries;
+  int64_t q_at = 0, mask_at = 0, heads = a->heads;
   float *y = NULL;
   for (int64_t i = 0; i < count; i++) {
     if (query == a->queries) query = 0, head++;
@@ -110,7 +113,7 @@ pte_attention_shared pte_attention_meet(const pte_attention_sight *see, int64_t 
 }
 
 static int64_t items_of(const pte_attention *a) {
-  return a->q->shape[0] * a->groups * a->items_per_group;
+  return a->q->shape[0] * a->blocks * a->items_per_block;
 }
 
 static pte_status scratch_of(const pte_attention *a, uint64_t *out_bytes) {

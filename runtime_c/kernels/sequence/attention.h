@@ -22,17 +22,18 @@ typedef struct pte_attention_row {
   float *y;
 } pte_attention_row;
 
-/* Rows of queries that share a key head: row r is query r % queries of head group * per_group + r /
- * queries. */
+/* Query heads of a block share a key head: row r of block b is query r % queries of head b *
+ * block_heads + r / queries. A block has all heads of a key head, or where queries are many one. */
 typedef struct pte_attention {
   const pte_call *call;
   const pte_attention_attrs *attrs;
   const pte_tensor *q, *k, *v, *mask;
   const pte_tensor *k_scale, *v_scale; /* a number a key each; NULL: none */
   const float *slope, *sink;           /* a number a head each; NULL: neither */
-  int64_t rows, queries, keys, d, e, e_padded, per_group, groups;
+  int64_t rows, queries, keys, d, e, e_padded, heads, groups;
+  int64_t block_heads, blocks; /* and blocks of a batch */
   int64_t most; /* keys that may count: those there is room for, in a ring as many as it says */
-  int64_t items_per_group, rows_per_item; /* items: (batch, group, rows) */
+  int64_t items_per_block, rows_per_item; /* items: (batch, block, rows) */
   int64_t strip;          /* rows of a strip: PTE_ATTENTION_STRIP or all of an item */
   int64_t side;           /* in whole blocks of lanes */
   int64_t staged;         /* elements of a tile's keys that are widened before they are laid out */
@@ -45,9 +46,9 @@ typedef struct pte_attention {
   float *tiles, *kept; /* [items][WAVE][strips][slot], and (m, l) of each item's rows */
 } pte_attention;
 
-/* What is to be known of rows first .. first + count of a group, with so many keys in its batch:
+/* What is to be known of rows first .. first + count of a block, with so many keys in its batch:
  * the keys that each sees, and where its query, mask and result lie. */
-void pte_attention_find(const pte_attention *a, int64_t batch, int64_t group, int64_t keys,
+void pte_attention_find(const pte_attention *a, int64_t batch, int64_t block, int64_t keys,
                         int64_t first, int64_t count, pte_attention_row *row);
 
 /* The keys of a tile that a row sees: low .. high - 1. */
