@@ -13,13 +13,16 @@ typedef struct pte_product {
   float *out;
   int64_t k, a_row, b_row, b_block, out_row;
   bool first;
-  const void *codes; /* what pte_product_narrow reads in place of b, */
-  int64_t bytes;     /* an element has 1, int8, or 2, halves */
+  const int64_t *ends; /* of pte_product_steps: row i is done before its k is ends[i], k or more */
+  int64_t last;        /* the most of them */
+  const void *codes;   /* what pte_product_narrow reads in place of b, */
+  int64_t bytes;       /* an element has 1, int8, or 2, halves */
 } pte_product;
 
-/* One register tile; `rows` and `blocks` are constants in each caller. Three rows of `a` have an
- * address of their own and two steps: registers for more there are not. */
-PTE_ALWAYS void pte_product_tile(int rows, int blocks, const pte_product *p) {
+/* One register tile; `rows`, `blocks` and `steps`, rows of different k, are constants in each
+ * caller. Three rows of `a` have an address of their own and two steps: registers for more there
+ * are not. */
+PTE_ALWAYS void pte_product_tile(int rows, int blocks, bool steps, const pte_product *p) {
   pte_lanes sum[PTE_LANE_SUMS];
   float *out = p->out;
 #pragma GCC unroll 12
@@ -54,6 +57,17 @@ PTE_ALWAYS void pte_product_tile(int rows, int blocks, const pte_product *p) {
     }
 #endif
   }
+  for (int64_t k = p->k; steps && k < p->last; k++, b += p->b_row) {
+#pragma GCC unroll 12
+    for (int row = 0; row < rows; row++) {
+      if (k >= p->ends[row]) continue;
+#pragma GCC unroll 4
+      for (int block = 0; block < blocks; block++)
+        sum[row * blocks + block] =
+            pte_lanes_fma(a[row / 3] + row % 3 * p->a_row + k,
+                          pte_lanes_load(b + block * p->b_block), sum[row * blocks + block]);
+    }
+  }
   out = p->out;
 #pragma GCC unroll 12
   for (int row = 0; row < rows; row++, out += p->out_row) {
@@ -85,10 +99,20 @@ PTE_ALWAYS void pte_product_tile(int rows, int blocks, const pte_product *p) {
 
 #define PTE_PRODUCT_FUNCTION(rows, blocks)                                                         \
   __attribute__((noinline)) static void pte_product_##rows##_##blocks(const pte_product *p) {      \
-    pte_product_tile(rows, blocks, p);                                                             \
+    pte_product_tile(rows, blocks, false, p);                                                      \
   }
 PTE_PRODUCT_TILES(PTE_PRODUCT_FUNCTION)
 #undef PTE_PRODUCT_FUNCTION
+
+/* Six rows that end one after the other, and so many blocks. */
+enum { PTE_PRODUCT_STEPPED = PTE_LANE_SUMS >= 24 ? 4 : PTE_LANE_SUMS > 1 ? 1 : 0 };
+#if PTE_LANE_SUMS > 1
+__attribute__((noinline)) static void pte_product_steps(const pte_product *p) {
+  pte_product_tile(6, PTE_PRODUCT_STEPPED, true, p);
+}
+#else
+#define pte_product_steps(p)
+#endif
 
 /* Codes are widened on the way to the product: other units do that than those that multiply, and a
  * tile of sums waits for neither. Four blocks of 16 columns. What the next 4 KiB of b on are, is
