@@ -398,9 +398,10 @@ typedef struct pte_gemm_static {
   void (*codes)(size_t count, const float *x, uint32_t largest, int8_t *code, float *scale);
   void (*scaled)(const pte_scaled_i8 *scaled, size_t rows, size_t panels);
   /* tile and scaled at once, of most_rows by most_panels panels whose columns all exist, from one
-   * start for all rows, with a finish without limits; settle, too, where it is not NULL: where that
-   * leaves `start`. NULL: there is none */
-  void (*turned)(const pte_tile_i8 *tile, const pte_scaled_i8 *scaled,
+   * start for all rows, with a finish without limits, and the same of strips that follow, `strips`
+   * together; settle, too, of a single strip, where it is not NULL: where that leaves `start`.
+   * NULL: there is none */
+  void (*turned)(const pte_tile_i8 *tile, const pte_scaled_i8 *scaled, size_t strips,
                  int32_t (*settle)[PTE_PANEL]);
   uint8_t most_rows, most_panels; /* at most PTE_BESIDE panels, PTE_SUMS together */
   uint8_t widened;                /* bytes of an element of a row */

@@ -115,6 +115,13 @@ static turned_strip strip_at(const turned_plan *p, const turned_block *b, size_t
   return s;
 }
 
+/* Strips at a block's beginning that have all rows of a tile. */
+static size_t tall_strips(const turned_plan *p, const turned_block *b) {
+  size_t i = 0;
+  while (i < p->strips && strip_at(p, b, i).all == p->kernel->most_rows) i++;
+  return i;
+}
+
 /* `code` as row `i` of the strip. */
 static void row_put(const turned_plan *p, const turned_strip *s, size_t i, const int8_t *code) {
   const pte_gather_i8 g = {.x = code,
@@ -205,9 +212,10 @@ static bool sums_run(const turned_plan *p, pte_pace *pace, panel_set *set, pte_t
   return true;
 }
 
-/* A strip times the panels of `set`. */
-static bool tile_run(const turned_plan *p, pte_pace *pace, panel_set *set,
-                     const turned_strip *strip) {
+/* A strip times the panels of `set`, and as many after it of the same form, up to `alike` together,
+ * as the pace allows: returns how many, or 0. */
+static size_t tile_run(const turned_plan *p, pte_pace *pace, panel_set *set,
+                       const turned_strip *strip, size_t alike) {
   const size_t column = set->panel * PTE_PANEL, panel_bytes = p->quads * (4 * PTE_PANEL);
   const bool settle = strip->at < p->zeros;
   const pte_finish_f32 finish = pte_finish_at(&p->finish, strip->row, column);
@@ -230,13 +238,12 @@ static bool tile_run(const turned_plan *p, pte_pace *pace, panel_set *set,
                      .y_stride = p->columns,
                      .lanes = least(p->columns - column, set->count * PTE_PANEL) -
                               (set->count - 1) * PTE_PANEL};
-  if (!set->whole || strip->all < p->kernel->most_rows)
-    return sums_run(p, pace, set, &t, strip->all, settle, &s);
-  if (!pte_pace_go(pace, (int64_t)(strip->all * set->count * PTE_PANEL * (p->quads + 4))))
-    return false;
-  p->kernel->turned(&t, &s, settle ? set->start : NULL);
-  set->next += p->quads * set->next_step;
-  return true;
+  if (!set->whole || alike == 0) return sums_run(p, pace, set, &t, strip->all, settle, &s) ? 1 : 0;
+  const int64_t cost = (int64_t)(strip->all * set->count * PTE_PANEL * (p->quads + 4));
+  alike = (size_t)pte_pace_take(pace, settle ? 1 : (int64_t)alike, cost, 1);
+  if (alike != 0) p->kernel->turned(&t, &s, alike, settle ? set->start : NULL);
+  set->next += alike * p->quads * set->next_step;
+  return alike;
 }
 
 static bool rows_finish(const turned_plan *p, pte_pace *pace, uint32_t thread, const size_t rows[2],
@@ -258,6 +265,7 @@ static void blocks_run(const turned_plan *p, size_t begin, size_t end, uint32_t 
   for (size_t i = begin; i < end; i++) {
     const size_t column = i / p->row_blocks;
     const turned_block block = block_at(p, i % p->row_blocks);
+    const size_t tall = tall_strips(p, &block);
     const size_t rows[2] = {block.first, block.first + block.all - p->zeros};
     const size_t first = p->panels * column / p->column_blocks;
     const size_t last = p->panels * (column + 1) / p->column_blocks;
@@ -271,9 +279,10 @@ static void blocks_run(const turned_plan *p, size_t begin, size_t end, uint32_t 
       set.pairs = (uint32_t *)(void *)(p->shares + p->share_bytes * thread);
       set.whole = whole_tiles(p, &set);
       if (p->peaks != 0) p->kernel->pairs(p->quads, codes, set.pairs);
-      for (size_t s = 0; s < p->strips; s++) {
+      for (size_t s = 0, done; s < p->strips; s += done) {
         const turned_strip strip = strip_at(p, &block, s);
-        if (!tile_run(p, &pace, &set, &strip)) return;
+        done = tile_run(p, &pace, &set, &strip, tall - least(tall, s));
+        if (done == 0) return;
       }
     }
     if (!rows_finish(p, &pace, thread, rows, first * PTE_PANEL,
