@@ -36,6 +36,18 @@ typedef int32_t pte_turn_bits __attribute__((vector_size(32)));
 #define PTE_TURN_PART static inline
 #endif
 
+/* a + b; on processors that have units for additions and others for products, by the latter: half
+ * of the additions. a times 1 is exact, so the bits are the same. */
+#if defined(__AVX512F__)
+#define PTE_TURN_SUM(a, b)                                                                         \
+  (pte_turn_row) _mm512_fmadd_ps((__m512)(a), _mm512_set1_ps(1), (__m512)(b))
+#elif defined(__AVX2__) && defined(__FMA__)
+#define PTE_TURN_SUM(a, b)                                                                         \
+  (pte_turn_row) _mm256_fmadd_ps((__m256)(a), _mm256_set1_ps(1), (__m256)(b))
+#else
+#define PTE_TURN_SUM(a, b) ((a) + (b))
+#endif
+
 /* Rows 0 .. 7 become those of H times them. */
 PTE_ALWAYS void pte_turn_rows(pte_turn_row *row) {
   PTE_TURN_EACH
@@ -44,7 +56,7 @@ PTE_ALWAYS void pte_turn_rows(pte_turn_row *row) {
     for (unsigned i = 0; i < PTE_TURN_EDGE; i++)
       if ((i & d) == 0) {
         const pte_turn_row a = row[i], b = row[i + d];
-        row[i] = a + b, row[i + d] = a - b;
+        row[i] = PTE_TURN_SUM(a, b), row[i + d] = a - b;
       }
   }
 }
@@ -109,7 +121,7 @@ PTE_ALWAYS void pte_turn_load(const float *x, size_t apart, pte_turn_row *row) {
 PTE_ALWAYS void pte_turn_store(const pte_turn_row *row, size_t apart, float *to) {
 #if defined(__AVX512F__)
   _mm256_storeu_ps(to, _mm512_castps512_ps256((__m512)*row));
-  _mm256_storeu_ps(to + apart, _mm512_extractf32x8_ps((__m512)*row, 1));
+  _mm512_mask_storeu_ps(to + apart - PTE_TURN_EDGE, 0xff00, (__m512)*row); /* not moved before */
 #else
   (void)apart;
   memcpy(to, row, sizeof *row);
