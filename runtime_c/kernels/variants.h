@@ -91,17 +91,23 @@ typedef struct pte_code_table {
   void (*recode)(const uint8_t *table, size_t n, const uint8_t *x, uint8_t *y);
 } pte_code_table;
 
+/* Rows of `n` elements, dense: y = (x - mean) / sqrt(mean of its squares + epsilon) * gain + bias;
+ * not `centred`: the mean is 0. gain, bias, y, and mean and scale, of a row each, may be NULL. */
+typedef struct pte_norm {
+  int64_t rows, n;
+  const float *x, *gain, *bias;
+  float epsilon, *y, *mean, *scale; /* scale: 1 / sqrt(variance + epsilon) */
+  bool centred;
+} pte_norm;
+
 /* Sums in 16 lanes: element i belongs to lane i mod 16. `kind`: PTE_REDUCE_KIND_... (mean sums). */
 typedef struct pte_rows_f32 {
   /* These three look at the run's watch; false: the run is to end. y[n] dense; x may be y where
    * step is 1 */
   bool (*softmax)(struct pte_pace *pace, int64_t n, const float *x, int64_t step, float *y,
                   bool log);
-  /* gain, bias, y may be NULL; moments: mean and 1 / sqrt(variance + epsilon) */
-  bool (*layer_norm)(struct pte_pace *pace, int64_t n, const float *x, const float *gain,
-                     const float *bias, float epsilon, float *y, float *moments);
-  bool (*rms_norm)(struct pte_pace *pace, int64_t n, const float *x, const float *gain,
-                   float epsilon, float *y);
+  bool (*layer_norm)(struct pte_pace *pace, const pte_norm *norm);
+  bool (*rms_norm)(struct pte_pace *pace, const pte_norm *norm);
   /* Joins x[n] into lanes[16], x[0] into lane `phase`; `tree` joins the lanes. */
   void (*fold)(uint32_t kind, int64_t n, const float *x, int64_t phase, float *lanes);
   float (*tree)(uint32_t kind, float *lanes);

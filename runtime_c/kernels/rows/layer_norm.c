@@ -5,24 +5,28 @@
 #include "kernels/rows/rows.h"
 #include "kernels/variants.h"
 
-static const float *optional_data(const pte_tensor *t) { return t == NULL ? NULL : t->data; }
+static float *optional_data(const pte_tensor *t) { return t == NULL ? NULL : t->data; }
 
 static void layer_norm_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const pte_call *call = context;
   const pte_layer_norm_attrs *attrs = call->attrs;
   const pte_tensor *x = call->in[0];
-  const pte_rows_f32 *rows = pte_rows_f32_pick(call->cpu);
-  int64_t n = pte_tensor_span(x, x->rank - (unsigned)attrs->count, x->rank);
+  int64_t n = pte_tensor_span(x, x->rank - (unsigned)attrs->count, x->rank), row = (int64_t)begin;
+  float *y = optional_data(call->out[0]), *mean = optional_data(call->out[1]);
+  float *scale = optional_data(call->out[2]);
+  pte_norm norm = {.rows = (int64_t)end - row,
+                   .n = n,
+                   .x = (const float *)x->data + row * n,
+                   .gain = optional_data(call->in[1]),
+                   .bias = optional_data(call->in[2]),
+                   .epsilon = (float)attrs->epsilon,
+                   .y = y == NULL ? NULL : y + row * n,
+                   .mean = mean == NULL ? NULL : mean + row,
+                   .scale = scale == NULL ? NULL : scale + row,
+                   .centred = true};
   pte_pace pace = pte_call_pace(call);
   (void)thread;
-  for (int64_t row = (int64_t)begin; row < (int64_t)end; row++) {
-    float moments[2], *y = call->out[0] == NULL ? NULL : (float *)call->out[0]->data + row * n;
-    if (!rows->layer_norm(&pace, n, (const float *)x->data + row * n, optional_data(call->in[1]),
-                          optional_data(call->in[2]), (float)attrs->epsilon, y, moments))
-      return;
-    for (unsigned i = 0; i < 2; i++)
-      if (call->out[i + 1] != NULL) ((float *)call->out[i + 1]->data)[row] = moments[i];
-  }
+  (void)pte_rows_f32_pick(call->cpu)->layer_norm(&pace, &norm);
 }
 
 static pte_status layer_norm_run(const pte_call *call) {

@@ -8,15 +8,16 @@ static void rms_norm_task(void *context, size_t begin, size_t end, uint32_t thre
   const pte_call *call = context;
   const pte_rms_norm_attrs *attrs = call->attrs;
   const pte_tensor *x = call->in[0], *gain = call->in[1];
-  const pte_rows_f32 *rows = pte_rows_f32_pick(call->cpu);
-  int64_t n = pte_tensor_span(x, x->rank - (unsigned)attrs->count, x->rank);
+  int64_t n = pte_tensor_span(x, x->rank - (unsigned)attrs->count, x->rank), row = (int64_t)begin;
+  pte_norm norm = {.rows = (int64_t)end - row,
+                   .n = n,
+                   .x = (const float *)x->data + row * n,
+                   .gain = gain == NULL ? NULL : gain->data,
+                   .epsilon = (float)attrs->epsilon,
+                   .y = (float *)call->out[0]->data + row * n};
   pte_pace pace = pte_call_pace(call);
   (void)thread;
-  for (int64_t row = (int64_t)begin; row < (int64_t)end; row++)
-    if (!rows->rms_norm(&pace, n, (const float *)x->data + row * n,
-                        gain == NULL ? NULL : gain->data, (float)attrs->epsilon,
-                        (float *)call->out[0]->data + row * n))
-      return;
+  (void)pte_rows_f32_pick(call->cpu)->rms_norm(&pace, &norm);
 }
 
 static pte_status rms_norm_run(const pte_call *call) {
