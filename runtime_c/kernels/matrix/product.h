@@ -30,7 +30,7 @@ PTE_ALWAYS void pte_product_tile(int rows, int blocks, bool steps, const pte_pro
 #pragma GCC unroll 4
     for (int block = 0; block < blocks; block++)
       sum[row * blocks + block] =
-          p->first ? pte_lanes_zero() : pte_lanes_load(out + block * PTE_LANE_COUNT);
+          steps || p->first ? pte_lanes_zero() : pte_lanes_load(out + block * PTE_LANE_COUNT);
   }
   const float *a[4] = {p->a, p->a + 3 * p->a_row, p->a + 6 * p->a_row, p->a + 9 * p->a_row};
   const float *b = p->b;
@@ -104,7 +104,7 @@ PTE_ALWAYS void pte_product_tile(int rows, int blocks, bool steps, const pte_pro
 PTE_PRODUCT_TILES(PTE_PRODUCT_FUNCTION)
 #undef PTE_PRODUCT_FUNCTION
 
-/* Six rows that end one after the other, and so many blocks. */
+/* Six rows that end one after the other, and so many blocks; from +0. */
 enum { PTE_PRODUCT_STEPPED = PTE_LANE_SUMS >= 24 ? 4 : PTE_LANE_SUMS > 1 ? 1 : 0 };
 #if PTE_LANE_SUMS > 1
 __attribute__((noinline)) static void pte_product_steps(const pte_product *p) {
