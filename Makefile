@@ -8,7 +8,7 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-rows bench-attention bench-export bench-quant bench-dispatch bench-text mca size clean ctest wheel fuzz races refusals mutants wheel-aarch64 wheel-windows sdk sweep graphs replay test-boards android-models web
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-rows bench-pointwise bench-attention bench-export bench-quant bench-dispatch bench-text mca size clean ctest wheel fuzz races refusals mutants wheel-aarch64 wheel-windows sdk sweep graphs replay test-boards android-models web
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -33,6 +33,7 @@ help:
 	@echo "make bench-gemv  stored weights times a vector against reading them"
 	@echo "make bench-rows  products of few rows whose weights come from memory, in f32 and stored"
 	@echo "make mca     shares of peak that llvm-mca predicts for the inner loops on cores of Arm (clang-19, llvm-19)"
+	@echo "make bench-pointwise  additions and pools of codes, floats to codes and back, against reading and writing L2"
 	@echo "make bench-attention  attention of encoders and decoders against the peak of this processor"
 	@echo "make bench-dispatch  nanoseconds an instruction of a chain of tiny ones"
 	@echo "make bench-export  seconds and memory of an export: 100 to 10,000 nodes, a decoder of 984 MB"
@@ -111,7 +112,7 @@ demo: $(VENV)/.runtime
 	@PTERON_NPU_PYTHON=$${PTERON_NPU_PYTHON:-$(wildcard $(CURDIR)/$(NPU_VENV)/bin/python)} $(BIN)/python examples/digits/demo.py
 
 # Kernels alone: a program of C each.
-BENCHES := bench-gemm bench-gemv bench-rows bench-attention
+BENCHES := bench-gemm bench-gemv bench-rows bench-attention bench-pointwise
 $(BENCHES): bench-%:
 	@mkdir -p build
 	@cmake -S . -B build/bench -DPTE_BUILD_TESTS=OFF -DPTE_BUILD_TOOLS=OFF -DPTE_BUILD_SHARED=OFF >build/bench.log
