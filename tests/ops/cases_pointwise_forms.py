@@ -13,8 +13,9 @@ from pteron.schema.row import Out
 from pteron.schema.steps import Step
 
 Steps = tuple[Step, ...]
-EVERY = {"i8": np.arange(-128, 128).astype(np.int8), "u8": np.arange(256).astype(np.uint8)}
-LIMITS = {"i8": (-128, 127), "u8": (0, 255)}
+LIMITS = {"i8": (-128, 127), "u8": (0, 255), "i16": (-32768, 32767), "u16": (0, 65535)}
+NUMPY = {"i8": np.int8, "u8": np.uint8, "i16": np.int16, "u16": np.uint16}
+EVERY = {d: np.arange(a, b + 1).astype(NUMPY[d]) for d, (a, b) in LIMITS.items()}
 TIES = np.arange(-600, 600, dtype=np.float32) * np.float32(0.125)
 NEAR = np.linspace(-8, 8, 4001, dtype=np.float32)  # where functions have their parts
 FLOATS: Array = np.concatenate([np.float32(SPECIAL), TIES, NEAR, values(9, "f32")])
@@ -43,9 +44,10 @@ def decoding(zero: int | None, scale: float, operand: int = 0) -> Steps:
     )
 
 
-def encoding(zero: int | None, scale: float, dtype: str, far: float = 512.0, x: int = 2) -> Steps:
+def encoding(zero: int | None, scale: float, dtype: str, far: float = 0.0, x: int = 2) -> Steps:
     """output 0 = r2 in codes; registers are used again at once, as the exporter does"""
     least, most = LIMITS[dtype]
+    far = far or 2.0 * (most - least + 1)
     shift = (literal(0, zero, "i64"), Step("add", "i64", 1, (0, 1))) if zero is not None else ()
     return (
         literal(0, scale),
@@ -104,6 +106,26 @@ def image(shape: tuple[int, ...]) -> Array:
     return np.resize(FLOATS, shape)
 
 
+def pixels(dtype: str, shape: tuple[int, ...]) -> Array:
+    """Codes whose axis 1 is innermost in memory."""
+    moved = (shape[0], *shape[2:], shape[1])
+    return np.moveaxis(np.resize(EVERY[dtype], moved), -1, 1)
+
+
+def ties(scale: float, dtype: str) -> Array:
+    """Floats around every place at which codes change, or around 2,000 of them, up to three units of the last place away."""
+    least, most = LIMITS[dtype]
+    half = np.arange(least - most - 1, most - least + 2) + 0.5
+    if len(half) > 2000:
+        half = np.random.default_rng(5).choice(half, 2000)
+    near = (half * float(np.float32(scale))).astype(np.float32).view(np.int32)
+    return (near[:, None] + np.arange(-3, 4, dtype=np.int32)).view(np.float32).reshape(-1)
+
+
+# A power of two; others with ones in their last bits, without, and a few of what is left after the bits that codes ask for.
+SCALES = (0.25, 0.0186584, 0.75, 1.0000001, 1.9999999, 1.25 + 2.0**-20, 3e-20, 1e-12, 7e17)
+
+
 FORMS = [
     *(
         case(f"quantize_{dtype}_{zero}_{scale}", [FLOATS], (*LOAD, *encoding(zero, scale, dtype)), dtype)
@@ -114,14 +136,34 @@ FORMS = [
     *(
         case(f"quantize_planes_{'x'.join(map(str, shape))}_{dtype}", [image(shape)], (*LOAD, *encoding(5, 0.0186584, dtype)), dtype)
         for dtype in ("i8", "u8")
-        for shape in ((1, 3, 19, 31), (2, 3, 16, 16), (2, 2, 300), (1, 4, 5, 7, 11), (3, 5, 67))
+        for shape in ((1, 3, 19, 31), (2, 3, 16, 16), (2, 2, 300), (1, 4, 5, 7, 11), (3, 5, 67), (2, 70, 9, 31))
+    ),
+    *(
+        case(f"quantize_planes_{'x'.join(map(str, shape))}_{dtype}", [image(shape)], (*LOAD, *encoding(5, 0.0186584, dtype)), dtype)
+        for dtype in ("i16", "u16")
+        for shape in ((1, 3, 19, 31), (2, 24, 300), (1, 70, 150))
+    ),
+    *(
+        case(f"quantize_ties_{dtype}_{scale}", [ties(scale, dtype)], (*LOAD, *encoding(zero, scale, dtype)), dtype)
+        for dtype, zero in (("i8", 0), ("u8", 131), ("i16", None), ("u16", 32768))
+        for scale in SCALES
+    ),
+    *(
+        case(f"quantize_{dtype}_{zero}", [FLOATS], (*LOAD, *encoding(zero, 0.0003, dtype)), dtype)
+        for dtype in ("i16", "u16")
+        for zero in (None, -7, 40000)
+    ),
+    *(
+        case(f"dequantize_pixels_{dtype}_{'x'.join(map(str, shape))}", [pixels(dtype, shape)], (*decoding(7, 0.0171), *STORE), "f32")
+        for dtype in LIMITS
+        for shape in ((1, 3, 19, 31), (2, 24, 300), (1, 70, 150), (2, 16, 128))
     ),
     case("quantize_planes_of_sums", [image((1, 3, 19, 31))], (*LOAD, Step("abs", "f32", 2, (2,)), *encoding(5, 0.02, "i8")), "i8"),
     case("quantize_far", [FLOATS], (*LOAD, *encoding(3, 0.01, "i8", 100.0)), "i8"),
     case("quantize_broken_far", [FLOATS], (*LOAD, *encoding(3, 0.01, "i8", 100.5)), "i8"),
     *(
         case(f"dequantize_{dtype}_{zero}", [codes(dtype)], (*decoding(zero, 0.0171), *STORE), "f32")
-        for dtype in ("i8", "u8")
+        for dtype in LIMITS
         for zero in (None, 7, -128)
     ),
     *(

@@ -105,7 +105,24 @@ static void settle(reading *r, const trial *t, unsigned end, pte_form form) {
 }
 
 static bool is_code(const pte_walk *w) {
-  return w->data != NULL && (w->dtype == PTE_I8 || w->dtype == PTE_U8);
+  const unsigned d = w->dtype;
+  return w->data != NULL && (d == PTE_I8 || d == PTE_U8 || d == PTE_I16 || d == PTE_U16);
+}
+
+/* Finds `by` and `rest` (forms.h). */
+static void find_reciprocal(pte_form *f) {
+  const uint32_t whole = (pte_bits(f->scale) & 0x7fffff) | 0x800000, close = 16;
+  const int64_t least = (int64_t)f->least - f->zero, most = (int64_t)f->most - f->zero;
+  int64_t n = 2 * (-least > most ? -least : most) + 1;
+  unsigned t = 24;
+  if (!(f->scale >= 0x1p-60f && f->scale <= 0x1p60f) || least > most || n < 1 ||
+      f->far < (float)-least || f->far < (float)most)
+    return;
+  for (; n > 1; n /= 2) t--;
+  if (whole != 0x800000 && (t < 6 || ((whole + close) & ((1u << t) - 1)) <= 2 * close)) return;
+  const double exact = 1.0 / (double)f->scale;
+  f->by = pte_float(pte_bits((float)exact) - 1);
+  f->rest = (float)(exact - (double)f->by);
 }
 
 /* (operand - zero) * scale; or, where step `end` is the cast, without a scale. */
@@ -132,6 +149,7 @@ static bool find_dequantize(reading *r, unsigned end) {
   for (unsigned i = code; i < end; i++) /* may lie on an operand that is read later, then */
     if (r->steps[i].op == PTE_STEP_STORE) return false;
   f.x = (uint8_t)r->steps[code].arg;
+  f.dtype = r->source->xs[f.x].dtype;
   settle(r, &t, end, f);
   return true;
 }
@@ -160,6 +178,8 @@ static bool find_quantize(reading *r, unsigned end) {
       !holds(&t, r->made[at][0], end))
     return false;
   f.x = r->steps[at].a;
+  f.dtype = r->source->outs[r->steps[end].arg].dtype;
+  if (PTE_RECIPROCAL_KEPT) find_reciprocal(&f);
   settle(r, &t, end, f);
   return true;
 }

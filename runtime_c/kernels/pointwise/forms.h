@@ -9,8 +9,8 @@
 typedef enum pte_form_kind {
   PTE_FORM_STEP,       /* the step as it stands */
   PTE_FORM_PART,       /* nothing: what it computes is computed with a later step */
-  PTE_FORM_DEQUANTIZE, /* dst = (operand x - zero) * scale, of 8-bit codes; 1: as they are */
-  PTE_FORM_QUANTIZE,   /* output arg = clamp(nearest(x / scale) + zero) in 8 bits */
+  PTE_FORM_DEQUANTIZE, /* dst = (operand x - zero) * scale, of codes; 1: as they are */
+  PTE_FORM_QUANTIZE,   /* output arg = clamp(nearest(x / scale) + zero), codes */
   PTE_FORM_GELU,       /* dst = x * half * (erf(x * inner) + one) */
   PTE_FORM_SILU        /* dst = x * (one / (exp(-x) + one)) */
 } pte_form_kind;
@@ -25,13 +25,40 @@ typedef enum pte_form_kind {
   (PTE_STEP_KEPT(PTE_STEP_EXP, PTE_STEP_F32) && PTE_STEP_KEPT(PTE_STEP_NEG, PTE_STEP_F32))
 #define PTE_FORMS_KEPT (PTE_DEQUANTIZE_KEPT || PTE_QUANTIZE_KEPT || PTE_GELU_KEPT || PTE_SILU_KEPT)
 
+#ifdef PTE_SMALL_BUFFERS /* no variant there asks for `by` */
+#define PTE_RECIPROCAL_KEPT 0
+#else
+#define PTE_RECIPROCAL_KEPT PTE_QUANTIZE_KEPT
+#endif
+
 enum { PTE_PLANES = 4 };
 
-/* Of one step; `x` is a register or an operand. */
+/* Of one step; `x` is a register or an operand. Codes have 8 or 16 bits.
+ *
+ * QUANTIZE keeps the quotient in -far .. far. Where `by` is not 0, its code is that of
+ *
+ *     v = fma(x, by, x * rest)
+ *
+ * and far says nothing, unless |x * rest| >= 2, so v may pass 2^23, or x is a NaN: by + rest is 1 /
+ * scale within 1.5 * 2^-47 of it, and `rest` one half to one and a half units of by's last place.
+ * Why: v before it is rounded is q = x / scale within 3.1 * 2^-47 of it. Both become a float and
+ * then a whole number, steps that never fall, so codes differ only where one of the places at which
+ * these two rise, a float's half unit beside n / 2, n odd, lies between v and q. In units of such
+ * places the latter is M = n 2^t +- 1 of 25 bits, t = 24 - floor(log2 n), scale is S of 24 bits,
+ * and x is a multiple of 2^24 within 16 of S M. Modulo 2^t this says that S is within 16 of a
+ * multiple of 2^t, of the least t for the n that codes have: then there is no `by`, unless S is
+ * 2^23, whose quotients are exact both ways. */
 typedef struct pte_form {
-  uint8_t kind, x;
-  float scale, far; /* QUANTIZE: the quotient is kept in -far .. far */
-  float inner, half, one;
+  uint8_t kind, x, dtype; /* of codes */
+  float scale, far;
+  union {
+    struct {
+      float inner, half, one;
+    };
+    struct {
+      float by, rest;
+    };
+  };
   int32_t zero, least, most;
 } pte_form;
 

@@ -8,6 +8,7 @@
 #include "core/size.h"
 #include "gen/ops.h"
 #include "kernels/moving/place.h"
+#include "kernels/pointwise/code_lines.h"
 
 enum { FAULT_BYTES = 64 };
 
@@ -289,71 +290,13 @@ static bool run_recoding(const pte_call *call) {
   return true;
 }
 
-/* --- planes that become pixels
- */
-
-/* QuantizeLinear of an image of few channels, whose codes lie side by side. */
-typedef struct pixels {
-  const pte_engine *engine;
-  const pte_form *form;
-  const float *x;
-  uint8_t *y;
-  size_t planes, size, tiles; /* elements of a plane; tiles of it */
-} pixels;
-
-static void pixels_task(void *context, size_t begin, size_t end, uint32_t thread) {
-  const pixels *p = context;
-  pte_pace pace = pte_pace_of(p->engine->watch);
-  (void)thread;
-  for (size_t i = begin; i < end; i++) {
-    const size_t image = i / p->tiles * p->planes * p->size, at = i % p->tiles * PTE_TILE;
-    const size_t n = p->size - at < PTE_TILE ? p->size - at : PTE_TILE;
-    if (!pte_pace_go(&pace, (int64_t)(p->planes * n))) return;
-    p->engine->variant->side_by_side(p->form, p->planes, n, p->x + image + at, p->size,
-                                     p->y + image + at * p->planes);
-  }
-}
-
-/* The program's form, if it loads operand 0, quantizes it to output 0, and does nothing else. */
-static const pte_form *only_quantizes(const pte_engine *e) {
-  const pte_step *load = NULL;
-  const pte_form *last = &e->forms[e->step_count - 1];
-  for (uint32_t i = 0; i + 1 < e->step_count; i++) {
-    if (e->forms[i].kind == PTE_FORM_PART) continue;
-    if (e->forms[i].kind != PTE_FORM_STEP || e->steps[i].op != PTE_STEP_LOAD || load != NULL)
-      return NULL;
-    load = &e->steps[i];
-  }
-  bool quantizes = load != NULL && last->kind == PTE_FORM_QUANTIZE && last->x == load->dst;
-  return quantizes ? last : NULL;
-}
-
-/* x [b, c, ...] dense, y the same with c innermost. */
-static bool run_pixels(const pte_call *call, const pte_engine *e) {
-  const pte_tensor *x = call->in[0], *y = call->out[0];
-  if (call->in_count != 1 || call->out_count != 1 || x->rank < 3 || x->dtype != PTE_F32 ||
-      !e->xs[0].direct || y->shape[1] < 2 || y->shape[1] > PTE_PLANES || y->stride[1] != 1)
-    return false;
-  pixels p = {.engine = e, .form = only_quantizes(e), .x = x->data, .y = y->data, .size = 1};
-  int64_t step = y->shape[1];
-  p.planes = (size_t)step;
-  for (unsigned i = y->rank - 1u; i > 1; i--) {
-    if (y->shape[i] != 1 && y->stride[i] != step) return false;
-    step *= y->shape[i], p.size *= (size_t)y->shape[i];
-  }
-  if (p.form == NULL || (y->shape[0] != 1 && y->stride[0] != step)) return false;
-  p.tiles = (p.size + PTE_TILE - 1) / PTE_TILE;
-  pte_parallel(call, (size_t)y->shape[0] * p.tiles, 8, pixels_task, &p);
-  return true;
-}
-
 static pte_status pointwise_run(const pte_call *call) {
   pte_operands o = operands_of(call);
   const pte_tensor *model = model_of(&o);
   if (model == NULL || pte_tensor_count(model) == 0 || (BYTES_KEPT && run_recoding(call)))
     return PTE_OK;
   pte_engine *e = pte_engine_open(call, program_of(call), &o, call->scratch);
-  if (PTE_PIXELS_KEPT && run_pixels(call, e)) return PTE_OK;
+  if (PTE_LINES_KEPT && pte_code_lines_run(call, e)) return PTE_OK;
   size_t tiles = (size_t)((e->count + PTE_TILE - 1) / PTE_TILE), grain = 1 + 48 / e->step_count;
   pte_parallel(call, tiles, grain, pointwise_task, e);
   return pte_engine_close(e, call);

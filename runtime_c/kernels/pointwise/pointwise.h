@@ -15,10 +15,10 @@
 
 #ifdef PTE_SMALL_BUFFERS /* a machine with some tens of KB of memory, and of code */
 enum { PTE_TILE = 32 };
-#define PTE_PIXELS_KEPT 0
+#define PTE_LINES_KEPT 0
 #else
 enum { PTE_TILE = 256 };
-#define PTE_PIXELS_KEPT PTE_QUANTIZE_KEPT
+#define PTE_LINES_KEPT (PTE_QUANTIZE_KEPT || PTE_DEQUANTIZE_KEPT)
 #endif
 
 /* What a program works on. With `y`, operand 0 and output 0 are y. */
@@ -73,5 +73,9 @@ pte_status pte_engine_close(const pte_engine *engine, const pte_call *call);
 /* A step of pointwise_rare.inc, of the variant for AVX2. */
 int64_t pte_pointwise_rare__avx2(const pte_step *s, const void *a, const void *b, void *y,
                                  size_t n);
+
+/* `turn` of the variant for AVX2. */
+void pte_pointwise_turn__avx2(bool words, size_t rows, size_t columns, const void *x, size_t x_row,
+                              void *y, size_t y_row);
 
 #endif

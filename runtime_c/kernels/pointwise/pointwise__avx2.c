@@ -7,3 +7,8 @@ int64_t pte_pointwise_rare__avx2(const pte_step *s, const void *a, const void *b
                                  size_t n) {
   return run_rare(s, a, b, y, n);
 }
+
+void pte_pointwise_turn__avx2(bool words, size_t rows, size_t columns, const void *x, size_t x_row,
+                              void *y, size_t y_row) {
+  turn(words, rows, columns, x, x_row, y, y_row);
+}
