@@ -52,14 +52,14 @@ typedef struct near_line {
   bool exact;           /* nothing is rounded */
 } near_line;
 
-/* A factor of both rescalings in units of 2^-down, rounded; false: it is none of 22 bits. The line
+/* A factor of both rescalings in units of 2^-down, rounded; false: it is none of 23 bits. The line
  * is apart from the sum by what rounding adds to the factor, a code's distance from zero times. */
 static bool factor_of(int64_t zero, int64_t multiplier, int64_t shift, const pte_add_i8_attrs *t,
                       int32_t down, int64_t *out, near_line *line) {
   const int64_t product = multiplier * t->multiplier, by = shift + t->shift - down;
   if (by < 1 || by > 62) return false;
   *out = (product + ((int64_t)1 << (by - 1))) >> by;
-  if (*out > PTE_NEAR_FACTORS) return false;
+  if (*out > PTE_NEAR_FACTOR) return false;
   const int64_t added = (*out << by) - product;
   const int64_t part =
       by > 8 ? added >> (by - 8) : added * (1 << (8 - by)); /* or one more, of 256 */
@@ -77,22 +77,23 @@ static pte_add_near near_of(const pte_add_i8_attrs *t, int32_t down) {
   int64_t a, b;
   near_line line = {.exact = true};
   if (t->shift < down || !factor_of(t->a_zero, t->a_multiplier, t->a_shift, t, down, &a, &line) ||
-      !factor_of(t->b_zero, t->b_multiplier, t->b_shift, t, down, &b, &line) ||
-      a + b > PTE_NEAR_FACTORS)
+      !factor_of(t->b_zero, t->b_multiplier, t->b_shift, t, down, &b, &line))
     return (pte_add_near){.usable = false};
   const int64_t rounded = (t->multiplier >> (t->shift - down)) + 1;
   const int64_t below = line.exact ? 0 : line.below / 256 + 1 + rounded;
   const int64_t apart = line.exact ? 0 : below + line.above / 256 + 1 + rounded;
+  const int64_t start = (2 * t->y_zero + 1) * ((int64_t)1 << (down - 1)) + below -
+                        (t->a_zero - INT8_MIN) * a - (t->b_zero - INT8_MIN) * b;
   int32_t margin = 0;
   while (margin < down && apart > (int64_t)1 << margin) margin++;
   return (pte_add_near){
       .high = (int32_t)((a >> 8) | (b >> 8) << 16),
       .low = (int32_t)((a & 255) | (b & 255) << 16),
-      .start = (int32_t)((2 * t->y_zero + 1) * ((int64_t)1 << (down - 1)) + below -
-                         (t->a_zero - INT8_MIN) * a - (t->b_zero - INT8_MIN) * b),
+      .start = (int32_t)start,
       .down = down,
       .decides = line.exact ? 0 : (1 << down) - (1 << margin),
-      .usable = margin <= PTE_NEAR_MARGIN,
+      .usable = margin <= PTE_NEAR_MARGIN && start >= INT32_MIN &&
+                start + UINT8_MAX * (a + b) <= INT32_MAX, /* t, of all codes */
   };
 }
 

@@ -35,8 +35,8 @@ INLINE int32_t pte_addend(int8_t code, const pte_addend_i8 *s) {
 enum {
   PTE_NEAR_MOST = 22, /* S */
   PTE_NEAR_LEAST = 19,
-  PTE_NEAR_MARGIN = 10,      /* bits of the fraction that may not decide, at most */
-  PTE_NEAR_FACTORS = 1 << 22 /* A + B, at most: with a zero point t stays below 2^31 */
+  PTE_NEAR_MARGIN = 10,           /* bits of the fraction that may not decide, at most */
+  PTE_NEAR_FACTOR = (1 << 23) - 1 /* A and B, at most: `high` is 15 bits */
 };
 
 INLINE void pte_codes_add(size_t count, const int8_t *a, const int8_t *b, const pte_add_codes *k,

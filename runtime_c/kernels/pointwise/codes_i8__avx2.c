@@ -52,7 +52,7 @@ static size_t add_near(size_t count, const int8_t *a, const int8_t *b, const pte
   const __m256i decides = _mm256_set1_epi32(k.decides);
   const __m256i low = _mm256_set1_epi8((char)factors->columns.low);
   const __m256i high = _mm256_set1_epi8((char)factors->columns.high);
-  const __m128i down = _mm_cvtsi32_si128(k.down);
+  const __m256i down = _mm256_set1_epi32(k.down);
   size_t i = 0;
   for (; i + sizeof(__m256i) <= count; i += sizeof(__m256i)) {
     __m256i left = _mm256_xor_si256(load(a + i), away), right = _mm256_xor_si256(load(b + i), away);
@@ -67,8 +67,8 @@ static size_t add_near(size_t count, const int8_t *a, const int8_t *b, const pte
       add_exact(sizeof(__m256i), a + i, b + i, factors, y + i);
       continue;
     }
-    t0 = _mm256_packs_epi32(_mm256_sra_epi32(t0, down), _mm256_sra_epi32(t1, down));
-    t2 = _mm256_packs_epi32(_mm256_sra_epi32(t2, down), _mm256_sra_epi32(t3, down));
+    t0 = _mm256_packs_epi32(_mm256_srav_epi32(t0, down), _mm256_srav_epi32(t1, down));
+    t2 = _mm256_packs_epi32(_mm256_srav_epi32(t2, down), _mm256_srav_epi32(t3, down));
     t0 = _mm256_min_epi8(_mm256_max_epi8(_mm256_packs_epi16(t0, t2), low), high);
     _mm256_storeu_si256((__m256i *)(void *)(y + i), t0);
   }

@@ -30,8 +30,8 @@ INLINE void add_sixteen(const int8_t *a, const int8_t *b, const pte_add_codes *k
   _mm_storeu_si128((__m128i *)(void *)y, rescaled_bytes(sum, &r));
 }
 
-void pte_codes_exact__avx512(size_t count, const int8_t *a, const int8_t *b,
-                             const pte_add_codes *factors, int8_t *y) {
+static void add_exact(size_t count, const int8_t *a, const int8_t *b, const pte_add_codes *factors,
+                      int8_t *y) {
   const pte_add_codes k = *factors; /* y is bytes and could be it */
   for (size_t i = 0; i < count; i += LANES) add_sixteen(a + i, b + i, &k, y + i);
 }
@@ -49,7 +49,9 @@ static size_t add_near(size_t count, const int8_t *a, const int8_t *b, const pte
                        int8_t *y) {
   const pte_add_near k = factors->near;
   const __m512i away = _mm512_set1_epi8((char)0x80), zero = _mm512_setzero_si512();
-  const near_ends ends = near_ends_of(factors);
+  const __m512i decides = _mm512_set1_epi32(k.decides), down = _mm512_set1_epi32(k.down);
+  const __m512i low = _mm512_set1_epi8((char)factors->columns.low);
+  const __m512i high = _mm512_set1_epi8((char)factors->columns.high);
   size_t i = 0;
   for (; i + PTE_CODES <= count; i += PTE_CODES) {
     __m512i left = _mm512_xor_si512(_mm512_loadu_si512(a + i), away);
@@ -59,8 +61,14 @@ static size_t add_near(size_t count, const int8_t *a, const int8_t *b, const pte
     __m512i t1 = near_sum(_mm512_unpackhi_epi8(first, zero), &k);
     __m512i t2 = near_sum(_mm512_unpacklo_epi8(last, zero), &k);
     __m512i t3 = near_sum(_mm512_unpackhi_epi8(last, zero), &k);
-    if (!near_put(t0, t1, t2, t3, &ends, y + i))
-      pte_codes_exact__avx512(PTE_CODES, a + i, b + i, factors, y + i);
+    if (k.decides != 0 && !near_is_sure(t0, t1, t2, t3, decides)) {
+      add_exact(PTE_CODES, a + i, b + i, factors, y + i);
+      continue;
+    }
+    t0 = _mm512_packs_epi32(_mm512_srav_epi32(t0, down), _mm512_srav_epi32(t1, down));
+    t2 = _mm512_packs_epi32(_mm512_srav_epi32(t2, down), _mm512_srav_epi32(t3, down));
+    t0 = _mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(t0, t2), low), high);
+    _mm512_storeu_si512(y + i, t0);
   }
   return i;
 }
@@ -68,8 +76,8 @@ static size_t add_near(size_t count, const int8_t *a, const int8_t *b, const pte
 void pte_codes_add__avx512(size_t count, const int8_t *a, const int8_t *b, const pte_add_codes *k,
                            int8_t *y) {
   size_t i = k->near.usable ? add_near(count, a, b, k, y) : 0, end = count - (count - i) % LANES;
-  pte_codes_exact__avx512(end - i, a + i, b + i, k, y + i);
-  pte_codes_end(pte_codes_exact__avx512, LANES, count - end, a + end, b + end, k, y + end);
+  add_exact(end - i, a + i, b + i, k, y + i);
+  pte_codes_end(add_exact, LANES, count - end, a + end, b + end, k, y + end);
 }
 
 PTE_CODES_LARGER(larger, __m512i, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_max_epi8)
