@@ -444,6 +444,9 @@ typedef struct pte_add_codes {
   pte_add_near near;
 } pte_add_codes;
 
+/* How windows side by side share columns of taps: so many in a line, so many apart. */
+enum { PTE_SHARED_3_2 = 32, PTE_SHARED_3_1 = 31, PTE_SHARED_5_1 = 51 };
+
 /* Windows side by side: y[i * y_step + c] = the largest of x[i * x_step + offset[t] + c] over t <
  * taps, of which there are some, and of what y has there, unless they are the `first`. */
 typedef struct pte_larger_i8 {
@@ -453,6 +456,7 @@ typedef struct pte_larger_i8 {
   const int8_t *x;
   int8_t *y; /* aliases nothing */
   bool first;
+  uint8_t shared; /* PTE_SHARED_..., where these are all taps; 0: in another way, or not */
 } pte_larger_i8;
 
 typedef struct pte_codes_i8 {

@@ -101,6 +101,19 @@ CASES = [
     ),
     *(max_pool(image((5, 6), c, np.int8), 3, 2, 1, 1) for c in (16, 33, 64, 150)),
     *(
+        max_pool(image(s, c, np.int8), *w)
+        for s in ((7, 23), (26,), (3, 2, 13))
+        for w in (
+            (3, 2, 1, 1),
+            (3, 1, 1, 1),
+            (5, 1, 1, 2),
+            (3, 3, 1, 1),
+            (3, 1, 2, 2),
+            (2, 1, 1, 1),
+        )
+        for c in (16, 70)
+    ),
+    *(
         max_pool(image((5, 6)), 3, 1, channel_major=a, column_major=b)
         for a, b in itertools.product((True, False), repeat=2)
     ),

@@ -47,12 +47,13 @@ static void average_pool_task(void *context, size_t begin, size_t end, uint32_t 
   int64_t first = (int64_t)begin, image = w->pixels_in * w->channels;
   pte_coords out = pte_coords_at(first % w->pixels_out, w->out, w->axes);
   pte_pace pace = pte_call_pace(p->call);
+  pte_taps taps;
   pte_offsets offsets = {.count = {0}};
   (void)thread;
   for (int64_t i = first; i < (int64_t)end; i++) {
     const float *x = (const float *)p->call->in[0]->data + i / w->pixels_out * image;
     float *y = (float *)p->call->out[0]->data + i * w->channels;
-    pte_taps taps = pte_window_taps(w, &out);
+    pte_window_taps(w, &out, &taps);
     float divisor = divisor_of(p, &taps, &out);
     for (int64_t c = 0; c < w->channels; c += PTE_WINDOW_CHANNELS)
       if (!window_mean(p, &pace, &taps, &offsets, divisor, c, x, y)) return;

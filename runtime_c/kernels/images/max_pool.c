@@ -91,16 +91,26 @@ static bool windows_f32(const max_pool *p, pte_pace *pace, const pte_larger_i8 *
   return true;
 }
 
-static bool windows_i8(const max_pool *p, pte_pace *pace, pte_larger_i8 l, const int8_t *x,
+static bool windows_i8(const max_pool *p, pte_pace *pace, pte_larger_i8 *l, const int8_t *x,
                        int8_t *y) {
-  for (size_t left = l.windows; left > 0; left -= l.windows) {
-    l.windows = (size_t)pte_pace_take(pace, (int64_t)left, l.taps * (int64_t)l.channels, 1);
-    if (l.windows == 0) return false;
-    l.x = x, l.y = y;
-    p->codes->larger(&l);
-    x += l.windows * l.x_step, y += l.windows * l.y_step;
+  const size_t windows = l->windows;
+  for (size_t left = windows; left > 0; left -= l->windows) {
+    l->windows = (size_t)pte_pace_take(pace, (int64_t)left, l->taps * (int64_t)l->channels, 1);
+    if (l->windows == 0) return false;
+    l->x = x, l->y = y;
+    p->codes->larger(l);
+    x += l->windows * l->x_step, y += l->windows * l->y_step;
   }
+  l->windows = windows;
   return true;
+}
+
+/* How windows side by side share columns of taps, which variants of codes know some ways of. */
+static uint8_t shared_by(const pte_window *w) {
+  const unsigned last = w->axes - 1;
+  const int64_t taps = w->kernel[last], apart = w->stride[last];
+  const bool known = (taps == 3 && apart <= 2) || (taps == 5 && apart == 1);
+  return known && w->dilation[last] == 1 ? (uint8_t)(10 * taps + apart) : 0;
 }
 
 /* f32 and i8 without indices: what networks ask for. `windows` side by side, which are alike. */
@@ -120,11 +130,12 @@ static bool windows_only(const max_pool *p, pte_pace *pace, const pte_taps *taps
     else start_f32(y, NULL, channels);
     return pte_pace_go(pace, channels);
   }
+  if (windows > 1 && taps->total <= PTE_WINDOW_CHUNK) l.shared = shared_by(w);
   const int64_t start = pte_window_start(w, taps);
   pte_coords coords = {{0}};
   for (int64_t left = taps->total; left > 0; left -= l.taps, l.first = false) {
     l.taps = pte_window_offsets(w, taps, left, &coords, o);
-    if (!(codes ? windows_i8(p, pace, l, (const int8_t *)x + start, y)
+    if (!(codes ? windows_i8(p, pace, &l, (const int8_t *)x + start, y)
                 : windows_f32(p, pace, &l, (const float *)x + start, y)))
       return false;
   }
@@ -171,11 +182,12 @@ static void max_pool_task(void *context, size_t begin, size_t end, uint32_t thre
   int64_t first = (int64_t)begin, image = w->pixels_in * w->channels;
   pte_coords out = pte_coords_at(first % w->pixels_out, w->out, w->axes);
   pte_pace pace = pte_call_pace(p->call);
-  pte_offsets offsets = {.count = {0}};
+  pte_taps taps;
+  pte_offsets offsets[2] = {{.count = {0}}, {.count = {0}}}; /* at the ends of lines, and within */
   const bool only = index == NULL && (x->dtype == PTE_F32 || x->dtype == PTE_I8);
   (void)thread;
   for (int64_t i = first, alike; i < (int64_t)end; i += alike) {
-    pte_taps taps = pte_window_taps(w, &out);
+    pte_window_taps(w, &out, &taps);
     int64_t batch = i / w->pixels_out;
     int64_t *to = index != NULL ? (int64_t *)index->data + i * w->channels : NULL;
     char *from = pte_element(x, batch * image), *best = pte_element(y, i * w->channels);
@@ -183,7 +195,8 @@ static void max_pool_task(void *context, size_t begin, size_t end, uint32_t thre
     if (alike > (int64_t)end - i) alike = (int64_t)end - i;
     for (int64_t c = 0, stop; c < w->channels; c = stop) {
       stop = w->channels - c < PTE_WINDOW_CHANNELS ? w->channels : c + PTE_WINDOW_CHANNELS;
-      if (!window_channels(p, &pace, &taps, &offsets, c, stop, alike, from, best, to)) return;
+      pte_offsets *o = &offsets[BESIDE && alike > 1];
+      if (!window_channels(p, &pace, &taps, o, c, stop, alike, from, best, to)) return;
       if (to != NULL) number_indices(p, batch, c, stop, to);
     }
     if (BESIDE && w->axes > 0) out.at[w->axes - 1] += alike - 1; /* they lie in one line */

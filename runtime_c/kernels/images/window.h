@@ -48,15 +48,14 @@ static inline int64_t pte_taps_inside(int64_t at, int64_t step, int64_t count, i
   return end > skip ? end - skip : 0;
 }
 
-static inline pte_taps pte_window_taps(const pte_window *w, const pte_coords *out) {
-  pte_taps taps; /* zeros in all of its arrays would cost more than what follows */
-  taps.total = 1;
+/* In place: copied by vectors, what was just written by words would be waited for. */
+static inline void pte_window_taps(const pte_window *w, const pte_coords *out, pte_taps *taps) {
+  taps->total = 1;
   for (unsigned i = 0; i < w->axes; i++) {
     int64_t at = out->at[i] * w->stride[i] - w->begin[i];
-    taps.count[i] = pte_taps_inside(at, w->dilation[i], w->kernel[i], w->in[i], &taps.first[i]);
-    taps.total *= taps.count[i];
+    taps->count[i] = pte_taps_inside(at, w->dilation[i], w->kernel[i], w->in[i], &taps->first[i]);
+    taps->total *= taps->count[i];
   }
-  return taps;
 }
 
 /* Pixel of x under the tap at `coords`, row-major; and in column-major numbering of the spatial
@@ -86,7 +85,9 @@ typedef struct pte_offsets {
 
 /* The window's first tap, in elements. */
 static inline int64_t pte_window_start(const pte_window *w, const pte_taps *taps) {
-  return pte_window_pixel(w, taps, &(pte_coords){{0}}) * w->channels;
+  int64_t pixel = 0;
+  for (unsigned i = 0; i < w->axes; i++) pixel = pixel * w->in[i] + taps->first[i];
+  return pixel * w->channels;
 }
 
 /* Offsets of the next taps from `coords` on: at most PTE_WINDOW_CHUNK of the `left` that are left.
@@ -97,10 +98,14 @@ static inline int64_t pte_window_offsets(const pte_window *w, const pte_taps *ta
   bool whole = count == taps->total, known = whole;
   for (unsigned i = 0; i < w->axes; i++) known = known && o->count[i] == taps->count[i];
   if (known) return count;
-  for (int64_t t = 0; t < count; t++) {
-    int64_t pixel = 0;
-    for (unsigned i = 0; i < w->axes; i++)
-      pixel = pixel * w->in[i] + coords->at[i] * w->dilation[i];
+  for (int64_t t = 0, pixel = 0; t < count; t++) {
+    if (t > 0 && coords->at[w->axes - 1u] > 0) { /* beside the one before */
+      pixel += w->dilation[w->axes - 1u];
+    } else {
+      pixel = 0;
+      for (unsigned i = 0; i < w->axes; i++)
+        pixel = pixel * w->in[i] + coords->at[i] * w->dilation[i];
+    }
     o->at[t] = pixel * w->channels;
     pte_coords_next(coords, taps->count, w->axes);
   }

@@ -48,23 +48,40 @@ INLINE void pte_codes_add(size_t count, const int8_t *a, const int8_t *b, const 
 }
 
 /* The function of a variant: as many channels as `type` holds stay in a register over all taps,
- * those of some windows at a time: the last of a line again, one alone as often. */
+ * those of some windows at a time, the last of a line again; columns of taps that windows share
+ * have one maximum. */
 #if defined(PTE_SMALL_BUFFERS) || !(defined(__AVX2__) || defined(__ARM_NEON)) /* bytes alone */
 enum { PTE_LARGER_BESIDE = 1 };
 #else
 enum { PTE_LARGER_BESIDE = 4 };
 #endif
 #define PTE_CODES_LARGER(name, type, load, store, max)                                             \
-  INLINE void name##_of(const pte_larger_i8 *l, size_t x_step, size_t y_step, const int8_t *x,     \
-                        int8_t *y) {                                                               \
+  INLINE void name##_of(const pte_larger_i8 *l, const size_t n, const int8_t *x, int8_t *y) {      \
     type best[PTE_LARGER_BESIDE];                                                                  \
-    _Pragma("GCC unroll 4") for (size_t i = 0; i < PTE_LARGER_BESIDE; i++) best[i] =               \
-        load((const void *)(l->first ? x + i * x_step + l->offset[0] : y + i * y_step));           \
+    _Pragma("GCC unroll 4") for (size_t i = 0; i < n; i++) best[i] =                               \
+        load((const void *)(l->first ? x + i * l->x_step + l->offset[0] : y + i * l->y_step));     \
     for (int64_t t = l->first; t < l->taps; t++)                                                   \
-      _Pragma("GCC unroll 4") for (size_t i = 0; i < PTE_LARGER_BESIDE; i++) best[i] =             \
-          max(best[i], load((const void *)(x + i * x_step + l->offset[t])));                       \
-    _Pragma("GCC unroll 4") for (size_t i = 0; i < PTE_LARGER_BESIDE; i++)                         \
-        store((void *)(y + i * y_step), best[i]);                                                  \
+      _Pragma("GCC unroll 4") for (size_t i = 0; i < n; i++) best[i] =                             \
+          max(best[i], load((const void *)(x + i * l->x_step + l->offset[t])));                    \
+    _Pragma("GCC unroll 4") for (size_t i = 0; i < n; i++)                                         \
+        store((void *)(y + i * l->y_step), best[i]);                                               \
+  }                                                                                                \
+  INLINE void name##_columns(const pte_larger_i8 *l, const size_t taps, const size_t apart,        \
+                             const int8_t *x, int8_t *y) {                                         \
+    enum { MOST = 9 };                                                                             \
+    const size_t count = taps + (PTE_LARGER_BESIDE - 1) * apart, step = l->x_step / apart;         \
+    type best[MOST];                                                                               \
+    _Pragma("GCC unroll 9") for (size_t j = 0; j < count; j++) best[j] =                           \
+        load((const void *)(x + l->offset[0] + j * step));                                         \
+    for (size_t t = taps; t < (size_t)l->taps; t += taps)                                          \
+      _Pragma("GCC unroll 9") for (size_t j = 0; j < count; j++) best[j] =                         \
+          max(best[j], load((const void *)(x + l->offset[t] + j * step)));                         \
+    _Pragma("GCC unroll 4") for (size_t i = 0; i < PTE_LARGER_BESIDE; i++) {                       \
+      type most = best[i * apart];                                                                 \
+      _Pragma("GCC unroll 5") for (size_t j = 1; j < taps; j++) most =                             \
+          max(most, best[i * apart + j]);                                                          \
+      store((void *)(y + i * l->y_step), most);                                                    \
+    }                                                                                              \
   }                                                                                                \
   INLINE void name##_rest(const pte_larger_i8 *l, size_t c, const int8_t *x, int8_t *y) {          \
     for (; c < l->channels; c++)                                                                   \
@@ -79,10 +96,15 @@ enum { PTE_LARGER_BESIDE = 4 };
     for (size_t left = l->windows, n; left > 0; left -= n) {                                       \
       n = l->windows < PTE_LARGER_BESIDE ? 1 : PTE_LARGER_BESIDE;                                  \
       for (; left < n; left++) x -= l->x_step, y -= l->y_step;                                     \
-      const size_t x_step = n > 1 ? l->x_step : 0, y_step = n > 1 ? l->y_step : 0;                 \
       size_t c = 0;                                                                                \
-      for (; c + sizeof(type) <= l->channels; c += sizeof(type))                                   \
-        name##_of(l, x_step, y_step, x + c, y + c);                                                \
+      for (; c + sizeof(type) <= l->channels; c += sizeof(type)) switch (n > 1 ? l->shared : 0) {  \
+        case PTE_SHARED_3_2: name##_columns(l, 3, 2, x + c, y + c); break;                         \
+        case PTE_SHARED_3_1: name##_columns(l, 3, 1, x + c, y + c); break;                         \
+        case PTE_SHARED_5_1: name##_columns(l, 5, 1, x + c, y + c); break;                         \
+        default:                                                                                   \
+          if (n > 1) name##_of(l, PTE_LARGER_BESIDE, x + c, y + c);                                \
+          else name##_of(l, 1, x + c, y + c);                                                      \
+        }                                                                                          \
       for (size_t i = 0; i < n; i++, x += l->x_step, y += l->y_step) name##_rest(l, c, x, y);      \
     }                                                                                              \
   }
