@@ -5,7 +5,7 @@
 
 #if PTE_LINES_KEPT
 
-enum { CHANNELS = 64, PIXELS = 128, GRAIN = 8192 };
+enum { CHANNELS = 32, PIXELS = 256, GRAIN = 8192 };
 
 /* Of [images, channels, size], whichever is innermost. */
 typedef struct code_lines {
