@@ -445,7 +445,7 @@ typedef struct pte_add_codes {
 } pte_add_codes;
 
 /* How windows side by side share columns of taps: so many in a line, so many apart. */
-enum { PTE_SHARED_3_2 = 32, PTE_SHARED_3_1 = 31, PTE_SHARED_5_1 = 51 };
+enum { PTE_SHARED_3_1 = 1, PTE_SHARED_3_2 };
 
 /* Windows side by side: y[i * y_step + c] = the largest of x[i * x_step + offset[t] + c] over t <
  * taps, of which there are some, and of what y has there, unless they are the `first`. */

@@ -108,9 +108,8 @@ static bool windows_i8(const max_pool *p, pte_pace *pace, pte_larger_i8 *l, cons
 /* How windows side by side share columns of taps, which variants of codes know some ways of. */
 static uint8_t shared_by(const pte_window *w) {
   const unsigned last = w->axes - 1;
-  const int64_t taps = w->kernel[last], apart = w->stride[last];
-  const bool known = (taps == 3 && apart <= 2) || (taps == 5 && apart == 1);
-  return known && w->dilation[last] == 1 ? (uint8_t)(10 * taps + apart) : 0;
+  if (w->kernel[last] != 3 || w->stride[last] > 2 || w->dilation[last] != 1) return 0;
+  return w->stride[last] == 1 ? PTE_SHARED_3_1 : PTE_SHARED_3_2;
 }
 
 /* f32 and i8 without indices: what networks ask for. `windows` side by side, which are alike. */

@@ -78,7 +78,7 @@ enum { PTE_LARGER_BESIDE = 4 };
           max(best[j], load((const void *)(x + l->offset[t] + j * step)));                         \
     _Pragma("GCC unroll 4") for (size_t i = 0; i < PTE_LARGER_BESIDE; i++) {                       \
       type most = best[i * apart];                                                                 \
-      _Pragma("GCC unroll 5") for (size_t j = 1; j < taps; j++) most =                             \
+      _Pragma("GCC unroll 3") for (size_t j = 1; j < taps; j++) most =                             \
           max(most, best[i * apart + j]);                                                          \
       store((void *)(y + i * l->y_step), most);                                                    \
     }                                                                                              \
@@ -100,7 +100,6 @@ enum { PTE_LARGER_BESIDE = 4 };
       for (; c + sizeof(type) <= l->channels; c += sizeof(type)) switch (n > 1 ? l->shared : 0) {  \
         case PTE_SHARED_3_2: name##_columns(l, 3, 2, x + c, y + c); break;                         \
         case PTE_SHARED_3_1: name##_columns(l, 3, 1, x + c, y + c); break;                         \
-        case PTE_SHARED_5_1: name##_columns(l, 5, 1, x + c, y + c); break;                         \
         default:                                                                                   \
           if (n > 1) name##_of(l, PTE_LARGER_BESIDE, x + c, y + c);                                \
           else name##_of(l, 1, x + c, y + c);                                                      \
