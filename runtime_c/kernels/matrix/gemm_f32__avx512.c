@@ -140,18 +140,20 @@ INLINE void steps_halved(const pte_parts_f32 *s, const pte_pair_f32 *t, __m512 *
 }
 
 /* Up to 14 x 32 of rows that lie evenly: half the weights a product that 6 x 32 asks of L2, and no
- * pointers. */
+ * pointers. What is asked again behind the loops comes from memory then: GCC would keep it in
+ * vector registers, whose moves wait for the sums, and the next tile's addresses for them. */
 INLINE void parts_run(const size_t rows, const size_t panels, const pte_parts_f32 *s,
                       const pte_pair_f32 *t, const float *ask) {
   const __mmask16 last = (__mmask16)(0xffffu >> s->missing);
   const size_t half = (rows + 1) / 2;
+  const pte_parts_f32 *volatile s_kept = s;
+  const pte_pair_f32 *volatile t_kept = t;
   __m512 sum[4 * PTE_SPAN];
 #pragma GCC unroll 28
   for (size_t i = 0; i < rows * panels; i++) sum[i] = _mm512_setzero_ps();
-  size_t step = 4 * s->out_stride, step_3 = 3 * step, step_5 = 5 * step;
-  float *begin = s->out;
   if (!s->first) {
-    const char *at[2] = {(char *)begin + t->row[0] * step, (char *)begin + t->row[1] * step};
+    size_t step = 4 * s->out_stride, step_3 = 3 * step, step_5 = 5 * step;
+    const char *at[2] = {(char *)s->out + t->row[0] * step, (char *)s->out + t->row[1] * step};
 #pragma GCC unroll 14
     for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 2
@@ -165,9 +167,11 @@ INLINE void parts_run(const size_t rows, const size_t panels, const pte_parts_f3
     steps_halved(s, t, sum);
   else if (panels > 1 && asks && s->further > 0) steps_run(rows, panels, true, s, t, ask, sum);
   else steps_run(rows, panels, false, s, t, ask, sum);
+  s = s_kept, t = t_kept;
   if (s->finish != NULL)
     pte_finish_parts_avx512(s->finish, t->row, half, rows, panels, 0, last, sum);
-  char *out[2] = {(char *)begin + t->row[0] * step, (char *)begin + t->row[1] * step};
+  size_t step = 4 * s->out_stride, step_3 = 3 * step, step_5 = 5 * step;
+  char *out[2] = {(char *)s->out + t->row[0] * step, (char *)s->out + t->row[1] * step};
 #pragma GCC unroll 14
   for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 2
@@ -206,19 +210,24 @@ static void part_run(const pte_parts_f32 *s, const pte_pair_f32 *t, size_t i, co
   panel_run(s, &part, ask);
 }
 
-static void parts_avx512(size_t panels, const pte_parts_f32 *s, const pte_pair_f32 *t,
-                         size_t count) {
+/* Tiles of 14 x 32 up to `end` or the first of fewer rows, which is what it returns: most there
+ * are, and what is between two of them is least where nothing else is. */
+__attribute__((noinline)) static const pte_pair_f32 *whole_run(const pte_parts_f32 *s,
+                                                               const pte_pair_f32 *t,
+                                                               const pte_pair_f32 *end,
+                                                               const float *ask) {
+  for (; t != end && t->rows == 2 * PTE_SPAN; t++, ask += s->beyond)
+    parts_run(2 * PTE_SPAN, 2, s, t, ask);
+  return t;
+}
+
+static void panels_run(const pte_parts_f32 *s, const pte_pair_f32 *t, const pte_pair_f32 *end) {
   const float *ask = s->ask;
-  for (const pte_pair_f32 *end = t + count; t != end; ask += pte_pair_asks(t++) ? s->beyond : 0) {
-    if (panels == 1) {
-      if (t->rows == 2 * PTE_SPAN) {
-        panel_run(s, t, ask);
-      } else {
-        part_run(s, t, 0, ask);
-        part_run(s, t, 1, ask);
-      }
-      continue;
-    }
+  while (t != end) {
+    const pte_pair_f32 *first = t;
+    t = whole_run(s, t, end, ask);
+    ask += (size_t)(t - first) * s->beyond;
+    if (t == end) return;
     switch (t->rows) {
       PANELS(1);
       PANELS(2);
@@ -233,7 +242,23 @@ static void parts_avx512(size_t panels, const pte_parts_f32 *s, const pte_pair_f
       PANELS(11);
       PANELS(12);
       PANELS(13);
-      PANELS(14);
+    }
+    ask += pte_pair_asks(t++) ? s->beyond : 0;
+  }
+}
+
+static void parts_avx512(size_t panels, const pte_parts_f32 *s, const pte_pair_f32 *t,
+                         size_t count) {
+  if (panels > 1) {
+    panels_run(s, t, t + count);
+    return;
+  }
+  for (size_t i = 0; i < count; i++) {
+    if (t[i].rows == 2 * PTE_SPAN) {
+      panel_run(s, &t[i], s->ask);
+    } else {
+      part_run(s, &t[i], 0, s->ask);
+      part_run(s, &t[i], 1, s->ask);
     }
   }
 }
