@@ -5,7 +5,8 @@ of its extents, an attribute its number or list (a float its floor). Arithmetic 
 every element; two lists must be equally long, which is how a row says "as long as". A number outside 64 bits breaks the
 relation. `a // b` is 0 and `a % b` is a where b is not positive; `a or b` is b where a is 0 or empty.
 
-What is not known yet (extents while the file is verified, operands that are absent) makes the relation hold.
+What is not known yet (extents while the file is verified, operands that are absent) makes the relation hold; `given` asks
+whether an operand is there.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any, Final
 
 CODES: Final = (
     "end", "small", "number", "dim", "int", "word", "float", "run", "list", "dims", "dtype", "bits", "format", "block",
-    "groups", "empty", "len", "product", "drop", "take", "in", "within", "add", "sub", "mul", "div", "mod", "min", "max", "or",
+    "groups", "empty", "given", "len", "product", "drop", "take", "in", "within", "add", "sub", "mul", "div", "mod", "min", "max", "or",
     "eq", "ne", "ge", "le",
 )  # fmt: skip
 """What a code may be; the position is the number in the C table. A tree is (code, arguments ...)."""
@@ -30,7 +31,7 @@ _BINARY: Final = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.FloorDiv: "div", ast.Mod: "mod", ast.Or: "or",
     ast.Eq: "eq", ast.NotEq: "ne", ast.GtE: "ge", ast.LtE: "le",
 }  # fmt: skip
-OF_PORT: Final = ("dtype", "bits", "format", "block", "groups", "empty")
+OF_PORT: Final = ("dtype", "bits", "format", "block", "groups", "empty", "given")
 OF_ATTR: Final = ("int", "word", "float", "list", "dims")
 OF_LIST: Final = ("len", "product", "drop", "take")
 LIMIT: Final = 1 << 63

@@ -25,10 +25,11 @@ kernel relies on them and checks nothing by hand that they can say. Each is a Py
     n >= 1 or empty(y)                          unless output y has no elements
     kind != mean or dtype(x) == f32             words of an enum, element types
     dtype(w) == f32; format(w) == plain; groups(w) == 1; bits(x) % 8 == 0
+    given(w) or m == c                          without w
 
-Names are the line's dimensions and runs, and attributes; `dtype`, `format`, `block`, `groups`, `bits` and `empty` ask of an input or
-output by its name. The operators are + - * // % or, == != <= >=, a <= x <= b, in, [n:], [:n], and the functions len, product,
-min, max. What names an absent operand holds. schema/relation.py has the rules; verify evaluates what the file decides,
+Names are the line's dimensions and runs, and attributes; `dtype`, `format`, `block`, `groups`, `bits`, `empty` and `given` ask of an
+input or output by its name. The operators are + - * // % or, == != <= >=, a <= x <= b, in, [n:], [:n], and the functions len, product,
+min, max. What names an absent operand holds, but for `given`, which is 0. schema/relation.py has the rules; verify evaluates what the file decides,
 prepare all of it, and the exporter both. A run of the line is best tied to another first: later relations may rely on it.
 """
 

@@ -281,7 +281,7 @@ def _check_attrs(op: Op, known: tuple[Attr, ...], attrs: Mapping[str, Any]) -> N
 def _facts(o: Operand) -> dict[str, Any]:
     """What a relation may ask of an operand; what is not known is left out."""
     extents = [_plain(n) for n in o.shape]
-    facts: dict[str, Any] = {"groups": o.groups or None}
+    facts: dict[str, Any] = {"groups": o.groups or None, "given": 1}
     if o.format:
         facts |= {"format": FORMATS[o.format].row, "block": FORMATS[o.format].block}
     if o.dtype:
@@ -366,7 +366,9 @@ class _Match:
         self, inputs: Sequence[Operand | None], outputs: Sequence[Operand | None]
     ) -> None:
         sig = signature(self.op)
-        ports: dict[str, dict[str, Any]] = {}
+        ports: dict[str, dict[str, Any]] = {
+            port.name: {"given": 0} for port in (*sig.inputs, *sig.outputs)
+        }
         for side, given in ((sig.inputs, inputs), (sig.outputs, outputs)):
             for port, o in zip(side, given):
                 if o is not None and not port.variadic:

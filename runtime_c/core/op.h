@@ -28,9 +28,9 @@ typedef enum pte_term_kind {
 #define PTE_MAX_SHAPE_SLOTS 12
 
 typedef struct pte_shape_term {
-  uint8_t kind, slot;
-  uint8_t attr;   /* offset of an int attribute in the attribute struct; 0 = none */
-  uint8_t number; /* DIM: 1 = the kernel sets it, a counted dimension */
+  uint8_t kind : 3, slot : 5;
+  uint8_t value; /* RUN, ATTR: offset of an int attribute in the attribute struct, of a run 0 =
+                    none; NUMBER: itself; DIM: 1 = the kernel sets it, a counted dimension */
 } pte_shape_term;
 
 /* Codes of relations, for a stack of numbers; schema/relation.py says what each means. */
@@ -51,6 +51,7 @@ typedef enum pte_relation_code {
   PTE_CODE_BLOCK, /* elements; 0: the row */
   PTE_CODE_GROUPS,
   PTE_CODE_EMPTY,
+  PTE_CODE_GIVEN,
   PTE_CODE_LEN, /* + a list's code and what follows it */
   PTE_CODE_PRODUCT,
   PTE_CODE_DROP,
@@ -136,8 +137,7 @@ extern const pte_op_attr pte_op_attrs[];
 extern const pte_shape_term pte_op_terms[];
 extern const uint64_t pte_op_default_words[]; /* little endian, as the file */
 extern const char pte_op_texts[];
-extern const uint8_t pte_op_relations[];        /* of a row: pte_op_relation_starts[...] each */
-extern const uint16_t pte_op_relation_starts[]; /* pte_op_codes[start ...) up to an END */
+extern const uint16_t pte_op_relations[]; /* of a row: pte_op_codes[start ...) up to an END, each */
 extern const uint8_t pte_op_codes[];
 extern const int64_t pte_op_numbers[]; /* what relations name that is no byte */
 

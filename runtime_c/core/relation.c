@@ -61,6 +61,7 @@ static term part(const machine *m, const list *l, int64_t first, uint32_t count)
 static term port_fact(const machine *m, unsigned code, uint8_t port) {
   const pte_operand *o = &m->match->operands[port];
   bool known = m->match->operands_bound >> port & 1;
+  if (code == PTE_CODE_GIVEN) return number(known);
   if (!known || (code == PTE_CODE_EMPTY && o->shape == NULL)) return unknown();
   if (code == PTE_CODE_DTYPE) return number(o->dtype);
   if (code == PTE_CODE_BITS) return number(pte_dtype_bits(o->dtype));
@@ -184,7 +185,7 @@ static bool holds(machine *m, uint32_t *out_count) {
   term stack[PTE_RELATION_DEPTH + 1] = {{0}}, *top = stack; /* stack[0] is below what is used */
   unsigned code;
   while ((code = *m->code++) != PTE_CODE_END) {
-    if (code <= PTE_CODE_EMPTY) *++top = load(m, code);
+    if (code <= PTE_CODE_GIVEN) *++top = load(m, code);
     else if (code <= PTE_CODE_PRODUCT) *++top = of_list(m, code, NULL);
     else if (code <= PTE_CODE_TAKE) *top = of_list(m, code, top);
     else if (code == PTE_CODE_IN) *top = member(m, top);
@@ -207,7 +208,7 @@ static void name_subject(const machine *m, const uint8_t *code, pte_fault *fault
   const pte_shape_match *match = m->match;
   const pte_op_row *row = match->row;
   unsigned kind = code[0], name = code[1];
-  if (kind > PTE_CODE_EMPTY) kind = code[1], name = code[2]; /* of a list */
+  if (kind > PTE_CODE_GIVEN) kind = code[1], name = code[2]; /* of a list */
   if (kind == PTE_CODE_DIM || kind == PTE_CODE_RUN) {
     uint8_t place = kind == PTE_CODE_DIM ? match->dim_places[name] : match->run_places[name];
     fault->port = (place & 0x80) | (place >> 3 & 15);
@@ -225,8 +226,7 @@ static void name_subject(const machine *m, const uint8_t *code, pte_fault *fault
 pte_status pte_relations_hold(const pte_shape_match *match, const pte_tables *tables,
                               pte_fault *fault) {
   for (uint32_t i = 0; i < match->row->relation_count; i++) {
-    const uint8_t *begin =
-        pte_op_codes + pte_op_relation_starts[pte_op_relations[match->row->relations + i]];
+    const uint8_t *begin = pte_op_codes + pte_op_relations[match->row->relations + i];
     machine m = {.match = match, .tables = tables};
     uint32_t count = 0;
     m.fault = (pte_fault){"does not fit in 64 bits", -1, 0, 0, 255, 0};

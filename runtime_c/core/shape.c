@@ -12,7 +12,7 @@ void pte_shape_begin(pte_shape_match *match, const pte_op_row *row, const void *
 
 static int64_t attr_at(const pte_shape_match *match, const pte_shape_term *term) {
   int64_t value;
-  memcpy(&value, (const uint8_t *)match->attrs + term->attr, sizeof value);
+  memcpy(&value, (const uint8_t *)match->attrs + term->value, sizeof value);
   return value;
 }
 
@@ -21,7 +21,7 @@ static int64_t attr_at(const pte_shape_match *match, const pte_shape_term *term)
 static int64_t term_rank(const pte_shape_match *match, const pte_shape_term *term) {
   if (term->kind == PTE_TERM_ANY) return -1;
   if (term->kind != PTE_TERM_RUN) return 1;
-  if (term->attr != 0) {
+  if (term->value != 0) {
     int64_t rank = attr_at(match, term);
     return rank < 0 || rank > PTE_MAX_RANK ? PTE_MAX_RANK + 1 : rank;
   }
@@ -44,7 +44,7 @@ static uint8_t place_of(bool output, uint32_t i, uint32_t axis) {
 /* Binds or compares one extent. */
 static bool dim_agrees(pte_shape_match *match, const pte_shape_term *term, int64_t got,
                        uint8_t place, int64_t *expected) {
-  if (term->kind == PTE_TERM_NUMBER) *expected = term->number;
+  if (term->kind == PTE_TERM_NUMBER) *expected = term->value;
   else if (term->kind == PTE_TERM_ATTR) *expected = attr_at(match, term);
   else if (match->dims_bound >> term->slot & 1) *expected = match->dims[term->slot];
   else {

@@ -66,7 +66,7 @@ static pte_status check_counted(const subject *s, uint32_t k, const pte_file_val
   for (uint32_t axis = 0; s->row->counts && axis < value->rank; axis++) {
     const pte_file_expr *e = &p->exprs[p->tables.refs[value->shape + axis]];
     bool counted = e->op == PTE_EXPR_DIM && p->dims[e->a].kind == PTE_DIM_COUNTED;
-    if (counted != (pte_op_terms[port->terms + axis].number != 0))
+    if (counted != (pte_op_terms[port->terms + axis].value != 0))
       return pte_refuse(s->v, "instrs[%u].outputs: %s: axis %u is%s a counted dimension", s->i,
                         pte_op_text(s->row->name), axis, counted ? "" : " not");
   }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from .. import relation, shape, signature
 from ..formats import ROWS
@@ -117,7 +118,6 @@ class Pools:
         self.numbers: list[str] = []
         self.relations: list[str] = []
         self.codes = b""
-        self.starts: list[int] = []
 
     def text(self, word: str) -> int:
         """Where `word` begins among the texts; it may be the end of a longer one."""
@@ -130,16 +130,12 @@ class Pools:
         return at
 
     def relation(self, code: bytes) -> int:
-        """The number of the relation `code`; rows share those that are alike, and ends of longer ones."""
+        """Where the relation `code` begins; rows share those that are alike, and ends of longer ones."""
         at = self.codes.find(code)
         if at < 0:
             at = len(self.codes)
             self.codes += code
-        if at not in self.starts:
-            self.starts.append(at)
-        if len(self.starts) > 256 or at >= 1 << 16:
-            raise ValueError("there are more than 256 different relations; widen core/op.h")
-        return self.starts.index(at)
+        return at
 
     def number(self, text: str) -> int:
         if text not in self.numbers:
@@ -157,7 +153,7 @@ class Pools:
 
         at = next(at for at in range(len(pool) + 1) if fits(at))
         pool += ["0" if row is None else row for row in rows[len(pool) - at :]]
-        if len(pool) > 256:
+        if at >= 256:
             raise ValueError("a table of operators has more than 256 rows; widen core/op.h")
         return at
 
@@ -169,8 +165,7 @@ class Pools:
             ("const pte_op_attr pte_op_attrs[]", self.attrs),
             ("const uint64_t pte_op_default_words[]", self.defaults),
             ("const int64_t pte_op_numbers[]", self.numbers),
-            ("const uint8_t pte_op_relations[]", self.relations),
-            ("const uint16_t pte_op_relation_starts[]", [str(at) for at in self.starts]),
+            ("const uint16_t pte_op_relations[]", self.relations),
         ):
             out += [f"{head} = {{", *(f"  {row}," for row in rows), "};", ""]
         out += ["const uint8_t pte_op_codes[] = {"]
@@ -204,6 +199,9 @@ def ops_c() -> str:
     pools = Pools()
     for word in sorted({w for op in OPS.values() for w in _words(op)}, key=lambda w: (-len(w), w)):
         pools.text(word)
+    _place_relations(pools)
+    for op in OPS.values():
+        _defaults(signature.signature(op), pools)  # the ends of some begin others
     for op in sorted(OPS.values(), key=lambda op: -signature.signature(op).attrs_bytes):
         _op_row(op, pools)  # the largest first: others lie inside
     rows = [_op_row(op, pools) for op in OPS.values()]
@@ -268,8 +266,7 @@ def _ports(op: Op, output: bool, pools: Pools) -> int:
         first = pools.place(
             pools.terms,
             [
-                f"{{{shape.TERMS.index(t.kind)}, {t.slot}, {offsets.get(t.attr, 0)}, "
-                f"{int(t.name == counted) if t.kind == 'dim' else t.number}}}"
+                f"{{{shape.TERMS.index(t.kind)}, {t.slot}, {_value(t, offsets, counted)}}}"
                 for t in terms
             ],
         )
@@ -281,6 +278,12 @@ def _ports(op: Op, output: bool, pools: Pools) -> int:
     return pools.place(pools.ports, rows)
 
 
+def _value(t: shape.Term, offsets: Mapping[str, int], counted: str) -> int:
+    if t.kind == "dim":
+        return int(t.name == counted)
+    return offsets[t.attr] if t.attr else t.number
+
+
 def _check_names(op: Op, sig: signature.Signature) -> None:
     known = {p.name for p in (*sig.inputs, *sig.outputs)}
     if not {*op.strided, *op.inplace} <= known:
@@ -289,15 +292,26 @@ def _check_names(op: Op, sig: signature.Signature) -> None:
         )
 
 
-def _relations(op: Op, pools: Pools) -> int:
-    """The row's relations, each in postfix order."""
+def _relations(op: Op, pools: Pools) -> list[str]:
+    """Where each of the row's relations begins, in postfix order."""
     rows = []
     for text, tree in shape.relations(op):
         code, depth = _codes(op, tree, pools)
         if depth > RELATION_DEPTH:
             raise ValueError(f"op {op.name}: {text}: is too deep; raise PTE_RELATION_DEPTH")
         rows.append(str(pools.relation(code + bytes([relation.CODES.index("end")]))))
-    return pools.place(pools.relations, rows)
+    return rows
+
+
+def _place_relations(pools: Pools) -> None:
+    """The largest rows first: others lie inside. Those that share nothing come last, of these the longest at the end: the first
+    index has a byte."""
+    rows = {op.name: _relations(op, pools) for op in OPS.values()}
+    users = collections.Counter(one for row in rows.values() for one in set(row))
+    alone = [name for name, row in rows.items() if all(users[one] == 1 for one in row)]
+    shared = sorted(rows.keys() - alone, key=lambda name: (-len(rows[name]), name))
+    for name in (*shared, *sorted(alone, key=lambda name: len(rows[name]))):
+        pools.place(pools.relations, rows[name])
 
 
 def _codes(op: Op, tree: relation.Tree, pools: Pools) -> tuple[bytes, int]:
@@ -349,7 +363,7 @@ def _op_row(op: Op, pools: Pools) -> str:
     kernel = "NULL" if control else f"KERNEL_{op.name}"
     dtypes = " | ".join(f"1u << PTE_{d.upper()}" for d in op.dtypes)
     name = pools.text(op.name)
-    pooled = f"{_ports(op, False, pools)}, {_ports(op, True, pools)}, {_attrs(sig, pools)}, {_relations(op, pools)}"
+    pooled = f"{_ports(op, False, pools)}, {_ports(op, True, pools)}, {_attrs(sig, pools)}, {pools.place(pools.relations, _relations(op, pools))}"
     variadic = [any(p.variadic for p in side) for side in (sig.inputs, sig.outputs)]
     flags = ", ".join(str(flag).lower() for flag in [*variadic, control, sig.has_defaults])
     first = (

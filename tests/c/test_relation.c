@@ -48,9 +48,7 @@ enum { SPAN = 12 };
 #define NAME(name, ...) name,
 enum relation { RELATIONS(NAME) RELATION_COUNT };
 #define START(name, ...) name *SPAN,
-const uint16_t pte_op_relation_starts[] = {RELATIONS(START)};
-#define INDEX(name, ...) name,
-const uint8_t pte_op_relations[] = {RELATIONS(INDEX)};
+const uint16_t pte_op_relations[] = {RELATIONS(START)};
 #define CODE(name, ...) [name * SPAN] = __VA_ARGS__, PTE_CODE_END,
 const uint8_t pte_op_codes[] = {RELATIONS(CODE)};
 const int64_t pte_op_numbers[] = {1 << 2 | 1 << 5, 0xfffffff0};
