@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("8bf2fba886322ecc")
+SCHEMA_HASH: Final = bytes.fromhex("2d0274eabb60e18b")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from .formats import FORMATS
@@ -157,6 +159,45 @@ def conv_depthwise(
     """conv with groups = c and one output a group: the sum runs over the taps, row-major."""
     y = windows.conv(x, w, kernel, stride, dilation, begin, end, (1,) * len(kernel), x.shape[-1])
     return epilogue(y, bias, xs, steps)
+
+
+@op(
+    id=79,
+    since=1,
+    shape="[b, i, j, c] [m, c] [n, m] [m, t] [m] [m] [n] [b, p, q, n]... -> [b, p, q, n]",
+    strided="xs",
+    bound="2 K eps",
+    where="""
+        given(expand) or m == c; dtype(w) == f32; groups(w) == 1; format(w) == plain;
+        dtype(taps) == f32; format(taps) == plain; dtype(expand) == f32; groups(expand) == 1; format(expand) == plain;
+        1 <= kernel <= 255; t == kernel * kernel; 1 <= stride <= 255; 0 <= begin <= 255
+    """,
+)
+def conv_block(
+    x: F,
+    expand: W | None,
+    w: W,
+    taps: Taps,
+    expand_bias: F | None = None,
+    taps_bias: F | None = None,
+    bias: F | None = None,
+    *xs: A,
+    kernel: int,
+    stride: int,
+    begin: int,
+    first: Literal["none", "relu", "relu6"] = "none",
+    second: Literal["none", "relu", "relu6"] = "none",
+    steps: Steps = (),
+    out: Outs,
+) -> F:
+    """Three convolutions one behind the other, of which some lines are in memory at a time, with the bits of each: conv of one pixel by
+    `expand`, where it is there, and `first`; conv_depthwise of kernel x kernel pixels, x behind `begin` zeros and before as many as y
+    asks for, and `second`; conv of one pixel by w, epilogue as there. K is that of all, of sums without signs."""
+    if expand is not None:
+        x = windows.limited(epilogue(x @ expand.T, expand_bias, (), ()), first)
+    x = windows.filtered(x, taps, kernel, stride, begin, out[0].shape[1:3])
+    x = windows.limited(epilogue(x, taps_bias, (), ()), second)
+    return epilogue(x @ w.T, bias, xs, steps)
 
 
 @op(id=39, since=1, shape="[*b, m, k] [*b, k, n] -> [*b, m, n]", dtypes="i64", strided="a b")

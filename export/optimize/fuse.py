@@ -1,6 +1,6 @@
 """Program passes that save memory traffic and change no bit: dead code, fusing, epilogues, copies, work in place.
 
-Order: dead => pointwise chains and epilogues become one instruction => results are written where a copy would take
+Order: pointwise chains and epilogues become one instruction => so do blocks of convolutions (blocks.py) => results are written where a copy would take
 them => results take the memory of operands that die. What is fused keeps the rounding and wrapping that the unfused
 values had (terms.stored).
 """
@@ -10,11 +10,12 @@ from __future__ import annotations
 import dataclasses
 
 from ..program import Instr, Program, terms, views
-from ..program.draft import Draft, Place, between
+from ..program.draft import Draft, Place
 from ..program.terms import Term, read_terms, stored
 from ..program.views import Shape, View
 from ..sizes.extents import product, same, same_shape
 from . import bodies
+from .blocks import join_blocks
 from .bodies import RESULT, Body
 from .inplace import take_dying_memory, write_where_copied
 
@@ -32,6 +33,8 @@ def fuse(program: Program) -> Program:
     draft = Draft(program)
     for block in range(len(draft.blocks)):
         _Fuser(draft, block).run()
+    for block in range(len(draft.blocks)):
+        join_blocks(draft, block)
     for block in range(len(draft.blocks)):
         write_where_copied(draft, block)
     drop_dead(draft)
@@ -105,7 +108,7 @@ class _Fuser:
         if consumer is None or consumer.op != "pointwise":
             return False
         for is_pointwise, source, v in sorted(self.producers(consumer, at)):
-            if not self.may_move(source, at):
+            if not self.draft.may_move(self.block, source, at):
                 continue
             if self.chain(source, at, v) if is_pointwise else self.epilogue(source, at, v):
                 return True
@@ -117,38 +120,13 @@ class _Fuser:
         for v in self.reads_of(at):
             if self.draft.values[v].storage not in ("planned", "output"):
                 continue
-            source = self.only_writer(v)
+            source = self.draft.only_writer(v, self.block)
             producer = self.instrs[source] if source is not None and source < at else None
             if source is None or producer is None or v not in producer.outputs:
                 continue
             if producer.op == "pointwise" or producer.op in EPILOGUES:
                 found.add((producer.op == "pointwise", source, v))
         return found
-
-    def only_writer(self, v: int) -> int | None:
-        """The position that alone writes v, in this block or outside."""
-        at = self.draft.writers(v, self.block)
-        alone = at and at[0] == at[-1] and not self.draft.written_elsewhere(v, self.block)
-        return at[0] if alone else None
-
-    def may_move(self, source: int, at: int) -> bool:
-        """Nothing between touches what the producer writes, or writes what it reads."""
-        producer = self.instrs[source]
-        assert producer is not None
-        for v in self.draft.writes(producer):
-            if between(self.draft.readers(v, self.block), source + 1, at):
-                return False
-            if self.only_writer(v) != source:
-                return False
-        written = (self.draft.writers(v, self.block) for v in self.reads_of(source))
-        return not any(between(positions, source + 1, at) for positions in written)
-
-    def only_user(self, v: int, at: int) -> bool:
-        """Nobody else reads it, in this block or outside."""
-        planned = self.draft.values[v].storage == "planned" and v not in self.draft.kept
-        readers = self.draft.readers(v, self.block)
-        alone = readers and readers[0] == readers[-1] == at
-        return bool(planned and alone and not self.draft.read_elsewhere(v, self.block))
 
     def body(self, at: int) -> Body:
         """The program of an instruction that has or may have steps."""
@@ -184,7 +162,11 @@ class _Fuser:
         inner = self.body(source)
         if view != AS_IS and any(t.op == "index" for t in inner.terms):
             return False
-        keep = [o for o in producer.outputs if o is not None and not self.only_user(o, at)]
+        keep = [
+            o
+            for o in producer.outputs
+            if o is not None and not self.draft.only_user(o, self.block, at)
+        ]
         if view != AS_IS and keep:
             return False
         if view != AS_IS:
@@ -263,7 +245,11 @@ class _Fuser:
         """The consumer's program as the producer's last steps: f32, one output, as many elements in the same order."""
         producer, consumer = self.instrs[source], self.instrs[at]
         assert producer is not None and consumer is not None
-        if len(consumer.outputs) != 1 or consumer.outputs[0] is None or not self.only_user(v, at):
+        if (
+            len(consumer.outputs) != 1
+            or consumer.outputs[0] is None
+            or not self.draft.only_user(v, self.block, at)
+        ):
             return False
         y, values = consumer.outputs[0], self.draft.values
         if values[y].dtype != "f32" or values[v].dtype != "f32" or values[y].storage == "view":

@@ -204,6 +204,31 @@ class Draft:
         found = (self.readers(v, block), self.writers(v, block))
         return any(between(positions, first, last) for positions in found)
 
+    def only_writer(self, v: int, block: int) -> int | None:
+        """The position that alone writes base v, in `block` or outside."""
+        at = self.writers(v, block)
+        alone = at and at[0] == at[-1] and not self.written_elsewhere(v, block)
+        return at[0] if alone else None
+
+    def only_user(self, v: int, block: int, at: int) -> bool:
+        """Nobody but position `at` reads it, in `block` or outside."""
+        planned = self.values[v].storage == "planned" and v not in self.kept
+        readers = self.readers(v, block)
+        alone = readers and readers[0] == readers[-1] == at
+        return bool(planned and alone and not self.read_elsewhere(v, block))
+
+    def may_move(self, block: int, source: int, at: int) -> bool:
+        """Nothing between touches what position `source` writes, or writes what it reads."""
+        i = self.blocks[block][source]
+        assert i is not None
+        for v in self.writes(i):
+            if between(self.readers(v, block), source + 1, at):
+                return False
+            if self.only_writer(v, block) != source:
+                return False
+        written = (self.writers(v, block) for v in self.reads(i))
+        return not any(between(positions, source + 1, at) for positions in written)
+
     def _around(self, place: Place) -> list[Place]:
         """The place, and those of the instructions that run its block."""
         found = [place]

@@ -240,6 +240,11 @@ _Static_assert(PTE_MAX_ATTRS_BYTES >= 96, "raise PTE_MAX_ATTRS_BYTES");
 #else
 #define KERNEL_add_i16 &pte_add_i16_kernel
 #endif
+#ifdef PTE_WITHOUT_CONV_BLOCK
+#define KERNEL_conv_block NULL
+#else
+#define KERNEL_conv_block &pte_conv_block_kernel
+#endif
 
 const pte_shape_term pte_op_terms[] = {
   {0, 0, 0},
@@ -280,6 +285,14 @@ const pte_shape_term pte_op_terms[] = {
   {0, 2, 0},
   {0, 1, 0},
   {0, 7, 0},
+  {0, 4, 0},
+  {0, 3, 0},
+  {0, 5, 0},
+  {0, 4, 0},
+  {0, 0, 0},
+  {0, 7, 0},
+  {0, 8, 0},
+  {0, 5, 0},
   {0, 1, 0},
   {0, 3, 0},
   {0, 0, 0},
@@ -287,8 +300,6 @@ const pte_shape_term pte_op_terms[] = {
   {0, 3, 0},
   {0, 2, 0},
   {0, 2, 0},
-  {0, 4, 0},
-  {0, 3, 0},
   {0, 0, 0},
   {0, 6, 0},
   {0, 7, 0},
@@ -340,261 +351,276 @@ const pte_shape_term pte_op_terms[] = {
 };
 
 const pte_op_port pte_op_ports[] = {
-  {750, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {783, 3, 0, PTE_RULE_F, false, false, false} /* x */,
   {321, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {981, 1, 3, PTE_RULE_A, false, false, false} /* bias */,
+  {354, 1, 3, PTE_RULE_A, false, false, false} /* bias */,
   {234, 1, 3, PTE_RULE_A, false, false, false} /* multiplier */,
-  {634, 1, 3, PTE_RULE_A, false, false, false} /* shift */,
-  {989, 3, 5, PTE_RULE_F, false, false, false} /* y */,
-  {1115, 1, 1, PTE_RULE_F, false, false, true} /* a */,
-  {1117, 1, 1, PTE_RULE_F, true, false, false} /* b */,
-  {989, 1, 1, PTE_RULE_F, false, false, false} /* y */,
-  {750, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {667, 1, 3, PTE_RULE_A, false, false, false} /* shift */,
+  {1037, 3, 5, PTE_RULE_F, false, false, false} /* y */,
+  {1168, 1, 1, PTE_RULE_F, false, false, true} /* a */,
+  {1170, 1, 1, PTE_RULE_F, true, false, false} /* b */,
+  {1037, 1, 1, PTE_RULE_F, false, false, false} /* y */,
+  {783, 3, 0, PTE_RULE_F, false, false, false} /* x */,
   {321, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {981, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
-  {1103, 3, 5, PTE_RULE_A, false, true, false} /* xs */,
-  {989, 3, 5, PTE_RULE_F, false, true, false} /* y */,
-  {750, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {354, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
+  {1156, 3, 5, PTE_RULE_A, false, true, false} /* xs */,
+  {1037, 3, 5, PTE_RULE_F, false, true, false} /* y */,
+  {783, 3, 0, PTE_RULE_F, false, false, false} /* x */,
   {321, 2, 2, PTE_RULE_TAPS, false, false, false} /* w */,
-  {981, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
-  {1103, 3, 8, PTE_RULE_A, false, true, false} /* xs */,
-  {989, 3, 8, PTE_RULE_F, false, true, false} /* y */,
-  {1119, 4, 11, PTE_RULE_F, false, true, false} /* q */,
-  {426, 5, 15, PTE_RULE_A, false, true, false} /* k */,
-  {1009, 4, 20, PTE_RULE_A, false, true, false} /* v */,
-  {1051, 4, 24, PTE_RULE_A, true, true, false} /* mask */,
-  {511, 1, 0, PTE_RULE_I64, true, false, false} /* key_count */,
-  {680, 4, 28, PTE_RULE_F, true, false, false} /* k_scale */,
-  {760, 4, 28, PTE_RULE_F, true, false, false} /* v_scale */,
-  {981, 2, 32, PTE_RULE_F, true, false, false} /* bias */,
-  {989, 4, 34, PTE_RULE_F, false, false, false} /* y */,
-  {989, 3, 8, PTE_RULE_F, false, false, false} /* y */,
-  {1106, 3, 8, PTE_RULE_F, false, false, false} /* y0 */,
-  {1109, 3, 8, PTE_RULE_I64, true, false, false} /* y1 */,
-  {945, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {354, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
+  {1156, 3, 8, PTE_RULE_A, false, true, false} /* xs */,
+  {1037, 3, 8, PTE_RULE_F, false, true, false} /* y */,
+  {1172, 4, 11, PTE_RULE_F, false, true, false} /* q */,
+  {438, 5, 15, PTE_RULE_A, false, true, false} /* k */,
+  {1057, 4, 20, PTE_RULE_A, false, true, false} /* v */,
+  {1099, 4, 24, PTE_RULE_A, true, true, false} /* mask */,
+  {534, 1, 0, PTE_RULE_I64, true, false, false} /* key_count */,
+  {713, 4, 28, PTE_RULE_F, true, false, false} /* k_scale */,
+  {793, 4, 28, PTE_RULE_F, true, false, false} /* v_scale */,
+  {354, 2, 32, PTE_RULE_F, true, false, false} /* bias */,
+  {1037, 4, 34, PTE_RULE_F, false, false, false} /* y */,
+  {1037, 3, 8, PTE_RULE_F, false, false, false} /* y */,
+  {783, 4, 11, PTE_RULE_F, false, false, false} /* x */,
+  {836, 2, 38, PTE_RULE_W, true, false, false} /* expand */,
+  {321, 2, 40, PTE_RULE_W, false, false, false} /* w */,
+  {1114, 2, 21, PTE_RULE_TAPS, false, false, false} /* taps */,
+  {347, 1, 16, PTE_RULE_F, true, false, false} /* expand_bias */,
+  {564, 1, 16, PTE_RULE_F, true, false, false} /* taps_bias */,
+  {354, 1, 17, PTE_RULE_F, true, false, false} /* bias */,
+  {1156, 4, 42, PTE_RULE_A, false, true, false} /* xs */,
+  {1037, 4, 42, PTE_RULE_F, false, false, false} /* y */,
+  {1159, 3, 8, PTE_RULE_F, false, false, false} /* y0 */,
+  {1162, 3, 8, PTE_RULE_I64, true, false, false} /* y1 */,
+  {998, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
   {321, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {817, 2, 38, PTE_RULE_F, true, false, false} /* hidden */,
-  {996, 2, 38, PTE_RULE_F, true, false, false} /* cell */,
-  {605, 1, 16, PTE_RULE_F, true, false, false} /* peephole */,
-  {515, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {1106, 3, 40, PTE_RULE_F, false, false, false} /* y0 */,
-  {1109, 2, 38, PTE_RULE_F, true, false, false} /* y1 */,
-  {1112, 2, 38, PTE_RULE_F, true, false, false} /* y2 */,
-  {945, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {857, 2, 46, PTE_RULE_F, true, false, false} /* hidden */,
+  {1044, 2, 46, PTE_RULE_F, true, false, false} /* cell */,
+  {638, 1, 16, PTE_RULE_F, true, false, false} /* peephole */,
+  {538, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
+  {1159, 3, 48, PTE_RULE_F, false, false, false} /* y0 */,
+  {1162, 2, 46, PTE_RULE_F, true, false, false} /* y1 */,
+  {1165, 2, 46, PTE_RULE_F, true, false, false} /* y2 */,
+  {998, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
   {321, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {981, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
-  {817, 2, 38, PTE_RULE_F, true, false, false} /* hidden */,
-  {515, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {945, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
-  {321, 2, 43, PTE_RULE_W, false, false, false} /* w */,
-  {817, 2, 2, PTE_RULE_F, true, false, false} /* hidden */,
-  {515, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {1106, 3, 11, PTE_RULE_F, false, false, false} /* y0 */,
-  {1109, 2, 2, PTE_RULE_F, true, false, false} /* y1 */,
-  {750, 4, 11, PTE_RULE_F, false, false, false} /* x */,
-  {321, 2, 45, PTE_RULE_W, false, false, false} /* w */,
-  {981, 1, 17, PTE_RULE_F, true, false, false} /* bias */,
-  {1103, 4, 47, PTE_RULE_A, false, true, false} /* xs */,
-  {989, 4, 47, PTE_RULE_F, false, false, false} /* y */,
-  {1103, 1, 1, PTE_RULE_A, false, true, true} /* xs */,
-  {989, 1, 1, PTE_RULE_A, false, true, false} /* y */,
-  {750, 2, 51, PTE_RULE_F, false, false, true} /* x */,
-  {1016, 1, 6, PTE_RULE_F, true, false, false} /* gain */,
-  {981, 1, 6, PTE_RULE_F, true, false, false} /* bias */,
-  {1106, 2, 53, PTE_RULE_F, false, false, false} /* y0 */,
-  {1109, 1, 1, PTE_RULE_F, true, false, false} /* y1 */,
-  {1112, 1, 1, PTE_RULE_F, true, false, false} /* y2 */,
-  {989, 2, 53, PTE_RULE_F, false, false, false} /* y */,
-  {750, 2, 19, PTE_RULE_F, false, false, false} /* x */,
+  {354, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
+  {857, 2, 46, PTE_RULE_F, true, false, false} /* hidden */,
+  {538, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
+  {998, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {321, 2, 51, PTE_RULE_W, false, false, false} /* w */,
+  {857, 2, 2, PTE_RULE_F, true, false, false} /* hidden */,
+  {538, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
+  {1159, 3, 11, PTE_RULE_F, false, false, false} /* y0 */,
+  {1162, 2, 2, PTE_RULE_F, true, false, false} /* y1 */,
+  {783, 4, 11, PTE_RULE_F, false, false, false} /* x */,
+  {321, 2, 38, PTE_RULE_W, false, false, false} /* w */,
+  {354, 1, 17, PTE_RULE_F, true, false, false} /* bias */,
+  {1156, 4, 53, PTE_RULE_A, false, true, false} /* xs */,
+  {1037, 4, 53, PTE_RULE_F, false, false, false} /* y */,
+  {1156, 1, 1, PTE_RULE_A, false, true, true} /* xs */,
+  {1037, 1, 1, PTE_RULE_A, false, true, false} /* y */,
+  {783, 2, 57, PTE_RULE_F, false, false, true} /* x */,
+  {1064, 1, 6, PTE_RULE_F, true, false, false} /* gain */,
+  {354, 1, 6, PTE_RULE_F, true, false, false} /* bias */,
+  {1159, 2, 59, PTE_RULE_F, false, false, false} /* y0 */,
+  {1162, 1, 1, PTE_RULE_F, true, false, false} /* y1 */,
+  {1165, 1, 1, PTE_RULE_F, true, false, false} /* y2 */,
+  {1037, 2, 59, PTE_RULE_F, false, false, false} /* y */,
+  {783, 2, 19, PTE_RULE_F, false, false, false} /* x */,
   {321, 2, 10, PTE_RULE_W, false, false, false} /* w */,
-  {981, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
-  {1103, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
-  {989, 2, 1, PTE_RULE_F, false, true, false} /* y */,
-  {989, 2, 1, PTE_RULE_F, false, false, false} /* y */,
-  {750, 2, 19, PTE_RULE_F, false, false, false} /* x */,
+  {354, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
+  {1156, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
+  {1037, 2, 1, PTE_RULE_F, false, true, false} /* y */,
+  {1037, 2, 1, PTE_RULE_F, false, false, false} /* y */,
+  {783, 2, 19, PTE_RULE_F, false, false, false} /* x */,
   {321, 2, 2, PTE_RULE_W, false, false, false} /* w */,
-  {981, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
-  {1103, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
-  {989, 1, 0, PTE_RULE_I64, false, false, false} /* y */,
-  {750, 1, 1, PTE_RULE_T, false, false, false} /* x */,
-  {989, 1, 6, PTE_RULE_T, false, false, false} /* y */,
-  {750, 2, 55, PTE_RULE_T, false, true, false} /* x */,
-  {951, 3, 57, PTE_RULE_I64, false, false, false} /* index */,
-  {989, 3, 60, PTE_RULE_T, false, false, false} /* y */,
-  {750, 2, 19, PTE_RULE_F, false, true, true} /* x */,
-  {989, 2, 19, PTE_RULE_F, false, false, false} /* y */,
-  {750, 2, 51, PTE_RULE_F, false, true, false} /* x */,
-  {750, 2, 19, PTE_RULE_F, false, true, false} /* x */,
-  {989, 1, 1, PTE_RULE_I64, false, false, false} /* y */,
-  {750, 3, 0, PTE_RULE_F, false, false, false} /* x */,
-  {1021, 3, 5, PTE_RULE_F, false, false, false} /* grid */,
-  {481, 0, 0, PTE_RULE_BOOL, false, false, false} /* condition */,
-  {989, 1, 63, PTE_RULE_A, false, false, false} /* y */,
-  {1103, 1, 63, PTE_RULE_A, false, false, false} /* xs */,
-  {750, 1, 1, PTE_RULE_T, false, true, false} /* x */,
-  {989, 1, 1, PTE_RULE_T, false, true, false} /* y */,
-  {750, 2, 0, PTE_RULE_T, false, true, false} /* x */,
-  {951, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
-  {989, 2, 64, PTE_RULE_T, false, false, false} /* y */,
+  {354, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
+  {1156, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
+  {1037, 1, 0, PTE_RULE_I64, false, false, false} /* y */,
+  {783, 1, 1, PTE_RULE_T, false, false, false} /* x */,
+  {1037, 1, 6, PTE_RULE_T, false, false, false} /* y */,
+  {783, 2, 61, PTE_RULE_T, false, true, false} /* x */,
+  {1004, 3, 63, PTE_RULE_I64, false, false, false} /* index */,
+  {1037, 3, 66, PTE_RULE_T, false, false, false} /* y */,
+  {783, 2, 19, PTE_RULE_F, false, true, true} /* x */,
+  {1037, 2, 19, PTE_RULE_F, false, false, false} /* y */,
+  {783, 2, 57, PTE_RULE_F, false, true, false} /* x */,
+  {783, 2, 19, PTE_RULE_F, false, true, false} /* x */,
+  {1037, 1, 1, PTE_RULE_I64, false, false, false} /* y */,
+  {783, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {1069, 3, 5, PTE_RULE_F, false, false, false} /* grid */,
+  {504, 0, 0, PTE_RULE_BOOL, false, false, false} /* condition */,
+  {1037, 1, 69, PTE_RULE_A, false, false, false} /* y */,
+  {1156, 1, 69, PTE_RULE_A, false, false, false} /* xs */,
+  {783, 1, 1, PTE_RULE_T, false, true, false} /* x */,
+  {1037, 1, 1, PTE_RULE_T, false, true, false} /* y */,
+  {783, 2, 0, PTE_RULE_T, false, true, false} /* x */,
+  {1004, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
+  {1037, 2, 70, PTE_RULE_T, false, false, false} /* y */,
   {321, 2, 11, PTE_RULE_W, false, false, false} /* w */,
-  {951, 1, 1, PTE_RULE_I64, false, false, false} /* index */,
-  {750, 1, 1, PTE_RULE_T, false, true, false} /* x */,
-  {951, 1, 6, PTE_RULE_I64, false, true, false} /* index */,
-  {750, 1, 1, PTE_RULE_T, false, false, true} /* x */,
-  {951, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
-  {752, 1, 6, PTE_RULE_T, false, true, false} /* updates */,
-  {989, 1, 1, PTE_RULE_T, false, false, false} /* y */,
-  {750, 1, 1, PTE_RULE_T, false, false, true} /* x */,
-  {951, 2, 66, PTE_RULE_I64, false, false, false} /* index */,
-  {752, 1, 58, PTE_RULE_T, false, true, false} /* updates */,
-  {927, 4, 0, PTE_RULE_T, false, false, true} /* cache */,
-  {887, 4, 67, PTE_RULE_T, false, true, false} /* update */,
-  {963, 1, 0, PTE_RULE_I64, true, false, false} /* start */,
-  {989, 4, 0, PTE_RULE_T, false, false, false} /* y */,
-  {750, 1, 1, PTE_RULE_A, false, false, false} /* x */,
-  {989, 2, 71, PTE_RULE_I64, false, false, false} /* y */,
-  {1106, 2, 1, PTE_RULE_F, false, false, false} /* y0 */,
-  {1109, 2, 1, PTE_RULE_I64, false, false, false} /* y1 */,
-  {1115, 3, 73, PTE_RULE_F, false, true, false} /* a */,
-  {1117, 3, 1, PTE_RULE_F, false, true, false} /* b */,
-  {989, 3, 76, PTE_RULE_F, false, false, false} /* y */,
+  {1004, 1, 1, PTE_RULE_I64, false, false, false} /* index */,
+  {783, 1, 1, PTE_RULE_T, false, true, false} /* x */,
+  {1004, 1, 6, PTE_RULE_I64, false, true, false} /* index */,
+  {783, 1, 1, PTE_RULE_T, false, false, true} /* x */,
+  {1004, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
+  {785, 1, 6, PTE_RULE_T, false, true, false} /* updates */,
+  {1037, 1, 1, PTE_RULE_T, false, false, false} /* y */,
+  {783, 1, 1, PTE_RULE_T, false, false, true} /* x */,
+  {1004, 2, 72, PTE_RULE_I64, false, false, false} /* index */,
+  {785, 1, 64, PTE_RULE_T, false, true, false} /* updates */,
+  {974, 4, 0, PTE_RULE_T, false, false, true} /* cache */,
+  {934, 4, 73, PTE_RULE_T, false, true, false} /* update */,
+  {1016, 1, 0, PTE_RULE_I64, true, false, false} /* start */,
+  {1037, 4, 0, PTE_RULE_T, false, false, false} /* y */,
+  {783, 1, 1, PTE_RULE_A, false, false, false} /* x */,
+  {1037, 2, 77, PTE_RULE_I64, false, false, false} /* y */,
+  {1159, 2, 1, PTE_RULE_F, false, false, false} /* y0 */,
+  {1162, 2, 1, PTE_RULE_I64, false, false, false} /* y1 */,
+  {1168, 3, 79, PTE_RULE_F, false, true, false} /* a */,
+  {1170, 3, 1, PTE_RULE_F, false, true, false} /* b */,
+  {1037, 3, 82, PTE_RULE_F, false, false, false} /* y */,
   {321, 2, 11, PTE_RULE_F, false, true, false} /* w */,
-  {989, 2, 11, PTE_RULE_W, false, false, false} /* y */,
-  {921, 3, 79, PTE_RULE_F, false, false, false} /* boxes */,
-  {859, 3, 34, PTE_RULE_F, false, false, false} /* scores */,
-  {957, 0, 0, PTE_RULE_I64, true, false, false} /* limit */,
-  {712, 0, 0, PTE_RULE_F, true, false, false} /* overlap */,
-  {541, 0, 0, PTE_RULE_F, true, false, false} /* threshold */,
-  {989, 2, 82, PTE_RULE_I64, false, false, false} /* y */,
-  {975, 0, 0, PTE_RULE_I64, true, false, false} /* trips */,
-  {481, 0, 0, PTE_RULE_BOOL, true, false, false} /* condition */,
-  {656, 1, 63, PTE_RULE_A, false, false, false} /* carried */,
-  {989, 1, 1, PTE_RULE_A, false, false, false} /* y */,
-  {927, 5, 84, PTE_RULE_T, false, false, true} /* cache */,
-  {887, 4, 89, PTE_RULE_T, false, true, false} /* update */,
-  {963, 1, 0, PTE_RULE_I64, false, false, false} /* start */,
-  {989, 5, 84, PTE_RULE_T, false, false, false} /* y */,
-  {1106, 2, 19, PTE_RULE_A, false, false, false} /* y0 */,
-  {1109, 2, 93, PTE_RULE_F, false, false, false} /* y1 */,
+  {1037, 2, 11, PTE_RULE_W, false, false, false} /* y */,
+  {968, 3, 85, PTE_RULE_F, false, false, false} /* boxes */,
+  {899, 3, 34, PTE_RULE_F, false, false, false} /* scores */,
+  {1010, 0, 0, PTE_RULE_I64, true, false, false} /* limit */,
+  {745, 0, 0, PTE_RULE_F, true, false, false} /* overlap */,
+  {574, 0, 0, PTE_RULE_F, true, false, false} /* threshold */,
+  {1037, 2, 88, PTE_RULE_I64, false, false, false} /* y */,
+  {1028, 0, 0, PTE_RULE_I64, true, false, false} /* trips */,
+  {504, 0, 0, PTE_RULE_BOOL, true, false, false} /* condition */,
+  {689, 1, 69, PTE_RULE_A, false, false, false} /* carried */,
+  {1037, 1, 1, PTE_RULE_A, false, false, false} /* y */,
+  {974, 5, 90, PTE_RULE_T, false, false, true} /* cache */,
+  {934, 4, 95, PTE_RULE_T, false, true, false} /* update */,
+  {1016, 1, 0, PTE_RULE_I64, false, false, false} /* start */,
+  {1037, 5, 90, PTE_RULE_T, false, false, false} /* y */,
+  {1159, 2, 19, PTE_RULE_A, false, false, false} /* y0 */,
+  {1162, 2, 99, PTE_RULE_F, false, false, false} /* y1 */,
 };
 
 const pte_op_attr pte_op_attrs[] = {
-  {824, 4, 4, 0, true} /* kernel */,
-  {873, 12, 4, 0, true} /* stride */,
-  {587, 20, 4, 0, true} /* dilation */,
-  {915, 28, 4, 0, true} /* begin */,
-  {1076, 36, 4, 0, true} /* end */,
-  {866, 44, 4, 0, true} /* spread */,
-  {810, 56, 0, 0, true} /* groups */,
-  {901, 64, 0, 0, true} /* x_zero */,
-  {908, 72, 0, 0, true} /* y_zero */,
-  {1088, 80, 0, 0, true} /* low */,
-  {1026, 88, 0, 0, true} /* high */,
-  {768, 8, 0, 0, true} /* a_zero */,
+  {864, 4, 4, 0, true} /* kernel */,
+  {920, 12, 4, 0, true} /* stride */,
+  {620, 20, 4, 0, true} /* dilation */,
+  {962, 28, 4, 0, true} /* begin */,
+  {1129, 36, 4, 0, true} /* end */,
+  {913, 44, 4, 0, true} /* spread */,
+  {850, 56, 0, 0, true} /* groups */,
+  {948, 64, 0, 0, true} /* x_zero */,
+  {955, 72, 0, 0, true} /* y_zero */,
+  {1141, 80, 0, 0, true} /* low */,
+  {1074, 88, 0, 0, true} /* high */,
+  {801, 8, 0, 0, true} /* a_zero */,
   {232, 16, 0, 0, true} /* a_multiplier */,
-  {632, 24, 0, 0, true} /* a_shift */,
-  {782, 32, 0, 0, false} /* b_zero */,
+  {665, 24, 0, 0, true} /* a_shift */,
+  {815, 32, 0, 0, false} /* b_zero */,
   {258, 40, 0, 0, false} /* b_multiplier */,
-  {648, 48, 0, 0, false} /* b_shift */,
-  {908, 56, 0, 0, true} /* y_zero */,
+  {681, 48, 0, 0, false} /* b_shift */,
+  {955, 56, 0, 0, true} /* y_zero */,
   {234, 64, 0, 0, true} /* multiplier */,
-  {634, 72, 0, 0, true} /* shift */,
-  {1088, 80, 0, 0, true} /* low */,
-  {1026, 88, 0, 0, true} /* high */,
-  {824, 4, 4, 0, true} /* kernel */,
-  {873, 12, 4, 0, true} /* stride */,
-  {587, 20, 4, 0, true} /* dilation */,
-  {915, 28, 4, 0, true} /* begin */,
-  {1076, 36, 4, 0, true} /* end */,
-  {1071, 48, 0, 0, false} /* wide */,
-  {810, 56, 0, 0, true} /* groups */,
-  {901, 64, 0, 0, true} /* x_zero */,
-  {908, 72, 0, 0, true} /* y_zero */,
-  {1088, 80, 0, 0, true} /* low */,
-  {1026, 88, 0, 0, true} /* high */,
-  {824, 4, 4, 0, true} /* kernel */,
-  {873, 12, 4, 0, true} /* stride */,
-  {587, 20, 4, 0, true} /* dilation */,
-  {915, 28, 4, 0, true} /* begin */,
-  {1076, 36, 4, 0, true} /* end */,
-  {866, 44, 4, 0, true} /* spread */,
-  {810, 56, 0, 0, false} /* groups */,
-  {969, 64, 7, 0, false} /* steps */,
-  {824, 4, 4, 0, true} /* kernel */,
-  {873, 12, 4, 0, true} /* stride */,
-  {587, 20, 4, 0, true} /* dilation */,
-  {915, 28, 4, 0, true} /* begin */,
-  {1076, 36, 4, 0, true} /* end */,
-  {969, 44, 7, 0, false} /* steps */,
-  {682, 8, 1, 0, true} /* scale */,
-  {789, 16, 3, 3, false} /* causal */,
-  {736, 24, 1, 0, false} /* softcap */,
-  {371, 32, 0, 0, false} /* left_window */,
+  {667, 72, 0, 0, true} /* shift */,
+  {1141, 80, 0, 0, true} /* low */,
+  {1074, 88, 0, 0, true} /* high */,
+  {864, 4, 4, 0, true} /* kernel */,
+  {920, 12, 4, 0, true} /* stride */,
+  {620, 20, 4, 0, true} /* dilation */,
+  {962, 28, 4, 0, true} /* begin */,
+  {1129, 36, 4, 0, true} /* end */,
+  {1124, 48, 0, 0, false} /* wide */,
+  {850, 56, 0, 0, true} /* groups */,
+  {948, 64, 0, 0, true} /* x_zero */,
+  {955, 72, 0, 0, true} /* y_zero */,
+  {1141, 80, 0, 0, true} /* low */,
+  {1074, 88, 0, 0, true} /* high */,
+  {864, 4, 4, 0, true} /* kernel */,
+  {920, 12, 4, 0, true} /* stride */,
+  {620, 20, 4, 0, true} /* dilation */,
+  {962, 28, 4, 0, true} /* begin */,
+  {1129, 36, 4, 0, true} /* end */,
+  {913, 44, 4, 0, true} /* spread */,
+  {850, 56, 0, 0, false} /* groups */,
+  {1022, 64, 7, 0, false} /* steps */,
+  {864, 4, 4, 0, true} /* kernel */,
+  {920, 12, 4, 0, true} /* stride */,
+  {620, 20, 4, 0, true} /* dilation */,
+  {962, 28, 4, 0, true} /* begin */,
+  {1129, 36, 4, 0, true} /* end */,
+  {1022, 44, 7, 0, false} /* steps */,
+  {715, 8, 1, 0, true} /* scale */,
+  {822, 16, 3, 3, false} /* causal */,
+  {769, 24, 1, 0, false} /* softcap */,
+  {383, 32, 0, 0, false} /* left_window */,
   {310, 40, 0, 0, false} /* right_window */,
   {211, 48, 2, 0, false} /* turned */,
-  {1061, 56, 0, 0, false} /* ring */,
-  {852, 4, 5, 0, false} /* scales */,
-  {1056, 12, 3, 3, false} /* mode */,
+  {1109, 56, 0, 0, false} /* ring */,
+  {892, 4, 5, 0, false} /* scales */,
+  {1104, 12, 3, 3, false} /* mode */,
   {335, 16, 3, 6, false} /* coordinates */,
-  {696, 20, 3, 4, false} /* nearest */,
-  {939, 24, 1, 0, false} /* cubic */,
+  {729, 20, 3, 4, false} /* nearest */,
+  {986, 24, 1, 0, false} /* cubic */,
   {57, 32, 2, 0, false} /* exclude_outside */,
-  {461, 36, 2, 0, false} /* antialias */,
+  {484, 36, 2, 0, false} /* antialias */,
   {190, 40, 1, 0, false} /* extrapolation */,
-  {831, 48, 5, 0, false} /* region */,
-  {824, 4, 4, 0, true} /* kernel */,
-  {873, 12, 4, 0, true} /* stride */,
-  {587, 20, 4, 0, true} /* dilation */,
-  {915, 28, 4, 0, true} /* begin */,
+  {871, 48, 5, 0, false} /* region */,
+  {864, 8, 0, 0, true} /* kernel */,
+  {920, 16, 0, 0, true} /* stride */,
+  {962, 24, 0, 0, true} /* begin */,
+  {992, 32, 3, 3, false} /* first */,
+  {906, 36, 3, 3, false} /* second */,
+  {1022, 40, 7, 0, false} /* steps */,
+  {864, 4, 4, 0, true} /* kernel */,
+  {920, 12, 4, 0, true} /* stride */,
+  {620, 20, 4, 0, true} /* dilation */,
+  {962, 28, 4, 0, true} /* begin */,
   {148, 36, 2, 0, false} /* channel_major */,
   {284, 40, 2, 0, false} /* column_major */,
-  {824, 4, 4, 0, true} /* kernel */,
-  {873, 12, 4, 0, true} /* stride */,
-  {587, 20, 4, 0, true} /* dilation */,
-  {915, 28, 4, 0, true} /* begin */,
-  {1076, 36, 4, 0, true} /* end */,
+  {864, 4, 4, 0, true} /* kernel */,
+  {920, 12, 4, 0, true} /* stride */,
+  {620, 20, 4, 0, true} /* dilation */,
+  {962, 28, 4, 0, true} /* begin */,
+  {1129, 36, 4, 0, true} /* end */,
   {176, 44, 2, 0, false} /* count_padding */,
   {323, 4, 4, 0, true} /* activations */,
-  {1001, 16, 1, 0, false} /* clip */,
+  {1049, 16, 1, 0, false} /* clip */,
   {297, 24, 2, 0, false} /* input_forget */,
-  {728, 28, 2, 0, false} /* reverse */,
+  {761, 28, 2, 0, false} /* reverse */,
   {323, 4, 4, 0, true} /* activations */,
-  {1001, 16, 1, 0, false} /* clip */,
+  {1049, 16, 1, 0, false} /* clip */,
   {0, 24, 2, 0, false} /* linear_before_reset */,
-  {728, 28, 2, 0, false} /* reverse */,
+  {761, 28, 2, 0, false} /* reverse */,
   {323, 4, 4, 0, true} /* activations */,
-  {1001, 16, 1, 0, false} /* clip */,
-  {728, 24, 2, 0, false} /* reverse */,
-  {915, 8, 0, 0, true} /* begin */,
-  {969, 16, 7, 0, false} /* steps */,
-  {969, 4, 7, 0, true} /* steps */,
-  {515, 8, 0, 0, true} /* count */,
-  {672, 16, 1, 0, false} /* epsilon */,
-  {969, 4, 7, 0, false} /* steps */,
-  {894, 4, 6, 0, true} /* values */,
-  {915, 4, 6, 0, true} /* begin */,
-  {1056, 12, 3, 3, true} /* mode */,
-  {406, 8, 0, 0, false} /* batch_dims */,
-  {1031, 4, 3, 2, false} /* kind */,
-  {491, 8, 2, 0, false} /* exclusive */,
-  {728, 12, 2, 0, false} /* reverse */,
-  {1031, 4, 3, 5, true} /* kind */,
-  {515, 8, 0, 0, true} /* count */,
-  {1031, 4, 3, 2, true} /* kind */,
-  {1036, 8, 2, 0, false} /* last */,
-  {1056, 4, 3, 3, false} /* mode */,
+  {1049, 16, 1, 0, false} /* clip */,
+  {761, 24, 2, 0, false} /* reverse */,
+  {962, 8, 0, 0, true} /* begin */,
+  {1022, 16, 7, 0, false} /* steps */,
+  {1022, 4, 7, 0, true} /* steps */,
+  {538, 8, 0, 0, true} /* count */,
+  {705, 16, 1, 0, false} /* epsilon */,
+  {1022, 4, 7, 0, false} /* steps */,
+  {941, 4, 6, 0, true} /* values */,
+  {962, 4, 6, 0, true} /* begin */,
+  {1104, 12, 3, 3, true} /* mode */,
+  {418, 8, 0, 0, false} /* batch_dims */,
+  {1079, 4, 3, 2, false} /* kind */,
+  {514, 8, 2, 0, false} /* exclusive */,
+  {761, 12, 2, 0, false} /* reverse */,
+  {1079, 4, 3, 5, true} /* kind */,
+  {538, 8, 0, 0, true} /* count */,
+  {1079, 4, 3, 2, true} /* kind */,
+  {1084, 8, 2, 0, false} /* last */,
+  {1104, 4, 3, 3, false} /* mode */,
   {182, 8, 3, 3, false} /* padding */,
   {134, 12, 2, 0, false} /* align_corners */,
-  {450, 4, 8, 0, true} /* then_block */,
-  {417, 8, 8, 0, true} /* else_block */,
-  {951, 8, 0, 0, true} /* index */,
-  {531, 4, 3, 5, false} /* reduction */,
-  {551, 4, 2, 0, false} /* circular */,
-  {688, 4, 2, 0, false} /* largest */,
-  {1084, 4, 2, 0, false} /* log */,
-  {796, 4, 2, 0, false} /* center */,
-  {986, 4, 8, 0, true} /* body */,
-  {623, 4, 2, 0, false} /* saturate */,
+  {473, 4, 8, 0, true} /* then_block */,
+  {440, 8, 8, 0, true} /* else_block */,
+  {1004, 8, 0, 0, true} /* index */,
+  {554, 4, 3, 5, false} /* reduction */,
+  {584, 4, 2, 0, false} /* circular */,
+  {721, 4, 2, 0, false} /* largest */,
+  {1137, 4, 2, 0, false} /* log */,
+  {829, 4, 2, 0, false} /* center */,
+  {1034, 4, 8, 0, true} /* body */,
+  {656, 4, 2, 0, false} /* saturate */,
   {211, 4, 2, 0, false} /* turned */,
 };
 
@@ -787,6 +813,19 @@ const uint16_t pte_op_relations[] = {
   306,
   284,
   691,
+  1206,
+  1215,
+  1220,
+  1226,
+  1231,
+  1236,
+  195,
+  200,
+  206,
+  1241,
+  1249,
+  1258,
+  1266,
   1166,
   929,
   1174,
@@ -970,7 +1009,10 @@ const uint8_t pte_op_codes[] = {
   14, 1, 1, 36, 31, 0, 4, 64, 2, 29, 2, 30, 22, 0, 4, 72, 2, 29, 2, 30, 22, 0, 4, 80,
   2, 29, 2, 30, 22, 0, 4, 88, 2, 29, 2, 30, 22, 0, 4, 8, 2, 29, 2, 30, 22, 0, 4, 24,
   1, 17, 1, 62, 22, 0, 4, 32, 2, 29, 2, 30, 22, 0, 4, 48, 1, 17, 1, 62, 22, 0, 4, 56,
-  2, 29, 2, 30, 22, 0,
+  2, 29, 2, 30, 22, 0, 16, 1, 3, 4, 3, 3, 31, 30, 0, 10, 2, 21, 2, 0, 14, 2, 1, 1,
+  31, 0, 12, 2, 21, 3, 0, 10, 3, 21, 2, 0, 12, 3, 21, 3, 0, 4, 8, 1, 1, 1, 255, 22,
+  0, 3, 6, 4, 8, 4, 8, 25, 31, 0, 4, 16, 1, 1, 1, 255, 22, 0, 4, 24, 1, 0, 1, 255,
+  22, 0,
 };
 
 const char pte_op_texts[] =
@@ -998,169 +1040,176 @@ const char pte_op_texts[] =
   "right_window\0" /* 310 */
   "activations\0" /* 323 */
   "coordinates\0" /* 335 */
-  "gather_rows\0" /* 347 */
-  "grid_sample\0" /* 359 */
-  "left_window\0" /* 371 */
-  "matmul_int8\0" /* 383 */
-  "arg_reduce\0" /* 395 */
-  "batch_dims\0" /* 406 */
-  "else_block\0" /* 417 */
-  "layer_norm\0" /* 428 */
-  "scatter_nd\0" /* 439 */
-  "then_block\0" /* 450 */
-  "antialias\0" /* 461 */
-  "attention\0" /* 471 */
-  "condition\0" /* 481 */
-  "exclusive\0" /* 491 */
-  "gather_nd\0" /* 501 */
-  "key_count\0" /* 511 */
-  "pointwise\0" /* 521 */
-  "reduction\0" /* 531 */
-  "threshold\0" /* 541 */
-  "circular\0" /* 551 */
-  "conv_i16\0" /* 560 */
-  "cumulate\0" /* 569 */
-  "delegate\0" /* 578 */
-  "dilation\0" /* 587 */
-  "max_pool\0" /* 596 */
-  "peephole\0" /* 605 */
-  "rms_norm\0" /* 614 */
-  "saturate\0" /* 623 */
-  "a_shift\0" /* 632 */
-  "add_i16\0" /* 640 */
-  "b_shift\0" /* 648 */
-  "carried\0" /* 656 */
-  "conv_i8\0" /* 664 */
-  "epsilon\0" /* 672 */
-  "k_scale\0" /* 680 */
-  "largest\0" /* 688 */
-  "nearest\0" /* 696 */
-  "nonzero\0" /* 704 */
-  "overlap\0" /* 712 */
-  "reshape\0" /* 720 */
-  "reverse\0" /* 728 */
-  "softcap\0" /* 736 */
-  "softmax\0" /* 744 */
-  "updates\0" /* 752 */
-  "v_scale\0" /* 760 */
-  "a_zero\0" /* 768 */
-  "add_i8\0" /* 775 */
-  "b_zero\0" /* 782 */
-  "causal\0" /* 789 */
-  "center\0" /* 796 */
-  "gather\0" /* 803 */
-  "groups\0" /* 810 */
-  "hidden\0" /* 817 */
-  "kernel\0" /* 824 */
-  "region\0" /* 831 */
-  "repack\0" /* 838 */
-  "resize\0" /* 845 */
-  "scales\0" /* 852 */
-  "scores\0" /* 859 */
-  "spread\0" /* 866 */
-  "stride\0" /* 873 */
-  "unpack\0" /* 880 */
-  "update\0" /* 887 */
-  "values\0" /* 894 */
-  "x_zero\0" /* 901 */
-  "y_zero\0" /* 908 */
-  "begin\0" /* 915 */
-  "boxes\0" /* 921 */
-  "cache\0" /* 927 */
-  "codes\0" /* 933 */
-  "cubic\0" /* 939 */
-  "gates\0" /* 945 */
-  "index\0" /* 951 */
-  "limit\0" /* 957 */
-  "start\0" /* 963 */
-  "steps\0" /* 969 */
-  "trips\0" /* 975 */
-  "bias\0" /* 981 */
-  "body\0" /* 986 */
-  "call\0" /* 991 */
-  "cell\0" /* 996 */
-  "clip\0" /* 1001 */
-  "conv\0" /* 1006 */
-  "copy\0" /* 1011 */
-  "gain\0" /* 1016 */
-  "grid\0" /* 1021 */
-  "high\0" /* 1026 */
-  "kind\0" /* 1031 */
-  "last\0" /* 1036 */
-  "loop\0" /* 1041 */
-  "lstm\0" /* 1046 */
-  "mask\0" /* 1051 */
-  "mode\0" /* 1056 */
-  "ring\0" /* 1061 */
-  "topk\0" /* 1066 */
-  "wide\0" /* 1071 */
-  "end\0" /* 1076 */
-  "gru\0" /* 1080 */
-  "log\0" /* 1084 */
-  "low\0" /* 1088 */
-  "pad\0" /* 1092 */
-  "rnn\0" /* 1096 */
-  "if\0" /* 1100 */
-  "xs\0" /* 1103 */
-  "y0\0" /* 1106 */
-  "y1\0" /* 1109 */
-  "y2\0" /* 1112 */
-  "a\0" /* 1115 */
-  "b\0" /* 1117 */
-  "q\0" /* 1119 */
+  "expand_bias\0" /* 347 */
+  "gather_rows\0" /* 359 */
+  "grid_sample\0" /* 371 */
+  "left_window\0" /* 383 */
+  "matmul_int8\0" /* 395 */
+  "arg_reduce\0" /* 407 */
+  "batch_dims\0" /* 418 */
+  "conv_block\0" /* 429 */
+  "else_block\0" /* 440 */
+  "layer_norm\0" /* 451 */
+  "scatter_nd\0" /* 462 */
+  "then_block\0" /* 473 */
+  "antialias\0" /* 484 */
+  "attention\0" /* 494 */
+  "condition\0" /* 504 */
+  "exclusive\0" /* 514 */
+  "gather_nd\0" /* 524 */
+  "key_count\0" /* 534 */
+  "pointwise\0" /* 544 */
+  "reduction\0" /* 554 */
+  "taps_bias\0" /* 564 */
+  "threshold\0" /* 574 */
+  "circular\0" /* 584 */
+  "conv_i16\0" /* 593 */
+  "cumulate\0" /* 602 */
+  "delegate\0" /* 611 */
+  "dilation\0" /* 620 */
+  "max_pool\0" /* 629 */
+  "peephole\0" /* 638 */
+  "rms_norm\0" /* 647 */
+  "saturate\0" /* 656 */
+  "a_shift\0" /* 665 */
+  "add_i16\0" /* 673 */
+  "b_shift\0" /* 681 */
+  "carried\0" /* 689 */
+  "conv_i8\0" /* 697 */
+  "epsilon\0" /* 705 */
+  "k_scale\0" /* 713 */
+  "largest\0" /* 721 */
+  "nearest\0" /* 729 */
+  "nonzero\0" /* 737 */
+  "overlap\0" /* 745 */
+  "reshape\0" /* 753 */
+  "reverse\0" /* 761 */
+  "softcap\0" /* 769 */
+  "softmax\0" /* 777 */
+  "updates\0" /* 785 */
+  "v_scale\0" /* 793 */
+  "a_zero\0" /* 801 */
+  "add_i8\0" /* 808 */
+  "b_zero\0" /* 815 */
+  "causal\0" /* 822 */
+  "center\0" /* 829 */
+  "expand\0" /* 836 */
+  "gather\0" /* 843 */
+  "groups\0" /* 850 */
+  "hidden\0" /* 857 */
+  "kernel\0" /* 864 */
+  "region\0" /* 871 */
+  "repack\0" /* 878 */
+  "resize\0" /* 885 */
+  "scales\0" /* 892 */
+  "scores\0" /* 899 */
+  "second\0" /* 906 */
+  "spread\0" /* 913 */
+  "stride\0" /* 920 */
+  "unpack\0" /* 927 */
+  "update\0" /* 934 */
+  "values\0" /* 941 */
+  "x_zero\0" /* 948 */
+  "y_zero\0" /* 955 */
+  "begin\0" /* 962 */
+  "boxes\0" /* 968 */
+  "cache\0" /* 974 */
+  "codes\0" /* 980 */
+  "cubic\0" /* 986 */
+  "first\0" /* 992 */
+  "gates\0" /* 998 */
+  "index\0" /* 1004 */
+  "limit\0" /* 1010 */
+  "start\0" /* 1016 */
+  "steps\0" /* 1022 */
+  "trips\0" /* 1028 */
+  "body\0" /* 1034 */
+  "call\0" /* 1039 */
+  "cell\0" /* 1044 */
+  "clip\0" /* 1049 */
+  "conv\0" /* 1054 */
+  "copy\0" /* 1059 */
+  "gain\0" /* 1064 */
+  "grid\0" /* 1069 */
+  "high\0" /* 1074 */
+  "kind\0" /* 1079 */
+  "last\0" /* 1084 */
+  "loop\0" /* 1089 */
+  "lstm\0" /* 1094 */
+  "mask\0" /* 1099 */
+  "mode\0" /* 1104 */
+  "ring\0" /* 1109 */
+  "taps\0" /* 1114 */
+  "topk\0" /* 1119 */
+  "wide\0" /* 1124 */
+  "end\0" /* 1129 */
+  "gru\0" /* 1133 */
+  "log\0" /* 1137 */
+  "low\0" /* 1141 */
+  "pad\0" /* 1145 */
+  "rnn\0" /* 1149 */
+  "if\0" /* 1153 */
+  "xs\0" /* 1156 */
+  "y0\0" /* 1159 */
+  "y1\0" /* 1162 */
+  "y2\0" /* 1165 */
+  "a\0" /* 1168 */
+  "b\0" /* 1170 */
+  "q\0" /* 1172 */
   ;
 
 const pte_op_row pte_op_rows[] = {
-  {KERNEL_pointwise, 521, true, true, false, false, 1u << PTE_F32, 1, 0, 24, 56, 57, 88, 0, 1, 1, 1, false, 0},
-  {KERNEL_copy, 1011, false, false, false, true, 1u << PTE_F32, 2, 3, 8, 91, 92, 0, 0, 1, 1, 0, false, 0},
-  {KERNEL_dims, 412, false, false, false, false, 1u << PTE_F32, 3, 0, 16, 0, 75, 92, 223, 0, 1, 1, false, 1},
-  {KERNEL_pad, 1092, false, false, false, false, 1u << PTE_F32, 4, 0, 16, 76, 77, 93, 193, 1, 1, 2, false, 5},
-  {KERNEL_gather, 803, false, false, false, true, 1u << PTE_F32, 5, 3, 8, 93, 95, 0, 193, 2, 1, 0, false, 1},
-  {KERNEL_gather_rows, 347, false, false, false, true, 1u << PTE_F32, 6, 3, 8, 96, 70, 0, 227, 2, 1, 0, false, 2},
-  {KERNEL_gather_elements, 73, false, false, false, true, 1u << PTE_F32, 7, 3, 8, 98, 77, 0, 203, 2, 1, 0, false, 4},
-  {KERNEL_gather_nd, 501, false, false, false, true, 1u << PTE_F32, 8, 4, 16, 78, 80, 95, 221, 2, 1, 1, false, 2},
-  {KERNEL_scatter_elements, 40, false, false, false, true, 1u << PTE_F32, 9, 3, 8, 100, 103, 109, 198, 3, 1, 1, false, 5},
-  {KERNEL_scatter_nd, 439, false, false, false, true, 1u << PTE_F32, 10, 3, 8, 104, 103, 109, 211, 3, 1, 1, false, 4},
-  {KERNEL_tensor_scatter, 119, false, false, false, true, 1u << PTE_F32, 11, 3, 8, 107, 110, 110, 193, 3, 1, 1, false, 1},
-  {KERNEL_nonzero, 704, false, false, false, true, 1u << PTE_F32, 12, 3, 8, 111, 112, 0, 218, 1, 1, 0, true, 3},
-  {KERNEL_topk, 1066, false, false, false, true, 1u << PTE_F32 | 1u << PTE_I64, 13, 6, 8, 84, 113, 111, 224, 1, 2, 1, false, 1},
-  {KERNEL_cumulate, 569, false, false, false, true, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64, 14, 4, 16, 81, 82, 96, 0, 1, 1, 3, false, 0},
-  {KERNEL_reduce, 399, false, false, false, false, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_BOOL, 20, 0, 16, 83, 8, 99, 229, 1, 1, 2, false, 2},
-  {KERNEL_arg_reduce, 395, false, false, false, false, 1u << PTE_F32 | 1u << PTE_I64, 21, 0, 16, 84, 85, 101, 225, 1, 1, 2, false, 1},
-  {KERNEL_softmax, 744, false, false, false, true, 1u << PTE_F32, 22, 3, 8, 81, 82, 112, 0, 1, 1, 1, false, 0},
-  {KERNEL_layer_norm, 428, false, false, false, false, 1u << PTE_F32, 23, 5, 24, 58, 61, 89, 0, 3, 3, 2, false, 0},
-  {KERNEL_rms_norm, 614, false, false, false, false, 1u << PTE_F32, 24, 5, 24, 58, 64, 89, 0, 2, 1, 2, false, 0},
-  {KERNEL_matmul, 277, true, false, false, true, 1u << PTE_F32, 30, 8, 24, 65, 69, 91, 176, 4, 1, 1, false, 2},
-  {KERNEL_batch_matmul, 271, false, false, false, true, 1u << PTE_F32, 31, 3, 8, 115, 117, 0, 0, 2, 1, 0, false, 0},
-  {KERNEL_pack, 840, false, false, false, true, 1u << PTE_F32, 32, 3, 8, 118, 119, 0, 150, 1, 1, 0, false, 3},
-  {KERNEL_conv, 1006, true, false, false, false, 1u << PTE_F32, 33, 4, 80, 9, 13, 33, 66, 4, 1, 8, false, 24},
+  {KERNEL_pointwise, 544, true, true, false, false, 1u << PTE_F32, 1, 0, 24, 65, 66, 94, 0, 1, 1, 1, false, 0},
+  {KERNEL_copy, 1059, false, false, false, true, 1u << PTE_F32, 2, 3, 8, 100, 101, 0, 0, 1, 1, 0, false, 0},
+  {KERNEL_dims, 424, false, false, false, false, 1u << PTE_F32, 3, 0, 16, 0, 84, 98, 236, 0, 1, 1, false, 1},
+  {KERNEL_pad, 1145, false, false, false, false, 1u << PTE_F32, 4, 0, 16, 85, 86, 99, 206, 1, 1, 2, false, 5},
+  {KERNEL_gather, 843, false, false, false, true, 1u << PTE_F32, 5, 3, 8, 102, 104, 0, 206, 2, 1, 0, false, 1},
+  {KERNEL_gather_rows, 359, false, false, false, true, 1u << PTE_F32, 6, 3, 8, 105, 79, 0, 240, 2, 1, 0, false, 2},
+  {KERNEL_gather_elements, 73, false, false, false, true, 1u << PTE_F32, 7, 3, 8, 107, 86, 0, 216, 2, 1, 0, false, 4},
+  {KERNEL_gather_nd, 524, false, false, false, true, 1u << PTE_F32, 8, 4, 16, 87, 89, 101, 234, 2, 1, 1, false, 2},
+  {KERNEL_scatter_elements, 40, false, false, false, true, 1u << PTE_F32, 9, 3, 8, 109, 112, 115, 211, 3, 1, 1, false, 5},
+  {KERNEL_scatter_nd, 462, false, false, false, true, 1u << PTE_F32, 10, 3, 8, 113, 112, 115, 224, 3, 1, 1, false, 4},
+  {KERNEL_tensor_scatter, 119, false, false, false, true, 1u << PTE_F32, 11, 3, 8, 116, 119, 116, 206, 3, 1, 1, false, 1},
+  {KERNEL_nonzero, 737, false, false, false, true, 1u << PTE_F32, 12, 3, 8, 120, 121, 0, 231, 1, 1, 0, true, 3},
+  {KERNEL_topk, 1119, false, false, false, true, 1u << PTE_F32 | 1u << PTE_I64, 13, 6, 8, 93, 122, 117, 237, 1, 2, 1, false, 1},
+  {KERNEL_cumulate, 602, false, false, false, true, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64, 14, 4, 16, 90, 91, 102, 0, 1, 1, 3, false, 0},
+  {KERNEL_reduce, 411, false, false, false, false, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_BOOL, 20, 0, 16, 92, 8, 105, 242, 1, 1, 2, false, 2},
+  {KERNEL_arg_reduce, 407, false, false, false, false, 1u << PTE_F32 | 1u << PTE_I64, 21, 0, 16, 93, 94, 107, 238, 1, 1, 2, false, 1},
+  {KERNEL_softmax, 777, false, false, false, true, 1u << PTE_F32, 22, 3, 8, 90, 91, 118, 0, 1, 1, 1, false, 0},
+  {KERNEL_layer_norm, 451, false, false, false, false, 1u << PTE_F32, 23, 5, 24, 67, 70, 95, 0, 3, 3, 2, false, 0},
+  {KERNEL_rms_norm, 647, false, false, false, false, 1u << PTE_F32, 24, 5, 24, 67, 73, 95, 0, 2, 1, 2, false, 0},
+  {KERNEL_matmul, 277, true, false, false, true, 1u << PTE_F32, 30, 8, 24, 74, 78, 97, 129, 4, 1, 1, false, 2},
+  {KERNEL_batch_matmul, 271, false, false, false, true, 1u << PTE_F32, 31, 3, 8, 124, 126, 0, 0, 2, 1, 0, false, 0},
+  {KERNEL_pack, 880, false, false, false, true, 1u << PTE_F32, 32, 3, 8, 127, 128, 0, 163, 1, 1, 0, false, 3},
+  {KERNEL_conv, 1054, true, false, false, false, 1u << PTE_F32, 33, 4, 80, 9, 13, 33, 66, 4, 1, 8, false, 24},
   {KERNEL_conv_depthwise, 89, true, false, false, false, 1u << PTE_F32, 34, 7, 64, 14, 18, 41, 90, 4, 1, 6, false, 20},
-  {KERNEL_attention, 471, false, false, false, false, 1u << PTE_F32, 35, 11, 64, 19, 27, 47, 237, 8, 1, 7, false, 16},
-  {KERNEL_lstm, 1046, false, false, false, false, 1u << PTE_F32, 36, 11, 32, 31, 37, 75, 147, 6, 3, 4, false, 8},
-  {KERNEL_gru, 1080, false, false, false, false, 1u << PTE_F32, 37, 11, 32, 40, 37, 79, 162, 5, 2, 4, false, 7},
-  {KERNEL_rnn, 1096, false, false, false, false, 1u << PTE_F32, 38, 11, 32, 45, 49, 83, 182, 4, 2, 3, false, 6},
-  {KERNEL_matmul_integer, 104, false, false, false, true, 1u << PTE_I64, 39, 3, 8, 115, 117, 0, 0, 2, 1, 0, false, 0},
-  {KERNEL_max_pool, 596, false, false, false, false, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_I8, 40, 15, 48, 0, 29, 63, 110, 1, 2, 6, false, 11},
-  {KERNEL_average_pool, 245, false, false, false, false, 1u << PTE_F32, 41, 0, 48, 0, 28, 69, 110, 1, 1, 6, false, 13},
-  {KERNEL_resize, 845, false, false, false, true, 1u << PTE_F32, 42, 21, 56, 0, 28, 54, 169, 1, 1, 9, false, 7},
-  {KERNEL_grid_sample, 359, false, false, false, true, 1u << PTE_F32, 43, 4, 16, 86, 28, 103, 207, 2, 1, 3, false, 4},
-  {KERNEL_non_max_suppression, 20, false, false, false, true, 1u << PTE_F32, 44, 3, 8, 120, 125, 113, 226, 5, 1, 1, true, 1},
-  {KERNEL_matmul_int8, 383, true, false, false, true, 1u << PTE_F32, 45, 8, 24, 65, 70, 91, 188, 4, 1, 1, false, 5},
-  {KERNEL_conv_i8, 664, false, false, false, false, 1u << PTE_I8, 46, 0, 96, 0, 5, 0, 0, 5, 1, 11, false, 34},
-  {KERNEL_add_i8, 775, false, false, false, false, 1u << PTE_I8, 47, 0, 96, 6, 8, 11, 135, 2, 1, 11, false, 12},
-  {NULL, 1100, false, true, true, false, 1u << PTE_F32, 60, 0, 16, 88, 89, 106, 0, 1, 1, 2, false, 0},
-  {NULL, 1041, true, true, true, false, 1u << PTE_F32, 61, 0, 8, 126, 89, 114, 0, 3, 1, 1, false, 0},
-  {NULL, 991, true, true, true, false, 1u << PTE_F32, 62, 0, 8, 90, 89, 114, 0, 1, 1, 1, false, 0},
-  {NULL, 578, true, true, true, false, 1u << PTE_F32, 63, 0, 16, 90, 89, 108, 0, 1, 1, 1, false, 0},
-  {KERNEL_unpack, 880, false, false, false, true, 1u << PTE_F32, 70, 3, 8, 111, 129, 0, 231, 1, 1, 0, false, 3},
-  {KERNEL_repack, 838, false, false, false, true, 1u << PTE_F32, 71, 6, 8, 111, 129, 115, 234, 1, 1, 1, false, 3},
-  {KERNEL_reshape, 720, false, false, false, true, 1u << PTE_F32, 72, 3, 8, 76, 77, 0, 193, 1, 1, 0, false, 1},
-  {KERNEL_panel_scatter, 218, false, false, false, true, 1u << PTE_F32, 73, 3, 8, 130, 133, 110, 193, 3, 1, 1, false, 1},
-  {KERNEL_matmul_turned, 204, true, false, false, true, 1u << PTE_F32, 74, 8, 24, 71, 70, 91, 176, 4, 1, 1, false, 6},
-  {KERNEL_codes, 933, false, false, false, true, 1u << PTE_F32, 75, 3, 8, 84, 134, 116, 215, 1, 2, 1, false, 3},
-  {KERNEL_conv_winograd, 162, true, false, false, false, 1u << PTE_F32, 76, 7, 32, 51, 55, 86, 155, 4, 1, 2, false, 7},
-  {KERNEL_conv_i16, 560, false, false, false, false, 1u << PTE_I16, 77, 0, 96, 0, 5, 22, 34, 5, 1, 11, false, 32},
-  {KERNEL_add_i16, 640, false, false, false, false, 1u << PTE_I16, 78, 0, 96, 6, 8, 11, 123, 2, 1, 11, false, 12},
+  {KERNEL_attention, 494, false, false, false, false, 1u << PTE_F32, 35, 11, 64, 19, 27, 47, 250, 8, 1, 7, false, 16},
+  {KERNEL_lstm, 1094, false, false, false, false, 1u << PTE_F32, 36, 11, 32, 40, 46, 81, 160, 6, 3, 4, false, 8},
+  {KERNEL_gru, 1133, false, false, false, false, 1u << PTE_F32, 37, 11, 32, 49, 46, 85, 175, 5, 2, 4, false, 7},
+  {KERNEL_rnn, 1149, false, false, false, false, 1u << PTE_F32, 38, 11, 32, 54, 58, 89, 195, 4, 2, 3, false, 6},
+  {KERNEL_matmul_integer, 104, false, false, false, true, 1u << PTE_I64, 39, 3, 8, 124, 126, 0, 0, 2, 1, 0, false, 0},
+  {KERNEL_max_pool, 629, false, false, false, false, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_I8, 40, 15, 48, 0, 38, 69, 110, 1, 2, 6, false, 11},
+  {KERNEL_average_pool, 245, false, false, false, false, 1u << PTE_F32, 41, 0, 48, 0, 28, 75, 110, 1, 1, 6, false, 13},
+  {KERNEL_resize, 885, false, false, false, true, 1u << PTE_F32, 42, 21, 56, 0, 28, 54, 182, 1, 1, 9, false, 7},
+  {KERNEL_grid_sample, 371, false, false, false, true, 1u << PTE_F32, 43, 4, 16, 95, 28, 109, 220, 2, 1, 3, false, 4},
+  {KERNEL_non_max_suppression, 20, false, false, false, true, 1u << PTE_F32, 44, 3, 8, 129, 134, 119, 239, 5, 1, 1, true, 1},
+  {KERNEL_matmul_int8, 395, true, false, false, true, 1u << PTE_F32, 45, 8, 24, 74, 79, 97, 201, 4, 1, 1, false, 5},
+  {KERNEL_conv_i8, 697, false, false, false, false, 1u << PTE_I8, 46, 0, 96, 0, 5, 0, 0, 5, 1, 11, false, 34},
+  {KERNEL_add_i8, 808, false, false, false, false, 1u << PTE_I8, 47, 0, 96, 6, 8, 11, 148, 2, 1, 11, false, 12},
+  {NULL, 1153, false, true, true, false, 1u << PTE_F32, 60, 0, 16, 97, 98, 112, 0, 1, 1, 2, false, 0},
+  {NULL, 1089, true, true, true, false, 1u << PTE_F32, 61, 0, 8, 135, 98, 120, 0, 3, 1, 1, false, 0},
+  {NULL, 1039, true, true, true, false, 1u << PTE_F32, 62, 0, 8, 99, 98, 120, 0, 1, 1, 1, false, 0},
+  {NULL, 611, true, true, true, false, 1u << PTE_F32, 63, 0, 16, 99, 98, 114, 0, 1, 1, 1, false, 0},
+  {KERNEL_unpack, 927, false, false, false, true, 1u << PTE_F32, 70, 3, 8, 120, 138, 0, 244, 1, 1, 0, false, 3},
+  {KERNEL_repack, 878, false, false, false, true, 1u << PTE_F32, 71, 6, 8, 120, 138, 121, 247, 1, 1, 1, false, 3},
+  {KERNEL_reshape, 753, false, false, false, true, 1u << PTE_F32, 72, 3, 8, 85, 86, 0, 206, 1, 1, 0, false, 1},
+  {KERNEL_panel_scatter, 218, false, false, false, true, 1u << PTE_F32, 73, 3, 8, 139, 142, 116, 206, 3, 1, 1, false, 1},
+  {KERNEL_matmul_turned, 204, true, false, false, true, 1u << PTE_F32, 74, 8, 24, 80, 79, 97, 189, 4, 1, 1, false, 6},
+  {KERNEL_codes, 980, false, false, false, true, 1u << PTE_F32, 75, 3, 8, 93, 143, 122, 228, 1, 2, 1, false, 3},
+  {KERNEL_conv_winograd, 162, true, false, false, false, 1u << PTE_F32, 76, 7, 32, 60, 64, 92, 168, 4, 1, 2, false, 7},
+  {KERNEL_conv_i16, 593, false, false, false, false, 1u << PTE_I16, 77, 0, 96, 0, 5, 22, 34, 5, 1, 11, false, 32},
+  {KERNEL_add_i16, 673, false, false, false, false, 1u << PTE_I16, 78, 0, 96, 6, 8, 11, 136, 2, 1, 11, false, 12},
+  {KERNEL_conv_block, 429, true, false, false, false, 1u << PTE_F32, 79, 8, 56, 29, 37, 63, 123, 8, 1, 6, false, 13},
 };
 
-const uint32_t pte_op_row_count = 50;
+const uint32_t pte_op_row_count = 51;

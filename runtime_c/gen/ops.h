@@ -59,6 +59,7 @@ enum {
   PTE_OP_CONV_WINOGRAD = 76,
   PTE_OP_CONV_I16 = 77,
   PTE_OP_ADD_I16 = 78,
+  PTE_OP_CONV_BLOCK = 79,
 };
 
 enum { /* elements of `activations` */
@@ -650,6 +651,33 @@ _Static_assert(sizeof(pte_add_i16_attrs) == 96, "add_i16");
 _Static_assert(offsetof(pte_add_i16_attrs, high) == 88, "add_i16");
 extern const pte_kernel pte_add_i16_kernel;
 
+enum { PTE_CONV_BLOCK_FIRST_NONE = 0, PTE_CONV_BLOCK_FIRST_RELU = 1, PTE_CONV_BLOCK_FIRST_RELU6 = 2 };
+#ifdef PTE_KEPT_CONV_BLOCK_FIRST
+#define PTE_KEPT_IS_CONV_BLOCK_FIRST(name, value) || (value) == PTE_CONV_BLOCK_FIRST_##name
+#define PTE_CONV_BLOCK_FIRST_KEPT(value) (0 PTE_KEPT_CONV_BLOCK_FIRST(PTE_KEPT_IS_CONV_BLOCK_FIRST, value))
+#else
+#define PTE_CONV_BLOCK_FIRST_KEPT(value) 1
+#endif
+enum { PTE_CONV_BLOCK_SECOND_NONE = 0, PTE_CONV_BLOCK_SECOND_RELU = 1, PTE_CONV_BLOCK_SECOND_RELU6 = 2 };
+#ifdef PTE_KEPT_CONV_BLOCK_SECOND
+#define PTE_KEPT_IS_CONV_BLOCK_SECOND(name, value) || (value) == PTE_CONV_BLOCK_SECOND_##name
+#define PTE_CONV_BLOCK_SECOND_KEPT(value) (0 PTE_KEPT_CONV_BLOCK_SECOND(PTE_KEPT_IS_CONV_BLOCK_SECOND, value))
+#else
+#define PTE_CONV_BLOCK_SECOND_KEPT(value) 1
+#endif
+typedef struct pte_conv_block_attrs {
+  uint32_t size;
+  int64_t kernel;
+  int64_t stride;
+  int64_t begin;
+  uint32_t first;
+  uint32_t second;
+  pte_steps steps;
+} pte_conv_block_attrs;
+_Static_assert(sizeof(pte_conv_block_attrs) == 56, "conv_block");
+_Static_assert(offsetof(pte_conv_block_attrs, steps) == 40, "conv_block");
+extern const pte_kernel pte_conv_block_kernel;
+
 /* X(name) for every operator that has a kernel. */
 #define PTE_KERNELS(X) \
   X(pointwise) \
@@ -697,7 +725,8 @@ extern const pte_kernel pte_add_i16_kernel;
   X(codes) \
   X(conv_winograd) \
   X(conv_i16) \
-  X(add_i16)
+  X(add_i16) \
+  X(conv_block)
 
 /* X(OP, op, ATTR, attr) for every attribute that is one of some words. */
 #define PTE_ENUM_ATTRS(X) \
@@ -712,6 +741,8 @@ extern const pte_kernel pte_add_i16_kernel;
   X(RESIZE, resize, COORDINATES, coordinates) \
   X(RESIZE, resize, NEAREST, nearest) \
   X(GRID_SAMPLE, grid_sample, MODE, mode) \
-  X(GRID_SAMPLE, grid_sample, PADDING, padding)
+  X(GRID_SAMPLE, grid_sample, PADDING, padding) \
+  X(CONV_BLOCK, conv_block, FIRST, first) \
+  X(CONV_BLOCK, conv_block, SECOND, second)
 
 #endif

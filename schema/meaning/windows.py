@@ -94,6 +94,22 @@ def winograd(
     return whole[:, : out[0], : out[1]]
 
 
+def filtered(
+    x: Array, taps: Array, kernel: int, stride: int, begin: int, out: Sequence[int]
+) -> Array:
+    """conv of each channel by kernel x kernel taps [c, t], behind `begin` zeros and before as many as `out` pixels ask for."""
+    reach = [(o - 1) * stride + kernel - begin - i for o, i in zip(out, x.shape[1:3], strict=True)]
+    end = [max(r, 0) for r in reach]
+    sides = ((kernel,) * 2, (stride,) * 2, (1, 1), (begin,) * 2, end, (1, 1))
+    return conv(x, taps, *sides, max(x.shape[-1], 1))[:, : out[0], : out[1]]
+
+
+def limited(x: Array, to: str) -> Array:
+    """x, or what relu or relu6 makes of it."""
+    x = x if to == "none" else np.maximum(x, x.dtype.type(0))
+    return np.minimum(x, x.dtype.type(6)) if to == "relu6" else x
+
+
 def padded(x: Array, begin: Sequence[int], end: Sequence[int], spread: Sequence[int]) -> Array:
     """x with spread - 1 zeros between elements, then with begin and end zeros; negative ones crop."""
     spatial = x.shape[1:-1]

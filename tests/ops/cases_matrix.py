@@ -175,6 +175,32 @@ def winograd(size: tuple[int, int], c: int, n: int, batch: int = 1, begin: int =
     )
 
 
+def block(size: tuple[int, int], c: int, m: int, n: int, kernel: int = 3, stride: int = 1, begin: int = 1, batch: int = 1,
+          out: tuple[int, int] | None = None, expand: bool = True, biases: bool = True, first: str = "relu6",
+          second: str = "relu", steps: Any = (), xs: Any = ()) -> Case:  # fmt: skip
+    high, wide = out or tuple((i + 2 * begin - kernel) // stride + 1 for i in size)
+    x, up, down, filters = normal(batch, *size, c), normal(m, c), normal(n, m), normal(m, kernel**2)
+    added = [normal(k) if biases else None for k in (m if expand else 0, m, n)]
+    added[0] = added[0] if expand else None
+    inputs = [x, weight(up) if expand else None, weight(down), taps(filters), *added]
+    inputs += [np.broadcast_to(x, (batch, high, wide, n)) for x in xs]
+    sums = np.abs(x).astype(np.float64)
+    if expand:
+        sums = sums @ np.abs(up).T + np.abs(0 if added[0] is None else added[0])
+    sums = windows.filtered(sums, np.abs(filters), kernel, stride, begin, (high, wide))
+    sums = (sums + np.abs(0 if added[1] is None else added[1])) @ np.abs(down).T + 4
+    sums *= max((float(np.abs(v).max(initial=1)) for v in xs), default=1.0)
+    attrs = {"kernel": kernel, "stride": stride, "begin": begin, "first": first, "second": second}
+    return Case(
+        "conv_block",
+        inputs,
+        {**attrs, **({"steps": steps} if steps else {})},
+        [Out((batch, high, wide, n), "f32")],
+        c * expand + kernel**2 + m + 3,
+        scale=sums,
+    )
+
+
 def refused(case: Case, status: Status, **attrs: Any) -> Case:
     return Case(case.op, case.inputs, {**case.attrs, **attrs}, case.out, status=status)
 
@@ -260,6 +286,20 @@ CASES = [
     winograd((9, 40), 16, 80, steps=relu()),
     winograd((0, 1), 16, 16, begin=2, end=(9, 1)),
     winograd((2, 4), 16, 16, begin=0, end=(0, 0)),
+    *(block((5 + i, 30 - i), 3 + i, (16, 40, 29)[i % 3], (24, 8, 33)[i % 3], stride=1 + i % 2) for i in range(9)),
+    *(block((9, 10 + i), 8, 20, 16, (5, 1, 2, 7)[i % 4], 1 + i // 2, i % 3, biases=i % 2 > 0) for i in range(8)),
+    *(block((8, 9 + i), 20, 20, 9, stride=1 + i % 2, expand=False, second="relu6", batch=2) for i in range(6)),
+    block((30, 60), 5, 33, 24, steps=relu(), batch=2, first="none"),
+    block((3, 200), 4, 16, 8, batch=3, first="relu", second="none"),
+    block((14, 14), 24, 96, 24, steps=clipped_sum(), xs=(normal(1, 14, 14, 24),)),
+    block((14, 15), 24, 96, 24, stride=2, steps=scaled_sum(), xs=(normal(24), normal(1, 7, 8, 24)), batch=2),
+    block((20, 7), 16, 64, 40, begin=0, out=(40, 9)),
+    block((6, 4), 16, 1030, 17, begin=9, stride=5, out=(7, 6), batch=2),
+    *(block((6, 7), *sizes, expand=sizes[0] > 0) for sizes in ((0, 0, 5), (4, 0, 5), (4, 8, 0), (4, 5, 1))),
+    block((0, 7), 4, 8, 5, out=(3, 4)),
+    block((5, 0), 4, 8, 5, out=(3, 4)),
+    block((5, 6), 4, 8, 5, out=(0, 4)),
+    block((5, 6), 4, 8, 5, batch=0),
     depthwise((9,), 5, 3, begin=1, end=1),
     depthwise((9, 10), 40, 3, stride=2, begin=1, end=1, batch=2),
     depthwise((9, 10), 33, (5, 3), dilation=(1, 2), begin=2, end=1),
@@ -287,5 +327,12 @@ CASES = [
     ),
     *(refused(PLAIN, Status.BAD_PROGRAM, **{name: (value, 0)}) for name in ("begin", "end") for value in (1, HUGE, -HUGE)),
     *(refused(winograd((6, 6), 16, 16), Status.BAD_PROGRAM, begin=p) for p in (-HUGE, -1, 3, HUGE)),
+    *(
+        refused(block((6, 7), 4, 8, 5), Status.BAD_PROGRAM, **{name: value})
+        for name in ("kernel", "stride", "begin")
+        for value in (-HUGE, -1, 256, HUGE)
+    ),
+    *(refused(block((6, 7), 4, 8, 5), Status.BAD_PROGRAM, **{name: 0}) for name in ("kernel", "stride")),
+    refused(block((6, 7), 4, 8, 5), Status.BAD_PROGRAM, kernel=2),
     *(refused(PLAIN, Status.BAD_PROGRAM, groups=groups) for groups in (-HUGE, -1, 0, 2, 3, HUGE)),
 ]  # fmt: skip

@@ -100,6 +100,18 @@ CASES: Final[dict[str, Case]] = {
         ("f32 1 4 6 16",),
         {"begin": 1, "steps": relu(2)},
     ),
+    "conv_block": Case(
+        ("f32 1 5 6 4", "w 18 4", "w 6 18", "t 18 9", "f32 18", "f32 18", "f32 6", "f32 1 3 3 6"),
+        ("f32 1 3 3 6",),
+        {
+            "kernel": 3,
+            "stride": 2,
+            "begin": 1,
+            "first": "relu6",
+            "second": "relu",
+            "steps": relu(2),
+        },
+    ),
     "conv_depthwise": Case(("f32 1 5 5 20", "t 20 6"), ("f32 1 3 4 20",), CONV),
     "attention": Case(
         ("f32 1 4 3 8", "f32 1 2 5 8", "f32 1 2 5 6", "f32 1 4 3 5", "i64 1"),

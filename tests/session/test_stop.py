@@ -216,6 +216,13 @@ LARGE: dict[str, tuple[str, str, dict[str, Any]]] = {
     "matmul_int8": case("f32 4096 4096, w:i4 2048 4096, ", "f32 4096 2048"),
     "matmul_turned": case("f32 4096 4096, w:i8_channel 2048 4096, ", "f32 4096 2048"),
     "conv_winograd": case("f32 1 256 512 512, w 18432 512, ", "f32 1 256 512 512", begin=1),
+    "conv_block": case(
+        "f32 1 512 512 16, w 256 16, w 16 256, t 256 9, , , ",
+        "f32 1 512 512 16",
+        kernel=3,
+        stride=1,
+        begin=1,
+    ),
     "add_i8": case(f"i8 {N}, i8 {N}", f"i8 {N}", **op_samples.ADD_I8),
     "add_i16": case(f"i16 {N >> 1}, i16 {N >> 1}", f"i16 {N >> 1}", **op_samples.ADD_I16),
     "resize": case("f32 1 2048 2048 4", "f32 1 4096 4096 4", mode="cubic", antialias=True),

@@ -27,6 +27,7 @@ KINDS: Final = ("fma", "dot", "L2", "memory")
 
 FLOATS: Final = (
     "conv",
+    "conv_block",
     "conv_depthwise",
     "conv_winograd",
     "matmul",
@@ -101,6 +102,11 @@ def _work(values: Sequence[Value], instr: Instr, sizes: Mapping[Any, int]) -> Wo
     moved = sum(math.prod(shape(v)) * DTYPES[values[v].dtype].bits // 8 for v in operands)
     out = math.prod(shape(instr.outputs[0])) if instr.outputs else 0
     depth = 0
+    if instr.op == "conv_block":  # pixels of x by expand, of y by taps and w
+        wide, taps = shape(instr.inputs[3])
+        expanded = math.prod(shape(instr.inputs[0])) if instr.inputs[1] is not None else 0
+        pixels = math.prod(shape(instr.outputs[0])[:-1])
+        return Work((expanded + pixels * taps + out) * wide, moved)
     if instr.op == "attention":  # scores of all keys, and as many values
         depth = 2 * shape(instr.inputs[1])[-2]
     elif instr.op == "batch_matmul":

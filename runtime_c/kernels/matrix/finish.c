@@ -98,7 +98,7 @@ static bool read_program(reading *r, pte_steps program, uint32_t first_x) {
 }
 
 bool pte_finish_of(const pte_call *call, pte_steps steps, uint32_t first_x, pte_finish_f32 *out) {
-  const pte_tensor *bias = call->in[2];
+  const pte_tensor *bias = call->in[first_x - 1];
   pte_finish_f32 plain = {.low = 0};
   if (bias != NULL) plain.add[0] = bias->data;
   pte_finish_f32 whole = plain;

@@ -8,9 +8,9 @@
 #include "core/kernel.h"
 #include "kernels/variants.h"
 
-/* The finish of an operator with bias in[2] (NULL: none) and a program `steps` over y and
- * in[first_x] ... Returns whether it says the whole program; else it is the bias alone, and the
- * program is still to be run. */
+/* The finish of an operator with a program `steps` over y and in[first_x] ..., and the bias in
+ * front of these (NULL: none). Returns whether it says the whole program; else it is the bias
+ * alone, and the program is still to be run. */
 bool pte_finish_of(const pte_call *call, pte_steps steps, uint32_t first_x, pte_finish_f32 *out);
 
 /* The same, seen from the element at `row`, `column`. */
