@@ -56,6 +56,33 @@ JUDGE = [
     "zidane.jpg",
     "grace_hopper.jpg",
 ]
+KEEP = [
+    "Elephants.jpg",
+    "Aqua.jpg",
+    "Blinds.jpg",
+    "RainDrops.jpg",
+    "plant.jpg",
+    "chicky_512.png",
+    "graf1.png",
+    "box_in_scene.png",
+    "starry_night.jpg",
+    "stanford.png",
+    "scenetext01.jpg",
+    "scenetext02.jpg",
+    "scenetext03.jpg",
+    "scenetext04.jpg",
+    "scenetext05.jpg",
+    "scenetext06.jpg",
+    "hubble_deep_field.jpg",
+    "coins.png",
+    "camera.png",
+    "retina.jpg",
+    "brick.png",
+    "grass.png",
+    "gravel.png",
+    "ela_original.jpg",
+]
+"""On which `--max-loss` is kept."""
 SEED = 7
 SCALES = (0.4, 1.0)
 """A crop's side, of the shorter side of its photograph."""
@@ -65,13 +92,14 @@ Array = np.ndarray[Any, Any]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Net:
-    """A model of the input `x` [1, 3, side, side], pixels (value / 255 - mean) / spread."""
+    """A model of the input `x` [1, 3, side, side], pixels (value / 255 - mean) / spread. `kept`: crops on which a loss is kept."""
 
     name: str
     model: onnx.ModelProto
     side: int
     mean: Sequence[float]
     spread: Sequence[float]
+    kept: Array | None = None
 
 
 class Layers:

@@ -2,6 +2,8 @@
 
     x -> Conv(w, b) -> Relu -> y   =>   DQ(Q(x)) -> Conv(DQ(w int8), DQ(b int32)) -> Relu -> DQ(Q(y))
 
+Each unit has activations of 8 or 16 bits, or FLOAT and computes in f32 with its weight as it is. A value is rounded as what makes it asks,
+for all, and then for readers of fewer bits.
 Activations: one scale and zero point a tensor, int8, or one scale alone, int16; weights: symmetric, a scale for each output channel; biases: int32 of scale
 sx * sw. Plain ONNX of opset 13, of 21 with int16, which the integer pass reads as other tools' Q/DQ models.
 """
@@ -10,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -36,6 +38,8 @@ SMALLEST_ACTIVATION: Final = 2.0**-40
 SMALLEST_WEIGHT: Final = 2.0**-80
 """Least scales: their product, the bias's scale, is a normal f32."""
 BIAS_LIMIT: Final = 2.0**30
+FLOAT: Final = 32
+"""Bits of what is not rounded."""
 HEADROOM: Final = 2.0
 """Times the range that samples showed, of int16: what others than these reach beyond would be lost, and of 16 bits one is not missed."""
 
@@ -93,17 +97,13 @@ def observed(plan: list[Unit]) -> list[str]:
     return list(found)
 
 
-def grids_of(plan: Sequence[Unit], ranges: Ranges) -> dict[ir.Value, Grid]:
+def grids_of(plan: Sequence[Unit], ranges: Ranges, bits: int) -> dict[ir.Value, Grid]:
     """The grid of each value that units read or make, in order; moved elements keep theirs.
 
     Raises:
         RecipeError: a range is missing.
     """
-    return _grids(_ends(plan, ranges), ranges.bits)
-
-
-def _grids(ends: Mapping[ir.Value, tuple[float, float]], bits: int) -> dict[ir.Value, Grid]:
-    return {value: grid_of(*pair, bits) for value, pair in ends.items()}
+    return {value: grid_of(*pair, bits) for value, pair in _ends(plan, ranges).items()}
 
 
 def _ends(plan: Sequence[Unit], ranges: Ranges) -> dict[ir.Value, tuple[float, float]]:
@@ -123,38 +123,34 @@ def quantize_static(
     plan: list[Unit],
     ranges: Ranges,
     found: Mapping[int, Solved] | None = None,
-    floats: Collection[int] = (),
-    exact: Collection[int] = (),
+    bits: Sequence[int] | None = None,
 ) -> QuantReport:
     """Writes Q/DQ for all units, in place.
 
     Args:
         found: Weights of units, by their places in the plan, that an algorithm has rounded; others are rounded to nearest.
-        floats: Places of units that compute in f32: their weights are rounded, what they make is not, nor what they read unless a unit
-            in int8 makes it.
-        exact: Places among those of units whose weights are not rounded either.
+        bits: Of the activations of each unit; None: 8 of all.
 
     Raises:
         QuantError: a range is missing, a weight is not finite or not representable; nothing is changed then.
     """
+    bits = bits or [8] * len(plan)
     ends = _ends(plan, ranges)
-    grids = _grids(ends, ranges.bits)
     report = QuantReport("int8", ranges=ranges)
-    weights = _weights(plan, grids, found or {}, floats, exact)
+    weights = _weights(plan, _reads(plan, ends, bits), found or {}, bits)
     used = graphs.names(model)
     for i, (weight, row) in weights.items():
         _insert_weight(model.graph, plan[i], weight, used)
         report.layers.append(row)
-    report.floats = [unit.name for i, unit in enumerate(plan) if i in floats]
-    report.exact_weights = [plan[i].name for i in sorted(exact) if plan[i].axis is not None]
-    rounding = [unit for i, unit in enumerate(plan) if i not in floats]
-    moves = {unit.output for unit in rounding if unit.same}
-    for value in (v for v in _touched(rounding) if v not in moves):
-        grid, name = grids[value], str(value.name)
-        report.activations.append(
-            ActivationReport(name, *ends[value], float(grid.scale), grid.zero, grid.bits)
-        )
-    _insert_grids(model.graph, rounding, grids, used)
+    report.words, report.floats = (
+        [unit.name for unit, own in zip(plan, bits, strict=True) if own == which]
+        for which in (16, FLOAT)
+    )
+    moves = {unit.output for unit in plan if unit.same}
+    for name, value, grid in _insert_grids(model.graph, plan, bits, ends, used):
+        if value not in moves:
+            row = (float(grid.scale), grid.zero, grid.bits)
+            report.activations.append(ActivationReport(name, *ends[value], *row))
     graphs.drop_unread(model)
     return report
 
@@ -208,68 +204,89 @@ def simulate_static(
     source: Sequence[Unit],
     plan: Sequence[Unit],
     ranges: Ranges,
-    floats: Collection[int] = (),
-    exact: Collection[int] = (),
+    bits: Sequence[int],
 ) -> dict[int, Constants]:
     """As `quantize_static`, in f32: weights are the numbers that their codes stand for, biases still those of the model.
 
     `source`: the plan of the model that stays as it is. The constants by places.
     """
-    grids = grids_of(plan, ranges)
+    ends = _ends(plan, ranges)
+    reads = _reads(plan, ends, bits)
     used = graphs.names(model)
     found = {}
     for i, unit in enumerate(plan):
-        if unit.axis is None or i in exact:
-            continue
-        x = None if i in floats else grids[unit.inputs[0]]
-        before = source[i].weight
-        tensor = _later(_shape(before), functools.partial(_plainly, source[i], x, None, before))
-        plain = graphs.initializer(model.graph, tensor, f"{unit.name}.plain", used)
-        unit.head.replace_input_with(1, plain)
-        bias = None
-        if unit.bias is not None:
-            numbers = _numbers(unit.bias, unit.name)
-            bias = graphs.initializer(model.graph, numbers, f"{unit.name}.bias", used)
-            node, slot = _reads_bias(unit)
-            node.replace_input_with(slot, bias)
-        found[i] = Constants(source[i], before, x, plain, bias)
-    rounding = [unit for i, unit in enumerate(plan) if i not in floats]
-    _insert_grids(model.graph, rounding, grids, used)
+        if unit.axis is not None and bits[i] != FLOAT:
+            found[i] = opened(model.graph, source[i], unit, reads[i], used)
+    _insert_grids(model.graph, plan, bits, ends, used)
     graphs.drop_unread(model)
     return found
 
 
+def opened(graph: ir.Graph, source: Unit, unit: Unit, x: Grid | None, used: set[str]) -> Constants:
+    """The unit's weight, as its codes to nearest stand for, and bias are constants of its own."""
+    before = source.weight
+    tensor = _later(_shape(before), functools.partial(_plainly, source, x, None, before))
+    weight = graphs.initializer(graph, tensor, f"{unit.name}.plain", used)
+    unit.head.replace_input_with(1, weight)
+    bias = None
+    if unit.bias is not None:
+        bias = graphs.initializer(graph, _numbers(unit.bias, unit.name), f"{unit.name}.bias", used)
+        node, slot = reads_bias(unit)
+        node.replace_input_with(slot, bias)
+    return Constants(source, before, x, weight, bias)
+
+
 def _weights(
     plan: Sequence[Unit],
-    grids: Mapping[ir.Value, Grid],
+    reads: Sequence[Grid | None],
     found: Mapping[int, Solved],
-    floats: Collection[int],
-    exact: Collection[int],
+    bits: Sequence[int],
 ) -> dict[int, tuple[_Weight, LayerReport]]:
     """Of the units that have one and round it, by their places; codes wait in a file."""
     made, shelf = {}, Shelf()
     for i, unit in enumerate(plan):
-        if unit.axis is not None and i not in exact:
-            x = None if i in floats else grids[unit.inputs[0]]
-            weight, row = _weight(unit, x, found.get(i))
+        if unit.axis is not None and bits[i] != FLOAT:
+            weight, row = _weight(unit, reads[i], found.get(i))
             codes = shelf.put(whole(weight.codes))
             made[i] = dataclasses.replace(weight, codes=codes), row
     return made
 
 
-def _touched(units: Sequence[Unit]) -> list[ir.Value]:
-    """What they read and make, in order."""
-    return list({value: None for unit in units for value in (*unit.inputs, unit.output)})
+def _reads(
+    plan: Sequence[Unit], ends: Mapping[ir.Value, tuple[float, float]], bits: Sequence[int]
+) -> list[Grid | None]:
+    """The grid of the first value that each unit reads; None where it computes in f32."""
+    makers = {unit.output: own for unit, own in zip(plan, bits, strict=True)}
+    found = []
+    for unit, own in zip(plan, bits, strict=True):
+        x = unit.inputs[0]
+        fewest = min(own, makers.get(x, FLOAT))
+        found.append(None if own == FLOAT else grid_of(*ends[x], fewest))
+    return found
 
 
 def _insert_grids(
-    graph: ir.Graph, rounding: Sequence[Unit], grids: Mapping[ir.Value, Grid], used: set[str]
-) -> None:
-    """All values that these units read and make are rounded."""
-    made = {unit.output for unit in rounding}
-    users = {node for unit in rounding for node in (unit.head, unit.tail)}
-    for value in _touched(rounding):
-        _insert_grid(graph, value, grids[value], None if value in made else users, used)
+    graph: ir.Graph, plan: Sequence[Unit], bits: Sequence[int], ends: Mapping[ir.Value, tuple[float, float]],
+    used: set[str],
+) -> list[tuple[str, ir.Value, Grid]]:  # fmt: skip
+    """Values are rounded as units of these bits ask for; what was, in order, by its name."""
+    makers = {unit.output: own for unit, own in zip(plan, bits, strict=True)}
+    level = {
+        node: own for unit, own in zip(plan, bits, strict=True) for node in (unit.head, unit.tail)
+    }
+    done = []
+    for value, pair in ends.items():
+        made = makers.get(value, FLOAT)
+        asked = {level.get(use.node, FLOAT) for use in value.uses()}
+        now, name = value, str(value.name)
+        for own in (16, 8):
+            if own == made or (own < made and own in asked):
+                grid = grid_of(*pair, own)
+                readers = None if own == made else {n for n, has in level.items() if has == own}
+                rounded = _insert_grid(graph, now, grid, readers, used)
+                done.append((name, value, grid))
+                now = rounded if own == made else now
+    return done
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -381,7 +398,7 @@ def _insert_weight(graph: ir.Graph, unit: Unit, weight: _Weight, used: set[str])
     head.replace_input_with(1, _dequantized(graph, head, unit.name, parts, channels, used, old))
     if unit.bias is None or weight.bias is None:
         return
-    node, slot = _reads_bias(unit)
+    node, slot = reads_bias(unit)
     shape = list(graphs.constant_tensor(unit.bias).shape)  # type: ignore[union-attr]
     name, codes = str(unit.bias.name), weight.bias.reshape(shape)
     if weight.bias_scale is None:
@@ -394,11 +411,12 @@ def _insert_weight(graph: ir.Graph, unit: Unit, weight: _Weight, used: set[str])
     node.replace_input_with(slot, new)
 
 
-def _reads_bias(unit: Unit) -> tuple[ir.Node, int]:
-    """The node that adds the bias, and which of its inputs that is."""
-    assert unit.bias is not None
+def reads_bias(unit: Unit, bias: ir.Value | None = None) -> tuple[ir.Node, int]:
+    """The node that adds the bias, or what took its place, and which of its inputs that is."""
+    bias = bias or unit.bias
+    assert bias is not None
     near = {unit.head, *(use.node for use in unit.head.outputs[0].uses())}
-    return next((use.node, use.idx) for use in unit.bias.uses() if use.node in near)
+    return next((use.node, use.idx) for use in bias.uses() if use.node in near)
 
 
 def _dequantized(
@@ -423,8 +441,8 @@ def _node(op: str, inputs: list[ir.Value], attributes: dict[str, Any], name: str
 
 def _insert_grid(
     graph: ir.Graph, value: ir.Value, grid: Grid, only: set[ir.Node] | None, used: set[str]
-) -> None:
-    """`value` is quantized; `only` these nodes read the result (None: everyone, and the graph's output)."""
+) -> ir.Value:
+    """The result of quantizing `value`, which `only` these nodes read (None: everyone, and the graph's output)."""
     name = str(value.name)
     output = value.is_graph_output() and only is None
     readers = [use for use in value.uses() if only is None or use.node in only]
@@ -456,3 +474,4 @@ def _insert_grid(
         use.node.replace_input_with(use.idx, out)
     if output:
         graph.outputs[:] = [out if v is value else v for v in graph.outputs]
+    return out

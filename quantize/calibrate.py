@@ -41,7 +41,7 @@ T = TypeVar("T")
 class Ranges:
     """Smallest and largest element of each value by name, over `samples` samples; of some each channel's, too.
 
-    `clipped`: narrower ranges of values that are equalized, by `rule`. `bits`: of the grids that are made of them; no file has it.
+    `clipped`: narrower ranges of values that are equalized, by `rule`.
     """
 
     samples: int
@@ -49,7 +49,6 @@ class Ranges:
     channels: Mapping[str, Ends] = dataclasses.field(default_factory=dict)
     rule: str = MINMAX
     clipped: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
-    bits: int = 8
 
     def __getitem__(self, name: str) -> tuple[float, float]:
         """Raises RecipeError where the value was not observed."""

@@ -126,6 +126,29 @@ def judged(
         yield how.whole(float(np.concatenate(each).mean()))
 
 
+CROSSED: Final = 128
+"""Errors of other vectors that each is tried with."""
+
+
+def sure(wanted: Sequence[Sample], made: Sequence[Sample], metric: str) -> float:
+    """Of `top1` what few samples tell better than a count: each vector with the errors of others, as large beside its own size.
+
+    A count of 3 per cent of 200 vectors is off by 1.2 per cent as often as not by less, and of many mixes one is lucky. 0 of other metrics.
+    """
+    if metric != "top1":
+        return 0.0
+    hits = tried = 0
+    for name in (n for n in wanted[0] if all(_is_float(w[n]) for w in wanted)):
+        want, got = (np.concatenate([_vectors(s[name]) for s in some]) for some in (wanted, made))
+        level = want - want.mean(1, keepdims=True)
+        size = np.sqrt(np.square(level).mean(1, keepdims=True))
+        error, top = (got - want) / np.where(size > 0, size, 1), want.argmax(1)
+        for step in range(1, min(len(want), CROSSED)):
+            hits += int(((want + size * np.roll(error, step, 0)).argmax(1) != top).sum())
+            tried += len(want)
+    return 100 * hits / max(tried, 1)
+
+
 def _opened(
     model: ir.Model, tables: bool
 ) -> tuple[ir.Model, list[str], dict[int, str], dict[str, Array]]:

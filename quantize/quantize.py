@@ -23,11 +23,11 @@ from .clipping import clipped
 from .encode import int8
 from .equalize import chains, equalized
 from .fit import Probe, evaluated, fitted
-from .floats import Mix, Simulated, floats, simulated
 from .inputs import settled
 from .journal import NO_JOURNAL, Journal, digest, identity, whole
 from .layers import layers
 from .measure import losses_of
+from .mix import Mix, Simulated, mixed, pace, simulated
 from .plan import Choice, Plan, plan
 from .recipe import MINMAX, SKIP, Recipe, recipe
 from .report import QuantReport
@@ -46,7 +46,7 @@ Progress = Callable[[str], None]
 
 
 RAM_BYTES: Final = 4 << 30
-_SIZED: Final = ", whose products read weights of 8 bits and no fewer, so there is nothing to give out: max_loss leaves units in f32"
+_SIZED: Final = ", whose products read weights of 8 bits and no fewer, so there is nothing to give out: max_loss gives units 16 bits or f32"
 IDLE: Final = {"target_bpw": _SIZED, "target_size": _SIZED, "among": _SIZED}
 """Why static int8 has no use for it."""
 PROBES: Final = 64
@@ -321,11 +321,11 @@ def quantize_activations(
             "static int8: expected a Conv, Gemm or MatMul with a constant weight, got none"
         )
     plan, ranges, seen = _ranged(model, plan, wanted, calibration, method, progress)
-    ranges = dataclasses.replace(ranges, bits=wanted.activation_bits)
     solver = _solver(model, plan, ranges, wanted, calibration, method, progress)
-    mix = _floats(model, plan, solver, ranges, wanted, calibration, method, progress)
+    mix = _mixed(model, plan, solver, ranges, wanted, calibration, method, progress)
     before = model.clone()
-    report = quantize_static(model, plan, ranges, solver(mix), mix.floats, mix.exact)
+    report = quantize_static(model, plan, ranges, solver(mix), mix)
+    report.pace = pace(plan, mix)
     report.ranges = seen
     report.skipped += skipped
     if method.evaluate is not None and method.runner is not None:
@@ -424,24 +424,24 @@ def _solver(
         copy = before.clone()
         copied, runner = units(copy, wanted)[0], calibration.runner
         return solved(
-            before, exact, copy, copied, ranges, mix.floats, mix.exact, given, runner, method.threads, progress,
-            method.journal, key,
+            before, exact, copy, copied, ranges, mix, given, runner, method.threads, progress, method.journal, key,
         )  # fmt: skip
 
     return of
 
 
-def _floats(
+def _mixed(
     model: ir.Model, plan: list[Unit], solver: Solver, ranges: Ranges, wanted: Recipe, calibration: Calibration,
     method: Method, progress: Progress | None,
 ) -> Mix:  # fmt: skip
-    """Units that compute in f32 for the sake of the largest loss, on the samples of the evaluation where there are some.
+    """Bits of the units, more for the sake of the largest loss, on the samples of the evaluation where there are some.
 
     Raises:
         RecipeError: there are no samples to measure with; QuantError: it cannot be kept.
     """
+    bits = wanted.activation_bits
     if wanted.max_loss is None:
-        return Mix()
+        return (bits,) * len(plan)
     source, what = _samples_of(calibration.source), "calibration"
     if method.evaluate is not None:
         source, what = method.evaluate, "evaluation"
@@ -452,18 +452,19 @@ def _floats(
     def build(mix: Mix) -> ir.Model:
         copy = model.clone()
         plan = units(copy, wanted)[0]
-        quantize_static(copy, plan, ranges, solver(mix), mix.floats, mix.exact)
+        quantize_static(copy, plan, ranges, solver(mix), mix)
         return copy
 
-    def simulate() -> Simulated:
+    def simulate(mix: Mix) -> Simulated:
         copy = model.clone()
         again = units(copy, wanted)[0]
-        return simulated(copy, again, grids_of(again, ranges))
+        return simulated(copy, again, grids_of(again, ranges, bits), solver(mix))
 
     parts = [unit.name for unit in plan], sorted(ranges.by_name.items()), wanted.algorithm
     key = _key(method.journal, model, calibration, *parts, samples_too=source)
-    return floats(
-        model, plan, simulate, wanted.max_loss, wanted.metric, given, calibration.runner, build, progress, method.journal, key
+    return mixed(
+        model, plan, bits, simulate, wanted.max_loss, wanted.metric, given, calibration.runner, build, progress,
+        method.journal, key,
     )  # fmt: skip
 
 
@@ -495,7 +496,10 @@ def opset_of(wanted: Recipe) -> int:
     """The lowest opset that has every format a recipe may choose, and its activations."""
     chosen = {wanted.format, *(rule.format for rule in wanted.rules)} - {SKIP}
     least = max((OPSET[name] for name in chosen), default=1)
-    return max(least, WORDS) if wanted.activation_bits == 16 else least
+    words = wanted.activations == "int16" or (
+        wanted.format == "int8" and wanted.max_loss is not None
+    )
+    return max(least, WORDS) if words else least
 
 
 def quantize_model(

@@ -91,8 +91,8 @@ class Rotated:
 
 @dataclasses.dataclass(slots=True)
 class QuantReport:
-    """`activations`, `ranges`, `floats`, units left in f32, and `exact_weights`, those of them whose weights are, too, are of static
-    quantization only; `loss` is of all layers together, where it was measured, in words of `metric`, and `exact` what the model as it
+    """`activations`, `ranges`, `words` and `floats`, units that compute in int16 and in f32, and `pace`, about how many times as long the
+    products of all take as in int8, are of static quantization only; `loss` is of all layers together, where it was measured, in words of `metric`, and `exact` what the model as it
     was has."""
 
     format: str
@@ -103,8 +103,9 @@ class QuantReport:
     loss: float | None = None
     exact: float = 0.0
     metric: str = "cosine"
+    words: list[str] = dataclasses.field(default_factory=list)
     floats: list[str] = dataclasses.field(default_factory=list)
-    exact_weights: list[str] = dataclasses.field(default_factory=list)
+    pace: float = 1.0
     rotated: list[Rotated] = dataclasses.field(default_factory=list)
 
     @property
@@ -168,8 +169,9 @@ class QuantReport:
             ],
             "skipped": self.skipped,
             "rotated": [dataclasses.asdict(r) for r in self.rotated],
+            "words": self.words,
             "floats": self.floats,
-            "exact_weights": self.exact_weights,
+            "pace": self.pace,
             "samples": self.ranges.samples if self.ranges else 0,
             "activations": [dataclasses.asdict(a) for a in self.activations],
         }
@@ -190,9 +192,10 @@ class QuantReport:
         ]
         lines += [f"  {name:40s} left as it is" for name in self.skipped]
         lines += [f"  {r.name:40s} {r.text}" for r in self.rotated]
-        for name in self.floats:
-            weight = ", weight too" if name in self.exact_weights else ""
-            lines.append(f"  {name:40s} computes in f32{weight}")
+        lines += [f"  {name:40s} computes in int16" for name in self.words]
+        lines += [f"  {name:40s} computes in f32, weight too" for name in self.floats]
+        if self.words or self.floats:
+            lines.append(f"  products take about {self.pace:.2f} times as long as in int8")
         lines += [
             f"  {a.name:40s} int{a.bits} values in [{a.low:.6g}, {a.high:.6g}], step {a.scale:.6g}, zero {a.zero}"
             for a in self.activations

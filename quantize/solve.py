@@ -11,7 +11,7 @@ Nagel et al. 2019, section 4.2, https://arxiv.org/abs/1906.04721.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -59,8 +59,7 @@ def solved(
     copy: ir.Model,
     copied: list[Unit],
     ranges: Ranges,
-    floats: Collection[int],
-    exact: Collection[int],
+    bits: Sequence[int],
     given: Iterable[Sample],
     runner: Runner,
     threads: int = 1,
@@ -68,7 +67,7 @@ def solved(
     journal: Journal = NO_JOURNAL,
     of: str = "",
 ) -> dict[int, Solved]:
-    """Weights and shifts of biases by places, of the network in which the units at `floats` compute in f32, `exact` with f32 weights.
+    """Weights and shifts of biases by places, of the network whose units have activations of these bits.
 
     Args:
         copy: Is rounded, in place: a copy of the model, with `copied`, the plan of the copy.
@@ -78,7 +77,7 @@ def solved(
     Raises:
         QuantError: a weight has no form in int8.
     """
-    constants = simulate_static(copy, plan, copied, ranges, floats, exact)
+    constants = simulate_static(copy, plan, copied, ranges, bits)
     found: dict[int, Solved] = {}
     shelf = Shelf()
     pairs = _pairs(model, plan, copy, copied, constants)
@@ -87,10 +86,7 @@ def solved(
         made = rounded(layer, int8.FORMAT, GPTQ, None, threads)
         found[place] = Solved(shelf.rounded(made))
         constants[place].become(found[place])
-    keys = {
-        pair.place: digest("solved", of, sorted(floats), sorted(exact), pair.place)
-        for pair in pairs
-    }
+    keys = {pair.place: digest("solved", of, list(bits), pair.place) for pair in pairs}
     kept = {place: _kept(journal, key, shelf) for place, key in keys.items()}
     parts = _parts(pairs, copy)
     if all(kept.values()):

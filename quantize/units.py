@@ -49,6 +49,13 @@ class Unit:
         return self.head.inputs[1] if self.axis is not None else None
 
     @property
+    def in_words(self) -> bool:
+        """Whether there is an operator of int16 for it; without one it computes in f32, between Q and DQ where it has 16 bits."""
+        kind = form(self.head)
+        looked_up = kind == Form.FUNCTION or (kind == Form.PRODUCT and self.axis is None)
+        return not looked_up and between(self.head) is None
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Those that a rule may match."""
         weight = "" if self.weight is None else str(self.weight.name or "")

@@ -102,7 +102,7 @@ def targets(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--max-loss", type=float, metavar="LOSS",
-        help="as few bits, or units of static int8 in f32, as keep the metric at the outputs at LOSS or below",
+        help="as few bits, or units of static int8 in int16 or f32, as keep the metric at the outputs at LOSS or below",
     )  # fmt: skip
     parser.add_argument(
         "--metric", choices=METRICS, default="cosine",

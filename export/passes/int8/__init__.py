@@ -64,9 +64,10 @@ def _rewrite(graph: ir.Graph, last: ir.Node, used: set[str], reasons: dict[ir.No
 
 
 def _name(new: list[ir.Node], found: Cluster) -> None:
-    """The first node is known by the name of what it replaces."""
-    for i, node in enumerate(new):
-        node.name = str(found.head.name) + (f".{node.op_type}" if i else "")
+    """The first node that does more than change a type or scale is known by the name of what it replaces."""
+    own = next((node for node in new if node.op_type != "Rescale"), new[0])
+    for node in new:
+        node.name = str(found.head.name) + ("" if node is own else f".{node.op_type}")
 
 
 def _left(node: ir.Node) -> str | None:
