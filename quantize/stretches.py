@@ -99,7 +99,7 @@ def in_stretches(
     order = Order(model.graph)
     values = [[order.values[name] for name in part] for part in parts]
     ends = [max(map(order.place, part)) for part in values]
-    needs = [order.needs(part, begin) for part, begin in zip(values, [0, *ends[:-1]], strict=True)]
+    needs = _needs(order, values, [0, *ends[:-1]])
     with tempfile.TemporaryDirectory() as folder:
         files = _Files(Path(folder))
         for i, part in enumerate(values):
@@ -114,6 +114,19 @@ def in_stretches(
                 files,
                 runner,
             )
+
+
+def _needs(
+    order: Order, parts: Sequence[Sequence[ir.Value]], begins: Sequence[int]
+) -> list[set[ir.Value]]:
+    """What each stretch starts from: it makes its part, and what later ones start from and is made behind its begin."""
+    found: list[set[ir.Value]] = []
+    later = set[ir.Value]()
+    for part, begin in zip(reversed(parts), reversed(begins), strict=True):
+        need = order.needs([*part, *(v for v in later if order.place(v) > begin)], begin)
+        found.insert(0, need)
+        later = need | {v for v in later if order.place(v) <= begin}
+    return found
 
 
 class _Files:

@@ -151,3 +151,18 @@ def test_places_and_bytes_are_of_the_order_of_nodes() -> None:
     one = 4 * WIDTH**2
     assert order.weights(0, "p0") - one in (0, 4) and order.weights(at[1], "p1") == one
     assert order.weights(at[3], "b1") == 0
+
+
+def test_what_a_later_stretch_starts_from_is_made_beside_a_part_that_does_not_need_it() -> None:
+    """d, of a, is made before e, of b: the second stretch starts from both a and b."""
+    model = onnx_text(
+        "a = Relu(x); b = Exp(a); d = Neg(a); e = Sqrt(b); y = Add(e, d)", x="f32[2, 3]"
+    )
+    graphs.infer(model)
+    given = [{"x": np.random.default_rng(i).standard_normal((2, 3)).astype(np.float32)} for i in range(2)]  # fmt: skip
+    found = [list(part) for part in in_stretches(model, [["b"], ["e"], ["y"]], given, record)]
+    for number, sample in enumerate(given):
+        a = np.maximum(sample["x"], 0)
+        want = {"b": np.exp(a), "e": np.exp(a / 2), "y": np.exp(a / 2) - a}
+        for part, name in zip(found, want, strict=True):
+            np.testing.assert_allclose(part[number][name], want[name], rtol=1e-5)
