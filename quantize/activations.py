@@ -149,8 +149,10 @@ def quantize_static(
     moves = {unit.output for unit in plan if unit.same}
     for name, value, grid in _insert_grids(model.graph, plan, bits, ends, used):
         if value not in moves:
-            row = (float(grid.scale), grid.zero, grid.bits)
-            report.activations.append(ActivationReport(name, *ends[value], *row))
+            scale, (low, high) = float(grid.scale), ends[value]
+            report.activations.append(
+                ActivationReport(name, low, high, scale, grid.zero, grid.bits)
+            )
     graphs.drop_unread(model)
     return report
 
