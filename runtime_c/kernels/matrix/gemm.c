@@ -127,7 +127,7 @@ static bool run_pairs(const gemm_block *b, const pte_tile_f32 *from, size_t at, 
       .tap_stride = l->tap_stride,
       .run = from->run,
       .panel = {from->panel[0], from->panel[1]},
-      .ask = ask,
+      .ask = share > 0 ? ask : from->panel[0], /* some address */
       .further = ceil_div(share * PTE_PANEL * sizeof(float), lines),
       .beyond = share * PTE_PANEL,
       .out = from->out,
