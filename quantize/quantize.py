@@ -329,7 +329,8 @@ def quantize_activations(
     report.ranges = seen
     report.skipped += skipped
     if method.evaluate is not None and method.runner is not None:
-        given = list(samples(before, method.evaluate, PROBES, "evaluation"))
+        most = PROBES if wanted.max_loss is None else JUDGES
+        given = list(samples(before, method.evaluate, most, "evaluation"))
         both = losses_of(before, [before, model], given, method.runner, wanted.metric)
         report.metric, (report.exact, report.loss) = wanted.metric, both
     return report
