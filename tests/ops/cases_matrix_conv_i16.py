@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from ops.cases_matrix import extents, window
-from ops.cases_matrix_conv_i8 import FLOATS, HUGE, bad_shift, some_wide, with_input
+from ops.cases_matrix_conv_i8 import FLOATS, HUGE, bad_shift, every_shift, some_wide, with_input
 from ops.harness import Array, Case, Status, weight
 
 from pteron.schema.row import Out
@@ -71,6 +71,14 @@ def narrow_ends(zero: int, low: int = -32768, high: int = 32767) -> Case:
     )
 
 
+def mixed(case: Case) -> Case:
+    """Sixteen columns side by side have sixteen shifts, each of them beside all others and on every lane."""
+    shift = np.asarray(case.inputs[4])
+    return with_input(
+        case, shift=np.roll(np.resize(np.arange(1, 63), shift.shape), 5).astype(np.int8)
+    )
+
+
 def largest(case: Case, x: int, w: int, bias: int = 0) -> Case:
     """Every product the same: sums at the end of what a part holds, and beyond int32."""
     given = case.inputs[0]
@@ -119,6 +127,11 @@ CASES = [
     conv((6, 6), 300, 20, 3, begin=1, end=1, wide=True),
     *(conv((3,), 9000, 33, 1, wide=wide) for wide in (False, True)),
     *(narrow_ends(zero, *limits) for zero in (-32768, 0, 32767) for limits in ((-32768, 32767), (-7, 9))),
+    *(form(every_shift(conv((m,), 5, 992, 1, y_zero=zero, wide=m == 7)))
+      for m, zero in ((4, -32768), (6, 32767), (7, 3)) for form in (mixed, dataclasses.replace)),
+    *(form(every_shift(conv((4, 5), 992, 992, 3, groups=992, begin=1, end=1, y_zero=zero)))
+      for zero in (0, 32767) for form in (mixed, dataclasses.replace)),
+    *(mixed(conv((4, 5), c, c, 3, groups=c, begin=1, end=1, wide=c == 77)) for c in (1, 3, 15, 31, 33, 47, 77)),
     some_wide(conv((5,), 30, 70, 1)),
     some_wide(conv((5, 6), 97, 97, 3, groups=97, begin=1, end=1)),
     *(largest(conv((7,), k, 20, 1, wide=wide), x, w, bias)

@@ -169,7 +169,6 @@ static void columns_read(const conv_i16_plan *p, size_t column, size_t count,
 /* Panels side by side of a group, and what follows their sums. */
 typedef struct panel_set {
   size_t column, count; /* of the first panel; panels that exist */
-  bool narrow;
   pte_tile_i16 tile;
   pte_rescale_columns columns[PTE_BESIDE];
   _Alignas(64) int32_t start[PTE_BESIDE][PTE_PANEL];
@@ -180,13 +179,11 @@ typedef struct panel_set {
 static void panels_open(const conv_i16_plan *p, size_t group, size_t panel, panel_set *s) {
   s->count = least(p->kernel->most_panels, p->panels - panel);
   s->column = panel * PTE_PANEL;
-  s->narrow = true;
   memset(s->start, 0, sizeof s->start);
   for (size_t i = 0; i < s->count; i++) {
     const size_t column = s->column + i * PTE_PANEL;
     pte_rescale_columns *c = &s->columns[i];
     columns_read(p, group * p->columns + column, least(PTE_PANEL, p->columns - column), c);
-    s->narrow = s->narrow && c->narrow;
     if (!p->attrs->wide) memcpy(s->start[i], c->bias, sizeof c->bias);
   }
   if (s->count < p->kernel->most_panels) s->columns[1] = s->columns[0];
@@ -222,7 +219,7 @@ static bool rows_run(const conv_i16_plan *p, pte_pace *pace, panel_set *s, size_
     t.quads = least(p->quads - q, part);
     if (!pte_pace_go(pace, (int64_t)(rows * s->count * PTE_PANEL * (t.quads + 1)))) return false;
     const bool last = q + t.quads == p->quads && !p->attrs->wide;
-    t.columns = s->narrow && last ? s->columns : NULL;
+    t.columns = last ? s->columns : NULL;
     p->kernel->tile(rows, &t);
     t.x += 4 * t.quads, t.panel += t.quads * (4 * PTE_PANEL);
     if (p->attrs->wide)
@@ -234,12 +231,7 @@ static bool rows_run(const conv_i16_plan *p, pte_pace *pace, panel_set *s, size_
     exact_take(s, rows * beside, beside, s->sum);
     t.quads = 0, t.start = (const int32_t (*)[PTE_PANEL])s->sum, t.start_row = beside;
     t.columns = s->columns;
-    if (s->narrow) p->kernel->tile(rows, &t);
-  }
-  for (size_t i = 0; !s->narrow && i < rows * t.lanes; i++) {
-    const size_t m = i / t.lanes, n = i % t.lanes, panel = n / PTE_PANEL;
-    y[m * t.y_stride + n] = pte_rescale_i16(s->sum[m * beside + panel][n % PTE_PANEL],
-                                            &s->columns[panel], n % PTE_PANEL);
+    p->kernel->tile(rows, &t);
   }
   return true;
 }
@@ -284,7 +276,6 @@ typedef struct depthwise_run {
   pte_taps_i16 taps;
   const int16_t *zeros; /* a pixel of x_zero */
   char *shares;
-  bool narrow;
 } depthwise_run;
 
 /* Weights of `count` channels from c on, of one block of the variant. */
@@ -300,15 +291,13 @@ static void weights_lay(const conv_i16_plan *p, size_t c, size_t count, int16_t 
 }
 
 static bool weights_fill(const conv_i16_plan *p, pte_pace *pace, int16_t *weight,
-                         pte_rescale_columns *columns, bool *narrow) {
+                         pte_rescale_columns *columns) {
   const size_t block = p->kernel->block, even = p->depth + p->depth % 2;
   for (size_t c = 0; c < p->channels; c += block, weight += even * block) {
     const size_t count = least(block, p->channels - c);
     if (!pte_pace_go(pace, (int64_t)((p->depth + 4) * block))) return false;
-    for (size_t i = 0; i < block; i += PTE_PANEL, columns++) {
+    for (size_t i = 0; i < block; i += PTE_PANEL, columns++)
       columns_read(p, c + i, i < count ? least(PTE_PANEL, count - i) : 0, columns);
-      *narrow = *narrow && columns->narrow;
-    }
     weights_lay(p, c, count, weight);
   }
   return true;
@@ -346,9 +335,9 @@ static size_t windows_inside(const conv_i16_plan *p, const pte_conv_pixel *pixel
   return (size_t)((last < wide->out ? last + 1 : wide->out) - pixel->at[2]);
 }
 
-/* Channels first .. end of a pixel, exact or, but for `wide`, wrapping. */
-static void taps_any(const depthwise_run *r, size_t first, size_t end, const int16_t *const *tap,
-                     size_t at, int16_t *y) {
+/* Channels first .. end of a pixel, exact. */
+static void taps_exact(const depthwise_run *r, size_t first, size_t end, const int16_t *const *tap,
+                       size_t at, int16_t *y) {
   const pte_taps_i16 *t = &r->taps;
   const pte_gemm_i16 *kernel = r->plan->kernel;
   const size_t block = kernel->block, even = t->taps + t->taps % 2;
@@ -358,7 +347,6 @@ static void taps_any(const depthwise_run *r, size_t first, size_t end, const int
     int64_t v = columns->bias[c % PTE_PANEL];
     for (size_t k = 0; k < t->taps; k++)
       v += tap[k][at + c] * weight[pte_tap_word(kernel->pairs, block, k, c % block)];
-    if (!r->plan->attrs->wide) v = (int32_t)(uint32_t)(uint64_t)v;
     v = v < INT32_MIN ? INT32_MIN : v > INT32_MAX ? INT32_MAX : v;
     y[c] = pte_rescale_i16((int32_t)v, columns, c % PTE_PANEL);
   }
@@ -372,10 +360,10 @@ static bool taps_run(const depthwise_run *r, pte_pace *pace, const int16_t *cons
     const int64_t cost = (int64_t)(p->depth * pixels);
     some = (size_t)pte_pace_take(pace, (int64_t)(p->channels - c), cost, PTE_BLOCK_I16);
     if (some == 0) return false;
-    const size_t end = c + some, odd = r->narrow ? end / 2 * 2 : c;
-    if (odd > c) p->kernel->taps(&r->taps, c, odd, tap, pixels, step, y);
-    for (size_t i = 0; odd < end && i < pixels; i++)
-      taps_any(r, odd, end, tap, i * step, y + i * p->channels);
+    if (!p->attrs->wide) p->kernel->taps(&r->taps, c, c + some, tap, pixels, step, y);
+    else
+      for (size_t i = 0; i < pixels; i++)
+        taps_exact(r, c, c + some, tap, i * step, y + i * p->channels);
   }
   return true;
 }
@@ -407,10 +395,9 @@ static pte_status run_depthwise(conv_i16_plan *p, pte_pace *pace) {
       .plan = p,
       .taps = {columns, (const int16_t *)(const void *)scratch, p->depth, p->channels},
       .zeros = zeros,
-      .shares = scratch + p->weight_bytes + p->column_bytes,
-      .narrow = !p->attrs->wide
+      .shares = scratch + p->weight_bytes + p->column_bytes
   };
-  if (!weights_fill(p, pace, (void *)scratch, columns, &r.narrow)) return PTE_CANCELLED;
+  if (!weights_fill(p, pace, (void *)scratch, columns)) return PTE_CANCELLED;
   for (size_t c = 0, some; c < p->channels; c += some) {
     some = (size_t)pte_pace_take(pace, (int64_t)(p->channels - c), 1, 1);
     if (some == 0) return PTE_CANCELLED;

@@ -9,23 +9,49 @@
 /* What follows two vectors of sums. */
 typedef struct words_lanes {
   rescale_lanes first, second;
-  __m512i low, high;
+  __m512i low, high, zero;
+  __m512i up[2], bottom[2]; /* bottom: the least sum that does not saturate */
+  bool narrow;
 } words_lanes;
 
 INLINE words_lanes words_lanes_of(const pte_rescale_columns *c) {
-  return (words_lanes){rescale_lanes_of(c), rescale_lanes_of(c + 1),
-                       _mm512_set1_epi16((short)c->low), _mm512_set1_epi16((short)c->high)};
+  return (words_lanes){.first = rescale_lanes_of(c),
+                       .second = rescale_lanes_of(c + 1),
+                       .low = _mm512_set1_epi16((short)c->low),
+                       .high = _mm512_set1_epi16((short)c->high),
+                       .zero = _mm512_set1_epi32(c->zero),
+                       .narrow = c[0].narrow && c[1].narrow};
+}
+
+/* Once the lanes are in place. */
+INLINE void words_lanes_lift(words_lanes *r) {
+  const __m512i one = _mm512_set1_epi32(1);
+  rescale_lanes *lanes[] = {&r->first, &r->second};
+#pragma GCC unroll 2
+  for (size_t i = 0; i < 2; i++) {
+    r->up[i] = lanes[i]->add;
+    r->bottom[i] = _mm512_srav_epi32(_mm512_set1_epi32(INT32_MIN), r->up[i]);
+    lanes[i]->add = _mm512_sllv_epi32(one, _mm512_sub_epi32(lanes[i]->down, one));
+  }
+}
+
+INLINE __m512i shifted_up(__m512i sum, const words_lanes *r, size_t i) {
+  sum = _mm512_min_epi32(_mm512_max_epi32(sum, r->bottom[i]), ~r->bottom[i]);
+  return _mm512_sllv_epi32(sum, r->up[i]);
 }
 
 /* Of the first in the low half of each 16 bytes. */
 INLINE __m512i words_of_two(__m512i first, __m512i second, const words_lanes *r) {
-  const __m512i words =
-      _mm512_packs_epi32(rescaled_lanes(first, &r->first), rescaled_lanes(second, &r->second));
+  if (!r->narrow) first = shifted_up(first, r, 0), second = shifted_up(second, r, 1);
+  first = _mm512_add_epi32(rescaled_lanes(first, &r->first), r->zero);
+  second = _mm512_add_epi32(rescaled_lanes(second, &r->second), r->zero);
+  const __m512i words = _mm512_packs_epi32(first, second);
   return _mm512_min_epi16(_mm512_max_epi16(words, r->low), r->high);
 }
 
 static __attribute__((noinline)) void rows_put(size_t rows, const pte_tile_i16 *t) {
-  const words_lanes r = words_lanes_of(t->columns);
+  words_lanes r = words_lanes_of(t->columns);
+  words_lanes_lift(&r);
   const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
   const __mmask32 some = UINT32_MAX >> (2 * PTE_PANEL - t->lanes);
   for (size_t m = 0; m < rows; m++) {
@@ -136,6 +162,7 @@ static void taps(const pte_taps_i16 *t, size_t first, size_t end, const int16_t 
     r.second.odd = _mm512_srli_epi64(r.second.even, 32);
     r.first.add = low_of(k->add), r.second.add = high_of(k->add);
     r.first.down = low_of(k->down), r.second.down = high_of(k->down);
+    words_lanes_lift(&r);
     size_t i = 0;
     for (; i + 1 < pixels; i += 2)
       pixels_put(2, t, weight, tap, i * step + c, step, some, bias, &r, y + i * t->channels + c);
@@ -151,13 +178,14 @@ INLINE __m512i addends(const int16_t *codes, const rescale_lanes *r) {
 
 static void add(size_t count, const int16_t *a, const int16_t *b, const pte_rescale_columns *f,
                 int16_t *y) {
-  const rescale_lanes left = rescale_lanes_of(f), right = rescale_lanes_of(f + 1);
-  const rescale_lanes sum = rescale_lanes_of(f + 2);
+  words_lanes codes = words_lanes_of(f), last = words_lanes_of(f + 1); /* of b, and the sum's */
+  words_lanes_lift(&codes), words_lanes_lift(&last);
   const __m256i low = _mm256_set1_epi16((short)f[2].low);
   const __m256i high = _mm256_set1_epi16((short)f[2].high);
   for (size_t i = 0; i < count; i += PTE_PANEL) {
-    const __m512i both = _mm512_add_epi32(addends(a + i, &left), addends(b + i, &right));
-    const __m256i words = _mm512_cvtsepi32_epi16(rescaled_lanes(both, &sum));
+    __m512i sum = _mm512_add_epi32(addends(a + i, &codes.first), addends(b + i, &codes.second));
+    sum = _mm512_add_epi32(rescaled_lanes(sum, &last.second), _mm512_set1_epi32(f[2].zero));
+    const __m256i words = _mm512_cvtsepi32_epi16(sum);
     _mm256_storeu_si256((__m256i *)(void *)(y + i),
                         _mm256_min_epi16(_mm256_max_epi16(words, low), high));
   }

@@ -7,13 +7,17 @@
 
 enum { ROWS = 4 };
 
+INLINE int32x4_t four_shifted(int32x4_t sum, const pte_rescale_columns *c, size_t n) {
+  return four_rescaled(true, vqshlq_s32(sum, vld1q_s32(c->add + n)), c, n);
+}
+
 INLINE void words_put(const int32x4_t *sum, const pte_rescale_columns *c, size_t lanes,
                       int16_t *y) {
   int16_t some[PTE_PANEL], *to = lanes == PTE_PANEL ? y : some;
 #pragma GCC unroll 2
   for (size_t h = 0; h < 2; h++) {
-    const int16x4_t low = vqmovn_s32(four_rescaled(true, sum[2 * h], c, 8 * h));
-    const int16x4_t high = vqmovn_s32(four_rescaled(true, sum[2 * h + 1], c, 8 * h + 4));
+    const int16x4_t low = vqmovn_s32(four_shifted(sum[2 * h], c, 8 * h));
+    const int16x4_t high = vqmovn_s32(four_shifted(sum[2 * h + 1], c, 8 * h + 4));
     const int16x8_t words = vmaxq_s16(vcombine_s16(low, high), vdupq_n_s16((int16_t)c->low));
     vst1q_s16(to + 8 * h, vminq_s16(words, vdupq_n_s16((int16_t)c->high)));
   }

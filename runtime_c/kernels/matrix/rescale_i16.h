@@ -5,20 +5,16 @@
 
 #include "kernels/matrix/rescale.h"
 
-/* As pte_rescale_complete. A zero point of 16 bits leaves less room above the bit that rounds:
- * narrow, too, asks that |add| <= 2^30. */
-static inline void pte_rescale_i16_complete(pte_rescale_columns *c, const int8_t *shifts) {
-  pte_rescale_complete(c, shifts);
-  for (size_t n = 0; n < PTE_PANEL; n++) {
-    const int64_t one = (int64_t)1 << ((shifts[n] - PTE_SHIFT_NARROW) & 31);
-    const int64_t add = (2 * (int64_t)c->zero + 1) * one;
-    if (add > 1 << 30 || add < -(1 << 30)) c->narrow = false;
-  }
-}
+/* Completes columns of which bias, multiplier, zero, low and high are there; `shifts` of each.
+ *
+ * As pte_rescale_complete and pte_rescale_lift, but that the zero point, of 16 bits, joins behind
+ * the shift of all columns: y = clamp(((h + 2^(down - 1)) >> down) + zero, low, high), where h is
+ * of the sum << add, saturated. Narrow: `add` is 0 everywhere. */
+void pte_rescale_i16_complete(pte_rescale_columns *c, const int8_t *shifts);
 
 /* A sum that began with the bias, of any column n. */
 static inline int16_t pte_rescale_i16(int32_t sum, const pte_rescale_columns *c, size_t n) {
-  const int64_t v = pte_scaled(sum, c->multiplier[n], c->down[n] + 32) + c->zero;
+  const int64_t v = pte_scaled(sum, c->multiplier[n], 32 + c->down[n] - c->add[n]) + c->zero;
   return (int16_t)(v < c->low ? c->low : v > c->high ? c->high : v);
 }
 
