@@ -18,7 +18,7 @@
 #define PTE_PARTS false
 #endif
 #if PTE_HAVE_AVX2 || PTE_HAVE_NEON
-#define PTE_FLOATS true /* a variant of panel_decode has `few` */
+#define PTE_FLOATS PTE_STORED_KEPT /* a variant of panel_decode has `few` */
 #else
 #define PTE_FLOATS false
 #endif

@@ -129,7 +129,7 @@ static bool windows_only(const max_pool *p, pte_pace *pace, const pte_taps *taps
     else start_f32(y, NULL, channels);
     return pte_pace_go(pace, channels);
   }
-  if (windows > 1 && taps->total <= PTE_WINDOW_CHUNK) l.shared = shared_by(w);
+  if (codes && windows > 1 && taps->total <= PTE_WINDOW_CHUNK) l.shared = shared_by(w);
   const int64_t start = pte_window_start(w, taps);
   pte_coords coords = {{0}};
   for (int64_t left = taps->total; left > 0; left -= l.taps, l.first = false) {

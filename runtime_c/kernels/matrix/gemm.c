@@ -156,7 +156,7 @@ static const float *weights_to_come(const gemm_block *b, const gemm_step *k, siz
     const bool last = at + count == b->taps * b->run;
     next = last ? b->panel_end : b->panel_begin, at = last ? 0 : at + count;
   }
-  if (from->decoded || next + panels > all) return NULL;
+  if (pte_gemm_decodes(b->g) || next + panels > all) return NULL;
   return from->read(from->self, b->group * all + next, at, count, NULL);
 }
 
@@ -203,10 +203,10 @@ static bool run_step(const gemm_block *b, const gemm_step *k) {
  * far as a tile may go. Steps are about as long each. */
 static bool run_steps(const gemm_block *b) {
   bool stream = b->rows <= PTE_STRIP && !has_pairs(b);
-  size_t depth = b->g->panels.decoded ? PTE_GEMM_DEPTH
-                 : stream             ? PTE_GEMM_LONG
-                 : has_pairs(b)       ? PTE_GEMM_EVEN
-                                      : PTE_GEMM_WIDE;
+  size_t depth = pte_gemm_decodes(b->g) ? PTE_GEMM_DEPTH
+                 : stream               ? PTE_GEMM_LONG
+                 : has_pairs(b)         ? PTE_GEMM_EVEN
+                                        : PTE_GEMM_WIDE;
   size_t taps = most(depth / b->run, 1), run = least(depth, b->run);
   taps = ceil_div(b->taps, ceil_div(b->taps, taps)), run = ceil_div(b->run, ceil_div(b->run, run));
   for (size_t tap = 0; tap < b->taps; tap += taps)
@@ -219,7 +219,7 @@ static bool run_steps(const gemm_block *b) {
 
 /* Panels that are decoded for one strip are so to their end, a few at a time: codes stream too. */
 static bool run_depth(const gemm_block *b) {
-  const bool few = b->g->panels.decoded && b->rows <= PTE_STRIP && !has_pairs(b);
+  const bool few = pte_gemm_decodes(b->g) && b->rows <= PTE_STRIP && !has_pairs(b);
   const size_t panels = few ? PTE_ABREAST : b->panel_end;
   gemm_block part = *b;
   for (; part.panel_begin < b->panel_end; part.panel_begin = part.panel_end) {
@@ -250,8 +250,9 @@ static bool finish_rows(const gemm_block *b, bool empty) {
 }
 
 enum {
-  VECTOR_DEPTH = 16384, /* K of a whole sum, at most; a longer one is cut */
-  FOUR = PTE_PANEL / 4  /* reading the weights is what takes time: four steps count as one */
+  FEW = PTE_PARTS || PTE_FLOATS, /* variants take few rows */
+  VECTOR_DEPTH = 16384,          /* K of a whole sum, at most; a longer one is cut */
+  FOUR = PTE_PANEL / 4 /* reading the weights is what takes time: four steps count as one */
 };
 
 /* `count` panels from the block's `panel` on into `out`, before they are finished; false: there are
@@ -260,7 +261,7 @@ static bool run_whole(const gemm_block *b, size_t panel, size_t count, float *ou
   const pte_gemm *g = b->g;
   const size_t place = b->group * pte_panel_count(g->columns) + b->panel_begin + panel;
   const pte_few_f32 few = {b->few, NULL, b->rows, b->few_stride, g->run, 0, out, stride, NULL, 0};
-  if (PTE_FLOATS && g->panels.decoded) return g->panels.few(g->panels.self, place, count, &few);
+  if (PTE_FLOATS && pte_gemm_decodes(g)) return g->panels.few(g->panels.self, place, count, &few);
   b->kernel->vector(g->run, count, b->table[0],
                     g->panels.read(g->panels.self, place, 0, g->run, NULL), out);
   return true;
@@ -269,7 +270,8 @@ static bool run_whole(const gemm_block *b, size_t panel, size_t count, float *ou
 /* One row of weights in place, or few of such as are decoded on the way. */
 static bool run_vector(const gemm_block *b) {
   const size_t whole = columns_of(b) / PTE_PANEL, rest = columns_of(b) % PTE_PANEL;
-  const int64_t cost = (int64_t)(FOUR * b->rows * b->g->run);
+  const size_t rows = PTE_FLOATS ? b->rows : 1;
+  const int64_t cost = (int64_t)(FOUR * rows * b->g->run);
   for (size_t p = 0, count; p < whole; p += count) {
     count = (size_t)pte_pace_take(b->pace, (int64_t)(whole - p), cost, 8);
     if (count == 0) return false;
@@ -278,7 +280,7 @@ static bool run_vector(const gemm_block *b) {
   if (rest > 0) {
     float tile[PTE_FEW_STORED][PTE_PANEL];
     if (!run_whole(b, whole, 1, tile[0], PTE_PANEL)) return run_depth(b);
-    for (size_t m = 0; m < b->rows; m++)
+    for (size_t m = 0; m < rows; m++)
       memcpy(b->out + m * b->out_stride + whole * PTE_PANEL, tile[m], rest * sizeof *tile[m]);
   }
   return finish_rows(b, false);
@@ -304,8 +306,8 @@ static bool run_few(const gemm_block *b) {
 
 static bool run_block(const gemm_block *b) {
   const pte_gemm *g = b->g;
-  const bool vector = g->panels.decoded ? PTE_FLOATS && b->few != NULL
-                                        : b->rows == 1 && g->taps == 1 && g->run <= VECTOR_DEPTH;
+  const bool vector = pte_gemm_decodes(g) ? PTE_FLOATS && b->few != NULL
+                                          : b->rows == 1 && g->taps == 1 && g->run <= VECTOR_DEPTH;
   if (g->taps == 0 || g->run == 0) return finish_rows(b, true);
   if (vector) return run_vector(b);
   return PTE_PARTS && b->few != NULL ? run_few(b) : run_depth(b);
@@ -336,10 +338,10 @@ static bool share_of(const pte_gemm *g, gemm_share *out) {
   uint64_t rows = least(g->rows, PTE_GEMM_ROWS), slots = pte_strips((size_t)rows) * PTE_STRIP;
   uint64_t pairs, pieces = 0, apart;
   gemm_share s = {
-      .decoded = g->panels.decoded ? sizeof(float[PTE_ABREAST * PTE_GEMM_DEPTH * PTE_PANEL]) : 0};
+      .decoded = pte_gemm_decodes(g) ? sizeof(float[PTE_ABREAST * PTE_GEMM_DEPTH * PTE_PANEL]) : 0};
   const pte_gemm_lines *l = &g->lines;
-  s.few = l->width == g->rows && l->taps == 1 && l->piece_floats == 0 &&
-          (g->panels.decoded
+  s.few = FEW && l->width == g->rows && l->taps == 1 && l->piece_floats == 0 &&
+          (pte_gemm_decodes(g)
                ? PTE_FLOATS && g->panels.floats && g->rows <= PTE_FEW_STORED &&
                      g->copy_floats == 0 && g->run <= VECTOR_DEPTH
                : PTE_PARTS && g->rows > 1 && g->rows <= PTE_FEW && g->run <= VECTOR_DEPTH / 2);
@@ -373,8 +375,7 @@ static bool even(const pte_gemm *g, const pte_gemm_f32 *kernel) {
 
 /* Whether rows are few, and the variant takes them so. */
 static bool takes_few(const pte_gemm *g, const pte_gemm_f32 *kernel, const gemm_share *share) {
-  return (PTE_PARTS || PTE_FLOATS) && share->few &&
-         (g->panels.decoded ? g->panels.few != NULL : kernel->few != NULL);
+  return FEW && share->few && (pte_gemm_decodes(g) ? g->panels.few != NULL : kernel->few != NULL);
 }
 
 /* Up to PTE_SPAN rows of a line, `row` being the first one's number in the block. */
@@ -453,7 +454,7 @@ static bool fill_block(gemm_block *b, const gemm_share *share, char *scratch) {
   b->pair_count = 0, b->few = NULL;
   if (takes_few(b->g, b->kernel, share) && b->run != 0 && b->rows == b->g->rows) {
     if (!few_fill(b, share->apart, copy)) return false;
-    if (!b->g->panels.decoded) return true;
+    if (!pte_gemm_decodes(b->g)) return true;
   } /* those of weights that are decoded may yet go the other way */
   if (b->run != 0 && even(b->g, b->kernel)) return fill_pairs(b, copy);
   pte_gemm_rows rows = {b->group, b->row, b->rows, b->g->taps, b->table, copy, b->pace};
@@ -574,7 +575,7 @@ static void grid_task(void *context, size_t begin, size_t end, uint32_t thread) 
     char *scratch = grid->scratch + grid->share.total * thread;
     gemm_held *held = held_of(grid, thread);
     place_block(&b, &grid->share, scratch);
-    if (grid->column_blocks > 1 && held->band == band && !grid->share.few) {
+    if (grid->column_blocks > 1 && held->band == band && !(FEW && grid->share.few)) {
       b.pair_count = held->pair_count;
     } else {
       held->band = SIZE_MAX;

@@ -10,6 +10,7 @@
 #ifndef PTE_GEMM_H
 #define PTE_GEMM_H
 
+#include "core/kept.h"
 #include "kernels/matrix/epilogue.h"
 #include "kernels/matrix/finish.h"
 #include "kernels/matrix/panels.h"
@@ -76,6 +77,11 @@ typedef struct pte_gemm {
   const pte_engine *epilogue; /* NULL: none; runs over each block when it is complete */
   pte_watch *watch;           /* the call's */
 } pte_gemm;
+
+/* Constant in builds that keep no stored format. */
+static inline bool pte_gemm_decodes(const pte_gemm *g) {
+  return PTE_STORED_KEPT && g->panels.decoded;
+}
 
 enum {
   PTE_GEMM_DEPTH = 256, /* K of a block: 256 * 16 floats are 16 KiB, half of a small L1 */
