@@ -176,7 +176,7 @@ TABLE = {
         "--range": [("kl", "invalid choice"), ("mse", "expected int8 activations"), ("mse --calibrate {npz} --format nf4", "expected int8 activations")],
         "--recipe": [("{none}.yaml", "give one")],
         "--target-bpw": [("x", "invalid float"), ("0", "above 0"), ("nan", "above 0"), ("4", "expected samples")],
-        "--target-size": [("x", "expected a number of bytes"), ("0", "above 0"), ("1MB --target-bpw 4", "one of them"), ("1MB --calibrate {npz} --format int8", "weights of 8 bits and no fewer, so there is nothing to give out: max_loss leaves units in f32")],
+        "--target-size": [("x", "expected a number of bytes"), ("0", "above 0"), ("1MB --target-bpw 4", "one of them"), ("1MB --calibrate {npz} --format int8", "weights of 8 bits and no fewer, so there is nothing to give out: max_loss gives units 16 bits or f32")],
         "--max-loss": [("x", "invalid float"), ("-1", "above 0"), ("inf", "above 0")],
         "--metric": [("top5", "invalid choice")],
         "--among": [("int8", "expected target_bpw"), (", --target-bpw 4 --calibrate {npz}", "expected one of int8"), ("nope --target-bpw 4", "expected one of int8")],

@@ -323,8 +323,9 @@ INLINE bool block_multiply(const float *x, float by, int32_t bias, int8_t *code,
     nearest[i] = _mm512_sub_epi32(_mm512_castps_si512(moved), _mm512_castps_si512(middle));
     _mm_storeu_si128((__m128i *)(void *)(code + i * PTE_PANEL), _mm512_cvtepi32_epi8(nearest[i]));
   }
+  if (close != 0) return true; /* what is no number has no sum */
   *start = -bias * _mm512_reduce_add_epi32(_mm512_add_epi32(nearest[0], nearest[1]));
-  return close != 0;
+  return false;
 }
 
 /* What goes by divisions, once. */

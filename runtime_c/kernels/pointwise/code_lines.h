@@ -2,7 +2,7 @@
 #ifndef PTE_CODE_LINES_H
 #define PTE_CODE_LINES_H
 
-#include "kernels/pointwise/pointwise.h"
+#include "kernels/pointwise/engine.h"
 
 /* Runs the engine's program, if it is one form between f32 and codes and both tensors are dense, in
  * one order or with axis 1 innermost in one of them. false: it is not, and nothing was done. */
