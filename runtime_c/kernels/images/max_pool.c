@@ -61,12 +61,6 @@ WINDOW(f64, double)
 WINDOW(i64, int64_t)
 WINDOW(i8, int8_t)
 
-#ifdef PTE_SMALL_BUFFERS /* where code is dear, too: each window by itself */
-enum { BESIDE = 0 };
-#else
-enum { BESIDE = 1 };
-#endif
-
 /* How many windows from `out` on, along the last axis, have as many taps, their own all inside x.
  */
 static int64_t windows_alike(const pte_window *w, const pte_taps *taps, const pte_coords *out) {
@@ -129,7 +123,8 @@ static bool windows_only(const max_pool *p, pte_pace *pace, const pte_taps *taps
     else start_f32(y, NULL, channels);
     return pte_pace_go(pace, channels);
   }
-  if (codes && windows > 1 && taps->total <= PTE_WINDOW_CHUNK) l.shared = shared_by(w);
+  if (PTE_WINDOWS_BESIDE && codes && windows > 1 && taps->total <= PTE_WINDOW_CHUNK)
+    l.shared = shared_by(w);
   const int64_t start = pte_window_start(w, taps);
   pte_coords coords = {{0}};
   for (int64_t left = taps->total; left > 0; left -= l.taps, l.first = false) {
@@ -182,7 +177,7 @@ static void max_pool_task(void *context, size_t begin, size_t end, uint32_t thre
   pte_coords out = pte_coords_at(first % w->pixels_out, w->out, w->axes);
   pte_pace pace = pte_call_pace(p->call);
   pte_taps taps;
-  pte_offsets offsets[2] = {{.count = {0}}, {.count = {0}}}; /* at the ends of lines, and within */
+  pte_offsets offsets[1 + PTE_WINDOWS_BESIDE] = {{.count = {0}}}; /* at lines' ends, and within */
   const bool only = index == NULL && (x->dtype == PTE_F32 || x->dtype == PTE_I8);
   (void)thread;
   for (int64_t i = first, alike; i < (int64_t)end; i += alike) {
@@ -190,15 +185,16 @@ static void max_pool_task(void *context, size_t begin, size_t end, uint32_t thre
     int64_t batch = i / w->pixels_out;
     int64_t *to = index != NULL ? (int64_t *)index->data + i * w->channels : NULL;
     char *from = pte_element(x, batch * image), *best = pte_element(y, i * w->channels);
-    alike = BESIDE && only ? windows_alike(w, &taps, &out) : 1;
+    alike = PTE_WINDOWS_BESIDE && only ? windows_alike(w, &taps, &out) : 1;
     if (alike > (int64_t)end - i) alike = (int64_t)end - i;
     for (int64_t c = 0, stop; c < w->channels; c = stop) {
       stop = w->channels - c < PTE_WINDOW_CHANNELS ? w->channels : c + PTE_WINDOW_CHANNELS;
-      pte_offsets *o = &offsets[BESIDE && alike > 1];
+      pte_offsets *o = &offsets[PTE_WINDOWS_BESIDE && alike > 1];
       if (!window_channels(p, &pace, &taps, o, c, stop, alike, from, best, to)) return;
       if (to != NULL) number_indices(p, batch, c, stop, to);
     }
-    if (BESIDE && w->axes > 0) out.at[w->axes - 1] += alike - 1; /* they lie in one line */
+    if (PTE_WINDOWS_BESIDE && w->axes > 0)
+      out.at[w->axes - 1] += alike - 1; /* they lie in one line */
     pte_coords_next(&out, w->out, w->axes);
   }
 }

@@ -75,6 +75,12 @@ static inline int64_t pte_window_pixel_column(const pte_window *w, const pte_tap
   return pixel;
 }
 
+#ifdef PTE_SMALL_BUFFERS /* where code is dear, too: each window and tap by itself */
+enum { PTE_WINDOWS_BESIDE = 0 };
+#else
+enum { PTE_WINDOWS_BESIDE = 1 };
+#endif
+
 enum { PTE_WINDOW_CHUNK = 64, PTE_WINDOW_CHANNELS = 4096 }; /* channels that are taken together */
 
 /* Offsets of taps from the window's first, in elements: the same for all windows with as many. */
@@ -99,7 +105,7 @@ static inline int64_t pte_window_offsets(const pte_window *w, const pte_taps *ta
   for (unsigned i = 0; i < w->axes; i++) known = known && o->count[i] == taps->count[i];
   if (known) return count;
   for (int64_t t = 0, pixel = 0; t < count; t++) {
-    if (t > 0 && coords->at[w->axes - 1u] > 0) { /* beside the one before */
+    if (PTE_WINDOWS_BESIDE && t > 0 && coords->at[w->axes - 1u] > 0) { /* beside the one before */
       pixel += w->dilation[w->axes - 1u];
     } else {
       pixel = 0;
