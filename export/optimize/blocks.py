@@ -46,12 +46,12 @@ def pays(draft: Draft, i: Instr) -> bool:
     """Whether what `i` writes is large."""
     (y,) = i.outputs
     assert y is not None
-    elements = 4
+    size = 4
     for axis, extent in enumerate(draft.values[y].shape):
         if not isinstance(extent, int) and axis > 0:
             return False
-        elements *= extent if isinstance(extent, int) else 1
-    return elements >= LEAST_BYTES
+        size *= extent if isinstance(extent, int) else 1
+    return size >= LEAST_BYTES
 
 
 def _before(draft: Draft, block: int, at: int) -> int | None:

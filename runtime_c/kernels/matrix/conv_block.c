@@ -183,6 +183,10 @@ static pte_status conv_block_scratch(const pte_call *call, uint64_t *out_bytes) 
   return fits ? PTE_OK : PTE_NO_MEMORY;
 }
 
+/* `limits`: of the first or second convolution, whose words are the same. */
+_Static_assert((int)PTE_CONV_BLOCK_FIRST_NONE == (int)PTE_CONV_BLOCK_SECOND_NONE &&
+                   (int)PTE_CONV_BLOCK_FIRST_RELU6 == (int)PTE_CONV_BLOCK_SECOND_RELU6,
+               "schema/ops_matrix.py");
 static pte_finish_f32 finish_of(const pte_tensor *bias, uint32_t limits) {
   return (pte_finish_f32){.add = {bias == NULL ? NULL : bias->data},
                           .high = 6,

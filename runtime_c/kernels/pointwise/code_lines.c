@@ -123,7 +123,7 @@ bool pte_code_lines_run(const pte_call *call, const pte_engine *e) {
   code_lines l = {.engine = e, .form = only_form(e), .x = x->data, .y = y->data};
   if (l.form == NULL) return false;
   l.makes_codes = l.form->kind == PTE_FORM_QUANTIZE;
-  l.words = l.form->dtype == PTE_I16 || l.form->dtype == PTE_U16;
+  l.words = pte_form_has_words(l.form);
   const pte_tensor *floats = l.makes_codes ? x : y, *codes = l.makes_codes ? y : x;
   if (floats->dtype != PTE_F32) return false;
   if ((is_plain(x) && is_plain(y)) || (is_last(x) && is_last(y))) {

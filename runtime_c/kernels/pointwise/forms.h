@@ -3,6 +3,7 @@
 #ifndef PTE_FORMS_H
 #define PTE_FORMS_H
 
+#include "core/kept.h"
 #include "gen/steps.h"
 #include "kernels/pointwise/walk.h"
 
@@ -61,6 +62,12 @@ typedef struct pte_form {
   };
   int32_t zero, least, most;
 } pte_form;
+
+/* Whether its codes have 16 bits. */
+static inline bool pte_form_has_words(const pte_form *f) {
+  return (PTE_DTYPE_KEPT(PTE_I16) && f->dtype == PTE_I16) ||
+         (PTE_DTYPE_KEPT(PTE_U16) && f->dtype == PTE_U16);
+}
 
 /* A program and its operands. */
 typedef struct pte_forms_source {
