@@ -9,7 +9,7 @@
  * panels passes over them while they are in the cache. */
 #include "core/size.h"
 #include "gen/ops.h"
-#include "kernels/matrix/conv_window.h"
+#include "kernels/matrix/conv_gather.h"
 #include "kernels/matrix/panels.h"
 #include "kernels/matrix/rescale_i16.h"
 
@@ -90,45 +90,8 @@ static bool plan_of(const pte_call *call, conv_i16_plan *p) {
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static int16_t *zeros_put(const conv_i16_plan *p, size_t count, int16_t *to) {
-  for (size_t i = 0; i < count; i++) to[i] = (int16_t)p->attrs->x_zero;
-  return to + count;
-}
-
-/* The taps along the last axis; `line` is where it starts, NULL where all of it is padding. */
-static int16_t *gather_line(const conv_i16_plan *p, const int16_t *line, int64_t at, int16_t *to) {
-  const pte_conv_axis *axis = &p->w.axis[2];
-  const int64_t place = at * axis->stride - axis->begin;
-  const size_t kernel = (size_t)axis->kernel;
-  if (line == NULL) return zeros_put(p, kernel * p->channels, to);
-  if (p->groups == 1 && axis->dilation == 1 && place >= 0 && place + axis->kernel <= axis->in) {
-    memcpy(to, line + place * p->w.channels, kernel * p->channels * sizeof *to);
-    return to + kernel * p->channels;
-  }
-  for (size_t j = 0; j < kernel; j++) {
-    const int64_t tap = pte_conv_place(axis, at, (int64_t)j);
-    if (tap < 0) to = zeros_put(p, p->channels, to);
-    else {
-      memcpy(to, line + tap * p->w.channels, p->channels * sizeof *to);
-      to += p->channels;
-    }
-  }
-  return to;
-}
-
-/* The window of `pixel`, of a group whose first channel of the image is at `image`. */
-static void gather(const conv_i16_plan *p, const int16_t *image, const pte_conv_pixel *pixel,
-                   int16_t *to) {
-  const pte_conv_axis *deep = &p->w.axis[0], *high = &p->w.axis[1], *wide = &p->w.axis[2];
-  memset(to + 4 * p->quads - 4, 0, 4 * sizeof *to);
-  for (int64_t d = 0; d < deep->kernel; d++) {
-    const int64_t z = pte_conv_place(deep, pixel->at[0], d);
-    for (int64_t i = 0; i < high->kernel; i++) {
-      const int64_t y = z < 0 ? -1 : pte_conv_place(high, pixel->at[1], i);
-      const int16_t *line = y < 0 ? NULL : image + (z * high->in + y) * wide->in * p->w.channels;
-      to = gather_line(p, line, pixel->at[2], to);
-    }
-  }
+static pte_conv_gather gather_of(const conv_i16_plan *p) {
+  return (pte_conv_gather){&p->w, p->channels, sizeof(int16_t), p->attrs->x_zero};
 }
 
 static int64_t image_words(const conv_i16_plan *p) {
@@ -139,10 +102,13 @@ static int64_t image_words(const conv_i16_plan *p) {
 static bool rows_fill(const conv_i16_plan *p, pte_pace *pace, size_t group, size_t first,
                       size_t count, int16_t *to) {
   const int16_t *x = (const int16_t *)p->call->in[0]->data + group * p->channels;
+  const pte_conv_gather gather = gather_of(p);
   pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, first);
   for (size_t r = 0; r < count && p->depth > 0; r++, to += p->row) {
     if (!pte_pace_go(pace, (int64_t)p->depth)) return false;
-    gather(p, x + pixel.batch * image_words(p), &pixel, to);
+    memset(to + 4 * p->quads - 4, 0, 4 * sizeof *to);
+    pte_conv_gather_window(&gather, (const char *)(x + pixel.batch * image_words(p)), &pixel,
+                           (char *)to);
     pte_conv_pixel_next(&p->w, &pixel);
   }
   return true;
@@ -322,19 +288,6 @@ static void taps_fill(const depthwise_run *r, const int16_t *image, const pte_co
   tap[0] = tap[-1];
 }
 
-/* How many windows from `pixel` on, along a line of y, lie wholly in x. */
-static size_t windows_inside(const conv_i16_plan *p, const pte_conv_pixel *pixel) {
-  const pte_conv_axis *wide = &p->w.axis[2];
-  for (unsigned i = 0; i < PTE_CONV_AXES; i++) {
-    const pte_conv_axis *axis = &p->w.axis[i];
-    const int64_t place = pixel->at[i] * axis->stride - axis->begin;
-    if (place < 0 || place + (axis->kernel - 1) * axis->dilation >= axis->in) return 0;
-  }
-  const int64_t span = (wide->kernel - 1) * wide->dilation + 1;
-  const int64_t last = (wide->in - span + wide->begin) / wide->stride;
-  return (size_t)((last < wide->out ? last + 1 : wide->out) - pixel->at[2]);
-}
-
 /* Channels first .. end of a pixel, exact. */
 static void taps_exact(const depthwise_run *r, size_t first, size_t end, const int16_t *const *tap,
                        size_t at, int16_t *y) {
@@ -377,7 +330,7 @@ static void depthwise_task(void *context, size_t begin, size_t end, uint32_t thr
   pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, begin);
   for (size_t i = begin, some; i < end; i += some, y += some * p->channels) {
     const int16_t *x = (const int16_t *)p->call->in[0]->data + pixel.batch * image_words(p);
-    some = most(1, least(least(windows_inside(p, &pixel), MOST_PIXELS), end - i));
+    some = most(1, least(least(pte_conv_windows_inside(&p->w, &pixel), MOST_PIXELS), end - i));
     if (!pte_pace_go(&pace, (int64_t)p->depth)) return;
     taps_fill(r, x, &pixel, tap);
     if (!taps_run(r, &pace, tap, some, (size_t)p->w.axis[2].stride * p->channels, y)) return;
@@ -397,11 +350,12 @@ static pte_status run_depthwise(conv_i16_plan *p, pte_pace *pace) {
       .zeros = zeros,
       .shares = scratch + p->weight_bytes + p->column_bytes
   };
+  const pte_conv_gather gather = gather_of(p);
   if (!weights_fill(p, pace, (void *)scratch, columns)) return PTE_CANCELLED;
   for (size_t c = 0, some; c < p->channels; c += some) {
     some = (size_t)pte_pace_take(pace, (int64_t)(p->channels - c), 1, 1);
     if (some == 0) return PTE_CANCELLED;
-    zeros_put(p, some, zeros + c);
+    (void)pte_conv_gather_padding(&gather, some, (char *)(zeros + c));
   }
   pte_parallel(p->call, p->rows, 1 + 4 * TASK_WORK / (p->depth * p->channels + 1), depthwise_task,
                &r);

@@ -10,6 +10,7 @@
 
 #include "core/size.h"
 #include "gen/layout.h"
+#include "kernels/matrix/conv_gather.h"
 #include "kernels/matrix/conv_i8_depthwise.h"
 #include "kernels/matrix/conv_i8_plan.h"
 #include "kernels/matrix/panels.h"
@@ -96,60 +97,15 @@ static bool plan_of(const pte_call *call, pte_conv_i8_plan *p) {
  * ------------------------------------------------------------------------------------------------------
  */
 
-/* The taps along the last axis; `line` is where it starts, NULL where all of it is padding. */
-static int8_t *gather_line(const pte_conv_i8_plan *p, const int8_t *line, int64_t at, int8_t *to) {
-  const pte_conv_axis *axis = &p->w.axis[2];
-  int64_t place = at * axis->stride - axis->begin;
-  size_t kernel = (size_t)axis->kernel, whole = kernel * p->channels;
-  if (line == NULL) {
-    memset(to, (int)p->attrs->x_zero, whole);
-    return to + whole;
-  }
-  if (p->groups == 1 && axis->dilation == 1 && axis->spread == 1 && place + axis->kernel > 0 &&
-      place < axis->in) {
-    size_t before = place < 0 ? (size_t)-place : 0;
-    size_t after = place + axis->kernel > axis->in ? (size_t)(place + axis->kernel - axis->in) : 0;
-    size_t inside = kernel - before - after;
-    memset(to, (int)p->attrs->x_zero, before * p->channels);
-    to += before * p->channels;
-    memcpy(to, line + (place + (int64_t)before) * p->w.channels, inside * p->channels);
-    memset(to + inside * p->channels, (int)p->attrs->x_zero, after * p->channels);
-    return to + (inside + after) * p->channels;
-  }
-  for (size_t j = 0; j < kernel; j++, to += p->channels) {
-    place = pte_conv_place(axis, at, (int64_t)j);
-    if (place < 0) memset(to, (int)p->attrs->x_zero, p->channels);
-    else memcpy(to, line + place * p->w.channels, p->channels);
-  }
-  return to;
+static pte_conv_gather gather_of(const pte_conv_i8_plan *p) {
+  return (pte_conv_gather){&p->w, p->channels, sizeof(int8_t), p->attrs->x_zero};
 }
 
-/* The window of `pixel`, of a group whose first channel of the image is at `image`. */
-static void gather(const pte_conv_i8_plan *p, const int8_t *image, const pte_conv_pixel *pixel,
-                   int8_t *to) {
-  const pte_conv_axis *deep = &p->w.axis[0], *high = &p->w.axis[1], *wide = &p->w.axis[2];
-  for (int64_t d = 0; d < deep->kernel; d++) {
-    int64_t z = pte_conv_place(deep, pixel->at[0], d);
-    for (int64_t i = 0; i < high->kernel; i++) {
-      int64_t y = z < 0 ? -1 : pte_conv_place(high, pixel->at[1], i);
-      const int8_t *line = y < 0 ? NULL : image + (z * high->in + y) * wide->in * p->w.channels;
-      to = gather_line(p, line, pixel->at[2], to);
-    }
-  }
-}
-
-size_t pte_conv_i8_inside(const pte_conv_i8_plan *p, const pte_conv_pixel *pixel) {
-  const pte_conv_axis *wide = &p->w.axis[2];
-  if (!p->depthwise && (p->groups > 1 || p->w.axis[0].kernel > 1 || wide->dilation > 1)) return 0;
-  for (unsigned i = 0; i < PTE_CONV_AXES; i++) {
-    const pte_conv_axis *axis = &p->w.axis[i];
-    int64_t place = pixel->at[i] * axis->stride - axis->begin;
-    if (axis->spread > 1 || place < 0 || place + (axis->kernel - 1) * axis->dilation >= axis->in)
-      return 0;
-  }
-  int64_t span = (wide->kernel - 1) * wide->dilation + 1;
-  int64_t last = (wide->in - span + wide->begin) / wide->stride;
-  return (size_t)((last < wide->out ? last + 1 : wide->out) - pixel->at[2]);
+/* How many windows from `pixel` on are runs of lines, which the variant gathers itself. */
+static size_t inside_of(const pte_conv_i8_plan *p, const pte_conv_pixel *pixel) {
+  const pte_conv_axis *axis = p->w.axis;
+  if (p->groups > 1 || axis[0].kernel > 1 || axis[2].dilation > 1) return 0;
+  return pte_conv_windows_inside(&p->w, pixel);
 }
 
 /* Rows first .. first + count of a group at `to`; `line` holds one of them before. */
@@ -158,10 +114,11 @@ static bool rows_fill(const pte_conv_i8_plan *p, pte_pace *pace, size_t group, s
   const pte_conv_axis *axis = p->w.axis;
   const int8_t *x = (const int8_t *)p->call->in[0]->data + group * p->channels;
   const int64_t wide = axis[2].in * p->w.channels, image = axis[0].in * axis[1].in * wide;
+  const pte_conv_gather gather = gather_of(p);
   pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, first);
   if (p->depth == 0) return true; /* nor is there scratch for rows */
   for (size_t r = 0, some; r < count; r += some, to += some * p->row_bytes) {
-    size_t inside = p->matrix ? count - r : least(pte_conv_i8_inside(p, &pixel), count - r);
+    size_t inside = p->matrix ? count - r : least(inside_of(p, &pixel), count - r);
     some = (size_t)pte_pace_take(pace, (int64_t)most(inside, 1), (int64_t)p->depth, 1);
     if (some == 0) return false;
     pte_gather_i8 g = {.windows = some, .lines = 1, .to = to, .row_bytes = p->row_bytes};
@@ -177,7 +134,7 @@ static bool rows_fill(const pte_conv_i8_plan *p, pte_pace *pace, size_t group, s
       g.lines = (size_t)axis[1].kernel, g.pitch = (size_t)(axis[1].dilation * wide);
       g.bytes = (size_t)axis[2].kernel * p->channels;
     } else {
-      gather(p, x + pixel.batch * image, &pixel, line);
+      pte_conv_gather_window(&gather, (const char *)x + pixel.batch * image, &pixel, (char *)line);
       g.x = line, g.bytes = p->depth;
     }
     p->kernel->gather(&g);

@@ -3,6 +3,7 @@
 #include "kernels/matrix/conv_i8_depthwise.h"
 
 #include "core/size.h"
+#include "kernels/matrix/conv_gather.h"
 #include "kernels/rows/rows.h"
 
 enum {
@@ -99,7 +100,7 @@ static void depthwise_task(void *context, size_t begin, size_t end, uint32_t thr
   pte_conv_pixel pixel = pte_conv_pixel_at(&p->w, begin);
   for (size_t i = begin, some; i < end; i += some, y += some * p->channels) {
     const int8_t *x = (const int8_t *)p->call->in[0]->data + pixel.batch * image;
-    some = most(1, least(least(pte_conv_i8_inside(p, &pixel), MOST_PIXELS), end - i));
+    some = most(1, least(least(pte_conv_windows_inside(&p->w, &pixel), MOST_PIXELS), end - i));
     if (!pte_pace_go(&pace, (int64_t)p->depth)) return;
     taps_fill(r, x, &pixel, tap);
     if (!taps_run(r, &pace, tap, some, (size_t)axis[2].stride * p->channels, y)) return;

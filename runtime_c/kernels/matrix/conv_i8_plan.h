@@ -35,7 +35,4 @@ typedef struct pte_conv_i8_plan {
 void pte_conv_i8_columns(const pte_conv_i8_plan *p, size_t column, size_t count,
                          pte_rescale_columns *c);
 
-/* How many windows from `pixel` on, along a line of y, lie wholly in x. */
-size_t pte_conv_i8_inside(const pte_conv_i8_plan *p, const pte_conv_pixel *pixel);
-
 #endif
