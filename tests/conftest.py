@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,6 +32,18 @@ def pytest_configure(config: pytest.Config) -> None:
         from boards import table
 
         config.pluginmanager.register(table.Record())
+
+
+DRAWN: dict[str, dict[str, Any]] = {}
+"""State of a module's RNG once it was read."""
+
+
+@pytest.fixture(autouse=True)
+def same_draws(request: pytest.FixtureRequest) -> None:
+    """A module's RNG begins each test alike, whichever tests ran before."""
+    rng = getattr(request.module, "RNG", None)
+    if rng is not None:
+        rng.bit_generator.state = DRAWN.setdefault(request.module.__name__, rng.bit_generator.state)
 
 
 @pytest.fixture(scope="session")

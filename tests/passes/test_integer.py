@@ -224,7 +224,10 @@ def test_one_operator_differs_by_at_most_one_step(name: str) -> None:
 @pytest.mark.parametrize("name", AFTER)
 def test_operators_in_a_row_stay_in_int8(name: str) -> None:
     text, want = AFTER[name]
-    check(text, want, 2, x=IMAGE, w=normal(6, 6, 1, 1))
+    steps = (
+        3 if {"Interpolate", "Rescale"} <= set(want) else 2
+    )  # which round what the other has rounded
+    check(text, want, steps, x=IMAGE, w=normal(6, 6, 1, 1))
 
 
 def test_every_operator_of_the_table_is_planned_and_built() -> None:

@@ -19,9 +19,9 @@ from pteron.export.graph.save import save_onnx
 from pteron.quantize.quantize import transformer
 
 F = np.float32
-RANDOM = np.random.default_rng(0)
-W = RANDOM.standard_normal((64, 64)).astype(F)
-X = RANDOM.standard_normal((2, 64)).astype(F)
+RNG = np.random.default_rng(0)
+W = RNG.standard_normal((64, 64)).astype(F)
+X = RNG.standard_normal((2, 64)).astype(F)
 N = helper.make_node
 
 
