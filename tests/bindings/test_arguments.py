@@ -6,6 +6,7 @@ import copy
 import inspect
 import os
 import pickle
+import platform
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -227,6 +228,22 @@ def test_tensors_that_numpy_cannot_see_are_refused_by_name(digits: Path) -> None
             with pytest.raises(pteron.ArgumentError, match="input image: expected a dense array"):
                 model(tensor)
         assert model(torch.zeros(2, 1, 8, 8, requires_grad=True)).shape == (2, 10)
+
+
+def test_generations_of_a_line_of_processors_have_names_of_their_own(tmp_path: Path) -> None:
+    """What is kept for a machine (peaks, tuned tiles) must not be taken for another's."""
+    info = "processor : 0\ncpu family\t: {}\nmodel\t\t: {}\nmodel name\t: AMD EPYC\n\nprocessor : 1\nmodel : 0\n"
+    names = set[str]()
+    for family, model in ((25, 17), (26, 2)):
+        (tmp_path / "proc").mkdir(exist_ok=True)
+        (tmp_path / "proc/cpuinfo").write_text(info.format(family, model))
+        names.add(cpu.machine(tmp_path).partition(", kernels")[0])
+    shared = f", {cpu.available()} processors"
+    assert names == {
+        f"AMD EPYC (family 25, model 17){shared}",
+        f"AMD EPYC (family 26, model 2){shared}",
+    }
+    assert cpu.machine(tmp_path / "none").startswith(platform.processor() or platform.machine())
 
 
 def test_features_that_the_processor_has_not_are_not_used() -> None:

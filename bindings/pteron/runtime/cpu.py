@@ -32,14 +32,22 @@ def features() -> list[str]:
     return ["portable", *(row.name for row in ROWS if mask >> row.feature & 1)]
 
 
-def machine() -> str:
-    """The processor's name, as far as the system says it, and the kernels it gets."""
-    name = platform.processor() or platform.machine()
+def machine(root: Path = Path("/")) -> str:
+    """The processor's name, family and model, as far as the system says them, and the kernels it gets.
+
+    A virtual machine may name a line of processors alone; family and model tell its generations apart.
+    """
     try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        name = next(x.partition(":")[2].strip() for x in lines if x.startswith("model name"))
-    except (OSError, StopIteration):
-        pass
+        lines = (root / "proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    facts: dict[str, str] = {}
+    for line in lines:
+        key, _, value = line.partition(":")
+        facts.setdefault(key.strip(), value.strip())
+    name = facts.get("model name") or platform.processor() or platform.machine()
+    if "cpu family" in facts and "model" in facts:
+        name += f" (family {facts['cpu family']}, model {facts['model']})"
     return f"{name}, {available()} processors, kernels {features()[-1]}"
 
 
