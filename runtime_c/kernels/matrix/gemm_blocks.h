@@ -26,7 +26,7 @@ enum {
   PTE_I8_ROWS = 4,                 /* that a variant takes together, */
   PTE_I8_BEHIND = PTE_I8_ROWS - 1, /* rows of zeros behind the last one, */
 #if PTE_HAVE_AMX || PTE_HAVE_AVX512VNNI
-  PTE_I8_TALL = 64 /* and the most of any */
+  PTE_I8_TALL = 132 /* and the most of any */
 #else
   PTE_I8_TALL = PTE_I8_ROWS
 #endif

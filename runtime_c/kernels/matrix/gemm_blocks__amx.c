@@ -9,7 +9,8 @@
 #define INLINE static inline __attribute__((always_inline))
 
 enum {
-  EDGE = 16, /* rows of a register */
+  EDGE = 16,                        /* rows of a register, */
+  MOST = PTE_I8_TALL / EDGE * EDGE, /* and together */
   BLOCK_BYTES = PTE_I8_BLOCK * PTE_PANEL,
   PART = 32,  /* blocks that are read at a time, */
   ABREAST = 4 /* and multiplied before they are finished */
@@ -124,5 +125,5 @@ static void panels_amx(const pte_stored *w, const pte_rows_i8 *x, size_t rows, s
 }
 
 const pte_gemm_blocks pte_gemm_blocks__amx = {panels_amx, pte_i8_quantize__avx512vnni,
-                                              pte_i8_bias__avx512vnni, PTE_I8_TALL};
+                                              pte_i8_bias__avx512vnni, MOST};
 #endif

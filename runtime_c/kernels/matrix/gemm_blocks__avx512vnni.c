@@ -165,10 +165,10 @@ void pte_blocks_read__avx512vnni(const pte_stored *w, size_t panel, size_t first
  */
 
 enum {
-  PART = 8,  /* blocks that are read at a time */
-  TALL = 6,  /* rows of a strip, at most */
-  MANY = 64, /* rows together, at most */
-  FEW = 2,   /* strips */
+  PART = 8,           /* blocks that are read at a time */
+  TALL = 6,           /* rows of a strip, at most */
+  MANY = PTE_I8_TALL, /* rows together, at most */
+  FEW = 2,            /* strips */
   STEPS = PTE_I8_BLOCK / 4,
   PART_BYTES = PART * PTE_I8_BLOCK * PTE_PANEL
 };
@@ -259,6 +259,8 @@ static void pair_run(const pte_stored *w, const pte_rows_i8 *x, size_t rows, siz
       const pte_rows_i8 from = {x->blocks, x->codes + at * PTE_I8_BLOCK, x->steps + at,
                                 x->starts + at};
       most = left > 4 && left != 7 && left != 8 ? TALL : 4;
+      for (size_t r = row; p.begins && r < row + most && r < rows; r++)
+        ask_for((const uint8_t *)(out + r * out_stride), apart * PTE_PANEL * sizeof *out);
       if (most == TALL && few) strip_run(TALL, true, &p, from, p.sums + row);
       else if (most == TALL) strip_run(TALL, false, &p, from, p.sums + row);
       else if (few) strip_run(4, true, &p, from, p.sums + row);

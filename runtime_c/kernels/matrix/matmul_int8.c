@@ -8,18 +8,21 @@
 #include "kernels/matrix/gemm_blocks.h"
 
 enum {
-  BLOCK_ROWS = 64, /* whose codes stay in L2 */
-  BLOCK_PANELS = 16,
-  PAIR_ROWS = 64, /* a variant may take two panels together of so many rows, at most */
-  DOT = 4,        /* products of codes that count as one operation, */
-  DOT_TALL = 16   /* of variants that take more rows than PTE_I8_ROWS */
+  BLOCK_BYTES = 1 << 19, /* of codes, which stay in L2, */
+  LEAST_ROWS = 60,       /* or of so many rows, */
+  MOST_ROWS = 132,       /* and at most these, or those that a variant takes together */
+  EVEN_ROWS = 12,        /* whole tiles of all variants */
+  PAIR = 2,              /* panels that a variant may take together, */
+  BLOCK_PAIRS = 8,       /* and so many of them in a block */
+  DOT = 4,               /* products of codes that count as one operation, */
+  DOT_TALL = 16          /* of variants that take more rows than PTE_I8_ROWS */
 };
 
 typedef struct int8_plan {
   const pte_call *call;
   const pte_gemm_blocks *kernel;
   pte_stored w;
-  size_t rows, columns, depth, row_blocks, column_blocks;
+  size_t rows, columns, depth, panels, pairs, block_rows, row_blocks, column_blocks;
   float factor;
   int32_t bias;
   const float *from;
@@ -33,7 +36,6 @@ typedef struct int8_plan {
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
-static size_t together(size_t rows) { return rows <= PAIR_ROWS ? 2 : 1; } /* panels */
 
 static void quantize_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const int8_plan *p = context;
@@ -63,7 +65,7 @@ static bool strip_run(const int8_plan *p, pte_pace *pace, size_t row, size_t row
   const size_t dot = p->kernel->most_rows > PTE_I8_ROWS ? DOT_TALL : DOT;
   int64_t cost = (int64_t)(rows * PTE_PANEL * (p->depth + dot) / dot);
   for (size_t done = 0, some; done < whole; done += some, panel += some) {
-    some = (size_t)pte_pace_take(pace, (int64_t)(whole - done), cost, (int64_t)together(rows));
+    some = (size_t)pte_pace_take(pace, (int64_t)(whole - done), cost, PAIR);
     if (some == 0) return false;
     p->kernel->panels(&p->w, &x, rows, panel, some, out + panel * PTE_PANEL, p->columns);
   }
@@ -94,23 +96,21 @@ static bool row_finish(const int8_plan *p, pte_pace *pace, uint32_t thread, size
 
 static void product_task(void *context, size_t begin, size_t end, uint32_t thread) {
   const int8_plan *p = context;
-  size_t panels = pte_panel_count(p->columns);
   pte_pace pace = pte_call_pace(p->call);
   bool goes_on = true;
   for (size_t i = begin; goes_on && i < end; i++) {
-    size_t column = i / p->row_blocks, block = i % p->row_blocks;
-    size_t first = panels * column / p->column_blocks;
-    size_t last = panels * (column + 1) / p->column_blocks;
-    size_t row = block * BLOCK_ROWS, row_end = least(row + BLOCK_ROWS, p->rows);
-    size_t tall = least(p->kernel->most_rows, row_end - row);
-    if (tall > PTE_I8_ROWS) tall = ceil_div(row_end - row, ceil_div(row_end - row, tall));
+    const size_t column = i % p->column_blocks, row = i / p->column_blocks * p->block_rows;
+    const size_t first = p->pairs * column / p->column_blocks * PAIR;
+    const size_t last = least(p->pairs * (column + 1) / p->column_blocks * PAIR, p->panels);
+    const size_t row_end = least(row + p->block_rows, p->rows);
+    const size_t tall = least(p->kernel->most_rows, row_end - row);
     if (row_end - row <= tall) /* panels stream */
-      goes_on = strip_run(p, &pace, row, row_end - row, first, last - first);
+      goes_on = strip_run(p, &pace, row, tall, first, last - first);
     else /* the codes of a panel stay in the cache for all strips; the last may do rows again */
-      for (size_t panel = first; panel < last; panel += together(tall))
+      for (size_t panel = first; panel < last; panel += PAIR)
         for (size_t m = row; goes_on && m < row_end; m += tall)
-          goes_on = strip_run(p, &pace, least(m, row_end - tall), tall, panel,
-                              least(together(tall), last - panel));
+          goes_on =
+              strip_run(p, &pace, least(m, row_end - tall), tall, panel, least(PAIR, last - panel));
     for (size_t m = row; goes_on && m < row_end; m++)
       goes_on =
           row_finish(p, &pace, thread, m, first * PTE_PANEL, least(last * PTE_PANEL, p->columns));
@@ -119,6 +119,24 @@ static void product_task(void *context, size_t begin, size_t end, uint32_t threa
 
 /* --- the operator
  * ------------------------------------------------------------------------------------------ */
+
+/* Blocks of like size, since a panel's codes become bytes once a block; as many for each thread. */
+static void blocks_plan(int8_plan *p) {
+  const size_t threads = p->call->threads, held = BLOCK_BYTES / (p->depth + 1);
+  size_t most = p->kernel->most_rows > PTE_I8_ROWS ? p->kernel->most_rows : MOST_ROWS;
+  most = least(most, held > LEAST_ROWS ? held : LEAST_ROWS);
+  p->row_blocks = ceil_div(p->rows, most);
+  if (p->rows > 0) {
+    const size_t even = ceil_div(ceil_div(p->rows, p->row_blocks), EVEN_ROWS) * EVEN_ROWS;
+    p->block_rows = least(even, most);
+    p->row_blocks = ceil_div(p->rows, p->block_rows);
+  }
+  p->panels = pte_panel_count(p->columns);
+  p->pairs = ceil_div(p->panels, PAIR);
+  p->column_blocks = threads;
+  if (p->rows != 1) p->column_blocks *= ceil_div(p->pairs, BLOCK_PAIRS * threads);
+  p->column_blocks = least(p->column_blocks, p->pairs);
+}
 
 static int8_plan plan_of(const pte_call *call) {
   const pte_tensor *x = call->in[0], *w = call->in[1];
@@ -130,11 +148,9 @@ static int8_plan plan_of(const pte_call *call) {
                  .depth = (size_t)w->shape[1],
                  .factor = pte_i8_factor(w->format),
                  .from = x->data};
-  size_t panels = pte_panel_count(p.columns), threads = call->threads;
   if (p.kernel->bias != NULL) p.bias = p.kernel->bias(w->format);
   p.x.blocks = ceil_div(p.depth, PTE_I8_BLOCK);
-  p.row_blocks = ceil_div(p.rows, BLOCK_ROWS);
-  p.column_blocks = p.rows == 1 ? least(threads, panels) : ceil_div(panels, BLOCK_PANELS);
+  blocks_plan(&p);
   return p;
 }
 
