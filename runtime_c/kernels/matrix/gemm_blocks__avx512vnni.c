@@ -297,64 +297,124 @@ static void panels_avx512vnni(const pte_stored *w, const pte_rows_i8 *x, size_t 
 /* --- rows to codes
  * ------------------------------------------------------------------------------------------ */
 
-enum { SCALES = PTE_PANEL }; /* that are found at a time */
+enum { TOGETHER = 4, SCALES = PTE_PANEL }; /* blocks; and scales that are found at a time */
 
-/* The largest magnitudes of `count` blocks, as bits. */
-INLINE void blocks_largest(size_t count, const float *x, uint32_t *largest) {
+/* Lane i of the result is what all of quarter i meet in. */
+#define QUARTERS_MEET(meet, v)                                                                     \
+  v = meet(v, _mm512_shuffle_epi32(v, 0x4e));                                                      \
+  v = meet(v, _mm512_shuffle_epi32(v, 0xb1));                                                      \
+  return _mm512_castsi512_si128(_mm512_maskz_compress_epi32(0x1111, v))
+#define HALVES(meet, a, b, first, second)                                                          \
+  meet(_mm512_shuffle_i32x4(a, b, first), _mm512_shuffle_i32x4(a, b, second))
+
+/* The largest magnitudes of four blocks, as bits. */
+INLINE __m128i blocks_largest(const float *x) {
   const __m512i rest = _mm512_set1_epi32(INT32_MAX);
-  for (size_t b = 0; b < count; b++, x += PTE_I8_BLOCK) {
-    const __m512i low = _mm512_and_si512(rest, _mm512_loadu_si512(x));
-    const __m512i high = _mm512_and_si512(rest, _mm512_loadu_si512(x + PTE_PANEL));
-    largest[b] = _mm512_reduce_max_epu32(_mm512_max_epu32(low, high));
-  }
+  __m512i v[TOGETHER];
+#pragma GCC unroll 4
+  for (size_t b = 0; b < TOGETHER; b++, x += PTE_I8_BLOCK)
+    v[b] = _mm512_max_epi32(_mm512_and_si512(rest, _mm512_loadu_si512(x)),
+                            _mm512_and_si512(rest, _mm512_loadu_si512(x + PTE_PANEL)));
+  v[0] = HALVES(_mm512_max_epi32, v[0], v[1], 0x44, 0xee);
+  v[2] = HALVES(_mm512_max_epi32, v[2], v[3], 0x44, 0xee);
+  v[0] = HALVES(_mm512_max_epi32, v[0], v[2], 0x88, 0xdd);
+  QUARTERS_MEET(_mm512_max_epi32, v[0]);
 }
 
-/* pte_i8_quantize_block by a product in place of each division. It is within 2.3e-5 of what the
- * division gives, so its nearest integer is that one's unless it lies that close to the middle of
- * two. Returns whether any does, or is no number. */
-INLINE bool block_multiply(const float *x, float by, int32_t bias, int8_t *code, int32_t *start) {
+/* The sums of four blocks' codes. They come in registers: those that two stores wrote would be read
+ * when both are done. */
+INLINE __m128i blocks_sums(const __m256i *codes) {
+  __m512i v[TOGETHER / 2];
+#pragma GCC unroll 2
+  for (size_t i = 0; i < TOGETHER / 2; i++) {
+    v[i] = _mm512_setzero_si512();
+    dot(&v[i], _mm512_set1_epi8(1),
+        _mm512_inserti64x4(_mm512_castsi256_si512(codes[2 * i]), codes[2 * i + 1], 1));
+  }
+  v[0] = HALVES(_mm512_add_epi32, v[0], v[1], 0x88, 0xdd);
+  QUARTERS_MEET(_mm512_add_epi32, v[0]);
+}
+
+/* The codes of pte_i8_quantize_block by a product in place of each division. It is within 2.3e-5 of
+ * what the division gives, so its nearest integer is that one's unless it lies that close to the
+ * middle of two. Returns whether any does, or is no number. */
+INLINE bool block_multiply(const float *x, float by, __m256i *code) {
+  static const uint8_t first[PTE_I8_BLOCK] = {0,  4,  8,  12,  16,  20,  24,  28,  32,  36, 40,
+                                              44, 48, 52, 56,  60,  64,  68,  72,  76,  80, 84,
+                                              88, 92, 96, 100, 104, 108, 112, 116, 120, 124};
   const __m512 middle = _mm512_set1_ps(12582912.0f);
-  __m512i nearest[2];
-  __mmask16 close = 0;
+  __m512 moved[2];
+  __m512i off[2];
 #pragma GCC unroll 2
   for (size_t i = 0; i < 2; i++) {
     const __m512 y = _mm512_mul_ps(_mm512_loadu_ps(x + i * PTE_PANEL), _mm512_set1_ps(by));
-    const __m512 moved = _mm512_add_ps(y, middle);
-    const __m512 off = _mm512_abs_ps(_mm512_sub_ps(y, _mm512_sub_ps(moved, middle)));
-    close |= _mm512_cmp_ps_mask(off, _mm512_set1_ps(0.49996f), _CMP_NLE_UQ);
-    nearest[i] = _mm512_sub_epi32(_mm512_castps_si512(moved), _mm512_castps_si512(middle));
-    _mm_storeu_si128((__m128i *)(void *)(code + i * PTE_PANEL), _mm512_cvtepi32_epi8(nearest[i]));
+    moved[i] = _mm512_add_ps(y, middle);
+    off[i] =
+        _mm512_and_si512(_mm512_castps_si512(_mm512_sub_ps(y, _mm512_sub_ps(moved[i], middle))),
+                         _mm512_set1_epi32(INT32_MAX));
   }
-  if (close != 0) return true; /* what is no number has no sum */
-  *start = -bias * _mm512_reduce_add_epi32(_mm512_add_epi32(nearest[0], nearest[1]));
-  return false;
+  const __m512i codes = _mm512_permutex2var_epi8(
+      _mm512_castps_si512(moved[0]),
+      _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)(const void *)first)),
+      _mm512_castps_si512(moved[1]));
+  *code = _mm512_castsi512_si256(codes);
+  return _mm512_cmpgt_epi32_mask(_mm512_max_epi32(off[0], off[1]),
+                                 _mm512_set1_epi32(0x3efffac2 /* 0.49996 */)) != 0;
 }
 
 /* What goes by divisions, once. */
-__attribute__((noinline)) static void row_divide(size_t depth, const float *x, float factor,
-                                                 int32_t bias, int8_t *code, float *step,
-                                                 int32_t *start) {
+__attribute__((noinline, cold)) static void row_divide(size_t depth, const float *x, float factor,
+                                                       int32_t bias, int8_t *code, float *step,
+                                                       int32_t *start) {
   pte_i8_quantize(depth, x, factor, bias, code, step, start);
 }
 
-/* Blocks whose scale is no ordinary number are divided. */
+typedef struct scales {
+  uint32_t largest[SCALES];
+  float all[SCALES], by[SCALES];
+} scales;
+
+/* Four blocks, the first has scale `at`; those where it is no ordinary number are divided. */
+INLINE void blocks_quantize(const scales *s, size_t at, const float *x, float factor, int32_t bias,
+                            int8_t *code, float *step, int32_t *start) {
+  const uint32_t least = 0x0d800000 /* 2^-100 */, infinite = 0x7f800000;
+  __m256i codes[TOGETHER];
+  unsigned divided = 0;
+#pragma GCC unroll 4
+  for (unsigned b = 0; b < TOGETHER; b++) {
+    const bool close = block_multiply(x + b * PTE_I8_BLOCK, s->by[at + b], &codes[b]);
+    divided |= (unsigned)(close || s->largest[at + b] - least >= infinite - least) << b;
+    _mm256_storeu_si256((__m256i *)(void *)(code + b * PTE_I8_BLOCK), codes[b]);
+  }
+  _mm_storeu_ps(step, _mm_mul_ps(_mm_loadu_ps(s->all + at), _mm_set1_ps(factor)));
+  _mm_storeu_si128((__m128i *)(void *)start,
+                   _mm_mullo_epi32(blocks_sums(codes), _mm_set1_epi32(-bias)));
+  for (; divided != 0; divided >>= 1, x += PTE_I8_BLOCK, code += PTE_I8_BLOCK, step++, start++)
+    if (divided & 1) row_divide(PTE_I8_BLOCK, x, factor, bias, code, step, start);
+}
+
+/* The last four whole blocks may do some of those before again. */
 void pte_i8_quantize__avx512vnni(size_t depth, const float *x, float factor, int32_t bias,
                                  int8_t *code, float *step, int32_t *start) {
-  const uint32_t least = 0x0d800000 /* 2^-100 */, infinite = 0x7f800000;
-  uint32_t largest[SCALES] = {0};
-  float by[SCALES];
-  for (size_t count; (count = depth / PTE_I8_BLOCK) > 0; depth -= count * PTE_I8_BLOCK) {
-    count = count < SCALES ? count : SCALES;
-    blocks_largest(count, x, largest);
-    const __m512 scale = _mm512_div_ps(_mm512_loadu_ps(largest), _mm512_set1_ps(127));
-    _mm512_storeu_ps(by, _mm512_div_ps(_mm512_set1_ps(1), scale));
-    _mm512_mask_storeu_ps(step, (__mmask16)((1u << count) - 1),
-                          _mm512_mul_ps(scale, _mm512_set1_ps(factor)));
-    for (size_t b = 0; b < count; b++, x += PTE_I8_BLOCK, code += PTE_I8_BLOCK, step++, start++)
-      if (block_multiply(x, by[b], bias, code, start) || largest[b] - least >= infinite - least)
-        row_divide(PTE_I8_BLOCK, x, factor, bias, code, step, start);
+  const size_t whole = depth / PTE_I8_BLOCK < TOGETHER ? 0 : depth / PTE_I8_BLOCK;
+  scales s = {{0}, {0}, {0}};
+  for (size_t first = 0; first < whole; first += SCALES) {
+    const size_t end = first + SCALES < whole ? first + SCALES : whole;
+#define EACH_FOUR(...)                                                                             \
+  for (size_t b = first; b < end; b += TOGETHER) {                                                 \
+    const size_t at = b + TOGETHER <= whole ? b : whole - TOGETHER, k = at * PTE_I8_BLOCK;         \
+    __VA_ARGS__;                                                                                   \
   }
-  if (depth > 0) row_divide(depth, x, factor, bias, code, step, start);
+    EACH_FOUR(_mm_storeu_si128((__m128i *)(void *)(s.largest + b - first), blocks_largest(x + k)))
+    const __m512 scale = _mm512_div_ps(_mm512_loadu_ps(s.largest), _mm512_set1_ps(127));
+    _mm512_storeu_ps(s.all, scale);
+    _mm512_storeu_ps(s.by, _mm512_div_ps(_mm512_set1_ps(1), scale));
+    EACH_FOUR(blocks_quantize(&s, b - first, x + k, factor, bias, code + k, step + at, start + at))
+#undef EACH_FOUR
+  }
+  const size_t done = whole * PTE_I8_BLOCK;
+  if (done < depth)
+    row_divide(depth - done, x + done, factor, bias, code + done, step + whole, start + whole);
 }
 int32_t pte_i8_bias__avx512vnni(uint32_t format) { return bias_of(format); }
 
