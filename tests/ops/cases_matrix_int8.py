@@ -68,11 +68,27 @@ def whole(steps: tuple[Step, ...], *xs: Array, m: int = 30, n: int = 300, k: int
     return dataclasses.replace(case, name=f"{case.name} {len(steps)}")
 
 
+FACTOR = (Step("load", "f32", 4, arg=1),)
+
+
+def times(
+    before: tuple[Step, ...], behind: tuple[Step, ...], product: tuple[int, int] = (2, 4)
+) -> tuple[Step, ...]:
+    """The product of a form and operand 1, which is loaded on the way."""
+    return (*before, *behind, Step("mul", "f32", 2, product))
+
+
 ROW, FULL = np.broadcast_to(normal(300), (30, 300)), normal(30, 300)[::-1]
 WHOLE = [
     *(whole((*added(*operands), *form), *xs) for form in (GELU, SILU) for operands, *xs in (
         ((0,),), ((0, 1), ROW), ((1, 0), ROW), ((0, 1), FULL), ((0, 1), FULL.copy())
     )),
+    *(whole(steps, x) for x in (ROW, FULL, FULL.copy(), normal(300, 30).T) for form in (GELU, SILU) for steps in (
+        times((*added(0), *form), FACTOR), times((*added(0), *FACTOR), form, (4, 2)), times((*FACTOR, *added(0)), form),
+    )),
+    whole(times((*added(0), *SILU), (Step("load", "f32", 4, arg=0),))),
+    whole(times((*added(0, 1), *SILU), (Step("load", "f32", 4, arg=2),)), ROW, FULL),
+    whole((*times((*added(0), *SILU), FACTOR), Step("add", "f32", 2, (2, 4))), FULL),
     whole((*added(0, 0), *GELU)),
     whole((*added(0, 1), *GELU), normal(300, 30).T),
     whole((*added(0, 1), *GELU, *SILU), ROW),

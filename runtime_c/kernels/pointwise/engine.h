@@ -22,10 +22,10 @@ struct pte_engine {
   pte_watch *watch;
   const pte_step *steps;
   const pte_form *forms; /* by step */
-  const pte_form
-      *whole;       /* the form of y, or of y + `add`, that is all the program; NULL: none is */
-  const float *add; /* rows (all axes but the last) `add_stride` apart; NULL: nothing */
-  size_t add_stride;
+  const pte_form *whole; /* the form of y, or of y + `other`, or that of y times `other` (`times`),
+                            that is all the program; NULL: none is */
+  const float *other;    /* rows (all axes but the last) `other_stride` apart; NULL: nothing */
+  size_t other_stride;
   const uint64_t *literals;
   const pte_walk *xs, *outs; /* by operand and by output */
   unsigned char *threads; /* [thread_count][thread_bytes]: the fault's position (64 bytes), then the
@@ -36,6 +36,7 @@ struct pte_engine {
   uint32_t step_count, register_bytes, thread_count;
   uint16_t kept; /* registers that hold one literal throughout: filled once a run */
   uint8_t rank, slots;
+  bool times;
 };
 
 #endif

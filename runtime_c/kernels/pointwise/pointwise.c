@@ -110,43 +110,76 @@ static int64_t *fault_of(const pte_engine *e, uint32_t thread) {
   return (int64_t *)(void *)(e->threads + thread * e->thread_bytes);
 }
 
-/* Steps that are run: two loads and their sum, or one load, then the form, then its store. */
-enum { WHOLE_ALONE = 3, WHOLE_ADDED = 5 };
+/* Steps that are run: a load, a form and a store, with another load and what joins it. */
+enum { WHOLE_ALONE = 3, WHOLE_JOINED = 5 };
 
-static const pte_tensor *addend_of(const pte_engine *e, const uint16_t *run,
-                                   const pte_operands *o) {
-  const pte_step *a = &e->steps[run[0]], *b = &e->steps[run[1]], *sum = &e->steps[run[2]];
-  bool sums = b->op == PTE_STEP_LOAD && sum->op == PTE_STEP_ADD &&
-              ((sum->a == a->dst && sum->b == b->dst) || (sum->a == b->dst && sum->b == a->dst));
-  return sums && a->dst != b->dst && (a->arg == 0) != (b->arg == 0) ? operand(o, a->arg + b->arg)
-                                                                    : NULL;
+typedef struct whole_run {
+  const pte_step *step[WHOLE_JOINED];
+  const pte_form *form[WHOLE_JOINED];
+  unsigned count;
+} whole_run;
+
+static bool whole_steps(const pte_engine *e, whole_run *r) {
+  r->count = 0;
+  for (uint32_t i = 0; i < e->step_count; i++) {
+    if (e->forms[i].kind == PTE_FORM_PART) continue;
+    if (r->count == WHOLE_JOINED) return false;
+    r->step[r->count] = &e->steps[i], r->form[r->count++] = &e->forms[i];
+  }
+  return r->count == WHOLE_ALONE || r->count == WHOLE_JOINED;
 }
 
-/* Whether the program is one form of a matrix's element, or of that and an addend in rows. A sum
- * that something else reads as well would be kept by a step that runs. */
+/* Whether `s` joins what steps a and b gave. */
+static bool joins(const pte_step *s, unsigned op, const pte_step *a, const pte_step *b) {
+  return s->op == op && s->type == PTE_STEP_F32 && a->dst != b->dst &&
+         ((s->a == a->dst && s->b == b->dst) || (s->a == b->dst && s->b == a->dst));
+}
+
+/* Where the steps are. A form before the other load may have taken the register of the first. */
+typedef struct whole_way {
+  uint8_t load, other, join, form;
+} whole_way;
+
+static bool goes(const whole_run *r, const whole_way *w, const pte_step **other) {
+  const pte_step *load = r->step[w->load], *join = r->step[w->join], *made = r->step[w->form];
+  const pte_step *last = r->step[r->count - 2], *store = r->step[r->count - 1];
+  const pte_form *form = r->form[w->form];
+  *other = r->step[w->other];
+  if (load->arg != 0) load = *other, *other = r->step[w->load];
+  if ((form->kind != PTE_FORM_GELU && form->kind != PTE_FORM_SILU) || load->op != PTE_STEP_LOAD ||
+      load->arg != 0 || (*other)->op != PTE_STEP_LOAD || store->op != PTE_STEP_STORE ||
+      store->a != last->dst)
+    return false;
+  if (join == load) return form->x == load->dst;
+  if ((*other)->arg == 0) return false;
+  if (w->join < w->form) return form->x == join->dst && joins(join, PTE_STEP_ADD, load, *other);
+  return form->x == load->dst && joins(join, PTE_STEP_MUL, made, *other) &&
+         (w->other > w->form || load->dst != (*other)->dst);
+}
+
+/* Whether the program is one form of a matrix's element, or of that and an addend in rows, or that
+ * times a factor in rows. A sum that something else reads as well would be kept by a step that
+ * runs. */
 static void find_whole(pte_engine *e, const pte_operands *o) {
-  uint16_t run[WHOLE_ADDED];
-  unsigned count = 0;
-  if (!PTE_FORMS_KEPT || o->y == NULL || e->rank == 0) return;
-  for (uint16_t i = 0; i < e->step_count; i++) {
-    if (e->forms[i].kind == PTE_FORM_PART) continue;
-    if (count == WHOLE_ADDED) return;
-    run[count++] = i;
+  static const whole_way ways[] = {
+      {0, 0, 0, 1},
+      {0, 1, 2, 3},
+      {0, 1, 3, 2},
+      {0, 2, 3, 1}
+  };
+  whole_run r;
+  const pte_step *other = NULL;
+  if (!PTE_FORMS_KEPT || o->y == NULL || e->rank == 0 || !whole_steps(e, &r)) return;
+  const whole_way *w = r.count == WHOLE_ALONE ? ways : ways + 1, *end = ways + 4;
+  if (r.count == WHOLE_ALONE) end = w + 1;
+  while (w < end && !goes(&r, w, &other)) w++;
+  if (w == end) return;
+  if (other->arg != 0) {
+    const pte_tensor *t = operand(o, other->arg);
+    if (t == NULL || t->dtype != PTE_F32 || !pte_place_even(t, &e->other_stride)) return;
+    e->other = t->data, e->times = w->join > w->form;
   }
-  if (count != WHOLE_ALONE && count != WHOLE_ADDED) return;
-  const pte_step *load = &e->steps[run[0]], *made = &e->steps[run[count - 3]];
-  const pte_step *last = &e->steps[run[count - 2]], *store = &e->steps[run[count - 1]];
-  const pte_form *form = &e->forms[run[count - 2]];
-  if (load->op != PTE_STEP_LOAD || store->op != PTE_STEP_STORE ||
-      (form->kind != PTE_FORM_GELU && form->kind != PTE_FORM_SILU) || form->x != made->dst ||
-      store->a != last->dst || (count == WHOLE_ALONE && load->arg != 0))
-    return;
-  if (count == WHOLE_ADDED) {
-    const pte_tensor *add = addend_of(e, run, o);
-    if (add == NULL || add->dtype != PTE_F32 || !pte_place_even(add, &e->add_stride)) return;
-    e->add = add->data;
-  }
-  e->whole = form;
+  e->whole = r.form[w->form];
 }
 
 pte_engine *pte_engine_open(const pte_call *call, pte_steps program, const pte_operands *o,
