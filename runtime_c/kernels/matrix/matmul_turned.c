@@ -324,8 +324,9 @@ static pte_status matmul_turned_run(const pte_call *call) {
   p.shares = (char *)p.scales + p.scale_bytes;
   if (!pte_finish_of(call, a->steps, 3, &p.finish))
     p.epilogue = pte_epilogue_open(call, a->steps, 3, call->scratch);
-  pte_parallel(call, p.row_blocks * p.strips, 1 + 16384 / (p.kernel->most_rows * (p.depth + 1)),
-               turn_task, &p);
+  const size_t strips = p.row_blocks * p.strips,
+               worth = 16384 / (p.kernel->most_rows * (p.depth + 1));
+  pte_parallel(call, strips, strips > worth ? 1 : strips, turn_task, &p);
   pte_parallel(call, p.row_blocks * p.column_blocks, 1, product_task, &p);
   return pte_epilogue_close(p.epilogue, call);
 }
