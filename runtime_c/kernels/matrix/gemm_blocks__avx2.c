@@ -8,13 +8,16 @@
 #if PTE_HAVE_AVX2
 #include <immintrin.h>
 
-enum { FEWER = 0, AHEAD = 4096, AHEAD_6 = 4096 }; /* its sums wait longer */
+enum { FEWER = 0, AHEAD = 256, ROWS_AHEAD = 4096 }; /* the next block; as their sums wait long */
 typedef struct constants {
   __m256i table, low, ones;
 } constants;
 #include "kernels/matrix/gemm_blocks_x86.inc"
 
-enum { PARTS = 4 }; /* eight rows of a panel each, side by side */
+enum {
+  PAIR = 2, /* panels side by side */
+  PARTS = 4 /* eight rows of a panel each, side by side */
+};
 
 INLINE __m256i load(const uint8_t *from) {
   return _mm256_load_si256((const __m256i *)(const void *)from);
@@ -170,8 +173,10 @@ INLINE void block_add(const uint32_t format, const size_t rows, const size_t pan
 
 /* Each format by its two functions. */
 #define FORMAT(name)                                                                               \
-  static void row_##name(const tile *t) { tile_run(PTE_FORMAT_##name, 1, ABREAST, t); }            \
-  static void rows_##name(const tile *t) { tile_run(PTE_FORMAT_##name, PTE_I8_ROWS, 1, t); }
+  static void row_##name(const tile *t) { tile_run(PTE_FORMAT_##name, 1, PAIR, AHEAD, t); }        \
+  static void rows_##name(const tile *t) {                                                         \
+    tile_run(PTE_FORMAT_##name, PTE_I8_ROWS, 1, ROWS_AHEAD, t);                                    \
+  }
 PTE_DOT_FORMATS(FORMAT)
 #undef FORMAT
 
@@ -195,12 +200,12 @@ static void panels_avx2(const pte_stored *w, const pte_rows_i8 *x, size_t rows, 
     for (; t.panel < panel + count; t.panel++, t.out += PTE_PANEL) tiles_of[w->format].rows(&t);
     return;
   }
-  size_t turn = rows == 1 ? count : TURN_BYTES / (64 * w->steps + 1) / ABREAST * ABREAST + ABREAST;
+  size_t turn = rows == 1 ? count : TURN_BYTES / (64 * w->steps + 1) / PAIR * PAIR + PAIR;
   for (size_t some; count > 0; count -= some, t.panel += some, t.out += some * PTE_PANEL) {
     tile row = t;
     some = count < turn ? count : turn;
     for (size_t r = 0; r < rows; r++, row.out += out_stride) {
-      pairs_run(tiles_of[w->format].row, row, some);
+      streams_run(tiles_of[w->format].row, PAIR, row, some);
       row.x.codes += x->blocks * PTE_I8_BLOCK, row.x.steps += x->blocks;
       row.x.starts += x->blocks;
     }

@@ -142,7 +142,7 @@ static int8_plan plan_of(const pte_call *call) {
   const pte_tensor *x = call->in[0], *w = call->in[1];
   int8_plan p = {.call = call,
                  .kernel = pte_gemm_blocks_pick(call->cpu),
-                 .w = pte_stored_of(w),
+                 .w = pte_stored_of(w, call->cpu),
                  .rows = (size_t)pte_tensor_span(x, 0, x->rank - 1u),
                  .columns = (size_t)w->shape[0],
                  .depth = (size_t)w->shape[1],

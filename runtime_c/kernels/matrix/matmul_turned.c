@@ -45,7 +45,7 @@ static bool plan_of(const pte_call *call, turned_plan *p) {
   const pte_tensor *x = call->in[0], *w = call->in[1];
   *p = (turned_plan){.call = call,
                      .kernel = pte_gemm_static_pick(call->cpu),
-                     .w = pte_stored_of(w),
+                     .w = pte_stored_of(w, call->cpu),
                      .rows = (size_t)pte_tensor_span(x, 0, x->rank - 1u),
                      .columns = (size_t)w->shape[0],
                      .depth = (size_t)x->shape[x->rank - 1],
