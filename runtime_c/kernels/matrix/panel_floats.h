@@ -18,6 +18,7 @@ enum { PTE_FLOATS_SUMS = 8 }; /* rows times panels of a tile, at most */
 typedef struct pte_floats {
   uint32_t down, keep;
   uint8_t limit; /* the least magnitude that is no number */
+  bool deep;     /* as pte_stored's */
   float factor;
 } pte_floats;
 
