@@ -183,6 +183,7 @@ typedef struct part {
   bool begins;        /* the sums start at +0 */
   const uint8_t *ask; /* codes to come, and those of the panel beside, asked for evenly: */
   size_t ask_beside, ask_bytes; /* so many a block */
+  ptrdiff_t first; /* from there to what is asked for into the first cache: it, or codes at hand */
 } part;
 
 INLINE void ask_for(const uint8_t *at, size_t beside) {
@@ -219,7 +220,11 @@ INLINE void strip_run(const size_t most, const bool few, part *p, pte_rows_i8 x,
         dot(&sum[r][0], first, all);
         dot(&sum[r][1], second, all);
       }
-      if (few) ask_for(ask, beside), ask += bytes / STEPS;
+      if (few) {
+        _mm_prefetch((const char *)ask, _MM_HINT_T1);
+        _mm_prefetch((const char *)(ask + beside), _MM_HINT_T1);
+        ask_for(ask + p->first, beside), ask += bytes / STEPS;
+      }
       a[0] += 4, a[1] += 4;
     }
     const __m512 scale[] = {_mm512_load_ps(scales), _mm512_load_ps(scales + PART * PTE_PANEL)};
@@ -239,7 +244,8 @@ INLINE void strip_run(const size_t most, const bool few, part *p, pte_rows_i8 x,
 }
 
 /* Panels `panel` and that `apart` further; one twice where that is 0. What a strip has beyond the
- * last row are rows that can be read and sums that nobody does. */
+ * last row are rows that can be read and sums that nobody does. One strip by eight bits waits for
+ * memory, as one row does; more rows, and fewer bits, for their sums. */
 static void pair_run(const pte_stored *w, const pte_rows_i8 *x, size_t rows, size_t panel,
                      size_t apart, float *out, size_t out_stride) {
   const size_t unit = pte_i8_unit(w->format), units = PTE_I8_BLOCK / unit;
@@ -249,6 +255,7 @@ static void pair_run(const pte_stored *w, const pte_rows_i8 *x, size_t rows, siz
   part p;
   p.ask_bytes = (bytes + strips - 1) / strips, p.ask_beside = apart * w->steps * 64;
   p.begins = true;
+  p.first = strips == 1 && !w->deep && pte_format_bits(w->format) == 8 ? -READ_AHEAD : 0;
   for (size_t b = 0; b < x->blocks; b += PART, p.begins = false) {
     p.count = x->blocks - b < PART ? x->blocks - b : PART;
     p.ask = w->codes + panel * w->steps * 64 + b * bytes + READ_AHEAD;
