@@ -1,8 +1,8 @@
 /* Row vector times a 4096 x 4096 weight in the storage formats, by integer execution, FP8 exactly,
- * against reading the same bytes: the physical limit. Kernels have two panels side by side, of each
- * the codes, their upper plane and the scales; the read loop has two or four such sequential
- * streams, with and without asking 1 KiB ahead; the fastest counts. The weights are a ring beyond
- * every cache.
+ * against reading the same bytes: the physical limit. Kernels have two or four panels side by side,
+ * of each the codes, their upper plane and the scales; the read loop has two or four such
+ * sequential streams, with and without asking 1 KiB ahead; the fastest counts. The weights are a
+ * ring beyond every cache.
  *
  * Reading and multiplying alternate. A round gives the ratio of their times; the median of the
  * ratios counts, for other work on the machine slows both; the best of either is told beside it.
