@@ -133,15 +133,19 @@ typedef struct pte_finish_f32 {
   bool at_least, at_most; /* low, high count */
 } pte_finish_f32;
 
-/* One register tile: out[rows][16 * panels] (+)= sum over taps t, then i < run, of
+/* Register tiles one below the other: out[rows][16 * panels] (+)= sum over taps t, then i < run, of
  * row[t * PTE_STRIP + m][offset + i] * panel[p][(t * tap_stride + i) * 16 + n], sequential and
- * fused. */
+ * fused. The next strip's addresses are strip_step behind those of this one, its rows in out and
+ * finish follow. */
 typedef struct pte_tile_f32 {
   const float *const *row; /* [taps][PTE_STRIP] */
+  size_t strips, strip_step;
   size_t taps, tap_stride, offset, run;
   const float *panel[PTE_ABREAST]; /* 64-byte aligned */
   float *out;                      /* 16 columns a panel are read and written; aliases nothing */
   size_t out_stride;
+  const float *ask; /* NULL, or weights to come: each strip asks for `share` lines of them */
+  size_t share;
   const pte_finish_f32 *finish; /* NULL: the sum goes on */
   unsigned missing;             /* columns of the last panel that do not exist; needs `masked` */
   bool first;                   /* the sum starts at +0 and not at the partial sum in out */

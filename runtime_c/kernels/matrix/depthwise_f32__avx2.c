@@ -38,9 +38,8 @@ INLINE void sums_run(const size_t n, const size_t panels, const pte_depthwise_ro
       __asm__("" : "+r"(x), "+r"(y)); /* two addresses, not one for each load */
     }
   }
-  const pte_finish_f32 finish = pte_finish_at(s->finish, m, 0);
   float *out = s->out + m * s->out_stride + c;
-  pte_finish_avx2(&finish, n, eights, c, sum);
+  pte_finish_avx2(s->finish, m, n, eights, c, sum);
 #pragma GCC unroll 6
   for (size_t i = 0; i < n; i++, out += s->out_stride)
 #pragma GCC unroll 6

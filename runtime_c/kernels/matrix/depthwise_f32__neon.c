@@ -37,9 +37,8 @@ INLINE void sums_run(const size_t n, const size_t quads, const pte_depthwise_row
               vfmaq_f32(sum[i * quads + q], vld1q_f32(x + i * ahead + 4 * q), weight[q]);
     }
   }
-  const pte_finish_f32 finish = pte_finish_at(s->finish, m, 0);
   float *out = s->out + m * s->out_stride + c;
-  pte_finish_neon(&finish, n, quads, c, sum);
+  pte_finish_neon(s->finish, m, n, quads, c, sum);
 #pragma GCC unroll 6
   for (size_t i = 0; i < n; i++, out += s->out_stride)
 #pragma GCC unroll 4
@@ -143,9 +142,8 @@ INLINE void three_run(const size_t n, const size_t stride, const pte_depthwise_r
       now = next, next = after;
     }
   }
-  const pte_finish_f32 finish = pte_finish_at(s->finish, m, 0);
   float *out = s->out + m * s->out_stride + c;
-  pte_finish_neon(&finish, n, 2, c, sum);
+  pte_finish_neon(s->finish, m, n, 2, c, sum);
 #pragma GCC unroll 8
   for (size_t i = 0; i < n; i++, out += s->out_stride)
     vst1q_f32(out, sum[2 * i]), vst1q_f32(out + 4, sum[2 * i + 1]);

@@ -6,17 +6,17 @@
 
 #include "kernels/variants.h"
 
-/* sum[m * quads + q]: four elements of row m, from `column` + 4 q on. Constants in each caller but
- * for `column`: what there is to do is asked once a tile, not once a register. */
+/* sum[m * quads + q]: four elements of row `row` + m, from `column` + 4 q on. Constants in each
+ * caller but for `column`: what there is to do is asked once a tile, not once a register. */
 static inline __attribute__((always_inline)) void pte_finish_neon(const pte_finish_f32 *f,
-                                                                  const size_t rows,
+                                                                  size_t row, const size_t rows,
                                                                   const size_t quads, size_t column,
                                                                   float32x4_t *sum) {
   const float32x4_t low = vdupq_n_f32(f->low), high = vdupq_n_f32(f->high);
   for (unsigned i = 0; i < PTE_ADDENDS; i++) {
     if (f->add[i] == NULL) continue;
-    const float *add = f->add[i] + column;
     const size_t stride = f->add_stride[i];
+    const float *add = f->add[i] + row * stride + column;
 #pragma GCC unroll 8
     for (size_t m = 0; m < rows; m++, add += stride)
 #pragma GCC unroll 4

@@ -55,8 +55,8 @@ typedef struct gemm_step { /* `taps` whole taps, or `run` elements of one */
   size_t tap, taps, offset, run;
 } gemm_step;
 
-/* Columns past the last exist in the panel but not in memory: such a tile goes through copies. */
-static void tile_ragged(const pte_gemm_f32 *kernel, size_t rows, pte_tile_f32 s) {
+/* Columns past the last exist in the panel but not in memory: such a strip goes through copies. */
+static void strip_ragged(const pte_gemm_f32 *kernel, size_t rows, pte_tile_f32 s) {
   float tile[PTE_STRIP][PTE_PANEL] = {{0}}, add[PTE_ADDENDS][PTE_STRIP][PTE_PANEL] = {{{0}}};
   float *out = s.out;
   size_t stride = s.out_stride, columns = PTE_PANEL - s.missing;
@@ -78,29 +78,36 @@ static void tile_ragged(const pte_gemm_f32 *kernel, size_t rows, pte_tile_f32 s)
   for (size_t m = 0; m < rows; m++) memcpy(out + m * stride, tile[m], columns * sizeof *out);
 }
 
+/* `strips` more of `rows` rows each: they are done. */
+static void strips_pass(pte_tile_f32 *s, size_t strips, size_t rows, pte_finish_f32 *finish) {
+  s->row += strips * s->strip_step;
+  s->out += strips * rows * s->out_stride;
+  *finish = pte_finish_at(finish, strips * rows, 0);
+  if (s->ask != NULL) s->ask += strips * s->share * PTE_PANEL;
+}
+
 /* A panel block stays in L1 while the strips of the row block pass by, read from L2. Each strip
  * asks for its share of the next panel block, which comes from L3 or memory; with few strips that
  * would be a burst, which hurts. */
 static bool run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, const float *ask) {
-  size_t strips = pte_strips(b->rows), lines = s.taps * s.run;
-  size_t share = strips < 4 || ask == NULL ? 0 : ceil_div(lines, strips);
-  const float *const *row = s.row;
+  const size_t strips = pte_strips(b->rows), lines = s.taps * s.run, longer = b->rows % strips;
+  const int64_t row_cost = (int64_t)(panels * PTE_PANEL * lines);
   pte_finish_f32 finish = s.finish == NULL ? (pte_finish_f32){.low = 0} : *s.finish;
-  int64_t row_cost = (int64_t)(panels * PTE_PANEL * lines), all = (int64_t)b->rows * row_cost;
-  bool apart = all > PTE_CHUNK; /* a look before each strip, else one for all */
   if (s.finish != NULL) s.finish = &finish;
-  if (!apart && !pte_pace_go(b->pace, all)) return false;
-  for (size_t i = 0; i < strips; i++) {
-    size_t count = pte_strip_begin(b->rows, i + 1) - pte_strip_begin(b->rows, i);
-    if (apart && !pte_pace_go(b->pace, (int64_t)count * row_cost)) return false;
-    for (size_t k = i * share; k < least(lines, (i + 1) * share); k++)
-      for (size_t p = 0; p < panels; p++)
-        __builtin_prefetch(ask + (s.panel[p] - s.panel[0]) + k * PTE_PANEL, 0, 2);
-    s.row = row + i * PTE_STRIP * b->g->taps;
-    if (s.missing > 0 && !b->kernel->masked) tile_ragged(b->kernel, count, s);
-    else b->kernel->tile(count, panels, &s);
-    s.out += count * s.out_stride;
-    finish = pte_finish_at(&finish, count, 0);
+  s.strip_step = PTE_STRIP * b->g->taps;
+  s.ask = strips < 4 ? NULL : ask, s.share = ceil_div(lines, strips);
+  for (size_t i = 0, count; i < strips; i += count) {
+    const size_t rows = b->rows / strips + (i < longer);
+    const bool ragged = s.missing > 0 && !b->kernel->masked;
+    count = (size_t)pte_pace_take(b->pace, (int64_t)((i < longer ? longer : strips) - i),
+                                  (int64_t)rows * row_cost, 1);
+    if (count == 0) return false;
+    for (size_t each = ragged ? 1 : count, done = 0; done < count; done += each) {
+      s.strips = each;
+      if (ragged) strip_ragged(b->kernel, rows, s);
+      else b->kernel->tile(rows, panels, &s);
+      strips_pass(&s, each, rows, &finish);
+    }
   }
   return true;
 }

@@ -108,18 +108,21 @@ void pte_gemm_part(const pte_gemm *g, const pte_gemm_f32 *kernel, void *scratch,
 
 /* Walks the places of rows in the pointer table, in order. */
 typedef struct pte_gemm_walk {
-  const pte_gemm_rows *rows;
-  size_t strip, row, end;
+  const float **slot;
+  size_t step, rows, longer, row; /* rows of a strip, or one more where it is one of the longer */
 } pte_gemm_walk;
 
 static inline pte_gemm_walk pte_gemm_walk_begin(const pte_gemm_rows *rows) {
-  return (pte_gemm_walk){.rows = rows, .end = pte_strip_begin(rows->count, 1)};
+  const size_t strips = rows->count > 0 ? pte_strips(rows->count) : 1;
+  return (pte_gemm_walk){rows->table, PTE_STRIP * rows->taps, rows->count / strips,
+                         rows->count % strips, 0};
 }
 static inline const float **pte_gemm_walk_next(pte_gemm_walk *walk) {
-  const pte_gemm_rows *rows = walk->rows;
-  if (walk->row == walk->end) walk->end = pte_strip_begin(rows->count, ++walk->strip + 1);
-  size_t lane = walk->row++ - pte_strip_begin(rows->count, walk->strip);
-  return rows->table + walk->strip * PTE_STRIP * rows->taps + lane;
+  if (walk->row == walk->rows + (walk->longer > 0)) {
+    walk->slot += walk->step, walk->row = 0;
+    walk->longer -= walk->longer > 0;
+  }
+  return walk->slot + walk->row++;
 }
 
 #endif

@@ -8,44 +8,62 @@
 #define INLINE static inline __attribute__((always_inline))
 enum { MOST_HALVES = 2 * PTE_ABREAST };
 
-/* `rows` and `panels` are constants in each caller, so that the tile lives in registers. */
-INLINE void tile_run(const size_t rows, const size_t panels, const pte_tile_f32 *s) {
+/* All of a run into the sums, rows from `a` on, panels from `b` on. A line that is asked for is so
+ * with several steps in turn: to do it once would take a branch, which costs more. */
+INLINE const char *steps_run(const size_t rows, const size_t panels, size_t run, const float **a,
+                             const float **b, const char *ask, size_t further, __m256 *sum) {
   const size_t halves = 2 * panels;
-  __m256 sum[PTE_STRIP * MOST_HALVES];
-#pragma GCC unroll 6
-  for (size_t m = 0; m < rows; m++)
+  size_t k = 0; /* bytes */
+  for (const float *w = b[0], *end = w + run * PTE_PANEL; w != end; w += PTE_PANEL, k += 4) {
+    __m256 v[MOST_HALVES];
+    __asm__("" : "+r"(k)); /* one place in all rows, not an address of each */
 #pragma GCC unroll 8
-    for (size_t h = 0; h < halves; h++)
-      sum[m * halves + h] =
-          s->first ? _mm256_setzero_ps() : _mm256_loadu_ps(s->out + m * s->out_stride + 8 * h);
-  const float *const *row = s->row;
-  for (size_t t = 0; t < s->taps; t++, row += PTE_STRIP) {
-    const float *a[PTE_STRIP], *b[PTE_ABREAST];
+    for (size_t h = 0; h < halves; h++) v[h] = _mm256_load_ps(w + (b[h / 2] - b[0]) + h % 2 * 8);
+    if (panels == 1) _mm_prefetch(ask, _MM_HINT_T0), ask += further;
 #pragma GCC unroll 6
-    for (size_t m = 0; m < rows; m++) a[m] = row[m] + s->offset;
-#pragma GCC unroll 4
-    for (size_t p = 0; p < panels; p++) b[p] = s->panel[p] + t * s->tap_stride * PTE_PANEL;
-#pragma GCC unroll 2
-    for (size_t k = 0; k < s->run; k++) {
-      __m256 w[MOST_HALVES];
+    for (size_t m = 0; m < rows; m++) {
+      __m256 x = _mm256_broadcast_ss((const float *)(const void *)((const char *)a[m] + k));
 #pragma GCC unroll 8
       for (size_t h = 0; h < halves; h++)
-        w[h] = _mm256_load_ps(b[h / 2] + k * PTE_PANEL + h % 2 * 8);
-#pragma GCC unroll 6
-      for (size_t m = 0; m < rows; m++) {
-        __m256 x = _mm256_broadcast_ss(a[m] + k);
-#pragma GCC unroll 8
-        for (size_t h = 0; h < halves; h++)
-          sum[m * halves + h] = _mm256_fmadd_ps(x, w[h], sum[m * halves + h]);
-      }
+        sum[m * halves + h] = _mm256_fmadd_ps(x, v[h], sum[m * halves + h]);
     }
   }
-  if (s->finish != NULL) pte_finish_avx2(s->finish, rows, halves, 0, sum);
+  return ask;
+}
+
+/* `rows` and `panels` are constants in each caller, so that the tile lives in registers. */
+INLINE void tile_run(const size_t rows, const size_t panels, const pte_tile_f32 *s) {
+  const size_t halves = 2 * panels, lines = s->taps * s->run;
+  const float *const *first = s->row;
+  const size_t further = s->ask == NULL ? 0 : (64 * s->share + lines - 1) / lines;
+  const float *from = s->ask == NULL ? s->panel[0] : s->ask;
+  float *out = s->out;
+  for (size_t i = 0; i < s->strips; i++, first += s->strip_step, out += rows * s->out_stride) {
+    __m256 sum[PTE_STRIP * MOST_HALVES];
 #pragma GCC unroll 6
-  for (size_t m = 0; m < rows; m++)
+    for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 8
-    for (size_t h = 0; h < halves; h++)
-      _mm256_storeu_ps(s->out + m * s->out_stride + 8 * h, sum[m * halves + h]);
+      for (size_t h = 0; h < halves; h++)
+        sum[m * halves + h] =
+            s->first ? _mm256_setzero_ps() : _mm256_loadu_ps(out + m * s->out_stride + 8 * h);
+    const float *const *row = first;
+    const char *ask = (const char *)from;
+    for (size_t t = 0; t < s->taps; t++, row += PTE_STRIP) {
+      const float *a[PTE_STRIP], *b[PTE_ABREAST];
+#pragma GCC unroll 6
+      for (size_t m = 0; m < rows; m++) a[m] = row[m] + s->offset;
+#pragma GCC unroll 4
+      for (size_t p = 0; p < panels; p++) b[p] = s->panel[p] + t * s->tap_stride * PTE_PANEL;
+      ask = steps_run(rows, panels, s->run, a, b, ask, further, sum);
+    }
+    if (s->ask != NULL) from += s->share * PTE_PANEL;
+    if (s->finish != NULL) pte_finish_avx2(s->finish, i * rows, rows, halves, 0, sum);
+#pragma GCC unroll 6
+    for (size_t m = 0; m < rows; m++)
+#pragma GCC unroll 8
+      for (size_t h = 0; h < halves; h++)
+        _mm256_storeu_ps(out + m * s->out_stride + 8 * h, sum[m * halves + h]);
+  }
 }
 
 static void tile_avx2(size_t rows, size_t panels, const pte_tile_f32 *s) {

@@ -9,8 +9,9 @@
 #define INLINE static inline __attribute__((always_inline))
 
 /* `rows` and `panels` are constants in each caller, so that the tile lives in registers. */
-INLINE void tile_run(const size_t rows, const size_t panels, const pte_tile_f32 *s) {
+INLINE void strip_run(const size_t rows, const size_t panels, const pte_tile_f32 *s, size_t strip) {
   const __mmask16 last = (__mmask16)(0xffffu >> s->missing);
+  float *out = s->out + strip * rows * s->out_stride;
   __m512 sum[PTE_STRIP * PTE_ABREAST];
 #pragma GCC unroll 6
   for (size_t m = 0; m < rows; m++)
@@ -19,15 +20,14 @@ INLINE void tile_run(const size_t rows, const size_t panels, const pte_tile_f32 
       sum[m * panels + p] = s->first
                                 ? _mm512_setzero_ps()
                                 : _mm512_maskz_loadu_ps(p + 1 < panels ? 0xffff : last,
-                                                        s->out + m * s->out_stride + PTE_PANEL * p);
-  const float *const *row = s->row;
+                                                        out + m * s->out_stride + PTE_PANEL * p);
+  const float *const *row = s->row + strip * s->strip_step;
   for (size_t t = 0; t < s->taps; t++, row += PTE_STRIP) {
     const float *a[PTE_STRIP], *b[PTE_ABREAST];
 #pragma GCC unroll 6
     for (size_t m = 0; m < rows; m++) a[m] = row[m] + s->offset;
 #pragma GCC unroll 4
     for (size_t p = 0; p < panels; p++) b[p] = s->panel[p] + t * s->tap_stride * PTE_PANEL;
-#pragma GCC unroll 2
     for (size_t k = 0; k < s->run; k++) {
       __m512 w[PTE_ABREAST];
 #pragma GCC unroll 4
@@ -41,13 +41,20 @@ INLINE void tile_run(const size_t rows, const size_t panels, const pte_tile_f32 
       }
     }
   }
-  if (s->finish != NULL) pte_finish_avx512(s->finish, 0, rows, panels, 0, last, sum);
+  if (s->finish != NULL) pte_finish_avx512(s->finish, strip * rows, rows, panels, 0, last, sum);
 #pragma GCC unroll 6
   for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 4
     for (size_t p = 0; p < panels; p++)
-      _mm512_mask_storeu_ps(s->out + m * s->out_stride + PTE_PANEL * p,
-                            p + 1 < panels ? 0xffff : last, sum[m * panels + p]);
+      _mm512_mask_storeu_ps(out + m * s->out_stride + PTE_PANEL * p, p + 1 < panels ? 0xffff : last,
+                            sum[m * panels + p]);
+}
+
+INLINE void tile_run(const size_t rows, const size_t panels, const pte_tile_f32 *s) {
+  for (size_t i = 0; i < s->strips; i++) {
+    pte_tile_asks(s, i, panels);
+    strip_run(rows, panels, s, i);
+  }
 }
 
 static void tile_avx512(size_t rows, size_t panels, const pte_tile_f32 *s) {

@@ -10,27 +10,32 @@
 enum { QUADS = PTE_PANEL / 4 };
 
 /* `rows` is a constant in each caller, so that the tile lives in registers. */
-INLINE void tile_run(const size_t rows, const pte_tile_f32 *s) {
+INLINE void strip_run(const size_t rows, const pte_tile_f32 *s, size_t strip) {
   float32x4_t sum[PTE_STRIP * QUADS];
+  float *out = s->out + strip * rows * s->out_stride;
+  pte_tile_asks(s, strip, 1);
 #pragma GCC unroll 6
   for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 4
     for (size_t q = 0; q < QUADS; q++)
-      sum[m * QUADS + q] =
-          s->first ? vdupq_n_f32(0) : vld1q_f32(s->out + m * s->out_stride + 4 * q);
-  const float *const *row = s->row;
+      sum[m * QUADS + q] = s->first ? vdupq_n_f32(0) : vld1q_f32(out + m * s->out_stride + 4 * q);
+  const float *const *row = s->row + strip * s->strip_step;
   for (size_t t = 0; t < s->taps; t++, row += PTE_STRIP) {
     const char *a[PTE_STRIP];
 #pragma GCC unroll 6
     for (size_t m = 0; m < rows; m++) a[m] = (const char *)(row[m] + s->offset);
     lanes_add(rows, s->run, a, (const char *)(s->panel[0] + t * s->tap_stride * PTE_PANEL), sum);
   }
-  if (s->finish != NULL) pte_finish_neon(s->finish, rows, QUADS, 0, sum);
+  if (s->finish != NULL) pte_finish_neon(s->finish, strip * rows, rows, QUADS, 0, sum);
 #pragma GCC unroll 6
   for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 4
     for (size_t q = 0; q < QUADS; q++)
-      vst1q_f32(s->out + m * s->out_stride + 4 * q, sum[m * QUADS + q]);
+      vst1q_f32(out + m * s->out_stride + 4 * q, sum[m * QUADS + q]);
+}
+
+INLINE void tile_run(const size_t rows, const pte_tile_f32 *s) {
+  for (size_t i = 0; i < s->strips; i++) strip_run(rows, s, i);
 }
 
 static void tile_neon(size_t rows, size_t panels, const pte_tile_f32 *s) {

@@ -8,22 +8,25 @@ static void row_add(size_t run, const float *a, const float *panel, float *sum) 
     for (size_t n = 0; n < PTE_PANEL; n++) sum[n] = pte_fma(a[k], panel[n], sum[n]);
 }
 
-static void tile_panel(size_t rows, const pte_tile_f32 *tile, size_t p) {
+static void tile_panel(size_t rows, const pte_tile_f32 *tile, size_t strip, size_t p) {
+  const float *const *row = tile->row + strip * tile->strip_step;
   for (size_t m = 0; m < rows; m++) {
     float sum[PTE_PANEL] = {0};
-    float *out = tile->out + m * tile->out_stride + p * PTE_PANEL;
+    const size_t at = strip * rows + m;
+    float *out = tile->out + at * tile->out_stride + p * PTE_PANEL;
     if (!tile->first) memcpy(sum, out, sizeof sum);
     for (size_t t = 0; t < tile->taps; t++)
-      row_add(tile->run, tile->row[t * PTE_STRIP + m] + tile->offset,
+      row_add(tile->run, row[t * PTE_STRIP + m] + tile->offset,
               tile->panel[p] + t * tile->tap_stride * PTE_PANEL, sum);
     for (size_t n = 0; n < PTE_PANEL; n++)
       out[n] = tile->finish == NULL ? sum[n]
-                                    : pte_finish_one(tile->finish, sum[n], m, p * PTE_PANEL + n);
+                                    : pte_finish_one(tile->finish, sum[n], at, p * PTE_PANEL + n);
   }
 }
 
 static void tile_portable(size_t rows, size_t panels, const pte_tile_f32 *tile) {
-  for (size_t p = 0; p < panels; p++) tile_panel(rows, tile, p);
+  for (size_t i = 0; i < tile->strips; i++)
+    for (size_t p = 0; p < panels; p++) tile_panel(rows, tile, i, p);
 }
 
 static void vector_portable(size_t k, size_t panels, const float *x, const float *panel, float *y) {

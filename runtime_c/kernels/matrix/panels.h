@@ -30,15 +30,17 @@ static inline size_t pte_tasks_worth(size_t products, size_t count, size_t worth
   return products / worth * count + products % worth * count / worth;
 }
 
-/* Whole strips in pairs, which some variants take at once; what is left, and a pair more where that
- * is under four rows, is spread evenly: a strip of one to three rows would wait for the latency of
- * the FMA. */
+/* Rows are spread evenly over strips, the first rows % pte_strips(rows) of them having one more: a
+ * strip of one to three rows would wait for the latency of the FMA. */
 static inline size_t pte_strips(size_t rows) { return (rows + PTE_STRIP - 1) / PTE_STRIP; }
-static inline size_t pte_strip_begin(size_t rows, size_t strip) {
-  size_t pairs = rows / (2 * PTE_STRIP), left = rows % (2 * PTE_STRIP);
-  if (left > 0 && left < 4 && pairs > 0) pairs--, left += 2 * PTE_STRIP;
-  if (strip <= 2 * pairs) return strip * PTE_STRIP;
-  return 2 * PTE_STRIP * pairs + left * (strip - 2 * pairs) / pte_strips(left);
+
+/* A strip of rows and `panels` panels asks for its share of the weights to come. */
+static inline void pte_tile_asks(const pte_tile_f32 *s, size_t strip, size_t panels) {
+  if (s->ask == NULL) return;
+  for (size_t p = 0; p < panels; p++) {
+    const float *ask = s->ask + (s->panel[p] - s->panel[0]) + strip * s->share * PTE_PANEL;
+    for (size_t k = 0; k < s->share; k++) __builtin_prefetch(ask + k * PTE_PANEL, 0, 2);
+  }
 }
 
 /* Writes panel[k][16] from `rows` <= 16 rows of w, whose element [i][j] lies at w + i * row_step +
