@@ -223,9 +223,10 @@ enum { PTE_WHOLE = 4 }; /* pixels of a whole line, at least */
 
 typedef struct pte_depthwise_f32 {
   void (*row)(const pte_depthwise_row_f32 *row);
-  /* The same of a line with its edges: three taps, dilation 1, stride 1 or 2. NULL: there is none.
-   */
+  /* The same of a line with its edges: three taps, dilation 1, stride 1 or 2, channels a multiple
+   * of `unit`. NULL: there is none. */
   void (*whole)(const pte_depthwise_row_f32 *row);
+  uint8_t unit;
 } pte_depthwise_f32;
 
 /* Where a tile of up to 4 x 4 pixels goes; `y`, `finish` and their rows are those of its first. */

@@ -58,8 +58,8 @@ static bool is_whole(const pte_depthwise *p, const piece *r) {
   const pte_conv_axis *wide = &p->w.axis[2];
   const int64_t end = (wide->out - 1) * wide->stride + wide->kernel - wide->begin;
   return p->kernel->whole != NULL && p->taps <= FEW_TAPS && r->end - r->from >= PTE_WHOLE &&
-         wide->kernel == 3 && wide->dilation == 1 && wide->stride <= 2 && wide->begin <= 1 &&
-         end <= wide->in + 1;
+         p->channels % p->kernel->unit == 0 && wide->kernel == 3 && wide->dilation == 1 &&
+         wide->stride <= 2 && wide->begin <= 1 && end <= wide->in + 1;
 }
 
 /* Where the lines of a window start that reads its first column at `place`; or, where `place` is

@@ -28,6 +28,18 @@ typedef struct pte_depthwise_band {
   size_t *step;
 } pte_depthwise_band;
 
+/* Which of the numbers of pixels that a variant takes side by side, `sides`, the largest first and
+ * 1 last, cuts a line of so many into pieces with the least to do: the last piece begins before the
+ * one before it ends where it has to. */
+static inline size_t pte_depthwise_side(size_t pixels, const uint8_t *sides) {
+  size_t best = 1;
+  for (size_t least = pixels; *sides > 1; sides++) {
+    const size_t all = (pixels + *sides - 1) / *sides * *sides;
+    if (*sides <= pixels && (all < least || best == 1)) best = *sides, least = all;
+  }
+  return best;
+}
+
 void pte_depthwise_shape(pte_depthwise *d);
 
 /* Bytes of the addresses and steps, a multiple of 64; and a band's, which lie at `room`. */

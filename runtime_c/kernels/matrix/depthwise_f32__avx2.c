@@ -1,8 +1,9 @@
 /* Depthwise rows on AVX2 and FMA: up to six pixels by 16 channels side by side, so that sums hide
- * the latency of each other and a weight is loaded once; the fewer pixels, the more channels. The
- * last channels, fewer than 16, through masks. */
+ * the latency of each other and a weight is loaded once; or one, of more channels. The last ones,
+ * fewer than 16, through masks. Lines of three taps with their edges, seven pixels by eight
+ * channels, a column of x loaded once for all of them. */
 #if PTE_HAVE_AVX2
-#include "kernels/matrix/finish.h"
+#include "kernels/matrix/depthwise.h"
 #include "kernels/matrix/finish__avx2.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -66,39 +67,82 @@ static void last_run(const pte_depthwise_row_f32 *s, size_t m, size_t c, size_t 
 }
 
 static void panels_run(const pte_depthwise_row_f32 *s, size_t m, size_t n, size_t c, bool wide) {
-  switch (n) {
-  case 1:
-    if (wide) sums_run(1, 3, s, m, c);
-    else sums_run(1, 1, s, m, c);
-    break;
-  case 2:
-    if (wide) sums_run(2, 3, s, m, c);
-    else sums_run(2, 1, s, m, c);
-    break;
-  case 3: sums_run(3, 1, s, m, c); break;
-  case 4: sums_run(4, 1, s, m, c); break;
-  case 5: sums_run(5, 1, s, m, c); break;
-  default: sums_run(6, 1, s, m, c); break;
-  }
+  if (n == 6) sums_run(6, 1, s, m, c);
+  else if (n == 5) sums_run(5, 1, s, m, c);
+  else if (n == 3) sums_run(3, 1, s, m, c);
+  else if (wide) sums_run(1, 3, s, m, c);
+  else sums_run(1, 1, s, m, c);
 }
 
-/* Pieces of about as many pixels each, so of one or two only where there are no more. */
 static void row_avx2(const pte_depthwise_row_f32 *s) {
-  const size_t pieces = (s->pixels + PTE_STRIP - 1) / PTE_STRIP;
-  const size_t wide = PTE_PANEL * (s->pixels <= 2 ? 3 : 1);
+  const size_t n = pte_depthwise_side(s->pixels, (const uint8_t[]){6, 5, 3, 1});
+  const size_t wide = PTE_PANEL * (n == 1 ? 3 : 1);
   for (size_t c = s->first, used; c < s->end; c += used) {
     const bool whole = s->end - c >= wide;
     used = whole ? wide : s->end - c < PTE_PANEL ? s->end - c : PTE_PANEL;
-    for (size_t i = 0, m = 0, end; used >= PTE_PANEL && i < pieces; i++, m = end) {
-      end = s->pixels * (i + 1) / pieces;
-      panels_run(s, m, end - m, c, whole);
-    }
+    for (size_t m = 0; used >= PTE_PANEL && m < s->pixels; m += n)
+      panels_run(s, m + n < s->pixels ? m : s->pixels - n, n, c, whole);
     for (size_t m = 0; used < PTE_PANEL && m < s->pixels; m++)
       for (size_t e = 0; e < used; e += EIGHT) last_run(s, m, c + e, used - e);
   }
 }
 
-const pte_depthwise_f32 pte_depthwise_f32__avx2 = {.row = row_avx2};
+enum { SIDE = 7 }; /* pixels side by side of a whole line */
+
+INLINE __m256 all_or_none(bool all) { return _mm256_castsi256_ps(_mm256_set1_epi32(-(int)all)); }
+
+/* Pixels m .. m + n of a whole line, eight channels: a column of x that there is not is the one
+ * beside it and becomes zeros. */
+INLINE void three_run(const size_t n, const size_t stride, const pte_depthwise_row_f32 *s, size_t m,
+                      size_t c) {
+  const size_t columns = (n - 1) * stride + 3;
+  const ptrdiff_t second = s->column + (ptrdiff_t)(m * stride) + 1;
+  const bool has_first = second > 0,
+             has_last = second + (ptrdiff_t)columns <= (ptrdiff_t)s->width + 1;
+  const __m256 left = all_or_none(has_first), right = all_or_none(has_last);
+  const float *w = s->weight + c / PTE_PANEL * PTE_PANEL * s->lines * 3 + c % PTE_PANEL;
+  __m256 sum[SIDE];
+#pragma GCC unroll 7
+  for (size_t i = 0; i < n; i++) sum[i] = _mm256_setzero_ps();
+  for (size_t l = 0; l < s->lines; l++, w += 3 * PTE_PANEL) {
+    const ptrdiff_t step = (ptrdiff_t)s->step[l];
+    const float *x = s->line[l] + second * step + c, *first = x - (has_first ? step : 0);
+    const float *last = x + (ptrdiff_t)(columns - 3 + has_last) * step;
+    const __m256 weight[3] = {_mm256_load_ps(w), _mm256_load_ps(w + PTE_PANEL),
+                              _mm256_load_ps(w + 2 * PTE_PANEL)};
+#pragma GCC unroll 15
+    for (size_t j = 0; j < columns; j++) {
+      if (j % 3 == 1 && j > 1) x += 3 * step;
+      __m256 v = j == 0             ? _mm256_and_ps(_mm256_loadu_ps(first), left)
+                 : j + 1 == columns ? _mm256_and_ps(_mm256_loadu_ps(last), right)
+                                    : _mm256_loadu_ps(x + (ptrdiff_t)((j + 2) % 3) * step);
+#pragma GCC unroll 3
+      for (size_t t = 0; t < 3; t++)
+        if (j >= t && (j - t) % stride == 0 && (j - t) / stride < n)
+          sum[(j - t) / stride] = _mm256_fmadd_ps(v, weight[t], sum[(j - t) / stride]);
+    }
+  }
+  pte_finish_avx2(s->finish, m, n, 1, c, sum);
+  float *out = s->out + m * s->out_stride + c;
+#pragma GCC unroll 7
+  for (size_t i = 0; i < n; i++, out += s->out_stride) _mm256_storeu_ps(out, sum[i]);
+}
+
+INLINE void line_run(const size_t n, const size_t stride, const pte_depthwise_row_f32 *s) {
+  for (size_t c = s->first; c < s->end; c += EIGHT)
+    for (size_t m = 0; m < s->pixels; m += n)
+      three_run(n, stride, s, m + n < s->pixels ? m : s->pixels - n, c);
+}
+
+static void whole_avx2(const pte_depthwise_row_f32 *s) {
+  if (s->pixels < SIDE && s->stride == 1) line_run(PTE_WHOLE, 1, s);
+  else if (s->pixels < SIDE) line_run(PTE_WHOLE, 2, s);
+  else if (s->stride == 1) line_run(SIDE, 1, s);
+  else line_run(SIDE, 2, s);
+}
+
+const pte_depthwise_f32 pte_depthwise_f32__avx2 = {
+    .row = row_avx2, .whole = whole_avx2, .unit = EIGHT};
 #else
 typedef int pte_depthwise_f32__avx2_is_absent;
 #endif

@@ -2,7 +2,7 @@
  * latency of each other and a weight is loaded once; the fewer pixels, the more channels. The last
  * channels, fewer than 16, by a mask. */
 #if PTE_HAVE_AVX512
-#include "kernels/matrix/finish.h"
+#include "kernels/matrix/depthwise.h"
 #include "kernels/matrix/finish__avx512.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -53,12 +53,8 @@ static void panel_run(const pte_depthwise_row_f32 *s, size_t m, size_t n, size_t
   const __mmask16 mask = (__mmask16)((1u << lanes) - 1);
   switch (n) {
   case 1: sums_run(1, 1, s, m, c, mask); break;
-  case 2: sums_run(2, 1, s, m, c, mask); break;
   case 3: sums_run(3, 1, s, m, c, mask); break;
-  case 4: sums_run(4, 1, s, m, c, mask); break;
   case 5: sums_run(5, 1, s, m, c, mask); break;
-  case 6: sums_run(6, 1, s, m, c, mask); break;
-  case 7: sums_run(7, 1, s, m, c, mask); break;
   default: sums_run(8, 1, s, m, c, mask); break;
   }
 }
@@ -66,27 +62,22 @@ static void panel_run(const pte_depthwise_row_f32 *s, size_t m, size_t n, size_t
 static void panels_run(const pte_depthwise_row_f32 *s, size_t m, size_t n, size_t c) {
   switch (n) {
   case 1: sums_run(1, 8, s, m, c, 0xffff); break;
-  case 2: sums_run(2, 4, s, m, c, 0xffff); break;
   case 3: sums_run(3, 2, s, m, c, 0xffff); break;
-  case 4: sums_run(4, 2, s, m, c, 0xffff); break;
   case 5: sums_run(5, 2, s, m, c, 0xffff); break;
-  case 6: sums_run(6, 2, s, m, c, 0xffff); break;
-  case 7: sums_run(7, 2, s, m, c, 0xffff); break;
   default: sums_run(8, 2, s, m, c, 0xffff); break;
   }
 }
 
-/* Pieces of about as many pixels each, so of one or two only where there are no more. */
 static void row_avx512(const pte_depthwise_row_f32 *s) {
-  const size_t pieces = (s->pixels + ABREAST - 1) / ABREAST;
-  const size_t wide = PTE_PANEL * (s->pixels == 1 ? 8 : s->pixels == 2 ? 4 : 2);
+  const size_t n = pte_depthwise_side(s->pixels, (const uint8_t[]){8, 5, 3, 1});
+  const size_t wide = PTE_PANEL * (n == 1 ? 8 : 2);
   for (size_t c = s->first, used; c < s->end; c += used) {
     const bool whole = s->end - c >= wide;
     used = whole ? wide : PTE_PANEL;
-    for (size_t i = 0, m = 0, end; i < pieces; i++, m = end) {
-      end = s->pixels * (i + 1) / pieces;
-      if (whole) panels_run(s, m, end - m, c);
-      else panel_run(s, m, end - m, c);
+    for (size_t m = 0; m < s->pixels; m += n) {
+      const size_t at = m + n < s->pixels ? m : s->pixels - n;
+      if (whole) panels_run(s, at, n, c);
+      else panel_run(s, at, n, c);
     }
   }
 }
@@ -156,7 +147,8 @@ static void whole_avx512(const pte_depthwise_row_f32 *s) {
   }
 }
 
-const pte_depthwise_f32 pte_depthwise_f32__avx512 = {.row = row_avx512, .whole = whole_avx512};
+const pte_depthwise_f32 pte_depthwise_f32__avx512 = {
+    .row = row_avx512, .whole = whole_avx512, .unit = 1};
 #else
 typedef int pte_depthwise_f32__avx512_is_absent;
 #endif

@@ -6,9 +6,9 @@
 
 #include "kernels/variants.h"
 
-/* sum[m * eights + e]: eight elements of row `row` + m, from `column` + 8 e on. Constants in each caller
- * but for `column`: what there is to do is asked once a tile, not once a register. Limits are as in
- * finish__avx512.h. */
+/* sum[m * eights + e]: eight elements of row `row` + m, from `column` + 8 e on. Constants in each
+ * caller but for `column`: what there is to do is asked once a tile, not once a register. Limits
+ * are as in finish__avx512.h. */
 static inline __attribute__((always_inline)) void pte_finish_avx2(const pte_finish_f32 *f,
                                                                   size_t row, const size_t rows,
                                                                   const size_t eights,
@@ -20,7 +20,7 @@ static inline __attribute__((always_inline)) void pte_finish_avx2(const pte_fini
     for (size_t e = 0; e < eights; e++) {
       __m256 add = zero;
       if (bias) add = _mm256_add_ps(add, _mm256_loadu_ps(f->add[0] + column + 8 * e));
-#pragma GCC unroll 6
+#pragma GCC unroll 7
       for (size_t m = 0; m < rows; m++)
         sum[m * eights + e] = _mm256_add_ps(sum[m * eights + e], add);
     }
@@ -29,7 +29,7 @@ static inline __attribute__((always_inline)) void pte_finish_avx2(const pte_fini
     if (f->add[i] == NULL) continue;
     const size_t stride = f->add_stride[i];
     const float *add = f->add[i] + row * stride + column;
-#pragma GCC unroll 6
+#pragma GCC unroll 7
     for (size_t m = 0; m < rows; m++, add += stride)
 #pragma GCC unroll 8
       for (size_t e = 0; e < eights; e++)
