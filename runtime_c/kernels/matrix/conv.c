@@ -67,8 +67,23 @@ static void fill_runs(const conv_source *s, const float *image, const pte_conv_p
   }
 }
 
+/* A window that lies between the ends of x's lines. */
+static bool is_inside(const pte_conv_axis *axis, int64_t at) {
+  int64_t place = at * axis->stride - axis->begin;
+  return axis->spread == 1 && place >= 0 && place + (axis->kernel - 1) * axis->dilation < axis->in;
+}
+
+/* The window beside the one whose addresses are at `before`; those of zeros stay. */
+static void fill_beside(const conv_source *s, size_t taps, const float *const *before,
+                        const float **slot) {
+  const int64_t step = s->w.axis[2].stride * s->w.channels;
+  for (size_t t = 0; t < taps * PTE_STRIP; t += PTE_STRIP)
+    slot[t] = before[t] == s->zeros ? s->zeros : before[t] + step;
+}
+
 static bool conv_fill(const void *source, const pte_gemm_rows *rows) {
   const conv_source *s = source;
+  const float **before = NULL;
   int64_t image = s->w.axis[0].in * s->w.axis[1].in * s->w.axis[2].in * s->w.channels;
   size_t copy_floats = s->joined ? rows->taps * (size_t)(s->w.axis[2].kernel * s->w.channels) : 0;
   pte_conv_pixel pixel = pte_conv_pixel_at(&s->w, rows->first);
@@ -78,8 +93,11 @@ static bool conv_fill(const void *source, const pte_gemm_rows *rows) {
     const float *x = s->x + pixel.batch * image + rows->group * s->group_channels;
     const float **slot = pte_gemm_walk_next(&walk);
     if (r == end && (end += pte_pace_take(rows->pace, count - r, cost, 1)) == r) return false;
-    if (s->joined) fill_runs(s, x, &pixel, slot, rows->copy + (size_t)r * copy_floats);
+    const bool inside = is_inside(&s->w.axis[2], pixel.at[2]);
+    if (inside && before != NULL && pixel.at[2] > 0) fill_beside(s, rows->taps, before, slot);
+    else if (s->joined) fill_runs(s, x, &pixel, slot, rows->copy + (size_t)r * copy_floats);
     else pte_conv_fill(&s->w, x, s->zeros, &pixel, slot);
+    before = inside ? slot : NULL;
     pte_conv_pixel_next(&s->w, &pixel);
   }
   return true;
