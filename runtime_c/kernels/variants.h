@@ -147,7 +147,7 @@ typedef struct pte_tile_f32 {
   const float *ask; /* NULL, or weights to come: each strip asks for `share` lines of them */
   size_t share;
   const pte_finish_f32 *finish; /* NULL: the sum goes on */
-  unsigned missing;             /* columns of the last panel that do not exist; needs `masked` */
+  unsigned missing;             /* columns of the last panel that do not exist; see `unit` */
   bool first;                   /* the sum starts at +0 and not at the partial sum in out */
 } pte_tile_f32;
 
@@ -198,7 +198,7 @@ typedef struct pte_gemm_f32 {
   void (*few)(const pte_few_f32 *few, size_t begin, size_t end);
   /* y[panels][16] = panels times x[k], whole sums */
   void (*vector)(size_t k, size_t panels, const float *x, const float *panel, float *y);
-  bool masked;                    /* knows `missing`; else such a tile goes through copies */
+  uint8_t unit; /* knows a `missing` that is a multiple of this; else a strip goes through copies */
   uint8_t abreast[PTE_STRIP + 1]; /* panels side by side that keep a tile of so many rows busy */
 } pte_gemm_f32;
 

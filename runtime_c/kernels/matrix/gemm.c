@@ -98,7 +98,7 @@ static bool run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, const
   s.ask = strips < 4 ? NULL : ask, s.share = ceil_div(lines, strips);
   for (size_t i = 0, count; i < strips; i += count) {
     const size_t rows = b->rows / strips + (i < longer);
-    const bool ragged = s.missing > 0 && !b->kernel->masked;
+    const bool ragged = s.missing % b->kernel->unit > 0;
     count = (size_t)pte_pace_take(b->pace, (int64_t)((i < longer ? longer : strips) - i),
                                   (int64_t)rows * row_cost, 1);
     if (count == 0) return false;
@@ -197,7 +197,8 @@ static bool run_panels(const gemm_block *b, const gemm_step *k, size_t panel, si
 static bool run_step(const gemm_block *b, const gemm_step *k) {
   size_t abreast = 2;
   if (!has_pairs(b)) abreast = b->kernel->abreast[ceil_div(b->rows, pte_strips(b->rows))];
-  size_t whole = b->kernel->masked ? b->panel_end : least(b->panel_end, b->g->columns / PTE_PANEL);
+  size_t whole =
+      b->kernel->unit == 1 ? b->panel_end : least(b->panel_end, b->g->columns / PTE_PANEL);
   size_t p = b->panel_begin;
   for (; p + abreast <= whole; p += abreast)
     if (!run_panels(b, k, p, abreast)) return false;

@@ -299,7 +299,7 @@ const pte_gemm_f32 pte_gemm_f32__avx512 = {
     .parts = parts_avx512,
     .few = few_avx512,
     .vector = vector_avx512,
-    .masked = true,
+    .unit = 1,
     .abreast = {0, 4, 4, 2, 2, 2, 2},
 };
 #else

@@ -74,7 +74,7 @@ static void vector_neon(size_t k, size_t panels, const float *x, const float *pa
 const pte_gemm_f32 pte_gemm_f32__neon = {
     .tile = tile_neon,
     .vector = vector_neon,
-    .masked = false,
+    .unit = PTE_PANEL,
     .abreast = {0, 1, 1, 1, 1, 1, 1},
 };
 #else

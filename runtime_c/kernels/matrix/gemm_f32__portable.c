@@ -40,6 +40,6 @@ static void vector_portable(size_t k, size_t panels, const float *x, const float
 const pte_gemm_f32 pte_gemm_f32__portable = {
     .tile = tile_portable,
     .vector = vector_portable,
-    .masked = false,
+    .unit = PTE_PANEL,
     .abreast = {0, 1, 1, 1, 1, 1, 1},
 };

@@ -69,7 +69,7 @@ static void vector_rvv(size_t k, size_t panels, const float *x, const float *pan
 const pte_gemm_f32 pte_gemm_f32__rvv = {
     .tile = tile_rvv,
     .vector = vector_rvv,
-    .masked = false,
+    .unit = PTE_PANEL,
     .abreast = {0, 1, 1, 1, 1, 1, 1},
 };
 #else
