@@ -159,9 +159,7 @@ typedef struct pte_pair_f32 {
 } pte_pair_f32;
 
 /* Whether a tile of two panels has time to ask for weights to come. */
-static inline bool pte_pair_asks(const pte_pair_f32 *t) {
-  return t->rows > PTE_SPAN || t->rows == 4 || t->rows == 6; /* these are of few rows, too */
-}
+static inline bool pte_pair_asks(const pte_pair_f32 *t) { return t->rows >= 4; }
 
 /* Tiles of such rows, the weights of all taps one behind the other. */
 typedef struct pte_parts_f32 {

@@ -7,7 +7,6 @@
 
 enum {
   BLOCK_PANELS = 32, /* out block 192 x 512 floats: 384 KiB */
-  NEAR = 160,        /* K of panels so short that asking for them costs more than they do */
   ALIKE = 1024       /* floats: addresses a multiple of 4 KiB apart share their set of L1 */
 };
 
@@ -87,15 +86,14 @@ static void strips_pass(pte_tile_f32 *s, size_t strips, size_t rows, pte_finish_
 }
 
 /* A panel block stays in L1 while the strips of the row block pass by, read from L2. Each strip
- * asks for its share of the next panel block, which comes from L3 or memory; with few strips that
- * would be a burst, which hurts. */
+ * asks for its share of the next panel block, which comes from L3 or memory. */
 static bool run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, const float *ask) {
   const size_t strips = pte_strips(b->rows), lines = s.taps * s.run, longer = b->rows % strips;
   const int64_t row_cost = (int64_t)(panels * PTE_PANEL * lines);
   pte_finish_f32 finish = s.finish == NULL ? (pte_finish_f32){.low = 0} : *s.finish;
   if (s.finish != NULL) s.finish = &finish;
   s.strip_step = PTE_STRIP * b->g->taps;
-  s.ask = strips < 4 ? NULL : ask, s.share = ceil_div(lines, strips);
+  s.ask = ask, s.share = ceil_div(lines, strips);
   for (size_t i = 0, count; i < strips; i += count) {
     const size_t rows = b->rows / strips + (i < longer);
     const bool ragged = s.missing % b->kernel->unit > 0;
@@ -124,7 +122,7 @@ static bool run_pairs(const gemm_block *b, const pte_tile_f32 *from, size_t at, 
                       const float *ask) {
   const pte_gemm_lines *l = &b->g->lines;
   const size_t lines = from->taps * from->run;
-  const size_t asking = ask == NULL || lines <= NEAR ? 0 : pairs_asking(b, 0, b->pair_count);
+  const size_t asking = ask == NULL ? 0 : pairs_asking(b, 0, b->pair_count);
   const size_t share = asking == 0 ? 0 : ceil_div(lines, asking);
   const int64_t cost = (int64_t)(2 * PTE_SPAN * panels * PTE_PANEL * lines);
   pte_parts_f32 s = {
@@ -409,7 +407,7 @@ static void add_halves(gemm_block *b, gemm_span s) {
 }
 
 /* Cuts the block's part of each line into spans, and joins these to tiles. Of rows whose addresses
- * are alike in what chooses a set of L1 no more go together than such a set holds lines, twelve. */
+ * are alike in what chooses a set of L1 six go together: it holds eight lines or more. */
 static bool fill_pairs(gemm_block *b, float *room) {
   const pte_gemm_lines *l = &b->g->lines;
   gemm_span held = {.rows = 0};
@@ -419,7 +417,7 @@ static bool fill_pairs(gemm_block *b, float *room) {
     piece.first = b->row + done, piece.count = count, piece.follows = done > 0;
     const float *x = l->piece(b->g->source, &piece);
     if (x == NULL) return false;
-    const size_t longest = l->row_stride % ALIKE == 0 && count > PTE_SPAN ? 6 : PTE_SPAN;
+    const size_t longest = l->row_stride % ALIKE == 0 ? 3 : PTE_SPAN;
     size_t n = ceil_div(count, longest);
     if (count == b->rows && n > 1) n += n % 2; /* all joined */
     for (size_t i = 0, at = 0, end; i < n; i++, at = end) {

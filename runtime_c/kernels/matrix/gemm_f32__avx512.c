@@ -169,7 +169,7 @@ INLINE void parts_run(const size_t rows, const size_t panels, const pte_parts_f3
             p + 1 < panels ? 0xffff : last,
             row_at(at[m / half], m % half, step, step_3, step_5) + PTE_PANEL * p);
   }
-  const bool asks = rows > PTE_SPAN || rows == 4 || rows == 6; /* pte_pair_asks */
+  const bool asks = rows >= 4; /* pte_pair_asks */
   if (panels > 1 && rows == 2 * PTE_SPAN && s->missing >= PTE_PANEL / 2 && s->first)
     steps_halved(s, t, sum);
   else if (panels > 1 && asks && s->further > 0) steps_run(rows, panels, true, s, t, ask, sum);

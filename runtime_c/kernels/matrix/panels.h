@@ -34,9 +34,10 @@ static inline size_t pte_tasks_worth(size_t products, size_t count, size_t worth
  * strip of one to three rows would wait for the latency of the FMA. */
 static inline size_t pte_strips(size_t rows) { return (rows + PTE_STRIP - 1) / PTE_STRIP; }
 
-/* A strip of rows and `panels` panels asks for its share of the weights to come. */
+/* A strip of rows and `panels` panels asks for its share of the weights to come, as a burst, which
+ * hurts where it is much of them. */
 static inline void pte_tile_asks(const pte_tile_f32 *s, size_t strip, size_t panels) {
-  if (s->ask == NULL) return;
+  if (s->ask == NULL || 4 * s->share > s->taps * s->run + 3) return;
   for (size_t p = 0; p < panels; p++) {
     const float *ask = s->ask + (s->panel[p] - s->panel[0]) + strip * s->share * PTE_PANEL;
     for (size_t k = 0; k < s->share; k++) __builtin_prefetch(ask + k * PTE_PANEL, 0, 2);

@@ -76,8 +76,12 @@ static void multiply_task(void *context, size_t begin, size_t end, uint32_t thre
       if (!pte_pace_go(&pace, r->h * PTE_STRIP * PTE_PANEL + 1)) return;
       int64_t rows = r->batches - b < PTE_STRIP ? r->batches - b : PTE_STRIP;
       for (int64_t i = 0; i < rows; i++) row[i] = m->x + (b + i) * r->h;
-      pte_tile_f32 tile = {
-          .row = row, .strips = 1, .taps = 1, .run = (size_t)r->h, .panel = {weight}, .first = true};
+      pte_tile_f32 tile = {.row = row,
+                           .strips = 1,
+                           .taps = 1,
+                           .run = (size_t)r->h,
+                           .panel = {weight},
+                           .first = true};
       tile.out = r->product + b * r->m_padded + panel * PTE_PANEL;
       tile.out_stride = (size_t)r->m_padded;
       r->gemm->tile((size_t)rows, 1, &tile);
