@@ -77,14 +77,6 @@ static void strip_ragged(const pte_gemm_f32 *kernel, size_t rows, pte_tile_f32 s
   for (size_t m = 0; m < rows; m++) memcpy(out + m * stride, tile[m], columns * sizeof *out);
 }
 
-/* `strips` more of `rows` rows each: they are done. */
-static void strips_pass(pte_tile_f32 *s, size_t strips, size_t rows, pte_finish_f32 *finish) {
-  s->row += strips * s->strip_step;
-  s->out += strips * rows * s->out_stride;
-  *finish = pte_finish_at(finish, strips * rows, 0);
-  if (s->ask != NULL) s->ask += strips * s->share * PTE_PANEL;
-}
-
 /* A panel block stays in L1 while the strips of the row block pass by, read from L2. Each strip
  * asks for its share of the next panel block, which comes from L3 or memory. */
 static bool run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, const float *ask) {
@@ -94,18 +86,18 @@ static bool run_strips(const gemm_block *b, pte_tile_f32 s, size_t panels, const
   if (s.finish != NULL) s.finish = &finish;
   s.strip_step = PTE_STRIP * b->g->taps;
   s.ask = ask, s.share = ceil_div(lines, strips);
-  for (size_t i = 0, count; i < strips; i += count) {
-    const size_t rows = b->rows / strips + (i < longer);
+  for (size_t i = 0; i < strips; i += s.strips) {
     const bool ragged = s.missing % b->kernel->unit > 0;
-    count = (size_t)pte_pace_take(b->pace, (int64_t)((i < longer ? longer : strips) - i),
-                                  (int64_t)rows * row_cost, 1);
-    if (count == 0) return false;
-    for (size_t each = ragged ? 1 : count, done = 0; done < count; done += each) {
-      s.strips = each;
-      if (ragged) strip_ragged(b->kernel, rows, s);
-      else b->kernel->tile(rows, panels, &s);
-      strips_pass(&s, each, rows, &finish);
-    }
+    const size_t rows = b->rows / strips + (i < longer);
+    const size_t left = ragged ? 1 : (i < longer ? longer : strips) - i;
+    s.strips = (size_t)pte_pace_take(b->pace, (int64_t)left, (int64_t)rows * row_cost, 1);
+    if (s.strips == 0) return false;
+    if (ragged) strip_ragged(b->kernel, rows, s);
+    else b->kernel->tile(rows, panels, &s);
+    s.row += s.strips * s.strip_step;
+    s.out += s.strips * rows * s.out_stride;
+    finish = pte_finish_at(&finish, s.strips * rows, 0);
+    if (ask != NULL) s.ask += s.strips * s.share * PTE_PANEL;
   }
   return true;
 }
