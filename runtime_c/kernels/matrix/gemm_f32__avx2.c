@@ -7,7 +7,14 @@
 #include "kernels/matrix/panels.h"
 
 #define INLINE static inline __attribute__((always_inline))
-enum { MOST_HALVES = 2 * PTE_ABREAST };
+enum {
+  MOST_HALVES = 2 * PTE_ABREAST,
+#ifdef PTE_KERNEL_LIST_H
+  HALVES = false /* a build for known programs is to be small: copies, and rows one by one */
+#else
+  HALVES = true
+#endif
+};
 
 /* All of a run into the sums, rows from `a` on, panels from `b` on. A line that is asked for is so
  * with several steps in turn: to do it once would take a branch, which costs more. */
@@ -66,33 +73,40 @@ INLINE void tile_run(const size_t rows, const size_t halves, const pte_tile_f32 
   }
 }
 
+static void tile_avx2(size_t rows, size_t panels, const pte_tile_f32 *s);
+
+/* Few rows, one by one. */
+static void tile_each(size_t rows, const pte_tile_f32 *s) {
+  for (size_t i = 0; i < s->strips * rows; i++) {
+    pte_tile_f32 one = *s;
+    pte_finish_f32 finish;
+    one.row += i / rows * s->strip_step + i % rows, one.strips = 1;
+    one.out += i * s->out_stride;
+    if (s->finish != NULL) finish = pte_finish_at(s->finish, i, 0), one.finish = &finish;
+    tile_avx2(1, 1, &one);
+  }
+}
+
 /* Of a panel whose upper half does not exist the other: six sums wait for each other, which takes
- * two thirds of the time that the whole would. Few rows go one by one. */
+ * two thirds of the time that the whole would. */
 static void tile_halved(size_t rows, const pte_tile_f32 *s) {
   if (rows == 6) tile_run(6, 1, s);
   else if (rows == 5) tile_run(5, 1, s);
-  else
-    for (size_t i = 0; i < s->strips * rows; i++) {
-      pte_tile_f32 one = *s;
-      pte_finish_f32 finish;
-      one.row += i / rows * s->strip_step + i % rows, one.strips = 1;
-      one.out += i * s->out_stride;
-      if (s->finish != NULL) finish = pte_finish_at(s->finish, i, 0), one.finish = &finish;
-      tile_run(1, 1, &one);
-    }
+  else if (rows > 1) tile_each(rows, s);
+  else tile_run(1, 1, s);
 }
 
 static void tile_avx2(size_t rows, size_t panels, const pte_tile_f32 *s) {
-  if (s->missing >= 8) {
+  if (HALVES && s->missing >= 8) {
     tile_halved(rows, s);
     return;
   }
   switch (rows * 8 + panels) {
   case 8 + 1: tile_run(1, 2, s); break;
   case 8 + 4: tile_run(1, 8, s); break;
-  case 16 + 1: tile_run(2, 2, s); break;
+  case 16 + 1: HALVES ? tile_run(2, 2, s) : tile_each(2, s); break;
   case 16 + 2: tile_run(2, 4, s); break;
-  case 24 + 1: tile_run(3, 2, s); break;
+  case 24 + 1: HALVES ? tile_run(3, 2, s) : tile_each(3, s); break;
   case 24 + 2: tile_run(3, 4, s); break;
   case 32 + 1: tile_run(4, 2, s); break;
   case 40 + 1: tile_run(5, 2, s); break;
@@ -128,7 +142,7 @@ static void vector_avx2(size_t k, size_t panels, const float *x, const float *pa
 const pte_gemm_f32 pte_gemm_f32__avx2 = {
     .tile = tile_avx2,
     .vector = vector_avx2,
-    .unit = 8,
+    .unit = HALVES ? 8 : PTE_PANEL,
     .abreast = {0, 4, 2, 2, 1, 1, 1},
 };
 #else
