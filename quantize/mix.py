@@ -1,17 +1,16 @@
 """Bits of the activations of each unit of static int8, so that the model keeps to a loss: more for those around what loses most.
 
 What is lost is lost by rounding activations and weights. One program in f32 has every rounding behind a Where; each alone is switched on
-and the loss measured, on few samples: what is wanted is an order. Squares of errors add up, so a mix loses about the sum of its roundings.
-`steps` frees the ones that save most for the time they cost: of an activation by 16 bits, of a weight by f32 around it. How far it has to
-go follows from the model that would be written, its weights and biases made for that mix, measured at few steps: about a line through the
-two nearest.
+and the loss measured, on few samples: what is wanted is an order. Squares of errors add up, so a mix loses about the sum of its roundings,
+and `front` has the mixes that lose least for what they take. Which of them is enough follows from the model that would be written, its
+weights and biases made for that mix: how many times as large its errors could be says how far from the bar it is.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -22,28 +21,26 @@ from pteron.export.graph import int8
 from pteron.schema.errors import QuantError
 
 from .activations import FLOAT, HEADROOM, Grid, Solved, opened, reads_bias
+from .front import front
 from .journal import NO_JOURNAL, Journal, digest
-from .measure import judged, losses_of_rounds, sure
+from .measure import is_float, judged, losses_of_rounds, sure
+from .pace import Term, costs
 from .samples import Runner, Sample
 from .units import Unit
 
 MEASURED: Final = 4
-"""Mixes that are measured, besides all units in int8 and in int16: each takes as long as rounding its weights. More only
-where none of them is a result."""
+"""Mixes that are measured, besides all units in int8: each takes as long as rounding its weights. More only where none of them is a
+result."""
+SPARE: Final = 4.0
+"""Times as large errors that are tried, in"""
+HALVINGS: Final = 10
+"""steps of half the distance."""
 PROBES: Final = 8
 """Samples on which each rounding alone is measured."""
 FINER: Final = (HEADROOM / 256) ** 2
 """Of the loss of int8 that of int16."""
-PACE: Final = {8: 1.0, 16: 2.3, FLOAT: 4.0}
-"""Time of a product by the bits of activations: ResNet-50 on one thread of Zen 5 with VNNI takes 8.3, 20 and 34 ms."""
 
 LEAST_COSINE: Final = 1e-3
-EXPECTED: Final[Mapping[str, Callable[[float], float]]] = {
-    "cosine": lambda square: 1e4 * (1 - 1 / math.sqrt(1 + square)),
-    "top1": math.sqrt,
-    "perplexity": lambda square: square,
-}
-"""What a metric follows, by the square of the relative error: largest elements move as often as the error is large."""
 
 Progress = Callable[[str], None]
 Mix: TypeAlias = tuple[int, ...]
@@ -64,9 +61,9 @@ class Rounding:
     output: bool = False
     stored: bool = False
 
-    def share(self, mix: Mix) -> float:
-        """What it loses in a mix, of what it loses in 8 bits: the square of its step."""
-        fewest = min(mix[i] for i in self.owners)
+    def share(self, bits: Sequence[int]) -> float:
+        """What it loses, of what it loses in 8 bits, where its owners have these: the square of its step."""
+        fewest = min(bits)
         return 0.0 if fewest == FLOAT else 1.0 if self.stored or fewest == 8 else FINER
 
 
@@ -80,14 +77,6 @@ class Simulated:
 
     def done(self, sample: Sample, some: Sequence[bool]) -> Sample:
         return {**sample, **{n: np.array(on) for n, on in zip(self.switches, some, strict=True)}}
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Step:
-    """A mix, and the sum of what its roundings lose alone: the square of the error, relative."""
-
-    mix: Mix
-    left: float
 
 
 def mixed(
@@ -104,7 +93,7 @@ def mixed(
     journal: Journal = NO_JOURNAL,
     of: str = "",
 ) -> Mix:
-    """The first of `steps` found under which the metric is at most `most`.
+    """The first of the `front` found under which the metric is at most `most`.
 
     Args:
         bits: Of activations that are not freed.
@@ -117,8 +106,8 @@ def mixed(
     outputs = [str(v.name) for v in model.graph.outputs]
     wanted = list(runner(model, outputs, given))
 
-    def loss(mix: Mix) -> float:
-        key = digest("loss", of, metric, mix)
+    def spare(mix: Mix) -> float:
+        key = digest("spare", of, metric, most, mix)
         known = journal.loss(key)
         if known is None:
             known = measured(mix)
@@ -131,17 +120,17 @@ def mixed(
                 f"measure with {mix.count(16)} of {len(plan)} units in int16, {mix.count(FLOAT)} in f32"
             )
         made = list(runner(build(mix), outputs, given))
-        return max(next(judged(wanted, iter(made), given, metric)), sure(wanted, made, metric))
+        return _spare(lambda times: _loss(wanted, made, given, metric, times), most)
 
     narrow = (bits,) * len(plan)
-    reached = loss(narrow)
-    if reached <= most:
+    reached = spare(narrow)
+    if reached >= 1:
         return narrow
     program = simulate((16,) * len(plan))
     alone = _alone(program, outputs, given[:PROBES], runner, progress, journal, of)
-    found = [*steps(program.roundings, alone, plan, narrow)]
-    left = [EXPECTED[metric](step.left) for step in found]
-    mix = found[_first(left, reached, 0.0, most, lambda i: loss(found[i].mix), ends=False)].mix
+    found = front(plan, bits, costs(plan), lost(program.roundings, alone))
+    left = [step.left for step in found]
+    mix = found[_first(left, reached, lambda i: spare(found[i].mix))].mix
     if set(mix) == {FLOAT}:
         raise QuantError(
             f"max-loss: expected at most {most:g}, which leaves no unit in int8; raise it, or do not quantize"
@@ -149,88 +138,55 @@ def mixed(
     return mix
 
 
-def _first(
-    left: Sequence[float], whole: float, least: float, most: float, loss: Callable[[int], float], ends: bool = True
-) -> int:  # fmt: skip
-    """The first step found whose loss is at most `most`.
+def _loss(
+    wanted: Sequence[Sample], made: Sequence[Sample], given: Sequence[Sample], metric: str, times: float
+) -> float:  # fmt: skip
+    """What the metric says of errors so many times as large."""
+    scaled = made if times == 1 else map(functools.partial(_scaled, times), wanted, made)
+    return max(next(judged(wanted, iter(scaled), given, metric)), sure(wanted, made, metric, times))
+
+
+def _scaled(times: float, want: Sample, got: Sample) -> Sample:
+    return {n: x + np.float32(times) * (got[n] - x) for n, x in want.items() if is_float(x)}
+
+
+def _spare(loss: Callable[[float], float], most: float) -> float:
+    """Times as large the errors could be; 1 and more where the loss of the errors as they are is at most `most`."""
+    low, high = (1.0, SPARE) if loss(1.0) <= most else (0.0, 1.0)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if loss(middle) <= most else (low, middle)
+    return low
+
+
+def lost(roundings: Sequence[Rounding], alone: Sequence[float]) -> list[Term]:
+    """What a mix loses, of what each rounding loses `alone` in 8 bits."""
+
+    def term(rounding: Rounding, square: float) -> Term:
+        return Term(tuple(sorted(rounding.owners)), lambda bits: square * rounding.share(bits))
+
+    return [term(*pair) for pair in zip(roundings, alone, strict=True)]
+
+
+def _first(left: Sequence[float], spare: float, measured: Callable[[int], float]) -> int:
+    """The first step found whose errors are small enough; the last where no other is.
 
     Args:
-        left: What the roundings of each step lose by themselves, falling to 0.
-        whole: The loss of step 0, more than `most`; least: that of the last, at most `most`.
-        ends: Whether the last one is a result; if not, it is what is found where no other is.
+        left: What the roundings of each step lose by themselves, the square of the error, falling to 0.
+        spare: Times as large the errors of step 0 could be, less than 1; `measured`: those of others.
     """
     low, high = 0, len(left) - 1
-    below, last = {low: whole, high: least}, high
-    while high - low > 1 and (len(below) < MEASURED + 2 or (high == last and not ends)):
-        fall = (below[low] - most) / max(below[low] - below[high], 1e-300)
-        target = left[low] + fall * (left[high] - left[low])
-        step = next(i for i in range(low + 1, high) if left[i] <= target or i == high - 1)
-        step = max(step, (low + high) // 2) if low else step  # a line that said too little once
-        below[step] = loss(step)
-        low, high = (low, step) if below[step] <= most else (step, high)
+    last, step, count = high, low, 0
+    while high - low > 1 and (count < MEASURED or high == last):
+        target = left[step] * spare**2
+        step = next(i for i, x in enumerate(left) if x <= target or i == last)
+        if step == high < last:  # what holds has nothing to spare
+            break
+        if not low < step < high:
+            step = high - 1 if high == last else (low + high) // 2
+        spare, count = measured(step), count + 1
+        low, high = (low, step) if spare >= 1 else (step, high)
     return high
-
-
-def products(unit: Unit) -> int:
-    """Multiplications a sample, or elements where there is no weight; extents that are not known count as 1."""
-    result = math.prod(n for n in graphs.dims(unit.head.outputs[0]) or () if isinstance(n, int))
-    tensor = graphs.constant_tensor(unit.weight)
-    if tensor is None or unit.axis is None:
-        return max(result, 1)
-    return max(result * tensor.size // int(str(tensor.shape[unit.axis])), 1)
-
-
-def pace(plan: Sequence[Unit], mix: Mix) -> float:
-    """About how many times as long the products take as in int8."""
-    costs = [products(unit) for unit in plan]
-    return sum(c * PACE[bits] for c, bits in zip(costs, mix, strict=True)) / sum(costs)
-
-
-def steps(
-    roundings: Sequence[Rounding], alone: Sequence[float], plan: Sequence[Unit], mix: Mix
-) -> Iterator[Step]:
-    """Mixes from `mix` to all in f32, each with more bits of some units: of those that save most for the time they cost first.
-
-    Args:
-        alone: What each rounding loses.
-    """
-    costs = [products(unit) for unit in plan]
-    wider = [16 if unit.in_words else FLOAT for unit in plan]
-    by_owner: dict[int, list[int]] = {}
-    for i, rounding in enumerate(roundings):
-        for owner in rounding.owners:
-            by_owner.setdefault(owner, []).append(i)
-
-    def raised(owners: Iterable[int], floats: bool) -> dict[int, int]:
-        """The units that get more bits, and how many."""
-        asked = {i: FLOAT if floats else wider[i] for i in owners}
-        return {i: bits for i, bits in asked.items() if bits > mix[i]}
-
-    def gain(more: Mapping[int, int]) -> float:
-        after = _with(mix, more)
-        near = sorted({i for owner in more for i in by_owner.get(owner, ())})
-        freed = sum(alone[i] * (roundings[i].share(mix) - roundings[i].share(after)) for i in near)
-        return freed / sum(costs[i] * (PACE[bits] - PACE[mix[i]]) for i, bits in more.items())
-
-    def step() -> Step:
-        return Step(mix, sum(x * r.share(mix) for x, r in zip(alone, roundings, strict=True)))
-
-    yield step()
-    while set(mix) != {FLOAT}:
-        tried: dict[tuple[tuple[int, int], ...], dict[int, int]] = {}
-        for owners in dict.fromkeys(
-            [r.owners for r in roundings] + [frozenset({i}) for i in range(len(mix))]
-        ):
-            for floats in (False, True):
-                more = raised(owners, floats)
-                if more:
-                    tried[tuple(sorted(more.items()))] = more
-        mix = _with(mix, max(tried.values(), key=gain))
-        yield step()
-
-
-def _with(mix: Mix, more: Mapping[int, int]) -> Mix:
-    return tuple(more.get(i, bits) for i, bits in enumerate(mix))
 
 
 def _alone(

@@ -27,7 +27,8 @@ from .inputs import settled
 from .journal import NO_JOURNAL, Journal, digest, identity, whole
 from .layers import layers
 from .measure import losses_of
-from .mix import Mix, Simulated, mixed, pace, simulated
+from .mix import Mix, Simulated, mixed, simulated
+from .pace import pace
 from .plan import Choice, Plan, plan
 from .recipe import MINMAX, SKIP, Recipe, recipe
 from .report import QuantReport

@@ -91,9 +91,9 @@ class Rotated:
 
 @dataclasses.dataclass(slots=True)
 class QuantReport:
-    """`activations`, `ranges`, `words` and `floats`, units that compute in int16 and in f32, and `pace`, about how many times as long the
-    products of all take as in int8, are of static quantization only; `loss` is of all layers together, where it was measured, in words of `metric`, and `exact` what the model as it
-    was has."""
+    """`activations`, `ranges`, `words` and `floats`, units that compute in int16 and in f32, and `pace`, about how many times as long a
+    run takes as in int8, are of static quantization only; `loss` is of all layers together, where it was measured, in words of `metric`, and
+    `exact` what the model as it was has."""
 
     format: str
     layers: list[LayerReport] = dataclasses.field(default_factory=list)
@@ -195,7 +195,7 @@ class QuantReport:
         lines += [f"  {name:40s} computes in int16" for name in self.words]
         lines += [f"  {name:40s} computes in f32, weight too" for name in self.floats]
         if self.words or self.floats:
-            lines.append(f"  products take about {self.pace:.2f} times as long as in int8")
+            lines.append(f"  a run takes about {self.pace:.2f} times as long as in int8")
         lines += [
             f"  {a.name:40s} int{a.bits} values in [{a.low:.6g}, {a.high:.6g}], step {a.scale:.6g}, zero {a.zero}"
             for a in self.activations

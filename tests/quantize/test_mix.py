@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from pteron.quantize import mix
 from pteron.quantize.activations import FLOAT, grids_of, observed, quantize_static
 from pteron.quantize.calibrate import calibrated
 from pteron.quantize.measure import METRICS, losses_of, sure
-from pteron.quantize.mix import PACE, Rounding, simulated, steps
+from pteron.quantize.mix import simulated
 from pteron.quantize.quantize import Calibration, Method, _solver, quantize_model
 from pteron.quantize.recipe import recipe
 from pteron.quantize.recipe_file import targeted
@@ -37,11 +36,21 @@ TURN = RNG.standard_normal((8, 8, 1, 1)).astype(np.float32)
 TURN[:, 0] = 0
 
 
-def network() -> ir.Model:
-    """Clip stands between channels of unlike ranges and what could equalize them."""
+def network(width: int = 48) -> ir.Model:
+    """Clip stands between channels of unlike ranges and what could equalize them.
+
+    So wide that int16 saves more than it costs where bits change.
+    """
+    rng = np.random.default_rng(11)
+    shapes = {"fine": (width, 4, 1, 1), "coarse": (width, width, 3, 3), "turn": (width, width, 3, 3)}  # fmt: skip
+    held = {name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
+    held["coarse"][0] *= 400
+    held["turn"][:, 0] = 0
+    pads = "pads=[1, 1, 1, 1]"
     return onnx_text(
-        "a = Relu(Conv(x, fine)); b = Clip(Conv(a, coarse), low, high); c = Relu(Conv(b, turn)); y = Conv(c, turn)",
-        x="f32[1, 4, 6, 6]", fine=FINE, coarse=COARSE, turn=TURN, low=np.float32(-1e4), high=np.float32(1e4),
+        f"a = Relu(Conv(x, fine)); b = Clip(Conv(a, coarse, {pads}), low, high); c = Relu(Conv(b, turn, {pads})); "
+        f"y = Conv(c, turn, {pads})",
+        x="f32[1, 4, 6, 6]", low=np.float32(-1e4), high=np.float32(1e5), **held,
     )  # fmt: skip
 
 
@@ -66,22 +75,22 @@ def test_the_units_around_what_loses_most_compute_in_int16() -> None:
     assert loose.words == loose.floats == [] and loose.pace == 1
     model, report = quantized(20.0, evaluate=given(8, 3))
     assert report.loss is not None and report.loss <= 20.0
-    assert {"coarse"} <= {*report.words} < {r.name for r in report.layers} and not report.floats
-    assert {a.bits for a in report.activations if a.name == "b"} == {16}
+    assert {"coarse"} <= {*report.words} < {r.name for r in report.layers} | {*report.floats}
+    assert 16 in {a.bits for a in report.activations if a.name == "b"}
     assert {a.bits for a in report.activations} == {8, 16}
     assert {r.name for r in report.layers} >= {"coarse"}  # its weight has 8 bits all the same
-    assert 1 < report.pace < PACE[16]
+    assert 1 < report.pace < 3
     assert report.as_dict()["words"] == report.words
     text = report.as_text()
     assert f"{'coarse':40s} computes in int16" in text
-    assert f"products take about {report.pace:.2f} times as long as in int8" in text
+    assert f"a run takes about {report.pace:.2f} times as long as in int8" in text
     whole = quantized(None, evaluate=given(8, 3))[1]
     assert whole.loss is not None and whole.loss > 20.0
     integer_nodes(model)
     kinds = operators(model)
-    assert kinds.count("pteron.Conv") == 4 and "Conv" not in kinds
+    assert kinds.count("pteron.Conv") == 4 - len(report.floats) > 1
     bits = {n.inputs[0].dtype for n in model.graph if n.op_type == "Conv"}
-    assert bits == {ir.DataType.INT8, ir.DataType.INT16}
+    assert bits >= {ir.DataType.INT8, ir.DataType.INT16}
 
 
 def test_a_loss_that_holds_leaves_all_in_int8_and_one_that_cannot_is_refused() -> None:
@@ -143,7 +152,7 @@ def test_a_program_of_a_mix_is_the_model_that_is_written(tmp_path: Path, most: f
     pteron.export_model(
         network(), tmp_path / "a.pte", quantize=wanted, calibrate=given(), quantized=done.append
     )
-    assert bool(done[0].floats) == (most < 20) and done[0].words, done[0].as_text()
+    assert bool(done[0].words) == (most == 20) and done[0].floats, done[0].as_text()
     assert {r.arithmetic for r in done[0].layers} == {"static"}
     model = quantized(most)[0]
     integer_nodes(model)
@@ -153,40 +162,6 @@ def test_a_program_of_a_mix_is_the_model_that_is_written(tmp_path: Path, most: f
         np.testing.assert_allclose(
             runs(sample["x"]), want, rtol=1e-4, atol=1e-4 * np.abs(want).max()
         )
-
-
-def test_what_saves_most_for_the_time_it_costs_is_freed_first() -> None:
-    model = onnx_text(
-        "a = Conv(x, w); b = Clip(Conv(a, v), low, high); c = Conv(b, v); y = Conv(c, v)", x="f32[1, 4, 6, 6]",
-        w=FINE, v=TURN, low=np.float32(0), high=np.float32(9),
-    )  # fmt: skip
-    graphs.infer(model)
-    plan = units(model, recipe("int8"))[0]
-    owners = [frozenset(each) for each in ({0}, {0, 1}, {1, 2}, {2, 3}, {3})]  # x, a, b, c, y
-    value = plan[0].output
-    roundings = [Rounding(value, each) for each in owners]
-    roundings += [Rounding(value, frozenset({i}), stored=True) for i in range(4)]
-    alone = [0.0, 0.1, 50.0, 1.0, 2.0, *[0.0, 0.0, 0.0, 40.0]]
-    found = [*steps(roundings, alone, plan, (8,) * 4)]
-    mixes = [step.mix for step in found]
-    assert mixes[:3] == [(8, 8, 8, 8), (8, 16, 16, 8), (8, 16, 16, FLOAT)], found
-    assert [round(step.left, 2) for step in found[:3]] == [93.1, 43.1, 0.1]
-    assert mixes[-1] == (FLOAT,) * 4 and found[-1].left == 0
-    for one, other in itertools.pairwise(mixes):
-        assert one != other and all(a <= b for a, b in zip(one, other, strict=True))
-
-
-def test_units_without_an_operator_of_int16_go_to_f32_at_once() -> None:
-    model = onnx_text(
-        "a = Gelu(MatMul(x, w)); y = MatMul(a, v)", x="f32[2, 4]",
-        w=FINE[:, :, 0, 0].T.copy(), v=TURN[:, :, 0, 0].copy(),
-    )  # fmt: skip
-    graphs.infer(model)
-    plan = units(model, recipe("int8"))[0]
-    assert [unit.in_words for unit in plan] == [True, False, True]
-    found = [*steps([Rounding(plan[1].output, frozenset({1, 2}))], [1.0], plan, (8,) * 3)]
-    assert [step.mix for step in found[:2]] == [(8,) * 3, (8, FLOAT, 16)]
-    assert found[-1].mix == (FLOAT,) * 3
 
 
 BRANCHES = (
@@ -211,7 +186,7 @@ def test_a_mix_in_the_simulation_is_the_model_that_is_written(
     bits = tuple(more if i in kept else 8 for i in range(len(plan)))
     quantize_static(written, units(written, wanted)[0], ranges, {}, bits)
     program = simulated(model, plan, grids_of(plan, ranges, 8))
-    some = [rounding.share(bits) > 0.5 for rounding in program.roundings]
+    some = [r.share([bits[i] for i in r.owners]) > 0.5 for r in program.roundings]
     assert sum(rounding.stored for rounding in program.roundings) == 3
     for sample in data[:2]:
         want, got = values_of(written, sample), values_of(model, program.done(sample, some))
@@ -227,19 +202,32 @@ def test_a_mix_in_the_simulation_is_the_model_that_is_written(
 @pytest.mark.parametrize("bend", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("most", [0.6, 1.0, 3.0, 7.9])
 def test_few_mixes_are_measured_and_the_loss_holds(floor: float, bend: float, most: float) -> None:
-    """Whether roundings lose what they lose alone, more or less, and whatever weights lose."""
+    """Whether roundings lose what they lose alone, more or less, and however the loss follows from the error."""
     left = [float(x) for x in np.linspace(1, 0, 41) ** 2]
     asked: list[int] = []
 
-    def loss(step: int) -> float:
+    def spare(step: int) -> float:
         asked.append(step)
-        return floor + (8 - floor) * left[step] ** bend
+        error = left[step] ** (bend / 2)
+        return mix._spare(lambda times: floor + (8 - floor) * times * error, most)
 
-    found = mix._first(left, 8.0, floor, most, loss)
-    assert loss(found) <= most
-    assert len(set(asked)) <= mix.MEASURED + 1
-    best = next(i for i in range(41) if loss(i) <= most)
-    assert found <= best + 5, (found, best)
+    found = mix._first(left, spare(0), spare)
+    assert spare(found) >= 1
+    assert len(set(asked)) <= mix.MEASURED + 2
+    best = next(i for i in range(41) if spare(i) >= 1)
+    assert found <= best + (2 if bend <= 1 else 9), (found, best)
+
+
+def test_what_holds_and_has_nothing_to_spare_is_found_at_once() -> None:
+    left = [float(x) for x in np.linspace(1, 0, 41) ** 2]
+    asked: list[int] = []
+
+    def spare(step: int) -> float:
+        asked.append(step)
+        return 0.52 / (left[step] ** 0.5)
+
+    assert mix._first(left, 0.52, spare) == 20
+    assert asked == [20]
 
 
 def test_a_step_before_one_that_is_no_result_is_found_however_late() -> None:
@@ -247,13 +235,13 @@ def test_a_step_before_one_that_is_no_result_is_found_however_late() -> None:
     left = [4000.0 - i for i in range(4001)]
     asked: list[int] = []
 
-    def loss(step: int) -> float:
+    def spare(step: int) -> float:
         asked.append(step)
-        return 8.0 if step < 3999 else 1.0
+        return 0.5 if step < 3999 else 1.0
 
-    assert mix._first(left, 8.0, 0.0, 2.0, loss, ends=False) == 3999
+    assert mix._first(left, 0.5, spare) == 3999
     assert len(asked) <= 9
-    assert mix._first(left, 8.0, 0.0, 2.0, loss) == 4000
+    assert mix._first(left, 0.5, lambda step: 0.5) == 4000
 
 
 def test_a_largest_loss_is_kept_on_the_evaluation_where_there_is_one() -> None:
