@@ -2,8 +2,10 @@
 
 #include <string.h>
 
+#include "core/kept.h"
+
 char *pte_conv_gather_padding(const pte_conv_gather *g, size_t count, char *to) {
-  if (g->bytes == 1) memset(to, (int)g->padding, count);
+  if (!PTE_DTYPE_KEPT(PTE_I16) || g->bytes == 1) memset(to, (int)g->padding, count);
   else
     for (size_t i = 0; i < count; i++) ((int16_t *)(void *)to)[i] = (int16_t)g->padding;
   return to + count * g->bytes;

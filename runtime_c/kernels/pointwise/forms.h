@@ -24,7 +24,8 @@ typedef enum pte_form_kind {
 #define PTE_GELU_KEPT PTE_STEP_KEPT(PTE_STEP_ERF, PTE_STEP_F32)
 #define PTE_SILU_KEPT                                                                              \
   (PTE_STEP_KEPT(PTE_STEP_EXP, PTE_STEP_F32) && PTE_STEP_KEPT(PTE_STEP_NEG, PTE_STEP_F32))
-#define PTE_FORMS_KEPT (PTE_DEQUANTIZE_KEPT || PTE_QUANTIZE_KEPT || PTE_GELU_KEPT || PTE_SILU_KEPT)
+#define PTE_WHOLE_KEPT (PTE_GELU_KEPT || PTE_SILU_KEPT) /* what may be all of a program */
+#define PTE_FORMS_KEPT (PTE_DEQUANTIZE_KEPT || PTE_QUANTIZE_KEPT || PTE_WHOLE_KEPT)
 
 #ifdef PTE_SMALL_BUFFERS /* no variant there asks for `by` */
 #define PTE_RECIPROCAL_KEPT 0

@@ -169,7 +169,7 @@ static void find_whole(pte_engine *e, const pte_operands *o) {
   };
   whole_run r;
   const pte_step *other = NULL;
-  if (!PTE_FORMS_KEPT || o->y == NULL || e->rank == 0 || !whole_steps(e, &r)) return;
+  if (!PTE_WHOLE_KEPT || o->y == NULL || e->rank == 0 || !whole_steps(e, &r)) return;
   const whole_way *w = r.count == WHOLE_ALONE ? ways : ways + 1, *end = ways + 4;
   if (r.count == WHOLE_ALONE) end = w + 1;
   while (w < end && !goes(&r, w, &other)) w++;
