@@ -29,7 +29,7 @@ DEPTHWISE: Final[Rates] = {8: (24.0, 0.0), 16: (45.0, 0.0), FLOAT: (38.0, 0.0)}
 MOVED: Final[Rates] = {8: (0.0, 70.0), 16: (0.0, 280.0), FLOAT: (0.0, 30.0)}
 """and of a unit without products."""
 FEWEST: Final = 4
-CROSSED: Final = {
+CONVERTED: Final = {
     (8, 16): 1800.0,
     (16, 8): 1800.0,
     (8, FLOAT): 130.0,
@@ -109,6 +109,6 @@ def _crossing(elements: int, given: bool, outside: bool) -> Callable[[Sequence[i
     def of(bits: Sequence[int]) -> float:
         made = FLOAT if given else bits[0]
         asked = {*bits, FLOAT} if outside else {*bits}
-        return elements * sum(CROSSED[made, other] for other in asked if other != made)
+        return elements * sum(CONVERTED[made, other] for other in asked if other != made)
 
     return of

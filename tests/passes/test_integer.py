@@ -224,9 +224,8 @@ def test_one_operator_differs_by_at_most_one_step(name: str) -> None:
 @pytest.mark.parametrize("name", AFTER)
 def test_operators_in_a_row_stay_in_int8(name: str) -> None:
     text, want = AFTER[name]
-    steps = (
-        3 if {"Interpolate", "Rescale"} <= set(want) else 2
-    )  # which round what the other has rounded
+    # Interpolate and then Rescale round what the convolution has rounded.
+    steps = 3 if {"Interpolate", "Rescale"} <= set(want) else 2
     check(text, want, steps, x=IMAGE, w=normal(6, 6, 1, 1))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-import onnx_ir as ir
 import pytest
 
 import pteron.export.graph as graphs
@@ -13,7 +12,7 @@ from pteron.export.graph.text import onnx_text
 from pteron.quantize.activations import FLOAT
 from pteron.quantize.front import front
 from pteron.quantize.mix import Rounding, lost
-from pteron.quantize.pace import CROSSED, DEPTHWISE, FEW, LONG, MOVED, Term, costs, pace, total
+from pteron.quantize.pace import CONVERTED, DEPTHWISE, FEW, LONG, MOVED, Term, costs, pace, total
 from pteron.quantize.recipe import recipe
 from pteron.quantize.units import Unit, units
 
@@ -78,18 +77,14 @@ def test_what_units_and_values_between_them_take() -> None:
     elements = 8 * 36
 
     def takes(mix: tuple[int, ...]) -> float:
-        first, depth, *others, other = (
-            [FEW, DEPTHWISE, LONG, MOVED, LONG, LONG][i][bits] for i, bits in enumerate(mix)
-        )
-        made = [first, depth, *others, other]
-        terms = [4, 1, 8, 0, 8, 8]
+        kinds, terms = [FEW, DEPTHWISE, LONG, MOVED, LONG, LONG], [4, 1, 8, 0, 8, 8]
+        made = [kind[bits] for kind, bits in zip(kinds, mix, strict=True)]
         return elements * sum(n * each + one for n, (each, one) in zip(terms, made, strict=True))
 
-    ends = 4 * 36 * CROSSED[FLOAT, 8] + elements * CROSSED[8, FLOAT]
+    ends = 4 * 36 * CONVERTED[FLOAT, 8] + elements * CONVERTED[8, FLOAT]
     assert total(costs(plan), (8,) * 6) == pytest.approx(takes((8,) * 6) + ends)
     assert total(costs(plan), (FLOAT,) * 6) == pytest.approx(takes((FLOAT,) * 6))
     mix = (8, 16, 16, 16, 8, 8)  # b has two readers of its own bits
-    between = elements * (CROSSED[8, 16] + CROSSED[16, 8])
+    between = elements * (CONVERTED[8, 16] + CONVERTED[16, 8])
     assert total(costs(plan), mix) == pytest.approx(takes(mix) + ends + between)
     assert pace(plan, (8,) * 6) == 1 < pace(plan, mix)
-    assert isinstance(plan[0].head, ir.Node)

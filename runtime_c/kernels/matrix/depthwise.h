@@ -29,8 +29,7 @@ typedef struct pte_depthwise_band {
 } pte_depthwise_band;
 
 /* Which of the numbers of pixels that a variant takes side by side, `sides`, the largest first and
- * 1 last, cuts a line of so many into pieces with the least to do: the last piece begins before the
- * one before it ends where it has to. */
+ * 1 last, cuts a line of so many into pieces (pte_depthwise_piece) with the least to do. */
 static inline size_t pte_depthwise_side(size_t pixels, const uint8_t *sides) {
   size_t best = 1;
   for (size_t least = pixels; *sides > 1; sides++) {
@@ -38,6 +37,12 @@ static inline size_t pte_depthwise_side(size_t pixels, const uint8_t *sides) {
     if (*sides <= pixels && (all < least || best == 1)) best = *sides, least = all;
   }
   return best;
+}
+
+/* Where the piece of `side` pixels begins that would at m: the last one of a line may begin before
+ * the one before it ends. */
+static inline size_t pte_depthwise_piece(size_t pixels, size_t side, size_t m) {
+  return m + side < pixels ? m : pixels - side;
 }
 
 void pte_depthwise_shape(pte_depthwise *d);

@@ -81,7 +81,7 @@ static void row_avx2(const pte_depthwise_row_f32 *s) {
     const bool whole = s->end - c >= wide;
     used = whole ? wide : s->end - c < PTE_PANEL ? s->end - c : PTE_PANEL;
     for (size_t m = 0; used >= PTE_PANEL && m < s->pixels; m += n)
-      panels_run(s, m + n < s->pixels ? m : s->pixels - n, n, c, whole);
+      panels_run(s, pte_depthwise_piece(s->pixels, n, m), n, c, whole);
     for (size_t m = 0; used < PTE_PANEL && m < s->pixels; m++)
       for (size_t e = 0; e < used; e += EIGHT) last_run(s, m, c + e, used - e);
   }
@@ -131,7 +131,7 @@ INLINE void three_run(const size_t n, const size_t stride, const pte_depthwise_r
 INLINE void line_run(const size_t n, const size_t stride, const pte_depthwise_row_f32 *s) {
   for (size_t c = s->first; c < s->end; c += EIGHT)
     for (size_t m = 0; m < s->pixels; m += n)
-      three_run(n, stride, s, m + n < s->pixels ? m : s->pixels - n, c);
+      three_run(n, stride, s, pte_depthwise_piece(s->pixels, n, m), c);
 }
 
 static void whole_avx2(const pte_depthwise_row_f32 *s) {

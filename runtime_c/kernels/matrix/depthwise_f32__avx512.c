@@ -75,7 +75,7 @@ static void row_avx512(const pte_depthwise_row_f32 *s) {
     const bool whole = s->end - c >= wide;
     used = whole ? wide : PTE_PANEL;
     for (size_t m = 0; m < s->pixels; m += n) {
-      const size_t at = m + n < s->pixels ? m : s->pixels - n;
+      const size_t at = pte_depthwise_piece(s->pixels, n, m);
       if (whole) panels_run(s, at, n, c);
       else panel_run(s, at, n, c);
     }
@@ -123,12 +123,11 @@ INLINE void three_run(const size_t n, const size_t stride, const pte_depthwise_r
   for (size_t i = 0; i < n; i++, out += s->out_stride) _mm512_mask_storeu_ps(out, mask, sum[i]);
 }
 
-/* Pieces of as many pixels; the last one may begin before the one before it ends. */
 INLINE void line_run(const size_t n, const size_t stride, const pte_depthwise_row_f32 *s) {
   for (size_t c = s->first; c < s->end; c += PTE_PANEL) {
     const size_t lanes = s->end - c < PTE_PANEL ? s->end - c : PTE_PANEL;
     for (size_t m = 0; m < s->pixels; m += n)
-      three_run(n, stride, s, m + n < s->pixels ? m : s->pixels - n, c,
+      three_run(n, stride, s, pte_depthwise_piece(s->pixels, n, m), c,
                 (__mmask16)((1u << lanes) - 1));
   }
 }
