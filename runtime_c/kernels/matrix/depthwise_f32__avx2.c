@@ -40,7 +40,7 @@ INLINE void sums_run(const size_t n, const size_t panels, const pte_depthwise_ro
     }
   }
   float *out = s->out + m * s->out_stride + c;
-  pte_finish_avx2(s->finish, m, n, eights, c, sum);
+  pte_finish_tile(s->finish, m, n, eights, c, true, sum);
 #pragma GCC unroll 6
   for (size_t i = 0; i < n; i++, out += s->out_stride)
 #pragma GCC unroll 6
@@ -62,7 +62,7 @@ static void last_run(const pte_depthwise_row_f32 *s, size_t m, size_t c, size_t 
     for (size_t t = 0; t < s->taps; t++, w += PTE_PANEL, x += s->dilation * s->step[l])
       sum = _mm256_fmadd_ps(_mm256_maskload_ps(x, mask), _mm256_load_ps(w), sum);
   }
-  sum = pte_finish_masked_avx2(s->finish, m, c, mask, sum);
+  sum = pte_finish_masked(s->finish, m, c, mask, sum);
   _mm256_maskstore_ps(s->out + m * s->out_stride + c, mask, sum);
 }
 
@@ -122,7 +122,7 @@ INLINE void three_run(const size_t n, const size_t stride, const pte_depthwise_r
           sum[(j - t) / stride] = _mm256_fmadd_ps(v, weight[t], sum[(j - t) / stride]);
     }
   }
-  pte_finish_avx2(s->finish, m, n, 1, c, sum);
+  pte_finish_tile(s->finish, m, n, 1, c, true, sum);
   float *out = s->out + m * s->out_stride + c;
 #pragma GCC unroll 7
   for (size_t i = 0; i < n; i++, out += s->out_stride) _mm256_storeu_ps(out, sum[i]);

@@ -40,7 +40,7 @@ INLINE void sums_run(const size_t n, const size_t panels, const pte_depthwise_ro
     }
   }
   float *out = s->out + m * s->out_stride + c;
-  pte_finish_avx512(s->finish, m, n, panels, c, mask, sum);
+  pte_finish_tile(s->finish, m, n, panels, c, mask, sum);
 #pragma GCC unroll 8
   for (size_t i = 0; i < n; i++, out += s->out_stride)
 #pragma GCC unroll 8
@@ -117,7 +117,7 @@ INLINE void three_run(const size_t n, const size_t stride, const pte_depthwise_r
       for (size_t i = 0; i < n; i++) sum[i] = _mm512_fmadd_ps(v[i * stride + t], weight, sum[i]);
     }
   }
-  pte_finish_avx512(s->finish, m, n, 1, c, mask, sum);
+  pte_finish_tile(s->finish, m, n, 1, c, mask, sum);
   float *out = s->out + m * s->out_stride + c;
 #pragma GCC unroll 7
   for (size_t i = 0; i < n; i++, out += s->out_stride) _mm512_mask_storeu_ps(out, mask, sum[i]);

@@ -2,7 +2,6 @@
  * latency of each other and a weight is loaded once; the last channels, fewer than 16, four at a
  * time and then one by one. */
 #if PTE_HAVE_NEON
-#include "kernels/matrix/finish.h"
 #include "kernels/matrix/finish__neon.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -38,7 +37,7 @@ INLINE void sums_run(const size_t n, const size_t quads, const pte_depthwise_row
     }
   }
   float *out = s->out + m * s->out_stride + c;
-  pte_finish_neon(s->finish, m, n, quads, c, sum);
+  pte_finish_tile(s->finish, m, n, quads, c, true, sum);
 #pragma GCC unroll 6
   for (size_t i = 0; i < n; i++, out += s->out_stride)
 #pragma GCC unroll 4
@@ -143,7 +142,7 @@ INLINE void three_run(const size_t n, const size_t stride, const pte_depthwise_r
     }
   }
   float *out = s->out + m * s->out_stride + c;
-  pte_finish_neon(s->finish, m, n, 2, c, sum);
+  pte_finish_tile(s->finish, m, n, 2, c, true, sum);
 #pragma GCC unroll 8
   for (size_t i = 0; i < n; i++, out += s->out_stride)
     vst1q_f32(out, sum[2 * i]), vst1q_f32(out + 4, sum[2 * i + 1]);

@@ -2,44 +2,24 @@
  * sums are finished by AVX-512. Codes become bytes once for all rows of a call. Fewer than sixteen
  * rows are the work of the variant for AVX-512 with VNNI. */
 #if PTE_HAVE_AMX
-#include <immintrin.h>
-
 #include "kernels/matrix/gemm_blocks__avx512vnni.h"
+#include "kernels/matrix/tiles__amx.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
 enum {
-  EDGE = 16,                        /* rows of a register, */
-  MOST = PTE_I8_TALL / EDGE * EDGE, /* and together */
+  MOST = PTE_I8_TALL / EDGE * EDGE, /* rows together */
   BLOCK_BYTES = PTE_I8_BLOCK * PTE_PANEL,
   PART = 32,  /* blocks that are read at a time, */
   ABREAST = 4 /* and multiplied before they are finished */
 };
-
-/* GCC's intrinsics do not say that they read memory. */
-#define SEEN __asm__ volatile("" ::: "memory")
-
-/* Registers 0 .. 3 hold sums, 4 and 5 rows of x, 6 and 7 blocks of the panel. */
-static void enter(void) {
-  struct {
-    uint8_t palette, start_row, reserved[14];
-    uint16_t row_bytes[16];
-    uint8_t rows[16];
-  } s = {.palette = 1};
-  for (unsigned i = 0; i < 8; i++) {
-    s.row_bytes[i] = i == 4 || i == 5 ? PTE_I8_BLOCK : 64;
-    s.rows[i] = i < 6 ? EDGE : PTE_I8_BLOCK / 4;
-  }
-  SEEN;
-  _tile_loadconfig(&s);
-}
 
 typedef int32_t sums[EDGE][PTE_PANEL];
 
 #define MULTIPLY(i, x_register, w_register)                                                        \
   _tile_zero(i);                                                                                   \
   _tile_loadd(x_register, codes + (i) * PTE_I8_BLOCK, row_bytes);                                  \
-  _tile_loadd(w_register, w + (i) * BLOCK_BYTES, 64);                                              \
+  _tile_loadd(w_register, w + (i) * BLOCK_BYTES, STEP);                                            \
   _tile_dpbssd(i, x_register, w_register)
 
 /* Four blocks of sixteen rows. */
@@ -49,16 +29,16 @@ INLINE void four_multiply(const int8_t *codes, size_t row_bytes, const int8_t *w
   MULTIPLY(1, 5, 7);
   MULTIPLY(2, 4, 6);
   MULTIPLY(3, 5, 7);
-  _tile_stored(0, sum[0], 64);
-  _tile_stored(1, sum[1], 64);
-  _tile_stored(2, sum[2], 64);
-  _tile_stored(3, sum[3], 64);
+  _tile_stored(0, sum[0], STEP);
+  _tile_stored(1, sum[1], STEP);
+  _tile_stored(2, sum[2], STEP);
+  _tile_stored(3, sum[3], STEP);
   SEEN;
 }
 INLINE void one_multiply(const int8_t *codes, size_t row_bytes, const int8_t *w, sums *sum) {
   SEEN;
   MULTIPLY(0, 4, 6);
-  _tile_stored(0, sum[0], 64);
+  _tile_stored(0, sum[0], STEP);
   SEEN;
 }
 
@@ -113,7 +93,7 @@ static void panels_amx(const pte_stored *w, const pte_rows_i8 *x, size_t rows, s
                        size_t count, float *out, size_t out_stride) {
   const size_t strips = rows / EDGE * EDGE;
   if (strips > 0 && x->blocks > 0) {
-    enter();
+    tiles_shape(EDGE, PTE_I8_BLOCK);
     for (size_t p = 0; p < count; p++)
       panel_run(w, x, strips, panel + p, out + p * PTE_PANEL, out_stride);
     _tile_release();

@@ -2,7 +2,6 @@
  * cover two FMA pipes of latency 4 or 5; a step is 12 FMA against 8 loads. Fewer rows take
  * more panels side by side, or the chains would be too few. */
 #if PTE_HAVE_AVX2
-#include "kernels/matrix/finish.h"
 #include "kernels/matrix/finish__avx2.h"
 #include "kernels/matrix/panels.h"
 
@@ -64,7 +63,7 @@ INLINE void tile_run(const size_t rows, const size_t halves, const pte_tile_f32 
       ask = steps_run(rows, halves, s->run, a, b, ask, further, sum);
     }
     if (s->ask != NULL) from += s->share * PTE_PANEL;
-    if (s->finish != NULL) pte_finish_avx2(s->finish, i * rows, rows, halves, 0, sum);
+    if (s->finish != NULL) pte_finish_tile(s->finish, i * rows, rows, halves, 0, true, sum);
 #pragma GCC unroll 6
     for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 8

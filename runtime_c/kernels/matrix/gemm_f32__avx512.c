@@ -2,7 +2,6 @@
  * two panels, K in order; else 6 x 32, twelve sums, which cover two FMA pipes of latency 4. Fewer
  * rows take more panels side by side. */
 #if PTE_HAVE_AVX512
-#include "kernels/matrix/finish.h"
 #include "kernels/matrix/finish__avx512.h"
 #include "kernels/matrix/panels.h"
 
@@ -41,7 +40,7 @@ INLINE void strip_run(const size_t rows, const size_t panels, const pte_tile_f32
       }
     }
   }
-  if (s->finish != NULL) pte_finish_avx512(s->finish, strip * rows, rows, panels, 0, last, sum);
+  if (s->finish != NULL) pte_finish_tile(s->finish, strip * rows, rows, panels, 0, last, sum);
 #pragma GCC unroll 6
   for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 4
@@ -175,8 +174,7 @@ INLINE void parts_run(const size_t rows, const size_t panels, const pte_parts_f3
   else if (panels > 1 && asks && s->further > 0) steps_run(rows, panels, true, s, t, ask, sum);
   else steps_run(rows, panels, false, s, t, ask, sum);
   s = s_kept, t = t_kept;
-  if (s->finish != NULL)
-    pte_finish_parts_avx512(s->finish, t->row, half, rows, panels, 0, last, sum);
+  if (s->finish != NULL) pte_finish_parts(s->finish, t->row, half, rows, panels, 0, last, sum);
   size_t step = 4 * s->out_stride, step_3 = 3 * step, step_5 = 5 * step;
   char *out[2] = {(char *)s->out + t->row[0] * step, (char *)s->out + t->row[1] * step};
 #pragma GCC unroll 14

@@ -26,7 +26,7 @@ INLINE void strip_run(const size_t rows, const pte_tile_f32 *s, size_t strip) {
     for (size_t m = 0; m < rows; m++) a[m] = (const char *)(row[m] + s->offset);
     lanes_add(rows, s->run, a, (const char *)(s->panel[0] + t * s->tap_stride * PTE_PANEL), sum);
   }
-  if (s->finish != NULL) pte_finish_neon(s->finish, strip * rows, rows, QUADS, 0, sum);
+  if (s->finish != NULL) pte_finish_tile(s->finish, strip * rows, rows, QUADS, 0, true, sum);
 #pragma GCC unroll 6
   for (size_t m = 0; m < rows; m++)
 #pragma GCC unroll 4
@@ -34,20 +34,9 @@ INLINE void strip_run(const size_t rows, const pte_tile_f32 *s, size_t strip) {
       vst1q_f32(out + m * s->out_stride + 4 * q, sum[m * QUADS + q]);
 }
 
-INLINE void tile_run(const size_t rows, const pte_tile_f32 *s) {
-  for (size_t i = 0; i < s->strips; i++) strip_run(rows, s, i);
-}
-
 static void tile_neon(size_t rows, size_t panels, const pte_tile_f32 *s) {
   (void)panels; /* one: see abreast */
-  switch (rows) {
-  case 1: tile_run(1, s); break;
-  case 2: tile_run(2, s); break;
-  case 3: tile_run(3, s); break;
-  case 4: tile_run(4, s); break;
-  case 5: tile_run(5, s); break;
-  default: tile_run(6, s); break;
-  }
+  pte_tile_strips(strip_run, rows, s);
 }
 
 /* `count` panels at a distance of `stride` floats, each a stream of its own. */

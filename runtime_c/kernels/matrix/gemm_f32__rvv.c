@@ -41,20 +41,9 @@ INLINE void strip_run(const size_t rows, const pte_tile_f32 *s, size_t strip) {
     }
 }
 
-INLINE void tile_run(const size_t rows, const pte_tile_f32 *s) {
-  for (size_t i = 0; i < s->strips; i++) strip_run(rows, s, i);
-}
-
 static void tile_rvv(size_t rows, size_t panels, const pte_tile_f32 *s) {
   (void)panels; /* one: see abreast */
-  switch (rows) {
-  case 1: tile_run(1, s); break;
-  case 2: tile_run(2, s); break;
-  case 3: tile_run(3, s); break;
-  case 4: tile_run(4, s); break;
-  case 5: tile_run(5, s); break;
-  default: tile_run(6, s); break;
-  }
+  pte_tile_strips(strip_run, rows, s);
 }
 
 static void vector_rvv(size_t k, size_t panels, const float *x, const float *panel, float *y) {

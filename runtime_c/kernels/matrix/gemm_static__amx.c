@@ -7,27 +7,9 @@
 #include "kernels/matrix/gemm_static.h"
 #include "kernels/matrix/gemm_static__avx512vnni.h"
 #include "kernels/matrix/rescale__avx512.h"
+#include "kernels/matrix/tiles__amx.h"
 
-enum { EDGE = 16, STEP = 4 * EDGE }; /* rows of a register, and bytes of each */
-
-/* GCC's intrinsics do not say that they read memory. */
-#define SEEN __asm__ volatile("" ::: "memory")
-
-/* Registers 0 .. 3 hold sums, by rows then panels, 4 and 5 rows of x, 6 and 7 panels. */
-static void shape(size_t rows) {
-  struct {
-    uint8_t palette, start_row, reserved[14];
-    uint16_t row_bytes[16];
-    uint8_t rows[16];
-  } s = {.palette = 1};
-  for (unsigned i = 0; i < 8; i++) {
-    s.row_bytes[i] = STEP;
-    s.rows[i] = (uint8_t)(i < 6 ? rows : EDGE);
-  }
-  SEEN;
-  _tile_loadconfig(&s);
-}
-
+static void shape(size_t rows) { tiles_shape(rows, STEP); }
 static void enter_amx(void) { shape(EDGE); }
 static void leave_amx(void) { _tile_release(); }
 

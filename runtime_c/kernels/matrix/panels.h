@@ -44,6 +44,21 @@ static inline void pte_tile_asks(const pte_tile_f32 *s, size_t strip, size_t pan
   }
 }
 
+/* All strips of a tile of one panel; `run` is for `rows` that are a constant, so that the tile
+ * lives in registers. */
+static inline __attribute__((always_inline)) void
+pte_tile_strips(void (*run)(size_t rows, const pte_tile_f32 *s, size_t strip), size_t rows,
+                const pte_tile_f32 *s) {
+  for (size_t i = 0; i < s->strips; i++) switch (rows) {
+    case 1: run(1, s, i); break;
+    case 2: run(2, s, i); break;
+    case 3: run(3, s, i); break;
+    case 4: run(4, s, i); break;
+    case 5: run(5, s, i); break;
+    default: run(6, s, i); break;
+    }
+}
+
 /* Writes panel[k][16] from `rows` <= 16 rows of w, whose element [i][j] lies at w + i * row_step +
  * j * step; zeros in the columns of rows that do not exist. */
 static inline void pte_panel_pack(size_t rows, size_t k, const float *w, int64_t row_step,
