@@ -178,7 +178,7 @@ int main(int argc, char **argv) {
   int rounds = argc > 1 ? atoi(argv[1]) : 9;
   rounds = rounds < 1 ? 1 : rounds > 101 ? 101 : rounds;
   cpu = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 0;
-  if (cpu == 0) cpu = pte_cpu_allow(PTE_CPU_DETECT);
+  if (cpu == 0) cpu = pte_host_cpu();
   const char *part = argc > 3 ? argv[3] : "";
   uint32_t only = argc > 4 ? (uint32_t)atoi(argv[4]) : 0;
   for (uint32_t threads = 1; threads <= 2; threads++) {

@@ -161,7 +161,7 @@ static void conv(int64_t size, int64_t channels, int64_t columns, int64_t kernel
 int main(int argc, char **argv) {
   int rounds = argc > 1 ? atoi(argv[1]) : 9;
   cpu = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 0;
-  if (cpu == 0) cpu = pte_cpu_allow(PTE_CPU_DETECT);
+  if (cpu == 0) cpu = pte_host_cpu();
   if (argc > 3) threads = (uint32_t)strtoul(argv[3], NULL, 0);
   const pte_host_pool_options options = {.size = sizeof options, .threads = threads};
   if (threads < 1 || threads > MAX_THREADS ||

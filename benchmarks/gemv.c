@@ -14,7 +14,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/cpu.h"
 #include "gen/layout.h"
 #include "gen/ops.h"
 #include "pteron/host.h"
@@ -236,7 +235,7 @@ static void measure(bench *b, size_t rounds) {
 
 int main(int argc, char **argv) {
   size_t rounds = argc > 1 ? (size_t)atoi(argv[1]) : 9;
-  cpu = pte_cpu_allow(argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : PTE_CPU_DETECT);
+  cpu = pte_host_cpu() & (argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : UINT32_MAX);
   uint8_t *ring = aligned_alloc(1 << 21, RING_BYTES);
   float *x = aligned_alloc(64, K * sizeof *x), *y = aligned_alloc(64, N * sizeof *y);
   uint32_t seed = 1;

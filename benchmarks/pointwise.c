@@ -272,7 +272,7 @@ int main(int argc, char **argv) {
   threads = argc > 1 ? (uint32_t)atoi(argv[1]) : 1;
   if (argc > 2) rounds = atoi(argv[2]);
   if (argc > 3) wanted = argv[3];
-  cpu = pte_cpu_allow(PTE_CPU_DETECT);
+  cpu = pte_host_cpu();
   pte_host_pool_options options = {.size = sizeof options, .threads = threads};
   if (threads > 1 && pte_host_pool_open(&options, &pool, NULL) != PTE_OK) return 1;
   for (int b = 0; b < 3; b++) /* apart in the sets of caches */

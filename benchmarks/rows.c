@@ -114,7 +114,7 @@ static size_t bytes_of(const way *y, int64_t n, int64_t k) {
 int main(int argc, char **argv) {
   threads = argc > 1 ? (uint32_t)atoi(argv[1]) : 1;
   const int rounds = argc > 2 ? atoi(argv[2]) : 9;
-  cpu = pte_cpu_allow(argc > 7 ? (uint32_t)strtoul(argv[7], NULL, 0) : PTE_CPU_DETECT);
+  cpu = pte_host_cpu() & (argc > 7 ? (uint32_t)strtoul(argv[7], NULL, 0) : UINT32_MAX);
   ring = aligned_alloc(1 << 21, RING_BYTES);
   uint32_t seed = 1;
   for (size_t i = 0; i < RING_BYTES; i++) /* 56 .. 63: scales of any type are ordinary numbers */

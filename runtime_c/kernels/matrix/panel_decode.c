@@ -40,6 +40,9 @@ static bool is_deep(uint32_t cpu) {
 #endif
 }
 
+/* AMX says: one of Intel's for servers. */
+static bool is_distant(uint32_t cpu) { return (cpu & PTE_CPU_AMX) != 0; }
+
 pte_stored pte_stored_of(const pte_tensor *w, uint32_t cpu) {
   const pte_format_row *row = &pte_format_rows[w->format];
   size_t k = (size_t)w->shape[1], groups = w->groups > 1 ? w->groups : 1;
@@ -54,7 +57,8 @@ pte_stored pte_stored_of(const pte_tensor *w, uint32_t cpu) {
                   .scale_bytes = pte_dtype_bits(row->scale) / 8,
                   .block_exponent = w->block == 0 ? ROW : w->block - 5u,
                   .floats = is_floats(row, pte_format_codes(w->format), k),
-                  .deep = is_deep(cpu)};
+                  .deep = is_deep(cpu),
+                  .distant = is_distant(cpu)};
   switch (row->bits) {
   case 2: s.steps = ceil_div(k, 16); break;
   case 3: s.steps = ceil_div(k, 32) * 2; break;

@@ -31,7 +31,8 @@ typedef struct pte_stored {
   uint32_t format, scale_bytes;
   uint32_t block_exponent; /* of the blocks of 32 in a block, 2^this of them; all bits: the row */
   bool floats;             /* FP8, each scale f32 or E8M0 and all there is, K in whole steps */
-  bool deep; /* the first cache follows enough misses that asking for each line into it pays */
+  bool deep;    /* the first cache follows enough misses that asking for each line into it pays, */
+  bool distant; /* and memory is so far off that it takes four streams to keep it busy */
 } pte_stored;
 
 /* The parts of a weight whose format has scales; `cpu`: who will read it. */
