@@ -13,7 +13,6 @@ enum { PACKED_FLOATS = 65536 }; /* packed columns of b: 256 KiB, or one panel */
 
 typedef struct batch_plan {
   const pte_call *call;
-  const pte_gemm_f32 *kernel;
   pte_gemm gemm;                  /* of one batch, without addresses */
   size_t batches, panels, blocks; /* blocks of panels in a batch */
   size_t packed_bytes;
@@ -46,7 +45,7 @@ static bool batch_plan_of(const pte_call *call, batch_plan *p) {
   const pte_tensor *a = call->in[0], *y = call->out[0];
   unsigned rank = a->rank;
   size_t k = (size_t)a->shape[rank - 1], limit;
-  *p = (batch_plan){.call = call, .kernel = pte_gemm_f32_pick(call->cpu)};
+  *p = (batch_plan){.call = call};
   p->gemm = (pte_gemm){.groups = 1,
                        .rows = (size_t)a->shape[rank - 2],
                        .columns = (size_t)y->shape[rank - 1],
@@ -95,7 +94,7 @@ static bool batch_block(batch_plan *p, pte_pace *pace, const pte_coords *coords,
   g.out = (float *)y->data + pte_coords_offset(coords, y->stride, outer) + first * PTE_PANEL;
   g.out_stride = g.columns;
   g.columns -= first * PTE_PANEL;
-  pte_gemm_part(&g, p->kernel, scratch + p->packed_bytes, 0, (size_t[]){0, g.rows},
+  pte_gemm_part(&g, p->call->cpu, scratch + p->packed_bytes, 0, (size_t[]){0, g.rows},
                 (size_t[]){0, last - first});
   return pte_pace_go(pace, PTE_PANEL);
 }

@@ -16,7 +16,6 @@ enum { PASS = 56 }; /* pixels of y that go together, about: whole tiles of the p
 
 typedef struct block_plan {
   const pte_call *call;
-  const pte_gemm_f32 *kernel;
   pte_gemm expand, project; /* of the pixels that go together */
   pte_plain_panels expand_panels, project_panels;
   pte_depthwise middle;
@@ -81,7 +80,6 @@ static bool plan_of(const pte_call *call, block_plan *p) {
   const pte_tensor *x = call->in[0], *y = call->out[0], *taps = call->in[3];
   const int64_t channels = taps->shape[0];
   *p = (block_plan){.call = call,
-                    .kernel = pte_gemm_f32_pick(call->cpu),
                     .high = x->shape[1],
                     .wide = x->shape[2],
                     .out_high = y->shape[1],
@@ -112,7 +110,7 @@ static bool product_run(const block_plan *p, pte_pace *pace, const pte_gemm *of,
   g.source = &source, g.out = out;
   g.finish = pte_finish_at(&of->finish, (size_t)first, 0);
   if (!pte_pace_go(pace, rows * (int64_t)(g.columns * g.run))) return false;
-  pte_gemm_part(&g, p->kernel, scratch, 0, (size_t[]){0, (size_t)rows},
+  pte_gemm_part(&g, p->call->cpu, scratch, 0, (size_t[]){0, (size_t)rows},
                 (size_t[]){0, pte_panel_count(g.columns)});
   return true;
 }

@@ -252,7 +252,7 @@ static bool product_run(const winograd_block *b, size_t e) {
   pte_gemm g = gemm_of(p, b->tiles, b->panels);
   g.columns = (PRODUCTS - e) * p->panels * PTE_PANEL; /* so that weights to come are known */
   g.source = &rows, g.panels.self = &panels, g.out = m;
-  pte_gemm_part(&g, p->gemm, b->scratch, 0, (size_t[]){0, b->tiles}, (size_t[]){0, b->panels});
+  pte_gemm_part(&g, p->call->cpu, b->scratch, 0, (size_t[]){0, b->tiles}, (size_t[]){0, b->panels});
   return true;
 }
 

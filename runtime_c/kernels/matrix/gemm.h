@@ -102,8 +102,8 @@ bool pte_gemm_scratch(const pte_gemm *g, uint32_t threads, uint64_t *out_bytes);
 void pte_gemm_run(const pte_call *call, const pte_gemm *g, void *scratch);
 
 /* Computes a part of one group in the calling thread, into `out`, without the epilogue; `scratch`
- * is one thread's share. */
-void pte_gemm_part(const pte_gemm *g, const pte_gemm_f32 *kernel, void *scratch, size_t group,
+ * is one thread's share, `cpu` that of the call. */
+void pte_gemm_part(const pte_gemm *g, uint32_t cpu, void *scratch, size_t group,
                    const size_t rows[2], const size_t panels[2]);
 
 /* Walks the places of rows in the pointer table, in order. */
