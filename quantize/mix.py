@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
@@ -31,6 +32,8 @@ from .units import Unit
 MEASURED: Final = 4
 """Mixes that are measured, besides all units in int8: each takes as long as rounding its weights. More only where none of them is a
 result."""
+SLOPES: Final = (0.25, 0.5, 1.5)
+"""How fast what is to spare grows as less is lost, in logarithms: at least, of an error whose square is lost, at most."""
 SPARE: Final = 4.0
 """Times as large errors that are tried, in"""
 HALVINGS: Final = 10
@@ -176,17 +179,26 @@ def _first(left: Sequence[float], spare: float, measured: Callable[[int], float]
         spare: Times as large the errors of step 0 could be, less than 1; `measured`: those of others.
     """
     low, high = 0, len(left) - 1
-    last, step, count = high, low, 0
+    last, step, count, slope = high, low, 0, SLOPES[1]
     while high - low > 1 and (count < MEASURED or high == last):
-        target = left[step] * spare**2
+        target, before = left[step] * spare ** (1 / slope), (left[step], spare)
         step = next(i for i, x in enumerate(left) if x <= target or i == last)
         if step == high < last:  # what holds has nothing to spare
             break
         if not low < step < high:
             step = high - 1 if high == last else (low + high) // 2
         spare, count = measured(step), count + 1
+        slope = _slope(before, (left[step], spare))
         low, high = (low, step) if spare >= 1 else (step, high)
     return high
+
+
+def _slope(one: tuple[float, float], other: tuple[float, float]) -> float:
+    """How fast what is to spare grows as less is lost, both in logarithms, of two measured steps."""
+    grown, fell = (other[1] / one[1] if one[1] > 0 else 0), one[0] / max(other[0], 1e-300)
+    if grown <= 0 or abs(math.log(fell)) < 1e-9:
+        return SLOPES[1]
+    return min(max(math.log(grown) / math.log(fell), SLOPES[0]), SLOPES[2])
 
 
 def _alone(
