@@ -392,11 +392,12 @@ static void add_halves(gemm_block *b, gemm_span s) {
   add_pair(b, (gemm_span){s.x, s.row, half}, rest);
 }
 
-/* Rows whose addresses are alike share a set of L1. One of 32 KiB holds eight, so six go together;
- * one of 48, which AVX-VNNI says, twelve, and fourteen lose less than weights read twice as often
- * (1024^3, Xeon, 1 thread: 79 % of peak by six, 96 by fourteen; Zen 4, 32 KiB: 94, 86). */
+/* Rows whose addresses are alike share a set of L1. One of 32 KiB holds eight, so six go together
+ * (1024^3, Zen 4: 94 % of peak, fourteen 86); one of 48, which AVX-VNNI says, twelve; Intel's there
+ * lose less to fourteen (Xeon: 89 %, twelve 86, six 78). */
 static size_t span_of(const pte_gemm *g, uint32_t cpu) {
-  return g->lines.row_stride % ALIKE == 0 && (cpu & PTE_CPU_AVXVNNI) == 0 ? 3 : PTE_SPAN;
+  if (g->lines.row_stride % ALIKE != 0 || (cpu & PTE_CPU_AMX)) return PTE_SPAN;
+  return cpu & PTE_CPU_AVXVNNI ? 6 : 3;
 }
 
 /* Cuts the block's part of each line into spans, and joins these to tiles. */
