@@ -71,6 +71,29 @@ def test_linear_add_and_the_types_between() -> None:
     assert {"conv_i16", "add_i16"} <= {i.op for i in program.blocks[0].instrs}
 
 
+@pytest.mark.parametrize(("given", "bits"), [(8, 16), (16, 8), (16, 16)])
+def test_rescale_by_every_shift(given: int, bits: int) -> None:
+    """Also of zero points at the ends, and of factors past all that an export has."""
+    low = -(1 << (given - 1))
+    x = np.concatenate([np.arange(low, -low, 1 if given == 8 else 97), [low, -1, 0, 1, -1 - low]])
+    built = Built.of(x.astype(integer.TYPES[given].numpy())[None])
+    ends = {"low": -(1 << (bits - 1)), "high": (1 << (bits - 1)) - 1}
+    rows = [
+        integer.Rescale(x_zero, y_zero, m, shift, **ends, bits=bits)
+        for x_zero in (low, 0, -1 - low)
+        for shift in range(2, 63)
+        for m, y_zero in ((1 << 30, -2), (1431655765, 0), ((1 << 31) - 1, ends["high"]))
+    ]
+    program = built.agrees(*(built.add(row, *built.graph.inputs) for row in rows))
+    assert sum(i.op == "add_i16" for i in program.blocks[0].instrs) == len(rows)
+
+
+def test_a_rescale_of_few_values_is_clamped() -> None:
+    built = Built.of(words(3, 70))
+    row = integer.Rescale(0, 5, 1518500250, 39, -3, 60, bits=8)
+    built.agrees(built.add(row, *built.graph.inputs))
+
+
 def test_pools_moves_and_products_of_elements() -> None:
     x = words(2, 5, 6, 8)
     built = Built.of(x)

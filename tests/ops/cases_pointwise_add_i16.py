@@ -44,6 +44,8 @@ CASES = [
       for d in (0, 1, 5) for s in (42, 43, 44, 45) for z in (-32768, 5)),  # powers of two: ties
     add(low=5, high=60, y_zero=-32768),
     *(add(A, None, a_shift=30, multiplier=m, shift=s) for s in (1, 2, 31, 32, 33, 46, 47, 62) for m in (0, 1 << 30, MOST)),
+    *(add(A, None, a_shift=s, shift=s + 14, b_multiplier=MOST) for s in (17, 30, 46, 47)),  # b's factor says nothing
+    *(add(A, None, a_shift=17, shift=44, b_zero=z) for z in (-32768, 9)),
     *(add(a_multiplier=MOST, b_multiplier=MOST, a_shift=s, b_shift=t, shift=u, a_zero=z, b_zero=z, y_zero=z)
       for z in (-32768, 0, 32767) for s, t in ((17, 17), (17, 46), (46, 47), (18, 62)) for u in (1, 32, 33, 46, 47, 55, 56, 62)),
     *(add(np.resize(A, n), np.resize(B[::-1], n)) for n in (1, 15, 16, 17, 33, 63, 64, 65, 127)),

@@ -24,7 +24,7 @@ static void add_i16_task(void *context, size_t begin, size_t end, uint32_t threa
   const add_i16 *s = context;
   const pte_add_i16_attrs *t = s->call->attrs;
   const pte_tensor *other = s->call->in[1];
-  const int16_t *a = s->call->in[0]->data, *b = other == NULL ? NULL : other->data;
+  const int16_t *a = s->call->in[0]->data, *b = other == NULL ? a : other->data;
   int16_t *y = s->call->out[0]->data;
   (void)thread;
   if (s->lanes) {
@@ -35,7 +35,7 @@ static void add_i16_task(void *context, size_t begin, size_t end, uint32_t threa
   for (size_t i = begin; i < end; i++) {
     int64_t sum =
         pte_scaled(a[i] - (int32_t)t->a_zero, (int32_t)t->a_multiplier, (int32_t)t->a_shift);
-    if (b != NULL)
+    if (other != NULL)
       sum += pte_scaled(b[i] - (int32_t)t->b_zero, (int32_t)t->b_multiplier, (int32_t)t->b_shift);
     y[i] = pte_rescale_i16((int32_t)sum, &s->factors[2], 0);
   }
@@ -46,10 +46,11 @@ static pte_status add_i16_run(const pte_call *call) {
   add_i16 s = {.call = call, .kernel = pte_gemm_i16_pick(call->cpu)};
   s.factors[2].zero = (int32_t)t->y_zero;
   s.factors[2].low = (int32_t)t->low, s.factors[2].high = (int32_t)t->high;
-  s.lanes = factor_of(t->multiplier, t->shift, &s.factors[2]) && call->in[1] != NULL &&
-            t->a_zero == 0 && t->b_zero == 0 && t->a_shift <= 62 - 16 && t->b_shift <= 62 - 16 &&
+  const bool alone = call->in[1] == NULL; /* or nothing times a is added */
+  s.lanes = factor_of(t->multiplier, t->shift, &s.factors[2]) && t->a_zero == 0 &&
+            (alone || t->b_zero == 0) && t->a_shift <= 62 - 16 && t->b_shift <= 62 - 16 &&
             factor_of(t->a_multiplier, t->a_shift + 16, &s.factors[0]) &&
-            factor_of(t->b_multiplier, t->b_shift + 16, &s.factors[1]);
+            factor_of(alone ? 0 : t->b_multiplier, t->b_shift + 16, &s.factors[1]);
   pte_parallel(call, (size_t)pte_tensor_count(call->in[0]), 16384, add_i16_task, &s);
   return PTE_OK;
 }

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pteron.schema.dtypes import DTYPES
 from pteron.schema.meaning import int8 as meaning
 
 from ....graph import int8 as integer
@@ -35,6 +36,12 @@ EXACT_F32: Final = 2**24
 EXACT_TERMS: Final = EXACT_F32 // (255 * 255)
 LEAST_ADDEND_SHIFT: Final = {"i8": 10, "i16": 17}
 """Of `add_i8` and `add_i16`: their addends fit in int32 then. Those of integer.add_factors have 11 and 17, and more."""
+NARROW: Final = 33
+"""The least shift of a factor for 32-bit lanes."""
+MOST_UP: Final = 13
+"""Powers of two that an addend of `add_i16` may be multiplied by,"""
+WORD_OF_CODE: Final = 7
+"""and a code of int8, less a zero point, to be a word still."""
 STEPS: Final = {"i8": 255, "i16": 65535}
 """The most that a code is from a zero point."""
 
@@ -135,16 +142,33 @@ def lower_add(l: Lowering, n: Node) -> Ref:
 
 @lowers("Rescale", domain=integer.DOMAIN)
 def lower_rescale(l: Lowering, n: Node) -> Ref:
-    """An addition without second addend, whose first keeps its scale; to other bits in steps."""
-    row = row_of(l, n, integer.Rescale)
+    """An addition without second addend, of words where one side has them: bytes become words first, words bytes last.
+
+    The addend is x times a power of two, by which the factor is the smaller, so that 32-bit lanes do (kernels/matrix/rescale.h): the
+    quotient is the same, and rounded once.
+    """
+    row, x = row_of(l, n, integer.Rescale), n[0]
     attrs = dataclasses.asdict(row)
     to = f"i{attrs.pop('bits')}"
-    if to != n[0].dtype:
-        return l.pointwise(
-            lambda t: _requantized(cast(t, "i64") - row.x_zero, row, row.multiplier), [n[0]], to
-        )
-    same = {"a_zero": attrs.pop("x_zero"), "a_multiplier": 1 << 30, "a_shift": 30}
-    return _add(l, [n[0]], attrs | same)
+    x_zero = attrs.pop("x_zero")
+    up = 0 if to == x.dtype == "i8" else max(NARROW - row.shift, 0)
+    if to != x.dtype == "i8":
+        more = min(max(up - MOST_UP, 0), WORD_OF_CODE)
+        x = l.pointwise(lambda t: _whole(cast(t - x_zero, "f32") * 2.0**more, "i16"), [x], "i16")
+        attrs["shift"], up, x_zero = row.shift + more, up - more, 0
+    up = min(up, MOST_UP)
+    attrs["shift"] += up
+    same = {"a_zero": x_zero, "a_multiplier": 1 << 30, "a_shift": 30 - up}
+    y = _add(l, [x], attrs | same)
+    return y if y.dtype == to else l.pointwise(lambda t: _whole(cast(t, "f32"), to), [y], to)
+
+
+def _whole(v: Term, dtype: str) -> Term:
+    """Whole numbers of f32 that `dtype` holds become it, by the steps of QuantizeLinear."""
+    row = DTYPES[dtype]
+    far = 2.0 * (row.most - row.least + 1)
+    near = term("max", term("min", term("nearest", v / 1.0), far), -far)
+    return term("max", term("min", cast(near, "i64"), row.most), row.least)
 
 
 def _add(l: Lowering, operands: list[Ref], attrs: dict[str, Any]) -> Ref:
