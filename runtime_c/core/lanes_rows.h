@@ -7,9 +7,12 @@
 
 /* pte_lanes_fused: a * b + c. pte_lanes_within: x in lanes low .. high - 1, -inf elsewhere.
  * pte_lanes_exp: e^x, x at most 0 or a NaN. pte_lanes_top, pte_lanes_total: the largest (NaN where
- * any is) and the sum, by the tree (l, l + 8), (l, l + 4), (l, l + 2), (l, l + 1). pte_lanes_tops,
- * pte_lanes_totals: of `rows` side by side; x and out have room for a multiple of four, and what
- * lies behind `rows` in x has some value. */
+ * any is) and the sum, by the tree (l, l + 8), (l, l + 4), (l, l + 2), (l, l + 1).
+ * pte_lanes_totals: of `rows` side by side; pte_lanes_tops: the larger of by times the largest and
+ * `least`, which is taken for a NaN, scaled before it is stored: wider loads of what was just
+ * stored in parts wait until it is in L1. x has room for a multiple of four, out for one of
+ * sixteen; what lies behind `rows` in x has some value, of tops -inf, and is `least` in out where
+ * that is written. */
 #if defined(__AVX512F__)
 
 PTE_ALWAYS pte_lanes pte_lanes_subtract(pte_lanes a, pte_lanes b) {
@@ -86,8 +89,8 @@ PTE_ALWAYS float pte_lanes_total(pte_lanes x) {
   return _mm_cvtss_f32(_mm_add_ss(b, _mm_movehdup_ps(b)));
 }
 /* The tree of four rows at a time: a quarter of a register becomes a row's. */
-#define PTE_LANES_ROWS(name, meet)                                                                 \
-  PTE_ALWAYS void name(int64_t rows, const pte_lanes *x, float *out) {                             \
+#define PTE_LANES_ROWS(name, meet, done, ...)                                                      \
+  PTE_ALWAYS void name(int64_t rows, const pte_lanes *x, __VA_ARGS__) {                            \
     for (int64_t i = 0; i < rows; i += 4) {                                                        \
       __m512 a = x[i].all, b = x[i + 1].all, c = x[i + 2].all, d = x[i + 3].all;                   \
       a = meet(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xee));                \
@@ -95,11 +98,14 @@ PTE_ALWAYS float pte_lanes_total(pte_lanes x) {
       a = meet(_mm512_shuffle_f32x4(a, c, 0x88), _mm512_shuffle_f32x4(a, c, 0xdd));                \
       a = meet(a, _mm512_permute_ps(a, 0x4e));                                                     \
       a = meet(a, _mm512_permute_ps(a, 0xb1));                                                     \
-      _mm_storeu_ps(out + i, _mm512_castps512_ps128(_mm512_maskz_compress_ps(0x1111, a)));         \
+      __m128 y = _mm512_castps512_ps128(_mm512_maskz_compress_ps(0x1111, a));                      \
+      _mm_storeu_ps(out + i, done);                                                                \
     }                                                                                              \
   }
-PTE_LANES_ROWS(pte_lanes_tops, _mm512_max_ps)
-PTE_LANES_ROWS(pte_lanes_totals, _mm512_add_ps)
+PTE_LANES_ROWS(pte_lanes_tops, _mm512_max_ps,
+               _mm_max_ps(_mm_mul_ps(y, _mm_set1_ps(by)), _mm_set1_ps(least)), float by,
+               float least, float *out)
+PTE_LANES_ROWS(pte_lanes_totals, _mm512_add_ps, y, float *out)
 #undef PTE_LANES_ROWS
 
 #else
@@ -210,8 +216,14 @@ PTE_ALWAYS float pte_lanes_total(pte_lanes a) {
 }
 
 #endif
-PTE_ALWAYS void pte_lanes_tops(int64_t rows, const pte_lanes *x, float *out) {
+PTE_ALWAYS void pte_lanes_tops(int64_t rows, const pte_lanes *x, float by, float least,
+                               float *out) {
   for (int64_t i = 0; i < rows; i++) out[i] = pte_lanes_top(x[i]);
+  for (int64_t i = 0; i < rows; i += PTE_LANE_COUNT)
+    pte_lanes_store(out + i,
+                    pte_lanes_most(pte_lanes_multiply(pte_lanes_load(out + i), pte_lanes_all(by)),
+                                   pte_lanes_all(least)));
+  for (int64_t i = rows; i % PTE_LANE_COUNT != 0; i++) out[i] = least;
 }
 PTE_ALWAYS void pte_lanes_totals(int64_t rows, const pte_lanes *x, float *out) {
   for (int64_t i = 0; i < rows; i++) out[i] = pte_lanes_total(x[i]);

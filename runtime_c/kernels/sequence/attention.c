@@ -121,7 +121,7 @@ static pte_status scratch_of(const pte_attention *a, uint64_t *out_bytes) {
   uint64_t strip = (uint64_t)a->strip;
   if (d > UINT32_MAX || e > UINT32_MAX) return PTE_NO_MEMORY;
   uint64_t facts = (rows + LANES) * (sizeof(pte_attention_row) + 2 * sizeof(float));
-  uint64_t floats = TILE * (d + e + strip + 3) + strip * e + rows * d + (uint64_t)a->staged;
+  uint64_t floats = TILE * (d + e + strip + 2) + strip * e + rows * d + (uint64_t)a->staged;
   return pte_align(facts + floats * sizeof(float), 64, out_bytes) ? PTE_OK : PTE_NO_MEMORY;
 }
 
