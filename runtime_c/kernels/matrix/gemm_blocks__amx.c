@@ -17,8 +17,7 @@ enum {
   BESIDE = 2,              /* panels that share what is read of x */
   PART = 8,                /* blocks that are read, multiplied and finished at a time */
   THREES = (EDGE + 2) / 3, /* rows whose addresses are one and a multiple of what lies between */
-  LINES = PART * PTE_I8_BLOCK / 64, /* of a row of x */
-  AHEAD = 8192                      /* bytes of codes, as where blocks are read */
+  LINES = PART * PTE_I8_BLOCK / 64 /* of a row of x */
 };
 
 typedef int32_t sums[EDGE][PTE_PANEL];
@@ -119,7 +118,7 @@ INLINE const int8_t *codes_after(const pte_rows_i8 *x, size_t rows, size_t row, 
 static void pair_run(const pte_stored *w, const pte_rows_i8 *x, size_t rows, size_t panel,
                      size_t apart, float *out, size_t out_stride) {
   const size_t beside = apart * w->steps * 64, bytes = w->steps * 64 * PART / x->blocks;
-  const uint8_t *ask = w->codes + panel * w->steps * 64 + AHEAD;
+  const uint8_t *ask = w->codes + panel * w->steps * 64 + READ_AHEAD;
   pair p;
   p.lines = (bytes * EDGE / rows + 63) / 64;
   for (size_t b = 0; b < x->blocks; b += PART, ask += bytes) {

@@ -5,12 +5,7 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-enum {
-  FEWER = 1,
-  AHEAD = 4096,
-  AHEAD_6 = 3072,
-  READ_AHEAD = 8192 /* of rows that share what is read */
-};
+enum { FEWER = 1, AHEAD = 4096, AHEAD_6 = 3072 };
 typedef struct constants {
   __m512i table, low;
   uint32_t scale; /* dtype */

@@ -4,6 +4,8 @@
 
 #include "kernels/matrix/gemm_blocks.h"
 
+enum { READ_AHEAD = 8192 }; /* bytes of codes that are asked for, of rows that share what is read */
+
 /* Blocks first .. first + count of a panel: t as [count][8][16][4], 64-byte aligned, anything
  * behind K, and scales as [count][16]. */
 void pte_blocks_read__avx512vnni(const pte_stored *w, size_t panel, size_t first, size_t count,
