@@ -50,6 +50,7 @@ def export(
     source: Any,
     options: Options = Options(),
     *,
+    fill: Transform | None = None,
     transform: Transform | None = None,
     runner: Runner | None = None,
     tuning: Tuning | None = None,
@@ -59,6 +60,7 @@ def export(
 
     Args:
         source: What `capture` takes; or sources by method name, which share constants by content and states by name.
+        fill: Gives each captured graph other weights, before the passes.
         transform: Changes each cleaned graph before it is lowered: quantization.
         runner: Runs each graph that came from PyTorch once on its example inputs, before `transform`, to compare it with the
             module; None: nothing is compared.
@@ -97,7 +99,14 @@ def export(
 
     for name, model in models.items():
         report.begin(name, model)
-        _clean(model, stage, report, None if options.fix else runner)
+        compares = None if options.fix else runner
+        if fill is not None:
+            if compares is not None and example_of(model) is not None:
+                _clean(model.clone(), stage, compares)  # the example is of the module's own weights
+            with stage("weights"):
+                fill(model)
+            compares = None
+        _clean(model, stage, compares, report)
         if options.max_context is not None:
             states |= _keep_context(model, options, stage, report)
         if split_experts(model):
@@ -120,13 +129,16 @@ def export(
     return program
 
 
-def _clean(model: ir.Model, stage: Stages, report: Report, runner: Runner | None) -> None:
+def _clean(
+    model: ir.Model, stage: Stages, runner: Runner | None, report: Report | None = None
+) -> None:
     """Runs the passes, and compares what they leave with the module it is from."""
     example = example_of(model)
     captured = None if example is None or runner is None else model.clone()
     with stage("passes"):
-        run_passes(model, progress=report.passed)
-    report.cleaned(model)
+        run_passes(model, progress=None if report is None else report.passed)
+    if report is not None:
+        report.cleaned(model)
     if captured is not None and example is not None and runner is not None:
         with stage("check"):
             check(captured, model, example, runner)

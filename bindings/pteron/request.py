@@ -55,6 +55,11 @@ class Request(Options):
         "rounded: .gguf, .safetensors or a folder of these (AutoAWQ, GPTQ, compressed-tensors, bitsandbytes)",
         kind=PATH,
     )
+    partial: bool = row(
+        False,
+        "of weights: what the checkpoint lacks stays as the model has it, and tensors without a place are left; else both are errors",
+        kind=FLAG,
+    )
     quantize: str | Recipe | None = row(
         None,
         "round the weights first, as `pteron quantize --format` does: nf4, mxfp4 ..., or a recipe's file (.yaml)",
@@ -119,6 +124,8 @@ class Request(Options):
                 and (self.quantize is None or self.methods is not None)
             ):
                 raise QuantError(f"{name}: expected quantize and one source; drop {name}")
+        if self.partial and self.weights is None:
+            raise ArgumentError("partial: expected weights; drop partial")
         if self.weights is not None and self.methods is not None:
             raise ArgumentError("weights: expected one source, got methods; drop weights")
 

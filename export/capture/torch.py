@@ -97,6 +97,7 @@ def capture_torch(
                 f"{where}: buffer {missed[0]!r} is written when the module runs but torch.export does not see it; write it in place (copy_)"
             )
         model, captured = _convert(torch, program, captured, names, least, where, name)
+    model.meta[g.PARAMETERS] = frozenset(captured.program.state_dict)
     if trial is not None:
         done = (trial.result, trial.buffers)
         model.meta[KEY] = example_of(torch, captured, lambda: done, example)
