@@ -18,7 +18,8 @@ def least_sizes(torch: Any, module: Any, program: Any, example: Any) -> dict[str
     """
     tree = torch.utils._pytree
     leaves, spec = tree.tree_flatten(example)
-    symbols = dict.fromkeys(str(e) for _, _, e in _dynamic_axes(torch, program) if e.is_Symbol)
+    axes = [e for _, _, e in _dynamic_axes(torch, program)]
+    symbols = dict.fromkeys(str(s) for e in axes for s in sorted(e.free_symbols, key=str))
     if not symbols:
         return {}
     ours = copy.deepcopy(module)

@@ -11,7 +11,7 @@ from pteron.schema.layout import CheckKind, DimKind, Layout, StateRole, Storage
 from pteron.schema.policies import POLICIES
 
 from ..program import PANEL_TOKENS, Constant, Method, Port, Program, State, Value
-from ..sizes.extents import symbols_of
+from ..sizes.extents import linear, symbols_of
 from .attributes import MAX_LIST
 from .refusal import refuse
 
@@ -200,11 +200,13 @@ def _check_methods(program: Program, planned: bool) -> None:
 
 
 def _check_bound(program: Program, m: Method) -> None:
-    """Each symbolic dimension of the method is an axis of one of its inputs: the runtime solves no equations."""
+    """Each symbolic dimension of the method is an axis of one of its inputs, or an axis is a multiple of it, plus a number: other
+    equations the runtime does not solve."""
     values = program.values[slice(*m.values)]
     sizes = {e for v in values for e in (*v.shape, *(v.strides or ()), v.offset)}
     used = {s.name for e in sizes if not isinstance(e, int) for s in symbols_of(e)}
-    axes = {str(e) for port in m.inputs for e in program.values[port.value].shape}
+    given = [linear(e) for port in m.inputs for e in program.values[port.value].shape]
+    axes = {root.symbol.name for root in given if root is not None}
     for d in program.dims:
         if d.kind == "symbolic" and d.name in used - axes:
             refuse(f"method {m.name}", f"dimension {d.name}", "an axis of an input", "none is it")

@@ -266,8 +266,8 @@ def _() -> Program:
 
 @bent("dimension n is bound by no input")
 def _() -> Program:
-    """An axis is twice the size, which the runtime does not solve for it."""
+    """An axis is the square of the size, which the runtime does not solve for it."""
     n = Dim("n", min=0)
-    x = Value("x", "f32", (2 * symbol(n),), "input", 0)
-    y = Value("y", "f32", (2 * symbol(n),), "output", 0)
+    x = Value("x", "f32", (symbol(n) ** 2,), "input", 0)
+    y = Value("y", "f32", (symbol(n) ** 2,), "output", 0)
     return over([x, Value("", "f32", (symbol(n),)), y], Instr("copy", (0,), (2,)), dims=(n,))
