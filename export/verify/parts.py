@@ -11,6 +11,7 @@ from pteron.schema.layout import CheckKind, DimKind, Layout, StateRole, Storage
 from pteron.schema.policies import POLICIES
 
 from ..program import PANEL_TOKENS, Constant, Method, Port, Program, State, Value
+from ..sizes import HIGHEST, LOWEST
 from ..sizes.extents import linear, symbols_of
 from .attributes import MAX_LIST
 from .refusal import refuse
@@ -48,8 +49,9 @@ def _check_dims(program: Program) -> None:
         where = f"dimension {d.name}"
         if d.kind not in DIM_KINDS:
             refuse(where, "kind", f"one of {sorted(DIM_KINDS)}", d.kind)
-        if not 0 <= d.min <= d.max < 2**63:
-            refuse(where, "min", f"0 to {d.max}", d.min)
+        least = LOWEST if d.kind == "shape" else 0
+        if not least <= d.min <= d.max <= HIGHEST:
+            refuse(where, "min", f"{least} to {d.max}", d.min)
         if not d.min <= d.hint <= d.max:
             refuse(where, "hint", f"{d.min} to {d.max}", d.hint)
         if d.kind == "shape" and not 0 <= d.port < ports:
