@@ -97,7 +97,7 @@ def export(
 
     for name, model in models.items():
         report.begin(name, model)
-        _clean(model, stage, report, None if options.fix else runner)
+        _clean(model, stage, report, runner)
         if options.max_context is not None:
             states |= _keep_context(model, options, stage, report)
         if split_experts(model):
@@ -129,7 +129,7 @@ def _clean(model: ir.Model, stage: Stages, report: Report, runner: Runner | None
     report.cleaned(model)
     if captured is not None and example is not None and runner is not None:
         with stage("check"):
-            check(captured, model, example, runner)
+            report.notes += check(captured, model, example, runner)
 
 
 def _keep_context(
