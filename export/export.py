@@ -99,14 +99,12 @@ def export(
 
     for name, model in models.items():
         report.begin(name, model)
-        compares = None if options.fix else runner
         if fill is not None:
-            if compares is not None and example_of(model) is not None:
-                _clean(model.clone(), stage, compares)  # the example is of the module's own weights
+            if runner is not None and example_of(model) is not None:
+                _compare(model, run_passes(model.clone()), stage, report, runner)  # its own weights
             with stage("weights"):
                 fill(model)
-            compares = None
-        _clean(model, stage, compares, report)
+        _clean(model, stage, report, None if fill is not None else runner)
         if options.max_context is not None:
             states |= _keep_context(model, options, stage, report)
         if split_experts(model):
@@ -129,19 +127,24 @@ def export(
     return program
 
 
-def _clean(
-    model: ir.Model, stage: Stages, runner: Runner | None, report: Report | None = None
-) -> None:
+def _clean(model: ir.Model, stage: Stages, report: Report, runner: Runner | None) -> None:
     """Runs the passes, and compares what they leave with the module it is from."""
-    example = example_of(model)
-    captured = None if example is None or runner is None else model.clone()
+    captured = None if runner is None or example_of(model) is None else model.clone()
     with stage("passes"):
-        run_passes(model, progress=None if report is None else report.passed)
-    if report is not None:
-        report.cleaned(model)
-    if captured is not None and example is not None and runner is not None:
-        with stage("check"):
-            check(captured, model, example, runner)
+        run_passes(model, progress=report.passed)
+    report.cleaned(model)
+    if captured is not None and runner is not None:
+        _compare(captured, model, stage, report, runner)
+
+
+def _compare(
+    captured: ir.Model, model: ir.Model, stage: Stages, report: Report, runner: Runner
+) -> None:
+    """The graph that passes made of the captured one gives what the module gave."""
+    example = example_of(captured)
+    assert example is not None
+    with stage("check"):
+        report.notes += check(captured, model, example, runner)
 
 
 def _keep_context(
