@@ -67,7 +67,8 @@ class Request(Options):
     calibrate: Source | None = row(
         None,
         "samples by which weights are rounded and, with int8, activations get their ranges: .npz with each input by name along "
-        "the first axis, or a folder of them; for int8 also ranges (.json)",
+        "the first axis, .npy of the only input, or a folder of them; in Python also arrays, tensors, lists, tuples, dicts, a "
+        "DataLoader or a generator of these; for int8 also ranges (.json)",
     )
     samples: int = row(64, "samples to calibrate with", kind=COUNT)
     statistics: str | os.PathLike[str] | None = row(
