@@ -13,12 +13,12 @@ import onnx_ir as ir
 
 from ... import graph as g
 from ...graph.inference import infer_node
-from . import activations, attention, grouped, integer, mixtures, norms, products
+from . import activations, attention, grouped, integer, mixtures, norms, products, recurrent
 from .foreign import DOMAIN, TRANSLATIONS, translate
 
 __all__ = ["DOMAIN", "MEANS", "adopt", "known", "translate_contrib"]
 
-MEANS: Final = (activations, attention, grouped, integer, mixtures, norms, products)
+MEANS: Final = (activations, attention, grouped, integer, mixtures, norms, products, recurrent)
 """The families; importing them fills the table."""
 SELF_MADE: Final = {"LayerNormalization": 17, "SimplifiedLayerNormalization": 0}
 """What onnxruntime writes into ONNX's own domain before, or without, an opset that has it: that opset, 0 for none."""
