@@ -19,6 +19,7 @@ from onnx.reference import ReferenceEvaluator
 from pteron.schema.errors import ModelError
 
 from .. import graph as g
+from ..graph import weights
 from ..graph.inference import infer_node
 from ..graph.weights import read
 from .sizes import RULES, Element, constants, made_of
@@ -110,6 +111,8 @@ class Folding:
             for value, tensor in zip(node.outputs, results, strict=True):
                 made = g.initializer(graph, tensor, _name(node, value), self._used)
                 self._told.add(made)
+                if node.op_type == "Transpose" and isinstance(tensor, ir.LazyTensor):
+                    weights.note_transposed(made, node.inputs[0], _perm(node))
                 value.replace_all_uses_with(made)
             graph.remove(node, safe=True)
             changed = True
@@ -331,9 +334,14 @@ def _divide(a: g.Array, b: g.Array) -> g.Array:
     return np.asarray(down + ((rest != 0) & ((a < 0) != (b < 0)))).astype(a.dtype)
 
 
+def _perm(node: ir.Node) -> list[int]:
+    axes = range(g.rank(node.inputs[0]) or 0)
+    return [int(p) for p in g.attr(node, "perm", axes[::-1])]
+
+
 def _lazy_transpose(node: ir.Node, x: ir.TensorProtocol) -> ir.TensorProtocol:
     """A large weight is transposed when somebody reads it."""
-    perm = [int(p) for p in g.attr(node, "perm", range(len(x.shape))[::-1])]
+    perm = _perm(node)
     sizes = g.sizes(x)
     dtype = x.dtype
     return ir.LazyTensor(

@@ -128,17 +128,26 @@ def _gather(node: ir.Node, value: ir.Value, of: Of) -> Elements:
 
 
 def _slice(node: ir.Node, value: ir.Value, of: Of) -> Elements:
-    data, *bounds = (of(v) for v in node.inputs)
-    start, end, axes, steps = (*bounds, *[None] * (4 - len(bounds)))
-    named = [b for b, v in zip((axes, steps), node.inputs[3:5], strict=False) if v is not None]
-    if data is None or start is None or end is None or None in named:
+    data = of(node.inputs[0])
+    numbers = [_number(of(v)) if v is not None else default for v, default in _bounds(node)]
+    if data is None or (g.rank(node.inputs[0]) or 0) > 1:
         return None
-    if (g.rank(node.inputs[0]) or 0) > 1 or len(start) != 1 or len(end) != 1:
-        return None
-    first, last, step = start[0], end[0], 1 if steps is None else steps[0]
-    if not (isinstance(first, int) and isinstance(last, int) and isinstance(step, int)) or not step:
+    first, last, axis, step = numbers
+    if first is None or last is None or axis not in (0, -1) or not step:
         return None
     return data[first:last:step]
+
+
+def _bounds(node: ir.Node) -> list[tuple[ir.Value | None, int | None]]:
+    """Start, end, axis and step of a Slice, each with what it is where it is left out."""
+    given = [*node.inputs[1:], *[None] * 4]
+    return list(zip(given, (None, None, 0, 1), strict=False))
+
+
+def _number(vector: Elements) -> int | None:
+    """The one number of a vector."""
+    only = vector[0] if vector is not None and len(vector) == 1 else None
+    return only if isinstance(only, int) else None
 
 
 def _split(node: ir.Node, value: ir.Value, of: Of) -> Elements:
