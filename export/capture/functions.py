@@ -75,11 +75,9 @@ def _check_calls(model: ir.Model, where: str) -> None:
 
 def _check_growth(model: ir.Model, where: str) -> None:
     """Counts what all calls become before any does."""
-    bodies: dict[ir.OperatorIdentifier | None, Body] = {None: model.graph}
-    bodies.update(model.functions)
-    written = {
-        name: Counter(n.op_identifier() for n in g.nodes_of(b)) for name, b in bodies.items()
-    }
+    bodies: list[tuple[ir.OperatorIdentifier | None, Body]] = [(None, model.graph)]
+    bodies += model.functions.items()
+    written = {name: Counter(n.op_identifier() for n in g.nodes_of(b)) for name, b in bodies}
     called = {name: [c for c in ops if c in model.functions] for name, ops in written.items()}
     try:
         order = list(graphlib.TopologicalSorter(called).static_order())

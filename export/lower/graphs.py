@@ -17,8 +17,9 @@ import onnx_ir as ir
 from pteron.schema.dtypes import DTYPES
 
 from .. import graph as g
-from ..graph.weights import elements_of
+from ..graph.weights import elements_of, transposed
 from ..program import DebugNode
+from . import rearrange
 from .context import Lowering, Origin
 from .env import Failure
 from .node import NAMES, Node
@@ -72,7 +73,13 @@ def read(l: Lowering, value: ir.Value) -> Ref | None:
         raise RefusedError(
             f"{value.name!r} holds {tensor.dtype}; strings and complex are not covered"
         )
-    ref = l.values.constant(elements_of(tensor), NAMES[tensor.dtype], value.name or "")
+    ref: Ref | None
+    if (stored := transposed(value)) is not None:  # a table that is read both ways is there once
+        source, axes = stored
+        known = read(l, source)
+        ref = None if known is None else rearrange.transpose(l, known, axes)
+    else:
+        ref = l.values.constant(elements_of(tensor), NAMES[tensor.dtype], value.name or "")
     l.env.values.maps[-1][value] = ref
     return ref
 
