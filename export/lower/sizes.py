@@ -15,6 +15,7 @@ from ..program.views import Shape
 from ..sizes import Check, Dim, Extent, extents
 from ..sizes.extents import is_narrow, same
 from ..sizes.ranges import between
+from . import scaled
 from .refs import RefusedError
 
 UNBOUNDED: Final = extents.symbol("max_extent")
@@ -89,6 +90,24 @@ class Sizes:
         if isinstance(a, int) and isinstance(b, int):
             raise RefusedError(f"{text}: expected at most {b}, got {a}")
         self.check("le", a, b, text)
+
+    def whole(self, x: extents.Scaled) -> Extent:
+        """The integer that a float of sizes becomes by Cast: by an expression over integers where one agrees with it at all sizes
+        that there are, else by the float arithmetic that the model states."""
+        found = None if self._is_value(x) else scaled.whole(x)
+        if found is None:
+            return scaled.integer(x)
+        result, size, largest = found
+        if largest < scaled.LIMIT:
+            return scaled.integer(x)
+        self.require_at_most(
+            size, largest, "a size that is scaled in floats is rounded as the model says"
+        )
+        return result
+
+    def _is_value(self, x: extents.Scaled) -> bool:
+        """Whether an input's element is in it, which may have any value: what is said of sizes is not checked of it."""
+        return any(self.dims[s].kind == "shape" for s in x.free_symbols)
 
     def settle(self, kind: str, a: Any, b: Any) -> bool:
         """Whether what a row compares holds (`eq`, or `le`: a <= b), at prepare at the latest: it need not be proved at export."""

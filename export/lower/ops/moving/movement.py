@@ -15,6 +15,7 @@ from ....program.terms import Term, cast, eq, index, le, lt, register, select, s
 from ....program.views import Shape, View
 from ....sizes import HUGE, Extent, extents
 from ....sizes.extents import (
+    Scaled,
     add,
     at_most,
     ceildiv,
@@ -463,6 +464,8 @@ def lower_range(l: Lowering, n: Node) -> Ref:
         count = maximum(ceildiv(span, abs(step)), 0)
         _keep_signs(l, (a, b), count)
         count = steady(l, count)
+    elif start.dtype in ("f32", "f64"):
+        count = maximum(l.sizes.whole(_float_count(a, b, step, start.dtype)), 0)
     else:
         l.fail(f"its step is {step}; expected a number where start or limit depend on sizes")
     return l.pointwise(lambda a, by: build(index(0), a, by), [start, delta], start.dtype, (count,))
@@ -481,6 +484,12 @@ def _steps(l: Lowering, start: Ref, limit: Ref, delta: Ref) -> Ref:
         return whole + cast(select(lt(0, by), lt(0, rest), lt(rest, 0)), "i64")
 
     return l.pointwise(build, [start, limit, delta], "i64")
+
+
+def _float_count(a: Any, b: Any, step: Any, dtype: str) -> Scaled:
+    """ceil((b - a) / step) of floats; the difference is rounded as the dtype does, the quotient is f64's."""
+    span = Scaled("f64", "Cast", (Scaled(dtype, "Sub", (b, a)),))
+    return Scaled("f64", "Ceil", (Scaled("f64", "Div", (span, step)),))
 
 
 def _keep_signs(l: Lowering, bounds: Sequence[Any], count: Extent) -> None:
