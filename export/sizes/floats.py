@@ -67,6 +67,9 @@ FLOATS: Final[dict[ExprOp, Callable[[Any, Any], Any]]] = {
 }
 
 
+SIGNS: Final = {ExprOp.FADD: "+", ExprOp.FSUB: "-", ExprOp.FMUL: "*", ExprOp.FDIV: "/"}
+
+
 class Real(sympy.Function):  # type: ignore[misc]
     """An operation on floats: (op, a) or (op, a, b). Numbers alone are computed at once."""
 
@@ -75,6 +78,16 @@ class Real(sympy.Function):  # type: ignore[misc]
         if all(a.is_Integer for a in args):
             return sympy.Integer(applied_floats(ExprOp(int(op)), int(args[0]), int(args[-1])))
         return None
+
+    def _sympystr(self, printer: Any) -> str:
+        op = ExprOp(int(self.args[0]))
+        is_cast = op in (ExprOp.F64, ExprOp.F32)
+        args = [
+            repr(float_of(int(a))) if a.is_Integer and not is_cast else printer._print(a)
+            for a in self.args[1:]
+        ]
+        sign = SIGNS.get(op)
+        return f"({args[0]} {sign} {args[1]})" if sign else f"{op.name.lower()}({args[0]})"
 
 
 class Whole(sympy.Function):  # type: ignore[misc]
@@ -93,6 +106,9 @@ class Whole(sympy.Function):  # type: ignore[misc]
         if found is None:
             raise ZeroDivisionError(f"{float_of(int(x))} is no integer")
         return sympy.Integer(found)
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"int({printer._print(self.args[0])})"
 
     def _eval_is_nonnegative(self) -> bool | None:
         low, high = span(self.args[0])
