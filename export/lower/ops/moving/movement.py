@@ -145,12 +145,9 @@ def _keep_axis(l: Lowering, axis: int, size: Extent) -> None:
         l.fail(
             f"has no axes, and only a run decides whether axis {axis} ({size}) is 1; give it axes"
         )
-    l.sizes.check(
-        "le",
-        2,
-        size,
-        f"a Squeeze without axes keeps axis {axis}, which must not be 1; give it axes",
-    )
+    fixed = f", or export with --fix {size}=1" if getattr(size, "is_Symbol", False) else ""
+    text = f"a Squeeze without axes keeps axis {axis}, which must not be 1; give it axes{fixed}"
+    l.sizes.check("le", 2, size, text)
 
 
 @lowers("Unsqueeze")
