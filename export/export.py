@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import onnx_ir as ir
 
-from pteron.schema.errors import ArgumentError
+from pteron.schema.errors import ArgumentError, LoweringError
 
 from .capture import capture
 from .capture.check import Example, Runner, check, example_of
@@ -37,6 +37,7 @@ from .passes.experts import split_experts
 from .passes.int8 import integer_nodes
 from .plan import plan
 from .program import Placement, Program
+from .remedy import with_fix
 from .report import Report
 from .tune import Tuning, decided
 from .verify import verify
@@ -181,7 +182,10 @@ def _compiled(
     made: list[tuple[str, Program]] = []
     try:
         with stage("lower"):
-            program = lower(models, hints=options.hints, states=states)
+            try:
+                program = lower(models, hints=options.hints, states=states)
+            except LoweringError as error:
+                raise with_fix(error, models, options.hints or {}, states) from error.__cause__
             _check_hints(program, options.hints or {})
             made.append(("lower", program))
             program = share(program)

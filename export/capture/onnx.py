@@ -45,6 +45,8 @@ BRIEF: Final = frozenset(
     {"SplitToSequence", "SequenceConstruct", "SequenceAt", "ConcatFromSequence", "ReverseSequence"}
 )
 """Operators of sequences that a pass removes, and one that only sounds like them."""
+UNNAMED: Final = frozenset({"", "?", "-1", "None"})
+"""What exporters write for a size that they do not name."""
 STRINGLIKE: Final = frozenset({ir.DataType.STRING, ir.DataType.COMPLEX64, ir.DataType.COMPLEX128})
 
 
@@ -335,13 +337,21 @@ def _check_types(model: ir.Model, where: str) -> None:
 
 
 def _plain_sizes(model: ir.Model) -> None:
-    """A dimension whose name is a number ("16", as some exporters write) is that number."""
+    """A dimension of an input whose name is a number ("16", as some exporters write) is that number; one that has no name, or -1 or
+    "?" in its place, is named by its input and axis, so that it can be fixed ("input.0")."""
     for value in model.graph.inputs:
         if value.shape is not None:
-            texts = [d if isinstance(d, int) else d.value for d in value.shape]
-            plain = [int(d) if isinstance(d, str) and d.isdecimal() else d for d in texts]
-            if plain != texts:
+            dims = [d if isinstance(d, int) else d.value for d in value.shape]
+            plain = [_plain_size(d, f"{value.name}.{axis}") for axis, d in enumerate(dims)]
+            if plain != dims:
                 value.shape = ir.Shape(plain)
+
+
+def _plain_size(dim: int | str | None, name: str) -> int | str:
+    if isinstance(dim, str) and dim.strip().isdecimal():
+        return int(dim)
+    unnamed = dim < 0 if isinstance(dim, int) else dim is None or dim.strip() in UNNAMED
+    return name if unnamed or dim is None else dim
 
 
 def _forget_shapes(model: ir.Model) -> None:
