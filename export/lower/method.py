@@ -18,6 +18,7 @@ from ..graph.dimensions import arithmetic
 from ..program import DebugNode, Method, Port, State, views
 from ..program.views import View, as_elements
 from ..sizes import HIGHEST, LOWEST, Extent, extents
+from ..sizes.extents import linear
 from .context import Lowering, Origin
 from .env import Env, Failure
 from .graphs import lower_graph
@@ -132,7 +133,7 @@ def _bind_inputs(
     refs: list[Ref] = []
     states: dict[str, View] = {}
     given = [v for v in graph.inputs if v.name not in graph.initializers]
-    plain: set[str] = {str(d) for v in given for d in v.shape or () if _is_name(d)}
+    plain = _plain([d for v in given for d in v.shape or ()])
     for value in given:
         name = value.name or ""
         if value.dtype not in NAMES or value.shape is None:
@@ -165,6 +166,17 @@ def _state(l: Lowering, name: str, dtype: str, shape: views.Shape) -> View:
             return l.values.new(dtype, shape, "state", i, name)
     l.states.append(State(name, dtype, shape))
     return l.values.new(dtype, shape, "state", len(l.states) - 1, name)
+
+
+def _plain(dims: Sequence[int | ir.SymbolicDim]) -> set[str]:
+    """Names whose sizes the inputs give: those that an axis is, and those that one is a multiple of, plus a number ("2*h + 1")."""
+    plain = {str(d) for d in dims if _is_name(d)}
+    for dim in dims:
+        if not isinstance(dim, int) and dim.value is not None and not _is_name(dim):
+            found = arithmetic(str(dim.value), bounds.symbol)
+            root = None if found is None else linear(found)
+            plain |= set() if root is None else {root.symbol.name}
+    return plain
 
 
 def _is_name(dim: int | ir.SymbolicDim) -> bool:

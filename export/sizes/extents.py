@@ -254,6 +254,29 @@ def simpler(a: Extent, b: Extent) -> Extent:
     return a if a.count_ops() <= b.count_ops() else b
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Linear:
+    """factor * symbol + offset, where a larger symbol makes it larger: of such an axis the runtime finds the symbol's size."""
+
+    symbol: sympy.Symbol
+    factor: int
+    offset: int
+
+
+def linear(x: Extent) -> Linear | None:
+    """`x` as such; None where it is something else."""
+    if isinstance(x, int):
+        return None
+    x = sympy.expand(x)
+    symbols = list(x.free_symbols)
+    if len(symbols) != 1 or not x.is_polynomial(symbols[0]) or sympy.degree(x, symbols[0]) != 1:
+        return None
+    factor, offset = x.coeff(symbols[0], 1), x.coeff(symbols[0], 0)
+    if not (factor.is_Integer and offset.is_Integer and factor > 0):
+        return None
+    return Linear(symbols[0], int(factor), int(offset))
+
+
 def same_shape(a: Sequence[Extent], b: Sequence[Extent]) -> bool:
     return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
 
