@@ -97,7 +97,8 @@ def export(
     if options.mode == "reduce-overhead":
         _check_fixed(list(models.values()))
     made = functools.partial(
-        _made, states=states, options=options, transform=transform, runner=runner, tuning=tuning, report=report, stage=stage
+        _made, states=states, options=options, fill=fill, transform=transform, runner=runner, tuning=tuning, report=report,
+        stage=stage,
     )  # fmt: skip
     return made(models) if options.example is None else _guarded(models, options, report, made)
 
@@ -137,6 +138,7 @@ def _made(
     *,
     states: dict[str, str],
     options: Options,
+    fill: Transform | None,
     transform: Transform | None,
     runner: Runner | None,
     tuning: Tuning | None,
