@@ -147,6 +147,7 @@ def _made(
 ) -> Program:
     """The program of captured models, which are changed on the way."""
     asked = chosen(options.delegates)
+    states = dict(states)
     modes: list[str] = []
     placements: list[Placement] = []
     for name, model in models.items():

@@ -22,9 +22,9 @@ from ..program import DebugNode
 from .context import Lowering, Origin
 from .env import Failure
 from .node import NAMES, Node
-from .refs import Known, Ref, RefusedError
+from .refs import Known, Ref, RefusedError, TwoRanksError
 from .standard import check_node
-from .table import FOLDS, LOWERINGS, WAYS
+from .table import BEHIND, FOLDS, LOWERINGS, WAYS
 
 EXPANSION_LIMIT = 8
 """Function bodies inside function bodies."""
@@ -46,11 +46,21 @@ def lower_graph(l: Lowering, graph: ir.Graph, inputs: Sequence[Ref]) -> list[Ref
     l.env = dataclasses.replace(outer, values=outer.values.new_child(), opsets=opsets)
     try:
         l.env.values.update(zip(graph.inputs, inputs, strict=False))
-        for node in graph:
-            lower_node(l, node)
-        return [read(l, value) for value in graph.outputs]
+        return lower_rest(l, list(graph), graph.outputs)
     finally:
         l.env = outer
+
+
+def lower_rest(
+    l: Lowering, nodes: Sequence[ir.Node], outputs: Sequence[ir.Value]
+) -> list[Ref | None]:
+    """The outputs of a graph by the nodes that are left of it."""
+    for i, node in enumerate(nodes):
+        try:
+            lower_node(l, node)
+        except TwoRanksError:
+            return BEHIND[node.op_type](l, node, nodes[i + 1 :], outputs)
+    return [read(l, value) for value in outputs]
 
 
 def outputs_of(l: Lowering, graph: ir.Graph, inputs: Sequence[Ref]) -> list[Ref]:
@@ -97,13 +107,12 @@ def lower_node(l: Lowering, node: ir.Node) -> None:
         results = lower_one(l, wrapped)
         for out, ref in zip(node.outputs, results, strict=False):
             l.env.values[out] = ref
+    except TwoRanksError:
+        raise
     except (RefusedError, MemoryError) as e:
         if not top:
             raise
-        short = "needs more memory than there is: " if isinstance(e, MemoryError) else ""
-        l.env.failures.append(_failure(node, operands, f"{short}{e}"))
-        for out in node.outputs:
-            l.env.values[out] = None
+        noted(l, node, e, operands)
     except Exception as e:
         if not top:
             raise
@@ -168,6 +177,16 @@ def onnx_node(
 
 def _attributes(values: Mapping[str, Any]) -> Sequence[ir.Attr]:
     return [a for a in ir.convenience.convert_attributes(values) if isinstance(a, ir.Attr)]
+
+
+def noted(
+    l: Lowering, node: ir.Node, error: Exception, operands: Sequence[Ref | None] = ()
+) -> None:
+    """Adds the node to those that cannot be lowered."""
+    short = "needs more memory than there is: " if isinstance(error, MemoryError) else ""
+    l.env.failures.append(_failure(node, operands, f"{short}{error}"))
+    for out in node.outputs:
+        l.env.values[out] = None
 
 
 # --- function bodies ----------------------------------------------------------------------------------------------------
