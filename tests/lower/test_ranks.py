@@ -11,6 +11,7 @@ import pytest
 from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 
+from pteron.export.capture import capture
 from pteron.export.file.emit import emit_bytes
 from pteron.export.lower import lower
 from pteron.export.optimize.fuse import fuse
@@ -83,3 +84,12 @@ def test_more_such_ifs_than_are_covered_are_refused() -> None:
     nodes.append(N("Sum", [f"f{i}" for i in range(5)], ["y"]))
     with pytest.raises(LoweringError, match="more than 3 Ifs"):
         lower(ir.from_proto(model(nodes)))
+
+
+@pytest.mark.parametrize("extent", [1, 4])
+def test_a_branch_that_is_not_taken_may_be_of_other_sizes(extent: int) -> None:
+    proto = model([*squeezed("x", 2, "q"), N("Relu", ["q"], ["y"])])
+    proto.graph.input[0].type.tensor_type.shape.dim[2].dim_value = extent
+    x = np.ones((2, 3, extent), np.float32)
+    got = run(lower(capture(proto)), {"x": x})["y"]
+    assert got.shape == ((2, 3) if extent == 1 else (2, 3, 4))
