@@ -202,6 +202,11 @@ def _expand(l: Lowering, node: Node) -> list[Ref | None]:
         raise RefusedError(
             f"{title} gives random numbers, and a program the same result for the same inputs; make what is random an input of the model"
         )
+    if function is None and "Sequence" in node.op_type and not node.domain:
+        raise RefusedError(
+            "it is of a sequence whose length is not known at export; expected one that a list, a split or a loop of constant count "
+            "makes: fix the sizes that decide it (--fix)"
+        )
     if function is None:
         raise RefusedError(f"no lowering for {title} (opset {node.opset}); replace it in the model")
     attrs = {**_defaults(function, node), **node.attrs}

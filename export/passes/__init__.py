@@ -30,6 +30,7 @@ from .norms import recognise_layer_norm, recognise_rms_norm
 from .rotary import recognise_rotary
 from .sequences import remove_sequences
 from .transpose import merge_transposes, recognise_swap
+from .unroll import unroll_sequences
 
 Pass = Callable[[ir.Model], bool]
 
@@ -39,6 +40,7 @@ PASSES: Final[tuple[Pass, ...]] = (
     castlike_to_cast,
     fold_constants,
     recognise_dequantize,
+    unroll_sequences,
     remove_sequences,
     deduplicate,
     eliminate_common,
