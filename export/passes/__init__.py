@@ -30,7 +30,7 @@ from .norms import recognise_layer_norm, recognise_rms_norm
 from .rotary import recognise_rotary
 from .sequences import remove_sequences
 from .transpose import merge_transposes, recognise_swap
-from .unroll import unroll_sequences
+from .unroll import stack_sequences, unroll_sequences
 
 Pass = Callable[[ir.Model], bool]
 
@@ -41,6 +41,7 @@ PASSES: Final[tuple[Pass, ...]] = (
     fold_constants,
     recognise_dequantize,
     unroll_sequences,
+    stack_sequences,
     remove_sequences,
     deduplicate,
     eliminate_common,

