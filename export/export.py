@@ -19,7 +19,7 @@ import onnx_ir as ir
 from pteron.schema.errors import ArgumentError, LoweringError
 
 from .capture import capture
-from .capture.check import Runner, check, example_of
+from .capture.check import Example, Runner, check, example_of
 from .delegates import chosen
 from .delegates.partition import partition
 from .graph.fix import fix, symbols
@@ -153,8 +153,9 @@ def _made(
     for name, model in models.items():
         report.begin(name, model)
         if fill is not None:
-            if runner is not None and example_of(model) is not None:
-                _compare(model, run_passes(model.clone()), stage, report, runner)  # its own weights
+            example = example_of(model)
+            if runner is not None and example is not None:  # with the module's own weights
+                _compare(model, run_passes(model.clone()), example, stage, report, runner)
             with stage("weights"):
                 fill(model)
         _clean(model, stage, report, None if fill is not None else runner)
@@ -182,20 +183,24 @@ def _made(
 
 def _clean(model: ir.Model, stage: Stages, report: Report, runner: Runner | None) -> None:
     """Runs the passes, and compares what they leave with the module it is from."""
-    captured = None if runner is None or example_of(model) is None else model.clone()
+    example = example_of(model)
+    captured = None if runner is None or example is None else model.clone()
     with stage("passes"):
         run_passes(model, progress=report.passed)
     report.cleaned(model)
-    if captured is not None and runner is not None:
-        _compare(captured, model, stage, report, runner)
+    if captured is not None and example is not None and runner is not None:
+        _compare(captured, model, example, stage, report, runner)
 
 
 def _compare(
-    captured: ir.Model, model: ir.Model, stage: Stages, report: Report, runner: Runner
+    captured: ir.Model,
+    model: ir.Model,
+    example: Example,
+    stage: Stages,
+    report: Report,
+    runner: Runner,
 ) -> None:
     """The graph that passes made of the captured one gives what the module gave."""
-    example = example_of(captured)
-    assert example is not None
     with stage("check"):
         report.notes += check(captured, model, example, runner)
 
