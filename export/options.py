@@ -94,6 +94,12 @@ class Options:
         "makes a symbolic dimension a number: delegates take fixed sizes alone",
         kind=MAPPING,
     )
+    example: Any = row(
+        None,
+        "inputs by name, or an .npz file of them: an input that decides structure (axes, a mode, scales), of which the export needs "
+        "the elements, is guarded to what the example has; a run with others fails, and the report names it",
+        kind=((Mapping, str, os.PathLike), "a dict, or the path of an .npz file"),
+    )
     fuse: bool = row(True, "one instruction an operator: same bits, slower", kind=FLAG)
     exec_mode: str = row(
         "auto",

@@ -17,6 +17,7 @@ from .pack.arithmetic import Product, products
 from .plan.measure import Sized
 from .program import Method, Placement, Program
 from .program.rebuild import walk
+from .sizes import Dim
 from .tune import Chosen
 
 MOST_ROWS: Final = 20
@@ -91,6 +92,7 @@ class Report:
                 self.notes.append(
                     f"data decides size {dim.name}: room for 4096 is planned unless max_extent says otherwise"
                 )
+        self.notes += counted_notes(program.dims)
         for mine in self.methods:
             if mine.copied_bytes:
                 self.notes.append(
@@ -149,6 +151,19 @@ def placement_lines(rows: Sequence[Placement]) -> list[str]:
     if len(left) > MOST_ROWS:
         lines.append(f"  cpu        ... {len(left) - MOST_ROWS} more: pteron inspect has all")
     return lines
+
+
+def counted_notes(dims: Sequence[Dim]) -> list[str]:
+    """What the sizes are at most that data decide: memory is planned for that."""
+    told = [
+        f"{d.name} at most {d.capacity}"
+        for d in dims
+        if d.kind == "counted" and d.capacity is not None
+    ]
+    if not told:
+        return []
+    more = f" and {len(told) - MOST_SITES} more" if len(told) > MOST_SITES else ""
+    return [f"data decides {several(len(told), 'size')}: {', '.join(told[:MOST_SITES])}{more}"]
 
 
 def choice_lines(rows: Sequence[Chosen]) -> list[str]:

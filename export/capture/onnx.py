@@ -42,9 +42,10 @@ FOREIGN: Final = (
 )
 KNOWN_DOMAINS: Final = frozenset({"", g.OURS, "ai.onnx.preview"})
 BRIEF: Final = frozenset(
-    {"SplitToSequence", "SequenceConstruct", "SequenceAt", "ConcatFromSequence", "ReverseSequence"}
-)
-"""Operators of sequences that a pass removes, and one that only sounds like them."""
+    {"SplitToSequence", "SequenceConstruct", "SequenceAt", "ConcatFromSequence", "SequenceEmpty", "SequenceInsert", "SequenceErase",
+     "SequenceLength", "Loop", "ReverseSequence"}
+)  # fmt: skip
+"""Operators of sequences that passes remove, loops that carry some, and one that only sounds like them."""
 UNNAMED: Final = frozenset({"", "?", "-1", "None"})
 """What exporters write for a size that they do not name."""
 STRINGLIKE: Final = frozenset({ir.DataType.STRING, ir.DataType.COMPLEX64, ir.DataType.COMPLEX128})
@@ -323,7 +324,9 @@ def _check_types(model: ir.Model, where: str) -> None:
             )
     for value in [*model.graph.inputs, *(v for n in g.nodes(model) for v in n.outputs)]:
         producer = value.producer()
-        brief = producer is not None and producer.op_type in BRIEF
+        brief = (
+            producer is not None and producer.op_type in BRIEF and value not in model.graph.outputs
+        )
         if value.type is not None and not isinstance(value.type, ir.TensorType) and not brief:
             kind = type(value.type).__name__.removesuffix("Type").lower()
             raise ModelError(

@@ -211,6 +211,12 @@ def memory_order(l: Lowering, ref: Ref) -> tuple[int, ...]:
 
 def squeeze(l: Lowering, ref: Ref, axes: Sequence[int]) -> Ref:
     gone = {a % ref.rank for a in axes}
+    if any(s.is_choice for s in l.scopes) and not all(same(ref.shape[a], 1) for a in gone):
+        whole = l.unpacked(
+            ref
+        )  # the run compares: where it takes another branch, nothing need be 1
+        shape = tuple(n for a, n in enumerate(ref.shape) if a not in gone)
+        return l.cast(l.one("reshape", [whole], {}, whole.dtype, shape), ref.dtype)
     if any(l.sizes.is_counted(ref.shape[a]) for a in gone):
         ref = reshape(l, ref, tuple(1 if a in gone else n for a, n in enumerate(ref.shape)))
     for a in gone:

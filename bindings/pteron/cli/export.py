@@ -29,6 +29,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     option(parser, "--logits", "logits")
     option(parser, "--dim", "hints", action="append", metavar="SYMBOL=N")
     option(parser, "--fix", "fix", action="append", metavar="SYMBOL=N")
+    option(parser, "--example", "example", type=file, metavar="FILE")
     option(parser, "--delegate", "delegates", metavar="NAMES")
     option(parser, "--placement", "placement")
     option(parser, "--weights", "weights", type=Path, metavar="FILE")
@@ -84,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
         existing(args.weights)
     kind("--tune", args.tune, ".json")
     read = [None if written else args.statistics, None if measured else args.tune]
-    ready(outputs, [args.model, args.weights, args.calibrate, *read])
+    ready(outputs, [args.model, args.weights, args.calibrate, args.example, *read])
     options = asked(args) | {
         "states": pairs("--state", args.states, str),
         "hints": pairs("--dim", args.hints, integer),

@@ -519,7 +519,8 @@ def lower_eye_like(l: Lowering, n: Node) -> Ref:
 @lowers("OneHot")
 def lower_one_hot(l: Lowering, n: Node) -> Ref:
     indices = n[0]
-    (depth,) = sizes(l, l.reshape(n[1], (1,)), "the depth")
+    told = n[1] if n[1].dtype in INTEGERS else convert(l, n[1], "i64")
+    (depth,) = sizes(l, l.reshape(told, (1,)), "the depth", makes=[True])
     axis = n.integer("axis", -1) % (indices.rank + 1)
     off, on = (l.squeeze(l.slice(n[2], 0, i, 1), [0]) for i in (0, 1))
     spread = l.unsqueeze(indices, [axis])
