@@ -33,6 +33,8 @@ CONTEXT: Final = "pteron.context"
 """Metadata key of a model: JSON of {"position": state, "axes": {state: axis of its tokens}}; see passes/context."""
 ROUNDED: Final = "pteron.quantized"
 """Metadata key of a model, all of whose quantized weights Pteron rounded: the format; see arithmetic.py."""
+NOTES: Final = "pteron.notes"
+"""Key of a model's `meta`: lines for the report on what capture made of something else."""
 OPSET: Final = 28
 IR_VERSION: Final = 14
 OURS: Final = "pteron"

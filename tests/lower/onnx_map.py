@@ -17,7 +17,7 @@ import onnx
 from onnx.backend.test.case.node import collect_testcases
 from test_onnx_cases import array, with_constants
 
-from pteron.export.capture.contrib.foreign import TRANSLATIONS
+from pteron.export.capture.contrib.foreign import DOMAIN, TRANSLATIONS
 from pteron.export.capture.onnx import capture_onnx
 from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
@@ -82,7 +82,7 @@ def page() -> str:
     known = {op_type for domain, op_type in LOWERINGS if not domain}
     made |= {name: ops for name, ops in CONTROL.items() if name in known}
     rows = [f"| {name} | {_links(made.get(name, ()))} |" for name in sorted(known | set(made))]
-    foreign = ", ".join(f"`{name}`" for name in sorted(TRANSLATIONS))
+    foreign = ", ".join(f"`{name}`" for name in sorted(TRANSLATIONS[DOMAIN]))
     tail = [
         "",
         "Of onnxruntime's domain `com.microsoft` these are rewritten as nodes of ONNX while a model is read: "
