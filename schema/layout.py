@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("d224c9ddab39591f")
+SCHEMA_HASH: Final = bytes.fromhex("8f9cf8fbc75a7d9c")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

@@ -182,6 +182,7 @@ def _check_opsets(model: ir.Model, where: str) -> None:
     if version is None and others and not any(n.domain == "" for n in g.nodes(model)):
         version = model.graph.opset_imports[""] = TRANSLATED  # ONNX's own are what these become
     if version is None:
+        _check_domains(model, where)
         raise ModelError(
             f"{where}: expected an opset of the ONNX domain, got {dict(model.graph.opset_imports)}"
         )

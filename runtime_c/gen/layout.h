@@ -8,7 +8,7 @@
 
 #include "core/flat.h"
 
-#define PTE_SCHEMA_HASH 0x1f5939abddc924d2u
+#define PTE_SCHEMA_HASH 0x9c7d5ac7fbf89c8fu
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */
