@@ -65,6 +65,7 @@ class Report:
 
     def begin(self, method: str, model: ir.Model) -> None:
         self.methods.append(MethodReport(method, nodes_in=sum(1 for _ in g.nodes(model))))
+        self.notes += model.meta.get(g.NOTES, [])
 
     def passed(self, name: str, seconds: float) -> None:
         self.passes[name] = self.passes.get(name, 0) + 1

@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("657a85360cfdc4d1")
+SCHEMA_HASH: Final = bytes.fromhex("a479936c26589539")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

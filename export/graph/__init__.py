@@ -35,6 +35,8 @@ ROUNDED: Final = "pteron.quantized"
 """Metadata key of a model, all of whose quantized weights Pteron rounded: the format; see arithmetic.py."""
 PARAMETERS: Final = "pteron.parameters"
 """Key of `model.meta`: names of all that the PyTorch module's state holds, as the initializers are called."""
+NOTES: Final = "pteron.notes"
+"""Key of `model.meta`: lines for the report on what capture made of something else."""
 OPSET: Final = 28
 IR_VERSION: Final = 14
 OURS: Final = "pteron"
