@@ -32,6 +32,7 @@ from ..graph import bounds
 from .check import KEY, Example
 from .examples import FRAME, example_of
 from .onnx import capture_onnx
+from .recurrent import kept_whole
 from .smallest import dynamic_axes, least_sizes
 from .state_pairs import Captured, state_pairs
 from .traced import bounds_of, range_of, stated
@@ -195,7 +196,8 @@ def _export(
     with eval_mode(module), torch.no_grad(), _quiet():
         trial = check_writes(torch, module, example, where)
         try:
-            program = _traced(torch, module, example, _for_torch(torch, dynamic_shapes))
+            with kept_whole(torch) if dynamic_shapes is not None else contextlib.nullcontext():
+                program = _traced(torch, module, example, _for_torch(torch, dynamic_shapes))
         except Exception as error:
             raise ModelError(
                 f"{where}: torch.export failed: {_reason(error)}; make torch.export.export work first"

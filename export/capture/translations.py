@@ -15,7 +15,15 @@ import torch
 
 from pteron.schema.dtypes import DTYPES
 
-from . import aten, aten_constants, aten_places, aten_special, aten_training, aten_whole
+from . import (
+    aten,
+    aten_constants,
+    aten_places,
+    aten_recurrent,
+    aten_special,
+    aten_training,
+    aten_whole,
+)
 from .aten import DOUBLE, FLOAT, INT64, extent, op, reached
 
 KINDS: Final = {
@@ -36,6 +44,10 @@ def translations(program: Any) -> dict[Any, Callable[..., Any]]:
         if f"quantized_decomposed.{name}" in used:
             packet, overload = name.split(".")
             table[getattr(getattr(torch.ops.quantized_decomposed, packet), overload)] = function
+    if "pteron.lstm.default" in used:
+        table[torch.ops.pteron.lstm.default] = aten_recurrent.lstm
+    if "pteron.recurrent.default" in used:
+        table[torch.ops.pteron.recurrent.default] = aten_recurrent.recurrent
     if AFFINE in used:
         table[torch.ops.torchao.dequantize_affine.default] = dequantize_affine
     if "transformers.grouped_mm_fallback.default" in used:
@@ -174,6 +186,8 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "_native_batch_norm_legit_functional.default": aten_training.batch_norm,
     "_native_batch_norm_legit.no_stats": aten_training.batch_norm_without_stats,
     "native_dropout.default": aten_training.dropout,
+    "lstm.input": aten_recurrent.aten_lstm,
+    **{f"{k}.input": aten_recurrent.aten_recurrent(k) for k in ("gru", "rnn_tanh", "rnn_relu")},
     "rsub.Scalar": aten.rsub,
     "rsub.Tensor": aten.rsub,
     "roll.default": aten.roll,
