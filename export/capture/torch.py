@@ -396,7 +396,8 @@ def _reason(error: BaseException) -> str:
     if line:
         return " ".join(line.group(1).split()) + _place(text)
     if known:
-        return known.group(0).strip() + _place(text)
+        hint = "; register one: pteron.export.translation" if known.group(0)[:2] == "No" else ""
+        return known.group(0).strip() + _place(text) + hint
     first = next((part for part in str(chain[-1]).splitlines() if part.strip()), "")
     return f"{type(chain[-1]).__name__}: {first.strip()}"[:300]
 

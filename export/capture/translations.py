@@ -25,6 +25,7 @@ from . import (
     aten_whole,
 )
 from .aten import DOUBLE, FLOAT, INT64, extent, op, reached
+from .registered import registered
 
 KINDS: Final = {
     getattr(torch, DTYPES[name].word): DTYPES[name] for name in ("i8", "u8", "i16", "u16", "i32")
@@ -52,7 +53,7 @@ def translations(program: Any) -> dict[Any, Callable[..., Any]]:
         table[torch.ops.torchao.dequantize_affine.default] = dequantize_affine
     if "transformers.grouped_mm_fallback.default" in used:
         table[torch.ops.transformers.grouped_mm_fallback.default] = grouped_mm
-    return table
+    return table | registered(program, op)
 
 
 def grouped_mm(a: Any, b: Any, offs: Any, bias: Any = None, out_dtype: Any = None) -> Any:
