@@ -82,6 +82,7 @@ def rounded(
     if not w.size:
         used = NEAREST
     try:
+        blocks.refuse_lost(w, fmt)
         if used == GPTQ and moments is not None:
             encoded = _by_gptq(w, fmt, moments)
         else:

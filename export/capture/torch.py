@@ -32,6 +32,7 @@ from ..graph import bounds
 from .check import KEY, Example
 from .examples import FRAME, example_of
 from .onnx import capture_onnx
+from .recurrent import kept_whole
 from .smallest import dynamic_axes, least_sizes
 from .state_pairs import Captured, state_pairs
 from .traced import bounds_of, range_of, stated
@@ -196,7 +197,8 @@ def _export(
     with eval_mode(module), torch.no_grad(), _quiet():
         trial = check_writes(torch, module, example, where)
         try:
-            program = _traced(torch, module, example, _for_torch(torch, dynamic_shapes))
+            with kept_whole(torch) if dynamic_shapes is not None else contextlib.nullcontext():
+                program = _traced(torch, module, example, _for_torch(torch, dynamic_shapes))
         except Exception as error:
             raise ModelError(
                 f"{where}: torch.export failed: {_reason(error)}; make torch.export.export work first"
@@ -395,7 +397,8 @@ def _reason(error: BaseException) -> str:
     if line:
         return " ".join(line.group(1).split()) + _place(text)
     if known:
-        return known.group(0).strip() + _place(text)
+        hint = "; register one: pteron.export.translation" if known.group(0)[:2] == "No" else ""
+        return known.group(0).strip() + _place(text) + hint
     first = next((part for part in str(chain[-1]).splitlines() if part.strip()), "")
     return f"{type(chain[-1]).__name__}: {first.strip()}"[:300]
 
