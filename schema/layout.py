@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("2d0274eabb60e18b")
+SCHEMA_HASH: Final = bytes.fromhex("d224c9ddab39591f")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

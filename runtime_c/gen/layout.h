@@ -8,7 +8,7 @@
 
 #include "core/flat.h"
 
-#define PTE_SCHEMA_HASH 0x8be160bbea74022du
+#define PTE_SCHEMA_HASH 0x1f5939abddc924d2u
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */
