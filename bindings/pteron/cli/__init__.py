@@ -18,6 +18,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 from pteron.schema.errors import (
@@ -169,13 +170,25 @@ def main(argv: list[str] | None = None, loaded: Callable[[], None] = lambda: Non
             sys.stdout.flush()
             return code
     except BrokenPipeError:  # the reader has what it wanted
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except KeyboardInterrupt as error:
         return say.fail(args.command, "interrupted", 130, error, _is_json(args))
     except tuple(kind for kind, _ in _CODES) as error:
         code = next(code for kind, code in _CODES if isinstance(error, kind))
         return say.fail(args.command, _text(error), code, error, _is_json(args))
+    finally:
+        _drop_unwritten()
+
+
+def _drop_unwritten() -> None:
+    """What a stream could not write stays in its buffer, and the interpreter, which tries again as it ends, would end with 120."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            with Path(os.devnull).open("wb") as nowhere:
+                os.dup2(nowhere.fileno(), stream.fileno())
+            stream.flush()
 
 
 def _open_streams() -> None:
