@@ -107,6 +107,7 @@ class QuantReport:
     floats: list[str] = dataclasses.field(default_factory=list)
     pace: float = 1.0
     rotated: list[Rotated] = dataclasses.field(default_factory=list)
+    notes: list[str] = dataclasses.field(default_factory=list)
 
     @property
     def weights(self) -> int:
@@ -174,6 +175,7 @@ class QuantReport:
             "pace": self.pace,
             "samples": self.ranges.samples if self.ranges else 0,
             "activations": [dataclasses.asdict(a) for a in self.activations],
+            "notes": self.notes,
         }
 
     def as_text(self) -> str:
@@ -200,6 +202,7 @@ class QuantReport:
             f"  {a.name:40s} int{a.bits} values in [{a.low:.6g}, {a.high:.6g}], step {a.scale:.6g}, zero {a.zero}"
             for a in self.activations
         ]
+        lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
 
 

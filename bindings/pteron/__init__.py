@@ -32,6 +32,7 @@ from pteron.schema.lazy import lazy
 
 if TYPE_CHECKING:
     from .pipeline import export_model
+    from .quantization import quantize_model
     from .runtime import Model, PortInfo, Program, Sampling, Session, generate, load
 
 __version__ = "0.1.0"
@@ -59,6 +60,7 @@ __all__ = [
     "export_model",
     "generate",
     "load",
+    "quantize_model",
 ]
 
 _HOMES = {
@@ -70,6 +72,7 @@ _HOMES = {
     "Session": "pteron.runtime",
     "generate": "pteron.runtime",
     "export_model": "pteron.pipeline",
+    "quantize_model": "pteron.quantization",
 }
 _FOLDERS = ("export", "quantize", "runtime", "schema")
 
