@@ -275,7 +275,7 @@ def _check_fixed(models: Sequence[ir.Model]) -> None:
     if left:
         raise ArgumentError(
             f"mode reduce-overhead: expected a size for every dimension, got none for {', '.join(left)}; "
-            f"give {' '.join(f'--dim {name}=N' for name in left)}"
+            f"give {' '.join(f'--hint {name}=N' for name in left)}"
         )
 
 

@@ -181,7 +181,7 @@ def choice_notes(rows: Sequence[Chosen]) -> list[str]:
     """What was not measured."""
     if not rows:
         return [
-            "tune: nothing has two operators to choose from; --fast-conv, --exec int8 or --exec turned give some"
+            "tune: nothing has two operators to choose from; --fast-conv, --exec-mode int8 or --exec-mode turned give some"
         ]
     sites = list(dict.fromkeys(row.site for row in rows if row.ratio is None))
     if not sites:

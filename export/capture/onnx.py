@@ -6,7 +6,9 @@ ModelError that names the node or value and what to do.
 
 from __future__ import annotations
 
+import io
 import os
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -33,7 +35,6 @@ TRANSLATED: Final = 25
 EXTERNAL: Final = b"location"
 """A key that every tensor outside of the model's file has there."""
 FOREIGN: Final = (
-    (b"PK\x03\x04", 0, "a zip file; a torch.export program is expected to be named .pt2"),
     (b"TFL3", 4, "a TensorFlow Lite model; convert it with tf2onnx"),
     (b"\x89HDF", 0, "a Keras HDF5 model; convert it with tf2onnx"),
     (b"GGUF", 0, "a GGUF file; export the original model to ONNX"),
@@ -140,6 +141,8 @@ def _function_tensors(model: ir.Model) -> Iterator[tuple[str, ir.TensorProtocol]
 
 
 def _parse(data: bytes, where: str) -> onnx.ModelProto:
+    if zipped := zip_kind(data):
+        raise ModelError(f"{where}: expected an ONNX model, got {zipped}")
     for magic, offset, what in FOREIGN:
         if data[offset : offset + len(magic)] == magic:
             raise ModelError(f"{where}: expected an ONNX model, got {what}")
@@ -149,6 +152,25 @@ def _parse(data: bytes, where: str) -> onnx.ModelProto:
         raise ModelError(
             f"{where}: expected an ONNX model, got bytes that are not one ({_first_line(error)})"
         ) from error
+
+
+def zip_kind(data: bytes) -> str:
+    """What a zip file of PyTorch is, and what to do; "" where the bytes are no zip file."""
+    if not data.startswith(b"PK\x03\x04"):
+        return ""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as file:
+            names = {name.partition("/")[2] for name in file.namelist()}
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError):
+        return "a damaged zip file"
+    made = "export the module that it is of: pteron.export_model(module, out, args=(x,)), or pteron export model.py:make"
+    if names & {"models/model.json", "archive_format", "serialized_exported_program.json"}:
+        return "a torch.export program, which is expected to be named .pt2"
+    if "constants.pkl" in names:
+        return f"a TorchScript archive; {made}"
+    if "data.pkl" in names:
+        return f"a PyTorch checkpoint, which holds weights or pickled objects without what computes; load it into its module and {made}"
+    return "a zip file; unzip the model, or export it to ONNX"
 
 
 def _deserialize(proto: onnx.ModelProto, where: str) -> ir.Model:

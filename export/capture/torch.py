@@ -31,7 +31,7 @@ from .. import graph as g
 from ..graph import bounds
 from .check import KEY, Example
 from .examples import FRAME, example_of
-from .onnx import capture_onnx
+from .onnx import capture_onnx, zip_kind
 from .recurrent import kept_whole
 from .smallest import dynamic_axes, least_sizes
 from .state_pairs import Captured, state_pairs
@@ -77,7 +77,7 @@ def capture_torch(
     elif isinstance(source, torch.nn.Module):
         if args is None and kwargs is None:
             raise ModelError(
-                f"{where}: expected example inputs, got none; pass args=(...) as you would call the module"
+                f"{where}: expected example inputs, got none; pass args=(...) as you would call the module (model.py:make returns (module, args))"
             )
         if args is not None and not isinstance(args, (tuple, list)):
             raise ModelError(
@@ -184,6 +184,11 @@ def _load(torch: Any, path: Path) -> Any:
     try:
         return torch.export.load(path)
     except Exception as error:
+        what = zip_kind(path.read_bytes())
+        if what and "named .pt2" not in what:
+            raise ModelError(
+                f"{path.name}: expected a program of torch.export.save, got {what}"
+            ) from None
         raise ModelError(
             f"{path.name}: expected a program of torch.export.save, got {_reason(error)}; "
             "custom operators must be imported before, and the torch version must not be older than the file's"

@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib
 import os
 import sys
@@ -37,6 +38,7 @@ from pteron.schema.errors import (
     naming_files,
 )
 from pteron.schema.extras import missing
+from pteron.schema.renamed import renamed_flag
 
 from .. import __version__
 from . import say
@@ -107,6 +109,18 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, "expected one argument, got --")
         return super()._get_values(action, arg_strings)
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Of a command, which one was meant."""
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError:
+            near = difflib.get_close_matches(str(value), COMMANDS, 1)
+            if not isinstance(action, argparse._SubParsersAction) or not near:
+                raise
+            raise argparse.ArgumentError(
+                action, f"no command {value!r}; did you mean {near[0]}?"
+            ) from None
+
     def error(self, message: str) -> NoReturn:
         command = self.prog.partition(" ")[2] or None
         say.fail(command, f"{message}; {self.prog} --help lists the options", 2)
@@ -152,7 +166,9 @@ def parsed(argv: list[str] | None) -> argparse.Namespace:
         raise
     command = vars(args).pop("parser")
     if more:
-        command.error(f"unrecognized arguments: {' '.join(more)}")
+        known = [flag for action in command._actions for flag in action.option_strings]
+        hint = renamed_flag(args.command, more[0], known)
+        command.error(f"unrecognized arguments: {' '.join(more)}{hint}")
     return args
 
 
