@@ -66,7 +66,7 @@ CALIBRATION = slice(264, 264 + 1024)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Row:
-    """`losses`: computed exactly, and as --exec auto does; NaN where that was not measured. Bits 32: the model as it is."""
+    """`losses`: computed exactly, and as --exec-mode auto does; NaN where that was not measured. Bits 32: the model as it is."""
 
     model: str
     name: str

@@ -36,16 +36,18 @@ if TYPE_CHECKING:
         tune,
         verify,
     )
+    from .capture.registered import translation
     from .delegates import Delegate
     from .options import Options
     from .program import Program
     from .report import Report
 
-__all__ = ["Delegate", "Options", "Program", "Report"]
+__all__ = ["Delegate", "Options", "Program", "Report", "translation"]
 __all__ += ["capture", "delegates", "export", "file", "graph", "lower", "optimize", "options"]
 __all__ += ["pack", "passes", "plan", "program", "report", "sizes", "tune", "verify"]
 
 if not TYPE_CHECKING:
     _HOMES = {name: f"pteron.export.{name.lower()}" for name in ("Program", "Report")}
     _HOMES |= {"Delegate": "pteron.export.delegates", "Options": "pteron.export.options"}
+    _HOMES |= {"translation": "pteron.export.capture.registered"}
     __getattr__, __dir__ = lazy(__name__, _HOMES, {*__all__} - {*_HOMES})

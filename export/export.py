@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import gc
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,13 +16,14 @@ from typing import Any, Final
 
 import onnx_ir as ir
 
-from pteron.schema.errors import ArgumentError
+from pteron.schema.errors import ArgumentError, LoweringError
 
 from .capture import capture
 from .capture.check import Example, Runner, check, example_of
 from .delegates import chosen
 from .delegates.partition import partition
 from .graph.fix import fix, symbols
+from .graph.guarded import deciding, guard, read_example, told
 from .graph.states import state_pairs
 from .lower import lower
 from .optimize.fuse import fuse
@@ -37,6 +39,7 @@ from .passes.experts import split_experts
 from .passes.int8 import integer_nodes
 from .plan import plan
 from .program import Placement, Program
+from .remedy import with_fix
 from .report import Report
 from .tune import Tuning, decided
 from .verify import verify
@@ -79,10 +82,8 @@ def export(
         )
     report = Report() if report is None else report
     stage = Stages(report, options.progress)
-    asked = chosen(options.delegates)
+    chosen(options.delegates)
     models: dict[str, ir.Model] = {}
-    modes: list[str] = []
-    placements: list[Placement] = []
 
     for name, each in (source if isinstance(source, Mapping) else {"main": source}).items():
         with stage("capture"):
@@ -96,12 +97,65 @@ def export(
     fix(list(models.values()), options.fix or {})
     if options.mode == "reduce-overhead":
         _check_fixed(list(models.values()))
+    made = functools.partial(
+        _made, states=states, options=options, fill=fill, transform=transform, runner=runner, tuning=tuning, report=report,
+        stage=stage,
+    )  # fmt: skip
+    return made(models) if options.example is None else _guarded(models, options, report, made)
 
+
+def _guarded(
+    models: Mapping[str, ir.Model],
+    options: Options,
+    report: Report,
+    made: Callable[[Mapping[str, ir.Model]], Program],
+) -> Program:
+    """As `made`, where inputs that decide what could not be lowered are what the example has: as few as that takes."""
+    example = read_example(options.example)
+    known = {v.name for model in models.values() for v in model.graph.inputs}
+    for name in sorted(example.keys() - known):
+        raise ArgumentError(
+            f"example {name}: expected inputs of the model, those are {', '.join(map(str, known))}; correct the name"
+        )
+    while True:
+        tried = {name: model.clone() for name, model in models.items()}
+        try:
+            program = made(tried)
+        except LoweringError as error:
+            found = {name: deciding(m, error.nodes, example) for name, m in tried.items()}
+            if not any(found.values()):
+                raise
+            for name, model in models.items():
+                guard(model, example, found[name])
+            report.methods.clear()
+            report.notes.clear()
+        else:
+            report.notes += [line for model in models.values() for line in told(model)]
+            return program
+
+
+def _made(
+    models: Mapping[str, ir.Model],
+    *,
+    states: dict[str, str],
+    options: Options,
+    fill: Transform | None,
+    transform: Transform | None,
+    runner: Runner | None,
+    tuning: Tuning | None,
+    report: Report,
+    stage: Stages,
+) -> Program:
+    """The program of captured models, which are changed on the way."""
+    asked = chosen(options.delegates)
+    states = dict(states)
+    modes: list[str] = []
+    placements: list[Placement] = []
     for name, model in models.items():
         report.begin(name, model)
         if fill is not None:
             example = example_of(model)
-            if runner is not None and example is not None:  # its own weights
+            if runner is not None and example is not None:  # with the module's own weights
                 _compare(model, run_passes(model.clone()), example, stage, report, runner)
             with stage("weights"):
                 fill(model)
@@ -135,7 +189,7 @@ def _clean(model: ir.Model, stage: Stages, report: Report, runner: Runner | None
     with stage("passes"):
         run_passes(model, progress=report.passed)
     report.cleaned(model)
-    if captured is not None and runner is not None and example is not None:
+    if captured is not None and example is not None and runner is not None:
         _compare(captured, model, example, stage, report, runner)
 
 
@@ -181,7 +235,10 @@ def _compiled(
     made: list[tuple[str, Program]] = []
     try:
         with stage("lower"):
-            program = lower(models, hints=options.hints, states=states)
+            try:
+                program = lower(models, hints=options.hints, states=states)
+            except LoweringError as error:
+                raise with_fix(error, models, options.hints or {}, states) from error.__cause__
             _check_hints(program, options.hints or {})
             made.append(("lower", program))
             program = share(program)
@@ -218,7 +275,7 @@ def _check_fixed(models: Sequence[ir.Model]) -> None:
     if left:
         raise ArgumentError(
             f"mode reduce-overhead: expected a size for every dimension, got none for {', '.join(left)}; "
-            f"give {' '.join(f'--dim {name}=N' for name in left)}"
+            f"give {' '.join(f'--hint {name}=N' for name in left)}"
         )
 
 

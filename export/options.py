@@ -94,6 +94,12 @@ class Options:
         "makes a symbolic dimension a number: delegates take fixed sizes alone",
         kind=MAPPING,
     )
+    example: Any = row(
+        None,
+        "inputs by name, or an .npz file of them: an input that decides structure (axes, a mode, scales), of which the export needs "
+        "the elements, is guarded to what the example has; a run with others fails, and the report names it",
+        kind=((Mapping, str, os.PathLike), "a dict, or the path of an .npz file"),
+    )
     fuse: bool = row(True, "one instruction an operator: same bits, slower", kind=FLAG)
     exec_mode: str = row(
         "auto",
@@ -110,9 +116,9 @@ class Options:
     )
     mode: str = row(
         "default",
-        "what is done for the time of a run: rules choose among operators (default); sizes are fixed, those of --dim too, which "
-        "leaves fewer instructions (reduce-overhead); both operators are measured on this machine where another of --fast-conv "
-        "or --exec may take a place (max-autotune)",
+        "what is done for the time of a run: rules choose among operators (default); sizes are fixed, those of hints too, which "
+        "leaves fewer instructions (reduce-overhead); both operators are measured on this machine where another of fast_conv "
+        "or exec_mode may take a place (max-autotune)",
         choices=LATENCIES,
     )
     delegates: str | Sequence[str | Delegate] = row(
@@ -130,15 +136,7 @@ class Options:
     )
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            choices, got = field.metadata["choices"], getattr(self, field.name)
-            kinds, words = field.metadata["kind"]
-            if got is not field.default and not isinstance(got, kinds):
-                raise ArgumentError(f"{field.name}: expected {words}, got {shown(got)}")
-            if choices and not (isinstance(got, str) and got in choices):
-                raise ArgumentError(
-                    f"{field.name}: expected {', '.join(choices)}, got {shown(got)}"
-                )
+        check_values(self)
         for past, present in (self.states or {}).items():
             if not isinstance(past, str) or not isinstance(present, str):
                 raise ArgumentError(f"states: expected names, got {shown(past)}: {shown(present)}")
@@ -178,6 +176,19 @@ class Options:
             object.__setattr__(self, "hints", None)
 
 
+def check_values(options: Any) -> None:
+    """Raises ArgumentError: a value of a dataclass of options is of another kind, or none of the choices."""
+    for field in dataclasses.fields(options):
+        choices, got = field.metadata["choices"], getattr(options, field.name)
+        kinds, words = field.metadata["kind"]
+        if got is field.default:
+            continue
+        if not isinstance(got, kinds):
+            raise ArgumentError(f"{field.name}: expected {words}, got {shown(got)}")
+        if choices and not (isinstance(got, str) and got in (*choices, field.default)):
+            raise ArgumentError(f"{field.name}: expected {', '.join(choices)}, got {shown(got)}")
+
+
 def _sizes(option: str, given: Mapping[str, int] | None) -> dict[str, int] | None:
     """Sizes by name, as Python's integers.
 
@@ -199,6 +210,6 @@ def _sizes(option: str, given: Mapping[str, int] | None) -> dict[str, int] | Non
     return sizes
 
 
-def rows(kind: type[Options]) -> dict[str, dataclasses.Field[Any]]:
+def rows(kind: Any) -> dict[str, dataclasses.Field[Any]]:
     """The options of a class by name; their metadata has `text` and `choices`."""
     return {field.name: field for field in dataclasses.fields(kind)}

@@ -17,6 +17,7 @@ from .pack.arithmetic import Product, products
 from .plan.measure import Sized
 from .program import Method, Placement, Program
 from .program.rebuild import walk
+from .sizes import Dim
 from .tune import Chosen
 
 MOST_ROWS: Final = 20
@@ -64,6 +65,7 @@ class Report:
 
     def begin(self, method: str, model: ir.Model) -> None:
         self.methods.append(MethodReport(method, nodes_in=sum(1 for _ in g.nodes(model))))
+        self.notes += model.meta.get(g.NOTES, [])
 
     def passed(self, name: str, seconds: float) -> None:
         self.passes[name] = self.passes.get(name, 0) + 1
@@ -91,6 +93,7 @@ class Report:
                 self.notes.append(
                     f"data decides size {dim.name}: room for 4096 is planned unless max_extent says otherwise"
                 )
+        self.notes += counted_notes(program.dims)
         for mine in self.methods:
             if mine.copied_bytes:
                 self.notes.append(
@@ -151,6 +154,19 @@ def placement_lines(rows: Sequence[Placement]) -> list[str]:
     return lines
 
 
+def counted_notes(dims: Sequence[Dim]) -> list[str]:
+    """What the sizes are at most that data decide: memory is planned for that."""
+    told = [
+        f"{d.name} at most {d.capacity}"
+        for d in dims
+        if d.kind == "counted" and d.capacity is not None
+    ]
+    if not told:
+        return []
+    more = f" and {len(told) - MOST_SITES} more" if len(told) > MOST_SITES else ""
+    return [f"data decides {several(len(told), 'size')}: {', '.join(told[:MOST_SITES])}{more}"]
+
+
 def choice_lines(rows: Sequence[Chosen]) -> list[str]:
     """How many sites got which operator."""
     if not rows:
@@ -165,7 +181,7 @@ def choice_notes(rows: Sequence[Chosen]) -> list[str]:
     """What was not measured."""
     if not rows:
         return [
-            "tune: nothing has two operators to choose from; --fast-conv, --exec int8 or --exec turned give some"
+            "tune: nothing has two operators to choose from; --fast-conv, --exec-mode int8 or --exec-mode turned give some"
         ]
     sites = list(dict.fromkeys(row.site for row in rows if row.ratio is None))
     if not sites:

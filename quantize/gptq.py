@@ -1,9 +1,11 @@
 """GPTQ for every format: columns are rounded one after another, and those to come take up what each one misses.
 
 Frantar et al. 2022, https://arxiv.org/abs/2210.17323: with H = x^T x the best that the columns left over can do against the
-error of column j is a row of the Cholesky factor of H^-1. Which number a code stands for is the format's own affair: scales are
-found first, by the search that weighs columns by H's diagonal, and columns with much input come first. Then sweeps of
-coordinate descent over codes and scales take what the greedy order left: each lowers trace((w - q) H (w - q)^T).
+error of column j is a row of the Cholesky factor of H^-1. The same without an inverse: with H = A^T A, A lower triangular, the error
+e costs |A e|^2, whose term i the columns up to i decide alone: column i is rounded to nearest of w_i + sum_{j < i} A_ij / A_ii e_j.
+Which number a code stands for is the format's own affair: scales are found first, by the search that weighs columns by H's
+diagonal, and columns with much input come first. Then sweeps of coordinate descent over codes and scales take what the greedy order
+left: each lowers trace((w - q) H (w - q)^T).
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from numpy.typing import NDArray
 
 from pteron.schema.errors import QuantError
 
+from . import linear
 from .encode import blocks, elements
 from .encode.format import BlockFormat, Encoded, joined
 from .search import search
@@ -32,8 +35,10 @@ LEAST: Final = 2.0**-126
 """Of a mean diagonal: inputs that were all zero."""
 
 
-def gptq(w: F32, fmt: BlockFormat, second: F32, sweeps: int = SWEEPS) -> Encoded:
+def gptq(w: F32, fmt: BlockFormat, second: F32, sweeps: int = SWEEPS, threads: int = 1) -> Encoded:
     """Rounds [n, k] for inputs with second moments [groups, k, k]; rows of one group are next to each other.
+
+    `threads` at most share the factor of the moments; no bit depends on them.
 
     Raises:
         QuantError: as `blocks.encode`; moments are not finite.
@@ -45,7 +50,7 @@ def gptq(w: F32, fmt: BlockFormat, second: F32, sweeps: int = SWEEPS) -> Encoded
     begun = search(w, fmt, np.diagonal(second, axis1=1, axis2=2))
     each = len(w) // len(second)
     parts = [
-        _group(w[g * each :][:each], begun.each(_rows(g * each, each)), moments, sweeps)
+        _group(w[g * each :][:each], begun.each(_rows(g * each, each)), moments, sweeps, threads)
         for g, moments in enumerate(second)
     ]
     return joined(parts)
@@ -73,7 +78,7 @@ class _Grid:
         return None if self.zero is None else self.zero[j]
 
 
-def _group(w: F32, begun: Encoded, second: F32, sweeps: int) -> Encoded:
+def _group(w: F32, begun: Encoded, second: F32, sweeps: int, threads: int) -> Encoded:
     h = second.astype(np.float64)
     diagonal = np.diagonal(h).copy()
     idle = diagonal <= 0
@@ -86,7 +91,7 @@ def _group(w: F32, begun: Encoded, second: F32, sweeps: int) -> Encoded:
         return np.ascontiguousarray(np.repeat(part, block, axis=1).T)
 
     zero = None if begun.zero is None else each(begun.zero)
-    codes = _greedy(w, _Grid(fmt.element, each(step), zero), h)
+    codes = _greedy(w, _Grid(fmt.element, each(step), zero), h, threads)
     moments = h.astype(np.float32)
     for _ in range(sweeps):
         if fmt.scale != "e8m0":
@@ -95,39 +100,42 @@ def _group(w: F32, begun: Encoded, second: F32, sweeps: int) -> Encoded:
     return blocks.with_steps(begun, codes, step)
 
 
-def _greedy(w: F32, grid: _Grid, h: NDArray[np.float64]) -> elements.Codes:
+def _greedy(w: F32, grid: _Grid, h: NDArray[np.float64], threads: int) -> elements.Codes:
     order = np.argsort(-np.diagonal(h), kind="stable")
-    upper = _upper(h[np.ix_(order, order)])
-    left = np.ascontiguousarray(w.T[order])
-    codes = np.empty(left.shape, np.uint8)
-    for begin in range(0, len(left), BATCH):
-        end = min(begin + BATCH, len(left))
-        missed = np.empty((end - begin, left.shape[1]), np.float32)
+    lower = _lower(h, order, threads)
+    exact = np.ascontiguousarray(w.T[order])
+    wanted = exact.copy()
+    codes = np.empty(exact.shape, np.uint8)
+    for begin in range(0, len(exact), BATCH):
+        end = min(begin + BATCH, len(exact))
+        missed = np.empty((end - begin, exact.shape[1]), np.float32)
         for j in range(begin, end):
-            codes[j] = grid.nearest(left[j], order[j])
-            taken = grid.value(codes[j], order[j])
-            missed[j - begin] = (left[j] - taken) / upper[j, j]
-            left[j + 1 : end] -= upper[j, j + 1 : end, None] * missed[j - begin]
-        left[end:] -= upper[begin:end, end:].T @ missed
+            codes[j] = grid.nearest(wanted[j], order[j])
+            missed[j - begin] = exact[j] - grid.value(codes[j], order[j])
+            wanted[j + 1 : end] += lower[j + 1 : end, j, None] * missed[j - begin]
+        wanted[end:] += lower[end:, begin:end] @ missed
     out = np.empty_like(codes)
     out[order] = codes
     return np.ascontiguousarray(out.T)
 
 
-def _upper(h: NDArray[np.float64]) -> F32:
-    """The factor of the inverse. Moments in f32 about a large mean can be off by more than `DAMP`: then the diagonal gets more."""
+def _lower(h: NDArray[np.float64], order: NDArray[np.intp], threads: int) -> F32:
+    """A_ij / A_ii of the ordered moments. Those in f32 about a large mean can be off by more than `DAMP`: then the diagonal gets more."""
+    turned = h[np.ix_(order[::-1], order[::-1])]
     more = float(np.diagonal(h).mean())
     while True:
         try:
-            inverse = np.linalg.inv(h)
-            return np.asarray(np.linalg.cholesky((inverse + inverse.T) / 2).T, np.float32)
+            low = linear.factor(turned, threads)
+            columns = np.empty(low.shape, np.float32)
+            np.divide(low, np.diagonal(low), out=columns, casting="same_kind")
+            return np.ascontiguousarray(columns.T[::-1, ::-1])
         except np.linalg.LinAlgError:
-            h = h + more * np.eye(len(h))
+            turned[np.diag_indices_from(turned)] += more
             more *= 10
 
 
 def _descend(w: F32, codes: elements.Codes, grid: _Grid, h: F32) -> elements.Codes:
-    """Each column once more, with all others as they are."""
+    """Each column once more, with all others as they are; of those before it nobody asks again."""
     out = np.ascontiguousarray(codes.T)
     now = elements.decode(out, grid.element, grid.zero) * grid.step
     pull = h @ (np.ascontiguousarray(w.T) - now)  # minus half the gradient, [k, n]
@@ -138,8 +146,7 @@ def _descend(w: F32, codes: elements.Codes, grid: _Grid, h: F32) -> elements.Cod
             wanted = now[j] + pull[j] / h[j, j]
             out[j] = grid.nearest(wanted, j)
             moved[j - begin] = grid.value(out[j], j) - now[j]
-            pull[begin:end] -= h[begin:end, j, None] * moved[j - begin]
-        pull[:begin] -= h[:begin, begin:end] @ moved
+            pull[j + 1 : end] -= h[j + 1 : end, j, None] * moved[j - begin]
         pull[end:] -= h[end:, begin:end] @ moved
     return np.ascontiguousarray(out.T)
 
@@ -158,6 +165,7 @@ def _rescaled(w: F32, codes: elements.Codes, before: F32, begun: Encoded, h: F32
         more = (some * pull[:, at]).sum(1, dtype=np.float64) / np.maximum(power, 1e-300)
         wanted = (steps[:, b] + more).astype(np.float32)[:, None]
         now = blocks.snapped(wanted, fmt, begun.outer)[:, 0]
-        pull -= ((now - steps[:, b])[:, None] * some) @ h[at]
+        if b + 1 < steps.shape[1]:
+            pull -= ((now - steps[:, b])[:, None] * some) @ h[at]
         steps[:, b] = now
     return steps

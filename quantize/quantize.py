@@ -51,6 +51,10 @@ RAM_BYTES: Final = 4 << 30
 _SIZED: Final = ", whose products read weights of 8 bits and no fewer, so there is nothing to give out: max_loss gives units 16 bits or f32"
 IDLE: Final = {"target_bpw": _SIZED, "target_size": _SIZED, "among": _SIZED}
 """Why static int8 has no use for it."""
+WEIGHT_ONLY: Final = (
+    "int8 without samples is weight-only: activations stay float; for static int8, activations too, add samples: "
+    "calibrate=samples, --calibrate samples.npz"
+)
 PROBES: Final = 64
 """Samples that a loss is measured on,"""
 JUDGES: Final = 256
@@ -167,6 +171,8 @@ def transformer(
             report = quantize_activations(model, chosen, calibration, method, progress)
         else:
             report = quantize_weights(model, chosen, calibration, method, progress)
+            if chosen.format == "int8" and calibration is None and chosen.activations == "auto":
+                report.notes.append(WEIGHT_ONLY)
         if report.layers and not came:
             model.metadata_props[graphs.ROUNDED] = chosen.format
         if report.coverage is not None and report.coverage.warning is not None:

@@ -111,6 +111,7 @@ class QuantReport:
     pace: float = 1.0
     rotated: list[Rotated] = dataclasses.field(default_factory=list)
     coverage: Coverage | None = None
+    notes: list[str] = dataclasses.field(default_factory=list)
 
     @property
     def weights(self) -> int:
@@ -179,6 +180,7 @@ class QuantReport:
             "pace": self.pace,
             "samples": self.ranges.samples if self.ranges else 0,
             "activations": [dataclasses.asdict(a) for a in self.activations],
+            "notes": self.notes,
         }
 
     def as_text(self) -> str:
@@ -207,6 +209,7 @@ class QuantReport:
             f"  {a.name:40s} int{a.bits} values in [{a.low:.6g}, {a.high:.6g}], step {a.scale:.6g}, zero {a.zero}"
             for a in self.activations
         ]
+        lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
 
 

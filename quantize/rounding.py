@@ -82,8 +82,9 @@ def rounded(
     if not w.size:
         used = NEAREST
     try:
+        blocks.refuse_lost(w, fmt)
         if used == GPTQ and moments is not None:
-            encoded = _by_gptq(w, fmt, moments)
+            encoded = _by_gptq(w, fmt, moments, threads)
         else:
             encoded = _by_rows(w, fmt, used, moments, threads)
     except QuantError as error:
@@ -102,11 +103,13 @@ def mean_of(w: Array, mean: Array) -> Array:
     return np.asarray((w.astype(np.float64) * each).sum(1))
 
 
-def _by_gptq(w: Array, fmt: BlockFormat, moments: Moments) -> Encoded:
+def _by_gptq(w: Array, fmt: BlockFormat, moments: Moments, threads: int) -> Encoded:
     wide, k = _filled(w, fmt), w.shape[1]
     short = wide.shape[1] - k
-    second = np.pad(moments.second, ((0, 0), (0, short), (0, short)))
-    made = gptq(wide, fmt, second)
+    second = moments.second
+    if short:
+        second = np.pad(second, ((0, 0), (0, short), (0, short)))
+    made = gptq(wide, fmt, second, threads=threads)
     return dataclasses.replace(made, codes=made.codes[:, :k])
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
+from . import linear
 from .activations import Constants, Solved, simulate_static
 from .calibrate import Ranges
 from .encode import int8
@@ -95,7 +96,7 @@ def solved(
         if progress:
             progress(f"quantize {number}/{len(parts)} for {some[0].exact.name} int8 {GPTQ}")
         left = [pair for pair in some if kept[pair.place] is None]
-        sums = _summed({pair.reads: pair for pair in left}, runs)
+        sums = _summed({pair.reads: pair for pair in left}, runs, threads)
         for pair in some:
             one = kept[pair.place]
             if one is None:
@@ -158,36 +159,81 @@ def _in_step(
 
 
 class _Sums:
-    """Of what one layer reads in f32, x, and rounded, x': x' x'^T and (x - x') x'^T, f64 [groups, k, k], and means."""
+    """Of what one layer reads in f32, x, and rounded, x': x' x'^T and (x - x') x'^T, f64 [groups, k, k], and means.
 
-    def __init__(self, groups: int, k: int) -> None:
-        self.second, self.cross = (np.zeros((groups, k, k)) for _ in range(2))
-        self.first, self.exact = (np.zeros((groups, k)) for _ in range(2))
-        self.absmax = np.zeros((groups, k), np.float32)
-        self.count = 0
+    Rows are summed `CHUNK` at a time, in f32, bands of columns by up to `threads` side by side; of x' x'^T the lower half until it is asked for.
+    """
+
+    def __init__(self, groups: int, k: int, threads: int = 1) -> None:
+        self._second, self._cross = (np.zeros((groups, k, k)) for _ in range(2))
+        self._first, self._exact = (np.zeros((groups, k)) for _ in range(2))
+        self._absmax = np.zeros((groups, k), np.float32)
+        self._parts: list[tuple[Array, Array]] = []
+        self._held = self.count = 0
+        self._threads = threads
 
     def add(self, x: Array, y: Array) -> None:
         """`x` in f32, `y` rounded, [groups, m, k]."""
         for begin in range(0, x.shape[1], CHUNK):
-            some, other = (np.ascontiguousarray(z[:, begin : begin + CHUNK]) for z in (x, y))
-            self.second += other.swapaxes(1, 2) @ other
-            self.cross += (some - other).swapaxes(1, 2) @ other
-            self.first += other.sum(1, dtype=np.float64)
-            self.exact += some.sum(1, dtype=np.float64)
-            self.absmax = np.maximum(self.absmax, np.abs(other).max(1, initial=0))
-            self.count += some.shape[1]
+            some, other = (np.array(z[:, begin : begin + CHUNK]) for z in (x, y))
+            self._parts.append((some, other))
+            self._held += some.shape[1]
+            if self._held >= CHUNK:
+                self._sum()
+
+    def _sum(self) -> None:
+        if not self._parts:
+            return
+        x, y = (np.concatenate(each, axis=1) for each in zip(*self._parts, strict=True))
+        missed = (x - y).swapaxes(1, 2)
+        turned = y.swapaxes(1, 2)
+        k = y.shape[2]
+
+        def band(begin: int) -> None:
+            end = min(begin + linear.BAND, k)
+            self._second[:, begin:end, :end] += turned[:, begin:end] @ y[:, :, :end]
+            self._cross[:, begin:end] += missed[:, begin:end] @ y
+
+        linear.in_turn(band, range(0, k, linear.BAND), self._threads)
+        self._first += y.sum(1, dtype=np.float64)
+        self._exact += x.sum(1, dtype=np.float64)
+        self._absmax = np.maximum(self._absmax, np.abs(y).max(1, initial=0))
+        self.count += x.shape[1]
+        self._parts, self._held = [], 0
+
+    def _mean(self, total: Array) -> Array:
+        self._sum()
+        return np.asarray(total / max(self.count, 1))
+
+    @property
+    def first(self) -> Array:
+        """The mean of x', [groups, k]."""
+        return self._mean(self._first)
+
+    @property
+    def exact(self) -> Array:
+        """The mean of x, [groups, k]."""
+        return self._mean(self._exact)
+
+    @property
+    def second(self) -> Array:
+        """The mean of x' x'^T, [groups, k, k]."""
+        k = self._second.shape[1]
+        self._sum()
+        for begin in range(0, k, linear.BAND):  # above the bands that were summed
+            end = min(begin + linear.BAND, k)
+            self._second[:, begin:end, end:] = self._second[:, end:, begin:end].swapaxes(1, 2)
+        return self._mean(self._second)
 
     def moments(self) -> Moments:
         """Of x'."""
-        count = max(self.count, 1)
-        second, mean = (x.astype(np.float32) for x in (self.second / count, self.first / count))
-        return Moments(second, mean, self.absmax, self.count)
+        second, mean = (x.astype(np.float32) for x in (self.second, self.first))
+        return Moments(second, mean, self._absmax, self.count)
 
     def made_up(self, w: Array, biased: bool) -> Array:
         """The weight [n, k] that gives of x' what is nearest to w x, with the ridge. Layers that read the same share the sums, which stay."""
-        count = max(self.count, 1)
-        second, cross = self.second / count, self.cross / count
-        mean, exact = self.first / count, self.exact / count
+        second, cross = self.second, self._mean(self._cross)
+        mean, exact = self.first, self.exact
         k = second.shape[1]
         square = np.trace(second, axis1=1, axis2=2) / max(k, 1)
         least = np.maximum(STILL * square, 2.0**-126)
@@ -198,15 +244,24 @@ class _Sums:
         power = np.maximum(np.trace(second, axis1=1, axis2=2) / max(k, 1), least)
         second[:, at, at] += (RIDGE * power)[:, None]
         groups = w.astype(np.float64).reshape(len(second), -1, k)
-        more = np.linalg.solve(second, (groups @ cross).swapaxes(1, 2)).swapaxes(1, 2)
-        return np.asarray((groups + more).reshape(w.shape), np.float32)
+        wanted = (groups @ cross).swapaxes(1, 2)
+        if len(second) > 1:  # groups are many and small
+            more = np.linalg.solve(second, wanted)
+        else:
+            low = linear.factor(second[0], self._threads)
+            more = linear.solve(low, wanted[0], self._threads)[None]
+        return np.asarray((groups + more.swapaxes(1, 2)).reshape(w.shape), np.float32)
 
 
 def _summed(
     wanted: Mapping[tuple[Reading, Reading], _Pair],
     runs: Iterator[tuple[Mapping[str, Array], Mapping[str, Array]]],
+    threads: int,
 ) -> dict[tuple[Reading, Reading], _Sums]:
-    sums = {reads: _Sums(reads[1].groups, pair.exact.extents[1]) for reads, pair in wanted.items()}
+    sums = {
+        reads: _Sums(reads[1].groups, pair.exact.extents[1], threads)
+        for reads, pair in wanted.items()
+    }
     for both in runs:
         for reads, total in sums.items():
             x, y = (
@@ -227,9 +282,8 @@ def _one(pair: _Pair, sums: _Sums, unit: Unit, threads: int, shelf: Shelf) -> So
     made = Solved(kept)
     pair.constants.become(made)
     if biased:
-        count = max(sums.count, 1)
         written = matrix_of(pair.rounded)
-        shift = mean_of(w, sums.exact / count) - mean_of(written, sums.first / count)
+        shift = mean_of(w, sums.exact) - mean_of(written, sums.first)
         made = Solved(kept, np.asarray(shift, np.float32))
         pair.constants.become(made)
     return made

@@ -60,7 +60,7 @@ def built(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     listed = tmp_path_factory.mktemp("list") / "kernels.h"
     source, program = root / "examples/digits/digits.onnx", folder / "digits.pte"
-    words = ["export", str(source), "-o", str(program), "--emit-kernel-list", str(listed), "-q"]
+    words = ["export", str(source), "-o", str(program), "--kernel-list", str(listed), "-q"]
     assert main(words) == 0
     if not (folder / "kernels.h").exists() or (
         (folder / "kernels.h").read_text() != listed.read_text()

@@ -20,12 +20,16 @@ PYTHON = {
     "runtime": {"schema", "_pteron"},
     "amalgamate": {"schema", "export", "runtime", "_pteron"},
     "cli": {
-        "schema", "export", "quantize", "runtime", "request", "pipeline", "amalgamate", "_pteron",
+        "schema", "export", "quantize", "runtime", "request", "pipeline", "amalgamate", "quantization", "reports", "source",
+        "_pteron",
     },
+    "reports": {"schema", "export", "quantize"},
     "timing": {"schema", "export", "runtime"},
     "request": {"schema", "export", "quantize"},
-    "pipeline": {"schema", "export", "quantize", "request", "runtime", "timing"},
-    "": {"schema", "pipeline", "runtime"},
+    "source": {"schema"},
+    "pipeline": {"schema", "export", "quantize", "reports", "request", "runtime", "source", "timing"},
+    "quantization": {"schema", "export", "quantize", "pipeline", "reports", "request", "source"},
+    "": {"schema", "pipeline", "quantization", "runtime"},
 }  # fmt: skip
 FOLDERS = {"schema": "schema", "export": "export", "quantize": "quantize"}
 
@@ -94,6 +98,9 @@ def python_files() -> list[tuple[str, Path]]:
                     "cli": "cli",
                     "__main__.py": "cli",
                     "pipeline.py": "pipeline",
+                    "quantization.py": "quantization",
+                    "reports": "reports",
+                    "source.py": "source",
                     "timing.py": "timing",
                     "request.py": "request",
                 }.get(first, ""),

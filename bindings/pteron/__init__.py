@@ -33,6 +33,7 @@ from pteron.schema.lazy import lazy
 
 if TYPE_CHECKING:
     from .pipeline import export_model
+    from .quantization import quantize_model
     from .runtime import Model, PortInfo, Program, Sampling, Session, generate, load
 
 __version__ = "0.1.0"
@@ -61,6 +62,7 @@ __all__ = [
     "export_model",
     "generate",
     "load",
+    "quantize_model",
 ]
 
 _HOMES = {
@@ -72,6 +74,7 @@ _HOMES = {
     "Session": "pteron.runtime",
     "generate": "pteron.runtime",
     "export_model": "pteron.pipeline",
+    "quantize_model": "pteron.quantization",
 }
 _FOLDERS = ("export", "quantize", "runtime", "schema")
 

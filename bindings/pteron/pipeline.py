@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,17 +15,20 @@ import onnx_ir as ir
 from pteron.export import graph as g
 from pteron.export.export import Stages, Transform, export
 from pteron.export.file.emit import emit
+from pteron.export.graph.save import save_standard
 from pteron.export.options import Options
 from pteron.export.report import Report
-from pteron.export.write import afterwards, apart, write_text, write_whole
+from pteron.export.write import afterwards, apart, complete, together, write_text, write_whole
 from pteron.quantize.journal import Journal, journal
-from pteron.quantize.quantize import RAM_BYTES, Calibration, Method, transformer
-from pteron.quantize.recipe import Recipe
+from pteron.quantize.quantize import RAM_BYTES, Calibration, Method, is_static, transformer
+from pteron.quantize.recipe import Recipe, recipe
 from pteron.quantize.recipe_file import read_recipe
 from pteron.quantize.report import QuantReport
-from pteron.schema.errors import ArgumentError, naming_files, shown
+from pteron.schema.errors import ArgumentError, PteronError, naming_files, shown
 
+from . import reports
 from .request import Request, front
+from .source import sourced, title
 from .timing import tuning_of
 
 if TYPE_CHECKING:
@@ -44,11 +48,39 @@ def export_model(request: Request) -> Report:
         LoweringError: nodes have no lowering; all are named.
         QuantError: a format, a layer or samples that cannot be quantized with.
     """
-    distinct(request.source, request.out)
-    report = Report()
-    with journal(kept_at(request.out, request.resume), request.resume, afterwards) as kept:
-        _export(request, report, kept)
+    distinct(request.source, request.out, request.save_onnx)
+    name, report = title(request.source), Report()
+    try:
+        request = made_from(request)
+        with together():
+            with journal(kept_at(request.out, request.resume), request.resume, afterwards) as kept:
+                _export(request, report, kept)
+            if request.report is not None:
+                reports.write_export(Path(request.report), report, name)
+    except PteronError as error:
+        if request.report is not None and not report.file_bytes:
+            reports.write_failure(Path(request.report), error, name)
+        raise
     return report
+
+
+def made_from(request: Request) -> Request:
+    """The request with what a Python file makes in place of its name."""
+    made = sourced(request.source)
+    if made is None:
+        return request
+    for name in ("args", "kwargs", "dynamic_shapes"):
+        if getattr(request, name) is not None:
+            if getattr(made, name) is not None:
+                raise ArgumentError(f"{name}: {request.source} gives them, too; drop one")
+            made = dataclasses.replace(made, **{name: getattr(request, name)})
+    return dataclasses.replace(
+        request,
+        source=made.module,
+        args=made.args,
+        kwargs=made.kwargs,
+        dynamic_shapes=made.dynamic_shapes,
+    )
 
 
 def _export(request: Request, report: Report, kept: Journal) -> None:
@@ -68,15 +100,29 @@ def _export(request: Request, report: Report, kept: Journal) -> None:
         each.executed({p.node: p.arithmetic for p in report.products})
         if each.coverage is not None:
             report.coverage.append(each.coverage.as_dict())
+        report.notes += each.notes
+        if request.ranges is not None and each.ranges is not None:
+            write_text(Path(request.ranges), each.ranges.as_json())
         if request.quantized is not None:
             request.quantized(each)
-    if request.out is None:
+    if request.out is None or request.dry_run:
         return
-    write = partial(emit, program, debug=request.debug)
+    out = Path(request.out)
+    write = partial(emit, program, debug=not request.strip)
     with Stages(report, request.progress)("emit"):
-        report.file_bytes = write_whole(Path(request.out), write)
+        report.file_bytes = write_whole(out, write)
+    if request.kernel_list is not None:
+        _write_kernel_list(Path(request.kernel_list), out)
     if request.tune is not None and tuning is not None and tuning.timer is not None:
         write_text(Path(request.tune), tuning.profile.as_text())
+
+
+def _write_kernel_list(path: Path, program: Path) -> None:
+    from pteron.export.file.read import read
+    from pteron.export.program.kernels import header, kernels_of
+
+    kernels = kernels_of(read(complete(program).read_bytes()))
+    write_text(path, header(kernels, program.name))
 
 
 def _import(request: Request) -> Import | None:
@@ -97,14 +143,17 @@ def _transform(
     done: Callable[[QuantReport], None],
     report: Report,
 ) -> Transform | None:
-    """Places a checkpoint's quantized weights, then rounds."""
+    """Places a checkpoint's quantized weights, saves the graph, then rounds."""
     rounds = _quantizer(request, kept, done)
-    if imported is None:
+    if imported is None and request.save_onnx is None:
         return rounds
 
     def transform(model: ir.Model) -> None:
-        done(imported.place(model))
-        report.notes += imported.notes
+        if imported is not None:
+            done(imported.place(model))
+            report.notes += imported.notes
+        if request.save_onnx is not None:
+            save_standard(model, Path(request.save_onnx))
         if rounds is not None:
             rounds(model)
 
@@ -117,26 +166,43 @@ def _quantizer(
     """What `request.quantize` makes of each graph."""
     if request.quantize is None:
         return None
-    from .runtime.cpu import threads
-
     source = request.calibrate
     calibration = None if source is None else Calibration(source, record, request.samples)
-    method = Method(
-        None if request.statistics is None else Path(request.statistics),
-        request.evaluate,
-        record,
-        kept,
-        RAM_BYTES if request.max_ram is None else request.max_ram,
-        threads=threads(),
-    )
+    method = method_of(request, kept)
     wanted = request.quantize
     if not isinstance(wanted, str | Recipe):
         raise ArgumentError(
             f"quantize: expected a format, a recipe or its file, got {shown(wanted)}"
         )
-    if isinstance(wanted, str) and wanted.endswith((".yaml", ".yml")):
-        wanted = read_recipe(Path(wanted))
+    if isinstance(wanted, str):
+        is_file = wanted.endswith((".yaml", ".yml"))
+        wanted = read_recipe(Path(wanted)) if is_file else recipe(wanted)
+    check_ranges(request.ranges, wanted, calibration, method)
     return transformer(wanted, request.progress, done, calibration, method)
+
+
+def method_of(request: Any, kept: Journal, *, dry: bool = False, lazy: bool = False) -> Method:
+    """How a request's recipe is carried out."""
+    from .runtime.cpu import threads
+
+    return Method(
+        None if request.statistics is None else Path(request.statistics),
+        request.evaluate,
+        record,
+        kept,
+        RAM_BYTES if request.max_ram is None else request.max_ram,
+        dry,
+        lazy,
+        threads(),
+    )
+
+
+def check_ranges(
+    path: Any, wanted: Recipe, calibration: Calibration | None, method: Method
+) -> None:
+    """Raises ArgumentError: ranges are to be written, and none are looked for."""
+    if path is not None and not is_static(wanted, calibration is not None, method.given):
+        raise ArgumentError(f"ranges {path}: expected format int8 and calibrate, too")
 
 
 def kept_at(out: str | os.PathLike[str] | None, resume: bool) -> Path | None:
@@ -144,20 +210,21 @@ def kept_at(out: str | os.PathLike[str] | None, resume: bool) -> Path | None:
     return Path(f"{os.fspath(out)}.journal") if resume and out is not None else None
 
 
-def distinct(source: Any, out: str | os.PathLike[str] | None) -> None:
+def distinct(source: Any, *outs: str | os.PathLike[str] | None) -> None:
     """Before any work.
 
     Raises:
-        ArgumentError: `out` is the model, or a file that its weights lie in.
+        ArgumentError: an output is the model, or a file that its weights lie in.
     """
-    if out is None or not isinstance(source, str | os.PathLike):
+    targets = [Path(out) for out in outs if out is not None]
+    if not targets or not isinstance(source, str | os.PathLike):
         return
-    model, target = Path(source), Path(out)
-    apart([target], [model])
-    if model.suffix == ".onnx" and target.is_file():
+    model = Path(source)
+    apart(list(targets), [model])
+    if model.suffix == ".onnx" and any(target.is_file() for target in targets):
         from pteron.export.capture.onnx import files_of
 
-        apart([target], files_of(model))
+        apart(list(targets), files_of(model))
 
 
 def record(

@@ -46,6 +46,11 @@ def capture(
     if (is_path and Path(source).suffix == ".pt2") or not (
         is_path or isinstance(source, (bytes, ModelProto, ir.Model))
     ):
+        if isinstance(source, Mapping):
+            raise ModelError(
+                "model: expected a torch module, got a dict; a state dict has weights alone: load it into its module "
+                "(module.load_state_dict) and export that"
+            )
         if not (is_path or hasattr(source, "parameters") or hasattr(source, "graph_signature")):
             raise ModelError(
                 "model: expected a path, ONNX bytes or model, torch module or ExportedProgram, "

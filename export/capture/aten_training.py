@@ -71,9 +71,13 @@ def dropout(x: Any, p: float, is_training: bool | None = True) -> tuple[Any, Any
         ModelError: which elements are dropped is random.
     """
     if is_training and p > 0:
-        raise ModelError(
-            f"dropout of {p:g} in training mode gives random results; export the module in eval mode (module.eval(), dropout with "
-            "training=False)"
-        )
+        raise ModelError(random_dropout(p))
     zero = full_like(x, 0)
     return op.Identity(x), op.Or(op.Equal(x, zero), op.Not(op.Equal(x, zero)))
+
+
+def random_dropout(p: float) -> str:
+    return (
+        f"dropout of {p:g} in training mode gives random results; export the module in eval mode (module.eval(), dropout with "
+        "training=False)"
+    )

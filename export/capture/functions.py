@@ -115,8 +115,9 @@ def _expand(model: ir.Model, call: ir.Node, nodes: Names, values: Names) -> Iter
             value.name = values(value.name) if value.name != "" else ""
         for key, text in call.metadata_props.items():
             node.metadata_props.setdefault(key, text)
-        if node.domain == "" and function.opset_imports.get("") != model.opset_imports.get(""):
-            node.version = node.version or function.opset_imports.get("")
+        own = function.opset_imports.get(node.domain)
+        if own is not None and own != model.opset_imports.get(node.domain):
+            node.version = node.version or own
     actual = dict(zip_longest(formals, call.inputs))
     for formal, argument in actual.items():
         for use in list(formal.uses()):

@@ -6,6 +6,7 @@ been inferred.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import onnx
@@ -35,18 +36,28 @@ def check_forms(model: ir.Model, where: str) -> None:
 
 
 def check_types(model: ir.Model, where: str) -> None:
-    """Types of operands, axes, permutations, sizes.
+    """Types of operands, axes, permutations, sizes. Not of what stands in a branch of an If, which may be for other sizes: lowering
+    looks at the branches that are left.
 
     Raises:
         ModelError: the text names the node.
     """
     seen: set[Any] = set()
-    for node in g.nodes(model):
+    for node in _always(model.graph):
         if node.domain == "" and node.op_type != "Constant" and "Sequence" not in node.op_type:
             try:
                 _check_types(node, seen)
             except NotAllowedError as error:
                 raise _refusal(node, where, error) from error
+
+
+def _always(graph: Iterable[ir.Node]) -> Iterator[ir.Node]:
+    """The nodes of a graph and of the graphs in them, but for the branches of Ifs."""
+    for node in graph:
+        yield node
+        if node.op_type != "If":
+            for body in g.bodies(node):
+                yield from _always(body)
 
 
 def _refusal(node: ir.Node, where: str, error: NotAllowedError) -> ModelError:

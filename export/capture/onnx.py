@@ -6,7 +6,9 @@ ModelError that names the node or value and what to do.
 
 from __future__ import annotations
 
+import io
 import os
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -20,6 +22,7 @@ from .. import graph as g
 from ..graph.naming import name_nodes, name_values
 from ..graph.wire import without_weights
 from . import contrib
+from .contrib.maps import without_map_types
 from .functions import inline
 from .nodes import check_forms, check_types
 from .origins import note_origins
@@ -32,7 +35,6 @@ TRANSLATED: Final = 25
 EXTERNAL: Final = b"location"
 """A key that every tensor outside of the model's file has there."""
 FOREIGN: Final = (
-    (b"PK\x03\x04", 0, "a zip file; a torch.export program is expected to be named .pt2"),
     (b"TFL3", 4, "a TensorFlow Lite model; convert it with tf2onnx"),
     (b"\x89HDF", 0, "a Keras HDF5 model; convert it with tf2onnx"),
     (b"GGUF", 0, "a GGUF file; export the original model to ONNX"),
@@ -42,9 +44,12 @@ FOREIGN: Final = (
 )
 KNOWN_DOMAINS: Final = frozenset({"", g.OURS, "ai.onnx.preview"})
 BRIEF: Final = frozenset(
-    {"SplitToSequence", "SequenceConstruct", "SequenceAt", "ConcatFromSequence", "ReverseSequence"}
-)
-"""Operators of sequences that a pass removes, and one that only sounds like them."""
+    {"SplitToSequence", "SequenceConstruct", "SequenceAt", "ConcatFromSequence", "SequenceEmpty", "SequenceInsert", "SequenceErase",
+     "SequenceLength", "Loop", "ReverseSequence"}
+)  # fmt: skip
+"""Operators of sequences that passes remove, loops that carry some, and one that only sounds like them."""
+UNNAMED: Final = frozenset({"", "?", "-1", "None"})
+"""What exporters write for a size that they do not name."""
 STRINGLIKE: Final = frozenset({ir.DataType.STRING, ir.DataType.COMPLEX64, ir.DataType.COMPLEX128})
 
 
@@ -73,6 +78,7 @@ def capture_onnx(
     _drop_inputs_with_values(model)
     inline(model, where)
     foreign = contrib.adopt(model)
+    model.meta[g.NOTES] = contrib.drop_maps(model)
     note_origins(model)
     name_nodes(model)
     name_values(model)
@@ -135,6 +141,8 @@ def _function_tensors(model: ir.Model) -> Iterator[tuple[str, ir.TensorProtocol]
 
 
 def _parse(data: bytes, where: str) -> onnx.ModelProto:
+    if zipped := zip_kind(data):
+        raise ModelError(f"{where}: expected an ONNX model, got {zipped}")
     for magic, offset, what in FOREIGN:
         if data[offset : offset + len(magic)] == magic:
             raise ModelError(f"{where}: expected an ONNX model, got {what}")
@@ -144,6 +152,25 @@ def _parse(data: bytes, where: str) -> onnx.ModelProto:
         raise ModelError(
             f"{where}: expected an ONNX model, got bytes that are not one ({_first_line(error)})"
         ) from error
+
+
+def zip_kind(data: bytes) -> str:
+    """What a zip file of PyTorch is, and what to do; "" where the bytes are no zip file."""
+    if not data.startswith(b"PK\x03\x04"):
+        return ""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as file:
+            names = {name.partition("/")[2] for name in file.namelist()}
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError):
+        return "a damaged zip file"
+    made = "export the module that it is of: pteron.export_model(module, out, args=(x,)), or pteron export model.py:make"
+    if names & {"models/model.json", "archive_format", "serialized_exported_program.json"}:
+        return "a torch.export program, which is expected to be named .pt2"
+    if "constants.pkl" in names:
+        return f"a TorchScript archive; {made}"
+    if "data.pkl" in names:
+        return f"a PyTorch checkpoint, which holds weights or pickled objects without what computes; load it into its module and {made}"
+    return "a zip file; unzip the model, or export it to ONNX"
 
 
 def _deserialize(proto: onnx.ModelProto, where: str) -> ir.Model:
@@ -159,7 +186,9 @@ def _deserialize(proto: onnx.ModelProto, where: str) -> ir.Model:
         first = proto.graph.sparse_initializer[0].values.name
         raise ModelError(f"{where}: initializer {first!r} is sparse; store it dense")
     try:
-        return ir.from_proto(proto)
+        return ir.from_proto(without_map_types(proto, where))
+    except ModelError:
+        raise
     except Exception as error:
         raise ModelError(
             f"{where}: the ONNX model is malformed: {_first_line(error)}; run onnx.checker on it"
@@ -172,7 +201,11 @@ def _first_line(error: Exception) -> str:
 
 def _check_opsets(model: ir.Model, where: str) -> None:
     version = model.graph.opset_imports.get("")
+    others = model.graph.opset_imports.keys() & contrib.TRANSLATIONS.keys()
+    if version is None and others and not any(n.domain == "" for n in g.nodes(model)):
+        version = model.graph.opset_imports[""] = TRANSLATED  # ONNX's own are what these become
     if version is None:
+        _check_domains(model, where)
         raise ModelError(
             f"{where}: expected an opset of the ONNX domain, got {dict(model.graph.opset_imports)}"
         )
@@ -195,10 +228,16 @@ def _check_domains(model: ir.Model, where: str) -> None:
         and not contrib.known(n)
     ]
     if bad:
-        first = [f"{n.name!r} ({n.domain}.{n.op_type})" for n in bad[:5]]
+        reasons: dict[str, list[str]] = {}
+        for n in bad:
+            title = f"{n.name!r} ({n.domain}.{n.op_type})"
+            reasons.setdefault(contrib.why_not(n), []).append(title)
+        lines = [
+            f"{', '.join(titles[:5])}{' ...' if len(titles) > 5 else ''}: {why}"
+            for why, titles in reasons.items()
+        ]
         raise ModelError(
-            f"{where}: {several(len(bad), 'node')} of unknown operators, expected ONNX's own or functions in the model: "
-            f"{', '.join(first)}{' ...' if len(bad) > 5 else ''}; export without runtime-specific optimization (onnxruntime: ORT_ENABLE_EXTENDED at most)",
+            f"{where}: {several(len(bad), 'node')} of {several(len(model.graph), 'node')} cannot be read: {'; '.join(lines)}",
             tuple(n.name or "" for n in bad),
         )
     for node in g.nodes(model):
@@ -321,27 +360,40 @@ def _check_types(model: ir.Model, where: str) -> None:
             )
     for value in [*model.graph.inputs, *(v for n in g.nodes(model) for v in n.outputs)]:
         producer = value.producer()
-        brief = producer is not None and producer.op_type in BRIEF
+        brief = (
+            producer is not None and producer.op_type in BRIEF and value not in model.graph.outputs
+        )
         if value.type is not None and not isinstance(value.type, ir.TensorType) and not brief:
             kind = type(value.type).__name__.removesuffix("Type").lower()
             raise ModelError(
                 f"{where}: value {value.name!r} is {kind}: only tensors are supported; rewrite the model"
             )
-        if value.dtype in STRINGLIKE:
+        if value.dtype in STRINGLIKE and not (producer is not None and contrib.known(producer)):
             assert value.dtype is not None
+            what = "keep it out of the model"
+            if value.dtype == ir.DataType.STRING:
+                what = "encode text and categories as numbers before the model, and train with numbers as labels"
             raise ModelError(
-                f"{where}: value {value.name!r} is {value.dtype.name}: not supported; keep it out of the model"
+                f"{where}: value {value.name!r} is {value.dtype.name}: not supported; {what}"
             )
 
 
 def _plain_sizes(model: ir.Model) -> None:
-    """A dimension whose name is a number ("16", as some exporters write) is that number."""
+    """A dimension of an input whose name is a number ("16", as some exporters write) is that number; one that has no name, or -1 or
+    "?" in its place, is named by its input and axis, so that it can be fixed ("input.0")."""
     for value in model.graph.inputs:
         if value.shape is not None:
-            texts = [d if isinstance(d, int) else d.value for d in value.shape]
-            plain = [int(d) if isinstance(d, str) and d.isdecimal() else d for d in texts]
-            if plain != texts:
+            dims = [d if isinstance(d, int) else d.value for d in value.shape]
+            plain = [_plain_size(d, f"{value.name}.{axis}") for axis, d in enumerate(dims)]
+            if plain != dims:
                 value.shape = ir.Shape(plain)
+
+
+def _plain_size(dim: int | str | None, name: str) -> int | str:
+    if isinstance(dim, str) and dim.strip().isdecimal():
+        return int(dim)
+    unnamed = dim < 0 if isinstance(dim, int) else dim is None or dim.strip() in UNNAMED
+    return name if unnamed or dim is None else dim
 
 
 def _forget_shapes(model: ir.Model) -> None:

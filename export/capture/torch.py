@@ -31,7 +31,8 @@ from .. import graph as g
 from ..graph import bounds
 from .check import KEY, Example
 from .examples import FRAME, example_of
-from .onnx import capture_onnx
+from .onnx import capture_onnx, zip_kind
+from .recurrent import kept_whole
 from .smallest import dynamic_axes, least_sizes
 from .state_pairs import Captured, state_pairs
 from .traced import bounds_of, range_of, stated
@@ -76,7 +77,7 @@ def capture_torch(
     elif isinstance(source, torch.nn.Module):
         if args is None and kwargs is None:
             raise ModelError(
-                f"{where}: expected example inputs, got none; pass args=(...) as you would call the module"
+                f"{where}: expected example inputs, got none; pass args=(...) as you would call the module (model.py:make returns (module, args))"
             )
         if args is not None and not isinstance(args, (tuple, list)):
             raise ModelError(
@@ -183,6 +184,11 @@ def _load(torch: Any, path: Path) -> Any:
     try:
         return torch.export.load(path)
     except Exception as error:
+        what = zip_kind(path.read_bytes())
+        if what and "named .pt2" not in what:
+            raise ModelError(
+                f"{path.name}: expected a program of torch.export.save, got {what}"
+            ) from None
         raise ModelError(
             f"{path.name}: expected a program of torch.export.save, got {_reason(error)}; "
             "custom operators must be imported before, and the torch version must not be older than the file's"
@@ -196,7 +202,8 @@ def _export(
     with eval_mode(module), torch.no_grad(), _quiet():
         trial = check_writes(torch, module, example, where)
         try:
-            program = _traced(torch, module, example, _for_torch(torch, dynamic_shapes))
+            with kept_whole(torch) if dynamic_shapes is not None else contextlib.nullcontext():
+                program = _traced(torch, module, example, _for_torch(torch, dynamic_shapes))
         except Exception as error:
             raise ModelError(
                 f"{where}: torch.export failed: {_reason(error)}; make torch.export.export work first"
@@ -395,7 +402,8 @@ def _reason(error: BaseException) -> str:
     if line:
         return " ".join(line.group(1).split()) + _place(text)
     if known:
-        return known.group(0).strip() + _place(text)
+        hint = "; register one: pteron.export.translation" if known.group(0)[:2] == "No" else ""
+        return known.group(0).strip() + _place(text) + hint
     first = next((part for part in str(chain[-1]).splitlines() if part.strip()), "")
     return f"{type(chain[-1]).__name__}: {first.strip()}"[:300]
 

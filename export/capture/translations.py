@@ -15,8 +15,17 @@ import torch
 
 from pteron.schema.dtypes import DTYPES
 
-from . import aten, aten_constants, aten_places, aten_special, aten_training, aten_whole
+from . import (
+    aten,
+    aten_constants,
+    aten_places,
+    aten_recurrent,
+    aten_special,
+    aten_training,
+    aten_whole,
+)
 from .aten import DOUBLE, FLOAT, INT64, extent, op, reached
+from .registered import registered
 
 KINDS: Final = {
     getattr(torch, DTYPES[name].word): DTYPES[name] for name in ("i8", "u8", "i16", "u16", "i32")
@@ -36,11 +45,15 @@ def translations(program: Any) -> dict[Any, Callable[..., Any]]:
         if f"quantized_decomposed.{name}" in used:
             packet, overload = name.split(".")
             table[getattr(getattr(torch.ops.quantized_decomposed, packet), overload)] = function
+    if "pteron.lstm.default" in used:
+        table[torch.ops.pteron.lstm.default] = aten_recurrent.lstm
+    if "pteron.recurrent.default" in used:
+        table[torch.ops.pteron.recurrent.default] = aten_recurrent.recurrent
     if AFFINE in used:
         table[torch.ops.torchao.dequantize_affine.default] = dequantize_affine
     if "transformers.grouped_mm_fallback.default" in used:
         table[torch.ops.transformers.grouped_mm_fallback.default] = grouped_mm
-    return table
+    return table | registered(program, op)
 
 
 def grouped_mm(a: Any, b: Any, offs: Any, bias: Any = None, out_dtype: Any = None) -> Any:
@@ -174,6 +187,8 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "_native_batch_norm_legit_functional.default": aten_training.batch_norm,
     "_native_batch_norm_legit.no_stats": aten_training.batch_norm_without_stats,
     "native_dropout.default": aten_training.dropout,
+    "lstm.input": aten_recurrent.aten_lstm,
+    **{f"{k}.input": aten_recurrent.aten_recurrent(k) for k in ("gru", "rnn_tanh", "rnn_relu")},
     "rsub.Scalar": aten.rsub,
     "rsub.Tensor": aten.rsub,
     "roll.default": aten.roll,

@@ -35,6 +35,8 @@ ROUNDED: Final = "pteron.quantized"
 """Metadata key of a model, all of whose quantized weights Pteron rounded: the format; see arithmetic.py."""
 PARAMETERS: Final = "pteron.parameters"
 """Key of `model.meta`: names of all that the PyTorch module's state holds, as the initializers are called."""
+NOTES: Final = "pteron.notes"
+"""Key of `model.meta`: lines for the report on what capture made of something else."""
 OPSET: Final = 28
 IR_VERSION: Final = 14
 OURS: Final = "pteron"
@@ -179,6 +181,12 @@ def fresh(used: set[str], wanted: str) -> str:
     return name
 
 
+def names_in(graph: ir.Graph) -> set[str]:
+    """Of the graph's own values."""
+    made = {v.name for n in graph for v in n.outputs if v.name}
+    return made | set(graph.initializers) | {v.name for v in graph.inputs if v.name}
+
+
 def initializer(
     graph: ir.Graph,
     array: Array | ir.TensorProtocol,
@@ -190,9 +198,7 @@ def initializer(
     None: among the graph's own values, in a walk over all its nodes; who adds one for each node keeps `used`.
     """
     tensor = ir.tensor(array) if isinstance(array, np.ndarray) else array
-    if used is None:
-        used = set(graph.initializers) | {v.name for n in graph for v in n.outputs if v.name}
-        used |= {v.name for v in graph.inputs if v.name}
+    used = names_in(graph) if used is None else used
     value = ir.Value(
         name=fresh(used, name),
         shape=sizes(tensor),

@@ -10,6 +10,8 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
+from pteron.schema.errors import ModelError
+
 from .. import graph as g
 from ..write import parts, write_whole
 from .weights import LARGE, of_tensor
@@ -136,3 +138,32 @@ def _load(model: ir.Model) -> None:
 
 def _here(tensor: ir.ExternalTensor) -> ir.TensorProtocol:
     return ir.Tensor(tensor.numpy().copy(), dtype=tensor.dtype, name=tensor.name)
+
+
+def save_standard(model: ir.Model, out: Path) -> None:
+    """Writes a graph at opset 28 as ONNX alone, declared at the lowest opset in which all of its operators mean the same.
+
+    Raises:
+        ModelError: nodes that are not ONNX's; all kinds are named.
+    """
+    domains = model.opset_imports
+    own = {(f.domain, f.name) for f in model.functions.values()}
+    foreign = {
+        n.op_type
+        for n in g.nodes(model)
+        if n.domain not in ("", "ai.onnx") and (n.domain, n.op_type) not in own
+    }
+    if foreign:
+        raise ModelError(
+            f"save_onnx: expected operators of ONNX alone, got {', '.join(sorted(foreign))}; the model cannot be written as standard ONNX"
+        )
+    copy = model.clone()
+    newest = int(domains[""])
+    nodes = [n for n in g.nodes(model) if n.domain in ("", "ai.onnx")]
+    nodes += [n for f in model.functions.values() for n in f if n.domain == ""]
+    version = max((onnx.defs.get_schema(n.op_type, newest).since_version for n in nodes), default=1)
+    copy.opset_imports[""] = version
+    copy.ir_version = max(
+        onnx.helper.find_min_ir_version_for([onnx.helper.make_opsetid("", version)]), 8
+    )
+    save_onnx(copy, out)

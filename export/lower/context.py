@@ -47,7 +47,7 @@ class Origin:
 @dataclasses.dataclass(slots=True)
 class Scope:
     """A block being filled. `made`: tensors of known elements that were computed here, by the id of their Ref. `done`:
-    what was emitted here, so that the same work is done once."""
+    what was emitted here, so that the same work is done once. `is_choice`: a branch that a run may leave out."""
 
     index: int
     instrs: list[Instr] = dataclasses.field(default_factory=list)
@@ -55,6 +55,7 @@ class Scope:
     results: list[int] = dataclasses.field(default_factory=list)
     made: dict[int, tuple[Ref, View]] = dataclasses.field(default_factory=dict)
     done: dict[tuple[Any, ...], list[Ref | None]] = dataclasses.field(default_factory=dict)
+    is_choice: bool = False
 
 
 class Lowering:

@@ -43,4 +43,5 @@ class Env:
     failures: list[Failure] = dataclasses.field(default_factory=list)
     attrs: Mapping[str, ir.Attr] = dataclasses.field(default_factory=dict)
     depth: int = 0
+    ways: int = 0  # Ifs of two ranks around
     allowed: set[Any] = dataclasses.field(default_factory=set)

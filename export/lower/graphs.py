@@ -23,18 +23,25 @@ from . import rearrange
 from .context import Lowering, Origin
 from .env import Failure
 from .node import NAMES, Node
-from .refs import Known, Ref, RefusedError
+from .refs import Known, Ref, RefusedError, TwoRanksError
 from .standard import check_node
-from .table import FOLDS, LOWERINGS, WAYS
+from .table import BEHIND, FOLDS, LOWERINGS, WAYS
 
 EXPANSION_LIMIT = 8
 """Function bodies inside function bodies."""
 
-RANDOM: Final = {
-    *("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"),
-    *("Bernoulli", "Multinomial"),
+RANDOM: Final = "it gives random numbers, and a program the same result for the same inputs; make what is random an input of the model"
+TEXT: Final = "it reads text, which no program has; do that before the model"
+NEVER: Final = {
+    **dict.fromkeys(
+        ("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"), RANDOM
+    ),
+    **dict.fromkeys(("Bernoulli", "Multinomial"), RANDOM),
+    **dict.fromkeys(("StringConcat", "StringNormalizer", "StringSplit", "RegexFullMatch"), TEXT),
+    "ImageDecoder": "it decodes files of images (JPEG, PNG ...); give the model the pixels",
+    "TfIdfVectorizer": "it counts words and pairs of them in text; count them before the model",
 }
-"""Of ONNX: what they give is not decided by their inputs."""
+"""Operators of ONNX that no program will have: why, and what to do."""
 
 MOST_SHOWN: Final = 8
 """Operands that an error lists."""
@@ -47,11 +54,21 @@ def lower_graph(l: Lowering, graph: ir.Graph, inputs: Sequence[Ref]) -> list[Ref
     l.env = dataclasses.replace(outer, values=outer.values.new_child(), opsets=opsets)
     try:
         l.env.values.update(zip(graph.inputs, inputs, strict=False))
-        for node in graph:
-            lower_node(l, node)
-        return [read(l, value) for value in graph.outputs]
+        return lower_rest(l, list(graph), graph.outputs)
     finally:
         l.env = outer
+
+
+def lower_rest(
+    l: Lowering, nodes: Sequence[ir.Node], outputs: Sequence[ir.Value]
+) -> list[Ref | None]:
+    """The outputs of a graph by the nodes that are left of it."""
+    for i, node in enumerate(nodes):
+        try:
+            lower_node(l, node)
+        except TwoRanksError:
+            return BEHIND[node.op_type](l, node, nodes[i + 1 :], outputs)
+    return [read(l, value) for value in outputs]
 
 
 def outputs_of(l: Lowering, graph: ir.Graph, inputs: Sequence[Ref]) -> list[Ref]:
@@ -104,13 +121,12 @@ def lower_node(l: Lowering, node: ir.Node) -> None:
         results = lower_one(l, wrapped)
         for out, ref in zip(node.outputs, results, strict=False):
             l.env.values[out] = ref
+    except TwoRanksError:
+        raise
     except (RefusedError, MemoryError) as e:
         if not top:
             raise
-        short = "needs more memory than there is: " if isinstance(e, MemoryError) else ""
-        l.env.failures.append(_failure(node, operands, f"{short}{e}"))
-        for out in node.outputs:
-            l.env.values[out] = None
+        noted(l, node, e, operands)
     except Exception as e:
         if not top:
             raise
@@ -177,6 +193,16 @@ def _attributes(values: Mapping[str, Any]) -> Sequence[ir.Attr]:
     return [a for a in ir.convenience.convert_attributes(values) if isinstance(a, ir.Attr)]
 
 
+def noted(
+    l: Lowering, node: ir.Node, error: Exception, operands: Sequence[Ref | None] = ()
+) -> None:
+    """Adds the node to those that cannot be lowered."""
+    short = "needs more memory than there is: " if isinstance(error, MemoryError) else ""
+    l.env.failures.append(_failure(node, operands, f"{short}{error}"))
+    for out in node.outputs:
+        l.env.values[out] = None
+
+
 # --- function bodies ----------------------------------------------------------------------------------------------------
 
 
@@ -186,9 +212,12 @@ def _expand(l: Lowering, node: Node) -> list[Ref | None]:
     if l.env.depth >= EXPANSION_LIMIT:
         raise RefusedError(f"{title}: function bodies are nested more than {EXPANSION_LIMIT} deep")
     function = _model_function(l, node) or _standard_function(node)
-    if node.op_type in RANDOM and not node.domain:
+    if node.op_type in NEVER and not node.domain:
+        raise RefusedError(NEVER[node.op_type])
+    if function is None and "Sequence" in node.op_type and not node.domain:
         raise RefusedError(
-            f"{title} gives random numbers, and a program the same result for the same inputs; make what is random an input of the model"
+            "it is of a sequence whose length is not known at export; expected one that a list, a split or a loop of constant count "
+            "makes: fix the sizes that decide it (--fix)"
         )
     if function is None:
         raise RefusedError(f"no lowering for {title} (opset {node.opset}); replace it in the model")

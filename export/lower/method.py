@@ -13,7 +13,7 @@ import sympy
 
 from pteron.schema.errors import ArgumentError, ModelError
 
-from ..graph import bounds
+from ..graph import bounds, guarded
 from ..graph.dimensions import arithmetic
 from ..program import DebugNode, Method, Port, State, views
 from ..program.views import View, as_elements
@@ -22,6 +22,7 @@ from ..sizes.extents import linear
 from .context import Lowering, Origin
 from .env import Env, Failure
 from .graphs import lower_graph
+from .guards import check_guards
 from .node import NAMES
 from .refs import Known, Ref, RefusedError
 
@@ -51,6 +52,7 @@ def lower_method(
         held = [_check_state(model.graph, past, present) for past, present in states.items()]
         inputs, refs, state_refs = _bind_inputs(l, model.graph, {p.name or "" for p, _ in held})
         _check_bounds(l, told)
+        check_guards(l, model.graph.inputs, refs, guarded.read(model))
         results = lower_graph(l, model.graph, refs)
         by_name = dict(zip((v.name for v in model.graph.outputs), results, strict=True))
         l.at(Origin(DebugNode("outputs", "", "")))

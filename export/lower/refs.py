@@ -16,6 +16,10 @@ class RefusedError(Exception):
     """This node cannot be lowered; the text says what was expected, what it got, what to do."""
 
 
+class TwoRanksError(RefusedError):
+    """The branches of an If give tensors of two ranks: whoever walks the graph may lower what is behind it for each."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Known:
     """Elements that are known at export, as numbers or expressions of sizes: they cost nothing until an instruction reads them.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
+import onnx_ir as ir
 import sympy
 
 from ..program.views import Elements
@@ -27,6 +28,14 @@ FOLDS: Final[dict[str, Callable[[Lowering, Node], Folded | None]]] = {}
 
 WAYS: Final[dict[str, Callable[[Lowering, Node], list[Ref | None] | None]]] = {}
 """Operator -> its lowering where only a run knows its axes (export/lower/ops/control/ways.py)."""
+
+
+BEHIND: Final[
+    dict[
+        str, Callable[[Lowering, ir.Node, Sequence[ir.Node], Sequence[ir.Value]], list[Ref | None]]
+    ]
+] = {}
+"""Operator -> the outputs of a graph by it and the nodes behind it, where it has results of two ranks (ops/control/ranks.py)."""
 
 
 def lowers(*op_types: str, domain: str = "") -> Callable[[Function], Function]:

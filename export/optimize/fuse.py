@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from ..program import Instr, Program, terms, views
+from ..program import GUARD, Instr, Program, terms, views
 from ..program.draft import Draft, Place
 from ..program.terms import Term, read_terms, stored
 from ..program.views import Shape, View
+from ..sizes import NONE
 from ..sizes.extents import product, same, same_shape
 from . import bodies
 from .blocks import join_blocks
@@ -51,6 +52,12 @@ def drop_dead(draft: Draft) -> None:
     live |= {i for i, v in enumerate(draft.values) if v.storage in ("output", "state")}
     counting = draft.counting()
     todo = [place for v in live for place in draft.writing(v)]
+    todo += [
+        (block, at)
+        for block, instrs in enumerate(draft.blocks)
+        for at, i in enumerate(instrs)
+        if i is not None and i.node != NONE and draft.nodes[i.node].op_type == GUARD
+    ]
     needed: set[Place] = set()
     while todo:
         place = todo.pop()

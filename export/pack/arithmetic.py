@@ -24,7 +24,7 @@ from ..program import Instr, Program
 EXACT, INT8, TURNED, STATIC = "exact", "int8", "turned", "static"
 INTEGER: Final = {"matmul_int8": INT8, "matmul_turned": TURNED}
 LOOKUP: Final = "gather_rows"
-CAME_QUANTIZED: Final = "the model came quantized: it is computed exactly as its DequantizeLinear says; --exec int8 computes in integers"
+CAME_QUANTIZED: Final = "the model came quantized: it is computed exactly as its DequantizeLinear says; --exec-mode int8 computes in integers"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def summary(rows: Iterable[Product], delegates: Iterable[str] = ()) -> str:
 
 
 def unmet(rows: Sequence[Product], mode: str, asked: Collection[str] = ()) -> list[str]:
-    """Notes on what cannot follow `--exec int8` or `--exec turned`; `asked`: operators of a choice, which may have gone
+    """Notes on what cannot follow `--exec-mode int8` or `--exec-mode turned`; `asked`: operators of a choice, which may have gone
     against them."""
     if not rows and INTEGER.keys().isdisjoint(asked):
         weights = "weight is quantized"

@@ -30,6 +30,7 @@ from .norms import recognise_layer_norm, recognise_rms_norm
 from .rotary import recognise_rotary
 from .sequences import remove_sequences
 from .transpose import merge_transposes, recognise_swap
+from .unroll import stack_sequences, unroll_sequences
 
 Pass = Callable[[ir.Model], bool]
 
@@ -40,6 +41,8 @@ PASSES: Final[tuple[Pass, ...]] = (
     fold_constants,
     remove_zero_bias,
     recognise_dequantize,
+    unroll_sequences,
+    stack_sequences,
     remove_sequences,
     deduplicate,
     eliminate_common,

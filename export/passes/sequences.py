@@ -12,10 +12,11 @@ from ..graph.inference import infer_node
 def remove_sequences(model: ir.Model) -> bool:
     """SequenceAt(SplitToSequence(x, sizes), i) => Split(x, sizes) output i;
     SequenceAt(SequenceConstruct(...), i) => its operand i;
-    ConcatFromSequence(SequenceConstruct(...)) => Concat, of Unsqueezes with new_axis.
+    ConcatFromSequence(SequenceConstruct(...)) => Concat, of Unsqueezes with new_axis;
+    SequenceInsert and SequenceErase of SequenceEmpty or SequenceConstruct => SequenceConstruct; SequenceLength => a constant.
 
-    Requires: constant sizes (for one size, also the extent that is split) and indices. Declines: anything else keeps the sequence,
-    which lowering refuses by name.
+    Requires: constant sizes (for one size, also the extent that is split), indices and positions. Declines: anything else keeps the
+    sequence, which lowering refuses by name.
     """
     changed = False
     for node in list(g.nodes(model)):
@@ -29,7 +30,56 @@ def remove_sequences(model: ir.Model) -> bool:
             changed |= _concat(node)
         elif g.is_op(node, "SequenceAt"):
             changed |= _at(node)
+        elif g.is_op(node, "SequenceInsert", "SequenceErase"):
+            changed |= _edited(node)
+        elif g.is_op(node, "SequenceLength"):
+            changed |= _length(node)
     return changed
+
+
+def _edited(node: ir.Node) -> bool:
+    """One more or one less of a list."""
+    parts, place = _parts(node.inputs[0]), 2 if node.op_type == "SequenceInsert" else 1
+    given = node.inputs[place] if len(node.inputs) > place else None
+    if parts is None or (given is not None and g.ints(given) is None):
+        return False
+    more = node.op_type == "SequenceInsert"
+    told = g.ints(given) if given is not None else None
+    at = told[0] if told else len(parts) if more else -1
+    if not -len(parts) <= at < len(parts) + more:
+        return False
+    at += len(parts) if at < 0 else 0
+    parts[at : at + (not more)] = [node.inputs[1]] if more else []
+    if not parts:
+        return False
+    made = ir.Node("", "SequenceConstruct", parts)
+    made.outputs[0].type = node.outputs[0].type
+    before = node.inputs[0].producer() if node.inputs[0] is not None else None
+    old = [node] if before is None or before.graph is not node.graph else [before, node]
+    g.replace(old, [made], node.outputs[0], made.outputs[0])
+    return True
+
+
+def _length(node: ir.Node) -> bool:
+    value, parts = node.inputs[0], _parts(node.inputs[0])
+    split = value.producer() if value is not None else None
+    if split is not None and g.is_op(split, "SplitToSequence"):
+        sizes = _sizes(split, split.inputs[0], int(g.attr(split, "axis", 0)))
+        parts = None if sizes is None else [None] * len(sizes)
+    if parts is None or not isinstance(node.graph, ir.Graph):
+        return False
+    count = g.initializer(node.graph, np.array(len(parts), np.int64), f"{node.name}_count")
+    g.replace([node], [], node.outputs[0], count)
+    return True
+
+
+def _parts(value: ir.Value | None) -> list[ir.Value | None] | None:
+    """The elements of a sequence that is a list."""
+    node = value.producer() if value is not None else None
+    if node is not None and g.is_op(node, "SequenceEmpty"):
+        return []
+    made = _construct(value)
+    return None if made is None else list(made.inputs)
 
 
 def _split(node: ir.Node) -> bool:

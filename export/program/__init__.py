@@ -157,6 +157,10 @@ class Delegate:
     policy: str = "allow"
 
 
+GUARD: Final = "example"
+"""`op_type` of what only compares an input with the example that the program was made for: nobody reads it, and it stays."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class DebugNode:
     """What the user wrote: node name, ONNX operator, file:line where known."""

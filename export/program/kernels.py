@@ -68,7 +68,7 @@ def _steps(value: object) -> Iterable[Step]:
 
 def header(kernels: Kernels, what: str) -> str:
     """A header that the build includes before each source (PTE_KERNEL_LIST): what is not listed is left out."""
-    out = [f"/* Kernels of {what}; pteron export --emit-kernel-list. */"]
+    out = [f"/* Kernels of {what}; pteron export --kernel-list. */"]
     out += ["#ifndef PTE_KERNEL_LIST_H", "#define PTE_KERNEL_LIST_H", ""]
     for name in OPS:
         if name not in kernels.ops:

@@ -1,6 +1,6 @@
 """What the sign of an input's element chooses, as one function each: written out in Min and Max, sympy takes seconds over it.
 
-Each is an integer and no less than 0, has its value in `FUNCTIONS` and its rows of the file in `written`.
+Each is an integer, has its value in `FUNCTIONS` and its rows of the file in `written`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ class Choice(sympy.Function):  # type: ignore[misc]
     """One of its arguments, by the sign of the first."""
 
     is_integer = True
-    is_nonnegative = True
 
     @classmethod
     def eval(cls, *args: sympy.Expr) -> sympy.Expr | None:
@@ -30,6 +29,8 @@ class Choice(sympy.Function):  # type: ignore[misc]
 class NewExtent(Choice):
     """(n, old, rest): of a Reshape: n, or `old` where it is 0, `rest` below 0."""
 
+    is_nonnegative = True
+
     @classmethod
     def eval(cls, n: sympy.Expr, old: sympy.Expr, rest: sympy.Expr) -> sympy.Expr | None:
         return _new_extent(n, old, rest) if n.is_Integer else None
@@ -38,11 +39,11 @@ class NewExtent(Choice):
 class Share(Choice):
     """(total, part): total // part, and `total` where part is 0."""
 
+    is_nonnegative = True
+
 
 class Bound(Choice):
     """(at, size, low, high): an index that counts from the end below 0, brought into low .. high."""
-
-    is_nonnegative = None
 
 
 def _new_extent(n: Any, old: Any, rest: Any) -> Any:

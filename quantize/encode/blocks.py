@@ -134,6 +134,26 @@ def _refuse_infinite(scale: NDArray[Any], absmax: F32, fmt: BlockFormat) -> None
         )
 
 
+LEAST_STEP: Final = 2.0**-22
+"""Of f16's steps of 2^-24: below it a scale is off by more than an eighth, and far below it is another number altogether."""
+
+
+def refuse_lost(w: F32, fmt: BlockFormat) -> None:
+    """A weight some blocks of which are below an f16 scale's range loses those, beside which others are; one with no other loses all.
+
+    Raises:
+        QuantError: all scales are below that range.
+    """
+    if fmt.scale != "f16" or not w.size:
+        return
+    absmax = max(float(w.max()), -float(w.min()))
+    step = absmax if fmt.rule == "qlora" else absmax / max(fmt.element.max, -fmt.element.least, 1)
+    if 0 < step < LEAST_STEP:
+        raise QuantError(
+            f"{fmt.name}: the largest weight {absmax:.3g} is below what an f16 scale can hold; pick int8 or fp8-e4m3"
+        )
+
+
 def _extreme(blocks: F32) -> F32:
     """The first of each block's elements with the largest magnitude."""
     if not blocks.shape[-1]:

@@ -90,7 +90,7 @@ typedef struct pte_step_row {
 extern const pte_step_row pte_step_rows[PTE_STEP_ROWS];
 
 /* A build for known programs has no other steps than theirs: PTE_KEPT_STEPS, from pteron export
- * --emit-kernel-list. Others are refused when a program is opened. */
+ * --kernel-list. Others are refused when a program is opened. */
 #ifdef PTE_KEPT_STEPS
 #define PTE_KEPT_IS(o, t, op, type) || ((op) == PTE_STEP_##o && (type) == PTE_STEP_##t)
 #define PTE_KEPT_IS_OP(o, t, op, type) || (op) == PTE_STEP_##o

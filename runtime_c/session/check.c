@@ -125,6 +125,14 @@ static bool coincide(const pte_tensor *a, span at_a, const pte_tensor *b, span a
   return true;
 }
 
+bool pte_check_apart(pte_session *s, const pte_tensor *a, const pte_tensor *b) {
+  return apart(s, a, span_of(s, a, false), b, span_of(s, b, false));
+}
+
+bool pte_check_same(const pte_session *s, const pte_tensor *a, const pte_tensor *b) {
+  return a == b || coincide(a, span_of(s, a, false), b, span_of(s, b, false));
+}
+
 static pte_status fail_at(pte_session *s, uint32_t work, const char *text, uint32_t port,
                           pte_error *err) {
   return pte_fault_at(s, work, PTE_BAD_PROGRAM, text, port, err);

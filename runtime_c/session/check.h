@@ -11,4 +11,9 @@ PTE_CHECKED pte_status pte_check_overlap(pte_session *s, uint32_t work, bool pla
 PTE_CHECKED pte_status pte_check_work(pte_session *s, uint32_t work, bool placed,
                                       uint64_t *out_scratch, pte_error *err);
 
+/* Whether two tensors of the session lie apart, or are the same elements in the same places, before
+ * any has an address. Of overlapping ranges only so many are looked into; the others touch. */
+bool pte_check_apart(pte_session *s, const pte_tensor *a, const pte_tensor *b);
+bool pte_check_same(const pte_session *s, const pte_tensor *a, const pte_tensor *b);
+
 #endif

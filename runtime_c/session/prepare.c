@@ -19,8 +19,10 @@
  * by each instruction that meets them (instruction.c): the same functions, no allocation. What a
  * PARAM is bound to is dense and has the room that the param needs.
  *
- * Not proved, because nothing depends on it: that planned memory has been written before it is read
- * (it may hold the bytes of earlier runs), and that two values live at once lie apart. */
+ * - written.c: which planned values and outputs are written before they are read; the others each
+ *   run clears first, so that no bytes of an earlier run or of the caller's memory show.
+ *
+ * Not proved, because nothing depends on it: that two values live at once lie apart. */
 #include <string.h>
 
 #include "core/cpu.h"
@@ -35,6 +37,7 @@
 #include "session/plan.h"
 #include "session/state.h"
 #include "session/values.h"
+#include "session/written.h"
 
 static pte_status read_options(const pte_prepare_options *given, pte_prepare_options *out,
                                pte_error *err) {
@@ -173,6 +176,7 @@ static pte_status measure(pte_session *s, const pte_prepare_options *given, pte_
     PTE_TRY(plan_values(s, err));
     PTE_TRY(check_works(s, err));
     if (emptied > s->sizes.scratch_bytes) s->sizes.scratch_bytes = emptied;
+    pte_written_find(s);
   }
   PTE_TRY(total(s, options, err));
   s->measured = true;

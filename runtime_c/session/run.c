@@ -7,6 +7,7 @@
 #include "session/fault.h"
 #include "session/ports.h"
 #include "session/values.h"
+#include "session/written.h"
 
 /* --- the caller's buffers ------------------------------------------------------------------- */
 
@@ -144,6 +145,7 @@ pte_status pte_session_run(pte_session *s, const void *const *inputs, void *cons
   pte_counted_set_all(s, true);
   bind_buffers(s, inputs, outputs);
   PTE_TRY(check_shape_inputs(s, err));
+  pte_written_clear(s);
   run.instructions_left = run.options.max_instructions;
   begin(&run);
   pte_fp_word caller = pte_fp_enter();

@@ -20,10 +20,14 @@
 
 /* What a value is, beside its storage. */
 enum {
-  PTE_SLOT_DYNAMIC = 1,  /* shape, strides or offset depend on counted dimensions */
-  PTE_SLOT_PARAM = 2,    /* bound by an instruction: a PARAM, or a view in one */
-  PTE_SLOT_CALLER = 4,   /* bound by each run: an INPUT or OUTPUT, or a view in one */
-  PTE_SLOT_READ_ONLY = 8 /* an INPUT or CONSTANT, or a view in one; a PARAM bound to such */
+  PTE_SLOT_DYNAMIC = 1,   /* shape, strides or offset depend on counted dimensions */
+  PTE_SLOT_PARAM = 2,     /* bound by an instruction: a PARAM, or a view in one */
+  PTE_SLOT_CALLER = 4,    /* bound by each run: an INPUT or OUTPUT, or a view in one */
+  PTE_SLOT_READ_ONLY = 8, /* an INPUT or CONSTANT, or a view in one; a PARAM bound to such */
+  /* what written.c finds, at each prepare: */
+  PTE_SLOT_CLEAR = 16,   /* a PLANNED or OUTPUT that each run clears first */
+  PTE_SLOT_LOOSE = 32,   /* a base of which data decides the size, or that of a view in it */
+  PTE_SLOT_UNPROVEN = 64 /* a PARAM that is read before the block writes it */
 };
 
 /* Where a value's bytes are; beside its tensor. Bases only, but for `flags` and `view_bytes`. */
@@ -33,6 +37,7 @@ typedef struct pte_slot {
   int64_t view_elements; /* VIEW: first element, from the base's start */
   uint32_t base;         /* VIEW: the base (of this method); else the value itself */
   uint8_t flags;
+  uint8_t written; /* while written.c looks: depth of the block that wrote it; 0: none did */
 } pte_slot;
 
 /* What a run needs of one instruction: the list of them is what prepare records and runs replay. */

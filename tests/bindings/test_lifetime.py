@@ -269,7 +269,7 @@ def test_commands_name_what_is_missing(root: Path, tmp_path: Path) -> None:
     code = absent + "from pteron.cli import main; sys.exit(main(sys.argv[1:]))"
     model = root / "examples/digits/digits.onnx"
     for words in (
-        ["export", model, "--check"],
+        ["export", model, "--dry-run"],
         ["quantize", model, "-o", "q.onnx", "--format=nf4"],
     ):
         done = subprocess.run(

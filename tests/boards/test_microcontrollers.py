@@ -70,7 +70,7 @@ def model(
     if form.quantize == "int8":
         name = "image" if form.net == "digits" else "x"
         how["calibrate"] = [{name: rows[i : i + 1]} for i in range(16)]
-    pteron.export_model(source, program, debug=False, **how)
+    pteron.export_model(source, program, strip=True, **how)
     loaded = pteron.load(program, threads=1)
     want = loaded(rows[:1]).tobytes()
     boards.write_model(folder, program, rows[:1], len(want), replaceable=form.replaceable)

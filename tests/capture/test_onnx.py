@@ -208,9 +208,8 @@ def strings() -> onnx.ModelProto:
 
 def sequences() -> onnx.ModelProto:
     nodes = [
-        helper.make_node("SequenceEmpty", [], ["e"]),
-        helper.make_node("SequenceInsert", ["e", "x"], ["s"]),
-        helper.make_node("ConcatFromSequence", ["s"], ["y"], axis=0),
+        helper.make_node("Optional", ["x"], ["e"]),
+        helper.make_node("OptionalGetElement", ["e"], ["y"]),
     ]
     return model(nodes)
 

@@ -111,9 +111,7 @@ def test_a_kernel_list_has_what_the_program_uses_and_a_build_refuses_the_rest(
 ) -> None:
     listed = tmp_path / "digits.h"
     source, out = root / "examples/digits/digits.onnx", tmp_path / "digits.pte"
-    assert (
-        main(["export", str(source), "-o", str(out), "--emit-kernel-list", str(listed), "-q"]) == 0
-    )
+    assert main(["export", str(source), "-o", str(out), "--kernel-list", str(listed), "-q"]) == 0
     kernels = kernels_of(read(out.read_bytes()))
     assert listed.read_text() == header(kernels, "digits.pte")
     assert "conv" in kernels.ops and ("max", "f32") in kernels.steps

@@ -40,7 +40,7 @@ def test_export_check_writes_nothing(
 ) -> None:
     out = tmp_path / "d.pte"
     assert (
-        run(capsys, "export", root / "examples/digits/digits.onnx", "-o", out, "--check", "-q")[0]
+        run(capsys, "export", root / "examples/digits/digits.onnx", "-o", out, "--dry-run", "-q")[0]
         == 0
     )
     assert not out.exists()
@@ -247,7 +247,7 @@ def test_doctor_says_how_to_get_a_program(
         (["run", "{folder}"], 2, "expected a file, got a folder"),
         (["bench", "{digits}", "--vs-onnx", "nowhere.onnx"], 2, "nowhere.onnx: no such file"),
         (["export", "{onnx}", "-o", "nowhere/d.pte"], 2, "expected a folder nowhere"),
-        (["export", "{onnx}", "--fix", "batch=x", "--check"], 2, "expected SYMBOL=N"),
+        (["export", "{onnx}", "--fix", "batch=x", "--dry-run"], 2, "expected SYMBOL=N"),
         (["quantize", "{onnx}", "-o", "o.onnx", "--format=nf4", "--rule", "x"], 2, "REGEX=FORMAT"),
         (["quantize", "{pt2}", "-o", "o.onnx", "--format=nf4"], 2, "write a .pte, or export to"),
         (["quantize", "{onnx}", "-o", "nowhere/o.onnx", "--format=nf4"], 2, "a folder nowhere"),
@@ -340,7 +340,7 @@ def test_an_unknown_delegate_is_refused_with_those_known(
     root: Path, digits: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, _, error = run(
-        capsys, "export", root / "examples/digits/digits.onnx", "--delegate", "npu,cpu", "--check"
+        capsys, "export", root / "examples/digits/digits.onnx", "--delegate", "npu,cpu", "--dry-run"
     )
     assert code == 2 and re.search(r"expected .*null.*, cpu; got 'npu'", error)
     code, _, error = run(capsys, "run", digits, "--delegate", "npu")

@@ -86,7 +86,7 @@ STATIC = {
         ("{new}.npz {int8} --calibrate {npz}", "expected weights alone"),
         ("{npz}", "expected"),
     ],
-    "--exec": [("fast", "invalid choice")],
+    "--exec-mode": [("fast", "invalid choice")],
 }
 TABLE = {
     "export": {
@@ -114,7 +114,7 @@ TABLE = {
         ],
         "--cache": [("f4", "invalid choice"), ("f16", "expected max_context, too")],
         "--logits": [("first", "invalid choice"), ("all", "expected max_context, too")],
-        "--dim": [
+        "--hint": [
             ("batch=1_0", "expected SYMBOL=N"),
             ("batch", "expected SYMBOL=N"),
             ("batch=x", "expected SYMBOL=N"),
@@ -122,7 +122,7 @@ TABLE = {
             ("batch=-3", "expected a size of 1"),
             ("batch=0", "expected a size of 1"),
             (f"batch={'9' * 30}", "expected a size of 1"),
-            ("batch=1 --dim batch=2", "once"),
+            ("batch=1 --hint batch=2", "once"),
             ("batch=1 --fix batch=2", "leaves nothing to plan for"),
         ],
         "--fix": [
@@ -133,7 +133,7 @@ TABLE = {
             ("batch=-1", "at least 1"),
             ("batch=1 --fix batch=2", "once"),
         ],
-        "--mode": [("fast", "invalid choice"), ("reduce-overhead", "give --dim batch=N")],
+        "--mode": [("fast", "invalid choice"), ("reduce-overhead", "give --hint batch=N")],
         "--tune": [
             ("{none}.json", "no such file"),
             ("{folder}", "got a folder"),
@@ -149,8 +149,11 @@ TABLE = {
             ("{text}", "expected a .gguf or .safetensors file"),
             ("{folder}", "expected .safetensors files in it, got none"),
         ],
-        "--emit-kernel-list": [("{folder}", "got a folder"), ("{none}/k.h", "expected a folder"), ("{onnx}", "expected another file")],
+        "--kernel-list": [("{folder}", "got a folder"), ("{none}/k.h", "expected a folder"), ("{onnx}", "expected another file")],
         "--quantize": [("nope", "expected one of int8, nf4"), ("", "expected one of int8, nf4")],
+        "--evaluate": [("{none}.npz {nf4}", "no such file"), ("{npz}", "expected quantize and one source")],
+        "--max-ram": [("x", "expected a number of bytes"), ("1GB {nf4}", "give a calibration"), ("1GB", "expected quantize and one source")],
+        "--save-onnx": [("{folder}", "got a folder"), ("{none}/s.onnx", "expected a folder"), ("{onnx}", "expected another file"), ("{new}.pte", "another kind of file")],
     },
     "quantize": {
         **STATIC,
@@ -180,7 +183,7 @@ TABLE = {
         "--max-loss": [("x", "invalid float"), ("-1", "above 0"), ("inf", "above 0")],
         "--metric": [("top5", "invalid choice")],
         "--among": [("int8", "expected target_bpw"), (", --target-bpw 4 --calibrate {npz}", "expected one of int8"), ("nope --target-bpw 4", "expected one of int8")],
-        "--eval": [("{none}.npz", "no such file"), ("{text}", "expected an .npz file of samples")],
+        "--evaluate": [("{none}.npz", "no such file"), ("{text}", "expected an .npz or .npy file of samples")],
         "--max-ram": [("x", "expected a number of bytes"), ("-1", "expected a number of bytes"), ("1GB", "give a calibration"), ("0 --calibrate {npz}", "above 0")],
         "--activations": [("int4", "invalid choice"), ("int8", "give both")],
         "--report": [("{new}.txt", "expected an .html or .json"), ("{none}/r.html", "expected a folder")],
@@ -283,12 +286,12 @@ POSITIONAL = [
     *((c, "{text}" + NEEDED.get(c, ""), 4, "text.bin: header") for c in PROGRAMS),
     *((c, device + NEEDED.get(c, ""), 2, "got a device") for c in PROGRAMS for device in ("/dev/null", "/dev/zero")),
     ("completion", "tcsh", 2, "invalid choice"),
-    ("quantize", "{onnx} -o {new}.onnx --format nf4 --exec exact -q", 2, "--exec exact: is of programs"),
+    ("quantize", "{onnx} -o {new}.onnx --format nf4 --exec-mode exact -q", 2, "--exec-mode exact: is of programs"),
     ("quantize", "{onnx} -o {new}.onnx -q", 2, "expected --format or --recipe"),
     ("quantize", "{onnx} --format nf4 -q", 2, "expected --output"),
     *(("quantize", "{onnx} -o {new}.onnx -q --format int8 --calibrate {npz} " + idle, 2, "expected weights alone") for idle in IDLE),
     ("quantize", "{onnx} -o {new}.onnx -q --format nf4 --dry-run --resume", 2, "--resume: has nothing to do"),
-    ("quantize", "{onnx} -o {new}.onnx -q --format nf4 --dry-run --eval {npz}", 2, "--eval: has nothing to do"),
+    ("quantize", "{onnx} -o {new}.onnx -q --format nf4 --dry-run --evaluate {npz}", 2, "--evaluate: has nothing to do"),
     ("amalgamate", "{pte} -o /proc/out", 5, "/proc/out: cannot be made"),
     ("run", "{pte} more", 2, "unrecognized arguments: more; pteron run --help"),
 ]  # fmt: skip

@@ -119,7 +119,7 @@ def test_a_kernel_list_that_cannot_be_written_leaves_no_program(
     out = tmp_path / "m.pte"
     out.write_bytes(b"old")
     for path in ("/proc/k.h", "/dev/full"):  # no file can be there; its bytes find no room
-        words = ["export", str(model), "-o", str(out), "--emit-kernel-list", path, "-q"]
+        words = ["export", str(model), "-o", str(out), "--kernel-list", path, "-q"]
         assert main(words) == 5
         assert f"{path}: cannot be written" in capsys.readouterr().err
         assert out.read_bytes() == b"old" and not leftovers(tmp_path)
@@ -130,7 +130,7 @@ def test_a_kernel_list_is_of_a_program_that_goes_to_the_standard_output(
 ) -> None:
     """Which cannot be read again: it waited for ever."""
     for out in ("/dev/stdout", tmp_path / "m.pte"):
-        words = ["export", model, "-o", out, "--emit-kernel-list", tmp_path / f"{Path(out).stem}.h"]
+        words = ["export", model, "-o", out, "--kernel-list", tmp_path / f"{Path(out).stem}.h"]
         done = subprocess.run(
             [*PTERON, *words, "-q"], stdout=subprocess.PIPE, timeout=120, check=True
         )

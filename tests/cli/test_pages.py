@@ -22,9 +22,9 @@ from pteron.cli import main
 from pteron.cli.describe import InstrRow, Placed, Plan
 from pteron.cli.pages.graph import paths
 from pteron.cli.pages.program import fitting, picture
-from pteron.cli.pages.quantization import quantization_page
-from pteron.cli.pages.template import Number, broken, lasting, modules, outline, page, place, table
 from pteron.quantize.report import LayerReport, QuantReport
+from pteron.reports.quantization import quantization_page
+from pteron.reports.template import Number, broken, lasting, modules, outline, page, place, table
 
 STATES = """<ir_version: 9, opset_import: ["" : 20]>
 g (float[2] x, float[2] a, float[2] b) => (float[2] y, float[2] aa, float[2] bb) {
@@ -195,7 +195,7 @@ def test_the_page_of_a_quantization_draws_its_front(
     """The loss in words of its metric, and a point for the model as it is and for each layer that a rule mends."""
     folder = root / "examples/digits"
     words = [folder / "digits.onnx", "-o", tmp_path / "q.pte", "-q", "--format", "nf4"]
-    given = ["--eval", folder / "calibration.npz", "--metric", metric]
+    given = ["--evaluate", folder / "calibration.npz", "--metric", metric]
     for out in (tmp_path / "r.html", tmp_path / "r.json"):
         assert main(["quantize", *map(str, [*words, *given, "--report", out])]) == 0
     read = stands_alone((tmp_path / "r.html").read_text())

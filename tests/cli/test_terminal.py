@@ -189,7 +189,7 @@ def test_every_json_is_one_object_with_its_schema(
 ) -> None:
     model = root / "examples/digits/digits.onnx"
     for words in (
-        ["export", model, "--check"],
+        ["export", model, "--dry-run"],
         ["quantize", model, "-o", tmp_path / "q.onnx", "--format", "nf4"],
         ["run", digits],
         ["inspect", digits],

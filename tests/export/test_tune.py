@@ -198,7 +198,7 @@ def test_measured_here_and_replayed_to_the_byte(
     """From the command line; the order of rows means nothing, and `inspect` shows them."""
     path, profile = images(tmp_path / "m.onnx"), tmp_path / "p.json"
     files = [tmp_path / f"{i}.pte" for i in range(3)]
-    export_it = ["export", str(path), "-q", "--fast-conv", "--dim", "b=2", "--tune", str(profile)]
+    export_it = ["export", str(path), "-q", "--fast-conv", "--hint", "b=2", "--tune", str(profile)]
     assert main([*export_it, "-o", str(files[0]), "--mode", "max-autotune"]) == 0
     assert "3 of 3 sites as measured" in capsys.readouterr().out
     measured = read_profile(profile)
@@ -324,5 +324,5 @@ def test_a_context_has_no_fixed_sizes() -> None:
 
 def test_a_size_that_nobody_fixed_is_named(tmp_path: Path) -> None:
     path = turned(tmp_path / "m.onnx")
-    with pytest.raises(ArgumentError, match="expected a size for every dimension, got none for t; give --dim t=N"):  # fmt: skip
+    with pytest.raises(ArgumentError, match="expected a size for every dimension, got none for t; give --hint t=N"):  # fmt: skip
         pteron.export_model(path, None, mode="reduce-overhead", hints={"b": 2})

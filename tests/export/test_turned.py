@@ -1,4 +1,4 @@
-"""`--exec turned`: float weights and activations in 8 bits, both turned. What turning is, and models against NumPy in f64."""
+"""`--exec-mode turned`: float weights and activations in 8 bits, both turned. What turning is, and models against NumPy in f64."""
 
 from __future__ import annotations
 

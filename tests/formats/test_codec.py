@@ -123,3 +123,15 @@ def test_every_storage_format_that_we_round_to_has_an_encoder_in_both_languages(
     }
     rows = {f"pte_codec_{fmt.codec or fmt.stored}" for fmt in FORMATS.values()}
     assert rows | {"pte_codec_search"} == set(dir(_codec.lib))
+
+
+@pytest.mark.parametrize("name", ["nf4", "int4", "int4-sym", "int3-asym", "int8-g32"])
+def test_a_weight_below_what_an_f16_scale_holds_is_refused(name: str) -> None:
+    fmt, w = FORMATS[name], np.eye(64, dtype=np.float32)
+    blocks.refuse_lost(w, fmt)
+    blocks.refuse_lost(w * 0, fmt)
+    w[1:] *= np.float32(1e-12)  # rows that are lost beside others
+    blocks.refuse_lost(w, fmt)
+    with pytest.raises(QuantError, match="the largest weight 1e-12 is below what an f16 scale"):
+        blocks.refuse_lost(w[1:], fmt)
+    blocks.refuse_lost(w[1:], FORMATS["int8"])

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "fence.h"
+#include "program/blake2s.h"
 #include "pteron/delegate.h"
 
 #define MAX_PORTS 16
@@ -19,7 +20,12 @@ typedef struct subject {
   const int64_t *shape_of[MAX_PORTS], *value_of[MAX_PORTS];
   fence fences[MAX_PORTS];
   const void *inputs[MAX_PORTS];
-  void *outputs[MAX_PORTS];
+  uint64_t output_bytes[MAX_PORTS];
+  void *outputs[MAX_PORTS], *before[MAX_PORTS]; /* before: what the first run gave */
+  pte_memory arena;
+  bool runs; /* there are buffers for it */
+  uint32_t state_count;
+  uint64_t draw; /* of the bytes of the file: telling numbers come from it */
   exercise_result *result;
 } subject;
 
@@ -106,7 +112,10 @@ static bool take_buffers(subject *s) {
   for (uint32_t i = 0; i < s->output_count; i++) {
     if (pte_session_output(s->session, i, &e) != PTE_OK) return false;
     if (e.size_bytes > EXERCISE_CAP_BYTES) return false;
+    s->output_bytes[i] = e.size_bytes;
     s->outputs[i] = take(s->result, e.size_bytes, EXERCISE_CAP_BYTES);
+    s->before[i] = take(s->result, e.size_bytes, EXERCISE_CAP_BYTES);
+    if (s->outputs[i] == NULL || s->before[i] == NULL) return false;
   }
   return true;
 }
@@ -119,30 +128,191 @@ static uint64_t now_ns(void *self) {
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* How long after its deadline a run came back, in ns. */
-static uint64_t run_late(subject *s) {
+/* How long after its deadline a run came back, in ns; whether it succeeded. */
+static uint64_t run_late(subject *s, bool *out_ok) {
   pte_run_options options = {
       .size = sizeof options, .max_instructions = 20000, .max_iterations = 200, .now = now_ns};
   pte_error error = {0};
   options.deadline_ns = now_ns(NULL) + EXERCISE_DEADLINE_MS * 1000000u;
   pte_status status = pte_session_run(s->session, s->inputs, s->outputs, &options, &error);
   uint64_t end = now_ns(NULL);
-  if (!failed(s->result, status, &error)) s->result->stage = STAGE_RAN;
+  *out_ok = !failed(s->result, status, &error);
+  if (*out_ok) s->result->stage = STAGE_RAN;
   return end > options.deadline_ns ? end - options.deadline_ns : 0;
 }
 
 /* Late is what is late each time: a virtual machine that its host stops for a while has the pause
  * counted as this thread's work. */
-static void run(subject *s) {
-  for (unsigned k = 0; k < 2; k++) {
-    uint64_t least = run_late(s);
-    for (unsigned again = 0; again < 4 && least > EXERCISE_SLACK_MS * 1000000u; again++) {
-      uint64_t late = run_late(s);
-      if (late < least) least = late;
-    }
-    if (least > EXERCISE_SLACK_MS * 1000000u)
-      broken(s->result, "ran beyond its deadline each time, by ms", least / 1000000u);
+static bool run(subject *s) {
+  bool ok;
+  uint64_t least = run_late(s, &ok);
+  for (unsigned again = 0; again < 4 && least > EXERCISE_SLACK_MS * 1000000u; again++) {
+    uint64_t late = run_late(s, &ok);
+    if (late < least) least = late;
   }
+  if (least > EXERCISE_SLACK_MS * 1000000u)
+    broken(s->result, "ran beyond its deadline each time, by ms", least / 1000000u);
+  return ok;
+}
+
+/* A run from the initial states over memory that is full of `dirt`. */
+static bool run_over(subject *s, int dirt) {
+  pte_error error = {0};
+  if (s->arena.size_bytes != 0) memset(s->arena.data, dirt, s->arena.size_bytes);
+  for (uint32_t i = 0; i < s->output_count; i++) memset(s->outputs[i], dirt, s->output_bytes[i]);
+  if (failed(s->result, pte_session_reset(s->session, &error), &error)) return false;
+  return run(s);
+}
+
+/* What a run gives follows from inputs, states and file: nothing else is in its outputs. */
+static void run_twice(subject *s) {
+  pte_extents e = {.size = sizeof e};
+  if (!run_over(s, 0x5a)) return;
+  for (uint32_t i = 0; i < s->output_count; i++)
+    memcpy(s->before[i], s->outputs[i], s->output_bytes[i]);
+  if (!run_over(s, 0xa5)) return;
+  for (uint32_t i = 0; i < s->output_count; i++)
+    if (pte_session_output(s->session, i, &e) == PTE_OK && e.size_bytes <= s->output_bytes[i] &&
+        memcmp(s->before[i], s->outputs[i], (size_t)e.size_bytes) != 0)
+      broken(s->result, "an output shows memory that the program did not write", i);
+}
+
+/* --- what is kept between runs: save, restore, rewind, fork, set_state ------------------------ */
+
+static uint64_t draw(subject *s, uint64_t count) {
+  s->draw = s->draw * 6364136223846793005u + 1442695040888963407u;
+  return count == 0 ? 0 : (s->draw >> 33) % count;
+}
+
+static int64_t telling(subject *s) {
+  static const int64_t numbers[] = {0,  1,  2,          7,         8,         15, 16, 17,       31,
+                                    32, -1, 1000000007, INT64_MAX, INT64_MIN, 64, 63, INT32_MAX};
+  uint64_t kind = draw(s, 24);
+  return kind < 17 ? numbers[kind] : (int64_t)draw(s, 48);
+}
+
+/* A state becomes what it was, with one number anywhere. */
+static void set_state(subject *s, uint32_t i) {
+  pte_extents e = {.size = sizeof e};
+  pte_error error = {0};
+  if (pte_session_state(s->session, i, &e) != PTE_OK) {
+    broken(s->result, "a state has no extents", i);
+    return;
+  }
+  uint8_t *data = take(s->result, e.size_bytes, EXERCISE_CAP_BYTES);
+  if (data == NULL) return;
+  if (failed(s->result, pte_session_get_state(s->session, i, data, e.size_bytes, &error), &error))
+    broken(s->result, "a state cannot be read", i);
+  int64_t number = telling(s);
+  if (e.size_bytes >= 8) memcpy(data + draw(s, e.size_bytes / 8) * 8, &number, 8);
+  if (failed(s->result, pte_session_set_state(s->session, i, data, e.size_bytes, &error), &error))
+    broken(s->result, "a state cannot be set", i);
+  free(data);
+}
+
+/* In memory of exactly its size; NULL: it is more than the cap. */
+static uint8_t *save(subject *s, pte_session *session, uint64_t *out_bytes) {
+  pte_error error = {0};
+  if (pte_session_save_size(session, out_bytes, &error) != PTE_OK) {
+    broken(s->result, "a prepared session cannot be saved", 0);
+    return NULL;
+  }
+  uint8_t *data = take(s->result, *out_bytes, EXERCISE_CAP_BYTES + 104);
+  if (data != NULL && pte_session_save(session, data, (size_t)*out_bytes, &error) != PTE_OK)
+    broken(s->result, "save refuses the room that it asked for", *out_bytes);
+  return data;
+}
+
+static void restore(subject *s, pte_session *session, const uint8_t *saved, uint64_t bytes) {
+  pte_error error = {0};
+  if (pte_session_restore(session, saved, (size_t)bytes, &error) != PTE_OK)
+    broken(s->result, error.text, 0); /* save gives what restore takes */
+}
+
+static void save_and_restore(subject *s, pte_session *twin) {
+  uint64_t bytes = 0, again_bytes = 0;
+  uint8_t *saved = save(s, s->session, &bytes), *again = NULL;
+  if (saved != NULL) {
+    restore(s, s->session, saved, bytes);
+    if (twin != NULL) restore(s, twin, saved, bytes);
+    again = save(s, twin == NULL ? s->session : twin, &again_bytes);
+  }
+  if (again != NULL && (again_bytes != bytes || memcmp(again, saved, (size_t)bytes) != 0))
+    broken(s->result, "what was restored saves other bytes", bytes);
+  free(again);
+  free(saved);
+}
+
+/* Bytes of one who means harm: the head's numbers, or the states. */
+static void restore_bent(subject *s) {
+  enum { DIGEST = 72, BODY = 104 };
+  uint64_t bytes = 0;
+  uint8_t *saved = save(s, s->session, &bytes);
+  pte_error error = {0};
+  if (saved == NULL) return;
+  for (uint64_t left = 1 + draw(s, 3); left > 0; left--) {
+    int64_t number = telling(s);
+    uint64_t at = draw(s, 4) != 0 ? 40 + 8 * draw(s, 4) : BODY + 8 * draw(s, (bytes - BODY) / 8);
+    if (at + 8 <= bytes) memcpy(saved + at, &number, 8);
+  }
+  pte_blake2s hash;
+  pte_blake2s_begin(&hash, 32);
+  pte_blake2s_add(&hash, saved, DIGEST);
+  pte_blake2s_add(&hash, saved + BODY, (size_t)(bytes - BODY));
+  pte_blake2s_end(&hash, saved + DIGEST);
+  (void)failed(s->result, pte_session_restore(s->session, saved, (size_t)bytes, &error), &error);
+  free(saved);
+}
+
+static void go_back(subject *s) {
+  int64_t position = 0, room = 0;
+  pte_error error = {0};
+  if (pte_session_position(s->session, &position, &room, &error) != PTE_OK) return;
+  if (position < 0 || position > room) broken(s->result, "a position beyond the room", 0);
+  int64_t to = draw(s, 2) ? (int64_t)draw(s, (uint64_t)position + 1) : telling(s);
+  (void)failed(s->result, pte_session_rewind(s->session, to, &error), &error);
+}
+
+/* Calls in some order, each followed by saving; `twin` is a fork, or NULL. */
+static void call_states(subject *s, pte_session *twin) {
+  for (unsigned k = 0; k < 10 && s->result->broken[0] == 0; k++) {
+    switch (draw(s, 6)) {
+    case 0:
+    case 1: set_state(s, (uint32_t)draw(s, s->state_count)); break;
+    case 2: restore_bent(s); break;
+    case 3: go_back(s); break;
+    case 4: {
+      bool ok;
+      for (uint64_t left = draw(s, 3); s->runs && left > 0; left--) (void)run_late(s, &ok);
+      break;
+    }
+    default: break;
+    }
+    save_and_restore(s, twin);
+  }
+}
+
+/* A fork has memory of its own, all of it of exactly its size. */
+static void exercise_states(subject *s, const pte_prepare_options *options,
+                            const pte_sizes *sizes) {
+  size_t size = 0;
+  pte_session *twin = NULL;
+  pte_error error = {0};
+  if (pte_session_size(s->program, s->method, &size, &error) != PTE_OK) return;
+  void *memory = take(s->result, size, UINT64_MAX);
+  void *arena = take(s->result, sizes->arena_bytes, EXERCISE_CAP_BYTES);
+  void *state = take(s->result, sizes->state_bytes, EXERCISE_CAP_BYTES);
+  pte_memory a = {arena, (size_t)sizes->arena_bytes}, b = {state, (size_t)sizes->state_bytes};
+  if (memory == NULL || arena == NULL || state == NULL ||
+      pte_session_open(s->program, s->method, (pte_memory){memory, size}, &twin, &error) != PTE_OK)
+    broken(s->result, "a second session does not open", size);
+  else if (pte_session_prepare(twin, options, a, b, 0, &error) != PTE_OK)
+    broken(s->result, "a second session cannot be prepared", size);
+  else call_states(s, twin);
+  if (twin != NULL) pte_session_close(twin);
+  free(state);
+  free(arena);
+  free(memory);
 }
 
 static void prepare_and_run(subject *s) {
@@ -162,13 +332,17 @@ static void prepare_and_run(subject *s) {
     pte_memory a = {arena, (size_t)sizes.arena_bytes}, b = {state, (size_t)sizes.state_bytes};
     if (!failed(s->result, pte_session_prepare(s->session, &options, a, b, 0, &error), &error)) {
       if (s->result->stage < STAGE_PREPARED) s->result->stage = STAGE_PREPARED;
-      if (take_buffers(s)) run(s);
+      s->arena = a;
+      s->runs = take_buffers(s);
+      if (s->runs) run_twice(s);
+      if (s->state_count != 0) exercise_states(s, &options, &sizes);
     }
   }
   for (uint32_t i = 0; i < MAX_PORTS; i++) {
     fence_drop(&s->fences[i]);
     free(s->outputs[i]);
-    s->outputs[i] = NULL;
+    free(s->before[i]);
+    s->outputs[i] = s->before[i] = NULL;
   }
   free(arena);
   free(state);
@@ -189,6 +363,8 @@ static void exercise_method(const pte_program *program, uint32_t method, uint64_
   s.result = out;
   s.input_count = info.input_count;
   s.output_count = info.output_count;
+  s.state_count = info.state_count;
+  s.draw = file_bytes * 0x9E3779B97F4A7C15u + method;
   if (failed(out, pte_session_size(program, method, &size, &error), &error)) return;
   void *memory = take(out, size, 65536 + file_bytes * EXERCISE_CAP_TABLES);
   if (memory == NULL) return;

@@ -13,6 +13,10 @@ import pytest
 
 import pteron
 from pteron.export.graph.text import onnx_text
+from pteron.export.lower import lower
+from pteron.export.program.interpret import run
+from pteron.schema.errors import PteronError
+from tests.lower.check import agrees
 
 X = [np.array(x, np.float32) for x in ([0, 1, 1, 0], [0] * 4, [1] * 4, [0, 0, 1, 0])]
 Z = np.arange(6, dtype=np.float32)
@@ -152,3 +156,27 @@ def test_sizes_that_are_largest_between_none_and_all(text: str, tmp_path: Path) 
                 model.run(fed(model, x))
             continue
         np.testing.assert_allclose(model.run(fed(model, x))["y"], want)
+
+
+@pytest.mark.parametrize("k", [0, 1, 3])
+def test_k_that_a_run_computes_is_counted(k: int) -> None:
+    text = "s = ReduceSum(m, keepdims=1); k = Cast(s, to=7); y, at = TopK(x, k)"
+    x = np.float32([[3, 1, 2], [5, 9, 7]])
+    agrees(text, {"x": x, "m": np.float32([0, k])}, x="f32[n, 3]", m="f32[q]")
+
+
+@pytest.mark.parametrize("k", [4, -1])
+def test_k_beyond_the_axis_ends_the_run(k: int) -> None:
+    text = "s = ReduceSum(m, keepdims=1); k = Cast(s, to=7); y, at = TopK(x, k)"
+    program = lower(onnx_text(text, x="f32[n, 3]", m="f32[q]"))
+    with pytest.raises((PteronError, IndexError)):
+        run(program, {"x": np.zeros((2, 3), np.float32), "m": np.float32([k])})
+
+
+@pytest.mark.parametrize("dtype", ["f32", "i64"])
+def test_a_depth_that_a_run_computes_is_counted(dtype: str) -> None:
+    text = f"d = Add(k, {dtype}(1)); y = OneHot(x, d, v)"
+    feeds = {"x": np.array([1, 0, -1]), "v": np.float32([2, 5])}
+    kind = np.float32 if dtype == "f32" else np.int64
+    for k in (1, 5):
+        agrees(text, {**feeds, "k": np.array(k, kind)}, x="i64[n]", v="f32[2]", k=f"{dtype}[]")

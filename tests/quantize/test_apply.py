@@ -68,7 +68,7 @@ def test_onnxruntime_opens_it_and_agrees(
     out, pte = tmp_path / "q.onnx", tmp_path / "q.pte"
     source = str(root / "examples/digits/digits.onnx")
     assert main(["quantize", source, "-o", str(out), "--format", name, "-q"]) == 0
-    exact = ("--exec", "exact")
+    exact = ("--exec-mode", "exact")
     assert main(["quantize", source, "-o", str(pte), "--format", name, "-q", *exact]) == 0
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -86,7 +86,7 @@ def test_the_reference_evaluator_agrees(
     out, pte = tmp_path / "q.onnx", tmp_path / "q.pte"
     source = str(root / "examples/digits/digits.onnx")
     assert main(["quantize", source, "-o", str(out), "--format", name, "-q"]) == 0
-    exact = ("--exec", "exact")
+    exact = ("--exec-mode", "exact")
     assert main(["quantize", source, "-o", str(pte), "--format", name, "-q", *exact]) == 0
     want = ReferenceEvaluator(str(out)).run(None, {"image": images[:20]})[0]
     got = pteron.load(pte, threads=1)(images[:20])

@@ -321,7 +321,7 @@ def test_an_evaluation_is_told_in_words_of_the_metric(
     images = (np.load(root / "examples/digits/test.npz")["image"][:64] / 16).astype(np.float32)
     np.savez(tmp_path / "x.npz", image=images)
     source, samples = str(root / "examples/digits/digits.onnx"), str(tmp_path / "x.npz")
-    words = ["quantize", source, "-o", str(tmp_path / "q.pte"), "-q", "--eval", samples]
+    words = ["quantize", source, "-o", str(tmp_path / "q.pte"), "-q", "--evaluate", samples]
     assert main([*words, "--format", "int2", "--metric", "top1"]) == 0
     assert "the largest element is another in " in capsys.readouterr().out
     assert main([*words, "--format", "int8", "--calibrate", samples, "--metric", "top1"]) == 0

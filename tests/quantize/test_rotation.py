@@ -14,7 +14,6 @@ import pytest
 from models.decoder import VOCABULARY, Decoder, logits
 
 from pteron.cli import main
-from pteron.cli.pages.quantization import quantization_page
 from pteron.export import graph as g
 from pteron.export.capture.onnx import capture_onnx
 from pteron.export.graph.save import save_onnx
@@ -27,6 +26,7 @@ from pteron.quantize.quantize import Method, quantize_weights
 from pteron.quantize.recipe import recipe
 from pteron.quantize.report import Rotated
 from pteron.quantize.rotation import rotated, turned
+from pteron.reports.quantization import quantization_page
 from pteron.schema.errors import RecipeError
 
 ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")

@@ -182,7 +182,7 @@ def test_a_model_that_came_quantized_stays_exact_unless_asked(
     del model.metadata_props[:]  # as another tool would have written it
     report = pteron.export_model(model, tmp_path / "a.pte")
     assert {p.arithmetic for p in report.products} <= {"exact"}
-    assert any("--exec int8" in note for note in report.notes)
+    assert any("--exec-mode int8" in note for note in report.notes)
     pteron.export_model(model, tmp_path / "e.pte", exec_mode="exact")
     assert (tmp_path / "a.pte").read_bytes() == (tmp_path / "e.pte").read_bytes()
     report = pteron.export_model(model, tmp_path / "i.pte", exec_mode="int8")

@@ -13,11 +13,13 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib
 import os
 import sys
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 from pteron.schema.errors import (
@@ -36,6 +38,7 @@ from pteron.schema.errors import (
     naming_files,
 )
 from pteron.schema.extras import missing
+from pteron.schema.renamed import renamed_flag
 
 from .. import __version__
 from . import say
@@ -106,6 +109,18 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, "expected one argument, got --")
         return super()._get_values(action, arg_strings)
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Of a command, which one was meant."""
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError:
+            near = difflib.get_close_matches(str(value), COMMANDS, 1)
+            if not isinstance(action, argparse._SubParsersAction) or not near:
+                raise
+            raise argparse.ArgumentError(
+                action, f"no command {value!r}; did you mean {near[0]}?"
+            ) from None
+
     def error(self, message: str) -> NoReturn:
         command = self.prog.partition(" ")[2] or None
         say.fail(command, f"{message}; {self.prog} --help lists the options", 2)
@@ -151,7 +166,9 @@ def parsed(argv: list[str] | None) -> argparse.Namespace:
         raise
     command = vars(args).pop("parser")
     if more:
-        command.error(f"unrecognized arguments: {' '.join(more)}")
+        known = [flag for action in command._actions for flag in action.option_strings]
+        hint = renamed_flag(args.command, more[0], known)
+        command.error(f"unrecognized arguments: {' '.join(more)}{hint}")
     return args
 
 
@@ -169,13 +186,25 @@ def main(argv: list[str] | None = None, loaded: Callable[[], None] = lambda: Non
             sys.stdout.flush()
             return code
     except BrokenPipeError:  # the reader has what it wanted
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except KeyboardInterrupt as error:
         return say.fail(args.command, "interrupted", 130, error, _is_json(args))
     except tuple(kind for kind, _ in _CODES) as error:
         code = next(code for kind, code in _CODES if isinstance(error, kind))
         return say.fail(args.command, _text(error), code, error, _is_json(args))
+    finally:
+        _drop_unwritten()
+
+
+def _drop_unwritten() -> None:
+    """What a stream could not write stays in its buffer, and the interpreter, which tries again as it ends, would end with 120."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            with Path(os.devnull).open("wb") as nowhere:
+                os.dup2(nowhere.fileno(), stream.fileno())
+            stream.flush()
 
 
 def _open_streams() -> None:

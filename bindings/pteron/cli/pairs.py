@@ -16,6 +16,7 @@ from pteron.schema.arrays import read_arrays
 from pteron.schema.errors import ArgumentError, existing
 
 from ..request import Request
+from ..source import file_of
 
 V = TypeVar("V")
 
@@ -28,10 +29,12 @@ KINDS: Final = {
 }  # fmt: skip
 
 
-def option(parser: argparse.ArgumentParser, flag: str, name: str, **form: Any) -> None:
+def option(
+    parser: argparse.ArgumentParser, flag: str, name: str, of: type[Any] = Request, **form: Any
+) -> None:
     """An option of an export, at `args.<name>`: its default, choices and help are those of its row (request.py). The flag of
-    what is True makes it False."""
-    field = rows(Request)[name]
+    what is True makes it False. `of`: whose row."""
+    field = rows(of)[name]
     form |= {"dest": name, "help": field.metadata["text"]}
     if isinstance(field.default, bool):
         action = "store_false" if field.default else "store_true"
@@ -41,9 +44,9 @@ def option(parser: argparse.ArgumentParser, flag: str, name: str, **form: Any) -
     parser.add_argument(flag, default=default, choices=field.metadata["choices"] or None, **form)
 
 
-def asked(args: argparse.Namespace) -> dict[str, Any]:
+def asked(args: argparse.Namespace, of: type[Any] = Request) -> dict[str, Any]:
     """What `option` added, by name."""
-    return {name: getattr(args, name) for name in rows(Request) if name in args}
+    return {name: getattr(args, name) for name in rows(of) if name in args}
 
 
 def integer(text: str) -> int:
@@ -131,19 +134,20 @@ def file(text: str) -> Path:
     return Path(text)
 
 
-def model(path: Path) -> Path:
-    """The path itself, of something that may be a model.
+def model(given: Path) -> Path:
+    """The path itself, of something that may be a model, or of the Python file that makes one (model.py:make).
 
     Raises:
         ArgumentError: a program already, or a pipe; as `existing` besides.
     """
+    path = file_of(given)
     if existing(path).suffix == ".pte":
         raise ArgumentError(
             f"{path}: expected a model, got a .pte program, which is compiled already"
         )
     if not path.is_file():
         raise ArgumentError(f"{path}: expected a file, got a pipe; save it first")
-    return path
+    return given
 
 
 def program(path: Path) -> Path:

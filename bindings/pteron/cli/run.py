@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import time
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -47,9 +47,22 @@ def text(
     lines = []
     for name, row in rows.items():
         lines.append(f"{name}: {row['dtype']}{row['shape']}  digest {row['digest']}")
-        lines.append("  " + np.array2string(outputs[name].ravel()[:8], precision=6, separator=", "))
+        lines.append("  " + elements(outputs[name]))
     made = "" if seed is None else f"; random inputs, seed {seed}"
     return "\n".join([*lines, f"{ms:.2f} ms, prepare included{made}"])
+
+
+SHOWN: Final = 16
+"""Elements that are printed; of more the first, and how many there are."""
+
+
+def elements(array: Any) -> str:
+    """As numbers; what is left out is said."""
+    flat = array.ravel()
+    if flat.size <= SHOWN:
+        return np.array2string(flat, precision=6, separator=", ", max_line_width=100)
+    first = np.array2string(flat[:8], precision=6, separator=", ", max_line_width=100)
+    return f"{first[:-1]}, ...] ({flat.size:,} elements)"
 
 
 def describe(array: Any) -> dict[str, Any]:

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, TextIO
 
-SCHEMA: Final = 1
-"""Version of all JSON that commands print: it rises when a field changes its meaning or goes, not when one is added."""
+from ..reports.told import SCHEMA, as_text, facts_of, size
+
+__all__ = [
+    "SCHEMA",
+    "as_text",
+    "aside",
+    "can_redraw",
+    "facts_of",
+    "fail",
+    "paint",
+    "result",
+    "size",
+]
 
 
 def result(
@@ -31,12 +41,6 @@ def result(
         as_text(command, facts) if as_json else text(),
         file=sys.stderr if taken else sys.stdout,
     )
-
-
-def as_text(command: str, facts: Mapping[str, Any]) -> str:
-    """One JSON object; infinities and NaN, which JSON has not, are null."""
-    whole = {"schema": SCHEMA, "command": command, **facts}
-    return json.dumps(_plain(whole), indent=1, allow_nan=False)
 
 
 def fail(
@@ -67,15 +71,6 @@ def aside(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
-def facts_of(error: BaseException) -> dict[str, dict[str, Any]]:
-    """The object `error`: its kind, its text, and the nodes where it is about some."""
-    kind = next(c.__name__ for c in type(error).__mro__ if not c.__name__.startswith("_"))
-    facts: dict[str, Any] = {"kind": kind, "text": str(error)}
-    if nodes := getattr(error, "nodes", ()):
-        facts["nodes"] = list(nodes)
-    return {"error": facts}
-
-
 def paint(text: str, colour: int, to: TextIO) -> str:
     """`text` in an ANSI colour where `to` is a terminal that wants it (https://no-color.org)."""
     if os.environ.get("NO_COLOR") or not can_redraw(to):
@@ -92,23 +87,3 @@ def _printable(text: str) -> str:
 def can_redraw(to: TextIO) -> bool:
     """Whether it is a terminal that takes more than letters."""
     return to.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
-
-
-def size(count: int) -> str:
-    """Bytes as a person reads them."""
-    number: float = count
-    for unit in ("B", "KiB", "MiB"):
-        if number < 1024:
-            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
-        number /= 1024
-    return f"{number:.2f} GiB"

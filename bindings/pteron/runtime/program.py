@@ -8,11 +8,11 @@ import mmap
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from pteron.schema.errors import AbsentError, ArgumentError, naming_files, shown
+from pteron.schema.errors import AbsentError, ArgumentError, ProgramError, naming_files, shown
 
 from .._pteron import ffi, lib
 from .arguments import flag, kind_of, named, not_pickled
@@ -71,6 +71,11 @@ class Held:
     keep: Any
 
 
+MAGIC: Final = b"\x89PTERON"
+MODELS: Final = (".onnx", ".pt2", ".pt", ".pth", ".gguf", ".safetensors", ".tflite")
+"""What is compiled first."""
+
+
 class Program:
     """An opened `.pte`. Immutable; keeps the mapped file until it and its sessions are closed or gone. `delegates`: those it may use; None is all of the build.
 
@@ -94,6 +99,11 @@ class Program:
         beside = {name: _bytes_of(each, copy, name) for name, each in externals.items()}
         self.size_bytes = len(data)
         where, error = str(self.path or "program"), new_error()
+        if self.path is not None and self.path.suffix in MODELS and bytes(data[:7]) != MAGIC:
+            raise ProgramError(
+                f"{where}: expected a .pte program, got a {self.path.suffix} file; compile the model first: "
+                f"pteron.export_model(...), or pteron export {where}"
+            )
         view = ffi.from_buffer(data)
         needed = ffi.new("size_t *")
         check(lib.pte_program_size(view, self.size_bytes, needed, error), error, where)

@@ -40,12 +40,15 @@ class TraceEvent:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Sizes:
-    """Bytes of a preparation: all of the arena, of which planned values and scratch; and the states."""
+    """Bytes of a preparation: all of the arena, of which planned values and scratch; the states; and what each run sets to 0
+    first, because nothing proves that the program writes it before it reads it (none of what the exporter makes, but for what
+    depends on sizes that data decides)."""
 
     arena_bytes: int
     planned_bytes: int
     scratch_bytes: int
     state_bytes: int
+    cleared_bytes: int = 0
 
 
 class Session:
@@ -318,7 +321,11 @@ class Session:
         )
         check(status, error, self.info.name)
         self.sizes = Sizes(
-            sizes.arena_bytes, sizes.planned_bytes, sizes.scratch_bytes, sizes.state_bytes
+            sizes.arena_bytes,
+            sizes.planned_bytes,
+            sizes.scratch_bytes,
+            sizes.state_bytes,
+            sizes.cleared_bytes,
         )
         self._prepared = key
         del keep

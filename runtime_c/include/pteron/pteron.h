@@ -280,6 +280,8 @@ typedef struct pte_sizes {
   uint64_t planned_bytes; /* of which planned values */
   uint64_t scratch_bytes; /* of which scratch */
   uint64_t state_bytes;   /* in `state` */
+  uint64_t cleared_bytes; /* which each run sets to 0 first: planned values and outputs of which
+                             nothing proves that they are written before they are read */
 } pte_sizes;
 
 /* Evaluates shapes, checks every instruction and says how much memory is needed; touches neither

@@ -7,9 +7,10 @@
 static double shrink(const pte_resize_axis *axis) { return axis->scale < 1.0 ? axis->scale : 1.0; }
 
 /* The first tap's distance from the element left of the coordinate, for antialiased downsampling.
- */
+ * Asked before the scale is checked, too: any number, or none. */
 static int64_t antialias_start(double reach, const pte_resize_axis *axis) {
-  return (int64_t)pte_floor_f64(-reach / shrink(axis)) + 1;
+  double first = pte_floor_f64(-reach / shrink(axis));
+  return first > -0x1p52 && first < 0x1p52 ? (int64_t)first + 1 : -((int64_t)1 << 52);
 }
 
 int64_t pte_resize_tap_count(const pte_resize_attrs *attrs, const pte_resize_axis *axis) {

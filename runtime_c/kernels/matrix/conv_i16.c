@@ -122,12 +122,12 @@ static void columns_read(const conv_i16_plan *p, size_t column, size_t count,
   const pte_conv_i16_attrs *a = p->attrs;
   const pte_tensor *const *in = p->call->in;
   int8_t shift[PTE_PANEL];
-  memset(c, 0, sizeof *c), memset(shift, PTE_SHIFT_NARROW, sizeof shift);
+  memset(c, 0, sizeof *c);
+  pte_shifts_read((const int8_t *)in[4]->data + column, count, shift);
   c->zero = (int32_t)a->y_zero, c->low = (int32_t)a->low, c->high = (int32_t)a->high;
   if (count > 0) {
     memcpy(c->bias, (const int32_t *)in[2]->data + column, count * sizeof *c->bias);
     memcpy(c->multiplier, (const int32_t *)in[3]->data + column, count * sizeof *c->multiplier);
-    memcpy(shift, (const int8_t *)in[4]->data + column, count);
   }
   pte_rescale_i16_complete(c, shift);
 }

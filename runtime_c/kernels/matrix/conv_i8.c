@@ -163,20 +163,18 @@ void pte_conv_i8_columns(const pte_conv_i8_plan *p, size_t column, size_t count,
                          pte_rescale_columns *c) {
   const pte_conv_i8_attrs *a = p->attrs;
   const pte_tensor *const *in = p->call->in;
-  const int8_t *shift = (const int8_t *)in[4]->data + column;
   const int32_t *bias = (const int32_t *)in[2]->data + column;
   const int32_t *multiplier = (const int32_t *)in[3]->data + column;
-  int8_t last[PTE_PANEL];
+  int8_t shift[PTE_PANEL];
+  pte_shifts_read((const int8_t *)in[4]->data + column, count, shift);
   c->zero = (int32_t)a->y_zero, c->low = (int32_t)a->low, c->high = (int32_t)a->high;
   if (count == PTE_PANEL) {
     memcpy(c->bias, bias, sizeof c->bias);
     memcpy(c->multiplier, multiplier, sizeof c->multiplier);
   } else {
     memset(c->bias, 0, sizeof c->bias), memset(c->multiplier, 0, sizeof c->multiplier);
-    memset(last, PTE_SHIFT_NARROW, sizeof last);
     memcpy(c->bias, bias, count * sizeof *bias);
     memcpy(c->multiplier, multiplier, count * sizeof *multiplier);
-    memcpy(last, shift, count), shift = last;
   }
   p->kernel->columns(c, shift);
   if (!SMALL && !c->narrow) pte_rescale_lift(c);

@@ -419,7 +419,7 @@ void pte_i8_quantize__avx512vnni(size_t depth, const float *x, float factor, int
     const size_t at = b + TOGETHER <= whole ? b : whole - TOGETHER, k = at * PTE_I8_BLOCK;         \
     __VA_ARGS__;                                                                                   \
   }
-    EACH_FOUR(_mm_storeu_si128((__m128i *)(void *)(s.largest + b - first), blocks_largest(x + k)))
+    EACH_FOUR(_mm_storeu_si128((__m128i *)(void *)(s.largest + (b - first)), blocks_largest(x + k)))
     const __m512 scale = _mm512_div_ps(_mm512_loadu_ps(s.largest), _mm512_set1_ps(127));
     _mm512_storeu_ps(s.all, scale);
     _mm512_storeu_ps(s.by, _mm512_div_ps(_mm512_set1_ps(1), scale));

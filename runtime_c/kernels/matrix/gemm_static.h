@@ -79,9 +79,10 @@ INLINE void pte_i8_put(const pte_tile_i8 *t, size_t rows, size_t panels,
                        int32_t (*sum)[PTE_PANEL]) {
   for (size_t i = 0; i < rows * panels; i++) {
     const size_t m = i / panels, p = i % panels;
-    int8_t *y = t->y + m * t->y_stride + p * PTE_PANEL;
-    if (t->columns == NULL) memcpy(t->sum[i], sum[i], sizeof sum[i]);
-    else pte_rescale_row(sum[i], t->columns + p, p + 1 < panels ? PTE_PANEL : t->lanes, y);
+    if (t->columns == NULL) memcpy(t->sum[i], sum[i], sizeof sum[i]); /* and there is no y */
+    else
+      pte_rescale_row(sum[i], t->columns + p, p + 1 < panels ? PTE_PANEL : t->lanes,
+                      t->y + m * t->y_stride + p * PTE_PANEL);
   }
 }
 

@@ -31,6 +31,17 @@ static inline int8_t pte_rescale(int32_t v, int32_t multiplier, int32_t shift, i
   return (int8_t)(y < low ? low : y > high ? high : y);
 }
 
+/* Shifts of a panel, those behind `count` narrow ones. The file that they lie in may change after
+ * they were checked: read once, and within the limits whatever they say. */
+static inline void pte_shifts_read(const int8_t *from, size_t count, int8_t out[PTE_PANEL]) {
+  if (count != PTE_PANEL) memset(out, PTE_SHIFT_NARROW, PTE_PANEL);
+  memcpy(out, from, count);
+  for (size_t n = 0; n < PTE_PANEL; n++) {
+    int8_t least = out[n] < PTE_SHIFT_LEAST ? PTE_SHIFT_LEAST : out[n];
+    out[n] = least > PTE_SHIFT_MOST ? PTE_SHIFT_MOST : least;
+  }
+}
+
 /* Completes columns of which bias, multiplier, zero, low and high are there; `shifts` of each.
  *
  * Narrow: with h = floor(v * multiplier / 2^32) and 33 <= shift <= 55

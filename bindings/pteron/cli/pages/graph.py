@@ -7,8 +7,8 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
+from ...reports.template import Markup
 from ..describe import InstrRow, MethodFacts
-from .template import Markup
 
 MOST: Final = 5000
 """Instructions that a browser lays out at once; of more, the outline tells."""

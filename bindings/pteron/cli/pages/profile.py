@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...reports.template import Number, facts, lasting, modules, outline, page, place, table, text
 from ..times import InstrTime, Spent
-from .template import Number, facts, lasting, modules, outline, page, place, table, text
 
 
 def profile_page(spent: Spent, about: str) -> str:

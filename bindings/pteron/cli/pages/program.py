@@ -7,10 +7,7 @@ from pathlib import Path
 from pteron.export.sizes import HUGE
 from pteron.schema.errors import several
 
-from ..describe import Description, InstrRow, MethodFacts, Plan
-from ..say import size
-from .graph import STYLE, graph, script
-from .template import (
+from ...reports.template import (
     Cell,
     Markup,
     Number,
@@ -23,6 +20,9 @@ from .template import (
     table,
     text,
 )
+from ...reports.told import size
+from ..describe import Description, InstrRow, MethodFacts, Plan
+from .graph import STYLE, graph, script
 
 WIDTH, HEIGHT = 1100, 460
 PHONE = 380  # width of the picture that a phone shows

@@ -1,5 +1,5 @@
 """Lowerings of the family of schema/ops_control.py; importing this enters them."""
 
-from . import blocks, delegate, ways
+from . import blocks, delegate, ranks, ways
 
-__all__ = ["blocks", "delegate", "ways"]
+__all__ = ["blocks", "delegate", "ranks", "ways"]

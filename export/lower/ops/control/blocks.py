@@ -16,7 +16,7 @@ from ....sizes.extents import maximum, same
 from ...context import Lowering
 from ...graphs import outputs_of
 from ...node import Node
-from ...refs import Known, Ref, RefusedError
+from ...refs import Known, Ref, RefusedError, TwoRanksError
 from ...table import lowers
 
 ROUNDS = 9
@@ -45,11 +45,15 @@ def either(
 ) -> list[Ref]:
     """What the one or the other gives, each in a block of its own, by a scalar that a run computes."""
     made: list[list[Ref]] = []
-    blocks = []
+    blocks: list[int] = []
+    first, checks = len(l.blocks), len(l.sizes.checks)
     for make in (then, other):
         with l.block() as scope:
+            scope.is_choice = True
             made.append([l.result(ref) for ref in make()])
         blocks.append(scope.index)
+    if any(a.rank != b.rank for a, b in zip(*made, strict=True)):
+        del l.blocks[first:], l.sizes.checks[checks:]
     results = [(a.dtype, _common(l, a, b)) for a, b in zip(*made, strict=True)]
     attrs = {"then_block": blocks[0], "else_block": blocks[1]}
     outputs = l.emit("if", [condition], attrs, results)
@@ -66,7 +70,8 @@ def _flag(l: Lowering, ref: Ref) -> bool | None:
 def _common(l: Lowering, a: Ref, b: Ref) -> Shape:
     """The shape of what is either `a` or `b`; an axis of unequal sizes is counted."""
     if a.dtype != b.dtype or a.rank != b.rank:
-        l.fail(
+        kind = RefusedError if a.rank == b.rank else TwoRanksError
+        raise kind(
             f"branches give {a.dtype} of rank {a.rank} and {b.dtype} of rank {b.rank}; "
             "expected one dtype and rank: reshape one of them"
         )

@@ -164,6 +164,13 @@ def places_below(l: Lowering, count: Ref, most: Extent | None, *, is_size: bool 
     return l.one("loop", [count, None], {"body": scope.index}, "i64", (length,))
 
 
+def size_within(l: Lowering, count: Ref, most: Extent) -> Extent:
+    """A counted dimension that is the scalar `count`; the run fails where that is no size, or more than `most`."""
+    room = Known("i64", as_elements([most], ()))
+    held = asserted(l, convert(l, count, "i64"), lambda n, m: lt(m, n), room)
+    return places_below(l, held, most, is_size=True).shape[0]
+
+
 def asserted(l: Lowering, x: Ref, wrong: Callable[..., Term], *others: Ref) -> Ref:
     """The scalar `x`; the run fails where it is wrong (beside others): then the only element of a table is looked for behind it."""
     table = l.values.constant(np.zeros(1, np.int64))

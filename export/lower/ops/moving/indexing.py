@@ -16,7 +16,7 @@ from ...node import Node
 from ...refs import Codes, Ref
 from ...table import lowers
 from ..rows.reduction import extreme_places
-from .counted import sizes, taken
+from .counted import size_within, sizes, taken
 
 
 def bytes_only(l: Lowering, x: Ref) -> Ref:
@@ -159,8 +159,12 @@ def lower_compress(l: Lowering, n: Node) -> Ref:
 @lowers("TopK")
 def lower_topk(l: Lowering, n: Node) -> list[Ref]:
     x = n[0]
-    (count,) = sizes(l, l.reshape(n[1], (1,)), "k")
     axis = n.integer("axis", -1) % x.rank
+    k = l.reshape(n[1], (1,))
+    if l.values.sizes_in(k) is None:
+        count = size_within(l, l.reshape(k, ()), x.shape[axis])
+    else:
+        (count,) = sizes(l, k, "k")
     no_f64(l, x)
     source = l.move_axis(ordered(l, x), axis, -1)
     shape = (*source.shape[:-1], count)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pteron.export.report import MethodReport, Report
 
-from ..say import size
 from .template import Cell, Number, code, facts, lasting, page, table, text
+from .told import size
 
 
 def export_page(report: Report, model: str) -> str:

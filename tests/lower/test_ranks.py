@@ -1,0 +1,95 @@
+"""If with branches of two ranks, as exporters write squeeze(dim): what is behind it is lowered for each, up to one rank again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import pytest
+from onnx import TensorProto, helper
+from onnx.reference import ReferenceEvaluator
+
+from pteron.export.capture import capture
+from pteron.export.file.emit import emit_bytes
+from pteron.export.lower import lower
+from pteron.export.optimize.fuse import fuse
+from pteron.export.plan import plan
+from pteron.export.program.interpret import run
+from pteron.schema.errors import LoweringError
+
+F, N = TensorProto.FLOAT, helper.make_node
+
+
+def squeezed(x: str, axis: int, y: str) -> list[onnx.NodeProto]:
+    """y = x.squeeze(axis), where the exporter does not know whether the axis has one element."""
+
+    def branch(node: onnx.NodeProto) -> onnx.GraphProto:
+        return helper.make_graph(
+            [node], node.op_type, [], [onnx.ValueInfoProto(name=node.output[0])]
+        )
+
+    return [
+        N("Shape", [x], [f"{y}.s"], start=axis, end=axis + 1),
+        N("Equal", [f"{y}.s", "one"], [f"{y}.c"]),
+        N("Constant", [], [f"{y}.a"], value_ints=[axis]),
+        N("If", [f"{y}.c"], [y], then_branch=branch(N("Squeeze", [x, f"{y}.a"], [f"{y}.t"])), else_branch=branch(N("Identity", [x], [f"{y}.e"]))),
+    ]  # fmt: skip
+
+
+def model(nodes: Sequence[onnx.NodeProto], outputs: Sequence[str] = "y") -> onnx.ModelProto:
+    graph = helper.make_graph(
+        [N("Constant", [], ["one"], value_ints=[1]), N("Constant", [], ["flat"], value_ints=[-1]), *nodes],
+        "g",
+        [helper.make_tensor_value_info("x", F, ["b", "n", "m"])],
+        [onnx.ValueInfoProto(name=name) for name in outputs],
+    )  # fmt: skip
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
+TAILS = {
+    "flattened": [*squeezed("x", 2, "q"), N("Sigmoid", ["q"], ["a"]), N("Reshape", ["a", "flat"], ["y"])],
+    "reduced": [*squeezed("x", 1, "q"), N("ReduceMean", ["q"], ["y"], keepdims=0)],
+    "its rank": [*squeezed("x", 1, "q"), N("Shape", ["q"], ["s"]), N("Size", ["s"], ["y"])],
+    "two axes": [*squeezed("x", 2, "q"), *squeezed("q", 1, "p"), N("Reshape", ["p", "flat"], ["y"])],
+    "beside others": [*squeezed("x", 2, "q"), N("Exp", ["x"], ["e"]), N("Reshape", ["q", "flat"], ["r"]), N("ReduceSum", ["e"], ["t"], keepdims=0), N("Add", ["r", "t"], ["y"])],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TAILS)
+def test_what_is_behind_is_lowered_for_each_rank(name: str) -> None:
+    proto = model(TAILS[name])
+    program = lower(ir.from_proto(proto))
+    runtime = pytest.importorskip("pteron.runtime.model", reason="needs the built module")
+    loaded = runtime.load(emit_bytes(plan(fuse(program))))
+    for n, m in ((3, 4), (1, 4), (3, 1), (1, 1)):
+        x = np.random.default_rng(n * m).standard_normal((2, n, m)).astype(np.float32)
+        (want,) = ReferenceEvaluator(proto).run(None, {"x": x})
+        for got in (run(program, {"x": x})["y"], loaded.run({"x": x})["y"]):
+            assert got.shape == want.shape
+            np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+def test_an_output_of_two_ranks_is_refused_and_others_are_not() -> None:
+    with pytest.raises(LoweringError, match=r"rank 2 and f32 of rank 3.*\n?"):
+        lower(ir.from_proto(model([*squeezed("x", 2, "y"), N("Exp", ["x"], ["z"])], "yz")))
+
+
+def test_more_such_ifs_than_are_covered_are_refused() -> None:
+    nodes, at = [], "x"
+    for i in range(5):
+        nodes += [*squeezed(at, 2, f"q{i}"), N("Unsqueeze", [f"q{i}", f"q{i}.a"], [f"u{i}"])]
+        nodes += [N("Reshape", [f"q{i}", "flat"], [f"f{i}"])]
+    nodes.append(N("Sum", [f"f{i}" for i in range(5)], ["y"]))
+    with pytest.raises(LoweringError, match="more than 3 Ifs"):
+        lower(ir.from_proto(model(nodes)))
+
+
+@pytest.mark.parametrize("extent", [1, 4])
+def test_a_branch_that_is_not_taken_may_be_of_other_sizes(extent: int) -> None:
+    proto = model([*squeezed("x", 2, "q"), N("Relu", ["q"], ["y"])])
+    proto.graph.input[0].type.tensor_type.shape.dim[2].dim_value = extent
+    x = np.ones((2, 3, extent), np.float32)
+    got = run(lower(capture(proto)), {"x": x})["y"]
+    assert got.shape == ((2, 3) if extent == 1 else (2, 3, 4))
