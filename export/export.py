@@ -51,6 +51,7 @@ def export(
     source: Any,
     options: Options = Options(),
     *,
+    fill: Transform | None = None,
     transform: Transform | None = None,
     runner: Runner | None = None,
     tuning: Tuning | None = None,
@@ -60,6 +61,7 @@ def export(
 
     Args:
         source: What `capture` takes; or sources by method name, which share constants by content and states by name.
+        fill: Gives each captured graph other weights, before the passes.
         transform: Changes each cleaned graph before it is lowered: quantization.
         runner: Runs each graph that came from PyTorch once on its example inputs, before `transform`, to compare it with the
             module; None: nothing is compared.
@@ -98,7 +100,12 @@ def export(
 
     for name, model in models.items():
         report.begin(name, model)
-        _clean(model, stage, report, None if options.fix else runner)
+        if fill is not None:
+            if runner is not None and example_of(model) is not None:
+                _compare(model, run_passes(model.clone()), stage, report, runner)  # its own weights
+            with stage("weights"):
+                fill(model)
+        _clean(model, stage, report, None if fill is not None else runner)
         if options.max_context is not None:
             states |= _keep_context(model, options, stage, report)
         if split_experts(model):
@@ -123,14 +130,22 @@ def export(
 
 def _clean(model: ir.Model, stage: Stages, report: Report, runner: Runner | None) -> None:
     """Runs the passes, and compares what they leave with the module it is from."""
-    example = example_of(model)
-    captured = None if example is None or runner is None else model.clone()
+    captured = None if runner is None or example_of(model) is None else model.clone()
     with stage("passes"):
         run_passes(model, progress=report.passed)
     report.cleaned(model)
-    if captured is not None and example is not None and runner is not None:
-        with stage("check"):
-            check(captured, model, example, runner)
+    if captured is not None and runner is not None:
+        _compare(captured, model, stage, report, runner)
+
+
+def _compare(
+    captured: ir.Model, model: ir.Model, stage: Stages, report: Report, runner: Runner
+) -> None:
+    """The graph that passes made of the captured one gives what the module gave."""
+    example = example_of(captured)
+    assert example is not None
+    with stage("check"):
+        report.notes += check(captured, model, example, runner)
 
 
 def _keep_context(

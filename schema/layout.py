@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("b011f4d91dfc0e7a")
+SCHEMA_HASH: Final = bytes.fromhex("657a85360cfdc4d1")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 

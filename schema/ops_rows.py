@@ -6,7 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from .row import I64, F, op
+from .meaning import trees
+from .row import I64, A, F, op
 
 
 @op(
@@ -101,3 +102,28 @@ def cumulate(
     if exclusive:
         y = np.concatenate([np.full_like(y[..., :1], kind == "prod"), y[..., :-1]], -1)
     return y[..., ::-1] if reverse else y
+
+
+@op(
+    id=80,
+    since=1,
+    shape="[n, f] [m, 3] [m] [g, t] [l, c] -> [n, g, c]",
+    dtypes="f32 f64",
+    strided="x",
+    bound="2 K eps",
+    where="dtype(nodes) == i32; dtype(roots) == i32; t >= 1",
+)
+def tree_ensemble(
+    x: F,
+    nodes: A,
+    thresholds: F,
+    roots: A,
+    weights: F,
+    *,
+    reduction: Literal["sum", "min", "max"] = "sum",
+) -> F:
+    """y[n, g] = the sum, least or largest of the weights of the leaves that row x[n] reaches in the t trees of group g, one after the
+    other. Node i: (2 feature + missing, next if x[feature] <= thresholds[i], next if not); a NaN goes the first way where missing is
+    1. What comes next is a node with a larger number, or the leaf -1 - next; so is a root. BAD_DATA where one is neither, or no
+    feature. Every comparison of ONNX TreeEnsemble becomes nodes of this kind."""
+    return trees.ensemble(x, nodes, thresholds, roots, weights, reduction)

@@ -116,7 +116,7 @@ def bounds_of(
                 mixed.append((given, axis, expression, str(size.value)))
                 continue
             name = str(size.value)
-            low, high = _range(ranges.get(expression))
+            low, high = range_of(ranges.get(expression))
             sizes[name] = max(low, least.get(str(expression), 0)), high
             found[given, axis] = names[str(expression)] = bounds.symbol(name)
     reader = Reader(names, list(captured.inputs), lambda name, axis: found[name, axis])
@@ -125,7 +125,7 @@ def bounds_of(
         found[given, axis] = reader.number(ast.parse(str(expression), mode="eval").body)
     for expression, limits in ranges.items():
         if not expression.is_Symbol and {str(s) for s in expression.free_symbols} <= names.keys():
-            low, high = _range(limits)
+            low, high = range_of(limits)
             checks += reader.checks(
                 f"{low} <= ({expression}) <= {high}",
                 f"the module was traced for {low} <= {expression} <= {high}",
@@ -161,7 +161,7 @@ def _derived(
         root = linear(expression)
         if root is None or str(root.symbol) in names:
             continue
-        low, high = _range(ranges.get(root.symbol))
+        low, high = range_of(ranges.get(root.symbol))
         low = max(low, least.get(str(root.symbol), 0))
         named = arithmetic(text, bounds.symbol)
         same = None if named is None else linear(named)
@@ -178,7 +178,7 @@ def _derived(
     return checks
 
 
-def _range(limits: Any) -> tuple[int, int]:
+def range_of(limits: Any) -> tuple[int, int]:
     """Of torch's range: 2 is its assumption that an axis is neither 0 nor 1, which no guard states; it runs with 1."""
     if limits is None:
         return 0, bounds.MOST

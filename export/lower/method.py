@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from ..graph import bounds
 from ..graph.dimensions import arithmetic
 from ..program import DebugNode, Method, Port, State, views
 from ..program.views import View, as_elements
-from ..sizes import Extent, extents
+from ..sizes import HIGHEST, LOWEST, Extent, extents
 from ..sizes.extents import linear
 from .context import Lowering, Origin
 from .env import Env, Failure
@@ -208,6 +209,12 @@ def _shape_input(l: Lowering, ref: View, name: str, port: int) -> Ref:
         )
         for i in range(count)
     ]
+    for s in symbols:
+        dim = l.sizes.dims[s]
+        if name not in l.sizes.minimums:
+            any_sign = extents.symbol(dim.name, LOWEST)
+            l.sizes.dims[any_sign] = dataclasses.replace(dim, min=LOWEST, max=HIGHEST)
+            l.values.signed[s] = any_sign
     return Known(ref.dtype, as_elements(symbols, fixed), lambda: ref)
 
 

@@ -17,7 +17,7 @@ import sympy
 
 from pteron.schema.layout import ExprOp
 
-from . import HUGE, Extent
+from . import HUGE, Extent, choices
 from .floats import Real, Whole, applied_floats
 
 
@@ -35,10 +35,12 @@ class Scaled:
 
 
 def symbol(name: str, minimum: int = 1) -> sympy.Symbol:
-    """A dimension of at least `minimum`."""
+    """A dimension of at least `minimum`; below 0 an element of any sign."""
     if minimum >= 1:
         return sympy.Symbol(name, integer=True, positive=True)
-    return sympy.Symbol(name, integer=True, nonnegative=True)
+    if minimum >= 0:
+        return sympy.Symbol(name, integer=True, nonnegative=True)
+    return sympy.Symbol(name, integer=True)
 
 
 def extent(x: Any) -> Extent:
@@ -195,7 +197,9 @@ def _cases(x: sympy.Expr) -> Iterator[sympy.Expr]:
     if not open_ or len(set(open_)) > 3:
         yield x
         return
-    for size in (sympy.Integer(0), symbol(open_[0].name)):
+    more = symbol(open_[0].name)
+    negative = () if open_[0].is_nonnegative else (-more,)
+    for size in (sympy.Integer(0), more, *negative):
         try:
             case = sympy.expand(x.subs(open_[0], size))
         except ZeroDivisionError:  # nothing has a size that 0 divides
@@ -229,6 +233,16 @@ def _unrounded(term: sympy.Expr) -> sympy.Expr:
     if len(rounded) != 1 or not all(f.is_nonnegative for f in others if f is not rounded[0]):
         return term
     return term.subs(rounded[0], rounded[0].args[0])
+
+
+def has_any_sign(n: Any) -> bool:
+    """Whether an input's element that may be below 0 takes part."""
+    return any(s.is_nonnegative is None for s in symbols_of(n))
+
+
+def is_below_0(n: Extent) -> Extent:
+    """1 where n is below 0, else 0; of the lowest integer, too."""
+    return mul(-1, minimum(maximum(n, -1), 0))
 
 
 def is_narrow(n: Extent) -> bool:
@@ -314,6 +328,7 @@ FUNCTIONS: dict[Any, Any] = {
     sympy.Mod: lambda a, b: a - b * math.floor(fractions.Fraction(a) / b),
     sympy.Min: min,
     sympy.Max: max,
+    **choices.FUNCTIONS,
 }
 
 

@@ -8,7 +8,7 @@
 
 #include "core/flat.h"
 
-#define PTE_SCHEMA_HASH 0x7a0efc1dd9f411b0u
+#define PTE_SCHEMA_HASH 0xd1c4fd0c36857a65u
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */

@@ -245,6 +245,11 @@ _Static_assert(PTE_MAX_ATTRS_BYTES >= 96, "raise PTE_MAX_ATTRS_BYTES");
 #else
 #define KERNEL_conv_block &pte_conv_block_kernel
 #endif
+#ifdef PTE_WITHOUT_TREE_ENSEMBLE
+#define KERNEL_tree_ensemble NULL
+#else
+#define KERNEL_tree_ensemble &pte_tree_ensemble_kernel
+#endif
 
 const pte_shape_term pte_op_terms[] = {
   {0, 0, 0},
@@ -348,280 +353,296 @@ const pte_shape_term pte_op_terms[] = {
   {0, 3, 0},
   {1, 0, 0},
   {2, 0, 1},
+  {0, 2, 0},
+  {2, 0, 3},
+  {0, 3, 0},
+  {0, 4, 0},
+  {0, 5, 0},
+  {0, 6, 0},
+  {0, 0, 0},
+  {0, 3, 0},
+  {0, 6, 0},
 };
 
 const pte_op_port pte_op_ports[] = {
-  {783, 3, 0, PTE_RULE_F, false, false, false} /* x */,
-  {321, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {354, 1, 3, PTE_RULE_A, false, false, false} /* bias */,
-  {234, 1, 3, PTE_RULE_A, false, false, false} /* multiplier */,
-  {667, 1, 3, PTE_RULE_A, false, false, false} /* shift */,
-  {1037, 3, 5, PTE_RULE_F, false, false, false} /* y */,
-  {1168, 1, 1, PTE_RULE_F, false, false, true} /* a */,
-  {1170, 1, 1, PTE_RULE_F, true, false, false} /* b */,
-  {1037, 1, 1, PTE_RULE_F, false, false, false} /* y */,
-  {783, 3, 0, PTE_RULE_F, false, false, false} /* x */,
-  {321, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {354, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
-  {1156, 3, 5, PTE_RULE_A, false, true, false} /* xs */,
-  {1037, 3, 5, PTE_RULE_F, false, true, false} /* y */,
-  {783, 3, 0, PTE_RULE_F, false, false, false} /* x */,
-  {321, 2, 2, PTE_RULE_TAPS, false, false, false} /* w */,
-  {354, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
-  {1156, 3, 8, PTE_RULE_A, false, true, false} /* xs */,
-  {1037, 3, 8, PTE_RULE_F, false, true, false} /* y */,
-  {1172, 4, 11, PTE_RULE_F, false, true, false} /* q */,
-  {438, 5, 15, PTE_RULE_A, false, true, false} /* k */,
-  {1057, 4, 20, PTE_RULE_A, false, true, false} /* v */,
-  {1099, 4, 24, PTE_RULE_A, true, true, false} /* mask */,
-  {534, 1, 0, PTE_RULE_I64, true, false, false} /* key_count */,
-  {713, 4, 28, PTE_RULE_F, true, false, false} /* k_scale */,
-  {793, 4, 28, PTE_RULE_F, true, false, false} /* v_scale */,
-  {354, 2, 32, PTE_RULE_F, true, false, false} /* bias */,
-  {1037, 4, 34, PTE_RULE_F, false, false, false} /* y */,
-  {1037, 3, 8, PTE_RULE_F, false, false, false} /* y */,
-  {783, 4, 11, PTE_RULE_F, false, false, false} /* x */,
-  {836, 2, 38, PTE_RULE_W, true, false, false} /* expand */,
-  {321, 2, 40, PTE_RULE_W, false, false, false} /* w */,
-  {1114, 2, 21, PTE_RULE_TAPS, false, false, false} /* taps */,
-  {347, 1, 16, PTE_RULE_F, true, false, false} /* expand_bias */,
-  {564, 1, 16, PTE_RULE_F, true, false, false} /* taps_bias */,
-  {354, 1, 17, PTE_RULE_F, true, false, false} /* bias */,
-  {1156, 4, 42, PTE_RULE_A, false, true, false} /* xs */,
-  {1037, 4, 42, PTE_RULE_F, false, false, false} /* y */,
-  {1159, 3, 8, PTE_RULE_F, false, false, false} /* y0 */,
-  {1162, 3, 8, PTE_RULE_I64, true, false, false} /* y1 */,
-  {998, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
-  {321, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {857, 2, 46, PTE_RULE_F, true, false, false} /* hidden */,
-  {1044, 2, 46, PTE_RULE_F, true, false, false} /* cell */,
-  {638, 1, 16, PTE_RULE_F, true, false, false} /* peephole */,
-  {538, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {1159, 3, 48, PTE_RULE_F, false, false, false} /* y0 */,
-  {1162, 2, 46, PTE_RULE_F, true, false, false} /* y1 */,
-  {1165, 2, 46, PTE_RULE_F, true, false, false} /* y2 */,
-  {998, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
-  {321, 2, 3, PTE_RULE_W, false, false, false} /* w */,
-  {354, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
-  {857, 2, 46, PTE_RULE_F, true, false, false} /* hidden */,
-  {538, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {998, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
-  {321, 2, 51, PTE_RULE_W, false, false, false} /* w */,
-  {857, 2, 2, PTE_RULE_F, true, false, false} /* hidden */,
-  {538, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
-  {1159, 3, 11, PTE_RULE_F, false, false, false} /* y0 */,
-  {1162, 2, 2, PTE_RULE_F, true, false, false} /* y1 */,
-  {783, 4, 11, PTE_RULE_F, false, false, false} /* x */,
-  {321, 2, 38, PTE_RULE_W, false, false, false} /* w */,
-  {354, 1, 17, PTE_RULE_F, true, false, false} /* bias */,
-  {1156, 4, 53, PTE_RULE_A, false, true, false} /* xs */,
-  {1037, 4, 53, PTE_RULE_F, false, false, false} /* y */,
-  {1156, 1, 1, PTE_RULE_A, false, true, true} /* xs */,
-  {1037, 1, 1, PTE_RULE_A, false, true, false} /* y */,
-  {783, 2, 57, PTE_RULE_F, false, false, true} /* x */,
-  {1064, 1, 6, PTE_RULE_F, true, false, false} /* gain */,
-  {354, 1, 6, PTE_RULE_F, true, false, false} /* bias */,
-  {1159, 2, 59, PTE_RULE_F, false, false, false} /* y0 */,
-  {1162, 1, 1, PTE_RULE_F, true, false, false} /* y1 */,
-  {1165, 1, 1, PTE_RULE_F, true, false, false} /* y2 */,
-  {1037, 2, 59, PTE_RULE_F, false, false, false} /* y */,
-  {783, 2, 19, PTE_RULE_F, false, false, false} /* x */,
-  {321, 2, 10, PTE_RULE_W, false, false, false} /* w */,
-  {354, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
-  {1156, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
-  {1037, 2, 1, PTE_RULE_F, false, true, false} /* y */,
-  {1037, 2, 1, PTE_RULE_F, false, false, false} /* y */,
-  {783, 2, 19, PTE_RULE_F, false, false, false} /* x */,
-  {321, 2, 2, PTE_RULE_W, false, false, false} /* w */,
-  {354, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
-  {1156, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
-  {1037, 1, 0, PTE_RULE_I64, false, false, false} /* y */,
-  {783, 1, 1, PTE_RULE_T, false, false, false} /* x */,
-  {1037, 1, 6, PTE_RULE_T, false, false, false} /* y */,
-  {783, 2, 61, PTE_RULE_T, false, true, false} /* x */,
-  {1004, 3, 63, PTE_RULE_I64, false, false, false} /* index */,
-  {1037, 3, 66, PTE_RULE_T, false, false, false} /* y */,
-  {783, 2, 19, PTE_RULE_F, false, true, true} /* x */,
-  {1037, 2, 19, PTE_RULE_F, false, false, false} /* y */,
-  {783, 2, 57, PTE_RULE_F, false, true, false} /* x */,
-  {783, 2, 19, PTE_RULE_F, false, true, false} /* x */,
-  {1037, 1, 1, PTE_RULE_I64, false, false, false} /* y */,
-  {783, 3, 0, PTE_RULE_F, false, false, false} /* x */,
-  {1069, 3, 5, PTE_RULE_F, false, false, false} /* grid */,
-  {504, 0, 0, PTE_RULE_BOOL, false, false, false} /* condition */,
-  {1037, 1, 69, PTE_RULE_A, false, false, false} /* y */,
-  {1156, 1, 69, PTE_RULE_A, false, false, false} /* xs */,
-  {783, 1, 1, PTE_RULE_T, false, true, false} /* x */,
-  {1037, 1, 1, PTE_RULE_T, false, true, false} /* y */,
-  {783, 2, 0, PTE_RULE_T, false, true, false} /* x */,
-  {1004, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
-  {1037, 2, 70, PTE_RULE_T, false, false, false} /* y */,
-  {321, 2, 11, PTE_RULE_W, false, false, false} /* w */,
-  {1004, 1, 1, PTE_RULE_I64, false, false, false} /* index */,
-  {783, 1, 1, PTE_RULE_T, false, true, false} /* x */,
-  {1004, 1, 6, PTE_RULE_I64, false, true, false} /* index */,
-  {783, 1, 1, PTE_RULE_T, false, false, true} /* x */,
-  {1004, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
-  {785, 1, 6, PTE_RULE_T, false, true, false} /* updates */,
-  {1037, 1, 1, PTE_RULE_T, false, false, false} /* y */,
-  {783, 1, 1, PTE_RULE_T, false, false, true} /* x */,
-  {1004, 2, 72, PTE_RULE_I64, false, false, false} /* index */,
-  {785, 1, 64, PTE_RULE_T, false, true, false} /* updates */,
-  {974, 4, 0, PTE_RULE_T, false, false, true} /* cache */,
-  {934, 4, 73, PTE_RULE_T, false, true, false} /* update */,
-  {1016, 1, 0, PTE_RULE_I64, true, false, false} /* start */,
-  {1037, 4, 0, PTE_RULE_T, false, false, false} /* y */,
-  {783, 1, 1, PTE_RULE_A, false, false, false} /* x */,
-  {1037, 2, 77, PTE_RULE_I64, false, false, false} /* y */,
-  {1159, 2, 1, PTE_RULE_F, false, false, false} /* y0 */,
-  {1162, 2, 1, PTE_RULE_I64, false, false, false} /* y1 */,
-  {1168, 3, 79, PTE_RULE_F, false, true, false} /* a */,
-  {1170, 3, 1, PTE_RULE_F, false, true, false} /* b */,
-  {1037, 3, 82, PTE_RULE_F, false, false, false} /* y */,
-  {321, 2, 11, PTE_RULE_F, false, true, false} /* w */,
-  {1037, 2, 11, PTE_RULE_W, false, false, false} /* y */,
-  {968, 3, 85, PTE_RULE_F, false, false, false} /* boxes */,
-  {899, 3, 34, PTE_RULE_F, false, false, false} /* scores */,
-  {1010, 0, 0, PTE_RULE_I64, true, false, false} /* limit */,
-  {745, 0, 0, PTE_RULE_F, true, false, false} /* overlap */,
-  {574, 0, 0, PTE_RULE_F, true, false, false} /* threshold */,
-  {1037, 2, 88, PTE_RULE_I64, false, false, false} /* y */,
-  {1028, 0, 0, PTE_RULE_I64, true, false, false} /* trips */,
-  {504, 0, 0, PTE_RULE_BOOL, true, false, false} /* condition */,
-  {689, 1, 69, PTE_RULE_A, false, false, false} /* carried */,
-  {1037, 1, 1, PTE_RULE_A, false, false, false} /* y */,
-  {974, 5, 90, PTE_RULE_T, false, false, true} /* cache */,
-  {934, 4, 95, PTE_RULE_T, false, true, false} /* update */,
-  {1016, 1, 0, PTE_RULE_I64, false, false, false} /* start */,
-  {1037, 5, 90, PTE_RULE_T, false, false, false} /* y */,
-  {1159, 2, 19, PTE_RULE_A, false, false, false} /* y0 */,
-  {1162, 2, 99, PTE_RULE_F, false, false, false} /* y1 */,
+  {808, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {335, 2, 3, PTE_RULE_W, false, false, false} /* w */,
+  {368, 1, 3, PTE_RULE_A, false, false, false} /* bias */,
+  {248, 1, 3, PTE_RULE_A, false, false, false} /* multiplier */,
+  {692, 1, 3, PTE_RULE_A, false, false, false} /* shift */,
+  {1082, 3, 5, PTE_RULE_F, false, false, false} /* y */,
+  {1213, 1, 1, PTE_RULE_F, false, false, true} /* a */,
+  {1215, 1, 1, PTE_RULE_F, true, false, false} /* b */,
+  {1082, 1, 1, PTE_RULE_F, false, false, false} /* y */,
+  {808, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {335, 2, 3, PTE_RULE_W, false, false, false} /* w */,
+  {368, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
+  {1201, 3, 5, PTE_RULE_A, false, true, false} /* xs */,
+  {1082, 3, 5, PTE_RULE_F, false, true, false} /* y */,
+  {808, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {335, 2, 2, PTE_RULE_TAPS, false, false, false} /* w */,
+  {368, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
+  {1201, 3, 8, PTE_RULE_A, false, true, false} /* xs */,
+  {1082, 3, 8, PTE_RULE_F, false, true, false} /* y */,
+  {1217, 4, 11, PTE_RULE_F, false, true, false} /* q */,
+  {452, 5, 15, PTE_RULE_A, false, true, false} /* k */,
+  {1102, 4, 20, PTE_RULE_A, false, true, false} /* v */,
+  {1144, 4, 24, PTE_RULE_A, true, true, false} /* mask */,
+  {559, 1, 0, PTE_RULE_I64, true, false, false} /* key_count */,
+  {738, 4, 28, PTE_RULE_F, true, false, false} /* k_scale */,
+  {818, 4, 28, PTE_RULE_F, true, false, false} /* v_scale */,
+  {368, 2, 32, PTE_RULE_F, true, false, false} /* bias */,
+  {1082, 4, 34, PTE_RULE_F, false, false, false} /* y */,
+  {1082, 3, 8, PTE_RULE_F, false, false, false} /* y */,
+  {808, 4, 11, PTE_RULE_F, false, false, false} /* x */,
+  {869, 2, 38, PTE_RULE_W, true, false, false} /* expand */,
+  {335, 2, 40, PTE_RULE_W, false, false, false} /* w */,
+  {1159, 2, 21, PTE_RULE_TAPS, false, false, false} /* taps */,
+  {361, 1, 16, PTE_RULE_F, true, false, false} /* expand_bias */,
+  {589, 1, 16, PTE_RULE_F, true, false, false} /* taps_bias */,
+  {368, 1, 17, PTE_RULE_F, true, false, false} /* bias */,
+  {1201, 4, 42, PTE_RULE_A, false, true, false} /* xs */,
+  {1082, 4, 42, PTE_RULE_F, false, false, false} /* y */,
+  {1204, 3, 8, PTE_RULE_F, false, false, false} /* y0 */,
+  {1207, 3, 8, PTE_RULE_I64, true, false, false} /* y1 */,
+  {1031, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {335, 2, 3, PTE_RULE_W, false, false, false} /* w */,
+  {890, 2, 46, PTE_RULE_F, true, false, false} /* hidden */,
+  {1089, 2, 46, PTE_RULE_F, true, false, false} /* cell */,
+  {663, 1, 16, PTE_RULE_F, true, false, false} /* peephole */,
+  {563, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
+  {1204, 3, 48, PTE_RULE_F, false, false, false} /* y0 */,
+  {1207, 2, 46, PTE_RULE_F, true, false, false} /* y1 */,
+  {1210, 2, 46, PTE_RULE_F, true, false, false} /* y2 */,
+  {1031, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {335, 2, 3, PTE_RULE_W, false, false, false} /* w */,
+  {368, 1, 3, PTE_RULE_F, true, false, false} /* bias */,
+  {890, 2, 46, PTE_RULE_F, true, false, false} /* hidden */,
+  {563, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
+  {1031, 3, 11, PTE_RULE_F, false, true, false} /* gates */,
+  {335, 2, 51, PTE_RULE_W, false, false, false} /* w */,
+  {890, 2, 2, PTE_RULE_F, true, false, false} /* hidden */,
+  {563, 1, 2, PTE_RULE_I64, true, false, false} /* count */,
+  {1204, 3, 11, PTE_RULE_F, false, false, false} /* y0 */,
+  {1207, 2, 2, PTE_RULE_F, true, false, false} /* y1 */,
+  {808, 4, 11, PTE_RULE_F, false, false, false} /* x */,
+  {335, 2, 38, PTE_RULE_W, false, false, false} /* w */,
+  {368, 1, 17, PTE_RULE_F, true, false, false} /* bias */,
+  {1201, 4, 53, PTE_RULE_A, false, true, false} /* xs */,
+  {1082, 4, 53, PTE_RULE_F, false, false, false} /* y */,
+  {1201, 1, 1, PTE_RULE_A, false, true, true} /* xs */,
+  {1082, 1, 1, PTE_RULE_A, false, true, false} /* y */,
+  {808, 2, 57, PTE_RULE_F, false, false, true} /* x */,
+  {1109, 1, 6, PTE_RULE_F, true, false, false} /* gain */,
+  {368, 1, 6, PTE_RULE_F, true, false, false} /* bias */,
+  {1204, 2, 59, PTE_RULE_F, false, false, false} /* y0 */,
+  {1207, 1, 1, PTE_RULE_F, true, false, false} /* y1 */,
+  {1210, 1, 1, PTE_RULE_F, true, false, false} /* y2 */,
+  {1082, 2, 59, PTE_RULE_F, false, false, false} /* y */,
+  {808, 2, 19, PTE_RULE_F, false, false, false} /* x */,
+  {335, 2, 10, PTE_RULE_W, false, false, false} /* w */,
+  {368, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
+  {1201, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
+  {1082, 2, 1, PTE_RULE_F, false, true, false} /* y */,
+  {1082, 2, 1, PTE_RULE_F, false, false, false} /* y */,
+  {808, 2, 19, PTE_RULE_F, false, false, false} /* x */,
+  {335, 2, 2, PTE_RULE_W, false, false, false} /* w */,
+  {368, 1, 2, PTE_RULE_F, true, false, false} /* bias */,
+  {1201, 2, 1, PTE_RULE_A, false, true, false} /* xs */,
+  {1082, 1, 0, PTE_RULE_I64, false, false, false} /* y */,
+  {808, 1, 1, PTE_RULE_T, false, false, false} /* x */,
+  {1082, 1, 6, PTE_RULE_T, false, false, false} /* y */,
+  {808, 2, 61, PTE_RULE_T, false, true, false} /* x */,
+  {1037, 3, 63, PTE_RULE_I64, false, false, false} /* index */,
+  {1082, 3, 66, PTE_RULE_T, false, false, false} /* y */,
+  {808, 2, 19, PTE_RULE_F, false, true, true} /* x */,
+  {1082, 2, 19, PTE_RULE_F, false, false, false} /* y */,
+  {808, 2, 57, PTE_RULE_F, false, true, false} /* x */,
+  {808, 2, 19, PTE_RULE_F, false, true, false} /* x */,
+  {1082, 1, 1, PTE_RULE_I64, false, false, false} /* y */,
+  {808, 3, 0, PTE_RULE_F, false, false, false} /* x */,
+  {1114, 3, 5, PTE_RULE_F, false, false, false} /* grid */,
+  {529, 0, 0, PTE_RULE_BOOL, false, false, false} /* condition */,
+  {1082, 1, 69, PTE_RULE_A, false, false, false} /* y */,
+  {1201, 1, 69, PTE_RULE_A, false, false, false} /* xs */,
+  {808, 1, 1, PTE_RULE_T, false, true, false} /* x */,
+  {1082, 1, 1, PTE_RULE_T, false, true, false} /* y */,
+  {808, 2, 0, PTE_RULE_T, false, true, false} /* x */,
+  {1037, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
+  {1082, 2, 70, PTE_RULE_T, false, false, false} /* y */,
+  {335, 2, 11, PTE_RULE_W, false, false, false} /* w */,
+  {1037, 1, 1, PTE_RULE_I64, false, false, false} /* index */,
+  {808, 1, 1, PTE_RULE_T, false, true, false} /* x */,
+  {1037, 1, 6, PTE_RULE_I64, false, true, false} /* index */,
+  {808, 1, 1, PTE_RULE_T, false, false, true} /* x */,
+  {1037, 1, 6, PTE_RULE_I64, false, false, false} /* index */,
+  {810, 1, 6, PTE_RULE_T, false, true, false} /* updates */,
+  {1082, 1, 1, PTE_RULE_T, false, false, false} /* y */,
+  {808, 1, 1, PTE_RULE_T, false, false, true} /* x */,
+  {1037, 2, 72, PTE_RULE_I64, false, false, false} /* index */,
+  {810, 1, 64, PTE_RULE_T, false, true, false} /* updates */,
+  {1007, 4, 0, PTE_RULE_T, false, false, true} /* cache */,
+  {967, 4, 73, PTE_RULE_T, false, true, false} /* update */,
+  {1061, 1, 0, PTE_RULE_I64, true, false, false} /* start */,
+  {1082, 4, 0, PTE_RULE_T, false, false, false} /* y */,
+  {808, 1, 1, PTE_RULE_A, false, false, false} /* x */,
+  {1082, 2, 77, PTE_RULE_I64, false, false, false} /* y */,
+  {1204, 2, 1, PTE_RULE_F, false, false, false} /* y0 */,
+  {1207, 2, 1, PTE_RULE_I64, false, false, false} /* y1 */,
+  {1213, 3, 79, PTE_RULE_F, false, true, false} /* a */,
+  {1215, 3, 1, PTE_RULE_F, false, true, false} /* b */,
+  {1082, 3, 82, PTE_RULE_F, false, false, false} /* y */,
+  {335, 2, 11, PTE_RULE_F, false, true, false} /* w */,
+  {1082, 2, 11, PTE_RULE_W, false, false, false} /* y */,
+  {1001, 3, 85, PTE_RULE_F, false, false, false} /* boxes */,
+  {932, 3, 34, PTE_RULE_F, false, false, false} /* scores */,
+  {1043, 0, 0, PTE_RULE_I64, true, false, false} /* limit */,
+  {770, 0, 0, PTE_RULE_F, true, false, false} /* overlap */,
+  {599, 0, 0, PTE_RULE_F, true, false, false} /* threshold */,
+  {1082, 2, 88, PTE_RULE_I64, false, false, false} /* y */,
+  {1073, 0, 0, PTE_RULE_I64, true, false, false} /* trips */,
+  {529, 0, 0, PTE_RULE_BOOL, true, false, false} /* condition */,
+  {714, 1, 69, PTE_RULE_A, false, false, false} /* carried */,
+  {1082, 1, 1, PTE_RULE_A, false, false, false} /* y */,
+  {1007, 5, 90, PTE_RULE_T, false, false, true} /* cache */,
+  {967, 4, 95, PTE_RULE_T, false, true, false} /* update */,
+  {1061, 1, 0, PTE_RULE_I64, false, false, false} /* start */,
+  {1082, 5, 90, PTE_RULE_T, false, false, false} /* y */,
+  {1204, 2, 19, PTE_RULE_A, false, false, false} /* y0 */,
+  {1207, 2, 99, PTE_RULE_F, false, false, false} /* y1 */,
+  {808, 2, 11, PTE_RULE_F, false, true, false} /* x */,
+  {1049, 2, 101, PTE_RULE_A, false, false, false} /* nodes */,
+  {498, 1, 3, PTE_RULE_F, false, false, false} /* thresholds */,
+  {1055, 2, 103, PTE_RULE_A, false, false, false} /* roots */,
+  {826, 2, 105, PTE_RULE_F, false, false, false} /* weights */,
+  {1082, 3, 107, PTE_RULE_F, false, false, false} /* y */,
 };
 
 const pte_op_attr pte_op_attrs[] = {
-  {864, 4, 4, 0, true} /* kernel */,
-  {920, 12, 4, 0, true} /* stride */,
-  {620, 20, 4, 0, true} /* dilation */,
-  {962, 28, 4, 0, true} /* begin */,
-  {1129, 36, 4, 0, true} /* end */,
-  {913, 44, 4, 0, true} /* spread */,
-  {850, 56, 0, 0, true} /* groups */,
-  {948, 64, 0, 0, true} /* x_zero */,
-  {955, 72, 0, 0, true} /* y_zero */,
-  {1141, 80, 0, 0, true} /* low */,
-  {1074, 88, 0, 0, true} /* high */,
-  {801, 8, 0, 0, true} /* a_zero */,
-  {232, 16, 0, 0, true} /* a_multiplier */,
-  {665, 24, 0, 0, true} /* a_shift */,
-  {815, 32, 0, 0, false} /* b_zero */,
-  {258, 40, 0, 0, false} /* b_multiplier */,
-  {681, 48, 0, 0, false} /* b_shift */,
-  {955, 56, 0, 0, true} /* y_zero */,
-  {234, 64, 0, 0, true} /* multiplier */,
-  {667, 72, 0, 0, true} /* shift */,
-  {1141, 80, 0, 0, true} /* low */,
-  {1074, 88, 0, 0, true} /* high */,
-  {864, 4, 4, 0, true} /* kernel */,
-  {920, 12, 4, 0, true} /* stride */,
-  {620, 20, 4, 0, true} /* dilation */,
-  {962, 28, 4, 0, true} /* begin */,
-  {1129, 36, 4, 0, true} /* end */,
-  {1124, 48, 0, 0, false} /* wide */,
-  {850, 56, 0, 0, true} /* groups */,
-  {948, 64, 0, 0, true} /* x_zero */,
-  {955, 72, 0, 0, true} /* y_zero */,
-  {1141, 80, 0, 0, true} /* low */,
-  {1074, 88, 0, 0, true} /* high */,
-  {864, 4, 4, 0, true} /* kernel */,
-  {920, 12, 4, 0, true} /* stride */,
-  {620, 20, 4, 0, true} /* dilation */,
-  {962, 28, 4, 0, true} /* begin */,
-  {1129, 36, 4, 0, true} /* end */,
-  {913, 44, 4, 0, true} /* spread */,
-  {850, 56, 0, 0, false} /* groups */,
-  {1022, 64, 7, 0, false} /* steps */,
-  {864, 4, 4, 0, true} /* kernel */,
-  {920, 12, 4, 0, true} /* stride */,
-  {620, 20, 4, 0, true} /* dilation */,
-  {962, 28, 4, 0, true} /* begin */,
-  {1129, 36, 4, 0, true} /* end */,
-  {1022, 44, 7, 0, false} /* steps */,
-  {715, 8, 1, 0, true} /* scale */,
-  {822, 16, 3, 3, false} /* causal */,
-  {769, 24, 1, 0, false} /* softcap */,
-  {383, 32, 0, 0, false} /* left_window */,
-  {310, 40, 0, 0, false} /* right_window */,
+  {897, 4, 4, 0, true} /* kernel */,
+  {953, 12, 4, 0, true} /* stride */,
+  {645, 20, 4, 0, true} /* dilation */,
+  {995, 28, 4, 0, true} /* begin */,
+  {1174, 36, 4, 0, true} /* end */,
+  {946, 44, 4, 0, true} /* spread */,
+  {883, 56, 0, 0, true} /* groups */,
+  {981, 64, 0, 0, true} /* x_zero */,
+  {988, 72, 0, 0, true} /* y_zero */,
+  {1186, 80, 0, 0, true} /* low */,
+  {1119, 88, 0, 0, true} /* high */,
+  {834, 8, 0, 0, true} /* a_zero */,
+  {246, 16, 0, 0, true} /* a_multiplier */,
+  {690, 24, 0, 0, true} /* a_shift */,
+  {848, 32, 0, 0, false} /* b_zero */,
+  {272, 40, 0, 0, false} /* b_multiplier */,
+  {706, 48, 0, 0, false} /* b_shift */,
+  {988, 56, 0, 0, true} /* y_zero */,
+  {248, 64, 0, 0, true} /* multiplier */,
+  {692, 72, 0, 0, true} /* shift */,
+  {1186, 80, 0, 0, true} /* low */,
+  {1119, 88, 0, 0, true} /* high */,
+  {897, 4, 4, 0, true} /* kernel */,
+  {953, 12, 4, 0, true} /* stride */,
+  {645, 20, 4, 0, true} /* dilation */,
+  {995, 28, 4, 0, true} /* begin */,
+  {1174, 36, 4, 0, true} /* end */,
+  {1169, 48, 0, 0, false} /* wide */,
+  {883, 56, 0, 0, true} /* groups */,
+  {981, 64, 0, 0, true} /* x_zero */,
+  {988, 72, 0, 0, true} /* y_zero */,
+  {1186, 80, 0, 0, true} /* low */,
+  {1119, 88, 0, 0, true} /* high */,
+  {897, 4, 4, 0, true} /* kernel */,
+  {953, 12, 4, 0, true} /* stride */,
+  {645, 20, 4, 0, true} /* dilation */,
+  {995, 28, 4, 0, true} /* begin */,
+  {1174, 36, 4, 0, true} /* end */,
+  {946, 44, 4, 0, true} /* spread */,
+  {883, 56, 0, 0, false} /* groups */,
+  {1067, 64, 7, 0, false} /* steps */,
+  {897, 4, 4, 0, true} /* kernel */,
+  {953, 12, 4, 0, true} /* stride */,
+  {645, 20, 4, 0, true} /* dilation */,
+  {995, 28, 4, 0, true} /* begin */,
+  {1174, 36, 4, 0, true} /* end */,
+  {1067, 44, 7, 0, false} /* steps */,
+  {740, 8, 1, 0, true} /* scale */,
+  {855, 16, 3, 3, false} /* causal */,
+  {794, 24, 1, 0, false} /* softcap */,
+  {397, 32, 0, 0, false} /* left_window */,
+  {324, 40, 0, 0, false} /* right_window */,
   {211, 48, 2, 0, false} /* turned */,
-  {1109, 56, 0, 0, false} /* ring */,
-  {892, 4, 5, 0, false} /* scales */,
-  {1104, 12, 3, 3, false} /* mode */,
-  {335, 16, 3, 6, false} /* coordinates */,
-  {729, 20, 3, 4, false} /* nearest */,
-  {986, 24, 1, 0, false} /* cubic */,
+  {1154, 56, 0, 0, false} /* ring */,
+  {925, 4, 5, 0, false} /* scales */,
+  {1149, 12, 3, 3, false} /* mode */,
+  {349, 16, 3, 6, false} /* coordinates */,
+  {754, 20, 3, 4, false} /* nearest */,
+  {1019, 24, 1, 0, false} /* cubic */,
   {57, 32, 2, 0, false} /* exclude_outside */,
-  {484, 36, 2, 0, false} /* antialias */,
+  {509, 36, 2, 0, false} /* antialias */,
   {190, 40, 1, 0, false} /* extrapolation */,
-  {871, 48, 5, 0, false} /* region */,
-  {864, 8, 0, 0, true} /* kernel */,
-  {920, 16, 0, 0, true} /* stride */,
-  {962, 24, 0, 0, true} /* begin */,
-  {992, 32, 3, 3, false} /* first */,
-  {906, 36, 3, 3, false} /* second */,
-  {1022, 40, 7, 0, false} /* steps */,
-  {864, 4, 4, 0, true} /* kernel */,
-  {920, 12, 4, 0, true} /* stride */,
-  {620, 20, 4, 0, true} /* dilation */,
-  {962, 28, 4, 0, true} /* begin */,
+  {904, 48, 5, 0, false} /* region */,
+  {897, 8, 0, 0, true} /* kernel */,
+  {953, 16, 0, 0, true} /* stride */,
+  {995, 24, 0, 0, true} /* begin */,
+  {1025, 32, 3, 3, false} /* first */,
+  {939, 36, 3, 3, false} /* second */,
+  {1067, 40, 7, 0, false} /* steps */,
+  {897, 4, 4, 0, true} /* kernel */,
+  {953, 12, 4, 0, true} /* stride */,
+  {645, 20, 4, 0, true} /* dilation */,
+  {995, 28, 4, 0, true} /* begin */,
   {148, 36, 2, 0, false} /* channel_major */,
-  {284, 40, 2, 0, false} /* column_major */,
-  {864, 4, 4, 0, true} /* kernel */,
-  {920, 12, 4, 0, true} /* stride */,
-  {620, 20, 4, 0, true} /* dilation */,
-  {962, 28, 4, 0, true} /* begin */,
-  {1129, 36, 4, 0, true} /* end */,
+  {298, 40, 2, 0, false} /* column_major */,
+  {897, 4, 4, 0, true} /* kernel */,
+  {953, 12, 4, 0, true} /* stride */,
+  {645, 20, 4, 0, true} /* dilation */,
+  {995, 28, 4, 0, true} /* begin */,
+  {1174, 36, 4, 0, true} /* end */,
   {176, 44, 2, 0, false} /* count_padding */,
-  {323, 4, 4, 0, true} /* activations */,
-  {1049, 16, 1, 0, false} /* clip */,
-  {297, 24, 2, 0, false} /* input_forget */,
-  {761, 28, 2, 0, false} /* reverse */,
-  {323, 4, 4, 0, true} /* activations */,
-  {1049, 16, 1, 0, false} /* clip */,
+  {337, 4, 4, 0, true} /* activations */,
+  {1094, 16, 1, 0, false} /* clip */,
+  {311, 24, 2, 0, false} /* input_forget */,
+  {786, 28, 2, 0, false} /* reverse */,
+  {337, 4, 4, 0, true} /* activations */,
+  {1094, 16, 1, 0, false} /* clip */,
   {0, 24, 2, 0, false} /* linear_before_reset */,
-  {761, 28, 2, 0, false} /* reverse */,
-  {323, 4, 4, 0, true} /* activations */,
-  {1049, 16, 1, 0, false} /* clip */,
-  {761, 24, 2, 0, false} /* reverse */,
-  {962, 8, 0, 0, true} /* begin */,
-  {1022, 16, 7, 0, false} /* steps */,
-  {1022, 4, 7, 0, true} /* steps */,
-  {538, 8, 0, 0, true} /* count */,
-  {705, 16, 1, 0, false} /* epsilon */,
-  {1022, 4, 7, 0, false} /* steps */,
-  {941, 4, 6, 0, true} /* values */,
-  {962, 4, 6, 0, true} /* begin */,
-  {1104, 12, 3, 3, true} /* mode */,
-  {418, 8, 0, 0, false} /* batch_dims */,
-  {1079, 4, 3, 2, false} /* kind */,
-  {514, 8, 2, 0, false} /* exclusive */,
-  {761, 12, 2, 0, false} /* reverse */,
-  {1079, 4, 3, 5, true} /* kind */,
-  {538, 8, 0, 0, true} /* count */,
-  {1079, 4, 3, 2, true} /* kind */,
-  {1084, 8, 2, 0, false} /* last */,
-  {1104, 4, 3, 3, false} /* mode */,
+  {786, 28, 2, 0, false} /* reverse */,
+  {337, 4, 4, 0, true} /* activations */,
+  {1094, 16, 1, 0, false} /* clip */,
+  {786, 24, 2, 0, false} /* reverse */,
+  {995, 8, 0, 0, true} /* begin */,
+  {1067, 16, 7, 0, false} /* steps */,
+  {1067, 4, 7, 0, true} /* steps */,
+  {563, 8, 0, 0, true} /* count */,
+  {730, 16, 1, 0, false} /* epsilon */,
+  {1067, 4, 7, 0, false} /* steps */,
+  {974, 4, 6, 0, true} /* values */,
+  {995, 4, 6, 0, true} /* begin */,
+  {1149, 12, 3, 3, true} /* mode */,
+  {432, 8, 0, 0, false} /* batch_dims */,
+  {1124, 4, 3, 2, false} /* kind */,
+  {539, 8, 2, 0, false} /* exclusive */,
+  {786, 12, 2, 0, false} /* reverse */,
+  {1124, 4, 3, 5, true} /* kind */,
+  {563, 8, 0, 0, true} /* count */,
+  {1124, 4, 3, 2, true} /* kind */,
+  {1129, 8, 2, 0, false} /* last */,
+  {1149, 4, 3, 3, false} /* mode */,
   {182, 8, 3, 3, false} /* padding */,
   {134, 12, 2, 0, false} /* align_corners */,
-  {473, 4, 8, 0, true} /* then_block */,
-  {440, 8, 8, 0, true} /* else_block */,
-  {1004, 8, 0, 0, true} /* index */,
-  {554, 4, 3, 5, false} /* reduction */,
-  {584, 4, 2, 0, false} /* circular */,
-  {721, 4, 2, 0, false} /* largest */,
-  {1137, 4, 2, 0, false} /* log */,
-  {829, 4, 2, 0, false} /* center */,
-  {1034, 4, 8, 0, true} /* body */,
-  {656, 4, 2, 0, false} /* saturate */,
+  {487, 4, 8, 0, true} /* then_block */,
+  {454, 8, 8, 0, true} /* else_block */,
+  {1037, 8, 0, 0, true} /* index */,
+  {579, 4, 3, 5, false} /* reduction */,
+  {609, 4, 2, 0, false} /* circular */,
+  {746, 4, 2, 0, false} /* largest */,
+  {1182, 4, 2, 0, false} /* log */,
+  {862, 4, 2, 0, false} /* center */,
+  {1079, 4, 8, 0, true} /* body */,
+  {681, 4, 2, 0, false} /* saturate */,
   {211, 4, 2, 0, false} /* turned */,
+  {579, 4, 3, 3, false} /* reduction */,
 };
 
 const uint64_t pte_op_default_words[] = {
@@ -924,6 +945,9 @@ const uint16_t pte_op_relations[] = {
   136,
   7,
   143,
+  1274,
+  873,
+  1279,
   7,
   94,
   0,
@@ -1012,7 +1036,7 @@ const uint8_t pte_op_codes[] = {
   2, 29, 2, 30, 22, 0, 16, 1, 3, 4, 3, 3, 31, 30, 0, 10, 2, 21, 2, 0, 14, 2, 1, 1,
   31, 0, 12, 2, 21, 3, 0, 10, 3, 21, 2, 0, 12, 3, 21, 3, 0, 4, 8, 1, 1, 1, 255, 22,
   0, 3, 6, 4, 8, 4, 8, 25, 31, 0, 4, 16, 1, 1, 1, 255, 22, 0, 4, 24, 1, 0, 1, 255,
-  22, 0,
+  22, 0, 10, 1, 21, 23, 0, 3, 4, 1, 1, 33, 0,
 };
 
 const char pte_op_texts[] =
@@ -1031,185 +1055,191 @@ const char pte_op_texts[] =
   "extrapolation\0" /* 190 */
   "matmul_turned\0" /* 204 */
   "panel_scatter\0" /* 218 */
-  "a_multiplier\0" /* 232 */
-  "average_pool\0" /* 245 */
-  "b_multiplier\0" /* 258 */
-  "batch_matmul\0" /* 271 */
-  "column_major\0" /* 284 */
-  "input_forget\0" /* 297 */
-  "right_window\0" /* 310 */
-  "activations\0" /* 323 */
-  "coordinates\0" /* 335 */
-  "expand_bias\0" /* 347 */
-  "gather_rows\0" /* 359 */
-  "grid_sample\0" /* 371 */
-  "left_window\0" /* 383 */
-  "matmul_int8\0" /* 395 */
-  "arg_reduce\0" /* 407 */
-  "batch_dims\0" /* 418 */
-  "conv_block\0" /* 429 */
-  "else_block\0" /* 440 */
-  "layer_norm\0" /* 451 */
-  "scatter_nd\0" /* 462 */
-  "then_block\0" /* 473 */
-  "antialias\0" /* 484 */
-  "attention\0" /* 494 */
-  "condition\0" /* 504 */
-  "exclusive\0" /* 514 */
-  "gather_nd\0" /* 524 */
-  "key_count\0" /* 534 */
-  "pointwise\0" /* 544 */
-  "reduction\0" /* 554 */
-  "taps_bias\0" /* 564 */
-  "threshold\0" /* 574 */
-  "circular\0" /* 584 */
-  "conv_i16\0" /* 593 */
-  "cumulate\0" /* 602 */
-  "delegate\0" /* 611 */
-  "dilation\0" /* 620 */
-  "max_pool\0" /* 629 */
-  "peephole\0" /* 638 */
-  "rms_norm\0" /* 647 */
-  "saturate\0" /* 656 */
-  "a_shift\0" /* 665 */
-  "add_i16\0" /* 673 */
-  "b_shift\0" /* 681 */
-  "carried\0" /* 689 */
-  "conv_i8\0" /* 697 */
-  "epsilon\0" /* 705 */
-  "k_scale\0" /* 713 */
-  "largest\0" /* 721 */
-  "nearest\0" /* 729 */
-  "nonzero\0" /* 737 */
-  "overlap\0" /* 745 */
-  "reshape\0" /* 753 */
-  "reverse\0" /* 761 */
-  "softcap\0" /* 769 */
-  "softmax\0" /* 777 */
-  "updates\0" /* 785 */
-  "v_scale\0" /* 793 */
-  "a_zero\0" /* 801 */
-  "add_i8\0" /* 808 */
-  "b_zero\0" /* 815 */
-  "causal\0" /* 822 */
-  "center\0" /* 829 */
-  "expand\0" /* 836 */
-  "gather\0" /* 843 */
-  "groups\0" /* 850 */
-  "hidden\0" /* 857 */
-  "kernel\0" /* 864 */
-  "region\0" /* 871 */
-  "repack\0" /* 878 */
-  "resize\0" /* 885 */
-  "scales\0" /* 892 */
-  "scores\0" /* 899 */
-  "second\0" /* 906 */
-  "spread\0" /* 913 */
-  "stride\0" /* 920 */
-  "unpack\0" /* 927 */
-  "update\0" /* 934 */
-  "values\0" /* 941 */
-  "x_zero\0" /* 948 */
-  "y_zero\0" /* 955 */
-  "begin\0" /* 962 */
-  "boxes\0" /* 968 */
-  "cache\0" /* 974 */
-  "codes\0" /* 980 */
-  "cubic\0" /* 986 */
-  "first\0" /* 992 */
-  "gates\0" /* 998 */
-  "index\0" /* 1004 */
-  "limit\0" /* 1010 */
-  "start\0" /* 1016 */
-  "steps\0" /* 1022 */
-  "trips\0" /* 1028 */
-  "body\0" /* 1034 */
-  "call\0" /* 1039 */
-  "cell\0" /* 1044 */
-  "clip\0" /* 1049 */
-  "conv\0" /* 1054 */
-  "copy\0" /* 1059 */
-  "gain\0" /* 1064 */
-  "grid\0" /* 1069 */
-  "high\0" /* 1074 */
-  "kind\0" /* 1079 */
-  "last\0" /* 1084 */
-  "loop\0" /* 1089 */
-  "lstm\0" /* 1094 */
-  "mask\0" /* 1099 */
-  "mode\0" /* 1104 */
-  "ring\0" /* 1109 */
-  "taps\0" /* 1114 */
-  "topk\0" /* 1119 */
-  "wide\0" /* 1124 */
-  "end\0" /* 1129 */
-  "gru\0" /* 1133 */
-  "log\0" /* 1137 */
-  "low\0" /* 1141 */
-  "pad\0" /* 1145 */
-  "rnn\0" /* 1149 */
-  "if\0" /* 1153 */
-  "xs\0" /* 1156 */
-  "y0\0" /* 1159 */
-  "y1\0" /* 1162 */
-  "y2\0" /* 1165 */
-  "a\0" /* 1168 */
-  "b\0" /* 1170 */
-  "q\0" /* 1172 */
+  "tree_ensemble\0" /* 232 */
+  "a_multiplier\0" /* 246 */
+  "average_pool\0" /* 259 */
+  "b_multiplier\0" /* 272 */
+  "batch_matmul\0" /* 285 */
+  "column_major\0" /* 298 */
+  "input_forget\0" /* 311 */
+  "right_window\0" /* 324 */
+  "activations\0" /* 337 */
+  "coordinates\0" /* 349 */
+  "expand_bias\0" /* 361 */
+  "gather_rows\0" /* 373 */
+  "grid_sample\0" /* 385 */
+  "left_window\0" /* 397 */
+  "matmul_int8\0" /* 409 */
+  "arg_reduce\0" /* 421 */
+  "batch_dims\0" /* 432 */
+  "conv_block\0" /* 443 */
+  "else_block\0" /* 454 */
+  "layer_norm\0" /* 465 */
+  "scatter_nd\0" /* 476 */
+  "then_block\0" /* 487 */
+  "thresholds\0" /* 498 */
+  "antialias\0" /* 509 */
+  "attention\0" /* 519 */
+  "condition\0" /* 529 */
+  "exclusive\0" /* 539 */
+  "gather_nd\0" /* 549 */
+  "key_count\0" /* 559 */
+  "pointwise\0" /* 569 */
+  "reduction\0" /* 579 */
+  "taps_bias\0" /* 589 */
+  "threshold\0" /* 599 */
+  "circular\0" /* 609 */
+  "conv_i16\0" /* 618 */
+  "cumulate\0" /* 627 */
+  "delegate\0" /* 636 */
+  "dilation\0" /* 645 */
+  "max_pool\0" /* 654 */
+  "peephole\0" /* 663 */
+  "rms_norm\0" /* 672 */
+  "saturate\0" /* 681 */
+  "a_shift\0" /* 690 */
+  "add_i16\0" /* 698 */
+  "b_shift\0" /* 706 */
+  "carried\0" /* 714 */
+  "conv_i8\0" /* 722 */
+  "epsilon\0" /* 730 */
+  "k_scale\0" /* 738 */
+  "largest\0" /* 746 */
+  "nearest\0" /* 754 */
+  "nonzero\0" /* 762 */
+  "overlap\0" /* 770 */
+  "reshape\0" /* 778 */
+  "reverse\0" /* 786 */
+  "softcap\0" /* 794 */
+  "softmax\0" /* 802 */
+  "updates\0" /* 810 */
+  "v_scale\0" /* 818 */
+  "weights\0" /* 826 */
+  "a_zero\0" /* 834 */
+  "add_i8\0" /* 841 */
+  "b_zero\0" /* 848 */
+  "causal\0" /* 855 */
+  "center\0" /* 862 */
+  "expand\0" /* 869 */
+  "gather\0" /* 876 */
+  "groups\0" /* 883 */
+  "hidden\0" /* 890 */
+  "kernel\0" /* 897 */
+  "region\0" /* 904 */
+  "repack\0" /* 911 */
+  "resize\0" /* 918 */
+  "scales\0" /* 925 */
+  "scores\0" /* 932 */
+  "second\0" /* 939 */
+  "spread\0" /* 946 */
+  "stride\0" /* 953 */
+  "unpack\0" /* 960 */
+  "update\0" /* 967 */
+  "values\0" /* 974 */
+  "x_zero\0" /* 981 */
+  "y_zero\0" /* 988 */
+  "begin\0" /* 995 */
+  "boxes\0" /* 1001 */
+  "cache\0" /* 1007 */
+  "codes\0" /* 1013 */
+  "cubic\0" /* 1019 */
+  "first\0" /* 1025 */
+  "gates\0" /* 1031 */
+  "index\0" /* 1037 */
+  "limit\0" /* 1043 */
+  "nodes\0" /* 1049 */
+  "roots\0" /* 1055 */
+  "start\0" /* 1061 */
+  "steps\0" /* 1067 */
+  "trips\0" /* 1073 */
+  "body\0" /* 1079 */
+  "call\0" /* 1084 */
+  "cell\0" /* 1089 */
+  "clip\0" /* 1094 */
+  "conv\0" /* 1099 */
+  "copy\0" /* 1104 */
+  "gain\0" /* 1109 */
+  "grid\0" /* 1114 */
+  "high\0" /* 1119 */
+  "kind\0" /* 1124 */
+  "last\0" /* 1129 */
+  "loop\0" /* 1134 */
+  "lstm\0" /* 1139 */
+  "mask\0" /* 1144 */
+  "mode\0" /* 1149 */
+  "ring\0" /* 1154 */
+  "taps\0" /* 1159 */
+  "topk\0" /* 1164 */
+  "wide\0" /* 1169 */
+  "end\0" /* 1174 */
+  "gru\0" /* 1178 */
+  "log\0" /* 1182 */
+  "low\0" /* 1186 */
+  "pad\0" /* 1190 */
+  "rnn\0" /* 1194 */
+  "if\0" /* 1198 */
+  "xs\0" /* 1201 */
+  "y0\0" /* 1204 */
+  "y1\0" /* 1207 */
+  "y2\0" /* 1210 */
+  "a\0" /* 1213 */
+  "b\0" /* 1215 */
+  "q\0" /* 1217 */
   ;
 
 const pte_op_row pte_op_rows[] = {
-  {KERNEL_pointwise, 544, true, true, false, false, 1u << PTE_F32, 1, 0, 24, 65, 66, 94, 0, 1, 1, 1, false, 0},
-  {KERNEL_copy, 1059, false, false, false, true, 1u << PTE_F32, 2, 3, 8, 100, 101, 0, 0, 1, 1, 0, false, 0},
-  {KERNEL_dims, 424, false, false, false, false, 1u << PTE_F32, 3, 0, 16, 0, 84, 98, 236, 0, 1, 1, false, 1},
-  {KERNEL_pad, 1145, false, false, false, false, 1u << PTE_F32, 4, 0, 16, 85, 86, 99, 206, 1, 1, 2, false, 5},
-  {KERNEL_gather, 843, false, false, false, true, 1u << PTE_F32, 5, 3, 8, 102, 104, 0, 206, 2, 1, 0, false, 1},
-  {KERNEL_gather_rows, 359, false, false, false, true, 1u << PTE_F32, 6, 3, 8, 105, 79, 0, 240, 2, 1, 0, false, 2},
+  {KERNEL_pointwise, 569, true, true, false, false, 1u << PTE_F32, 1, 0, 24, 65, 66, 94, 0, 1, 1, 1, false, 0},
+  {KERNEL_copy, 1104, false, false, false, true, 1u << PTE_F32, 2, 3, 8, 100, 101, 0, 0, 1, 1, 0, false, 0},
+  {KERNEL_dims, 438, false, false, false, false, 1u << PTE_F32, 3, 0, 16, 0, 84, 98, 239, 0, 1, 1, false, 1},
+  {KERNEL_pad, 1190, false, false, false, false, 1u << PTE_F32, 4, 0, 16, 85, 86, 99, 206, 1, 1, 2, false, 5},
+  {KERNEL_gather, 876, false, false, false, true, 1u << PTE_F32, 5, 3, 8, 102, 104, 0, 206, 2, 1, 0, false, 1},
+  {KERNEL_gather_rows, 373, false, false, false, true, 1u << PTE_F32, 6, 3, 8, 105, 79, 0, 243, 2, 1, 0, false, 2},
   {KERNEL_gather_elements, 73, false, false, false, true, 1u << PTE_F32, 7, 3, 8, 107, 86, 0, 216, 2, 1, 0, false, 4},
-  {KERNEL_gather_nd, 524, false, false, false, true, 1u << PTE_F32, 8, 4, 16, 87, 89, 101, 234, 2, 1, 1, false, 2},
+  {KERNEL_gather_nd, 549, false, false, false, true, 1u << PTE_F32, 8, 4, 16, 87, 89, 101, 237, 2, 1, 1, false, 2},
   {KERNEL_scatter_elements, 40, false, false, false, true, 1u << PTE_F32, 9, 3, 8, 109, 112, 115, 211, 3, 1, 1, false, 5},
-  {KERNEL_scatter_nd, 462, false, false, false, true, 1u << PTE_F32, 10, 3, 8, 113, 112, 115, 224, 3, 1, 1, false, 4},
+  {KERNEL_scatter_nd, 476, false, false, false, true, 1u << PTE_F32, 10, 3, 8, 113, 112, 115, 224, 3, 1, 1, false, 4},
   {KERNEL_tensor_scatter, 119, false, false, false, true, 1u << PTE_F32, 11, 3, 8, 116, 119, 116, 206, 3, 1, 1, false, 1},
-  {KERNEL_nonzero, 737, false, false, false, true, 1u << PTE_F32, 12, 3, 8, 120, 121, 0, 231, 1, 1, 0, true, 3},
-  {KERNEL_topk, 1119, false, false, false, true, 1u << PTE_F32 | 1u << PTE_I64, 13, 6, 8, 93, 122, 117, 237, 1, 2, 1, false, 1},
-  {KERNEL_cumulate, 602, false, false, false, true, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64, 14, 4, 16, 90, 91, 102, 0, 1, 1, 3, false, 0},
-  {KERNEL_reduce, 411, false, false, false, false, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_BOOL, 20, 0, 16, 92, 8, 105, 242, 1, 1, 2, false, 2},
-  {KERNEL_arg_reduce, 407, false, false, false, false, 1u << PTE_F32 | 1u << PTE_I64, 21, 0, 16, 93, 94, 107, 238, 1, 1, 2, false, 1},
-  {KERNEL_softmax, 777, false, false, false, true, 1u << PTE_F32, 22, 3, 8, 90, 91, 118, 0, 1, 1, 1, false, 0},
-  {KERNEL_layer_norm, 451, false, false, false, false, 1u << PTE_F32, 23, 5, 24, 67, 70, 95, 0, 3, 3, 2, false, 0},
-  {KERNEL_rms_norm, 647, false, false, false, false, 1u << PTE_F32, 24, 5, 24, 67, 73, 95, 0, 2, 1, 2, false, 0},
-  {KERNEL_matmul, 277, true, false, false, true, 1u << PTE_F32, 30, 8, 24, 74, 78, 97, 129, 4, 1, 1, false, 2},
-  {KERNEL_batch_matmul, 271, false, false, false, true, 1u << PTE_F32, 31, 3, 8, 124, 126, 0, 0, 2, 1, 0, false, 0},
-  {KERNEL_pack, 880, false, false, false, true, 1u << PTE_F32, 32, 3, 8, 127, 128, 0, 163, 1, 1, 0, false, 3},
-  {KERNEL_conv, 1054, true, false, false, false, 1u << PTE_F32, 33, 4, 80, 9, 13, 33, 66, 4, 1, 8, false, 24},
+  {KERNEL_nonzero, 762, false, false, false, true, 1u << PTE_F32, 12, 3, 8, 120, 121, 0, 231, 1, 1, 0, true, 3},
+  {KERNEL_topk, 1164, false, false, false, true, 1u << PTE_F32 | 1u << PTE_I64, 13, 6, 8, 93, 122, 117, 240, 1, 2, 1, false, 1},
+  {KERNEL_cumulate, 627, false, false, false, true, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64, 14, 4, 16, 90, 91, 102, 0, 1, 1, 3, false, 0},
+  {KERNEL_reduce, 425, false, false, false, false, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_BOOL, 20, 0, 16, 92, 8, 105, 245, 1, 1, 2, false, 2},
+  {KERNEL_arg_reduce, 421, false, false, false, false, 1u << PTE_F32 | 1u << PTE_I64, 21, 0, 16, 93, 94, 107, 241, 1, 1, 2, false, 1},
+  {KERNEL_softmax, 802, false, false, false, true, 1u << PTE_F32, 22, 3, 8, 90, 91, 118, 0, 1, 1, 1, false, 0},
+  {KERNEL_layer_norm, 465, false, false, false, false, 1u << PTE_F32, 23, 5, 24, 67, 70, 95, 0, 3, 3, 2, false, 0},
+  {KERNEL_rms_norm, 672, false, false, false, false, 1u << PTE_F32, 24, 5, 24, 67, 73, 95, 0, 2, 1, 2, false, 0},
+  {KERNEL_matmul, 291, true, false, false, true, 1u << PTE_F32, 30, 8, 24, 74, 78, 97, 129, 4, 1, 1, false, 2},
+  {KERNEL_batch_matmul, 285, false, false, false, true, 1u << PTE_F32, 31, 3, 8, 124, 126, 0, 0, 2, 1, 0, false, 0},
+  {KERNEL_pack, 913, false, false, false, true, 1u << PTE_F32, 32, 3, 8, 127, 128, 0, 163, 1, 1, 0, false, 3},
+  {KERNEL_conv, 1099, true, false, false, false, 1u << PTE_F32, 33, 4, 80, 9, 13, 33, 66, 4, 1, 8, false, 24},
   {KERNEL_conv_depthwise, 89, true, false, false, false, 1u << PTE_F32, 34, 7, 64, 14, 18, 41, 90, 4, 1, 6, false, 20},
-  {KERNEL_attention, 494, false, false, false, false, 1u << PTE_F32, 35, 11, 64, 19, 27, 47, 250, 8, 1, 7, false, 16},
-  {KERNEL_lstm, 1094, false, false, false, false, 1u << PTE_F32, 36, 11, 32, 40, 46, 81, 160, 6, 3, 4, false, 8},
-  {KERNEL_gru, 1133, false, false, false, false, 1u << PTE_F32, 37, 11, 32, 49, 46, 85, 175, 5, 2, 4, false, 7},
-  {KERNEL_rnn, 1149, false, false, false, false, 1u << PTE_F32, 38, 11, 32, 54, 58, 89, 195, 4, 2, 3, false, 6},
+  {KERNEL_attention, 519, false, false, false, false, 1u << PTE_F32, 35, 11, 64, 19, 27, 47, 253, 8, 1, 7, false, 16},
+  {KERNEL_lstm, 1139, false, false, false, false, 1u << PTE_F32, 36, 11, 32, 40, 46, 81, 160, 6, 3, 4, false, 8},
+  {KERNEL_gru, 1178, false, false, false, false, 1u << PTE_F32, 37, 11, 32, 49, 46, 85, 175, 5, 2, 4, false, 7},
+  {KERNEL_rnn, 1194, false, false, false, false, 1u << PTE_F32, 38, 11, 32, 54, 58, 89, 195, 4, 2, 3, false, 6},
   {KERNEL_matmul_integer, 104, false, false, false, true, 1u << PTE_I64, 39, 3, 8, 124, 126, 0, 0, 2, 1, 0, false, 0},
-  {KERNEL_max_pool, 629, false, false, false, false, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_I8, 40, 15, 48, 0, 38, 69, 110, 1, 2, 6, false, 11},
-  {KERNEL_average_pool, 245, false, false, false, false, 1u << PTE_F32, 41, 0, 48, 0, 28, 75, 110, 1, 1, 6, false, 13},
-  {KERNEL_resize, 885, false, false, false, true, 1u << PTE_F32, 42, 21, 56, 0, 28, 54, 182, 1, 1, 9, false, 7},
-  {KERNEL_grid_sample, 371, false, false, false, true, 1u << PTE_F32, 43, 4, 16, 95, 28, 109, 220, 2, 1, 3, false, 4},
-  {KERNEL_non_max_suppression, 20, false, false, false, true, 1u << PTE_F32, 44, 3, 8, 129, 134, 119, 239, 5, 1, 1, true, 1},
-  {KERNEL_matmul_int8, 395, true, false, false, true, 1u << PTE_F32, 45, 8, 24, 74, 79, 97, 201, 4, 1, 1, false, 5},
-  {KERNEL_conv_i8, 697, false, false, false, false, 1u << PTE_I8, 46, 0, 96, 0, 5, 0, 0, 5, 1, 11, false, 34},
-  {KERNEL_add_i8, 808, false, false, false, false, 1u << PTE_I8, 47, 0, 96, 6, 8, 11, 148, 2, 1, 11, false, 12},
-  {NULL, 1153, false, true, true, false, 1u << PTE_F32, 60, 0, 16, 97, 98, 112, 0, 1, 1, 2, false, 0},
-  {NULL, 1089, true, true, true, false, 1u << PTE_F32, 61, 0, 8, 135, 98, 120, 0, 3, 1, 1, false, 0},
-  {NULL, 1039, true, true, true, false, 1u << PTE_F32, 62, 0, 8, 99, 98, 120, 0, 1, 1, 1, false, 0},
-  {NULL, 611, true, true, true, false, 1u << PTE_F32, 63, 0, 16, 99, 98, 114, 0, 1, 1, 1, false, 0},
-  {KERNEL_unpack, 927, false, false, false, true, 1u << PTE_F32, 70, 3, 8, 120, 138, 0, 244, 1, 1, 0, false, 3},
-  {KERNEL_repack, 878, false, false, false, true, 1u << PTE_F32, 71, 6, 8, 120, 138, 121, 247, 1, 1, 1, false, 3},
-  {KERNEL_reshape, 753, false, false, false, true, 1u << PTE_F32, 72, 3, 8, 85, 86, 0, 206, 1, 1, 0, false, 1},
+  {KERNEL_max_pool, 654, false, false, false, false, 1u << PTE_F32 | 1u << PTE_F64 | 1u << PTE_I64 | 1u << PTE_I8, 40, 15, 48, 0, 38, 69, 110, 1, 2, 6, false, 11},
+  {KERNEL_average_pool, 259, false, false, false, false, 1u << PTE_F32, 41, 0, 48, 0, 28, 75, 110, 1, 1, 6, false, 13},
+  {KERNEL_resize, 918, false, false, false, true, 1u << PTE_F32, 42, 21, 56, 0, 28, 54, 182, 1, 1, 9, false, 7},
+  {KERNEL_grid_sample, 385, false, false, false, true, 1u << PTE_F32, 43, 4, 16, 95, 28, 109, 220, 2, 1, 3, false, 4},
+  {KERNEL_non_max_suppression, 20, false, false, false, true, 1u << PTE_F32, 44, 3, 8, 129, 134, 119, 242, 5, 1, 1, true, 1},
+  {KERNEL_matmul_int8, 409, true, false, false, true, 1u << PTE_F32, 45, 8, 24, 74, 79, 97, 201, 4, 1, 1, false, 5},
+  {KERNEL_conv_i8, 722, false, false, false, false, 1u << PTE_I8, 46, 0, 96, 0, 5, 0, 0, 5, 1, 11, false, 34},
+  {KERNEL_add_i8, 841, false, false, false, false, 1u << PTE_I8, 47, 0, 96, 6, 8, 11, 148, 2, 1, 11, false, 12},
+  {NULL, 1198, false, true, true, false, 1u << PTE_F32, 60, 0, 16, 97, 98, 112, 0, 1, 1, 2, false, 0},
+  {NULL, 1134, true, true, true, false, 1u << PTE_F32, 61, 0, 8, 135, 98, 120, 0, 3, 1, 1, false, 0},
+  {NULL, 1084, true, true, true, false, 1u << PTE_F32, 62, 0, 8, 99, 98, 120, 0, 1, 1, 1, false, 0},
+  {NULL, 636, true, true, true, false, 1u << PTE_F32, 63, 0, 16, 99, 98, 114, 0, 1, 1, 1, false, 0},
+  {KERNEL_unpack, 960, false, false, false, true, 1u << PTE_F32, 70, 3, 8, 120, 138, 0, 247, 1, 1, 0, false, 3},
+  {KERNEL_repack, 911, false, false, false, true, 1u << PTE_F32, 71, 6, 8, 120, 138, 121, 250, 1, 1, 1, false, 3},
+  {KERNEL_reshape, 778, false, false, false, true, 1u << PTE_F32, 72, 3, 8, 85, 86, 0, 206, 1, 1, 0, false, 1},
   {KERNEL_panel_scatter, 218, false, false, false, true, 1u << PTE_F32, 73, 3, 8, 139, 142, 116, 206, 3, 1, 1, false, 1},
   {KERNEL_matmul_turned, 204, true, false, false, true, 1u << PTE_F32, 74, 8, 24, 80, 79, 97, 189, 4, 1, 1, false, 6},
-  {KERNEL_codes, 980, false, false, false, true, 1u << PTE_F32, 75, 3, 8, 93, 143, 122, 228, 1, 2, 1, false, 3},
+  {KERNEL_codes, 1013, false, false, false, true, 1u << PTE_F32, 75, 3, 8, 93, 143, 122, 228, 1, 2, 1, false, 3},
   {KERNEL_conv_winograd, 162, true, false, false, false, 1u << PTE_F32, 76, 7, 32, 60, 64, 92, 168, 4, 1, 2, false, 7},
-  {KERNEL_conv_i16, 593, false, false, false, false, 1u << PTE_I16, 77, 0, 96, 0, 5, 22, 34, 5, 1, 11, false, 32},
-  {KERNEL_add_i16, 673, false, false, false, false, 1u << PTE_I16, 78, 0, 96, 6, 8, 11, 136, 2, 1, 11, false, 12},
-  {KERNEL_conv_block, 429, true, false, false, false, 1u << PTE_F32, 79, 8, 56, 29, 37, 63, 123, 8, 1, 6, false, 13},
+  {KERNEL_conv_i16, 618, false, false, false, false, 1u << PTE_I16, 77, 0, 96, 0, 5, 22, 34, 5, 1, 11, false, 32},
+  {KERNEL_add_i16, 698, false, false, false, false, 1u << PTE_I16, 78, 0, 96, 6, 8, 11, 136, 2, 1, 11, false, 12},
+  {KERNEL_conv_block, 443, true, false, false, false, 1u << PTE_F32, 79, 8, 56, 29, 37, 63, 123, 8, 1, 6, false, 13},
+  {KERNEL_tree_ensemble, 232, false, false, false, true, 1u << PTE_F32 | 1u << PTE_F64, 80, 3, 8, 145, 150, 123, 234, 5, 1, 1, false, 3},
 };
 
-const uint32_t pte_op_row_count = 51;
+const uint32_t pte_op_row_count = 52;

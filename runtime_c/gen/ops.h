@@ -60,6 +60,7 @@ enum {
   PTE_OP_CONV_I16 = 77,
   PTE_OP_ADD_I16 = 78,
   PTE_OP_CONV_BLOCK = 79,
+  PTE_OP_TREE_ENSEMBLE = 80,
 };
 
 enum { /* elements of `activations` */
@@ -678,6 +679,21 @@ _Static_assert(sizeof(pte_conv_block_attrs) == 56, "conv_block");
 _Static_assert(offsetof(pte_conv_block_attrs, steps) == 40, "conv_block");
 extern const pte_kernel pte_conv_block_kernel;
 
+enum { PTE_TREE_ENSEMBLE_REDUCTION_SUM = 0, PTE_TREE_ENSEMBLE_REDUCTION_MIN = 1, PTE_TREE_ENSEMBLE_REDUCTION_MAX = 2 };
+#ifdef PTE_KEPT_TREE_ENSEMBLE_REDUCTION
+#define PTE_KEPT_IS_TREE_ENSEMBLE_REDUCTION(name, value) || (value) == PTE_TREE_ENSEMBLE_REDUCTION_##name
+#define PTE_TREE_ENSEMBLE_REDUCTION_KEPT(value) (0 PTE_KEPT_TREE_ENSEMBLE_REDUCTION(PTE_KEPT_IS_TREE_ENSEMBLE_REDUCTION, value))
+#else
+#define PTE_TREE_ENSEMBLE_REDUCTION_KEPT(value) 1
+#endif
+typedef struct pte_tree_ensemble_attrs {
+  uint32_t size;
+  uint32_t reduction;
+} pte_tree_ensemble_attrs;
+_Static_assert(sizeof(pte_tree_ensemble_attrs) == 8, "tree_ensemble");
+_Static_assert(offsetof(pte_tree_ensemble_attrs, reduction) == 4, "tree_ensemble");
+extern const pte_kernel pte_tree_ensemble_kernel;
+
 /* X(name) for every operator that has a kernel. */
 #define PTE_KERNELS(X) \
   X(pointwise) \
@@ -726,7 +742,8 @@ extern const pte_kernel pte_conv_block_kernel;
   X(conv_winograd) \
   X(conv_i16) \
   X(add_i16) \
-  X(conv_block)
+  X(conv_block) \
+  X(tree_ensemble)
 
 /* X(OP, op, ATTR, attr) for every attribute that is one of some words. */
 #define PTE_ENUM_ATTRS(X) \
@@ -743,6 +760,7 @@ extern const pte_kernel pte_conv_block_kernel;
   X(GRID_SAMPLE, grid_sample, MODE, mode) \
   X(GRID_SAMPLE, grid_sample, PADDING, padding) \
   X(CONV_BLOCK, conv_block, FIRST, first) \
-  X(CONV_BLOCK, conv_block, SECOND, second)
+  X(CONV_BLOCK, conv_block, SECOND, second) \
+  X(TREE_ENSEMBLE, tree_ensemble, REDUCTION, reduction)
 
 #endif

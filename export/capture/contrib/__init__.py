@@ -13,12 +13,12 @@ import onnx_ir as ir
 
 from ... import graph as g
 from ...graph.inference import infer_node
-from . import activations, attention, grouped, integer, mixtures, norms, products
+from . import activations, attention, grouped, integer, mixtures, norms, products, recurrent
 from .foreign import DOMAIN, TRANSLATIONS, translate
 
 __all__ = ["DOMAIN", "MEANS", "adopt", "known", "translate_contrib"]
 
-MEANS: Final = (activations, attention, grouped, integer, mixtures, norms, products)
+MEANS: Final = (activations, attention, grouped, integer, mixtures, norms, products, recurrent)
 """The families; importing them fills the table."""
 SELF_MADE: Final = {"LayerNormalization": 17, "SimplifiedLayerNormalization": 0}
 """What onnxruntime writes into ONNX's own domain before, or without, an opset that has it: that opset, 0 for none."""
@@ -34,10 +34,10 @@ def adopt(model: ir.Model) -> bool:
     opset = model.graph.opset_imports.get("", 0)
     foreign = False
     for node in g.nodes(model):
-        since = SELF_MADE.get(node.op_type, opset) if node.domain == "" else opset
+        since = SELF_MADE.get(node.op_type) if node.domain == "" else None
         if since == 0:
             node.domain = DOMAIN
-        elif (node.version or opset) < since:
+        elif since is not None and (node.version or opset) < since:
             node.version = since
         foreign |= node.domain == DOMAIN
     return foreign

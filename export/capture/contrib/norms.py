@@ -36,17 +36,33 @@ def embed_layer_norm(
 ) -> Sequence[ir.Value | None]:
     """Words, positions and segments are looked up and added; the second output counts the ones of the mask."""
     n.only("mask_index_type", mask_index_type, 0, 1)
-    ids, positions = n[0], n.get(8)
-    total = n("Gather", n[2], ids)
+    return _embedded(n, [n.get(i) for i in range(2, 7)], n.get(8), epsilon)
+
+
+@means("QEmbedLayerNormalization")
+def q_embed_layer_norm(n: Foreign, *, epsilon: float = 1e-12) -> Sequence[ir.Value | None]:
+    """The same with codes of 8 bits in inputs 2 to 6, their scales from 8 on, zero points from 13 on."""
+    tables = [
+        None if n.get(i) is None else n("DequantizeLinear", n[i], n[i + 6], n.get(i + 11))
+        for i in range(2, 7)
+    ]
+    return _embedded(n, tables, None, epsilon)
+
+
+def _embedded(
+    n: Foreign, tables: Sequence[ir.Value | None], positions: ir.Value | None, epsilon: float
+) -> Sequence[ir.Value | None]:
+    """The norm, the mask's count, the sum; `tables`: words, positions, segments, gamma, beta."""
+    words, places, segments, gamma, beta = tables
+    total = n("Gather", words, n[0])
     if positions is None:
-        first = n("Slice", n[3], n.ints(0), n.size(ids, 1), n.ints(0))
-        total = n("Add", total, first)
+        places = n("Slice", places, n.ints(0), n.size(n[0], 1), n.ints(0))
     else:
-        total = n("Add", total, n("Gather", n[3], positions))
-    segments = n.get(4)
+        places = n("Gather", places, positions)
+    total = n("Add", total, places)
     if segments is not None and n.get(1) is not None:
         total = n("Add", total, n("Gather", segments, n[1]))
-    y = n("LayerNormalization", total, n[5], n[6], axis=-1, epsilon=epsilon)
+    y = n("LayerNormalization", total, gamma, beta, axis=-1, epsilon=epsilon)
     return y, _count(n) if n.wants(1) else None, total
 
 
