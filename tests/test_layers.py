@@ -51,8 +51,9 @@ EXPORT = {
     "file": {"graph.weights", "plan", "program", "sizes"},
     "verify": {"file.tables", "plan.lifetimes", "program", "sizes"},
     "report": {"graph", "pack", "plan", "program", "sizes", "tune"},
+    "remedy": {"graph", "lower", "passes"},
     "export": {
-        "capture", "delegates", "graph", "lower", "optimize", "options", "pack", "passes", "plan", "program", "report",
+        "capture", "delegates", "graph", "lower", "optimize", "options", "pack", "passes", "plan", "program", "remedy", "report",
         "tune", "verify",
     },
 }  # fmt: skip

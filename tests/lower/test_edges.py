@@ -496,3 +496,11 @@ def test_sizes_that_have_names_are_those_of_the_blocks(op: str, block: int, coun
         run(lower(onnx_text(text, **types, w=w)), {"x": np.concatenate([x, x], 1)})
     with pytest.raises(ArgumentError, match="each block has a scale"):
         run(lower(onnx_text(text, **types, w=w)), {"x": np.concatenate([x, x], 0)})
+
+
+@pytest.mark.parametrize("shape", ["4,5", "3,4,5"])
+def test_axes_that_a_function_body_takes_for_granted_are_checked(shape: str) -> None:
+    """MeanVarianceNormalization's own axes are [0, 2, 3]: a tensor of fewer axes has them not."""
+    graph = onnx_text("y = MeanVarianceNormalization(x)", x=f"f32[{shape}]")
+    with pytest.raises(LoweringError, match="expected axes from"):
+        lower(graph)

@@ -54,6 +54,10 @@ def lower_reduce(l: Lowering, n: Node) -> Ref:
             return _around(l, n.op_type, x, lambda y: y)
         axes = tuple(range(x.rank))
     keep = n.integer("keepdims", 1)
+    if x.rank and any(
+        not -x.rank <= a < x.rank for a in axes
+    ):  # in bodies of functions nothing has looked
+        l.fail(f"expected axes from {-x.rank} to {x.rank - 1}, got {list(axes)}; correct the node")
     over = sorted({a % x.rank for a in axes}) if x.rank else []
     if n.op_type == "ReduceLogSumExp":
         return log_sum_exp(l, x, over, bool(keep))
