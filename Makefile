@@ -24,6 +24,7 @@ help:
 	@echo "make gen     generated files from schema/"
 	@echo "make bench   beside onnxruntime and openvino, where installed: writes benchmarks/RESULTS.md; BENCH='--out FILE': that of another processor"
 	@echo "make sweep   architectures of transformers and timm, then PyTorch's table of operators, against eager; goes on where it was"
+	@echo "make roads   60 networks of torchvision and timm from the module and from ONNX: nodes, int8 layers, bytes; goes on where it was"
 	@echo "make fuzz    libFuzzer on the verifier and on runs, two minutes each (clang-19)"
 	@echo "make races   the thread sanitizer on the pool, on sessions side by side, on every kernel"
 	@echo "make mutants SEED=1 COUNT=60  turns operators in the exporter and the runtime; do the fast tests notice?"
@@ -66,6 +67,7 @@ $(VENV)/.torch: $(VENV)/.dev pyproject.toml
 	@$(BIN)/python -m pip install -q "torch==2.13.0"
 	@$(BIN)/python -m pip install -q --no-build-isolation -e ".[search]"
 	@$(BIN)/python -m pip install -q --no-deps "bitsandbytes==0.50.2" "gguf==0.19.0" "compressed-tensors==0.20.0" "torchao==0.18.0" loguru psutil  # what ours is compared with
+	@$(BIN)/python -m pip install -q --no-deps "timm==1.0.31" "torchvision==0.28.0" "pillow>=11"  # networks that both roads are tried with
 	@touch $@
 
 dev: $(VENV)/.dev
@@ -147,6 +149,10 @@ sweep: dev-torch
 	@$(BIN)/python -m pip install -q --no-deps timm==1.0.31 torchvision==0.28.0 "pillow>=11" "expecttest>=0.3"
 	@$(BIN)/python -W ignore benchmarks/sweep.py
 	@$(BIN)/python -W ignore benchmarks/operators.py
+
+# 60 networks of torchvision and timm, from the module and from the file that torch.onnx.export writes of it; goes on where it was.
+roads: dev-torch
+	@$(BIN)/python -W ignore benchmarks/roads.py
 
 # What the thread sanitizer says of the pool, of sessions side by side, and of every kernel.
 races: dev

@@ -39,6 +39,7 @@ from .passes.experts import split_experts
 from .passes.int8 import integer_nodes
 from .plan import plan
 from .program import Placement, Program
+from .remedy import with_fix
 from .report import Report
 from .tune import Tuning, decided
 from .verify import verify
@@ -234,7 +235,10 @@ def _compiled(
     made: list[tuple[str, Program]] = []
     try:
         with stage("lower"):
-            program = lower(models, hints=options.hints, states=states)
+            try:
+                program = lower(models, hints=options.hints, states=states)
+            except LoweringError as error:
+                raise with_fix(error, models, options.hints or {}, states) from error.__cause__
             _check_hints(program, options.hints or {})
             made.append(("lower", program))
             program = share(program)

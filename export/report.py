@@ -52,6 +52,9 @@ class Report:
     dims: dict[str, int] = dataclasses.field(default_factory=dict)  # name: hint
     placements: list[Placement] = dataclasses.field(default_factory=list)
     products: list[Product] = dataclasses.field(default_factory=list)  # of quantized weights
+    coverage: list[dict[str, Any]] = dataclasses.field(
+        default_factory=list
+    )  # of each quantized graph
     chosen: list[Chosen] = dataclasses.field(default_factory=list)  # with a profile or by timing
     notes: list[str] = dataclasses.field(default_factory=list)
     seconds: dict[str, float] = dataclasses.field(default_factory=dict)
@@ -62,6 +65,7 @@ class Report:
 
     def begin(self, method: str, model: ir.Model) -> None:
         self.methods.append(MethodReport(method, nodes_in=sum(1 for _ in g.nodes(model))))
+        self.notes += model.meta.get(g.NOTES, [])
 
     def passed(self, name: str, seconds: float) -> None:
         self.passes[name] = self.passes.get(name, 0) + 1
@@ -116,6 +120,7 @@ class Report:
             kinds = collections.Counter((p.arithmetic, p.format) for p in self.products)
             counts = ", ".join(f"{n} {format} {mode}" for (mode, format), n in kinds.items())
             lines.append(f"quantized    {counts}")
+        lines += [f"layers       {row['text']}" for row in self.coverage]
         lines += choice_lines(self.chosen)
         if self.states:
             lines.append(

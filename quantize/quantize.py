@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -12,13 +13,14 @@ import onnx
 import onnx_ir as ir
 
 import pteron.export.graph as graphs
-from pteron.schema.errors import QuantError, RecipeError
+from pteron.schema.errors import QuantError, QuantWarning, RecipeError
 
 from .activations import Solved, grids_of, observed, quantize_static
 from .apply import OPSET, apply
 from .blas import one_order
 from .calibrate import Ranges, Source, calibrated, is_ranges_file, ranges_of
 from .clipping import clipped
+from .coverage import coverage
 from .encode import int8
 from .equalize import chains, equalized
 from .fit import Probe, evaluated, fitted
@@ -167,6 +169,8 @@ def transformer(
             report = quantize_weights(model, chosen, calibration, method, progress)
         if report.layers and not came:
             model.metadata_props[graphs.ROUNDED] = chosen.format
+        if report.coverage is not None and report.coverage.warning is not None:
+            warnings.warn(report.coverage.warning, QuantWarning, stacklevel=2)
         if done is not None:
             done(report)
 
@@ -205,6 +209,9 @@ def quantize_weights(
     if known is not None and wanted.scaling != NONE and not method.dry:
         known, alphas = scaled(model, made, known, wanted.scaling, _trial(method), progress)
     names = [c.layer.name for c in made.choices]
+    ruled = {c.layer.node for c in made.choices if c.format is None}
+    chosen = {c.layer.node for c in made.choices if c.format is not None}
+    covers = coverage(model, made.format, chosen, ruled, tables=wanted.embeddings)
     do = Rounder(known, names, method.journal, method.threads, method.ram_bytes, progress)
     if wanted.fits:
         if probe is None:
@@ -215,7 +222,7 @@ def quantize_weights(
     if method.dry:
         rows = [do(dataclasses.replace(c, algorithm=NEAREST)).report for c in made.work]
         left = [c.layer.name for c in made.choices if c.format is None]
-        return QuantReport(made.format, rows, left, rotated=turned)
+        return QuantReport(made.format, rows, left, rotated=turned, coverage=covers)
     do.ahead(made.work)
     found, alone = None, method.evaluate is not None
     if probe is not None:
@@ -224,7 +231,7 @@ def quantize_weights(
     report.layers = [
         dataclasses.replace(row, alpha=alphas.get(row.name, 0.0)) for row in report.layers
     ]
-    report.rotated = turned
+    report.rotated, report.coverage = turned, covers
     if found is None:
         return report
     report.metric, report.exact, report.loss = wanted.metric, found.exact, found.loss
@@ -324,10 +331,15 @@ def quantize_activations(
     graphs.infer(model)
     calibration = _held(calibration)
     plan, skipped = units(model, wanted)
+    ruled = {each.node for each in layers(model) if wanted.choose(each.names)[0] is None}
     if not plan:
+        none = coverage(model, "int8", (), ruled, static=True)
+        why = f" ({none.text})" if none.left else ""
         raise QuantError(
-            "static int8: expected a Conv, Gemm or MatMul with a constant weight, got none"
+            f"static int8: expected a Conv, Gemm or MatMul with a constant weight, got none{why}"
         )
+    heads = {unit.head for unit in plan}
+    covers = coverage(model, wanted.format, heads, ruled, static=True)
     plan, ranges, seen = _ranged(model, plan, wanted, calibration, method, progress)
     solver = _solver(model, plan, ranges, wanted, calibration, method, progress)
     mix = _mixed(model, plan, solver, ranges, wanted, calibration, method, progress)
@@ -336,6 +348,7 @@ def quantize_activations(
     report.pace = pace(plan, mix)
     report.ranges = seen
     report.skipped += skipped
+    report.coverage = covers
     if method.evaluate is not None and method.runner is not None:
         most = PROBES if wanted.max_loss is None else JUDGES
         given = list(samples(before, method.evaluate, most, "evaluation"))

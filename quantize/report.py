@@ -8,7 +8,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from pteron.schema.errors import several
+
 from .calibrate import Ranges
+from .coverage import Coverage
 from .encode.table import FORMATS
 
 FINER: Final = ("nf4", "mxfp6", "int8")
@@ -93,7 +96,7 @@ class Rotated:
 class QuantReport:
     """`activations`, `ranges`, `words` and `floats`, units that compute in int16 and in f32, and `pace`, about how many times as long a
     run takes as in int8, are of static quantization only; `loss` is of all layers together, where it was measured, in words of `metric`, and
-    `exact` what the model as it was has."""
+    `exact` what the model as it was has. `coverage`: how many of the layers there are these are, and why others stay."""
 
     format: str
     layers: list[LayerReport] = dataclasses.field(default_factory=list)
@@ -107,6 +110,7 @@ class QuantReport:
     floats: list[str] = dataclasses.field(default_factory=list)
     pace: float = 1.0
     rotated: list[Rotated] = dataclasses.field(default_factory=list)
+    coverage: Coverage | None = None
 
     @property
     def weights(self) -> int:
@@ -168,6 +172,7 @@ class QuantReport:
                 {"mended": name, "bytes": size, "left": left} for name, size, left in self.front()
             ],
             "skipped": self.skipped,
+            "coverage": None if self.coverage is None else self.coverage.as_dict(),
             "rotated": [dataclasses.asdict(r) for r in self.rotated],
             "words": self.words,
             "floats": self.floats,
@@ -179,9 +184,11 @@ class QuantReport:
     def as_text(self) -> str:
         measured = "" if self.loss is None else f", {said(self.metric, self.loss, self.exact)}"
         lines = [
-            f"{self.format}: {len(self.layers)} {'layer' if len(self.layers) == 1 else 'layers'}, "
+            f"{self.format}: {several(len(self.layers), 'layer')}, "
             f"{self.weights} weights, {self.bits:.3f} bits a weight{measured}"
         ]
+        if self.coverage is not None and self.coverage.left:
+            lines.append(f"  {self.coverage.text}")
         if not self.layers and not self.skipped:
             lines.append(
                 "  nothing to quantize: no MatMul, Gemm or Conv has a constant float weight; quantized ones stay as they are"

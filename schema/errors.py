@@ -15,7 +15,7 @@
     └── InternalError      a pass made a program that the runtime would refuse: report it as a defect of Pteron
 
 Every text reads `where: expected, got; what to do`. ArgumentError is a ValueError, LimitError a RuntimeError and OutputError an
-OSError too, so that code which knows nothing of Pteron catches what it expects; a FileError is Python's own of its kind. PlacementWarning, a warning, tells of a fallback.
+OSError too, so that code which knows nothing of Pteron catches what it expects; a FileError is Python's own of its kind. PlacementWarning, a warning, tells of a fallback, QuantWarning of weights that stay floats.
 """
 
 import contextlib
@@ -164,6 +164,10 @@ class OutputError(PteronError, OSError):
 
 class InternalError(PteronError):
     """Export made what no runtime would accept: a defect of Pteron, whatever the model."""
+
+
+class QuantWarning(UserWarning):
+    """More than a tenth of the weights that were to be quantized stay as they are; the text says why."""
 
 
 class PlacementWarning(UserWarning):

@@ -20,7 +20,7 @@ class Struct:
     align: int
 
 
-SCHEMA_HASH: Final = bytes.fromhex("d224c9ddab39591f")
+SCHEMA_HASH: Final = bytes.fromhex("a479936c26589539")
 FILE_IDENTIFIER: Final = b"PTE1"
 
 
@@ -87,6 +87,17 @@ class ExprOp(enum.IntEnum):
     MOD = 7
     MIN = 8
     MAX = 9
+    F64 = 10
+    F32 = 11
+    NARROW = 12
+    FADD = 13
+    FSUB = 14
+    FMUL = 15
+    FDIV = 16
+    FFLOOR = 17
+    FCEIL = 18
+    FROUND = 19
+    WHOLE = 20
 
 
 class DimKind(enum.IntEnum):

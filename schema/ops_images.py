@@ -134,7 +134,8 @@ def grid_sample(
     padding: Literal["zeros", "border", "reflection"] = "zeros",
     align_corners: bool = False,
 ) -> F:
-    """ONNX GridSample; grid[..., 0] runs along the last spatial axis. Jaderberg et al. 2015."""
+    """ONNX GridSample; grid[..., 0] runs along the last spatial axis. Cubic with border clamps each tap, as PyTorch and onnxruntime
+    do, not the point before them, as ONNX's reference. Jaderberg et al. 2015."""
     return windows.grid_sample(x, grid, mode, padding, align_corners)
 
 

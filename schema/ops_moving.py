@@ -25,11 +25,16 @@ def copy(x: T) -> T:
     return x.copy()
 
 
-@op(id=72, since=1, shape="[*s] -> [*o]", where=BYTES)
-def reshape(x: T, *, out: Outs) -> T:
+@op(
+    id=72,
+    since=1,
+    shape="[*s] -> [*o]",
+    where=f"{BYTES}; bits(y) == bits(x); dtype(y) != bool or dtype(x) == bool",
+)
+def reshape(x: A, *, out: Outs) -> A:
     """The elements of x in row-major order, in another shape; BAD_DATA where it has room for more or fewer. Sizes that the plan
-    knows need none: a view does."""
-    return x.reshape(out[0].shape)
+    knows need none: a view does. Their bits may be those of another type (ONNX BitCast), but not of bool, which has two values."""
+    return moving.with_bits(x, out[0].dtype).reshape(out[0].shape)
 
 
 @op(id=3, since=1, shape="-> [n]", where="len(values) == n")

@@ -26,6 +26,7 @@ from pteron.schema.errors import (
     ProgramError,
     PteronError,
     QuantError,
+    QuantWarning,
     RecipeError,
 )
 from pteron.schema.lazy import lazy
@@ -53,6 +54,7 @@ __all__ = [
     "ProgramError",
     "PteronError",
     "QuantError",
+    "QuantWarning",
     "RecipeError",
     "Sampling",
     "Session",

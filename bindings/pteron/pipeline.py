@@ -66,6 +66,8 @@ def _export(request: Request, report: Report, kept: Journal) -> None:
     )
     for each in done:
         each.executed({p.node: p.arithmetic for p in report.products})
+        if each.coverage is not None:
+            report.coverage.append(each.coverage.as_dict())
         if request.quantized is not None:
             request.quantized(each)
     if request.out is None:

@@ -75,11 +75,9 @@ def _check_calls(model: ir.Model, where: str) -> None:
 
 def _check_growth(model: ir.Model, where: str) -> None:
     """Counts what all calls become before any does."""
-    bodies: dict[ir.OperatorIdentifier | None, Body] = {None: model.graph}
-    bodies.update(model.functions)
-    written = {
-        name: Counter(n.op_identifier() for n in g.nodes_of(b)) for name, b in bodies.items()
-    }
+    bodies: list[tuple[ir.OperatorIdentifier | None, Body]] = [(None, model.graph)]
+    bodies += model.functions.items()
+    written = {name: Counter(n.op_identifier() for n in g.nodes_of(b)) for name, b in bodies}
     called = {name: [c for c in ops if c in model.functions] for name, ops in written.items()}
     try:
         order = list(graphlib.TopologicalSorter(called).static_order())
@@ -117,8 +115,9 @@ def _expand(model: ir.Model, call: ir.Node, nodes: Names, values: Names) -> Iter
             value.name = values(value.name) if value.name != "" else ""
         for key, text in call.metadata_props.items():
             node.metadata_props.setdefault(key, text)
-        if node.domain == "" and function.opset_imports.get("") != model.opset_imports.get(""):
-            node.version = node.version or function.opset_imports.get("")
+        own = function.opset_imports.get(node.domain)
+        if own is not None and own != model.opset_imports.get(node.domain):
+            node.version = node.version or own
     actual = dict(zip_longest(formals, call.inputs))
     for formal, argument in actual.items():
         for use in list(formal.uses()):

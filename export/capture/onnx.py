@@ -20,6 +20,7 @@ from .. import graph as g
 from ..graph.naming import name_nodes, name_values
 from ..graph.wire import without_weights
 from . import contrib
+from .contrib.maps import without_map_types
 from .functions import inline
 from .nodes import check_forms, check_types
 from .origins import note_origins
@@ -46,6 +47,8 @@ BRIEF: Final = frozenset(
      "SequenceLength", "Loop", "ReverseSequence"}
 )  # fmt: skip
 """Operators of sequences that passes remove, loops that carry some, and one that only sounds like them."""
+UNNAMED: Final = frozenset({"", "?", "-1", "None"})
+"""What exporters write for a size that they do not name."""
 STRINGLIKE: Final = frozenset({ir.DataType.STRING, ir.DataType.COMPLEX64, ir.DataType.COMPLEX128})
 
 
@@ -74,6 +77,7 @@ def capture_onnx(
     _drop_inputs_with_values(model)
     inline(model, where)
     foreign = contrib.adopt(model)
+    model.meta[g.NOTES] = contrib.drop_maps(model)
     note_origins(model)
     name_nodes(model)
     name_values(model)
@@ -160,7 +164,9 @@ def _deserialize(proto: onnx.ModelProto, where: str) -> ir.Model:
         first = proto.graph.sparse_initializer[0].values.name
         raise ModelError(f"{where}: initializer {first!r} is sparse; store it dense")
     try:
-        return ir.from_proto(proto)
+        return ir.from_proto(without_map_types(proto, where))
+    except ModelError:
+        raise
     except Exception as error:
         raise ModelError(
             f"{where}: the ONNX model is malformed: {_first_line(error)}; run onnx.checker on it"
@@ -173,7 +179,11 @@ def _first_line(error: Exception) -> str:
 
 def _check_opsets(model: ir.Model, where: str) -> None:
     version = model.graph.opset_imports.get("")
+    others = model.graph.opset_imports.keys() & contrib.TRANSLATIONS.keys()
+    if version is None and others and not any(n.domain == "" for n in g.nodes(model)):
+        version = model.graph.opset_imports[""] = TRANSLATED  # ONNX's own are what these become
     if version is None:
+        _check_domains(model, where)
         raise ModelError(
             f"{where}: expected an opset of the ONNX domain, got {dict(model.graph.opset_imports)}"
         )
@@ -196,10 +206,16 @@ def _check_domains(model: ir.Model, where: str) -> None:
         and not contrib.known(n)
     ]
     if bad:
-        first = [f"{n.name!r} ({n.domain}.{n.op_type})" for n in bad[:5]]
+        reasons: dict[str, list[str]] = {}
+        for n in bad:
+            title = f"{n.name!r} ({n.domain}.{n.op_type})"
+            reasons.setdefault(contrib.why_not(n), []).append(title)
+        lines = [
+            f"{', '.join(titles[:5])}{' ...' if len(titles) > 5 else ''}: {why}"
+            for why, titles in reasons.items()
+        ]
         raise ModelError(
-            f"{where}: {several(len(bad), 'node')} of unknown operators, expected ONNX's own or functions in the model: "
-            f"{', '.join(first)}{' ...' if len(bad) > 5 else ''}; export without runtime-specific optimization (onnxruntime: ORT_ENABLE_EXTENDED at most)",
+            f"{where}: {several(len(bad), 'node')} of {several(len(model.graph), 'node')} cannot be read: {'; '.join(lines)}",
             tuple(n.name or "" for n in bad),
         )
     for node in g.nodes(model):
@@ -330,21 +346,32 @@ def _check_types(model: ir.Model, where: str) -> None:
             raise ModelError(
                 f"{where}: value {value.name!r} is {kind}: only tensors are supported; rewrite the model"
             )
-        if value.dtype in STRINGLIKE:
+        if value.dtype in STRINGLIKE and not (producer is not None and contrib.known(producer)):
             assert value.dtype is not None
+            what = "keep it out of the model"
+            if value.dtype == ir.DataType.STRING:
+                what = "encode text and categories as numbers before the model, and train with numbers as labels"
             raise ModelError(
-                f"{where}: value {value.name!r} is {value.dtype.name}: not supported; keep it out of the model"
+                f"{where}: value {value.name!r} is {value.dtype.name}: not supported; {what}"
             )
 
 
 def _plain_sizes(model: ir.Model) -> None:
-    """A dimension whose name is a number ("16", as some exporters write) is that number."""
+    """A dimension of an input whose name is a number ("16", as some exporters write) is that number; one that has no name, or -1 or
+    "?" in its place, is named by its input and axis, so that it can be fixed ("input.0")."""
     for value in model.graph.inputs:
         if value.shape is not None:
-            texts = [d if isinstance(d, int) else d.value for d in value.shape]
-            plain = [int(d) if isinstance(d, str) and d.isdecimal() else d for d in texts]
-            if plain != texts:
+            dims = [d if isinstance(d, int) else d.value for d in value.shape]
+            plain = [_plain_size(d, f"{value.name}.{axis}") for axis, d in enumerate(dims)]
+            if plain != dims:
                 value.shape = ir.Shape(plain)
+
+
+def _plain_size(dim: int | str | None, name: str) -> int | str:
+    if isinstance(dim, str) and dim.strip().isdecimal():
+        return int(dim)
+    unnamed = dim < 0 if isinstance(dim, int) else dim is None or dim.strip() in UNNAMED
+    return name if unnamed or dim is None else dim
 
 
 def _forget_shapes(model: ir.Model) -> None:

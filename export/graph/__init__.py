@@ -35,6 +35,8 @@ ROUNDED: Final = "pteron.quantized"
 """Metadata key of a model, all of whose quantized weights Pteron rounded: the format; see arithmetic.py."""
 PARAMETERS: Final = "pteron.parameters"
 """Key of `model.meta`: names of all that the PyTorch module's state holds, as the initializers are called."""
+NOTES: Final = "pteron.notes"
+"""Key of `model.meta`: lines for the report on what capture made of something else."""
 OPSET: Final = 28
 IR_VERSION: Final = 14
 OURS: Final = "pteron"
@@ -51,6 +53,8 @@ LOW_PRECISION: Final = frozenset(
 
 TOLD_BYTES: Final = 1000
 """Initializers of up to so many bytes are told to onnx's inference: they may decide a shape."""
+LONGEST: Final = 1 << 16
+"""Elements of a vector that onnx's inference follows."""
 
 Array = NDArray[Any]
 
@@ -299,11 +303,27 @@ def drop_unread(model: ir.Model) -> None:
                 del graph.initializers[name]
 
 
-def _steps_near(node: ir.Node) -> bool:
-    """No Slice whose steps may overflow in onnx's propagation of elements, which then reads and writes anywhere."""
-    steps = node.inputs[4] if is_op(node, "Slice") and len(node.inputs) > 4 else None
-    known = [0] if steps is None else ints(steps)
-    return known is not None and all(abs(step) < 2**30 for step in known)
+def _can_follow(model: ir.Model) -> bool:
+    """Whether onnx may follow the elements of vectors: no Slice whose steps may overflow there, after which it reads and writes
+    anywhere, and no Concat of Concats that grow, whose every result it holds."""
+    lengths: dict[ir.Value, int] = {}
+    for node in nodes(model):
+        steps = node.inputs[4] if is_op(node, "Slice") and len(node.inputs) > 4 else None
+        known = [0] if steps is None else ints(steps)
+        if known is None or any(abs(step) >= 2**30 for step in known):
+            return False
+        parts = [lengths[v] if v in lengths else _length(v) for v in node.inputs if v is not None]
+        longest = sum(parts) if is_op(node, "Concat") else max(parts, default=0)
+        if longest > LONGEST:
+            return False
+        lengths.update(dict.fromkeys(node.outputs, longest))
+    return True
+
+
+def _length(value: ir.Value) -> int:
+    """Elements of a constant that inference is told."""
+    tensor = constant_tensor(value)
+    return tensor.size if tensor is not None and tensor.nbytes <= TOLD_BYTES else 0
 
 
 def infer(model: ir.Model) -> None:
@@ -320,7 +340,7 @@ def infer(model: ir.Model) -> None:
             _without_weights(model),
             check_type=False,
             strict_mode=False,
-            data_prop=all(map(_steps_near, nodes(model))),
+            data_prop=_can_follow(model),
         )
         _take_types(model.graph, told.graph)
     except Exception:

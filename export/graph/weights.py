@@ -25,6 +25,8 @@ Array: TypeAlias = NDArray[Any]
 
 BAND_BYTES: Final = 16 << 20
 """What is read, encoded, packed or written at a time."""
+TRANSPOSED: Final = "pteron.transposed"
+"""Key in a value's `meta`: the constant that it has the elements of, in another order of axes."""
 LARGE: Final = 1 << 16
 """Bytes from which on a weight stays where it is until it is written."""
 
@@ -131,3 +133,21 @@ def elements_of(tensor: ir.TensorProtocol) -> Elements:
 def read(tensor: ir.TensorProtocol) -> Array:
     """A tensor's elements, without keeping its file mapped."""
     return whole(elements_of(tensor))
+
+
+def note_transposed(value: ir.Value, source: ir.Value | None, perm: list[int]) -> None:
+    """`value`, a constant, is `source` with its axes in the order `perm`."""
+    if source is not None:
+        tensors = source.const_value, value.const_value
+        value.meta[TRANSPOSED] = (source.name, *tensors, tuple(perm))
+
+
+def transposed(value: ir.Value) -> tuple[ir.Value, tuple[int, ...]] | None:
+    """The constant that `value` was transposed of, while something else reads it too and both are what they were; and the order
+    of its axes."""
+    if TRANSPOSED not in value.meta or not isinstance(value.graph, ir.Graph):
+        return None
+    name, tensor, own, perm = value.meta[TRANSPOSED]
+    source = value.graph.initializers.get(name)
+    same = source is not None and source.const_value is tensor and value.const_value is own
+    return (source, perm) if same and source is not None and source.uses() else None

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from typing import Final
 
 import onnx_ir as ir
 import sympy
 
-from pteron.schema.errors import LoweringError, several
+from pteron.schema.errors import LoweringError, ModelError, several
 
+from ..graph import bounds
 from ..program import Method, Program
 from ..program.rebuild import replaced, used_names, used_symbols, without_unused_dims
-from ..sizes import Check, Dim
+from ..sizes import HUGE, Check, Dim
 from ..sizes.expressions import symbol
 from . import ops  # noqa: F401  (its import enters the lowerings)
 from .context import Lowering
@@ -37,7 +40,7 @@ def lower(
     Args:
         model: One graph (method "main"), or graphs by method name. They share constants and states.
         hints: Sizes of symbolic dimensions that the stored plan is made for; default 1.
-        minimums: Smallest sizes of symbolic dimensions; default 1, and 0 for names that say "past".
+        minimums: Smallest sizes of symbolic dimensions; default 0 where the same instructions do for it, else 1.
         states: Input name -> output name of what the session keeps between runs.
         name: The model's name; default the graph's.
 
@@ -46,19 +49,64 @@ def lower(
         ModelError: inputs or states are not usable.
     """
     models = dict(model) if isinstance(model, Mapping) else {"main": model}
+    title = name or next(iter(models.values())).graph.name or "model"
+    given = dict(minimums or {})
+    told = {size for m in models.values() for size in bounds.read(m).sizes}
+
+    def lowered(least: Mapping[str, int]) -> Program:
+        return _lowered(models, title, hints or {}, {**given, **least}, states or {})
+
+    program = lowered({})
+    for names in _empty(program, told | given.keys(), sum(len(m.graph) for m in models.values())):
+        with contextlib.suppress(LoweringError, ModelError):
+            other = lowered(dict.fromkeys(names, 0))
+            if _work(other) == _work(program):
+                program, given = other, {**given, **dict.fromkeys(names, 0)}
+                if len(names) > 1:
+                    break
+    return with_initial(program, list(models.values()))
+
+
+def _lowered(
+    models: Mapping[str, ir.Model],
+    title: str,
+    hints: Mapping[str, int],
+    minimums: Mapping[str, int],
+    states: Mapping[str, str],
+) -> Program:
     l = Lowering()
     methods: list[Method] = []
     failures: list[Failure] = []
     for method, m in models.items():
-        made, failed = lower_method(
-            l, method, m, hints or {}, minimums or {}, _present(m, states or {})
-        )
+        made, failed = lower_method(l, method, m, hints, minimums, _present(m, states))
         methods.append(made)
         failures += failed
     if failures:
         raise _error(failures) from next((f.cause for f in failures if f.cause is not None), None)
-    title = name or next(iter(models.values())).graph.name or "model"
-    return with_initial(_program(l, title, tuple(methods)), list(models.values()))
+    return _program(l, title, tuple(methods))
+
+
+TWICE: Final = 4000
+"""Nodes up to which a model is lowered again, for sizes of 0 too."""
+EACH: Final = 400
+"""Nodes up to which that is tried size by size where not all can be 0."""
+
+
+def _empty(program: Program, given: AbstractSet[str], nodes: int) -> list[list[str]]:
+    """The sizes that may be 0 if that costs no instruction: all of them, then each."""
+    names = [
+        d.name
+        for d in program.dims
+        if d.kind == "symbolic" and d.min == 1 and d.max == HUGE and d.name not in given
+    ]
+    if not names or nodes > TWICE:
+        return []
+    each = [[n] for n in names[:4]] if len(names) > 1 and nodes <= EACH else []
+    return [names, *each]
+
+
+def _work(program: Program) -> list[str]:
+    return [i.op for block in program.blocks for i in block.instrs]
 
 
 def _present(model: ir.Model, states: Mapping[str, str]) -> dict[str, str]:

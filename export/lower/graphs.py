@@ -17,8 +17,9 @@ import onnx_ir as ir
 from pteron.schema.dtypes import DTYPES
 
 from .. import graph as g
-from ..graph.weights import elements_of
+from ..graph.weights import elements_of, transposed
 from ..program import DebugNode
+from . import rearrange
 from .context import Lowering, Origin
 from .env import Failure
 from .node import NAMES, Node
@@ -29,11 +30,18 @@ from .table import BEHIND, FOLDS, LOWERINGS, WAYS
 EXPANSION_LIMIT = 8
 """Function bodies inside function bodies."""
 
-RANDOM: Final = {
-    *("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"),
-    *("Bernoulli", "Multinomial"),
+RANDOM: Final = "it gives random numbers, and a program the same result for the same inputs; make what is random an input of the model"
+TEXT: Final = "it reads text, which no program has; do that before the model"
+NEVER: Final = {
+    **dict.fromkeys(
+        ("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"), RANDOM
+    ),
+    **dict.fromkeys(("Bernoulli", "Multinomial"), RANDOM),
+    **dict.fromkeys(("StringConcat", "StringNormalizer", "StringSplit", "RegexFullMatch"), TEXT),
+    "ImageDecoder": "it decodes files of images (JPEG, PNG ...); give the model the pixels",
+    "TfIdfVectorizer": "it counts words and pairs of them in text; count them before the model",
 }
-"""Of ONNX: what they give is not decided by their inputs."""
+"""Operators of ONNX that no program will have: why, and what to do."""
 
 MOST_SHOWN: Final = 8
 """Operands that an error lists."""
@@ -82,7 +90,13 @@ def read(l: Lowering, value: ir.Value) -> Ref | None:
         raise RefusedError(
             f"{value.name!r} holds {tensor.dtype}; strings and complex are not covered"
         )
-    ref = l.values.constant(elements_of(tensor), NAMES[tensor.dtype], value.name or "")
+    ref: Ref | None
+    if (stored := transposed(value)) is not None:  # a table that is read both ways is there once
+        source, axes = stored
+        known = read(l, source)
+        ref = None if known is None else rearrange.transpose(l, known, axes)
+    else:
+        ref = l.values.constant(elements_of(tensor), NAMES[tensor.dtype], value.name or "")
     l.env.values.maps[-1][value] = ref
     return ref
 
@@ -198,10 +212,8 @@ def _expand(l: Lowering, node: Node) -> list[Ref | None]:
     if l.env.depth >= EXPANSION_LIMIT:
         raise RefusedError(f"{title}: function bodies are nested more than {EXPANSION_LIMIT} deep")
     function = _model_function(l, node) or _standard_function(node)
-    if node.op_type in RANDOM and not node.domain:
-        raise RefusedError(
-            f"{title} gives random numbers, and a program the same result for the same inputs; make what is random an input of the model"
-        )
+    if node.op_type in NEVER and not node.domain:
+        raise RefusedError(NEVER[node.op_type])
     if function is None and "Sequence" in node.op_type and not node.domain:
         raise RefusedError(
             "it is of a sequence whose length is not known at export; expected one that a list, a split or a loop of constant count "

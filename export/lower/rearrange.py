@@ -18,6 +18,7 @@ from ..program.views import Shape, View
 from ..sizes import Extent, extents
 from ..sizes.extents import is_narrow, same, same_shape
 from .refs import Codes, Known, Ref
+from .sizes import is_long
 from .values import KNOWN_LIMIT
 
 if TYPE_CHECKING:
@@ -126,9 +127,14 @@ def expand(l: Lowering, ref: Ref, shape: Shape) -> Ref:
     if ref.rank > len(shape):
         l.fail(f"a tensor of rank {ref.rank} is broadcast to rank {len(shape)}; expected no more")
     full = list(shape)
-    for axis, have in enumerate(ref.shape, len(shape) - ref.rank):
+    lead = len(shape) - ref.rank
+    stretched: dict[int, tuple[Extent, Extent]] = {}
+    for axis, have in enumerate(ref.shape, lead):
         want = full[axis]
         if same(have, 1) or same(have, want):
+            continue
+        if (have, want) in l.sizes.open:
+            stretched[axis - lead] = (want, is_long(have))
             continue
         text = "expanded axes agree or have extent 1"
         if is_narrow(have):
@@ -140,6 +146,8 @@ def expand(l: Lowering, ref: Ref, shape: Shape) -> Ref:
     shape = tuple(full)
     if same_shape(ref.shape, shape):
         return ref
+    if stretched:
+        ref = _view(l, l.real(ref), lambda r: views.stretch(r, stretched), lambda d: d)
     small = all(isinstance(n, int) for n in shape) and extents.product(shape) <= KNOWN_LIMIT
     source = ref if small else l.real(ref)
     return _view(

@@ -1,8 +1,9 @@
 """Floats that come from sizes: models scale sizes in f32 and round the result (Resize, interpolate).
 
-Rounding makes floor(n * 0.7f) another function than the floor of the exact product. So a `Scaled` keeps the operations,
-and where one is made whole, the expression over integers that takes its place is compared with IEEE arithmetic at every
-size up to LIMIT; sizes beyond those that agree are refused at prepare.
+Rounding makes floor(n * 0.7f) another function than the floor of the exact product. So a `Scaled` keeps the operations. Where
+one is made whole, an expression over integers takes its place, of which more can be proved, if it agrees with IEEE arithmetic
+at every size up to LIMIT (larger sizes are refused at prepare); else the runtime computes the floats themselves
+(export/sizes/floats.py).
 """
 
 from __future__ import annotations
@@ -17,9 +18,12 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
+from pteron.schema.layout import ExprOp
+
 from ..program.arrays import same_dtype
 from ..sizes import Extent, extents
 from ..sizes.extents import Scaled, at_most
+from ..sizes.floats import Real, Whole, bits
 
 LIMIT: Final = 1 << 24
 """Integers up to here are exact in f32."""
@@ -39,8 +43,14 @@ ROUNDINGS: Final[dict[str, tuple[Callable[..., Any], Any]]] = {
     "Floor": (np.floor, sympy.floor),
     "Ceil": (np.ceil, sympy.ceiling),
     "Trunc": (np.trunc, sympy.floor),
+    "Round": (np.rint, None),
 }
-"""Operator -> (of floats, of an exact value that is not negative)."""
+"""Operator -> (of floats, of an exact value that is not negative; None: no expression says it)."""
+
+OPERATIONS: Final = {
+    "Add": ExprOp.FADD, "Sub": ExprOp.FSUB, "Mul": ExprOp.FMUL, "Div": ExprOp.FDIV,
+    "Floor": ExprOp.FFLOOR, "Ceil": ExprOp.FCEIL, "Round": ExprOp.FROUND,
+}  # fmt: skip
 
 ARITHMETIC: Final[dict[str, Callable[..., Any]]] = {
     "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide,
@@ -64,6 +74,31 @@ def whole(x: Scaled) -> tuple[Extent, Extent, int] | None:
         return None
     expression, largest = result
     return extents.extent(expression.subs(SIZE, size)), size, largest
+
+
+def integer(x: Scaled) -> Extent:
+    """The integer that `x` becomes by Cast, as the runtime computes it from the sizes."""
+    return extents.extent(Whole(_real(x)))
+
+
+def _real(x: Any) -> Any:
+    """`x` as Real, or as the bits of a number."""
+    if not isinstance(x, Scaled):
+        return sympy.Integer(bits(float(x)))
+    if x.op == "Cast":
+        (inner,) = x.args
+        if not isinstance(inner, Scaled):
+            return Real(int(ExprOp.F32 if x.dtype == "f32" else ExprOp.F64), inner)
+        return _narrowed(x, inner.dtype, _real(inner))
+    args = [_real(a) for a in x.args]
+    if x.op == "Neg":
+        return Real(int(ExprOp.FMUL), *args, bits(-1.0))
+    made = Real(int(OPERATIONS[x.op]), *args)
+    return made if x.op in ROUNDINGS else _narrowed(x, "f64", made)
+
+
+def _narrowed(x: Scaled, source: str, made: Any) -> Any:
+    return Real(int(ExprOp.NARROW), made) if (x.dtype, source) == ("f32", "f64") else made
 
 
 def _sizes(x: Any) -> set[Any]:
@@ -133,6 +168,8 @@ def _exact(x: Any, near: bool) -> Any:
     if any(a is None for a in args):
         return None
     if x.op in ROUNDINGS:
+        if ROUNDINGS[x.op][1] is None:
+            return None
         return ROUNDINGS[x.op][1](sympy.expand(args[0]))
     match x.op:
         case "Cast":

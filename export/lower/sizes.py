@@ -15,10 +15,19 @@ from ..program.views import Shape
 from ..sizes import Check, Dim, Extent, extents
 from ..sizes.extents import is_narrow, same
 from ..sizes.ranges import between
+from . import scaled
 from .refs import RefusedError
 
 UNBOUNDED: Final = extents.symbol("max_extent")
 """In place of every counted dimension without a capacity, which has the session's max_extent at prepare."""
+
+
+def is_long(n: Extent) -> Extent:
+    """0 where an axis has one element, 1 where it has more: the factor of its stride in a broadcast."""
+    away = extents.sub(n, 1)
+    if not extents.at_most(1, n):
+        away = extents.maximum(away, extents.mul(-1, away))
+    return extents.minimum(away, 1)
 
 
 class Sizes:
@@ -32,10 +41,13 @@ class Sizes:
         self.bounds: Mapping[
             str, tuple[int, int]
         ] = {}  # of named sizes, where the graph states them
+        self.open: set[tuple[Extent, Extent]] = set()
+        """(extent, common extent) of axes of which a broadcast at prepare decides whether they are stretched."""
         self.where = ""  # the name of the node being lowered, for the text of checks
 
     def broadcast(self, shapes: Sequence[Sequence[Extent]]) -> Shape:
-        """The common shape by ONNX's rule; unequal symbols are required to be equal at prepare, unless one is 0 or 1."""
+        """The common shape by ONNX's rule; unequal symbols are required to be equal at prepare, unless one is 0 or 1, or may be
+        1 (`_met`)."""
         rank = max((len(s) for s in shapes), default=0)
         full: list[Extent] = []
         for axis in range(-rank, 0):
@@ -50,10 +62,49 @@ class Sizes:
                 elif is_narrow(found):
                     found = self._stretched(found, s[axis])
                 else:
-                    self.require_equal(found, s[axis], "operands broadcast together")
-                    found = extents.simpler(found, s[axis])
+                    found = self._met(found, s[axis])
+            self.open |= {(s[axis], found) for s in shapes if self._is_open(s, axis, found)}
             full.append(found)
         return tuple(full)
+
+    def _is_open(self, shape: Sequence[Extent], axis: int, found: Extent) -> bool:
+        """Whether only prepare tells if an axis is stretched to the common extent that was found."""
+        if len(shape) < -axis or is_narrow(shape[axis]) or same(shape[axis], found):
+            return False
+        return not self._is_equal(shape[axis], found)
+
+    def _met(self, a: Extent, b: Extent) -> Extent:
+        """The common extent of two: equal ones, or where a size that an input has by itself may be 1, by ONNX's rule. Sizes that
+        torch.export found out about were equal for it, and those that are equal elsewhere are so here."""
+        may = [n for n in (a, b) if isinstance(n, sympy.Symbol) and not extents.at_most(2, n)]
+        of_a_run = self.is_counted(a) or self.is_counted(b)
+        if not may or of_a_run or self.bounds or 0 in (a, b) or self._is_equal(a, b):
+            self.require_equal(a, b, "operands broadcast together")
+            return extents.simpler(a, b)
+        joint = self._joint(a, b)
+        for n in (a, b):
+            if same(n, joint) or extents.at_most(2, n):
+                continue
+            text = f"operands broadcast together: {a} and {b} are equal, or one is 1"
+            gained = extents.mul(extents.sub(joint, n), extents.sub(1, is_long(n)))
+            self.require_equal(extents.add(n, gained), joint, text)
+        return joint
+
+    def _joint(self, a: Extent, b: Extent) -> Extent:
+        for n in (a, b):
+            if extents.at_most(2, n):
+                return n
+        most = extents.maximum(a, b)
+        if extents.at_most(1, a) and extents.at_most(1, b):
+            return most
+        return extents.minimum(extents.mul(a, b), most)
+
+    def _is_equal(self, a: Extent, b: Extent) -> bool:
+        """Whether a relation says so already."""
+        return any(
+            c.kind == "eq" and ((same(c.a, a) and same(c.b, b)) or (same(c.a, b) and same(c.b, a)))
+            for c in self.checks
+        )
 
     def _stretched(self, narrow: Extent, other: Extent) -> Extent:
         """The common extent of one that is 0 or 1 and another."""
@@ -89,6 +140,24 @@ class Sizes:
         if isinstance(a, int) and isinstance(b, int):
             raise RefusedError(f"{text}: expected at most {b}, got {a}")
         self.check("le", a, b, text)
+
+    def whole(self, x: extents.Scaled) -> Extent:
+        """The integer that a float of sizes becomes by Cast: by an expression over integers where one agrees with it at all sizes
+        that there are, else by the float arithmetic that the model states."""
+        found = None if self._is_value(x) else scaled.whole(x)
+        if found is None:
+            return scaled.integer(x)
+        result, size, largest = found
+        if largest < scaled.LIMIT:
+            return scaled.integer(x)
+        self.require_at_most(
+            size, largest, "a size that is scaled in floats is rounded as the model says"
+        )
+        return result
+
+    def _is_value(self, x: extents.Scaled) -> bool:
+        """Whether an input's element is in it, which may have any value: what is said of sizes is not checked of it."""
+        return any(self.dims[s].kind == "shape" for s in x.free_symbols)
 
     def settle(self, kind: str, a: Any, b: Any) -> bool:
         """Whether what a row compares holds (`eq`, or `le`: a <= b), at prepare at the latest: it need not be proved at export."""

@@ -21,7 +21,7 @@ from ..graph.naming import name_nodes
 from .affine import fold_batch_norm, fold_factor
 from .attention import group_heads, recognise_attention
 from .castlike import castlike_to_cast
-from .clean import remove_no_ops, remove_unused
+from .clean import remove_no_ops, remove_unused, remove_zero_bias
 from .dedupe import deduplicate, eliminate_common, lift_constants
 from .dequantize import recognise_dequantize
 from .fold import fold_constants
@@ -39,6 +39,7 @@ PASSES: Final[tuple[Pass, ...]] = (
     remove_no_ops,
     castlike_to_cast,
     fold_constants,
+    remove_zero_bias,
     recognise_dequantize,
     unroll_sequences,
     stack_sequences,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
 import onnx_ir as ir
 import onnx_ir.passes.common as common
 
@@ -73,6 +74,35 @@ def _takes_all(node: ir.Node) -> bool:
     if start is None or end is None or steps is None:
         return False
     return set(start) == {0} and set(steps) == {1} and min(end) >= TO_THE_END
+
+
+def remove_zero_bias(model: ir.Model) -> bool:
+    """y = Conv(x, w, zeros) => y = Conv(x, w); also of ConvTranspose and Gemm, however the zeros are made.
+
+    Requires: zeros of f32, a constant, or one that Expand or ConstantOfShape repeats. Declines: nothing else.
+    """
+    changed = False
+    for node in g.nodes(model):
+        if g.is_op(node, "Conv", "ConvTranspose", "Gemm") and len(node.inputs) > 2:
+            bias = node.inputs[2]
+            if bias is None or _zeros(bias):
+                node.resize_inputs(2)
+                changed = True
+    return changed
+
+
+def _zeros(value: ir.Value) -> bool:
+    while g.is_op(value.producer(), "Expand"):
+        inner = value.producer().inputs[0]  # type: ignore[union-attr]
+        if inner is None:
+            return False
+        value = inner
+    node = value.producer()
+    if node is not None and g.is_op(node, "ConstantOfShape"):
+        held = g.attr(node, "value")
+        return held is None or (held.dtype == ir.DataType.FLOAT and not held.numpy().any())
+    array = g.constant(value)
+    return array is not None and array.dtype == np.float32 and not array.any()
 
 
 def remove_unused(model: ir.Model) -> bool:

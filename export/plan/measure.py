@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from ..program import Memory, Program, State, Value
 from ..sizes import Extent
+from ..sizes.extents import evaluate, symbols_of
 from .lifetimes import ALIGN, Lifetimes, Sizes, dense_bytes, hints, planned_values, with_capacities
 from .place import top
 
@@ -23,8 +24,11 @@ class Sized:
         if isinstance(extent, int):
             return extent
         if extent not in self._known:
-            at = {s: self.dims.get(s.name, 1) for s in extent.free_symbols}
-            self._known[extent] = int(extent.subs(at))
+            at = {s: self.dims.get(s.name, 1) for s in symbols_of(extent)}
+            try:
+                self._known[extent] = evaluate(extent, at)
+            except ZeroDivisionError:  # the model does not run at these sizes
+                self._known[extent] = 0
         return self._known[extent]
 
     def bytes(self, value: Value | State) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -78,6 +78,14 @@ def slice_axis(ref: View, axis: int, start: Extent, count: Extent, step: int = 1
     steps[axis] = mul(steps[axis], step)
     shape[axis] = count
     return place(ref, tuple(shape), tuple(steps), offset)
+
+
+def stretch(ref: View, axes: Mapping[int, tuple[Extent, Extent]]) -> View:
+    """Axes that get another extent, and a stride by a factor: 0 where they are stretched, else 1 (extent, factor)."""
+    shape, steps = list(ref.shape), list(ref.steps)
+    for axis, (extent, factor) in axes.items():
+        shape[axis], steps[axis] = extent, mul(steps[axis], factor)
+    return place(ref, tuple(shape), tuple(steps), ref.offset)
 
 
 def expand(ref: View, shape: Shape) -> View:

@@ -14,6 +14,7 @@ from pteron.schema.errors import ProgramError
 from pteron.schema.layout import ExprOp
 
 from . import Dim, Extent, choices, extents
+from .floats import UNARY, Real, Whole, applied_floats
 
 Row = tuple[int, int, int, ExprOp]
 """(value, a, b, op) as in program.fbs."""
@@ -68,6 +69,10 @@ class Expressions:
                     f"expression {e}: expected one of the dimensions {list(self._dims)}; name it in Program.dims"
                 )
             return self._row(0, self._dims[e.name], 0, ExprOp.DIM)
+        if isinstance(e, Whole | Real):
+            op = ExprOp.WHOLE if isinstance(e, Whole) else ExprOp(int(e.args[0]))
+            args = [self.add(a) for a in (e.args if isinstance(e, Whole) else e.args[1:])]
+            return self._pair(op, args[0], args[-1])
         if isinstance(e, sympy.floor | sympy.ceiling):
             op = ExprOp.FLOORDIV if isinstance(e, sympy.floor) else ExprOp.CEILDIV
             return self._quotient(op, e.args[0])
@@ -154,8 +159,10 @@ def applied(op: ExprOp, a: int, b: int) -> int | None:
             return a % b
         case ExprOp.MIN:
             return min(a, b)
-        case _:
+        case ExprOp.MAX:
             return max(a, b)
+        case _:
+            return applied_floats(op, a, b)
 
 
 def symbol(dim: Dim) -> sympy.Symbol:
@@ -200,6 +207,10 @@ def _combine(op: ExprOp, a: Extent, b: Extent) -> Extent:
             e = sympy.Min(a, b)
         case ExprOp.MAX:
             e = sympy.Max(a, b)
+        case ExprOp.WHOLE:
+            e = Whole(a)
+        case _ if op >= ExprOp.F64:
+            e = Real(int(op), a) if op in UNARY else Real(int(op), a, b)
         case _:
             e = sympy.sympify(_apply(op, a, b))
     return int(e) if e.is_Integer else e

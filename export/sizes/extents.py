@@ -1,7 +1,7 @@
 """Sizes as integers or sympy expressions: the arithmetic that lowering, planning and emitting share.
 
-Expressions are built from positive or non-negative integer symbols with + - *, floor(a / b), ceiling(a / b), Mod, Min
-and Max only, so that each has a form in the file (ExprOp in schema/program.fbs).
+Expressions are built from positive or non-negative integer symbols with + - *, floor(a / b), ceiling(a / b), Mod, Min,
+Max and what floats.py has only, so that each has a form in the file (ExprOp in schema/program.fbs).
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from typing import Any
 
 import sympy
 
+from pteron.schema.layout import ExprOp
+
 from . import HUGE, Extent, choices
+from .floats import Real, Whole, applied_floats
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -305,6 +308,12 @@ def _value(x: Any, sizes: Mapping[sympy.Symbol, int]) -> Any:
         return math.prod(args)
     if x.is_Pow:
         return fractions.Fraction(args[0]) ** args[1]
+    if isinstance(x, Real | Whole):
+        op = ExprOp.WHOLE if isinstance(x, Whole) else ExprOp(args.pop(0))
+        found = applied_floats(op, args[0], args[-1])
+        if found is None:
+            raise ZeroDivisionError(f"{x} is no integer")
+        return found
     function = FUNCTIONS.get(type(x))
     if function is None:
         raise TypeError(

@@ -120,11 +120,11 @@ typedef struct pte_op_row {
   uint8_t attrs_bytes;
   uint8_t inputs, outputs; /* pte_op_ports[inputs ...) */
   uint8_t attrs;           /* pte_op_attrs[attrs ...) */
-  uint8_t relations;       /* pte_op_relations[relations ...) */
   uint8_t input_count, output_count;
-  uint8_t attr_count : 7;
-  bool counts : 1; /* the kernel sets the counted axes of its outputs */
-  uint8_t relation_count;
+  uint8_t relation_count : 7;
+  bool counts : 1;              /* the kernel sets the counted axes of its outputs */
+  unsigned short relations : 9; /* pte_op_relations[relations ...) */
+  unsigned short attr_count : 7;
 } pte_op_row;
 
 /* The largest attribute struct, in bytes (asserted in gen/ops.c). */

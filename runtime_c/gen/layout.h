@@ -8,7 +8,7 @@
 
 #include "core/flat.h"
 
-#define PTE_SCHEMA_HASH 0x1f5939abddc924d2u
+#define PTE_SCHEMA_HASH 0x399558266c9379a4u
 #define PTE_FILE_IDENTIFIER "PTE1"
 
 enum { /* Segment */
@@ -42,8 +42,19 @@ enum { /* ExprOp */
   PTE_EXPR_MOD = 7,
   PTE_EXPR_MIN = 8,
   PTE_EXPR_MAX = 9,
+  PTE_EXPR_F64 = 10,
+  PTE_EXPR_F32 = 11,
+  PTE_EXPR_NARROW = 12,
+  PTE_EXPR_FADD = 13,
+  PTE_EXPR_FSUB = 14,
+  PTE_EXPR_FMUL = 15,
+  PTE_EXPR_FDIV = 16,
+  PTE_EXPR_FFLOOR = 17,
+  PTE_EXPR_FCEIL = 18,
+  PTE_EXPR_FROUND = 19,
+  PTE_EXPR_WHOLE = 20,
 };
-#define PTE_EXPR_COUNT 10
+#define PTE_EXPR_COUNT 21
 
 enum { /* DimKind */
   PTE_DIM_SYMBOLIC = 0,

@@ -35,6 +35,57 @@ static outcome divide(uint8_t op, int64_t a, int64_t b) {
   return q;
 }
 
+static double float_of(int64_t bits) {
+  double y = 0;
+  memcpy(&y, &bits, sizeof y);
+  return y;
+}
+
+static int64_t bits_of(double x) {
+  int64_t y = 0;
+  memcpy(&y, &x, sizeof y);
+  return y;
+}
+
+/* Towards zero; beyond 2^52 and of NaN there is no fraction to lose. */
+static double truncated(double x) { return x > -0x1p52 && x < 0x1p52 ? (double)(int64_t)x : x; }
+
+static double floored(double x) {
+  double y = truncated(x);
+  return y > x ? y - 1 : y;
+}
+
+static double rounded(double x) {
+  double low = floored(x), rest = x - low;
+  bool odd = floored(low / 2) * 2 != low;
+  return rest > 0.5 || (rest == 0.5 && odd) ? low + 1 : low;
+}
+
+static outcome whole(double x) {
+  if (!(x >= -0x1p63 && x < 0x1p63)) return (outcome){0, PTE_OVERFLOW};
+  return (outcome){(int64_t)x, PTE_KNOWN};
+}
+
+/* IEEE arithmetic as the model has it: of floats a double's sum, product or quotient, narrowed, is
+ * the float's own, as it has more than twice the bits. */
+static outcome apply_floats(uint8_t op, int64_t left, int64_t right) {
+  double a = float_of(left), b = float_of(right), y = 0;
+  switch (op) {
+  case PTE_EXPR_F64: y = (double)left; break;
+  case PTE_EXPR_F32: y = (double)(float)left; break;
+  case PTE_EXPR_NARROW: y = (double)(float)a; break;
+  case PTE_EXPR_FADD: y = a + b; break;
+  case PTE_EXPR_FSUB: y = a - b; break;
+  case PTE_EXPR_FMUL: y = a * b; break;
+  case PTE_EXPR_FDIV: y = a / b; break;
+  case PTE_EXPR_FFLOOR: y = floored(a); break;
+  case PTE_EXPR_FCEIL: y = -floored(-a); break;
+  case PTE_EXPR_FROUND: y = rounded(a); break;
+  default: return whole(a);
+  }
+  return (outcome){bits_of(y), PTE_KNOWN};
+}
+
 static outcome apply(uint8_t op, int64_t a, int64_t b) {
   int64_t y = 0;
   bool fits = true;
@@ -44,7 +95,10 @@ static outcome apply(uint8_t op, int64_t a, int64_t b) {
   case PTE_EXPR_MUL: fits = !__builtin_mul_overflow(a, b, &y); break;
   case PTE_EXPR_MIN: y = a < b ? a : b; break;
   case PTE_EXPR_MAX: y = a > b ? a : b; break;
-  default: return divide(op, a, b);
+  case PTE_EXPR_FLOORDIV:
+  case PTE_EXPR_CEILDIV:
+  case PTE_EXPR_MOD: return divide(op, a, b);
+  default: return apply_floats(op, a, b);
   }
   return (outcome){y, fits ? PTE_KNOWN : PTE_OVERFLOW};
 }

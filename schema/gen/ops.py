@@ -28,6 +28,8 @@ C_TYPES = {
 
 RELATION_DEPTH = 8
 """PTE_RELATION_DEPTH."""
+RELATIONS = 1 << 9
+"""The first index that a row of pte_op_relations may have, and the one behind."""
 
 
 def head(what: str, source: str, guard: str = "") -> str:
@@ -143,7 +145,7 @@ class Pools:
         return self.numbers.index(text)
 
     @staticmethod
-    def place(pool: list[str], rows: Sequence[str | None]) -> int:
+    def place(pool: list[str], rows: Sequence[str | None], most: int = 256) -> int:
         """The first index of `rows`, in order, in the pool: where they are already, or at its end, which may begin them. Where
         a row is None any will do."""
 
@@ -153,8 +155,8 @@ class Pools:
 
         at = next(at for at in range(len(pool) + 1) if fits(at))
         pool += ["0" if row is None else row for row in rows[len(pool) - at :]]
-        if at >= 256:
-            raise ValueError("a table of operators has more than 256 rows; widen core/op.h")
+        if at >= most:
+            raise ValueError(f"a table of operators has more than {most} rows; widen core/op.h")
         return at
 
     def tables(self) -> list[str]:
@@ -305,13 +307,13 @@ def _relations(op: Op, pools: Pools) -> list[str]:
 
 def _place_relations(pools: Pools) -> None:
     """The largest rows first: others lie inside. Those that share nothing come last, of these the longest at the end: the first
-    index has a byte."""
+    index has nine bits."""
     rows = {op.name: _relations(op, pools) for op in OPS.values()}
     users = collections.Counter(one for row in rows.values() for one in set(row))
     alone = [name for name, row in rows.items() if all(users[one] == 1 for one in row)]
     shared = sorted(rows.keys() - alone, key=lambda name: (-len(rows[name]), name))
     for name in (*shared, *sorted(alone, key=lambda name: len(rows[name]))):
-        pools.place(pools.relations, rows[name])
+        pools.place(pools.relations, rows[name], RELATIONS)
 
 
 def _codes(op: Op, tree: relation.Tree, pools: Pools) -> tuple[bytes, int]:
@@ -363,13 +365,14 @@ def _op_row(op: Op, pools: Pools) -> str:
     kernel = "NULL" if control else f"KERNEL_{op.name}"
     dtypes = " | ".join(f"1u << PTE_{d.upper()}" for d in op.dtypes)
     name = pools.text(op.name)
-    pooled = f"{_ports(op, False, pools)}, {_ports(op, True, pools)}, {_attrs(sig, pools)}, {pools.place(pools.relations, _relations(op, pools))}"
+    pooled = f"{_ports(op, False, pools)}, {_ports(op, True, pools)}, {_attrs(sig, pools)}"
+    relations = pools.place(pools.relations, _relations(op, pools), RELATIONS)
     variadic = [any(p.variadic for p in side) for side in (sig.inputs, sig.outputs)]
     flags = ", ".join(str(flag).lower() for flag in [*variadic, control, sig.has_defaults])
     first = (
         f"{kernel}, {name}, {flags}, {dtypes}, {op.id}, {_defaults(sig, pools)}, {sig.attrs_bytes}"
     )
-    counts = f"{len(sig.inputs)}, {len(sig.outputs)}, {len(sig.attrs)}, {str(bool(op.counts)).lower()}, {len(op.where)}"
+    counts = f"{len(sig.inputs)}, {len(sig.outputs)}, {len(op.where)}, {str(bool(op.counts)).lower()}, {relations}, {len(sig.attrs)}"
     return f"  {{{first}, {pooled}, {counts}}},"
 
 

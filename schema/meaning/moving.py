@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..dtypes import DTYPES
 from ..row import Array
 
 
@@ -17,3 +18,9 @@ def scatter(x: Array, at: tuple[Array, ...], updates: Array, reduction: str) -> 
             y, at, updates
         )
     return y
+
+
+def with_bits(x: Array, dtype: str) -> Array:
+    """The same bits as elements of another type; an array of wider elements stands for itself."""
+    kind = DTYPES[dtype].numpy
+    return np.ascontiguousarray(x).view(kind) if kind.itemsize == x.dtype.itemsize else x

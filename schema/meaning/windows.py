@@ -314,7 +314,7 @@ def grid_taps(
     at = (normal + 1) / 2 * (n - 1) if align_corners else ((normal + 1) * n - 1) / 2
     low, high = (0.0, n - 1.0) if align_corners else (-0.5, n - 0.5)
     at = np.rint(at) if mode == "nearest" else at
-    if padding == "border":
+    if padding == "border" and mode != "cubic":  # whose taps are moved inside, each by itself
         at = np.where((at < low) | (at > high), np.clip(at, 0, n - 1), at)
     if padding == "reflection":
         at = reflect(at, low, high)

@@ -1,5 +1,7 @@
 /* Size expressions: rounding, overflow, unbound and counted dimensions. */
 // sources: session/expr.c
+#include <math.h>
+
 #include "session/expr.h"
 
 #include "check.h"
@@ -132,11 +134,59 @@ static void only_a_bare_dimension_is_one(void) {
   CHECK(!pte_expr_is_dim(x, sum, PTE_DIM_COUNTED, &dim));
 }
 
+static int64_t bits(double x) {
+  int64_t y = 0;
+  memcpy(&y, &x, sizeof y);
+  return y;
+}
+
+static void floats_round_as_their_type_does(void) {
+  uint8_t known = 0;
+  pte_exprs *x = begin();
+  uint32_t ten = add(PTE_EXPR_CONST, 10, 0, 0), part = add(PTE_EXPR_CONST, bits(0.7), 0, 0),
+           narrow = add(PTE_EXPR_CONST, bits((double)0.7f), 0, 0);
+  uint32_t a = add(PTE_EXPR_F64, 0, ten, ten), b = add(PTE_EXPR_F32, 0, ten, ten);
+  uint32_t exact = add(PTE_EXPR_FMUL, 0, a, part), inner = add(PTE_EXPR_FMUL, 0, b, narrow);
+  uint32_t wide = add(PTE_EXPR_WHOLE, 0, exact, exact),
+           small = add(PTE_EXPR_WHOLE, 0, inner, inner);
+  uint32_t rounded = add(PTE_EXPR_NARROW, 0, inner, inner);
+  uint32_t seven = add(PTE_EXPR_WHOLE, 0, rounded, rounded);
+  pte_exprs_evaluate(x, &(bool){false});
+  CHECK_EQUAL(x->values[wide], 7);
+  CHECK_EQUAL(x->values[small], 6);
+  CHECK_EQUAL(x->values[seven], 7);
+  const double cases[][4] = {
+      /* x, floor, ceil, nearest */
+      {2.5,      2,        3,        2       },
+      {3.5,      3,        4,        4       },
+      {-2.5,     -3,       -2,       -2      },
+      {-0.25,    -1,       0,        0       },
+      {0x1p60,   0x1p60,   0x1p60,   0x1p60  },
+      {INFINITY, INFINITY, INFINITY, INFINITY}
+  };
+  for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+    int64_t at = bits(cases[i][0]);
+    double y[3];
+    const uint8_t ops[] = {PTE_EXPR_FFLOOR, PTE_EXPR_FCEIL, PTE_EXPR_FROUND};
+    for (unsigned k = 0; k < 3; k++) {
+      int64_t got = of_two(ops[k], at, at, &known);
+      memcpy(&y[k], &got, sizeof got);
+      CHECK(y[k] == cases[i][k + 1]);
+    }
+  }
+  of_two(PTE_EXPR_WHOLE, bits(0x1p63), 0, &known);
+  CHECK_EQUAL(known, PTE_OVERFLOW);
+  of_two(PTE_EXPR_WHOLE, bits((double)NAN), 0, &known);
+  CHECK_EQUAL(known, PTE_OVERFLOW);
+  CHECK_EQUAL(of_two(PTE_EXPR_WHOLE, bits(-2.75), 0, &known), -2);
+}
+
 int main(void) {
   division_rounds_to_minus_infinity();
   overflow_and_division_by_zero_are_marked();
   an_unbound_dimension_is_blamed();
   counted_dimensions_start_at_their_capacity();
   only_a_bare_dimension_is_one();
+  floats_round_as_their_type_does();
   return check_done();
 }

@@ -10,6 +10,7 @@ import onnx
 from graphs.draft import NAMES, Array, Draft, UnfitError, initializer, value_info
 from graphs.finish import finish
 from graphs.reference import evaluator
+from graphs.sized import scaled
 from onnx import helper
 
 Grow = Callable[..., None]
@@ -246,4 +247,7 @@ def optional(d: Draft, grow: Grow) -> None:
     run_last(d, d.add(op, [made], {}, run=False))
 
 
-BODIES: Final = (branch, branch, loop, loop, scan, function, function, sequence, optional)
+BODIES: Final = (
+    *(branch, branch, loop, loop, scan, function, function, sequence, optional),
+    *(scaled, scaled, scaled),
+)

@@ -160,6 +160,10 @@ class Draft:
         self.arrays[name] = array
         return name
 
+    def constant_of(self, array: Array) -> str:
+        """An initializer."""
+        return self.given(array, 1.0)
+
     def ints(self, values: Sequence[int] | int, dtype: str = "int64") -> str:
         """A tensor that decides shapes: a constant but for 6 of 100."""
         return self.given(np.array(values, DTYPES[dtype][1]), 0.94)

@@ -6,6 +6,7 @@ import dataclasses
 
 import onnx
 from graphs.draft import DTYPES, NAMES, Array, Draft, initializer, value_info
+from graphs.sized import symbolic
 from onnx import helper
 
 
@@ -53,16 +54,4 @@ def inner_reads(nodes: list[onnx.NodeProto]) -> set[str]:
             if a.type == onnx.AttributeProto.GRAPH:
                 out |= {n for inner in a.g.node for n in inner.input} | inner_reads(list(a.g.node))
                 out |= {o.name for o in a.g.output}
-    return out
-
-
-def symbolic(d: Draft) -> dict[str, list[int | str]]:
-    """Axes of inputs by name: equal extents may share one."""
-    out: dict[str, list[int | str]] = {}
-    for name in d.inputs:
-        axes: list[int | str] = list(d.of(name))
-        for i, n in enumerate(axes):
-            if d.chance(0.4):
-                axes[i] = f"s{n}" if d.chance(0.6) else f"{name}_{i}"
-        out[name] = axes
     return out

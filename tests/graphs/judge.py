@@ -21,6 +21,7 @@ import onnxruntime
 from graphs.draft import DTYPES, NAMES, Array, value_info
 from graphs.finish import Case, inner_reads
 from graphs.reference import Call, See, evaluator
+from graphs.sized import elsewhere
 from graphs.undefined import deviates, is_open
 
 import pteron
@@ -128,6 +129,10 @@ def _judge(case: Case) -> Verdict:
             with contextlib.suppress(*IN_ORDER):
                 program.run(others(case.feeds))
             got = program.run(case.feeds)
+            stage = "run elsewhere"
+            away = _elsewhere(case, program)
+            if away is not None:
+                return away
     except InternalError as error:
         return Verdict("internal", str(error))
     except PteronError as error:
@@ -135,6 +140,23 @@ def _judge(case: Case) -> Verdict:
     except Exception as error:
         return Verdict("traceback", f"{stage}: {type(error).__name__}: {error}{_where(error)}")
     return compare(case, got, wanted)
+
+
+def _elsewhere(case: Case, program: Any) -> Verdict | None:
+    """What is wrong at another size of one of the inputs' named dimensions: other results than the reference's, or a refusal that
+    names nothing. None where nothing is."""
+    feeds = None if case.spoilt else elsewhere(case.model, case.feeds)
+    if feeds is None:
+        return None
+    away = Case(case.model, feeds, "")
+    wanted = reference(away)
+    try:
+        got = program.run(feeds)
+    except IN_ORDER as error:
+        found = refused(away, "run", error, wanted)
+        return found if found.is_defect else None
+    verdict = None if wanted is None else compare(away, got, wanted)
+    return verdict if verdict is not None and verdict.is_defect else None
 
 
 def others(feeds: dict[str, Array]) -> dict[str, Array]:

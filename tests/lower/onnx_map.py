@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import logging
+import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +19,7 @@ import onnx
 from onnx.backend.test.case.node import collect_testcases
 from test_onnx_cases import array, with_constants
 
-from pteron.export.capture.contrib.foreign import TRANSLATIONS
+from pteron.export.capture.contrib.foreign import DOMAIN, LEARNED, TRANSLATIONS
 from pteron.export.capture.onnx import capture_onnx
 from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
@@ -36,6 +38,12 @@ where it is a view or its result is known at export. Several are several steps, 
 is often that of a result to its output.
 An operator that is not here is refused at export by its name, unless ONNX defines it as a function of others.
 
+Where runtimes differ from ONNX's reference, the framework that models come from decides: GridSample with mode cubic and
+padding border clamps each of the 16 taps, as PyTorch and onnxruntime do (the reference clamps the point between them); a
+TreeEnsembleClassifier of two classes with weights of both gives the label of the larger, as the reference does (onnxruntime
+gives 1 wherever the second is above 0). DynamicQuantizeLSTM is the LSTM of its dequantized weights: nearer to the model before
+quantization than onnxruntime, which rounds the input and the hidden state to 8 bits at each step.
+
 | ONNX | in a program |
 |---|---|
 """
@@ -45,23 +53,58 @@ CONTROL: Final = {"If": {"if"}, "Loop": {"loop"}, "Scan": {"loop"}}
 """Of blocks there are few cases, and what lies in them is other nodes'."""
 
 
-def programs() -> Iterator[tuple[str, Program]]:
-    """The operator of each case, and its program, where there is one."""
+REASONS: Final = (
+    ("text", r"STRING|strings|reads text|in text"),
+    ("a sequence or an optional", r"sequence|optional"),
+    ("training", r"it trains|training"),
+    ("random numbers", r"random numbers"),
+    ("files of images", r"files of images"),
+    (
+        "an operand that is an input decides what the graph is: an axis, a shape, a scale",
+        r"depends? on sizes|computed while running|not numbers|are resized|rank",
+    ),
+)
+"""What an error says -> why the case is refused; the first that fits."""
+
+
+@dataclasses.dataclass(slots=True)
+class Cases:
+    """The operators of a case that was lowered, and what was refused of the models as they are: reason -> operators."""
+
+    programs: list[tuple[str, Program]] = dataclasses.field(default_factory=list)
+    whole: int = 0
+    count: int = 0
+    refused: dict[str, collections.Counter[str]] = dataclasses.field(default_factory=dict)
+
+
+def cases() -> Cases:
+    """ONNX's own cases but those of functions written out; each as it is and, where that is refused, with constants."""
+    found = Cases()
     for case in collect_testcases(None):
         graph = case.model.graph
-        if case.name.endswith("_expanded") or len(graph.node) != 1:
+        if case.name.endswith("_expanded"):
             continue
-        if not all(p.type.HasField("tensor_type") for p in (*graph.input, *graph.output)):
-            continue  # sequences, optionals
+        found.count += 1
+        op_type = graph.node[0].op_type
         for model in (case.model, constant(case)):
             try:
-                yield graph.node[0].op_type, lower(capture_onnx(model))
-            except PteronError:
+                found.programs.append((op_type, lower(capture_onnx(model))))
+                found.whole += model is case.model
+            except PteronError as error:
+                if model is case.model:
+                    found.refused.setdefault(_reason(str(error)), collections.Counter())[
+                        op_type
+                    ] += 1
                 continue
             break
+    found.programs.append(("Not", lower(onnx_text("y = Not(x)", x="bool[n]"))))
+    text = onnx_text("y = GlobalLpPool(x, p=2)", x="f32[n, 3, 8]")
+    found.programs.append(("GlobalLpPool", lower(text)))
+    return found
 
-    yield "Not", lower(onnx_text("y = Not(x)", x="bool[n]"))
-    yield "GlobalLpPool", lower(onnx_text("y = GlobalLpPool(x, p=2)", x="f32[n, 3, 8]"))
+
+def _reason(text: str) -> str:
+    return next((why for why, words in REASONS if re.search(words, text)), "another reason")
 
 
 def constant(case: object) -> onnx.ModelProto:
@@ -70,25 +113,50 @@ def constant(case: object) -> onnx.ModelProto:
     return with_constants(model, feeds)
 
 
-def found() -> dict[str, set[str]]:
-    made: dict[str, set[str]] = collections.defaultdict(set)
-    for op_type, program in programs():
-        made[op_type] |= {instr.op for block in program.blocks for instr in block.instrs}
-    return made
-
-
 def page() -> str:
-    made = found()
+    found = cases()
+    made: dict[str, set[str]] = collections.defaultdict(set)
+    for op_type, program in found.programs:
+        made[op_type] |= {instr.op for block in program.blocks for instr in block.instrs}
     known = {op_type for domain, op_type in LOWERINGS if not domain}
     made |= {name: ops for name, ops in CONTROL.items() if name in known}
-    rows = [f"| {name} | {_links(made.get(name, ()))} |" for name in sorted(known | set(made))]
-    foreign = ", ".join(f"`{name}`" for name in sorted(TRANSLATIONS))
-    tail = [
-        "",
-        "Of onnxruntime's domain `com.microsoft` these are rewritten as nodes of ONNX while a model is read: "
-        f"{foreign}.",
+    names = sorted(known | (set(made) - TRANSLATIONS[LEARNED].keys()))
+    rows = [f"| {name} | {_links(made.get(name, ()))} |" for name in names]
+    return HEAD + "\n".join([*rows, *_foreign(), *_refused(found)]) + "\n"
+
+
+def _foreign() -> list[str]:
+    """What of other domains is read."""
+    told = {
+        DOMAIN: "Of onnxruntime's domain `com.microsoft`",
+        LEARNED: "Of `ai.onnx.ml`, where keys, values and labels are numbers,",
+    }
+    lines = []
+    for domain, who in told.items():
+        listed = ", ".join(f"`{name}`" for name in sorted(TRANSLATIONS[domain]))
+        lines += [
+            "",
+            f"{who} these are rewritten as nodes of ONNX while a model is read: {listed}.",
+        ]
+    return [
+        *lines,
+        "A `ZipMap` at the end is left away: the output is the table of scores that it was made of, and the report says so.",
     ]
-    return HEAD + "\n".join([*rows, *tail]) + "\n"
+
+
+def _refused(found: Cases) -> list[str]:
+    """Why cases that come with ONNX are refused as they are, with nothing but the model."""
+    lines = [
+        "",
+        f"Of the {found.count:,} cases of operators that come with ONNX {found.whole:,} are exported as they are, with every operand an input. The others:",
+        "",
+        "| refused because of | cases | operators |",
+        "|---|---|---|",
+    ]
+    for reason, names in sorted(found.refused.items(), key=lambda row: -row[1].total()):
+        shown = ", ".join(f"{name} {count}" for name, count in sorted(names.items()))
+        lines.append(f"| {reason} | {names.total()} | {shown} |")
+    return lines
 
 
 def _links(ops: Iterable[str]) -> str:

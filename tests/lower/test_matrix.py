@@ -12,6 +12,8 @@ from lower.test_families import floats, typed
 from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
 from pteron.export.program.interpret import run
+from pteron.schema.dtypes import DTYPES
+from pteron.schema.errors import LoweringError, ModelError
 
 FEW = settings(max_examples=40, deadline=None, derandomize=True)
 PRODUCTS = [
@@ -147,3 +149,32 @@ def test_quantized_products_round_once(zero: np.generic) -> None:
         v=np.float32(0.03),
         w=zero,
     )
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_determinants_of_small_matrices(size: int, dtype: str) -> None:
+    x = np.random.default_rng(size).standard_normal((2, 3, size, size)).astype(dtype)
+    kind = {"float32": "f32", "float64": "f64"}[dtype]
+    agrees("y = Det(x)", {"x": x}, x=f"{kind}[b, 3, {size}, {size}]")
+
+
+def test_determinants_of_larger_ones_are_refused() -> None:
+    with pytest.raises(LoweringError, match="of matrices of 5 rows"):
+        lower(onnx_text("y = Det(x)", x="f32[5, 5]"))
+
+
+@pytest.mark.parametrize(
+    ("source", "to"),
+    [("f32", "i32"), ("i32", "f32"), ("u64", "f64"), ("f16", "u16"), ("bool", "u8"), ("i8", "u8")],
+)
+def test_bits_as_another_type(source: str, to: str) -> None:
+    x = (np.random.default_rng(3).standard_normal((3, 5)) * 100).astype(DTYPES[source].numpy)
+    program = lower(onnx_text(f"y = BitCast(x, to={DTYPES[to].onnx})", x=f"{source}[n, 5]"))
+    np.testing.assert_array_equal(run(program, {"x": x})["y"], x.view(DTYPES[to].numpy))
+
+
+@pytest.mark.parametrize(("source", "to"), [("f32", "i64"), ("u8", "bool"), ("u4", "i4")])
+def test_bits_as_a_type_that_has_not_as_many_are_refused(source: str, to: str) -> None:
+    with pytest.raises((LoweringError, ModelError), match=r"as many bits|than two values|same bit-width"):
+        lower(onnx_text(f"y = BitCast(x, to={DTYPES[to].onnx})", x=f"{source}[n, 4]"))

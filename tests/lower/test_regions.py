@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 from lower.check import agrees, agrees_with_onnxruntime
 from lower.test_families import floats
+from onnx import TensorProto, helper
+from onnxruntime import InferenceSession
 
+from pteron.export.capture.onnx import capture_onnx
 from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
+from pteron.export.program.interpret import run
 from pteron.schema.errors import LoweringError
 
 RNG = np.random.default_rng(3)
@@ -72,3 +76,22 @@ def test_deform_conv(groups: int, parts: int) -> None:
         w=w,
         b=b,
     )
+
+
+@pytest.mark.parametrize("corners", [0, 1])
+@pytest.mark.parametrize("opset, mode", [(16, "bicubic"), (20, "cubic")])
+def test_cubic_samples_at_the_border_are_clamped_each(opset: int, mode: str, corners: int) -> None:
+    """As in PyTorch and onnxruntime; ONNX's reference moves the point between them inside."""
+    node = helper.make_node(
+        "GridSample", ["x", "g"], ["y"], mode=mode, padding_mode="border", align_corners=corners
+    )
+    ports = {
+        name: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name, shape in (("x", [1, 2, 5, 6]), ("g", [1, 8, 9, 2]), ("y", None))
+    }
+    graph = helper.make_graph([node], "g", [ports["x"], ports["g"]], [ports["y"]])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
+    feeds = {"x": floats((1, 2, 5, 6)), "g": floats((1, 8, 9, 2)) * np.float32(1.5)}
+    (want,) = InferenceSession(model.SerializeToString()).run(None, feeds)
+    got = run(lower(capture_onnx(model)), feeds)["y"]
+    np.testing.assert_allclose(got, want, atol=1e-4)

@@ -51,6 +51,7 @@ def model_of(
     outputs: Sequence[str],
     *,
     domain: str = "com.microsoft",
+    version: int = 1,
     opset: int = 17,
     symbols: Mapping[tuple[int, int], str] | None = None,
 ) -> tuple[onnx.ModelProto, Arrays]:
@@ -73,7 +74,7 @@ def model_of(
         if kind
     ]
     graph = helper.make_graph([node], "one", ports, results, fixed)
-    opsets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
+    opsets = [helper.make_opsetid("", opset), helper.make_opsetid(domain, version)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=10), feeds
 
 

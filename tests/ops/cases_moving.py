@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from ops.harness import Array, Case, Status, Weight, weight
 
+from pteron.schema import dtypes
 from pteron.schema.dtypes import name_of
 from pteron.schema.row import Out
 
@@ -212,6 +213,24 @@ CASES = [
         Case("reshape", [numbers(s, d)], out=[Out(o, name_of(np.dtype(d)))])
         for d in DTYPES
         for s, o in (((2, 3), (6,)), ((1, 1), ()), ((0, 3), (5, 0)), ((40, 50, 7), (7, 2000)))
+    ),
+    *(
+        Case("reshape", [x], out=[Out(x.shape, to)], want=[x.view(dtypes.DTYPES[to].numpy)])
+        for x, to in (
+            (numbers((3, 5)), "i32"),
+            (picks(2**31, (3, 5)).astype(np.int32), "f32"),
+            (numbers((4,), np.float64), "i64"),
+            (picks(2**60, ()), "f64"),
+            (numbers((7,), np.float16), "u16"),
+            (np.array([True, False]), "u8"),
+        )
+    ),
+    Case(
+        "reshape",
+        [np.ones(3, np.uint8)],
+        out=[Out((3,), "bool")],
+        status=Status.BAD_PROGRAM,
+        name="to_bool",
     ),
     Case("reshape", [numbers((2, 3))], out=[Out((5,), "f32")], status=Status.BAD_DATA),
     Case("reshape", [numbers((2, 3))], out=[Out((7,), "f32")], status=Status.BAD_DATA),

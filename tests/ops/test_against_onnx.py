@@ -147,6 +147,8 @@ def test_grid_sample(size: tuple[int, ...]) -> None:
         ("linear", "nearest", "cubic"), ("zeros", "border", "reflection"), (0, 1)
     )
     for mode, padding, corners in modes:
+        if (mode, padding) == ("cubic", "border"):
+            continue  # as PyTorch, which the reference differs from: tests/lower/test_regions.py
         attrs = {"mode": mode, "padding_mode": padding, "align_corners": corners}
         want = last(reference("GridSample", [x, grid], attrs, opset=20)[0])
         mine = {"mode": mode, "padding": padding, "align_corners": bool(corners)}

@@ -10,7 +10,7 @@ from passes.same import becomes
 from pteron.export.graph.text import as_text, onnx_text
 from pteron.export.passes import ROUNDS, run_passes
 from pteron.export.passes.castlike import castlike_to_cast
-from pteron.export.passes.clean import remove_no_ops, remove_unused
+from pteron.export.passes.clean import remove_no_ops, remove_unused, remove_zero_bias
 from pteron.export.passes.dedupe import deduplicate, eliminate_common, lift_constants
 from pteron.export.passes.transpose import merge_transposes, recognise_swap
 from pteron.schema.errors import ModelError
@@ -169,3 +169,31 @@ def test_passes_run_until_nothing_changes() -> None:
     assert as_text(run_passes(onnx_text(f"y = {text}", x="f32[n]"), [peel, remove_unused])) == (
         "y = Neg(x)"
     )
+
+
+BIASES = {
+    "f32([0.0, 0.0, 0.0])": True,
+    "f32([0.0, -0.0, 0.0])": True,
+    "f32([0.0, 1.0, 0.0])": False,
+    "Expand(0.0, [3])": True,
+    "Expand(Expand(0.0, [1]), [3])": True,
+    "Expand(0.5, [3])": False,
+    "ConstantOfShape([3])": True,
+    "b": False,
+}
+
+
+@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("call", ["Conv(x, w, {})", "ConvTranspose(x, w, {})", "Gemm(m, v, {})"])
+def test_a_bias_of_zeros_goes(call: str, bias: str) -> None:
+    given = {"m": "f32[2, 4]", "v": np.ones((4, 3), np.float32)}
+    if "Conv" in call:
+        given = {"x": "f32[1, 3, 8]", "w": np.ones((3, 3, 2), np.float32)}
+    if bias == "b":
+        given["b"] = "f32[3]"
+    text = f"y = Neg({call.format(bias)})"
+    after = f"y = Neg({call.format('X').replace(', X', '')})" if BIASES[bias] else ""
+    model = onnx_text(text, **given)
+    assert remove_zero_bias(model) == BIASES[bias] and not remove_zero_bias(model)
+    remove_unused(model)
+    assert not after or as_text(model) == after

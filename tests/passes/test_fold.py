@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
 
 import numpy as np
+import onnx
 import onnx_ir as ir
 import pytest
+from onnx.reference import ReferenceEvaluator
 from passes.same import becomes, run
 
+from pteron.export.capture import capture
+from pteron.export.graph import infer
 from pteron.export.graph.text import as_text, onnx_text
+from pteron.export.passes import run_passes
+from pteron.export.passes.clean import remove_unused
 from pteron.export.passes.fold import EXACT, fold_constants
+from pteron.schema.errors import ModelError
 
 FOLDED = [
     ("a = Concat([2], [4], axis=0); y = Reshape(x, a)", "y = Reshape(x, [2, 4])"),
@@ -208,3 +216,95 @@ def test_what_memory_has_no_room_for_is_left_to_a_run(monkeypatch: pytest.Monkey
     monkeypatch.setitem(EXACT, "Sqrt", full)
     model = onnx_text("y = Mul(x, Sqrt(4.0))", x="f32[8]")
     assert not fold_constants(model) and "Sqrt" in as_text(model)
+
+
+SIZED = {
+    "y = Mul(x, Cast(Shape(w), to=1))": "y = Mul(x, f32([4.0, 2.0]))",
+    "y = Mul(x, Cast(Shape(x, start=-1), to=1))": "y = Mul(x, f32([2.0]))",
+    "y = Mul(x, Cast(Size(w), to=1))": "y = Mul(x, 8)",
+    "y = Reshape(x, Concat([-1], Shape(x, start=1), axis=0))": "y = Reshape(x, [-1, 2])",
+    "y = Reshape(x, Concat(Unsqueeze(Mul(Gather(Shape(x), i64(1)), i64(3)), [0]), [-1], axis=0))": "y = Reshape(x, [6, -1])",
+    "y = Reshape(x, Slice(Concat(Shape(x), [-1], axis=0), [1], [3]))": "y = Reshape(x, [2, -1])",
+    "y = Add(x, Expand(0.5, Expand(Shape(w, start=1), [1])))": "y = Add(x, f32([0.5, 0.5]))",
+    "y = Add(x, ConstantOfShape(Shape(x, start=1)))": "y = Add(x, f32([0.0, 0.0]))",
+    "c = Concat(Shape(x), [-1], axis=0); y = Reshape(x, Slice(Where(Equal(c, [-1]), [3], c), [1], [3]))": "y = Reshape(x, [2, 3])",
+    "y = Reshape(x, Concat(Shape(x, start=0, end=1), [2], axis=0))": None,
+    "y = Add(x, Expand(0.5, Shape(x)))": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SIZED)
+def test_what_follows_from_known_sizes_is_folded(text: str) -> None:
+    """The first axis of x is symbolic: what follows from it stays."""
+    given = {"w": np.zeros((4, 2), np.float32)} if "(w" in text else {}
+    model = onnx_text(text, x="f32[n, 2]", **given)
+    infer(model)
+    x = {"x": np.arange(6, dtype=np.float32).reshape(3, 2)}
+    want = run(model, x)[0]
+    while fold_constants(model):
+        pass
+    remove_unused(model)
+    after = SIZED[text]
+    assert as_text(model) == after if after is not None else "Shape(x" in as_text(model)
+    np.testing.assert_array_equal(run(model, x)[0], want)
+
+
+def test_a_chain_of_sizes_is_folded_in_one_walk() -> None:
+    """Each shape is known where the one before is."""
+    steps = ["h0 = Reshape(x, i64([4, 6]))"]
+    for k in range(40):
+        steps.append(
+            f"h{k + 1} = Reshape(Neg(h{k}), Slice(Concat(Shape(h{k}), Shape(h{k}), axis=0), [1], [3]))"
+        )
+    model = onnx_text("; ".join([*steps, "y = Neg(h40)"]), x="f32[24]")
+    assert fold_constants(model)
+    assert not {n.op_type for n in model.graph} - {"Reshape", "Neg"} and not fold_constants(model)
+
+
+def test_sizes_in_a_loop_may_change() -> None:
+    body = "b(i64 i, bool c, float[1] v) => (bool d, float[] u) { d = Identity(c) s = Shape(v) f = Cast<to=1>(s) u = Concat<axis=0>(v, f) }"
+    text = f"""<ir_version: 10, opset_import: ["": 23]> g(float[1] x) => (float[] y) {{
+        n = Constant<value = int64 {{3}}>() t = Constant<value = bool {{1}}>() y = Loop<body = {body}>(n, t, x) }}"""
+    proto = onnx.parser.parse_model(text)
+    want = ReferenceEvaluator(proto).run(None, {"x": np.zeros(1, np.float32)})[0]
+    model = capture(proto)
+    run_passes(model)
+    np.testing.assert_array_equal(run(model, {"x": np.zeros(1, np.float32)})[0], want)
+    assert want.tolist() == [0, 1, 2, 3]
+
+
+BOMBS = {
+    "of vectors that double": "; ".join(["c0 = Concat(w, w, axis=0)", *(f"c{k} = Concat(c{k - 1}, c{k - 1}, axis=0)" for k in range(1, 33)), "y = Add(x, ReduceMax(c32, keepdims=0))"]),
+    "of a sum of rows and columns": "y = Add(x, ReduceMax(Add(Reshape(w, [-1, 1]), w), keepdims=0))",
+    "of picked rows": "y = Add(x, ReduceMax(Gather(Reshape(w, [1, -1]), ConstantOfShape([4000])), keepdims=0))",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_small_files_stay_small(name: str) -> None:
+    """In time and memory; what would be larger than any constant is refused."""
+    w = np.ones(16 if "double" in name else 100_000, np.float32)
+    model = onnx_text(BOMBS[name], x="f32[1]", w=w)
+    infer(model)
+    with (
+        pytest.raises(ModelError, match="elements of constants alone")
+        if "double" in name
+        else nullcontext()
+    ):
+        run_passes(model)
+    held = sum(v.const_value.size for v in model.graph.initializers.values() if v.const_value)
+    assert held < 2 * w.size + (1 << 23)
+
+
+def test_what_many_results_add_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The constant stays for its last reader; each copy of it would be one more."""
+    monkeypatch.setattr("pteron.export.passes.fold.GROWTH", 20_000)
+    uses = "; ".join(f"a{k} = Add(x, Concat(w, w, axis=0))" for k in range(100))
+    model = onnx_text(
+        f"{uses}; y = Sum({', '.join(f'a{k}' for k in range(100))})",
+        x="f32[1]",
+        w=np.ones(1000, np.float32),
+    )
+    infer(model)
+    fold_constants(model)
+    assert sum(n.op_type == "Concat" for n in model.graph) >= 90

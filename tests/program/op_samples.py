@@ -82,6 +82,9 @@ CASES: Final[dict[str, Case]] = {
     "cumulate": Case(("f32 2 5",), ("f32 2 5",), {"kind": "prod", "exclusive": True}),
     "reduce": Case(("f32 2 3 4",), ("f32 2",), {"kind": "mean", "count": 2}),
     "arg_reduce": Case(("i64 2 5",), ("i64 2",), {"kind": "min", "last": True}),
+    "tree_ensemble": Case(
+        ("f32 3 4", "i32 2 3", "f32 2", "i32 1 2", "f32 3 1"), ("f32 3 1 1",), {"reduction": "max"}
+    ),
     "softmax": Case(("f32 2 19",), ("f32 2 19",), {"log": True}),
     "layer_norm": Case(
         ("f32 2 3 4", "f32 3 4", "f32 3 4"), ("f32 2 3 4", "f32 2", None), {"count": 2}

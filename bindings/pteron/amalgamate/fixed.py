@@ -15,6 +15,7 @@ from pteron.export.file.flat import read_table
 from pteron.export.file.read import read_file
 from pteron.export.plan.measure import measured
 from pteron.export.program import Instr, Program, Value
+from pteron.export.sizes.expressions import applied
 from pteron.schema.dtypes import DTYPES
 from pteron.schema.errors import ArgumentError
 from pteron.schema.layout import STRUCTS, ExprOp, Segment
@@ -101,27 +102,8 @@ def evaluated(tables: Mapping[str, Any], ready: Prepared) -> list[int]:
             case ExprOp.DIM:
                 out.append(ready.at.dims.get(dims[a], 1))
                 continue
-        x, y = out[a], out[b]
-        if ExprOp(op) in (ExprOp.FLOORDIV, ExprOp.CEILDIV, ExprOp.MOD) and y == 0:
-            out.append(0)
-            continue
-        match ExprOp(op):
-            case ExprOp.ADD:
-                out.append(x + y)
-            case ExprOp.SUB:
-                out.append(x - y)
-            case ExprOp.MUL:
-                out.append(x * y)
-            case ExprOp.FLOORDIV:
-                out.append(x // y)
-            case ExprOp.CEILDIV:
-                out.append(-(-x // y))
-            case ExprOp.MOD:
-                out.append(x % y)
-            case ExprOp.MIN:
-                out.append(min(x, y))
-            case ExprOp.MAX:
-                out.append(max(x, y))
+        value_at = applied(ExprOp(op), out[a], out[b])
+        out.append(0 if value_at is None else value_at)
     return out
 
 

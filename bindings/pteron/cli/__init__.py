@@ -32,6 +32,7 @@ from pteron.schema.errors import (
     ProgramError,
     PteronError,
     QuantError,
+    QuantWarning,
     naming_files,
 )
 from pteron.schema.extras import missing
@@ -204,7 +205,7 @@ def _say(
     line: str | None = None,
 ) -> None:
     """A warning as one line; ours without the place in the code, which is ours too."""
-    kind = "" if issubclass(category, PlacementWarning) else f"{category.__name__}: "
+    kind = "" if issubclass(category, PlacementWarning | QuantWarning) else f"{category.__name__}: "
     say.aside(f"{say.paint('pteron: warning:', 33, sys.stderr)} {kind}{message}")
 
 

@@ -394,13 +394,16 @@ def to_onnx(
     from pteron.export.capture.onnx import capture_onnx
     from pteron.export.graph.save import save_onnx
     from pteron.export.passes.affine import fold_batch_norm, fold_factor
-    from pteron.export.passes.clean import remove_no_ops, remove_unused
+    from pteron.export.passes.castlike import castlike_to_cast
+    from pteron.export.passes.clean import remove_no_ops, remove_unused, remove_zero_bias
     from pteron.export.passes.dedupe import lift_constants
+    from pteron.export.passes.fold import fold_constants
     from pteron.quantize.quantize import opset_of, quantize_model
 
     captured = capture_onnx(source, opset=opset_of(chosen))
     if calibration is not None:
-        for step in (lift_constants, remove_no_ops, fold_batch_norm, fold_factor, remove_unused):
+        first = lift_constants, remove_no_ops, castlike_to_cast, fold_constants, remove_zero_bias
+        for step in (*first, fold_batch_norm, fold_factor, remove_unused):
             step(captured)
     model, report = quantize_model(
         captured, chosen, progress=tell, calibration=calibration, method=method

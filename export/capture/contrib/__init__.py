@@ -1,6 +1,8 @@
-"""Operators of onnxruntime's domain com.microsoft as nodes of ONNX, exact by their definitions (its ContribOperators.md).
+"""Operators of onnxruntime's domain com.microsoft and of ai.onnx.ml as nodes of ONNX, exact by their definitions (onnxruntime's
+ContribOperators.md, ONNX's Operators-ml.md).
 
-Its optimizers and quantizers write them; behind capture nobody knows of them. A function per operator says what it means:
+onnxruntime's optimizers and quantizers write the first, converters of scikit-learn, LightGBM and XGBoost the others; behind
+capture nobody knows of them. A function per operator says what it means:
 its keyword arguments are the attributes that it knows with their defaults, one without default is required. What it
 does not know, or what only some processors define, is refused by the node's name.
 """
@@ -13,12 +15,37 @@ import onnx_ir as ir
 
 from ... import graph as g
 from ...graph.inference import infer_node
-from . import activations, attention, grouped, integer, mixtures, norms, products, recurrent
+from . import (
+    activations,
+    attention,
+    ensembles,
+    grouped,
+    integer,
+    linear,
+    mixtures,
+    norms,
+    products,
+    recurrent,
+    tabular,
+)
 from .foreign import DOMAIN, TRANSLATIONS, translate
+from .maps import drop_maps
+from .reasons import why_not
 
-__all__ = ["DOMAIN", "MEANS", "adopt", "known", "translate_contrib"]
+__all__ = [
+    "DOMAIN",
+    "MEANS",
+    "TRANSLATIONS",
+    "adopt",
+    "drop_maps",
+    "known",
+    "translate_contrib",
+    "why_not",
+]
 
-MEANS: Final = (activations, attention, grouped, integer, mixtures, norms, products, recurrent)
+MEANS: Final = (
+    activations, attention, ensembles, grouped, integer, linear, mixtures, norms, products, recurrent, tabular,
+)  # fmt: skip
 """The families; importing them fills the table."""
 SELF_MADE: Final = {"LayerNormalization": 17, "SimplifiedLayerNormalization": 0}
 """What onnxruntime writes into ONNX's own domain before, or without, an opset that has it: that opset, 0 for none."""
@@ -26,7 +53,7 @@ SELF_MADE: Final = {"LayerNormalization": 17, "SimplifiedLayerNormalization": 0}
 
 def known(node: ir.Node) -> bool:
     """Whether the node is of an operator with a translation."""
-    return node.domain == DOMAIN and node.op_type in TRANSLATIONS
+    return node.op_type in TRANSLATIONS.get(node.domain, ())
 
 
 def adopt(model: ir.Model) -> bool:
@@ -39,25 +66,26 @@ def adopt(model: ir.Model) -> bool:
             node.domain = DOMAIN
         elif since is not None and (node.version or opset) < since:
             node.version = since
-        foreign |= node.domain == DOMAIN
+        foreign |= node.domain in TRANSLATIONS
     return foreign
 
 
 def translate_contrib(model: ir.Model, where: str) -> None:
-    """Every node of the domain becomes nodes of ONNX, in place; the model is at an opset that has them.
+    """Every node of these domains becomes nodes of ONNX, in place; the model is at an opset that has them.
 
     Raises:
         ModelError: an attribute, input or output that the translation does not cover; the node is named.
     """
-    if not any(node.domain == DOMAIN for node in g.nodes(model)):
+    if not any(node.domain in TRANSLATIONS for node in g.nodes(model)):
         return
     used = g.names(model) | {n.name for n in g.nodes(model) if n.name}
     opsets = dict(model.graph.opset_imports)
     for node in list(g.nodes(model)):
-        if node.domain == DOMAIN:
+        if node.domain in TRANSLATIONS:
             translate(node, used, opsets, where)
         else:
             infer_node(node, opsets)
     for graph in g.graphs(model):
-        graph.opset_imports.pop(DOMAIN, None)
+        for domain in TRANSLATIONS:
+            graph.opset_imports.pop(domain, None)
     g.drop_unread(model)

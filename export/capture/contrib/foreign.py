@@ -15,20 +15,25 @@ from ... import graph as g
 from ...graph.inference import infer_node
 
 DOMAIN: Final = "com.microsoft"
+LEARNED: Final = "ai.onnx.ml"
 
 Meaning = Callable[..., "ir.Value | Sequence[ir.Value | None]"]
-TRANSLATIONS: Final[dict[str, Meaning]] = {}
-"""Operator -> what makes nodes of ONNX of it."""
+TRANSLATIONS: Final[dict[str, dict[str, Meaning]]] = {DOMAIN: {}, LEARNED: {}}
+"""Domain -> operator -> what makes nodes of ONNX of it."""
+ADVICE: Final = {
+    DOMAIN: "export the model without this optimization of onnxruntime",
+    LEARNED: "leave it out of what is converted to ONNX",
+}
 
 
-def means(*op_types: str) -> Callable[[Meaning], Meaning]:
+def means(*op_types: str, domain: str = DOMAIN) -> Callable[[Meaning], Meaning]:
     """Enters the decorated function for these operators."""
 
     def enter(meaning: Meaning) -> Meaning:
         for op_type in op_types:
-            if op_type in TRANSLATIONS:
-                raise ValueError(f"{op_type}: has a translation already")
-            TRANSLATIONS[op_type] = meaning
+            if op_type in TRANSLATIONS[domain]:
+                raise ValueError(f"{domain}.{op_type}: has a translation already")
+            TRANSLATIONS[domain][op_type] = meaning
         return meaning
 
     return enter
@@ -61,11 +66,10 @@ class Foreign:
         value = self.node.outputs[i]
         return bool(value.uses()) or value.is_graph_output()
 
-    def refuse(self, text: str) -> NoReturn:
-        title = f"node {self.node.name!r} ({DOMAIN}.{self.node.op_type})"
-        raise ModelError(
-            f"{self.where}: {title}: {text}; export the model without this optimization of onnxruntime"
-        )
+    def refuse(self, text: str, advice: str = "") -> NoReturn:
+        domain = self.node.domain
+        title = f"node {self.node.name!r} ({domain}.{self.node.op_type})"
+        raise ModelError(f"{self.where}: {title}: {text}; {advice or ADVICE[domain]}")
 
     def only(self, name: str, value: Any, *allowed: Any) -> None:
         """Refuses an attribute's other values."""
@@ -96,6 +100,25 @@ class Foreign:
         self.graph.insert_before(self.node, made)
         infer_node(made, self._opsets)
         return made.outputs
+
+    def ours(
+        self,
+        op_type: str,
+        dtype: ir.DataType | None,
+        rank: int,
+        *inputs: ir.Value,
+        **attributes: Any,
+    ) -> ir.Value:
+        """A node of our own domain, whose result onnx's inference does not know."""
+        name = g.fresh(self._used, f"{self.node.name}_{op_type}")
+        made = ir.node(op_type, list(inputs), attributes, domain=g.OURS, name=name)
+        (value,) = made.outputs
+        value.name = g.fresh(self._used, f"{name}_out")
+        value.type = None if dtype is None else ir.TensorType(dtype)
+        value.shape = ir.Shape([None] * rank)
+        made.metadata_props.update(self.node.metadata_props)
+        self.graph.insert_before(self.node, made)
+        return value
 
     def constant(self, data: g.Array | ir.TensorProtocol, name: str = "constant") -> ir.Value:
         tensor = ir.tensor(data) if isinstance(data, np.ndarray) else data
@@ -138,7 +161,7 @@ class Foreign:
 def translate(node: ir.Node, used: set[str], opsets: Mapping[str, int], where: str) -> None:
     """Puts nodes of ONNX in the place of one."""
     n = Foreign(node, used, opsets, where)
-    meaning = TRANSLATIONS[node.op_type]
+    meaning = TRANSLATIONS[node.domain][node.op_type]
     made = meaning(n, **_attributes(n, meaning))
     results = [made] if isinstance(made, ir.Value) else list(made)
     for i, old in enumerate(node.outputs):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 
-from pteron.schema.dtypes import BY_ONNX, FLOATS
+from pteron.schema.dtypes import BY_ONNX, DTYPES, FLOATS
 
 from ...program.terms import Term, cast, eq, le, lt, register, select, term
 from ..context import Lowering
@@ -31,6 +31,19 @@ def lower_cast(l: Lowering, n: Node) -> Ref:
     if row is None:
         l.fail(f"casts to ONNX type {to}; strings and complex numbers are not covered")
     return _cast(l, n, row.name)
+
+
+@lowers("BitCast")
+def lower_bit_cast(l: Lowering, n: Node) -> Ref:
+    """The bits of each element as another type of as many."""
+    x, row = n[0], BY_ONNX.get(n.integer("to"))
+    if row is None or row.bits != DTYPES[x.dtype].bits or row.is_narrow:
+        l.fail(
+            f"makes ONNX type {n.integer('to')} of {x.dtype}; expected one with as many bits, 8 at least"
+        )
+    if row.name == "bool" != x.dtype:
+        l.fail(f"makes bool of the bits of {x.dtype}, which has more than two values; cast it")
+    return x if row.name == x.dtype else l.one("reshape", [x], {}, row.name, x.shape)
 
 
 @lowers("CastLike")

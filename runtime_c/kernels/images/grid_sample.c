@@ -2,7 +2,8 @@
  * spatial axis, -1 .. 1 across x. Coordinates and weights in f32; the sum over the taps inside x,
  * row-major, from +0. A NaN coordinate counts as far outside. x [b, *i, c], grid [b, *o, r], y [b,
  * *o, c] dense, 1 to 3 spatial axes, no aliasing. Sources: Jaderberg et al. 2015; ONNX GridSample
- * (padding before and at the taps, nearest rounds first); Keys 1981. */
+ * (padding before and at the taps, nearest rounds first), but cubic with border as PyTorch and
+ * onnxruntime have it: at the taps alone; Keys 1981. */
 #include "core/math.h"
 #include "gen/ops.h"
 #include "kernels/rows/rows.h"
@@ -75,7 +76,9 @@ static axis_taps find_taps(const grid_sample *g, float normal, int64_t extent) {
   if (nearest) x = pte_nearest(x);
   float low = corners ? 0.0f : -0.5f, high = corners ? last : last + 0.5f;
   bool beyond = x < low || x > high; /* what lies within is left to the taps */
-  if (beyond && g->attrs->padding == PTE_GRID_SAMPLE_PADDING_BORDER) x = clamp(x, 0.0f, last);
+  bool cubic = g->attrs->mode == PTE_GRID_SAMPLE_MODE_CUBIC; /* each tap is clamped by itself */
+  if (beyond && !cubic && g->attrs->padding == PTE_GRID_SAMPLE_PADDING_BORDER)
+    x = clamp(x, 0.0f, last);
   if (g->attrs->padding == PTE_GRID_SAMPLE_PADDING_REFLECTION) x = reflect(x, low, high);
   x = clamp(x, -3.0f, length + 3.0f); /* no tap of what lies beyond is inside */
   float left = pte_floor(x);
@@ -83,7 +86,6 @@ static axis_taps find_taps(const grid_sample *g, float normal, int64_t extent) {
     taps.at[0] = place_tap(g, x, extent);
     return taps;
   }
-  bool cubic = g->attrs->mode == PTE_GRID_SAMPLE_MODE_CUBIC;
   taps.count = cubic ? 4 : 2;
   for (int t = 0; t < taps.count; t++) taps.at[t] = place_tap(g, left + (float)(t - cubic), extent);
   if (cubic) cubic_weights(x - left, taps.weight);

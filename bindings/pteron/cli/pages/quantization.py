@@ -30,10 +30,12 @@ def quantization_page(report: QuantReport, about: str = "") -> str:
     if report.loss is not None:
         rows += _lost(report, report.loss)
     left = ", ".join(report.skipped)
+    covers = report.coverage
     return page(
         f"{report.format}: {report.bits:.3f} bits a weight",
         [
             facts(rows),
+            f"<p>{text(covers.text)}.</p>" if covers is not None else "",
             f"<p>Left as they are: {text(left)}.</p>" if left else "",
             _rotated(report),
             "<h2>Layers</h2>",

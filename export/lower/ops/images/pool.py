@@ -15,7 +15,7 @@ from ....graph import INTEGER
 from ....program.terms import Term, cast, index, le, lt, select, term
 from ....program.views import Shape
 from ....sizes import Extent, extents
-from ....sizes.extents import floordiv, mul, product, same
+from ....sizes.extents import Scaled, floordiv, mul, product, same
 from ...context import Lowering
 from ...elementwise import cast_term, convert, rounded
 from ...node import Node
@@ -240,14 +240,35 @@ def _resized(l: Lowering, n: Node) -> tuple[Shape, list[Fraction | None]]:
     if sizes is not None and not same(product(sizes.shape), 0):
         return _sized(l, n, axes, known_sizes(l, sizes, "the sizes"))
     array = l.values.array(n[2])
-    if array is None:
-        l.fail("scales are computed while running; expected a constant, or sizes instead of scales")
-    values = [float(v) for v in array.reshape(-1)]
-    for axis, scale in zip(axes, values, strict=True):
-        factor = meant(scale)  # as f32 rounds the extent, and 3 / 0.6f is 5
+    scales = l.values.sizes_in(n[2]) if array is None else array.reshape(-1)
+    for axis, scale in zip(axes, [None] * len(axes) if scales is None else scales, strict=True):
+        if scale is None or isinstance(scale, Scaled):
+            out[axis] = _scaled_by_sizes(l, x.shape[axis], scale)
+            continue
+        factor = meant(float(scale))  # as f32 rounds the extent, and 3 / 0.6f is 5
         factors[axis] = factor
         out[axis] = floordiv(mul(x.shape[axis], factor.numerator), factor.denominator)
     return tuple(out), factors
+
+
+def _scaled_by_sizes(l: Lowering, size: Extent, scale: Scaled | None) -> Extent:
+    """The extent of an axis whose scale is H / h, made of sizes: h is the axis's own, so it becomes H, and the axis is resized as the
+    extents say. That floor(h * (H / h)) is H, as floats round, is checked at prepare.
+
+    Raises:
+        RefusedError: the scale is something else.
+    """
+    parts = scale.args if scale is not None and scale.op == "Div" else ()
+    casts = [p for p in parts if isinstance(p, Scaled) and p.op == "Cast"]
+    whole = [p.args[0] for p in casts if not isinstance(p.args[0], Scaled)]
+    if scale is None or len(whole) != 2 or not same(whole[1], size):
+        l.fail(
+            "scales are computed while running; expected a constant, a size by that of the axis, or sizes instead of scales"
+        )
+    scaled = Scaled("f32", "Mul", (Scaled("f32", "Cast", (size,)), scale))
+    text = f"an axis of {size} scaled by {whole[0]} / {size} has {whole[0]} elements"
+    l.sizes.require_equal(l.sizes.whole(scaled), whole[0], text)
+    return extents.extent(whole[0])
 
 
 def _sized(

@@ -15,6 +15,7 @@ from ....program.terms import Term, cast, eq, index, le, lt, register, select, s
 from ....program.views import Shape, View
 from ....sizes import HUGE, Extent, choices, extents
 from ....sizes.extents import (
+    Scaled,
     add,
     at_most,
     ceildiv,
@@ -164,12 +165,9 @@ def _keep_axis(l: Lowering, axis: int, size: Extent) -> None:
         l.fail(
             f"has no axes, and only a run decides whether axis {axis} ({size}) is 1; give it axes"
         )
-    l.sizes.check(
-        "le",
-        2,
-        size,
-        f"a Squeeze without axes keeps axis {axis}, which must not be 1; give it axes",
-    )
+    fixed = f", or export with --fix {size}=1" if getattr(size, "is_Symbol", False) else ""
+    text = f"a Squeeze without axes keeps axis {axis}, which must not be 1; give it axes{fixed}"
+    l.sizes.check("le", 2, size, text)
 
 
 @lowers("Unsqueeze")
@@ -437,6 +435,8 @@ def lower_range(l: Lowering, n: Node) -> Ref:
         count = steady(l, count)
     elif start.dtype in INTEGERS:
         count = steady(l, _steps_of_any_sign(l, a, b, step))
+    elif start.dtype in ("f32", "f64"):
+        count = maximum(l.sizes.whole(_float_count(a, b, step, start.dtype)), 0)
     else:
         l.fail(f"its step is {step}; expected a number where start or limit depend on sizes")
     return l.pointwise(lambda a, by: build(index(0), a, by), [start, delta], start.dtype, (count,))
@@ -465,6 +465,12 @@ def _steps(l: Lowering, start: Ref, limit: Ref, delta: Ref) -> Ref:
         return whole + cast(select(lt(0, by), lt(0, rest), lt(rest, 0)), "i64")
 
     return l.pointwise(build, [start, limit, delta], "i64")
+
+
+def _float_count(a: Any, b: Any, step: Any, dtype: str) -> Scaled:
+    """ceil((b - a) / step) of floats; the difference is rounded as the dtype does, the quotient is f64's."""
+    span = Scaled("f64", "Cast", (Scaled(dtype, "Sub", (b, a)),))
+    return Scaled("f64", "Ceil", (Scaled("f64", "Div", (span, step)),))
 
 
 def _keep_signs(l: Lowering, bounds: Sequence[Any], count: Extent) -> None:

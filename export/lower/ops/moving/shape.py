@@ -177,7 +177,7 @@ def fold_arithmetic(l: Lowering, n: Node, xs: list[Elements]) -> Folded:
     return functools.reduce(pair, xs), dtype
 
 
-@folds("Neg", "Abs", "Floor", "Ceil", "Not")
+@folds("Neg", "Abs", "Floor", "Ceil", "Round", "Not")
 def fold_unary(l: Lowering, n: Node, xs: list[Elements]) -> Folded:
     dtype = n[0].dtype
     return as_elements([_unary(n.op_type, x, dtype) for x in xs[0].flat], xs[0].shape), dtype
@@ -190,7 +190,9 @@ def _unary(op: str, x: Any, dtype: str) -> Any:
         if dtype in INTEGERS:
             return _wrapped(-x if op == "Neg" or (op == "Abs" and x < 0) else x, dtype)
         with np.errstate(all="ignore"):
-            pick = {"Neg": np.negative, "Abs": np.abs, "Floor": np.floor, "Ceil": np.ceil}[op]
+            pick = {"Neg": np.negative, "Abs": np.abs, "Floor": np.floor, "Ceil": np.ceil}.get(
+                op, np.rint
+            )
             return pick(same_dtype(dtype).type(x)).item()
     if dtype in FLOATS:
         if op == "Abs":
@@ -220,14 +222,7 @@ def _cast(l: Lowering, x: Any, source: str, to: str) -> Any:
     if to not in ("i64", "i32", "u32", "u64"):
         raise UnknownError
     if isinstance(x, extents.Scaled):
-        found = scaled.whole(x)
-        if found is None:
-            raise UnknownError
-        result, size, largest = found
-        l.sizes.check(
-            "le", size, largest, "a size that is scaled in floats is rounded as the model says"
-        )
-        return result
+        return l.sizes.whole(x)
     return x
 
 

@@ -1,5 +1,5 @@
 """Lowerings of the family of schema/ops_rows.py; importing this enters them."""
 
-from . import norm, reduction
+from . import norm, reduction, trees
 
-__all__ = ["norm", "reduction"]
+__all__ = ["norm", "reduction", "trees"]
