@@ -47,7 +47,8 @@ class Origin:
 @dataclasses.dataclass(slots=True)
 class Scope:
     """A block being filled. `made`: tensors of known elements that were computed here, by the id of their Ref. `done`:
-    what was emitted here, so that the same work is done once. `is_choice`: a branch that a run may leave out."""
+    what was emitted here, so that the same work is done once. `is_choice`: a branch that a run may leave out; `holds`:
+    conditions, by their values, that are so where the run takes it."""
 
     index: int
     instrs: list[Instr] = dataclasses.field(default_factory=list)
@@ -56,6 +57,7 @@ class Scope:
     made: dict[int, tuple[Ref, View]] = dataclasses.field(default_factory=dict)
     done: dict[tuple[Any, ...], list[Ref | None]] = dataclasses.field(default_factory=dict)
     is_choice: bool = False
+    holds: dict[int, bool] = dataclasses.field(default_factory=dict)
 
 
 class Lowering:

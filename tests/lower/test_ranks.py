@@ -77,10 +77,19 @@ def test_an_output_of_two_ranks_is_refused_and_others_are_not() -> None:
 
 
 def test_more_such_ifs_than_are_covered_are_refused() -> None:
-    nodes, at = [], "x"
+    nodes = [N("ReduceSum", ["x"], ["s"], keepdims=0)]
     for i in range(5):
-        nodes += [*squeezed(at, 2, f"q{i}"), N("Unsqueeze", [f"q{i}", f"q{i}.a"], [f"u{i}"])]
-        nodes += [N("Reshape", [f"q{i}", "flat"], [f"f{i}"])]
+        more = N("Unsqueeze", ["x", "one"], [f"t{i}"])
+        bodies = {
+            f"{key}_branch": helper.make_graph(
+                [n], key, [], [onnx.ValueInfoProto(name=n.output[0])]
+            )
+            for key, n in (("then", more), ("else", N("Identity", ["x"], [f"e{i}"])))
+        }
+        nodes += [
+            N("Constant", [], [f"k{i}"], value_float=float(i)), N("Greater", ["s", f"k{i}"], [f"c{i}"]), N("If", [f"c{i}"], [f"q{i}"], **bodies),
+            N("Reshape", [f"q{i}", "flat"], [f"f{i}"]),
+        ]  # fmt: skip
     nodes.append(N("Sum", [f"f{i}" for i in range(5)], ["y"]))
     with pytest.raises(LoweringError, match="more than 3 Ifs"):
         lower(ir.from_proto(model(nodes)))
@@ -93,3 +102,21 @@ def test_a_branch_that_is_not_taken_may_be_of_other_sizes(extent: int) -> None:
     x = np.ones((2, 3, extent), np.float32)
     got = run(lower(capture(proto)), {"x": x})["y"]
     assert got.shape == ((2, 3) if extent == 1 else (2, 3, 4))
+
+
+def test_an_if_inside_of_the_same_condition_is_decided() -> None:
+    """if x.size(2) == 1: x = x.squeeze(2)."""
+    inner = helper.make_graph(squeezed("x", 2, "p"), "t", [], [onnx.ValueInfoProto(name="p")])
+    same = helper.make_graph(
+        [N("Identity", ["x"], ["e"])], "e", [], [onnx.ValueInfoProto(name="e")]
+    )
+    nodes = [
+        N("Shape", ["x"], ["s"], start=2, end=3), N("Equal", ["s", "one"], ["c"]), N("If", ["c"], ["q"], then_branch=inner, else_branch=same),
+        N("Reshape", ["q", "flat"], ["y"]),
+    ]  # fmt: skip
+    proto = model(nodes)
+    program = lower(ir.from_proto(proto))
+    for m in (1, 3):
+        x = np.random.default_rng(m).standard_normal((2, 4, m)).astype(np.float32)
+        (want,) = ReferenceEvaluator(proto).run(None, {"x": x})
+        np.testing.assert_array_equal(run(program, {"x": x})["y"], want)

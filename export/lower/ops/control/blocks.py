@@ -33,8 +33,13 @@ def lower_if(l: Lowering, n: Node) -> Sequence[Ref]:
     known = _flag(l, n[0])
     if known is not None:
         return outputs_of(l, branches[0 if known else 1], [])
+    condition = l.reshape(n[0], ())
+    at = l.index(condition)
+    for scope in l.scopes:
+        if at in scope.holds:  # an If inside, of the same condition
+            return outputs_of(l, branches[0 if scope.holds[at] else 1], [])
     then, other = (lambda graph=graph: outputs_of(l, graph, []) for graph in branches)
-    return either(l, l.reshape(n[0], ()), then, other)
+    return either(l, condition, then, other)
 
 
 def either(
@@ -47,9 +52,10 @@ def either(
     made: list[list[Ref]] = []
     blocks: list[int] = []
     first, checks = len(l.blocks), len(l.sizes.checks)
+    at = l.index(condition)
     for make in (then, other):
         with l.block() as scope:
-            scope.is_choice = True
+            scope.is_choice, scope.holds[at] = True, make is then
             made.append([l.result(ref) for ref in make()])
         blocks.append(scope.index)
     if any(a.rank != b.rank for a, b in zip(*made, strict=True)):
