@@ -8,14 +8,15 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-rows bench-pointwise bench-attention bench-export bench-quant bench-dispatch bench-text mca size clean ctest wheel fuzz races refusals mutants wheel-aarch64 wheel-windows sdk sweep graphs replay test-boards android-models web
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-rows bench-pointwise bench-attention bench-export bench-quant bench-dispatch bench-text mca size clean ctest wheel fuzz races refusals mutants wheel-aarch64 wheel-windows sdk sweep graphs replay test-boards android-models web fresh zoo
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
 	@echo "make dev-torch  PyTorch and the packages of examples/search, too"
 	@echo "make dev-npu    .venv-npu: the TOSA tools, the VGF converter and the emulated NPU"
 	@echo "make demo    digit classifier in f32, NF4, FP8, MX, int8; on CPU, DSP and NPU: accuracy, size, digest"
-	@echo "make test    everything CI checks, one line on success"
+	@echo "make test    everything CI checks; skips, with the reason, what needs a tool that is absent; SHARE=1/12: every twelfth test of each file"
+	@echo "make fresh   README's two commands on new Debians with the oldest Python and the newest, an hour; SHARE=1/12 (root, mmdebstrap)"
 	@echo "make test-boards  the slow matrix of phones and boards: an APK without an NDK, its library, Cortex-M images and C archives under emulation"
 	@echo "make android-models  programs and tables into the assets of android_demo"
 	@echo "make web     build/web: WebAssembly, the page of examples/web, its programs; needs clang-19 and lld-19"
@@ -92,7 +93,10 @@ lint: dev
 	@$(BIN)/python schema/gen --check
 
 test: dev
-	@.ci/steps
+	@SHARE=$(SHARE) .ci/steps
+
+fresh:
+	@for suite in bookworm sid; do tests/fresh.sh $$suite $(SHARE) || exit 1; done
 
 # What .ci/run has no time for. Tools: apt-get install apksigner libsmali-java dexdump chromium nodejs kotlin
 # gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross, and those of .ci/run (clang-19, mingw-w64 and wine among them).

@@ -20,7 +20,7 @@ def declarations(header: str) -> str:
     constants = re.findall(rf"^#define (PTE_\w+) +({number})\s*$", text, flags=re.M)
     lines = (line for line in text.splitlines() if not line.lstrip().startswith("#"))
     text = "\n".join(line for line in lines if not line.endswith("\\"))
-    for word in ("PTE_API", "PTE_CHECKED", "volatile"):
+    for word in ("PTE_API", "PTE_CHECKED"):
         text = re.sub(rf"\b{word}\b", "", text)
     text = re.sub(r"_Static_assert\(.*?\);", "", text, flags=re.S)
     for name, value in constants:

@@ -18,7 +18,7 @@ import onnx_ir as ir
 from pteron.schema.errors import ArgumentError
 
 from .capture import capture
-from .capture.check import Runner, check, example_of
+from .capture.check import Example, Runner, check, example_of
 from .delegates import chosen
 from .delegates.partition import partition
 from .graph.fix import fix, symbols
@@ -50,6 +50,7 @@ def export(
     source: Any,
     options: Options = Options(),
     *,
+    fill: Transform | None = None,
     transform: Transform | None = None,
     runner: Runner | None = None,
     tuning: Tuning | None = None,
@@ -59,6 +60,7 @@ def export(
 
     Args:
         source: What `capture` takes; or sources by method name, which share constants by content and states by name.
+        fill: Gives each captured graph other weights, before the passes.
         transform: Changes each cleaned graph before it is lowered: quantization.
         runner: Runs each graph that came from PyTorch once on its example inputs, before `transform`, to compare it with the
             module; None: nothing is compared.
@@ -97,7 +99,13 @@ def export(
 
     for name, model in models.items():
         report.begin(name, model)
-        _clean(model, stage, report, None if options.fix else runner)
+        if fill is not None:
+            example = example_of(model)
+            if runner is not None and example is not None:  # with the module's own weights
+                _compare(model, run_passes(model.clone()), example, stage, report, runner)
+            with stage("weights"):
+                fill(model)
+        _clean(model, stage, report, None if fill is not None else runner)
         if options.max_context is not None:
             states |= _keep_context(model, options, stage, report)
         if split_experts(model):
@@ -123,13 +131,25 @@ def export(
 def _clean(model: ir.Model, stage: Stages, report: Report, runner: Runner | None) -> None:
     """Runs the passes, and compares what they leave with the module it is from."""
     example = example_of(model)
-    captured = None if example is None or runner is None else model.clone()
+    captured = None if runner is None or example is None else model.clone()
     with stage("passes"):
         run_passes(model, progress=report.passed)
     report.cleaned(model)
     if captured is not None and example is not None and runner is not None:
-        with stage("check"):
-            check(captured, model, example, runner)
+        _compare(captured, model, example, stage, report, runner)
+
+
+def _compare(
+    captured: ir.Model,
+    model: ir.Model,
+    example: Example,
+    stage: Stages,
+    report: Report,
+    runner: Runner,
+) -> None:
+    """The graph that passes made of the captured one gives what the module gave."""
+    with stage("check"):
+        report.notes += check(captured, model, example, runner)
 
 
 def _keep_context(

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 import numpy as np
 import onnx_ir as ir
@@ -183,6 +184,11 @@ def _wider(ends: Ends | None, x: NDArray[Any]) -> Ends:
 Source = Ranges | Samples
 
 
+def is_ranges_file(source: Source) -> bool:
+    """Whether it is a path that has ranges in place of samples."""
+    return isinstance(source, (str, os.PathLike)) and Path(source).suffix == ".json"
+
+
 def calibrated(
     model: ir.Model,
     wanted: Sequence[str],
@@ -203,8 +209,9 @@ def calibrated(
     Raises:
         RecipeError: see `observe`, `samples`, `ranges_of`.
     """
-    if isinstance(source, (str, Path)) and Path(source).suffix == ".json":
-        source = ranges_of(Path(source).read_bytes(), Path(source).name)
     if isinstance(source, Ranges):
         return source
+    if is_ranges_file(source):
+        path = Path(cast("str", source))
+        return ranges_of(path.read_bytes(), path.name)
     return observe(model, wanted, source, runner, count, channels, ram_bytes)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +17,7 @@ from pteron.schema.errors import QuantError, RecipeError
 from .activations import Solved, grids_of, observed, quantize_static
 from .apply import OPSET, apply
 from .blas import one_order
-from .calibrate import Ranges, Source, calibrated, ranges_of
+from .calibrate import Ranges, Source, calibrated, is_ranges_file, ranges_of
 from .clipping import clipped
 from .encode import int8
 from .equalize import chains, equalized
@@ -35,7 +34,7 @@ from .report import QuantReport
 from .rotation import rotated
 from .rounder import Rounder
 from .rounding import GPTQ, NEAREST, Rounded, matrix_of, rounded
-from .samples import Runner, Samples, samples
+from .samples import Runner, Samples, held, samples
 from .scaling import NONE, scaled
 from .shelf import Shelf
 from .solve import solved
@@ -190,6 +189,8 @@ def quantize_weights(
             fit; nothing is changed then.
     """
     model = model.clone() if method.dry and wanted.rotation != NONE else model
+    if calibration is not None and (wanted.fits or method.journal.folder is not None):
+        calibration = _held(calibration)
     made = plan(model, wanted)
     turned = rotated(model, wanted.rotation, wanted.seed) if wanted.rotation != NONE else []
     source = _source(wanted, calibration, method)
@@ -231,6 +232,14 @@ def quantize_weights(
         dataclasses.replace(row, loss=found.layers.get(row.name)) for row in report.layers
     ]
     return report
+
+
+def _held(calibration: Calibration) -> Calibration:
+    """With samples that can be read more than once."""
+    source = calibration.source
+    if isinstance(source, Ranges):
+        return calibration
+    return dataclasses.replace(calibration, source=held(source, calibration.count))
 
 
 def _trial(method: Method) -> Callable[[Choice, Moments], Rounded]:
@@ -313,9 +322,7 @@ def quantize_activations(
         QuantError: nothing to quantize, or what planning, calibration and writing refuse; nothing is changed then.
     """
     graphs.infer(model)
-    if isinstance(calibration.source, Iterator):  # it is read more than once
-        read = list(itertools.islice(calibration.source, calibration.count))
-        calibration = dataclasses.replace(calibration, source=read)
+    calibration = _held(calibration)
     plan, skipped = units(model, wanted)
     if not plan:
         raise QuantError(
@@ -472,7 +479,7 @@ def _mixed(
 
 def _samples_of(source: Source) -> Samples | None:
     """None where it has ranges alone."""
-    return None if isinstance(source, Ranges) or str(source).endswith(".json") else source
+    return None if isinstance(source, Ranges) or is_ranges_file(source) else source
 
 
 def _weights(

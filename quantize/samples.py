@@ -1,4 +1,4 @@
-"""Samples: what a graph is run on to learn of its activations, as files, arrays or dicts, checked against the inputs.
+"""Samples: what a graph is run on to learn of its activations, from files or whatever `given` takes, checked against the inputs.
 
 What runs the graph is a parameter, a `Runner`; the pipeline passes one that exports the graph and runs it on our runtime.
 """
@@ -6,6 +6,7 @@ What runs the graph is a parameter, a `Runner`; the pipeline passes one that exp
 from __future__ import annotations
 
 import itertools
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,15 +17,18 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 from pteron.schema.arrays import read_arrays
-from pteron.schema.errors import RecipeError
+from pteron.schema.errors import RecipeError, shown
+
+from . import given
 
 Array = NDArray[Any]
 Sample = Mapping[str, Array]
 Runner = Callable[[ir.Model, Sequence[str], Iterable[Sample]], Iterable[Mapping[str, Array]]]
 """(model, names of values, samples) -> for each sample those values, computed in f32."""
-Samples = str | Path | Mapping[str, Array] | Iterable[Sample]
-"""An .npz with arrays named like the inputs, or a folder of such files, a sample or more each; such arrays by name; or dicts from
-input to array, one a sample."""
+Samples = str | os.PathLike[str] | Array | Mapping[str, Array] | Sequence[Any] | Iterable[Any]
+"""A file (.npz with arrays named like the inputs, .npy of the only one) or a folder of such, a sample or more each; or arrays, tensors, lists,
+tuples, dicts, a DataLoader or a generator of these, as `given` says."""
+SUFFIXES = (".npz", ".npy")
 
 
 def samples(
@@ -39,29 +43,55 @@ def samples(
     """
     if count < 1:
         raise RecipeError(f"{what}: expected at least one sample, got {count}")
-    if isinstance(source, (str, Path)):
+    if isinstance(source, (str, os.PathLike)):
         path, what = Path(source), Path(source).name
-        files = sorted(path.glob("*.npz")) if path.is_dir() else [path]
-        if not files:
-            raise RecipeError(f"{what}: expected a folder with .npz files, got none in it")
-        source = [s for file in files for s in samples_of(model, _arrays(file), file.name)]
-    elif isinstance(source, Mapping):
-        source = samples_of(model, {k: np.asarray(v) for k, v in source.items()}, what)
-    if not isinstance(source, Iterable):
+        return _Checked(model, lambda: _of_files(model, path), count, what)
+    arrays = given.named(model, source, what)
+    if arrays is not None:
+        some = samples_of(model, arrays, what)
+        return _Checked(model, lambda: some, count, what)
+    if isinstance(source, bytes) or not _is_iterable(source):
         raise RecipeError(
-            f"{what}: expected a file, a dict of arrays or samples, got {type(source).__name__}"
+            f"{what}: expected a file, arrays, tensors or an iterable of samples, got {shown(source)}"
         )
-    return _Checked(model, source, count, what)
+    each, files = given.each, lambda path: _of_files(model, Path(path))
+    return _Checked(model, lambda: each(model, source, files, what), count, what)
+
+
+def _is_iterable(source: Any) -> bool:
+    """A data set has numbers in place of an iterator."""
+    return isinstance(source, Iterable) or hasattr(source, "__getitem__")
+
+
+def held(source: Any, count: int) -> Any:
+    """The source itself where it gives the same again; else the first of its elements: a generator is read once, and a DataLoader shuffles."""
+    same = (str, os.PathLike, Mapping, list, tuple, bytes)
+    if isinstance(source, same) or given.is_array(source) or not _is_iterable(source):
+        return source
+    return list(itertools.islice(iter(source), min(count, sys.maxsize)))
+
+
+def _of_files(model: ir.Model, path: Path) -> Iterator[Sample]:
+    """The samples of a file, or of those in a folder by name."""
+    files = [path]
+    if path.is_dir():
+        files = sorted(p for p in path.iterdir() if p.suffix in SUFFIXES)
+    if not files:
+        raise RecipeError(f"{path.name}: expected a folder with .npz or .npy files, got none in it")
+    for file in files:
+        yield from samples_of(model, _arrays(model, file), file.name)
 
 
 class _Checked:
     """The first samples of a source, checked on the way."""
 
-    def __init__(self, model: ir.Model, source: Iterable[Sample], count: int, what: str) -> None:
+    def __init__(
+        self, model: ir.Model, source: Callable[[], Iterable[Sample]], count: int, what: str
+    ) -> None:
         self.model, self.source, self.count, self.what = model, source, count, what
 
     def __iter__(self) -> Iterator[Sample]:
-        first = itertools.islice(self.source, min(self.count, sys.maxsize))
+        first = itertools.islice(self.source(), min(self.count, sys.maxsize))
         return _checked(self.model, first, self.what)
 
 
@@ -133,12 +163,17 @@ def _split(where: str, value: ir.Value, array: Array) -> Sequence[Array]:
     return [array[i : i + rows] for i in range(0, len(array), rows)]
 
 
-def _arrays(path: Path) -> dict[str, Array]:
+def _arrays(model: ir.Model, path: Path) -> Mapping[str, Array]:
     loaded = read_arrays(path)
     if loaded is None:
         raise RecipeError(
-            f"{path.name}: expected an .npz file of samples, got something else; write it with numpy.savez"
+            f"{path.name}: expected an .npz or .npy file of samples, got something else; write it with numpy.savez"
         )
     if isinstance(loaded, dict):
         return loaded
-    raise RecipeError(f"{path.name}: expected an .npz file with an array for each input, got .npy")
+    names = [str(v.name) for v in model.graph.inputs]
+    if len(names) != 1:
+        raise RecipeError(
+            f"{path.name}: expected an .npz file with arrays named {', '.join(names)}, got .npy, which has one"
+        )
+    return {names[0]: loaded}

@@ -1,9 +1,12 @@
-"""Shared fixtures, and the rule for missing tools: with PTERON_REQUIRE_ALL=1 a skip is a failure."""
+"""Shared fixtures, a share of the tests, and the rule for missing tools: a skip names its reason; with PTERON_REQUIRE_ALL=1 it is a
+failure."""
 
 from __future__ import annotations
 
+import collections
 import importlib.util
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +28,39 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if report.skipped and everything and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = f"skipped although everything must run: {report.longrepr}"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--share", default="1/1", help="K/N: of each file every Nth test, from the Kth"
+    )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Every file is imported and gives tests; which, does not depend on the other files."""
+    found = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", config.option.share)
+    if not found or int(found[1]) > int(found[2]):
+        raise pytest.UsageError(f"--share: expected K/N, as 1/12, got {config.option.share}")
+    first, step = int(found[1]), int(found[2])
+    at = collections.Counter[Path]()
+    taken, left = list[pytest.Item](), list[pytest.Item]()
+    for item in items:
+        at[item.path] += 1
+        (taken if at[item.path] % step == first % step else left).append(item)
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = taken
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """How many tests were skipped, by reason."""
+    reasons = collections.Counter[str]()
+    for report in terminalreporter.stats.get("skipped", ()):
+        text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        reasons[text.removeprefix("Skipped: ")] += 1
+    for text, count in reasons.most_common():
+        terminalreporter.write_line(f"skipped {count}: {text}")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import onnx_ir as ir
 
@@ -26,6 +26,9 @@ from pteron.schema.errors import ArgumentError, naming_files, shown
 
 from .request import Request, front
 from .timing import tuning_of
+
+if TYPE_CHECKING:
+    from pteron.quantize.checkpoint.place import Import
 
 
 @front(Request)
@@ -51,10 +54,12 @@ def export_model(request: Request) -> Report:
 def _export(request: Request, report: Report, kept: Journal) -> None:
     done = list[QuantReport]()
     tuning = tuning_of(request.mode, request.tune)
+    imported = _import(request)
     program = export(
         request.source if request.methods is None else request.methods,
         request,
-        transform=_transform(request, kept, done.append, report),
+        fill=None if imported is None else imported.fill,
+        transform=_transform(request, imported, kept, done.append, report),
         runner=record if request.check else None,
         tuning=tuning,
         report=report,
@@ -72,23 +77,32 @@ def _export(request: Request, report: Report, kept: Journal) -> None:
         write_text(Path(request.tune), tuning.profile.as_text())
 
 
-def _transform(
-    request: Request, kept: Journal, done: Callable[[QuantReport], None], report: Report
-) -> Transform | None:
-    """Places a checkpoint's weights, then rounds."""
-    rounds = _quantizer(request, kept, done)
+def _import(request: Request) -> Import | None:
+    """The checkpoint that is asked for."""
     if request.weights is None:
-        return rounds
+        return None
     from pteron.quantize.checkpoint import read_checkpoint
-    from pteron.quantize.checkpoint.place import place
+    from pteron.quantize.checkpoint.place import Import
 
     path = Path(request.weights)
-    tensors = read_checkpoint(path)
+    return Import(path.name, read_checkpoint(path), partial=request.partial)
+
+
+def _transform(
+    request: Request,
+    imported: Import | None,
+    kept: Journal,
+    done: Callable[[QuantReport], None],
+    report: Report,
+) -> Transform | None:
+    """Places a checkpoint's quantized weights, then rounds."""
+    rounds = _quantizer(request, kept, done)
+    if imported is None:
+        return rounds
 
     def transform(model: ir.Model) -> None:
-        placed = place(model, tensors, path.name)
-        report.notes += [f"weights: nothing is called {left}" for left in placed.skipped]
-        done(placed)
+        done(imported.place(model))
+        report.notes += imported.notes
         if rounds is not None:
             rounds(model)
 

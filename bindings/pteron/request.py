@@ -55,6 +55,11 @@ class Request(Options):
         "rounded: .gguf, .safetensors or a folder of these (AutoAWQ, GPTQ, compressed-tensors, bitsandbytes)",
         kind=PATH,
     )
+    partial: bool = row(
+        False,
+        "of weights: what the checkpoint lacks stays as the model has it, and tensors without a place are left; else both are errors",
+        kind=FLAG,
+    )
     quantize: str | Recipe | None = row(
         None,
         "round the weights first, as `pteron quantize --format` does: nf4, mxfp4 ..., or a recipe's file (.yaml)",
@@ -62,7 +67,8 @@ class Request(Options):
     calibrate: Source | None = row(
         None,
         "samples by which weights are rounded and, with int8, activations get their ranges: .npz with each input by name along "
-        "the first axis, or a folder of them; for int8 also ranges (.json)",
+        "the first axis, .npy of the only input, or a folder of them; in Python also arrays, tensors, lists, tuples, dicts, a "
+        "DataLoader or a generator of these; for int8 also ranges (.json)",
     )
     samples: int = row(64, "samples to calibrate with", kind=COUNT)
     statistics: str | os.PathLike[str] | None = row(
@@ -119,6 +125,8 @@ class Request(Options):
                 and (self.quantize is None or self.methods is not None)
             ):
                 raise QuantError(f"{name}: expected quantize and one source; drop {name}")
+        if self.partial and self.weights is None:
+            raise ArgumentError("partial: expected weights; drop partial")
         if self.weights is not None and self.methods is not None:
             raise ArgumentError("weights: expected one source, got methods; drop weights")
 

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from .check import Example, Step
+from .check import Example, Shapes, Step, Variation
 
 FRAME: Final = re.compile(r'File "([^"]+)", line (\d+)')
 Array = NDArray[Any]
@@ -29,53 +29,79 @@ def array(torch: Any, x: Any) -> Array:
     return np.array(x.numpy())
 
 
+def tensor(torch: Any, x: Array) -> Any:
+    """The array as a tensor: what `array` undoes."""
+    kind = getattr(torch, x.dtype.name)
+    if hasattr(ml_dtypes, x.dtype.name):
+        bits = np.int16 if x.dtype.itemsize == 2 else np.uint8
+        return torch.from_numpy(np.array(x).view(bits)).view(kind)
+    return torch.from_numpy(np.array(x)).to(kind)
+
+
 def example_of(
-    torch: Any, captured: Any, run: Callable[[], tuple[Any, dict[str, Any]]], inputs: Any
+    torch: Any,
+    captured: Any,
+    run: Callable[[], tuple[Any, dict[str, Any]]],
+    inputs: Any,
+    others: Callable[[Shapes], Iterator[Variation]],
 ) -> Example:
     """`run` gives the module's result and its buffers afterwards."""
     leaves = torch.utils._pytree.tree_leaves
     given = [x for x in leaves(inputs) if isinstance(x, torch.Tensor)]
-    names = [*captured.inputs, *(f"past.{s}" for s in captured.states)]
     values = [*given[: len(captured.inputs)], *captured.states.values()]
-
-    def outputs() -> dict[str, Array]:
-        result, buffers = run()
-        kept = [array(torch, x) for x in leaves(result) if x is not None]
-        wanted = dict(zip(captured.outputs, kept, strict=True))
-        return wanted | {f"present.{s}": array(torch, buffers[s]) for s in captured.states}
-
     return Example(
-        {n: array(torch, x) for n, x in zip(names, values, strict=True)},
-        outputs,
+        named_inputs(torch, captured, values),
+        lambda: named_outputs(torch, captured, *run()),
         lambda: _steps(torch, captured, values),
+        others,
     )
+
+
+def named_inputs(torch: Any, captured: Any, values: list[Any]) -> dict[str, Array]:
+    """Tensors of the user and states, by the names of the graph's inputs."""
+    names = [*captured.inputs, *(f"past.{s}" for s in captured.states)]
+    return {n: array(torch, x) for n, x in zip(names, values, strict=True)}
+
+
+def named_outputs(
+    torch: Any, captured: Any, result: Any, buffers: dict[str, Any]
+) -> dict[str, Array]:
+    """What a module gives, and its buffers afterwards, by the names of the graph's outputs."""
+    leaves = torch.utils._pytree.tree_leaves(result)
+    kept = [array(torch, x) for x in leaves if x is not None]
+    wanted = dict(zip(captured.outputs, kept, strict=True))
+    return wanted | {f"present.{s}": array(torch, buffers[s]) for s in captured.states}
+
+
+def flat_inputs(torch: Any, captured: Any, values: list[Any]) -> list[Any]:
+    """What the captured program takes, for the values of `named_inputs`: weights and constants between them."""
+    program = captured.program
+    given = iter(values)
+    user = torch.export.graph_signature.InputKind.USER_INPUT
+    held = {**program.constants, **program.state_dict}
+    return [
+        next(given) if spec.kind == user else held[spec.target]
+        for spec in program.graph_signature.input_specs
+    ]
 
 
 def _steps(torch: Any, captured: Any, values: list[Any]) -> Iterator[Step]:
     """Runs the captured program operator by operator."""
-    program = captured.program
-    given = iter(values)
-    kinds = torch.export.graph_signature.InputKind
-    held = {**program.constants, **program.state_dict}
-    flat = [
-        next(given) if spec.kind == kinds.USER_INPUT else held[spec.target]
-        for spec in program.graph_signature.input_specs
-    ]
     found: list[Step] = []
 
     class Watched(torch.fx.Interpreter):  # type: ignore[misc]
         def run_node(self, n: Any) -> Any:
             result = super().run_node(n)
             if isinstance(result, torch.Tensor) and n.op == "call_function":
-                found.append(Step(n.name, _origin(n), array(torch, result)))
+                found.append(Step(n.name, origin(n), array(torch, result)))
             return result
 
     with torch.no_grad():
-        Watched(program.graph_module).run(*flat)
+        Watched(captured.program.graph_module).run(*flat_inputs(torch, captured, values))
     return iter(found)
 
 
-def _origin(node: Any) -> str:
+def origin(node: Any) -> str:
     """module 'a.b' (Class), operator, file:line."""
     stack = list((node.meta.get("nn_module_stack") or {}).values())
     path, kind = stack[-1] if stack else ("", "")

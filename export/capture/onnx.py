@@ -13,7 +13,6 @@ from typing import Final
 
 import onnx
 import onnx_ir as ir
-import onnx_ir.passes.common as common
 
 from pteron.schema.errors import FileError, ModelError, existing, several
 
@@ -22,6 +21,7 @@ from ..graph.naming import name_nodes, name_values
 from ..graph.wire import without_weights
 from . import contrib
 from .contrib.maps import without_map_types
+from .functions import inline
 from .nodes import check_forms, check_types
 from .origins import note_origins
 from .raising import raise_opset
@@ -72,9 +72,7 @@ def capture_onnx(
     _check_opsets(model, where)
     _check_external(model, where)
     _drop_inputs_with_values(model)
-    _check_calls(model, where)
-    _own_versions(model)
-    common.InlinePass(criteria=lambda f: f.domain != g.OURS)(model)
+    inline(model, where)
     foreign = contrib.adopt(model)
     model.meta[g.NOTES] = contrib.drop_maps(model)
     note_origins(model)
@@ -132,7 +130,7 @@ def read_onnx(
 
 def _function_tensors(model: ir.Model) -> Iterator[tuple[str, ir.TensorProtocol]]:
     for function in model.functions.values():
-        for node in ir.traversal.RecursiveGraphIterator(function):
+        for node in g.nodes_of(function):
             for attribute in node.attributes.values():
                 if attribute.type == ir.AttributeType.TENSOR and not attribute.is_ref():
                     yield node.name or node.op_type, attribute.as_tensor()
@@ -233,37 +231,6 @@ def files_of(path: Path) -> list[Path]:
         return [path]
     tensors = (t for _, t in (*_tensors(model), *_function_tensors(model)))
     return [path, *{Path(t.path) for t in tensors if isinstance(t, ir.ExternalTensor)}]
-
-
-def _check_calls(model: ir.Model, where: str) -> None:
-    """Nodes of the model's functions give no more than these take, and want no more than they give."""
-    bodies: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
-    for node in (n for body in bodies for n in ir.traversal.RecursiveGraphIterator(body)):
-        called = model.functions.get(node.op_identifier())
-        if called is None:
-            continue
-        for what, got, most in (
-            ("inputs", len(node.inputs), len(called.inputs)),
-            ("outputs", len(node.outputs), len(called.outputs)),
-        ):
-            if got > most:
-                raise ModelError(
-                    f"{where}: node {node.name!r} ({node.domain}.{node.op_type}): expected at most {most} {what}, got {got}; "
-                    "correct the node"
-                )
-
-
-def _own_versions(model: ir.Model) -> None:
-    """Nodes of functions of another opset say so themselves, where they are inlined."""
-    for function in model.functions.values():
-        for domain, version in model.graph.opset_imports.items():
-            own = function.opset_imports.get(domain, version)
-            if own == version:
-                continue
-            for node in ir.traversal.RecursiveGraphIterator(function):
-                if node.domain == domain:
-                    node.version = node.version or own
-            function.opset_imports[domain] = version
 
 
 def _check_external(model: ir.Model, where: str) -> None:

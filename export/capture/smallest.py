@@ -18,7 +18,8 @@ def least_sizes(torch: Any, module: Any, program: Any, example: Any) -> dict[str
     """
     tree = torch.utils._pytree
     leaves, spec = tree.tree_flatten(example)
-    symbols = dict.fromkeys(str(e) for _, _, e in _dynamic_axes(torch, program) if e.is_Symbol)
+    axes = [e for _, _, e in dynamic_axes(torch, program)]
+    symbols = dict.fromkeys(str(s) for e in axes for s in sorted(e.free_symbols, key=str))
     if not symbols:
         return {}
     ours = copy.deepcopy(module)
@@ -48,7 +49,7 @@ def least_sizes(torch: Any, module: Any, program: Any, example: Any) -> dict[str
     return least
 
 
-def _dynamic_axes(torch: Any, program: Any) -> Iterator[tuple[int, int, Any]]:
+def dynamic_axes(torch: Any, program: Any) -> Iterator[tuple[int, int, Any]]:
     """(input, axis, size as an expression of the tracer) of all that is dynamic."""
     values = {n.name: n.meta.get("val") for n in program.graph.find_nodes(op="placeholder")}
     for i, name in enumerate(program.graph_signature.user_inputs):
@@ -63,7 +64,7 @@ def _of_size(
 ) -> list[Any] | None:
     """Example inputs cut down where the symbol decides an axis; None where the program's range or the example does not allow it."""
     small = list(leaves)
-    for i, axis, expression in _dynamic_axes(torch, program):
+    for i, axis, expression in dynamic_axes(torch, program):
         mine = [s for s in expression.free_symbols if str(s) == symbol]
         if not mine:
             continue

@@ -29,12 +29,13 @@ from pteron.schema.errors import ModelError, existing
 
 from .. import graph as g
 from ..graph import bounds
-from .check import KEY
+from .check import KEY, Example
 from .examples import FRAME, example_of
 from .onnx import capture_onnx
-from .smallest import least_sizes
+from .smallest import dynamic_axes, least_sizes
 from .state_pairs import Captured, state_pairs
-from .traced import bounds_of, stated
+from .traced import bounds_of, range_of, stated
+from .variations import Maker, Subject, Varied
 from .written import Trial, check_writes, eval_mode
 
 OPSET: Final = 24
@@ -87,6 +88,7 @@ def capture_torch(
         raise ModelError(
             f"model: expected a path, ONNX model, torch module or ExportedProgram, got {type(source).__name__}"
         )
+    axes = list(dynamic_axes(torch, program))
     with _quiet():
         names = _names(torch, source, example, dynamic_shapes)
         with _any_size():
@@ -97,19 +99,66 @@ def capture_torch(
                 f"{where}: buffer {missed[0]!r} is written when the module runs but torch.export does not see it; write it in place (copy_)"
             )
         model, captured = _convert(torch, program, captured, names, least, where, name)
-    if trial is not None:
-        done = (trial.result, trial.buffers)
-        model.meta[KEY] = example_of(torch, captured, lambda: done, example)
-    elif program.example_inputs is not None and not captured.states:
-        model.meta[KEY] = example_of(torch, captured, lambda: (_run(torch, program), {}), example)
+    model.meta[g.PARAMETERS] = frozenset(captured.program.state_dict)
+    if program.example_inputs is not None:
+        varied = Varied(axes, _limits(program, axes, least), _called(torch, example, axes, model))
+        model.meta[KEY] = _example(torch, source, program, captured, example, varied, trial)
     return model
 
 
-def _run(torch: Any, program: Any) -> Any:
-    """What an ExportedProgram gives for its own example inputs."""
-    args, kwargs = program.example_inputs
-    with torch.no_grad(), _quiet():
-        return program.module(check_guards=False)(*args, **kwargs)
+def _example(
+    torch: Any,
+    source: Any,
+    program: Any,
+    captured: Captured,
+    example: Any,
+    varied: Varied,
+    trial: Trial | None,
+) -> Example:
+    """What the check needs. A module begins its other runs with the states that the first one left."""
+    leaves, spec = torch.utils._pytree.tree_flatten(example)
+    module = source
+    states = dict(captured.states)
+    if trial is None:
+        with _quiet():
+            module = program.module(check_guards=False)
+    else:
+        states = {s: trial.buffers[s] for s in states}
+    subject = Subject(torch, module, states)
+
+    def run() -> tuple[Any, dict[str, Any]]:
+        if trial is not None:
+            return trial.result, trial.buffers
+        with _quiet():
+            return subject.run(leaves, spec)
+
+    maker = Maker(torch, subject, captured, example, varied, list(states.values()))
+    return example_of(torch, captured, run, example, maker.others)
+
+
+def _limits(
+    program: Any, axes: list[tuple[int, int, Any]], least: Mapping[str, int]
+) -> dict[Any, tuple[int, int]]:
+    """The least and the largest size by the tracer's symbol."""
+    found = {}
+    for symbol in {s for _, _, e in axes for s in e.free_symbols}:
+        low, high = range_of(program.range_constraints.get(symbol))
+        found[symbol] = max(low, least.get(str(symbol), 0)), high
+    return found
+
+
+def _called(
+    torch: Any, example: Any, axes: list[tuple[int, int, Any]], model: ir.Model
+) -> dict[Any, str]:
+    """The graph's name of each symbol of the tracer."""
+    leaves = torch.utils._pytree.tree_leaves(example)
+    places = [i for i, x in enumerate(leaves) if isinstance(x, torch.Tensor)]
+    ports = dict(zip(places, model.graph.inputs, strict=False))
+    return {
+        e: str(list(ports[i].shape or ())[axis])
+        for i, axis, e in axes
+        if e.is_Symbol and i in ports
+    }
 
 
 def _detached(torch: Any, example: Any) -> Any:

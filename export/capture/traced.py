@@ -15,7 +15,9 @@ import onnx_ir as ir
 from pteron.schema.errors import ModelError
 
 from ..graph import bounds
-from ..sizes import Check, Extent
+from ..graph.dimensions import arithmetic
+from ..sizes import Check, Extent, extents
+from ..sizes.extents import linear
 from .guards import InexpressibleError, Reader, settle
 
 INNER: Final = re.compile(r"/torch/(_|fx/|utils/)")
@@ -100,7 +102,7 @@ def bounds_of(
     names: dict[str, Extent] = {}
     sizes: dict[str, tuple[int, int]] = {}
     found: dict[tuple[str, int], Extent] = {}
-    mixed: list[tuple[str, int, str]] = []
+    mixed: list[tuple[str, int, Any, str]] = []
     ranges = captured.program.range_constraints
     for port, given in zip(model.graph.inputs, captured.inputs, strict=False):
         for axis, (size, traced) in enumerate(
@@ -111,19 +113,19 @@ def bounds_of(
                 continue
             expression = traced.node.expr
             if not expression.is_Symbol:
-                mixed.append((given, axis, str(expression)))
+                mixed.append((given, axis, expression, str(size.value)))
                 continue
             name = str(size.value)
-            low, high = _range(ranges.get(expression))
+            low, high = range_of(ranges.get(expression))
             sizes[name] = max(low, least.get(str(expression), 0)), high
             found[given, axis] = names[str(expression)] = bounds.symbol(name)
     reader = Reader(names, list(captured.inputs), lambda name, axis: found[name, axis])
-    for given, axis, text in mixed:
-        found[given, axis] = reader.number(ast.parse(text, mode="eval").body)
-    checks: list[Check] = []
+    checks = _derived(mixed, names, sizes, ranges, least)
+    for given, axis, expression, _ in mixed:
+        found[given, axis] = reader.number(ast.parse(str(expression), mode="eval").body)
     for expression, limits in ranges.items():
         if not expression.is_Symbol and {str(s) for s in expression.free_symbols} <= names.keys():
-            low, high = _range(limits)
+            low, high = range_of(limits)
             checks += reader.checks(
                 f"{low} <= ({expression}) <= {high}",
                 f"the module was traced for {low} <= {expression} <= {high}",
@@ -145,7 +147,38 @@ def bounds_of(
     return settle(sizes, checks)
 
 
-def _range(limits: Any) -> tuple[int, int]:
+def _derived(
+    mixed: Sequence[tuple[str, int, Any, str]],
+    names: dict[str, Extent],
+    sizes: dict[str, tuple[int, int]],
+    ranges: Mapping[Any, Any],
+    least: Mapping[str, int],
+) -> list[Check]:
+    """Enters the tracer's symbols that no axis is by itself, only as 2 * s + 1: under the name that the axis has them by, or,
+    where the axis has a name of its own, as what they are of it. Returns what must hold of such names."""
+    checks = []
+    for _, _, expression, text in mixed:
+        root = linear(expression)
+        if root is None or str(root.symbol) in names:
+            continue
+        low, high = range_of(ranges.get(root.symbol))
+        low = max(low, least.get(str(root.symbol), 0))
+        named = arithmetic(text, bounds.symbol)
+        same = None if named is None else linear(named)
+        if same is not None and (same.factor, same.offset) == (root.factor, root.offset):
+            sizes[str(same.symbol)] = low, high
+            names[str(root.symbol)] = same.symbol
+            continue
+        axis = bounds.symbol(text)
+        sizes[text] = root.factor * low + root.offset, bounds.MOST
+        rest = extents.sub(axis, root.offset)
+        names[str(root.symbol)] = extents.floordiv(rest, root.factor)
+        why = f"{text} is {root.factor} n + {root.offset}, for which the module was traced"
+        checks.append(Check("divides", root.factor, rest, why))
+    return checks
+
+
+def range_of(limits: Any) -> tuple[int, int]:
     """Of torch's range: 2 is its assumption that an axis is neither 0 nor 1, which no guard states; it runs with 1."""
     if limits is None:
         return 0, bounds.MOST

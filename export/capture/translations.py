@@ -15,7 +15,7 @@ import torch
 
 from pteron.schema.dtypes import DTYPES
 
-from . import aten, aten_places, aten_special, aten_whole
+from . import aten, aten_constants, aten_places, aten_special, aten_training, aten_whole
 from .aten import DOUBLE, FLOAT, INT64, extent, op, reached
 
 KINDS: Final = {
@@ -166,6 +166,14 @@ ATEN: Final[dict[str, Callable[..., Any]]] = {
     "_grouped_mm.default": grouped_mm,
     "_int_mm.default": op.MatMulInteger,
     "scaled_dot_product_attention.default": aten.attention,
+    "scalar_tensor.default": aten_constants.scalar_tensor,
+    "full.default": aten_constants.full,
+    "full_like.default": aten_constants.full_like,
+    "new_full.default": aten_constants.new_full,
+    "fill.Scalar": aten_constants.fill,
+    "_native_batch_norm_legit_functional.default": aten_training.batch_norm,
+    "_native_batch_norm_legit.no_stats": aten_training.batch_norm_without_stats,
+    "native_dropout.default": aten_training.dropout,
     "rsub.Scalar": aten.rsub,
     "rsub.Tensor": aten.rsub,
     "roll.default": aten.roll,

@@ -35,6 +35,8 @@ ROUNDED: Final = "pteron.quantized"
 """Metadata key of a model, all of whose quantized weights Pteron rounded: the format; see arithmetic.py."""
 NOTES: Final = "pteron.notes"
 """Key of a model's `meta`: lines for the report on what capture made of something else."""
+PARAMETERS: Final = "pteron.parameters"
+"""Key of `model.meta`: names of all that the PyTorch module's state holds, as the initializers are called."""
 OPSET: Final = 28
 IR_VERSION: Final = 14
 OURS: Final = "pteron"
@@ -57,21 +59,24 @@ Array = NDArray[Any]
 
 def nodes(model: ir.Model) -> Iterator[ir.Node]:
     """All nodes of the main graph and its subgraphs, outer before inner, in order."""
-    return _nodes_of(model.graph)
+    return nodes_of(model.graph)
 
 
-def _nodes_of(graph: ir.Graph) -> Iterator[ir.Node]:
-    """As ir.traversal.RecursiveGraphIterator, which costs a passage over a graph several times as much."""
-    for node in graph:
+def nodes_of(these: Iterable[ir.Node]) -> Iterator[ir.Node]:
+    """The nodes of a graph, function or list, and of the graphs in them, outer before inner, in order."""
+    # as ir.traversal.RecursiveGraphIterator, which costs a passage over a graph several times as much
+    for node in these:
         yield node
         for body in bodies(node):
-            yield from _nodes_of(body)
+            yield from nodes_of(body)
 
 
 def bodies(node: ir.Node) -> list[ir.Graph]:
-    """The graphs among its attributes, in order."""
+    """The graphs among its attributes, in order; those that name one of a function are none."""
     found: list[ir.Graph] = []
     for a in node.attributes.data.values():  # of the dict itself: most nodes have few or none
+        if a.is_ref():
+            continue
         if a.type == ir.AttributeType.GRAPH:
             found.append(a.as_graph())
         elif a.type == ir.AttributeType.GRAPHS:

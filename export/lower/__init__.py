@@ -12,8 +12,8 @@ import sympy
 from pteron.schema.errors import LoweringError, several
 
 from ..program import Method, Program
-from ..program.rebuild import used_names, without_unused_dims
-from ..sizes import Check
+from ..program.rebuild import replaced, used_names, used_symbols, without_unused_dims
+from ..sizes import Check, Dim
 from ..sizes.expressions import symbol
 from . import ops  # noqa: F401  (its import enters the lowerings)
 from .context import Lowering
@@ -90,8 +90,21 @@ def _program(l: Lowering, name: str, methods: tuple[Method, ...]) -> Program:
         tuple(l.delegates),
         tuple(l.nodes),
     )
-    program = dataclasses.replace(program, dims=tuple(l.sizes.dims.values()))
+    program = _one_face(program, l.values.signed, l.sizes.dims)
     return without_unused_dims(_with_taken(program, l.values.taken))
+
+
+def _one_face(
+    program: Program, signed: Mapping[sympy.Symbol, sympy.Symbol], dims: Mapping[sympy.Symbol, Dim]
+) -> Program:
+    """An element of a shape input that something takes for a size is one everywhere; else it may have any sign."""
+    program = dataclasses.replace(program, dims=tuple(dims.values()))
+    used = used_symbols(program)
+    sizes = {s: s in used or signed[s] not in used for s in signed}
+    gone = {signed[s] if is_size else s for s, is_size in sizes.items()}
+    kept = tuple(d for s, d in dims.items() if s not in gone)
+    both = {signed[s]: s for s in signed if {s, signed[s]} <= used}
+    return replaced(dataclasses.replace(program, dims=kept), both)
 
 
 def _with_taken(program: Program, taken: AbstractSet[sympy.Symbol]) -> Program:

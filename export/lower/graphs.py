@@ -24,7 +24,7 @@ from .env import Failure
 from .node import NAMES, Node
 from .refs import Known, Ref, RefusedError
 from .standard import check_node
-from .table import FOLDS, LOWERINGS
+from .table import FOLDS, LOWERINGS, WAYS
 
 EXPANSION_LIMIT = 8
 """Function bodies inside function bodies."""
@@ -135,6 +135,10 @@ def lower_one(l: Lowering, node: Node) -> list[Ref | None]:
 
 def _compute(l: Lowering, node: Node) -> list[Ref | None]:
     function = LOWERINGS.get((node.domain, node.op_type))
+    ways = WAYS.get(node.op_type) if node.domain == "" else None
+    made = None if ways is None else ways(l, node)
+    if made is not None:
+        return made
     if function is None:
         return _expand(l, node)
     result = function(l, node)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +17,8 @@ from ..graph import bounds
 from ..graph.dimensions import arithmetic
 from ..program import DebugNode, Method, Port, State, views
 from ..program.views import View, as_elements
-from ..sizes import Extent, extents
+from ..sizes import HIGHEST, LOWEST, Extent, extents
+from ..sizes.extents import linear
 from .context import Lowering, Origin
 from .env import Env, Failure
 from .graphs import lower_graph
@@ -129,7 +131,7 @@ def _bind_inputs(
     refs: list[Ref] = []
     states: dict[str, View] = {}
     given = [v for v in graph.inputs if v.name not in graph.initializers]
-    plain: set[str] = {str(d) for v in given for d in v.shape or () if _is_name(d)}
+    plain = _plain([d for v in given for d in v.shape or ()])
     for value in given:
         name = value.name or ""
         if value.dtype not in NAMES or value.shape is None:
@@ -164,6 +166,17 @@ def _state(l: Lowering, name: str, dtype: str, shape: views.Shape) -> View:
     return l.values.new(dtype, shape, "state", len(l.states) - 1, name)
 
 
+def _plain(dims: Sequence[int | ir.SymbolicDim]) -> set[str]:
+    """Names whose sizes the inputs give: those that an axis is, and those that one is a multiple of, plus a number ("2*h + 1")."""
+    plain = {str(d) for d in dims if _is_name(d)}
+    for dim in dims:
+        if not isinstance(dim, int) and dim.value is not None and not _is_name(dim):
+            found = arithmetic(str(dim.value), bounds.symbol)
+            root = None if found is None else linear(found)
+            plain |= set() if root is None else {root.symbol.name}
+    return plain
+
+
 def _is_name(dim: int | ir.SymbolicDim) -> bool:
     if isinstance(dim, int):
         return False
@@ -196,6 +209,12 @@ def _shape_input(l: Lowering, ref: View, name: str, port: int) -> Ref:
         )
         for i in range(count)
     ]
+    for s in symbols:
+        dim = l.sizes.dims[s]
+        if name not in l.sizes.minimums:
+            any_sign = extents.symbol(dim.name, LOWEST)
+            l.sizes.dims[any_sign] = dataclasses.replace(dim, min=LOWEST, max=HIGHEST)
+            l.values.signed[s] = any_sign
     return Known(ref.dtype, as_elements(symbols, fixed), lambda: ref)
 
 

@@ -25,6 +25,10 @@ FOLDS: Final[dict[str, Callable[[Lowering, Node], Folded | None]]] = {}
 """Operator -> how it folds where its operands' elements are known (export/lower/ops/moving/shape.py)."""
 
 
+WAYS: Final[dict[str, Callable[[Lowering, Node], list[Ref | None] | None]]] = {}
+"""Operator -> its lowering where only a run knows its axes (export/lower/ops/control/ways.py)."""
+
+
 def lowers(*op_types: str, domain: str = "") -> Callable[[Function], Function]:
     """Enters the decorated function for these operators.
 

@@ -34,6 +34,7 @@ class Values:
         self.all: list[Value] = []
         self.constants: list[Constant] = []
         self.taken: set[sympy.Symbol] = set()  # shape inputs' elements, as sizes
+        self.signed: dict[sympy.Symbol, sympy.Symbol] = {}  # the same elements, of any sign
         self.parts: dict[int, list[Ref]] = {}  # of flat tensors joined of others
         self._views: dict[tuple[Any, ...], int] = {}
         self._constant_of: dict[tuple[Any, ...], int] = {}
@@ -151,28 +152,34 @@ class Values:
             return as_elements(array.reshape(-1).tolist(), array.shape)
         return as_elements(array.astype(np.float64).reshape(-1).tolist(), array.shape)
 
-    def sizes_in(self, ref: Ref) -> Elements | None:
-        """The elements, where they are known if shape inputs are sizes; prepare finds those that the result names."""
+    def sizes_in(self, ref: Ref, *, signed: bool = False) -> Elements | None:
+        """The elements, where they are known if shape inputs are sizes; prepare finds those that the result names. `signed`: those
+        that were only moved may have any sign."""
         if not isinstance(ref, Known):
             return self.elements(ref)
+        if signed and not ref.assumes:
+            return as_elements([self._of_any_sign(e) for e in ref.elements.flat], ref.shape)
         named = set().union(*(extents.symbols_of(e) for e in ref.elements.flat))
         if not ref.assumes <= named:
             return None
-        self.taken |= named
+        self.taken |= named - set(self.signed.values())
         return ref.elements
+
+    def _of_any_sign(self, e: Any) -> Any:
+        return e.xreplace(self.signed) if isinstance(e, sympy.Expr) else e
 
     def joined(self, ref: Ref) -> list[Ref]:
         """What a flat tensor was joined of, or itself."""
         whole = isinstance(ref, View) and views.covers(ref, self.all[ref.base].shape)
         return self.parts.get(ref.base, [ref]) if isinstance(ref, View) and whole else [ref]
 
-    def known(self, ref: Ref, what: str) -> list[Extent]:
-        """The elements of a flat tensor that decides `what`.
+    def known(self, ref: Ref, what: str, *, signed: bool = False) -> list[Extent]:
+        """The elements of a flat tensor that decides `what`; `signed`: also below 0 where inputs may be.
 
         Raises:
             RefusedError: they are not known at export.
         """
-        elements = self.sizes_in(ref)
+        elements = self.sizes_in(ref, signed=signed)
         if elements is None:
             raise RefusedError(
                 f"{what} is computed while running; expected a constant, arithmetic on sizes, or a small integer "

@@ -74,6 +74,13 @@ class _Machine:
             for want, got in zip(value.shape, x.shape, strict=True):
                 if isinstance(want, sympy.Symbol):
                     self.sizes.setdefault(want, got)
+        for port in m.inputs:
+            for want, got in zip(
+                self.program.values[port.value].shape, np.shape(inputs[port.name]), strict=True
+            ):
+                line = extents.linear(want)
+                if line is not None:
+                    self.sizes.setdefault(line.symbol, (got - line.offset) // line.factor)
         for d in self.program.dims:
             if d.kind == "shape":
                 port = m.inputs[d.port]

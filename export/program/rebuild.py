@@ -12,6 +12,7 @@ from pteron.schema.errors import ProgramError
 from pteron.schema.ops import OPS
 from pteron.schema.signature import CONTROL, signature
 
+from ..sizes import extents
 from ..sizes.extents import symbols_of
 from . import Block, Instr, Method, Port, Program, Value
 
@@ -161,10 +162,15 @@ def without_unused_dims(program: Program) -> Program:
 
 def used_names(program: Program) -> set[str]:
     """Names of the symbols in any shape, stride, attribute, check or capacity."""
-    found: set[str] = set()
+    return {str(s.name) for s in used_symbols(program)}
+
+
+def used_symbols(program: Program) -> set[sympy.Symbol]:
+    """The symbols in any shape, stride, attribute, check, or capacity of a dimension among them."""
+    found: set[sympy.Symbol] = set()
 
     def note(x: Any) -> None:
-        found.update(str(s.name) for s in mentioned(x))
+        found.update(mentioned(x))
 
     for v in program.values:
         note((v.shape, v.strides, v.offset))
@@ -176,9 +182,44 @@ def used_names(program: Program) -> set[str]:
     for s in program.states:
         note(s.shape)
     for d in program.dims:
-        if d.name in found:
+        if any(s.name == d.name for s in found):
             note(d.capacity)
     return found
+
+
+def replaced(program: Program, symbols: Mapping[sympy.Symbol, sympy.Symbol]) -> Program:
+    """Other symbols wherever these stand."""
+    if not symbols:
+        return program
+
+    def other(x: Any) -> Any:
+        if isinstance(x, (tuple, list)):
+            return type(x)(other(e) for e in x)
+        return extents.extent(x.xreplace(symbols)) if isinstance(x, sympy.Expr) else x
+
+    def of(part: Any, *names: str) -> Any:
+        return dataclasses.replace(part, **{name: other(getattr(part, name)) for name in names})
+
+    blocks = (
+        dataclasses.replace(
+            b,
+            instrs=tuple(
+                dataclasses.replace(
+                    i, attrs={k: a if k == "steps" else other(a) for k, a in i.attrs.items()}
+                )
+                for i in b.instrs
+            ),
+        )
+        for b in program.blocks
+    )
+    return dataclasses.replace(
+        program,
+        values=tuple(of(v, "shape", "strides", "offset") for v in program.values),
+        blocks=tuple(blocks),
+        checks=tuple(of(c, "a", "b") for c in program.checks),
+        states=tuple(of(s, "shape") for s in program.states),
+        dims=tuple(of(d, "capacity") for d in program.dims),
+    )
 
 
 def mentioned(x: Any) -> set[sympy.Symbol]:

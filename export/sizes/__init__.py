@@ -12,6 +12,9 @@ Extent: TypeAlias = int | sympy.Expr
 
 HUGE: Final = 2**31 - 1
 """The largest size; ONNX models write such numbers for "to the end"."""
+LOWEST: Final = -(2**63)
+HIGHEST: Final = 2**63 - 1
+"""Of an integer input's element."""
 NONE: Final = 0xFFFFFFFF
 MAX_ELEMENTS: Final = 1 << 40
 """Of a value: the product of its extents, those that are 0 left out."""

@@ -13,7 +13,7 @@ import sympy
 from pteron.schema.errors import ProgramError
 from pteron.schema.layout import ExprOp
 
-from . import Dim, Extent
+from . import Dim, Extent, choices, extents
 
 Row = tuple[int, int, int, ExprOp]
 """(value, a, b, op) as in program.fbs."""
@@ -71,6 +71,8 @@ class Expressions:
         if isinstance(e, sympy.floor | sympy.ceiling):
             op = ExprOp.FLOORDIV if isinstance(e, sympy.floor) else ExprOp.CEILDIV
             return self._quotient(op, e.args[0])
+        if isinstance(e, choices.Choice):
+            return choices.written(e, self.add, self._pair)
         if isinstance(e, sympy.Mod | sympy.Min | sympy.Max):
             op = ExprOp[type(e).__name__.upper()]
             return self._fold(op, _ordered(e) if not isinstance(e, sympy.Mod) else e.args)
@@ -158,9 +160,7 @@ def applied(op: ExprOp, a: int, b: int) -> int | None:
 
 def symbol(dim: Dim) -> sympy.Symbol:
     """The symbol that stands for `dim`."""
-    if dim.min >= 1:
-        return sympy.Symbol(dim.name, integer=True, positive=True)
-    return sympy.Symbol(dim.name, integer=True, nonnegative=True)
+    return extents.symbol(dim.name, dim.min)
 
 
 def to_sympy(rows: Sequence[Row], dims: Sequence[sympy.Symbol]) -> list[Extent]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import sympy
 
-from . import HUGE, Extent
+from . import HUGE, Extent, choices
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -32,10 +32,12 @@ class Scaled:
 
 
 def symbol(name: str, minimum: int = 1) -> sympy.Symbol:
-    """A dimension of at least `minimum`."""
+    """A dimension of at least `minimum`; below 0 an element of any sign."""
     if minimum >= 1:
         return sympy.Symbol(name, integer=True, positive=True)
-    return sympy.Symbol(name, integer=True, nonnegative=True)
+    if minimum >= 0:
+        return sympy.Symbol(name, integer=True, nonnegative=True)
+    return sympy.Symbol(name, integer=True)
 
 
 def extent(x: Any) -> Extent:
@@ -192,7 +194,9 @@ def _cases(x: sympy.Expr) -> Iterator[sympy.Expr]:
     if not open_ or len(set(open_)) > 3:
         yield x
         return
-    for size in (sympy.Integer(0), symbol(open_[0].name)):
+    more = symbol(open_[0].name)
+    negative = () if open_[0].is_nonnegative else (-more,)
+    for size in (sympy.Integer(0), more, *negative):
         try:
             case = sympy.expand(x.subs(open_[0], size))
         except ZeroDivisionError:  # nothing has a size that 0 divides
@@ -228,6 +232,16 @@ def _unrounded(term: sympy.Expr) -> sympy.Expr:
     return term.subs(rounded[0], rounded[0].args[0])
 
 
+def has_any_sign(n: Any) -> bool:
+    """Whether an input's element that may be below 0 takes part."""
+    return any(s.is_nonnegative is None for s in symbols_of(n))
+
+
+def is_below_0(n: Extent) -> Extent:
+    """1 where n is below 0, else 0; of the lowest integer, too."""
+    return mul(-1, minimum(maximum(n, -1), 0))
+
+
 def is_narrow(n: Extent) -> bool:
     """Whether an axis has no or one element: it broadcasts as one of one element does."""
     return at_most(n, 1)
@@ -238,6 +252,29 @@ def simpler(a: Extent, b: Extent) -> Extent:
     if isinstance(a, int) or isinstance(b, int):
         return a if isinstance(a, int) else b
     return a if a.count_ops() <= b.count_ops() else b
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Linear:
+    """factor * symbol + offset, where a larger symbol makes it larger: of such an axis the runtime finds the symbol's size."""
+
+    symbol: sympy.Symbol
+    factor: int
+    offset: int
+
+
+def linear(x: Extent) -> Linear | None:
+    """`x` as such; None where it is something else."""
+    if isinstance(x, int):
+        return None
+    x = sympy.expand(x)
+    symbols = list(x.free_symbols)
+    if len(symbols) != 1 or not x.is_polynomial(symbols[0]) or sympy.degree(x, symbols[0]) != 1:
+        return None
+    factor, offset = x.coeff(symbols[0], 1), x.coeff(symbols[0], 0)
+    if not (factor.is_Integer and offset.is_Integer and factor > 0):
+        return None
+    return Linear(symbols[0], int(factor), int(offset))
 
 
 def same_shape(a: Sequence[Extent], b: Sequence[Extent]) -> bool:
@@ -282,6 +319,7 @@ FUNCTIONS: dict[Any, Any] = {
     sympy.Mod: lambda a, b: a - b * math.floor(fractions.Fraction(a) / b),
     sympy.Min: min,
     sympy.Max: max,
+    **choices.FUNCTIONS,
 }
 
 

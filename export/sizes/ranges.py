@@ -8,6 +8,7 @@ from typing import Any
 import sympy
 
 from . import Extent, extents
+from .choices import Bound
 
 
 def direction(n: Extent, counted: Collection[sympy.Symbol]) -> int | None:
@@ -17,7 +18,7 @@ def direction(n: Extent, counted: Collection[sympy.Symbol]) -> int | None:
     assert isinstance(n, sympy.Expr)
     if n.is_Symbol:
         return 1
-    if n.is_Add or isinstance(n, (sympy.Min, sympy.Max, sympy.floor, sympy.ceiling)):
+    if n.is_Add or isinstance(n, (sympy.Min, sympy.Max, sympy.floor, sympy.ceiling, Bound)):
         return _joined(direction(a, counted) for a in n.args)
     if n.is_Mul:
         return _of_product(n.args, counted)
@@ -67,7 +68,7 @@ def between(
 
 
 RULES: dict[Any, Callable[..., Any]] = {
-    f: f for f in (sympy.Add, sympy.Min, sympy.Max, sympy.floor, sympy.ceiling)
+    f: f for f in (sympy.Add, sympy.Min, sympy.Max, sympy.floor, sympy.ceiling, Bound)
 }
 """What grows with each of its arguments: of the least comes the least."""
 

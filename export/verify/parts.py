@@ -11,7 +11,8 @@ from pteron.schema.layout import CheckKind, DimKind, Layout, StateRole, Storage
 from pteron.schema.policies import POLICIES
 
 from ..program import PANEL_TOKENS, Constant, Method, Port, Program, State, Value
-from ..sizes.extents import symbols_of
+from ..sizes import HIGHEST, LOWEST
+from ..sizes.extents import linear, symbols_of
 from .attributes import MAX_LIST
 from .refusal import refuse
 
@@ -48,8 +49,9 @@ def _check_dims(program: Program) -> None:
         where = f"dimension {d.name}"
         if d.kind not in DIM_KINDS:
             refuse(where, "kind", f"one of {sorted(DIM_KINDS)}", d.kind)
-        if not 0 <= d.min <= d.max < 2**63:
-            refuse(where, "min", f"0 to {d.max}", d.min)
+        least = LOWEST if d.kind == "shape" else 0
+        if not least <= d.min <= d.max <= HIGHEST:
+            refuse(where, "min", f"{least} to {d.max}", d.min)
         if not d.min <= d.hint <= d.max:
             refuse(where, "hint", f"{d.min} to {d.max}", d.hint)
         if d.kind == "shape" and not 0 <= d.port < ports:
@@ -161,6 +163,8 @@ def _check_role(program: Program, s: State, where: str) -> None:
         refuse(where, "role", "one position, i64[1]", f"{len(positions)}, {s.dtype}{list(s.shape)}")
     if s.role in HELD and not (positions and 0 <= s.axis < len(s.shape)):
         refuse(where, "axis", f"below {len(s.shape)}, beside a position", s.axis)
+    if s.role in HELD and DTYPES[s.dtype].bits % 8:
+        refuse(where, "dtype", "rows of whole bytes", s.dtype)
     if s.role == "panels" and (s.axis == len(s.shape) - 1 or s.shape[-1] != PANEL_TOKENS):
         refuse(
             where,
@@ -193,18 +197,32 @@ def _check_methods(program: Program, planned: bool) -> None:
         next_state = 0
         for i in range(*m.values):
             next_state = _check_value(program, m, i, next_state, planned)
+        _check_context(program, m)
         if planned:
             _check_bound(program, m)
     if start != len(program.values):
         refuse("program", "values in methods", len(program.values), start)
 
 
+def _check_context(program: Program, m: Method) -> None:
+    """Rows of tokens are saved as far as the position says: a method that has them has it, too."""
+    roles = {
+        program.states[v.base].role
+        for v in program.values[slice(*m.values)]
+        if v.storage == "state"
+    }
+    if roles.intersection(HELD) and "position" not in roles:
+        refuse(f"method {m.name}", "states", "a position beside rows of tokens", sorted(roles))
+
+
 def _check_bound(program: Program, m: Method) -> None:
-    """Each symbolic dimension of the method is an axis of one of its inputs: the runtime solves no equations."""
+    """Each symbolic dimension of the method is an axis of one of its inputs, or an axis is a multiple of it, plus a number: other
+    equations the runtime does not solve."""
     values = program.values[slice(*m.values)]
     sizes = {e for v in values for e in (*v.shape, *(v.strides or ()), v.offset)}
     used = {s.name for e in sizes if not isinstance(e, int) for s in symbols_of(e)}
-    axes = {str(e) for port in m.inputs for e in program.values[port.value].shape}
+    given = [linear(e) for port in m.inputs for e in program.values[port.value].shape]
+    axes = {root.symbol.name for root in given if root is not None}
     for d in program.dims:
         if d.kind == "symbolic" and d.name in used - axes:
             refuse(f"method {m.name}", f"dimension {d.name}", "an axis of an input", "none is it")

@@ -13,6 +13,8 @@ import numpy as np
 
 from pteron.schema.errors import QuantError
 
+from .converted import in_modules
+from .families import FAMILIES
 from .ggml import FLOATS, LAYOUTS
 from .weight import Array, Tensor, Weight
 
@@ -33,23 +35,13 @@ STRING, LIST = 8, 9
 MOST: Final = 1 << 28
 """Elements and bytes of one key's value: what is larger is no key of a model."""
 
-NAMES: Final = {
-    "token_embd": "embed_tokens", "output": "lm_head", "output_norm": "norm",
-    "attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj",
-    "attn_output": "self_attn.o_proj", "attn_q_norm": "self_attn.q_norm", "attn_k_norm": "self_attn.k_norm",
-    "attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm",
-    "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
-}  # fmt: skip
-"""What GGUF calls the modules of a decoder, and transformers does."""
-TURNED: Final = ("llama",)
-"""Architectures whose converter orders the rows of queries and keys for another kind of rotation."""
-
 
 def read_gguf(path: Path) -> dict[str, Tensor]:
-    """Tensors by the names of GGUF, or those of transformers where it has them for decoders.
+    """Tensors by the names of transformers, as families.py has them; a tied head reads the table. A tensor that another tool than
+    llama.cpp's converters named keeps its name.
 
     Raises:
-        QuantError: damaged, or of another version.
+        QuantError: damaged, of another version, or of an architecture or with a tensor that families.py does not know.
     """
     with path.open("rb") as file:
         try:
@@ -79,8 +71,8 @@ def _tensors(path: Path, file: BinaryIO) -> dict[str, Tensor]:
         tensor = _tensor(path, name, shape, kind, start + offset, facts)
         if start + offset + tensor.nbytes > size:
             raise QuantError(f"{path}: ends within tensor {name}; the file is cut off")
-        found[_named(name)] = tensor
-    return found
+        found[name] = tensor
+    return in_modules(path, str(facts.get("general.architecture")), found)
 
 
 def _string(file: BinaryIO) -> str:
@@ -106,14 +98,6 @@ def _value(file: BinaryIO, kind: int | None = None) -> Any:
     return struct.unpack(form, file.read(struct.calcsize(form)))[0]
 
 
-def _named(name: str) -> str:
-    block = re.match(r"blk\.(\d+)\.(.*?)(\.weight|\.bias)$", name)
-    if block and block[2] in NAMES:
-        return f"layers.{block[1]}.{NAMES[block[2]]}{block[3]}"
-    stem, dot, end = name.rpartition(".")
-    return f"{NAMES[stem]}{dot}{end}" if stem in NAMES else name
-
-
 def _tensor(
     path: Path, name: str, shape: tuple[int, ...], kind: int, at: int, facts: dict[str, Any]
 ) -> Tensor:
@@ -122,11 +106,11 @@ def _tensor(
         called, dtype = FLOATS[kind]
         nbytes = count * dtype.itemsize
 
-        def floats() -> Array:
+        def plain() -> Array:
             values = np.fromfile(path, dtype, count, offset=at).reshape(shape)
             return _straight(values, heads).astype(np.float32)
 
-        return Tensor(called, shape, nbytes, floats)
+        return Tensor(called, shape, nbytes, plain)
     layout = LAYOUTS.get(kind)
     if layout is None:
         return Tensor(f"type {kind}", shape, 0, functools.partial(_refuse, path, name, kind))
@@ -140,7 +124,8 @@ def _tensor(
         raw = np.fromfile(path, np.uint8, rows * blocks * layout.nbytes, offset=at)
         return layout.read(_straight(raw.reshape(rows, blocks, layout.nbytes), heads))
 
-    return Tensor(layout.name, (rows, shape[-1]), rows * blocks * layout.nbytes, blocked)
+    whole = shape if len(shape) > 2 else (rows, shape[-1])
+    return Tensor(layout.name, whole, rows * blocks * layout.nbytes, blocked)
 
 
 def _refuse(path: Path, name: str, kind: int) -> Weight:
@@ -151,10 +136,10 @@ def _refuse(path: Path, name: str, kind: int) -> Weight:
 
 
 def _heads(path: Path, name: str, shape: tuple[int, ...], facts: dict[str, Any]) -> int:
-    """Of a weight or bias whose rows were turned: heads; 0 of others."""
-    arch = facts.get("general.architecture")
+    """Of a weight or bias whose rows were permuted: heads; 0 of others."""
+    arch = str(facts.get("general.architecture"))
     found = re.match(r"blk\.(\d+)\.attn_([qk])\.(weight|bias)$", name)
-    if arch not in TURNED or not found or not shape:
+    if arch not in FAMILIES or not FAMILIES[arch].interleaved or not found or not shape:
         return 0
     told = facts.get(f"{arch}.attention.head_count", 1)
     if found[2] == "k":
@@ -172,5 +157,5 @@ def _straight(rows: Array, heads: int) -> Array:
     """Rows [heads, half, 2] back to [heads, 2, half]."""
     if not heads:
         return rows
-    turned = rows.reshape(heads, len(rows) // heads // 2, 2, *rows.shape[1:])
-    return turned.swapaxes(1, 2).reshape(rows.shape)
+    pairs = rows.reshape(heads, len(rows) // heads // 2, 2, *rows.shape[1:])
+    return pairs.swapaxes(1, 2).reshape(rows.shape)

@@ -1,4 +1,7 @@
-"""A checkpoint's weights into a Graph: each layer of the same name gets Q/DQ in place of its floats. ONNX -> ONNX.
+"""A checkpoint's weights into a Graph. ONNX -> ONNX.
+
+Before the passes every parameter gets its tensor's values as floats, so that whatever passes make of them is made of these.
+After the passes each layer whose weight is still a tensor's matrix gets Q/DQ in place of the floats:
 
 DequantizeLinear(codes, scale, zero)              what has a zero point or none
 DequantizeLinear(codes, DequantizeLinear(few, outer))  scales that are few bits themselves
@@ -18,135 +21,167 @@ import onnx_ir as ir
 
 import pteron.export.graph as graphs
 from pteron.export.graph.weights import read
-from pteron.schema.errors import QuantError
+from pteron.schema.errors import QuantError, several
 
 from ..layers import Layer, layers
 from ..levels import DOMAIN, declare_levels, declare_shifted
 from ..report import LayerReport, QuantReport
-from . import plain_name
-from .weight import Array, Nested, Tensor, Weight, plain
+from .match import Match, Matches, match
+from .weight import Array, Nested, Tensor, Weight, floats, plain
 
 ALIKE: Final = 0.5
-"""Least cosine between a weight and the one that it replaces."""
+"""Least cosine between a weight and the one that it replaces, where others have it."""
+MOVED: Final = ".t"
+"""What folding adds to the name of a weight that it transposed."""
 
 
-def place(model: ir.Model, tensors: dict[str, Tensor], source: str) -> QuantReport:
-    """Replaces the weights that the checkpoint has, in place.
+@dataclasses.dataclass(slots=True)
+class Filled:
+    """A parameter that has its tensor's values: sums of squares of what changed and of what was there, largest change."""
 
-    Returns:
-        What each layer got, compared with the floats that were there; quantized weights that found no layer as skipped.
+    match: Match
+    noise: float = 0.0
+    power: float = 0.0
+    worst: float = 0.0
+    cosine: float = 1.0
 
-    Raises:
-        QuantError: no weight of the checkpoint has a place; a shape differs; some weights resemble those in the model and
-            some do not, so that names or orders are mistaken.
+
+class Import:
+    """One checkpoint on its way into one Graph: `fill`, then the passes, then `place`.
+
+    `partial`: parameters without a tensor keep their values, tensors without a place are left; both are told in `notes`.
     """
-    names = {plain_name(name): name for name in tensors}
-    found, report, taken = layers(model, tables=True), QuantReport(source), set[str]()
-    writer, alike = Writer(model), dict[str, float]()
-    done: dict[tuple[int, str], ir.Value] = {}
-    orders: dict[tuple[int, str], Array | None] = {}
-    for layer in found:
-        name = _name_of(layer, names)
-        if name is None or len(layer.shape) != 2:
-            continue
-        weight = layer.node.inputs[layer.slot]
-        key = (id(weight), layer.kind)
-        if key not in done:
-            _check_shape(layer, name, tensors[name])
-            got, old = tensors[name].read(), layer.matrix(read(_tensor(weight)))
-            row, alike[name] = _compared(layer, tensors[name], got, np.asarray(old, np.float32))
-            report.layers.append(row)
-            done[key], orders[key] = writer.value(layer, got)
-        layer.node.replace_input_with(layer.slot, done[key])
-        writer.reorder(layer, orders[key])
-        taken.add(name)
-    _check_alike(source, alike)
-    if not taken:
-        have = ", ".join(sorted(tensors)[:5])
-        want = ", ".join(layer.name for layer in found[:5])
+
+    def __init__(self, source: str, tensors: dict[str, Tensor], *, partial: bool = False) -> None:
+        self.source = source
+        self.tensors = tensors
+        self.partial = partial
+        self.notes: list[str] = []
+        self.filled: dict[str, Filled] = {}
+
+    def fill(self, model: ir.Model) -> None:
+        """Puts the values of every tensor, as floats, in place of its parameter's.
+
+        Raises:
+            QuantError: a parameter has no tensor, or a tensor no place (unless `partial`); none has; a shape differs; some
+                weights resemble those that they replace and some do not, so that names or orders are mistaken.
+        """
+        matches = match(model, self.tensors, self.source)
+        self._account(matches)
+        for each in matches.found:
+            self.filled[str(each.parameter.value.name)] = _filled(each)
+        _check_alike(self.source, list(self.filled.values()))
+
+    def _account(self, matches: Matches) -> None:
+        if not matches.found:
+            have = ", ".join(sorted(self.tensors)[:5])
+            want = ", ".join(matches.missing[:5])
+            raise QuantError(
+                f"{self.source}: no tensor has the name of a parameter; it has {have}; the model's are {want}"
+            )
+        told = matches.told()
+        if told and not self.partial:
+            raise QuantError(
+                f"{self.source}: {'; '.join(told)}; correct the names, or leave them as they are (--partial)"
+            )
+        self.notes += [f"weights: {text}" for text in told]
+
+    def place(self, model: ir.Model) -> QuantReport:
+        """Puts the tensors' quantized values in place of the floats that `fill` put there.
+
+        Returns:
+            What each layer got, compared with the floats that the model came with.
+        """
+        report, writer = QuantReport(self.source), Writer(model)
+        done: dict[tuple[int, str], tuple[ir.Value, Array | None]] = {}
+        changed = []
+        for layer in layers(model, tables=True):
+            weight = layer.node.inputs[layer.slot]
+            each = self._of(weight)
+            if each is None:
+                continue
+            key = (id(weight), layer.kind)
+            if key not in done:
+                got = each.match.tensor.read()
+                matrix = layer.matrix(read(_tensor(weight)))
+                if isinstance(got, Weight) and not np.array_equal(matrix, got.decoded()):
+                    changed.append(layer.name)
+                    continue
+                report.layers.append(_reported(layer, each))
+                if not isinstance(got, Weight):
+                    continue
+                done[key] = writer.value(layer, got)
+            value, order = done[key]
+            layer.node.replace_input_with(layer.slot, value)
+            writer.reorder(layer, order)
+        if changed:
+            self.notes.append(
+                f"weights: {several(len(changed), 'layer')} of {len(self.filled)} keep floats, for a factor went into "
+                f"their weights: {', '.join(changed[:5])}"
+            )
+        graphs.drop_unread(model)
+        return report
+
+    def _of(self, weight: ir.Value | None) -> Filled | None:
+        name = "" if weight is None else str(weight.name)
+        while name not in self.filled and name.endswith(MOVED):
+            name = name.removesuffix(MOVED)
+        return self.filled.get(name)
+
+
+def _filled(each: Match) -> Filled:
+    """Replaces the parameter's elements, which are read anew from the file whenever somebody needs them."""
+    value, shape = each.parameter.value, each.parameter.shape
+    old = _tensor(value)
+    dtype = old.dtype
+
+    def made() -> ir.TensorProtocol:
+        got = floats(each.tensor.read())
+        laid = got.reshape(each.tensor.shape) if each.tensor.shape else got
+        laid = np.ascontiguousarray(laid.T if each.transposed else laid).reshape(shape)
+        return ir.tensor(laid.astype(dtype.numpy()), dtype=dtype, name=value.name)
+
+    out = Filled(each)
+    if len(shape) > 1:
+        _compare(out, np.asarray(read(old), np.float32), np.asarray(made().numpy(), np.float32))
+    value.const_value = ir.LazyTensor(
+        made, dtype=dtype, shape=ir.Shape(shape), cache=False, name=value.name
+    )
+    return out
+
+
+def _compare(out: Filled, old: Array, new: Array) -> None:
+    error = new - old
+    out.noise = float(np.square(error, dtype=np.float64).sum())
+    out.power = float(np.square(old, dtype=np.float64).sum())
+    out.worst = float(np.abs(error).max(initial=0))
+    both = out.power * float(np.square(new, dtype=np.float64).sum())
+    product = float((new.astype(np.float64) * old).sum())
+    out.cosine = product / both**0.5 if both > 0 else 1.0
+
+
+def _check_alike(source: str, filled: list[Filled]) -> None:
+    known = [f for f in filled if len(f.match.parameter.shape) > 1]
+    bad = [f for f in known if not f.cosine >= ALIKE]
+    if bad and len(bad) < len(known):
         raise QuantError(
-            f"{source}: no tensor has the name of a layer; it has {have}; the layers are {want}"
+            f"{source}: {len(bad)} of {len(known)} weights do not resemble those that they replace, first "
+            f"{bad[0].match.name} (cosine {bad[0].cosine:.3f}), while the others do; their rows have another order, or names differ"
         )
-    _place_floats(model, tensors, names)
-    report.skipped = [
-        f"{name}, {tensor.kind}, which stays in {source}"
-        for name, tensor in tensors.items()
-        if name not in taken and len(tensor.shape) == 2
-    ]
-    graphs.drop_unread(model)
-    return report
+
+
+def _reported(layer: Layer, each: Filled) -> LayerReport:
+    tensor, (n, k) = each.match.tensor, layer.extents
+    return LayerReport(
+        layer.name, layer.node.op_type, tensor.kind, (n, k), 8 * tensor.nbytes / max(n * k, 1),
+        each.noise, each.power, each.worst, str(layer.node.name), algorithm="imported",
+    )  # fmt: skip
 
 
 def _tensor(value: ir.Value | None) -> ir.TensorProtocol:
     tensor = graphs.constant_tensor(value)
     assert tensor is not None
     return tensor
-
-
-def _name_of(layer: Layer, names: dict[str, str]) -> str | None:
-    """The tensor of a layer: of its name, or the only one that ends in it or that it ends in."""
-    for own in layer.names:
-        wanted = plain_name(own)
-        if wanted in names:
-            return names[wanted]
-        ends = [
-            n
-            for n in names
-            if wanted and (f".{n}".endswith(f".{wanted}") or f".{wanted}".endswith(f".{n}"))
-        ]
-        if len(ends) == 1:
-            return names[ends[0]]
-    return None
-
-
-def _check_shape(layer: Layer, name: str, tensor: Tensor) -> None:
-    if tensor.shape != layer.extents:
-        raise QuantError(
-            f"{name}: expected {list(layer.extents)} as layer {layer.name} has it, got {list(tensor.shape)}"
-        )
-
-
-def _check_alike(source: str, alike: dict[str, float]) -> None:
-    bad = [name for name, cosine in alike.items() if not cosine >= ALIKE]
-    if bad and len(bad) < len(alike):
-        raise QuantError(
-            f"{source}: {len(bad)} of {len(alike)} weights do not resemble those that they replace, first {bad[0]} "
-            f"(cosine {alike[bad[0]]:.3f}), while the others do; their rows have another order, or names differ"
-        )
-
-
-def _compared(
-    layer: Layer, tensor: Tensor, got: Weight | Array, old: Array
-) -> tuple[LayerReport, float]:
-    new = got.decoded() if isinstance(got, Weight) else np.asarray(got, np.float32)
-    error = new - old
-    power = float(np.square(old, dtype=np.float64).sum())
-    both = power * float(np.square(new, dtype=np.float64).sum())
-    cosine = float((new.astype(np.float64) * old).sum()) / both**0.5 if both > 0 else 1.0
-    n, k = layer.extents
-    return LayerReport(
-        layer.name, layer.node.op_type, tensor.kind, (n, k), 8 * tensor.nbytes / max(n * k, 1),
-        float(np.square(error, dtype=np.float64).sum()), power, float(np.abs(error).max(initial=0)),
-        str(layer.node.name), algorithm="imported",
-    ), cosine  # fmt: skip
-
-
-def _place_floats(model: ir.Model, tensors: dict[str, Tensor], names: dict[str, str]) -> None:
-    """Tensors of floats that have the name and shape of a constant: norms, biases."""
-    for graph in graphs.graphs(model):
-        for value in graph.initializers.values():
-            name = names.get(plain_name(str(value.name)))
-            tensor = graphs.constant_tensor(value)
-            if name is None or tensor is None or tensor.dtype != ir.DataType.FLOAT:
-                continue
-            if (
-                tuple(int(str(d)) for d in tensor.shape) != tensors[name].shape
-                or len(tensors[name].shape) > 1
-            ):
-                continue
-            got = tensors[name].read()
-            if isinstance(got, np.ndarray):
-                value.const_value = ir.tensor(np.asarray(got, np.float32), name=value.name)
 
 
 @dataclasses.dataclass(slots=True)
@@ -177,7 +212,7 @@ class Writer:
         graph.insert_before(layer.node, [gather])
         layer.node.replace_input_with(0, out)
 
-    def value(self, layer: Layer, weight: Weight | Array) -> tuple[ir.Value, Array | None]:
+    def value(self, layer: Layer, weight: Weight) -> tuple[ir.Value, Array | None]:
         """The weight as the layer reads it, made in front of the layer; and the order of K, where that is another."""
         graph = layer.node.graph
         assert isinstance(graph, ir.Graph)
@@ -198,15 +233,11 @@ class Writer:
             nodes.append(ir.Node(domain, op, list(inputs), made, outputs=[out], name=name))
             return out
 
-        order = weight.order if isinstance(weight, Weight) else None
-        if isinstance(weight, Weight) and (order is None or layer.slot == 1):
+        order = weight.order
+        if order is None or layer.slot == 1:
             w = self._decoded(weight, constant, add)
-        elif isinstance(
-            weight, Weight
-        ):  # a table has nothing that could be brought into that order
+        else:  # a table has nothing that could be brought into that order
             w, order = constant(weight.decoded(), "weight"), None
-        else:
-            w = constant(np.asarray(weight, np.float32), "weight")
         if layer.kind == "matmul":
             w = add("Transpose", [w], perm=[1, 0])
         graph.insert_before(layer.node, nodes)

@@ -63,12 +63,19 @@ class Weight:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Tensor:
-    """`kind`: what its tool calls it. `read` gives a Weight, or an array of a tensor that is not quantized."""
+    """`kind`: what its tool calls it. `read` gives a Weight, or an array of a tensor that is not quantized. `transposed`: the
+    parameter of the module is this one's transpose."""
 
     kind: str
     shape: tuple[int, ...]
     nbytes: int
     read: Callable[[], Weight | Array]
+    transposed: bool = False
+
+
+def floats(read: Weight | Array) -> Array:
+    """f32, of rows [n, k] where it is quantized."""
+    return read.decoded() if isinstance(read, Weight) else np.asarray(read, np.float32)
 
 
 def plain(part: Array | Nested) -> Array:

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/sized.h"
+#include "program/line.h"
 #include "program/program.h"
 
 uint32_t pte_program_method_count(const pte_program *p) { return p == NULL ? 0 : p->method_count; }
@@ -52,6 +53,24 @@ pte_status pte_program_method(const pte_program *p, uint32_t method, pte_method_
   return pte_sized_write(out, &info, sizeof info);
 }
 
+static void give_axis(const pte_program *p, uint32_t index, uint32_t axis, pte_port_info *info) {
+  const pte_file_expr *e = &p->exprs[index];
+  bool fixed = e->op == PTE_EXPR_CONST;
+  pte_line line = {0};
+  info->shape[axis] = fixed ? e->value : -1;
+  info->minimum[axis] = fixed ? e->value : 0;
+  info->maximum[axis] = fixed ? e->value : INT64_MAX;
+  info->symbol[axis] = info->of[axis] = "";
+  if (!pte_line_of(p->exprs, index, &line)) return;
+  const pte_file_dim *d = &p->dims[line.dim];
+  info->minimum[axis] = pte_line_at(&line, d->min, 0);
+  info->maximum[axis] = pte_line_at(&line, d->max, INT64_MAX);
+  info->of[axis] = pte_program_string(p, d->name);
+  info->factor[axis] = line.factor;
+  info->offset[axis] = line.offset;
+  if (e->op == PTE_EXPR_DIM) info->symbol[axis] = info->of[axis];
+}
+
 /* Shape, bounds and symbols from the value's expressions. */
 static pte_status give_port(const pte_program *p, uint32_t name, uint32_t value_index,
                             bool shape_input, pte_port_info *out) {
@@ -60,15 +79,8 @@ static pte_status give_port(const pte_program *p, uint32_t name, uint32_t value_
                         .dtype = value->dtype,
                         .rank = value->rank,
                         .shape_input = shape_input};
-  for (uint32_t axis = 0; axis < info.rank; axis++) {
-    const pte_file_expr *e = &p->exprs[p->tables.refs[value->shape + axis]];
-    bool fixed = e->op == PTE_EXPR_CONST, symbol = e->op == PTE_EXPR_DIM;
-    const pte_file_dim *d = symbol ? &p->dims[e->a] : NULL;
-    info.shape[axis] = fixed ? e->value : -1;
-    info.minimum[axis] = fixed ? e->value : symbol ? d->min : 0;
-    info.maximum[axis] = fixed ? e->value : symbol ? d->max : INT64_MAX;
-    info.symbol[axis] = symbol ? pte_program_string(p, d->name) : "";
-  }
+  for (uint32_t axis = 0; axis < info.rank; axis++)
+    give_axis(p, p->tables.refs[value->shape + axis], axis, &info);
   return pte_sized_write(out, &info, sizeof info);
 }
 

@@ -17,6 +17,9 @@
 /* At most so many inputs, outputs, params, results, elements of a list attribute. */
 #define PTE_MAX_LIST 4096
 
+/* Side by side along the last axis of a state whose role is PANELS. */
+#define PTE_PANEL_TOKENS 16
+
 typedef struct pte_segment {
   const uint8_t *data; /* CONSTANTS and BLOB: in the file or the external that the caller brought,
                           64-byte aligned; else a copy, aligned to 16 */

@@ -67,6 +67,41 @@ static const pte_field STATE[] = {
     PTE_CHOICE(pte_file_state, role, PTE_ROLE_PANELS + 1),
 };
 
+/* Whether axis `axis` of a state is this number, whatever the dimensions are. */
+static bool extent_is(const pte_program *p, const pte_file_state *s, uint32_t axis,
+                      int64_t extent) {
+  const pte_file_expr *e = &p->exprs[p->tables.refs[s->shape.start + axis]];
+  return e->op == PTE_EXPR_CONST && e->value == extent;
+}
+
+static bool has_position(const pte_program *p, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    if (p->states[i].role == PTE_ROLE_POSITION) return true;
+  return false;
+}
+
+/* What saving, going back and forking rely on: a position that is one number, rows of whole bytes,
+ * lines of 16 tokens. */
+static pte_status check_role(pte_verifier *v, uint32_t i) {
+  const pte_program *p = v->program;
+  const pte_file_state *s = &p->states[i];
+  if (s->role == PTE_ROLE_POSITION) {
+    if (s->dtype != PTE_I64 || s->shape.count != 1 || !extent_is(p, s, 0, 1))
+      return pte_refuse(v, "states[%u].role: a position is i64 [1]", i);
+    if (has_position(p, i)) return pte_refuse(v, "states[%u].role: a second position", i);
+  }
+  if (s->role < PTE_ROLE_TOKENS) return PTE_OK;
+  if (!has_position(p, p->state_count))
+    return pte_refuse(v, "states[%u].role: rows of tokens need a position", i);
+  if (pte_element_bits(s->dtype) % 8 != 0)
+    return pte_refuse(v, "states[%u].dtype: no rows of elements narrower than a byte", i);
+  uint32_t last = s->shape.count - 1;
+  if (s->role == PTE_ROLE_PANELS && (s->axis == last || !extent_is(p, s, last, PTE_PANEL_TOKENS)))
+    return pte_refuse(v, "states[%u].shape: expected 16 tokens along the last axis, behind axis",
+                      i);
+  return PTE_OK;
+}
+
 static pte_status verify_state(pte_verifier *v, uint32_t i) {
   const pte_program *p = v->program;
   const pte_file_state *s = &p->states[i];
@@ -79,6 +114,7 @@ static pte_status verify_state(pte_verifier *v, uint32_t i) {
                           s->role >= PTE_ROLE_TOKENS ? s->shape.count : 1));
   if (s->role == PTE_ROLE_VALUE && s->reach != 0)
     return pte_refuse(v, "states[%u].reach: expected 0 of a value, got %u", i, s->reach);
+  PTE_TRY(check_role(v, i));
   if (s->initial == PTE_NONE) return PTE_OK;
   const pte_file_constant *c = &p->constants[s->initial];
   if (c->dtype != s->dtype || c->layout != PTE_STRIDED ||

@@ -39,8 +39,9 @@ static pte_status verify_dim(pte_verifier *v, uint32_t i) {
   const pte_program *p = v->program;
   const pte_file_dim *d = &p->dims[i];
   PTE_CHECK_FIELDS(v, "dims", i, d, DIM);
-  if (d->min < 0 || d->min > d->max)
-    return pte_refuse(v, "dims[%u].min: expected 0 to %lld, got %lld", i, d->max, d->min);
+  int64_t least = d->kind == PTE_DIM_SHAPE ? INT64_MIN : 0; /* an input's element has any sign */
+  if (d->min < least || d->min > d->max)
+    return pte_refuse(v, "dims[%u].min: expected %lld to %lld, got %lld", i, least, d->max, d->min);
   if (d->hint < d->min || d->hint > d->max)
     return pte_refuse(v, "dims[%u].hint: expected %lld to %lld, got %lld", i, d->min, d->max,
                       d->hint);

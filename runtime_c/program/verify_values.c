@@ -154,6 +154,20 @@ static pte_status verify_ports(pte_verifier *v, const pte_file_method *method, p
   return PTE_OK;
 }
 
+/* Rows of tokens are saved as far as the position says: a method that has them has it, too. */
+static pte_status check_context(pte_verifier *v, const pte_file_method *m) {
+  const pte_program *p = v->program;
+  uint32_t rows = PTE_NONE;
+  for (uint32_t i = m->values.start; i < m->values.start + m->values.count; i++) {
+    if (p->values[i].storage != PTE_STORAGE_STATE) continue;
+    uint8_t role = p->states[p->values[i].base].role;
+    if (role == PTE_ROLE_POSITION) return PTE_OK;
+    if (role >= PTE_ROLE_TOKENS) rows = i;
+  }
+  return rows == PTE_NONE ? PTE_OK
+                          : fail(v, rows, "base", "rows of tokens, the method has no position");
+}
+
 static const pte_field METHOD[] = {
     PTE_INDEX(pte_file_method, name, strings.count),
     PTE_LIST(pte_file_method, inputs, port_count, PTE_MAX_LIST),
@@ -180,7 +194,7 @@ static pte_status verify_method(pte_verifier *v, uint32_t i, uint32_t *next_port
   uint32_t next_state = 0;
   for (uint32_t k = m->values.start; k < *next_value; k++)
     PTE_TRY(verify_value(v, k, m, &next_state));
-  return PTE_OK;
+  return check_context(v, m);
 }
 
 pte_status pte_verify_values(pte_verifier *v) {

@@ -1,6 +1,7 @@
 #include "session/bind.h"
 
 #include "core/error.h"
+#include "program/line.h"
 #include "session/ports.h"
 
 static const char *dim_name(const pte_session *s, uint32_t dim) {
@@ -44,6 +45,26 @@ static pte_status bind_axes(pte_session *s, uint32_t input, const int64_t *shape
   return PTE_OK;
 }
 
+/* Dimensions that no axis is by itself: the first that is a multiple of one, plus a number,
+ * decides. */
+static pte_status bind_lines(pte_session *s, uint32_t input, const int64_t *shape, pte_error *err) {
+  const pte_file_value *value = &s->program->values[input_port(s, input)->value];
+  for (uint32_t axis = 0; axis < value->rank; axis++) {
+    pte_line line = {0};
+    int64_t size = 0;
+    if (!pte_line_of(s->exprs.exprs, axis_expr(s, value, axis), &line)) continue;
+    bool is_symbol = s->exprs.dims[line.dim].kind == PTE_DIM_SYMBOLIC;
+    if (!is_symbol || s->exprs.dim_known[line.dim] == PTE_KNOWN) continue;
+    if (!pte_line_solve(&line, shape[axis], &size))
+      return pte_fail(err, PTE_BAD_ARGUMENT,
+                      "input %s axis %u: expected %lld * %s + %lld, got %lld",
+                      pte_session_input_name(s, input), axis, line.factor, dim_name(s, line.dim),
+                      line.offset, shape[axis]);
+    PTE_TRY(bind_dim(s, line.dim, size, input, axis, "axis", err));
+  }
+  return PTE_OK;
+}
+
 static int64_t element_count(const pte_file_value *value, const int64_t *shape) {
   int64_t count = 1;
   for (uint32_t axis = 0; axis < value->rank; axis++)
@@ -76,6 +97,10 @@ static pte_status bind_all(pte_session *s, const pte_prepare_options *options, p
   for (uint32_t i = 0; i < s->method->inputs.count; i++) {
     const int64_t *shape = given(options->shapes, i);
     if (shape != NULL) PTE_TRY(bind_axes(s, i, shape, err));
+  }
+  for (uint32_t i = 0; i < s->method->inputs.count; i++) {
+    const int64_t *shape = given(options->shapes, i);
+    if (shape != NULL) PTE_TRY(bind_lines(s, i, shape, err));
   }
   for (uint32_t e = 0; e < s->exprs.expr_count;
        e++) { /* only what this method uses asks for an input's values */

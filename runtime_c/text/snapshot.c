@@ -36,7 +36,7 @@ static const pte_file_state *file_state(const pte_session *s, uint32_t i) {
   return &s->program->states[pte_session_file_value(s, s->state_values[i])->base];
 }
 
-enum { PANEL = 16 };
+enum { PANEL = PTE_PANEL_TOKENS };
 
 /* Tokens of a row along the file's axis: one, or a panel of them; 0: it has no rows of tokens. */
 static int64_t row_of(const pte_session *s, uint32_t i) {
@@ -119,10 +119,6 @@ static int64_t room_of(const pte_session *s) {
   return least;
 }
 
-static past past_of(const pte_session *s, int64_t position) {
-  return (past){position, s->written > position ? s->written : position};
-}
-
 static pte_status check_prepared(const pte_session *s, pte_error *err) {
   if (s != NULL && s->prepared) return PTE_OK;
   return pte_fail(err, PTE_BAD_ARGUMENT, "session: not prepared");
@@ -159,6 +155,24 @@ static int64_t first_of(const pte_session *s, past at) {
   return first;
 }
 
+/* Whether a session can have come so: it never went back, or by no more than its rings still hold.
+ * What is saved is such a past, and what is restored must be. */
+static bool is_past(const pte_session *s, past at) {
+  if (at.position < 0 || at.position > room_of(s)) return false;
+  if (position_of(s) == NULL) return at.position == 0 && at.written == 0;
+  if (at.written == at.position) return true;
+  if (at.written < at.position || at.written > INT64_MAX / 2) return false;
+  int64_t first = first_of(s, at);
+  return first != 0 && at.position >= first;
+}
+
+/* `set_state`, a run or memory that was adopted may have left a position from which none went back.
+ */
+static past past_of(const pte_session *s, int64_t position) {
+  past at = {position, s->written};
+  return is_past(s, at) ? at : (past){position, position};
+}
+
 pte_status pte_session_rewind(pte_session *s, int64_t position, pte_error *err) {
   PTE_NEEDS_STATES(err);
   int64_t now;
@@ -172,7 +186,7 @@ pte_status pte_session_rewind(pte_session *s, int64_t position, pte_error *err) 
   if (position < 0 || position > now)
     return pte_fail(err, PTE_BAD_ARGUMENT, "rewind: expected a position of 0 to %lld, got %lld",
                     now, position);
-  if (position != 0 && position < first)
+  if (position != 0 && position != now && position < first)
     return pte_fail(err, PTE_BAD_ARGUMENT,
                     "rewind: expected 0 or a position of %lld to %lld, got %lld: a window's tokens "
                     "before that are written over",
@@ -240,6 +254,8 @@ pte_status pte_session_save(const pte_session *s, void *data, size_t size_bytes,
   memcpy(to, &h, HEAD);
   for (uint32_t i = 0; i < s->state_count; i++) {
     pieces p = pieces_of(s, i, at_now);
+    if (p.data == (const void *)position_of(s)) /* what it means, not what a caller left there */
+      p.data = (unsigned char *)&at_now.position;
     for (uint64_t j = 0; p.used != 0 && j < p.count; j++, at += p.used) write_piece(&p, j, at);
   }
   digest_of(to, h.bytes, to + HEAD);
@@ -259,8 +275,7 @@ static pte_status check_saved(const pte_session *s, const unsigned char *from, s
     return pte_fail(err, PTE_BAD_DATA, "saved session: holds %llu tokens, there is room for %lld",
                     out->position, room_of(s));
   past at = {(int64_t)out->position, (int64_t)out->written};
-  int64_t first = out->written > INT64_MAX / 2 ? INT64_MAX : first_of(s, at);
-  if (at.written < at.position || at.position < first || (first == 0 && at.written > at.position))
+  if (!is_past(s, at))
     return pte_fail(err, PTE_BAD_DATA, "saved session: held %llu tokens, cannot go on from %llu",
                     out->written, out->position);
   head own = head_of(s, at);

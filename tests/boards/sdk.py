@@ -87,7 +87,10 @@ def unpacked(target: Target) -> Path:
         words = (ROOT / "runtime_c/cmake/sdk.sh", ROOT / "dist/sdk", what)
         archive = Path(sh(*words, PATH=MAKES_PATH).strip())
         with tarfile.open(archive) as packed:
-            packed.extractall(folder, filter="data")
+            # 3.11.4 brought filters; the archive is our own
+            packed.extractall(
+                folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {})
+            )
     (out,) = folder.iterdir()
     assert f"{out.name}.tar.gz" == archive.name
     return out

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds and runs tests/c/test_*.c (or those named) under sanitizers, each linking only the sources that it names.
-# SANITIZE=thread takes that one in place of address,undefined.
+# SANITIZE=thread takes that one in place of address,undefined; SHARE=K/N every Nth program, from the Kth.
 # In a test: `// sources: files or folders of runtime_c`, or `library` for all of it, `// samples: yes` (build/samples/*.pte), `// flags:` of the compiler.
 set -u -o pipefail
 cd "$(dirname "$0")/../.."
@@ -15,6 +15,12 @@ flags="-std=c11 -g -O1 -Wall -Wextra -Wconversion -Wshadow -Wmissing-prototypes 
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
 failed=0
 [ $# -gt 0 ] || set -- tests/c/test_*.c
+share=${SHARE:-1/1} every=() i=0
+for test in "$@"; do
+  i=$((i + 1))
+  if [ $((i % ${share#*/})) = $((${share%/*} % ${share#*/})) ]; then every+=("$test"); fi
+done
+set -- "${every[@]}"
 said() { sed -n "s,^// $2: *,,p" "$1"; }
 sources() {
   [ "$(said "$1" sources)" != library ] || { echo $out/library/runtime_c/libpteron.a; return; }

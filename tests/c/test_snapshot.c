@@ -221,7 +221,81 @@ static void a_program_without_context_says_so(void) {
   close_stage(&s);
 }
 
+/* What a session saves, another takes, and says the same of itself. */
+static void saves_what_restores(stage *s, const char *program) {
+  stage other = open_stage(program, NULL, false);
+  pte_prepare_options options = shapes_of(NULL);
+  CHECK_EQUAL(prepare(&other, &options), PTE_OK);
+  sample saved = save(s);
+  CHECK_EQUAL(restore(&other, saved.bytes, saved.size), PTE_OK);
+  sample again = save(&other);
+  CHECK(again.size == saved.size && memcmp(again.bytes, saved.bytes, saved.size) == 0);
+  free(again.bytes);
+  free(saved.bytes);
+  close_stage(&other);
+}
+
+static void a_position_that_the_caller_sets_is_saved_and_restored(void) {
+  stage s = new_session();
+  for (int i = 0; i < 6; i++) run(&s, i);
+  sample saved = save(&s);
+  CHECK_EQUAL(restore(&s, saved.bytes, saved.size), PTE_OK);
+  for (int64_t at = 0; at <= ROWS + 1; at++) {
+    CHECK_EQUAL(pte_session_set_state(s.session, 1, &at, 8, &s.error), PTE_OK);
+    saves_what_restores(&s, "context");
+  }
+  free(saved.bytes);
+  close_stage(&s);
+}
+
+/* A ring of 8 rows of which a run reads 3: wherever it went back from and to, or was set to. */
+static void a_ring_is_saved_and_restored_from_anywhere(void) {
+  float update[8] = {1}, rows[64];
+  uint8_t lines[384];
+  int64_t past = 0;
+  const void *inputs[] = {update};
+  void *outputs[] = {rows, lines, &past};
+  stage s = open_stage("ring", NULL, false);
+  pte_prepare_options options = shapes_of(NULL);
+  CHECK_EQUAL(prepare(&s, &options), PTE_OK);
+  for (int i = 0; i < 40; i++) {
+    CHECK_EQUAL(pte_session_run(s.session, inputs, outputs, NULL, &s.error), PTE_OK);
+    CHECK_EQUAL(past, i);
+    saves_what_restores(&s, "ring");
+  }
+  CHECK_EQUAL(pte_session_rewind(s.session, 34, &s.error), PTE_BAD_ARGUMENT);
+  CHECK_EQUAL(pte_session_rewind(s.session, 37, &s.error), PTE_OK);
+  saves_what_restores(&s, "ring");
+  sample saved = save(&s);
+  const int64_t set[] = {0, 1, 8, 34, 35, 36, 37, 38, 39, 40, 41, INT64_MAX, INT64_MIN, -1};
+  for (size_t i = 0; i < sizeof set / sizeof *set; i++) {
+    CHECK_EQUAL(restore(&s, saved.bytes, saved.size), PTE_OK);
+    CHECK_EQUAL(pte_session_set_state(s.session, 2, &set[i], 8, &s.error), PTE_OK);
+    saves_what_restores(&s, "ring");
+  }
+  free(saved.bytes);
+  close_stage(&s);
+}
+
+static void a_program_without_context_takes_no_position(void) {
+  stage s = open_stage("state", "peek", false);
+  const int64_t shape[] = {1}, *const shapes[] = {shape};
+  const uint64_t forged[] = {1, 1};
+  pte_prepare_options options = shapes_of(shapes);
+  CHECK_EQUAL(prepare(&s, &options), PTE_OK);
+  sample saved = save(&s);
+  memcpy(saved.bytes + POSITION, forged, sizeof forged);
+  reseal(saved.bytes, saved.size);
+  CHECK_EQUAL(restore(&s, saved.bytes, saved.size), PTE_BAD_DATA);
+  CHECK_TEXT(s.error.text, "held 1 tokens");
+  free(saved.bytes);
+  close_stage(&s);
+}
+
 int main(void) {
+  a_position_that_the_caller_sets_is_saved_and_restored();
+  a_ring_is_saved_and_restored_from_anywhere();
+  a_program_without_context_takes_no_position();
   a_fork_goes_on_as_its_original_does();
   gone_back_it_writes_over_what_was_there();
   back_is_no_further_than_it_came();

@@ -64,8 +64,8 @@ FEEDS = {
 STATIC = {
     "--calibrate": [
         ("{none}.npz {int8}", "no such file"),
-        ("{folder} {int8}", "expected a folder with .npz files, got none"),
-        ("{text} {int8}", "expected an .npz file of samples"),
+        ("{folder} {int8}", "expected a folder with .npz or .npy files, got none"),
+        ("{text} {int8}", "expected an .npz or .npy file of samples"),
         ("{json} {nf4}", "expected samples, or"),
         ("{named} {int8}", "expected arrays named image, got nope"),
         ("{json} {int8}", "expected a file of ranges"),

@@ -332,8 +332,8 @@ IMAGES = np.zeros((2, 1, 8, 8), np.float32)
         ({"weights": IMAGES}, "weights: expected a path, got ndarray"),
         ({"quantize": IMAGES}, "quantize: expected a format, a recipe or its file, got ndarray"),
         (
-            {"quantize": "int8", "calibrate": IMAGES},
-            "expected a dict from input to array, got ndarray",
+            {"quantize": "int8", "calibrate": IMAGES[None, None]},
+            "calibration: 'image': expected 4 axes, the first with the samples",
         ),
         ({"quantize": "int8", "calibrate": {1: IMAGES}}, "expected arrays named image, got 1"),
         ({"hints": {"batch": 0}}, "hint batch: expected a size of 1 to 2147483647, got 0"),
@@ -341,9 +341,12 @@ IMAGES = np.zeros((2, 1, 8, 8), np.float32)
         ({"delegates": [3]}, "got 3"),
         (
             {"quantize": "int8", "calibrate": 5},
-            "expected a file, a dict of arrays or samples, got int",
+            "expected a file, arrays, tensors or an iterable of samples, got 5",
         ),
-        ({"quantize": "int8", "calibrate": [[1]]}, "expected a dict from input to array, got list"),
+        (
+            {"quantize": "int8", "calibrate": [[1]]},
+            "sample 0: expected an array of input image, .* got a list of 1: 1; arrays are",
+        ),
     ],
 )
 def test_options_that_do_not_fit_are_refused(root: Path, options: Any, words: str) -> None:

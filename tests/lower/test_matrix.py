@@ -176,5 +176,7 @@ def test_bits_as_another_type(source: str, to: str) -> None:
 
 @pytest.mark.parametrize(("source", "to"), [("f32", "i64"), ("u8", "bool"), ("u4", "i4")])
 def test_bits_as_a_type_that_has_not_as_many_are_refused(source: str, to: str) -> None:
-    with pytest.raises((LoweringError, ModelError), match=r"as many bits|than two values|same bit-width"):
+    with pytest.raises(
+        (LoweringError, ModelError), match=r"as many bits|than two values|same bit-width"
+    ):
         lower(onnx_text(f"y = BitCast(x, to={DTYPES[to].onnx})", x=f"{source}[n, 4]"))

@@ -12,8 +12,8 @@ from pteron.export.graph.text import onnx_text
 from pteron.export.lower import lower
 from pteron.export.plan import plan
 from pteron.export.program.interpret import run
-from pteron.schema.errors import ArgumentError
-from tests.lower.check import agrees
+from pteron.schema.errors import ArgumentError, PteronError
+from tests.lower.check import agrees, reference
 
 VALUES = {
     f"i{8 * np.dtype(kind).itemsize}": np.array(
@@ -147,13 +147,94 @@ def test_no_size_at_all_is_picked() -> None:
 
 
 @pytest.mark.parametrize("end", [-100, -4, -1, 0, 2])
-def test_a_size_that_decided_all_is_still_looked_at(end: int) -> None:
-    """0:end:-2 has no element for any end that is a size, so that nothing names the end any more; from -4 on it has one."""
+def test_a_bound_of_a_slice_has_any_sign(end: int) -> None:
     text = "y = Slice(x, i64([0]), e, i64([0]), i64([-2]))"
+    feeds = {"x": np.arange(3, dtype=np.float32), "e": np.array([end])}
+    got = run(lower(onnx_text(text, x="f32[n]", e="i64[1]")), feeds)
+    assert got["y"].tolist() == feeds["x"][0:end:-2].tolist()
+
+
+@pytest.mark.parametrize("end", [-1, 2])
+def test_a_size_that_decided_all_is_still_looked_at(end: int) -> None:
+    """What is reckoned with is a size; 0:end:-2 has no element for any, so that nothing names it any more."""
+    text = "y = Slice(x, i64([0]), Add(e, i64([0])), i64([0]), i64([-2]))"
     feeds = {"x": np.arange(3, dtype=np.float32), "e": np.array([end])}
     program = lower(onnx_text(text, x="f32[n]", e="i64[1]"))
     if end < 0:
         with pytest.raises(ArgumentError, match=r"e\[0\]"):
             run(program, feeds)
     else:
-        assert run(program, feeds)["y"].tolist() == feeds["x"][0:end:-2].tolist()
+        assert run(program, feeds)["y"].tolist() == []
+
+
+HIGHEST = 2**63 - 1
+IDIOMS = {
+    "reshape": ("y = Reshape(x, s)", "f32[2, 3, 4]", [[2, 4, 3], [2, -1, 6], [0, 2, 6], [0, 0, -1], [-1, 3, 8]]),
+    "reshape of symbols": ("y = Reshape(x, s)", "f32[a, b, 4]", [[2, 4, 3], [-1, 3, 2], [0, 0, -1], [0, 12, 1]]),
+    "reshape of moved axes": ("y = Reshape(Transpose(x, perm=[2, 0, 1]), s)", "f32[a, b, 4]", [[0, -1, 3], [-1, 3, 2]]),
+    "with zeros": ("y = Reshape(x, s, allowzero=1)", "f32[2, 3, 4]", [[2, -1, 6], [24, 1, 1]]),
+    "beside a constant": ("y = Reshape(x, Concat(s, i64([-1]), axis=0))", "f32[2, 3, 4]", [[2], [0], [8]]),
+    "expand": ("y = Expand(x, s)", "f32[2, 1, 4]", [[2, 3, 4], [1, 1, 1], [1, 5, 4], [2, 0, 1]]),
+    "expand to more axes": ("y = Expand(x, s)", "f32[3, 1]", [[2, 1, 2], [5, 3, 1]]),
+    "starts and ends": (
+        "y = Slice(x, Slice(s, i64([0]), i64([1])), Slice(s, i64([1]), i64([2])), i64([1]))", "f32[a, b, 4]",
+        [[0, HIGHEST], [-2, HIGHEST], [1, -1], [-HIGHEST, 2], [2, 1], [-1 - HIGHEST, HIGHEST]],
+    ),
+    "backwards": (
+        "y = Slice(x, Slice(s, i64([0]), i64([1])), Slice(s, i64([1]), i64([2])), i64([1]), i64([-2]))", "f32[2, 3, 4]",
+        [[-1, -HIGHEST], [2, 0], [HIGHEST, -2], [0, -9]],
+    ),
+    "pads": ("y = Pad(x, s)", "f32[a, b, 4]", [[0, 1, 0, 0, 2, 0], [0, -1, 1, 1, 0, -2], [-1, -1, 0, 0, -1, 0]]),
+    "pads of edges": ("y = Pad(x, s, mode='edge')", "f32[a, b, 4]", [[0, 1, 0, 0, 2, 0], [0, -1, 1, 0, 0, -2]]),
+    "sums": ("y = ReduceSum(x, s, keepdims=0)", "f32[2, 3, 4]", [[0, 1], [2, 0], [-1, -2], [-3, 2]]),
+    "sums that keep": ("y = ReduceMax(x, s)", "f32[2, 3, 4]", [[0], [-1], [1]]),
+    "new axes": ("y = Unsqueeze(x, s)", "f32[2, 3, 4]", [[0], [-1], [2], [3]]),
+    "axes that go": ("y = Squeeze(x, s)", "f32[1, 3, 1]", [[0], [-1], [2]]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IDIOMS)
+def test_inputs_say_bounds_and_shapes_as_onnx_does(name: str) -> None:
+    text, shape, values = IDIOMS[name]
+    extents = [{"a": 2, "b": 3}.get(n) or int(n) for n in shape[4:-1].split(", ")]
+    x = np.arange(np.prod(extents), dtype=np.float32).reshape(extents)
+    model = onnx_text(text, x=shape, s=f"i64[{len(values[0])}]")
+    runtime = pytest.importorskip("pteron.runtime.model", reason="needs the built module")
+    program = runtime.load(emit_bytes(plan(lower(model))))
+    for value in values:
+        feeds = {"x": x, "s": np.array(value, np.int64)}
+        (want,) = (
+            reference(model, feeds) if "pads" not in name else padded(x, value, "edge" in text)
+        )
+        for got in (program.run(feeds)["y"], run(lower(model), feeds)["y"]):
+            np.testing.assert_array_equal(got, want, str(value))
+
+
+def padded(x: np.ndarray, pads: list[int], by_edges: bool) -> list[np.ndarray]:
+    """Cropped first, which the reference does not do."""
+    ends = list(zip(pads[: x.ndim], pads[x.ndim :], strict=True))
+    x = x[tuple(slice(max(0, -a), n - max(0, -b)) for n, (a, b) in zip(x.shape, ends, strict=True))]
+    more = [(max(0, a), max(0, b)) for a, b in ends]
+    return [np.pad(x, more, "edge" if by_edges else "constant")]
+
+
+BAD = {
+    "two extents of the rest": ("y = Reshape(x, s)", "f32[2, 3, 4]", [-1, -1, 6], "number of elements"),
+    "an extent below -1": ("y = Reshape(x, s)", "f32[2, 3, 4]", [-2, 3, 4], "-1 or a size"),
+    "elements that do not divide": ("y = Reshape(x, s)", "f32[2, 3, 4]", [5, -1, 1], "number of elements"),
+    "neither 1 nor as many": ("y = Expand(x, s)", "f32[2, 3]", [2, 2], "by 1 or 3"),
+    "more cut than there is": ("y = Pad(x, s)", "f32[2, 3]", [-2, 0, -2, 0], "extent"),
+    "an axis twice": ("y = ReduceSum(x, s)", "f32[2, 3, 4]", [1, -2], "out of range"),
+    "no such axis": ("y = ReduceSum(x, s)", "f32[2, 3, 4]", [0, 3], "out of range"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_onnx_forbids_ends_the_run(name: str) -> None:
+    text, shape, value, why = BAD[name]
+    runtime = pytest.importorskip("pteron.runtime.model", reason="needs the built module")
+    model = onnx_text(text, x=shape, s=f"i64[{len(value)}]")
+    program = runtime.load(emit_bytes(plan(lower(model))))
+    x = np.zeros([int(n) for n in shape[4:-1].split(", ")], np.float32)
+    with pytest.raises(PteronError, match=why):
+        program.run({"x": x, "s": np.array(value, np.int64)})

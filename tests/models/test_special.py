@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import torch
 from models.test_operators import agree, randn
 
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 INF, NAN = float("inf"), float("nan")
 EDGES = torch.tensor([0.0, -0.0, INF, NAN, 1e-30, -1e-30, 3e38, 1e-4, -1e-4])
 NEAR = torch.tensor([1.0, 2.0, 0.999, 1.001, 1.999, 2.001, 1.4616321, 2.9999, 3.0, 7.999, 8.0, 10])

@@ -120,6 +120,61 @@ def _() -> Program:
     return two_methods(states=(state, position))
 
 
+POSITION = State("position", "i64", (1,), role="position")
+
+
+@bent("states[0].shape: expected 16 tokens along the last axis")
+def _() -> Program:
+    """Saving counts on whole lines of 16: of others it would write behind its buffer."""
+    state = State("s", "f32", (1, 2, 48, 8), role="panels", axis=2)
+    return two_methods(states=(state, POSITION))
+
+
+@bent("states[0].shape: expected 16 tokens along the last axis")
+def _() -> Program:
+    """The axis of lines is not that which tells tokens apart."""
+    return two_methods(states=(State("s", "f32", (4, 16), role="panels", axis=1), POSITION))
+
+
+@bent("states[0].shape: expected 16 tokens along the last axis")
+def _() -> Program:
+    """16 by what the caller's shapes say is 16 by chance."""
+    n = symbol(N)
+    state = State("s", "f32", (4, n), role="panels")
+    return dataclasses.replace(two_methods(states=(state, POSITION)), dims=(N,))
+
+
+@bent("states[0].dtype: no rows of elements narrower than a byte")
+def _() -> Program:
+    return two_methods(states=(State("s", "i4", (4, 3), role="tokens"), POSITION))
+
+
+@bent("states[0].role: rows of tokens need a position")
+def _() -> Program:
+    return two_methods(states=(State("s", "f32", (16, 4), role="tokens"),))
+
+
+@bent("states[1].role: a second position")
+def _() -> Program:
+    return two_methods(states=(POSITION, dataclasses.replace(POSITION, name="other")))
+
+
+@bent("states[0].role: a position is i64 [1]")
+def _() -> Program:
+    return two_methods(states=(State("position", "i64", (2,), role="position"),))
+
+
+@bent("states[0].role: a position is i64 [1]")
+def _() -> Program:
+    return two_methods(states=(State("position", "i32", (1,), role="position"),))
+
+
+@bent("rows of tokens, the method has no position")
+def _() -> Program:
+    rows = Value("", "f32", (16, 4), "state", 0)
+    return two_methods(rows, states=(State("s", "f32", (16, 4), role="tokens"), POSITION))
+
+
 @bent("states[0].axis: expected below 1, got 1")
 def _() -> Program:
     return two_methods(states=(State("s", "f32", (16, 4), axis=1),))
@@ -266,8 +321,8 @@ def _() -> Program:
 
 @bent("dimension n is bound by no input")
 def _() -> Program:
-    """An axis is twice the size, which the runtime does not solve for it."""
+    """An axis is the square of the size, which the runtime does not solve for it."""
     n = Dim("n", min=0)
-    x = Value("x", "f32", (2 * symbol(n),), "input", 0)
-    y = Value("y", "f32", (2 * symbol(n),), "output", 0)
+    x = Value("x", "f32", (symbol(n) ** 2,), "input", 0)
+    y = Value("y", "f32", (symbol(n) ** 2,), "output", 0)
     return over([x, Value("", "f32", (symbol(n),)), y], Instr("copy", (0,), (2,)), dims=(n,))

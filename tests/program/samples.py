@@ -228,6 +228,45 @@ def context() -> Program:
 
 
 @sample
+def ring() -> Program:
+    """A cache of 8 rows for any number of tokens, of which a run reads 3, and one of lines of 16 tokens."""
+    one = Constant("one", "i64", (1,), np.ones(1, np.int64))
+    values = [
+        Value("update", "f32", (1, 2, 1, 4), "input", 0),
+        Value("rows", "f32", (1, 2, 8, 4), "state", 0),
+        Value("lines", "i8", (3, 2, 4, 16), "state", 1),
+        Value("position", "i64", (1,), "state", 2),
+        Value("one", "i64", (1,), "constant", 0),
+        Value("", "f32", (1, 2, 8, 4), "view", 1),
+        Value("", "i64", (1,), "view", 3),
+        Value("y", "f32", (1, 2, 8, 4), "output", 0),
+        Value("told", "i8", (3, 2, 4, 16), "output", 1),
+        Value("past", "i64", (1,), "output", 2),
+    ]
+    steps = (
+        Step("load", "i64", 0, arg=0),
+        Step("load", "i64", 1, arg=1),
+        Step("add", "i64", 0, (0, 1)),
+        Step("store", "i64", args=(0,), arg=0),
+    )
+    block = Block(
+        (
+            Instr("copy", (3,), (9,)),
+            Instr("tensor_scatter", (1, 0, 9), (5,), {"circular": True}),
+            Instr("copy", (5,), (7,)),
+            Instr("copy", (2,), (8,)),
+            Instr("pointwise", (3, 4), (6,), {"steps": steps}),
+        )
+    )
+    states = (
+        State("rows", "f32", (1, 2, 8, 4), role="tokens", axis=2, reach=3),
+        State("lines", "i8", (3, 2, 4, 16), role="panels"),
+        State("position", "i64", (1,), role="position"),
+    )
+    return one_method(values, [block], [0], [7, 8, 9], constants=(one,), states=states)
+
+
+@sample
 def control() -> Program:
     """An if whose branch holds a loop; a block called twice."""
     values = [

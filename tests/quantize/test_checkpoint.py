@@ -383,7 +383,7 @@ def test_bitsandbytes(nested: bool, tmp_path: Path) -> None:
 def test_names_and_shapes_that_do_not_fit_are_said(tmp_path: Path) -> None:
     path = gguf_file(tmp_path / "a.gguf", 8, raw_of(ggml.LAYOUTS[8]), "other.weight")
     with pytest.raises(
-        QuantError, match=r"no tensor has the name of a layer; it has other\.weight"
+        QuantError, match=r"no tensor has the name of a parameter; it has other\.weight"
     ):
         export_model(model(), None, weights=path)
     path = gguf_file(tmp_path / "b.gguf", 8, raw_of(ggml.LAYOUTS[8], N, 256))

@@ -32,6 +32,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     option(parser, "--delegate", "delegates", metavar="NAMES")
     option(parser, "--placement", "placement")
     option(parser, "--weights", "weights", type=Path, metavar="FILE")
+    option(parser, "--partial", "partial")
     option(parser, "--quantize", "quantize", metavar="FORMAT")
     static(parser)
     option(parser, "--no-fuse", "fuse")

@@ -110,7 +110,10 @@ def _made_up(args: argparse.Namespace, model: Model) -> Feeds:
     inputs = model.info.inputs
     sizes = pairs("--dim", args.dim, integer)
     bounds = {
-        s: b for p in inputs for s, b in zip(p.shape, p.bounds) if isinstance(s, str) and s != "?"
+        name: ((low - offset) // factor, (high - offset) // factor)
+        for p in inputs
+        for (name, factor, offset), (low, high) in zip(p.lines, p.bounds)
+        if factor
     }
     if unknown := sorted(set(sizes) - set(bounds)):
         raise ArgumentError(

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from pteron.quantize.report import QuantReport
 
 
+NPY = b"\x93NUMPY"
+
+
 def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=file, help=".onnx or .pt2 file")
     parser.add_argument(
@@ -234,12 +237,14 @@ def wanted_format(args: argparse.Namespace) -> str:
 
 
 def calibration(path: Path) -> None:
-    """Raises ArgumentError: the file has no arrays by name. Arrays are not read for that."""
+    """Raises ArgumentError: the file has no arrays. They are not read for that."""
     from pteron.schema.errors import ArgumentError
 
-    if not zipfile.is_zipfile(path):
+    with path.open("rb") as file:
+        is_array = file.read(len(NPY)) == NPY
+    if not is_array and not zipfile.is_zipfile(path):
         raise ArgumentError(
-            f"{path}: expected an .npz file of samples or ranges (.json), got something else; write it with numpy.savez"
+            f"{path}: expected an .npz or .npy file of samples, or ranges (.json), got something else; write it with numpy.savez"
         )
 
 

@@ -157,10 +157,7 @@ def buffers(
 def made_up(port: PortInfo, sizes: Mapping[str, int], rng: np.random.Generator) -> Array:
     """Floats from N(0, 1), booleans, integers 0 or 1 (valid as ids, masks and positions); `sizes` of symbols, else the least,
     at least 1."""
-    shape = tuple(
-        size if isinstance(size, int) else sizes.get(size, max(1, low))
-        for size, (low, _) in zip(port.shape, port.bounds)
-    )
+    shape = port.at(sizes)
     kind = numpy_of(port.dtype)
     if kind.kind in "iub":
         return rng.integers(0, 2, shape).astype(kind)

@@ -25,13 +25,24 @@ Bytes = bytes | bytearray | memoryview
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PortInfo:
-    """An input, output or state. `shape` has the size, or the symbol's name, or "?" for an expression."""
+    """An input, output or state. `shape` has the size, or the symbol's name, or "2*h + 1" for what is that of a symbol, or "?" for
+    another expression. `lines`: (symbol, factor, offset) of each axis that is no number; a factor of 0 for "?"."""
 
     name: str
     dtype: int
     shape: tuple[int | str, ...]
     bounds: tuple[tuple[int, int], ...]
     shape_input: bool
+    lines: tuple[tuple[str, int, int], ...] = ()
+
+    def at(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        """The shape for these sizes of symbols; the least, but at least 1, of a symbol that has none."""
+        shape = []
+        for n, (low, _), (name, factor, offset) in zip(self.shape, self.bounds, self.lines):
+            least = max(1, low) if factor == 0 else max(1, (low - offset) // factor)
+            free = sizes.get(name, least)
+            shape.append(n if isinstance(n, int) else factor * free + offset if factor else least)
+        return tuple(shape)
 
     @property
     def numpy_dtype(self) -> np.dtype[Any]:
@@ -246,14 +257,26 @@ def _port(query: Any, program: Any, method: int, index: int, texts: dict[int, st
     info = new_struct("pte_port_info")
     check(query(program, method, index, info))
     shape: list[int | str] = []
-    for axis in range(info.rank):
-        symbol = info.symbol[axis]
-        text = _text(symbol, texts) if symbol != ffi.NULL else ""
-        shape.append(int(info.shape[axis]) if info.shape[axis] >= 0 else text or "?")
+    lines = [
+        (_text(info.of[a], texts), int(info.factor[a]), int(info.offset[a]))
+        for a in range(info.rank)
+    ]
+    for axis, line in enumerate(lines):
+        shape.append(int(info.shape[axis]) if info.shape[axis] >= 0 else _line(*line))
     return PortInfo(
         _text(info.name, texts),
         int(info.dtype),
         tuple(shape),
         tuple((int(info.minimum[a]), int(info.maximum[a])) for a in range(info.rank)),
         bool(info.shape_input),
+        tuple(lines),
     )
+
+
+def _line(name: str, factor: int, offset: int) -> str:
+    """factor * name + offset as text; "?" where there is no factor."""
+    if factor == 0:
+        return "?"
+    term = name if factor == 1 else f"{factor}*{name}"
+    sign = "-" if offset < 0 else "+"
+    return f"{term} {sign} {abs(offset)}" if offset else term

@@ -269,10 +269,7 @@ class Session:
     def _ready(self) -> None:
         """Prepares a session that never ran, for the smallest sizes: states have memory then."""
         if self._prepared is None and not self._closed:
-            shapes = (
-                [n if isinstance(n, int) else max(low, 1) for n, (low, _) in zip(p.shape, p.bounds)]
-                for p in self.info.inputs
-            )
+            shapes = (list(p.at({})) for p in self.info.inputs)
             self._prepare([empty_of(s, p) for s, p in zip(shapes, self.info.inputs)])
 
     def _arrays(self, feeds: Mapping[str, Any]) -> list[Array]:

@@ -61,10 +61,10 @@ def adopt(model: ir.Model) -> bool:
     opset = model.graph.opset_imports.get("", 0)
     foreign = False
     for node in g.nodes(model):
-        since = SELF_MADE.get(node.op_type, opset) if node.domain == "" else opset
+        since = SELF_MADE.get(node.op_type) if node.domain == "" else None
         if since == 0:
             node.domain = DOMAIN
-        elif (node.version or opset) < since:
+        elif since is not None and (node.version or opset) < since:
             node.version = since
         foreign |= node.domain in TRANSLATIONS
     return foreign

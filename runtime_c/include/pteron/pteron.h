@@ -178,7 +178,8 @@ PTE_API PTE_CHECKED pte_status pte_program_method(const pte_program *program, ui
                                                   pte_method_info *out);
 
 /* An input, output or state. A dimension of it: its size where that is fixed, else -1 and the name
- * of its symbol ("" for an expression). */
+ * of its symbol ("" for an expression). Of an expression that is factor * s + offset for a symbol s,
+ * `of` names s ("" for others). */
 typedef struct pte_port_info {
   uint32_t size;
   uint8_t dtype; /* PTE_F32 ... in pteron/types.h */
@@ -187,8 +188,10 @@ typedef struct pte_port_info {
   uint8_t reserved;
   const char *name;
   int64_t shape[PTE_MAX_RANK];
-  int64_t minimum[PTE_MAX_RANK], maximum[PTE_MAX_RANK]; /* bounds of a symbol */
+  int64_t minimum[PTE_MAX_RANK], maximum[PTE_MAX_RANK]; /* bounds of the size */
   const char *symbol[PTE_MAX_RANK];
+  const char *of[PTE_MAX_RANK];
+  int64_t factor[PTE_MAX_RANK], offset[PTE_MAX_RANK];
 } pte_port_info;
 PTE_API PTE_CHECKED pte_status pte_program_input(const pte_program *program, uint32_t method,
                                                  uint32_t index, pte_port_info *out);

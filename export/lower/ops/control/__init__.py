@@ -1,5 +1,5 @@
 """Lowerings of the family of schema/ops_control.py; importing this enters them."""
 
-from . import blocks, delegate
+from . import blocks, delegate, ways
 
-__all__ = ["blocks", "delegate"]
+__all__ = ["blocks", "delegate", "ways"]

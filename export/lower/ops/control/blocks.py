@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import onnx_ir as ir
@@ -33,15 +33,26 @@ def lower_if(l: Lowering, n: Node) -> Sequence[Ref]:
     known = _flag(l, n[0])
     if known is not None:
         return outputs_of(l, branches[0 if known else 1], [])
+    then, other = (lambda graph=graph: outputs_of(l, graph, []) for graph in branches)
+    return either(l, l.reshape(n[0], ()), then, other)
+
+
+def either(
+    l: Lowering,
+    condition: Ref,
+    then: Callable[[], Sequence[Ref]],
+    other: Callable[[], Sequence[Ref]],
+) -> list[Ref]:
+    """What the one or the other gives, each in a block of its own, by a scalar that a run computes."""
     made: list[list[Ref]] = []
     blocks = []
-    for graph in branches:
+    for make in (then, other):
         with l.block() as scope:
-            made.append([l.result(ref) for ref in outputs_of(l, graph, [])])
+            made.append([l.result(ref) for ref in make()])
         blocks.append(scope.index)
     results = [(a.dtype, _common(l, a, b)) for a, b in zip(*made, strict=True)]
     attrs = {"then_block": blocks[0], "else_block": blocks[1]}
-    outputs = l.emit("if", [l.reshape(n[0], ())], attrs, results)
+    outputs = l.emit("if", [condition], attrs, results)
     return [y for y in outputs if y is not None]
 
 

@@ -21,7 +21,7 @@ from ...node import Node
 from ...refs import Ref
 from ...table import lowers
 from ..matrix.products import multiply
-from ..moving.movement import pad_constant
+from ..moving.pads import pad_constant
 
 
 def fourier(n: int, parts: int, *, inverse: bool, onesided: bool) -> NDArray[np.float64]:

@@ -28,7 +28,8 @@ from ...windows import (
     read_window,
     static,
 )
-from ..moving.movement import concat, pad_constant
+from ..moving.movement import concat
+from ..moving.pads import pad_constant
 from .products import centered, multiply, requantize
 
 ONE = (1, 1, 1)

@@ -13,11 +13,13 @@ from pteron.schema.dtypes import DTYPES, INTEGERS
 from ....program.arrays import same_dtype
 from ....program.terms import Term, cast, eq, index, le, lt, register, select, stored, term
 from ....program.views import Shape, View
-from ....sizes import HUGE, Extent, extents
+from ....sizes import HUGE, Extent, choices, extents
 from ....sizes.extents import (
     add,
     at_most,
     ceildiv,
+    has_any_sign,
+    is_below_0,
     is_narrow,
     maximum,
     minimum,
@@ -77,9 +79,27 @@ def lower_dropout(l: Lowering, n: Node) -> list[Ref]:
 
 @lowers("Reshape")
 def lower_reshape(l: Lowering, n: Node) -> Ref:
-    x = n[0]
+    x, zero_is_zero = n[0], bool(n.integer("allowzero"))
+    given = l.values.sizes_in(n[1], signed=True)
+    if given is not None and any(map(has_any_sign, given.flat)):
+        wanted = l.values.known(n[1], "the new shape", signed=True)
+        return l.reshape(x, reshaped_by_inputs(l, x.shape, wanted, zero_is_zero=zero_is_zero))
     wanted = sizes(l, n[1], "the new shape", x.shape)
-    return l.reshape(x, reshaped(l, x.shape, wanted, zero_is_zero=bool(n.integer("allowzero"))))
+    return l.reshape(x, reshaped(l, x.shape, wanted, zero_is_zero=zero_is_zero))
+
+
+def reshaped_by_inputs(
+    l: Lowering, shape: Shape, wanted: Sequence[Extent], *, zero_is_zero: bool
+) -> Shape:
+    """As `reshaped`, where inputs give elements: prepare sees which are -1, which are 0."""
+    old = [shape[i] if not zero_is_zero and i < len(shape) else 0 for i in range(len(wanted))]
+    for w in wanted:
+        l.sizes.require_at_most(-1, w, "a new extent is -1 or a size")
+    others = (choices.NewExtent(w, m, 1) for w, m in zip(wanted, old, strict=True))
+    left = choices.Share(product(shape), product(others))
+    return tuple(
+        extents.extent(choices.NewExtent(w, m, left)) for w, m in zip(wanted, old, strict=True)
+    )
 
 
 def reshaped(l: Lowering, shape: Shape, wanted: list[Extent], *, zero_is_zero: bool) -> Shape:
@@ -169,7 +189,19 @@ def lower_expand(l: Lowering, n: Node) -> Ref:
             shape = list(x.shape)
             shape[axis] = want
             x = l.reshape(x, tuple(shape))  # the run compares them
+        else:
+            wanted[axis] = _met(l, have, want)
     return l.expand(x, l.sizes.broadcast([x.shape, wanted]))
+
+
+def _met(l: Lowering, have: Extent, want: Extent) -> Extent:
+    """What an axis of several elements is expanded to by an input's element, which may be 1."""
+    given = any(l.sizes.dims[s].kind == "shape" for s in symbols_of(want))
+    if not given or not isinstance(have, int) or have < 2:
+        return want
+    other = mul(sub(want, 1), sub(want, have))
+    l.sizes.require_equal(other, 0, f"an axis of {have} is expanded by 1 or {have}")
+    return have
 
 
 @lowers("DepthToSpace")
@@ -216,8 +248,8 @@ def lower_slice(l: Lowering, n: Node) -> Ref:
             low, high = (l.reshape(l.slice(b, 0, i, 1), ()) for b in (n[1], n[2]))
             x = slice_by_values(l, x, axis % x.rank, low, high, stride)
         return x
-    starts = l.values.known(n[1], "where the slice starts")
-    ends = l.values.known(n[2], "where the slice ends")
+    starts = l.values.known(n[1], "where the slice starts", signed=True)
+    ends = l.values.known(n[2], "where the slice ends", signed=True)
     for start, end, axis, stride in zip(starts, ends, axes, steps, strict=True):
         stride = _within(stride, x.shape[axis])
         first, count = slice_range(l, x.shape[axis], start, end, stride)
@@ -230,7 +262,7 @@ def lower_slice(l: Lowering, n: Node) -> Ref:
 def _by_a_run(l: Lowering, bounds: Ref, sizes: Sequence[Extent] = ()) -> bool:
     """Whether only a run knows the numbers, from which end they count, or for which counts most is left: memory is for those at
     0 and for those at their capacities. `sizes`: of the axes that start there."""
-    known = l.values.sizes_in(bounds)
+    known = l.values.sizes_in(bounds, signed=True)
     if known is None:
         return True
     counted = [l.sizes.is_counted(n) for n in known.flat]
@@ -263,6 +295,8 @@ def clamp(l: Lowering, at: Extent, size: Extent, low: Extent, high: Extent) -> E
         if at <= -HUGE:
             return low
         return minimum(at, high) if at >= 0 else maximum(add(size, at), low)
+    if has_any_sign(at):
+        return extents.extent(choices.Bound(at, size, low, high))
     if at_most(at, 0):
         back = maximum(add(size, at), low)
         is_back = minimum(mul(-1, at), 1)  # 0 is the start: -n of a size n that may be 0
@@ -361,68 +395,6 @@ def lower_tile(l: Lowering, n: Node) -> Ref:
     )
 
 
-@lowers("Pad")
-def lower_pad(l: Lowering, n: Node) -> Ref:
-    x, given = l.unpacked(n[0]), n.get(2)
-    mode = n.text("mode", "constant")
-    pads = sizes(l, n[1], "how much to pad")
-    fill = l.values.scalar(0, x.dtype) if given is None else l.unpacked(given)
-    return convert(l, _padded(l, n, x, mode, pads, fill), n[0].dtype)
-
-
-def _padded(l: Lowering, n: Node, x: Ref, mode: str, pads: Sequence[Extent], fill: Ref) -> Ref:
-    axes = axes_of(l, n, 3) or tuple(range(x.rank))
-    begin: list[Extent] = [0] * x.rank
-    end: list[Extent] = [0] * x.rank
-    for i, a in enumerate(axes):
-        begin[a], end[a] = pads[i], pads[i + len(axes)]
-    if all(same(p, 0) for p in pads):
-        return x
-    if mode == "constant":
-        return pad_constant(l, x, begin, end, fill)
-    shape = [add(s, add(a, b)) for s, a, b in zip(x.shape, begin, end, strict=True)]
-    return l.one("pad", [x], {"begin": tuple(begin), "mode": mode}, x.dtype, shape)
-
-
-def pad_constant(
-    l: Lowering, x: Ref, begin: Sequence[Extent], end: Sequence[Extent], fill: Ref
-) -> Ref:
-    """x (cropped where pads are negative) inside its output; the frame is filled slab by slab, no element twice: one that a run
-    makes negative has no extent, which it refuses."""
-    x, begin, end = crop(l, x, begin, end)
-    shape = [add(s, add(a, b)) for s, a, b in zip(x.shape, begin, end, strict=True)]
-    if extents.same_shape(shape, x.shape):
-        return x
-    base = like_memory(l, l.real(x), x.dtype, shape)
-    fill = l.reshape(fill, ())
-    inner = base
-    for axis in range(x.rank):
-        for start, count in ((0, begin[axis]), (sub(shape[axis], end[axis]), end[axis])):
-            if count != 0:
-                slab = l.slice(inner, axis, start, count, inside=True)
-                l.copy_into(l.expand(fill, slab.shape), slab)
-        inner = l.slice(inner, axis, begin[axis], x.shape[axis], inside=True)
-    l.copy_into(x, inner)
-    return base
-
-
-def crop(
-    l: Lowering, x: Ref, begin: Sequence[Extent], end: Sequence[Extent]
-) -> tuple[Ref, list[Extent], list[Extent]]:
-    """Negative pads as slices; what is left is not negative."""
-    left, right = list(begin), list(end)
-    for a in range(x.rank):
-        for p in (left[a], right[a]):
-            if symbols_of(p) and not at_most(0, p):
-                l.sizes.check("le", 0, p, "computed pads are not negative")
-        cut = [-p if isinstance(p, int) and p < 0 else 0 for p in (left[a], right[a])]
-        if any(cut):
-            x = l.slice(x, a, cut[0], sub(x.shape[a], sum(cut)))
-            left[a] = 0 if cut[0] else left[a]
-            right[a] = 0 if cut[1] else right[a]
-    return x, left, right
-
-
 # --- made from coordinates ----------------------------------------------------------------------------------------------
 
 
@@ -443,7 +415,7 @@ def lower_trilu(l: Lowering, n: Node) -> Ref:
 @lowers("Range")
 def lower_range(l: Lowering, n: Node) -> Ref:
     start, limit, delta = (l.reshape(n[i], ()) for i in range(3))
-    bounds = [l.values.sizes_in(x) for x in (start, limit, delta)]
+    bounds = [l.values.sizes_in(x, signed=True) for x in (start, limit, delta)]
     known = [x.item() for x in bounds if x is not None]
     kind = register(start.dtype)
 
@@ -463,9 +435,21 @@ def lower_range(l: Lowering, n: Node) -> Ref:
         count = maximum(ceildiv(span, abs(step)), 0)
         _keep_signs(l, (a, b), count)
         count = steady(l, count)
+    elif start.dtype in INTEGERS:
+        count = steady(l, _steps_of_any_sign(l, a, b, step))
     else:
         l.fail(f"its step is {step}; expected a number where start or limit depend on sizes")
     return l.pointwise(lambda a, by: build(index(0), a, by), [start, delta], start.dtype, (count,))
+
+
+def _steps_of_any_sign(l: Lowering, a: Extent, b: Extent, step: Extent) -> Extent:
+    """ceil((b - a) / step), 0 where that is below 0."""
+    is_down = is_below_0(step)
+    is_up = minimum(maximum(step, 0), 1)
+    l.sizes.require_at_most(1, add(is_up, is_down), "the step of a range is not 0")
+    up = ceildiv(maximum(sub(b, a), 0), maximum(step, 1))
+    down = ceildiv(maximum(sub(a, b), 0), maximum(mul(-1, step), 1))
+    return add(mul(is_up, up), mul(is_down, down))
 
 
 def _steps(l: Lowering, start: Ref, limit: Ref, delta: Ref) -> Ref:

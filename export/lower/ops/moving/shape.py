@@ -76,7 +76,7 @@ def folds(*op_types: str, moves: bool = False) -> Callable[[Fold], Fold]:
 def _given(l: Lowering, elements: Elements) -> set[sympy.Symbol]:
     """The elements of shape inputs among the symbols."""
     found = set[sympy.Symbol]().union(*(symbols_of(e) for e in elements.flat))
-    return {s for s in found if l.sizes.dims[s].kind == "shape"}
+    return {s for s in found if l.sizes.dims[s].kind == "shape" and l.sizes.dims[s].min >= 0}
 
 
 FOLDED: Final = (*INTEGERS, "bool", "f32", "f64")

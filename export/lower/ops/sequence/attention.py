@@ -15,7 +15,8 @@ from ...elementwise import convert
 from ...node import Node
 from ...refs import Known, Ref
 from ...table import lowers
-from ..moving.movement import concat, pad_constant
+from ..moving.movement import concat
+from ..moving.pads import pad_constant
 
 NARROW: Final = ("f16", "f8e4m3")
 """What the instruction reads keys and values in, apart from f32."""

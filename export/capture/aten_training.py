@@ -1,0 +1,79 @@
+"""Translations of what a program does that was made in training mode: batch norms by the batch's own statistics, for which torch.onnx
+writes the running ones, and dropout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pteron.schema.errors import ModelError
+
+from .aten import full_like, ints, op, rank
+
+Norm = tuple[Any, Any, Any, Any, Any]
+
+
+def batch_norm(
+    x: Any,
+    weight: Any,
+    bias: Any,
+    mean: Any,
+    variance: Any,
+    is_training: bool,
+    momentum: float,
+    eps: float,
+) -> Norm:
+    """The result, what was subtracted and multiplied by, and the running mean and variance afterwards."""
+    if not is_training:
+        y, subtracted, factor = _normal(x, weight, bias, mean, variance, eps)
+        return y, subtracted, factor, op.Identity(mean), op.Identity(variance)
+    axes = ints(*(a for a in range(rank(x)) if a != 1))
+    ours = op.ReduceMean(x, axes, keepdims=0)
+    apart = op.Sub(x, _by_channel(ours, x))
+    spread = op.ReduceMean(op.Mul(apart, apart), axes, keepdims=0)
+    y, subtracted, factor = _normal(x, weight, bias, ours, spread, eps)
+    if mean is None:
+        return y, subtracted, factor, None, None
+    count = op.CastLike(op.Div(op.Size(x), op.Size(ours)), x)
+    wide = op.Mul(spread, op.Div(count, op.Sub(count, full_like(x, 1))))
+    new = (
+        op.Add(op.Mul(old, full_like(x, 1 - momentum)), op.Mul(now, full_like(x, momentum)))
+        for old, now in ((mean, ours), (variance, wide))
+    )
+    return (y, subtracted, factor, *new)
+
+
+def batch_norm_without_stats(
+    x: Any, weight: Any, bias: Any, is_training: bool, momentum: float, eps: float
+) -> tuple[Any, Any, Any]:
+    return batch_norm(x, weight, bias, None, None, True, momentum, eps)[:3]
+
+
+def _normal(
+    x: Any, weight: Any, bias: Any, mean: Any, variance: Any, eps: float
+) -> tuple[Any, Any, Any]:
+    factor = op.Reciprocal(op.Sqrt(op.Add(variance, full_like(variance, eps))))
+    y = op.Mul(op.Sub(x, _by_channel(mean, x)), _by_channel(factor, x))
+    if weight is not None:
+        y = op.Mul(y, _by_channel(weight, x))
+    if bias is not None:
+        y = op.Add(y, _by_channel(bias, x))
+    return op.CastLike(y, x), mean, factor
+
+
+def _by_channel(v: Any, x: Any) -> Any:
+    return op.Unsqueeze(v, ints(*range(1, rank(x) - 1))) if rank(x) > 2 else v
+
+
+def dropout(x: Any, p: float, is_training: bool | None = True) -> tuple[Any, Any]:
+    """In eval mode nothing is dropped.
+
+    Raises:
+        ModelError: which elements are dropped is random.
+    """
+    if is_training and p > 0:
+        raise ModelError(
+            f"dropout of {p:g} in training mode gives random results; export the module in eval mode (module.eval(), dropout with "
+            "training=False)"
+        )
+    zero = full_like(x, 0)
+    return op.Identity(x), op.Or(op.Equal(x, zero), op.Not(op.Equal(x, zero)))
