@@ -86,7 +86,8 @@ def cases() -> Cases:
             continue
         found.count += 1
         op_type = graph.node[0].op_type
-        for model in (case.model, constant(case)):
+        plain = all(p.type.HasField("tensor_type") for p in (*graph.input, *graph.output))
+        for model in (case.model, constant(case)) if plain else (case.model,):
             try:
                 found.programs.append((op_type, lower(capture_onnx(model))))
                 found.whole += model is case.model
