@@ -24,6 +24,7 @@ help:
 	@echo "make gen     generated files from schema/"
 	@echo "make bench   beside onnxruntime and openvino, where installed: writes benchmarks/RESULTS.md; BENCH='--out FILE': that of another processor"
 	@echo "make sweep   architectures of transformers and timm, then PyTorch's table of operators, against eager; goes on where it was"
+	@echo "make zoo     published model files of PyPI and npm beside onnxruntime, in f32, int8, NF4: writes docs/models.md; goes on where it was"
 	@echo "make fuzz    libFuzzer on the verifier and on runs, two minutes each (clang-19)"
 	@echo "make races   the thread sanitizer on the pool, on sessions side by side, on every kernel"
 	@echo "make mutants SEED=1 COUNT=60  turns operators in the exporter and the runtime; do the fast tests notice?"
@@ -147,6 +148,12 @@ sweep: dev-torch
 	@$(BIN)/python -m pip install -q --no-deps timm==1.0.31 torchvision==0.28.0 "pillow>=11" "expecttest>=0.3"
 	@$(BIN)/python -W ignore benchmarks/sweep.py
 	@$(BIN)/python -W ignore benchmarks/operators.py
+
+# npm packs what comes from there.
+zoo: dev
+	@$(BIN)/python -m pip install -q "pillow>=11"
+	@OMP_NUM_THREADS=1 $(BIN)/python -W ignore benchmarks/zoo.py
+	@$(BIN)/python benchmarks/zoo.py --report
 
 # What the thread sanitizer says of the pool, of sessions side by side, and of every kernel.
 races: dev
