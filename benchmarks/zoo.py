@@ -51,7 +51,7 @@ def main() -> None:
                 break
             path, licence = fetched(row.package, row.file)
             formats = options.formats.split()
-            said = apart(lambda r=row, p=path, f=formats: one(r, p, f), options.seconds)
+            said = apart(lambda r=row, p=path, f=formats: limited(r, p, f), options.seconds)
             add(journal, {"name": row.name, "licence": licence, **said})
             print(f"{i + 1}/{len(left)} {told(row.name, said)}", flush=True)
     rows = {row["name"]: row for row in read(journal)}
@@ -84,9 +84,14 @@ def told(name: str, said: Mapping[str, Any]) -> str:
     return f"{name}: {said['verdict']} {said['text']} {losses} ({said['seconds']} s)"
 
 
+def limited(row: Row, path: Path, asked: Sequence[str]) -> dict[str, Any]:
+    """`one`, in a process of its own."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    return one(row, path, asked)
+
+
 def one(row: Row, path: Path, asked: Sequence[str]) -> dict[str, Any]:
     """What its f32 is, with `formats`: the same of each format, where f32 is right."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     warnings.simplefilter("ignore")
     reference = Reference(path)
     about = {**reference.about(), "bytes": path.stat().st_size}
