@@ -25,6 +25,7 @@ help:
 	@echo "make bench   beside onnxruntime and openvino, where installed: writes benchmarks/RESULTS.md; BENCH='--out FILE': that of another processor"
 	@echo "make sweep   architectures of transformers and timm, then PyTorch's table of operators, against eager; goes on where it was"
 	@echo "make roads   60 networks of torchvision and timm from the module and from ONNX: nodes, int8 layers, bytes; goes on where it was"
+	@echo "make zoo     published model files of PyPI and npm beside onnxruntime, in f32, int8, NF4: writes docs/models.md; goes on where it was"
 	@echo "make fuzz    libFuzzer on the verifier and on runs, two minutes each (clang-19)"
 	@echo "make races   the thread sanitizer on the pool, on sessions side by side, on every kernel"
 	@echo "make mutants SEED=1 COUNT=60  turns operators in the exporter and the runtime; do the fast tests notice?"
@@ -153,6 +154,12 @@ sweep: dev-torch
 # 60 networks of torchvision and timm, from the module and from the file that torch.onnx.export writes of it; goes on where it was.
 roads: dev-torch
 	@$(BIN)/python -W ignore benchmarks/roads.py
+
+# npm packs what comes from there.
+zoo: dev
+	@$(BIN)/python -m pip install -q "pillow>=11"
+	@OMP_NUM_THREADS=1 $(BIN)/python -W ignore benchmarks/zoo.py
+	@$(BIN)/python benchmarks/zoo.py --report
 
 # What the thread sanitizer says of the pool, of sessions side by side, and of every kernel.
 races: dev
