@@ -195,7 +195,12 @@ class _Packing:
         if packed is None or packed.storage != "constant":
             return "matmul"
         op = arithmetic.product_of(self.modes[method], packed.format)
-        return op if op == "matmul" or self._chosen(op, packed.format, instr) else "matmul"
+        return (
+            op
+            if op == "matmul"
+            or self._chosen(op, packed.format, instr, self.modes[method] != "auto")
+            else "matmul"
+        )
 
     def _other(self, instr: Instr, key: Key, method: int) -> str:
         """The operator that takes the place of one by a float weight that is no quantized one; "": none."""
@@ -211,13 +216,13 @@ class _Packing:
             op = "conv_winograd" if fits else ""
         return op if op and self._chosen(op, PLAIN, instr) else ""
 
-    def _chosen(self, operator: str, format: str, instr: Instr) -> bool:
-        """Whether it takes the place of a conv or matmul that it can compute."""
+    def _chosen(self, operator: str, format: str, instr: Instr, by_name: bool = True) -> bool:
+        """Whether it takes the place of a conv or matmul that it can compute. `by_name`: it was asked for."""
         x, y = instr.inputs[0], instr.outputs[0]
         assert x is not None and y is not None
         self.asked.add(operator)
         values = self.program.values
-        return self.decide(site_of(operator, format, instr, values[x], values[y]))
+        return self.decide(site_of(operator, format, instr, values[x], values[y], by_name))
 
     def _gather(self, instr: Instr, method: int) -> Instr:
         table, index = instr.inputs

@@ -1,7 +1,7 @@
 """Which arithmetic the products of quantized weights run in: asked for at export, stored in the file, told by reports.
 
 auto    of a model that came quantized: exact, what it says in ONNX. Of one that Pteron rounded, or that goes to a delegate:
-        what each storage format's row says, int8 where it has sums in integers (`dot`), and static int8 where activations
+        what each storage format's row says, int8 where it has sums in integers (`dot`) and that pays (`choices.NARROW`), and static int8 where activations
         are quantized too (`passes.integer`)
 exact   everywhere the bits of DequantizeLinear and the f32 operator, static int8 activations included
 int8    activations in 8 bits by 32 wherever a format has sums in integers, and static int8; a note names what has none
