@@ -8,7 +8,7 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-rows bench-pointwise bench-attention bench-export bench-quant bench-dispatch bench-text mca size clean ctest wheel fuzz races refusals mutants wheel-aarch64 wheel-windows sdk sweep graphs replay test-boards android-models web
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-rows bench-pointwise bench-attention bench-export bench-quant bench-dispatch bench-text mca size clean ctest wheel fuzz fuzz-readers races refusals mutants wheel-aarch64 wheel-windows sdk sweep graphs replay test-boards android-models web
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -24,6 +24,7 @@ help:
 	@echo "make bench   beside onnxruntime and openvino, where installed: writes benchmarks/RESULTS.md; BENCH='--out FILE': that of another processor"
 	@echo "make sweep   architectures of transformers and timm, then PyTorch's table of operators, against eager; goes on where it was"
 	@echo "make fuzz    libFuzzer on the verifier and on runs, two minutes each (clang-19)"
+	@echo "make fuzz-readers  bent files for every Python reader: READERS='20000 gguf npz'"
 	@echo "make races   the thread sanitizer on the pool, on sessions side by side, on every kernel"
 	@echo "make mutants SEED=1 COUNT=60  turns operators in the exporter and the runtime; do the fast tests notice?"
 	@echo "make refusals which refusals of the verifier and session no test notices, one taken away at a time"
@@ -154,6 +155,11 @@ refusals: dev
 
 fuzz: dev
 	@PYTHON=$(BIN)/python tests/fuzz/run.sh 120
+
+# Bent files for every Python reader: READERS='20000 gguf'.
+READERS ?= 2000
+fuzz-readers: dev
+	@$(BIN)/python tests/fuzz/readers.py $(READERS)
 
 $(VENV)/.mutants: $(VENV)/.dev
 	@$(BIN)/python -m pip install -q --no-build-isolation -e ".[mutants]"

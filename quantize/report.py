@@ -8,6 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from pteron.schema.printable import joined
+
 from .calibrate import Ranges
 from .encode.table import FORMATS
 
@@ -200,7 +202,7 @@ class QuantReport:
             f"  {a.name:40s} int{a.bits} values in [{a.low:.6g}, {a.high:.6g}], step {a.scale:.6g}, zero {a.zero}"
             for a in self.activations
         ]
-        return "\n".join(lines)
+        return joined(lines)
 
 
 def said(metric: str, loss: float, exact: float) -> str:

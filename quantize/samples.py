@@ -16,7 +16,7 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 from pteron.schema.arrays import read_arrays
-from pteron.schema.errors import RecipeError
+from pteron.schema.errors import DamagedError, RecipeError
 
 Array = NDArray[Any]
 Sample = Mapping[str, Array]
@@ -136,7 +136,7 @@ def _split(where: str, value: ir.Value, array: Array) -> Sequence[Array]:
 def _arrays(path: Path) -> dict[str, Array]:
     loaded = read_arrays(path)
     if loaded is None:
-        raise RecipeError(
+        raise DamagedError(
             f"{path.name}: expected an .npz file of samples, got something else; write it with numpy.savez"
         )
     if isinstance(loaded, dict):

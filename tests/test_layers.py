@@ -94,6 +94,7 @@ def python_files() -> list[tuple[str, Path]]:
                     "cli": "cli",
                     "__main__.py": "cli",
                     "pipeline.py": "pipeline",
+                    "blame.py": "pipeline",
                     "timing.py": "timing",
                     "request.py": "request",
                 }.get(first, ""),

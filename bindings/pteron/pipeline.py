@@ -24,6 +24,7 @@ from pteron.quantize.recipe_file import read_recipe
 from pteron.quantize.report import QuantReport
 from pteron.schema.errors import ArgumentError, naming_files, shown
 
+from .blame import blaming
 from .request import Request, front
 from .timing import tuning_of
 
@@ -43,7 +44,8 @@ def export_model(request: Request) -> Report:
     """
     distinct(request.source, request.out)
     report = Report()
-    with journal(kept_at(request.out, request.resume), request.resume, afterwards) as kept:
+    kept_in = journal(kept_at(request.out, request.resume), request.resume, afterwards)
+    with blaming(request.source), kept_in as kept:
         _export(request, report, kept)
     return report
 

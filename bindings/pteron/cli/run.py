@@ -11,6 +11,7 @@ import numpy as np
 
 from pteron.export.write import write_whole
 from pteron.schema.arrays import write_arrays
+from pteron.schema.printable import joined
 
 from . import feeds, say
 from .pairs import file, kind, ready, seconds
@@ -47,9 +48,12 @@ def text(
     lines = []
     for name, row in rows.items():
         lines.append(f"{name}: {row['dtype']}{row['shape']}  digest {row['digest']}")
-        lines.append("  " + np.array2string(outputs[name].ravel()[:8], precision=6, separator=", "))
+        lines.append(
+            "  "
+            + np.array2string(outputs[name].ravel()[:8], precision=6, separator=", ", prefix="  ")
+        )
     made = "" if seed is None else f"; random inputs, seed {seed}"
-    return "\n".join([*lines, f"{ms:.2f} ms, prepare included{made}"])
+    return joined([*lines, f"{ms:.2f} ms, prepare included{made}"])
 
 
 def describe(array: Any) -> dict[str, Any]:
