@@ -32,6 +32,7 @@ import numpy as np
 ROOT: Final = Path(__file__).resolve().parents[2]
 DIGITS: Final = ROOT / "examples/digits/digits.onnx"
 SECONDS: Final = 20
+"""Of the processor, for one file."""
 MEMORY_BYTES: Final = 6 << 30
 """Of addresses beyond those that the process has when it begins."""
 TELLING: Final = (
@@ -531,8 +532,8 @@ def tried(reader: Reader, path: Path) -> str:
     from pteron.schema.errors import PteronError
     from pteron.schema.printable import printable
 
-    signal.signal(signal.SIGALRM, _late)
-    signal.alarm(SECONDS)
+    signal.signal(signal.SIGPROF, _late)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         reader.read(path)
     except PteronError as error:
@@ -553,7 +554,7 @@ def tried(reader: Reader, path: Path) -> str:
         where = " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in reversed(at[-2:]))
         return f"{type(error).__name__} at {where}: {str(error)[:100]}"
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     return ""
 
 
