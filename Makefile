@@ -8,7 +8,7 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-rows bench-pointwise bench-attention bench-export bench-quant bench-dispatch bench-text mca size clean ctest wheel fuzz fuzz-readers races refusals mutants wheel-aarch64 wheel-windows sdk sweep graphs replay test-boards android-models web
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-rows bench-pointwise bench-attention bench-export bench-quant bench-dispatch bench-text mca size clean ctest wheel fuzz fuzz-readers undefined races refusals mutants wheel-aarch64 wheel-windows sdk sweep graphs replay test-boards android-models web
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -160,6 +160,10 @@ fuzz: dev
 READERS ?= 2000
 fuzz-readers: dev
 	@$(BIN)/python tests/fuzz/readers.py $(READERS)
+
+# Every kernel under clang's sanitizers, products up to K of 2,048; UNDEFINED=12: one case in twelve.
+undefined: dev
+	@cd tests && ../$(BIN)/python -m ops.undefined $(UNDEFINED)
 
 $(VENV)/.mutants: $(VENV)/.dev
 	@$(BIN)/python -m pip install -q --no-build-isolation -e ".[mutants]"

@@ -16,7 +16,10 @@ COUNTS = {"onnx": 6, "gguf": 60, "safetensors": 60}
 @pytest.mark.parametrize("name", [name for name in readers.READERS if name != "pt2"])
 def test_bent_files_end_in_one_line(name: str) -> None:
     done, found = readers.run(
-        name, COUNTS.get(name, 40), seed=7, bombs_too=name not in ("npz", "samples")
+        name,
+        COUNTS.get(name, 40),
+        seed=7,
+        bombs_too=name in ("gguf", "safetensors", "recipe", "ranges", "profile"),
     )
     assert done
     assert not found
