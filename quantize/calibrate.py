@@ -24,6 +24,7 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 from pteron.schema.errors import RecipeError
+from pteron.schema.reading import decoding, parsed
 
 from .recipe import MINMAX, RANGES
 from .samples import Runner, Samples, samples
@@ -91,8 +92,13 @@ def ranges_of(text: str | bytes, where: str) -> Ranges:
     Raises:
         RecipeError: not such a file, another version, or a range that is none.
     """
+    with decoding(where, "a file of ranges", "calibrate again"):
+        return _ranges_of(text, where)
+
+
+def _ranges_of(text: str | bytes, where: str) -> Ranges:
     try:
-        data = json.loads(text)
+        data = parsed(text)
         if data.get("format") != FORMAT or data.get("version") not in (OLDER, VERSION):
             raise RecipeError(
                 f"{where}: expected {FORMAT} version {VERSION}, got {data.get('format')} {data.get('version')}; calibrate again"

@@ -30,6 +30,7 @@ from .samples import Sample
 
 VERSION: Final = 4
 """Rises when the same inputs are rounded otherwise: entries of older versions are not found."""
+SEAL: Final = "seal"
 MARK: Final = "pteron.journal"
 """A file that such a folder has; others are left alone."""
 
@@ -82,14 +83,24 @@ class Journal:
         return None if self.folder is None else self.folder / name
 
     def _read(self, key: str) -> Mapping[str, NDArray[Any]] | None:
+        """None, too, of an entry that is not as it was written: it is made again."""
         path = self.path(f"{key}.npz")
-        found = read_arrays(path) if path is not None and path.exists() else None
-        return found if isinstance(found, dict) else None
+        found = read_arrays(path) if path is not None and path.is_file() else None
+        if not isinstance(found, dict) or SEAL not in found:
+            return None
+        return found if np.array_equal(found.pop(SEAL), _seal(key, found)) else None
 
     def _write(self, key: str, arrays: Mapping[str, NDArray[Any]]) -> None:
         path = self.path(f"{key}.npz")
         if path is not None:
-            whole(path, lambda part: write_arrays(part, arrays))
+            sealed = {**arrays, SEAL: _seal(key, arrays)}
+            whole(path, lambda part: write_arrays(part, sealed))
+
+
+def _seal(key: str, arrays: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+    """Of an entry, its name and types in it."""
+    parts = (part for name, array in sorted(arrays.items()) for part in (name, np.asarray(array)))
+    return np.frombuffer(digest(key, *parts).encode(), np.uint8)
 
 
 NO_JOURNAL: Final = Journal()

@@ -27,7 +27,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pteron.schema.errors import RecipeError
+from pteron.schema.errors import RecipeError, shown
+from pteron.schema.reading import decoding
 
 from .recipe import METRICS, Recipe, Rule, recipe
 
@@ -35,6 +36,7 @@ UNITS: Final = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**
 KEYS: Final = (
     "format", "embeddings", "algorithm", "activations", "scaling", "rotation", "seed", "range", "target_bpw", "target_size", "max_loss", "metric", "among", "rules",
 )  # fmt: skip
+MOST_BYTES: Final = 1 << 18
 RULE_KEYS: Final = ("match", "format", "algorithm")
 
 
@@ -42,9 +44,17 @@ def read_recipe(path: Path) -> Recipe:
     """A recipe from a file.
 
     Raises:
-        RecipeError: no YAML, a key that is not known or stands twice, a value of another kind; FileNotFoundError: no file.
+        DamagedError: no YAML, a key that is not known or stands twice, a value of another kind; FileNotFoundError: no file.
     """
     text = path.read_bytes()
+    with decoding(path.name, "a recipe"):
+        if len(text) > MOST_BYTES:
+            raise ValueError(f"{len(text)} bytes")
+        return recipe_of(_yaml(text, path), path.name)
+
+
+def _yaml(text: bytes, path: Path) -> Any:
+    """What a file says, in lists, dicts and plain values."""
     try:
         import yaml  # type: ignore[import-untyped]
     except ImportError:
@@ -53,27 +63,33 @@ def read_recipe(path: Path) -> Recipe:
         ) from None
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]
-        """Refuses keys that stand twice, of which YAML's own keeps the last."""
+        """Refuses keys that stand twice, of which YAML's own keeps the last, and what names a part again: a few lines of
+        those are a list of any size."""
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.events.AliasEvent):
+                raise yaml.YAMLError("a part that is named by *; write it out")
+            return super().compose_node(parent, index)
 
     def mapping(loader: Any, node: Any) -> dict[Any, Any]:
-        keys = [loader.construct_object(key) for key, _ in node.value]
-        for key in keys:
-            if keys.count(key) > 1:
+        keys = set()
+        for key in (loader.construct_object(key) for key, _ in node.value):
+            if key in keys:
                 raise RecipeError(
-                    f"{path.name}:{node.start_mark.line + 1}: expected {key!r} once, got it twice"
+                    f"{path.name}:{node.start_mark.line + 1}: expected {shown(key)} once, got it twice"
                 )
+            keys.add(key)
         return dict(loader.construct_mapping(node, deep=True))
 
     Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)
     try:
-        data = yaml.load(text, Loader)
+        return yaml.load(text, Loader)
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError, TypeError, ValueError) as error:
         if isinstance(error, RecipeError):
             raise
         raise RecipeError(
             f"{path.name}: expected YAML, got {' '.join(str(error).split())[:200]}"
         ) from None
-    return recipe_of(data, path.name)
 
 
 def recipe_of(data: Any, where: str) -> Recipe:
@@ -178,7 +194,7 @@ def _check_keys(data: Any, known: tuple[str, ...], where: str) -> None:
         if key not in known:
             near = difflib.get_close_matches(str(key), known, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise RecipeError(f"{where}: expected keys {', '.join(known)}, got {key!r}{hint}")
+            raise RecipeError(f"{where}: expected keys {', '.join(known)}, got {shown(key)}{hint}")
 
 
 def _get(data: Mapping[str, Any], key: str, kind: Any, default: Any, where: str) -> Any:
@@ -187,5 +203,5 @@ def _get(data: Mapping[str, Any], key: str, kind: Any, default: Any, where: str)
         not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool)
     ):
         wanted = {str: "a word", bool: "true or false", list: "a list"}.get(kind, "a number")
-        raise RecipeError(f"{where}: {key}: expected {wanted}, got {value!r}")
+        raise RecipeError(f"{where}: {key}: expected {wanted}, got {shown(value)}")
     return value

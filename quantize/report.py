@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pteron.schema.errors import several
+from pteron.schema.printable import joined
 
 from .calibrate import Ranges
 from .coverage import Coverage
@@ -210,7 +211,7 @@ class QuantReport:
             for a in self.activations
         ]
         lines += [f"note: {note}" for note in self.notes]
-        return "\n".join(lines)
+        return joined(lines)
 
 
 def said(metric: str, loss: float, exact: float) -> str:

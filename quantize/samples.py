@@ -17,7 +17,7 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 from pteron.schema.arrays import read_arrays
-from pteron.schema.errors import RecipeError, shown
+from pteron.schema.errors import DamagedError, RecipeError, shown
 
 from . import given
 
@@ -166,7 +166,7 @@ def _split(where: str, value: ir.Value, array: Array) -> Sequence[Array]:
 def _arrays(model: ir.Model, path: Path) -> Mapping[str, Array]:
     loaded = read_arrays(path)
     if loaded is None:
-        raise RecipeError(
+        raise DamagedError(
             f"{path.name}: expected an .npz or .npy file of samples, got something else; write it with numpy.savez"
         )
     if isinstance(loaded, dict):

@@ -14,8 +14,8 @@ import io
 import json
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -23,7 +23,9 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
+from pteron.schema.arrays import entry_of
 from pteron.schema.errors import RecipeError
+from pteron.schema.reading import check_packed, decoding, parsed
 
 from .blas import one_order
 from .layers import Layer
@@ -245,8 +247,8 @@ def load(path: Path | IO[bytes]) -> Statistics:
     Raises:
         RecipeError: not such a file, another version, or half of one.
     """
-    try:
-        head = json.loads(_get(path, HEAD).tobytes())
+    with _reading(path):
+        head = parsed(_get(path, HEAD).tobytes())
         if (head["format"], head["version"]) != (FORMAT, VERSION):
             raise ValueError(f"{head['format']} version {head['version']}")
         records = {str(k): str(v) for k, v in head["layers"].items()}
@@ -254,29 +256,25 @@ def load(path: Path | IO[bytes]) -> Statistics:
         return Statistics(
             int(head["samples"]), records, lambda record: _moments(path, record), rotation
         )
-    except _DAMAGED as error:
-        raise _refused(path, error) from None
 
 
-_DAMAGED: Final = (
-    ValueError, TypeError, KeyError, AttributeError, EOFError, RecursionError, RuntimeError, zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
-"""What zipfile, json and numpy raise over bytes that may be anything."""
-
-
-def _refused(path: Path | IO[bytes], error: Exception) -> RecipeError:
-    return RecipeError(
-        f"{path.name if isinstance(path, Path) else 'statistics'}: expected {FORMAT} version {VERSION}, got another file or half of one ({error}); calibrate again"
-    )
+def _reading(path: Path | IO[bytes]) -> AbstractContextManager[None]:
+    where = path.name if isinstance(path, Path) else "statistics"
+    return decoding(where, f"{FORMAT} version {VERSION}", "calibrate again")
 
 
 def _get(path: Path | IO[bytes], name: str) -> NDArray[Any]:
-    with zipfile.ZipFile(path) as file, file.open(f"{name}.npy") as entry:
-        return np.asarray(np.lib.format.read_array(io.BytesIO(entry.read()), allow_pickle=False))
+    with zipfile.ZipFile(path) as file:
+        check_packed(file, _size(path))
+        return entry_of(file, f"{name}.npy")
+
+
+def _size(path: Path | IO[bytes]) -> int:
+    return path.stat().st_size if isinstance(path, Path) else path.seek(0, io.SEEK_END)
 
 
 def _moments(path: Path | IO[bytes], record: str) -> Moments:
-    try:
+    with _reading(path):
         second, mean, absmax, count = (
             _get(path, f"{record}.{part}") for part in ("second", "mean", "absmax", "rows")
         )
@@ -287,5 +285,3 @@ def _moments(path: Path | IO[bytes], record: str) -> Moments:
         if not all(np.isfinite(x).all() for x in (second, mean, absmax)):
             raise ValueError(f"record {record} holds NaN or infinity")
         return Moments(second, mean.astype(np.float32), absmax.astype(np.float32), int(count))
-    except _DAMAGED as error:
-        raise _refused(path, error) from None

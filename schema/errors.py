@@ -5,6 +5,7 @@
     │   └── LoweringError  nodes have no lowering: every such node is listed, with what to do
     ├── QuantError         a weight or a graph cannot be quantized
     │   └── RecipeError    formats, rules or samples that do not fit: fix them (an ArgumentError, too)
+    │       └── DamagedError  a file is not what it should be: cut off, changed, or of another kind
     ├── ProgramError       the runtime refused the bytes: export again, or use a newer runtime
     ├── ArgumentError      a call's names, shapes or dtypes are wrong: fix the call
     │   └── FileError      no file can be read, or written, where a name says: fix the name (Python's own error, too)
@@ -144,6 +145,10 @@ class AbsentError(ArgumentError, AttributeError):
 
 class RecipeError(QuantError, ArgumentError):
     """A format, a rule or samples that do not fit the model."""
+
+
+class DamagedError(RecipeError):
+    """The bytes of a file are not what they should be."""
 
 
 class DataError(PteronError, ValueError):

@@ -102,6 +102,7 @@ def python_files() -> list[tuple[str, Path]]:
                     "quantization.py": "quantization",
                     "reports": "reports",
                     "source.py": "source",
+                    "blame.py": "pipeline",
                     "timing.py": "timing",
                     "request.py": "request",
                 }.get(first, ""),

@@ -27,6 +27,7 @@ from pteron.quantize.report import QuantReport
 from pteron.schema.errors import ArgumentError, PteronError, naming_files, shown
 
 from . import reports
+from .blame import blaming
 from .request import Request, front
 from .source import sourced, title
 from .timing import tuning_of
@@ -52,8 +53,9 @@ def export_model(request: Request) -> Report:
     name, report = title(request.source), Report()
     try:
         request = made_from(request)
+        kept_in = journal(kept_at(request.out, request.resume), request.resume, afterwards)
         with together():
-            with journal(kept_at(request.out, request.resume), request.resume, afterwards) as kept:
+            with blaming(request.source), kept_in as kept:
                 _export(request, report, kept)
             if request.report is not None:
                 reports.write_export(Path(request.report), report, name)

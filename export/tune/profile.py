@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from pteron.schema.errors import ArgumentError, existing, shown
 from pteron.schema.formats import FORMATS
+from pteron.schema.reading import decoding, parsed
 
 from ..pack.choices import INSTEAD_OF, PLAIN
 
@@ -92,10 +93,16 @@ def read_profile(path: Path) -> Profile:
     Raises:
         FileError: no such file. ArgumentError: it holds something else.
     """
+    existing(path)
+    with decoding(str(path), "a profile", "measure anew"):
+        return _profile_of(path)
+
+
+def _profile_of(path: Path) -> Profile:
     try:
-        whole = json.loads(existing(path).read_text(encoding="utf-8"))
+        whole = parsed(path.read_text(encoding="utf-8"))
         version = _of(whole, "pteron_profile", int)
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError, _Wrong):
+    except (UnicodeDecodeError, ValueError, RecursionError, _Wrong):
         raise ArgumentError(
             f"{path}: expected a profile, got something else; write one with pteron export --mode max-autotune --tune {path}"
         ) from None

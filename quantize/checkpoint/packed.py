@@ -10,7 +10,6 @@ bitsandbytes       X.weight, X.weight.absmax (X.weight.nested_absmax), X.weight.
 from __future__ import annotations
 
 import functools
-import json
 import math
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ import ml_dtypes
 import numpy as np
 
 from pteron.schema.errors import QuantError
+from pteron.schema.reading import parsed
 
 from .weight import Array, Tensor, Weight
 
@@ -25,6 +25,7 @@ Tensors = dict[str, Tensor]
 AWQ_ORDER: Final = (0, 4, 1, 5, 2, 6, 3, 7)
 """Where in a word, counted in nibbles, AutoAWQ keeps each of eight columns."""
 UNSIGNED: Final = {2: ml_dtypes.uint2, 4: ml_dtypes.uint4, 8: np.dtype(np.uint8)}
+MOST_BLOCK: Final = 1 << 20
 BNB: Final = ".quant_state.bitsandbytes__"
 BNB_PLACES: Final = {
     "nf4": np.arange(16, dtype=np.uint8),
@@ -277,8 +278,13 @@ def _eight_bits(found: Tensors, stem: str) -> Weight:
 
 def _bitsandbytes(found: Tensors, stem: str) -> Tensor:
     kind = next(kind for kind in BNB_PLACES if f"{stem}.weight{BNB}{kind}" in found)
-    state = json.loads(_array(found[f"{stem}.weight{BNB}{kind}"]).astype(np.uint8).tobytes())
-    n, k = state["shape"]
+    state = parsed(_array(found[f"{stem}.weight{BNB}{kind}"]).astype(np.uint8).tobytes())
+    n, k = (int(i) for i in state["shape"])
+    sizes = [int(state[name]) for name in ("blocksize", "nested_blocksize") if name in state]
+    if n * k > 2 * found[f"{stem}.weight"].nbytes or not all(0 < i <= MOST_BLOCK for i in sizes):
+        raise QuantError(
+            f"{stem}: expected a state of its {found[f'{stem}.weight'].nbytes} bytes, got {n} by {k} in blocks of {sizes}"
+        )
     nbytes = sum(t.nbytes for name, t in found.items() if name.startswith(f"{stem}.weight"))
     read = functools.partial(_four_bits, found, f"{stem}.weight", state, kind)
     return Tensor(f"bitsandbytes {kind}", (n, k), nbytes, read)

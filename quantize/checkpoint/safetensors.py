@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import math
 from pathlib import Path
 from typing import Any, Final
@@ -12,6 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from pteron.schema.errors import ArgumentError, QuantError
+from pteron.schema.reading import parsed
 
 from .weight import Array, Tensor
 
@@ -23,6 +23,7 @@ DTYPES: Final[dict[str, np.dtype[Any]]] = {
     "F8_E8M0": np.dtype(ml_dtypes.float8_e8m0fnu),
 }  # fmt: skip
 HEADER_BYTES: Final = 100 << 20
+RANK: Final = 16
 
 
 def read_safetensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -39,8 +40,8 @@ def read_safetensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         found |= _tensors(file)
     config = (path if path.is_dir() else path.parent) / "config.json"
     try:
-        facts = json.loads(config.read_text()) if config.exists() else {}
-    except ValueError:
+        facts = parsed(config.read_bytes()) if config.exists() else {}
+    except (ValueError, RecursionError):
         raise QuantError(f"{config}: expected JSON") from None
     return found, facts if isinstance(facts, dict) else {}
 
@@ -52,7 +53,7 @@ def _tensors(path: Path) -> dict[str, Tensor]:
             length = int.from_bytes(file.read(8), "little")
             if not 2 <= length <= min(size - 8, HEADER_BYTES):
                 raise ValueError
-            header = json.loads(file.read(length))
+            header = parsed(file.read(length))
         rows = {
             n: _tensor(path, r, 8 + length, size) for n, r in header.items() if n != "__metadata__"
         }
@@ -62,7 +63,9 @@ def _tensors(path: Path) -> dict[str, Tensor]:
 
 
 def _tensor(path: Path, row: dict[str, Any], start: int, size: int) -> Tensor:
-    dtype, shape = DTYPES[row["dtype"]], tuple(int(n) for n in row["shape"])
+    dtype, shape = DTYPES[row["dtype"]], tuple(int(n) for n in row["shape"][:RANK])
+    if len(shape) != len(row["shape"]):
+        raise ValueError
     begin, end = row["data_offsets"]
     if (
         min(begin, *shape, 0) < 0

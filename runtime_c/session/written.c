@@ -26,11 +26,13 @@ typedef struct proof {
 
 static void walk_block(proof *p, uint32_t block);
 
-static bool look(proof *p) {
-  if (p->left == 0) return false;
-  p->left--;
-  return true;
+static bool spend(proof *p, uint64_t count) {
+  bool enough = p->left > count;
+  p->left = enough ? p->left - count : 0;
+  return enough;
 }
+
+static bool look(proof *p) { return spend(p, 1); }
 
 /* Views of a base that are written and lie apart. */
 typedef struct parts {
@@ -146,6 +148,15 @@ static void leave_block(proof *p, uint32_t block) {
     s->slots[ref_value(s, file->params, i)].written = 0;
 }
 
+/* Whether a later result is the same PARAM: it is bound once, to the last of its outputs. */
+static bool is_bound_again(proof *p, pte_range results, uint32_t i) {
+  const pte_session *s = p->s;
+  if (!spend(p, results.count - i)) return true;
+  for (uint32_t k = i + 1; k < results.count; k++)
+    if (ref_value(s, results, k) == ref_value(s, results, i)) return true;
+  return false;
+}
+
 /* A block inside an instruction: its params are written, and its results are read at its end. */
 static void walk_inner(proof *p, uint32_t work, uint32_t block, bool called) {
   pte_session *s = p->s;
@@ -155,6 +166,8 @@ static void walk_inner(proof *p, uint32_t work, uint32_t block, bool called) {
   inner.depth++;
   for (uint32_t i = 0; i < file->params.count; i++)
     s->slots[ref_value(s, file->params, i)].written = inner.depth;
+  for (uint32_t i = 0; called && i < file->results.count; i++) /* bound behind the params */
+    s->slots[ref_value(s, file->results, i)].written = 0;
   for (uint32_t i = 0; called && i < file->params.count; i++)
     bind_loose(p, ref_value(s, file->params, i), call->in[i]);
   walk_block(&inner, block);
@@ -163,7 +176,9 @@ static void walk_inner(proof *p, uint32_t work, uint32_t block, bool called) {
   for (uint32_t i = 0; called && i < file->results.count; i++) {
     uint32_t result = ref_value(s, file->results, i);
     bind_loose(p, result, call->out[i]);
-    if ((s->slots[result].flags & PTE_SLOT_UNPROVEN) != 0) /* the caller's memory was read */
+    bool again = is_bound_again(&inner, file->results, i);
+    if (again ||
+        (s->slots[result].flags & PTE_SLOT_UNPROVEN) != 0) /* the caller's memory was read */
       leave_to_clearing(s, s->slots[pte_session_value_of(s, call->out[i])].base);
   }
   leave_block(&inner, block);
@@ -203,7 +218,7 @@ static void walk_block(proof *p, uint32_t block) {
   uint32_t end = p->first + s->program->blocks[block].instrs.count;
   for (p->now = p->first; p->now < end; p->now++) {
     const pte_work *work = &s->works[p->now];
-    if (!look(p)) return;
+    if (!spend(p, 1 + (uint64_t)work->call.in_count + work->call.out_count)) return;
     for (uint32_t i = 0; i < work->call.in_count; i++) read_tensor(p, work->call.in[i]);
     if (work->row->control) walk_control(p, p->now);
     for (uint32_t i = 0; i < work->call.out_count; i++) write_tensor(p, work->call.out[i]);

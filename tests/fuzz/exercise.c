@@ -297,6 +297,7 @@ static void exercise_states(subject *s, const pte_prepare_options *options,
                             const pte_sizes *sizes) {
   size_t size = 0;
   pte_session *twin = NULL;
+  if (sizes->state_bytes > EXERCISE_STATE_BYTES) return;
   pte_error error = {0};
   if (pte_session_size(s->program, s->method, &size, &error) != PTE_OK) return;
   void *memory = take(s->result, size, UINT64_MAX);

@@ -27,6 +27,9 @@ typedef struct exercise_result {
 #define EXERCISE_CAP_BYTES  (8u << 20)
 #define EXERCISE_CAP_TABLES 1024u
 
+/* States that are saved and restored ten times, which hashes them as often, are small. */
+#define EXERCISE_STATE_BYTES (64u << 10)
+
 /* A run has this long, and may take this much longer: what is done between two looks at the clock,
  * which sanitizers make some twenty times as long. */
 #define EXERCISE_DEADLINE_MS 50u

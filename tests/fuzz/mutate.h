@@ -295,7 +295,11 @@ static inline void change_frame(mutant *m) {
     if (pick(m, 4) == 0) list->count += 1 - 2 * pick(m, 2);
     else *ref_at(m, (uint64_t)list->start + pick(m, list->count)) = pick(m, values);
   } else if (state != NULL && kind == 2) {
-    state->shape.start = pick(m, m->of[PTE_PROGRAM_REFS].count);
+    uint32_t field = pick(m, 4);
+    if (field == 0) state->shape.start = pick(m, m->of[PTE_PROGRAM_REFS].count);
+    else if (field == 1) state->axis = (uint8_t)pick(m, state->shape.count);
+    else if (field == 2) state->reach = pick(m, 20);
+    else state->role = (uint8_t)pick(m, PTE_ROLE_PANELS + 1);
   } else if (constant != NULL && kind == 3) {
     constant->offset = (uint64_t)telling_int(m);
   } else if (m->constants != NULL && m->constant_bytes >= 8) { /* an index, perhaps */

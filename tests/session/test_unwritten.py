@@ -128,3 +128,30 @@ def test_samples_need_no_clearing(name: str) -> None:
         except pteron.PteronError as e:
             pytest.skip(str(e))
         assert model.sizes.cleared_bytes == 0
+
+
+def called(params: tuple[int, ...], results: tuple[int, ...], outs: tuple[int, ...]) -> Program:
+    """y and planned 2 and 3 are what a block gives, whose PARAMs are 4 and 5."""
+    values = (X, Y, PLANNED, PLANNED, *(Value("", "f32", (4,), "param", 1) for _ in range(2)))
+    call = Instr("call", (0,) * len(params), outs, {"body": 1})
+    body = Block(copy((0, results[-1])) if results != params else (), params, results)
+    blocks = (Block((call, *copy((2, 1)))), body)
+    return Program(
+        "called",
+        values=values,
+        blocks=blocks,
+        methods=(Method("main", (Port("x", 0),), (Port("y", 1),), (0, 6), 0),),
+    )
+
+
+def test_a_param_that_is_a_result_is_the_output() -> None:
+    """It is bound twice, to the output in the end, whose memory nothing wrote."""
+    y, cleared = given(called((4,), (4,), (2,)))
+    assert not y.any()
+    assert cleared
+
+
+def test_a_result_that_stands_twice_is_the_last_output() -> None:
+    y, cleared = given(called((), (4, 4), (2, 3)))
+    assert not y.any()
+    assert cleared

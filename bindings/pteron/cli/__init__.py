@@ -3,7 +3,7 @@
 0    done
 1    a defect of Pteron: please report it with the text
 2    wrong use: unknown option or value, file not found, inputs that do not fit
-3    the model cannot be exported or quantized as it is
+3    the model cannot be exported or quantized as it is; a file that is read with it is damaged
 4    the program was refused: damaged, too new, an operator this build lacks
 5    the run failed: data, a cap, the deadline, a delegate; a file could not be written
 6    verify: digests or outputs differ
@@ -24,6 +24,7 @@ from typing import Any, NoReturn, TextIO
 
 from pteron.schema.errors import (
     ArgumentError,
+    DamagedError,
     DataError,
     DelegateError,
     InternalError,
@@ -38,6 +39,7 @@ from pteron.schema.errors import (
     naming_files,
 )
 from pteron.schema.extras import missing
+from pteron.schema.printable import printable
 from pteron.schema.renamed import renamed_flag
 
 from .. import __version__
@@ -59,6 +61,7 @@ COMMANDS = (
 
 _CODES: tuple[tuple[type[BaseException], int], ...] = (
     (ModelError, 3),
+    (DamagedError, 3),
     (ArgumentError, 2),
     (QuantError, 3),
     (ProgramError, 4),
@@ -235,7 +238,7 @@ def _say(
 ) -> None:
     """A warning as one line; ours without the place in the code, which is ours too."""
     kind = "" if issubclass(category, PlacementWarning | QuantWarning) else f"{category.__name__}: "
-    say.aside(f"{say.paint('pteron: warning:', 33, sys.stderr)} {kind}{message}")
+    say.aside(f"{say.paint('pteron: warning:', 33, sys.stderr)} {kind}{printable(str(message))}")
 
 
 def _text(error: BaseException) -> str:

@@ -10,6 +10,7 @@ import argparse
 from pathlib import Path
 
 from pteron.schema.errors import ArgumentError, OutputError
+from pteron.schema.printable import joined
 
 from .. import __version__
 from . import say
@@ -70,7 +71,7 @@ def as_text(facts: dict[str, int]) -> str:
         "program": "bytes of flash: constants, and what says what is run on them",
         "memory": "bytes of static memory",
     }
-    return "\n".join(
+    return joined(
         [
             *(f"{facts[name]:8d}  {text}" for name, text in rows.items()),
             "          the code's flash: what the compiler and linker leave of pteron_model.c (-Os, --gc-sections)",

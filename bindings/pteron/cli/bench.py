@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pteron.schema.errors import ArgumentError, existing
+from pteron.schema.printable import joined
 
 from .. import __version__
 from ..runtime import Model, TraceEvent, cpu
@@ -144,7 +145,7 @@ def text(report: dict[str, Any]) -> str:
     ]
     known = ", ".join(f"{kind} {rate:.0f}" for kind, rate in report["peaks"].items() if rate > 0)
     lines.append(f"a thread's peaks, 10^9 products or bytes a second: {known or 'not known here'}")
-    return "\n".join(lines)
+    return joined(lines)
 
 
 def interleaved(

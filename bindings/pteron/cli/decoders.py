@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pteron.schema.errors import ArgumentError
+from pteron.schema.printable import joined
 
 from .. import __version__
 from ..runtime import Model, cpu
@@ -224,4 +225,4 @@ def text(report: dict[str, Any]) -> str:
         f"(medians of pairs); largest relative difference of the prompt's last logits {p['difference']:.2g}"
         for name, p in report["peers"].items()
     ]
-    return "\n".join(lines)
+    return joined(lines)

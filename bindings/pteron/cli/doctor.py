@@ -8,6 +8,8 @@ import importlib.util
 import platform
 import shutil
 
+from pteron.schema.printable import joined
+
 from .. import __version__
 from . import say
 
@@ -48,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def text(rows: list[dict[str, object]]) -> str:
-    return "\n".join(
+    return joined(
         f"{'ok' if row['ok'] else '--':3s} {row['what']:28s} {row['detail']}" for row in rows
     )
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from pteron.schema.printable import joined
+
 from . import say
 from .pairs import file, integer, kind, pairs, program, ready
 from .say import size
@@ -101,4 +103,4 @@ def text(about: Description, most: int | None) -> str:
         ]
         if len(shown) < len(method.instrs):
             lines.append(f"       ... {len(method.instrs) - len(shown)} more: --all")
-    return "\n".join(lines)
+    return joined(lines)

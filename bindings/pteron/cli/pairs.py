@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 from pteron.export.options import rows
 from pteron.schema.arrays import read_arrays
-from pteron.schema.errors import ArgumentError, existing
+from pteron.schema.errors import ArgumentError, DamagedError, existing
 
 from ..request import Request
 from ..source import file_of
@@ -205,7 +205,7 @@ def arrays(path: Path) -> Any:
     """
     loaded = read_arrays(existing(path))
     if loaded is None:
-        raise ArgumentError(
+        raise DamagedError(
             f"{path}: expected numbers in an .npz or .npy file, got something else; write it with numpy.savez"
         )
     return loaded

@@ -8,6 +8,7 @@ import json
 
 from pteron.export.write import write_text
 from pteron.schema.errors import several
+from pteron.schema.printable import joined
 
 from ..runtime import TraceEvent
 from . import feeds, say
@@ -68,7 +69,7 @@ def text(spent: Spent, top: int) -> str:
         f"{r.instr:5d} {r.op:18s} {r.ms:9.3f} {r.ms / whole:6.1%}  {f'{r.node} {r.source}'.rstrip()}"
         for r in spent.instructions[:top]
     ]
-    return "\n".join(lines)
+    return joined(lines)
 
 
 def chrome_trace(events: list[TraceEvent], nodes: Nodes) -> dict[str, object]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pteron.schema.errors import existing
+from pteron.schema.printable import joined
 
 from . import say
 
@@ -82,7 +83,7 @@ def text(facts: dict[str, Any], about: Found, every: bool) -> str:
         lines += [
             f"  {w.bits / max(w.count, 1):6.2f} bits  {label(w)}  {w.name}" for w in about.weights
         ]
-    return "\n".join(lines)
+    return joined(lines)
 
 
 def table(rows: Iterable[Kind]) -> list[str]:

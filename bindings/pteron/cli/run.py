@@ -11,6 +11,7 @@ import numpy as np
 
 from pteron.export.write import write_whole
 from pteron.schema.arrays import write_arrays
+from pteron.schema.printable import joined
 
 from . import feeds, say
 from .pairs import file, kind, ready, seconds
@@ -49,7 +50,7 @@ def text(
         lines.append(f"{name}: {row['dtype']}{row['shape']}  digest {row['digest']}")
         lines.append("  " + elements(outputs[name]))
     made = "" if seed is None else f"; random inputs, seed {seed}"
-    return "\n".join([*lines, f"{ms:.2f} ms, prepare included{made}"])
+    return joined([*lines, f"{ms:.2f} ms, prepare included{made}"])
 
 
 SHOWN: Final = 16

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
+
+from pteron.schema.printable import of_lines, printable
 
 from ..reports.told import SCHEMA, as_text, facts_of, size
 
@@ -38,7 +39,7 @@ def result(
 
     taken = any(path is not None and is_stdout(path) for path in outputs)
     print(
-        as_text(command, facts) if as_json else text(),
+        as_text(command, facts) if as_json else of_lines(text()),
         file=sys.stderr if taken else sys.stdout,
     )
 
@@ -54,7 +55,7 @@ def fail(
 
     `as_json` None asks the command line, for options that could not be read.
     """
-    where, text = " ".join(["pteron", *([command] if command else [])]), _printable(text)
+    where, text = " ".join(["pteron", *([command] if command else [])]), printable(text)
     aside(f"{paint(f'{where}:', 31, sys.stderr)} {text}")
     if "--json" in sys.argv[1:] if as_json is None else as_json:
         facts = {"kind": "UsageError", **(facts_of(error)["error"] if error else {})}
@@ -76,12 +77,6 @@ def paint(text: str, colour: int, to: TextIO) -> str:
     if os.environ.get("NO_COLOR") or not can_redraw(to):
         return text
     return f"\x1b[{colour}m{text}\x1b[0m"
-
-
-def _printable(text: str) -> str:
-    """Names may have line feeds and worse in them, which would break the line or command the terminal. Lines that go on are
-    indented."""
-    return re.sub(r"\n(?!  )|[^\n -~\u00a0-\U0010ffff]", lambda m: repr(m[0])[1:-1], text)
 
 
 def can_redraw(to: TextIO) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pteron.schema.errors import ArgumentError, DelegateError, PlacementWarning, ProgramError
+from pteron.schema.printable import joined, printable
 
 from ..runtime import Program, Session
 from . import say
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     facts = {"ok": not problems, "problems": problems, "unopened": unseen}
     if problems and not args.json:
         for problem in problems:
-            say.aside(f"{say.paint('pteron verify:', 31, sys.stderr)} {problem}")
+            say.aside(f"{say.paint('pteron verify:', 31, sys.stderr)} {printable(problem)}")
     else:
         say.result("verify", args.json, facts, lambda: text(opened, unseen))
     return 6 if problems else 0
@@ -51,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
 
 def text(opened: Program, unseen: list[str]) -> str:
     lines = [f"{opened.path}: ok, {opened.size_bytes} bytes, every digest holds"]
-    return "\n".join([*lines, *(f"  payload not opened: {reason}" for reason in unseen)])
+    return joined([*lines, *(f"  payload not opened: {reason}" for reason in unseen)])
 
 
 def changed(opened: Program) -> list[str]:

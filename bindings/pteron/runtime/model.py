@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pteron.schema.errors import ArgumentError
+from pteron.schema.printable import printable
 
 from . import cpu as processor
 from .arguments import flag, not_pickled
@@ -136,7 +137,7 @@ class Model:
     def __repr__(self) -> str:
         info = self._session.info
         ports = ", ".join(map(str, info.inputs)), ", ".join(map(str, info.outputs))
-        return f"<pteron.Model {info.name}: {ports[0]} -> {ports[1]}>"
+        return f"<pteron.Model {printable(info.name)}: {ports[0]} -> {ports[1]}>"
 
 
 def load(

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from pteron.schema.errors import AbsentError, ArgumentError, ProgramError, naming_files, shown
+from pteron.schema.printable import printable
 
 from .._pteron import ffi, lib
 from .arguments import flag, kind_of, named, not_pickled
@@ -50,7 +51,7 @@ class PortInfo:
         return numpy_of(self.dtype)
 
     def __str__(self) -> str:
-        return f"{self.name}: {name_of(self.dtype)}{list(self.shape)}".replace("'", "")
+        return printable(f"{self.name}: {name_of(self.dtype)}{list(self.shape)}".replace("'", ""))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -1,0 +1,641 @@
+"""Bent files for every Python reader of files from elsewhere: each ends in a result, or in one line and exit code 3.
+
+    python tests/fuzz/readers.py [COUNT [READER ...]]       COUNT bent files a reader, 2,000 unless told; SEED=n, KEEP=folder
+
+A file is a valid one with bits flipped, cut off, numbers made telling, parts copied, keys doubled, nested, of other types or
+with characters that command a terminal; then bombs of each kind. A process of its own reads them, with limits on memory and time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import io
+import json
+import os
+import random
+import resource
+import signal
+import struct
+import sys
+import tempfile
+import traceback
+import warnings
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+DIGITS: Final = ROOT / "examples/digits/digits.onnx"
+SECONDS: Final = 20
+"""Of the processor, for one file."""
+MEMORY_BYTES: Final = 6 << 30
+"""Of addresses beyond those that the process has when it begins."""
+TELLING: Final = (
+    b"\0" * 8, b"\xff" * 8, b"\xff" * 7 + b"\x7f", b"\0" * 7 + b"\x80", b"\1" + b"\0" * 7, b"\0\0\0\x40\0\0\0\0", b"\0\0\0\0\1\0\0\0",
+)  # fmt: skip
+TEXTS: Final = (
+    b"-1", b"0", b"1e999", b"NaN", b"null", b"true", b'""', b"[]", b"{}", b"9" * 5000, b"18446744073709551616", b"0.5", b'"\\u001b[2J"',
+    b"[" * 100000, b'{"a":' * 3000, b"\x1b[31m", b"\xff\xfe", b"[[[]]]", b"-9223372036854775808",
+)  # fmt: skip
+
+
+# --- valid files ------------------------------------------------------------------------------------------------------
+
+
+def gguf() -> Iterator[bytes]:
+    def text(s: bytes) -> bytes:
+        return struct.pack("<Q", len(s)) + s
+
+    def key(name: bytes, kind: int, value: bytes) -> bytes:
+        return text(name) + struct.pack("<I", kind) + value
+
+    facts = [
+        key(b"general.architecture", 8, text(b"llama")),
+        key(b"llama.attention.head_count", 4, struct.pack("<I", 2)),
+        key(b"llama.attention.head_count_kv", 9, struct.pack("<IQ", 4, 1) + struct.pack("<I", 2)),
+        key(b"general.alignment", 4, struct.pack("<I", 32)),
+        key(b"tokenizer.ggml.tokens", 9, struct.pack("<IQ", 8, 2) + text(b"a") + text(b"b")),
+        key(b"deep", 9, struct.pack("<IQIQ", 9, 1, 4, 1) + struct.pack("<I", 7)),
+    ]
+    for kind, nbytes in (
+        (0, 4 * 256 * 8),
+        (1, 2 * 256 * 8),
+        (2, 8 * 8 * 18),
+        (8, 8 * 8 * 34),
+        (12, 8 * 144),
+        (14, 8 * 210),
+    ):
+        names = (b"blk.0.attn_q.weight", b"blk.0.attn_k.weight", b"output.weight")
+        rows = b"".join(
+            text(name) + struct.pack("<I2QIQ", 2, 256, 8, kind, -(-nbytes // 32) * 32 * i)
+            for i, name in enumerate(names)
+        )
+        head = struct.pack("<4sIQQ", b"GGUF", 3, len(names), len(facts)) + b"".join(facts) + rows
+        head += b"\0" * (-len(head) % 32)
+        yield head + bytes(random.Random(kind).randbytes(-(-nbytes // 32) * 32 * len(names)))
+
+
+def st(tensors: dict[str, tuple[str, list[int], bytes]]) -> bytes:
+    head, at = dict[str, Any](), 0
+    for name, (dtype, shape, data) in tensors.items():
+        head[name] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + len(data)]}
+        at += len(data)
+    text = json.dumps({"__metadata__": {"format": "pt"}, **head}).encode()
+    return struct.pack("<Q", len(text)) + text + b"".join(t[2] for t in tensors.values())
+
+
+def safetensors() -> Iterator[bytes]:
+    r = random.Random(0).randbytes
+    n, k = 16, 64
+    f16 = np.full(n * 2, 0.01, np.float16).tobytes()
+    yield st(
+        {
+            "a.weight": ("F32", [4, 4], r(64)),
+            "b.bias": ("BF16", [8], r(16)),
+            "c": ("F8_E4M3", [8], r(8)),
+        }
+    )
+    yield st(
+        {
+            "fc.qweight": ("I32", [k, n // 8], r(k * n // 2)),
+            "fc.qzeros": ("I32", [2, n // 8], r(n)),
+            "fc.scales": ("F16", [2, n], f16),
+        }
+    )
+    yield st({
+        "fc.qweight": ("I32", [k // 8, n], r(k * n // 2)), "fc.qzeros": ("I32", [2, n // 8], r(n)), "fc.scales": ("F16", [2, n], f16),
+        "fc.g_idx": ("I32", [k], np.repeat(np.arange(2, dtype=np.int32), k // 2).tobytes()),
+    })  # fmt: skip
+    yield st({
+        "fc.weight_packed": ("I32", [n, k // 8], r(n * k // 2)), "fc.weight_scale": ("F16", [n, 2], f16),
+        "fc.weight_shape": ("I64", [2], np.array([n, k]).tobytes()), "fc.weight_zero_point": ("I32", [n // 8, 2], r(n)),
+    })  # fmt: skip
+    yield st(
+        {
+            "fc.weight_packed": ("U8", [n, k // 2], r(n * k // 2)),
+            "fc.weight_scale": ("F8_E4M3", [n, 4], b"8" * n * 4),
+            "fc.weight_global_scale": ("F32", [1], b"\0\0\x80?"),
+        }
+    )
+    yield st(
+        {
+            "fc.weight": ("I8", [n, k], r(n * k)),
+            "fc.weight_scale": ("F32", [n, 1], b"\0\0\x80?" * n),
+        }
+    )
+    yield st({"fc.weight": ("I8", [n, k], r(n * k)), "fc.SCB": ("F32", [n], b"\0\0\x80?" * n)})
+    state = json.dumps(
+        {
+            "quant_type": "nf4",
+            "blocksize": 64,
+            "dtype": "float32",
+            "shape": [n, k],
+            "nested_blocksize": 256,
+            "nested_offset": 0.1,
+        }
+    ).encode()
+    yield st({
+        "fc.weight": ("U8", [n * k // 2, 1], r(n * k // 2)), "fc.weight.absmax": ("U8", [n], r(n)), "fc.weight.quant_map": ("F32", [16], r(64)),
+        "fc.weight.nested_absmax": ("F32", [1], b"\0\0\x80?"), "fc.weight.nested_quant_map": ("F32", [256], b"\0\0\x80?" * 256),
+        "fc.weight.quant_state.bitsandbytes__nf4": ("U8", [len(state)], state),
+    })  # fmt: skip
+
+
+def npz() -> Iterator[bytes]:
+    for save in (np.savez, np.savez_compressed):
+        out = io.BytesIO()
+        save(out, image=np.ones((4, 1, 8, 8), np.float32), ids=np.arange(6), word=np.array("word"))
+        yield out.getvalue()
+    out = io.BytesIO()
+    np.save(out, np.ones((2, 3), np.float32))
+    yield out.getvalue()
+
+
+def images() -> Iterator[bytes]:
+    out = io.BytesIO()
+    np.savez(out, image=np.ones((4, 1, 8, 8), np.float32))
+    yield out.getvalue()
+
+
+def recipe() -> Iterator[bytes]:
+    yield b'format: nf4\nembeddings: true\nalgorithm: gptq\nrules:\n  - match: "a.*"\n    format: int8\n  - {match: b, format: skip}\nseed: 3\n'
+    yield b'{"format": "int8", "target_size": "12MB", "among": ["nf4", "int8"], "range": "mse"}'
+
+
+def ranges() -> Iterator[bytes]:
+    from pteron.quantize.calibrate import Ranges
+
+    ends = (np.zeros(3, np.float32), np.ones(3, np.float32))
+    yield (
+        Ranges(4, {"x": (0.0, 1.0), "y": (-1.0, 2.0)}, {"x": ends}, "minmax", {}).as_json().encode()
+    )
+
+
+def statistics() -> Iterator[bytes]:
+    from pteron.quantize.statistics import Moments, Record, write
+
+    one = np.ones((1, 4), np.float32)
+    out = io.BytesIO()
+    write(
+        out,
+        [
+            Record(f"r{i}", (f"layer{i}",), Moments(np.ones((1, 4, 4), np.float32), one, one, 5), 2)
+            for i in range(2)
+        ],
+    )
+    yield out.getvalue()
+
+
+def profile() -> Iterator[bytes]:
+    from pteron.export.tune.profile import INSTEAD_OF, VERSION
+
+    operator, plain = next(iter(INSTEAD_OF.items()))
+    row = {
+        "operator": operator,
+        "format": "i8_channel",
+        "x": [1, 64],
+        "y": [1, 64],
+        "us": {plain: 2.0, operator: 1.0},
+    }
+    yield json.dumps(
+        {"pteron_profile": VERSION, "target": {"machine": "m", "threads": 1}, "measured": [row]}
+    ).encode()
+
+
+def journal() -> Iterator[bytes]:
+    from pteron.quantize.encode.format import Encoded
+    from pteron.quantize.encode.table import FORMATS
+    from pteron.quantize.journal import Journal
+    from pteron.quantize.report import LayerReport
+    from pteron.quantize.rounding import Rounded
+
+    report = LayerReport("l", "MatMul", "nf4", (4, 64), 4.5, 0.1, 1.0, 0.5)
+    made = Rounded(
+        Encoded(FORMATS["nf4"], np.ones((4, 64), np.uint8), np.ones((4, 1), np.float16)), report
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        Journal(Path(folder)).keep("key", made)
+        yield (Path(folder) / "key.npz").read_bytes()
+
+
+def onnx() -> Iterator[bytes]:
+    from onnx import TensorProto, helper
+
+    yield DIGITS.read_bytes()
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], pads=[1, 1, 1, 1], name="conv"),
+        helper.make_node("Relu", ["c"], ["r"]),
+        helper.make_node("MaxPool", ["r"], ["p"], kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("Flatten", ["p"], ["f"], axis=1),
+        helper.make_node("Gemm", ["f", "g"], ["y"], transB=1),
+        helper.make_node("Softmax", ["y"], ["s"], axis=-1),
+        helper.make_node("Reshape", ["s", "to"], ["out"]),
+    ]
+    made = [
+        helper.make_tensor("w", TensorProto.FLOAT, [2, 1, 3, 3], [0.1] * 18),
+        helper.make_tensor("g", TensorProto.FLOAT, [3, 32], [0.1] * 96),
+        helper.make_tensor("to", TensorProto.INT64, [2], [3, -1]),
+    ]
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 1, 8, 8])
+    y = helper.make_tensor_value_info("out", TensorProto.FLOAT, None)
+    graph = helper.make_graph(nodes, "g", [x], [y], made)
+    yield helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10
+    ).SerializeToString()
+
+
+def pt2() -> Iterator[bytes]:
+    import torch
+
+    out = io.BytesIO()
+    program = torch.export.export(
+        torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU()).eval(), (torch.ones(2, 4),)
+    )
+    torch.export.save(program, out)
+    yield out.getvalue()
+
+
+# --- bombs ------------------------------------------------------------------------------------------------------------
+
+
+def zip_of(entries: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as file:
+        for name, data in entries.items():
+            file.writestr(name, data)
+    return out.getvalue()
+
+
+def npy(header: str, data: bytes = b"") -> bytes:
+    head = header.encode() + b"\n"
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + data
+
+
+def bombs(name: str) -> Iterator[bytes]:
+    if name in ("npz", "samples", "statistics", "journal"):
+        huge = npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776,), }")
+        yield zip_of({"image.npy": huge, "head.npy": huge, "report.npy": huge})
+        yield huge
+        yield zip_of(
+            {
+                "image.npy": npy(
+                    "{'descr': '|u1', 'fortran_order': False, 'shape': (500000000,), }",
+                    bytes(500000000),
+                )
+            }
+        )
+        yield npy(
+            "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }",
+            b"cos\nsystem\n(S'true'\ntR.",
+        )
+        yield npy("(" * 5000)
+        yield zip_of(
+            {
+                "../../x.npy": huge,
+                "a\x1b[2J.npy": npy(
+                    "{'descr': '<f4', 'fortran_order': False, 'shape': (), }", bytes(4)
+                ),
+            }
+        )
+    if name in ("recipe",):
+        yield b"a: &a [x]\n" + b"".join(
+            b"%c: &%c [*%c, *%c]\n" % (c + 1, c + 1, c, c) for c in range(97, 121)
+        )
+        yield b"format: nf4\nrules: [" + b"[" * 100000
+        yield b"".join(b"k%d: 1\n" % i for i in range(100000))
+        yield b"!!python/object/apply:os.system ['true']"
+        yield b'format: "\\e[31mred"\n'
+    if name in ("ranges", "profile"):
+        yield b"[" * 10_000_000
+        yield b'{"a":' * 100_000
+        yield b"9" * 5_000_000
+    if name == "gguf":
+        yield struct.pack("<4sIQQ", b"GGUF", 3, 2**63, 2**63)
+        yield (
+            struct.pack("<4sIQQ", b"GGUF", 3, 0, 1)
+            + struct.pack("<Q", 1)
+            + b"k"
+            + struct.pack("<I", 9)
+            + struct.pack("<IQ", 9, 2**27) * 100000
+        )
+    if name == "safetensors":
+        text = (
+            b'{"a":{"dtype":"F32","shape":['
+            + b"9" * 4000
+            + b",1" * 2_000_000
+            + b'],"data_offsets":[0,4]}}'
+        )
+        yield struct.pack("<Q", len(text)) + text
+        yield struct.pack("<Q", 2_000_000) + b"[" * 2_000_000
+
+
+# --- readers ----------------------------------------------------------------------------------------------------------
+
+
+def read_checkpoint(path: Path) -> None:
+    from pteron.quantize.checkpoint import read_checkpoint
+    from pteron.quantize.checkpoint.weight import Weight
+
+    for tensor in read_checkpoint(path).values():
+        got = tensor.read()
+        if isinstance(got, Weight):
+            got.decoded()
+
+
+def read_npz(path: Path) -> None:
+    from pteron.cli.pairs import arrays
+
+    arrays(path)
+
+
+def read_samples(path: Path) -> None:
+    import onnx_ir as ir
+
+    from pteron.quantize.samples import samples
+
+    for sample in samples(ir.load(DIGITS), path, 4):
+        len(sample)
+
+
+def read_recipe(path: Path) -> None:
+    from pteron.quantize.recipe_file import read_recipe
+
+    read_recipe(path)
+
+
+def read_ranges(path: Path) -> None:
+    from pteron.quantize.calibrate import ranges_of
+
+    ranges_of(path.read_bytes(), path.name)
+
+
+def read_statistics(path: Path) -> None:
+    from pteron.quantize.statistics import load
+
+    read = load(path)
+    for record in set(read.records.values()):
+        read.read(record)
+
+
+def read_profile(path: Path) -> None:
+    from pteron.export.tune.profile import read_profile
+
+    read_profile(path)
+
+
+def read_journal(path: Path) -> None:
+    """Not even a line: what is damaged is made again."""
+    from pteron.quantize.encode.table import FORMATS
+    from pteron.quantize.journal import Journal
+
+    kept = Journal(path.parent)
+    found = kept.rounded("key", FORMATS["nf4"])
+    assert found is None or (found.encoded.codes == 1).all()
+
+
+def read_model(path: Path) -> None:
+    import pteron
+
+    pteron.export_model(path, path.with_name("out.pte"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Reader:
+    valid: Callable[[], Iterator[bytes]]
+    file: str
+    read: Callable[[Path], None]
+    codes: tuple[int, ...] = (3,)
+    """2, too, where a whole file may hold what does not fit the model."""
+    share: int = 1
+    """Of the files that are asked for, one in so many: an export takes as long as a hundred readings."""
+
+
+READERS: Final = {
+    "gguf": Reader(gguf, "m.gguf", read_checkpoint),
+    "safetensors": Reader(safetensors, "m.safetensors", read_checkpoint),
+    "npz": Reader(npz, "x.npz", read_npz),
+    "samples": Reader(images, "x.npz", read_samples, (2, 3)),
+    "recipe": Reader(recipe, "r.yaml", read_recipe),
+    "ranges": Reader(ranges, "r.json", read_ranges),
+    "statistics": Reader(statistics, "s.npz", read_statistics),
+    "profile": Reader(profile, "p.json", read_profile),
+    "journal": Reader(journal, "key.npz", read_journal),
+    "onnx": Reader(onnx, "m.onnx", read_model, share=10),
+    "pt2": Reader(pt2, "m.pt2", read_model, share=100),
+}
+
+
+# --- bending ----------------------------------------------------------------------------------------------------------
+
+
+def bent(data: bytes, draw: random.Random) -> bytes:
+    out = bytearray(data)
+    for _ in range(draw.choice((1, 1, 1, 2, 3, 8))):
+        at = (
+            draw.randrange(len(out) or 1)
+            if draw.random() < 0.4
+            else draw.randrange(min(len(out), 600) or 1)
+        )
+        kind = draw.randrange(11)
+        if kind < 3 and out:
+            out[at] ^= 1 << draw.randrange(8)
+        elif kind == 3:
+            del out[at:]
+        elif kind == 4:
+            del out[at : at + draw.choice((1, 2, 4, 8, 64))]
+        elif kind == 5:
+            width = draw.choice((1, 2, 4, 8))
+            out[at : at + width] = (
+                draw.choice(TELLING)[-width:]
+                if draw.random() < 0.5
+                else draw.choice(TELLING)[:width]
+            )
+        elif kind == 6:
+            out[at:at] = out[at : at + draw.choice((1, 8, 32, 128))]
+        elif kind == 7:
+            out[at:at] = draw.randbytes(draw.choice((1, 4, 16)))
+        elif kind == 8:
+            other = draw.randrange(len(out) or 1)
+            out[at : at + 16] = out[other : other + 16]
+        else:
+            out = bytearray(worded(bytes(out), draw))
+    return bytes(out)
+
+
+def worded(data: bytes, draw: random.Random) -> bytes:
+    """A number, a word or a part of text becomes another."""
+    import re
+
+    found = list(
+        re.finditer(
+            rb'-?\d+(?:\.\d+)?|"[^"\n]{0,40}"|\btrue\b|\[[^\[\]]{0,60}\]|[a-z_]{3,}', data[:20000]
+        )
+    )
+    if not found:
+        return data
+    one = draw.choice(found)
+    by = draw.choice(TEXTS) if draw.random() < 0.7 else draw.choice(found)[0]
+    return data[: one.start()] + by + data[one.end() :]
+
+
+def resealed(data: bytes, draw: random.Random) -> bytes:
+    """A zip whose entries are bent and whose checksums are right."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as file:
+            entries = {name: file.read(name) for name in file.namelist()}
+    except Exception:
+        return data
+    name = draw.choice(list(entries))
+    kind = draw.randrange(8)
+    if kind == 0:
+        del entries[name]
+    elif kind == 1:
+        entries[name + "\x1b[1m"] = entries[name]
+    else:
+        entries[name] = bent(entries[name], draw)
+    return zip_of(entries, zipfile.ZIP_STORED)
+
+
+def files(name: str, count: int, seed: int, bombs_too: bool) -> Iterator[bytes]:
+    valid = list(READERS[name].valid())
+    yield from valid
+    if bombs_too:
+        yield from bombs(name)
+    yield b""
+    draw = random.Random(f"{name} {seed}")
+    for _ in range(count):
+        data = draw.choice(valid)
+        yield (
+            resealed(data, draw) if data[:2] == b"PK" and draw.random() < 0.6 else bent(data, draw)
+        )
+
+
+# --- trying -----------------------------------------------------------------------------------------------------------
+
+
+class _Late(BaseException):
+    pass
+
+
+def _late(*_: object) -> None:
+    raise _Late
+
+
+def tried(reader: Reader, path: Path) -> str:
+    """What is wrong with how a file was read; "" where nothing is."""
+    from pteron.cli import _CODES, _text
+    from pteron.schema.errors import PteronError
+    from pteron.schema.printable import printable
+
+    signal.signal(signal.SIGPROF, _late)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    try:
+        reader.read(path)
+    except PteronError as error:
+        code = next(code for kind, code in _CODES if isinstance(error, kind))
+        lines = printable(_text(error)).split("\n")
+        if code not in reader.codes:
+            return f"exit code {code}: {type(error).__name__}: {lines[0][:150]}"
+        if any(not line.startswith("  ") for line in lines[1:]) or len(lines[0]) > 5000:
+            return f"{len(lines)} lines, the first of {len(lines[0])}: {lines[0][:100]}"
+    except _Late:
+        return f"more than {SECONDS} s"
+    except BaseException as error:
+        at = [
+            f
+            for f in traceback.extract_tb(error.__traceback__)
+            if "pteron" in f.filename or str(ROOT) in f.filename
+        ]
+        where = " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in reversed(at[-2:]))
+        return f"{type(error).__name__} at {where}: {str(error)[:100]}"
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    return ""
+
+
+def _limits() -> None:
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    most = pages * os.sysconf("SC_PAGESIZE") + MEMORY_BYTES
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def _child(name: str, count: int, seed: int, bombs_too: bool, first: int, say: int) -> None:
+    """Reads files from `first` on; a line each: its number and what is wrong."""
+    warnings.simplefilter("ignore")
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+        path = Path(folder) / READERS[name].file
+        with contextlib.suppress(Exception):  # imports, before memory is limited
+            path.write_bytes(next(READERS[name].valid()))
+            READERS[name].read(path)
+        _limits()
+        for i, data in enumerate(files(name, count, seed, bombs_too)):
+            if i < first:
+                continue
+            path.write_bytes(data)
+            os.write(say, f"{i} begun\n".encode())
+            if wrong := tried(READERS[name], path):
+                keep(name, i, data)
+                os.write(say, f"{i} {' '.join(wrong.split())}\n".encode(errors="replace"))
+    os.write(say, b"end\n")
+
+
+def keep(name: str, i: int, data: bytes) -> None:
+    if folder := os.environ.get("KEEP"):
+        Path(folder).mkdir(exist_ok=True)
+        (Path(folder) / f"{name}-{i}").write_bytes(data)
+
+
+def run(name: str, count: int, seed: int = 1, bombs_too: bool = True) -> tuple[int, Counter[str]]:
+    """How many files were read, and what was wrong how often."""
+    found, first, done = Counter[str](), 0, 0
+    while True:
+        ours, theirs = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(ours)
+            try:
+                _child(name, count, seed, bombs_too, first, theirs)
+            finally:
+                os._exit(0)
+        os.close(theirs)
+        last, ended = first, False
+        with os.fdopen(ours, encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                if line == "end\n":
+                    ended = True
+                    break
+                number, _, text = line.strip().partition(" ")
+                last, done = int(number), done + (text == "begun")
+                if text != "begun":
+                    found[text] += 1
+        _, status = os.waitpid(child, 0)
+        if ended:
+            return done, found
+        found[f"file {last}: the process ended, {status}"] += 1
+        first = last + 1
+
+
+def main(argv: list[str]) -> int:
+    count, names = int(argv[0]) if argv else 2000, argv[1:] or list(READERS)
+    bad = 0
+    for name in names:
+        done, found = run(
+            name, max(1, count // READERS[name].share), int(os.environ.get("SEED", "1"))
+        )
+        print(
+            f"{name}: {done} files, {sum(found.values())} of them wrong, in {len(found)} ways",
+            flush=True,
+        )
+        for text, times in found.most_common(40):
+            print(f"  {times:5} {text}", flush=True)
+        bad += len(found)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
