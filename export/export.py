@@ -18,7 +18,7 @@ import onnx_ir as ir
 from pteron.schema.errors import ArgumentError
 
 from .capture import capture
-from .capture.check import Runner, check, example_of
+from .capture.check import NOTES, Runner, check, example_of
 from .delegates import chosen
 from .delegates.partition import partition
 from .graph.fix import fix, symbols
@@ -90,6 +90,7 @@ def export(
                 kwargs=options.kwargs,
                 dynamic_shapes=options.dynamic_shapes,
             )
+        report.notes += models[name].meta.pop(NOTES, [])
     states = state_pairs(list(models.values()), options.states or {})
     fix(list(models.values()), options.fix or {})
     if options.mode == "reduce-overhead":

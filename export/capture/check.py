@@ -29,6 +29,8 @@ Runner = Callable[
 
 KEY: Final = "pteron.example"
 """Where `ir.Model.meta` has the Example."""
+NOTES: Final = "pteron.notes"
+"""Where it has what capture tells, a list of lines."""
 ALLOWED: Final = {"float16": 2e-2, "bfloat16": 8e-2}
 EXACTLY: Final = 1e-4
 """Of the largest element: what sums in another order may cost in f32 and f64, far below what a lost operator costs."""

@@ -29,7 +29,7 @@ from pteron.schema.errors import ModelError, existing
 
 from .. import graph as g
 from ..graph import bounds
-from .check import KEY, Example
+from .check import KEY, NOTES, Example
 from .examples import FRAME, example_of
 from .onnx import capture_onnx
 from .recurrent import kept_whole
@@ -100,6 +100,10 @@ def capture_torch(
                 f"{where}: buffer {missed[0]!r} is written when the module runs but torch.export does not see it; write it in place (copy_)"
             )
         model, captured = _convert(torch, program, captured, names, least, where, name)
+    model.meta[NOTES] = [
+        f"{where}: input {name!r} is written by the module: output {name + '_out'!r} is what it becomes"
+        for name in captured.written
+    ]
     if program.example_inputs is not None:
         varied = Varied(axes, _limits(program, axes, least), _called(torch, example, axes, model))
         model.meta[KEY] = _example(torch, source, program, captured, example, varied, trial)
@@ -126,9 +130,9 @@ def _example(
         states = {s: trial.buffers[s] for s in states}
     subject = Subject(torch, module, states)
 
-    def run() -> tuple[Any, dict[str, Any]]:
+    def run() -> tuple[Any, dict[str, Any], list[Any]]:
         if trial is not None:
-            return trial.result, trial.buffers
+            return trial.result, trial.buffers, trial.inputs
         with _quiet():
             return subject.run(leaves, spec)
 
